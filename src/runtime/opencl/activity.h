@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* Device activity of OpenCL: what its files share.
+/* Device activity of OpenCL: parts shared between its files.
  *
- * Each file calls only those that stand before it:
+ * Each file calls only files listed before it:
  *   activity_map.c        handle -> object, memory, locks that survive a fork
  *   activity_table.c      the runtime's own functions
- *   activity_callback.c   the program's callbacks, kept out of gputap's threads and locks
+ *   activity_callback.c   the program's callbacks, kept out of threads and locks of gputap
  *   activity_shown.c      events that a call shows to the program before it returns
- *   activity_device.c     devices as records name them, and their clocks
- *   activity_object.c     contexts and kernels as records name them
- *   activity_pending.c    work in flight: a list per queue
- *   activity_queue.c      queues as records name them
- *   activity_notify.c     what tools are notified of
- *   activity_harvest.c    the harvest of what has completed
+ *   activity_device.c     devices as records identify them, and their clocks
+ *   activity_object.c     contexts and kernels as records identify them
+ *   activity_pending.c    activities in flight: a list per queue
+ *   activity_queue.c      queues as records identify them
+ *   activity_notify.c     notification of tools
+ *   activity_harvest.c    the harvest of completed activities
  *   activity_profiling.c  queues: profiling forced on, and hidden from the program
  *   activity_event.c      events: our references and the forced profiling hidden from the program
  *   activity_wait.c       waits and ends: the harvest before they return
- *   activity_helper.c     the thread that harvests what nobody asks about; the end of the process
- *   activity_follow.c     a command becomes work in flight
+ *   activity_helper.c     the thread that harvests when no call does; the end of the process
+ *   activity_follow.c     from a command to an activity in flight
  *   activity_buffer.c _image.c _kernel.c _svm.c _other.c    wraps of the enqueue functions, three
  *                         lines each
  *   activity_commands.c   command buffers
- *   activity_extension.c  functions that a program asks for by name
+ *   activity_extension.c  functions that a program looks up
  *
- * How completion is noticed: every command gets an event, ours when the program wants none, and
- * stands in its queue's list until somebody finds it completed: a later enqueue (in batches),
- * clFinish and its like, or the helper thread. Not by clSetEventCallback(): PoCL never calls it
- * for a command that failed, the callbacks run in the driver's threads and with its locks'
- * order, on NVIDIA they cost a thread switch each, and the program's own callbacks would be
- * called among ours.
+ * Completion is detected as follows: every command gets an event, gputap's if the program does not
+ * want one, and stays in its queue's list until it is found completed: in a later enqueue (in
+ * batches), in clFinish and similar calls, or in the helper thread. clSetEventCallback() is not
+ * used: PoCL never calls it for a command that failed, the callbacks run in the driver's threads
+ * and with its locks' order, on NVIDIA they cost a thread switch each, and the program's own
+ * callbacks would be called among ours.
  *
- * Locks are held for a few instructions, and for calls of the runtime that gputap itself makes.
- * The program's callbacks that come in such a call run later (activity_callback.c). */
+ * Locks are held for a few instructions, and for calls of the runtime that gputap itself makes. If
+ * such a call triggers the program's callbacks, they run later (activity_callback.c). */
 #ifndef GPUTAP_RUNTIME_OPENCL_ACTIVITY_H
 #define GPUTAP_RUNTIME_OPENCL_ACTIVITY_H
 
@@ -53,12 +53,12 @@
 #include "generated/opencl_wraps.h"
 #include "tool/tool_work.h"
 
-/* A core function of the runtime below us. */
+/* A core function of the runtime below the taps. */
 #define GT_CL(table, f)     ((__typeof__(&f))(table)->taps[GT_OPENCL_INDEX_##f].real)
 /* The function that is being wrapped. */
 #define GT_CL_REAL(call, f) ((gt_opencl_##f##_fn *)(call)->tap->real)
 
-/* A call that nobody asked to record may still have to be looked at. */
+/* Return the thread even if the call is not recorded: it may still have to be followed. */
 static inline struct gt_thread *gt_cl_thread_find(const struct gt_call *call)
 {
 	return call->thread ? call->thread : gt_thread_call(GT_DOMAIN_OPENCL);
@@ -66,17 +66,18 @@ static inline struct gt_thread *gt_cl_thread_find(const struct gt_call *call)
 
 /* Locks, memory, maps (activity_map.c) -------------------------------------- */
 
-/* Holds the epoch of the process that took it, so that one that a fork left taken is seen to be
+/* Holds the epoch of the process that took it, so that a lock left taken in a fork is recognised as
  * stale. */
 struct gt_cl_lock {
 	_Atomic uint32_t owner;
 };
 
 enum gt_cl_lock_result {
-	/* a signal handler in the holder, or a stopped holder: go on without */
+	/* held in this thread below a signal handler, or in a stopped thread: continue without the
+	 * lock */
 	GT_CL_LOCK_FAILED = 0,
 	GT_CL_LOCK_TAKEN,
-	/* taken, but what it guards was left half done by another process: reset it */
+	/* taken, but the protected data was left half changed in another process: reset it */
 	GT_CL_LOCK_STALE,
 };
 
@@ -101,11 +102,11 @@ static inline void gt_cl_lock_release(struct gt_cl_lock *lock)
 	atomic_store_explicit(&lock->owner, 0, memory_order_release);
 }
 
-/* Zeroed memory that is never given back. NULL: none. Preserves errno. */
+/* Return zeroed memory that is never freed, or NULL. Preserves errno. */
 void *gt_cl_memory_take(uint32_t epoch, size_t bytes);
 
-/* First member of everything that a handle leads to. Never freed: a handle that is used again
- * finds it again. */
+/* First member of every object that is found from a handle. Never freed: a reused handle finds its
+ * old node again. */
 struct gt_cl_node {
 	struct gt_cl_node *next;
 	const void *handle;
@@ -120,7 +121,7 @@ struct gt_cl_map {
 	static _Atomic(struct gt_cl_node *) map##_buckets[1u << (log2)]; \
 	static struct gt_cl_map map = {(log2), map##_buckets}
 
-/* Lock-free. */
+/* Find a node, lock-free. */
 static inline void *gt_cl_map_find(const struct gt_cl_map *map, const void *handle)
 {
 	size_t bucket = (uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15) >> (64 - map->bits);
@@ -131,7 +132,7 @@ static inline void *gt_cl_map_find(const struct gt_cl_map *map, const void *hand
 	return n;
 }
 
-/* Lock-free; of two for one handle the later one is found. */
+/* Add a node, lock-free; of two for one handle the later one is found. */
 void gt_cl_map_add(struct gt_cl_map *map, struct gt_cl_node *node, const void *handle);
 
 /* Devices (activity_device.c) ------------------------------------------------ */
@@ -140,51 +141,52 @@ struct gt_cl_device {
 	struct gt_cl_node node;
 	uint64_t number;
 	_Atomic uint32_t epoch; /* process that has its object record; 0: none */
-	/* not 0: its properties are to be asked for (the handle was created, or created again) */
+	/* not 0: its properties must be queried (the handle was created, or created again) */
 	_Atomic uint32_t fresh;
-	unsigned version;            /* 102 for OpenCL 1.2 */
-	_Atomic bool timer;          /* clGetDeviceAndHostTimer() works */
-	bool host;                   /* it computes on the host's processors */
-	_Atomic uint64_t clock_read; /* ticks of the last reading */
-	_Atomic int notified_clock;  /* which host clock its stamps are of, + 1; 0: not known */
-	_Atomic uint64_t notified_number; /* that tools were notified of, as this object */
+	unsigned version;                 /* 102 for OpenCL 1.2 */
+	_Atomic bool timer;               /* clGetDeviceAndHostTimer() works */
+	bool host;                        /* it computes on the host's processors: a CPU device */
+	_Atomic uint64_t clock_read;      /* ticks of the last reading */
+	_Atomic int notified_clock;       /* host clock of its timestamps, + 1; 0: not known */
+	_Atomic uint64_t notified_number; /* number under which tools were last notified of it */
 	struct gt_tool_object *object;
 	const struct gt_table *table;
 	struct gt_cl_device *next; /* list of all */
 };
 
-/* The table with the core functions: extension functions' calls may come with another one. NULL:
- * none has them all. */
+/* Return the table with the core functions: extension functions' calls may come with another one.
+ * Return NULL if no table has them all. */
 const struct gt_table *gt_cl_table_find(const struct gt_call *call);
 
-/* The device's entry, with its record written unless devices are being made just now. NULL: no
- * memory, or @device is none. */
+/* Return the device's entry, with its record written unless devices are being created at this
+ * moment. Return NULL if out of memory, or @device is NULL. */
 struct gt_cl_device *gt_cl_device_get(const struct gt_table *table, struct gt_thread *t,
 				      cl_device_id device);
-/* False: it may be half made, and is not to be asked anything. */
+/* Return false if it may be half created and must not be queried. */
 bool gt_cl_device_is_asked(const struct gt_cl_device *d);
-/* Notify tools of it, once for each number. No lock is held. */
+/* Notify tools of it, once for each number. The caller holds no lock. */
 void gt_cl_notify_device(struct gt_cl_device *d);
-/* One reading of its clock. */
+/* Read its clock once. */
 void gt_cl_device_clock(struct gt_cl_device *d, struct gt_thread *t);
 struct gt_cl_device *gt_cl_device_first(void);
-/* Around each call that asks the runtime for its devices, which it may make only then. */
+/* Enclose each call that queries the runtime for its devices, because it may create them then. */
 void gt_cl_devices_begin_making(uint32_t epoch);
 void gt_cl_devices_end_making(uint32_t epoch);
 
 /* Contexts, kernels (activity_object.c) --------------------------------------- */
 
-/* The context's number, its record written. 0: none. */
+/* Return the context's number, with its record written. 0: none. */
 uint64_t gt_cl_context_number(const struct gt_table *table, struct gt_thread *t,
 			      cl_context context);
 
-/* A kernel's number, which tools were notified of. 0: no memory. No lock is held. */
+/* Return the number of a kernel, after notifying tools of it. 0: out of memory. The caller holds no
+ * lock. */
 uint64_t gt_cl_notify_kernel(const struct gt_table *table, struct gt_thread *t, cl_kernel kernel);
 
-/* String id of the kernel's name; 0: not known. */
+/* Return the string id of the kernel's name; 0: not known. */
 uint32_t gt_cl_kernel_name(const struct gt_table *table, struct gt_thread *t, cl_kernel kernel);
 
-/* Of `gputap run --kernels`: false: its dispatches are not followed. */
+/* Return false if `gputap run --kernels` does not select it: its dispatches are not followed. */
 bool gt_cl_kernel_chosen(const struct gt_call *call, cl_kernel kernel);
 static inline bool gt_cl_kernel_wanted(const struct gt_call *call, cl_kernel kernel)
 {
@@ -196,8 +198,7 @@ static inline bool gt_cl_kernel_wanted(const struct gt_call *call, cl_kernel ker
 
 enum { GT_CL_PROPERTIES_MAX = 32 };
 
-/* What an enqueue function knows of its command: the part of struct gt_record_device that is not
- * the same for all. */
+/* Command-specific part of struct gt_record_device, as an enqueue function knows it. */
 struct gt_cl_what {
 	uint64_t bytes;
 	uint64_t object[2];
@@ -207,89 +208,92 @@ struct gt_cl_what {
 	uint32_t replay;
 };
 
-struct gt_cl_chunk; /* of a queue's list of work in flight (activity_pending.h) */
+struct gt_cl_chunk; /* part of a queue's list of activities in flight (activity_pending.h) */
 
 struct gt_cl_queue {
 	struct gt_cl_node node;
 	const struct gt_table *table;
-	struct gt_cl_queue *next; /* list of all, never shorter */
+	struct gt_cl_queue *next; /* list of all; never shrinks */
 	struct gt_cl_device *device;
 	_Atomic(cl_context) context;
 	uint64_t number;
 	_Atomic uint32_t written;         /* process that has its object record */
-	_Atomic uint32_t epoch;           /* process whose work is in the lists */
-	_Atomic uint64_t notified_number; /* that tools were notified of, as this object */
+	_Atomic uint32_t epoch;           /* process whose activities are in the list */
+	_Atomic uint64_t notified_number; /* number under which tools were last notified of it */
 	struct gt_tool_object *object;
-	bool forced; /* profiling is on, and the program did not ask for it */
+	bool forced; /* profiling is on, and the program did not request it */
 	bool out_of_order;
 	bool untimed;        /* its events have no times */
-	_Atomic bool helped; /* the helper harvests it, also while the program feeds it */
-	/* what the program gave to ..WithProperties; 0: NULL, or another function */
+	_Atomic bool helped; /* the helper harvests it, also while the program enqueues to it */
+	/* list that the program passed to ..WithProperties; 0: NULL, or another function */
 	uint8_t list_count;
-	cl_command_queue_properties asked; /* as the program wants to see them */
+	cl_command_queue_properties asked; /* as the program expects to read them */
 	cl_queue_properties list[GT_CL_PROPERTIES_MAX];
 
-	/* Work in flight: positions count all commands ever; [harvested, pushed) are in the
+	/* Activities in flight: positions count all commands ever; [harvested, pushed) are in the
 	 * list. */
-	_Alignas(64) struct gt_cl_lock push; /* tail, pushed */
-	_Atomic uint32_t look;               /* an enqueue that makes so many wait harvests */
+	_Alignas(64) struct gt_cl_lock push; /* protects tail, pushed */
+	/* an enqueue that reaches this number of waiting commands harvests */
+	_Atomic uint32_t look;
 	struct gt_cl_chunk *tail;
 	_Atomic uint64_t pushed;
-	/* head, harvested, and the references in the list */
+	/* protects head, harvested, and the references in the list */
 	_Alignas(64) struct gt_cl_lock harvest;
 	struct gt_cl_chunk *head;
 	uint64_t head_at; /* position of its first entry */
 	_Atomic uint64_t harvested;
-	/* the helper's: `harvested` at its last look, and since when it has that value */
+	/* the helper's: `harvested` at its last look, and the time since when it has had that
+	 * value */
 	uint64_t harvested_known, unharvested_since_ns;
-	/* threads in clFinish(): they harvest when it returns */
+	/* number of threads in clFinish(): they harvest when it returns */
 	_Atomic uint32_t waiting;
 };
 
-/* The queue's entry as it is; NULL: created while nothing was recorded. */
+/* Return the queue's entry unchanged, or NULL if it was created while nothing was recorded. */
 struct gt_cl_queue *gt_cl_queue_find(cl_command_queue queue);
-/* The same, made when it is not there yet. */
+/* The same, creating the entry if necessary. */
 struct gt_cl_queue *gt_cl_queue_get(const struct gt_table *table, struct gt_thread *t,
 				    cl_command_queue queue);
-/* An entry for a handle that has none. NULL: no memory. */
+/* Create an entry for a handle that has none. Return NULL if out of memory. */
 struct gt_cl_queue *gt_cl_queue_add(struct gt_thread *t, cl_command_queue queue);
-/* Its object record, in words; once its device has been asked. */
+/* Write its object record, with properties as text; only once its device has been queried. */
 void gt_cl_queue_write(struct gt_cl_queue *q, struct gt_thread *t);
-/* The queue is there. Once its device has been asked, notify tools of both, once for each number.
- * No lock is held. */
+/* Register a queue. Once its device has been queried, notify tools of both, once for each number.
+ * The caller holds no lock. */
 void gt_cl_notify_queue(struct gt_cl_queue *q);
-/* Of all, the one that was added last. */
+/* Return the head of the list of all queues, the newest one. */
 struct gt_cl_queue *gt_cl_queue_first(void);
-/* The queue of a command's event. NULL: none of ours, or inside of a call of gputap's own. */
+/* Return the queue of a command's event, or NULL if it is not followed, or in a call made by
+ * gputap. */
 struct gt_cl_queue *gt_cl_queue_of_event(const struct gt_table *table, cl_event event);
 
 /* Profiling forced on (activity_profiling.c) -------------------------------- */
 
-/* A queue of the runtime's with what the program asked for, and no profiling; NULL: there is none.
- * Inside a call of gputap's own. The caller releases it. */
+/* Create a queue with the properties that the program requested, and no profiling. Return NULL on
+ * failure. Call inside gt_internal_enter(). The caller releases the queue. */
 cl_command_queue gt_cl_queue_alike(const struct gt_cl_queue *q);
 
 /* Work (activity_follow.c, activity_harvest.c) ------------------------------ */
 
-/* A command on its way into a queue. */
+/* A command that is being enqueued. */
 struct gt_cl_work {
 	struct gt_cl_what what;
-	/* the runtime writes to `wanted` itself; NULL: it gets a variable of ours */
+	/* the runtime writes to `wanted` itself; NULL: to a variable of gputap */
 	struct gt_cl_shown *shown;
 	const struct gt_table *table; /* NULL: not followed */
-	cl_event event;               /* what the runtime gave */
-	cl_event *wanted;             /* where the program wants it; NULL: it does not */
-	/* of an event that the program wants, one reference is ours already */
+	cl_event event;               /* event that the runtime returned */
+	cl_event *wanted;             /* where the program wants it; NULL: it does not want it */
+	/* gputap already holds a reference of an event that the program wants */
 	bool retained;
-	struct gt_thread *thread;  /* NULL: not followed either */
-	struct gt_work_item *item; /* for tools; NULL: none asks */
-	/* with a work item: notified, and open around this one in this thread */
+	struct gt_thread *thread;  /* NULL: also not followed */
+	struct gt_work_item *item; /* for tools; NULL: none wants it */
+	/* with an item: the enclosing one in this thread that tools were notified of */
 	struct gt_cl_work *outer;
-	bool unwanted; /* of `gputap run --kernels`: not recorded */
+	bool unwanted; /* not selected by `gputap run --kernels`: not recorded */
 	bool recorded;
 };
 
-/* Is this call's device work recorded, and not only notified? */
+/* Return true if this call's activity is recorded. If false, at most tools are notified. */
 static inline bool gt_cl_is_recorded(const struct gt_call *call)
 {
 	return call->thread &&
@@ -297,22 +301,22 @@ static inline bool gt_cl_is_recorded(const struct gt_call *call)
 		1);
 }
 
-/* Tools (activity_notify.c): ENTER, before the real call. w->item, w->thread then. */
+/* Tools (activity_notify.c): call ENTER, before the real call. Sets w->item, w->thread. */
 void gt_cl_item_enter(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op,
 		      struct gt_cl_work *w);
-/* After it, before EXIT: what this thread enqueues from now on is not inside of it. */
+/* Call after the real call, before EXIT: later enqueues of this thread are not nested in it. */
 void gt_cl_item_leave(const struct gt_cl_work *w);
-/* What is known after it, before EXIT. */
+/* Add the data known after the real call, before EXIT. */
 void gt_cl_item_describe(struct gt_cl_work *w, const struct gt_cl_queue *q, enum gt_device_op op);
-/* @times: QUEUED, SUBMIT, START, END as the driver says them; 0: it does not. */
+/* @times: QUEUED, SUBMIT, START, END as reported in the driver; 0: not reported. */
 void gt_cl_item_complete(struct gt_work_item *p, struct gt_cl_device *d, cl_int status,
 			 const uint64_t times[4]);
 
 #define GT_CL_NO_EVENT ((cl_event)(uintptr_t)&gt_cl_no_event)
 extern const char gt_cl_no_event;
 
-/* What to give to the runtime as `event`. Sets all of @w but what the wrap knows: `what`,
- * `unwanted`. */
+/* Return the value to pass to the runtime as `event`. Sets all of @w except the members that the
+ * wrap sets: `what`, `unwanted`. */
 static inline cl_event *gt_cl_work_begin(const struct gt_call *call, cl_command_queue queue,
 					 enum gt_device_op op, struct gt_cl_work *w,
 					 cl_event *event)
@@ -329,7 +333,7 @@ static inline cl_event *gt_cl_work_begin(const struct gt_call *call, cl_command_
 		gt_cl_item_enter(call, queue, op, w);
 	if (gt_unlikely(!w->thread) || gt_unlikely(!(w->table = gt_cl_table_find(call))))
 		return event;
-	/* what the runtime leaves untouched stays untouched for the program */
+	/* a value that the runtime does not change stays unchanged for the program */
 	w->event = GT_CL_NO_EVENT;
 	w->wanted = event;
 	return &w->event;
@@ -337,7 +341,7 @@ static inline cl_event *gt_cl_work_begin(const struct gt_call *call, cl_command_
 
 /* Events that a call shows to the program before it returns (activity_shown.c) */
 void gt_cl_shown_begin(struct gt_cl_work *w);
-/* w->event, w->retained then. */
+/* Sets w->event, w->retained. */
 void gt_cl_shown_end(struct gt_cl_work *w, cl_int ret);
 
 /* gt_cl_work_begin() for a call that may take long, or run the program's code: other threads, and
@@ -354,9 +358,9 @@ static inline cl_event *gt_cl_work_begin_early(const struct gt_call *call, cl_co
 	return w->shown ? event : where;
 }
 
-/* What lies @ahead of the next record in the thread's ring will be written before long, though
- * the collector's core had it last: so that it comes meanwhile, not when one of the runtime's
- * locks waits for what is stored. It may be beyond the block. */
+/* Prefetch the memory @ahead of the next record in the thread's ring: it will be written soon, and
+ * the collector's core had it last. So it arrives meanwhile, not while a lock of the runtime waits
+ * for the store. It may be beyond the block. */
 static inline void gt_cl_fetch_ring(const struct gt_thread *t, size_t ahead, size_t bytes)
 {
 	for (size_t i = ahead; i < ahead + bytes; i += 64)
@@ -368,7 +372,7 @@ static inline uint32_t gt_cl_saturate_size(size_t n)
 	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-/* A region of @element bytes each; only after the runtime found it to be right. */
+/* Set a region with elements of @element bytes; call only after the runtime has accepted it. */
 static inline void gt_cl_set_region(struct gt_cl_work *w, const size_t *region, size_t element)
 {
 	if (!region)
@@ -379,7 +383,7 @@ static inline void gt_cl_set_region(struct gt_cl_work *w, const size_t *region, 
 }
 
 /**
- * gt_cl_work_follow() - the other half of gt_cl_work_begin(), after the real call
+ * gt_cl_work_follow() - second half of gt_cl_work_begin(), after the real call
  * @blocking: the call has waited for the command
  * Return: @ret
  */
@@ -387,22 +391,22 @@ cl_int gt_cl_work_follow(const struct gt_call *call, cl_command_queue queue, enu
 			 bool blocking, struct gt_cl_work *w, cl_int ret);
 
 /**
- * gt_cl_queue_harvest() - record and let go what has completed, of one queue
- * @limit: look at so many at most
- * Return: how many were done. Does nothing inside gputap's own calls.
+ * gt_cl_queue_harvest() - record and release completed commands of one queue
+ * @limit: maximum number of commands to look at
+ * Return: number of completed ones. Does nothing inside gputap's own calls.
  */
 uint32_t gt_cl_queue_harvest(struct gt_cl_queue *q, uint32_t limit);
-/* All of a queue, also when another thread is at it: after the program has waited for its
- * commands, their records are there, whatever happens to it next. */
+/* Harvest all of a queue, waiting if another thread is harvesting it: after the program has waited
+ * for its commands, their records exist, even if the process ends right after that. */
 void gt_cl_queue_harvest_all(struct gt_cl_queue *q);
-/* The same after a wait for some of them, @events. Of a queue out of order: these wherever they
- * stand, and others as long as half of those that are asked about are done. To ask about all
- * that is in flight at each of many waits would be quadratic. */
+/* The same after a wait for some of them, @events. In an out-of-order queue: these at any position,
+ * and others as long as half of the examined ones are done. Querying everything in flight at each
+ * of many waits would be quadratic. */
 void gt_cl_queue_harvest_waited(struct gt_cl_queue *q, const cl_event *events, uint32_t count);
 
-/* By an enqueue: what is done, but not what has just been done. A worker of the runtime is
- * there: who asks about that command or lets it go waits for a lock that the worker holds, and
- * the worker for the one who asks. */
+/* Harvest in an enqueue: completed commands, but not the most recent ones. A worker of the runtime
+ * is still using those: a thread that queries or releases such a command waits for a lock that the
+ * worker holds, and the worker then waits for that thread. */
 void gt_cl_queue_harvest_behind(struct gt_cl_queue *q);
 
 /* The program's callbacks (activity_callback.c) ------------------------------ */
@@ -412,15 +416,15 @@ extern _Thread_local struct callback *gt_cl_callbacks_waiting
 	__attribute__((tls_model("initial-exec")));
 void gt_cl_callbacks_run_waiting(void);
 
-/* The program's callbacks that came inside gputap's own calls in this thread run now. No lock is
- * held. */
+/* Run the program's callbacks that were triggered in gputap's own calls in this thread. The caller
+ * holds no lock. */
 static inline void gt_cl_callbacks_run(void)
 {
 	if (gt_unlikely(gt_cl_callbacks_waiting != NULL))
 		gt_cl_callbacks_run_waiting();
 }
 
-/* A reference of ours comes and goes. No lock is held: what the program has registered for the
+/* Take and release gputap's references. The caller holds no lock: the program's callbacks for the
  * event may run now. */
 static inline bool gt_cl_event_retain(const struct gt_table *table, cl_event event)
 {
@@ -440,7 +444,7 @@ static inline void gt_cl_event_release(const struct gt_table *table, cl_event ev
 	gt_cl_callbacks_run();
 }
 
-/* What the runtime is given in the place of the program's function. _drop(): it refused. */
+/* Passed to the runtime instead of the program function. Call _drop() if the runtime refused it. */
 struct gt_cl_context_callback {
 	gt_cl_context_notify function;
 	void *user;
@@ -457,14 +461,15 @@ struct gt_cl_svm_callback gt_cl_svm_callback_make(const struct gt_call *call,
 						  gt_cl_svm_free function, void *user);
 void gt_cl_svm_callback_drop(const struct gt_cl_svm_callback *f);
 
-/* Callbacks that came in the helper: is there none to run them? The helper, outside of the
- * runtime, starts a thread then. */
+/* Return true if callbacks were handed over in the helper, and no thread exists to run them. The
+ * helper then starts a thread, outside of the runtime. */
 bool gt_cl_callback_thread_wanted(uint32_t epoch);
 void gt_cl_callback_thread_start(uint32_t epoch);
-/* The process is ending: that thread begins no more. @run_them: this one does. */
+/* The process is ending: stop that thread from starting more. @run_them: run them in this
+ * thread. */
 void gt_cl_callbacks_end(bool run_them);
 
-/* Work was put into an empty queue: have somebody look after it. */
+/* Make sure that the helper looks after a queue that was empty until now. */
 void gt_cl_helper_want(const struct gt_thread *t);
 extern _Atomic uint32_t gt_cl_helper_alive; /* process whose helper runs */
 static inline bool gt_cl_helper_lives(void)

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's callbacks, and in which thread each is called.
+/* The program's callbacks, and the thread in which each is called.
  *
- * A runtime calls a callback in whichever thread notices the reason for it. PoCL calls a context's
+ * A runtime calls a callback in any thread that notices the reason for it. PoCL calls a context's
  * destructors in the thread that releases its last event. Intel's runtime calls an event's
- * callbacks in the thread that asks for its status. Either may be gputap's helper, or a thread of
- * the program in the middle of a call that gputap itself makes, with a lock of ours held. So the
- * runtime is given a function of ours, and a struct with the program's function in it:
+ * callbacks in the thread that queries its status. Either may be gputap's helper, or a thread of
+ * the program inside a call that gputap itself makes, with a gputap lock held. So the runtime gets
+ * a gputap function, and a struct with the program's function in it:
  *
  *   program ─ clSetEventCallback(f, data) ─► tap ─► struct callback {f, data}
  *                                             └───► runtime: clSetEventCallback(on_event, struct)
  *
  *   on_event() is called in                      f is called
- *   a call of the program's, or a thread of      there, at once
- *   the runtime's
- *   a call of gputap's, in a thread of the       in the same thread, before the program's call
- *   program's                                    returns and after our locks are released
- *   the helper                                   in a thread made for that, when the first such
+ *   a call of the program, or a thread of the    there, immediately
+ *   runtime
+ *   a call of gputap, in a thread of the         in the same thread, before the program's call
+ *   program                                      returns and after our locks are released
+ *   the helper                                   in a thread created for that, when the first such
  *                                                callback comes. It is like the runtime's own
  *                                                threads: a stack of the usual size, the program's
  *                                                signal mask, its calls are recorded
  *
  * The struct is free before f is called. So an f that never returns (exit(), longjmp(),
- * pthread_exit()) leaves nothing behind. A callback of a context's errors may be called many
- * times: its struct is never freed.
- * Not here: callbacks of builds, which no call of gputap's brings about.
- * Never here: calling f with a lock of ours held, or waiting for f. */
+ * pthread_exit()) leaks nothing. A callback for a context's errors may be called many times: its
+ * struct is never freed.
+ * Not here: callbacks of builds, which no call of gputap can trigger.
+ * Never here: calling f with a gputap lock held, or waiting for f. */
 #include "core/callback.h"
 #include "runtime/opencl/activity.h"
 #include "tool/tool_thread.h"
@@ -42,28 +42,29 @@ enum kind {
 	CONTEXT_DESTROYED,
 	MEMORY_DESTROYED,
 	PROGRAM_RELEASED,
-	CONTEXT_ERRORS, /* a registration: all errors of a context */
+	CONTEXT_ERRORS, /* a registration for all errors of a context */
 	SVM_FREED,
-	CONTEXT_ERROR, /* one of them, which waits */
+	CONTEXT_ERROR, /* one deferred error */
 };
 enum { TEXT_BYTES = 256, DETAIL_BYTES = 128, POINTERS = 48 };
 
 struct callback {
-	struct callback *next; /* free, or it waits */
+	struct callback *next; /* in the list of free or deferred ones */
 	void (*function)(void);
 	void *user;
 	const struct gt_table *table;
-	void *object; /* that it is called for; from here on known when the runtime calls */
+	/* argument of the callback; this and later members are set when the runtime calls */
+	void *object;
 	cl_int status;
 	uint16_t kind;
-	bool retained; /* an event that it waits with */
+	bool retained; /* a deferred event callback holds a reference */
 };
 
-/* One that has more to keep while it waits. */
+/* A callback with more data to keep while it is deferred. */
 struct large {
 	struct callback callback;
 	cl_uint count;
-	void **pointers; /* room, or memory of its own */
+	void **pointers; /* `room`, or separate memory */
 	size_t detail_bytes;
 	union {
 		struct {
@@ -73,7 +74,7 @@ struct large {
 	};
 };
 
-/* Structs that are free. */
+/* Free structs. */
 struct stock {
 	struct gt_cl_lock lock;
 	struct callback *first;
@@ -82,18 +83,19 @@ struct stock {
 static struct stock small_stock = {.bytes = sizeof(struct callback)};
 static struct stock large_stock = {.bytes = sizeof(struct large)};
 
-/* Those that the helper met, in their order. */
+/* Callbacks triggered in the helper, in order. */
 static struct {
 	struct gt_cl_lock lock;
 	struct callback *first, *last;
-	_Atomic uint32_t epoch; /* process whose they are */
+	_Atomic uint32_t epoch; /* process that they belong to */
 	_Atomic uint32_t count;
 	_Atomic uint32_t thread; /* process whose thread for them runs */
 	_Atomic uint32_t asleep; /* futex: 1 while that thread sleeps */
 	_Atomic uint32_t over;   /* process that is ending */
 } handed;
 
-/* A ring of those that this thread calls later: the last one; its `next` is the first. */
+/* Ring of callbacks that this thread will call later: its last one; the `next` of that is the
+ * first. */
 _Thread_local struct callback *gt_cl_callbacks_waiting __attribute__((tls_model("initial-exec")));
 
 static sigset_t program_mask; /* of the thread that registered the first callback */
@@ -147,7 +149,7 @@ static struct callback *take_callback(enum kind kind, void (*function)(void), vo
 	return c;
 }
 
-/* NULL: there is none, and the runtime gets the program's function itself. */
+/* Return NULL if no structs are left; the runtime then gets the program's function itself. */
 static struct callback *register_callback(const struct gt_call *call, enum kind kind,
 					  void (*function)(void), void *user)
 {
@@ -169,7 +171,7 @@ static void call_program(const struct callback *c, const struct large *l)
 {
 	const uint32_t outer = gt_callback_depth;
 
-	gt_callback_depth = gt_thread.depth; /* what it calls is the program's */
+	gt_callback_depth = gt_thread.depth; /* calls in the callback are the program's */
 	switch ((enum kind)c->kind) {
 	case EVENT: ((gt_cl_event_notify)c->function)(c->object, c->status, c->user); break;
 	case CONTEXT_DESTROYED: ((gt_cl_context_destroyed)c->function)(c->object, c->user); break;
@@ -178,7 +180,7 @@ static void call_program(const struct callback *c, const struct large *l)
 	case SVM_FREED:
 		((gt_cl_svm_free)c->function)(c->object, l->count, l->pointers, c->user);
 		break;
-	case CONTEXT_ERRORS: /* is no call */ break;
+	case CONTEXT_ERRORS: /* not a call */ break;
 	case CONTEXT_ERROR:
 		((gt_cl_context_notify)c->function)(l->text, l->detail_bytes ? l->detail : NULL,
 						    l->detail_bytes, c->user);
@@ -187,7 +189,7 @@ static void call_program(const struct callback *c, const struct large *l)
 	gt_callback_depth = outer;
 }
 
-/* The struct is free before the program's function begins. */
+/* Free the struct, then call the program's function. */
 static void run_callback(struct callback *c)
 {
 	struct callback copy = *c;
@@ -223,7 +225,7 @@ static bool lock_handed(uint32_t epoch)
 	enum gt_cl_lock_result r = gt_cl_lock_take(&handed.lock, epoch);
 
 	if (r != GT_CL_LOCK_FAILED && (r == GT_CL_LOCK_STALE || handed.epoch != epoch)) {
-		/* what a fork left there is the parent's */
+		/* entries left after a fork belong to the parent */
 		handed.first = handed.last = NULL;
 		handed.count = 0;
 		handed.epoch = epoch;
@@ -252,7 +254,7 @@ static void hand_to_thread(struct callback *c)
 	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
 
 	while (!lock_handed(epoch))
-		; /* by a stopped thread; the helper has time */
+		; /* the holder is a stopped thread; the helper can wait */
 	c->next = NULL;
 	if (handed.first)
 		handed.last->next = c;
@@ -270,7 +272,7 @@ static bool may_run_here(void)
 	return !gt_thread.internal && !gt_tool_thread_is_ours();
 }
 
-/* The runtime calls it where the program's function must not be called: it is called later. */
+/* Defer a callback that came where the program's function must not be called. */
 static void defer_callback(struct callback *c)
 {
 	if (c->kind == EVENT && c->table)
@@ -298,7 +300,7 @@ static void receive_callback(struct callback *c, void *object, cl_int status)
 		defer_callback(c);
 }
 
-/* What the runtime gets ---------------------------------------------------------------- */
+/* Functions for the runtime -------------------------------------------------------------- */
 
 static void on_event(cl_event event, cl_int status, void *user)
 {
@@ -338,7 +340,8 @@ static void on_svm_free(cl_command_queue queue, cl_uint count, void **pointers, 
 	receive_callback(&l->callback, queue, 0);
 }
 
-/* Of a context, at any time; what it says is the runtime's, and is copied if it waits. */
+/* Handle a context's error, at any time; the text belongs to the runtime, and is copied if the
+ * callback is deferred. */
 static void on_context_error(const char *text, const void *detail, size_t bytes, void *user)
 {
 	const struct callback *kept = user;
@@ -393,7 +396,8 @@ void gt_cl_svm_callback_drop(const struct gt_cl_svm_callback *f)
 		give_callback(f->user);
 }
 
-/* Registrations of one callback have this form: if the runtime refuses, nobody calls. */
+/* Common form of registrations: if the runtime refuses, the struct is freed, because it will not be
+ * called. */
 #define REGISTER(name, kind, mine, object_type, object, function_type)                 \
 	cl_int gt_opencl_wrap_##name(const struct gt_call *call, object_type object,   \
 				     function_type function, void *user)               \
@@ -431,7 +435,7 @@ cl_int gt_opencl_wrap_clSetEventCallback(const struct gt_call *call, cl_event ev
 	return ret;
 }
 
-/* The thread for those that the helper met ------------------------------------------------ */
+/* The thread for callbacks triggered in the helper ---------------------------------------- */
 
 static void sleep_until_handed(uint32_t epoch)
 {
@@ -443,9 +447,9 @@ static void sleep_until_handed(uint32_t epoch)
 
 static pthread_key_t ended;
 
-/* The thread ends, maybe because a callback ended it. The helper starts another one for the next
- * callback. This is a key's destructor: a handler of pthread_cleanup_push() would bring libgcc_s
- * into every program. */
+/* Mark the thread as ended; a callback may have ended it. The helper starts another one for the
+ * next callback. This is a key's destructor: a handler of pthread_cleanup_push() would make every
+ * program depend on libgcc_s. */
 static void thread_left(void *thread)
 {
 	if (thread)
@@ -495,7 +499,7 @@ void gt_cl_callback_thread_start(uint32_t epoch)
 		return;
 	atomic_store_explicit(&handed.thread, epoch, memory_order_release);
 	if (gt_tool_thread_start(run_handed, (void *)(uintptr_t)epoch, 0) != 0)
-		thread_left(NULL); /* the helper looks again, and the end of the process */
+		thread_left(NULL); /* the helper retries, as does the end of the process */
 }
 
 void gt_cl_callbacks_end(bool run_them)

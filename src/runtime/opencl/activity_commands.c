@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Command buffers (cl_khr_command_buffer). Commands are remembered when they are put in, by what
- * they are; an enqueued command buffer is one item of device work, because the runtime gives
- * one event for all of it:
- *   name       "command buffer: advance x2, copy" (kernels by name, as they first appear)
+/* Command buffers (cl_khr_command_buffer). Commands are remembered by kind when they are added; an
+ * enqueued command buffer is one GPU activity, because the runtime gives one event for all of it:
+ *   name       "command buffer: advance x2, copy" (kernels' names, as they first appear)
  *   global[0]  number of commands
- *   replay     which launch of this command buffer it is, from 1
- * Its times are what that event says; PoCL 3.1 stamps the end of the whole, not its beginning.
+ *   replay     launch of this command buffer, from 1
+ * Its times are those of that event; PoCL 3.1 stamps the end of the whole, not its start.
  *
- * Extension 0.9.5 put a new argument into most of these functions; only arguments that both
- * forms agree on are looked at. */
+ * Extension 0.9.5 added an argument to most of these functions; only arguments common to both forms
+ * are used. */
 #include "runtime/opencl/activity.h"
 
 #include <string.h>
@@ -28,7 +27,7 @@ struct command_buffer {
 	cl_command_queue queues[QUEUES];
 	struct {
 		uint32_t count;
-		char name[NAME_BYTES]; /* cut, terminated */
+		char name[NAME_BYTES]; /* truncated, terminated */
 	} kinds[KINDS];
 };
 
@@ -54,7 +53,7 @@ void *gt_opencl_wrap_clCreateCommandBufferKHR(const struct gt_call *call, cl_uin
 	return handle;
 }
 
-/* One more command. @name is cut to NAME_BYTES. */
+/* Add a command. @name is truncated to NAME_BYTES. */
 static void add_command(const struct gt_call *call, const void *handle, const char *name)
 {
 	struct command_buffer *c = gt_cl_map_find(&command_buffers, handle);
@@ -119,9 +118,10 @@ static uint32_t make_name(struct command_buffer *c, struct gt_thread *t)
 	return id;
 }
 
-/* The program's queues differ in what it asked for, though not in what they are: the runtime's
- * check would pass. Every other answer is the runtime's own: asked with a wait list that is
- * never right, it gives the first error before that. */
+/* Return true if the runtime would reject the queues as incompatible without gputap: the program
+ * requested different properties, but the forced ones are equal, so the runtime's check would pass.
+ * All other errors come from the runtime itself: it is called with an invalid wait list, so that it
+ * returns the first error that precedes that one. */
 static bool incompatible(const struct gt_call *call, cl_uint num_queues, cl_command_queue *queues,
 			 void *handle, const struct command_buffer *c, cl_int *error)
 {
@@ -156,7 +156,7 @@ cl_int gt_opencl_wrap_clEnqueueCommandBufferKHR(const struct gt_call *call, cl_u
 
 	if (gt_unlikely(incompatible(call, num_queues, queues, handle, c, &ret)))
 		return ret;
-	if (!queue) /* made while nothing was recorded: where it runs is not known */
+	if (!queue) /* created while nothing was recorded: its queue is not known */
 		return GT_CL_REAL(call, clEnqueueCommandBufferKHR)(num_queues, queues, handle,
 								   count, list, event);
 	ret = GT_CL_REAL(call, clEnqueueCommandBufferKHR)(num_queues, queues, handle, count, list,
@@ -199,7 +199,7 @@ cl_int gt_opencl_wrap_clCommandNDRangeKernelKHR(const struct gt_call *call, void
 	return ret;
 }
 
-/* The others: passed through, and named. */
+/* The other commands: passed through, and named. */
 #define COMMAND(f, name, parameters, arguments)                                                 \
 	cl_int gt_opencl_wrap_##f(const struct gt_call *call, void *handle, cl_command_queue q, \
 				  COMMAND_##parameters, cl_uint count, const void *list,        \

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices as records name them: an object record once in each process, readings of their clocks.
+/* Devices as records identify them: an object record once in each process, and readings of their
+ * clocks.
  *
- * Devices live as long as the runtime and keep their number, but for sub-devices: a handle that is
+ * Devices live as long as the runtime and keep their number, except sub-devices: a handle that is
  * created again gets a new one.
  *
- * A device's properties are asked of the runtime once, by learn_device(): when its first queue or
- * context is created, or at its first work if the devices are still being made then. It goes
- * through these states (gt_cl_device.fresh), with `learning` held, or not to be had:
+ * learn_device() queries a device's properties from the runtime once: when its first queue or
+ * context is created, or at its first activity if the devices are still being created then. The
+ * device goes through these states (gt_cl_device.fresh), with `learning` held, unless the lock
+ * could not be taken:
  *   CREATED    the handle is new, or was created again
- *   NUMBERED   it has a number, and work can name it; its properties must not be asked for yet
+ *   NUMBERED   it has a number, and records can refer to it; its properties must not be queried yet
  *   ASKED      its properties are known. The record is written once more in each fork's child. */
 #include "runtime/opencl/activity.h"
 
@@ -31,12 +33,12 @@ enum { ASKED = 0, NUMBERED, CREATED };
 
 GT_CL_MAP(devices, 8);
 static _Atomic(struct gt_cl_device *) all_devices;
-/* two threads that meet a device make one entry of it */
+/* so that two threads that meet a device make one entry for it */
 static struct gt_cl_lock learning;
-/* threads that ask for devices; << 32: the process that they are in */
+/* number of threads in device queries; << 32: the process that they are in */
 static _Atomic uint64_t making;
 
-/* What a record says of a device --------------------------------------------- */
+/* Record of a device --------------------------------------------------------- */
 
 static void add_string(const struct gt_table *table, struct gt_text *text, cl_device_id d,
 		       cl_device_info what, const char *key)
@@ -78,7 +80,8 @@ static char *put_hex(char *p, unsigned value, unsigned digits)
 	return p;
 }
 
-/* 300 for "OpenCL 3.0 PoCL ..". A driver's table may end before functions of later versions. */
+/* Return 300 for "OpenCL 3.0 PoCL ..". A driver's table may end before functions of later
+ * versions. */
 static unsigned device_version(const struct gt_table *table, cl_device_id d)
 {
 	char v[128] = "";
@@ -90,7 +93,7 @@ static unsigned device_version(const struct gt_table *table, cl_device_id d)
 	return (unsigned)(v[7] - '0') * 100 + (unsigned)(v[9] - '0');
 }
 
-/* "0000:3b:00.0", from whichever query the runtime knows. */
+/* Add "0000:3b:00.0", with the first query that the runtime supports. */
 static void add_pci(const struct gt_table *table, struct gt_text *text, cl_device_id d)
 {
 	struct {
@@ -159,9 +162,10 @@ void gt_cl_device_clock(struct gt_cl_device *d, struct gt_thread *t)
 
 /* While devices are being made ----------------------------------------------- */
 
-/* A runtime makes its devices when it is first asked for them. PoCL shows them to a second
- * thread half made: without a name, to ask for it is to crash, while the program's own calls get
- * errors. So while any thread asks for devices, none is asked about. */
+/* Return true while devices may be half created. A runtime creates its devices in the first query
+ * for them. PoCL shows them half created to a second thread: a query of the missing name crashes,
+ * while the program's own calls get errors. So while any thread queries for devices, gputap does
+ * not query their properties. */
 static bool are_being_made(uint32_t epoch)
 {
 	uint64_t m = atomic_load_explicit(&making, memory_order_acquire);
@@ -174,7 +178,7 @@ void gt_cl_devices_begin_making(uint32_t epoch)
 	uint64_t m = atomic_load_explicit(&making, memory_order_relaxed), more;
 
 	do
-		/* else the threads that were at it are the parent's, of a fork */
+		/* else the threads counted are those of a fork's parent */
 		more = m >> 32 == epoch ? m + 1 : (uint64_t)epoch << 32 | 1;
 	while (!atomic_compare_exchange_weak_explicit(&making, &m, more, memory_order_acq_rel,
 						      memory_order_relaxed));
@@ -261,7 +265,7 @@ static bool is_known(const struct gt_cl_device *d, const struct gt_thread *t)
 	       atomic_load_explicit(&d->epoch, memory_order_acquire) == t->epoch;
 }
 
-/* With `learning` held, or not to be had. */
+/* `learning` is held, unless the lock could not be taken. */
 static struct gt_cl_device *learn_device(const struct gt_table *table, struct gt_thread *t,
 					 cl_device_id id)
 {
@@ -276,13 +280,14 @@ static struct gt_cl_device *learn_device(const struct gt_table *table, struct gt
 	}
 	if (are_being_made(t->epoch))
 		return d;
-	/* may wait for the dynamic linker, whose lock's holder may wait for ours, but gives up */
+	/* may wait for the dynamic linker, whose lock's holder may wait for ours, but with a
+	 * time-out */
 	gt_opencl_used(table, id);
 	if (atomic_load_explicit(&d->fresh, memory_order_acquire)) {
 		d->version = device_version(table, id);
 		d->host = device_type(table, id) & CL_DEVICE_TYPE_CPU;
 		d->timer = d->version >= 201 && GT_CL(table, clGetDeviceAndHostTimer) != NULL;
-		gt_cl_device_clock(d, NULL); /* does it work? */
+		gt_cl_device_clock(d, NULL); /* test whether it works */
 		atomic_store_explicit(&d->fresh, ASKED, memory_order_release);
 	}
 	if (GT_CL(table, clGetDeviceInfo)(id, CL_DEVICE_PARENT_DEVICE, sizeof parent, &parent,
@@ -310,7 +315,7 @@ struct gt_cl_device *gt_cl_device_get(const struct gt_table *table, struct gt_th
 	return d;
 }
 
-/* A sub-device's handle may be one that was released before. */
+/* Mark handles as new: a sub-device's may be a reused one. */
 static void created_again(const cl_device_id *ids, cl_uint count)
 {
 	for (cl_uint i = 0; i < count; i++) {
@@ -348,7 +353,7 @@ void gt_cl_notify_device(struct gt_cl_device *d)
 	};
 	char name[512] = "";
 
-	/* who gets past here has d->object for itself */
+	/* only one thread gets past here, so it may change d->object */
 	if (atomic_exchange_explicit(&d->notified_number, d->number, memory_order_acq_rel) ==
 	    d->number)
 		return;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Events as the program sees them: without our references, without the profiling that it did not
- * ask for. gputap's own calls, which come here where a library in front of the loader is
- * interposed, get the runtime's true answers.
+/* Events as the program expects them: without our references, without the profiling that it did not
+ * request. gputap's own calls, which come here if a library in front of the loader is interposed,
+ * get the runtime's true answers.
  *
- * What clGetEventProfilingInfo() answers for an event without times, and which of several errors
- * of one call it gives, differs between runtimes. So the runtime itself is asked:
+ * The result of clGetEventProfilingInfo() for an event without times, and the choice among several
+ * errors of one call, differ between runtimes. So the runtime itself is queried:
  *   1. gputap makes a queue like the program's, without profiling, and enqueues a marker in it.
- *   2. It asks for that marker's times with the program's arguments.
- *   3. The program gets that answer. Each form of the question is asked once for each device. */
+ *   2. It queries that marker's times with the program's arguments.
+ *   3. The program gets that answer. Each form of the query is made once for each device. */
 #include "runtime/opencl/activity_pending.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ cl_int gt_opencl_wrap_clGetEventInfo(const struct gt_call *call, cl_event event,
 	if (q)
 		ours = gt_cl_event_references(q, event, &locked);
 	if (locked)
-		gt_internal_enter(); /* what the runtime calls meanwhile waits */
+		gt_internal_enter(); /* callbacks triggered meanwhile are deferred */
 	ret = GT_CL_REAL(call, clGetEventInfo)(event, name, size, value, size_ret);
 	if (locked) {
 		gt_internal_leave();
@@ -44,7 +44,7 @@ cl_int gt_opencl_wrap_clGetEventInfo(const struct gt_call *call, cl_event event,
 	return ret;
 }
 
-/* Where no queue is to be had: what it says of a user event. */
+/* Fallback if a queue cannot be created: query a user event. */
 static cl_int ask_user_event(const struct gt_table *table, cl_event event, cl_profiling_info name,
 			     size_t size, void *value, size_t *size_ret)
 {
@@ -66,14 +66,14 @@ static cl_int ask_user_event(const struct gt_table *table, cl_event event, cl_pr
 	return ret;
 }
 
-/* A form of the question, and the answer. */
+/* A form of the query, and its answer. */
 enum { ANSWERS = 64, ROOM = 64, UNTOUCHED = 0xa5, LOOKS = 200, NAP_NS = 50000 };
 
 struct form {
 	const struct gt_cl_device *device;
 	size_t size;
 	cl_profiling_info name;
-	bool value, size_ret; /* there is room for them */
+	bool value, size_ret; /* there are buffers for them */
 	bool done;            /* the command has ended */
 };
 
@@ -82,7 +82,7 @@ struct event_answer {
 	cl_int ret;
 	bool size_of_result;
 	size_t size;
-	unsigned char value[ROOM]; /* a byte that the runtime did not write is UNTOUCHED */
+	unsigned char value[ROOM]; /* bytes that the runtime did not write are UNTOUCHED */
 };
 
 static struct event_answer answers[ANSWERS];
@@ -129,7 +129,8 @@ static bool is_done(const struct gt_table *table, cl_event event)
 	return status <= CL_COMPLETE;
 }
 
-/* A marker alone in its queue: it ends at once, or is not waited for. */
+/* Return true once the marker is done. It is alone in its queue: it ends immediately, or is not
+ * waited for. */
 static bool becomes_done(const struct gt_table *table, cl_command_queue queue, cl_event marker)
 {
 	const struct timespec nap = {0, NAP_NS};
@@ -155,7 +156,7 @@ static void ask_marker(const struct gt_table *table, cl_event marker, struct eve
 	a->size_of_result = a->size != SIZE_MAX;
 }
 
-/* False: it cannot be asked in this way. */
+/* Return false if this kind of query is not possible. */
 static bool ask_alike(const struct gt_cl_queue *q, struct event_answer *a)
 {
 	const struct gt_table *table = q->table;
@@ -185,7 +186,7 @@ static bool ask_alike(const struct gt_cl_queue *q, struct event_answer *a)
 	return asked;
 }
 
-/* What the runtime says of @event as it would be in a queue without profiling. */
+/* Find the runtime's answer for @event as if it were in a queue without profiling. */
 static bool find_out(const struct gt_cl_queue *q, cl_event event, struct event_answer *a)
 {
 	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that a program asks for by name: it gets our tap for those that we know. Two
- * platforms may each have a function of one name: each gets a tap of its own, as long as there
- * are instances; after that the program gets the runtime's own function, and the capture says
- * so. */
+/* Functions that a program looks up at run time: it gets our tap for known ones. Two platforms may
+ * each have a function with the same name: each gets a separate tap, as long as there are free
+ * instances; after that the program gets the runtime's own function, and an event reports it. */
 #include "core/table.h"
 #include "runtime/opencl/activity.h"
 #include "generated/opencl_taps.h"
@@ -11,7 +10,7 @@
 
 enum { REPORTED_MAX = 256 };
 
-/* Names that were reported, by hash. When it is full, no more are reported. */
+/* Return true once for each name, by hash. When the table is full, no more are reported. */
 static bool report_name(const char *name)
 {
 	static _Atomic uint64_t reported[REPORTED_MAX];
@@ -32,7 +31,7 @@ static bool report_name(const char *name)
 	return false;
 }
 
-/* All instances of this function stand for others. */
+/* Return true if all instances of this function are used for others. */
 static bool no_instance_left(const char *name, const void *real)
 {
 	for (uint32_t f = 0; f < GT_OPENCL_INDEX_COUNT; f++) {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* An enqueue's command becomes work in flight, or is lost and counted; what it then asks of the
- * harvest and of the helper.
+/* Follow an enqueued command as an activity in flight, or count it as lost; then trigger the
+ * harvest and the helper.
  *
  * After the real call, in the program's thread (gt_cl_work_follow()):
  *   1. It counts the command as seen.
  *   2. It writes the command's entry at the tail of its queue's list (activity_pending.h).
  *   3. It wakes the helper for a list that was empty, or harvests: after a blocking call this
- *      command, else what is done well behind, once the list is long.
- * Beyond a cap commands are not followed but counted. */
+ *      command, otherwise commands completed well before, once the list is long.
+ * Commands beyond a limit are not followed but counted. */
 #include "runtime/opencl/activity_pending.h"
 
 #include <stdlib.h>
 
-enum { CAP_DEFAULT = 1 << 20 }; /* commands in flight in a queue: 112 MiB */
+enum { CAP_DEFAULT = 1 << 20 }; /* commands in flight per queue: 112 MiB */
 
 const char gt_cl_no_event;
 
-/* For tests: how much may be in flight. */
+/* Return the limit of commands in flight, which tests can change. */
 static uint32_t in_flight_max(void)
 {
 	static _Atomic uint32_t known;
@@ -58,7 +58,7 @@ static bool push_pending(struct gt_cl_queue *q, const struct gt_call *call, enum
 	return p != NULL;
 }
 
-/* A successful command that is not to be followed. */
+/* Count a successful command that will not be followed. */
 static void lose_command(struct gt_thread *t, const struct gt_cl_work *w, enum gt_drop_reason why)
 {
 	if (w->recorded)
@@ -67,7 +67,7 @@ static void lose_command(struct gt_thread *t, const struct gt_cl_work *w, enum g
 		gt_cl_event_release(w->table, w->event);
 }
 
-/* Return: false: it is not. */
+/* Return false if it is not followed. */
 static bool follow_command(const struct gt_call *call, struct gt_cl_queue *q, enum gt_device_op op,
 			   struct gt_cl_work *w)
 {
@@ -84,7 +84,7 @@ static bool follow_command(const struct gt_call *call, struct gt_cl_queue *q, en
 	return false;
 }
 
-/* @followed: from now on it is the harvest's. */
+/* @followed: the item now belongs to the harvest. */
 static void end_item(struct gt_cl_work *w, cl_int ret, bool followed)
 {
 	gt_cl_item_leave(w);

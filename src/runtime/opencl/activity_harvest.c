@@ -1,50 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* The harvest of work in flight: what has completed is recorded, and its event is released.
+/* The harvest of activities in flight: completed ones are recorded, and their events released.
  *
  *   a queue's list (activity_pending.h), oldest first:   [done][done][done][running][waiting] ..
  *                                                         ▲ harvested                      ▲ pushed
  *
- * A thread that has the queue's `harvest` lock looks at one entry after the other:
- *   1. It asks the runtime for the command's times.
+ * A thread that holds the queue's `harvest` lock examines one entry after the other:
+ *   1. It queries the runtime for the command's times.
  *   2. If the command is done, it writes the record into its own thread's ring, and releases the
  *      event.
- *   3. If not, and the queue runs in order, the harvest ends: nothing behind can be done. If the
- *      queue runs out of order, the entry is written again at the tail, and the next one is asked.
+ *   3. If not, and the queue runs in order, the harvest ends: no later command can be done. If the
+ *      queue runs out of order, the entry is moved to the tail, and the next one is examined.
  * An entry becomes a record or a drop, or is still in its list when the process ends.
  *
- * Which thread harvests:
+ * The harvesting thread depends on the device:
  *   the device is the host   The thread that enqueues, LOOK_AT commands at most. The helper
- *                            harvests what no call of the program does; no processor is idle for
- *                            it there. Events must be released soon, because runtimes use their
- *                            memory again: when 100,000 events of PoCL were kept until the program
+ *                            harvests commands that no call of the program does; it has no idle
+ *                            processor there. Events must be released soon, because runtimes reuse
+ *                            their memory: when 100,000 events of PoCL were kept until the program
  *                            waited, each enqueue cost twice as much.
- *   any other device         The helper, beside the program: one question takes microseconds
+ *   any other device         The helper, in parallel with the program: one query takes microseconds
  *                            (NVIDIA: 1.4 us).
  *
- * An enqueue asks rarely, and only about commands well behind the last one that is done. The
- * runtime's workers take the locks of recent events and of the heap, which do not spin. A thread
- * that meets a worker there sleeps, and so does the worker: with PoCL, 100,000 kernels and one look
- * every 32 enqueues up to the last command that is done, 0.4 us a kernel. After a wait of the
- * program's everything is done, and all is harvested at once. */
+ * An enqueue queries rarely, and only commands well before the last one that is done. The runtime's
+ * workers take the locks of recent events and of the heap, which do not spin. A thread that meets a
+ * worker there sleeps, as does the worker: with PoCL, 100,000 kernels and one look every 32
+ * enqueues up to the last command that is done, this cost 0.4 us per kernel. After a wait of the
+ * program everything is done, and all is harvested at once. */
 #include "runtime/opencl/activity_pending.h"
 
 enum {
 	LOOK_EVERY = 512,    /* enqueues between two harvests of a queue */
-	LOOK_HELPED = 16384, /* the same where the helper harvests: should it not keep up */
+	LOOK_HELPED = 16384, /* the same where the helper harvests: in case it falls behind */
 	LOOK_AT = 1024,      /* commands that an enqueue harvests at most */
-	/* of a queue in order: so many commands at once, and so many between them and those that
-	 * a worker of the runtime may be at */
+	/* of an in-order queue: commands harvested at once, and distance kept from commands that a
+	 * worker of the runtime may be using */
 	STEP = 128,
-	/* of a queue out of order: commands that a wait looks at; again while half of them are
+	/* of an out-of-order queue: commands that a wait looks at; again while half of them are
 	 * done */
 	LOOK_WAITED = 256,
-	FETCH_AHEAD = 384, /* bytes of the ring: three records on */
+	FETCH_AHEAD = 384, /* bytes of the ring: three records ahead */
 };
 
 _Atomic uint32_t gt_cl_helper_alive;
 
-/* Asks for the end first: a runtime refuses that one until the command is done. False: it is not
- * done, or has no times. */
+/* Query the times, the end first: a runtime refuses that query until the command is done. Return
+ * false if it is not done, or has no times. */
 static bool ask_times(const struct gt_table *table, cl_event event, cl_ulong v[4])
 {
 	__typeof__(&clGetEventProfilingInfo) ask = GT_CL(table, clGetEventProfilingInfo);
@@ -66,7 +66,7 @@ static bool ask_times(const struct gt_table *table, cl_event event, cl_ulong v[4
 	return false;
 }
 
-/* 1: still to be done; 0 and below: how it ended; 2: the runtime does not know the event. */
+/* Return 1: not done; 0 and below: its final status; 2: the runtime does not know the event. */
 static cl_int ask_status(const struct gt_table *table, cl_event event)
 {
 	cl_int status = CL_COMPLETE;
@@ -107,8 +107,8 @@ static void record_command(struct gt_thread *t, const struct gt_cl_pending *p, c
 	gt_ring_commit(t, sizeof *r);
 }
 
-/* Ask after one command; if it is done, record it and let its event go. @t: NULL: nothing is
- * recorded any more. */
+/* Query one command; if it is done, record it and release its event. @t: NULL: recording has
+ * ended. */
 static bool settle_command(struct gt_cl_queue *q, struct gt_thread *t,
 			   const struct gt_cl_pending *p)
 {
@@ -124,7 +124,8 @@ static bool settle_command(struct gt_cl_queue *q, struct gt_thread *t,
 		if (status == CL_COMPLETE && !q->untimed) /* it may have completed in between */
 			ask_times(q->table, p->event, v);
 	}
-	/* the program released what was not its own: there is nothing left to ask or to release */
+	/* the program released a reference that it did not own: the event can no longer be queried
+	 * or released */
 	if (status == 2 && p->recorded)
 		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_OPENCL, GT_DROP_RUNTIME);
 	else if (t && status != 2 && p->recorded)
@@ -142,7 +143,7 @@ static bool settle_command(struct gt_cl_queue *q, struct gt_thread *t,
 	return true;
 }
 
-/* A command that is not done goes behind the others. With q->harvest held. */
+/* Move a command that is not done to the tail. The caller holds q->harvest. */
 static bool move_to_tail(struct gt_cl_queue *q, const struct gt_cl_pending *p, uint32_t epoch)
 {
 	struct gt_cl_pending *to = NULL;
@@ -158,7 +159,7 @@ static bool move_to_tail(struct gt_cl_queue *q, const struct gt_cl_pending *p, u
 	return to != NULL;
 }
 
-/* With q->harvest held. */
+/* The caller holds q->harvest. */
 static uint32_t harvest_entries(struct gt_cl_queue *q, uint64_t limit, uint32_t epoch)
 {
 	struct gt_thread *t = gt_thread_own();
@@ -193,7 +194,7 @@ uint32_t gt_cl_queue_harvest(struct gt_cl_queue *q, uint32_t limit)
 	uint32_t epoch = gt_cl_queue_epoch(q), done;
 
 	if (!epoch || !gt_cl_lock_try(&q->harvest, epoch))
-		return 0; /* somebody is at it */
+		return 0; /* another thread is harvesting */
 	done = harvest_entries(q, limit, epoch);
 	gt_cl_lock_release(&q->harvest);
 	gt_cl_callbacks_run();
@@ -219,8 +220,8 @@ static bool is_among(const cl_event *events, uint32_t count, cl_event event)
 	return false;
 }
 
-/* Commands that were waited for, wherever they stand. Their entries stay, without an event. With
- * q->harvest held. */
+/* Harvest commands that were waited for, at any position. Their entries stay, without an event. The
+ * caller holds q->harvest. */
 static void harvest_events(struct gt_cl_queue *q, const cl_event *events, uint32_t count)
 {
 	uint64_t at = atomic_load_explicit(&q->harvested, memory_order_relaxed);
@@ -251,7 +252,7 @@ void gt_cl_queue_harvest_waited(struct gt_cl_queue *q, const cl_event *events, u
 	epoch = gt_cl_queue_epoch(q);
 	if (!epoch || !gt_cl_queue_lock(&q->harvest, epoch))
 		return;
-	/* other threads may go on enqueuing: so many rounds and no more */
+	/* other threads may continue to enqueue: limit the number of rounds */
 	for (uint64_t rounds = gt_cl_queue_count(q) / (LOOK_WAITED / 2) + 1; rounds; rounds--)
 		if (harvest_entries(q, LOOK_WAITED, epoch) < LOOK_WAITED / 2)
 			break;
@@ -261,8 +262,8 @@ void gt_cl_queue_harvest_waited(struct gt_cl_queue *q, const cl_event *events, u
 	gt_cl_callbacks_run();
 }
 
-/* Of a queue in order: how many commands have at least STEP commands behind them that are done,
- * too; in steps of STEP. With q->harvest held. */
+/* Return how many commands of an in-order queue are followed by at least STEP completed commands;
+ * in steps of STEP. The caller holds q->harvest. */
 static uint32_t done_behind(struct gt_cl_queue *q)
 {
 	uint64_t at = atomic_load_explicit(&q->harvested, memory_order_relaxed);
@@ -283,7 +284,7 @@ void gt_cl_queue_harvest_behind(struct gt_cl_queue *q)
 	uint32_t epoch = gt_cl_queue_epoch(q);
 
 	if (!epoch || !gt_cl_lock_try(&q->harvest, epoch))
-		return; /* somebody is at it */
+		return; /* another thread is harvesting */
 	harvest_entries(q, q->out_of_order ? LOOK_AT : done_behind(q), epoch);
 	gt_cl_lock_release(&q->harvest);
 	gt_cl_callbacks_run();

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The helper thread: harvests what no call of the program comes by to harvest, keeps entries
- * ready, reads device clocks. And the end of the process: what has completed by then is
- * recorded, nothing is waited for.
+/* The helper thread: harvests commands that no call of the program harvests, keeps chunks ready,
+ * reads device clocks. At the end of the process, commands completed by then are recorded, without
+ * waiting.
  *
  *   busy   something in flight: looks every millisecond, less often while nothing completes.
- *          Queues of devices that are the host itself are left alone until nobody has harvested
- *          them for a while (on PoCL, 100,000 small kernels took 11 % longer with a helper that
+ *          Queues of devices that are the host itself are left alone until they were not harvested
+ *          for a while (on PoCL, 100,000 small kernels took 11 % longer with a helper that
  *          took part, 5 % with one that does not)
  *   idle   nothing in flight: looks a few more times, then sleeps until the first enqueue wakes it
  *
- * It is started by the first command that is enqueued, with all signals blocked. Without it (no
- * thread to be had) the program's own calls harvest. After the end of the process has begun it
- * calls the runtime no more: runtimes take themselves apart in their own exit handlers, which
- * run after ours, because ours was registered later.
+ * The first enqueued command starts it, with all signals blocked. Without it (the thread cannot be
+ * created) the program's own calls harvest. After the end of the process has started it no longer
+ * calls the runtime: runtimes shut themselves down in their own exit handlers, which run after
+ * ours, because ours was registered later.
  * Never here: waiting for the device. */
 #include "runtime/opencl/activity_pending.h"
 
@@ -31,16 +31,19 @@
 /* Devices that are the host: the helper takes a processor from them, and the program's calls
  * harvest soon. */
 #define UNHARVESTED_NS \
-	(50 * MS) /* commands are in the list, and nobody has harvested for so long */
+/* with commands in the list: time without a harvest after which the helper harvests */
+(50 * MS)
 #define WAITING_NS      (1000 * MS) /* the same, while a thread waits for the queue */
-#define LEAVE_NS        (5000 * MS) /* for the helper to leave the runtime at the end */
+#define LEAVE_NS        (5000 * MS) /* limit for the helper to leave the runtime at the end */
 #define LEAVE_INSIDE_NS (50 * MS)
 
-enum { STACK_BYTES = 256 << 10, IDLE_LOOKS = 20, AT_ONCE = 256 };
+	enum { STACK_BYTES = 256 << 10,
+	       IDLE_LOOKS = 20,
+	       AT_ONCE = 256 };
 
 static struct {
-	_Atomic uint32_t epoch;   /* process that has a helper, or tried to */
-	_Atomic uint32_t asleep;  /* futex: 1 while it sleeps without end */
+	_Atomic uint32_t epoch;   /* process that has a helper, or tried to start it */
+	_Atomic uint32_t asleep;  /* futex: 1 while it sleeps without time-out */
 	_Atomic uint32_t at_work; /* inside harvest_queues() */
 	_Atomic uint32_t over;    /* the process is ending */
 } helper;
@@ -62,7 +65,7 @@ static void sleep_ns(uint64_t ns)
 	syscall(SYS_nanosleep, &t, NULL);
 }
 
-/* Does the helper harvest this queue now? */
+/* Return true if the helper harvests this queue now. */
 static bool is_ours(struct gt_cl_queue *q, uint64_t now)
 {
 	uint64_t harvested = atomic_load_explicit(&q->harvested, memory_order_relaxed);
@@ -77,11 +80,11 @@ static bool is_ours(struct gt_cl_queue *q, uint64_t now)
 	       now - q->unharvested_since_ns > (waited_for ? WAITING_NS : UNHARVESTED_NS);
 }
 
-/* One round over all queues.
+/* Make one round over all queues.
  * @all:  also queues that the program is enqueuing to, whose enqueues harvest; and also while the
- *        process ends
- * @done: receives how many commands were harvested
- * Return: how many commands are still in flight. */
+ *       process ends
+ * @done: receives the number of harvested commands
+ * Return: number of commands still in flight. */
 static uint32_t harvest_queues(bool all, uint32_t *done)
 {
 	uint64_t now = get_host_ns();
@@ -106,7 +109,7 @@ static void read_clocks(struct gt_thread *t)
 			gt_cl_device_clock(d, t);
 }
 
-/* Sleeps until an enqueue, a tool, or the end of the process wakes it. */
+/* Sleep until an enqueue, a tool, or the end of the process wakes the helper. */
 static void sleep_until_wanted(void)
 {
 	bool work = false;
@@ -123,7 +126,7 @@ static void sleep_until_wanted(void)
 
 static void start_helper(uint32_t epoch);
 
-/* A tool's function has ended the thread. */
+/* A tool's function has ended the thread: start a new one. */
 static void thread_left(void *epoch)
 {
 	if (!is_over())
@@ -155,7 +158,7 @@ static void *run_helper(void *arg)
 		gt_cl_callback_thread_start(epoch);
 		gt_tool_deliver();
 		if (!t && !left)
-			break; /* recording is over and nothing is held */
+			break; /* recording is over and the list is empty */
 		step = done ? MS : step < 16 * MS ? step * 2 : step;
 		idle = left || done ? 0 : idle + 1;
 		if (idle > IDLE_LOOKS) {
@@ -172,11 +175,11 @@ static void *run_helper(void *arg)
 
 /* At exit:
  *   1. helper.over is stored (sequentially consistent): the helper makes no more calls of OpenCL.
- *   2. This thread waits until the helper is out of the call that it is in: long, because on a
- *      busy machine the helper may have no processor; but short if exit() was called inside of a
+ *   2. This thread waits until the helper has left its current call: long, because on a busy
+ *      machine the helper may have no processor; but only briefly if exit() was called inside a
  *      call of OpenCL, because the helper may then wait for a lock that this thread holds.
- *   3. What has completed is recorded here.
- * Exit handlers of the program's that run after this may still use OpenCL: their calls harvest. */
+ *   3. Completed commands are recorded here.
+ * Exit handlers of the program that run after this may still use OpenCL: their calls harvest. */
 static void at_end(void)
 {
 	uint64_t until = get_host_ns() + (gt_thread.depth ? LEAVE_INSIDE_NS : LEAVE_NS);
@@ -186,14 +189,14 @@ static void at_end(void)
 	while (gt_cl_helper_lives() &&
 	       atomic_load_explicit(&helper.at_work, memory_order_seq_cst) && get_host_ns() < until)
 		sleep_ns(MS / 2);
-	if (!gt_thread.depth) /* exit() from inside a call: the runtime may hold locks of its own */
+	if (!gt_thread.depth) /* exit() from inside a call: the runtime may hold locks */
 		harvest_queues(true, &done);
 	gt_cl_callbacks_end(!gt_thread.depth);
 	gt_tool_deliver();
 }
 
-/* A tool flushes, stops or is finished: what has completed is harvested here, and the helper
- * notifies the tool of it. */
+/* Harvest completed commands here, because a tool flushes, stops or is finished; the helper
+ * notifies the tool of them. */
 static void look_for_tools(void)
 {
 	const struct gt_thread *t = gt_thread_own();
@@ -210,7 +213,7 @@ static void start_helper(uint32_t epoch)
 {
 	static _Atomic uint32_t registered;
 
-	/* a fork's child inherits them */
+	/* a fork's child inherits these registrations */
 	if (!atomic_exchange_explicit(&registered, 1, memory_order_relaxed)) {
 		atexit(at_end);
 		at_quick_exit(at_end);
@@ -232,8 +235,8 @@ void gt_cl_helper_want(const struct gt_thread *t)
 						    memory_order_relaxed, memory_order_relaxed))
 		start_helper(t->epoch);
 	/* The caller has raised its count before this; the helper exchanges `asleep` before it
-	 * looks at the counts a last time. Whichever of the two comes second reads what the first
-	 * has written: either we see that the helper sleeps, or it sees the count. */
+	 * looks at the counts a last time. The later of the two reads what the first has written:
+	 * either this thread sees that the helper sleeps, or the helper sees the count. */
 	if (gt_unlikely(atomic_fetch_or_explicit(&helper.asleep, 0, memory_order_acq_rel))) {
 		atomic_store_explicit(&helper.asleep, 0, memory_order_relaxed);
 		syscall(SYS_futex, &helper.asleep, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);

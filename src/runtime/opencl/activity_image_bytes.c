@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What an image takes, as the runtime says it: its rows have a pitch that nobody else knows. One
- * that is made from a buffer, or from another image, has no memory of its own. */
+/* Bytes of an image, as the runtime reports them: only the runtime knows the pitch of its rows. An
+ * image made from a buffer, or from another image, has no separate memory. */
 #include "runtime/opencl/activity.h"
 
 /* @values: the image; its description, if the call has one */

@@ -2,9 +2,9 @@
 /* Kernels, tasks, native kernels. */
 #include "runtime/opencl/activity.h"
 
-enum { CALL_BYTES = 192 }; /* that a launch's record takes, about */
+enum { CALL_BYTES = 192 }; /* approximate size of a launch's record */
 
-/* Only what the runtime found to be right. */
+/* Set the range; call only after the runtime has accepted it. */
 static inline void set_range(struct gt_cl_what *what, cl_uint work_dim, const size_t *global,
 			     const size_t *local)
 {
@@ -26,8 +26,8 @@ cl_int gt_opencl_wrap_clEnqueueNDRangeKernel(const struct gt_call *call, cl_comm
 					     const size_t *local, cl_uint count,
 					     const cl_event *list, cl_event *event)
 {
-	/* gt_cl_work_begin() sets the rest: to clear all of it takes longer than the rest of this
-	 * function */
+	/* gt_cl_work_begin() sets the rest: clearing all of it would take longer than the rest of
+	 * this function */
 	struct gt_cl_work w;
 	cl_int ret;
 

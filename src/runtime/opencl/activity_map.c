@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What the objects of OpenCL are kept in: locks, memory, maps from handles.
+/* Containers for OpenCL's objects: locks, memory, maps from handles.
  *
  * A thread that wants a lock spins a little, then sleeps in short steps, then gives up: the holder
- * may be a thread that was stopped, or this very thread under a signal handler. A thread that gets
- * no lock goes on without it, and counts what it could not record. Memory comes in chunks and is
- * never given back; what is in it is used again.
+ * may be a stopped thread, or this very thread below a signal handler. A thread that cannot get a
+ * lock continues without it, and counts the activities that it could not record. Memory is
+ * allocated in chunks and never freed; objects in it are reused.
  * Never here: malloc (the program may have replaced it), calls of the runtime. */
 #include "runtime/opencl/activity.h"
 
@@ -31,7 +31,7 @@ enum gt_cl_lock_result gt_cl_lock_wait(struct gt_cl_lock *lock, uint32_t epoch)
 							    memory_order_acquire,
 							    memory_order_relaxed))
 			return errno = saved, result;
-		if (i >= SPINS) /* the holder lost its processor: leave it ours */
+		if (i >= SPINS) /* the holder lost its processor: yield ours to it */
 			syscall(SYS_nanosleep, &nap, NULL);
 		else
 			gt_pause_cpu();

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What tools are notified of OpenCL's commands: ENTER and EXIT around the enqueue function, with
- * the queue and the kind of command known at ENTER and everything else at EXIT; COMPLETE by the
+/* Notification of tools about OpenCL's commands: ENTER and EXIT around the enqueue function, with
+ * the queue and the kind of command known at ENTER and everything else at EXIT; COMPLETE in the
  * helper (tool/tool_work.h).
  *
- * Times. A driver's stamps are of a clock that nobody names. The first command whose QUEUED
- * stamp, taken for one of the host's clocks, lies between its ENTER and its EXIT says which one
- * it is; a device none of them fits has its QUEUED stamp at ENTER, which is later than it was by
- * at most a call. */
+ * Times. The clock of a driver's timestamps is not documented. It is found with the first command
+ * whose QUEUED timestamp, interpreted in one of the host's clocks, lies between its ENTER and its
+ * EXIT. If no clock fits, the QUEUED timestamp is mapped to ENTER, which is at most one call too
+ * late. */
 #include "runtime/opencl/activity.h"
 
 #include <errno.h>
@@ -16,14 +16,14 @@
 
 #define TOLERANCE_NS 2000 /* between two readings of the host's clocks */
 
-/* The innermost one of this thread whose enqueue function has not returned. */
+/* The innermost activity of this thread whose enqueue function has not returned. */
 static _Thread_local struct gt_cl_work *open_work __attribute__((tls_model("initial-exec")));
 
-/* Is it the runtime's own, in the middle of one of the program's? (interposition; see
- * attach_interposition.c) */
+/* Return true if it is the runtime's own call, made inside one of the program (interposition; see
+ * attach_interposition.c). */
 static bool is_nested(const struct gt_cl_work *w)
 {
-	/* left by longjmp(): we do not stand deeper in the stack */
+	/* left with longjmp(): this call is not deeper in the stack */
 	while (open_work && (uintptr_t)open_work <= (uintptr_t)w)
 		open_work = open_work->outer;
 	return open_work && gt_skip_nested[GT_DOMAIN_OPENCL];
@@ -85,8 +85,8 @@ void gt_cl_item_describe(struct gt_cl_work *w, const struct gt_cl_queue *q, enum
 	work->destination = w->what.object[1];
 }
 
-/* What makes a stamp of the device CLOCK_BOOTTIME. @queued: of a command between these two
- * times. */
+/* Return the offset from the device's timestamps to CLOCK_BOOTTIME. @queued: of a command between
+ * these two times. */
 static int64_t offset_of(struct gt_cl_device *d, uint64_t queued, uint64_t entered, uint64_t left)
 {
 	static const clockid_t clocks[] = {CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW,

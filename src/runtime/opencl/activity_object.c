@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Contexts and kernels as records name them.
+/* Contexts and kernels as records identify them.
  *
  * A handle that is created again gets a new number. A context's object record lists its devices,
  * whose records come before it. Kernels have no object record: the string id of their name goes
@@ -15,22 +15,25 @@ struct context {
 	struct gt_cl_node node;
 	_Atomic uint64_t number;
 	_Atomic uint32_t epoch;
-	_Atomic uint64_t notified_number; /* that tools were notified of, as this object */
+	_Atomic uint64_t notified_number; /* number under which tools were last notified of it */
 	struct gt_tool_object *object;
 };
 
 struct kernel_object {
 	struct gt_cl_node node;
-	_Atomic uint32_t name;            /* string id; 0: ask the runtime when it is launched */
-	_Atomic uint32_t choice;          /* of --kernels: not asked yet, WANTED, UNWANTED */
-	_Atomic uint64_t notified_number; /* that tools were notified of, as this object; 0: none */
+	_Atomic uint32_t name; /* string id; 0: query it at launch */
+	/* result for --kernels: not checked yet, WANTED, UNWANTED */
+	_Atomic uint32_t choice;
+	/* number under which tools were last notified of it; 0: none */
+	_Atomic uint64_t notified_number;
 	struct gt_tool_object *object;
 };
 enum { WANTED = 1, UNWANTED };
 
 GT_CL_MAP(contexts, 8);
 GT_CL_MAP(kernels, 12);
-/* two threads that meet a context make one entry of it; taken before that of devices */
+/* so that two threads that meet a context make one entry for it; taken before the lock of
+ * devices */
 static struct gt_cl_lock learning;
 
 /* Contexts ------------------------------------------------------------------ */
@@ -69,7 +72,7 @@ static void add_devices(const struct gt_table *table, struct gt_thread *t, struc
 	gt_text_add_bytes(text, "devices", list, (size_t)(p - list));
 }
 
-/* Its number, if that is in a record of this process. */
+/* Return its number, if it is in a record of this process. */
 static uint64_t known_context(const struct context *c, const struct gt_thread *t)
 {
 	return c && atomic_load_explicit(&c->epoch, memory_order_acquire) == t->epoch ? c->number
@@ -93,7 +96,7 @@ static uint64_t learn_context(const struct gt_table *table, struct gt_thread *t,
 	return c->number;
 }
 
-/* No lock is held. */
+/* The caller holds no lock. */
 static struct gt_tool_object *notify_object(uint32_t type, uint64_t number, const void *handle,
 					    const char *name)
 {
@@ -115,7 +118,7 @@ static void notify_context(struct context *c, uint64_t number)
 {
 	if (atomic_exchange_explicit(&c->notified_number, number, memory_order_acq_rel) == number)
 		return;
-	gt_tool_object_unload(c->object); /* that had the handle before */
+	gt_tool_object_unload(c->object); /* former context with this handle */
 	c->object = notify_object(GPUTAP_OBJECT_CONTEXT, number, c->node.handle, NULL);
 }
 
@@ -140,7 +143,7 @@ uint64_t gt_cl_context_number(const struct gt_table *table, struct gt_thread *t,
 	return number;
 }
 
-/* What stood under this handle is gone. */
+/* Forget the former context of a reused handle. */
 static void context_created(const struct gt_call *call, cl_context handle)
 {
 	struct context *c = gt_cl_map_find(&contexts, handle);
@@ -192,7 +195,7 @@ cl_context gt_opencl_wrap_clCreateContextFromType(const struct gt_call *call,
 
 /* Kernels ------------------------------------------------------------------- */
 
-/* @wanted: is it to be recorded? */
+/* @wanted: receives whether it is recorded */
 static uint32_t ask_name(const struct gt_table *table, struct gt_thread *t, cl_kernel handle,
 			 bool *wanted)
 {
@@ -210,7 +213,8 @@ static uint32_t ask_name(const struct gt_table *table, struct gt_thread *t, cl_k
 	} else if (GT_CL(table, clGetKernelInfo)(handle, CL_KERNEL_FUNCTION_NAME, 0, NULL,
 						 &bytes) == CL_SUCCESS &&
 		   bytes > sizeof name && bytes <= 1 << 20) {
-		char *longer = gt_cl_memory_take(t->epoch, bytes); /* once per such kernel */
+		/* at most once per such kernel */
+		char *longer = gt_cl_memory_take(t->epoch, bytes);
 
 		if (longer && GT_CL(table, clGetKernelInfo)(handle, CL_KERNEL_FUNCTION_NAME, bytes,
 							    longer, NULL) == CL_SUCCESS) {
@@ -277,13 +281,13 @@ uint64_t gt_cl_notify_kernel(const struct gt_table *table, struct gt_thread *t, 
 	if (!atomic_compare_exchange_strong_explicit(&k->notified_number, &number, fresh,
 						     memory_order_acq_rel, memory_order_acquire))
 		return number;
-	gt_tool_object_unload(k->object); /* that had the handle before */
+	gt_tool_object_unload(k->object); /* former kernel with this handle */
 	k->object = notify_object(GPUTAP_OBJECT_KERNEL_SYMBOL, fresh, handle,
 				  gt_string_text(gt_cl_kernel_name(table, t, handle)));
 	return fresh;
 }
 
-/* A name of 0 makes the first launch ask. */
+/* Note a created kernel. With a name of 0 the first launch queries the name. */
 static void kernel_created(const struct gt_call *call, cl_kernel handle, uint32_t name)
 {
 	const struct gt_table *table = gt_cl_table_find(call);
@@ -295,7 +299,7 @@ static void kernel_created(const struct gt_call *call, cl_kernel handle, uint32_
 	if (!k)
 		return;
 	atomic_store_explicit(&k->name, name, memory_order_relaxed);
-	/* the handle may have been another kernel's */
+	/* the handle may be a reused one */
 	atomic_store_explicit(&k->choice, 0, memory_order_relaxed);
 	atomic_store_explicit(&k->notified_number, 0, memory_order_relaxed);
 	if (tools && table)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of work in flight, and the chunks that they are made of: see activity_pending.h. */
+/* Lists of activities in flight, and their chunks: see activity_pending.h. */
 #include "runtime/opencl/activity_pending.h"
 
 enum { SPARE_WANTED = 32 }; /* chunks that the helper keeps ready */
 
-/* Chunks that no queue has. */
+/* Unused chunks. */
 static struct {
 	struct gt_cl_lock lock;
 	_Atomic uint32_t count;
@@ -60,7 +60,8 @@ void gt_cl_spare_grow(uint32_t epoch)
 		c = gt_cl_memory_take(epoch, sizeof *c);
 		if (!c)
 			return;
-		c->entry[0].event = c->entry[GT_CL_CHUNK - 1].event = NULL; /* its pages come now */
+		/* touch its pages now */
+		c->entry[0].event = c->entry[GT_CL_CHUNK - 1].event = NULL;
 		spare_give(c, epoch);
 	}
 }
@@ -93,7 +94,7 @@ void gt_cl_queue_reset(struct gt_cl_queue *q, uint32_t epoch)
 	if (!gt_cl_lock_take(&q->push, epoch))
 		return;
 	if (gt_cl_lock_take(&q->harvest, epoch)) {
-		/* the parent's; not given to the spare ones: a harvester there may hold one */
+		/* the parent's; not moved to the spare ones, since a harvester there may use one */
 		q->head = q->tail = NULL;
 		q->harvested = q->pushed = 0;
 		q->head_at = 0;

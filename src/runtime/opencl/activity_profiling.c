@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* Profiling of queues: it is forced on where the program did not ask for it, and the program
- * cannot tell.
+/* Profiling of queues: it is forced on where the program did not request it, invisibly to the
+ * program.
  *
- * The runtime gets the program's properties with CL_QUEUE_PROFILING_ENABLE added; if it refuses,
- * it gets them as they were, so that every error is its own answer to the program's own
- * arguments. Queues on the device are left alone. What clGetCommandQueueInfo() says about
- * properties is what the program asked for. */
+ * The runtime gets the program's properties with CL_QUEUE_PROFILING_ENABLE added; if it refuses, it
+ * gets them unchanged, so that every error is its own answer to the program's own arguments. Queues
+ * on the device are left alone. clGetCommandQueueInfo() reports the properties that the program
+ * requested. */
 #include "runtime/opencl/activity_pending.h"
 
 #include <string.h>
 
 /* Creation ------------------------------------------------------------------ */
 
-/* One call that creates a queue: what the program gave, and what came of it. */
+/* One call that creates a queue: the program's arguments, and the result. */
 struct creation {
 	cl_context context;
 	cl_device_id device;
 	cl_command_queue_properties asked;
-	const cl_queue_properties *list; /* without the end; NULL: none */
-	/* with the end, in words; 0: no list, or one too long to keep */
+	const cl_queue_properties *list; /* without the terminator; NULL: none */
+	/* number of words, with the terminator; 0: no list, or one too long to keep */
 	unsigned list_count;
 	bool forced;
 	bool refused;
-	const struct creation *outer; /* open around this one in this thread */
+	const struct creation *outer; /* enclosing call of this thread */
 };
 
 static _Thread_local const struct creation *open_creation
 	__attribute__((tls_model("initial-exec")));
 
-/* False: this call is made by the runtime itself, inside of a creating call of the program's, which
+/* Return false if the runtime itself makes this call, inside a creating call of the program that
  * has changed the properties already (attach_interposition.c). */
 static bool begin_creation(struct creation *c)
 {
-	/* left by longjmp(): we do not stand deeper in the stack */
+	/* left with longjmp(): this call is not deeper in the stack */
 	while (open_creation && (uintptr_t)open_creation <= (uintptr_t)c)
 		open_creation = open_creation->outer;
 	c->outer = open_creation;
@@ -52,7 +52,7 @@ static void end_creation(const struct gt_call *call, cl_command_queue handle,
 	open_creation = c->outer;
 	if (!handle || (!q && (!t || !table || !(q = gt_cl_queue_add(t, handle)))))
 		return;
-	/* a handle used again, not recorded now: it must not look like the old one */
+	/* a reused handle that is not recorded now: it must not look like the old queue */
 	if (!t || !table) {
 		q->number = 0;
 		q->forced = false;
@@ -123,8 +123,8 @@ cl_command_queue gt_opencl_wrap_clCreateCommandQueue(const struct gt_call *call,
 	return q;
 }
 
-/* The program's list with profiling added to it. False: the list has no room or no end within
- * reason. */
+/* Add profiling to the program's list. Return false if it does not fit or is not terminated within
+ * the limit. */
 static bool force_list(const cl_queue_properties *list, cl_queue_properties *out,
 		       struct creation *c)
 {
@@ -152,7 +152,7 @@ static bool force_list(const cl_queue_properties *list, cl_queue_properties *out
 	return true;
 }
 
-/* Both ..WithProperties functions have this form. */
+/* Common form of both ..WithProperties functions. */
 typedef cl_command_queue create_fn(cl_context, cl_device_id, const cl_queue_properties *, cl_int *);
 
 static cl_command_queue create_with_list(const struct gt_call *call, create_fn *real,
@@ -212,9 +212,9 @@ cl_command_queue gt_cl_queue_alike(const struct gt_cl_queue *q)
 								   &error);
 }
 
-/* Runtimes answer this question differently: an empty list is one word long (PoCL) or none
- * (NVIDIA); with an error the needed size is given (NVIDIA) or not. So the runtime itself answers:
- * a queue is made with the program's own list, asked, and released. False: none can be made. */
+/* Let the runtime answer this query, since answers differ: an empty list is one word long (PoCL) or
+ * none (NVIDIA); with an error the needed size is given (NVIDIA) or not. A queue is made with the
+ * program's own list, queried, and released. Return false if it cannot be made. */
 static bool ask_alike(const struct gt_cl_queue *q, size_t size, void *value, size_t *size_ret,
 		      cl_int *ret)
 {
@@ -231,8 +231,8 @@ static bool ask_alike(const struct gt_cl_queue *q, size_t size, void *value, siz
 	return alike != NULL;
 }
 
-/* CL_QUEUE_PROPERTIES_ARRAY of a queue whose list we have changed. The runtime is asked first
- * whether it knows this question at all. */
+/* Answer CL_QUEUE_PROPERTIES_ARRAY for a queue whose list was changed. The runtime is called first,
+ * to check that it supports this query at all. */
 static cl_int answer_list(const struct gt_call *call, const struct gt_cl_queue *q, size_t size,
 			  void *value, size_t *size_ret)
 {
@@ -256,12 +256,13 @@ cl_int gt_opencl_wrap_clGetCommandQueueInfo(const struct gt_call *call, cl_comma
 					    cl_command_queue_info name, size_t size, void *value,
 					    size_t *size_ret)
 {
-	/* our own calls get the true value */
+	/* gputap's own calls get the true value */
 	struct gt_cl_queue *q = gt_thread.internal ? NULL : gt_cl_queue_find(handle);
 	cl_command_queue_properties properties;
 	cl_int ret;
 
-	if (q && name == CL_QUEUE_REFERENCE_COUNT) /* an event of ours may hold its queue */
+	/* our reference to an event may hold its queue */
+	if (q && name == CL_QUEUE_REFERENCE_COUNT)
 		gt_cl_queue_harvest_all(q);
 	if (q && q->forced && name == CL_QUEUE_PROPERTIES_ARRAY)
 		return answer_list(call, q, size, value, size_ret);
@@ -275,7 +276,8 @@ cl_int gt_opencl_wrap_clGetCommandQueueInfo(const struct gt_call *call, cl_comma
 	return ret;
 }
 
-/* OpenCL 1.0's way to change a queue: profiling stays on, only what the program sees changes. */
+/* OpenCL 1.0's function to change a queue: profiling stays on, only the reported properties
+ * change. */
 cl_int gt_opencl_wrap_clSetCommandQueueProperty(const struct gt_call *call, cl_command_queue handle,
 						cl_command_queue_properties properties,
 						cl_bool enable, cl_command_queue_properties *old)

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* Events that a call shows to the program before it returns.
  *
- * A blocking call may take for ever, and another thread of the program may wait for the event
- * that the runtime writes before it blocks; a native kernel may read its own event. So the
- * runtime writes where the program wants it. What other calls give goes into a variable of ours
- * first: they return at once, and by then one reference is ours.
+ * A blocking call may take forever, and another thread of the program may wait for the event that
+ * the runtime writes before it blocks; a native kernel may read its own event. So for such calls
+ * the runtime writes directly where the program wants it. Events of other calls go into a gputap
+ * variable first: those calls return immediately, and by then gputap has a reference.
  *
- *   calling thread   1. a place of places[], open
- *                    2. the real call; the runtime writes *where
- *                    3. with the place's lock: the event there gets a reference for us, and the
- *                       place is closed
- *   other threads    release an event that stands at an open place: with the place's lock they
- *                    take that reference first
+ *   calling thread   1. opens a slot of places[]
+ *                    2. makes the real call; the runtime writes *where
+ *                    3. with the slot's lock: takes a reference of the event there for gputap, and
+ *                       closes the slot
+ *   other threads    release an event that is at an open slot: with the slot's lock they first take
+ *                    that reference
  *
- * Why other threads do that: one of them may see the event, wait for it and release it before the
- * call returns. Then the event would be gone when the calling thread comes to step 3.
+ * Other threads must do that because one of them may see the event, wait for it and release it
+ * before the call returns. The event would then be gone when the calling thread comes to step 3.
  *
- * A call may be left by longjmp(), or end with its thread. Its place stays open until that thread
+ * A call may be left with longjmp(), or end with its thread. Its slot stays open until that thread
  * makes such a call again, and `where` may be unmapped by then. So memory at `where` is read only
- * after the kernel has said that it can be read. */
+ * after the kernel has confirmed that it can be read. */
 #include "runtime/opencl/activity.h"
 
 #include <errno.h>
@@ -32,22 +32,22 @@ struct gt_cl_shown {
 	_Alignas(64) struct gt_cl_lock lock;
 	uint32_t epoch; /* process in which it was opened */
 	const struct gt_thread *thread;
-	uintptr_t stack;   /* where that thread stood */
-	cl_event *where;   /* NULL: it is closed */
-	cl_event retained; /* the last one released there, with a reference of ours; NULL: none */
+	uintptr_t stack;   /* address in that thread's stack */
+	cl_event *where;   /* NULL: closed */
+	cl_event retained; /* event last released there, with a reference of gputap; NULL: none */
 };
 
 static struct gt_cl_shown places[PLACES];
-static _Atomic uint64_t open_places; /* a bit each */
+static _Atomic uint64_t open_places; /* one bit each */
 
-/* A place that was free, and is open from now on. NULL: all are taken. */
+/* Return a slot that was free, and is now open. Return NULL if all are taken. */
 static struct gt_cl_shown *take_place(const struct gt_thread *t, uintptr_t stack)
 {
 	uint32_t first = (uint32_t)((uintptr_t)t >> 12) % PLACES;
 	const struct gt_cl_shown *s = &places[first];
 	uint64_t open = atomic_load_explicit(&open_places, memory_order_relaxed);
 
-	/* A call of this thread has left it open, and ended: it stood deeper in the stack. */
+	/* A call of this thread has left it open, and ended: it was deeper in the stack. */
 	if (open >> first & 1 && s->thread == t && s->epoch == t->epoch && s->stack <= stack)
 		return &places[first];
 	for (uint32_t i = 0; i < PLACES; i++) {
@@ -101,12 +101,12 @@ void gt_cl_shown_end(struct gt_cl_work *w, cl_int ret)
 	if (locked)
 		gt_cl_lock_release(&s->lock);
 	give_place(s);
-	if (other) /* what stood there before the runtime wrote, or a call that failed */
+	if (other) /* an event that was there before the runtime wrote, or of a call that failed */
 		gt_cl_event_release(w->table, other);
 }
 
-/* Asks the kernel to change the signal mask by what is at @address, in a way that does not exist:
- * it reads the memory, or says EFAULT, and changes nothing. */
+/* Return true if @address can be read. Uses a system call that changes the signal mask, with an
+ * invalid operation: the kernel reads the memory, or returns EFAULT, and changes nothing. */
 static bool can_be_read(const void *address)
 {
 	int saved = errno;
@@ -119,8 +119,8 @@ static bool can_be_read(const void *address)
 	return readable;
 }
 
-/* Takes a reference of @event if it stands at the place. Return: the event that the place had a
- * reference of before; NULL: none. */
+/* Take a reference of @event if it is at the slot. Return the event that the slot had a reference
+ * of before; NULL: none. */
 static cl_event keep_event(struct gt_cl_shown *s, const struct gt_table *table, cl_event event,
 			   uint32_t epoch)
 {

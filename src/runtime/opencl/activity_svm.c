@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared virtual memory and unified shared memory: core, Arm's and Intel's. object[]: source,
- * destination address. Which side of a copy is the host's memory is not known: all are copies.
+ * destination address. It is not known which side of a copy is host memory: all are copies.
  *
- * Core and Arm, and where they have the function Intel, differ in its name alone: one function does
- * the work, and a wrap for each name calls it. */
+ * Core, Arm, and Intel, where it has the function, differ only in names: one function does the
+ * work, and a wrap for each name calls it. */
 #include "runtime/opencl/activity.h"
 
 static uint64_t sum_sizes(cl_uint count, const size_t *sizes)

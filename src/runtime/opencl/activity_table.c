@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of the tables has the runtime's own functions, for gputap's calls. */
+/* Selection of the table with the runtime's own functions, for gputap's calls. */
 #include "runtime/opencl/activity.h"
 
 static _Atomic(const struct gt_table *) core_table;
 
-/* Not one that only stands for functions handed out by name. */
+/* Return false for a table that only holds functions that programs looked up. */
 static bool is_whole(const struct gt_table *table)
 {
 	static const unsigned needed[] = {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A driver that a program calls without a loader, while a loader that knows layers is mapped.
- * Such a driver is left alone (opencl_interposed.h): it may be behind that loader, whose layer
- * sees its calls. Loaders ask a driver for its platforms by clIcdGetPlatformIDsKHR; who calls
- * its clGetPlatformIDs means the driver itself. So the audit library puts the function below in
- * front of that one function: it reports, once for each library, that these calls are not seen,
- * and goes on.
+/* A driver that a program calls without a loader, while a loader that knows layers is mapped. Such
+ * a driver is left alone (opencl_interposed.h): it may be used through that loader, whose layer
+ * sees its calls. Loaders query a driver's platforms with clIcdGetPlatformIDsKHR; a call of its
+ * clGetPlatformIDs is for the driver itself. So the audit library puts the function below in front
+ * of that one function: it reports, once for each library, that these calls are not seen, and
+ * continues.
  *
- * What the driver calls of its own exports does not come here (own_calls). */
+ * The driver's calls of functions that it exports itself do not come here (own_calls). */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <string.h>
@@ -25,13 +25,13 @@ static void report_driver(unsigned instance)
 {
 	static const char why[] = ": a driver that the program calls without the loader that is "
 				  "there, too: its calls are not seen";
-	static _Atomic uint32_t reported[GT_INSTANCES]; /* the process that has reported */
+	static _Atomic uint32_t reported[GT_INSTANCES]; /* process that has reported */
 	const struct gt_attach_state *state = get_library(instance);
 	struct gt_thread *t = gt_thread_own();
 	char text[sizeof state->path + sizeof why];
 	size_t n = strnlen(state->path, sizeof state->path);
 
-	/* inside of a call that is recorded: a loader's or a layer's */
+	/* inside a recorded call: made in a loader or a layer */
 	if (!t || t->depth ||
 	    atomic_exchange_explicit(&reported[instance], t->epoch, memory_order_relaxed) ==
 		    t->epoch)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A program's first call, where no driver is. A loader that knows layers asks for them when it
- * has found drivers; without any, Debian's answers clGetPlatformIDs() itself and no layer sees
- * it. So the audit library puts the function below in front of that one function of such a
- * loader (opencl_interposed.h):
+/* A program's first call, if no drivers exist. A loader that knows layers looks for them once it
+ * has found drivers; without any, Debian's answers clGetPlatformIDs() itself and no layer sees the
+ * call. So the audit library puts the function below in front of that one function of such a loader
+ * (opencl_interposed.h):
  *
- *   there is a layer by now, or the call succeeded ─► nothing: the layer sees what there is to see
- *   the call failed, and there is none             ─► recorded here
+ *   a layer exists by now, or the call succeeded ─► nothing: the layer sees everything
+ *   the call failed, and no layers exist      ─► recorded here
  *
- * Nothing is begun before it is known to be ours: the layer's own record stands where it would
- * without this. Tools are not notified. */
+ * Nothing is started before it is known that this function records the call: the layer's own record
+ * is then the same as without this function. Tools are not notified. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 
@@ -23,8 +23,8 @@
 #define GT_ATTACH_UP OPENCL_FIRST
 #include "runtime/opencl/attach_platforms.inc"
 
-/* Is the call to be recorded? Registered when it first matters, so that a program which never
- * calls counts as without a runtime. */
+/* Return true if the call must be recorded. The table is registered when it first matters, so that
+ * a program which never calls counts as without a runtime. */
 static bool is_attach_asked(void)
 {
 	static struct gt_tap tap;

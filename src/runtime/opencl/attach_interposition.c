@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* OpenCL without a layer-capable loader: libgputap-audit.so has put our taps in the place of a
- * library's exported functions (runtime/audit/audit.c). This is libgputap.so's half: the table
- * that it looks for (runtime/interposition.h), and taking over what it has armed.
+/* OpenCL without a layer-capable loader: libgputap-audit.so has replaced a library's exported
+ * functions with our taps (runtime/audit/audit.c). This is libgputap.so's half: the table that it
+ * looks for (runtime/interposition.h), and adopting what it has armed.
  *
- * Calls that the library makes to its own exported functions come through the taps too, and a
- * library in front of a layer-capable loader would be seen twice: so with an armed instance,
- * calls within calls are the runtime's own and not recorded. */
+ * The library's calls to its own exported functions also go through the taps, and a library in
+ * front of a layer-capable loader would be seen twice: so with an armed instance, calls within
+ * calls are the runtime's own and not recorded. */
 #include <dlfcn.h>
 #include <stdbool.h>
 
@@ -22,7 +22,7 @@
 #define GT_ATTACH_EXPORTS "generated/opencl_exports.inc"
 #include "runtime/attach_object.inc"
 
-/* With the dynamic linker's lock held: no dlopen(), no dladdr() here. */
+/* Called with the dynamic linker's lock held: no dlopen(), no dladdr() here. */
 __attribute__((visibility("hidden"), used)) void gt_opencl_attached(void)
 {
 	if (gt_attach_adopt_all(gt_opencl_attach_states, gt_opencl_tables, GT_INSTANCES,

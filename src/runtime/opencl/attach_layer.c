@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Attaching as a layer of the OpenCL loader: an ICD loader reads OPENCL_LAYERS, opens
- * libgputap.so and asks for a table.
+/* Attaching as a layer of the OpenCL loader: an ICD loader reads OPENCL_LAYERS, opens libgputap.so
+ * and requests a table.
  *
- *   program ─► loader ─► our table: a tap where somebody asked ─► the next layer or the driver
- *                                   NULL: the loader puts in its own function, the call costs
- *                                   what it did
+ *   program ─► loader ─► our table: a tap for each wanted function ─► the next layer or the driver
+ *                                   NULL: the loader inserts its own function, the call costs
+ *                                   the same as before
  *
- * Each loader copy in the process is an instance with taps of its own. Old loaders want
- * clGetLayerInfo and clInitLayer; Khronos' from 2026 want clInitLayerWithProperties, and call
+ * Each loader copy in the process is an instance with separate taps. Old loaders need
+ * clGetLayerInfo and clInitLayer; Khronos' from 2026 need clInitLayerWithProperties, and call
  * clDeinitLayer at their end: all four are exported. The calls come inside the loader's
  * initialisation: nothing here calls OpenCL. */
 #define CL_TARGET_OPENCL_VERSION 300
@@ -34,11 +34,11 @@ cl_int CL_API_CALL clInitLayerWithProperties(cl_uint num_entries, const cl_icd_d
 					     const cl_properties *properties);
 cl_int CL_API_CALL clDeinitLayer(void);
 
-/* What the loaders got. They copy it, or keep the pointer. */
+/* Tables passed to the loaders. They copy it, or keep the pointer. */
 static void *dispatch[GT_INSTANCES][ENTRIES_MAX];
 
-/* The instance's loader is not mapped any more, or it is this one again (dlclose and dlopen):
- * its taps are free. */
+/* Return true if the instance's taps are free: its loader is no longer mapped, or is this one again
+ * (dlclose and dlopen). */
 static int instance_unused(uint32_t i, const void *const *target)
 {
 	void *real = gt_opencl_taps[i][GT_OPENCL_INDEX_clGetPlatformIDs].real;
@@ -79,7 +79,8 @@ static cl_int init_layer(cl_uint num_entries, const cl_icd_dispatch *target_disp
 
 	if (!target || !num_entries_ret || !layer || !num_entries)
 		return CL_INVALID_VALUE;
-	if (gt_opencl_attach_armed(caller)) /* one way is enough: each call would be seen twice */
+	/* one method is enough: otherwise each call would be seen twice */
+	if (gt_opencl_attach_armed(caller))
 		return CL_OUT_OF_RESOURCES;
 	gt_tools_meet_runtime(false);
 	rc = register_instance(target, entries, &table);
@@ -91,7 +92,7 @@ static cl_int init_layer(cl_uint num_entries, const cl_icd_dispatch *target_disp
 			"a copy of the OpenCL loader: there are more than can be told apart");
 	errno = saved;
 	if (rc)
-		return CL_OUT_OF_RESOURCES; /* the loader goes on without us */
+		return CL_OUT_OF_RESOURCES; /* the loader continues without the layer */
 	for (size_t i = 0; i < entries; i++)
 		if (table[i] == target[i])
 			table[i] = NULL;
@@ -131,12 +132,12 @@ EXPORT CL_API_ENTRY cl_int CL_API_CALL clInitLayerWithProperties(cl_uint num_ent
 								 const cl_icd_dispatch **layer,
 								 const cl_properties *properties)
 {
-	(void)properties; /* none is defined that concerns us */
+	(void)properties; /* no relevant property is defined */
 	return init_layer(num_entries, target, num_entries_ret, layer, __builtin_return_address(0));
 }
 
-/* The loader is about to unmap itself. Its instance is found to be free when another one needs
- * it: calls of other threads may still be in our taps now. */
+/* The loader is about to unmap itself. Its instance is detected as free when another one is needed:
+ * other threads may still be in our taps now. */
 EXPORT CL_API_ENTRY cl_int CL_API_CALL clDeinitLayer(void)
 {
 	return CL_SUCCESS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which libraries are really mapped: the loader that the program uses, the drivers behind it. */
+/* Libraries that are actually mapped: the loader that the program uses, the drivers below it. */
 #include "runtime/opencl/opencl_attach.h"
 
 #include <dlfcn.h>
@@ -12,7 +12,7 @@ static void keep_mapped(const void *function)
 {
 	Dl_info where;
 
-	/* the handle is not needed: NODELETE stays */
+	/* the handle is not needed: NODELETE is permanent */
 	if (function && dladdr(function, &where) && where.dli_fname)
 		dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }

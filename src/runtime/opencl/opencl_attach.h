@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What OpenCL's ways to attach share with the rest of the runtime's folder. */
+/* Shared between OpenCL's ways to attach and the rest of this folder. */
 #ifndef GPUTAP_RUNTIME_OPENCL_OPENCL_ATTACH_H
 #define GPUTAP_RUNTIME_OPENCL_OPENCL_ATTACH_H
 
@@ -9,21 +9,22 @@
 struct gt_table;
 
 /**
- * gt_opencl_used() - activity has met a device: what it needs of the libraries that made it
- * @object: made by a driver: its first word points to the driver's functions, that is how ICD
- * loaders find them Records the driver's library. Keeps both libraries mapped from now on: gputap
- * holds events of their queues and looks at them from a thread of its own, which a dlclose() of the
- * program's last user would pull the ground from under.
+ * gt_opencl_used() - record and keep the libraries of a device that was met
+ * @object: made in a driver: its first word points to the driver's functions, which is how ICD
+ *        loaders find them
+ * Records the driver's library. Keeps both libraries mapped from now on: gputap holds events of
+ * their queues and queries them from a separate thread, which would crash if a dlclose() unmapped
+ * the library.
  */
 void gt_opencl_used(const struct gt_table *table, const void *object);
 
-/* The layer takes an instance. False: interposition has it. */
+/* Take an instance for the layer. Return false if interposition uses it. */
 bool gt_opencl_attach_take(uint32_t instance);
 
-/* Is the library with that function interposed? */
+/* Return true if the library with that function is interposed. */
 bool gt_opencl_attach_armed(const void *function);
 
-/* Has a loader us for a layer? */
+/* Return true if a loader uses gputap as a layer. */
 bool gt_opencl_has_layer(void);
 
 #endif

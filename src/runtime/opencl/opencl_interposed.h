@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Which libraries of OpenCL are interposed: one that exports clGetPlatformIDs. Left alone: a
- * loader that knows layers (the text OPENCL_LAYERS is in it: the layer takes its table), a
- * layer, and a driver behind such a loader. Of the loader that knows layers, the auditor changes
- * clGetPlatformIDs alone: without drivers it asks no layer (opencl/attach_first.c). The same of
- * such a driver, to report a program that calls it without the loader (opencl/attach_direct.c).
- * Included by runtime/arm.h. */
+/* Libraries of OpenCL that are interposed: one that exports clGetPlatformIDs. Left alone are a
+ * loader that knows layers (it contains the text OPENCL_LAYERS: the layer takes its table), a
+ * layer, and a driver below such a loader. In a loader that knows layers, the auditor changes only
+ * clGetPlatformIDs: without drivers it loads no layer (opencl/attach_first.c). The same function is
+ * changed in such a driver, to report a program that calls it without the loader
+ * (opencl/attach_direct.c). Included by runtime/arm.h. */
 #ifndef GPUTAP_RUNTIME_OPENCL_INTERPOSED_H
 #define GPUTAP_RUNTIME_OPENCL_INTERPOSED_H
 
 #define GT_OPENCL_LAYERS "OPENCL_LAYERS"
 
-/* A loader that knows layers was seen; of whoever arms. */
+/* true if a loader that knows layers was seen; separate in the audit library and in libgputap.so */
 static bool gt_opencl_loader_seen;
 
 static inline bool gt_wants_opencl(struct gt_arming *a, const struct gt_elf *o,
@@ -32,8 +32,8 @@ static inline bool gt_wants_opencl_first(struct gt_arming *a, const struct gt_el
 	       gt_elf_contains(o, GT_OPENCL_LAYERS, sizeof GT_OPENCL_LAYERS - 1);
 }
 
-/* A driver that gt_wants_opencl() leaves to the loader. Where there is no auditor, libraries are
- * looked at too late. */
+/* Return true for a driver that gt_wants_opencl() leaves to the loader. Without an auditor,
+ * libraries are examined too late. */
 static inline bool gt_wants_opencl_direct(struct gt_arming *a, const struct gt_elf *o,
 					  const struct gt_symbols *s)
 {
@@ -41,7 +41,7 @@ static inline bool gt_wants_opencl_direct(struct gt_arming *a, const struct gt_e
 	       gt_symbol_find(s, "clIcdGetPlatformIDsKHR");
 }
 
-/* As GT_INTERPOSED in generated/interposed.h. */
+/* Same form as GT_INTERPOSED in generated/interposed.h. */
 #define GT_INTERPOSED_OPENCL(X)                                                       \
 	X(opencl, "clGetPlatformIDs", NULL, NULL, gt_wants_opencl, false)             \
 	X(opencl_first, "clGetPlatformIDs", NULL, NULL, gt_wants_opencl_first, false) \
