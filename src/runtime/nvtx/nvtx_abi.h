@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* NVTX's own numbers and layouts, of NVTX 2 and 3: what a program's copy of NVTX, and its users,
- * agree on with an injected library. Structs have their size in front, and may be longer or
- * shorter. Only x86-64 and other 64-bit machines. */
+/* NVTX's own numbers and layouts, of NVTX 2 and 3: the interface between a program's copy of NVTX
+ * and an injected library. Structs start with their size, and may be longer or shorter. Only x86-64
+ * and other 64-bit machines. */
 #ifndef GPUTAP_NVTX_ABI_H
 #define GPUTAP_NVTX_ABI_H
 
@@ -10,7 +10,7 @@
 
 enum { NVTX_EXPORT_CALLBACKS = 1 };
 
-/* Tables of pointers to a program's functions, by module. */
+/* Tables of pointers to a program's functions, one per module. */
 enum nvtx_module {
 	NVTX_CORE = 1,
 	NVTX_CUDA = 2,
@@ -98,7 +98,7 @@ enum nvtx_payload_type {
 	NVTX_PAYLOAD_U32,
 	NVTX_PAYLOAD_I32,
 	NVTX_PAYLOAD_F32,
-	/* of the payload extension: points to `reserved` of struct nvtx_payload */
+	/* in the payload extension: points to `reserved` of struct nvtx_payload */
 	NVTX_PAYLOAD_EXTENDED = (int32_t)0xdfbd0009
 };
 
@@ -147,7 +147,7 @@ struct nvtx_callbacks {
 	int (*get_module_table)(int module, nvtx_function ***table, unsigned *size);
 };
 
-/* Extensions: a module brings slots that hold functions' addresses. */
+/* Extensions: a module has slots for functions' addresses. */
 enum { NVTX_EXTENSION_PAYLOAD = 2 };
 enum {
 	NVTX_SLOT_SCHEMA = 0,
@@ -173,8 +173,8 @@ struct nvtx_extension {
 };
 
 struct nvtx_payload {
-	uint64_t schema; /* a type below NVTX_SCHEMA_FIRST, or of a schema or an enum */
-	size_t bytes;    /* SIZE_MAX: the schema's */
+	uint64_t schema; /* a type below NVTX_SCHEMA_FIRST, or id of a schema or an enum */
+	size_t bytes;    /* SIZE_MAX: the schema's size */
 	const void *data;
 };
 
@@ -185,8 +185,8 @@ enum {
 	NVTX_ENTRY_POINTER = 1 << 1,
 	NVTX_ENTRY_FROM_BASE = 1 << 2,
 	NVTX_ENTRY_FROM_HERE = 1 << 3,
-	NVTX_ENTRY_ARRAY = 7 << 4, /* any kind of array.. */
-	NVTX_ENTRY_FIXED = 1 << 4, /* .. of so many elements */
+	NVTX_ENTRY_ARRAY = 7 << 4, /* mask: any kind of array */
+	NVTX_ENTRY_FIXED = 1 << 4, /* array with a fixed number of elements */
 	NVTX_ENTRY_HIDE = 1 << 9,
 	NVTX_ENTRY_MESSAGE = 1 << 10
 };
@@ -194,8 +194,8 @@ enum {
 struct nvtx_entry {
 	uint64_t flags, type;
 	const char *name, *description;
-	uint64_t detail; /* length of an array or of a text that lies in the payload */
-	uint64_t offset; /* 0, but for the first one: behind the one before, aligned */
+	uint64_t detail; /* length of an array or of a text inside the payload */
+	uint64_t offset; /* 0, except for the first one: after the previous one, aligned */
 	const void *semantics, *reserved;
 };
 

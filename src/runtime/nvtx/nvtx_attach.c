@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* NVTX 3 is a header: each program and library has a copy of it inside, as pointers to functions
- * that do nothing. NVTX 2 is a library (libnvToolsExt.so.1) that does the same.
+/* NVTX 3 is a header: each program and library contains a copy of it, as pointers to functions that
+ * do nothing. NVTX 2 is a library (libnvToolsExt.so.1) that works the same way.
  *
  *   1. At its first call a copy opens the library that NVTX_INJECTION64_PATH names. `gputap run`
- *      names libgputap.so there, unless the user has named another one, which is then the only
- *      one that the program's NVTX goes to.
- *   2. It calls InitializeInjectionNvtx2(), which puts functions of ours into its tables.
+ *      names libgputap.so there, unless the user has named another one, which is then the only one
+ *      that the program's NVTX uses.
+ *   2. The copy calls InitializeInjectionNvtx2(), which puts gputap functions into its tables.
  *   3. At its first call of an extension (payloads) it calls InitializeInjectionNvtxExtension(),
- *      which puts functions of ours into the extension's slots.
+ *      which puts gputap functions into the extension's slots.
  *
- * Where nothing is recorded, both say so, and the copy's functions do nothing for ever.
- * NEEDSWORK: names of OpenCL's objects; the extensions for counters and memory, and of payloads
+ * If nothing is recorded, both functions report it, and the copy's functions do nothing from then
+ * on.
+ * NEEDSWORK: names of OpenCL's objects; the extensions for counters and memory, and in payloads
  * deferred events and scopes. */
 #include "core/external.h"
 #include "core/recording.h"
@@ -23,7 +24,7 @@
 EXPORT int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t number));
 EXPORT int InitializeInjectionNvtxExtension(struct nvtx_extension *extension);
 
-/* Is there a session that wants ranges? */
+/* Return true if there is a session that wants ranges. */
 static bool is_run(void)
 {
 	void (*prepare)(void) = atomic_load(&gt_push_hooks.prepare);
@@ -61,7 +62,7 @@ int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t number))
 	return 1;
 }
 
-/* What an extension that we do not know calls does nothing. */
+/* Functions of an unknown extension do nothing. */
 int InitializeInjectionNvtxExtension(struct nvtx_extension *extension)
 {
 	const struct gt_nvtx_functions *ours = &gt_nvtx_payload_slots;

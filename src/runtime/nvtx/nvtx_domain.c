@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* See nvtx_domain.h. Lists that only grow, at their heads; a program has a few domains, and a
- * domain a few categories. A domain that the program destroys stays, as its handle may be in use.
- * Locking: none. Heads: exchanged (release), read (acquire). Two threads that bring the same name
- * at once may each get a domain of their own: the name is what is recorded. */
+ * domain a few categories. A domain that the program destroys is kept, as its handle may be in use.
+ * Locking: none. Heads: exchanged (release), read (acquire). Two threads that add the same name at
+ * once may each get a separate domain: only the name is recorded. */
 #include "runtime/nvtx/nvtx_domain.h"
 
 #include <stddef.h>
@@ -37,15 +37,16 @@ static struct gt_nvtx_domain *find_or_add_domain(const char *name)
 	return d;
 }
 
-/* XLA and all that is built on TSL: it asks for its domain once, and if it gets one, makes a range
- * with a payload for each operation that it runs, some 80 in a step of half a millisecond. */
+/* Return true for XLA and everything else built on TSL: it creates its domain once, and if that
+ * succeeds, makes a range with a payload for each operation that it runs, about 80 in a step of
+ * half a millisecond. */
 static bool is_costly(const char *name)
 {
 	return !strcmp(name, "TSL");
 }
 
-/* Does the session want the ranges of a domain that cost the program much: it names NVTX, or its
- * window begins and ends with a range? */
+/* Return true if the session wants ranges that slow the program down: it names NVTX, or its
+ * recording window starts and ends with a range. */
 static bool wants_costly(void)
 {
 	return gt_recording.session->named >> GT_DOMAIN_NVTX & 1 || gt_range_window_is_asked();

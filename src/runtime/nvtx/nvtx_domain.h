@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* NVTX's domains: what a handle of one points to, and what is known in one: names of categories,
- * layouts of payloads. The handle NULL is the default domain. */
+/* NVTX's domains: the target of a domain handle, with the domain's names of categories and layouts
+ * of payloads. The handle NULL is the default domain. */
 #ifndef GPUTAP_NVTX_DOMAIN_H
 #define GPUTAP_NVTX_DOMAIN_H
 
@@ -18,21 +18,22 @@ struct gt_nvtx_category {
 struct gt_nvtx_schema;
 
 struct gt_nvtx_domain {
-	const char *name; /* NULL: of the default one */
+	const char *name; /* NULL: the default domain */
 	struct gt_nvtx_domain *next;
 	_Atomic(struct gt_nvtx_category *) categories;
 	_Atomic(struct gt_nvtx_schema *) schemas;
 	_Atomic uint64_t newest_schema;
 };
 
-/* The one of that name, the same each time; stays. NULL: no memory, or the domain is XLA's, whose
- * ranges slow the program, and the session does not name NVTX: an event says that they are left
- * out. Callers that get NULL make no ranges of that domain. */
+/* Return the domain of that name, always the same one; it is never freed. Return NULL if out of
+ * memory, or if the domain is XLA's, whose ranges slow the program, and the session does not name
+ * NVTX: an event reports that they are left out. Callers that get NULL make no ranges of that
+ * domain. */
 struct gt_nvtx_domain *gt_nvtx_domain_create(const char *name);
-/* What a program's handle means. */
+/* Return the domain of a program's handle. */
 struct gt_nvtx_domain *gt_nvtx_domain_of(void *handle);
 void gt_nvtx_category_name(struct gt_nvtx_domain *domain, uint32_t id, const char *name);
-/* NULL: it has none. */
+/* Return the category's name, or NULL. */
 const char *gt_nvtx_category_find(struct gt_nvtx_domain *domain, uint32_t id);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* NVTX's functions in all their forms (A, W, Ex, Domain..), for a program's tables, and those of
- * its payload extension: see nvtx_functions.h. Each turns what it is called with into what is
- * common to all (nvtx_ranges.h, nvtx_names.h).
+/* NVTX's functions in all their forms (A, W, Ex, Domain), for a program's tables, and those of its
+ * payload extension: see nvtx_functions.h. Each converts its arguments to the common form
+ * (nvtx_ranges.h, nvtx_names.h).
  *
- * Attributes have their size: what lies beyond is not read. */
+ * Attributes have their size: members beyond it are not read. */
 #include "runtime/nvtx/nvtx_functions.h"
 
 #include <string.h>
@@ -16,14 +16,14 @@
 
 enum { PAYLOAD_BYTES = 4096 };
 
-/* Memory that what is said lies in, where it is not the program's. */
+/* Memory for converted texts that are not in the program's memory. */
 struct room {
 	char message[GT_NVTX_TEXT_BYTES], payload[PAYLOAD_BYTES];
 };
 
 #define HAS(a, member) ((a)->size >= offsetof(__typeof__(*(a)), member) + sizeof(a)->member)
 
-/* What it says */
+/* Descriptions */
 
 static struct gt_nvtx_said say_text(const char *message)
 {
@@ -223,7 +223,7 @@ static void *create_domain_wide(const wchar_t *name)
 
 static void destroy_domain(void *domain)
 {
-	(void)domain; /* it stays: ranges may be open in it */
+	(void)domain; /* the domain is kept: ranges may be open in it */
 }
 
 static void name_category_in(void *domain, uint32_t category, const char *name)
@@ -277,7 +277,7 @@ static void destroy_resource(void *resource)
 
 static void initialize(const void *reserved)
 {
-	(void)reserved; /* this call has brought us in */
+	(void)reserved; /* this call has caused gputap to be loaded */
 }
 
 static void name_thread_wide(uint32_t tid, const wchar_t *name)
@@ -356,7 +356,7 @@ static int push_payload(void *domain, const struct nvtx_payload *payloads, size_
 	return gt_nvtx_push(&said);
 }
 
-/* A schema's own name is no message here: the range has one. */
+/* A schema's own name is not used as a message here: the range has one. */
 static int pop_payload(void *domain, const struct nvtx_payload *payloads, size_t count)
 {
 	struct room room;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Our functions, in the order of NVTX's tables. Gaps are NULL: those of the program stay. */
+/* gputap's functions, in the order of NVTX's tables. Gaps are NULL: the program's functions stay
+ * there. */
 #ifndef GPUTAP_NVTX_FUNCTIONS_H
 #define GPUTAP_NVTX_FUNCTIONS_H
 
@@ -14,7 +15,8 @@ struct gt_nvtx_functions {
 	size_t count;
 };
 
-extern const struct gt_nvtx_functions gt_nvtx_modules[GT_NVTX_MODULES]; /* by enum nvtx_module */
+/* indexed with enum nvtx_module */
+extern const struct gt_nvtx_functions gt_nvtx_modules[GT_NVTX_MODULES];
 extern const struct gt_nvtx_functions gt_nvtx_payload_slots;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See nvtx_names.h. A thread's name is an object of its own: NVTX names threads by their number of
- * the system's, of which the reader knows the thread. What CUDA's objects are called is written
- * with them (runtime/cuda.h). */
+/* See nvtx_names.h. A thread's name is a separate object: NVTX identifies threads by system thread
+ * id, from which the reader finds the thread. Names of CUDA's objects are written with those
+ * objects (runtime/cuda.h). */
 #include "runtime/nvtx/nvtx_names.h"
 
 #include <pthread.h>
@@ -59,7 +59,8 @@ uint64_t gt_nvtx_name_resource(const struct nvtx_resource_attributes *a, const c
 
 	switch (a->type) {
 	case NVTX_RESOURCE_THREAD_NATIVE: gt_nvtx_name_thread((uint32_t)a->identifier, name); break;
-	case NVTX_RESOURCE_THREAD_POSIX: /* of others only the thread library knows the number */
+	/* only the thread library could map other threads' handles */
+	case NVTX_RESOURCE_THREAD_POSIX:
 		if (a->identifier == (uint64_t)pthread_self())
 			gt_nvtx_name_thread((uint32_t)gettid(), name);
 		break;

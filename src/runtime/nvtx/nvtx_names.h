@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that a program gives its threads and CUDA's objects by NVTX. */
+/* Names that a program gives to its threads and CUDA's objects through NVTX. */
 #ifndef GPUTAP_NVTX_NAMES_H
 #define GPUTAP_NVTX_NAMES_H
 
@@ -12,8 +12,8 @@ void gt_nvtx_name_device(int device, const char *name);
 void gt_nvtx_name_context(uint64_t handle, const char *name);
 void gt_nvtx_name_stream(uint64_t handle, const char *name);
 void gt_nvtx_name_event(uint64_t handle, const char *name);
-/* nvtxDomainResourceCreate(): those of the above are named, all others are only known to the
- * program. Return: a handle, not 0. */
+/* Handle nvtxDomainResourceCreate(): objects of the kinds above are named, all others are
+ * meaningful only to the program. Return a handle, not 0. */
 uint64_t gt_nvtx_name_resource(const struct nvtx_resource_attributes *a, const char *name);
 
 #endif

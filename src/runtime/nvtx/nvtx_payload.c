@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* See nvtx_payload.h. Layouts are copied when they are registered, and stay.
+/* See nvtx_payload.h. Layouts are copied when they are registered, and kept.
  *
  *   schema 16777216: {0, INT32, "rank"}, {0, DOUBLE, "loss"}; payload: 16 bytes
  *   -> {"rank":3,"loss":0.25}
  *
- * Plain entries are decoded: integers, reals, addresses, texts, registered strings, enums, schemas
- * inside, arrays of a fixed length. All others, payloads of schemas that are not known, and of
- * schemas whose length is not fixed, are hexadecimal text of their first bytes.
- * NEEDSWORK: unions, arrays whose length another entry says, half and quadruple precision, texts in
- * UTF-16 and UTF-32.
- * Locking: none; a domain's schemas are a list that only grows. A program's payload is read while
- * it is in the call that hands it over. Never read: more than the payload's bytes. */
+ * Plain entries are decoded: integers, floating-point numbers, addresses, texts, registered
+ * strings, enums, nested schemas, arrays of a fixed length. All others, payloads of unknown
+ * schemas, and of schemas whose length is not fixed, become hexadecimal text of their first bytes.
+ * NEEDSWORK: unions, arrays whose length is in another entry, half and quadruple precision, texts
+ * in UTF-16 and UTF-32.
+ * Locking: none; a domain's schemas are a list that only grows. A program's payload is read during
+ * the call that passes it. Never read: more than the payload's bytes. */
 #include "runtime/nvtx/nvtx_payload.h"
 
 #include <stdbool.h>
@@ -25,17 +25,19 @@ struct gt_nvtx_schema {
 	uint64_t id;
 	const char *name;
 	bool is_static;
-	bool is_whole; /* its entries' bytes alone say what they are */
-	size_t bytes;  /* as the program says; 0: it does not */
-	size_t packed; /* the most that its entries are aligned to; 0: as they like */
-	/* of one in another one; known when it is registered, so that none is in itself */
+	bool is_whole; /* its entries' bytes alone determine the text */
+	size_t bytes;  /* as declared in the program; 0: not declared */
+	size_t packed; /* maximum alignment of its entries; 0: natural alignment */
+	/* as an entry of another schema; known when it is registered, so that a schema cannot
+	 * contain itself */
 	size_t size, align;
 	size_t count;
-	struct nvtx_enum_value *values; /* of an enum; NULL: it is a schema, with.. */
+	/* for an enum; NULL: it is a schema, with the entries below */
+	struct nvtx_enum_value *values;
 	struct nvtx_entry entries[];
 };
 
-/* An element of a payload: bytes that are there, and what they are. */
+/* An element of a payload: its available bytes, with their type. */
 struct element {
 	const uint8_t *data;
 	size_t bytes;
@@ -94,7 +96,7 @@ static uint64_t add_schema(struct gt_nvtx_domain *domain, struct gt_nvtx_schema 
 
 /* Sizes ------------------------------------------------------------------------ */
 
-/* 0: not known. */
+/* Return 0 if not known. */
 static size_t plain_bytes(uint64_t type)
 {
 	static const uint8_t bytes[] = {
@@ -120,14 +122,14 @@ static bool is_text(uint64_t type)
 	return type == NVTX_TYPE_TEXT || type == NVTX_TYPE_TEXT_UTF8;
 }
 
-/* A text that is elsewhere: the payload has its address. */
+/* Return true for a text outside the payload: the payload has its address. */
 static bool is_text_elsewhere(const struct nvtx_entry *e)
 {
 	return is_text(e->type) &&
 	       (e->flags & NVTX_ENTRY_POINTER || (!e->detail && !(e->flags & NVTX_ENTRY_ARRAY)));
 }
 
-/* Of one element. *align is as its type has it. 0: not known. */
+/* Return the bytes of one element. *align: alignment of its type. 0: not known. */
 static size_t element_bytes(struct gt_nvtx_domain *domain, const struct nvtx_entry *e,
 			    size_t *align)
 {
@@ -144,7 +146,7 @@ static size_t element_bytes(struct gt_nvtx_domain *domain, const struct nvtx_ent
 	return inside && inside->is_static ? inside->size : 0;
 }
 
-/* How many of them. 0: not known. */
+/* Return the number of elements. 0: not known. */
 static size_t element_count(const struct nvtx_entry *e)
 {
 	if (is_text(e->type) && !is_text_elsewhere(e))
@@ -156,7 +158,8 @@ static size_t element_count(const struct nvtx_entry *e)
 	}
 }
 
-/* Where the entry is: behind what is before, as a C struct has it. False: not known. */
+/* Find the entry's place: after the previous entries, as in a C struct. Return false if not
+ * known. */
 static bool place_entry(struct gt_nvtx_domain *domain, const struct gt_nvtx_schema *s, size_t i,
 			size_t *at, size_t *end, size_t *most_align)
 {
@@ -188,8 +191,8 @@ static void measure_schema(struct gt_nvtx_domain *domain, struct gt_nvtx_schema 
 		s->size = (farthest + align - 1) / align * align;
 }
 
-/* Do the payload's bytes alone say what its text is? No addresses of what the program may change,
- * no schemas that it may register again. */
+/* Return true if the payload's bytes alone determine its text: no addresses of data that the
+ * program may change, no schemas that it may register again. */
 static bool is_whole(const struct gt_nvtx_schema *s)
 {
 	for (size_t i = 0; i < s->count; i++)
@@ -391,7 +394,8 @@ static void put_key(struct gt_nvtx_out *o, const struct nvtx_entry *e, size_t i)
 	PUT(o, "\"");
 }
 
-/* As an object. From the first entry on that is not known the rest is bytes. */
+/* Write a schema as a JSON object. From the first unknown entry on, the rest is written as
+ * bytes. */
 static void put_schema(struct gt_nvtx_out *o, struct gt_nvtx_domain *domain,
 		       const struct gt_nvtx_schema *s, struct element x, unsigned depth)
 {
@@ -484,8 +488,8 @@ void gt_nvtx_put_payloads(struct gt_nvtx_out *o, struct gt_nvtx_domain *domain,
 		PUT(o, "]");
 }
 
-/* Payloads whose text is kept: XLA hands over the same few for each operation that it runs, with
- * kilobytes of text by registered strings. Lists that only grow, at their heads, as a domain's
+/* Payloads whose text is kept: XLA passes the same few for each operation that it runs, with
+ * kilobytes of text in registered strings. Lists that only grow, at their heads, like a domain's
  * schemas. */
 enum { KEPT_BUCKETS = 1024, KEPT_MOST = 16384, KEPT_BYTES = 256 };
 
@@ -586,7 +590,7 @@ static const char *find_message(struct gt_nvtx_domain *domain, const struct gt_n
 			return ((const struct gt_range_text *)(uintptr_t)load_word(value))->text;
 		if (is_text_elsewhere(e))
 			return (const char *)(uintptr_t)load_word(value);
-		/* of its length, or to its NUL, if that is in it */
+		/* up to its length, or to a NUL inside it */
 		if (is_text(e->type) && memchr(value.data, '\0', value.bytes))
 			return (const char *)value.data;
 	}

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Ranges and marks of NVTX as records.
  *
- * A thread's open ranges are a stack in memory of its own, which its first push maps:
+ * A thread's open ranges are a stack in separate memory, which its first push maps:
  *
  *   | depth, texts_used | open[RANGES]: domain, message, .. | texts: messages, payloads |
  *
  * NVTX has a stack for each domain in each thread. Here they are one: a pop ends the innermost
- * range of its domain. Where that one is not on top, its place stays until those above have ended,
- * and it is recorded as one that is started and ended: pushed ranges of a thread nest.
+ * range of its domain. If that one is not on top, its entry stays until the ranges above it have
+ * ended, and it is recorded as a started and ended range: pushed ranges of a thread nest.
  *
- * As with torch's (runtime/torch/torch_ranges.c), a range takes a number of its thread's when it
+ * As with torch's (runtime/torch/torch_ranges.c), a range takes a number from its thread when it
  * begins, and is one record when it ends, with the number of the last call that the thread has
- * begun by then. A range that is in a pause of the program is not recorded, one that begins or ends
- * outside of it is. Starts, ends and marks are a record at once: a start in a pause is not
- * recorded, an end is.
- * Locking: none, but for the first range of the process. */
+ * begun by then. A range that lies within a pause of the program is not recorded; one that begins
+ * or ends outside of it is. Starts, ends and marks become records immediately: a start in a pause
+ * is not recorded, an end is.
+ * Locking: none, except for the first range of the process. */
 #include "runtime/nvtx/nvtx_ranges.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@
 #include "runtime/range_ids.h"
 
 enum { RANGES = 250, TEXTS_BYTES = 65536, OPERATIONS = 10 };
-enum { SHARED_BYTES = 24 }; /* shorter texts are in each record */
+enum { SHARED_BYTES = 24 }; /* shorter texts are stored in each record */
 enum {
 	ARGUMENTS = 6,
 	ARG_MESSAGE = 0,
@@ -48,15 +48,15 @@ enum {
 };
 
 struct open_range {
-	struct gt_nvtx_said said; /* its texts are in `texts`, or stay */
+	struct gt_nvtx_said said; /* its texts are in `texts`, or interned */
 	uint64_t start, id;       /* id 0: not recorded */
-	uint32_t epoch;           /* of the process that it began in */
-	uint32_t pauses;          /* gt_pauses, of the pause that it began in; 0: in none */
+	uint32_t epoch;           /* of the process in which it began */
+	uint32_t pauses;          /* gt_pauses, of the pause in which it began; 0: none */
 	uint32_t texts_before;    /* texts_used, before it */
-	uint32_t level;           /* ranges of its domain around it */
-	bool ended;               /* before those above it */
+	uint32_t level;           /* number of enclosing ranges of its domain */
+	bool ended;               /* it has ended before those above it */
 	bool pushed;              /* vendors' plug-ins were notified */
-	bool is_last;             /* of the window: core/range_window.h */
+	bool is_last;             /* of the recording window: core/range_window.h */
 };
 
 struct open_ranges {
@@ -71,7 +71,7 @@ static_assert((int)GT_NVTX_INDEX_COUNT == (int)OPERATIONS, "one tap each");
 
 static _Thread_local struct open_ranges *mine __attribute__((tls_model("initial-exec")));
 
-/* What stands in the table in the place of a runtime's functions: nobody calls it. */
+/* Placeholder for a runtime's function in the table; never called. */
 static uint64_t nothing(void)
 {
 	return 0;
@@ -105,7 +105,7 @@ static void release_ranges(struct gt_thread *t)
 	mine = NULL;
 }
 
-/* NULL: none. A thread that records nothing has none either: nobody would give it back. */
+/* Return NULL on failure. A thread that records nothing gets no memory: it would never be freed. */
 static __attribute__((cold, noinline)) struct open_ranges *map_ranges(void)
 {
 	int saved = errno;
@@ -137,14 +137,14 @@ static size_t padded(size_t bytes)
 struct call {
 	uint32_t operation;
 	uint64_t start, end, id, returned;
-	uint64_t first; /* argument, of those that say nothing of a range */
+	uint64_t first; /* argument of operations that do not describe a range */
 };
 
-/* Its texts as payload: argument, address, length. */
+/* Texts of a record as payload: argument, address, length. */
 struct texts {
 	unsigned count;
 	struct gt_blob list[ARGUMENTS];
-	uint32_t numbers[ARGUMENTS]; /* of texts that are recorded once */
+	uint32_t numbers[ARGUMENTS]; /* string numbers of texts that are recorded once */
 };
 
 static void add_text(struct texts *x, uint32_t arg, const char *text, size_t bytes)
@@ -153,7 +153,7 @@ static void add_text(struct texts *x, uint32_t arg, const char *text, size_t byt
 		x->list[x->count++] = (struct gt_blob){text, arg, bytes};
 }
 
-/* One that stays: its number, unless it is short. */
+/* Add an interned text: its number, unless it is short. */
 static void add_kept(struct gt_thread *t, struct texts *x, unsigned arg, struct gt_range_text *kept,
 		     size_t bytes)
 {
@@ -195,7 +195,7 @@ static void write_record(struct gt_thread *t, const struct call *c, const uint64
 	gt_ring_commit(t, bytes);
 }
 
-/* A range, its start, or a mark. */
+/* Write a range, its start, or a mark. */
 static void write_said(struct gt_thread *t, const struct call *c, const struct gt_nvtx_said *said)
 {
 	const char *message = said->message ? said->message : "(no name)",
@@ -222,7 +222,7 @@ static void write_said(struct gt_thread *t, const struct call *c, const struct g
 	write_record(t, c, args, ARGUMENTS, &x);
 }
 
-/* The state of the thread, if a record is to be written now; else NULL. */
+/* Return the thread's state, if a record must be written now; else NULL. */
 static struct gt_thread *get_recording(uint32_t operation, bool in_pause)
 {
 	if (!gt_nvtx_is_ready())
@@ -250,7 +250,7 @@ static uint64_t next_number(void)
 	return 1 + atomic_fetch_add_explicit(&newest, 1, memory_order_relaxed);
 }
 
-/* The one whose end is that of the window (core/range_window.h); 0: there is none. */
+/* Started range whose end is that of the recording window (core/range_window.h); 0: none. */
 static _Atomic uint64_t last_started;
 
 uint64_t gt_nvtx_start(const struct gt_nvtx_said *said)
@@ -301,7 +301,8 @@ void gt_nvtx_mark(const struct gt_nvtx_said *said)
 
 /* Ranges of a thread ----------------------------------------------------------- */
 
-/* The program's text, for as long as the range is open. Beyond the room: kept for ever. */
+/* Copy the program's text for as long as the range is open. If there is not enough room, it is
+ * interned. */
 static const char *keep_text(struct open_ranges *r, const char *text, size_t bytes)
 {
 	char *at = r->texts + r->texts_used;
@@ -325,8 +326,8 @@ static uint32_t next_level(const struct open_ranges *r, const struct gt_nvtx_dom
 	return 0;
 }
 
-/* In a pause it takes its number, by which calls behind the pause are inside, and is counted when
- * it is written. */
+/* Begin a range in a pause. It takes its number, so that calls after the pause are inside it, and
+ * is counted when it is written. */
 static __attribute__((cold, noinline)) void begin_in_pause(struct open_range *o)
 {
 	uint32_t pauses = atomic_load_explicit(&gt_pauses, memory_order_relaxed);
@@ -388,7 +389,7 @@ int gt_nvtx_push(const struct gt_nvtx_said *said)
 	return (int)o->level;
 }
 
-/* One that began in a pause is seen now, unless that pause has never ended. */
+/* Count a range that began in a pause as seen, unless that pause has not ended. */
 static bool count_late(struct gt_thread *t, const struct open_range *o)
 {
 	if (atomic_load_explicit(&gt_pauses, memory_order_relaxed) == o->pauses)
@@ -429,7 +430,7 @@ static void end_range(struct open_range *o, bool on_top)
 
 	if (gt_unlikely(o->pushed))
 		gt_pop_notify(GT_PUSHED_RANGE);
-	/* one that a fork's parent began is recorded there */
+	/* one that began in a fork's parent is recorded there */
 	if (gt_likely(t && t->epoch == o->epoch && (!o->pauses || count_late(t, o)))) {
 		if (gt_likely(on_top))
 			write_whole(t, o, end);
@@ -441,7 +442,7 @@ static void end_range(struct open_range *o, bool on_top)
 		gt_range_window_end();
 }
 
-/* What an end says beside the begin. */
+/* Add the data that an end has in addition to the start's. */
 static void add_said(struct gt_nvtx_said *to, const struct gt_nvtx_said *more)
 {
 	if (more->message) {

@@ -40,7 +40,7 @@ static void put_character(struct gt_nvtx_out *o, uint32_t c)
 	if (bytes <= (size_t)(o->end - o->at))
 		gt_nvtx_put(o, text, bytes);
 	else
-		o->end = o->at; /* nothing behind half a character */
+		o->end = o->at; /* write nothing after half a character */
 }
 
 void gt_nvtx_put_wide(struct gt_nvtx_out *o, const wchar_t *text)
@@ -66,7 +66,7 @@ void gt_nvtx_put_signed(struct gt_nvtx_out *o, int64_t value)
 	gt_nvtx_put_unsigned(o, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
-/* The shortest text that is this number. @digits: that any number of its type needs, 17 or 9. */
+/* Write the shortest text for this number. @digits: enough for any number of its type, 17 or 9. */
 void gt_nvtx_put_real(struct gt_nvtx_out *o, double value, int digits)
 {
 	char text[40];

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Which plug-ins are loaded, and when. The session names those that `gputap run` has found and
- * tried. A process loads one when it has what the plug-in is for: a library that the plug-in needs,
- * or the plug-in itself, or torch. Until then nothing is loaded and no vendor's code runs: most
- * programs of a tree (shells, compilers) never have it.
+/* Selection and loading of plug-ins. The session lists those that `gputap run` has found and
+ * tested. A process loads a plug-in when it has mapped a library that the plug-in needs, or the
+ * plug-in itself, or torch. Until then nothing is loaded and no vendor's code runs: most programs
+ * of a process tree (shells, compilers) never load any.
  *
- *   1. Our constructor is the last one of the libraries' that the program is linked with: vendors'
- *      runtimes that it is linked with can work by then. Plug-ins of these are started here, and
- *      main() is not begun before they record, or START_NS are over.
- *   2. A thread looks for libraries that the program opens later, each LOOK_NS. When torch's
- *      operators are going to be recorded, the program's thread looks, and waits as above.
+ *   1. gputap's constructor runs last among those of the libraries that the program is linked with:
+ *      vendors' runtimes among these are initialised by then. Their plug-ins are started here, and
+ *      main() does not begin before they record, or START_NS have passed.
+ *   2. A thread looks for libraries that the program opens later, every LOOK_NS. When torch's
+ *      operators are about to be recorded, the program's thread looks, and waits as above.
  *
- * At the end of the process, before the vendors' own handlers, which were registered earlier: each
- * plug-in's thread takes the last records, and is waited for, END_NS at most.
+ * At the end of the process, before the vendors' own handlers, which were registered earlier, each
+ * plug-in's thread takes the last records; the process waits for it, END_NS at most.
  *
- * Never here: a plug-in's function, in a thread of the program's. */
+ * Never here: a call of a plug-in's function in a thread of the program. */
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
@@ -44,9 +44,9 @@ enum { LOOKER_STACK_BYTES = 64 << 10 };
 
 static struct gt_pu1 plugins[GT_PU1_MOST];
 static uint32_t plugin_count;
-static pid_t owner; /* the process whose threads run; a fork's child has none */
+static pid_t owner; /* process whose threads run; a fork's child has none */
 
-/* What stands in the table in the place of a runtime's functions: nobody calls it. */
+/* Placeholder for a runtime's function in the table; never called. */
 static int nothing(const char *name, uint64_t correlation, uint64_t within)
 {
 	(void)name, (void)correlation, (void)within;
@@ -73,7 +73,8 @@ static void read_list(void)
 		plugins[plugin_count++].path = line + 1;
 }
 
-/* Is @file's name, without its folder, one of the words of the line, without theirs? */
+/* Return true if @file, without its folder, equals one of the words of the line, without their
+ * folders. */
 static bool line_names(const char *line, const char *file)
 {
 	size_t bytes = strlen(file);
@@ -107,7 +108,7 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-/* Start what this process has the libraries of. Return: how many wait still. */
+/* Start the plug-ins whose libraries this process has. Return how many are still waiting. */
 static uint32_t start_plugins_needed(void)
 {
 	bool found[GT_PU1_MOST] = {false};
@@ -125,7 +126,7 @@ static uint32_t start_plugins_needed(void)
 	return left;
 }
 
-/* Wait until its state is at least that. Return: false: the time is over. */
+/* Wait until its state is at least @state. Return false on time-out. */
 static bool wait_for(struct gt_pu1 *p, uint32_t state, uint64_t deadline)
 {
 	uint32_t now;
@@ -178,7 +179,7 @@ static void end_plugins(void)
 	}
 }
 
-/* Return: how many wait still. */
+/* Return how many are still waiting. */
 static uint32_t look_now(void)
 {
 	static _Atomic uint32_t waiting = UINT32_MAX;
@@ -187,14 +188,14 @@ static uint32_t look_now(void)
 	if (left == atomic_exchange(&waiting, left))
 		return left;
 	wait_for_starts();
-	atexit(end_plugins); /* once more: before the handlers of what has just come */
+	atexit(end_plugins); /* registered again, to run before the handlers of the new libraries */
 	return left;
 }
 
 static void prepare_for_pushes(void)
 {
 	look_now();
-	wait_for_starts(); /* of what the looking thread has started just now, too */
+	wait_for_starts(); /* also for plug-ins that the looking thread has just started */
 }
 
 static void *look_for_libraries(void *nobody)
@@ -211,7 +212,7 @@ static void *look_for_libraries(void *nobody)
 	return NULL;
 }
 
-/* In the child of a fork: its plug-ins' threads are the parent's. */
+/* In a fork's child, forget the plug-ins: their threads are the parent's. */
 static void forget_plugins(void)
 {
 	gt_pu1_push_to_none();

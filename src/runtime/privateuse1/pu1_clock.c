@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Times of a plug-in. Those of its device work are raw in the records, with readings of its clock
- * and the host's ticks, and the rate that it declares in the device's object: the reader of the
- * capture finds the line, as for any other device (clock/clock.h), also if the clock is one of the
- * host's. A record whose times lie before the plug-in recorded, or in the future, is refused here:
- * it would stretch the capture by hours. Those of its calls are CLOCK_REALTIME
- * and become host ticks here, on the line between two readings of both.
+/* Times of a plug-in. Those of its GPU activities are raw in the records, with readings of its
+ * clock and the host's ticks, and the rate that it declares in the device's object: the reader of
+ * the capture fits the line, as for any other device (clock/clock.h), even if the clock is one of
+ * the host's. A record whose times lie before the plug-in recorded, or in the future, is rejected
+ * here: it would stretch the capture by hours. Those of its calls are CLOCK_REALTIME and are
+ * converted to host ticks here, on the line between two readings of both.
  *
- *   ticks |          * last      A round reads both clocks behind the plug-in's flush: the calls
- *         |     .'               that come with it lie between this reading and the one before.
+ *   ticks |          * last      A round reads both clocks after the plug-in's flush: the calls
+ *         |     .'               that come with it lie between this reading and the previous one.
  *         * first
  *         +------------ real */
 #include "runtime/privateuse1/pu1_parts.h"
@@ -20,10 +20,11 @@
 enum { TRIES = 3 };
 #define FIRST_PAUSE_NS UINT64_C(1000000) /* between readings of a device: doubles to 1 s */
 #define LAST_PAUSE_NS  UINT64_C(1000000000)
-#define STEP_NS        INT64_C(1000000) /* CLOCK_REALTIME was set, not steered */
+#define STEP_NS        INT64_C(1000000) /* limit above which CLOCK_REALTIME was set, not slewed */
 #define SECOND_NS      INT64_C(1000000000)
-#define MEASURE_NS     UINT64_C(100000000) /* between readings that can contradict a rate */
-#define DOUBT_PART     20                  /* one part in so many */
+/* minimum distance of readings that can contradict a rate */
+#define MEASURE_NS     UINT64_C(100000000)
+#define DOUBT_PART     20 /* tolerance: 1 / DOUBT_PART */
 
 static struct gt_pu1_reading read_clocks(void)
 {
@@ -57,7 +58,7 @@ int64_t gt_pu1_clock_step(struct gt_pu1_host_clock *c)
 	      (int64_t)(c->last.boot_ns - c->first.boot_ns);
 	if (set < STEP_NS && set > -STEP_NS)
 		return 0;
-	/* all of them as if it had been set before the first */
+	/* shift all of them as if it had been set before the first */
 	c->first.real_ns += (uint64_t)set;
 	return set;
 }
@@ -73,7 +74,7 @@ uint64_t gt_pu1_ticks(const struct gt_pu1_host_clock *c, uint64_t real_ns)
 	       (uint64_t)(int64_t)((__int128)(int64_t)(real_ns - c->last.real_ns) * ticks / ns);
 }
 
-/* A reading more: the declared rate counts unless two readings contradict it. */
+/* Note another reading: the declared rate is used unless two readings contradict it. */
 static void note_reading(struct gt_pu1 *p, int32_t device, uint64_t time, uint64_t boot_ns)
 {
 	struct gt_pu1_device_clock *c = &p->clocks[device];
@@ -83,7 +84,7 @@ static void note_reading(struct gt_pu1 *p, int32_t device, uint64_t time, uint64
 	if (!c->boot_ns)
 		c->hz = gt_pu1_rate(p, device);
 	else if (ns < MEASURE_NS)
-		return; /* the first one of these stays */
+		return; /* keep the first of these */
 	if (c->boot_ns && time > c->time) {
 		hz = (uint64_t)((unsigned __int128)ticks * (uint64_t)SECOND_NS / ns);
 		off = hz > c->hz ? hz - c->hz : c->hz - hz;

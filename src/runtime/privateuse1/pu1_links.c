@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which call a correlation of the plug-in's is. A table by hash, of the calls that came last: when
- * it is full, it becomes the one before, and the one before that is forgotten. So work that
- * completes after a million further calls has no call any more. */
+/* Map from the plug-in's correlations to calls: a hash table of the most recent calls. When it is
+ * full, it becomes the previous one, and the former previous one is discarded. So a GPU activity
+ * that completes after a million further calls is no longer linked. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static struct gt_pu1_link *find_place(struct gt_pu1_link *table, uint32_t room,
 	return &table[at];
 }
 
-/* Return: whether there is room for one more. */
+/* Return true if there is room for another entry. */
 static bool grow_links(struct gt_pu1_links *l)
 {
 	struct gt_pu1_link *bigger;
@@ -58,7 +58,8 @@ void gt_pu1_link_call(struct gt_pu1_links *l, const struct gt_pu1_link *call)
 	if (!call->correlation || !grow_links(l))
 		return;
 	at = find_place(l->now, l->room, call->correlation);
-	/* both levels of an API share it: work is linked to the one that the program called */
+	/* both levels of an API share it: activities are linked to the one that the program
+	 * called */
 	if (at->correlation && !at->driver)
 		return;
 	l->used += !at->correlation;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What the program pushes goes to each plug-in's stacks, in the program's thread, and comes back
- * with the records of what the thread submitted meanwhile:
+/* The program's pushes go to each plug-in's stacks, in the program's thread, and come back with the
+ * records of activities that the thread submitted meanwhile:
  *
  *   gputap_range_begin(), torch's operators   RANGE | number of the range   operators' stack
  *   gputap_external_push(.., OPERATION, id)   GIVEN | id                    the same
  *   gputap_external_push(.., USER, id)        GIVEN | id                    the user's stack
  *
- * The upper bits tell ours from ids that others push: torch.profiler's bridge has ids of its own.
- * While it has a profile open, nothing is pushed, as a record has but one id.
- * By the contract of docs/tools/vendor-plugin.md pushes and pops take no lock and make no system
- * call. */
+ * The upper bits distinguish gputap's ids from others: torch.profiler's bridge pushes its own.
+ * While it has a profile open, nothing is pushed, because a record has only one id.
+ * The contract in docs/tools/vendor-plugin.md requires that pushes and pops take no lock and make
+ * no system call. */
 #include "core/external.h"
 #include "runtime/privateuse1/pu1_parts.h"
 
@@ -19,7 +19,7 @@
 
 static const struct gputap_plugin_stacks *_Atomic stacks;
 static uint32_t (*sessions)(void);
-static _Atomic uint64_t notified; /* bit per plug-in */
+static _Atomic uint64_t notified; /* one bit per plug-in */
 
 static void push_plugins(enum gt_pushed what, uint64_t id)
 {
@@ -27,7 +27,7 @@ static void push_plugins(enum gt_pushed what, uint64_t id)
 	uint64_t mask = atomic_load_explicit(&notified, memory_order_relaxed);
 
 	if (id & OWN_BITS || sessions())
-		id = 0; /* no id; the pop that comes has its push */
+		id = 0; /* not an id; keeps pushes and pops balanced */
 	else
 		id |= what == GT_PUSHED_RANGE ? RANGE : GIVEN;
 	for (uint32_t i = 0; mask; mask >>= 1, i++)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* A plug-in's records become gputap's, in rounds:
+/* Convert a plug-in's records to gputap's, in rounds:
  *
- *   1. All that it has completed is read. Calls and device work come in any order, and a call's
- *      record may come behind that of its work.
- *   2. Calls are put in order of their thread and end, as threads write them (a call behind those
- *      in it), and written into the ring of a state that stands for the calling thread.
- *   3. Work is written behind them, with the number of its call. Work whose call has not come waits
- *      for it, ROUNDS_WAITED rounds.
+ *   1. Everything that it has completed is read. Calls and GPU activities come in any order, and a
+ *      call's record may come after that of its activity.
+ *   2. Calls are sorted by thread and end, as threads write them (a call after those nested in it),
+ *      and written into the ring of a state that represents the calling thread.
+ *   3. Activities are written after them, with the number of their call. An activity whose call has
+ *      not come waits for it, ROUNDS_WAITED rounds.
  *
- * Counting: all that is read is seen; what the plug-in says it dropped, and what was wrong, is seen
- * and lost, with an event that names the plug-in. */
+ * Counting: all records read are seen; records that the plug-in reports as dropped, and invalid
+ * ones, are seen and lost, with an event that names the plug-in. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,7 +113,7 @@ static void read_records(struct gt_pu1 *p)
 	atomic_store(&p->in, NULL);
 }
 
-/* What calls do ------------------------------------------------------------------------ */
+/* Roles of calls ---------------------------------------------------------------------- */
 
 static bool has_name(const struct gt_pu1_names *n, uint32_t name)
 {
@@ -147,8 +147,9 @@ static void learn_role(struct gt_pu1 *p, uint32_t name, uint32_t kind)
 		learn_name(n, name);
 }
 
-/* Without pu1.submits: work has come, and the name of the call with its correlation is that of
- * calls that launch, or copy, or set. Before the calls of this round are written. */
+/* Learn the roles of calls if the plug-in lacks pu1.submits: when an activity comes, the name of
+ * the call with its correlation is noted as one that launches, copies, or sets. Runs before the
+ * calls of this round are written. */
 static void learn_roles(struct gt_pu1 *p)
 {
 	struct gt_pu1_links by_correlation = {0};
@@ -174,8 +175,8 @@ static void learn_roles(struct gt_pu1 *p)
 	free(by_correlation.before);
 }
 
-/* The operation that a call is recorded as, and its stack's number. Of the driver's calls only
- * those that the program makes itself launch. */
+/* Return the operation that a call is recorded as, and its stack's number. Among the driver's calls
+ * only those that the program makes itself count as launches. */
 static uint32_t operation_of(struct gt_pu1 *p, const struct gt_pu1_item *c, uint32_t *stack)
 {
 	const bool driver = c->r.kind == PU1_KIND_PRIVATEUSE1_DRIVER;
@@ -198,7 +199,7 @@ static uint32_t operation_of(struct gt_pu1 *p, const struct gt_pu1_item *c, uint
 
 /* Calls ------------------------------------------------------------------------------ */
 
-/* As threads write them: a call behind those in it. */
+/* Order of threads' own records: a call after those nested in it. */
 static int compare_calls(const void *a, const void *b)
 {
 	const struct gputap_plugin_record *x = &((const struct gt_pu1_item *)a)->r,
@@ -210,10 +211,10 @@ static int compare_calls(const void *a, const void *b)
 		return x->end < y->end ? -1 : 1;
 	if (x->start != y->start)
 		return x->start > y->start ? -1 : 1;
-	return (int)x->kind < (int)y->kind ? 1 : -1; /* the driver's in the runtime's */
+	return (int)x->kind < (int)y->kind ? 1 : -1; /* the driver's are nested in the runtime's */
 }
 
-/* How many calls are around each: from the last one to the first, which are around it. */
+/* Compute the depth of each call: from the last to the first, since enclosing calls come later. */
 static void find_depths(struct gt_pu1_items *calls)
 {
 	enum { MOST = 64 };
@@ -232,7 +233,8 @@ static void find_depths(struct gt_pu1_items *calls)
 	}
 }
 
-/* NULL: nothing is recorded, or there is no room: then the plug-in's own thread stands for it. */
+/* Return the state that represents a thread. NULL: nothing is recorded, or there are too many: the
+ * plug-in's own thread then represents it. */
 static struct gt_pu1_standing *stand_for(struct gt_pu1 *p, uint32_t tid)
 {
 	struct gt_pu1_standing *s;
@@ -252,7 +254,7 @@ static struct gt_pu1_standing *stand_for(struct gt_pu1 *p, uint32_t tid)
 	return s;
 }
 
-/* The call's thread had these ids on top: said again in the ring that stands for it. */
+/* Write the external ids on top of the call's thread again, in the ring that represents it. */
 static void write_external(struct gt_thread *t, enum gt_external_stack stack, uint64_t id,
 			   uint64_t start, uint64_t *top)
 {
@@ -333,7 +335,7 @@ static void write_calls(struct gt_pu1 *p)
 	p->calls.count = 0;
 }
 
-/* Work ------------------------------------------------------------------------------- */
+/* Activities --------------------------------------------------------------------------- */
 
 static enum gt_device_op device_op_of(const struct gputap_plugin_record *r)
 {
@@ -388,7 +390,7 @@ static void write_plugin_work(struct gt_pu1 *p, const struct gt_pu1_item *item,
 	gt_ring_commit(p->thread, sizeof *w);
 }
 
-/* @last: no further call will come. */
+/* @last: no more calls will come. */
 static void write_all_work(struct gt_pu1 *p, bool last)
 {
 	size_t waiting = 0;
@@ -416,11 +418,11 @@ static void write_all_work(struct gt_pu1 *p, bool last)
 
 /* Counts ----------------------------------------------------------------------------- */
 
-/* What a count of the library means for the capture. */
+/* Meaning of a count of the library for the capture. */
 enum count_meaning {
 	COUNT_NOTHING = 0, /* reported elsewhere */
-	COUNT_LOST,        /* each is a record that is lost */
-	COUNT_MISSING,     /* records are lost, and how many is not known */
+	COUNT_LOST,        /* each is a lost record */
+	COUNT_MISSING,     /* records are lost, their number is not known */
 	COUNT_REPAIRED,
 };
 
@@ -447,7 +449,7 @@ static void report_count(struct gt_pu1 *p, enum count_meaning meaning, const cha
 			n, text);
 }
 
-/* The plug-in drops records that it has no buffer for, and may count them itself. */
+/* Return true if the plug-in itself counts records that it drops for lack of a buffer. */
 static bool is_counted_by_plugin(const struct gt_pu1 *p, uint32_t what)
 {
 	struct gputap_plugin about = {.size = sizeof about};
@@ -456,7 +458,7 @@ static bool is_counted_by_plugin(const struct gt_pu1 *p, uint32_t what)
 	       about.groups >> GPUTAP_PLUGIN_DROPS & 1;
 }
 
-/* What it says it dropped, and what was wrong with records: seen, and lost. */
+/* Count dropped and invalid records as seen and lost. */
 static void count_losses(struct gt_pu1 *p)
 {
 	uint64_t n, dropped = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A plug-in's own thread. All of the plug-in's functions but pushes and pops run here.
+/* A plug-in's own thread. All of the plug-in's functions except pushes and pops run here.
  *
  *   WAITS ── gt_pu1_start() ──► STARTS ── loaded, registered, enabled ──► RECORDS
  *                                  └─ refused ──► OVER ◄── the end, last records ──┘
  *
- * Every PAUSE_NS it flushes the plug-in, and writes what has completed. At the end of the process
- * it does so once more: who ends the process waits for that, for a bounded time (pu1_attach.c). */
+ * Every PAUSE_NS it flushes the plug-in, and writes completed records. At the end of the process it
+ * does so once more: the ending thread waits for that, with a time-out (pu1_attach.c). */
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/futex.h>
@@ -48,7 +48,7 @@ static void pause_thread(void)
 	syscall(SYS_futex, &over, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);
 }
 
-/* libgputap-plugin's functions: the library is opened once. NULL: it is not there. */
+/* Return libgputap-plugin's functions; the library is opened once. NULL: not found. */
 static const struct gt_pu1_functions *open_library(void)
 {
 	static struct gt_pu1_functions f;
@@ -61,7 +61,7 @@ static const struct gt_pu1_functions *open_library(void)
 		return &f;
 	snprintf(path, sizeof path, "%s", gt_recording.session->plugins);
 	path[strcspn(path, "\n")] = '\0';
-	/* the program's own copy, if it has one: a plug-in has one host */
+	/* prefer the program's own copy, if it has one: a plug-in has one host */
 	library = dlopen("libgputap-plugin.so.0", RTLD_NOW | RTLD_NOLOAD);
 	if (!library)
 		library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -74,7 +74,7 @@ static const struct gt_pu1_functions *open_library(void)
 	return all ? &f : NULL;
 }
 
-/* Return: whether it records. */
+/* Return true if it records. */
 static bool open_plugin(struct gt_pu1 *p)
 {
 	struct gputap_plugin about = {.size = sizeof about};
@@ -109,7 +109,7 @@ static void flush_stream(struct gt_pu1 *p)
 	atomic_store(&p->in, NULL);
 }
 
-/* The collector reads how many there are when the process has ended. */
+/* Update the count that the collector reads when the process has ended. */
 static void count_open(int change)
 {
 	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
@@ -143,7 +143,7 @@ static void *run_plugin(void *argument)
 	gt_tool_thread_name("gputap-plug-in");
 	gt_tool_thread_count(true);
 	p->thread = gt_thread_own();
-	gt_internal_enter(); /* what the plug-in calls is not the program's */
+	gt_internal_enter(); /* calls made in the plug-in are not the program's */
 	gt_pu1_clock_begin(&p->host);
 	p->begun_boot_ns = p->host.first.boot_ns;
 	if (!p->thread || !open_plugin(p)) {

@@ -2,13 +2,14 @@
 /* Submissions as a plug-in reports them (the group pu1.submits), in the submitting threads.
  *
  *   vendor's call ── submitted ──► counted as seen, in the thread's slot ──► announced[kind]
- *                        └──────► with --stacks: its stack's number, by its correlation
+ *                        └──────► with --stacks: its stack's number, by correlation
  *   record comes ── gt_pu1_arrives() ──► arrived[kind]; counted as seen unless it was announced
  *
- * So work whose record never comes, also because the process is killed, is seen without a record:
- * unfinished. Plug-ins without the group count work when its record comes.
+ * So an activity whose record never comes, for example because the process is killed, is seen
+ * without a record: unfinished. For plug-ins without the group, an activity is counted when its
+ * record comes.
  *
- * Never here: allocation, locks, a call of the plug-in's. */
+ * Never here: allocation, locks, a call of a plug-in's function. */
 #include <stdlib.h>
 
 #include "core/context.h"
@@ -32,7 +33,8 @@ static uint32_t place_of(uint64_t correlation, uint32_t probe)
 	       GT_PU1_CALLS_KNOWN;
 }
 
-/* Two words of a place: the correlation is stored first as claimed, last as readable. */
+/* A place has two words for the correlation: the first is set to claim it, the last when it is
+ * readable. */
 static void keep_call(struct gt_pu1 *p, uint64_t correlation, uint32_t kind, uint32_t stack)
 {
 	for (uint32_t i = 0; i < PROBES && correlation; i++) {
@@ -40,7 +42,7 @@ static void keep_call(struct gt_pu1 *p, uint64_t correlation, uint32_t kind, uin
 		uint64_t free_place = 0;
 
 		if (atomic_load_explicit(&k->correlation, memory_order_relaxed) == correlation)
-			return; /* the call submits more than one item */
+			return; /* the call submits more than one activity */
 		if (!atomic_compare_exchange_strong_explicit(&k->claim, &free_place, correlation,
 							     memory_order_relaxed,
 							     memory_order_relaxed))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which device memory is on that a call has allocated. */
+/* The device that holds a call's allocation. */
 #include "generated/refdev_taps.h"
 #include "generated/refdev_wraps.h"
 #include "runtime/refdev/refdev_objects.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See refdev_objects.h. Entries are found without a lock, added under one, and stay: a device's
- * streams and graphs are numbered, never used again. A fork's child has no device: nothing is
- * written again there. */
+/* See refdev_objects.h. Entries are found without a lock, added with a lock, and never removed: a
+ * device's streams and graphs are numbered, and numbers are not reused. A fork's child has no
+ * device, so nothing is written again there. */
 #include "runtime/refdev/refdev_objects.h"
 
 #include <stdatomic.h>
@@ -69,7 +69,7 @@ static void notify_object(const struct named_object *what, uint64_t number)
 	gt_tool_object_loaded(gt_tool_object_add(&o, NULL));
 }
 
-/* @text: what the object is, written once. */
+/* @text: description of the object, written once. */
 static uint64_t number_of_handle(struct gt_thread *t, const struct named_object *what,
 				 const struct gt_text *text)
 {
@@ -171,7 +171,7 @@ void gt_refdev_read_clock(const struct gt_table *table, struct gt_thread *t, int
 	pause = atomic_load_explicit(&r->pause_ns, memory_order_relaxed);
 	pause = !pause ? FIRST_PAUSE_NS : pause < LAST_PAUSE_NS ? 2 * pause : pause;
 	if (!atomic_compare_exchange_strong(&r->next_ns, &next, now + pause))
-		return; /* another thread does */
+		return; /* another thread does it */
 	atomic_store_explicit(&r->pause_ns, pause, memory_order_relaxed);
 	gt_internal_enter();
 	before = gt_ticks();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference accelerator's devices, streams and graphs as numbered objects, written when work
- * first names them. */
+/* The reference accelerator's devices, streams and graphs as numbered objects, written when an
+ * activity first refers to them. */
 #ifndef GPUTAP_RUNTIME_REFDEV_OBJECTS_H
 #define GPUTAP_RUNTIME_REFDEV_OBJECTS_H
 
@@ -8,17 +8,17 @@
 #include "core/tap.h"
 #include "soft/refdev/refdev.h"
 
-/* A runtime's function behind all taps. */
+/* A runtime's function below all taps. */
 #define GT_REFDEV_REAL(table, name) \
 	((gt_refdev_##name##_fn *)(table)->taps[GT_REFDEV_INDEX_##name].real)
 
-/* Numbers of the objects; 0: there is no memory, or nothing is recorded. Thread: any. */
+/* Return the numbers of the objects; 0: out of memory, or nothing is recorded. Thread: any. */
 uint64_t gt_refdev_device(const struct gt_table *table, struct gt_thread *t, int device);
 uint64_t gt_refdev_stream(const struct gt_table *table, struct gt_thread *t,
 			  const refdevActivity *a);
 uint32_t gt_refdev_graph(const struct gt_table *table, struct gt_thread *t, uint64_t graph);
 
-/* Read a device's clock if the last reading is some time ago. */
+/* Read a device's clock if the last reading is old enough. */
 void gt_refdev_read_clock(const struct gt_table *table, struct gt_thread *t, int device);
 
 #endif

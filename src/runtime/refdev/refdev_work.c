@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference accelerator's device work. The runtime notifies its subscribers of each item: in
- * the submitting thread, inside of the call, and when it has completed.
+/* The reference accelerator's GPU activities. The runtime notifies its subscribers of each one: in
+ * the submitting thread, inside the call, and when it has completed.
  *
  *   wrap            the thread's open call                   open_call
  *     └─ the runtime's function ─ on_submitted()   gt_work_begin(): the runtime keeps the token
  *   a stream's thread             on_completed()   gt_work_completed()
  *
- * A graph's launch submits each of its nodes in this way. */
+ * A graph's launch submits each of its nodes this way. */
 #include <string.h>
 
 #include "generated/refdev_taps.h"
@@ -15,7 +15,7 @@
 #include "runtime/work.h"
 
 static _Thread_local const struct gt_call *open_call;
-static const struct gt_table *_Atomic subscribed; /* the table of the library that notifies us */
+static const struct gt_table *_Atomic subscribed; /* table of the library that notifies gputap */
 
 static uint32_t saturated(uint64_t n)
 {
@@ -67,7 +67,7 @@ static void *on_submitted(const refdevActivity *a, void *user)
 				  .ordinal = a->node,
 			  });
 	gt_work_submitted(
-		w); /* the runtime has taken it: it notifies when it cannot fail any more */
+		w); /* accepted: the runtime notifies when the activity can no longer fail */
 	return w;
 }
 
@@ -84,7 +84,8 @@ static void on_completed(const refdevActivity *a, void *token, void *user)
 	gt_refdev_read_clock(table, gt_thread_own(), a->device);
 }
 
-/* One copy of the library notifies of its work; a second one in the process has calls only. */
+/* Only one copy of the library notifies of its activities; a second one in the process has calls
+ * only. */
 static void subscribe_to_work(const struct gt_table *table)
 {
 	static refdevSubscriber subscriber = {sizeof subscriber, NULL, on_submitted, on_completed,

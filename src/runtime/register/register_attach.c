@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Attaching to ROCm 6 and later: its libraries offer their tables of functions through
- * librocprofiler-register to whoever exports rocprofiler_set_api_table(). That is us, as the
- * first library there is; a librocprofiler-sdk that would have got them gets them behind us, so
- * that its functions stand in front of our taps: program, SDK, tap, runtime.
+ * librocprofiler-register to the library that exports rocprofiler_set_api_table(). The exporting
+ * library is libgputap, because it comes first; a librocprofiler-sdk that would have received the
+ * tables gets them after libgputap, so that its functions precede our taps: program, SDK, tap,
+ * runtime.
  *
- * In the middle of the runtime's initialisation: copying and patching, no call into any runtime.
- * A registration meanwhile, nested or from another thread, is refused by librocprofiler-register
- * and lost. */
+ * Runs during the runtime's initialisation: it copies and patches, without a call into any runtime.
+ * A registration meanwhile, nested or from another thread, would be refused in
+ * librocprofiler-register and lost. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -39,7 +40,7 @@ typedef int set_api_table_fn(const char *name, uint64_t version, uint64_t instan
 			     uint64_t count);
 __attribute__((visibility("default"))) set_api_table_fn rocprofiler_set_api_table;
 
-/* It has no folder of its own. */
+/* RCCL has no folder. */
 static _Atomic(void *) taken_rccl[GT_INSTANCES];
 GT_PROVIDE(gt_registered) = {
 	.name = "rccl",
@@ -49,7 +50,7 @@ GT_PROVIDE(gt_registered) = {
 	.taken = taken_rccl,
 };
 
-/* One table, which begins with its size in bytes. */
+/* Take one table, which starts with its size in bytes. */
 static int take_sized(const struct gt_registered *r, uint64_t version, void *theirs)
 {
 	const size_t size = *(const uint64_t *)theirs;
@@ -76,7 +77,7 @@ static int take_sized(const struct gt_registered *r, uint64_t version, void *the
 	return -ENOSPC;
 }
 
-/* Nothing is known of these tables' functions: who asked for tables gets them as they are. */
+/* Offer a table with unknown functions: subscribers to tables get it unchanged. */
 static int offer_unknown_table(const char *name, uint64_t version, uint64_t instance, void *theirs)
 {
 	if (gt_recording.session)
@@ -116,7 +117,7 @@ static int is_library(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-/* The library of that name (and any version) that is mapped. */
+/* Find the mapped library of that name (and any version). */
 static bool find_mapped(const char *name, char *path)
 {
 	struct library_search l = {.name = name};
@@ -143,8 +144,8 @@ static bool is_true(const char *name)
 	       strcasecmp(value, "f");
 }
 
-/* What librocprofiler-register would take for the sign of a tool, were we not there. `gputap
- * run` has kept the user's value of ROCPROFILER_REGISTER_FORCE_LOAD in ours. */
+/* Return true if librocprofiler-register would have detected a tool without libgputap. `gputap run`
+ * has saved the user's value of ROCPROFILER_REGISTER_FORCE_LOAD in our variable. */
 static bool has_tool(void)
 {
 	return is_set("ROCP_TOOL_LIBRARIES") || is_set("ROCPROFILER_REGISTER_LIBRARY") ||
@@ -152,8 +153,8 @@ static bool has_tool(void)
 	       dlsym(RTLD_DEFAULT, "rocprofiler_configure");
 }
 
-/* Open the SDK as librocprofiler-register would: the library that the user names, else one
- * beside it. NULL: there is none. */
+/* Open the SDK as librocprofiler-register would: the library that the user names, else one next to
+ * it. Return NULL if there is none. */
 static void *open_sdk(void)
 {
 	const char *named = getenv("ROCPROFILER_REGISTER_LIBRARY");
@@ -179,8 +180,8 @@ static void *open_sdk(void)
 	return handle;
 }
 
-/* Ours is a tool of gputap's: what it asks is to be known before tables are taken. (It has no
- * rocprofiler_set_api_table() of its own.) */
+/* Add our own SDK as a gputap tool: its requests must be known before tables are taken. (It does
+ * not export rocprofiler_set_api_table().) */
 static void let_in(void *handle)
 {
 	const struct gputap_tool *(*describe)(uint32_t) = NULL, *tool;
@@ -232,9 +233,9 @@ static int offer_tables(const char *name, uint64_t version, uint64_t instance, v
 	return status;
 }
 
-/* @instance: counts from 0 for each name. An instance that we cannot trace is an event, not an
- *         error: the program runs.
- * Return: 0, or what the SDK says. */
+/* @instance: counts from 0 for each name. An instance that cannot be traced is reported in an event
+ * and is not an error: the program runs.
+ * Return: 0, or the SDK's status. */
 int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance, void **tables,
 			      uint64_t count)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* ROCTx is attached in two ways. ROCm's older library (roctracer's) offers nothing: its exports are
- * interposed (runtime/audit/audit.c). Newer ones, and ours, offer three small tables, each with
- * its size in bytes in front, become one whose positions are the operations' numbers. Pause and
- * resume are the program's word about recording: a call of the program, carried out here (the
- * older library has neither). An instance belongs to one of them. */
+ * interposed (runtime/audit/audit.c). Newer ones, and gputap's, offer three small tables, each with
+ * its size in bytes first; these are merged into one whose positions are the operations' numbers.
+ * Pause and resume are requests of the program about recording: a call of the program, carried out
+ * here (the older library has neither). An instance belongs to one of the two ways. */
 #include <errno.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ struct canonical {
 	void *entries[ENTRIES];
 };
 
-/* How many functions each table has that are known, and where they are in ours. */
+/* Number of known functions in each table, and their positions in ours. */
 static const struct {
 	uint32_t first, count;
 } parts[TABLES] = {{GT_ROCTX_roctxMarkA, 6},
@@ -44,8 +44,8 @@ static struct {
 	struct canonical real, taps;
 } instances[GT_INSTANCES];
 
-/* What the program gets for pause and resume, whoever asks for records of them. The pause itself
- * is the last call recorded, the resume the first. */
+/* Functions that the program gets for pause and resume, whether records of them are wanted or not.
+ * The pause itself is the last call recorded, the resume the first. */
 typedef int control_fn(uint64_t tid);
 
 static int pause_instance(int n, uint64_t tid)
@@ -109,7 +109,7 @@ static bool take_instance(int instance)
 		free == GT_ATTACH_LAYER);
 }
 
-/* The instance for a library's tables; -EALREADY: they have one. */
+/* Return the instance for a library's tables; -EALREADY: they have one. */
 static int find_instance(void *core)
 {
 	int found = -ENOSPC;
@@ -127,9 +127,9 @@ static int find_instance(void *core)
 	return found;
 }
 
-/* The library's core, control and name table, each with its size in bytes in front; @count: how
- * many of them there are. Return: 0, also for tables that are known already; -EINVAL; -ENOSPC: no
- * instance is free, which an event reports. */
+/* Take the library's core, control and name tables, each with its size in bytes first; @count:
+ * number of tables. Return 0, also for known tables; -EINVAL; -ENOSPC: all instances are in use,
+ * which an event reports. */
 static int take_tables(uint64_t version, void **tables, uint64_t count)
 {
 	struct functions *const *from = (struct functions *const *)tables;

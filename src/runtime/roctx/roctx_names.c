@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that the program gives: a thread's is an object of its own, others are written with the
- * object that has the name. */
+/* Names that the program assigns: a thread's is a separate object, others are written with the
+ * named object. */
 #include "core/emit.h"
 #include "core/recording.h"
 #include "generated/roctx_wraps.h"

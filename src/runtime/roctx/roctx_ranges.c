@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Ranges of ROCTx across pauses of recording, and those of --from and --to.
  *
- * A push and its pop are two calls, and one of them may lie in a pause. A thread's open ranges are
- * a stack in memory of its own, which its first push maps:
+ * A push and its pop are two calls, and one of them may be in a pause. A thread's open ranges are a
+ * stack in separate memory, which its first push maps:
  *
  *   | depth, texts_used | open[RANGES]: recorded or from when | texts: their messages |
  *
- *   pushed        popped                what is written
- *   recorded      recorded              each by its tap
+ *   pushed        popped                records
+ *   recorded      recorded              each in its tap
  *   recorded      in a pause            the pop, here
  *   in a pause    recorded              the push, here, before the pop: with its time and number
  *   in a pause    in another pause      both, here
- *   in a pause    in the same one       nothing
+ *   in a pause    in the same one       none
  *
- * A range that is started in a pause is not recorded, but for the one that a window begins with;
- * the stop of a range is recorded in a pause, too.
+ * A range that is started in a pause is not recorded, except the one that a recording window starts
+ * with; the stop of a range is recorded in a pause as well.
  * Locking: none. Never here: allocation beyond a thread's first push. */
 #include <errno.h>
 #include <string.h>
@@ -32,13 +32,13 @@ enum { RANGES = 250, TEXTS_BYTES = 32768, NAME_MAX_BYTES = 1024 };
 
 struct open_range {
 	uint64_t start, id;    /* id 0: it did not begin in a pause */
-	const char *message;   /* in `texts`; NULL: it had none, or there was no room */
-	uint32_t epoch;        /* of the process that it began in */
-	uint32_t pauses;       /* gt_pauses, of the pause that it began in */
+	const char *message;   /* in `texts`; NULL: it had none, or there was not enough room */
+	uint32_t epoch;        /* of the process in which it began */
+	uint32_t pauses;       /* gt_pauses, of the pause in which it began */
 	uint32_t texts_before; /* texts_used, before it */
 	int level;
 	bool recorded;
-	bool is_last; /* of the window: core/range_window.h */
+	bool is_last; /* of the recording window: core/range_window.h */
 };
 
 struct open_ranges {
@@ -59,7 +59,7 @@ static void release_ranges(struct gt_thread *t)
 	mine = NULL;
 }
 
-/* NULL: none. A thread that records nothing has none either: nobody would give it back. */
+/* Return NULL on failure. A thread that records nothing gets no memory: it would never be freed. */
 static __attribute__((cold, noinline)) struct open_ranges *map_ranges(void)
 {
 	int saved = errno;
@@ -78,8 +78,8 @@ static __attribute__((cold, noinline)) struct open_ranges *map_ranges(void)
 
 /* Records ---------------------------------------------------------------------- */
 
-/* The state of the thread, if a record of the session's is to be written though its tap writes
- * none; else NULL. */
+/* Return the thread's state, if the session wants a record that the tap does not write; else
+ * NULL. */
 static struct gt_thread *get_recording(uint32_t operation)
 {
 	if (!gt_session_asks(GT_OP(GT_DOMAIN_ROCTX, operation, 0)) ||
@@ -93,7 +93,7 @@ struct late_call {
 	uint64_t at, id, returned;
 	bool has_argument;
 	uint64_t argument;
-	const char *message; /* what the argument points to; NULL: it is none */
+	const char *message; /* text of the argument; NULL: the argument is not a text */
 };
 
 static void write_call(struct gt_thread *t, const struct late_call *c)
@@ -136,8 +136,8 @@ static const char *keep_text(struct open_ranges *r, const char *text)
 	return at;
 }
 
-/* It takes its number, by which calls behind the pause are inside, and is counted when it is
- * written. */
+/* Begin a range in a pause. It takes its number, so that calls after the pause are inside it, and
+ * is counted when it is written. */
 static __attribute__((cold, noinline)) void begin_in_pause(struct open_ranges *r,
 							   struct open_range *o,
 							   const char *message)
@@ -179,12 +179,13 @@ int gt_roctx_wrap_roctxRangePushA(const struct gt_call *call, const char *messag
 	return level;
 }
 
-/* Return: its push is in the capture, or will be counted as lost. */
+/* Return true if its push is in the capture, or will be counted as lost. */
 static bool write_push(const struct open_range *o)
 {
 	struct gt_thread *t;
 
-	/* one that a fork's parent began is recorded there; that pause goes on, or not */
+	/* one that began in a fork's parent is recorded there; or the pause of its push
+	 * continues */
 	if (!o->id || atomic_load_explicit(&gt_pauses, memory_order_relaxed) == o->pauses)
 		return o->recorded;
 	t = get_recording(GT_ROCTX_roctxRangePushA);
@@ -234,7 +235,7 @@ int gt_roctx_wrap_roctxRangePop(const struct gt_call *call)
 
 /* Started ranges ------------------------------------------------------------------- */
 
-/* The one whose stop is the window's end; 0: there is none. */
+/* Started range whose stop ends the recording window; 0: none. */
 static _Atomic uint64_t last_started;
 
 uint64_t gt_roctx_wrap_roctxRangeStartA(const struct gt_call *call, const char *message)
@@ -245,7 +246,7 @@ uint64_t gt_roctx_wrap_roctxRangeStartA(const struct gt_call *call, const char *
 
 	if (gt_unlikely(gt_range_note(message)))
 		atomic_store_explicit(&last_started, range, memory_order_relaxed);
-	/* the window has just begun */
+	/* the recording window has just started */
 	if (gt_unlikely(!call->id && gt_tap_services(call->tap) & GT_SERVICE_STREAM)) {
 		t = get_recording(GT_ROCTX_roctxRangeStartA);
 		if (t)

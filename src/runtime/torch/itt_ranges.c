@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks of Intel's ITT as ranges: torch.autograd.profiler.emit_itt(), OpenVINO, oneTBB, ..
+/* Tasks of ITT (Intel) as ranges: torch.autograd.profiler.emit_itt(), OpenVINO, oneTBB and others.
  *
- * A program that uses ITT has a small part of it inside, which opens the library that
+ * A program that uses ITT contains a small part of it, which opens the library that
  * INTEL_LIBITTNOTIFY64 names, at its first call, and takes from it each function of ITT that it
- * finds by name. `gputap run` names libgputap.so there, unless the user has named another one.
- * __itt_api_version says that functions are found by names, of those groups that
- * INTEL_ITTNOTIFY_GROUPS has; those that are not here do nothing.
+ * looks up there. `gputap run` names libgputap.so there, unless the user has named another one. The
+ * presence of __itt_api_version means that functions are looked up this way, for the groups in
+ * INTEL_ITTNOTIFY_GROUPS; functions not defined here do nothing.
  *
- * NEEDSWORK: begin and end of a task in different threads (__itt_task_begin_overlapped), frames and
+ * NEEDSWORK: start and end of a task in different threads (__itt_task_begin_overlapped), frames and
  * regions are not recorded. */
 #include <stdint.h>
 #include <string.h>
@@ -18,13 +18,13 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* ITT's own: what the program's part of it reads. */
+/* ITT's own layouts, which the program's part of it reads. */
 struct itt_id {
 	unsigned long long d1, d2, d3;
 };
 
 struct itt_domain {
-	volatile int flags; /* 0: the program does not call us for it */
+	volatile int flags; /* 0: the program does not call gputap for this domain */
 	const char *name;
 	void *wide;
 	int extra1;
@@ -39,7 +39,8 @@ EXPORT void __itt_task_begin(const struct itt_domain *domain, struct itt_id task
 			     struct itt_id parent, const struct gt_range_text *name);
 EXPORT void __itt_task_end(const struct itt_domain *domain);
 
-/* Apart from addresses, which others use as keys; a task's end says nothing of its begin. */
+/* Key of tasks, distinct from addresses, which other users pass as keys; a task's end does not
+ * identify its start. */
 static const uint64_t KEY = UINT64_C(1) << 56;
 static _Thread_local uint32_t depth __attribute__((tls_model("initial-exec")));
 

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs that have libtorch without Python: the observer of operators (torch/) is loaded into
+/* Programs that use libtorch without Python: the observer of operators (torch/) is loaded into
  * them, as Python's `import torch` does in others.
  *
- *   1a. What is linked with libtorch: the dynamic linker has mapped and initialised it, and comes
- *       to our constructor, which stands before all of that in LD_PRELOAD and is therefore called
- *       last.
- *   1b. What opens libtorch, or a library that needs it: the first operator, or range, of any
- *       thread comes through a function of ours (runtime/torch_fronts.h). Others that come
+ *   1a. If the program is linked with libtorch: the dynamic linker maps and initialises it, then
+ *       calls our constructor, which is called last because gputap precedes all of that in
+ *       LD_PRELOAD.
+ *   1b. If the program opens libtorch, or a library that needs it: the first operator, or range,
+ *       in any thread goes through a gputap function (runtime/torch_fronts.h). Other operators
  *       meanwhile do not wait.
- *   2. A function of torch's that says its version is there, or this is no such program. Where
- *      Python's part of torch is mapped, `import torch` does the rest, unless it was asked not to.
- *   3. The observer lies where GPUTAP_TORCH_OBSERVER says, or beside torch, where pip has put both:
+ *   2. If torch's function that returns its version does not exist, this is not such a program. If
+ *      Python's part of torch is mapped, `import torch` does the rest, unless it is disabled.
+ *   3. The observer is at the path in GPUTAP_TORCH_OBSERVER, or next to torch, where pip installs
+ *      both:
  *        site-packages/torch/lib/libtorch_cpu.so     site-packages/gputap/_shim/observer.so
  *   4. The observer compares torch's version with the one that it was built for before it uses any
- *      C++ of torch's.
+ *      C++ of torch.
  *
- * Never here: output. Why there are no operators is an event of the capture. */
+ * Never here: output. An event of the capture gives the reason if operators are missing. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -31,14 +32,15 @@
 
 #define HIDDEN __attribute__((visibility("hidden"), used))
 
-/* The assembler below uses them. Not 0: nothing is to be looked for any more. */
+/* Used in the assembler below. Not 0: stop looking. */
 HIDDEN _Atomic uint8_t gt_torch_settled;
 HIDDEN void *gt_torch_real[GT_TORCH_FRONTS];
 HIDDEN void gt_torch_meet(void);
 
 static const char BESIDE[] = "gputap/_shim/observer.so";
 
-/* "…/site-packages/gputap/_shim/observer.so" of "…/site-packages/torch/lib/libtorch_cpu.so". */
+/* Find "…/site-packages/gputap/_shim/observer.so", given
+ * "…/site-packages/torch/lib/libtorch_cpu.so". */
 static bool find_observer(const void *torch, char *path, size_t size)
 {
 	const char *given = getenv("GPUTAP_TORCH_OBSERVER");
@@ -53,7 +55,7 @@ static bool find_observer(const void *torch, char *path, size_t size)
 	    strlen(info.dli_fname) + sizeof BESIDE > size)
 		return false;
 	strcpy(path, info.dli_fname);
-	for (int i = 0; i < 3; i++) { /* the library, lib, torch */
+	for (int i = 0; i < 3; i++) { /* remove the library, lib, torch */
 		end = strrchr(path, '/');
 		if (!end)
 			return false;
@@ -78,7 +80,8 @@ static void load_observer(const void *torch)
 
 	if (!find_observer(torch, path, sizeof path))
 		return;
-	/* lazily: with another torch its C++ may not be there, and is not called */
+	/* lazily: another release of torch may lack its C++ functions, and they are then not
+	 * called */
 	library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
 	*(void **)&attach = library ? dlsym(library, "gputap_torch_attach") : NULL;
 	if (!attach)
@@ -96,7 +99,7 @@ static bool are_operators_wanted(void)
 	return gt_recording_is_run() && !(wanted && !strcmp(wanted, "0"));
 }
 
-/* False: another thread does, or this one, further out. */
+/* Return false if another thread does it, or this one, further out in its stack. */
 static bool claim_attach(void)
 {
 	static atomic_flag taken = ATOMIC_FLAG_INIT;
@@ -113,7 +116,7 @@ static bool is_pythons(void)
 	return python != NULL;
 }
 
-/* The program's first operator, or range: of libtorch that was opened. */
+/* Called at the program's first operator, or range, in a libtorch that was opened. */
 void gt_torch_meet(void)
 {
 	int saved = errno;
@@ -147,7 +150,7 @@ __attribute__((constructor)) static void start_torch_attach(void)
 			"gt_torch_meet", "gt_torch_real + 8 * " #i)
 __asm__(".text\n" FRONT(0) FRONT(1));
 
-/* Differences of addresses, which C cannot have as constants. */
+/* Differences of addresses, which are not constant expressions in C. */
 __asm__(".section .rodata.gputap_attach, \"a\"\n"
 	".balign 8\n"
 	".globl gputap_attach_torch\n"

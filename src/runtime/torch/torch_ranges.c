@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges of a framework and of the program: gputap_range_begin() .. gputap_range_end().
+/* Ranges of a framework and of the program: gputap_range_begin() and gputap_range_end().
  *
- * A thread's open ranges are a stack in memory of its own, which its first range maps:
+ * A thread's open ranges are a stack in separate memory, which its first range maps:
  *
  *   | depth | words_used | open[RANGES]: name, start, id, .. | words[WORDS]: their shapes |
  *
- * A range takes a number of its thread's when it begins, as a call does, and is one record when it
- * ends, with the number of the last call that the thread has begun by then. So a reader knows what
- * is inside by numbers, not by times. It is no call that is open: a runtime's calls in it are the
- * program's (core/thread.h).
+ * A range takes a number from its thread when it begins, like a call, and is one record when it
+ * ends, with the number of the last call that the thread has begun by then. So a reader finds the
+ * range's contents from numbers, not from times. It is not an open call: a runtime's calls in it
+ * are the program's (core/thread.h).
  *
- * Pauses of the program (gt_contexts_pause()): a range is recorded, from its begin to its end,
- * unless it begins and ends in the same one. So what is called before and after a pause is in it.
+ * Pauses of the program (gt_contexts_pause()): a range is recorded, from its start to its end,
+ * unless it begins and ends in the same pause. So calls before and after a pause are inside it.
  *
- * Ranges and marks of NVTX are a domain of their own: runtime/nvtx.
- * Locking: none, but for the first range of the process.
+ * Ranges and marks of NVTX are a separate domain: runtime/nvtx.
+ * Locking: none, except for the first range of the process.
  * Never here: allocation beyond a thread's first range, formatting. */
 #include <errno.h>
 #include <pthread.h>
@@ -40,16 +40,16 @@ struct torch_range {
 	uint64_t start, id; /* id 0: not recorded */
 	uint64_t key;
 	int64_t sequence;
-	uint32_t epoch;  /* of the process that it began in */
-	uint32_t pauses; /* gt_pauses, of the pause that it began in; 0: in none */
+	uint32_t epoch;  /* of the process in which it began */
+	uint32_t pauses; /* gt_pauses, of the pause in which it began; 0: none */
 	uint16_t words;
 	uint8_t kind;
 	bool pushed;  /* vendors' plug-ins were notified */
-	bool is_last; /* of the window: core/range_window.h */
+	bool is_last; /* of the recording window: core/range_window.h */
 };
 
 struct gt_torch_ranges {
-	uint32_t depth; /* also of those that are beyond RANGES, which are not kept */
+	uint32_t depth; /* including those beyond RANGES, which are not kept */
 	uint32_t words_used;
 	struct torch_range open[RANGES];
 	int64_t words[WORDS];
@@ -61,7 +61,7 @@ static_assert((int)GPUTAP_RANGE_OPERATOR == GT_TORCH_torch_operator &&
 	      "a kind is its operation's number");
 static_assert((int)GT_TORCH_INDEX_COUNT == (int)OPERATIONS, "one tap each");
 
-/* What stands in the table in the place of a runtime's functions: nobody calls it. */
+/* Placeholder for a runtime's function in the table; never called. */
 static uint64_t nothing(const char *name, int64_t sequence, const int64_t *shapes, uint32_t words)
 {
 	(void)name, (void)sequence, (void)shapes, (void)words;
@@ -111,8 +111,8 @@ static __attribute__((cold, noinline)) struct gt_torch_ranges *map_ranges(struct
 	return t->ranges = r;
 }
 
-/* In a pause it takes its number, by which calls behind the pause are inside, and is counted when
- * it is written. */
+/* Begin a range in a pause. It takes its number, so that calls after the pause are inside it, and
+ * is counted when it is written. */
 static __attribute__((cold, noinline)) void begin_in_pause(struct torch_range *o)
 {
 	uint32_t pauses = atomic_load_explicit(&gt_pauses, memory_order_relaxed);
@@ -200,7 +200,7 @@ static void write_range(struct gt_thread *t, const struct gt_torch_ranges *r,
 	w->start = o->start;
 	w->end = end;
 	w->id = o->id;
-	w->ret = t->next_id - 1; /* of the last call that began */
+	w->ret = t->next_id - 1; /* number of the last call that began */
 	w->args[0] = (uintptr_t)o->name;
 	w->args[1] = (uint64_t)o->sequence;
 	w->args[2] = o->words ? (uintptr_t)(r->words + r->words_used) : 0;
@@ -213,7 +213,7 @@ static void write_range(struct gt_thread *t, const struct gt_torch_ranges *r,
 	gt_ring_commit(t, bytes);
 }
 
-/* One that began in a pause is seen now, unless that pause has never ended. */
+/* Count a range that began in a pause as seen, unless that pause has not ended. */
 static bool count_late(struct gt_thread *t, const struct torch_range *o)
 {
 	if (atomic_load_explicit(&gt_pauses, memory_order_relaxed) == o->pauses)
@@ -222,7 +222,7 @@ static bool count_late(struct gt_thread *t, const struct torch_range *o)
 	return true;
 }
 
-/* The innermost one ends. */
+/* End the innermost range. */
 static inline void end_range(struct gt_torch_ranges *r)
 {
 	const struct torch_range *o = &r->open[r->depth - 1];
@@ -231,7 +231,7 @@ static inline void end_range(struct gt_torch_ranges *r)
 
 	if (gt_unlikely(o->pushed))
 		gt_pop_notify(GT_PUSHED_RANGE);
-	/* one that a fork's parent began is recorded there */
+	/* one that began in a fork's parent is recorded there */
 	if (gt_likely(t && t->epoch == o->epoch && (!o->pauses || count_late(t, o))))
 		write_range(t, r, o, end);
 	r->words_used -= o->words;

@@ -4,22 +4,23 @@
  *   libsycl, its loader ─► tap ─► adapter (libur_adapter_level_zero_v2.so) ─► Level Zero
  *
  * 1. SYCL maps an adapter. The audit library changes the addresses of the adapter's exports
- *    urGet..ProcAddrTable, so that the loader finds the functions below
- *    (unified_runtime_interposed.h). Each adapter is an instance with taps of its own.
- * 2. The loader calls these functions, each for one table. The adapter fills the table in; entries
- *    that somebody asked for become taps, and all of them where there is a tool.
+ *   urGet..ProcAddrTable, so that the loader finds the functions below
+ *   (unified_runtime_interposed.h). Each adapter is an instance with separate taps.
+ * 2. The loader calls these functions, each for one table. The adapter fills the table in; wanted
+ *   entries become taps, or all of them if there is a tool.
  * 3. With one adapter the loader calls through that table. With several it calls through the table
- *    that a handle's first word leads to, which the adapter has filled in itself. The first handle
- *    is the adapter's own, by urAdapterGet(), which has get_adapter() in front: then the same
- *    functions become taps there, too.
+ *   in a handle's first word, which the adapter has filled in itself. The first handle is the
+ *   adapter's own, from urAdapterGet(), where get_adapter() is in front: then the same functions
+ *   become taps there as well.
  *
  * Positions and arguments change without a change of the API's version (0.12 for two years). An
- * adapter is taken for one of the release that is described here if all its tables have as many
- * entries as that release's: of the 58 sets of tables that 0.11 and 0.12 had from June 2024 on, no
- * other one has. All others are left alone, and an event says so if their calls were asked for.
+ * adapter is accepted as one of the described release if all its tables have as many entries as
+ * that release's: of the 58 sets of tables that 0.11 and 0.12 had from June 2024 on, no other set
+ * has the same numbers. All others are left alone, and an event reports this if their calls were
+ * wanted.
  *
- * What is not seen: adapters that are linked into libsycl. In 2026.2 that is OpenCL's, whose calls
- * of OpenCL are. An adapter that was there before the first tool. */
+ * Not seen: adapters that are linked into libsycl. In 2026.2 that is OpenCL's, whose calls of
+ * OpenCL are seen. Also an adapter that was mapped before the first tool came. */
 #include <pthread.h>
 #include <stdio.h>
 
@@ -40,21 +41,20 @@ enum {
 
 enum {
 	VERSION = 12,      /* 0.12: major << 16 | minor */
-	ENTRIES_MAX = 128, /* of one table, also of releases to come */
+	ENTRIES_MAX = 128, /* entries of one table, with room for later releases */
 	NUMBERS = 512      /* of operations: `entries` in api/unified-runtime.api */
 };
 
 #define HIDDEN_FUNCTION __attribute__((visibility("hidden"), used))
 
-/* By name: the assembler has their addresses. */
+/* Named, because the assembler uses their addresses. */
 extern struct gt_tap gt_unified_runtime_parts_taps[GT_INSTANCES]
 						  [GT_UNIFIED_RUNTIME_PARTS_INDEX_COUNT];
 HIDDEN_FUNCTION struct gt_tap gt_unified_runtime_parts_taps[GT_INSTANCES]
 							   [GT_UNIFIED_RUNTIME_PARTS_INDEX_COUNT];
 extern struct gt_attach_state gt_unified_runtime_parts_attach_states[GT_INSTANCES];
 
-/* Which operations are in each table, in their order. The table of all lies in the order of these
- * tables, too. */
+/* Operations in each table, in order. The combined table has the same order of tables. */
 static const struct part {
 	const uint16_t *operations;
 	unsigned count;
@@ -67,15 +67,15 @@ static const struct part {
 #undef X
 };
 
-/* Of each instance: of which library it was found out, by its address, and what. */
+/* Result of find_release() for each instance, with the address of its library. */
 static struct {
 	pthread_mutex_t lock;
 	uint64_t base[GT_INSTANCES];
 	bool known[GT_INSTANCES];
 } releases = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* How many entries of that table the adapter fills in; 0: it does not have the table, or not in
- * this version. */
+/* Return how many entries of that table the adapter fills in; 0: it does not have the table, or not
+ * in this version. */
 static unsigned count_entries(unsigned instance, unsigned index, uint32_t version)
 {
 	int (*fill)(uint32_t, void **) = gt_unified_runtime_parts_taps[instance][index].real;
@@ -99,7 +99,7 @@ static bool calls_are_wanted(void)
 	return false;
 }
 
-/* It may ask for more later. */
+/* Return true if there is a tool: it may want more later. */
 static bool has_tool(void)
 {
 	return atomic_load_explicit(&gt_recording.tools, memory_order_relaxed) != 0;
@@ -116,7 +116,7 @@ static void report_other_release(uint32_t version)
 		       text);
 }
 
-/* Is the adapter one of the release that is described? */
+/* Return true if the adapter is of the described release. */
 static bool find_release(unsigned instance, uint32_t version)
 {
 	if (version != VERSION)
@@ -144,7 +144,8 @@ static bool is_known(unsigned instance, uint32_t version)
 	return known;
 }
 
-/* In the table of all, whose entries are the adapter's functions, where somebody asked for them. */
+/* Put taps into the combined table, whose entries are the adapter's functions, where they are
+ * wanted. */
 static void put_taps(const struct gt_table *table, void **entries)
 {
 	for (unsigned p = 0; p < GT_UNIFIED_RUNTIME_PARTS_INDEX_COUNT; p++)
@@ -159,7 +160,7 @@ static void put_taps(const struct gt_table *table, void **entries)
 		}
 }
 
-/* In the place of an adapter's urAdapterGet(). */
+/* Replacement for an adapter's urAdapterGet(). */
 static int get_adapter(unsigned instance, uint32_t count, void **adapters, uint32_t *there)
 {
 	const struct gt_table *table = &gt_unified_runtime_tables[instance];
@@ -169,7 +170,7 @@ static int get_adapter(unsigned instance, uint32_t count, void **adapters, uint3
 	int status = tap(count, adapters, there);
 	void **entries = status || !adapters || !count || !*adapters ? NULL : **(void ****)adapters;
 
-	/* they begin with this function, unless the taps are there */
+	/* the table starts with this function, unless it has taps already */
 	if (entries && *entries == table->taps[index].real)
 		put_taps(table, entries);
 	return status;
@@ -195,7 +196,7 @@ static unsigned number_of(unsigned index)
 	return gt_unified_runtime_operations[index].table_offset / sizeof(void *);
 }
 
-/* In the place of an adapter's urGet..ProcAddrTable(). */
+/* Replacement for an adapter's urGet..ProcAddrTable(). */
 static int fill_part(unsigned instance, unsigned index, uint32_t version, void **out)
 {
 	const struct part *p = &parts[index];
@@ -215,7 +216,7 @@ static int fill_part(unsigned instance, unsigned index, uint32_t version, void *
 	return status;
 }
 
-/* What the loader calls: one function for each instance and table. */
+/* The functions that the loader calls: one for each instance and table. */
 /* clang-format off */
 #define PART_TAP(n, function)                                                                \
 	int gt_unified_runtime_parts_tap##n##_##function(uint32_t, void **);                 \
@@ -237,7 +238,7 @@ _Static_assert(GT_INSTANCES == 8, "one function above for each");
 #define GT_ATTACH_EXPORTS "runtime/unified_runtime/ur_parts.inc"
 #include "runtime/attach_object.inc"
 
-/* Maybe with the dynamic linker's lock held: no dlopen(), no dladdr() here. */
+/* Maybe called with the dynamic linker's lock held: no dlopen(), no dladdr() here. */
 __attribute__((visibility("hidden"), used)) void gt_unified_runtime_parts_attached(void)
 {
 	gt_attach_adopt_all(gt_unified_runtime_parts_attach_states, gt_unified_runtime_tables,
