@@ -42,9 +42,9 @@
  *     kernels were submitted that way and others were not, the order cannot be trusted.
  *   - Every packet of the stream's thread passes through step 3. A packet that did not would leave
  *     its call to the next packet.
- *   - The order cannot be trusted either after a packet that fits no call, a call that fails (with
- *     or without GPU activities), or a missing sequence number. GPU activities of that stream are
- *     then not linked until the program has waited for all of them with no other call on the stream
+ *   - The order also cannot be trusted after a packet that fits no call, a call that fails (with or
+ *     without GPU activities), or a missing sequence number. GPU activities of that stream are then
+ *     not linked until the program has waited for all of them with no other call on the stream
  *     meanwhile.
  * These assumptions are needed: a launch that succeeds makes one kernel, a copy or set on a
  * device's memory makes at least one packet or copy, and a stream's thread submits in the order of

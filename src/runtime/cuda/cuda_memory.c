@@ -25,7 +25,8 @@ static uint32_t count_devices(void)
 	return count;
 }
 
-/* Return the device of @address, or -1 if not known. 0: the device of the thread's context. */
+/* Return the device of @address, or -1 if not known. @address: 0: the device of the thread's
+ * context. */
 static int find_device(uint64_t address)
 {
 	int device = -1;

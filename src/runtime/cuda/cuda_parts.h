@@ -51,7 +51,7 @@ extern _Atomic uint32_t gt_cuda_links_newest __attribute__((visibility("hidden")
 /* Find the link of a record's correlation id. Return false if it has none. @more: true if more
  * records have come than were counted as seen. */
 bool gt_cuda_link_find(uint32_t correlation, struct gt_cuda_link *link, bool *more);
-/* Save links still needed from being overwritten with later launches. */
+/* Copy links still needed to a place where later launches do not overwrite them. */
 void gt_cuda_links_keep(void);
 /* Forget all links, because CUPTI will restart its ids. */
 void gt_cuda_links_forget(void);

@@ -109,10 +109,12 @@ void gt_cupti_guest_forget(void);
 
 /* One kind, in the client's turn. */
 struct gt_cupti_span {
-	bool asked;    /* it was enabled in this turn */
-	bool after;    /* only the client's start: earlier launches are not the client's */
-	bool before;   /* only the client's end: later launches are not the client's */
-	uint32_t last; /* correlation of the last launch before its end */
+	bool asked; /* it was enabled in this turn */
+	/* gputap had enabled it before the client: launches before `first` are not the client's */
+	bool after;
+	/* gputap keeps it enabled after the client: launches after `last` are not the client's */
+	bool before;
+	uint32_t last; /* correlation of the last launch before the client disabled it */
 };
 
 struct gt_cupti_turn {

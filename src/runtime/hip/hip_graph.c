@@ -3,7 +3,7 @@
  *
  *   place   0    1    2    3   ..  count      nodes in the order in which HIP submits them, queried
  *           k    k    c    k        (none)    from the runtime when the graph was instantiated
- *                     ▲ `at`: after the node of the packet before
+ *                     ▲ `at`: after the previous packet's node
  *
  * Steps of a launch, all in the launching thread (see runtime/graph_nodes.h for HSA's part):
  *   1. hipGraphLaunch() is entered: gt_thread.graph points to the launch, `at` is 0.
@@ -537,7 +537,7 @@ static uint32_t unobserved_parts(struct hip_launch *l, const void *queue)
 		return (1u << GT_GRAPH_PARTS) - 1;
 	if (!l->span)
 		return 0;
-	/* the launch's queue decides whether an earlier launch was learned from */
+	/* whether this launch must learn depends on its queue */
 	if (!l->touched_count)
 		l->learning = atomic_load_explicit(&l->graph->learned, memory_order_acquire) != 2 ||
 			      !l->graph->last_count || l->graph->last[0].queue != queue;

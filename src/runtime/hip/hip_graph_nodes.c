@@ -22,7 +22,7 @@
  *   6.3 to 7.1    with the same, but at once: each branch as far as possible (Graph::RunOneNode).
  *                 A graph that gets only one queue is enqueued as before: one without branches,
  *                 where both orders are the same, or any if the user has set this
- *   7.2           as before; in later releases, whose library has the name of a setting, most
+ *   7.2           as 6.3 to 7.1; in later releases, whose library has the name of a setting, most
  *                 graphs are submitted by segments (hip_graph_segments.c)
  * Each launch checks from the kernels' names and grids that the packets come in that order
  * (hip_graph.c).

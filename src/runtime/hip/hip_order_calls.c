@@ -116,7 +116,7 @@ bool gt_submit_order_append(struct gt_submit_order *l, struct gt_ordered_call *e
 		gt_submit_order_break(l, "too many threads use one stream at a time");
 		return false;
 	}
-	/* its activities go elsewhere, or are never matched */
+	/* its activities go elsewhere, or the program never waits for them */
 	if (l->waiting == GT_ORDER_WAITING_MAX) {
 		gt_submit_order_break(l, "too many calls of a stream wait for their work");
 		return false;

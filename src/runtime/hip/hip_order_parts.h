@@ -43,8 +43,8 @@ struct gt_ordered_call {
 	/* set in the launching thread (release): place after the last node that the launching
 	 * thread has itself submitted */
 	_Atomic uint32_t issued;
-	/* also set there: those include copies or fills, so the remaining ones of the stream's
-	 * thread are not known */
+	/* also set there: those include copies or fills, so it is not known which of these the
+	 * stream's thread submits */
 	_Atomic bool mixed;
 	bool apart;      /* as in struct gt_hip_nodes */
 	bool no_kernels; /* the launching thread has submitted all of them */

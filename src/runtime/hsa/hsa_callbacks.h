@@ -8,10 +8,10 @@
  *      stack, and stores the number into `running` (release). It calls the tool.
  *   2. The thread that exchanges that number in `running` for 0 (acquire, release) is at work in
  *      the ring from then on. It is one of three:
- *    - the thread of step 1, when the function has returned;
- *    - the same thread further up in its stack, when it rings again: the guard shows that the
- *      function was left;
- *    - the helper after PATIENCE_NS, also if the function only takes that long.
+ *      - the thread of step 1, when the function has returned;
+ *      - the same thread further up in its stack, when it rings again: the guard shows that the
+ *        function was left;
+ *      - the helper after PATIENCE_NS, also if the function only takes that long.
  *   3. The latter two copy `current` to `interrupted`. The packet loop continues with that packet
  *      where step 1 was, and clears it. */
 #ifndef GPUTAP_RUNTIME_HSA_CALLBACKS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Failures of a device or queuethat the runtime reports (hsa_fault.c). */
+/* Failures of a device or queue that the runtime reports (hsa_fault.c). */
 #ifndef GPUTAP_RUNTIME_HSA_FAULT_H
 #define GPUTAP_RUNTIME_HSA_FAULT_H
 

@@ -42,7 +42,7 @@
  * its times are in the signal until the signal is reused or destroyed. Both happen in a function
  * that we wrap, in the thread that does it. So the program's waits end when they would without
  * gputap, no packet is added, and the values that the program reads from its signal are correct.
- * Only if one signal is used for several packets at once, the kernel gets ours, and a barrier
+ * Only if one signal is used for several packets at once does the kernel get ours, and a barrier
  * packet after it completes the program's. A copy then also gets ours, and our handler decrements
  * the program's (hsa_copy.h).
  *
@@ -51,9 +51,10 @@
  * belongs to the call that reserved its number, not to the thread that runs the handler.
  *
  * Locks: none on a packet's path. If several threads ring, one handles the packets of all
- * (hsa_ring.h). Never on that path: allocation, creation of signals, system calls except one: the
- * handler wakes the helper when a queue is half full, or when the helper takes a long sleep after a
- * second without activities. */
+ * (hsa_ring.h).
+ * Never on that path: allocation, creation of signals, system calls except one: the handler wakes
+ * the helper when a queue is half full, or when the helper takes a long sleep after a second
+ * without activities. */
 #ifndef GPUTAP_RUNTIME_HSA_RUNTIME_H
 #define GPUTAP_RUNTIME_HSA_RUNTIME_H
 

@@ -4,11 +4,11 @@
  *   program ─► loader, its layers ─► tap ─► driver
  *
  * 1. The loader maps a driver. The audit library changes the addresses of the driver's exports
- *   zeGet..ProcAddrTable, so that the loader finds the functions below
- *   (level_zero_interposed.h). Each driver is an instance with separate taps.
+ *    zeGet..ProcAddrTable, so that the loader finds the functions below
+ *    (level_zero_interposed.h). Each driver is an instance with separate taps.
  * 2. The loader calls these functions, each for one table. They let the driver fill in a gputap
- *   table, which is empty and longer than any real one: the driver writes only as many entries
- *   as the loader's release knows, and only these are copied into the loader's table.
+ *    table, which is empty and longer than any real one: the driver writes only as many entries
+ *    as the loader's release knows, and only these are copied into the loader's table.
  * 3. Entries that are wanted become taps there.
  *
  * So this works for every release of the loader, for programs with a loader linked into them, in

@@ -308,7 +308,7 @@ void gt_cl_item_enter(const struct gt_call *call, cl_command_queue queue, enum g
 void gt_cl_item_leave(const struct gt_cl_work *w);
 /* Add the data known after the real call, before EXIT. */
 void gt_cl_item_describe(struct gt_cl_work *w, const struct gt_cl_queue *q, enum gt_device_op op);
-/* @times: QUEUED, SUBMIT, START, END as reported in the driver; 0: not reported. */
+/* @times: QUEUED, SUBMIT, START, END as the driver reports them; 0: not reported. */
 void gt_cl_item_complete(struct gt_work_item *p, struct gt_cl_device *d, cl_int status,
 			 const uint64_t times[4]);
 

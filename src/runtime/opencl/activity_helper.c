@@ -82,7 +82,7 @@ static bool is_ours(struct gt_cl_queue *q, uint64_t now)
 
 /* Make one round over all queues.
  * @all:  also queues that the program is enqueuing to, whose enqueues harvest; and also while the
- *       process ends
+ *        process ends
  * @done: receives the number of harvested commands
  * Return: number of commands still in flight. */
 static uint32_t harvest_queues(bool all, uint32_t *done)

@@ -5,8 +5,8 @@
  *
  * Times. The clock of a driver's timestamps is not documented. It is found with the first command
  * whose QUEUED timestamp, interpreted in one of the host's clocks, lies between its ENTER and its
- * EXIT. If no clock fits, the QUEUED timestamp is mapped to ENTER, which is at most one call too
- * late. */
+ * EXIT. If no clock fits, the QUEUED timestamp is mapped to ENTER, which is too early by the
+ * duration of a call at most. */
 #include "runtime/opencl/activity.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
  * (opencl_interposed.h):
  *
  *   a layer exists by now, or the call succeeded ─► nothing: the layer sees everything
- *   the call failed, and no layers exist      ─► recorded here
+ *   the call failed, and no layers exist         ─► recorded here
  *
  * Nothing is started before it is known that this function records the call: the layer's own record
  * is then the same as without this function. Tools are not notified. */

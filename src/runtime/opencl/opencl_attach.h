@@ -11,7 +11,7 @@ struct gt_table;
 /**
  * gt_opencl_used() - record and keep the libraries of a device that was met
  * @object: made in a driver: its first word points to the driver's functions, which is how ICD
- *        loaders find them
+ *         loaders find them
  * Records the driver's library. Keeps both libraries mapped from now on: gputap holds events of
  * their queues and queries them from a separate thread, which would crash if a dlclose() unmapped
  * the library.

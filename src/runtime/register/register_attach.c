@@ -180,8 +180,8 @@ static void *open_sdk(void)
 	return handle;
 }
 
-/* Add our own SDK as a gputap tool: its requests must be known before tables are taken. (It does
- * not export rocprofiler_set_api_table().) */
+/* If the SDK is gputap's own, add it as a tool: its requests must be known before tables are taken.
+ * (It does not export rocprofiler_set_api_table().) */
 static void let_in(void *handle)
 {
 	const struct gputap_tool *(*describe)(uint32_t) = NULL, *tool;

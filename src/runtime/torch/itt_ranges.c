@@ -2,9 +2,9 @@
 /* Tasks of ITT (Intel) as ranges: torch.autograd.profiler.emit_itt(), OpenVINO, oneTBB and others.
  *
  * A program that uses ITT contains a small part of it, which opens the library that
- * INTEL_LIBITTNOTIFY64 names, at its first call, and takes from it each function of ITT that it
- * looks up there. `gputap run` names libgputap.so there, unless the user has named another one. The
- * presence of __itt_api_version means that functions are looked up this way, for the groups in
+ * INTEL_LIBITTNOTIFY64 names, at its first call, and looks up each function of ITT there. `gputap
+ * run` names libgputap.so there, unless the user has named another one. The presence of
+ * __itt_api_version means that functions are looked up this way, for the groups in
  * INTEL_ITTNOTIFY_GROUPS; functions not defined here do nothing.
  *
  * NEEDSWORK: start and end of a task in different threads (__itt_task_begin_overlapped), frames and

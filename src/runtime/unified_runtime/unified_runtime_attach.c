@@ -4,14 +4,14 @@
  *   libsycl, its loader ─► tap ─► adapter (libur_adapter_level_zero_v2.so) ─► Level Zero
  *
  * 1. SYCL maps an adapter. The audit library changes the addresses of the adapter's exports
- *   urGet..ProcAddrTable, so that the loader finds the functions below
- *   (unified_runtime_interposed.h). Each adapter is an instance with separate taps.
+ *    urGet..ProcAddrTable, so that the loader finds the functions below
+ *    (unified_runtime_interposed.h). Each adapter is an instance with separate taps.
  * 2. The loader calls these functions, each for one table. The adapter fills the table in; wanted
- *   entries become taps, or all of them if there is a tool.
+ *    entries become taps, or all of them if there is a tool.
  * 3. With one adapter the loader calls through that table. With several it calls through the table
- *   in a handle's first word, which the adapter has filled in itself. The first handle is the
- *   adapter's own, from urAdapterGet(), where get_adapter() is in front: then the same functions
- *   become taps there as well.
+ *    in a handle's first word, which the adapter has filled in itself. The first handle is the
+ *    adapter's own, from urAdapterGet(), where get_adapter() is in front: then the same functions
+ *    become taps there as well.
  *
  * Positions and arguments change without a change of the API's version (0.12 for two years). An
  * adapter is accepted as one of the described release if all its tables have as many entries as
