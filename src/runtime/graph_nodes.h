@@ -22,7 +22,7 @@
  *   3. HIP 7 reserves many numbers at a time. Their references are made once all packets are
  *      written, before the thread rings the doorbell: gt_graph_assign_deferred(). Until then no
  *      thread handles them.
- *   4. The thread that handles the packet puts the reference into its work in flight.
+ *   4. The thread that handles the packet puts the reference into the activity in flight.
  *   5. When the packet completes, the harvester writes the record; or, if the launch has a span,
  *      calls gt_graph_span_complete_part().
  *   6. When the launch returns: gt_graph_flush_held(), then gt_thread.graph is NULL again.

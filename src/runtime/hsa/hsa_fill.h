@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fill in the work in flight from a packet: all of its record but the times. Runs in the thread at
- * work in the ring. */
+/* Fill in the activity in flight from a packet: all of its record but the times. Runs in the thread
+ * at work in the ring. */
 #ifndef GPUTAP_RUNTIME_HSA_FILL_H
 #define GPUTAP_RUNTIME_HSA_FILL_H
 

@@ -8,9 +8,9 @@
  *   2. Tools get ENTER (hsa_callbacks.h). Until their functions return the queue does not advance:
  *      packets that they submit come after this one, and other threads that ring wait for it no
  *      longer than ENTER_NS, then leave theirs to the helper.
- *   3. A kernel, and a barrier in `--mode hsa`, gets a slot with its work in flight (hsa_fill.h)
- *      and a signal for its end; it is handed on (hsa_completion.h). Every other packet is handed
- *      on unchanged.
+ *   3. A kernel, and a barrier in `--mode hsa`, gets a slot with its activity in flight
+ *      (hsa_fill.h) and a signal for its end; it is handed on (hsa_completion.h). Every other
+ *      packet is handed on unchanged.
  *   4. Tools get EXIT.
  * One ring of the doorbell hands up to GT_HSA_PACKETS_AT_ONCE packets to the device.
  *
