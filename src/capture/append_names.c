@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of frames into a capture that is finished: see frame_names.h. The blocks with them and a
- * new end mark take the place of the old one, in one write. A reader that comes in between sees a
- * file that is cut behind its last record. */
+/* Append names of frames to a finished capture: see frame_names.h. The blocks with the names and a
+ * new end mark replace the old end mark in one write. A reader that comes in between sees a file
+ * that is cut after its last record. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,20 +18,20 @@
 #include "util/error.h"
 
 enum {
-	TAIL_BYTES = 4096,       /* the end mark is within so many of the end */
-	TEXTS_BYTES = 256 << 10, /* of one frame; functions beyond are left out */
+	TAIL_BYTES = 4096,       /* the end mark is within this many bytes of the file's end */
+	TEXTS_BYTES = 256 << 10, /* of one frame; functions that do not fit are left out */
 };
 
 struct gt_names_append {
 	struct gt_capture_writer *writer;
 	const struct gt_capture *capture;
-	uint32_t *index; /* of the capture's processes, in the file */
+	uint32_t *index; /* string index of the capture's processes, in the file */
 	uint8_t end[TAIL_BYTES];
-	size_t end_bytes; /* the end mark as it was */
+	size_t end_bytes; /* the end mark as read */
 	uint64_t end_at;
 };
 
-/* The end mark behind all else. False: there is none. */
+/* Find the end mark after all other blocks. Return false if there is none. */
 static bool read_end(struct gt_names_append *a, int fd, uint64_t bytes)
 {
 	size_t n = bytes < TAIL_BYTES ? (size_t)bytes : TAIL_BYTES;
@@ -55,7 +55,7 @@ static bool read_end(struct gt_names_append *a, int fd, uint64_t bytes)
 	return false;
 }
 
-/* The capture's file, which it must still be. */
+/* Open the capture's file, which must still be the one that was read. */
 static int open_file(struct gt_names_append *a, const char *path)
 {
 	struct gt_capture_writer *w = a->writer;
@@ -115,7 +115,7 @@ void gt_names_cancel(struct gt_names_append *a)
 	free(a);
 }
 
-/* The records that were gathered become a block. */
+/* Write the gathered records as a block. */
 static int end_block(struct gt_names_append *a)
 {
 	struct gt_capture_writer *w = a->writer;
@@ -131,7 +131,7 @@ static int end_block(struct gt_names_append *a)
 	return status;
 }
 
-/* A text with its NUL; cut at @most. Return: behind it. */
+/* Copy a text with its NUL, cut at @most. Return the end of the copy. */
 static char *put_text(char *to, const char *text, size_t most)
 {
 	size_t n = text ? strnlen(text, most) : 0;
@@ -184,7 +184,7 @@ int gt_names_append(struct gt_names_append *a, uint32_t process, uint32_t genera
 	return 0;
 }
 
-/* The file as it was. */
+/* Restore the file as it was. */
 static int restore(struct gt_names_append *a, int status)
 {
 	const int fd = a->writer->main.fd;
@@ -204,7 +204,7 @@ static int write_all(struct gt_names_append *a)
 	struct gt_file_end end;
 	int status;
 
-	/* what a later version has behind these goes with it */
+	/* fields that a later version put after these are copied as well */
 	memcpy(copy, a->end, a->end_bytes);
 	memcpy(&head, copy, sizeof head);
 	memcpy(&end, copy + head.head_bytes, sizeof end);

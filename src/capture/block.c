@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Payloads of stream blocks: read when they are needed, checked, decompressed. One that is damaged
- * is counted the first time that somebody meets it. */
+/* Payloads of stream blocks: read when needed, checked, decompressed. A damaged one is counted the
+ * first time that it is read. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -86,7 +86,7 @@ int gt_block_read(struct block_reader *r, const struct gt_capture *c, struct str
 	status = gt_capture_file_read(file, r->stored, whole, b->at);
 	if (status && status != -ENODATA)
 		return gt_error(status, "cannot read capture %s", file->path);
-	/* an index may have said where it lies */
+	/* the head may have come from an index */
 	if (!status && (gt_head_crc(r->stored, b->head_bytes) != b->head_crc ||
 			gt_crc32c(0, r->stored + b->head_bytes, b->stored_bytes) != b->payload_crc))
 		status = -EBADMSG;
@@ -122,7 +122,8 @@ static bool next_count(const uint8_t *head, size_t head_bytes, uint32_t i,
 void gt_block_check_counts(const struct block_reader *r, const struct gt_capture *constant,
 			   struct stream_block *b, const struct gt_decoder *d)
 {
-	struct gt_capture *c = (struct gt_capture *)(uintptr_t)constant; /* as in gt_block_bad() */
+	/* cast as in gt_block_bad() */
+	struct gt_capture *c = (struct gt_capture *)(uintptr_t)constant;
 	uint64_t rows[GT_CLASS_COUNT][GT_DOMAIN_COUNT] = {{0}};
 	static const uint64_t none[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
 	struct gt_file_count n;
@@ -145,8 +146,8 @@ void gt_block_check_counts(const struct block_reader *r, const struct gt_capture
 	gt_session_of(c, b->process)->public.health.bad_sums++;
 }
 
-/* What the block held is lost: from `recorded` to the torn ones. The header is good, so it says
- * how many. */
+/* Count the block's records as lost: move them from `recorded` to the corrupt ones. The block's
+ * header is good, so its counts are. */
 void gt_block_bad(const struct gt_capture *constant, struct stream_block *b)
 {
 	/* health and counts are written late, by design */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A set of calls, by process and id: a bit for each, in chunks of those that follow each other. */
+/* A set of calls, by process and id: a bitmap, in chunks of consecutive ids. */
 #ifndef GPUTAP_CAPTURE_CALL_SET_H
 #define GPUTAP_CAPTURE_CALL_SET_H
 
@@ -9,14 +9,14 @@
 
 struct gt_call_chunk;
 
-/* Zero-initialised is empty. */
+/* Zero-initialised: empty. */
 struct gt_call_set {
 	struct gt_call_chunk *chunks; /* a hash table */
 	size_t count, room;
-	struct gt_call_chunk *last; /* that was asked for */
+	struct gt_call_chunk *last; /* the last one looked up */
 };
 
-/* Return: 0 or -ENOMEM with a cause. */
+/* Add a call. Return 0 or -ENOMEM with a cause. */
 int gt_call_set_add(struct gt_call_set *s, uint32_t process, uint64_t id);
 bool gt_call_set_has(struct gt_call_set *s, uint32_t process, uint64_t id);
 void gt_call_set_fini(struct gt_call_set *s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See callstacks.h. read_records.c reads frames and code when a capture is opened; which call has
- * which stack is read when somebody asks. */
+/* See callstacks.h. read_records.c reads frames and code when a capture is opened; the stacks of
+ * calls are read on request. */
 #include "capture/callstacks.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static int compare_stacks(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Modules by generation, the newest last. */
+/* Compare modules by generation, newest last. */
 static int compare_code(const void *a, const void *b)
 {
 	const struct gt_code_info *x = a, *y = b;

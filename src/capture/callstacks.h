@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Call stacks of a capture (`gputap run --stacks`): which one a call was made from, its frames, and
- * what they lie in. Names are in capture/frame_names.h, or for others to find
- * (export/code_files.h). */
+/* Call stacks of a capture (`gputap run --stacks`): the stack of each call, its frames, and the
+ * modules and code objects that they lie in. Names are in capture/frame_names.h, or are resolved by
+ * export/code_files.h. */
 #ifndef GPUTAP_CAPTURE_CALLSTACKS_H
 #define GPUTAP_CAPTURE_CALLSTACKS_H
 
@@ -13,10 +13,10 @@
 
 struct gt_stack_info {
 	uint32_t process, number;
-	uint32_t generation; /* of its modules */
+	uint32_t generation; /* of the process's modules */
 	uint32_t native, python;
 	uint8_t end; /* GT_FRAMES_WHOLE, .. */
-	/* native ones first, as in struct gt_record_frames. Valid as long as the capture */
+	/* native frames first, as in struct gt_record_frames. Valid as long as the capture */
 	const uint64_t *frames;
 };
 
@@ -31,29 +31,29 @@ struct gt_code_info {
 	size_t lines_bytes;
 };
 
-/* All stacks: by process, number. None: nobody asked for them. */
+/* Return the number of stacks, sorted by process and number. 0: they were not requested. */
 size_t gt_capture_stack_count(const struct gt_capture *c);
 const struct gt_stack_info *gt_capture_stack_at(const struct gt_capture *c, size_t index);
-/* NULL: it was lost. */
+/* Return a stack, or NULL if it was lost. */
 const struct gt_stack_info *gt_capture_stack_find(const struct gt_capture *c, uint32_t process,
 						  uint32_t number);
 
 /* Modules and code objects, by process. */
 size_t gt_capture_code_count(const struct gt_capture *c);
 const struct gt_code_info *gt_capture_code_at(const struct gt_capture *c, size_t index);
-/* The module that @address lay in; NULL: in none that is known. */
+/* Return the module that contained @address, or NULL if none is known. */
 const struct gt_code_info *gt_capture_module_find(const struct gt_capture *c, uint32_t process,
 						  uint32_t generation, uint64_t address);
-/* A code object of Python's. */
+/* Return a Python code object, or NULL. */
 const struct gt_code_info *gt_capture_python_find(const struct gt_capture *c, uint32_t process,
 						  uint32_t number);
 
-/* Which call was made from which stack: one pass over the records. */
+/* Maps calls to their stacks; made in one pass over the records. */
 struct gt_call_stacks;
-/* Return: 0 and *out, which is NULL if there are no stacks; or negative errno with a cause. */
+/* Return 0 and *out, NULL if there are no stacks; or negative errno with a cause. */
 int gt_call_stacks_create(const struct gt_capture *c, struct gt_call_stacks **out);
 void gt_call_stacks_destroy(struct gt_call_stacks *s);
-/* Number of the call's stack; 0: none. @s may be NULL. */
+/* Return the number of the call's stack; 0: none. @s may be NULL. */
 uint32_t gt_call_stacks_find(const struct gt_call_stacks *s, uint32_t process, uint64_t id);
 
 #endif

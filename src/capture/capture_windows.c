@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* When each process was recorded: the changes that its records say (GT_RECORD_WINDOW) become
- * windows that cover its life without a hole. A process without a change has none: it was recorded
- * throughout.
+/* When each process was recorded: its changes (GT_RECORD_WINDOW) become windows that cover its life
+ * without a hole. A process without a change has no windows: it was recorded throughout.
  *
  *   life      |begin ........................................ end|
  *   changes        paused      recorded          paused
- *   windows   |----|-----------|-----------------|-------------|
- */
+ *   windows   |----|-----------|-----------------|-------------| */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +51,7 @@ static struct gt_window_info *add_window(struct gt_capture *c, uint32_t process)
 	return &c->windows[c->window_count++];
 }
 
-/* Changes [first, end) are of one process. */
+/* Make the windows of one process from its changes [first, end). */
 static int make_windows(struct gt_capture *c, size_t first, size_t end)
 {
 	uint32_t process = c->changes[first].process;
@@ -71,12 +69,12 @@ static int make_windows(struct gt_capture *c, size_t first, size_t end)
 		uint64_t ns = gt_host_clock_to_ns(clock, change->ticks);
 
 		if (change->recorded == w->recorded)
-			continue; /* written twice, or one between is missing */
+			continue; /* written twice, or the change between is missing */
 		if (ns < w->from_ns)
 			ns = w->from_ns;
 		w->to_ns = ns;
 		w->end_why = (enum gt_window_why)change->why;
-		if (w->to_ns > w->from_ns) { /* else it begins with the change */
+		if (w->to_ns > w->from_ns) { /* else the window is empty: the change replaces it */
 			w = add_window(c, process);
 			if (!w)
 				return -ENOMEM;
@@ -150,7 +148,7 @@ static int by_begin(const void *a, const void *b)
 	return (x->from > y->from) - (x->from < y->from);
 }
 
-/* Length of all of them together; what is in several counts once. */
+/* Return the length of their union. */
 static uint64_t unite(struct span *spans, size_t count)
 {
 	uint64_t sum = 0, reached = 0;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The writer of captures. Everything becomes a block in one buffer, which goes to the file in
- * large writes of whole blocks, so the file is valid at any moment. What a file does not take
- * stays in the buffer; a flush that fails cuts the file back to the last good flush, forgets the
- * records since then (their source still has them, or counts them) and keeps the rest, which is
- * small.
+/* The writer of captures. Everything becomes a block in one buffer, which is written to the file in
+ * large writes of whole blocks, so the file is valid at any moment. If a write fails, the blocks
+ * stay in the buffer; a flush that fails cuts the file back to the last good flush, discards the
+ * records since then (their source still has them, or counts them) and keeps the other blocks,
+ * which are small.
  *
  *   stream:   records -> encoder (its own 96 KiB of rows) --full, flush, destroy--> block in `out`
  *   the rest: strings, objects, .. -> `records` --other process, full, flush--> block in `out`,
  *             and in `kept` until the next good flush
  *   `out` --1 MiB, flush--> file
  *
- * A batch of records is accepted or refused before anything of it is encoded: room for the worst
- * case is made first. One thread. Records come from memory that the traced program can change
- * while we read: everything kept is copied first and checked in the copy. */
+ * A batch of records is accepted or refused before any of it is encoded: room for the worst case is
+ * reserved first. Used by one thread. Records come from memory that the traced program can change
+ * while it is read: everything kept is copied first and checked in the copy. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -30,12 +30,12 @@
 #include "util/error.h"
 
 enum {
-	BALLAST_BYTES = 64 << 10, /* of disk kept for the last sums and the end mark */
+	BALLAST_BYTES = 64 << 10, /* disk space reserved for the last sums and the end mark */
 	STREAM_HEAD_BYTES = sizeof(struct gt_file_block) + sizeof(struct gt_file_stream) +
 			    GT_CLASS_COUNT * GT_DOMAIN_COUNT * sizeof(struct gt_file_count) +
 			    sizeof(struct gt_file_bounds) +
 			    GT_FILE_DEVICES_MAX * sizeof(struct gt_file_device),
-	/* encoders kept for the next thread: their pages are touched already */
+	/* encoders for the next threads: their pages are already mapped */
 	SPARE_STREAMS = 16,
 };
 
@@ -45,7 +45,7 @@ struct gt_stream {
 	struct gt_capture_writer *writer;
 	struct gt_stream *next, **link; /* in writer.streams or writer.spare */
 	uint32_t process, ordinal;
-	/* of calls in blocks that ended since gt_capture_stream_is_doubted() was asked */
+	/* of calls in blocks ended since the last gt_capture_stream_is_doubted() */
 	uint64_t first_ticks, last_ticks;
 	struct gt_encoder encoder;
 };
@@ -59,7 +59,7 @@ static void close_replaced(struct gt_capture_writer *w)
 
 /* Streams ------------------------------------------------------------------- */
 
-/* Return: behind it. */
+/* Write the bounds at @at. Return the end of what was written. */
 static uint8_t *put_bounds(const struct gt_encoder *e, uint8_t *at)
 {
 	const bool lost = e->device_count == GT_FILE_DEVICES_LOST;
@@ -73,7 +73,7 @@ static uint8_t *put_bounds(const struct gt_encoder *e, uint8_t *at)
 	return at + sizeof bounds + entries;
 }
 
-/* The extension of a stream block from what its encoder counted. Return: head_bytes. */
+/* Write a stream block's head from its encoder's counts. Return head_bytes. */
 static size_t stream_head(const struct gt_stream *s, uint8_t *buffer)
 {
 	const struct gt_encoder *e = &s->encoder;
@@ -107,7 +107,7 @@ static size_t stream_head(const struct gt_stream *s, uint8_t *buffer)
 	return (size_t)(put_bounds(e, at) - buffer);
 }
 
-/* What the encoder holds becomes a block. Room for it was made. */
+/* Write the encoder's rows as a block. Room for it was made. */
 static void end_stream_block(struct gt_stream *s)
 {
 	struct gt_capture_writer *w = s->writer;
@@ -139,7 +139,7 @@ static void end_stream_block(struct gt_stream *s)
 	gt_encoder_reset(e, NULL, 0);
 }
 
-/* What rows are is said anew in each block. */
+/* Repeat the context of rows at the start of each block. */
 static void put_context(struct gt_encoder *e)
 {
 	const uint64_t record[3] = {3 | GT_RECORD_CONTEXT << 16 | (uint64_t)e->context << 24};
@@ -149,8 +149,8 @@ static void put_context(struct gt_encoder *e)
 		gt_encoder_run(e, record, record + 3, &stop);
 }
 
-/* A single row that is longer than the encoder's buffer: a block of its own, encoded where it is
- * to lie but for its header, in the room that was made for the batch. */
+/* Write a single row longer than the encoder's buffer as a separate block, encoded in its final
+ * place after the header, in the room that was made for the batch. */
 static int put_long_row(struct gt_stream *s, const uint64_t *data, uint32_t words)
 {
 	struct gt_capture_writer *w = s->writer;
@@ -166,8 +166,8 @@ static int put_long_row(struct gt_stream *s, const uint64_t *data, uint32_t word
 	return next == data + words && stop == GT_ENCODE_END ? 0 : -EBADMSG;
 }
 
-/* Bytes that a batch can take at worst: a row of 3 words takes up to 24 + 32 bytes, and blocks
- * may have to end after 254 shapes. */
+/* Return the bytes that a batch can take at worst: a row of 3 words takes up to 24 + 32 bytes, and
+ * blocks may have to end after 254 shapes. */
 static size_t worst_bytes(size_t bytes)
 {
 	return bytes * 3 +
@@ -192,7 +192,7 @@ int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes
 		if (status)
 			return status;
 	}
-	if (w->replaced_fd >= 0) /* the program runs: nobody waits for it */
+	if (w->replaced_fd >= 0) /* the program is running: it need not wait for this */
 		close_replaced(w);
 	status = gt_writer_make_room(w, w->rows, worst_bytes(bytes));
 	if (status)
@@ -316,18 +316,18 @@ void gt_capture_stream_destroy(struct gt_stream *s)
 	}
 }
 
-/* Back to the last good flush. */
+/* Return to the last good flush. */
 static void cut_back(struct gt_capture_writer *w, struct gt_writer_file *f)
 {
 	if (ftruncate(f->fd, (off_t)f->flushed_bytes) && f->bytes > f->flushed_bytes)
-		w->failed = true; /* blocks stay that nobody counts */
+		w->failed = true; /* blocks remain that are not counted */
 	f->bytes = f->flushed_bytes;
 	f->out_bytes = 0;
 	if (f == &w->main)
 		gt_index_cut_back(&w->index);
 }
 
-/* .. but for what is not records. */
+/* Return to the last good flush, but keep blocks that are not streams. */
 static void forget_records(struct gt_capture_writer *w)
 {
 	struct gt_stream *s;
@@ -352,7 +352,8 @@ static void forget_records(struct gt_capture_writer *w)
 int gt_capture_flush(struct gt_capture_writer *w)
 {
 	struct gt_stream *s;
-	int status = gt_writer_end_records(w); /* first: what streams name is there before them */
+	/* first: strings and objects precede the streams that refer to them */
+	int status = gt_writer_end_records(w);
 
 	if (w->rows != &w->main && w->main.out_bytes && !status)
 		status = gt_writer_write_out(w, &w->main);
@@ -374,7 +375,7 @@ int gt_capture_flush(struct gt_capture_writer *w)
 	w->kept_bytes = 0;
 	w->kept_short = false;
 	gt_index_keep(&w->index);
-	/* memory stays bounded; what fails now is tried again */
+	/* memory stays bounded; a failed index is retried at the next flush */
 	if (w->index.bytes >= GT_INDEX_BYTES && gt_writer_put_index(w))
 		gt_error_clear();
 	if (w->keeper)
@@ -394,14 +395,15 @@ uint64_t gt_capture_writer_kernels(const struct gt_capture_writer *w)
 
 /* Begin and end ------------------------------------------------------------- */
 
-/* A nameless file beside the capture that holds disk space: given up when the disk is full, it
- * makes room for the sums that say what was lost. Best effort. */
+/* Create a nameless file next to the capture that reserves disk space: when the disk is full,
+ * giving it up makes room for the sums of what was lost. Best effort. */
 static int take_ballast(const struct gt_capture_writer *w, const char *path)
 {
 	char *folder = strdup(path), *slash = folder ? strrchr(folder, '/') : NULL;
 	int fd = -1;
 
-	if (folder && w->limit_bytes == UINT64_MAX) { /* else allocation may cost a SIGXFSZ */
+	/* with a limit, allocation may raise SIGXFSZ */
+	if (folder && w->limit_bytes == UINT64_MAX) {
 		if (slash)
 			slash[slash == folder] = '\0';
 		fd = open(slash ? folder : ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
@@ -440,7 +442,7 @@ int gt_writer_create(const char *path, struct gt_capture_writer **out)
 	return 0;
 }
 
-/* A full disk has room for a capture that replaces another one. */
+/* Write the header. If the disk is full, a replaced capture is given up to make room. */
 int gt_writer_put_header(struct gt_capture_writer *w, const uint8_t id[GT_CAPTURE_ID_BYTES])
 {
 	struct gt_file_header header = {.magic = GT_FILE_MAGIC,
@@ -498,22 +500,22 @@ int gt_capture_writer_create(const char *path, bool replace,
 		status = gt_capture_flush(w);
 	if (status)
 		goto remove_file;
-	w->ballast_fd = take_ballast(w, path); /* of what the beginning left */
+	w->ballast_fd = take_ballast(w, path); /* from the space that remains */
 	if (w->ballast_fd < 0 && w->replaced_fd >= 0) {
 		close_replaced(w);
 		w->ballast_fd = take_ballast(w, path);
 	}
 	*out = w;
 	return 0;
-remove_file: /* nothing in it, and the next try would find it in its way */
+remove_file: /* it is empty, and the next attempt would find it in the way */
 	unlink(path);
 fail:
 	gt_capture_writer_destroy(w);
 	return status;
 }
 
-/* Is it the capture of that number? Nothing of the file has been touched yet. @first: receives
- * where its first block lies. */
+/* Check that it is the capture with this id, before changing the file. @first: receives where its
+ * first block lies. */
 static int check_id(struct gt_capture_writer *w, const uint8_t *id, uint64_t *first)
 {
 	struct gt_scan *s = malloc(sizeof *s);
@@ -543,7 +545,8 @@ int gt_capture_writer_reopen(const char *path, const uint8_t id[GT_CAPTURE_ID_BY
 	if (status)
 		return status;
 	w->main.fd =
-		open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused, not waited for */
+		/* fail on a pipe instead of blocking */
+		open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	if (w->main.fd < 0) {
 		status = gt_error(-errno, "cannot open capture %s", path);
 		goto fail;
@@ -561,7 +564,7 @@ int gt_capture_writer_reopen(const char *path, const uint8_t id[GT_CAPTURE_ID_BY
 				  path);
 		goto fail;
 	}
-	w->failed = bytes != UINT64_MAX && end < bytes; /* somebody has cut it since */
+	w->failed = bytes != UINT64_MAX && end < bytes; /* it has been cut in the meantime */
 	gt_index_begin(&w->index, first);
 	gt_writer_found_blocks(w, end);
 	w->ballast_fd = take_ballast(w, path);
@@ -577,21 +580,21 @@ void gt_capture_writer_id(const struct gt_capture_writer *w, uint8_t id[GT_CAPTU
 	memcpy(id, w->id, GT_CAPTURE_ID_BYTES);
 }
 
-/* All that has no INDEX yet gets one. Return: where
- * the last one lies; 0: there is none. */
+/* Write an INDEX of all blocks that no INDEX lists yet. Return where the last one lies; 0: there is
+ * none. */
 static uint64_t put_last_index(struct gt_capture_writer *w)
 {
 	const uint64_t end = w->index.end;
 
 	while (!w->index.lost && w->index.first < end)
-		if (gt_writer_put_index(w)) { /* nothing is lost with it */
+		if (gt_writer_put_index(w)) { /* only the index is lost */
 			gt_error_clear();
 			return 0;
 		}
 	return w->index.lost ? 0 : w->index.previous;
 }
 
-/* What was kept becomes the capture. */
+/* Make the capture from the files that were retained. */
 static int finish_kept(struct gt_capture_writer *w, bool complete, int first)
 {
 	int status = w->keeper->finish(w, complete);
@@ -610,7 +613,7 @@ static int put_end(struct gt_capture_writer *w, bool complete, uint64_t index)
 	return status ? status : gt_capture_flush(w);
 }
 
-/* What an index takes may be what the end mark needs. */
+/* Remove the index: the end mark may need its space. */
 static int take_index_back(struct gt_capture_writer *w, uint64_t at)
 {
 	if (ftruncate(w->main.fd, (off_t)at))

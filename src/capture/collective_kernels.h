@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which kernels on devices do the collective calls of NCCL, RCCL (GT_JOINT_BY_KERNEL).
+/* Finds the kernels that execute collective calls of NCCL and RCCL (GT_JOINT_BY_KERNEL).
  *
  *   calls of a thread   1 ncclAllReduce
  *                       2   cuLaunchKernel      launch of calls 1 to 2: its kernels
@@ -9,14 +9,13 @@
  *                       6 ncclGroupEnd
  *                       7   cuLaunchKernel      launch of calls 6 to 7: kernels of 4 and 5
  *
- * A launch is a call, or the end of a batch with all that was called in it. A kernel of the
- * library's that was launched by a call in it is one of its kernels; they need not be as many as
- * there were calls, for the library fuses some. In a launch for several communicators each has the
- * kernels of its streams, and none where two of them share one. Nobody knows whose kernels those of
- * a graph are.
+ * A launch is a call, or the end of a batch with all calls in the batch. Its kernels are the
+ * library's kernels that were launched by a call in it; there may be fewer kernels than calls,
+ * because the library fuses some. In a launch for several communicators, each has the kernels of
+ * its streams, or none if two of them share a stream. Kernels of a graph cannot be attributed.
  *
- * Calls come thread by thread, kernels in any order: all is kept, 40 bytes for each, and joined
- * when there are no more. */
+ * Calls arrive thread by thread, kernels in any order: all are kept, 40 bytes each, and joined once
+ * all have arrived. */
 #ifndef GPUTAP_CAPTURE_COLLECTIVE_KERNELS_H
 #define GPUTAP_CAPTURE_COLLECTIVE_KERNELS_H
 
@@ -27,16 +26,17 @@
 #include "capture/capture.h"
 #include "record/operation.h"
 
-/* What kernels did of a part of a collective call; or the wait for one that was only begun. */
+/* The kernels of a part of a collective call; or the wait for a call that was only started. */
 struct gt_collective_work {
 	uint64_t start_ns, end_ns; /* of the first kernel */
-	uint32_t kernels;          /* of its launch; 0: not known */
+	uint32_t kernels;          /* kernels in its launch; 0: not known */
 	bool fused;                /* in the same launch as the part before it */
 };
 
-/* A call that a launch does. */
+/* One collective call or message in a launch. */
 struct gt_collective_task {
-	uint64_t first_id, last_id; /* calls of its launch; first_id 0: never launched */
+	/* first and last call of its launch; first_id 0: never launched */
+	uint64_t first_id, last_id;
 	uint64_t stream;
 	uint32_t process, member; /* index + 1 in struct gt_collectives */
 	uint32_t part;            /* of the member, or a message's number | GT_COLLECTIVE_MESSAGE */
@@ -55,28 +55,28 @@ struct gt_collective_kernels {
 	size_t task_count, task_room;
 	struct gt_collective_kernel *kernels;
 	size_t kernel_count, kernel_room;
-	size_t unlinked, of_graphs; /* kernels that are not kept */
-	/* of the thread whose calls are read */
+	size_t unlinked, of_graphs; /* kernels that are not recorded here */
+	/* the thread whose calls are being read */
 	uint32_t process, ordinal;
-	uint32_t batches;   /* that are open, one in the other */
+	uint32_t batches;   /* open batches, nested */
 	size_t batch_from;  /* first task in them */
-	size_t launch_from; /* tasks of the launch that is open */
+	size_t launch_from; /* first task of the open launch */
 	uint32_t launch_depth;
 	bool is_launching;
 };
 
-/* Is it a kernel of a library of collectives, mangled or not? */
+/* Return true for the mangled or demangled name of a collectives library's kernel. */
 bool gt_collective_kernel_named(const char *name);
-/* Before the call is noted otherwise; of all calls, a thread's one after the other. */
+/* Call first for every call, in order of each thread's calls, one thread after the other. */
 void gt_collective_kernels_pass(struct gt_collective_kernels *k, const struct gt_item *call);
-/* The call is a part of a member, or a message. Return: 0 or -ENOMEM with a cause. */
+/* Add a call that is a part of a member, or a message. Return 0 or -ENOMEM with a cause. */
 int gt_collective_kernels_add(struct gt_collective_kernels *k, const struct gt_item *call,
 			      uint32_t member, uint32_t part);
 void gt_collective_kernels_batch(struct gt_collective_kernels *k, const struct gt_item *call,
 				 bool opens);
 int gt_collective_kernels_note(struct gt_collective_kernels *k, const struct gt_item *kernel);
 
-/* Calls @found with what is known of each part. */
+/* Call @found with the kernels of each part, as far as known. */
 void gt_collective_kernels_join(struct gt_collective_kernels *k,
 				void (*found)(void *to, const struct gt_collective_task *task,
 					      const struct gt_collective_work *work),

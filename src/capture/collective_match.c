@@ -8,9 +8,10 @@
 #include "util/error.h"
 
 enum {
-	TRIED_CALLS = 64,        /* that must go on fitting */
-	ENOUGH_CALLS = 8,        /* if something is missing behind them */
-	CLOCKS_APART_NS = 20000, /* of processors, and of devices from them */
+	TRIED_CALLS = 64, /* calls that must match */
+	ENOUGH_CALLS = 8, /* enough matches, if a later call is missing */
+	/* host clocks among each other, and device clocks from the host's */
+	CLOCKS_APART_NS = 20000,
 };
 
 static bool is_of_all(const struct gt_collective_part *p)
@@ -25,7 +26,7 @@ static bool is_fused(const struct gt_collective_member *m, size_t part)
 	return m->work && m->work[part].fused;
 }
 
-/* A stay in a call of all. */
+/* The time a process spent in a call of all. */
 struct stay {
 	uint64_t start_ns, end_ns;
 };
@@ -41,7 +42,7 @@ static bool overlaps(const struct stay *a, const struct stay *b, uint64_t tolera
 	return a->start_ns <= b->end_ns + tolerance_ns && b->start_ns <= a->end_ns + tolerance_ns;
 }
 
-/* Can the parts at which the members are be one call? */
+/* Return true if the members' current parts can be one call. */
 static bool is_one_call(const struct gt_collective_match *m)
 {
 	uint64_t last_start = 0, first_end = UINT64_MAX;
@@ -62,7 +63,7 @@ static bool is_one_call(const struct gt_collective_match *m)
 	       last_start <= first_end + m->tolerance_ns;
 }
 
-/* How two members go together from there on. */
+/* How well the calls of two members match from a pair of calls on. */
 enum fit { FIT_NOT, FIT_FOR_SOME, FIT_THROUGHOUT };
 
 static enum fit try_fit(const struct gt_collective_match *m, const struct gt_collective_member *a,
@@ -86,8 +87,9 @@ static enum fit try_fit(const struct gt_collective_match *m, const struct gt_col
 
 enum place { PLACE_FOUND, PLACE_NONE, PLACE_UNSURE };
 
-/* Where @b is in the call of @a that is at @at; from *bt on. It must be the only place: which of
- * several is the right one, no time tells, for some return late from every call. */
+/* Find the part of @b, from *bt on, that belongs to the call of @a at @at. It must be the only
+ * candidate: times cannot decide between several, because some processes return late from every
+ * call. */
 static enum place find_place(const struct gt_collective_match *m,
 			     const struct gt_collective_member *a, size_t at,
 			     const struct gt_collective_member *b, size_t *bt)
@@ -106,7 +108,7 @@ static enum place find_place(const struct gt_collective_match *m,
 		if (y.start_ns > x.end_ns + m->tolerance_ns)
 			break;
 		if (!overlaps(&x, &y, m->tolerance_ns)) {
-			*bt = k + 1; /* and before those of @a that are still to come */
+			*bt = k + 1; /* and also before those of @a that are still to come */
 			continue;
 		}
 		fit = try_fit(m, a, at, b, k);
@@ -122,7 +124,7 @@ static enum place find_place(const struct gt_collective_match *m,
 	return places > 1 ? PLACE_UNSURE : PLACE_FOUND;
 }
 
-/* The member that begins the call last: no earlier call of another one is that call. */
+/* Return the member that starts its call last: earlier calls of the others cannot be that call. */
 static size_t find_latest(const struct gt_collective_match *m)
 {
 	uint64_t latest_ns = 0;
@@ -165,7 +167,7 @@ static bool find_step(struct gt_collective_match *m)
 		}
 		if (place == PLACE_FOUND && is_one_call(m))
 			return true;
-		m->at[latest]++; /* one of them did not make it, or it was not recorded */
+		m->at[latest]++; /* a member did not make this call, or it was not recorded */
 	}
 }
 

@@ -7,7 +7,7 @@
 
 #include "util/error.h"
 
-/* MPI_COMM_WORLD and MPI_COMM_SELF of MPICH and what comes from it */
+/* MPI_COMM_WORLD and MPI_COMM_SELF of MPICH and its derivatives */
 enum { MPICH_WORLD = 0x44000000, MPICH_SELF = 0x44000001 };
 
 static uint64_t mix(uint64_t h, uint64_t value)
@@ -16,7 +16,7 @@ static uint64_t mix(uint64_t h, uint64_t value)
 	return h ^ h >> 29;
 }
 
-/* Handles that calls write are recorded with their lower half. */
+/* Hash a handle; of handles that calls write only the lower half is recorded. */
 static uint64_t key_of(uint32_t process, uint64_t handle)
 {
 	return mix(mix(1, process), (uint32_t)handle);
@@ -57,7 +57,7 @@ static int grow_current(struct gt_collectives *c)
 	return 0;
 }
 
-/* From now on the process's handle stands for that communicator. NULL: no memory. */
+/* Map the process's handle to that communicator from now on. Return NULL: no memory. */
 static struct gt_collective_member *add_member(struct gt_collectives *c, uint32_t process,
 					       uint64_t handle, uint64_t communicator)
 {
@@ -93,7 +93,7 @@ static bool has_lost(const struct gt_collectives *c, uint32_t process)
 	return c->find_gaps && c->find_gaps(c->gaps_data, process) == GT_COLLECTIVE_LOST;
 }
 
-/* The process named it and did not make it. */
+/* Return the member of a handle that the process uses, perhaps without having created it. */
 static struct gt_collective_member *get_member(struct gt_collectives *c, uint32_t op,
 					       uint32_t process, uint64_t handle)
 {
@@ -108,7 +108,7 @@ static struct gt_collective_member *get_member(struct gt_collectives *c, uint32_
 	if ((uint32_t)handle == MPICH_SELF || *gt_domain_traits[GT_OP_DOMAIN(op)].kernels ||
 	    ((uint32_t)handle != MPICH_WORLD && has_lost(c, process)))
 		whole = 0;
-	for (size_t i = c->count; i-- > 0 && whole;) /* another one is that of all */
+	for (size_t i = c->count; i-- > 0 && whole;) /* another handle is the communicator of all */
 		if (c->members[i].process == process && c->members[i].communicator == whole)
 			whole = 0;
 	return add_member(c, process, handle, whole);
@@ -146,7 +146,7 @@ static int add_part(struct gt_collectives *c, struct gt_collective_member *m,
 	return 0;
 }
 
-/* What tells the communicator that the call makes from others. */
+/* Return a hash that identifies the communicator that the call creates. */
 static uint64_t made_by(const struct gt_call_view *view, const struct gt_collective_member *parent,
 			uint64_t number)
 {
@@ -159,7 +159,7 @@ static uint64_t made_by(const struct gt_call_view *view, const struct gt_collect
 	return h;
 }
 
-/* For one more message. */
+/* Return true if one more message may be stored. */
 static bool has_room(const struct gt_collectives *c)
 {
 	return !c->parts_most || (!c->is_full && c->messages.count < c->parts_most / 16);
@@ -223,7 +223,7 @@ int gt_collectives_note(struct gt_collectives *c, const struct gt_item *call)
 		if (!creates && gt_call_role(&view, GT_ROLE_RANK, 0, &rank))
 			m->rank = (int32_t)rank;
 	}
-	/* only a call of all makes one that all know by it */
+	/* only a call of all creates a communicator that all processes identify alike */
 	if (gt_call_role(&view, GT_ROLE_CREATES, 0, &handle) && handle) {
 		made = add_member(c, call->process, handle,
 				  !m || (info->collective && !has_lost(c, call->process))
@@ -253,7 +253,7 @@ static int compare_parts(const void *a, const void *b)
 	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
-/* A part with its work. */
+/* A part with its GPU activity. */
 struct sorted_part {
 	struct gt_collective_part part; /* first: compare_parts() */
 	struct gt_collective_work work;
@@ -265,7 +265,7 @@ static void sort_parts(struct gt_collective_member *m)
 
 	if (!sorted) {
 		qsort(m->parts, m->count, sizeof *m->parts, compare_parts);
-		free(m->work); /* there is no memory to say whose it is */
+		free(m->work); /* no memory to keep each with its part */
 		m->work = NULL;
 		return;
 	}
@@ -301,7 +301,7 @@ static void take_work(void *to, const struct gt_collective_task *task,
 		m->work[task->part] = *work;
 }
 
-/* When those calls that were only begun were waited for. */
+/* Store when collective calls that were only started were waited for. */
 static void take_waits(struct gt_collectives *c)
 {
 	for (size_t i = 0; i < c->messages.count; i++) {
@@ -346,12 +346,12 @@ int gt_collectives_finish(struct gt_collectives *c)
 
 		for (size_t k = 1; k < m->count && rising; k++)
 			rising = m->parts[k - 1].start_ns <= m->parts[k].start_ns;
-		if (!rising) /* several threads, one after the other */
+		if (!rising) /* from several threads, read one after the other */
 			sort_parts(m);
 	}
 	if (c->count)
 		qsort(c->members, c->count, sizeof *c->members, compare_members);
-	free(c->current); /* whose numbers were the order before */
+	free(c->current); /* its indexes refer to the old order */
 	c->current = NULL;
 	c->slot_count = c->current_count = 0;
 	return status;

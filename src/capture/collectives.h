@@ -2,12 +2,12 @@
 /* Calls that all processes of a communicator make together (struct gt_operation_info.collective),
  * matched over the processes and hosts of a job.
  *
- * A handle says nothing outside of its process, so a communicator is told by how it came about:
- *   - the one that a process names without having made it is that of all processes (MPICH's of
- *     the process alone, 0x44000001, is left out; of Open MPI's the first that is named is taken);
- *   - one that a collective call made: its parent, the number of that call among those that made
- *     communicators of the parent, and what the processes were told apart by (role SPLIT);
- *   - one that was made without a parent, as NCCL's: what role SPLIT says.
+ * A handle means nothing outside its process, so a communicator is identified through its origin:
+ *   - one that a process uses without having created it is that of all processes (except MPICH's
+ *     MPI_COMM_SELF, 0x44000001; with Open MPI, the first one used);
+ *   - one that a collective call created: its parent, the number of that call among those that
+ *     created communicators from the parent, and the value that split the processes (role SPLIT);
+ *   - one created without a parent, such as NCCL's: the value of role SPLIT.
  * All processes make a communicator's collective calls in the same order: collective_match.h. */
 #ifndef GPUTAP_CAPTURE_COLLECTIVES_H
 #define GPUTAP_CAPTURE_COLLECTIVES_H
@@ -29,56 +29,58 @@ struct gt_collective_part {
 	uint64_t duration_ns;
 };
 
-/* A process's handle of a communicator, while it stands for the same one. */
+/* A process's handle of a communicator, as long as it refers to the same one. */
 struct gt_collective_member {
 	uint64_t communicator; /* same in all processes; 0: not known */
 	uint64_t handle;
 	uint32_t process;
 	int32_t rank;   /* in the communicator; -1: not known */
-	uint32_t made;  /* communicators out of it */
+	uint32_t made;  /* communicators created from it */
 	unsigned doubt; /* enum gt_message_doubt */
 	struct gt_collective_part *parts;
 	size_t count, room;
 	struct gt_collective_work *
-		work; /* of each part, when finished; NULL: no kernels do it, none was only begun */
+		/* for each part, when finished; NULL: no kernels execute it, none was only
+		 * started */
+		work;
 };
 
-/* Calls that are missing before others. */
+/* Gaps before recorded calls. */
 enum gt_collective_gaps {
 	GT_COLLECTIVE_COMPLETE,
-	GT_COLLECTIVE_PAUSED, /* those that make communicators are there */
-	GT_COLLECTIVE_LOST,   /* these, too, may be missing: handles that are not known stay so */
+	GT_COLLECTIVE_PAUSED, /* calls that create communicators are recorded */
+	GT_COLLECTIVE_LOST,   /* those may be missing also: unknown handles stay unknown */
 };
 
 struct gt_collectives {
-	/* in order of their first use; by communicator and process when finished */
+	/* in order of their first use; when finished by communicator and process */
 	struct gt_collective_member *members;
 	size_t count, room;
-	uint32_t *current; /* by hash of process and handle: member + 1 */
+	uint32_t *current; /* hash table by process and handle: index of the member + 1 */
 	size_t current_count, slot_count;
-	size_t parts, parts_most; /* parts_most: no more are kept; 0: all */
+	size_t parts, parts_most; /* parts_most: upper limit; 0: none */
 	bool is_full;
 	struct gt_collective_kernels kernels;
 	struct gt_messages messages; /* matched when finished */
-	/* what is missing of a process's calls; NULL: nothing */
+	/* returns which calls of a process are missing; NULL: none */
 	enum gt_collective_gaps (*find_gaps)(const void *data, uint32_t process);
 	const void *gaps_data;
 };
 
 /**
- * gt_collectives_note() - take a call, if it is one of those
- * @call: of a process in order of their begin, as cursors give them
- * Return: 1 it is a collective call, 0 it is none, -ENOMEM with a cause.
+ * gt_collectives_note() - record a call, if it is a collective call or a message
+ * @call: of a process, in order of their start, as cursors return them
+ * Return: 1 if it is a collective call, 0 if not, -ENOMEM with a cause.
  */
 int gt_collectives_note(struct gt_collectives *c, const struct gt_item *call);
-/* A kernel whose name gt_collective_kernel_named() knows. Return: 0, -ENOMEM with a cause. */
+/* Record a kernel that gt_collective_kernel_named() accepts. Return 0, -ENOMEM with a cause. */
 int gt_collectives_note_kernel(struct gt_collectives *c, const struct gt_item *kernel);
-/* Members of one communicator stand beside each other from now on. Return: 0 or -ENOMEM with a
+/* Match and sort: from now on, members of one communicator are adjacent. Return 0 or -ENOMEM with a
  * cause. */
 int gt_collectives_finish(struct gt_collectives *c);
-/* From @first on: members of the same communicator. */
+/* Return the number of members of the communicator whose first member is @first. */
 size_t gt_collectives_members(const struct gt_collectives *c, size_t first);
-/* When the part waited: in its call, its kernel, or the call that completes what it has begun.
+/* Return when the part waited: in its call, its kernel, or the call that completes what it started.
  * False: not known. */
 bool gt_collective_times(const struct gt_collective_member *m, size_t part, uint64_t *start_ns,
 			 uint64_t *end_ns);

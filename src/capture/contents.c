@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What an open capture has, found by number: the reader's lists are complete and sorted, and
- * nothing is changed here. Those who put the lists in order use this too. */
+/* Lookup by number in an open capture: the reader's lists are complete and sorted, and nothing is
+ * changed here. The code that sorts the lists uses this also. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,7 +96,7 @@ const char *gt_capture_string(const struct gt_capture *c, uint32_t process, uint
 	count = c->string_first[process + 1] - c->string_first[process];
 	if (!count || id < first->id)
 		return "";
-	/* ids are given in order: without a loss the place is known */
+	/* ids are consecutive: if none was lost, the position follows from the id */
 	if (id - first->id < count && first[id - first->id].id == id)
 		return first[id - first->id].text;
 	hit = bsearch(&key, first, count, sizeof key, gt_compare_strings);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See copies.h. One walk over the blocks' heads of all files finds the sessions, a second one
- * over whole files weighs those that have copies; files without any are not walked again. */
+/* See copies.h. One walk over the blocks' heads of all files finds the sessions; a second walk over
+ * whole files rates those that have copies; files without any are not walked again. */
 #include "capture/copies.h"
 
 #include <errno.h>
@@ -20,9 +20,9 @@ struct copy {
 	size_t file;
 	uint32_t section;
 	uint8_t uuid[16];
-	bool known; /* uuid is of a readable SECTION block, or the file's */
+	bool known; /* uuid comes from a readable SECTION block, or the file's header */
 	bool doubled, left_out;
-	uint64_t good_bytes; /* of payloads */
+	uint64_t good_bytes; /* bytes of readable payloads */
 	enum gt_capture_end end;
 	uint32_t bad_blocks;
 };
@@ -32,7 +32,7 @@ struct gt_copies {
 	size_t count, room, left_out;
 };
 
-/* What walks need; large. */
+/* Buffers of a walk; large. */
 struct walk {
 	struct gt_scan scan;
 	struct gt_scan_block block;
@@ -74,7 +74,7 @@ static bool read_payload(struct walk *w)
 	       gt_crc32c(0, w->payload, h->stored_bytes) == h->payload_crc;
 }
 
-/* What the block says of its session: who it is, how it ended. */
+/* Read the session's id and how it ended from the block. */
 static void read_mark(struct walk *w, struct copy *s)
 {
 	struct gt_file_section stored;
@@ -98,7 +98,7 @@ static bool is_block_of_session(const struct gt_scan_block *b, uint32_t section)
 	       (section == GT_SECTION_NONE || section < GT_FILE_SECTION_MAX);
 }
 
-/* The file's sessions and their ids. */
+/* List the file's sessions and their ids. */
 static int list_file(struct gt_copies *c, size_t file, struct walk *w)
 {
 	const size_t before = c->count;
@@ -120,7 +120,7 @@ static int list_file(struct gt_copies *c, size_t file, struct walk *w)
 			read_mark(w, s);
 		}
 	}
-	if (!status && c->count == before) { /* nothing in it */
+	if (!status && c->count == before) { /* the file is empty */
 		status = add_copy(c, file, GT_SECTION_NONE, &s);
 		if (!status) {
 			memcpy(s->uuid, w->scan.uuid, sizeof s->uuid);
@@ -130,7 +130,7 @@ static int list_file(struct gt_copies *c, size_t file, struct walk *w)
 	return status;
 }
 
-/* How much of the file's sessions can be read. */
+/* Measure how much of the file's sessions can be read. */
 static int weigh_file(struct gt_copies *c, size_t file, struct walk *w)
 {
 	struct copy *whole = find_copy(c, file, GT_SECTION_NONE);
@@ -145,7 +145,7 @@ static int weigh_file(struct gt_copies *c, size_t file, struct walk *w)
 		struct gt_file_end end = {0};
 
 		if (whole)
-			/* an end mark that something follows is none */
+			/* an end mark followed by a block does not count */
 			whole->end = GT_CAPTURE_CUT;
 		if (!s && h->type != GT_BLOCK_END)
 			continue;
@@ -165,7 +165,7 @@ static int weigh_file(struct gt_copies *c, size_t file, struct walk *w)
 	return status;
 }
 
-/* Walk over a file; one that cannot be is left to its reader. */
+/* Walk over a file; a file that cannot be read is left to its reader to report. */
 static int each_block(struct gt_copies *c, const char *path, size_t file, struct walk *w,
 		      int (*walk)(struct gt_copies *c, size_t file, struct walk *w))
 {
@@ -196,7 +196,7 @@ static bool is_copy(const struct copy *a, const struct copy *b)
 	       !memcmp(a->uuid, b->uuid, sizeof a->uuid);
 }
 
-/* Is it the better one, being the later one? */
+/* Return true if the later copy is the better one. */
 static bool is_better(const struct copy *later, const struct copy *s)
 {
 	return later->good_bytes != s->good_bytes ? later->good_bytes > s->good_bytes
@@ -204,7 +204,7 @@ static bool is_better(const struct copy *later, const struct copy *s)
 						  : later->bad_blocks < s->bad_blocks;
 }
 
-/* Return: how many sessions are there more than once. */
+/* Return the number of further copies of sessions. */
 static size_t mark_doubled(struct gt_copies *c)
 {
 	size_t i, k, found = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside of a cursor: what cursor.c and cursor_next.c share. */
+/* Internals of a cursor: shared by cursor.c and cursor_next.c. */
 #ifndef GPUTAP_CAPTURE_CURSOR_H
 #define GPUTAP_CAPTURE_CURSOR_H
 
@@ -8,22 +8,22 @@
 #include "capture/slice.h"
 #include "clock/line.h"
 
-/* The next items, at k->item. Return: how many, 0 at the end, negative errno with a cause. */
+/* Decode the next items to k->item. Return how many, 0 at the end, negative errno with a cause. */
 typedef int gt_cursor_fill_fn(struct gt_cursor *k);
 gt_cursor_fill_fn gt_cursor_fill_any, gt_cursor_fill_v3;
 
-/* A call, or work, becomes what the operation that it was called as says. */
+/* Rewrite a call or GPU activity of a relayed domain as the operation named in it. */
 void gt_item_relay(struct gt_item *item);
 
 enum {
 	GROUP_NODES = 1 << 18,
 	GROUP_WORDS = 1 << 21, /* 16 MiB of arguments and payload */
-	STACK_MAX = 256,       /* of external ids; deeper ones are counted only */
+	STACK_MAX = 256,       /* external ids; deeper ones are only counted */
 	LOG_MAX = 1024,        /* changes of external stacks inside one outermost call */
 	QUEUE_CACHE = 64,
-	/* that are decoded at once: they and their words stay in the first cache .. */
+	/* decoded at once: they and their words stay in the first-level cache */
 	ITEMS = 32,
-	ITEM_WORDS = 512, /* .. and what begins a longer row */
+	ITEM_WORDS = 512, /* and more for a row that starts before this limit */
 };
 
 struct waiting_item {
@@ -31,7 +31,7 @@ struct waiting_item {
 	uint64_t external[GT_EXTERNAL_STACK_COUNT];
 	struct gt_item_head item;
 	size_t words;        /* index into group_words */
-	uint32_t payload_at; /* as the shape's */
+	uint32_t payload_at; /* as in the shape */
 	uint8_t context;
 };
 
@@ -44,34 +44,34 @@ struct gt_cursor {
 	gt_cursor_fill_fn *fill;
 	const struct gt_capture *capture;
 	int filled, taken;    /* of `item` */
-	int unasked;          /* of `item`: so many go out without a look at filters */
-	int status;           /* of the block: 1 there may be more; see cursor_next.c */
-	uint32_t process;     /* of the stream */
-	size_t stream, block; /* block: of the capture, that comes next */
-	size_t block_end;     /* of the stream */
-	uint64_t passed;      /* bytes of stream blocks */
+	int unasked;          /* of `item`: this many are returned without looking at filters */
+	int status;           /* of the block: 1 if there may be more; see cursor_next.c */
+	uint32_t process;     /* process of the stream */
+	size_t stream, block; /* block: the next one, of the capture's */
+	size_t block_end;     /* end of the stream */
+	uint64_t passed;      /* bytes of stream blocks passed */
 	bool in_block;
-	bool relayed;        /* the capture has something of a domain that is `relayed` */
+	bool relayed;        /* the capture has records of a domain that is `relayed` */
 	bool has_shared;     /* the capture may have texts that calls share */
-	bool takes_all;      /* whatever the capture's filter is */
-	bool takes_context;  /* rows that do not count, too */
-	uint8_t context;     /* of the rows at hand: GT_CONTEXT_.. */
-	bool takes_marks;    /* blocks without any are left out */
+	bool takes_all;      /* ignores the capture's filter */
+	bool takes_context;  /* returns rows that do not count also */
+	uint8_t context;     /* of the current rows: GT_CONTEXT_.. */
+	bool takes_marks;    /* skips blocks without marks */
 	struct slice *slice; /* NULL: everything */
-	uint64_t read;       /* bytes of stream blocks */
-	bool only_stacks;    /* GT_RECORD_STACK comes as items; `ret` is the stack's number */
+	uint64_t read;       /* bytes of stream blocks read */
+	bool only_stacks;    /* return GT_RECORD_STACK as items; `ret` is the stack's number */
 	struct block_reader reader;
 
 	const struct gt_clock_lines *host_lines; /* of the stream's session */
-	const struct gt_clock_line *host;        /* of the last stamp */
+	const struct gt_clock_line *host;        /* line of the last time stamp */
 	const struct gt_clock_line *queued, *running;
 	const struct gt_clock_lines *device_lines;
-	uint32_t device_ref; /* whose lines those are */
+	uint32_t device_ref; /* the device that those lines belong to */
 	bool device_set;
 	const struct gt_object_info *queues[QUEUE_CACHE]; /* of this process, by number */
 
 	struct waiting_item *group; /* in order of arrival */
-	uint32_t *order; /* of going out, and before that `open`: arrived, no parent yet */
+	uint32_t *order; /* order of output; before that `open`: arrived, parent not known yet */
 	uint64_t *group_words;
 	size_t group_room, word_room, group_count, word_count, open_count, group_next;
 	bool going_out;
@@ -83,7 +83,7 @@ struct gt_cursor {
 	size_t log_count;
 
 	struct gt_item item[ITEMS];
-	uint64_t words[ITEM_WORDS + GT_DECODE_OUT]; /* their arguments */
+	uint64_t words[ITEM_WORDS + GT_DECODE_OUT]; /* the items' arguments */
 	struct gt_shared_texts texts;
 	struct gt_decoder decoder;
 };

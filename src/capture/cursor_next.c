@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Iterating over the records of a capture. Streams one after the other, blocks of a stream in
- * file order.
+/* Iterates over the records of a capture: streams one after the other, blocks of a stream in file
+ * order.
  *
- * Items are made some at a time, of one block: what the loop needs stays in registers, and
- * whoever takes them has his own loop. Each is put down once and read long after, so no load
+ * Items are decoded several at a time, from one block: the loop's variables stay in registers, and
+ * the caller consumes them in its own loop. Each is stored once and read much later, so no load
  * waits for a store.
  *
- * Calls were written when they returned, so those inside a call come before it. A call at depth
- * 0 with nothing pending, by far the most frequent, is given out as it is decoded: its arguments
- * lie in `words`. Others are collected in `group` until their outermost call arrives, get their
- * parents, and go out by their ids, which rise with the begin. If the outermost never arrives
- * (crash, drop), they go out without it.
+ * Calls were written when they returned, so those inside a call come before it. A call at depth 0
+ * with nothing pending, by far the most frequent kind, is returned as it is decoded: its arguments
+ * are in `words`. Others are collected in `group` until their outermost call arrives, get their
+ * parents, and are returned by id, which increases with the start. If the outermost call never
+ * arrives (crash, drop), they are returned without it.
  *
- * Parents: what lies on `open` when a call of depth d arrives and is deeper than d began inside
- * it, if its id says that it began later; else its own enclosing call was dropped and it has no
- * parent that we know.
+ * Parents: when a call of depth d arrives, entries on `open` that are deeper than d started inside
+ * it if their ids say that they started later; otherwise their own enclosing call was dropped and
+ * their parent is unknown.
  *
- * External ids: pushes and pops lie between the records of calls that enclose them, so the
- * stacks' tops are kept with their times until the outermost call has arrived.
+ * External ids: pushes and pops lie between the records of calls that enclose them, so the tops of
+ * the stacks are kept with their times until the outermost call has arrived.
  *
- * The fast path counts: 30 million calls a second are wanted. No clearing of items, no search
- * for clocks while the stamp lies in the line of the last one, one byte of the shape says
- * whether a row is as nearly all are. Compiled twice, see fastcpu.h. */
+ * The fast path matters: the target is 30 million calls a second. Items are not cleared, no clock
+ * is looked up while the time stamp lies on the same line as the last one, and one byte of the
+ * shape says whether a row is of the usual kind. Compiled twice, see fastcpu.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@
 
 /* Times --------------------------------------------------------------------- */
 
-/* Of another line than the last stamp, or where that one has no short way. */
+/* Convert a stamp on another line than the last one, or on a line without a fast conversion. */
 static __attribute__((noinline)) uint64_t convert_anew(const struct gt_clock_line **line,
 						       const struct gt_clock_lines *lines,
 						       uint64_t stamp)
@@ -49,8 +49,8 @@ static inline uint64_t host_ns(struct gt_cursor *k, uint64_t ticks)
 	return convert_anew(&k->host, k->host_lines, ticks);
 }
 
-/* @line: of the last such stamp; work may run long after it was queued, so those have lines of
- *         their own */
+/* @line: line of the last such stamp; an activity may run long after it was queued, so stamps of
+ *        queueing and of running have separate lines */
 static inline uint64_t device_ns(struct gt_cursor *k, const struct gt_clock_line **line,
 				 uint64_t stamp)
 {
@@ -85,7 +85,7 @@ static uint64_t top_external(const struct gt_cursor *k, unsigned stack)
 				    : k->stack[stack][STACK_MAX - 1];
 }
 
-/* No call is open that began before the entries: forget them. */
+/* Clear the log: no call is open that started before its entries. */
 static void close_log(struct gt_cursor *k)
 {
 	k->base[0] = top_external(k, 0);
@@ -105,7 +105,7 @@ static void change_stack(struct gt_cursor *k, unsigned stack, bool push, uint64_
 	} else if (k->depth[stack]) {
 		k->depth[stack]--;
 	}
-	/* an annotating thread without calls: the older half decides nothing any more */
+	/* a thread that annotates without calls: the older half is not needed any more */
 	if (k->log_count == LOG_MAX) {
 		size_t half = LOG_MAX / 2, i;
 
@@ -143,12 +143,12 @@ static inline void call_times(struct gt_cursor *k, struct gt_item *item, uint64_
 {
 	item->start_ns = host_ns(k, start);
 	item->end_ns = host_ns(k, end);
-	/* only damage makes it so; readers subtract */
+	/* only damaged data does this; readers subtract */
 	if (__builtin_expect(item->end_ns < item->start_ns, 0))
 		item->end_ns = item->start_ns;
 }
 
-/* @words: those of the row, which stay as they are while the item is */
+/* @words: words of the row, which stay unchanged as long as the item */
 static inline void call_words(struct gt_item *item, const struct gt_decode_shape *shape,
 			      const uint64_t *words)
 {
@@ -171,7 +171,7 @@ static inline const struct gt_object_info *find_queue(struct gt_cursor *k, uint6
 	return *slot;
 }
 
-/* What an item has of a device record as it is, from `bytes` on. */
+/* Size of the part that an item copies from a device record unchanged, from `bytes` on. */
 enum { DEVICE_TAIL = sizeof(struct gt_record_device) - offsetof(struct gt_record_device, bytes) };
 #define SAME_PLACE(member)                                                     \
 	(offsetof(struct gt_item, member) - offsetof(struct gt_item, bytes) == \
@@ -181,12 +181,12 @@ static_assert(SAME_PLACE(object) && SAME_PLACE(global) && SAME_PLACE(local) &&
 			      offsetof(struct gt_item, bytes) + DEVICE_TAIL,
 	      "in the same order");
 
-/* Word by word: what was just written in one width is slow to read in a larger one. */
+/* Copy word by word: reading recently written data with a larger width is slow. */
 static inline __attribute__((always_inline)) void device_item(struct gt_cursor *k,
 							      struct gt_item *item,
 							      const struct gt_row *row)
 {
-	const uint64_t *word = row->words - 1; /* of the record */
+	const uint64_t *word = row->words - 1; /* the record */
 	uint32_t ref = row->shape->item.op;
 #define WORD(member) word[offsetof(struct gt_record_device, member) / 8]
 
@@ -209,7 +209,7 @@ static inline __attribute__((always_inline)) void device_item(struct gt_cursor *
 	item->submitted_ns = device_ns(k, &k->queued, WORD(submitted));
 	item->start_ns = device_ns(k, &k->running, WORD(start));
 	item->end_ns = device_ns(k, &k->running, WORD(end));
-	/* as they were stored */
+	/* copied in the widths in which they were stored */
 	memcpy((char *)item + offsetof(struct gt_item, bytes), &WORD(bytes), 32);
 	memcpy((char *)item + offsetof(struct gt_item, bytes) + 32, &WORD(bytes) + 4, 16);
 	memcpy((char *)item + offsetof(struct gt_item, bytes) + 48, &WORD(bytes) + 6, 8);
@@ -217,7 +217,7 @@ static inline __attribute__((always_inline)) void device_item(struct gt_cursor *
 }
 static_assert(DEVICE_TAIL == 56, "copied in three parts");
 
-/* Return: false if it is of a stack that we do not know. */
+/* Return false if the stack is unknown. */
 static __attribute__((noinline)) bool external_item(struct gt_cursor *k, struct gt_item *item,
 						    const struct gt_row *row)
 {
@@ -287,7 +287,7 @@ static int group_room(struct gt_cursor *k, uint32_t count)
 	return 0;
 }
 
-/* A call joins the group; those on `open` that it encloses get it as their parent. */
+/* Add a call to the group; calls on `open` that it encloses get it as their parent. */
 static __attribute__((noinline)) int group_add(struct gt_cursor *k, const struct gt_row *row)
 {
 	uint32_t depth = row->shape->item.detail;
@@ -320,8 +320,8 @@ static __attribute__((noinline)) int group_add(struct gt_cursor *k, const struct
 	return 0;
 }
 
-/* By id; children lie just before their parent, so nearly in order: Shell's sort in place needs
- * no memory. */
+/* Sort the group by id; children come just before their parent, so it is nearly sorted, and Shell's
+ * sort in place needs no memory. */
 static void group_go_out(struct gt_cursor *k)
 {
 	size_t n = k->group_count, gap, i, j;
@@ -345,8 +345,8 @@ static void group_go_out(struct gt_cursor *k)
 	close_log(k);
 }
 
-/* The next of a group that goes out. Return: how many; 0: there are no more, and the group is
- * empty. */
+/* Output the next items of a complete group. Return how many; 0: there are no more, and the group
+ * is empty. */
 static __attribute__((noinline)) int group_items(struct gt_cursor *k)
 {
 	int count;
@@ -379,7 +379,7 @@ static bool is_block_left_out(const struct gt_cursor *k, const struct stream_blo
 	       (k->slice && !k->slice->read_all && !gt_slice_has_block(k->capture, k->slice, b));
 }
 
-/* The next readable block of this stream. Return: 1, 0 there is none, negative errno. */
+/* Find the next readable block of this stream. Return 1, 0 if there is none, negative errno. */
 static int next_block(struct gt_cursor *k)
 {
 	const struct gt_capture *c = k->capture;
@@ -434,7 +434,7 @@ static bool next_stream(struct gt_cursor *k)
 	return true;
 }
 
-/* A call at depth 0 with nothing pending. */
+/* Output a call at depth 0 with nothing pending. */
 static inline void lone_call(struct gt_cursor *k, struct gt_item *item, const struct gt_row *row)
 {
 	item->id = row->id;
@@ -459,7 +459,7 @@ static inline bool is_work_taken(const struct gt_cursor *k, const struct gt_item
 	return __builtin_expect(!k->slice, 1) || gt_slice_has_work(k->slice, work);
 }
 
-/* A call that others are in, or that is in one. Return: 0 or -ENOMEM with a cause. */
+/* Handle a call that contains others, or is in one. Return 0 or -ENOMEM with a cause. */
 static int nested_call(struct gt_cursor *k, const struct gt_row *row)
 {
 	int status;
@@ -478,7 +478,7 @@ static int nested_call(struct gt_cursor *k, const struct gt_row *row)
 	return status;
 }
 
-/* Any row, behind its first byte. Return: 1 it is an item, 0 not (yet), -EBADMSG, -ENOMEM. */
+/* Decode any row, after its first byte. Return 1 for an item, 0 not (yet), -EBADMSG, -ENOMEM. */
 static __attribute__((noinline)) int any_item(struct gt_cursor *k, struct gt_decode_at *at,
 					      const struct gt_decode_shape *shape, uint64_t *words,
 					      struct gt_item *item)
@@ -492,7 +492,7 @@ static __attribute__((noinline)) int any_item(struct gt_cursor *k, struct gt_dec
 	case GT_RECORD_CALL:
 		if (shape->item.detail || k->group_count)
 			return nested_call(k, &row);
-		lone_call(k, item, &row); /* with a tail */
+		lone_call(k, item, &row); /* has a tail */
 		item->context = k->context;
 		return is_call_taken(k, item);
 	case GT_RECORD_DEVICE:
@@ -506,9 +506,9 @@ static __attribute__((noinline)) int any_item(struct gt_cursor *k, struct gt_dec
 	}
 }
 
-/* Rows of the block as items, until there are enough of them or a group goes out. Return: how
- * many. k->status: why not more, if not for that: 0 the block is at its end, -EBADMSG, -ENOMEM;
- * else 1. @plain: a constant; there is no slice, and rows count until one says that they do not. */
+/* Decode rows of the block into items, until there are enough or a group is complete. Return how
+ * many. k->status says why it stopped: 0 at the end of the block, -EBADMSG, -ENOMEM; else 1.
+ * @plain: a constant; without a slice, and rows count until one says that they do not. */
 static inline __attribute__((always_inline)) int block_items(struct gt_cursor *k, const bool plain)
 {
 	struct gt_decode_at at = k->decoder.at;
@@ -542,7 +542,7 @@ static inline __attribute__((always_inline)) int block_items(struct gt_cursor *k
 			if (!plain)
 				item->context = k->context;
 			item += plain || is_call_taken(k, item);
-			/* arguments stay in the middle of 32 bytes */
+			/* keep arguments in the middle of 32 bytes */
 			words += 4 + shape->code_bytes * 4u;
 		} else if (shape->way == GT_DECODE_DEVICE) {
 			row.words = words + 1;
@@ -565,7 +565,7 @@ static inline __attribute__((always_inline)) int block_items(struct gt_cursor *k
 			item += status;
 			words += 4 + shape->code_bytes * 4u;
 			status = 1;
-			/* the next one's tail would be in the same place */
+			/* the tail of the next row would be stored in the same place */
 			if (shape->tail || k->going_out || (plain && k->context))
 				break;
 		}
@@ -575,7 +575,7 @@ static inline __attribute__((always_inline)) int block_items(struct gt_cursor *k
 	return (int)(item - k->item);
 }
 
-/* Of its own, so that it has the registers to itself. */
+/* A separate function, so that it has all registers. */
 static __attribute__((noinline)) int plain_items(struct gt_cursor *k)
 {
 	return block_items(k, true);
@@ -605,12 +605,12 @@ int GT_CURSOR_FILL(struct gt_cursor *k)
 				count = any_items(k);
 			if (count)
 				return count;
-			/* a group goes out, or nothing of the rows was an item */
+			/* a group is complete, or no row was an item */
 			if (k->status > 0)
 				continue;
 			if (k->status == -ENOMEM)
 				return gt_error(k->status, "capture %s", k->capture->files[0].path);
-			/* good checksum, bad rows: a writer's defect; its other blocks may be
+			/* good checksum, bad rows: a defect of the writer; its other blocks may be
 			 * good */
 			if (k->status < 0)
 				gt_block_bad(k->capture, &k->capture->blocks[k->block - 1]);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* See cut.h. Blocks in which nothing of the slice can be are not read. Of the others all device
- * work is looked at first, for the calls that it needs; then thread by thread all rows, in their
- * order:
+/* See cut.h. Blocks that cannot contain anything of the slice are not read. From the others, all
+ * GPU activities are read first, to find the calls that they need; then thread by thread all rows,
+ * in their order:
  *
- *   row --decoded, as the ring had it--> does it count? is it needed? --> encoded anew
+ *   row --decoded, as the ring had it--> does it count? is it needed? --> encoded again
  *
- * What begins a range waits until something in it is written, and goes with its end if nothing
- * is. */
+ * A record that starts a range is held until something in the range is written, and is dropped with
+ * the range's end if nothing is. */
 #include "capture/cut.h"
 
 #include <errno.h>
@@ -31,10 +31,10 @@ enum {
 	CONTEXT_ALL = GT_CONTEXT_ROW | GT_CONTEXT_RANGE,
 	DEPTHS = 256,
 	STACKS = 64,          /* rows of stacks that wait for their call */
-	FLUSH_BYTES = 4 << 20 /* of what is no rows */
+	FLUSH_BYTES = 4 << 20 /* flush after this many bytes of metadata */
 };
 
-/* What begins a range, or an external id, and has not been ended. */
+/* A record that starts a range, or pushes an external id, and whose end has not come. */
 struct begun {
 	uint64_t *record;
 	uint32_t words;
@@ -44,10 +44,11 @@ struct begun {
 
 enum { BEGUN_RANGE, BEGUN_EXTERNAL };
 
-/* A device as the slice begins. */
+/* State of a device when the slice starts. */
 struct edge {
-	uint64_t idle_from; /* the newest end of its work before; 0: none that was read */
-	bool counts;        /* it has work that counts: the gap that this ends is told whole */
+	uint64_t idle_from; /* latest end of an activity before the slice; 0: none was read */
+	/* it has activities that count: the whole gap at the start of the slice is reported */
+	bool counts;
 };
 
 struct cutter {
@@ -55,24 +56,25 @@ struct cutter {
 	size_t session;
 	struct gt_cut *cut;
 	struct gt_capture_writer *writer;
-	struct gt_call_set launches;               /* of work that counts */
-	struct gt_counts written, *process_counts; /* process_counts: of each of the session */
-	uint64_t begin_ns, end_ns;                 /* of records that count */
-	uint64_t work_from; /* when the first work that counts was launched, or before */
-	struct edge *edges; /* by device index; the last one for "not known" */
+	struct gt_call_set launches; /* launching calls of activities that count */
+	/* process_counts: for each process of the session */
+	struct gt_counts written, *process_counts;
+	uint64_t begin_ns, end_ns; /* range of the records that count */
+	uint64_t work_from;        /* launch time of the first activity that counts, or earlier */
+	struct edge *edges;        /* by device index; the last one for "not known" */
 	uint64_t passed, total;
 	struct block_reader reader;
 	struct gt_decoder decoder;
-	struct gt_shared_texts texts; /* of the item at hand */
+	struct gt_shared_texts texts; /* texts of the current item */
 	uint64_t record[UINT16_MAX + 1];
-	/* of the thread at hand */
+	/* of the current thread */
 	struct gt_stream *stream;
 	const struct gt_clock_lines *host;
 	uint32_t process, ordinal;
-	uint8_t context;        /* of the rows that are written */
-	uint8_t source_context; /* of the rows that are read */
-	bool has_inner[DEPTHS]; /* a call of that depth was written: the one around it is needed */
-	uint64_t newest_start;  /* of the calls that count */
+	uint8_t context;        /* context of the rows written */
+	uint8_t source_context; /* context of the rows read */
+	bool has_inner[DEPTHS]; /* a call of that depth was written: its enclosing call is needed */
+	uint64_t newest_start;  /* latest start of the calls that count */
 	struct begun *begun;
 	size_t begun_count, begun_room;
 	uint64_t stacks[STACKS][3], called[STACKS]; /* rows of stacks; calls that were written */
@@ -120,7 +122,7 @@ static void make_call(struct cutter *k, const struct gt_row *row, struct gt_item
 	item->ret = row->words[0];
 	item->args = payload_at ? row->words + 1 : NULL;
 	item->payload = payload_at ? (const uint8_t *)(row->words + payload_at) : NULL;
-	gt_shared_texts_put(&k->texts, k->c, item, 1); /* no memory: as if they were not there */
+	gt_shared_texts_put(&k->texts, k->c, item, 1); /* no memory: as if the texts were missing */
 	gt_item_relay(item);
 }
 
@@ -158,7 +160,7 @@ static void make_work(const struct cutter *k, const struct gt_row *row, struct g
 
 /* Rows into the cut ------------------------------------------------------------------------ */
 
-/* The row as the ring had it. Return: its words. */
+/* Restore the row as it was in the ring. Return its number of words. */
 static uint32_t restore_record(struct cutter *k, const struct gt_row *row)
 {
 	uint64_t *r = k->record;
@@ -197,7 +199,7 @@ static int put_record(struct cutter *k, const uint64_t *record, uint32_t words, 
 	return status;
 }
 
-/* Everything around a row that is written: first. What is written stands before the rest. */
+/* Write the starts of all open ranges before a row. Those already written precede the rest. */
 static int put_begun(struct cutter *k)
 {
 	size_t i = k->begun_count;
@@ -232,7 +234,7 @@ static int begin_range(struct cutter *k, const uint64_t *record, uint32_t words,
 	return 0;
 }
 
-/* What was begun last of that kind; NULL: nothing. */
+/* Return the last open entry of that kind; NULL: none. */
 static struct begun *find_begun(const struct cutter *k, uint16_t kind)
 {
 	for (size_t i = k->begun_count; i-- > 0;)
@@ -247,7 +249,7 @@ static void remove_begun(struct cutter *k, struct begun *b)
 	memmove(b, b + 1, (size_t)(k->begun + --k->begun_count - b) * sizeof *b);
 }
 
-/* Stacks, which stand before their call's row, or behind that of a slow one. */
+/* Write the stacks of a call. They come before the call's row, or after it if the call was slow. */
 static int put_stacks(struct cutter *k, uint64_t id)
 {
 	int status = 0;
@@ -282,13 +284,13 @@ static void note_time(struct cutter *k, const struct gt_item *item)
 		k->end_ns = item->end_ns;
 }
 
-/* A row and what is around it. @counts: as a call or work; @range: .. as a range */
+/* Write a row and the ranges around it. @counts: as a call or activity; @range: as a range */
 static int put_row(struct cutter *k, const struct gt_row *row, const struct gt_item *item,
 		   bool counts, bool range)
 {
 	const uint32_t words = restore_record(k, row);
 	const uint8_t context = (counts ? 0 : GT_CONTEXT_ROW) | (range ? 0 : GT_CONTEXT_RANGE);
-	/* what is no mark says nothing of ranges: no other context for it */
+	/* context of ranges does not apply to operations without a mark */
 	const bool marks = item->kind == GT_RECORD_CALL && gt_operation(item->op) &&
 			   gt_operation(item->op)->mark;
 	int status = counts || item->kind == GT_RECORD_CALL ? put_begun(k) : 0;
@@ -309,9 +311,10 @@ static int put_row(struct cutter *k, const struct gt_row *row, const struct gt_i
 	return status;
 }
 
-/* What is needed -------------------------------------------------------------------------- */
+/* Needed calls ---------------------------------------------------------------------------- */
 
-/* Was a call in it written? Those of its depth are around the next one. */
+/* Return true if a call inside one of this depth was written. Forget deeper calls: the next call of
+ * this depth does not enclose them. */
 static bool take_inner(struct cutter *k, unsigned depth)
 {
 	bool has = false;
@@ -331,10 +334,10 @@ static bool is_needed(struct cutter *k, const struct gt_row *row, const struct g
 	if (info && info->mark == GT_MARK_RANGE)
 		return k->newest_start >= row->start && k->newest_start;
 	if (info && (info->mark == GT_MARK_START || info->mark == GT_MARK_STOP))
-		return true; /* another thread may have the other one */
+		return true; /* the other end may be on another thread */
 	if (k->cut->is_time && item->end_ns >= k->work_from && item->start_ns <= k->cut->to_ns)
 		return true;
-	return info && info->joins; /* ranks are compared by them */
+	return info && info->joins; /* ranks are compared through these calls */
 }
 
 static int take_mark(struct cutter *k, const struct gt_row *row, const struct gt_item *item,
@@ -370,7 +373,7 @@ static int take_call(struct cutter *k, const struct gt_row *row)
 	make_call(k, row, &item);
 	info = gt_operation(item.op);
 	counts = k->cut->wants(k->cut->data, &item, &range);
-	/* if nobody ends it */
+	/* a range that is not ended counts if its start does */
 	range |= counts && info && (info->mark == GT_MARK_PUSH || info->mark == GT_MARK_START);
 	needed = take_inner(k, depth) || is_needed(k, row, &item, info);
 	if (info && (info->mark == GT_MARK_PUSH || info->mark == GT_MARK_POP))
@@ -400,7 +403,7 @@ static void note_edge(struct cutter *k, const struct gt_item *item, bool counts)
 		edge->idle_from = item->end_ns;
 }
 
-/* Work that counts: its call is needed, and what it may have stood behind. */
+/* Add the call of an activity that counts, and the time in which it may have been queued. */
 static int note_launch(struct cutter *k, const struct gt_row *row)
 {
 	struct gt_item item;
@@ -460,11 +463,11 @@ static int take_row(struct cutter *k, const struct gt_row *row, bool launches)
 
 /* Threads ----------------------------------------------------------------------------------- */
 
-/* Return: 0, also for a damaged block, or negative errno with a cause. */
+/* Return 0, also for a damaged block, or negative errno with a cause. */
 static int read_block(struct cutter *k, struct stream_block *b, bool launches)
 {
 	struct gt_file_stream base = gt_block_base(b);
-	uint8_t context = 0; /* of the source's rows */
+	uint8_t context = 0; /* context of the source's rows */
 	const uint8_t *payload;
 	struct gt_row row;
 	int status = gt_block_read(&k->reader, k->c, b, &payload), done = 0;
@@ -532,8 +535,8 @@ static int read_thread(struct cutter *k, const struct ring_stream *s, bool launc
 	return status;
 }
 
-/* What work that counts stood behind may have stood behind other work itself. And the gap in which
- * the slice begins belongs to the work that ends it. */
+/* Widen the time: activities that delayed those in the slice may have been delayed by others
+ * themselves. Also, the gap in which the slice starts belongs to the activity that ends it. */
 static void widen_time(struct cutter *k)
 {
 	uint64_t before = k->cut->from_ns > k->work_from ? k->cut->from_ns - k->work_from : 0;
@@ -556,7 +559,7 @@ static int read_threads(struct cutter *k, bool launches)
 	return status;
 }
 
-/* All that is no rows ------------------------------------------------------------------------ */
+/* Metadata ----------------------------------------------------------------------------------- */
 
 static bool is_copied(const struct gt_scan_block *b)
 {
@@ -586,7 +589,7 @@ static int copy_block(struct cutter *k, struct copying *m)
 	if (status && status != -ENODATA)
 		return gt_error(status, "cannot read a capture");
 	if (status || gt_crc32c(0, m->payload, h->stored_bytes) != h->payload_crc)
-		return 0; /* as in reading it */
+		return 0; /* skipped, as when reading */
 	status = gt_writer_append_block(k->writer, h->type, h->process, h->ordinal, m->payload,
 					h->stored_bytes);
 	if (!status && k->writer->main.out_bytes > FLUSH_BYTES)
@@ -620,7 +623,7 @@ static int copy_metadata(struct cutter *k)
 	return status ? status : gt_capture_flush(k->writer);
 }
 
-/* What was recorded and is not here was not kept. */
+/* Write counts: records that are not in the cut are counted as not_kept. */
 static int put_counts(struct cutter *k)
 {
 	const struct session *s = k->c->sessions[k->session];
@@ -652,7 +655,8 @@ static int put_kept(struct cutter *k)
 	if (k->cut->is_time && k->work_from < k->begin_ns)
 		k->begin_ns = k->work_from > s->info.start_ns ? k->work_from : s->info.start_ns;
 	if (s->kept.is_kept && s->kept.begin_ns + (uint64_t)s->shift_ns > k->begin_ns)
-		k->begin_ns = s->kept.begin_ns + (uint64_t)s->shift_ns; /* not all before is here */
+		/* earlier records are incomplete */
+		k->begin_ns = s->kept.begin_ns + (uint64_t)s->shift_ns;
 	kept.begin_ns = k->begin_ns < k->end_ns ? k->begin_ns - (uint64_t)s->shift_ns : 0;
 	kept.end_ns = k->begin_ns < k->end_ns ? k->end_ns - (uint64_t)s->shift_ns : 0;
 	return gt_writer_put_kept(k->writer, &kept);

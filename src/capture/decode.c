@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The row decoder as a function, for callers that need no speed. Compiled twice, see fastcpu.h. */
+/* The row decoder as a function, for callers that do not need speed. Compiled twice, see
+ * fastcpu.h. */
 #include "capture/decode_row.h"
 
 int GT_DECODER_NEXT(struct gt_decoder *d, struct gt_row *row)

@@ -9,33 +9,34 @@
 
 #include "capture/format.h"
 
-/* Readable bytes that must follow a payload: a row without a tail never reads further than this
- * past its start. */
+/* Readable bytes that must follow a payload: a row without a tail that starts in the payload is
+ * never read further than this past its start. */
 #define GT_DECODE_SLACK 2048u
 
-/* What items have of a row's head word, as they begin. */
+/* The first fields of an item, which come from a row's head word. */
 struct gt_item_head {
 	uint32_t kind, op, payload_bytes, detail;
 };
 
-/* What nearly all rows are, without a tail; see gt_decode_row() for all. */
+/* Kinds of nearly all rows, if without a tail; see gt_decode_row() for all. */
 enum gt_decode_way { GT_DECODE_ANY, GT_DECODE_LONE_CALL /* depth 0 */, GT_DECODE_DEVICE };
 
-/* Of a head word: all that its rows have in common, in one cache line. */
+/* Decoded head word: all that its rows have in common, in one cache line. */
 struct gt_decode_shape {
 	uint64_t head;
-	uint64_t *words; /* of the row before, in gt_decoder.words */
+	uint64_t *words; /* words of the previous row, in gt_decoder.words */
 	uint16_t coded, tail;
-	uint16_t payload_at; /* of a call's arguments: the word behind them; 0: it has none */
-	uint8_t way;         /* enum gt_decode_way */
-	uint8_t code_bytes, last_codes; /* of the codes that lie together; gt_last_codes() */
+	/* of a call's arguments: index of the word after them; 0: no arguments */
+	uint16_t payload_at;
+	uint8_t way;                    /* enum gt_decode_way */
+	uint8_t code_bytes, last_codes; /* of the codes that are stored together; gt_last_codes() */
 	struct gt_item_head item;
-	uint32_t rows; /* of this shape, in the block so far */
+	uint32_t rows; /* rows of this shape in the block so far */
 	char pad[12];
 };
 static_assert(sizeof(struct gt_decode_shape) == 64, "found without a multiplication");
 
-/* Where a decoder is. */
+/* Position of a decoder. */
 struct gt_decode_at {
 	const uint8_t *p;
 	uint64_t last_end, expect_id;
@@ -44,7 +45,7 @@ struct gt_decode_at {
 struct gt_decoder;
 struct gt_row;
 
-/* Room for a row's words: by fours, and gt_decode_place(). */
+/* Room for a row's words: stored four at a time, at gt_decode_place(). */
 #define GT_DECODE_OUT (GT_ROW_PREDICTED + 16u)
 
 /* See gt_decoder_next(). */
@@ -56,11 +57,11 @@ struct gt_decoder {
 	struct gt_decode_at at;
 	const uint8_t *end;
 	uint32_t shape_count;
-	uint64_t *scratch; /* a row with a tail, whole; NULL until there is one */
+	uint64_t *scratch; /* the words of a row with a tail; NULL until there is one */
 	struct gt_decode_shape shapes[GT_ROW_NEW_SHAPE + 1];
-	/* of each shape's last row, gt_decode_place() */
+	/* the last row of each shape, gt_decode_place() */
 	uint64_t words[GT_ROW_SHAPES][GT_DECODE_OUT];
-	uint64_t out[GT_DECODE_OUT]; /* of the row at hand */
+	uint64_t out[GT_DECODE_OUT]; /* the current row */
 };
 
 /* A decoded record. Valid until the next gt_decoder_next(). */
@@ -68,7 +69,7 @@ struct gt_row {
 	const struct gt_decode_shape *shape;
 	uint64_t head;
 	uint64_t start, end, id; /* CALL */
-	/* gt_row_count(). CALL: ret and what follows; others: all behind the head */
+	/* gt_row_count(). CALL: ret and the words after it; others: all words after the head */
 	const uint64_t *words;
 };
 
@@ -81,7 +82,7 @@ static inline uint32_t gt_row_count(const struct gt_row *row)
 {
 	return (uint32_t)row->shape->coded + row->shape->tail;
 }
-/* Return: 1 and *row, 0 at the end, -EBADMSG, -ENOMEM. */
+/* Return 1 and *row, 0 at the end, -EBADMSG, -ENOMEM. */
 static inline int gt_decoder_next(struct gt_decoder *d, struct gt_row *row)
 {
 	return d->next(d, row);

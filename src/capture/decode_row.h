@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Undoes encode.c, one row at a time, inlined into the loops that want rows (decode.c,
- * cursor_next.c; each compiled twice, see fastcpu.h). The payload may be anything: nothing is
- * trusted but its length. A row is decoded without a look at the end, because GT_DECODE_SLACK
- * readable bytes follow the payload; whether it went past the end is checked once, after. */
+/* Decodes the rows of encode.c, one at a time, inlined into the loops that read rows (decode.c,
+ * cursor_next.c; each compiled twice, see fastcpu.h). The payload may contain anything: only its
+ * length is trusted. A row is decoded without checking for the end, because GT_DECODE_SLACK
+ * readable bytes follow the payload; afterwards one check finds whether it went past the end. */
 #ifndef GPUTAP_CAPTURE_DECODE_ROW_H
 #define GPUTAP_CAPTURE_DECODE_ROW_H
 
@@ -24,14 +24,14 @@ static inline uint64_t gt_row_load(const uint8_t *p)
 	return v;
 }
 
-/* Words that begin in the middle of 32 bytes, so that those behind the first, which are stored
- * by fours, do not. */
+/* Return a place for words such that the first one ends at a multiple of 32 bytes: the words after
+ * it, which are stored four at a time, are then aligned. */
 static inline uint64_t *gt_decode_place(uint64_t *room)
 {
 	return (uint64_t *)(((uintptr_t)room + 31) & ~(uintptr_t)31) + GT_WORDS_PAD - 1;
 }
 
-/* What an item has of the head word; none of a kind that has no arguments. */
+/* Fill in an item's fields from the head word; no payload if the kind has no arguments. */
 static void gt_decode_shape_item(struct gt_decode_shape *s, uint32_t words)
 {
 	uint32_t nargs = GT_OP_NARGS(s->item.op);
@@ -65,12 +65,13 @@ static __attribute__((noinline)) struct gt_decode_shape *gt_decode_shape_new(str
 		break;
 	case GT_RECORD_DEVICE:
 		min = GT_DEVICE_MIN_WORDS;
-		if (GT_OP_DOMAIN(head >> 32) >= GT_DOMAIN_COUNT) /* readers have room for so many */
+		/* readers' arrays have this size */
+		if (GT_OP_DOMAIN(head >> 32) >= GT_DOMAIN_COUNT)
 			return NULL;
 		break;
 	case GT_RECORD_EXTERNAL:
 	case GT_RECORD_STACK: min = GT_EXTERNAL_MIN_WORDS; break;
-	default: /* of a later version: read as words, dropped by the cursor */ min = 2;
+	default: /* from a later version: read as words, which the cursor drops */ min = 2;
 	}
 	if (words < min)
 		return NULL;
@@ -80,7 +81,7 @@ static __attribute__((noinline)) struct gt_decode_shape *gt_decode_shape_new(str
 				      .item = {.kind = kind, .op = (uint32_t)(head >> 32)}};
 	s->coded = (uint16_t)(words - fixed < GT_ROW_PREDICTED ? words - fixed : GT_ROW_PREDICTED);
 	s->tail = (uint16_t)(words - fixed - s->coded);
-	/* the first word of a call has its code elsewhere */
+	/* the first word of a call has its code in the control byte */
 	s->code_bytes = (uint8_t)((s->coded - (kind == GT_RECORD_CALL) + 3) / 4);
 	s->last_codes = gt_last_codes(s->coded - (kind == GT_RECORD_CALL));
 	gt_decode_shape_item(s, words);
@@ -94,7 +95,7 @@ static __attribute__((noinline)) struct gt_decode_shape *gt_decode_shape_new(str
 	return s;
 }
 
-/* The row's words with its tail, as one run of words. */
+/* Join the row's words and its tail into one array. */
 static __attribute__((noinline)) int gt_decode_join_tail(struct gt_decoder *d,
 							 const struct gt_decode_shape *s,
 							 const uint8_t **p, const uint64_t **words)
@@ -140,7 +141,7 @@ static __attribute__((noinline)) const uint8_t *gt_decode_id(const uint8_t *p, u
 	return p;
 }
 
-/* Into each loop: a call of it costs what two rows do. */
+/* Inlined into each loop: calling it would cost as much as two rows. */
 static inline __attribute__((always_inline)) const uint8_t *gt_decode_call(
 	struct gt_decode_at *at, const struct gt_decode_shape *s, uint64_t *out, struct gt_row *row)
 {
@@ -159,13 +160,13 @@ static inline __attribute__((always_inline)) const uint8_t *gt_decode_call(
 	row->id = id;
 	at->expect_id = id + 1;
 	at->last_end = row->end;
-	if (control & 0x30) /* mostly a status, which is what it was */
+	if (control & 0x30) /* usually a status that has not changed */
 		p = gt_get_word(p, s->words, control >> 4 & 3);
 	out[0] = s->words[0];
 	return gt_get_words(p, codes, s->words + 1, out + 1, s->code_bytes, s->last_codes);
 }
 
-/* Stamps were stored as differences; the shape keeps the differences. */
+/* Decode a device row. Stamps were stored as differences; the shape keeps the differences. */
 static inline __attribute__((always_inline)) const uint8_t *gt_decode_device(
 	const struct gt_decode_at *at, const struct gt_decode_shape *s, uint64_t *out)
 {
@@ -183,7 +184,7 @@ static inline __attribute__((always_inline)) const uint8_t *gt_decode_device(
 	return p;
 }
 
-/* The shape of the next row, whose first byte is passed. NULL: there is no such row. */
+/* Return the shape of the next row and skip its first byte. NULL: no such shape. */
 static inline struct gt_decode_shape *gt_decode_next_shape(struct gt_decoder *d,
 							   struct gt_decode_at *at)
 {
@@ -202,8 +203,8 @@ static inline struct gt_decode_shape *gt_decode_next_shape(struct gt_decoder *d,
 	return s;
 }
 
-/* The row behind its first byte. @at: of @d. @out: gt_decode_place(), with room for
- * GT_DECODE_OUT words; where the row's words go, unless it has a tail. Return: 1, -EBADMSG,
+/* Decode the row after its first byte. @at: of @d. @out: gt_decode_place(), with room for
+ * GT_DECODE_OUT words; receives the row's words, unless it has a tail. Return 1, -EBADMSG,
  * -ENOMEM. */
 static inline int gt_decode_row(struct gt_decoder *d, struct gt_decode_at *at,
 				const struct gt_decode_shape *s, uint64_t *out, struct gt_row *row)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Bounds of device clocks that have nothing better: all device work of the processes that have such
- * a clock, and all waits.
+/* Bounds of device clocks that have nothing better, from all GPU activities of the processes that
+ * have such a clock, and all waits.
  *
- * Work is not queued before its call begins, nor (of the sample, whose calls' ends are known
- * already) after its end. It had ended, at the latest, by
+ * An activity is not queued before its call starts, nor (for the sample, in which the ends of calls
+ * are known) after its end. It ended, at the latest, at the earliest of
  *   - the end of the call that caused it, if that is a blocking copy;
  *   - the end of the call that finishes its queue that the same thread called next;
- *   - the end of the call whose record follows it in its stream: in it, it was found complete.
+ *   - the end of the call whose record follows it in its stream: in that call, it was found
+ *     complete.
  *
- * First all calls are read, for the waits (a bounded number: fewer make the clock known less well,
- * not wrong), then all device work. */
+ * First all calls are read, for the waits (a bounded number: fewer waits make the clock less
+ * precise, not wrong), then all activities. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -19,11 +20,11 @@
 
 enum { WAITS_MAX = 1 << 18, PENDING_MAX = 4096 };
 
-/* A blocking copy by its id, or a finish by its thread and queue. */
+/* A blocking copy, found through its id, or a finish, through its thread and queue. */
 struct wait {
 	uint64_t key; /* id; handle of the queue */
 	uint64_t start, end;
-	uint32_t process, ordinal; /* ordinal: of finishes, else 0 */
+	uint32_t process, ordinal; /* ordinal: for finishes, else 0 */
 };
 
 struct wait_list {
@@ -31,7 +32,7 @@ struct wait_list {
 	size_t count, room;
 };
 
-/* Work that was found complete in a call whose record is still to come. */
+/* An activity that was found complete in a call whose record has not come yet. */
 struct pending {
 	struct gt_device_clock *clock;
 	uint64_t stamp, by;
@@ -63,7 +64,7 @@ static int compare_waits(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* The first wait that is not before @key; NULL: none of the same process, thread and key. */
+/* Return the first wait not before @key; NULL: none of the same process, thread and key. */
 static const struct wait *find_wait(const struct wait_list *l, const struct wait *key)
 {
 	size_t low = 0, high = l->count;
@@ -124,7 +125,7 @@ static void flush_pending(struct bounding *b, uint64_t by)
 	b->pending_count = 0;
 }
 
-/* By when the program had waited for an item of work; UINT64_MAX: it did not. */
+/* Return when the program had waited for an activity; UINT64_MAX: it did not. */
 static uint64_t find_end(const struct bounding *b, uint32_t process, const uint64_t *words)
 {
 	const struct gt_object_info *queue =
@@ -163,7 +164,7 @@ static void add_work(struct bounding *b, uint32_t process, const struct gt_row *
 				 w[0] ? find_end(b, process, w) : UINT64_MAX};
 }
 
-/* Return: 0 (also for a damaged block) or negative errno. */
+/* Return 0 (also for a damaged block) or negative errno. */
 static int read_block(struct bounding *b, struct stream_block *block, bool work)
 {
 	struct gt_file_stream base = gt_block_base(block);
@@ -188,7 +189,7 @@ static int read_block(struct bounding *b, struct stream_block *block, bool work)
 	return status == -ENOMEM ? status : 0;
 }
 
-/* All blocks of processes that have a clock without anything better. */
+/* Read all blocks of processes that have a clock without anything better. */
 static int read_blocks(struct bounding *b, bool work)
 {
 	struct gt_capture *c = b->capture;
@@ -196,7 +197,7 @@ static int read_blocks(struct bounding *b, bool work)
 	int status = 0;
 
 	for (size_t i = 0; i < c->block_count && !status; i++) {
-		struct stream_block *block = &c->blocks[i]; /* by process, as clocks are */
+		struct stream_block *block = &c->blocks[i]; /* sorted by process, like the clocks */
 		bool wanted = false;
 
 		while (clock < c->clock_count && c->clocks[clock].process < block->process)
@@ -218,7 +219,7 @@ static int bound_clocks(struct bounding *b)
 
 	if (status)
 		return status;
-	if (b->copies.count) /* qsort() wants a list, empty or not */
+	if (b->copies.count) /* qsort() requires a list even if it is empty */
 		qsort(b->copies.list, b->copies.count, sizeof *b->copies.list, compare_waits);
 	if (b->finishes.count)
 		qsort(b->finishes.list, b->finishes.count, sizeof *b->finishes.list, compare_waits);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Settling the clock of every device of a capture when it is opened: the readings are all there,
- * and of the work a bounded sample is decoded, from blocks spread over the whole file. The call
- * that caused a sampled item of work lies in its thread's stream; the blocks' tick ranges say
- * where. */
+/* Settles the clock of every device of a capture when it is opened: all readings are used, and a
+ * bounded sample of GPU activities is decoded, from blocks spread over the whole file. The call of
+ * a sampled activity is in the stream of its thread; the blocks' tick ranges say where. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +10,12 @@
 #include "util/error.h"
 
 enum {
-	SAMPLE_BLOCKS = 1024, /* of all sessions together, of each .. */
+	SAMPLE_BLOCKS = 1024, /* of all sessions together; of each session .. */
 	SAMPLE_BLOCKS_LOW = 8,
-	/* .. but at least one of each process, so that each device is seen, up to .. */
+	/* .. but at least one of each process, so that each device is included, up to .. */
 	SAMPLE_BLOCKS_HIGH = 64,
-	SAMPLE_BLOCKS_MAX = 512, /* .. in a session */
-	SAMPLE_WORK = 1024,      /* of a block */
+	SAMPLE_BLOCKS_MAX = 512, /* .. per session */
+	SAMPLE_WORK = 1024,      /* per block */
 };
 
 struct clock_sample {
@@ -56,7 +55,7 @@ static int add_clock(struct gt_capture *c, uint32_t process, uint32_t device)
 	return 0;
 }
 
-/* A clock for every device that has an object or readings, and one of each process for work
+/* Make a clock for every device that has an object or readings, and one per process for activities
  * whose device is not known, or has no object because it was lost. */
 static int make_clocks(struct gt_capture *c)
 {
@@ -90,7 +89,7 @@ static int make_clocks(struct gt_capture *c)
 	return 0;
 }
 
-/* Rates that devices declare. */
+/* Set the rates that devices declare. */
 static void set_rates(struct gt_capture *c)
 {
 	for (size_t i = 0; i < c->object_count; i++) {
@@ -104,7 +103,7 @@ static void set_rates(struct gt_capture *c)
 	}
 }
 
-/* Device work of one block. Return: 0 (also for a damaged one) or negative errno. */
+/* Sample the GPU activities of one block. Return 0 (also for a damaged one) or negative errno. */
 static int sample_block(struct sampler *s, struct stream_block *b)
 {
 	struct gt_file_stream base = gt_block_base(b);
@@ -134,7 +133,7 @@ static int sample_block(struct sampler *s, struct stream_block *b)
 	return status == -ENOMEM ? status : 0;
 }
 
-/* The block of a stream whose calls ran at that time; NULL: none. */
+/* Return the block of a stream whose calls ran at that time; NULL: none. */
 static struct stream_block *find_block(struct gt_capture *c, uint32_t process, uint32_t ordinal,
 				       uint64_t ticks)
 {
@@ -161,8 +160,8 @@ static struct stream_block *find_block(struct gt_capture *c, uint32_t process, u
 	return NULL;
 }
 
-/* Ends of the calls of the samples, from the block that holds the call of the one in the middle:
- * samples of a block come from the same time, so this finds nearly all. */
+/* Find the ends of the samples' calls, in the block that holds the call of the middle one: samples
+ * of a block come from the same time, so this finds nearly all. */
 static int find_ends(struct sampler *s, uint32_t process)
 {
 	const struct clock_sample *middle = &s->samples[s->count / 2];
@@ -219,7 +218,8 @@ static int sample(struct sampler *s, struct stream_block *b)
 	return status;
 }
 
-/* Blocks of a session with device work, of @total: every n-th, and the first of each process. */
+/* Sample a session's blocks with GPU activities: every n-th, and the first of each process. @total:
+ * their number. */
 static int sample_session(struct sampler *s, size_t first, size_t end, size_t total)
 {
 	struct gt_capture *c = s->capture;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The hot half of the collector. A record's head word (size, kind, detail, operation) is its shape.
- * A shape that this block has seen before is coded in one byte, and the record's words as
- * differences to the shape's last row. The lengths of the words come first, in codes. Each value is
- * stored as 8 bytes, and the next one is stored over those that it did not need: no branch depends
- * on a value.
+ * A shape already seen in the block is coded in one byte, and the record's words as differences to
+ * the shape's last row. The lengths of the words come first, as codes. Each value is stored as 8
+ * bytes, and the next one overwrites the bytes that it did not need: no branch depends on a value.
  *
- * The records lie in memory that the traced program can write to while we read. So the head is read
- * once, and all bounds of accesses derive from that copy.
+ * The records lie in memory that the traced program can write to while they are read. Therefore the
+ * head is read once, and all bounds of accesses derive from that copy.
  * Compiled twice, see fastcpu.h. Never here: allocation, I/O. */
 #include "capture/encode.h"
 
@@ -21,16 +20,16 @@ static inline uint64_t load_relaxed(const uint64_t *p)
 	return __atomic_load_n(p, __ATOMIC_RELAXED);
 }
 
-/* What changes with every call, in registers: the rows are bytes, so a store to them would make
- * the compiler load it again from the struct. */
+/* State that changes with every call, kept in registers: rows are stored as bytes, which may alias
+ * the struct, so after each store the compiler would reload its fields. */
 struct hot {
 	uint8_t *p;
 	uint64_t last_end, expect_id;
-	/* of all calls, or-ed: the highest bit is set when one ends before it begins */
+	/* all durations or-ed: the highest bit is set if a call ended before it started */
 	uint64_t durations;
 };
 
-/* Would a writer of ours make a row with such a head? Asked once for a shape and a block. */
+/* Return true if a gputap writer makes rows with such a head. Called once per shape and block. */
 static bool is_known_shape(uint64_t head)
 {
 	uint32_t words = head & 0xffff, kind = head >> 16 & 0xff, detail = head >> 24 & 0xff,
@@ -43,14 +42,14 @@ static bool is_known_shape(uint64_t head)
 	case GT_RECORD_STACK:
 		return words == sizeof(struct gt_record_stack) / 8 && !detail &&
 		       gt_operation(op) != NULL;
-	case GT_RECORD_CONTEXT: return false; /* no program's */
+	case GT_RECORD_CONTEXT: return false; /* written by gt_capture_cut(), not by a program */
 	default:
 		return words == GT_EXTERNAL_MIN_WORDS && detail <= 1 &&
 		       op < GT_EXTERNAL_STACK_COUNT;
 	}
 }
 
-/* What a reader must know of the block: asked once for a shape and a block. */
+/* Return the block's marks that a row of this head adds. Called once per shape and block. */
 static uint32_t find_mark(uint64_t head)
 {
 	const struct gt_operation_info *info;
@@ -90,8 +89,8 @@ static struct gt_shape *shape_new(struct gt_encoder *e, uint8_t **p, uint64_t he
 	return s;
 }
 
-/* The shape of a head word; writes its reference. NULL: the block is full. @fixed: words that
- * have no code */
+/* Find or add the shape of a head word and write its reference. NULL: the block is full. @fixed:
+ * words that have no code */
 static inline struct gt_shape *shape_get(struct gt_encoder *e, uint8_t **p, uint64_t head,
 					 uint32_t words, uint32_t fixed)
 {
@@ -128,7 +127,7 @@ static uint8_t *put_id(uint8_t *p, uint64_t distance)
 	return p;
 }
 
-/* false: the block is full */
+/* Return false if the block is full. */
 static inline bool encode_call(struct gt_encoder *e, struct hot *hot, const uint64_t *r,
 			       uint64_t head, uint32_t words)
 {
@@ -147,7 +146,7 @@ static inline bool encode_call(struct gt_encoder *e, struct hot *hot, const uint
 		e->base_id = hot->expect_id = id;
 		e->doubted |= GT_ID_ORDINAL(id) != e->ordinal;
 	}
-	/* control, the codes of all words but ret, then the values */
+	/* the control byte, the codes of all words but ret, then the values */
 	prev = s->prev;
 	at = p;
 	p += 1 + (s->coded + 2) / 4;
@@ -186,7 +185,7 @@ static inline bool encode_call(struct gt_encoder *e, struct hot *hot, const uint
 	return true;
 }
 
-/* When work of a device ran. */
+/* Note when a device was active. */
 static void note_device(struct gt_encoder *e, uint32_t device, uint64_t start, uint64_t end)
 {
 	struct gt_file_device *d = e->devices;
@@ -213,7 +212,7 @@ static void note_device(struct gt_encoder *e, uint32_t device, uint64_t start, u
 	d[i].last_end = end > d[i].last_end ? end : d[i].last_end;
 }
 
-/* A row that is no call. */
+/* Encode a row that is not a call. */
 static bool encode_other(struct gt_encoder *e, uint8_t **at, const uint64_t *r, uint64_t head,
 			 uint32_t words)
 {
@@ -234,7 +233,7 @@ static bool encode_other(struct gt_encoder *e, uint8_t **at, const uint64_t *r, 
 			w[i] -= w[i - 1];
 		from = w;
 	} else if ((head >> 16 & 0xff) == GT_RECORD_DEVICE) {
-		e->device_count = GT_FILE_DEVICES_LOST; /* of a later version */
+		e->device_count = GT_FILE_DEVICES_LOST; /* from a later version */
 	}
 	if ((head >> 16 & 0xff) == GT_RECORD_CONTEXT)
 		e->context = head >> 24 & 0xff;
@@ -244,8 +243,8 @@ static bool encode_other(struct gt_encoder *e, uint8_t **at, const uint64_t *r, 
 	return true;
 }
 
-/* Is a record that goes into rows what its head says? Its class is counted, or GT_CLASS_COUNT:
- * not counted. */
+/* Check that a record's length matches its head. @class: receives the class in which it is counted,
+ * or GT_CLASS_COUNT: not counted. */
 static inline bool is_valid_head(uint32_t words, uint32_t kind, uint32_t op, uint32_t *class)
 {
 	switch (kind) {
@@ -286,7 +285,7 @@ const uint64_t *GT_ENCODER_RUN(struct gt_encoder *e, const uint64_t *r, const ui
 				*stop = GT_ENCODE_META;
 				break;
 			}
-			/* work that is not to be recorded after all: nobody makes other ones */
+			/* an activity dropped after reservation; writers make no other padding */
 			if (words != GT_DEVICE_MIN_WORDS)
 				e->doubted = true;
 			r += words;

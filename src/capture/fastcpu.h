@@ -4,7 +4,7 @@
 #ifndef GPUTAP_CAPTURE_FASTCPU_H
 #define GPUTAP_CAPTURE_FASTCPU_H
 
-/* The function of that name that suits this CPU. */
+/* The variant of that function for this CPU. */
 #if GT_CAPTURE_V3
 #define GT_FOR_THIS_CPU(name) \
 	(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") ? name##_v3 : name##_any)

@@ -3,11 +3,11 @@
  *
  *   | file header | blocks that are not records, in their order | new STREAM blocks |
  *
- * Each block stands for itself (format.h), so that none of those that are left out is missed.
- * Of a flight recorder (keep.h) the first ones are in meta.N, of which there may be a new and
- * shorter one at any time, and the STREAM blocks in chunks. Files that were removed are read to
- * their ends as long as they are open. What a block of records names was written before it, so it
- * is first seen how far records go, then metadata are read, then those records. */
+ * Blocks are independent of each other (format.h), so the blocks left out are not needed. In a
+ * flight recorder (keep.h) metadata is in meta.N, which may be replaced by a new and shorter one at
+ * any time, and the STREAM blocks are in chunks. Removed files are read to their ends as long as
+ * they are open. Metadata that a block of records refers to was written before it, so the end of
+ * the records is determined first, then metadata is read, then the records up to that end. */
 #include "capture/follow.h"
 
 #include <dirent.h>
@@ -29,18 +29,18 @@ enum { NEW_MOST = 256 << 20 };
 /* A file that grows. */
 struct growing {
 	int fd;
-	uint32_t number; /* of chunk or metadata */
-	uint64_t at;     /* of the next block */
+	uint32_t number; /* number of the chunk or metadata file */
+	uint64_t at;     /* position of the next block */
 };
 
 struct gt_follow {
 	char *path;
 	struct growing main; /* the capture, or meta.N */
-	struct growing rows; /* of a flight recorder: the chunk */
-	int image;           /* what the small captures are made of */
-	int folder;          /* of a flight recorder; -1: the file is the capture */
+	struct growing rows; /* in a flight recorder: the chunk */
+	int image;           /* the file in memory that holds the small captures */
+	int folder;          /* in a flight recorder; -1: the file is the capture */
 	char *folder_path;
-	uint64_t kept; /* bytes of the image that stay: header and what is not records */
+	uint64_t kept; /* bytes of the image that are reused: header and metadata */
 	bool ended;
 };
 
@@ -90,7 +90,8 @@ static int copy_block(const struct gt_follow *f, const struct growing *g, uint64
 	return status;
 }
 
-/* The block at g->at. Return: 1, 0: it is not whole yet, negative errno with a cause. */
+/* Read the head of the block at g->at. Return 1, 0 if it is not whole yet, negative errno with a
+ * cause. */
 static int look_at_block(const struct gt_follow *f, const struct growing *g, uint64_t file_bytes,
 			 struct gt_file_block *block, uint64_t *bytes)
 {
@@ -116,12 +117,12 @@ static int get_file_bytes(const struct gt_follow *f, struct growing *g, uint64_t
 	if (fstat(g->fd, &st))
 		return gt_error(-errno, "look at %s", f->path);
 	*bytes = (uint64_t)st.st_size;
-	if (*bytes < g->at) /* cut back by its writer: what was there counts as lost */
+	if (*bytes < g->at) /* its writer cut it back: the removed records count as lost */
 		g->at = *bytes;
 	return 0;
 }
 
-/* What is not records goes to the kept ones. */
+/* Append metadata blocks to the image's kept part. */
 static int take_kept(struct gt_follow *f, uint64_t file_bytes)
 {
 	struct growing *g = &f->main;
@@ -142,7 +143,7 @@ static int take_kept(struct gt_follow *f, uint64_t file_bytes)
 	return status;
 }
 
-/* Records up to @end go behind what is there. */
+/* Append records up to @end to the image at *to. */
 static int take_records(const struct gt_follow *f, struct growing *g, uint64_t end, uint64_t *to)
 {
 	struct gt_file_block block;
@@ -178,8 +179,8 @@ static int end_image(const struct gt_follow *f, uint64_t bytes)
 	return ftruncate(f->image, (off_t)bytes) ? gt_error(-errno, "follow %s", f->path) : 0;
 }
 
-/* A capture in one file. In two turns, as kept ones must not come behind records: first all that is
- * kept; then records, unless they are passed over. */
+/* Read a capture in one file, in two passes because metadata must precede records: first all
+ * metadata; then records, unless they are skipped. */
 static int take_blocks(struct gt_follow *f, bool records)
 {
 	uint64_t file_bytes = 0, from, end, to;
@@ -212,9 +213,9 @@ static int begin_image(struct gt_follow *f)
 
 /* A flight recorder's files --------------------------------------------------------- */
 
-/* Files "chunk.N", or "meta.N", that are there. */
+/* Numbers of existing files "chunk.N", or "meta.N". */
 struct numbers {
-	uint32_t least, most; /* least: above the one at hand; 0: none */
+	uint32_t least, most; /* least: above the current one; 0: none */
 };
 
 static struct numbers find_numbers(const struct gt_follow *f, const char *what, uint32_t above)
@@ -244,7 +245,7 @@ static struct numbers find_numbers(const struct gt_follow *f, const char *what, 
 	return found;
 }
 
-/* Return: 1; 0: it is gone; negative errno with a cause. */
+/* Return 1; 0 if it no longer exists; negative errno with a cause. */
 static int open_numbered(const struct gt_follow *f, struct growing *g, const char *what,
 			 uint32_t number)
 {
@@ -258,7 +259,7 @@ static int open_numbered(const struct gt_follow *f, struct growing *g, const cha
 	return 1;
 }
 
-/* @to is what was opened from now on, if it can be read. Return: @status */
+/* If @status is 1, move the newly opened file to @to, else close that file. Return @status. */
 static int take_over(struct growing *to, struct growing *opened, int status)
 {
 	if (status == 1) {
@@ -271,8 +272,9 @@ static int take_over(struct growing *to, struct growing *opened, int status)
 	return status;
 }
 
-/* A chunk's blocks begin with ranges that were open, which are in the chunks before, too.
- * Return: 1; 0: it is gone, or has no head yet; negative errno with a cause. */
+/* Open a chunk. Its first blocks repeat ranges that were open, and are skipped because earlier
+ * chunks have them.
+ * Return 1; 0 if it no longer exists, or has no head yet; negative errno with a cause. */
 static int open_chunk(const struct gt_follow *f, struct growing *to, uint32_t number)
 {
 	struct gt_chunk_head head = {0};
@@ -287,7 +289,7 @@ static int open_chunk(const struct gt_follow *f, struct growing *to, uint32_t nu
 	return take_over(to, &opened, status);
 }
 
-/* The same of metadata. */
+/* Open a metadata file. Return as open_chunk(). */
 static int open_metadata(const struct gt_follow *f, struct growing *to, uint32_t number)
 {
 	struct gt_file_header header;
@@ -304,7 +306,7 @@ static bool is_folder_gone(const struct gt_follow *f)
 	return access(f->folder_path, F_OK) && errno == ENOENT;
 }
 
-/* Metadata anew where there is a newer file of them. Blocks that are not whole come later. */
+/* Read new metadata, from the start if there is a newer file. Incomplete blocks are read later. */
 static int take_metadata(struct gt_follow *f)
 {
 	struct numbers newer = find_numbers(f, "meta", f->main.number);
@@ -326,7 +328,7 @@ static int take_metadata(struct gt_follow *f)
 	return status;
 }
 
-/* All chunks from the one at hand on; the one at hand may have been removed. */
+/* Read all chunks from the current one on; the current one may have been removed. */
 static int take_chunks(struct gt_follow *f)
 {
 	bool gone = is_folder_gone(f);
@@ -339,7 +341,7 @@ static int take_chunks(struct gt_follow *f)
 	to = f->kept;
 	if (!status)
 		status = take_records(f, &f->rows, end, &to);
-	/* the newest chunk is written to still: it comes the next time, with its metadata */
+	/* the newest chunk is still being written: it is read the next time, with its metadata */
 	while (!status && newer.least && to - f->kept < NEW_MOST) {
 		status = open_chunk(f, &f->rows, newer.least);
 		if (status < 0)
@@ -357,7 +359,7 @@ static int take_chunks(struct gt_follow *f)
 	return status ? status : end_image(f, to);
 }
 
-/* "<folder>/.<name>.<first half of the capture's id>.keep", as keep.c has it. */
+/* "<folder>/.<name>.<first half of the capture's id>.keep", as in keep.c */
 static int name_folder(struct gt_follow *f)
 {
 	const char *slash = strrchr(f->path, '/');
@@ -376,8 +378,8 @@ static int name_folder(struct gt_follow *f)
 	return 0;
 }
 
-/* Where the capture is a flight recorder's and its files are there: go on with their newest.
- * Return: 1, 0 or negative errno with a cause. */
+/* If the capture is a flight recorder's and its files exist, continue with the newest ones.
+ * Return 1, 0 or negative errno with a cause. */
 static int begin_keep(struct gt_follow *f)
 {
 	struct growing metadata = {.fd = -1}, rows = {.fd = -1};
@@ -429,7 +431,7 @@ static int pass_over(struct gt_follow *f)
 		status = skip_records(f, &f->rows);
 		return status ? status : take_metadata(f);
 	}
-	/* to its end, and there may be more than comes at once */
+	/* to its end: a step reads a limited amount */
 	for (uint64_t before = 0; !status && f->main.at != before;) {
 		before = f->main.at;
 		status = take_blocks(f, false);
@@ -479,7 +481,8 @@ int gt_follow_next(struct gt_follow *f, struct gt_capture **out, bool *ended)
 	char image[64];
 	int status = 0;
 
-	if (f->folder < 0 && !f->ended) /* they come a moment later than the file */
+	/* a flight recorder's files appear a moment after the capture */
+	if (f->folder < 0 && !f->ended)
 		status = begin_keep(f);
 	if (status >= 0)
 		status = f->folder >= 0 ? take_chunks(f) : take_blocks(f, true);

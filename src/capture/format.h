@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of a capture file. docs/reference/capture-format.md says the same in prose.
+/* The layout of a capture file. docs/reference/capture-format.md describes it in prose.
  *
  *   | gt_file_header 64 | block | block | ... | END block |
  *
  *   block: | gt_file_block 32 | extension of its type, up to head_bytes | payload, stored_bytes |
  *
- * All integers are little-endian. Blocks lie back to back, unaligned. Each block is checked on
- * its own (header and payload apart), so that a file is readable up to any byte at which its
- * writer stopped, and around any damaged part: a reader that meets a bad header looks for the
- * next good one. What a reader does not know it skips: block types, bytes behind the fields that
- * it knows in a header extension or a payload, kinds of records.
+ * All integers are little-endian. Blocks lie back to back, unaligned. Each block is checked on its
+ * own (header and payload apart), so that a file is readable up to any byte at which its writer
+ * stopped, and around any damaged part: a reader that meets a bad header looks for the next good
+ * one. A reader skips everything it does not know: block types, bytes after the known fields of a
+ * header extension or a payload, kinds of records.
  *
  * STREAM payload: rows of one thread's records, decodable without any other block. A row is
  *
@@ -18,18 +18,18 @@
  *                           takes the next index
  *   CALL:   control u8      bits 0-1 bytes of start (1 2 4 8), 2-3 of duration, 4-5 code of ret,
  *                           6: id is not the last one + 1, 7: start lies before the last end
- *           codes           2 bits per word behind ret, lowest first, padded to a byte
- *           start           |start - end of the call before in this block (first: base_ticks)|
+ *           codes           2 bits per word after ret, lowest first, padded to a byte
+ *           start           |start - end of the previous call in this block (first: base_ticks)|
  *           duration        end - start
  *           id              if bit 6: zigzag LEB128 of (id - expected)
- *           ret, words      by their codes
- *   others: codes           2 bits per word behind the head
- *           words           by their codes
- *   tail                    words behind the first GT_ROW_PREDICTED of a row, as they are
+ *           ret, words      sizes given in their codes
+ *   others: codes           2 bits per word after the head
+ *                   words           sizes given in their codes
+ *   tail                    words after the first GT_ROW_PREDICTED of a row, unchanged
  *
- * A word's code: 0 equal to that of the row of this shape before (first: 0); 1, 2, 3: 1, 3, 8
- * bytes of zigzag(value - value before). Device rows store submitted, start, end as the
- * difference to the stamp before them. */
+ * A word's code: 0: equal to the word in the previous row of this shape (first: 0); 1, 2, 3: 1, 3,
+ * 8 bytes of zigzag(value - previous value). Device rows store submitted, start, end as differences
+ * to the preceding stamp. */
 #ifndef GPUTAP_CAPTURE_FORMAT_H
 #define GPUTAP_CAPTURE_FORMAT_H
 
@@ -41,19 +41,20 @@
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	      "captures are little-endian; this machine needs conversions");
 
-#define GT_FILE_MAGIC        "\x89GPUTAP\n" /* 8 bytes: not text, cut by what mends line ends */
-#define GT_FILE_MAJOR        1              /* of one session */
-/* several sessions: a reader of 1 would mix them. A reader refuses a higher one */
+/* 8 bytes; not text, and damaged by a conversion of line ends */
+#define GT_FILE_MAGIC        "\x89GPUTAP\n"
+#define GT_FILE_MAJOR        1 /* one session */
+/* several sessions: a reader of version 1 would mix them. A reader refuses higher versions */
 #define GT_FILE_MAJOR_MERGED 2
-#define GT_FILE_MINOR        2 /* raised when something is added that readers may skip */
+#define GT_FILE_MINOR        2 /* increased when something is added that readers may skip */
 
 struct gt_file_header {
 	char magic[8];
 	uint16_t major, minor;
 	uint32_t header_bytes; /* offset of the first block; 64 */
-	uint8_t uuid[16];      /* of this capture, random */
+	uint8_t uuid[16];      /* id of this capture, random */
 	uint8_t reserved[28];
-	uint32_t crc; /* crc32c of the 60 bytes before; at this place in every version */
+	uint32_t crc; /* crc32c of the preceding 60 bytes; at this offset in every version */
 };
 static_assert(sizeof(struct gt_file_header) == 64, "file format");
 
@@ -61,28 +62,29 @@ static_assert(sizeof(struct gt_file_header) == 64, "file format");
 
 enum gt_block_type {
 	GT_BLOCK_SESSION = 1, /* gt_session_info */
-	GT_BLOCK_PROCESS = 2, /* a process began; head.process is its index */
+	GT_BLOCK_PROCESS = 2, /* a process started; head.process is its index */
 	GT_BLOCK_PROCESS_END = 3,
-	GT_BLOCK_THREAD = 4, /* again when it ended: the newest counts */
+	GT_BLOCK_THREAD = 4, /* written again when the thread ended: the newest counts */
 	GT_BLOCK_CLOCK = 5,  /* gt_clock_tuple */
 	GT_BLOCK_COUNTS = 6, /* gt_counts of a process: the newest counts */
 	/* strings, objects, modules, events, clock readings: ring records as they were */
 	GT_BLOCK_RECORDS = 7,
-	/* rows of calls, device work, external ids; extension gt_file_stream, gt_file_bounds */
+	/* rows of calls, GPU activities, external ids; extension gt_file_stream, gt_file_bounds */
 	GT_BLOCK_STREAM = 8,
 	GT_BLOCK_END = 9, /* nothing follows; gt_file_end */
 	/* of a merged file: gt_file_section and the path; the newest counts */
 	GT_BLOCK_SECTION = 10,
 	/* from version 1.2 on: gt_file_index, and copies of heads; block_index.h */
 	GT_BLOCK_INDEX = 11,
-	/* a snapshot, or the window that a flight recorder kept: gt_file_kept; the newest counts */
+	/* a snapshot, or the window that a flight recorder retained: gt_file_kept; the newest
+	 * counts */
 	GT_BLOCK_KEPT = 12,
 	GT_BLOCK_LOAD = 13, /* gt_file_load of a session; the newest counts */
 };
 
 enum gt_block_flag {
 	GT_BLOCK_ZSTD = 1,   /* payload is a zstd frame of raw_bytes */
-	GT_BLOCK_DEVICE = 2, /* STREAM: holds device work */
+	GT_BLOCK_DEVICE = 2, /* STREAM: contains GPU activities */
 	/* the last 4 bytes of the head are the number of the block's section */
 	GT_BLOCK_OF_SECTION = 4,
 };
@@ -90,19 +92,19 @@ enum gt_block_flag {
 struct gt_file_block {
 	uint32_t magic;
 	uint8_t type, flags;
-	uint16_t head_bytes;   /* of this struct and the extension */
-	uint32_t stored_bytes; /* payload in the file */
-	uint32_t raw_bytes;    /* payload after decompression; else equal */
+	uint16_t head_bytes;   /* size of this struct and the extension */
+	uint32_t stored_bytes; /* size of the payload in the file */
+	uint32_t raw_bytes; /* size of the payload after decompression; without compression equal */
 	uint32_t process, ordinal;
 	uint32_t payload_crc; /* crc32c of the stored payload */
-	uint32_t head_crc;    /* crc32c of the head_bytes, with 0 here */
+	uint32_t head_crc;    /* crc32c of the head_bytes, with this field 0 */
 };
 static_assert(sizeof(struct gt_file_block) == 32, "file format");
 
 #define GT_FILE_HEAD_MAX    1024u      /* head_bytes */
-#define GT_FILE_PAYLOAD_MAX (4u << 20) /* stored_bytes and raw_bytes */
-#define GT_FILE_PROCESS_MAX (1u << 20) /* indexes are below */
-#define GT_FILE_SECTION_MAX 4096u      /* numbers are below */
+#define GT_FILE_PAYLOAD_MAX (4u << 20) /* limit of stored_bytes and raw_bytes */
+#define GT_FILE_PROCESS_MAX (1u << 20) /* indexes are less than this */
+#define GT_FILE_SECTION_MAX 4096u      /* numbers are less than this */
 
 struct gt_file_count {
 	uint8_t class, domain;
@@ -111,22 +113,22 @@ struct gt_file_count {
 };
 
 struct gt_file_stream {
-	uint64_t base_ticks, base_id; /* what the first row is relative to */
-	/* smallest begin, largest end of a call; first > last: no calls */
+	uint64_t base_ticks, base_id; /* the first row is relative to these */
+	/* earliest start, latest end of a call; first > last: no calls */
 	uint64_t first_ticks, last_ticks;
 	uint32_t rows;
-	/* of gt_file_count that follow: what a reader loses if the payload is bad */
+	/* number of gt_file_count that follow: the loss if the payload is bad */
 	uint32_t count_entries;
 };
 static_assert(sizeof(struct gt_file_stream) == 40, "file format");
 
-/* Behind the counts, from version 1.1 on: what a reader of a slice needs to know of the rows, which
- * it then need not read. Then device_entries of gt_file_device. */
+/* Follows the counts, from version 1.1 on: summary of the rows, from which a reader of a time range
+ * decides whether to read the block. After it: device_entries of gt_file_device. */
 struct gt_file_bounds {
-	uint32_t bytes; /* of this struct, a later one is longer; then the entries */
-	/* bit per enum gt_range_mark of its calls; GT_FILE_EXTERNAL: it has external ids */
+	uint32_t bytes; /* size of this struct, longer in later versions; the entries follow */
+	/* bit per enum gt_range_mark of its calls; GT_FILE_EXTERNAL: contains external ids */
 	uint32_t marks;
-	uint32_t device_entries; /* GT_FILE_DEVICES_LOST: the work's times are not known */
+	uint32_t device_entries; /* GT_FILE_DEVICES_LOST: times of the activities are not known */
 	uint32_t reserved;
 };
 static_assert(sizeof(struct gt_file_bounds) == 16, "file format");
@@ -135,15 +137,15 @@ static_assert(sizeof(struct gt_file_bounds) == 16, "file format");
 #define GT_FILE_DEVICES_LOST UINT32_MAX
 #define GT_FILE_DEVICES_MAX  8u
 
-/* The work of one device, in its own stamps. */
+/* The activities of one device, in its own time stamps. */
 struct gt_file_device {
 	uint32_t device;  /* GT_DEVICE_REF() */
-	uint32_t untimed; /* 1: there is some without a start */
+	uint32_t untimed; /* 1: some have no start */
 	uint64_t first_start, last_end;
 };
 static_assert(sizeof(struct gt_file_device) == 24, "file format");
 
-/* How busy a machine was while a session recorded: struct gt_machine_load. */
+/* Load of a machine while a session recorded: struct gt_machine_load. */
 struct gt_file_load {
 	uint32_t processors, reserved;
 	uint64_t wall_ns, busy_ns, own_ns, stolen_ns;
@@ -151,26 +153,26 @@ struct gt_file_load {
 static_assert(sizeof(struct gt_file_load) == 40, "file format");
 
 struct gt_file_end {
-	uint32_t complete; /* 0: the writer knows that something is missing */
+	uint32_t complete; /* 0: the writer knows that records are missing */
 	uint32_t reserved;
-	uint64_t bytes; /* of the file before this block */
-	uint64_t index; /* from version 1.2 on: where the last INDEX begins; 0: there is none */
+	uint64_t bytes; /* bytes of the file before this block */
+	uint64_t index; /* from version 1.2 on: position of the last INDEX; 0: none */
 };
 static_assert(sizeof(struct gt_file_end) == 24, "file format");
 
-/* INDEX: the heads, with their extensions, of `blocks` blocks follow, in their order. Each begins
- * with a magic of its own: who looks for blocks behind damage finds none in here. */
+/* INDEX: the heads, with their extensions, of `blocks` blocks follow, in their order. Each starts
+ * with a separate magic, so that a search for blocks after damage finds none in here. */
 #define GT_INDEX_MAGIC UINT32_C(0x64614849) /* "IHad" */
 
 struct gt_file_index {
-	uint64_t previous; /* where the INDEX of what lies before `first` begins; 0: nothing does */
-	uint64_t first, end; /* the first block begins, the last one ends */
+	uint64_t previous;   /* position of the INDEX of blocks before `first`; 0: none */
+	uint64_t first, end; /* start of the first block, end of the last one */
 	uint32_t blocks, reserved;
 };
 static_assert(sizeof(struct gt_file_index) == 32, "file format");
 
 /* A session of a merged file: the capture that it was. Written before its blocks (end: cut) and
- * behind them. */
+ * after them. */
 struct gt_file_section {
 	uint8_t uuid[16];
 	uint32_t end;                                    /* 0 complete, 1 incomplete, 2 cut */
@@ -187,37 +189,37 @@ struct gt_file_sum {
 	uint64_t value;
 };
 
-/* KEPT: the text follows, then gt_file_sum of the processes that are not in the capture */
+/* KEPT: the text follows, then gt_file_sum of the processes not in the capture */
 struct gt_file_kept {
-	uint32_t reason, number; /* enum gt_kept_reason; of the snapshot, from 1 */
+	uint32_t reason, number; /* enum gt_kept_reason; number of the snapshot, from 1 */
 	uint32_t flags;          /* GT_KEPT_.. */
 	uint32_t text_bytes;
 	uint64_t begin_ns, end_ns; /* BOOTTIME */
 	uint64_t asked_ns, asked_bytes;
-	uint64_t processes; /* that ended before the window: not in the capture */
+	uint64_t processes; /* processes that ended before the window: not in the capture */
 };
 static_assert(sizeof(struct gt_file_kept) == 56, "file format");
 
 #define GT_SUM_NOT_KEPT 255u
-#define GT_KEPT_WINDOW  1u /* of a flight recorder: older records are thrown away */
-#define GT_KEPT_THINNED 2u /* .. and were */
-#define GT_KEPT_CUT     4u /* out of another capture; the text is the expression */
-#define GT_KEPT_TIME    8u /* .. in time alone: no record of its time is missing */
+#define GT_KEPT_WINDOW  1u /* of a flight recorder: older records are evicted */
+#define GT_KEPT_THINNED 2u /* .. and some were */
+#define GT_KEPT_CUT     4u /* cut out of another capture; the text is the expression */
+#define GT_KEPT_TIME    8u /* .. by time only: no record of its time range is missing */
 
-#define GT_ROW_SHAPES    254u /* of a block */
+#define GT_ROW_SHAPES    254u /* per block */
 #define GT_ROW_NEW_SHAPE 255u
 #define GT_ROW_PREDICTED 128u /* words of a row that have codes */
 
 #define GT_CONTROL_ID   0x40u
 #define GT_CONTROL_BACK 0x80u
 
-/* First word behind the head of a row that has a code: `ret` of a call, else word 1. */
+/* First word after the head of a row that has a code: `ret` of a call, else word 1. */
 #define GT_CALL_FIXED_WORDS   4u /* head, start, end, id */
 #define GT_CALL_MIN_WORDS     5u
 #define GT_DEVICE_MIN_WORDS   (sizeof(struct gt_record_device) / 8)
 #define GT_EXTERNAL_MIN_WORDS (sizeof(struct gt_record_external) / 8)
 
-/* Indexes of device words that are stored as differences, behind the head. */
+/* Indexes, after the head, of device words that are stored as differences. */
 enum {
 	GT_DEVICE_WORD_QUEUED = 4,
 	GT_DEVICE_WORD_SUBMITTED,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of frames as a capture has them: see frame_names.h. */
+/* Names of frames in a capture: see frame_names.h. */
 #include "capture/frame_names.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "capture/reader.h"
 
-/* The order of the file is kept among those of one frame: the newest is the last. */
+/* Entries of one frame keep the file's order: the newest is the last. */
 static int compare_names(const void *a, const void *b)
 {
 	const struct gt_names_info *x = a, *y = b;
@@ -32,7 +32,7 @@ const struct gt_names_info *gt_capture_names_find(const struct gt_capture *c, ui
 					     .address = address};
 	size_t low = 0, high = c->name_count;
 
-	while (low < high) { /* the first that comes after it */
+	while (low < high) { /* find the first entry after it */
 		size_t middle = low + (high - low) / 2;
 
 		if (compare_names(&c->names[middle], &wanted) <= 0)
@@ -43,7 +43,7 @@ const struct gt_names_info *gt_capture_names_find(const struct gt_capture *c, ui
 	return low && !compare_names(&c->names[low - 1], &wanted) ? &c->names[low - 1] : NULL;
 }
 
-/* The text at *p, which ends before @end, and what follows it. NULL: it is empty. */
+/* Return the text at *p, which ends before @end, and advance *p past it. NULL: it is empty. */
 static const char *take_text(const char **p, const char *end)
 {
 	const char *text = *p;

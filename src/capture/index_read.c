@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding an index, and asking it: see block_index.h. Nothing in it is trusted: all lengths are
+/* Finding and reading an index: see block_index.h. Nothing in it is trusted: all lengths are
  * checked, and each head has its checksum. */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,26 +11,26 @@
 #include "util/grow.h"
 
 enum {
-	FEW_BLOCKS = 32, /* their heads are read as soon as an index is */
-	SAMPLES = 16,    /* of streams, whose heads are compared */
+	FEW_BLOCKS = 32, /* with so few, reading their heads is as fast */
+	SAMPLES = 16,    /* streams whose heads are compared */
 	END_BYTES = 1024,
 };
 
 /* An INDEX block. */
 struct part {
 	uint64_t payload_at;
-	uint32_t bytes, crc; /* of the payload */
+	uint32_t bytes, crc; /* size and checksum of the payload */
 	struct gt_file_index index;
 };
 
 struct gt_index {
 	int fd;
-	struct part *parts; /* in the order of the file */
+	struct part *parts; /* in file order */
 	size_t count, room, next;
-	uint8_t *heads; /* payload of the one before `next` */
+	uint8_t *heads; /* payload of the part before `next` */
 	size_t heads_room, used, bytes;
-	uint64_t heads_at; /* that payload's place in the file */
-	uint64_t at;       /* of the block whose head comes next */
+	uint64_t heads_at; /* position of that payload in the file */
+	uint64_t at;       /* position of the block whose head comes next */
 };
 
 static bool is_head_good(const uint8_t *p, size_t bytes, struct gt_file_block *h)
@@ -44,7 +44,7 @@ static bool is_head_good(const uint8_t *p, size_t bytes, struct gt_file_block *h
 	       gt_head_crc(p, h->head_bytes) == h->head_crc;
 }
 
-/* Of a head in an index. */
+/* Restore the block magic of a head in an index. */
 static bool restore_magic(uint8_t *head, size_t bytes)
 {
 	uint32_t magic;
@@ -59,7 +59,7 @@ static bool restore_magic(uint8_t *head, size_t bytes)
 	return true;
 }
 
-/* What END says, if it is the last thing in the file. */
+/* Read the END block. Return false if the file does not end with one. */
 static bool read_end(int fd, uint64_t bytes, struct gt_file_end *end, uint64_t *end_at)
 {
 	uint8_t last[END_BYTES];
@@ -80,7 +80,7 @@ static bool read_end(int fd, uint64_t bytes, struct gt_file_end *end, uint64_t *
 	return false;
 }
 
-/* An INDEX at @at, which ends before @limit. */
+/* Read the INDEX at @at, which must end before @limit. */
 static bool read_part(struct gt_index *x, uint64_t at, uint64_t limit, struct part *part)
 {
 	uint8_t start[GT_FILE_HEAD_MAX + sizeof part->index];
@@ -100,7 +100,8 @@ static bool read_part(struct gt_index *x, uint64_t at, uint64_t limit, struct pa
 	       part->index.previous < at;
 }
 
-/* All of them, the last one first; then in order. Do they follow each other, from @first on? */
+/* Read all parts, last one first, and put them in order. Return true if they are contiguous from
+ * @first. */
 static bool read_parts(struct gt_index *x, uint64_t at, uint64_t limit, uint64_t first)
 {
 	while (at) {
@@ -129,7 +130,7 @@ static bool read_parts(struct gt_index *x, uint64_t at, uint64_t limit, uint64_t
 	return true;
 }
 
-/* The next part's heads: are they what it says? */
+/* Load the heads of the next part and verify them against its INDEX. */
 static bool load_part(struct gt_index *x)
 {
 	const struct part *part = &x->parts[x->next];
@@ -184,7 +185,7 @@ bool gt_index_next(struct gt_index *x, uint64_t at, struct gt_scan_block *block)
 	return true;
 }
 
-/* Is it in the file as the index has it? */
+/* Return true if the file has the head that the index says. */
 static bool is_block_there(const struct gt_index *x, const struct gt_scan_block *block)
 {
 	uint8_t head[GT_FILE_HEAD_MAX];
@@ -201,7 +202,8 @@ static void rewind_index(struct gt_index *x)
 	x->used = x->bytes = 0;
 }
 
-/* Is it true? A hundred streams say of each other where they lie, so a few are looked at. */
+/* Compare the index with the file. A wrong index would give wrong positions to all later blocks, so
+ * a sample of the streams is enough. */
 static bool compare_index(struct gt_index *x, struct gt_scan_block *block, uint64_t blocks)
 {
 	uint64_t at = x->parts[0].index.first, number = 0;

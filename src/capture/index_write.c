@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The heads that an index will have: see block_index.h. */
+/* Collects the heads for an index: see block_index.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ static uint8_t *make_room(struct gt_index_writer *x, size_t bytes)
 	return x->heads + x->bytes;
 }
 
-/* @head: with its extension */
+/* @head: its extension follows it */
 static void add_head(struct gt_index_writer *x, const void *head)
 {
 	struct gt_file_block h;
@@ -67,7 +67,7 @@ void gt_index_add(struct gt_index_writer *x, const uint8_t *blocks, size_t bytes
 	}
 }
 
-/* A block that was found: its head and extension lie apart. */
+/* Add a block that was found; its head and extension are separate in memory. */
 static void add_found(struct gt_index_writer *x, const struct gt_scan_block *block)
 {
 	uint8_t head[GT_FILE_HEAD_MAX];

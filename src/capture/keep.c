@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See keep.h. Each function here is called right after a good flush, or before the first. */
+/* See keep.h. Each function here is called right after a good flush, or before the first one. */
 #include "capture/keep.h"
 
 #include <dirent.h>
@@ -19,10 +19,10 @@
 #include "util/error.h"
 
 enum {
-	PARTS = 16, /* of the window, in a chunk each */
-	/* of rows may stand in a chunk beyond its share when a flush begins */
+	PARTS = 16, /* chunks per window */
+	/* a chunk may exceed its share of bytes at a flush, up to this limit */
 	SLACK_BYTES = 8 << 20,
-	FILTER_BYTES = 4 << 20, /* of metadata: not before there is so much */
+	FILTER_BYTES = 4 << 20, /* metadata is not filtered below this size */
 };
 
 /* Files ------------------------------------------------------------------------- */
@@ -105,7 +105,7 @@ static void destroy(struct gt_keep *k)
 	free(k);
 }
 
-/* Also where there is no descriptor left. */
+/* Works also when no descriptor is available. */
 static void remove_files(struct gt_keep *k)
 {
 	DIR *dir = fdopendir(k->folder_fd);
@@ -156,7 +156,8 @@ static void end(struct gt_keep *k, uint32_t process, uint32_t ordinal)
 	gt_open_ranges_end(&k->open, process, ordinal);
 }
 
-/* Behind the head, which is told how much that is. Return: 0, or negative errno and errno. */
+/* Write the open ranges after the chunk's head, and their size into @head. Return 0, or negative
+ * errno and errno. */
 static int write_open_ranges(const struct gt_keep *k, int fd, struct gt_chunk_head *head)
 {
 	struct gt_capture_writer *to;
@@ -179,7 +180,7 @@ static int write_open_ranges(const struct gt_keep *k, int fd, struct gt_chunk_he
 	return status;
 }
 
-/* A new chunk's file with its head. Return: it, or -1 and errno. */
+/* Create a chunk's file with its head. Return it, or -1 and errno. */
 static int make_chunk(const struct gt_keep *k, struct gt_chunk_head *head)
 {
 	int fd = open_file(k, "chunk", head->number, O_RDWR | O_CREAT | O_TRUNC), error;
@@ -196,7 +197,7 @@ static int make_chunk(const struct gt_keep *k, struct gt_chunk_head *head)
 	return -1;
 }
 
-/* How much may be kept on this disk? */
+/* Compute how much may be retained on this disk. */
 static void look_at_disk(struct gt_keep *k)
 {
 	struct statvfs disk;
@@ -210,7 +211,7 @@ static void look_at_disk(struct gt_keep *k)
 		k->most_bytes = there / 2;
 }
 
-/* Rows go into a new chunk from now on. Return: 0 or negative errno: the old one goes on. */
+/* Write rows to a new chunk from now on. Return 0 or negative errno: the old chunk continues. */
 static int begin_chunk(struct gt_keep *k)
 {
 	struct gt_chunk_head head = {.magic = GT_CHUNK_MAGIC,
@@ -240,7 +241,8 @@ static int begin_chunk(struct gt_keep *k)
 	return 0;
 }
 
-/* What a dead collector left was the window when it died: it is not older by now. */
+/* Return true if a new chunk is due. If the collector died, age does not count: the window ends
+ * when it died. */
 static bool is_chunk_full(struct gt_keep *k, uint64_t now)
 {
 	return k->rows.bytes >= k->most_bytes / PARTS ||
@@ -260,7 +262,7 @@ static void drop_old(struct gt_keep *k, uint64_t now)
 
 /* Metadata ---------------------------------------------------------------------- */
 
-/* What nothing needs any more is left out of a new file. Where that fails, the old one goes on. */
+/* Copy the metadata that is still needed to a new file. If that fails, the old file continues. */
 static void renew_metadata(struct gt_capture_writer *w)
 {
 	struct gt_keep *k = w->keep;
@@ -269,7 +271,7 @@ static void renew_metadata(struct gt_capture_writer *w)
 	struct gt_kept_files files;
 	int status = gt_writer_create(w->path, &to);
 
-	k->filter_at = 2 * w->main.flushed_bytes; /* not again at once, whatever comes of it */
+	k->filter_at = 2 * w->main.flushed_bytes; /* limits retries if this fails */
 	if (status)
 		goto out;
 	to->main.fd = open_file(k, "meta", k->meta + 1, O_RDWR | O_CREAT | O_TRUNC);
@@ -304,13 +306,13 @@ static void advance(struct gt_capture_writer *w)
 	struct gt_keep *k = w->keep;
 	uint64_t now;
 
-	/* the journal has named the newer one since the flush before */
+	/* the journal has named the newer file since the previous flush */
 	if (k->stale_meta)
 		remove_file(k, "meta", k->stale_meta);
 	k->stale_meta = 0;
 	now = gt_clock_ns(CLOCK_BOOTTIME);
 	if (is_chunk_full(k, now))
-		begin_chunk(k); /* where that fails, the old one goes on */
+		begin_chunk(k); /* on failure the old chunk continues */
 	drop_old(k, now);
 	if (w->main.flushed_bytes >= k->filter_at)
 		renew_metadata(w);
@@ -318,13 +320,13 @@ static void advance(struct gt_capture_writer *w)
 
 /* Begin and end ------------------------------------------------------------------ */
 
-/* How the session began, which the capture has already, is the begin of the metadata. */
+/* Copy the start of the session, which the capture has already, to the metadata file. */
 static int copy_begin(struct gt_capture_writer *w, int fd)
 {
 	return gt_snapshot_copy(w->main.fd, 0, w->main.flushed_bytes, fd, 0);
 }
 
-/* In the end all chunks are open at once: who may not do that should know now. */
+/* Fail now if too few descriptors are available: at the end all chunks are open at once. */
 static int try_descriptors(int fd)
 {
 	int copies[PARTS + 4], n = 0, status = 0;
@@ -372,7 +374,7 @@ int gt_capture_keep(struct gt_capture_writer *w, const struct gt_keep_options *a
 	return 0;
 }
 
-/* The number behind "<what>."; 0: another file. */
+/* Return the number after "<what>."; 0: another file. */
 static uint32_t read_number(const char *name, const char *what)
 {
 	size_t n = strlen(what);
@@ -388,7 +390,7 @@ static int compare_chunks(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Which chunks are there, up to the newest that counts? Others go. */
+/* List the existing chunks up to the newest that counts; remove later ones. */
 static int find_chunks(struct gt_keep *k, const struct gt_keep_position *position)
 {
 	int fd = openat(k->folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -455,7 +457,7 @@ static int reopen_files(struct gt_capture_writer *w, const struct gt_keep_positi
 	k->rows.bytes = k->rows.flushed_bytes = position->chunk_bytes;
 	w->rows = &k->rows;
 	k->is_recovered = true;
-	k->filter_at = UINT64_MAX; /* it is over soon */
+	k->filter_at = UINT64_MAX; /* recovery is short: filter never */
 	return 0;
 }
 
@@ -480,7 +482,7 @@ static int finish(struct gt_capture_writer *w, bool complete)
 			      .reason = k->is_recovered ? GT_KEPT_RECOVERED : GT_KEPT_END};
 	int status;
 
-	if (!k->is_recovered) /* nobody knows when its collector died */
+	if (!k->is_recovered) /* it is not known when the collector died */
 		why.end_ns = gt_clock_ns(CLOCK_BOOTTIME);
 
 	do {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* See kept_filter.h.
  *
- *   chunks --heads of blocks--> which processes and threads have rows, and how many
- *   metadata --> entries, sorted by what they say something of: the newest of each counts.
- *                Gone: processes and threads that ended before the oldest chunk and have no rows,
- *                objects that were unloaded before, old clock readings and events but for some
+ *   chunks --heads of blocks--> processes and threads that have rows, and how many metadata -->
+ *   entries, sorted by subject: the newest of each counts.
+ *                Removed: processes and threads that ended before the oldest chunk and have no
+ *                rows, objects unloaded before it, most old clock readings and events
  *            --in their old order--> the copy
  *
  * Memory: the metadata, and 40 bytes for each record in it. Texts (GT_RECORD_STRING) of a process
- * stay as long as it does: nobody counts who names them. */
+ * stay as long as it does: references to them are not counted. */
 #include "capture/kept_filter.h"
 
 #include <errno.h>
@@ -23,13 +23,13 @@
 #include "util/grow.h"
 
 enum {
-	OLD_READINGS = 16, /* of a clock, from before the oldest chunk */
-	OLD_EVENTS = 32,   /* of a kind and process */
+	OLD_READINGS = 16, /* per clock, from before the oldest chunk */
+	OLD_EVENTS = 32,   /* per kind and process */
 };
 
-/* What an entry is about, in the upper half; the type of an object below. */
+/* Subject of an entry, in the upper bits; an object's type in the lower 8. */
 enum {
-	ENTRY_BLOCK = 1 << 8, /* of no process: stays */
+	ENTRY_BLOCK = 1 << 8, /* without a process: stays */
 	ENTRY_TUPLE = 2 << 8,
 	ENTRY_PROCESS = 3 << 8,
 	ENTRY_PROCESS_END = 4 << 8,
@@ -37,7 +37,7 @@ enum {
 	ENTRY_THREAD = 6 << 8, /* key: ordinal */
 	ENTRY_STRING = 7 << 8, /* key: id */
 	ENTRY_OBJECT = 8 << 8, /* key: number */
-	ENTRY_BEGIN = 9 << 8,  /* lifetimes: key: number */
+	ENTRY_BEGIN = 9 << 8,  /* lifetimes; key: number */
 	ENTRY_END = 10 << 8,
 	ENTRY_READING = 11 << 8, /* key: device */
 	ENTRY_EVENT = 12 << 8,   /* key: code */
@@ -51,7 +51,7 @@ struct entry {
 	bool is_record, is_left_out;
 };
 
-/* Rows of a process in the chunks. */
+/* Rows that a process has in the chunks. */
 struct present {
 	uint32_t process;
 	uint64_t recorded[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
@@ -65,7 +65,7 @@ struct filter {
 	const struct gt_kept_files *files;
 	uint8_t *data; /* the metadata */
 	struct gt_chunk_head oldest;
-	uint64_t newest_ticks; /* end of the last call */
+	uint64_t newest_ticks; /* end of the newest call */
 	struct gt_clock_tuple newest;
 	struct entry *entries, **order;
 	size_t count, room;
@@ -76,7 +76,7 @@ struct filter {
 	struct gt_kept *kept;
 	struct gt_scan scan;
 	struct gt_scan_block block;
-	uint64_t record[UINT16_MAX]; /* one, aligned */
+	uint64_t record[UINT16_MAX]; /* one record, aligned */
 };
 
 static int no_memory(void)
@@ -211,7 +211,7 @@ static int add_entry(struct filter *f, struct entry e)
 	return 0;
 }
 
-/* What a record is about. Blocks lie unaligned. */
+/* Describe a record as an entry. Blocks are not aligned. */
 static struct entry describe_record(uint32_t process, const uint8_t *at, size_t bytes)
 {
 	struct entry e = {.process = process, .what = ENTRY_OTHER, .at = at, .is_record = true};
@@ -276,7 +276,7 @@ static uint64_t read64(const uint8_t *payload, const struct gt_file_block *h, si
 	return value;
 }
 
-/* Sums of processes that an earlier filter has left out. */
+/* Add the sums of processes that an earlier filter left out. */
 static void take_sums(struct filter *f, const uint8_t *payload, size_t bytes)
 {
 	struct gt_file_kept k;
@@ -308,18 +308,18 @@ static int add_block(struct filter *f)
 	case GT_BLOCK_INDEX: return 0;
 	case GT_BLOCK_PROCESS:
 		e.what = ENTRY_PROCESS;
-		e.ticks = read64(payload, h, 16); /* when it began */
+		e.ticks = read64(payload, h, 16); /* its start */
 		break;
 	case GT_BLOCK_PROCESS_END:
 		e.what = ENTRY_PROCESS_END;
-		e.key = read64(payload, h, 0) >> 32 & 1; /* it has ended */
+		e.key = read64(payload, h, 0) >> 32 & 1; /* true if it has ended */
 		e.ticks = read64(payload, h, 16);        /* ns */
 		break;
 	case GT_BLOCK_COUNTS: e.what = ENTRY_COUNTS; break;
 	case GT_BLOCK_THREAD:
 		e.what = ENTRY_THREAD;
 		e.key = h->ordinal;
-		e.ticks = read64(payload, h, 16); /* when it ended */
+		e.ticks = read64(payload, h, 16); /* its end */
 		break;
 	case GT_BLOCK_CLOCK:
 		e.process = UINT32_MAX;
@@ -348,9 +348,9 @@ static int read_metadata(struct filter *f)
 	return status ? gt_error(status, "cannot read a flight recorder's metadata") : 0;
 }
 
-/* What is left out -------------------------------------------------------------- */
+/* Choosing entries -------------------------------------------------------------- */
 
-/* By place: the order in which they came. */
+/* Sort by subject, then by place: the order in which they arrived. */
 static int compare_entries(const void *a, const void *b)
 {
 	const struct entry *x = *(struct entry *const *)a, *y = *(struct entry *const *)b;
@@ -369,7 +369,7 @@ static bool is_same(const struct entry *x, const struct entry *y)
 	return x->process == y->process && x->what == y->what && x->key == y->key;
 }
 
-/* Of @count old ones, the first and the newest @most stay. */
+/* Leave out all old entries but the first and the newest @most. */
 static void thin_old(const struct filter *f, struct entry **e, size_t count, size_t most)
 {
 	size_t old = 0;
@@ -384,7 +384,7 @@ static void thin_old(const struct filter *f, struct entry **e, size_t count, siz
 	}
 }
 
-/* Entries that say the same of the same. */
+/* Choose from entries with the same subject. */
 static void choose_of_group(const struct filter *f, struct entry **e, size_t count)
 {
 	switch (e[0]->what & 0xff00) {
@@ -405,13 +405,13 @@ static void choose_of_group(const struct filter *f, struct entry **e, size_t cou
 	}
 }
 
-/* The newest entry of @what and @key among those of a process; NULL: none. */
+/* Return the newest entry of @what and @key of a process; NULL: none. */
 static struct entry *find_entry(const struct filter *f, uint32_t process, uint32_t what,
 				uint64_t key)
 {
 	size_t low = 0, high = f->count;
 
-	while (low < high) { /* the first that comes after it */
+	while (low < high) { /* find the first entry after it */
 		size_t middle = low + (high - low) / 2;
 		const struct entry *e = f->order[middle];
 
@@ -436,7 +436,7 @@ static bool has_rows(const struct filter *f, uint32_t process, uint32_t ordinal)
 	       bsearch(&key, f->threads, f->thread_count, sizeof key, compare_threads);
 }
 
-/* Did the process end before the oldest chunk, and has it no rows? */
+/* Return true if the process ended before the oldest chunk and has no rows. */
 static bool is_process_over(const struct filter *f, uint32_t process)
 {
 	const struct entry *end = find_entry(f, process, ENTRY_PROCESS_END, 1);
@@ -446,7 +446,7 @@ static bool is_process_over(const struct filter *f, uint32_t process)
 		return false;
 	if (end->ticks)
 		return end->ticks < f->oldest.begun.boottime_ns;
-	/* of a program that was not traced nobody knows the end: it says one thing, at its begin */
+	/* the end of an untraced program is not known: it has one event, at its start */
 	return begin && begin->ticks < f->oldest.begun.ticks &&
 	       !find_entry(f, process, ENTRY_COUNTS, 0);
 }
@@ -471,7 +471,7 @@ static void leave_out_process(struct filter *f, struct entry **e, size_t count)
 	if (!sums)
 		return;
 	read_counts(sums, &counts);
-	/* all that was recorded of it is in chunks that are gone */
+	/* all its records were in chunks that are gone */
 	gt_counts_keep(&counts, nothing.recorded);
 	gt_counts_sum(&f->kept->counts, &counts);
 }
@@ -488,14 +488,14 @@ static bool is_object_over(const struct filter *f, const struct entry *e)
 	return end && end->ticks < f->oldest.begun.ticks;
 }
 
-/* Entries of one process, of which the newest are chosen. */
+/* Leave out entries of one process that no row needs; duplicates are left out already. */
 static void choose_of_process(struct filter *f, struct entry **e, size_t count)
 {
 	if (is_process_over(f, e[0]->process)) {
 		leave_out_process(f, e, count);
 		return;
 	}
-	for (size_t i = 0; i < count; i++) { /* threads stand before objects */
+	for (size_t i = 0; i < count; i++) { /* threads are sorted before objects */
 		uint32_t what = e[i]->what & 0xff00;
 
 		if (what == ENTRY_THREAD && e[i]->ticks && e[i]->ticks < f->oldest.begun.ticks &&
@@ -533,7 +533,7 @@ static int choose(struct filter *f)
 
 /* The copy ----------------------------------------------------------------------- */
 
-/* Sums as the rows that are left say. */
+/* Copy a process's sums, reduced to the rows that remain. */
 static int copy_counts(const struct filter *f, struct gt_capture_writer *to, const struct entry *e)
 {
 	static const struct present nothing;
@@ -581,7 +581,7 @@ static int copy_chosen(struct filter *f, struct gt_capture_writer *to, bool last
 	return status;
 }
 
-/* When the last call ended, by the clock readings at the window's ends. */
+/* Return when the last call ended, interpolated from the clock readings at the window's ends. */
 static uint64_t get_end_ns(const struct filter *f)
 {
 	const struct gt_clock_tuple *a = &f->oldest.begun, *b = &f->newest;

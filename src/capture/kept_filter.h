@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of a flight recorder's metadata its chunks still need. */
+/* Selects the metadata that a flight recorder's chunks still need. */
 #ifndef GPUTAP_CAPTURE_KEPT_FILTER_H
 #define GPUTAP_CAPTURE_KEPT_FILTER_H
 
 #include "capture/writer.h"
 
-/* Files, and how much of each counts. Owner: whoever made it. */
+/* Files, and the size up to which each counts. Owner: whichever function opened them. */
 struct gt_kept_files {
 	int meta_fd;
 	uint64_t meta_bytes;
@@ -14,15 +14,16 @@ struct gt_kept_files {
 		uint64_t bytes;
 	} chunks[64];
 	size_t count;
-	bool is_thinned; /* older chunks are gone */
+	bool is_thinned; /* older chunks were removed */
 };
 
 /**
- * gt_kept_filter() - copy metadata, but for what nobody asks for any more
+ * gt_kept_filter() - copy metadata, except entries that nothing needs any more
  * @to:   a writer of an empty file
- * @last: nothing is added to the copy: counts are those of the rows that are left, and the sums
- *        of processes that are left out are @kept's; else they go into a block of the copy
- * @kept: receives the sums, and when the oldest chunk began; its end, if it is 0, from the rows
+ * @last: nothing will be added to the copy: counts are those of the remaining rows, and the sums of
+ *        processes that are left out are @kept's; otherwise those sums go into a block of the copy
+ * @kept: receives the sums, and when the oldest chunk was started; also the end, if it is 0, from
+ *        the rows
  * Return: 0 or negative errno with a cause.
  */
 int gt_kept_filter(const struct gt_kept_files *files, struct gt_capture_writer *to, bool last,

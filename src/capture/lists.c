@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an open capture consists of: lists that grow, and texts that stay. */
+/* Helpers for an open capture: lists that grow, and texts that stay in place. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Several captures become one file, see gt_capture_merge(). Blocks are copied as they are,
- * payloads unread but for their checksum; only the head grows by the number of the session:
+/* Several captures become one file, see gt_capture_merge(). Blocks are copied unchanged, payloads
+ * read only for their checksum; the head is extended with the number of the session:
  *
  *   | header, major 2 | SECTION 0 | blocks of 0 .. | SECTION 0 |
  *                     | SECTION 1 | blocks of 1 .. | SECTION 1 | .. | INDEX | END |
  *
- * The first SECTION of each says which capture it was, the second how that one ended: so a merge
- * that is cut short says of each session whether it is all there. What of an input is damaged is
- * left out and counted there. Memory: one block, and the heads of all for the index. */
+ * The first SECTION of each session identifies the capture it comes from, the second says how that
+ * capture ended: so an interrupted merge still shows which sessions are complete. Damaged parts of
+ * an input are left out and counted in its SECTION. Memory: one block, and the heads of all for the
+ * index. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -25,9 +26,9 @@
 
 enum { WRITE_BYTES = 1 << 20, PATH_BYTES = 4096 };
 
-/* A session of the input. */
+/* A session of the current input. */
 struct section {
-	uint32_t in, out; /* number there, here */
+	uint32_t in, out; /* number in the input, in the output */
 	struct gt_file_section stored;
 	char *path;
 };
@@ -35,14 +36,14 @@ struct section {
 struct merge {
 	int fd;
 	const char *path;
-	uint8_t *buffer; /* WRITE_BYTES, and room for a whole block */
+	uint8_t *buffer; /* WRITE_BYTES plus room for a whole block */
 	size_t used;
-	uint64_t bytes; /* in the file */
+	uint64_t bytes; /* written to the file */
 	struct gt_index_writer index;
-	struct gt_copies *copies; /* what is left out of the inputs */
-	size_t input;             /* which one */
+	struct gt_copies *copies; /* sessions of the inputs that are left out */
+	size_t input;             /* number of the current input */
 	uint32_t next;            /* section */
-	struct section *sections; /* of the input */
+	struct section *sections; /* of the current input */
 	size_t section_count, section_room;
 	struct gt_capture_health health;
 	const struct gt_merge_options *options;
@@ -62,7 +63,7 @@ static int flush_output(struct merge *m)
 			return gt_error(n < 0 ? -errno : -EIO, "write %s", m->path);
 		done += (size_t)n;
 	}
-	/* its first bytes are the file's header */
+	/* the first bytes are the file's header */
 	gt_index_add(&m->index, m->buffer + (m->bytes ? 0 : sizeof(struct gt_file_header)),
 		     m->used - (m->bytes ? 0 : sizeof(struct gt_file_header)));
 	m->bytes += m->used;
@@ -70,7 +71,7 @@ static int flush_output(struct merge *m)
 	return 0;
 }
 
-/* A block with its section, behind those that wait to be written. @payload: head.stored_bytes */
+/* Append a block with its section to the buffer. @payload: head.stored_bytes */
 static int put_block(struct merge *m, struct gt_file_block head, const void *extension,
 		     size_t extension_bytes, uint32_t section, const void *payload)
 {
@@ -126,7 +127,7 @@ static int put_header(struct merge *m)
 	return 0;
 }
 
-/* Heads that have no INDEX yet get one. */
+/* Write INDEX blocks for the heads that have none yet. */
 static int put_indexes(struct merge *m)
 {
 	int status = flush_output(m);
@@ -175,7 +176,7 @@ static struct section *find_section(struct merge *m, uint32_t number)
 	return NULL;
 }
 
-/* A section of the input is seen for the first time: it gets a number here. */
+/* Give a number to a session of the input that is seen for the first time. */
 static int add_section(struct merge *m, uint32_t number, const uint8_t uuid[16], const char *path,
 		       size_t path_bytes, struct section **out)
 {
@@ -241,7 +242,7 @@ static int copy_block(struct merge *m, struct input *in)
 	int status;
 
 	in->has_end = false;
-	if (h->type == GT_BLOCK_INDEX) /* this file gets its own */
+	if (h->type == GT_BLOCK_INDEX) /* the output gets its own index */
 		return 0;
 	if (h->type != GT_BLOCK_END && gt_copies_leave_out(m->copies, m->input, number))
 		return 0;
@@ -265,11 +266,11 @@ static int copy_block(struct merge *m, struct input *in)
 		return 0;
 	}
 	if (h->type == GT_BLOCK_SECTION && h->flags & GT_BLOCK_ZSTD)
-		return 0; /* as in reading: of a later version */
+		return 0; /* as in reading: from a later version */
 	if (h->type == GT_BLOCK_SECTION)
 		return read_section(m, number, in->payload, h->stored_bytes);
 	s = find_section(m, number);
-	if (!s) { /* of a file of one session; or its SECTION block is damaged */
+	if (!s) { /* a file with one session; or its SECTION block is damaged */
 		static const uint8_t unknown[16];
 
 		status = add_section(m, number, number == GT_SECTION_NONE ? in->scan.uuid : unknown,
@@ -282,8 +283,8 @@ static int copy_block(struct merge *m, struct input *in)
 			 in->payload);
 }
 
-/* The input was read to its end: how each of its sessions ended. Of damage in a merged file
- * nobody knows whose it was: the first session gets the bytes, and none of them is complete. */
+/* Write how each session of a completely read input ended. Damage in a merged file cannot be
+ * attributed: the first session gets the bytes, and none is marked complete. */
 static int finish_input(struct merge *m, const struct input *in)
 {
 	struct gt_capture_health *sum = &m->health;
@@ -331,7 +332,7 @@ static int copy_input(struct merge *m, struct input *in, const char *path)
 	status = gt_scan_init(&in->scan, fd, path);
 	if (status)
 		goto out;
-	/* what such a file holds, or lacks, is nobody's */
+	/* all its sessions are left out, so its damage does not count */
 	if (gt_copies_leave_out_file(m->copies, m->input)) {
 		m->done += in->scan.bytes;
 		goto out;
@@ -384,7 +385,7 @@ int gt_capture_merge(const char *const *paths, size_t count, const char *path,
 		status = in && m.buffer ? put_header(&m) : gt_error(-ENOMEM, "merge");
 	for (i = 0; i < count; i++)
 		m.total += stat(paths[i], &st) ? 0 : (uint64_t)st.st_size;
-	if (!status && count > 1) /* as in reading: a file is what it is */
+	if (!status && count > 1) /* as in reading: a single file is used as it is */
 		status = gt_copies_find(paths, count, &m.copies);
 	for (i = 0; i < count && !status; i++) {
 		m.input = i;

@@ -9,15 +9,15 @@
 
 enum {
 	MPICH_ANY_SOURCE = -2,
-	OPEN_MPI_ANY_SOURCE = -1, /* the other one's is MPI_PROC_NULL, from and to nobody */
-	ANY_TAG = -1,             /* of both */
+	OPEN_MPI_ANY_SOURCE = -1, /* in MPICH -1 is MPI_PROC_NULL: no message */
+	ANY_TAG = -1,             /* in both */
 	MPICH_REQUEST_BYTES = 4,
 	OPEN_MPI_REQUEST_BYTES = 8,
-	REQUESTS_MOST = 4096, /* that one call completes, and are looked up */
+	REQUESTS_MOST = 4096, /* of one call, that are looked up */
 };
 
-/* Handles of MPICH and what comes from it are numbers with their kind in front: 01, 10, 11, then
- * 0001 for communicators. Open MPI's are addresses. */
+/* Return true for a handle of MPICH or its derivatives: a number that starts with its kind: 01, 10,
+ * 11, then 0001 for communicators. Handles of Open MPI are addresses. */
 static bool is_mpich(uint64_t communicator)
 {
 	return communicator >> 30 && communicator >> 32 == 0 && (communicator >> 26 & 0xf) == 1;
@@ -54,7 +54,7 @@ static int grow_slots(struct gt_messages *m)
 	return 0;
 }
 
-/* From now on the request at that address stands for the newest message. */
+/* Map the request at that address to the newest message from now on. */
 static int add_request(struct gt_messages *m, uint32_t process, uint64_t address)
 {
 	size_t at;
@@ -82,7 +82,7 @@ static int add_message(struct gt_messages *m, const struct gt_message *message)
 	return 0;
 }
 
-/* Where a call's message goes to, or comes from. */
+/* Destination or source of a call's message. */
 struct side {
 	int32_t peer, tag;
 	bool is_any, is_nobody;
@@ -108,7 +108,7 @@ static bool find_side(const struct gt_call_view *view, unsigned index, bool rece
 	return true;
 }
 
-/* @index: of its roles */
+/* @index: index of the message's roles in the call */
 static int note_side(struct gt_messages *m, const struct gt_item *call, uint32_t member,
 		     unsigned index, bool receives, unsigned *doubt)
 {
@@ -178,7 +178,7 @@ int gt_messages_note_part(struct gt_messages *m, const struct gt_item *call, uin
 	return add_message(m, &message) || add_request(m, call->process, request) ? -ENOMEM : 0;
 }
 
-/* The message of the request at that index of an array. */
+/* Complete the message of the request at that index of an array. */
 static void complete_one(struct gt_messages *m, const struct gt_item *call, uint64_t first,
 			 uint64_t index)
 {
@@ -207,7 +207,7 @@ void gt_messages_complete(struct gt_messages *m, const struct gt_item *call)
 		return;
 	times = gt_call_role(&view, GT_ROLE_TIMES, 0, &times) ? (uint32_t)times : 1;
 	if (gt_call_role(&view, GT_ROLE_WHICH, 0, &which)) {
-		if (which < times) /* MPI_UNDEFINED is negative */
+		if (which < times) /* a negative MPI_UNDEFINED is large here */
 			complete_one(m, call, first, which);
 		return;
 	}
@@ -241,7 +241,7 @@ static bool is_same_way(const struct gt_message *a, const struct gt_message *b)
 	       a->target == b->target && a->tag == b->tag;
 }
 
-/* Those that can be compared come to the front, with who sends and who receives. */
+/* Move messages that can be matched to the front, with their sender and receiver. */
 static void take_comparable(struct gt_messages *m,
 			    struct gt_message_member (*find)(const void *data, uint32_t member),
 			    const void *data)
@@ -261,7 +261,8 @@ static void take_comparable(struct gt_messages *m,
 			message->source = member.rank;
 		if (member.doubt &
 		    (message->receives ? GT_MESSAGES_RECEIVED_UNSURE : GT_MESSAGES_SENT_UNSURE))
-			message->wait_id = UINT64_MAX; /* it has a place, and is not compared */
+			/* it keeps its position, but its group is not matched */
+			message->wait_id = UINT64_MAX;
 		m->list[kept++] = *message;
 	}
 	m->count = kept;
@@ -289,7 +290,7 @@ static int add_wait(struct gt_messages *m, const struct gt_message *sent,
 	return 0;
 }
 
-/* Messages of one way: sends, then receives, each in order. */
+/* Match messages of one sender, receiver and tag: sends, then receives, each in order. */
 static int match_way(struct gt_messages *m, const struct gt_message *way, size_t count)
 {
 	size_t sends = 0;
@@ -317,7 +318,7 @@ static int compare_waits(const void *a, const void *b)
 		return x->process < y->process ? -1 : 1;
 	if (x->wait_id != y->wait_id)
 		return x->wait_id < y->wait_id ? -1 : 1;
-	return (x->sent_ns < y->sent_ns) - (x->sent_ns > y->sent_ns); /* the latest first */
+	return (x->sent_ns < y->sent_ns) - (x->sent_ns > y->sent_ns); /* latest first */
 }
 
 int gt_messages_match(struct gt_messages *m,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Replacing a file in place means to cut it off, and that takes milliseconds before the program
- * can start: its blocks are given back and its pages dropped at once, and ext4 writes what was
- * cut off to nothing to disk when it is closed. So a new file takes its name, and the old one
- * goes when it is closed, later. Not where somebody would notice that it is another file. */
+/* Replacing a file in place means truncating it, and that takes milliseconds before the program can
+ * start: its blocks are freed and its pages dropped at once, and ext4 writes the new contents of a
+ * truncated file to disk when it is closed. So a new file takes its name, and the old one is
+ * deleted when it is closed, later. This is not done where the change of file would be visible. */
 #include "capture/newfile.h"
 
 #include <errno.h>
@@ -24,8 +24,8 @@ int gt_new_file_lock(int fd, const char *path)
 	return 0;
 }
 
-/* Is it the file that @path leads to? Another writer may have put its own there before the lock
- * was ours. */
+/* Return true if @path still leads to this file. Another writer may have replaced it before the
+ * lock was taken. */
 static bool is_still_named(const char *path, const struct stat *opened)
 {
 	struct stat named;
@@ -34,7 +34,7 @@ static bool is_still_named(const char *path, const struct stat *opened)
 	       named.st_ino == opened->st_ino;
 }
 
-/* Ours, nothing but @path leads to it, and its mode says all about who may do what. */
+/* Return true if the file is ours, has no other name, and has no permissions besides its mode. */
 static bool is_only_ours(const char *path, int fd, const struct stat *opened)
 {
 	struct stat link;
@@ -44,7 +44,7 @@ static bool is_only_ours(const char *path, int fd, const struct stat *opened)
 	       fgetxattr(fd, "system.posix_acl_access", NULL, 0) < 0;
 }
 
-/* An empty, locked file with the permissions of @old that takes its name. Return: it, or -1:
+/* Create an empty, locked file with the permissions of @old that takes its name. Return it, or -1:
  * nothing has changed. */
 static int put_in_place(const char *path, const struct stat *old)
 {
@@ -78,7 +78,7 @@ int gt_new_file(const char *path, bool replace, bool shared, struct gt_new_file 
 	*file = (struct gt_new_file){-1, -1};
 	if (fd < 0)
 		return gt_error(-errno, "cannot create capture %s", path);
-	status = gt_new_file_lock(fd, path); /* before the old contents go */
+	status = gt_new_file_lock(fd, path); /* before the old contents are removed */
 	if (!status && fstat(fd, &st))
 		status = gt_error(-errno, "capture %s", path);
 	if (!status && replace && !is_still_named(path, &st))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices, queues, contexts and modules of a capture; the same device of several processes made
- * one. */
+/* Devices, queues, contexts and modules of a capture; merges the entries of several processes for
+ * the same device. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,14 +8,13 @@
 #include "capture/reader.h"
 #include "util/error.h"
 
-/* A device in some process: on which machine, what it is called, and its place among those of
- * that process that are called the same (two devices of one platform may share a uuid, or have
- * only a name). */
+/* A device in some process: its machine, its name, and its position among those of the process with
+ * the same name (two devices of one platform may share a uuid, or have only a name). */
 struct identity {
 	const char *text;
 	size_t object;
 	uint32_t machine, process, nth;
-	char kind; /* the uuid of one and the name of another never match */
+	char kind; /* the uuid of one device and the name of another never match */
 };
 
 static bool is_set(const char *value)
@@ -72,7 +71,7 @@ static int compare_devices(const void *a, const void *b)
 	return (x->object > y->object) - (x->object < y->object);
 }
 
-/* @ids: of all devices, @same: per object, receives the first object that is the same device */
+/* @ids: all devices; @same: per object, receives the first object that is the same device */
 static void find_same(struct identity *ids, size_t n, size_t *same)
 {
 	size_t i;
@@ -116,7 +115,7 @@ static int merge_devices(struct gt_capture *c)
 
 		if (o->type != GT_OBJECT_DEVICE)
 			continue;
-		if (same[i] != i) { /* an object before this one */
+		if (same[i] != i) { /* the same device as an earlier object */
 			o->device_index = c->objects[same[i]].device_index;
 			continue;
 		}
@@ -179,7 +178,7 @@ static void apply_lifetimes(struct gt_capture *c)
 {
 	for (size_t i = 0; i < c->lifetime_count; i++) {
 		const struct lifetime *l = &c->lifetimes[i];
-		/* the list is ours */
+		/* this code owns the list */
 		struct gt_object_info *o =
 			(struct gt_object_info *)gt_capture_object_find(c, l->process, l->type,
 									l->number);
@@ -192,12 +191,13 @@ static void apply_lifetimes(struct gt_capture *c)
 	}
 }
 
-/* All threads of the process that had this number; one after the other, if there are several. */
+/* Name all threads of the process that had this tid; several may have had it one after the
+ * other. */
 static void name_threads_by_tid(struct gt_capture *c, const struct gt_object_info *o,
 				const char *name)
 {
 	for (size_t i = 0; i < gt_capture_thread_count(c); i++) {
-		/* the list is ours */
+		/* this code owns the list */
 		struct gt_thread_info *t = (struct gt_thread_info *)gt_capture_thread(c, i);
 
 		if (t->process == o->process && t->tid == (uint32_t)o->number)
@@ -205,7 +205,7 @@ static void name_threads_by_tid(struct gt_capture *c, const struct gt_object_inf
 	}
 }
 
-/* Threads that the program named are called so. */
+/* Apply the names that the program gave to threads. */
 static void apply_thread_names(struct gt_capture *c)
 {
 	for (size_t i = 0; i < c->object_count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening a capture: what the scan found is put in order; contents.c gives it out. */
+/* Opens a capture: sorts the lists that the scan filled; contents.c gives access to them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "capture/shared_clock.h"
 #include "util/error.h"
 
-/* Of more files each is opened again for every block that is read of it. */
+/* With more files, each is opened again for every block read from it. */
 enum { FILES_OPEN = 256 };
 
 static int compare_blocks(const void *a, const void *b)
@@ -49,8 +49,8 @@ static int finish_streams(struct gt_capture *c)
 	return 0;
 }
 
-/* One entry per thread, the newest; one for each stream whose thread block is lost. Its place in
- * the list names the newest: insertion keeps equal ones in order. */
+/* Keep one entry per thread, the newest; add one for each stream whose thread block is lost. The
+ * sort is stable, so the newest of equal entries comes last. */
 static int finish_threads(struct gt_capture *c)
 {
 	size_t i, n = 0;
@@ -74,7 +74,7 @@ static int finish_threads(struct gt_capture *c)
 		struct gt_thread_info *t = &c->threads[i];
 
 		if (n && !gt_compare_threads(&c->threads[n - 1], t)) {
-			/* the stream's nameless entry, last of its kind, adds nothing */
+			/* the stream's nameless entry, last of its group, adds nothing */
 			if (t->name)
 				c->threads[n - 1] = *t;
 			continue;
@@ -113,7 +113,7 @@ static int finish_strings(struct gt_capture *c)
 	return 0;
 }
 
-/* What of a class and domain is not here: dropped, or not kept. False: more than can be counted. */
+/* Sum the records of a class and domain that are dropped or not kept. False: the sum overflows. */
 static bool sum_missing(const struct gt_counts *n, unsigned class, unsigned domain, uint64_t *sum)
 {
 	bool good = true;
@@ -125,8 +125,8 @@ static bool sum_missing(const struct gt_counts *n, unsigned class, unsigned doma
 	return good;
 }
 
-/* Are the sums of a process what its stream blocks say, and is seen = recorded + dropped? @seen:
- * += what was seen. */
+/* Return true if the sums of a process match its stream blocks, and seen = recorded + dropped +
+ * not_kept. @seen: increased by what was seen. */
 static bool sums_agree(const struct process_sums *s, uint64_t *seen)
 {
 	const struct gt_counts *n = &s->counts;
@@ -145,8 +145,8 @@ static bool sums_agree(const struct process_sums *s, uint64_t *seen)
 	return good;
 }
 
-/* What is here is recorded, what was recorded and is not here is torn, and what came after the
- * last sums was seen. */
+/* Correct the sums: records present count as recorded, others that were recorded as corrupt;
+ * records after the last sums count as seen. */
 static void mend_sums(struct process_sums *s)
 {
 	struct gt_counts *n = &s->counts;
@@ -159,7 +159,7 @@ static void mend_sums(struct process_sums *s)
 			if (n->recorded[k][d] > here)
 				n->dropped[GT_DROP_TORN][k][d] += n->recorded[k][d] - here;
 			n->recorded[k][d] = here;
-			/* nobody has seen so many */
+			/* impossible sum */
 			if (!sum_missing(n, k, d, &sum) ||
 			    __builtin_add_overflow(sum, here, &sum)) {
 				for (why = 0; why < GT_DROP_REASON_COUNT; why++)
@@ -174,9 +174,8 @@ static void mend_sums(struct process_sums *s)
 		}
 }
 
-/* What the collector counted and what can be read here must agree in a capture that is whole;
- * else its sums are wrong, and that is reported. In one that is not whole, they are made to
- * agree. */
+/* Compare the collector's counts with the records. In a complete capture they must agree, else its
+ * sums are wrong, which is reported. In an incomplete capture they are corrected. */
 static void finish_counts(struct gt_capture *c)
 {
 	uint64_t seen = 0;
@@ -199,7 +198,7 @@ static void finish_counts(struct gt_capture *c)
 	}
 }
 
-/* Processes and events of sessions whose clocks are known. */
+/* Set the times of processes and events of sessions whose clocks are known. */
 static void finish_times(struct gt_capture *c)
 {
 	size_t i;
@@ -232,7 +231,7 @@ static int open_capture_file(struct gt_capture *c, const char *path)
 	if (!file->path)
 		return gt_error(-ENOMEM, "capture %s", path);
 	c->file_count++;
-	/* a pipe is refused, not waited for */
+	/* fail on a pipe instead of blocking */
 	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (file->fd < 0)
 		return gt_error(-errno, "cannot open capture %s", path);
@@ -265,7 +264,7 @@ int gt_capture_open_several(const char *const *paths, size_t count, struct gt_ca
 	gt_copies_destroy(copies);
 	if (status || (status = gt_sessions_finish(c)))
 		goto fail;
-	/* first: settling clocks may meet damaged payloads, which change the sums */
+	/* first: settling clocks may find damaged payloads, which change the sums */
 	finish_counts(c);
 	if ((status = finish_streams(c)) || (status = gt_sessions_align_shared(c)))
 		goto fail;
@@ -360,5 +359,3 @@ void gt_capture_close(struct gt_capture *c)
 	free(c->files);
 	free(c);
 }
-
-/* Giving out ---------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See open_ranges.h. One list: few ranges are open at one time. */
+/* See open_ranges.h. A single list: few ranges are open at the same time. */
 #include "capture/open_ranges.h"
 
 #include <errno.h>
@@ -64,7 +64,7 @@ static void end_started(struct gt_open_ranges *o, uint32_t process, uint64_t id)
 		}
 }
 
-/* The number of a range that is started or stopped: an argument, or what the call returns. */
+/* Return the number of a range that is started or stopped: an argument, or the call's result. */
 static uint64_t find_id(const struct gt_operation_info *info, const uint64_t *r, uint32_t words)
 {
 	for (uint32_t i = 0; i < info->nargs; i++)
@@ -117,7 +117,7 @@ void gt_open_ranges_look(struct gt_open_ranges *o, uint32_t process, uint32_t or
 		uint32_t words = head & 0xffff, kind = head >> 16 & 0xff, domain = head >> 56;
 
 		if (!words || words > (size_t)(end - r))
-			return; /* the encoder says so */
+			return; /* the encoder reports this */
 		if (kind == GT_RECORD_CALL) {
 			if (__builtin_expect(domain < GT_DOMAIN_COUNT &&
 						     gt_domain_traits[domain].marks,
@@ -140,7 +140,7 @@ void gt_open_ranges_end(struct gt_open_ranges *o, uint32_t process, uint32_t ord
 			remove_range(o, i);
 }
 
-/* Those of the thread that the @first is of. */
+/* Write the open ranges of the thread of entry @first. */
 static int write_thread(const struct gt_open_ranges *o, size_t first, struct gt_capture_writer *to)
 {
 	const struct gt_open_range *range = &o->list[first];

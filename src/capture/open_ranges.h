@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges that a program has begun and not ended, of a flight recorder: the records that began them
- * may be older than the window, and those in it need them. They stand at the begin of each chunk
- * (keep.h), and count where that one is the oldest. */
+/* Ranges that a program has started and not ended, for a flight recorder: the records that started
+ * them may be older than the window, but records inside them need them. They are written at the
+ * start of each chunk (keep.h), and used in the oldest one. */
 #ifndef GPUTAP_CAPTURE_OPEN_RANGES_H
 #define GPUTAP_CAPTURE_OPEN_RANGES_H
 
@@ -9,30 +9,30 @@
 
 struct gt_open_range {
 	uint32_t process, ordinal;
-	/* of a thread's stack: what is on it; started ones: their number is @id */
+	/* entries of a thread's stacks; started ranges: their number is @id */
 	enum gt_open_kind {
 		GT_OPEN_OPERATION, /* external ids, as enum gt_external_stack */
 		GT_OPEN_USER,
 		GT_OPEN_PUSHED,
 		GT_OPEN_STARTED
 	} kind;
-	uint32_t words; /* 0: too much is open, it only counts */
+	uint32_t words; /* 0: too many are open, it is only counted */
 	uint64_t id;
 	uint64_t *record;
 };
 
 struct gt_open_ranges {
-	struct gt_open_range *list; /* as they began, of each thread */
+	struct gt_open_range *list; /* in order of their start, all threads */
 	size_t count, room;
 	uint64_t bytes;
 };
 
-/* Records of a thread: memory that the program may be writing to. */
+/* Update from records of a thread: memory that the program may be writing to. */
 void gt_open_ranges_look(struct gt_open_ranges *o, uint32_t process, uint32_t ordinal,
 			 const void *data, size_t bytes);
-/* A thread has ended; @ordinal 0: the process. */
+/* Remove the ranges of a thread that has ended; @ordinal 0: the process. */
 void gt_open_ranges_end(struct gt_open_ranges *o, uint32_t process, uint32_t ordinal);
-/* As STREAM blocks. 0 or negative errno. */
+/* Write them as STREAM blocks. Return 0 or negative errno. */
 int gt_open_ranges_write(const struct gt_open_ranges *o, struct gt_capture_writer *to);
 void gt_open_ranges_fini(struct gt_open_ranges *o);
 

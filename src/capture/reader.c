@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening a capture: one walk over the block headers; payloads of streams are only indexed, all
- * else is read (RECORDS: read_records.c). The file may be anything: every length is checked against
- * what is there, what makes no sense is counted in health and left out, and memory is bounded by a
- * small multiple of the file's size. */
+/* Opens a capture: one walk over the block headers; payloads of streams are only indexed, all
+ * others are read (RECORDS: read_records.c). The file may contain anything: every length is checked
+ * against the available bytes, invalid data is counted in health and skipped, and memory is bounded
+ * by a small multiple of the file's size. */
 #include "capture/reader.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 /* Payloads ------------------------------------------------------------------ */
 
-/* Reads a payload; what is not there reads as 0 and "". */
+/* Reads a payload; missing fields read as 0 and "". */
 struct unpacker {
 	const uint8_t *p, *end;
 };
@@ -80,7 +80,7 @@ static int read_session(struct gt_capture *c, struct session *session, struct un
 	return 0;
 }
 
-/* Where in the session's list a process of that index is, or belongs. */
+/* Return the index in the session's list where the process is, or belongs. */
 static size_t find_process(const struct session *s, uint32_t index)
 {
 	size_t low = 0, high = s->process_count;
@@ -96,7 +96,7 @@ static size_t find_process(const struct session *s, uint32_t index)
 	return low;
 }
 
-/* The process of a block, made if it is new. */
+/* Find the process of a block; add it if it is new. */
 static int get_process(struct gt_capture *c, uint32_t session, const struct gt_scan_block *block,
 		       struct gt_process_info **out)
 {
@@ -148,7 +148,7 @@ static int read_process(struct gt_capture *c, struct gt_process_info *p, struct 
 	p->start_ticks = unpack64(u);
 	p->exe = unpack_text(u, c);
 	p->argv = unpack_text(u, c);
-	if (u->p == u->end) /* of an earlier version */
+	if (u->p == u->end) /* written by an earlier version */
 		return p->exe && p->argv ? 0 : -ENOMEM;
 	p->rank.rank = (int32_t)unpack32(u);
 	p->rank.size = (int32_t)unpack32(u);
@@ -213,7 +213,7 @@ static void read_load(struct session *s, struct unpacker *u)
 						  .stolen_ns = f.stolen_ns};
 }
 
-/* What a snapshot says of itself. */
+/* Read the properties of a snapshot. */
 static int read_kept(struct gt_capture *c, struct gt_kept *kept, struct unpacker *u)
 {
 	struct gt_file_kept f;
@@ -244,7 +244,7 @@ static int read_kept(struct gt_capture *c, struct gt_kept *kept, struct unpacker
 
 /* Blocks -------------------------------------------------------------------- */
 
-/* What lies behind the counts of a stream's head says what times it has. */
+/* Read the bounds after the counts of a stream's head: the times in the block. */
 static int read_bounds(struct gt_capture *c, const struct gt_scan_block *block, size_t at,
 		       struct stream_block *b)
 {
@@ -265,7 +265,7 @@ static int read_bounds(struct gt_capture *c, const struct gt_scan_block *block, 
 	at += bounds.bytes;
 	if (bounds.device_entries > GT_FILE_DEVICES_MAX ||
 	    bounds.device_entries > (end - at) / sizeof(struct gt_file_device))
-		return 0; /* too many, or nobody knows */
+		return 0; /* too many, or not known */
 	b->first_device = (uint32_t)c->work_time_count;
 	b->device_count = (uint8_t)bounds.device_entries;
 	for (i = 0; i < bounds.device_entries; i++) {
@@ -277,7 +277,7 @@ static int read_bounds(struct gt_capture *c, const struct gt_scan_block *block, 
 		       block->extension + at + i * sizeof(struct gt_file_device),
 		       sizeof(struct gt_file_device));
 	}
-	/* its flag says that there is work, and nobody says when */
+	/* the flag says that it has GPU activities, but their times are not known */
 	b->unbounded = h->flags & GT_BLOCK_DEVICE && !bounds.device_entries;
 	return 0;
 }
@@ -335,7 +335,7 @@ static int index_stream(struct gt_capture *c, uint32_t session, const struct gt_
 	return 0;
 }
 
-/* What a merged file says of one of its sessions. The first time it comes before all its blocks. */
+/* Read a section of a merged file. Its first one comes before all its blocks. */
 static int read_section(struct gt_capture *c, struct session *s, struct unpacker *u)
 {
 	struct gt_capture_health *health = &s->public.health;
@@ -383,7 +383,7 @@ static int read_block(struct gt_capture *c, uint32_t session, const struct gt_sc
 		return 0;
 	case GT_BLOCK_RECORDS: return gt_records_read(c, process->index, payload, h->stored_bytes);
 	case GT_BLOCK_END:
-		/* of an earlier version it is shorter */
+		/* shorter if written by an earlier version */
 		memcpy(&end, payload, h->stored_bytes < sizeof end ? h->stored_bytes : sizeof end);
 		file->end = end.complete ? GT_CAPTURE_COMPLETE : GT_CAPTURE_INCOMPLETE;
 		file->has_end = true;
@@ -396,7 +396,7 @@ static int read_block(struct gt_capture *c, uint32_t session, const struct gt_sc
 	}
 }
 
-/* The session of a block, made if it is new. */
+/* Find the session of a block; add it if it is new. */
 static int get_session(struct gt_capture *c, uint32_t section, uint32_t *out)
 {
 	uint32_t file = (uint32_t)c->file_count - 1;
@@ -442,11 +442,11 @@ static int take_block(struct gt_capture *c, const struct gt_scan_block *block, u
 	uint32_t section = gt_scan_section(block), session = 0;
 	int status;
 
-	file->has_end = false; /* an end mark that something follows is none */
+	file->has_end = false; /* an end mark followed by a block does not count */
 	if ((h->process >= GT_FILE_PROCESS_MAX && h->type != GT_BLOCK_INDEX) ||
 	    (section != GT_SECTION_NONE && section >= GT_FILE_SECTION_MAX))
 		return -EBADMSG;
-	if (h->type != GT_BLOCK_END && h->type != GT_BLOCK_INDEX) { /* those are the file's */
+	if (h->type != GT_BLOCK_END && h->type != GT_BLOCK_INDEX) { /* those belong to the file */
 		if (gt_copies_leave_out(c->copies, c->file_count - 1, section))
 			return 0;
 		status = get_session(c, section, &session);
@@ -469,8 +469,8 @@ static int take_block(struct gt_capture *c, const struct gt_scan_block *block, u
 	return read_block(c, session, block, *payload);
 }
 
-/* The whole file was walked: what it says of its session, or for a merged one the sessions of
- * themselves. */
+/* Finish a file that was read to its end: set the health of its session, or of the sessions of a
+ * merged file. */
 static int finish_file(struct gt_capture *c, const struct gt_scan *s,
 		       const struct gt_capture_health *found)
 {
@@ -539,7 +539,7 @@ int gt_capture_scan(struct gt_capture *c)
 		goto out;
 	}
 	status = gt_scan_init(s, file->fd, file->path);
-	/* what such a file holds, or lacks, is nobody's */
+	/* all its sessions are left out, so its damage does not count */
 	if (status || gt_copies_leave_out_file(c->copies, c->file_count - 1))
 		goto out;
 	gt_scan_take_index(s, &index);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside of an open capture: what reader.c, objects.c, deviceclocks.c and cursor.c share. */
+/* Internals of an open capture: shared by reader.c, objects.c, deviceclocks.c and cursor.c. */
 #ifndef GPUTAP_CAPTURE_READER_H
 #define GPUTAP_CAPTURE_READER_H
 
@@ -13,23 +13,23 @@
 
 /* A stream block without its payload. */
 struct stream_block {
-	uint64_t at;      /* of the header in the file */
-	uint64_t head_at; /* .. or of its copy in the index */
+	uint64_t at;      /* position of the header in the file */
+	uint64_t head_at; /* position of the head: in the file, or of its copy in the index */
 	uint64_t first_ticks, last_ticks;
 	uint64_t base_ticks, base_id;
 	uint32_t process, ordinal;
 	uint32_t stored_bytes, raw_bytes, payload_crc, head_crc;
 	uint16_t head_bytes;
 	uint8_t flags, device_count;
-	bool bad : 1, bad_sums : 1; /* both are reported once */
-	bool unbounded : 1;         /* nobody says what is in it: of version 1.0, .. */
+	bool bad : 1, bad_sums : 1; /* each is reported once */
+	bool unbounded : 1;         /* contents not known: version 1.0, .. */
 	uint32_t marks;             /* as in gt_file_bounds */
-	uint32_t first_device;      /* in gt_capture.work_times, and so many */
+	uint32_t first_device;      /* first index and count in gt_capture.work_times */
 };
 
 struct ring_stream {
 	uint32_t process, ordinal;
-	size_t first, count; /* blocks, in the order of the file */
+	size_t first, count; /* blocks, in file order */
 };
 
 struct text_chunk {
@@ -48,7 +48,7 @@ struct clock_reading {
 	uint64_t device_stamp, host_before, host_after;
 };
 
-/* From when, or until when, an object is loaded. */
+/* Time from which, or until which, an object is loaded. */
 struct lifetime {
 	uint64_t ticks, number;
 	uint32_t process;
@@ -56,7 +56,7 @@ struct lifetime {
 	bool begins;
 };
 
-/* From then on the process is recorded, or is not. */
+/* Change to recorded, or to not recorded. */
 struct window_change {
 	uint64_t ticks, missed;
 	uint32_t process;
@@ -69,26 +69,26 @@ struct device_clock {
 	struct gt_device_clock *clock;
 };
 
-/* What a process' counts block says and what its readable stream blocks hold. */
+/* The counts block of a process, and what its readable stream blocks contain. */
 struct process_sums {
 	struct gt_counts counts;
 	uint64_t present[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
 };
 
 struct capture_file {
-	int fd; /* -1: it is opened again for each block, see gt_capture_file_read() */
+	int fd; /* -1: opened again for each block, see gt_capture_file_read() */
 	uint64_t device, inode;
 	char *path;
 	bool has_end, whole; /* whole: no header in it was damaged */
 	enum gt_capture_end end;
 };
 
-/* Index of a process in its own capture, and in this one. */
+/* Indexes of a process in its own capture, and in this one. */
 struct session_process {
 	uint32_t index, process;
 };
 
-/* A session while it is read and after. */
+/* A session, during and after reading. */
 struct session {
 	struct gt_capture_session public;
 	uint32_t file, section;
@@ -97,29 +97,29 @@ struct session {
 	struct gt_host_clock_map *host;
 	struct session_process *processes; /* by index */
 	uint32_t boot;                     /* the same for sessions that share a clock, from 0 */
-	int64_t wall_shift_ns;             /* what wall clocks say that is to be added to its own */
-	const struct gt_clock_lines *moved; /* .. and what moves that; NULL: nothing */
+	int64_t wall_shift_ns; /* difference of the wall clocks, added to its own time */
+	const struct gt_clock_lines *moved; /* further correction after that; NULL: none */
 	size_t tuple_count, tuple_room, process_count, process_room;
 };
 
 struct gt_capture {
 	struct capture_file *files;
 	const struct gt_copies *copies; /* while files are read */
-	struct session **sessions;      /* in order of their begin, when open */
+	struct session **sessions;      /* in order of their start, once open */
 	struct gt_capture_health health;
 	struct gt_capture_index index;
 	struct gt_process_info *processes;
-	struct process_sums **sums; /* as many; NULL: nothing counted */
+	struct process_sums **sums; /* one per process; NULL: nothing counted */
 	struct gt_thread_info *threads;
 	struct gt_event_info *events;
 	struct gt_object_info *objects; /* by process, type, number */
 	struct string_entry *strings;   /* by process, id */
-	size_t *string_first;           /* per process, and one more */
+	size_t *string_first;           /* per process, and one extra */
 	struct clock_reading *readings;
 	struct lifetime *lifetimes;
 	struct window_change *changes;         /* by process, time */
 	struct gt_window_info *windows;        /* by process, time */
-	size_t *window_first;                  /* per process, and one more; NULL: no windows */
+	size_t *window_first;                  /* per process, and one extra; NULL: no windows */
 	struct device_clock *clocks;           /* by process, device */
 	const struct gt_object_info **devices; /* by device_index */
 	struct stream_block *blocks;           /* by process, ordinal, place in the file */
@@ -129,7 +129,7 @@ struct gt_capture {
 	struct gt_names_info *names;           /* by process, generation, address */
 	uint64_t stream_bytes;
 	struct text_chunk *texts;
-	struct gt_clock_lines *moved; /* by boot; empty: not moved */
+	struct gt_clock_lines *moved; /* by boot; empty: no correction */
 	size_t moved_count;
 	size_t file_count, session_count, repeated_count, process_count, thread_count, event_count,
 		object_count, string_count, reading_count, clock_count, device_count, block_count,
@@ -139,77 +139,79 @@ struct gt_capture {
 		string_room, reading_room, clock_room, device_room, block_room, stream_room,
 		lifetime_room, stack_room, code_room, name_room, change_room, window_room;
 	size_t sums_room;
-	struct gt_file_device *work_times; /* of blocks */
+	struct gt_file_device *work_times; /* times of the devices of blocks */
 	size_t work_time_count, work_time_room;
 	struct slice *slice;      /* slice.h; NULL: everything */
 	gt_item_filter_fn *wants; /* NULL: all */
-	bool is_cut;              /* of some session: there are rows that do not count */
+	bool is_cut;              /* a session is cut: there are rows that do not count */
 	void *wants_data;
 };
 
-/* lists.c. Room for one more; new room is zeroed. 0 or -ENOMEM with a cause. */
+/* lists.c. Make room for one more; new room is zeroed. Return 0 or -ENOMEM with a cause. */
 int gt_list_grow(void **list, size_t *room, size_t count, size_t item_bytes);
 #define GT_LIST_ADD(c, list, count, room) \
 	gt_list_grow((void **)&(c)->list, &(c)->room, (c)->count, sizeof *(c)->list)
 
-/* sort.c. 0 or -ENOMEM with a cause. */
+/* sort.c. Return 0 or -ENOMEM with a cause. */
 int gt_sort_stable(void *list, size_t count, size_t bytes,
 		   int (*compare)(const void *, const void *));
 
-/* Copy of a text that lives as long as the capture, ended by two NULs. NULL: no memory. */
+/* Copy a text for the lifetime of the capture, and append two NULs. Return NULL: no memory. */
 const char *gt_text_keep(struct gt_capture *c, const void *text, size_t bytes);
 
-/* read_records.c: the payload of a RECORDS block. 0, -ENOMEM with a cause, or -EBADMSG: some of it
- * made no sense. */
+/* read_records.c: read the payload of a RECORDS block. Return 0, -ENOMEM with a cause, or -EBADMSG:
+ * some of it was invalid. */
 int gt_records_read(struct gt_capture *c, uint32_t process, const uint8_t *p, size_t bytes);
-/* All blocks of the newest of `files`. */
+/* Read all blocks of the newest of `files`. */
 int gt_capture_scan(struct gt_capture *c);
-/* Sessions on one clock, in order of their begin, and their processes with them. */
+/* Put sessions on one clock and in order of their start, and their processes with them. */
 int gt_sessions_finish(struct gt_capture *c);
 static inline struct session *gt_session_of(const struct gt_capture *c, uint32_t process)
 {
 	return c->sessions[c->processes[process].session];
 }
-/* BOOTTIME of the session's host on the first session's clock. */
+/* Convert BOOTTIME of the session's host to the first session's clock. */
 uint64_t gt_session_place_ns(const struct session *s, uint64_t ns);
 int gt_objects_finish(struct gt_capture *c);
-/* callstacks.c: the lists in their order; what they hold. */
+/* callstacks.c: sort the lists and set references between them. */
 int gt_stacks_finish(struct gt_capture *c);
 void gt_stacks_close(struct gt_capture *c);
-/* frame_names.c: names in their order. */
+/* frame_names.c: sort the names. */
 int gt_names_finish(struct gt_capture *c);
-/* Windows of all processes, whose times are known. */
+/* Make the windows of all processes; clocks must be known. */
 int gt_windows_finish(struct gt_capture *c);
 int gt_device_clocks_finish(struct gt_capture *c);
-/* Those that have nothing better, by all work and all waits. 0 or negative errno. */
+/* Bound the device clocks that have nothing better, using all GPU activities and all waits. Return
+ * 0 or negative errno. */
 int gt_device_clocks_bound(struct gt_capture *c);
-/* contents.c: orders of the lists, see struct gt_capture */
+/* contents.c: sort orders of the lists, see struct gt_capture */
 int gt_compare_threads(const void *a, const void *b);
 int gt_compare_strings(const void *a, const void *b);
 int gt_compare_objects(const void *a, const void *b);
 int gt_compare_device_clocks(const void *a, const void *b);
-/* That of device 0 when it has none of its own; NULL: the process has no device work. */
+/* Return the device's clock, or device 0's if it has none; NULL: the process has no GPU
+ * activities. */
 struct gt_device_clock *gt_device_clock_find(const struct gt_capture *c, uint32_t process,
 					     uint32_t device);
 
-/* Payload of stream blocks, checked and decompressed. */
+/* Reads payloads of stream blocks, checked and decompressed. */
 struct block_reader {
-	/* the block as it is in the file, with its head; rows of a packed one */
+	/* the block as stored, with its head; rows of a compressed one */
 	uint8_t *stored, *raw;
 	size_t stored_room, raw_room;
 	void *zstd;
 };
 void gt_block_reader_fini(struct block_reader *r);
-/* Return: 0 and *payload, with GT_DECODE_SLACK zeros behind; -EBADMSG: damaged (counted in health
+/* Return 0 and *payload, followed by GT_DECODE_SLACK zeros; -EBADMSG: damaged (counted in health
  * and counts); other negative errno with a cause. */
 int gt_block_read(struct block_reader *r, const struct gt_capture *c, struct stream_block *b,
 		  const uint8_t **payload);
-/* All rows of the block that was read last were decoded: are there as many as its head says? */
+/* Call after all rows of the last block were decoded: compare their number with its head. */
 void gt_block_check_counts(const struct block_reader *r, const struct gt_capture *c,
 			   struct stream_block *b, const struct gt_decoder *d);
-/* Like gt_scan_read(), of a file that is open or not. -ESTALE: another file has its name. */
+/* Like gt_scan_read(), for a file that may be closed. -ESTALE: another file has its name. */
 int gt_capture_file_read(const struct capture_file *file, void *to, size_t bytes, uint64_t at);
-/* Count it as damaged, once. */
+/* Count the block as damaged, once. */
 void gt_block_bad(const struct gt_capture *c, struct stream_block *b);
 
 static inline struct gt_file_stream gt_block_base(const struct stream_block *b)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the two halves of the row form (capture/format.h) share. */
+/* Helpers for both the encoder and the decoder of rows (capture/format.h). */
 #ifndef GPUTAP_CAPTURE_ROWS_H
 #define GPUTAP_CAPTURE_ROWS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a part of a file that may be cut meanwhile. */
+/* Reads a part of a file that may be cut meanwhile. */
 #include "capture/scan.h"
 
 #include <errno.h>

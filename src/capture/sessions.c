@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Several sessions as one capture: all times in the CLOCK_BOOTTIME of the one that began first,
- * sessions and their processes in order of their begin, and which of them ran on one machine.
+/* Combines several sessions into one capture: all times in the CLOCK_BOOTTIME of the session that
+ * started first, sessions and their processes in order of their start, and which of them ran on one
+ * machine.
  *
- * Sessions of one boot of one kernel share that clock: nothing is done to them. Others are moved
- * by the difference between both kernels' (REALTIME minus BOOTTIME), the same for all sessions
- * of a boot, so that what happened there keeps its order and distances; shared_clock.c does better
- * where their processes made collective calls together. It is taken where both
- * were watched nearest to the same moment. How much the wall clocks were moved while they were
- * watched is given as the uncertainty; that two hosts' wall clocks agree, nobody here can know. */
+ * Sessions of one boot of one kernel share that clock: their times are unchanged. The times of
+ * others are shifted; the amount is the difference between both kernels' (REALTIME minus BOOTTIME),
+ * the same for all sessions of a boot, so that order and distances on that host are preserved;
+ * shared_clock.c does better if their processes made collective calls together. The difference is
+ * taken where both clocks were read nearest to the same moment. How far the wall clocks were
+ * adjusted while they were watched is reported as the uncertainty; whether two hosts' wall clocks
+ * agree cannot be known here. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +17,10 @@
 #include "capture/reader.h"
 #include "util/error.h"
 
-/* clones of a virtual machine share the boot id, but not the clock */
+/* cloned virtual machines share the boot id, but not the clock */
 enum { SAME_KERNEL_NS = 1000000000 };
 
-/* The clock of some kernel since some boot, as far as sessions know it. */
+/* The clock of a kernel since one boot, as far as sessions recorded it. */
 struct boot {
 	const struct session *first;
 	int64_t shift_ns;
@@ -30,8 +32,8 @@ static bool has_clock(const struct session *s)
 	return s->tuple_count || s->has_info;
 }
 
-/* REALTIME minus BOOTTIME nearest to that wall time; damaged files say anything, so that all
- * this wraps. */
+/* Return REALTIME minus BOOTTIME nearest to that wall time. Damaged files may contain any values,
+ * so all of this arithmetic wraps. */
 static uint64_t wall_offset(const struct session *s, uint64_t realtime_ns)
 {
 	const struct gt_session_info *info = &s->public.info;
@@ -52,7 +54,7 @@ static uint64_t wall_offset(const struct session *s, uint64_t realtime_ns)
 	return offset;
 }
 
-/* How far the wall clock went from the other one and back while it was watched. */
+/* Return the range over which REALTIME minus BOOTTIME varied while it was watched. */
 static uint64_t wall_moved(const struct session *s)
 {
 	int64_t low = INT64_MAX, high = INT64_MIN;
@@ -96,7 +98,7 @@ static bool same_boot(const struct session *a, const struct session *b)
 	return moved + SAME_KERNEL_NS < 2 * (uint64_t)SAME_KERNEL_NS;
 }
 
-/* The shift of each session; they are in order of their begin, so that the first is the
+/* Compute the shift of each session; they are in order of their start, so the first is the
  * reference. */
 static int align_sessions(struct gt_capture *c)
 {
@@ -134,7 +136,7 @@ static int align_sessions(struct gt_capture *c)
 	return 0;
 }
 
-/* Processes in the order of their sessions; everything that names one follows. */
+/* Put processes in the order of their sessions, and update everything that refers to them. */
 static int order_processes(struct gt_capture *c)
 {
 	uint32_t *now = calloc(c->process_count + 1, sizeof *now), next = 0;
@@ -159,7 +161,8 @@ static int order_processes(struct gt_capture *c)
 			processes[next] = c->processes[old];
 			processes[next].session = (uint32_t)i;
 			processes[next].index = next;
-			if (processes[next].rank.rank < 0) /* it says none itself */
+			/* its environment has no rank */
+			if (processes[next].rank.rank < 0)
 				processes[next].rank.rank = s->public.info.rank;
 			sums[next] = c->sums[old];
 			s->processes[k].process = next;
@@ -187,7 +190,7 @@ static int order_processes(struct gt_capture *c)
 	return 0;
 }
 
-/* One machine: the same boot id or the same name. */
+/* Number machines: sessions with the same boot id or the same name are on one. */
 static void number_machines(struct gt_capture *c)
 {
 	uint32_t count = 0;
@@ -207,7 +210,8 @@ static void number_machines(struct gt_capture *c)
 			     (!*s->info.hostname ||
 			      strcmp(s->info.hostname, other->info.hostname))))
 				continue;
-			for (n = 0; n <= i; n++) /* it may be what shows that two were one */
+			/* this session may show that two machines are one */
+			for (n = 0; n <= i; n++)
 				if (c->sessions[n]->public.machine == from)
 					c->sessions[n]->public.machine = to;
 		}
@@ -234,8 +238,8 @@ static bool is_beside(const struct gt_capture_session *a, const struct gt_captur
 	       !strcmp(a->info.hostname, b->info.hostname);
 }
 
-/* The first node of this machine's in which no pid of the session is somebody else's. @taken:
- * per node, who may not use it */
+/* Return the first node of this machine in which another process has no pid of the session. @taken:
+ * per node, the session that may not use it */
 static uint32_t choose_node(const struct gt_capture *c, size_t session, const uint32_t *taken,
 			    uint32_t count)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Clocks of hosts by what their processes did together (src/capture/collectives.h): shared_line.h
- * makes lines of it. NEEDSWORK: kernels of collectives (NCCL) say
- * as much, but clocks of devices are not known yet.
+/* Aligns clocks of hosts through collective calls that their processes made together
+ * (capture/collectives.h); shared_line.h computes the lines. NEEDSWORK: kernels of collectives
+ * (NCCL) would serve as well, but device clocks are not known yet.
  *
- * Some processes of each host are enough, and their calls are read before anybody asks for them. */
+ * Only a few processes of each host are used: all their calls are read when the capture is
+ * opened. */
 #include "capture/shared_clock.h"
 
 #include <errno.h>
@@ -13,14 +14,14 @@
 #include "capture/shared_line.h"
 #include "util/error.h"
 
-enum { PROCESSES_OF_BOOT = 4 }; /* that are read */
+enum { PROCESSES_OF_BOOT = 4 }; /* processes whose calls are read */
 
-/* Sessions of one kernel since one boot. */
+/* Sessions of one boot of one kernel. */
 struct boot {
 	bool is_aligned;
-	uint32_t processes; /* that are read */
+	uint32_t processes; /* processes whose calls are read */
 	uint64_t residual_ns;
-	/* from the clock by wall clocks to the first session's; NULL: the same */
+	/* from the clock aligned by wall clocks to the first session's; NULL: the same */
 	const struct gt_clock_lines *lines;
 };
 
@@ -47,7 +48,7 @@ static bool has_collectives(enum gt_domain domain)
 	return false;
 }
 
-/* Bit per domain that has calls of all. */
+/* Return a bit per domain that has calls of all. */
 static uint32_t find_domains(void)
 {
 	uint32_t bits = 0;
@@ -65,7 +66,7 @@ static bool has_calls_of(const struct gt_capture *c, uint32_t process, uint32_t 
 	return false;
 }
 
-/* The same capture with the streams of those processes only. The caller frees its streams. */
+/* Make a view of the capture with the chosen processes' streams. The caller frees its streams. */
 static int choose_streams(struct alignment *a, struct gt_capture *view)
 {
 	struct gt_capture *c = a->c;
@@ -96,7 +97,7 @@ static int choose_streams(struct alignment *a, struct gt_capture *view)
 	return 0;
 }
 
-/* Windows are not known before clocks are. */
+/* Windows are not known before the clocks are, so look at the changes. */
 static bool has_resumed(const struct gt_capture *c, uint32_t process)
 {
 	for (size_t i = 0; i < c->change_count; i++)
@@ -133,7 +134,7 @@ static int read_calls(struct alignment *a)
 				 ? -ENOMEM
 				 : 0;
 	gt_cursor_destroy(cursor);
-	a->c->health = view.health; /* what is damaged counts once */
+	a->c->health = view.health; /* count damage only once */
 	free(view.streams);
 	return status ? status : gt_collectives_finish(&a->calls);
 }
@@ -177,8 +178,8 @@ static void add_bounds(const struct alignment *a, const struct gt_collective_mat
 	gt_shared_calls_add(shared, &there, &here);
 }
 
-/* What the calls of a communicator say; they are matched by number alone, as long as clocks are not
- * known. */
+/* Add the bounds from the calls of a communicator; they are matched by number only, because the
+ * clocks are not known yet. */
 static int add_communicator(const struct alignment *a, size_t first, size_t members, uint32_t from,
 			    uint32_t to, struct gt_shared_calls *shared)
 {
@@ -198,7 +199,7 @@ static int add_communicator(const struct alignment *a, size_t first, size_t memb
 	return status;
 }
 
-/* The clock of @from by that of @to, which is on the first session's. */
+/* Align the clock of @from to that of @to, which is aligned to the first session's. */
 static int align_boot(struct alignment *a, uint32_t from, uint32_t to)
 {
 	struct gt_shared_calls shared = {0};
@@ -248,7 +249,7 @@ uint64_t gt_session_place_ns(const struct session *s, uint64_t ns)
 	return s->moved ? convert(s->moved, ns) : ns;
 }
 
-/* The session's times from now on. */
+/* Convert the session's times from now on. */
 static int move_session(struct session *s, const struct boot *b, const char *path)
 {
 	struct gt_capture_session *p = &s->public;

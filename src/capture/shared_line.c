@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 enum {
-	CLOSE_BOUNDS_NS = 20000, /* a call of all takes so long between two hosts anyway */
+	CLOSE_BOUNDS_NS = 20000, /* between two hosts, a call of all takes this long anyway */
 	WINDOWS_MOST = 64,
 	WINDOW_LEAST = 16, /* returns */
 };
@@ -24,7 +24,7 @@ static void add_return(struct gt_shared_calls *s, uint64_t there_ns, uint64_t he
 		void *more = reallocarray(s->returns, room, sizeof *s->returns);
 
 		if (!more)
-			return; /* known less well */
+			return; /* the result is only less precise */
 		s->returns = more;
 		s->room = room;
 	}
@@ -57,8 +57,8 @@ static int compare_offsets(const void *a, const void *b)
 	return (x->offset_ns > y->offset_ns) - (x->offset_ns < y->offset_ns);
 }
 
-/* The median of some returns beside each other in time, as far as the bounds allow.
- * @away_ns: at least how far it is from the middle between the bounds */
+/* Return the median of returns adjacent in time, limited to the bounds. @away_ns: raised to its
+ * distance from the middle between the bounds */
 static struct gt_clock_point find_point(struct gt_shared_return *returns, size_t count,
 					const struct gt_clock_lines *lines, uint64_t residual_ns,
 					uint64_t *away_ns)
@@ -77,8 +77,8 @@ static struct gt_clock_point find_point(struct gt_shared_return *returns, size_t
 	return (struct gt_clock_point){in, out};
 }
 
-/* Beyond the calls the clocks run apart as they did from the first to the last: the line between
- * two that are near each other says little about that. */
+/* Return a point beyond the calls. The clocks' rate there is that between the first and the last
+ * point: the line between two adjacent points is too inaccurate for that. */
 static struct gt_clock_point extend(const struct gt_clock_point *first,
 				    const struct gt_clock_point *last, uint64_t in, int64_t by_ns)
 {
@@ -93,11 +93,12 @@ static struct gt_clock_point extend(const struct gt_clock_point *first,
 				       from->out + (uint64_t)(int64_t)((double)by_ns * rate)};
 }
 
-/* Lines through the returns in the place of those between the bounds. 0 or -ENOMEM. */
+/* Replace the lines between the bounds by lines through the returns. Return 0 or -ENOMEM. */
 static int follow_returns(struct gt_shared_calls *s, struct gt_clock_lines *lines,
 			  uint64_t *residual_ns)
 {
-	struct gt_clock_point points[WINDOWS_MOST + 2]; /* one before, one behind them */
+	/* with one point before and one after them */
+	struct gt_clock_point points[WINDOWS_MOST + 2];
 	struct gt_clock_lines through;
 	size_t windows = s->count / WINDOW_LEAST;
 	uint64_t away_ns = 0;
@@ -120,7 +121,7 @@ static int follow_returns(struct gt_shared_calls *s, struct gt_clock_lines *line
 		return status;
 	gt_clock_lines_fini(lines);
 	*lines = through;
-	*residual_ns += away_ns; /* to the other bound */
+	*residual_ns += away_ns; /* distance to the far bound */
 	return 0;
 }
 

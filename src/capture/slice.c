@@ -27,8 +27,8 @@ bool gt_block_has_marks(const struct stream_block *b)
 	return b->marks & MARKS;
 }
 
-/* Can something between two stamps overlap a span? Lines rise, but where one follows another the
- * time may go back. */
+/* Return true if an event between two stamps may overlap a span. Time increases along a line, but
+ * may jump back from one line to the next. */
 static bool has_stamps(const struct slice *s, const struct gt_clock_lines *lines, uint64_t first,
 		       uint64_t last)
 {
@@ -40,7 +40,7 @@ static bool has_stamps(const struct slice *s, const struct gt_clock_lines *lines
 		uint64_t low = gt_clock_line_convert(line, first > line->from ? first : line->from);
 		uint64_t high = gt_clock_line_convert(line, last < line->to ? last : line->to);
 
-		if (!low || high < low) /* beyond what the clock can say */
+		if (!low || high < low) /* outside the clock's range */
 			return true;
 		from_ns = low < from_ns ? low : from_ns;
 		to_ns = high > to_ns ? high : to_ns;
@@ -115,7 +115,7 @@ int gt_capture_set_slice(struct gt_capture *c, const struct gt_slice *slice)
 	return 0;
 }
 
-/* Of a block's work: its device among those of the capture; UINT32_MAX: nobody knows. */
+/* Return the index in the capture of a device in the block; UINT32_MAX: not known. */
 static uint32_t find_device(const struct gt_capture *c, const struct stream_block *b, uint32_t i)
 {
 	const struct gt_object_info *device =
@@ -141,7 +141,7 @@ int gt_capture_add_sharing(const struct gt_capture *c, bool *processes)
 			const struct stream_block *b = &c->blocks[i];
 			const bool unknown = b->unbounded && b->flags & GT_BLOCK_DEVICE;
 
-			if (unknown) /* it may be any */
+			if (unknown) /* it may be any device */
 				memset(turn ? processes + b->process : used, 1,
 				       turn ? 1 : c->device_count);
 			for (uint32_t k = 0; k < b->device_count; k++) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Captures from the files of a recording that goes on, or has ended: see snapshot.h.
+/* Makes captures from the files of a recording in progress, or one that ended: see snapshot.h.
  *
- *   | header | what is left of the metadata | KEPT | rows of chunk 1, 2, .. | END |
+ *   | header | metadata still needed | KEPT | rows of chunk 1, 2, .. | END |
  *
- * Without --keep there are no chunks, and the file so far is copied as it is. Rows are copied by
- * the kernel (copy_file_range(): file systems that can, share the bytes). Nothing here is shared
- * with the writer but files that it only appends to, or removes. */
+ * Without --keep there are no chunks, and the file written so far is copied unchanged. The kernel
+ * copies the rows (copy_file_range(): some file systems share the blocks). Only files are shared
+ * with the writer, which it only appends to, or removes. */
 #include "capture/snapshot.h"
 
 #include <errno.h>
@@ -66,7 +66,7 @@ int gt_keep_open_files(const struct gt_capture_writer *w, struct gt_kept_files *
 	return status;
 }
 
-/* By hand, where the kernel cannot. */
+/* Copy with read and write, if the kernel cannot copy. */
 static int copy_bytes(int from, uint64_t at, uint64_t bytes, int to, uint64_t to_at)
 {
 	uint8_t *buffer = malloc(COPY_BYTES);
@@ -106,7 +106,7 @@ int gt_snapshot_copy(int from, uint64_t at, uint64_t bytes, int to, uint64_t to_
 			continue;
 		if (n < 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO))
 			return -errno;
-		if (n <= 0) /* not between these file systems */
+		if (n <= 0) /* not supported between these file systems */
 			return copy_bytes(from, at, bytes, to, to_at);
 		at += (uint64_t)n;
 		to_at += (uint64_t)n;
@@ -124,7 +124,7 @@ static int copy_rows(const struct gt_kept_files *files, struct gt_capture_writer
 		uint64_t at = sizeof head, bytes;
 
 		status = gt_scan_read(files->chunks[i].fd, &head, sizeof head, 0);
-		/* what was open when a later chunk began stands in an earlier one */
+		/* an earlier chunk has the ranges that were open when a later one was started */
 		at += !status && i ? head.open_bytes : 0;
 		if (status || at > files->chunks[i].bytes)
 			continue;
@@ -154,7 +154,7 @@ static int write_window(const struct gt_kept_files *files, struct gt_capture_wri
 	return status ? status : copy_rows(files, to);
 }
 
-/* Everything so far. */
+/* Write the whole capture. */
 static int write_all(const struct gt_kept_files *files, struct gt_capture_writer *to,
 		     const struct gt_kept *why)
 {
@@ -214,8 +214,8 @@ int gt_snapshot_create(const struct gt_capture_writer *w, const struct gt_kept *
 	return 0;
 }
 
-/* May the snapshot have this name? Only a regular file is replaced: not a device, a pipe, a folder,
- * or a link, whatever it leads to. */
+/* Check that the snapshot may replace @path: only a regular file, not a device, a pipe, a folder,
+ * or a symbolic link to anything. */
 static int check_name(const char *path, bool replace)
 {
 	struct stat st;
@@ -230,14 +230,14 @@ static int check_name(const char *path, bool replace)
 	return -EINVAL;
 }
 
-/* The file gets its name when it is whole. */
+/* Give the complete file its name. */
 static int put_in_place(const char *part, const char *path, bool replace)
 {
 	unsigned flags = replace ? 0 : RENAME_NOREPLACE;
 
 	if (!renameat2(AT_FDCWD, part, AT_FDCWD, path, flags))
 		return 0;
-	if (flags && errno == EINVAL) { /* a file system that cannot say no */
+	if (flags && errno == EINVAL) { /* the file system does not support RENAME_NOREPLACE */
 		if (!link(part, path)) {
 			unlink(part);
 			return 0;
@@ -262,7 +262,7 @@ int gt_snapshot_write(struct gt_snapshot *s, const char *path, bool replace, boo
 		status = gt_error(-errno, "cannot write snapshot %s", path);
 		goto out;
 	}
-	/* a window has an id of its own: several of them are of different records */
+	/* a flight recorder's snapshots have different records, so each gets a separate id */
 	status = gt_snapshot_assemble(&s->files, path, fd, s->files.count ? NULL : s->id, &s->why,
 				      true);
 	close(fd);

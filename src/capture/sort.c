@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A sort that keeps the order of equal entries: see reader.h. */
+/* A stable sort: see reader.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "capture/reader.h"
 #include "util/error.h"
 
-/* Merge sort, because the newest of equal entries is the last one of the file and qsort()
- * forgets that. */
+/* Merge sort: the newest of equal entries is the last one of the file, and qsort() is not
+ * stable. */
 int gt_sort_stable(void *list, size_t count, size_t bytes,
 		   int (*compare)(const void *, const void *))
 {

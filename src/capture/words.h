@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Words of a row by their codes (capture/format.h), the loops that both halves spend their time
- * in. Four words make a code byte. With AVX2 they are packed by one shuffle per two words; the
- * tables say which bytes stay. Both ways give the same bytes; encode.c and decode.c are compiled
- * once for each (see meson.build). */
+/* Encoding of a row's words by their codes (capture/format.h): the innermost loops of both halves.
+ * Four words share a code byte. With AVX2 one shuffle packs two words; tables say which bytes
+ * remain. Both variants give the same bytes; encode.c and decode.c are compiled once for each (see
+ * meson.build). */
 #ifndef GPUTAP_CAPTURE_WORDS_H
 #define GPUTAP_CAPTURE_WORDS_H
 
@@ -14,7 +14,7 @@
 
 #include "capture/rows.h"
 
-/* Arrays of words have room for this many more than they hold. */
+/* Arrays of words have room for this many extra words. */
 #define GT_WORDS_PAD 4u
 
 static inline uint32_t gt_put_word(uint8_t **p, uint64_t *prev, uint64_t value)
@@ -28,9 +28,9 @@ static inline uint32_t gt_put_word(uint8_t **p, uint64_t *prev, uint64_t value)
 	return code;
 }
 
-/* gt_get_words(): the words of @bytes code bytes, the last of them as gt_last_codes() has it,
- * into @words, which has those of the row before, and into @out. Both have GT_WORDS_PAD more.
- * Return: behind the values. */
+/* gt_get_words(): decode the words of @bytes code bytes, the last one masked with gt_last_codes(),
+ * into @words, which contains those of the previous row, and into @out. Both have room for
+ * GT_WORDS_PAD more. Return the end of the values. */
 static inline const uint8_t *gt_get_word(const uint8_t *p, uint64_t *word, uint32_t code)
 {
 	static const uint64_t mask[4] = {0, 0xff, 0xffffff, UINT64_MAX};
@@ -43,8 +43,8 @@ static inline const uint8_t *gt_get_word(const uint8_t *p, uint64_t *word, uint3
 
 #if defined(__AVX2__) && defined(__BMI2__)
 
-/* By the codes of two words, first one in the low bits: bytes that they take, bytes of two words
- * to keep, and back. */
+/* Index: the codes of two words, the first in the low bits: the bytes that they take, and the
+ * shuffle that packs two words. */
 static const uint8_t gt_pair_bytes[16] = {0, 1, 3, 8, 1, 2, 4, 9, 3, 4, 6, 11, 8, 9, 11, 16};
 static const uint8_t gt_pair_pack[16][16] __attribute__((aligned(16))) = {
 	{0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
@@ -77,7 +77,7 @@ static inline uint8_t *gt_put_four(uint8_t *p, uint8_t *code_byte, uint64_t *pre
 		_mm256_castsi256_pd(_mm256_cmpeq_epi64(_mm256_srli_epi64(z, 8), zero)));
 	uint32_t three = (uint32_t)_mm256_movemask_pd(
 		_mm256_castsi256_pd(_mm256_cmpeq_epi64(_mm256_srli_epi64(z, 24), zero)));
-	/* code = 3 minus the number of these that hold */
+	/* code = 3 minus the number of these that are true */
 	uint32_t codes = _pdep_u32(~(none ^ one ^ three), 0x55) | _pdep_u32(~one, 0xaa);
 	uint32_t low = codes & 15, high = codes >> 4;
 
@@ -93,7 +93,7 @@ static inline uint8_t *gt_put_four(uint8_t *p, uint8_t *code_byte, uint64_t *pre
 	return p + gt_pair_bytes[high];
 }
 
-/* @words may be shared memory: each is read once, and none behind the n-th. */
+/* @words may be shared memory: each is read once, and none after the n-th. */
 static inline uint8_t *gt_put_words(uint8_t *p, uint8_t *codes, uint64_t *prev,
 				    const uint64_t *words, uint32_t n)
 {
@@ -112,8 +112,8 @@ static inline uint8_t *gt_put_words(uint8_t *p, uint8_t *codes, uint64_t *prev,
 	return p;
 }
 
-/* By the codes of four words: which byte of two pairs of words comes where (0x80: 0), bytes of
- * the first pair, and of all. One table, so that one register finds all of it. */
+/* Index: the codes of four words; source byte of each byte of two pairs of words (0x80: 0), bytes
+ * of the first pair, and of all. One table, so that one register is enough to address it. */
 #define GT_WORD_BYTES(code) ((code) == 0 ? 0 : (code) == 1 ? 1 : (code) == 2 ? 3 : 8)
 #define GT_BYTE(n, at, i)   ((i) < (n) ? (at) + (i) : 0x80)
 #define GT_WORD(n, at)                                                              \
@@ -168,7 +168,7 @@ static inline const uint8_t *gt_get_four(const struct gt_unpack *table, const ui
 	return p + table->all[codes];
 }
 
-/* No look whether any of four differ: the guess costs more than the work. */
+/* Does not test whether any of the four words differ: a mispredicted branch costs more. */
 static inline const uint8_t *gt_get_words(const uint8_t *p, const uint8_t *codes, uint64_t *words,
 					  uint64_t *out, uint32_t bytes, uint8_t last)
 {
@@ -177,7 +177,7 @@ static inline const uint8_t *gt_get_words(const uint8_t *p, const uint8_t *codes
 
 	if (!bytes)
 		return p;
-	__asm__("" : "+r"(table)); /* stays in a register */
+	__asm__("" : "+r"(table)); /* keep it in a register */
 	for (i = 0; i != end - 4; i += 4)
 		p = gt_get_four(table, p, *codes++, words + i, out + i);
 	return gt_get_four(table, p, *codes & last, words + i, out + i);
@@ -217,8 +217,8 @@ static inline const uint8_t *gt_get_words(const uint8_t *p, const uint8_t *codes
 
 #endif
 
-/* Bits of the last code byte that belong to words; codes of those that are not there count for
- * nothing. @n: words in all */
+/* Return a mask of the bits of the last code byte that belong to words; codes of missing words
+ * count as 0. @n: words in all */
 static inline uint8_t gt_last_codes(uint32_t n)
 {
 	return n % 4 ? (uint8_t)((1u << 2 * (n % 4)) - 1) : 0xff;

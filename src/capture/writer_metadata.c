@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What becomes blocks as it comes: see writer.h. */
+/* Stores metadata in blocks on arrival: see writer.h. */
 #include "capture/writer.h"
 
 #include <errno.h>
@@ -12,10 +12,10 @@
 #include "util/error.h"
 
 enum {
-	TEXT_MAX_BYTES = 256 << 10, /* of one text in a metadata block */
+	TEXT_MAX_BYTES = 256 << 10, /* limit of one text in a metadata block */
 };
 
-/* Records that are no rows ---------------------------------------------------------- */
+/* Records outside of rows ---------------------------------------------------------- */
 
 int gt_writer_end_records(struct gt_capture_writer *w)
 {
@@ -41,7 +41,7 @@ static uint32_t frame_words(const uint64_t *frames)
 	return (uint32_t)(frames[1] >> 32 & 0xffff) + (uint32_t)(frames[1] >> 48);
 }
 
-/* Is a record that is not for a stream what its lengths say? It is a copy: nobody changes it. */
+/* Check the lengths in a record that is not a row. It is a copy, so it cannot change. */
 static bool is_valid(const uint64_t *record, uint32_t words)
 {
 	size_t fixed, text;
@@ -73,12 +73,12 @@ static bool is_valid(const uint64_t *record, uint32_t words)
 	case GT_RECORD_CLOCK: return words >= sizeof(struct gt_record_clock) / 8;
 	case GT_RECORD_LIFETIME: return words >= sizeof(struct gt_record_lifetime) / 8;
 	case GT_RECORD_WINDOW: return words >= sizeof(struct gt_record_window) / 8;
-	default: return true; /* of a later version: only its length is ours to check, and it was */
+	default: return true; /* from a later version: only its length can be checked, and was */
 	}
 	return words >= fixed && record[text] <= (words - fixed) * 8;
 }
 
-/* Would a writer of ours make it? Its lengths are valid. */
+/* Return true if a gputap writer makes such a record. Its lengths are valid. */
 static bool is_known(const uint64_t *record, uint32_t words)
 {
 	const struct gt_record *head = (const void *)record;
@@ -99,7 +99,7 @@ static bool is_known(const uint64_t *record, uint32_t words)
 		return (head->op == GT_CODE_MODULE || head->op == GT_CODE_PYTHON) &&
 		       words == sizeof(struct gt_record_code) / 8 +
 					((record[CODE_BYTES] >> 32) + 7) / 8;
-	case GT_RECORD_NAMES: return false; /* no program makes it */
+	case GT_RECORD_NAMES: return false; /* programs do not make it */
 	case GT_RECORD_CLOCK:
 		return words == sizeof(struct gt_record_clock) / 8 && record[1] <= record[2];
 	case GT_RECORD_LIFETIME:
@@ -147,9 +147,9 @@ void gt_capture_writer_watch_events(struct gt_capture_writer *w, gt_capture_even
 	w->on_event_data = data;
 }
 
-/* What the collector says ----------------------------------------------------------- */
+/* Data from the collector ----------------------------------------------------------- */
 
-/* Builds a payload; what does not fit is cut, texts first. */
+/* Builds a payload; if it does not fit it is cut, texts first. */
 struct packer {
 	uint8_t *begin, *p, *end;
 };
@@ -170,7 +170,7 @@ static void pack64(struct packer *k, uint64_t v)
 	pack_bytes(k, &v, sizeof v);
 }
 
-/* Length and bytes; begin() has made room for them. */
+/* Append length and bytes; begin() has made room for them. */
 static void pack_text(struct packer *k, const char *text, size_t bytes)
 {
 	bytes = bytes < TEXT_MAX_BYTES ? bytes : TEXT_MAX_BYTES;
@@ -184,7 +184,7 @@ static size_t length(const char *text)
 	return text ? strlen(text) : 0;
 }
 
-/* Of strings that end each with NUL and together with an empty one. */
+/* Return the length of NUL-terminated strings that end with an empty one. */
 static size_t list_length(const char *text)
 {
 	const char *p = text;
