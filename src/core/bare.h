@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The few functions that the audit library would have from a libc, which it has not. */
+/* Replacements for the few libc functions that the audit library needs, which has no libc. */
 #ifndef GPUTAP_CORE_BARE_H
 #define GPUTAP_CORE_BARE_H
 
@@ -22,7 +22,7 @@ static inline size_t bare_length(const char *text)
 	return n;
 }
 
-/* Cut to @size with its end. */
+/* Copy @text, cut to @size including its NUL. */
 static inline void bare_copy(char *out, const char *text, size_t size)
 {
 	size_t n = 0;
@@ -32,7 +32,7 @@ static inline void bare_copy(char *out, const char *text, size_t size)
 	out[n] = '\0';
 }
 
-/* Does @text stand in the @size bytes? */
+/* Return true if @text occurs in the @size bytes. */
 static inline bool bare_find(const char *data, size_t size, const char *text, size_t bytes)
 {
 	for (size_t i = 0; i + bytes <= size; i++) {
@@ -46,7 +46,7 @@ static inline bool bare_find(const char *data, size_t size, const char *text, si
 	return false;
 }
 
-/* Return: the kernel's, negative errno when it failed. */
+/* Return the kernel's result, a negative errno on failure. */
 static inline long bare_syscall3(long number, long a, long b, long c)
 {
 #if defined(__x86_64__)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See context.h. GT_SERVICE_WRAP stays where it is once a table has it: what a wrap changed
- * (profiling switched on in a queue) must be kept invisible for as long as the program lives,
+/* See context.h. GT_SERVICE_WRAP is never removed once a table has it: changes made by a wrap (such
+ * as profiling switched on in a queue) must be hidden from the program for as long as it lives,
  * recording or not. */
 #include "core/context.h"
 
@@ -10,7 +10,7 @@
 #include "core/recording.h"
 #include "core/stacks.h"
 
-/* What ends with recording. */
+/* Services that end with recording. */
 enum {
 	RECORDING_SERVICES = GT_SERVICE_STREAM | GT_SERVICE_WORK | GT_SERVICE_ORDER |
 			     GT_SERVICE_STACK | GT_SERVICE_SLOW
@@ -56,9 +56,9 @@ static bool notifies_of_domain(const struct gt_context *c, unsigned domain)
 	return false;
 }
 
-/* Does it ask for a domain whose device work is recorded as @domain's is? Such work is noticed
- * through the functions of all of them (HIP's through HSA's), also when none of their calls are
- * recorded. */
+/* Return true if the context requests a domain whose GPU activities are recorded together with
+ * those of @domain. Such activities are noticed through the functions of all these domains (HIP's
+ * through HSA's), even if none of their calls are recorded. */
 static bool asks_work_of(const struct gt_context *c, unsigned domain)
 {
 	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
@@ -67,7 +67,7 @@ static bool asks_work_of(const struct gt_context *c, unsigned domain)
 	return false;
 }
 
-/* Does it notify tools of such a domain's calls? */
+/* Return true if the context notifies tools of calls of such a domain. */
 static bool notifies_of_work_of(const struct gt_context *c, unsigned domain)
 {
 	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
@@ -77,14 +77,15 @@ static bool notifies_of_work_of(const struct gt_context *c, unsigned domain)
 	return false;
 }
 
-/* Does somebody's device activity, or his view of all calls, go through this operation's wrap? */
+/* Return true if this operation's wrap is needed for GPU activities, or for a tool's view of all
+ * calls. */
 static bool needs_wrap(const struct gt_context *c, const struct gt_operation *operation)
 {
 	unsigned domain = GT_OP_DOMAIN(operation->op);
 
 	if (!operation->wrap)
 		return false;
-	/* ranges are counted whatever is recorded */
+	/* ranges are counted even if not recorded */
 	if (operation->wrap_always && gt_domain_traits[domain].marks && gt_range_window_is_asked())
 		return true;
 	if (operation->wrap_always && notifies_of_work_of(c, domain))
@@ -93,8 +94,8 @@ static bool needs_wrap(const struct gt_context *c, const struct gt_operation *op
 	       asks_work_of(c, domain);
 }
 
-/* Does what this operation waits for have to be harvested when it returns? Also in a pause: that
- * may have been launched before. */
+/* Return true if activities that this operation waits for must be harvested when it returns. This
+ * includes pauses, because they may have been launched before. */
 static bool needs_harvest(const struct gt_operation *operation)
 {
 	for (const struct gt_context *c = operation->also & GT_ALSO_WAITS ? contexts : NULL; c;
@@ -105,7 +106,7 @@ static bool needs_harvest(const struct gt_operation *operation)
 	return false;
 }
 
-/* Though it is not recorded. */
+/* Return true if the tap must not call straight through although the call is not recorded. */
 static bool goes_another_way(const struct gt_operation *operation)
 {
 	return (operation->also & GT_ALSO_ORDER && gt_tap_options.submit_orders) ||
@@ -121,7 +122,7 @@ bool gt_contexts_ask(const struct gt_operation *operation)
 	return goes_another_way(operation);
 }
 
-/* Does a tool want to be notified of a call that passes by? */
+/* Return true if a tool wants notification of a call that bypasses its tap. */
 static bool misses_calls(const struct gt_table *table)
 {
 	for (uint32_t i = 0; i < table->operation_count; i++)
@@ -171,8 +172,7 @@ static uint32_t services_of(const struct gt_operation *operation, uint32_t befor
 		services &= ~(uint32_t)RECORDING_SERVICES;
 	if (services & (GT_SERVICE_STACK | GT_SERVICE_SLOW))
 		notify = GT_SERVICE_NOTIFY;
-	/* tools, or who follows the session's control, are still to be started: the first call
-	 * does */
+	/* the first call starts the tools, or the thread that follows the session's control */
 	if (atomic_load_explicit(&gt_recording.pending, memory_order_relaxed) ||
 	    atomic_load_explicit(&gt_control_pending, memory_order_relaxed))
 		notify = GT_SERVICE_NOTIFY;
@@ -198,7 +198,7 @@ static void apply_all(void)
 		if (table)
 			gt_contexts_apply(table);
 	}
-	/* recording may have ended while we wrote what we had read before */
+	/* recording may have ended between the reads and the stores above */
 	if (atomic_load_explicit(&gt_recording.off, memory_order_seq_cst))
 		gt_contexts_off();
 }
@@ -215,7 +215,7 @@ void gt_contexts_off(void)
 	}
 }
 
-/* Domains whose device work a context asks for. */
+/* Return the domains whose GPU activities a context requests. */
 static uint32_t work_domains(const struct gt_context *c)
 {
 	uint32_t domains = 0;
@@ -227,7 +227,8 @@ static uint32_t work_domains(const struct gt_context *c)
 	return domains;
 }
 
-/* Work that was launched before a pause is recorded when it completes: so there are two words. */
+/* Two words, because activities launched before a pause are recorded when they complete during
+ * it. */
 static void note_stream_work(void)
 {
 	uint32_t domains = 0, launches = 0;

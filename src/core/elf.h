@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects as the dynamic linker has mapped them, and their dynamic symbols. For interposition,
- * on both sides: no libc in here (core/bare.h). */
+/* Objects that the dynamic linker has mapped, and their dynamic symbols. For interposition, on both
+ * sides: must not use libc (core/bare.h). */
 #ifndef GPUTAP_CORE_ELF_H
 #define GPUTAP_CORE_ELF_H
 
@@ -47,7 +47,8 @@ struct gt_symbols {
 	const uint32_t *sysv; /* DT_HASH */
 };
 
-/* The linker has made these absolute, but not in objects whose dynamic section it cannot write. */
+/* Return an address from the dynamic section. The linker makes these absolute, except in objects
+ * whose dynamic section it cannot write. */
 static inline const void *gt_dynamic_pointer(const struct gt_elf *o, ElfW(Addr) value)
 {
 	return (const void *)(value < o->base ? value + o->base : value);
@@ -88,7 +89,7 @@ static inline bool gt_symbol_is(const struct gt_symbols *s, uint32_t i, const ch
 	       bare_equal(s->strings + s->table[i].st_name, name);
 }
 
-/* Behind @after, if that is not NULL: the same name may be there in several versions. */
+/* Find the next symbol of this name after @after, if not NULL: several versions may exist. */
 static inline ElfW(Sym) *
 	gt_symbol_find_gnu(const struct gt_symbols *s, const char *name, const ElfW(Sym) * after)
 {
@@ -132,7 +133,7 @@ static inline ElfW(Sym) * gt_symbol_find(const struct gt_symbols *s, const char 
 	return gt_symbol_find_next(s, name, NULL);
 }
 
-/* Does the object refer to a symbol of somebody else? */
+/* Return true if the object refers to a symbol of another object. */
 static inline bool gt_symbols_import(const struct gt_symbols *s, const char *name)
 {
 	/* DT_GNU_HASH: the undefined ones come first */
@@ -158,7 +159,7 @@ static inline const ElfW(Phdr) * gt_elf_segment(const struct gt_elf *o, const vo
 	return NULL;
 }
 
-/* Was the page made read-only when the object had been relocated? */
+/* Return true if the page was made read-only after the object's relocation. */
 static inline bool gt_elf_in_relro(const struct gt_elf *o, const void *address)
 {
 	const ElfW(Addr) page = ~(ElfW(Addr))(GT_ELF_PAGE - 1);
@@ -174,7 +175,7 @@ static inline bool gt_elf_in_relro(const struct gt_elf *o, const void *address)
 	return false;
 }
 
-/* Is the text in what the object cannot change? */
+/* Return true if the object's read-only part contains the text. */
 static inline bool gt_elf_contains(const struct gt_elf *o, const char *text, size_t bytes)
 {
 	for (unsigned i = 0; i < o->header_count; i++) {
@@ -197,7 +198,7 @@ static inline bool gt_set_protection(const void *from, const void *to, unsigned 
 	return bare_syscall3(SYS_mprotect, (long)start, (long)(end - start), prot) == 0;
 }
 
-/* Tables of relocations: those of the PLT's slots, and the others. */
+/* Tables of relocations: those of PLT slots, and the others. */
 struct gt_relocations {
 	ElfW(Rela) * first;
 	size_t count;

@@ -2,12 +2,12 @@
 /* Strings, objects, modules, events, clock readings.
  *
  *   bucket ─► entry {id, epoch, text} ─► entry ..
- *   entries live in chunks of an arena and never move or die
+ *   entries live in chunks of an arena and are never moved or freed
  *
  * Locking: none. A new entry is published with a compare-and-swap on its bucket; a thread that
- * loses the race finds the winner's entry, and its own text was written under an id that nobody
- * uses. A fork at any moment leaves the table whole. An entry's `epoch` says in which process its
- * record is. */
+ * loses the race uses the winner's entry, and the text it wrote has an unused id. A fork at any
+ * moment leaves the table consistent. An entry's `epoch` identifies the process whose records
+ * contain it. */
 #include "core/emit.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ struct module {
 
 static _Atomic(struct interned *) buckets[BUCKETS];
 static _Atomic(struct arena_chunk *) arena;
-static _Atomic uint32_t written_epoch; /* process in which everything inherited was written again */
+static _Atomic uint32_t written_epoch;   /* process that has rewritten everything inherited */
 static _Atomic(struct module *) modules; /* in the order in which they were added; never removed */
 
 void *gt_arena_take(size_t bytes)
@@ -99,12 +99,12 @@ static struct interned *find_interned(struct interned *from, const struct intern
 	return NULL;
 }
 
-/* The entry's text is in this process's records, or it is written now. */
+/* Return the entry's id, after writing its text if this process's records lack it. */
 static uint32_t entry_id(struct gt_thread *t, struct interned *e)
 {
 	if (atomic_load_explicit(&e->epoch, memory_order_relaxed) == t->epoch)
 		return e->id;
-	/* twice, when two threads come here: the same text */
+	/* two threads may both write it: the text is the same */
 	if (!string_write(t, e->id, e->text, e->bytes))
 		return 0;
 	atomic_store_explicit(&e->epoch, t->epoch, memory_order_relaxed);

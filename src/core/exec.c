@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /* The exec family, exported in front of libc's: programs that clean the environment of their
- * children (sudo-like starters, build systems, mpirun, test harnesses) would end the trace with
- * that.
+ * children (sudo-like starters, build systems, mpirun, test harnesses) would otherwise end the
+ * trace.
  *
- *   environment given ──► GPUTAP_SESSION, LD_PRELOAD, LD_AUDIT, OPENCL_LAYERS: what is missing of
- *                         ours is put back ──► the real one
- *   file given        ──► cannot be traced (privileges, static)? GT_EVENT_NOT_TRACED says so
- *                     ──► cannot reach the session? the segment says so: core/exec_lost.c
- *                     ──► its libraries' static thread-local storage: as much room as they need
+ *   environment given ──► GPUTAP_SESSION, LD_PRELOAD, LD_AUDIT, OPENCL_LAYERS: the missing ones of
+ *                         ours are added ──► the real function
+ *   file given        ──► cannot be traced (privileges, static)? GT_EVENT_NOT_TRACED reports it
+ *                     ──► cannot reach the session? recorded in the segment: core/exec_lost.c
+ *                     ──► reserve the static thread-local storage that its libraries need
  *
- * A program that another `gputap run` starts, itself in our session, is that one's: whoever
- * traces in what we trace gets what they would without us.
+ * A program that a nested `gputap run` starts belongs to the nested session: that session works as
+ * it would without ours.
  *
- * Everything else is passed on as it is: same result, same errno; pointers that the kernel
- * refuses, too. Without a session the real function is called at once.
+ * Everything else is passed on unchanged: same result, same errno, including pointers that the
+ * kernel refuses. Without a session the real function is called at once.
  *
  * May run in the child of a vfork, in the middle of a signal handler, after fork() in a program
- * with threads, on a small stack: so no malloc, no locks, no stdio, and the new environment lies
- * in memory of its own (core/exec_environment.c). What it puts back was copied when the library
- * was loaded. An environment too large for that is passed on as it is.
+ * with threads, on a small stack: therefore no malloc, no locks, no stdio, and the new environment
+ * is in separate memory (core/exec_environment.c). The values that it adds were copied when the
+ * library was loaded. An environment too large for that is passed on unchanged.
  *
- * system() and popen() execute a shell by functions of libc's own, with the environment of the
- * process as it is: here it is only looked whether that shell can be traced, and the segment says
- * so if not.
+ * system() and popen() execute a shell through internal functions of libc, with the current
+ * environment of the process: this code only checks whether that shell can be traced, and notes it
+ * in the segment if not.
  *
- * syscall(SYS_execve, ..) comes here, too: core/exec_syscall.c.
- * Not seen: system calls of a program's own instructions (Go's, for one), and pidfd_spawn(). */
+ * syscall(SYS_execve, ...) also comes here: core/exec_syscall.c. Not intercepted: system calls that
+ * a program makes with its own instructions (such as Go's), and pidfd_spawn(). */
 #include <alloca.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -79,8 +79,8 @@ __attribute__((constructor)) static void start_exec_hooks(void)
 		gt_exec_remember();
 }
 
-/* Before our constructor there is nothing to go through but the kernel: no looking up here, in
- * what may be a vfork's child. */
+/* Before our constructor has run, call the kernel directly: dlsym() is not safe here, in what may
+ * be a vfork's child. */
 EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
 	struct gt_exec e;
@@ -123,7 +123,7 @@ EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 
 	find_real();
 	__asm__("" : "+r"(given));
-	if (!given) /* libc's refuses it, unlike the kernel */
+	if (!given) /* libc refuses NULL here, unlike the kernel */
 		return real_fexecve(fd, argv, envp);
 	gt_exec_begin(&e, fd, NULL, false, envp);
 	rc = real_fexecve(fd, argv, e.environment);
@@ -137,7 +137,8 @@ EXPORT int execveat(int fd, const char *path, char *const argv[], char *const en
 	struct gt_exec e;
 	int rc;
 
-	__asm__("" : "+r"(name)); /* unistd.h says that it is never NULL */
+	/* unistd.h declares it nonnull; stop the compiler from relying on that */
+	__asm__("" : "+r"(name));
 	if (name && gt_exec_is_readable((char *const[]){(char *)(uintptr_t)name, NULL}))
 		gt_exec_begin(&e, fd, *name ? name : NULL, false, envp);
 	else
@@ -148,8 +149,8 @@ EXPORT int execveat(int fd, const char *path, char *const argv[], char *const en
 	return rc;
 }
 
-/* A va_list by its address: whether passing one by value moves the caller's differs between
- * machines. */
+/* Pass the va_list through its address: whether passing one by value advances the caller's differs
+ * between machines. */
 struct arguments {
 	va_list list;
 };
@@ -163,7 +164,7 @@ static size_t count_arguments(const char *first, struct arguments *rest)
 	return n;
 }
 
-/* Leaves @rest behind the NULL. */
+/* Copy the arguments. Leaves @rest after the NULL. */
 static void copy_arguments(char **argv, const char *first, struct arguments *rest)
 {
 	for (; first; first = va_arg(rest->list, const char *))
@@ -171,8 +172,8 @@ static void copy_arguments(char **argv, const char *first, struct arguments *res
 	*argv = NULL;
 }
 
-/* `argv`: all of them, on the stack. unistd.h says that the first is never NULL; programs pass
- * NULL all the same. */
+/* `argv`: all arguments, on the stack. unistd.h declares the first one nonnull; programs pass NULL
+ * all the same. */
 #define ARGUMENTS(first)                                                    \
 	struct arguments rest, again;                                       \
 	const char *start = (first);                                        \
@@ -218,7 +219,7 @@ EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_acti
 	gt_exec_begin(&e, AT_FDCWD, path, false, envp);
 	rc = real_spawn(pid, path, actions, attributes, argv, e.environment);
 	if (rc == 0)
-		e.lost = GT_LOST_NOWHERE; /* it was begun: the event stays */
+		e.lost = GT_LOST_NOWHERE; /* it was started: the event stays */
 	gt_exec_end(&e);
 	return rc;
 }
@@ -233,12 +234,12 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
 	gt_exec_begin(&e, AT_FDCWD, file, true, envp);
 	rc = real_spawnp(pid, file, actions, attributes, argv, e.environment);
 	if (rc == 0)
-		e.lost = GT_LOST_NOWHERE; /* it was begun: the event stays */
+		e.lost = GT_LOST_NOWHERE; /* it was started: the event stays */
 	gt_exec_end(&e);
 	return rc;
 }
 
-/* Both execute this file, whatever SHELL says. */
+/* Both execute this file, regardless of SHELL. */
 EXPORT int system(const char *command)
 {
 	uint32_t lost;

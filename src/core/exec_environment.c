@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* See exec_environment.h.
  *
- *   area, mapped: | entries | texts of ours | room for static TLS | program's path | event's text |
+ *   area, mapped: | entries | our texts | room for static TLS | program's path | event's text |
  *
  * Not on the stack: programs call exec on alternate signal stacks of 8 KiB and in threads of 16.
- * The area is the thread's. Each call that comes back unmaps it. A vfork's child that has become
- * another program does not come back: what it mapped in its parent's memory is used by the same
- * thread's next exec, and goes with the thread. `exec_user` says:
+ * Each thread has an area. A call that returns unmaps it. A vfork's child that has become another
+ * program does not return: the same thread's next exec reuses the area that it mapped in its
+ * parent's memory, and the area is freed with the thread. `exec_user` is:
  *
- *   0, or a process that is neither this     the area is free: such a child is gone, as its parent
- *   one nor its parent                       runs
+ *   0, or a process that is neither this     the area is free: such a child is gone, because its
+ *   one nor its parent                       parent runs
  *   this process, or its parent              a signal handler has interrupted exec: it maps its own
  *
  * Never here: malloc, locks, stdio, errno changed. */
@@ -39,22 +39,22 @@
 
 enum { VALUE_BYTES = 1024, ENTRIES_MAX = 32 * 1024, TEXT_BYTES = 64 * 1024, TUNABLE_BYTES = 64 };
 
-/* A variable and what of it is ours. Behind these come the runtimes' own (record/variable.h). */
+/* A variable and our part of it. After these come the runtimes' variables (record/variable.h). */
 enum { SESSION, PRELOAD, AUDIT, COMPAT, STATIC_TLS, ASAN, AUDIT_PATH, FILTERED };
 static struct {
 	const char *name;
-	/* a list: ours is the element whose last part begins so. NULL: all of it is ours */
+	/* a list: our element is the one whose file name starts so. NULL: all of it is ours */
 	const char *library;
-	bool last;      /* of a list: ours comes last */
-	char separator; /* of a list, if it is not a colon */
-	size_t bytes;   /* of ours; 0: there is none */
+	bool last;      /* in a list: our element comes last */
+	char separator; /* in a list, if not a colon */
+	size_t bytes;   /* length of our part; 0: none */
 	char ours[VALUE_BYTES];
 } variables[] = {
 	[SESSION] = {.name = GT_SESSION_ENV},
 	[PRELOAD] = {.name = "LD_PRELOAD", .library = OUR_LIBRARY},
 	[AUDIT] = {.name = "LD_AUDIT", .library = "libgputap-audit.so", .last = true},
 	[COMPAT] = {.name = "GPUTAP_COMPAT"},
-	/* what the first two need so as not to be in a program's way: collector/environment.c */
+	/* settings that the two libraries need to coexist with programs: collector/environment.c */
 	[STATIC_TLS] = {.name = "GLIBC_TUNABLES", .library = GT_STATIC_TLS_TUNABLE, .last = true},
 	[ASAN] = {.name = "ASAN_OPTIONS", .library = "verify_asan_link_order=", .last = true},
 	[AUDIT_PATH] = {.name = GT_AUDIT_ENV},
@@ -70,16 +70,17 @@ enum { OURS_COUNT = sizeof variables / sizeof *variables };
 struct area {
 	char *entries[ENTRIES_MAX];
 	char text[TEXT_BYTES];
-	char tunable[TUNABLE_BYTES]; /* for the program that is to be executed */
-	bool without_audit;          /* it would not start beside an auditor */
-	bool without_libraries; /* its dynamic linker takes none of ours: gt_exec_complains() */
-	bool is_short;          /* of address space: no runtime brings one either */
+	char tunable[TUNABLE_BYTES]; /* for the program to be executed */
+	bool without_audit;          /* it would not start with an auditor */
+	/* its dynamic linker cannot load our libraries: gt_exec_complains() */
+	bool without_libraries;
+	bool is_short; /* address space is short: no variable may load our library */
 	char path[PATH_MAX];
 	char event[PATH_MAX + 256];
 };
 static_assert(sizeof(struct area) <= GT_EXEC_AREA_BYTES, "what thread.c unmaps");
 
-/* What comes before our library in the list, ours, what follows. False: ours is not in it. */
+/* Find our element in the list: its start in *at and its length. Return false if there is none. */
 static bool find_element(const char *list, const char *library, const char **at, size_t *bytes)
 {
 	size_t n = strlen(library);
@@ -101,8 +102,8 @@ static bool find_element(const char *list, const char *library, const char **at,
 	return false;
 }
 
-/* ocl-icd writes NULs into OPENCL_LAYERS when it first reads it: our parent's child sees the
- * first layer only. */
+/* Restore lists that a runtime modified: ocl-icd writes NULs into OPENCL_LAYERS when it first reads
+ * it, so a child would see the first layer only. */
 static void restore_lists(void)
 {
 	for (int i = 0; i < GT_VARIABLE_COUNT; i++) {
@@ -135,7 +136,7 @@ void gt_exec_remember(void)
 		memcpy(variables[i].ours, at, bytes);
 		variables[i].bytes = bytes;
 	}
-	/* this program may be one that does not start beside an auditor: others do */
+	/* this program may not support an auditor; others do */
 	audit = variables[AUDIT_PATH].ours;
 	if (!variables[AUDIT].bytes && variables[AUDIT_PATH].bytes) {
 		memcpy(variables[AUDIT].ours, audit, variables[AUDIT_PATH].bytes);
@@ -155,8 +156,8 @@ static bool active(void)
 	       !atomic_load_explicit(&gt_recording.session->stop, memory_order_relaxed);
 }
 
-/* Another session's, which is there; and its library. Not one that ended, in an environment that
- * somebody had saved. */
+/* Return true if the environment has another session that exists, and its library. An ended session
+ * in a saved environment does not count. */
 static bool is_others(char *const *environment)
 {
 	const char *session = gt_environment_value(environment, GT_SESSION_ENV),
@@ -181,8 +182,8 @@ static struct area *map_area(void)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-/* For one thread at a time, where no more may be mapped (RLIMIT_AS): the program that is executed
- * then may have to be started without our libraries. */
+/* For one thread at a time, if no more memory can be mapped (RLIMIT_AS): the program to be executed
+ * may then have to be started without our libraries. */
 static struct area spare;
 static _Atomic(struct gt_thread *) spare_user;
 
@@ -190,7 +191,7 @@ static struct area *take_spare(bool is_first)
 {
 	struct gt_thread *nobody = NULL;
 
-	/* this thread's, and no exec of it is under way: a vfork's child that became another
+	/* this thread's, and no exec of it is in progress: a vfork's child that became another
 	 * program has left it */
 	if (atomic_compare_exchange_strong(&spare_user, &nobody, &gt_thread) ||
 	    (nobody == &gt_thread && is_first))
@@ -209,7 +210,7 @@ static struct area *take_area(struct gt_exec *e)
 		return e->area ? e->area : (e->area = take_spare(false));
 	}
 	t->exec_user = pid;
-	/* against this thread's signal handlers: from here on they map their own */
+	/* for this thread's signal handlers: from here on they map their own area */
 	__asm__ volatile("" ::: "memory");
 	if (!t->exec_area)
 		gt_thread_keep_exec_area(t, map_area());
@@ -233,7 +234,7 @@ static void give_area(struct gt_exec *e)
 	errno = saved;
 }
 
-/* What the program gets -------------------------------------------------------- */
+/* The new environment ---------------------------------------------------------- */
 
 static char *append_bytes(char *at, const char *text, size_t bytes)
 {
@@ -251,7 +252,7 @@ static char *append_number(char *at, uint64_t value)
 	return append_bytes(at, d, (size_t)(digits + sizeof digits - d));
 }
 
-/* Does what is ours in the variable bring a library of ours into the program? */
+/* Return true if our part of the variable loads one of our libraries into the program. */
 static bool is_library(int i)
 {
 	if (i == AUDIT || !variables[i].library)
@@ -259,7 +260,8 @@ static bool is_library(int i)
 	return !strcmp(variables[i].library, OUR_LIBRARY);
 }
 
-/* A variable of another interface that names our library, and nothing else: ITT's, NVTX's. */
+/* Return true for a variable of another interface (ITT's, NVTX's) whose value is exactly our
+ * library. */
 static bool names_library(const char *entry)
 {
 	const char *value = strchr(entry, '=');
@@ -267,7 +269,7 @@ static bool names_library(const char *entry)
 	return value && variables[PRELOAD].bytes && !strcmp(value + 1, variables[PRELOAD].ours);
 }
 
-/* What shall be ours in the variable; *bytes is 0 for nothing. */
+/* Return our part of the variable for this program; *bytes is 0 for nothing. */
 static const char *wanted(const struct area *a, int i, size_t *bytes)
 {
 	if (i == STATIC_TLS) {
@@ -281,7 +283,7 @@ static const char *wanted(const struct area *a, int i, size_t *bytes)
 	return variables[i].ours;
 }
 
-/* Is it so already? */
+/* Return true if the environment needs no change for this variable. */
 static bool is_kept(const struct area *a, int i, char *const *environment)
 {
 	const char *value = gt_environment_value(environment, variables[i].name), *at, *ours;
@@ -296,11 +298,11 @@ static bool is_kept(const struct area *a, int i, char *const *environment)
 		return strcmp(value, ours) == 0;
 	if (!find_element(value, variables[i].library, &at, &found))
 		return !bytes;
-	/* another copy of our libraries is as good */
+	/* another copy of our libraries is equally good */
 	return bytes && (i != STATIC_TLS || (found == bytes && memcmp(at, ours, bytes) == 0));
 }
 
-/* "NAME=ours:theirs" at @at, without what was ours in theirs. Return: behind its end. */
+/* Write "NAME=ours:theirs" at @at, after removing our part from theirs. Return its end. */
 static char *compose(const struct area *a, int i, const char *theirs, char *at)
 {
 	const char *ours, *old;
@@ -333,7 +335,7 @@ static char *compose(const struct area *a, int i, const char *theirs, char *at)
 	return at;
 }
 
-/* How many entries the new environment has; 0: it is the old one, or too large. */
+/* Return the number of entries of the new environment; 0: no change, or too large. */
 static size_t count_variables(const struct area *a, char *const *environment)
 {
 	size_t count = 0, text_bytes = 0, bytes;
@@ -381,7 +383,7 @@ static char *const *repair(struct area *a, char *const *environment)
 		if (is_kept(a, i, environment))
 			continue;
 		end = compose(a, i, gt_environment_value(environment, variables[i].name), text);
-		/* nothing but ours was in it */
+		/* it contained only our part */
 		if (end[-2] == '=' && end - 2 == text + strlen(variables[i].name))
 			continue;
 		a->entries[n++] = text;
@@ -406,7 +408,7 @@ static void report_untraced(struct area *a, const char *path, const char *why, i
 		       a->event);
 }
 
-/* As execvp() will find it; NULL: it will not. */
+/* Return the path as execvp() will find it; NULL: it will not. */
 static const char *search(struct area *a, const char *file)
 {
 	const char *path = getenv("PATH");
@@ -428,7 +430,7 @@ static const char *search(struct area *a, const char *file)
 	return NULL;
 }
 
-/* The tunable for this program: what it needs, and what the user asked for besides. */
+/* Make the tunable for this program: what it needs, and what the user requested besides. */
 static void make_area(struct area *a, int fd, char *const *environment)
 {
 	const char *tunables = gt_environment_value(environment, variables[STATIC_TLS].name), *at;
@@ -436,7 +438,7 @@ static void make_area(struct area *a, int fd, char *const *environment)
 	struct gt_static_tls tls;
 	size_t bytes;
 
-	/* not what we gave to this process itself, so somebody's own wish */
+	/* not the value that gputap gave this process, so the user's own setting */
 	if (tunables && find_element(tunables, GT_STATIC_TLS_TUNABLE, &at, &bytes) &&
 	    (bytes != variables[STATIC_TLS].bytes ||
 	     memcmp(at, variables[STATIC_TLS].ours, bytes) != 0))
@@ -515,7 +517,7 @@ void gt_exec_end(struct gt_exec *e)
 		give_area(e);
 }
 
-/* A dynamic linker that gets this environment knows nothing of us. */
+/* Return true if a dynamic linker that gets this environment does not load our library. */
 static bool lacks_ours(char *const *environment)
 {
 	const char *preload = gt_environment_value(environment, variables[PRELOAD].name), *at;
@@ -534,7 +536,7 @@ uint32_t gt_exec_look_for_libc(const char *path)
 	lost = e.lost;
 	if (e.area && lost == GT_LOST_NOWHERE && lacks_ours(environ))
 		lost = gt_exec_lose_environment(path);
-	e.lost = GT_LOST_NOWHERE; /* the caller's */
+	e.lost = GT_LOST_NOWHERE; /* the caller takes it */
 	gt_exec_end(&e);
 	return lost;
 }

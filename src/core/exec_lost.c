@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs that are executed where they cannot be traced: as another user, in another mount
- * namespace or root, with ids that make the dynamic linker forget us. They could not report it
- * themselves. Who executes them can: its segment is mapped, whatever has become of its rights.
- * See ring/segment.h, struct gt_lost.
+ * namespace or root, with ids that make the dynamic linker ignore our variables. They cannot report
+ * this themselves. The process that executes them can: its segment stays mapped, even if it has
+ * lost its rights. See ring/segment.h, struct gt_lost.
  *
- * Never here: malloc, locks, stdio, errno changed; a ring, as the child of a fork would need one
- * of its own. */
+ * Never here: malloc, locks, stdio, errno changed; a ring, because the child of a fork would need a
+ * new one. */
 #include "core/exec_lost.h"
 
 #include <errno.h>
@@ -17,8 +17,9 @@
 #include "core/recording.h"
 #include "ring/segment_writer.h"
 
-/* By the real ids; where the effective ones differ, that is the obstacle. (faccessat2() asks for
- * those, and old sandboxes kill who calls what they do not know.) Return: 0 or errno. */
+/* Check access with the real ids; if the effective ones differ, that alone is an obstacle.
+ * (faccessat2() checks effective ids, but old sandboxes kill processes for unknown calls.) Return 0
+ * or errno. */
 static int check_access(int fd, const char *path, int how)
 {
 	return syscall(SYS_faccessat, fd, path, how) == 0 ? 0 : errno;
@@ -55,7 +56,7 @@ enum gt_lost_why gt_exec_lose(int fd, const char *path, const char *library, uin
 
 	*place = GT_LOST_NOWHERE;
 	if (why != GT_LOST_NONE &&
-	    (!path || check_access(fd, path, X_OK) == 0)) /* else exec fails */
+	    (!path || check_access(fd, path, X_OK) == 0)) /* otherwise exec fails */
 		*place = gt_lost_write(r, why, error, (uint32_t)syscall(SYS_getpid), gt_ticks(),
 				       path ? path : GT_LOST_NAMELESS);
 	errno = saved;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks at a program's file: privileges, word size, dynamic or static, musl's C library; through
- * as many levels of "#!" as the kernel follows. And at what the program passes to exec. */
+/* Examines a program's file: privileges, word size, dynamic or static, musl's C library; through as
+ * many levels of "#!" as the kernel follows. Also checks the arguments that the program passes to
+ * exec. */
 #include "core/exec_target.h"
 
 #include <elf.h>
@@ -26,12 +27,12 @@ enum { OUR_MACHINE = EM_X86_64, OUR_BYTE_ORDER = ELFDATA2LSB };
 enum { OUR_MACHINE = EM_AARCH64, OUR_BYTE_ORDER = ELFDATA2LSB };
 #endif
 
-/* Whatever the name leads to: no waiting for a pipe's writer, no terminal of our own. */
+/* Open anything safely: do not wait for a pipe's writer, do not acquire a terminal. */
 enum { PAGE = 4096, NO_PAGE = 1, KERNEL_SIGSET_BYTES = 8 };
 enum {
 	HEAD_BYTES = 512,
 	PROGRAM_HEADERS = 32,
-	FILES = 6, /* as the kernel: five scripts, and what runs the last one */
+	FILES = 6, /* as in the kernel: five scripts, and the interpreter of the last one */
 	OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
 };
 
@@ -49,8 +50,8 @@ static const char other_machine_static[] =
 static const char musl[] = "it uses the musl C library, which cannot load gputap's libraries";
 static const char is_static[] = "it is statically linked";
 
-/* File capabilities that set AT_SECURE. Those that are effective at once do so also where the
- * kernel grants none of them (no_new_privs); of others nothing is left then. */
+/* Return true for file capabilities that set AT_SECURE. Effective ones do so even if the kernel
+ * does not grant them (no_new_privs); others have no effect then. */
 static bool has_capabilities(int fd, bool granted)
 {
 	/* struct vfs_ns_cap_data: flags, then permitted and inheritable, twice */
@@ -61,10 +62,10 @@ static bool has_capabilities(int fd, bool granted)
 	return words[0] & VFS_CAP_FLAGS_EFFECTIVE || (granted && (words[1] | words[3]));
 }
 
-/* The kernel sets AT_SECURE, and ld.so forgets LD_PRELOAD and LD_AUDIT. */
+/* Return true if the kernel sets AT_SECURE, so that ld.so ignores LD_PRELOAD and LD_AUDIT. */
 static bool gains_privileges(int fd)
 {
-	/* a filter mostly comes with no_new_privs, and may kill for the question */
+	/* a filter usually comes with no_new_privs, and may kill the process for asking */
 	bool granted = !gt_seccomp_is_filtered() &&
 		       syscall(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
 	struct statvfs fs;
@@ -80,7 +81,7 @@ static bool gains_privileges(int fd)
 	return getuid() != 0 && has_capabilities(fd, granted);
 }
 
-/* In either class: a program header begins with its type. */
+/* Works for either class: a program header starts with its type. */
 static bool has_interpreter(int fd, uint64_t offset, size_t count, size_t bytes)
 {
 	uint32_t type; /* one at a time: the stack may be small */
@@ -93,8 +94,9 @@ static bool has_interpreter(int fd, uint64_t offset, size_t count, size_t bytes)
 	return false;
 }
 
-/* Another word size's or machine's program: has it a dynamic linker, which would complain of our
- * libraries? In the other byte order it is taken to have one. */
+/* Return the obstacle in a program of another word size or machine: whether it has a dynamic
+ * linker, which would complain about our libraries. With the other byte order, assume that it has
+ * one. */
 static const char *look_at_foreign(int fd, const union head *h)
 {
 	bool has =
@@ -107,7 +109,7 @@ static const char *look_at_foreign(int fd, const union head *h)
 								: other_machine_static;
 }
 
-/* The file in @fd, as /proc names it; cut to @room. */
+/* Read the path of @fd from /proc, cut to @room. */
 static void read_file_name(int fd, char *out, size_t room)
 {
 	char link[32] = "/proc/self/fd/", digits[12], *d = digits + sizeof digits;
@@ -122,8 +124,8 @@ static void read_file_name(int fd, char *out, size_t room)
 	out[n > 0 ? n : 0] = '\0';
 }
 
-/* A program for this machine: the name of its dynamic linker decides, or its own, as
- * `ld.so PROGRAM` is as good as PROGRAM. @head is written over. */
+/* Examine a program for this machine: the name of its dynamic linker decides, or its own name,
+ * because `ld.so PROGRAM` is equivalent to PROGRAM. @head is overwritten. */
 static const char *look_at_native(int fd, union head *head)
 {
 	uint64_t offset = head->elf.e_phoff;
@@ -147,7 +149,7 @@ static const char *look_at_native(int fd, union head *head)
 	return linker == GT_LINKER_MUSL ? musl : linker == GT_LINKER_GLIBC ? NULL : is_static;
 }
 
-/* The file that runs the script in @line, open; -1: none. */
+/* Open the interpreter of the script in @line. Return -1: none. */
 static int open_interpreter(char *line)
 {
 	char *start = line + 2, *end;
@@ -182,7 +184,7 @@ static const char *inspect_program(int fd)
 		int next = -1;
 
 		head.text[n > 0 ? n : 0] = '\0';
-		/* privileges of scripts are ignored by the kernel */
+		/* the kernel ignores privileges of scripts */
 		if (head.text[0] == '#' && head.text[1] == '!')
 			next = open_interpreter(head.text);
 		else if (n >= 4)
@@ -196,14 +198,14 @@ static const char *inspect_program(int fd)
 	return why;
 }
 
-/* The page that was found to be readable last. */
+/* The page last found to be readable. */
 struct readable {
 	uintptr_t page;
 };
 
-/* The kernel copies the set before it looks at the first argument, which is none: EFAULT or
- * EINVAL, and nothing changes. (Sandboxes allow this call, which libc makes everywhere; access()
- * would look the text up as a file.) */
+/* Return true if the address is readable. The kernel copies the set before it checks the first
+ * argument, which is invalid: EFAULT or EINVAL, and nothing changes. (Sandboxes allow this call,
+ * which libc makes everywhere; access() would look the text up as a file.) */
 static bool is_readable(struct readable *last, const void *at)
 {
 	uintptr_t page = (uintptr_t)at & ~(uintptr_t)(PAGE - 1);

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* Can a program that is about to be executed be traced? */
+/* Checks whether a program that is about to be executed can be traced. */
 #ifndef GPUTAP_CORE_EXEC_TARGET_H
 #define GPUTAP_CORE_EXEC_TARGET_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The file, whatever it leads to: no waiting for a pipe's writer, no terminal of our own. @fd:
- * folder for a relative @path. */
+/* Open the file safely, of any type: without waiting for a pipe's writer or acquiring a terminal.
+ * @fd: folder for a relative @path. */
 int gt_exec_open(int fd, const char *path);
 
 /**
- * gt_exec_obstacle() - why the dynamic linker will not let us into the program in @fd
- * Return: half a sentence; NULL: nothing speaks against it, or the file cannot be looked at (then
- * exec fails or says so). Only system calls: it may run in the child of a vfork.
+ * gt_exec_obstacle() - say why the dynamic linker will not load our library into the program in @fd
+ * Return: half a sentence; NULL: no obstacle, or the file cannot be read (then exec fails or
+ * reports it). Makes system calls only: it may run in the child of a vfork.
  */
 const char *gt_exec_obstacle(int fd);
 
-/* What such a program does is missing from the capture: an errno, the event's value. 0: not so;
- * one that is statically linked uses no runtime. */
+/* Return the errno for the event if the program's calls are missing from the capture. 0: none are
+ * missing; a statically linked program uses no runtime. */
 int gt_exec_loss(const char *obstacle);
 
-/* The program's dynamic linker takes no libraries of ours. That of another machine or word size
- * reports on stderr that it ignores them, musl's ends the program. */
+/* Return true if the program's dynamic linker cannot load our libraries. One of another machine or
+ * word size prints on stderr that it ignores them, musl's terminates the program. */
 bool gt_exec_complains(const char *obstacle);
 
 /**
- * gt_exec_is_readable() - can a list of texts that ends with NULL be read, to the end of each text?
- * An invalid pointer in it is for the kernel to refuse, with EFAULT. Only system calls, one for
- * each page that is met.
+ * gt_exec_is_readable() - check that a NULL-terminated list of texts can be read, to the end of
+ * each text
+ * The kernel should refuse an invalid pointer in it, with EFAULT. Makes one system call for each
+ * page touched.
  */
 bool gt_exec_is_readable(char *const *list);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See external.h. The thread's stacks are a mapping of their own, made by its first push. */
+/* See external.h. The thread's stacks are a separate mapping, created on its first push. */
 #include "core/external.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "core/recording.h"
 
 struct gt_external {
-	/* ids beyond GT_EXTERNAL_DEPTH are counted, so that each pop undoes its own push */
+	/* ids beyond GT_EXTERNAL_DEPTH are counted, so that each pop matches its push */
 	uint32_t depth[GT_EXTERNAL_STACK_COUNT];
 	uint64_t ids[GT_EXTERNAL_STACK_COUNT][GT_EXTERNAL_DEPTH];
 };
@@ -21,7 +21,7 @@ static void write_record(struct gt_thread *t, enum gt_external_stack stack, int 
 	enum gt_drop_reason why;
 	struct gt_record_external *e;
 
-	if (!t || !gt_recording_is_run()) /* tools look at the stacks themselves */
+	if (!t || !gt_recording_is_run()) /* tools read the stacks directly */
 		return;
 	e = gt_ring_try(t, sizeof *e, &why);
 	if (!e)
@@ -56,7 +56,7 @@ int gt_external_push(struct gt_thread *t, enum gt_external_stack stack, uint64_t
 		e->depth[stack]++;
 		return -ENOSPC;
 	}
-	/* the caller has attached the thread, which wrote the stack as it was */
+	/* the caller has attached the thread, and that wrote the stack before this push */
 	write_record(t, stack, 1, id);
 	e->ids[stack][e->depth[stack]++] = id;
 	gt_push_notify(stack == GT_EXTERNAL_USER ? GT_PUSHED_USER : GT_PUSHED_OPERATION, id);

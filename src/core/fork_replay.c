@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects that exist on in a fork's child: their records are stored, and written again into the
- * child's ring.
+/* Objects that continue to exist in a fork's child: their records are stored, and written again
+ * into the child's ring.
  *
  *   rooms[class] ─► entry {state, object, text} ─► entry ..
  *   a class: 64 B of text and up, each twice the one before
  *
- * An entry whose object has gone is used again for another object of its class; no entry is ever
- * taken out of its list.
+ * An entry whose object is gone is reused for another object of its class; entries are never
+ * removed from their list.
  * Locking: a thread that looks for an entry to use holds gt_core_lock(); a thread that reads
- * entries holds nothing. A fork at any moment leaves the lists whole in the child, which leaves out
+ * entries holds no lock. A fork at any moment leaves the lists consistent in the child, which skips
  * an entry that was being written. */
 #include <stdatomic.h>
 #include <string.h>
@@ -22,7 +22,7 @@ enum state { GONE = 0, WRITING, LIVE };
 struct gt_fork_replay {
 	struct gt_fork_replay *next;
 	_Atomic uint32_t state; /* enum state */
-	_Atomic uint32_t epoch; /* process that has its records; 0: none yet */
+	_Atomic uint32_t epoch; /* process whose records contain it; 0: none yet */
 	enum gt_object_type type;
 	enum gt_domain domain;
 	bool begins; /* has a lifetime */
@@ -33,7 +33,7 @@ struct gt_fork_replay {
 
 static struct {
 	_Atomic(struct gt_fork_replay *) first;
-	uint32_t gone; /* entries that may be used again */
+	uint32_t gone; /* entries that may be reused */
 } rooms[CLASSES];
 
 static unsigned class_of(size_t bytes)
@@ -121,7 +121,7 @@ struct gt_fork_replay *gt_fork_replay_add(struct gt_thread *t, const struct gt_o
 	return k;
 }
 
-/* Bytes of the text without a former label, which would be its last string. */
+/* Return the length of the text without a former label, which is its last string. */
 static size_t bytes_without_label(const struct gt_fork_replay *k)
 {
 	static const char key[] = "label=";
@@ -144,7 +144,7 @@ void gt_fork_replay_label(struct gt_thread *t, struct gt_fork_replay *k, const c
 	gt_object_write(t, k->type, k->domain, k->number, k->handle, k->parent, &text);
 	if (class_of(text.bytes) != class_of(k->bytes))
 		return;
-	/* a fork now leaves it out */
+	/* a fork at this moment skips it */
 	atomic_store_explicit(&k->state, WRITING, memory_order_release);
 	memcpy(k->text, text.data, text.bytes);
 	k->bytes = text.bytes;

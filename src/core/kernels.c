@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See kernels.h. The expression was tried by `gputap run` before the program started. The
- * demangler is that of the libstdc++ that the runtime has mapped (HIP is written in C++): none
- * is mapped for us, and none means that names match as they are. */
+/* See kernels.h. `gputap run` validated the expression before the program started. The demangler is
+ * that of the libstdc++ that the runtime has mapped (HIP is written in C++): gputap does not load
+ * one, and without one only mangled names are matched. */
 #include "core/kernels.h"
 
 #include <dlfcn.h>
@@ -36,7 +36,7 @@ typedef char *demangle_fn(const char *mangled, char *buffer, size_t *length, int
 
 static demangle_fn *demangler(void)
 {
-	/* the one that is mapped, or none */
+	/* only if already mapped */
 	void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
 	demangle_fn *f = NULL;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which kernels are recorded: `gputap run --kernels REGEX`. Asked when a kernel becomes known (a
- * code object is loaded, a kernel object created), never when one is launched. */
+/* Selects the kernels to record: `gputap run --kernels REGEX`. Called when a kernel becomes known
+ * (a code object is loaded, a kernel object created), never at a launch. */
 #ifndef GPUTAP_CORE_KERNELS_H
 #define GPUTAP_CORE_KERNELS_H
 
@@ -8,10 +8,10 @@
 #include <stddef.h>
 
 /**
- * gt_kernel_wanted() - are dispatches of this kernel to be recorded?
- * @name: as the code object has it, maybe mangled; matched as it is, and demangled
+ * gt_kernel_wanted() - return true if dispatches of this kernel are to be recorded
+ * @name: as in the code object, maybe mangled; matched unchanged, and demangled
  * Return: false: let them run as if gputap were not there, and count nothing.
- * Thread: any; takes a lock and allocates unless everything is wanted.
+ * Thread: any; takes a lock and allocates unless all kernels are wanted.
  */
 bool gt_kernel_wanted(const char *name, size_t bytes);
 

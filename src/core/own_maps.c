@@ -8,10 +8,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { MAPS_BYTES = 4096, FIELDS = 5 /* in front of the name */ };
+enum { MAPS_BYTES = 4096, FIELDS = 5 /* fields before the name */ };
 
-/* "7f00-7f10 rw-p 00000000 00:00 0    [stack]" up to @end: the mapping, and where its name begins.
- */
+/* Parse "7f00-7f10 rw-p 00000000 00:00 0    [stack]" up to @end: the mapping, and where its name
+ * starts. */
 static const char *parse_line(const char *p, const char *end, struct gt_own_map *map)
 {
 	uintptr_t *to = &map->low;
@@ -40,7 +40,7 @@ static void copy_name(char *name, size_t bytes, const char *begin, const char *e
 	name[n] = '\0';
 }
 
-/* @text: MAPS_BYTES of room. */
+/* @text: has room for MAPS_BYTES. */
 static bool find_line(long fd, char *text, uintptr_t at, struct gt_own_map *map, char *name,
 		      size_t bytes)
 {
@@ -63,7 +63,7 @@ static bool find_line(long fd, char *text, uintptr_t at, struct gt_own_map *map,
 		have -= (size_t)(begin - text);
 		memmove(text, begin, have);
 		if (have == MAPS_BYTES)
-			have = 0; /* a path longer than this: its line is none of ours */
+			have = 0; /* the path is longer than this: not a line that is searched */
 	}
 	return false;
 }

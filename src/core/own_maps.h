@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What of /proc/self/maps says of one address: read by system calls alone, in any thread. */
+/* Finds one address in /proc/self/maps: uses system calls only, in any thread. */
 #ifndef GPUTAP_CORE_OWN_MAPS_H
 #define GPUTAP_CORE_OWN_MAPS_H
 
@@ -12,13 +12,13 @@ struct gt_own_map {
 };
 
 /**
- * gt_own_map_find() - the mapping that an address lies in
+ * gt_own_map_find() - find the mapping that contains an address
  * @at:    the address
- * @map:   receives where it lies
- * @name:  receives the file's path, "[stack]", ..; "": none, or a longer one
- * @bytes: of @name
- * Return: false: there is none, or it cannot be read.
- * Little of the caller's stack is taken, for it may be a small one.
+ * @map:   receives its bounds
+ * @name:  receives the file's path, "[stack]", ...; "": none, or too long
+ * @bytes: size of @name
+ * Return: false: there is none, or the file cannot be read.
+ * Uses little of the caller's stack, which may be small.
  */
 bool gt_own_map_find(uintptr_t at, struct gt_own_map *map, char *name, size_t bytes);
 

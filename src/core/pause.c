@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* One of those who may pause the session's recording does so: process_pauses.h says who they are,
- * context.h what follows. */
+/* Pauses and resumes the session's recording: process_pauses.h lists the reasons to pause,
+ * context.h the effects. */
 #include "core/context.h"
 #include "core/recording.h"
 
 void (*gt_contexts_resume_hook)(void);
 
-/* NULL: this process has none, or none that is read. */
+/* Return this process's segment; NULL: it has none, or none that is read. */
 static struct gt_segment *own_segment(void)
 {
 	return gt_recording_epoch() && gt_recording_is_run()
@@ -14,8 +14,8 @@ static struct gt_segment *own_segment(void)
 		       : NULL;
 }
 
-/* Does nobody else pause it? Where two stop at once, neither may be: then the hook for changes
- * follows. */
+/* Return true if this is the only reason to pause. If two reasons end at the same time, both may
+ * find the other: then the hook for changes does the work. */
 static bool is_last(enum gt_pause who)
 {
 	return !(atomic_load_explicit(&gt_pause_reasons, memory_order_relaxed) & ~(uint32_t)who);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Payload of a call's record: one struct gt_payload and its bytes, padded to 8, for each blob
- * that is there. Out of line and shared by all taps, so that one copy stays warm.
+/* Payload of a call's record: for each blob present, one struct gt_payload and its bytes, padded to
+ * 8. Out of line and shared by all taps, so that one copy stays in the cache.
  * Never here: reading through a pointer that the tap did not find readable. */
 #include "core/tap.h"
 
@@ -26,7 +26,7 @@ void gt_blob_put_any(void *p, uint32_t arg, const void *data, uint64_t bytes)
 
 	memcpy(words++, &h, sizeof h);
 	if (n % 8)
-		words[n / 8] = 0; /* padding is part of the record: nothing old shows */
+		words[n / 8] = 0; /* padding is part of the record: clear old data */
 	memcpy(words, data, n);
 }
 
@@ -39,8 +39,8 @@ static __attribute__((noinline)) void put_from(uint64_t *at, const struct gt_blo
 	}
 }
 
-/* One word each is what a kernel's sizes in one dimension and a list of one event are: no call
- * until there is something else, so that nothing needs to be saved. */
+/* Kernel sizes in one dimension and lists of one event have one word each: nothing is called for
+ * those, so no registers need to be saved. */
 void gt_blobs_put(void *p, const struct gt_blob *blobs, unsigned count)
 {
 	const struct gt_blob *b = blobs, *end = blobs + count;

@@ -20,29 +20,29 @@ enum {
 	LINES_BYTES = 8192,
 	/* frames of the interpreter itself, from 3.12 on */
 	OWNER_INTERPRETER = 3,
-	/* bits of an object's address that say how it is referred to, from 3.14 on */
+	/* low bits of a reference that encode its kind, from 3.14 on */
 	REFERENCE_BITS = 7,
 	TYPE_BASIC_SIZE = 32, /* in PyTypeObject */
 };
 
-/* Where what lies, in bytes. */
+/* Offsets and sizes of members, in bytes. */
 struct layout {
-	uint32_t thread_frame; /* of the thread state: the innermost frame, .. */
+	uint32_t thread_frame; /* in the thread state: the innermost frame, .. */
 	/* .. or, before 3.13, a struct whose member at `inner_frame` is that */
 	bool is_indirect;
 	uint32_t inner_frame;
 	uint32_t frame_code, frame_previous, frame_instruction, frame_owner;
-	bool has_entry_flag; /* 3.11: in the place of the owner */
+	bool has_entry_flag; /* 3.11: instead of the owner */
 	uint32_t code_file, code_name, code_lines, code_first_line, code_begin;
-	uint32_t object_bytes;          /* header of an object */
-	uint32_t text_bytes;            /* header of a text that is ASCII; */
-	uint32_t other_bytes;           /* .. that is not */
-	uint32_t ascii_bit, kind_shift; /* before `ascii` comes `compact` */
+	uint32_t object_bytes;          /* size of an object's header */
+	uint32_t text_bytes;            /* size of the header of a text that is ASCII, */
+	uint32_t other_bytes;           /* and of one that is not */
+	uint32_t ascii_bit, kind_shift; /* `compact` is the bit before `ascii` */
 };
 
 static struct {
 	_Atomic uint32_t is_ready;
-	_Atomic uint32_t is_met; /* once is enough */
+	_Atomic uint32_t is_met; /* examined only once */
 	void *(*get_thread)(void);
 	uintptr_t code_type, text_type, bytes_type;
 	struct layout at;
@@ -91,8 +91,8 @@ static const struct layout layout_3_12 = {
 	.kind_shift = 2,
 };
 
-/* What _PyRuntime of 3.13 and later begins with, in words: _Py_DebugOffsets. Each part begins with
- * the size of its struct. */
+/* Start of _PyRuntime in 3.13 and later, in words: _Py_DebugOffsets. Each part starts with the size
+ * of its struct. */
 enum { WORD_COOKIE, WORD_VERSION, WORD_FREE_THREADED, WORDS = 64 };
 enum { THREAD_FRAME = 4 };
 enum { FRAME_PREVIOUS = 1, FRAME_CODE, FRAME_INSTRUCTION, FRAME_OWNER = 5 };
@@ -129,7 +129,7 @@ static bool read_offsets(const uint64_t words[WORDS], uint32_t version, struct l
 
 /* Trying it --------------------------------------------------------------------------------- */
 
-/* False where that is not mapped: nothing faults. */
+/* Read memory. Return false if it is not mapped: no fault occurs. */
 static bool read_safely(uintptr_t at, void *to, size_t bytes)
 {
 	struct iovec local = {to, bytes}, remote = {(void *)at, bytes};
@@ -157,7 +157,7 @@ static bool has_type(uintptr_t object, uintptr_t type)
 	       is == type;
 }
 
-/* What is known of a text: where it begins, its letters and bytes of each. */
+/* Layout of a text: where it starts, its number of letters and the bytes of each. */
 struct text_layout {
 	uintptr_t begin;
 	uint64_t length;
@@ -174,7 +174,8 @@ static struct text_layout lay_out_text(const struct layout *at, uintptr_t text, 
 				    state >> at->kind_shift & 7, state >> (at->ascii_bit - 1) & 1};
 }
 
-/* Is the member of a code object a text that is laid out as we think? Its end says so. */
+/* Return true if the member of a code object is a text with the expected layout: its terminator
+ * confirms it. */
 static bool has_text(const struct layout *at, uintptr_t code, uint32_t member)
 {
 	uintptr_t text;
@@ -191,7 +192,7 @@ static bool has_text(const struct layout *at, uintptr_t code, uint32_t member)
 	       length < 1u << 20 && read_safely(l.begin + length * l.width, &end, l.width) && !end;
 }
 
-/* Is the member of a code object an object of that type? */
+/* Return true if the member of a code object is an object of that type. */
 static bool has_member(uintptr_t code, uint32_t member, uintptr_t type)
 {
 	uintptr_t object;
@@ -223,7 +224,7 @@ static bool find_first(const struct layout *at, uintptr_t *frame)
 	return !at->is_indirect || read_pointer(*frame + at->inner_frame, frame);
 }
 
-/* Some frames of the thread are what they are taken for. */
+/* Return true if the thread's first frames match this layout. */
 static bool is_right(const struct layout *at)
 {
 	uintptr_t frame, code, instruction;
@@ -348,7 +349,7 @@ unsigned gt_python_walk(struct gt_python_frame *frames)
 		if (!code || pointer_at(code + 8) != python.code_type)
 			break;
 		f->code = code;
-		/* multiplied: else 48 bytes and 48 lines would make up for each other */
+		/* multiplied: otherwise a difference of 48 bytes could cancel one of 48 lines */
 		f->identity = (pointer_at(code + at->code_name) << 20 ^
 			       pointer_at(code + at->code_lines)) *
 				      UINT64_C(0xbf58476d1ce4e5b9) +
@@ -383,7 +384,7 @@ static char *put_letter(char *to, uint32_t letter)
 	return to;
 }
 
-/* Python's text as UTF-8 with its NUL, cut where there is no more room. Return: behind it. */
+/* Copy Python's text as UTF-8 with its NUL, cut to the room. Return its end. */
 static char *put_text(char *to, size_t room, uintptr_t text)
 {
 	const struct layout *at = &python.at;
@@ -449,7 +450,7 @@ uint32_t gt_python_number(struct gt_python_codes *known, struct gt_thread *t,
 		    atomic_compare_exchange_strong(&known->keys[i], &there, key)) {
 			if (write_code(t, i + 1, f->code))
 				return i + 1;
-			/* the number stays this code's: another thread may have named it */
+			/* keep the number for this code: another thread may have used it already */
 			atomic_store(&known->keys[i], unwritten);
 			return 0;
 		}

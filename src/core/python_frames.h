@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames of CPython in the calling thread: they are read where the interpreter has them. Nothing of
- * Python's is called but PyGILState_GetThisThreadState(), which reads a thread-local variable and
- * wants no lock.
+/* Frames of CPython in the calling thread, read directly from the interpreter's memory. The only
+ * function of Python called is PyGILState_GetThisThreadState(), which reads a thread-local variable
+ * and takes no lock.
  *
  *   thread state ─► innermost frame ─► the one before ─► ..
  *                        └─► code object: name, file, first line, table of lines
  *
- * A thread that is in a call out of Python cannot change its frames meanwhile, and they hold their
- * code objects, whoever has the GIL.
- * Which member lies where: of 3.11 and 3.12 we know it, 3.13 and 3.14 say it themselves
- * (_PyRuntime begins with their offsets). Before it is used, it is tried on the first stack: by
- * process_vm_readv(), which does not fault, the types of what is found must be those that are
- * expected. Otherwise there are no frames of Python's, and an event says so. */
+ * A thread that is in a call out of Python cannot change its frames meanwhile, and the frames hold
+ * references to their code objects, regardless of the GIL. Offsets of members are built in for 3.11
+ * and 3.12; 3.13 and 3.14 publish them (_PyRuntime starts with the offsets). A layout is verified
+ * on the first stack before use: process_vm_readv(), which does not fault, reads the objects, and
+ * their types must be the expected ones. Otherwise stacks have no Python frames, and an event
+ * reports that. */
 #ifndef GPUTAP_CORE_PYTHON_FRAMES_H
 #define GPUTAP_CORE_PYTHON_FRAMES_H
 
@@ -25,25 +25,26 @@
 enum { GT_PYTHON_MOST = 128, GT_PYTHON_CODES = 1 << 16 };
 
 struct gt_python_frame {
-	uintptr_t code;    /* object */
-	uint64_t identity; /* distinguishes code objects that lie at one place at different times */
-	uint32_t offset;   /* of the instruction, in bytes */
-	bool is_entry;     /* the last frame of those that one call into the interpreter runs */
+	uintptr_t code; /* object */
+	/* distinguishes code objects that are at one address at different times */
+	uint64_t identity;
+	uint32_t offset; /* offset of the instruction, in bytes */
+	bool is_entry;   /* last frame of those run in one call into the interpreter */
 };
 
-/* A stack has gone through a module that was not known: is it Python? Return: true: from now on
- * there are frames. */
+/* Check whether a module that a stack passed through for the first time is Python. Return true if
+ * Python frames are available from now on. */
 bool gt_python_meet(struct gt_thread *t, const struct gt_unwind_object *object);
 
-/* The calling thread's, innermost first. Return: how many, GT_PYTHON_MOST at most. */
+/* Walk the calling thread's frames, innermost first. Return how many, at most GT_PYTHON_MOST. */
 unsigned gt_python_walk(struct gt_python_frame *frames);
 
-/* Zeroed at first, and in a fork's child. */
+/* Zeroed initially, and in a fork's child. */
 struct gt_python_codes {
 	_Atomic uint64_t keys[GT_PYTHON_CODES];
 };
 
-/* Number of a frame's code object, which is written if it is not yet. 0: there is no room. */
+/* Return the number of a frame's code object, after writing it if necessary. 0: no room. */
 uint32_t gt_python_number(struct gt_python_codes *known, struct gt_thread *t,
 			  const struct gt_python_frame *frame);
 

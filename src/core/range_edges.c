@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which edges of a window by ranges are still to come: range_window.h. Apart from what follows from
- * them, as that needs what asks here. */
+/* Edges of a range window that are still to come: range_window.h. In a separate file from their
+ * effects, because those depend on the callers of this one. */
 #include "core/range_window.h"
 
 _Atomic uint32_t gt_range_edges GT_HOT;

@@ -8,7 +8,7 @@
 #include "core/context.h"
 #include "core/recording.h"
 
-enum { NAME_MAX_BYTES = 1024 }; /* of a range that are looked at, as many as are recorded */
+enum { NAME_MAX_BYTES = 1024 }; /* of a range's name that are compared, as many as are recorded */
 
 static const struct gt_range_bound *bound_of(enum gt_range_edge edge)
 {
@@ -17,8 +17,8 @@ static const struct gt_range_bound *bound_of(enum gt_range_edge edge)
 
 /* Names -------------------------------------------------------------------------- */
 
-/* The set at *pattern, behind its '['; moves behind its ']'. Return: 1 it has @c, 0 it has not, -1
- * it is no set, as it does not end. */
+/* Match @c with the set at *pattern, after its '['; moves past its ']'. Return 1 if the set has @c,
+ * 0 if not, -1 if it is not a set because its end is missing. */
 static int match_set(const char **pattern, char c)
 {
 	const char *p = *pattern;
@@ -41,7 +41,7 @@ static int match_set(const char **pattern, char c)
 	return found != negated;
 }
 
-/* One character of the pattern, or a set. Moves behind it. */
+/* Match one character of the pattern, or a set. Moves past it. */
 static bool match_one(const char **pattern, char c)
 {
 	const char *p = *pattern;
@@ -60,7 +60,7 @@ static bool match_one(const char **pattern, char c)
 	return *p == c;
 }
 
-/* As fnmatch() with FNM_NOESCAPE, of bytes: libc's takes memory. */
+/* Match bytes as fnmatch() with FNM_NOESCAPE does: libc's allocates memory. */
 static bool match_glob(const char *pattern, const char *name, size_t bytes)
 {
 	const char *end = name + bytes, *star = NULL, *retry = NULL;
@@ -83,7 +83,8 @@ static bool match_glob(const char *pattern, const char *name, size_t bytes)
 	return !*pattern;
 }
 
-/* A name that is the pattern's text matches, whatever it has in it, as with --where. */
+/* A name equal to the pattern's text matches, even if it has special characters, as with
+ * --where. */
 static bool matches(const struct gt_range_bound *bound, const char *name, size_t bytes)
 {
 	return (!strncmp(bound->name, name, bytes) && !bound->name[bytes]) ||
@@ -92,7 +93,7 @@ static bool matches(const struct gt_range_bound *bound, const char *name, size_t
 
 /* The window ----------------------------------------------------------------------- */
 
-/* NULL: this process is not recorded at all. */
+/* Return this process's segment; NULL: it is not recorded at all. */
 static struct gt_segment *own_segment(void)
 {
 	if (!gt_recording_epoch() || !gt_recording_is_run() ||
@@ -101,7 +102,7 @@ static struct gt_segment *own_segment(void)
 	return atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
 }
 
-/* Return: it is the one that was asked for. */
+/* Count a range at this edge. Return true if it is the requested one. */
 static bool count(struct gt_segment *r, enum gt_range_edge edge, const char *name, size_t bytes)
 {
 	const struct gt_range_bound *bound = bound_of(edge);
@@ -139,10 +140,10 @@ void gt_range_window_end(void)
 	int saved = errno;
 	struct gt_segment *r = own_segment();
 
-	/* in a fork's child: it is the parent's */
+	/* false in a fork's child: the range is the parent's */
 	if (r && atomic_load_explicit(&r->ranges_begun[GT_RANGE_TO], memory_order_relaxed) >=
 			 bound_of(GT_RANGE_TO)->number) {
-		/* --from that has not come is not waited for any more */
+		/* if the --from range has not come, stop waiting for it */
 		atomic_store_explicit(&gt_range_edges, 0, memory_order_relaxed);
 		atomic_fetch_or_explicit(&r->range_window, GT_RANGE_WINDOW_ENDED,
 					 memory_order_relaxed);

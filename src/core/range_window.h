@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A window by ranges: `gputap run --from 'step#3' --to 'step#5'`. Each process counts the ranges
- * that it begins, in every thread and of every source (ROCTx, NVTX, torch, ITT,
- * gputap_range_begin()), paused or not, asked for or not:
+/* A window defined with ranges: `gputap run --from 'step#3' --to 'step#5'`. Each process counts the
+ * ranges that it starts, in all threads and from all sources (ROCTx, NVTX, torch, ITT,
+ * gputap_range_begin()), even if paused or not recorded:
  *
- *   a range function, before it looks whether it is recorded
- *     begin  gt_range_note(): the N-th of --from resumes recording. True: it is the N-th of --to
- *     end    .. of that one, when its record is written: gt_range_window_end() pauses recording
+ *   a range function, before it checks whether the range is recorded
+ *     start  gt_range_note(): the N-th of --from resumes recording. True: it is the N-th of --to
+ *     end    of that one, when its record is written: gt_range_window_end() pauses recording
  *
- * A process has one window. When it is over, or can not come any more, nobody counts. A fork's
- * child begins anew, with a count of its own. The counts are in the segment, for the collector.
- * Where --from and --to are not given, a range costs one load more.
- * Locking: none on a range's way; where the window begins and ends, that of gt_contexts_pause(). */
+ * A process has one window. After its end, or if it cannot come any more, ranges are not counted. A
+ * fork's child starts its own count from 0. The counts are in the segment, for the collector.
+ * Without --from and --to, a range costs one additional load.
+ * Locking: none for a range; at the start and end of the window, that of gt_contexts_pause(). */
 #ifndef GPUTAP_CORE_RANGE_WINDOW_H
 #define GPUTAP_CORE_RANGE_WINDOW_H
 
@@ -21,15 +21,16 @@
 #include "core/thread.h"
 #include "ring/session.h"
 
-/* 1 << enum gt_range_edge: which are still to come. 0: nobody counts. */
+/* 1 << enum gt_range_edge: edges that are still to come. 0: ranges are not counted. */
 extern _Atomic uint32_t gt_range_edges GT_HOT __attribute__((visibility("hidden")));
 
-/* Begin to count. Return: the process is to begin with a pause. */
+/* Start to count. Return true if the process must start with a pause. */
 bool gt_range_window_init(const struct gt_session *session);
 
 bool gt_range_count(const char *name) __attribute__((cold, noinline));
 
-/* A range of that name begins. True: gt_range_window_end() is to be called when it has ended. */
+/* Count a range of that name that starts. Return true if gt_range_window_end() must be called after
+ * its end. */
 static inline bool gt_range_note(const char *name)
 {
 	return gt_unlikely(atomic_load_explicit(&gt_range_edges, memory_order_relaxed)) &&
@@ -38,7 +39,7 @@ static inline bool gt_range_note(const char *name)
 
 void gt_range_window_end(void) __attribute__((cold, noinline));
 
-/* Are ranges' functions to be looked at, whatever is recorded? Constant for a process. */
+/* Return true if range functions are needed even if not recorded. Constant for a process. */
 bool gt_range_window_is_asked(void);
 
 #endif

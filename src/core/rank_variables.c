@@ -3,13 +3,13 @@
  *
  *   os.environ["RANK"] = ..  ──► setenv() ──► libc's ──► the rank in this process's segment
  *
- * torch.multiprocessing.spawn's functions do that, long after the segment was made. The value is
- * taken from the call, in the thread that makes it: reading `environ` at any other moment races
- * with the program's own setenv(). A fork's child that has no segment yet reads it when it makes
- * one.
+ * Functions started with torch.multiprocessing.spawn do that, long after the segment was created.
+ * The value is taken from the call, in the calling thread: reading `environ` at any other moment
+ * races with the program's own setenv(). A fork's child that has no segment yet reads it when it
+ * creates one.
  *
- * Here, never: malloc, locks, errno changed. Not seen: programs that write `environ` themselves,
- * or have a setenv() of their own (bash). */
+ * Never here: malloc, locks, errno changed. Not noticed: programs that write `environ` directly, or
+ * define setenv() themselves (bash). */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -25,7 +25,7 @@ extern char **environ;
 
 static int (*real_setenv)(const char *, const char *, int);
 static int (*real_putenv)(char *);
-static struct gt_ranks ranks; /* as the process began, and what was set since */
+static struct gt_ranks ranks; /* as when the process started, and as set since */
 static bool is_known;
 
 static void find_real(void)
@@ -42,7 +42,7 @@ static void note(const char *name, const char *value)
 
 	if (!is_known || !gt_ranks_set(&ranks, name, value))
 		return;
-	/* a fork's child still has its parent's until then */
+	/* until then a fork's child still has its parent's segment */
 	if (r && gt_recording_is_run() && atomic_load_explicit(gt_epoch, memory_order_acquire))
 		gt_ranks_choose(&ranks, &r->rank);
 }

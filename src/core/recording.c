@@ -5,15 +5,15 @@
  *
  * gt_epoch points to the first word (recording_state.h). At a fork:
  *   1. The kernel wipes the page in the child, however the child was made (fork, _Fork, clone
- *      without CLONE_VM); no handler of ours runs. The epoch is 0 there.
- *   2. Every thread's state is stale by that: each record goes to the slow path.
- *   3. The first call on the slow path makes a segment for the child.
- * The locks lie in the wiped page, too: a fork while a segment is being made leaves none of them
- * taken in the child. A vfork child shares its parent's memory, and its page is not wiped: it may
- * record into the ring of the thread that waits for it.
+ *      without CLONE_VM); none of our handlers runs. The epoch is 0 there.
+ *   2. This makes every thread's state stale: each record goes to the slow path.
+ *   3. The first call on the slow path creates a segment for the child.
+ * The locks also lie in the wiped page: after a fork while a segment is being created, none of them
+ * is taken in the child. A vfork child shares its parent's memory, and its page is not wiped: it
+ * may record into the ring of the thread that waits for it.
  *
- * Tools without `gputap run` have all this with a segment of their own, which has slots for threads
- * and no blocks: records are dropped there, at little cost. */
+ * Without `gputap run`, tools use a private segment, which has slots for threads and no blocks:
+ * records are dropped there, at little cost. */
 #include "core/recording.h"
 
 #include <errno.h>
@@ -33,10 +33,9 @@
 
 enum { TOOL_THREADS = 1024, TOOL_BLOCK_BYTES = 64 * 1024 };
 
-static uint32_t last_epoch; /* not wiped: the child's is one more */
+static uint32_t last_epoch; /* not wiped: the child's epoch is one more */
 
-/* What tools without `gputap run` have for a session: nobody asks for a record, all device work
- * is looked at. */
+/* The session for tools without `gputap run`: no records requested, all GPU activities observed. */
 static const struct gt_session tools_session = {
 	.block_bytes = TOOL_BLOCK_BYTES,
 	.slot_count = TOOL_THREADS,
@@ -45,10 +44,10 @@ static const struct gt_session tools_session = {
 	.device_activity = 1,
 };
 
-/* Called with `making` held. */
+/* Create the process's segment. Called with `making` held. */
 static void make_segment(void)
 {
-	static struct gt_segment *former; /* of the parent's parent: nobody looks at it any more */
+	static struct gt_segment *former; /* of the parent's parent: not in use any more */
 	struct gt_segment *parent =
 				  atomic_load_explicit(&gt_recording.segment, memory_order_relaxed),
 			  *r;
@@ -80,15 +79,15 @@ static void make_segment(void)
 		return;
 	gt_windows_begin(r, ticks);
 	atomic_store_explicit(&gt_recording.segment, r, memory_order_release);
-	/* the parent's stays mapped for a generation: another thread may have looked up the
-	 * segment just now */
+	/* the parent's segment stays mapped for one generation: another thread may have just looked
+	 * it up */
 	if (former)
 		gt_segment_unmap(former);
 	former = parent;
 	atomic_store_explicit(&gt_wiped.epoch, ++last_epoch, memory_order_release);
 }
 
-/* Somebody needs threads' states. */
+/* Return true if states of threads are needed. */
 static bool is_recording_wanted(void)
 {
 	return !atomic_load_explicit(&gt_recording.off, memory_order_relaxed) ||
@@ -111,13 +110,13 @@ uint32_t gt_recording_epoch(void)
 	return atomic_load_explicit(&gt_wiped.epoch, memory_order_acquire);
 }
 
-/* Kernels before 4.14: only fork() itself is noticed. */
+/* For kernels before 4.14: only fork() itself is noticed. */
 static void wipe_by_hand(void)
 {
 	memset(&gt_wiped, 0, sizeof gt_wiped);
 }
 
-/* What both sessions and tools need. */
+/* Prepare what both sessions and tools need. */
 static void prepare(void)
 {
 	static bool done;
@@ -146,7 +145,7 @@ static void init_recording(void)
 		goto off;
 	gt_host_clock = s->host_clock;
 	gt_tap_options.record_args = s->record_args;
-	/* a call's few payloads together stay below a block */
+	/* keeps a call's few payloads together below a block */
 	gt_tap_options.payload_cap =
 		s->payload_cap < s->block_bytes / 8 ? s->payload_cap : s->block_bytes / 8;
 	gt_tap_options.follow_devices = s->device_activity;
@@ -172,7 +171,7 @@ void gt_recording_init(void)
 	if (atomic_load_explicit(&done, memory_order_acquire))
 		return;
 	/* a signal handler that interrupts init_recording() and makes a call must not come here
-	 * again: it would wait for itself */
+	 * again: it would deadlock */
 	gt_signals_block(&before);
 	gt_thread.internal++;
 	pthread_once(&once, init_recording);
@@ -204,7 +203,7 @@ __attribute__((destructor)) static void end_process(void)
 {
 	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_relaxed);
 
-	/* a fork child that recorded nothing still has its parent's segment: not its own to end */
+	/* a fork child that recorded nothing still has its parent's segment and must not end it */
 	if (r && atomic_load_explicit(&gt_wiped.epoch, memory_order_relaxed) != 0)
 		atomic_store_explicit(&r->state, GT_SEGMENT_EXITED, memory_order_release);
 }
@@ -213,6 +212,6 @@ __attribute__((constructor)) static void begin_process(void)
 {
 	gt_recording_init();
 	if (gt_recording_is_run())
-		/* which runs no destructors; as the first one there is, it runs last */
+		/* quick_exit() runs no destructors; registered first, this runs last */
 		at_quick_exit(end_process);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of recording in a process, at the collector's word or for want of a segment. */
+/* Ends recording in a process, at the collector's request or because it has no segment. */
 #include "core/context.h"
 #include "core/recording.h"
 

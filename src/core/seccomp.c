@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* prctl(), exported in front of libc's, for what a program forbids itself; syscall() with the
- * numbers of prctl() and seccomp() comes here by core/exec_syscall.c.
+/* prctl(), exported in front of libc's, to notice restrictions that a program sets for itself;
+ * syscall() with the numbers of prctl() and seccomp() comes here via core/exec_syscall.c.
  *
  *   a filter is installed    gputap makes no prctl() in the process any more
- *   strict mode              the thread's calls are recorded no more: the kernel would kill it for
- *                            gputap's system calls, and its reading of the processor's time stamp
- *                            counter gives SIGSEGV
- *   PR_SET_TSC               that SIGSEGV alone, in this thread and those that it makes: recording
+ *   strict mode              the thread's calls are no longer recorded: the kernel would kill it
+ *                            for gputap's system calls, and reading the processor's time stamp
+ *                            counter raises SIGSEGV
+ *   PR_SET_TSC               only that SIGSEGV, in this thread and those that it creates: recording
  *                            ends in the process
  *
- * All else is passed on as it is. Never here: a system call between a filter's installation and
- * the return to the program. Not seen: system calls of a program's own instructions. */
+ * All other calls are passed on unchanged. Never here: a system call between a filter's
+ * installation and the return to the program. Not noticed: system calls that a program makes with
+ * its own instructions. */
 #include "core/seccomp.h"
 
 #include <dlfcn.h>
@@ -79,7 +80,7 @@ __attribute__((constructor)) static void find_prctl(void)
 		atomic_store_explicit(&gt_seccomp_filtered, true, memory_order_relaxed);
 }
 
-/* As libc's, which reads four words whatever was passed. */
+/* Like libc's, which reads four arguments even if fewer were passed. */
 EXPORT int prctl(int option, ...)
 {
 	unsigned long a, b, c, d;

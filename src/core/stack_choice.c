@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Of which calls the session wants the stack, and the memory that this takes. */
+/* Selects the calls whose stacks the session records, and allocates the memory for stacks. */
 #include "core/stack_choice.h"
 
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of core/stacks.h share. */
+/* Declarations for the files of core/stacks.h. */
 #ifndef GPUTAP_CORE_STACK_CHOICE_H
 #define GPUTAP_CORE_STACK_CHOICE_H
 
@@ -18,12 +18,12 @@ struct gt_stacks_shared {
 	_Atomic uint64_t hashes[GT_STACKS_MOST]; /* 0: free. A stack's number is its index + 1 */
 	struct gt_stack_modules modules;
 	struct gt_python_codes codes;
-	_Atomic uint32_t is_full; /* it has been said */
+	_Atomic uint32_t is_full; /* reported already */
 };
 
-/* Constant when recording has started. */
+/* Constant after recording has started. */
 extern struct gt_stacks_chosen {
-	struct gt_stacks_shared *shared; /* NULL: nobody wants stacks */
+	struct gt_stacks_shared *shared; /* NULL: no stacks requested */
 	uint32_t wanted;                 /* enum gt_stacks */
 	uint64_t slow_ns;
 	struct gt_unwind_object own; /* libgputap.so, whose frames are left out */

@@ -12,12 +12,13 @@
 
 enum { PROBES = 64, STACKS = GT_STACKS_MOST };
 
-/* Hashes are odd. This one has a number, but there was no room to write its stack. */
+/* Hashes are odd. This hash has a number, but its stack could not be written for lack of room. */
 #define UNWRITTEN(hash) ((hash) & ~UINT64_C(1))
 
-/* Of a thread. */
+/* Buffers of a thread. */
 struct area {
-	/* where the one stands that is using it; a jump out of a signal handler may have left it */
+	/* stack position of the function using it; a jump out of a signal handler may have
+	 * abandoned it */
 	uintptr_t user;
 	uintptr_t pcs[GT_UNWIND_MOST];
 	struct gt_python_frame python[GT_PYTHON_MOST];
@@ -49,7 +50,7 @@ static struct area *make_area(void)
 	return thread_area;
 }
 
-/* A number for it, and in *is_new whether it is to be written. 0: the table is full. */
+/* Find or assign a number; *is_new: the stack must be written. Return 0: the table is full. */
 static uint32_t find_number(uint64_t hash, bool *is_new)
 {
 	uint32_t at = (uint32_t)(hash >> (64 - GT_STACKS_BITS));
@@ -72,7 +73,7 @@ static uint32_t find_number(uint64_t hash, bool *is_new)
 	return 0;
 }
 
-/* A stack as it is numbered. */
+/* The parts of a stack from which its number is derived. */
 struct stack {
 	const uintptr_t *pcs;
 	unsigned count;
@@ -90,7 +91,7 @@ static bool write_frames(struct gt_thread *t, uint32_t number, const struct stac
 	struct gt_record_frames *f;
 	enum gt_drop_reason why;
 
-	/* first: it writes records of its own */
+	/* first: this writes records */
 	for (unsigned i = 0; i < s->python_count; i++)
 		python[i] = GT_PYTHON_FRAME(gt_python_number(&gt_stacks.shared->codes, t,
 							     &s->python[i]),
@@ -140,7 +141,7 @@ static __attribute__((noinline, cold)) void say_full(struct gt_thread *t)
 			       "too many different stacks: calls have none from here on");
 }
 
-/* The stack's number, and all of it in this process's records. 0: none. */
+/* Return the stack's number, after writing it to this process's records if needed. 0: none. */
 static uint32_t number_stack(struct gt_thread *t, const struct stack *s, bool *has_met_python)
 {
 	const uint64_t hash = hash_stack(s);
@@ -156,7 +157,7 @@ static uint32_t number_stack(struct gt_thread *t, const struct stack *s, bool *h
 		gt_stack_code_note(&gt_stacks.shared->modules, t, s->generation, s->pcs, s->count);
 	if (!*has_met_python && write_frames(t, number, s))
 		return number;
-	/* The next one like it tries again, with the same number: another thread may have named it
+	/* The next equal stack retries, with the same number: another thread may have used it
 	 * already. */
 	atomic_store_explicit(&gt_stacks.shared->hashes[number - 1], UNWRITTEN(hash),
 			      memory_order_relaxed);
@@ -199,12 +200,12 @@ void gt_stacks_write(struct gt_thread *t, uint32_t op, uint64_t id, uint32_t num
 	gt_ring_commit(t, sizeof *s);
 }
 
-/* @id: 0: the stack's record is written elsewhere */
+/* @id: 0: the caller writes the stack's record */
 static uint32_t number_call(struct gt_thread *t, uint32_t op, uint64_t id)
 {
 	struct area *area = thread_area ? thread_area : make_area();
-	/* Not before the call begins, nor behind its end: a jump out of a signal handler would
-	 * leave the thread in the middle of a record, and nobody would notice (core/thread.c). */
+	/* Only while the call is open: otherwise a jump out of a signal handler would leave the
+	 * thread in the middle of a record, unnoticed (core/thread.c). */
 	const bool is_open = t->depth != 0;
 	uint32_t number;
 
@@ -213,7 +214,7 @@ static uint32_t number_call(struct gt_thread *t, uint32_t op, uint64_t id)
 	area->user = GT_HERE();
 	if (!is_open)
 		gt_call_open(t);
-	__asm__ volatile("" ::: "memory"); /* against this thread's signal handlers */
+	__asm__ volatile("" ::: "memory"); /* order with respect to this thread's signal handlers */
 	number = take_stack(t, area);
 	if (number && id)
 		gt_stacks_write(t, op, id, number);
@@ -234,7 +235,7 @@ uint32_t gt_stacks_number(struct gt_thread *t)
 	return number_call(t, 0, 0);
 }
 
-/* The id that the call will get that this thread makes next; 0: it is not recorded. */
+/* Return the id that this thread's next call will get; 0: the call is not recorded. */
 static uint64_t next_call(struct gt_thread **t, enum gt_domain domain)
 {
 	*t = gt_domain_traits[domain].outermost ? gt_thread_api() : gt_thread_call(domain);
@@ -263,7 +264,7 @@ void gt_stacks_leave(const struct gt_stacks_call *call, uint32_t op)
 	if (!call->start_ns || !gt_stacks_is_slow(gt_ticks_boottime() - call->start_ns))
 		return;
 	t = gt_thread_own();
-	/* in the child of a fork, or where it was not recorded after all, ids are others */
+	/* in the child of a fork, or if it was not recorded after all, ids differ */
 	if (t && GT_ID_ORDINAL(call->id) == GT_ID_ORDINAL(t->next_id) && call->id < t->next_id)
 		gt_stacks_take(t, op, call->id);
 }

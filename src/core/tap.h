@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What generated taps and the ways to attach share: the state of one runtime instance's table.
+/* For generated taps and the interception methods: the state of one runtime instance's table.
  *
- * A tap is a function with the prototype of the runtime's. It reads its operation's `services`;
- * nothing asked: tail call of the real function. Each instance of a runtime (two copies mapped,
- * two OpenCL platforms' extension functions) has taps of its own, because a tap cannot know who
- * called it: the generated file is compiled once, and objcopy makes the others of its object
- * (src/runtime/meson.build). */
+ * A tap is a function with the prototype of the runtime's. It reads its operation's `services`; if
+ * nothing is requested it tail-calls the real function. Each instance of a runtime (two copies
+ * mapped, two OpenCL platforms' extension functions) has separate taps, because a tap cannot know
+ * which one it was called through: the generated file is compiled once, and objcopy derives the
+ * others from its object (src/runtime/meson.build). */
 #ifndef GPUTAP_CORE_TAP_H
 #define GPUTAP_CORE_TAP_H
 
@@ -18,17 +18,17 @@
 #include "record/record.h"
 
 enum gt_service {
-	GT_SERVICE_STREAM = 1, /* record it */
-	/* device activity or transparency needs the hand-written wrap around the real function */
+	GT_SERVICE_STREAM = 1, /* record the call */
+	/* GPU activities or transparency require the hand-written wrap around the real function */
 	GT_SERVICE_WRAP = 2,
-	/* record its device work, also when the call itself is not recorded */
+	/* record its GPU activities, even if the call itself is not recorded */
 	GT_SERVICE_WORK = 4,
 	GT_SERVICE_NOTIFY = 8, /* notify tools, before and after (src/tool) */
-	/* it is not recorded, but its stream's submit order has to know of it; or what it waits
-	 * for is harvested */
+	/* not recorded, but its stream's submit order must know the call; or activities that it
+	 * waits for are harvested */
 	GT_SERVICE_ORDER = 16,
-	/* record the stack that it is called from, when it begins; when it ends, if it took long.
-	 * Where one of them is, GT_SERVICE_NOTIFY is, too: a tap has one other way only */
+	/* record the call stack at the start of the call; at its end, if it took long. Implies
+	 * GT_SERVICE_NOTIFY, because a tap has only one alternative path */
 	GT_SERVICE_STACK = 32,
 	GT_SERVICE_SLOW = 64,
 };
@@ -40,15 +40,16 @@ struct gt_tap {
 	/* the runtime's (or the next tool's) function; NULL: not there */
 	void *real;
 	_Atomic uint32_t services; /* enum gt_service; changed by contexts at any time */
-	uint32_t left_out; /* not requested when the runtime offered its table: calls pass by */
+	/* not requested when the runtime offered its table: calls bypass the tap */
+	uint32_t left_out;
 };
 
-/* Why a call that is not recorded does not go straight through. */
+/* Why the tap of an unrecorded call does not call straight through. */
 enum gt_also {
-	GT_ALSO_ORDER = 1, /* its stream's submit order has to know of it */
-	GT_ALSO_WAITS = 2, /* it returns when work is done: gt_work_waited() */
-	/* the session records it in its pauses, too: it makes a communicator, which no later call
-	 * could be told by */
+	GT_ALSO_ORDER = 1, /* its stream's submit order must know the call */
+	GT_ALSO_WAITS = 2, /* it returns when activities are complete: gt_work_waited() */
+	/* the session records it even in pauses: it creates a communicator, which later calls could
+	 * not be assigned to otherwise */
 	GT_ALSO_PAUSED = 4,
 };
 
@@ -56,13 +57,13 @@ enum gt_also {
 struct gt_operation {
 	const char *name;
 	uint32_t op; /* GT_OP() */
-	/* bytes into the runtime's table; UINT32_MAX: not in it (extension function) */
+	/* offset in bytes in the runtime's table; UINT32_MAX: not in it (extension function) */
 	uint32_t table_offset;
 	void *const *taps; /* tap function per instance */
 	/* hand-written wrap; NULL: none, and GT_SERVICE_WRAP must not be set */
 	void *wrap;
-	/* also without device activity: calls would be missed without it, maybe those of a domain
-	 * whose device work is recorded as this one's */
+	/* used even without GPU activities: otherwise calls would be missed, perhaps those of a
+	 * domain that shares its activities with this one */
 	bool wrap_always;
 	uint8_t also; /* enum gt_also: its tap has a function for GT_SERVICE_ORDER */
 };
@@ -79,24 +80,24 @@ struct gt_table {
 	const struct gt_operation *operations;
 	uint32_t operation_count;
 	struct gt_tap *taps; /* operation_count */
-	const char *name;    /* as the runtime calls itself */
-	/* as given to rocprofiler-register, 10000 * major + 100 * minor + patch; 0: it was not */
+	const char *name;    /* the runtime's name for it */
+	/* as given to rocprofiler-register, 10000 * major + 100 * minor + patch; 0: not given */
 	uint64_t version;
-	/* bytes of the shortest table of any release, where new ones only grow at the end; 0:
-	 * there is one size */
+	/* bytes of the shortest table of any release, if new releases only add at the end; 0: there
+	 * is one size */
 	size_t least;
 };
 
-/* A wrap gets this before the operation's own arguments:
+/* A wrap gets this before the operation's arguments:
  *   ret gt_<domain>_wrap_<operation>(const struct gt_call *call, args...)
  * and makes the real call itself through call->tap->real. */
 struct gt_call {
 	const struct gt_table *table;
 	const struct gt_tap *tap;
-	/* NULL: nothing of this call is recorded; behave as if gputap were not there, but for
-	 * keeping what was changed invisible */
+	/* NULL: nothing of this call is recorded; behave as if gputap were not there, except that
+	 * previous changes must stay hidden */
 	struct gt_thread *thread;
-	/* correlation id; 0: the call itself is not recorded, its device work is if there is a
+	/* correlation id; 0: the call itself is not recorded; its GPU activities are if there is a
 	 * thread */
 	uint64_t id;
 	uint64_t start; /* host ticks; 0 without thread */
@@ -106,10 +107,10 @@ struct gt_call {
 extern struct gt_tap_options {
 	uint32_t record_args;
 	uint32_t payload_cap;
-	uint32_t choose_kernels; /* some are not to be recorded: core/kernels.h */
-	/* the runtime submits from threads of its own: gt_submit_order_add_call() */
+	uint32_t choose_kernels; /* some kernels are not recorded: core/kernels.h */
+	/* the runtime submits from its own threads: gt_submit_order_add_call() */
 	uint32_t submit_orders;
-	/* devices are followed: only then may a tap ask the runtime of them */
+	/* device objects are tracked: only then may a tap query the runtime about them */
 	uint32_t follow_devices;
 	uint32_t reserved;
 } gt_tap_options __attribute__((visibility("hidden")));
@@ -119,7 +120,7 @@ extern struct gt_tap_options {
  * @by_pointer: @function is the host's stub, not a handle.
  * @own: without @stream it is the thread's own default stream.
  * @blocking: a copy that returns when it is done.
- * @plain: of a copy or set, all is known: [destination, + bytes), [source, + bytes). */
+ * @plain: all of a copy or set is known: [destination, + bytes), [source, + bytes). */
 enum gt_submit_kind {
 	GT_SUBMIT_LAUNCH,
 	GT_SUBMIT_COPY,
@@ -137,10 +138,10 @@ void gt_submit_order_add_call(struct gt_thread *t, const struct gt_table *table,
 	__attribute__((cold, visibility("hidden")));
 void gt_submit_order_end_call(struct gt_thread *t, uint64_t status)
 	__attribute__((cold, visibility("hidden")));
-/* What this thread has asked of the device is done, as far as it knows: it is recorded before
- * the call returns, whatever happens to the program next. Nothing is waited for. */
+/* The activities that this thread requested are complete, as far as it knows: they are recorded
+ * before the call returns, even if the program crashes next. Does not wait. */
 void gt_work_waited(void) __attribute__((visibility("hidden")));
-/* A call whose work cannot be distinguished from another call's. */
+/* Note a call whose activities cannot be distinguished from another call's. */
 void gt_submit_order_give_up(struct gt_thread *t) __attribute__((cold, visibility("hidden")));
 
 static inline uint32_t gt_tap_services(const struct gt_tap *tap)
@@ -148,8 +149,8 @@ static inline uint32_t gt_tap_services(const struct gt_tap *tap)
 	return atomic_load_explicit(&tap->services, memory_order_relaxed);
 }
 
-/* The whole of a tap that nobody asks: one load, one test, a tail call. All else is a function
- * of its own with the same arguments in the same places, so that this one needs no frame and
+/* The whole tap of an unrequested operation: one load, one test, a tail call. All else is in a
+ * separate function with the same arguments in the same places, so that this one needs no frame and
  * moves nothing. */
 #define GT_ASKED __attribute__((noinline))
 #define GT_ORDER __attribute__((noinline, cold))
@@ -164,13 +165,13 @@ static inline uint32_t gt_tap_services(const struct gt_tap *tap)
 	}
 #define GT_TAP(ret, f, index, parameters, arguments) \
 	GT_TAP_BUT(ret, f, index, parameters, arguments, GT_SERVICE_NOTIFY, GT_NOTIFIED_NAME(f))
-/* Where a stream's submit order may have to know of calls that are not recorded. */
+/* For calls that a stream's submit order may have to know even if they are not recorded. */
 #define GT_TAP_ORDER(ret, f, index, parameters, arguments)                                     \
 	GT_TAP_BUT(ret, f, index, parameters, arguments, GT_SERVICE_NOTIFY | GT_SERVICE_ORDER, \
 		   services & GT_SERVICE_NOTIFY ? GT_NOTIFIED_NAME(f) : GT_ORDER_NAME(f))
 
-/* With a wrap that stands for the function itself (`wrap direct` in api/README.md): it is all
- * that is done unless the call is recorded or notified. */
+/* For a wrap that replaces the function (`wrap direct` in api/README.md): only the wrap is called,
+ * unless the call is recorded or notified. */
 #define GT_TAP_DIRECT(ret, f, index, parameters, arguments, wrapped)                               \
 	ret GT_TAP_NAME(f) parameters                                                              \
 	{                                                                                          \
@@ -185,7 +186,7 @@ static inline uint32_t gt_tap_services(const struct gt_tap *tap)
 			arguments;                                                                 \
 	}
 
-/* Between a tool's two callbacks: the call as it is without tools. */
+/* Between a tool's two callbacks: make the call as without tools. */
 #define GT_INNER_CALL(f, index, ...)                                     \
 	(gt_tap_services(&GT_TAPS[index]) & ~(uint32_t)GT_SERVICE_NOTIFY \
 		 ? GT_ASKED_NAME(f)(__VA_ARGS__)                         \
@@ -195,14 +196,15 @@ static inline uint32_t gt_tap_services(const struct gt_tap *tap)
 		 ? GT_ORDER_NAME(f)(__VA_ARGS__)             \
 		 : GT_INNER_CALL(f, index, __VA_ARGS__))
 
-/* Return word of a record without arguments, of an operation that gives its status through one:
- * a call that failed returned NULL, so that the status can stand in its place (record/record.h). */
+/* Return the return word of a record without arguments, for an operation that returns its status
+ * through an argument: a failed call returned NULL, so the status can replace it
+ * (record/record.h). */
 static inline uint64_t gt_tap_failed(int32_t status, uint64_t ret)
 {
 	return status < 0 && !ret ? (uint64_t)(int64_t)status : ret;
 }
 
-/* After the real call; false: it is over, there is nothing to write. */
+/* Call after the real call. Return false if the call is complete and there is nothing to write. */
 static inline bool gt_call_recorded(const struct gt_call *call)
 {
 	if (gt_likely(call->id))
@@ -212,8 +214,8 @@ static inline bool gt_call_recorded(const struct gt_call *call)
 	return false;
 }
 
-/* Room for a call's record, with all but its arguments filled in; then gt_ring_commit() of the
- * same bytes. */
+/* Reserve a call's record, with all but its arguments filled in; then call gt_ring_commit() with
+ * the same bytes. */
 static inline GT_IN_LINE struct gt_record_call *gt_tap_record(struct gt_thread *t, uint32_t op,
 							      size_t bytes, uint64_t id,
 							      uint64_t start, uint64_t end,
@@ -222,8 +224,8 @@ static inline GT_IN_LINE struct gt_record_call *gt_tap_record(struct gt_thread *
 	struct gt_record_call *r = gt_ring_reserve(t, bytes, GT_CLASS_CALL, GT_OP_DOMAIN(op));
 
 	if (gt_likely(r != NULL)) {
-		/* struct gt_record as one store; of its depth, the calls around it, the lower 8
-		 * bits: that sum is cut off at 32 bits */
+		/* struct gt_record as one store; its depth is the lower 8 bits of the number of
+		 * enclosing calls: the sum is truncated to 32 bits */
 		uint32_t low = ((uint32_t)bytes / 8 | (uint32_t)GT_RECORD_CALL << 16) - (1u << 24) +
 			       (t->depth << 24);
 		uint64_t head = low | (uint64_t)op << 32;
@@ -237,7 +239,7 @@ static inline GT_IN_LINE struct gt_record_call *gt_tap_record(struct gt_thread *
 	return r;
 }
 
-/* A whole record without arguments. */
+/* Write a whole record without arguments. */
 static inline GT_IN_LINE void gt_tap_record_plain(struct gt_thread *t, uint32_t op, uint64_t id,
 						  uint64_t start, uint64_t end, uint64_t ret)
 {
@@ -246,7 +248,7 @@ static inline GT_IN_LINE void gt_tap_record_plain(struct gt_thread *t, uint32_t 
 		gt_ring_commit(t, sizeof(struct gt_record_call));
 }
 
-/* The first eight bytes of something passed by value, as a record's word. */
+/* Return the first eight bytes of a value passed by value, as a record's word. */
 static inline uint64_t gt_value_word(const void *value, size_t bytes)
 {
 	uint64_t word = 0;
@@ -255,8 +257,8 @@ static inline uint64_t gt_value_word(const void *value, size_t bytes)
 	return word;
 }
 
-/* A struct passed by value, whole, as payload: 1 + (bytes + 7) / 8 words. It is an argument, so
- * that no cap holds for it. */
+/* Write a whole struct passed by value, as payload: 1 + (bytes + 7) / 8 words. It is an argument,
+ * so no cap applies. */
 static inline GT_IN_LINE void gt_value_put(uint64_t *p, uint32_t arg, const void *value,
 					   size_t bytes)
 {
@@ -266,15 +268,15 @@ static inline GT_IN_LINE void gt_value_put(uint64_t *p, uint32_t arg, const void
 	memcpy(p + 1, value, bytes);
 }
 
-/* Payload: what pointer arguments point to. A tap makes one blob per such argument, NULL when
- * there is nothing to read or it must not be read, and hands them over together; each costs a
- * struct gt_payload and its bytes, capped at gt_tap_options.payload_cap, which leaves a record
- * of a few payloads below a block (and 512 KiB). */
+/* Payload: the data that pointer arguments point to. A tap makes one blob per such argument, NULL
+ * when there is nothing to read or it must not be read, and passes them together; each costs a
+ * struct gt_payload and its bytes, capped at gt_tap_options.payload_cap, which leaves a record of a
+ * few payloads below a block (and 512 KiB). */
 struct gt_blob {
 	const void *data; /* NULL: no payload */
 	uint32_t arg;
-	/* all of them, also beyond the cap; strings and lists: at least one more than the cap if
-	 * cut */
+	/* total size, even beyond the cap; strings and lists: if cut, at least one more than the
+	 * cap */
 	uint64_t bytes;
 };
 
@@ -290,7 +292,7 @@ static inline struct gt_blob gt_blob_string(uint32_t arg, int ok, const char *te
 					   : 0};
 }
 
-/* strings[count], with lengths[count] or each ended by NUL: the first one. */
+/* The first of strings[count], with lengths[count] or NUL-terminated. */
 static inline struct gt_blob gt_blob_first_string(uint32_t arg, int ok, const char **strings,
 						  uint64_t count, const size_t *lengths)
 {
@@ -301,7 +303,7 @@ static inline struct gt_blob gt_blob_first_string(uint32_t arg, int ok, const ch
 	return gt_blob_string(arg, 1, strings[0]);
 }
 
-/* 64-bit words up to and with the first 0; @step 2: only every second one can be the end. */
+/* 64-bit words up to and including the first 0; @step 2: only every second one can be the end. */
 static inline struct gt_blob gt_blob_list(uint32_t arg, int ok, const void *list, size_t step)
 {
 	const uint64_t *words = list;
@@ -314,8 +316,8 @@ static inline struct gt_blob gt_blob_list(uint32_t arg, int ok, const void *list
 	return (struct gt_blob){words, arg, (n + 1) * 8};
 }
 
-/* What the blobs take in a record; write them. Shared by all taps: calls with several payloads
- * are the long ones. */
+/* Return the size of the blobs in a record; write them. Shared by all taps: calls with several
+ * payloads take long anyway. */
 size_t gt_blobs_bytes(const struct gt_blob *blobs, unsigned count)
 	__attribute__((visibility("hidden")));
 void gt_blobs_put(void *p, const struct gt_blob *blobs, unsigned count)
@@ -323,7 +325,7 @@ void gt_blobs_put(void *p, const struct gt_blob *blobs, unsigned count)
 void gt_blob_put_any(void *p, uint32_t arg, const void *data, uint64_t bytes)
 	__attribute__((visibility("hidden")));
 
-/* The same for one blob, in line for what kernel arguments mostly are: 4 or 8 bytes. */
+/* The same for one blob, inlined for the usual kernel arguments: 4 or 8 bytes. */
 static inline size_t gt_blob_bytes(struct gt_blob b)
 {
 	uint64_t cap = gt_tap_options.payload_cap, n = b.bytes < cap ? b.bytes : cap;
@@ -335,7 +337,7 @@ static inline void gt_blob_put(uint64_t *p, struct gt_blob b)
 {
 	uint32_t half;
 
-	/* a small struct: its size is known here */
+	/* a small struct: its size is a compile-time constant */
 	if (__builtin_constant_p(b.bytes) && b.bytes > 8 && b.bytes <= 16) {
 		if (b.data && gt_likely(gt_tap_options.payload_cap >= b.bytes))
 			gt_value_put(p, b.arg, b.data, b.bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of a thread: what it has of ours is given back. By a key of the thread library's, whose
+/* Frees gputap's resources at the end of a thread, with a key of the thread library, whose
  * destructors run in any order with those of the program. */
 #include <pthread.h>
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 static pthread_key_t key;
 static bool key_there;
 
-/* At the end of a thread; runs again when a later destructor of the program makes calls. */
+/* Runs at the end of a thread, and again if a later destructor of the program makes calls. */
 static void thread_ends(void *arg)
 {
 	struct gt_thread *t = arg;
@@ -32,7 +32,7 @@ static void thread_ends(void *arg)
 	if (t->exec_area)
 		munmap(t->exec_area, GT_EXEC_AREA_BYTES);
 	t->exec_area = NULL;
-	if (slot && mine) /* slots of a former process are the parent's */
+	if (slot && mine) /* slots of a former process belong to the parent */
 		gt_thread_give_slot(slot);
 }
 
@@ -42,7 +42,7 @@ void gt_thread_notice_end(struct gt_thread *t)
 		pthread_setspecific(key, t);
 }
 
-/* The key is one of the first: its value needs no allocation. */
+/* The key is one of the first ones: its value needs no allocation. */
 void gt_thread_keep_exec_area(struct gt_thread *t, void *area)
 {
 	t->exec_area = area;

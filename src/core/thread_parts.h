@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* What thread.c, which makes a thread's state, takes from the files beneath it: thread_ring.c and
- * thread_end.c. */
+/* Functions that thread.c, which creates a thread's state, uses from the files below it:
+ * thread_ring.c and thread_end.c. */
 #ifndef GPUTAP_CORE_THREAD_PARTS_H
 #define GPUTAP_CORE_THREAD_PARTS_H
 
 #include "core/thread.h"
 
-/* The thread's own state becomes that of one which has no slot: nothing of a former process is
- * touched. */
+/* Reset the thread's state to one without a slot: memory of a former process is not touched. */
 void gt_thread_forget(struct gt_thread *t);
 
-/* A slot of this process's segment, ACTIVE, with the thread's name and begin. Where none is free, a
- * page of the thread's own, which only counts. NULL: no memory. @tid: 0: the calling thread's, and
- * its name */
+/* Take a slot of this process's segment, ACTIVE, with the thread's name and start. If none is free,
+ * return a private page, which only counts. NULL: no memory. @tid: 0: the calling thread's, and its
+ * name */
 struct gt_slot *gt_thread_take_slot(uint32_t tid, const char *name);
-/* The thread that had it ends; it is this process's. */
+/* Release the slot when its thread ends; it must be this process's. */
 void gt_thread_give_slot(struct gt_slot *slot);
 
-/* When the thread ends, what it has of ours goes. */
+/* Free gputap's resources when the thread ends. */
 void gt_thread_notice_end(struct gt_thread *t);
 
 #endif

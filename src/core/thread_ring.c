@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread's slot, its blocks, what it could not record: what core/thread.h does when a ring is
- * full, and what thread.c takes for a new thread.
+/* A thread's slot, its blocks, and its lost records: used in core/thread.h when a ring is full, and
+ * in thread.c for a new thread.
  *
- *   thread begins ── first recorded call ──► slot (TAKEN, ACTIVE) ── ring full ──► next block ..
+ *   thread starts ── first recorded call ──► slot (TAKEN, ACTIVE) ── ring full ──► next block ..
  *                 ── thread ends ──► CLOSED
  *
- * A thread beyond the segment's slots has none. It counts in a page of its own, which is added to
- * slot 0 of the segment (nobody's ring: only counts) each time it drops, so that seen = recorded
- * + dropped stays exact.
+ * A thread beyond the segment's slots has none. It counts in a separate page, which is added to
+ * slot 0 of the segment (not a ring: only counts) each time it drops a record, so that seen =
+ * recorded + dropped stays exact.
  *
- * Where there are only tools, a slot is all a thread gets: no blocks, no counts.
+ * If there are only tools, a thread gets only a slot: no blocks, no counts.
  *
  * Never here: locks that a program's thread may hold when it is killed or forks, malloc,
  * cancellation points, errno changed. */
@@ -33,8 +33,8 @@ enum { OVERFLOW_SLOT = 0, NAP_NS = 50000 };
 
 static _Atomic uint32_t slot_hint = 1;
 
-/* A thread that the segment has no slot for: `slot` is this one's, `folded` is what slot 0 has of
- * it. */
+/* A thread for which the segment has no slot: `slot` is its private one, `folded` the part already
+ * added to slot 0. */
 struct overflow {
 	struct gt_slot slot;
 	uint64_t folded[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
@@ -70,7 +70,7 @@ static void count32(_Atomic uint32_t *counter)
 #endif
 }
 
-/* What an overflow thread has seen since the last time, into the counts that the collector
+/* Add what an overflow thread has seen since the last time to the counts that the collector
  * reads. */
 static void fold_counts(struct gt_segment *r, struct overflow *o, enum gt_class class,
 			enum gt_domain domain)
@@ -94,7 +94,8 @@ void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain,
 	t->lost++;
 	t->lost_domain = domain;
 	if (slot_in_segment(r, t->slot)) {
-		if (class == GT_CLASS_CALL) /* it may be the newest, and is not open any more */
+		/* it may be the newest call, and is not open any more */
+		if (class == GT_CLASS_CALL)
 			atomic_store_explicit(&t->slot->domains[domain].newest, 0,
 					      memory_order_relaxed);
 		count32(&t->slot->dropped[reason][class][domain]);
@@ -127,7 +128,7 @@ void gt_thread_give_slot(struct gt_slot *slot)
 		return;
 	}
 	atomic_store_explicit(&slot->end_ticks, gt_ticks(), memory_order_relaxed);
-	/* a segment without blocks has no collector, which frees the slots of others */
+	/* a segment without blocks has no collector, which otherwise frees slots */
 	atomic_store_explicit(&slot->state, r->block_count ? GT_SLOT_CLOSED : GT_SLOT_FREE,
 			      memory_order_release);
 }
@@ -140,9 +141,9 @@ static struct gt_slot *overflow_slot(void)
 	return o == MAP_FAILED ? NULL : &o->slot;
 }
 
-/* Wait until what the collector has given back can be taken, or session.wait_ns is over. A
- * collector that has given no block back during a whole wait is taken for dead or stuck: no
- * waiting again until its count moves. @take: false: not yet; *hope: false: never. */
+/* Wait until something that the collector returned can be taken, or session.wait_ns is over. If the
+ * collector has returned no block during a whole wait, it is considered dead or stuck: do not wait
+ * again until its count changes. @take: false: not yet; *hope: false: never. */
 static bool wait_for(struct gt_segment *r,
 		     bool (*take)(struct gt_segment *r, uint32_t *number, bool *hope),
 		     uint32_t *number)
@@ -177,7 +178,7 @@ static bool take_block(struct gt_segment *r, uint32_t *number, bool *hope)
 	return *number != GT_BLOCK_NONE;
 }
 
-/* Those of threads that have ended come back. */
+/* Take a slot. The collector returns those of ended threads. */
 static bool take_slot(struct gt_segment *r, uint32_t *index, bool *hope)
 {
 	uint32_t used = atomic_load_explicit(&r->slots_used, memory_order_acquire);
@@ -186,7 +187,7 @@ static bool take_slot(struct gt_segment *r, uint32_t *index, bool *hope)
 	for (uint32_t i = 0; i < used && !*hope; i++)
 		*hope = atomic_load_explicit(&gt_segment_slot(r, i)->state, memory_order_relaxed) ==
 			GT_SLOT_CLOSED;
-	/* after that look: what was closed then may be free now */
+	/* after the loop: slots that were closed then may be free now */
 	*index = gt_slot_take(r, &slot_hint);
 	return *index != UINT32_MAX;
 }
@@ -215,7 +216,7 @@ struct gt_slot *gt_thread_take_slot(uint32_t tid, const char *name)
 	return slot;
 }
 
-/* `writing` is held by the caller. */
+/* The caller holds `writing`. */
 static void *next_block(struct gt_thread *t, size_t bytes, enum gt_drop_reason *why)
 {
 	struct gt_segment *r = current_segment();
@@ -252,8 +253,8 @@ static void *next_block(struct gt_thread *t, size_t bytes, enum gt_drop_reason *
 	return t->cur;
 }
 
-/* There is room again: say how much was lost meanwhile. Return: where the caller's record goes
- * now. */
+/* Write how many records were lost, now that there is room again. Return the new place for the
+ * caller's record. */
 static void *report_loss(struct gt_thread *t, size_t bytes)
 {
 	uint32_t lost = t->lost;
@@ -261,7 +262,7 @@ static void *report_loss(struct gt_thread *t, size_t bytes)
 	struct gt_record_event *e = (struct gt_record_event *)t->cur;
 
 	if (gt_ring_room(t, t->cur) < bytes + sizeof *e)
-		return t->cur; /* with the next block */
+		return t->cur; /* reported with the next block */
 	t->lost = 0;
 	e->head =
 		(struct gt_record){sizeof *e / 8, GT_RECORD_EVENT, (uint8_t)domain, GT_EVENT_LOSS};
@@ -269,10 +270,10 @@ static void *report_loss(struct gt_thread *t, size_t bytes)
 	e->value = lost;
 	e->bytes = 0;
 	gt_ring_commit(t, sizeof *e);
-	/* `writing` is off now: a subscriber may make calls, whose records come first */
+	/* `writing` is off now: a subscriber may make calls, and their records come first */
 	gt_subscribers_event(GT_EVENT_LOSS, domain, lost, NULL);
 	t->writing = 1;
-	/* a signal handler may have moved the end before that, not after */
+	/* a signal handler may have moved `end` before this point, not after it */
 	__asm__ volatile("" ::: "memory");
 	return gt_ring_room(t, t->cur) >= bytes ? t->cur : NULL;
 }

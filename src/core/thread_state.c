@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What thread.h says of every thread, and what needs nothing else: the clock that is always there,
- * signals that wait. */
+/* State of threads declared in thread.h, and functions without other dependencies: the clock that
+ * is always available, blocking of signals. */
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A library that says that it is a tool was opened: libgputap-audit.so sees that, and calls the
- * function that libgputap.so has put into gputap_attach_tools. */
+/* Notification that a library that declares itself a tool was opened: the audit library notices it,
+ * and calls the function that libgputap.so has stored in gputap_attach_tools. */
 #ifndef GPUTAP_CORE_TOOL_OPENED_H
 #define GPUTAP_CORE_TOOL_OPENED_H
 
@@ -10,8 +10,8 @@
 #define GT_TOOL_OPENED_MAGIC UINT64_C(0x314e45504f4c4f54)
 struct gt_tool_opened {
 	uint64_t magic;
-	/* NULL: libgputap.so has not looked for tools yet. Called with the dynamic linker's lock,
-	 * before the library's constructors */
+	/* NULL: the library has not looked for tools yet. Called with the dynamic linker's lock
+	 * held, before the tool's constructors */
 	void (*_Atomic opened)(void);
 };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How often the dynamic linker has unmapped something: libgputap-audit.so counts, libgputap.so
- * has the counter (gputap_attach_unloads), and asks whether a module may have made room for
- * another one. */
+/* Counts unmappings of the dynamic linker: libgputap-audit.so counts, libgputap.so owns the counter
+ * (gputap_attach_unloads), and checks whether another module may have taken a module's place. */
 #ifndef GPUTAP_CORE_UNLOADS_H
 #define GPUTAP_CORE_UNLOADS_H
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* See unwind.h. Which memory is the stack:
+/* See unwind.h. Memory that is read as the stack:
  *
- *   the thread's own     between its pointer and its end, in place. Where it ends is read once from
- *                        /proc/self/maps: above the frames of a thread lies what the C library
- *                        knows of it (pthread_self()), above those of main() the mapping's end
- *   any other            a piece that process_vm_readv() copies from the stack pointer on
+ *   the thread's own     between its pointer and its end, in place. The end is read once from
+ *                        /proc/self/maps: above the frames of a thread is the C library's
+ *                        descriptor of it (pthread_self()), above those of main() the mapping's end
+ *   any other            a piece copied with process_vm_readv() from the stack pointer on
  *
- * Each frame lies above the one before; a signal handler's frame may lead from another stack to the
- * thread's own. */
+ * Each frame lies above the previous one; a signal handler's frame may lead from another stack to
+ * the thread's own. */
 #include "core/unwind.h"
 
 #include <errno.h>
@@ -23,25 +23,25 @@
 
 enum {
 	REGIONS_MOST = 4,
-	MADE_MOST = 64, /* frames in a row of code that was made while the program runs */
+	MADE_MOST = 64, /* consecutive frames of code generated at run time */
 	LEAST_CODE = 4096,
 };
-/* Of the first thread's stack: it grows, and the kernel keeps so much free of mappings. */
+/* Limit of the first thread's stack: it grows, and the kernel keeps this much free of mappings. */
 static const uintptr_t MAIN_BYTES = 64 << 20;
-/* Two frames do not lie further apart, where only a frame pointer says so. */
+/* Maximum distance of two frames if only a frame pointer links them. */
 static const uintptr_t GUESS_BYTES = 1 << 20;
 
 struct walk {
 	struct gt_unwind_area *area;
 	uintptr_t pc, sp, bp;
-	/* what may be read: `bytes` from `low` on, at an address that is `moved` higher */
+	/* readable memory: `bytes` from `low` on, stored at an address higher by `moved` */
 	uintptr_t low, bytes, moved;
-	uintptr_t led; /* frame pointers up to this one lead to code that is known */
+	uintptr_t led; /* frame pointers up to this one are known to lead to code of a module */
 	unsigned regions;
-	bool exact; /* pc is where it stopped, and not where a call returns to */
+	bool exact; /* pc is where it was interrupted, not a return address */
 };
 
-/* Where the thread's stack ends ------------------------------------------------------------- */
+/* End of the thread's stack ----------------------------------------------------------------- */
 
 static __attribute__((noinline, cold)) void find_stack(struct gt_unwind_area *area, uintptr_t sp)
 {
@@ -59,7 +59,7 @@ static __attribute__((noinline, cold)) void find_stack(struct gt_unwind_area *ar
 		area->high = self;
 		area->low = map.low;
 	}
-	/* else it is a coroutine's: the thread's own is found when it has left that */
+	/* otherwise it is a coroutine's: the thread's own is found after it has left that one */
 	area->looked = area->high != 0;
 }
 
@@ -72,7 +72,7 @@ static uintptr_t copy_piece(struct walk *w)
 
 	if (n > 0)
 		return (uintptr_t)n;
-	/* it ends before that: all of one page, or nothing, comes of a piece */
+	/* the stack ends before that: a read of several pages returns one page, or nothing */
 	for (size_t bytes = 4096 - (w->sp & 4095); bytes <= GT_UNWIND_COPY; bytes += 4096) {
 		long more;
 
@@ -86,7 +86,7 @@ static uintptr_t copy_piece(struct walk *w)
 	return n > 0 ? (uintptr_t)n : 0;
 }
 
-/* The stack pointer has come to another stack. */
+/* Make the stack that the stack pointer has moved to readable. */
 static bool enter_region(struct walk *w)
 {
 	const struct gt_unwind_area *area = w->area;
@@ -104,7 +104,7 @@ static bool enter_region(struct walk *w)
 	return w->bytes != 0;
 }
 
-/* Sanitizers know other frames' variables, and which of them may be read: not this. */
+/* Read a word, hidden from sanitizers, which would report reads of other frames' variables. */
 static inline uint64_t load_word(uintptr_t at)
 {
 	uint64_t word;
@@ -135,12 +135,12 @@ static __attribute__((noinline)) void make_rule(const struct walk *w, uintptr_t 
 	struct gt_unwind_object object;
 
 	if (!gt_unwind_find_object(pc, &object)) {
-		/* made while the program runs: it may be other code the next time */
+		/* generated at run time: it may be other code the next time */
 		*slot = (struct gt_unwind_rule){0};
 		return;
 	}
 	gt_unwind_find_rule(&object, pc, slot);
-	/* a function that nobody has called, but that is returned to, as a coroutine's first */
+	/* a function that was never called, but is returned to, such as a coroutine's first one */
 	if (slot->kind == GT_UNWIND_UNKNOWN && !w->exact) {
 		gt_unwind_find_rule(&object, pc + 1, slot);
 		slot->pc = pc;
@@ -158,9 +158,9 @@ static inline const struct gt_unwind_rule *get_rule(const struct walk *w)
 	return slot;
 }
 
-/* Do frame pointers lead from @bp on, through code that nobody knows, to code that the dynamic
- * linker knows? What a JIT compiler made calls more of it. A word that is no frame pointer leads
- * anywhere, and seldom there. */
+/* Return true if frame pointers lead from @bp on, through unknown code, to code of a module. Code
+ * from a JIT compiler calls more of its kind. A word that is not a frame pointer leads anywhere,
+ * and seldom to code. */
 static bool leads_to_code(struct walk *w, uintptr_t bp)
 {
 	struct gt_unwind_object object;
@@ -181,8 +181,8 @@ static bool leads_to_code(struct walk *w, uintptr_t bp)
 	return false;
 }
 
-/* By the frame pointer. On all machines that we know a frame begins with the caller's one and the
- * return address. */
+/* Step using the frame pointer. On all known machines a frame starts with the caller's frame
+ * pointer and the return address. */
 static bool step_by_pointer(struct walk *w)
 {
 	uintptr_t bp, pc, sp = w->bp + 2 * sizeof(uintptr_t);
@@ -190,7 +190,7 @@ static bool step_by_pointer(struct walk *w)
 	if (w->bp < w->sp || sp - w->sp > GUESS_BYTES || !load(w, w->bp, &bp) ||
 	    !load(w, w->bp + sizeof bp, &pc))
 		return false;
-	/* code that is known may keep anything in that register */
+	/* known code may use that register for anything */
 	if (w->bp > w->led && !leads_to_code(w, w->bp))
 		return false;
 	w->sp = sp;
@@ -200,7 +200,7 @@ static bool step_by_pointer(struct walk *w)
 }
 
 #if defined(__x86_64__)
-/* The kernel has called a handler: its frame says where the thread was. */
+/* Step out of a signal handler: the kernel's frame has the interrupted registers. */
 static bool step_by_signal(struct walk *w)
 {
 	const uintptr_t registers = w->sp + offsetof(ucontext_t, uc_mcontext.gregs);
@@ -290,7 +290,8 @@ static enum gt_unwind_end walk_frames(struct walk *w, uintptr_t *pcs, unsigned *
 			return GT_UNWIND_BROKEN;
 		if (*count == GT_UNWIND_MOST)
 			return GT_UNWIND_CUT;
-		/* an address inside of the call: its line and its function are looked up by it */
+		/* an address inside the call instruction, so that its line and function are
+		 * found */
 		pcs[(*count)++] = w->pc - !w->exact;
 	}
 }

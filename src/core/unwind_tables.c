@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules of unwinding out of a module's .eh_frame: see unwind.h. Of all registers only the frame's
- * address, rbp and the return address are followed: compiled code needs no others where it calls.
+/* Unwinding rules from a module's .eh_frame: see unwind.h. Only three registers are tracked, the
+ * frame's address, rbp and the return address: compiled code needs no others at a call.
  *
  *   .eh_frame_hdr ─ binary search ─► FDE of the function ─► CIE ─► instructions, until pc
  *
- * Everything is read within what is mapped of the module: a damaged table gives no rule. */
+ * All reads are within the module's mapping: a damaged table gives no rule. */
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
@@ -27,8 +27,8 @@ struct dl_find_object {
 	unsigned long long int reserved[7];
 };
 #endif
-/* glibc's, from 2.35 on: no reference to it may stand in the library, which loads on older ones.
- * Constant after gt_unwind_init(). */
+/* glibc's, from 2.35 on: the library must not refer to it directly, because it also loads on older
+ * ones. Constant after gt_unwind_init(). */
 static int (*find_object)(void *pc, struct dl_find_object *found);
 
 void gt_unwind_init(void)
@@ -88,7 +88,7 @@ bool gt_unwind_find_object(uintptr_t pc, struct gt_unwind_object *object)
 #if defined(__x86_64__)
 /* Reading ----------------------------------------------------------------------------------- */
 
-/* A piece of a table. `bad`: it was read beyond its end. */
+/* A piece of a table. `bad`: a read went past its end. */
 struct piece {
 	const uint8_t *p, *end;
 	bool bad;
@@ -156,7 +156,7 @@ enum {
 	FROM_TABLE = 0x30
 };
 
-/* Only for what is needed: of `indirect` ones the size is right. */
+/* Supports the encodings that are needed: for `indirect` ones only the size is right. */
 static uintptr_t take_pointer(struct piece *r, uint8_t encoding)
 {
 	const uintptr_t here = (uintptr_t)r->p;
@@ -190,7 +190,7 @@ struct state {
 	int64_t frame_offset;
 	struct saved bp;
 	bool no_return;
-	/* the return address lies elsewhere than below the frame */
+	/* the return address is not just below the frame */
 	bool odd_return;
 };
 
@@ -203,7 +203,8 @@ struct function {
 	struct piece first, then; /* instructions of the CIE, of the FDE */
 };
 
-/* "rbp + n", and "what lies at rbp + n": those that compilers make for frames that they align. */
+/* Return true for "rbp + n", and for "the word at rbp + n": compilers generate those for frames
+ * that they align. */
 static bool is_bp_expression(struct piece e, bool *is_load, int64_t *offset)
 {
 	if (take(&e, 1) != 0x70 + REGISTER_BP) /* DW_OP_breg6 */
@@ -274,7 +275,7 @@ static void restore(struct state *s, const struct state *initial, uint64_t reg)
 	}
 }
 
-/* Those whose two upper bits are 0 and that change no place. False: not known. */
+/* Run an instruction whose two upper bits are 0, except those that advance pc. False: not known. */
 static bool run_other(const struct function *f, struct piece *r, struct state *s,
 		      const struct state *initial, uint8_t op)
 {
@@ -340,7 +341,7 @@ static bool run_other(const struct function *f, struct piece *r, struct state *s
 	return true;
 }
 
-/* All instructions that hold at @pc. */
+/* Run all instructions that apply at @pc. */
 static bool run(const struct function *f, struct piece r, uintptr_t pc, struct state *s,
 		const struct state *initial)
 {
@@ -377,7 +378,7 @@ static bool run(const struct function *f, struct piece r, uintptr_t pc, struct s
 
 /* Entries ----------------------------------------------------------------------------------- */
 
-/* @at: of a length. */
+/* @at: address of an entry's length. */
 static bool begin_entry(const struct gt_unwind_object *o, uintptr_t at, struct piece *r)
 {
 	uint64_t bytes;
@@ -394,7 +395,7 @@ static bool begin_entry(const struct gt_unwind_object *o, uintptr_t at, struct p
 	return !r->bad;
 }
 
-/* What "zPLR" says, one letter a datum. */
+/* Read the data described by letters such as "zPLR", one item per letter. */
 static void read_augmentation(struct piece *r, const char *letters, struct function *f)
 {
 	struct piece data;
@@ -454,7 +455,7 @@ static bool read_fde(const struct gt_unwind_object *o, uintptr_t at, struct func
 	return !r.bad;
 }
 
-/* Address of the function's FDE; 0: none. @hdr: version, three encodings, .. */
+/* Return the address of the function's FDE; 0: none. @hdr: version, three encodings, ... */
 static uintptr_t find_fde(const struct gt_unwind_object *o, uintptr_t pc)
 {
 	const uintptr_t table = (uintptr_t)o->table;
@@ -472,7 +473,7 @@ static uintptr_t find_fde(const struct gt_unwind_object *o, uintptr_t pc)
 	count_form = (uint8_t)take(&r, 1);
 	form = (uint8_t)take(&r, 1);
 	if (first == POINTER_OMITTED || count_form == POINTER_OMITTED ||
-	    form != (FROM_TABLE | 0x0b)) /* as all linkers make it */
+	    form != (FROM_TABLE | 0x0b)) /* as all linkers generate it */
 		return 0;
 	take_pointer(&r, first);
 	high = take_pointer(&r, count_form);
