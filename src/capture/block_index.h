@@ -68,9 +68,9 @@ struct gt_index_info {
 /**
  * gt_index_open() - find a file's index and check it against the blocks
  * @first: where the first block lies; @bytes: of the file
- * @out:   receives it; NULL: blocks must be found through their heads Heads of all blocks but
- *         streams, and of some streams, are compared with the file. A reader of any other block
- *         must compare its head itself, as gt_block_read() does.
+ * @out:   receives it; NULL: blocks must be found through their heads
+ * Heads of all blocks but streams, and of some streams, are compared with the file. A reader of any
+ * other block must compare its head itself, as gt_block_read() does.
  * Owner: caller; gt_index_close(). */
 void gt_index_open(int fd, uint64_t first, uint64_t bytes, struct gt_index_info *info,
 		   struct gt_index **out);

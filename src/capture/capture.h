@@ -146,8 +146,9 @@ int gt_capture_writer_create(const char *path, bool replace,
  *      NULL: accept any capture
  * @bytes: cut the file to this length first: the result of gt_capture_writer_bytes() after the last
  *         flush that counts; UINT64_MAX: keep every whole block, cut off a partial last one and an
- *         end mark Encoders start afresh: no later block refers to one from before. A file that is
- *         shorter than @bytes cannot become complete.
+ *         end mark
+ * Encoders start afresh: no later block refers to one from before. A file that is shorter than
+ * @bytes cannot become complete.
  * Return: 0 or negative errno with a cause: -EBADMSG not a capture, or not that one; -EBUSY another
  * process writes it, ...
  */
@@ -579,8 +580,9 @@ struct gt_merge_options {
  * @path: must not exist; the caller removes it when this fails
  * @health: receives the damage of the inputs; they are merged as far as they are valid
  * @repeated: receives how many sessions were left out because another copy of them was used: the
- *            one with the most readable bytes Processes, threads, ids and times are unchanged:
- *            blocks are copied, each with the number of its session.
+ *            one with the most readable bytes
+ * Processes, threads, ids and times are unchanged: blocks are copied, each with the number of its
+ * session.
  * Return: 0 or negative errno with a cause.
  */
 int gt_capture_merge(const char *const *paths, size_t count, const char *path,

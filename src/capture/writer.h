@@ -108,8 +108,8 @@ int gt_writer_append_block(struct gt_capture_writer *w, uint8_t type, uint32_t p
 /**
  * gt_writer_put_record() - store one record that is not a row for a RECORDS block
  * @words:   size of the record; its own head is not read again
- * @doubted: set if no gputap writer would make it It is not counted as recorded, so without room
- *           for it the batch continues without it.
+ * @doubted: set if no gputap writer would make it
+ * It is not counted as recorded, so without room for it the batch continues without it.
  * Return: 0 or -EBADMSG.
  */
 int gt_writer_put_record(struct gt_capture_writer *w, uint32_t process, const uint64_t *data,

@@ -338,8 +338,7 @@ void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain,
 	     enum gt_drop_reason reason);
 
 /**
- * gt_ring_next() - slow half of gt_ring_reserve(): pass the block to the collector, take another
- * one
+ * gt_ring_next() - slow half of gt_ring_reserve(): pass the block on, take another one
  * Return: room for `bytes` in the new block, or NULL; then *why is the reason to count.
  */
 void *gt_ring_next(struct gt_thread *t, size_t bytes, enum gt_drop_reason *why);
