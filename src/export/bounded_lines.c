@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See bounded_lines.h. Through a pipe come answers, in the order of the requests: a length of 4
- * bytes and so many bytes of text. */
+/* See bounded_lines.h. Answers come through a pipe, in the order of the requests: a length of 4
+ * bytes and that many bytes of text. */
 #include "export/bounded_lines.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ enum { TEXT_MOST_BYTES = 128 << 10, PIPE_BYTES = 64 << 10, LOOK_MS = 200, EXIT_N
 
 /* The process that looks up --------------------------------------------------------------- */
 
-/* Functions as texts. Return: bytes; those that do not fit are left out. */
+/* Pack functions as texts. Return the bytes; functions that do not fit are left out. */
 static size_t pack_names(const struct gt_frame_name *list, size_t count, char *text)
 {
 	size_t used = 0;
@@ -75,7 +75,8 @@ static void look_up(const struct gt_line_request *list, size_t count, int fd)
 	}
 }
 
-/* The parent's end would be waited for by those who have its files open. */
+/* Run as the child, which must die with its parent: otherwise it would keep the parent's files
+ * open. */
 static void be_child(const struct gt_line_request *list, size_t count, int fd, pid_t parent)
 {
 	struct rlimit none = {0, 0};
@@ -88,7 +89,7 @@ static void be_child(const struct gt_line_request *list, size_t count, int fd, p
 		signal(s, SIG_DFL);
 	sigemptyset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	signal(SIGINT, SIG_IGN); /* of the terminal: the parent's business */
+	signal(SIGINT, SIG_IGN); /* sent from the terminal: the parent handles it */
 	setrlimit(RLIMIT_CORE, &none);
 	if (!gt_dwarf_lines_are_there())
 		_exit(EXIT_NO_LIBRARY);
@@ -101,12 +102,12 @@ static void be_child(const struct gt_line_request *list, size_t count, int fd, p
 struct answers {
 	struct gt_line_request *list;
 	size_t count, done;
-	uint8_t *data; /* what has come and is not whole */
+	uint8_t *data; /* received bytes of an incomplete answer */
 	size_t bytes, room;
-	bool has_ended; /* nothing more comes */
+	bool has_ended; /* the child has closed its end */
 };
 
-/* Whole answers out of what has come. */
+/* Take complete answers from the received bytes. */
 static void take_answers(struct answers *a)
 {
 	size_t at = 0;
@@ -131,7 +132,7 @@ static void take_answers(struct answers *a)
 	a->bytes -= at;
 }
 
-/* Return: false: the time is over, or nothing more comes. */
+/* Return false if the time is over, or no more data will come. */
 static bool read_some(struct answers *a, int fd, uint64_t until_ns)
 {
 	uint64_t now = gt_clock_ns(CLOCK_MONOTONIC);
@@ -156,7 +157,7 @@ static enum gt_lines_end end_child(const struct answers *a, pid_t child)
 {
 	int status = 0;
 
-	if (!a->has_ended) /* else it has closed its end: it is over, too */
+	if (!a->has_ended) /* otherwise the child has closed its end and is exiting */
 		kill(child, SIGKILL);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* SQLite b-trees written bottom up; see bulk.h. What a page holds is in "Database File Format"
- * of SQLite's documentation. Per tree one page buffer per level:
+/* SQLite b-trees written bottom up; see bulk.h. "Database File Format" in SQLite's documentation
+ * describes pages. Each tree has one page buffer per level:
  *
  *   leaf    | header 8                 | cell offsets, 2 bytes each -> | free | <- cells |
  *   inner   | header 12, rightmost one | cell offsets -> | free | <- cells, each with left child |
  *
- * A full page goes to the file's end and its number one level up. Entries come in key order, so
- * all pages but the last of each level are full and nothing is ever read back. The top page of a
- * tree goes where SQLite put its empty root. An inner page, or an index's leaf, gives its last
- * entry to the level above when a further one comes: so no page is ever empty. */
+ * A full page is appended to the file and its number is added one level up. Entries come in key
+ * order, so all pages but the last of each level are full and nothing is ever read back. The top
+ * page of a tree replaces the empty root that SQLite created. An inner page, or an index's leaf,
+ * passes its last entry to the level above when a further one comes: so no page is ever empty. */
 #include "export/bulk.h"
 
 #include <errno.h>
@@ -34,12 +34,12 @@ enum {
 
 struct level {
 	uint8_t *page;
-	unsigned cells, start, last_bytes; /* where cells start; length of the one added last */
+	unsigned cells, start, last_bytes; /* where cells start; length of the last one added */
 };
 
 struct gt_bulk_tree {
 	struct gt_bulk *db;
-	struct gt_bulk_tree *next; /* in gt_bulk.trees */
+	struct gt_bulk_tree *next; /* next in gt_bulk.trees */
 	char *name;
 	uint32_t root;
 	bool index;
@@ -54,7 +54,7 @@ struct gt_bulk {
 	int fd;
 	int status;
 	unsigned page_bytes;
-	uint32_t pages; /* of the file so far */
+	uint32_t pages; /* pages in the file so far */
 	struct gt_bulk_tree *trees;
 };
 
@@ -75,7 +75,7 @@ static uint32_t get_be32(const uint8_t *p)
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* SQLite's varint: big endian, 7 bits a byte, the ninth byte has 8. Return: its length. */
+/* Write SQLite's varint: big endian, 7 bits a byte, the ninth byte has 8. Return its length. */
 static unsigned put_varint(uint8_t *p, uint64_t v)
 {
 	uint8_t reversed[9];
@@ -195,8 +195,8 @@ static void turn_page(struct gt_bulk_tree *t, unsigned level)
 		write_page(t, level, number, 0);
 		add_inner(t, 1, number, key, put_varint(key, (uint64_t)t->last_id));
 	} else {
-		/* the last entry moves up; in an inner level its child becomes the right-most
-		 * one here */
+		/* the last entry moves up; in an inner level its child becomes the right-most one
+		 * here */
 		uint8_t moved[GT_BULK_ROW_BYTES + GT_BULK_COLUMNS * 2 + 32];
 		unsigned child_bytes = level ? 4 : 0;
 
@@ -233,7 +233,7 @@ void gt_bulk_add(struct gt_bulk_tree *t, int64_t id, const struct gt_bulk_row *r
 	uint8_t prefix[19], *cell;
 	unsigned n;
 
-	/* one byte says how long the head is, itself included */
+	/* one byte is the length of the head, including itself */
 	n = put_varint(prefix, 1 + row->head_bytes + row->body_bytes);
 	if (!t->index)
 		n += put_varint(prefix + n, (uint64_t)id);
@@ -259,7 +259,7 @@ uint64_t gt_bulk_count(const struct gt_bulk_tree *t)
 	return t->count;
 }
 
-/* What is left in the buffers: each level's page is the right-most child of the one above. */
+/* Write the remaining buffers: each level's page is the right-most child of the one above. */
 static void finish_tree(struct gt_bulk_tree *t)
 {
 	uint32_t right = 0;
@@ -272,7 +272,7 @@ static void finish_tree(struct gt_bulk_tree *t)
 	}
 }
 
-/* The numbers in the file's header that SQLite checks: pages, and who changed it last. */
+/* Update the header fields that SQLite checks: number of pages, and change counters. */
 static void finish_header(struct gt_bulk *db)
 {
 	uint8_t header[100], count[4];
@@ -285,13 +285,14 @@ static void finish_header(struct gt_bulk *db)
 	}
 	put_be32(count, db->pages);
 	write_at(db, count, 4, 28);
-	/* change counter, and the one for which the page count holds */
+	/* change counter, and the change to which the page count applies */
 	put_be32(count, get_be32(header + 24) + 1);
 	write_at(db, count, 4, 24);
 	write_at(db, count, 4, 92);
 }
 
-/* SQLite may have lost the reason of a failed write: append to the file, which is given up. */
+/* Find the reason of a failed write, which SQLite may have lost, by appending to the unusable
+ * file. */
 static int find_reason(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC), status = -EIO;
@@ -336,7 +337,7 @@ static int run_sql(const char *path, const char *before, const char *text, const
 	return 0;
 }
 
-/* The roots of all empty trees, by name. */
+/* Find the roots of all empty trees, with their names. */
 static int find_trees(struct gt_bulk *db)
 {
 	sqlite3 *sql = NULL;

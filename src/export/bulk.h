@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* A SQLite database filled without SQL: SQLite makes the empty tables and indexes, then whole
- * b-tree pages are written behind them, in key order. 15 times as fast as the best way through
- * SQL; the file is an ordinary one, compact, and passes SQLite's integrity check.
+/* A SQLite database filled without SQL: SQLite creates the empty tables and indexes, then whole
+ * b-tree pages are appended, in key order. 15 times as fast as the fastest method in SQL; the file
+ * is an ordinary one, compact, and passes SQLite's integrity check.
  *
- *	gt_bulk_create(path, schema, page_bytes, &db);
- *	struct gt_bulk_tree *t = gt_bulk_tree(db, "rocpd_op");
- *	gt_bulk_begin(&row); gt_bulk_null(&row); gt_bulk_int(&row, 7); gt_bulk_text(&row, "x", 1);
- *	gt_bulk_add(t, id, &row);       rising ids; the column that is the rowid is NULL
- *	gt_bulk_add(index, 0, &row);    rising in SQLite's order; last column is the rowid
- *	gt_bulk_finish(db, sql)         then @sql runs on the whole database
+ * 	gt_bulk_create(path, schema, page_bytes, &db); struct gt_bulk_tree *t = gt_bulk_tree(db,
+ * 	"rocpd_op"); gt_bulk_begin(&row); gt_bulk_null(&row); gt_bulk_int(&row, 7);
+ * 	gt_bulk_text(&row, "x", 1);
+ * 	gt_bulk_add(t, id, &row);       increasing ids; the column that is the rowid is NULL
+ * 	gt_bulk_add(index, 0, &row);    increasing in SQLite's order; last column is the rowid
+ * 	gt_bulk_finish(db, sql)         then @sql runs on the whole database
  *
- * Failing writes are kept in the database object and reported once, by gt_bulk_finish(). One
- * thread. */
+ * The first failed write is stored in the database object and reported once, in gt_bulk_finish().
+ * One thread. */
 #ifndef GPUTAP_EXPORT_BULK_H
 #define GPUTAP_EXPORT_BULK_H
 
@@ -22,8 +22,8 @@
 #include <string.h>
 
 enum {
-	GT_BULK_COLUMNS = 32, /* of one row */
-	/* so that no row needs overflow pages, and no index entry either: 16 KiB pages and up */
+	GT_BULK_COLUMNS = 32, /* columns of one row */
+	/* so that neither rows nor index entries need overflow pages: 16 KiB pages and up */
 	GT_BULK_ROW_BYTES = 4080,
 	GT_BULK_TEXT_BYTES = 4000, /* longer text is cut */
 	GT_BULK_MIN_PAGE = 16384,
@@ -41,26 +41,26 @@ struct gt_bulk_row {
 };
 
 /**
- * gt_bulk_create() - make @path, which does not exist, with empty tables and indexes
+ * gt_bulk_create() - create @path, which must not exist, with empty tables and indexes
  * @schema: SQL; @page_bytes: power of two, 16 KiB to 64 KiB
  * Return: 0 or negative errno with a cause.
  */
 int gt_bulk_create(const char *path, const char *schema, unsigned page_bytes, struct gt_bulk **out);
 
-/* The b-tree of a table or an index, to be filled once, from empty. NULL with a cause: no such
- * one. */
+/* Return the b-tree of a table or an index, to be filled once, from empty. NULL with a cause: there
+ * is none of that name. */
 struct gt_bulk_tree *gt_bulk_tree(struct gt_bulk *db, const char *name);
 
-/* Behind the last entry. @id: rowid for tables, ignored for indexes. */
+/* Append an entry. @id: rowid for tables, ignored for indexes. */
 void gt_bulk_add(struct gt_bulk_tree *t, int64_t id, const struct gt_bulk_row *row);
 uint64_t gt_bulk_count(const struct gt_bulk_tree *t);
 
-/* First failed write: 0 or negative errno. */
+/* Return the status of the first failed write: 0 or negative errno. */
 int gt_bulk_status(const struct gt_bulk *db);
-/* Complete the trees, run @sql. Return: 0 or negative errno with a cause. The object is gone
- * either way. */
+/* Complete the trees, run @sql. Return 0 or negative errno with a cause. The object is destroyed in
+ * either case. */
 int gt_bulk_finish(struct gt_bulk *db, const char *sql);
-void gt_bulk_destroy(struct gt_bulk *db); /* the file is left as it is */
+void gt_bulk_destroy(struct gt_bulk *db); /* leaves the file as it is */
 
 static inline void gt_bulk_begin(struct gt_bulk_row *r)
 {
@@ -80,7 +80,7 @@ static inline void gt_bulk_int(struct gt_bulk_row *r, int64_t value)
 
 	assert(r->head_bytes < sizeof r->head && r->body_bytes + 8 <= sizeof r->body);
 	if (magnitude <= 1 && value >= 0) {
-		/* the constants 0 and 1 have types of their own */
+		/* the constants 0 and 1 have separate types */
 		r->head[r->head_bytes++] = (uint8_t)(8 + value);
 		return;
 	}
@@ -94,7 +94,7 @@ static inline void gt_bulk_int(struct gt_bulk_row *r, int64_t value)
 	type = bytes <= 4 ? bytes : bytes == 6 ? 5 : 6;
 	r->head[r->head_bytes++] = (uint8_t)type;
 	big = __builtin_bswap64((uint64_t)value << (8 * (8 - bytes)));
-	/* the row has room for the bytes that do not count */
+	/* the row has room for the extra bytes */
 	memcpy(r->body + r->body_bytes, &big, 8);
 	r->body_bytes += bytes;
 }
@@ -111,8 +111,8 @@ static inline void gt_bulk_real(struct gt_bulk_row *r, double value)
 	r->body_bytes += 8;
 }
 
-/* memcpy() for texts of some ten bytes, of which compilers make a string instruction that is
- * slow to begin. */
+/* Copy a text. For texts of some ten bytes compilers turn memcpy() into a string instruction, which
+ * is slow to start. */
 static inline void gt_bulk_copy(uint8_t *to, const char *from, size_t bytes)
 {
 	if (bytes >= 16) {

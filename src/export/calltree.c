@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* See calltree.h. Three times over the records, or four:
+/* See calltree.h. Three passes over the records, or four:
  *
- *   1. ranges, which are known when they end; which calls caused work
- *   2. only if there are ranges that another thread ended: which was the last call in them
- *   3. calls, thread by thread in the order of their begin: each finds its node below the call or
- *      the range that it was begun in; those that caused work keep it
- *   4. device work: below its call's node
+ *   1. ranges, which are known when they end; the calls that launched GPU activities
+ *   2. only if another thread ended ranges: the last call in each of those
+ *   3. calls, thread by thread in the order of their start: each gets its node below the call or
+ *      the range that it was started in; launching calls remember it
+ *   4. GPU activities: below their call's node
  *
- * A range's place is told by numbers, not by times: it is open for the thread's calls from the one
- * that began it to the one that ended it. */
+ * The place of a range follows from numbers, not times: it is open for the thread's calls from the
+ * one that started it to the one that ended it. */
 #include "export/calltree.h"
 
 #include <errno.h>
@@ -24,14 +24,14 @@
 enum { PASSES = 4, DEPTH_MAX = 256, NONE = -1, FRAME_BYTES = 4096 };
 
 struct tree_range {
-	uint64_t open, close; /* numbers of the thread's calls, both in it */
+	uint64_t open, close; /* numbers of the thread's first and last call in it */
 	uint64_t start_ns, end_ns;
 	uint32_t process, ordinal, frame;
 	uint32_t node;  /* 0: not yet */
-	int32_t around; /* the range that was open when it began; NONE */
+	int32_t around; /* the range that was open when it was started; NONE */
 	bool has_time;
 	bool timed;   /* another thread ended it: `close` is not known before the second pass */
-	bool crosses; /* it, or one around it, goes on behind the end of one around it */
+	bool crosses; /* it, or one around it, ends after a range around it */
 };
 
 struct open_call {
@@ -47,16 +47,17 @@ struct tree_builder {
 	const struct gt_export_options *options;
 	unsigned pass;
 	bool filtered;
-	uint32_t root_process, root; /* of the last call that was in nothing; root 0: none yet */
-	struct tree_range *ranges;   /* by process, ordinal, open */
+	/* root of the last call outside of ranges and calls; root 0: none yet */
+	uint32_t root_process, root;
+	struct tree_range *ranges; /* sorted by process, ordinal, open */
 	size_t range_count, range_room, timed_count;
-	struct gt_callset callers;     /* of work, with their nodes */
-	struct gt_call_stacks *stacks; /* NULL: there are none */
+	struct gt_callset callers;     /* calls that launched activities, with their nodes */
+	struct gt_call_stacks *stacks; /* NULL: no stacks */
 	struct gt_frame_names *names;
-	/* third pass: of the thread; the second uses some of it */
+	/* third pass: the current thread's; the second uses some of it */
 	uint32_t process, ordinal;
 	size_t next_range, range_end;
-	int32_t range; /* that was begun last, if it may be open */
+	int32_t range; /* the last one started, if it may be open */
 	struct open_call calls[DEPTH_MAX];
 	unsigned depth;
 };
@@ -68,7 +69,7 @@ static int no_memory(void)
 
 /* The tree ------------------------------------------------------------------------ */
 
-/* A text's number; negative: no memory. */
+/* Return a text's number; negative: no memory. */
 static int64_t get_frame(struct gt_calltree *t, enum gt_frame_kind kind, const char *text)
 {
 	size_t bytes = strlen(text);
@@ -108,7 +109,7 @@ static int64_t add_node(struct gt_calltree *t, uint32_t parent, uint32_t frame)
 	return (int64_t)t->node_count++;
 }
 
-/* The frame below @parent; negative: no memory, which @frame may say already. */
+/* Return the frame's node below @parent; negative: no memory. @frame may already be an error. */
 static int64_t get_node(struct gt_calltree *t, int64_t parent, int64_t frame)
 {
 	uint64_t key = (uint64_t)(uint32_t)frame;
@@ -133,7 +134,7 @@ uint32_t gt_calltree_next(const struct gt_calltree *t, uint32_t node)
 	return node ? t->nodes[node].sibling : 0;
 }
 
-/* Children were put in front of each other. */
+/* Reverse the children: each was put in front of the previous one. */
 static void order_children(struct gt_calltree *t)
 {
 	for (size_t i = 0; i < t->node_count; i++) {
@@ -150,7 +151,7 @@ static void order_children(struct gt_calltree *t)
 	}
 }
 
-/* What ranges and calls hang on that are in no range and in no call. */
+/* Return the parent of ranges and calls that are in no range and no call. */
 static int64_t get_root(struct tree_builder *b, uint32_t process)
 {
 	const struct gt_process_info *info = gt_capture_process(b->view.capture, process);
@@ -169,7 +170,7 @@ static int64_t get_root(struct tree_builder *b, uint32_t process)
 	return node;
 }
 
-/* Of a text that the view keeps, with room for the frame's number at *@own. */
+/* Return the frame of a text that the view keeps, and store its number at *@own. */
 static int64_t get_kept_frame(struct gt_calltree *t, enum gt_frame_kind kind, const char *text,
 			      void **own)
 {
@@ -180,7 +181,7 @@ static int64_t get_kept_frame(struct gt_calltree *t, enum gt_frame_kind kind, co
 		return *kept;
 	frame = get_frame(t, kind, text);
 	kept = frame < 0 ? NULL : malloc(sizeof *kept);
-	if (kept) { /* else it is looked up again */
+	if (kept) { /* otherwise it is looked up again */
 		*kept = (uint32_t)frame;
 		*own = kept;
 	}
@@ -189,7 +190,7 @@ static int64_t get_kept_frame(struct gt_calltree *t, enum gt_frame_kind kind, co
 
 /* Ranges --------------------------------------------------------------------------- */
 
-/* @ended: somebody did; else it goes on to the end. */
+/* @ended: false if the range was never ended; it lasts to the end of the recording. */
 static int add_range(struct tree_builder *b, const struct gt_range *range, bool ended)
 {
 	struct tree_range *ranges;
@@ -236,7 +237,7 @@ static int compare_ranges(const void *x, const void *y)
 		return threads;
 	if (a->open != b->open)
 		return a->open < b->open ? -1 : 1;
-	return (a->close < b->close) - (a->close > b->close); /* the outer one first */
+	return (a->close < b->close) - (a->close > b->close); /* outer one first */
 }
 
 static void sort_ranges(struct tree_builder *b)
@@ -258,7 +259,7 @@ static void sort_ranges(struct tree_builder *b)
 	}
 }
 
-/* Those that another thread ended come first, by thread and end. */
+/* Sort ranges that another thread ended first, by thread and end. */
 static int compare_timed(const void *x, const void *y)
 {
 	const struct tree_range *a = x, *b = y;
@@ -270,8 +271,8 @@ static int compare_timed(const void *x, const void *y)
 	return threads ? threads : (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
 }
 
-/* A thread's calls come in order of their begin: what has ended before this one began has had its
- * last call. */
+/* Set the last call of ranges that ended before this call started: a thread's calls come in order
+ * of their start. */
 static int take_timed(struct tree_builder *b, const struct gt_item *item)
 {
 	if (item->kind != GT_RECORD_CALL)
@@ -294,7 +295,7 @@ static int take_timed(struct tree_builder *b, const struct gt_item *item)
 	return 0;
 }
 
-/* The first range of the thread that opens at @id or later. */
+/* Return the first range of the thread that opens at @id or later. */
 static size_t find_range(const struct tree_builder *b, uint32_t process, uint32_t ordinal,
 			 uint64_t id)
 {
@@ -313,8 +314,8 @@ static size_t find_range(const struct tree_builder *b, uint32_t process, uint32_
 	return low;
 }
 
-/* The innermost range in which the thread's call was begun, @from being the last one that was
- * opened before it; NONE. */
+/* Return the innermost range in which the thread's call was started, or NONE. @from: the last range
+ * opened before it. */
 static int32_t get_innermost(const struct tree_builder *b, int32_t from, uint64_t id)
 {
 	while (from != NONE && b->ranges[from].close < id)
@@ -322,7 +323,7 @@ static int32_t get_innermost(const struct tree_builder *b, int32_t from, uint64_
 	return from;
 }
 
-/* Of a range that the second pass has not met: as if it was in no call. */
+/* Return the node of a range; one without node is entered as if outside all calls. */
 static int64_t get_range_node(struct tree_builder *b, int32_t range)
 {
 	struct tree_range *r = &b->ranges[range];
@@ -347,7 +348,8 @@ static int64_t get_range_node(struct tree_builder *b, int32_t range)
 	return parent;
 }
 
-/* Of ranges that cross: only those in which that call was begun are above it. */
+/* Return the node of a range that crosses others: below only the ranges in which that call was
+ * started. */
 static int64_t get_open_node(struct tree_builder *b, int32_t range, uint64_t id)
 {
 	int32_t path[DEPTH_MAX];
@@ -374,21 +376,21 @@ static struct open_call *get_open_call(struct tree_builder *b)
 	return b->depth ? &b->calls[b->depth - 1] : NULL;
 }
 
-/* Is the range inside that call, and not around it? */
+/* Return true if the range is inside that call, not around it. */
 static bool is_range_in(const struct tree_builder *b, int32_t range, const struct open_call *call)
 {
 	return range != NONE && (!call || b->ranges[range].open > call->id);
 }
 
-/* The place of a call or a range, of number @id, that begins inside @range and @call, whichever is
- * inside the other: its time is not that one's own. */
+/* Return the parent node of a call or a range of number @id that starts inside @range and @call,
+ * and subtract its time from the own time of the inner one of those. */
 static int64_t enter(struct tree_builder *b, uint64_t id, int32_t range,
 		     const struct open_call *call, uint64_t duration_ns)
 {
 	struct gt_calltree *t = b->tree;
 	int64_t node;
 
-	/* those that cross others have no time that something could be taken from */
+	/* ranges that cross others have no time to subtract from */
 	for (int32_t r = range; duration_ns && is_range_in(b, r, call); r = b->ranges[r].around)
 		if (b->ranges[r].has_time) {
 			t->nodes[b->ranges[r].node].host_ns -= (int64_t)duration_ns;
@@ -424,7 +426,7 @@ static int open_range(struct tree_builder *b, int32_t range)
 	return 0;
 }
 
-/* All of the thread's ranges that are opened up to that call. */
+/* Open all ranges of the thread up to that call. */
 static int open_ranges(struct tree_builder *b, uint64_t id)
 {
 	int status = 0;
@@ -439,7 +441,7 @@ static int open_ranges(struct tree_builder *b, uint64_t id)
 
 static int begin_thread(struct tree_builder *b, const struct gt_item *item)
 {
-	int status = open_ranges(b, UINT64_MAX); /* the last one's */
+	int status = open_ranges(b, UINT64_MAX); /* those of the previous thread */
 
 	b->process = item->process;
 	b->ordinal = item->ordinal;
@@ -450,7 +452,7 @@ static int begin_thread(struct tree_builder *b, const struct gt_item *item)
 	return status;
 }
 
-/* Where a call was begun that another thread handed over. */
+/* Return the parent node of a call that another thread handed over: where that thread made it. */
 static int64_t enter_elsewhere(struct tree_builder *b, const struct gt_item *item)
 {
 	uint64_t place = gt_item_place(item);
@@ -465,7 +467,7 @@ static int64_t enter_elsewhere(struct tree_builder *b, const struct gt_item *ite
 	return b->ranges[range].crosses ? get_open_node(b, range, place) : get_range_node(b, range);
 }
 
-/* Below @node, the functions that an outermost call was made from. */
+/* Return the node, below @node, of the functions that an outermost call was made from. */
 static int64_t enter_functions(struct tree_builder *b, int64_t node, const struct gt_item *call)
 {
 	uint32_t number = gt_call_stacks_find(b->stacks, call->process, call->id);

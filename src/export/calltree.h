@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Where time went, by the way to it:
+/* Time per call path:
  *
  *   process > range > range > function > function > call > call > kernel
  *
- * A node is a frame below a frame: all that came to the same place the same way. Its own time on
- * the host is that of its ranges and calls less what the ranges and calls directly in them took;
- * its time on devices is that of the work which it is the name of.
+ * A node is a frame below its parent frame: everything that was reached through the same path. The
+ * host's own time of a node is that of its ranges and calls minus that of the ranges and calls
+ * directly in them; its device time is that of the GPU activities with its name.
  *
- * Functions are those of the call's stack, if it was recorded; they have no time of their own.
+ * Functions are those of the call's stack, if it was recorded; they have no own time.
  *
- * A range is a frame of the calls that its thread began in it, and of their work. Work whose call
- * is not known hangs on its process. Ranges that are started and stopped, and may cross others, are
- * frames without time of their own.
+ * A range is a frame for the calls that its thread started in it, and for their activities.
+ * Activities whose call is not known are below their process. Ranges that are started and stopped,
+ * and may cross others, are frames without own time.
  *
- * Under a filter (gt_capture_filter()) only what it takes has time; all that is around it is a
- * frame, and ranges have no time of their own.
+ * Under a filter (gt_capture_filter()) only the items that it takes have time; all that enclose
+ * them are frames, and ranges have no own time.
  *
- * Memory: nodes by distinct ways; 56 bytes a range; a bit for each call and 4 bytes for each that
- * caused work. */
+ * Memory: nodes for distinct paths; 56 bytes per range; a bit per call and 4 bytes per launching
+ * call. */
 #ifndef GPUTAP_EXPORT_CALLTREE_H
 #define GPUTAP_EXPORT_CALLTREE_H
 
 #include "export/callset.h"
 #include "export/view.h"
 
-/* HOST: a function of the program's that the call was made from (gputap run --stacks) */
+/* HOST: a function of the program that made the call (gputap run --stacks) */
 enum gt_frame_kind {
 	GT_FRAME_PROCESS,
 	GT_FRAME_RANGE,
@@ -34,34 +34,36 @@ enum gt_frame_kind {
 };
 
 struct gt_calltree_node {
-	uint32_t parent;         /* itself: the root, which is no frame */
-	uint32_t frame;          /* index of gt_calltree.frames */
-	uint32_t child, sibling; /* first one below it, next one beside it, as they came; 0: none */
-	int64_t host_ns;         /* its own; never negative when the tree is built */
+	uint32_t parent; /* of the root, which is not a frame: itself */
+	uint32_t frame;  /* index of gt_calltree.frames */
+	/* its first child, its next sibling, in order of arrival; 0: none */
+	uint32_t child, sibling;
+	int64_t host_ns; /* own time; not negative in a complete tree */
 	uint64_t device_ns, device_count;
 };
 
 struct gt_calltree_frame {
-	char *text; /* as it was recorded or is written by people: any bytes */
+	char *text; /* as recorded, or demangled: may contain any bytes */
 	enum gt_frame_kind kind;
 };
 
-/* Zero-initialised is empty. */
+/* Zero-initialised: empty. */
 struct gt_calltree {
-	struct gt_calltree_node *nodes;   /* 0: the root */
+	struct gt_calltree_node *nodes;   /* nodes[0]: the root */
 	struct gt_calltree_frame *frames; /* each text of a kind once */
 	size_t node_count, node_room, frame_count, frame_room;
-	uint64_t host_ns, device_ns; /* of all together */
-	uint64_t untimed;            /* work without times */
+	uint64_t host_ns, device_ns; /* total of all nodes */
+	uint64_t untimed;            /* activities without times */
 	struct gt_map node_map, frame_map;
 };
 
-/* Return: 0 or negative errno with a cause. */
+/* Build the tree. Return 0 or negative errno with a cause. */
 int gt_calltree_build(struct gt_calltree *t, const struct gt_capture *c,
 		      const struct gt_export_options *options);
 void gt_calltree_fini(struct gt_calltree *t);
 
-/* All nodes but the root, each before those below it: from 0 to the first, from the last to 0. */
+/* Iterate over all nodes but the root, each before its children: from 0 to the first, from the last
+ * to 0. */
 uint32_t gt_calltree_next(const struct gt_calltree *t, uint32_t node);
 
 #endif

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Chrome JSON as torch.profiler writes it, for the programs that read those files: Holistic
- * Trace Analysis, TraceLens, scripts; docs/reference/export-formats.md has the rules. What they
- insist on: *
- *   calls        cat cuda_runtime (whatever the runtime: they know no other), pid and tid of the
+/* Chrome JSON as torch.profiler writes it, for programs that read those files: Holistic Trace
+ * Analysis, TraceLens, scripts; docs/reference/export-formats.md has the rules. These readers
+ * require:
+ *   calls        cat cuda_runtime (for every runtime: they know no other), pid and tid of the
  *                system
- *   device work  cat kernel, gpu_memcpy or gpu_memset; pid: number of the device; args.stream:
- *                number of the queue from 1 (0 counts as none); tid: the same, but work that
- *                overlaps other work of its queue gets a row of its own, 100000 x its number +
+ *   activities   cat kernel, gpu_memcpy or gpu_memset; pid: number of the device; args.stream:
+ *                number of the queue from 1 (0 counts as none); tid: the same, but an activity that
+ *                overlaps another one of its queue gets a separate row, 100000 x its number +
  *                stream, because Perfetto drops overlapping slices of a row
  *   link         args.correlation on both, and an ac2g flow whose ends have the same pid, tid and
  *                ts
- *   times        us with three decimals since baseTimeNanoseconds, a multiple of some ten days:
- *                readers compute in doubles, see choose_base(); ranks of a job agree
+ *   times        us with three decimals since baseTimeNanoseconds, a multiple of about ten days:
+ *                readers compute in doubles, see choose_base(); equal for all ranks of a job
  *   rank         `"rank": 3` with the blank, near the head
  *
- * Some statistics (HTA's launches and queue lengths) know calls by CUDA's names only: the
- * variant for .hta.json.gz gives launching calls those, and their own as args.api. What the
- * program says of itself (ROCTx) is cat user_annotation, from push to pop; the calls that say it
- * are not written. A graph's launch is cat gpu_graph, from its first node's start to its last
- * one's end, in a row of its own beside the stream; it has no stream, and no args.correlation,
- * which is the call's and the nodes'. Recorded as one item it is a kernel that lasts so long.
- * Memory in use is a counter (ph C) of its process, a pause an instant where it begins. Markers and
- * barriers are cat gpu_marker without stream: nobody counts them as device time. Arguments of calls
- * are not written: these readers keep everything in memory. See .pftrace and .csv. What repeats is
- * made into text once: by operation, by thread, by row, by name. */
+ * Some statistics (HTA's launches and queue lengths) recognise only CUDA's names of calls: the
+ * variant for .hta.json.gz gives those names to launching calls, and puts their own in args.api.
+ * Ranges of the program (ROCTx) are cat user_annotation, from push to pop; the calls that push and
+ * pop are not written. A graph's launch is cat gpu_graph, from its first node's start to its last
+ * one's end, in a separate row next to the stream; it has no stream, and no args.correlation, which
+ * belongs to the call and the nodes. A launch recorded as one item is written as a kernel of its
+ * length. Memory in use is a counter (ph C) of its process, a pause an instant at its start.
+ * Markers and barriers are cat gpu_marker without stream, so that they do not count as device time.
+ * Arguments of calls are not written, because these readers keep everything in memory; use .pftrace
+ * or .csv for them. Recurring text is generated once: per operation, per thread, per row, per
+ * name. */
 #include "export/chrome.h"
 
 #include <errno.h>
@@ -35,10 +36,10 @@
 #include "util/error.h"
 
 #define BASE_STEP_NS   (UINT64_C(876582) * 1000000000) /* a ninth of kineto's 7,889,238 s */
-/* a device's clock may say that work began before the session */
+/* a device's clock may put activities before the session's start */
 #define BASE_MARGIN_NS (UINT64_C(3600) * 1000000000)
 
-/* 0 or -ENOMEM. */
+/* Return 0 or -ENOMEM. */
 static int write_processes(struct gt_chrome *x)
 {
 	const struct gt_capture *c = x->view.capture;
@@ -74,7 +75,7 @@ static char *put_pair(char *p, const char *key, const char *text)
 	return gt_chrome_put_quoted(p, text);
 }
 
-/* What torch.profiler says of CUDA's devices, under its names. */
+/* Write torch.profiler's device properties under their CUDA names. */
 static char *put_numbers(char *p, const struct gt_object_info *device)
 {
 	static const char *const keys[] = {"totalGlobalMem",
@@ -151,9 +152,10 @@ static void write_head(struct gt_chrome *x, const struct gt_export_options *opti
 	gt_out_text(&x->out, "{\n\"schemaVersion\": 1,\n");
 	write_devices(x);
 	p = gt_out_room(&x->out);
-	/* readers take it for the whole file's */
+	/* readers apply it to the whole file */
 	if (session->rank >= 0 && gt_capture_session_count(x->view.capture) == 1) {
-		p = GT_PUT(p, "\"distributedInfo\": {\"rank\": "); /* the blank is looked for */
+		/* readers search for the text with the blank */
+		p = GT_PUT(p, "\"distributedInfo\": {\"rank\": ");
 		p = gt_put_u64(p, (uint64_t)session->rank);
 		p = GT_PUT(p, "},\n");
 	}
@@ -194,12 +196,12 @@ static void write_event(struct gt_chrome *x, const struct gt_event_info *e)
 	gt_out_end(&x->out, p);
 }
 
-/* The clocks' difference at the session's start is used for all: durations stay what they are.
- * Readers multiply the us, a double, by 1000 and round. From 2^42 us (51 days) on the double and
- * that product are both off by nearly half a ns, together by a whole one, and Perfetto drops
- * slices that seem to overlap. kineto's step is 91 days; with this one a session lasts 40 days
- * before it comes there. Sessions of one job have one base unless a multiple of the step lies
- * between their begins; those of kineto's are multiples of this one, too. */
+/* Choose the base. The clocks' difference at the session's start is used throughout, so that
+ * durations are exact. Readers compute us x 1000 in doubles and round. From 2^42 us (51 days) on
+ * the double and that product are each wrong by nearly half a ns, together by one ns, and Perfetto
+ * drops slices that seem to overlap. kineto's step is 91 days; with this step a session can last 40
+ * days before reaching that limit. Sessions of one job have the same base unless a multiple of the
+ * step lies between their starts; kineto's bases are multiples of this step also. */
 static void choose_base(struct gt_chrome *x)
 {
 	const struct gt_host_clock_map *map = gt_capture_host_clock(x->view.capture);
@@ -280,7 +282,7 @@ static int write_chrome(const struct gt_capture *c, const char *path,
 	if (!status)
 		status = gt_chrome_write_pauses(&x);
 	/* an event that ends the list without a comma, of a kind that every reader knows: TraceLens
-	 * refuses others; of no process that there is */
+	 * rejects others; its process does not exist */
 	gt_out_text(&x.out, "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":4294967295,"
 			    "\"tid\":0,\"args\":{\"sort_index\":2147483647}}"
 			    "\n]\n}\n");

@@ -7,10 +7,10 @@
 
 #include "util/error.h"
 
-/* Of an operation: all before the thread's row, and what goes behind the correlation. */
+/* Texts of an operation: all before the thread's row, and the part after the correlation. */
 struct call_text {
 	struct gt_snippet *begin, *api;
-	bool by_return; /* the status is what it returns */
+	bool by_return; /* the status is the return value */
 };
 
 /* Calls ----------------------------------------------------------------------- */
@@ -24,7 +24,7 @@ static const char *call_category(uint32_t op)
 	return "cuda_runtime";
 }
 
-/* What CUDA calls such a call; NULL: nothing that readers look for. */
+/* Return CUDA's name for such a call; NULL: none that readers look for. */
 static const char *cuda_name(const struct gt_view_operation *o)
 {
 	switch (o->info ? o->info->kind : GT_KIND_OTHER) {
@@ -35,7 +35,7 @@ static const char *cuda_name(const struct gt_view_operation *o)
 	}
 }
 
-/* begin: {"ph":"X","cat":"cuda_runtime","name":"clFinish","pid": */
+/* Make begin: {"ph":"X","cat":"cuda_runtime","name":"clFinish","pid": */
 static struct call_text *operation_begin(struct gt_chrome *x, struct gt_view_operation *o,
 					 uint32_t op)
 {
@@ -74,7 +74,7 @@ static struct gt_snippet *thread_begin(struct gt_chrome *x, struct gt_view_threa
 {
 	char text[128], name[64], *p = text;
 
-	/* a thread that damage left without its number still needs a row */
+	/* a thread without a number, because of damage, still needs a row */
 	uint64_t tid = t->tid ? t->tid : (UINT64_C(1) << 32) + t->index;
 
 	snprintf(name, sizeof name, "thread %u", (unsigned)tid);
@@ -87,7 +87,7 @@ static struct gt_snippet *thread_begin(struct gt_chrome *x, struct gt_view_threa
 	return t->own = gt_chrome_make_snippet(text, (size_t)(p - text));
 }
 
-/* ,"from":["launch at a.c:12","main at a.c:30"] */
+/* Write ,"from":["launch at a.c:12","main at a.c:30"] */
 static __attribute__((noinline)) char *put_functions(struct gt_chrome *x, char *p,
 						     const struct gt_item *call)
 {
@@ -123,7 +123,8 @@ static inline int write_call_event(struct gt_chrome *x, const struct gt_item *ca
 	if (!text || !text->begin || !text->api || !row)
 		return -ENOMEM;
 	correlation = gt_view_correlation(&x->view, t, call->id);
-	/* what has no result mostly did not fail: a look at the description only for the others */
+	/* a zero result usually means success: only other results are looked up in the
+	 * description */
 	failed = (call->ret || !text->by_return) &&
 		 gt_call_status(call->op, call->ret, call->args, &status) &&
 		 gt_status_failed((enum gt_domain)GT_OP_DOMAIN(call->op), status);
@@ -177,7 +178,7 @@ static char *put_words(char *p, const char *key, const struct gt_range_words *wo
 	return p;
 }
 
-/* As torch.profiler names them. */
+/* Write details under the names that torch.profiler uses. */
 static char *put_range_detail(struct gt_chrome *x, char *p, struct gt_view_thread *t,
 			      const struct gt_range *range)
 {
@@ -207,7 +208,7 @@ static char *put_range_detail(struct gt_chrome *x, char *p, struct gt_view_threa
 		p = gt_chrome_put_quoted(p, gt_range_colour(detail, colour));
 		*p++ = ',';
 	}
-	return p - (p != from); /* no comma behind the last one */
+	return p - (p != from); /* remove the last comma */
 }
 
 static int write_range(struct gt_chrome *x, const struct gt_range *range)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What Chrome JSON says of a kernel beside its times, as torch.profiler does for CUDA: sizes,
- * registers, shared memory, how much of the device it can fill. Only what is known. Most kernels
- * come again with the same sizes, so the text is kept. */
+/* Details of a kernel in Chrome JSON, as torch.profiler writes them for CUDA: sizes, registers,
+ * shared memory, occupancy. Only known values are written. Most kernels recur with the same sizes,
+ * so the text is cached. */
 #include <stdlib.h>
 
 #include "export/chrome.h"
@@ -37,7 +37,7 @@ static char *put_sizes(char *p, const struct kernel_key *key, const uint32_t gro
 		return p;
 	p = GT_PUT(p, ",\"global size\":");
 	p = put_triple(p, key->global);
-	if (!key->local[0]) /* the runtime chose and did not tell */
+	if (!key->local[0]) /* chosen in the runtime and not reported */
 		return p;
 	p = GT_PUT(p, ",\"grid\":");
 	p = put_triple(p, groups);
@@ -45,7 +45,7 @@ static char *put_sizes(char *p, const struct kernel_key *key, const uint32_t gro
 	return put_triple(p, key->local);
 }
 
-/* With six decimals. */
+/* Write the quotient with six decimals. */
 static char *put_ratio(char *p, uint64_t n, uint64_t by)
 {
 	uint64_t whole = n / by, rest = (uint64_t)((unsigned __int128)(n % by) * 1000000 / by);
@@ -57,7 +57,7 @@ static char *put_ratio(char *p, uint64_t n, uint64_t by)
 	return p;
 }
 
-/* Blocks and the threads of one. Return: false: not known. */
+/* Count blocks and the threads of a block. Return false: not known. */
 static bool count_blocks(const struct kernel_key *key, uint32_t groups[3],
 			 struct gt_occupancy_kernel *k)
 {

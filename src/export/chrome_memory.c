@@ -3,7 +3,7 @@
 #include "export/chrome.h"
 #include "export/memory_tracks.h"
 
-/* {"ph":"C","cat":"memory","name":"device memory (level_zero)","pid":4711,"tid":0,"ts":1.000,
+/* Write {"ph":"C","cat":"memory","name":"device memory (level_zero)","pid":4711,"tid":0,"ts":1.000,
  * "args":{"bytes":4096}} */
 static void write_point(void *exporter, const struct gt_memory_track *track, uint64_t ns,
 			uint64_t in_use)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* When processes were not recorded, in Chrome JSON: instants of their process where that begins,
- * with its length. Nobody sums up instants, and TraceLens refuses asynchronous events. */
+/* When processes were not recorded, in Chrome JSON: an instant of the process at the start of each
+ * pause, with the pause's length. Readers do not sum up instants; TraceLens rejects asynchronous
+ * events. */
 #include "export/chrome.h"
 #include "export/unrecorded_spans.h"
 
-/* {"ph":"i","s":"p","cat":"gputap","name":"not recorded: --delay","pid":4711,"tid":4711,"ts":1.000,
+/* Write {"ph":"i","s":"p","cat":"gputap","name":"not recorded:
+ * --delay","pid":4711,"tid":4711,"ts":1.000,
  * "args":{"ns":5000}} */
 static void write_span(struct gt_chrome *x, const struct gt_unrecorded *span)
 {

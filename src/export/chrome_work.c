@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The Chrome exporter's device work and launches of graphs: see chrome.h. */
+/* The Chrome exporter's GPU activities and launches of graphs: see chrome.h. */
 #include "export/chrome.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "util/error.h"
 
-/* Of a queue: "pid,"tid":row,"ts":" by row */
+/* Prefixes of a queue's rows: "pid,"tid":row,"ts":" */
 struct chrome_rows {
 	uint64_t context;
 	unsigned count;
@@ -38,7 +38,7 @@ static const char *const class_categories[] = {
 	[GT_WORK_MARK] = "gpu_marker",
 };
 
-/* Readers know the direction of a copy by the first 11 letters. */
+/* Readers recognise the direction of a memcpy from the first 11 letters. */
 static const char *work_text(enum gt_device_op op)
 {
 	switch (op) {
@@ -109,7 +109,7 @@ static struct gt_snippet *make_row(struct gt_chrome *x, struct gt_view_queue *q,
 	return gt_chrome_make_snippet(text, (size_t)(p - text));
 }
 
-/* As the runtime numbers it, else by process. */
+/* Return the runtime's number of the context, or the process. */
 static uint64_t context_of(const struct gt_view_queue *q)
 {
 	const char *text = q->object ? gt_object_value(q->object, "context") : NULL;
@@ -146,7 +146,7 @@ static char *put_bytes(char *p, const struct gt_item *work, uint64_t duration_ns
 	p = GT_PUT(p, ",\"bytes\":");
 	p = gt_put_u64(p, work->bytes);
 	if (duration_ns) {
-		/* bytes in a ns are GB/s; three decimals */
+		/* bytes per ns are GB/s; three decimals */
 		uint64_t milli =
 			work->bytes < UINT64_MAX / 1000
 				? work->bytes * 1000 / duration_ns
@@ -274,7 +274,7 @@ int gt_chrome_write_replay(void *exporter, const struct gt_replay *replay, unsig
 		x->replay_queue = q;
 		x->replay_rows = 0;
 	}
-	if (row == x->replay_rows) { /* rows are made one after the other */
+	if (row == x->replay_rows) { /* rows are created in order */
 		char label[64];
 
 		x->replay_rows++;

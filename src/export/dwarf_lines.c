@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See dwarf_lines.h. libdw's interface is stable since 2005; what we use of it is declared here, so
- * that it is needed neither to build nor to run. */
+/* See dwarf_lines.h. libdw's interface has been stable since 2005; the parts used are declared
+ * here, so that it is needed neither to build nor to run. */
 #include "export/dwarf_lines.h"
 
 #include <dlfcn.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of elfutils' libdwfl.h, libdw.h and dwarf.h. */
+/* From elfutils' libdwfl.h, libdw.h and dwarf.h. */
 struct callbacks {
 	void *find_elf, *find_debuginfo, *section_address;
 	char **debuginfo_path;
@@ -82,7 +82,7 @@ bool gt_dwarf_lines_are_there(void)
 	dw.callbacks.section_address = dlsym(library, "dwfl_offline_section_address");
 	dw.is_there = all && dw.callbacks.find_elf && dw.callbacks.find_debuginfo &&
 		      dw.callbacks.section_address;
-	/* by which it would ask a server */
+	/* keeps libdw from querying a server */
 	unsetenv("DEBUGINFOD_URLS");
 	return dw.is_there;
 }
@@ -143,7 +143,7 @@ static uint64_t number_of(struct die *die, unsigned code)
 	return value;
 }
 
-/* Where an inlined function was called, as the line of the function around it. */
+/* Set where an inlined function was called, as the line of the enclosing function. */
 static void put_call(struct gt_frame_name *caller, struct die *unit, struct die *inlined)
 {
 	void *files;
@@ -155,7 +155,7 @@ static void put_call(struct gt_frame_name *caller, struct die *unit, struct die 
 		caller->file = dw.dwarf_filesrc(files, file, NULL, NULL);
 }
 
-/* The scopes around the innermost one that the address is in; the caller frees them. */
+/* Find the scopes around the innermost one at the address; the caller frees them. */
 static int find_scopes(const struct gt_dwarf_lines *d, struct die *unit, uint64_t address,
 		       struct die **scopes)
 {

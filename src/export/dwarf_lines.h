@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of source and inlined functions of an ELF file, from its debug information, by elfutils'
- * libdw. It is loaded where it is there; without it there are no lines. Debug information in a file
- * of its own is found where distributions put it; nothing is fetched over a network. */
+/* Source lines and inlined functions of an ELF file, from its debug information, via elfutils'
+ * libdw. It is loaded if installed; without it lines are missing. Separate files of debug
+ * information are found where distributions install them; nothing is fetched over a network. */
 #ifndef GPUTAP_EXPORT_DWARF_LINES_H
 #define GPUTAP_EXPORT_DWARF_LINES_H
 
@@ -13,16 +13,16 @@
 
 struct gt_dwarf_lines;
 
-/* Is there a libdw? */
+/* Return true if libdw is installed. */
 bool gt_dwarf_lines_are_there(void);
-/* NULL: no libdw, or no debug information. */
+/* Return NULL: no libdw, or no debug information. */
 struct gt_dwarf_lines *gt_dwarf_lines_open(const char *path);
 void gt_dwarf_lines_close(struct gt_dwarf_lines *d);
 
 /**
- * gt_dwarf_lines_find() - the functions that are at an address, as the file has it
- * @frames: receives at most @most, innermost first: those that were inlined, and the one that they
- *          are in. Texts stay until gt_dwarf_lines_close()
+ * gt_dwarf_lines_find() - find the functions at an address of the file
+ * @frames: receives at most @most, innermost first: inlined ones, and the function that contains
+ *          them. Texts are valid until gt_dwarf_lines_close()
  * Return: how many; 0: nothing is known.
  */
 size_t gt_dwarf_lines_find(const struct gt_dwarf_lines *d, uint64_t address,

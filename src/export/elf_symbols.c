@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See elf_symbols.h. The file is another program's and may be anything: each offset of it is
- * checked before it is used. */
+/* See elf_symbols.h. The file is another program's and may contain anything: each offset in it is
+ * checked before use. */
 #include "export/elf_symbols.h"
 
 #include <elf.h>
@@ -22,11 +22,11 @@ struct function {
 struct gt_elf_symbols {
 	const uint8_t *data;
 	size_t bytes;
-	struct function *functions; /* by address */
+	struct function *functions; /* sorted by address */
 	size_t count, room;
 };
 
-/* @count things of @each bytes lie at @offset; NULL: they do not. */
+/* Return the @count items of @each bytes at @offset; NULL: they are not in the file. */
 static const void *part(const struct gt_elf_symbols *s, uint64_t offset, uint64_t count,
 			uint64_t each)
 {
@@ -47,7 +47,7 @@ static const Elf64_Shdr *sections_of(const struct gt_elf_symbols *s, unsigned *c
 	return part(s, e->e_shoff, e->e_shnum, sizeof(Elf64_Shdr));
 }
 
-/* "0": there is no build id in it, which is no other one. */
+/* Return true if the build id matches. "0": the file has no build id, so none can differ. */
 static bool has_build_id(const struct gt_elf_symbols *s, const char *wanted)
 {
 	const Elf64_Ehdr *e = part(s, 0, 1, sizeof *e);
@@ -116,7 +116,7 @@ static bool add_symbols(struct gt_elf_symbols *s, const Elf64_Shdr *table,
 	return true;
 }
 
-/* Of several names of one address the one that others use; then the shortest, by alphabet. */
+/* Sort names of one address: global ones first; then the shortest, then alphabetically. */
 static int compare_functions(const void *a, const void *b)
 {
 	const struct function *x = a, *y = b;
@@ -209,7 +209,7 @@ const char *gt_elf_symbols_find(const struct gt_elf_symbols *s, uint64_t address
 	f = &s->functions[low - 1];
 	while (f > s->functions && f[-1].address == f->address)
 		f--;
-	/* those written in assembler may not say how long they are */
+	/* functions written in assembler may lack a size */
 	if (f->bytes && address >= f->address + f->bytes)
 		return NULL;
 	*offset = address - f->address;

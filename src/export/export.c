@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of exporters, and writing under a temporary name: whoever sees the file sees all of
- * it. */
+/* The list of exporters, and writing under a temporary name: a file with the final name is
+ * complete. */
 #include "export/export.h"
 
 #include <errno.h>
@@ -56,12 +56,12 @@ const struct gt_exporter *gt_exporter_find(const char *name)
 	return NULL;
 }
 
-/* Never rename over a device, a pipe or a folder, nor over a link to one (/dev/stdout). */
+/* Refuse to rename over a device, a pipe or a folder, or over a link to one (/dev/stdout). */
 static int check_target(const char *path, bool replace)
 {
 	struct stat st;
 
-	/* a link that leads nowhere is still there */
+	/* a dangling link still exists */
 	if (stat(path, &st) < 0 && lstat(path, &st) < 0)
 		return errno == ENOENT ? 0 : gt_error(-errno, "look at %s", path);
 	if (S_ISDIR(st.st_mode))
@@ -81,17 +81,17 @@ static int publish(const char *temporary, const char *path, bool replace)
 {
 	if (replace)
 		return rename(temporary, path) < 0 ? -errno : 0;
-	/* somebody may have made it since we looked */
+	/* it may have been created since the check */
 	if (renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
-	/* a file system without it */
+	/* the file system does not support it */
 	return link(temporary, path) < 0 || unlink(temporary) < 0 ? -errno : 0;
 }
 
-/* Interrupted: what is half written goes, and the process ends as without us. A signal that is
- * ignored (nohup) stays so. */
+/* On these signals remove the unfinished file; the process then ends as without a handler. An
+ * ignored signal (nohup) stays ignored. */
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
 enum { ENDS = sizeof ends / sizeof *ends };
 static char unfinished[4096];
@@ -99,11 +99,11 @@ static char unfinished[4096];
 static void remove_unfinished(int number)
 {
 	unlink(unfinished);
-	raise(number); /* the default is back: SA_RESETHAND */
+	raise(number); /* the default action is restored: SA_RESETHAND */
 }
 
-/* Commands end where there is no memory (cli/lookup.c), and they are asked while a file is written
- * (gt_export_options). */
+/* Commands exit if memory is exhausted (cli/lookup.c), which may happen in a callback while a file
+ * is written (gt_export_options). */
 static void remove_unfinished_at_exit(void)
 {
 	if (unfinished[0])
@@ -145,7 +145,7 @@ int gt_export_publish(const char *path, bool replace,
 		     path + folder, (int)getpid());
 	if (n < 0 || (size_t)n >= sizeof temporary)
 		return gt_error(-ENAMETOOLONG, "%s", path);
-	if (unlink(temporary) < 0 && errno != ENOENT) /* of an earlier process with our number */
+	if (unlink(temporary) < 0 && errno != ENOENT) /* of an earlier process with our pid */
 		return gt_error(-errno, "no new file can be made beside it");
 	strcpy(unfinished, temporary);
 	guard_unfinished(before);

@@ -9,7 +9,7 @@
 #include "capture/capture.h"
 #include "export/idle_parts.h"
 
-/* What the numbers of a call tree are. */
+/* Meaning of a call tree's numbers. */
 enum gt_export_weight {
 	GT_WEIGHT_USUAL, /* device time if there is any, else the host's; or both */
 	GT_WEIGHT_DEVICE,
@@ -17,12 +17,12 @@ enum gt_export_weight {
 };
 
 struct gt_export_options {
-	/* how the export was made, for the file's metadata; may be NULL */
+	/* command that made the export, for the file's metadata; may be NULL */
 	const char *command_line;
-	/* names of kernels as they were recorded, not as people write them */
+	/* names of kernels as recorded, not demangled */
 	bool mangled;
 	enum gt_export_weight weight;
-	gt_idle_read_fn *idle; /* why devices were idle; NULL: nobody knows */
+	gt_idle_read_fn *idle; /* causes of idle time; NULL: not available */
 	void (*progress)(void *data, uint64_t done, uint64_t total); /* may be NULL */
 	void *progress_data;
 };
@@ -31,9 +31,9 @@ struct gt_exporter {
 	const char *name;              /* "perfetto" */
 	const char *const *extensions; /* ".pftrace", NULL */
 	const char *text;
-	bool weighs; /* it knows gt_export_options.weight */
-	/* Write @path, which does not exist. Return: 0 or negative errno with a cause; then
-	 * @path is removed by the caller. */
+	bool weighs; /* it supports gt_export_options.weight */
+	/* Write @path, which must not exist. Return 0 or negative errno with a cause; then the
+	 * caller removes @path. */
 	int (*write)(const struct gt_capture *c, const char *path,
 		     const struct gt_export_options *options);
 };
@@ -41,17 +41,17 @@ struct gt_exporter {
 /* NULL-ended. */
 extern const struct gt_exporter *const gt_exporters[];
 
-/* By extension of @path, longest first; NULL: no such format. */
+/* Find the exporter for the extension of @path, longest first; NULL: no such format. */
 const struct gt_exporter *gt_exporter_for_path(const char *path);
-/* By its name, or by one of its extensions, with or without the point. */
+/* Find the exporter of this name or extension, with or without the dot. */
 const struct gt_exporter *gt_exporter_find(const char *name);
 
-/* Give @write a temporary name beside @path, and rename that when it is whole; -EEXIST unless
+/* Call @write with a temporary name next to @path, and rename the complete file; -EEXIST unless
  * @replace. */
 int gt_export_publish(const char *path, bool replace,
 		      int (*write)(void *data, const char *temporary), void *data);
 
-/* Write to a temporary name beside @path and rename it when whole; -EEXIST unless @replace. */
+/* Write to a temporary name next to @path and rename the complete file; -EEXIST unless @replace. */
 int gt_export(const struct gt_exporter *exporter, const struct gt_capture *c, const char *path,
 	      bool replace, const struct gt_export_options *options);
 

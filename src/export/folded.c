@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Folded stacks, as flamegraph.pl and its like read them: a line for each way to something that
- * took time, frames joined by ';', a space, and ns.
+/* Folded stacks, as read by flamegraph.pl and similar tools: a line for each call path that took
+ * time, frames joined with ';', a space, and ns.
  *
  *   train;step;forward;hipLaunchKernel;gemm 1200
  *
- * The nodes of a call tree (calltree.h) that have a time of their own. */
+ * One line for each node of a call tree (calltree.h) that has own time. */
 #include <string.h>
 
 #include "export/calltree.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See frames.h. What is known of a module or of an address is looked up once. */
+/* See frames.h. Modules and addresses are looked up once each. */
 #include "export/frames.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@ enum { FRAMES_MOST = 1024 };
 
 struct module {
 	const struct gt_code_info *code;
-	struct gt_code_file *file; /* NULL: it was not asked for yet */
+	struct gt_code_file *file; /* NULL: not requested yet */
 	bool looked, is_ours;
 };
 
@@ -36,11 +36,11 @@ struct text {
 struct gt_frame_names {
 	const struct gt_capture *capture;
 	struct gt_code_files *files;
-	struct module *modules; /* as many as the capture has code */
-	struct named *named;    /* as many as it has stacks */
+	struct module *modules; /* one per entry of the capture's code */
+	struct named *named;    /* one per stack */
 	struct text *texts;
 	struct gt_frame building[FRAMES_MOST];
-	size_t count; /* of them */
+	size_t count; /* of `building` */
 };
 
 struct gt_frame_names *gt_frame_names_create(const struct gt_capture *c)
@@ -111,7 +111,7 @@ static struct module *get_module(struct gt_frame_names *n, const struct gt_code_
 	return m;
 }
 
-/* NULL: it is not there, or no memory. */
+/* Return NULL: the file does not exist, or no memory. */
 static struct gt_code_file *get_file(struct gt_frame_names *n, struct module *m)
 {
 	if (!m->file)
@@ -119,14 +119,15 @@ static struct gt_code_file *get_file(struct gt_frame_names *n, struct module *m)
 	return m->file && gt_code_file_is_there(m->file) ? m->file : NULL;
 }
 
-/* What is known of a frame. */
+/* Functions at a frame's address. */
 struct functions {
 	struct gt_frame_name list[GT_FRAME_NAMES_MOST];
 	size_t count;
-	bool is_interpreter; /* it is in one of Python's */
+	bool is_interpreter; /* the frame is in a Python interpreter */
 };
 
-/* By the capture; what that has no lines of, by the file if it is still there. */
+/* Find the functions in the capture; if that has no lines for them, in the file if it still
+ * exists. */
 static void find_functions(struct gt_frame_names *n, struct module *m, uint32_t process,
 			   uint64_t pc, struct functions *f)
 {
@@ -182,7 +183,7 @@ static bool is_evaluation(const char *function)
 	       !strncmp(function, GT_PYTHON_EVALUATION, sizeof GT_PYTHON_EVALUATION - 1);
 }
 
-/* How the C library starts a program or a thread is of no interest. */
+/* Return true for the C library's code that starts a program or a thread, which is not shown. */
 static bool is_beginning(const struct gt_frame *f)
 {
 	return f->origin == GT_ORIGIN_NATIVE && f->module &&
@@ -191,16 +192,16 @@ static bool is_beginning(const struct gt_frame *f)
 		(f->function && !strcmp(f->function, "_start")));
 }
 
-/* A stack while its frames are added. */
+/* State while the frames of a stack are added. */
 struct progress {
 	const struct gt_stack_info *stack;
 	uint32_t python; /* index of Python's next frame */
-	/* how many frames there were at the outermost one of the interpreter's */
+	/* number of frames before the interpreter's outermost frame */
 	size_t interpreter;
-	bool is_first; /* the native frame is the one that the program began with */
+	bool is_first; /* the native frame is the first one of the program */
 };
 
-/* Frames of Python's up to the one that native code has called. */
+/* Add Python frames up to the one that was called from native code. */
 static void add_python_group(struct gt_frame_names *n, struct progress *p)
 {
 	const struct gt_stack_info *s = p->stack;
@@ -224,7 +225,7 @@ static const char *plain_name(struct gt_frame_names *n, const char *symbol)
 	return symbol;
 }
 
-/* The functions of a frame, those that are inlined first. @module: NULL: of a JIT compiler. */
+/* Add the functions of a frame, inlined ones first. @module: NULL: code of a JIT compiler. */
 static void add_functions(struct gt_frame_names *n, const struct functions *known,
 			  const char *module, uint64_t address)
 {
@@ -279,14 +280,14 @@ static void add_native(struct gt_frame_names *n, struct progress *p, uint64_t pc
 	if (s->python && known.is_interpreter) {
 		if (known.count && is_evaluation(known.list[known.count - 1].function))
 			add_python_group(n, p);
-		if (!p->is_first) /* that one is _start() */
+		if (!p->is_first) /* the first one is _start() */
 			p->interpreter = n->count;
 		return;
 	}
 	add_functions(n, &known, code->name, pc - code->base);
 }
 
-/* Of interpreters whose functions have no names: where their outermost one was. */
+/* For interpreters whose functions have no names: put Python's frames at their outermost frame. */
 static void add_python_rest(struct gt_frame_names *n, struct progress *p)
 {
 	const size_t at = p->interpreter ? p->interpreter : n->count, count = n->count - at;
@@ -360,6 +361,6 @@ size_t gt_frame_text(const struct gt_frame *f, char *text, size_t size)
 	else
 		n = snprintf(text, size, "[jit] 0x%" PRIx64, f->address);
 	for (char *c = n > 0 && size ? text : NULL; c && (c = strchr(c, '\n'));)
-		*c = ' '; /* of a symbol: readers tell frames by lines */
+		*c = ' '; /* in a symbol: readers separate frames at line ends */
 	return n > 0 ? (size_t)n : 0;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Why a device was idle: the causes, and what is said of a part of a gap. cli/idle.h finds them;
- * exporters get them by a function in their options (struct gt_export_options). The rules stand in
- * docs/guides/idle-time.md. */
+/* Why a device was idle: the causes, and the data of a part of a gap. cli/idle.h finds them;
+ * exporters get them through a function in their options (struct gt_export_options).
+ * docs/guides/idle-time.md has the rules. */
 #ifndef GPUTAP_EXPORT_IDLE_PARTS_H
 #define GPUTAP_EXPORT_IDLE_PARTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Name in files, what people read. Names never change. */
+/* Name in files, name shown to people. Names never change. */
 #define GT_IDLE_CAUSES(X)                                               \
 	X(HOST, "host", "host, outside any call")                       \
 	X(SYNCHRONISING, "synchronising", "in a call that waits")       \
@@ -54,26 +54,27 @@ static inline const char *gt_idle_cause_text(enum gt_idle_cause cause)
 	return cause < GT_IDLE_COUNT ? texts[cause] : "";
 }
 
-/* A part of a gap that has one cause. A gap's parts are apart from each other, and their sum is the
- * gap; they come in any order. */
+/* A part of a gap that has one cause. The parts of a gap do not overlap, and their sum is the gap;
+ * they come in any order. */
 struct gt_idle_part {
 	uint64_t start_ns, end_ns;
 	uint64_t gap_start_ns, gap_end_ns;
 	enum gt_idle_cause cause;
 	uint32_t device; /* merged device index; UINT32_MAX: not known */
-	/* the thread whose call submitted the work that ended the gap; ordinal 0: not known */
+	/* the thread whose call submitted the activity that ended the gap; ordinal 0: not known */
 	uint32_t process, ordinal;
-	uint32_t op;                /* the call that the thread was in; 0: in none */
-	const char *range;          /* the program's, that the thread was in; NULL: in none */
-	const char *after, *before; /* work that ended at the gap's start, began at its end */
-	const char *behind;         /* HELD: work that the queue waited for; NULL: not known */
+	uint32_t op;       /* the call that the thread was in; 0: none */
+	const char *range; /* the program's range that the thread was in; NULL: none */
+	/* activity that ended at the gap's start, activity that started at its end */
+	const char *after, *before;
+	const char *behind; /* HELD: activity that the queue waited for; NULL: not known */
 };
 
 typedef void gt_idle_part_fn(void *to, const struct gt_idle_part *part);
 
-/* Calls @each with the parts of all gaps, a device's in the order of their begin, those that are
- * too small to be seen left out; a filter of the capture's chooses whose gaps. Texts are valid
- * until it returns. Return: 0 or negative errno with a cause. */
+/* Call @each with the parts of all gaps, a device's in the order of their start, except those too
+ * small to be seen; a filter of the capture selects whose gaps. Texts are valid until it returns.
+ * Return 0 or negative errno with a cause. */
 struct gt_capture;
 typedef int gt_idle_read_fn(const struct gt_capture *capture, bool mangled, gt_idle_part_fn *each,
 			    void *to);

@@ -27,7 +27,7 @@ static int compare_ranges(const void *a, const void *b)
 		return threads;
 	if (x->first != y->first)
 		return x->first < y->first ? -1 : 1;
-	return (x->last < y->last) - (x->last > y->last); /* the outer one first */
+	return (x->last < y->last) - (x->last > y->last); /* outer one first */
 }
 
 int gt_innermost_add(struct gt_innermost *m, uint32_t process, uint32_t ordinal, uint64_t first,
@@ -71,7 +71,7 @@ uint64_t gt_innermost_find(const struct gt_innermost *m, uint32_t process, uint3
 {
 	size_t low = 0, high = m->count;
 
-	while (low < high) { /* the first range that begins after the call */
+	while (low < high) { /* find the first range that starts after the call */
 		size_t middle = low + (high - low) / 2;
 		const struct gt_innermost_range *r = &m->ranges[middle];
 		int threads = compare_threads(r, process, ordinal);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* In which of the program's ranges a call was begun: the innermost of those that are one record
+/* Finds the program's innermost range in which a call was started, among ranges with one record
  * each (operators of torch, gputap_range_begin()). A range is recorded when it ends, after the
- * calls in it, so they are read before everything else; captures without any are not read. Memory:
- * 40 bytes a range. */
+ * calls in it, so ranges are read before everything else; captures without any are not read.
+ * Memory: 40 bytes per range. */
 #ifndef GPUTAP_EXPORT_INNERMOST_H
 #define GPUTAP_EXPORT_INNERMOST_H
 
@@ -12,25 +12,26 @@
 #include "capture/capture.h"
 
 struct gt_innermost_range {
-	uint64_t first, last; /* calls of the thread; the first one's number is the range's own */
+	/* first and last call of the thread in it; the first one's number identifies the range */
+	uint64_t first, last;
 	uint32_t process, ordinal;
-	size_t around; /* the range around it; SIZE_MAX: none */
+	size_t around; /* index of the enclosing range; SIZE_MAX: none */
 };
 
-/* Zero-initialised is empty. */
+/* Zero-initialised: empty. */
 struct gt_innermost {
-	struct gt_innermost_range *ranges; /* by process, thread, first call */
+	struct gt_innermost_range *ranges; /* sorted by process, thread, first call */
 	size_t count, room;
 };
 
-/* Return: 0 or negative errno with a cause. */
+/* Read all ranges. Return 0 or negative errno with a cause. */
 int gt_innermost_read(struct gt_innermost *m, const struct gt_capture *c);
-/* A range; those that say nothing are left out. Return: 0, or -ENOMEM with a cause. */
+/* Add a range; those without data are left out. Return 0, or -ENOMEM with a cause. */
 int gt_innermost_add(struct gt_innermost *m, uint32_t process, uint32_t ordinal, uint64_t first,
 		     uint64_t last);
-/* After the last range, before the first question. */
+/* Call after the last range, before the first search. */
 void gt_innermost_sort(struct gt_innermost *m);
-/* The number of the range in which that call of the thread was begun; 0: of none. */
+/* Return the number of the range in which that call of the thread was started; 0: none. */
 uint64_t gt_innermost_find(const struct gt_innermost *m, uint32_t process, uint32_t ordinal,
 			   uint64_t id);
 void gt_innermost_fini(struct gt_innermost *m);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See jit_map.h. The file lies where everybody can write: it may be anything. */
+/* See jit_map.h. The file is in a folder that any user can write to: it may contain anything. */
 #include "export/jit_map.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static uint64_t get_time_ns(const struct stat *st)
 	return (uint64_t)st->st_mtim.tv_sec * 1000000000 + (uint64_t)st->st_mtim.tv_nsec;
 }
 
-/* NULL: it is not there, or not to be trusted. */
+/* Return NULL: the file does not exist, or must not be trusted. */
 static FILE *open_map(const char *path, uid_t user, struct gt_jit_map_time time)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
@@ -39,7 +39,7 @@ static FILE *open_map(const char *path, uid_t user, struct gt_jit_map_time time)
 	return f;
 }
 
-/* "7f10 2a name of it\n" Return: the name, ended by NUL; NULL: it is no such line. */
+/* Parse "7f10 2a name of it\n". Return the name, ended with NUL; NULL: invalid line. */
 static char *parse_line(char *line, uint64_t *begin, uint64_t *bytes)
 {
 	char *p;
@@ -58,7 +58,7 @@ static char *parse_line(char *line, uint64_t *begin, uint64_t *bytes)
 	return *p ? p : NULL;
 }
 
-/* The first that is not below @address. */
+/* Return the index of the first address that is not below @address. */
 static size_t find_address(const uint64_t *addresses, size_t count, uint64_t address)
 {
 	size_t low = 0, high = count;
@@ -85,7 +85,7 @@ size_t gt_jit_map_read(const char *path, uid_t user, struct gt_jit_map_time time
 
 	if (!f)
 		return 0;
-	/* a file that grows while it is read ends, too */
+	/* stop even if the file grows while it is read */
 	while ((n = getline(&line, &room, f)) > 0 && (read += (uint64_t)n) <= FILE_MOST_BYTES) {
 		name = parse_line(line, &begin, &bytes);
 		if (!name)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For exporters: the functions that a call was made from, as texts of bounded size. */
+/* For exporters: the functions of a call's stack, as texts of limited size. */
 #ifndef GPUTAP_EXPORT_LAUNCH_FRAMES_H
 #define GPUTAP_EXPORT_LAUNCH_FRAMES_H
 
@@ -7,18 +7,18 @@
 
 enum { GT_LAUNCH_FRAMES = 24, GT_LAUNCH_FRAME_BYTES = 160 };
 
-/* Zero-initialised: there are no stacks. */
+/* Zero-initialised: no stacks. */
 struct gt_launch_frames {
 	struct gt_call_stacks *calls;
 	struct gt_frame_names *names;
-	/* of the last call that was looked up, innermost first; further ones are left out */
+	/* of the last call looked up, innermost first; further ones are left out */
 	char texts[GT_LAUNCH_FRAMES][GT_LAUNCH_FRAME_BYTES];
 };
 
-/* Return: 0 or negative errno with a cause. */
+/* Read the stacks. Return 0 or negative errno with a cause. */
 int gt_launch_frames_read(struct gt_launch_frames *f, const struct gt_capture *c);
 void gt_launch_frames_fini(struct gt_launch_frames *f);
-/* Into `texts`. Return: how many; 0: the call has no stack. */
+/* Fill `texts`. Return how many; 0: the call has no stack. */
 unsigned gt_launch_frames_find(struct gt_launch_frames *f, const struct gt_item *call);
 
 #endif

@@ -9,7 +9,7 @@
 
 struct gt_map_entry {
 	uint64_t a, b;
-	uint32_t value; /* stored plus one; 0: free */
+	uint32_t value; /* the number plus one; 0: free */
 };
 
 struct gt_map {
@@ -25,7 +25,7 @@ static inline size_t gt_map_hash(uint64_t a, uint64_t b)
 	return (size_t)(h ^ h >> 32);
 }
 
-/* Return: the number, or -1. */
+/* Return the number, or -1. */
 static inline int64_t gt_map_find(const struct gt_map *map, uint64_t a, uint64_t b)
 {
 	size_t mask = map->capacity - 1;
@@ -51,7 +51,7 @@ static inline void gt_map_put_free(struct gt_map *map, uint64_t a, uint64_t b, u
 	map->entry[i] = (struct gt_map_entry){a, b, stored};
 }
 
-/* Keys must not be there yet. Return: 0 or -ENOMEM. */
+/* Add a key that is not in the map. Return 0 or -ENOMEM. */
 static inline int gt_map_add(struct gt_map *map, uint64_t a, uint64_t b, uint32_t value)
 {
 	if (map->count * 2 >= map->capacity) {
@@ -73,7 +73,7 @@ static inline int gt_map_add(struct gt_map *map, uint64_t a, uint64_t b, uint32_
 	return 0;
 }
 
-/* Of a key that is there. */
+/* Change the number of a key in the map. */
 static inline void gt_map_set(struct gt_map *map, uint64_t a, uint64_t b, uint32_t value)
 {
 	size_t mask = map->capacity - 1, i = gt_map_hash(a, b) & mask;

@@ -11,7 +11,8 @@
 
 enum { CHANGES_MAX = 1 << 24 };
 
-/* Kinds that are not said are counted by nobody: what their calls allocate is not known. */
+/* Return false for kinds without a memory type: the memory that their calls allocate is not
+ * known. */
 static bool is_change(const struct gt_item *call, const struct gt_operation_info *info)
 {
 	int32_t status;
@@ -66,8 +67,8 @@ void gt_memory_use_note(struct gt_memory_use *use, const struct gt_item *call, u
 	changes[use->count++] = c;
 }
 
-/* At one time, an allocation first: it may be what is freed, a call later. An address that was
- * freed cannot have been given out again in that same ns, for both calls take longer. */
+/* Sort allocations first at equal times: one may be freed in the next call. A freed address cannot
+ * be allocated again within the same ns, because both calls take longer. */
 static int compare_changes(const void *left, const void *right)
 {
 	const struct gt_memory_change *a = left, *b = right;
@@ -77,13 +78,13 @@ static int compare_changes(const void *left, const void *right)
 	return (int)a->is_free - (int)b->is_free;
 }
 
-/* Domains have addresses of their own: those of one may be another's handles. */
+/* Addresses are separate for each domain: an address of one may be a handle of another. */
 static uint64_t owner_key(const struct gt_memory_change *c)
 {
 	return (uint64_t)c->domain << 32 | c->process;
 }
 
-/* Return: NULL: there is no memory. */
+/* Return NULL: no memory. */
 static struct gt_memory_sum *find_sum(struct gt_memory_use *use, const struct gt_memory_change *c)
 {
 	uint64_t key = gt_memory_key(c->domain, c->memory, c->device);
@@ -104,7 +105,7 @@ static struct gt_memory_sum *find_sum(struct gt_memory_use *use, const struct gt
 	return &more[use->sum_count++];
 }
 
-/* An allocation that was begun: its sum is there. */
+/* End an allocation, for which there is a sum already. */
 static void end_allocation(struct gt_memory_use *use, struct gt_memory_change *c)
 {
 	struct gt_memory_sum *sum = find_sum(use, c);
@@ -113,7 +114,7 @@ static void end_allocation(struct gt_memory_use *use, struct gt_memory_change *c
 	c->is_matched = true;
 }
 
-/* Return: false: no memory. */
+/* Return false: no memory. */
 static bool begin_allocation(struct gt_memory_use *use, struct gt_map *open, size_t index)
 {
 	struct gt_memory_change *c = &use->changes[index];
@@ -122,7 +123,7 @@ static bool begin_allocation(struct gt_memory_use *use, struct gt_map *open, siz
 
 	if (!sum)
 		return false;
-	if (before >= 0) { /* its end was not seen */
+	if (before >= 0) { /* its end was not recorded */
 		if (!use->changes[before].is_matched) {
 			end_allocation(use, &use->changes[before]);
 			c->replaced = (uint32_t)before + 1;

@@ -19,17 +19,18 @@
 #include "util/grow.h"
 
 enum { TABLE_LEAST = 1024, EACH = 256 };
-static const uint64_t MAP_LATE_NS = 2000000000; /* a map is closed when its process is gone */
+static const uint64_t MAP_LATE_NS = 2000000000; /* a map is closed when its process has ended */
 
-/* A frame that wants names: an address in one generation of a process's modules. */
+/* A frame without a name yet: an address in one generation of a process's modules. */
 struct wanted {
 	uint32_t process, generation; /* of the stack */
 	uint64_t pc;
 	const struct gt_code_info *code; /* NULL: in no module */
-	struct gt_code_file *file;       /* NULL: it is not there */
+	struct gt_code_file *file;       /* NULL: the file does not exist */
 	const char *symbol;
-	char *jit;                             /* owned */
-	const struct gt_line_request *request; /* of several wanted ones that are alike; NULL */
+	char *jit; /* owned */
+	/* shared by frames of the same address in a file; NULL */
+	const struct gt_line_request *request;
 };
 
 struct naming {
@@ -37,7 +38,7 @@ struct naming {
 	struct gt_code_files *files;
 	struct wanted *list;
 	size_t count, room;
-	uint32_t *table; /* by hash: index in the list + 1 */
+	uint32_t *table; /* hash table: index in the list + 1 */
 	size_t table_room;
 	struct gt_line_request *requests;
 	size_t request_count;
@@ -139,7 +140,7 @@ static bool is_ours(const struct gt_code_info *code)
 	return !strncmp(slash ? slash + 1 : code->name, "libgputap.so", 12);
 }
 
-/* By module, then address; of one that several generations of stacks have, one stays. */
+/* Sort by module, then address; an address in several generations of stacks is kept once. */
 static int compare_wanted(const void *a, const void *b)
 {
 	const struct wanted *x = a, *y = b;
@@ -151,7 +152,7 @@ static int compare_wanted(const void *a, const void *b)
 	return (x->pc > y->pc) - (x->pc < y->pc);
 }
 
-/* Those that are left: no frames of our own, none that have names, none twice. */
+/* Keep frames that need a name: not gputap's, without a name, each once. */
 static void choose_frames(struct naming *n)
 {
 	size_t kept = 0;
@@ -206,7 +207,7 @@ static struct gt_jit_map_time get_map_time(const struct naming *n, uint32_t proc
 	return t;
 }
 
-/* Of @count frames of one process, whose addresses rise. */
+/* Read the map for @count frames of one process, with increasing addresses. */
 static int read_map(const struct naming *n, struct wanted *list, size_t count)
 {
 	uint64_t *addresses = calloc(count, sizeof *addresses);
@@ -226,7 +227,7 @@ static int read_map(const struct naming *n, struct wanted *list, size_t count)
 	return addresses && names ? 0 : no_memory();
 }
 
-/* Frames in no module are of generation 0; so are others. */
+/* Frames in no module have generation 0, and so may others. */
 static int find_jit(struct naming *n)
 {
 	struct wanted *list = calloc(n->count + 1, sizeof *list);
@@ -253,7 +254,7 @@ static int find_jit(struct naming *n)
 
 /* Lines ------------------------------------------------------------------------------------ */
 
-/* Small files first: there is most to be had in a short time. */
+/* Small files first: they give the most results in a short time. */
 static int compare_requests(const void *a, const void *b)
 {
 	const struct gt_line_request *x = a, *y = b;
@@ -367,7 +368,8 @@ static int name_all(struct naming *n)
 	return append_all(n);
 }
 
-/* False: `gputap run --stacks=no-names` said so, and `gputap recover` does not know it. */
+/* Return false if `gputap run --stacks=no-names` was given; `gputap recover` learns this only
+ * here. */
 static bool is_wanted(const struct gt_capture *c)
 {
 	const char *option = strstr(gt_capture_session_at(c, 0)->info.options, " stacks=");

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { GT_NUMBER_MAX = 24 }; /* most that one of them writes */
+enum { GT_NUMBER_MAX = 24 }; /* maximum that one of them writes */
 
 static const char gt_digit_pairs[201] = "0001020304050607080910111213141516171819202122232425262728"
 					"2930313233343536373839404142434445464748495051"
@@ -15,7 +15,7 @@ static const char gt_digit_pairs[201] = "000102030405060708091011121314151617181
 					"8182838485868788899091929394959697"
 					"9899";
 
-/* Appends a string literal. */
+/* Append a string literal. */
 #define GT_PUT(p, literal) (memcpy(p, literal, sizeof(literal) - 1), (p) + (sizeof(literal) - 1))
 
 static inline char *gt_put(char *p, const char *text, size_t length)
@@ -26,7 +26,7 @@ static inline char *gt_put(char *p, const char *text, size_t length)
 
 static inline unsigned gt_decimal_length(uint64_t v)
 {
-	/* bits * log10(2), corrected by one comparison */
+	/* bits * log10(2), corrected with one comparison */
 	/* clang-format off */
 	static const uint64_t power[20] = {
 		0, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000,
@@ -78,8 +78,8 @@ static inline char *gt_put_hex(char *p, uint64_t v)
 	return p + length;
 }
 
-/* The eight digits of @v < 10^8, leading zeros too, first digit in the lowest byte: as a word to
- * be stored. Each step splits all groups of digits at once: 8 into 4 and 4, those into 2 and 2,
+/* Return the eight digits of @v < 10^8, with leading zeros, first digit in the lowest byte: a word
+ * to be stored. Each step splits all groups of digits at once: 8 into 4 and 4, those into 2 and 2,
  * those into 1 and 1. */
 static inline uint64_t gt_eight_digits(uint32_t v)
 {
@@ -92,7 +92,7 @@ static inline uint64_t gt_eight_digits(uint32_t v)
 	return groups | 0x3030303030303030u;
 }
 
-/* ns as us with three decimals; writes up to 24 bytes whatever it returns */
+/* Write ns as us with three decimals; writes up to 24 bytes regardless of the result */
 static inline char *gt_put_us(char *p, uint64_t ns)
 {
 	char digits[32];
@@ -108,7 +108,7 @@ static inline char *gt_put_us(char *p, uint64_t ns)
 		memcpy(p, digits + 8 - length, 8);
 		p += length - 3;
 		*p = '.';
-		memcpy(p + 1, digits + 5, 4); /* one byte too many is written, for a whole word */
+		memcpy(p + 1, digits + 5, 4); /* writes one extra byte, to use a whole word */
 		return p + 4;
 	}
 	if (ns < 10000000000000000u) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See occupancy.h. The rules are those of NVIDIA's programming guide: a block takes whole warps,
- * registers by the warp in one of four parts of the multiprocessor, shared memory in steps. */
+/* See occupancy.h. The rules are from NVIDIA's programming guide: a block takes whole warps,
+ * registers in units of warps from one of four parts of the multiprocessor, shared memory in
+ * steps. */
 #include "export/occupancy.h"
 
 #include <stdlib.h>
@@ -8,10 +9,10 @@
 enum {
 	MAJOR_LEAST = 7,
 	PARTS = 4,             /* of a multiprocessor's registers */
-	REGISTERS_STEP = 256,  /* of a warp */
-	SHARED_STEP = 128,     /* from compute capability 8.0 on, .. */
-	SHARED_STEP_OLD = 256, /* .. and before */
-	REGISTERS_MAX = 255,   /* of a thread */
+	REGISTERS_STEP = 256,  /* per warp */
+	SHARED_STEP = 128,     /* from compute capability 8.0 on */
+	SHARED_STEP_OLD = 256, /* before 8.0 */
+	REGISTERS_MAX = 255,   /* per thread */
 };
 
 static uint32_t number(const struct gt_object_info *device, const char *key)

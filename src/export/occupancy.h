@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How much of a CUDA device a kernel can fill, from what the device's and the kernel's rows say:
- * the numbers that torch.profiler gives beside a kernel. From compute capability 7.0 on. */
+/* How much of a CUDA device a kernel can fill, from the properties of the device and the kernel:
+ * the numbers that torch.profiler reports for a kernel. From compute capability 7.0 on. */
 #ifndef GPUTAP_EXPORT_OCCUPANCY_H
 #define GPUTAP_EXPORT_OCCUPANCY_H
 
@@ -9,27 +9,27 @@
 
 #include "capture/capture.h"
 
-/* Of a device; 0: not known. */
+/* Properties of a device; 0: not known. */
 struct gt_occupancy_device {
 	uint32_t multiprocessors, warp_size, major;
-	/* of a multiprocessor; reserved: shared memory that each block takes besides */
+	/* per multiprocessor; reserved: additional shared memory of each block */
 	uint32_t threads, blocks, registers, shared_bytes, reserved_bytes;
 };
 
 struct gt_occupancy_kernel {
-	uint32_t registers; /* of a thread */
+	uint32_t registers; /* per thread */
 	uint32_t shared_bytes, block_threads;
 	uint64_t blocks;
 };
 
 void gt_occupancy_device_read(struct gt_occupancy_device *d, const struct gt_object_info *device);
 
-/* Blocks that a multiprocessor runs at once. Return: false: not known. */
+/* Compute the blocks that a multiprocessor runs at once. Return false: not known. */
 bool gt_occupancy_blocks(const struct gt_occupancy_device *d, const struct gt_occupancy_kernel *k,
 			 uint32_t *blocks);
 
-/* Per cent of a multiprocessor's threads, rounded; blocks that the grid does not have count as
- * missing. Return: false: not known. */
+/* Compute the per cent of a multiprocessor's threads used, rounded; blocks that the grid lacks
+ * count as unused. Return false: not known. */
 bool gt_occupancy_percent(const struct gt_occupancy_device *d, const struct gt_occupancy_kernel *k,
 			  uint32_t *percent);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Buffered output of the exporters, see out.h.
  *   | base ... next ... flush_at | room GT_OUT_ROOM_MAX |
- * The buffer is written when next has passed flush_at, so that filling it needs no check per
- * byte. The kernel's share of an export is finding and filling pages of its cache. It is a third
- * less when the file's blocks are asked for ahead of the writing, in large parts, and when a
- * write ends where a page does; closing gives back what was too much. */
+ * The buffer is written when next has passed flush_at, so that filling it needs no check per byte.
+ * The kernel's share of an export's time is finding and filling pages of its cache. It is a third
+ * less if the file's blocks are allocated ahead of the writing, in large parts, and if a write ends
+ * at a page boundary; closing frees the excess. */
 #include "export/out.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 enum {
 	PAGE = 4096,
-	/* bytes asked for at once, by files that have grown to a quarter of that */
+	/* bytes allocated at once, for files that have grown to a quarter of that */
 	RESERVE = 32 << 20,
 };
 
@@ -33,15 +33,15 @@ static void fail_output(struct gt_out *out, int status)
 		out->status = gt_error(status, "write %s", out->path);
 }
 
-/* Blocks for what comes. Where that does not work (a pipe, a file system without it, a disk
- * nearly full), it is only slower. */
+/* Allocate blocks in advance. If this fails (a pipe, a file system without it, a disk nearly full),
+ * the export is only slower. */
 static void reserve_out(struct gt_out *out, size_t bytes)
 {
 	if (out->bytes + bytes <= out->reserved || out->bytes < RESERVE / 4)
 		return;
 	if (fallocate(out->fd, FALLOC_FL_KEEP_SIZE, (off_t)out->bytes, RESERVE) == 0)
 		out->has_reserved = true;
-	out->reserved = out->bytes + RESERVE; /* if it failed: not asked again so soon */
+	out->reserved = out->bytes + RESERVE; /* after a failure: do not retry soon */
 }
 
 static void write_all(struct gt_out *out, const void *data, size_t bytes)
@@ -133,13 +133,13 @@ void gt_out_flush(struct gt_out *out)
 	size_t bytes = (size_t)(out->next - out->base), rest = 0;
 
 	if (out->status) {
-		; /* the buffer is only emptied */
+		; /* the buffer is just cleared */
 	} else if (out->gzip) {
 		deflate_all(out, false);
 	} else {
 		rest = bytes % PAGE;
 		write_all(out, out->base, bytes - rest);
-		/* apart: a buffer to flush has many pages */
+		/* the areas do not overlap: a buffer to flush has many pages */
 		memcpy(out->base, out->base + bytes - rest, rest);
 	}
 	out->next = out->base + rest;
@@ -162,7 +162,7 @@ void gt_out_write(struct gt_out *out, const void *data, size_t bytes)
 
 int gt_out_finish(struct gt_out *out, int status)
 {
-	if (status) { /* nothing more of it counts */
+	if (status) { /* the rest does not matter any more */
 		close(out->fd);
 		free(out->gzip);
 		free(out->base);
@@ -174,7 +174,7 @@ int gt_out_finish(struct gt_out *out, int status)
 		write_all(out, out->base, (size_t)(out->next - out->base));
 	if (out->has_reserved && !out->status && ftruncate(out->fd, (off_t)out->bytes) < 0)
 		fail_output(out, -errno);
-	/* a full disk may be reported only here, on network file systems */
+	/* network file systems may report a full disk only here */
 	if (close(out->fd) < 0)
 		fail_output(out, -errno);
 	free(out->gzip);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The file that an exporter writes: one large buffer, written out when it is full, optionally
- * through gzip (one member, ISA-L level 1). An exporter asks for room, fills it by pointer, and
- * says where it stopped. The first error stays; what is written after it goes nowhere. */
+/* The file that an exporter writes: one large buffer, written when it is full, optionally through
+ * gzip (one member, ISA-L level 1). An exporter requests room, fills it through a pointer, and
+ * passes back where it stopped. The first error is kept; later output is discarded. */
 #ifndef GPUTAP_EXPORT_OUT_H
 #define GPUTAP_EXPORT_OUT_H
 
@@ -13,32 +13,31 @@
 struct gt_gzip;
 
 enum {
-	/* bytes of one write(); the kernel makes pages of its cache as large as it may, so not
-	 * less */
+	/* bytes of one write(); the kernel uses the largest possible cache pages, so not less */
 	GT_OUT_WRITE = 1 << 19,
-	GT_OUT_ROOM_MAX = 1 << 18, /* most that gt_out_room() gives */
+	GT_OUT_ROOM_MAX = 1 << 18, /* maximum that gt_out_room() returns */
 };
 
 struct gt_out {
 	char *base, *next, *flush_at;
 	struct gt_gzip *gzip;
-	const char *path; /* borrowed, for causes */
+	const char *path; /* borrowed, for error messages */
 	int fd;
-	int status;        /* first error; it has its cause already */
-	uint64_t bytes;    /* given to write() so far */
-	uint64_t reserved; /* blocks up to here were asked for .. */
-	bool has_reserved; /* .. and some were given */
+	int status;        /* first error; its cause is recorded already */
+	uint64_t bytes;    /* passed to write() so far */
+	uint64_t reserved; /* blocks are allocated up to here */
+	bool has_reserved; /* an allocation succeeded */
 };
 
-/* Create @path, which must not exist. Return: 0 or negative errno with a cause. */
+/* Create @path, which must not exist. Return 0 or negative errno with a cause. */
 int gt_out_open(struct gt_out *out, const char *path, bool gzip);
-/* Write what is left and close; with a @status of the exporter's that is not 0, only close.
- * Return: that, else the first error of all, or 0. @out needs no more care. */
+/* Write the rest and close; if the exporter's @status is not 0, only close. Return that, else the
+ * first error, or 0. @out needs no other cleanup. */
 int gt_out_finish(struct gt_out *out, int status);
-/* Write most of what there is: the buffer has room again. */
+/* Write most of the buffer, so that it has room again. */
 void gt_out_flush(struct gt_out *out);
 
-/* At least GT_OUT_ROOM_MAX bytes to write to. */
+/* Return room of at least GT_OUT_ROOM_MAX bytes. */
 static inline char *gt_out_room(struct gt_out *out)
 {
 	if (__builtin_expect(out->next >= out->flush_at, 0))
@@ -51,7 +50,7 @@ static inline void gt_out_end(struct gt_out *out, char *end)
 	out->next = end;
 }
 
-/* Any length. */
+/* Write data of any length. */
 void gt_out_write(struct gt_out *out, const void *data, size_t bytes);
 static inline void gt_out_text(struct gt_out *out, const char *text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the exporters to SQLite share: two passes over the capture, calls and then device work,
+/* Helpers for the exporters to SQLite: two passes over the capture, calls and then GPU activities,
  * with one progress. */
 #ifndef GPUTAP_EXPORT_PASSES_H
 #define GPUTAP_EXPORT_PASSES_H
@@ -22,7 +22,7 @@ static inline void gt_pass_report(void *data, uint64_t done, uint64_t total)
 			     GT_PASSES * total);
 }
 
-/* @step: takes an item; false: that is enough. Return: 0, or what reading said. */
+/* @step: takes an item; false: stop. Return 0, or the reader's error. */
 static inline int gt_pass_run(
 	struct gt_view *view, unsigned number, const struct gt_export_options *options,
 	bool (*step)(void *exporter, unsigned pass, const struct gt_item *item), void *exporter)

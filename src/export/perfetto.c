@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* Perfetto's native format: a stream of TracePacket messages of TrackEvents.
  *
- *   sequence 1           clocks, processes, devices, what the capture says of itself, gputap's
- *                        events
+ *   sequence 1           clocks, processes, devices, metadata of the capture, gputap's events
  *   one per thread       calls as slice begin and end; times are deltas (incremental clock), so
- *                        calls must come in order of begin, which is what a cursor gives
- *   one per thread and   what the program says of itself (ROCTx), see perfetto_ranges.c
- *   one per queue row    device work; times are from the trace's start, because work comes in any
- *                        order
+ *                        calls must come in order of start, as a cursor returns them
+ *   one per thread and   ranges and marks of the program (ROCTx), see perfetto_ranges.c
+ *   one per queue row     GPU activities; times are from the trace's start, because these come in
+ *                        any order
  *   sequence 1, at the   launches of graphs, around their nodes, see perfetto_replays.c; memory in
  *   end                  use, see perfetto_memory.c; when processes were not recorded, see
  *                        perfetto_pauses.c; why devices were idle, see perfetto_idle.c
  *
- * A sequence says once: its track, its clock, and every text that it names by number (interned).
- * All clocks hang on BOOTTIME at one moment, `zero`: the reader wants the snapshots of a clock
- * to rise through the file. Slices of a track nest by position in the file where times are
- * equal, so a call's end is written before the begin of what comes after it, and rows
- * (track_rows.h) keep device slices of a track apart. A flow leads from a call to the device work
- * that it caused; its id is the correlation number.
- * Memory: by threads, queues, names, launches of graphs, and calls that allocate or free.
- * Numbers of fields: protos/perfetto/trace/ of the Perfetto project. */
+ * A sequence declares once: its track, its clock, and every text that it refers to with a number
+ * (interned). All clocks are tied to BOOTTIME at one moment, `zero`: the reader requires the
+ * snapshots of a clock to increase through the file. Slices of a track with equal times nest by
+ * position in the file, so the end of a call is written before the next one begins, and rows
+ * (track_rows.h) keep device slices of a track apart. A flow leads from a call to the GPU activity
+ * that it launched; its id is the correlation number.
+ * Memory: depends on the number of threads, queues, names, launches of graphs, and calls that
+ * allocate or free. Field numbers: protos/perfetto/trace/ of the Perfetto project. */
 #include "export/perfetto.h"
 
 #include <stdio.h>
@@ -29,7 +28,7 @@
 #include "export/text.h"
 #include "util/error.h"
 
-/* What the capture says of itself ----------------------------------------------- */
+/* Metadata of the capture ------------------------------------------------------- */
 
 static char *self_packet(struct gt_pf *x, uint64_t ns, uint64_t track, const char *category,
 			 const char *name, char **packet, char **event)
@@ -96,16 +95,16 @@ static void write_process(struct gt_pf *x, const struct gt_process_info *process
 	for (unsigned n = 0; word && *word && n < COMMAND_WORDS; n++, word += strlen(word) + 1)
 		p = gt_pf_put_text(p, PROCESS_COMMAND, word);
 	gt_pb_close(p, inner);
-	/* the reader keeps this for people; the command line above it drops */
+	/* the reader keeps this for display; it drops the command line above */
 	p = gt_pf_put_text(p, TRACK_DESCRIPTION,
 			   gt_view_command(process->argv, command, sizeof command));
 	gt_pb_close(p, mark);
 	gt_pf_packet_close(x, p, packet);
 }
 
-/* One track a pid: an exec goes on in the same one. The newest process gives the name; the reader
- * keeps the first that it sees, so there is one descriptor only. Readers number processes as they
- * come, so ranks come in their order. */
+/* Write one track per pid: an exec continues in the same track. The newest process gives the name;
+ * the reader keeps the first descriptor that it sees, so only one is written. Readers number
+ * processes in order of arrival, so ranks come in their order. */
 static int write_processes(struct gt_pf *x)
 {
 	const struct gt_capture *c = x->view.capture;
@@ -152,7 +151,7 @@ static const char *end_text(enum gt_capture_end end)
 					  : "no: tracing did not end properly";
 }
 
-/* A track "gputap" with one instant that has all of it as arguments. */
+/* Write a track "gputap" with one instant that has all metadata as arguments. */
 static void write_about(struct gt_pf *x, const struct gt_export_options *options)
 {
 	const struct gt_session_info *session = gt_capture_session(x->view.capture);
@@ -262,7 +261,7 @@ static void free_exporter_parts(struct gt_pf *x)
 	gt_view_fini(&x->view);
 }
 
-/* The record loops use what the CPU has. */
+/* Write all records, with the loop for this CPU. */
 static int write_records(struct gt_pf *x, const struct gt_export_options *options)
 {
 #if GT_PF_V3
@@ -302,7 +301,7 @@ static int write_file(struct gt_pf *x, const char *path, const struct gt_export_
 	return gt_out_finish(&x->out, status);
 }
 
-/* Of no sequence. */
+/* Owned by no sequence. */
 static const struct gt_pf_call no_call;
 
 static int write_perfetto(const struct gt_capture *c, const char *path,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside the Perfetto exporter: perfetto.c has the frame (sequences, tracks, texts by number,
- * what the capture says of itself), perfetto_records.c the two loops that write each call and
- * each item of work, perfetto_ranges.c what the program says of itself, perfetto_replays.c
- * launches of graphs, perfetto_memory.c memory in use, perfetto_pauses.c when processes were not
- * recorded, perfetto_idle.c why devices were idle. */
+/* Internals of the Perfetto exporter: perfetto.c has the frame (sequences, tracks, interned texts,
+ * metadata of the capture), perfetto_records.c the two loops that write calls and GPU activities,
+ * perfetto_ranges.c the program's ranges, perfetto_replays.c launches of graphs, perfetto_memory.c
+ * memory in use, perfetto_pauses.c when processes were not recorded, perfetto_idle.c why devices
+ * were idle. */
 #ifndef GPUTAP_EXPORT_PERFETTO_H
 #define GPUTAP_EXPORT_PERFETTO_H
 
@@ -92,7 +92,7 @@ enum {
 };
 
 enum {
-	FLAG_CLEARED = 1, /* interned texts and defaults begin here */
+	FLAG_CLEARED = 1, /* interned texts and defaults start here */
 
 	TYPE_BEGIN = 1,
 	TYPE_END = 2,
@@ -103,20 +103,21 @@ enum {
 
 	CLOCK_REALTIME_ID = 1,
 	CLOCK_BOOTTIME_ID = 6,
-	CLOCK_DELTA = 64, /* ids from 64 belong to a sequence: ns since its previous packet */
+	CLOCK_DELTA = 64, /* ids from 64 are per sequence: ns since its previous packet */
 	CLOCK_ZERO = 65,  /* ns since `zero` */
 
 	ORDER_EXPLICIT = 3,
 	SEQUENCE_MAIN = 1,
 
-	IID_NULL = 1, /* "NULL" among the texts of values; others are from 2 */
+	IID_NULL = 1, /* "NULL" among the texts of values; others start at 2 */
 	ARGS_MAX = 24,
 	TEXT_MAX = 512, /* bytes of a text, before it is made valid */
 	COMMAND_WORDS = 8,
-	ANNOTATIONS_MAX = 12 << 10, /* after this a slice gets no more of them: GT_PB_OPEN_MAX */
+	/* beyond this size a slice gets no more annotations: GT_PB_OPEN_MAX */
+	ANNOTATIONS_MAX = 12 << 10,
 };
 
-/* Keys of annotations that are not arguments of calls: in SQL `debug.<key>`. */
+/* Keys of annotations other than arguments of calls: in SQL `debug.<key>`. */
 #define KEYS(X)                                           \
 	X(CORRELATION, "correlation", UINT)               \
 	X(ERROR, "error", STRING)                         \
@@ -154,24 +155,24 @@ enum {
 #undef X
 };
 
-/* An annotation up to its value, put down as one word; the length, its second byte, comes when
- * the value is there. */
+/* The start of an annotation, up to its value, written as one word; its second byte, the length, is
+ * set once the value is there. */
 struct gt_pf_annotation {
 	uint64_t start;
 	uint8_t bytes;
 };
 
-/* An argument as it was written for a value, the whole annotation: 17 bytes at most, 7 before
- * the value and 10 of it. */
+/* The annotation of an argument for one value, as written: at most 17 bytes, 7 before the value and
+ * 10 of it. */
 struct gt_pf_value {
 	char data[23];
 	uint8_t bytes;
-	uint64_t value; /* of a free one: not such that it is looked for here */
+	uint64_t value; /* in a free entry: a value that is not searched for here */
 };
 enum { VALUES = 16, VALUE_ALIGNED = 32 };
 static_assert(sizeof(struct gt_pf_value) == VALUE_ALIGNED, "copied whole");
 
-/* 32 bytes that the compiler moves at once where it can; memcpy() takes two halves. */
+/* 32 bytes that the compiler moves in one step if it can; memcpy() takes two halves. */
 typedef uint8_t gt_pf_whole __attribute__((vector_size(VALUE_ALIGNED), aligned(1), may_alias));
 
 static inline void gt_pf_put_whole(void *to, const void *from)
@@ -185,7 +186,7 @@ static inline char *gt_pf_put_value(char *p, const struct gt_pf_value *value)
 	return p + value->bytes;
 }
 
-/* Where among VALUES a value is looked for, in bytes. */
+/* Return the place of a value among VALUES, in bytes. */
 #define GT_PF_FACTOR UINT64_C(0x9e3779b97f4a7c15)
 static inline size_t gt_pf_value_at(uint64_t value, uint64_t factor)
 {
@@ -197,40 +198,41 @@ static inline size_t gt_pf_value_slot(uint64_t value)
 	return gt_pf_value_at(value, GT_PF_FACTOR) / VALUE_ALIGNED;
 }
 
-/* One argument of an operation. */
+/* An argument of an operation. */
 struct gt_pf_argument {
-	struct gt_pf_annotation form[2]; /* [0] the value as it is, [1] a text by number */
+	struct gt_pf_annotation form[2]; /* [0] the value itself, [1] an interned text */
 	uint32_t key;
-	uint8_t length_arg; /* argument that a payload's text may depend on */
+	uint8_t length_arg; /* argument on which the text of a payload may depend */
 };
 
-/* How a slice begins: track event up to its length, at [1], type, name, category, flow,
- * correlation number. Of 16384 numbers that come one after the other only the lowest 14 bits
- * differ, in two places. */
+/* The start of a slice: track event up to its length, at [1], type, name, category, flow,
+ * correlation number. Among 16384 consecutive numbers only the lowest 14 bits differ, in two
+ * places. */
 struct gt_pf_begin {
-	char data[48];    /* 41 bytes at most */
-	uint64_t id_high; /* of the ids that it is for, without those bits; UINT64_MAX: of none */
-	uint16_t in_flow, in_value;       /* bits beside them there */
-	uint8_t flow_at, value_at, bytes; /* flow_at: behind the data where there is no flow */
+	char data[48];              /* 41 bytes at most */
+	uint64_t id_high;           /* upper bits of the ids that it is for; UINT64_MAX: none */
+	uint16_t in_flow, in_value; /* other bits in those places */
+	uint8_t flow_at, value_at, bytes; /* flow_at: after the data if it has no flow */
 };
 
-/* Of one operation. */
+/* Data of one operation. */
 struct gt_pf_call {
 	uint32_t op;
 	struct gt_pf_begin begin;
-	struct gt_pb_snippet event;   /* the part of it that stays: at most 16 bytes */
-	struct gt_pf_sequence *owner; /* that last had such a call: it knows the operation */
-	uint32_t named;               /* bits: arguments whose values have names .. */
-	/* .. and that are a payload if there is one, else the word; 0 is "NULL" */
+	struct gt_pb_snippet event; /* its constant part: at most 16 bytes */
+	/* the last one with such a call: it has the operation's texts */
+	struct gt_pf_sequence *owner;
+	uint32_t named; /* bits: arguments whose values have names */
+	/* bits: arguments written as their payload if present, else as the word; 0 is "NULL" */
 	uint32_t addresses;
-	/* of those whose payload's text depends on another argument that this `op` has */
+	/* bits: those of `addresses` whose text depends on another argument that this `op` has */
 	uint32_t lengths;
-	uint8_t nargs;      /* that are known */
-	uint8_t shown;      /* of them, in calls of this `op` */
-	uint8_t flow_bytes; /* of a call that submits; 0 */
-	bool by_return;     /* the status is what it returns */
+	uint8_t nargs;      /* known arguments */
+	uint8_t shown;      /* number of those in calls of this `op` */
+	uint8_t flow_bytes; /* for a call that submits; else 0 */
+	bool by_return;     /* the status is the return value */
 	bool allocates;     /* it allocates or frees memory */
-	/* behind args, VALUES of each: those that came lately, for most come again */
+	/* after args, VALUES of each: recent ones, because most recur */
 	struct gt_pf_value *values;
 	struct gt_pf_argument args[];
 };
@@ -239,50 +241,51 @@ enum {
 	FLOW_BYTES = 10,
 	RECENT = 64,
 	BEGIN_BITS = 14,
-	OPEN_MAX = 256, /* each is deeper than the one before, and a depth has 8 bits */
+	OPEN_MAX = 256, /* each is deeper than the previous one, and a depth has 8 bits */
 };
 
-/* A call whose end is not written yet. */
+/* A call whose end has not been written. */
 struct gt_pf_open {
 	uint64_t end_ns;
 	uint32_t depth;
 };
 
-/* The annotation of a correlation number, as it was written last. */
+/* The last annotation of a correlation number, as written. */
 struct gt_pf_correlation {
-	uint64_t high;       /* without its lowest 7 bits; UINT64_MAX: of none */
-	uint64_t id_high;    /* the same of the id that had it */
+	uint64_t high;       /* number without its lowest 7 bits; UINT64_MAX: none */
+	uint64_t id_high;    /* id of the call, without its lowest 7 bits */
 	char data[24];       /* 15 bytes at most */
-	uint8_t bytes, more; /* more: bit that says that the lowest 7 are not all */
+	uint8_t bytes, more; /* more: the bit that marks further bytes after the lowest 7 bits */
 };
 
 /* A writer of packets that share texts, track and clock. */
 struct gt_pf_sequence {
-	/* at most 16 bytes each: what every packet has inside (the sequence); a packet up to its
-	 * time, with room for the length at [1] */
+	/* at most 16 bytes each: the part that every packet contains (the sequence); a packet up to
+	 * its time, with room for the length at [1] */
 	struct gt_pb_snippet head, timed_head;
-	struct gt_pb_snippet work; /* annotations that all work of a row has: device and queue */
+	/* annotations shared by all activities of a row: device and queue */
+	struct gt_pb_snippet work;
 	uint32_t id;
 	struct gt_pf_correlation correlation;
-	uint64_t last_ns, last_begin_ns; /* of the delta clock; where the last call began */
+	uint64_t last_ns, last_begin_ns; /* of the delta clock; start of the last call */
 	struct gt_bits ops, keys, words, names, categories; /* interned already */
 	struct gt_pf_open *open;                            /* of a thread: OPEN_MAX */
 	uint32_t open_count;
-	struct gt_pf_ranges *ranges; /* of a thread that has any; its own tracks */
+	struct gt_pf_ranges *ranges; /* for a thread that has ranges; their tracks */
 };
 
-/* Of a queue. */
+/* Rows of a queue. */
 struct gt_pf_rows {
 	unsigned count;
 	struct gt_pf_sequence row[];
 };
 
-/* Payloads seen lately, so that what comes again becomes a text by number. */
+/* Recent payloads, so that a recurring one becomes an interned text. */
 struct gt_pf_payload {
-	uint64_t data[4], length, head;     /* head: struct gt_payload, of the argument .. */
-	uint32_t op;                        /* .. of this operation; 0: free */
-	struct gt_view_text *word;          /* from the second time on */
-	const struct gt_pf_sequence *owner; /* that has the text already, and last had it */
+	uint64_t data[4], length, head;     /* head: struct gt_payload, of the argument */
+	uint32_t op;                        /* of this operation; 0: free */
+	struct gt_view_text *word;          /* set from the second time on */
+	const struct gt_pf_sequence *owner; /* the last one to use it, which has the text */
 	struct gt_pf_value written;
 	char pad[24];
 };
@@ -295,19 +298,18 @@ static inline unsigned gt_pf_payload_slot(uint64_t hash)
 }
 static_assert(PAYLOADS == 1 << (64 - 53), "bits of the hash");
 
-/* How the track event of device work begins, up to its length, at [1], and type, name,
- * category; those of late. */
+/* The start of a track event of a GPU activity, up to its length, at [1], and type, name, category;
+ * recent ones. */
 struct gt_pf_work {
-	uint64_t name;     /* process and string .. */
-	uint32_t sequence; /* .. on a sequence, which knows the name; 0: free */
+	uint64_t name;     /* process and string */
+	uint32_t sequence; /* on this sequence, which has the name; 0: free */
 	uint8_t device_op, class, bytes;
 	char data[16];
 };
 enum { WORKS = 256 };
 static_assert(sizeof(struct gt_pf_work) == 32, "several to a cache line");
 
-/* Sizes of device work as annotations, "64 x 64", those of late. A free one is that of no
- * sizes. */
+/* Sizes of GPU activities as annotations, "64 x 64", recent ones. A free entry has the sizes 0. */
 struct gt_pf_size {
 	uint64_t size[3]; /* global, local */
 	uint8_t bytes;
@@ -318,24 +320,24 @@ enum { SIZES = 256 };
 struct gt_pf {
 	struct gt_out out;
 	struct gt_view view;
-	uint64_t zero, seed; /* ns; of track numbers */
+	uint64_t zero, seed; /* ns; seed of track numbers */
 	uint32_t sequences;
 	const char **arg_names; /* all names of arguments; number: KEY_COUNT + index */
 	uint32_t arg_name_count;
-	struct gt_bits devices;  /* that have a track */
-	struct gt_ranges ranges; /* that are started and stopped */
+	struct gt_bits devices;  /* devices that have a track */
+	struct gt_ranges ranges; /* started and stopped ones */
 	struct gt_innermost innermost;
-	struct gt_launch_frames launches; /* functions that calls were made from */
+	struct gt_launch_frames launches; /* call stacks of calls */
 	struct gt_replays replays;
-	struct gt_memory_use memory;              /* by the calls that were written */
-	const struct gt_view_queue *replay_queue; /* whose launches are written .. */
-	unsigned replay_track_rows;               /* .. in so many rows until now */
-	/* of the call at hand: arguments that have a payload; one that has to be formatted is
+	struct gt_memory_use memory;              /* from the calls written */
+	const struct gt_view_queue *replay_queue; /* queue whose launches are being written .. */
+	unsigned replay_track_rows;               /* .. and the number of its rows so far */
+	/* of the current call: arguments that have a payload; one that must be formatted points to
 	 * `unknown`, with another value */
 	uint32_t given_bits;
 	const struct gt_pf_value *given[ARGS_MAX];
 	struct gt_pf_value unknown[ARGS_MAX];
-	struct gt_pf_call *recent[RECENT]; /* operations of late, by their numbers; not NULL */
+	struct gt_pf_call *recent[RECENT]; /* recent operations, by number; not NULL */
 	struct gt_pf_payload payloads[PAYLOADS];
 	struct gt_pf_work works[WORKS];
 	struct gt_pf_size sizes[SIZES];
@@ -354,28 +356,28 @@ enum gt_pf_tracks {
 	GT_PF_TRACKS_PAUSES
 };
 
-/* Numbers of tracks differ from capture to capture, so that files may be joined. */
+/* Return a track number. They differ between captures, so that files can be joined. */
 uint64_t gt_pf_track(const struct gt_pf *x, enum gt_pf_tracks kind, uint64_t a, uint64_t b);
-/* Of a thread in its process. */
+/* Return the key of a thread in its process. */
 static inline uint64_t gt_pf_thread_key(const struct gt_view_thread *t)
 {
 	return t->tid ? t->tid : UINT64_C(1) << 32 | t->ordinal;
 }
 
-/* Begin a sequence: its clock and, unless 0, its track. */
+/* Start a sequence: its clock and, unless 0, its track. */
 void gt_pf_sequence_begin(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t clock,
 			  uint64_t track);
-/* All but its ranges, gt_pf_ranges_fini(). */
+/* Free all but its ranges: gt_pf_ranges_fini(). */
 void gt_pf_sequence_fini(struct gt_pf_sequence *s);
 char *gt_pf_put_text(char *p, uint32_t field, const char *text);
 void gt_pf_intern(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t field, uint64_t iid,
 		  const char *text);
 
-/* An operation, with what a sequence needs before its first call of it, and after another's
- * call. NULL: no memory, with a cause. */
+/* Return an operation, prepared for the sequence's first call of it, and after another's call.
+ * NULL: no memory, with a cause. */
 struct gt_pf_call *gt_pf_operation(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t op);
-/* A thread's sequence and track, on its first record; that of a queue's row. NULL: no memory,
- * with a cause. */
+/* Return a thread's sequence, with its track, on its first record; that of a queue's row. NULL: no
+ * memory, with a cause. */
 struct gt_pf_sequence *gt_pf_thread_begin(struct gt_pf *x, struct gt_view_thread *t);
 struct gt_pf_sequence *gt_pf_row_slow(struct gt_pf *x, struct gt_view_queue *q, unsigned row);
 
@@ -388,42 +390,43 @@ static inline struct gt_pf_sequence *gt_pf_row(struct gt_pf *x, struct gt_view_q
 							    : gt_pf_row_slow(x, q, row);
 }
 
-/* A call by which thread @t says something of itself (gt_mark_of()). Return: 0 or negative errno
- * with a cause. */
+/* Write a mark or range call of thread @t (gt_mark_of()). Return 0 or negative errno with a
+ * cause. */
 int gt_pf_mark(struct gt_pf *x, struct gt_view_thread *t, const struct gt_item *call);
-/* What nobody ended, after the last record. */
+/* Write ranges that were not ended, after the last record. */
 int gt_pf_ranges_end(struct gt_pf *x);
 void gt_pf_ranges_fini(struct gt_pf_ranges *r);
-/* Launches of graphs, after the last record. Return: 0 or negative errno with a cause. */
+/* Write launches of graphs, after the last record. Return 0 or negative errno with a cause. */
 int gt_pf_replays(struct gt_pf *x);
-/* Memory in use over time, after the last record. Return: the same. */
+/* Write memory in use over time, after the last record. Return the same. */
 int gt_pf_memory(struct gt_pf *x);
-/* perfetto_pauses.c, after them */
+/* perfetto_pauses.c, also after the last record */
 int gt_pf_pauses(struct gt_pf *x);
-/* Why devices were idle, after the last record. Return: the same. */
+/* Write why devices were idle, after the last record. Return the same. */
 int gt_pf_idle(struct gt_pf *x, const struct gt_export_options *options);
 
-/* For sequence 1, which interns nothing. */
+/* For sequence 1, which interns no texts. */
 char *gt_pf_annotate_named(char *p, const char *name, uint64_t value);
 char *gt_pf_annotate_named_signed(char *p, const char *name, int64_t value);
 char *gt_pf_annotate_named_text(char *p, const char *name, const char *text);
-/* "queue 2: copies (out of order)": with the program's name for it, if it gave one, and the process
- * where there are several. */
+/* Write "queue 2: copies (out of order)": with the program's name for it, if any, and the process
+ * if there are several. */
 enum { GT_PF_LABEL = 256 };
 void gt_pf_queue_label(const struct gt_pf *x, const struct gt_view_queue *q, char *label,
 		       size_t size);
-/* Number of a device's track; 0: not known. */
+/* Return the number of a device's track; 0: not known. */
 static inline uint32_t gt_pf_device_bit(uint32_t device)
 {
 	return device == UINT32_MAX ? 0 : device + 1;
 }
-/* Among the tracks of its device; the one before is that of the graphs launched there. */
+/* Return its rank among the tracks of its device; the rank before it is for graphs launched
+ * there. */
 static inline uint64_t gt_pf_queue_rank(const struct gt_view_queue *q)
 {
 	return 2 * (uint64_t)q->stream;
 }
 
-/* All records. Compiled for any CPU and for x86-64 with BMI2. */
+/* Write all records. Compiled for any CPU and for x86-64 with BMI2. */
 int gt_pf_records_any(struct gt_pf *x, const struct gt_export_options *options);
 int gt_pf_records_v3(struct gt_pf *x, const struct gt_export_options *options);
 
@@ -437,7 +440,7 @@ static inline char *gt_pf_annotate(char *p, const struct gt_pf_annotation *a, ui
 	return end;
 }
 
-/* By one of the numbers of KEYS(): what is before the value is known to the compiler. */
+/* With a number of KEYS(): the compiler knows the bytes before the value. */
 enum { GT_PF_VALUE_AT = 5 };
 #define GT_PF_ANNOTATE(p, name, value) gt_pf_annotate_key(p, KEY_##name, FIELD_##name, value)
 static inline char *gt_pf_annotate_key(char *p, enum key key, unsigned field, uint64_t value)
@@ -454,8 +457,8 @@ static inline char *gt_pf_annotate_key(char *p, enum key key, unsigned field, ui
 }
 static_assert(KEY_COUNT < 128 && ANNOTATION_POINTER < 16, "one byte each");
 
-/* A packet, up to its time or without one; nearly always so short that its length, at @packet,
- * has one byte. */
+/* Open a packet, up to its time or without one; usually so short that its length, at @packet, takes
+ * one byte. */
 static inline char *gt_pf_timed_open(char *p, const struct gt_pf_sequence *s, uint64_t time,
 				     char **packet)
 {
@@ -469,7 +472,7 @@ static inline char *gt_pf_short_open(struct gt_pf *x, const struct gt_pf_sequenc
 			       &s->head);
 }
 
-/* @mark: of the track event, which ends where the packet does. Return: the end */
+/* @mark: of the track event, which ends where the packet does. Return the end. */
 static inline char *gt_pf_short_close(char *p, char *packet, char *mark)
 {
 	if (__builtin_expect(p - packet > 128, 0)) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Why devices were idle, in Perfetto: a track "idle" of each device, above its queues, with a slice
- * for each part of a gap, named by its cause (idle_parts.h). Parts of a device come in the order of
- * their begin and do not overlap, device after device: each has a sequence of its own, whose texts
- * have numbers. A capture may have millions of them. */
+ * for each part of a gap, named after its cause (idle_parts.h). Parts of a device come in the order
+ * of their start and do not overlap, device after device: each device has a separate sequence with
+ * interned texts, because a capture may have millions of parts. */
 #include <errno.h>
 
 #include "export/perfetto.h"
 #include "record/operation.h"
 #include "util/error.h"
 
-/* Numbers of annotations' names on these sequences, from 1. */
+/* Interned names of annotations on these sequences, from 1. */
 #define ANNOTATIONS(X)      \
 	X(CAUSE, "cause")   \
 	X(CALL, "call")     \
@@ -34,10 +34,10 @@ enum { CATEGORY_IDLE = 1 };
 
 struct drawn {
 	struct gt_pf *x;
-	struct gt_pf_sequence sequence; /* of the device whose parts come */
+	struct gt_pf_sequence sequence; /* of the current device */
 	uint32_t device;
 	bool any;
-	struct gt_map texts; /* by address, which stays as long as parts come: number less 1 */
+	struct gt_map texts; /* number less 1 by address, which is constant while parts come */
 	int status;
 };
 
@@ -86,7 +86,7 @@ static void begin_device(struct drawn *d, uint32_t device)
 	d->any = true;
 }
 
-/* Its number on the sequence; 0: there is no text. */
+/* Return its number on the sequence; 0: no text. */
 static uint64_t intern(struct drawn *d, const char *text)
 {
 	int64_t number;
@@ -118,7 +118,7 @@ static char *put_annotation(char *p, enum annotation name, uint32_t field, uint6
 	return p;
 }
 
-/* At a time that is not before the last one's. */
+/* Open an event at a time not before the last one's. */
 static char *open_event(struct drawn *d, uint64_t ns, unsigned type, char **packet, char **event)
 {
 	struct gt_pf_sequence *s = &d->sequence;

@@ -6,7 +6,7 @@
 
 struct drawn {
 	struct gt_pf *x;
-	struct gt_bits begun; /* tracks, by their index */
+	struct gt_bits begun; /* tracks by index */
 };
 
 static uint64_t track_number(const struct gt_pf *x, const struct gt_memory_track *track)

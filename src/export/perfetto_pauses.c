@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* When processes were not recorded, in Perfetto: a track "not recorded" of each process that was
- * not all the time, with a slice for each pause, and for what a flight recorder did not keep. On
- * sequence 1, texts in full each time. */
+ * not recorded throughout, with a slice for each pause, and for the part that a flight recorder
+ * evicted. On sequence 1, with full texts. */
 #include "export/perfetto.h"
 #include "export/unrecorded_spans.h"
 #include "util/error.h"
 
-/* A pid may stand for several processes: exec. */
+/* Several processes can have one pid: exec. */
 static uint64_t track_number(const struct gt_pf *x, uint64_t pid)
 {
 	return gt_pf_track(x, GT_PF_TRACKS_PAUSES, pid, 0);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program says of itself (ROCTx), in Perfetto: tracks "ranges" under its thread's, beside
+/* Ranges and marks of a program (ROCTx), in Perfetto: tracks "ranges" under its thread's, next to
  * the calls.
  *
- *   row 0      ranges that are pushed and popped: they nest, so each is begun and ended where it
- *              was; marks as instants; whole ranges (torch's operators): what was in one comes
+ *   row 0      ranges that are pushed and popped: they nest, so begin and end are written in place;
+ *              marks as instants; whole ranges (torch's operators): records inside one come
  *              before it, and readers sort by time
- *   row 1 ..   ranges that are started and stopped, of the thread that started them: they overlap
- *              as they like, so each is written when both ends are known, where it overlaps no
- *              other (track_rows.h)
+ *     row 1 on   ranges that are started and stopped, of the thread that started them: they may
+ *              overlap, so each is written when both ends are known, in a row where it overlaps
+ *              no other (track_rows.h)
  *
- * Times are from the trace's start: ends may come with another thread's records. A range that
- * nobody ended ends with the last that any thread said. Rare against calls: texts are written in
- * full each time. */
+ * Times are from the trace's start: ends may come with another thread's records. A range that was
+ * never ended ends with the last event of any thread. Rare compared with calls: texts are written
+ * in full each time. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -54,7 +54,7 @@ static void begin_row(struct gt_pf *x, const struct gt_view_thread *t, struct gt
 	gt_pf_packet_close(x, p, packet);
 }
 
-/* NULL: no memory, with a cause. */
+/* Return NULL: no memory, with a cause. */
 static struct gt_pf_sequence *get_row(struct gt_pf *x, struct gt_view_thread *t, unsigned row)
 {
 	struct gt_pf_sequence *s = t->own ? t->own : gt_pf_thread_begin(x, t), *more;
@@ -78,7 +78,7 @@ no_memory:
 	return NULL;
 }
 
-/* Work that was submitted in it has the same number, as "external_id" and as its flow's. */
+/* Activities submitted in it have the same number, as "external_id" and in their flow. */
 static char *put_annotation_number(struct gt_pf *x, char *p, const struct gt_item *call)
 {
 	uint64_t number =
@@ -114,7 +114,7 @@ static char *annotate_words(char *p, const char *name, const struct gt_range_wor
 	text[bytes] = '\0';
 	if (!gt_range_is_number(words))
 		return gt_pf_annotate_named_text(p, name, text);
-	/* whole numbers of 64 bits are whole; negative ones come back as such */
+	/* 64-bit integers stay exact; negative ones are read back as such */
 	if (strpbrk(text, ".e") || bytes > 19)
 		return annotate_real(p, name, strtod(text, NULL));
 	return gt_pf_annotate_named_signed(p, name, strtoll(text, NULL, 10));
@@ -138,7 +138,7 @@ static char *put_detail(char *p, const struct gt_range_detail *detail)
 	return p;
 }
 
-/* @range: what begins, else NULL */
+/* @range: the range to begin, else NULL */
 static void write_event(struct gt_pf *x, const struct gt_pf_sequence *s, uint64_t ns, uint64_t type,
 			const struct gt_range *range)
 {
@@ -159,7 +159,7 @@ static void write_event(struct gt_pf *x, const struct gt_pf_sequence *s, uint64_
 	gt_pf_packet_close(x, p, packet);
 }
 
-/* The row that it goes to: those that nest share row 0. NULL: an error, with a cause. */
+/* Return the row for the range: those that nest share row 0. NULL: an error, with a cause. */
 static struct gt_pf_sequence *place_range(struct gt_pf *x, struct gt_view_thread *t,
 					  const struct gt_range *range)
 {
@@ -214,7 +214,7 @@ int gt_pf_mark(struct gt_pf *x, struct gt_view_thread *t, const struct gt_item *
 	if (!row)
 		return -ENOMEM;
 	s = t->own;
-	/* one without its push is of a range from before the recording */
+	/* a pop without its push belongs to a range from before the recording */
 	if (mark == GT_MARK_POP) {
 		if (s->ranges->depth) {
 			s->ranges->depth--;

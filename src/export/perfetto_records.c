@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The Perfetto exporter's loops: each call as slice begin and end, each item of work as both at
- * once. Millions of times, so what repeats is made once (perfetto.c) and copied: a slice's type,
- * name and category by operation, an annotation up to its value by argument, device and queue by
- * row. Compiled twice, see meson.build; the name of what it exports is GT_PF_RECORDS.
+/* The Perfetto exporter's loops: each call as slice begin and end, each GPU activity as both at
+ * once. They run millions of times, so recurring bytes are made once (perfetto.c) and copied: a
+ * slice's type, name and category per operation, an annotation up to its value per argument, device
+ * and queue per row. Compiled twice, see meson.build; GT_PF_RECORDS is the name of the exported
+ * function.
  *
- * Arguments are numbers, addresses, or texts by number: names of values, and payloads (arrays,
- * small memory) from the second time that they are seen. Only what is new is formatted. */
+ * Arguments are numbers, addresses, or interned texts: names of values, and payloads (arrays, small
+ * memory) from the second occurrence on. Only new ones are formatted. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -36,7 +37,7 @@ static char *annotate_status(char *p, uint32_t op, int32_t status)
 	return annotate_text(p, KEY_ERROR, text);
 }
 
-/* The formatter's text is valid UTF-8 and goes where it belongs at once. */
+/* The formatter's text is valid UTF-8 and is written directly to its place. */
 static char *annotate_formatted(char *p, uint32_t key, const struct gt_item *call, unsigned arg)
 {
 	char *mark, *inner;
@@ -53,7 +54,7 @@ static char *annotate_formatted(char *p, uint32_t key, const struct gt_item *cal
 	return p;
 }
 
-/* "1024 x 1024"; trailing ones are left out */
+/* Write "1024 x 1024"; trailing ones are left out */
 static char *put_size(char *p, uint32_t key, const uint32_t size[3])
 {
 	unsigned dimensions = size[2] > 1 ? 3 : size[1] > 1 ? 2 : 1;
@@ -113,7 +114,7 @@ static inline char *put_sizes(struct gt_pf *x, char *p, const struct gt_item *wo
 	return p + s->bytes;
 }
 
-/* Of a number that does not have the last one's higher bits. */
+/* Make the annotation of a number whose higher bits differ from the last one's. */
 static __attribute__((noinline)) uint64_t make_correlation(struct gt_pf *x,
 							   struct gt_pf_sequence *s,
 							   const struct gt_item *item)
@@ -131,8 +132,8 @@ static __attribute__((noinline)) uint64_t make_correlation(struct gt_pf *x,
 	return correlation;
 }
 
-/* gt_view_correlation() of work, for put_correlation(): of 128 numbers that come one after the
- * other only the first byte differs. */
+/* Return gt_view_correlation() of an activity, for put_correlation(): among 128 consecutive numbers
+ * only the first byte differs. */
 static inline uint64_t need_correlation(struct gt_pf *x, struct gt_pf_sequence *s,
 					const struct gt_item *item)
 {
@@ -143,7 +144,7 @@ static inline uint64_t need_correlation(struct gt_pf *x, struct gt_pf_sequence *
 	return make_correlation(x, s, item);
 }
 
-/* How calls begin whose ids have the higher bits of @item's. */
+/* Make the start of calls whose ids have the higher bits of @item's. */
 static __attribute__((noinline)) void make_begin(struct gt_pf *x, struct gt_pf_call *call,
 						 const struct gt_view_thread *t,
 						 const struct gt_item *item)
@@ -160,7 +161,7 @@ static __attribute__((noinline)) void make_begin(struct gt_pf *x, struct gt_pf_c
 	b->flow_at = (uint8_t)(p - b->data - sizeof correlation);
 	b->value_at = (uint8_t)(p - b->data + GT_PF_VALUE_AT);
 	b->in_value = 0x8080;
-	if (correlation >> BEGIN_BITS == 0) { /* in two bytes always */
+	if (correlation >> BEGIN_BITS == 0) { /* always in two bytes */
 		q = p + GT_PF_VALUE_AT + 2;
 		p[1] = GT_PF_VALUE_AT;
 		b->in_value = 0x0080;
@@ -169,7 +170,7 @@ static __attribute__((noinline)) void make_begin(struct gt_pf *x, struct gt_pf_c
 	b->bytes = (uint8_t)(q - b->data);
 	if (!call->flow_bytes)
 		b->flow_at = b->bytes;
-	b->id_high = correlation && high ? high : UINT64_MAX; /* numbers follow ids */
+	b->id_high = correlation && high ? high : UINT64_MAX; /* numbers are consecutive like ids */
 }
 
 static inline char *put_begin(char *p, const struct gt_pf_begin *b, uint64_t id)
@@ -204,7 +205,7 @@ static inline void need_word(struct gt_pf *x, struct gt_pf_sequence *s,
 	gt_pf_intern(x, s, INTERNED_ANNOTATION_STRING, word->index + IID_NULL + 1, word->text);
 }
 
-/* A payload's text and how it is written; NULL: seen for the first time, or too long. */
+/* Make a payload's text and its annotation; NULL: first occurrence, or too long. */
 static __attribute__((noinline)) struct gt_pf_value *make_payload(struct gt_pf *x,
 								  struct gt_pf_sequence *s,
 								  const struct gt_pf_argument *a,
@@ -231,7 +232,7 @@ static __attribute__((noinline)) struct gt_pf_value *make_payload(struct gt_pf *
 	return &slot->written;
 }
 
-/* Payloads of 9 bytes and more. */
+/* Find payloads of 9 bytes and more. */
 static __attribute__((noinline)) struct gt_pf_value *long_payload(
 	struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_argument *a,
 	const struct gt_item *item, const uint8_t *payload, uint32_t bytes, uint64_t length)
@@ -255,7 +256,7 @@ static __attribute__((noinline)) struct gt_pf_value *long_payload(
 	return slot->owner == s ? &slot->written : make_payload(x, s, a, item, slot);
 }
 
-/* How the argument's payload is written; most are one word. */
+/* Return the annotation of the argument's payload; most payloads are one word. */
 static inline struct gt_pf_value *payload_value(struct gt_pf *x, struct gt_pf_sequence *s,
 						const struct gt_pf_argument *a,
 						const struct gt_item *item, const uint8_t *payload,
@@ -267,7 +268,7 @@ static inline struct gt_pf_value *payload_value(struct gt_pf *x, struct gt_pf_se
 	if (bytes > 8)
 		return long_payload(x, s, a, item, payload, bytes, length);
 	memcpy(&head, payload, sizeof head);
-	if (bytes) { /* a whole word: payloads are padded to them */
+	if (bytes) { /* a whole word: payloads are padded to words */
 		memcpy(&word, payload + sizeof head, 8);
 		word &= UINT64_MAX >> (64 - bytes * 8);
 	}
@@ -285,8 +286,8 @@ static inline struct gt_pf_value *payload_value(struct gt_pf *x, struct gt_pf_se
 						     : make_payload(x, s, a, item, slot);
 }
 
-/* The argument has a payload that nobody has seen, whose place was one of another's perhaps that
- * has one too. */
+/* Mark an argument whose payload is new. Its slot may have belonged to another argument's payload,
+ * whose annotation is then gone. */
 static __attribute__((noinline)) void forget_given(struct gt_pf *x, const struct gt_item *item,
 						   uint32_t bits, unsigned arg)
 {
@@ -300,7 +301,7 @@ static __attribute__((noinline)) void forget_given(struct gt_pf *x, const struct
 	}
 }
 
-/* The arguments that have a payload, as bits; how they are written in x->given. */
+/* Return the arguments that have a payload, as bits; their annotations are in x->given. */
 static inline uint32_t need_payloads(struct gt_pf *x, struct gt_pf_sequence *s,
 				     const struct gt_pf_call *call, const struct gt_item *item)
 {
@@ -334,8 +335,8 @@ static inline uint32_t need_payloads(struct gt_pf *x, struct gt_pf_sequence *s,
 	return bits;
 }
 
-/* An argument's value that is not among those at hand. Return: false if it has no number and no
- * text by number. */
+/* Make the annotation of a value that is not cached. Return false if it is neither a number nor an
+ * interned text. */
 static __attribute__((noinline)) bool make_value(struct gt_pf *x, struct gt_pf_sequence *s,
 						 const struct gt_pf_call *call,
 						 const struct gt_item *item, unsigned i,
@@ -362,7 +363,7 @@ static __attribute__((noinline)) bool make_value(struct gt_pf *x, struct gt_pf_s
 	return true;
 }
 
-/* An argument that was not written lately. Return: the end; NULL: see put_arguments(). */
+/* Write an argument whose value is not cached. Return the end; NULL: see put_arguments(). */
 static __attribute__((noinline)) char *put_new_value(struct gt_pf *x, struct gt_pf_sequence *s,
 						     char *p, const struct gt_pf_call *call,
 						     const struct gt_item *item, unsigned i)
@@ -377,8 +378,8 @@ static __attribute__((noinline)) char *put_new_value(struct gt_pf *x, struct gt_
 	return x->out.next == packet ? gt_pf_put_value(p, slot) : NULL;
 }
 
-/* @payloads: a constant 0 for those that have none. Return: the end; NULL: a text had to be
- * written down first, where @p was, so the packet has to be begun again. */
+/* Write arguments. @payloads: a constant 0 for calls without any. Return the end; NULL: a text was
+ * interned first, at @p, so the packet must be started again. */
 static inline __attribute__((always_inline)) char *put_arguments(struct gt_pf *x,
 								 struct gt_pf_sequence *s, char *p,
 								 const struct gt_pf_call *call,
@@ -390,10 +391,10 @@ static inline __attribute__((always_inline)) char *put_arguments(struct gt_pf *x
 	unsigned nargs = call->shown;
 	uint64_t factor = GT_PF_FACTOR;
 
-	__asm__("" : "+r"(factor)); /* in a register, not made anew for each */
+	__asm__("" : "+r"(factor)); /* keeps it in a register */
 	for (unsigned i = 0; i < nargs; i++, slots += VALUES * VALUE_ALIGNED) {
 		uint64_t value = args[i];
-		/* the slot's number comes multiplied by its size out of the hash */
+		/* the hash gives the slot's number times its size */
 		const struct gt_pf_value *slot =
 			(const struct gt_pf_value *)(slots + gt_pf_value_at(value, factor));
 
@@ -419,7 +420,7 @@ static char *put_result(char *p, const struct gt_pf_call *call, const struct gt_
 	if (gt_call_status(item->op, item->ret, item->args, &status) &&
 	    gt_status_failed((enum gt_domain)GT_OP_DOMAIN(item->op), status))
 		return annotate_status(p, item->op, status);
-	/* what is not a status is a handle, an address or nothing */
+	/* a result that is not a status is a handle, an address or nothing */
 	if (item->ret && !call->by_return)
 		return GT_PF_ANNOTATE(p, RETURN, item->ret);
 	return p;
@@ -436,8 +437,8 @@ static char *put_external(char *p, const struct gt_item *item)
 	return p;
 }
 
-/* The range or operator in which the call @item is of, or was submitted in, was begun: its number,
- * which it has itself as "external_id" and as its flow's; 0: none. */
+/* Return the number of the range or operator that contains the call @item, or its launching call;
+ * the range has it as "external_id" and in its flow; 0: none. */
 static __attribute__((noinline)) uint64_t find_range(struct gt_pf *x, const struct gt_item *item)
 {
 	uint64_t place = gt_item_place(item);
@@ -465,7 +466,8 @@ static inline char *put_range_of_work(struct gt_pf *x, char *p, const struct gt_
 	return GT_PF_ANNOTATE(p, EXTERNAL_ID, range);
 }
 
-/* The end of what began last: a packet of some 10 bytes. @delta: on the sequence's clock */
+/* Write the end of the innermost open call: a packet of some 10 bytes. @delta: on the sequence's
+ * clock */
 static inline char *put_end(char *p, const struct gt_pf_sequence *s, uint64_t delta)
 {
 	static const char event[4] = {PACKET_TRACK_EVENT << 3 | GT_PB_BYTES, 2,
@@ -479,8 +481,8 @@ static inline char *put_end(char *p, const struct gt_pf_sequence *s, uint64_t de
 	return p;
 }
 
-/* End the calls that are over when a call of @depth begins at @start_ns. @p: room for all: each
- * is deeper than the one before. */
+/* End the calls that are over when a call of @depth starts at @start_ns. @p: has room for all: each
+ * is deeper than the previous one. */
 static inline char *close_calls(char *p, struct gt_pf_sequence *s, uint32_t depth,
 				uint64_t start_ns)
 {
@@ -492,7 +494,7 @@ static inline char *close_calls(char *p, struct gt_pf_sequence *s, uint32_t dept
 	do {
 		uint64_t end_ns = top[-1].end_ns;
 
-		/* a lost parent leaves calls of a smaller depth that are over too */
+		/* a lost parent leaves calls of a smaller depth that are over as well */
 		if (top[-1].depth < depth && end_ns >= start_ns)
 			break;
 		end_ns = end_ns > last_ns ? end_ns : last_ns;
@@ -508,7 +510,7 @@ static inline void push_call(struct gt_pf_sequence *s, uint64_t end_ns, uint32_t
 {
 	uint32_t count = s->open_count;
 
-	/* a call ends within the one around it, whatever rounding did */
+	/* a call ends within the enclosing one, in spite of rounding */
 	if (count && end_ns > s->open[count - 1].end_ns)
 		end_ns = s->open[count - 1].end_ns;
 	s->open[count].end_ns = end_ns;
@@ -516,9 +518,9 @@ static inline void push_call(struct gt_pf_sequence *s, uint64_t end_ns, uint32_t
 	s->open_count = count + 1;
 }
 
-/* A call that encloses more calls than a cursor holds back comes behind them. The delta clock
- * does not go back, so such a call has its time of BOOTTIME, and is begun and ended at once: the
- * reader sorts by time. */
+/* Write the time of a late call: one that encloses more calls than a cursor holds comes after them.
+ * The delta clock cannot go back, so such a call has a BOOTTIME time, and is begun and ended at
+ * once: the reader sorts by time. */
 static char *put_late_time(char *p, uint64_t ns)
 {
 	p = gt_pb_u64(p, PACKET_TIMESTAMP, ns);
@@ -536,7 +538,7 @@ static void write_late_end(struct gt_pf *x, struct gt_pf_sequence *s, uint64_t n
 	gt_pf_packet_close(x, p, packet);
 }
 
-/* "from": the function that called, "from 2": its caller, .. */
+/* Write "from": the calling function, "from 2": its caller, ... */
 static __attribute__((noinline)) char *put_functions(struct gt_pf *x, char *p,
 						     const struct gt_item *call)
 {
@@ -551,8 +553,8 @@ static __attribute__((noinline)) char *put_functions(struct gt_pf *x, char *p,
 	return p;
 }
 
-/* @payloads: arguments that have one, whose forms are in x->given. Always inlined: into the loop
- * for what is nearly all calls, and into put_call_slow(). */
+/* @payloads: arguments that have one; their annotations are in x->given. Always inlined: into the
+ *            loop for the usual calls, and into put_call_slow(). */
 static void put_call_slow(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_call *call,
 			  const struct gt_item *item, uint32_t payloads, bool late);
 static inline __attribute__((always_inline)) void put_call(struct gt_pf *x,
@@ -579,7 +581,7 @@ static inline __attribute__((always_inline)) void put_call(struct gt_pf *x,
 			return;
 		}
 	}
-	if (item->ret || !call->by_return) /* by far the most calls return 0, their status */
+	if (item->ret || !call->by_return) /* most calls return 0, their status */
 		p = put_result(p, call, item);
 	if (__builtin_expect((item->external[0] | item->external[1]) != 0, 0))
 		p = put_external(p, item);
@@ -596,7 +598,7 @@ static inline __attribute__((always_inline)) void put_call(struct gt_pf *x,
 	push_call(s, end_ns, item->depth);
 }
 
-/* A call that comes late, or whose packet has to be begun again, behind a text that it names. */
+/* Write a late call, or one whose packet must be started again, after a text that it uses. */
 static __attribute__((noinline)) void put_call_slow(struct gt_pf *x, struct gt_pf_sequence *s,
 						    const struct gt_pf_call *call,
 						    const struct gt_item *item, uint32_t payloads,
@@ -616,7 +618,7 @@ static inline int write_call_packets(struct gt_pf *x, struct gt_view_thread *t,
 	if (__builtin_expect(!s, 0))
 		return -ENOMEM;
 	if (__builtin_expect(call->op != item->op || call->owner != s, 0)) {
-		/* marks are never kept as operations of late: they always come here */
+		/* marks are never cached as recent operations: they always come here */
 		if (gt_mark_of(item->op))
 			return gt_pf_mark(x, t, item);
 		call = gt_pf_operation(x, s, item->op);
@@ -644,9 +646,9 @@ static inline int write_call_packets(struct gt_pf *x, struct gt_view_thread *t,
 
 /* Device work --------------------------------------------------------------------------- */
 
-/* How work of this name and kind begins on @s, which has not had any lately. 1 ..
- * GT_DEVICE_OP_COUNT are names of kinds of work.
- * Return: NULL: no memory, with a cause. */
+/* Make the start of activities of this name and kind on @s, if not cached. Names 1 to
+ * GT_DEVICE_OP_COUNT are kinds of activities.
+ * Return NULL: no memory, with a cause. */
 static __attribute__((noinline)) struct gt_pf_work *make_work(struct gt_pf *x,
 							      struct gt_pf_sequence *s,
 							      const struct gt_item *work,
@@ -679,7 +681,7 @@ static __attribute__((noinline)) struct gt_pf_work *make_work(struct gt_pf *x,
 	slot->name = (uint64_t)work->process << 32 | work->name;
 	return slot;
 }
-enum { WORK_TYPE = 3 }; /* where the type is in it */
+enum { WORK_TYPE = 3 }; /* offset of the type in it */
 
 static inline struct gt_pf_work *need_work(struct gt_pf *x, struct gt_pf_sequence *s,
 					   const struct gt_item *work)
@@ -719,8 +721,8 @@ static inline char *put_work_annotations(struct gt_pf *x, char *p, const struct 
 	p = put_sizes(x, p, work);
 	if (work->bytes)
 		p = put_bytes(p, work, class);
-	/* times before the start, as lengths: what a reader wants to know; signed, clocks may be
-	 * wrong */
+	/* times before the start, as durations, which is how people read them; signed, because
+	 * clocks may be wrong */
 	if (work->start_ns && work->call_start_ns)
 		p = GT_PF_ANNOTATE(p, LATENCY, work->start_ns - work->call_start_ns);
 	if (work->submitted_ns && work->queued_ns)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches of graphs in Perfetto: a track "queue 2: graphs" above that of the queue, a slice for
- * each launch (replays.h). Not on the queue's own track: a launch's nodes run on several queues,
- * and launches may overlap. Rows have one name, so that the reader shows them as rows of one
- * track. Rare against nodes: on sequence 1, texts in full each time. */
+/* Launches of graphs in Perfetto: a track "queue 2: graphs" above that of the queue, with a slice
+ * for each launch (replays.h). It is separate from the queue's track because a launch's nodes run
+ * on several queues, and launches may overlap. Rows have one name, so that the reader shows them as
+ * rows of one track. Rare compared with nodes: on sequence 1, with full texts. */
 #include <stdio.h>
 
 #include "export/perfetto.h"
@@ -60,7 +60,7 @@ static int write_replay(void *exporter, const struct gt_replay *replay, unsigned
 		x->replay_queue = q;
 		x->replay_track_rows = 0;
 	}
-	if (row == x->replay_track_rows) /* rows are made one after the other */
+	if (row == x->replay_track_rows) /* rows are created in order */
 		begin_row(x, q, x->replay_track_rows++);
 	p = event_open(x, replay->start_ns, track, TYPE_BEGIN, &packet, &event);
 	p = gt_pb_text(p, EVENT_CATEGORY_TEXT, "graph");

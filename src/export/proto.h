@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Protocol buffers' wire format, written by hand and in place. Every function writes at @p and
- * returns the end; the caller has made sure of the room. */
+/* Protocol buffers' wire format, written directly in place. Every function writes at @p and returns
+ * the end; the caller has made sure of the room. */
 #ifndef GPUTAP_EXPORT_PROTO_H
 #define GPUTAP_EXPORT_PROTO_H
 
@@ -23,8 +23,8 @@ static inline char *gt_pb_varint(char *p, uint64_t v)
 	return p;
 }
 
-/* By leading zero bits: the bits in a varint's bytes that say that more follow, and how many
- * bytes it has. 9 and 10 are for gt_pb_varint(). */
+/* Indexed by leading zero bits: the continuation bits of a varint's bytes, and its number of bytes.
+ * 9 and 10 are for gt_pb_varint(). */
 #define GT_PB_SEVEN(x) x, x, x, x, x, x, x
 static const struct gt_pb_lengths {
 	uint64_t more[65];
@@ -38,8 +38,8 @@ static const struct gt_pb_lengths {
 };
 #undef GT_PB_SEVEN
 
-/* A varint of at most 8 bytes as a word. Return: how many bytes; more than 8: it has no such
- * word. */
+/* Make a varint of at most 8 bytes as a word. Return its bytes; if more than 8, *word is not
+ * valid. */
 static inline size_t gt_pb_varint_word(uint64_t v, uint64_t *word)
 {
 	const struct gt_pb_lengths *lengths = &gt_pb_lengths;
@@ -62,8 +62,8 @@ static inline size_t gt_pb_varint_word(uint64_t v, uint64_t *word)
 	return lengths->bytes[zeros];
 }
 
-/* The same without a branch that depends on the length; writes up to 10 bytes beyond @p whatever
- * it returns: how many count. */
+/* The same without a branch that depends on the length; writes up to 10 bytes at @p regardless of
+ * the result, the number of bytes that count. */
 static inline size_t gt_pb_varint_at(char *p, uint64_t v)
 {
 	uint64_t word;
@@ -80,8 +80,8 @@ static inline char *gt_pb_varint_wide(char *p, uint64_t v)
 	return p + gt_pb_varint_at(p, v);
 }
 
-/* Bytes that are made once and put into many messages: copied in steps of 16, so up to 15 bytes
- * more are written. */
+/* Bytes that are made once and put into many messages: copied in steps of 16, so up to 15 extra
+ * bytes are written. */
 struct gt_pb_snippet {
 	uint8_t bytes;
 	char data[63];
@@ -95,7 +95,7 @@ static inline char *gt_pb_put(char *p, const struct gt_pb_snippet *snippet)
 	return p + snippet->bytes;
 }
 
-/* The same for a snippet of at most 16 bytes: always 16 are written. */
+/* The same for a snippet of at most 16 bytes: always writes 16. */
 static inline char *gt_pb_put_short(char *p, const struct gt_pb_snippet *snippet)
 {
 	memcpy(p, snippet->data, 16);
@@ -112,11 +112,11 @@ static inline char *gt_pb_u64(char *p, uint32_t field, uint64_t v)
 	return gt_pb_varint(gt_pb_tag(p, field, GT_PB_VARINT), v);
 }
 
-/* sfixed, fixed and double alike: the bits */
+/* sfixed, fixed and double: the same bits */
 static inline char *gt_pb_fixed64(char *p, uint32_t field, uint64_t bits)
 {
 	p = gt_pb_tag(p, field, GT_PB_FIXED64);
-	memcpy(p, &bits, sizeof bits); /* little endian, as every machine that gputap runs on */
+	memcpy(p, &bits, sizeof bits); /* little endian, like every machine that gputap supports */
 	return p + sizeof bits;
 }
 
@@ -140,8 +140,8 @@ static inline char *gt_pb_text(char *p, uint32_t field, const char *text)
 	return gt_pb_bytes(p, field, text, strlen(text));
 }
 
-/* A message in a message: its length is written when it is known, in two bytes always (a longer
- * varint than needed is legal). At most GT_PB_OPEN_MAX bytes inside. */
+/* A message in a message: its length is written at the end, always in two bytes (a longer varint
+ * than needed is legal). At most GT_PB_OPEN_MAX bytes inside. */
 enum { GT_PB_OPEN_MAX = (1 << 14) - 1 };
 
 static inline char *gt_pb_open(char *p, uint32_t field, char **mark)
@@ -172,8 +172,8 @@ static inline void gt_pb_close_short(char *p, char *mark)
 	*mark = (char)(p - mark - 1);
 }
 
-/* The same for what is nearly always that short: more than 127 bytes move up by one. Return: the
- * end. */
+/* The same for a message that is usually that short: if there are more than 127 bytes, they move up
+ * one place. Return the end. */
 static inline char *gt_pb_close_either(char *p, char *mark)
 {
 	size_t bytes = (size_t)(p - mark - 1);

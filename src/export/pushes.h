@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges of a thread from the pushes and pops of its external ids. */
+/* Makes ranges of a thread from the pushes and pops of its external ids. */
 #ifndef GPUTAP_EXPORT_PUSHES_H
 #define GPUTAP_EXPORT_PUSHES_H
 
@@ -12,7 +12,7 @@ struct gt_pushed_range {
 	uint64_t value, start_ns;
 };
 
-/* Zero-initialised is empty. */
+/* Zero-initialised: empty. */
 struct gt_pushes {
 	struct {
 		struct gt_pushed_range *open;
@@ -20,9 +20,9 @@ struct gt_pushes {
 	} stack[GT_EXTERNAL_STACK_COUNT];
 };
 
-/* A push or a pop. Return: 1 and *range, which has ended; 0; -ENOMEM without a cause. */
+/* Process a push or a pop. Return 1 and *range, which has ended; 0; -ENOMEM without a cause. */
 int gt_pushes_step(struct gt_pushes *r, const struct gt_item *item, struct gt_pushed_range *range);
-/* The innermost one; false: none is open, as when it was pushed before the recording. */
+/* End the innermost range; false: none is open, for example if pushed before the recording. */
 bool gt_pushes_pop(struct gt_pushes *r, enum gt_external_stack stack,
 		   struct gt_pushed_range *range);
 void gt_pushes_fini(struct gt_pushes *r);

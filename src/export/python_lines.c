@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See python_lines.h. An entry: a byte 1cccclll (code c, l + 1 units of code), then what the code
- * asks for, in bytes whose highest bit is 0. */
+/* See python_lines.h. An entry: a byte 1cccclll (code c, l + 1 units of code), then the data of
+ * that code, in bytes whose highest bit is 0. */
 #include "export/python_lines.h"
 
 #include <stdbool.h>
@@ -11,7 +11,8 @@ struct table {
 	const uint8_t *p, *end;
 };
 
-/* Six bits a byte, lowest first; bit 6: there is more. Then the sign is in the lowest bit. */
+/* Read six bits per byte, lowest first; bit 6: more bytes follow. The lowest bit of the result is
+ * the sign. */
 static int64_t take_signed(struct table *t)
 {
 	uint64_t v = 0;

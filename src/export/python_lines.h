@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of Python's functions, from the table that CPython 3.11 and later have for each code object
+/* Lines of Python functions, from the table that CPython 3.11 and later have for each code object
  * (co_linetable; Objects/locations.md in its sources). */
 #ifndef GPUTAP_EXPORT_PYTHON_LINES_H
 #define GPUTAP_EXPORT_PYTHON_LINES_H
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* @first: the function's first line; @offset: of the instruction, in bytes. 0: not known. */
+/* @first: the function's first line; @offset: of the instruction, in bytes. Return 0: not known. */
 uint32_t gt_python_line(const uint8_t *table, size_t bytes, uint32_t first, uint32_t offset);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program says about itself by calls: marks, ranges that are pushed and popped in a
+/* Annotations that a program makes with calls: marks, ranges that are pushed and popped in a
  * thread, ranges that one thread starts and any other stops. Calls go in, in a cursor's order;
  * ranges come out when both ends are known. */
 #ifndef GPUTAP_EXPORT_RANGES_H
@@ -14,7 +14,7 @@
 
 enum gt_range_mark gt_mark_look_up(uint32_t op);
 
-/* What a call of that operation tells; NONE for all that say nothing. */
+/* Return the mark of that operation's calls; NONE for all operations without a mark. */
 static inline enum gt_range_mark gt_mark_of(uint32_t op)
 {
 	unsigned domain = GT_OP_DOMAIN(op);
@@ -23,25 +23,26 @@ static inline enum gt_range_mark gt_mark_of(uint32_t op)
 									  : GT_MARK_NONE;
 }
 
-/* What it says: its message, or without arguments what was called. Not terminated. Return:
- * bytes. */
+/* Get the text of a mark: its message, or without arguments the operation's name. Not terminated.
+ * Return its bytes. */
 size_t gt_mark_text(const struct gt_item *call, const char **text);
 
 struct gt_range;
 
-/* "cpu_op", "user_annotation": the range's category, as torch names it. */
+/* Return the range's category as torch names it: "cpu_op", "user_annotation". */
 const char *gt_range_category(const struct gt_range *range);
 
-/* A text that is not terminated; NULL: there is none. */
+/* A text that is not terminated; NULL: none. */
 struct gt_range_words {
 	const char *text;
 	size_t bytes;
 };
 
-/* What a range or a mark says of itself beside its name. */
+/* Details of a range or a mark other than its name. */
 struct gt_range_detail {
 	uint64_t sequence; /* 0: none */
-	/* for each input of an operator the number of its dimensions and these, -1: no tensor */
+	/* for each input of an operator its number of dimensions and the dimensions, -1: not a
+	 * tensor */
 	const uint8_t *shapes; /* int64_t, not aligned */
 	size_t shape_words;
 	struct gt_range_words scope, category; /* NVTX's domain, and category in it */
@@ -49,45 +50,47 @@ struct gt_range_detail {
 	uint32_t colour;                       /* ARGB; 0: none */
 };
 struct gt_range_detail gt_range_detail(const struct gt_item *call);
-/* "#ff8000"; @text has room for 16. Return: it. */
+/* Write "#ff8000" to @text, which has room for 16. Return @text. */
 const char *gt_range_colour(const struct gt_range_detail *detail, char *text);
-/* Is a payload a number, as JSON has them? */
+/* Return true if a payload is a number in JSON's format. */
 bool gt_range_is_number(const struct gt_range_words *words);
-/* "[[8, 8], []]" of them; cut at @size, always well formed and terminated. Return: bytes. */
+/* Write them as "[[8, 8], []]"; cut at @size, always well formed and terminated. Return the
+ * bytes. */
 size_t gt_range_shapes(const struct gt_range_detail *detail, char *text, size_t size);
 
 struct gt_range {
-	uint32_t process, ordinal; /* the thread that began it */
-	uint32_t op;               /* of the call that began it, or is it */
-	uint64_t start_ns, end_ns; /* of an instant: the same */
-	const char *name;          /* terminated; valid until the next call of this file */
-	/* started and stopped, maybe by different threads: may overlap others of its thread */
+	uint32_t process, ordinal; /* the thread that started it */
+	uint32_t op;               /* of the call that started it, or that is the range */
+	uint64_t start_ns, end_ns; /* for an instant: equal */
+	const char *name;          /* terminated; valid until the next call into this file */
+	/* started and stopped, maybe in different threads: may overlap others of its thread */
 	bool across;
 	bool instant; /* a mark */
-	bool context; /* of a cut capture: it does not count */
-	/* numbers of the thread's first and last call in it; 0: it is not of one thread */
+	bool context; /* in a cut capture: does not count */
+	/* numbers of the thread's first and last call in it; 0: involves several threads */
 	uint64_t first, last;
-	/* numbers of the calls that began and ended it; 0: not known, or another thread's */
+	/* numbers of the calls that started and ended it; 0: not known, or another thread's */
 	uint64_t begun, ended;
-	/* the call that is the range (GT_MARK_RANGE), which tells more of it; else NULL */
+	/* the call that is the range (GT_MARK_RANGE), with more details; else NULL */
 	const struct gt_item *whole;
 	struct gt_range_detail detail; /* valid as long as the name */
 };
 
-/* All zero at first. */
+/* Zero-initialised: empty. */
 struct gt_ranges {
 	struct gt_range_open *open;
-	struct gt_range_stop *stops; /* whose start comes later: another thread's records */
+	/* stops whose start comes later: in another thread's records */
+	struct gt_range_stop *stops;
 	size_t open_count, open_room, stop_count, stop_room;
 	uint64_t last_ns;
-	char *name;   /* of the range given out last */
-	char *detail; /* what its detail points to; NULL: to its call */
+	char *name;   /* name of the last range returned */
+	char *detail; /* its details; NULL: they point into its call */
 };
 
-/* Return: 1 and *out, 0: nothing is whole by this call, -ENOMEM with a cause. */
+/* Process a call. Return 1 and *out, 0: no range is complete yet, -ENOMEM with a cause. */
 int gt_ranges_step(struct gt_ranges *r, const struct gt_item *call, struct gt_range *out);
-/* After the last call, until it says false: ranges that nobody ended. They go to the end of what
- * was recorded. */
+/* Call after the last call, until it returns false: returns ranges that were never ended. They last
+ * to the end of the recording. */
 bool gt_ranges_rest(struct gt_ranges *r, struct gt_range *out);
 void gt_ranges_fini(struct gt_ranges *r);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches of graphs as slices: from the first node's start to the last node's end, made from
- * the nodes that were recorded, for formats that draw. Where launches were recorded as one item
- * each (`--mode lite`) that item is the slice. Nodes run on several queues, and launches of one
- * queue may overlap, so slices have tracks of their own: beside the queue of the node that
- * started first, in rows in which nothing overlaps.
- * Memory: a few words for each launch, none for a node. */
+/* Launches of graphs as slices: from the first node's start to the last node's end, made from the
+ * recorded nodes, for formats that draw. If launches were recorded as one item each (`--mode
+ * lite`), that item is the slice. Nodes run on several queues, and launches of one queue may
+ * overlap, so slices have separate tracks: next to the queue of the node that started first, in
+ * rows without overlap.
+ * Memory: a few words per launch, none per node. */
 #ifndef GPUTAP_EXPORT_REPLAYS_H
 #define GPUTAP_EXPORT_REPLAYS_H
 
@@ -14,23 +14,23 @@
 struct gt_replay {
 	const struct gt_view_queue *queue; /* of the node that started first */
 	uint32_t process, graph, replay;
-	uint32_t work; /* nodes that were recorded */
+	uint32_t work; /* recorded nodes */
 	uint64_t start_ns, end_ns;
 	uint64_t correlation; /* of the launch; 0: not known */
 };
 
-/* Zero-initialised is empty. */
+/* Zero-initialised: empty. */
 struct gt_replays {
-	struct gt_map map; /* process << 32 | graph, replay -> place in the list */
+	struct gt_map map; /* process << 32 | graph, replay -> index in the list */
 	struct gt_replay *list;
 	size_t count, capacity;
-	size_t last; /* nodes of a launch mostly come one after the other */
+	size_t last; /* nodes of a launch are usually consecutive */
 };
 
 int gt_replays_add_node(struct gt_replays *r, const struct gt_view_queue *q,
 			const struct gt_item *work, uint64_t correlation);
 
-/* Device work, all of it. Return: 0 or -ENOMEM with a cause. */
+/* Add a GPU activity; call it for all of them. Return 0 or -ENOMEM with a cause. */
 static inline int gt_replays_add(struct gt_replays *r, const struct gt_view_queue *q,
 				 const struct gt_item *work, uint64_t correlation)
 {
@@ -39,21 +39,21 @@ static inline int gt_replays_add(struct gt_replays *r, const struct gt_view_queu
 	return gt_replays_add_node(r, q, work, correlation);
 }
 
-/* Each launch, queue by queue in order of their starts. @row: from 0. @earliest_ns: what is
- * before it is taken as then.
- * Return: 0, what @write said, or -ENOMEM with a cause. */
+/* Call @write for each launch, queue by queue in order of their starts. @row: from 0. @earliest_ns:
+ * earlier times are replaced with this one.
+ * Return 0, the error of @write, or -ENOMEM with a cause. */
 typedef int gt_replay_fn(void *exporter, const struct gt_replay *replay, unsigned row);
 int gt_replays_each(struct gt_replays *r, struct gt_view *v, uint64_t earliest_ns,
 		    gt_replay_fn *write, void *exporter);
 void gt_replays_fini(struct gt_replays *r);
 
-/* "graph 3, replay 17" */
+/* Write "graph 3, replay 17" */
 enum { GT_REPLAY_NAME = 48 };
 const char *gt_replay_name(uint32_t graph, uint32_t replay, char name[GT_REPLAY_NAME]);
-/* Nodes of one launch, as the graph was made; 0: not known. */
+/* Return the number of nodes of one launch, as the graph was defined; 0: not known. */
 uint64_t gt_replay_nodes(const struct gt_view *v, uint32_t process, uint32_t graph);
 
-/* A launch that was recorded as one item. */
+/* Return true for a launch that was recorded as one item. */
 static inline bool gt_replay_is_whole(const struct gt_item *work)
 {
 	return work->device_op == GT_DEVICE_GRAPH && work->graph && work->replay;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* ROCm 7 rocpd files (.rocpd): the SQLite database that rocprofiler-sdk writes and its rocpd
- * tools read.
+/* ROCm 7 rocpd files (.rocpd): the SQLite database that rocprofiler-sdk writes and its rocpd tools
+ * read.
  *
- * Two passes over the capture, calls and then device work. Rows that go by records are written
- * as b-tree pages (bulk.h); all else is small and left to SQL at the end: nodes, processes,
- * threads, agents, queues, kernels, texts.
+ * Two passes over the capture, calls and then GPU activities. Rows for records are written as
+ * b-tree pages (bulk.h); all other tables are small and written with SQL at the end: nodes,
+ * processes, threads, agents, queues, kernels, texts.
  *
- * What its readers insist on: every row has the file's guid; a dispatch has an event, an agent,
- * a queue, a kernel, a thread and a region name (the empty one); a copy has both agents, the
- * host's too; an event's stack_id is the call, parent_stack_id the call around it,
- * correlation_id what the user pushed. rocpd_string is UNIQUE, so that only names are there and
- * arguments stand in their rows. Ids of processes and threads are pid and tid, of several
- * sessions as gt_view_pid().
+ * Requirements of its readers: every row has the file's guid; a dispatch has an event, an agent, a
+ * queue, a kernel, a thread and a region name (the empty one); a copy has both agents, including
+ * the host's; an event's stack_id is the call, parent_stack_id the enclosing call, correlation_id
+ * the id that the user pushed. rocpd_string is UNIQUE, so only names are in it, and arguments are
+ * in their rows. Ids of processes and threads are pid and tid; with several sessions those of
+ * gt_view_pid().
  *
- * The guid is the first session's id, so that exporting a capture twice gives the same file
- * twice and not two ranks. */
+ * The guid is the first session's id, so that two exports of a capture are equal and do not look
+ * like two ranks. */
 #include "export/rocpd.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ static bool step_rocpd(void *exporter, unsigned pass, const struct gt_item *item
 	return !r->status && !gt_bulk_status(r->db); /* gt_bulk_finish() reports the latter */
 }
 
-/* The first session's id as a UUID of version 8: "what its maker likes". */
+/* Make a UUID of version 8 (custom format) from the first session's id. */
 static void choose_guid(struct rocpd *r)
 {
 	const struct gt_capture_session *session = gt_capture_session_at(r->view.capture, 0);
@@ -126,7 +126,7 @@ static int open_rocpd_file(struct rocpd *r, const char *path)
 	return r->status;
 }
 
-/* Numbers of rows added later begin behind ours. */
+/* Make the numbers of rows that are added later start after ours. */
 static void put_sequences(struct rocpd *r, struct gt_sql *sql)
 {
 	const struct {

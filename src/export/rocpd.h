@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the rocpd exporter share: the database in the making. rocpd.c says how it
- * goes together, rocpd_rows.c has calls and device work, rocpd_info.c the small tables that say
- * who and where. */
+/* Declarations for the files of the rocpd exporter: the database under construction. rocpd.c
+ * describes its structure, rocpd_rows.c has calls and GPU activities, rocpd_info.c the small tables
+ * of processes, threads and agents. */
 #ifndef GPUTAP_EXPORT_ROCPD_H
 #define GPUTAP_EXPORT_ROCPD_H
 
@@ -17,21 +17,22 @@
 #include "export/view.h"
 
 enum {
-	/* id of '': what a dispatch without a region must name, or its view loses it */
+	/* id of '': a dispatch without a region must refer to it, or its view loses the dispatch */
 	ROCPD_EMPTY_TEXT = 1,
 	ROCPD_GUID_BYTES = 36,
-	ROCPD_VALUE_BYTES = 3600, /* of an argument, so that a row stays below GT_BULK_ROW_BYTES */
+	/* limit for an argument, so that a row stays below GT_BULK_ROW_BYTES */
+	ROCPD_VALUE_BYTES = 3600,
 	ROCPD_TEXT_ROOM = 65536,
-	ROCPD_COMMAND_BYTES = 16384, /* of a text in the small tables */
+	ROCPD_COMMAND_BYTES = 16384, /* limit for a text in the small tables */
 };
 
-/* A kernel as its dispatches name it. */
+/* A kernel, as its dispatches refer to it. */
 struct rocpd_kernel {
 	uint32_t process, name, symbol; /* string, number of GT_OBJECT_KERNEL_SYMBOL; 0: none */
-	const char *text;               /* work that is no kernel goes by its kind; else NULL */
+	const char *text;               /* kind of an activity that is not a kernel; else NULL */
 };
 
-/* External ids of a thread's calls change seldom: the value from this call on. */
+/* External ids of a thread's calls change rarely: the value from this call on. */
 struct rocpd_external {
 	uint32_t process, ordinal;
 	uint64_t seq, value;
@@ -42,7 +43,7 @@ struct rocpd_track {
 	int64_t name;
 };
 
-/* A free's bytes are known when all calls are. */
+/* Bytes of a free are known after all calls. */
 struct rocpd_allocation {
 	const struct gt_view_thread *thread;
 	uint64_t start_ns, end_ns, address, bytes;
@@ -56,7 +57,8 @@ struct rocpd {
 	struct gt_bulk_tree *event, *arg, *region, *sample, *dispatch, *copy, *allocate;
 	struct gt_bulk_row row;
 	uint32_t machine_count;
-	char guid[ROCPD_GUID_BYTES + 1], uuid[ROCPD_GUID_BYTES + 2]; /* uuid: what tables end in */
+	/* uuid: suffix of the table names */
+	char guid[ROCPD_GUID_BYTES + 1], uuid[ROCPD_GUID_BYTES + 2];
 	int64_t next_event, next_arg, next_region, next_sample, next_dispatch, next_copy,
 		next_allocate;
 
@@ -70,10 +72,10 @@ struct rocpd {
 	struct gt_map track_map;
 	struct rocpd_track *tracks;
 	size_t track_count, track_capacity;
-	struct gt_ranges ranges; /* that are open, of the program's markers */
+	struct gt_ranges ranges; /* open ranges of the program */
 	struct rocpd_external *externals;
 	size_t external_count, external_capacity;
-	struct rocpd_allocation *allocations; /* rows that wait for their bytes */
+	struct rocpd_allocation *allocations; /* rows whose bytes are not known yet */
 	size_t allocation_count, allocation_capacity;
 	struct gt_memory_use memory;
 
@@ -81,11 +83,11 @@ struct rocpd {
 		scratch_category, marker_category;
 	int64_t copy_names[GT_DEVICE_OP_COUNT];
 	char *text;       /* ROCPD_TEXT_ROOM */
-	uint64_t untimed; /* device work without times: has no row */
+	uint64_t untimed; /* GPU activities without times: not written */
 	int status;
 };
 
-/* A first failure is kept in rocpd.status; rows go on being made and lead nowhere. */
+/* The first failure is kept in rocpd.status; later rows are still made but not written. */
 static inline int gt_rocpd_no_memory(struct rocpd *r)
 {
 	return gt_sql_no_memory(&r->status);
@@ -96,26 +98,26 @@ static inline void gt_rocpd_note(struct rocpd *r, int status)
 	gt_sql_note(&r->status, status);
 }
 
-/* Id of a name in rocpd_string, which holds each once. */
+/* Return the id of a name in rocpd_string, which has each once. */
 int64_t gt_rocpd_name(struct rocpd *r, const char *name);
 
-/* First all calls and external ids, then the next one, then all device work. */
+/* Add all calls and external ids, then call the next function, then add all GPU activities. */
 void gt_rocpd_add_call(struct rocpd *r, const struct gt_item *item);
 void gt_rocpd_add_external(struct rocpd *r, const struct gt_item *item);
 void gt_rocpd_settle_calls(struct rocpd *r);
 void gt_rocpd_add_work(struct rocpd *r, const struct gt_item *work);
 
-/* Ids in the small tables. */
+/* Return ids in the small tables. */
 int64_t gt_rocpd_node_id(const struct rocpd *r, uint32_t process);
 int64_t gt_rocpd_thread_id(const struct gt_view_thread *thread);
 int64_t gt_rocpd_host_agent(const struct rocpd *r, uint32_t process);
-/* UINT32_MAX: one that is not known */
+/* UINT32_MAX: an unknown one */
 int64_t gt_rocpd_agent(const struct rocpd *r, uint32_t device);
 
-/* The small tables, the views and what SQLite counts, as SQL. */
+/* Append the small tables, the views and SQLite's counters, as SQL. */
 void gt_rocpd_put_info(struct rocpd *r, struct gt_sql *sql,
 		       const struct gt_export_options *options);
-/* Text of SQL with the file's ids in it; free() it. NULL: no memory. */
+/* Return SQL text with the file's ids inserted; free() it. NULL: no memory. */
 char *gt_rocpd_schema(const struct rocpd *r, const char *text);
 
 #endif

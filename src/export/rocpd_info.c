@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The small tables of a rocpd file: metadata, texts, nodes, processes, threads, agents, queues,
- * kernels, tracks. They are written by SQL when all is known; where several processes or threads
- * had one number, the newest says what it was. */
+ * kernels, tracks. They are written with SQL after all records; if several processes or threads had
+ * one number, the newest one defines its row. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static const char *machine_id(const struct gt_capture_session *s)
 						     : "";
 }
 
-/* The same in every file of the machine. */
+/* Return the node's id, equal in all files of the machine. */
 static int64_t node_id(const struct gt_capture_session *s)
 {
 	const char *id = machine_id(s);
@@ -63,13 +63,13 @@ int64_t gt_rocpd_node_id(const struct rocpd *r, uint32_t process)
 
 int64_t gt_rocpd_thread_id(const struct gt_view_thread *thread)
 {
-	/* a thread that damage left without its number still needs a row */
+	/* a thread without a number, because of damage, still needs a row */
 	return thread->tid ? (int64_t)thread->tid : (INT64_C(1) << 40) + thread->index;
 }
 
 /* SQL ------------------------------------------------------------------------ */
 
-/* INSERT INTO "rocpd_<table>_<uuid>" (guid, <columns>) VALUES ('<guid>' */
+/* Write INSERT INTO "rocpd_<table>_<uuid>" (guid, <columns>) VALUES ('<guid>' */
 static void begin_insert(struct rocpd *r, struct gt_sql *sql, const char *table,
 			 const char *columns)
 {
@@ -164,7 +164,7 @@ struct rocpd_agent {
 	const char *name, *vendor, *uuid, *pci;
 };
 
-/* Numbers of an agent that a capture does not have. ROCm's `rocpd convert` ends where one of the
+/* Properties of an agent that a capture does not have. ROCm's `rocpd convert` aborts if one of the
  * members is missing. */
 static const char agent_numbers[] =
 	"\"size\":312,\"cpu_cores_count\":0,\"simd_count\":0,\"mem_banks_count\":0,\"caches_"
@@ -204,7 +204,7 @@ static char *put_json_text(char *p, const char *key, const char *text)
 	return stpcpy(p, "\"");
 }
 
-/* An agent as rocprofiler-sdk writes it, and what identifies the device. */
+/* Write an agent as rocprofiler-sdk does, and the device's identity. */
 static void put_agent_json(char *p, const struct rocpd_agent *a)
 {
 	p += sprintf(p,
@@ -300,7 +300,7 @@ static long long number_of(const struct gt_object_info *o, const char *key)
 	return value ? (long long)strtoull(value, NULL, 0) : 0;
 }
 
-/* Code objects that are recorded; and for each process one for kernels whose code object is not. */
+/* Write recorded code objects; also one per process for kernels whose code object is missing. */
 static void put_code_objects(struct rocpd *r, struct gt_sql *sql)
 {
 	static const char columns[] =

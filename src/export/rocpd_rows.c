@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls, external ids and device work as rows of a rocpd file. See rocpd.c for the rules. */
+/* Calls, external ids and GPU activities as rows of a rocpd file. See rocpd.c for the rules. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 enum { MESSAGE_BYTES = 1024 };
 
-/* The view's `own` of a thread. */
+/* The exporter's data of a thread, in the view's `own`. */
 struct rocpd_thread {
 	int64_t node, id;
 	struct gt_pushes external;
@@ -27,7 +27,7 @@ struct rocpd_operation {
 
 static const char nothing[] = "{}";
 
-/* Every row begins with its id, which is the rowid, and the guid. */
+/* Start a row: every row starts with its id, which is the rowid, and the guid. */
 static struct gt_bulk_row *begin_row_of(struct rocpd *r)
 {
 	gt_bulk_begin(&r->row);
@@ -127,7 +127,7 @@ static struct rocpd_operation *operation_own(struct rocpd *r, struct gt_view_ope
 	return own;
 }
 
-/* The value of an argument as text, in r->text. Return: its length. */
+/* Write the value of an argument as text, to r->text. Return its length. */
 static size_t put_value(struct rocpd *r, const struct gt_item *call,
 			const struct gt_view_operation *operation, unsigned arg)
 {
@@ -219,7 +219,7 @@ static void put_allocation(struct rocpd *r, const struct rocpd_allocation *a)
 	struct gt_bulk_row *row = begin_row_of(r);
 
 	put_owner(row, a->thread);
-	gt_bulk_null(row); /* NEEDSWORK: the device that struct gt_facts has */
+	gt_bulk_null(row); /* NEEDSWORK: the device from struct gt_facts */
 	gt_bulk_text(row, type, strlen(type));
 	gt_bulk_text(row, level, strlen(level));
 	put_span(row, a->start_ns, a->end_ns);
@@ -246,7 +246,7 @@ static void add_allocation(struct rocpd *r, const struct gt_item *call,
 				     .is_virtual = info->memory == GT_MEMORY_VIRTUAL};
 	struct rocpd_allocation *moved;
 
-	/* what the program made reachable it did not allocate */
+	/* the program registered this memory, but did not allocate it */
 	if (info->memory == GT_MEMORY_REGISTERED)
 		return;
 	if (!call->args || (!gt_call_address(&view, call->ret, &a.address) &&
@@ -310,8 +310,8 @@ static void note_external(struct rocpd *r, struct rocpd_thread *own, const struc
 
 /* Markers --------------------------------------------------------------------- */
 
-/* What the program said of itself, by whichever API, named as ROCm's own tools name it; instants
- * are samples. */
+/* Add an annotation of the program, from any API, with the names of ROCm's own tools; instants are
+ * samples. */
 static void add_marker(struct rocpd *r, const struct gt_range *range)
 {
 	struct gt_view_thread *thread = gt_view_thread(&r->view, range->process, range->ordinal);
@@ -321,7 +321,7 @@ static void add_marker(struct rocpd *r, const struct gt_range *range)
 										: "roctxRange");
 
 	if (!thread || !thread_own(r, thread)) {
-		gt_rocpd_note(r, -ENOMEM); /* said already */
+		gt_rocpd_note(r, -ENOMEM); /* has its cause already */
 		return;
 	}
 	p = GT_PUT(p, "{\"message\":\"");
@@ -362,7 +362,7 @@ void gt_rocpd_add_call(struct rocpd *r, const struct gt_item *call)
 	int64_t event;
 
 	if (!own || !name) {
-		gt_rocpd_note(r, -ENOMEM); /* said already */
+		gt_rocpd_note(r, -ENOMEM); /* has its cause already */
 		return;
 	}
 	e = (struct rocpd_event){category_of(r, GT_OP_DOMAIN(call->op)),
@@ -387,7 +387,7 @@ void gt_rocpd_add_call(struct rocpd *r, const struct gt_item *call)
 
 /* External ids ---------------------------------------------------------------- */
 
-/* A range of the user's or the framework's. */
+/* Add a range of the user or the framework. */
 static void add_pushed_range(struct rocpd *r, const struct gt_view_thread *thread,
 			     enum gt_external_stack stack, struct gt_pushed_range range,
 			     uint64_t end_ns)
@@ -433,7 +433,7 @@ static int compare_externals(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-/* Ranges that were never closed end with their thread's last call. */
+/* End ranges that were never closed at their thread's last call. */
 void gt_rocpd_settle_calls(struct rocpd *r)
 {
 	struct gt_range marker;
@@ -459,7 +459,7 @@ void gt_rocpd_settle_calls(struct rocpd *r)
 		qsort(r->externals, r->external_count, sizeof *r->externals, compare_externals);
 }
 
-/* What the user had pushed when a call began. */
+/* Return the id that the user had pushed when a call started. */
 static uint64_t external_of(const struct rocpd *r, uint32_t process, uint64_t id)
 {
 	struct rocpd_external key = {process, GT_ID_ORDINAL(id), GT_ID_SEQ(id), 0};
@@ -487,7 +487,7 @@ static bool has_symbol(const struct gt_item *work)
 	       gt_domain_traits[GT_OP_DOMAIN(work->op)].symbols;
 }
 
-/* The kernel's row in rocpd_info_kernel_symbol. */
+/* Return the kernel's row in rocpd_info_kernel_symbol. */
 static int64_t kernel_id(struct rocpd *r, const struct gt_item *work)
 {
 	bool kernel = work->device_op == GT_DEVICE_KERNEL;
@@ -602,7 +602,7 @@ void gt_rocpd_add_work(struct rocpd *r, const struct gt_item *work)
 	struct rocpd_event e;
 
 	if (!queue || !thread || !thread_own(r, thread)) {
-		gt_rocpd_note(r, -ENOMEM); /* said already */
+		gt_rocpd_note(r, -ENOMEM); /* has its cause already */
 		return;
 	}
 	if (!work->start_ns) {

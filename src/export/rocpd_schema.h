@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables and views of a ROCm 7 rocpd file, from their columns. Tables end in the file's uuid,
- * views do not, so that files of several ranks go together under one set of views. Where their
- * readers join, a NULL loses the row: rocpd.h.
+/* The tables and views of a ROCm 7 rocpd file, from their columns. Names of tables end with the
+ * file's uuid, those of views do not, so that files of several ranks can be combined under one set
+ * of views. In columns that readers join, a NULL loses the row: rocpd.h.
  *
- * %U is the uuid with underscores, %G the guid. Page writing applies no defaults: every row says
+ * %U is the uuid with underscores, %G the guid. Writing pages applies no defaults: every row has
  * its guid and its JSON. */
-/* SQL: a statement or a list of columns each. */
+/* SQL: one statement or list of columns each. */
 /* clang-format off */
 #ifndef GPUTAP_EXPORT_ROCPD_SCHEMA_H
 #define GPUTAP_EXPORT_ROCPD_SCHEMA_H
@@ -119,7 +119,7 @@ static const char *const rocpd_table_names[] = {
 };
 
 #define V(name, body) "CREATE VIEW " name " AS SELECT " body ";"
-/* Every key holds within one guid: views of several files keep their rows apart. */
+/* Keys are unique within one guid: views of several files keep their rows apart. */
 #define WITH(alias, table, key, of) \
 	" JOIN " table " " alias " ON " alias ".id = " key " AND " alias ".guid = " of ".guid"
 #define MAYBE(alias, table, key, of) " LEFT" WITH(alias, table, key, of)

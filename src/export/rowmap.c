@@ -8,7 +8,7 @@
 
 #include "util/grow.h"
 
-enum { RUN_GAP = 64 }; /* calls missing in a run before a new one begins */
+enum { RUN_GAP = 64 }; /* missing calls within a run before a new one starts */
 
 unsigned gt_rowmap_flags(const struct gt_rowmap *map, int64_t row)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* RPD files (.rpd): a SQLite database as rocmProfileData's tools read it, of schema 3 and,
- * by the one rule that text ids of names and arguments come from one sequence and arguments
- * stand in both text tables, of schema 2.
+/* RPD files (.rpd): a SQLite database as rocmProfileData's tools read it, of schema 3 and, due to
+ * the rule that text ids of names and arguments come from one sequence and arguments are in both
+ * text tables, also of schema 2.
  *
- * Two passes over the capture. The first writes the calls: a call's row number is the row number
- * of its thread's run plus its count within it (struct rpd_run), so that the second pass, which
- * writes device work, finds the row of any call in a few kilobytes. Work whose call is not in
- * the capture gets a row of its own to hang on: RPD's tools delete work without one. Rows go
- * into the file as b-tree pages (bulk.h), index entries too, after a sort on the side
- * (sorter.h); SQLite makes the empty tables at the beginning and fills small ones at the end.
+ * Two passes over the capture. The first writes the calls: a call's row number is the row number of
+ * its thread's run plus its index in it (struct rpd_run), so that the second pass, which writes GPU
+ * activities, finds the row of any call in a few kilobytes. Activities whose call is not in the
+ * capture get a placeholder row: RPD's tools delete activities without one. Rows and, after a
+ * separate sort (sorter.h), index entries are written as b-tree pages (bulk.h); SQLite creates the
+ * empty tables at the start and fills small ones at the end.
  *
- * Names and arguments are made harmless (no quotes, backslashes, control characters, broken
- * UTF-8): RPD's tools print them into JSON as they are. Times are CLOCK_BOOTTIME ns. */
+ * Names and arguments are sanitised (no quotes, backslashes, control characters, invalid UTF-8),
+ * because RPD's tools print them into JSON unchanged. Times are CLOCK_BOOTTIME ns. */
 #include "export/rpd.h"
 
 #include <errno.h>
@@ -105,7 +105,7 @@ static void put_own_tables(struct rpd *r, struct gt_sql *sql)
 	}
 }
 
-/* The indexes of both text tables, in one go. */
+/* Write the indexes of both text tables in one pass. */
 static int index_texts(struct rpd *r)
 {
 	struct gt_bulk_tree *by_string = gt_bulk_tree(r->db, "rocpd_string_by_string");
@@ -154,14 +154,14 @@ static int write_indexes(struct rpd *r)
 
 	if (!status)
 		status = index_links(r, r->links_sorted, "rocpd_api_ops_by_api");
-	if (!status) /* SQLite's own names for those of their primary keys */
+	if (!status) /* SQLite's names of their primary keys */
 		status = index_links(r, r->kernels_sorted, "sqlite_autoindex_rocpd_kernelapi_1");
 	if (!status)
 		status = index_links(r, r->copies_sorted, "sqlite_autoindex_rocpd_copyapi_1");
 	return status;
 }
 
-/* What SQLite itself has to do at the end. */
+/* Write the parts that SQLite itself must do at the end. */
 static int finish_rpd(struct rpd *r, const struct gt_export_options *options)
 {
 	struct gt_sql sql = {.out = sqlite3_str_new(NULL),
@@ -175,7 +175,7 @@ static int finish_rpd(struct rpd *r, const struct gt_export_options *options)
 	put_all_metadata(r, &sql, options);
 	put_own_tables(r, &sql);
 	gt_sql_put(&sql, "%s", rpd_views);
-	/* so that rows added later get numbers behind ours */
+	/* so that rows added later get numbers after ours */
 	gt_sql_put(&sql,
 		   "INSERT INTO sqlite_sequence VALUES ('rocpd_string', %lld), ('rocpd_ustring', "
 		   "%lld), ('rocpd_api', %lld), "
@@ -216,7 +216,8 @@ static int open_rpd_file(struct rpd *r, const char *path)
 	int status = gt_bulk_create(path, rpd_tables, small ? GT_BULK_MIN_PAGE : GT_BULK_MAX_PAGE,
 				    &r->db);
 
-	/* what does not fit in memory goes beside the file: there is room, if anywhere */
+	/* data that does not fit in memory is written next to the file, where room is most
+	 * likely */
 	snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
 		 slash ? path : ".");
 	for (size_t i = 0; i < sizeof sorters / sizeof *sorters && !status; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the RPD exporter share: the database in the making. rpd.c says how it goes
- * together, rpd_text.c has names and arguments, rpd_rows.c calls and device work, rpd_copies.c
- * what both say of copies. */
+/* Declarations for the files of the RPD exporter: the database under construction. rpd.c describes
+ * its structure, rpd_text.c has names and arguments, rpd_rows.c calls and GPU activities,
+ * rpd_copies.c the data of copies from both. */
 #ifndef GPUTAP_EXPORT_RPD_H
 #define GPUTAP_EXPORT_RPD_H
 
@@ -21,28 +21,28 @@ enum {
 	/* id of '' in both text tables: RPD's importer looks for it there */
 	RPD_EMPTY_TEXT = 1,
 	RPD_ARGS_SLOTS = 1 << 14, /* of the cache of argument texts */
-	RPD_ARGS_KEY_BYTES = 240, /* longer ones are not kept */
-	RPD_ARGS_ROOM = 16384,    /* for one text before it is cut */
+	RPD_ARGS_KEY_BYTES = 240, /* longer ones are not cached */
+	RPD_ARGS_ROOM = 16384,    /* limit for one text before it is cut */
 	RPD_HEX_BYTES = 19,
 };
 
-/* What is remembered of a call's row, 4 bits each. */
+/* Flags of a call's row, 4 bits each. */
 enum {
 	RPD_CALL_THERE = GT_ROW_THERE,
 	RPD_CALL_BLOCKS = 2, /* the program waited for its copy */
-	/* the same bit, of a domain whose work comes out of one beneath it: the call says itself
-	 * what it copies */
+	/* the same bit, in a domain whose activities come from a domain beneath it: the call itself
+	 * describes the copy */
 	RPD_CALL_TELLS_COPY = 2,
 	RPD_CALL_HAS_KERNEL = 4,
 	RPD_CALL_HAS_COPY = 8,
 };
 
-/* The view's `own` of a queue. */
+/* The exporter's data of a queue, in the view's `own`. */
 struct rpd_queue {
 	char handle[RPD_HEX_BYTES];
 };
 
-/* A call's operation, result, arguments and payload as they are, and the id of their text. */
+/* A call's operation, result, arguments and payload, unchanged, and the id of their text. */
 struct rpd_args_slot {
 	int64_t id;
 	uint32_t bytes;
@@ -55,10 +55,10 @@ struct rpd {
 	struct gt_bulk *db;
 	struct gt_bulk_tree *string, *ustring, *api, *copyapi, *kernelapi, *op, *api_ops;
 	struct gt_bulk_tree *ops_by_op;
-	/* become indexes */
+	/* sorted into indexes */
 	struct gt_sorter *texts_sorted, *links_sorted, *kernels_sorted, *copies_sorted;
 	struct gt_bulk_row row;
-	struct gt_map functions; /* process, function of the host -> id of the kernel's name */
+	struct gt_map functions; /* process, host function -> id of the kernel's name */
 	struct gt_map texts;     /* two hashes of a name -> index into text_ids */
 	int64_t *text_ids;
 	size_t text_count, text_capacity;
@@ -67,17 +67,17 @@ struct rpd {
 	/* process, call id -> row - first_unseen, for calls that are not in the capture */
 	struct gt_map unseen;
 	int64_t first_unseen;
-	/* whose call or work was met and the other was not: rpd_copies.c */
+	/* copies for which only the call or only the activity has come: rpd_copies.c */
 	struct rpd_copy *copies;
 	size_t copy_count, copy_capacity;
 	struct rpd_args_slot *args;
-	char *text; /* RPD_ARGS_ROOM and some, and again for the clean copy */
+	char *text; /* RPD_ARGS_ROOM and some, and the same again for the sanitised copy */
 	int64_t domain_ids[GT_DOMAIN_COUNT], type_ids[GT_DEVICE_OP_COUNT], marker_id, unseen_id;
-	uint64_t untimed; /* device work without times: has no row */
+	uint64_t untimed; /* GPU activities without times: not written */
 	int status;
 };
 
-/* A first failure is kept in rpd.status; rows go on being made and lead nowhere. */
+/* The first failure is kept in rpd.status; later rows are still made but not written. */
 static inline int gt_rpd_no_memory(struct rpd *r)
 {
 	return gt_sql_no_memory(&r->status);
@@ -88,22 +88,22 @@ static inline void gt_rpd_note(struct rpd *r, int status)
 	gt_sql_note(&r->status, status);
 }
 
-/* Names stand in rocpd_string, arguments in both text tables. */
+/* Add a text. Names go into rocpd_string, arguments into both text tables. */
 void gt_rpd_add_text(struct rpd *r, int64_t id, const char *text, size_t bytes, bool argument);
-/* Id of a name; names are few and written once. */
+/* Return the id of a name; names are few and written once. */
 int64_t gt_rpd_name(struct rpd *r, const char *name);
-/* Id of a call's arguments as text. */
+/* Return the id of a call's arguments as text. */
 int64_t gt_rpd_args(struct rpd *r, const struct gt_item *item,
 		    const struct gt_view_operation *operation);
 
-/* RPD_CALL_.., of a row of rocpd_api. */
+/* Set RPD_CALL_.. flags of a row of rocpd_api. */
 static inline void gt_rpd_set_flags(struct rpd *r, int64_t row, unsigned flags)
 {
 	if (gt_rowmap_set(&r->calls, row, flags))
 		gt_rpd_no_memory(r);
 }
 
-/* An entry of an index by rows of rocpd_api. */
+/* Add an entry to an index on rows of rocpd_api. */
 static inline void gt_rpd_add_link(struct rpd *r, struct gt_sorter *index, int64_t api, int64_t id)
 {
 	uint64_t big = __builtin_bswap64((uint64_t)api);
@@ -111,23 +111,23 @@ static inline void gt_rpd_add_link(struct rpd *r, struct gt_sorter *index, int64
 	gt_rpd_note(r, gt_sorter_add(index, &big, sizeof big, (uint64_t)id));
 }
 
-/* First all calls and external ids, then the next two, then all device work and, among it, the
- * calls once more to gt_rpd_step_copy(). */
+/* Add all calls and external ids, then call the next two functions, then add all GPU activities
+ * and, interleaved, the calls again to gt_rpd_step_copy(). */
 void gt_rpd_add_call(struct rpd *r, const struct gt_item *item);
 void gt_rpd_add_external(struct rpd *r, const struct gt_item *item);
-/* instead of gt_rpd_add_call(): what gt_mark_of() knows */
+/* instead of gt_rpd_add_call(): for operations with gt_mark_of() */
 void gt_rpd_add_mark(struct rpd *r, const struct gt_item *call);
 void gt_rpd_close_markers(struct rpd *r);
 void gt_rpd_settle_calls(struct rpd *r);
 void gt_rpd_step_copy(struct rpd *r, const struct gt_item *call);
 void gt_rpd_add_work(struct rpd *r, const struct gt_item *work);
-/* A call that copies and says what, and work that copies; @api: the call's row. Then those that
- * stayed alone. */
+/* Add a call that copies and describes it, and an activity that copies; @api: the call's row. Then
+ * write the unmatched ones. */
 void gt_rpd_copy_called(struct rpd *r, const struct gt_item *call, int64_t api, bool blocks);
 void gt_rpd_copy_worked(struct rpd *r, const struct gt_item *work, int64_t api, uint64_t stream,
 			const struct gt_view_queue *queue);
 void gt_rpd_copies_rest(struct rpd *r);
-/* RPD's word for it. */
+/* Return RPD's name for it. */
 const char *gt_rpd_type_name(enum gt_device_op op);
 
 #endif

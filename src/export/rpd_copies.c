@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of rocpd_copyapi: one for each call that copies. See rpd.h.
+/* Writes rows of rocpd_copyapi: one for each call that copies. See rpd.h.
  *
- * What the device does may not be what the program asked for: HIP copies pageable memory through
- * buffers of its own, a part at a time. So where a domain's work comes out of another domain
- * (HIP's out of HSA), a row has addresses, bytes and stream from the call's arguments. From its
- * work it has only the device, and the direction where the call leaves that open. In the second
- * pass call and work come in either order; what came first waits for the other in a hash table,
- * which is as large as copies are under way. Calls whose work never comes (a graph captured them,
- * they failed) get their rows at the end. */
+ * The device may not do exactly what the program requested: HIP copies pageable memory through its
+ * own buffers, in parts. So if a domain's activities come from another domain (HIP's from HSA), a
+ * row has addresses, bytes and stream from the call's arguments, and from the activity only the
+ * device, and the direction if the call leaves it open. In the second pass call and activity come
+ * in either order; the first one waits for the other in a hash table, whose size depends on the
+ * copies in progress. Calls whose activity never comes (a graph captured them, they failed) get
+ * their rows at the end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ enum {
 	DEVICE_UNKNOWN = 0
 };
 
-/* A row in the making. */
+/* A row under construction. */
 struct rpd_copy {
 	int64_t api; /* 0: the slot is free */
 	bool called, worked;
@@ -63,7 +63,7 @@ static int make_copy_room(struct rpd *r)
 	return 0;
 }
 
-/* Those behind it whose search passed it move up. */
+/* Remove the entry. Entries after it whose probing passed it move up. */
 static void take_out(struct rpd *r, const struct rpd_copy *gone)
 {
 	size_t mask = r->copy_capacity - 1, hole = (size_t)(gone - r->copies);
@@ -115,8 +115,8 @@ static void put_row(struct rpd *r, const struct rpd_copy *c)
 	gt_rpd_add_link(r, r->copies_sorted, c->api, id);
 }
 
-/* A role may be in several members of which the program uses one: the host's address, the
- * device's, an array. */
+/* Return the address with that role. Several members may have the role, of which the program uses
+ * one: the host's address, the device's, an array. */
 static uint64_t address_of(const struct gt_call_view *call, enum gt_role role)
 {
 	uint64_t value = 0;
@@ -159,7 +159,7 @@ static void read_work(const struct rpd *r, struct rpd_copy *c, const struct gt_i
 	c->from_device = device_number(ends.from);
 }
 
-/* The row's half of call @api; NULL: no memory. */
+/* Return the pending row of call @api; NULL: no memory. */
 static struct rpd_copy *half_of(struct rpd *r, int64_t api)
 {
 	struct rpd_copy *c;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls, external ids and device work as rows of an RPD file, and the links between them. See
+/* Calls, external ids and GPU activities as rows of an RPD file, and the links between them. See
  * rpd.h. */
 #include "export/rpd.h"
 
@@ -14,7 +14,7 @@
 #include "util/demangle.h"
 #include "util/error.h"
 
-/* The view's `own` of a thread: external ids that are pushed. */
+/* The exporter's data of a thread, in the view's `own`: external ids that are pushed. */
 struct rpd_thread {
 	struct gt_pushes external;
 	uint64_t last_ns;
@@ -22,8 +22,8 @@ struct rpd_thread {
 
 struct rpd_operation {
 	int64_t name, category;
-	bool copies;           /* and says itself what */
-	bool names_a_function; /* it says which kernel a function of the host stands for */
+	bool copies;           /* and describes the copy */
+	bool names_a_function; /* it maps a host function to a kernel */
 };
 
 enum { RANGE_BYTES = 1000 }; /* of a range's name */
@@ -68,7 +68,7 @@ static void add_api(struct rpd *r, const struct api_row *api)
 	gt_bulk_add(r->api, api->id, row);
 }
 
-/* Return: the number of its first argument of that role; -1: it has none. */
+/* Return the number of its first argument with that role; -1: none. */
 static int argument_of_role(const struct gt_view_operation *operation, enum gt_role role)
 {
 	for (int i = 0; i < operation->nargs; i++)
@@ -170,8 +170,9 @@ static void note_function(struct rpd *r, const struct gt_item *call,
 	free(readable);
 }
 
-/* Launches of a domain whose work comes out of another one say it all themselves, those that a
- * graph captures too, which are never work of their own; a graph's launch goes by its name. */
+/* Add a launch of a domain whose activities come from another one: the call has all data. This
+ * includes launches that a graph captures, which have no activity. A graph's launch uses its
+ * name. */
 static void add_upper_launch(struct rpd *r, const struct gt_item *item, int64_t api)
 {
 	struct gt_call_view call = {item->op, item->args, item->payload, item->payload_bytes};
@@ -192,7 +193,7 @@ static void add_upper_launch(struct rpd *r, const struct gt_item *item, int64_t 
 			? gt_map_find(&r->functions, item->process, function)
 			: -1;
 	if (known < 0)
-		return; /* its work will say the name */
+		return; /* the name comes with its activity */
 	k.name = known;
 	for (unsigned i = 0; i < 3; i++) {
 		gt_call_role(&call, GT_ROLE_GRID, i, &k.grid[i]);
@@ -212,7 +213,7 @@ void gt_rpd_add_call(struct rpd *r, const struct gt_item *item)
 
 	if (!thread || !operation || !(own = operation_own(r, operation)) ||
 	    !(mine = thread_own(r, thread))) {
-		gt_rpd_note(r, -ENOMEM); /* said already */
+		gt_rpd_note(r, -ENOMEM); /* has its cause already */
 		return;
 	}
 	args = gt_rpd_args(r, item, operation);
@@ -229,7 +230,7 @@ void gt_rpd_add_call(struct rpd *r, const struct gt_item *item)
 	gt_rpd_set_flags(r, api.id, RPD_CALL_THERE);
 	if (own->copies && item->args)
 		gt_rpd_set_flags(r, api.id, RPD_CALL_TELLS_COPY);
-	else if (!gt_view_is_beneath(item->op) && /* whose work would take it for the other */
+	else if (!gt_view_is_beneath(item->op) && /* else read as TELLS_COPY */
 		 gt_call_blocking(item->op, item->args) == GT_BLOCKING_YES)
 		gt_rpd_set_flags(r, api.id, RPD_CALL_BLOCKS);
 	if (item->args && own->names_a_function && item->payload_bytes &&
@@ -244,7 +245,7 @@ void gt_rpd_add_call(struct rpd *r, const struct gt_item *item)
 
 /* External ids ---------------------------------------------------------------- */
 
-/* A range of the user's or the framework's, as RPD has them: an api row named UserMarker. */
+/* Add a range of the user or the framework in RPD's form: an api row named UserMarker. */
 static void add_marker(struct rpd *r, const struct gt_view_thread *thread,
 		       enum gt_external_stack stack, struct gt_pushed_range m, uint64_t end_ns)
 {
@@ -319,7 +320,7 @@ void gt_rpd_add_mark(struct rpd *r, const struct gt_item *call)
 		add_program_range(r, &range);
 }
 
-/* Ranges that were never closed end with their thread's last call. */
+/* End ranges that were never closed at their thread's last call. */
 void gt_rpd_close_markers(struct rpd *r)
 {
 	struct gt_range range;
@@ -382,8 +383,8 @@ static struct rpd_queue *queue_own(struct rpd *r, struct gt_view_queue *queue)
 	return own;
 }
 
-/* A row for a call that the capture does not have, for its work to hang on. It has no length: so
- * it nests. */
+/* Add a row for a call that the capture does not have, to which its activity can refer. Its length
+ * is 0, so that it nests. */
 static int64_t add_unseen_call(struct rpd *r, const struct gt_item *work)
 {
 	uint32_t ordinal = work->id ? GT_ID_ORDINAL(work->id) : work->ordinal;
@@ -397,7 +398,7 @@ static int64_t add_unseen_call(struct rpd *r, const struct gt_item *work)
 	if (known >= 0)
 		return r->first_unseen + known;
 	if (!thread) {
-		gt_rpd_note(r, -ENOMEM); /* said already */
+		gt_rpd_note(r, -ENOMEM); /* has its cause already */
 		return 0;
 	}
 	api = (struct api_row){gt_rowmap_next(&r->calls),
@@ -417,7 +418,7 @@ static int64_t add_unseen_call(struct rpd *r, const struct gt_item *work)
 	return api.id;
 }
 
-/* What the launching call did not say itself. */
+/* Add the data that the launching call did not have. */
 static void add_kernelapi(struct rpd *r, const struct gt_item *work, int64_t api,
 			  const char *stream, int64_t kernel, bool graph)
 {
@@ -459,7 +460,7 @@ void gt_rpd_add_work(struct rpd *r, const struct gt_item *work)
 	int64_t api, op, name = RPD_EMPTY_TEXT, type, device;
 
 	if (!own) {
-		gt_rpd_note(r, -ENOMEM); /* said already */
+		gt_rpd_note(r, -ENOMEM); /* has its cause already */
 		return;
 	}
 	if (!work->start_ns) {
@@ -496,7 +497,7 @@ void gt_rpd_add_work(struct rpd *r, const struct gt_item *work)
 	gt_rpd_add_link(r, r->links_sorted, api, op);
 	gt_bulk_begin(row);
 	gt_bulk_int(row, op);
-	gt_bulk_int(row, op); /* both rise together */
+	gt_bulk_int(row, op); /* both increase together */
 	gt_bulk_add(r->ops_by_op, 0, row);
 	if (graph || work->device_op == GT_DEVICE_KERNEL)
 		add_kernelapi(r, work, api, own->handle, name, graph);

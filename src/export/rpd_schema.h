@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of an RPD file ("hybrid v3"): what the readers of schema 3 and the older ones of
- * schema 2 both find. Every column is NOT NULL; numbers that name a text are ids of rocpd_string,
- * args_id is one of rocpd_ustring.
+/* The tables of an RPD file ("hybrid v3"): they suit the readers of schema 3 and the older ones of
+ * schema 2. Every column is NOT NULL; numbers that refer to a text are ids of rocpd_string, args_id
+ * is an id of rocpd_ustring.
  *
- * Tables that begin with gputap_ are ours; other readers do not look at them. */
-/* SQL: a statement or a list of columns each. */
+ * Tables with the prefix gputap_ are additions; other readers ignore them. */
+/* SQL: one statement or list of columns each. */
 /* clang-format off */
 #ifndef GPUTAP_EXPORT_RPD_SCHEMA_H
 #define GPUTAP_EXPORT_RPD_SCHEMA_H
@@ -52,7 +52,7 @@ static const char rpd_tables[] =
 	  "name text NOT NULL);"
 	"CREATE TABLE gputap_queue (gpuId integer NOT NULL, queueId integer NOT NULL, "
 	  "pid integer NOT NULL, stream text NOT NULL, device text NOT NULL);"
-	/* what RPD's own schema has, and two that serve its views */
+	/* the indexes of RPD's own schema, and two that its views use */
 	"CREATE INDEX rocpd_string_by_string ON rocpd_string (string);"
 	"CREATE INDEX rocpd_ustring_by_string ON rocpd_ustring (string);"
 	"CREATE INDEX rocpd_api_ops_by_api ON rocpd_api_ops (api_id);"
@@ -80,8 +80,8 @@ static const char rpd_views[] =
 	"CREATE VIEW busy AS SELECT g.gpuId, g.GpuTime, w.WallTime, g.GpuTime * 1.0 / w.WallTime "
 	  "AS Busy FROM (SELECT gpuId, sum(\"end\" - start) AS GpuTime FROM rocpd_op "
 	  "GROUP BY gpuId) g, (SELECT max(\"end\") - min(start) AS WallTime FROM rocpd_op) w;"
-	/* an op without a description goes by its type; unlike RPD's, equal intervals are counted
-	 * as often as they are there */
+	/* an op without a description uses its type; unlike in RPD's view, equal intervals are all
+	 * counted */
 	"CREATE VIEW top AS SELECT Name, count(*) AS TotalCalls, "
 	  "sum(ns) / 1000 AS TotalDuration_us, sum(ns) / count(*) / 1000.0 AS Ave_us, "
 	  "sum(ns) * 100.0 / (SELECT sum(\"end\" - start) FROM rocpd_op) AS Percentage "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names and arguments of an RPD file: made harmless, kept, written. See rpd.h. */
+/* Names and arguments of an RPD file: sanitised, cached, written. See rpd.h. */
 #include "export/rpd.h"
 
 #include <stdlib.h>
@@ -45,12 +45,14 @@ int64_t gt_rpd_name(struct rpd *r, const char *name)
 		return RPD_EMPTY_TEXT;
 	}
 	r->text_ids[r->text_count++] = r->next_string;
-	gt_rpd_add_text(r, r->next_string, clean, bytes, !bytes); /* '' is an argument too */
+	/* '' can be an argument as well */
+	gt_rpd_add_text(r, r->next_string, clean, bytes, !bytes);
 	return r->next_string++;
 }
 
-/* RPD's tools look for some arguments by the names, and sizes in the form, that RPD itself gives
- * them: those of domains whose work comes out of another one, as HIP's does. */
+/* Return the argument's name for RPD. Its tools search for some arguments under the names, and
+ * sizes in the form, that RPD itself uses: those of domains whose activities come from another one,
+ * such as HIP. */
 static const char *argument_name(const struct gt_operation_info *info, unsigned arg, bool *in_hex)
 {
 	bool upper = gt_view_delegates(info->op),
@@ -69,7 +71,7 @@ static const char *argument_name(const struct gt_operation_info *info, unsigned 
 	}
 }
 
-/* "name=value | name=value", clean. Return: the end. */
+/* Write "name=value | name=value", sanitised. Return the end. */
 static char *put_args(struct rpd *r, char *p, const struct gt_item *item,
 		      const struct gt_view_operation *operation)
 {
@@ -118,9 +120,8 @@ static char *put_args(struct rpd *r, char *p, const struct gt_item *item,
 	return p;
 }
 
-/* Id of a call's arguments as text, in both text tables. The text depends on nothing but the
- * key, and programs repeat themselves: a cache by the key saves most of the making, the writing
- * and the space. */
+/* Return the id of a call's arguments as text, in both text tables. The text depends only on the
+ * key, and calls recur: a cache by key avoids most of the formatting, writing and space. */
 int64_t gt_rpd_args(struct rpd *r, const struct gt_item *item,
 		    const struct gt_view_operation *operation)
 {

@@ -3,10 +3,10 @@
  *
  *   | entries: number, length, key .. -> | free | <- slots: next 8 bytes of the key, its entry |
  *
- * Texts that are alike for long (arguments of the same call) make plain comparisons slow: so
- * slots are sorted by 8 bytes of key at a time, as numbers, and only those that are equal go on
- * behind what all of them have in common. Entries lie in memory in any order: what costs time is
- * fetching them, so there are few rounds and they look ahead. */
+ * Texts with long common prefixes (arguments of the same call) make plain comparisons slow: so
+ * slots are sorted by 8 bytes of key at a time, as numbers, and only equal slots continue after
+ * their common prefix. Entries are in memory in any order: fetching them takes most of the time, so
+ * there are few rounds, with prefetching. */
 #include "export/sorter.h"
 
 #include <assert.h>
@@ -30,13 +30,13 @@ struct sort_entry {
 #define ENTRY_BYTES(key_bytes) ((offsetof(struct sort_entry, key) + (key_bytes) + 7) & ~(size_t)7)
 
 struct sort_slot {
-	uint64_t chunk; /* 8 bytes of the key, big-endian, zeros behind its end */
-	uint32_t at;    /* of the entry, in 8 bytes */
+	uint64_t chunk; /* 8 bytes of the key, big-endian, zeros after its end */
+	uint32_t at;    /* offset of the entry, in units of 8 bytes */
 };
 
 /* A sorted part of the file, being read. */
 struct sorted_part {
-	uint64_t offset, end; /* not read yet */
+	uint64_t offset, end; /* range not read yet */
 	uint8_t *buffer;
 	size_t used, filled;
 	const struct sort_entry *head; /* NULL: at its end */
@@ -45,14 +45,14 @@ struct sorted_part {
 struct gt_sorter {
 	uint8_t *memory;
 	size_t memory_bytes, entries_bytes, slot_count;
-	/* after sorting; while adding they grow downwards from the end of memory */
+	/* valid after sorting; while adding they grow downwards from the end of memory */
 	struct sort_slot *slots;
 	char *folder;
 	int fd;
 	uint64_t file_bytes;
 	struct sorted_part *parts;
 	size_t part_count;
-	size_t *heap, heap_count; /* parts by their heads */
+	size_t *heap, heap_count; /* heap of parts; key: their heads */
 	size_t next_slot;
 	bool sorted;
 };
@@ -99,7 +99,7 @@ static struct sort_entry *entry_of(const struct gt_sorter *s, const struct sort_
 
 /* Sorting in memory ------------------------------------------------------------ */
 
-/* Reads up to 8 bytes behind the key: an entry in memory always has slots behind it. */
+/* Reads up to 8 bytes past the key: an entry in memory always has slots after it. */
 static uint64_t chunk_of(const struct sort_entry *e, size_t depth)
 {
 	uint64_t word;
@@ -111,7 +111,7 @@ static uint64_t chunk_of(const struct sort_entry *e, size_t depth)
 	return e->bytes - depth < 8 ? word & ~(UINT64_MAX >> (8 * (e->bytes - depth))) : word;
 }
 
-/* By chunk, then as they were added. */
+/* Compare chunks, then the order of adding. */
 static bool before(const struct sort_slot *a, const struct sort_slot *b)
 {
 	return a->chunk != b->chunk ? a->chunk < b->chunk : a->at < b->at;
@@ -137,7 +137,7 @@ static void swap_slots(struct sort_slot *a, struct sort_slot *b)
 	*b = t;
 }
 
-/* Quicksort by chunk and age; equal chunks end side by side. Depth of recursion: log2(count). */
+/* Quicksort by chunk and age; equal chunks become adjacent. Depth of recursion: log2(count). */
 static void sort_chunks(struct sort_slot *slots, size_t count)
 {
 	while (count > SMALL) {
@@ -162,7 +162,7 @@ static void sort_chunks(struct sort_slot *slots, size_t count)
 				high--;
 			}
 		}
-		/* the larger part goes on in the loop */
+		/* the loop continues with the larger part */
 		if (high + 1 - slots < slots + count - low) {
 			sort_chunks(slots, (size_t)(high + 1 - slots));
 			count -= (size_t)(low - slots);
@@ -187,8 +187,8 @@ static void fetch_ahead(const struct gt_sorter *s, const struct sort_slot *slots
 	__builtin_prefetch(e->key + depth);
 }
 
-/* How far keys that are alike up to @depth go on being alike, all of them. (Little-endian: the
- * lowest byte comes first.) */
+/* Return the length of the common prefix of all keys, which are equal up to @depth. (Little-endian:
+ * the lowest byte comes first.) */
 static size_t common_depth(const struct gt_sorter *s, const struct sort_slot *slots, size_t count,
 			   size_t depth)
 {
@@ -215,7 +215,8 @@ static size_t common_depth(const struct gt_sorter *s, const struct sort_slot *sl
 	return common > depth ? common : depth;
 }
 
-/* Keys are at most MAX_KEY long, so this goes at most MAX_KEY / 8 deep. */
+/* Sort from @depth on. Keys have at most MAX_KEY bytes, so recursion is at most MAX_KEY / 8
+ * deep. */
 static void sort_from(struct gt_sorter *s, struct sort_slot *slots, size_t count, size_t depth)
 {
 	bool further;
@@ -278,7 +279,7 @@ static int write_all(struct gt_sorter *s, const uint8_t *p, size_t bytes)
 	return 0;
 }
 
-/* Everything in memory becomes a sorted part of the file. */
+/* Write everything in memory as a sorted part of the file. */
 static int spill_part(struct gt_sorter *s)
 {
 	struct sorted_part *more = realloc(s->parts, (s->part_count + 1) * sizeof *more);
@@ -338,7 +339,7 @@ int gt_sorter_add(struct gt_sorter *s, const void *key, size_t bytes, uint64_t n
 	return 0;
 }
 
-/* Step to the part's next entry. */
+/* Advance to the part's next entry. */
 static int advance(struct gt_sorter *s, struct sorted_part *p)
 {
 	const struct sort_entry *e;
@@ -376,7 +377,8 @@ static int advance(struct gt_sorter *s, struct sorted_part *p)
 	}
 }
 
-/* Parts were written in the order of adding: of equal keys, the earlier part's comes first. */
+/* Parts were written in the order of adding: for equal keys, the earlier part's entry comes
+ * first. */
 static bool part_before(const struct gt_sorter *s, size_t a, size_t b)
 {
 	const struct sort_entry *x = s->parts[a].head, *y = s->parts[b].head;
@@ -430,7 +432,7 @@ static int begin_reading(struct gt_sorter *s)
 	}
 	for (size_t i = s->heap_count / 2; i-- > 0;)
 		sift_down(s, i);
-	s->next_slot = SIZE_MAX; /* the first head was not given out yet */
+	s->next_slot = SIZE_MAX; /* the first head has not been returned yet */
 	return 0;
 }
 
@@ -447,7 +449,7 @@ int gt_sorter_next(struct gt_sorter *s, const void **key, size_t *bytes, uint64_
 		e = entry_of(s, &s->slots[s->next_slot++]);
 	} else {
 		if (s->next_slot != SIZE_MAX && s->heap_count) {
-			/* the one that was given out is used up now */
+			/* the entry that was returned is done */
 			status = advance(s, &s->parts[s->heap[0]]);
 			if (status)
 				return status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* speedscope's own JSON (https://www.speedscope.app/file-format-schema.json): the frames of a call
- * tree once, and a profile of device time and one of the host's, each a list of stacks with ns. */
+/* speedscope's JSON format (https://www.speedscope.app/file-format-schema.json): the frames of a
+ * call tree once, and one profile each of device and host time, with a list of stacks and their
+ * ns. */
 #include <string.h>
 
 #include "config.h"
@@ -25,7 +26,7 @@ static void write_text(struct gt_out *out, const char *text)
 static void write_frames(struct gt_out *out, const struct gt_calltree *t)
 {
 	gt_out_text(out, "\"shared\": {\"frames\": [");
-	/* 0 is the root's, which no stack has */
+	/* frame 0 is the root's, which is in no stack */
 	for (size_t i = 1; i < t->frame_count; i++) {
 		gt_out_text(out, i > 1 ? ",\n{\"name\": " : "\n{\"name\": ");
 		write_text(out, *t->frames[i].text ? t->frames[i].text : "?");
@@ -90,7 +91,7 @@ static void write_all(struct gt_out *out, const struct gt_calltree *t,
 {
 	bool device = options->weight != GT_WEIGHT_HOST, host = options->weight != GT_WEIGHT_DEVICE;
 
-	/* both, unless there is nothing of one */
+	/* both, unless one has no data */
 	if (options->weight == GT_WEIGHT_USUAL && !t->device_ns)
 		device = false;
 	else if (options->weight == GT_WEIGHT_USUAL && !t->host_ns)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the exporters to SQLite share: see sql.h. */
+/* Helpers for the exporters to SQLite: see sql.h. */
 #include "export/sql.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 
 /* Characters ------------------------------------------------------------------- */
 
-/* Length of the sequence at @text (2 to 4), 0: none there. */
+/* Return the length of the sequence at @text (2 to 4), 0: not a sequence. */
 static unsigned sequence_length(const unsigned char *text, size_t bytes)
 {
 	unsigned char first = text[0], low = 0x80, high = 0xbf;
@@ -60,7 +60,7 @@ static char *put_replacement(char *p)
 	return GT_PUT(p, "\xef\xbf\xbd");
 }
 
-/* Write @character as a medium wants it. Return: the end, or NULL where it stays unchanged. */
+/* Write @character as a medium requires. Return the end, or NULL if it needs no change. */
 typedef char *escape_fn(char *p, uint32_t character);
 
 static inline char *put_escaped(char *p, const char *text, size_t bytes, escape_fn *escape)
@@ -115,7 +115,7 @@ char *gt_put_json(char *p, const char *text, size_t bytes)
 {
 	size_t plain = 0;
 
-	/* usually all of the text */
+	/* usually the whole text */
 	while (plain < bytes && text[plain] >= 0x20 && text[plain] < 0x7f && text[plain] != '"' &&
 	       text[plain] != '\\') {
 		*p++ = text[plain++];
@@ -167,7 +167,7 @@ static bool is_number(const char *text, size_t bytes)
 	return digits && at == bytes;
 }
 
-/* A text that begins with an apostrophe may need one more, so that removing one is exact. */
+/* A text that starts with an apostrophe may need another one, so that removing one is exact. */
 static bool is_formula(const char *text, size_t bytes)
 {
 	size_t at = 0;
@@ -235,7 +235,7 @@ char *gt_put_page(char *p, const char *text, size_t bytes)
 	return put_escaped(p, text, bytes, escape_page);
 }
 
-/* The characters of CommonMark's and GitHub's inline markup; "www." and "x@y" make links. */
+/* Escape characters of CommonMark's and GitHub's inline markup; "www." and "x@y" make links. */
 static char *escape_markdown(char *p, uint32_t c)
 {
 	if (c < 0x80 && c && strchr("<>&\"'|`*_[]~@#:.$!\\", (int)c))

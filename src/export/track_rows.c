@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of a queue, see track_rows.h.
- *   intervals: | sorted, before the gap | gap: capacity - count free | sorted, behind the gap |
- *              0                        gap                          gap + free           capacity
- * The last interval is also kept outside: nearly all work comes in order and only looks there. */
+ *   intervals: | sorted, before the gap | gap: capacity - count free | sorted, after the gap |
+ *              0                        gap                          gap + free          capacity
+ * The last interval is also stored separately: nearly all activities come in order and only compare
+ * with it. */
 #include "export/track_rows.h"
 
 #include <errno.h>
@@ -41,7 +42,7 @@ static void forget_half(struct gt_track_row *row)
 	row->gap = row->count;
 }
 
-/* Make room for one more; the gap is at the end then. */
+/* Make room for one more; the gap is at the end afterwards. */
 static int grow_row(struct gt_track_row *row, size_t *budget)
 {
 	size_t more = row->capacity ? row->capacity : FIRST_CAPACITY;
@@ -62,7 +63,7 @@ static int grow_row(struct gt_track_row *row, size_t *budget)
 	return 0;
 }
 
-/* Index of the first interval that begins after @start. */
+/* Return the index of the first interval that starts after @start. */
 static size_t upper_bound(struct gt_track_row *row, uint64_t start)
 {
 	size_t low = 0, high = row->count;
@@ -78,7 +79,7 @@ static size_t upper_bound(struct gt_track_row *row, uint64_t start)
 	return low;
 }
 
-/* Return: 1 taken in, 0 no room, -ENOMEM. */
+/* Return 1 if placed, 0 no room, -ENOMEM. */
 static int place_in_row(struct gt_track_row *row, size_t *budget, uint64_t start, uint64_t end)
 {
 	size_t index;
@@ -92,7 +93,7 @@ static int place_in_row(struct gt_track_row *row, size_t *budget, uint64_t start
 		return 0;
 	if (end > row->last_end)
 		row->last_end = end;
-	/* back to back: one interval */
+	/* adjacent: one interval */
 	if (index > 0 && interval_at(row, index - 1)->end == start) {
 		interval_at(row, index - 1)->end = end;
 		return 1;
@@ -102,7 +103,7 @@ static int place_in_row(struct gt_track_row *row, size_t *budget, uint64_t start
 
 		if (grow_row(row, budget))
 			return -ENOMEM;
-		if (before != row->count) { /* the older half is gone */
+		if (before != row->count) { /* the older half was dropped */
 			if (start < row->forgotten)
 				return 0;
 			index -= before - row->count;

@@ -22,7 +22,7 @@ static const char *const whys[GT_WINDOW_WHY_COUNT] = {
 	[GT_WINDOW_RANGE] = "outside --from and --to",
 };
 
-/* A process that begins in a pause does not say whose; its end may. */
+/* A process that starts in a pause does not know the reason; the pause's end may. */
 static const char *why_paused(const struct gt_window_info *w)
 {
 	if (w->why != GT_WINDOW_LIFE)
@@ -54,10 +54,10 @@ static bool has_evicted(const struct gt_capture *c, uint32_t process)
 	return any;
 }
 
-/* What was kept of a process: between these; else 0 and UINT64_MAX. */
+/* Part of a process that was retained: between these times; else 0 and UINT64_MAX. */
 struct kept_time {
 	uint64_t begin_ns, end_ns;
-	const char *why; /* not the rest */
+	const char *why; /* why the rest was not */
 };
 
 static struct kept_time find_kept(const struct gt_capture *c, uint32_t process)

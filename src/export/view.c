@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads, queues, names and labels of a capture for exporters, see view.h.
- * Each kind is an array of pointers (so that they stay) and a map from the capture's key to the
- * index. */
+/* Threads, queues, names and labels of a capture for exporters, see view.h. Each kind is an array
+ * of pointers (so that they stay valid) and a map from the capture's key to the index. */
 #include "export/view.h"
 
 #include <stdio.h>
@@ -12,9 +11,9 @@
 #include "util/error.h"
 
 enum {
-	WORDS_MAX = 16384, /* texts of values that are kept */
+	WORDS_MAX = 16384, /* limit of cached texts of values */
 	WORD_BYTES = 512,
-	STRIDE_SPARE = 1024, /* thread indexes for threads that a damaged capture lacks */
+	STRIDE_SPARE = 1024, /* thread indexes for threads that are missing in a damaged capture */
 };
 
 static int no_memory(void)
@@ -22,13 +21,13 @@ static int no_memory(void)
 	return gt_error(-ENOMEM, "export");
 }
 
-/* Append a zeroed thing of @bytes to a pointer array and to the map. */
+/* Append a zeroed object of @bytes to a pointer array and to the map. */
 static void *add_thing(void ***array, uint32_t *count, struct gt_map *map, uint64_t a, uint64_t b,
 		       size_t bytes)
 {
 	void **more = *array, *thing;
 
-	if ((*count & (*count - 1)) == 0) { /* at powers of two: double */
+	if ((*count & (*count - 1)) == 0) { /* double at powers of two */
 		more = realloc(*array, (*count ? *count * 2 : 1) * sizeof *more);
 		if (!more)
 			goto fail;
@@ -89,7 +88,7 @@ static uint32_t next_stream(struct gt_view *v, uint32_t device)
 	return ++v->streams[device < devices ? device : devices];
 }
 
-/* All queues now, so that their numbers do not depend on which of them have records. */
+/* Number all queues now, so that their numbers do not depend on which of them have records. */
 static int number_streams(struct gt_view *v)
 {
 	const size_t count = gt_capture_object_count(v->capture);
@@ -122,7 +121,7 @@ int gt_view_init(struct gt_view *v, const struct gt_capture *capture,
 		gt_view_fini(v);
 		return no_memory();
 	}
-	/* all now, so that their numbers do not depend on the order of the records */
+	/* all at once, so that their numbers do not depend on the order of the records */
 	for (size_t i = 0; i < count; i++) {
 		const struct gt_thread_info *t = gt_capture_thread(capture, i);
 
@@ -187,7 +186,7 @@ struct gt_view_thread *gt_view_thread_find(struct gt_view *v, uint32_t process, 
 
 struct gt_view_queue *gt_view_queue_slow(struct gt_view *v, const struct gt_item *work)
 {
-	/* unknown queues: one for each process and device number */
+	/* unknown queues: one per process and device number */
 	uint64_t a = work->process, b = work->queue ? (uintptr_t)work->queue : work->op;
 	int64_t found = gt_map_find(&v->queue_map, a, b);
 	const struct gt_object_info *device;
@@ -249,14 +248,14 @@ static bool set_text(struct gt_view_text *t, const char *text, size_t bytes)
 	return true;
 }
 
-/* A text under a key that is not in the map. NULL: no memory; nothing has changed. */
+/* Add a text under a key that is not in the map. Return NULL: no memory; nothing has changed. */
 static struct gt_view_text *add_text(struct gt_view_text ***texts, uint32_t *count,
 				     struct gt_map *map, uint64_t a, uint64_t b, const char *text,
 				     size_t bytes)
 {
 	struct gt_view_text content = {.own = NULL}, *t;
 
-	/* content first: what is in the map is whole */
+	/* content first: entries in the map are complete */
 	if (!set_text(&content, text, bytes)) {
 		no_memory();
 		return NULL;
@@ -290,8 +289,8 @@ struct gt_view_text *gt_view_name(struct gt_view *v, uint32_t process, uint32_t 
 	return t;
 }
 
-/* Words have numbers but no content in the map: each is kept under the key that asked for it
- * first. */
+/* Words have numbers but no content in the map: each is stored under the first key that requested
+ * it. */
 static struct gt_view_text *add_word(struct gt_view *v, uint64_t a, uint64_t b, const char *text,
 				     size_t bytes)
 {
@@ -300,13 +299,13 @@ static struct gt_view_text *add_word(struct gt_view *v, uint64_t a, uint64_t b, 
 	if (v->word_count < WORDS_MAX)
 		t = add_text(&v->words, &v->word_count, &v->word_map, a, b, text, bytes);
 	if (!t)
-		gt_error_clear(); /* no failure: the caller does without */
+		gt_error_clear(); /* not a failure: the caller can do without */
 	return t;
 }
 
 struct gt_view_text *gt_view_word_of(struct gt_view *v, const char *text, size_t bytes)
 {
-	/* an argument number that no operation has, and a count */
+	/* an argument number that no operation has, and a counter */
 	return add_word(v, UINT64_MAX, v->word_count, text, bytes);
 }
 
@@ -333,7 +332,7 @@ static bool submits(const struct gt_operation_info *info)
 	case GT_KIND_LAUNCH:
 	case GT_KIND_COPY:
 	case GT_KIND_SET: return true;
-	default: /* barriers, maps and migrations have other kinds */
+	default: /* barriers, maps and migrations are other kinds */
 		return strstr(info->name, "Enqueue") != NULL;
 	}
 }
@@ -452,7 +451,7 @@ const char *gt_view_process_title(const struct gt_view *v, const struct gt_proce
 
 	gt_view_process_label(process, buffer, size);
 	n = strlen(buffer);
-	/* one rank's own capture says it at its head */
+	/* the capture of a single rank has it in its head */
 	if (!session ||
 	    (gt_capture_session_count(v->capture) < 2 && process->rank.rank == session->info.rank))
 		return buffer;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A capture as exporters want to see it: threads, queues and kernel names by small dense numbers
- * with their labels, correlation numbers that are unique in the whole file, arguments as texts
- * that are kept. Everything is found or made on first use; what is given out stays valid until
+/* A capture in the form that exporters need: threads, queues and kernel names with small dense
+ * numbers and labels, correlation numbers that are unique in the whole file, cached texts of
+ * arguments. Entries are looked up or created on first use; returned pointers stay valid until
  * gt_view_fini().
- * Memory: by threads, queues and distinct names, never by records. */
+ * Memory: depends on threads, queues and distinct names, never on records. */
 #ifndef GPUTAP_EXPORT_VIEW_H
 #define GPUTAP_EXPORT_VIEW_H
 
@@ -20,7 +20,7 @@ struct gt_view_thread {
 	uint32_t index; /* dense, in the capture's order */
 	uint32_t process, ordinal;
 	uint64_t pid, tid; /* as gt_view_pid() */
-	const char *name;  /* "" when it has none */
+	const char *name;  /* "" if none */
 	void *own;         /* the exporter's; freed with free() */
 };
 
@@ -29,15 +29,15 @@ struct gt_view_queue {
 	uint32_t process;
 	uint64_t pid;    /* as gt_view_pid() */
 	uint32_t device; /* merged device index; UINT32_MAX: not known */
-	uint32_t number; /* in its process and device, as reports have it; 0: not known */
-	uint32_t stream; /* among those of its device in all processes, from 1 */
-	const struct gt_object_info *object; /* NULL: work whose queue is not known */
+	uint32_t number; /* number in its process and device, as in reports; 0: not known */
+	uint32_t stream; /* number among those of its device in all processes, from 1 */
+	const struct gt_object_info *object; /* NULL: activities whose queue is not known */
 	struct gt_track_rows rows;
 	void *own; /* the exporter's; freed with free() */
 };
 
 struct gt_view_text {
-	uint32_t index; /* dense, by kind of text */
+	uint32_t index; /* dense, per kind of text */
 	uint32_t bytes;
 	char *text; /* terminated */
 	void *own;  /* the exporter's; freed with free() */
@@ -46,15 +46,15 @@ struct gt_view_text {
 struct gt_view_operation {
 	uint32_t index; /* dense */
 	uint32_t name_bytes;
-	const struct gt_operation_info *info; /* NULL: of a newer gputap */
+	const struct gt_operation_info *info; /* NULL: from a newer gputap */
 	char *name;
-	uint8_t nargs;  /* that are known */
+	uint8_t nargs;  /* known arguments */
 	bool allocates; /* a call that allocates or frees memory */
-	bool submits;   /* a call that may cause device work: it gets the beginning of a flow */
+	bool submits;   /* a call that may launch GPU activities: it gets the start of a flow */
 	void *own;      /* the exporter's; freed with free() */
 };
 
-/* How device work is spoken of in formats that know only these. */
+/* Classes of GPU activities in formats that know only these. */
 enum gt_work_class { GT_WORK_KERNEL, GT_WORK_COPY, GT_WORK_SET, GT_WORK_MARK };
 
 enum { GT_VIEW_QUEUE_CACHE = 64 };
@@ -68,14 +68,15 @@ struct gt_view {
 	struct gt_view_operation **operations[GT_DOMAIN_COUNT]; /* by number */
 	uint32_t operation_limit[GT_DOMAIN_COUNT], operation_count;
 	uint32_t thread_count, queue_count, name_count, word_count;
-	uint32_t *streams;        /* used numbers by device, the last one for "not known" */
-	uint32_t *object_streams; /* the number of each of the capture's objects; 0: is no queue */
+	uint32_t *streams;        /* used numbers per device, the last one for "not known" */
+	uint32_t *object_streams; /* the number of each object of the capture; 0: not a queue */
 	uint32_t correlation_stride;
 	size_t rows_budget;
-	bool mangled; /* names stay as they were recorded */
+	bool mangled; /* names stay as recorded */
 	/* of the last look-up: records come thread by thread */
 	struct gt_view_thread *last_thread, *last_caller;
-	struct gt_view_queue *queue_cache[GT_VIEW_QUEUE_CACHE]; /* by their objects' place */
+	/* index: the position of their objects */
+	struct gt_view_queue *queue_cache[GT_VIEW_QUEUE_CACHE];
 };
 
 /* @options: may be NULL */
@@ -83,20 +84,20 @@ int gt_view_init(struct gt_view *v, const struct gt_capture *capture,
 		 const struct gt_export_options *options);
 void gt_view_fini(struct gt_view *v);
 
-/* NULL: no memory, with a cause. */
+/* Return NULL: no memory, with a cause. */
 struct gt_view_thread *gt_view_thread_find(struct gt_view *v, uint32_t process, uint32_t ordinal);
 struct gt_view_queue *gt_view_queue_slow(struct gt_view *v, const struct gt_item *work);
 struct gt_view_operation *gt_view_operation_slow(struct gt_view *v, uint32_t op);
-/* Name of a kernel (or other named work), by string id, which is not 0: as it is shown. */
+/* Return the name of a kernel (or other named activity) for display, by string id, which is not
+ * 0. */
 struct gt_view_text *gt_view_name(struct gt_view *v, uint32_t process, uint32_t string);
 
-/* Text of an argument of form GT_FORM_NAMED; kept, up to some thousand. NULL: too many kinds;
- * format it yourself. */
+/* Return the text of an argument of form GT_FORM_NAMED; cached, up to some thousand. NULL: too many
+ * different ones; the caller must format it. */
 struct gt_view_text *gt_view_word(struct gt_view *v, uint32_t op, unsigned arg,
 				  const uint64_t *args);
 
-/* The text as one of the words, for what the caller keeps by a key of its own. NULL: there are
- * too many. */
+/* Return the text as a word, for callers that cache it under another key. NULL: too many words. */
 struct gt_view_text *gt_view_word_of(struct gt_view *v, const char *text, size_t bytes);
 
 static inline struct gt_view_thread *gt_view_thread(struct gt_view *v, uint32_t process,
@@ -109,7 +110,7 @@ static inline struct gt_view_thread *gt_view_thread(struct gt_view *v, uint32_t 
 	return v->last_thread = gt_view_thread_find(v, process, ordinal);
 }
 
-/* The thread whose call caused work: remembered apart from the one whose records come. */
+/* Return the thread of a launching call, cached separately from the thread whose records come. */
 static inline struct gt_view_thread *gt_view_caller(struct gt_view *v, uint32_t process,
 						    uint32_t ordinal)
 {
@@ -143,9 +144,9 @@ static inline struct gt_view_queue *gt_view_queue(struct gt_view *v, const struc
 	return gt_view_queue_slow(v, work);
 }
 
-/* The capture's ids are unique in a process and large. These are unique in the file, and
- * small for programs with few threads: | thread index | count |, 32 bits the count. 0 stays 0.
- * NULL thread: 0. */
+/* The capture's ids are unique in a process and large. These numbers are unique in the file, and
+ * small for programs with few threads: | thread index | count |, 32 bits the count. 0 stays 0. NULL
+ * thread: 0. */
 static inline uint64_t gt_view_correlation(const struct gt_view *v,
 					   const struct gt_view_thread *caller, uint64_t id)
 {
@@ -158,20 +159,21 @@ static inline uint64_t gt_view_correlation(const struct gt_view *v,
 	return (caller->index + (count >> 32) * v->correlation_stride) << 32 | (count & UINT32_MAX);
 }
 
-/* Is it an operation of an API whose device work comes out of another one beneath it? HIP is. */
+/* Return true for an operation of an API whose GPU activities come from one beneath it, such as
+ * HIP. */
 static inline bool gt_view_delegates(uint32_t op)
 {
 	return GT_OP_DOMAIN(op) < GT_DOMAIN_COUNT &&
 	       gt_domain_delegates((enum gt_domain)GT_OP_DOMAIN(op));
 }
 
-/* Is it device work, or a call, of a domain that others are built on? HSA's is. */
+/* Return true for an activity, or a call, of a domain that others are built on, such as HSA. */
 static inline bool gt_view_is_beneath(uint32_t op)
 {
 	return GT_OP_DOMAIN(op) < GT_DOMAIN_COUNT && gt_domain_traits[GT_OP_DOMAIN(op)].beneath;
 }
 
-/* Between which devices a copy went, as queue->device says it; both are that one where it is not
+/* The devices that a memcpy went between, in the form of queue->device; both are that device if not
  * known. */
 struct gt_view_ends {
 	uint32_t from, to;
@@ -195,25 +197,27 @@ static inline enum gt_work_class gt_view_work_class(enum gt_device_op op)
 	default: return GT_WORK_KERNEL;
 	}
 }
-/* Work without times still happened: where it is best known, ns. */
+/* Return the best known time of an activity, ns: one without times still happened. */
 uint64_t gt_view_work_time(const struct gt_item *work);
 
-/* Formats know a process by one number. Of several machines, or name spaces of pids, it is the
- * pid and this many for each: RPD's convention for several nodes, above every pid of Linux. */
+/* Formats identify a process with one number. For several machines, or pid namespaces, it is the
+ * pid plus this stride for each: RPD's convention for several nodes, above every pid of Linux. */
 enum { GT_VIEW_PID_STRIDE = 10000000 };
 uint64_t gt_view_pid(const struct gt_view *v, uint32_t process);
-/* Processes as people look for them: ranks of a job in their order, what has none behind them; then
- * by host, then as they began. In memory to be freed; NULL: no memory, with a cause. */
+/* Return the processes in the order in which people look for them: ranks of a job in order,
+ * processes without rank after them; then by host, then by start. In memory to be freed; NULL: no
+ * memory, with a cause. */
 uint32_t *gt_view_order_processes(const struct gt_view *v);
-/* "python3", or "python3 (rank 3, node17)" where sessions of several `gputap run` are in the
- * capture. */
+/* Write "python3", or "python3 (rank 3, node17)" if the capture has sessions of several `gputap
+ * run`. */
 const char *gt_view_process_title(const struct gt_view *v, const struct gt_process_info *process,
 				  char *buffer, size_t size);
-/* "python3": of the program that the process runs. */
+/* Write "python3": the program that the process runs. */
 const char *gt_view_process_label(const struct gt_process_info *process, char *buffer, size_t size);
-/* A NUL-joined list as one line of words. */
+/* Write a NUL-joined list as one line of words. */
 const char *gt_view_command(const char *argv, char *buffer, size_t size);
-/* "device 3: pthread-AMD EPYC", and " (node17)" where captures of several machines are together. */
+/* Write "device 3: pthread-AMD EPYC", and " (node17)" if captures of several machines are
+ * together. */
 const char *gt_view_device_label(const struct gt_view *v, uint32_t device, char *buffer,
 				 size_t size);
 
@@ -223,7 +227,7 @@ struct gt_view_counts {
 };
 struct gt_view_counts gt_view_counts(const struct gt_view *v, enum gt_class class);
 
-/* Tell progress now and then: call it for every record. */
+/* Reports progress now and then: call it for every record. */
 struct gt_view_progress {
 	const struct gt_export_options *options;
 	uint64_t total;
