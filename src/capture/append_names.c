@@ -18,8 +18,9 @@
 #include "util/error.h"
 
 enum {
-	TAIL_BYTES = 4096,       /* the end mark is within this many bytes of the file's end */
-	TEXTS_BYTES = 256 << 10, /* of one frame; functions that do not fit are left out */
+	TAIL_BYTES = 4096, /* the end mark is within this many bytes of the file's end */
+	/* size limit of one frame's texts; functions that do not fit are left out */
+	TEXTS_BYTES = 256 << 10,
 };
 
 struct gt_names_append {

@@ -25,7 +25,7 @@ struct gt_scan_block;
 
 /* Writing ---------------------------------------------------------------------------------- */
 
-enum { GT_INDEX_BYTES = 1 << 20 }; /* of heads in one INDEX, about */
+enum { GT_INDEX_BYTES = 1 << 20 }; /* approximate bytes of heads in one INDEX */
 
 /* Heads of blocks that no INDEX lists yet. */
 struct gt_index_writer {
@@ -58,7 +58,7 @@ struct gt_index;
 
 /* State of a file's index. */
 struct gt_index_info {
-	uint64_t bytes;  /* of INDEX blocks; 0: there is none */
+	uint64_t bytes;  /* size of the INDEX blocks; 0: none */
 	uint64_t blocks; /* blocks whose heads it has */
 	/* false if there are so few blocks that reading their heads is as fast, or if `wrong` */
 	bool used;

@@ -127,7 +127,7 @@ struct call_stack {
 };
 
 struct gt_call_stacks {
-	struct call_stack *calls; /* by process, id */
+	struct call_stack *calls; /* sorted by process, id */
 	size_t count, room;
 };
 

@@ -13,7 +13,7 @@
 
 struct gt_stack_info {
 	uint32_t process, number;
-	uint32_t generation; /* of the process's modules */
+	uint32_t generation; /* generation of the process's modules */
 	uint32_t native, python;
 	uint8_t end; /* GT_FRAMES_WHOLE, .. */
 	/* native frames first, as in struct gt_record_frames. Valid as long as the capture */

@@ -97,12 +97,12 @@ enum gt_kept_reason {
 /* Properties of a snapshot, or of the capture of a flight recorder. */
 struct gt_kept {
 	bool is_kept;    /* true if it is one of these */
-	bool is_window;  /* of a flight recorder */
+	bool is_window;  /* it is the capture of a flight recorder */
 	bool is_thinned; /* true if older records were evicted */
 	/* cut out of another capture: the records that match `text`, an expression, and records
 	 * that those need; begin_ns, end_ns are the former's */
 	bool is_cut;
-	bool is_whole_time; /* of a cut: no record of its time range is missing */
+	bool is_whole_time; /* for a cut: no record of its time range is missing */
 	enum gt_kept_reason reason;
 	uint32_t number; /* number of the snapshot in its session, from 1; 0: none */
 	/* BOOTTIME: all records that were written between these are here */
@@ -266,9 +266,9 @@ enum gt_capture_end {
 
 struct gt_capture_health {
 	enum gt_capture_end end;
-	uint64_t bytes, bad_bytes; /* skipped because a checksum or a length was wrong */
+	uint64_t bytes, bad_bytes; /* bytes skipped because a checksum or a length was wrong */
 	uint64_t bad_blocks, unknown_blocks;
-	uint64_t bad_sums; /* of a process or a block: the records contradict their sums */
+	uint64_t bad_sums; /* processes or blocks whose records contradict their sums */
 };
 
 /* Return true if everything that was written is in the capture. Commands that read a capture exit
@@ -323,12 +323,12 @@ enum gt_alignment {
 /* One `gputap run`. Opened alone, a capture has one session; merged ones, and several files
  * opened as one, have more. */
 struct gt_capture_session {
-	struct gt_session_info info;     /* start_ns on the first session's clock */
+	struct gt_session_info info;     /* info.start_ns is on the first session's clock */
 	struct gt_capture_health health; /* health of the original capture, before it was merged */
 	struct gt_kept kept;
 	struct gt_machine_load load;
 	const char *path; /* path of that capture when it was opened or merged */
-	uint8_t uuid[16]; /* of that capture; 0: damaged */
+	uint8_t uuid[16]; /* id of that capture; 0: damaged */
 	enum gt_alignment alignment;
 	int64_t shift_ns; /* added to its CLOCK_BOOTTIME */
 	/* REALTIME: how far the wall clocks were adjusted while they were watched; SHARED: how far
@@ -367,7 +367,7 @@ struct gt_object_info {
 	enum gt_object_type type;
 	enum gt_domain domain;
 	uint64_t number, handle, parent;
-	const char *text; /* "key=value\0..", ended by an empty string */
+	const char *text; /* pairs "key=value\0", ended by an empty string */
 	/* devices: one device (same uuid, else pci, else name and order) of a machine has the same
 	 * index in all processes; queues: their device's; from 0; UINT32_MAX: none */
 	uint32_t device_index;
@@ -444,13 +444,13 @@ const struct gt_window_info *gt_capture_window_at(const struct gt_capture *c, si
 bool gt_capture_recorded(const struct gt_capture *c, const struct gt_capture_session *session,
 			 uint64_t *recorded_ns, uint64_t *total_ns);
 
-/* One record, decoded, times in BOOTTIME ns. Valid until the next gt_cursor_next(). */
+/* A decoded record, times in BOOTTIME ns. Valid until the next gt_cursor_next(). */
 struct gt_item {
 	enum gt_record_kind kind; /* CALL, DEVICE or EXTERNAL */
 	/* CALL: GT_OP(); DEVICE: GT_DEVICE_REF(); GT_OP_DOMAIN() of both; EXTERNAL: enum
 	 * gt_external_stack */
 	uint32_t op;
-	uint32_t payload_bytes; /* of `payload` */
+	uint32_t payload_bytes; /* size of `payload` */
 	union {
 		uint8_t depth; /* CALL: calls of the thread that were open when it started */
 		uint8_t push;  /* EXTERNAL: 1 push, 0 pop */

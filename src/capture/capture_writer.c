@@ -45,7 +45,7 @@ struct gt_stream {
 	struct gt_capture_writer *writer;
 	struct gt_stream *next, **link; /* in writer.streams or writer.spare */
 	uint32_t process, ordinal;
-	/* of calls in blocks ended since the last gt_capture_stream_is_doubted() */
+	/* range of calls in blocks ended since the last gt_capture_stream_is_doubted() */
 	uint64_t first_ticks, last_ticks;
 	struct gt_encoder encoder;
 };

@@ -28,7 +28,7 @@
 
 /* The kernels of a part of a collective call; or the wait for a call that was only started. */
 struct gt_collective_work {
-	uint64_t start_ns, end_ns; /* of the first kernel */
+	uint64_t start_ns, end_ns; /* time of the first kernel */
 	uint32_t kernels;          /* kernels in its launch; 0: not known */
 	bool fused;                /* in the same launch as the part before it */
 };
@@ -39,13 +39,13 @@ struct gt_collective_task {
 	uint64_t first_id, last_id;
 	uint64_t stream;
 	uint32_t process, member; /* index + 1 in struct gt_collectives */
-	uint32_t part;            /* of the member, or a message's number | GT_COLLECTIVE_MESSAGE */
+	uint32_t part; /* index in the member, or a message's number | GT_COLLECTIVE_MESSAGE */
 };
 
 #define GT_COLLECTIVE_MESSAGE UINT32_C(0x80000000)
 
 struct gt_collective_kernel {
-	uint64_t id; /* of the call that launched it */
+	uint64_t id; /* id of the launching call */
 	uint64_t start_ns, end_ns, stream;
 	uint32_t process;
 };

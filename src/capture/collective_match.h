@@ -23,9 +23,9 @@
 #define GT_COLLECTIVE_NO_CLOCK UINT64_MAX
 
 struct gt_collective_match {
-	const struct gt_collective_member *members; /* of one communicator */
+	const struct gt_collective_member *members; /* members of one communicator */
 	size_t count;
-	uint64_t tolerance_ns; /* of their clocks, or GT_COLLECTIVE_NO_CLOCK */
+	uint64_t tolerance_ns; /* of the clocks, or GT_COLLECTIVE_NO_CLOCK */
 	size_t *at;            /* for each member: its part of this call */
 	size_t matched;        /* calls matched so far */
 	bool is_in_step, is_begun;

@@ -31,7 +31,7 @@ struct gt_collective_part {
 
 /* A process's handle of a communicator, as long as it refers to the same one. */
 struct gt_collective_member {
-	uint64_t communicator; /* same in all processes; 0: not known */
+	uint64_t communicator; /* id of the communicator, same in all processes; 0: not known */
 	uint64_t handle;
 	uint32_t process;
 	int32_t rank;   /* in the communicator; -1: not known */

@@ -28,7 +28,7 @@ struct copy {
 };
 
 struct gt_copies {
-	struct copy *list; /* in the order of files */
+	struct copy *list; /* in order of files */
 	size_t count, room, left_out;
 };
 

@@ -43,9 +43,9 @@ struct external {
 struct gt_cursor {
 	gt_cursor_fill_fn *fill;
 	const struct gt_capture *capture;
-	int filled, taken;    /* of `item` */
-	int unasked;          /* of `item`: this many are returned without looking at filters */
-	int status;           /* of the block: 1 if there may be more; see cursor_next.c */
+	int filled, taken;    /* counts of entries in `item` */
+	int unasked;          /* entries of `item` to be returned without checking filters */
+	int status;           /* status of the block: 1 if there may be more; see cursor_next.c */
 	uint32_t process;     /* process of the stream */
 	size_t stream, block; /* block: the next one, of the capture's */
 	size_t block_end;     /* end of the stream */
@@ -55,20 +55,21 @@ struct gt_cursor {
 	bool has_shared;     /* the capture may have texts that calls share */
 	bool takes_all;      /* ignores the capture's filter */
 	bool takes_context;  /* returns rows that do not count also */
-	uint8_t context;     /* of the current rows: GT_CONTEXT_.. */
+	uint8_t context;     /* context of the current rows: GT_CONTEXT_.. */
 	bool takes_marks;    /* skips blocks without marks */
 	struct slice *slice; /* NULL: everything */
 	uint64_t read;       /* bytes of stream blocks read */
 	bool only_stacks;    /* return GT_RECORD_STACK as items; `ret` is the stack's number */
 	struct block_reader reader;
 
-	const struct gt_clock_lines *host_lines; /* of the stream's session */
+	const struct gt_clock_lines *host_lines; /* lines of the stream's session */
 	const struct gt_clock_line *host;        /* line of the last time stamp */
 	const struct gt_clock_line *queued, *running;
 	const struct gt_clock_lines *device_lines;
 	uint32_t device_ref; /* the device that those lines belong to */
 	bool device_set;
-	const struct gt_object_info *queues[QUEUE_CACHE]; /* of this process, by number */
+	/* cache of this process's queues, by number */
+	const struct gt_object_info *queues[QUEUE_CACHE];
 
 	struct waiting_item *group; /* in order of arrival */
 	uint32_t *order; /* order of output; before that `open`: arrived, parent not known yet */

@@ -61,13 +61,13 @@ struct cutter {
 	struct gt_counts written, *process_counts;
 	uint64_t begin_ns, end_ns; /* range of the records that count */
 	uint64_t work_from;        /* launch time of the first activity that counts, or earlier */
-	struct edge *edges;        /* by device index; the last one for "not known" */
+	struct edge *edges;        /* by device index; the last one is for "not known" */
 	uint64_t passed, total;
 	struct block_reader reader;
 	struct gt_decoder decoder;
 	struct gt_shared_texts texts; /* texts of the current item */
 	uint64_t record[UINT16_MAX + 1];
-	/* of the current thread */
+	/* state of the current thread */
 	struct gt_stream *stream;
 	const struct gt_clock_lines *host;
 	uint32_t process, ordinal;

@@ -30,7 +30,7 @@ struct gt_cut {
 	void *progress_data;
 	/* results, added to */
 	uint64_t kept, context; /* records */
-	uint64_t bytes_read;    /* of stream blocks */
+	uint64_t bytes_read;    /* size of stream blocks read */
 };
 
 /**

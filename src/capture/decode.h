@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of one STREAM block (capture/format.h) -> records. */
+/* Decodes rows of one STREAM block (capture/format.h) into records. */
 #ifndef GPUTAP_CAPTURE_DECODE_H
 #define GPUTAP_CAPTURE_DECODE_H
 
@@ -28,8 +28,9 @@ struct gt_decode_shape {
 	uint16_t coded, tail;
 	/* of a call's arguments: index of the word after them; 0: no arguments */
 	uint16_t payload_at;
-	uint8_t way;                    /* enum gt_decode_way */
-	uint8_t code_bytes, last_codes; /* of the codes that are stored together; gt_last_codes() */
+	uint8_t way; /* enum gt_decode_way */
+	/* bytes of the codes that are stored together; gt_last_codes() */
+	uint8_t code_bytes, last_codes;
 	struct gt_item_head item;
 	uint32_t rows; /* rows of this shape in the block so far */
 	char pad[12];

@@ -11,7 +11,7 @@
 
 /* bytes of rows in a block; a longer single row gets a separate block */
 #define GT_ENCODER_BYTES (96u << 10)
-#define GT_ENCODER_WORDS 8192u /* of previous values, all shapes together */
+#define GT_ENCODER_WORDS 8192u /* previous values, all shapes together */
 /* power of two, at least 4 x GT_ROW_SHAPES: probes stay short */
 #define GT_ENCODER_HASH  1024u
 
@@ -47,16 +47,16 @@ struct gt_encoder {
 	uint64_t base_ticks, base_id, first_ticks, last_ticks;
 	uint32_t rows, shape_count, words_used;
 	uint32_t base_set;
-	uint32_t ordinal; /* of the thread that wrote the records; part of its calls' ids */
+	uint32_t ordinal; /* thread that wrote the records; part of its calls' ids */
 	/* a record was taken that no gputap writer makes: see gt_capture_stream_is_doubted() */
 	bool doubted;
-	uint8_t context; /* of the newest gt_record_context, in any block */
+	uint8_t context; /* context of the newest gt_record_context, in any block */
 	uint64_t total[GT_CLASS_COUNT][GT_DOMAIN_COUNT]; /* since create */
 	/* total when the block was started */
 	uint64_t block_total[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
 	uint64_t kernels;                      /* since create */
 	uint64_t newest_call[GT_DOMAIN_COUNT]; /* highest id since create; 0: none */
-	/* of the block, see struct gt_file_bounds */
+	/* data of the block, see struct gt_file_bounds */
 	uint32_t marks, device_count; /* device_count: GT_FILE_DEVICES_LOST: too many */
 	struct gt_file_device devices[GT_FILE_DEVICES_MAX];
 	struct gt_shape shapes[GT_ROW_SHAPES];

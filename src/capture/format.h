@@ -72,7 +72,7 @@ enum gt_block_type {
 	/* rows of calls, GPU activities, external ids; extension gt_file_stream, gt_file_bounds */
 	GT_BLOCK_STREAM = 8,
 	GT_BLOCK_END = 9, /* nothing follows; gt_file_end */
-	/* of a merged file: gt_file_section and the path; the newest counts */
+	/* session of a merged file: gt_file_section and the path; the newest counts */
 	GT_BLOCK_SECTION = 10,
 	/* from version 1.2 on: gt_file_index, and copies of heads; block_index.h */
 	GT_BLOCK_INDEX = 11,
@@ -201,7 +201,7 @@ struct gt_file_kept {
 static_assert(sizeof(struct gt_file_kept) == 56, "file format");
 
 #define GT_SUM_NOT_KEPT 255u
-#define GT_KEPT_WINDOW  1u /* of a flight recorder: older records are evicted */
+#define GT_KEPT_WINDOW  1u /* capture of a flight recorder: older records are evicted */
 #define GT_KEPT_THINNED 2u /* .. and some were */
 #define GT_KEPT_CUT     4u /* cut out of another capture; the text is the expression */
 #define GT_KEPT_TIME    8u /* .. by time only: no record of its time range is missing */

@@ -51,7 +51,7 @@ struct gt_keep {
 	uint64_t filter_at;                     /* filter the metadata when meta.N has this size */
 	struct gt_chunk chunks[GT_KEEP_CHUNKS]; /* oldest first; the last is being written */
 	size_t count;
-	uint64_t ended_bytes; /* of all chunks but the last */
+	uint64_t ended_bytes; /* size of all chunks but the last */
 	uint64_t
 		/* as requested, but at most half of the available space: the capture needs the
 		 * rest */

@@ -43,7 +43,7 @@ struct merge {
 	struct gt_copies *copies; /* sessions of the inputs that are left out */
 	size_t input;             /* number of the current input */
 	uint32_t next;            /* section */
-	struct section *sections; /* of the current input */
+	struct section *sections; /* sessions of the current input */
 	size_t section_count, section_room;
 	struct gt_capture_health health;
 	const struct gt_merge_options *options;

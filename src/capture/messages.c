@@ -13,7 +13,7 @@ enum {
 	ANY_TAG = -1,             /* in both */
 	MPICH_REQUEST_BYTES = 4,
 	OPEN_MPI_REQUEST_BYTES = 8,
-	REQUESTS_MOST = 4096, /* of one call, that are looked up */
+	REQUESTS_MOST = 4096, /* limit of requests of one call that are looked up */
 };
 
 /* Return true for a handle of MPICH or its derivatives: a number that starts with its kind: 01, 10,

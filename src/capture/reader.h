@@ -23,7 +23,7 @@ struct stream_block {
 	uint8_t flags, device_count;
 	bool bad : 1, bad_sums : 1; /* each is reported once */
 	bool unbounded : 1;         /* contents not known: version 1.0, .. */
-	uint32_t marks;             /* as in gt_file_bounds */
+	uint32_t marks;             /* marks as in gt_file_bounds */
 	uint32_t first_device;      /* first index and count in gt_capture.work_times */
 };
 
@@ -95,7 +95,7 @@ struct session {
 	bool has_info;
 	struct gt_clock_tuple *tuples;
 	struct gt_host_clock_map *host;
-	struct session_process *processes; /* by index */
+	struct session_process *processes; /* sorted by index */
 	uint32_t boot;                     /* the same for sessions that share a clock, from 0 */
 	int64_t wall_shift_ns; /* difference of the wall clocks, added to its own time */
 	const struct gt_clock_lines *moved; /* further correction after that; NULL: none */
@@ -112,24 +112,24 @@ struct gt_capture {
 	struct process_sums **sums; /* one per process; NULL: nothing counted */
 	struct gt_thread_info *threads;
 	struct gt_event_info *events;
-	struct gt_object_info *objects; /* by process, type, number */
-	struct string_entry *strings;   /* by process, id */
+	struct gt_object_info *objects; /* sorted by process, type, number */
+	struct string_entry *strings;   /* sorted by process, id */
 	size_t *string_first;           /* per process, and one extra */
 	struct clock_reading *readings;
 	struct lifetime *lifetimes;
-	struct window_change *changes;         /* by process, time */
-	struct gt_window_info *windows;        /* by process, time */
+	struct window_change *changes;         /* sorted by process, time */
+	struct gt_window_info *windows;        /* sorted by process, time */
 	size_t *window_first;                  /* per process, and one extra; NULL: no windows */
-	struct device_clock *clocks;           /* by process, device */
-	const struct gt_object_info **devices; /* by device_index */
-	struct stream_block *blocks;           /* by process, ordinal, place in the file */
-	struct ring_stream *streams;           /* by process, ordinal */
-	struct gt_stack_info *stacks;          /* by process, number */
-	struct gt_code_info *code;             /* by process, type, number, generation */
-	struct gt_names_info *names;           /* by process, generation, address */
+	struct device_clock *clocks;           /* sorted by process, device */
+	const struct gt_object_info **devices; /* index: device_index */
+	struct stream_block *blocks;           /* sorted by process, ordinal, place in the file */
+	struct ring_stream *streams;           /* sorted by process, ordinal */
+	struct gt_stack_info *stacks;          /* sorted by process, number */
+	struct gt_code_info *code;             /* sorted by process, type, number, generation */
+	struct gt_names_info *names;           /* sorted by process, generation, address */
 	uint64_t stream_bytes;
 	struct text_chunk *texts;
-	struct gt_clock_lines *moved; /* by boot; empty: no correction */
+	struct gt_clock_lines *moved; /* index: boot; empty: no correction */
 	size_t moved_count;
 	size_t file_count, session_count, repeated_count, process_count, thread_count, event_count,
 		object_count, string_count, reading_count, clock_count, device_count, block_count,

@@ -72,7 +72,7 @@ void gt_scan_end(struct gt_scan *s);
  * cannot read. */
 int gt_scan_next(struct gt_scan *s, struct gt_scan_block *block);
 
-/* Read exactly; -ENODATA when the file is shorter. */
+/* Read exactly @bytes; -ENODATA if the file is shorter. */
 int gt_scan_read(int fd, void *buffer, size_t bytes, uint64_t at);
 
 /* Find where to continue writing: the end of the last whole block below @limit that has a good

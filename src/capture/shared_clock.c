@@ -21,7 +21,7 @@ struct boot {
 	bool is_aligned;
 	uint32_t processes; /* processes whose calls are read */
 	uint64_t residual_ns;
-	/* from the clock aligned by wall clocks to the first session's; NULL: the same */
+	/* from the clock aligned with wall clocks to the first session's; NULL: the same */
 	const struct gt_clock_lines *lines;
 };
 

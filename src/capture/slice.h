@@ -17,7 +17,7 @@ struct slice {
 	unsigned users;  /* references: the capture, and cursors */
 };
 
-/* @s: may be NULL. */
+/* Drop a reference. @s: may be NULL. */
 void gt_slice_put(struct slice *s);
 
 /* Return true if this interval overlaps a span. */

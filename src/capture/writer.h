@@ -55,14 +55,15 @@ struct gt_keeper {
 };
 
 struct gt_capture_writer {
-	struct gt_writer_file main;   /* the capture; with --keep the metadata, see keep.h */
-	struct gt_writer_file *rows;  /* file that rows are written to: `main`, or a chunk */
-	struct gt_index_writer index; /* of `main`; with --keep none until it is the capture */
-	struct gt_keep *keep;         /* NULL: not a flight recorder */
+	struct gt_writer_file main;  /* the capture; with --keep the metadata, see keep.h */
+	struct gt_writer_file *rows; /* file that rows are written to: `main`, or a chunk */
+	/* index of `main`; with --keep none until it is the capture */
+	struct gt_index_writer index;
+	struct gt_keep *keep; /* NULL: not a flight recorder */
 	const struct gt_keeper *keeper;
 	int ballast_fd;
 	int replaced_fd;                 /* the file that this one replaced, or -1 */
-	uint8_t id[GT_CAPTURE_ID_BYTES]; /* as in the file's header */
+	uint8_t id[GT_CAPTURE_ID_BYTES]; /* id, as in the file's header */
 	/* accepted records are lost: the capture cannot be complete */
 	bool failed;
 	bool kept_short; /* `kept` is incomplete */

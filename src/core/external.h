@@ -9,7 +9,7 @@
 #include "core/thread.h"
 #include "record/record.h"
 
-enum { GT_EXTERNAL_DEPTH = 250 }; /* of one stack */
+enum { GT_EXTERNAL_DEPTH = 250 }; /* entries of one stack */
 
 /* Notified of pushes and pops, in the pushing thread: vendors' plug-ins, which attach them to the
  * activities that the thread submits. Ids of ranges are numbered per thread, others come from the

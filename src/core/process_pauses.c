@@ -9,7 +9,7 @@ _Atomic uint32_t gt_pause_reasons;
 _Atomic uint32_t gt_pauses;
 _Atomic uint32_t gt_control_pending;
 
-static _Atomic uint32_t newest_why; /* of the current pause */
+static _Atomic uint32_t newest_why; /* reason of the current pause */
 
 void gt_windows_init(const struct gt_session *session)
 {

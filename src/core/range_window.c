@@ -8,7 +8,8 @@
 #include "core/context.h"
 #include "core/recording.h"
 
-enum { NAME_MAX_BYTES = 1024 }; /* of a range's name that are compared, as many as are recorded */
+/* bytes of a range's name that are compared, as many as are recorded */
+enum { NAME_MAX_BYTES = 1024 };
 
 static const struct gt_range_bound *bound_of(enum gt_range_edge edge)
 {

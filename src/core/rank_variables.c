@@ -25,7 +25,7 @@ extern char **environ;
 
 static int (*real_setenv)(const char *, const char *, int);
 static int (*real_putenv)(char *);
-static struct gt_ranks ranks; /* as when the process started, and as set since */
+static struct gt_ranks ranks; /* as when the process started, updated since */
 static bool is_known;
 
 static void find_real(void)

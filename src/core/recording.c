@@ -47,7 +47,7 @@ static const struct gt_session tools_session = {
 /* Create the process's segment. Called with `making` held. */
 static void make_segment(void)
 {
-	static struct gt_segment *former; /* of the parent's parent: not in use any more */
+	static struct gt_segment *former; /* segment of the parent's parent: not in use any more */
 	struct gt_segment *parent =
 				  atomic_load_explicit(&gt_recording.segment, memory_order_relaxed),
 			  *r;

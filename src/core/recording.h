@@ -13,7 +13,7 @@ extern struct gt_recording {
 	/* NULL: gputap does nothing in this process. Tools without `gputap run`: a private session,
 	 * which requests nothing. Never changes after it is set */
 	_Atomic(const struct gt_session *) session;
-	/* of this process, or of the parent until this one has its own */
+	/* segment of this process, or of the parent until this one has its own */
 	_Atomic(struct gt_segment *) segment;
 	/* nothing is recorded (any more, or ever): do not try again */
 	_Atomic uint32_t off;
@@ -21,7 +21,8 @@ extern struct gt_recording {
 	_Atomic uint32_t tools;
 	/* starts the tools before the first call of a runtime; NULL: none to start */
 	void (*_Atomic pending)(void);
-	char directory[480]; /* of the session; "": not under `gputap run`. Constant */
+	/* of the session; "": not under `gputap run`. Constant after initialisation */
+	char directory[480];
 } gt_recording __attribute__((visibility("hidden")));
 
 /* Return true if this process has a stream of records, which may have ended. */

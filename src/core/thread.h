@@ -53,10 +53,10 @@ struct gt_thread {
 	uint32_t internal;
 	uintptr_t outer;                /* GT_HERE() of the outermost open call */
 	struct gt_external *external;   /* ids that the program pushed; NULL: none ever */
-	struct gt_torch_ranges *ranges; /* of runtime/torch; NULL: none was ever started */
+	struct gt_torch_ranges *ranges; /* ranges of runtime/torch; NULL: none was ever started */
 	uint32_t lost;                  /* records dropped since the last GT_EVENT_LOSS */
 	uint32_t lost_domain;
-	/* of the open, recorded call of an `outermost` API (HIP); 0: none */
+	/* id of the open, recorded call of an `outermost` API (HIP); 0: none */
 	uint64_t api_id;
 	/* host ticks of its start: activities that lower layers submit meanwhile are linked to
 	 * it */

@@ -64,7 +64,7 @@ void gt_unwind_find_rule(const struct gt_unwind_object *object, uintptr_t pc,
 struct gt_unwind_area {
 	uintptr_t low, high; /* bounds of the thread's own stack; 0: not known yet */
 	bool looked;
-	uint32_t generation; /* of the contents of `rules` */
+	uint32_t generation; /* generation of the contents of `rules` */
 	struct gt_unwind_rule rules[GT_UNWIND_RULES];
 	uint8_t copy[GT_UNWIND_COPY];
 };

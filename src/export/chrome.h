@@ -40,12 +40,12 @@ struct gt_chrome {
 	struct gt_innermost innermost;
 	struct gt_launch_frames launches; /* call stacks of calls */
 	struct gt_replays replays;
-	struct gt_memory_use memory;              /* from the calls written */
+	struct gt_memory_use memory;              /* collected from the calls written */
 	const struct gt_view_queue *replay_queue; /* queue whose launches are being written .. */
 	unsigned replay_rows;                     /* .. and the number of its rows so far */
 	uint64_t shift_ns;                        /* added to BOOTTIME gives ns since base */
 	uint64_t base_ns;
-	bool *device_named;               /* by device; the last one for "not known" */
+	bool *device_named;               /* by device; the last one is for "not known" */
 	struct gt_chrome_kernel *kernels; /* recent ones, see chrome_kernel.c; NULL: none yet */
 	struct gt_snippet *works[GT_DEVICE_OP_COUNT]; /* start of an activity without a name */
 };

@@ -11,7 +11,7 @@
 
 struct gt_code_file {
 	struct gt_code_file *next;
-	const char *path, *build_id;    /* in the capture */
+	const char *path, *build_id;    /* texts in the capture */
 	struct gt_elf_symbols *symbols; /* NULL: none */
 	struct gt_dwarf_lines *lines;   /* NULL: none, or not requested yet */
 	uint64_t bytes;

@@ -40,7 +40,7 @@ struct gt_frame_names {
 	struct named *named;    /* one per stack */
 	struct text *texts;
 	struct gt_frame building[FRAMES_MOST];
-	size_t count; /* of `building` */
+	size_t count; /* count of entries in `building` */
 };
 
 struct gt_frame_names *gt_frame_names_create(const struct gt_capture *c)

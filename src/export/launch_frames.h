@@ -11,7 +11,7 @@ enum { GT_LAUNCH_FRAMES = 24, GT_LAUNCH_FRAME_BYTES = 160 };
 struct gt_launch_frames {
 	struct gt_call_stacks *calls;
 	struct gt_frame_names *names;
-	/* of the last call looked up, innermost first; further ones are left out */
+	/* stack of the last call looked up, innermost first; further frames are left out */
 	char texts[GT_LAUNCH_FRAMES][GT_LAUNCH_FRAME_BYTES];
 };
 

@@ -36,7 +36,7 @@ struct gt_memory_sum {
 	enum gt_memory memory;
 	uint32_t device; /* GT_MEMORY_NO_DEVICE */
 	uint64_t allocations, bytes;
-	uint64_t frees, freed_bytes; /* of allocations that were seen */
+	uint64_t frees, freed_bytes; /* frees of allocations that were seen */
 	uint64_t in_use, peak;       /* bytes */
 };
 

@@ -23,7 +23,7 @@ static const uint64_t MAP_LATE_NS = 2000000000; /* a map is closed when its proc
 
 /* A frame without a name yet: an address in one generation of a process's modules. */
 struct wanted {
-	uint32_t process, generation; /* of the stack */
+	uint32_t process, generation; /* those of the stack */
 	uint64_t pc;
 	const struct gt_code_info *code; /* NULL: in no module */
 	struct gt_code_file *file;       /* NULL: the file does not exist */

@@ -8,7 +8,7 @@
 
 enum {
 	MAJOR_LEAST = 7,
-	PARTS = 4,             /* of a multiprocessor's registers */
+	PARTS = 4,             /* parts of a multiprocessor's registers */
 	REGISTERS_STEP = 256,  /* per warp */
 	SHARED_STEP = 128,     /* from compute capability 8.0 on */
 	SHARED_STEP_OLD = 256, /* before 8.0 */

@@ -269,9 +269,9 @@ struct gt_pf_sequence {
 	struct gt_pf_correlation correlation;
 	uint64_t last_ns, last_begin_ns; /* of the delta clock; start of the last call */
 	struct gt_bits ops, keys, words, names, categories; /* interned already */
-	struct gt_pf_open *open;                            /* of a thread: OPEN_MAX */
+	struct gt_pf_open *open;                            /* OPEN_MAX entries, for a thread */
 	uint32_t open_count;
-	struct gt_pf_ranges *ranges; /* for a thread that has ranges; their tracks */
+	struct gt_pf_ranges *ranges; /* ranges of a thread that has any, with their tracks */
 };
 
 /* Rows of a queue. */
@@ -329,7 +329,7 @@ struct gt_pf {
 	struct gt_innermost innermost;
 	struct gt_launch_frames launches; /* call stacks of calls */
 	struct gt_replays replays;
-	struct gt_memory_use memory;              /* from the calls written */
+	struct gt_memory_use memory;              /* collected from the calls written */
 	const struct gt_view_queue *replay_queue; /* queue whose launches are being written .. */
 	unsigned replay_track_rows;               /* .. and the number of its rows so far */
 	/* of the current call: arguments that have a payload; one that must be formatted points to

@@ -34,7 +34,7 @@ enum { CATEGORY_IDLE = 1 };
 
 struct drawn {
 	struct gt_pf *x;
-	struct gt_pf_sequence sequence; /* of the current device */
+	struct gt_pf_sequence sequence; /* sequence of the current device */
 	uint32_t device;
 	bool any;
 	struct gt_map texts; /* number less 1 by address, which is constant while parts come */

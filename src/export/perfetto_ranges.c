@@ -19,7 +19,7 @@
 #include "util/error.h"
 
 struct gt_pf_ranges {
-	struct gt_track_rows rows; /* from row 1 */
+	struct gt_track_rows rows; /* rows from 1 on */
 	struct gt_pf_sequence *row;
 	unsigned row_count;
 	uint32_t depth; /* pushed and not popped */

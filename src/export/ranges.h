@@ -60,8 +60,8 @@ size_t gt_range_shapes(const struct gt_range_detail *detail, char *text, size_t 
 
 struct gt_range {
 	uint32_t process, ordinal; /* the thread that started it */
-	uint32_t op;               /* of the call that started it, or that is the range */
-	uint64_t start_ns, end_ns; /* for an instant: equal */
+	uint32_t op;               /* operation of the call that started it, or that is the range */
+	uint64_t start_ns, end_ns; /* equal for an instant */
 	const char *name;          /* terminated; valid until the next call into this file */
 	/* started and stopped, maybe in different threads: may overlap others of its thread */
 	bool across;

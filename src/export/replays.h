@@ -12,11 +12,11 @@
 #include "export/view.h"
 
 struct gt_replay {
-	const struct gt_view_queue *queue; /* of the node that started first */
+	const struct gt_view_queue *queue; /* queue of the node that started first */
 	uint32_t process, graph, replay;
 	uint32_t work; /* recorded nodes */
 	uint64_t start_ns, end_ns;
-	uint64_t correlation; /* of the launch; 0: not known */
+	uint64_t correlation; /* number of the launch; 0: not known */
 };
 
 /* Zero-initialised: empty. */

@@ -39,7 +39,7 @@ struct rocpd_external {
 };
 
 struct rocpd_track {
-	uint32_t thread; /* of the view */
+	uint32_t thread; /* thread index of the view */
 	int64_t name;
 };
 

@@ -20,7 +20,7 @@
 enum {
 	/* id of '' in both text tables: RPD's importer looks for it there */
 	RPD_EMPTY_TEXT = 1,
-	RPD_ARGS_SLOTS = 1 << 14, /* of the cache of argument texts */
+	RPD_ARGS_SLOTS = 1 << 14, /* slots of the cache of argument texts */
 	RPD_ARGS_KEY_BYTES = 240, /* longer ones are not cached */
 	RPD_ARGS_ROOM = 16384,    /* limit for one text before it is cut */
 	RPD_HEX_BYTES = 19,

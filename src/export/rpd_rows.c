@@ -26,7 +26,7 @@ struct rpd_operation {
 	bool names_a_function; /* it maps a host function to a kernel */
 };
 
-enum { RANGE_BYTES = 1000 }; /* of a range's name */
+enum { RANGE_BYTES = 1000 }; /* limit of a range's name */
 
 /* Calls ---------------------------------------------------------------------- */
 

@@ -65,7 +65,7 @@ struct gt_view {
 	struct gt_view_thread **threads;
 	struct gt_view_queue **queues;
 	struct gt_view_text **names, **words;
-	struct gt_view_operation **operations[GT_DOMAIN_COUNT]; /* by number */
+	struct gt_view_operation **operations[GT_DOMAIN_COUNT]; /* index: operation number */
 	uint32_t operation_limit[GT_DOMAIN_COUNT], operation_count;
 	uint32_t thread_count, queue_count, name_count, word_count;
 	uint32_t *streams;        /* used numbers per device, the last one for "not known" */
@@ -73,7 +73,7 @@ struct gt_view {
 	uint32_t correlation_stride;
 	size_t rows_budget;
 	bool mangled; /* names stay as recorded */
-	/* of the last look-up: records come thread by thread */
+	/* results of the last look-up: records come thread by thread */
 	struct gt_view_thread *last_thread, *last_caller;
 	/* index: the position of their objects */
 	struct gt_view_queue *queue_cache[GT_VIEW_QUEUE_CACHE];
