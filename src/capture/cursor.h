@@ -23,7 +23,7 @@ enum {
 	QUEUE_CACHE = 64,
 	/* decoded at once: they and their words stay in the first-level cache */
 	ITEMS = 32,
-	ITEM_WORDS = 512, /* and more for a row that starts before this limit */
+	ITEM_WORDS = 512, /* a row that starts before this limit may exceed it */
 };
 
 struct waiting_item {

@@ -48,12 +48,13 @@ void gt_contexts_pause(enum gt_pause who, bool paused, enum gt_window_why why);
 /* In the child of a fork, called from its handler: reset state that belongs to the process. */
 void gt_contexts_fork(void);
 
-/* Called before recording resumes, to discard state of activities that ended during a long pause;
+/* Called before recording resumes, to restart what left the process during a long pause (CUPTI);
  * NULL: not needed. Set by a constructor. */
 extern void (*gt_contexts_resume_hook)(void) __attribute__((visibility("hidden")));
 
 /* Called without a lock after a context has been started or stopped, or a pause has started or
- * ended; it updates interception methods without taps; NULL: none. Set by a constructor. */
+ * ended: updates which calls are requested from interfaces without taps (CUPTI); NULL: none. Set by
+ * a constructor. */
 extern void (*gt_contexts_changed_hook)(void) __attribute__((visibility("hidden")));
 
 static inline void gt_contexts_changed(void)

@@ -110,7 +110,7 @@ extern struct gt_tap_options {
 	uint32_t choose_kernels; /* some kernels are not recorded: core/kernels.h */
 	/* the runtime submits from its own threads: gt_submit_order_add_call() */
 	uint32_t submit_orders;
-	/* device objects are tracked: only then may a tap query the runtime about them */
+	/* GPU activities are recorded: only then may a tap query the runtime about devices */
 	uint32_t follow_devices;
 	uint32_t reserved;
 } gt_tap_options __attribute__((visibility("hidden")));
