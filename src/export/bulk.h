@@ -3,12 +3,12 @@
  * b-tree pages are appended, in key order. 15 times as fast as the fastest method in SQL; the file
  * is an ordinary one, compact, and passes SQLite's integrity check.
  *
- * 	gt_bulk_create(path, schema, page_bytes, &db); struct gt_bulk_tree *t = gt_bulk_tree(db,
- * 	"rocpd_op"); gt_bulk_begin(&row); gt_bulk_null(&row); gt_bulk_int(&row, 7);
- * 	gt_bulk_text(&row, "x", 1);
- * 	gt_bulk_add(t, id, &row);       increasing ids; the column that is the rowid is NULL
- * 	gt_bulk_add(index, 0, &row);    increasing in SQLite's order; last column is the rowid
- * 	gt_bulk_finish(db, sql)         then @sql runs on the whole database
+ *	gt_bulk_create(path, schema, page_bytes, &db);
+ *	struct gt_bulk_tree *t = gt_bulk_tree(db, "rocpd_op");
+ *	gt_bulk_begin(&row); gt_bulk_null(&row); gt_bulk_int(&row, 7); gt_bulk_text(&row, "x", 1);
+ *	gt_bulk_add(t, id, &row);       increasing ids; the column that is the rowid is NULL
+ *	gt_bulk_add(index, 0, &row);    increasing in SQLite's order; last column is the rowid
+ *	gt_bulk_finish(db, sql)         then @sql runs on the whole database
  *
  * The first failed write is stored in the database object and reported once, in gt_bulk_finish().
  * One thread. */

@@ -5,8 +5,8 @@
 #include "export/chrome.h"
 #include "export/unrecorded_spans.h"
 
-/* Write {"ph":"i","s":"p","cat":"gputap","name":"not recorded:
- * --delay","pid":4711,"tid":4711,"ts":1.000,
+/* Write an instant:
+ * {"ph":"i","s":"p","cat":"gputap","name":"not recorded: --delay","pid":4711,"tid":4711,"ts":1.000,
  * "args":{"ns":5000}} */
 static void write_span(struct gt_chrome *x, const struct gt_unrecorded *span)
 {

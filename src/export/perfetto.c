@@ -5,7 +5,7 @@
  *   one per thread       calls as slice begin and end; times are deltas (incremental clock), so
  *                        calls must come in order of start, as a cursor returns them
  *   one per thread and   ranges and marks of the program (ROCTx), see perfetto_ranges.c
- *   one per queue row     GPU activities; times are from the trace's start, because these come in
+ *   one per queue row    GPU activities; times are from the trace's start, because these come in
  *                        any order
  *   sequence 1, at the   launches of graphs, around their nodes, see perfetto_replays.c; memory in
  *   end                  use, see perfetto_memory.c; when processes were not recorded, see
@@ -18,7 +18,8 @@
  * (track_rows.h) keep device slices of a track apart. A flow leads from a call to the GPU activity
  * that it launched; its id is the correlation number.
  * Memory: depends on the number of threads, queues, names, launches of graphs, and calls that
- * allocate or free. Field numbers: protos/perfetto/trace/ of the Perfetto project. */
+ * allocate or free.
+ * Field numbers: protos/perfetto/trace/ of the Perfetto project. */
 #include "export/perfetto.h"
 
 #include <stdio.h>

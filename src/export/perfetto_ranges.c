@@ -5,7 +5,7 @@
  *   row 0      ranges that are pushed and popped: they nest, so begin and end are written in place;
  *              marks as instants; whole ranges (torch's operators): records inside one come
  *              before it, and readers sort by time
- *     row 1 on   ranges that are started and stopped, of the thread that started them: they may
+ *   row 1 on   ranges that are started and stopped, of the thread that started them: they may
  *              overlap, so each is written when both ends are known, in a row where it overlaps
  *              no other (track_rows.h)
  *
