@@ -59,9 +59,9 @@ void gt_text_add_hex(struct gt_text *text, const char *key, const void *data, si
 bool gt_object_write(struct gt_thread *t, enum gt_object_type type, enum gt_domain domain,
 		     uint64_t number, uint64_t handle, uint64_t parent, const struct gt_text *text);
 
-/* Write an object now, and again into the records of each fork child, until it is removed. Return
- * NULL if memory is exhausted, so that it was written only now; or no thread.
- * gt_fork_replay_remove() also accepts NULL. */
+/* An object that continues to exist in fork children. gt_fork_replay_add() writes it now, and again
+ * into the records of each child, until it is removed; it returns NULL if memory is exhausted, so
+ * that it was written only now, or without a thread. gt_fork_replay_remove() also accepts NULL. */
 struct gt_object {
 	enum gt_object_type type;
 	enum gt_domain domain;

@@ -28,8 +28,8 @@ bool gt_exec_complains(const char *obstacle);
 /**
  * gt_exec_is_readable() - check that a NULL-terminated list of texts can be read, to the end of
  * each text
- * The kernel should refuse an invalid pointer in it, with EFAULT. Makes one system call for each
- * page touched.
+ * If it contains an invalid pointer, the caller leaves it to the kernel, which refuses it with
+ * EFAULT. Makes one system call for each page touched.
  */
 bool gt_exec_is_readable(char *const *list);
 

@@ -56,7 +56,7 @@ void gt_recording_join(void);
 /**
  * gt_recording_epoch() - return this process's epoch; in the child of a fork this creates its
  * segment
- * Return: 0: nothing is recorded (any more), and without tools.
+ * Return: the epoch; 0: nothing is recorded (any more), and no tool is present.
  * Thread: any; makes system calls only when the process is new.
  */
 uint32_t gt_recording_epoch(void);
