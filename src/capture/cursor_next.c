@@ -508,7 +508,7 @@ static __attribute__((noinline)) int any_item(struct gt_cursor *k, struct gt_dec
 
 /* Decode rows of the block into items, until there are enough or a group is complete. Return how
  * many. k->status says why it stopped: 0 at the end of the block, -EBADMSG, -ENOMEM; else 1.
- * @plain: a constant; without a slice, and rows count until one says that they do not. */
+ * @plain: a constant, true without a slice: then rows count until one says that they do not. */
 static inline __attribute__((always_inline)) int block_items(struct gt_cursor *k, const bool plain)
 {
 	struct gt_decode_at at = k->decoder.at;

@@ -4,8 +4,8 @@
  *   gt_thread_get() -> gt_call_begin() -> the real call -> gt_ring_reserve() .. gt_ring_commit()
  *   -> gt_call_end()
  *
- * One TLS block (initial-exec), one cache line hot. Nothing here is shared with other threads except
- * through the segment (ring/segment.h).
+ * One TLS block (initial-exec), one cache line hot. Nothing here is shared with other threads
+ * except through the segment (ring/segment.h).
  * Never on this path: allocation, locks, formatting, system calls, errno. The slow paths
  * (gt_thread_attach(), gt_ring_next()) run once per thread and once per block. */
 #ifndef GPUTAP_CORE_THREAD_H
