@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One of the kernel's clocks in nanoseconds. No system call where the clock is in the vDSO;
- * errno stays. */
+/* Read one of the kernel's clocks in nanoseconds. No system call if the clock is in the vDSO; keeps
+ * errno. */
 #ifndef GPUTAP_UTIL_CLOCK_NS_H
 #define GPUTAP_UTIL_CLOCK_NS_H
 

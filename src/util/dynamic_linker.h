@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which C library's dynamic linker a file is, by its name: what PT_INTERP holds, or a program's own
- * file for "ld.so PROGRAM". */
+/* Recognise a C library's dynamic linker from its file name: a program's PT_INTERP, or the file of
+ * a program that was started as "ld.so PROGRAM". */
 #ifndef GPUTAP_UTIL_DYNAMIC_LINKER_H
 #define GPUTAP_UTIL_DYNAMIC_LINKER_H
 
@@ -17,7 +17,7 @@ static inline enum gt_dynamic_linker gt_dynamic_linker_of(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
-	/* the name that programs ask for is often a link to the C library itself */
+	/* the name in PT_INTERP is often a link to the C library itself */
 	if (!strncmp(name, "ld-musl-", 8) || !strncmp(name, "libc.musl-", 10) ||
 	    (!strcmp(name, "libc.so") && strstr(path, "musl")))
 		return GT_LINKER_MUSL;

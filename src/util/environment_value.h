@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A variable of an environment that is not, or not yet, this process's own. */
+/* Look up a variable in an environment that is not, or not yet, this process's. */
 #ifndef GPUTAP_UTIL_ENVIRONMENT_VALUE_H
 #define GPUTAP_UTIL_ENVIRONMENT_VALUE_H
 
 #include <string.h>
 
-/* NULL: it is not set. Borrowed. Signal: safe. @environment: as for execve(), or NULL. */
+/* Return the value, borrowed; NULL if not set. Signal: safe. @environment: as for execve(), or
+ * NULL. */
 static inline const char *gt_environment_value(char *const *environment, const char *name)
 {
 	size_t n = strlen(name);

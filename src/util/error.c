@@ -9,15 +9,14 @@ enum { CHAIN_BYTES = 2048 };
 
 static _Thread_local char chain[CHAIN_BYTES];
 
-/* Statuses that say of which sort a failure is; what the sentence says is better than their
- * text. */
+/* Return true for statuses that only classify a failure. The sentence says more than their text. */
 static int is_sort(int status)
 {
 	return status == -EBADMSG || status == -ENODATA || status == -ENOTSUP;
 }
 
-/* Paths and names come from files and other people's processes, and a terminal would obey what
- * is in them. */
+/* Replace control characters: paths and names come from files and other people's processes, and a
+ * terminal would obey such characters. */
 static void make_harmless(char *text)
 {
 	for (unsigned char *p = (unsigned char *)text; *p; p++)

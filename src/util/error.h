@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A per-thread chain of causes. Each failing step adds one: what it was about to do, to which
- * object, with which errno. The command prints the chain, outermost first; libraries print nothing.
- * Not in the injected library, which counts and reports events instead. */
+/* A per-thread chain of causes. Each failing step adds one: what it was about to do, with which
+ * object, and which errno. The command prints the chain, outermost first; libraries print nothing.
+ * Not for the injected library, which counts and reports events instead. */
 #ifndef GPUTAP_UTIL_ERROR_H
 #define GPUTAP_UTIL_ERROR_H
 
@@ -9,19 +9,19 @@
 
 /**
  * gt_error() - add a cause and return a status
- * @status: negative errno (-EINVAL, ..); its text is printed behind the sentence, but not for
- *          -EBADMSG, -ENODATA and -ENOTSUP, of which the sentence says more; 0: no errno text
+ * @status: negative errno (such as -EINVAL); its text is printed after the sentence, except for
+ *          -EBADMSG, -ENODATA and -ENOTSUP, about which the sentence says more; 0: no errno text
  * Return: @status, or -EINVAL for 0, so that `return gt_error(..)` reads well.
  */
 int gt_error(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Forget the chain: what failed was tried another way. */
+/* Forget the chain, because the failed step succeeded in another way. */
 void gt_error_clear(void);
 
 /* Print "gputap: outer: inner: errno text" to @out and clear the chain. */
 void gt_error_print(FILE *out);
 
-/* The chain as one line, for tests; valid until the next call in this thread. */
+/* Return the chain as one line, for tests; valid until the next call in this thread. */
 const char *gt_error_text(void);
 
 #endif

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* The last part of a path; the path, where that is empty. Return: into @path. Thread: any. */
+/* Return the last part of a path, or the whole path if that part is empty. The result points into
+ * @path. Thread: any. */
 static inline const char *gt_file_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 
 /**
- * gt_grow() - room for one more element
+ * gt_grow() - make room for one more element
  * @list:  of @count elements, with room for *@room; NULL with *@room 0: none yet
- * @bytes: of an element
- * Return: the list, which may have moved; NULL: no memory, @list is as it was.
+ * @bytes: size of an element
+ * Return: the list, which may have moved; NULL: no memory, @list is unchanged.
  * Owner:  caller; free().
  */
 static inline void *gt_grow(void *list, size_t count, size_t *room, size_t bytes)
@@ -21,7 +21,7 @@ static inline void *gt_grow(void *list, size_t count, size_t *room, size_t bytes
 
 	if (count < *room)
 		return list;
-	/* by this name the tests let it fail */
+	/* call realloc(), which the tests make fail */
 	moved = wanted > SIZE_MAX / bytes ? NULL : realloc(list, wanted * bytes);
 	if (moved)
 		*room = wanted;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One turn of a loop that waits for another thread: lets the core's other hardware thread go on. */
+/* Pause in a loop that waits for another thread, so that the core's other hardware thread can
+ * run. */
 #ifndef GPUTAP_UTIL_PAUSE_H
 #define GPUTAP_UTIL_PAUSE_H
 
@@ -8,7 +9,7 @@ static inline void gt_pause_cpu(void)
 #if defined(__x86_64__)
 	__builtin_ia32_pause();
 #elif defined(__aarch64__)
-	__asm__ volatile("isb"); /* "yield" does nothing on most of them */
+	__asm__ volatile("isb"); /* "yield" does nothing on most processors */
 #endif
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Which rank of a job a process is: what its launcher put into its environment. */
+/* Find a process's rank in a job from the variables that its launcher set in the environment. */
 #ifndef GPUTAP_UTIL_RANK_H
 #define GPUTAP_UTIL_RANK_H
 
 #include <stdint.h>
 
 /* X(C name, name, variables of the rank, of the job's size, of the rank and the size on its host).
- * The innermost launcher first: Slurm may have started torchrun. PMI: MPICH, Intel MPI, MVAPICH,
- * Cray MPICH. */
+ * Innermost launchers first: Slurm may have started torchrun. PMI: MPICH, Intel MPI, MVAPICH, Cray
+ * MPICH. */
 #define GT_LAUNCHERS(X)                                                                       \
 	X(TORCHRUN, "torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")       \
 	X(OPEN_MPI, "Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",               \
@@ -33,21 +33,21 @@ enum gt_launcher {
 /* -1: not known. */
 struct gt_rank {
 	int32_t rank, size;
-	int32_t local_rank, local_size; /* among those on its host */
+	int32_t local_rank, local_size; /* among the ranks on its host */
 	uint32_t launcher;              /* enum gt_launcher */
 };
 
 /**
- * gt_rank_read() - what a launcher says in an environment
+ * gt_rank_read() - read the rank from the variables of a launcher
  * @environment: as for execve(), or NULL
- * Return: true: it says a rank. Signal: safe.
+ * Return: true if the environment has a rank. Signal: safe.
  */
 int gt_rank_read(char *const *environment, struct gt_rank *out);
 
-/* The rank that this process's environment says; -1: none. */
+/* Return the rank in this process's environment; -1: none. */
 int32_t gt_rank_of_environment(void);
 
-/* "Open MPI"; "" for GT_LAUNCHER_NONE and what is not known. */
+/* Return a launcher's name, such as "Open MPI"; "" for GT_LAUNCHER_NONE and unknown launchers. */
 const char *gt_launcher_name(uint32_t launcher);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all launchers say of a process's rank, where one variable after the other is set. */
+/* Collect all launchers' variables about a process's rank, as they are set one after the other. */
 #ifndef GPUTAP_UTIL_RANKS_H
 #define GPUTAP_UTIL_RANKS_H
 
@@ -11,10 +11,10 @@ struct gt_ranks {
 };
 
 void gt_ranks_read(char *const *environment, struct gt_ranks *out);
-/* A variable has @value by now; @name ends at its NUL or '='. Return: true: it is one of the
- * launchers'. */
+/* Note that a variable now has @value; @name ends at its NUL or '='. Return true if it is a
+ * launcher's variable. */
 int gt_ranks_set(struct gt_ranks *ranks, const char *name, const char *value);
-/* Return: true: one of the launchers says a rank; @out is that of the innermost. */
+/* Return true if a launcher set a rank; @out is that of the innermost. */
 int gt_ranks_choose(const struct gt_ranks *ranks, struct gt_rank *out);
 
 #endif

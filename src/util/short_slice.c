@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See short_slice.h. The struct is ours: libc's headers have none before glibc 2.41, and the
- * kernel's collides with theirs. */
+/* See short_slice.h. The struct is defined here because libc's headers have none before glibc 2.41,
+ * and the kernel's header conflicts with theirs. */
 #include "util/short_slice.h"
 
 #include <errno.h>
@@ -10,11 +10,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SLICE_NS UINT64_C(100000) /* the shortest that the kernel gives */
+#define SLICE_NS UINT64_C(100000) /* shortest slice that the kernel gives */
 
 enum { SCHED_USUAL = 0, RESET_ON_FORK = 1 }; /* SCHED_OTHER, SCHED_FLAG_RESET_ON_FORK */
 
-/* The kernel's struct sched_attr, as it began. */
+/* First version of the kernel's struct sched_attr. */
 struct attributes {
 	uint32_t size, policy;
 	uint64_t flags;
@@ -23,8 +23,9 @@ struct attributes {
 	uint64_t runtime, deadline, period;
 };
 
-/* True also where nobody can tell. It asks for no descriptor: for a moment that would have the
- * number which a thread of the program expects for its own next one. */
+/* Return true if system calls are filtered or if this cannot be found out. Opens no file: a
+ * descriptor would briefly have the number that a thread of the program expects for its own next
+ * one. */
 static bool is_filtered(void)
 {
 	return syscall(SYS_prctl, PR_GET_SECCOMP, 0UL, 0UL, 0UL, 0UL) != 0;

@@ -3,11 +3,11 @@
  *
  *   mapped for the search | objects found, the program first | text: names, folders, paths |
  *
- * Breadth first, as ld.so: each object's DT_NEEDED names are looked for after all objects before
- * it. A name that was met before is not looked for again, nor a file that was.
+ * The search is breadth first, as in ld.so: each object's DT_NEEDED names are searched after those
+ * of all objects before it. Names and files that were found before are not searched again.
  *
- * Files are read with pread(): a library that is cut at that moment must not end the program
- * with SIGBUS. What cannot be found or read is left out; ld.so will say it better.
+ * Files are read with pread(): a library that is truncated at that moment must not kill the program
+ * with SIGBUS. Files that cannot be found or read are left out: ld.so reports them better.
  *
  * Never here: malloc, locks, stdio, libc's cancellation points, errno changed. */
 #include "util/static_tls.h"
@@ -46,13 +46,13 @@ enum {
 	SCRIPTS = 4
 };
 
-/* Texts by their offset; NONE: there is none. */
+/* An object. Texts are offsets; NONE: there is none. */
 struct object {
 	uint64_t device, inode;
-	uint32_t parent;       /* object that asked for it */
-	uint32_t name, origin; /* as it was asked for; folder of its file */
+	uint32_t parent;       /* object that needs it */
+	uint32_t name, origin; /* requested name; folder of its file */
 	uint32_t rpath, runpath;
-	uint32_t needed, needed_count; /* names, one behind the other */
+	uint32_t needed, needed_count; /* names, one after the other */
 };
 
 struct tls_search {
@@ -97,7 +97,7 @@ static uint32_t keep_text(struct tls_search *s, const char *text, size_t bytes)
 	return at;
 }
 
-/* A string of the file's; NONE: too long, or no room. */
+/* Copy a string of the file; NONE if it does not fit. */
 static uint32_t keep_string(struct tls_search *s, int fd, uint64_t offset)
 {
 	char *to = s->text + s->used;
@@ -172,7 +172,7 @@ static void add_storage(struct tls_search *s, uint32_t headers, bool is_program,
 	}
 }
 
-/* How many program headers; 0: not an object for this machine. */
+/* Return the number of program headers; 0 if not an object for this machine. */
 static uint32_t read_headers(struct tls_search *s, int fd)
 {
 	uint32_t count;
@@ -186,7 +186,8 @@ static uint32_t read_headers(struct tls_search *s, int fd)
 	return read_at(fd, s->headers, count * sizeof *s->headers, e.e_phoff) ? count : 0;
 }
 
-/* @path: of the file in @fd, for $ORIGIN. False: not what was looked for, look on. */
+/* Add a library. @path: of the file in @fd, for $ORIGIN. Return false if it is not the wanted one,
+ * so that the search continues. */
 static bool add_library(struct tls_search *s, int fd, uint32_t parent, uint32_t name,
 			const char *path)
 {
@@ -230,7 +231,7 @@ static bool try_path(struct tls_search *s, uint32_t parent, uint32_t name)
 	return done;
 }
 
-/* Appends to s->path, which has @at bytes. Return: how many it has then; 0: too long. */
+/* Append to s->path, which has @at bytes. Return its new length; 0: too long. */
 static size_t append_path(struct tls_search *s, size_t at, const char *text, size_t bytes)
 {
 	if (at + bytes >= sizeof s->path)
@@ -240,7 +241,7 @@ static size_t append_path(struct tls_search *s, size_t at, const char *text, siz
 	return at + bytes;
 }
 
-/* "$NAME" or "${NAME}" at @text. Return: how long it is; 0: it is not that. */
+/* Return the length of "$NAME" or "${NAME}" at @text; 0 if something else is there. */
 static size_t token_bytes(const char *text, const char *end, const char *name)
 {
 	size_t n = strlen(name), brace = text + 1 < end && text[1] == '{';
@@ -252,7 +253,7 @@ static size_t token_bytes(const char *text, const char *end, const char *name)
 	return 1 + brace + n + brace;
 }
 
-/* [text, end) with $ORIGIN and $LIB replaced, into s->path. Return: its length; 0: too long, or
+/* Copy [text, end) to s->path with $ORIGIN and $LIB replaced. Return its length; 0 if too long or
  * empty. */
 static size_t expand(struct tls_search *s, uint32_t origin, const char *lib, const char *text,
 		     const char *end)
@@ -273,7 +274,7 @@ static size_t expand(struct tls_search *s, uint32_t origin, const char *lib, con
 	return at;
 }
 
-/* @list of folders, separated by colons (and semicolons, in LD_LIBRARY_PATH). */
+/* Search a list of folders, separated by colons (and semicolons, in LD_LIBRARY_PATH). */
 static bool try_list(struct tls_search *s, uint32_t parent, uint32_t name, uint32_t origin,
 		     const char *list)
 {
@@ -306,7 +307,7 @@ struct cache_head {
 };
 struct cache_entry {
 	int32_t flags;
-	uint32_t key, value; /* offsets of texts, from the head */
+	uint32_t key, value; /* offsets of texts, relative to the head */
 	uint32_t os;
 	uint64_t hwcap;
 };
@@ -330,7 +331,7 @@ static void map_cache(struct tls_search *s)
 	syscall(SYS_close, fd);
 }
 
-/* Behind the old format, if the file has both. */
+/* Find the new cache format. It follows the old one if the file has both. */
 static const struct cache_head *find_cache_head(const struct tls_search *s)
 {
 	static const char magic[] = "glibc-ld.so.cache1.1";
@@ -380,8 +381,8 @@ static bool try_cache(struct tls_search *s, uint32_t parent, uint32_t name)
 	return false;
 }
 
-/* As ld.so: the asker's DT_RPATH and its askers', LD_LIBRARY_PATH, the asker's DT_RUNPATH, the
- * cache, the system's folders. */
+/* Find a library in ld.so's order: DT_RPATH of the object that needs it and of those that need that
+ * one, LD_LIBRARY_PATH, the object's DT_RUNPATH, the cache, the system's folders. */
 static void find_library(struct tls_search *s, uint32_t parent, uint32_t name)
 {
 	const struct object *asker = &s->object[parent], *o;
@@ -411,7 +412,7 @@ static void find_library(struct tls_search *s, uint32_t parent, uint32_t name)
 		try_list(s, parent, name, NONE, "/$LIB:/usr/$LIB:/lib:/usr/lib");
 }
 
-/* LD_PRELOAD's value, or one library of ours. */
+/* Find the libraries of LD_PRELOAD's value, or one gputap library. */
 static void find_preloaded(struct tls_search *s, const char *list)
 {
 	while (list && *list) {
@@ -436,7 +437,7 @@ static void find_all(struct tls_search *s)
 	}
 }
 
-/* "#!" at the begin: the file that runs the script, open. -1: it is none. */
+/* Open the interpreter of a file that starts with "#!"; -1 if it does not. */
 static int open_interpreter(struct tls_search *s, int fd)
 {
 	long n = syscall(SYS_pread64, fd, s->path, sizeof s->path - 1, (off_t)0);
@@ -460,7 +461,7 @@ static bool has_interpreter(struct tls_search *s, int fd)
 	return false;
 }
 
-/* The folder of the program's file, as /proc knows it. */
+/* Note the folder of the program file, from /proc. */
 static void name_program(struct tls_search *s, int fd)
 {
 	char link[32] = "/proc/self/fd/", digits[12], *d = digits + sizeof digits,
@@ -489,7 +490,7 @@ static bool search_file(struct tls_search *s, int fd, char *const *environment, 
 	}
 	if (has_interpreter(s, own)) {
 		name_program(s, own);
-		s->used = 1; /* no text lies at NONE */
+		s->used = 1; /* offset NONE holds no text */
 		s->library_path = gt_environment_value(environment, "LD_LIBRARY_PATH");
 		found = add_library(s, own, 0, NONE, s->path);
 	}
