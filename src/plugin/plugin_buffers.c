@@ -3,41 +3,41 @@
  *
  *   request  ──► out list ── complete_buffer ──► completed list ──► plugin_records.c ──► freed
  *
- * A buffer's way:
+ * Life of a buffer:
  *   1. The plug-in requests it, in any thread. Its bytes count in bytes_now: an atomic sum that
  *      bounds memory and orders nothing. It goes to the out list, with the session's number.
- *   2. The plug-in completes it, in any thread. It leaves the out list. If it has valid bytes, and
- *      no more of them than bytes, it goes to the end of the completed list of the session and of
- *      the stream, as far as the plug-in has them; else it is freed, without the lock.
+ *   2. The plug-in completes it, in any thread. It leaves the out list. If its valid bytes are more
+ *      than 0 and at most its size, it goes to the end of the completed lists of the plug-in's
+ *      session and stream, if it has them; otherwise it is freed, without the lock.
  *   3. The session ends. Buffers that are still out are counted, and stay in the out list.
- *   4. Each reader takes its completed buffers one by one. The last reader frees the buffer
- *      (plugin_records.c), or gives its pages to the caller (gt_plugin_buffers_give()).
+ *   4. Each reader takes its completed buffers one after the other. The last reader frees the
+ *      buffer (plugin_records.c), or gives its pages to the caller (gt_plugin_buffers_give()).
  *
- * Late buffers. Work that is in flight when a session ends completes afterwards, into a buffer that
- * was requested in that session or in none. The buffer is late: complete_buffer() appends it to the
- * session's list in any case, so that it is read with the session that has just ended, or retired
- * when the next one begins (gt_plugin_retire()). A plug-in may also keep filling such a buffer with
- * the next session's records: the time of each says which session it belongs to.
+ * Late buffers. GPU activities that are in flight when a session ends complete afterwards, into a
+ * buffer that was requested in that session or in none. The buffer is late: complete_buffer()
+ * appends it to the session's list in any case, so that it is read with the session that has just
+ * ended, or retired when the next one begins (gt_plugin_retire()). A plug-in may also keep filling
+ * such a buffer with the next session's records: the time of each record says which session it
+ * belongs to.
  *
  * Locks: the lists of a plug-in are read and written with its `buffers.lock` held. Plug-ins call
- * under locks of their own, so the lock is a leaf: no function of the plug-in's is called while it
- * is held.
- * The callbacks have no context: each plug-in gets two functions of its own. */
+ * while they hold their own locks, so this lock is a leaf: no function of a plug-in is called while
+ * it is held. The callbacks have no context: each plug-in gets two separate functions. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "plugin/plugin_parts.h"
 
-/* That plug-ins may take while no session is open and they have no stream: for work in flight. */
+/* limit for plug-ins without a stream while no session is open: for activities in flight */
 enum { IDLE_BYTES_MOST = 64 << 20 };
 
 static struct gt_plugin *all;
-static uint32_t session_number;       /* 0: none is open */
-static size_t buffer_bytes = 1 << 20; /* of a stream that begins before any session */
+static uint32_t session_number;       /* 0: no session is open */
+static size_t buffer_bytes = 1 << 20; /* for a stream that starts before any session */
 static uint64_t bytes_most = UINT64_C(4) << 30;
 static uint64_t bytes_now;  /* atomic */
-static uint64_t idle_bytes; /* atomic; of buffers requested while there was no reader */
+static uint64_t idle_bytes; /* atomic; bytes of buffers requested without a reader */
 static void (*take_pages)(void *pages, size_t bytes, void *user);
 static void *take_user;
 
@@ -105,15 +105,15 @@ struct gt_plugin_buffer *gt_plugin_buffer_next(struct gt_plugin *p, struct gt_pl
 	return b;
 }
 
-/* A plug-in that writes a constant over the guard must not meet it by chance: each byte depends on
- * its address. */
+/* Compute the guard byte of an address. It depends on the address so that a plug-in that overwrites
+ * the guard with a constant does not match it by chance. */
 static uint8_t guard_byte(const uint8_t *at)
 {
 	return (uint8_t)((uint64_t)(uintptr_t)at * UINT64_C(0x9e3779b97f4a7c15) >> 56);
 }
 
-/* Pages of its own: what a plug-in writes beyond its end hits no memory of the program's at
- * first. */
+/* Map separate pages, so that the first bytes a plug-in writes past the end (up to the guard's
+ * size) do not hit the program's memory. */
 static struct gt_plugin_buffer *make_buffer(size_t bytes)
 {
 	struct gt_plugin_buffer *b = calloc(1, sizeof *b);
@@ -188,7 +188,7 @@ static struct gt_plugin_buffer *take_out(struct gt_plugin *p, const uint8_t *dat
 	return NULL;
 }
 
-/* With the lock. */
+/* Append @b. The caller holds the lock. */
 static void append_buffer(struct gt_plugin_reader *r, struct gt_plugin_buffer *b)
 {
 	b->next[r->who] = NULL;

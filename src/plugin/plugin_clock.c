@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A plug-in's times in CLOCK_REALTIME. Its clock and ours are read together when a session
- * begins and when it ends; between, and a little beyond, time passes evenly:
+/* Convert a plug-in's times to CLOCK_REALTIME. Its clock and ours are read together when a session
+ * begins and when it ends; between these moments, and a little beyond, time is taken to pass
+ * evenly:
  *     real = real_0 + (clock - clock_0) * rate
- * The rate begins as the one that the plug-in declares, else one tick for one ns. What two
- * readings measure replaces it if they are at least 1 ms apart and contradict it: by more than
+ * The initial rate is the one that the plug-in declares, or one tick per ns. The rate measured
+ * between two readings replaces it if they are at least 1 ms apart and contradict it by more than
  * their own widths allow. */
 #include <time.h>
 
@@ -31,8 +32,8 @@ void gt_plugin_life_begin(struct gt_plugin *p)
 	p->loaded_boot_ns = read_clock(CLOCK_BOOTTIME);
 }
 
-/* CLOCK_REALTIME may be set meanwhile: both ways of counting are allowed. A second is added on
- * either side: a device's clock is known that well. */
+/* CLOCK_REALTIME may be set meanwhile, so accept both ways of counting. Add a second on either
+ * side: a device's clock is known that well. */
 void gt_plugin_life(const struct gt_plugin *p, uint64_t *first_ns, uint64_t *last_ns)
 {
 	uint64_t now = gt_plugin_now(), age = read_clock(CLOCK_BOOTTIME) - p->loaded_boot_ns,
@@ -42,7 +43,7 @@ void gt_plugin_life(const struct gt_plugin *p, uint64_t *first_ns, uint64_t *las
 	*last_ns = (last > now ? last : now) + NS_PER_SECOND;
 }
 
-/* Return: whether it could be read. */
+/* Read both clocks. Return true if the plug-in's clock could be read. */
 static bool read_pair(const struct gt_plugin *p, int32_t device, struct gt_plugin_scale *now)
 {
 	static const clockid_t ids[] = {[PU1_CLOCK_MONOTONIC] = CLOCK_MONOTONIC,

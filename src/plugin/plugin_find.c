@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which files are plug-ins: those that the path names, then what lies in the standard folders. A
- * file is refused if anybody but its user and root may write it, or exchange it by writing to one
- * of the folders above it: it would run with this process's rights. */
+/* Find plug-in files: first those that the path names, then those in the standard folders. A file
+ * is refused if anyone but its user and root may write it, or replace it by writing to one of the
+ * folders above it: it would run with this process's rights. */
 #include <dirent.h>
 #include <elf.h>
 #include <errno.h>
@@ -22,12 +22,12 @@
 #define OWN_MACHINE EM_AARCH64
 #endif
 
-enum { PRIVATE_GROUPS_FROM = 1000 }; /* of a user whose group has his number nobody else is */
+enum { PRIVATE_GROUPS_FROM = 1000 }; /* a group with its user's number holds only that user */
 
 static bool others_may_write(const struct stat *st, bool above)
 {
 	if (above && st->st_mode & S_ISVTX)
-		return false; /* others cannot exchange what is not theirs */
+		return false; /* others cannot replace files that are not theirs */
 	if (st->st_mode & S_IWOTH)
 		return true;
 	return st->st_mode & S_IWGRP && st->st_gid &&
@@ -97,8 +97,8 @@ static bool is_other_machine(const Elf64_Ehdr *head, char *why, size_t size)
 #endif
 }
 
-/* The dynamic linker maps segments without a look at the file's size: a library that was not copied
- * to its end kills the program. */
+/* Return true if the file was not copied to its end. The dynamic linker maps segments without
+ * checking the file's size, so such a library kills the program. */
 static bool is_cut(int fd, const Elf64_Ehdr *head, const struct stat *st)
 {
 	Elf64_Phdr segment;
@@ -153,7 +153,8 @@ static int is_library_name(const struct dirent *entry)
 	return entry->d_name[0] != '.' && dot && !strcmp(dot, ".so");
 }
 
-/* @named: by the user, to whom it is reported if nothing is there. */
+/* Look for plug-ins in @folder. @named: the user named it, so report to the user if nothing is
+ * there. */
 static void look_into_folder(struct gt_plugin_seeker *seeker, const char *folder, bool named)
 {
 	struct dirent **entries;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls of a plug-in that may crash or not return, in a program that must go on.
+/* Guard calls of a plug-in that may crash or not return, in a program that must continue.
  *
- *   caller   makes a thread, waits until it is done or the time is over
- *   thread   calls; a signal that kills the process in it is named on stderr first
+ *   caller   starts a thread and waits until it is done or the time is over
+ *   thread   makes the call; a signal that kills the process in it is named on stderr first
  *
- * Signal handlers are the program's again when the call is over, and a signal goes to them, or to
- * the default, after its line. Locking: a call's own lock, which no plug-in knows. */
+ * After the call the program's signal handlers are in place again. A signal goes to them, or to the
+ * default action, after its line is printed. Locking: each call has its own lock, which no plug-in
+ * knows. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -17,7 +18,7 @@
 
 #include "plugin/plugin_parts.h"
 
-enum { STACK_BYTES = 8 << 20 }; /* vendors' code runs on it */
+enum { STACK_BYTES = 8 << 20 }; /* vendors' code runs on this stack */
 
 static const int deadly[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 enum { DEADLY = sizeof deadly / sizeof *deadly };
@@ -25,12 +26,12 @@ enum { DEADLY = sizeof deadly / sizeof *deadly };
 struct guarded_call {
 	pthread_mutex_t lock;
 	pthread_cond_t done;
-	bool is_done, is_left; /* under the lock */
+	bool is_done, is_left; /* with the lock held */
 	void (*call)(void *data);
 	void *data;
 };
 
-/* One call at a time is watched for signals: a second one goes without. */
+/* Only one call at a time is watched for signals; a second concurrent call is not. */
 static struct sigaction before[DEADLY];
 static char line[512];
 static _Atomic bool watching;
@@ -47,7 +48,7 @@ static void name_death(int number)
 		written = write(STDERR_FILENO, line, strlen(line));
 		(void)written;
 	}
-	/* a fault comes again when this returns; others are sent again */
+	/* a fault recurs when this handler returns; other signals must be raised again */
 	if (number == SIGABRT)
 		raise(number);
 }
@@ -66,7 +67,7 @@ static bool begin_watch(const char *plugin, const char *what)
 	return true;
 }
 
-/* Handlers that the plug-in has set meanwhile stay. */
+/* Restore the signal handlers, except those that the plug-in has set meanwhile. */
 static void end_watch(void)
 {
 	struct sigaction now;
@@ -133,7 +134,7 @@ static bool start_thread(struct guarded_call *c)
 	return !error;
 }
 
-/* Return: whether it is done. If not, the thread destroys the call when it comes back. */
+/* Return true if the call is done. If not, its thread destroys the call when it returns. */
 static bool wait_for_call(struct guarded_call *c, uint64_t limit_ns)
 {
 	struct timespec until;
@@ -162,7 +163,7 @@ bool gt_plugin_guard(const char *plugin, const char *what, void (*call)(void *da
 	if (!c || !start_thread(c)) {
 		if (c)
 			destroy_call(c);
-		call(data); /* as without a guard */
+		call(data); /* call without a guard */
 		is_done = true;
 	} else {
 		is_done = wait_for_call(c, limit_ns);

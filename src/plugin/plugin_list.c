@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The plug-ins of this process. A file is loaded once; its entry is complete when the count says
- * that it is there, and stays.
+/* The plug-ins of this process. A file is loaded once. Its entry is complete when the count
+ * includes it, and is never removed.
  *
- *   1. The thread that loads a file notes its inode, with the lock.
- *   2. It loads and registers the plug-in, without the lock: that is the vendor's code.
- *   3. It makes the entry, with the lock, and raises the count (release).
- * A thread that wants the same file meanwhile is refused. */
+ *   1. The thread that loads a file notes its inode, with the lock held.
+ *   2. It loads and registers the plug-in without the lock, because that runs the vendor's code.
+ *   3. It adds the entry, with the lock held, and raises the count (release).
+ * Another thread that wants the same file meanwhile is refused. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static _Atomic uint32_t plugin_count;
 static struct file_claim {
 	dev_t device;
 	ino_t inode;
-} claims[GT_PLUGINS_MOST]; /* being loaded; inode 0: free */
+} claims[GT_PLUGINS_MOST]; /* files being loaded; inode 0: free */
 
 uint32_t gt_plugin_list_count(void)
 {
@@ -78,8 +78,8 @@ static void init_buffers(void)
 	gt_plugin_buffers_init(plugins, GT_PLUGINS_MOST);
 }
 
-/* Return: the index of the file's plug-in; -EBUSY: another thread loads it; -ENOENT: it is now this
- * thread's to load; -EPERM: there is no room. */
+/* Return the index of the file's plug-in; -EBUSY if another thread is loading it; -ENOENT if this
+ * thread must load it now; -EPERM if the list is full. */
 static int claim_file(const struct stat *st, struct file_claim **claim)
 {
 	uint32_t count = gt_plugin_list_count(), claimed = 0;
@@ -103,7 +103,7 @@ static int claim_file(const struct stat *st, struct file_claim **claim)
 	return -ENOENT;
 }
 
-/* With the lock. */
+/* Add an entry. The caller holds the lock. */
 static int add_entry(const struct gt_plugin *made, const struct stat *st)
 {
 	uint32_t index = gt_plugin_list_count();

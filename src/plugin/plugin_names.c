@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts of plug-ins, made fit: UTF-8, without control characters, quotes and backslashes (Kineto
- * writes names into JSON as they are). A name is kept once, for as long as the process runs: a
- * table of what plug-ins wrote, and what became of it. One thread at a time. */
+/* Sanitise plug-ins' texts: UTF-8, without control characters, quotes and backslashes (Kineto
+ * writes names into JSON as they are). Each name is kept once, until the process ends, in a table
+ * that maps plug-ins' original texts to the sanitised ones. One thread at a time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ struct name_entry {
 	uint64_t hash;
 	uint32_t raw_bytes;
 	uint32_t how;     /* enum gt_plugin_text */
-	const char *text; /* fit; behind its NUL the raw bytes */
+	const char *text; /* sanitised; the raw bytes follow its NUL */
 };
 
 struct name_chunk {
@@ -45,7 +45,7 @@ static char *take_bytes(struct name_chunk **chunks, size_t bytes)
 	return at;
 }
 
-/* Bytes of the well-formed character at @s, of @left; 0: it is none. */
+/* Return the bytes of the well-formed character at @s, of @left; 0: not well-formed. */
 static size_t character_bytes(const unsigned char *s, size_t left)
 {
 	size_t n = s[0] < 0x80   ? 1
@@ -119,7 +119,7 @@ static uint64_t hash_of(const char *text, size_t bytes)
 	word = 0;
 	memcpy(&word, text + i, bytes - i);
 	hash = (hash ^ word) * UINT64_C(0xc4ceb9fe1a85ec53);
-	return (hash ^ hash >> 29) | 1; /* 0: a free place */
+	return (hash ^ hash >> 29) | 1; /* 0 marks a free slot */
 }
 
 static bool grow_table(void)

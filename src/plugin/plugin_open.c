@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One plug-in: its library is loaded, its functions are looked up by name, its groups are copied
- * into structs of this gputap's size. Nothing behind this knows older or newer forms. */
+/* Open one plug-in: load its library, look up its functions, copy its groups into structs of this
+ * gputap's size. Later steps see no older or newer forms. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,7 +106,7 @@ static const char *own_text(const char *text)
 	return strdup(out);
 }
 
-/* A size that lies reads no more than the struct. */
+/* Ask a plug-in about itself. A size that it misstates causes no read past the struct. */
 static bool ask_about(struct gt_plugin *p, register_fn enter, char *why, size_t size)
 {
 	static const pu1Host host = {sizeof host, PU1_VERSION, 0, "gputap " GPUTAP_VERSION};

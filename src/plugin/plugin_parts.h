@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of libgputap-plugin: how plug-ins are found, opened, and their records read.
+/* The parts of libgputap-plugin, which finds and opens plug-ins and reads their records.
  *
  *   plugin_find.c     which files: paths, folders, who may write them
- *   plugin_open.c     one file: its functions and groups in this gputap's form, whatever theirs is
+ *   plugin_open.c     one file: its functions and groups, converted to this gputap's form
  *   plugin_buffers.c  buffers that go to plug-ins and come back
  *   plugin_clock.c    a plug-in's times in CLOCK_REALTIME
  *   plugin_records.c  records out of buffers, checked
- *   plugin_names.c    texts of plug-ins made fit
- *   plugin_trial.c    a plug-in's registration, tried in a process of its own
+ *   plugin_names.c    sanitised texts of plug-ins
+ *   plugin_trial.c    a plug-in's trial registration, in a separate process
  *   plugin_guard.c    calls of a plug-in that may crash, or not return
- *   plugin_list.c     which plug-ins are loaded
+ *   plugin_list.c     the loaded plug-ins
  *   plugin_session.c  the public functions
- *   plugin_stream.c   those of streams
+ *   plugin_stream.c   the public functions of streams
  *
  * Two readers may want a plug-in's records: a session (torch.profiler's) and a stream (gputap
- * run's). Each has its own list of completed buffers; one that both want goes when both have read
- * it.
+ * run's). Each has its own list of completed buffers; a buffer that both want is freed when both
+ * have read it.
  *
  * Locking: the_lock of plugin_session.c for load, start and stop; the list's lock and each
- * plug-in's `buffers.lock` are leaves, as plug-ins call for buffers under locks of their own. A
- * stream holds no lock while it calls its plug-in: one that never returns stops nobody else. */
+ * plug-in's `buffers.lock` are leaves, because plug-ins request buffers while they hold their own
+ * locks. A stream holds no lock while it calls its plug-in, so a plug-in that never returns blocks
+ * no other thread. */
 #ifndef GPUTAP_PLUGIN_PARTS_H
 #define GPUTAP_PLUGIN_PARTS_H
 
@@ -33,10 +34,10 @@
 #include "gputap/plugin.h"
 
 enum {
-	GT_PLUGINS_MOST = 16, /* each needs functions of its own: the callbacks have no context */
+	GT_PLUGINS_MOST = 16, /* each needs separate functions, as the callbacks have no context */
 	GT_PLUGIN_DEVICES_MOST = 256,
 	GT_PLUGIN_ERROR_BYTES = 320,
-	GT_PLUGIN_GUARD_BYTES = 4096, /* after each buffer, to see what is written beyond */
+	GT_PLUGIN_GUARD_BYTES = 4096, /* after each buffer, to detect writes past its end */
 };
 #define GT_PLUGIN_SYNCHRONIZE_NS UINT64_C(2000000000)
 
@@ -45,7 +46,7 @@ enum {
 	X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
 /* clang-format on */
 
-/* The eight functions and the groups. Absent groups are all NULL. */
+/* A plug-in's eight functions and its groups. Absent groups are all NULL. */
 struct gt_plugin_calls {
 	uint32_t (*version)(void);
 	pu1Result (*callbacks)(pu1BufferRequestFn request, pu1BufferCompleteFn complete);
@@ -68,45 +69,46 @@ struct gt_plugin_calls {
 	pu1SubmitsGroup submits;
 };
 
-/* Memory of the host's for records. The descriptor lies apart, where an overrun cannot reach it. */
+/* The host's memory for records. The descriptor is separate, where an overrun cannot reach it. */
 enum gt_plugin_who { GT_PLUGIN_SESSION = 0, GT_PLUGIN_STREAM, GT_PLUGIN_READERS };
 
 struct gt_plugin_buffer {
-	struct gt_plugin_buffer *next[GT_PLUGIN_READERS]; /* of the out list: the session's */
+	struct gt_plugin_buffer *next[GT_PLUGIN_READERS]; /* in the out list: the session's */
 	uint8_t *data;
 	size_t bytes, valid;
-	uint32_t session; /* that was open when the plug-in requested it; 0: none was */
-	bool streamed;    /* the plug-in had a stream when it requested it */
-	bool late;        /* requested before the session, or completed after it */
-	uint32_t readers; /* that have not read it yet; buffers.lock */
+	uint32_t session; /* session open when the plug-in requested it; 0: none */
+	bool streamed;    /* true if the plug-in had a stream when it requested it */
+	bool late;        /* true if requested before the session, or completed after it */
+	uint32_t readers; /* readers that have not read it yet; buffers.lock */
 };
 
 struct gt_plugin_buffers {
 	pthread_mutex_t lock;
-	struct gt_plugin_buffer *out; /* with the plug-in */
+	struct gt_plugin_buffer *out; /* that the plug-in holds */
 };
 
-/* Who reads its records. A session's are on CLOCK_REALTIME, and their texts stay. A stream's are on
- * the clock that the plug-in names, and their texts go with the next one. */
+/* A reader of a plug-in's records. A session's records are on CLOCK_REALTIME, and their texts stay.
+ * A stream's records are on the clock that the plug-in names, and their texts are valid until the
+ * next record. */
 struct gt_plugin_reader {
 	enum gt_plugin_who who;
-	struct gt_plugin_buffer *first, **last; /* completed, to be read; buffers.lock */
-	uint64_t enabled;                       /* bit per kind that it is to have */
-	uint64_t begun_ns;                      /* CLOCK_REALTIME when the session began */
-	uint64_t life_first_ns, life_last_ns;   /* of the buffer that is read: gt_plugin_life() */
+	struct gt_plugin_buffer *first, **last; /* completed, unread; buffers.lock */
+	uint64_t enabled;                       /* bit per kind that it receives */
+	uint64_t begun_ns;                      /* CLOCK_REALTIME at the session's start */
+	uint64_t life_first_ns, life_last_ns;   /* of the buffer being read: gt_plugin_life() */
 	char error[GT_PLUGIN_ERROR_BYTES];      /* the first failure, as a sentence; "": none */
 	uint64_t dropped_before;
-	int32_t device_count; /* -1: the plug-in does not tell */
+	int32_t device_count; /* -1: the plug-in does not report it */
 	uint32_t stream_counts[GT_PLUGIN_DEVICES_MOST];
 	struct gt_plugin_buffer *reading;
-	const pu1ActivityRecord *record; /* the last one that was read in it */
+	const pu1ActivityRecord *record; /* last one read in it */
 	_Atomic uint64_t counts[GPUTAP_PLUGIN_COUNT_COUNT];
 	char *name, *lines; /* of a stream's last record */
 };
 
 /* Two moments of a session at which a clock and CLOCK_REALTIME were read together. */
 struct gt_plugin_scale {
-	uint64_t clock, real, width_ns; /* at the first one */
+	uint64_t clock, real, width_ns; /* at the first moment */
 	uint64_t rate;                  /* ns a tick, in 2^-48 */
 	bool known;
 };
@@ -120,23 +122,23 @@ struct gt_plugin {
 	char *path;
 	dev_t device;
 	ino_t inode;
-	pu1Plugin about; /* texts are ours */
+	pu1Plugin about; /* texts are owned by us */
 	uint32_t abi;
 	uint64_t groups;
 	struct gt_plugin_calls calls;
 	struct gt_plugin_buffers buffers;
 	uint64_t enabled; /* bit per kind: `plugin check`'s trials */
 	struct gt_plugin_reader readers[GT_PLUGIN_READERS];
-	_Atomic bool streaming; /* it has a stream, till the process ends */
-	_Atomic bool abandoned; /* a call of a session has not returned: it is called no more */
-	bool has_callbacks;     /* it was given them, once at least */
+	_Atomic bool streaming; /* true if it has a stream, until the process ends */
+	_Atomic bool abandoned; /* true if a call of a session has not returned: no more calls */
+	bool has_callbacks;     /* true if they were set at least once */
 	uint64_t loaded_real_ns, loaded_boot_ns;
-	/* who hears of the submissions of its stream; the function is set last */
+	/* receives the submissions of its stream; the function is set last */
 	void (*_Atomic submitted)(void *user, uint64_t correlation, uint32_t kind, uint32_t items);
 	void *_Atomic submitted_user;
-	/* of a session's clock */
+	/* for a session's clock */
 	pu1ClockKind clock;
-	int32_t device_count; /* -1: it does not tell */
+	int32_t device_count; /* -1: not reported */
 	struct gt_plugin_device devices[GT_PLUGIN_DEVICES_MOST];
 };
 
@@ -145,80 +147,82 @@ static inline void gt_plugin_count(struct gt_plugin_reader *r, enum gputap_plugi
 	atomic_fetch_add_explicit(&r->counts[what], 1, memory_order_relaxed);
 }
 
-/* Of what is no reader's own. */
+/* Count an event that belongs to no single reader. */
 static inline void gt_plugin_count_both(struct gt_plugin *p, enum gputap_plugin_count what)
 {
 	for (int who = 0; who < GT_PLUGIN_READERS; who++)
 		gt_plugin_count(&p->readers[who], what);
 }
 
-/* The list (plugin_list.c). Entries are added at its end, and stay. */
+/* The list (plugin_list.c). Entries are added at its end, and never removed. */
 uint32_t gt_plugin_list_count(void);
 struct gt_plugin *gt_plugin_at(uint32_t index);
-/* A session calls it no more, and pushes go past it. */
+/* Exclude the plug-in from sessions' calls and pushes. */
 void gt_plugin_list_abandon(uint32_t index);
 
 /**
- * gt_plugin_list_load() - the plug-in of that file, loaded now if it is not there yet
- * Return: its index; -ENOEXEC: @why says what is wrong; -ENOENT: there is no such file, -EBUSY:
- * another thread loads it just now.
+ * gt_plugin_list_load() - return a file's plug-in, and load it if it is not loaded yet
+ * Return: its index; -ENOEXEC: @why says what is wrong; -ENOENT: no such file; -EBUSY:
+ * another thread is loading it.
  */
 int gt_plugin_list_load(const char *path, char *why, size_t size);
 void gt_plugin_list_lock(void);
 void gt_plugin_list_unlock(void);
 
-/* plugin_session.c: forks are followed from now on. Once. */
+/* Follow forks from now on (plugin_session.c). Call once. */
 void gt_plugin_prepare(void);
 
-/* Count a failure of @function; the reader's first one is kept, with what the plug-in says.
- * @kind: 0: none */
+/* Count a failure of @function. The reader's first one is kept, with the plug-in's message. @kind:
+ * 0: none */
 void gt_plugin_refuse(struct gt_plugin *p, struct gt_plugin_reader *r, const char *function,
 		      uint32_t kind, pu1Result result);
-/* How many records the plug-in says that it has dropped since it was registered. */
+/* Return how many records the plug-in reports as dropped since it was registered. */
 uint64_t gt_plugin_dropped(const struct gt_plugin *p);
-/* Set its callbacks. Return: whether it took them. */
+/* Set its callbacks. Return true if it accepted them. */
 bool gt_plugin_set_callbacks(struct gt_plugin *p, uint32_t index, struct gt_plugin_reader *r);
-/* Enable @kinds, bit per kind. Return: those that it did. */
+/* Enable @kinds, bit per kind. Return the kinds that it enabled. */
 uint64_t gt_plugin_enable(struct gt_plugin *p, struct gt_plugin_reader *r, uint64_t kinds);
 void gt_plugin_disable(struct gt_plugin *p, struct gt_plugin_reader *r, uint64_t kinds);
-/* Whether a caller's struct can be read: it may be shorter or, if the rest is zero, longer. */
+/* Read a caller's struct, which may be shorter or, if the rest is zero, longer. Return false if it
+ * cannot be read. */
 bool gt_plugin_take_struct(void *to, size_t size, const void *from);
-/* Fill in a caller's struct, of which it knows so many bytes. */
+/* Fill in a caller's struct of @size bytes, which may be an older, shorter version. */
 bool gt_plugin_give_struct(void *to, const void *from, size_t size);
 
-/* Finding. @found is called for each file, in order; sentences about paths that are of no use go to
- * @report. */
+/* Search for plug-ins. @found is called for each file, in order; sentences about useless paths go
+ * to @report. */
 struct gt_plugin_seeker {
 	void (*found)(struct gt_plugin_seeker *seeker, const char *path);
 	void (*report)(struct gt_plugin_seeker *seeker, const char *format, ...)
 		__attribute__((format(printf, 2, 3)));
 };
 void gt_plugin_find(struct gt_plugin_seeker *seeker, const char *path, bool standard_folders);
-/* Why the file at @path (or the folder) is not to be trusted, or is no library for this machine.
- * Return: false: nothing is wrong; else @why says what. */
+/* Check the file or folder at @path. Return false if nothing is wrong; otherwise @why says why it
+ * cannot be trusted, or is not a library for this machine. */
 bool gt_plugin_is_unsafe(const char *path, char *why, size_t size);
 bool gt_plugin_is_no_library(const char *path, char *why, size_t size);
 
 /**
- * gt_plugin_open() - load a file and put it into this gputap's form
- * @index: of the plug-in, which decides its callbacks
- * Return: true; false: @why says what is missing. It is not unloaded then: what it started may run.
+ * gt_plugin_open() - load a file and convert its plug-in to this gputap's form
+ * @index: of the plug-in; it selects the callbacks
+ * Return: true; false: @why says what is missing. The library then stays loaded, because something
+ * that it started may still run.
  */
 bool gt_plugin_open(struct gt_plugin *p, const char *path, char *why, size_t size);
 
-/* What a trial says. One write of a pipe: whole, or not there. */
+/* A trial's answer. It is one write to a pipe, so it arrives whole or not at all. */
 struct gt_plugin_trial {
 	bool good;
-	char why[900];    /* a sentence; of a good one: its name */
+	char why[900];    /* a sentence; if it succeeded: the plug-in's name */
 	char needs[2048]; /* libraries that it needs, without those that any program may have */
 };
 
-/* Load and register the plug-in in a process of its own, for a bounded time (plugin_trial.c). */
+/* Load and register the plug-in in a separate process, for a bounded time (plugin_trial.c). */
 void gt_plugin_try(const char *path, struct gt_plugin_trial *answer);
 
 /**
- * gt_plugin_guard() - call a plug-in's function in a thread that can be spared (plugin_guard.c)
- * @call: called with @data, which must stay if it does not return
+ * gt_plugin_guard() - call a plug-in's function in an expendable thread (plugin_guard.c)
+ * @call: called with @data, which must stay valid if the call does not return
  * Return: false: it has not returned in time, and its thread is left alone. If a signal kills the
  * process meanwhile, a line on stderr names the plug-in and @what.
  */
@@ -229,53 +233,53 @@ bool gt_plugin_guard(const char *plugin, const char *what, void (*call)(void *da
 void gt_plugin_buffers_init(struct gt_plugin *plugins, uint32_t count);
 pu1BufferRequestFn gt_plugin_request_of(uint32_t index);
 pu1BufferCompleteFn gt_plugin_complete_of(uint32_t index);
-/* A session begins: its number, and what buffers may take. */
+/* Begin a session: set its number, its buffers' size and the limit of their memory. */
 void gt_plugin_buffers_begin(uint32_t session, size_t bytes, uint64_t most);
 /* Count for that reader the buffers that the plug-in still holds. */
 void gt_plugin_buffers_count_kept(struct gt_plugin *p, struct gt_plugin_reader *r);
-/* Give up what was completed for that reader. */
+/* Release the buffers that were completed for that reader. */
 void gt_plugin_buffers_clear(struct gt_plugin *p, struct gt_plugin_reader *r);
-/* The next one for that reader; NULL: there is none. */
+/* Return the next buffer for that reader; NULL: there is none. */
 struct gt_plugin_buffer *gt_plugin_buffer_next(struct gt_plugin *p, struct gt_plugin_reader *r);
-/* Pages of buffers that a session has read go to this function, if there is one. */
+/* Hand the pages of buffers that a session has read to @take, or free them if it is NULL. */
 void gt_plugin_buffers_give(void (*take)(void *pages, size_t bytes, void *user), void *user);
-/* The reader has read it, or wants nothing of it. */
+/* Release a buffer that the reader has read or does not want. */
 void gt_plugin_buffer_release(struct gt_plugin *p, struct gt_plugin_reader *r,
 			      struct gt_plugin_buffer *b);
-/* The guard behind it is as it was. */
+/* Return true if the guard after the buffer is unchanged. */
 bool gt_plugin_buffer_is_whole(const struct gt_plugin_buffer *b);
 
-/* Clocks. @last: the session ends. */
+/* Read the clocks. @last: true at the end of a session. */
 void gt_plugin_clock_read(struct gt_plugin *p, bool last);
-/* CLOCK_REALTIME ns; 0: not known. */
+/* Return a time in CLOCK_REALTIME ns; 0: not known. */
 uint64_t gt_plugin_real_time(const struct gt_plugin *p, int32_t device, uint64_t time);
 uint64_t gt_plugin_now(void);
-/* Ticks a second that the plug-in declares; 0: it does not. */
+/* Return the ticks per second that the plug-in declares; 0: not declared. */
 uint64_t gt_plugin_nominal_hz(const struct gt_plugin *p, int32_t device, pu1ClockKind kind);
-/* The life of the plug-in in this process: no time of CLOCK_REALTIME before its first moment, or
- * after its last one, can be right. */
+/* Note the start of the plug-in's life in this process. No CLOCK_REALTIME time before its first
+ * moment or after its last one can be right. */
 void gt_plugin_life_begin(struct gt_plugin *p);
 void gt_plugin_life(const struct gt_plugin *p, uint64_t *first_ns, uint64_t *last_ns);
 
 /**
- * gt_plugin_next() - the next good record of a plug-in
+ * gt_plugin_next() - return the next good record of a plug-in
  * Return: true; false: there is none left.
  */
 bool gt_plugin_next(struct gt_plugin *p, uint32_t index, struct gt_plugin_reader *r,
 		    struct gputap_plugin_record *out);
-/* Count the records of late buffers as GPUTAP_PLUGIN_LATE, and give up what was completed for that
- * reader. */
+/* Count the records of late buffers as GPUTAP_PLUGIN_LATE, and release the buffers that were
+ * completed for that reader. */
 void gt_plugin_retire(struct gt_plugin *p, struct gt_plugin_reader *r);
-enum { GT_PLUGIN_NAME_BYTES = 1024, GT_PLUGIN_LINES_BYTES = 4096 }; /* of a stream's records */
+enum { GT_PLUGIN_NAME_BYTES = 1024, GT_PLUGIN_LINES_BYTES = 4096 }; /* for a stream's records */
 
 /* Texts. */
 enum gt_plugin_text { GT_TEXT_GOOD, GT_TEXT_MENDED, GT_TEXT_NONE };
-/* A name that stays; @room: bytes that may be read. Never NULL. One thread at a time. */
+/* Return a permanent copy of a name; @room: readable bytes. Never NULL. One thread at a time. */
 const char *gt_plugin_name(const char *text, size_t room, enum gt_plugin_text *how);
-/* Lines that stay until gt_plugin_lines_clear(). */
+/* Return lines that stay valid until gt_plugin_lines_clear(). */
 const char *gt_plugin_lines(const char *text, size_t room, enum gt_plugin_text *how);
 void gt_plugin_lines_clear(void);
-/* Into @out, cut. */
+/* Copy the sanitised text into @out, truncated if necessary. */
 enum gt_plugin_text gt_plugin_mend(char *out, size_t size, const char *text, size_t bytes,
 				   bool lines);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Records out of completed buffers. The plug-in's pu1GetNextRecord() walks; nothing that it gives
- * is believed: where a record lies, how long it is, what it says. What makes no sense is counted
- * under a name and left out, or kept without the part that makes none. */
+/* Read records from completed buffers. The plug-in's pu1GetNextRecord() walks, but none of its
+ * results is trusted: not where a record is, how long it is, nor its contents. Records that make no
+ * sense are counted under a name and left out; a single bad field is counted and left out of its
+ * record. */
 #include <math.h>
 #include <string.h>
 
 #include "plugin/plugin_parts.h"
 
-#define BYTES_MOST (UINT64_C(1) << 48) /* more are in no memory */
+#define BYTES_MOST (UINT64_C(1) << 48) /* no memory is larger */
 enum { STREAMS_MOST = 65536 };
 
 static bool is_call_kind(uint32_t kind)
@@ -15,7 +16,7 @@ static bool is_call_kind(uint32_t kind)
 	return kind == PU1_KIND_PRIVATEUSE1_RUNTIME || kind == PU1_KIND_PRIVATEUSE1_DRIVER;
 }
 
-/* Device work, which some call has caused. */
+/* Return true for kinds of GPU activity, each of which a call has caused. */
 static bool is_work_kind(uint32_t kind)
 {
 	return kind == PU1_KIND_CONCURRENT_KERNEL || kind == PU1_KIND_GPU_MEMCPY ||
@@ -45,7 +46,7 @@ static void end_buffer(struct gt_plugin *p, struct gt_plugin_reader *r)
 
 enum step { STEP_RECORD, STEP_SKIP, STEP_OVER };
 
-/* The next record as it lies in the buffer, copied. */
+/* Copy the next record out of the buffer. */
 static enum step copy_record(const struct gt_plugin *p, struct gt_plugin_reader *reader,
 			     pu1ActivityRecord *out)
 {
@@ -65,7 +66,7 @@ static enum step copy_record(const struct gt_plugin *p, struct gt_plugin_reader 
 	if (at < b->data || at > b->data + b->valid || (uintptr_t)at % 8 ||
 	    (reader->record && at < (const uint8_t *)reader->record + PU1_RECORD_SIZE_LEAST)) {
 		gt_plugin_count(reader, GPUTAP_PLUGIN_BAD_PLACE);
-		return STEP_OVER; /* to go on from there is to read what is not ours */
+		return STEP_OVER; /* continuing there would read foreign memory */
 	}
 	if ((size_t)(b->data + b->valid - at) < PU1_RECORD_SIZE_LEAST) {
 		gt_plugin_count(reader, GPUTAP_PLUGIN_BAD_SIZE);
@@ -105,14 +106,15 @@ static bool is_known_stream(const struct gt_plugin *p, struct gt_plugin_reader *
 	if (stream < 1)
 		return false;
 	if (reader->device_count < 0 || device >= GT_PLUGIN_DEVICES_MOST || !p->calls.rows.device)
-		return stream <= STREAMS_MOST; /* they are ordinals: else each were a row */
+		return stream <= STREAMS_MOST; /* streams must be ordinals: each would be a row */
 	if ((uint32_t)stream > reader->stream_counts[device] &&
 	    p->calls.rows.device(device, &row) == PU1_SUCCESS)
 		reader->stream_counts[device] = row.stream_count;
 	return (uint32_t)stream <= reader->stream_counts[device];
 }
 
-/* Another reader of the plug-in wants that kind: it is no fault that this one gets it. */
+/* Return true if another reader of the plug-in wants that kind. It is then no fault that this
+ * reader gets it. */
 static bool is_for_another(const struct gt_plugin *p, const struct gt_plugin_reader *reader,
 			   uint32_t kind)
 {
@@ -124,8 +126,8 @@ static bool is_for_another(const struct gt_plugin *p, const struct gt_plugin_rea
 	       other->enabled >> kind & 1;
 }
 
-/* Why a record is left out; GPUTAP_PLUGIN_COUNT_COUNT: it is not, GPUTAP_PLUGIN_RECORDS: it is
- * not meant for this reader. */
+/* Return why a record is left out; GPUTAP_PLUGIN_COUNT_COUNT if it is kept; GPUTAP_PLUGIN_RECORDS
+ * if it is not meant for this reader. */
 static enum gputap_plugin_count fault_of(const struct gt_plugin *p, struct gt_plugin_reader *reader,
 					 const pu1ActivityRecord *r)
 {
@@ -143,7 +145,7 @@ static enum gputap_plugin_count fault_of(const struct gt_plugin *p, struct gt_pl
 	if (r->kind == PU1_KIND_COUNTER)
 		return r->counter_id && isfinite(r->value) ? GPUTAP_PLUGIN_COUNT_COUNT
 							   : GPUTAP_PLUGIN_BAD_COUNTER;
-	/* a device as a whole may wait */
+	/* a whole device may wait */
 	if (r->kind == PU1_KIND_SYNCHRONIZATION && !r->stream_id)
 		return GPUTAP_PLUGIN_COUNT_COUNT;
 	return is_known_stream(p, reader, r->device_id, r->stream_id) ? GPUTAP_PLUGIN_COUNT_COUNT
@@ -155,7 +157,7 @@ static bool set_times(const struct gt_plugin *p, const struct gt_plugin_reader *
 {
 	bool real = is_call_kind(r->kind);
 
-	if (reader->who == GT_PLUGIN_STREAM && !real) { /* on the clock that they are of */
+	if (reader->who == GT_PLUGIN_STREAM && !real) { /* on the plug-in's clock */
 		out->start = r->start_time;
 		out->end = r->end_time;
 		return true;
@@ -167,7 +169,7 @@ static bool set_times(const struct gt_plugin *p, const struct gt_plugin_reader *
 	       out->end >= out->start;
 }
 
-/* It ended before this session began. */
+/* Return true if the record ended before this session began. */
 static bool is_of_earlier_session(const struct gt_plugin_reader *reader,
 				  const struct gputap_plugin_record *record)
 {
@@ -175,7 +177,7 @@ static bool is_of_earlier_session(const struct gt_plugin_reader *reader,
 	       record->end < reader->begun_ns;
 }
 
-/* Bytes that may be read at a text: to the end of the buffer that it lies in. */
+/* Return the readable bytes at a text: up to the end of the buffer that holds it. */
 static size_t room_at(const struct gt_plugin_reader *reader, const char *text)
 {
 	const struct gt_plugin_buffer *b = reader->reading;
@@ -185,7 +187,8 @@ static size_t room_at(const struct gt_plugin_reader *reader, const char *text)
 							: SIZE_MAX;
 }
 
-/* A text that stays, or a stream's, that goes with the next record. @lines: of metadata */
+/* Return a permanent text, or for a stream one that is valid until the next record. @lines: true
+ * for metadata */
 static const char *make_text(struct gt_plugin_reader *reader, const char *text, bool lines,
 			     enum gt_plugin_text *how)
 {
@@ -257,7 +260,7 @@ static bool take_record(const struct gt_plugin *p, uint32_t index, struct gt_plu
 	    p->calls.counters.count && r->counter_id > p->calls.counters.count())
 		fault = GPUTAP_PLUGIN_BAD_COUNTER;
 	if (fault == GPUTAP_PLUGIN_COUNT_COUNT && is_of_earlier_session(reader, out))
-		/* a stream's buffers are always there, and the session has begun in one */
+		/* a stream's buffers exist all the time, and the session may have begun in one */
 		fault = reader->reading->streamed ? GPUTAP_PLUGIN_RECORDS : GPUTAP_PLUGIN_LATE;
 	if (fault == GPUTAP_PLUGIN_RECORDS)
 		return false;
@@ -315,9 +318,9 @@ void gt_plugin_retire(struct gt_plugin *p, struct gt_plugin_reader *reader)
 	enum step step;
 
 	if (reader->reading)
-		end_buffer(p, reader); /* its caller did not want the rest of it */
+		end_buffer(p, reader); /* the caller did not read the rest of it */
 	while (begin_buffer(p, reader)) {
-		/* a stream has read its own */
+		/* a stream has read its own records */
 		while (reader->reading->late && !reader->reading->streamed &&
 		       (step = copy_record(p, reader, &r)) != STEP_OVER)
 			if (step == STEP_RECORD)

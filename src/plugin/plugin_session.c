@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The public functions of libgputap-plugin. Plug-ins are loaded once a process; a session is open
- * or not. In the child of a fork the plug-ins are those of the parent, and no session is open. */
+/* The public functions of libgputap-plugin. Plug-ins are loaded once per process; at most one
+ * session is open. The child of a fork has its parent's plug-ins, and no open session. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,12 +16,12 @@ enum { BUFFER_BYTES = 1 << 20, BUFFER_BYTES_LEAST = 4096, BUFFER_BYTES_MOST = 1 
 #define LOAD_NS      UINT64_C(5000000000)
 #define CALL_NS      UINT64_C(10000000000)
 
-/* recursive: a plug-in may fork() when it is enabled */
+/* recursive: a plug-in may fork() while it is being enabled */
 static pthread_mutex_t the_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-/* vendors' functions of sessions are called in threads that can be spared */
+/* call vendors' session functions in expendable threads */
 static bool loaded, guarded;
 static _Atomic bool session_open;
-static bool changing; /* a guarded call is under way, without the lock: its plug-in may fork() */
+static bool changing; /* a guarded call is in progress, without the lock: its plug-in may fork() */
 static uint32_t session_number, reading;
 
 /* Loading ---------------------------------------------------------------------- */
@@ -46,13 +46,13 @@ static void report_sentence(struct gt_plugin_seeker *seeker, const char *format,
 		fprintf(stderr, "gputap: %s\n", sentence);
 }
 
-/* Outlives a call that does not return. */
+/* A loading call's data, which outlives a call that does not return. */
 struct load_call {
 	int index;
 	char why[900], path[];
 };
 
-/* With the lock, which is free meanwhile. */
+/* Make a guarded call. The caller holds the lock, which is released during the call. */
 static bool guard(const char *plugin, const char *what, void (*call)(void *data), void *data,
 		  uint64_t limit_ns)
 {
@@ -73,7 +73,8 @@ static void load_now(void *data)
 	c->index = gt_plugin_list_load(c->path, c->why, sizeof c->why);
 }
 
-/* Return: as gt_plugin_list_load(). What kills or stops a process shows in the trial. */
+/* Load a plug-in after a trial in a separate process, which shows whether it kills or stops a
+ * process. Return as gt_plugin_list_load(). */
 static int load_guarded(const char *path, char *why, size_t size)
 {
 	struct gt_plugin_trial trial;
@@ -134,7 +135,7 @@ static void in_child(void)
 	static const pthread_mutex_t free_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
 	after_fork();
-	the_lock = free_lock; /* it was locked by a thread of another number */
+	the_lock = free_lock; /* the thread that locked it had another id */
 	gt_plugin_buffers_begin(0, BUFFER_BYTES, MEMORY_BYTES);
 	for (uint32_t i = 0; i < gt_plugin_list_count(); i++) {
 		struct gt_plugin *p = gt_plugin_at(i);
@@ -270,14 +271,14 @@ static void learn_devices(struct gt_plugin *p, struct gt_plugin_reader *r)
 	r->device_count = p->device_count;
 }
 
-/* Kinds that the plug-in's stream has enabled, if it has one: they are not the session's to
- * disable. */
+/* Return the kinds that the plug-in's stream has enabled, if it has one. The session must not
+ * disable them. */
 static uint64_t streamed_kinds(const struct gt_plugin *p)
 {
 	return atomic_load(&p->streaming) ? p->readers[GT_PLUGIN_STREAM].enabled : 0;
 }
 
-/* Return: whether it records anything. */
+/* Start one plug-in. Return true if it records anything. */
 static bool start_one(struct gt_plugin *p, uint32_t index,
 		      const struct gputap_plugins_session *session)
 {
@@ -288,7 +289,7 @@ static bool start_one(struct gt_plugin *p, uint32_t index,
 	memset((void *)r->counts, 0, sizeof r->counts);
 	r->error[0] = '\0';
 	r->begun_ns = gt_plugin_now();
-	/* work that was in flight when the last session ended: its records are not this one's */
+	/* discard records of activities that were in flight when the last session ended */
 	if (p->has_callbacks && !streamed)
 		gt_plugin_refuse(p, r, "pu1FlushAll", 0, p->calls.flush());
 	gt_plugin_retire(p, r);
@@ -306,7 +307,8 @@ static bool start_one(struct gt_plugin *p, uint32_t index,
 	return r->enabled != 0;
 }
 
-/* What still runs afterwards is late, which is no failure of the plug-in. */
+/* Wait for the devices. Activities that still run afterwards are late, which is not a failure of
+ * the plug-in. */
 static void wait_for_device(struct gt_plugin *p, struct gt_plugin_reader *r)
 {
 	pu1Result result = p->calls.synchronize.wait
@@ -334,7 +336,7 @@ static void stop_one(struct gt_plugin *p)
 	r->counts[GPUTAP_PLUGIN_DROPPED] = gt_plugin_dropped(p) - r->dropped_before;
 }
 
-/* A call of a session: start or stop of one plug-in. Outlives one that does not return. */
+/* A session's call, the start or stop of one plug-in. It outlives a call that does not return. */
 struct session_call {
 	struct gt_plugin *plugin;
 	uint32_t index;
@@ -367,7 +369,7 @@ static void abandon(struct gt_plugin *p, uint32_t index, const char *what)
 		 "%s does not return: it is left alone, and its records are lost", what);
 }
 
-/* @session: it starts; NULL: it stops. Return: whether it records. */
+/* Start the plug-in for @session, or stop it if @session is NULL. Return true if it records. */
 static bool call_one(struct gt_plugin *p, uint32_t index,
 		     const struct gputap_plugins_session *session)
 {
@@ -464,7 +466,7 @@ long gputap_plugins_read(struct gputap_plugin_record *records, size_t count)
 		}
 	}
 	if (!n)
-		gt_plugin_buffers_give(NULL, NULL); /* who was to take them may go */
+		gt_plugin_buffers_give(NULL, NULL); /* the function's owner may be unloaded now */
 	return (long)n;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams: the records of one plug-in for as long as the process runs, read while it goes on.
- * `gputap run` has one for each plug-in, in a thread of its own (src/runtime/privateuse1).
+/* Streams: read the records of one plug-in while the process runs. `gputap run` has one stream for
+ * each plug-in, each in its own thread (src/runtime/privateuse1).
  *
- * No lock is held while a plug-in's function runs: one that never returns keeps its own thread and
- * no other. Sessions may begin and end beside a stream: each reads every buffer. */
+ * No lock is held while a plug-in's function runs: a function that never returns blocks only its
+ * own thread. Sessions may begin and end while a stream runs: each reads every buffer. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,10 +31,10 @@ static bool begin_stream(struct gt_plugin *p, uint32_t index, uint64_t kinds)
 		return false;
 	r->dropped_before = gt_plugin_dropped(p);
 	r->device_count = p->calls.rows.device_count ? p->calls.rows.device_count() : -1;
-	/* a session has set them already */
+	/* a session may have set them already */
 	if (!p->readers[GT_PLUGIN_SESSION].enabled && !gt_plugin_set_callbacks(p, index, r))
 		return false;
-	/* before the first buffer is asked for */
+	/* before the first buffer is requested */
 	r->enabled = p->about.kinds & kinds;
 	atomic_store(&p->streaming, true);
 	r->enabled = gt_plugin_enable(p, r, r->enabled);
@@ -151,7 +151,7 @@ int gputap_plugins_stream_clock(uint32_t index, int32_t device, uint64_t *time)
 	return 0;
 }
 
-/* In the submitting thread, maybe under locks of the plug-in's. */
+/* Report a submission. Runs in the submitting thread, maybe while the plug-in holds locks. */
 static void report_submission(const struct gt_plugin *p, uint64_t correlation, uint32_t kind,
 			      uint32_t items)
 {

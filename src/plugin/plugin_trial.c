@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A plug-in's trial: what its registration does to a process shows in one that is made for it.
+/* Try a plug-in's registration in a separate process, to see what it does to a process.
  *
- *   host ── fork ──► trial: loads the plug-in, registers it, says what it is
+ *   host ── fork ──► trial: loads the plug-in, registers it, describes it
  *        ◄── pipe ── struct gt_plugin_trial, one write
  *
  * The host may have threads: the child calls nothing but the dynamic linker and the plug-in, and is
@@ -30,7 +30,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* What any program may have. */
+/* Return true for libraries that any program may have. */
 static bool is_common(const char *name)
 {
 	static const char *const common[] = {"libc.so",    "libm.so",      "libdl.so",
@@ -65,7 +65,7 @@ static void list_needs(void *handle, char *needs, size_t size)
 	}
 }
 
-/* Of the forked process: does not return. */
+/* Run the trial in the forked process. Does not return. */
 static void try_plugin(const char *path, int pipe)
 {
 	static struct gt_plugin plugin;
@@ -83,7 +83,7 @@ static void try_plugin(const char *path, int pipe)
 	_exit(write(pipe, &a, sizeof a) != sizeof a);
 }
 
-/* Return: false: no answer came in time. */
+/* Receive the answer. Return false if none came in time. */
 static bool receive(int pipe, struct gt_plugin_trial *a)
 {
 	uint64_t end = now_ns() + TRIAL_NS, now;
@@ -118,7 +118,7 @@ void gt_plugin_try(const char *path, struct gt_plugin_trial *a)
 	close(ends[1]);
 	answered = receive(ends[0], a);
 	close(ends[0]);
-	kill(-child, SIGKILL); /* and what it has started */
+	kill(-child, SIGKILL); /* including processes that it started */
 	kill(child, SIGKILL);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
