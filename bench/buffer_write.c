@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a record of a call costs in a buffer of the tool API, beside the floor: two time stamps
- * and 64 bytes stored into a ring. It is handed over between the trials. With "3": three
- * threads, in the same buffer. Trials are sorted by whose core it was, as tap_cost's are. */
+/* Measure the cost of a call's record in a buffer of the tool API, next to the floor: two time
+ * stamps and 64 bytes stored into a ring. The buffer is handed over between the trials. With "3":
+ * three threads write to the same buffer. Trials are sorted by whether this thread had its core
+ * alone, as in tap_cost. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -42,7 +43,7 @@ static double floor_trial(uint64_t *ring)
 	return (double)(bench_now_ns() - begin) / CALLS;
 }
 
-/* As gt_tool_call_exit() does it: a call's frame lies in memory, and has these. */
+/* Do as gt_tool_call_exit(): a call's frame is in memory and has these values. */
 static double buffer_trial(void)
 {
 	static _Thread_local struct gt_tool_frame f = {
@@ -61,7 +62,7 @@ static double buffer_trial(void)
 struct job {
 	pthread_t id;
 	int cpu;
-	/* of a core of our own; of a shared one, 0: there were too few trials */
+	/* on a core of our own; on a shared one, 0: too few trials */
 	double floor, ns, ratio, shared_ratio;
 };
 
@@ -75,7 +76,8 @@ static void *run(void *arg)
 	size_t count[3] = {0}; /* by enum bench_core */
 
 	bench_pin(j->cpu);
-	for (int i = 0; i < TRIALS; i++) { /* short trials: a neighbour's work hits few of them */
+	for (int i = 0; i < TRIALS; i++) { /* short trials, so that work of the core's other thread
+					    * hits few of them */
 		double before = bench_busy(), beside = floor_trial(floor_rings[j->cpu]),
 		       mine = buffer_trial();
 		enum bench_core kind = bench_alone(before, bench_busy(), least);
@@ -83,10 +85,10 @@ static void *run(void *arg)
 		floor[kind][count[kind]] = beside;
 		ns[kind][count[kind]] = mine;
 		ratio[kind][count[kind]++] = mine / beside;
-		/* what is measured is writing, not waiting for a processor that hands over */
+		/* measure writing, not waiting for a processor that hands over */
 		gputap_buffer_flush(buffer);
 	}
-	if (count[BENCH_ALONE] < 15) { /* then it is what it is */
+	if (count[BENCH_ALONE] < 15) { /* otherwise use all trials */
 		fprintf(stderr, "buffer_write: the core was never ours alone\n");
 		memcpy(count, (size_t[]){count[1], count[1], 0}, sizeof count);
 		memcpy(floor[0], floor[1], sizeof *floor);
@@ -114,7 +116,7 @@ static void print(const char *key, int threads, double value, const char *unit)
 int main(int argc, char **argv)
 {
 	struct gputap_buffer_opts o = {.size = sizeof o,
-				       /* as the floor's ring */ .bytes = FLOOR_BYTES,
+				       /* same size as the floor's ring */ .bytes = FLOOR_BYTES,
 				       .fn = count};
 	int threads = argc > 1 ? atoi(argv[1]) : 1, shared = 0;
 	struct job jobs[THREADS_MAX];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Rates of the capture on one core: records to file (what the collector's drain is but for the
- * rings), file to items; and bytes per record. The records lie in a buffer larger than the
- * caches, as rings do; stamps and arguments vary as those of real calls.
+/* Measure the capture's rates on one core: records to file (the collector's drain without the
+ * rings), file to items; and bytes per record. The records are in a buffer larger than the caches,
+ * as rings are; stamps and arguments vary as in real calls.
  *
  *   capture_rate [folder] [millions of records]
  *
- * With --big: writes (if it is not there) and reads one large capture and reports the memory
- * that took. */
+ * With --big: write one large capture if it does not exist, read it, and report the memory that
+ * this took. */
 #include <inttypes.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ enum { BUFFER_BYTES = 64 << 20, BATCH_BYTES = 256 << 10, FLUSH_BYTES = 4 << 20, 
 
 struct kind {
 	const char *name;
-	unsigned words, nargs; /* words: with payload */
+	unsigned words, nargs; /* words, with the payload */
 };
 
 static const struct kind kinds[] = {{"plain", 5, 0},
@@ -28,7 +28,7 @@ static const struct kind kinds[] = {{"plain", 5, 0},
 				    {"args4_payload", 11, 4},
 				    {"mixed", 0, 0}};
 
-/* Of this thread: what the drain costs a core, whatever else the machine does. */
+/* Return this thread's CPU time: the cost of the drain, independent of other load. */
 static uint64_t cpu_ns(void)
 {
 	struct timespec t;
@@ -49,7 +49,7 @@ static uint64_t draw(uint64_t below)
 
 static size_t batch_ends[BUFFER_BYTES / BATCH_BYTES * 2], batch_count;
 
-/* Batches of whole records, as ring blocks are. */
+/* Cut the buffer into batches of whole records, as ring blocks are. */
 static void cut_batches(const uint64_t *buffer, size_t bytes)
 {
 	size_t at = 0, from = 0;
@@ -64,8 +64,8 @@ static void cut_batches(const uint64_t *buffer, size_t bytes)
 	}
 }
 
-/* Records of a thread that sets kernel arguments, or of one that does all kinds of things.
- * Return: bytes. */
+/* Fill the buffer with records of a thread that sets kernel arguments, or of one that makes all
+ * kinds of calls. Return the bytes. */
 static size_t fill(uint64_t *buffer, const struct kind *kind, uint64_t *count)
 {
 	static const struct {
@@ -128,7 +128,7 @@ static struct gt_capture_writer *create(const char *path, bool compress)
 	return w;
 }
 
-/* Rows alone, without file: what the encoder can do. */
+/* Encode rows without a file: the encoder's limit. */
 static double encode_only(const uint64_t *buffer, size_t bytes, uint64_t count)
 {
 	static struct gt_encoder e;
@@ -144,7 +144,7 @@ static double encode_only(const uint64_t *buffer, size_t bytes, uint64_t count)
 	return (double)count * 1e3 / (double)(cpu_ns() - start);
 }
 
-/* As the collector drains: batches of a ring block, a flush when some of them are done. */
+/* Write as the collector drains: batches of a ring block, and a flush after a number of them. */
 static double write_file(const char *path, const uint64_t *buffer, unsigned times, uint64_t count,
 			 bool compress, double *size)
 {
@@ -271,7 +271,8 @@ int main(int argc, char **argv)
 	buffer = malloc(BUFFER_BYTES);
 	if (!buffer)
 		return 1;
-	memset(buffer, 1, BUFFER_BYTES); /* not 0: that would be calloc(), which touches nothing */
+	memset(buffer, 1, BUFFER_BYTES); /* not 0: that would become calloc(), which touches no
+					  * pages */
 	snprintf(path, sizeof path, "%s/capture_rate.%d.gputap", folder, (int)getpid());
 	for (i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		measure(&kinds[i], path, buffer, millions);

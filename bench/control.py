@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""control.py BUILD [PROCESSES [TURNS [LOOPS]]]: how long until a whole session has followed.
+"""control.py BUILD [PROCESSES [TURNS [LOOPS]]]: how long a whole session takes to follow a
+change.
 
-A program of the reference accelerator and PROCESSES children (100) that launch kernels all the
-time; stop and start TURNS times (20), by the command and past it, by the session's socket. LOOPS
-(0) endless loops beside them. Printed, median and largest:
-    command        `gputap stop` with its own start; it returns when every process has followed
+Runs a program of the reference accelerator and PROCESSES children (100) that launch kernels all
+the time. Stops and starts the session TURNS times (20), with the command and directly through
+the session's socket, while LOOPS (0) endless loops run. Prints median and largest:
+    command        `gputap stop` including its start; it returns when every process has followed
     until changed  from a request at the socket to the change of the session's word
-    until known    from there until every process has followed, and the session says so"""
+    until known    from there until every process has followed, and the session reports it"""
 
 import json
 import os
@@ -47,7 +48,7 @@ def ask(folder, request):
 
 
 def time_request(folder, request):
-    """Until the word was changed, and from there until all have followed, in ms."""
+    """Return ms until the word changed, and from there until all processes have followed."""
     begin = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
     said = ask(folder, request)
     changed = int(said["changed_ns"])

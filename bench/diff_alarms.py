@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How often `gputap diff` takes runs of one program for different ones:
+"""Count how often `gputap diff` reports a difference between runs of one program:
 
     bench/diff_alarms.py BUILD RUNS PROGRAM [ARGUMENT..]
 
 Traces PROGRAM RUNS times, one after the other, then compares pairs of runs, and three runs with
-three, drawn from them: 200 draws each, the same ones each time. An alarm is any row that is slower
-or faster. At a level of 5 % one in twenty draws may have one. What else runs on the machine is up
-to the caller: put load on it."""
+three, drawn from them: 200 draws each, always the same ones. An alarm is any row that is slower
+or faster. At a level of 5 %, one draw in twenty may have one. The caller decides what else runs
+on the machine: put load on it."""
 import collections
 import json
 import os

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Times of the HIP bench programs: clocks, and how long gputap's own threads had a CPU. */
+/* Time measurement for the HIP bench programs: clocks, and the CPU time of gputap threads. */
 #ifndef GPUTAP_BENCH_HIP_MEASURE_H
 #define GPUTAP_BENCH_HIP_MEASURE_H
 
@@ -21,7 +21,7 @@ static inline uint64_t now_ns(clockid_t clock = CLOCK_MONOTONIC)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* So long has that thread had a CPU; and all of a process that are called @name. */
+/* Return the CPU time of a thread, or of all of a process's threads called @name. */
 static inline uint64_t ran_ns(const char *process, const char *thread)
 {
 	unsigned long long ns = 0;
@@ -59,7 +59,7 @@ static inline uint64_t ran_all_ns(const char *process, const char *name)
 	return ns;
 }
 
-/* Of the helper in this process, and of the collector, if that is our parent. */
+/* CPU time of the helper in this process, and of the collector if it is our parent. */
 struct gputap_time {
 	uint64_t helper, collector;
 };
@@ -72,9 +72,9 @@ static inline gputap_time gputap_ns()
 	return {ran_all_ns("self", "gputap\n"), ran_all_ns(parent, "gputap\n")};
 }
 
-/* Several of these programs in turns, a block each, so that what drifts drifts for all of them.
- * GPUTAP_BENCH_TURNS: "IN:OUT", two pipes by name: a block is run for each byte from IN, and
- * then one goes to OUT. Without: all blocks at once. */
+/* Interleave the blocks of several of these programs, so that drift affects all of them alike.
+ * GPUTAP_BENCH_TURNS: "IN:OUT", the names of two pipes: a block is run for each byte from IN, and
+ * then a byte is written to OUT. Without it, all blocks run at once. */
 class turns
 {
 	int in = -1, out = -1;
@@ -110,7 +110,7 @@ class turns
 	}
 };
 
-/* This thread, to a CPU. */
+/* Bind this thread to a CPU. */
 static inline bool go_to(const char *cpu)
 {
 	cpu_set_t set;

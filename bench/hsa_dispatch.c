@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_dispatch PREFIX CODE_OBJECT [DISPATCHES]: what a kernel's dispatch costs the thread that
- * submits it, and in all. Bursts that the queue has room for, empty kernels, no completion
- * signal; between two bursts the queue runs empty. Run on the software GPU with --no-execute:
- * bare, with bench/hsa_pass.so, under `gputap run`; the differences are the cost. */
+/* hsa_dispatch PREFIX CODE_OBJECT [DISPATCHES]: measure what a kernel's dispatch costs the
+ * submitting thread, and in all. Submits empty kernels without completion signals in bursts that
+ * fit into the queue; the queue runs empty between two bursts. Run on the software GPU with
+ * --no-execute: bare, with bench/hsa_pass.so, under `gputap run`; the differences are the cost. */
 #include <sys/resource.h>
 
 #include "hsa_program.h"

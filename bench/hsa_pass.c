@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool for HSA_TOOLS_LIB that does the least that one can do which sees packets: every queue
- * is intercepted, with profiling, and the handler hands on what it gets. What bench/hsa_dispatch
- * costs with it is ROCr's price; the rest is ours. */
+/* A minimal tool for HSA_TOOLS_LIB that sees packets: every queue is intercepted, with profiling,
+ * and the handler passes on the packets that it gets. The cost of bench/hsa_dispatch with this tool
+ * is ROCr's; the rest is ours. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -58,7 +58,7 @@ __attribute__((visibility("default"))) bool OnLoad(struct tables *t, uint64_t ve
 
 bool OnLoad(struct tables *t, uint64_t version, uint64_t failed, const char *const *names)
 {
-	unsigned older = t->amd->bytes < OLD_BYTES ? NEWER_ENTRIES : 0; /* before ROCm 5.6 */
+	unsigned older = t->amd->bytes < OLD_BYTES ? NEWER_ENTRIES : 0; /* layout before ROCm 5.6 */
 
 	(void)version;
 	(void)failed;

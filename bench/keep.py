@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""keep.py BUILD [SECONDS]: what a flight recorder costs, at 2 x 5 million calls a second.
+"""keep.py BUILD [SECONDS]: measure a flight recorder's cost, at 2 x 5 million calls a second.
 
 Runs bench/opencl_paced under `gputap run` without and with --keep, with a snapshot in the middle
-and with a trigger; for each: calls seen, lost, kept; the most bytes on disk while it ran; memory
-and CPU time of the collector."""
+and with a trigger; prints for each: calls seen, lost, retained; the maximum of bytes on disk;
+memory and CPU time of the collector."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def bytes_of_files():
 
 
 def sample(pid):
-    """CPU seconds and anonymous KiB of a process."""
+    """Return a process's CPU seconds and anonymous KiB."""
     try:
         fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
         status = pathlib.Path(f"/proc/{pid}/status").read_text()

@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""How many instructions one launch of bench/hip_loop.hip takes in the submitting thread, by
-library, and by function in libgputap; or of bench/hip_graph.hip: of two numbers of nodes the
-difference is the price of a node.
+"""Count the instructions of one launch of bench/hip_loop.hip in the submitting thread, by
+library, and by function in libgputap. For bench/hip_graph.hip the difference between two numbers
+of nodes is the price of a node.
 
     hipcc --offload-arch=gfx906 -O2 bench/hip_loop.hip -o hip_loop
     build/gputap soft amdgpu --no-execute -- [build/gputap run -q -o a.gputap --mode hip --] \\
         gdb -q -batch -x bench/launch_instructions.py --args ./hip_loop x 2000
         (or ./hip_graph x 100 20)
 
-The same on every run and under any load, where times are not. Functions of the vdso are one
-instruction each: steps are slower than the clock that they read changes."""
+The counts are the same on every run and under any load, unlike times. Functions of the vdso
+count as one instruction each: single steps take longer than the clock that they read takes to
+change."""
 
 import bisect
 import collections
 
 import gdb
 
-# program: the first call of a launch, how many of them there are (push the configuration, pop it,
-# launch), how many launches are let go by
+# program: the first call of a launch, the number of its calls (push the configuration, pop it,
+# launch), the number of launches to skip
 LAUNCHES = {
     "hip_loop": ("__hipPushCallConfiguration", 3, 400), "hip_graph": ("hipGraphLaunch", 1, 12)
 }

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* level_zero_cost WHAT [ROUNDS]: what Level Zero costs through gputap, over the driver that
- * ZE_ENABLE_ALT_DRIVERS names. The software driver is the one that bench/run.py uses; it does not
- * execute kernels and does all work in the thread that submits it.
+/* level_zero_cost WHAT [ROUNDS]: measure the cost of Level Zero calls through gputap, with the
+ * driver that ZE_ENABLE_ALT_DRIVERS names. The software driver is the one that bench/run.py uses;
+ * it executes no kernels and does everything in the submitting thread.
  *
  *   calls      under `gputap run`: a recorded call without and with four arguments
  *   callback   under `gputap run --domains roctx`: a call with an empty callback of a tool
  *   pti        the same with an empty callback of PTI's callback API; libpti_callback is ROUNDS
- *   launches   under `gputap run`: a launch on an immediate list, with an event of the program's
- *              each, in a regular list; with what has to come with them (resets, runs, waits)
- *   threads    the same in four threads at once, each with lists of its own
- *   layer      not under gputap: a call with the loader's tracing layer
+ *   launches   under `gputap run`: a launch on an immediate list, with an event for each, in a
+ *              regular list; including the resets, runs and waits that they need
+ *   threads    the same in four threads at once, each with its own lists
+ *   layer      without gputap: a call with the loader's tracing layer
  *              (ZE_ENABLE_TRACING_LAYER=1)
  *
- * This program plays the loader: it asks the driver for its tables, as the dynamic linker finds
- * them (with taps) and as they stand in the driver's file (bare). Both take turns, in one process.
- * Not under gputap both are bare: a look at the noise.
+ * This program acts as the loader: it gets the driver's tables through the functions that the
+ * dynamic linker finds (with taps) and those in the driver's file (bare). Both are interleaved in
+ * one process. Without gputap both are bare, which shows the noise.
  *
- * Prints "key value unit" lines; *_ratio: of the floor (two time stamps around the call and a
- * 64-byte record), *_over: ns more than the bare call. */
+ * Prints "key value unit" lines; *_ratio: relative to the floor (two time stamps around the call
+ * and a 64-byte record), *_over: ns more than the bare call. */
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -94,7 +94,7 @@ static const void *map_file(const char *path)
 	return file;
 }
 
-/* Where an export is according to the library's file: interposition changes it in memory only. */
+/* Find an export in the library's file, because interposition changes it in memory only. */
 static void *find_in_file(void *library, const char *name)
 {
 	static const char *file;
@@ -515,7 +515,7 @@ static void *run_launcher(void *argument)
 	return NULL;
 }
 
-/* Means of what the threads found. */
+/* Print the means of all threads. */
 static void measure_launches(const char *key, int threads, size_t rounds)
 {
 	int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);

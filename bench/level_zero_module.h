@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A module for bench programs of Level Zero, which launch kernels that nobody executes. */
+/* A module for Level Zero bench programs that launch kernels which are never executed. */
 #ifndef GPUTAP_BENCH_LEVEL_ZERO_MODULE_H
 #define GPUTAP_BENCH_LEVEL_ZERO_MODULE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Timing helpers of the bench programs. Each prints lines "key value unit"; bench/run.py runs the
- * programs in interleaved rounds and makes medians and ratios of them. */
+/* Timing helpers of the bench programs. Each program prints lines "key value unit"; bench/run.py
+ * runs the programs in interleaved rounds and computes medians and ratios. */
 #ifndef GPUTAP_BENCH_MEASURE_H
 #define GPUTAP_BENCH_MEASURE_H
 
@@ -42,9 +42,10 @@ static inline void bench_pin(int cpu)
 	sched_setaffinity(0, sizeof set, &set);
 }
 
-/* A core's other hardware thread, often another machine's, takes half of what the core can hold
- * in flight, and comes and goes within milliseconds. It shows in what independent additions cost
- * beside a chain of multiplications, which nobody can slow down: a ratio, some 20 us of work. */
+/* Measure how busy the core's other hardware thread is. It often belongs to another machine, takes
+ * half of what the core can hold in flight, and comes and goes within milliseconds. Return the time
+ * of independent additions relative to a chain of multiplications, which nothing slows down. Takes
+ * some 20 us. */
 static inline double bench_busy(void)
 {
 	uint64_t a = 1, b = 1, c = 1, d = 1, e = 1, f = 1, start = bench_now_ns(), between;
@@ -63,8 +64,8 @@ static inline double bench_busy(void)
 	return (double)(between - start) / (double)(bench_now_ns() - between);
 }
 
-/* That of a core of our own: nearly the least of many, for an interrupt in the chain makes any
- * one of them too small.
+/* Return bench_busy() of a core of our own: nearly the least of many samples, because an interrupt
+ * in the chain makes a single one too small.
  * @known: from before, as text, or NULL */
 static inline double bench_least_busy(const char *known)
 {
@@ -78,7 +79,7 @@ static inline double bench_least_busy(const char *known)
 
 enum bench_core { BENCH_ALONE, BENCH_SHARED, BENCH_MIXED };
 
-/* Of the time between two looks. */
+/* Classify the time between two samples of bench_busy(). */
 static inline enum bench_core bench_alone(double before, double after, double least)
 {
 	return before < 1.1 * least && after < 1.1 * least   ? BENCH_ALONE

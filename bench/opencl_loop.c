@@ -6,7 +6,7 @@
  *       events[:N]     and with an event for each kernel, released after the finish
  *       times[:N]      and with the four times of each read
  *       calls          clGetContextInfo, a call that does nearly nothing
- *       none           nothing: start and end only (for start-up time) */
+ *       none           no calls: start and end only (for start-up time) */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <stdbool.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* opencl_paced THREADS CALLS_PER_SECOND SECONDS: threads that make cheap OpenCL calls at a
- * steady rate, each on its own. Prints the rate that was reached; run under `gputap run` to see
- * whether anything is lost at it. */
+/* opencl_paced THREADS CALLS_PER_SECOND SECONDS: start threads that make cheap OpenCL calls at a
+ * steady rate, each on its own. Prints the rate that was reached. Run it under `gputap run` to see
+ * whether calls are lost at that rate. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <pthread.h>
 
 #include "measure.h"
 
-enum { BURST = 64 }; /* calls between looks at the clock */
+enum { BURST = 64 }; /* calls between two reads of the clock */
 
 static cl_context context;
 static double rate, seconds;

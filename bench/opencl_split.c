@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* opencl_split KEY [ITEMS [BATCH [ROUNDS]]]: where the price of small kernels' device times
- * goes. Runs under `gputap run`.
+/* opencl_split KEY [ITEMS [BATCH [ROUNDS]]]: split the price of small kernels' device times into
+ * its parts. Runs under `gputap run`.
  *
- * Kernels of ITEMS work-items (1), finished every BATCH (64), in blocks of six kinds that take
- * turns in one process, so that all have the same threads on the same processors; PoCL's state
- * of the heap goes from one block to the next, so that an untimed block of a kind comes before
- * each timed one. A round is one block of each.
+ * Kernels of ITEMS work-items (1), finished every BATCH (64), in interleaved blocks of six kinds in
+ * one process, so that all have the same threads on the same processors. Blocks inherit the state
+ * of PoCL's heap, so an untimed block of a kind precedes each timed one. A round is one block of
+ * each.
  *
  *   bare       straight to the runtime, through its dispatch table: gputap does not see it
  *   profiling  the same on a queue with profiling
  *   events     and an event for each kernel, released after the finish
- *   times      and the four times of each read: what a program pays that asks for them by itself
- *   stopped    as a program calls it, traced, while the collector is stopped (its parent: SIGSTOP)
- *   traced     the same, the collector runs
+ *   times      and the four times of each read: the price for a program that reads them itself
+ *   stopped    called as by a program, traced, while the collector (our parent) is stopped
+ *              (SIGSTOP)
+ *   traced     the same, while the collector runs
  *
- * Prints, of each kind, the median of ns a kernel, of its ratio to the bare block of the same
- * round, and of the enqueuing thread's own processor time. */
+ * Prints for each kind the medians of the ns per kernel, of its ratio to the bare block of the same
+ * round, and of the enqueuing thread's processor time. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <CL/cl_icd.h>
@@ -84,7 +85,7 @@ static cl_int block(enum kind kind, cl_command_queue queue)
 	return error;
 }
 
-/* What the collector has not read yet, it reads before the next block. */
+/* Signal the collector. A stopped collector reads its backlog before the next block. */
 static void tell_collector(int signal)
 {
 	const struct timespec t = {0, CATCH_UP_NS};
@@ -94,7 +95,7 @@ static void tell_collector(int signal)
 		nanosleep(&t, NULL);
 }
 
-/* ns a kernel; *own: of this thread. 0: it failed. */
+/* Return the ns per kernel; *own: those of this thread. 0: failed. */
 static double measure(enum kind kind, cl_command_queue queue, double *own)
 {
 	uint64_t start = 0, end = 0;
@@ -139,7 +140,7 @@ static int run(const char *key, cl_command_queue queues[KINDS], size_t rounds)
 			if (ns[k][n] == 0)
 				return fail(names[k], 0);
 		}
-	for (enum kind k = KINDS; k-- > 0;) { /* the bare one last: a median sorts */
+	for (enum kind k = KINDS; k-- > 0;) { /* the bare kind last, because the median sorts */
 		for (size_t n = 0; n < rounds; n++)
 			ratio[n] = ns[k][n] / ns[BARE][n];
 		print(key, k, "_ratio", ratio, rounds, "x");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What calls cost the program in a pause: ns of one, by the fastest of many turns; and what the
- * first call of a process costs, as the thread that follows the session is started by it. Prints
- * "name ns" a line; bench/paused.py runs it bare and paused. */
+/* Measure what calls cost the program in a pause: the ns of one, in the fastest of many turns; and
+ * the cost of a process's first call, which starts the thread that follows the session. Prints
+ * lines "name ns"; bench/paused.py runs it bare and paused. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 
@@ -73,7 +73,7 @@ static int compare(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* In the child of a fork, which has no thread yet. */
+/* Measure in the child of a fork, which has no such thread yet. */
 static void measure_first(void)
 {
 	uint64_t taken[CHILDREN];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* peer_lttng KEY CPU CALLS THREADS: cost of a call with an LTTng-UST entry and exit event around
- * it. Run inside an LTTng session; without one it shows the cost of dormant tracepoints. */
+/* peer_lttng KEY CPU CALLS THREADS: measure a call with an LTTng-UST entry and exit event around
+ * it. Run it inside an LTTng session; without one it shows the cost of dormant tracepoints. */
 #include <pthread.h>
 
 #include "measure.h"

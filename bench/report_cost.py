@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What tables of a report, and the idle track of an export, cost: processor time, in pairs.
+"""Measure the processor time of a report's tables, and of an export's idle track, in pairs.
 
     bench/report_cost.py [--build build] [--calls N] [--runs N] [--other GPUTAP]
 
-The capture is tests/synth's, in which nearly each work item ends a gap: idle time can cost no more
-than there. --other: an older gputap, whose reports are compared, too. Prints the least and the
+The capture is from tests/synth, in which nearly each GPU activity ends a gap: idle time costs most
+there. --other: an older gputap, whose reports are also compared. Prints the least and the
 median of each, and the median of the ratios within pairs.
 """
 import argparse
@@ -22,7 +22,7 @@ REST = ",".join(t for t in ALL.split(",") if t not in ("idle", "gaps"))
 
 
 def measure(words):
-    """Seconds of processor time."""
+    """Return seconds of processor time."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(words, stdout=subprocess.DEVNULL, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -5,9 +5,10 @@ docs/internals/performance.md's figures.
 
 usage: bench/run.py [--build DIR] [--rounds N] [--write] [--only NAME] [--quick]
 
-Each program prints lines "key value unit". A figure is the median over the rounds; a ratio is made
-within a round and then its median is taken. Peers that are not installed are listed as such. Of a
-group that fails there is what its last program had printed; it is named, and the exit status is 1.
+Each program prints lines "key value unit". A figure is the median over the rounds; a ratio is
+computed within each round and then its median is taken. Peers that are not installed are listed as
+such. If a program fails, its group's figures are those that it had printed; it is named, and the
+exit status is 1.
 """
 import argparse
 import contextlib
@@ -26,17 +27,17 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DOC = ROOT / "docs" / "internals/performance.md"
-# hipcc takes CUDA's nvcc where there is one and no clang++ in PATH, unless it is told
+# hipcc uses CUDA's nvcc if there is one and no clang++ in PATH, unless told otherwise
 HIPCC_ENVIRONMENT = {"HIP_PLATFORM": "amd", "HIP_COMPILER": "clang", "HIP_RUNTIME": "rocclr"}
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
 
 
 class Missing(Exception):
-    """A peer or a program that is not here."""
+    """A peer or a program that is not available."""
 
 
 class Failed(RuntimeError):
-    """A command that failed; what it had printed until then."""
+    """A command that failed, with its output up to then."""
 
     def __init__(self, command, done):
         super().__init__(
@@ -59,8 +60,8 @@ def run(command, env=None, timeout=600, cpus=None):
 
 
 def cpus_for_two():
-    """A CPU for a thread that is measured, one for the thread that it works with, on cores of their
-    own, and the other cores' CPUs for all else. None: there are not three cores."""
+    """Return a CPU for a thread that is measured, one for the thread that it works with, on
+    separate cores, and the other cores' CPUs for the rest. None: fewer than three cores."""
     cores = {}
     for cpu in sorted(os.sched_getaffinity(0)):
         siblings = pathlib.Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
@@ -82,8 +83,8 @@ def figures(text):
 
 
 def with_interval(values):
-    """{suffix of a figure's name: value}: their median, and between what it lies in 95 of 100 such
-    sets."""
+    """Return {suffix of a figure's name: value}: their median, and the interval that holds the
+    median of 95 of 100 such sets."""
     values = sorted(values)
     middle, wide = len(values) / 2, 0.98 * len(values) ** 0.5
     return {"": statistics.median(values), "_low": values[max(0, int(middle - wide))],
@@ -105,13 +106,13 @@ class Bench:
     def count(self, full):
         return full // 10 if self.quick else full
 
-    # One method a row group; each returns {key: value}. -------------------------------------
+    # One method per row group; each returns {key: value}. -----------------------------------
 
     def tap(self):
         return figures(run([self.program("tap_cost")]))
 
     def tool(self):
-        """A tool with an empty callback; the session asks for nothing of the same API."""
+        """A tool with an empty callback; the session records nothing of the same API."""
         return figures(
             run([
                 self.build / "gputap", "run", "-q", "-f", "-o", self.work / "tool.gputap",
@@ -120,8 +121,7 @@ class Bench:
             ]))
 
     def level_zero(self):
-        """Over the software driver, which does not execute kernels; beside the loader's tracing
-        layer."""
+        """The software driver, which executes no kernels; and the loader's tracing layer."""
         driver, program = self.build / "soft/level_zero/libze_soft.so", self.program(
             "level_zero_cost")
         env = {
@@ -137,13 +137,13 @@ class Bench:
                     self.build / "gputap", "run", "-q", "-f", "-o", self.work / "ze.gputap",
                     *domains, "--", program, what, library if what == "pti" else self.count(100)
                 ], env))
-        with contextlib.suppress(Failed):  # not there: no loader, or none with such a layer
+        with contextlib.suppress(Failed):  # not available: no loader, or one without that layer
             out |= figures(run([program, "layer"], env | {"ZE_ENABLE_TRACING_LAYER": "1"}))
         return out
 
     def pti(self):
-        """A launch of a plain program, and a kernel of dpnp's, with no tool, with Intel's PTI, and
-        with gputap, in turns; over the software driver, which does not execute kernels."""
+        """A launch of a plain program, and a kernel of dpnp, without a tool, with Intel's PTI, and
+        with gputap, interleaved; with the software driver, which executes no kernels."""
         python, loader = (os.environ.get(f"GPUTAP_{name}")
                           for name in ("SYCL_PYTHON", "LEVEL_ZERO_LOADER"))
         if not python or not loader:
@@ -235,8 +235,8 @@ class Bench:
         return out
 
     def plugin(self):
-        """A vendor's plug-in, the reference accelerator's: an operator's push and pop, and the
-        reading of a record after a session."""
+        """The reference accelerator's plug-in: an operator's push and pop, and the reading of a
+        record after a session."""
         return figures(
             run([self.program("plugin_cost"), self.count(1_000_000)],
                 {"KINETO_PLUGIN_PATH": str(self.build / "soft/refdev/librefdev_pu1.so")}))
@@ -245,7 +245,7 @@ class Bench:
         return figures(run([self.program("capture_rate")]))
 
     def soft(self):
-        """The software GPU's queues: kernels that do nothing, not executed and executed."""
+        """The software GPU's queues: empty kernels, executed and not."""
         out = {}
         for prefix, options in (("soft", ["--no-execute"]), ("soft_executed", [])):
             out |= figures(
@@ -266,7 +266,7 @@ class Bench:
         out = {}
 
         def wall(command):
-            # to replace a file takes as long as some thousand kernels
+            # replacing a file takes as long as some thousand kernels
             capture.unlink(missing_ok=True)
             start = time.monotonic()
             run(command)
@@ -274,8 +274,7 @@ class Bench:
 
         traced = [gputap, "run", "-q", "-o", capture, "--"]
         def in_pairs(bare, trials):
-            """[[seconds bare, seconds traced], ..], each pair in the other order than the one
-            before."""
+            """Return [[seconds bare, seconds traced], ..]; the order within pairs alternates."""
             pairs = []
             for trial in range(1 if self.quick else trials):
                 both = [
@@ -297,8 +296,8 @@ class Bench:
         return out
 
     def split(self):
-        """Small PoCL kernels: what of their price is the runtime's own, for a program that asks for
-        times, and what is gputap's."""
+        """Small PoCL kernels: split the price of device times into the runtime's, for a program
+        that reads them itself, and gputap's."""
         out = {}
         for key, items, batch in (("split", 1, 64), ("split_4k", 4096, 64), ("split_batch", 1,
                                                                              1000)):
@@ -312,7 +311,7 @@ class Bench:
         return out
 
     def hip_program(self, name):
-        """bench/NAME.hip, compiled here: hipcc is no compiler of the build."""
+        """Compile bench/NAME.hip: hipcc is not a compiler of the build."""
         program = self.work / name
         if not shutil.which("hipcc") or not (self.build / "soft/amdgpu/libhsakmt.so.1").exists():
             raise Missing("hipcc or the software GPU is not here (tools/setup)")
@@ -325,10 +324,10 @@ class Bench:
         return program
 
     def in_turns(self, program, *arguments):
-        """{mode: [[launching, its CPU time, until done], of each block]} of @program bare and in
-        each mode, which run at the same time and take turns, a block of some milliseconds each:
-        what drifts drifts for all, and what one block differs from bare's next to it is the
-        mode."""
+        """Return {mode: [[launching, its CPU time, until done], for each block]} of @program bare
+        and in each mode. They run at the same time with interleaved blocks of some milliseconds, so
+        that drift affects all alike, and a block's difference from the neighbouring bare block is
+        the mode's cost."""
         gputap, modes = self.build / "gputap", ("bare", "lite", "standard", "hip")
         launches, gpu, others = cpus_for_two() or (None, None, None)
         pipes = [self.work / f"turn{i}" for i in range(len(modes))]
@@ -380,14 +379,14 @@ class Bench:
 
     @staticmethod
     def against_bare(blocks, mode, what, compare=operator.sub):
-        """What blocks of @mode take more than bare's next to them."""
+        """Return the differences between blocks of @mode and the neighbouring bare blocks."""
         return with_interval(
             compare(m[what], b[what]) for m, b in list(zip(blocks[mode], blocks["bare"]))[2:])
 
     def hip(self):
         """A launch-bound HIP loop on the software GPU, kernels not executed: bare and in each mode,
-        in turn. Where its thread and the GPU's run decides more than a mode costs (580 to 1,430 ns
-        a launch on one machine): both have a core, and all else has the others."""
+        interleaved. The cores of its thread and of the GPU matter more than a mode's cost (580 to
+        1,430 ns a launch on one machine), so both have a core, and the rest has the others."""
         gputap, trials, modes = self.build / "gputap", {}, ["bare", "lite", "standard", "hip"]
         loop = [self.hip_program("hip_loop"), "hip", self.count(200_000)]
         soft = [gputap, "soft", "amdgpu", "--no-execute", "--"]
@@ -433,8 +432,9 @@ class Bench:
         return out
 
     def graph(self):
-        """A HIP graph of 1,000 empty kernels, launched and waited for, on the software GPU: what a
-        mode adds. Bare launches differ by more than what is looked for: so in turns."""
+        """A HIP graph of 1,000 empty kernels, launched and waited for, on the software GPU: the
+        cost that a mode adds. Bare launches differ by more than this cost, so blocks are
+        interleaved."""
         nodes, program = 1000, self.hip_program("hip_graph")
         blocks = self.in_turns(program, nodes, self.count(1000))
         out = {"hip_graph_bare_us": statistics.median(b[2] for b in blocks["bare"]) / 1e3}
@@ -443,7 +443,7 @@ class Bench:
                 for end, value in self.against_bare(blocks, mode, what).items():
                     out[f"hip_graph_{mode}_{key}{end}"] = value / 1e3
             out[f"hip_graph_{mode}_node_ns"] = 1e3 * out[f"hip_graph_{mode}_more_us"] / nodes
-        # the helper and the collector work in the others' turns, too
+        # the helper and the collector also work during the other modes' blocks
         for mode in ("lite", "standard", "hip"):
             found = figures(
                 run([
@@ -456,7 +456,7 @@ class Bench:
         return out
 
     def paced(self):
-        """Two threads at 5 million calls a second each: what was reached, what was lost."""
+        """Two threads at 5 million calls a second each: the rate reached and the calls lost."""
         capture = self.work / "paced.gputap"
         out = figures(
             run([
@@ -505,10 +505,9 @@ def table(values, ratios):
     return "\n".join(rows)
 
 
-# name: (figure, "/" or "-", figure, what the project promises); (figure, "", "", ..): it is a ratio
-# already
+# name: (figure, "/" or "-", figure, promised value); (figure, "", "", text): a ratio already
 RATIOS = json.loads((pathlib.Path(__file__).parent / "ratios.json").read_text())
-# where a program says how sure a figure is, that is the row's interval
+# if a program prints a figure's confidence interval, the row uses it
 INTERVALS = {
     name: (f"{a}_low", f"{a}_high") for name, (a, how, _, _) in RATIOS.items() if how == ""
 }
@@ -539,7 +538,7 @@ def main():
                     found |= getattr(bench, group)()
                 except Missing as why:
                     missing[group] = str(why)
-                except Exception as why:  # whatever it is, the others' figures are good
+                except Exception as why:  # any error: the others' figures are good
                     if isinstance(why, Failed):
                         found |= figures(why.output)
                     failed.setdefault(group, []).append(n + 1)
@@ -552,7 +551,7 @@ def main():
 
     ratios = {}
     for name, (a, how, b, wanted) in RATIOS.items():
-        if how == "":  # a ratio that the program made itself, trial beside trial
+        if how == "":  # a ratio that the program computed itself from adjacent trials
             r = [f[a] for f in per_round if a in f]
         else:
             pairs = [(f[a], f[b]) for f in per_round if a in f and f.get(b)]

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* soft_rate PREFIX CODE_OBJECT: what the software GPU's queues do in a second, and what they
- * cost when nothing is to do. Run under `gputap soft amdgpu`, with and without --no-execute. */
+/* soft_rate PREFIX CODE_OBJECT: measure how much the software GPU's queues do in a second, and what
+ * they cost when idle. Run under `gputap soft amdgpu`, with and without --no-execute. */
 #include <sys/resource.h>
 
 #include "hsa_program.h"
@@ -57,7 +57,7 @@ static void idle(struct hsa_program *p, const char *prefix)
 
 	for (int i = 0; i < QUEUES; i++)
 		q[i] = hsa_program_queue(p, 64, NULL, NULL);
-	/* the watcher slows down in the first two seconds */
+	/* the watcher slows down within the first two seconds */
 	nanosleep(&(struct timespec){.tv_sec = 2, .tv_nsec = 200000000}, NULL);
 	cpu = cpu_seconds();
 	nanosleep(&(struct timespec){.tv_sec = 2}, NULL);

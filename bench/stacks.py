@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a call stack costs: `gputap run --stacks` beside `gputap run`, in pairs.
+"""Measure the cost of a call stack: `gputap run --stacks` against `gputap run`, in pairs.
 
 usage: bench/stacks.py [--build DIR] [--pairs N]
 
 For each depth of the stack, from one place and from 1,000 in turn, and for Python: the medians of
-pairs' first and second, and the median of their differences, in ns of a launch.
+pairs' first and second, and the median of their differences, in ns per launch.
 """
 import argparse
 import pathlib
@@ -17,7 +17,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
-# the same from functions of Python's, by ctypes
+# the same from Python functions, with ctypes
 PYTHON = """
 import ctypes, statistics, sys, time
 cl = ctypes.CDLL("libOpenCL.so.1")

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What a call costs that tools are notified of, through the real library: this program plays the
- * OpenCL loader, as tap_cost.c does, and is a tool with an empty callback. Beside it, in the
- * same run: the bare call into a library of its own (tool_runtime.c), and the floor (two time
- * stamps around the call and a 64-byte record).
+/* Measure a call of which tools are notified, with the real library. This program acts as the
+ * OpenCL loader, as tap_cost.c does, and is a tool with an empty callback. For comparison, in the
+ * same run: the bare call into a separate library (tool_runtime.c), and the floor (two time stamps
+ * around the call and a 64-byte record).
  *
- * Prints "key value unit" lines; *_ratio: of the floor; *_over: ns more than the bare call. Each
- * trial of one kind stands beside a trial of the other, and the median is taken of their
- * differences and ratios; those of a core that was shared (measure.h) are *_shared_over.
+ * Prints "key value unit" lines; *_ratio: relative to the floor; *_over: ns more than the bare
+ * call. Each trial of one kind has an adjacent trial of the other, and the medians are of their
+ * differences and ratios; those on a shared core (measure.h) are *_shared_over.
  *
- * tool_cost CALLS TOOLS: nothing but so many calls, of which so many contexts are notified, for
- * callgrind: the difference of two runs. */
+ * tool_cost CALLS TOOLS: only make CALLS calls and notify TOOLS contexts of each, for callgrind:
+ * take the difference of two runs. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl_icd.h>
 
@@ -57,8 +57,8 @@ static double one_trial(one_argument f)
 struct job {
 	one_argument f;
 	int cpu;
-	double over, ratio; /* of a core of our own */
-	double shared_over; /* of a shared one; 0: there were too few trials */
+	double over, ratio; /* on a core of our own */
+	double shared_over; /* on a shared one; 0: too few trials */
 	pthread_barrier_t *barrier;
 };
 
@@ -89,7 +89,7 @@ static void *run_job(void *arg)
 	}
 	if (count[BENCH_SHARED] >= 5)
 		j->shared_over = bench_median(over[BENCH_SHARED], count[BENCH_SHARED]);
-	if (count[BENCH_ALONE] < 5) { /* then it is what it is */
+	if (count[BENCH_ALONE] < 5) { /* otherwise use all trials */
 		fprintf(stderr, "tool_cost: the core was never ours alone\n");
 		count[0] = count[1];
 		memcpy(over[0], over[1], sizeof over[0]);
@@ -110,7 +110,7 @@ static void print(const char *key, const char *what, double value, const char *u
 		bench_print(name, value, unit);
 }
 
-/* Mean of the threads that have one. */
+/* Return the mean of the threads that have one. */
 static double mean(const struct job *jobs, bool shared)
 {
 	double sum = 0;
@@ -177,7 +177,7 @@ static one_argument through_the_layer(void)
 	return got->clRetainEvent;
 }
 
-/* An external id is pushed and popped, as for each operator of a framework. */
+/* Push and pop an external id, as for each operator of a framework. */
 static void measure_pair(void)
 {
 	double trials[TRIALS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The runtime of tool_cost.c: a library of its own, as runtimes are. A jump to another library
- * costs 2 ns where one within the program costs less than half a one (a branch predictor's entry
- * for far targets), whoever makes it. */
+/* The runtime of tool_cost.c, in a separate library, as runtimes are. A jump to another library
+ * costs 2 ns with or without gputap, while a jump within the program costs less than half a ns (a
+ * branch predictor's entry for far targets). */
 int bench_runtime_retain(void *event);
 
 int bench_runtime_retain(void *event)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""What gputap costs an operator of PyTorch, beside torch.profiler (Kineto), as Markdown.
+"""Measure gputap's cost for an operator of PyTorch, next to torch.profiler (Kineto), as Markdown.
 
     bench/torch_operator.py [--python PYTHON] [--gputap BUILD/gputap] [--pairs N] [WORKLOAD ..]
 
-A leg is one process, in which torch is set by turns to call nobody and to call its observers: a
-pair is one slice of each, right after each other. What is measured is the thread's own processor
-time, since the machine may have other work; of a leg the median pair, and the quartiles. `add` is
-one operator (`torch.add(a, b, out=c)`); `train` a training step of a small network, `small` one of
-a larger network, whose ranges take 2 us each: forward, backward, optimizer. `observer` is torch's
-own part: an observer that does nothing.
+A leg is one process, in which torch alternates between calling no observer and calling its
+observers: a pair is one slice of each, one right after the other. The measure is the thread's own
+processor time, since the machine may have other work: the median pair of a leg, and the quartiles.
+`add` is one operator (`torch.add(a, b, out=c)`); `train` a training step of a small network,
+`small` one of a larger network, whose ranges take 2 us each: forward, backward, optimizer.
+`observer` is torch's own part: an observer that does nothing.
 
 `loaded` is about programs that are not recorded, with nothing to be set in between: each pair is
 two processes of the workload `add`, the first without the package.
@@ -66,7 +66,7 @@ with profile:
     print(json.dumps([(time_slice(False), time_slice(True)) for _ in range(pairs)]))
 """
 
-# calls nobody's code: what torch itself does for an observer
+# runs no other code: torch's own cost of an observer
 OBSERVER = """
 #include <ATen/record_function.h>
 static std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction &) { return nullptr; }
@@ -78,7 +78,7 @@ extern "C" void observe()
 }
 """
 
-# name, GPUTAP_TORCH_SHAPES under `gputap run`, who observes else
+# name, GPUTAP_TORCH_SHAPES under `gputap run`, other observer
 LEGS = [
     ("observer", None, "OBSERVER.so"),
     ("gputap", "0", "none"),
@@ -89,7 +89,7 @@ LEGS = [
 
 
 def run_leg(options, environment, workload, shapes, observer, recorded=None):
-    """Pairs of nanoseconds: without, with."""
+    """Return pairs of nanoseconds: without, with."""
     if observer.endswith(".so"):
         observer = options.folder / observer
     command = [options.python, "-c", LEG, observer, workload, str(options.pairs)]
@@ -110,7 +110,7 @@ def say(title, pairs):
 
 
 def compare_loaded(options, environment):
-    """The package is there; and `gputap run` is, which was asked to leave operators out."""
+    """Compare processes with the package, and with `gputap run` that leaves operators out."""
     without = {name: text for name, text in environment.items() if name != "PYTHONPATH"}
     cases = {
         "package": (None, {}),

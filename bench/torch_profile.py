@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""What the end of a torch profile costs with gputap's bridge in it, as Markdown.
+"""Measure the end of a torch profile with gputap's bridge in it; print Markdown.
 
     bench/torch_profile.py [--python PYTHON] [--build BUILD] [--kernels N] [--ways runtime,plug-in]
 
-PYTHON has torch and gputap's package (pip install ./torch). Each leg is a process of its own: N
+PYTHON has torch and gputap's package (pip install ./torch). Each leg is a separate process: N
 kernels of the reference accelerator (soft/refdev), each with its calls, in operators that launch
-1,000 each, in one profile; recorded by gputap's own runtime or by the vendor's plug-in, with
-torch's work behind a profile or without it (trace_only). Processor time of the thread that ends the
-profile: all of it, and the bridge's part of it. Memory is what the process has more after the
-profile's end than before the profile. What the leg finds in the profile it counts itself.
+1,000 each, in one profile. They are recorded by gputap's own runtime or through the vendor's
+plug-in, with or without torch's processing at the end of a profile (trace_only). Figures are the
+processor time of the thread that ends the profile (all of it, and the bridge's part of it), the
+process's growth in memory from before the profile to after its end, and the leg's own count of
+what it finds in the profile.
 """
 import argparse
 import json
