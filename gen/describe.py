@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""Reads an API description (api/*.api) and checks it. The language is described in api/README.md.
+"""Read an API description (api/*.api) and check it. The language is described in api/README.md.
 
-Everything that is wrong ends in one Bad("file:line: sentence"), with the nearest right word
-where a name is unknown: whoever edits a description sees the line, never a traceback."""
+Every error raises one Bad("file:line: sentence"), with the nearest known word if a name is unknown,
+so that the author of a description sees the line, never a traceback."""
 import copy
 import difflib
 import os
 import re
 
-# What a marker says: enum gt_range_mark. What the thread that a runtime submits from must be told
-# of a call, beside its kind and its stream.
+# Facts about a call that the runtime's submitting thread needs besides its kind and stream.
 ORDER_WORDS = ('by_handle', 'of_thread', 'plain', 'confuses')
-# Between host and device, where no argument says it.
-# Who of a communicator waits for whom in a call of all: enum gt_collective.
+# The order of waiting among a communicator's ranks in a collective call: enum gt_collective.
 COLLECTIVES = ('all', 'from_root', 'to_root', 'any')
-# What a call is to others of its thread or of other processes: bits of enum gt_joint.
+# A call's relation to other calls of its thread or to other processes: bits of enum gt_joint.
 JOINTS = ('sends', 'receives', 'by_kernel', 'opens_batch', 'closes_batch', 'begins', 'completes')
+# The direction between host and device, if no argument has it.
 DIRECTIONS = {'to_device': 1, 'to_host': 2, 'on_device': 3}
+# The event that a marker reports: enum gt_range_mark.
 MARKS = ('instant', 'push', 'pop', 'start', 'stop', 'range')
-# What is allocated: enum gt_memory.
+# The kind of an allocation: enum gt_memory.
 MEMORIES = ('host', 'device', 'shared', 'virtual', 'image', 'pool', 'registered')
 KINDS = ('other', 'launch', 'copy', 'set', 'allocation', 'free', 'retain', 'synchronisation',
          'marker')
@@ -28,7 +28,7 @@ C_NAMES = {
     'u8': 'uint8_t', 'u16': 'uint16_t', 'u32': 'uint32_t', 'u64': 'uint64_t', 'i32': 'int32_t',
     'i64': 'int64_t', 'f32': 'float', 'f64': 'double'
 }
-# What an argument or a member is to its operation: enum gt_role.
+# The role of an argument or a member in its operation: enum gt_role.
 ROLES = ('function', 'grid', 'block', 'stream', 'event', 'graph', 'graphexec', 'source',
          'destination', 'bytes', 'times', 'address', 'direction', 'device', 'value', 'message',
          'range', 'blocks', 'dependencies', 'symbol', 'signals', 'within', 'sequence', 'shapes',
@@ -46,7 +46,7 @@ TOKEN = re.compile(
     r'(?:("[^"\n]*")|(<[^>\n]*>)|(-?(?:0x[0-9A-Fa-f]+|0|[1-9]\d*))\b'
     r'|([A-Za-z_][\w.]*)|([][{}(),:=*])|(\S))'
 )
-# Names that the generated code uses for itself: an argument called so gets a trailing _ there.
+# Names that the generated code uses itself: an argument with such a name gets a trailing _ there.
 RESERVED = ('tap', 'real', 'to', 't', 'id', 'start', 'end', 'ret', 'r', 'ok', 'blob', 'blobs',
             'bytes', 'call', 'services', 'status', 'came')
 
@@ -61,8 +61,8 @@ def nearest(word, words):
 
 
 class Token(str):
-    """A word of the file and where it stands. `first`: at the beginning of a line, where only
-    statements begin."""
+    """A word of the file and its position. `first`: true at the beginning of a line; only
+    statements begin there."""
     file, line, kind, first = '', 0, '', False
 
 
@@ -72,21 +72,21 @@ class Type:
         self.bytes = REPRESENTATIONS.get(rep, 8)
         self.names = []   # (name, value, type of the property's value or None)
         self.fields, self.args = [], []  # struct: (type, name, offset, role); callback
-        self.role = None  # of every argument of the type that is given no other
-        # struct: some operation takes or returns it as it is; it may stand at any address
+        self.role = None  # role of all arguments of the type without a role
+        # struct: passed or returned as it is; may be at any address
         self.by_value = self.packed = False
 
 
 class Arg:
     def __init__(self, name, base, stars, const, line):
         self.type, self.stars, self.const, self.line = base, stars, const, line
-        self.shown = str(name)        # to readers
+        self.shown = str(name)        # name for readers
         self.name = self.shown + ('_' if self.shown in RESERVED else '')  # in generated C
         # value pointer out status string strings until0 named array outarray properties struct
         self.how = 'value'
-        # argument name or number; outarray: capacity and how many came
+        # argument name or number; outarray: capacity and actual count
         self.length = self.count = None
-        self.view = base              # what the memory pointed to is
+        self.view = base              # type of the memory pointed to
         self.role, self.scale = base.role if stars < 2 else None, 1
 
     def spelled(self, base):
@@ -119,22 +119,23 @@ class Operation:
             False,
         )
         self.readable, self.unless, self.exported, self.mark = [], None, None, None
-        self.asks = []  # arguments of which the runtime is asked when the call has returned
+        self.asks = []  # arguments about which the runtime is asked after the call
         self.memory = None  # of an allocation or a free: one of MEMORIES
         # ordered: None or a list of ORDER_WORDS
         self.waits, self.ordered, self.direction = False, None, None
         self.finishes = self.drains = False
         self.collective = None  # one of COLLECTIVES
-        self.joints = []  # of JOINTS
+        self.joints = []  # list of JOINTS
 
     def status_arg(self, api):
-        """Index of the argument that holds the status, -1: the return value, -2: none."""
+        """Return the index of the argument that holds the status, -1: the return value, -2:
+        none."""
         found = [i for i, a in enumerate(self.args) if a.how == 'status']
         return found[
             0] if found else -1 if self.ret is api.status_type and not self.ret_stars else -2
 
     def finished(self):
-        """What a call that finishes has finished: enum gt_finished."""
+        """Return what a call that finishes has finished: enum gt_finished."""
         roles = [a.role for a in self.args]
         if self.drains:
             return 'STREAM'
@@ -149,7 +150,7 @@ class Operation:
 
 
 class Variable:
-    """An environment variable by which the runtime brings us in: struct gt_variable."""
+    """An environment variable through which the runtime loads gputap: struct gt_variable."""
 
     def __init__(self, name, kind):
         self.name, self.kind = name, kind  # 'list', 'value', 'default', 'library'
@@ -158,13 +159,13 @@ class Variable:
 
 
 class Runtime:
-    """What people look for on a machine: struct gt_runtime."""
+    """Libraries and tools that people look for on a machine: struct gt_runtime."""
 
     def __init__(self, area, name):
         self.area, self.name = area, name
         self.library = self.way = self.hint = self.needs = self.software = None
         self.other, self.device = (None, None), (None, None)
-        self.compiler = None, None, None  # its name, its file else, how to get it
+        self.compiler = None, None, None  # its name, else its file, how to get it
 
 
 class Api:
@@ -175,26 +176,26 @@ class Api:
         self.instances = None  # GT_INSTANCES
         self.succeeds, self.absent, self.refuses = [], [], []  # (status, value), ..
         self.defines = []  # texts
-        # what the rest of gputap must know of the domain: struct gt_domain_traits
+        # facts that the rest of gputap needs about the domain: struct gt_domain_traits
         self.outermost = self.beneath = self.work = self.category = self.rocpd = None
-        self.family = None  # a word for several domains
+        self.family = None  # a word shared between several domains
         self.annotations = self.relayed = self.symbols = self.typeid = self.requested = False
-        self.announced = False  # it has no taps: somebody says when its calls begin and end
+        self.announced = False  # it has no taps: calls are announced when they begin and end
         self.attach = []  # (name, text)
         self.parts = []   # (function that fills it in, number of its first entry)
         self.runtime = None    # Runtime
-        self.mode = None       # (name, text): of `gputap run --mode`
-        self.variables = []    # Variable: what brings us in
-        self.substitutes = []  # (name that a program asks for, file of ours)
-        # symbol that tells the library, one that tells those left alone or None
+        self.mode = None       # (name, text): for `gputap run --mode`
+        self.variables = []    # Variable: those that load gputap
+        self.substitutes = []  # (name that a program requests, our file)
+        # symbol that identifies the library, one that identifies excluded libraries or None
         self.interposed = None
-        self.kernels = None  # kernels whose name begins so are its collectives
-        self.prefixed = None  # the library has each function with that before its name, too
+        self.kernels = None  # kernels whose names begin with this are its collectives
+        self.prefixed = None  # the library also has each function with this prefix
         self.types = {'void': Type('void', 'void'), 'char': Type('char', 'char', 'u8')}
         self.macros, self.operations, self.sources = {}, [], []
 
     def real(self):
-        """Operations that can be called, by number."""
+        """Return the operations that can be called, by number."""
         return [o for o in self.operations if not o.hole]
 
 
@@ -250,7 +251,7 @@ class Parser:
         return found
 
     def items(self, opening, closing):
-        """Once for each item of a list with commas, also behind the last one."""
+        """Yield once for each item of a comma-separated list; a comma may follow the last one."""
         self.take(opening)
         while not self.accept(closing):
             yield
@@ -693,7 +694,7 @@ class Parser:
         return found
 
     def check_announced(self, op):
-        """What only a tap can do, and only who announces calls."""
+        """Check words that only taps, or only announced calls, can have."""
         named = [a for a in op.args if a.how == 'named']
         if named and not self.api.announced:
             self.fail(op.name, f"'{named[0].shown}' cannot be named: no domain but an announced one"
@@ -743,7 +744,7 @@ class Parser:
 
 
 def is_domain(path):
-    """Is it a description of its own, not a part that others include?"""
+    """Return true for a domain's description, false for a part that others include."""
     with open(path, encoding='utf-8') as f:
         return any(line.startswith('domain ') for line in f)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What all domains together are: their list, what the rest of gputap must know of each, and the
-files that compile their taps. Nothing else in the source names the domains one by one."""
+"""Emit the list of domains, the facts that the rest of gputap needs about each, and the files
+that compile their taps. No other source file lists the domains."""
 from emit_taps import head, upper
 
 BANNER = (
@@ -11,7 +11,7 @@ RUNTIME_MEMBERS = ('area', 'name', 'library', 'way', 'other_way', 'symbol', 'nee
                    'device_is', 'software', 'hint', 'compiler', 'compiler_file', 'compiler_hint',
                    'absent')
 OWN_MODES = ('default', 'lite', 'standard')
-COUNT = 32  # GT_DOMAIN_COUNT: room in arrays by domain, of which some lie in shared memory
+COUNT = 32  # GT_DOMAIN_COUNT: size of arrays indexed by domain, some of them in shared memory
 
 
 class Wrong(Exception):
@@ -19,7 +19,8 @@ class Wrong(Exception):
 
 
 def check(apis):
-    """The statements that name other domains name domains; numbers and names are given once."""
+    """Check that the statements that refer to other domains name existing ones, and that numbers
+    and names are unique."""
     names, groups = {a.domain: a for a in apis}, {a.outermost for a in apis if a.outermost}
     for a in apis:
         where = f'{a.sources[0]}:{a.domain.line}'
@@ -61,7 +62,8 @@ def quoted(text):
 
 
 def variables(apis):
-    """generated/variables.inc: struct gt_variable, each variable once, whoever describes it"""
+    """generated/variables.inc: struct gt_variable, each variable once, even if several descriptions
+    have it"""
     rows, users = {}, {}
     for a in apis:
         for v in a.variables:
@@ -82,8 +84,8 @@ def variables(apis):
 
 
 def variable_names(apis):
-    """generated/variable_names.h: the same for lists of variables' names: those that hold us, and
-    what is saved of them"""
+    """generated/variable_names.h: lists of variables' names: those that load gputap, and those with
+    saved values"""
     each = {v.name: v for a in apis for v in a.variables}.values()
     out = [BANNER + '#ifndef GPUTAP_GENERATED_VARIABLE_NAMES_H',
            '#define GPUTAP_GENERATED_VARIABLE_NAMES_H\n',
@@ -100,7 +102,7 @@ def variable_names(apis):
 
 
 def substitutes(apis):
-    """generated/substitutes.h: libraries of ours for programs that want one of a runtime's"""
+    """generated/substitutes.h: our libraries for programs that request one of a runtime's"""
     given = [a for a in apis if a.substitutes]
     if len(given) > 1:
         raise Wrong(f'{given[1].sources[0]}: {given[0].sources[0]} has substitutes, too: the'
@@ -116,8 +118,8 @@ def substitutes(apis):
 
 
 def runtimes(apis):
-    """generated/runtimes.h: what people look for on a machine; one without operations is not
-    traced"""
+    """generated/runtimes.h: runtimes that people look for on a machine; one without operations is
+    not traced"""
     given = [a for a in apis if a.runtime]
     traced = ', '.join(a.runtime.name for a in given if a.operations)
     out = [BANNER + '#ifndef GPUTAP_GENERATED_RUNTIMES_H\n#define GPUTAP_GENERATED_RUNTIMES_H\n',
@@ -141,7 +143,7 @@ def runtimes(apis):
 
 
 def doctor_trials(areas):
-    """generated/doctor_trials.h: runtimes that gputap doctor tries in their own way"""
+    """generated/doctor_trials.h: runtimes that have their own trial in gputap doctor"""
     out = [BANNER + '#ifndef GPUTAP_GENERATED_DOCTOR_TRIALS_H',
            '#define GPUTAP_GENERATED_DOCTOR_TRIALS_H\n', '#define GT_DOCTOR_TRIALS(X) \\']
     out += [f'\tX({area}) \\' for area in areas]
@@ -149,7 +151,7 @@ def doctor_trials(areas):
 
 
 def modes(apis):
-    """generated/modes.h: modes of `gputap run` beside those that it has for every runtime"""
+    """generated/modes.h: modes of `gputap run` in addition to those for all runtimes"""
     given = [a for a in apis if a.mode]
     out = [BANNER + '#ifndef GPUTAP_GENERATED_MODES_H\n#define GPUTAP_GENERATED_MODES_H\n',
            '/* X(name, UPPER or LOWER, domain) */', '#define GT_MODES(X) \\']
@@ -234,8 +236,8 @@ def attachments(apis):
 
 
 def interposed(apis, folders):
-    """generated/interposed.h: the lists of folders that have a <name>_interposed.h, and what
-    descriptions say"""
+    """generated/interposed.h: the lists of folders that have a <name>_interposed.h, and the
+    interposition in descriptions"""
     out = [
         BANNER + '#ifndef GPUTAP_GENERATED_INTERPOSED_H\n#define GPUTAP_GENERATED_INTERPOSED_H\n'
     ]
@@ -283,8 +285,8 @@ def build(apis):
 
 
 def outputs(apis, folders, trials):
-    """(path from the root, text) of what is made of all descriptions together; @folders: those that
-    interpose, @trials: those that gputap doctor tries in their own way"""
+    """(path from the root, text) of the files generated from all descriptions together; @folders:
+    those that interpose, @trials: those with their own trial in gputap doctor"""
     check(apis)
     return [('generated/domains.h', listed(apis)), ('generated/domains_info.inc', infos(apis)),
             ('generated/domains_traits.inc', traits(apis)),
@@ -299,10 +301,10 @@ def outputs(apis, folders, trials):
             ('generated/meson.build', build(apis)), ('include/gputap/domains.h', public(apis))]
 
 
-# Of one domain ------------------------------------------------------------------
+# One domain ------------------------------------------------------------------------
 
 def instances(api):
-    """Copies of its library that are traced side by side."""
+    """Number of copies of its library that are traced at the same time."""
     return f'GT_{upper(api)}_INSTANCES' if api.instances else 'GT_INSTANCES'
 
 
@@ -323,8 +325,8 @@ def taps_header(api):
 
 
 def taps_source(api):
-    """generated/<domain>_taps.c: compiled as instance 0, of which src/runtime/taps_instance.py
-    makes the others"""
+    """generated/<domain>_taps.c: compiled as instance 0; src/runtime/taps_instance.py makes the
+    other instances from it"""
     d = api.domain
     return (
         '\n'.join(
@@ -361,8 +363,8 @@ def tables_source(api):
 
 
 def announced_source(api):
-    """generated/<domain>_tables.c of a domain without taps: what its operations are, and what is
-    asked of each"""
+    """generated/<domain>_tables.c of a domain without taps: its operations, and the services
+    enabled for each"""
     d, up = api.domain, upper(api)
     out = [head(api, 'emit_domains.py') + f'#include "generated/{d}_taps.h"\n',
            f'const struct gt_operation gt_{d}_operations[GT_{up}_INDEX_COUNT] = {{']
@@ -378,7 +380,7 @@ def announced_source(api):
 
 
 def parts(api):
-    """generated/<domain>_parts.inc: functions that fill in a part of the table each"""
+    """generated/<domain>_parts.inc: functions that each fill in a part of the table"""
     ends = [first for _, first in api.parts[1:]] + [api.table_count]
     return '\n'.join([
         head(api, 'emit_domains.py')
@@ -388,8 +390,8 @@ def parts(api):
 
 
 def attach_source(api):
-    """generated/<domain>_interposed.c: libgputap.so's half of interposition, where a description
-    says all that it needs"""
+    """generated/<domain>_interposed.c: libgputap.so's half of interposition, if the description has
+    all that it needs"""
     d, up = api.domain, upper(api)
     few = f'#define GT_ATTACH_INSTANCES {api.instances}\n' if api.instances else ''
     return head(api, 'emit_domains.py') + f'''#include "core/recording.h"

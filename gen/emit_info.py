@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The reader's half: names, types and values of all operations, packed as src/record/packed.h wants
-them."""
+"""Emit the reader's half: names, types and values of all operations, packed for
+src/record/packed.h."""
 from emit_taps import head, upper
 
 CLASSES = {
@@ -26,7 +26,7 @@ def joints(op):
 
 
 class Types:
-    """Types that arguments need, numbered; 0 is any address, 1 any byte."""
+    """Types of arguments, numbered; 0 is any address, 1 any byte."""
 
     def __init__(self):
         self.list = [None, None]
@@ -47,8 +47,8 @@ class Types:
 
 
 class Texts:
-    """All texts of a domain one behind the other, each once: tables name them by their place, as
-    pointers would have to be relocated whenever the library is loaded."""
+    """All texts of a domain, one after the other, each once. Tables refer to them by offset,
+    because pointers would have to be relocated whenever the library is loaded."""
 
     def __init__(self):
         self.places, self.bytes = {}, 0
@@ -85,7 +85,7 @@ def alignment(a):
 
 
 def places(op):
-    """Where its arguments lie in a C struct of them all: offset, bytes of each."""
+    """The layout of the arguments in a C struct of all of them: offset, bytes of each."""
     at = 0
     for a in op.args:
         at = -(-at // alignment(a)) * alignment(a)

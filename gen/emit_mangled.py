@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Types of arguments as C++'s typeid() names them, which is what users of rocprofiler-sdk get:
+"""Emit the types of arguments as C++'s typeid() names them, for users of rocprofiler-sdk. They are
 data, as the library is C.
 
-A type is called after its tag, which a description does not know: TAGS has those that are not
-called as they are."""
+A type's name comes from its tag, which a description does not know: TAGS has the types whose tags
+differ from their names."""
 from emit_taps import head
 
 BASIC = {
@@ -49,8 +49,8 @@ WITH_ST = ('HIP_RESOURCE_DESC', 'HIP_RESOURCE_VIEW_DESC', 'HIP_TEXTURE_DESC',
            'hipExternalMemoryBufferDesc', 'hipExternalMemoryHandleDesc',
            'hipExternalMemoryMipmappedArrayDesc', 'hipExternalSemaphoreHandleDesc',
            'hipExternalSemaphoreSignalParams', 'hipExternalSemaphoreWaitParams')
-# Callbacks that are spelled out in the prototype: what they return, what they get before the user's
-# pointer.
+# Callbacks that are spelled out in the prototype: their return type, and their parameters before
+# the user's pointer.
 RETURN_STATUS = {
     'hsa_iterate_agents': '11hsa_agent_s',
     'hsa_agent_iterate_caches': '11hsa_cache_s',
@@ -91,7 +91,7 @@ def base(op, t):
         return 'PK' + named(tag[1:]) if tag[0] == '+' else 'P' + named(tag)
     if t.name in BASIC or t.name in TAGS:
         return BASIC.get(t.name) or TAGS[t.name]
-    # parameters that are plain integers and have names for readers
+    # parameters that are plain integers, with names for readers
     if (
         t.cls == 'flags'
         and t.c in SPELLED
@@ -118,7 +118,7 @@ def mangled_type(op, a):
 
 def mangled(api):
     """generated/<domain>_mangled.inc: per operation its arguments' types, each ended by NUL, and
-    where they begin."""
+    their offsets."""
     if not api.typeid:
         return []
     out, rows, at = [head(api, 'emit_mangled.py'),

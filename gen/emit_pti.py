@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""For the compatible library of Intel's PTI (src/compat/pti): ids of functions, as headers for
-tools, and a table from operations to ids.
+"""Emit ids of functions for the library compatible with Intel's PTI (src/compat/pti), as headers
+for tools, and a table from operations to ids.
 
-An id never changes. Level Zero's core functions and Unified Runtime's that PTI has published keep
-PTI's ids (api/pti-*.ids, frozen). All others are made of our operation's number, which never
-changes either: Level Zero's lie above 65536 for each of its domains, OpenCL's are the number + 1,
-for 0 is no id; Unified Runtime's are the number, as PTI's are."""
+An id never changes. Level Zero's core functions and Unified Runtime's that PTI has published
+keep PTI's ids (api/pti-*.ids, frozen). All others are derived from our operation's number, which
+never changes either: Level Zero's lie above 65536 for each of its domains, OpenCL's are the
+number + 1, because 0 is not an id; Unified Runtime's are the number, as PTI's are."""
 import os
 
 from emit_info import places
@@ -13,7 +13,7 @@ from emit_taps import upper
 
 API = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'api')
 FROZEN = {'driver_levelzero': 'pti-level-zero.ids', 'runtime_sycl': 'pti-sycl.ids'}
-# group of ids: its header, and the domains in it with what their ids begin at
+# group of ids: its header, and its domains with their first ids
 GROUPS = {
     'driver_levelzero': (('level_zero', 1 << 16), ('level_zero_tools', 2 << 16),
                          ('level_zero_sysman', 3 << 16), ('level_zero_runtime', 4 << 16)),
@@ -45,7 +45,7 @@ def kind(a, how):
 
 
 def appended(op):
-    """What it gives a device to do, one item that is notified when it completes; else NONE."""
+    """The activity that the call gives a device, if its completion is notified; else NONE."""
     if not op.wrap or not op.name.startswith(('zeCommandListAppend', 'clEnqueue')):
         return 'NONE'
     several = any(word in op.name for word in ('CommandBuffer', 'Graph'))
@@ -55,14 +55,14 @@ def appended(op):
 
 
 def launched(op, at):
-    """Places of the kernel that it launches, 0: none, and, if that is an array, of its length."""
+    """Offsets of the kernel that it launches, 0: none, and, for an array, of its length."""
     a = next((a for a in op.args if op.kind == 'launch' and KINDS.get(a.type.name) == 'KERNEL'), 0)
     return (at[a.shown], at.get(str(a.length), 0)) if a else (0, 0)
 
 
 def made(op, at):
-    """Kind of what it creates; places of the address for that, -1: it is returned, and, if that is
-    an array, of its length and of the address for how many came."""
+    """The kind of object that it creates; offsets of the address for it, -1: it is returned, and,
+    for an array, of its length and of the address for the count."""
     if 'Create' in op.name or 'Clone' in op.name:
         for a in reversed(op.args):
             if a.how in ('out', 'outarray') and kind(a, a.how) != 'NONE':
@@ -74,8 +74,8 @@ def made(op, at):
 
 
 def row(api, op, number):
-    """PTI_OPERATION(..): what it gives a device to do, whose context it is made in, which kernels
-    it launches, what it creates; places of arguments in bytes."""
+    """PTI_OPERATION(..): the activity that it gives a device, the object whose context it belongs
+    to, the kernels that it launches, the object that it creates; offsets of arguments in bytes."""
     at = {a.shown: at for a, (at, _) in zip(op.args, places(op))}
     parent = kind(op.args[0], 'value') if op.args else 'NONE'
     columns = (upper(api), op.number, number, appended(op), parent, *launched(op, at),

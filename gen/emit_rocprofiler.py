@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""Parts of the headers that are compatible with rocprofiler-sdk's (include/compat/rocprofiler-sdk):
-operation ids, a struct of arguments for each operation, the runtimes' tables. And for our library
-of that name: which argument is called differently there."""
+"""Emit parts of the headers that are compatible with rocprofiler-sdk
+(include/compat/rocprofiler-sdk): operation ids, a struct of arguments for each operation, the
+runtimes' tables. And for our library of that name: the arguments that have other names there."""
 import textwrap
 
 from emit_taps import head
 
-# Public headers know types by the runtime's names; in a description some have names for readers
-# ("hipStreamFlags", "uint"), which are spelled as what they stand for.
+# Public headers use the runtime's names of types. Descriptions have names for readers for some of
+# them ("hipStreamFlags", "uint"), which are spelled as the underlying types.
 SPELLED = ('integer', 'flags')
 ELABORATED = {
     'hipLimit_t': 'enum', 'hipTextureAddressMode': 'enum', 'hipTextureFilterMode': 'enum',
     'hipResourceViewDesc': 'struct', 'hipMipmappedArray': 'struct', 'hsa_agent_s': 'struct',
     'ihipStream_t': 'struct', 'hipResourceViewDesc_st': 'struct'
 }
-# Files of a domain: folder, what stands in ids' names, LAST.
+# Files of a domain: folder, prefix of ids, LAST.
 FOLDERS = {
     'hip': ('hip', 'runtime', 'HIP_RUNTIME'), 'hip_compiler': ('hip', 'compiler', 'HIP_COMPILER'),
     'hsa_core': ('hsa', 'core', 'HSA_CORE'), 'hsa_amd_ext': ('hsa', 'amd_ext', 'HSA_AMD_EXT'),
@@ -24,10 +24,10 @@ FOLDERS = {
 TABLES = {
     'hip': ('HipDispatchTable', 't_{}', 'hip_api_trace.hpp'),
     'rccl': ('rcclApiFuncTable', '{}_fn_t', 'rccl/details/api_trace.h'),
-    # its name, its types', who includes it
+    # its name, its types' names, the header that includes it
     'hip_compiler': ('HipCompilerDispatchTable', 't_{}', 'hip_api_trace.hpp')
 }
-# Arguments that the SDK gives another name than the runtime's prototype.
+# Arguments whose names in the SDK differ from the runtime's prototype.
 RENAMED = {'f': 'func', 'hStream': 'stream', 'properties': 'prop', 'va': 'ptr'}
 RENAMED_IN = {('hipGetDevicePropertiesR0600', 'device'): 'deviceId',
               ('hipGetDevicePropertiesR0000', 'device'): 'deviceId',
@@ -62,14 +62,14 @@ def spelling(t):
 
 
 def declared(a, name, passed=False):
-    """@passed: as a parameter of a function; else as a member, where dim3 has the SDK's type (it
-    must be none of C++'s classes)."""
+    """@passed: true for a parameter of a function; false for a member, for which dim3 has the SDK's
+    type (it must not be a C++ class)."""
     base = (
         'rocprofiler_dim3_t'
         if a.type.name == 'dim3' and not a.stars and not passed
         else spelling(a.type)
     )
-    # no constant members: the union could not be made
+    # no const members: they would make the union unusable
     text = a.spelled(base) if a.stars or passed else base
     return f'{text} {name}'.replace('* ', '*').rstrip()
 
@@ -162,7 +162,7 @@ def argument_names(api):
 
 
 def outputs(api):
-    """(path from the root, text) of the public headers, for the domains that have such."""
+    """(path from the root, text) of the public headers, for the domains that have them."""
     if api.domain not in FOLDERS:
         return []
     folder, part, _ = FOLDERS[api.domain]

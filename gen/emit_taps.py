@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The injected library's half: taps, the table of operations, prototypes of the hand-written wraps.
+"""Emit the injected library's half: taps, the table of operations, prototypes of the
+hand-written wraps.
 
-One tap, from top to bottom: nobody asks: tail call of the real function; count, stamp, call, stamp;
-one record of head, arguments and payload. What a tap may read through the program's pointers, and
-when, is decided here and nowhere else: `readable()` below."""
+A tap, from top to bottom: without a service, tail call of the real function; count, stamp, call,
+stamp; one record of head, arguments and payload. The rules for what a tap may read through the
+program's pointers, and when, are only in `readable()` below."""
 import re
 import textwrap
 
@@ -26,7 +27,7 @@ def parameters(op):
 
 
 def word(type_, stars, text):
-    """C expression: a value as a record's 64-bit word."""
+    """Return a C expression: a value as a record's 64-bit word."""
     if stars or type_.cls in ('handle', 'callback'):
         return f'(uintptr_t){text}'
     if type_.cls == 'struct' or type_.rep in ('f32', 'f64'):
@@ -35,35 +36,35 @@ def word(type_, stars, text):
 
 
 def status_value(api, op):
-    """C expression, or None."""
+    """Return a C expression, or None."""
     i = op.status_arg(api)
     return None if i == -2 else 'ret' if i == -1 else '*' + op.args[i].name
 
 
 def succeeded(api, value):
-    """C expression: that status is one of success. Not in brackets."""
+    """Return a C expression: the status is one of success. Not in parentheses."""
     return ' || '.join(f'{value} == {n}' for _, n in api.succeeds) or f'{value} >= 0'
 
 
 def gate(api, value):
-    """The same as one operand of &&; empty: the operation has no status."""
+    """Return the same as one operand of &&; empty: the operation has no status."""
     text = succeeded(api, value) if value else ''
     return f'({text})' if '||' in text else text
 
 
 def readable(api, op):
-    """C expression: the call went so far that its array and string arguments have been looked at by
-    the runtime, and nobody can have freed them since."""
+    """Return a C expression: the runtime has looked at the call's array and string arguments, and
+    they cannot have been freed since."""
     value = status_value(api, op)
     ok = succeeded(api, value) + ''.join(f' || {value} == {n}'
                                          for _, n in op.readable) if value else '1'
-    if op.unless:  # a callback that may run before the call returns, and free what it was given
+    if op.unless:  # a callback that may run before the call returns and free its data
         ok = f'({ok}) && !{op.unless}' if '||' in ok else f'{ok} && !{op.unless}'
     return ok
 
 
 def blob(api, op, i, a):
-    """Initialiser of the struct gt_blob for an argument, or None."""
+    """Return the initialiser of the struct gt_blob for an argument, or None."""
     n, value = a.length, status_value(api, op)
     size = f'(uint64_t){n} * {a.element_bytes()}' if a.element_bytes() > 1 else n
     if a.how == 'outarray':
@@ -106,8 +107,8 @@ PLAIN = """
 	{result}real({call});
 	uint64_t end = gt_ticks();{leave}
 """
-# The wrap gets the tap, and nothing of the call: where that is not recorded, the tap ends in the
-# wrap.
+# The wrap gets the tap, but not the call: if the call is not recorded, the tap returns the wrap's
+# result.
 DIRECT = """
 	struct gt_thread *t = gt_tap_services(tap) & GT_SERVICE_STREAM ? {thread} : NULL;{local}
 	if (gt_unlikely(!t))
@@ -135,22 +136,22 @@ services & (GT_SERVICE_STREAM | GT_SERVICE_WORK) ? {thread} : NULL, 0, 0}};{loca
 
 
 def own_values(api, op):
-    """Status, and how many elements came, are known also when the program passes NULL:
-    declarations, statements."""
+    """Return declarations and statements for the status and the number of elements, which are known
+    even if the program passes NULL."""
     local, own = [], []
     for a in op.args:
         count = next((b for b in op.args if a.how == 'outarray' and b.name == a.count), None)
         if a.how == 'status':
             local.append(f'{a.type.c} status = 0;')
             own.append('{0} = {0} ? {0} : &status;'.format(a.name))
-        elif count:  # both NULL is an error that must stay one
+        elif count:  # if both are NULL, it must stay an error
             local.append(f'{count.type.c} came = 0;')
             own.append('{0} = {0} || !{1} ? {0} : &came;'.format(count.name, a.name))
     return local, own
 
 
 def moves(op, thread):
-    """What a copy or set moves, for the device work that it becomes: statements behind
+    """Return the statements that describe a memcpy's or memset's data, for its GPU activity: after
     gt_api_enter() and before gt_api_leave()."""
     if op.kind not in ('copy', 'set'):
         return '', ''
@@ -182,8 +183,8 @@ def moves(op, thread):
     )
 
 
-# A call that is not recorded: what its stream's submit order has to know of it is passed on before
-# and after it, in the three forms of `around()`.
+# A call that is not recorded: pass on the facts that its stream's submit order needs, before and
+# after it, in the three forms of `around()`.
 UNRECORDED = """
 static GT_ORDER {c} GT_ORDER_NAME({name})({parameters})
 {{
@@ -194,15 +195,15 @@ static GT_ORDER {c} GT_ORDER_NAME({name})({parameters})
 
 
 def indented(statements, depth):
-    """One statement a line."""
+    """Return the statements, one per line."""
     return ''.join('\t' * depth + line + '\n' for text in statements if text
                    for line in text.split('\n'))
 
 
 def around(op, early):
-    """What stands before and after the call. Its work is always followed: the thread's state is
-    needed; a call that waits: only where there are submit orders; one that waits and is no
-    part of them: nothing but the wait."""
+    """Return the statements before and after an unrecorded call, in three forms. A call that does
+    not wait needs the thread's state, because its GPU activity is always followed. A call that
+    waits needs it only with submit orders; if it is not part of them, it needs only the wait."""
     before, after = zip(moves(op, 't'), ordered(op, 't'))
     before, after = ([text.removeprefix(f'{ORDER_ASKED} ') for text in part]
                      for part in (before, after))
@@ -219,8 +220,8 @@ def around(op, early):
 
 
 def unrecorded(api, op):
-    """What a submit order has to know of a call that is not recorded, and what it has waited for.
-    Empty: nothing."""
+    """Return the function that passes an unrecorded call to the submit order, and notes its wait.
+    Empty: not needed."""
     if not api.outermost or not (ordered(op, 't')[0] or op.waits):
         return []
     call, void = ', '.join(a.name for a in op.args), op.returns_nothing()
@@ -246,7 +247,7 @@ ORDER_ASKED = 'if (gt_unlikely(gt_tap_options.submit_orders))'
 
 
 def ordered(op, thread):
-    """What a runtime that submits from its own threads must be notified of: statements behind
+    """Return the statements that notify a runtime that submits from its own threads: after
     gt_api_enter() and before gt_api_leave()."""
     if op.ordered is None:
         return '', ''
@@ -269,8 +270,8 @@ def ordered(op, thread):
 
 
 def tap(api, op):
-    """Three functions: the tap itself, small enough to need no frame, what it does when somebody
-    asked, and when a tool did."""
+    """Return three functions: the tap itself, small enough to need no frame, its path for enabled
+    services, and its path for a tool."""
     up, void, status, c = upper(api), op.returns_nothing(), op.status_arg(api), op.ret_c()
     call, wrap = ', '.join(a.name for a in op.args), op.wrap and not op.direct
     indent = '\n' + '\t' * (1 + wrap)
@@ -349,8 +350,7 @@ static GT_ASKED {c} GT_NOTIFIED_NAME({name})({parameters})
 
 
 def notified(api, op):
-    """What it does when a tool is to be notified: arguments as one struct, in which the tool may
-    have changed them."""
+    """Return the path that notifies a tool: arguments in one struct, which the tool may change."""
     c, call, void, order = op.ret_c(), ', '.join(
         a.name for a in op.args), op.returns_nothing(), '_ORDER' * bool(unrecorded(api, op))
     parts = [op.name, f'GT_{upper(api)}_INDEX_{op.name}'] + [call] * bool(call)
@@ -375,7 +375,7 @@ def notified(api, op):
 
 
 def asked(api, op, thread):
-    """Statements: what the runtime says of a call that has succeeded (struct gt_facts)."""
+    """Return statements that ask the runtime about a call that succeeded (struct gt_facts)."""
     by_name = {a.name: a for a in op.args}
     values = [
         word(op.ret, op.ret_stars, 'ret') if name not in by_name else f'(uintptr_t)&{name}'
@@ -395,12 +395,12 @@ def record(api, op, w, thread, times):
     n, up = len(op.args), upper(api)
     values = [(i, a) for i, a in enumerate(op.args) if a.how == 'byvalue']
     blobs = [b for b in (blob(api, op, i, a) for i, a in enumerate(op.args)) if b]
-    # two structs: in line
+    # two structs: inline
     small = len(blobs) == 2 and all(re.fullmatch(r'gt_blob\(.*, (9|1[0-6])\)', b) for b in blobs)
     status, plain = op.status_arg(api), '0' if op.returns_nothing() else word(
         op.ret, op.ret_stars, 'ret')
     ret = plain
-    if status >= 0:  # without its arguments a record still tells why a call failed
+    if status >= 0:  # even without arguments, a record holds the reason why a call failed
         plain = f'gt_tap_failed(*{op.args[status].name}, {plain})'
     short = (
         f'gt_tap_record_plain({thread}, GT_OP(GT_DOMAIN_{up}, {op.number}, 0), {times}, {plain});'
@@ -441,7 +441,7 @@ def record(api, op, w, thread, times):
         f'r->args[{i}] = {argument_word(api, op, a)};'.replace(' ', '~')
         for i, a in enumerate(op.args)
     ]
-    # statements, as many on a line as fit
+    # statements, as many per line as fit
     for line in textwrap.wrap(' '.join(words), 100, break_long_words=False, break_on_hyphens=False):
         w('\t\t\t' + line.replace('~', ' '))
     at = n
@@ -469,7 +469,7 @@ PART_LINES = 4500
 
 def taps(api):
     """generated/<domain>_taps.inc: the taps of one instance for the functions of the table, then
-    for all others; more than a file should hold go into <domain>_taps_2.inc and so on."""
+    for all others; those that do not fit into one file go into <domain>_taps_2.inc and so on."""
     out = [head(api, 'emit_taps.py')]
     out.append(
         f'''/* Compiled once per instance, with GT_INSTANCE defined as its number; \
@@ -508,8 +508,8 @@ def extension_taps(api):
 
 def operations(api):
     """generated/<domain>_operations.inc: struct gt_operation per operation, in the order of the
-    indices; before it the declarations of the taps that it names, as each instance's are a
-    compilation unit of their own."""
+    indices; before it the declarations of the taps that it names, as each instance's taps are a
+    separate compilation unit."""
     up, out = upper(api), [head(api, 'emit_taps.py')]
     out += [f'GT_TAP_DECLARE({op.ret_c()}, {op.name}, ({parameters(op)}));'
             for op in api.real()] + ['']
@@ -543,7 +543,7 @@ def operations(api):
 
 
 def also(api, op):
-    """What gt_operation.also says: what is done of calls that are not recorded."""
+    """Return the value of gt_operation.also: actions for calls that are not recorded."""
     reasons = ['GT_ALSO_ORDER'] * bool(api.outermost and ordered(op, 't')[0]) + ['GT_ALSO_WAITS'
                                                                              ] * op.waits
     reasons += ['GT_ALSO_PAUSED'] * any(a.role == 'creates' for a in op.args)
@@ -571,14 +571,13 @@ def numbers(api):
 
 
 def wraps(api):
-    """generated/<domain>_wraps.h: what the hand-written wraps must look like, and callback
-    types."""
+    """generated/<domain>_wraps.h: prototypes of the hand-written wraps, and callback types."""
     guard, wrapped = f'GPUTAP_GENERATED_{upper(api)}_WRAPS_H', [op for op in api.real() if op.wrap]
     out = [head(api, 'emit_taps.py') + f'#ifndef {guard}\n#define {guard}\n']
     out += [f'#define {text}' for text in api.defines]
     out.append((f'#include {api.header}\n\n' if api.header else '') + '#include "core/tap.h"\n')
     for t in api.types.values():
-        # described for several domains, maybe
+        # may be described for several domains
         if t.cls == 'struct' and t.by_value and t.c.startswith('struct '):
             tag = t.c.partition(' ')[2]
             out += [
@@ -622,13 +621,13 @@ def wraps(api):
 
 
 def exports(api):
-    """generated/<domain>_exports.inc: what the runtime's library exports, for interposition."""
+    """generated/<domain>_exports.inc: the exports of the runtime library, for interposition."""
     out = [
         head(api, 'emit_taps.py'),
         '/* X(operation, "name as it is exported"), in strcmp() order of the operations */'
     ]
-    # not extensions of somebody else's table: they are got by name. A C++ name comes first: where
-    # there are both, the own name wins
+    # not other APIs' extensions, which programs look up at run time. A C++ name comes first: if
+    # both exist, the operation's name wins
     out += [
         f'X({op.name}, "{name}")' for op in sorted(api.real(), key=lambda op: op.name)
         if op.number < api.table_count or not api.table

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""soft/amdgpu/isa/*.isa to C: the interpreter's instruction table, its scalar functions and its
-lane loops.
+"""Translate soft/amdgpu/isa/*.isa to C: the interpreter's instruction table, its scalar functions
+and its lane loops.
 
 Files of a description NAME.isa: NAME_ops.inc (types of the rows: soft/amdgpu/isa/isa_wave.h),
-NAME_scalar.inc, NAME_lanes.inc and NAME_hand.h (prototypes of what it calls `hand`). The language
+NAME_scalar.inc, NAME_lanes.inc and NAME_hand.h (prototypes of its `hand` functions). The language
 is described at the head of the description."""
 import os
 import re
@@ -34,7 +34,7 @@ SIZES = {'u8': (1, 0), 'i8': (1, 1), 'u16': (2, 0), 'i16': (2, 1)}
 
 
 class Bad(Exception):
-    """A line that says nothing sensible: file, line and why."""
+    """A line that makes no sense: file, line and reason."""
 
 
 class Instruction:
@@ -46,7 +46,7 @@ class Instruction:
 
 
 def parse(path):
-    """The instructions of a description, in its order."""
+    """Return the instructions of a description, in its order."""
     section, found, numbers = None, [], {}
     for at, line in enumerate(open(path, encoding='utf-8'), 1):
         line = line.rstrip('\n')
@@ -109,7 +109,7 @@ def instruction(section, line):
 
 
 def shape(one, words):
-    """What kind of instruction it is, from its words."""
+    """Return the instruction's kind, from its words."""
     name = one.name
     if words and words[0] in ('nothing', 'branch', 'load', 'store', 'time', 'packed', 'mix', 'read',
                               'write', 'read2', 'write2', 'atomic'):
@@ -179,7 +179,7 @@ def banner(path):
 
 
 def lanes_of(one):
-    """The lane loops of an instruction: (suffix, meaning)."""
+    """Return the lane loops of an instruction: (suffix, meaning)."""
     if one.kind != 'vector':
         return []
     loops = [('', one.meaning)]
@@ -231,7 +231,7 @@ def lanes(path, found):
 
 
 def scalar_function(one):
-    """One scalar instruction. The operands are read before anything is written."""
+    """Return a scalar instruction's function, which reads all operands before it writes."""
     if one.kind == 'branch':
         return (
             f'static int scalar_{one.name}(struct soft_wave *w, const struct soft_step *s)\n{{\n'
@@ -299,7 +299,7 @@ def scalar(path, found):
 
 
 def rows(one):
-    """The instruction's row of the table, as a C initializer."""
+    """Return the instruction's rows of the table, as C initializers."""
     fields = [
         f'.name = "{one.name}"', f'.encoding = SOFT_{encoding(one.section).upper()}',
         f'.number = {one.number:#x}', f'.kind = SOFT_KIND_{one.kind.upper()}'
@@ -365,7 +365,7 @@ def table(path, found):
 
 
 def hand(path, found):
-    """Prototypes of what is written by hand."""
+    """Return the prototypes of hand-written functions."""
     one = ''.join(f'int soft_isa_{one.name}(struct soft_wave *w, const struct soft_step *s);\n'
                   for one in found
                   if one.kind == 'hand')
@@ -373,7 +373,7 @@ def hand(path, found):
 
 
 def wrap(line, limit=128):
-    """Breaks at spaces, further lines two tabs in."""
+    """Break at spaces; indent continuation lines with two tabs."""
     out, indent = '', line[:len(line) - len(line.lstrip('\t'))]
     words, now = line.split(' '), ''
     for w in words:
@@ -389,7 +389,7 @@ OUTPUTS = (('ops.inc', table), ('scalar.inc', scalar), ('lanes.inc', lanes), ('h
 
 
 def outputs(path):
-    """(file name, text) of everything that is made of a description."""
+    """Return (file name, text) of all files generated from a description."""
     found = parse(path)
     name = os.path.splitext(os.path.basename(path))[0]
     return [(f'{name}_{tail}', emit(path, found)) for tail, emit in OUTPUTS]
