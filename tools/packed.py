@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""gputap's files in a build folder, an installed prefix, or a folder that pack() made to be carried
-to a machine where nothing is compiled."""
+"""Find gputap's files in a build folder, an installed prefix, or a folder that pack() made for a
+machine without a compiler."""
 
 import os
 import pathlib
@@ -18,7 +18,7 @@ def run(command):
 
 
 def find(folder, name):
-    """The file of that name that lies highest in @folder, or None."""
+    """Return the topmost file of that name in @folder, or None."""
     found = [p for p in folder.rglob(name) if p.is_file() and os.access(p, os.R_OK)]
     return min(found, key=lambda p: len(p.parts)).absolute() if found else None
 
@@ -32,7 +32,7 @@ class Product:
         self.files = {name: self.get(name) for name in libraries}
         self.environment = {}
         missing = re.findall(r"(\S+) => not found", run(["ldd", self.command]))
-        if missing:  # pack() has them, each in a folder of its own
+        if missing:  # pack() puts each into a separate folder
             self.environment["LD_LIBRARY_PATH"] = ":".join(
                 str((folder / "carried" / name).absolute()) for name in missing)
 
@@ -45,8 +45,8 @@ class Product:
 
 
 def pack(build, folder):
-    """What `meson install` makes of @build, stripped, with the libraries that the command needs.
-    Return: bytes of all that."""
+    """Install @build with `meson install`, stripped, with the libraries that the command needs.
+    Return the total bytes."""
     with tempfile.TemporaryDirectory() as staged:
         run(["meson", "install", "-C", build, "--no-rebuild", "--destdir", staged, "--strip"])
         [command] = pathlib.Path(staged).rglob("bin/gputap")

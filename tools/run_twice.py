@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""All tests with pytest; what fails among others, on a busy machine, runs once more alone.
+"""Run all tests with pytest; run those that fail among others, on a busy machine, once more
+alone.
 
     tools/run_twice.py [ARGUMENTS OF PYTEST]
 
-Tests that fail, if they are at most 25, run a second time: one after another, with nothing else
-beside them. A test that fails again fails the run. One that passes then is named at the end, for it
-is to be made robust, and does not fail the run. The last line is true for both runs together."""
+Tests that fail, if they are at most 25, run a second time: one after another, with no other test
+at the same time. A test that fails again fails the run. One that then passes does not fail the
+run, but is named at the end, because it should be made robust. The last line combines both runs."""
 
 import json
 import os
@@ -19,7 +20,8 @@ OUTCOMES = "GPUTAP_TEST_OUTCOMES"  # file that the plugin below writes
 
 
 def pytest_terminal_summary(terminalreporter):
-    """As a plugin of pytest, in both runs: ids by outcome. A test may have several."""
+    """Write ids by outcome, as a plugin of pytest, in both runs. A test may have several
+    outcomes."""
     stats = terminalreporter.stats
     outcomes = {
         name: sorted({report.nodeid
@@ -30,7 +32,7 @@ def pytest_terminal_summary(terminalreporter):
 
 
 def run_pytest(folder, *arguments):
-    """Return: exit status, outcomes as sets; None if pytest did not come to its summary."""
+    """Return the exit status and the outcomes as sets; None if pytest did not reach its summary."""
     out = folder / "outcomes.json"
     out.unlink(missing_ok=True)
     path = os.pathsep.join([str(pathlib.Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
@@ -59,7 +61,7 @@ def run_twice(folder, arguments):
     failed_again = again["failed"] | again["error"]
     alone = failed & again["passed"] - failed_again
     skipped = failed & again["skipped"] - failed_again
-    failed -= alone | skipped  # also what was not found again
+    failed -= alone | skipped  # including tests that were not found again
     for name in sorted(failed):
         print(f"failed twice: {name}")
     if alone:

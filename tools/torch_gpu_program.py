@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What tools/try-torch-gpu runs, each time in a Python of its own that has torch. The last line
-that it prints is JSON: what was measured and counted."""
+"""The program of tools/try-torch-gpu, run each time in a separate Python that has torch. The
+last line that it prints is JSON: measurements and counts."""
 import argparse
 import collections
 import contextlib
@@ -23,9 +23,9 @@ sys.dont_write_bytecode = True
 from torch_refdev_program import Block  # noqa: E402
 
 LAYERS, WIDTH, HEADS, BATCH, LENGTH, WORDS = 4, 256, 4, 8, 64, 512
-SMALL = {"layers": 1, "width": 32, "batch": 2, "length": 10}  # for what a CPU computes
+SMALL = {"layers": 1, "width": 32, "batch": 2, "length": 10}  # for a CPU
 WARM_UP, TIMED, PROFILED = 5, 30, 5
-LAUNCHES = 20  # of refdev's kernel in each step, by ctypes
+LAUNCHES = 20  # launches of refdev's kernel in each step, with ctypes
 WORK = ("kernel", "gpu_memcpy", "gpu_memset")
 
 
@@ -41,9 +41,9 @@ class Language(nn.Module):
 
 
 class Trainer:
-    """A small transformer, its optimizer and its data on one device. It only goes forward where a
-    backend stands beside another device: a registered backend is torch's one accelerator, and
-    autograd then fails an assertion of its own for work of the other (2.11)."""
+    """A small transformer, its optimizer and its data on one device. It runs only forward if a
+    backend is registered alongside another device: a registered backend is torch's one accelerator,
+    and autograd then fails one of its assertions for the other device (2.11)."""
 
     def __init__(self, device, learns=True):
         self.learns = learns
@@ -72,7 +72,7 @@ class Trainer:
             getattr(torch, self.device).synchronize()
 
     def step_times(self, count):
-        """Milliseconds of each, until the device has done it."""
+        """Return the milliseconds of each step, until the device has done it."""
         times = []
         for _ in range(count):
             begin = time.perf_counter_ns()
@@ -83,7 +83,7 @@ class Trainer:
 
 
 class Launcher:
-    """refdev without a backend of torch: kernels launched by ctypes inside of an operator."""
+    """refdev without a backend of torch: kernels launched with ctypes inside an operator."""
 
     def __init__(self, path):
         class Dim(ctypes.Structure):
@@ -102,7 +102,7 @@ class Launcher:
         def launch(x: torch.Tensor) -> torch.Tensor:
             assert not refdev.refdevLaunchKernel(self.kernel, one, one, None, 0, None)
             return x + 1
-        # not by the name that the decorator leaves: torch from 2.14 on records no operator then
+        # not the name that the decorator returns: torch from 2.14 on records no operator for it
         self.launch, self.number = torch.ops.gputap_try.launch, torch.ones(1)
 
     def step(self):
@@ -113,7 +113,7 @@ class Launcher:
         self.library.refdevDeviceSynchronize()
 
 
-# What a trace holds ------------------------------------------------------------------
+# Contents of a trace -------------------------------------------------------------------
 
 def read_trace(path):
     opener = gzip.open if path.endswith(".gz") else open
@@ -122,7 +122,7 @@ def read_trace(path):
 
 
 def count_events(events):
-    """{category: {name: count}} of what must be the same with and without gputap."""
+    """Return {category: {name: count}} of the events that must be equal with and without gputap."""
     found = collections.defaultdict(collections.Counter)
     for e in events:
         if e.get("ph") == "X" and e.get("cat") in (*WORK, "cuda_runtime", "cuda_driver", "cpu_op"):
@@ -131,8 +131,8 @@ def count_events(events):
 
 
 def count_links(events):
-    """Of each device: its work; what of it has no operator, no call, not one arrow; what is early:
-    begun before its call."""
+    """Return for each device: its activities; how many have no operator, no call, no arrow; how
+    many are early: started before their calls."""
     owners = {e["args"]["External id"] for e in events
               if e.get("cat") in ("cpu_op", "user_annotation") and "External id" in e["args"]}
     calls = {e["args"]["correlation"]: e for e in events
@@ -155,7 +155,7 @@ def count_links(events):
 
 
 def labels(events):
-    """Of each device that has work: the labels of its row."""
+    """Return for each device with activities: the labels of its row."""
     devices = {e["pid"] for e in events if e.get("ph") == "X" and e.get("cat") in WORK}
     found = {device: [] for device in sorted(devices)}
     for e in events:
@@ -165,7 +165,7 @@ def labels(events):
 
 
 def device_times(prof):
-    """Milliseconds in key_averages(), and the types of devices that kernels are said to be of."""
+    """Return the milliseconds in key_averages(), and the device types of kernels."""
     rows = prof.key_averages()
     types = collections.Counter(f"{e.device_type.name} {e.device_index}" for e in prof.events()
                                 if e.device_type.name != "CPU")
@@ -190,7 +190,8 @@ def summary(times):
 
 
 def profile_model(options):
-    """The model's time for a step bare and in torch.profiler's profile, and its trace's counts."""
+    """Return the model's time per step, bare and in torch.profiler's profile, and its trace's
+    counts."""
     if options.bridge:
         import gputap.torch  # noqa: F401
     trainer = Trainer(options.device)
@@ -218,7 +219,7 @@ def may_learn(options):
 
 
 def profile_together(options):
-    """That device and refdev in one trace."""
+    """Record that device and refdev in one trace."""
     import gputap.torch
     other = (Launcher(options.refdev) if options.way == "ctypes" else Trainer("refdev"))
     trainer = Trainer(options.device, learns=may_learn(options))
@@ -252,7 +253,7 @@ def profile_together(options):
 
 
 def train_model(options):
-    """What `gputap run` records, or the same without it: nothing of gputap's is imported."""
+    """Train for `gputap run`, or the same without it: imports no gputap module."""
     trainer = Trainer(options.device, learns=may_learn(options))
     others = [Trainer("refdev")] if options.way == "backend" else []
     trainer.step_times(WARM_UP)
