@@ -3,9 +3,9 @@
  *
  * Queue "steps" (in order) runs the simulation. Every few steps a snapshot is copied, and queue
  * "looks" (out of order) reduces it to statistics and a small picture and reads them back, while
- * the simulation goes on. So there are kernels, fills, copies in all three directions, a map, and
- * work that overlaps.
- * The heat is checked against what was put in: exit status 1 if any of it got lost. */
+ * the simulation continues. So there are kernels, memsets, memcpys in all three directions, a map,
+ * and overlapping GPU activities. The heat is compared with the initial amount: exit status 1 if
+ * any of it got lost. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 
@@ -56,7 +56,7 @@ static void check(cl_int status, const char *what)
 	}
 }
 
-/* The first device of the kind that is asked for, of any platform. */
+/* Return the first device of the requested type, of any platform. */
 static cl_device_id find_device(cl_device_type type)
 {
 	cl_platform_id platforms[16];
@@ -126,7 +126,7 @@ static void set_args(cl_kernel kernel, cl_mem from, cl_mem to)
 	check(clSetKernelArg(kernel, 2, sizeof side, &side), "clSetKernelArg");
 }
 
-/* Two hot spots and a hot bar. Return: the heat that is in the plate. */
+/* Set two hot spots and a hot bar. Return the plate's total heat. */
 static double heat_up(cl_mem plate)
 {
 	const size_t bytes = sizeof(float) * SIDE * SIDE;
@@ -154,7 +154,7 @@ static double heat_up(cl_mem plate)
 	return heat;
 }
 
-/* What one look reads back; its events are waited for before the next look uses the same
+/* Results that one look reads back. Its events are waited for before the next look uses the same
  * buffers. */
 struct look {
 	cl_mem snapshot, sums, picture;
@@ -202,7 +202,7 @@ static void look_at(struct look *look, cl_mem plate)
 	look->pending = 1;
 }
 
-/* Return: 1 if the look found @heat in the plate. */
+/* Return 1 if the look found @heat in the plate. */
 static int take(struct look *look, double heat)
 {
 	double sum = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the samples share: a call that fails ends the program with its name. */
+/* Shared by the samples: end the program with the name of a call that fails. */
 #pragma once
 #include <hip/hip_runtime.h>
 

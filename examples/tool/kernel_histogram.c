@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How long each kernel's launches took on the device, as a histogram in powers of two, on stderr
- * when the program ends:
+/* Print a histogram of each kernel's time on the device, in powers of two, on stderr when the
+ * program ends:
  *
  *   saxpy: 64 launches, 8.7 us each
  *         4.1 -      8.2 us  ##############                     28
@@ -16,7 +16,7 @@
 enum { KERNELS = 256, POWERS = 40, WIDTH = 30 };
 
 static struct gputap_context *context;
-/* several devices complete work side by side */
+/* several devices complete GPU activities at the same time */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct kernel {
@@ -45,7 +45,7 @@ static void on_work(const struct gputap_work *work, uint64_t *data, void *user)
 		return;
 	pthread_mutex_lock(&lock);
 	k = kernel_of(work->name ? work->name : "(no name)");
-	if (k && work->end > work->start) { /* else nobody can tell them */
+	if (k && work->end > work->start) { /* otherwise the times are not known */
 		int power = 63 - __builtin_clzll(work->end - work->start);
 
 		k->launches++;
@@ -57,7 +57,7 @@ static void on_work(const struct gputap_work *work, uint64_t *data, void *user)
 
 static int start(void *user)
 {
-	/* HIP's kernels are HSA's */
+	/* HIP's kernels are recorded as HSA's */
 	const uint32_t domains[] = {GPUTAP_DOMAIN_OPENCL, GPUTAP_DOMAIN_HSA_CORE};
 	struct gputap_context_opts opts = {.size = sizeof opts};
 	int rc = gputap_context_create(&opts, &context);
@@ -69,7 +69,7 @@ static int start(void *user)
 	return rc ? rc : gputap_context_start(context);
 }
 
-/* From the shortest to the longest, so that gaps are seen. */
+/* Print from the shortest to the longest, with empty lines for gaps. */
 static void show(const struct kernel *k)
 {
 	int first = 0, last = POWERS - 1;

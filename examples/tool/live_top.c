@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* While the program runs: the operations that are called most often, twice a second, on stderr.
+/* Print the most frequently called operations while the program runs, twice a second, on stderr.
  *
- * A callback only counts; a thread of the tool's own looks at the counts. It is no call of the
- * runtime's, so nobody traces it. LD_PRELOAD=libgputap.so.0 GPUTAP_TOOLS=./live_top.so program */
+ * A callback only counts; the tool's own thread reads the counts. It makes no runtime calls,
+ * so it is not traced. LD_PRELOAD=libgputap.so.0 GPUTAP_TOOLS=./live_top.so program */
 #include <gputap/tool.h>
 
 #include <pthread.h>
@@ -13,7 +13,7 @@
 enum { OPERATIONS = 1024, ALL = 16 * OPERATIONS, LINES = 5, NAP_US = 50000, NAPS = 10 };
 
 static struct gputap_context *context;
-static _Atomic uint32_t counts[ALL]; /* by domain, then operation */
+static _Atomic uint32_t counts[ALL]; /* indexed by domain, then operation */
 static uint32_t shown[ALL];
 static pthread_t thread;
 static _Atomic int over;
@@ -26,7 +26,7 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 					  memory_order_relaxed);
 }
 
-/* The highest rates since the last time. */
+/* Print the highest rates since the last time. */
 static void show(double at_seconds, double seconds)
 {
 	static uint32_t now[ALL];

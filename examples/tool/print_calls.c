@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Print every call of OpenCL and HIP with its arguments, then what came of it and what it wrote:
+/* Print every call of OpenCL and HIP with its arguments, then its result and the values that it
+ * wrote:
  *
  *   [4711] clGetPlatformIDs(num_entries=16, platforms=0x7ffe.., num_platforms=0x7ffe..)
  *   [4711] clGetPlatformIDs: ok after 1.8 us, platforms=[0x7f84..], num_platforms=1
  *
- * The number is the thread's. cc -shared -fPIC print_calls.c -o print_calls.so -lgputap
+ * The number is the thread id. cc -shared -fPIC print_calls.c -o print_calls.so -lgputap
  * LD_PRELOAD=libgputap.so.0 GPUTAP_TOOLS=./print_calls.so program */
 #include <gputap/tool.h>
 
@@ -16,7 +17,7 @@ static struct gputap_context *context;
 struct line {
 	char text[8192];
 	size_t used;
-	int ended; /* only what the call has written */
+	int ended; /* only values that the call has written */
 };
 
 static int add_argument(const struct gputap_argument *a, void *user)
@@ -36,7 +37,7 @@ static const char *status_of(const struct gputap_call *call, char text[32])
 	int32_t status;
 	const char *name;
 
-	if (gputap_call_status(call, &status) <= 0) /* it succeeded, or has none */
+	if (gputap_call_status(call, &status) <= 0) /* the call succeeded, or has no status */
 		return "ok";
 	name = gputap_status_name(call->domain, status);
 	snprintf(text, 32, "status %d", status);

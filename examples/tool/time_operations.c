@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* How often each operation was called, and how long it took: a table on stderr when the program
- * ends.
+/* Print how often each operation was called, and how long it took, as a table on stderr when the
+ * program ends.
  *
- * The calls come as records through a buffer: in the program's threads a call costs some ns
- * more, the adding up is done in a thread of gputap's. LD_PRELOAD=libgputap.so.0
- * GPUTAP_TOOLS=./time_operations.so program */
+ * The calls arrive as records through a buffer: in the program's threads a call costs some ns more,
+ * and a gputap thread adds them up. LD_PRELOAD=libgputap.so.0 GPUTAP_TOOLS=./time_operations.so
+ * program */
 #include <gputap/tool.h>
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static struct row {
 	uint64_t calls, ns, longest;
 } rows[DOMAINS][OPERATIONS];
 
-/* One thread calls this: nothing to lock. */
+/* Add up the records. Called in one thread only, so no lock is needed. */
 static void add_up(struct gputap_buffer *from, const struct gputap_record *records, size_t count,
 		   uint64_t lost, void *user)
 {
@@ -75,7 +75,7 @@ static void finish(void *user)
 
 	(void)user;
 	gputap_context_stop(context);
-	gputap_buffer_destroy(buffer); /* hands over the rest */
+	gputap_buffer_destroy(buffer); /* flushes the rest */
 	qsort(all, DOMAINS * OPERATIONS, sizeof *all, by_time);
 	fprintf(stderr, "%-44s %10s %12s %12s %12s\n", "operation", "calls", "total us", "mean us",
 		"longest us");

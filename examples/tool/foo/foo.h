@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The public functions of a small library, and its table: each function leads through an entry
- * of it. */
+/* The public functions of a small library, and its table: each function calls through one of its
+ * entries. */
 #ifndef FOO_H
 #define FOO_H
 
@@ -8,7 +8,7 @@
 
 int foo(int value); /* twice the value */
 
-/* Size first, new entries behind the last: a tool uses what it knows and what is there. */
+/* Size first, new entries at the end: a tool uses the entries that it knows and that exist. */
 struct foo_table {
 	size_t size;
 	int (*foo)(int value);

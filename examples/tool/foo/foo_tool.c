@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool in front of foo(). Compiled with -DNAME='"inner"' and so on, several of them chain. */
+/* A tool in front of foo(). Several of them, compiled with -DNAME='"inner"' and so on, chain. */
 #include "foo.h"
 
 #include <gputap/tool.h>
