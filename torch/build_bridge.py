@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""pip's way to build the package (PEP 517), with nothing but Python and a C++ compiler.
+"""Build the package with pip (PEP 517), with only Python and a C++ compiler.
 
-torch's C++ interface changes with every minor version, so the libraries are built from the headers
-of the torch that is installed, and hold for that minor version only. pip hides installed packages
-from a build: torch is looked for where this Python keeps them. GPUTAP_TORCH names its folder."""
+torch's C++ interface changes with every minor version, so the libraries are built from the
+headers of the installed torch, and are valid for that minor version only. pip hides installed
+packages from a build, so torch is searched where this Python keeps its packages. GPUTAP_TORCH
+names its folder."""
 import base64
 import hashlib
 import os
@@ -23,7 +24,7 @@ FLAGS = ('-std=c++20', '-O2', '-fPIC', '-shared', '-fvisibility=hidden', '-w', '
 
 
 class Wrong(SystemExit):
-    """What keeps it from being built, with the way out."""
+    """A reason why it cannot be built, with the solution."""
 
 
 def gputap_version():
@@ -32,7 +33,7 @@ def gputap_version():
 
 
 def find_torch():
-    """Folder of the installed torch."""
+    """Return the folder of the installed torch."""
     given = os.environ.get('GPUTAP_TORCH')
     folders = [given] if given else [
         os.path.join(folder, 'torch')
@@ -65,7 +66,7 @@ def find_compiler():
 
 
 def gputap_headers():
-    """gputap's own: those of the tree that this stands in."""
+    """Return the folder of gputap headers in this source tree."""
     folder = os.environ.get('GPUTAP_INCLUDE') or os.path.join(os.path.dirname(HERE), 'include')
     if not os.path.isfile(os.path.join(folder, 'gputap', 'tool.h')):
         raise Wrong(f'gputap: its headers are not in {folder}: build in its tree, or name their '
@@ -74,7 +75,7 @@ def gputap_headers():
 
 
 def check_headers(folder, numbers):
-    """That they are there, and of the torch that the folder says it is."""
+    """Check that the headers exist, and have the version that the folder claims."""
     include = os.path.join(folder, 'include')
     if not os.path.isfile(os.path.join(include, 'ATen', 'record_function.h')):
         raise Wrong(f'gputap: {folder} has no C++ headers: install torch from a wheel (pip)')
@@ -87,7 +88,7 @@ def check_headers(folder, numbers):
 
 
 def find_sources(folder):
-    """What is built: without Kineto, no bridge to torch.profiler."""
+    """Return the sources to build: without Kineto, no bridge to torch.profiler."""
     if os.path.isfile(os.path.join(folder, 'include/kineto/libkineto.h')):
         return 'observer', 'bridge'
     print(f'gputap: {folder} has no Kineto: nothing for torch.profiler is built', file=sys.stderr)
@@ -107,8 +108,8 @@ def compile_library(source, folder, output):
 
 
 def write_wheel(tree, wheel, info, files):
-    """Everything beneath @tree and the texts @files (name: text) in folder @info, listed with their
-    digests."""
+    """Write everything below @tree and the texts @files (name: text) in folder @info, listed with
+    their digests."""
     contents = {f'{info}/{name}': text.encode() for name, text in files.items()}
     for folder, _, names in os.walk(tree):
         for name in names:
@@ -126,7 +127,7 @@ def write_wheel(tree, wheel, info, files):
 
 
 def make_wheel(wheel_directory, tree, name, summary, entry_points):
-    """A wheel of @tree for this machine. Return: its file's name."""
+    """Make a wheel of @tree for this machine. Return its file name."""
     release = f'{name}-{gputap_version()}'
     tag = 'py3-none-' + re.sub(r'[-.]', '_', sysconfig.get_platform())
     write_wheel(

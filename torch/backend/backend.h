@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-// torch's device "refdev": what its parts share.
+// torch's device "refdev": declarations that its parts share.
 //
 //   backend_device.cpp     current device and streams, guard, hooks, generator, profiler's stubs
 //   backend_memory.cpp     memory of the device and pinned memory of the host
 //   backend_copies.cpp     copies, fills, conversions
-//   backend_operators.cpp  operators: they check, allocate and launch; the rest is the CPU's
-//   backend_kernels.cpp    the kernels; nothing of torch
+//   backend_operators.cpp  operators: they check, allocate and launch; other operators run on the
+//                          CPU
+//   backend_kernels.cpp    the kernels, independent of torch
 #pragma once
 
 #include <c10/core/CachingDeviceAllocator.h>
@@ -23,17 +24,17 @@ enum { DEVICES_MOST = 16 };
 
 #define REFDEV_CHECK(call) refdev::check_status((call), #call)
 
-// Throws torch's error, with the call that failed.
+// Throw torch's error, with the name of the failed call.
 void check_status(refdevError_t status, const char *call);
 
 // Devices and streams ---------------------------------------------------------
 
-// Never throws: 0 where there is no device.
+// Return the number of devices. Never throws: 0 without a device.
 int count_devices();
 int get_device();
 void set_device(int device);
 
-// That calls of refdev are about @device until the end of the block.
+// Directs calls of refdev to @device until the end of the block.
 class DeviceScope
 {
       public:
@@ -52,7 +53,7 @@ class DeviceScope
 	int before;
 };
 
-// Stream 0 is the device's own; others are made at their first use and stay.
+// Stream 0 is the device's default; others are created at their first use and never destroyed.
 c10::StreamId current_stream(int device);
 refdevStream_t find_stream(int device, c10::StreamId id);
 
@@ -61,7 +62,7 @@ refdevStream_t find_stream(int device, c10::StreamId id);
 c10::DeviceAllocator *device_allocator();
 c10::Allocator *pinned_allocator();
 bool is_pinned(const void *memory);
-// The host's memory is not given back before the device has done what it has now.
+// Do not free the host's memory before the device has completed its current activities.
 void keep_pinned(const void *memory);
 
 } // namespace refdev

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 // Copies between host and device, between devices, between layouts and types; fills.
 //
-// Host memory is copied with refdevMemcpyAsync() where both sides are dense in the same order, else
-// by way of a dense tensor on the side that has other strides. A copy that the host takes part in
-// is waited for, but for pinned memory where the program asked not to.
+// Host memory is copied with refdevMemcpyAsync() if both sides are dense in the same order,
+// otherwise through a dense tensor on the side that has other strides. Copies from or to the host
+// are waited for, except with pinned memory if the program requested a non-blocking copy.
 #include <ATen/ExpandUtils.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/ops/_copy_from.h>
@@ -94,7 +94,7 @@ void copy_bytes(const at::Tensor &from, const at::Tensor &to, refdevMemcpyKind k
 				       find_stream(device, current_stream(device))));
 }
 
-// Both on one device.
+// Copy within one device.
 void copy_here(const at::Tensor &from, const at::Tensor &to)
 {
 	const int device = to.device().index();
@@ -109,11 +109,11 @@ void copy_here(const at::Tensor &from, const at::Tensor &to)
 
 	if (kernel && plan_elementwise(&e, to, {from}))
 		launch(device, kernel, e, e.count);
-	else // of a type that no kernel knows
+	else // of a type that no kernel supports
 		to.copy_(from.to(at::kCPU).to(to.scalar_type()));
 }
 
-// The streams of both devices wait for each other: @from's does the copy.
+// Copy between devices. The streams of both devices wait for each other: @from's does the copy.
 void copy_across(const at::Tensor &from, const at::Tensor &to)
 {
 	const int source = from.device().index(), target = to.device().index();
@@ -139,7 +139,7 @@ void copy_across(const at::Tensor &from, const at::Tensor &to)
 	REFDEV_CHECK(refdevEventDestroy(event));
 }
 
-// One side is the host; both dense, of one layout and type.
+// Copy from or to the host; both sides are dense, of one layout and type.
 void copy_host(const at::Tensor &from, const at::Tensor &to, bool non_blocking)
 {
 	const bool in = is_here(to);
@@ -169,7 +169,7 @@ at::Tensor copy_from(const at::Tensor &from, const at::Tensor &to, bool non_bloc
 		else
 			copy_host(source, to, non_blocking);
 	} else if (is_here(to)) {
-		// made right where it comes from, if the host has it, else here
+		// convert on the source's side if that is this device, else here
 		const auto type = is_here(source) ? source.scalar_type() : to.scalar_type();
 		const at::Tensor dense = source.to(type).contiguous();
 		const at::Tensor landed = at::empty(to.sizes(), to.options().dtype(type));

@@ -2,8 +2,8 @@
 // The device as torch sees it: the guard (current device, streams, events), hooks, the generator,
 // and the stubs of its profiler that measure an operator between two events.
 //
-// A thread's current device and streams are its own. Streams of torch's pool are made at their
-// first use; nothing of them is destroyed at the process' end.
+// Each thread has its own current device and streams. Streams of torch's pool are created at their
+// first use; none is destroyed at the end of the process.
 #include <mutex>
 
 #include <ATen/CPUGeneratorImpl.h>
@@ -27,7 +27,7 @@ thread_local int device_now;
 thread_local c10::StreamId stream_now[DEVICES_MOST];
 
 std::mutex pool_lock;
-refdevStream_t pool[DEVICES_MOST][POOL_STREAMS + 1]; // 0 is not used
+refdevStream_t pool[DEVICES_MOST][POOL_STREAMS + 1]; // index 0 is not used
 unsigned pool_next[DEVICES_MOST];
 
 c10::Stream make_stream(int device, c10::StreamId id)
@@ -230,7 +230,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
 
 C10_REGISTER_GUARD_IMPL(PrivateUse1, Guard);
 
-// Random numbers are the CPU's: a generator has one of the CPU's inside, which operators get.
+// A generator of random numbers. It contains a CPU generator, which operators use.
 struct Generator final : c10::GeneratorImpl {
 	at::Generator host;
 
@@ -348,7 +348,7 @@ struct Hooks final : at::PrivateUse1HooksInterface {
 	}
 };
 
-// torch.autograd.profiler without Kineto: operators between two events of their stream.
+// torch.autograd.profiler without Kineto: times operators with two events on their stream.
 struct Stubs final : torch::profiler::impl::ProfilerStubs {
 	using Event = torch::profiler::impl::ProfilerVoidEventStub;
 
@@ -442,7 +442,7 @@ REFDEV_EXPORT int refdev_torch_device_count(void)
 	return refdev::count_devices();
 }
 
-// Return: 1: the device is that of the process which forked this one.
+// Return 1 if the device belongs to the process that forked this one.
 REFDEV_EXPORT int refdev_torch_is_forked(void)
 {
 	int count;
@@ -463,7 +463,7 @@ REFDEV_EXPORT uint64_t refdev_torch_first_seed(int device)
 	return refdev::default_generator(device).current_seed();
 }
 
-// Return: how long the state is; nothing is written to less @room.
+// Return the length of the state; nothing is written if @room is less.
 REFDEV_EXPORT size_t refdev_torch_get_state(int device, void *state, size_t room)
 {
 	const at::Tensor t = refdev::default_generator(device).get_state();
@@ -473,7 +473,7 @@ REFDEV_EXPORT size_t refdev_torch_get_state(int device, void *state, size_t room
 	return t.nbytes();
 }
 
-// Return: 0; 1: it is no state.
+// Return 0; 1 if the state is invalid.
 REFDEV_EXPORT int refdev_torch_set_state(int device, const void *state, size_t bytes)
 {
 	at::Generator generator = refdev::default_generator(device);

@@ -7,7 +7,7 @@ namespace refdev
 {
 
 const at::Generator &default_generator(int device);
-// The generator of the CPU's that @generator, one of the device's, draws its numbers from.
+// Return the CPU generator from which @generator, one of the device's, draws its numbers.
 at::Generator host_generator(const at::Generator &generator);
 
 } // namespace refdev

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // The kernels themselves. A group works on GROUP_ITEMS elements, rows or columns.
-// Locking: none; a kernel is registered at its first launch, and twice does no harm.
+// Locking: none; a kernel is registered at its first launch, and registering it twice is harmless.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -18,7 +18,7 @@ struct Range {
 	int64_t begin, end;
 };
 
-// What of @count items this group has.
+// Return this group's part of @count items.
 Range range_of(const refdevGroup *g, int64_t count)
 {
 	const int64_t begin = int64_t(g->index.x) * g->block.x;
@@ -28,7 +28,7 @@ Range range_of(const refdevGroup *g, int64_t count)
 
 // Element by element ----------------------------------------------------------
 
-// Calls row(offsets, length) for the stretches of the innermost dimension that a group has.
+// Call row(offsets, length) for each part of the innermost dimension that belongs to a group.
 template <typename F> void each_row(const refdevGroup *g, const Elementwise &e, F row)
 {
 	const Range range = range_of(g, e.count);
@@ -57,7 +57,7 @@ template <typename F> void each_row(const refdevGroup *g, const Elementwise &e, 
 	}
 }
 
-// Where operand @o begins, and how far apart its elements are; a value has its place in @value.
+// Return the start of operand @o, and the distance of its elements; a value is copied to @value.
 template <typename T>
 const T *find_operand(const Elementwise &e, int o, const int64_t *offsets, T *value,
 		      int64_t *stride)
@@ -335,7 +335,7 @@ template <typename T> void run_layer_norm_backward(const refdevGroup *g, const v
 	}
 }
 
-// A column a thread: gradients of weight and bias.
+// One column per thread: gradients of weight and bias.
 template <typename T>
 void run_layer_norm_backward_weights(const refdevGroup *g, const void *arguments)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// The kernels that the backend launches, and what each gets as its arguments. They know nothing of
-// torch: plain C++ on the device's memory, a group a call.
+// The kernels that the backend launches, and the arguments of each. They are independent of torch:
+// plain C++ on the device's memory, one group per call.
 #pragma once
 
 #include <cstdint>
@@ -49,18 +49,18 @@ enum Operation {
 	OPERATION_COUNT
 };
 
-// Out of operands: element by element. Operand 0 is written. One of no address is a value.
+// An elementwise operation. Operand 0 is written. An operand without an address is a value.
 struct Elementwise {
 	int64_t count;
 	int32_t dims, operands;
-	int64_t sizes[DIMS_MOST]; // the last changes first
+	int64_t sizes[DIMS_MOST]; // fastest-changing dimension last
 	int64_t strides[OPERANDS_MOST][DIMS_MOST];
 	void *data[OPERANDS_MOST];
 	double values[OPERANDS_MOST];
 	double scalar;
 };
 
-// Each of @count outputs is the sum of what its input's reduced dimensions have.
+// Each of @count outputs is the sum over the input's reduced dimensions.
 struct Reduction {
 	int64_t count, reduced_count;
 	int32_t dims, reduced_dims;
@@ -70,10 +70,10 @@ struct Reduction {
 	void *out;
 };
 
-// Rows of @length elements, @inner apart; contiguous.
+// Contiguous rows of @length elements, @inner apart.
 struct Rows {
 	int64_t count, length, inner;
-	const void *in, *other; // of a backward: the gradient, and what the forward gave
+	const void *in, *other; // for a backward pass: the gradient and the forward pass's result
 	void *out;
 };
 
@@ -84,18 +84,19 @@ struct LayerNorm {
 	void *out, *mean, *rstd, *weight_gradient, *bias_gradient;
 };
 
-// out = beta * bias + alpha * a b, for each of a batch. Strides of batch, row and column.
+// out = beta * bias + alpha * a b, for each matrix of a batch. Strides of batch, row and column.
 struct Gemm {
 	int64_t batch, rows, columns, inner;
 	int64_t a_strides[3], b_strides[3], bias_strides[3], out_strides[3];
 	double alpha, beta;
-	const void *a, *b, *bias; // bias: NULL: none
+	const void *a, *b, *bias; // bias may be NULL
 	void *out;
 };
 
-// Return: a kernel that is registered with the device, NULL: there is none for the type.
+// Return a kernel that is registered with the device; NULL if there is none for the type.
 refdevKernel_t find_kernel(Operation operation, Type type);
-// Of elements of @bytes: 1, 2, 4, 8, 16. @copy: from operand 1; otherwise the value's bits.
+// Return a kernel that moves elements of @bytes: 1, 2, 4, 8, 16. @copy: copies operand 1; otherwise
+// writes the value's bits.
 refdevKernel_t find_move_kernel(bool copy, unsigned bytes);
 
 // Types that copies convert between.

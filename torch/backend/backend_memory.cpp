@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-// Memory of the device. What is freed is kept for the stream that it was allocated on: work that
-// comes after in that stream cannot meet work that still uses it, so nothing waits. Memory that
-// other streams used as well (record_stream) comes back when events of theirs have passed.
+// Allocator of device memory. Freed memory is kept for the stream that it was allocated on: later
+// activities of that stream start only after those that still use it, so no wait is needed. Memory
+// that other streams also used (record_stream) is reused after events on those streams have
+// completed.
 //
 //   allocated ── release() ──┬─ one stream ──────────────────► kept ── allocate() ──► allocated
 //                            └─ others too ──► pending, events ──┘ └── emptyCache() ──► freed
 //
-// Locking: `lock`, a leaf but for the calls of refdev. torch's profiler is notified without it.
-// Never here: destructors at the process' end; tensors may die later.
+// Locking: `lock`, a leaf except for the calls of refdev. torch's profiler is notified without it.
+// Never here: destructors at the end of the process; tensors may be destroyed later.
 #include <map>
 #include <mutex>
 #include <unordered_map>
@@ -28,7 +29,7 @@ struct Block {
 	int device;
 	c10::StreamId stream;
 	std::vector<c10::StreamId> others;
-	std::vector<refdevEvent_t> events; // of others, once it is freed
+	std::vector<refdevEvent_t> events; // of other streams, once it is freed
 };
 
 using c10::CachingAllocator::Stat;
@@ -69,7 +70,7 @@ class Allocator final : public c10::DeviceAllocator
 	void put_block(void *memory);
 
       private:
-	// A kept block's place: its stream and how large it is.
+	// A kept block's key: its stream and size.
 	using Kept = std::multimap<std::pair<c10::StreamId, size_t>, Block *>;
 
 	std::mutex lock;
@@ -231,7 +232,7 @@ Block *Allocator::get_block(int device, size_t asked)
 	return b;
 }
 
-// The smallest that serves, and is not twice what is needed.
+// Return the smallest sufficient block that is less than twice the needed size.
 Block *Allocator::find_kept(int device, c10::StreamId stream, size_t bytes)
 {
 	Kept &k = kept[size_t(device)];
@@ -311,7 +312,7 @@ void Allocator::collect_pending()
 	}
 }
 
-// Gives all that nobody has back to the device.
+// Return all unused memory to the device.
 void Allocator::free_kept(int device)
 {
 	Kept &k = kept[size_t(device)];
@@ -350,7 +351,7 @@ void release(void *memory)
 
 struct Pinned {
 	size_t bytes;
-	bool in_use; // by a copy that nobody has waited for
+	bool in_use; // used by a copy that has not been waited for
 };
 
 std::mutex pinned_lock;
@@ -362,7 +363,7 @@ std::map<uintptr_t, Pinned> &pinned()
 	return *p;
 }
 
-// Under pinned_lock. Return: whose block it lies in, or the end.
+// Return the block that contains @memory, or the end. The caller holds pinned_lock.
 std::map<uintptr_t, Pinned>::iterator find_pinned(const void *memory)
 {
 	const auto address = reinterpret_cast<uintptr_t>(memory);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-// torch's operators on the device. What torch calls structured is registered by its `out` form
-// alone: torch makes the function and the in-place form of it, and has checked shapes and types by
-// then. An operator whose types or layouts no kernel knows, and each that is not here, is the
-// CPU's: its tensors are copied there and back.
+// torch's operators on the device. An operator that torch calls structured is registered only in
+// its `out` form: torch derives the functional and the in-place form, and has checked shapes and
+// types before the call. Operators whose types or layouts no kernel supports, and all that are not
+// here, run on the CPU: their tensors are copied there and back.
 #include <ATen/EmptyTensor.h>
 #include <ATen/ExpandUtils.h>
 #include <ATen/MemoryOverlap.h>
@@ -29,9 +29,10 @@ using at::Scalar;
 using at::Tensor;
 using OptionalTensor = std::optional<Tensor>;
 
-// What is the CPU's -----------------------------------------------------------
+// Run on the CPU --------------------------------------------------------------
 
-// Generators of the device are replaced by the CPU's inside of them, and none by the default one.
+// Replace the device's generators with the CPU generators that they contain, and a missing one with
+// the default generator.
 void run_on_cpu(const c10::OperatorHandle &op, torch::jit::Stack *stack)
 {
 	const auto &arguments = op.schema().arguments();
@@ -95,7 +96,7 @@ void record_stream(Tensor &t, at::Stream s)
 
 // Element by element ----------------------------------------------------------
 
-// Of the CPU, no dimensions. Without an operator of torch's, which profilers would see.
+// Read a CPU tensor without dimensions. Calls no operator of torch, which profilers would see.
 double read_value(const Tensor &t)
 {
 	switch (t.scalar_type()) {
@@ -106,7 +107,7 @@ double read_value(const Tensor &t)
 	}
 }
 
-// Return: false: no kernel does it.
+// Return false if no kernel supports the operation.
 bool launch_each(Operation operation, const Tensor &out, std::initializer_list<Tensor> in,
 		 double scalar = 0)
 {
@@ -123,7 +124,8 @@ bool launch_each(Operation operation, const Tensor &out, std::initializer_list<T
 	for (Tensor &t : operands) {
 		is_value[o] = t.dim() == 0 && t.device().is_cpu() && !t.is_complex();
 		if (is_value[o]) {
-			// a float in an operation of integers makes floats: out is then one
+			// a float operand in an operation of integers gives floats: out is then a
+			// float tensor
 			if (type == INT64 &&
 			    (t.is_floating_point() || std::abs(read_value(t)) > double(1LL << 52)))
 				return false;
@@ -148,7 +150,7 @@ bool launch_each(Operation operation, const Tensor &out, std::initializer_list<T
 	return true;
 }
 
-// Gives @out the shape that the operands have together.
+// Give @out the common shape of the operands.
 void shape_like(const Tensor &out, std::initializer_list<Tensor> in)
 {
 	at::DimVector sizes;
@@ -257,7 +259,7 @@ Tensor &gelu_backward_out(const Tensor &gradient, const Tensor &a, c10::string_v
 
 // Sums ------------------------------------------------------------------------
 
-// @out has the shape that torch gave it, with or without the reduced dimensions.
+// @out has the shape from torch, with or without the reduced dimensions.
 bool launch_reduction(Operation operation, const Tensor &in, at::OptionalIntArrayRef dims,
 		      const Tensor &out)
 {
@@ -287,7 +289,7 @@ bool launch_reduction(Operation operation, const Tensor &in, at::OptionalIntArra
 	r.in = in.data_ptr();
 	r.out = out.data_ptr();
 	if (out.numel() != r.count)
-		return false; // given by the program, and of another shape
+		return false; // the program's tensor, with another shape
 	if (r.count)
 		launch(in.device().index(), find_kernel(operation, type), r, r.count);
 	return true;
@@ -359,7 +361,7 @@ const void *address_of(const Tensor &t)
 	return t.defined() ? t.data_ptr() : nullptr;
 }
 
-// Dense, or undefined
+// Return a dense tensor, or an undefined one.
 Tensor dense(const OptionalTensor &t)
 {
 	return t && t->defined() ? t->contiguous() : Tensor();
@@ -456,7 +458,7 @@ void put_strides(int64_t *strides, const Tensor &t)
 	strides[2] = t.stride(-1);
 }
 
-// @a, @b, @out: of two dimensions or three. @bias: of any shape that spreads to @out's; undefined.
+// @a, @b, @out: with two or three dimensions. @bias: broadcasts to @out's shape, or is undefined.
 bool launch_gemm(const Tensor &a, const Tensor &b, const Tensor &bias, double beta, double alpha,
 		 const Tensor &out)
 {
@@ -518,7 +520,7 @@ Tensor &sum_product_out(const Tensor &bias, const Tensor &a, const Tensor &b, co
 
 // The rest --------------------------------------------------------------------
 
-// torch has made @out in its function's form; a program's own may have any size.
+// torch has made @out for the functional form; one that the program provides may have any size.
 Tensor &cat_out(const at::ITensorListRef &tensors, int64_t dim, Tensor &out)
 {
 	at::DimVector sizes;
@@ -526,7 +528,7 @@ Tensor &cat_out(const at::ITensorListRef &tensors, int64_t dim, Tensor &out)
 
 	for (const Tensor &t : tensors) {
 		if (t.dim() == 1 && !t.size(0))
-			continue; // an old rule: it has no say
+			continue; // legacy rule: skip empty 1-d tensors
 		dim = at::maybe_wrap_dim(dim, t.dim());
 		sizes = at::DimVector(t.sizes());
 		length += t.size(dim);
@@ -544,7 +546,7 @@ Tensor &cat_out(const at::ITensorListRef &tensors, int64_t dim, Tensor &out)
 	return out;
 }
 
-// Here, not by its `out` form, which the CPU resizes with a warning.
+// Registered directly, not in the `out` form, which the CPU resizes with a warning.
 Tensor mse_loss(const Tensor &a, const Tensor &b, int64_t reduction)
 {
 	const Tensor squares = at::pow(at::sub(a, b), 2);
@@ -562,7 +564,7 @@ Tensor mse_loss_backward(const Tensor &gradient, const Tensor &a, const Tensor &
 	return at::mul(at::mul(at::sub(a, b), 2 / count), gradient);
 }
 
-// Attention by matrix products and softmax: none of its fused forms is here.
+// Choose attention through matrix products and softmax, as no fused form is implemented.
 int64_t choose_attention(const Tensor &, const Tensor &, const Tensor &, const OptionalTensor &,
 			 double, bool, std::optional<double>, bool)
 {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""pip's way to build the device "refdev" (PEP 517): as the bridge is built, from the headers of the
-installed torch, and for its minor version only. GPUTAP_REFDEV names librefdev.so.1 where it is
-neither built beside this checkout (build/soft/refdev) nor installed."""
+"""Build the device "refdev" with pip (PEP 517), like the bridge: from the headers of the
+installed torch, and for its minor version only. GPUTAP_REFDEV names librefdev.so.1 if it is
+neither built in this checkout (build/soft/refdev) nor installed."""
 import os
 import subprocess
 import sys
@@ -19,7 +19,7 @@ FLAGS = tuple(f for f in bridge.FLAGS if f != '-shared')
 
 
 def find_refdev():
-    """The library that the device is, and the folder of its header."""
+    """Return the device's library, and the folder of its header."""
     given = os.environ.get('GPUTAP_REFDEV')
     places = [given] if given else [
         os.path.join(folder, LIBRARY)

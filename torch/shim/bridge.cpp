@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-// Shows gputap's runtimes and vendors' plug-ins to torch.profiler: a child profiler of Kineto.
+// A child profiler of Kineto: shows gputap's runtimes and vendors' plug-ins to torch.profiler.
 //
-//   records of gputap's tool API ─┐                             at stop()
+//   records from gputap tool API ─┐                             at stop()
 //                                 ├─► one table of activities ─────────────► Kineto
 //   records of libgputap-plugin ──┘   (bridge_records.h)      processTrace()
 //            (bridge_sources.h)
 //
-// The table lies in the buffer that Kineto keeps with the trace, and goes with it.
-// Built from the installed torch's headers; needs libkineto::api() of libtorch_cpu, and gputap's
-// libraries, which are opened by name: without them there are no records of theirs.
-// Never here: static destructors (Kineto ends open sessions after them), exceptions that leave.
+// The table is in the buffer that Kineto keeps with the trace, and is destroyed with it. Built from
+// the installed torch's headers; needs libkineto::api() of libtorch_cpu, and gputap's libraries,
+// which are loaded with dlopen(): without a library there are none of its records.
+// Never here: static destructors (Kineto ends open sessions after them), exceptions that escape.
 #include <ctime>
 #include <set>
 
@@ -19,7 +19,7 @@
 namespace
 {
 
-// that the end of a profile waits for work which has been submitted
+// limit of the wait for submitted activities at the end of a profile
 const uint64_t DRAIN_NS = 200000000;
 
 uint64_t now_ns(clockid_t clock)
@@ -78,9 +78,9 @@ lk::ResourceInfo stream_row(int32_t device, int32_t stream)
 const ActivityType device_types[] = {ActivityType::CONCURRENT_KERNEL, ActivityType::GPU_MEMCPY,
 				     ActivityType::GPU_MEMSET};
 
-// What a profile records. Kineto's types say it, with the filters of torch 2.13. Where torch knows
-// no device of ours, it drops what the user has requested of one: Python passes that on
-// (devices_wanted).
+// Return the types that a profile records, from Kineto's types, with the filters of torch 2.13. If
+// torch does not know one of our devices, it drops the types that the user has requested for that
+// device; Python passes them on (devices_wanted).
 std::set<ActivityType> wanted_types(bridge &b, const std::set<ActivityType> &types)
 {
 	std::set<ActivityType> wanted = types;
@@ -90,9 +90,9 @@ std::set<ActivityType> wanted_types(bridge &b, const std::set<ActivityType> &typ
 			wanted.insert(device_types[i]);
 		else
 			wanted.erase(device_types[i]);
-	b.devices_wanted = -1; // of this profile alone
+	b.devices_wanted = -1; // for this profile only
 	if (wanted.count(ActivityType::PRIVATEUSE1_RUNTIME))
-		wanted.insert(ActivityType::CUDA_RUNTIME); // as which our calls are shown
+		wanted.insert(ActivityType::CUDA_RUNTIME); // shown as the type of our calls
 	return wanted;
 }
 
@@ -106,7 +106,7 @@ bool has_ours(const std::set<ActivityType> &types)
 	       std::any_of(std::begin(calls), std::end(calls), has);
 }
 
-// As bits of pu1ActivityKind.
+// Return the types as bits of pu1ActivityKind.
 uint64_t plugin_kinds(const std::set<ActivityType> &types, bool has_devices)
 {
 	uint64_t kinds = has_devices ? 1u << PU1_KIND_SYNCHRONIZATION | 1u << PU1_KIND_COUNTER : 0;
@@ -157,7 +157,7 @@ class session final : public lk::IActivityProfilerSession
 	}
 	std::unique_ptr<lk::DeviceInfo> getDeviceInfo() override
 	{
-		// one alone: without any, Kineto adds "GPU 0" to "GPU 15", for those beside us
+		// only one row: without any, Kineto adds "GPU 0" to "GPU 15"
 		return first_row() ? std::make_unique<lk::DeviceInfo>(device_row(*first_row()))
 				   : nullptr;
 	}
@@ -227,7 +227,7 @@ class session final : public lk::IActivityProfilerSession
 	void hand_samples(lk::ActivityLogger &logger, int64_t from, int64_t to);
 	void hand_rows(lk::ActivityLogger &logger, int64_t from);
 
-	// Whose row getDeviceInfo() is. nullptr: none's.
+	// Return the device whose row getDeviceInfo() returns; nullptr: none.
 	const int32_t *first_row() const
 	{
 		return rows_.empty() || beside_gpus_ ? nullptr : &rows_.begin()->first;
@@ -247,11 +247,11 @@ class session final : public lk::IActivityProfilerSession
 	};
 	const std::set<ActivityType> types_;
 	const std::string config_;
-	const bool beside_gpus_;   // CUDA's, ROCm's or XPU's are in this profile, too
-	bool has_devices_ = false; // some device work is wanted
-	bool has_plugins_ = false; // plug-ins record in this profile
+	const bool beside_gpus_;   // true if CUDA, ROCm or XPU is also in this profile
+	bool has_devices_ = false; // true if some GPU activity is requested
+	bool has_plugins_ = false; // true if plug-ins record in this profile
 	bool open_ = false;
-	bool has_cuda_ = false; // CUDA's work comes from us in this profile
+	bool has_cuda_ = false; // true if CUDA activities come from us in this profile
 	uint64_t lost_before_ = 0;
 	gputap_clock_pair began_ = {}, ended_ = {};
 	std::map<int32_t, row> rows_;
@@ -279,7 +279,7 @@ void session::start()
 		began_.size = ended_.size = sizeof began_;
 		tool.gputap_clock_read(&began_);
 		tool.gputap_context_start(b.context);
-		// one way only: not beside Kineto's own
+		// CUDA from one source only: never together with Kineto's own
 		has_cuda_ = b.takes_cuda && !beside_gpus_ && b.cuda_context &&
 			    !tool.gputap_context_start(b.cuda_context);
 	}
@@ -288,7 +288,7 @@ void session::start()
 	asked.take_pages = [](void *pages, size_t bytes, void *table_) {
 		static_cast<table *>(table_)->take_pages(pages, bytes);
 	};
-	asked.user = &records_; // of this session: it alone reads them
+	asked.user = &records_; // of this session, the only reader of them
 	asked.kinds = plugin_kinds(types_, has_devices_);
 	has_plugins_ = b.plugin_count && asked.kinds;
 	if (has_plugins_)
@@ -296,7 +296,7 @@ void session::start()
 	status_ = lk::TraceStatus::RECORDING;
 }
 
-// Nothing is recorded any more, and what was is in @records_ and @samples_.
+// Stop recording. Afterwards all records are in @records_ and @samples_.
 void session::close_sources()
 {
 	bridge &b = the();
@@ -356,8 +356,8 @@ bool session::is_wanted(const record &r) const
 	return types_.count(type_of(r)) != 0;
 }
 
-// What CLOCK_REALTIME is ahead of CLOCK_BOOTTIME moves: from its value at the session's begin to
-// that at its end.
+// Convert times from CLOCK_BOOTTIME to CLOCK_REALTIME. The offset drifts linearly from its value at
+// the session's start to that at its end.
 void session::set_times(record &r) const
 {
 	const int64_t first = (int64_t)(began_.realtime - began_.boottime),
@@ -369,7 +369,7 @@ void session::set_times(record &r) const
 	r.start += offset, r.end += offset;
 }
 
-// Times, and what is not within the window.
+// Convert the times, and cut records outside the window.
 void session::place_records(int64_t from, int64_t to)
 {
 	bridge &b = the();
@@ -417,13 +417,13 @@ void session::hand_over(lk::ActivityLogger &logger, lk::getLinkedActivityCallbac
 	buffer_->activities.push_back(std::move(own));
 	records.each([&](activity &a) {
 		const record &r = a.r;
-		const uint64_t id = r.op ? r.op : r.user; // outside operators: the user's range
+		const uint64_t id = r.op ? r.op : r.user; // outside of operators: the user's range
 
 		if (r.cut)
 			return;
 		if (id != last_id)
 			last_id = id, last = id ? linked((int32_t)id) : nullptr;
-		// torch counts all that is linked as work of the operator: not what waits
+		// torch counts all linked records as GPU time of the operator: do not link waits
 		if (type_of(r) != ActivityType::CUDA_SYNC) {
 			a.linked = last;
 			b.unlinked += !last && !r.call;
@@ -458,7 +458,7 @@ void session::hand_samples(lk::ActivityLogger &logger, int64_t from, int64_t to)
 void session::hand_rows(lk::ActivityLogger &logger, int64_t from)
 {
 	for (const auto &[device, row] : rows_) {
-		if (!first_row() || device != *first_row()) // that one: getDeviceInfo()
+		if (!first_row() || device != *first_row()) // the first is in getDeviceInfo()
 			logger.handleDeviceInfo(device_row(device), from);
 		for (int32_t stream : row.streams)
 			logger.handleResourceInfo(stream_row(device, stream), from);
@@ -476,7 +476,7 @@ class profiler final : public lk::IActivityProfiler
 	{
 		return types_;
 	}
-	// nullptr: there is nothing to record, torch goes on without us
+	// nullptr: nothing to record, torch continues without us
 	std::unique_ptr<lk::IActivityProfilerSession> configure(const std::set<ActivityType> &types,
 								const lk::Config &config) override
 	{
@@ -506,7 +506,7 @@ class profiler final : public lk::IActivityProfiler
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
-// @tool_library, @plugin_library: of dlopen(), or NULL. Return: 0; 1: it has been.
+// @tool_library, @plugin_library: from dlopen(), or NULL. Return 0; 1 if already registered.
 EXPORT int gputap_bridge_register(void *tool_library, void *plugin_library)
 {
 	bridge &b = the();
@@ -519,29 +519,30 @@ EXPORT int gputap_bridge_register(void *tool_library, void *plugin_library)
 	return 0;
 }
 
-// Whether profiles that begin from now on have plug-ins' waits without being asked by torch, which
-// asks for CUDA's alone.
+// Show plug-ins' waits in profiles that begin from now on, even if torch does not request them: it
+// requests only CUDA's.
 EXPORT void gputap_bridge_show_waits(int show)
 {
 	the().shows_waits = show != 0;
 }
 
-// Which device work the profile that is prepared next has: bits of kernels, copies and fills, where
-// torch does not know the devices that the user has requested. Negative: as Kineto says.
+// Set the GPU activities of the profile that is prepared next: bits of kernels, memcpys and
+// memsets, in case torch does not know the devices that the user has requested. Negative: use
+// Kineto's types.
 EXPORT void gputap_bridge_want_devices(int bits)
 {
 	the().devices_wanted = bits;
 }
 
-// Whether profiles that begin from now on have CUDA's calls and work from us, where Kineto does not
-// record them itself.
+// Take CUDA's calls and activities from us in profiles that begin from now on, unless Kineto
+// records them itself.
 EXPORT void gputap_bridge_take_cuda(int take)
 {
 	the().takes_cuda = take != 0;
 }
 
-// Of the last profile: "kept", "outside", "unlinked", "lost", "unfinished", "unshown",
-// "processing_ns"; and "plugins", "record_bytes", "block_bytes".
+// Return a count of the last profile: "kept", "outside", "unlinked", "lost", "unfinished",
+// "unshown", "processing_ns"; and "plugins", "record_bytes", "block_bytes".
 EXPORT int64_t gputap_bridge_count(const char *what)
 {
 	const bridge &b = the();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-// Records as Kineto is given them: where they lie, their names, the numbers that link them.
+// Records in the form that Kineto takes: their memory, names, and the numbers that link them.
 //
-//   table:  block ── block ── ..      each of BLOCK activities, which never move
-//   activity: | vtable | linked | record |    what Kineto asks, answered from the record
+//   table:  block ── block ── ...     each of BLOCK activities, which never move
+//   activity: | vtable | linked | record |    Kineto's questions are answered from the record
 //
-// A table lies in the buffer that Kineto keeps with the trace (holder), and goes with it.
+// A table is in the buffer that Kineto keeps with the trace (holder), and is destroyed with it.
 #ifndef GPUTAP_TORCH_BRIDGE_RECORDS_H
 #define GPUTAP_TORCH_BRIDGE_RECORDS_H
 
@@ -32,25 +32,25 @@ namespace
 {
 
 enum {
-	FIRST_FLOW = 1 << 30, // Kineto's other profilers number from 1
-	SOURCES = 17,         // gputap's own runtimes, and each plug-in that there may be
+	FIRST_FLOW = 1 << 30, // Kineto's other profilers count from 1
+	SOURCES = 17,         // gputap's own runtimes, and each possible plug-in
 };
 
 struct record {
-	uint64_t start, end; // CLOCK_REALTIME in ns; of source 0 CLOCK_BOOTTIME, until they are
-			     // handed over
+	uint64_t start, end; // CLOCK_REALTIME in ns; source 0: CLOCK_BOOTTIME until
+			     // they are handed over
 	uint64_t op, user;   // tops of the submitting thread's stacks
 	uint64_t correlation;
 	uint64_t bytes;
 	const char *name; // stays
 	uint32_t grid[3], block[3];
 	int32_t device, stream; // calls: process and thread
-	uint32_t flow;          // 0: nothing to link
-	uint8_t source;         // 0: gputap's runtimes; else a plug-in's index + 1
+	uint32_t flow;          // 0: no link
+	uint8_t source;         // 0: gputap's runtimes; otherwise a plug-in's index + 1
 	uint8_t type;           // ActivityType
 	bool call;
-	bool starts; // calls: the flow begins here
-	bool cut;    // it is not within the window
+	bool starts; // calls: true if the flow starts here
+	bool cut;    // true if outside the window
 };
 
 ActivityType type_of(const record &r)
@@ -164,7 +164,7 @@ class activity final : public lk::ITraceActivity
 
 enum { BLOCK = 2048 };
 
-// Activities in blocks that stay where they are. No function throws.
+// Activities in blocks that never move. No function throws.
 class table
 {
       public:
@@ -178,7 +178,7 @@ class table
 	void clear()
 	{
 		for (const slab &s : slabs_)
-			munmap(s.at, s.bytes); // no activity's destructor does anything
+			munmap(s.at, s.bytes); // activities' destructors do nothing
 		for (const slab &s : spare_)
 			munmap(s.at, s.bytes);
 		slabs_.clear();
@@ -186,7 +186,7 @@ class table
 		blocks_.clear();
 		count_ = used_ = 0;
 	}
-	// Pages that are the table's from now on: better than new ones, which the kernel clears.
+	// Give pages to the table. They are better than new ones, which the kernel must clear.
 	void take_pages(void *pages, size_t bytes)
 	{
 		if (!make_room(spare_))
@@ -202,7 +202,7 @@ class table
 		std::swap(count_, other.count_);
 		std::swap(used_, other.used_);
 	}
-	// Return: false: no memory.
+	// Return false if memory ran out.
 	bool add(const record &r)
 	{
 		if (count_ == blocks_.size() * BLOCK && !grow())
@@ -242,7 +242,8 @@ class table
 		}
 		return true;
 	}
-	// What is lent; else at first one block, then several in a large page.
+	// Add memory: pages from take_pages() first; otherwise one block at first, then several in
+	// a large page.
 	bool add_slab()
 	{
 		const size_t bytes = slabs_.empty() ? BLOCK_BYTES : SLAB_BYTES;
@@ -279,7 +280,7 @@ class table
 	size_t count_ = 0, used_ = 0; // bytes of the last slab
 };
 
-// Lies in the buffer that Kineto keeps with the trace.
+// Owner of a table in the buffer that Kineto keeps with the trace.
 class holder final : public lk::GenericTraceActivity
 {
       public:
@@ -291,12 +292,12 @@ class holder final : public lk::GenericTraceActivity
 
 // Names ---------------------------------------------------------------------------------------
 
-// Kineto writes names of calls and kernels into JSON as they are: with quotes it is broken, and
-// what is not ASCII makes the whole name "unknown".
+// Kineto writes names of calls and kernels into JSON as they are: quotes break it, and a character
+// that is not ASCII makes the whole name "unknown".
 class names
 {
       public:
-	// @text: stays, and so does what is returned.
+	// Return a clean name. @text must stay valid, as the returned text does.
 	const char *clean(const char *text)
 	{
 		entry &e = recent_[((uintptr_t)text >> 3) % RECENT];
@@ -305,7 +306,7 @@ class names
 			e = {text, is_clean(text) ? text : mend(text)};
 		return e.to;
 	}
-	// The same of a kernel, by its name in C++, as Kineto calls its own.
+	// Return the same for a kernel, demangled as Kineto's own kernels are.
 	const char *clean_kernel(const char *text)
 	{
 		entry &e = recent_[((uintptr_t)text >> 3) % RECENT];
@@ -362,16 +363,16 @@ class names
 
 // Flows ---------------------------------------------------------------------------------------
 
-// Device work's correlations get numbers of 31 bits, and their calls the same. One for each
-// source: the numbers of one are not another's. Where correlations lie near each other, as they
-// do, a slot is found by its place, else by hashing.
+// Map correlations of GPU activities and of their calls to 31-bit numbers. Each source has one, as
+// their correlations are independent. If correlations are close together, as usual, they index the
+// slots directly, otherwise through a hash.
 class flows
 {
       public:
 	struct slot {
 		uint64_t key;
 		uint32_t flow;
-		bool is_work; // else something waits
+		bool is_work; // otherwise a wait
 		bool started;
 	};
 	void expect(uint64_t key)
@@ -390,7 +391,7 @@ class flows
 		if (count_)
 			slots_.assign(dense_ ? most_ - least_ + 1 : room, {});
 	}
-	// nullptr: there is none
+	// Return the slot, or nullptr if there is none.
 	slot *find(uint64_t key, uint32_t *add)
 	{
 		if (!key || slots_.empty() || key < least_ || key > most_)
@@ -431,8 +432,8 @@ void number_calls(flows *f, table &records, bool driver)
 	});
 }
 
-// torch takes two starts of one flow for a collision: where the driver's call inside of the
-// runtime's is recorded too, the runtime's is the start.
+// Number the flows. torch takes two starts of one flow for a collision: if the driver's call inside
+// a runtime's call is also recorded, the runtime's is the start.
 void number_flows(table &records)
 {
 	std::vector<flows> f(SOURCES);

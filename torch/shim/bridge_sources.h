@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-// Where the bridge's records come from: gputap's tool API, and vendors' plug-ins.
+// The sources of the bridge's records: gputap's tool API and vendors' plug-ins.
 //
 //   gputap's thread   take_batch() ──► the().records           while a session is open
-//   stop()            take_plugins() ──► the session's table   all that plug-ins have completed
+//   stop()            take_plugins() ──► the session's table   all completed plug-in records
 //
 // Never here: exceptions. gputap's thread calls us through C.
 #ifndef GPUTAP_TORCH_BRIDGE_SOURCES_H
@@ -23,9 +23,9 @@ namespace
 {
 
 enum {
-	DEVICES_OF_DOMAIN = 1000, // a domain's devices have numbers from here on, away from CUDA's
+	DEVICES_OF_DOMAIN = 1000, // a domain's device numbers start here, to differ from CUDA's
 	DEVICES_OF_PLUGIN = 100000,
-	CALLS_MAX = 4096, // of a domain
+	CALLS_MAX = 4096, // per domain
 };
 
 // gputap's functions, found in its libraries. NULL: not there.
@@ -63,32 +63,32 @@ struct plugin_functions {
 	PLUGIN_FUNCTIONS(DECLARE)
 } plugins;
 
-// All that is open for as long as the process is.
+// State that stays open until the process ends.
 struct bridge {
-	std::mutex lock; // of what callbacks in gputap's threads write
+	std::mutex lock; // protects fields that callbacks in gputap's threads write
 	bool recording = false;
 	table records;
 	names texts;
 	std::map<int32_t, std::string> devices; // names of rows
-	uint64_t lost = 0;                      // by the buffer, since it was made; and by us
+	uint64_t lost = 0;                      // in the buffer since its creation; in the bridge
 	uint64_t no_memory = 0;
 	gputap_context *context = nullptr;
 	gputap_context *cuda_context =
-		nullptr; // CUDA's, apart: it is started if a profile takes it
+		nullptr; // CUDA's, separate: started only if a profile takes it
 	gputap_buffer *buffer = nullptr;
 	const gputap_plugin_stacks *stacks = nullptr;
 	int plugin_count = 0;
 	int hsa = 0;         // number of HSA's domain
-	int cuda = 0;        // .. of CUDA's
+	int cuda = 0;        // number of CUDA's domain
 	int32_t process = 0; // getpid() is a system call
 	bool registered = false;
 	bool shows_waits = false;
 	bool takes_cuda = false;
 	int devices_wanted = -1; // gputap_bridge_want_devices()
-	// of the last session
+	// for the last session
 	uint64_t kept = 0, outside = 0, unlinked = 0, dropped = 0, unfinished = 0;
 	uint64_t unshown = 0;       // samples of counters that this torch cannot write
-	uint64_t processing_ns = 0; // CPU time that its end took us
+	uint64_t processing_ns = 0; // CPU time of the bridge at its end
 };
 bridge &the()
 {
@@ -109,7 +109,7 @@ ActivityType type_of_work(uint32_t type)
 
 const char *name_of_work(const gputap_work &w)
 {
-	// CUDA's copies and sets are called as Kineto calls them
+	// CUDA's memcpys and memsets have Kineto's names
 	if (w.type != GPUTAP_WORK_KERNEL && w.name && !strncmp(w.name, "Mem", 3))
 		return w.name;
 	switch (w.type) {
@@ -127,7 +127,7 @@ bool is_shown(const gputap_work &w)
 	       w.type != GPUTAP_WORK_SCRATCH && w.start && w.end >= w.start;
 }
 
-// CUDA's devices have CUDA's numbers: no others of them are in a profile that has these.
+// CUDA's devices have CUDA's numbers: a profile with them has no others for the same devices.
 int32_t number_of_device(const bridge &b, uint32_t domain, uint64_t number, uint64_t handle)
 {
 	return (int32_t)((int)domain == b.cuda ? handle : domain * DEVICES_OF_DOMAIN + number);
@@ -160,7 +160,7 @@ void take_call(bridge &b, const gputap_record_call &c)
 	record r = {};
 
 	if (c.parent && (int)c.domain == b.hsa)
-		return; // what HIP makes of its own calls
+		return; // calls that HIP itself makes
 	name = tool.gputap_operation_name(c.domain, c.operation);
 
 	r.start = c.start, r.end = c.end;
@@ -197,11 +197,12 @@ void take_object(const gputap_object *o, uint64_t *, void *)
 			b.devices[number_of_device(b, o->domain, o->number, o->handle)] =
 				b.texts.clean(o->name);
 		} catch (const std::bad_alloc &) {
-			b.no_memory++; // its row is called by its number
+			b.no_memory++; // its row is named after its number
 		}
 }
 
-// A device's work comes one way only: its vendor's plug-in goes before gputap's own runtime.
+// Return true if a plug-in delivers the device's activities. They come from one source only, and a
+// vendor's plug-in has priority over gputap's own runtime.
 bool has_plugin(const bridge &b, const char *name)
 {
 	gputap_plugin p = {};
@@ -214,8 +215,8 @@ bool has_plugin(const bridge &b, const char *name)
 	return false;
 }
 
-// What torch shows of CUDA's calls: those that submit, wait, or allocate. An operator makes four
-// others for one of these.
+// Return true for CUDA calls that torch shows: those that submit, wait, or allocate. An operator
+// makes four other calls for each of these.
 bool is_shown_call(const char *name)
 {
 	static const char *const beginnings[] = {
@@ -231,7 +232,7 @@ bool is_shown_call(const char *name)
 	return false;
 }
 
-// Return: 0; -1: it cannot be had.
+// Request CUDA's calls and activities. Return 0; -1 if they are not available.
 int ask_for_cuda(bridge &b, const gputap_context_opts &options)
 {
 	const int domain = tool.gputap_domain_find("cuda_driver");
@@ -254,7 +255,8 @@ int ask_for_cuda(bridge &b, const gputap_context_opts &options)
 	return 0;
 }
 
-// As a tool: before a runtime's first call, so that there are taps; stopped until a profile starts.
+// Register as a tool, before a runtime's first call, so that taps exist; stopped until a profile
+// starts.
 int ask_tool_api(void *)
 {
 	static const char *const domains[] = {"opencl", "hip", "hsa_core", "refdev", "level_zero"};
@@ -350,7 +352,8 @@ void take_plugins(bridge &b, table &records, std::vector<sample> &samples)
 		}
 }
 
-// What is wrong with a plug-in's session, as `"wrong times": 3, ..`, quoted by @quote or not.
+// Return the faults of a plug-in's session, as `"wrong times": 3, "lost": 1`, quoted with @quote or
+// not.
 std::string faults_of(uint32_t plugin, const char *quote)
 {
 	std::string text;
@@ -363,7 +366,7 @@ std::string faults_of(uint32_t plugin, const char *quote)
 	return text;
 }
 
-// JSON. "": nothing is wrong.
+// Return JSON; "": no faults.
 std::string report_plugins(bridge &b)
 {
 	std::string all;
@@ -394,8 +397,7 @@ template <typename T> bool look_up(void *library, T &function, const char *name)
 	return function != nullptr;
 }
 
-// @tool_library, @plugin_library: of dlopen(), or NULL. Functions of one that has not all of them
-// are not used.
+// @tool_library, @plugin_library: from dlopen(), or NULL. An incomplete library is not used.
 void open_sources(void *tool_library, void *plugin_library)
 {
 	bool has_tool = true, has_plugins = true;
@@ -411,7 +413,7 @@ void open_sources(void *tool_library, void *plugin_library)
 			"gputap: the package for torch is of another gputap than its libraries: "
 			"pip install --force-reinstall ./torch\n");
 	guarded.size = sizeof guarded;
-	guarded.flags = GPUTAP_PLUGINS_GUARDED; // the training goes on whatever a plug-in does
+	guarded.flags = GPUTAP_PLUGINS_GUARDED; // the training continues even if a plug-in fails
 	if (has_plugins)
 		b.plugin_count = std::max(0, plugins.gputap_plugins_load(&guarded));
 	if (b.plugin_count)

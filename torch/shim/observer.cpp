@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-// Notifies gputap of torch's operators: begin and end of each RecordFunction become a range.
+// Notify gputap of torch's operators: start and end of each RecordFunction become a range.
 //
-// Built from the installed torch's headers. gputap's functions are looked up in the process: where
-// nothing is recorded, torch gets no callback and goes on as it is.
-// Never here: allocation or a system call in the callbacks; inputs, unless shapes were asked for,
-// as torch puts them into boxes for whoever asks.
+// Built from the installed torch's headers. gputap's functions are looked up in the process: if
+// nothing is recorded, torch gets no callback and runs unchanged.
+// Never here: allocation or a system call in the callbacks; inputs, unless shapes were requested,
+// as torch boxes them for observers that need them.
 #include <dlfcn.h>
 #include <string.h>
 
@@ -28,9 +28,9 @@ uint64_t key_of(const at::RecordFunction &f)
 	return reinterpret_cast<uintptr_t>(&f);
 }
 
-// Autograd says twice what it runs: as a function, whose name begins so, and in it as a node. The
-// second one costs torch half a microsecond, for the name: it is left out, and what it says of the
-// node besides is taken from the node itself.
+// Autograd reports each node twice: as a function whose name has this prefix, and inside it as the
+// node. The second report costs torch half a microsecond, for the name: it is left out, and its
+// other information is taken from the node itself.
 const char EVALUATE[] = "autograd::engine::evaluate_function: ";
 
 bool is_node(const char *name)
@@ -59,7 +59,8 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction &f)
 	return nullptr;
 }
 
-// Number of dimensions, then each; -1 for what is no tensor or has no plain shape. Return: words.
+// Write the number of dimensions, then each; -1 for a value that is not a tensor or has no plain
+// shape. Return the words written.
 uint32_t put_shape(int64_t *words, uint32_t room, const c10::IValue &value)
 {
 	const bool known =
@@ -109,7 +110,7 @@ void end(const at::RecordFunction &f, at::ObserverContext *)
 
 } // namespace
 
-// Once a process. Return: 0; 1: nothing is recorded in this process.
+// Start observing, once per process. Return 0; 1 if nothing is recorded in this process.
 extern "C" __attribute__((visibility("default"))) int gputap_torch_observe(uint32_t version,
 									   int shapes)
 {
@@ -126,7 +127,8 @@ extern "C" __attribute__((visibility("default"))) int gputap_torch_observe(uint3
 	if (!source || !range_begin || !range_end ||
 	    source(reinterpret_cast<const void *>(&at::addGlobalCallback), version))
 		return 1;
-	// one for all that it can be: torch makes its lists of callbacks anew for each node
+	// one callback with all possible scopes: torch rebuilds its lists of callbacks for each
+	// node
 	using Scope = at::RecordScope;
 	const std::unordered_set<Scope> calls{Scope::FUNCTION, Scope::TORCHSCRIPT_FUNCTION},
 		ranges{Scope::USER_SCOPE},
@@ -141,8 +143,8 @@ extern "C" __attribute__((visibility("default"))) int gputap_torch_observe(uint3
 	return 0;
 }
 
-// For programs without Python, where nobody has looked at torch's version. Return: as above; 2: it
-// is another torch.
+// For programs without Python, where torch's version has not been checked. Return as above; 2:
+// wrong version of torch.
 extern "C" __attribute__((visibility("default"))) int gputap_torch_attach(int shapes)
 {
 	auto version =

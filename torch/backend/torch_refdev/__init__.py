@@ -10,7 +10,7 @@ BUILT_FOR = None
 
 
 def _loaded_version():
-    """(major, minor) of the torch that is loaded, by a C function of it; None: it tells none."""
+    """Return (major, minor) of the loaded torch, from its C function; None: not known."""
     try:
         read_version = ctypes.CDLL('libtorch_cpu.so', mode=os.RTLD_NOLOAD).aoti_torch_abi_version
     except (OSError, AttributeError):
@@ -21,7 +21,7 @@ def _loaded_version():
 
 
 def _is_right_version():
-    """Said in one line if not, before anything of C++ is touched."""
+    """Check the version before any C++ function is used; print one line if it is wrong."""
     version = _loaded_version()
     if version is None or version != BUILT_FOR:
         print('torch_refdev: built for torch %s, this one is %s: '
@@ -68,7 +68,8 @@ def _add_random(m, torch, library, index):
 
 
 def _make_module(torch, library):
-    """torch.refdev: what programs and torch itself ask of a device's module."""
+    """Make torch.refdev, with the functions that programs and torch itself expect of a device's
+    module."""
     accelerator = torch.accelerator
     m = types.ModuleType('torch.refdev')
 
@@ -99,7 +100,7 @@ def _make_module(torch, library):
 
 
 def load():
-    """Called at the end of `import torch`."""
+    """Load the device. torch calls this at the end of `import torch`."""
     import torch
     if not _is_right_version():
         return

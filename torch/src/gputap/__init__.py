@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""gputap for Python: say what the program is doing.
+"""gputap for Python: annotate what the program is doing.
 
-    with gputap.range('step'): ..
+    with gputap.range('step'): ...
     @gputap.range('load')
-    def load(): ..
+    def load(): ...
     gputap.pause(), gputap.resume()
 
-Under `gputap run` ranges are recorded with the calls and the device work in them; without it they
-cost a look and do nothing."""
+Under `gputap run` ranges are recorded with their calls and GPU activities; without it they cost one
+check and do nothing."""
 import ctypes
 import functools
 import itertools
@@ -16,11 +16,11 @@ __version__ = '0.1'
 __all__ = ['pause', 'range', 'resume']
 
 _USER = 2  # enum gputap_range_kind
-_keys = itertools.count(1 << 48)  # apart from addresses, which torch's observer uses
+_keys = itertools.count(1 << 48)  # distinct from addresses, which torch's observer uses
 
 
 def _functions():
-    """The library's, where `gputap run` has loaded it and records; else None."""
+    """Return the library's functions, if `gputap run` has loaded it and records; else None."""
     process = ctypes.CDLL(None)
     try:
         begin, end, source = (process.gputap_range_begin, process.gputap_range_end,
@@ -40,7 +40,7 @@ _library = _functions()
 
 
 def _begin(name, key):
-    """@name: bytes that stay until the range ends."""
+    """Begin a range. @name: bytes that stay valid until the range ends."""
     if _library:
         _library[0](_USER, name, key, -1, None, 0)
 
@@ -56,17 +56,17 @@ def _call(name):
 
 
 def pause():
-    """Record nothing of this process until resume(). False: nobody records it."""
+    """Stop recording this process until resume(). Return False if it is not traced."""
     return _call('gputap_pause')
 
 
 def resume():
-    """Record again, where the session does. False: nobody records it."""
+    """Resume recording, if the session records. Return False if this process is not traced."""
     return _call('gputap_resume')
 
 
 class range:
-    """A range of the program, as a context or as a function's decorator. Ranges of a thread
+    """A range of the program, usable as a context manager or as a decorator. Ranges of a thread
     nest."""
 
     def __init__(self, name):

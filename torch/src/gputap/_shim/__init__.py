@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Loads the libraries that were built for the installed torch, and only for that. They lie beside
-this and not in gputap.torch, which is for programs that import it: this one is imported by torch.
+"""Load the libraries that were built for the installed torch, and only for that version. They
+are in this package and not in gputap.torch, which is for programs that import it: torch imports
+this one.
 
-The version of torch is read by a C function of it before anything of C++ is touched: with another
-version, or one that is not known, there is one line, and no library is loaded."""
+A C function of torch returns its version before any C++ function is used: with another or an
+unknown version, one line is printed, and no library is loaded."""
 import ctypes
 import os
 import re
@@ -20,7 +21,7 @@ def say(sentence):
 
 
 def loaded_torch():
-    """The library that torch is, where it is loaded; else None."""
+    """Return torch's library, if it is loaded; else None."""
     try:
         return ctypes.CDLL('libtorch_cpu.so', mode=os.RTLD_NOLOAD)
     except OSError:
@@ -28,7 +29,7 @@ def loaded_torch():
 
 
 def loaded_version(torch_library):
-    """(major, minor), or None: torch has no such function."""
+    """Return (major, minor), or None if torch has no such function."""
     try:
         read_version = torch_library.aoti_torch_abi_version
     except AttributeError:
@@ -39,12 +40,13 @@ def loaded_version(torch_library):
 
 
 def is_prerelease(text):
-    """Of a branch in work: its C++ interface is that of no release."""
+    """Return true for a development version, whose C++ interface belongs to no release."""
     return bool(re.match(r'\d+\.\d+\.\d+[a-z.]', text))
 
 
 def refusal(built, library):
-    """Why @library, built for the torch of @built, is not for the loaded one; None: it is."""
+    """Return why @library, built for torch version @built, does not fit the loaded one; None if it
+    does."""
     torch_library = loaded_torch()
     if not torch_library:
         return 'torch is not loaded, or has no libtorch_cpu.so'
@@ -63,7 +65,8 @@ def refusal(built, library):
 
 
 def load(library):
-    """The library "observer" or "bridge"; None, said in one line: it is not for this torch."""
+    """Load the library "observer" or "bridge". Return None, and print one line, if it does not fit
+    this torch."""
     path = os.path.join(HERE, library + '.so')
     try:
         from gputap._shim import built
@@ -84,7 +87,7 @@ def load(library):
 
 
 def autoload():
-    """Called at the end of `import torch`."""
+    """Load the observer. torch calls this at the end of `import torch`."""
     if not os.environ.get('GPUTAP_SESSION') or os.environ.get('GPUTAP_TORCH_OPERATORS') == '0':
         return
     observer = load('observer')

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""torch's modules as ranges: "nn.Module: Linear_0", the name that torch.profiler gives them.
+"""Record torch's modules as ranges: "nn.Module: Linear_0", the name that torch.profiler gives
+them.
 
 torch calls back for modules in Python only, before and after each forward(): a module costs some
-microseconds, so they are recorded where they are asked for."""
+microseconds, so modules are recorded only on request."""
 import collections
 import itertools
 import weakref
@@ -11,7 +12,7 @@ import gputap
 from torch.nn.modules import module as _module
 
 _names = weakref.WeakKeyDictionary()
-_numbers = collections.defaultdict(itertools.count)  # of the modules of a class
+_numbers = collections.defaultdict(itertools.count)  # per class of modules
 
 
 def _begin(module, inputs):

@@ -2,12 +2,12 @@
 """gputap and PyTorch.
 
     import gputap.torch                       # before the first call of OpenCL or HIP
-    with gputap.torch.profile() as prof: ..   # torch.profiler.profile, with device time
+    with gputap.torch.profile() as prof: ...  # torch.profiler.profile, with device time
     print(prof.key_averages().table())
 
-torch.profiler then shows the calls and the device work of every runtime that gputap knows, and of
-vendors' plug-ins (KINETO_PLUGIN_PATH). For operators under `gputap run` nothing must be imported:
-torch loads their observer itself (entry point torch.backends)."""
+torch.profiler then shows the calls and GPU activities of every runtime that gputap supports, and of
+vendors' plug-ins (KINETO_PLUGIN_PATH). Operators under `gputap run` need no import: torch loads
+their observer itself (entry point torch.backends)."""
 import atexit
 import ctypes
 import functools
@@ -16,7 +16,7 @@ import shutil
 
 import torch
 
-if not hasattr(torch, '__version__'):  # a folder of that name is all that Python finds
+if not hasattr(torch, '__version__'):  # Python found only a folder of that name
     raise ModuleNotFoundError(
         f'torch is not installed: what Python finds is the folder {list(torch.__path__)[0]}',
         name='torch')
@@ -27,11 +27,11 @@ from gputap import _shim  # noqa: E402
 
 __all__ = ['profile', 'counts', 'plugins']
 _plugins = None  # libgputap-plugin
-_open_profile = None  # of gputap.torch.profile
+_open_profile = None  # the one of gputap.torch.profile
 
 
 def _open(name):
-    """gputap's library of that name, beside its command or where the linker finds it; else
+    """Return gputap's library of that name, from the command's folder or through the linker; else
     None."""
     folders = []
     command = shutil.which('gputap')
@@ -68,7 +68,7 @@ def _register():
 
 
 def _end_open_profile():
-    """torch itself crashes at exit() inside of a profile."""
+    """End an open profile, because torch itself crashes if exit() is called inside one."""
     if torch._C._autograd._profiler_enabled():
         torch._C._autograd._disable_profiler()
 
@@ -84,9 +84,9 @@ atexit.register(_end_open_profile)
 
 
 def counts():
-    """What became of the last profile's records: kept, outside (of its window), unlinked (work
-    with no operator), lost, unfinished (work that had not completed when it ended), unshown
-    (samples of counters, which torch 2.11 has no way to write)."""
+    """Return counts of the last profile's records: kept, outside (of its window), unlinked
+    (activities without an operator), lost, unfinished (activities that had not completed at its
+    end), unshown (samples of counters, which torch 2.11 cannot write)."""
     return {
         what: _bridge.gputap_bridge_count(what.encode()) if _bridge else 0
         for what in ('kept', 'outside', 'unlinked', 'lost', 'unfinished', 'unshown',
@@ -95,8 +95,8 @@ def counts():
 
 
 def plugins():
-    """Vendors' plug-ins, each with its name, its file, the first failure in the last profile (or
-    None), and what was wrong with its records, counted by its name."""
+    """Return vendors' plug-ins, each with its name, its file, the first failure in the last profile
+    (or None), and the counts of faults in its records, keyed by fault."""
     class Plugin(ctypes.Structure):
         _fields_ = [('size', ctypes.c_size_t)] + [(f, ctypes.c_char_p)
                                                   for f in ('path', 'name', 'vendor', 'version')]
@@ -120,16 +120,16 @@ def plugins():
     return found
 
 
-# Which profiles have device work ---------------------------------------------------------
+# Profiles with GPU activities ------------------------------------------------------------
 
 _KINDS = {'CONCURRENT_KERNEL': 1, 'GPU_MEMCPY': 2, 'GPU_MEMSET': 4}
 _ALL_KINDS = 7
 
 
 def _device_kinds(activities, cuda):
-    """Bits of the kinds of device work that these activities request: all by default, none where
-    CPU is alone. torch drops what is requested of devices that it does not know, so the bridge
-    cannot see it. `cuda`: CUDA's work is wanted without its activity."""
+    """Return bits of the kinds of GPU activity that these activities request: all by default, none
+    for CPU alone. torch drops requests for devices that it does not know, so the bridge cannot see
+    them. `cuda`: true if CUDA's activities are requested without its type."""
     if activities is None:
         return _ALL_KINDS
     kinds = 0
@@ -143,7 +143,7 @@ def _device_kinds(activities, cuda):
 
 
 def _follow_profiles(base):
-    """Profiles of torch's own class say which device work they want, too."""
+    """Make profiles of torch's own class also pass on the GPU activities that they request."""
     init, prepare = base.__init__, base.prepare_trace
 
     @functools.wraps(init)
@@ -165,16 +165,17 @@ if _bridge and hasattr(_profiler, '_KinetoProfile'):
 
 
 def _without_cuda(activities):
-    """Kineto's own way to CUDA is CUPTI; without this activity it does not use it."""
+    """Return the activities without CUDA's: Kineto records CUDA with CUPTI only if it is
+    requested."""
     return [a for a in activities if a != _profiler.ProfilerActivity.CUDA]
 
 
 class profile(_profiler.profile):
     """torch.profiler.profile that counts device time of backends that torch does not know.
-    `waits`: with the times that streams of plug-ins' devices waited, as torch's own has them for
-    CUDA where enable_cuda_sync_events is set; they add to the device's total.
-    `cuda`: CUDA's calls and work come from gputap, and not from Kineto: under `gputap run` only.
-    None: as GPUTAP_TORCH_CUDA says, which holds for torch's own profile, too."""
+    `waits`: include the times that streams of plug-ins' devices waited, as torch does for CUDA if
+    enable_cuda_sync_events is set; they add to the device's total.
+    `cuda`: CUDA's calls and activities come from gputap, and not from Kineto: under `gputap run`
+    only. None: use GPUTAP_TORCH_CUDA, which also applies to torch's own profile."""
 
     def __init__(self, *args, activities=None, waits=False, cuda=None, **keywords):
         self._waits = waits
@@ -213,6 +214,6 @@ class profile(_profiler.profile):
             _open_profile = None
             if _bridge:
                 _bridge.gputap_bridge_take_cuda(int(_takes_cuda()))
-        # any word but None makes torch add up what it has; before its first look at events
+        # any value but None makes torch sum device times; must be set before torch looks at events
         if self.profiler and self.profiler.use_device is None:
             self.profiler.use_device = 'device'
