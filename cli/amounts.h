@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Amounts as options say them. */
+/* Parse amounts in options. */
 #ifndef GPUTAP_CLI_AMOUNTS_H
 #define GPUTAP_CLI_AMOUNTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* "64M", "256KiB", "4096": bytes. */
+/* Parse bytes: "64M", "256KiB", "4096". */
 bool parse_size(const char *text, uint64_t *out);
-/* "100ms", "1s", "250us", "0": ns. */
+/* Parse ns: "100ms", "1s", "250us", "0". */
 bool parse_time(const char *text, uint64_t *out);
-/* The same, and a number alone is seconds; also minutes ("2m", "2min") and hours ("1h"). */
+/* Do the same, but a number alone is seconds; also minutes ("2m", "2min") and hours ("1h"). */
 bool parse_seconds(const char *text, uint64_t *out);
 
 #endif

@@ -2,10 +2,10 @@
 #include "cli/awaited.h"
 
 enum row_kind {
-	ROW_CALL,     /* number: of the call that the handle stands for from then on */
-	ROW_RECORD,   /* number: of the record that this event stands for from then on */
-	ROW_RECORDED, /* number: of the record that takes what this stream stands for */
-	ROW_WAIT,     /* number: of the wait */
+	ROW_CALL,     /* number: the call to which the handle refers from then on */
+	ROW_RECORD,   /* number: the record to which this event refers from then on */
+	ROW_RECORDED, /* number: the record that copies what this stream refers to */
+	ROW_WAIT,     /* number: the wait */
 };
 
 struct awaited_row {
@@ -14,10 +14,10 @@ struct awaited_row {
 	uint16_t is_stream, kind;
 };
 
-/* What a record stands for, then who waits for it. */
+/* Maps a record to the call it refers to, then to the waits for it. */
 struct record_row {
 	uint64_t record;
-	uint64_t number; /* of the call, or of the wait */
+	uint64_t number; /* the call's, or the wait's */
 	uint32_t process, is_wait;
 };
 
@@ -124,7 +124,7 @@ int awaited_find(struct awaited *a,
 		 void (*found)(void *to, uint64_t wait, uint32_t process, uint64_t id), void *to)
 {
 	const struct awaited_row nothing = {.kind = ROW_CALL};
-	struct awaited_row last = nothing; /* what the handle stands for */
+	struct awaited_row last = nothing; /* what the handle refers to */
 	const void *next;
 	int rc = 0;
 

@@ -5,17 +5,18 @@
 
 #include <stdio.h>
 
-/* Exit codes of gputap itself. `gputap run` passes the program's own through. */
+/* Exit codes of gputap itself. `gputap run` passes through the program's own. */
 enum {
 	GT_EXIT_OK = 0,
-	/* the input is bad, the output cannot be written: one sentence says what and the way out */
+	/* bad input, or output that cannot be written: one sentence names the problem and the
+	 * solution */
 	GT_EXIT_FAILURE = 1,
-	/* unknown option, command, domain, .. : the nearest right one is named */
+	/* unknown option, command, domain and so on: the nearest valid one is named */
 	GT_EXIT_USAGE = 2,
-	/* `gputap diff`, whose 1 is an answer: captures that cannot be compared, or only in part */
+	/* `gputap diff`, whose 1 is an answer: captures that cannot be compared, or only partly */
 	GT_EXIT_NO_ANSWER = 3,
 	GT_EXIT_CANNOT_EXEC = 126,
-	GT_EXIT_NOT_FOUND = 127 /* `gputap run`: no such program */
+	GT_EXIT_NOT_FOUND = 127 /* `gputap run`: program not found */
 };
 
 struct gt_command {
@@ -29,10 +30,10 @@ extern const struct gt_command gt_command_run, gt_command_report, gt_command_exp
 	gt_command_plugin, gt_command_soft, gt_command_top, gt_command_diff, gt_command_start,
 	gt_command_stop, gt_command_status, gt_command_snapshot;
 
-/* Where the time went, in at most twenty lines, for the end of `gputap run`. Return: 0 or
+/* Print where the time went, in at most twenty lines, at the end of `gputap run`. Return 0 or
  * negative errno with a cause. */
 int gt_report_short(const char *capture, FILE *out);
-/* Half a sentence on what can be traced on this machine; takes a few ms. */
+/* Write a clause about what can be traced on this machine; takes a few ms. */
 void gt_doctor_short(char *text, size_t size);
 
 #endif

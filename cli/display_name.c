@@ -12,26 +12,26 @@
 
 enum {
 	WIDTH_LEAST = 8,
-	NESTING_MOST = 64, /* of brackets; a name with more is only cut */
+	NESTING_MOST = 64, /* nested brackets; a name with more is only cut */
 };
 
-/* From the longest form to the shortest. */
+/* Steps from the longest form to the shortest. */
 static const struct fold_step {
-	unsigned levels; /* of template arguments that are kept */
-	bool thin;       /* without those that say little: drop_arguments() */
+	unsigned levels; /* levels of template arguments that are kept */
+	bool thin;       /* true: drop less informative arguments, see copy_thin() */
 } steps[] = {{3, false}, {3, true}, {2, true}, {1, true}, {0, false}};
 
 enum { STEPS = sizeof steps / sizeof *steps };
 
 static const char anonymous[] = "(anonymous namespace)::";
 
-/* The bracket that closes @open, or NULL. Brackets in it must match. */
+/* Return the bracket that closes @open, or NULL. Brackets inside must match. */
 static char closing(char open)
 {
 	return open == '<' ? '>' : open == '(' ? ')' : open == '{' ? '}' : ']';
 }
 
-/* Is the '<' or '>' at @at part of an operator's name, or of "->"? */
+/* Return true if the '<' or '>' at @at is part of an operator's name, or of "->". */
 static bool is_operator_sign(const char *name, const char *at)
 {
 	const char *word = at;
@@ -42,14 +42,15 @@ static bool is_operator_sign(const char *name, const char *at)
 	       (at > name && *at == '>' && at[-1] == '-');
 }
 
-/* Is the '(' at @at part of a name: "(anonymous namespace)", "operator()"? */
+/* Return true if the '(' at @at is part of a name: "(anonymous namespace)", "operator()". */
 static bool is_in_name(const char *name, const char *at)
 {
 	return strncmp(at, anonymous, sizeof anonymous - 1) == 0 ||
 	       (at - name >= 8 && strncmp(at - 8, "operator", 8) == 0);
 }
 
-/* The end of the function's name, where its parameters start; the text's end: it has none. */
+/* Return the end of the function's name, where its parameters start; the text's end if there are
+ * none. */
 static const char *find_parameters(const char *name)
 {
 	char open[NESTING_MOST];
@@ -96,11 +97,11 @@ static bool ends_component(char c)
 	return strchr(" ,*&", c) != NULL;
 }
 
-/* Copy @from to @end without namespaces, and without template arguments below @levels. @out has
- * room for all of it. */
+/* Copy @from to @end without namespaces, and without template arguments below @levels. @out must
+ * have room for all of it. */
 static void fold(const char *from, const char *end, unsigned levels, char *out)
 {
-	char *component[NESTING_MOST + 1] = {out}; /* where the component at each depth starts */
+	char *component[NESTING_MOST + 1] = {out}; /* start of the component at each depth */
 	unsigned depth = 0, templates = 0, hidden = 0;
 	char *to = out;
 
@@ -143,7 +144,7 @@ static void fold(const char *from, const char *end, unsigned levels, char *out)
 	*to = '\0';
 }
 
-/* The end of a template argument that starts at @arg: its ',' or '>', or @end. */
+/* Return the end of a template argument that starts at @arg: its ',' or '>', or @end. */
 static const char *find_argument_end(const char *arg, const char *end)
 {
 	unsigned depth = 0;
@@ -167,7 +168,7 @@ static bool says_little(const char *arg, size_t length)
 	       (length == 5 && strncmp(arg, "false", 5) == 0);
 }
 
-/* Is the argument from @arg to @end one of those from @list to @arg? */
+/* Return true if the argument from @arg to @end is among those from @list to @arg. */
 static bool is_repeated(const char *list, const char *arg, const char *end)
 {
 	for (const char *old = list, *old_end; old < arg; old = old_end + 2) {
@@ -178,9 +179,9 @@ static bool is_repeated(const char *list, const char *arg, const char *end)
 	return false;
 }
 
-/* Copy @from without the template arguments that are numbers, arrays or repeat an earlier one:
- * "kernel<4, F<A, A>, array<B>>" becomes "kernel<F<A>>". @to has twice the room.
- * Return: the end of the copy. */
+/* Copy @from without template arguments that are numbers, arrays or repetitions of an earlier one:
+ * "kernel<4, F<A, A>, array<B>>" becomes "kernel<F<A>>". @to has twice the room. Return the end of
+ * the copy. */
 static char *copy_thin(const char *from, const char *end, char *to, unsigned depth)
 {
 	while (from < end) {
@@ -205,7 +206,7 @@ static char *copy_thin(const char *from, const char *end, char *to, unsigned dep
 			from += *from == ' ';
 		}
 		if (to == list + 1)
-			to = list; /* nothing is left */
+			to = list; /* all arguments were dropped */
 		else
 			*to++ = '>';
 	}
@@ -223,7 +224,7 @@ static char *drop_arguments(char *text)
 	return out;
 }
 
-/* Cut to @width columns: the start and the end stay. Only whole ASCII letters are cut apart. */
+/* Cut to @width columns, and keep the start and the end. Only ASCII letters are cut apart. */
 static void cut_middle(char *text, unsigned width)
 {
 	size_t length = strlen(text), head = (width - 3) * 2 / 3, tail = width - 3 - head;
@@ -238,7 +239,7 @@ static void cut_middle(char *text, unsigned width)
 	memcpy(text + head, "...", 3);
 }
 
-/* @name as a step leaves it. */
+/* Return @name after a step. */
 static char *fold_name(const char *name, unsigned step)
 {
 	const char *end = find_parameters(name), *start = skip_result(name, end);
@@ -248,7 +249,7 @@ static char *fold_name(const char *name, unsigned step)
 		fold(start, end, steps[step].levels, out);
 	if (out && steps[step].thin && !strstr(out, "operator"))
 		out = drop_arguments(out);
-	if (out && !*out) { /* nothing is left: it is no C++ name */
+	if (out && !*out) { /* empty: not a C++ name */
 		free(out);
 		out = strdup(name);
 	}
@@ -272,7 +273,7 @@ char *display_name(const char *name, unsigned width)
 	return text;
 }
 
-/* Has an earlier row of another name this form? */
+/* Return true if an earlier row with another name has this form. */
 static bool is_taken(const char *const *names, char *const *out, size_t row, const char *form)
 {
 	for (size_t i = 0; i < row; i++)
@@ -281,7 +282,7 @@ static bool is_taken(const char *const *names, char *const *out, size_t row, con
 	return false;
 }
 
-/* The form of a row, with a number where another row has the same: "gemm (2)". */
+/* Choose a row's form, with a number if another row has the same: "gemm (2)". */
 static char *choose_form(const char *const *names, char *const *out, size_t row, unsigned width)
 {
 	char *form = display_name(names[row], width), *numbered;

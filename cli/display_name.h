@@ -15,7 +15,7 @@
 
 /**
  * display_name() - fold one name
- * @width: columns that it may take; at least 8 are used
+ * @width: available columns; at least 8 are used
  * Return: text that the caller frees; NULL: no memory.
  */
 char *display_name(const char *name, unsigned width);
@@ -23,7 +23,7 @@ char *display_name(const char *name, unsigned width);
 /**
  * display_names() - fold the names of a table, each to a form that no other row has
  * @out: receives @count texts that the caller frees
- * Names that are the same in full get the same form.
+ * Names that are identical in full get the same form.
  * Return: 0 or -ENOMEM; then @out holds nothing.
  */
 int display_names(const char *const *names, size_t count, unsigned width, char **out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap doctor: what can be traced on this machine, what is in the way, and how to get what is
- * missing. What it knows of runtimes comes from their descriptions and their trials: doctor.h. */
+/* gputap doctor: report what can be traced on this machine, the obstacles, and how to get missing
+ * parts. Its knowledge of runtimes comes from their descriptions and trials: doctor.h. */
 #include "cli/doctor.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ extern char **environ;
 
 static void check_injection(struct doctor *d)
 {
-	/* no session: the libraries stay passive */
+	/* without a session the libraries stay passive */
 	static const char *const nothing = "/nonexistent";
 	static const struct gt_target any; /* program */
 	struct gt_libraries libraries;
@@ -39,7 +39,7 @@ static void check_injection(struct doctor *d)
 	char **environment;
 	struct finding *f;
 
-	/* by which children are started; and PoCL and others end without */
+	/* children are started through it; and PoCL and others exit without it */
 	if (access("/proc/self/exe", F_OK)) {
 		f = doctor_add(d, FOUND_BAD, "gputap", "proc");
 		doctor_say(f,
@@ -84,7 +84,7 @@ static void check_injection(struct doctor *d)
 	gt_environment_free(environment);
 }
 
-/* As gputap run looks for a place for its session, which makes do with little. */
+/* Check the places where gputap run looks for memory for its session, which needs only little. */
 static void check_memory(struct doctor *d)
 {
 	static const char *const places[] = {"/dev/shm", "/tmp"};
@@ -269,7 +269,8 @@ static void find_others(struct doctor *d)
 					    &(struct runtime_search){d, i});
 }
 
-/* Its libraries, its device, and those of the runtime that it needs. */
+/* Return the verdict on a runtime: its libraries, its device, and those of the runtime that it
+ * needs. */
 static enum doctor_verdict verdict_of(const struct doctor *d, unsigned runtime)
 {
 	const struct runtime *r = &runtimes[runtime];
@@ -291,7 +292,7 @@ static unsigned count_traceable(const struct doctor *d)
 	return count;
 }
 
-/* For the end of a run that saw nothing ---------------------------------------------- */
+/* The end of a run that recorded nothing ------------------------------------------------ */
 
 __attribute__((format(printf, 3, 4))) static void append_text(char *text, size_t size,
 							      const char *format, ...)
@@ -311,10 +312,10 @@ static void append_device(char *text, size_t size, const struct runtime *r)
 			    r->device_is);
 }
 
-/* "OpenCL with 2 drivers, HIP and HSA with an AMD GPU, Toy" */
+/* Append text such as "OpenCL with 2 drivers, HIP and HSA with an AMD GPU, Toy". */
 static void append_runtimes(struct doctor *d, char *text, size_t size)
 {
-	const struct runtime *last = NULL; /* whose device is yet to be said */
+	const struct runtime *last = NULL; /* runtime whose device is not printed yet */
 
 	for (unsigned i = 0; i < GT_RUNTIME_COUNT; i++) {
 		const struct runtime *r = &runtimes[i];
@@ -387,7 +388,7 @@ static void find_tools(struct doctor *d)
 
 /* Output ----------------------------------------------------------------------------------- */
 
-/* "HIP", "HIP and HSA", "OpenCL, HIP and HSA". @own: "HIP's and HSA's". */
+/* Print names: "HIP", "HIP and HSA", "OpenCL, HIP and HSA". @own: "HIP's and HSA's". */
 static void print_names(const char *const *names, unsigned count, bool own)
 {
 	for (unsigned i = 0; i < count; i++)
@@ -398,7 +399,7 @@ static void print_names(const char *const *names, unsigned count, bool own)
 		       names[i], own ? "'s" : "");
 }
 
-/* Those that compute on the same device in software as @first. Return: how many. */
+/* Find the runtimes that use the same software device as @first. Return their number. */
 static unsigned find_beside(const struct doctor *d, const struct runtime *first,
 			    const char *names[GT_RUNTIME_COUNT])
 {
@@ -408,7 +409,7 @@ static unsigned find_beside(const struct doctor *d, const struct runtime *first,
 		if (verdict_of(d, i) == DOCTOR_IN_SOFTWARE && runtimes[i].software &&
 		    !strcmp(runtimes[i].software, first->software)) {
 			if (!count && &runtimes[i] != first)
-				return 0; /* said already */
+				return 0; /* already reported */
 			names[count++] = runtimes[i].name;
 		}
 	return count;
@@ -445,7 +446,7 @@ static void print_verdict(const struct doctor *d)
 	}
 }
 
-enum { BEHIND_WHAT = 19 }; /* columns of what stands in front of a sentence */
+enum { BEHIND_WHAT = 19 }; /* columns before a sentence */
 
 static void print_text(const struct doctor *d)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What gputap doctor finds, and how a runtime has trials of its own.
+/* Findings of gputap doctor, and the runtimes' own trials.
  *
- * What every runtime has in common (libraries, a compiler, what stands in for a missing device) is
- * data of its description: cli/runtimes.h. A runtime that must be tried in its own way, as OpenCL
+ * Properties that all runtimes have (libraries, a compiler, a substitute for a missing device) are
+ * data in their descriptions: cli/runtimes.h. A runtime that needs its own trial, as OpenCL does
  * with its drivers, has a file src/runtime/<area>/<area>_doctor.c, which defines
- * gt_doctor_trial_<area>; tools/generate finds it. It belongs to the command, not to what is
- * injected.
+ * gt_doctor_trial_<area>; tools/generate finds it. It belongs to the command, not to the injected
+ * library.
  *
- * Drivers crash: whatever loads foreign code runs in a child process of its own, which is the same
+ * Drivers crash: all foreign code is loaded in a separate child process, which is the same
  * program with --probe. */
 #ifndef GPUTAP_CLI_DOCTOR_H
 #define GPUTAP_CLI_DOCTOR_H
@@ -28,7 +28,7 @@ struct finding {
 
 enum { DOCTOR_FINDINGS_MOST = 128, DOCTOR_CHILD_SECONDS = 20 };
 
-/* Can a runtime's programs be traced here, with work on a device? */
+/* Verdict on whether a runtime's programs can be traced here, with GPU activities. */
 enum doctor_verdict { DOCTOR_NO, DOCTOR_YES, DOCTOR_IN_SOFTWARE /* on a device in software */ };
 
 struct doctor {
@@ -40,46 +40,45 @@ struct doctor {
 };
 
 struct doctor_trial {
-	/* Adds what it finds, behind the findings on the runtime's libraries. Return: whether there
-	 * is a device to compute on; missing libraries are the caller's concern. */
+	/* Add findings after those on the runtime's libraries. Return whether there is a device to
+	 * compute on; missing libraries are handled in the caller. */
 	enum doctor_verdict (*look)(struct doctor *d);
-	/* Without loading anything, in a few ms: "OpenCL with 2 drivers", or "" for nothing. NULL:
-	 * its name, where its library is. */
+	/* Describe the runtime in a few ms, without loading anything: "OpenCL with 2 drivers", or
+	 * "" for nothing. NULL: print its name if its library exists. */
 	void (*look_short)(char *text, size_t size);
-	/* In the child that look() starts: prints lines for it. Return: exit status. NULL: there is
-	 * no such child. */
+	/* Run in the child that look() starts, and print lines for it. Return the exit status.
+	 * NULL: there is no child. */
 	int (*probe)(const char *argument);
 };
 
-/* NULL: that area's runtime has no trial of its own. */
+/* Return the trial of that area's runtime; NULL: it has none. */
 const struct doctor_trial *doctor_find_trial(const char *area);
 
 struct finding *doctor_add(struct doctor *d, enum finding_level level, const char *area,
 			   const char *what);
 __attribute__((format(printf, 2, 3))) void doctor_say(struct finding *f, const char *format, ...);
 __attribute__((format(printf, 2, 3))) void doctor_hint(struct finding *f, const char *format, ...);
-/* Links and copies in several folders of a list are one library. Return: false: a finding is of it
- * already, or @path leads nowhere. */
+/* Note a library. Links and copies in several folders of a list are one library. Return false if it
+ * already has a finding, or @path leads nowhere. */
 bool doctor_is_new(const struct doctor *d, const char *path, char real[PATH_MAX]);
 bool doctor_file_has(const char *path, const char *text);
 
-/* Calls @each for every library whose name begins with @stem, of LD_LIBRARY_PATH and then of what
- * the dynamic linker's cache knows of our own word size. */
+/* Call @each for every library whose name begins with @stem, first of LD_LIBRARY_PATH and then of
+ * the dynamic linker's cache, for our own word size. */
 void doctor_each_library(const char *stem, void (*each)(void *data, const char *path), void *data);
 
-/* In the child: --probe loaded | library NAME | AREA ARGUMENT, which is a trial's. Prints lines to
- * stdout. Return: exit code. */
+/* The child: --probe loaded | library NAME | AREA ARGUMENT, which is passed to the trial. Prints
+ * lines to stdout. Return the exit code. */
 int doctor_probe(int argc, char **argv);
 
 struct doctor_child {
-	char text[16384]; /* what it printed, cut */
+	char text[16384]; /* its output, truncated */
 	int wait_status;
 	bool timed_out;
 };
 
-/* Run ourselves with "doctor --probe @what @argument" in @environment (NULL: ours), at most
- * @seconds.
- * Return: 0 or negative errno: it could not even start. */
+/* Run ourselves with "doctor --probe @what @argument" in @environment (NULL: ours), for at most
+ * @seconds. Return 0, or negative errno if it could not be started. */
 int doctor_run_child(const char *what, const char *argument, char *const *environment,
 		     unsigned seconds, struct doctor_child *out);
 

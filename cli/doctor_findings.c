@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all parts of gputap doctor use: findings, libraries of this machine, trials by name. See
+/* Parts shared by gputap doctor: findings, libraries of this machine, search for trials. See
  * doctor.h. */
 #include <fcntl.h>
 #include <glob.h>

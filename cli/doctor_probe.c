@@ -21,7 +21,7 @@ extern char **environ;
 
 /* In the child ------------------------------------------------------------------- */
 
-/* Which of gputap's libraries are mapped into this process. */
+/* Print which gputap libraries are mapped into this process. */
 static int probe_loaded(void)
 {
 	char line[4096];
@@ -58,7 +58,7 @@ int doctor_probe(int argc, char **argv)
 	else if (trial && trial->probe)
 		code = trial->probe(argv[1]);
 	fflush(stdout);
-	_exit(code); /* a driver's destructors are no concern of ours */
+	_exit(code); /* skip drivers' destructors */
 }
 
 /* In the parent ------------------------------------------------------------------- */

@@ -7,17 +7,17 @@
 #include "export/ranges.h"
 #include "record/operation.h"
 
-/* Time that one operation took of an edge, in one thread. */
+/* Time that one operation took in an edge, in one thread. */
 struct edge_sum {
 	uint32_t edge, process, ordinal, op;
 	uint64_t ns;
 };
 
-/* An edge while it is read. */
+/* An edge while it is being read. */
 struct edge_search {
 	uint64_t from_ns, to_ns;
-	uint64_t activity_ns; /* the start of the first activity, or the end of the last one */
-	uint32_t device;      /* of the summary */
+	uint64_t activity_ns; /* start of the first activity, or end of the last one */
+	uint32_t device;      /* number in the summary */
 	uint32_t process, ordinal;
 	bool is_found, is_after;
 };
@@ -25,12 +25,12 @@ struct edge_search {
 struct edges_reading {
 	const struct summary *s;
 	struct gt_capture *capture;
-	struct edge_search *edges; /* two a device: before, after */
+	struct edge_search *edges; /* two per device: before, after */
 	uint32_t edge_count;
 	struct edge_sum *sums;
 	uint32_t sum_count, sum_room;
 	struct idmap by_hash;
-	uint64_t thread, outer_end_ns; /* whose calls come, and the end of its outermost one */
+	uint64_t thread, outer_end_ns; /* the current thread, and the end of its outermost call */
 };
 
 static struct edge_sum *find_sum(struct edges_reading *r, uint32_t edge, const struct gt_item *call)
@@ -61,7 +61,7 @@ static struct edge_sum *find_sum(struct edges_reading *r, uint32_t edge, const s
 	return &r->sums[row];
 }
 
-/* Calls inside another one are left out, so that no time counts twice. */
+/* Add a call's time. Calls inside another one are left out, so that no time counts twice. */
 static void add_call(struct edges_reading *r, const struct gt_item *call)
 {
 	const uint64_t thread = (uint64_t)call->process << 32 | call->ordinal;
@@ -84,7 +84,7 @@ static void add_call(struct edges_reading *r, const struct gt_item *call)
 	}
 }
 
-/* The device's number, which is the summary's; LOOKUP_NONE: the capture does not know it. */
+/* Return the device's number in the summary; LOOKUP_NONE if the capture does not know it. */
 static uint32_t find_device(const struct edges_reading *r, const struct gt_item *activity)
 {
 	const struct gt_object_info *object =
@@ -139,7 +139,7 @@ static int compare_spans(const void *a, const void *b)
 	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
 }
 
-/* Sort spans and join those that touch. Return: how many are left. */
+/* Sort spans and join those that touch. Return the number of remaining spans. */
 static size_t join_spans(struct gt_slice_span *spans, size_t count)
 {
 	size_t last = 0;
@@ -154,7 +154,7 @@ static size_t join_spans(struct gt_slice_span *spans, size_t count)
 	return count ? last + 1 : 0;
 }
 
-/* Read the blocks that overlap an edge, and no others. */
+/* Read only the blocks that overlap an edge. */
 static int read_sliced(struct edges_reading *r)
 {
 	struct gt_slice_span *spans =
@@ -172,7 +172,7 @@ static int read_sliced(struct edges_reading *r)
 	return rc;
 }
 
-/* The part of the edge in which its process did not run. */
+/* Return the part of the edge in which its process did not run. */
 static uint64_t find_outside_ns(const struct edges_reading *r, const struct edge_search *edge)
 {
 	const struct gt_process_info *p = gt_capture_process(r->capture, edge->process);

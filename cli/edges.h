@@ -27,8 +27,8 @@ struct device_edges {
 	struct edge before, after;
 };
 
-/* Fill @out for the first @count tracks of @s, which has one a device. Return: 0 or negative errno
- * with a cause. */
+/* Fill @out for the first @count tracks of @s, which has one per device. Return: 0 or negative
+ * errno with a cause. */
 int edges_read(const struct summary *s, struct gt_capture *capture, struct device_edges *out,
 	       uint32_t count);
 

@@ -68,7 +68,7 @@ static uint32_t put_set(struct enclosing *e, uint32_t name, uint32_t around)
 	return e->set_count++;
 }
 
-/* From the thread's call @id on, the open ranges are around. */
+/* Note that the thread's calls from @id on are in the open ranges. */
 static void note_change(struct enclosing *e, const struct enclosing_ranges *r, uint64_t id)
 {
 	struct enclosing_change *last = e->change_count ? &e->changes[e->change_count - 1] : NULL;
@@ -92,7 +92,7 @@ static void note_change(struct enclosing *e, const struct enclosing_ranges *r, u
 	e->changes[e->change_count++] = (struct enclosing_change){id, r->thread, set};
 }
 
-/* Close what ends before @id, the earliest end first. Ranges may cross each other. */
+/* Close ranges that end before @id, the earliest end first. Ranges may cross each other. */
 static void close_before(struct enclosing *e, struct enclosing_ranges *r, uint64_t id)
 {
 	while (r->depth) {
@@ -157,7 +157,7 @@ uint32_t enclosing_find(const struct enclosing *e, uint64_t thread, uint64_t id)
 
 	if (number == LOOKUP_NONE)
 		return LOOKUP_NONE;
-	while (low < high) { /* the first change that comes after it */
+	while (low < high) { /* find the first change after it */
 		size_t middle = low + (high - low) / 2;
 		const struct enclosing_change *c = &e->changes[middle];
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See enclosing_read.h. Ranges that an expression counts are sorted by process and begin before
- * they get their numbers; they then are ranges twice, by their name and by that number. */
+/* See enclosing_read.h. Ranges that an expression counts are sorted by process and start before
+ * they get their numbers. They are then added twice, under their name and under that number. */
 #include "cli/enclosing_read.h"
 
 #include <stdlib.h>
@@ -8,7 +8,8 @@
 #include "cli/spill.h"
 #include "export/ranges.h"
 
-/* A range that another thread has ended, in time: which call of its thread was the last in it? */
+/* A range that another thread has ended: its end is known as a time, and the last call of its
+ * thread in it must be found. */
 struct timed_range {
 	uint64_t thread, begun, end_ns;
 	uint32_t name;
@@ -17,8 +18,8 @@ struct timed_range {
 /* A range of a name that the expression counts. */
 struct counted_range {
 	uint64_t start_ns, end_ns, thread, begun;
-	uint64_t ended; /* 0: not by a call of its thread */
-	uint64_t open;  /* nobody has ended it */
+	uint64_t ended; /* 0: not ended in a call of its thread */
+	uint64_t open;  /* true if it was never ended */
 	uint32_t process, occurrence;
 };
 
@@ -30,8 +31,8 @@ struct ranges_read {
 	struct timed_range *timed;
 	uint32_t timed_count, timed_room;
 	struct spill counted;
-	uint64_t *named; /* by name: a bit for each occurrence that is of such ranges .. */
-	uint8_t *asked;  /* .. once it was asked for */
+	uint64_t *named; /* per name: a bit for each occurrence that refers to such ranges, */
+	uint8_t *asked;  /* valid if the name was looked up before */
 	uint32_t named_room;
 };
 
@@ -59,7 +60,7 @@ static int compare_timed(const void *a, const void *b)
 	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
 }
 
-/* From where the thread's ranges, or the first of them that end later, stand. */
+/* Return the index of the thread's first range. */
 static uint32_t find_timed(const struct ranges_read *r, uint64_t thread)
 {
 	uint32_t low = 0, high = r->timed_count;
@@ -75,8 +76,8 @@ static uint32_t find_timed(const struct ranges_read *r, uint64_t thread)
 	return low;
 }
 
-/* A thread's calls come in order of their begin: what has ended before this one has had its last
- * call. */
+/* Find the last call in ranges that have only an end time. A thread's calls come in order of their
+ * start: a range that ended before a call had its last call before it. */
 static int end_timed(struct ranges_read *r)
 {
 	uint64_t thread = UINT64_MAX, last = 0;
@@ -131,7 +132,7 @@ static void add_range(struct ranges_read *r, const struct counted_range *range, 
 				     range->open ? UINT64_MAX : range->end_ns, name};
 }
 
-/* Which occurrences are of ranges of that name. */
+/* Return the occurrences that refer to ranges of that name. */
 static uint64_t find_occurrences(struct ranges_read *r, uint32_t name)
 {
 	if (name >= r->named_room) {
@@ -175,7 +176,8 @@ static void take_range(struct ranges_read *r, const struct gt_range *range, bool
 	}
 }
 
-/* In order of their begin: those that the expression asks for are ranges of its own. */
+/* Count ranges in order of their start, and add those that the expression refers to as separate
+ * ranges. */
 static int count_ranges(struct ranges_read *r)
 {
 	char text[FILTER_OCCURRENCE_BYTES];

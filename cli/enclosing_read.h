@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ranges of a capture, read before its records are shown to a filter that asks for them: which
+/* Read the ranges of a capture before its records are shown to a filter that uses ranges: which
  * records are in them (enclosing.h), and which of them an expression counts (filter.h). */
 #ifndef GPUTAP_CLI_ENCLOSING_READ_H
 #define GPUTAP_CLI_ENCLOSING_READ_H
@@ -8,16 +8,16 @@
 #include "cli/enclosing.h"
 #include "cli/filter.h"
 
-/* Does the filter ask for ranges? */
+/* Return true if the filter uses ranges. */
 static inline bool enclosing_is_asked(const struct filter *f)
 {
 	return filter_asks(f, FILTER_RANGE) || filter_occurrence_count(f);
 }
 
 /**
- * enclosing_read() - one pass over the capture, and another one where threads end each other's
+ * enclosing_read() - make one pass over the capture, and another one if threads end each other's
  * ranges
- * @names: gets the ranges' names; enclosing_names() gives numbers of it
+ * @names: receives the ranges' names; enclosing_names() returns its numbers
  * Return: 0 or negative errno with a cause.
  */
 int enclosing_read(struct enclosing *e, struct texts *names, struct filter *f,

@@ -77,7 +77,7 @@ int export_options(int argc, char **argv, const struct export_words *words,
 	int c, code = GT_EXIT_OK;
 
 	opterr = 0;
-	optind = 0; /* starts afresh, GNU getopt's own state included */
+	optind = 0; /* start afresh, including GNU getopt's own state */
 	while (!code && (c = getopt_long(argc, argv, ":o:w:fh", options, NULL)) != -1)
 		switch (c) {
 		case 'o':
@@ -102,7 +102,7 @@ int export_options(int argc, char **argv, const struct export_words *words,
 		return ui_fail(GT_EXIT_USAGE, "which capture%s? gputap %s %s -o %s",
 			       words->several ? "s" : "", words->command,
 			       words->several ? "rank*.gputap" : "prog.gputap", words->output);
-	if (!share) /* of all files that are made from here on */
+	if (!share) /* for all files that are created from here on */
 		umask(S_IRWXG | S_IRWXO);
 	request->inputs = argv + optind;
 	request->input_count = argc - optind;
@@ -142,7 +142,7 @@ static enum gt_export_weight get_weight(const struct export_request *request)
 	return strcmp(request->weight, "host") ? GT_WEIGHT_DEVICE : GT_WEIGHT_HOST;
 }
 
-/* Is --weight, if it is there, one that there is, for a format that knows it? */
+/* Return true if --weight is absent, or is a known one for a format that uses it. */
 static bool is_weight_known(const struct export_request *request,
 			    const struct gt_exporter *exporter)
 {
@@ -193,7 +193,7 @@ static const struct gt_exporter *choose_format(const struct export_request *requ
 		return exporter;
 	if (export_is_ambiguous(request->output))
 		report_ambiguous();
-	else if (extension) /* "trace.v2.jsn": what counts is the end, but .json.gz is one word */
+	else if (extension) /* "trace.v2.jsn": use the last extension, but .json.gz is one */
 		unknown_format(strrchr(extension, '.') != extension && !strstr(extension, ".json")
 				       ? strrchr(extension, '.')
 				       : extension,
@@ -259,7 +259,7 @@ static int write_out(const struct gt_capture *capture, const struct export_reque
 	return status ? ui_fail(GT_EXIT_FAILURE, "cannot write %s", request->output) : GT_EXIT_OK;
 }
 
-/* Only what the filter takes. */
+/* Write only records that match the filter. */
 static int write_some(struct gt_capture *capture, const struct export_request *request,
 		      const struct gt_exporter *exporter, struct summary *s)
 {
@@ -301,7 +301,8 @@ static int export_chosen(const struct export_request *request, const struct gt_e
 	inputs_print_notes(capture);
 	exit_code = s->filter ? write_some(capture, request, exporter, s)
 			      : write_out(capture, request, exporter);
-	export_note_health(capture); /* after: some damage is met when records are read */
+	export_note_health(capture); /* afterwards: some damage is found only when records are
+				      * read */
 	if (!exit_code && (in.left_out || !gt_capture_is_whole(gt_capture_health(capture))))
 		exit_code = GT_EXIT_FAILURE; /* reported above */
 	gt_capture_close(capture);

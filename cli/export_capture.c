@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See export_capture.h. Each session becomes a capture of its own (capture/cut.h), and these are
- * merged where there are several. */
+/* See export_capture.h. Each session becomes a separate capture (capture/cut.h), and several of
+ * them are merged. */
 #include "cli/export_capture.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ static bool wants(void *data, const struct gt_item *item, bool *range)
 	return counts;
 }
 
-/* Sessions that have a file each, to be merged. */
+/* Write sessions into a file each, to be merged. */
 static int write_parts(struct cutting *k, const char *temporary, char **parts, size_t count)
 {
 	struct gt_capture_health health;
@@ -178,7 +178,7 @@ static int open_and_cut(struct cutting *k, struct summary *s)
 	return code;
 }
 
-/* All of it: byte by byte. */
+/* Copy the whole capture byte for byte. */
 static int write_copy(void *data, const char *temporary)
 {
 	const char *path = data;

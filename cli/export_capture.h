@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* `gputap export -o OUT.gputap`: a smaller capture of what --where holds for, or a copy. */
+/* `gputap export -o OUT.gputap`: write a smaller capture of the records that match --where, or a
+ * copy. */
 #ifndef GPUTAP_CLI_EXPORT_CAPTURE_H
 #define GPUTAP_CLI_EXPORT_CAPTURE_H
 
 #include "cli/export.h"
 
-/* Is the output a capture, by its name or --format? */
+/* Return true if the output is a capture, according to its name or --format. */
 bool export_is_capture(const struct export_request *request);
-/* Return: exit code; reported. */
+/* Export to a capture. Return the exit code; errors are reported. */
 int export_capture(const struct export_request *request);
 
 #endif

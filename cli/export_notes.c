@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What an export lacks, because its captures are damaged or not whole. */
+/* Report parts missing from an export because its captures are damaged or incomplete. */
 #include "capture/capture.h"
 #include "cli/export.h"
 #include "cli/ui.h"
 
-/* Return: was there anything to report? */
+/* Return true if there was anything to report. */
 static bool note_session(const struct gt_capture_session *s)
 {
 	if (s->health.bad_sums)

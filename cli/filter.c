@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Recursive descent into a tree; a text condition keeps what it decided for each number that it
- * was asked about. */
+/* A recursive descent parser that builds a tree. A text condition caches its decision for each text
+ * number. */
 #include "cli/filter.h"
 
 #include <ctype.h>
@@ -20,7 +20,7 @@
 
 enum { DEEPEST = 64, OCCURRENCES_MOST = 64 };
 
-/* What a range is called beside its name that an expression counts: "\001gputap#2". */
+/* Additional name of a range that an expression counts: "\001gputap#2". */
 #define OCCURRENCE_TEXT "\001gputap#"
 
 struct parser {
@@ -114,7 +114,7 @@ static bool take_sign(struct parser *p, const char *sign)
 	return true;
 }
 
-/* A value: quoted, or everything up to white space, ')' , "&&" or "||". */
+/* Take a value: quoted, or everything up to white space, ')', "&&" or "||". */
 static char *take_value(struct parser *p)
 {
 	const char *start;
@@ -134,7 +134,7 @@ static char *take_value(struct parser *p)
 		p->at = end + 1;
 		start++;
 	} else {
-		int open = 0; /* parentheses of a regular expression belong to it */
+		int open = 0; /* parentheses of a regular expression belong to the value */
 		for (; start[n] && !isspace((unsigned char)start[n]); n++) {
 			if (start[n] == '(')
 				open++;
@@ -154,7 +154,7 @@ static char *take_value(struct parser *p)
 	return value;
 }
 
-/* Which ranges of a name: a new one of the filter's. Return: its number. */
+/* Add a new occurrence, which selects ranges of a name, to the filter. Return its number. */
 static uint32_t put_occurrence(struct parser *p, const char *at, const char *name,
 			       const struct filter_occurrence_value *value)
 {
@@ -174,7 +174,7 @@ static uint32_t put_occurrence(struct parser *p, const char *at, const char *nam
 	return f->occurrence_count++;
 }
 
-/* NAME#N in a value of @bytes at @text, which stands at @at in the expression. Return: as
+/* Parse NAME#N in a value of @bytes at @text, which is at @at in the expression. Return as
  * filter_parse_occurrence(). */
 static int parse_occurrence(struct parser *p, const char *at, const char *text, size_t bytes,
 			    bool after, struct filter_occurrence_value *value, uint32_t *number)
@@ -219,8 +219,8 @@ bool filter_domain_words(const char **words, const char *word)
 	return is_in(words, n, word);
 }
 
-/* A domain or a kind is one of a few words: another one is a slip, not a condition that nothing
- * meets. */
+/* Check a domain's or kind's word. There are only a few, so an unknown one is an error, not a
+ * condition that never matches. */
 static bool check_word(struct parser *p, const char *at, enum filter_field field, const char *word)
 {
 	const char *names[FILTER_DOMAIN_WORDS + GT_KIND_COUNT + GT_DEVICE_OP_COUNT + 1], *near;
@@ -275,7 +275,8 @@ static bool parse_point(struct parser *p, const char *at, const char *text, size
 	return true;
 }
 
-/* TIME, RANGE#N, one to the other, RANGE#N..M; @at: where the value stands. */
+/* Parse TIME, RANGE#N, an interval between two of them, or RANGE#N..M; @at: the position of the
+ * value. */
 static bool parse_at(struct parser *p, const char *at, struct filter_node *n)
 {
 	const char *dots = filter_find_dots(n->pattern);
@@ -313,7 +314,7 @@ static bool parse_at(struct parser *p, const char *at, struct filter_node *n)
 	return parse_point(p, at + first + 2, dots + 2, bytes - first - 2, &n->to, &value);
 }
 
-/* Do numbers stand behind the last '#'? Names may have others: "f()::{lambda()#1}". */
+/* Return true if digits follow the last '#'. Names may contain other '#': "f()::{lambda()#1}". */
 static bool is_counted(const char *pattern)
 {
 	const char *hash = strrchr(pattern, '#');
@@ -473,7 +474,7 @@ static struct filter_node *parse_not(struct parser *p)
 	return inner;
 }
 
-/* One tree of all, as flat as can be: who walks it calls itself for each level. */
+/* Build a balanced tree of all nodes, as matching recurses once per level. */
 static struct filter_node *join_nodes(enum filter_node_type type, struct filter_node **nodes,
 				      size_t count)
 {
@@ -483,7 +484,7 @@ static struct filter_node *join_nodes(enum filter_node_type type, struct filter_
 			   join_nodes(type, nodes + count / 2, count - count / 2));
 }
 
-/* @tight: "and", which binds tighter than "or" */
+/* @tight: true for "and", which binds tighter than "or" */
 static struct filter_node *parse_chain(struct parser *p, bool tight)
 {
 	struct filter_node **nodes = NULL, *joined = NULL;
@@ -595,7 +596,7 @@ void filter_set_origin(struct filter *f, uint64_t origin_ns, uint64_t end_ns)
 
 /* Matching --------------------------------------------------------------------- */
 
-/* @text: of a range that is counted, or its name. */
+/* @text: of a counted range, or its name. */
 bool filter_match_text(const struct filter_node *n, const char *text)
 {
 	const bool counted = n->field == FILTER_RANGE &&
@@ -651,8 +652,8 @@ bool filter_match_number(const struct filter_node *n, const struct filter_record
 	}
 }
 
-/* On the capture's clock, from the first session's begin on. @end: that of the range, not its
- * begin. False: the process has no such range. */
+/* Compute a point's time since the first session's start. @end: use the range's end, not its start.
+ * Return false if the process has no such range. */
 static bool find_point(const struct filter *f, const struct filter_point *point, uint32_t process,
 		       bool end, int64_t *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `--where`: which records count.
+/* `--where`: select records.
  *
  *   expression  = and { ("or" | "||") and }
  *   and         = not { ("and" | "&&") not }
@@ -9,18 +9,17 @@
  *               process thread queue range
  *               host
  *   number      duration bytes rank at       with  = != < <= > >=
- *   value       a word, or '..' or ".." around anything else; numbers take units: ns us ms s
- *               min h, B K M G; with = and != also A..B: both included, of times up to B
+ *   value       a word, or anything in '' or ""; numbers take units: ns us ms s
+ *               min h, B K M G; with = and != also A..B: both included, times up to B
  *   range       NAME, NAME#N: the N-th of that name that its process began, NAME#N..M
- *   at          a time since the first session began; RANGE#N: its begin (with < and >=) or its
+ *   at          a time since the first session began; RANGE#N: its start (with < and >=) or its
  *               end (with > and <=), of the record's own process; RANGE#N+TIME, RANGE#N-TIME;
- *               A..B from one to the other, RANGE#N..M from the begin of one to the end of
- *               another
+ *               A..B from one to the other, RANGE#N..M from the start of one to the end of another
  *
- * A record is at its begin: device work where it starts on its device, or where its times are not
- * known at the begin of its call. A condition about something that a record does not have (the
- * device of a call) is false. Text conditions are decided once per distinct text and kept, so that
- * a filter costs next to nothing per record. */
+ * A record's time is its start: for a GPU activity its start on the device or, if its times are not
+ * known, the start of its call. A condition about something that a record does not have (the device
+ * of a call) is false. Text conditions are decided once per distinct text and kept, so that a
+ * filter costs next to nothing per record. */
 #ifndef GPUTAP_CLI_FILTER_H
 #define GPUTAP_CLI_FILTER_H
 
@@ -38,7 +37,7 @@ enum filter_field {
 	FILTER_PROCESS,
 	FILTER_THREAD,
 	FILTER_QUEUE,
-	FILTER_RANGE, /* all ranges around it, innermost first */
+	FILTER_RANGE, /* all ranges around the record, innermost first */
 	FILTER_HOST,
 	FILTER_TEXT_COUNT,
 	FILTER_DURATION = FILTER_TEXT_COUNT,
@@ -50,8 +49,7 @@ enum filter_field {
 
 enum { FILTER_TEXTS_MOST = 256, FILTER_OCCURRENCE_BYTES = 32 };
 
-/* What a filter looks at. Texts are named by small numbers, as lookup.h gives them; LOOKUP_NONE:
- * has none. */
+/* The fields that a filter uses. Texts are small numbers from lookup.h; LOOKUP_NONE: no value. */
 struct filter_record {
 	uint32_t text[FILTER_TEXT_COUNT];
 	uint64_t duration_ns, bytes;
@@ -60,44 +58,44 @@ struct filter_record {
 	bool timed, sized, failed; /* has a duration; has bytes: it moves or maps them */
 };
 
-/* The texts by which @number of @field is known, at most FILTER_TEXTS_MOST: a process has a pid
- * and a name, a record may be in many ranges. */
+/* Return the texts of @number in @field, at most FILTER_TEXTS_MOST: a process has a pid and a name,
+ * a record may be in many ranges. */
 typedef unsigned filter_texts_fn(void *data, enum filter_field field, uint32_t number,
 				 const char **texts);
 
 struct filter_error {
-	size_t at; /* where in the expression */
+	size_t at; /* position in the expression */
 	char text[160];
 };
 
 struct filter;
-/* Return: NULL and *error when the expression is wrong. */
+/* Parse an expression. Return NULL and set *error if it is wrong. */
 struct filter *filter_create(const char *expression, filter_texts_fn *texts, void *data,
 			     struct filter_error *error);
-/* Where and why the expression is wrong. Return: GT_EXIT_USAGE. */
+/* Print where and why the expression is wrong. Return GT_EXIT_USAGE. */
 int filter_print_error(const char *expression, const struct filter_error *error);
-/* The same of another option than --where. */
+/* Do the same for an option other than --where. */
 int filter_print_error_of(const char *option, const char *expression,
 			  const struct filter_error *error);
-/* What `at` counts from, and when the capture ends, on the clock of at_ns. */
+/* Set the time from which `at` counts, and the capture's end, on the clock of at_ns. */
 void filter_set_origin(struct filter *f, uint64_t origin_ns, uint64_t end_ns);
-/* Which ranges of a name the expression asks for, by numbers. They are found before the first
- * record is matched, for each process in order of their begin. */
+/* Return the number of occurrences in the expression, which select ranges of a name. They are found
+ * before the first record is matched, for each process in order of their start. */
 uint32_t filter_occurrence_count(const struct filter *f);
 bool filter_occurrence_named(const struct filter *f, uint32_t i, const char *name);
-/* The @n-th range of such a name, from 1. Return: is it asked for? Then what is in it has the text
- * of the occurrence among those of its ranges. */
+/* Note the @n-th range of such a name, from 1. Return true if the expression refers to it: records
+ * in it then also have the text of the occurrence among their ranges. */
 bool filter_occurrence_begins(struct filter *f, uint32_t i, uint32_t process, uint64_t n,
 			      uint64_t from_ns, uint64_t to_ns);
-/* @text: FILTER_OCCURRENCE_BYTES. Return: it. */
+/* Return the text of an occurrence, in @text of FILTER_OCCURRENCE_BYTES. */
 const char *filter_occurrence_text(uint32_t i, char *text);
-/* Does the expression ask for @field? */
+/* Return true if the expression uses @field. */
 bool filter_asks(const struct filter *f, enum filter_field field);
 bool filter_match(struct filter *f, const struct filter_record *record);
 void filter_destroy(struct filter *f);
 
-/* Words that domain= and --domains take: names of domains and families, NULL-ended. Return: is
- * @word one of them? */
+/* Words that domain= and --domains accept: names of domains and families, NULL-ended. Return true
+ * if @word is one of them. */
 enum { FILTER_DOMAIN_WORDS = 2 * GT_DOMAIN_COUNT };
 bool filter_domain_words(const char **words, const char *word);
 

@@ -9,7 +9,7 @@
 #include "cli/filter_tree.h"
 #include "cli/ui.h"
 
-/* The first occurrence that was not there. */
+/* Explain the first occurrence that was not found. */
 static bool explain_occurrence(const struct filter *f, char why[FILTER_WHY_BYTES])
 {
 	for (uint32_t i = 0; i < f->occurrence_count; i++) {
@@ -39,8 +39,8 @@ static bool is_never_met(const struct filter_node *n)
 	return true;
 }
 
-/* Of conditions that are joined by "and", the first that no record met. Those after it were asked
- * of no record. */
+/* Return the first of the conditions joined with "and" that no record met. Those after it were not
+ * evaluated for any record. */
 static const struct filter_node *find_never_met(const struct filter_node *n, bool *first)
 {
 	const struct filter_node *found;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why an expression holds for no record. Call after the capture was read with it. */
+/* Explain why an expression matches no record. Call after the capture was read with it. */
 #ifndef GPUTAP_CLI_FILTER_NOTHING_H
 #define GPUTAP_CLI_FILTER_NOTHING_H
 
@@ -8,9 +8,9 @@
 #include "cli/filter.h"
 
 enum { FILTER_WHY_BYTES = 160 };
-/* A clause that says why: "there is no range 'step'"; "" where that is not known. */
+/* Write a clause with the reason: "there is no range 'step'"; "" if not known. */
 void filter_explain_nothing(const struct filter *f, char why[FILTER_WHY_BYTES]);
-/* Say on stderr that no record matched, and why. @of: which records; "": any. */
+/* Note on stderr that no record matched, and why. @of: kind of records; "": any. */
 void filter_note_nothing(const struct filter *f, const char *expression, const char *of);
 
 #endif

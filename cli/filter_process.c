@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See filter_process.h. What a condition says of all records of a process: they meet it, or none
- * does, or that depends. */
+/* See filter_process.h. A condition is evaluated for all records of a process: all meet it, none
+ * does, or it depends. */
 #include "cli/filter_process.h"
 
 #include <inttypes.h>

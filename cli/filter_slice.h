@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* When records can begin for which an expression holds: what of a capture must be read. */
+/* Find when records that match an expression can start, and so which parts of a capture must be
+ * read. */
 #ifndef GPUTAP_CLI_FILTER_SLICE_H
 #define GPUTAP_CLI_FILTER_SLICE_H
 
@@ -8,34 +9,36 @@
 
 enum { FILTER_SPANS_MOST = 32 };
 
-/* What is read beside a slice: work that others stand behind, calls and ranges that go on. */
+/* Read so much more around the time ranges: activities that block others, calls and ranges that
+ * continue. */
 #define FILTER_CONTEXT_NS UINT64_C(1000000000)
 
-/* In order, apart from each other. */
+/* In order, disjoint. */
 struct filter_times {
 	struct gt_slice_span spans[FILTER_SPANS_MOST];
 	uint32_t count;
 };
 
-/* After the occurrences were found. False: at any time. */
+/* Find the times; call after the occurrences were found. Return false if records can start at any
+ * time. */
 bool filter_find_times(const struct filter *f, struct filter_times *times);
-/* The span that holds a time; NULL: none. */
+/* Return the span that contains a time; NULL: none. */
 const struct gt_slice_span *filter_times_find(const struct filter_times *times, uint64_t ns);
 
-/* What a filter makes of a capture. */
+/* The part of a capture that a filter needs. */
 struct filter_slice {
-	bool some;                    /* false: of any time */
-	bool of_processes;            /* some processes are not read */
-	struct filter_times begins;   /* of what is looked for */
-	struct filter_times overlaps; /* what is read */
-	bool is_time;                 /* all that begins then is looked for, and nothing else */
+	bool some;                    /* false: all times */
+	bool of_processes;            /* true if some processes are not read */
+	struct filter_times begins;   /* times of matching records' starts */
+	struct filter_times overlaps; /* times that are read */
+	bool is_time;                 /* true if all records that start then match, and no others */
 };
 
 /**
- * filter_slice_begin() - cursors of @capture give what the expression needs, from now on
+ * filter_slice_begin() - let cursors of @capture return only records that the expression needs
  * @f: NULL: everything
- * Captures in which ranks wait for each other are read whole: collective calls are matched by their
- * order from the first one on.
+ * Captures in which ranks wait for each other are read completely: collective calls are matched by
+ * order, from the first one on.
  * Return: 0 or negative errno with a cause.
  */
 int filter_slice_begin(struct filter_slice *s, struct filter *f, const struct gt_capture *capture);
@@ -43,12 +46,12 @@ static inline void filter_slice_end(const struct gt_capture *capture)
 {
 	gt_capture_set_slice((struct gt_capture *)(uintptr_t)capture, NULL);
 }
-/* Did it begin when something that is looked for can begin? */
+/* Return true if a record that starts at @begin_ns can match. */
 static inline bool filter_slice_has(const struct filter_slice *s, uint64_t begin_ns)
 {
 	return !s->some || filter_times_find(&s->begins, begin_ns);
 }
-/* Was all read from one time to the other? */
+/* Return true if everything between the two times was read. */
 static inline bool filter_slice_covers(const struct filter_slice *s, uint64_t from_ns,
 				       uint64_t to_ns)
 {

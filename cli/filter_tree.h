@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside of a filter: the tree that filter.c makes of an expression and asks for each record, and
- * that filter_slice.c makes a slice of. */
+/* Internals of a filter: the tree that filter.c builds from an expression and evaluates for each
+ * record, and from which filter_slice.c derives time ranges. */
 #ifndef GPUTAP_CLI_FILTER_TREE_H
 #define GPUTAP_CLI_FILTER_TREE_H
 
@@ -27,7 +27,7 @@ extern const char *const filter_field_names[];
 
 enum filter_decided { UNDECIDED = 0, DECIDED_FALSE, DECIDED_TRUE };
 
-/* A time: that of the capture, or with an occurrence from the begin or the end of that. */
+/* A point in time: relative to the capture's start, or to an occurrence's start or end. */
 struct filter_point {
 	int64_t ns;
 	uint32_t occurrence; /* FILTER_NO_OCCURRENCE: none */
@@ -38,25 +38,25 @@ struct filter_node {
 	struct filter_node *left, *right;
 	enum filter_field field;
 	enum filter_comparison compare;
-	uint64_t number, number_most; /* differ: = and != of what lies between, both included */
+	uint64_t number, number_most; /* they differ for = and != with an interval, both included */
 	struct filter_point from,
-		to;          /* NODE_AT; a comparison that is not = or != has `from` alone */
-	uint32_t occurrence; /* NODE_TEXT, of a range: one of that name, too */
+		to;          /* NODE_AT; comparisons other than = and != use only `from` */
+	uint32_t occurrence; /* NODE_TEXT with a range: a counted one of that name */
 	char *pattern;
 	regex_t regex;
-	uint8_t *known; /* enum filter_decided by text number */
+	uint8_t *known; /* enum filter_decided, per text number */
 	uint32_t known_count;
 };
 
 #define FILTER_NO_OCCURRENCE UINT32_MAX
 
-/* The N-th range of a name, or some of them: a number in the expression. */
+/* The N-th range of a name, or several: the ranges that the expression counts. */
 struct filter_occurrence {
 	char *name; /* a pattern */
 	uint64_t first, last;
-	uint64_t most; /* that a process has */
+	uint64_t most; /* the most that a process has */
 	bool found;
-	/* of each process: when it begins and ends; to 0: it is not there */
+	/* per process: its start and end; to 0: not there */
 	struct filter_span {
 		uint64_t from_ns, to_ns;
 	} * spans;
@@ -68,13 +68,13 @@ struct filter {
 	struct filter_occurrence *occurrences;
 	uint32_t occurrence_count;
 	uint64_t origin_ns, end_ns; /* of the capture */
-	bool is_one_process;        /* that there is to look at */
+	bool is_one_process;        /* true if there is only one to look at */
 	filter_texts_fn *texts;
 	void *data;
 };
 
-/* filter.c. Does a text, or the record's number, meet a condition? Of texts whatever is asked of
- * the match: CMP_NE is not looked at. */
+/* filter.c: return true if a text, or the record's number, meets a condition. Texts are only
+ * matched: CMP_NE is not considered. */
 bool filter_match_text(const struct filter_node *n, const char *text);
 bool filter_match_number(const struct filter_node *n, const struct filter_record *r);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of `--where`: numbers with their units, and which range of a name. */
+/* Values of `--where`: numbers with their units, and occurrences of a range. */
 #ifndef GPUTAP_CLI_FILTER_VALUE_H
 #define GPUTAP_CLI_FILTER_VALUE_H
 
@@ -9,23 +9,24 @@
 
 enum filter_unit { FILTER_UNIT_NONE, FILTER_UNIT_TIME, FILTER_UNIT_BYTES };
 
-/* "1.5ms", "64K", "3", in ns, bytes or as it is; @bytes of it. False: it is none. */
+/* Parse "1.5ms", "64K", "3" into ns, bytes or a plain number; the text has @bytes. Return false if
+ * invalid. */
 bool filter_parse_number(enum filter_unit unit, const char *text, size_t bytes, uint64_t *out);
 
-/* "A..B", @dots: where the ".." is. A number without a unit has the unit of the other one. */
+/* Parse "A..B", with the ".." at @dots. A number without a unit has the other number's unit. */
 bool filter_parse_interval(enum filter_unit unit, const char *text, const char *dots,
 			   uint64_t *from, uint64_t *to);
 
-/* The ".." that parts two values. NULL: it is one value. */
+/* Return the ".." that separates two values. NULL: there is one value. */
 const char *filter_find_dots(const char *text);
 
-/* NAME#N, NAME#N..M, with @after: NAME#N+TIME and NAME#N-TIME, too. */
+/* NAME#N, NAME#N..M; with @after also NAME#N+TIME and NAME#N-TIME. */
 struct filter_occurrence_value {
 	size_t name_bytes;
 	uint64_t first, last;
 	int64_t after_ns;
 };
-/* Return: 1, 0: there is no #N in it; -1: what stands behind the # is wrong, and *wrong where. */
+/* Return 1; 0 if it has no #N; -1 if the text after the # is wrong, at *wrong. */
 int filter_parse_occurrence(const char *text, size_t bytes, bool after,
 			    struct filter_occurrence_value *out, size_t *wrong);
 

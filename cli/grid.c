@@ -74,7 +74,7 @@ int grid_column(const struct grid *g, const char *name)
 	return -1;
 }
 
-/* Below 0: @a goes first. Cells without a value go last. */
+/* Compare cells: below 0 if @a goes first. Cells without a value go last. */
 static int compare_cells(const struct grid_cell *a, const struct grid_cell *b)
 {
 	if (a->has != b->has)
@@ -176,7 +176,7 @@ static bool column_shown(const struct grid *g, unsigned c, size_t rows)
 	return false;
 }
 
-/* With as little of the last column as may be. */
+/* Return the width with the least of the last column. */
 static unsigned width_of(const unsigned *width, unsigned last)
 {
 	unsigned sum = INDENT;
@@ -186,7 +186,7 @@ static unsigned width_of(const unsigned *width, unsigned last)
 	return sum + (width[last] < NARROWEST_LAST ? width[last] : NARROWEST_LAST);
 }
 
-/* Names in the middle that always stay give way before columns do. */
+/* Shorten names in the middle columns that are always shown, before columns are dropped. */
 static void narrow_texts(const struct grid *g, unsigned last, unsigned room, unsigned *width)
 {
 	for (unsigned c = 0; c < last; c++) {
@@ -202,8 +202,7 @@ static void narrow_texts(const struct grid *g, unsigned last, unsigned room, uns
 	}
 }
 
-/* Which columns, and how wide. The last one shown takes what is left. Return: index of the last
- * one. */
+/* Choose the columns and their widths. The last one shown takes the rest. Return its index. */
 static unsigned lay_out(const struct grid *g, size_t rows, unsigned room, unsigned *width)
 {
 	char buffer[64];
@@ -236,7 +235,7 @@ static unsigned lay_out(const struct grid *g, size_t rows, unsigned room, unsign
 		if (width_of(width, last) <= room || !g->columns[worst].rank)
 			break;
 		width[worst] = 0;
-		while (last && !width[last]) /* the last one may be the first to go */
+		while (last && !width[last]) /* the last one may be the first to be dropped */
 			last--;
 	}
 	if (sum + width[last] > room)
@@ -244,7 +243,7 @@ static unsigned lay_out(const struct grid *g, size_t rows, unsigned room, unsign
 	return last;
 }
 
-/* Columns that a wider line would have. */
+/* List columns that a wider line would show. */
 static void print_left_out(const struct grid *g, size_t rows, const unsigned *width, FILE *out)
 {
 	const struct ui_colors *colors = ui_colors(out);
@@ -268,7 +267,7 @@ static void put_spaces(FILE *out, unsigned n)
 	fprintf(out, "%*s", (int)n, "");
 }
 
-/* @spaces: not yet printed, so that no line ends in some. */
+/* @spaces: not printed yet, so that no line ends in spaces. */
 static void put_cell(FILE *out, const char *text, unsigned width, bool left, bool last,
 		     unsigned *spaces, const char *color, const char *reset)
 {
@@ -297,8 +296,8 @@ static unsigned last_column_at(const struct grid *g, const unsigned *width)
 	return at;
 }
 
-/* A function of a stack: where its name is too long, the name is cut, and what says where it is
- * (" at file:line", " in module") stays. */
+/* Print a function of a stack: if its name is too long, it is shortened, and its place (" at
+ * file:line", " in module") is kept. */
 static void put_function(FILE *out, char *line, unsigned width)
 {
 	enum { NAME_LEAST = 8 };
@@ -320,7 +319,7 @@ static void put_function(FILE *out, char *line, unsigned width)
 	free(next);
 }
 
-/* The last cell of a row, whose lines stand below each other. */
+/* Print the last cell of a row, with its lines below each other. */
 static void put_lines(const struct grid *g, const unsigned *width, unsigned spaces,
 		      const char *text, FILE *out)
 {
@@ -336,7 +335,8 @@ static void put_lines(const struct grid *g, const unsigned *width, unsigned spac
 	free(line);
 }
 
-/* The last cell of a row, in as many lines as it takes. @spaces: not yet printed in front of it. */
+/* Print the last cell of a row, in as many lines as it takes. @spaces: before it, not printed
+ * yet. */
 static void put_sentence(const struct grid *g, const unsigned *width, unsigned spaces,
 			 const char *text, FILE *out)
 {

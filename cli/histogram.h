@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Durations, summed up in little memory. The first HISTOGRAM_EXACT values are kept as they are,
+/* A summary of durations in little memory. The first HISTOGRAM_EXACT values are kept as they are,
  * so small samples give exact percentiles; after that values go into log-linear buckets: 32 per
  * power of two, so a percentile is within 1/64 (1.6 %) of the true one. Sums, smallest and
  * largest are always exact. */
@@ -18,7 +18,7 @@ struct histogram {
 };
 
 void histogram_add(struct histogram *h, uint64_t value);
-/* @permille: 500 is the median. 0 when there are no values. */
+/* @permille: 500 is the median. Return 0 if there are no values. */
 uint64_t histogram_percentile(const struct histogram *h, unsigned permille);
 static inline uint64_t histogram_mean(const struct histogram *h)
 {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Why devices were idle: each gap between a device's work is split into parts, each with one cause,
- * as docs/guides/idle-time.md says.
+/* Why devices were idle: each gap between a device's activities is split into parts, each with one
+ * cause, as in docs/guides/idle-time.md.
  *
- *   first pass, by the caller      all work, ranges  -> sorted by start, by thread
- *   idle_finish(): sweep           work in order     -> gaps, each with the work that ended it
- *   idle_finish(): second pass     the calls of each thread, beside the gaps that its work ended
- *   idle_finish(): what is left    gaps whose queue may have been held behind other work
+ *   first pass, by the caller         all activities, ranges  -> sorted by start, per thread
+ *   idle_finish(): sweep              activities in order     -> gaps, each with the next activity
+ *   idle_finish(): second pass        the calls of each thread, with the gaps that its activities
+ *                                     ended
+ *   idle_finish(): the rest           gaps whose queue may have been blocked by other activities
  *
- *        gap begins      the call begins   it ends           the work starts
- *           |  the host, or the  |  launching  |  held, submitted  |
- *           |  call it is in     |             |  or started late  |
+ *        gap starts      the call starts   it ends           the activity starts
+ *           |  the host, or the  |  launching  |  blocked, submitted |
+ *           |  call it is in     |             |  or started late    |
  *
- * A gap belongs to the work that ended it: to its queue, its process, the thread that called.
+ * A gap belongs to the activity that ended it: to its queue, its process, and the calling thread.
  * Without gaps there is no second pass. Memory is bounded: rows are small, and sorted in files. */
 #ifndef GPUTAP_CLI_IDLE_H
 #define GPUTAP_CLI_IDLE_H
@@ -27,25 +28,26 @@
 
 enum { IDLE_LARGEST = 128, IDLE_LAST_DETAILS = 64 };
 
-/* Whose gaps are told apart: LOOKUP_NONE where they are not. Without padding. */
+/* The owner by which gaps are distinguished: LOOKUP_NONE for fields that do not matter. No
+ * padding. */
 struct idle_owner {
-	uint32_t device; /* number of the caller's */
+	uint32_t device; /* the caller's number */
 	uint32_t name, process, thread, queue;
 	uint32_t place; /* rank, host */
 };
 
 struct idle_sum {
-	uint64_t ns, max_ns; /* max_ns: the most of one gap */
-	uint64_t gaps;       /* in which it was a cause */
+	uint64_t ns, max_ns; /* max_ns: largest share of one gap */
+	uint64_t gaps;       /* gaps that had this cause */
 };
 
 struct idle_row {
 	struct idle_owner owner;
-	struct idle_sum all, sums[GT_IDLE_COUNT]; /* all: max_ns: the longest gap */
+	struct idle_sum all, sums[GT_IDLE_COUNT]; /* all.max_ns: the longest gap */
 };
 
-/* Where time of a cause went: the calls that the thread was in, or else its ranges; behind what
- * work a queue was held. */
+/* A detail of a cause: the calls that the thread was in, or else its ranges; for a blocked queue,
+ * the activity that it waited for. */
 struct idle_detail {
 	uint32_t row, cause;
 	uint32_t op, name; /* op 0: name; LOOKUP_NONE: in no range */
@@ -54,26 +56,26 @@ struct idle_detail {
 
 /* One of a device's largest gaps. */
 struct idle_gap {
-	uint64_t start_ns, end_ns, idle_ns; /* idle_ns: less what was not recorded */
+	uint64_t start_ns, end_ns, idle_ns; /* idle_ns: without time that was not recorded */
 	struct idle_gap_cause {
 		uint64_t ns,
-			most_ns;   /* most_ns: of its largest part, whose `op` and `name` it is */
+			most_ns;   /* most_ns: its largest part, to which `op` and `name` belong */
 		uint32_t op, name; /* LOOKUP_NONE: in no range */
 	} causes[GT_IDLE_COUNT];
-	uint32_t device, process, ordinal; /* ordinal 0: not known whose */
+	uint32_t device, process, ordinal; /* ordinal 0: not known */
 };
 
 struct idle_work {
 	const struct gt_item *item; /* timed */
 	struct idle_owner owner;
-	uint64_t slack_ns;     /* how far the device's clock may be off */
-	uint32_t device_index; /* of the capture */
+	uint64_t slack_ns;     /* possible error of the device's clock */
+	uint32_t device_index; /* in the capture */
 	uint32_t name;         /* number in `names` */
-	bool counts;           /* gaps that it ends are in the rows */
-	bool is_marker;        /* no work: others may wait for it, that is all */
+	bool counts;           /* true if gaps that it ends are in the rows */
+	bool is_marker;        /* true if it is not an activity, but others may wait for it */
 };
 
-/* Work, in the order of its start; tag: what idle_tag() gave for it. */
+/* An activity, sorted by start; tag: from idle_tag(). */
 struct idle_start {
 	uint64_t start, end, id, call_start, submitted;
 	uint32_t tag;
@@ -84,58 +86,59 @@ struct idle_held;
 struct idle_device;
 
 struct idle_operation {
-	uint8_t cause; /* enum gt_idle_cause; of copies, if they return when they are done */
+	uint8_t cause; /* enum gt_idle_cause; for memcpys, if they return when done */
 	uint8_t hold;  /* enum idle_hold */
-	/* the argument that says how many events its work waits for; UINT8_MAX: none does */
+	/* the argument with the number of events that its activity waits for; UINT8_MAX: none */
 	uint8_t waits_arg;
-	bool copies;   /* or sets */
-	int8_t blocks; /* of copies: the argument that says whether they do; or one of these: */
+	bool copies;   /* memcpy or memset */
+	int8_t blocks; /* for memcpys: the argument that decides this; or one of these: */
 };
 enum { IDLE_ALWAYS = -1, IDLE_NEVER = -2 };
 
-/* Zero-initialised but for what the caller sets is empty. */
+/* Zero-initialised, except for fields that the caller sets, is empty. */
 struct idle {
-	/* set by the caller before the first record */
+	/* set in the caller before the first record */
 	const struct gt_capture *capture;
 	struct texts *names;
 	gt_idle_part_fn
 		*each; /* may be NULL; parts of gaps that are too small to see are left out */
 	void *to;
-	/* before idle_finish(), by device: what was not recorded, so not idle; NULL: nothing */
+	/* set before idle_finish(), per device: time not recorded, so not idle; NULL: none */
 	const struct unrecorded_list *unrecorded;
 	/* results, after idle_finish() */
 	struct idle_row *rows;
 	struct idle_detail *details;
 	struct idle_gap *largest; /* of device d: from d * IDLE_LARGEST, largest first */
 	uint32_t row_count, detail_count, device_count;
-	uint64_t *unrecorded_ns; /* by device: of gaps that count */
+	uint64_t *unrecorded_ns; /* per device: of gaps that count */
 	/* work */
 	uint32_t row_room, detail_room;
 	struct idle_device *devices;
 	struct idmap row_numbers, detail_numbers, threads, origin_numbers;
-	uint64_t last_thread; /* whose records come, and how many threads came before it */
+	uint64_t last_thread; /* the current thread, and the number of threads before it */
 	uint32_t thread_count;
 	struct spill work, ranges, gaps;
 	struct idle_origin *origins;
 	uint32_t origin_count, origin_room, last_origin;
-	struct idle_held *held; /* some call may hold a queue behind other work; NULL: none does */
-	/* by domain and number: what calls of an operation are */
+	struct idle_held *held; /* calls that may block a queue until other activities end; NULL:
+				 * none may */
+	/* by domain and number: properties of an operation's calls */
 	struct idle_operation *operations[GT_DOMAIN_COUNT];
 	uint32_t operation_counts[GT_DOMAIN_COUNT];
 	uint64_t gap_count;
 	uint32_t last_row, last_caller;           /* found last */
 	uint32_t last_details[IDLE_LAST_DETAILS]; /* by hash */
 	uint64_t last_caller_key;
-	/* by process: in what it was paused; NULL: in nothing, or not asked for yet */
+	/* per process: when it was paused; NULL: never, or not looked up yet */
 	struct unrecorded_list *paused;
 	size_t paused_count;
 };
 
-/* What is to be set has been. */
+/* Initialise. Call after filling in the caller's fields above. */
 void idle_init(struct idle *s);
 void idle_note_thread(struct idle *s, const struct gt_item *item);
 void idle_note_hold(struct idle *s, const struct gt_item *call);
-/* For each record of the capture, before anything else of it. */
+/* Note a record. Call for each record of the capture, before the functions below. */
 static inline void idle_note(struct idle *s, const struct gt_item *item)
 {
 	uint32_t domain = GT_OP_DOMAIN(item->op) % GT_DOMAIN_COUNT;
@@ -151,18 +154,18 @@ static inline void idle_note(struct idle *s, const struct gt_item *item)
 			idle_note_hold(s, item);
 	}
 }
-/* Work: sorted here, or, where the caller sorts it, with a tag; then idle_step() in order, before
- * idle_finish(). Markers are added. */
+/* Add an activity: sorted here or, if the caller sorts, with a tag; then call idle_step() in order,
+ * before idle_finish(). Markers are also added. */
 void idle_add_work(struct idle *s, const struct idle_work *work);
 uint32_t idle_tag(struct idle *s, const struct idle_work *work);
 void idle_step(struct idle *s, const struct idle_start *work);
-/* A range of the program, with the number of its name. */
+/* Add a range of the program, with the number of its name. */
 void idle_add_range(struct idle *s, const struct gt_range *range, uint32_t name);
-/* Reads the capture again. Return: 0 or negative errno with a cause. */
+/* Find the causes; reads the capture again. Return 0 or negative errno with a cause. */
 int idle_finish(struct idle *s);
 void idle_fini(struct idle *s);
 
-/* NULL: it is not one of the largest ones. */
+/* Return NULL if it is not one of the largest gaps. */
 const struct idle_gap *idle_find_gap(const struct idle *s, uint32_t device, uint64_t start_ns,
 				     uint64_t end_ns);
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* What a call is, for idle.h: by what its description says, whatever the runtime. */
+/* Classify calls for idle.h from their descriptions, whatever the runtime. */
 #include <string.h>
 
 #include "cli/idle_steps.h"
 #include "cli/selection.h"
 #include "record/operation.h"
 
-/* Groups of descriptions whose calls build device code, load it, or find something in it. */
+/* Groups of operations whose calls build device code, load it, or find something in it. */
 static const char *const code_groups[] = {"program", "module", "compiler",        "code",
 					  "library", "rtc",    "module_build_log"};
 
-/* Words of the names of those that only ask, give something back, or say how large a launch is. */
+/* Parts of the names of calls that only query, release something, or compute a launch's size. */
 static const char *const asking[] = {"Get",    "_get_",     "Release",
 				     "Retain", "Destroy",   "_destroy",
 				     "Query",  "_iterate_", "CallConfiguration"};
@@ -121,8 +121,8 @@ static bool gives_work(const struct gt_operation_info *info)
 	       info->kind == GT_KIND_SET;
 }
 
-/* A call that names events and gives its stream no work of its own holds what comes after it. One
- * that waits itself, or records its event, does not. */
+/* Return how a call blocks its stream. A call that names events and gives its stream no activity
+ * blocks the later ones. One that itself waits, or records its event, does not. */
 enum idle_hold idle_call_hold(uint32_t op)
 {
 	const struct gt_operation_info *info = gt_operation(op);
@@ -154,7 +154,7 @@ bool idle_call_holds(const struct gt_item *call, enum idle_hold *how)
 
 /* Processes ------------------------------------------------------------------------- */
 
-/* Bit per domain of a list as --domains takes it. */
+/* Return a bit per domain in a list as --domains takes it. */
 static uint32_t find_listed(const char *list)
 {
 	uint32_t set = 0;
@@ -168,8 +168,8 @@ static uint32_t find_listed(const char *list)
 	return set;
 }
 
-/* Of the domains that were asked for: are those among them whose calls submitted the device's work?
- * Under HSA's lie others', as HIP's, which may have been left out. */
+/* Return true if the requested domains include those whose calls submitted the device's activities.
+ * HSA's activities are submitted from other domains, such as HIP, which may have been left out. */
 static bool has_calls_of_work(const struct gt_counts *counts, const char *domains)
 {
 	const uint32_t listed = find_listed(domains);
@@ -182,8 +182,8 @@ static bool has_calls_of_work(const struct gt_counts *counts, const char *domain
 	return true;
 }
 
-/* Calls may be missing: not asked for, or lost. Those that were open at the end lack for a good
- * reason. */
+/* Return true if no calls are missing because they were not requested, or were lost. Calls that
+ * were open at the end are missing for a good reason. */
 bool idle_host_is_known(const struct gt_capture *capture, uint32_t process)
 {
 	const struct gt_process_info *info = gt_capture_process(capture, process);

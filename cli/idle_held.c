@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* See idle.h: queues that were held behind other work, because of events.
+/* See idle.h: queues that were blocked by other activities, because of events.
  *
- *   1. Calls say which events stand for which call's work, and who waits for them (awaited.h):
- *      waits of a gap's own call, and waits of a stream, which hold what the stream is given next.
- *   2. A wait's events are joined with the work of their calls, by the calls' ids: when did the
- *      last of it end?
- *   3. Of each stream, its waits and the rests of gaps in the order of their calls: a rest was held
- *      until the last of the waits before it, since the one that was held last. */
+ *   1. Calls show which events refer to which call's activity, and the waits for them (awaited.h):
+ *      waits of the call that ended a gap, and waits of a stream, which block its next activities.
+ *   2. A wait's events are joined with the activities of their calls, on the calls' ids, to find
+ *      when the last one ended.
+ *   3. Each stream's waits and rests of gaps are read in the order of their calls: a rest was
+ *      blocked until the last end of the waits since the stream's previous rest. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,23 +16,23 @@
 
 enum { EVENTS_MOST = 256 };
 
-/* Work of a call, or (wait != 0) who waits for it. */
+/* A call's activity, or (wait != 0) a wait for it. */
 struct held_join {
-	uint64_t id, end, wait; /* wait: its number, plus 1 */
+	uint64_t id, end, wait; /* wait: its number plus 1 */
 	uint32_t process, name;
 };
 
-/* What a wait waited for, of one event. */
+/* The answer to one event of a wait. */
 struct held_answer {
 	uint64_t wait, end;
 	uint32_t name;
-	bool found; /* else nobody knows when that came */
+	bool found; /* otherwise its end is not known */
 };
 
-/* A wait: of a stream, or of the work that ended a gap, which may name no event. */
+/* A wait: of a stream, or of the activity that ended a gap, which may name no event. */
 struct held_wait {
 	uint64_t number, stream, at;
-	uint64_t end; /* of what it waited for, as far as that is known */
+	uint64_t end; /* of its wait targets, as far as known */
 	struct idle_rest rest;
 	uint32_t process, name;
 	bool has_rest, unsure;
@@ -137,7 +137,7 @@ static bool find_role(const struct gt_item *call, enum gt_role role, uint64_t *v
 	return call->args && gt_call_role(&view, role, 0, value);
 }
 
-/* Return: are all of its events known by name? */
+/* Add the wait's events. Return true if all are known. */
 static bool add_events(struct idle_held *h, const struct gt_item *call, uint64_t wait)
 {
 	const struct gt_call_view view = {call->op, call->args, call->payload, call->payload_bytes};
@@ -145,7 +145,7 @@ static bool add_events(struct idle_held *h, const struct gt_item *call, uint64_t
 	uint64_t events[EVENTS_MOST];
 	const struct gt_operation_info *info = gt_operation(call->op);
 	size_t count = 1;
-	/* one that it names beside a list is its own */
+	/* a single event next to a list is the call's own */
 	const bool one = !idle_names_events(info) && find_role(call, GT_ROLE_EVENT, &events[0]);
 
 	if (!one &&
@@ -169,7 +169,7 @@ static struct held_wait wait_of(struct idle_held *h, const struct gt_item *call)
 	return wait;
 }
 
-/* What the call tells of events: which stand for its work, or for that of its stream. */
+/* Note what the call says about events: which refer to its activity, or to that of its stream. */
 static void note_events(struct idle_held *h, const struct gt_item *call,
 			const struct gt_operation_info *info)
 {
@@ -223,8 +223,9 @@ void idle_held_add_rest(struct idle_held *h, const struct gt_item *call,
 
 /* Joining --------------------------------------------------------------------------- */
 
-/* An event that is one argument, and was recorded behind no work, holds nothing. One of a list was
- * given by a call: if nobody knows by which, it may be the program's own. */
+/* Add the call to which an event refers. A single event that was recorded after no activity blocks
+ * nothing. An event of a list was returned by a call: if that call is not known, the event may be
+ * the program's own. */
 static void add_found(void *to, uint64_t wait, uint32_t process, uint64_t id)
 {
 	struct idle_held *h = to;
@@ -261,7 +262,7 @@ static int join_work(struct idle_held *h)
 	return rc;
 }
 
-/* Each wait with its answers, into the order of its stream. */
+/* Join each wait with its answers, and sort it into its stream. */
 static int join_answers(struct idle_held *h)
 {
 	const struct held_answer *answer;
@@ -324,7 +325,7 @@ int idle_held_finish(struct idle *s)
 		}
 		split_rest(s, wait, &before);
 		before.end = 0;
-		/* of a stream that is not known it may be another one's gap */
+		/* if the stream is not known, it may be for another stream's gap */
 		before.unsure &= wait->stream == UINT64_MAX;
 	}
 	return rc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See idle_read.h. Parts come out of idle.h in any order, and an exporter wants them by device and
- * time: they are sorted in a file, too. */
+/* See idle_read.h. Parts come from idle.h in any order, and an exporter needs them by device and
+ * time, so they are also sorted in a file. */
 #include "cli/idle_read.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct reading {
 	struct gt_ranges ranges;
 	struct spill parts;
 	struct unrecorded unrecorded;
-	struct unrecorded_list *lists; /* by number of the device; NULL: all was recorded */
+	struct unrecorded_list *lists; /* by device number; NULL: all was recorded */
 	uint32_t device_count;
 	const struct gt_capture *capture;
 	bool mangled;
@@ -68,7 +68,7 @@ static void add_work(struct reading *r, const struct gt_item *item)
 	const uint32_t device = object ? object->device_index : UINT32_MAX;
 	const struct idle_work work = {
 		.item = item,
-		/* one more, for work whose device is not known */
+		/* an additional one for activities whose device is not known */
 		.owner = {.device = device == UINT32_MAX ? 0 : device + 1},
 		.slack_ns = clock ? gt_device_clock_residual_ns(clock) : 0,
 		.device_index = device,
@@ -132,7 +132,7 @@ static int read_capture(struct reading *r)
 	return status;
 }
 
-/* Was any device work seen? If the counts do not say it, it is looked for. */
+/* Return true if GPU activities were seen. If the counts do not show it, search for them. */
 static bool may_have_work(const struct gt_capture *capture)
 {
 	if (!gt_capture_is_whole(gt_capture_health(capture)))

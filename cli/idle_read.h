@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why devices were idle, for exporters (gt_idle_read_fn): idle.h over a whole capture, without a
+/* Causes of idle time for exporters (gt_idle_read_fn): run idle.h over a whole capture, without a
  * report. */
 #ifndef GPUTAP_CLI_IDLE_READ_H
 #define GPUTAP_CLI_IDLE_READ_H

@@ -18,7 +18,7 @@ _gputap_any_file() {
 	COMPREPLY=($(compgen -f -- "$cur"))
 }
 
-# a list with commas: the words before the last comma stay
+# complete a comma-separated list: keep the words before the last comma
 _gputap_list() {
 	local before=
 	[[ $cur == *,* ]] && before=${cur%,*},
@@ -34,7 +34,7 @@ _gputap_modes() { # as `gputap run --help` lists them
 	"${COMP_WORDS[0]}" run --help 2>/dev/null | sed -n '/--mode MODE/,/--domains/s/^ \{25\}\([a-z]\w*\)  .*/\1/p'
 }
 
-# Where the program of `gputap run` begins, or 0.
+# Print where the program of `gputap run` begins, or 0.
 _gputap_program() {
 	local i word
 	for ((i = 2; i < COMP_CWORD; i++)); do
