@@ -47,7 +47,7 @@ struct doctor_trial {
 	 * "" for nothing. NULL: print its name if its library exists. */
 	void (*look_short)(char *text, size_t size);
 	/* Run in the child that look() starts, and print lines for it. Return the exit status.
-	 * NULL: there is no child. */
+	 * NULL: no child. */
 	int (*probe)(const char *argument);
 };
 

@@ -46,7 +46,7 @@ struct grid_column {
 struct grid_cell {
 	enum { CELL_NONE = 0, CELL_TEXT, CELL_COUNT, CELL_SIGNED, CELL_REAL } has;
 	union {
-		const char *text; /* owned by the grid, or outlives it */
+		const char *text; /* the grid's text, or outlives the grid */
 		uint64_t count;
 		int64_t integer;
 		double real;
@@ -57,7 +57,7 @@ struct grid_cell {
 struct grid {
 	const char *name;    /* key in JSON, word for --table */
 	const char *heading; /* text, may be "" */
-	const char *none;    /* text if there are no rows; NULL: "none" */
+	const char *none;    /* text for an empty table; NULL: "none" */
 	const struct grid_column *columns;
 	unsigned column_count;
 	uint32_t always;  /* bit per column: always shown in text, regardless of `show` */

@@ -18,7 +18,7 @@ struct histogram {
 };
 
 void histogram_add(struct histogram *h, uint64_t value);
-/* @permille: 500 is the median. Return 0 if there are no values. */
+/* @permille: 500 is the median. Return 0 without values. */
 uint64_t histogram_percentile(const struct histogram *h, unsigned permille);
 static inline uint64_t histogram_mean(const struct histogram *h)
 {

@@ -2,7 +2,7 @@
 /* Why devices were idle: each gap between a device's activities is split into parts, each with one
  * cause, as in docs/guides/idle-time.md.
  *
- *   first pass, by the caller         all activities, ranges  -> sorted by start, per thread
+ *   first pass, in the caller         all activities, ranges  -> sorted by start, per thread
  *   idle_finish(): sweep              activities in order     -> gaps, each with the next activity
  *   idle_finish(): second pass        the calls of each thread, with the gaps that its activities
  *                                     ended
@@ -13,7 +13,8 @@
  *           |  call it is in     |             |  or started late    |
  *
  * A gap belongs to the activity that ended it: to its queue, its process, and the calling thread.
- * Without gaps there is no second pass. Memory is bounded: rows are small, and sorted in files. */
+ * Without gaps the second pass is skipped. Memory is bounded: rows are small, and sorted in
+ * files. */
 #ifndef GPUTAP_CLI_IDLE_H
 #define GPUTAP_CLI_IDLE_H
 

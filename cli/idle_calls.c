@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Classify calls for idle.h from their descriptions, whatever the runtime. */
+/* Classify calls for idle.h from their descriptions, for all runtimes. */
 #include <string.h>
 
 #include "cli/idle_steps.h"

@@ -344,8 +344,7 @@ static int walk_calls(struct walk *w)
 
 	if (rc)
 		return rc;
-	if (gt_capture_is_filtered(w->idle->capture)) /* otherwise a time range was read only in
-						       * part */
+	if (gt_capture_is_filtered(w->idle->capture)) /* else a time range was read in part */
 		gt_cursor_take_all(cursor);
 	while ((count = gt_cursor_next_several(cursor, &items)) > 0 && !w->status) {
 		if (items->process != w->process || items->ordinal != w->ordinal)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* See idle.h. Here: parts of gaps, and what is added up of them. */
+/* See idle.h. This file has the parts of gaps and their sums. */
 #include <stdlib.h>
 
 #include "cli/idle_steps.h"
 
-/* A part of a gap that is too small to be seen beside it is in the sums alone: a gap has at most
- * PARTS_MOST others, and one that is shorter than SEEN_NS none. Nor is a part shorter than
- * PART_NS told. */
+/* Limits for parts that are too small to be visible, which are only in the sums: a gap has at most
+ * PARTS_MOST others, and a gap shorter than SEEN_NS has none. Parts shorter than PART_NS are not
+ * reported. */
 enum { PARTS_MOST = 50, SEEN_NS = 10000, PART_NS = 1000 };
 
 void idle_add_sum(struct idle_sum *sum, uint64_t ns)
@@ -48,7 +48,7 @@ static __attribute__((noinline)) uint32_t find_detail(struct idle *s, uint32_t r
 	return s->detail_count++;
 }
 
-/* Among those that were found lately. */
+/* Return the slot of a recently found detail. */
 static uint32_t *find_last(struct idle *s, uint32_t row, uint32_t cause, uint32_t op, uint32_t name)
 {
 	const uint32_t hash = (op ^ name * 31 ^ row * 7 ^ cause << 11) * 0x9e3779b1u;
@@ -130,7 +130,8 @@ static void say_part(struct idle *s, const struct idle_open *gap)
 		       });
 }
 
-/* Numbers, not a struct: what was just put together out of small ones is slow to read. */
+/* Parameters are numbers, not a struct: a struct just assembled from small fields is slow to
+ * read. */
 static void add_detail(struct idle *s, uint32_t row, enum gt_idle_cause cause, uint32_t op,
 		       uint32_t range, uint64_t ns)
 {
@@ -138,11 +139,11 @@ static void add_detail(struct idle *s, uint32_t row, enum gt_idle_cause cause, u
 	uint32_t *number = find_last(s, row, cause, op, name);
 
 	if (*number == LOOKUP_NONE || !is_detail(s, *number, row, cause, op, name))
-		*number = find_detail(s, row, cause, op, name); /* moves them when it adds one */
+		*number = find_detail(s, row, cause, op, name); /* may move the details */
 	s->details[*number].ns += ns;
 }
 
-/* The part that is kept back, because what follows may go on with it. */
+/* Report the part that was kept back, because a following one could have extended it. */
 static void hand_on(struct idle *s, struct idle_open *gap)
 {
 	const struct idle_kept *kept = &gap->kept;
@@ -169,7 +170,7 @@ static void add_part(struct idle *s, struct idle_open *gap, uint64_t from, uint6
 		return;
 	gap->ns[cause] = to - from + (gap->causes >> cause & 1 ? gap->ns[cause] : 0);
 	gap->causes |= 1u << cause;
-	if (!gap->is_told) { /* sums do not ask whether it goes on */
+	if (!gap->is_told) { /* sums do not depend on whether it is extended */
 		add_detail(s, gap->detail_row, cause, op, name, to - from);
 		return;
 	}
@@ -181,7 +182,7 @@ static void add_part(struct idle *s, struct idle_open *gap, uint64_t from, uint6
 	*kept = (struct idle_kept){from, to, cause, op, name};
 }
 
-/* When its process was paused, or its session had not begun. */
+/* Return when its process was paused, or its session had not begun. */
 static const struct unrecorded_list *find_paused(struct idle *s, uint32_t process)
 {
 	const size_t count = gt_capture_process_count(s->capture);
@@ -197,12 +198,14 @@ static const struct unrecorded_list *find_paused(struct idle *s, uint32_t proces
 
 void idle_fini_paused(struct idle *s)
 {
-	for (size_t p = 0; p < s->paused_count; p++) /* the capture may be closed */
+	for (size_t p = 0; p < s->paused_count; p++) /* look it up now, as the capture may be closed
+						      * later */
 		unrecorded_list_fini(&s->paused[p]);
 	free(s->paused);
 }
 
-/* Others' work was recorded, but not what this host did: it may have been in calls. */
+/* Add a part in which others' activities were recorded, but not this host's calls: it may have been
+ * in calls. */
 static void add_host_part(struct idle *s, struct idle_open *gap, uint64_t from, uint64_t to,
 			  uint32_t name)
 {
@@ -230,7 +233,7 @@ static void add_recorded_part(struct idle *s, struct idle_open *gap, uint64_t fr
 		add_part(s, gap, from, to, cause, op, name);
 }
 
-/* What was not recorded is no idle time, whatever else it seems to be. */
+/* Add a part. Time that was not recorded is never idle time, even if it looks idle. */
 void idle_add_part(struct idle *s, struct idle_open *gap, uint64_t from, uint64_t to,
 		   enum gt_idle_cause cause, uint32_t op, uint32_t name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap info: what a capture holds, how it was made, and whether it is all there. Unlike
- * `report` it says nothing about where time went; like it, it reads every record, so that what
- * it says of damage and links is so. */
+/* gputap info: print the contents of a capture, how it was made, and whether it is complete. Unlike
+ * `report` it prints nothing about where time went; like `report`, it reads every record, so its
+ * statements about damage and links are exact. */
 #include <getopt.h>
 #include <math.h>
 #include <stdarg.h>
@@ -104,15 +104,15 @@ static void sum_counts(struct info *i)
 		}
 }
 
-/* Was device work asked for? */
+/* Return true if GPU activities were requested. */
 static bool work_asked(const struct info *i)
 {
 	return !i->session->options || !strstr(i->session->options, "device=no");
 }
 
-/* The first runtime whose program launched, and of whose device nothing was seen;
- * GT_DOMAIN_NONE: all is well. Without calls in the capture, whether there were launches is not
- * known: a runtime like HIP being there is enough to say so. */
+/* Return the first runtime whose program launched, but whose device had no activity;
+ * GT_DOMAIN_NONE: none. Without calls in the capture, launches are not known; then the presence of
+ * a runtime like HIP is sufficient. */
 static enum gt_domain uncovered(const struct info *i, uint64_t *launches, uint32_t *pid)
 {
 	for (uint32_t p = 0; work_asked(i) && p < gt_capture_process_count(i->capture); p++)
@@ -174,12 +174,12 @@ static void find_untraced(struct info *i)
 				   p->pid, e->text ? e->text : "");
 		else if (p->pid && e->text && !strncmp(e->text, p->exe, strlen(p->exe)))
 			add_reason(i, "process %u was not traced: %s", p->pid, e->text);
-		else /* said by the one that executed it */
+		else /* reported for the runtime that executed the activity */
 			add_reason(i, "a program was not traced: %s", e->text ? e->text : "");
 	}
 }
 
-/* Were records lost in the program, and none on their way into the file? */
+/* Return true if records were lost in the program, and none on their way into the file. */
 static bool is_lost_in_program(const struct info *i)
 {
 	uint64_t lost[GT_DROP_REASON_COUNT] = {0}, sum = 0;
@@ -193,7 +193,7 @@ static bool is_lost_in_program(const struct info *i)
 	return sum > lost[GT_DROP_UNFINISHED] && !lost[GT_DROP_TORN] && !lost[GT_DROP_OUTPUT];
 }
 
-/* Did processes run on, and is nothing missing of the time before? */
+/* Return true if processes continued to run, and nothing from the time before is missing. */
 static bool has_survivors(const struct info *i)
 {
 	bool found = false;
@@ -299,7 +299,8 @@ static void print_coverage(const struct info *i)
 		       c->yellow, pid, gt_domain_name(d), c->reset);
 }
 
-/* What others had of the processors: times of a busy machine are not those of a quiet one. */
+/* Print other programs' share of the processors: times on a busy machine differ from those on a
+ * quiet one. */
 static void print_load(const struct gt_capture_session *session)
 {
 	const struct gt_machine_load *l = &session->load;
@@ -321,7 +322,7 @@ static void json_load(const struct gt_capture_session *session, struct json *j)
 	json_number(j, "load_of_others", l->processors ? gt_machine_load_of_others(l) : NAN);
 }
 
-/* What was run, when, where. */
+/* Print what was run, when and where. */
 static void print_session(const struct info *i)
 {
 	const struct gt_session_info *s = i->session;
@@ -329,7 +330,7 @@ static void print_session(const struct info *i)
 	char date[64] = "";
 	struct tm tm;
 
-	if (!s->start_realtime_ns) { /* the beginning of the file is damaged, or all there is */
+	if (!s->start_realtime_ns) { /* the start of the file is damaged, or nothing else exists */
 		print_label("session");
 		puts("what was run, when and where is not in what can be read");
 		return;
@@ -374,7 +375,7 @@ static void print_session(const struct info *i)
 		       : "-");
 }
 
-/* By what the blocks are found. */
+/* Print how blocks are found. */
 static void print_index(const struct info *i)
 {
 	const struct gt_capture_index *index = gt_capture_index(i->capture);
@@ -399,7 +400,7 @@ static void print_linked(const struct info *i)
 	char text[256], items[64];
 	int used;
 
-	if (i->linked < work && share > 99.99) /* not all */
+	if (i->linked < work && share > 99.99) /* do not round up to 100 % */
 		share = 99.99;
 	snprintf(items, sizeof items, "%s item%s of device work", ui_count(work),
 		 work == 1 ? "" : "s");
@@ -456,9 +457,9 @@ static void print_text(const struct info *i, bool all)
 		struct grid g;
 
 		info_table(&g, (enum info_table)t, i);
-		if (g.row_count > (t == INFO_SESSIONS)) { /* a session alone is in the head */
+		if (g.row_count > (t == INFO_SESSIONS)) { /* a single session is in the head */
 			putchar('\n');
-			g.selection = true; /* its own words for what is left out */
+			g.selection = true; /* the table has its own words for omitted rows */
 			grid_print_text(&g, stdout, all ? 0 : most);
 			if (!all && most && g.row_count > most)
 				printf("  .. and %s more (--all shows them)\n",

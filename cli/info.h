@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `gputap info` knows of a capture, and its tables. */
+/* The data that `gputap info` collects from a capture, and its tables. */
 #ifndef GPUTAP_CLI_INFO_H
 #define GPUTAP_CLI_INFO_H
 
@@ -9,7 +9,7 @@
 
 enum { INFO_REASONS_MOST = 8 };
 
-/* Was the device's side of a runtime seen at all? */
+/* Whether a runtime's device was seen at all. */
 struct coverage {
 	uint64_t launches[GT_DOMAIN_COUNT]; /* calls that launched something */
 	uint64_t work[GT_DOMAIN_COUNT];
@@ -24,12 +24,12 @@ struct info {
 	uint64_t read[GT_CLASS_COUNT], linked, call_lost, untimed, end_ns;
 	uint64_t seen, recorded, dropped, not_kept;
 	const struct mode *mode;
-	struct coverage *coverage;            /* of each process */
-	char reasons[INFO_REASONS_MOST][200]; /* why it is not complete */
+	struct coverage *coverage;            /* per process */
+	char reasons[INFO_REASONS_MOST][200]; /* reasons why it is not complete */
 	unsigned reason_count;
 };
 
-/* In the order in which they are shown. */
+/* In the order of output. */
 enum info_table {
 	INFO_SESSIONS,
 	INFO_RUNTIMES,
@@ -39,16 +39,16 @@ enum info_table {
 	INFO_RECORDS,
 	INFO_WINDOWS,
 	INFO_EVENTS,
-	INFO_CODE_OBJECTS, /* few need these: last */
+	INFO_CODE_OBJECTS, /* rarely needed, so last */
 	INFO_KERNEL_SYMBOLS,
 	INFO_TABLE_COUNT
 };
 
-/* Of the programs, without gputap's own in them. */
+/* Return the number of the programs' threads, without gputap's own. */
 uint64_t info_thread_count(const struct info *i);
 void info_table(struct grid *g, enum info_table table, const struct info *i);
 
-/* By enum gt_capture_end. */
+/* Indexed by enum gt_capture_end. */
 extern const char *const info_end_names[3];
 
 #endif

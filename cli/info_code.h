@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Device code in `gputap info` and `gputap report`: what was loaded and which kernels are in it,
- * from when until when; in a report also how often they were dispatched. */
+/* Device code in `gputap info` and `gputap report`: what was loaded, the kernels in it, from when
+ * until when; in a report also how often they were dispatched. */
 #ifndef GPUTAP_CLI_INFO_CODE_H
 #define GPUTAP_CLI_INFO_CODE_H
 
@@ -8,22 +8,23 @@
 #include "cli/grid.h"
 #include "cli/lookup.h"
 
-/* How often each kernel symbol was dispatched. Zero-initialised is empty. */
+/* Dispatches of each kernel symbol. Zero-initialised is empty. */
 struct dispatches {
 	struct idmap ids; /* process << 32 | number of the symbol -> count */
 	uint64_t *counts;
 	uint32_t count, room;
 };
 
-/* Device work; what is no kernel, or one of no known symbol, is left out. */
+/* Add a GPU activity; only kernels with a known symbol count. */
 void dispatches_add(struct dispatches *d, const struct gt_item *item);
 void dispatches_fini(struct dispatches *d);
 
-/* What the tables are made from. Times are since the begin of the capture's first session. */
+/* Input of the tables. Times are relative to the start of the capture's first session. */
 struct info_code {
 	const struct gt_capture *capture;    /* NULL: no rows */
-	const struct dispatches *dispatches; /* NULL: were not counted, the tables are without */
-	bool mangled;                        /* names of kernels as they were recorded */
+	const struct dispatches *dispatches; /* NULL: not counted, so the tables have no such
+					      * columns */
+	bool mangled;                        /* true: names of kernels as recorded */
 };
 
 void info_code_objects(struct grid *g, const struct info_code *code);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of `gputap info`: one function each fills a grid from what info.c has read. */
+/* The tables of `gputap info`: each function fills a grid from the data that info.c has read. */
 #include "cli/info.h"
 
 #include <stdlib.h>
@@ -153,7 +153,8 @@ static void make_sessions(struct grid *g, const struct info *i)
 	}
 }
 
-/* One row for each library and door; several processes map the same one. */
+/* Make a row for each library and interception method; several processes may map the same
+ * library. */
 static void make_runtimes(struct grid *g, const struct info *i)
 {
 	grid_init(g, "runtimes", runtime_columns, COUNT_OF(runtime_columns));
@@ -186,7 +187,7 @@ static void make_runtimes(struct grid *g, const struct info *i)
 	}
 }
 
-/* The worst of the processes that used the device: clocks are fitted for each of them. */
+/* Show the worst clock of the processes that used the device: clocks are fitted per process. */
 static void make_devices(struct grid *g, const struct info *i)
 {
 	grid_init(g, "devices", device_columns, COUNT_OF(device_columns));
@@ -267,7 +268,7 @@ static struct grid_cell rank_cell(int32_t number)
 	return number >= 0 ? cell_signed(number) : cell_none();
 }
 
-/* gputap's helpers in the program, which have rings, too. */
+/* Return true for gputap's helper threads in the program, which also have rings. */
 static bool is_own_thread(const struct gt_capture *c, const struct gt_thread_info *thread)
 {
 	const struct gt_process_info *process = gt_capture_process(c, thread->process);

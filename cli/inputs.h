@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The captures that a command was given, read as one: which of them can be, and what is to be
- * said about them. */
+/* The captures given to a command, read as one: choose those that can be read, and report
+ * problems. */
 #ifndef GPUTAP_CLI_INPUTS_H
 #define GPUTAP_CLI_INPUTS_H
 
@@ -10,25 +10,26 @@
 #include "capture/capture.h"
 
 struct capture_inputs {
-	const char **paths; /* of the command line; array freed by inputs_fini() */
+	const char **paths; /* from the command line; array freed in inputs_fini() */
 	size_t count;
-	/* some are no captures: reported; the command exits with 1 after doing what it can */
+	/* true if some are not captures (reported); the command does what it can and exits with
+	 * 1 */
 	bool left_out;
 };
 
-/* Of one file, whether it can be read is left to who opens it; of several, those that are no
- * captures are reported and left out, and one that cannot be opened at all ends it. Return: exit
- * code; reported. */
+/* Choose the captures. A single file is checked when it is opened; of several, those that are not
+ * captures are reported and left out, and a capture that cannot be opened is an error. Return the
+ * exit code; errors are reported. */
 int inputs_choose(struct capture_inputs *in, char **paths, int count);
 void inputs_fini(struct capture_inputs *in);
 
 bool inputs_are_same(const char *input, const char *output);
-/* An output that would replace a capture that is read. Return: GT_EXIT_USAGE. */
+/* Report an output that would replace a capture that is read. Return GT_EXIT_USAGE. */
 int inputs_report_same(const char *output);
-/* A capture without a name, as of an unset variable. Return: GT_EXIT_USAGE. */
+/* Report an empty capture name, for example from an unset variable. Return GT_EXIT_USAGE. */
 int inputs_report_empty(void);
 
-/* What readers should know: sessions that came twice, wall clocks that were trusted. */
+/* Print notes for readers: sessions that occurred twice, wall clocks that were trusted. */
 void inputs_print_notes(const struct gt_capture *capture);
 
 #endif

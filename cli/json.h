@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON for scripts: indented, valid whatever bytes a name has (what is not UTF-8 becomes
- * U+FFFD). */
+/* JSON for scripts: indented, and valid for any bytes in a name (invalid UTF-8 becomes U+FFFD). */
 #ifndef GPUTAP_CLI_JSON_H
 #define GPUTAP_CLI_JSON_H
 
@@ -11,14 +10,15 @@
 struct json {
 	FILE *out;
 	unsigned depth;
-	bool filled[16]; /* this level has a member */
+	bool filled[16]; /* true if this level has a member */
 	char closing[16];
 };
 
 /* @key: NULL in an array and for the outermost value. */
 void json_object(struct json *j, const char *key);
 void json_array(struct json *j, const char *key);
-void json_close(struct json *j); /* the newest open one; the outermost ends the line */
+void json_close(struct json *j); /* closes the newest open one; closing the outermost ends the
+				  * line */
 void json_string(struct json *j, const char *key, const char *value); /* NULL: null */
 void json_count(struct json *j, const char *key, uint64_t value);
 void json_integer(struct json *j, const char *key, int64_t value);

@@ -34,7 +34,7 @@ uint64_t kept_missing(const struct gt_capture *c, const struct gt_capture_sessio
 	return sum;
 }
 
-/* "snapshot 2, on a trigger (clFinish took 1.2 s): " */
+/* Write text such as "snapshot 2, on a trigger (clFinish took 1.2 s): ". */
 static int describe_snapshot(const struct gt_kept *k, char *text, size_t room)
 {
 	bool has_text = k->text && *k->text;
@@ -48,7 +48,7 @@ static int describe_snapshot(const struct gt_kept *k, char *text, size_t room)
 			has_text ? " (" : "", has_text ? k->text : "", has_text ? ")" : "");
 }
 
-/* "a slice, --where 'at=5s..6s'; 90 records outside of it were not kept" */
+/* Write text such as "a slice, --where 'at=5s..6s'; 90 records outside of it were not kept". */
 static void describe_cut(const struct gt_capture *c, const struct gt_capture_session *s,
 			 char text[KEPT_TEXT])
 {

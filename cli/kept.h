@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Captures of a flight recorder, and snapshots: what info, report and run say of them. */
+/* Flight recorder captures and snapshots, as info, report and run describe them. */
 #ifndef GPUTAP_CLI_KEPT_H
 #define GPUTAP_CLI_KEPT_H
 
@@ -12,21 +12,22 @@ struct json;
 
 enum { KEPT_TEXT = 512 };
 
-/* Records of a session that are not in the capture because they were older than its window. */
+/* Return the number of a session's records that were evicted from the capture. */
 uint64_t kept_missing(const struct gt_capture *c, const struct gt_capture_session *s);
 
 /**
- * kept_text() - "the last 20.0 s of 3.03 h; 12,345 records older than that were not kept"
- * Return: false, and "": the session is no window and no snapshot.
+ * kept_text() - describe a flight recorder's capture: "the last 20.0 s of 3.03 h; 12,345 records
+ * older than that were not kept"
+ * Return: false, and "": the session is neither a flight recorder's nor a snapshot.
  */
 bool kept_text(const struct gt_capture *c, const struct gt_capture_session *s,
 	       char text[KEPT_TEXT]);
 
-/* Is there a session of which only some records of a time were cut out? What waited for what, and
- * why devices were idle, is not known of it. */
+/* Return true if a session contains only some records of a time range. Wait targets and causes of
+ * idle time are then not known. */
 bool kept_is_part(const struct gt_capture *c);
 
-/* An object of that name, null for others. */
+/* Write an object with that key; null for other sessions. */
 void kept_json(const struct gt_capture *c, const struct gt_capture_session *s, struct json *j);
 
 #endif

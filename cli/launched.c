@@ -10,7 +10,8 @@
 #include "export/frames.h"
 
 enum { FRAME_BYTES = 4096 };
-/* Calls that launch are rows of their own from that mean on: else their work says it. */
+/* Mean duration from which launching calls have separate rows: below it, the rows of their
+ * activities are enough. */
 static const uint64_t LONG_NS = 1000000;
 
 int launched_begin(struct launched *l, const struct gt_capture *capture)
@@ -102,7 +103,7 @@ const struct grid_column launched_columns[LAUNCHED_COLUMNS] = {
 	{"where", "what, and from where", GRID_LINES, GRID_FOR_PEOPLE, 0, false},
 };
 
-/* A buffer that grows. */
+/* A growing buffer. */
 struct lines {
 	char *text;
 	size_t bytes, room;
@@ -124,7 +125,7 @@ static void add_line(struct lines *l, const char *text)
 	l->bytes += n;
 }
 
-/* What there is to say of a stack beside its frames; NULL: nothing. */
+/* Return a remark on a stack in addition to its frames; NULL: none. */
 static const char *get_remark(const struct launched_row *row, const struct gt_frames *frames)
 {
 	if (!row->stack)
@@ -155,7 +156,7 @@ static const char *describe_stack(struct grid *g, struct gt_frame_names *names,
 	return kept;
 }
 
-/* The same for people, with what ran in the first line. */
+/* Do the same for people, with the activity in the first line. */
 static const char *describe_shortly(struct grid *g, struct gt_frame_names *names,
 				    const struct summary *s, const struct launched_row *row)
 {
@@ -173,7 +174,7 @@ static const char *describe_shortly(struct grid *g, struct gt_frame_names *names
 	return kept;
 }
 
-/* A row with its stack as text. Stacks that differ in addresses alone read the same. */
+/* A row with its stack as text. Stacks that differ only in addresses have the same text. */
 struct shown {
 	struct launched_row row;
 	const char *stack;
@@ -203,7 +204,7 @@ static int compare_shown(const void *a, const void *b)
 	return compare_same(a, b);
 }
 
-/* Rows that read the same become one. Return: how many are left. */
+/* Join rows with the same text. Return the number of remaining rows. */
 static size_t join_rows(struct shown *list, size_t count)
 {
 	size_t kept = 0;
@@ -258,7 +259,7 @@ static void add_rows(struct grid *g, const struct summary *s, struct gt_frame_na
 	free(list);
 }
 
-/* @c: NULL where only the table's columns are wanted. */
+/* @c: NULL if only the table's columns are needed. */
 static bool has_asked_for_stacks(const struct gt_capture *c)
 {
 	for (size_t i = 0; c && i < gt_capture_session_count(c); i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap list: the names that other commands take. All of it comes from the tables that tracing
- * itself uses. */
+/* gputap list: print the names that other commands accept. All of them come from the tables used
+ * for tracing. */
 #include <fnmatch.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static const struct grid_column format_columns[] = {
 	{"text", "", GRID_TEXT, GRID_ALWAYS, 0, false},
 };
 
-/* As gputap info shows them for each runtime. */
+/* The same words as in gputap info for each runtime. */
 static const struct {
 	enum gt_domain domain;
 	const char *name, *text;
@@ -106,7 +106,7 @@ static bool has_attach(enum gt_domain domain)
 	return false;
 }
 
-/* Numbers that are not used (any more) do not count. */
+/* Return the operations in use. Unused and retired numbers do not count. */
 static uint64_t known_operations(enum gt_domain domain)
 {
 	uint64_t n = 0;
@@ -220,7 +220,7 @@ static void make_formats(struct grid *g, const struct list_options *o)
 	}
 }
 
-/* Every group and kind that operations have, each once. Return: how many. */
+/* Collect every group and kind of operations, each once. Return their number. */
 static size_t words_of_operations(bool kinds, const char **words, size_t most)
 {
 	size_t n = 0;

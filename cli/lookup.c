@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Open addressing with linear probing, at most half full, doubled when it is. */
+/* Open addressing with linear probing; at most half full, then doubled. */
 #include "cli/lookup.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Two small tables for commands that read records: texts by number and number by text, and a map
- * of numbers. Without memory the command says so and ends (lookup_grow()): there is nothing to
- * save here. */
+/* Two small tables for commands that read records: texts by number and number by text, and a map of
+ * numbers. If memory runs out, the command reports it and exits (lookup_grow()): it has nothing to
+ * save. */
 #ifndef GPUTAP_CLI_LOOKUP_H
 #define GPUTAP_CLI_LOOKUP_H
 
@@ -10,11 +10,10 @@
 
 #define LOOKUP_NONE UINT32_MAX
 
-/* realloc() to @count things of @each bytes, the new ones zeroed; ends the command when there is
- * no memory. */
+/* Reallocate to @count elements of @each bytes, the new ones zeroed; exit if memory runs out. */
 void *lookup_grow(void *old, size_t old_count, size_t count, size_t each);
 
-/* Texts: the same text has the same number, numbers count from 0. Zero-initialised is empty. */
+/* Texts: equal texts have the same number, and numbers count from 0. Zero-initialised is empty. */
 struct texts {
 	char **text;
 	uint32_t count, room;
@@ -37,7 +36,7 @@ struct idmap {
 	} * slots;
 	uint32_t slot_count, count;
 };
-uint32_t idmap_get(const struct idmap *m, uint64_t key); /* LOOKUP_NONE: not there */
+uint32_t idmap_get(const struct idmap *m, uint64_t key); /* Return LOOKUP_NONE if not found. */
 void idmap_put(struct idmap *m, uint64_t key, uint32_t value);
 void idmap_fini(struct idmap *m);
 

@@ -18,7 +18,7 @@ static void add_event(struct losses *l, const struct gt_event_info *e)
 	}
 }
 
-/* A range that was never ended has no record, and the program had nothing more to say of it. */
+/* Return true for a range that was never ended: it has no record, and the program lost nothing. */
 static bool is_open_range(enum gt_drop_reason why, unsigned class, unsigned domain)
 {
 	return why == GT_DROP_UNFINISHED && class == GT_CLASS_CALL &&

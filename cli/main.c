@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap: which command was meant. Every command is one file beside this one. */
+/* gputap: find and run a command. Each command is a separate file in this folder. */
 #include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static int unknown_command(const char *word)
 	return ui_unknown("command", word, names);
 }
 
-/* Return: @code, or a failure when what was printed could not be written. */
+/* Return @code, or a failure if the output could not be written. */
 static int finish_output(int code)
 {
 	int status = ui_flush(stdout);
@@ -116,8 +116,8 @@ static void ignore_signal(int number)
 	(void)number;
 }
 
-/* Make writing beyond `ulimit -f` an error that is reported and leaves no unfinished files. A
- * handler, not SIG_IGN: programs that gputap starts have the default again. */
+/* Make writing past `ulimit -f` an error that is reported and leaves no unfinished files. Use a
+ * handler, not SIG_IGN, so that programs that gputap starts get the default again. */
 static void survive_file_limit(void)
 {
 	struct sigaction action = {.sa_handler = ignore_signal, .sa_flags = SA_RESTART}, old;
@@ -131,7 +131,8 @@ int main(int argc, char **argv)
 	const struct gt_command *command;
 
 	survive_file_limit();
-	setlocale(LC_CTYPE, ""); /* names may hold any character; numbers stay with a point */
+	setlocale(LC_CTYPE, ""); /* names may contain any character; numbers keep the decimal
+				  * point */
 	if (argc < 2) {
 		print_all_help();
 		return GT_EXIT_USAGE;

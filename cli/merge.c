@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap merge: several captures as one, or as one export. */
+/* gputap merge: combine several captures into one, or into one export. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -35,8 +35,8 @@ static int write_merged(void *data, const char *temporary)
 				&m->repeated);
 }
 
-/* What was merged is looked at once more, by its heads only: whose clocks were moved, what is
- * missing. Return: is it whole? */
+/* Read the merged file's heads again, and report the clocks that were moved and missing parts.
+ * Return true if it is complete. */
 static bool report_result(const struct export_request *request, const struct merging *m)
 {
 	struct gt_capture *capture;

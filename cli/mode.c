@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* See mode.h. A mode says two things of each operation: whether its calls are recorded, and
- * whether the device work that they cause is, with or without them.
+/* See mode.h. A mode decides for each operation whether its calls are recorded, and whether the GPU
+ * activities that they cause are recorded, with or without the calls.
  *
- *   mode        calls                         device work
+ *   mode        calls                         GPU activities
  *   lite        annotations                   kernels; a graph's launch as one
  *   standard    annotations                   all
- *   of a domain all but lower domains'        all
- *   of a lower  all, of lower domains those   all
- *     domain      beneath the same one
+ *   a domain's  all but lower domains'        all
+ *   a lower     all; of lower domains those   all
+ *     domain's    beneath the same one
  *
- * Lower domains are those that others are built on: `beneath` in their descriptions, as HSA stands
- * beneath HIP. A domain's mode has the name that its description says (`hip`, `hsa`).
+ * Lower domains are those on which others are built: `beneath` in their descriptions, as HSA is
+ * beneath HIP. The name of a domain's mode is in its description (`hip`, `hsa`).
  *
- * `default`, as without --mode, is as an upper domain's mode, but that lower domains' calls are
- * recorded when --domains names them. The device work of an upper domain may be a lower one's
- * (ROCm's is HSA's), so that --domains hip keeps HSA's work; and --domains cuda_runtime keeps that
- * of the driver's calls inside of its own. --ops replaces the mode's calls. */
+ * `default`, also without --mode, is like an upper domain's mode, except that lower domains' calls
+ * are recorded if --domains names them. The GPU activities of an upper domain may be recorded in a
+ * lower one (ROCm's in HSA), so --domains hip keeps HSA's activities; and --domains cuda_runtime
+ * keeps those of the driver's calls inside its own. --ops replaces the mode's calls. */
 #include "cli/mode.h"
 
 #include <fnmatch.h>
@@ -51,8 +51,8 @@ static uint32_t annotations(void)
 	return set;
 }
 
-/* The domains whose calls are recorded on request only: others are built on them, or they say
- * so. */
+/* Return the domains whose calls are recorded only on request: others are built on them, or their
+ * descriptions request it. */
 static uint32_t lower_domains(void)
 {
 	uint32_t set = 0;
@@ -62,7 +62,7 @@ static uint32_t lower_domains(void)
 	return set;
 }
 
-/* Those that domains of @upper are built on. */
+/* Return the domains on which domains of @upper are built. */
 static uint32_t beneath(uint32_t upper)
 {
 	uint32_t set = 0;
@@ -75,7 +75,7 @@ static uint32_t beneath(uint32_t upper)
 	return set;
 }
 
-/* Those that stand beneath the same APIs as one of @set. */
+/* Return the domains beneath the same APIs as one of @set. */
 static uint32_t work_beside(uint32_t set)
 {
 	uint32_t upper = 0;
@@ -87,8 +87,8 @@ static uint32_t work_beside(uint32_t set)
 	return beneath(upper);
 }
 
-/* The domains that stand beneath the same APIs as @lower; one that is recorded on request has none
- * beside it. */
+/* Return the domains beneath the same APIs as @lower; only @lower itself if it is recorded on
+ * request. */
 static uint32_t beside(enum gt_domain lower)
 {
 	uint32_t set = 0;
@@ -101,7 +101,8 @@ static uint32_t beside(enum gt_domain lower)
 	return set;
 }
 
-/* Those that record the device work of calls in @set that are recorded on request. */
+/* Return the domains that record the GPU activities of those calls in @set that are recorded on
+ * request. */
 static uint32_t work_of_requested(uint32_t set)
 {
 	uint32_t work = 0;
@@ -123,7 +124,7 @@ const struct mode *mode_of_options(const char *options)
 	return &modes[0];
 }
 
-/* RTL's own words for what is one mode here: it has two for the middle one. */
+/* Map RTL's words to modes here: it has two for the middle one. */
 static const char *rtl_word(const char *word)
 {
 	return !strcmp(word, "full") || !strcmp(word, "default") ? "standard" : word;
@@ -145,7 +146,7 @@ static int find_mode(const char *word, const char *what, const struct mode **out
 	return ui_unknown(said, word, names);
 }
 
-/* Next word of a list separated by commas; false at its end. */
+/* Copy the next word of a comma-separated list; false at its end. */
 static bool next_word(const char **list, char *word, size_t room)
 {
 	size_t n;
@@ -190,7 +191,7 @@ static int choose_domains(const char *list, uint32_t *out)
 	return 0;
 }
 
-/* All operation names of the chosen domains, NULL-ended, for near names. */
+/* Return all operation names of the chosen domains, NULL-ended, to suggest similar names. */
 static const char **operation_names(uint32_t domains)
 {
 	const char **list;
@@ -210,7 +211,7 @@ static const char **operation_names(uint32_t domains)
 	return list;
 }
 
-/* Return: bit per domain in which something matched. */
+/* Return a bit per domain in which something matched. */
 static uint32_t choose_matching(const char *pattern, uint32_t domains, struct gt_session *s)
 {
 	uint32_t found = 0;
@@ -266,7 +267,7 @@ static int choose_operations(const char *list, uint32_t domains, struct gt_sessi
 	return 0;
 }
 
-/* A name in C++ has brackets, stars and the like, which the expression must not read as its own. */
+/* Escape a C++ name's brackets, stars and the like, which have a meaning in an expression. */
 static void escape(const char *from, char *to, size_t size)
 {
 	size_t n = 0;
@@ -315,8 +316,8 @@ static void set_work(struct gt_session *s, uint32_t domains)
 		memset(s->work[d], domains & BIT(d) ? 0xff : 0, sizeof s->work[d]);
 }
 
-/* Of the APIs whose calls cause the work themselves: launches only. Who makes packets of a
- * launch (HSA) looks at the mode itself. */
+/* Keep only launches, in APIs whose calls cause the activities themselves. Runtimes that split a
+ * launch into packets (HSA) check the mode themselves. */
 static void keep_launches(struct gt_session *s)
 {
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
@@ -358,8 +359,8 @@ int mode_choose(struct mode_options *o, struct gt_session *s)
 		set_calls(s, asked);
 	if (o->ops)
 		code = choose_operations(o->ops, asked, s, &matched);
-	/* the work of a lower domain is not of its calls alone; others' work comes with their
-	 * calls, where the mode has those */
+	/* a lower domain's activities also come from other calls; other domains' activities come
+	 * with their calls, if the mode has those */
 	if (!mode_has_calls(mode))
 		set_work(s, UINT32_MAX);
 	else

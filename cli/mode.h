@@ -13,39 +13,39 @@
 struct mode {
 	const char *name;
 	enum gt_mode records;
-	enum gt_domain domain; /* whose description says the mode; GT_DOMAIN_NONE: none's */
+	enum gt_domain domain; /* domain whose description has the mode; GT_DOMAIN_NONE: none */
 };
 
 struct mode_options {
-	const char *mode, *domains, *ops, *kernels; /* as given; NULL: not */
-	const struct mode *chosen;                  /* by mode_choose() */
+	const char *mode, *domains, *ops, *kernels; /* as given; NULL: not given */
+	const struct mode *chosen;                  /* set in mode_choose() */
 };
 
-/* All of it, into the session. Return: 0, or an exit status with everything said. */
+/* Apply all options to the session. Return 0, or an exit status if an error was reported. */
 int mode_choose(struct mode_options *options, struct gt_session *session);
 
-/* The operation of @domains (a bit each) whose name is nearest to @word; NULL: none is near, or
- * @word is a pattern. */
+/* Return the operation of @domains (a bit each) whose name is nearest to @word; NULL if none is
+ * near, or @word is a pattern. */
 const char *mode_nearest_operation(const char *word, uint32_t domains);
 
-/* @word: of a domain or a family. Return: 0, or an exit status where nothing of it can be traced,
- * with those that can on stderr. */
+/* @word: a domain or a family. Return 0, or an exit status if no part of it can be traced, after
+ * listing on stderr those that can. */
 int mode_check_domain(const char *word);
 
-/* Mode that a capture's options text says; the default one: none, or one that this gputap does not
- * know. Never NULL. */
+/* Return the mode in a capture's options text; the default one if there is none or this gputap does
+ * not know it. Never NULL. */
 const struct mode *mode_of_options(const char *options);
 
-/* Were calls asked for, so that device work can be linked to them? */
+/* Return true if calls were requested, so that GPU activities can be linked to them. */
 static inline bool mode_has_calls(const struct mode *mode)
 {
 	return mode->records != GT_MODE_LITE && mode->records != GT_MODE_STANDARD;
 }
 
 /**
- * mode_rtl_output() - RTL_OUTPUT as a file's name
- * Return: NULL: not set. "%p", which asks rocm-trace-lite for a file each process, becomes gputap's
- * own process number: one file holds them all.
+ * mode_rtl_output() - return RTL_OUTPUT as a file name
+ * Return: NULL: not set. "%p", which requests a file per process from rocm-trace-lite, becomes
+ * gputap's own process id: one file holds all processes.
  */
 const char *mode_rtl_output(char *buffer, size_t size);
 

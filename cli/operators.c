@@ -4,15 +4,15 @@
 
 #include <stdlib.h>
 
-/* Work, and ranges, which stand before the work in them. */
+/* An activity, or a range, which is sorted before the activities in it. */
 struct operator_row {
 	uint64_t thread, id;
-	uint64_t last; /* 0: work */
+	uint64_t last; /* 0: an activity */
 	uint64_t duration_ns;
 	uint64_t name;
 };
 
-/* In the name of a range. */
+/* Flag in a range's name: it is only around activities. */
 #define ONLY_AROUND (UINT64_C(1) << 32)
 
 struct open_operators {
@@ -112,7 +112,7 @@ static void count_work(struct operators *o, const struct open_operators *r,
 		while (again < i && r->open[again].row != r->open[i].row)
 			again++;
 		if (again < i)
-			continue; /* it calls itself: once */
+			continue; /* a recursive range counts once */
 		outer->all_work++;
 		outer->all_ns += row->duration_ns;
 	}

@@ -22,7 +22,7 @@ static int no_such(const char *pattern, const char *what)
 		       pattern, what);
 }
 
-/* The value of "q{NAME}", of which @at is behind the '{'. */
+/* Write the value of "q{NAME}", with @at just after the '{'. */
 static int put_variable(const char *pattern, const char *at, size_t length, char *value,
 			size_t size)
 {
@@ -39,8 +39,8 @@ static int put_variable(const char *pattern, const char *at, size_t length, char
 	return 0;
 }
 
-/* What the %x at @at, behind its '%', stands for. Return: 0 and *bytes, how long it is; or an
- * exit status. */
+/* Expand the %x at @at, just after its '%'. Return 0 and its length in *bytes; or an exit
+ * status. */
 static int expand_one(const char *pattern, const char *at, char *value, size_t size, size_t *bytes)
 {
 	const char *end;

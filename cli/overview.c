@@ -31,7 +31,7 @@ enum {
 	EDGE_PERCENT = 1
 };
 
-/* A device differs from its siblings if it was busy for so much less than the busiest one. */
+/* A device differs from its siblings if it was busy for this much less than the busiest one. */
 enum { DIFFERS_PERCENT = 20 };
 
 static double percent(uint64_t part, uint64_t whole)
@@ -46,7 +46,7 @@ static void print_label(FILE *out, const char *text)
 	fprintf(out, "%s%-*s%s", c->cyan, LABEL, text, c->reset);
 }
 
-/* One or more lines of text after a label, in @color if that is not NULL. */
+/* Print one or more lines of text after a label, in @color if that is not NULL. */
 __attribute__((format(printf, 4, 5))) static void print_line(FILE *out, const char *label,
 							     const char *color, const char *format,
 							     ...)
@@ -65,7 +65,7 @@ __attribute__((format(printf, 4, 5))) static void print_line(FILE *out, const ch
 	free(text);
 }
 
-/* "1.39" digits and unit tied together, so that no line breaks between them. */
+/* Tie number and unit together, so that no line breaks between them: "1.39 s". */
 static const char *tie(const char *text)
 {
 	static _Thread_local char buffers[8][40];
@@ -86,8 +86,8 @@ static const char *duration(uint64_t ns)
 
 /* GPUs ------------------------------------------------------------------------------- */
 
-/* Is everything here from the start of the run to its end? Else nothing is known of the time before
- * a device's first activity and after its last one. */
+/* Return true if the capture has the run from its start to its end. Otherwise nothing is known of
+ * the time before a device's first activity and after its last one. */
 static bool has_whole_run(const struct summary *s)
 {
 	if (s->filter || s->slice.some || s->slice.of_processes || s->is_part)
@@ -98,7 +98,8 @@ static bool has_whole_run(const struct summary *s)
 	return true;
 }
 
-/* The denominator of "busy": the whole run, or the time from the first activity to the last. */
+/* Return the denominator of "busy": the whole run, or the time from the first activity to the
+ * last. */
 static uint64_t find_run_ns(const struct summary *s, const struct summary_track *t)
 {
 	uint64_t start = t->all.first_ns, end = t->all.last_ns;
@@ -122,7 +123,7 @@ static const char *device_kind(const struct summary *s, uint32_t device)
 						: "GPU";
 }
 
-/* "3.60 s (clBuildProgram 3.43 s)": how long an edge was, and its largest part. */
+/* Describe the length of an edge and its largest part: "3.60 s (clBuildProgram 3.43 s)". */
 static void describe_edge(const struct edge *e, bool is_after, char *text, size_t size)
 {
 	const uint64_t host_ns =
@@ -143,7 +144,7 @@ static void describe_edge(const struct edge *e, bool is_after, char *text, size_
 			 duration(host_ns));
 }
 
-/* Edges of less than EDGE_PERCENT of the run say nothing. */
+/* Print edges, except those of less than EDGE_PERCENT of the run. */
 static void print_edges(const struct device_edges *edges, uint64_t run_ns, FILE *out)
 {
 	const bool has_before = percent(edges->before.ns, run_ns) >= EDGE_PERCENT;
@@ -166,7 +167,7 @@ static void print_device(const struct summary *s, const struct summary_track *d,
 {
 	const struct timeline *t = &d->all;
 	const uint64_t run_ns = find_run_ns(s, d), span = timeline_span_ns(t);
-	/* gaps that the sections below add up; one may begin before the time that is here */
+	/* gaps that the sections below add up; one may begin before the time range */
 	const uint64_t gaps_ns = report_idle_device_ns(s, d->device),
 		       idle_ns = gaps_ns ? gaps_ns : timeline_idle_ns(t);
 	char label[32], idle[256], rest[64] = "";
@@ -192,7 +193,7 @@ static void print_device(const struct summary *s, const struct summary_track *d,
 			   percent(d->kernels.busy_ns, span), percent(d->copies.busy_ns, span));
 }
 
-/* The device that was busy for the smallest share of the run; LOOKUP_NONE: none differs. */
+/* Return the device that was busy for the smallest share of the run; LOOKUP_NONE: none differs. */
 static uint32_t find_odd_device(const struct summary *s)
 {
 	uint32_t least = 0, most = 0;
@@ -241,7 +242,7 @@ static int print_devices(const struct summary *s, struct gt_capture *capture, FI
 	return rc;
 }
 
-/* What took the time ------------------------------------------------------------------ */
+/* Largest times ----------------------------------------------------------------------- */
 
 struct overview_row {
 	uint64_t ns, count;
@@ -249,7 +250,7 @@ struct overview_row {
 	const char *name;
 };
 
-/* How names that are too long are shown. */
+/* Treatment of names that are too long. */
 enum names { NAMES_FOLDED, NAMES_CUT, NAMES_FULL };
 
 static int compare_rows(const void *a, const void *b)
@@ -259,7 +260,7 @@ static int compare_rows(const void *a, const void *b)
 	return (x->ns < y->ns) - (x->ns > y->ns);
 }
 
-/* "464 ms  77.0%   1,000 x  464 us  name" */
+/* Print lines such as "464 ms 77.0% 1,000 x 464 us name". */
 static void print_rows(FILE *out, const char *label, const struct overview_row *rows, size_t count,
 		       enum names shown)
 {
@@ -295,7 +296,7 @@ static uint64_t waited_ns(const struct summary_group *g)
 	return g->wait.earlier_ns;
 }
 
-/* The groups of a class with most time by @value. Rows of 0.0 % are left out. */
+/* Choose the groups of a class with the largest @value. Rows of 0.0 % are left out. */
 static size_t choose_rows(const struct summary *s, enum summary_class class,
 			  uint64_t (*value)(const struct summary_group *g),
 			  struct overview_row *rows, size_t most)
@@ -326,7 +327,7 @@ static size_t choose_rows(const struct summary *s, enum summary_class class,
 	return count;
 }
 
-/* "memcpy H2D (Pageable), 2.25 MiB each, 3.95 GB/s" */
+/* Print lines such as "memcpy H2D (Pageable), 2.25 MiB each, 3.95 GB/s". */
 static void print_copies(const struct summary *s, FILE *out)
 {
 	struct overview_row rows[COPIES_MOST];
@@ -419,7 +420,7 @@ static void print_causes(const struct summary *s, FILE *out)
 	}
 }
 
-/* What waited, failed and was lost ---------------------------------------------------- */
+/* Waits, failures and losses --------------------------------------------------------- */
 
 static void print_waits(const struct summary *s, FILE *out)
 {
@@ -457,7 +458,7 @@ static void print_straggler(const struct summary *s, FILE *out)
 			   ui_count(s->ranks.rows[row].compared));
 }
 
-/* What to do where a call failed because @runtime has no device here. */
+/* Print what to do if a call failed because @runtime has no device here. */
 static void print_absence(const struct runtime *runtime, FILE *out)
 {
 	const char *device = runtime->device_is ? strchr(runtime->device_is, ' ') : NULL;
@@ -471,10 +472,11 @@ static void print_absence(const struct runtime *runtime, FILE *out)
 			   device, runtime->software);
 }
 
-/* Failures, then calls that a runtime refused by design, which are no fault of the program. */
+/* Print failures, then calls that a runtime refused by design, which are not errors of the
+ * program. */
 static void print_failures(const struct summary *s, FILE *out)
 {
-	const struct runtime *absent = NULL; /* of the first failure that says so */
+	const struct runtime *absent = NULL; /* of the first failure with that reason */
 	uint64_t failures = 0, refusals = 0;
 	struct grid g;
 
@@ -503,7 +505,7 @@ static void print_failures(const struct summary *s, FILE *out)
 	grid_fini(&g);
 }
 
-/* A tool that a runtime refused, a library that is not traced, a device that failed. */
+/* Print a tool that a runtime refused, a library that is not traced, a device that failed. */
 static void print_events(const struct gt_capture *capture, FILE *out)
 {
 	unsigned shown = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The first screen: what `gputap run` ends with and `gputap report` prints without options. In at
+/* The first screen: `gputap run` ends with it and `gputap report` prints it without options. In at
  * most 40 lines: how busy each GPU was and of what time, what took its time, why it was idle and in
  * which call or range, what waited, what failed, and the commands that show more. */
 #ifndef GPUTAP_CLI_OVERVIEW_H
@@ -10,12 +10,12 @@
 #include "cli/summary.h"
 
 struct overview_options {
-	const char *path;  /* of the capture that the next commands name; NULL: name none */
-	const char *where; /* filter of the report, or NULL */
-	bool full_names;   /* names of kernels are not folded */
+	const char *path;  /* path of the capture for the next commands; NULL: name none */
+	const char *where; /* the report's filter, or NULL */
+	bool full_names;   /* true: do not fold names of kernels */
 };
 
-/* Set what a summary must hold for the overview. Call before summary_add(). */
+/* Set the keys that a summary needs for the overview. Call before summary_add(). */
 void overview_choose_keys(struct summary *s);
 
 /**

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See picture.h. First time over the records: which queues and threads there are, how much time
- * each takes, when all begins and ends. Then rows are chosen, and filled the second time. */
+/* See picture.h. The first pass over the records finds the queues and threads, the time of each,
+ * and the overall start and end. Then rows are chosen, and filled in the second pass. */
 #include "cli/picture.h"
 
 #include <errno.h>
@@ -20,16 +20,16 @@
 
 enum { RANGE_ROWS_MOST = 8, NOT_SHOWN = -1 };
 
-/* A queue, or all queues of a device; or a thread. */
+/* A queue, all queues of a device, or a thread. */
 struct source {
 	enum picture_kind kind;
 	uint32_t device, stream, process, ordinal;
 	const struct gt_view_thread *thread;
-	const struct gt_view_queue *queue; /* of queues */
+	const struct gt_view_queue *queue; /* for queues */
 	uint64_t count, sum_ns, first_ns;
 	int64_t row;                /* NOT_SHOWN */
-	struct picture_users users; /* of devices and queues: processes */
-	/* threads: calls come in the order of their begin; what ends before is counted */
+	struct picture_users users; /* for devices and queues: processes */
+	/* threads: calls come in order of their start; time before this is counted */
 	uint64_t until_ns, wait_until_ns;
 	struct timeline *spans; /* others */
 };
@@ -40,7 +40,7 @@ struct painter {
 	struct gt_view view;
 	struct source *sources;
 	uint32_t source_count, source_room, device_room;
-	struct idmap by_key; /* of queues by index of the view, of threads the same */
+	struct idmap by_key; /* queues by index of the view, threads also */
 	bool any, second;
 	struct picture_finder pauses;
 	struct gt_memory_use memory;
@@ -59,7 +59,7 @@ static int compare_durations(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The shorter half goes. */
+/* Drop the shorter half. */
 static void thin_slices(struct picture_slices *s)
 {
 	uint64_t *durations = lookup_grow(NULL, 0, s->count, sizeof *durations);
@@ -135,7 +135,7 @@ static struct source *get_source(struct painter *x, unsigned what, uint32_t numb
 	return &x->sources[x->source_count++];
 }
 
-/* NULL: no memory, with a cause. */
+/* Return NULL if memory ran out, with a cause. */
 static struct source *get_thread(struct painter *x, uint32_t process, uint32_t ordinal)
 {
 	struct gt_view_thread *t = gt_view_thread(&x->view, process, ordinal);
@@ -210,7 +210,7 @@ static int survey_call(struct painter *x, const struct gt_item *item)
 	if (!t)
 		return -ENOMEM;
 	if (gt_mark_of(item->op) != GT_MARK_NONE) {
-		/* a whole one's end; that of others is another call's */
+		/* for complete calls; the end of others belongs to another call */
 		note_time(x, item->start_ns, item->end_ns);
 		return 0;
 	}
@@ -267,7 +267,7 @@ static char *describe_process(struct painter *x, uint32_t process)
 			 info->pid);
 }
 
-/* Its tid is that of its machine; the view's are those of all machines together. */
+/* Describe a thread. Its tid is its machine's; the view's are unique over all machines. */
 static char *describe_thread(const struct painter *x, const struct gt_view_thread *t)
 {
 	const struct gt_process_info *info = gt_capture_process(x->capture, t->process);
@@ -292,7 +292,8 @@ static void find_pauses_of(struct painter *x, struct picture_row *row, uint32_t 
 	find_pauses(x, row, &one);
 }
 
-/* As reports number it: in its process, which is said where several have queues. */
+/* Describe a queue as reports number it: within its process, which is named if several have
+ * queues. */
 static char *describe_queue(const struct painter *x, const struct gt_view_queue *q)
 {
 	bool several = false;
@@ -357,7 +358,7 @@ static int compare_sums(const void *a, const void *b)
 	return (x->sum_ns < y->sum_ns) - (x->sum_ns > y->sum_ns);
 }
 
-/* The queues of a device that has one only are not told apart. */
+/* Return true for the queue of a device that has only one. */
 static bool is_alone(const struct painter *x, const struct source *s)
 {
 	unsigned queues = 0;
@@ -367,8 +368,8 @@ static bool is_alone(const struct painter *x, const struct source *s)
 	return queues < 2;
 }
 
-/* Of queues and of threads those with the most time, @most of each kind; then in the order in which
- * they stand. */
+/* Choose the queues and threads with the most time, @most of each kind, and sort them into display
+ * order. */
 static void choose_rows(struct painter *x)
 {
 	struct source **chosen =
@@ -398,10 +399,10 @@ static void choose_rows(struct painter *x)
 
 /* Filling -------------------------------------------------------------------------- */
 
-/* Add a time to the bins that it lies in. */
+/* Add a time to the bins that it overlaps. */
 static void fill_bins(const struct picture *p, uint64_t *bins, uint64_t start_ns, uint64_t end_ns)
 {
-	/* in 128 bits: days of ns by thousands of bins */
+	/* in 128 bits: days of ns times thousands of bins */
 	__uint128_t length = p->end_ns - p->start_ns ? p->end_ns - p->start_ns : 1;
 	size_t bin = (size_t)((__uint128_t)(start_ns - p->start_ns) * p->bins / length);
 
@@ -473,7 +474,7 @@ static int paint_work(struct painter *x, const struct gt_item *item)
 	return 0;
 }
 
-/* The part of a call that no call of the thread before it has taken. Return: where it begins. */
+/* Add the part of a call that no earlier call of the thread has taken. Return its start. */
 static uint64_t fill_rest(const struct picture *p, uint64_t *bins, uint64_t *sum,
 			  uint64_t *until_ns, const struct gt_item *call)
 {
@@ -503,7 +504,7 @@ static void paint_range(struct painter *x, const struct gt_range *range)
 	if (!t || range->instant)
 		return;
 	note_time(x, range->start_ns, range->end_ns);
-	/* the row is the thread's number until they are placed */
+	/* the row holds the thread's number until rows are assigned */
 	add_slice(&p->ranges, &(struct picture_slice){.start_ns = range->start_ns,
 						      .end_ns = range->end_ns,
 						      .row = t->index,
@@ -553,7 +554,8 @@ static int paint_call(struct painter *x, struct gt_ranges *ranges, const struct 
 	return 0;
 }
 
-/* Ranges get rows: each the first one of its thread where it overlaps no other. */
+/* Assign rows to ranges: each gets the first one of its thread in which it overlaps no other
+ * range. */
 static void place_ranges(struct painter *x)
 {
 	struct picture *p = x->picture;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What went on when: rows over time, for pictures of a capture, in a terminal or a page.
+/* A picture of a capture: rows over time, for a terminal or a page.
  *
  *   ranges of a thread      slices, one row for each depth
  *   a device, its queues    busy ns of each of `bins` equal parts of the time
  *   threads                 ns in calls, and of these ns in calls that wait
- *   memory in use           points, of each process and kind of memory; only if asked for
+ *   memory in use           points, of each process and kind of memory; only on request
  *
- * All sums are exact: overlapping work counts once. What the capture's filter leaves out is not
- * there, and the time is from the first record that it takes to the end of the last one.
+ * All sums are exact: overlapping activities count once. Only records that match the capture's
+ * filter are included, and the time is from the first of them to the end of the last one.
  * Memory is bounded: there are at most `rows_most` queues and threads, those with the most time,
  * and at most `slices_most` slices, the longest. The capture is read twice. */
 #ifndef GPUTAP_CLI_PICTURE_H
@@ -35,26 +35,26 @@ enum picture_work {
 
 struct picture_slice {
 	uint64_t start_ns, end_ns;
-	uint32_t row, name; /* name: of picture.texts */
+	uint32_t row, name; /* name: in picture.texts */
 	uint8_t work;       /* enum picture_work */
-	uint8_t depth;      /* calls: of calls around it */
+	uint8_t depth;      /* calls: number of calls around it */
 	uint32_t colour;    /* ranges: ARGB; 0: none */
 };
 
-/* Those that are kept: the longest. */
+/* The longest slices, which are kept. */
 struct picture_slices {
-	struct picture_slice *list; /* in the end by row and start */
+	struct picture_slice *list; /* finally sorted by row and start */
 	size_t count, room, most;
 	uint64_t shortest_ns; /* shorter ones are left out */
 	uint64_t left_out;
 };
 
-/* Where a process was not recorded; or a device, where none that used it was, and one was not. In
- * their order, without overlap, within the picture's time. */
+/* Times at which a process was not recorded; or a device, if no process that used it was recorded
+ * and one was paused. In order, without overlap, within the picture's time. */
 struct picture_pauses {
 	struct picture_pause {
 		uint64_t start_ns, end_ns;
-		uint32_t why; /* of picture.texts: "not recorded: --delay" */
+		uint32_t why; /* in picture.texts: "not recorded: --delay" */
 	} * list;
 	size_t count, room;
 };
@@ -66,13 +66,13 @@ struct picture_row {
 	uint32_t process, ordinal; /* of threads, and of their ranges */
 	unsigned depth;            /* of ranges */
 	uint64_t order;            /* in the picture */
-	uint64_t count;            /* work, or calls */
+	uint64_t count;            /* activities, or calls */
 	uint64_t busy_ns, wait_ns;
-	uint64_t *busy, *wait; /* of each bin; wait: of threads */
-	/* of the time in which it was recorded, or busy with what was launched before a pause */
+	uint64_t *busy, *wait; /* per bin; wait: for threads */
+	/* time in which it was recorded, or busy with activities launched before a pause */
 	uint64_t known_ns;
-	uint32_t pauses; /* one of picture.pauses; UINT32_MAX: recorded throughout */
-	/* of memory: times and bytes in use from then on */
+	uint32_t pauses; /* index in picture.pauses; UINT32_MAX: recorded throughout */
+	/* for memory: times, and bytes in use from then on */
 	struct picture_point {
 		uint64_t ns, in_use;
 	} * points;
@@ -80,33 +80,33 @@ struct picture_row {
 };
 
 struct picture {
-	/* set by the caller */
+	/* set in the caller */
 	size_t bins, rows_most, slices_most, ranges_most;
 	bool mangled, memory;
 	/* results */
-	uint64_t zero_ns; /* when the first session began */
+	uint64_t zero_ns; /* start of the first session */
 	uint64_t start_ns, end_ns;
 	struct picture_row *rows;
 	size_t row_count, row_room;
-	struct picture_slices slices, ranges; /* work and calls; ranges */
+	struct picture_slices slices, ranges; /* activities and calls; ranges */
 	uint64_t queues_left_out, threads_left_out, untimed;
 	struct texts texts;
 	struct picture_pauses *pauses;
 	uint32_t pauses_count, pauses_room;
 };
 
-/* Return: 0 or negative errno with a cause. Without any record row_count is 0. */
+/* Read the capture. Return 0 or negative errno with a cause. Without any record row_count is 0. */
 int picture_read(struct picture *p, const struct gt_capture *c);
-/* The rows' numbers as they stand below each other: devices and their queues, threads below their
- * ranges, memory. @order: room for row_count. */
+/* Return the rows' numbers in display order: devices and their queues, threads below their ranges,
+ * memory. @order: room for row_count. */
 void picture_order(const struct picture *p, uint32_t *order);
-/* Those of a row; NULL: none. */
+/* Return the pauses of a row; NULL: none. */
 const struct picture_pauses *picture_pauses_of(const struct picture *p,
 					       const struct picture_row *row);
-/* ns between two times in which the row was not recorded. */
+/* Return the ns between two times in which the row was not recorded. */
 uint64_t picture_paused_ns(const struct picture *p, const struct picture_row *row,
 			   uint64_t start_ns, uint64_t end_ns);
-/* "ranges", "device", .. */
+/* Return "ranges", "device" and so on. */
 const char *picture_kind_name(enum picture_kind kind);
 void picture_fini(struct picture *p);
 

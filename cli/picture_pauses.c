@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* See picture_pauses.h. A device is not recorded where at least one of its processes is paused and
- * no other one lives that is recorded:
+/* See picture_pauses.h. A device is not recorded while at least one of its processes is paused and
+ * no other live process is recorded:
  *
  *   process 1   |recorded ---- paused ------- recorded ------|
  *   process 2             |------ recorded ---|
  *   device      ....................paused....................   between the two
  *
- * cli/unrecorded.h says it of gaps between work; a picture also has the time before the first work
- * and behind the last, in which a recorded process shows that there was none. */
+ * cli/unrecorded.h does this for gaps between activities; a picture also has the time before the
+ * first activity and after the last, in which a recorded process shows that there was none. */
 #include "cli/picture_pauses.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 void picture_users_add(struct picture_users *users, uint32_t process)
 {
-	for (uint32_t i = users->count; i-- > 0;) /* the last one most often */
+	for (uint32_t i = users->count; i-- > 0;) /* most often the last one */
 		if (users->list[i] == process)
 			return;
 	if (users->count == users->room) {
@@ -29,10 +29,10 @@ void picture_users_add(struct picture_users *users, uint32_t process)
 
 /* Edges ---------------------------------------------------------------------------- */
 
-/* Where one more or less process is recorded, or paused. */
+/* A time at which one more or one fewer process is recorded, or paused. */
 struct edge {
 	uint64_t ns;
-	int recorded, paused; /* what is added */
+	int recorded, paused; /* changes of the counts */
 	const struct gt_unrecorded *span;
 };
 
@@ -107,7 +107,7 @@ static void add_pause(struct picture *p, struct picture_pauses *to, uint64_t fro
 	to->list[to->count++] = (struct picture_pause){from_ns, to_ns, why};
 }
 
-/* @why: that of the pause which began last. */
+/* @why: reason of the pause that began last. */
 static void walk_edges(struct picture *p, const struct edges *e, struct picture_pauses *to)
 {
 	int recorded = 0, paused = 0;
@@ -198,7 +198,7 @@ uint64_t picture_paused_ns(const struct picture *p, const struct picture_row *ro
 	size_t low = 0, high = set ? set->count : 0;
 	uint64_t sum = 0;
 
-	while (low < high) { /* the first that ends behind the start */
+	while (low < high) { /* find the first that ends after the start */
 		size_t middle = low + (high - low) / 2;
 
 		if (set->list[middle].end_ns <= start_ns)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap plugin: try a vendor's plug-in against the rules of docs/tools/vendor-plugin.md. */
+/* gputap plugin: test a vendor's plug-in against the rules of docs/tools/vendor-plugin.md. */
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -70,8 +70,8 @@ struct check {
 	const char *path, *exercise;
 	unsigned seconds;
 	bool verbose, has_work;
-	bool stopped; /* so much is wrong with loading it that nothing after that was tried */
-	bool hung;    /* a trial did not return */
+	bool stopped; /* true if loading failed so that later rules were not tested */
+	bool hung;    /* true if a trial did not return */
 	struct outcome outcomes[GT_RULE_COUNT];
 };
 
@@ -94,7 +94,7 @@ static void break_rule(struct check *c, uint32_t rule, const char *how)
 	snprintf(o->how, sizeof o->how, "%s", how);
 }
 
-/* Of the forked process: does not return. */
+/* Run a trial in the forked process. Does not return. */
 static void run_trial(const struct check *c, const struct gt_trial_kind *kind, int pipe)
 {
 	static struct gt_trial trial;
@@ -110,7 +110,7 @@ static void run_trial(const struct check *c, const struct gt_trial_kind *kind, i
 	else
 		kind->run(&trial);
 	gt_trial_report(&trial, GT_TRIAL_ENDED, GT_RULE_NONE, "-");
-	exit(0); /* its handlers are part of the trial */
+	exit(0); /* its exit handlers are part of the trial */
 }
 
 struct listening {
@@ -139,7 +139,7 @@ static void listen_to(struct check *c, struct listening *l, const struct gt_tria
 	}
 }
 
-/* Return: false: the time is over. */
+/* Return false if the time is over. */
 static bool receive_all(struct check *c, struct listening *l, int pipe)
 {
 	unsigned seconds = c->hung && c->seconds > 3 ? c->seconds / 4 : c->seconds;
@@ -220,7 +220,7 @@ static int start_trial(struct check *c, const struct gt_trial_kind *kind)
 		;
 	if (!l.reported || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
 		judge_end(c, &l, status);
-	kill(-child, SIGKILL); /* what it forked */
+	kill(-child, SIGKILL); /* including processes that it forked */
 	keep_rest(c, kind, &l);
 	return GT_EXIT_OK;
 }
@@ -270,7 +270,7 @@ static int report(const struct check *c)
 	return counts[BROKEN] ? GT_EXIT_FAILURE : GT_EXIT_OK;
 }
 
-/* To load it is one trial, which ends where it cannot go on. Return: has it? */
+/* Load the plug-in in the first trial, which ends early if loading fails. Return true if it did. */
 static bool stop_at_loading(struct check *c)
 {
 	int first = 1;
@@ -292,7 +292,7 @@ static int check_plugin(struct check *c)
 
 	if (!realpath(c->path, real))
 		return ui_fail(GT_EXIT_FAILURE, "cannot read %s: %m", c->path);
-	c->path = real; /* dlopen() looks for a name without a slash elsewhere */
+	c->path = real; /* dlopen() searches for a name without a slash elsewhere */
 	c->has_work = true;
 	for (size_t i = 0; i < gt_trial_count; i++) {
 		int code = start_trial(c, &gt_trials[i]);

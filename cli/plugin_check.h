@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Trials of a vendor's plug-in, each in a child process of its own: plugin_trials.c has the trials,
- * plugin_host.c the host that they play, plugin.c starts them and makes the report.
+/* Trials of a vendor's plug-in, each in a separate child process: plugin_trials.c has the trials,
+ * plugin_host.c the host that they simulate, plugin.c starts them and prints the report.
  *
- * plugin_content.c looks at what records say, plugin_news.c reports to plugin.c.
+ * plugin_content.c checks the contents of records, plugin_news.c reports to plugin.c.
  *
- *   gputap ── fork ──► trial: does a call, says which before, says what was wrong
+ *   gputap ── fork ──► trial: announces a call, makes it, reports errors
  *          ◄── pipe ── struct gt_trial_message, one write each: whole or not at all
  *
- * A trial that crashes, hangs or exits breaks the rule that it was trying. */
+ * A trial that crashes, hangs or exits breaks the rule that it was testing. */
 #ifndef GPUTAP_CLI_PLUGIN_CHECK_H
 #define GPUTAP_CLI_PLUGIN_CHECK_H
 
@@ -29,7 +29,7 @@ enum gt_trial_news {
 	GT_TRIAL_TRIES = 1, /* a rule, from now on; text: the call */
 	GT_TRIAL_BROKEN,    /* a rule; text: how */
 	GT_TRIAL_UNTRIED,   /* a rule; text: why */
-	GT_TRIAL_ABSENT,    /* a rule: it is about a group that the plug-in does not have */
+	GT_TRIAL_ABSENT,    /* a rule: about a group that the plug-in does not have */
 	GT_TRIAL_ENDED,
 };
 
@@ -39,12 +39,12 @@ struct gt_trial_message {
 };
 
 struct gt_trial_buffer {
-	uint8_t *data; /* its end is a page's, behind which nothing is mapped */
+	uint8_t *data; /* ends at a page boundary; the next page is not mapped */
 	size_t bytes, valid, mapped;
-	uint32_t completed; /* how often */
+	uint32_t completed; /* number of completions */
 };
 
-/* A text of a record that lies in no buffer, as it was when the record was read. */
+/* A text of a record that is in no buffer, copied when the record was read. */
 struct gt_trial_text {
 	const char *at;
 	char copy[128];
@@ -54,34 +54,34 @@ enum { GT_TRIAL_BUFFERS = 65536, GT_TRIAL_TEXTS = 1024 };
 
 struct gt_trial {
 	const char *path;     /* of the plug-in */
-	const char *exercise; /* of another library that has pu1Exercise(); NULL */
+	const char *exercise; /* another library with pu1Exercise(); NULL: none */
 	int pipe;
 	enum gt_rule trying;
-	uint64_t reported; /* rules that are known to be broken: once is enough */
+	uint64_t reported; /* rules already known to be broken: report each once */
 	struct gt_plugin plugin;
-	pu1Result (*work)(uint32_t items); /* NULL: nobody has it */
+	pu1Result (*work)(uint32_t items); /* NULL: not available */
 	/* the host's side */
 	pthread_mutex_t lock;
 	struct gt_trial_buffer *buffers;
 	size_t buffer_count;
-	size_t buffer_bytes; /* of those that are requested; 0: none are given */
-	size_t seen;         /* buffers that were walked through */
+	size_t buffer_bytes; /* of requested buffers; 0: provide none */
+	size_t seen;         /* buffers that were walked */
 	pu1ActivityRecord *records;
 	size_t record_count, record_room;
 	uint64_t begun_ns;
 	struct gt_trial_text texts[GT_TRIAL_TEXTS];
 	size_t text_count;
-	_Atomic uint64_t reported_items; /* by pu1.submits */
+	_Atomic uint64_t reported_items; /* through pu1.submits */
 };
 
-/* The one of this process: the callbacks have no context. */
+/* The trial of this process: the callbacks have no context. */
 extern struct gt_trial *gt_trial_now;
 
 void gt_trial_report(struct gt_trial *t, enum gt_trial_news news, enum gt_rule rule,
 		     const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* What follows tries @rule, by the call @what. */
+/* Announce that the call @what tests @rule from now on. */
 void gt_trial_try(struct gt_trial *t, enum gt_rule rule, const char *what);
-/* The rule is broken unless @good. */
+/* Report the rule as broken unless @good. */
 #define GT_TRIAL_WANT(t, rule, good, ...)                                       \
 	do {                                                                    \
 		if (!(good))                                                    \
@@ -89,24 +89,24 @@ void gt_trial_try(struct gt_trial *t, enum gt_rule rule, const char *what);
 	} while (0)
 const char *gt_trial_result_name(pu1Result result);
 
-/* Load and register it. Return: false: it cannot be, which is reported. */
+/* Load and register it. Return false, with a report, on failure. */
 bool gt_trial_open(struct gt_trial *t);
-/* Callbacks are set, all kinds enabled. */
+/* Set callbacks and enable all kinds. */
 void gt_trial_begin(struct gt_trial *t);
-/* All kinds are disabled. */
+/* Disable all kinds. */
 void gt_trial_end(struct gt_trial *t);
 void gt_trial_flush(struct gt_trial *t);
-/* Have work done. */
+/* Run items on the device. */
 void gt_trial_exercise(struct gt_trial *t, uint32_t items);
-/* Walk through the buffers that were completed since the last time: records holds what is in them.
- * What is wrong with buffers and records is reported. */
+/* Walk through the buffers that were completed since the last time, and store their records. Faults
+ * of buffers and records are reported. */
 void gt_trial_collect(struct gt_trial *t);
-/* The rule is about @group: not applicable if the plug-in lacks it. Return: whether it has it. */
+/* Return true if the plug-in has @group; otherwise report the rule as not applicable. */
 bool gt_trial_has_group(struct gt_trial *t, enum gt_rule rule, enum gputap_plugin_group group);
 /* plugin_content.c */
 void gt_trial_keep_text(struct gt_trial *t, const char *text);
 void gt_trial_compare_texts(struct gt_trial *t);
-/* Of the records that were collected last. */
+/* Check the records that were collected last. */
 void gt_trial_want_once(struct gt_trial *t);
 void gt_trial_check_sizes(struct gt_trial *t, const pu1ActivityRecord *r);
 void gt_trial_check_rows(struct gt_trial *t);
@@ -115,7 +115,7 @@ void gt_trial_callbacks(pu1BufferRequestFn *request, pu1BufferCompleteFn *comple
 struct gt_trial_kind {
 	void (*run)(struct gt_trial *t);
 	bool needs_work;      /* pu1Exercise() */
-	const uint8_t *rules; /* that it tries; 0 at the end */
+	const uint8_t *rules; /* rules that it tests; 0 at the end */
 };
 extern const struct gt_trial_kind gt_trials[];
 extern const size_t gt_trial_count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The host that a trial plays: buffers that end where nothing is mapped, records that are looked at
- * one by one. A write beyond a buffer's end is a fault, reported before the process ends. */
+/* The host that a trial simulates: buffers that end where nothing is mapped, and a check of each
+ * record. A write past a buffer's end is a fault, reported before the process ends. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,7 +80,7 @@ void gt_trial_callbacks(pu1BufferRequestFn *to_request, pu1BufferCompleteFn *to_
 	*to_complete = on_completed;
 }
 
-/* In the trial's process, which ends here; nothing but write() is needed. */
+/* Report the fault, in the trial's process, which ends here; only write() is needed. */
 static void on_fault(int number, siginfo_t *info, void *context)
 {
 	struct gt_trial *t = gt_trial_now;
@@ -269,7 +269,7 @@ static void check_record(struct gt_trial *t, const pu1ActivityRecord *r)
 	check_names(t, r);
 }
 
-/* As much of it as the plug-in knows. */
+/* Check as much of the record as the plug-in knows. */
 static void look_at_content(struct gt_trial *t, const pu1ActivityRecord *r)
 {
 	gt_trial_check_sizes(t, r);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages of a trial to the command that started it: which rule it tries, which one is broken. */
+/* Messages of a trial to the command that started it: the rule that it tests, and rules that are
+ * broken. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>

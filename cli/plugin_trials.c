@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The trials: what is done to a plug-in, and which rule is broken if it does not behave. */
+/* The trials: what each does to a plug-in, and which rule is broken if the plug-in misbehaves. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
@@ -45,7 +45,7 @@ static size_t count_work(const struct gt_trial *t)
 	return n;
 }
 
-/* Does what was found in the buffers explain why work has no records? */
+/* Return true if the faults found in the buffers explain activities without records. */
 static bool is_loss_explained(const struct gt_trial *t, enum gt_rule rule)
 {
 	uint64_t explains = 1ull << GT_RULE_WALK | 1ull << GT_RULE_PLACE | 1ull << GT_RULE_KIND |
@@ -53,12 +53,12 @@ static bool is_loss_explained(const struct gt_trial *t, enum gt_rule rule)
 
 	if (rule != GT_RULE_FLUSHED)
 		explains |= 1ull << GT_RULE_FLUSHED;
-	if (rule == GT_RULE_IN_FLIGHT) /* tells sessions apart by times */
+	if (rule == GT_RULE_IN_FLIGHT) /* distinguishes sessions only through times */
 		explains |= 1ull << GT_RULE_TIMES;
 	return t->reported & explains;
 }
 
-/* At least @items of work must have records, or be counted as dropped. */
+/* Check that at least @items have records, or are counted as dropped. */
 static void want_work(struct gt_trial *t, enum gt_rule rule, const char *when, size_t items,
 		      size_t found)
 {
@@ -87,7 +87,7 @@ struct prints {
 	int saved[2];
 };
 
-/* What is printed goes into a file of our own, to be looked at. */
+/* Redirect printed text into a temporary file, for a check. */
 static void catch_prints(struct prints *p)
 {
 	p->file = tmpfile();
@@ -130,7 +130,7 @@ static bool has_functions(struct gt_trial *t, void *handle)
 	return all;
 }
 
-/* No constant that a plug-in may write by itself. */
+/* Return a byte that is not a constant, so that a plug-in does not write the same one by chance. */
 static uint8_t guard_byte(size_t i)
 {
 	return (uint8_t)((i + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 56);
@@ -456,7 +456,7 @@ static void *exercise_long(void *data)
 	return NULL;
 }
 
-/* A session that ends while another thread submits. Return: whether the thread still did. */
+/* End a session while another thread submits. Return true if the thread was still submitting. */
 static bool end_in_flight(struct gt_trial *t, uint32_t items)
 {
 	struct late_work w = {.t = t, .items = items};
@@ -467,7 +467,7 @@ static bool end_in_flight(struct gt_trial *t, uint32_t items)
 	if (pthread_create(&thread, NULL, exercise_long, &w))
 		return false;
 	while (!w.is_done && t->seen == __atomic_load_n(&t->buffer_count, __ATOMIC_RELAXED))
-		usleep(100); /* until the first record */
+		usleep(100); /* wait for the first record */
 	gt_trial_end(t);
 	in_time = !w.is_done;
 	t->plugin.calls.flush();
@@ -475,8 +475,8 @@ static bool end_in_flight(struct gt_trial *t, uint32_t items)
 	return in_time;
 }
 
-/* What is in flight at a session's end completes in no session; the next one has all of its own
- * work. */
+/* Test items in flight at a session's end: they complete in no session, and the next session has
+ * all of its items. */
 static void in_flight(struct gt_trial *t)
 {
 	uint32_t items = LATE_ITEMS;
@@ -484,7 +484,7 @@ static void in_flight(struct gt_trial *t)
 	for (int i = 0; i < 3; i++) {
 		gt_trial_try(t, GT_RULE_IN_FLIGHT, "a session that ends with work in flight");
 		for (int k = 0; k < 5 && !end_in_flight(t, items); k++)
-			items *= 4; /* it was too quick */
+			items *= 4; /* it was too fast */
 		gt_trial_begin(t);
 		gt_trial_exercise(t, ITEMS);
 		gt_trial_end(t);
@@ -562,7 +562,7 @@ static void disabled(struct gt_trial *t)
 		      t->record_count);
 }
 
-/* @bytes: of buffers, of no use to it. */
+/* @bytes: size of buffers that are too small to use. */
 static void starve(struct gt_trial *t, enum gt_rule rule, size_t bytes)
 {
 	size_t good = t->buffer_bytes;
@@ -770,7 +770,7 @@ static void unload(struct gt_trial *t)
 	gt_trial_end(t);
 	gt_trial_flush(t);
 	dlclose(t->plugin.handle);
-	usleep(50000); /* its threads, if it has any */
+	usleep(50000); /* time for its threads, if it has any */
 }
 
 static void end_inside(struct gt_trial *t)

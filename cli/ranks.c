@@ -130,7 +130,7 @@ void ranks_add_range(struct ranks *r, uint32_t process, const char *name)
 		row->steps++;
 }
 
-/* One call, made by all of these together. */
+/* One call, made together on all members. */
 struct one_call {
 	struct ranks *r;
 	const struct gt_collective_match *match;
@@ -143,7 +143,7 @@ static const struct gt_collective_part *part_of(const struct one_call *c, size_t
 	return &c->match->members[member].parts[c->match->at[member]];
 }
 
-/* In a kernel, or in the call. */
+/* Time in a kernel, or in the call. */
 struct stay {
 	uint64_t start_ns, end_ns;
 };
@@ -157,7 +157,7 @@ static struct stay stay_of(const struct one_call *c, size_t member)
 	return s;
 }
 
-/* When the others could go on, as far as it is up to @member. */
+/* Return when the other members could continue, as far as it depends on @member. */
 static uint64_t begin_of(const struct one_call *c, size_t member)
 {
 	return c->by_kernel ? stay_of(c, member).start_ns : part_of(c, member)->start_ns;
@@ -194,7 +194,7 @@ static void add_waiting(struct ranks *r, const struct waiting *w)
 	}
 }
 
-/* @member waited for @other from its begin on. */
+/* Add the time that @member waited for @other from its own start. Return it. */
 static uint64_t compare_pair(const struct one_call *c, size_t member, size_t other)
 {
 	const struct stay mine = stay_of(c, member);
@@ -220,7 +220,7 @@ static size_t find_last(const struct one_call *c)
 	return last;
 }
 
-/* The count of members: not known. */
+/* Return the root; the count of members if not known. */
 static size_t find_root(const struct one_call *c)
 {
 	for (size_t i = 0; i < c->match->count; i++)
@@ -229,7 +229,7 @@ static size_t find_root(const struct one_call *c)
 	return c->match->count;
 }
 
-/* Is it in one launch with the call before it, of all of them? */
+/* Return true if the call is in one launch with the previous call, for all members. */
 static bool is_fused(const struct one_call *c)
 {
 	for (size_t i = 0; i < c->match->count; i++) {
@@ -241,7 +241,7 @@ static bool is_fused(const struct one_call *c)
 	return true;
 }
 
-/* Is it known of all of them when their kernels ran, and are these the same ones? */
+/* Return true if the kernels' times are known for all members, and the kernels correspond. */
 static bool has_kernels(const struct one_call *c)
 {
 	const struct gt_collective_work *first = NULL;
@@ -259,7 +259,7 @@ static bool has_kernels(const struct one_call *c)
 	return true;
 }
 
-/* Who waits for whom in what one launch does: all wait for the last one if that is so of a call in
+/* Return how the calls of one launch wait: all for the last one if that is true for a call in
  * it. */
 static unsigned kind_of(const struct one_call *c)
 {
@@ -288,7 +288,7 @@ static void compare_call(struct one_call *c)
 
 	c->by_kernel = info && info->joints & GT_JOINT_BY_KERNEL;
 	if (c->by_kernel && is_fused(c))
-		return; /* what does it has been compared */
+		return; /* its launch has been compared */
 	if (c->by_kernel && !has_kernels(c)) {
 		c->r->unmatched++;
 		return;
@@ -320,7 +320,7 @@ static void compare_call(struct one_call *c)
 		row_of_member(c, last)->last++;
 }
 
-/* All members of a communicator from @first on. */
+/* Compare all members of a communicator from @first on. */
 static int compare_members(struct ranks *r, size_t first, size_t members, uint64_t tolerance_ns)
 {
 	struct gt_collective_match match;
@@ -331,7 +331,7 @@ static int compare_members(struct ranks *r, size_t first, size_t members, uint64
 	for (size_t i = 0; i < members; i++)
 		if (r->collectives.members[first + i].count > most)
 			most = r->collectives.members[first + i].count;
-	if (members < 2) { /* of itself alone, or the others' captures are not here */
+	if (members < 2) { /* only itself, or the others' captures are not included */
 		r->unmatched += r->collectives.members[first].communicator ? 0 : most;
 		return 0;
 	}
@@ -344,7 +344,8 @@ static int compare_members(struct ranks *r, size_t first, size_t members, uint64
 	return status;
 }
 
-/* Who waited for whose message; what was received before it was sent is not that message. */
+/* Find which messages were waited for. A message that was received before it was sent is a
+ * different one. */
 static void compare_messages(struct ranks *r, uint64_t tolerance_ns)
 {
 	const struct gt_messages *m = &r->collectives.messages;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which part of a session was recorded, in words. */
+/* Describe which part of a session was recorded. */
 #ifndef GPUTAP_CLI_RECORDED_TEXT_H
 #define GPUTAP_CLI_RECORDED_TEXT_H
 
@@ -8,7 +8,7 @@
 enum { RECORDED_TEXT = 96 };
 
 /**
- * recorded_text() - "5.00 s of 35.0 s, in 2 windows"
+ * recorded_text() - write "5.00 s of 35.0 s, in 2 windows"
  * @session: of this one; NULL: of all
  * Return: false, and "": recording was never paused.
  */

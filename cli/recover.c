@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap recover: finish captures whose collector was killed. */
+/* gputap recover: complete captures whose collector was killed. */
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -32,7 +32,7 @@ static void list_one(const struct gt_session_found *found, void *data)
 {
 	unsigned *count = data;
 
-	/* paths may hold anything, and /tmp is everybody's */
+	/* paths may contain anything, and anyone can write to /tmp */
 	ui_put(stdout, found->path, UINT32_MAX);
 	fputs(found->collector_pid ? "  is being written to " : "  left from ", stdout);
 	ui_put(stdout, *found->output ? found->output : "a capture that is not named", UINT32_MAX);

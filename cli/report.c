@@ -33,12 +33,12 @@ struct report_options {
 	const char *where, *sort, *output;
 	const char *single_path; /* NULL: several captures */
 	long top, frames;        /* rows of a table; lines of a stack; 0: all */
-	unsigned by;             /* SUMMARY_NAME | ..; 0: not said */
-	uint32_t tables;         /* bit per enum report_table; 0: not said */
+	unsigned by;             /* SUMMARY_NAME | ..; 0: not given */
+	uint32_t tables;         /* bit per enum report_table; 0: not given */
 	bool reverse, csv, json, mangled, timeline, html, force, share;
 	bool all, full_names;
-	bool implied;    /* the tables are those that know `by` */
-	uint32_t others; /* of these, those that are not shown, as they would be long */
+	bool implied;    /* true if the tables are those that support `by` */
+	uint32_t others; /* those of them that are not shown, because they would be long */
 };
 
 static void print_report_help(void)
@@ -138,7 +138,7 @@ static bool is_exports(const char *output)
 	for (size_t i = 0; gt_exporters[i]; i++)
 		for (const char *const *e = gt_exporters[i]->extensions; *e; e++)
 			if (ui_ends_with(output, *e) && strcmp(*e, ".csv") != 0 &&
-			    strcmp(*e, ".json") != 0) /* those are of --csv and --json, too */
+			    strcmp(*e, ".json") != 0) /* --csv and --json also write these */
 				return true;
 	return ui_ends_with(output, ".gputap");
 }
@@ -165,7 +165,7 @@ static int check_page(struct report_options *o)
 	return GT_EXIT_OK;
 }
 
-/* Return: exit code, or -1 to go on. */
+/* Return the exit code, or -1 to continue. */
 static int parse_options(int argc, char **argv, struct report_options *o)
 {
 	char *end;
@@ -239,7 +239,7 @@ enum {
 	KEYS_ALL = KEYS_CALLS | SUMMARY_DEVICE | SUMMARY_QUEUE
 };
 
-/* By which keys a table's rows can be told apart; 0: its rows are what they are. */
+/* Keys by which each table's rows can be split; 0: rows cannot be split. */
 static const unsigned keys_of_tables[REPORT_TABLE_COUNT] = {
 	[REPORT_RANKS] = KEYS_PLACE,
 	[REPORT_RANK_SPREAD] = KEYS_PLACE,
@@ -276,7 +276,7 @@ static int refuse_key(enum report_table table, unsigned by)
 	return GT_EXIT_USAGE;
 }
 
-/* Tables that were named must know each key; without names, those that do are shown. */
+/* Choose tables. Named tables must support each key; without names, those that do are shown. */
 static int choose_tables(struct report_options *o)
 {
 	uint32_t knowing = 0;
@@ -365,7 +365,7 @@ static void print_operations(const struct summary *s, const struct report_option
 	}
 }
 
-/* What was not asked for is not 0. */
+/* Clear columns of calls that were not requested: they are not 0. */
 static void clear_calls(struct grid *g)
 {
 	static const char *const keys_of_calls[] = {"calls", "call_ns", "call_share", "wait_ns"};
@@ -486,7 +486,7 @@ static void print_json(const struct summary *s, const struct report_options *o, 
 	json_count(&j, "calls", s->read[GT_CLASS_CALL]);
 	json_count(&j, "device_work", s->read[GT_CLASS_DEVICE]);
 	json_count(&j, "range_records", s->read_ranges);
-	if (s->slice.some) { /* calls of work lie outside, too */
+	if (s->slice.some) { /* activities' calls may also be outside */
 		json_null(&j, "linked");
 		json_null(&j, "call_lost");
 	} else {
@@ -521,7 +521,7 @@ struct page_source {
 	struct gt_capture *capture;
 };
 
-/* Of those that are wanted the @number-th. */
+/* Make the @number-th of the requested tables. */
 static bool make_page_table(void *data, unsigned number, struct grid *out)
 {
 	const struct page_source *p = data;
@@ -535,7 +535,7 @@ static bool make_page_table(void *data, unsigned number, struct grid *out)
 	return false;
 }
 
-/* Of the records that a filter takes, which must not have been used. */
+/* Read a picture of the records that match the filter, which must not have been used yet. */
 static int read_picture(struct gt_capture *capture, const char *where, struct picture *picture)
 {
 	struct summary s = {.mangled = picture->mangled};
@@ -571,7 +571,7 @@ static char *make_head(const struct summary *s, const struct report_options *o)
 	return text;
 }
 
-/* "job/0.gputap and 3 more". A merged file is one. */
+/* Make a title such as "job/0.gputap and 3 more". A merged file is one. */
 static void make_title(const struct summary *s, char *text, size_t size)
 {
 	uint32_t more = 0;
@@ -687,7 +687,7 @@ static int check_sort(const struct report_options *o)
 							     report_columns(o->tables, true))));
 }
 
-/* Instead of tables: of the records that the filter takes. */
+/* Print the timeline instead of tables, for the records that match the filter. */
 static int print_timeline(struct summary *s, const struct report_options *o,
 			  struct gt_capture *capture)
 {
@@ -732,7 +732,7 @@ static int print_tables(struct summary *s, const struct report_options *o,
 	return 0;
 }
 
-/* What no table has that is asked for. */
+/* Skip data that no requested table has. */
 static void leave_out(struct summary *s, uint32_t tables)
 {
 	const uint32_t idle = 1u << REPORT_IDLE | 1u << REPORT_GAPS,
@@ -755,8 +755,8 @@ static bool has_ranks(const struct gt_capture *capture)
 	return false;
 }
 
-/* Ranks beside each other are one screen, however many they are. A table with rows for each of them
- * is for who asks for it, and for scripts. */
+/* Choose tables of ranks. The comparison of ranks is one screen, for any number of them. A table
+ * with rows per rank is only for explicit requests, and for scripts. */
 static void choose_rank_tables(struct report_options *o, const struct gt_capture *capture)
 {
 	const uint32_t of_ranks =
@@ -805,7 +805,7 @@ static int report_files(struct report_options *o, char **paths, int count)
 		goto out;
 	}
 	if (in.left_out || !gt_capture_is_whole(&s.health)) {
-		code = GT_EXIT_FAILURE; /* said in its head */
+		code = GT_EXIT_FAILURE; /* its head reports it */
 		if (o->output)
 			ui_note("%s does not have all: its head says what is missing", o->output);
 	}

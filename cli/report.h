@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of a report, made from a summary. Their names and their columns' keys are
- * documented in gputap-report(1) and never change; new ones may come. */
+/* The tables of a report, made from a summary. Their names and their columns' keys are documented
+ * in gputap-report(1) and never change; new ones may be added. */
 #ifndef GPUTAP_CLI_REPORT_H
 #define GPUTAP_CLI_REPORT_H
 
@@ -9,7 +9,7 @@
 #include "cli/summary.h"
 
 enum report_table {
-	REPORT_RANKS, /* of several */
+	REPORT_RANKS, /* for several */
 	REPORT_RANK_SPREAD,
 	REPORT_RANK_WAITS,
 	REPORT_OPERATIONS,
@@ -29,7 +29,7 @@ enum report_table {
 	REPORT_PROCESSES,
 	REPORT_THREADS,
 	REPORT_LOSS,
-	REPORT_CODE_OBJECTS, /* few need these: last */
+	REPORT_CODE_OBJECTS, /* rarely needed, so last */
 	REPORT_KERNEL_SYMBOLS,
 	REPORT_TABLE_COUNT
 };
@@ -37,25 +37,26 @@ enum report_table {
 /* NULL-ended, in the order of enum report_table. */
 extern const char *const report_table_names[];
 
-/* Make one table, in its own order. @domain: for REPORT_OPERATIONS, only that domain;
+/* Make one table, in its default order. @domain: for REPORT_OPERATIONS, only that domain;
  * GT_DOMAIN_NONE: all. Release with grid_fini(). */
 void report_table(struct grid *g, enum report_table table, const struct summary *s,
 		  enum gt_domain domain);
 
-/* Columns of tables (a bit each; 0: all), NULL-ended, for --sort: as they stand above the
- * tables, if that is one word, or all @keys. Valid until the next call. */
+/* Return the columns of tables (a bit each; 0: all), NULL-ended, for --sort: their titles if those
+ * are one word, or all @keys. Valid until the next call. */
 const char *const *report_columns(uint32_t tables, bool keys);
 
-/* "exit 0", "Killed (signal 9)", "still running", .. (per-thread buffer). As in struct
- * gt_process_info. @replaced: the same process goes on as another program. */
+/* Return "exit 0", "Killed (signal 9)", "still running" and the like (per-thread buffer).
+ * Parameters as in struct gt_process_info. @replaced: the same process continues as another
+ * program. */
 const char *report_process_end(bool ended, bool proper_end, int wait_status, bool replaced);
 
-/* "process 12 (prog): Killed (signal 9), in clFinish, thread 14 (worker)"; where it is not known
- * in which: "in a call of opencl". Return: false: it did not die in a call. */
+/* Write "process 12 (prog): Killed (signal 9), in clFinish, thread 14 (worker)", or "in a call of
+ * opencl" if the call is not known. Return false if it did not die in a call. */
 bool report_death(const struct gt_capture *capture, uint32_t process, char *text, size_t size);
 
-/* To be called for all processes from the last to the first. Return: is there a later one of the
- * same process? */
+/* Return true if a later entry is the same process. Call for all processes from the last to the
+ * first. */
 bool report_is_replaced(struct idmap *later, uint32_t session, uint32_t pid, uint32_t ppid);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which columns a table of a report has, in one list each, and what stands above it. */
+/* The columns of each table of a report, in one list each, and the tables' headings. */
 #include "cli/report_columns.h"
 
 #include <string.h>
@@ -31,14 +31,14 @@ const char *const report_table_names[] = {
 	{"process", "process", GRID_TEXT, GRID_IF_ANY, 4, false}, \
 	{"tid", "tid", GRID_ID, GRID_IF_ANY, 0, false}, \
 	{"thread", "thread", GRID_TEXT, GRID_IF_ANY, 4, false}
-/* Of calls that wait: for work before theirs, while their data moved, neither; what is not known,
- * which stays where there is little room. */
+/* Waiting calls: for earlier activities, while their data moved, neither; the unattributed part,
+ * which stays if there is little room. */
 #define WAIT_COLUMNS \
 	{"wait_ns", "waiting", GRID_NS, GRID_IF_ANY, 1, false}, \
 	{"moving_ns", "moving", GRID_NS, GRID_IF_ANY, 1, false}, \
 	{"runtime_ns", "runtime", GRID_NS, GRID_IF_ANY, 1, false}, \
 	{"unsplit_ns", "not split", GRID_NS, GRID_IF_ANY, 0, false}
-/* Of what --by splits a device's work. */
+/* Columns for --by of a device's activities. */
 #define TRACK_COLUMNS \
 	{"queue", "queue", GRID_ID, GRID_IF_ANY, 0, false}, OWNER_COLUMNS, \
 	{"name", "name", GRID_TEXT, GRID_IF_ANY, 0, false}
@@ -122,7 +122,7 @@ static const struct grid_column copy_columns[] = {
 	{"direction", "direction", GRID_TEXT, GRID_ALWAYS, 0, false},
 };
 
-/* `left`: allocated and not freed; its most at a time is `peak` */
+/* `left`: allocated and not freed; `peak`: its maximum */
 static const struct grid_column memory_columns[] = {
 	{"allocations", "allocated", GRID_COUNT, GRID_ALWAYS, 0, false},
 	{"bytes", "bytes", GRID_BYTES, GRID_ALWAYS, 0, false},

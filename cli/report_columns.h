@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside of report.h: the columns of its tables. */
+/* Internals of report.h: the columns of its tables. */
 #ifndef GPUTAP_CLI_REPORT_COLUMNS_H
 #define GPUTAP_CLI_REPORT_COLUMNS_H
 
@@ -8,7 +8,7 @@
 struct report_table_columns {
 	const struct grid_column *columns;
 	unsigned count;
-	const char *heading; /* NULL: info_code.h has it */
+	const char *heading; /* NULL: it is in info_code.h */
 	size_t usual_top;    /* rows; 0: all */
 };
 

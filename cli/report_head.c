@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a report says before its tables: what was run, what was asked for, what is missing. */
+/* The head of a report: what was run, what was requested, what is missing. */
 #include "cli/report_head.h"
 
 #include <stdarg.h>
@@ -14,8 +14,8 @@
 
 enum {
 	HEAD_INDENT = 2,
-	FILES_EACH = 8, /* of more sessions the head says what they are together .. */
-	FILES_NAMED = 4 /* .. and so many of those that something is to be said of */
+	FILES_EACH = 8, /* with more sessions, the head has their totals */
+	FILES_NAMED = 4 /* and names up to this many that have remarks */
 };
 
 bool report_file_is_complete(const struct summary_file *f)
@@ -36,7 +36,7 @@ bool report_is_complete(const struct summary *s)
 	       !s->health.bad_blocks && !s->health.bad_sums;
 }
 
-/* A sentence of the head, in @color if that is not NULL. */
+/* Print a sentence of the head, in @color if that is not NULL. */
 __attribute__((format(printf, 3, 4))) static void print_sentence(FILE *out, const char *color,
 								 const char *format, ...)
 {
@@ -53,7 +53,7 @@ __attribute__((format(printf, 3, 4))) static void print_sentence(FILE *out, cons
 	free(text);
 }
 
-/* The command in what is left of the line, or, where that is little, in one of its own. */
+/* Print the command in the rest of the line or, if that is short, on a separate line. */
 static void print_command(const struct summary_file *f, FILE *out)
 {
 	unsigned room = ui_room(out), at = ui_width(f->path) + 2;
@@ -65,7 +65,7 @@ static void print_command(const struct summary_file *f, FILE *out)
 	ui_put(out, f->command, room > at + 10 ? room - at : 10);
 }
 
-/* What was asked for, where that is not all. */
+/* Print what was requested, unless it was everything. */
 static void print_selection(const struct summary *s, size_t file, FILE *out)
 {
 	const char *options = gt_capture_session_at(s->capture, file)->info.options;
@@ -77,7 +77,7 @@ static void print_selection(const struct summary *s, size_t file, FILE *out)
 		print_sentence(out, ui_colors(out)->yellow, "Recorded: %s", text);
 }
 
-/* What a session leaves out by default, each once. */
+/* Print what sessions left out by default, each once. */
 static void print_left_out(const struct summary *s, FILE *out)
 {
 	const char *last = "";
@@ -92,7 +92,7 @@ static void print_left_out(const struct summary *s, FILE *out)
 	}
 }
 
-/* Of one capture, where names are known: what was asked for in vain. */
+/* Print requested names that matched nothing. Only for a single capture, where names are known. */
 static void print_unmet(const struct summary *s, const char *where, unsigned by, FILE *out)
 {
 	struct capture_selection selection;
@@ -132,7 +132,7 @@ static void print_deaths(const struct summary *s, FILE *out)
 			       ui_count(dead - most));
 }
 
-/* Of all sessions together: were they asked for? */
+/* Return whether calls and GPU activities were requested in any session. */
 void report_was_asked(const struct summary *s, bool *calls, bool *device)
 {
 	*calls = *device = !s->file_count;
@@ -155,7 +155,7 @@ static void print_file(const struct summary_file *f, FILE *out)
 	fprintf(out, "%s: ", c->reset);
 	if (known)
 		print_command(f, out);
-	else /* the beginning of the file is damaged, or all there is */
+	else /* the start of the file is damaged, or nothing else exists */
 		ui_wrap(out, ui_width(f->path) + 2, HEAD_INDENT,
 			"what was run, when and where is not in what can be read");
 	fputc('\n', out);
@@ -186,7 +186,7 @@ static void print_file(const struct summary_file *f, FILE *out)
 			       "says more.");
 }
 
-/* What many sessions are together: "1,000 sessions, the first of them r0.gputap: ./train". */
+/* Print a summary of many sessions: "1,000 sessions, the first of them r0.gputap: ./train". */
 static void print_job(const struct summary *s, FILE *out)
 {
 	const struct summary_file *first = &s->files[0];
@@ -221,7 +221,7 @@ static void print_job(const struct summary *s, FILE *out)
 			       ui_count(wrong - FILES_NAMED));
 }
 
-/* "all linked to their call", of the device work that there is. */
+/* Write text such as "all linked to their call", for the GPU activities that exist. */
 static void describe_links(const struct summary *s, char *text, size_t size)
 {
 	uint64_t device = s->read[GT_CLASS_DEVICE];

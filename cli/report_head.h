@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a report says before its tables. */
+/* The head of a report, before its tables. */
 #ifndef GPUTAP_CLI_REPORT_HEAD_H
 #define GPUTAP_CLI_REPORT_HEAD_H
 
@@ -7,16 +7,16 @@
 
 #include "cli/summary.h"
 
-/* @where: as --where has it, or NULL. @by: SUMMARY_NAME | .., as --by has it; 0: not said. */
+/* @where: from --where, or NULL. @by: bits such as SUMMARY_NAME, from --by; 0: not given. */
 void report_head_print(const struct summary *s, const char *where, unsigned by, FILE *out);
 
-/* Of all sessions together: were calls asked for, was device work? */
+/* Return whether calls and GPU activities were requested in any session. */
 void report_was_asked(const struct summary *s, bool *calls, bool *device);
 
-/* Is the capture whole, and was everything traced? */
+/* Return true if the capture is whole, and everything was traced. */
 bool report_file_is_complete(const struct summary_file *f);
 
-/* Are all captures so, and is nothing lost? */
+/* Return true if all captures are complete, and nothing was lost. */
 bool report_is_complete(const struct summary *s);
 
 #endif

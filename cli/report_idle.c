@@ -10,8 +10,8 @@
 
 enum { MOSTLY = 2, LINE_CAUSES = 3 };
 
-/* Idle time that is less of a device's span, or a cause that is less of its idle time, is not worth
- * a word at the end of a run. */
+/* Percentages below which a device's idle time, or a cause of it, is not printed at the end of a
+ * run. */
 enum { LINE_SHARE = 10 };
 
 static double percent(uint64_t part, uint64_t whole)
@@ -36,7 +36,7 @@ static const char *name_detail(const struct summary *s, const struct idle_detail
 	return d->name == LOOKUP_NONE ? NULL : texts_get(&s->names, d->name);
 }
 
-/* The largest below @limit that has a name. */
+/* Return the largest detail below @limit that has a name. */
 static const struct idle_detail *find_largest(const struct summary *s, uint32_t row,
 					      enum gt_idle_cause cause,
 					      const struct idle_detail *last)

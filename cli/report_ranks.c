@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks beside each other; how far they are apart; who waited for whom. */
+/* Comparison of ranks; their differences; which ranks waited for which others. */
 #include "cli/report_ranks.h"
 
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static uint64_t idle_ns(const struct ranks_row *row)
 	return timeline_idle_ns(&row->busy);
 }
 
-/* ": 20 of 30 kernels of collectives are not compared", why; "" */
+/* Return ": 20 of 30 kernels of collectives are not compared", with the reason; or "". */
 static const char *describe_left_out(struct grid *g, const struct ranks *r)
 {
 	uint64_t left = r->kernels - r->compared_kernels;
@@ -73,7 +73,7 @@ static const char *describe_left_out(struct grid *g, const struct ranks *r)
 	return "";
 }
 
-/* How long others waited for messages of a row; of all: LOOKUP_NONE. */
+/* Return how long others waited for messages of a row; LOOKUP_NONE: of all rows. */
 static uint64_t sum_messages(const struct ranks *r, uint32_t row)
 {
 	uint64_t ns = 0;
@@ -84,7 +84,8 @@ static uint64_t sum_messages(const struct ranks *r, uint32_t row)
 	return ns;
 }
 
-/* ", 2.01 s of it for messages, and was the last one in 812 of 1,000 collective calls" */
+/* Return text such as ", 2.01 s of it for messages, and was the last one in 812 of 1,000 collective
+ * calls". */
 static const char *describe_what_for(struct grid *g, const struct ranks *r, uint32_t row)
 {
 	const struct ranks_row *late = &r->rows[row];
@@ -99,7 +100,8 @@ static const char *describe_what_for(struct grid *g, const struct ranks *r, uint
 			 ui_count(late->compared), late->compared == 1 ? "" : "s");
 }
 
-/* "rank 3 on node1 made others wait 12.4 s, as the last one in 812 of 1,000 collective calls" */
+/* Return text such as "rank 3 on node1 made others wait 12.4 s, as the last one in 812 of 1,000
+ * collective calls". */
 static const char *describe_straggler(struct grid *g, const struct summary *s)
 {
 	uint32_t row = ranks_straggler(&s->ranks);
@@ -153,7 +155,7 @@ void report_make_ranks(struct grid *g, const struct summary *s)
 	g->heading = describe_straggler(g, s);
 }
 
-/* How far the ranks are apart in one thing. */
+/* The spread of the ranks in one measure. */
 struct measure {
 	const char *what;
 	uint64_t (*get)(const struct ranks_row *row);

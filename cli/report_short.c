@@ -19,7 +19,7 @@ static void print_label(FILE *out, const char *text)
 	fprintf(out, "%s%-*s%s", c->cyan, LABEL, text, c->reset);
 }
 
-/* A line of its own: a label and sentences, in @color if that is not NULL. */
+/* Print a separate line: a label and sentences, in @color if that is not NULL. */
 __attribute__((format(printf, 4, 5))) static void print_line(FILE *out, const char *name,
 							     const char *color, const char *format,
 							     ...)
@@ -38,7 +38,7 @@ __attribute__((format(printf, 4, 5))) static void print_line(FILE *out, const ch
 	free(text);
 }
 
-/* What was asked for, if not all, and what of it met nothing. */
+/* Print what was requested, if not everything, and which parts of it matched nothing. */
 static void print_selection(const struct summary *s, const struct gt_capture *capture, FILE *out)
 {
 	const struct ui_colors *c = ui_colors(out);
@@ -52,7 +52,7 @@ static void print_selection(const struct summary *s, const struct gt_capture *ca
 		print_line(out, "Warning", c->yellow, "nothing met %s", text);
 }
 
-/* Processes that a signal killed in a call. */
+/* Print processes that a signal killed in a call. */
 static void print_deaths(const struct gt_capture *capture, FILE *out)
 {
 	for (uint32_t p = 0; p < gt_capture_process_count(capture); p++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One function a table: it puts cells down in the order of report_columns.c. */
+/* One function per table: it fills cells in the order of report_columns.c. */
 #include "cli/report.h"
 
 #include <inttypes.h>
@@ -38,7 +38,7 @@ static struct grid_cell *put_times(struct grid_cell *cell, const struct histogra
 	return cell;
 }
 
-/* A wait of which nothing is known has no parts: they are not 0. */
+/* Put a wait's parts. If nothing is known of it, they are empty, not 0. */
 static struct grid_cell *put_wait(struct grid_cell *cell, const struct stages_wait *wait)
 {
 	bool split = wait->earlier_ns || wait->moving_ns || wait->runtime_ns;
@@ -55,7 +55,7 @@ static struct grid_cell name_cell(const struct summary *s, uint32_t name)
 	return name == LOOKUP_NONE ? cell_none() : cell_text(texts_get(&s->names, name));
 }
 
-/* A thread's or a queue's number says little without its process. */
+/* Put a thread's or a queue's number and its process, without which it means little. */
 static struct grid_cell *put_owner(struct grid_cell *cell, const struct summary *s,
 				   const struct summary_group *g)
 {
@@ -112,13 +112,13 @@ static void sort_by(struct grid *g, const char *key)
 	grid_sort(g, (unsigned)grid_column(g, key), false);
 }
 
-/* What was asked for with --by is shown even when all rows have the same. */
+/* Show a column requested with --by even if all rows have the same value. */
 static void show_always(struct grid *g, const char *key)
 {
 	g->always |= 1u << grid_column(g, key);
 }
 
-/* Where calls wait, all parts of it are shown, also those of which there is nothing. */
+/* If calls wait, show all parts of waits, including empty ones. */
 static void show_waits(struct grid *g, const struct summary *s)
 {
 	if (!s->wait.earlier_ns && !s->wait.moving_ns && !s->wait.runtime_ns)
@@ -128,7 +128,7 @@ static void show_waits(struct grid *g, const struct summary *s)
 	show_always(g, "runtime_ns");
 }
 
-/* Queues are told apart also where all rows have the same. */
+/* Show queues even if all rows have the same. */
 static void show_tracks(struct grid *g, const struct summary *s)
 {
 	if (s->track_keys & SUMMARY_QUEUE)
@@ -166,20 +166,20 @@ static void make_operations(struct grid *g, const struct summary *s, enum gt_dom
 		inner |= row->inner_ns > all / 100;
 	}
 	sort_by(g, "total_ns");
-	if (inner) /* shares are of these, and would look wrong beside totals */
+	if (inner) /* shares are fractions of these, and would look wrong next to totals */
 		show_always(g, "self_ns");
 	if (waits)
 		show_waits(g, s);
 }
 
-/* Of a process that nobody saw end: with the last record. 0: that is not here. */
+/* Return the end of a process; if none was seen, that of its last record. 0: not included. */
 static uint64_t find_end(const struct summary *s, const struct summary_process *p)
 {
 	return p->end_ns ? p->end_ns : s->files[p->file].is_cut ? 0 : s->files[p->file].end_ns;
 }
 
-/* How long the programs ran, all sessions together: what ranges are a share of. They nest, so
- * their times have no sum. 0: not known. */
+/* Return how long the programs ran, all sessions together, as the denominator of ranges. Ranges
+ * nest, so their times have no sum. 0: not known. */
 static uint64_t wall_ns(const struct summary *s)
 {
 	uint64_t sum = 0;
@@ -215,7 +215,7 @@ static void make_ranges(struct grid *g, const struct summary *s)
 	sort_by(g, "total_ns");
 }
 
-/* Those with device work in them; nothing where no range has any. */
+/* Make rows for ranges with GPU activities in them; none if no range has any. */
 static void make_operators(struct grid *g, const struct summary *s)
 {
 	const struct operators *o = &s->operators;
@@ -226,7 +226,7 @@ static void make_operators(struct grid *g, const struct summary *s)
 	for (uint32_t i = 0; o->work && i < o->count; i++) {
 		const struct operators_row *row = &o->rows[i];
 		const bool inside = row->name != LOOKUP_NONE;
-		/* else work is looked for, and not what it is in */
+		/* otherwise the filter selects activities, not their ranges */
 		const bool counted = inside && row->count;
 		struct grid_cell *cell;
 
@@ -259,10 +259,10 @@ static void make_failures(struct grid *g, const struct summary *s)
 		*cell++ = name_cell(s, f->name);
 	}
 	sort_by(g, "count");
-	sort_by(g, "kind"); /* what failed first */
+	sort_by(g, "kind"); /* first failures first */
 }
 
-/* Work without times has no total: it is not 0. */
+/* Put a total; activities without times have none, which is not 0. */
 static struct grid_cell *put_total(struct grid_cell *cell, const struct histogram *times,
 				   uint64_t all_ns)
 {
@@ -308,8 +308,7 @@ static const char *direction(enum gt_device_op op)
 	}
 }
 
-/* "memcpy H2D (Pageable)": with the kind of memory that is not the device's, where it is
- * known. */
+/* Return text such as "memcpy H2D (Pageable)", with the kind of the host's memory if known. */
 static struct grid_cell direction_cell(struct grid *g, const struct summary *s,
 				       const struct summary_group *row)
 {
@@ -331,7 +330,7 @@ static struct grid_cell direction_cell(struct grid *g, const struct summary *s,
 	return cell_text(grid_keep(g, "%s (%.*s)", text, (int)(to - strlen(" -> ") - from), from));
 }
 
-/* Mapping hands out an address and may move nothing: no rate. */
+/* Return false for mapping, which returns an address and may move nothing, so it has no rate. */
 static bool moves_bytes(enum gt_device_op op)
 {
 	return op != GT_DEVICE_MAP && op != GT_DEVICE_UNMAP;
@@ -402,7 +401,7 @@ static void make_info_code(struct grid *g, const struct summary *s, enum report_
 	sort_by(g, "dispatches");
 }
 
-/* Then other work may run in what is idle by these rows. */
+/* Return true if other activities may run during the idle time of these rows. */
 static bool is_of_some_work(const struct summary *s)
 {
 	return s->filter || s->track_keys || s->place_keys;
@@ -447,8 +446,8 @@ static void make_devices(struct grid *g, const struct summary *s)
 	show_tracks(g, s);
 }
 
-/* Times of several files have no common beginning: a gap's time counts from the first file that
- * can hold it. */
+/* Return a gap's time since a start. Times of several files have no common start, so it counts from
+ * the first file that can contain it. */
 static uint64_t since_start(const struct summary *s, uint64_t time)
 {
 	uint64_t best = 0;
@@ -496,7 +495,7 @@ static void make_idle(struct grid *g, const struct summary *s)
 	show_tracks(g, s);
 }
 
-/* What is known of the device's gap; one that --by split from it is another. */
+/* Put the cause of a device's gap; with --by, the gap may be another one. */
 static struct grid_cell *put_gap_cause(struct grid_cell *cell, struct grid *g,
 				       const struct summary *s, const struct idle_gap *gap)
 {
@@ -556,7 +555,8 @@ static void make_gaps(struct grid *g, const struct summary *s)
 	g->selection = true;
 }
 
-/* Images whose calls do not say their bytes are counted only. Of what was cut no peak is known. */
+/* Make the table of memory. Images whose calls do not give their bytes are only counted. For a part
+ * of a capture the peak is not known. */
 static void make_memory(struct grid *g, const struct summary *s)
 {
 	for (size_t i = 0; i < s->memory.sum_count; i++) {
@@ -614,7 +614,7 @@ static void make_latency(struct grid *g, const struct summary *s)
 bool report_is_replaced(struct idmap *later, uint32_t session, uint32_t pid, uint32_t ppid)
 {
 	uint64_t key = (uint64_t)pid << 32 | session;
-	/* with another parent it is another process of that number */
+	/* with another parent it is a different process with the same number */
 	bool replaced = idmap_get(later, key) == ppid;
 
 	idmap_put(later, key, ppid);

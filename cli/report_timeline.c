@@ -8,9 +8,9 @@
  *     ranges          [step      ]    [step  ]
  *     main 7     98%  ██▇▇▒▒▒▒▓▓▓▓▁▁·····████
  *
- * In UTF-8 a column's height is its share of busy time, eighth by eighth; elsewhere a digit is
- * tenths. A column in which calls mostly wait is shaded; one that has nothing, because it was not
- * recorded for the most part, is a slash. */
+ * In UTF-8 a column's height is its share of busy time, eighth by eighth; elsewhere a digit means
+ * tenths. A column in which calls mostly wait is shaded; an empty column that was mostly not
+ * recorded is a slash. */
 #include "cli/report_timeline.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ enum {
 	RANGES_MOST = 1 << 14,
 	GLYPH_BYTES = 8,
 	PAUSE_WHYS = 4,
-	TICK_ROOM = 12 /* columns between numbers of the axis, at least */
+	TICK_ROOM = 12 /* least columns between numbers of the axis */
 };
 
 struct canvas {
@@ -60,7 +60,7 @@ static const struct unit units[] = {
 	{"s", 1000000000},
 };
 
-/* 1, 2 or 5 times a power of ten, so that numbers stand TICK_ROOM columns apart. */
+/* Return 1, 2 or 5 times a power of ten, so that numbers are TICK_ROOM columns apart. */
 static uint64_t choose_step(uint64_t length_ns, unsigned columns)
 {
 	uint64_t least = (uint64_t)((__uint128_t)length_ns * TICK_ROOM / columns), step = 1;
@@ -87,7 +87,7 @@ static unsigned column_of(const struct canvas *v, uint64_t ns)
 	return column < v->columns ? column : v->columns - 1;
 }
 
-/* In the unit of the step; with what the step needs of decimals. */
+/* Print a time in the unit of the step, with as many decimals as the step needs. */
 static int print_tick(char *text, size_t size, uint64_t at_ns, uint64_t step_ns,
 		      const struct unit *unit, bool first)
 {
@@ -134,7 +134,7 @@ static void print_axis(const struct canvas *v)
 
 /* Bars ----------------------------------------------------------------------------- */
 
-/* Since the picture's begin. */
+/* Return a column's time since the picture's start. */
 static uint64_t edge_ns(const struct canvas *v, unsigned column)
 {
 	const struct picture *p = v->picture;
@@ -156,7 +156,7 @@ static uint64_t paused_ns(const struct canvas *v, const struct picture_row *row,
 				 p->start_ns + edge_ns(v, column + 1));
 }
 
-/* For the most part of the column. */
+/* Return true if the row was paused for most of the column. */
 static bool is_paused(const struct canvas *v, const struct picture_row *row, unsigned column)
 {
 	return 2 * paused_ns(v, row, column) > bin_ns(v, column);
@@ -218,7 +218,7 @@ static void print_bar(const struct canvas *v, const struct picture_row *row)
 /* Ranges --------------------------------------------------------------------------- */
 
 struct range_cells {
-	char glyph[ROOM_MOST][GLYPH_BYTES]; /* "": the second column of what is left of it */
+	char glyph[ROOM_MOST][GLYPH_BYTES]; /* "": the second column of a wide character */
 };
 
 static void put_name(struct range_cells *cells, const char *name, unsigned from, unsigned to)
@@ -244,14 +244,14 @@ static void put_name(struct range_cells *cells, const char *name, unsigned from,
 	}
 }
 
-/* Ranges of a row come in the order of their begin. */
+/* Put a range. Ranges of a row come in order of their start. */
 static void put_range(const struct canvas *v, struct range_cells *cells,
 		      const struct picture_slice *s)
 {
 	unsigned from = column_of(v, s->start_ns);
 	unsigned to = column_of(v, s->end_ns > s->start_ns ? s->end_ns - 1 : s->end_ns);
 
-	if (from == to) { /* shorter than a column; ':' several of them */
+	if (from == to) { /* shorter than a column; ':' means several */
 		strcpy(cells->glyph[from], strcmp(cells->glyph[from], " ") ? ":" : "|");
 		return;
 	}
@@ -266,7 +266,7 @@ static void print_ranges(const struct canvas *v, size_t row)
 {
 	const struct picture_slices *ranges = &v->picture->ranges;
 	struct range_cells cells;
-	unsigned blanks = 0; /* no more than what stands behind them asks for */
+	unsigned blanks = 0; /* not more than the characters after them need */
 
 	for (unsigned i = 0; i < v->columns; i++)
 		strcpy(cells.glyph[i], " ");
@@ -338,7 +338,7 @@ static void print_rows(const struct canvas *v)
 	free(order);
 }
 
-/* What the signs mean, and what is not there -------------------------------------------- */
+/* Legend ----------------------------------------------------------------------------------- */
 
 static bool has_kind(const struct picture *p, enum picture_kind kind)
 {
@@ -380,7 +380,7 @@ static void print_left_out(const struct canvas *v)
 	}
 }
 
-/* Pauses that a column may show. */
+/* Return true for pauses that a column may show. */
 static bool is_seen(const struct canvas *v, const struct picture_pauses *pauses)
 {
 	const struct picture *p = v->picture;
@@ -391,7 +391,7 @@ static bool is_seen(const struct canvas *v, const struct picture_pauses *pauses)
 	return 2 * sum > (p->end_ns - p->start_ns) / v->columns;
 }
 
-/* The last of @whys, without the words before its colon where those are the previous one's. */
+/* Put the last of @whys, without the words before its colon if they are the previous one's. */
 static size_t put_why(const struct picture *p, char *text, size_t size, const uint32_t *whys,
 		      unsigned count)
 {
@@ -404,7 +404,7 @@ static size_t put_why(const struct picture *p, char *text, size_t size, const ui
 	return (size_t)snprintf(text, size, "%s%s", previous ? "; " : "", why);
 }
 
-/* "╱: not recorded: --delay, gputap stop. .." */
+/* Print "╱: not recorded: --delay, gputap stop" and the like. */
 static void print_pauses_legend(const struct canvas *v)
 {
 	const struct picture *p = v->picture;

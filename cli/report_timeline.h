@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `gputap report --timeline`: what went on when, in the width of a terminal; and its JSON. */
+/* `gputap report --timeline`: a picture over time, in the width of a terminal; and its JSON. */
 #ifndef GPUTAP_CLI_REPORT_TIMELINE_H
 #define GPUTAP_CLI_REPORT_TIMELINE_H
 
@@ -13,7 +13,7 @@ struct report_timeline {
 	bool json, mangled;
 };
 
-/* Of the records that the capture's filter takes. Return: 0 or negative errno with a cause. */
+/* Print the records that match the capture's filter. Return 0 or negative errno with a cause. */
 int report_timeline_print(const struct report_timeline *t, const struct gt_capture *c, FILE *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap run: trace a program from start to end. Everything of ours goes to stderr; the
- * program's stdin and stdout are its own, and its exit status or death by signal becomes ours. */
+/* gputap run: trace a program from start to end. Our output goes to stderr; the program's stdin and
+ * stdout are its own, and its exit status or death from a signal becomes ours. */
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
@@ -191,20 +191,20 @@ static const struct option options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-enum { SLOTS_NOT_THREADS = 2 }; /* of a segment: the first, and that of gputap's own thread */
+enum { SLOTS_NOT_THREADS = 2 }; /* of a segment: the first, and that of our own thread */
 
 struct run_request {
 	struct gt_run_options run;
-	const char *output;  /* as given; NULL: not */
-	const char *pattern; /* -o; "": not said */
+	const char *output;  /* as given; NULL: not given */
+	const char *pattern; /* -o; "": not given */
 	struct mode_options what;
 	struct run_stacks stacks;
 	bool quiet, no_plugins;
-	char text[4096]; /* of the options, for the capture */
+	char text[4096]; /* the options, for the capture */
 	char capture[PATH_MAX];
-	char named[PATH_MAX]; /* the output, if it is not rtl_output */
+	char named[PATH_MAX]; /* the output, if different from rtl_output */
 	char rtl_output[PATH_MAX];
-	const struct gt_exporter *exporter; /* NULL: a capture is what is wanted */
+	const struct gt_exporter *exporter; /* NULL: write a capture */
 	char **argv;
 };
 
@@ -253,7 +253,7 @@ static int block_option(const char *value, uint32_t *out)
 	return 0;
 }
 
-/* @to + "name=arguments", as GPUTAP_TOOLS wants them. */
+/* Append "name=arguments" to @to in the form of GPUTAP_TOOLS. */
 static void encode_arguments(char *to, const char *arguments)
 {
 	*to++ = '=';
@@ -262,7 +262,7 @@ static void encode_arguments(char *to, const char *arguments)
 					       : sprintf(to, "%c", *arguments);
 }
 
-/* One more in the program's GPUTAP_TOOLS. The program runs without one that is not there. */
+/* Add a tool to the program's GPUTAP_TOOLS. If it does not exist, the program runs without it. */
 static int tool_option(const char *value)
 {
 	const char *arguments = strchr(value, ':'), *users = getenv("GPUTAP_TOOLS");
@@ -276,7 +276,7 @@ static int tool_option(const char *value)
 				 "a tool's library, and its arguments behind ':' if it has any");
 	}
 	if (access(name, F_OK) == 0) {
-		char *path = realpath(name, NULL); /* programs change their folder */
+		char *path = realpath(name, NULL); /* programs may change their folder */
 
 		free(name);
 		name = path;
@@ -403,7 +403,7 @@ static int exists(const struct run_request *r)
 	return GT_EXIT_FAILURE;
 }
 
-/* Which file, and is it free? */
+/* Choose the output file, and check that it can be created. */
 static int choose_output(struct run_request *r)
 {
 	const char *program = strrchr(r->argv[0], '/') ? strrchr(r->argv[0], '/') + 1 : r->argv[0];
@@ -438,7 +438,7 @@ static int choose_output(struct run_request *r)
 				       r->output);
 		if (!r->run.replace)
 			return exists(r);
-		if (!S_ISREG(st.st_mode)) /* said now, not when the program has run */
+		if (!S_ISREG(st.st_mode)) /* report it now, not after the program has run */
 			return ui_fail(
 				GT_EXIT_FAILURE,
 				"%s is not a regular file; what is traced is written to disk",
@@ -449,7 +449,7 @@ static int choose_output(struct run_request *r)
 	} else if (output_name_check_folder(r->output)) {
 		return GT_EXIT_FAILURE;
 	}
-	if (r->exporter) /* beside the export, so that it is on a disk meant for such things */
+	if (r->exporter) /* next to the export, so that it is on a disk meant for such files */
 		snprintf(r->capture, sizeof r->capture, "%.3000s.%d.gputap", r->output,
 			 (int)getpid());
 	else
@@ -507,7 +507,7 @@ static int parse_arguments(struct run_request *r, int argc, char **argv)
 
 /* After the run ------------------------------------------------------------------- */
 
-/* Behind what went wrong before anything was traced: a way out, where there is one. */
+/* After an error before anything was traced, print a solution if there is one. */
 static void print_way_out(const struct run_request *r, int error)
 {
 	if (error == EMFILE || error == ENFILE)
@@ -536,7 +536,7 @@ static int cannot_start(const char *program, const struct gt_target *t, int erro
 	return ui_fail(GT_EXIT_CANNOT_EXEC, "%s: cannot be started: %s", program, strerror(error));
 }
 
-/* Advice that fits the cause. */
+/* Print advice for the cause. */
 static void note_reason(enum gt_drop_reason why, uint64_t lost)
 {
 	const char *advice = losses_advice(why);
@@ -546,11 +546,11 @@ static void note_reason(enum gt_drop_reason why, uint64_t lost)
 			advice ? "; " : "", advice ? advice : "");
 }
 
-/* What was lost, and why: said even when quiet. */
+/* Print losses and their reasons, even if quiet. */
 static void note_losses(const struct run_request *r, const struct gt_target *t,
 			const struct gt_run_result *result)
 {
-	unsigned noted = t->obstacle ? 1 : 0; /* before it began */
+	unsigned noted = t->obstacle ? 1 : 0; /* noted before the program started */
 	uint64_t lost = result->dropped - result->unfinished;
 
 	if (result->output_error)
@@ -567,7 +567,7 @@ static void note_losses(const struct run_request *r, const struct gt_target *t,
 		ui_note("%u process%s wrote over gputap's rings; what could not be read is counted "
 			"as lost",
 			result->torn, result->torn == 1 ? "" : "es");
-	/* else gt_report_short() says so, or note_nothing_seen() does. Those that a traced
+	/* otherwise gt_report_short() or note_nothing_seen() reports it. Processes that a traced
 	 * program reported are not in result->untraced */
 	if (r->quiet || ((result->untraced > noted || result->still_running) && !result->runtimes))
 		untraced_note(r->run.output);
@@ -579,15 +579,15 @@ static void note_losses(const struct run_request *r, const struct gt_target *t,
 
 static void note_obstacle(const struct gt_target *t, const char *program)
 {
-	/* a privileged program takes our variables out of the environment, so its children do
-	 * not get them; another machine's or word size's is started without them */
+	/* a privileged program removes our variables from the environment, so its children do not
+	 * get them; children for another machine or word size are started without them */
 	bool children = t->obstacle != GT_TARGET_PRIVILEGED && !t->complains;
 
 	ui_note("%s cannot be traced because %s%s", program, gt_target_reason(t->obstacle),
 		children ? "; programs that it starts still can" : "");
 }
 
-/* Programs of the tree that could not be: the reason, maybe, why nothing was seen. */
+/* Print processes of the tree that could not be traced, maybe the reason why nothing was seen. */
 static void note_not_traced(const char *path)
 {
 	enum { MOST = 3 };
@@ -605,7 +605,7 @@ static void note_not_traced(const char *path)
 			continue;
 		noted++;
 		fputs("  not traced: ", stderr);
-		ui_put(stderr, e->text, UINT32_MAX); /* a path may hold anything */
+		ui_put(stderr, e->text, UINT32_MAX); /* a path may contain anything */
 		fputc('\n', stderr);
 	}
 	gt_capture_close(c);
@@ -639,7 +639,7 @@ static void note_nothing_seen(const struct run_request *r, const struct gt_targe
 	note_not_traced(r->capture);
 }
 
-/* The line about the capture names them. */
+/* Note processes that are still running. The line about the capture names them. */
 static void note_still_running(const struct gt_run_result *result)
 {
 	if (result->still_running)
@@ -661,15 +661,14 @@ static void on_progress(void *data, uint64_t done, uint64_t total)
 	ui_progress_set(&progress, done);
 }
 
-/* The capture becomes what was asked for, and goes. On failure it stays: nothing traced is
- * thrown away. */
+/* Export the capture, then remove it. On failure the capture stays: no traced data is lost. */
 static bool export(const struct run_request *r)
 {
 	struct gt_export_options o = {.progress = on_progress};
 	struct gt_capture *c;
 	int status = gt_capture_open(r->capture, &c);
 
-	if (!r->run.shared) /* it holds what the capture holds */
+	if (!r->run.shared) /* the export has the capture's contents */
 		umask(S_IRWXG | S_IRWXO);
 
 	if (!status) {
@@ -686,7 +685,7 @@ static bool export(const struct run_request *r)
 	return true;
 }
 
-/* Return: is what was asked for there, whole or not? */
+/* Return true if the requested output exists, even if incomplete. */
 static bool print_results(const struct run_request *r, const struct gt_target *t,
 			  const struct gt_run_result *result)
 {
@@ -734,7 +733,7 @@ static int end_as(int wait_status)
 	return 128 + number; /* a signal that does not kill us */
 }
 
-/* Another tool's library for NVTX (nsys sets one) is the only one that a program opens. */
+/* Note another tool's library for NVTX (nsys sets one): a program loads only one. */
 static void note_other_nvtx(void)
 {
 	const char *path = getenv("NVTX_INJECTION64_PATH");
@@ -757,13 +756,13 @@ static int run(int argc, char **argv)
 
 	if (code)
 		return code;
-	if (gt_libraries_find(&libraries)) { /* reported when they are wanted */
+	if (gt_libraries_find(&libraries)) { /* reported when they are needed */
 		gt_error_clear();
 		gt_target_look(r.argv[0], &target);
 	} else {
 		gt_target_look_with(r.argv[0], &libraries, &target);
 	}
-	if (!target.executable) /* before a file is made, or replaced */
+	if (!target.executable) /* before a file is created or replaced */
 		return cannot_start(r.argv[0], &target, target.found ? EACCES : ENOENT);
 	if (target.obstacle && !r.quiet)
 		note_obstacle(&target, r.argv[0]);

@@ -12,7 +12,7 @@
 #include "cli/trigger.h"
 #include "cli/ui.h"
 
-#define KEEP_BYTES       (UINT64_C(2) << 30) /* of --keep, where it names none */
+#define KEEP_BYTES       (UINT64_C(2) << 30) /* for --keep without bytes */
 #define KEEP_LEAST_BYTES (UINT64_C(64) << 20)
 #define KEEP_MOST_BYTES  (UINT64_C(1) << 50)
 #define KEEP_LEAST_NS    UINT64_C(100000000)
@@ -33,7 +33,7 @@ static int bad(const char *option, const char *value, const char *wanted)
 	return ui_fail(GT_EXIT_USAGE, "%s %s: %s", option, value, wanted);
 }
 
-/* "20s" or "20s,2G" */
+/* Parse "20s" or "20s,2G". */
 static int take_keep(const char *value, struct gt_keep_options *keep)
 {
 	const char *comma = strchr(value, ',');
@@ -89,7 +89,7 @@ int run_keep_option(struct gt_run_options *o, enum run_keep_option option, const
 	}
 }
 
-/* In the midst of a run: for who watches its stderr. */
+/* Print a snapshot during a run, for users who watch its stderr. */
 static void say_snapshot(const char *path, const char *error, enum gt_kept_reason reason,
 			 const char *what)
 {

@@ -17,13 +17,13 @@ enum run_keep_option {
 	RUN_KEEP_OPTIONS
 };
 
-/* One option. Return: GT_EXIT_OK, or what ui_fail() gave. */
+/* Take one option. Return GT_EXIT_OK, or ui_fail()'s result. */
 int run_keep_option(struct gt_run_options *o, enum run_keep_option option, const char *value);
-/* All are known. @quiet: snapshots are not said. The same. */
+/* Check the options when all are known. @quiet: do not print snapshots. Return the same. */
 int run_keep_check(struct gt_run_options *o, bool quiet);
-/* " keep=20s,2G trigger=.." for the capture's line of options; "": none. */
+/* Write " keep=20s,2G trigger=.." for the capture's options text; "": none. */
 void run_keep_describe(const struct gt_run_options *o, char *text, size_t room);
-/* At the end: triggers that came to nothing. */
+/* Note triggers that never fired, at the end. */
 void run_keep_note(const struct gt_run_result *result);
 
 #endif

@@ -2,8 +2,9 @@
 /* See run_plugins.h.
  * Each plug-in is tried first (src/plugin/plugin_trial.c).
  *
- * What a plug-in needs (its own libraries, without those that any program may have) goes with its
- * path: by these a program knows that it is for it (src/runtime/privateuse1/pu1_attach.c). */
+ * A plug-in's path is passed with the libraries that it needs (without those that any program may
+ * have): a program recognises from these that the plug-in is for it
+ * (src/runtime/privateuse1/pu1_attach.c). */
 #include "cli/run_plugins.h"
 
 #include <errno.h>
@@ -48,7 +49,8 @@ static bool is_domain_asked(const struct gt_session *s, enum gt_domain domain)
 	return domain != GT_DOMAIN_NONE && s->domains >> domain & 1;
 }
 
-/* gputap's own way to the same runtime wins: nothing is recorded twice. */
+/* Return true if gputap itself traces the same runtime, which has priority: nothing is recorded
+ * twice. */
 static bool is_traced_without(const struct plugin_finding *f, const char *path, const char *name)
 {
 	enum gt_domain own = gt_domain_find(name);
@@ -62,7 +64,7 @@ static bool is_traced_without(const struct plugin_finding *f, const char *path, 
 	return true;
 }
 
-/* Where libgputap-plugin.so.0 is: beside libgputap.so.0, or in the build folder. */
+/* Find libgputap-plugin.so.0: next to libgputap.so.0, or in the build folder. */
 static bool find_library(char *path, size_t size)
 {
 	static const char *const places[] = {"", "src/plugin/"};

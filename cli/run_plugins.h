@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Vendors' plug-ins for `gputap run`: found by the loader's rules, tried, named in the session. */
+/* Vendors' plug-ins for `gputap run`: found as the loader finds them, tried, named in the
+ * session. */
 #ifndef GPUTAP_CLI_RUN_PLUGINS_H
 #define GPUTAP_CLI_RUN_PLUGINS_H
 
@@ -8,10 +9,10 @@
 #include "ring/session.h"
 
 /**
- * run_plugins_find() - the session's list of plug-ins
- * Each one is loaded and registered in a process of its own first, so that what crashes or hangs
- * there is noted, and never comes into the program. Without any, nothing is done. @quiet: only what
- * cannot be used is printed
+ * run_plugins_find() - fill in the session's list of plug-ins
+ * Each one is first loaded and registered in a separate process, so that a plug-in that crashes or
+ * hangs is noted, and never loaded into the program. Without any, nothing is done. @quiet: print
+ * only plug-ins that cannot be used
  */
 void run_plugins_find(struct gt_session *session, bool quiet);
 

@@ -20,7 +20,7 @@ static int fail_at(enum gt_range_edge edge, const char *value, size_t at, const 
 	return filter_print_error_of(options[edge], value, &error);
 }
 
-/* As with --where: names may have a '#' of their own, as "f()::{lambda()#1}" has. */
+/* Return true for a NAME#N. As with --where, names may contain '#', such as "f()::{lambda()#1}". */
 static bool is_counted(const char *value)
 {
 	const char *hash = strrchr(value, '#');
@@ -79,7 +79,7 @@ void run_ranges_describe(const struct gt_range_bound ranges[GT_RANGE_EDGES], FIL
 				ranges[i].number);
 }
 
-/* "a third", "number 11" */
+/* Return "a third", "number 11" and the like. */
 static const char *which(uint64_t n, char text[32])
 {
 	static const char *const words[] = {"",          "a first", "a second", "a third",
@@ -92,7 +92,7 @@ static const char *which(uint64_t n, char text[32])
 	return text;
 }
 
-/* @what: "the window never began", .. */
+/* @what: "the window never began" or the like. */
 static void note_missing(const char *what, const struct gt_range_bound *bound, uint64_t begun)
 {
 	char text[32];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap run --from RANGE --to RANGE: where a process's window begins and ends. */
+/* gputap run --from RANGE --to RANGE: the start and end of a process's recording window. */
 #ifndef GPUTAP_CLI_RUN_RANGES_H
 #define GPUTAP_CLI_RUN_RANGES_H
 
@@ -7,15 +7,15 @@
 
 #include "collector/session_windows.h"
 
-/* "step", "step#3", "layer*#2". Return: GT_EXIT_OK, or what ui_fail() gave. */
+/* Parse "step", "step#3", "layer*#2". Return GT_EXIT_OK, or ui_fail()'s result. */
 int run_ranges_option(struct gt_range_bound ranges[GT_RANGE_EDGES], enum gt_range_edge edge,
 		      const char *value);
-/* All options are known. The same. */
+/* Check the options when all are known. Return the same. */
 int run_ranges_check(const struct gt_window_options *w);
-/* " from=.. to=.." for the capture's line of options. */
+/* Print " from=.. to=.." for the capture's options text. */
 void run_ranges_describe(const struct gt_range_bound ranges[GT_RANGE_EDGES], FILE *out);
 
-/* At the end: a window that never began, or never ended. */
+/* Note at the end a recording window that never began, or never ended. */
 void run_ranges_note(const struct gt_range_bound ranges[GT_RANGE_EDGES],
 		     const struct gt_ranges_met *met);
 

@@ -10,9 +10,9 @@
 #include "export/name_frames.h"
 #include "util/error.h"
 
-static const uint64_t SLOW_NS = 1000000; /* "slow" without a time */
+static const uint64_t SLOW_NS = 1000000; /* for "slow" without a time */
 
-/* "slow:1ms": the time behind @word, if there is one. Return: exit code. */
+/* Parse the time after @word in "slow:1ms", if there is one. Return the exit code. */
 static int take_time(const char *word, uint64_t *ns,
 		     bool (*parse_time)(const char *text, uint64_t *ns))
 {
@@ -81,7 +81,7 @@ void run_stacks_describe(const struct gt_session *s, const struct run_stacks *na
 	if (slow)
 		snprintf(text + strlen(text), size - strlen(text), ":%lluns",
 			 (unsigned long long)s->stacks_slow_ns);
-	if (names->no_names) /* gt_name_frames() sees that, too */
+	if (names->no_names) /* gt_name_frames() also checks this */
 		snprintf(text + strlen(text), size - strlen(text), ",no-names");
 }
 
@@ -143,5 +143,5 @@ void run_stacks_name_snapshot(const char *path, void *names)
 	struct gt_naming result;
 
 	if (!how->no_names && gt_name_frames(path, &options, &result))
-		gt_error_clear(); /* the capture is whole without */
+		gt_error_clear(); /* the capture is complete without names */
 }

@@ -38,7 +38,7 @@ static int take_count(const char *option, const char *value, uint64_t *out)
 	return bad(option, value, "a number from 1 on");
 }
 
-/* Those that gputap run can take, and that mean nothing else to it. */
+/* Signals that gputap run can take, and that have no other meaning for it. */
 static const struct {
 	const char *name;
 	int number;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap run: which part of the program's life is recorded. */
+/* gputap run: options for the part of a program's life that is recorded. */
 #ifndef GPUTAP_CLI_RUN_WINDOW_H
 #define GPUTAP_CLI_RUN_WINDOW_H
 
@@ -18,17 +18,18 @@ enum run_window_option {
 	RUN_TO,
 };
 
-/* "USR1", "SIGUSR1", "10", "RTMIN+3": a signal that `gputap run` can take. The same. */
+/* Parse "USR1", "SIGUSR1", "10", "RTMIN+3": a signal that `gputap run` can take. Return as
+ * below. */
 int run_signal(const char *option, const char *value, int *out);
-/* One option. Return: GT_EXIT_OK, or what ui_fail() gave. */
+/* Take one option. Return GT_EXIT_OK, or ui_fail()'s result. */
 int run_window_option(struct gt_window_options *w, enum run_window_option option,
 		      const char *value);
-/* All are known. The same. */
+/* Check the options when all are known. Return the same. */
 int run_window_check(const struct gt_window_options *w);
-/* " delay=.. .." for the capture's line of options; "": all is recorded. */
+/* Write " delay=.. .." for the capture's options text; "": everything is recorded. */
 void run_window_describe(const struct gt_window_options *w, char *text, size_t room);
 
-/* At the end: a window that never began, or was never asked for. */
+/* Note at the end a recording window that never began, or was never started on request. */
 void run_window_note(const struct gt_window_options *w, const char *capture,
 		     const struct gt_ranges_met *met);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The text is run.c's: "mode=lite domains=all ops=clEnqueue* kernels=.. args=yes device=yes ..",
- * lists cut at some length. */
+/* Read the text that run.c writes: "mode=lite domains=all ops=clEnqueue* kernels=.. args=yes
+ * device=yes", and so on; long lists are truncated. */
 #include "cli/selection.h"
 
 #include <fnmatch.h>
@@ -12,7 +12,7 @@
 
 enum { OPERATIONS_CUT = 200 }; /* bytes of --ops in the text */
 
-/* The value behind @key, up to whichever of @ends comes first. */
+/* Read the value after @key, up to the first of @ends. */
 static void read_value(const char *options, const char *key, const char *const *ends, char *out,
 		       size_t size)
 {
@@ -57,7 +57,7 @@ bool selection_has_calls(const struct capture_selection *s)
 	return mode_has_calls(s->mode) || *s->operations;
 }
 
-/* One more, behind what there is. */
+/* Append one choice. */
 static void add_choice(char *text, size_t size, const char *separator, const char *what,
 		       const char *value)
 {
@@ -95,7 +95,7 @@ bool selection_describe(const struct capture_selection *s, char *text, size_t si
 	return *text;
 }
 
-/* Is an operation that says what the program is doing called so? */
+/* Return true if the pattern matches an operation that annotates the program. */
 static bool names_annotation(const char *pattern)
 {
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
@@ -120,7 +120,7 @@ static bool operation_was_called(const struct summary *summary, const char *patt
 			    !fnmatch(pattern, texts_get(&summary->names, groups->rows[i].name), 0))
 				return true;
 	}
-	/* annotations are known by the program's own text */
+	/* annotations have names that the program chose */
 	return summary->groups[SUMMARY_RANGES].count && names_annotation(pattern);
 }
 

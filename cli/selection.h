@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What `gputap run` was asked to record, as a capture's options text says it: reports say it in
- * their heads, and which of it met nothing. */
+/* The selection of records in `gputap run`, read from a capture's options text. Reports print it in
+ * their heads, and the parts of it that matched nothing. */
 #ifndef GPUTAP_CLI_SELECTION_H
 #define GPUTAP_CLI_SELECTION_H
 
@@ -12,25 +12,26 @@
 
 enum { SELECTION_LINE = 1024 };
 
-/* Lists are "" where all was asked for. */
+/* Lists are "" if everything was requested. */
 struct capture_selection {
 	const struct mode *mode;
 	bool arguments, device, commands;
 	char domains[128], operations[256], kernels[256];
 };
 
-/* @options: of a session; NULL or of an older gputap: all. */
+/* @options: a session's; NULL or from an older gputap: everything. */
 void selection_read(const char *options, struct capture_selection *s);
 
-/* Were calls asked for, beside the program's own annotations? */
+/* Return true if calls were requested besides the program's own annotations. */
 bool selection_has_calls(const struct capture_selection *s);
 
-/* "mode lite (kernels, ..); only domains hip". Return: false, and "": all was asked for. */
+/* Write "mode lite (kernels); only domains hip" and the like. Return false, and "", if everything
+ * was requested. */
 bool selection_describe(const struct capture_selection *s, char *text, size_t size);
 
-/* "--ops clFoo, --kernels ^conv": what of the selection met nothing in @summary, which must be
- * of one capture, with names and without --where. Return: false, and "": all of it met
- * something. */
+/* Write "--ops clFoo, --kernels ^conv": the parts of the selection that matched nothing in
+ * @summary, which must be of one capture, with names and without --where. Return false, and "", if
+ * all parts matched. */
 bool selection_unmet(const struct capture_selection *s, const struct summary *summary, char *text,
 		     size_t size);
 
