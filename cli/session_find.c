@@ -27,9 +27,10 @@
 
 enum {
 	ANSWER_SECONDS = 5,
-	OTHERS_SECONDS = 1,   /* .. of another user's session, to root */
-	EXCHANGES_MOST = 256, /* at one time */
-	AGAIN_MS = 20,        /* until the next try to connect to a session that others wait for */
+	OTHERS_SECONDS = 1,   /* for another user's session, asked as root */
+	EXCHANGES_MOST = 256, /* in parallel */
+	AGAIN_MS = 20,        /* until the next attempt to connect to a session with a full
+			       * backlog */
 };
 
 /* Answers ------------------------------------------------------------------------- */
@@ -44,7 +45,7 @@ void session_answer_fini(struct session_answer *answer)
 	*answer = (struct session_answer){0};
 }
 
-/* Of a line that is one pair. */
+/* Copy the value of a line that is a single pair. */
 static char *copy_value(const char *line)
 {
 	const char *equals = strchr(line, '=');
@@ -55,7 +56,7 @@ static char *copy_value(const char *line)
 	return value;
 }
 
-/* @text: becomes the answer's. */
+/* @text: the answer owns it afterwards. */
 static int parse_answer(char *text, struct session_answer *out)
 {
 	size_t count = 0;
@@ -110,15 +111,15 @@ char *session_escape(const char *value)
 
 /* Asking ----------------------------------------------------------------------------- */
 
-/* One request and its answer. Several are under way at one time, so that silent sessions do not
- * cost their time one after the other. */
+/* One request and its answer. Several run in parallel, so that the time-outs of silent sessions do
+ * not add up. */
 struct exchange {
-	const char *folder, *line; /* line: the request, with its end */
+	const char *folder, *line; /* line: the request, with its newline */
 	size_t sent;
 	int fd; /* -1: closed */
 	bool is_connected, is_done;
-	int error;        /* errno; 0: the answer is whole. ETIMEDOUT: no answer in time */
-	const char *what; /* did not work */
+	int error;        /* errno; 0: the answer is complete. ETIMEDOUT: no answer in time */
+	const char *what; /* the step that failed */
 	char *text;       /* the answer; to be freed */
 	size_t bytes, room;
 };
@@ -133,8 +134,8 @@ static void end_exchange(struct exchange *e, int error, const char *what)
 	e->what = what;
 }
 
-/* Through the folder's descriptor: paths of sockets are short. Where others wait for the session,
- * there is no connection yet. */
+/* Connect through the folder's descriptor, because paths of sockets are short. If the session's
+ * backlog is full, the connection fails for now. */
 static void connect_exchange(struct exchange *e)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -171,7 +172,8 @@ static void send_request(struct exchange *e)
 		end_exchange(e, errno, "the session takes no request");
 }
 
-/* Root asks the sessions of all users, and one of those may send without end. */
+/* Read part of the answer. It is limited: root asks the sessions of all users, and one of them may
+ * send without end. */
 static void read_answer(struct exchange *e)
 {
 	ssize_t n;
@@ -209,7 +211,7 @@ static void advance_exchange(struct exchange *e)
 		read_answer(e);
 }
 
-/* Wait for any of them. */
+/* Wait for any of the exchanges. */
 static void wait_for_any(const struct exchange *all, size_t count, struct pollfd *fds, int most_ms)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -238,7 +240,7 @@ static uint64_t get_deadline(unsigned seconds)
 	return gt_clock_ns(CLOCK_MONOTONIC) + seconds * UINT64_C(1000000000);
 }
 
-/* All of them at the same time, until the deadline. At most EXCHANGES_MOST. */
+/* Run all exchanges in parallel, until the deadline. At most EXCHANGES_MOST. */
 static void exchange_all(struct exchange *all, size_t count, uint64_t deadline_ns)
 {
 	struct pollfd fds[EXCHANGES_MOST];
@@ -262,7 +264,7 @@ static void exchange_all(struct exchange *all, size_t count, uint64_t deadline_n
 			end_exchange(&all[i], ETIMEDOUT, NULL);
 }
 
-/* It did not go; or the session has ended since it was found. */
+/* Report a failed exchange; the session may have ended since it was found. */
 static int fail_exchange(const struct exchange *e)
 {
 	switch (e->error) {
@@ -277,7 +279,7 @@ static int fail_exchange(const struct exchange *e)
 	}
 }
 
-/* The exchange's text becomes the answer's. */
+/* Move the exchange's text into the answer. */
 static int take_answer(struct exchange *e, struct session_answer *out)
 {
 	char *text = e->text;
@@ -329,7 +331,7 @@ int session_ask_state(const char *folder, struct session_answer *out)
 
 struct folders {
 	char **paths;
-	size_t count, room, own; /* own: those of the user himself, which come first */
+	size_t count, room, own; /* own: number of this user's folders, which come first */
 };
 
 static void take_folder(const char *path, void *data)
@@ -339,7 +341,7 @@ static void take_folder(const char *path, void *data)
 	char *copy;
 	void *more;
 
-	/* what stands in /tmp under such a name may be anybody's */
+	/* anyone can create such a name in /tmp */
 	if (lstat(path, &st) || !S_ISDIR(st.st_mode) || (st.st_uid != geteuid() && geteuid()))
 		return;
 	more = gt_grow(f->paths, f->count, &f->room, sizeof *f->paths);
@@ -372,8 +374,8 @@ static void add_session(struct session_list *list, const char *folder,
 	session_answer_fini(answer);
 }
 
-/* @line: the request. @older: receives those of a gputap that does not know it; NULL: none is
- * looked for. Return: how many. */
+/* Ask the sessions in the folders. @line: the request. @older: receives the folders of gputap
+ * versions that do not know it; NULL: not needed. Return the number of folders in it. */
 static size_t ask_folders(struct session_list *list, char *const *paths, size_t count,
 			  const char *line, uint64_t deadline_ns, char **older)
 {
@@ -415,7 +417,7 @@ static void ask_all(struct session_list *list, char *const *paths, size_t count,
 	}
 }
 
-/* Root asks those of other users, too, which can be silent on purpose. */
+/* Root also asks other users' sessions, which may be silent on purpose. */
 static void ask_all_folders(struct session_list *list, const struct folders *f)
 {
 	ask_all(list, f->paths, f->own, ANSWER_SECONDS);
@@ -432,7 +434,7 @@ static int by_begin(const void *a, const void *b)
 	return (m > n) - (m < n);
 }
 
-/* "gputap-<user>-..": of others. */
+/* Count other users' folders, "gputap-<user>-..". */
 static size_t count_others(const char *place)
 {
 	DIR *dir = opendir(place);
@@ -502,7 +504,7 @@ static bool is_process_of(const struct session_found *s, unsigned long pid)
 	       has_pid(session_value(&s->status, "pids"), pid);
 }
 
-/* By its path, its name, its name without the extension. */
+/* Compare a capture's path, name, and name without the extension. */
 static bool is_capture_of(const char *path, const char *which)
 {
 	const char *name = gt_file_name(path), *dot = strrchr(name, '.');
@@ -529,7 +531,7 @@ static bool is_meant(const struct session_found *s, const char *which)
 	       is_capture_of(session_value(&s->status, "output"), which);
 }
 
-/* What follows the folder that we are in, if @path lies there. */
+/* Return the part of @path after the current folder, if it is in that folder. */
 static const char *path_from_here(const char *path)
 {
 	char here[PATH_MAX];
@@ -549,7 +551,7 @@ const char *session_name(const struct session_list *list, const struct session_f
 	return name;
 }
 
-/* On stderr: which ones there are. */
+/* List the running sessions on stderr. */
 static void list_running(const struct session_list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
@@ -597,7 +599,8 @@ static int unknown_process(const struct session_list *list, const char *which)
 	return GT_EXIT_FAILURE;
 }
 
-/* A file may be another's, a snapshot, a slice or a copy: its session may run nevertheless. */
+/* Report an unknown session. An existing file may be another session's, a snapshot, a part or a
+ * copy: its session may still be running. */
 static int unknown_session(const struct session_list *list, const char *which)
 {
 	struct stat st;
@@ -616,7 +619,7 @@ static int unknown_session(const struct session_list *list, const char *which)
 	return GT_EXIT_FAILURE;
 }
 
-/* The one whose capture this file is, whatever others are called. */
+/* Return the session that writes this capture file, even if others have the same name. */
 static const struct session_found *find_writer(const struct session_list *list, const char *which)
 {
 	char whole[PATH_MAX];

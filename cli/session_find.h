@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions that run now: found by their folders, asked through their control sockets
- * (collector/control.h). Which one is meant: a process of it (`gputap run` itself, or any traced
- * one), its capture by path or name, its folder, or nothing where one alone runs. */
+/* Find running sessions through their folders, and ask them through their control sockets
+ * (collector/control.h). A session is named by a process of it (`gputap run` itself, or any traced
+ * process), its capture's path or name, its folder, or not at all if only one is running. */
 #ifndef GPUTAP_CLI_SESSION_FIND_H
 #define GPUTAP_CLI_SESSION_FIND_H
 
@@ -9,12 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a session answered: lines, "key=value" most of them. */
+/* A session's answer: lines, most of them "key=value". */
 struct session_answer {
 	char *text;
-	char **lines; /* as they came, without "ok"; NULL-ended */
+	char **lines; /* as received, without "ok"; NULL-ended */
 	size_t count;
-	char **values; /* beside each line: its unescaped value, if it is one pair; else NULL */
+	char **values; /* for each line: its unescaped value, if it is a single pair; else NULL */
 };
 
 struct session_found {
@@ -23,53 +23,52 @@ struct session_found {
 };
 
 struct session_list {
-	struct session_found *sessions; /* by their begin */
+	struct session_found *sessions; /* sorted by start */
 	size_t count, room;
-	size_t others;     /* sessions of other users: there are folders of theirs */
+	size_t others;     /* true if there are folders of other users' sessions */
 	size_t silent;     /* those whose collector did not answer in time */
-	size_t silent_own; /* .. of the user himself; the others are asked by root alone */
-	bool counts;       /* as asked for */
+	size_t silent_own; /* those of this user; only root asks the others */
+	bool counts;       /* as requested */
 };
 
 /**
- * session_list_read() - all that run and that we may control
- * @counts: with how much they have recorded, for which each collector must come to it: "status".
- *          Else "session", which is answered at once.
+ * session_list_read() - read all running sessions that this user may control
+ * @counts: also read how much they have recorded ("status"), which each collector answers when it
+ *          gets to it. Otherwise "session", which is answered at once.
  * Return: 0, or negative errno with a cause.
  */
 int session_list_read(struct session_list *list, bool counts);
 void session_list_fini(struct session_list *list);
 
 /**
- * session_find() - the one that is meant
+ * session_find() - find a session
  * @which: process, capture, folder; NULL: the only one
- * Return: GT_EXIT_OK, and *out points into @list; else what ui_fail() gave: the sentence was
- *         printed.
+ * Return: GT_EXIT_OK, and *out points into @list; else ui_fail()'s result: the error was printed.
  */
 int session_find(struct session_list *list, const char *which, const struct session_found **out);
 
-/* How many are meant; *out: the last of them, or NULL. */
+/* Return the number of matching sessions; *out: the last of them, or NULL. */
 size_t session_match(const struct session_list *list, const char *which,
 		     const struct session_found **out);
 
-/* What people see of its capture: the file's name, or, where another session's is the same, its
- * path, from the folder that we are in if it lies there. Borrowed from @list. */
+/* Return the name of its capture for users: the file's name or, if another session's is the same,
+ * its path, relative to the current folder if it is below that. Borrowed from @list. */
 const char *session_name(const struct session_list *list, const struct session_found *s);
 
 /**
- * session_ask() - one request, and its answer
+ * session_ask() - send a request and receive the answer
  * @request: "command key=value ..", values escaped (session_escape())
- * Return: 0; or negative errno with a cause: the sentence of the session, or what is wrong with it.
- *         -ECONNREFUSED, -ENOENT: it does not run.
+ * Return: 0; or negative errno with a cause: the session's message, or its fault.
+ *         -ECONNREFUSED, -ENOENT: it is not running.
  */
 int session_ask(const char *folder, const char *request, struct session_answer *out);
 void session_answer_fini(struct session_answer *answer);
-/* "session"; of a gputap that does not know that: "status". */
+/* Send "session"; or "status" to a gputap that does not know "session". */
 int session_ask_state(const char *folder, struct session_answer *out);
-/* "": there is no such line. */
+/* Return a line's value; "": no such line. */
 const char *session_value(const struct session_answer *answer, const char *key);
 uint64_t session_number(const struct session_answer *answer, const char *key);
-/* @value as a word of a request, in memory to be freed; NULL: no memory. */
+/* Return @value as a word of a request, in memory to be freed; NULL: no memory. */
 char *session_escape(const char *value);
 
 #endif

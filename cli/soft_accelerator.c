@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options to variables, folders, exec: see soft_accelerator.h. */
+/* Convert options to variables, find folders, exec: see soft_accelerator.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

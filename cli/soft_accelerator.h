@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kinds of accelerators in software have in common as commands: options that become
- * environment variables, a folder with what stands in, and becoming the program. */
+/* Shared code of the software accelerators' commands: options that become environment variables, a
+ * folder with substitute libraries, and the exec of the program. */
 #ifndef GPUTAP_CLI_SOFT_ACCELERATOR_H
 #define GPUTAP_CLI_SOFT_ACCELERATOR_H
 
@@ -9,40 +9,41 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The variable that an option sets, and to what if it has no value of its own. */
+/* The variable that an option sets, and its value if the option has none. */
 struct soft_variable {
 	int option;
 	const char *variable, *value;
-	bool is_file; /* the program may go elsewhere before it is read */
+	bool is_file; /* made absolute, as the program may change its folder before it reads the
+		       * variable */
 };
 
 struct soft_accelerator {
 	const char *name;
 	const char *help;
 	const struct option *options;
-	const struct soft_variable *variables; /* ended by one without a variable */
-	/* Whether the variables are right. */
+	const struct soft_variable *variables; /* ended with an entry without a variable */
+	/* Check the variables. Return true if they are valid. */
 	bool (*check)(char *why, size_t size);
-	/* Lines on what there is. Return: an exit status. */
+	/* Print lines about available devices. Return an exit status. */
 	int (*list)(void);
-	/* An option without a variable. */
+	/* Handle an option without a variable. */
 	void (*set)(int option);
-	/* Becomes the program; returns an exit status if it cannot. */
+	/* Become the program. Return an exit status on failure. */
 	int (*start)(char **argv);
 };
 
 extern const struct soft_accelerator soft_amdgpu_accelerator, soft_level_zero_accelerator,
 	soft_cuda_accelerator;
 
-/* `gputap soft NAME [options] PROGRAM ...`, from NAME on. */
+/* Run `gputap soft NAME [options] PROGRAM ...`, from NAME on. */
 int soft_accelerator_run(const struct soft_accelerator *accelerator, int argc, char **argv);
-/* What the library would say, but in the words of the options, and before the program is started.
- * Return: 0, or an exit status after a message. */
+/* Make the library's checks before the program starts, with messages in terms of options. Return 0,
+ * or an exit status after a message. */
 int soft_accelerator_check(const struct soft_accelerator *accelerator);
-/* One variable that holds a list with colons: @word to its front. */
+/* Put @word at the front of a variable's colon-separated list. */
 void soft_put_first(const char *variable, const char *word);
-/* The folder below the build folder, or where gputap was installed and moved to, that has
- * @library. */
+/* Find the folder that has @library: below the build folder, or where gputap was installed or moved
+ * to. */
 bool soft_find_folder(const char *folder, const char *library, char out[PATH_MAX]);
 int soft_become(char **argv);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap soft amdgpu: AMD GPUs in software under the real ROCr and HIP. Options become environment
- * variables (soft/amdgpu/config.h), the stand-in's folder goes to the front of LD_LIBRARY_PATH, and
- * ROCr 7 is made to look there. */
+/* gputap soft amdgpu: software AMD GPUs under the real ROCr and HIP. Options become environment
+ * variables (soft/amdgpu/config.h), the substitute's folder goes to the front of LD_LIBRARY_PATH,
+ * and ROCr 7 is made to search there. */
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -150,7 +150,7 @@ static int start_program(char **argv)
 		return status;
 	soft_runtime_warn();
 	soft_put_first("LD_LIBRARY_PATH", folder);
-	setenv(SOFT_RUNTIME_OTHER_THUNK, "1", 1); /* others do not know it */
+	setenv(SOFT_RUNTIME_OTHER_THUNK, "1", 1); /* other versions ignore it */
 	if (wants_kfd || looks_at_kfd(argv[0])) {
 		snprintf(shim, sizeof shim, "%s/" KFD_SHIM, folder);
 		soft_put_first("LD_PRELOAD", shim);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap soft cuda: devices of CUDA in software, for programs of the driver API. Options become
- * environment variables (soft/cuda/config.h), and the dynamic linker finds our libcuda.so.1
- * and our libcupti.so.13 first. */
+/* gputap soft cuda: software CUDA devices, for programs of the driver API. Options become
+ * environment variables (soft/cuda/config.h), and the dynamic linker finds our libcuda.so.1 and our
+ * libcupti.so.13 first. */
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>

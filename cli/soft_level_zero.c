@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap soft level-zero: devices of Level Zero in software under the real loader. Options become
- * environment variables (soft/level_zero/config.h); another names the driver to the loader.
+/* gputap soft level-zero: software Level Zero devices under the real loader. Options become
+ * environment variables (soft/level_zero/config.h); another one names the driver to the loader.
  *
- * Kernels of SPIR-V need an OpenCL that takes it. Intel's lies in a virtual environment, as a rule:
- * one beside the program, as python is, is found. Whether any takes SPIR-V is tried by a child, for
- * an OpenCL that was loaded stays. */
+ * SPIR-V kernels need an OpenCL that accepts SPIR-V. Intel's is usually in a virtual environment:
+ * one next to the program, such as python, is found. A child process tests whether any OpenCL
+ * accepts SPIR-V, because an OpenCL that was loaded stays loaded. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -124,7 +124,7 @@ static bool check_variables(char *why, size_t size)
 	return soft_ze_config_read(&config, why, size);
 }
 
-/* Intel's OpenCL in the environment that @program is of: its folder's neighbour. */
+/* Find Intel's OpenCL in @program's virtual environment, in a sibling of its folder. */
 static void find_beside(const char *program)
 {
 	const char *slash = strrchr(program, '/'), *path = getenv("PATH");
@@ -142,11 +142,11 @@ static void find_beside(const char *program)
 	if (slash &&
 	    snprintf(found, sizeof found, "%.*s/../" WITH_SPIRV, (int)(slash - program), program) <
 		    (int)sizeof found &&
-	    realpath(found, real)) /* where its other libraries lie */
+	    realpath(found, real)) /* the folder of its other libraries */
 		setenv(OPENCL, real, 1);
 }
 
-/* Under `gputap run` the calls of this search are not the program's. */
+/* Under `gputap run`, do not record the calls of this search as the program's. */
 static void hide_calls(void)
 {
 	void (*hide)(int);

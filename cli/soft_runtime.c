@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The ROCr that the dynamic linker would find is looked up in the folders where it searches, and
- * its ELF file is asked which functions of libhsakmt it wants: one that wants others than the
- * stand-in has does not load, and one that wants none has a libhsakmt inside. ROCr 7 is such a
- * one, but can take another (SOFT_RUNTIME_OTHER_THUNK); for one that cannot, nothing
- * can stand in. */
+/* Look up the ROCr that the dynamic linker would find in the folders that it searches, and read
+ * from its ELF file which functions of libhsakmt it needs. A ROCr that needs others than the
+ * substitute has does not load, and one that needs none contains libhsakmt. ROCr 7 contains it, but
+ * can load another (SOFT_RUNTIME_OTHER_THUNK); a ROCr that cannot has no substitute. */
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -30,10 +29,10 @@ static const char *const stand_in_has[] = {
 };
 
 struct rocr {
-	char path[PATH_MAX];   /* "" when there is none */
-	unsigned wants, lacks; /* functions of libhsakmt; those that the stand-in has not */
-	char lacking[128];     /* names of some */
-	bool loads_another;    /* its own libhsakmt is not the only one that it can use */
+	char path[PATH_MAX];   /* "" if there is none */
+	unsigned wants, lacks; /* functions of libhsakmt; those that the substitute does not have */
+	char lacking[128];     /* names of some of these */
+	bool loads_another;    /* true if it can use another libhsakmt than its own */
 };
 
 static bool find_in(const char *folders, struct rocr *r)
@@ -73,7 +72,7 @@ static void count_symbol(struct rocr *r, const char *name)
 			 name);
 }
 
-/* The undefined dynamic symbols of a mapped ELF file; one that is no sound file has none. */
+/* Read the undefined dynamic symbols of a mapped ELF file; an invalid file has none. */
 static void read_symbols(struct rocr *r, const char *file, uint64_t bytes)
 {
 	const Elf64_Ehdr *header = (const Elf64_Ehdr *)file;
@@ -128,7 +127,7 @@ static bool inspect_rocr(struct rocr *r)
 	return true;
 }
 
-/* One sentence; "" when all is well. */
+/* Write a sentence about a fault; "" if there is none. */
 static void judge_rocr(const struct rocr *r, bool found, char *out, size_t size)
 {
 	*out = '\0';
@@ -169,7 +168,7 @@ void soft_runtime_describe(FILE *out)
 
 	judge_rocr(&r, found, sentence, sizeof sentence);
 	fputs("        ", out);
-	ui_put(out, *sentence ? sentence : r.path, UINT32_MAX); /* paths may hold anything */
+	ui_put(out, *sentence ? sentence : r.path, UINT32_MAX); /* paths may contain anything */
 	fputc('\n', out);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which ROCr of this machine would run on the software GPUs, and whether it fits. */
+/* Find the ROCr of this machine that would run on the software GPUs, and check whether it fits. */
 #ifndef GPUTAP_CLI_SOFT_RUNTIME_H
 #define GPUTAP_CLI_SOFT_RUNTIME_H
 
@@ -12,14 +12,14 @@
 /* variable: 1 makes ROCr 7 load libdtif.so instead of its own libhsakmt */
 #define SOFT_RUNTIME_OTHER_THUNK "HSA_ENABLE_DTIF"
 
-/* The folder of libhsakmt.so.1, the stand-in. Return: there is one. */
+/* Find the folder of the substitute libhsakmt.so.1. Return true if it exists. */
 bool soft_runtime_find(char out[PATH_MAX]);
-/* One sentence on what is wrong with this machine's ROCr, "" when all is well. Return: programs
- * may run on it. */
+/* Write a sentence about a fault of this machine's ROCr, "" if there is none. Return true if
+ * programs may run on it. */
 bool soft_runtime_check(char *out, size_t size);
-/* A line or two on what was found. */
+/* Print a line or two about the ROCr that was found. */
 void soft_runtime_describe(FILE *out);
-/* Notes on stderr when what was found is not known to work, or cannot; nothing when all is well. */
+/* Print notes on stderr if the ROCr that was found is not known to work, or cannot work. */
 void soft_runtime_warn(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See spill.h. Runs are merged by a heap, a buffer of rows for each. */
+/* See spill.h. Runs are merged with a heap; each run has a buffer of rows. */
 #include "cli/spill.h"
 
 #include <errno.h>
@@ -19,10 +19,10 @@ struct spill_piece {
 };
 
 struct spill_run {
-	uint64_t at;              /* of the next piece: behind the file's end it is in memory */
-	size_t piece, piece_left; /* the next one, and how many there are */
+	uint64_t at;              /* of the next piece: after the file's end it is in memory */
+	size_t piece, piece_left; /* the next piece, and the number left */
 	char *buffer;
-	size_t have; /* rows in it that were not passed */
+	size_t have; /* rows in the buffer that were not passed */
 };
 
 struct spill_head {
@@ -64,12 +64,12 @@ static void add_run(struct spill *s, struct spill_run run)
 	s->runs[s->run_count++] = run;
 }
 
-/* Rows mostly come in order, but for those of a few threads that were written in turns: what is in
- * order already is found, and merged. */
+/* Sort rows. They mostly come in order, except for interleaved rows of a few threads, so find
+ * stretches that are in order, and merge them. */
 static void sort_rows(struct spill *s)
 {
 	size_t bytes = s->row_bytes, count = 0, room = 0;
-	size_t *ends = NULL; /* of rows that are in order, among each other; in rows */
+	size_t *ends = NULL; /* ends of stretches that are in order; in rows */
 	char *from = s->rows, *to = NULL;
 
 	for (size_t i = 1; i <= s->count; i++) {
@@ -113,7 +113,7 @@ static void sort_rows(struct spill *s)
 	free(ends);
 }
 
-/* @count rows become pieces behind the others. */
+/* Pack @count rows into pieces after the others. */
 static void pack_rows(struct spill *s, const char *rows, size_t count)
 {
 	const size_t words = s->row_bytes / 8, row_bytes = s->row_bytes;
@@ -150,7 +150,7 @@ static void pack_rows(struct spill *s, const char *rows, size_t count)
 	}
 }
 
-/* What is packed goes into the file. Return: false: it takes no more. */
+/* Write packed rows to the file. Return false if it is full or failed. */
 static bool write_packed(struct spill *s)
 {
 	struct spill_file *f = file_of(s);
@@ -192,7 +192,7 @@ bool spill_add_sorted(struct spill *s, const void *rows, size_t count)
 					      .piece_left = s->piece_count - pieces});
 	else
 		s->piece_count = pieces;
-	free(s->packed); /* there may be thousands of those whose rows go into one file */
+	free(s->packed); /* the buffer is not kept, as thousands of spills may share a file */
 	s->packed = NULL;
 	s->packed_bytes = s->packed_room = 0;
 	return written;
@@ -203,7 +203,7 @@ void spill_take_sorted(struct spill *s, void *rows, size_t count)
 	add_run(s, (struct spill_run){.buffer = rows, .have = count});
 }
 
-/* All rows become a run, or the last one goes on with them. */
+/* Write all rows as a run, or append them to the last run. */
 static void write_run(struct spill *s)
 {
 	const size_t pieces = s->piece_count;
@@ -227,7 +227,7 @@ void spill_add(struct spill *s, const void *row)
 	if (s->count == s->room) {
 		size_t room = s->room ? 2 * s->room : 256;
 
-		/* not zeroed: each row is written whole */
+		/* not zeroed, because each row is written whole */
 		s->rows = lookup_grow(s->rows, room, room, s->row_bytes);
 		s->room = room;
 	}
@@ -236,7 +236,7 @@ void spill_add(struct spill *s, const void *row)
 		write_run(s);
 }
 
-/* Where a piece is that the file has. Return: 0 or negative errno with a cause. */
+/* Read a piece that is in the file. Return 0 or negative errno with a cause. */
 static int read_piece(struct spill *s, uint64_t at, size_t bytes)
 {
 	size_t done = 0;
@@ -258,7 +258,7 @@ static int read_piece(struct spill *s, uint64_t at, size_t bytes)
 	return 0;
 }
 
-/* The run's buffer filled again. Return: 1, 0 at its end, negative errno. */
+/* Refill the run's buffer. Return 1, 0 at its end, negative errno. */
 static int fill_run(struct spill *s, struct spill_run *r)
 {
 	static const char none[ROW_MOST];
@@ -300,7 +300,7 @@ static bool is_before(const struct spill *s, const struct spill_head *a, const s
 	return order ? order < 0 : a->run < b->run;
 }
 
-/* The heap: no run is before its parent. */
+/* Restore the heap: no run is before its parent. */
 static void sift_down(struct spill *s, size_t i)
 {
 	struct spill_head *heads = s->heads, moved = heads[i];
@@ -318,7 +318,7 @@ static void sift_down(struct spill *s, size_t i)
 	heads[i] = moved;
 }
 
-/* What is in memory is one more run. */
+/* Begin reading: the rows in memory are one more run. */
 static int begin_reading(struct spill *s)
 {
 	s->reading = true;
@@ -340,7 +340,7 @@ static int begin_reading(struct spill *s)
 	return 0;
 }
 
-/* The row handed out last is passed only now: it was valid until here. */
+/* Pass the row that was returned last, which had to stay valid until now. */
 static int pass_row(struct spill *s)
 {
 	struct spill_head *first = &s->heads[0];

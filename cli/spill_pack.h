@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside of spill.c: rows that lie beside each other are mostly alike, so they take a third of
- * their room as what each of their words differs from that of the row before.
+/* Internals of spill.c: adjacent rows are mostly similar, so they take a third of their size if
+ * each word is stored as its difference from the previous row's.
  *
- *   | half a byte a word: how many bytes its difference has | differences, zigzag | next row .. */
+ *   | half a byte per word: its difference's size | differences, zigzag | next row | */
 #ifndef GPUTAP_CLI_SPILL_PACK_H
 #define GPUTAP_CLI_SPILL_PACK_H
 
@@ -10,9 +10,9 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { SPILL_PACK_SLACK = 8 }; /* bytes behind packed rows that are touched, too */
+enum { SPILL_PACK_SLACK = 8 }; /* bytes after packed rows that are also accessed */
 
-/* The most that rows take. @words: of 8 bytes, a row has. */
+/* Return the most bytes that rows take. @words: 8-byte words per row. */
 static inline size_t spill_pack_bytes(size_t words, size_t rows)
 {
 	return rows * (words * 8 + (words + 1) / 2);
@@ -26,7 +26,7 @@ static inline uint64_t spill_load_word(const void *p)
 	return word;
 }
 
-/* @last: the row before. Return: where the next one goes. */
+/* @last: the previous row. Return the position of the next one. */
 static inline uint8_t *spill_pack_row(uint8_t *to, const char *row, const char *last, size_t words)
 {
 	uint8_t *lengths = to;

@@ -16,12 +16,12 @@ static bool has_no_name(const struct gt_frame *f)
 	return !f->function && !f->file && f->origin != GT_ORIGIN_PYTHON;
 }
 
-/* A line: frames of a list that stand in it. */
+/* A line: the frames of a list that it covers. */
 struct part {
 	size_t first, count;
 };
 
-/* Frames in a row that have no names and lie in one module are one line. */
+/* Find parts. Adjacent frames without names in one module become one line. */
 static size_t find_parts(const struct gt_frames *frames, struct part *parts)
 {
 	size_t count = 0;
@@ -39,7 +39,7 @@ static size_t find_parts(const struct gt_frames *frames, struct part *parts)
 	return count;
 }
 
-/* A C++ name without its parameters, and long template arguments as "<..>". */
+/* Return a C++ name without its parameters, and with long template arguments as "<..>". */
 static char *shorten_name(const char *name)
 {
 	enum { ARGUMENTS_MOST = 16 };
@@ -95,7 +95,7 @@ static void print_part(FILE *out, const struct gt_frames *frames, const struct p
 	free(name);
 }
 
-/* Lines from @from to @to, and how many frames come before @next that are left out. */
+/* Print lines from @from to @to, and the number of omitted frames before @next. */
 static void print_parts(FILE *out, const struct gt_frames *frames, const struct part *parts,
 			size_t from, size_t to, size_t next)
 {

@@ -6,45 +6,47 @@
 
 enum { SPANS_MOST = 1 << 20 };
 
-/* Of work: where it ran. Of a call: whose it is. Without padding: compared as bytes. */
+/* For activities: where they ran. For calls: whose they are. No padding, as origins are compared as
+ * bytes. */
 struct stages_origin {
 	uint64_t slack_ns;
 	uint32_t process;
 	uint32_t device, queue, track;
 	uint32_t thread, group;
-	uint32_t kind;   /* of a call: enum stages_kind */
-	uint32_t domain; /* of a call */
+	uint32_t kind;   /* for a call: enum stages_kind */
+	uint32_t domain; /* for a call */
 	uint32_t moves, dependent;
 };
 
-/* Of the first pass: device work, at its start, and calls that wait for queues, at their end. There
- * is one for each work item: 48 bytes. */
+/* A row of the first pass: a GPU activity, at its start, or a call that waits for queues, at its
+ * end. There is one for each activity: 48 bytes. */
 struct stage_row {
 	uint64_t at;
-	uint64_t other;         /* of work: its end; of a call: its start */
-	uint64_t from;          /* of work: its call's start; of a call: the queue's handle */
-	uint64_t id, submitted; /* of work */
+	uint64_t other;         /* activity: its end; call: its start */
+	uint64_t from;          /* activity: its call's start; call: the queue's handle */
+	uint64_t id, submitted; /* activity */
 	uint32_t origin : 31, is_call : 1;
-	uint32_t tag; /* of work */
+	uint32_t tag; /* activity */
 };
 
-/* Of the second pass: work, and the call that waited for it. */
+/* A row of the second pass: an activity, or a call that waited for one. */
 struct join {
 	uint64_t id, start, end;
 	union {
-		uint64_t earlier; /* of work that moves data: how long it stood behind other work */
-		uint64_t wait;    /* of a call that waited for events or a stream: its number */
+		uint64_t earlier; /* for an activity that moves data: time after other activities */
+		uint64_t wait;    /* for a call that waited for events or a stream: its number */
 	};
 	uint32_t process;
 	uint32_t origin : 31, is_call : 1;
 };
 
-/* Of the third pass: a call that waited for events or a stream, then what is known of each. */
+/* A row of the third pass: a call that waited for events or a stream, then what is known of
+ * each. */
 struct wait_part {
 	uint64_t wait;
-	uint64_t start, end; /* of the call, or of the work */
+	uint64_t start, end; /* the call's, or the activity's */
 	uint64_t slack;
-	uint32_t origin; /* of the call, or of the work */
+	uint32_t origin; /* the call's, or the activity's */
 	uint8_t is_work, found;
 };
 
@@ -52,16 +54,16 @@ struct running {
 	uint64_t call_start, start, end, slack;
 };
 
-/* A queue as of the time that is looked at. */
+/* A queue at the current time of the sweep. */
 struct queue_state {
-	uint64_t ended; /* when the last of what is no longer running ended; 0: nothing has run */
+	uint64_t ended; /* last end of activities that no longer run; 0: nothing has run */
 	struct running *running;
 	size_t count, room;
 };
 
-/* When any queue of a device worked: apart from each other, in order. */
+/* A time in which any queue of a device was busy: disjoint, in order. */
 struct span {
-	uint64_t start, end, before; /* before: busy time of the spans before it */
+	uint64_t start, end, before; /* before: busy time of the earlier spans */
 };
 
 struct device {
@@ -163,7 +165,7 @@ static void add_slots(struct stages *s)
 		*slot_of(s, &s->origins[i]) = i + 1;
 }
 
-/* @last: the same few are asked for again and again. */
+/* @last: cache, as the same few origins are looked up repeatedly. */
 static uint32_t get_number(struct stages *s, const struct stages_origin *origin, uint32_t *last)
 {
 	uint32_t *slot;
@@ -273,7 +275,7 @@ static struct device *device_at(struct sweep *w, uint32_t number)
 	return &w->devices[number];
 }
 
-/* What has ended by then is no longer running. */
+/* Remove activities that have ended by @now. */
 static void advance(struct queue_state *q, uint64_t now)
 {
 	size_t n = 0;
@@ -308,7 +310,7 @@ static void add_span(struct device *d, uint64_t start, uint64_t end)
 		last->end = end > last->end ? end : last->end;
 		return;
 	}
-	if (d->count == SPANS_MOST) { /* nobody stands in a queue for so long */
+	if (d->count == SPANS_MOST) { /* activities never wait in a queue for so long */
 		memmove(d->spans, d->spans + SPANS_MOST / 2, SPANS_MOST / 2 * sizeof *d->spans);
 		d->count = SPANS_MOST / 2;
 		last = &d->spans[d->count - 1];
@@ -324,13 +326,14 @@ static void add_span(struct device *d, uint64_t start, uint64_t end)
 		(struct span){start, end, last ? last->before + (last->end - last->start) : 0};
 }
 
-/* How long the device had been busy by then. */
+/* Return how long the device had been busy by then. */
 static uint64_t busy_by(const struct device *d, uint64_t time)
 {
 	size_t low = d->count, high = d->count;
 	const struct span *s;
 
-	for (size_t step = 1; low && d->spans[low - 1].start >= time; step *= 2) { /* mostly late */
+	for (size_t step = 1; low && d->spans[low - 1].start >= time; step *= 2) { /* usually near
+										    * the end */
 		high = low - 1;
 		low = low > step ? low - step : 0;
 	}
@@ -350,7 +353,8 @@ static uint64_t busy_by(const struct device *d, uint64_t time)
 
 /* The first pass ----------------------------------------------------------------- */
 
-/* How long work stood behind its own queue's work, and behind others' work of the device. */
+/* Find how long an activity waited for its own queue's activities, and for other queues' on the
+ * device. */
 static void find_behind(struct sweep *w, const struct stage_row *work,
 			const struct stages_origin *origin, uint64_t *own, uint64_t *others)
 {
@@ -363,7 +367,7 @@ static void find_behind(struct sweep *w, const struct stage_row *work,
 		advance(q, start);
 		free_at = q->ended > from ? q->ended : from;
 		for (size_t i = 0; i < q->count;
-		     i++) /* of a queue out of order, or stamps that overlap */
+		     i++) /* out-of-order queue, or overlapping stamps */
 			beside = q->running[i].start < beside ? q->running[i].start : beside;
 	}
 	if (!from || start <= from)
@@ -406,8 +410,8 @@ static void sweep_work(struct sweep *w, const struct stage_row *work)
 	add_span(device_at(w, origin->device), work->at, work->other);
 }
 
-/* When the last work of a queue ended that a call waited for. False: it returned before that, or
- * not all of the queue's work has times. */
+/* Find when the queue's last activity ended that a call waited for. Return false if the call
+ * returned before that, or some of the queue's activities have no times. */
 static bool find_last(struct sweep *w, const struct stages_queue *known,
 		      const struct stage_row *call, uint64_t *last)
 {
@@ -419,7 +423,7 @@ static bool find_last(struct sweep *w, const struct stages_queue *known,
 		const struct running *r = &q->running[i];
 
 		if (r->call_start >= call->other)
-			continue; /* another thread's, which is not waited for */
+			continue; /* another thread's, which the call does not wait for */
 		if (r->end - call->at > r->slack)
 			return false;
 		*last = call->at;
@@ -467,12 +471,12 @@ static void sweep_call(struct sweep *w, const struct stage_row *call)
 
 /* The second pass ---------------------------------------------------------------- */
 
-/* The work of a call, as far as it was seen. */
+/* The activities of a call, as far as they were seen. */
 struct seen_work {
 	uint64_t id, start, end, slack;
-	uint32_t process, origin;         /* origin: of the last */
-	uint64_t moves_from, moves_until; /* of that which moves data */
-	uint64_t moved, earlier;          /* the same */
+	uint32_t process, origin;         /* origin: of the last one */
+	uint64_t moves_from, moves_until; /* of those that move data */
+	uint64_t moved, earlier;          /* of those that move data */
 	bool any, moves;
 };
 
@@ -525,7 +529,8 @@ static void split_copy(const struct seen_work *w, const struct join *call,
 		wait.moving_ns = w->moved - late;
 		wait.earlier_ns = w->earlier;
 		wait.runtime_ns = length - wait.moving_ns - wait.earlier_ns;
-		if (origin->dependent) { /* before it began, it may have waited for anything */
+		if (origin->dependent) { /* before the copy began, the call may have waited for
+					  * anything */
 			wait.unknown_ns = w->moves_from - call->start - w->earlier;
 			wait.runtime_ns -= wait.unknown_ns;
 		}
@@ -571,7 +576,7 @@ static int join_calls(struct stages *s, const struct stages_out *out)
 
 struct events {
 	struct stages *stages;
-	uint32_t origin; /* of rows that ask for the work of a call */
+	uint32_t origin; /* for rows that request the activities of a call */
 };
 
 static void ask_for_work(void *to, uint64_t wait, uint32_t process, uint64_t id)
@@ -598,9 +603,10 @@ static int find_awaited(struct stages *s)
 	return awaited_find(&s->awaited, ask_for_work, &events);
 }
 
-/* @last: the work that ended last, of what was not done when the call began. A handle whose work
- * was done before tells nothing: it may since be another event's, whose call was not recorded.
- * @sure: there is none such, none of which no work was seen, and nothing else to wait for. */
+/* @last: the last-ending activity among those that were unfinished when the call began. A handle
+ * whose activity was finished before is not conclusive: it may since be another event's, whose call
+ * was not recorded. @sure: there was none such, none without a known activity, and nothing else to
+ * wait for. */
 static void split_events(const struct stages *s, const struct wait_part *call,
 			 const struct wait_part *last, bool sure, const struct stages_out *out)
 {

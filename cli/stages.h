@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the time went between a call and its device work, and in calls that wait.
+/* Find where the time went between a call and its GPU activity, and in calls that wait.
  *
- *   call begins       its queue is free      the work starts     it ends     a blocking call ends
- *        |  behind its own   |  behind others' work,  |           |               |
- *        |  queue's work     |  through the runtime   |  moving   |  the runtime  |
+ *   call begins       its queue is free     the activity starts   it ends     a blocking call ends
+ *        |  after its own    |  after others'         |           |               |
+ *        |  queue's          |  activities,           |           |               |
+ *        |  activities       |  through the runtime   |  moving   |  the runtime  |
  *
- * All device work is sorted by its start, so that what ran before it is known; then a blocking
- * copy, or an event that was waited for, is joined with its work by the call's id. Memory is
+ * All GPU activities are sorted by start, so that those that ran before are known; then a blocking
+ * memcpy, or an event that was waited for, is joined with its activity on the call's id. Memory is
  * bounded: rows are small, and sorted in files. */
 #ifndef GPUTAP_CLI_STAGES_H
 #define GPUTAP_CLI_STAGES_H
@@ -15,34 +16,34 @@
 #include "cli/lookup.h"
 #include "cli/spill.h"
 
-/* A wait in parts; their sum is how long it took. */
+/* A wait in parts; their sum is its duration. */
 struct stages_wait {
-	uint64_t moving_ns;  /* data, on the device */
-	uint64_t earlier_ns; /* standing behind work that was there before, or waiting for it */
-	uint64_t runtime_ns; /* the rest: neither */
-	uint64_t unknown_ns; /* of calls, or parts, of which that is not known */
+	uint64_t moving_ns;  /* moving data, on the device */
+	uint64_t earlier_ns; /* behind earlier activities, or waiting for the wait target */
+	uint64_t runtime_ns; /* the rest */
+	uint64_t unknown_ns; /* calls, or parts, for which this is not known */
 };
 
-/* Timed device work. Queues and devices are numbers of the caller's. */
+/* A timed GPU activity. Queues and devices are the caller's numbers. */
 struct stages_work {
-	uint64_t id;            /* of its call; 0: not known */
+	uint64_t id;            /* its call's; 0: not known */
 	uint64_t call_start_ns; /* 0: not known */
 	uint64_t submitted_ns;  /* 0: not known */
 	uint64_t start_ns, end_ns;
-	uint64_t slack_ns;               /* how far the device's clock may be off */
+	uint64_t slack_ns;               /* possible error of the device's clock */
 	uint32_t process, device, queue; /* queue: LOOKUP_NONE: not known */
-	uint32_t track;                  /* whose latency it is; LOOKUP_NONE: nobody's */
-	uint32_t tag;                    /* the caller's, which is handed back */
+	uint32_t track;                  /* for its latency; LOOKUP_NONE: none */
+	uint32_t tag;                    /* the caller's, which is passed back */
 	bool moves;                      /* data */
 };
 
 /* A call that waits. */
 enum stages_kind {
-	STAGES_COPY,       /* for the work that it caused */
-	STAGES_FINISH,     /* for all of a queue */
+	STAGES_COPY,       /* for its own activity */
+	STAGES_FINISH,     /* for a whole queue */
 	STAGES_FINISH_ALL, /* for all queues of its domain in its process */
-	STAGES_EVENTS,     /* for the work that these events stand for */
-	STAGES_STREAM,     /* for the work of the calls on this stream */
+	STAGES_EVENTS,     /* for the activities to which these events refer */
+	STAGES_STREAM,     /* for the activities of the calls on this stream */
 };
 
 struct stages_call {
@@ -50,34 +51,34 @@ struct stages_call {
 	uint64_t queue;          /* FINISH: handle */
 	const uint64_t *handles; /* EVENTS, STREAM; read before stages_call() returns */
 	size_t handle_count;
-	uint32_t process, thread, group; /* thread, group: handed back */
-	uint32_t domain;                 /* of the work that is waited for */
+	uint32_t process, thread, group; /* thread, group: passed back */
+	uint32_t domain;                 /* of its wait targets */
 	enum stages_kind kind;
-	/* it may have waited for other work, too: COPY: that events stand for, before it began;
-	 * EVENTS, STREAM: that nobody knows */
+	/* true if it may also have waited for others: COPY: for events, before it began; EVENTS,
+	 * STREAM: for unknown ones */
 	bool dependent;
 };
 
 struct stages_queue {
 	uint64_t handle;
 	uint32_t process, queue;
-	uint32_t domain; /* of its work */
-	bool untimed;    /* some of its work has no times */
+	uint32_t domain; /* of its activities */
+	bool untimed;    /* true if some of its activities have no times */
 };
 
-/* What is said at the end. */
+/* Callbacks for the results. */
 struct stages_out {
 	void *data;
 	void (*latency)(void *data, uint32_t track, uint64_t own_ns, uint64_t others_ns,
 			uint64_t runtime_ns);
 	void (*wait)(void *data, uint32_t thread, uint32_t group, const struct stages_wait *wait);
-	/* all work in the order of its start; of @work the times, `id` and `tag`. May be NULL */
+	/* all activities in order of start; @work has times, `id` and `tag`. May be NULL */
 	void (*work)(void *data, const struct stages_work *work);
 };
 
 enum { STAGES_LAST = 16 };
 
-/* What many work items, or many calls, have in common: rows have its number. */
+/* Properties that many activities, or many calls, share: rows have its number. */
 struct stages_origin;
 
 struct stages {
@@ -88,15 +89,15 @@ struct stages {
 	uint32_t origin_count, origin_room;
 	uint32_t *slots; /* number + 1, open addressing */
 	uint32_t slot_count;
-	/* asked for last, plus 1, by some bits of what they are */
+	/* last used numbers plus 1, by some bits of the origin */
 	uint32_t last_work[STAGES_LAST], last_call[STAGES_LAST];
 };
 
 void stages_init(struct stages *s);
 void stages_work(struct stages *s, const struct stages_work *work);
 void stages_call(struct stages *s, const struct stages_call *call);
-/* @queues: sorted here. @lost: device work was lost, so that nobody knows what queues had to do.
- * Return: 0 or negative errno with a cause. */
+/* @queues: sorted here. @lost: true if GPU activities were lost, so that queues' loads are not
+ * known. Return 0 or negative errno with a cause. */
 int stages_finish(struct stages *s, struct stages_queue *queues, size_t queue_count, bool lost,
 		  const struct stages_out *out);
 void stages_fini(struct stages *s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap start, stop, status: sessions that run, from another terminal. */
+/* gputap start, stop, status: control running sessions from another terminal. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -86,8 +86,8 @@ struct change {
 	const char *command, *help, *done, *already;
 };
 
-/* Until every process has followed; one that is stopped never does. @behind: so many have not.
- * Return: those that have not in the end. */
+/* Wait until every process has followed; a stopped process never does. @behind: number of those
+ * that have not. Return the number of those that have not in the end. */
 static uint64_t wait_for_all(const struct session_found *s, uint64_t behind)
 {
 	const struct timespec nap = {0, 2000000};
@@ -97,7 +97,7 @@ static uint64_t wait_for_all(const struct session_found *s, uint64_t behind)
 	while (behind && gt_clock_ns(CLOCK_MONOTONIC) - begin_ns < WAIT_NS) {
 		nanosleep(&nap, NULL);
 		if (session_ask_state(s->folder, &now)) {
-			gt_error_clear(); /* it has ended */
+			gt_error_clear(); /* the session has ended */
 			return 0;
 		}
 		behind = session_number(&now, "behind");
@@ -219,7 +219,7 @@ static const char *describe_state(struct grid *g, const struct session_answer *a
 		       : "recording";
 }
 
-/* The end of a path tells most. */
+/* Return the end of a path, which is the most informative part. */
 static const char *short_path(struct grid *g, const char *path)
 {
 	const char *end = path, *slash;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One pass over the records of all files together. Every record is first put into small numbers
- * (its name, device, process, thread, queue), then shown to the filter, then added to its group,
- * its thread and its device. */
+/* Make one pass over the records of all files together. Every record is first converted to small
+ * numbers (its name, device, process, thread, queue), then shown to the filter, then added to its
+ * group, its thread and its device. */
 #include "cli/summary_steps.h"
 
 #include <errno.h>
@@ -34,8 +34,8 @@ static void observe(struct summary *s, const struct summary_entry *e, uint32_t g
 
 /* Records ------------------------------------------------------------------------ */
 
-/* The call's time is no own time of the call that it was made in. A call that was made in one that
- * is not recorded finds an earlier one at that depth, which has ended. */
+/* Subtract the call's time from the call in which it was made. If that was not recorded, this finds
+ * an earlier call at that depth, which has ended. */
 static void note_open(struct summary *s, struct summary_thread *t, const struct summary_entry *e,
 		      uint32_t group)
 {
@@ -71,14 +71,16 @@ static void add_wait(struct stages_wait *sum, const struct stages_wait *wait)
 	sum->unknown_ns += wait->unknown_ns;
 }
 
-/* The domain that a call's device work, or a queue's, is recorded as. Numbers come from files. */
+/* Return the domain in which a call's or a queue's activities are recorded. Numbers come from
+ * files. */
 static uint32_t work_domain(uint32_t domain)
 {
 	return domain < GT_DOMAIN_COUNT ? gt_domain_traits[domain].work : domain;
 }
 
-/* Is the call made in another one? One of a domain that is recorded on request does not count: what
- * it waits for is known of the calls in it alone, as if it were not recorded. */
+/* Return true if the call is made in another one. An outer call of a domain that is recorded on
+ * request does not count: its waits are known only from the calls in it, as if it were not
+ * recorded. */
 static bool is_inner(struct summary_thread *t, const struct gt_item *item)
 {
 	const bool requested = gt_domain_traits[GT_OP_DOMAIN(item->op)].requested;
@@ -89,8 +91,8 @@ static bool is_inner(struct summary_thread *t, const struct gt_item *item)
 	return requested;
 }
 
-/* A call that waits: in which parts, is known when all work is. One inside of another is a part of
- * that one. */
+/* Note a call that waits; its parts are known when all activities are. A call inside another one is
+ * a part of that one. */
 static void note_wait(struct summary_reading *r, const struct summary_entry *e, bool inner,
 		      uint32_t group)
 {
@@ -216,7 +218,7 @@ static uint64_t ns_between(uint64_t later, uint64_t earlier)
 	return later > earlier ? later - earlier : 0;
 }
 
-/* From the call's begin to the kernel's start, and where on the way the time went. */
+/* Add the time from the call's start to the kernel's start, and its stages. */
 static void add_latency(struct summary_track *d, const struct gt_item *item)
 {
 	if (!item->call_start_ns || !item->start_ns)
@@ -233,17 +235,18 @@ static void add_latency(struct summary_track *d, const struct gt_item *item)
 	histogram_add(&d->wait, ns_between(item->start_ns, item->submitted_ns));
 }
 
-/* Markers and barriers are no work: some runtimes stamp them long before what they wait for has
- * ended. Nor is scratch memory, for which the device waits. */
+/* Return true for real activities. Markers and barriers are not: some runtimes stamp them long
+ * before the activities that they wait for end. Scratch memory, for which the device waits, is not
+ * one either. */
 static bool is_work(const struct gt_item *item)
 {
 	return item->device_op != GT_DEVICE_MARKER && item->device_op != GT_DEVICE_BARRIER &&
 	       item->device_op != GT_DEVICE_SCRATCH;
 }
 
-/* All work, whatever the filter: what others stood behind; a device that does others' work is not
- * idle. Those that go on share one order of all work. @track: LOOKUP_NONE: its latency is not asked
- * for. */
+/* Add activities regardless of the filter: others wait for them, and a device that runs them is not
+ * idle. The users share one sorted order of all activities. @track: LOOKUP_NONE: no latency
+ * needed. */
 static void add_stages(struct summary_reading *r, const struct summary_entry *e, uint32_t track,
 		       bool matched)
 {
@@ -274,7 +277,7 @@ static void add_stages(struct summary_reading *r, const struct summary_entry *e,
 		.slack_ns = 1000 + idle.slack_ns,
 	};
 
-	/* what it stood behind may not have been read */
+	/* activities before it may not have been read */
 	if (s->is_part || !filter_slice_covers(&s->slice, item->call_start_ns, item->start_ns))
 		work.track = LOOKUP_NONE;
 
@@ -329,7 +332,7 @@ static void add_device_work(struct summary_reading *r, const struct gt_item *ite
 	s->matched++;
 	track = summary_track_of(s, &e);
 	add_stages(r, &e, item->device_op == GT_DEVICE_KERNEL ? track : LOOKUP_NONE, true);
-	group = summary_group_of(s, &e); /* moves the rows when it adds one */
+	group = summary_group_of(s, &e); /* may move the rows */
 	summary_group_add(&s->groups[e.class].rows[group], &e);
 	observe(s, &e, group, summary_place_key(item), gt_item_place(item));
 	graphs_add(&s->graphs, r->capture, item);
@@ -376,7 +379,7 @@ static int read_summary(struct summary_reading *r, struct gt_cursor *cursor,
 		if ((++records & 0xffff) == 0)
 			ui_progress_set(progress, gt_cursor_position(cursor));
 		if (item->process >= s->process_count)
-			continue; /* a damaged file can say anything */
+			continue; /* a damaged file can contain anything */
 		if (!s->no_idle)
 			idle_note(&s->idle, item);
 		file = &s->files[s->processes[item->process].file];
@@ -405,7 +408,7 @@ static int read_summary(struct summary_reading *r, struct gt_cursor *cursor,
 	return rc;
 }
 
-/* Did the programs mark no range? As a capture's counts say, if it is whole. */
+/* Return true if the programs marked no range, according to a whole capture's counts. */
 static bool has_no_ranges(const struct gt_capture *capture)
 {
 	if (!gt_capture_is_whole(gt_capture_health(capture)))
@@ -440,7 +443,8 @@ static uint64_t find_end(const struct gt_capture *capture)
 	return end_ns;
 }
 
-/* What the filter must know of the capture before it sees a record, and what of it is read. */
+/* Read what the filter needs to know of the capture before it sees a record, and select the parts
+ * to read. */
 static int begin_filter(struct summary *s, const struct gt_capture *capture)
 {
 	int rc = 0;
@@ -506,7 +510,7 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 	gt_ranges_fini(&r.ranges);
 	ui_progress_end(&progress);
 	summary_count_untraced(&r);
-	for (uint32_t i = 0; i < s->file_count; i++) /* damage is found on the way */
+	for (uint32_t i = 0; i < s->file_count; i++) /* damage is found during the read */
 		s->files[i].health = gt_capture_session_at(capture, i)->health;
 	s->health = *gt_capture_health(capture);
 	gt_cursor_destroy(cursor);

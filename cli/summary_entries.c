@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A record in small numbers: its name, device, process, thread, queue, ranges; and what texts these
- * numbers are for the filter. */
+/* Convert a record to small numbers: its name, device, process, thread, queue, ranges; and return
+ * the texts of these numbers to the filter. */
 #include "cli/summary_steps.h"
 
 #include <inttypes.h>
@@ -95,7 +95,7 @@ static uint32_t kernel_name(struct summary_reading *r, const struct gt_item *ite
 	return name;
 }
 
-/* Of a copy or a set: its direction; CUDA's says between which kinds of memory, too. */
+/* Name a memcpy or memset: its direction; CUDA's also has the kinds of memory. */
 static uint32_t copy_name(struct summary_reading *r, const struct gt_item *item, uint32_t direction)
 {
 	uint32_t name = item->name ? kernel_name(r, item) : direction;
@@ -147,8 +147,8 @@ static uint32_t thread_of(struct summary_reading *r, uint32_t process, uint32_t 
 	return thread;
 }
 
-/* A device has the number that the capture gives it, as in `gputap info` and in exports; one that
- * the capture does not know, the next one. */
+/* Add a device. It has the capture's number, as in `gputap info` and in exports, or the next number
+ * if the capture does not know it. */
 static uint32_t add_device(struct summary_reading *r, const struct gt_object_info *object,
 			   enum gt_domain domain)
 {

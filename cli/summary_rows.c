@@ -58,10 +58,10 @@ uint32_t summary_track_of(struct summary *s, const struct summary_entry *e)
 
 /* Groups ------------------------------------------------------------------------- */
 
-/* What tells groups apart; small, as it is made for every record. */
+/* The key of a group; small, as it is made for every record. */
 struct group_ids {
 	uint32_t domain, name, device, process, thread, queue, place;
-	uint32_t scope, category; /* of ranges; else 0 */
+	uint32_t scope, category; /* for ranges; else 0 */
 };
 
 static bool is_group(const struct summary_group *g, const struct group_ids *k)

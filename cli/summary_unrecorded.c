@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* See summary_unrecorded.h. Lists of devices stand first, by their number; then those of what has
- * the work of some processes alone. */
+/* See summary_unrecorded.h. Lists of devices come first, in numerical order; then those of tracks
+ * or ranks with only some processes' activities. */
 #include "cli/summary_unrecorded.h"
 
 #include <stdlib.h>
 
-/* Whose work a track or a rank has. */
+/* The owner of a track's or a rank's activities. */
 struct owner {
 	const struct summary *s;
-	uint32_t process, place, row; /* LOOKUP_NONE: whosever */
+	uint32_t process, place, row; /* LOOKUP_NONE: any */
 };
 
 static bool is_of_owner(const void *data, uint32_t process)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What was not recorded (unrecorded.h), of the devices, tracks and ranks of a summary. */
+/* Find times that were not recorded (unrecorded.h), for the devices, tracks and ranks of a
+ * summary. */
 #ifndef GPUTAP_CLI_SUMMARY_UNRECORDED_H
 #define GPUTAP_CLI_SUMMARY_UNRECORDED_H
 
 #include "cli/summary.h"
 
-/* When all records were read, before the timelines are finished. */
+/* Call after all records were read, before the timelines are finished. */
 void summary_find_unrecorded(struct summary *s);
 void summary_fini_unrecorded(struct summary *s);
 

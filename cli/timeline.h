@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* When a device was busy: the union of its intervals, which come in any order.
  *
- *   timeline_add() -> pending, unsorted -> spans, sorted and apart from each other -> runs in a
- *   temporary file
+ *   timeline_add() -> pending, unsorted -> spans, sorted and disjoint -> runs in a temporary file
  *
- * Memory is bounded: when there are too many spans they go, sorted as they are, into a file of runs
- * (spill.h, 32 bytes each), and timeline_finish() merges all of them. Without room for such a file
- * they stay in memory. Many timelines have a pool, which bounds all of them together. */
+ * Memory is bounded: if there are too many spans they are written, already sorted, to a file of
+ * runs (spill.h, 32 bytes each), and timeline_finish() merges all of them. Without space for such a
+ * file they stay in memory. Many timelines can share a pool, which bounds all of them together. */
 #ifndef GPUTAP_CLI_TIMELINE_H
 #define GPUTAP_CLI_TIMELINE_H
 
@@ -22,55 +21,59 @@ enum { TIMELINE_GAPS = 128 };
 
 struct timeline_span {
 	uint64_t start, end;
-	uint64_t queued;      /* when its first work was handed over; 0: not known */
-	uint32_t first, last; /* names of the work at its start and end */
+	uint64_t queued;      /* when its first activity was submitted; 0: not known */
+	uint32_t first, last; /* names of the activities at its start and end */
 };
 
 struct timeline_gap {
 	uint64_t start, end;
-	uint64_t idle_ns;    /* its length, less what was not recorded */
-	uint64_t starved_ns; /* the part in which the work that ended the gap was not yet queued */
+	uint64_t idle_ns;    /* its length without time that was not recorded */
+	uint64_t starved_ns; /* the part in which the activity that ended the gap was not yet
+			      * queued */
 	uint32_t before, after;
 };
 
-/* Of timelines that share what memory there is, and a file. Zero-initialised is empty. */
+/* Memory and a file that timelines share. Zero-initialised is empty. */
 struct timeline_pool {
-	size_t bytes, bytes_most; /* bytes_most 0: the usual */
+	size_t bytes, bytes_most; /* bytes_most 0: the default */
 	struct spill_file file;
 };
 
 struct timeline {
 	/* results, after timeline_finish() */
 	uint64_t first_ns, last_ns, busy_ns;
-	uint64_t unrecorded_ns; /* neither busy nor idle, for nothing was recorded */
+	uint64_t unrecorded_ns; /* neither busy nor idle, as nothing was recorded */
 	uint64_t starved_ns;    /* of all gaps together */
 	struct histogram gaps;
 	struct timeline_gap largest[TIMELINE_GAPS]; /* the longest idle first */
 	unsigned largest_count;
-	/* set by the caller: gets each span from timeline_finish(), the first one first; may be
+	/* set in the caller: called for each span in timeline_finish(), the first one first; may be
 	 * NULL */
 	void (*each)(void *data, uint64_t start_ns, uint64_t end_ns);
 	void *each_data;
-	const struct unrecorded_list *unrecorded; /* before timeline_finish(); NULL: all was */
-	struct timeline_pool *pool;               /* set by the caller; outlives it; NULL: none */
+	const struct unrecorded_list *unrecorded; /* set before timeline_finish(); NULL: everything
+						   * was recorded */
+	struct timeline_pool *pool;               /* set in the caller; must outlive it; NULL:
+						   * none */
 	/* work */
-	size_t spans_most; /* 0: the usual */
+	size_t spans_most; /* 0: the default */
 	struct timeline_span *spans, *pending;
 	size_t span_count, span_room, pending_count, pending_room;
-	struct spill runs;                /* spans that were too many */
-	bool any, finished_any, disorder; /* disorder: pending is not sorted */
+	struct spill runs;                /* spans over the limit */
+	bool any, finished_any, disorder; /* disorder: true if pending is not sorted */
 	uint64_t end_ns;                  /* of the span that was finished last */
 	uint32_t end_name;
 };
 
 /* Zero-initialised is empty. */
 void timeline_add(struct timeline *t, const struct timeline_span *work);
-/* Return: 0 or negative errno with a cause: the temporary file cannot be read. */
+/* Finish. Return 0 or negative errno with a cause: the temporary file cannot be read. */
 int timeline_finish(struct timeline *t);
 void timeline_fini(struct timeline *t);
 void timeline_pool_fini(struct timeline_pool *p);
 
-/* From the first work to the last, less what was not recorded: what shares are of. */
+/* Return the time from the first activity to the last without time that was not recorded: the
+ * denominator of shares. */
 static inline uint64_t timeline_span_ns(const struct timeline *t)
 {
 	return t->last_ns - t->first_ns - t->unrecorded_ns;

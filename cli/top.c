@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap top: what a session that runs does now. Its capture is followed while it grows
- * (capture/follow.h): the program and its collector notice nothing of it. */
+/* gputap top: show what a running session does now. Its capture is followed while it grows
+ * (capture/follow.h); the program and its collector are not affected. */
 #include <getopt.h>
 #include <poll.h>
 #include <signal.h>
@@ -20,19 +20,19 @@
 
 #define NS UINT64_C(1000000000)
 enum {
-	LAG_MS = 300, /* behind which what has completed is in the file */
+	LAG_MS = 300, /* after this delay, completed records are in the file */
 	KEEP_S = 3,
-	HEAD_LINES = 17, /* of a screen, that are no rows of a table */
+	HEAD_LINES = 17, /* lines of a screen that are not table rows */
 	ROWS_PLAIN = 10,
-	PART_RECORDS = 1 << 20, /* when so many came at once, there may be more */
+	PART_RECORDS = 1 << 20, /* if so many came at once, there may be more */
 };
 
 struct top {
 	const char *which;
 	struct top_session session;
-	/* of views: how long, the first one's begin, the last one's end and the one's before it */
+	/* for views: their interval, the start of the first, the ends of the last two */
 	uint64_t delay_ns, begin_ns, last_ns, before_ns;
-	long count; /* 0: until it ends */
+	long count; /* 0: until the session ends */
 	bool json, ended, quit, held, screen;
 	enum top_order order;
 	struct top_sums sums;
@@ -99,7 +99,7 @@ static int parse_count(const char *word, long *count)
 	return GT_EXIT_OK;
 }
 
-/* Return: exit code, or -1 to go on. */
+/* Return the exit code, or -1 to continue. */
 static int parse_options(struct top *t, int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -145,7 +145,7 @@ static void interrupt(int number)
 	interrupted = 1;
 }
 
-/* What was on the terminal comes back behind us. */
+/* Save the terminal's contents, which come back at our end. */
 static void open_screen(struct top *t)
 {
 	struct sigaction action = {.sa_handler = interrupt};
@@ -236,9 +236,9 @@ static void print_view(const struct top *t, uint64_t from_ns, uint64_t to_ns)
 	fflush(stdout);
 }
 
-/* Going on --------------------------------------------------------------------------- */
+/* Following -------------------------------------------------------------------------- */
 
-/* All that is new. Return: 0 or negative errno with a cause. */
+/* Read all that is new. Return 0 or negative errno with a cause. */
 static int read_new(struct top *t)
 {
 	bool over = top_session_is_over(&t->session);
@@ -257,7 +257,7 @@ static int read_new(struct top *t)
 		}
 	} while (!status && !t->ended && !interrupted &&
 		 t->sums.all_call_count - calls + t->sums.all_work - work > PART_RECORDS);
-	if (over) /* killed: its capture has no end, and gets none */
+	if (over) /* killed: its capture has no end, and will get none */
 		t->ended = true;
 	return status;
 }
@@ -280,7 +280,7 @@ static void take_key(struct top *t)
 		top_session_snapshot(&t->session);
 }
 
-/* Until it is time for the next view. Return: was a key pressed? */
+/* Wait until it is time for the next view. Return true if a key was pressed. */
 static bool wait_until(struct top *t, uint64_t until_ns)
 {
 	struct pollfd in = {.fd = t->screen ? STDIN_FILENO : -1, .events = POLLIN};
@@ -324,7 +324,7 @@ static int show_views(struct top *t)
 	return status;
 }
 
-/* Nothing comes of it any more, or not yet? Return: exit code; reported. */
+/* Report a session that gives no more data, or none yet. Return the exit code. */
 static int refuse_session(const struct top *t, int status)
 {
 	if (!status && t->ended)
@@ -353,7 +353,7 @@ static int run_top(int argc, char **argv)
 		top_sums_fini(&t.sums);
 		return code;
 	}
-	gt_error_clear(); /* met again, and reported, if it stays */
+	gt_error_clear(); /* found again, and reported, if it persists */
 	open_screen(&t);
 	code = show_views(&t);
 	close_screen(&t);

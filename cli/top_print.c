@@ -44,7 +44,7 @@ static const struct grid_column copy_columns[] = {
 
 #define INIT_GRID(g, name, columns) grid_init(g, name, columns, sizeof(columns) / sizeof *(columns))
 
-/* Of the time that was recorded; where that is next to none nobody knows. */
+/* Return the share of the time that was recorded; if that is nearly none, it is not known. */
 static struct grid_cell share_of(uint64_t busy_ns, uint64_t length_ns, uint64_t paused_ns)
 {
 	uint64_t known_ns = length_ns > paused_ns ? length_ns - paused_ns : 0;
@@ -92,7 +92,7 @@ static uint64_t mean_of(const struct top_row *r)
 
 static int compare_numbers(uint64_t x, uint64_t y)
 {
-	return (x < y) - (x > y); /* the larger first */
+	return (x < y) - (x > y); /* larger first */
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -169,7 +169,7 @@ static void make_table(const struct top_view *v, int table, struct grid *g)
 	}
 }
 
-/* "paused by delay, starts in 12.0 s, 4.01 s; 1 process, 0 ended" */
+/* Print "paused by delay, starts in 12.0 s, 4.01 s; 1 process, 0 ended" and the like. */
 static void print_state(const struct top_view *v, FILE *out)
 {
 	const struct ui_colors *c = ui_colors(out);
@@ -177,7 +177,7 @@ static void print_state(const struct top_view *v, FILE *out)
 	bool paused = !strcmp(v->state, "paused");
 
 	fprintf(out, "\n%s%s%s", paused ? c->yellow : c->green, v->state, c->reset);
-	if (paused) /* what `paused` stands for is an option */
+	if (paused) /* the reason for `paused` is an option */
 		fprintf(out, " (by %s)",
 			strcmp(v->session->why, "paused") ? v->session->why : "--paused");
 	if (paused && v->session->starts_in_ns)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `gputap top` shows of its sums: tables, or JSON. */
+/* Print the sums of `gputap top`: tables, or JSON. */
 #ifndef GPUTAP_CLI_TOP_PRINT_H
 #define GPUTAP_CLI_TOP_PRINT_H
 
@@ -16,11 +16,11 @@ struct top_view {
 	const struct top_sums *sums;
 	const struct top_session *session;
 	uint64_t interval_ns, elapsed_ns; /* of the sums; since top began */
-	uint64_t from_ns, to_ns;          /* for which devices' busy time is told */
-	const char *state;                /* "recording", "ended", .. */
+	uint64_t from_ns, to_ns;          /* for devices' busy times */
+	const char *state;                /* "recording", "ended" and so on */
 	enum top_order order;
-	bool held;   /* the view is */
-	size_t rows; /* of a table at most; 0: all */
+	bool held;   /* true if the view is frozen */
+	size_t rows; /* most rows of a table; 0: all */
 };
 
 void top_print_text(const struct top_view *v, FILE *out);

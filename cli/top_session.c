@@ -17,7 +17,7 @@
 #include "util/error.h"
 #include "util/file_name.h"
 
-enum { LOOKS_MOST = 10 }; /* for a session whose file is there */
+enum { LOOKS_MOST = 10 }; /* for a session whose file exists */
 
 static bool is_number(const char *word)
 {
@@ -31,7 +31,7 @@ static void take_session(struct top_session *s, const struct session_found *foun
 	s->collector = (int)syscall(SYS_pidfd_open, session_number(&found->status, "collector"), 0);
 }
 
-/* The session that writes the file; it is there a moment after that. */
+/* Find the session that writes the file, which may appear a moment after the file. */
 static void find_writer(struct top_session *s, const struct session_list *list)
 {
 	const struct session_found *found;
@@ -74,7 +74,7 @@ static void find_late(struct top_session *s)
 	session_list_fini(&list);
 }
 
-/* Return: is there an answer? What is wrong is said where @says. */
+/* Ask the session. Return true if there is an answer. Errors are printed if @says. */
 static bool ask(struct top_session *s, const char *request, struct session_answer *out, bool says)
 {
 	int status = *s->folder ? session_ask(s->folder, request, out) : -1;
@@ -110,7 +110,7 @@ static void look_at_snapshot(struct top_session *s)
 	session_answer_fini(&now);
 }
 
-/* It changed once at most between two looks, or this is not exact. */
+/* Add pauses. Exact only if the state changed at most once between two looks. */
 static void count_pause(struct top_session *s, uint64_t changed_ns, uint64_t now_ns)
 {
 	uint64_t from_ns = s->looked_ns ? s->looked_ns : now_ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums for `gputap top`: of what was recorded since it began, and of the last interval.
+/* Sums for `gputap top`: of all records since it began, and of the last interval.
  *
- * A device is busy where any of its work runs: spans of the last seconds are kept, so that work
- * that is known late, and work that overlaps, counts once and in its own time. */
+ * A device is busy if any of its activities runs: spans of the last seconds are kept, so that
+ * activities that are known late, and those that overlap, count once and at their own time. */
 #ifndef GPUTAP_CLI_TOP_SUMS_H
 #define GPUTAP_CLI_TOP_SUMS_H
 
@@ -12,7 +12,7 @@
 #include "cli/lookup.h"
 
 struct top_row {
-	uint32_t name;             /* of top_sums.names */
+	uint32_t name;             /* in top_sums.names */
 	uint64_t count, ns, bytes; /* since the last top_sums_begin() */
 	uint64_t all_count, all_ns, all_bytes;
 };
@@ -30,14 +30,14 @@ struct top_span {
 struct top_device {
 	char *name;
 	uint64_t work, all_work; /* items */
-	struct top_span *spans;  /* apart from each other, sorted, but for those that are new */
+	struct top_span *spans;  /* disjoint and sorted, except for new ones */
 	size_t count, room;
-	/* of spans that were let go; from when on they are kept */
+	/* sum of removed spans; time from which spans are kept */
 	uint64_t past_ns, kept_from_ns;
 };
 
 struct top_sums {
-	uint64_t begin_ns; /* set by the caller: work is counted as busy from then on */
+	uint64_t begin_ns; /* set in the caller: activities count as busy from then on */
 	struct texts names;
 	struct idmap kernel_names; /* of names, by process and string */
 	/* kernels whose names are not in the file yet: `name` is the string, with its process */
@@ -50,20 +50,20 @@ struct top_sums {
 	struct top_device *devices;
 	uint32_t device_count;
 	uint64_t work, all_work, call_count, all_call_count;
-	uint64_t dropped; /* so far, as the capture's counts say */
+	uint64_t dropped; /* so far, from the capture's counts */
 	char *command;
 	uint32_t processes, ended; /* of the session */
 };
 
-/* A new interval. */
+/* Begin a new interval. */
 void top_sums_begin(struct top_sums *s);
 /* Return: 0 or negative errno with a cause. */
 int top_sums_add(struct top_sums *s, const struct gt_capture *c);
-/* After the last of an interval. @keep_from_ns: spans that end before are let go. */
+/* Call after the last record of an interval. @keep_from_ns: spans that end before are removed. */
 void top_sums_settle(struct top_sums *s, uint64_t keep_from_ns);
-/* Busy ns of a device between two times that are kept. */
+/* Return a device's busy ns between two times, for which spans must be kept. */
 uint64_t top_device_busy(const struct top_device *d, uint64_t from_ns, uint64_t to_ns);
-/* .. and since it all began */
+/* Return a device's busy ns since the beginning. */
 uint64_t top_device_all_busy(const struct top_device *d);
 void top_sums_fini(struct top_sums *s);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See trigger.h. Before the first record, the tree of the expression says for each operation how
- * long a record must be: "and" takes the longer, "or" the shorter of its sides, "not" nothing. */
+/* See trigger.h. Before the first record, the tree of the expression is evaluated for each
+ * operation to find how long a record must be: "and" takes the longer, "or" the shorter of its
+ * sides, "not" gives no limit. */
 #include "cli/trigger.h"
 
 #include <stdlib.h>
@@ -19,7 +20,7 @@ struct trigger {
 	char pid[16];
 };
 
-/* A process goes by its number and its program's names. */
+/* Return a process's number and its program's names. */
 static unsigned give_texts(void *data, enum filter_field field, uint32_t number, const char **texts)
 {
 	const struct trigger *t = data;
@@ -32,7 +33,7 @@ static unsigned give_texts(void *data, enum filter_field field, uint32_t number,
 	}
 	if (field != FILTER_PROCESS)
 		return 1;
-	texts[0] = strchr(text, ' ') ? strchr(text, ' ') + 1 : text; /* "PID EXE" */
+	texts[0] = strchr(text, ' ') ? strchr(text, ' ') + 1 : text; /* text is "PID EXE" */
 	slash = strrchr(texts[0], '/');
 	texts[1] = slash ? slash + 1 : texts[0];
 	texts[2] = t->pid;
@@ -60,7 +61,8 @@ static const char *name_of(const struct gt_trigger_record *r)
 					 : gt_device_op_name(r->device_op);
 }
 
-/* Of a record with names that are known before there is one: can this condition hold? */
+/* Return true if this condition can hold for a record, judging only names that are known in
+ * advance. */
 static bool may_hold(struct trigger *t, const struct filter_node *n,
 		     const struct gt_trigger_record *r)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap run --trigger EXPR: an expression as --where's, decided while the program runs. */
+/* gputap run --trigger EXPR: an expression as for --where, evaluated while the program runs. */
 #ifndef GPUTAP_CLI_TRIGGER_H
 #define GPUTAP_CLI_TRIGGER_H
 
 #include "collector/triggers.h"
 
-/* Return: GT_EXIT_OK and *out, which stays; else what ui_fail() gave. */
+/* Create a trigger. Return GT_EXIT_OK and *out, which stays valid; else ui_fail()'s result. */
 int trigger_create(const char *expression, struct gt_trigger *out);
 
 #endif

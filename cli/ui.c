@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all commands show the same way: errors, near names, colours, progress, numbers.
+/* Output shared by all commands: errors, suggested names, colours, progress, numbers.
  * Rules: sentences for people go to stderr, results to stdout; escape codes only to a terminal;
  * a wrong word is answered with the nearest right one. */
 #include "cli/ui.h"
@@ -24,7 +24,7 @@ const char *ui_command;
 
 enum { CONTINUED = 2 }; /* indent of a sentence's further lines */
 
-/* Return: the column behind it. */
+/* Print the command's name. Return the column after it. */
 static unsigned say_who(const struct ui_colors *c, const char *color)
 {
 	int n = fprintf(stderr, "%sgputap%s%s:", color, ui_command ? " " : "",
@@ -34,7 +34,7 @@ static unsigned say_who(const struct ui_colors *c, const char *color)
 	return (unsigned)n - (unsigned)strlen(color) + 1;
 }
 
-/* @format as text of its own, or NULL where there is no memory for it. */
+/* Return the formatted text in new memory, or NULL if memory ran out. */
 static char *sentence(const char *format, va_list args)
 {
 	char *text;
@@ -46,13 +46,13 @@ int ui_flush(FILE *out)
 {
 	bool failed = ferror(out);
 
-	if (failed) { /* some time ago: once more, for the reason */
+	if (failed) { /* an earlier failure: repeat it to learn the reason */
 		clearerr(out);
 		putc('\n', out);
 	}
 	if (fflush(out))
 		return -errno;
-	return failed ? -EIO : 0; /* the reason is gone */
+	return failed ? -EIO : 0; /* the reason is no longer known */
 }
 
 int ui_fail(int exit_code, const char *format, ...)
@@ -102,8 +102,8 @@ static unsigned least_of_three(unsigned a, unsigned b, unsigned c)
 	return m < c ? m : c;
 }
 
-/* Edits (insert, remove, replace, swap of neighbours) from @a to @b, case ignored; words are cut
- * at 63. */
+/* Count edits (insert, remove, replace, swap of neighbours) from @a to @b, ignoring case; words are
+ * cut at 63. */
 static unsigned count_edits(const char *a, const char *b)
 {
 	enum { LONGEST = 63 };
@@ -131,17 +131,17 @@ static unsigned count_edits(const char *a, const char *b)
 const char *ui_nearest(const char *word, const char *const *names)
 {
 	size_t length = strlen(word);
-	/* one more than may be wrong */
+	/* one more than allowed */
 	unsigned best = (unsigned)(length < 2 ? 1 : length < 5 ? 2 : (length + 1) / 3 + 1);
 	const char *nearest = NULL;
 
 	for (; *names; names++) {
 		unsigned d = count_edits(word, *names);
-		/* A beginning that was typed counts as near, but less than a slip of the finger. */
+		/* A typed prefix counts as near, but less than a typing error. */
 		if (length >= 2 && strncasecmp(word, *names, length) == 0 && d > 1)
 			d = 1;
-		/* of two that are as near, one that begins as the word does: people miss later
-		 * letters */
+		/* of two equally near names, one with the same first letter: people more often miss
+		 * later letters */
 		if (d < best || (nearest && d == best && *word == **names && *word != *nearest)) {
 			best = d;
 			nearest = *names;
@@ -194,8 +194,8 @@ int ui_take_once(const char *option, const char *value, const char **slot)
 	return GT_EXIT_OK;
 }
 
-/* The long option that @word (without "--" and "=value") means, as getopt_long() takes it;
- * *count: how many fit. */
+/* Return the long option that @word (without "--" and "=value") means, as getopt_long() does;
+ * *count: the number of matches. */
 static const struct option *find_long(const char *word, size_t length, const struct option *options,
 				      unsigned *count)
 {
@@ -256,7 +256,7 @@ int ui_bad_option(const char *command, char *const *argv, const struct option *o
 	if (word && !strncmp(word, "--", 2) && word[2]) {
 		const struct option *o =
 			find_long(word + 2, strcspn(word + 2, "="), options, &fits);
-		/* In the middle of "-xyz" getopt has not moved on yet and `word` is a good one. */
+		/* In the middle of "-xyz" getopt has not advanced yet and `word` is valid. */
 		bool value = strchr(word, '=');
 		if (fits != 1 || (o->has_arg == no_argument && value) ||
 		    (o->has_arg == required_argument && !value))
@@ -354,7 +354,7 @@ const char *ui_shell_word(const char *word)
 	return start;
 }
 
-/* Print a character. Return: its bytes; *width grows. */
+/* Print a character. Return its bytes; *width grows. */
 static size_t put_character(FILE *out, const char *text, unsigned *width)
 {
 	uint32_t c;
@@ -399,7 +399,7 @@ unsigned ui_put(FILE *out, const char *text, unsigned most)
 	return width;
 }
 
-/* Where the last @most columns of @text begin. */
+/* Return where the last @most columns of @text begin. */
 static const char *last_columns(const char *text, unsigned most)
 {
 	uint32_t c;
@@ -534,7 +534,7 @@ static char *next_buffer(size_t *size)
 	return buffers[turn++ % BUFFERS];
 }
 
-/* Three digits that matter: 1.23, 12.3, 123 */
+/* Return three significant digits: 1.23, 12.3, 123 */
 static const char *three_digits(double value, const char *unit)
 {
 	size_t size;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* See unrecorded.h. A list is made by a sweep over the begins and ends of what was recorded, what
- * was paused, and from when to when sessions had work. */
+/* See unrecorded.h. A list is made in a sweep over the starts and ends of recorded times, paused
+ * times, and times from a session's first activity to its last. */
 #include "cli/unrecorded.h"
 
 #include <stdlib.h>
 
-/* What begins (or ends) at a time. */
+/* An interval that starts (or ends) at a time. */
 enum edge_kind { EDGE_RECORDED, EDGE_PAUSED, EDGE_SESSION, EDGE_KINDS };
 
 struct edge {
@@ -72,7 +72,8 @@ static void add_interval(struct edges *e, uint64_t from, uint64_t to, enum edge_
 	add_edge(e, to, kind, -1);
 }
 
-/* Who was never paused was recorded as long as it lived; if that is not known, always. */
+/* Add a process. If it was never paused, it was recorded during its whole life or, if that is not
+ * known, always. */
 static void add_process(struct edges *e, const struct gt_capture *capture, uint32_t process)
 {
 	const struct gt_process_info *info = gt_capture_process(capture, process);
@@ -87,13 +88,14 @@ static void add_process(struct edges *e, const struct gt_capture *capture, uint3
 			     w[i].recorded ? EDGE_RECORDED : EDGE_PAUSED);
 }
 
-/* What was written before that is not there. 0: all is. */
+/* Return the time before which records are not retained. 0: all are. */
 static uint64_t find_kept_begin(const struct gt_capture_session *session)
 {
 	return session->kept.is_kept ? session->kept.begin_ns + (uint64_t)session->shift_ns : 0;
 }
 
-/* From a session's first work, or what its flight recorder kept, to its last. */
+/* Add the time from a session's first activity, or the start of what its flight recorder retained,
+ * to its last. */
 static void add_session(struct edges *e, const struct gt_capture *capture, size_t number,
 			uint64_t first_ns, uint64_t last_ns)
 {
@@ -101,7 +103,7 @@ static void add_session(struct edges *e, const struct gt_capture *capture, size_
 	const uint64_t kept_ns = find_kept_begin(session);
 
 	if (session->kept.is_cut && !session->kept.is_whole_time)
-		return; /* other work of that time was left out */
+		return; /* other activities of that time were left out */
 	add_interval(e, first_ns > kept_ns ? first_ns : kept_ns, last_ns, EDGE_SESSION);
 }
 
@@ -131,8 +133,8 @@ static void add_span(struct unrecorded_list *l, uint64_t start, uint64_t end)
 	l->spans[l->count++] = (struct unrecorded_span){start, end};
 }
 
-/* Where no process lived it goes on as before: who began in a pause may have left no trace. Such a
- * time counts only if a pause follows it. */
+/* Make the list. While no process lived, the state continues: a process that began in a pause may
+ * have left no trace. Such a time counts only if a pause follows it. */
 static struct unrecorded_list sweep(struct edges *e)
 {
 	struct unrecorded_list list = {0};

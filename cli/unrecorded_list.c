@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See unrecorded.h. Here: lists of spans, for who has no capture. */
+/* See unrecorded.h. Functions for lists of spans that need no capture. */
 #include <stdlib.h>
 
 #include "cli/unrecorded.h"

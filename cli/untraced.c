@@ -25,7 +25,7 @@ static void add_bytes(struct text_line *l, const char *text, size_t bytes)
 	l->out[l->used += bytes] = '\0';
 }
 
-/* "NAME (why)" of "/path/NAME: why" */
+/* Add "NAME (why)" from "/path/NAME: why". */
 static void add_program(struct text_line *l, const char *text)
 {
 	const char *end = strstr(text, ": "), *name = text;
@@ -42,7 +42,7 @@ static void add_program(struct text_line *l, const char *text)
 	add_bytes(l, ")", 1);
 }
 
-/* "2 processes still ran at the end: NAME (PID), NAME (PID)", behind what the line has. */
+/* Add "2 processes still ran at the end: NAME (PID), NAME (PID)" to the line. */
 static uint32_t add_survivors(struct text_line *l, const struct gt_capture *c, uint32_t session)
 {
 	char names[TEXT_BYTES / 2] = "", head[64];

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs of the tree that could not be traced: what report, run and recover say of them in a
- * sentence. */
+/* Programs of the tree that could not be traced, in a sentence for report, run and recover. */
 #ifndef GPUTAP_CLI_UNTRACED_H
 #define GPUTAP_CLI_UNTRACED_H
 
@@ -12,13 +11,13 @@
 #define UNTRACED_ALL UINT32_MAX
 
 /**
- * untraced_text() - "2 processes not traced: NAME (why), NAME (why)"; info names all
+ * untraced_text() - write "2 processes not traced: NAME (why), NAME (why)"; info names all
  * @session: of a merged capture, or UNTRACED_ALL
- * Return: how many; 0: "".
+ * Return: the number; 0: "".
  */
 uint32_t untraced_text(const struct gt_capture *c, uint32_t session, char *out, size_t room);
 
-/* The same of a capture's file, as a note on stderr. */
+/* Print the same for a capture file, as a note on stderr. */
 void untraced_note(const char *path);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/waits.h"
 
-/* Lower numbers stand for a stream of each thread, or for the default one. */
+/* Lower numbers refer to a stream of each thread, or to the default one. */
 enum { STREAM_LEAST = 4096 };
 
 static struct gt_call_view view_of(const struct gt_item *call)
@@ -16,7 +16,7 @@ static bool find_role(const struct gt_item *call, enum gt_role role, uint64_t *v
 	return call->args && gt_call_role(&view, role, 0, value);
 }
 
-/* A stream of the process, or its default one. */
+/* Find a stream of the process, or its default one. */
 static bool find_stream(const struct gt_item *call, int arg, struct awaited_handle *stream)
 {
 	*stream = (struct awaited_handle){0, call->process, true};
@@ -29,8 +29,9 @@ static bool find_stream(const struct gt_item *call, int arg, struct awaited_hand
 	return !stream->handle || stream->handle >= STREAM_LEAST;
 }
 
-/* An event that was recorded stands for what its stream has been given; one that a call gave, for
- * that call's work; and a stream for the work of the last call on it. */
+/* Note what events and streams refer to: a recorded event to its stream's activities so far, an
+ * event that a call returned to that call's activity, and a stream to the activity of its last
+ * call. */
 void waits_note_call(struct awaited *a, const struct gt_item *call)
 {
 	const struct gt_operation_info *info = gt_operation(call->op);
@@ -51,7 +52,8 @@ void waits_note_call(struct awaited *a, const struct gt_item *call)
 	}
 }
 
-/* Does the call wait for events that it names? What they stand for is not looked up. */
+/* Return true if the call waits for events that it names. The activities behind these events are
+ * not looked up. */
 static bool is_dependent(const struct gt_item *call)
 {
 	uint64_t events;
@@ -59,7 +61,7 @@ static bool is_dependent(const struct gt_item *call)
 	return find_role(call, GT_ROLE_DEPENDENCIES, &events) && events;
 }
 
-/* Room for WAITS_EVENTS_MOST. False: not all of them are known. */
+/* Find the events. @handles: room for WAITS_EVENTS_MOST. Return false if not all are known. */
 static bool find_events(const struct gt_item *call, struct stages_call *wait, uint64_t *handles)
 {
 	const struct gt_call_view view = view_of(call);

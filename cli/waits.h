@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What calls that wait wait for: of one call at a time, by what its description says. In which
- * parts they waited, stages.h finds when all work is known. */
+/* Find the wait targets of calls, one call at a time, from their descriptions. The parts of a wait
+ * are found in stages.h when all activities are known. */
 #ifndef GPUTAP_CLI_WAITS_H
 #define GPUTAP_CLI_WAITS_H
 
@@ -10,15 +10,16 @@
 
 enum { WAITS_EVENTS_MOST = 256 };
 
-/* Events and streams that later calls may wait for stand for the call's work from now on. */
+/* Note the call: events and streams for which later calls may wait refer to its activity from now
+ * on. */
 void waits_note_call(struct awaited *a, const struct gt_item *call);
 
 enum waits_answer {
-	WAITS_NOT,     /* it does not wait */
-	WAITS_UNKNOWN, /* nobody knows for what */
-	WAITS_KNOWN,   /* it is in @wait: kind, and what belongs to it */
+	WAITS_NOT,     /* the call does not wait */
+	WAITS_UNKNOWN, /* it waits for something unknown */
+	WAITS_KNOWN,   /* @wait has the kind and its fields */
 };
-/* @inner: it was made in another call, whose wait it is a part of.
+/* @inner: true if it was made in another call, whose wait includes it.
  * @handles: room for WAITS_EVENTS_MOST, to which @wait points. */
 enum waits_answer waits_find(const struct gt_item *call, bool inner, bool failed,
 			     struct stages_call *wait, uint64_t *handles);
