@@ -73,7 +73,7 @@ static void *run(void *arg)
 	struct job *j = arg;
 	double(*floor)[TRIALS] = calloc(3, sizeof *floor), (*ns)[TRIALS] = calloc(3, sizeof *ns),
 	(*ratio)[TRIALS] = calloc(3, sizeof *ratio);
-	size_t count[3] = {0}; /* by enum bench_core */
+	size_t count[3] = {0}; /* indexed by enum bench_core */
 
 	bench_pin(j->cpu);
 	for (int i = 0; i < TRIALS; i++) { /* short trials, so that work of the core's other thread

@@ -132,7 +132,7 @@ static double one_trial(const struct job *j)
 static void *run_job(void *arg)
 {
 	struct job *j = arg, floor = {.four = floor_set_arg};
-	/* by enum bench_core */
+	/* indexed by enum bench_core */
 	double ns[3][TRIALS_MAX], ratios[3][TRIALS_MAX], least, before, after;
 	int count[3] = {0};
 

@@ -64,9 +64,9 @@ struct job {
 
 static void *run_job(void *arg)
 {
-	static double known = 1e9; /* bench_least_busy() of all so far */
+	static double known = 1e9; /* least bench_least_busy() so far */
 	struct job *j = arg;
-	double over[3][TRIALS], ratio[3][TRIALS], least; /* by enum bench_core */
+	double over[3][TRIALS], ratio[3][TRIALS], least; /* indexed by enum bench_core */
 	size_t count[3] = {0};
 
 	bench_pin(j->cpu);

@@ -19,7 +19,7 @@ struct awaited_handle {
 
 struct awaited {
 	struct spill rows;
-	struct spill records; /* of events, with the waits for them */
+	struct spill records; /* records of events, with the waits for them */
 	uint64_t record_count;
 	bool any; /* true if a wait was added; otherwise no search is needed */
 };

@@ -22,7 +22,7 @@ enum filter_node_type {
 
 enum filter_comparison { CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE, CMP_MATCH, CMP_NO_MATCH };
 
-/* By enum filter_field, NULL-ended. */
+/* Indexed by enum filter_field, NULL-ended. */
 extern const char *const filter_field_names[];
 
 enum filter_decided { UNDECIDED = 0, DECIDED_FALSE, DECIDED_TRUE };
@@ -67,7 +67,7 @@ struct filter {
 	struct filter_node *root;
 	struct filter_occurrence *occurrences;
 	uint32_t occurrence_count;
-	uint64_t origin_ns, end_ns; /* of the capture */
+	uint64_t origin_ns, end_ns; /* the capture's */
 	bool is_one_process;        /* true if there is only one to look at */
 	filter_texts_fn *texts;
 	void *data;

@@ -15,7 +15,7 @@ struct losses {
 	uint32_t missing, failed; /* events: uncounted records; tools that failed */
 	uint32_t untraced;        /* programs that were not traced */
 	bool open, damaged;       /* true if a file has no end; if parts cannot be read */
-	const char *missing_text; /* of the first such event; owned in the capture */
+	const char *missing_text; /* of the first such event; the capture owns it */
 };
 
 enum { LOSSES_HEADLINE = 128 };

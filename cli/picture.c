@@ -44,7 +44,7 @@ struct painter {
 	bool any, second;
 	struct picture_finder pauses;
 	struct gt_memory_use memory;
-	uint32_t memory_row; /* of its first track */
+	uint32_t memory_row; /* row of its first track */
 	struct ui_progress progress;
 };
 
@@ -210,7 +210,7 @@ static int survey_call(struct painter *x, const struct gt_item *item)
 	if (!t)
 		return -ENOMEM;
 	if (gt_mark_of(item->op) != GT_MARK_NONE) {
-		/* for complete calls; the end of others belongs to another call */
+		/* a range that is one call ends here; other ranges end in another call */
 		note_time(x, item->start_ns, item->end_ns);
 		return 0;
 	}

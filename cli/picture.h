@@ -63,9 +63,9 @@ struct picture_row {
 	enum picture_kind kind;
 	char *group, *label; /* "device 0: NVIDIA H100", "queue 2"; "train (pid 7)", "main 7" */
 	uint32_t device;     /* UINT32_MAX: none, or not known */
-	uint32_t process, ordinal; /* of threads, and of their ranges */
+	uint32_t process, ordinal; /* for threads and their ranges */
 	unsigned depth;            /* of ranges */
-	uint64_t order;            /* in the picture */
+	uint64_t order;            /* position in the picture */
 	uint64_t count;            /* activities, or calls */
 	uint64_t busy_ns, wait_ns;
 	uint64_t *busy, *wait; /* per bin; wait: for threads */

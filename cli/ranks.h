@@ -14,15 +14,15 @@
 
 enum {
 	RANKS_PAIRS_MOST = 2048,      /* up to this many ranks, pairs of ranks are kept */
-	RANKS_PARTS_MOST = 48u << 20, /* of collective calls: 1.5 GiB */
+	RANKS_PARTS_MOST = 48u << 20, /* parts of collective calls: 1.5 GiB */
 };
 
 struct ranks_row {
 	uint32_t rank, host; /* host: name */
 	uint32_t processes;
 	uint64_t start_ns, end_ns; /* of its processes, as far as known */
-	uint64_t call_ns;          /* in outermost calls */
-	uint64_t collective_ns;    /* in collective calls */
+	uint64_t call_ns;          /* time in outermost calls */
+	uint64_t collective_ns;    /* time in collective calls */
 	uint64_t collectives;
 	uint64_t compared;        /* collective calls for which waits are known */
 	uint64_t wait_ns;         /* in those calls */
@@ -33,8 +33,8 @@ struct ranks_row {
 	uint64_t messages;        /* messages that it waited for or sent, and that were compared */
 	uint64_t steps;           /* ranges of the program whose names begin with "step" */
 	uint64_t work;
-	uint64_t kernels, kernel_ns; /* of collectives, on devices */
-	struct timeline busy;        /* all its devices together */
+	uint64_t kernels, kernel_ns; /* kernels of collectives, on devices */
+	struct timeline busy;        /* of all its devices together */
 };
 
 struct ranks_pair {

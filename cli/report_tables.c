@@ -226,7 +226,7 @@ static void make_operators(struct grid *g, const struct summary *s)
 	for (uint32_t i = 0; o->work && i < o->count; i++) {
 		const struct operators_row *row = &o->rows[i];
 		const bool inside = row->name != LOOKUP_NONE;
-		/* otherwise the filter selects activities, not their ranges */
+		/* a range without a count does not match the filter, only its activities do */
 		const bool counted = inside && row->count;
 		struct grid_cell *cell;
 
@@ -495,7 +495,7 @@ static void make_idle(struct grid *g, const struct summary *s)
 	show_tracks(g, s);
 }
 
-/* Put the cause of a device's gap; with --by, the gap may be another one. */
+/* Put the cause of a device's gap. A gap that --by splits off is another one: @gap is NULL. */
 static struct grid_cell *put_gap_cause(struct grid_cell *cell, struct grid *g,
 				       const struct summary *s, const struct idle_gap *gap)
 {

@@ -30,7 +30,7 @@ enum {
 	ROOM_MOST = 200,
 	LABEL_ROOM = 16,
 	BAR_AT = 2 + LABEL_ROOM + 6, /* indent, label, " 100% " */
-	ROWS_MOST = 24,              /* queues, and threads */
+	ROWS_MOST = 24,              /* of queues, and of threads */
 	RANGE_ROWS_SHOWN = 3,
 	RANGES_MOST = 1 << 14,
 	GLYPH_BYTES = 8,

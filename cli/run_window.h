@@ -18,8 +18,8 @@ enum run_window_option {
 	RUN_TO,
 };
 
-/* Parse "USR1", "SIGUSR1", "10", "RTMIN+3": a signal that `gputap run` can take. Return as
- * below. */
+/* Parse "USR1", "SIGUSR1", "10", "RTMIN+3": a signal that `gputap run` can take. Return
+ * GT_EXIT_OK, or ui_fail()'s result. */
 int run_signal(const char *option, const char *value, int *out);
 /* Take one option. Return GT_EXIT_OK, or ui_fail()'s result. */
 int run_window_option(struct gt_window_options *w, enum run_window_option option,

@@ -61,7 +61,7 @@ struct summary_group {
 	uint64_t count, failed, refused, bytes;
 	uint64_t timed_bytes;    /* of those with known times: for rates */
 	uint64_t inner_ns;       /* of calls inside these calls */
-	struct stages_wait wait; /* of those that wait */
+	struct stages_wait wait; /* for calls that wait */
 };
 
 struct summary_groups {

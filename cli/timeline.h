@@ -43,7 +43,7 @@ struct timeline {
 	/* results, after timeline_finish() */
 	uint64_t first_ns, last_ns, busy_ns;
 	uint64_t unrecorded_ns; /* neither busy nor idle, as nothing was recorded */
-	uint64_t starved_ns;    /* of all gaps together */
+	uint64_t starved_ns;    /* sum over all gaps */
 	struct histogram gaps;
 	struct timeline_gap largest[TIMELINE_GAPS]; /* the longest idle first */
 	unsigned largest_count;
@@ -61,7 +61,7 @@ struct timeline {
 	size_t span_count, span_room, pending_count, pending_room;
 	struct spill runs;                /* spans over the limit */
 	bool any, finished_any, disorder; /* disorder: true if pending is not sorted */
-	uint64_t end_ns;                  /* of the span that was finished last */
+	uint64_t end_ns;                  /* end of the span that was finished last */
 	uint32_t end_name;
 };
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct top_session {
-	char path[PATH_MAX];        /* of the capture */
+	char path[PATH_MAX];        /* the capture's */
 	char folder[PATH_MAX];      /* "": not reachable */
 	unsigned looks;             /* attempts to find it, without success */
 	int collector;              /* its pidfd; -1: not known */

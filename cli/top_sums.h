@@ -52,7 +52,7 @@ struct top_sums {
 	uint64_t work, all_work, call_count, all_call_count;
 	uint64_t dropped; /* so far, from the capture's counts */
 	char *command;
-	uint32_t processes, ended; /* of the session */
+	uint32_t processes, ended; /* the session's */
 };
 
 /* Begin a new interval. */

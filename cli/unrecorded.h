@@ -9,7 +9,7 @@
  *   between   before a session's first activity on the device, or after its last: for several
  *             captures
  *
- *   unrecorded_note()   each activity -> the processes' activities on devices, from when to when
+ *   unrecorded_note()   each activity      -> the processes' activities on devices: from, to
  *   unrecorded_make()   device, processes  -> spans in order, disjoint */
 #ifndef GPUTAP_CLI_UNRECORDED_H
 #define GPUTAP_CLI_UNRECORDED_H

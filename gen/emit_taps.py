@@ -107,8 +107,8 @@ PLAIN = """
 	{result}real({call});
 	uint64_t end = gt_ticks();{leave}
 """
-# The wrap gets the tap, but not the call: if the call is not recorded, the tap returns the wrap's
-# result.
+# The wrap gets the tap, but not the call: if the call is not recorded, the tap ends with a call of
+# the wrap.
 DIRECT = """
 	struct gt_thread *t = gt_tap_services(tap) & GT_SERVICE_STREAM ? {thread} : NULL;{local}
 	if (gt_unlikely(!t))

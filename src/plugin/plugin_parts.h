@@ -103,13 +103,13 @@ struct gt_plugin_reader {
 	struct gt_plugin_buffer *reading;
 	const pu1ActivityRecord *record; /* last one read in it */
 	_Atomic uint64_t counts[GPUTAP_PLUGIN_COUNT_COUNT];
-	char *name, *lines; /* of a stream's last record */
+	char *name, *lines; /* texts of a stream's last record */
 };
 
 /* Two moments of a session at which a clock and CLOCK_REALTIME were read together. */
 struct gt_plugin_scale {
 	uint64_t clock, real, width_ns; /* at the first moment */
-	uint64_t rate;                  /* ns a tick, in 2^-48 */
+	uint64_t rate;                  /* ns per tick, in units of 2^-48 */
 	bool known;
 };
 

@@ -157,7 +157,7 @@ class session final : public lk::IActivityProfilerSession
 	}
 	std::unique_ptr<lk::DeviceInfo> getDeviceInfo() override
 	{
-		// only one row: without any, Kineto adds "GPU 0" to "GPU 15"
+		// one row only; with none, Kineto adds "GPU 0" to "GPU 15", for other GPUs
 		return first_row() ? std::make_unique<lk::DeviceInfo>(device_row(*first_row()))
 				   : nullptr;
 	}
