@@ -76,8 +76,7 @@ static void *run(void *arg)
 	size_t count[3] = {0}; /* indexed by enum bench_core */
 
 	bench_pin(j->cpu);
-	for (int i = 0; i < TRIALS; i++) { /* short trials, so that work of the core's other thread
-					    * hits few of them */
+	for (int i = 0; i < TRIALS; i++) { /* short: the other hardware thread disturbs few */
 		double before = bench_busy(), beside = floor_trial(floor_rings[j->cpu]),
 		       mine = buffer_trial();
 		enum bench_core kind = bench_alone(before, bench_busy(), least);

@@ -271,8 +271,7 @@ int main(int argc, char **argv)
 	buffer = malloc(BUFFER_BYTES);
 	if (!buffer)
 		return 1;
-	memset(buffer, 1, BUFFER_BYTES); /* not 0: that would become calloc(), which touches no
-					  * pages */
+	memset(buffer, 1, BUFFER_BYTES); /* not 0, which calloc() would not touch */
 	snprintf(path, sizeof path, "%s/capture_rate.%d.gputap", folder, (int)getpid());
 	for (i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		measure(&kinds[i], path, buffer, millions);

@@ -196,8 +196,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < count; i++)
 		seconds += 1 / measure(isa, kernels[i].name, argc > 2 ? atoi(argv[2]) : 10,
 				       kernels[i].copied);
-	bench_print("isa", count / seconds / 1e6, "M/s"); /* the same number of instructions of
-							   * each */
+	bench_print("isa", count / seconds / 1e6, "M/s"); /* as many instructions of each */
 	soft_isa_destroy(isa);
 	return 0;
 }

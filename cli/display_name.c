@@ -224,7 +224,7 @@ static char *drop_arguments(char *text)
 	return out;
 }
 
-/* Cut to @width columns, and keep the start and the end. Only ASCII letters are cut apart. */
+/* Cut to @width columns, and keep the start and the end. Never cuts inside a UTF-8 character. */
 static void cut_middle(char *text, unsigned width)
 {
 	size_t length = strlen(text), head = (width - 3) * 2 / 3, tail = width - 3 - head;

@@ -41,7 +41,7 @@ struct doctor {
 
 struct doctor_trial {
 	/* Add findings after those on the runtime's libraries. Return whether there is a device to
-	 * compute on; missing libraries are handled in the caller. */
+	 * compute on; the caller handles missing libraries. */
 	enum doctor_verdict (*look)(struct doctor *d);
 	/* Describe the runtime in a few ms, without loading anything: "OpenCL with 2 drivers", or
 	 * "" for nothing. NULL: print its name if its library exists. */

@@ -301,8 +301,7 @@ static int export_chosen(const struct export_request *request, const struct gt_e
 	inputs_print_notes(capture);
 	exit_code = s->filter ? write_some(capture, request, exporter, s)
 			      : write_out(capture, request, exporter);
-	export_note_health(capture); /* afterwards: some damage is found only when records are
-				      * read */
+	export_note_health(capture); /* after reading, which finds some damage */
 	if (!exit_code && (in.left_out || !gt_capture_is_whole(gt_capture_health(capture))))
 		exit_code = GT_EXIT_FAILURE; /* reported above */
 	gt_capture_close(capture);

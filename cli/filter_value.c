@@ -40,8 +40,7 @@ bool filter_parse_number(enum filter_unit unit, const char *text, size_t bytes, 
 		return false;
 	while (isspace((unsigned char)*end))
 		end++;
-	if (unit == FILTER_UNIT_TIME && !*end && value > 0) /* unit unknown: --delay takes
-							     * seconds */
+	if (unit == FILTER_UNIT_TIME && !*end && value > 0) /* --delay takes seconds instead */
 		return false;
 	for (; u->name; u++)
 		if (!strcasecmp(u->name, end)) {

@@ -98,7 +98,7 @@ enum { IDLE_ALWAYS = -1, IDLE_NEVER = -2 };
 
 /* Zero-initialised, except for fields that the caller sets, is empty. */
 struct idle {
-	/* set in the caller before the first record */
+	/* the caller sets these before the first record */
 	const struct gt_capture *capture;
 	struct texts *names;
 	gt_idle_part_fn
@@ -121,8 +121,7 @@ struct idle {
 	struct spill work, ranges, gaps;
 	struct idle_origin *origins;
 	uint32_t origin_count, origin_room, last_origin;
-	struct idle_held *held; /* calls that may block a queue until other activities end; NULL:
-				 * none may */
+	struct idle_held *held; /* calls that may block a queue; NULL: none may */
 	/* by domain and number: properties of an operation's calls */
 	struct idle_operation *operations[GT_DOMAIN_COUNT];
 	uint32_t operation_counts[GT_DOMAIN_COUNT];

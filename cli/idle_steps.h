@@ -61,8 +61,7 @@ struct idle_open {
 	struct idle_gap *largest;   /* NULL: not one of them */
 	struct idle_kept kept;
 	uint32_t detail_row;
-	bool is_told; /* true if its parts go to more than the sums, and so only after they stop
-		       * growing */
+	bool is_told; /* true if more than the sums needs its parts, when they stop growing */
 	bool is_seen; /* true if the call that submits the activity was seen */
 	bool copies;  /* a property of that call */
 };

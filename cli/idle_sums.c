@@ -198,8 +198,7 @@ static const struct unrecorded_list *find_paused(struct idle *s, uint32_t proces
 
 void idle_fini_paused(struct idle *s)
 {
-	for (size_t p = 0; p < s->paused_count; p++) /* look it up now, as the capture may be closed
-						      * later */
+	for (size_t p = 0; p < s->paused_count; p++) /* as the capture may be closed later */
 		unrecorded_list_fini(&s->paused[p]);
 	free(s->paused);
 }

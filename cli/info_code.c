@@ -217,8 +217,7 @@ void info_code_objects(struct grid *g, const struct info_code *code)
 struct kernel_row {
 	const struct gt_object_info *first;
 	uint64_t dispatches, symbols;
-	uint64_t begin_ns, end_ns; /* of the first and of the last one; end 0: it was not
-				    * unloaded */
+	uint64_t begin_ns, end_ns; /* of the first and the last one; end 0: none */
 };
 
 struct kernel_rows {

@@ -22,8 +22,7 @@ void dispatches_fini(struct dispatches *d);
 /* Input of the tables. Times are relative to the start of the capture's first session. */
 struct info_code {
 	const struct gt_capture *capture;    /* NULL: no rows */
-	const struct dispatches *dispatches; /* NULL: not counted, so the tables have no such
-					      * columns */
+	const struct dispatches *dispatches; /* NULL: not counted or shown */
 	bool mangled;                        /* true: names of kernels as recorded */
 };
 

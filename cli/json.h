@@ -17,8 +17,7 @@ struct json {
 /* @key: NULL in an array and for the outermost value. */
 void json_object(struct json *j, const char *key);
 void json_array(struct json *j, const char *key);
-void json_close(struct json *j); /* closes the newest open one; closing the outermost ends the
-				  * line */
+void json_close(struct json *j); /* close the newest; the outermost ends the line */
 void json_string(struct json *j, const char *key, const char *value); /* NULL: null */
 void json_count(struct json *j, const char *key, uint64_t value);
 void json_integer(struct json *j, const char *key, int64_t value);

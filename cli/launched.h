@@ -22,7 +22,7 @@ struct launched_row {
 
 /* Zero-initialised is empty. */
 struct launched {
-	bool wanted;   /* set in the caller before the first record; if false, nothing is kept */
+	bool wanted;   /* the caller sets it before the first record; false: keep nothing */
 	size_t frames; /* lines of a stack in text; 0: all */
 	struct gt_call_stacks *calls;
 	struct launched_row *rows;

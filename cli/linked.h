@@ -23,8 +23,7 @@ struct linked {
 	uint32_t count, room;
 	uint32_t last[2]; /* page + 1 of the last call, of the last activity; 0: none */
 	struct idmap by_hash;
-	struct idmap more; /* page and id -> number of further activities that wait for their
-			    * call */
+	struct idmap more; /* page and id -> further activities that wait for their call */
 	uint64_t work;     /* activities whose call's record was seen so far */
 	uint64_t lost;     /* activities whose call is known but not seen so far */
 };

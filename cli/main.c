@@ -131,8 +131,7 @@ int main(int argc, char **argv)
 	const struct gt_command *command;
 
 	survive_file_limit();
-	setlocale(LC_CTYPE, ""); /* names may contain any character; numbers keep the decimal
-				  * point */
+	setlocale(LC_CTYPE, ""); /* for any character in names; numbers keep the point */
 	if (argc < 2) {
 		print_all_help();
 		return GT_EXIT_USAGE;

@@ -22,9 +22,9 @@ struct operators_row {
 
 /* Zero-initialised is empty. */
 struct operators {
-	/* set in the caller if ranges do not exist: then sorting is not needed */
+	/* the caller sets it if ranges do not exist: then sorting is not needed */
 	bool no_ranges;
-	/* set in the caller, may be NULL: called for each GPU activity in a range, in order of
+	/* the caller's, may be NULL: called for each GPU activity in a range, in order of
 	 * threads and calls, with the name of the innermost one */
 	void (*each)(void *data, uint32_t name, uint64_t duration_ns);
 	void *each_data;

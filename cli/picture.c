@@ -135,7 +135,7 @@ static struct source *get_source(struct painter *x, unsigned what, uint32_t numb
 	return &x->sources[x->source_count++];
 }
 
-/* Return NULL if memory ran out, with a cause. */
+/* Return a thread's source; NULL if memory ran out, with a cause. */
 static struct source *get_thread(struct painter *x, uint32_t process, uint32_t ordinal)
 {
 	struct gt_view_thread *t = gt_view_thread(&x->view, process, ordinal);

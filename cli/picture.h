@@ -80,7 +80,7 @@ struct picture_row {
 };
 
 struct picture {
-	/* set in the caller */
+	/* the caller sets these */
 	size_t bins, rows_most, slices_most, ranges_most;
 	bool mangled, memory;
 	/* results */

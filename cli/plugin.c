@@ -270,7 +270,7 @@ static int report(const struct check *c)
 	return counts[BROKEN] ? GT_EXIT_FAILURE : GT_EXIT_OK;
 }
 
-/* Load the plug-in in the first trial, which ends early if loading fails. Return true if it did. */
+/* Return true if the trial that loads the plug-in could not continue and ended early. */
 static bool stop_at_loading(struct check *c)
 {
 	int first = 1;

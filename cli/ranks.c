@@ -130,7 +130,7 @@ void ranks_add_range(struct ranks *r, uint32_t process, const char *name)
 		row->steps++;
 }
 
-/* One call, made together on all members. */
+/* One collective call that all members made together. */
 struct one_call {
 	struct ranks *r;
 	const struct gt_collective_match *match;

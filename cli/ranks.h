@@ -26,8 +26,7 @@ struct ranks_row {
 	uint64_t collectives;
 	uint64_t compared;        /* collective calls for which waits are known */
 	uint64_t wait_ns;         /* in those calls */
-	uint64_t caused_ns, last; /* total time that others waited for it, and the number of such
-				   * calls */
+	uint64_t caused_ns, last; /* total time that others waited for it; number of such calls */
 	uint64_t device_wait_ns;  /* part of wait_ns: its devices waited, in kernels */
 	uint64_t message_wait_ns; /* part of it: for messages */
 	uint64_t messages;        /* messages that it waited for or sent, and that were compared */
@@ -53,7 +52,7 @@ struct ranks {
 	uint8_t *kinds; /* by number of a kernel's name: 0 not known yet, 1 no, 2 a collective's */
 	uint32_t kind_room;
 	struct gt_collectives collectives;
-	/* set in the caller */
+	/* the caller sets these */
 	const struct gt_capture *capture;
 	struct timeline_pool *pool; /* must outlive it */
 	bool is_slice;              /* true if earlier calls are not read */

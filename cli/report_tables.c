@@ -128,7 +128,7 @@ static void show_waits(struct grid *g, const struct summary *s)
 	show_always(g, "runtime_ns");
 }
 
-/* Show queues even if all rows have the same. */
+/* Show queues, if requested, even if all rows have the same one. */
 static void show_tracks(struct grid *g, const struct summary *s)
 {
 	if (s->track_keys & SUMMARY_QUEUE)

@@ -29,8 +29,7 @@ enum {
 	ANSWER_SECONDS = 5,
 	OTHERS_SECONDS = 1,   /* for another user's session, asked as root */
 	EXCHANGES_MOST = 256, /* in parallel */
-	AGAIN_MS = 20,        /* until the next attempt to connect to a session with a full
-			       * backlog */
+	AGAIN_MS = 20,        /* until the next attempt to connect to a busy session */
 };
 
 /* Answers ------------------------------------------------------------------------- */

@@ -13,8 +13,7 @@
 struct soft_variable {
 	int option;
 	const char *variable, *value;
-	bool is_file; /* made absolute, as the program may change its folder before it reads the
-		       * variable */
+	bool is_file; /* made absolute, as the program may change its folder first */
 };
 
 struct soft_accelerator {

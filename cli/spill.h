@@ -27,7 +27,7 @@ struct spill_file {
 
 /* Zero-initialised, except for fields that the caller sets, is empty. */
 struct spill {
-	/* set in the caller */
+	/* the caller sets these */
 	struct spill_file *shared; /* the caller's, valid until after spill_fini(); NULL: `own` */
 	size_t row_bytes;          /* a multiple of 8; all bytes are written */
 	int (*compare)(const void *a, const void *b);

@@ -332,8 +332,7 @@ static uint64_t busy_by(const struct device *d, uint64_t time)
 	size_t low = d->count, high = d->count;
 	const struct span *s;
 
-	for (size_t step = 1; low && d->spans[low - 1].start >= time; step *= 2) { /* usually near
-										    * the end */
+	for (size_t step = 1; low && d->spans[low - 1].start >= time; step *= 2) { /* mostly late */
 		high = low - 1;
 		low = low > step ? low - step : 0;
 	}
@@ -529,8 +528,7 @@ static void split_copy(const struct seen_work *w, const struct join *call,
 		wait.moving_ns = w->moved - late;
 		wait.earlier_ns = w->earlier;
 		wait.runtime_ns = length - wait.moving_ns - wait.earlier_ns;
-		if (origin->dependent) { /* before the copy began, the call may have waited for
-					  * anything */
+		if (origin->dependent) { /* it may have waited for anything before */
 			wait.unknown_ns = w->moves_from - call->start - w->earlier;
 			wait.runtime_ns -= wait.unknown_ns;
 		}

@@ -86,8 +86,8 @@ struct change {
 	const char *command, *help, *done, *already;
 };
 
-/* Wait until every process has followed; a stopped process never does. @behind: number of those
- * that have not. Return the number of those that have not in the end. */
+/* Wait until every process has followed; a process stopped with SIGSTOP never does. @behind: number
+ * of those that have not. Return the number of those that have not in the end. */
 static uint64_t wait_for_all(const struct session_found *s, uint64_t behind)
 {
 	const struct timespec nap = {0, 2000000};

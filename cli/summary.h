@@ -149,8 +149,7 @@ struct summary_file { /* a session: merged files contain several */
 	uint64_t start_ns, end_ns, realtime_ns;
 	uint64_t records;
 	uint32_t processes, threads;
-	bool is_cut;               /* part of another capture: its last record is not the session's
-				    * last */
+	bool is_cut;               /* part of a capture: without its last record */
 	uint32_t untraced;         /* number of these processes */
 	const char *untraced_text; /* names and reasons: cli/untraced.h */
 	const char *recorded_text; /* pauses: cli/recorded_text.h; else "" */
@@ -172,10 +171,9 @@ struct summary_observer {
 };
 
 struct summary {
-	/* set in the caller before the first file */
+	/* the caller sets these before the first file */
 	unsigned keys[SUMMARY_CLASS_COUNT]; /* bits such as SUMMARY_NAME */
-	unsigned track_keys;                /* the same for devices, in addition to the device
-					     * itself */
+	unsigned track_keys;                /* the same for devices, besides the device */
 	unsigned place_keys;                /* for all: SUMMARY_RANK, SUMMARY_HOST */
 	struct filter *filter;              /* NULL: all */
 	bool progress;
@@ -196,8 +194,7 @@ struct summary {
 	struct stages stages;
 	struct unrecorded unrecorded;
 	struct unrecorded_list *unrecorded_lists; /* NULL: everything was recorded */
-	struct idle idle;                         /* gaps that matching activities ended, by
-						   * track_keys */
+	struct idle idle;                         /* of matching activities, by track_keys */
 	struct stages_wait wait;                  /* of all calls that wait */
 	struct summary_process *processes;
 	struct summary_thread *threads;

@@ -35,8 +35,7 @@ struct summary_entry {
 	uint32_t scope, category;    /* for a range */
 	enum gt_operation_kind kind; /* for a call */
 	uint64_t duration_ns;
-	uint64_t at_ns; /* its start; for an activity without times its call's start; 0: not
-			 * known */
+	uint64_t at_ns; /* its start; without times, its call's start; 0: not known */
 	int32_t status;
 	bool timed, failed;
 	bool refused; /* not a failure: the runtime refused something that the program only tried */

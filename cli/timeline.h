@@ -28,8 +28,7 @@ struct timeline_span {
 struct timeline_gap {
 	uint64_t start, end;
 	uint64_t idle_ns;    /* its length without time that was not recorded */
-	uint64_t starved_ns; /* the part in which the activity that ended the gap was not yet
-			      * queued */
+	uint64_t starved_ns; /* part in which the activity that ended it was not yet queued */
 	uint32_t before, after;
 };
 
@@ -47,14 +46,12 @@ struct timeline {
 	struct histogram gaps;
 	struct timeline_gap largest[TIMELINE_GAPS]; /* the longest idle first */
 	unsigned largest_count;
-	/* set in the caller: called for each span in timeline_finish(), the first one first; may be
+	/* the caller's: called for each span in timeline_finish(), the first one first; may be
 	 * NULL */
 	void (*each)(void *data, uint64_t start_ns, uint64_t end_ns);
 	void *each_data;
-	const struct unrecorded_list *unrecorded; /* set before timeline_finish(); NULL: everything
-						   * was recorded */
-	struct timeline_pool *pool;               /* set in the caller; must outlive it; NULL:
-						   * none */
+	const struct unrecorded_list *unrecorded; /* set before timeline_finish(); NULL: none */
+	struct timeline_pool *pool;               /* the caller's; must outlive it; NULL: none */
 	/* work */
 	size_t spans_most; /* 0: the default */
 	struct timeline_span *spans, *pending;

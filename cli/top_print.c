@@ -177,7 +177,7 @@ static void print_state(const struct top_view *v, FILE *out)
 	bool paused = !strcmp(v->state, "paused");
 
 	fprintf(out, "\n%s%s%s", paused ? c->yellow : c->green, v->state, c->reset);
-	if (paused) /* the reason for `paused` is an option */
+	if (paused) /* `paused` is shown as its option */
 		fprintf(out, " (by %s)",
 			strcmp(v->session->why, "paused") ? v->session->why : "--paused");
 	if (paused && v->session->starts_in_ns)

@@ -74,7 +74,7 @@ static void find_late(struct top_session *s)
 	session_list_fini(&list);
 }
 
-/* Ask the session. Return true if there is an answer. Errors are printed if @says. */
+/* Ask the session. Return true if there is an answer. Errors are noted in `said` if @says. */
 static bool ask(struct top_session *s, const char *request, struct session_answer *out, bool says)
 {
 	int status = *s->folder ? session_ask(s->folder, request, out) : -1;

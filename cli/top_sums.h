@@ -37,7 +37,7 @@ struct top_device {
 };
 
 struct top_sums {
-	uint64_t begin_ns; /* set in the caller: activities count as busy from then on */
+	uint64_t begin_ns; /* the caller sets it: activities count as busy from then on */
 	struct texts names;
 	struct idmap kernel_names; /* of names, by process and string */
 	/* kernels whose names are not in the file yet: `name` is the string, with its process */

@@ -20,7 +20,7 @@ struct trigger {
 	char pid[16];
 };
 
-/* Return a process's number and its program's names. */
+/* Return the texts of a number; a process has its number and its program's names. */
 static unsigned give_texts(void *data, enum filter_field field, uint32_t number, const char **texts)
 {
 	const struct trigger *t = data;

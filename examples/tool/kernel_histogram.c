@@ -69,7 +69,7 @@ static int start(void *user)
 	return rc ? rc : gputap_context_start(context);
 }
 
-/* Print from the shortest to the longest, with empty lines for gaps. */
+/* Print from the shortest to the longest, including empty classes, so that gaps show. */
 static void show(const struct kernel *k)
 {
 	int first = 0, last = POWERS - 1;

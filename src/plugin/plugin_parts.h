@@ -87,9 +87,9 @@ struct gt_plugin_buffers {
 	struct gt_plugin_buffer *out; /* that the plug-in holds */
 };
 
-/* A reader of a plug-in's records. A session's records are on CLOCK_REALTIME, and their texts stay.
- * A stream's records are on the clock that the plug-in names, and their texts are valid until the
- * next record. */
+/* A reader of a plug-in's records. A session's records are on CLOCK_REALTIME, and their texts are
+ * kept. A stream's records are on the clock that the plug-in names, and their texts are valid until
+ * the next record. */
 struct gt_plugin_reader {
 	enum gt_plugin_who who;
 	struct gt_plugin_buffer *first, **last; /* completed, unread; buffers.lock */

@@ -169,7 +169,7 @@ at::Tensor copy_from(const at::Tensor &from, const at::Tensor &to, bool non_bloc
 		else
 			copy_host(source, to, non_blocking);
 	} else if (is_here(to)) {
-		// convert on the source's side if that is this device, else here
+		// the host converts if the source is there, otherwise this device
 		const auto type = is_here(source) ? source.scalar_type() : to.scalar_type();
 		const at::Tensor dense = source.to(type).contiguous();
 		const at::Tensor landed = at::empty(to.sizes(), to.options().dtype(type));
