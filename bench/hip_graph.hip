@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* hip_graph KEY NODES COUNT [CPU]: launches a graph of NODES empty kernels, one after the other,
- * COUNT times, and waits for each launch. Prints the median ns of a launch as the submitting
- * thread sees it, those of them that it had a CPU, and until it is done, and what gputap's
- * helper and collector had a CPU for it; the first three also of each block of launches
- * ("KEY_block LAUNCH CPU ALL"), which are made in turns with other processes (hip_measure.h).
- * The submitting thread alone goes to @CPU. */
+/* hip_graph KEY NODES COUNT [CPU]: launch a graph of NODES empty kernels, one after the other,
+ * COUNT times, and wait for each launch. Prints the median ns of a launch in the submitting thread,
+ * that thread's CPU time of it, the ns until it is done, and the CPU time of gputap's helper and
+ * collector; the first three also for each block of launches ("KEY_block LAUNCH CPU ALL"). Blocks
+ * are interleaved with those of other processes (hip_measure.h). Only the submitting thread is
+ * bound to @CPU. */
 #include "hip_measure.h"
 
 #include <hip/hip_runtime.h>

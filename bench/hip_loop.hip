@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* hip_loop KEY COUNT [CPU]: launch-bound: an empty kernel COUNT times on one stream, waited for
- * every 64 launches. Prints the ns of a launch as the submitting thread sees it, those of them
- * that it had a CPU, of all together, and those that gputap's threads and its collector, our
- * parent, had a CPU; the first three also of each block ("KEY_block LAUNCH CPU ALL"), which are
- * run in turns with other processes (hip_measure.h). The submitting thread alone goes to @CPU,
- * when the runtime has made its threads. */
+/* hip_loop KEY COUNT [CPU]: launch-bound: launch an empty kernel COUNT times on one stream, and
+ * wait after every 64 launches. Prints the ns of a launch in the submitting thread, that thread's
+ * CPU time of it, the ns of a launch including the waits, and the CPU time of gputap's threads and
+ * of its collector, our parent; the first three also for each block ("KEY_block LAUNCH CPU ALL").
+ * Blocks are interleaved with those of other processes (hip_measure.h). Only the submitting thread
+ * is bound to @CPU, after the runtime has made its threads. */
 #include "hip_measure.h"
 
 #include <hip/hip_runtime.h>
@@ -19,7 +19,7 @@ struct times {
 	uint64_t launching, working, all;
 };
 
-/* So many launches, waited for every BATCH. */
+/* Launch @batches times BATCH kernels, and wait after each batch. */
 static bool run(uint64_t batches, hipStream_t stream, times &t)
 {
 	for (uint64_t i = 0; i < batches; i++) {
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 		times block = {};
 
 		turn.take();
-		/* another process had these caches */
+		/* warm up: another process had these caches */
 		if ((blocks && !run(2, stream, cold)) || !run(now, stream, block))
 			return 1;
 		turn.pass();

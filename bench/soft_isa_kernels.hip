@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels that bench/soft_isa.c interprets. All get (in, in2, out, n). */
+/* Kernels that bench/soft_isa.c interprets. All take (in, in2, out, n). */
 #include <hip/hip_runtime.h>
 
 #define INDEX (blockIdx.x * blockDim.x + threadIdx.x)
@@ -13,7 +13,7 @@ __global__ void add(const float *a, const float *b, float *c, int n)
 		c[i] = a[i] + b[i];
 }
 
-/* Arithmetic only: what the lane loops give. */
+/* Arithmetic only: the throughput of the lane loops. */
 __global__ void polynomial(const float *a, const float *b, float *c, int n)
 {
 	int i = INDEX;
@@ -38,7 +38,7 @@ __global__ void hash(const unsigned *a, const unsigned *b, unsigned *c, int n)
 	c[i] = h;
 }
 
-/* Sums of workgroups by way of LDS. */
+/* Sums of workgroups, through LDS. */
 __global__ void reduce(const float *a, const float *, float *c, int)
 {
 	__shared__ float part[256];

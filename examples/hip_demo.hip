@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A plucked string, computed with HIP: what `make demo` traces beside examples/demo.c, on a GPU
- * that is software.
+/* A plucked string, computed with HIP: `make demo` traces it along with examples/demo.c, on a
+ * software GPU.
  *
  * First two streams work on halves of a vector, chunk by chunk: copy in, two kernels, copy out.
  * Then one time step of the string (three kernels) is captured into a graph, which is launched
- * 20 times. Ranges of ROCTx say which part is which. What comes out is checked against the
- * host's own computation: exit status 1 if it is another. */
+ * 20 times. ROCTx ranges name the parts. The result is compared with the host's own computation:
+ * exit status 1 if they differ. */
 #include <hip/hip_runtime.h>
 #include <roctx/roctx.h>
 
@@ -70,7 +70,7 @@ static bool near(float a, float b)
 	return fabsf(a - b) <= 1e-4f * (1 + fabsf(b));
 }
 
-/* y = (3x + y)^2, every other chunk in the other stream. */
+/* Compute y = (3x + y)^2, with every other chunk in the other stream. */
 static bool two_streams(hipStream_t streams[2])
 {
 	const size_t bytes = CHUNK * sizeof(float);
@@ -112,7 +112,7 @@ static bool two_streams(hipStream_t streams[2])
 	return good;
 }
 
-/* Return: the energy after the step, as the graph's third kernel adds it up. */
+/* Return the energy after the step, summed as in the graph's third kernel. */
 static double step_on_host(std::vector<float> &at, std::vector<float> &speed)
 {
 	double sum = 0;

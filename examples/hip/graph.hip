@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* graph: what a stream does, captured once and launched ten times. */
+/* graph: capture a stream's activities once and launch them ten times. */
 #include "common.h"
 
 enum { COUNT = 10000, LAUNCHES = 10 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* print: device printf, beside the host's: the same formats, the same text. (No widths and
- * precisions of strings: behind one that is longer or shorter by them HIP 5.2 loses its place
- * among the arguments.) */
+/* print: device printf and the host's, with the same formats and the same text. (No widths and
+ * precisions of strings: if one differs from its string's length, HIP 5.2 loses its place among the
+ * arguments.) */
 #include "common.h"
 
 #define LINES(who)                                                                        \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* streams: copies and kernels of four streams side by side; a fifth waits for all of them by
+/* streams: concurrent copies and kernels of four streams; a fifth waits for all of them with
  * events. */
 #include "common.h"
 

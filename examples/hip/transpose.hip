@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* transpose: a matrix by way of shared memory, timed with events. */
+/* transpose: transpose a matrix through shared memory, timed with events. */
 #include "common.h"
 
 #include <vector>
