@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What all tests share: fixtures, the leak check around each test, C unit tests as items, listed
+"""Shared by all tests: fixtures, the leak check around each test, C unit tests as items, listed
 skips."""
 
 import contextlib
@@ -22,18 +22,19 @@ REPO = pathlib.Path(__file__).resolve().parent.parent
 BUILD = (REPO / os.environ.get("GPUTAP_BUILD", "build")).resolve()
 SHM = pathlib.Path("/dev/shm")
 PR_SET_CHILD_SUBREAPER = 36
-# after which a command is ended: far from what any takes beside much other work
+# time limit of a command: far more than any takes on a busy machine
 HANGS_SECONDS = 600
-ENDING_SECONDS = 120  # .. when it was asked to
-LEAVING_SECONDS = 30  # that a process may take to end behind its test
-# hipcc takes CUDA's nvcc where there is one and no clang++ in PATH, unless it is told
+ENDING_SECONDS = 120  # time to end after a request
+LEAVING_SECONDS = 30  # time that a process may take to end after its test
+# If CUDA's nvcc is installed and no clang++ is in PATH, hipcc uses nvcc unless told otherwise.
 os.environ.update(HIP_PLATFORM="amd", HIP_COMPILER="clang", HIP_RUNTIME="rocclr")
 
 
 # Signals -------------------------------------------------------------------
 
 class Interrupts:
-    """`timeout` ends us: commands in groups of their own would go on, and their sessions stay."""
+    """Turn the SIGTERM of `timeout` into a KeyboardInterrupt, so that commands in their own process
+    groups are ended and their sessions removed."""
     is_held = came = False
 
     def take(self, *_):
@@ -43,7 +44,7 @@ class Interrupts:
 
     @contextlib.contextmanager
     def held(self):
-        """What begins in here is known to its caller before the interrupt is."""
+        """Delay an interrupt until the caller knows the process that it starts in this block."""
         self.is_held = True
         try:
             yield
@@ -57,8 +58,8 @@ interrupts = Interrupts()
 
 
 def pytest_configure():
-    """Started in the background or by nohup, we ignore what programs would ignore too: what is
-    caught is theirs by default again."""
+    """If SIGINT, SIGQUIT or SIGHUP is ignored (as in the background or under nohup), catch it
+    instead: a child inherits an ignored signal, but a caught one is reset to its default."""
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, lambda *_: None)
@@ -90,14 +91,14 @@ def gputap(build):
 
 @pytest.fixture
 def work(tmp_path, monkeypatch):
-    """An empty folder, made the current one for this test."""
+    """Make an empty folder the current one for this test and return it."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @dataclasses.dataclass
 class Result:
-    """How a command ended. `status` is as a shell would show a negative one: -9 is SIGKILL."""
+    """How a command ended. `status` is that of subprocess: -9 after SIGKILL."""
     command: list
     status: int
     out: str
@@ -109,17 +110,19 @@ class Result:
 
 
 def clean_environment():
-    """This process's environment without what would trace or steer the tested programs."""
+    """Return this process's environment without variables that would trace or steer the tested
+    programs."""
     drop = ("GPUTAP_", "LD_", "OPENCL_LAYERS", "OCL_ICD_", "POCL_", "SOFT_", "HSA_", "HIP_",
             "ROCR_", "AMD_", "ZE_", "LZ_", "COLUMNS")
     env = {k: v for k, v in os.environ.items() if not k.startswith(drop)}
-    # as wide as it gets, so that no sentence that a test looks for is broken
+    # wide enough that no sentence that a test looks for is wrapped
     env.update(LC_ALL="C.UTF-8", NO_COLOR="1", COLUMNS="10000")
     return env
 
 
 def end_group(process):
-    """By SIGTERM, so that a gputap among them ends its session; what stays, by SIGKILL."""
+    """Send SIGTERM, so that a gputap in the group ends its session, then SIGKILL to what
+    remains."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         os.killpg(process.pid, number)
         try:
@@ -137,11 +140,11 @@ def run_command(command,
                 cwd=None,
                 stdin=None,
                 text=True):
-    """Run @command in a process group of its own; at the time limit the whole group is ended.
+    """Run @command in its own process group; at the time limit, end the whole group.
 
-    status: the one it must exit with (an int, or None for any). env: added to the clean
-    environment; a value of None takes a variable away. stdin: text or bytes to feed. text=False:
-    out and err are bytes.
+    status: the required exit status (an int, or None for any). env: variables added to the clean
+    environment; a value of None removes one. stdin: text or bytes to feed. text=False: out and err
+    are bytes.
     """
     environment = clean_environment()
     for key, value in (env or {}).items():
@@ -149,7 +152,7 @@ def run_command(command,
         if value is not None:
             environment[key] = str(value)
     command = [str(c) for c in command]
-    shown = [c.encode(errors="backslashreplace").decode() for c in command]  # xdist sends it on
+    shown = [c.encode(errors="backslashreplace").decode() for c in command]  # xdist passes it on
     process = None
     try:
         with interrupts.held():
@@ -173,14 +176,14 @@ def run_command(command,
 
 @pytest.fixture
 def run():
-    """run(command, status=0, timeout=.., env=.., cwd=.., stdin=.., text=True) -> Result(status,
-    out, err)."""
+    """Return run(command, status=0, timeout=.., env=.., cwd=.., stdin=.., text=True) ->
+    Result(status, out, err)."""
     return run_command
 
 
 @pytest.fixture
 def tap(gputap):
-    """tap("report", file, ..) runs the gputap command; keywords as run()'s."""
+    """Return tap("report", file, ...), which runs the gputap command; it takes run()'s keywords."""
     def call(*arguments, **keywords):
         return run_command([gputap, *arguments], **keywords)
     return call
@@ -190,7 +193,7 @@ def tap(gputap):
 
 @pytest.fixture(scope="session")
 def hip_headers():
-    """ROCm's HIP library and headers are installed."""
+    """Require ROCm's HIP library and headers."""
     test = subprocess.run([
         "cc", "-xc", "-w", "-D__HIP_PLATFORM_AMD__", "-include", "hip/hip_runtime_api.h", "-o",
         "/dev/null", "-", "-lamdhip64"
@@ -217,7 +220,7 @@ def softgpu(build):
 def torch_python(repo):
     """A Python that has PyTorch."""
     path = os.environ.get("GPUTAP_TORCH_PYTHON") or repo / ".venv-torch/bin/python"
-    # in the tree's root its folder torch/ is found, where there is no other
+    # in the root of the tree, Python finds the folder torch/ if no other torch is installed
     if subprocess.run([path, "-c", "import torch; torch.__version__"], capture_output=True,
                       check=False
                       ).returncode if os.path.exists(path) else True:
@@ -227,7 +230,7 @@ def torch_python(repo):
 
 @pytest.fixture(scope="session")
 def torch_version(torch_python):
-    """(major, minor, patch) of that PyTorch."""
+    """Return (major, minor, patch) of that PyTorch."""
     text = subprocess.run([torch_python, "-c", "import torch; print(torch.__version__)"],
                           env=clean_environment(), text=True, stdout=subprocess.PIPE,
                           check=True).stdout
@@ -236,7 +239,7 @@ def torch_version(torch_python):
 
 @pytest.fixture(scope="session")
 def torch_package(torch_python, repo, tmp_path_factory):
-    """Environment in which that Python finds gputap's package, built for its torch."""
+    """Return the environment in which that Python finds gputap's package, built for its torch."""
     folder = tmp_path_factory.mktemp("package")
     subprocess.run([
         torch_python, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target",
@@ -270,8 +273,8 @@ def fills(p):
 
 @pytest.fixture
 def torch_case(run, repo, build, torch_python, torch_package, work):
-    """torch_case(script) runs it, in a Python of its own with gputap.torch and an OpenCL device,
-    and gives what it printed as JSON."""
+    """Return torch_case(script), which runs the script in a separate Python with gputap.torch and
+    an OpenCL device and returns the JSON that it prints."""
     def call(script, status=0, **environment):
         text = TORCH_CASE % {"tests": str(repo / "tests")} + textwrap.dedent(script)
         result = run([torch_python, "-c", text], status=status,
@@ -286,7 +289,7 @@ def torch_case(run, repo, build, torch_python, torch_package, work):
 
 @pytest.fixture(scope="session")
 def rocr():
-    """ROCr's version as its library counts it: 5 is ROCm 5.2, 13 is ROCm 6.1, which tells of
+    """Return ROCr's version as its library counts it: 5 is ROCm 5.2; 13 is ROCm 6.1, which reports
     scratch memory."""
     names = subprocess.run(["/sbin/ldconfig", "-p"], text=True, stdout=subprocess.PIPE,
                            check=True).stdout
@@ -336,12 +339,12 @@ def open_descriptors():
         try:
             found[int(name)] = os.readlink(f"/proc/self/fd/{name}")
         except OSError:
-            pass  # the one that listed the folder
+            pass  # the descriptor that listed the folder
     return found
 
 
 def children():
-    """Our children and adopted grandchildren: pid -> state."""
+    """Return our children and adopted grandchildren as pid -> state."""
     found = {}
     for task in os.listdir("/proc/self/task"):
         try:
@@ -358,7 +361,8 @@ def children():
 
 
 def remove_sessions_of_ended_unit_tests():
-    """A unit test's captures lie in a folder that goes with it; a session that it left stays."""
+    """Remove a unit test's session folders in /dev/shm, unless its capture's folder still
+    exists."""
     for folder in SHM.glob("gputap*"):
         try:
             output = pathlib.Path(os.fsdecode((folder / "output").read_bytes()))
@@ -377,27 +381,27 @@ def command_of(pid):
 
 
 def session_folders(under):
-    """Session folders in /dev/shm whose capture is written below @under (tests run side by
-    side)."""
+    """Return session folders in /dev/shm whose capture is written below @under (tests run in
+    parallel)."""
     found = []
     for folder in SHM.glob("gputap*"):
         try:
             if (folder / "output").read_bytes().startswith(os.fsencode(f"{under}/")):
                 found.append(folder)
         except OSError:
-            pass  # not a session folder, or just now removed
+            pass  # not a session folder, or removed meanwhile
     return found
 
 
 @pytest.fixture(autouse=True)
 def no_leaks(request, tmp_path_factory):
-    """A test leaves no descriptor, no process and no session folder behind."""
+    """Check that a test leaves no descriptor, process or session folder."""
     if isinstance(request.node, UnitTest):
         yield
         return
-    # Python may keep databases in there open until it collects garbage
+    # Python may keep databases open until it collects garbage
     mine = tmp_path_factory.getbasetemp()
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # orphans of a test come to us
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # we adopt a test's orphans
     descriptors, before = open_descriptors(), set(children())
     sessions = set(session_folders(mine))
     yield
@@ -415,7 +419,7 @@ def no_leaks(request, tmp_path_factory):
         problems.append(f"process {pid} is still there: {command_of(pid)}")
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
-    while True:  # another thread of pytest's may read a file just now
+    while True:  # another thread of pytest may be reading a file
         more = {number: target for number, target in open_descriptors().items()
                 if number not in descriptors and not target.startswith(f"{mine}/")}
         if not more or time.monotonic() > deadline:
@@ -425,16 +429,16 @@ def no_leaks(request, tmp_path_factory):
         problems.append(f"descriptor {number} is still open: {target}")
     for folder in set(session_folders(mine)) - sessions:
         problems.append(f"session folder is still there: {folder}")
-        shutil.rmtree(folder, ignore_errors=True)  # else other tests meet it
+        shutil.rmtree(folder, ignore_errors=True)  # otherwise later tests would find them
     if problems:
         pytest.fail("; ".join(problems))
 
 
 # C unit tests ---------------------------------------------------------------
 
-# What a sanitizer reports stops the program: else this one goes on, and the test passes. Locals
-# stay on the stack, gcc 13 would put them elsewhere: by where they are we know whether a jump has
-# left a call.
+# A sanitizer's report must stop the program: otherwise it continues, and the test passes. Locals
+# must stay on the real stack, although gcc 13 would put them on a fake one: gputap compares their
+# addresses to find out whether a jump has left a call.
 SANITIZERS_STOP = {
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
     "ASAN_OPTIONS": "detect_stack_use_after_return=0"
@@ -451,7 +455,7 @@ class UnitTest(pytest.Item):
     def __init__(self, *, program, test, **keywords):
         super().__init__(**keywords)
         self.program, self.test = program, test
-        self.add_marker(pytest.mark.timeout(0))  # it has one of its own
+        self.add_marker(pytest.mark.timeout(0))  # it has its own time limit
 
     def runtest(self):
         steered = {
@@ -491,7 +495,7 @@ class UnitFile(pytest.File):
         for kind, folder in builds.items():
             program = folder / "tests" / "unit" / self.path.stem
             if kind and not program.exists():
-                continue  # not meant for this sanitizer
+                continue  # not built for this sanitizer
             if not program.exists():
                 raise self.CollectError(f"{program} is not built: is it in tests/unit/meson.build?")
             names = subprocess.run([program, "--list"],
@@ -546,7 +550,8 @@ def pytest_make_collect_report(collector):
 
 @pytest.fixture
 def strange_libdw(run, work):
-    """strange_libdw(code) makes a libdw.so.1 that does that when it is asked; its environment."""
+    """Return strange_libdw(code), which builds a libdw.so.1 whose functions execute that code, and
+    returns the environment to load it."""
     source = REPO / "src/export/dwarf_lines.c"
     names = re.findall(r"\t?X\([\w *]+, ?\*?(dw\w+),", source.read_text())
     names += ["dwfl_build_id_find_elf", "dwfl_standard_find_debuginfo",

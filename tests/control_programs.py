@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tests/control/program.c on each runtime: how it is built, and what it needs to run."""
+"""Build and run tests/control/program.c on each runtime."""
 import collections
 import contextlib
 import csv
@@ -20,7 +20,7 @@ RUNTIMES = ("refdev", "opencl", "hip", "level_zero", "cuda")
 
 
 class Missing(Exception):
-    """What a runtime needs is not installed."""
+    """A runtime's requirements are not installed."""
 
 
 def compile_c(*words):
@@ -28,7 +28,7 @@ def compile_c(*words):
 
 
 class Program:
-    """`command` is what `gputap run` is given, in `environment`."""
+    """One build of the program: `gputap run` gets `command`, in `environment`."""
     def __init__(self, runtime, build, folder):
         self.runtime, self.build, self.folder = runtime, build, folder
         self.path, self.environment = folder / "program", {}
@@ -92,7 +92,7 @@ class Program:
 
 
 class Session:
-    """gputap run around a program that does what it is told, line by line."""
+    """Run `gputap run` around a program that executes the lines that it is sent."""
     def __init__(self, gputap, program, *options, env=None):
         environment = {**conftest.clean_environment(), **program.environment, **(env or {})}
         self.process = subprocess.Popen(
@@ -116,7 +116,7 @@ class Session:
             assert self.process.stdout.readline() == "ok\n", self.process.stderr.read()
 
     def begin(self, line):
-        """Without waiting for its end."""
+        """Do not wait for its end."""
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
 
@@ -142,7 +142,8 @@ def session(gputap, program, work):
 
 @pytest.fixture
 def control(tap):
-    """gputap start, stop or status of a session, named by its process."""
+    """Return a function that runs gputap start, stop or status for a session, selected through its
+    pid."""
     def ask(command, s, *options, **keywords):
         return tap(command, *options, str(s.pid), **keywords)
     return ask
@@ -157,7 +158,8 @@ def status(control):
 
 @pytest.fixture
 def recorded(tap):
-    """What the capture has: kernels by name; and that no count is short."""
+    """Return a function that reads the capture's kernels, as names, and checks that nothing was
+    lost."""
     def read():
         info = json.loads(tap("info", "--json", "w.gputap").out)
         assert info["seen"] == info["recorded"] + info["dropped"] and not info["dropped"], info

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The bytes of a capture, for tests that change them: docs/reference/capture-format.md."""
+"""Access the bytes of a capture, for tests that change them: docs/reference/capture-format.md."""
 
 import struct
 
@@ -36,7 +36,7 @@ class Block:
 
 
 def blocks_of(data):
-    """All blocks of a capture without damage."""
+    """Return all blocks of an undamaged capture."""
     at, found = HEADER_BYTES, []
     while at < len(data):
         found.append(Block(data, at))
@@ -46,13 +46,13 @@ def blocks_of(data):
 
 
 def mend_head(head):
-    """A head with the checksum that belongs to it."""
+    """Return a head with its correct checksum."""
     clear = head[:28] + bytes(4) + head[32:]
     return head[:28] + struct.pack("<I", crc32c(clear)) + head[32:]
 
 
 def put_payload(data, block, payload):
-    """@data, a bytearray, with another payload of the same length in a block, and right sums."""
+    """Replace a block's payload in @data, a bytearray, by one of the same length; fix sums."""
     assert len(payload) == block.stored_bytes
     head = block.head[:24] + struct.pack("<I", crc32c(payload)) + block.head[28:]
     data[block.at:block.end] = mend_head(head) + payload

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What tests of idle time share: programs of tests/idle, run and compared with what they say."""
+"""Run the programs of tests/idle and compare the report with what they wrote down; shared by tests
+of idle time."""
 import json
 
 CAUSES = ("host", "synchronising", "allocating", "freeing", "compiling", "copying", "pageable",
@@ -8,7 +9,7 @@ CAUSES = ("host", "synchronising", "allocating", "freeing", "compiling", "copyin
 
 
 def read_stamps(out):
-    """{cause: ns} of what a program wrote down."""
+    """Return {cause: ns} from a program's stamps."""
     built = {}
     for line in out.splitlines():
         cause, begin, end = line.split()
@@ -17,13 +18,13 @@ def read_stamps(out):
 
 
 def trace(tap, words, options=(), env=None, kernel=None):
-    """Runs the words under gputap: what they wrote down, and the report of one device: the one that
-    ran @kernel, else the first by name."""
+    """Run the words under gputap. Return what they wrote down, and the report of one device: the
+    one that ran @kernel, or the first in name order."""
     out = tap("run", "-q", "-f", "-o", "i.gputap", *options, "--", *words, env=env,
               timeout=120).out
     report = json.loads(
         tap("report", "i.gputap", "--json", "--top", "0", "-t", "idle,gaps,devices").out)
-    # numbers are in the order of records, which is nobody's choice where there are ranks
+    # devices are numbered in the order of records, which is arbitrary with several ranks
     first = min((d["device_name"], d["device"]) for d in report["devices"])[1]
     if kernel:
         rows = json.loads(
@@ -35,8 +36,8 @@ def trace(tap, words, options=(), env=None, kernel=None):
 
 
 def check_shares(built, report):
-    """95 % of the idle time has the cause that was built in; what was not built in, as the way of
-    a kernel to the device, and what a loaded machine does, may be anything."""
+    """Check that 95 % of the idle time has the provoked cause. The rest, such as a kernel's way to
+    the device and delays of a loaded machine, may have any cause."""
     idle = {r["cause"]: r["idle_ns"] for r in report["idle"]}
     found = sum(min(idle.get(cause, 0), ns) for cause, ns in built.items())
     assert built
@@ -47,7 +48,7 @@ def check_shares(built, report):
 
 
 def check_sums(report):
-    """The rows are the device's idle time."""
+    """Check that the rows add up to the device's idle time."""
     (device, ) = report["devices"]
     assert sum(r["idle_ns"] for r in report["idle"]) == device["idle_ns"]
     assert all(r["cause"] in CAUSES for r in report["idle"])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Jobs of MPI on this machine: the libraries that there are, their launchers, and programs of
-tests/mpi built for each."""
+"""MPI jobs on this machine: the installed libraries, their launchers, and programs of tests/mpi
+built for each."""
 import os
 import pathlib
 import re
@@ -20,14 +20,14 @@ KINDS = {
 
 
 def library_of(kind):
-    """Its path; None: it is not installed."""
+    """Return its path, or None if it is not installed."""
     known = subprocess.run(["/sbin/ldconfig", "-p"], stdout=subprocess.PIPE, text=True).stdout
     found = re.search(rf"^\s*{re.escape(KINDS[kind][0])} .*=> (\S+)", known, re.M)
     return found and shutil.which(KINDS[kind][1]) and found[1]
 
 
 def build(kind, folder, source):
-    """tests/mpi/SOURCE.c as a program in @folder."""
+    """Build tests/mpi/SOURCE.c as a program in @folder."""
     program = pathlib.Path(folder) / f"{source}.{kind}"
     library = library_of(kind)
     subprocess.run(["cc", "-O1", "-fPIC", *KINDS[kind][3], REPO / "tests/mpi" / f"{source}.c",
@@ -37,5 +37,5 @@ def build(kind, folder, source):
 
 
 def launcher(kind, ranks):
-    """Words that start that many processes."""
+    """Return the words that start that many processes."""
     return [KINDS[kind][1], *KINDS[kind][2], "-n", str(ranks)]

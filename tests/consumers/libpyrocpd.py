@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the Python part of rocprofiler-sdk's rocpd asks of its compiled part, by sqlite3 alone: so
-that `rocpd query` and `rocpd summary` run from a checkout. Conversions to other formats are in the
-compiled part and are not here."""
+"""Stand-in for the compiled part of rocprofiler-sdk's rocpd, with sqlite3 alone: it has what the
+Python part calls, so that `rocpd query` and `rocpd summary` run from a checkout. Conversions to
+other formats are in the compiled part and are not supported here."""
 
 import os
 import pathlib

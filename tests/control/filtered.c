@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* filtered PROGRAM [ARGUMENTS]: runs it where who calls sched_setattr() is killed. */
+/* filtered PROGRAM [ARGUMENTS]: run it under a filter that kills a caller of sched_setattr(). */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels of Level Zero, in an immediate list: of the text that CONTROL_KERNELS names, which the
- * device in software takes. */
+/* Kernels of Level Zero on an immediate list, from the source text that CONTROL_KERNELS names,
+ * which the software device accepts. */
 #include <level_zero/ze_api.h>
 
 #include <stdio.h>

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* A program of some runtime (on_<runtime>.c) that does what its standard input says, a line at a
- * time, and answers "ok":
+/* A program of some runtime (on_<runtime>.c) that executes the lines of its standard input and
+ * answers each with "ok":
  *
- *     run NAME N     N kernels of that name (a, b, c or d), and waits for them
+ *     run NAME N     run N kernels of that name (a, b, c or d) and wait for them
  *     pause, resume  gputap_pause(), gputap_resume()
- *     by SOURCE      ranges are of that source from now on (ranges.h)
- *     begin NAME     a range begins, in this thread
- *     end            .. the innermost one ends
- *     thread NAME N  the same and `run a N` in it, in a thread of its own, which is waited for
- *     fork           a child, which takes the lines from then on until it exits
- *     vfork          a child by vfork(), which ends at once
- *     spawn N        N programs like this one, "child", which run kernel `a` until there is a file
- *                    "stop" in their folder
- *     storm N        N children by fork(), ten at a time, which run kernel `a` twice and end
- *     wait           until those have ended
- *     nothing        no call of the runtime at all
+ *     by SOURCE      use that source for ranges from now on (ranges.h)
+ *     begin NAME     begin a range in this thread
+ *     end            end its innermost range
+ *     thread NAME N  do that and `run a N` in it, in a new thread; wait for the thread
+ *     fork           fork a child, which executes the following lines until it exits
+ *     vfork          start a child with vfork(), which ends at once
+ *     spawn N        start N programs like this one, "child", which run kernel `a` until a file
+ *                    "stop" exists in their folder
+ *     storm N        fork N children, ten at a time, which run kernel `a` twice and end
+ *     wait           wait until those have ended
+ *     nothing        make no call of the runtime
  *     exit           _exit(0)
  */
 #include <errno.h>
@@ -64,7 +64,7 @@ static void storm(int count)
 		;
 }
 
-/* Byte by byte: a child goes on where its parent was. */
+/* Read byte by byte: a child continues reading where its parent was. */
 static int read_line(char *line, size_t room)
 {
 	size_t n = 0;

@@ -3,11 +3,11 @@
 #ifndef GPUTAP_TESTS_CONTROL_RANGES_H
 #define GPUTAP_TESTS_CONTROL_RANGES_H
 
-/* "gputap" (what torch's come by), "roctx", "roctx-start", "nvtx", "nvtx-start", "itt". Return: 0,
- * or the program must end: that source is not there. */
+/* @source: "gputap" (as torch's ranges), "roctx", "roctx-start", "nvtx", "nvtx-start" or "itt".
+ * Return: 0; otherwise that source is not available and the program must end. */
 int choose_source(const char *name);
 
 void begin_range(const char *name);
-void end_range(void); /* the innermost of this thread */
+void end_range(void); /* the innermost one of this thread */
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Uses every function of the public API; tests/test_core_api.py looks at what it prints and at
- * what was recorded. */
+/* Use every function of the public API; tests/test_core_api.py checks the output and the
+ * recording. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <errno.h>
@@ -43,20 +43,20 @@ static void contexts(void)
 				    gputap_context_stop(NULL) == -EINVAL);
 	if (!one)
 		return;
-	call(); /* nobody started */
+	call(); /* no context is started */
 	gputap_context_start(one);
 	call(); /* 1 */
 	gputap_context_start(two);
 	call(); /* 2 */
 	gputap_context_stop(one);
-	call(); /* 3: two still asks */
+	call(); /* 3: two is still started */
 	gputap_context_start(two);
 	gputap_context_destroy(two);
-	call(); /* nobody */
+	call(); /* none */
 	gputap_context_start(one);
 	call(); /* 4 */
 	gputap_context_stop(one);
-	call(); /* nobody */
+	call(); /* none */
 	gputap_context_destroy(one);
 	gputap_context_destroy(NULL);
 }
@@ -90,7 +90,7 @@ static void externals(void)
 	printf("deep %d\n", gputap_external_push(GPUTAP_STACK_USER, 1) == -ENOSPC);
 	if (gputap_external_push(GPUTAP_STACK_USER, 2) != -ENOSPC)
 		puts("not refused");
-	for (int i = 0; i < 2; i++) /* what was refused is undone first */
+	for (int i = 0; i < 2; i++) /* the refused push is undone first */
 		if (gputap_external_pop(GPUTAP_STACK_USER, &id) || id)
 			puts("an id of a refused push");
 	for (int i = 250; i-- > 0;)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Preloaded in front of libgputap.so: the FAIL_NTH-th of its system calls and allocations fails.
- * Only calls that libgputap.so makes count; the program's own always work. At the end the number
- * of calls is written into the file FAIL_COUNT. */
+ * Only calls from libgputap.so count; the program's own always succeed. At exit the number of calls
+ * is written to the file FAIL_COUNT. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +38,7 @@ static bool fails(const void *caller)
 	return atomic_fetch_add(&count, 1) + 1 == nth;
 }
 
-/* 0: not one that fails in practice. */
+/* 0: a function that does not fail in practice. */
 static int error_of(long number)
 {
 	switch (number) {

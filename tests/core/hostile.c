@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hostile WHAT ..: a program that does to its own process what tracers forget about, then makes
- * 20 OpenCL calls. Prints the calls' results. Exit status 0 when they were as they should be. */
+/* hostile WHAT ...: do something to this process that tracers tend to forget, then make 20 OpenCL
+ * calls. Prints the calls' results. Exit status 0 if they are correct. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <errno.h>
@@ -46,7 +46,7 @@ static void *do_nothing(void *arg)
 	return arg;
 }
 
-/* Holds libc's lock of threads' stacks most of the time. */
+/* Hold libc's lock of the list of thread stacks most of the time. */
 static void *make_threads(void *arg)
 {
 	pthread_t t;
@@ -57,7 +57,7 @@ static void *make_threads(void *arg)
 	return arg;
 }
 
-/* What sandboxes do to system calls that are newer than they are. */
+/* Refuse system calls that are newer than the sandbox, as sandboxes do. */
 static int sandbox(uint32_t answer)
 {
 	static const uint32_t newer[] = {SYS_memfd_create,   SYS_membarrier, SYS_faccessat2,

@@ -3,11 +3,11 @@
  *
  *   rings make DIR [key=value ..]   write DIR/session
  *   rings dump DIR                  print each segment's records and counts, one JSON object a line
- *   rings stop DIR                  the session is over
+ *   rings stop DIR                  end the session
  *
- * Also checks while it reads: blocks belong to their chain, records are whole, seen = recorded +
- * dropped (what is open at the end is told as "open"). Exit status 1 when something is wrong
- * with the memory itself. */
+ * While it reads, it also checks that blocks belong to their chain, that records are whole, and
+ * that seen = recorded + dropped (calls still open at the end are reported as "open"). Exit status
+ * 1 if the memory itself is inconsistent. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -87,7 +87,7 @@ static int make(const char *dir, char **options)
 		else if (!strcmp(*options, "clock"))
 			s->host_clock = (uint32_t)n;
 		else if (!strcmp(*options, "op")) {
-			/* the first one given leaves only those given */
+			/* the first "op" clears the default selection */
 			static bool first = true;
 
 			if (first)

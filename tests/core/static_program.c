@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Linked statically: nothing can be injected. static_program [become PROGRAM ARGUMENT ..]: after
- * a while it becomes that program. */
+/* Linked statically, so that nothing can be injected. static_program [become PROGRAM ARGUMENT ...]:
+ * execute that program after a while. */
 #include <string.h>
 #include <unistd.h>
 
 int main(int argc, char **argv)
 {
 	if (argc > 2 && !strcmp(argv[1], "become")) {
-		usleep(2500000); /* each second the collector looks for processes that have gone */
+		usleep(2500000); /* the collector looks for ended processes every second */
 		execv(argv[2], argv + 2);
 	}
 	return 7;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that puts a function of its own in front of clGetPlatformIDs. NAME: what it calls
- * itself. */
+/* A tool that puts its own function in front of clGetPlatformIDs. NAME: the name that it
+ * registers. */
 #include <gputap/gputap.h>
 #include <stdio.h>
 #include <stdlib.h>

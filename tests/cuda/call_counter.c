@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that counts calls of the CUDA driver API by name, and prints them on stderr as the traced
- * program does on stdout. */
+/* A tool that counts calls of the CUDA driver API per function, and prints the counts on stderr as
+ * the traced program does on stdout. */
 #include <gputap/tool.h>
 
 #include <stdatomic.h>

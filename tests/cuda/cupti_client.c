@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A client of CUPTI's, for the stand-in over the software driver: each scene switches things on,
- * runs some work and prints what came, one line each.
+/* A CUPTI client for the stand-in over the software driver: each scene enables something, submits
+ * some work and prints what it received, one line each.
  *
  *   cupti_client MODULE SCENE [LIBRARY, a second copy of libcupti] */
 #include <dlfcn.h>
@@ -203,7 +203,7 @@ static void start(const char *file)
 	memset(numbers, 0, NUMBERS * sizeof(int));
 }
 
-/* One of each; ten calls, four of which launch. */
+/* Call each function once: ten calls, four of which launch. */
 static void work(void)
 {
 	CHECK(cuStreamQuery(stream));
@@ -234,7 +234,7 @@ static void show_work(void)
 	CHECK(cuptiActivityFlushAll(0));
 }
 
-/* Between devices: a record of kind MEMCPY2 if that is on. */
+/* Copy between devices: the record has kind MEMCPY2 if that is enabled. */
 static void show_peers(void)
 {
 	CUcontext second;
@@ -305,7 +305,7 @@ static void show_objects(void)
 	CHECK(cuptiActivityFlushAll(0));
 }
 
-/* A call of a runtime round a launch, as a libcudart would make it. */
+/* Make a runtime call around a launch, as a libcudart would. */
 static void call_runtime(const struct soft_cu_tools_table *table)
 {
 	enum { ID_OF_CUDA_LAUNCH_KERNEL = 211 };
@@ -350,7 +350,7 @@ static void show_runtime(void)
 	CHECK(cuptiActivityFlushAll(0));
 }
 
-/* Kinds of one context alone; attributes. */
+/* Enable kinds for one context alone; test attributes. */
 static void show_context(void)
 {
 	CUcontext second;
@@ -466,7 +466,7 @@ static void count_again(int launches)
 	printf("records %d\n", records);
 }
 
-/* A full buffer comes back by itself; a window ends with Finalize, and another begins. */
+/* A full buffer is returned without a request; a window ends with Finalize, and another begins. */
 static void show_windows(void)
 {
 	enable_work();
@@ -488,7 +488,7 @@ static void other_complete(CUcontext c, uint32_t s, uint8_t *buffer, size_t size
 	complete(c, s, buffer, size, valid);
 }
 
-/* The last who registers gets all. */
+/* The client that registers last gets all buffers. */
 static void show_registrations(void)
 {
 	enable_work();
@@ -533,7 +533,7 @@ static void show_clock(void)
 	CHECK(cuptiActivityRegisterTimestampCallback(NULL));
 }
 
-/* Threads that share streams, and one that flushes: each record belongs to a launch. */
+/* Threads that share streams, and one that flushes: each record must belong to a launch. */
 enum { THREADS = 4, STREAMS = 3, LAUNCHES = 300 };
 static uint8_t called[THREADS * LAUNCHES + 1];
 static CUstream shared[STREAMS];
@@ -577,7 +577,7 @@ static void *launch_many(void *data)
 
 	(void)data;
 	CHECK(cuCtxSetCurrent(context));
-	for (int i = 0; i < LAUNCHES; i++) /* block 1 of 1: nothing is added */
+	for (int i = 0; i < LAUNCHES; i++) /* block 1 of 1: it adds nothing */
 		CHECK(cuLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, shared[i % STREAMS], arguments,
 				     NULL));
 	return NULL;
@@ -617,7 +617,7 @@ static void show_threads(void)
 	printf("%d of %d, %d without a call\n", found, THREADS * LAUNCHES, unknown);
 }
 
-/* NVIDIA's hangs; ours aborts. */
+/* NVIDIA's CUPTI hangs here; ours aborts. */
 static void show_fork(void)
 {
 	int status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A program of the CUDA driver API on the software driver: it counts its own calls, and prints them
- * as JSON. Built with -DLINKED it is linked with libcuda.so.1; else it looks its functions up.
+/* A program of the CUDA driver API on the software driver: it counts its own calls and prints the
+ * counts as JSON. With -DLINKED it is linked with libcuda.so.1; otherwise it looks its functions
+ * up.
  *
  *   driver_program MODULE LAUNCHES THREADS symbols|address|per-thread|address-old
  *   driver_program MODULE fault            a kernel that faults
@@ -110,7 +111,7 @@ static struct {
 		}                                                    \
 	} while (0)
 
-/* Finding them ---------------------------------------------------------------------- */
+/* Looking functions up ---------------------------------------------------------------------- */
 
 static long lookups, lookups_old;
 static int is_per_thread;
@@ -133,7 +134,7 @@ static void find_by_address(void *driver)
 		(__typeof__(look))dlsym(driver, "cuGetProcAddress_v2");
 	unsigned status;
 
-	/* it hands out itself, as libcudart asks it to */
+	/* it returns itself, as libcudart expects */
 	lookups++;
 	if (look("cuGetProcAddress", (void **)&look, SOFT_CUDA_VERSION, 0, &status) || status)
 		exit(1);
@@ -277,7 +278,7 @@ static void start(const char *file)
 	CALL(cuModuleGetFunction, &add, module, "add_numbers");
 }
 
-/* Each of them fails, and is recorded so. */
+/* Each of these calls fails, and is recorded as failed. */
 static void fail(void)
 {
 	const char *name;

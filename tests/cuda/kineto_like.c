@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that profiles itself with CUPTI, as PyTorch does (Kineto), on the software driver. It
- * prints what it got as JSON: nothing in it depends on time, so that it is the same whoever else
- * uses CUPTI beside it.
+/* A program that profiles itself with CUPTI on the software driver, as PyTorch does (Kineto). It
+ * prints what it received as JSON. The output does not depend on time, so it is the same whether or
+ * not another client uses CUPTI.
  *
- *   kineto_like MODULE WORD..       in this order:
- *     clock=ticks|none|boot         what it gives CUPTI for a clock, from its next session on
+ *   kineto_like MODULE WORD...      in this order:
+ *     clock=ticks|none|boot         the clock that it gives CUPTI, from its next session on
  *     run=N                         N kernels
- *     profile=N                     a session of Kineto's with N kernels
+ *     profile=N                     a session as Kineto's, with N kernels
  *     api=N                         a session with DRIVER records alone
- *     callbacks=N                   callbacks of all the driver's functions, with N kernels
+ *     callbacks=N                   callbacks of all driver functions, with N kernels
  *     poor=N                        a session that gives CUPTI no buffer
  *     second                        a second subscriber
  *     graph=N                       a session with N launches of a graph of four kernels
- *     finalize                      cuptiFinalize(), and all is subscribed anew in the next session
- *     subscribe                     now, and not in the first session
- *     v2=N                          a session of cuptiSubscribe_v2()'s with N kernels
- *     leave=N                       N kernels of a session that the program ends in; whoever calls
- *                                   it from then on, aborts it
+ *     finalize                      cuptiFinalize(); the next session subscribes again
+ *     subscribe                     subscribe now, not in the first session
+ *     v2=N                          a session that used cuptiSubscribe_v2(), with N kernels
+ *     leave=N                       N kernels of a session that is open when the program
+ *                                   ends; a later call of the client aborts the program
  *     flush=N                       the same, but an exit handler ends the session
  *     slow=N                        a session with a kernel every 20 ms; how many buffers it took
  *     threads=N                     three threads with N kernels each, and sessions meanwhile
- *     pause, resume                 of gputap's recording, by the library that KINETO_LIKE_ROCTX
+ *     pause, resume                 of gputap's recording, with the library that KINETO_LIKE_ROCTX
  *                                   names
  *     fork                          a child that ends at once
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls what tests/cuda/math_stand_in.c has, or the real libraries of that name, as far as they go
- * without a GPU. Prints what each returned.
+/* Call the functions of tests/cuda/math_stand_in.c, or of the real libraries of that name as far as
+ * they work without a GPU. Prints what each returned.
  *
  *   math_program LIBRARY.. */
 #include <dlfcn.h>

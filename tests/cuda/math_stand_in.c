@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Some functions of NCCL, cuBLAS, cuBLASLt and cuDNN that do nothing: for machines without these
- * libraries. -DNCCL, -DCUBLAS, -DCUBLASLT or -DCUDNN says which. */
+ * libraries. -DNCCL, -DCUBLAS, -DCUBLASLT or -DCUDNN selects one. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -22,7 +22,7 @@ int ncclGetUniqueId(struct id *id)
 	return 0;
 }
 
-/* As the real one, it calls functions of its own: those are not the program's. */
+/* As in the real library, it calls its own functions; those are not calls of the program. */
 int ncclGroupStart(void)
 {
 	return 0;

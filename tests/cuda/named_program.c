@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that names its device and its streams by NVTX, before and after they have work.
+/* A program that names its device and its streams with NVTX, before and after they run kernels.
  *
  *   named_program MODULE */
 #include <stdio.h>

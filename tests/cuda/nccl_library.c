@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A small NCCL over the software driver: some of its calls, whose kernels wait for those of the
- * other ranks (nccl_kernels.c). What is called in a group becomes one kernel for each communicator,
- * as NCCL fuses it; calls of its own are not the program's. NCCL_KERNELS: the kernels' module. */
+/* A small NCCL over the software driver. It has a few of NCCL's calls, whose kernels wait for those
+ * of the other ranks (nccl_kernels.c). Calls in a group become one kernel per communicator, as in
+ * NCCL; calls that the library makes itself are not the program's. NCCL_KERNELS: the kernels'
+ * module. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 struct communicator {
 	struct shared *all;
 	unsigned index, rank, size, calls, splits;
-	unsigned sent[RANKS], received[RANKS]; /* messages, by peer */
+	unsigned sent[RANKS], received[RANKS]; /* messages per peer */
 	struct kernel_work *batch;
 	CUstream stream;
 };
@@ -55,7 +56,7 @@ int ncclCommInitRank(void **comm, int size, struct unique_id id, int rank)
 	return 0;
 }
 
-/* The processes of a colour are those whose rank is that modulo 2. */
+/* The colour is the rank modulo 2, so the processes of a colour are found without communication. */
 int ncclCommSplit(void *comm, int color, int key, void **made, void *config)
 {
 	struct communicator *c = comm;
@@ -113,7 +114,7 @@ static int add_piece(struct communicator *c, void *stream, struct piece piece)
 {
 	ncclGroupStart();
 	if (!c->batch) {
-		c->batch = calloc(1, sizeof *c->batch); /* as long as its kernel: for ever */
+		c->batch = calloc(1, sizeof *c->batch); /* never freed: its kernel uses it */
 		c->batch->shared = &c->all->communicators[c->index];
 		c->batch->rank = c->rank;
 		c->batch->size = c->size;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* A rank of a job that uses nccl_library.c: STEPS steps, in each of which rank LATE sleeps LATE_MS
- * before it calls.
+ * before it calls NCCL.
  *
- *   nccl_program SCENE FILE STEPS LATE LATE_MS     RANK and WORLD_SIZE say which, of how many
+ *   nccl_program SCENE FILE STEPS LATE LATE_MS     RANK and WORLD_SIZE: its rank, their number
  *
  * SCENE: solo       an all-reduce a step
  *        group      two all-reduces and a broadcast in a group
  *        split      an all-reduce on a communicator of every second rank
- *        two        a group on two communicators, each with a stream of its own
- *        shared     .. with the same stream
+ *        two        a group on two communicators, each with its own stream
+ *        shared     the same with one stream
  *        broadcast  from rank LATE, and then an all-reduce
  *        ring       each sends to the next rank and receives from the one before
  *        graph      an all-reduce that is captured, then launched in each step */

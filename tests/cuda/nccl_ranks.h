@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a job's processes share in nccl_library.c and nccl_kernels.c: a file that all map. Kernels
- * of one call wait for each other in it, as NCCL's do through memory of devices. */
+/* Memory that a job's processes share in nccl_library.c and nccl_kernels.c: a file that all of them
+ * map. Kernels of one call wait for each other there, as NCCL's kernels do in device memory. */
 #ifndef NCCL_RANKS_H
 #define NCCL_RANKS_H
 
@@ -11,7 +11,7 @@ enum { RANKS = 8, CALLS = 1024, COMMUNICATORS = 16, PIECES = 8, ID_BYTES = 128 }
 
 struct shared_communicator {
 	atomic_uint arrived[CALLS];
-	/* messages from one rank to another one */
+	/* messages from one rank to another */
 	atomic_uint sent[RANKS][RANKS], awaited[RANKS][RANKS];
 };
 
@@ -21,7 +21,7 @@ struct shared {
 
 enum piece_kind { OF_ALL, FROM_ROOT, SEND, RECEIVE };
 
-/* A call in a kernel. */
+/* One call within a kernel. */
 struct piece {
 	enum piece_kind kind;
 	unsigned number, peer; /* of the collective call, or of the message; its root, or peer */

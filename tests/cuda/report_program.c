@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A program of the CUDA driver API whose reports are known. Linked with the software driver's
- * libcuda.so.1; built as a library, too, with another name for main().
+ * libcuda.so.1; also built as a library, with another name for main().
  *
- *   report_program MODULE waits    kernels that take their time on one stream, each waited for
- *   report_program MODULE graph N  N launches of a graph of a kernel and a set
- *   report_program MODULE work N   N times a copy, a kernel, a set and a copy back */
+ *   report_program MODULE waits    long kernels on one stream, each waited for
+ *   report_program MODULE graph N  N launches of a graph of a kernel and a memset
+ *   report_program MODULE work N   N times a memcpy, a kernel, a memset and a memcpy back */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static int begin(const char *path)
 	return 0;
 }
 
-/* The stream stands in a struct. */
+/* The stream is a member of a struct. */
 static int launch_nap(void)
 {
 	const CUlaunchConfig config = {.gridDimX = 1,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A program of the CUDA runtime API on the stand-in runtime. It prints how often it called each
- * function, as JSON, and addresses that the test looks for. Built with cudart.c inside, or linked
+/* A program of the CUDA runtime API on the stand-in runtime. It prints the number of calls of each
+ * function as JSON, and addresses that the test looks for. Built with cudart.c inside, or linked
  * with libcudart.so.13.
  *
- *   runtime_program MODULE every            each function once or so
- *   runtime_program MODULE threads COUNT    launches, copies and sets from so many threads
- *   runtime_program MODULE jump             leaves a call by a jump
- *   runtime_program MODULE fork             a child that calls the runtime; the parent after it
- *   runtime_program MODULE pause LIBRARY    pauses recording between calls
- *   runtime_program MODULE share            uses CUPTI's callbacks itself */
+ *   runtime_program MODULE every            call each function once or twice
+ *   runtime_program MODULE threads COUNT    launches, memcpys, memsets from that many threads
+ *   runtime_program MODULE jump             leave a call through a jump
+ *   runtime_program MODULE fork             a child calls the runtime; then the parent does
+ *   runtime_program MODULE pause LIBRARY    pause recording between calls
+ *   runtime_program MODULE share            use CUPTI's callbacks itself */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -43,7 +43,7 @@ static _Atomic int *find_count(const char *name)
 	return &counts[i].count;
 }
 
-/* Counted, and must return that. */
+/* Count the call, which must return that. */
 #define GIVES(status, function, ...)                                                 \
 	do {                                                                         \
 		(*find_count(#function))++;                                          \
@@ -212,7 +212,7 @@ static void leave(int signal)
 	siglongjmp(back, 1);
 }
 
-/* As far down in the stack as it says, and a call there. */
+/* Make a call after recursing to the given depth of the stack. */
 static __attribute__((noinline)) void call_deep(int depth)
 {
 	volatile char room[256];
@@ -224,7 +224,7 @@ static __attribute__((noinline)) void call_deep(int depth)
 		CALL(cudaDeviceSynchronize);
 }
 
-/* The runtime writes the new address where nothing can be written. */
+/* Make the runtime write the new address to read-only memory. */
 static void jump_out(void)
 {
 	signal(SIGSEGV, leave);
@@ -244,7 +244,7 @@ static void fork_child(void)
 	pid_t child = fork();
 
 	if (!child) {
-		cudaGetDeviceCount(&count); /* CUDA is not there in a child; nobody hangs */
+		cudaGetDeviceCount(&count); /* CUDA does not work in a child; it must not hang */
 		_exit(0);
 	}
 	waitpid(child, &status, 0);
@@ -253,7 +253,7 @@ static void fork_child(void)
 	CALL(cudaDeviceSynchronize);
 }
 
-/* By ROCTx, whose library is named. */
+/* Pause with ROCTx, from the named library. */
 static void pause_recording(const char *library)
 {
 	void *roctx = dlopen(library, RTLD_NOW);
@@ -273,7 +273,7 @@ static void pause_recording(const char *library)
 	}
 }
 
-/* A user of CUPTI of the program's own: it asks for two functions' callbacks, then for none. */
+/* The program's own use of CUPTI: it enables callbacks of two functions, then of none. */
 static int seen[2];
 
 static void see(void *user, int domain, uint32_t id, const void *data)
@@ -319,7 +319,7 @@ int main(int argc, char **argv)
 	__cudaRegisterFunction(image, (const char *)add_numbers, NULL, "add_numbers", -1, NULL,
 			       NULL, NULL, NULL, NULL);
 	__cudaRegisterFatBinaryEnd(image);
-	if (cudaGetDevice(&device)) /* this one initialises the driver */
+	if (cudaGetDevice(&device)) /* this call initialises the driver */
 		return 1;
 	if (!strcmp(scene, "every")) {
 		call_of_devices();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs of the driver API, for the software driver: each scene prints what it found.
+/* Programs of the driver API, for the software driver: each scene prints its results.
  *
  *   soft_driver MODULE SCENE */
 #include <pthread.h>
@@ -78,7 +78,7 @@ static CUDA_KERNEL_NODE_PARAMS kernel_node(void **arguments)
 					 .kernelParams = arguments};
 }
 
-/* set to 5 -> add 1 -> add 2, host -> copy of 10 bytes */
+/* set to 5 -> add 1 -> add 2; host -> copy of 10 bytes */
 static CUgraph build_graph(CUgraphNode nodes[5])
 {
 	const CUDA_MEMSET_NODE_PARAMS set = {memory, 0, 5, 4, NUMBERS, 1};
@@ -468,7 +468,7 @@ static void *synchronize_always(void *unused)
 	return unused;
 }
 
-/* Another thread waits for all of the context's work while its streams come and go. */
+/* Another thread waits for all work of the context while its streams are created and destroyed. */
 static void show_streams(void)
 {
 	pthread_t waiter;

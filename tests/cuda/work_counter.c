@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that is notified of CUDA's device work. At the end it prints on stderr, as JSON: how many
- * items began, were submitted and completed; of which type; and what was wrong with them. */
+/* A tool that is notified of CUDA's GPU activities. At exit it prints on stderr, as JSON: how many
+ * began, were submitted and completed; of which type; and what was wrong with them. */
 #include <gputap/tool.h>
 
 #include <stdatomic.h>

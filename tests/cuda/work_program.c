@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* A program of the CUDA driver API whose device work has an identity each: a kernel its block's
- * size, a copy and a set their bytes. Linked with the software driver's libcuda.so.1.
+/* A program of the CUDA driver API whose GPU activities can each be identified: kernels from their
+ * block's size, memcpys and memsets from their bytes. Linked with the software driver's
+ * libcuda.so.1.
  *
- *   work_program MODULE identities N   4 threads, 3 streams that all of them use, N items each
- *   work_program MODULE fork           and a child that does nothing of CUDA, then one that tries
+ *   work_program MODULE identities N   4 threads that share 3 streams, N activities each
+ *   work_program MODULE fork           also a child that does not use CUDA, then one that tries to
  *   work_program MODULE leave          _exit() when all is done
- *   work_program MODULE kill           SIGKILL of itself, half a second after all is done
- *   work_program MODULE destroy        the context is destroyed at once, and made again
- *   work_program MODULE graph N        two graphs of a kernel, a copy and a set, N launches of each
- *   work_program MODULE nothing        a copy and a set of no bytes, and a node that is off
- *   work_program MODULE peer           a copy of 4,000 bytes from the second device to the first
- *   work_program MODULE long N         a kernel of 4 s, and meanwhile N items of each thread
- *   work_program MODULE pauses ROCTX [MS]   before, in and after a pause, which lasts so long */
+ *   work_program MODULE kill           SIGKILL to itself, half a second after all is done
+ *   work_program MODULE destroy        destroy the context at once, and create it again
+ *   work_program MODULE graph N        two graphs of kernel, memcpy, memset; N launches of each
+ *   work_program MODULE nothing        a memcpy and a memset of 0 bytes, and a disabled node
+ *   work_program MODULE peer           a memcpy of 4,000 bytes from the second device to the first
+ *   work_program MODULE long N         a kernel of 4 s, and meanwhile N activities of each thread
+ *   work_program MODULE pauses ROCTX [MS]   before, in and after a pause of that length */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -103,7 +104,7 @@ static void fork_children(void)
 	launch(11, streams[0]);
 	DO(cuCtxSynchronize());
 	if (fork() == 0)
-		exit(0); /* with its exit handlers */
+		exit(0); /* runs its exit handlers */
 	wait(&status);
 	if (status)
 		exit(4);
@@ -119,7 +120,7 @@ static void fork_children(void)
 	DO(cuCtxSynchronize());
 }
 
-/* Captured: what a stream is given meanwhile is no device work. */
+/* Capture: calls on a stream that is being captured submit no GPU activity. */
 static CUgraphExec make_graph(unsigned block)
 {
 	CUgraph graph;
@@ -181,7 +182,7 @@ static void copy_from_peer(void)
 	DO(cuCtxSynchronize());
 }
 
-/* More than the links that are kept at hand. */
+/* More than the number of links that are cached. */
 static void launch_long(void)
 {
 	int us = 4000000;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A libOpenCL.so.1 without layers, as NVIDIA's and older Khronos loaders are: exports the
- * functions of the table and forwards each to the driver through the object that it gets. One
- * driver: PoCL, or what STANDIN_DRIVER names. */
+/* A libOpenCL.so.1 without layers, as NVIDIA's and older Khronos loaders are: it exports the
+ * functions of the table and forwards each call to the driver through the object in its first
+ * argument. One driver: PoCL, or the one that STANDIN_DRIVER names. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_0_APIS
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* two_loaders LIBRARY ..: calls each loader's own functions in turn, twice. Prints a line a
+/* two_loaders LIBRARY ...: call each loader's own functions in turn, twice. Prints a line per
  * call. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Preloaded into the gputap command: the FAIL_NTH-th allocation (FAIL_KIND=memory) or write to a
- * file (write) fails. At the end the number of them is written to the file FAIL_COUNT. */
+ * file (FAIL_KIND=write) fails. At exit the number of them is written to the file FAIL_COUNT. */
 #undef _FILE_OFFSET_BITS /* pwrite() and pwrite64() are two names here */
 #include <errno.h>
 #include <fcntl.h>
@@ -69,7 +69,7 @@ void *realloc(void *old, size_t bytes)
 	return NULL;
 }
 
-/* What a full disk says; descriptors 0 to 2 always work. */
+/* Fail as on a full disk; descriptors 0 to 2 always work. */
 static int full(int fd)
 {
 	if (fd <= 2 || !fails('w'))

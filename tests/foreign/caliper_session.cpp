@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/hip/truth.hip, whose main() is built as truth_main(), with Caliper in it, which CALI_CONFIG
+/* tests/hip/truth.hip, whose main() is built as truth_main(), with Caliper, which CALI_CONFIG
  * configures. Test: tests/test_foreign_rocprofiler_hip.py. */
 #include <caliper/cali.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/hip/truth.hip, whose main() is built as truth_main(), in a session of Kineto's:
+/* tests/hip/truth.hip, whose main() is built as truth_main(), in a Kineto session:
  *
  *   kineto_session TRACE.json [truth's options]
  * Test: tests/test_foreign_rocprofiler_hip.py. */

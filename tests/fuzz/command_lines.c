@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Fork server of the gputap command: random command lines over mutants of captures, each in a
- * process of its own that is forked from this one, where the sanitizers are loaded already.
+/* Fork server of the gputap command: run random command lines over mutants of captures, each in a
+ * process forked from this one, in which the sanitizers are already loaded.
  *
- *   command_lines FIRST COUNT CAPTURE..
- * Rounds FIRST .. FIRST + COUNT - 1. A round makes two mutants of a CAPTURE (a.gputap, b.gputap)
- * and runs LINES command lines over them and over what it was made of (original.gputap).
+ *   command_lines FIRST COUNT CAPTURE...
+ * It runs the rounds FIRST to FIRST + COUNT - 1. A round makes two mutants of a CAPTURE (a.gputap,
+ * b.gputap) and runs LINES command lines over them and over the CAPTURE (original.gputap).
  *
  *   -k           keep the captures of a round that failed, in the current folder
- *   -t SECONDS   no more rounds after that
+ *   -t SECONDS   start no more rounds after that
  *   -x PROGRAM   run that program instead, to measure what the fork server saves
  *
- * Each command must end by itself within CPU_SECONDS with a status of 0 to 3, explain a status that
- * is not 0, and print UTF-8 without control characters, and JSON that can be parsed where it was
- * requested. Prints findings with their command lines, and how many commands ended how. Status 1
- * when something was found. */
+ * Each command must end within CPU_SECONDS with a status of 0 to 3, explain a nonzero status, and
+ * print UTF-8 without control characters, and valid JSON if requested. The program prints findings
+ * with their command lines, and the number of commands per status. Its own status is 1 if there are
+ * findings. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -45,7 +45,7 @@ struct input {
 	size_t count;
 };
 
-/* A command line that is being made. */
+/* A command line under construction. */
 struct line {
 	char *words[WORDS_MAX + 1];
 	int count;
@@ -54,14 +54,14 @@ struct line {
 
 struct choice {
 	const char *option;
-	const char *const *values; /* NULL: it takes none */
+	const char *const *values; /* NULL: it takes no value */
 };
 
 struct syntax {
 	const char *command;
 	const struct choice *choices;
 	unsigned files_most;
-	bool has_output; /* cannot be without -o */
+	bool has_output; /* invalid without -o */
 };
 
 static struct input inputs[INPUTS_MAX];
@@ -81,7 +81,7 @@ static size_t below(size_t n)
 /* The grammar -------------------------------------------------------------------- */
 
 #define VALUES(...) ((const char *const[]){__VA_ARGS__, NULL})
-/* a value that is made anew each time */
+/* a value that is generated on each use */
 static const char expression[] = "EXPRESSION";
 
 static const struct choice report_choices[] = {
@@ -448,7 +448,7 @@ static void put_file(const char *name, const void *data, size_t bytes)
 	close(fd);
 }
 
-/* Plausible ones mostly: others are refused by all commands for the same reasons. */
+/* Mostly plausible ones: all commands refuse others for the same reasons. */
 static void put_mutant(const char *name, const struct input *in, uint64_t number)
 {
 	static struct mutant mutant;

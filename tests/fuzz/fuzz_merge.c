@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as two captures that are merged: what the merged file gives back is what both give
- * when they are read as one, if they are whole, however they are laid out, and it can be read if
- * they are not. The first byte: bits 0 and 1 mend the checksums of the first and the second; the
- * next two: where the second begins. */
+/* Take any bytes as two captures and merge them. If both are whole, the merged file must return
+ * what both return when they are read together, in any layout; otherwise it must still be readable.
+ * The first byte: bits 0 and 1 repair the checksums of the first and the second capture; the next
+ * two say where the second starts. */
 #include <string.h>
 #include <unistd.h>
 
@@ -13,8 +13,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-/* Not sessions and processes: one may be known by the head of a block alone whose payload is
- * damaged, and is not merged. */
+/* Sessions and processes are not counted: one may be known only from the head of a block whose
+ * payload is damaged, and is not merged. */
 struct sum {
 	uint64_t items, ids, times, payload, objects, events;
 };
@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	unlink(merged);
 	if (gt_capture_merge(paths, 2, merged, NULL, &health, &repeated)) {
 		if (!gt_error_text()[0])
-			abort(); /* refused without a sentence */
+			abort(); /* refused without an error message */
 	} else {
 		apart = read_several(paths, 2);
 		together = read_several(whole, 1);

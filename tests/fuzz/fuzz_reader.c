@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a capture file: open, ask for everything, walk all items. The first byte says
- * whether the checksums are mended before (then what is behind them is tested) or left as they
- * are, and which row decoder is used. */
+/* Take any bytes as a capture file: open it, request everything, walk through all items. The first
+ * byte says whether the checksums are repaired first (to test the code after the checks) and which
+ * row decoder is used. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -59,7 +59,7 @@ static uint64_t look_at_lists(struct gt_capture *c)
 	return sum;
 }
 
-/* Frames of stacks, what they lie in, and their names. */
+/* Read frames of stacks, their modules and their names. */
 static uint64_t look_at_stacks(struct gt_capture *c)
 {
 	struct gt_frame_name list[GT_FRAME_NAMES_MOST];
@@ -135,7 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	free(file);
 	if (gt_capture_open(path, &c)) {
 		if (!gt_error_text()[0])
-			abort(); /* refused without a sentence */
+			abort(); /* refused without an error message */
 		gt_error_clear();
 		return 0;
 	}

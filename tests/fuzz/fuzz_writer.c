@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a batch of records from a wild program: nothing outside the batch is read (it
- * lies at the end of an allocation), and what was counted as recorded is what the capture gives
- * back. The first byte: bit 0 two batches, bit 1 compressed, the rest where the batch is cut. */
+/* Take any bytes as a batch of records from a wild program. The writer must read nothing outside
+ * the batch (which lies at the end of an allocation), and the capture must return what was counted
+ * as recorded. The first byte: bit 0: two batches; bit 1: compressed; the rest: where the batch is
+ * cut. */
 #include <string.h>
 #include <unistd.h>
 

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Mutants of captures (mutate.h) through info, report and its pictures, slices, every export, diff,
- * merge and recover, as a user would start them, but in one process:
+/* Run info, report and its pictures, cutting, every export, diff, merge and recover over mutants of
+ * captures (mutate.h), as a user would, but in one process:
  *
- *   hostile_captures FIRST COUNT CAPTURE.. PARTNER
- * Mutants FIRST .. FIRST + COUNT - 1, merged with PARTNER. The first one of each CAPTURE is the
- * capture as it is.
+ *   hostile_captures FIRST COUNT CAPTURE... PARTNER
+ * It tests the mutants FIRST to FIRST + COUNT - 1, and merges them with PARTNER. The first one of
+ * each CAPTURE is the unchanged capture.
  *
- *   -p           mutants that are plausible: mutate_plausibly()
- *   -k           what fails stays: NUMBER.gputap in the current folder
- *   -t SECONDS   no more mutants after that
+ *   -p           plausible mutants: mutate_plausibly()
+ *   -k           keep failing mutants as NUMBER.gputap in the current folder
+ *   -t SECONDS   start no more mutants after that
  *
- * A worker process runs them one after another and says in shared memory where it is. When it
- * dies, the mutant and the command are told, and another worker goes on behind it. What is asked
- * of a command beside not to crash and to end:
- *   - its status is 0 or 1 (of `diff` also 3), and if it is not 0 it says why;
- *   - what it prints has no control characters in it;
- *   - status 0 of `info` means that seen = recorded + not kept + lost, and that what was recorded
- *     is there;
- *     `report`, `export` and `merge` say 0 only then, and with the same numbers.
- * Prints what was found, and how often each command ended well. Status 1 when something was
- * found. */
+ * A worker process runs them one after another and notes its progress in shared memory. If it dies,
+ * the mutant and the command are reported, and another worker continues after that mutant. Apart
+ * from not crashing and ending in time, a command must meet these conditions:
+ *   - its status is 0 or 1 (for `diff` also 3), and a nonzero status is explained;
+ *   - its output has no control characters;
+ *   - status 0 of `info` means that seen = recorded + evicted + lost, and that all recorded rows
+ *     are there; `report`, `export` and `merge` return 0 only then, and with the same numbers.
+ * The program prints its findings, and how often each command succeeded. Its status is 1 if there
+ * are findings. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -50,7 +49,7 @@
 enum { STEP_SECONDS = 30, STEPS = 64, OUTPUT_MAX = 8 << 20, FINDINGS_MAX = 50 };
 
 /* How a command ended, in the order in which it is printed. */
-enum { STATUS_GOOD, STATUS_FAILED, STATUS_OTHER /* mostly 3 of diff */, STATUSES };
+enum { STATUS_GOOD, STATUS_FAILED, STATUS_OTHER /* mostly status 3 of diff */, STATUSES };
 
 /* Steps, in the order in which they are printed. */
 enum {
@@ -61,13 +60,13 @@ enum {
 	STEP_RECOVER,
 	STEP_MERGE,
 	STEP_OTHERS,
-	STEP_EXPORTS, /* as many as there are formats, and then `looks` */
+	STEP_EXPORTS, /* one step per format, followed by `looks` */
 };
 
-/* What the worker tells its parent. */
+/* Progress of the worker, for its parent. */
 struct progress {
 	uint64_t number, findings, done;
-	const char *step; /* the same address in both */
+	const char *step; /* at the same address in both processes */
 	uint64_t statuses[STEPS][STATUSES];
 };
 
@@ -136,7 +135,7 @@ static const char *read_output(int fd, size_t *bytes)
 	return printed;
 }
 
-/* What a terminal would obey. */
+/* Find control characters, which a terminal would obey. */
 static void check_harmless(int fd, const char *which)
 {
 	size_t bytes;
@@ -187,7 +186,7 @@ static int run_command(const struct gt_command *command, unsigned step, const ch
 	return status;
 }
 
-/* The first number of that key in what was printed. */
+/* Return the first number of that key in the output. */
 static uint64_t number_of(const char *key)
 {
 	char quoted[64];
@@ -246,7 +245,7 @@ static void check_report(const struct sums *info, int info_status)
 
 	if (status == 0 && info_status)
 		find("status 0, and info says 1");
-	/* rows of a cut that others need are no calls of it */
+	/* rows kept in a cut only because others need them are not counted as calls */
 	if (status == 0 && !info->not_kept &&
 	    (number_of("calls") + number_of("range_records") != info->calls ||
 	     number_of("device_work") != info->work || number_of("seen") != info->seen ||
@@ -271,7 +270,7 @@ static uint64_t count_lines(const char *path)
 }
 
 static const struct {
-	const char *ending, *format; /* format: NULL: the ending's */
+	const char *ending, *format; /* format: NULL: given by the ending */
 } exports[] = {
 	{"pftrace", NULL}, {"json", NULL},   {"json.gz", NULL},         {"hta.json", "hta"},
 	{"rpd", NULL},     {"db", "rpd"},    {"rocpd", NULL},           {"folded", NULL},
@@ -279,7 +278,7 @@ static const struct {
 };
 enum { EXPORTS = sizeof exports / sizeof *exports };
 
-/* A copy says of itself what the mutant says. */
+/* Check that a copy reports the same numbers as the mutant. */
 static void check_copy(const struct sums *info)
 {
 	struct sums copy;
@@ -303,7 +302,7 @@ static void check_exports(const struct sums *info, int info_status)
 			argv[6] = (char *)(uintptr_t)exports[i].format;
 		}
 		status = run_command(&gt_command_export, STEP_EXPORTS + i, ending, argv);
-		/* a copy has what is damaged, too */
+		/* a copy also has the damaged parts */
 		if (status == 0 && info_status && strcmp(ending, "gputap") != 0)
 			find("status 0, and info says 1");
 		if (status == 0 && !strcmp(ending, "csv") && !info->not_kept &&
@@ -316,8 +315,8 @@ static void check_exports(const struct sums *info, int info_status)
 	}
 }
 
-/* Ways to look at a capture of which nothing is known but that they end. EXPR: one of
- * `expressions`, by the mutant's number. ORIGINAL: what the mutant was made of. */
+/* Other commands over a capture, of which only termination is checked. EXPR: one of `expressions`,
+ * selected with the mutant's number. ORIGINAL: the capture that the mutant was made from. */
 static const struct {
 	const struct gt_command *command;
 	const char *name, *words[10];
@@ -433,7 +432,7 @@ static void put_file(const char *in, const char *name, const void *data, size_t 
 	close(fd);
 }
 
-/* A session whose collector died, with the mutant as its capture and no rings. */
+/* Make a session whose collector died, with the mutant as its capture and no rings. */
 static void check_recover(const struct mutant *mutant)
 {
 	static struct gt_session session;
@@ -479,7 +478,7 @@ static uint8_t *copy_bytes(const struct input *in)
 	return memcpy(bytes, in->bytes, in->count);
 }
 
-/* With a number of its own: diff refuses copies. */
+/* Write it with another session number, because diff refuses copies. */
 static void put_original(const struct input *in)
 {
 	struct gt_file_header *header = (struct gt_file_header *)in->bytes;
@@ -546,7 +545,7 @@ static bool is_enough(void)
 	return progress->findings >= FINDINGS_MAX || now.tv_sec >= until;
 }
 
-/* In a process of its own. */
+/* Runs in a separate process. */
 static void work(uint64_t first, uint64_t end)
 {
 	redirect();

@@ -13,7 +13,7 @@ struct scan {
 	unsigned depth;
 };
 
-/* Return: the bytes of the character; 0: there is none. */
+/* Return the number of bytes of the character, or 0 if it is invalid. */
 static size_t character_bytes(const unsigned char *p, size_t rest)
 {
 	size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
@@ -110,7 +110,7 @@ static bool scan_number(struct scan *s)
 
 static bool scan_value(struct scan *s);
 
-/* Members or elements, after the opening bracket. */
+/* Parse members or elements, after the opening bracket. */
 static bool scan_list(struct scan *s, const char *closing, bool is_object)
 {
 	if (++s->depth > DEPTH_MAX)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Captures that no writer makes, with right checksums: a good one is taken apart into blocks and
- * records, some of them are changed, and all is put together again. The same number gives the
- * same file. */
+/* Captures with right checksums that no writer makes: take a good one apart into blocks and
+ * records, change some of them, and put all together again. The same number gives the same file. */
 #ifndef GPUTAP_FUZZ_MUTATE_H
 #define GPUTAP_FUZZ_MUTATE_H
 
@@ -17,19 +16,19 @@ struct mutant {
 
 /**
  * mutate() - make mutant @number of a capture
- * @capture: one that can be read
- * @out: receives the file; its memory is used again by the next call, and the caller's to free
+ * @capture: a readable capture
+ * @out: receives the file; the next call reuses its memory; the caller frees it
  */
 void mutate(const uint8_t *capture, size_t bytes, uint64_t number, struct mutant *out);
 
 /**
- * mutate_plausibly() - make one that a writer of ours could have made, of another program
- * Most are complete, and can be compared with @capture: mutants of mutate() are mostly refused.
- * Return: false: of a capture that is merged or cut out of another one there is none.
+ * mutate_plausibly() - make a mutant that gputap's writer could have made, of another program
+ * Most are complete and can be compared with @capture; mutants of mutate() are mostly refused.
+ * Return: false if @capture is merged or cut out of another one, which is not supported.
  */
 bool mutate_plausibly(const uint8_t *capture, size_t bytes, uint64_t number, struct mutant *out);
 
-/* The same random numbers for the same seed. */
+/* Start the random numbers; the same seed gives the same ones. */
 static inline uint64_t mutate_random(uint64_t *state)
 {
 	uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside of mutate.c and mutate_plausibly.c: a capture as a list of blocks, of which those with
- * records are lists of decoded ones. */
+/* Internals of mutate.c and mutate_plausibly.c: a capture as a list of blocks; blocks with records
+ * are lists of decoded ones. */
 #ifndef GPUTAP_FUZZ_MUTATE_PARTS_H
 #define GPUTAP_FUZZ_MUTATE_PARTS_H
 
@@ -17,12 +17,12 @@ enum { MUTATION_BLOCKS_MAX = 4096, MUTATION_HEAD_EXTRA = 256, MUTATION_RECORDS_M
 struct piece {
 	struct gt_file_block head;
 	struct gt_file_stream stream;
-	/* of the head after its sums: bounds, the number of a section */
+	/* of the head, after its sums: bounds, the number of a section */
 	uint8_t extra[MUTATION_HEAD_EXTRA];
 	size_t extra_bytes;
 	uint8_t *payload; /* of a STREAM: its records, as in a ring */
 	size_t bytes, room;
-	/* STREAM: 1 counts that are not so, 2 row bytes changed, 3 cut, 4 packed */
+	/* STREAM: 1 wrong counts, 2 row bytes changed, 3 cut, 4 packed */
 	int lies;
 };
 
@@ -54,16 +54,16 @@ static inline void *must(void *p)
 void mutation_parse(struct mutation *m, const uint8_t *file, size_t bytes);
 void mutation_free(struct mutation *m);
 
-/* A value that programs and arithmetic stumble over. @old: the present one. */
+/* Return a value that programs and arithmetic stumble over. @old: the present one. */
 uint64_t mutation_odd_value(struct mutation *m, uint64_t old);
-/* Overwrite some of @bytes with text that terminals, JSON, SQL or HTML could obey. */
+/* Overwrite some of @bytes with text that terminals, JSON, SQL or HTML could interpret. */
 void mutation_put_odd_text(struct mutation *m, uint8_t *at, size_t bytes);
 
 void mutation_append(struct piece *b, const void *data, size_t bytes);
 void mutation_insert(struct piece *b, size_t at, const void *data, size_t bytes);
 bool mutation_has_records(const struct piece *b);
-/* Find the offsets of the records of a piece. Return: how many; one may be the wreck of an earlier
- * change. */
+/* Find the offsets of the records of a piece. Return: their number; one may be damaged by an
+ * earlier change. */
 size_t mutation_find_records(const struct piece *b, size_t *at, size_t most);
 
 #endif

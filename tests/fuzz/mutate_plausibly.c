@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* See mutate.h. The capture is taken apart into records, some of them change, and the project's
- * own writer puts all of them together: checksums, bounds, sums and the index are right.
+/* See mutate.h. The capture is taken apart into records, some of them are changed, and the
+ * project's own writer puts all of them together, so checksums, bounds, sums and the index are
+ * right.
  *
  *   mutation_parse() -> 1 to 24 changes -> gt_capture_write_records(), gt_writer_append_block()
  *
- * What changes is what a program could have done otherwise: its names, times, order, counts,
- * devices, queues, links, ranges, nesting, ranks, failures, and what was lost of it. */
+ * Changes are limited to what another run of a program could do: names, times, order, counts,
+ * devices, queues, links, ranges, nesting, ranks, failures, and losses. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -24,7 +25,7 @@ struct found {
 	struct gt_record head;
 };
 
-/* Find a random record of a kind. False: there is none, or it was not met. */
+/* Find a random record of a kind. Return false if there is none, or the search did not hit one. */
 static bool find_record(struct mutation *m, unsigned kind, struct found *f)
 {
 	static size_t at[MUTATION_RECORDS_MAX];
@@ -82,13 +83,13 @@ static void remove_record(struct found *f)
 
 /* Values ------------------------------------------------------------------------ */
 
-/* From nothing to an hour, all orders of magnitude alike. */
+/* Return a duration from zero to an hour, with all orders of magnitude equally likely. */
 static uint64_t some_duration(struct mutation *m)
 {
 	return below(m, 12) ? draw(m) >> (24 + below(m, 40)) : 0;
 }
 
-/* Mostly names that compilers and frameworks make, whole or damaged. Return: bytes. */
+/* Make a name, mostly as compilers and frameworks do, whole or damaged. Return: bytes. */
 static size_t make_text(struct mutation *m, char *text)
 {
 	static const char *const names[] = {
@@ -120,7 +121,7 @@ static size_t make_text(struct mutation *m, char *text)
 	case 0: /* one of many that differ in a number */
 		return n + (size_t)snprintf(text + n, 24, "%u", (unsigned)below(m, 1000));
 	case 1: return below(m, n + 1);
-	case 2: /* a part of it, many times */
+	case 2: /* a part of it, repeated many times */
 		at = below(m, n + 1);
 		for (size_t k = below(m, TEXT_MAX); n < k && n > at; n++)
 			text[n] = text[at + (n - at) % (n - at)];
@@ -135,7 +136,7 @@ static size_t make_text(struct mutation *m, char *text)
 	}
 }
 
-/* Calls and work ---------------------------------------------------------------- */
+/* Calls and GPU activities -------------------------------------------------------- */
 
 static void change_call_text(struct mutation *m, struct found *f)
 {
@@ -203,7 +204,7 @@ static void change_work_times(struct mutation *m, struct gt_record_device *d)
 
 	switch (below(m, 5)) {
 	case 0: d->end = d->start + some_duration(m); break;
-	case 1: /* all of it, earlier or later */
+	case 1: /* the whole row, earlier or later */
 		d->queued += d->queued ? shift : 0;
 		d->submitted += d->submitted ? shift : 0;
 		d->start += d->start ? shift : 0;
@@ -211,7 +212,7 @@ static void change_work_times(struct mutation *m, struct gt_record_device *d)
 		break;
 	case 2: d->queued = d->submitted = 0; break;
 	case 3: d->queued = d->submitted = d->start = d->end = 0; break;
-	default: /* it waited for long */
+	default: /* it waited for a long time */
 		d->start += some_duration(m);
 		d->end = d->start + some_duration(m);
 	}
@@ -265,8 +266,8 @@ static void change_work(struct mutation *m)
 	memcpy(f.piece->payload + f.at, &d, sizeof d);
 }
 
-/* Each row again after the last one, as when a loop runs once more: times move on, calls get ids
- * of their own. */
+/* Repeat each row after the last one, as if a loop ran once more: times advance, and calls get new
+ * ids. */
 static void repeat_rows(struct mutation *m)
 {
 	static size_t at[MUTATION_RECORDS_MAX];
@@ -321,9 +322,9 @@ static void change_external(struct mutation *m)
 	}
 }
 
-/* Records that are no rows ------------------------------------------------------ */
+/* Records that are not rows ----------------------------------------------------- */
 
-/* Of a string, an object or an event: another text. */
+/* Replace the text of a string, an object or an event. */
 static void put_text(struct found *f, size_t length_word, const char *text, size_t bytes)
 {
 	uint64_t words[8 + TEXT_MAX / 8] = {0};
@@ -346,7 +347,7 @@ static void change_string(struct mutation *m)
 	if (!find_record(m, GT_RECORD_STRING, &f))
 		return;
 	if (below(m, 4) == 0 && find_record(m, GT_RECORD_STRING, &other) &&
-	    get_word(&other, 1) <= sizeof text) { /* two of one name */
+	    get_word(&other, 1) <= sizeof text) { /* two with one name */
 		size_t bytes = get_word(&other, 1);
 
 		memcpy(text, other.piece->payload + other.at + 16, bytes);
@@ -356,7 +357,7 @@ static void change_string(struct mutation *m)
 	put_text(&f, 1, text, make_text(m, text));
 }
 
-/* The value of one "key=value". */
+/* Return the value of one "key=value". */
 static void change_object_text(struct mutation *m, struct found *f)
 {
 	char text[2 * TEXT_MAX + 128], value[TEXT_MAX + 64];
@@ -413,7 +414,7 @@ static void change_event(struct mutation *m)
 	}
 }
 
-/* A clock that is read a little later, a life that ends earlier, a pause that is moved. */
+/* Read a clock a little later, end a lifetime earlier, or move a pause. */
 static void change_reading(struct mutation *m)
 {
 	static const uint8_t kinds[] = {GT_RECORD_CLOCK, GT_RECORD_LIFETIME, GT_RECORD_WINDOW};
@@ -427,7 +428,7 @@ static void change_reading(struct mutation *m)
 		put_word(&f, 1, get_word(&f, 1) + below(m, 2000000) - 1000000);
 }
 
-/* Functions, files and lines of frames; stacks of calls. */
+/* Change functions, files and lines of frames, and stacks of calls. */
 static void change_code(struct mutation *m)
 {
 	static const uint8_t kinds[] = {GT_RECORD_CODE, GT_RECORD_NAMES, GT_RECORD_STACK};
@@ -447,7 +448,7 @@ static void change_code(struct mutation *m)
 
 /* Processes, threads, the session ----------------------------------------------- */
 
-/* The texts of a payload from @at on, each after its length. */
+/* Change the texts of a payload from @at on, each of which follows its length. */
 static void change_texts(struct mutation *m, struct piece *b, size_t at, unsigned count)
 {
 	uint32_t bytes;
@@ -469,7 +470,7 @@ static void put_number(struct piece *b, size_t at, uint32_t value)
 		memcpy(b->payload + at, &value, sizeof value);
 }
 
-/* Rank, size, local rank, local size: after two texts. */
+/* Change rank, size, local rank and local size, which follow two texts. */
 static void change_rank(struct mutation *m, struct piece *b)
 {
 	size_t at = 24;
@@ -548,7 +549,7 @@ struct output {
 	size_t stream_count;
 	struct gt_counts counts[PROCESSES_MAX];
 	bool has_counts[PROCESSES_MAX];
-	uint64_t lost; /* that no record says */
+	uint64_t lost; /* losses that no record mentions */
 };
 
 static bool write_records(struct output *o, const struct piece *b)
@@ -572,7 +573,7 @@ static bool write_records(struct output *o, const struct piece *b)
 						      &o->counts[b->head.process]);
 }
 
-/* What was lost stays lost; what was recorded is said by the writer. */
+/* Keep the counts of losses; the writer counts the recorded rows itself. */
 static bool note_counts(struct output *o, const struct piece *b)
 {
 	struct gt_counts *counts = &o->counts[b->head.process];

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A vendor's library that is its own plug-in and delivers hostile records: mutants of good ones,
- * and noise. FUZZ_SEED and FUZZ_RECORDS say which and how many. Its pu1GetNextRecord() steps from
- * one record to the next whatever their size says, so that the host sees each. At the end it
- * prints how many it has delivered.
+ * and noise. FUZZ_SEED and FUZZ_RECORDS set which and how many. Its pu1GetNextRecord() ignores the
+ * size in a record when it steps to the next one, so that the host sees each. At exit it prints how
+ * many it has delivered.
  *
- * Pointers stay in the library or in the buffer: no host survives a wild one. */
+ * Pointers always point into the library or the buffer, because no host could survive a wild
+ * one. */
 #include <gputap/PrivateUse1TracingApi.h>
 
 #include <pthread.h>
@@ -40,7 +41,7 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* A number as they are in trouble: small, a power of two less one, anything. */
+/* Return a troublesome number: a small one, a power of two less one, or any. */
 static uint64_t odd_number(void)
 {
 	switch (draw(4)) {
@@ -66,7 +67,7 @@ static const char *odd_text(void)
 	switch (draw(6)) {
 	case 0: return NULL;
 	case 1: return long_name;
-	case 2: return (const char *)buffer + draw(room); /* to the buffer's end, and beyond */
+	case 2: return (const char *)buffer + draw(room); /* to the buffer's end or past it */
 	case 3: return (const char *)buffer + room - 1;
 	default: return texts[draw(sizeof texts / sizeof *texts)];
 	}
@@ -142,7 +143,7 @@ static void deliver(void)
 	r = good_record();
 	for (uint64_t i = draw(4); i--;)
 		mutate(&r);
-	if (!draw(50)) { /* noise, but for its pointers */
+	if (!draw(50)) { /* noise, except its pointers */
 		for (size_t i = 0; i < sizeof r; i++)
 			((uint8_t *)&r)[i] = (uint8_t)draw(256);
 		r.name = odd_text();
@@ -153,7 +154,7 @@ static void deliver(void)
 	delivered++;
 }
 
-/* What the program calls. */
+/* Functions that the program calls. */
 __attribute__((visibility("default"))) int fuzz_work(void)
 {
 	const char *seed = getenv("FUZZ_SEED"), *count = getenv("FUZZ_RECORDS");

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks on a machine with an NVIDIA GPU what only it can show, and measures what gputap costs
-there.
+"""Run the checks that need an NVIDIA GPU, and measure what gputap costs there.
 
-    tests/gpu/check_gpu.py [-k WORD ..] [--list] [--quick] [--out FOLDER] [--soft] [--jobs N]
+    tests/gpu/check_gpu.py [-k WORD ...] [--list] [--quick] [--out FOLDER] [--soft] [--jobs N]
 
-Each check prints a line for each thing: verdict, what, figure. FOLDER (gpu-report) gets
-report.json, report.md and some exports. -k: only checks whose part or name contains a WORD. --soft:
-on the software driver, without a GPU: what needs one is skipped, and nothing is promised. --quick:
-small numbers. --jobs: so many checks at a time (3), but those of costs, which run alone, after
-the others. GPUTAP_BUILD names a build folder, an installed prefix, or what tools/pack-gpu made
-(build); the Python that runs this is that of torch, CuPy, JAX. Exit status 1: something fails; 2:
-no GPU. A figure that is `missed` is not as good as promised, which fails nothing.
+Each check prints lines: verdict, subject, figure. FOLDER (default gpu-report) gets report.json,
+report.md and some exports. -k: only checks whose part or name contains a WORD. --soft: use the
+software driver, without a GPU; checks that need one are skipped, and no costs are promised.
+--quick: small numbers. --jobs: number of parallel checks (default 3); checks of costs run alone,
+after the others. GPUTAP_BUILD names a build folder (default build), an installed prefix, or the
+output of tools/pack-gpu. Run this with the Python that has torch, CuPy and JAX. Exit status 1: a
+check fails; 2: no GPU. A `missed` figure is worse than promised; it does not fail a check.
 """
 
 import argparse
@@ -40,7 +39,7 @@ import gpu_answers  # noqa: E402,F401
 import gpu_costs  # noqa: E402,F401
 import gpu_costs_jax  # noqa: E402,F401
 
-CELL = 160  # letters, of a table in a document
+CELL = 160  # the letters of a table in a document
 
 
 def run_check(machine, part, function):
@@ -59,7 +58,7 @@ def run_check(machine, part, function):
 
 
 def run_checks(machine, chosen, jobs):
-    """Lines of all, in their order."""
+    """Return the lines of all checks, in their order."""
     beside = [(part, function) for part, function in chosen if part != "costs"]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         lines = sum(pool.map(lambda check: run_check(machine, *check), beside), [])

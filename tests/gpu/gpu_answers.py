@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Windows, the flight recorder, causes of idle time, memory, stacks, differences of runs: of torch
-on a real device."""
+"""Check recording windows, the flight recorder, causes of idle time, memory, stacks and differences
+between runs, with torch on a real device."""
 
 import concurrent.futures
 import json
@@ -20,7 +20,7 @@ def steps(machine, count, *more):
 
 
 def table(machine, capture, name, *options):
-    """Rows of one table."""
+    """Return the rows of one table."""
     return json.loads(machine.tap("report", "--json", "--top", "0", "-t", name, *options,
                                   capture.path))[name]
 
@@ -50,7 +50,7 @@ def never_started(machine):
 
 @check("answers")
 def started_from_outside(machine):
-    """gputap start and stop, of a session that began paused"""
+    """gputap start and stop, in a session that began paused"""
     folder = machine.work / "late"
     folder.mkdir()
     command = machine.script("gpu_torch_late.py", folder)
@@ -76,7 +76,7 @@ def started_from_outside(machine):
 
 @check("answers")
 def triggered(machine):
-    """--keep, --trigger by a kernel's own time"""
+    """--keep, with a --trigger on a kernel's own time"""
     capture = machine.trace(steps(machine, STEPS, f"long={LONG}"), [
         "--keep", "1h", "--keep-after", "0", "--trigger",
         f"kind=kernel and duration>{LONG_MS}ms"])
@@ -94,7 +94,7 @@ def triggered(machine):
 
 @check("answers")
 def killed(machine):
-    """--keep 1s, SIGKILL at the end: the last second is there"""
+    """--keep 1s, SIGKILL at the end: the last second is retained"""
     capture = machine.trace(steps(machine, 150, "killed"), ["--keep", "1s"],
                             status=-signal.SIGKILL)
     kept = capture.info()["kept"]
@@ -108,7 +108,7 @@ def killed(machine):
 
 @check("answers")
 def causes(machine):
-    """Idle time: the host's in its range, allocating and freeing."""
+    """Idle time of the host in its range, and of allocating and freeing."""
     capture = machine.trace(steps(machine, STEPS, "hold=4096"))
     spent, rows = capture.said["spent_ns"], table(machine, capture, "idle")
     found = {}
@@ -126,7 +126,7 @@ def causes(machine):
 
 @check("answers")
 def memory(machine):
-    """What torch has reserved at most, on its device"""
+    """The most memory that torch reserved on its device"""
     capture = machine.trace(steps(machine, 3, "hold=1024"))
     rows = [row for row in table(machine, capture, "memory") if row["memory"] == "device"]
     peak = {row["device"]: row["peak_bytes"] for row in rows}
@@ -137,7 +137,7 @@ def memory(machine):
 
 @check("answers")
 def stacks(machine):
-    """--stacks: which line of Python launched it"""
+    """--stacks: the line of Python that launched it"""
     capture = machine.trace(steps(machine, STEPS), ["--stacks"])
     rows = table(machine, capture, "stacks", "--where", f"name=*{OWN}*")
     whole = sum(row["count"] for row in rows)
@@ -150,7 +150,7 @@ def stacks(machine):
 
 @check("answers")
 def differences(machine):
-    """diff: of the same, and of one that loads longer"""
+    """diff: of two equal runs, and of one that loads longer"""
     def runs(*more):
         return [machine.trace(steps(machine, STEPS, *more)).path for _ in range(3)]
 
@@ -173,7 +173,7 @@ def differences(machine):
 
 @check("answers")
 def step_that_took_longer(machine):
-    """diff of one capture's steps: what step 7 waited for"""
+    """diff of one capture's steps: the wait target of step 7"""
     capture = machine.trace(steps(machine, STEPS, f"slow={SLOW}"))
     said = json.loads(machine.tap("diff", "--json", capture.path, "--before",
                                   f"range=step and not range=step#{SLOW}", "--after",

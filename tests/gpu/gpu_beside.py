@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""torch.profiler (Kineto) in a program that gputap records: both get everything, and torch sees no
-difference."""
+"""Check torch.profiler (Kineto) in a program that gputap records: both get everything, and torch
+sees no difference."""
 
 import packed
 from gpu_harness import REPO, check, last_json
@@ -40,7 +40,7 @@ make_check("first", "Kineto opens CUPTI before the program's first work on the G
 
 @check("beside")
 def no_device(machine):
-    """Kineto alone has the device's work: gputap records calls."""
+    """If only Kineto gets the GPU activities, gputap still records calls."""
     capture = machine.trace(machine.script("gpu_torch_beside.py", "after"), ["--no-device"])
     said = capture.said
     for name, wanted in said["profiled"].items():
@@ -51,7 +51,7 @@ def no_device(machine):
 
 @check("beside")
 def other_user(machine):
-    """Another user of CUPTI, that is not torch, gets its records, too."""
+    """Another CUPTI client, which is not torch, also gets its records."""
     capture = machine.trace(machine.program("count", "20000"), (), machine.beside(kinds="10,1,2"))
     theirs = [line for line in capture.err.splitlines() if line.startswith("gpu_cupti: kernels")]
     wanted = f"kernels {capture.said['kernels']},"
@@ -63,7 +63,8 @@ def other_user(machine):
 
 @check("beside")
 def from_us(machine):
-    """torch.profiler with its CUDA work from gputap, beside Kineto's own profile of the same"""
+    """torch.profiler with its CUDA activities from gputap, and Kineto's own profile of the same
+    run"""
     command = machine.script("gpu_torch_from_us.py", machine.gputap)
     site = machine.work / "site"
     machine.run([machine.python, "-m", "pip", "install", "-q", "--no-deps", "--no-index",

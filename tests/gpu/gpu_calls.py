@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Every call is recorded: compared by name with what CUPTI's callbacks count in the process."""
+"""Check that every call is recorded: compare the counts per function with those of CUPTI's
+callbacks in the process."""
 
 import collections
 import re
@@ -10,7 +11,7 @@ DRIVER, RUNTIME = "1", "2"
 
 
 def read_counts(machine, prefix):
-    """{domain: {name: calls}} over all processes that counted."""
+    """Return {domain: {name: calls}} over all processes that counted."""
     found = {DRIVER: collections.Counter(), RUNTIME: collections.Counter()}
     files = list(machine.work.glob(f"{prefix}.*"))
     for path in files:
@@ -24,8 +25,8 @@ def read_counts(machine, prefix):
 
 
 def without_forms(calls):
-    """CUPTI names a form of a function of the runtime API by the release that it came with
-    (cudaMalloc_v3020), gputap only where there are several."""
+    """Remove the release suffix that CUPTI adds to a function of the runtime API
+    (cudaMalloc_v3020); gputap adds one only where there are several forms."""
     found = collections.Counter()
     for name, count in calls.items():
         found[re.sub(r"_v\d+", "", name)] += count
@@ -52,7 +53,7 @@ def compare(machine, what, command, options=(), domain=DRIVER, seconds=180):
 
 
 def judge_drops(capture):
-    """(figure, good): a call in which a process was ended cannot be whole."""
+    """Return (figure, good). A call in which a process was ended cannot be complete."""
     reasons = {why: n for why, n in capture.info()["dropped_by_reason"].items() if n}
     return ", ".join(f"{why} {n:,}" for why, n in reasons.items()) or "none", not (
         set(reasons) - {"unfinished"})
@@ -67,13 +68,13 @@ def driver_program(machine):
 
 @check("calls")
 def beside_device_work(machine):
-    """gputap itself uses CUPTI, and the user that counts is served from it."""
+    """gputap itself uses CUPTI, and the counting client is served from it."""
     compare(machine, "driver API, device work recorded", machine.program("identity", "500"))
 
 
 @check("calls")
 def static_cudart(machine):
-    """The runtime API's library inside the program, and beside it."""
+    """The runtime API's library linked statically, and dynamically."""
     for cudart in ("static", "shared"):
         compare(machine, f"cudart {cudart}, --no-device", machine.runtime_program(cudart),
                 ["--no-device"])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tells a program in Python whether the calling thread has its processor core to itself. */
+/* Report to a Python program whether the calling thread has its processor core to itself. */
 #define _GNU_SOURCE
 #include "bench/measure.h"
 
@@ -11,7 +11,7 @@ double gpu_core_busy(void)
 	return bench_busy();
 }
 
-/* Pins the calling thread to @cpu. */
+/* Pin the calling thread to @cpu. */
 double gpu_core_least_busy(int cpu)
 {
 	bench_pin(cpu);

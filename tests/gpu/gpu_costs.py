@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What recording costs, beside what CUPTI alone and Kineto cost for the same work. A program
-measures itself in rounds: never (before recording has begun for the first time), and then on and
-off by turns; the differences are of one process each. Between processes the speed of such machines
-differs by more than what is measured here."""
+"""Measure what recording costs, compared with CUPTI alone and Kineto for the same work. A program
+measures itself in rounds: never (before recording has begun for the first time), and then
+alternately on and off; differences are taken within one process. Between processes, the speed of
+such machines varies by more than what is measured here."""
 
 import statistics
 
@@ -12,12 +12,12 @@ GRAPH_TRACE = "51"
 ALL_WORK = "10,1,2"
 PER_CALL_NS, OVER_CUPTI_NS, GRAPH_OVER_NS = 50, 150, 200
 OPERATOR_SHARE, STEP_SHARE = 0.02, 0.01
-STAMPS = 10  # of an operator of torch: five driver calls
+STAMPS = 10  # per operator of torch: five driver calls
 
 
 class Mode:
-    """How a program is run: under `gputap run` with options @traced, if it is a list; @words end
-    its command line."""
+    """How a program is run: under `gputap run` with options @traced if it is a list; its command
+    line ends with @words."""
 
     def __init__(self, traced=None, words=(), env=None):
         self.traced, self.words, self.env = traced, list(words), env or {}
@@ -42,29 +42,30 @@ class Mode:
             self.left += [(a - never, (a - never) / never) for a in said["off"]]
 
     def price(self):
-        """(difference, share), medians, of recording that a pause switches off: calls"""
+        """Return the medians (difference, share) of recording that a pause switches off, for
+        calls."""
         return tuple(map(statistics.median, zip(*self.differences)))
 
     def price_over(self, other):
-        """The same to the processes of another mode: of device work, for CUPTI stays on in short
-        pauses"""
+        """Return the same relative to the processes of another mode, for GPU activities: CUPTI
+        stays enabled in short pauses."""
         mine, theirs = statistics.median(self.medians), statistics.median(other.medians)
         return mine - theirs, (mine - theirs) / theirs
 
 
 def cupti_alone(machine, kinds, words):
-    """CUPTI without gputap, switched on by turns."""
+    """CUPTI without gputap, switched on in alternate rounds."""
     return Mode(words=words, env={"GPU_CUPTI": machine.cupti(), "GPU_CUPTI_KINDS": kinds})
 
 
 def cupti_always(machine, kinds):
-    """The same from cuInit() on: where GRAPH_TRACE goes, graphs fault."""
+    """The same from cuInit() on: with GRAPH_TRACE enabled later, graphs fault."""
     return Mode(env={"GPU_CUPTI": machine.cupti(), "GPU_CUPTI_KINDS": kinds,
                      "CUDA_INJECTION64_PATH": machine.cupti_user()})
 
 
 def measure(machine, command, modes, turns):
-    """Runs them by turns, each time in another order."""
+    """Run the modes alternately, each time in another order."""
     names = list(modes)
     for turn in range(turns):
         for i in range(len(names)):
@@ -99,7 +100,7 @@ def promise_over(machine, modes, ours, theirs, most):
 
 
 def say_stamps(machine, count, over_what):
-    """What the time stamps alone cost, which a record cannot do without."""
+    """Report what the time stamps alone cost, which every record needs."""
     said = last_json(machine.run(machine.program("cost", "stamp", "10")))
     stamp = statistics.median(said["on"])
     text = f"{stamp:.1f} ns; {count} of them {count * stamp:.0f} ns"
@@ -179,7 +180,7 @@ make_step_check("compiled")
 
 @check("costs")
 def graph(machine):
-    """A graph of 12 nodes: 10 kernels, a copy, a set"""
+    """A graph of 12 nodes: 10 kernels, a memcpy, a memset"""
     command = machine.program("cost", "graph", rounds(machine, 40))
     pauses = [machine.pauses()]
     modes = {"bare": Mode(), "GRAPH_TRACE alone": cupti_always(machine, GRAPH_TRACE),
@@ -193,7 +194,7 @@ def graph(machine):
 
 @check("costs")
 def runtime_calls(machine):
-    """What -d cuda_runtime adds to an operator of torch"""
+    """The cost that -d cuda_runtime adds to an operator of torch"""
     command = machine.script("gpu_torch_cost.py", rounds(machine, 40))
     modes = {"both APIs, --no-device": Mode(["-d", "cuda_driver,cuda_runtime", "--no-device"],
                                             ["pause", machine.pauses()])}

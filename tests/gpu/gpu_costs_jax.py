@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Measures what gputap costs a step of JAX, to 1 or 2 %. Processes that run one after another
-differ by 25 % on such machines, mostly because the hardware thread next to theirs is busy with
-something else for some milliseconds. So the processes of all modes of a round run at the same time
-and are measured alternately, in slices of some 10 ms. Figures come from the slices in which the
-core was not shared."""
+"""Measure what gputap costs a step of JAX, to 1 or 2 %.
+Processes that run one after another differ by 25 % on such machines, mostly because the hardware
+thread next to theirs is busy for some milliseconds. So the processes of all modes of a round run at
+the same time and are measured alternately, in slices of some 10 ms. Figures come from slices in
+which the core was not shared."""
 
 import ctypes
 import json
@@ -83,13 +83,13 @@ def run_round(machine, command, modes, turns):
 
 
 def median_of(found, names):
-    """Median of a round's slices with a core of their own, or None if there are too few."""
+    """Return the median of a round's slices with an unshared core, or None if there are too few."""
     own = [us for name in names for us, state in found[name] if state == "own"]
     return statistics.median(own) if len(own) >= FEWEST else None
 
 
 def find_least(machine):
-    """(library, result of gpu_core_least_busy())"""
+    """Return (library, result of gpu_core_least_busy())."""
     library = machine.compile_c("gpu_core.so", "gpu_core.c", "-shared", "-fPIC")
     core, before = ctypes.CDLL(library), os.sched_getaffinity(0)
     core.gpu_core_least_busy.restype = ctypes.c_double
@@ -99,7 +99,8 @@ def find_least(machine):
 
 
 def interval_of_median(values):
-    """The median lies in it in 95 of 100 cases; of few values, the least and the largest."""
+    """Return an interval that contains the median in 95 of 100 cases; for few values, the least and
+    the largest."""
     values, count, below = sorted(values), len(values), 0
     while sum(math.comb(count, i) for i in range(below + 2)) * 2 <= 0.05 * 2 ** count:
         below += 1
@@ -107,7 +108,7 @@ def interval_of_median(values):
 
 
 def compare(machine, rounds, names, with_names):
-    """Reports the difference; returns its median share."""
+    """Report the difference; return its median share."""
     pairs = [(median_of(found, names), median_of(found, with_names)) for found in rounds]
     pairs = [(a, b) for a, b in pairs if a and b]
     if len(pairs) < 2:
@@ -155,11 +156,11 @@ def measure_step(machine, has_graphs):
 
 @check("costs")
 def jax_step(machine):
-    """A jitted step of JAX, each operation launched by itself"""
+    """A jitted step of JAX, each operation launched separately"""
     measure_step(machine, False)
 
 
 @check("costs")
 def jax_graph_step(machine):
-    """The same as launches of graphs, XLA's default"""
+    """The same launched as graphs, XLA's default"""
     measure_step(machine, True)

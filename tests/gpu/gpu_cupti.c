@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Another user of CUPTI than gputap, to compare with: the driver opens it in cuInit()
+/* Another CUPTI client than gputap, for comparison: the driver opens it in cuInit()
  * (CUDA_INJECTION64_PATH), or a program calls gpu_cupti_start().
  *
- *   GPU_CUPTI=FOLDER/libcupti.so.13   if none is mapped
- *   GPU_CUPTI_COUNT=FILE              counts calls of both APIs by callbacks; FILE.PID gets them
+ *   GPU_CUPTI=FOLDER/libcupti.so.13   used if none is mapped
+ *   GPU_CUPTI_COUNT=FILE              count calls of both APIs in callbacks; FILE.PID gets them
  *                                     at exit, a line each: domain, name, calls
- *   GPU_CUPTI_KINDS=10,1,2            records of these kinds, linked by callbacks of launching
+ *   GPU_CUPTI_KINDS=10,1,2            record these kinds, linked in callbacks of launching
  *                                     functions as gputap does it, flushed every 100 ms; standard
  *                                     error gets their count at exit */
 #define _GNU_SOURCE
@@ -42,7 +42,7 @@ static struct {
 } cupti;
 
 static atomic_long calls[3][NAMES], records[CUPTI_KIND_COUNT], linked, no_time;
-static _Atomic uint32_t ids[ID_TABLE]; /* correlation ids that a callback had, by their low bits */
+static _Atomic uint32_t ids[ID_TABLE]; /* callbacks' correlation ids, at their low bits */
 static const char *count_file, *kinds;
 static void *subscriber;
 static atomic_int is_running;
@@ -222,7 +222,7 @@ static void start_once(void)
 		pthread_create(&thread, NULL, flush_now_and_then, NULL);
 }
 
-/* Return: 1 when CUPTI is there. May be called again after gpu_cupti_stop(). */
+/* Return: 1 if CUPTI is available. May be called again after gpu_cupti_stop(). */
 int gpu_cupti_start(void)
 {
 	if (!cupti.cuptiSubscribe && !open_cupti())
@@ -240,7 +240,7 @@ int gpu_cupti_start(void)
 	return 1;
 }
 
-/* The program is as it was. Nobody else may use CUPTI. */
+/* Leave the program as it was. No other client may use CUPTI. */
 void gpu_cupti_stop(void)
 {
 	if (!is_running)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver's functions that the checks' programs call, found by dlsym(), so that they are built
- * without NVIDIA's headers. Prototypes are those of soft/cuda/cuda_api.h, which are NVIDIA's. */
+/* The driver's functions that the checks' programs call, found by dlsym(), so that no NVIDIA
+ * headers are needed. The prototypes are those of soft/cuda/cuda_api.h, which equal NVIDIA's. */
 #ifndef GPU_DRIVER_H
 #define GPU_DRIVER_H
 
@@ -69,7 +69,7 @@ static void check_status(const char *what, int status)
 
 #define CALL(name, ...) check_status(#name, driver.name(__VA_ARGS__))
 
-/* A function that soft/cuda/cuda_api.h need not have. */
+/* Declare a function that soft/cuda/cuda_api.h may lack. */
 static void *find_driver_function(const char *symbol)
 {
 	void *found = dlsym(driver_library, symbol);

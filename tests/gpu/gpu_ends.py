@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""However a program ends, what its device had completed is in the capture, and the program does and
-says what it does without gputap."""
+"""Check all ways in which a program can end: the capture has everything that its device completed,
+and the program behaves and prints as it does without gputap."""
 
 import os
 import shutil
@@ -26,7 +26,7 @@ def shell_status(status):
 
 
 def try_end(machine, what, command, status):
-    """The program alone, then traced."""
+    """Run the program alone, then traced."""
     bare = machine.run(command, 60, status=None)
     capture = machine.trace(command, seconds=60, status=None)
     same = (shell_status(bare.returncode), bare.stdout) == (shell_status(capture.status),
@@ -43,14 +43,14 @@ def make_check(way, status):
         capture = try_end(machine, way, machine.program("end", count, way), status)
         kernels = capture.kernels("tiny") + capture.kernels("second")
         seen, wanted = capture.report(), capture.said["kernels"]
-        if way == "_exit_at_once":  # what was not handed over in time is counted
+        if way == "_exit_at_once":  # records not delivered in time are counted
             machine.report.judge(f"{way}: kernels, and those that are counted as lost",
                                  f"{kernels:,}, {seen['dropped']:,} of {wanted:,}",
                                  kernels + seen["dropped"] == wanted)
             return
         machine.report.equal(f"{way}: kernels", kernels, wanted)
         work, lost = seen["device_work"], seen["dropped"]
-        most = 1 if way == "fault" else 0  # the one that faulted
+        most = 1 if way == "fault" else 0  # the kernel that faulted
         machine.report.judge(f"{way}: linked; dropped", f"{seen['linked']:,} of {work:,}; {lost}",
                              seen["linked"] == work and lost <= most)
 
@@ -65,14 +65,14 @@ for name, expected in WAYS.items():
 
 @check("ends")
 def cudart_reset(machine):
-    """static cudart: cudaDeviceReset(), and on"""
+    """static cudart: cudaDeviceReset(), then more calls"""
     capture = try_end(machine, "cudaDeviceReset", machine.runtime_program("static", "reset"), 0)
     machine.report.equal("kernels", capture.kernels("add_one"), capture.said["kernels"])
 
 
 @check("ends")
 def mps(machine):
-    """Under the Multi-Process Service, which GPU_MPS=1 allows this check to start for itself"""
+    """Under the Multi-Process Service, which this check may start itself if GPU_MPS=1"""
     machine.need_gpu()
     control = shutil.which("nvidia-cuda-mps-control")
     if not control or os.environ.get("GPU_MPS") != "1":

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the checks on a GPU are made of: programs that are built there, run, traced; captures that
-are read; a line for each thing that is found."""
+"""Base of the checks on a GPU: build programs, run and trace them; read captures; report a line for
+each result."""
 
 import copy
 import csv
@@ -29,15 +29,15 @@ CHECKS = []  # (part, function) in the order of their files
 
 
 class Missing(Exception):
-    """What a check needs is not there: it is skipped, with this sentence."""
+    """A check's requirement is missing: skip it with this sentence."""
 
 
 class Broken(Exception):
-    """A check cannot go on."""
+    """A check cannot continue."""
 
 
 def check(part):
-    """Of a function of the machine: one check, named by its function."""
+    """Register a function of the machine as a check with the function's name."""
 
     def add(function):
         CHECKS.append((part, function))
@@ -47,7 +47,7 @@ def check(part):
 
 
 def quartiles(values):
-    """(a quarter is below, median, a quarter is above)"""
+    """Return the quartiles: (a quarter is below, median, a quarter is above)."""
     if len(values) < 2:
         return values[0], values[0], values[0]
     return tuple(statistics.quantiles(values, n=4))
@@ -60,8 +60,8 @@ def show_spread(values, unit="ns"):
 
 
 class Report:
-    """Of a check; lines: part, what, figure, verdict (ok, FAILS, missed, said, skipped). `missed`
-    is a figure that is not as good as promised: it fails nothing."""
+    """Report of a check; lines: part, subject, figure, verdict (ok, FAILS, missed, said, skipped).
+    A `missed` figure is worse than promised; it does not fail a check."""
 
     def __init__(self, part, promises):
         self.lines, self.part, self.promises = [], part, promises
@@ -87,7 +87,7 @@ class Report:
 
 
 class Capture:
-    """What a traced program left."""
+    """Output and capture of a traced program."""
 
     def __init__(self, machine, path, done=None, seconds=0):
         self.machine, self.path, self.seconds = machine, path, seconds
@@ -112,11 +112,11 @@ class Capture:
         return found
 
     def kernels(self, part=""):
-        """How many of a name that contains @part."""
+        """Return the number of kernels whose name contains @part."""
         return sum(row["count"] for row in self.report()["kernels"] if part in row["name"])
 
     def copies(self):
-        """(copies, sets), how many"""
+        """Return the numbers of (memcpys, memsets)."""
         rows = self.report()["copies"]
         sets = sum(row["count"] for row in rows if row["operation"] == "fill")
         return sum(row["count"] for row in rows) - sets, sets
@@ -125,7 +125,7 @@ class Capture:
         return json.loads(self.machine.tap("info", "--json", self.path))
 
     def rows(self):
-        """All records, as the CSV has them."""
+        """Return all records, as in the CSV."""
         table = self.path.with_suffix(".csv")
         self.machine.tap("export", "-f", self.path, "-o", table)
         with open(table, newline="", encoding="utf-8") as file:
@@ -133,7 +133,7 @@ class Capture:
         table.unlink()
 
     def export(self, name):
-        """Into the folder of the reports."""
+        """Export into the folder of the reports."""
         self.machine.tap("export", "-f", self.path, "-o", self.machine.output / name)
         return self.machine.output / name
 
@@ -142,7 +142,7 @@ class Capture:
 
 
 def last_json(done):
-    """The object that a program's output ends with."""
+    """Return the JSON object at the end of a program's output."""
     lines = [line for line in (done.out if isinstance(done, Capture) else done.stdout).splitlines()
              if line.startswith("{")]
     if not lines:
@@ -152,8 +152,8 @@ def last_json(done):
 
 
 class Machine:
-    """Where the checks run. With @soft the programs of the driver API run on the software driver,
-    and all that needs a GPU is skipped."""
+    """The machine that runs the checks. With @soft, programs of the driver API run on the software
+    driver, and everything that needs a GPU is skipped."""
 
     def __init__(self, build, output, work, soft=False, quick=False):
         self.product = packed.Product(build, ["libgputap.so.0"])
@@ -163,7 +163,7 @@ class Machine:
         self.python, self.built, self.building = sys.executable, {}, threading.Lock()
         self.plain = {k: v for k, v in os.environ.items() if not k.startswith("GPUTAP_")}
         self.devices = SOFT_DEVICES if soft else count_devices()
-        self.own = dict(self.product.environment)  # of gputap's command; the program's is `theirs`
+        self.own = dict(self.product.environment)  # for gputap; the program's is `theirs`
         self.theirs = ["env"]
         if "LD_LIBRARY_PATH" in self.own and not soft:
             before = os.environ.get("LD_LIBRARY_PATH")
@@ -171,7 +171,7 @@ class Machine:
             self.own["LD_LIBRARY_PATH"] += f":{before}" if before else ""
 
     def for_check(self, part, name):
-        """The same machine for one check: a folder and a report of its own."""
+        """Return the same machine for one check, with a separate folder and report."""
         own = copy.copy(self)
         own.report, own.work = Report(f"{part}/{name}", not self.soft), self.work / f"{part}.{name}"
         own.work.mkdir()
@@ -180,7 +180,7 @@ class Machine:
     # Programs
 
     def compile(self, name, sources, command):
-        """The file that @command makes of @sources, once for all checks."""
+        """Return the file that @command makes of @sources, built once for all checks."""
         with self.building:
             if name not in self.built:
                 self.built[name] = self.compile_now(name, sources, command)
@@ -208,7 +208,7 @@ class Machine:
                             [find_nvcc(), "-fatbin", "-arch=native"])
 
     def program(self, *words):
-        """The command line of gpu_program."""
+        """Return the command line of gpu_program."""
         line = [self.compile_c("gpu_program", "gpu_program.c"), self.module(), *words]
         soft = [self.gputap, "soft", "cuda", "--devices", SOFT_DEVICES, "--"]
         return [*soft, *line] if self.soft else line
@@ -219,7 +219,7 @@ class Machine:
                              [find_nvcc(), "-O2", "-arch=native", "-cudart", cudart]), *words]
 
     def script(self, name, *words, needs=("torch",)):
-        """The command line of a Python program of ours that needs these packages."""
+        """Return the command line of one of our Python programs that need these packages."""
         self.need_gpu()
         for package in needs:
             if subprocess.run([self.python, "-c", f"import importlib.util as u, sys\n"
@@ -232,13 +232,13 @@ class Machine:
         if self.soft:
             raise Missing("needs a GPU of NVIDIA's")
 
-    # Another user of CUPTI
+    # Another CUPTI client
 
     def cupti_user(self):
         return self.compile_c("gpu_cupti.so", "gpu_cupti.c", "-shared", "-fPIC")
 
     def cupti(self):
-        """libcupti for programs that map none."""
+        """Return libcupti for programs that map none."""
         places = []
         if self.soft:
             places = self.build.rglob("soft/cuda/**/libcupti.so.13")
@@ -255,14 +255,16 @@ class Machine:
         return found[0]
 
     def beside(self, **settings):
-        """Environment of a program into which the driver brings the other user of CUPTI."""
+        """Return the environment of a program into which the driver loads the other CUPTI
+        client."""
         return {"CUDA_INJECTION64_PATH": self.cupti_user(), "GPU_CUPTI": self.cupti(),
                 **{f"GPU_CUPTI_{name.upper()}": text for name, text in settings.items()}}
 
     # Running
 
     def run(self, command, seconds=120, env=None, status=0):
-        """CompletedProcess. Its process group ends at the time limit. @status: None for any."""
+        """Return a CompletedProcess. Its process group is ended at the time limit. @status: None
+        for any."""
         child = subprocess.Popen([str(word) for word in command], text=True, cwd=self.work,
                                  env={**self.plain, **{k: str(v) for k, v in (env or {}).items()}},
                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -284,18 +286,19 @@ class Machine:
         return self.run([self.gputap, *words], 300, self.own).stdout
 
     def next_path(self):
-        """Of the capture that trace() makes next."""
+        """Return the path of the capture that trace() makes next."""
         return self.work / f"{self.count + 1}.gputap"
 
     def traced_command(self, path, command, options=(), env=None, quiet=True):
-        """`gputap run` of @command; @env is the program's."""
+        """Return `gputap run` of @command; @env is the program's."""
         settings = [f"{k}={v}" for k, v in (env or {}).items()]
         return [self.gputap, "run", *["-q"] * quiet, "-f", "-o", path, *options, "--",
                 *self.theirs, *settings, *command]
 
     def trace(self, command, options=(), env=None, seconds=120, status=0, own=None,
               quiet=True):
-        """Capture of @command under `gputap run`; @env is the program's, @own gputap's, too."""
+        """Return the capture of @command under `gputap run`; @env is for the program, @own also for
+        gputap."""
         path = self.next_path()
         self.count += 1
         begin = time.monotonic()
@@ -304,7 +307,7 @@ class Machine:
         return Capture(self, path, done, time.monotonic() - begin)
 
     def pauses(self):
-        """The library by which a program pauses recording."""
+        """Return the library through which a program pauses recording."""
         found = packed.find(self.build, "libroctx64.so.4")
         if not found:
             raise Missing("no libroctx64.so.4 in the build")
@@ -351,7 +354,7 @@ def find_nvcc():
 
 
 def count_devices():
-    """0 where there is no driver."""
+    """Return the number of devices, 0 without a driver."""
     try:
         driver, count = ctypes.CDLL("libcuda.so.1"), ctypes.c_int()
     except OSError:

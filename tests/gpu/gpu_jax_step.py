@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""us of a jitted training step of a small network in JAX.
+"""Measure a jitted training step of a small network in JAX, in us.
 
     gpu_jax_step.py LIBRARY LEAST GRAPHS
 
 Each line of standard input requests a measurement: SLICES slices of STEPS steps each; a slice ends
-when its last step has completed. The answer is a list of [us a step, state]. The state is "own",
+when its last step has completed. The answer is a list of [us per step, state]. The state is "own",
 "shared" or "mixed": whether the main thread had its processor core to itself before and after the
 slice (bench/measure.h). LIBRARY is gpu_core.c, LEAST the result of its gpu_core_least_busy().
 GRAPHS is 1 for XLA's default, which launches a step as graphs, and 0 to launch each operation by
@@ -78,13 +78,13 @@ def measure():
 
 
 def move_threads():
-    """Moves the other threads off the cores that the main thread chooses from."""
+    """Move the other threads off the cores that the main thread chooses from."""
     rest = set(cpus) - set(chosen) or set(cpus)
     for thread in os.listdir("/proc/self/task"):
         try:
             os.sched_setaffinity(int(thread), rest)
         except OSError:
-            pass  # it has ended
+            pass  # the thread has ended
 
 
 keys = jax.random.split(jax.random.key(0), LAYERS + 1)

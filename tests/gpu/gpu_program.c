@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs of the driver API for the checks on a GPU; the last line on standard output is JSON.
  *
- *   gpu_program MODULE identity N   4 threads share 3 streams, N operations a thread, each with an
- *                                   identity of its own: threads of a kernel, bytes
- *   gpu_program MODULE count N      as many kernels in all, from 4 threads on 3 streams
- *   gpu_program MODULE shapes       one of each: launches, copies, sets, with their sizes
- *   gpu_program MODULE clock N      a kernel of 20 us, cuCtxSynchronize(), and again
+ *   gpu_program MODULE identity N   4 threads share 3 streams, N operations per thread, each with a
+ *                                   unique identity: threads of a kernel, bytes
+ *   gpu_program MODULE count N      N kernels in all, from 4 threads on 3 streams
+ *   gpu_program MODULE shapes       one of each: launches, memcpys, memsets, with their sizes
+ *   gpu_program MODULE clock N      N times a kernel of 20 us and cuCtxSynchronize()
  *   gpu_program MODULE end N WAY    N kernels, synchronised; then the end: exit, _exit_at_once,
  *                                   fault, destroy, reset, fork; 300 ms later: _exit, kill, abort
- *   gpu_program MODULE graph N      N launches of a graph of 10 kernels, a copy, a set
- *   gpu_program MODULE peer         two devices: kernels on both, copies between them
+ *   gpu_program MODULE graph N      N launches of a graph of 10 kernels, a memcpy, a memset
+ *   gpu_program MODULE peer         two devices: kernels on both, memcpys between them
  *   gpu_program MODULE cost WHAT R [PAUSES]    ns of each of R rounds: nothing, launch, graph,
  *                                   stamp (reading the time stamp counter).
  *                                   PAUSES is libroctx64 or gpu_cupti.so: in every other round its
@@ -132,7 +132,7 @@ static int count(void)
 	return 0;
 }
 
-/* What is wanted of it is in gpu_work.py. */
+/* gpu_work.py has the expected results. */
 static int shapes(void)
 {
 	const CUlaunchConfig config = {5, 3, 2, 16, 4, 2, 1024, NULL, NULL, 0};
@@ -213,7 +213,7 @@ static int fork_and_wait(void)
 	return 0;
 }
 
-/* All that was made goes with the context; then a new one, and the same work again. */
+/* Destroy everything with the context; then create a new one and do the same work again. */
 static int reset_and_go_on(void)
 {
 	CALL(cuDevicePrimaryCtxReset, 0);
@@ -228,7 +228,7 @@ static int reset_and_go_on(void)
 	return 0;
 }
 
-/* A context of its own is destroyed, work of which may not have been handed over. */
+/* Destroy a separate context, some of whose activities may not have been delivered. */
 static int destroy_and_go_on(void)
 {
 	int (*create)(CUcontext *, unsigned, CUdevice) =
@@ -322,7 +322,7 @@ enum { NOTHING_CALLS = 20000, LAUNCH_BURSTS = 4, LAUNCH_BURST = 250, GRAPH_LAUNC
 static void *graph;
 static int (*launch_graph)(void *, CUstream);
 
-/* ns of host time a call */
+/* ns of host time per call */
 static double nothing_round(void)
 {
 	const uint64_t begin = now_ns();
@@ -370,7 +370,7 @@ static double graph_round(void)
 	return (double)(end_ns - begin) / GRAPH_LAUNCHES;
 }
 
-/* 10 kernels, a copy, a set, one after the other. */
+/* 10 kernels, a memcpy, a memset, one after the other. */
 static void make_graph(void)
 {
 	int (*begin)(CUstream, int) =
@@ -403,7 +403,7 @@ static int replay(void)
 	return 0;
 }
 
-/* Recording goes on or pauses: gputap's, or that of gpu_cupti.c. */
+/* Resume or pause the recording of gputap or of gpu_cupti.c. */
 static void (*pause_recording)(uint64_t thread), (*resume_recording)(uint64_t thread);
 
 static void find_pauses(const char *library)
@@ -423,7 +423,7 @@ static void find_pauses(const char *library)
 								    : "roctxProfilerResume");
 }
 
-/* Of this process: pages that it touched for the first time. */
+/* Return the number of pages that this process touched for the first time. */
 static long page_faults(void)
 {
 	struct rusage used;
@@ -440,8 +440,8 @@ static void print_rounds(const char *name, const double *ns, int rounds)
 	printf("], ");
 }
 
-/* Prints ns of each round: {"on": [..], "off": [..], "never": [..], "faults": in a round of "on"}.
- * Without pauses all are in "on"; "never" is before recording began for the first time. */
+/* Print ns of each round: {"on": [...], "off": [...], "never": [...], "faults": in a round of
+ * "on"}. Without pauses all are in "on"; "never" is before recording began for the first time. */
 static int cost(const char *what, int rounds, const char *pauses)
 {
 	double (*measure)(void) = !strcmp(what, "nothing") ? nothing_round
@@ -468,7 +468,7 @@ static int cost(const char *what, int rounds, const char *pauses)
 	for (int i = 0; i < rounds; i++) {
 		if (pauses) {
 			pause_recording(0);
-			measure(); /* after the change, unmeasured */
+			measure(); /* after the change, not measured */
 			off[i] = measure();
 			resume_recording(0);
 		}

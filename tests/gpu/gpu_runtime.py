@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What is recorded beside the driver's calls: the runtime API on request, NVTX, memory."""
+"""Check what is recorded in addition to the driver's calls: the runtime API on request, NVTX,
+memory."""
 
 import collections
 
@@ -10,8 +11,8 @@ RUNTIME_TOO = ["-d", "cuda_driver,cuda_runtime"]
 
 
 def find_within(rows):
-    """Driver calls that began while a call of the runtime API was open in their thread: how many,
-    and how many have it as their parent."""
+    """Return the number of driver calls that began while a call of the runtime API was open in
+    their thread, and the number of those whose parent it is."""
     threads = collections.defaultdict(list)
     for row in sorted(rows, key=lambda row: int(row["start_ns"])):
         threads[row["tid"]].append(row)
@@ -29,7 +30,7 @@ def find_within(rows):
 
 @check("runtime")
 def static_cudart(machine):
-    """Every call of the runtime API, beside CUPTI's count, and its driver calls inside it."""
+    """Check every call of the runtime API against CUPTI's count, and its driver calls inside it."""
     capture = compare(machine, "cudart static, calls of both APIs",
                       machine.runtime_program("static"), RUNTIME_TOO, RUNTIME)
     rows = [row for row in capture.rows() if row["kind"] == "call"]
@@ -51,7 +52,7 @@ def static_cudart(machine):
 
 @check("runtime")
 def torch(machine):
-    """torch's calls of the runtime API, beside CUPTI's count"""
+    """torch's calls of the runtime API, compared with CUPTI's count"""
     compare(machine, "torch, calls of both APIs", machine.script("gpu_torch_everything.py"),
             [*RUNTIME_TOO, "--no-device"], RUNTIME)
 
@@ -69,7 +70,7 @@ def nvtx(machine):
 
 @check("runtime")
 def memory(machine):
-    """What cuMemAlloc and pools gave and took back"""
+    """Memory that cuMemAlloc and pools allocated and freed"""
     capture = machine.trace(machine.runtime_program("static"))
     rows = capture.report()["memory"]
     for row in rows:

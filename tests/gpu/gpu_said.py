@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is said where something is not there, or not allowed; the program runs untouched."""
+"""Check the messages for something missing or forbidden; the program runs undisturbed."""
 
 import re
 
@@ -8,7 +8,7 @@ from gpu_harness import check, last_json
 
 @check("said")
 def no_cupti(machine):
-    """CUPTI cannot be opened: calls are recorded, one sentence says the rest."""
+    """If CUPTI cannot be opened, calls are recorded, and one message explains the rest."""
     command = machine.program("count", "2000")
     capture = machine.trace(command, quiet=False,
                             own={"GPUTAP_CUPTI": "/nonexistent/libcupti.so.13"})
@@ -22,7 +22,7 @@ def no_cupti(machine):
 
 @check("said")
 def doctor(machine):
-    """What `gputap doctor` says of CUDA"""
+    """The answer of `gputap doctor` about CUDA"""
     words = ["soft", "cuda", "--", machine.gputap, "doctor"] if machine.soft else ["doctor"]
     done = machine.run([machine.gputap, *words], 120, machine.own, status=None)
     section = re.search(r"^cuda\n((?:  .*\n)+)", done.stdout, re.M)
@@ -35,7 +35,7 @@ def doctor(machine):
 
 @check("said")
 def library_beside(machine):
-    """The program is the same with an injected library of NVIDIA's kind beside us."""
+    """The program behaves the same when another injected library, as NVIDIA's, is loaded."""
     command = machine.program("end", "500", "exit")
     bare = last_json(machine.run(command))
     capture = machine.trace(command, (), machine.beside(count=machine.work / "beside"))

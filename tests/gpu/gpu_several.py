@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Two GPUs: work of both, copies between them, a process a GPU, NCCL between them."""
+"""Check two GPUs: activities of both, memcpys between them, a process per GPU, NCCL between
+them."""
 
 import collections
 
@@ -18,7 +19,7 @@ def by_device(work):
 
 @check("several")
 def peer(machine):
-    """Kernels on both, copies between them, in one process"""
+    """Kernels on both, memcpys between them, in one process"""
     need_two(machine)
     capture = machine.trace(machine.program("peer"))
     said, (calls, work) = capture.said, split(capture.rows())
@@ -29,7 +30,7 @@ def peer(machine):
                          of_name["tiny"] != of_name["second"])
     for name in ("tiny", "second"):
         machine.report.equal(f"kernels {name}", capture.kernels(name), said[name])
-    # without access between the devices the driver makes two of one, by the host
+    # without access between the devices, the driver splits a copy in two, through the host
     copied = collections.defaultdict(list)
     for row in work:
         if row["operation"] != "kernel":
@@ -44,7 +45,7 @@ def peer(machine):
 
 @check("several")
 def nccl(machine):
-    """A process a GPU, all-reduces between them"""
+    """A process per GPU, all-reduces between them"""
     need_two(machine)
     capture = machine.trace(machine.script("gpu_torch_ranks.py", "2"), seconds=180)
     said, work = capture.said, split(capture.rows())[1]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""x.add_(1.0) with and without torch.profiler; what Kineto got. `first`: the profiler is there
-before CUDA is."""
+"""Run x.add_(1.0) with and without torch.profiler; print what Kineto received. `first`: the
+profiler is started before CUDA is initialised."""
 import json
 import sys
 
@@ -32,7 +32,7 @@ def session(name, work, wanted, activities=None):
 
 
 def graph_session():
-    """10 kernels a launch, 50 launches of which 20 are profiled"""
+    """10 kernels per launch, 50 launches of which 20 are profiled"""
     global launched
     side, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()
     with torch.cuda.stream(side):

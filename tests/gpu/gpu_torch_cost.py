@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""ns of host time of x.add_(1.0) on 64 numbers, in bursts of 300 while the device keeps up.
+"""Measure the host time of x.add_(1.0) on 64 numbers in ns, in bursts of 300 while the device keeps
+up.
 
     gpu_torch_cost.py ROUNDS [none | pause LIBROCTX64 | cupti LIBRARY | kineto]
 
-Every other round is one in which recording is paused (CUPTI: finalised; Kineto: no session). Rounds
-before recording has begun for the first time are in "never"."""
+In every other round, recording is paused (CUPTI: finalised; Kineto: no session). Rounds before
+recording has begun for the first time are in "never"."""
 import contextlib
 import ctypes
 import json
@@ -21,7 +22,7 @@ library = ctypes.CDLL(sys.argv[3], mode=ctypes.RTLD_GLOBAL) if len(sys.argv) > 3
 
 
 def settle():
-    """This thread has a processor of its own; all that were made meanwhile go elsewhere."""
+    """Pin this thread to its own processor, and move all threads created meanwhile elsewhere."""
     main, processors = os.getpid(), sorted(os.sched_getaffinity(os.getpid()) | everywhere)
     own = processors[len(processors) // 2]
     rest = set(processors) - {own}
@@ -49,7 +50,7 @@ def switch(on):
 
 
 def leave_off():
-    """Before CUDA is there."""
+    """Measure before CUDA is initialised."""
     if way == "pause":
         switch(False)
 

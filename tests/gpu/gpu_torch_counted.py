@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""So many x.add_(1.0), and copies of a size that nothing else has."""
+"""Run x.add_(1.0) the given number of times, and memcpys of a unique size."""
 import json
 import sys
 

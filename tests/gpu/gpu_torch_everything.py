@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A bit of all that PyTorch does on a GPU. The last line says what ran, and what did not."""
+"""Run a bit of everything that PyTorch does on a GPU. The last line says what ran and what did
+not."""
 import json
 import os
 import socket
@@ -15,7 +16,7 @@ def part(function):
         function()
         torch.cuda.synchronize()
         ran.append(function.__name__)
-    except Exception as why:  # whatever a library that is not there raises
+    except Exception as why:  # any exception that a missing library causes
         failed[function.__name__] = repr(why)[:200]
     return function
 

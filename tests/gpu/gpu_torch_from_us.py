@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""torch.profiler's CUDA work from gputap beside Kineto's own, on a GPU; and what gputap's Chrome
-JSON says of kernels beside what Kineto's says. Prints one line of JSON.
+"""Compare torch.profiler's CUDA activities from gputap with Kineto's own, on a GPU, and the kernels
+in gputap's Chrome JSON with those in Kineto's. Prints one line of JSON.
 
     gpu_torch_from_us.py [GPUTAP]       needs gputap's package for Python (pip install ./torch)"""
 import collections
@@ -52,7 +52,7 @@ def traced():
 
 
 def described(events):
-    """By name and sizes: the values of KEYS, with what Kineto rounds rounded."""
+    """Return the values of KEYS per name and sizes, with what Kineto rounds rounded."""
     found = collections.defaultdict(set)
     for e in events:
         args = e["args"]

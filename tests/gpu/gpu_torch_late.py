@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""torch under a session that begins paused, and is started in its middle.
+"""Run torch in a session that begins paused and is resumed in the middle.
 
     gpu_torch_late.py FOLDER
 
-Says on stdout what x.add_(1.0) costs the host in the pause, just behind the window, and 2 s
-later. In FOLDER it makes "ready" and waits for "started", launches 1,000 times x.mul_(1.5), makes
+Prints what x.add_(1.0) costs the host in the pause, just after the recording window, and 2 s later.
+In FOLDER it creates "ready" and waits for "started", launches x.mul_(1.5) 1,000 times, creates
 "done" and waits for "stopped"."""
 import pathlib
 import statistics
@@ -31,7 +31,7 @@ def measure():
 
 def wait_for(name):
     while not (folder / name).exists():
-        x.add_(1.0)  # the loop goes on
+        x.add_(1.0)  # the loop continues
         time.sleep(0.001)
     torch.cuda.synchronize()
 
@@ -48,7 +48,7 @@ if folder.is_dir():
     (folder / "done").touch()
     wait_for("stopped")
     print(f"just behind {measure():.0f} ns", flush=True)
-    until = time.monotonic() + 2  # CUPTI goes after a second, in a launch
+    until = time.monotonic() + 2  # CUPTI is removed after a second, in a launch
     while time.monotonic() < until:
         measure()
     print(f"behind {measure():.0f} ns", flush=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A process a GPU; each adds on its own, and all reduce together.
+"""Run a process per GPU; each adds alone, and all reduce together.
 
-    gpu_torch_ranks.py RANKS [LATE MS]      rank LATE sleeps so long before each all-reduce
+    gpu_torch_ranks.py RANKS [LATE MS]      rank LATE sleeps MS before each all-reduce
 """
 import json
 import multiprocessing
@@ -38,7 +38,7 @@ if __name__ == "__main__":
     processes = [start.Process(target=rank, args=(i, count, number, ms * (i == late)))
                  for i in range(count)]
     for i, process in enumerate(processes):
-        os.environ["RANK"] = str(i)  # of the program that is started
+        os.environ["RANK"] = str(i)  # of the started program
         process.start()
     for process in processes:
         process.join()

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""torch in steps, each in a range `step` of NVTX.
+"""Run torch in steps, each in an NVTX range `step`.
 
-    gpu_torch_steps.py N [MORE ..]    N steps; says what it did
+    gpu_torch_steps.py N [MORE ...]    run N steps; print what it did
 
-A step loads (20 ms, range `load`: the device has nothing to do), launches 50 times x.add_(1.0) in
-train() and waits for them. MORE: slow=K, step K loads ten times as long; load=MS; long=K, step K
-has a kernel of some 100 ms, too; hold=MIB, memory that it allocates and frees in each step, past
-torch's cache; killed: ends by SIGKILL."""
+A step loads (20 ms, range `load`: the device is idle), launches x.add_(1.0) 50 times in train() and
+waits for them. MORE: slow=K: step K loads ten times as long; load=MS; long=K: step K also has a
+kernel of some 100 ms; hold=MIB: memory that it allocates and frees in each step, bypassing torch's
+cache; killed: end with SIGKILL."""
 import json
 import os
 import signal

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A training step of a transformer of 124 million parameters (12 layers of 768, 12 heads) in bf16.
+"""Run training steps of a transformer of 124 million parameters (12 layers of 768, 12 heads) in
+bf16.
 
     gpu_torch_train.py steps N                            N steps, after two to warm up
-    gpu_torch_train.py cost eager|compiled R [LIBROCTX64] us a step, R rounds of 5 steps; with the
+    gpu_torch_train.py cost eager|compiled R [LIBROCTX64] us per step, R rounds of 5 steps; with the
                                                           library every other round is paused, and
                                                           R/2 are before recording ever began"""
 import ctypes

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Device work: all of it, with its sizes, linked to the call that caused it, inside its times."""
+"""Check GPU activities: all are recorded, with their sizes, linked to the call that submitted them,
+within its times."""
 
 import collections
 import re
@@ -7,7 +8,8 @@ import re
 from gpu_harness import check, show_spread
 
 THREADS = 4
-# What gpu_program's `shapes` makes: kernels by name, (threads in all, threads of a block); bytes.
+# Activities of gpu_program's `shapes`: kernels: name -> (threads in all, threads of a block); bytes
+# of the others.
 KERNELS = {"tiny": ((7 * 32, 2 * 2, 1), (32, 2, 1)),
            "second": ((5 * 16, 3 * 4, 2 * 2), (16, 4, 2))}
 COPIES = [1001, 1002, 1003, 1004, 1005, 1006]
@@ -25,7 +27,7 @@ def number(text):
 
 
 def split(rows):
-    """(calls by process and correlation, device work)"""
+    """Return (calls per process and correlation id, GPU activities)."""
     calls, work = {}, []
     for row in rows:
         if row["kind"] == "call":
@@ -43,7 +45,8 @@ def identity_of_work(row):
 
 
 def identity_of_call(row):
-    """What a record of the work of this call must have, by the call's arguments."""
+    """Return what a record of this call's activity must contain, according to the call's
+    arguments."""
     arguments = dict(re.findall(r"(\w+)=(\w+)", row["arguments"]))
     if "Launch" in row["operation"]:
         block = int(arguments["blockDimX"])
@@ -67,7 +70,7 @@ def wanted_identities(count):
 
 @check("work")
 def identities(machine):
-    """4 threads share 3 streams; each operation can be known by its sizes."""
+    """4 threads share 3 streams; the sizes of each operation identify it."""
     capture = machine.trace(machine.program("identity", "500" if machine.quick else "20000"))
     total = capture.said["operations"]
     calls, work = split(capture.rows())
@@ -83,7 +86,7 @@ def identities(machine):
 
 @check("work")
 def shapes(machine):
-    """Names, grid, block, bytes, of each launching function."""
+    """Check names, grid, block and bytes for each launching function."""
     _, work = split(machine.trace(machine.program("shapes")).rows())
     kernels = {row["name"]: tuple(tuple(number(row[f"{size}_{axis}"]) for axis in "xyz")
                                   for size in ("global", "local"))
@@ -97,7 +100,7 @@ def shapes(machine):
 
 @check("work")
 def runtime_api(machine):
-    """static cudart: launches, copies, sets, nodes of graphs; names of C++ kernels"""
+    """static cudart: launches, memcpys, memsets, nodes of graphs; names of C++ kernels"""
     capture = machine.trace(machine.runtime_program("static"))
     said = capture.said
     copies, sets = capture.copies()
@@ -112,7 +115,7 @@ def runtime_api(machine):
 
 @check("work")
 def torch(machine):
-    """x.add_(1.0) so many times, copies of a known size, from torch"""
+    """x.add_(1.0) a given number of times, memcpys of a known size, from torch"""
     capture = machine.trace(machine.script("gpu_torch_counted.py", "2000"))
     said, seen = capture.said, capture.report()
     machine.report.equal("kernels of x.add_(1.0)", capture.kernels("CUDAFunctorOnSelf_add"),
@@ -125,7 +128,7 @@ def torch(machine):
 
 @check("work")
 def graph(machine):
-    """Launches of a graph: each node; with --mode lite, one record for each launch"""
+    """Launches of a graph: each node; with --mode lite, one record per launch"""
     command = machine.program("graph", "200")
     capture = machine.trace(command)
     said, seen = capture.said, capture.report()
@@ -159,7 +162,8 @@ def millions(machine):
 
 @check("work")
 def clock(machine):
-    """Kernels lie between the begin of their launch and the end of the synchronisation after it."""
+    """Check that kernels lie between the start of their launch and the end of the synchronisation
+    after it."""
     capture = machine.trace(machine.program("clock", "200" if machine.quick else "3000"))
     calls, work = split(capture.rows())
     ends = sorted((int(row["start_ns"]), int(row["end_ns"])) for row in calls.values()

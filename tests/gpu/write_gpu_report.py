@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes docs/internals/cuda-report.md of reports of tests/gpu/check_gpu.py.
+"""Write docs/internals/cuda-report.md from reports of tests/gpu/check_gpu.py.
 
-    tests/gpu/write_gpu_report.py REPORT.json .. > docs/internals/cuda-report.md
+    tests/gpu/write_gpu_report.py REPORT.json ... > docs/internals/cuda-report.md
 
-Where a check is in several reports of one kind of machine, the last one counts."""
+If several reports of one kind of machine have a check, the last one counts."""
 
 import json
 import sys
@@ -23,7 +23,7 @@ PARTS = ("calls", "work", "ends", "beside", "runtime", "said", "several", "expor
 
 
 def read(paths):
-    """{GPU: ([machine of each report], {check: its lines})}"""
+    """Return {GPU: ([machine of each report], {check: its lines})}."""
     found = {}
     for path in paths:
         with open(path, encoding="utf-8") as file:
@@ -44,7 +44,7 @@ def show_cell(text):
 
 
 def is_kept(line):
-    """Not where things lie on that machine."""
+    """Remove paths of that machine."""
     return not (line["part"] == "said/doctor" and line["verdict"] == "said")
 
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Preloaded: counts what threads that launch kernels ask of the allocator and of the kernel
- * (mmap), so that a test sees what tracing adds to a launch. Prints on stderr at exit:
- * "allocations N". Counts only between the first and the last call of allocations_mark(), which
- * the program looks up; none while it is absent. */
+/* Preloaded: counts the allocations and mmap() calls of threads that launch kernels, so that a test
+ * sees what tracing adds to a launch. Prints "allocations N" on stderr at exit. Counts only between
+ * the first and the last call of allocations_mark(), which the program looks up; if the program
+ * does not find it, none are counted. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdatomic.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What compiles at run time, and a call of HIP itself. Prints the names of the calls, in order.
- * Results are no matter here. No headers: the functions are libamdhip64's or libhiprtc's, by
- * release. LIBRARY: these functions, for a machine that has no libhiprtc. */
+/* Compile at run time, and make one call of HIP itself. Prints the names of the calls, in order.
+ * Results are ignored. It needs no headers: the functions are in libamdhip64 or libhiprtc,
+ * depending on the release. LIBRARY: build these functions themselves, for a machine without
+ * libhiprtc. */
 #include <stddef.h>
 
 extern int hiprtcVersion(int *major, int *minor);
@@ -31,7 +32,7 @@ int hiprtcCompileProgram(void *program, int count, const char **options)
 	return 0;
 }
 
-/* Through its own PLT: nobody's call. */
+/* Calls through its own PLT; that is not a call of the program. */
 int hiprtcDestroyProgram(void **program)
 {
 	int major, minor;

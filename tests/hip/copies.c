@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens each library named and makes the same calls of it: copies LIBRARY.. Prints the names of
- * the calls, in order. */
+/* copies LIBRARY...: open each library and make the same calls of it. Prints the names of the
+ * calls, in order. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>

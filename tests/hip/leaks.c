@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Preloaded: says at exit how many descriptors and threads the program has. */
+/* Preloaded: reports at exit how many descriptors and threads the program has. */
 #include <dirent.h>
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A few of HIP's functions in a library of its own, for what no real library does on demand:
- * several copies in one process, functions handed out by address, calls of its own exports,
- * symbols that are looked up in the older kind of hash table.
- * REGISTERS: it offers its table to tools, as ROCm 6 does, and must be left alone. */
+/* A library with a few of HIP's functions, for situations that no real library provides on demand:
+ * several copies in one process, functions returned as addresses, calls of its own exports, symbols
+ * that are looked up in the older kind of hash table. REGISTERS: it offers its table to tools, as
+ * ROCm 6 does, and must be left alone. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ int hipMalloc(void **p, size_t size)
 	return *p ? 0 : 2;
 }
 
-/* Through its own PLT, as Debian's library does in a dozen places. */
+/* Call through its own PLT, as Debian's library does in a dozen places. */
 int hipMallocPitch(void **p, size_t *pitch, size_t width, size_t height)
 {
 	*pitch = (width + 255) / 256 * 256;
@@ -59,7 +59,7 @@ int hipGetDeviceCount(int *count)
 	return 0;
 }
 
-/* Not exported: only to be had by address. */
+/* Not exported: reachable only through its address. */
 static int hidden(int device)
 {
 	return device == COPY ? 0 : 101;

@@ -4,10 +4,10 @@
  *   (nothing)   linked: through the PLT
  *   VIA_TABLE   linked: through a constant table of pointers (relocations of data)
  *   VIA_DLSYM   dlopen() of the library, dlsym() of each function
- * As a program it makes them once, or lets plug-ins do it: way PLUG-IN local|global|deepbind ..;
- * as a plug-in (PLUGIN) it exports work(). Prints the names, in order. Among them: structs by
- * value, a status that is none, a call that fails. No kernel runs, not even one of the library's
- * own (fills are kernels), so that any device will do. */
+ * As a program it makes them once, or lets plug-ins do it: way PLUG-IN local|global|deepbind ...;
+ * as a plug-in (PLUGIN) it exports work(). Prints the names, in order. Among them are structs
+ * passed as values, a return value that is not a status, and a call that fails. No kernel runs, not
+ * even one of the library itself (fills are kernels), so that any device will do. */
 #define __HIP_PLATFORM_AMD__ 1
 #include <dlfcn.h>
 #include <hip/hip_runtime_api.h>
@@ -93,7 +93,7 @@ int work(void)
 	CHECK(CALL(hipDeviceSynchronize)());
 	CHECK(CALL(hipMemcpy)(back, volume.ptr, 32, hipMemcpyDeviceToHost));
 	memset(&handle, 0x5a, sizeof handle);
-	/* no such flag, and no handle of anybody */
+	/* an invalid flag, and an invalid handle */
 	error = CALL(hipIpcOpenMemHandle)(&imported, handle, 2);
 	puts(CALL(hipGetErrorName)(error) ? "named" : "unnamed");
 	CHECK(CALL(hipFree)(volume.ptr));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Idle time of CUDA's device 0, of one cause: idle_cuda MODULE host|synchronising|event|allocating|
- * freeing|compiling|copying|pageable|other_call|launching|held|started_late. Its work are kernels
- * that do nothing; device 1 has a long one where another device is wanted. */
+ * freeing|compiling|copying|pageable|other_call|launching|held|started_late. Its GPU activities are
+ * empty kernels; device 1 runs a long one for causes that need another device. */
 #include <string.h>
 
 #include "soft/cuda/cuda_api.h"
@@ -40,7 +40,7 @@ static void go_back(void)
 	OK(cuCtxSetCurrent(contexts[0]));
 }
 
-/* The host does something else. */
+/* The host does something unrelated. */
 static void provoke_host(void)
 {
 	uint64_t from = now_ns();
@@ -49,7 +49,7 @@ static void provoke_host(void)
 	say_stamps("host", from, now_ns());
 }
 
-/* The host waits for another device: its stream, or an event there. */
+/* The host waits for another device: for its stream, or for an event there. */
 static void provoke_synchronising(void)
 {
 	launch_long();
@@ -76,7 +76,7 @@ static void provoke_allocating(void)
 	OK(cuMemFree_v2(*more));
 }
 
-/* What was used, so that the system takes back its pages one by one. */
+/* Free used memory, so that the system takes back its pages one by one. */
 static void provoke_freeing(void)
 {
 	CUdeviceptr more;
@@ -101,7 +101,7 @@ static void provoke_compiling(void)
 	OK(cuModuleUnload(more));
 }
 
-/* To another device. */
+/* Copy to another device. */
 static void provoke_copying(void)
 {
 	static CUdeviceptr there;
@@ -119,7 +119,7 @@ static void provoke_copying(void)
 	go_back();
 }
 
-/* To this device: the copy itself ends the gap. */
+/* Copy to this device: the copy itself ends the gap. */
 static void provoke_pageable(void)
 {
 	static const char content[BYTES];
@@ -149,7 +149,7 @@ static void provoke_launching(void)
 	say_slow("launching");
 }
 
-/* The next kernel waits for another device's. */
+/* The next kernel waits for one of another device. */
 static void provoke_held(void)
 {
 	launch_long();
@@ -161,7 +161,7 @@ static void provoke_held(void)
 	say_stamps("held", stamps[0], stamps[1]);
 }
 
-/* The stream itself does something else first, on the host, of which CUPTI tells nothing. */
+/* The stream itself is busy first, with a host function that CUPTI does not report. */
 static uint64_t in_stream[2];
 
 static void work_in_stream(void *unused)

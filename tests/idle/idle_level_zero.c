@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Idle time of Level Zero's first device, of one cause: idle_level_zero host|synchronising|queue|
- * allocating|freeing|compiling|other_call|launching|held|barrier|wait|unknown. Its work are kernels
- * that do nothing; the second device has one that goes on until it is told to end. */
+ * allocating|freeing|compiling|other_call|launching|held|barrier|wait|unknown. Its GPU activities
+ * are empty kernels; the second device has one that runs until it is released. */
 #include <level_zero/ze_api.h>
 #include <pthread.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static const char source[] = "// OpenCL C: kernels for the software devices of L
 
 static ze_context_handle_t context;
 static ze_device_handle_t devices[2];
-static ze_command_list_handle_t first, second; /* of these; immediate, in order */
+static ze_command_list_handle_t first, second; /* of these kernels; immediate, in order */
 static ze_command_queue_handle_t queue;        /* of the second device, with one list */
 static ze_command_list_handle_t queued;
 static ze_kernel_handle_t nothing, long_one;
@@ -62,7 +62,7 @@ static pthread_t begin_to_end(void *(*end)(void *))
 	return thread;
 }
 
-/* The host does something else. */
+/* The host does something unrelated. */
 static void provoke_host(void)
 {
 	from = now_ns();
@@ -70,7 +70,7 @@ static void provoke_host(void)
 	say_stamps("host", from, now_ns());
 }
 
-/* The host waits for another device: an event of it, or its queue. */
+/* The host waits for another device: for one of its events, or for its queue. */
 static void provoke_synchronising(void)
 {
 	pthread_t thread;
@@ -110,7 +110,7 @@ static void provoke_allocating(void)
 	OK(zeMemFree(context, more));
 }
 
-/* What was used, so that the system takes back its pages one by one. */
+/* Free used memory, so that the system takes back its pages one by one. */
 static void provoke_freeing(void)
 {
 	ze_host_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
@@ -162,7 +162,7 @@ static void provoke_launching(void)
 	say_slow("launching");
 }
 
-/* The next kernel waits for another device's: it itself, or its list. */
+/* The next kernel waits for one of another device: the kernel itself, or its list. */
 static void finish_held(const char *cause, void *(*end)(void *))
 {
 	pthread_t thread = begin_to_end(end);
@@ -198,7 +198,7 @@ static void provoke_wait(void)
 	wait_for(long_done);
 }
 
-/* .. for what nobody but the program knows. */
+/* An event that only the program knows about. */
 static void *signal_own(void *unused)
 {
 	sleep_ms(PROVOKED_MS);

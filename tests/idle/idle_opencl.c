@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Idle time of an OpenCL device, of one cause: idle_opencl host|compiling|allocating|
- * unknown|held|barrier. Its work are kernels that do little. */
+ * unknown|held|barrier. Its GPU activities are short kernels. */
 #include <pthread.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static cl_kernel little;
 static cl_command_queue other_queue;
 static cl_kernel long_one;
 
-/* The context is of both: POCL_DEVICES="pthread pthread". */
+/* The context has both devices: POCL_DEVICES="pthread pthread". */
 static void open_other_device(void)
 {
 	static const char source[] = "kernel void long_one(global volatile float *p)"
@@ -45,7 +45,7 @@ static void run_little(cl_uint waits, const cl_event *list)
 	OK(clEnqueueNDRangeKernel(queue, little, 1, NULL, &one, &one, waits, list, NULL));
 }
 
-/* The host does something else. */
+/* The host does something unrelated. */
 static void provoke_host(void)
 {
 	uint64_t from = now_ns();
@@ -54,7 +54,7 @@ static void provoke_host(void)
 	say_stamps("host", from, now_ns());
 }
 
-/* Each time another program, which no cache has. */
+/* Use another program each time, which no cache has. */
 static void provoke_compiling(void)
 {
 	char source[256], *text = source;
@@ -89,7 +89,7 @@ static void provoke_allocating(void)
 	say_stamps("allocating", from, now_ns());
 }
 
-/* What provoke_allocating() has allocated, behind a kernel. */
+/* Free what provoke_allocating() allocated, after a kernel. */
 static void provoke_freeing(void)
 {
 	uint64_t from = now_ns();
@@ -106,7 +106,7 @@ static void allocate_and_free(void)
 	provoke_freeing();
 }
 
-/* The next kernel waits for what nobody but the program knows. */
+/* The next kernel waits for an event that only the program knows about. */
 static cl_event own;
 static uint64_t own_from;
 
@@ -134,7 +134,7 @@ static void provoke_unknown(void)
 	OK(clReleaseEvent(own));
 }
 
-/* The next kernel waits for one of another device, which takes long; the same with a barrier. */
+/* The next kernel waits for a long one of another device; the same with a barrier. */
 static cl_event run_long(void)
 {
 	const size_t one = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Idle time of the reference accelerator's device 0, of one cause: idle_refdev host|range|step|
- * paused|synchronising|copying|held|allocating|freeing|other_call|launching|started_late. Its work
- * are kernels that do nothing. IDLE_TIMES: how often, else TIMES. */
+ * paused|synchronising|copying|held|allocating|freeing|other_call|launching|started_late. Its GPU
+ * activities are empty kernels. IDLE_TIMES: number of repetitions (default TIMES). */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static void run_nothing(const refdevGroup *group, const void *arguments)
 	(void)arguments;
 }
 
-/* Says when its work began and ended, as far as its function goes. */
+/* Store when its work started and ended, as far as its function goes. */
 static uint64_t long_from, long_to;
 
 static void run_long(const refdevGroup *group, const void *arguments)
@@ -43,7 +43,7 @@ static void launch(refdevKernel_t kernel, refdevStream_t stream, int device)
 	OK(refdevSetDevice(0));
 }
 
-/* The host does something else. */
+/* The host does something unrelated. */
 static void provoke_host(void)
 {
 	uint64_t from = now_ns();
@@ -59,7 +59,7 @@ static void provoke_range(void)
 	gputap_range_end(1);
 }
 
-/* Steps: the host thinks, and then launches. */
+/* Steps: the host computes, and then launches. */
 static void provoke_step(void)
 {
 	gputap_range_begin(GPUTAP_RANGE_USER, "step", 2, -1, NULL, 0);
@@ -69,7 +69,8 @@ static void provoke_step(void)
 	gputap_range_end(2);
 }
 
-/* The program pauses its recording, works on in the pause, and then does something else. */
+/* The program pauses its recording, continues to work in the pause, and then does something
+ * unrelated. */
 static void provoke_pause(void)
 {
 	uint64_t from;
@@ -116,7 +117,7 @@ static void provoke_copying(void)
 	OK(refdevSetDevice(0));
 }
 
-/* The next kernel waits for another device's. */
+/* The next kernel waits for one of another device. */
 static void provoke_held(void)
 {
 	static refdevEvent_t event;
@@ -128,7 +129,7 @@ static void provoke_held(void)
 	OK(refdevStreamWaitEvent(first, event));
 }
 
-/* A call that takes long: what a profiler does in it is a part of it. */
+/* Make a call slow: the time that a profiler spends inside it is part of it. */
 static const char *slow, *slow_cause;
 
 static void be_slow(const refdevCall *call, uint64_t *slot, void *user)
@@ -179,13 +180,13 @@ static void provoke_other_call(void)
 	OK(refdevMemGetInfo(&available, &total));
 }
 
-/* The kernel that comes next. */
+/* Delay the launch of the next kernel. */
 static void provoke_launching(void)
 {
 	make_slow("refdevLaunchKernel", "launching");
 }
 
-/* The stream's thread is late: what a profiler does there when a kernel has ended. */
+/* Delay the stream's thread: a profiler's callback at the end of a kernel runs there. */
 static void end_late(const refdevActivity *activity, void *token, void *user)
 {
 	uint64_t from = now_ns();
@@ -199,7 +200,7 @@ static void end_late(const refdevActivity *activity, void *token, void *user)
 	say_stamps("started_late", from, now_ns());
 }
 
-/* Of two kernels that are launched at once the second one starts late. */
+/* Launch two kernels at once; the second one starts late. */
 static void provoke_started_late(void)
 {
 	static const refdevSubscriber subscriber = {.size = sizeof subscriber,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory whose first access takes PROVOKED_MS: a call of a runtime that reads or writes there is
- * slow, from inside. One at a time. */
+/* Memory whose first access takes PROVOKED_MS. A runtime's call that reads or writes it becomes
+ * slow from inside. Only one at a time. */
 #ifndef GPUTAP_TESTS_IDLE_SLOW_PAGE_H
 #define GPUTAP_TESTS_IDLE_SLOW_PAGE_H
 
@@ -20,7 +20,7 @@ static UNUSED void end_slow_access(int number, siginfo_t *info, void *context)
 
 	(void)context;
 	if (!slow_memory || address < slow_memory || address >= slow_memory + slow_bytes) {
-		signal(number, SIG_DFL); /* the access is made again, and ends the program */
+		signal(number, SIG_DFL); /* the access is repeated, and ends the program */
 		return;
 	}
 	slow_from = now_ns();
@@ -29,7 +29,7 @@ static UNUSED void end_slow_access(int number, siginfo_t *info, void *context)
 	slow_to = now_ns();
 }
 
-/* Before the runtime is opened: its own handler may go before ours. */
+/* Call this before the runtime is opened: the runtime's own handler may run before ours. */
 static UNUSED void catch_slow_accesses(void)
 {
 	struct sigaction action;
@@ -40,7 +40,7 @@ static UNUSED void catch_slow_accesses(void)
 	EXPECT(!sigaction(SIGSEGV, &action, NULL));
 }
 
-/* A copy of @content that is slow to read, or write. */
+/* Return a copy of @content that is slow to read or write. */
 static UNUSED void *make_slow(const void *content, size_t bytes)
 {
 	if (slow_memory)
@@ -56,7 +56,7 @@ static UNUSED void *make_slow(const void *content, size_t bytes)
 	return slow_memory;
 }
 
-/* The call was slow: it did access it. */
+/* Check that the call was slow, so that it did access the memory. */
 static UNUSED void say_slow(const char *cause)
 {
 	EXPECT(slow_to);

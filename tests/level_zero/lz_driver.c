@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* A Level Zero driver for tests: one device whose kernels are functions of this file, run by a
- * thread for each queue and each immediate list. It knows what it did: at its end it writes how
- * often each function was called, and how many commands of each kind it ran, to the file that
- * LZ_COUNTS names.
+ * thread for each queue and each immediate list. At exit it writes how often each function was
+ * called, and how many commands of each kind it ran, to the file that LZ_COUNTS names.
  *
  *   LZ_HZ, LZ_BITS   the device's clock and its kernels' valid bits: 12500000, 32
- *   LZ_WRAP_MS       the clock's low bits are 0 so long after the driver has begun
- *   LZ_BUSY_US       what each kernel takes: 0
+ *   LZ_WRAP_MS       the clock's low bits become 0 so long after the driver's start
+ *   LZ_BUSY_US       time that each kernel takes: 0
  *   LZ_FAULT         "lost": waits answer that the device is lost; "clock": kernels end before they
  *                    start; "names": it has a function of every name; "entries": its table of
- *                    fences has two that nobody knows; "tables": it says no when it is asked
+ *                    fences has two unknown ones; "tables": it refuses requests
  *                    for tables of tools, sysman and some others
  *   LZ_LATEST        the latest version of tables that it knows, as 1.LZ_LATEST
- *   LZ_OLD           the clock's rate is told as ns of a tick, however one asks
+ *   LZ_OLD           the clock's rate is always reported as ns per tick
  *   LZ_HANDLES       its handles begin with pointers to tables of their own (DDI handles, 2025),
- *                    and it says so; "read-only": these tables are; "strange": they lead to
+ *                    and it reports that; "read-only": these tables are; "strange": they lead to
  *                    functions that are in no other table
  *
  * Built against Debian's libze-dev, for its loader of 1.8. With -DSMALL it has none of the tables
- * that "tables" names above, with -DTOMORROW one that nobody knows. */
+ * that "tables" names above, with -DTOMORROW it has an unknown one. */
 #include <level_zero/ze_api.h>
 #include <level_zero/ze_ddi.h>
 #include <level_zero/zes_ddi.h>
@@ -38,7 +37,7 @@
 
 enum { MAPPED_TIMES = 8 }; /* a pool's flag, for which loader 1.8's headers have no name */
 
-/* What was called --------------------------------------------------------------- */
+/* Call counts ------------------------------------------------------------------- */
 
 struct count {
 	const char *name;
@@ -101,7 +100,7 @@ enum kind { KERNEL, COPY, FILL, BARRIER, SIGNAL, WAIT, RESET, QUERY };
 static const char *const kind_names[] = {"kernels", "copies", "fills",  "barriers",
 					 "signals", "waits",  "resets", "queries"};
 
-/* The beginning of a DDI handle; without them, NULL. */
+/* The start of a DDI handle; NULL without them. */
 struct handle {
 	void **core, **tools, **sysman, **runtime;
 };
@@ -134,7 +133,7 @@ struct command {
 	enum kind kind;
 	struct _ze_event_handle_t *signal, *wait[EVENTS], **queried;
 	uint32_t waits, queries;
-	struct _ze_kernel_handle_t kernel; /* as it was when the command was appended */
+	struct _ze_kernel_handle_t kernel; /* read when the command was appended */
 	uint32_t groups[3];
 	void *to;
 	const void *from;
@@ -152,10 +151,10 @@ struct runner {
 
 struct _ze_command_list_handle_t {
 	struct handle handle;
-	struct runner *runner; /* of an immediate list */
+	struct runner *runner; /* for an immediate list */
 	bool synchronous, captured;
 	uint32_t count;
-	struct command *commands; /* of a regular list, or captured */
+	struct command *commands; /* for a regular list, or captured */
 };
 
 struct _ze_command_queue_handle_t {
@@ -402,7 +401,7 @@ static ze_result_t zeDriverGetExtensionProperties_(ze_driver_handle_t d, uint32_
 	return ZE_RESULT_SUCCESS;
 }
 
-/* Graphs: what is captured stays in its list, which is the graph. */
+/* Graphs: captured commands stay in their list, which is the graph. */
 
 static ze_result_t zeCommandListBeginGraphCaptureExt_(ze_command_list_handle_t l, const void *next)
 {
@@ -628,7 +627,7 @@ static ze_result_t zeCommandListAppendLaunchKernel_(ze_command_list_handle_t l,
 	return append(l, &c, signal, waits, wait);
 }
 
-/* The counts are read when the command is appended. */
+/* Reads the counts when the command is appended. */
 static ze_result_t zeCommandListAppendLaunchMultipleKernelsIndirect_(
 	ze_command_list_handle_t l, uint32_t most, ze_kernel_handle_t *kernels,
 	const uint32_t *count, const ze_group_count_t *groups, ze_event_handle_t signal,
@@ -812,7 +811,7 @@ static ze_result_t zeEventHostSignal_(ze_event_handle_t e)
 static ze_result_t zeEventHostReset_(ze_event_handle_t e)
 {
 	CALLED();
-	return set_event(e, false); /* the times stay, as they do on real devices */
+	return set_event(e, false); /* keeps the times, as real devices do */
 }
 
 static ze_result_t zeEventQueryKernelTimestamp_(ze_event_handle_t e,
@@ -914,7 +913,7 @@ static ze_result_t zeImageDestroy_(ze_image_handle_t image)
 	return ZE_RESULT_SUCCESS;
 }
 
-/* Of a region, the first row only. */
+/* Return the bytes of a region, of which only the first row counts. */
 static size_t image_bytes(const struct _ze_image_handle_t *image, const ze_image_region_t *r)
 {
 	return r ? r->width * 4 : image->bytes;
@@ -1068,7 +1067,7 @@ static void fill_newer(const char *function, ze_api_version_t version, void **t)
 		t[DEFAULT_CONTEXT] = (void *)zeDriverGetDefaultContext_;
 }
 
-/* Places that no loader has, as this one's tables are longer. */
+/* Entries that no loader has: this driver's tables are longer. */
 static void fill_unknown(const char *function, void **t)
 {
 	if (has_fault("entries") && strcmp(function, "zeGetFenceProcAddrTable") == 0)
@@ -1156,7 +1155,7 @@ TABLE(zeGetKernelProcAddrTable, ze_kernel_dditable_t, .pfnCreate = zeKernelCreat
       .pfnSetArgumentValue = zeKernelSetArgumentValue_, .pfnGetName = zeKernelGetName_,
       .pfnGetProperties = zeKernelGetProperties_)
 
-/* Which the loader insists on. */
+/* Tables that the loader insists on. */
 EMPTY(zeGetModuleBuildLogProcAddrTable, ze_module_build_log_dditable_t)
 EMPTY(zeGetSamplerProcAddrTable, ze_sampler_dditable_t)
 EMPTY(zeGetPhysicalMemProcAddrTable, ze_physical_mem_dditable_t)
@@ -1206,7 +1205,7 @@ TABLE(zesGetFrequencyProcAddrTable, zes_frequency_dditable_t,
 TABLE(zeGetTomorrowProcAddrTable, ze_fence_dditable_t, .pfnCreate = zeFenceCreate_)
 #endif
 
-/* What DDI handles lead to: as loader 1.32 has it, and longer than its tables are. */
+/* Tables that DDI handles point to, as in loader 1.32 and longer than its tables. */
 enum { TABLES = 40, ENTRIES = 128 };
 static void *core_tables[TABLES];
 static void *handle_tables[TABLES][ENTRIES] __attribute__((aligned(1 << 16)));

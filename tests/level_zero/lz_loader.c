@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* lz_loader HOW DRIVER.so [OTHER.so]: a program that asks drivers for their tables itself, as
- * loaders do, of version 1.15.
+/* lz_loader HOW DRIVER.so [OTHER.so]: a program that gets the tables from drivers itself, as
+ * loaders of version 1.15 do.
  *
- *   handles    and whether the driver's handles have tables of their own (DDI handles), as loaders
+ *   handles    and whether the driver's handles have their own tables (DDI handles), as loaders
  *              from 2025 on do where there are several drivers; if so, it calls through those.
  *              Prints the driver's answer
  *   strangers  gives each driver events, kernels and pools of the other, and NULL
- *   unknown    calls entries of the table of fences that nobody knows
- *   versions   asks for versions that there are not, and for a table at NULL
+ *   unknown    calls unknown entries of the table of fences
+ *   versions   requests versions that do not exist, and a table at NULL
  *
  * Prints statuses. Built against Debian's libze-dev. */
 #include <dlfcn.h>
@@ -19,7 +19,7 @@
 
 enum { VERSION = ZE_MAKE_VERSION(1, 15), ENTRIES = 256, DDI_HANDLES_PROPERTIES = 0x20027 };
 
-/* Places in what a handle leads to, as loader 1.32 has it. */
+/* Positions in the tables that a handle points to, as in loader 1.32. */
 enum {
 	GLOBAL = 5,
 	DRIVER = 6,

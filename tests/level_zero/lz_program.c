@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* A Level Zero program for tests: lz_program HOW N [DRIVERS]
  *
- *   immediate   N times on an immediate list: fill, copy, two kernels, a barrier, no events of its
- *               own; then it waits
- *   events      the same, each command with an event of the program's, which it waits for, reads
- *               and resets; with LZ_PLAIN they are made without times
- *   regular     the same commands in a list that is closed once and run N times, each waited for
- *   replays     the same, waited for once, at the end
- *   again       regular, run twice by one call, which is waited for
+ *   immediate   N times on an immediate list: fill, copy, two kernels, a barrier, without
+ *               events; then it waits
+ *   events      the same, each command with an event of the program, which it waits for, reads
+ *               and resets; with LZ_PLAIN they are created without times
+ *   regular     the same commands in a list that is closed once and run N times, waiting each time
+ *   replays     the same, waiting once, at the end
+ *   again       regular, executed twice in one call, which is waited for
  *   elsewhere   regular, run on two queues at once
- *   reused      N kernels on an immediate list that all signal one event, nothing waits in between
+ *   reused      N kernels on an immediate list that all signal one event, without waits in between
  *   stale       the same, each waited for, the event never reset
- *   signalled   regular, with events of the program's that it never resets, each run waited for
+ *   signalled   regular, with events of the program that it never resets, waiting for each run
  *   resets      a list of two kernels with one event, which the list resets between them; run N
  *               times, waited for once
  *   ipc         N times on an immediate list that is in order, and once in such a regular one, with
@@ -19,21 +19,21 @@
  *   mapped      the same with events of mapped times
  *   unordered   as ipc, on lists that are not in order
  *   paused      regular; the list is built and run once, or twice, while the program pauses its
- *               recording by functions of the library that LZ_ROCTX names
- *   graphs      two kernels are captured into a graph, by functions that are asked for by name; it
+ *               recording with functions of the library that LZ_ROCTX names
+ *   graphs      two kernels are captured into a graph, with functions found from their names; it
  *               is launched N times, then the kernels are run once without it
- *   several     both kernels by one command, N times on an immediate list
+ *   several     both kernels in one command, N times on an immediate list
  *   directions  N copies each from the host's memory (malloc, USM) to the device's, back, within
  *               each, and from shared memory to the host's
  *   images      N times an image is copied from memory, a part of it within it, a part to memory
  *   threads     immediate, in four threads with a list each
- *   names       functions that are asked for by name
+ *   names       functions found from their names
  *   errors      calls that fail
  *   absent      a call that the driver has no function for
  *   sysman      one call of zes that takes doubles
  *
  * Prints what the device has computed. With LZ_DLOPEN it opens the loader itself. LZ_LATE names a
- * library with a tool (lz_tool.c), which it opens and adds before it makes queues and lists. With
+ * library with a tool (lz_tool.c), which it opens and adds before it creates queues and lists. With
  * LZ_DEFAULT it uses the driver's default context, which newer loaders have. */
 #include <dlfcn.h>
 #include <level_zero/ze_api.h>
@@ -63,7 +63,7 @@
 	X(zesFrequencyOcSetVoltageTarget)
 /* clang-format on */
 
-/* Of the loader that it is linked with, or of the one that it opens. */
+/* From the loader that it is linked with, or the one that it opens. */
 static struct {
 #define X(name) __typeof__(&name) name##_;
 	FUNCTIONS(X)
@@ -220,7 +220,7 @@ static void run_immediate(int n, ze_event_handle_t *e)
 		for (int k = 0; e && k < COMMANDS; k++)
 			DO(zeEventHostReset, e[k]);
 	}
-	/* 1.8 cannot wait for an immediate list but by an event */
+	/* 1.8 can wait for an immediate list only with an event */
 	make_events();
 	DO(zeCommandListAppendBarrier, list, events[0], 0, NULL);
 	DO(zeEventHostSynchronize, events[0], UINT64_MAX);
@@ -276,7 +276,7 @@ static void run_regular(int n, const char *how)
 		destroy_events();
 }
 
-/* The device alone resets the event. */
+/* Only the device resets the event. */
 static void run_resets(int n)
 {
 	const ze_group_count_t groups = {COUNT / 32, 1, 1};
@@ -359,7 +359,7 @@ static void run_with_events_of(ze_event_pool_flags_t flags, int in_order, int n)
 	destroy_events();
 }
 
-/* The last run in the pause may be under way when it is over. */
+/* The last run of the pause may still be in progress when the pause ends. */
 static void run_paused(int n)
 {
 	void *library = dlopen(getenv("LZ_ROCTX"), RTLD_NOW | RTLD_LOCAL);

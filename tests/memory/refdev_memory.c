@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory on two reference accelerators: 3 MiB on the second one, freed while the first one is
- * current; 1 MiB on the first one, by the driver's level 2 MiB more; 4 KiB of the host's. */
+ * current; 1 MiB on the first one, and 2 MiB more there through the driver level; 4 KiB of host
+ * memory. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A job of MPI of three processes, STEPS messages, each sent MS too late.
+/* An MPI job of three processes and STEPS messages, each of which is sent MS too late.
  *
  *   messages SCENE STEPS MS
  *
@@ -9,8 +9,8 @@
  *                    for one, for the other, and for nothing
  *        one         rank 0 begins to receive from rank 1, which works MS, then waits
  *        tags        rank 1 sends two tags, MS apart; rank 0 receives the second one first
- *        exchange    all send to the next one and receive from the one before; rank 1 works MS
- *        anybody     rank 0 receives from anybody what rank 1 sends
+ *        exchange    all send to the next rank and receive from the previous one; rank 1 works MS
+ *        anybody     rank 0 receives from MPI_ANY_SOURCE what rank 1 sends
  *        later       all begin to reduce, rank 1 MS later, and then wait
  *        nobody      rank 0 receives from MPI_PROC_NULL, and then as in "blocking" */
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A job of MPI whose ranks are recorded from different calls on: rank R pauses itself before
- * MPI_Init() and goes on before step 2 * R. In each of STEPS steps all meet at a barrier, to which
- * rank LATE comes LATE_MS later, and then on a communicator of all, made in the pause.
+/* An MPI job whose ranks are recorded from different calls on: rank R pauses its recording before
+ * MPI_Init() and resumes it before step 2 * R. In each of STEPS steps all ranks meet at a barrier,
+ * which rank LATE reaches LATE_MS later, and then on a communicator of all ranks, created in the
+ * pause.
  *
  *   windows LIBGPUTAP RANK_VARIABLE STEPS LATE LATE_MS */
 #include <dlfcn.h>
