@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* export/bulk.h: what it writes is a database that SQLite accepts and reads the same values
- * from. */
+/* export/bulk.h: SQLite accepts the written database and reads the same values from it. */
 #include "export/bulk.h"
 
 #include <errno.h>
@@ -29,7 +28,7 @@ static const char *file_path(void)
 	return path;
 }
 
-/* First column of the first row of @query, as text. */
+/* Return the first column of the first row of @query, as text. */
 static const char *ask(const char *query)
 {
 	static char answers[4][4096];
@@ -50,7 +49,7 @@ static const char *ask(const char *query)
 	return answer;
 }
 
-/* Text number k: all begin alike; lengths vary up to @longest. In order of k. */
+/* Make text number k: all start alike; lengths vary up to @longest. Sorted like k. */
 static size_t make_text(char *text, int64_t k, size_t longest)
 {
 	int n = snprintf(text, 32, "%012" PRId64, k);
@@ -59,8 +58,8 @@ static size_t make_text(char *text, int64_t k, size_t longest)
 	return (size_t)n + (size_t)(k * 7919) % (longest - 12 + 1);
 }
 
-/* @rows rows; both indexes are written too, as the numbers and the texts rise. Ids leave out
- *         every third. */
+/* Write @rows rows and both indexes, because the numbers and the texts are ascending. Ids skip
+ *         every third number. */
 static void fill(int64_t rows, unsigned page_bytes, size_t longest)
 {
 	struct gt_bulk *db;
@@ -150,7 +149,7 @@ UNIT_TEST(bulk_writes_trees_of_one_page)
 	check(100, 16384, 100);
 }
 
-/* At every number of rows around the first page turns of each tree. */
+/* Test every number of rows around the first page boundaries of each tree. */
 UNIT_TEST(bulk_writes_trees_whose_last_page_is_nearly_empty)
 {
 	for (int64_t rows = 3; rows < 60; rows++)
@@ -215,7 +214,7 @@ UNIT_TEST(bulk_keeps_integers_of_every_size)
 		gt_bulk_null(&row);
 		gt_bulk_int(&row, values[i]);
 		gt_bulk_null(&row);
-		gt_bulk_add(t, i ? INT64_C(1) << (i * 2) : 0, &row); /* ids of every length too */
+		gt_bulk_add(t, i ? INT64_C(1) << (i * 2) : 0, &row); /* ids of every length */
 	}
 	CHECK_OK(gt_bulk_finish(db, "REINDEX;"));
 	CHECK_STR(ask("PRAGMA integrity_check"), "ok");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Capture files that are damaged, cut, of other versions, or that take no more: what is good in
- * them is read, the rest refused and told. */
+/* Capture files that are damaged, cut, of other versions, or cannot grow: intact parts are read,
+ * the rest is refused and reported. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -12,7 +12,8 @@ static struct records r;
 
 /* Damage -------------------------------------------------------------------- */
 
-/* A capture with all kinds of blocks: several stream blocks with 8 calls each. Return: calls. */
+/* Write a capture with all kinds of blocks: several stream blocks with 8 calls each. Return:
+ * calls. */
 static uint64_t write_sample(const char *path, bool compress)
 {
 	struct gt_capture_writer *w = capture_begin(path, compress);
@@ -52,7 +53,7 @@ static uint64_t sum_of(const struct gt_counts *n, enum gt_class class)
 	return sum;
 }
 
-/* Opens and walks what is there. Return: items, or -1: refused. */
+/* Open the file and walk through its items. Return: calls, or -1: refused. */
 static int64_t walk(const char *path)
 {
 	struct gt_capture *c;
@@ -70,7 +71,7 @@ static int64_t walk(const char *path)
 	while ((item = next_item(k)))
 		calls += item->kind == GT_RECORD_CALL;
 	gt_cursor_destroy(k);
-	if (gt_capture_process_count(c)) { /* the sums hold whatever was lost */
+	if (gt_capture_process_count(c)) { /* the sums hold in spite of losses */
 		const struct gt_counts *n = gt_capture_counts(c, 0);
 
 		CHECK_EQ(n->recorded[GT_CLASS_CALL][GT_DOMAIN_OPENCL], calls);
@@ -94,7 +95,7 @@ static void truncate_everywhere(bool compress)
 
 		file_write(cut, data, n);
 		now = walk(cut);
-		CHECK_GE(now, last); /* every block that is whole stays readable */
+		CHECK_GE(now, last); /* every whole block stays readable */
 		CHECK(now <= 0 || now % 8 == 0);
 		last = now;
 	}
@@ -193,7 +194,7 @@ UNIT_TEST(garbage_between_blocks_is_skipped)
 	free(data);
 }
 
-/* Right checksums, wrong content: @change changes each block of @type. */
+/* Write a wrong content with right checksums: @change changes each block of @type. */
 static void forge(const char *path, uint8_t type,
 		  void (*change)(struct gt_file_block *head, uint8_t *extension, uint8_t *payload))
 {
@@ -240,7 +241,7 @@ static void see_more(struct gt_file_block *head, uint8_t *extension, uint8_t *pa
 	memcpy(payload, &sum, sizeof sum);
 }
 
-/* As many as were seen with those that were dropped: but only modulo 2^64. */
+/* Seen equals recorded plus dropped, but only modulo 2^64. */
 static void see_too_many(struct gt_file_block *head, uint8_t *extension, uint8_t *payload)
 {
 	struct gt_file_sum *sums = (void *)payload, one;
@@ -294,7 +295,7 @@ UNIT_TEST(blocks_that_count_other_rows_than_they_have_are_reported_when_they_are
 
 	forge(path, GT_BLOCK_STREAM, count_one_more);
 	c = open_capture(path);
-	CHECK_EQ(count_items(c), calls + 6); /* nothing of them is left out */
+	CHECK_EQ(count_items(c), calls + 6); /* all of them are still read */
 	CHECK(gt_capture_health(c)->bad_sums >= 6);
 	gt_capture_close(c);
 }
@@ -369,8 +370,8 @@ UNIT_TEST(a_section_that_a_later_version_wrote_ends_alike_in_reading_and_in_merg
 	CHECK_NE(end_of(once), GT_CAPTURE_COMPLETE);
 }
 
-/* One capture's header and blocks of a section: no writer makes it, but what reading leaves out,
- * merging leaves out. */
+/* One capture's header with blocks of a section: no writer makes it, but merging must leave out
+ * what reading leaves out. */
 UNIT_TEST(a_file_with_the_id_of_a_capture_that_is_in_is_left_out_whole)
 {
 	const char *a = file_name("a.gputap"), *b = file_name("b.gputap"),
@@ -392,7 +393,7 @@ UNIT_TEST(a_file_with_the_id_of_a_capture_that_is_in_is_left_out_whole)
 	memcpy(&section, data + sizeof header, sizeof section);
 	CHECK_EQ(section.type, GT_BLOCK_SECTION);
 	first = (size_t)section.head_bytes + section.stored_bytes;
-	memcpy(data + first, &header, sizeof header); /* so that nothing tells of the section */
+	memcpy(data + first, &header, sizeof header); /* so that nothing reports the section */
 	file_write(b, data + first, bytes - first);
 	free(data);
 
@@ -408,8 +409,8 @@ UNIT_TEST(a_file_with_the_id_of_a_capture_that_is_in_is_left_out_whole)
 	gt_capture_close(c);
 }
 
-/* Looking for the next block must not read the same bytes again and again, nor what is not
- * there: else these take minutes and years, and the test's time limit ends them. */
+/* The search for the next block must not read the same bytes repeatedly, nor a hole: otherwise
+ * these take minutes or years, and the test's time limit ends them. */
 UNIT_TEST(a_file_of_nothing_but_magic_numbers_and_a_hole_of_terabytes_are_walked_once)
 {
 	const char *path = file_name("a.gputap");
@@ -438,7 +439,7 @@ UNIT_TEST(a_file_of_nothing_but_magic_numbers_and_a_hole_of_terabytes_are_walked
 	free(data);
 }
 
-/* What cannot be read ------------------------------------------------------- */
+/* Unreadable files ------------------------------------------------------- */
 
 static void refused(const char *path, int status, const char *word)
 {
@@ -559,7 +560,7 @@ UNIT_TEST(a_block_that_names_a_process_far_away_makes_one_process)
 	free(data);
 }
 
-/* Going on, and files that take no more ------------------------------------- */
+/* Continuing, and files that cannot grow ------------------------------------- */
 
 UNIT_TEST(a_capture_without_end_mark_is_cut_and_can_be_gone_on_with)
 {
@@ -572,7 +573,7 @@ UNIT_TEST(a_capture_without_end_mark_is_cut_and_can_be_gone_on_with)
 	size_t bytes;
 	uint8_t *data = file_read(path, &bytes);
 
-	file_write(path, data, bytes - 3); /* the end mark is torn */
+	file_write(path, data, bytes - 3); /* the end mark is incomplete */
 	c = open_capture(path);
 	CHECK_EQ(gt_capture_health(c)->end, GT_CAPTURE_CUT);
 	gt_capture_close(c);
@@ -633,7 +634,7 @@ static struct gt_counts fill_up(struct gt_capture_writer *w, struct gt_stream *s
 			int k;
 
 			for (k = 0; k < 8; k++)
-				/* 64 bytes that nothing makes shorter */
+				/* 64 bytes that cannot be compressed */
 				p[5 + k] = records_random(&state);
 		}
 		if (gt_capture_write_records(s, r.words, r.count * 8, &counts))
@@ -642,7 +643,8 @@ static struct gt_counts fill_up(struct gt_capture_writer *w, struct gt_stream *s
 			int status = gt_capture_flush(w);
 
 			if (!status)
-				/* else nothing since the last good one is in the file */
+				/* otherwise nothing since the last successful flush is in the
+				 * file */
 				good = counts;
 			else
 				*failed = status;
@@ -662,7 +664,7 @@ UNIT_TEST(a_file_that_takes_no_more_keeps_what_was_flushed_and_says_what_was_los
 	struct gt_capture *c;
 	int failed = 0;
 
-	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0); /* going over it would end us by SIGXFSZ */
+	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0); /* exceeding it would end us with SIGXFSZ */
 	w = capture_begin(path, false);
 	s = stream_begin(w, 0, 1);
 	counts = fill_up(w, s, &failed);
@@ -682,7 +684,7 @@ UNIT_TEST(a_file_that_takes_no_more_keeps_what_was_flushed_and_says_what_was_los
 	CHECK_GT(gt_capture_counts(c, 0)->recorded[GT_CLASS_CALL][GT_DOMAIN_OPENCL], 0);
 	CHECK_GT(gt_capture_counts(c, 0)->dropped[GT_DROP_OUTPUT][GT_CLASS_CALL][GT_DOMAIN_OPENCL],
 		 0);
-	/* what is not records survives a failed flush */
+	/* data other than records survives a failed flush */
 	CHECK_STR(gt_capture_string(c, 0, 1), "late");
 	gt_capture_close(c);
 }
@@ -701,7 +703,7 @@ UNIT_TEST(a_capture_that_cannot_begin_leaves_no_file)
 	gt_error_clear();
 	limit.rlim_cur = RLIM_INFINITY;
 	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-	/* it is in nobody's way */
+	/* the failed attempt left nothing behind */
 	CHECK_OK(gt_capture_writer_create(path, false, NULL, &session, &w));
 	gt_capture_writer_destroy(w);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Capture files: what is written is read, in order. What happens to files: capture_damage.c. */
+/* Capture files: everything written is read back, in order. capture_damage.c tests damaged
+ * files. */
 #include <errno.h>
 
 #include "records.h"
@@ -140,8 +141,8 @@ UNIT_TEST(items_have_their_arguments_payload_and_times)
 	gt_capture_close(c);
 }
 
-/* Random groups of nested calls: the reader must give them in the order in which they began,
- * with parents. */
+/* Random groups of nested calls: the reader must return them in the order of their starts, with
+ * parents. */
 struct model_call {
 	uint64_t id, parent;
 	unsigned depth;
@@ -196,7 +197,7 @@ UNIT_TEST(calls_come_in_order_of_their_begin_with_their_parents)
 		r.count = 0;
 		model_make(&state, 0, 0, (unsigned)(records_random(&state) % 6));
 		write_records(s, &r, &counts);
-		/* blocks may end inside a group too: flush between batches of one */
+		/* blocks may also end inside a group: flush between batches of one */
 		if (records_random(&state) % 50 == 0)
 			CHECK_OK(gt_capture_flush(w));
 	}
@@ -204,7 +205,7 @@ UNIT_TEST(calls_come_in_order_of_their_begin_with_their_parents)
 	read_model(path);
 }
 
-/* More heads than one INDEX has: the first is written while the recording goes on. */
+/* More heads than one INDEX holds: the first index is written during the recording. */
 UNIT_TEST(many_blocks_get_several_indexes)
 {
 	enum { FLUSHES = 12000 };
@@ -317,8 +318,8 @@ UNIT_TEST(calls_of_a_dropped_parent_are_not_given_to_the_next_call)
 	struct gt_capture *c;
 	struct gt_cursor *k;
 
-	/* 1 was dropped, 2 is its child; 3 has child 4 whose child 5 lost it: nearest that is
-	 * known is 3 */
+	/* 1 was dropped, 2 is its child; 3 has child 4, whose child 5 lost it: the nearest known
+	 * one is 3 */
 	records_call(&r, 1, 0, 1, GT_ID(1, 2), 1000000020, 1000000021, 0);
 	records_call(&r, 1, 0, 2, GT_ID(1, 5), 1000000050, 1000000051, 0);
 	records_call(&r, 1, 0, 0, GT_ID(1, 3), 1000000030, 1000000090, 0);
@@ -441,11 +442,11 @@ UNIT_TEST(the_same_device_of_two_processes_is_one)
 	records_object(&r, GT_OBJECT_QUEUE, 4, 99, TEXT(""));
 	write_records(s, &r, &counts);
 	r.count = 0;
-	/* C, first of its process */
+	/* C, the first of its process */
 	records_object(&r, GT_OBJECT_DEVICE, 1, 0, TEXT("name=C\0"));
 	records_object(&r, GT_OBJECT_DEVICE, 2, 0, TEXT("name=other\0uuid=1234\0")); /* A */
 	records_object(&r, GT_OBJECT_DEVICE, 3, 0, TEXT("pci=0:1.0\0"));             /* B */
-	/* a name is no uuid */
+	/* a name is not a uuid */
 	records_object(&r, GT_OBJECT_DEVICE, 4, 0, TEXT("name=1234\0"));
 	write_records(s2, &r, &counts);
 	gt_capture_stream_destroy(s2);
@@ -625,7 +626,7 @@ UNIT_TEST(items_come_several_at_once_as_they_come_one_by_one)
 		uint64_t at = 1000000000;
 
 		for (uint64_t id = 1; id <= 300; id += 3, at += 1000) {
-			/* 300: a tail */
+			/* 300: has a tail */
 			uint64_t *p = records_add(&r, id % 7 ? 12 : 300, GT_RECORD_CALL, 0,
 						  GT_OP(GT_DOMAIN_OPENCL, 38, 4));
 
@@ -687,7 +688,7 @@ UNIT_TEST(what_is_left_of_a_thread_is_skipped_but_not_the_next_one)
 			if (id % 100 == 0)
 				CHECK_OK(gt_capture_flush(w));
 		}
-		/* the others of the second thread are in this one */
+		/* the other calls of the second thread are inside this one */
 		r.count = 0;
 		records_call(&r, 2, 0, 0, GT_ID(thread, 1), 1000000000, 1001000000, 0);
 		write_records(s, &r, &counts);

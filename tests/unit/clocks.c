@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Clocks: conversion is monotone and right within a tuple's jitter, whatever the tuples; device
- * clocks are found. */
+/* Clocks: conversion is monotone and right within a tuple's jitter, for any tuples; device clocks
+ * are recognised. */
 #include <time.h>
 
 #include "clock/clock.h"
@@ -50,7 +50,7 @@ UNIT_TEST(a_tuple_reads_all_clocks_of_one_moment)
 	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
 	ns = (uint64_t)t.tv_sec * S + (uint64_t)t.tv_nsec;
 	CHECK_GE(ns, b.raw_ns);
-	/* a slow machine is still the same moment, another clock is not */
+	/* on a slow machine it is still the same moment; another clock would be far off */
 	CHECK_LT(ns - b.raw_ns, 30 * S);
 	clock_gettime(CLOCK_REALTIME, &t);
 	ns = (uint64_t)t.tv_sec * S + (uint64_t)t.tv_nsec;
@@ -59,8 +59,8 @@ UNIT_TEST(a_tuple_reads_all_clocks_of_one_moment)
 	CHECK_EQ(a.ticks, a.boottime_ns);
 }
 
-/* The processor's counter, whether this machine's kernel trusts it or not: between two tuples it
- * is CLOCK_BOOTTIME. */
+/* The processor's counter, trusted by this machine's kernel or not: between two tuples it converts
+ * to CLOCK_BOOTTIME. */
 UNIT_TEST(the_processors_counter_converts_to_boottime)
 {
 	struct gt_clock_tuple t[2];
@@ -79,7 +79,7 @@ UNIT_TEST(the_processors_counter_converts_to_boottime)
 	ticks = gt_counter_read_ordered();
 	after = gt_clock_ns(CLOCK_BOOTTIME);
 	at = gt_host_clock_to_ns(map, ticks);
-	/* the two tuples' own brackets are what the line through them may be off */
+	/* the line through the two tuples may be off by their own brackets */
 	CHECK_GT(at + S / 100, before);
 	CHECK_LT(at, after + S / 100);
 	gt_host_clock_map_destroy(map);
@@ -110,7 +110,7 @@ UNIT_TEST(drifting_ticks_convert_within_the_jitter_of_tuples)
 		}
 	CHECK_LT(gt_host_clock_residual_ns(map), 60000);
 	CHECK_GT(gt_host_clock_residual_ns(map), 0);
-	/* extended beyond both ends, at the rate of the nearest line */
+	/* extrapolated beyond both ends, at the rate of the nearest line */
 	CHECK_LE(distance(gt_host_clock_to_ns(map, tick_at[0] - 2600000), ns_at[0] - 1000000), 200);
 	CHECK_LE(distance(gt_host_clock_to_ns(map, tick_at[59] + 2600000), ns_at[59] + 1000000),
 		 200);
@@ -179,7 +179,7 @@ UNIT_TEST(the_short_way_converts_as_the_long_one_whatever_the_tuples)
 			const struct gt_clock_line *p = &lines->list[i];
 			uint64_t end = p->in0 + p->plain;
 
-			/* no stamp of another line is taken for one of this */
+			/* stamps of another line are not attributed to this one */
 			CHECK_LE(p->plain, p->to - p->in0);
 			for (k = 0; k < 100; k++)
 				check_plain(p, p->in0 + draw(p->plain + 1));
@@ -201,14 +201,14 @@ UNIT_TEST(stamps_of_ordinary_clocks_take_the_short_way)
 	const struct gt_clock_lines *lines;
 	uint64_t tenths, i;
 
-	for (tenths = 2; tenths <= 60; tenths++) { /* a tenth of 1 GHz each */
+	for (tenths = 2; tenths <= 60; tenths++) { /* in tenths of 1 GHz */
 		for (i = 0; i < 10; i++)
 			t[i] = tuple(i * S / 10 * tenths + draw(100), 100 * S + i * S);
 		CHECK_OK(gt_host_clock_map_create(t, 10, &map));
 		lines = gt_host_clock_lines(map);
 		for (i = 0; i + 1 < lines->count; i++)
 			CHECK_GE(lines->list[i].plain + 1, lines->list[i].to - lines->list[i].in0);
-		/* the last one, for months */
+		/* the last line lasts for months */
 		CHECK_GT(lines->list[i].plain, 100 * 86400 * S / 10 * tenths);
 		gt_host_clock_map_destroy(map);
 	}
@@ -226,17 +226,17 @@ UNIT_TEST(the_ends_of_64_bits_convert_without_wrapping)
 	CHECK_OK(gt_host_clock_map_create(t, 2, &map));
 	CHECK_LE(distance(gt_host_clock_to_ns(map, UINT64_MAX), 101 * S), 1);
 	CHECK_LE(distance(gt_host_clock_to_ns(map, UINT64_MAX - 1300000001), 100 * S + S / 2), 1);
-	CHECK_EQ(gt_host_clock_to_ns(map, 0), 0); /* before BOOTTIME began: not below 0 */
+	CHECK_EQ(gt_host_clock_to_ns(map, 0), 0); /* before BOOTTIME started: not below 0 */
 	gt_host_clock_map_destroy(map);
 	t[0] = tuple(0, UINT64_MAX - S);
 	t[1] = tuple(1000000000, UINT64_MAX);
 	CHECK_OK(gt_host_clock_map_create(t, 2, &map));
-	CHECK_EQ(gt_host_clock_to_ns(map, UINT64_MAX), UINT64_MAX); /* not beyond either */
+	CHECK_EQ(gt_host_clock_to_ns(map, UINT64_MAX), UINT64_MAX); /* not beyond the end either */
 	CHECK_EQ(gt_host_clock_to_ns(map, 0), UINT64_MAX - S);
 	gt_host_clock_map_destroy(map);
 }
 
-/* Asleep for an hour within the second between two tuples; ticks and MONOTONIC stand still
+/* The host sleeps for an hour within the second between two tuples; ticks and MONOTONIC stop
  * meanwhile. */
 UNIT_TEST(a_suspended_host_does_not_stretch_the_second_around_it)
 {
@@ -252,7 +252,7 @@ UNIT_TEST(a_suspended_host_does_not_stretch_the_second_around_it)
 		t[i].raw_ns = t[i].monotonic_ns + 77;
 	}
 	CHECK_OK(gt_host_clock_map_create(t, 6, &map));
-	/* a call took its time, not 30 minutes */
+	/* a call took its own time, not 30 minutes */
 	CHECK_LE(distance(gt_host_clock_to_ns(map, 2 * 2600000000 + 1300000000), 12 * S + S / 2),
 		 2);
 	CHECK_EQ(gt_host_clock_to_ns(map, 3 * 2600000000), 3600 * S + 13 * S);
@@ -350,7 +350,7 @@ UNIT_TEST(cached_lines_convert_as_the_map_does)
 
 /* Devices ------------------------------------------------------------------- */
 
-/* 1 tick is 1 ns; RAW runs 250 ms ahead and 30 ppm fast. */
+/* 1 tick is 1 ns; RAW is 250 ms ahead and 30 ppm fast. */
 static struct gt_host_clock_map *plain_host(void)
 {
 	struct gt_clock_tuple t[40];
@@ -372,7 +372,8 @@ static uint64_t raw_of(uint64_t ns)
 
 typedef uint64_t stamp_fn(uint64_t ns);
 
-/* Work each millisecond: a call of 5 to 25 us, queued 1 to 4 us into it. */
+/* Add an activity each millisecond: its call takes 5 to 25 us, and it is queued 1 to 4 us into
+ * it. */
 static struct gt_device_clock *device_of(struct gt_host_clock_map *host, stamp_fn *stamp, bool ends,
 					 unsigned count)
 {
@@ -410,7 +411,7 @@ UNIT_TEST(a_device_that_stamps_in_monotonic_raw_is_recognised)
 	CHECK_EQ(gt_device_clock_violations(clock), 0);
 	check_converts(clock, raw_of, 5);
 	gt_device_clock_destroy(clock);
-	clock = device_of(host, raw_of, false, 3000); /* the calls' ends are not known */
+	clock = device_of(host, raw_of, false, 3000); /* the ends of calls are not known */
 	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_HOST_RAW);
 	gt_device_clock_destroy(clock);
 	gt_host_clock_map_destroy(host);
@@ -442,7 +443,7 @@ UNIT_TEST(devices_that_stamp_in_other_host_clocks_are_recognised)
 	gt_host_clock_map_destroy(host);
 }
 
-/* RAW and MONOTONIC are 3 ms apart, as after a short uptime, and the calls' ends are not known:
+/* RAW and MONOTONIC are 3 ms apart, as after a short uptime, and the ends of calls are not known:
  * both fit. */
 UNIT_TEST(of_two_host_clocks_that_fit_the_nearer_one_is_taken)
 {
@@ -482,7 +483,7 @@ UNIT_TEST(a_few_odd_stamps_do_not_hide_the_clock_but_many_do)
 	gt_host_clock_map_destroy(host);
 }
 
-/* A counter of its own: far away, 80 ppm slow. */
+/* A separate counter: far away, 80 ppm slow. */
 static uint64_t own_of(uint64_t ns)
 {
 	return ns - 9 * S - (ns - 10 * S) / 12500;
@@ -495,12 +496,12 @@ UNIT_TEST(an_unknown_clock_gets_the_smallest_offset_and_its_drift)
 
 	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_OFFSET);
 	CHECK_EQ(gt_device_clock_violations(clock), 0);
-	/* queued at least 1 us into its call: that much stays unknown */
+	/* queued at least 1 us into its call: that much remains unknown */
 	check_converts(clock, own_of, 1500);
 	CHECK_GE(gt_device_clock_residual_ns(clock), 1000);
 	CHECK_LE(gt_device_clock_residual_ns(clock), 25000);
 	gt_device_clock_destroy(clock);
-	clock = device_of(host, own_of, true, 20); /* too few to tell the drift */
+	clock = device_of(host, own_of, true, 20); /* too few to determine the drift */
 	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_OFFSET);
 	CHECK_EQ(gt_device_clock_violations(clock), 0);
 	gt_device_clock_destroy(clock);
@@ -538,26 +539,26 @@ UNIT_TEST(readings_of_a_device_timer_come_first)
 
 	CHECK_OK(gt_device_clock_create(host, &clock));
 	for (ns = 11 * S; ns < 40 * S; ns += S) {
-		for (i = 0; i < 3; i++) /* the tightest of those near together counts */
+		for (i = 0; i < 3; i++) /* of readings close together, the tightest one counts */
 			CHECK_OK(gt_device_clock_add_reading(
 				clock, timer_of(ns + i * 100000) + (i == 1 ? 0 : 500),
 				ns + i * 100000 - (i == 1 ? 200 : 90000),
 				ns + i * 100000 + (i == 1 ? 200 : 90000)));
 		gt_device_clock_add_work(clock, ns, ns + 1000, timer_of(ns + 500));
 	}
-	CHECK_EQ(gt_device_clock_add_reading(clock, 1, 5, 4), -22); /* after lies before */
+	CHECK_EQ(gt_device_clock_add_reading(clock, 1, 5, 4), -22); /* after is before before */
 	gt_device_clock_settle(clock);
 	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_TIMER);
 	for (ns = 11 * S; ns < 40 * S; ns += 77777777)
-		/* a tick is 42 ns, jitter 500 */
+		/* a tick is 42 ns, the jitter 500 */
 		CHECK_LE(distance(gt_device_clock_to_ns(clock, timer_of(ns)), ns), 1200);
 	CHECK_EQ(gt_device_clock_violations(clock), 0);
 	gt_device_clock_destroy(clock);
 	gt_host_clock_map_destroy(host);
 }
 
-/* One window of readings is too short to measure a rate: the declared one counts, and without it
- * what the first and the last reading say. */
+/* One window of readings is too short to measure a rate: the declared rate is used; without one,
+ * the rate between the first and the last reading. */
 UNIT_TEST(a_short_run_has_the_rate_that_its_device_declares)
 {
 	static const uint64_t rates[] = {S, 25000000, 19200000, 0};
@@ -606,7 +607,7 @@ UNIT_TEST(a_declared_rate_counts_without_readings_too)
 	gt_host_clock_map_destroy(host);
 }
 
-/* 2.5 ticks a ns */
+/* 2.5 ticks per ns */
 static struct gt_host_clock_map *quick_host(void)
 {
 	struct gt_clock_tuple t[40];
@@ -645,7 +646,7 @@ UNIT_TEST(work_that_seems_to_start_before_its_call_is_counted)
 	CHECK_OK(gt_device_clock_create(host, &clock));
 	CHECK_OK(gt_device_clock_add_reading(clock, ns, ns - 100, ns + 100));
 	gt_device_clock_add_work(clock, ns, ns + 1000, ns - 50000);
-	gt_device_clock_add_work(clock, ns, ns + 1000, ns - 500); /* within what tuples can tell */
+	gt_device_clock_add_work(clock, ns, ns + 1000, ns - 500); /* within tuples' accuracy */
 	gt_device_clock_add_work(clock, ns, ns + 1000, ns + 500);
 	gt_device_clock_add_work(clock, ns, ns + 1000, 0); /* not known */
 	gt_device_clock_settle(clock);
@@ -654,8 +655,8 @@ UNIT_TEST(work_that_seems_to_start_before_its_call_is_counted)
 	gt_host_clock_map_destroy(host);
 }
 
-/* Work each @step: queued 1 to 4 us into its call, ended 2 to 50 us later, its end seen by the
- * host 3 to 20 us after that. */
+/* Add an activity each @step: queued 1 to 4 us into its call, ended 2 to 50 us later, its end seen
+ * by the host 3 to 20 us after that. */
 static struct gt_device_clock *bounded_of(struct gt_host_clock_map *host, stamp_fn *stamp,
 					  unsigned count, uint64_t step, bool *violated)
 {
@@ -692,7 +693,7 @@ UNIT_TEST(a_clock_bounded_from_both_sides_lies_in_the_middle)
 	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_BOUNDS);
 	CHECK(!violated);
 	CHECK_EQ(gt_device_clock_violations(clock), 0);
-	/* the least of what was between is 1 us on one side and 3 us on the other */
+	/* the smallest distance is 1 us on one side and 3 us on the other */
 	CHECK_LE(distance(gt_device_clock_to_ns(clock, steady_of(11 * S)), 11 * S), 2100);
 	CHECK_LE(gt_device_clock_residual_ns(clock), 2600);
 	CHECK_GE(gt_device_clock_residual_ns(clock), 2000);
@@ -736,7 +737,7 @@ UNIT_TEST(more_bounds_than_are_kept_give_the_same_line)
 	gt_host_clock_map_destroy(host);
 }
 
-/* 40 ppm slow for 5 s, then 60 ppm fast: no one line is within 5 us of that for 10 s. */
+/* 40 ppm slow for 5 s, then 60 ppm fast: no single line is within 5 us of that for 10 s. */
 static uint64_t bent_of(uint64_t ns)
 {
 	return ns <= 16 * S ? ns - 9 * S - (ns - 11 * S) / 25000
@@ -760,7 +761,7 @@ UNIT_TEST(a_clock_that_changes_its_rate_is_followed_by_several_lines)
 	gt_host_clock_map_destroy(host);
 }
 
-/* One stamp in a thousand is of another time. */
+/* One stamp in a thousand is from another time. */
 static uint64_t rarely_of(uint64_t ns)
 {
 	return steady_of(ns) + (draw(1000) == 0 ? (draw(2) ? 40 * S : -S) : 0);
@@ -801,8 +802,8 @@ UNIT_TEST(stamps_of_no_clock_keep_the_smallest_offset_and_a_residual_that_says_s
 	gt_host_clock_map_destroy(host);
 }
 
-/* A counter that begins anew at 0 in the middle: one conversion of rising stamps cannot hold
- * both halves. */
+/* A counter that restarts at 0 in the middle: one conversion of ascending stamps cannot hold both
+ * halves. */
 static uint64_t wrapping_of(uint64_t ns)
 {
 	return ns - 11 * S - S / 10;
@@ -854,7 +855,8 @@ UNIT_TEST(a_device_without_any_sign_converts_to_itself)
 	gt_host_clock_map_destroy(host);
 }
 
-/* Damaged captures give anything: an answer, monotone, no overflow (the sanitizers look). */
+/* Damaged captures give arbitrary values: there is an answer, monotone, without overflow (the
+ * sanitizers check). */
 UNIT_TEST(device_clocks_take_any_values)
 {
 	int round;

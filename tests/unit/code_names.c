@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where names of frames come from: symbol tables, tables of lines of Python's, maps of JIT
- * compilers. All of them are files of other programs: of any bytes something is said, or
- * nothing. */
+/* Sources of frame names: symbol tables, line tables of Python, maps of JIT compilers. They are
+ * files of other programs: for any bytes the parser returns names or none. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -45,7 +44,7 @@ static void write_file(const char *path, const void *data, size_t bytes)
 	fclose(f);
 }
 
-/* A function with a name that nothing else has. */
+/* A function with a unique name. */
 __attribute__((noinline)) void unit_code_names_known(void);
 void unit_code_names_known(void)
 {
@@ -83,7 +82,7 @@ UNIT_TEST(symbol_tables_of_damaged_files_are_read_within_the_file)
 		uint64_t offset;
 
 		memcpy(copy, data, bytes);
-		for (int i = 0; i < 1 + round % 8; i++) /* heads lie at both ends */
+		for (int i = 0; i < 1 + round % 8; i++) /* heads are at both ends */
 			copy[round % 2 ? random64() % LEAST : bytes - 1 - random64() % 4096] =
 				(uint8_t)random64();
 		write_file(path, copy, length);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The collector on rings of the test's own: killed at any instruction and recovered, and fed
- * what no sane program writes. */
+/* The collector on rings of the test: killed at any instruction and recovered, and fed with records
+ * that no sane program writes. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,8 +22,8 @@
 #include "util/error.h"
 
 #if !defined(__SANITIZE_ADDRESS__)
-#define STEPPED     /* by single instructions; a sanitized collector takes ten times as many */
-enum { KILLS = 4 }; /* a stage; GPUTAP_KILLS=24 for a long look */
+#define STEPPED     /* by single instructions; a sanitized collector needs ten times as many */
+enum { KILLS = 4 }; /* per stage; GPUTAP_KILLS=24 for a long run */
 #endif
 
 enum {
@@ -107,7 +107,7 @@ static struct gt_slot *slot_of(const struct bench *b, const struct pen *p)
 	return gt_segment_slot(b->segment, p->index);
 }
 
-/* @n calls; a block holds few, so that small tests have chains. */
+/* Write @n calls; a block holds few, so that small tests have chains. */
 static void write_calls(struct bench *b, struct pen *p, unsigned n)
 {
 	struct gt_slot *slot = slot_of(b, p);
@@ -222,7 +222,7 @@ static uint64_t calls_of(const uint64_t counts[GT_CLASS_COUNT][GT_DOMAIN_COUNT])
 /* Killed --------------------------------------------------------------------------- */
 
 #ifdef STEPPED
-/* Two batches: full blocks first, then the rest and the end. Stops before each stage. */
+/* Collect two batches: full blocks first, then the rest and the end. Stop before each stage. */
 static void collect(struct bench *b, pid_t program)
 {
 	struct gt_process *process;
@@ -256,8 +256,8 @@ static void resume(pid_t child, int how, int *status)
 	CHECK_EQ(waitpid(child, status, 0), child);
 }
 
-/* Let a collector run up to a stage and make @steps instructions of it, then SIGKILL.
- * Return: instructions made; the stage was over if fewer than @steps. */
+/* Let a collector run up to a stage and execute @steps instructions of it, then send SIGKILL.
+ * Return: instructions executed; fewer than @steps if the stage ended. */
 static uint64_t collect_and_kill(struct bench *b, unsigned stage, uint64_t steps)
 {
 	pid_t program = getpid(), child = fork();
@@ -313,7 +313,7 @@ static void kill_and_recover(unsigned stage, uint64_t steps)
 	bench_fini(&b);
 }
 
-/* Instructions of a stage, evenly spread with some jitter. */
+/* Kill at instructions of a stage, evenly spread with some jitter. */
 static void kill_everywhere_in(unsigned stage)
 {
 	const char *more = getenv("GPUTAP_KILLS");
@@ -355,7 +355,7 @@ UNIT_TEST(collector_killed_while_it_finishes_recovers_every_record_once)
 }
 #endif
 
-/* Nothing strange --------------------------------------------------------------------- */
+/* Normal rings --------------------------------------------------------------------- */
 
 UNIT_TEST(drained_blocks_and_ended_slots_come_back)
 {
@@ -366,7 +366,7 @@ UNIT_TEST(drained_blocks_and_ended_slots_come_back)
 
 	bench_init(&b);
 	begin(&b, &d, &process);
-	for (unsigned i = 0; i < 200; i++) { /* many times what the pool holds */
+	for (unsigned i = 0; i < 200; i++) { /* many times the capacity of the pool */
 		struct pen p = new_pen(&b);
 
 		write_calls(&b, &p, 3 * RECORDS_PER_BLOCK + 1);
@@ -429,8 +429,8 @@ UNIT_TEST(calls_that_never_ended_are_counted_as_unfinished)
 	bench_fini(&b);
 }
 
-/* The process dies after @records calls; then what the begin of a call leaves names call @newest
- * of the thread. Return: what the capture says: the event's text, "" for none. */
+/* End the process after @records calls, with call @newest of the thread noted as started. Return:
+ * the event's text in the capture, "" for none. */
 static const char *name_open_call(unsigned records, unsigned newest, bool exited, uint64_t *thread)
 {
 	static char text[64];
@@ -497,8 +497,8 @@ UNIT_TEST(calls_of_a_process_that_lives_on_are_not_named)
 
 /* Strange ------------------------------------------------------------------------------ */
 
-/* A ring that @spoil has spoilt: the collector comes to an end, the other thread's records are
- * all there, and seen = recorded + dropped. */
+/* Check a ring damaged by @spoil: the collector ends, all records of the other thread are recorded,
+ * and seen = recorded + dropped. */
 static void survive(void (*spoil)(struct bench *b, struct pen *p, struct gt_block *first),
 		    bool whole_other)
 {
@@ -666,7 +666,7 @@ UNIT_TEST(recording_that_was_stopped_by_a_stray_write_is_reported)
 	survive(stop_recording, true);
 }
 
-/* Records that can be read, and that nobody has written. */
+/* Readable records that no tap has written. */
 
 static struct gt_record_call *third_call(struct gt_block *b)
 {
@@ -756,7 +756,8 @@ UNIT_TEST(more_device_work_than_can_be_is_reported)
 	survive(see_much_work, true);
 }
 
-/* A byte to a word anywhere in what is used of the segment's head, of its slots or of a block. */
+/* Write one to eight bytes anywhere into the used part of the segment's head, of its slots or of a
+ * block. */
 static void write_astray(struct bench *b, uint64_t seed)
 {
 	uint32_t blocks = atomic_load(&b->segment->blocks_used),
@@ -792,7 +793,7 @@ static uint64_t all_of(const uint64_t counts[GT_CLASS_COUNT][GT_DOMAIN_COUNT])
 	return sum;
 }
 
-/* Return: was it told? */
+/* Return true if the damage was reported. */
 static bool survive_astray(uint64_t seed)
 {
 	struct gt_process *process;
@@ -832,9 +833,9 @@ static bool survive_astray(uint64_t seed)
 	return told;
 }
 
-/* GPUTAP_STRAY=100000 for a long look. What nobody can know: arguments, results, operations and
- * times that changed and could be so, names of threads, and sums that say that a few calls more
- * are unfinished. */
+/* GPUTAP_STRAY=100000 for a long run. These changes cannot be detected: plausible arguments,
+ * results, operations and times, names of threads, and sums according to which a few more calls are
+ * unfinished. */
 UNIT_TEST(stray_writes_are_reported_or_change_no_sum)
 {
 	const char *more = getenv("GPUTAP_STRAY");
@@ -849,7 +850,7 @@ static void spoil_everything(struct bench *b, struct pen *p, struct gt_block *fi
 {
 	(void)p;
 	(void)first;
-	/* parts that were not used yet have no access rights */
+	/* parts not used yet have no access rights */
 	CHECK_EQ(mprotect(b->segment, b->segment_bytes, PROT_READ | PROT_WRITE), 0);
 	for (uint64_t i = 0; i < b->segment_bytes && i < 1 << 20; i++)
 		((uint8_t *)b->segment)[i] = (uint8_t)random();

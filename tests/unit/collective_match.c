@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which collective calls are the same: made calls, of which that is known. */
+/* Matching of collective calls, tested with synthetic calls whose truth is known. */
 #include <stdlib.h>
 
 #include "capture/collective_match.h"
@@ -7,12 +7,12 @@
 
 enum { MEMBERS = 3, CALLS = 200 };
 
-/* The number of each call in the communicator is in its duration's last digits. */
+/* The last digits of a call's duration are its number in the communicator. */
 struct made {
 	struct gt_collectives c;
 	enum gt_collective_gaps gaps;
 	uint64_t period_ns, stay_ns, begin_ns[MEMBERS];
-	int64_t clock_ns[MEMBERS]; /* it is wrong by so much */
+	int64_t clock_ns[MEMBERS]; /* error of the clock */
 };
 
 static enum gt_collective_gaps find_gaps(const void *data, uint32_t process)
@@ -60,7 +60,7 @@ static unsigned number_of(const struct gt_collective_match *match, size_t i)
 	return (unsigned)(match->members[i].parts[match->at[i]].duration_ns % 1000);
 }
 
-/* How many are matched; all must be right. */
+/* Return the number of matched calls; check that all are right. */
 static size_t match_all(struct made *m, uint64_t tolerance_ns, bool *is_unsure)
 {
 	struct gt_collective_match match;
@@ -133,7 +133,7 @@ UNIT_TEST(calls_that_are_missing_in_between_do_not_shift_those_behind_them)
 	}
 }
 
-/* Nobody counted what is missing: times show it all the same. */
+/* No count reports the missing calls, but the times show it. */
 UNIT_TEST(calls_that_do_not_overlap_are_not_the_same_though_their_number_is)
 {
 	struct made m = {.gaps = GT_COLLECTIVE_COMPLETE};
@@ -141,7 +141,7 @@ UNIT_TEST(calls_that_do_not_overlap_are_not_the_same_though_their_number_is)
 
 	begin(&m);
 	add_all(&m, 0, 0, CALLS);
-	add_all(&m, 1, 3, CALLS); /* the kinds are as before */
+	add_all(&m, 1, 3, CALLS); /* the kinds are unchanged */
 	add_all(&m, 2, 0, CALLS);
 	CHECK_EQ(match_all(&m, 20000, &is_unsure), CALLS - 3);
 }
@@ -158,7 +158,8 @@ UNIT_TEST(without_a_common_clock_nothing_is_guessed)
 	CHECK(is_unsure);
 }
 
-/* The clock is wrong by a period, which is less than it may be: the wrong calls overlap best. */
+/* The clock is wrong by a period, which is less than its tolerance: the wrong calls overlap
+ * best. */
 UNIT_TEST(clocks_that_are_wrong_by_more_than_a_period_match_nothing_wrong)
 {
 	for (int k = -2; k <= 2; k++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Strings, objects and modules as records; what of them a fork child writes again. */
+/* Strings, objects and modules as records, and those that a fork's child writes again. */
 #include <fcntl.h>
 #include <dirent.h>
 #include <pthread.h>
@@ -47,7 +47,7 @@ static struct gt_segment *segment(void)
 	return atomic_load(&gt_recording.segment);
 }
 
-/* Calls @each with every record of the segment. */
+/* Call @each with every record of the segment. */
 static void for_records(void (*each)(const struct gt_record *, void *), void *data)
 {
 	const struct gt_segment *r = segment();
@@ -177,7 +177,7 @@ UNIT_TEST(each_library_has_one_record_also_in_a_fork_child)
 	CHECK_EQ(found()->modules, LIBRARIES);
 	pid = fork();
 	if (pid == 0) {
-		CHECK_NOT_NULL(gt_thread_get()); /* nothing but attaching */
+		CHECK_NOT_NULL(gt_thread_get()); /* only attaches */
 		CHECK_EQ(found()->modules, LIBRARIES);
 		_exit(0);
 	}
@@ -206,11 +206,11 @@ UNIT_TEST(a_fork_child_writes_again_what_it_inherited)
 	if (pid == 0) {
 		struct found *f;
 
-		CHECK_NOT_NULL(gt_thread_get()); /* nothing but attaching */
+		CHECK_NOT_NULL(gt_thread_get()); /* only attaches */
 		f = found();
 		CHECK_EQ(f->strings, TEXTS);
 		CHECK_EQ(f->modules, 1);
-		CHECK_EQ(f->objects, 0); /* their owners do that */
+		CHECK_EQ(f->objects, 0); /* their owners write them */
 		for (unsigned i = 0; i < TEXTS; i++) {
 			char name[24];
 
@@ -218,7 +218,7 @@ UNIT_TEST(a_fork_child_writes_again_what_it_inherited)
 			CHECK_STR(f->text[ids[i]], name);
 			CHECK_EQ(id_of(i), ids[i]);
 		}
-		CHECK_GT(id_of(TEXTS), TEXTS); /* numbers go on */
+		CHECK_GT(id_of(TEXTS), TEXTS); /* numbers continue */
 		CHECK_EQ(gt_object_number(GT_OBJECT_QUEUE), object + 1);
 		_exit(0);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who pauses a process, all at once: the session's word and the thread that follows it, the
- * program, and ranges of many threads. Most of its worth is in the ThreadSanitizer build. */
+/* All reasons to pause a process, at once: the session's word and the thread that follows it, the
+ * program, and ranges of many threads. Most valuable in the ThreadSanitizer build. */
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -25,7 +25,7 @@
 #define DOMAIN GT_DOMAIN_REFDEV
 enum { THREADS = 4, RANGES = 5000, TURNS = 500 };
 
-static int tap_id, real_id; /* their addresses stand for functions */
+static int tap_id, real_id; /* their addresses represent functions */
 static void *const taps_of[1] = {&tap_id};
 static const struct gt_operation operations[1] = {
 	{"launch", GT_OP(DOMAIN, 0, 0), 0, taps_of, NULL, false, 0}};
@@ -34,7 +34,7 @@ static struct gt_table table = {DOMAIN, 0, operations, 1, taps, "fake", 10000, 0
 
 static struct gt_session *session; /* the collector's mapping */
 
-/* This program again, in a session. @from, @to: which `step`; 0: not asked for. */
+/* Execute this program again, in a session. @from, @to: number of the `step`; 0: not requested. */
 static void with_session(const char *test, uint32_t control, uint64_t from, uint64_t to)
 {
 	struct gt_session s = {
@@ -98,14 +98,14 @@ static void wait_until_followed(uint32_t word)
 		sched_yield();
 }
 
-/* Before the process ends: the thread goes. */
+/* Let the thread end before the process does. */
 static void end_session(uint32_t serial)
 {
 	atomic_store(&session->stop, 1);
 	say(serial, false);
 }
 
-/* Recorded and paused by turns, as the segment says it. */
+/* Check that the segment's windows are alternately recorded and paused. */
 static void check_windows(bool recorded)
 {
 	const struct gt_segment *r = own_segment();
@@ -197,14 +197,14 @@ UNIT_TEST(a_forks_child_counts_its_own_while_others_pause)
 	gt_range_note("step");
 	CHECK(is_recorded());
 	pthread_create(&program, NULL, pause_program, NULL);
-#ifdef __SANITIZE_THREAD__ /* it takes the child for one that has left that thread behind */
+#ifdef __SANITIZE_THREAD__ /* it assumes that the child has leaked that thread */
 	pthread_join(program, NULL);
 #endif
 	for (int i = 0; i < 20; i++) {
 		pid_t pid = fork();
 
 		if (pid == 0) {
-			gputap_resume(); /* the parent's pause may be on */
+			gputap_resume(); /* the parent may have paused */
 			if (is_recorded())
 				_exit(2);
 			gt_range_note("other");

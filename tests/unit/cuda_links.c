@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Which call a correlation id of CUPTI's belongs to (runtime/cuda/cuda_links.c), without CUPTI. */
+/* Finds the call that a CUPTI correlation id belongs to (runtime/cuda/cuda_links.c), without
+ * CUPTI. */
 #include "runtime/cuda/cuda_parts.h"
 #include "unit.h"
 
-/* As a launch's callback writes it (cuda_work.c). */
+/* Add a link as the callback of a launch does (cuda_work.c). */
 static void launch(uint32_t correlation, uint64_t call)
 {
 	struct gt_cuda_link *l = &gt_cuda_links[correlation % GT_CUDA_LINKS];
@@ -15,7 +16,7 @@ static void launch(uint32_t correlation, uint64_t call)
 	atomic_store(&gt_cuda_links_newest, correlation);
 }
 
-/* The call that a record of that id is linked to; 0: to none. */
+/* Return the call that a record of that id is linked to; 0: none. */
 static uint64_t find_call(uint32_t correlation)
 {
 	struct gt_cuda_link link = {0};
@@ -61,7 +62,7 @@ UNIT_TEST(a_record_of_id_0_is_not_linked_to_a_launch_that_was_kept)
 	launch(GT_CUDA_LINKS, 70);
 	gt_cuda_links_keep();
 	launch(GT_CUDA_LINKS + 3, 90);
-	CHECK_EQ(find_call(3), 30); /* its only record: its place among the kept is free again */
+	CHECK_EQ(find_call(3), 30); /* its only record: its retained slot is free again */
 	CHECK(!is_linked(0));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What another user of CUPTI gets of buffers that come back (runtime/cuda/cupti_guest.c), without
- * CUPTI: records are copies, one behind the other, and the owner's buffers are the test's. */
+/* Buffers that another CUPTI client gets back (runtime/cuda/cupti_guest.c), without CUPTI: records
+ * are memcpys, one after the other, and the session's buffers are the test's. */
 #include <stdlib.h>
 
 #include "runtime/cuda/cupti_guest.h"
@@ -9,8 +9,8 @@
 enum { BYTES = 16 * sizeof(struct cupti_copy), MADE_MOST = 4096 };
 
 static struct {
-	uint8_t *made[MADE_MOST]; /* buffers that the guest has handed out */
-	bool out[MADE_MOST];      /* it has not come back */
+	uint8_t *made[MADE_MOST]; /* buffers that the client has handed out */
+	bool out[MADE_MOST];      /* not returned yet */
 	unsigned made_count;
 	unsigned records, returned_twice, called_while_held;
 	bool held;
@@ -77,7 +77,7 @@ static void fill(uint8_t *buffer, unsigned records)
 			(struct cupti_copy){.kind = CUPTI_KIND_COPY, .correlation = 1};
 }
 
-/* One of the owner's, with one record, comes back. */
+/* Return one of the session's buffers, with one record. */
 static void complete_owners(void)
 {
 	struct cupti_copy record;
@@ -151,7 +151,7 @@ UNIT_TEST(a_guest_that_must_not_be_called_is_not_called_however_many_buffers_com
 UNIT_TEST(a_guests_buffer_goes_back_to_it_once)
 {
 	enum { HERE = 100 };
-	uint8_t *here[HERE] = {NULL}; /* that CUPTI has */
+	uint8_t *here[HERE] = {NULL}; /* held by CUPTI */
 	unsigned filled = 0, seed = 1;
 
 	begin();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/export: numbers, texts, rows, output files, and what the formats make of odd captures. */
+/* src/export: numbers, texts, rows, output files, and the formats' output for odd captures. */
 #include "export/export.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include "unit.h"
 #include "util/error.h"
 
-/* Allocations that fail: the one after that many more; -1: none. */
+/* Number of allocations until one fails; -1: none fails. */
 static int allocations = -1;
 
 static bool fails(void)
@@ -187,9 +187,10 @@ UNIT_TEST(protobuf_numbers_are_the_same_whichever_way_they_are_written)
 	}
 }
 
-/* Texts that are kept ------------------------------------------------------------ */
+/* Cached texts ------------------------------------------------------------ */
 
-/* The first look for a text fails at its n-th allocation, for every n; return: those n. */
+/* Make the first lookup of a text fail at its n-th allocation, for every n; return the number of
+ * failures. */
 static int look_without_memory(bool word)
 {
 	static const uint64_t args[16] = {3};
@@ -220,7 +221,7 @@ static int look_without_memory(bool word)
 
 UNIT_TEST(texts_without_memory_are_not_kept_half)
 {
-	CHECK(look_without_memory(false) >= 3); /* the text, its place, the map */
+	CHECK(look_without_memory(false) >= 3); /* the text, its position, the map */
 	CHECK(look_without_memory(true) >= 3);
 }
 
@@ -260,8 +261,8 @@ UNIT_TEST(rows_take_empty_work_between_its_neighbours)
 	gt_track_rows_fini(&rows);
 }
 
-/* Readers keep the file's order for equal times: what is placed later must not end where
- * something earlier begins. */
+/* Readers keep the file's order for equal times: a later item must not end where an earlier one
+ * starts. */
 UNIT_TEST(rows_keep_late_work_from_ending_where_earlier_placed_work_begins)
 {
 	struct gt_track_rows rows = {0};
@@ -289,7 +290,7 @@ static int by_row_and_start(const void *a, const void *b)
 				     : x->end > y->end;
 }
 
-/* Work in an order that @shuffle spoils, checked against all pairs that are neighbours. */
+/* Compare activities in an order that @shuffle disturbs with all pairs of neighbours. */
 static void check_rows(size_t count, unsigned shuffle, uint64_t length, size_t budget)
 {
 	struct placed *all = calloc(count, sizeof *all);
@@ -451,8 +452,8 @@ UNIT_TEST(export_that_fails_leaves_no_file)
 	fake_capture_fini(&fake);
 }
 
-/* Blocks are asked for ahead in large pieces: the file must have its length, its bytes, and no
- * blocks behind them. */
+/* Blocks are allocated ahead in large pieces: the file must have its length, its bytes, and no
+ * blocks after them. */
 UNIT_TEST(output_keeps_no_blocks_that_it_did_not_need)
 {
 	enum { LINES = 3000000, LINE = 8 };
@@ -473,7 +474,7 @@ UNIT_TEST(output_keeps_no_blocks_that_it_did_not_need)
 	CHECK_EQ(gt_out_finish(&out, 0), 0);
 	CHECK_EQ(stat(target("file"), &st), 0);
 	CHECK_EQ(st.st_size, (off_t)LINES * LINE);
-	CHECK_LE(st.st_blocks * 512, st.st_size + (1 << 20)); /* the file system's own */
+	CHECK_LE(st.st_blocks * 512, st.st_size + (1 << 20)); /* blocks of the file system itself */
 	file = fopen(target("file"), "rbe");
 	CHECK(file);
 	while ((got = fread(have, LINE, sizeof have / LINE, file)) > 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A capture in memory, for tests of what reads captures: the functions of capture/capture.h over
- * arrays that the test fills in. No file, no decoding; records that no collector would write can
- * be had. */
+/* A capture in memory, for tests of code that reads captures: the functions of capture/capture.h
+ * over arrays that the test fills in. There is no file and no decoding, so it can have records that
+ * no collector would write. */
 #ifndef GPUTAP_FAKE_CAPTURE_H
 #define GPUTAP_FAKE_CAPTURE_H
 
@@ -12,14 +12,14 @@ enum { FAKE_MAX = 64, FAKE_PAYLOAD = 256 };
 
 struct gt_capture {
 	struct gt_session_info session;
-	struct gt_capture_session only; /* of which tests of idle time say what it kept */
+	struct gt_capture_session only; /* tests of idle time set what it retained */
 	struct gt_capture_health health;
 	struct gt_process_info process[FAKE_MAX];
 	struct gt_thread_info thread[FAKE_MAX];
 	struct gt_object_info object[FAKE_MAX];
 	struct gt_event_info event[FAKE_MAX];
 	struct gt_counts counts[FAKE_MAX];
-	const char *string[FAKE_MAX];    /* by id, the same for all processes */
+	const char *string[FAKE_MAX];    /* per id, the same for all processes */
 	struct gt_window_info window[4]; /* of process 0 */
 	size_t processes, threads, objects, events, devices, windows;
 	struct gt_item *item;
@@ -28,7 +28,7 @@ struct gt_capture {
 	uint64_t sequence[FAKE_MAX]; /* of each thread ordinal */
 };
 
-/* One process (pid 1000, "prog"), one thread (tid 1000), one device with one queue. */
+/* Set up one process (pid 1000, "prog"), one thread (tid 1000), one device with one queue. */
 void fake_capture_init(struct gt_capture *c);
 void fake_capture_fini(struct gt_capture *c);
 uint32_t fake_process(struct gt_capture *c, uint32_t pid, const char *exe);
@@ -37,10 +37,10 @@ void fake_thread(struct gt_capture *c, uint32_t process, uint32_t ordinal, uint3
 const struct gt_object_info *fake_device(struct gt_capture *c, uint32_t process, const char *text);
 const struct gt_object_info *fake_queue(struct gt_capture *c, uint32_t process, uint64_t device);
 
-/* Append a call by name; @args as many as the operation has, or NULL. */
+/* Append a call, given its name; @args: as many as the operation has, or NULL. */
 struct gt_item *fake_call(struct gt_capture *c, uint32_t ordinal, const char *name, uint64_t start,
 			  uint64_t end, unsigned depth, const uint64_t *args);
-/* Append device work; @id: of its call, 0 none. */
+/* Append a GPU activity; @id: of its call, 0: none. */
 struct gt_item *fake_work(struct gt_capture *c, const struct gt_object_info *queue,
 			  enum gt_device_op op, uint32_t name, uint64_t start, uint64_t end,
 			  uint64_t id);

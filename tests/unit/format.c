@@ -6,7 +6,7 @@
 #include "record/operation.h"
 #include "unit.h"
 
-/* One argument's payload, as a record carries it. */
+/* Payload of one argument, as in a record. */
 struct part {
 	unsigned arg, flags;
 	const void *data;
@@ -182,7 +182,7 @@ UNIT_TEST(strings_are_quoted_escaped_and_valid_utf8)
 	CHECK_STR(formatted("clGetExtensionFunctionAddress", ARGS(0x7ff0),
 			    PARTS(TEXT(0, "gr\xc3\xb6\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80"))),
 		  "function_name=\"gr\xc3\xb6\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80\"");
-	/* cut in the middle, overlong, surrogate, beyond the last character */
+	/* cut in the middle, overlong, surrogate, past the last character */
 	CHECK_STR(formatted("clGetExtensionFunctionAddress", ARGS(0x7ff0),
 			    PARTS(TEXT(0, "\xe2\x82"))),
 		  "function_name=\"\\xe2\\x82\"");
@@ -253,7 +253,7 @@ UNIT_TEST(operations_of_a_newer_gputap_are_shown_as_words)
 	CHECK_STR(text, "0x10, 0x11");
 	gt_format_args(text, sizeof text, GT_OP(200, 1, 1), 0, ARGS(16), NULL, 0, ", ");
 	CHECK_STR(text, "0x10");
-	/* clFlush has one */
+	/* clFlush has one argument */
 	gt_format_args(text, sizeof text, GT_OP(GT_DOMAIN_OPENCL, 46, 2), 0, ARGS(16, 17), NULL, 0,
 		       ", ");
 	CHECK_STR(text, "command_queue=0x10, 0x11");
@@ -269,7 +269,7 @@ UNIT_TEST(damaged_payload_is_not_followed)
 	uint32_t bytes = pack(PARTS(WORDS(1, 1, 2, 3)));
 
 	for (uint32_t cut = 0; cut < bytes; cut++) {
-		/* sanitizers see one byte too far */
+		/* sanitizers detect one byte too far */
 		uint8_t *exact = memcpy((uint8_t[4096]){0} + 4096 - cut, payload, cut);
 
 		gt_format_args(text, sizeof text, op_of("clWaitForEvents"), 0, args, exact, cut,

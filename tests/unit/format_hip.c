@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* HIP's arguments as text and by role, from its description: what is not in OpenCL's
+/* HIP's arguments as text and per role, from its description: features that OpenCL lacks
  * (tests/unit/format.c). */
 #include <stdio.h>
 

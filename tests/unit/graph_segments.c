@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The order in which HIP 7.2.4 submits a graph's nodes, which was seen there for these graphs;
- * without HIP. */
+/* The order in which HIP 7.2.4 submits a graph's nodes, as observed there for these graphs; without
+ * HIP. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,7 +28,8 @@ struct edge {
 static bool made, child;
 static uint32_t child_node = NODES;
 
-/* "3 1 5 ..", in one buffer. @edges are in the order of their making. */
+/* Return the order as "3 1 5 ...", in one static buffer. @edges are in the order of their
+ * creation. */
 static const char *order_of(uint32_t count, const struct edge *edges, uint32_t edge_count)
 {
 	static char text[NODES * 4];
@@ -70,7 +71,7 @@ UNIT_TEST(a_chain_is_one_segment)
 
 UNIT_TEST(where_branches_join_another_segment_begins)
 {
-	/* 0 forks into 1 2 and 3 4, which join in 5; 6 comes behind */
+	/* 0 forks into 1 2 and 3 4, which join in 5; 6 follows */
 	CHECK_STR(ORDER(7, {0, 1}, {1, 2}, {0, 3}, {3, 4}, {2, 5}, {4, 5}, {5, 6}),
 		  "0 1 2 3 4 5 6");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The program's ring and the device's, without HSA: producers, and a device that reads its ring
- * only as far as the doorbell says. */
+ * only up to the doorbell. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -28,13 +28,13 @@ static struct {
 	union gt_hsa_packet theirs[SIZE], device[DEVICE_SIZE];
 	_Atomic uint64_t origin[2 * DEVICE_SIZE], theirs_write, theirs_read, write, read, bell;
 	unsigned insert_every; /* 0: never */
-	unsigned pass_every;   /* but one of so many goes as it is; 0: none does */
+	unsigned pass_every;   /* all but one in this many pass unchanged; 0: none does */
 	/* the device's */
 	uint64_t seen[PRODUCERS + 1], ours, as_they_were;
 	_Atomic uint32_t wrong;
 } all;
 
-static bool pass_most; /* four of five go as they are */
+static bool pass_most; /* four of five pass unchanged */
 
 static void rung(uint64_t doorbell, int64_t index)
 {
@@ -65,7 +65,7 @@ static void begin(unsigned insert_every, bool cell)
 	gt_hsa_ring_begin(&all.ring);
 }
 
-/* So many come next that go as they are. 0: whether there is room has to be looked at. */
+/* Return the number of next packets that pass unchanged. 0: the free room has to be checked. */
 static uint64_t run_of(const struct gt_hsa_ring *r)
 {
 	uint64_t most = gt_hsa_ring_had_room(r, all.pass_every - 1 - r->taken % all.pass_every),
@@ -78,7 +78,7 @@ static uint64_t run_of(const struct gt_hsa_ring *r)
 	return n;
 }
 
-/* What hsa_packets.c does. */
+/* Copy packets as hsa_packets.c does. */
 static void ring(uint64_t index)
 {
 	struct gt_hsa_ring *r = &all.ring;
@@ -135,7 +135,7 @@ static void write_packet(uint64_t index, uint64_t producer, uint64_t number)
 	__atomic_store_n(&p->kernel.header, (uint16_t)GT_HSA_PACKET_KERNEL, __ATOMIC_RELEASE);
 }
 
-/* One packet, if there is one below the doorbell. */
+/* Take one packet, if there is one below the doorbell. */
 static bool device_takes(void)
 {
 	uint64_t read = atomic_load_explicit(&all.read, memory_order_relaxed);
@@ -242,12 +242,12 @@ UNIT_TEST(a_run_goes_on_as_far_as_there_was_room)
 	CHECK(gt_hsa_ring_had_room(&all.ring, 16) == 16);
 	gt_hsa_ring_look(&all.ring, 0);
 	gt_hsa_ring_pass(&all.ring, SIZE - 3);
-	CHECK(!device_takes() && atomic_load(&all.write) == SIZE - 3); /* nobody has rung */
+	CHECK(!device_takes() && atomic_load(&all.write) == SIZE - 3); /* no doorbell yet */
 	CHECK(gt_hsa_ring_had_room(&all.ring, 16) == 3);
 	gt_hsa_ring_pass(&all.ring, 3);
 	CHECK(gt_hsa_ring_had_room(&all.ring, 16) == 0 && !gt_hsa_ring_has_room(&all.ring));
 	gt_hsa_ring_notify(&all.ring);
-	all.pass_every = 1; /* they are as they were */
+	all.pass_every = 1; /* they are unchanged */
 	while (device_takes())
 		;
 	CHECK(all.seen[0] == SIZE && all.as_they_were == SIZE && !all.wrong &&
@@ -303,8 +303,8 @@ static uint64_t asked_for_room(uint64_t index)
 								 : gt_hsa_ring_show(&all.ring);
 }
 
-/* Half of the producers go by the read index in memory, which may bring more than fits; the
- * others by what they are told of it. */
+/* Half of the producers use the read index in memory, which may admit more than fits; the others
+ * use the answer to their read of it. */
 static void *produce(void *arg)
 {
 	uint64_t producer = (uint64_t)(uintptr_t)arg;
@@ -383,7 +383,7 @@ UNIT_TEST(a_packet_that_is_passed_on_is_the_same_but_for_the_place)
 			   .completion_signal = 16}};
 
 	begin(0, false);
-	put(0, 0); /* not in the first place */
+	put(0, 0); /* not at the first position */
 	all.theirs[reserve(1)] = was;
 	gt_hsa_ring_look(&all.ring, 1);
 	gt_hsa_ring_pass(&all.ring, 1);
@@ -397,7 +397,8 @@ UNIT_TEST(a_packet_that_is_passed_on_is_the_same_but_for_the_place)
 	CHECK(gt_hsa_ring_read(&all.ring) == 2);
 }
 
-/* Most go as they are, some are patched, with one of ours behind each third of these. */
+/* Most pass unchanged, some are patched, and a third of these are followed by one of our
+ * packets. */
 UNIT_TEST(several_producers_lose_nothing_of_what_is_passed_on)
 {
 	pass_most = true;

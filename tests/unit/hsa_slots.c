@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Work in flight of an HSA queue (runtime/hsa/hsa_slots.h): what is taken, submitted and freed, in
+/* Activities in progress of an HSA queue (runtime/hsa/hsa_slots.h): taken, submitted and freed in
  * any order, without a runtime. */
 #include <pthread.h>
 #include <sched.h>
@@ -105,7 +105,7 @@ UNIT_TEST(with_all_slots_in_use_the_helper_is_waited_for_once)
 
 enum { PIECES = 20000 };
 
-/* The harvester: what is done, in an order of its own, each third one late. */
+/* Harvest completed activities in a different order, each third one late. */
 static void *harvest(void *unused)
 {
 	uint64_t next = 0, head = 0, late = UINT64_MAX;

@@ -15,9 +15,9 @@ static struct texts names;
 static struct unrecorded unrecorded;
 static struct unrecorded_list list; /* of the device */
 static uint64_t slack;
-static const uint64_t no_events[16]; /* arguments: of no call's wait list */
+static const uint64_t no_events[16]; /* arguments without a wait list */
 
-/* From here on calls and work are added. */
+/* Start a capture, to which calls and activities are added. */
 static void begin(void)
 {
 	fake_capture_init(&c);
@@ -34,7 +34,7 @@ static struct gt_item *add_kernel(uint32_t name, uint64_t start, uint64_t end,
 	return work;
 }
 
-/* A launch, and its kernel; the gap before it ends at @start. */
+/* Add a launch and its kernel; the gap before it ends at @start. */
 static void add_launch(uint64_t from, uint64_t to, uint64_t start, uint64_t end)
 {
 	const struct gt_item *call = fake_call(&c, 0, "clEnqueueTask", from, to, 0, no_events);
@@ -75,7 +75,7 @@ static uint64_t ns_of(enum gt_idle_cause cause)
 	return s.row_count ? s.rows[0].sums[cause].ns : 0;
 }
 
-/* All parts sum to the idle time. */
+/* Check that all parts add up to the idle time. */
 static void finish(void)
 {
 	uint64_t sum = 0;
@@ -191,7 +191,7 @@ UNIT_TEST(work_without_a_call_ends_gaps_of_which_nothing_is_known)
 	finish();
 }
 
-/* The call is missing, but the work says when it began. */
+/* The call is missing, but the activity has its start. */
 UNIT_TEST(a_call_that_was_lost_leaves_what_its_work_says)
 {
 	struct gt_item call = {.id = GT_ID(0, 2), .start_ns = 2300};
@@ -222,7 +222,7 @@ UNIT_TEST(calls_that_were_lost_are_not_the_host)
 	finish();
 }
 
-/* Two kernels at a time: idle is when neither runs; the first that starts ends the gap. */
+/* Two kernels at a time: the device is idle when neither runs; the first to start ends the gap. */
 UNIT_TEST(a_device_is_idle_when_no_queue_of_it_works)
 {
 	begin();
@@ -239,7 +239,8 @@ UNIT_TEST(a_device_is_idle_when_no_queue_of_it_works)
 	finish();
 }
 
-/* A copy that blocks, whose work begins after a while, of a kind of memory that CUDA says. */
+/* Add a blocking copy, whose activity starts after a while, with a kind of memory that CUDA
+ * reports. */
 static void add_copy(const char *kind, uint64_t from, uint64_t to, uint64_t start, uint64_t end)
 {
 	static const uint64_t blocking[16] = {0, 0, 1};
@@ -272,7 +273,7 @@ UNIT_TEST(copies_say_what_memory_they_are_of)
 	finish();
 }
 
-/* Nobody knows which events it waits for. */
+/* The events that it waits for are not known. */
 UNIT_TEST(without_arguments_a_call_may_have_waited_for_events)
 {
 	const struct gt_item *launch;
@@ -301,7 +302,7 @@ UNIT_TEST(markers_are_no_work)
 	finish();
 }
 
-/* Process 0 was paused from @from to @to. */
+/* Pause process 0 from @from to @to. */
 static void pause_between(uint64_t from, uint64_t to)
 {
 	c.window[0] = (struct gt_window_info){.recorded = true, .from_ns = 500, .to_ns = from};
@@ -343,7 +344,7 @@ UNIT_TEST(a_gap_that_was_all_paused_is_none)
 	finish();
 }
 
-/* The kernel before the gap was long: its record was written when it ended, as that of a call. */
+/* The kernel before the gap was long: its record, as that of a call, was written when it ended. */
 UNIT_TEST(what_a_flight_recorder_threw_away_is_no_idle_time)
 {
 	begin();
@@ -361,7 +362,7 @@ UNIT_TEST(what_a_flight_recorder_threw_away_is_no_idle_time)
 	finish();
 }
 
-/* Another process has work on the device, before and after the gap. */
+/* Another process uses the device before and after the gap. */
 UNIT_TEST(a_device_that_another_process_had_recorded_was_idle_but_of_the_host_nothing_is_known)
 {
 	uint32_t other;

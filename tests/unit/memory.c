@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a process may still take, by control groups that are folders made here; and what processes
- * begin with. */
+/* Memory that a process may still allocate, according to control groups that are folders created
+ * here; and what processes start with. */
 #include "collector/memory.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ static void end(void)
 	CHECK_EQ(system(command), 0);
 }
 
-/* The folder @group with a file. */
+/* Write a file into the folder @group. */
 static void put(const char *group, const char *name, const char *text)
 {
 	char path[512], *slash = path + sizeof root;

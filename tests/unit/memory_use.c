@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* export/memory_use.h, memory_tracks.h: allocations and frees by their calls, and over time. */
+/* export/memory_use.h, memory_tracks.h: allocations and frees from their calls, and over time. */
 #include "export/memory_tracks.h"
 
 #include <stdlib.h>
 
 #include "unit.h"
 
-/* As a cursor gives it: a thread's calls, then the next thread's. */
+/* Add a call in a cursor's order: a thread's calls, then the next thread's. */
 static void note_of(struct gt_memory_use *use, enum gt_domain domain, const char *name, uint64_t ns,
 		    uint64_t address, uint64_t bytes, int32_t status)
 {
@@ -56,7 +56,7 @@ UNIT_TEST(a_free_of_another_thread_is_of_the_allocation_before_it)
 {
 	struct gt_memory_use use = {0};
 
-	note(&use, "zeMemFree", 30, 0x1000, 0, 0); /* of a thread that is read first */
+	note(&use, "zeMemFree", 30, 0x1000, 0, 0); /* in a thread that is read first */
 	note(&use, "zeMemFree", 60, 0x1000, 0, 0);
 	note(&use, "zeMemAllocDevice", 10, 0x1000, 100, 0);
 	note(&use, "zeMemAllocHost", 12, 0x2000, 7, 0);
@@ -80,7 +80,7 @@ UNIT_TEST(a_free_in_the_same_ns_is_of_the_allocation_that_has_just_returned)
 
 	for (uint64_t ns = 10; ns < 1000; ns += 10) {
 		note(&use, "zeMemAllocDevice", ns, 0x1000, 100, 0);
-		note(&use, "zeMemFree", ns + 5, 0x1000, 0, 0); /* the allocation's end */
+		note(&use, "zeMemFree", ns + 5, 0x1000, 0, 0); /* at the allocation's end */
 	}
 	CHECK_OK(gt_memory_use_settle(&use, NULL, NULL));
 	CHECK_EQ(sum_of(&use, GT_MEMORY_DEVICE)->frees, 99);
@@ -94,7 +94,7 @@ UNIT_TEST(what_failed_or_was_not_seen_has_no_bytes)
 	struct gt_memory_use use = {0};
 
 	note(&use, "zeMemAllocShared", 10, 0x1000, 100, 0x70000003);
-	note(&use, "zeMemFree", 20, 0x1000, 0, 0); /* of what was allocated before the recording */
+	note(&use, "zeMemFree", 20, 0x1000, 0, 0); /* of memory allocated before the recording */
 	note(&use, "zeMemFree", 25, 0, 0, 0);
 	note(&use, "zeMemAllocShared", 30, 0x1000, 8, 0);
 	note(&use, "zeMemAllocShared", 40, 0x1000, 16, 0); /* its free was not recorded */
@@ -171,8 +171,8 @@ UNIT_TEST(a_short_track_has_every_change)
 	note(&use, "zeMemAllocHost", 12, 0x2000, 7, 0);
 	note(&use, "zeMemAllocDevice", 14, 0x3000, 30, 0);
 	note(&use, "zeMemFree", 26, 0x2000, 0, 0);
-	note(&use, "zeMemFree", 28, 0x9000, 0, 0); /* of nothing that was seen */
-	/* the address was free, and is another kind now */
+	note(&use, "zeMemFree", 28, 0x9000, 0, 0); /* of an unknown allocation */
+	/* the address was free, and now has another kind */
 	note(&use, "zeMemAllocHost", 30, 0x3000, 1, 0);
 	CHECK_OK(gt_memory_tracks_each(&use, draw, drawn));
 	CHECK_EQ(drawn[0].points, 3);
@@ -199,7 +199,7 @@ UNIT_TEST(a_long_track_has_few_points_and_its_peak)
 	CHECK(drawn.points > GT_MEMORY_PARTS);
 	CHECK(drawn.points <= 4 * (GT_MEMORY_PARTS + 1));
 	CHECK_EQ(drawn.peak, 778777);
-	CHECK_EQ(drawn.peak_ns, 100 * (uint64_t)AT + 5); /* as its call ended */
+	CHECK_EQ(drawn.peak_ns, 100 * (uint64_t)AT + 5); /* when its call ended */
 	CHECK_EQ(drawn.end, 1000);
 	CHECK_EQ(drawn.ns, 100 * (uint64_t)PAIRS + 50);
 	gt_memory_use_fini(&use);

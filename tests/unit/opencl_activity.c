@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Device activity of OpenCL on a runtime of this test's own, whose device is a thread: commands
- * complete while the program's threads enqueue, wait, ask and release. In the ThreadSanitizer
- * build too.
+/* GPU activities of OpenCL on a fake runtime, whose device is a thread: commands complete while the
+ * program's threads enqueue, wait, query and release. Also in the ThreadSanitizer build.
  *
- * The wraps are called as taps call them. Handles of queues are used again as soon as they are
- * free, last one first. */
+ * The wraps are called as taps call them. Handles of queues are reused as soon as they are free,
+ * last one first. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -47,7 +46,7 @@ struct event {
 	cl_ulong times[4];
 };
 
-/* One lock for all of it. */
+/* One lock protects all of it. */
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t submitted, completed;
@@ -60,7 +59,7 @@ static struct {
 	     .submitted = PTHREAD_COND_INITIALIZER,
 	     .completed = PTHREAD_COND_INITIALIZER};
 
-/* the second one's queues are the helper's */
+/* the helper uses the second one's queues */
 static struct device devices[DEVICES] = {{CL_DEVICE_TYPE_CPU}, {CL_DEVICE_TYPE_GPU}};
 static int contexts[1], kernels[KERNELS];
 
@@ -119,7 +118,7 @@ static struct event *take(struct event **at)
 	return e;
 }
 
-/* In order, but for what stands second and belongs to a queue out of order. */
+/* Complete commands in order, except that a second one of an out-of-order queue goes first. */
 static void *device_run(void *arg)
 {
 	enter();
@@ -131,7 +130,7 @@ static void *device_run(void *arg)
 			complete(take(&runtime.first->next));
 		else
 			complete(take(&runtime.first));
-		if (runtime.clock % 3 == 0) { /* let others see it half done */
+		if (runtime.clock % 3 == 0) { /* let other threads see an intermediate state */
 			leave();
 			sched_yield();
 			enter();
@@ -287,7 +286,7 @@ static cl_int fake_clGetEventInfo(cl_event event, cl_event_info name, size_t siz
 
 static _Atomic enum { NOBODY, ASKED_FOR, INSIDE, LEFT } held;
 
-/* The helper has no processor for a while. */
+/* Delay the helper, as if it had no processor. */
 static void hold_helper(void)
 {
 	if (gettid() != getpid() && atomic_load(&held) == ASKED_FOR) {
@@ -389,7 +388,7 @@ static struct gt_call begin(unsigned index)
 				gt_ticks()};
 }
 
-/* The function as its tap makes it. */
+/* Call the function as its tap does. */
 #define CALL(f, ...)                                                                     \
 	({                                                                               \
 		struct gt_call call = begin(GT_OPENCL_INDEX_##f);                        \
@@ -448,7 +447,7 @@ static void with_session(const char *test)
 	execl("/proc/self/exe", "opencl_activity", "--no-fork", test, (char *)NULL);
 }
 
-/* What is in the rings ---------------------------------------------------------- */
+/* Records in the rings ---------------------------------------------------------- */
 
 struct found {
 	uint64_t work, no_queue, no_device, no_name, backwards;
@@ -493,12 +492,12 @@ static struct found find_all(void)
 	return f;
 }
 
-/* All events were let go, by whoever comes by: the helper at the latest. */
+/* Wait until all events are released, by any thread: the helper at the latest. */
 static void wait_for_the_last(void)
 {
 	const struct timespec nap = {0, 1000000};
 
-	for (unsigned left = 1; left; nanosleep(&nap, NULL)) { /* the test's time limit */
+	for (unsigned left = 1; left; nanosleep(&nap, NULL)) { /* until the time limit */
 		enter();
 		left = runtime.events;
 		leave();
@@ -628,7 +627,7 @@ UNIT_TEST(the_end_of_the_process_waits_for_the_helper_to_leave_the_runtime)
 {
 	with_session("the_end_of_the_process_waits_for_the_helper_to_leave_the_runtime");
 	start();
-	atexit(look_that_it_left); /* before gputap's own, so called after it */
+	atexit(look_that_it_left); /* registered before gputap's own, so called after it */
 	atomic_store(&held, ASKED_FOR);
 	feed(create(1), 1);
 	while (atomic_load(&held) == ASKED_FOR)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The Perfetto exporter's bytes, read back by a small reader of the wire format: messages of
- * every length, texts that have to be written down in the middle of a packet. What Perfetto
- * itself makes of a file: tests/test_export_odd.py. */
+/* The Perfetto exporter's bytes, read back by a small reader of the wire format: messages of every
+ * length, texts that must be written in the middle of a packet. tests/test_export_odd.py tests
+ * Perfetto's own reader. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,10 +15,10 @@ enum { SEQUENCES = 16, IIDS = 4096 };
 
 static struct gt_capture fake;
 
-/* Of a whole file. */
+/* Counts of a whole file. */
 static struct {
 	unsigned packets, begins, ends, long_packets, packets_of_128, annotations;
-	/* annotations whose text is a number of an interned one */
+	/* annotations whose text is the number of an interned one */
 	unsigned words_used;
 	bool word[SEQUENCES][IIDS]; /* interned so far */
 } seen;
@@ -125,7 +125,7 @@ static void read_packet(const uint8_t *p, const uint8_t *end)
 	uint64_t sequence = 0;
 	struct field f;
 
-	while (take(&p, end, &f)) /* the sequence may come behind */
+	while (take(&p, end, &f)) /* the sequence may follow */
 		if (f.number == PACKET_SEQUENCE)
 			sequence = f.value;
 	CHECK_LT(sequence, SEQUENCES);
@@ -162,7 +162,8 @@ static void export_and_read(void)
 	}
 }
 
-/* The arguments take a byte more from call to call, so every length of packets comes, 128 too. */
+/* The arguments become a byte longer from call to call, so every length of packets occurs,
+ * including 128. */
 UNIT_TEST(perfetto_packets_around_127_bytes_are_whole)
 {
 	enum { CALLS = 73 };
@@ -191,8 +192,8 @@ UNIT_TEST(perfetto_packets_around_127_bytes_are_whole)
 	fake_capture_fini(&fake);
 }
 
-/* Each call has a value whose name is new to its thread, so its packet is begun, given up for
- * the name, and begun again. */
+/* Each call has a value whose name is new to its thread, so its packet is started, abandoned for
+ * the name, and started again. */
 UNIT_TEST(perfetto_names_of_values_are_there_before_the_packet_that_needs_them)
 {
 	enum { KINDS = 40, THREADS = 3 };
@@ -216,8 +217,8 @@ UNIT_TEST(perfetto_names_of_values_are_there_before_the_packet_that_needs_them)
 	fake_capture_fini(&fake);
 }
 
-/* The values of an argument that are kept: what is in the place of 0 when nothing was written
- * yet is not taken for one. */
+/* Cached values of an argument: the initial 0 of an unused entry must not be taken for a cached
+ * value. */
 UNIT_TEST(perfetto_writes_each_argument_whatever_its_value)
 {
 	fake_capture_init(&fake);

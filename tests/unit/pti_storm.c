@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Subscribers of PTI's callback API that come, change what they ask for and go while calls run and
- * events happen, from outside and from inside of callbacks: no subscriber is called after it has
- * unsubscribed, every EXIT belongs to an ENTER. In the ThreadSanitizer build, too. */
+/* Subscribers of PTI's callback API that come, change what they request and go while calls run and
+ * events happen, from outside and from inside callbacks: no subscriber is called after it has
+ * unsubscribed, every EXIT belongs to an ENTER. Also in the ThreadSanitizer build. */
 #include <pthread.h>
 #include <pti/pti_callback.h>
 #include <pti/pti_driver_levelzero_api_ids.h>
@@ -148,10 +148,11 @@ UNIT_TEST(subscribers_come_and_go_while_calls_run_and_events_happen)
 	pthread_join(teller, NULL);
 }
 
-/* From inside ------------------------------------------------------------------------------- */
+/* From inside callbacks
+ * ------------------------------------------------------------------------------- */
 
-/* Where a guest's own callback unsubscribes it; before, each of its callbacks changes what it asks
- * for. */
+/* Place where a client's own callback unsubscribes it; before that, each of its callbacks changes
+ * what it requests. */
 enum { LEAVES_AT_ENTER, LEAVES_AT_EXIT, LEAVES_AT_EVENT, PLACES_TO_LEAVE };
 
 struct guest {
@@ -163,7 +164,7 @@ struct guest {
 
 static _Atomic uint64_t left[PLACES_TO_LEAVE];
 
-/* Each of the host's callbacks lets another subscriber come and go. The host itself stays: a
+/* Let another subscriber come and go in each of the host's callbacks. The host itself stays: a
  * callback that unsubscribes is not waited for. */
 static void on_host(void *user, pti_callback_domain domain, pti_api_group_id group, uint32_t id,
 		    void *data)
@@ -216,7 +217,7 @@ static void *bring_guests(void *which)
 		g->is_ready = true;
 		CHECK_EQ(ptiCallbackEnableDomain(1, g->itself, PTI_DOMAIN_PTI_CRITICAL_EVENT),
 			 PTI_SUCCESS);
-		ptiCallbackEnableDomain(1, g->itself, PTI_DOMAIN_DRIVER_API); /* it may be gone */
+		ptiCallbackEnableDomain(1, g->itself, PTI_DOMAIN_DRIVER_API); /* may be gone */
 		while (!g->is_gone)
 			sched_yield();
 		CHECK_EQ(ptiCallbackUnsubscribe(g->itself), PTI_ERROR_BAD_ARGUMENT);

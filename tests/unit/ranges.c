@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* export/ranges.c with programs that use ROCTx badly, and without memory. */
+/* export/ranges.c with programs that misuse ROCTx, and without memory. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 #include "unit.h"
 #include "util/error.h"
 
-/* The next allocation but @fail_after fails; negative: none does. */
+/* Number of allocations until one fails; negative: none does. */
 static int fail_after = -1;
 
 static bool fails(void)
@@ -36,7 +36,7 @@ static struct gt_range range;
 
 static uint64_t payload[8];
 
-/* One call of thread @ordinal: @text for what begins, @value the id given (start) or taken
+/* Add one call of thread @ordinal: @text for a start, @value for the id returned (start) or given
  * (stop). */
 static int call(uint32_t ordinal, uint32_t number, uint64_t ns, const char *text, uint64_t value)
 {
@@ -150,7 +150,7 @@ UNIT_TEST(without_memory_a_range_is_refused_and_nothing_leaks)
 	fail_after = 0;
 	CHECK_EQ(STOP(1, 20, 9), -ENOMEM);
 	fail_after = -1;
-	CHECK_EQ(POP(1, 30), 0); /* the failed pushes are not there */
+	CHECK_EQ(POP(1, 30), 0); /* the failed pushes are not on the stack */
 	for (int i = 0; i < 40; i++)
 		CHECK_EQ(PUSH(1, 40, "deep"), 0);
 	for (int i = 0; i < 40; i++)

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Model check of the ring's protocol: the real functions of src/ring/ (gt_pool_pop,
- * gt_pool_push, gt_pool_grow, gt_slot_take, gt_block_take, gt_block_link), run by writers and a
- * collector in every order of their atomic operations, with any of them dying between any two.
+/* Model check of the ring's protocol: the real functions of src/ring/ (gt_pool_pop, gt_pool_push,
+ * gt_pool_grow, gt_slot_take, gt_block_take, gt_block_link), executed by writers and a collector in
+ * every order of their atomic operations, with any of them dying between any two.
  *
  *   world | contexts and stacks of the actors | segment: header, slots, blocks | what must come
  *         | out of it |
  *
- * Each atomic operation of the included sources is a point where another actor may go on. The
- * search is depth first: at each point the world is copied, one actor makes one step, and a
- * state that was met before is not followed again. A state is the segment, what has come out, and
- * for each actor a hash of all that it has read: an actor's next step depends on nothing else.
+ * Each atomic operation of the included sources is a point where another actor may continue. The
+ * search is depth first: at each point the world is copied, one actor makes one step, and a state
+ * that was met before is not followed again. A state is the segment, the records taken out, and for
+ * each actor a hash of all that it has read: an actor's next step depends on nothing else.
  *
- * Checked in every state: no block is twice in the rings and the pool together. At every end
- * (all writers finished or dead): what the collector took, and after its death what recovery
- * finds, is each writer's committed records, each once, in order and whole.
- * Not checked: memory that is weaker than sequential consistency (the test ring_threads under
- * ThreadSanitizer looks at the orders), more actors than here, the collector's file (taking
- * records and marking them as taken is one step here: its journal makes it one). */
+ * Checked in every state: no block is twice in the rings and the pool together. At every end (all
+ * writers finished or dead), the records that the collector took, and after its death those that
+ * recovery finds, are each writer's committed records, each once, in order and whole. Not checked:
+ * memory weaker than sequential consistency (the test ring_threads under ThreadSanitizer checks the
+ * orders), more actors than here, the collector's file (taking records and marking them as taken is
+ * one step here: its journal makes it one). */
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@
 #include <string.h>
 #include <ucontext.h>
 
-#pragma GCC diagnostic ignored "-Wshadow" /* macros within macros' arguments */
+#pragma GCC diagnostic ignored "-Wshadow" /* nested macros in macro arguments */
 
 static void step(void);
 static void step_at(const volatile void *at);
@@ -95,19 +95,19 @@ enum {
 	DEPTH_MAX = 4000,
 };
 
-/* What one run of the search is about. */
+/* Parameters of one run of the search. */
 static struct setting {
 	unsigned writers, slots, blocks, deaths;
-	unsigned records[WRITERS_MAX], a_block; /* of each writer; in a block */
-	bool warm;   /* all blocks were used before and lie in the pool */
+	unsigned records[WRITERS_MAX], a_block; /* per writer; per block */
+	bool warm;   /* all blocks were used before and are in the pool */
 	bool halves; /* stop in the middle of a record */
-	/* so often the collector takes a free block, and gives it back cold */
+	/* how often the collector takes a free block and gives it back cold */
 	unsigned cools;
-	/* blocks to begin with; the collector allows all some time. 0: all */
+	/* blocks allowed at first; the collector allows all at some time. 0: all */
 	unsigned limit;
 } setting;
 
-/* The collector's own memory: dies with it. */
+/* The collector's own memory, which is lost when it dies. */
 struct cursor {
 	bool active;
 	uint32_t block, at;
@@ -127,7 +127,7 @@ static struct world {
 	_Alignas(64) uint8_t stack[ACTORS_MAX][STACK_BYTES];
 } world;
 
-static int running = -1; /* actor; -1: the scheduler, whose own operations are no steps */
+static int running = -1; /* actor; -1: the scheduler, whose own operations are not steps */
 static struct gt_segment *const segment = (struct gt_segment *)world.segment;
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -140,7 +140,7 @@ static void step(void)
 {
 	if (running < 0)
 		return;
-	/* where it stands, also after a mere store */
+	/* its position, also after a mere store */
 	world.history[running] = mix(world.history[running], 5);
 	swapcontext(&world.actor[running], &world.scheduler);
 }
@@ -163,8 +163,8 @@ static uint32_t bit_of(const struct gt_block *b)
 		      1);
 }
 
-/* Others cannot notice what is done to a block that is nowhere yet, to a variable of the actor's
- * own, and to a count that nobody reads: the order with their steps does not matter. */
+/* Make a step unless no other actor can notice the operation: on a block that is not linked yet, on
+ * the actor's own variables, and on a count that no actor reads, the order does not matter. */
 static void step_at(const volatile void *at)
 {
 	const uint8_t *byte = (const uint8_t *)(uintptr_t)at;
@@ -177,7 +177,7 @@ static void step_at(const volatile void *at)
 	step();
 }
 
-/* Which blocks others can reach. */
+/* Track which blocks other actors can reach. */
 static void stored(const volatile void *at, uint64_t value)
 {
 	const struct gt_block *b = block_at(at);
@@ -213,7 +213,7 @@ static void write_record(uint8_t *at, unsigned writer, unsigned number)
 	words[2] = words[3] = words[0];
 }
 
-/* As core/thread.c does it, without waiting: no block, no record. */
+/* Write as core/thread.c does, without waiting: no block, no record. */
 static void writer(unsigned self)
 {
 	_Atomic uint32_t hint = 1;
@@ -241,12 +241,12 @@ static void writer(unsigned self)
 		in_block++;
 		atomic_store_explicit(&block->committed, in_block * RECORD_BYTES,
 				      memory_order_release);
-		world.committed[self] = ++n; /* no step between: the very moment */
+		world.committed[self] = ++n; /* no step in between: the same moment */
 	}
 	atomic_store_explicit(&slot->state, GT_SLOT_CLOSED, memory_order_release);
 }
 
-/* Records of the block from @at on come out, in one step. */
+/* Take out the records of the block from @at on, in one step. */
 static void take_records(const struct gt_block *b, uint32_t at, uint32_t committed)
 {
 	for (; at < committed; at += RECORD_BYTES) {
@@ -267,7 +267,7 @@ static void take_records(const struct gt_block *b, uint32_t at, uint32_t committ
 	}
 }
 
-/* One look at a slot. Return: something was done. */
+/* Look at a slot once. Return true if something was done. */
 static bool collect(uint32_t index)
 {
 	struct gt_slot *slot = gt_segment_slot(segment, index);
@@ -291,13 +291,13 @@ static bool collect(uint32_t index)
 		c->active = true;
 	}
 	b = gt_segment_block(segment, c->block);
-	/* before `committed`: then that is final */
+	/* before `committed`, which is then final */
 	next = atomic_load_explicit(&b->next, memory_order_acquire);
 	committed = atomic_load_explicit(&b->committed, memory_order_acquire);
 	if (committed == c->at && next == GT_BLOCK_NONE && state != GT_SLOT_CLOSED)
 		return false;
 	step();
-	/* the journal's commit: records in the file and marks in the segment are one */
+	/* the journal's commit: records in the file and marks in the segment change in one step */
 	take_records(b, c->at, committed);
 	old = c->block;
 	c->at = committed;
@@ -320,7 +320,7 @@ static bool collect(uint32_t index)
 
 static uint64_t hash_cursors(void);
 
-/* As collector/memory.c does it. Dead in between, the block is lost to the pool. */
+/* Cool a block as collector/memory.c does. If it dies in between, the block is lost to the pool. */
 static void cool(void)
 {
 	uint32_t number = gt_pool_pop(segment);
@@ -353,7 +353,7 @@ static void collector(void)
 		if (world.cooled < setting.cools)
 			cool();
 		for (uint32_t i = 1; i < setting.slots; i++) {
-			/* all that it remembers here */
+			/* all its memory at this point */
 			world.history[running] = mix(hash_cursors(), i);
 			collect(i);
 		}
@@ -386,7 +386,7 @@ static void make_world(void)
 	segment->block_limit = setting.limit;
 	segment->block_offset = segment->header_bytes + setting.slots * sizeof(struct gt_slot);
 	__atomic_store_n((uint32_t *)&segment->slots_used, 1, __ATOMIC_SEQ_CST);
-	/* nobody's */
+	/* reserved */
 	__atomic_store_n((uint32_t *)&gt_segment_slot(segment, 0)->state, GT_SLOT_ACTIVE,
 			 __ATOMIC_SEQ_CST);
 	for (uint32_t n = setting.blocks; n > 0 && setting.warm; n--) {
@@ -399,7 +399,7 @@ static void make_world(void)
 		world.actor[i].uc_stack.ss_sp = world.stack[i];
 		world.actor[i].uc_stack.ss_size = STACK_BYTES;
 		makecontext(&world.actor[i], (void (*)(void))actor_main, 1, (int)i);
-		/* up to its first operation */
+		/* run up to its first operation */
 		running = (int)i;
 		swapcontext(&world.scheduler, &world.actor[i]);
 		running = -1;
@@ -411,7 +411,7 @@ static uint64_t hash_world(void)
 	const uint64_t *words = (const uint64_t *)world.segment;
 	uint64_t hash = 7;
 
-	/* what lies before is constant */
+	/* everything before is constant */
 	for (size_t i = offsetof(struct gt_segment, state) / 8; i < sizeof world.segment / 8; i++)
 		hash = words[i] ? mix(hash + i, words[i]) : hash;
 	for (unsigned i = 0; i <= setting.writers; i++)
@@ -422,7 +422,7 @@ static uint64_t hash_world(void)
 	return hash | 1;
 }
 
-/* True when it is new. */
+/* Return true if the state is new. */
 static bool enter_state(void)
 {
 	uint64_t hash = hash_world(), mask = (UINT64_C(1) << TABLE_BITS) - 1;
@@ -463,8 +463,8 @@ static void check_blocks(void)
 	}
 }
 
-/* No writer will do anything any more: the collector goes on, or after its death recovery begins
- * from the marks. */
+/* No writer will act any more: the collector continues, or after its death recovery starts from the
+ * marks. */
 static void check_end(void)
 {
 	bool more = true;
@@ -518,7 +518,7 @@ static void search(unsigned depth)
 		if (enter_state())
 			search(depth + 1);
 		memcpy(&world, saved[depth], sizeof world);
-		/* or its death; the collector's is where every search ends */
+		/* or its death; every search ends with the collector's */
 		if (i == setting.writers ? writers_done() || world.deaths < setting.deaths
 					 : world.deaths < setting.deaths) {
 			world.alive[i] = false;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The rings with real threads, signals, forks and kills; in the ThreadSanitizer build too.
+/* The rings with real threads, signals, forks and kills; also in the ThreadSanitizer build.
  *
  * Each test starts itself again with GPUTAP_SESSION set, so that the library's core (linked into
- * this program) finds a session when it is loaded. A small reader plays the collector; each
- * record says which thread made it and its number there, so that what is lost, doubled, mixed up
- * or torn shows. */
+ * this program) finds a session when it is loaded. A small reader acts as the collector; each
+ * record has its thread and its number there, so that lost, duplicate, mixed up or corrupt records
+ * are detected. */
 #include <errno.h>
 #include <fcntl.h>
 #include <dirent.h>
@@ -85,7 +85,7 @@ static struct gt_segment *map_segment(const char *name)
 	return r;
 }
 
-/* The newest segment of a process, or NULL. */
+/* Return the newest segment of a process, or NULL. */
 static struct gt_segment *find_segment(pid_t pid)
 {
 	char prefix[32];
@@ -107,7 +107,7 @@ struct reader {
 	struct gt_segment *segment;
 	uint32_t block[THREADS_MAX], at[THREADS_MAX];  /* by slot */
 	uint64_t records, lost, last_seq[THREADS_MAX]; /* by ordinal */
-	uint64_t next[THREADS_MAX];                    /* by ordinal: number of its next record */
+	uint64_t next[THREADS_MAX];                    /* per ordinal: number of its next record */
 	_Atomic bool stop;
 	bool give_back;
 };
@@ -127,7 +127,7 @@ static void read_record(struct reader *r, const struct gt_block *b, const struct
 	CHECK_LT(ordinal, THREADS_MAX);
 	CHECK_EQ(c->args[1], c->args[0]);
 	CHECK_EQ(c->args[2], ~c->args[0]);
-	CHECK_LT(r->last_seq[ordinal], GT_ID_SEQ(c->id)); /* ids rise; a dropped one leaves a gap */
+	CHECK_LT(r->last_seq[ordinal], GT_ID_SEQ(c->id)); /* ids rise; dropped ones leave gaps */
 	r->last_seq[ordinal] = GT_ID_SEQ(c->id);
 	if (!gt_record_depth(&c->head)) {
 		CHECK_LE(r->next[ordinal], c->args[0]);
@@ -136,7 +136,7 @@ static void read_record(struct reader *r, const struct gt_block *b, const struct
 	r->records++;
 }
 
-/* Return: records that were read. */
+/* Return: number of records read. */
 static uint64_t read_slot(struct reader *r, uint32_t i)
 {
 	struct gt_slot *slot = gt_segment_slot(r->segment, i);
@@ -230,7 +230,7 @@ static void sums(const struct gt_segment *r, uint64_t *seen, uint64_t *dropped)
 
 /* Writers ------------------------------------------------------------------------ */
 
-/* What a tap does. Return: it is in the ring. */
+/* Make a call as a tap does. Return true if it is in the ring. */
 static bool call(uint64_t number)
 {
 	struct gt_thread *t = gt_thread_get();
@@ -253,7 +253,7 @@ static bool call(uint64_t number)
 
 struct writer {
 	uint64_t calls, recorded;
-	_Atomic uint64_t *acknowledged; /* the program has seen that so many are in */
+	_Atomic uint64_t *acknowledged; /* number of calls that the program has seen recorded */
 };
 
 static void *write_calls(void *arg)
@@ -317,7 +317,7 @@ UNIT_TEST(without_a_reader_calls_are_dropped_and_counted)
 	CHECK_EQ(errno, 77);
 	CHECK_GT(w.recorded, 0);
 	CHECK_LT(w.recorded, w.calls);
-	/* else a dropped call looks like an open one */
+	/* otherwise a dropped call looks like an open one */
 	CHECK_EQ(gt_thread.slot->domains[GT_DOMAIN_OPENCL].newest, 0);
 	r = reader_new(own_segment(), false);
 	read_all(r);
@@ -389,7 +389,7 @@ UNIT_TEST(threads_that_come_and_go_use_slots_again)
 	}
 	atomic_store(&r->stop, true);
 	pthread_join(reading, NULL);
-	CHECK_EQ(recorded, ROUNDS * TOGETHER * CALLS); /* who finds no slot waits for one */
+	CHECK_EQ(recorded, ROUNDS * TOGETHER * CALLS); /* a thread without a slot waits for one */
 	CHECK_EQ(r->records, recorded);
 	check_sums(r->segment, ROUNDS * TOGETHER * CALLS, recorded);
 	CHECK_LE(atomic_load(&r->segment->slots_used), 24);
@@ -398,7 +398,7 @@ UNIT_TEST(threads_that_come_and_go_use_slots_again)
 
 enum { MORE_THAN_SLOTS = 40 };
 
-/* One after the other. */
+/* Run writers one after the other. */
 static void *run_writers(void *recorded)
 {
 	for (int i = 0; i < MORE_THAN_SLOTS; i++) {
@@ -426,7 +426,7 @@ UNIT_TEST(a_thread_waits_for_the_slot_of_one_that_has_ended)
 	pthread_create(&writing, NULL, run_writers, &recorded);
 	while (atomic_load(&r->segment->slots_used) < 24)
 		usleep(100);
-	usleep(20000); /* by now one waits, most likely */
+	usleep(20000); /* most likely one is waiting by now */
 	pthread_create(&reading, NULL, read_until_stopped, r);
 	pthread_join(writing, NULL);
 	atomic_store(&r->stop, true);
@@ -445,7 +445,7 @@ UNIT_TEST(threads_without_a_slot_are_counted)
 
 	with_session("threads_without_a_slot_are_counted",
 		     (struct gt_session){.pool_bytes = 1 << 20, .slot_count = 2});
-	write_calls(&mine); /* takes the only one */
+	write_calls(&mine); /* takes the only slot */
 	CHECK_EQ(mine.recorded, CALLS);
 	recorded = mine.recorded;
 	for (int i = 0; i < THREADS; i++) {
@@ -467,7 +467,7 @@ static void make_call(int number)
 	(void)number;
 	in_handler = 1;
 	handled++;
-	recorded_in_handler += call(UINT64_MAX / 2); /* a number no other record has */
+	recorded_in_handler += call(UINT64_MAX / 2); /* a number that no other record has */
 	in_handler = 0;
 }
 
@@ -496,8 +496,8 @@ UNIT_TEST(calls_in_signal_handlers_are_recorded_or_counted)
 	sums(own_segment(), &seen, &dropped);
 	CHECK_EQ(seen, CALLS + (uint64_t)handled);
 	CHECK_EQ(recorded + recorded_in_handler + dropped, seen);
-	/* ids are unique and all records whole; those of handlers stand between a call's begin
-	 * and its record */
+	/* ids are unique and all records whole; those of handlers are between a call's start and
+	 * its record */
 	r = reader_new(own_segment(), false);
 	for (uint32_t n = atomic_load(&gt_segment_slot(r->segment, 1)->first); n;
 	     n = atomic_load(&gt_segment_block(r->segment, n)->next)) {
@@ -527,7 +527,7 @@ static int work_in_child(void)
 	return w.recorded == 1000 ? 0 : 1;
 }
 
-/* The child's segment, after it has ended well. */
+/* Check the child's segment after the child has ended successfully. */
 static void check_child(pid_t pid, uint32_t fork_count)
 {
 	struct reader *r;
@@ -579,14 +579,14 @@ UNIT_TEST(a_child_of_any_fork_has_a_segment_of_its_own)
 		_exit(work_in_child());
 	check_child(pid, 1);
 	CHECK(call(3));
-	/* a child that does nothing has none */
+	/* a child that makes no calls has none */
 	pid = fork();
 	if (pid == 0)
 		_exit(0);
 	waitpid(pid, NULL, 0);
 	CHECK_NULL(find_segment(pid));
-	/* a vfork child runs in its parent's memory, and records there; ThreadSanitizer makes a
-	 * fork of it */
+	/* a vfork child runs in its parent's memory, and records there; ThreadSanitizer turns it
+	 * into a fork */
 	pid = SCALE == 1 ? vfork() : 0;
 	if (pid == 0) {
 		call(4);
@@ -722,7 +722,7 @@ UNIT_TEST(a_stopped_session_stops_recording)
 	CHECK_NOT_NULL(gt_thread_get());
 	atomic_store(&own_segment()->stop, 1);
 	write_calls(&w);
-	CHECK_EQ(w.recorded, 0); /* the first record already wants a block */
+	CHECK_EQ(w.recorded, 0); /* the first record already needs a block */
 	CHECK(atomic_load(&gt_recording.off));
 	r = reader_new(own_segment(), false);
 	read_all(r);
@@ -747,8 +747,8 @@ static void write_until_killed(_Atomic uint64_t *acknowledged)
 		pause();
 }
 
-/* @live: a reader drains meanwhile, as the collector does; else it reads what the dead have
- *         left, as recovery does. */
+/* @live: a reader drains meanwhile, as the collector does; otherwise it reads what the dead
+ *         process left, as recovery does. */
 static void kill_once(unsigned delay_us, bool live)
 {
 	_Atomic uint64_t *acknowledged =
@@ -760,7 +760,7 @@ static void kill_once(unsigned delay_us, bool live)
 
 	if (pid == 0)
 		write_until_killed(acknowledged);
-	while (!(r->segment = find_segment(pid))) /* the test's time limit */
+	while (!(r->segment = find_segment(pid))) /* limited by the test's time limit */
 		usleep(200);
 	if (live)
 		pthread_create(&reading, NULL, read_until_stopped, r);
@@ -776,8 +776,8 @@ static void kill_once(unsigned delay_us, bool live)
 		read_all(r);
 	}
 	sums(r->segment, &seen, &dropped);
-	CHECK_LE(sum, r->records); /* what the program knew to be in */
-	/* and one each that it did not know of yet */
+	CHECK_LE(sum, r->records); /* calls that the program knew to be recorded */
+	/* plus one per writer that it did not know of yet */
 	CHECK_LE(r->records, sum + KILLED_WRITERS);
 	CHECK_LE(r->records + dropped, seen);
 	CHECK_LE(seen, r->records + dropped + KILLED_WRITERS); /* open calls */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* export/rpd.c with captures that no collector would write: calls that are missing, graphs, work
+/* export/rpd.c with captures that no collector would write: missing calls, graphs, activities
  * without times. */
 #include <sqlite3.h>
 #include <stdio.h>
@@ -14,8 +14,8 @@
 static struct gt_capture capture;
 static char path[128];
 
-/* Columns of the first row of @query, joined by '|'; rows by a space. Empty after a failed
- * export. */
+/* Return the columns of the first row of @query, joined with '|', and rows joined with a space.
+ * Empty after a failed export. */
 static const char *ask(const char *query)
 {
 	static char answer[8192];
@@ -51,7 +51,7 @@ static const struct gt_object_info *queue(void)
 	return gt_capture_object_find(&capture, 0, GT_OBJECT_QUEUE, 1);
 }
 
-/* Export and check what holds for every file. */
+/* Export and check the invariants of every file. */
 static void export(void)
 {
 	const struct gt_export_options options = {0};
@@ -78,7 +78,7 @@ UNIT_TEST(rpd_gives_work_of_an_unseen_call_a_call_to_hang_on)
 	begin();
 	launch(1, 10, 20);
 	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 30, 40, GT_ID(1, 9))->call_start_ns = 25;
-	/* of the same one */
+	/* of the same call */
 	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 50, 60, GT_ID(1, 9))->call_start_ns = 25;
 	/* of none */
 	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 70, 80, 0)->queued_ns = 65;
@@ -92,7 +92,7 @@ UNIT_TEST(rpd_gives_work_of_an_unseen_call_a_call_to_hang_on)
 		  "30|25 50|25 70|65");
 }
 
-/* Numbers of calls that were dropped are left out; work of such a call must not hang on its
+/* Numbers of dropped calls are skipped; an activity of such a call must not be attached to its
  * neighbour. */
 UNIT_TEST(rpd_links_by_number_across_gaps_and_interleaved_threads)
 {
@@ -106,7 +106,7 @@ UNIT_TEST(rpd_links_by_number_across_gaps_and_interleaved_threads)
 			capture.sequence[ordinal] += gaps[i];
 			fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, at + 50, at + 60,
 				  launch(ordinal, at, at + 10));
-			/* the number before: nobody's, unless the gap is 1 */
+			/* the previous number: belongs to no call, unless the gap is 1 */
 			fake_work(&capture, queue(), GT_DEVICE_FILL, 0, at + 70, at + 80,
 				  GT_ID(ordinal, capture.sequence[ordinal] - 1))
 				->call_start_ns = at - 1;

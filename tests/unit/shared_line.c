@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The clock of a host by calls that it made together with another one: made clocks, of which the
- * truth is known. What is stated as the residual covers the error. */
+/* The clock of a host, derived from calls that it made together with another one: synthetic clocks,
+ * of which the truth is known. The stated residual covers the error. */
 #include <errno.h>
 
 #include "capture/shared_line.h"
 #include "tests/unit/unit.h"
 
-/* What is made: calls each PERIOD_NS. */
+/* Synthetic calls, one every PERIOD_NS. */
 enum { CALLS = 400, PERIOD_NS = 10000000, LEAVE_NS = 3000 };
 #define BEGIN_NS UINT64_C(100000000000)
 
 struct made {
 	int64_t offset_ns; /* here - there, at 0 */
-	int64_t ppb;       /* the clock here runs so much faster */
+	int64_t ppb;       /* the clock here runs faster by this */
 	uint64_t jitter_ns, late_here_ns, late_there_ns;
-	unsigned outliers; /* of 1,000 returns: they come up to 5 ms later */
+	unsigned outliers; /* of 1,000 returns: up to 5 ms later */
 	uint64_t seed;
 };
 
@@ -24,7 +24,7 @@ static uint64_t draw(struct made *m, uint64_t below)
 	return below ? (m->seed >> 33) % below : 0;
 }
 
-/* A time there, on the clock here. */
+/* Convert a time there to the clock here. */
 static uint64_t truth(const struct made *m, uint64_t ns)
 {
 	return ns + (uint64_t)m->offset_ns + (uint64_t)((int64_t)(ns / 1000) * m->ppb / 1000000);
@@ -51,7 +51,7 @@ static void add_calls(struct made *m, struct gt_shared_calls *s, unsigned calls)
 	}
 }
 
-/* The largest error over the time of the calls; it must not exceed what is stated. */
+/* Return the largest error over the time of the calls; it must not exceed the stated residual. */
 static uint64_t check_covered(struct made m, uint64_t *residual_ns)
 {
 	struct gt_shared_calls s = {0};
@@ -73,7 +73,7 @@ static uint64_t check_covered(struct made m, uint64_t *residual_ns)
 	return worst;
 }
 
-/* So long before the first call. */
+/* Return the error at that time before the first call. */
 static uint64_t error_before(struct made m, uint64_t before_ns)
 {
 	struct gt_shared_calls s = {0};
@@ -132,8 +132,8 @@ UNIT_TEST(returns_that_come_late_do_no_harm)
 	}
 }
 
-/* Bounds are as far apart as the others wait: the returns say it better, and the residual still has
- * room for all that the bounds allow. */
+/* The bounds are as far apart as the others wait: the returns are more exact, and the residual
+ * still covers everything that the bounds allow. */
 UNIT_TEST(a_host_that_is_always_late_is_placed_by_returns_and_told_with_all_doubt)
 {
 	for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -152,7 +152,8 @@ UNIT_TEST(a_host_that_is_always_late_is_placed_by_returns_and_told_with_all_doub
 	}
 }
 
-/* .. also where the returns of the two hosts are not at one time: one always returns 1 ms later. */
+/* The same holds if the returns of the two hosts are not simultaneous: one always returns 1 ms
+ * later. */
 UNIT_TEST(where_one_host_returns_later_the_error_is_covered)
 {
 	struct made m = {.offset_ns = 77777, .jitter_ns = 20000, .late_there_ns = 2000000};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What software accelerators share: numbers with units, the programmable clock, guarded calls,
+/* Shared parts of software accelerators: numbers with units, the programmable clock, guarded calls,
  * doorbells. */
 #include <pthread.h>
 #include <signal.h>
@@ -16,7 +16,8 @@
 #include "unit.h"
 
 #ifdef __SANITIZE_THREAD__
-/* A guarded call leaves its signal's handler by a jump; for the sanitizer it is in it for ever. */
+/* A guarded call leaves its signal's handler through a jump; the sanitizer considers it inside the
+ * handler forever. */
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {
@@ -76,7 +77,7 @@ UNIT_TEST(clock_counts_from_its_epoch_at_its_rate)
 	c.epoch_ns = 5000000000;
 	CHECK_EQ(soft_clock_ticks(&c, 0), 500000000u);
 	CHECK_EQ(soft_clock_ticks(&c, 1000), 500000100u);
-	c.hz = 27000000; /* divides no second into whole nanoseconds */
+	c.hz = 27000000; /* does not divide a second into whole nanoseconds */
 	CHECK_EQ(soft_clock_ticks(&c, 0), 135000000u);
 	CHECK_EQ(soft_clock_ticks(&c, 86400ull * 365 * 1000000000),
 		 135000000u + 86400ull * 365 * 27000000);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* export/sorter.h against qsort(). */
+/* export/sorter.h compared with qsort(). */
 #include "export/sorter.h"
 
 #include <stdio.h>
@@ -61,7 +61,7 @@ static void make_arguments(struct item *item, uint64_t k)
 				 (unsigned long long)(k % 1000), (unsigned long long)(k % 37));
 }
 
-/* Many equal ones, many that begin one another, and the empty one. */
+/* Make many equal items, many that are prefixes of one another, and the empty one. */
 static void make_nested(struct item *item, uint64_t k)
 {
 	item->bytes = k % 40;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the time went between a call and its work, and in calls that wait. */
+/* Time between a call and its GPU activity, and in calls that wait. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -333,7 +333,7 @@ static struct wide_row make_row(uint64_t number)
 	return row;
 }
 
-/* Packed in memory, in a file, and where there can be no file. */
+/* Rows packed in memory, in a file, and where no file can be created. */
 UNIT_TEST(packed_rows_are_what_they_were_and_equal_ones_keep_their_order)
 {
 	enum { ROWS = 20000 };
@@ -352,7 +352,7 @@ UNIT_TEST(packed_rows_are_what_they_were_and_equal_ones_keep_their_order)
 		for (uint64_t i = 0; i < ROWS; i++) {
 			struct wide_row row = make_row(i);
 
-			if (i >= ROWS / 2) /* a run that goes on */
+			if (i >= ROWS / 2) /* a contiguous run */
 				row.key = 1000 + i / 100;
 			spill_add(&s, &row);
 		}
@@ -383,7 +383,7 @@ UNIT_TEST(a_wait_for_events_stands_until_the_last_of_their_work)
 	stages_init(&s);
 	add_work(&s, 0, 100, 200, 1500, false);
 	add_work(&s, 0, 110, 1500, 3000, false);
-	add_work(&s, 0, 120, 3000, 4500, false); /* nobody waits for it */
+	add_work(&s, 0, 120, 3000, 4500, false); /* no call waits for it */
 	add_event(&s, 0, 0xe1, 100, 100);
 	add_event(&s, 0, 0xe2, 110, 110);
 	add_wait(&s, 1000, 3200, 2, both);
@@ -404,7 +404,7 @@ UNIT_TEST(a_wait_for_the_event_of_a_copy_sees_its_data_move)
 	add_copy(&s, 7, 500, 2000, 2600);
 	add_event(&s, 0, 0xe1, 500, 7);
 	add_wait(&s, 1000, 3000, 1, event);
-	add_wait(&s, 2200, 3100, 1, event); /* another thread's: in the midst of it */
+	add_wait(&s, 2200, 3100, 1, event); /* another thread's, in the middle of it */
 	t = finish(&s, false);
 	CHECK_EQ(t.waits, 2);
 	CHECK_EQ(t.wait.earlier_ns, 1000);
@@ -412,7 +412,8 @@ UNIT_TEST(a_wait_for_the_event_of_a_copy_sees_its_data_move)
 	CHECK_EQ(t.wait.runtime_ns, 400 + 500);
 }
 
-/* The call that gave the event last was not recorded: the handle stands for older work. */
+/* The last call that returned this event was not recorded, so the handle refers to an older
+ * activity. */
 UNIT_TEST(a_handle_that_is_used_again_is_the_last_calls_or_nobody_knows)
 {
 	static const uint64_t event[] = {0xe1};
@@ -427,7 +428,7 @@ UNIT_TEST(a_handle_that_is_used_again_is_the_last_calls_or_nobody_knows)
 	add_event(&s, 1, 0xe1, 950, 100); /* another process's */
 	add_event(&s, 0, 0xe1, 2600, 0);  /* later */
 	add_wait(&s, 1000, 2600, 1, event);
-	add_wait(&s, 4000, 5000, 1, event); /* done before: it could be another's */
+	add_wait(&s, 4000, 5000, 1, event); /* done before: it could be another activity */
 	t = finish(&s, false);
 	CHECK_EQ(t.wait.earlier_ns, 1500);
 	CHECK_EQ(t.wait.runtime_ns, 100);
@@ -443,7 +444,7 @@ UNIT_TEST(of_a_wait_for_what_was_not_seen_the_rest_is_not_known)
 	stages_init(&s);
 	add_work(&s, 0, 100, 200, 1500, false);
 	add_event(&s, 0, 0xe1, 100, 100);
-	add_event(&s, 0, 0xe3, 110, 110); /* its work has no times */
+	add_event(&s, 0, 0xe3, 110, 110); /* its activity has no times */
 	add_wait(&s, 1000, 3000, 2, both);
 	add_wait(&s, 1000, 2000, 1, event);
 	t = finish(&s, false);
@@ -453,7 +454,7 @@ UNIT_TEST(of_a_wait_for_what_was_not_seen_the_rest_is_not_known)
 	CHECK_EQ(t.wait.runtime_ns, 0);
 
 	stages_init(&s);
-	add_work(&s, 0, 100, 200, 2500, false); /* it returned before: contradiction */
+	add_work(&s, 0, 100, 200, 2500, false); /* the wait returned before: contradiction */
 	add_event(&s, 0, 0xe1, 100, 100);
 	add_wait(&s, 1000, 2000, 1, both);
 	t = finish(&s, false);
@@ -468,7 +469,7 @@ UNIT_TEST(of_a_wait_for_what_was_not_seen_the_rest_is_not_known)
 	CHECK_EQ(t.wait.unknown_ns, 500);
 }
 
-/* HIP's: the stream may have been given what was not recorded. */
+/* HIP: the stream may have unrecorded activities. */
 UNIT_TEST(a_wait_for_a_stream_or_an_event_on_it_is_known_until_its_last_work)
 {
 	static const uint64_t stream[] = {0x51}, event[] = {0xe1};
@@ -513,7 +514,7 @@ UNIT_TEST(a_wait_for_a_stream_or_an_event_on_it_is_known_until_its_last_work)
 	CHECK_EQ(t.waits, 1);
 }
 
-/* A copy may launch a kernel of the runtime's: that moves nothing. */
+/* A copy may launch a kernel of the runtime, which does not move the data. */
 UNIT_TEST(kernels_of_a_blocking_copy_move_nothing_also_where_events_are_waited_for)
 {
 	static const uint64_t event[] = {0xe1};

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Model check of orders (runtime/submit_order.h): the real functions of
- * src/runtime/hip/hip_order.c and hip_order_match.c, called in many orders by
+/* Model check of orders (runtime/submit_order.h): the real functions of src/runtime/hip/hip_order.c
+ * and hip_order_match.c are called in many orders by
  *
  *   program's threads ─ each call: push │ the runtime queues its work │ returned ─► work in the
  *                       order in which it was queued
  *   the stream's thread ─ next work: take ─► linked to whose call? That is known here, and must be
  *                       it or none
  *
- * A graph's launch is one record here (`--mode lite`), around the first and the last piece of
- * its work and nothing else, or none.
+ * A graph's launch is one record here (`--mode lite`), which spans exactly the first to the last of
+ * its activities, or there is no record.
  *
- * Small plans are run in every order of these steps, larger ones in orders from a random
- * generator with a fixed seed: each run of this test runs the same ones. */
+ * Small plans are run in every order of these steps, larger ones in orders from a random generator
+ * with a fixed seed, so each run of this test tests the same ones. */
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@
 #include "../../src/runtime/hip/hip_order_match.c"
 #include "unit.h"
 
-/* What orders use of the core ------------------------------------------------------ */
+/* The core as used by orders ------------------------------------------------------ */
 
 static uint8_t arena[64 << 20] __attribute__((aligned(64)));
 static size_t arena_used;
@@ -95,7 +95,7 @@ void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain,
 
 struct gt_graph_span {
 	uint64_t id;
-	uint32_t parts, first, last; /* of works[] that widened it */
+	uint32_t parts, first, last; /* of the works[] that extended it */
 	bool closed, lost;
 };
 enum { SPANS_MAX = 32 };
@@ -145,11 +145,11 @@ struct planned {
 	uint32_t name;            /* launch */
 	uint64_t to, from, bytes; /* copy, fill */
 	uint32_t direction;
-	uint32_t pieces; /* of a copy or fill; 0: one */
-	bool fails;      /* without having made work */
+	uint32_t pieces; /* of a copy or fill; 0: one piece */
+	bool fails;      /* without submitting work */
 	bool hidden;     /* its work has other addresses */
-	/* a digit is a kernel of that name, f a fill, c a copy in two pieces, n one that needs
-	 * no device; fails: with a part of its work made */
+	/* a digit is a kernel of that name, f a fill, c a copy in two pieces, n one that needs no
+	 * device; fails: after submitting a part of its work */
 	const char *graph;
 };
 
@@ -185,7 +185,7 @@ static enum gt_graph_part part_of(char c)
 	return c == 'f' ? GT_GRAPH_FILL : c == 'c' || c == 'n' ? GT_GRAPH_COPY : GT_GRAPH_KERNEL;
 }
 
-/* One behind the other. */
+/* Make nodes, one after the other. */
 static struct gt_hip_shared_nodes *make_nodes(const char *text)
 {
 	struct gt_hip_shared_nodes *n = (void *)(nodes_memory + nodes_used);
@@ -222,8 +222,8 @@ static void world_begin(void)
 	order = borrow_order(STREAM, 0);
 }
 
-/* Kernels of the runtime's own have both allocations as arguments, and where to begin in these;
- * a copy in pieces is the engines', and tells its size. */
+/* Kernels of the runtime have both allocations as arguments, and the offsets in these; a copy in
+ * pieces is done by the engines, and reports its size. */
 static void make_work(const struct planned *p, uint64_t id)
 {
 	uint32_t pieces = p->pieces ? p->pieces : 1;
@@ -276,7 +276,7 @@ static void make_graph_work(const struct planned *p, uint64_t id)
 	}
 }
 
-/* What the launch's record must be around. */
+/* Check the span of the launch's record. */
 static void check_spans(void)
 {
 	for (uint32_t i = 0; i < span_count; i++) {
@@ -332,7 +332,7 @@ static void step_program(const struct plan *plan, uint32_t who)
 			make_work(p, t->api_id);
 		a->waits_for = p->kind == GT_SUBMIT_SYNC ? made : 0;
 		break;
-	case WAIT: break; /* can go on */
+	case WAIT: break; /* can continue */
 	case END:
 		gt_submit_order_end_call(t, p->fails);
 		a->at++;
@@ -365,7 +365,8 @@ static void step_stream(void)
 	}
 }
 
-/* Who can make a step: bit per program's thread, and one for the stream's. */
+/* Return which threads can make a step: a bit per thread of the program, and one for the
+ * stream's. */
 static uint32_t ready(const struct plan *plan)
 {
 	uint32_t found = taken < made ? 1u << THREADS_MOST : 0;
@@ -385,8 +386,8 @@ static uint32_t random_below(uint32_t n)
 	return (uint32_t)((seed >> 33) % n);
 }
 
-/* One order of steps. @choices: which of those that could go did; beyond @given: the first one,
- * or @random. Return: how many choices. */
+/* Run one order of steps. @choices: which of the ready threads made each step; from @given on: the
+ * first one, or @random. Return: number of choices. */
 static uint32_t run(const struct plan *plan, uint8_t *choices, uint8_t *options, uint32_t given,
 		    bool random)
 {
@@ -458,7 +459,7 @@ static void run_some(const struct plan *plan, uint32_t runs)
 		.kind = GT_SUBMIT_SYNC \
 	}
 
-/* Each of two threads has a kernel of its own, and both launch a third one. */
+/* Each of two threads has its own kernel, and both launch a third one. */
 UNIT_TEST(kernels_of_two_threads_on_one_stream)
 {
 	static const struct plan
@@ -472,7 +473,7 @@ UNIT_TEST(kernels_of_two_threads_on_one_stream)
 
 	CHECK(linked > 0 && linked < 4 * runs);
 	runs = run_all(&own);
-	CHECK_EQ(linked, 4 * runs); /* by its name each is certain */
+	CHECK_EQ(linked, 4 * runs); /* its name identifies each */
 	run_some(&mixed, 100000);
 	CHECK(linked >= 6 * 100000);
 }
@@ -501,7 +502,7 @@ UNIT_TEST(kernels_whose_calls_fail_or_have_no_known_name)
 	CHECK(linked > 0);
 }
 
-/* A order whose order was lost is trusted again only when nothing of before can still come. */
+/* A lost order is trusted again only when no earlier activity can still arrive. */
 UNIT_TEST(a_wait_mends_a_broken_order_only_if_nobody_else_was_at_it)
 {
 	static const struct planned failing = {.kind = GT_SUBMIT_LAUNCH, .name = 3, .fails = true};
@@ -635,7 +636,7 @@ UNIT_TEST(graphs_of_one_thread_are_one_record_each)
 	run_all(&ends);
 	CHECK(spans > 0);
 	runs = run_all(&none);
-	CHECK_EQ(spans, runs); /* whether all of the first one has come is not known */
+	CHECK_EQ(spans, runs); /* it is not known whether all of the first one has arrived */
 	runs = run_all(&fails);
 	CHECK(spans >= runs && spans <= 2 * runs);
 }
@@ -739,7 +740,7 @@ static void *stream_thread(void *wanted)
 	return NULL;
 }
 
-/* A stream's whole life. @packet: one is looked at only when the thread has ended. */
+/* Run a stream's whole life. @packet: one is read only after the thread has ended. */
 static void live(uintptr_t handle, uint32_t number, bool packet)
 {
 	struct gt_thread t = {.api_id = GT_ID(1, number)};

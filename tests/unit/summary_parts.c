@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `gputap report` counts with: percentiles, busy time, filters, near names. */
+/* Parts of `gputap report`: percentiles, busy time, filters, similar names. */
 #include <stdlib.h>
 
 #include "cli/enclosing.h"
@@ -26,7 +26,7 @@ UNIT_TEST(work_is_linked_whichever_of_it_and_its_call_is_read_first)
 {
 	struct linked l = {0};
 
-	linked_work(&l, 1, 7); /* three pieces of one call, and then it */
+	linked_work(&l, 1, 7); /* three activities of one call, and then the call */
 	linked_work(&l, 1, 7);
 	linked_work(&l, 1, 7);
 	linked_work(&l, 1, 0);
@@ -39,7 +39,7 @@ UNIT_TEST(work_is_linked_whichever_of_it_and_its_call_is_read_first)
 	linked_call(&l, 1, 7);
 	CHECK_EQ(l.work, 3);
 	CHECK_EQ(l.lost, 0);
-	linked_call(&l, 1, 7); /* damage may repeat a record */
+	linked_call(&l, 1, 7); /* a damaged capture may repeat a record */
 	linked_work(&l, 1, 7);
 	CHECK_EQ(l.work, 4);
 	linked_fini(&l);
@@ -114,7 +114,7 @@ UNIT_TEST(busy_time_is_the_union_of_intervals_in_any_order)
 	add(&t, 50, 60, 10, 2);
 	add(&t, 150, 250, 90, 3);
 	add(&t, 250, 260, 90, 4);  /* touches: no gap */
-	add(&t, 300, 300, 295, 5); /* of no length */
+	add(&t, 300, 300, 295, 5); /* of zero length */
 	CHECK_EQ(timeline_finish(&t), 0);
 	CHECK_EQ(t.busy_ns, UINT64_C(170));
 	CHECK_EQ(t.first_ns, UINT64_C(50));
@@ -140,7 +140,7 @@ UNIT_TEST(gaps_name_the_work_on_both_sides)
 	timeline_fini(&t);
 }
 
-/* Many timelines of which each would fit: together they are bounded, and use one file. */
+/* Many timelines, each of which would fit: together they are bounded, and use one file. */
 UNIT_TEST(timelines_of_a_pool_are_bounded_together)
 {
 	enum { TIMELINES = 40, EACH = 9000 };
@@ -186,7 +186,7 @@ UNIT_TEST(busy_time_is_the_same_through_the_temporary_file)
 	uint64_t state = 7;
 
 	for (unsigned i = 0; i < COUNT; i++) {
-		/* two threads' work, one after the other, as a capture has it */
+		/* activities of two threads, one after the other, as in a capture */
 		uint64_t start = (uint64_t)(i % (COUNT / 2)) * 1000 + next_random(&state) % 1000;
 		uint64_t end = start + next_random(&state) % 400;
 		add(&memory, start, end, start - 10, i);
@@ -358,7 +358,7 @@ UNIT_TEST(numbers_have_three_digits_and_a_unit)
 	CHECK_STR(ui_count(UINT64_MAX), "18,446,744,073,709,551,615");
 }
 
-/* Names around a call, the innermost one lowest: 0x21 is name 1 in name 2. */
+/* Return the names around a call, the innermost one lowest: 0x21 is name 1 in name 2. */
 static unsigned around(const struct enclosing *e, uint64_t thread, uint64_t id)
 {
 	uint32_t names[8];
@@ -373,7 +373,7 @@ UNIT_TEST(enclosing_ranges_are_those_of_the_thread_that_hold_the_call)
 {
 	struct enclosing e = {0};
 
-	enclosing_add(&e, 7, 3, 4, 1); /* as they end: the inner one first */
+	enclosing_add(&e, 7, 3, 4, 1); /* in the order of their ends: the inner one first */
 	enclosing_add(&e, 7, 2, 6, 2);
 	enclosing_add(&e, 9, 2, 2, 3);
 	CHECK_EQ(enclosing_finish(&e), 0);
@@ -395,8 +395,8 @@ UNIT_TEST(enclosing_ranges_that_cross_each_other_are_both_around)
 
 	enclosing_add(&e, 1, 1, 4, 1);
 	enclosing_add(&e, 1, 3, 6, 2);
-	enclosing_add(&e, 1, 5, 5, 2); /* the same name again: once */
-	enclosing_add(&e, 1, 9, 8, 3); /* of a damaged capture */
+	enclosing_add(&e, 1, 5, 5, 2); /* the same name again counts once */
+	enclosing_add(&e, 1, 9, 8, 3); /* from a damaged capture */
 	CHECK_EQ(enclosing_finish(&e), 0);
 	CHECK_EQ(around(&e, 1, 2), 0x1u);
 	CHECK_EQ(around(&e, 1, 4), 0x12u);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What generated taps do, shown with those of tests/gen/tiny.api: every kind of argument, a
- * runtime that fails, and programs that pass pointers which must not be followed. The rings
- * behind them are a plain buffer here. */
+/* Generated taps, tested with those of tests/gen/tiny.api: every kind of argument, a runtime that
+ * fails, and programs that pass pointers that must not be followed. The rings are replaced by a
+ * plain buffer. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -16,7 +16,7 @@
 #include "tests/gen/golden/tiny_wraps.h"
 #include "unit.h"
 
-/* What taps use of the core ---------------------------------------------------- */
+/* The core as used by taps ---------------------------------------------------- */
 
 static struct {
 	struct gt_block block;
@@ -74,7 +74,7 @@ void *gt_ring_next(struct gt_thread *t, size_t bytes, enum gt_drop_reason *why)
 	return NULL;
 }
 
-/* No tool asks. */
+/* No tool requests calls. */
 bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, uint32_t index,
 			void *args, uint32_t args_bytes)
 {
@@ -109,7 +109,7 @@ extern struct gt_table gt_tiny_tables[1];
 #define GT_INSTANCE 0
 #include "tests/gen/golden/tiny_taps.inc"
 #pragma GCC diagnostic pop
-/* A domain that says `outermost`: the smallest there is. */
+/* A domain with `outermost` in its description: the smallest there is. */
 extern struct gt_tap gt_hip_compiler_taps[1][GT_HIP_COMPILER_INDEX_COUNT];
 struct gt_tap gt_hip_compiler_taps[1][GT_HIP_COMPILER_INDEX_COUNT];
 static struct gt_table gt_hip_compiler_tables[1];
@@ -128,7 +128,7 @@ extern const struct gt_operation gt_tiny_operations[GT_TINY_INDEX_COUNT];
 struct gt_tap gt_tiny_taps[1][GT_TINY_INDEX_COUNT];
 struct gt_table gt_tiny_tables[1];
 
-/* A runtime that answers what it is told to. */
+/* A runtime with settable results. */
 static struct {
 	tiny_int status;
 	void *pointer;
@@ -240,7 +240,7 @@ static void begin(uint32_t services)
 	next_record = ring.words;
 }
 
-/* The next record that was committed; NULL: there is none. */
+/* Return the next committed record; NULL: there is none. */
 static const struct gt_record_call *record(void)
 {
 	const struct gt_record_call *r = next_record;
@@ -254,7 +254,7 @@ static const struct gt_record_call *record(void)
 	return r;
 }
 
-/* Payload of an argument. The bytes lie behind it. NULL: there is none. */
+/* Return the payload of an argument, which its bytes follow. NULL: there is none. */
 static const struct gt_payload *payload(const struct gt_record_call *r, unsigned arg)
 {
 	const uint64_t *p = r->args + GT_OP_NARGS(r->head.op),
@@ -271,7 +271,7 @@ static const struct gt_payload *payload(const struct gt_record_call *r, unsigned
 	return NULL;
 }
 
-/* A page that nobody may touch. */
+/* Map an inaccessible page. */
 static void *forbidden(void)
 {
 	return mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -437,8 +437,8 @@ UNIT_TEST(arrays_are_recorded_with_their_lengths)
 	CHECK_EQ(r->head.words, 5 + 5 + 3 + 2 + 4);
 }
 
-/* Three arguments of each of these lengths (0: not there), under caps below, at and above a
- * word: what is written together is what each of them says by itself. */
+/* Three arguments of each of these lengths (0: not present), under caps below, at and above a word:
+ * payloads written together equal those written alone. */
 UNIT_TEST(payloads_of_one_call_are_each_as_it_is_alone)
 {
 	static const uint32_t lengths[] = {0, 4, 5, 8, 9, 16, 24}, caps[] = {0, 4, 7, 8, 12, 64};
@@ -544,7 +544,7 @@ UNIT_TEST(only_the_elements_that_came_are_recorded)
 	gt_tiny_tap0_tiny_list(4, queues, &came);
 	CHECK_EQ(payload(record(), 1)->bytes, 32);
 	answer.came = 1;
-	/* the program does not want to know how many came */
+	/* the program does not request the count */
 	gt_tiny_tap0_tiny_list(4, queues, NULL);
 	r = record();
 	CHECK_EQ(payload(r, 1)->bytes, 8);
@@ -663,7 +663,7 @@ UNIT_TEST(wrap_alone_gets_no_thread)
 UNIT_TEST(operation_without_a_wrap_says_so)
 {
 	CHECK(gt_tiny_operations[GT_TINY_INDEX_tiny_free].wrap == (void *)gt_tiny_wrap_tiny_free);
-	/* described, not written */
+	/* described, but not written */
 	CHECK(gt_tiny_operations[GT_TINY_INDEX_tiny_region].wrap == NULL);
 	CHECK(gt_tiny_operations[GT_TINY_INDEX_tiny_values].wrap == NULL);
 	CHECK_EQ(gt_tiny_operations[GT_TINY_INDEX_tiny_free].table_offset, 11 * 8);
@@ -725,7 +725,7 @@ UNIT_TEST(call_in_a_signal_handler_between_reserve_and_commit_is_counted)
 	CHECK_EQ(slot.domains[GT_DOMAIN_TINY].seen[GT_CLASS_CALL], 1);
 }
 
-/* Domains that say `outermost` ---------------------------------------------------- */
+/* Domains with `outermost` ---------------------------------------------------- */
 
 static struct {
 	uint64_t id, start;
@@ -745,7 +745,7 @@ static int real_push(struct gt_hip_dim3 grid, struct gt_hip_dim3 block, size_t b
 	inside.id = gt_thread.api_id;
 	inside.start = gt_thread.api_start;
 	inside.depth = gt_thread.depth;
-	/* the runtime's own */
+	/* made by the runtime itself */
 	gt_hip_compiler_tap0___hipPopCallConfiguration(NULL, NULL, NULL, NULL);
 	gt_tiny_tap0_tiny_free(NULL); /* of a layer below */
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names and arguments for tools: values of live calls as text, pointers followed or not,
- * statuses, types of C++. */
+/* Names and arguments for tools: values of live calls as text, pointers followed or not, statuses,
+ * C++ types. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static int add(const struct gputap_argument *a, void *user)
 	return 0;
 }
 
-static bool begins; /* the call is about to be made; else it was, and.. */
+static bool begins; /* the call is about to be made; otherwise it returned `returned` */
 static int32_t returned;
 
 static const char *text(uint32_t domain, uint32_t operation, void *args, uint32_t dereference)
@@ -79,7 +79,7 @@ UNIT_TEST(pointers_are_followed_as_deep_as_asked)
 	CHECK_STR(text(GPUTAP_DOMAIN_HIP, GT_HIP_hipMalloc, &args, 0), want);
 	CHECK_STR(text(GPUTAP_DOMAIN_HIP, GT_HIP_hipMalloc, &args, 1),
 		  "void ** ptr=0xabc0 (1/2); size_t size=16");
-	/* nothing is known of what a void * points to */
+	/* the target type of a void * is not known */
 	CHECK_STR(text(GPUTAP_DOMAIN_HIP, GT_HIP_hipMalloc, &args, 2),
 		  "void ** ptr=0xabc0 (1/2); size_t size=16");
 }
@@ -95,7 +95,7 @@ UNIT_TEST(pointers_that_cannot_be_read_are_addresses)
 		  "void ** ptr=0x10 (0/2); size_t size=16");
 	CHECK_STR(text(GPUTAP_DOMAIN_HIP, GT_HIP_hipMalloc, &null, 3),
 		  "void ** ptr=NULL (0/2); size_t size=16");
-	/* a text that goes on where nothing can be read */
+	/* a text that continues in unreadable memory */
 	memcpy(pages + 4096 - 3, "abc", 3);
 	CHECK_EQ(mprotect(pages + 4096, 4096, PROT_NONE), 0);
 	CHECK_STR(text(GPUTAP_DOMAIN_HIP, GT_HIP_hipModuleLoad, &load, 1),
@@ -139,13 +139,13 @@ UNIT_TEST(what_a_call_writes_is_shown_when_it_has_as_far_as_it_has)
 	came = 0;
 	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1),
 		     "platforms=[] (1/1)"));
-	ids.num_platforms = NULL; /* nobody knows how many came */
+	ids.num_platforms = NULL; /* the count is not known */
 	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1),
 		     "platforms=0x"));
 	ids.num_entries = 1;
 	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1),
 		     "platforms=[0x10] (1/1)"));
-	returned = CL_INVALID_VALUE; /* it failed: what is there is not the call's */
+	returned = CL_INVALID_VALUE; /* it failed: the memory was not set by the call */
 	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1),
 		     "platforms=0x"));
 	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clCreateKernel, &kernel, 1),
@@ -202,14 +202,14 @@ UNIT_TEST(a_calls_status_is_what_it_returned_or_wrote)
 	call.ret_bytes = sizeof ret;
 	CHECK_EQ(gputap_call_status(&call, &status), 1);
 	CHECK_EQ(status, 2);
-	ret = 600; /* not ready is no failure */
+	ret = 600; /* "not ready" is not a failure */
 	CHECK_EQ(gputap_call_status(&call, &status), 0);
 	call.domain = GPUTAP_DOMAIN_OPENCL;
 	call.operation = GT_OPENCL_clCreateKernel;
 	call.args = &kernel;
 	call.ret = &made;
 	call.ret_bytes = sizeof made;
-	CHECK_EQ(gputap_call_status(&call, &status), -ENODATA); /* it failed, and did not say why */
+	CHECK_EQ(gputap_call_status(&call, &status), -ENODATA); /* it failed without a reason */
 	made = &kernel;
 	CHECK_EQ(gputap_call_status(&call, &status), 0);
 	ret = CL_INVALID_KERNEL_NAME;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers of the tool API: order, loss, watermark, flush from everywhere, threads that come and
- * go, fork, times. */
+/* Buffers of the tool API: order, loss, watermark, flush from everywhere, threads that come and go,
+ * fork, times. */
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@ struct payload {
 
 struct seen {
 	_Atomic uint64_t count, batches, lost, disorder, sum;
-	_Atomic uint64_t thread; /* that was called, last */
+	_Atomic uint64_t thread; /* of the last callback */
 	uint64_t next[64];       /* per writing thread */
 	_Atomic int hold;        /* the callback waits until it is 0 */
 };
@@ -93,17 +93,18 @@ UNIT_TEST(a_buffer_is_handed_over_when_the_watermark_is_reached_and_not_before)
 		.size = sizeof o, .bytes = 4096, .watermark = 3584, .fn = collect, .user = &s};
 	struct gputap_buffer *b;
 
-	/* a buffer each: a flush may be followed by one more look at what there is by then */
+	/* a separate buffer each: after a flush, the delivery may look once more at the data
+	 * present by then */
 	for (int round = 1; round <= 3; round++) {
 		CHECK_OK(gputap_buffer_create(&o, &b));
-		for (int i = 0; i < 3584 / 32 - 1; i++) /* 16 bytes in front of each 16 */
+		for (int i = 0; i < 3584 / 32 - 1; i++) /* each 16 bytes are preceded by 16 bytes */
 			CHECK_OK(put(b, 0, (uint64_t)round * 1000 + (uint64_t)i));
 		usleep(20000);
 		CHECK_EQ(s.batches, round - 1);
 		CHECK_OK(put(b, 0, (uint64_t)round * 1000 + 999));
 		while (atomic_load(&s.count) < (uint64_t)round * 112)
 			usleep(100);
-		CHECK_OK(gputap_buffer_destroy(b)); /* the callback is over, then */
+		CHECK_OK(gputap_buffer_destroy(b)); /* the callback has returned by then */
 		CHECK_EQ(s.batches, round);
 	}
 }
@@ -232,8 +233,8 @@ UNIT_TEST(large_records_fit_up_to_the_size_of_the_buffer)
 		CHECK_OK(put(b, 0, i));
 	}
 	CHECK_EQ(gputap_buffer_write(b, 1, large, 2 << 20, 0), -EMSGSIZE);
-	CHECK_EQ(gputap_buffer_write(b, 1, large, SIZE_MAX, 0), -EMSGSIZE); /* rounded up it is 0 */
-	/* as an offset it is less than 0 */
+	CHECK_EQ(gputap_buffer_write(b, 1, large, SIZE_MAX, 0), -EMSGSIZE); /* rounds up to 0 */
+	/* as an offset, it is negative */
 	CHECK_EQ(gputap_buffer_write(b, 1, large, SIZE_MAX / 2 + 2, 0), -EMSGSIZE);
 	CHECK_EQ(gputap_buffer_write(b, 1, large, (size_t)UINT32_MAX + 2, 0), -EMSGSIZE);
 	CHECK_EQ(gputap_buffer_write(b, 1, NULL, 0, 0), 0);
@@ -273,7 +274,7 @@ static void check_ends(struct gputap_buffer *b, const struct gputap_record *reco
 static _Atomic uint64_t handed[4];
 static struct gputap_buffer *shared;
 
-/* Another thread ends what it sees this one has written. */
+/* Write an end for each start that another thread has written. */
 static void *begin_things(void *arg)
 {
 	uint64_t me = (uintptr_t)arg;
@@ -459,7 +460,7 @@ UNIT_TEST(a_buffer_may_be_given_to_another_delivery)
 	CHECK_OK(gputap_buffer_destroy(b));
 }
 
-/* Ends its thread with each batch but the last one. */
+/* End the thread with each batch but the last one. */
 static _Atomic int endings;
 
 static void end_thread(struct gputap_buffer *b, const struct gputap_record *records, size_t count,
@@ -478,7 +479,7 @@ UNIT_TEST(a_callback_that_ends_its_thread_is_called_in_another_one)
 	struct seen others = {0};
 
 	CHECK_OK(gputap_buffer_create(&o, &b));
-	other = make(&others, 0, 0); /* the same delivery's */
+	other = make(&others, 0, 0); /* of the same delivery */
 	endings = 3;
 	for (uint64_t i = 1; i <= 5; i++) {
 		CHECK_OK(put(b, 0, i));
@@ -529,7 +530,7 @@ UNIT_TEST(threads_are_notified_around_their_start_in_the_thread_that_starts_them
 	b = make(&s, 0, 0);
 	CHECK_EQ(before, 2);
 	CHECK_OK(gputap_buffer_destroy(b));
-	b = make(&s, 0, 0); /* the shared thread is there */
+	b = make(&s, 0, 0); /* the shared thread exists */
 	CHECK_EQ(before, 2);
 	CHECK_OK(gputap_buffer_destroy(b));
 }
@@ -604,8 +605,8 @@ UNIT_TEST(signal_handlers_write_in_the_middle_of_a_write)
 	CHECK_OK(gputap_buffer_destroy(shared));
 }
 
-/* ThreadSanitizer does not follow threads that a fork's child starts; AddressSanitizer's
- * allocator may be locked in the child for ever. */
+/* ThreadSanitizer does not follow threads that a fork's child starts; AddressSanitizer's allocator
+ * may be locked forever in the child. */
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 static void in_child(struct gputap_buffer *b, struct seen *s)
 {
@@ -701,7 +702,7 @@ static void check_times(struct gputap_buffer *b, const struct gputap_record *rec
 		t->wrong += p->start > p->end;
 		t->back += p->start < t->last;
 		t->last = p->end;
-		/* a reading is some tens of ns off; loaded machines hold threads between two */
+		/* a reading is off by some tens of ns; loaded machines delay threads between two */
 		t->off += p->start + 20000 < p->now_before || p->end > p->now_after + 20000;
 	}
 	t->count += count;
@@ -734,7 +735,7 @@ UNIT_TEST(ticks_become_boottime_when_they_are_handed_over)
 	CHECK_OK(gputap_buffer_destroy(b));
 }
 
-/* Everything at once: for the thread sanitizer --------------------------------------------- */
+/* Everything at once, for the thread sanitizer --------------------------------------------- */
 
 static void *write_flush_assign(void *arg)
 {

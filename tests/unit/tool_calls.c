@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tools are told of calls: who, in which order, until when; from many threads:
+/* Notifications of calls to tools: which tools, in which order, until when. Many threads:
  * tool_calls_threads.c. */
 #include <errno.h>
 #include <setjmp.h>
@@ -68,7 +68,7 @@ UNIT_TEST(which_calls_a_context_is_notified_of_changes_while_it_is_started)
 	CHECK_STR(notified, "a+0 a-0 ");
 }
 
-/* Up to seven are read in one word, more by another way. */
+/* Up to seven are read in one word, more in another way. */
 UNIT_TEST(so_are_more_than_fit_into_a_word_and_those_that_are_left_of_them)
 {
 	static const char *const names[] = {"a", "b", "c", "d", "e", "f",
@@ -232,7 +232,7 @@ UNIT_TEST(a_call_for_which_nobody_wants_a_number_has_that_of_the_call_around_it)
 	call_of(&table, 0, 0, call_in_the_middle);
 	CHECK_EQ(seen_inside, 1);
 	CHECK_STR(notified, "x1:0<0 x0:1<0 x2:1<0 ");
-	CHECK_OK(gputap_context_start(other)); /* somebody does want one */
+	CHECK_OK(gputap_context_start(other)); /* one context requests it */
 	notified[0] = '\0';
 	call(2, 0);
 	call_of(&table, 1, 0, call_in_the_middle);
@@ -278,7 +278,7 @@ UNIT_TEST(a_call_that_is_held_retires_when_it_is_released_and_a_tools_own_calls_
 {
 	struct gputap_context *ctx = context(GPUTAP_CONTEXT_DENSE);
 
-	gputap_correlation_release(gputap_correlation_hold()); /* outside of a call: nothing */
+	gputap_correlation_release(gputap_correlation_hold()); /* outside a call: no effect */
 	CHECK_OK(gputap_context_calls(ctx, DOMAIN, NULL, 0, 0, tell_and_hold, NULL));
 	CHECK_OK(gputap_context_retirement(ctx, on_retired, NULL));
 	CHECK_OK(gputap_context_start(ctx));
@@ -301,7 +301,7 @@ UNIT_TEST(a_context_may_be_notified_of_all_that_retires)
 	CHECK_OK(gputap_context_start(all));
 	CHECK_OK(gputap_context_start(none));
 	call(1, 0);
-	CHECK_STR(notified, ""); /* nobody is told the call */
+	CHECK_STR(notified, ""); /* no context requests the call */
 	CHECK_OK(gputap_context_start(ctx));
 	call(1, 0);
 	CHECK_STR(notified, "x+1 x-1 retired 1 ");
@@ -408,13 +408,13 @@ static void call_within(const struct gputap_call *c, uint64_t *data, void *user)
 	correlations[heard] = c->correlation;
 	parents[heard++] = c->parent;
 	if (c->operation == 7 && heard == 1)
-		call_of(&hip_table, 0, 0, NULL); /* the tool's own: told */
+		call_of(&hip_table, 0, 0, NULL); /* made by the tool itself: reported */
 }
 
 static void hip_within(void)
 {
-	call_of(&hip_table, 0, 0, NULL); /* the runtime's own */
-	call(1, 0);                      /* another runtime's, below it */
+	call_of(&hip_table, 0, 0, NULL); /* made by the runtime itself */
+	call(1, 0);                      /* of another runtime, below it */
 }
 
 UNIT_TEST(the_runtimes_own_calls_are_not_reported_but_those_of_callbacks_and_of_lower_runtimes_are)
@@ -497,7 +497,7 @@ static void jump_once(const struct gputap_call *c, uint64_t *data, void *user)
 	}
 }
 
-/* Variables of ours come over where that call's were. */
+/* Overwrite the stack where that call's variables were. */
 static __attribute__((noinline)) void call_from_below(unsigned char fill)
 {
 	volatile unsigned char over[1 << 14];

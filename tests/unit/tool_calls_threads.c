@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What tools are told of calls of many threads, and of forks, with contexts that come and go. */
+/* Notifications to tools about calls of many threads, and of forks, with contexts that come and
+ * go. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -60,7 +61,7 @@ struct heard_by {
 	int tool, generation;
 };
 
-/* A tool that is told must be started, and of the generation that its user pointer says. */
+/* Check that the notified tool is started, and has the generation of its user pointer. */
 static void check_started(const struct gputap_call *c, uint64_t *data, void *user)
 {
 	const struct heard_by *h = user;
@@ -109,7 +110,7 @@ static void *tool(void *arg)
 			if (random & 0x10000)
 				sched_yield();
 			if (random & 0x20000)
-				break; /* destroyed as it is */
+				break; /* destroyed while started */
 			CHECK_OK(gputap_context_stop(ctx));
 			atomic_store(&running[me], 0);
 		}
@@ -121,7 +122,7 @@ static void *tool(void *arg)
 
 UNIT_TEST_SECONDS(threads_call_while_tools_come_and_go_and_none_is_notified_after_its_stop, 1200)
 {
-	/* that are notified, of all threads and tools */
+	/* number of notified calls, over all threads and tools */
 	const char *more = getenv("GPUTAP_TOOL_CALLS");
 	pthread_t callers[CALLERS], tools[TOOLS];
 
@@ -215,7 +216,7 @@ UNIT_TEST(a_forks_child_does_not_wait_for_callbacks_of_its_parents_threads)
 		sched_yield();
 	pid = fork();
 	if (pid == 0)
-		_exit(gputap_context_stop(ctx) != 0); /* for ever: the test's time limit */
+		_exit(gputap_context_stop(ctx) != 0); /* if it hangs: the time limit */
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK_EQ(status, 0);
 	for (int i = 0; i < 2; i++) { /* ENTER and EXIT */
@@ -245,8 +246,8 @@ static void fork_in_the_middle(void)
 	call(2, 0);
 }
 
-/* Tools' maps by number are copied into the child: numbers that began again would mean two
- * things in it. */
+/* Tools' maps from numbers are copied into the child: a number used again would mean two things
+ * there. */
 UNIT_TEST(
 	a_forks_child_is_told_the_end_of_the_call_around_it_and_counts_on_from_its_parents_numbers)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Everything of the tool API at once, from many threads, while tools come and go at random:
- * calls that submit work, helpers that say how it ended and tell it, objects that are loaded and
- * unloaded, buffers, retirement. What each tool hears is checked: nothing while it is stopped,
- * every end to who had the beginning and with his eight bytes, parents before children,
- * retirement last.
+/* Use all of the tool API at once, from many threads, while tools come and go at random: calls that
+ * submit work, helpers that record its end and report it, objects that are loaded and unloaded,
+ * buffers, retirement. The notifications of each tool are checked: none while it is stopped, every
+ * end goes to the tool that got the start, with its eight bytes, parents come before children,
+ * retirement comes last.
  *
- *	GPUTAP_STORM=600 build-thread/tests/unit/tool_storm --no-fork ..
+ * 	GPUTAP_STORM=600 build-thread/tests/unit/tool_storm --no-fork ..
  *
- * GPUTAP_STORM: seconds; without: 4, or 600 with GPUTAP_SLOW=1.
+ * GPUTAP_STORM: seconds; default: 4, or 600 with GPUTAP_SLOW=1.
  *
- * Most of its worth is in the ThreadSanitizer build. */
+ * Most valuable in the ThreadSanitizer build. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -32,7 +32,7 @@ enum {
 	IN_FLIGHT = 256,
 	SYMBOLS = 3
 };
-enum { TYPES = 3 }; /* of work: kernels, reads, writes */
+enum { TYPES = 3 }; /* of activities: kernels, reads, writes */
 
 static void *const no_taps[1];
 static const struct gt_operation operations[OPERATIONS] = {
@@ -67,10 +67,10 @@ static unsigned next(unsigned *random)
 
 /* Tools ---------------------------------------------------------------------- */
 
-/* One life of a tool's context; what its functions get as `user`. */
+/* One life of a tool's context, which its functions get as `user`. */
 struct life {
 	_Atomic int running;
-	uint64_t number; /* unlike all others */
+	uint64_t number; /* unique */
 };
 
 static void must_run(const struct life *l)
@@ -80,7 +80,7 @@ static void must_run(const struct life *l)
 			  (unsigned long long)l->number);
 }
 
-/* The eight bytes are ours: 0 at the beginning, then what was written. */
+/* Check the eight bytes: 0 at first, then the value written. */
 static void check_data(const struct life *l, uint64_t *data, bool begins, uint64_t number)
 {
 	must_run(l);
@@ -121,7 +121,7 @@ static void on_retired(uint64_t correlation, uint64_t time, void *user)
 	atomic_fetch_add_explicit(&retired_told, 1, memory_order_relaxed);
 }
 
-/* Deliveries of a buffer come also when its context is stopped. */
+/* Batches of a buffer also arrive while its context is stopped. */
 static void on_records(struct gputap_buffer *buffer, const struct gputap_record *records,
 		       size_t count, uint64_t lost, void *user)
 {
@@ -205,7 +205,7 @@ static void *tool(void *arg)
 				if (next(&random) % 4 == 0)
 					CHECK_OK(gputap_buffer_flush(buffer));
 				if (next(&random) % 4 == 0)
-					break; /* destroyed as it is */
+					break; /* destroyed while started */
 				CHECK_OK(gputap_context_stop(ctx));
 				atomic_store(&l.running, 0);
 			}
@@ -219,7 +219,7 @@ static void *tool(void *arg)
 
 /* The runtime ------------------------------------------------------------------ */
 
-/* Work on its way to a helper. */
+/* Activities on their way to a helper. */
 static struct gt_work_item *_Atomic in_flight[IN_FLIGHT];
 
 static bool hand_to_helper(struct gt_work_item *p, unsigned at)
@@ -237,7 +237,7 @@ static void end(struct gt_work_item *p, unsigned random)
 			  random % 16 ? now : 0);
 }
 
-/* As runtimes do it: the end may come before EXIT has been notified. */
+/* Submit as runtimes do: the end may come before EXIT has been notified. */
 static void submit(unsigned *random)
 {
 	const unsigned how = next(random), at = next(random);

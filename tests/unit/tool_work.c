@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Work that tools are told of, when something gets in its way: callbacks that jump out, a fork,
- * a context that goes. The runtime's activity is played here (src/tool/tool_work.h). */
+/* GPU activities reported to tools in difficult cases: callbacks that jump out, a fork, a context
+ * that is destroyed. The runtime is simulated here (src/tool/tool_work.h). */
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -54,7 +54,7 @@ static struct gputap_context *listen(void)
 	return ctx;
 }
 
-/* As a wrap does it. */
+/* Submit as a wrap does. */
 static struct gt_work_item *submit(void)
 {
 	struct gt_work_item *p = gt_work_item_take(DOMAIN, true);
@@ -87,7 +87,7 @@ static void a_phase_jumps(unsigned phase, const char *what)
 	run_one();
 	CHECK_STR(notified, what);
 	CHECK_EQ(retirements, 1);
-	gt_tool_work_end(); /* and what was left retires */
+	gt_tool_work_end(); /* the rest also retires */
 	CHECK_EQ(retirements, 2);
 	CHECK_OK(gputap_context_stop(ctx));
 }
@@ -113,7 +113,7 @@ UNIT_TEST(work_behind_a_callback_that_jumps_out_of_an_end_is_reported_with_the_n
 	for (volatile int i = 0; i < 4; i++)
 		if (!setjmp(away))
 			gt_tool_deliver();
-	CHECK_STR(notified, ".1 .1 .2 .2 "); /* each jumps once, and is not told again */
+	CHECK_STR(notified, ".1 .1 .2 .2 "); /* each jumps once, and is not reported again */
 	jump_at = 0;
 	CHECK_EQ(gt_tool_deliver(), 2);
 	CHECK_STR(notified, ".1 .1 .2 .2 .3 .3 ");
@@ -130,7 +130,7 @@ static void *deliver_once(void *arg)
 	return arg;
 }
 
-/* @pieces of work are done; the first callback of the first one jumps out, in a thread that
+/* Complete @pieces activities; the first callback of the first one jumps out, in a thread that
  *         ends. */
 static void jump_in_a_thread_that_ends(int pieces)
 {
@@ -179,7 +179,7 @@ static void count_retired(uint64_t correlation, uint64_t time, void *user)
 	++*(uint64_t *)user;
 }
 
-/* There is room for 262,144 that are open. */
+/* There is room for 262,144 open ones. */
 UNIT_TEST(what_has_retired_makes_room_for_more_work_than_there_is_room_for)
 {
 	const struct gputap_context_opts opts = {.size = sizeof opts};
@@ -213,7 +213,7 @@ UNIT_TEST(work_behind_a_callback_that_ended_its_thread_is_reported_with_the_next
 	pthread_t thread;
 	int calls = 0;
 
-	listen(); /* told last to first: it is behind the one that ends the thread */
+	listen(); /* notified last to first: it comes after the one that ends the thread */
 	CHECK_OK(gputap_context_create(&opts, &ctx));
 	CHECK_OK(gputap_context_work(ctx, DOMAIN, GPUTAP_WORK_ALL, end_thread, &calls));
 	CHECK_OK(gputap_context_start(ctx));
@@ -227,7 +227,7 @@ UNIT_TEST(work_behind_a_callback_that_ended_its_thread_is_reported_with_the_next
 	CHECK_EQ(gt_tool_deliver(), 3);
 	CHECK_EQ(calls, 3);
 	CHECK_STR(notified, ".1 .2 .3 ");
-	CHECK_OK(gputap_context_stop(ctx)); /* nobody is taken for being in a callback of it */
+	CHECK_OK(gputap_context_stop(ctx)); /* no thread counts as inside its callback */
 	run_one();
 }
 
@@ -257,7 +257,7 @@ UNIT_TEST(a_thread_that_ends_while_the_process_waits_for_its_callback_leaves_not
 	pthread_t thread, ends;
 	int calls = 0;
 
-	listen(); /* told last to first: it is behind the one that jumps */
+	listen(); /* notified last to first: it comes after the one that jumps */
 	CHECK_OK(gputap_context_create(&opts, &ctx));
 	CHECK_OK(gputap_context_work(ctx, DOMAIN, GPUTAP_WORK_ALL, jump_late, &calls));
 	CHECK_OK(gputap_context_start(ctx));
@@ -267,7 +267,7 @@ UNIT_TEST(a_thread_that_ends_while_the_process_waits_for_its_callback_leaves_not
 	while (!__atomic_load_n(&calls, __ATOMIC_ACQUIRE))
 		usleep(100);
 	CHECK_EQ(pthread_create(&ends, NULL, end_the_process, NULL), 0);
-	usleep(20000); /* it waits by now, most likely */
+	usleep(20000); /* most likely it waits by now */
 	__atomic_store_n(&go_on, true, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);
 	pthread_join(ends, NULL);
@@ -311,7 +311,7 @@ UNIT_TEST(work_in_flight_at_a_fork_completes_in_the_parent_alone)
 	listen();
 	in_flight = submit();
 	done = submit();
-	gt_work_item_done(done, 0, now, now + 1); /* and nobody has told it so far */
+	gt_work_item_done(done, 0, now, now + 1); /* not reported so far */
 	pid = fork();
 	if (pid == 0) {
 		notified[0] = '\0';
@@ -352,7 +352,7 @@ UNIT_TEST(a_drain_says_how_much_is_open_when_its_time_is_over)
 	complete_later(first);
 	CHECK_EQ(gputap_context_drain(other, 0, &open), -ETIMEDOUT);
 	CHECK_EQ(open, 1);
-	gt_work_item_drop(second, true); /* it cannot be followed to its end */
+	gt_work_item_drop(second, true); /* its end cannot be observed */
 	CHECK_EQ(gputap_context_drain(ctx, 0, &open), 0);
 	CHECK_EQ(open, 0);
 	CHECK_EQ(gputap_context_drain(NULL, 0, &open), -EINVAL);
@@ -382,7 +382,7 @@ UNIT_TEST(a_drain_does_not_wait_for_a_context_that_is_gone_or_for_the_parent_of_
 	ctx = listen();
 	submit();
 	gputap_context_destroy(ctx);
-	ctx = listen(); /* in the place of the other one */
+	ctx = listen(); /* in the slot of the other one */
 	CHECK_EQ(gputap_context_drain(ctx, 0, NULL), 0);
 	submit();
 	if (fork() == 0)
@@ -439,7 +439,7 @@ UNIT_TEST(a_pair_of_clocks_is_of_one_moment)
 	CHECK(pair.boottime + 1000000 >= boottime);
 	CHECK(pair.monotonic <= gt_clock_ns(CLOCK_MONOTONIC) + pair.width);
 	CHECK(pair.monotonic_raw <= gt_clock_ns(CLOCK_MONOTONIC_RAW) + pair.width);
-	/* one that knows two clocks alone */
+	/* a caller that knows only two clocks */
 	CHECK_OK(gputap_clock_read(&older));
 	CHECK(older.realtime >= before);
 	CHECK_EQ(older.monotonic, 0);

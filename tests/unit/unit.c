@@ -57,7 +57,7 @@ void unit_need_the_kernel(void)
 	pid_t pid;
 
 	if (page == MAP_FAILED || madvise((void *)(uintptr_t)page, 4096, MADV_WIPEONFORK))
-		return; /* this kernel says that it cannot, and we do without */
+		return; /* this kernel does not support it, so skip the check */
 	*page = 1;
 	pid = fork();
 	if (pid == 0)
@@ -163,7 +163,7 @@ static unsigned open_descriptors(void)
 	return count;
 }
 
-/* In the test's own process. Does not return to the caller's stdio buffers. */
+/* Run in the test's own process. Does not return to the caller's stdio buffers. */
 static void run_here(const struct unit_test *test)
 {
 	unsigned before = open_descriptors(), after;
@@ -188,7 +188,7 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 	return remove(path);
 }
 
-/* Ends the whole process group of a test that takes too long. */
+/* Wait for a test, and end its whole process group if it takes too long. */
 static int wait_for(pid_t pid, unsigned seconds, bool *late)
 {
 	struct timespec start, now;
@@ -204,7 +204,7 @@ static int wait_for(pid_t pid, unsigned seconds, bool *late)
 		}
 		poll(NULL, 0, 1);
 	}
-	kill(-pid, SIGKILL); /* whoever it left in its group */
+	kill(-pid, SIGKILL); /* end any process left in its group */
 	return status;
 }
 

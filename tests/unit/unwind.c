@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* core/unwind.h: return addresses of the calling thread, against those that the compiler says. */
+/* core/unwind.h: return addresses of the calling thread, compared with those that the compiler
+ * reports. */
 #include "core/unwind.h"
 
 #include <sys/mman.h>
@@ -33,7 +34,7 @@ __attribute__((noinline)) static void unwind(void)
 	__asm__ volatile("" ::: "memory");
 }
 
-/* Where the first of the functions that descended was called from is in the stack. */
+/* Find the call of the first descending function in the stack, and check the others after it. */
 static void check_descent(void)
 {
 	unsigned i = 0;
@@ -50,13 +51,13 @@ UNIT_TEST(each_caller_is_found_by_the_tables)
 	descend(DEEP, unwind);
 #if defined(__x86_64__)
 	CHECK_EQ((int)end, GT_UNWIND_WHOLE);
-#else /* frame pointers are all that is used, and code may have none */
+#else /* only frame pointers are used, and code may have none */
 	CHECK(count > 0);
 	if (count <= DEEP)
 		return;
 #endif
 	check_descent();
-	descend(DEEP, unwind); /* by rules that are remembered */
+	descend(DEEP, unwind); /* with cached rules */
 	check_descent();
 }
 
@@ -112,7 +113,8 @@ UNIT_TEST(code_without_tables_that_calls_itself_is_walked_by_frame_pointers)
 	check_descent();
 }
 
-/* It may lead into garbage, to where nothing is mapped, in a circle: never out of the stack. */
+/* The register may point to garbage, to unmapped memory, or in a circle: the walk must never leave
+ * the stack. */
 UNIT_TEST(a_register_that_is_no_frame_pointer_ends_the_walk)
 {
 	uint64_t words[64], seed = 1;
