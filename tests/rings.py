@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The injected library alone, without a collector: a session folder, a traced command, its rings
-read back."""
+"""Test the injected library alone, without a collector: create a session folder, run a traced
+command, read its rings."""
 
 import json
 import os
@@ -14,7 +14,7 @@ import conftest
 
 
 class Session:
-    """with Session(build, wait=0) as s: s.run([..]); s.calls()"""
+    """Use: with Session(build, wait=0) as s: s.run([...]); s.calls()"""
 
     def __init__(self, build, under="/dev/shm", **options):
         self.build, self.under, self.options = build, under, options
@@ -50,7 +50,8 @@ class Session:
         subprocess.run([self.tool, "stop", self.folder], check=True)
 
     def records(self, exe=None):
-        """All there is, checked on the way; of the processes of one program, if named."""
+        """Return all items, checked while reading; only those of one program's processes if @exe is
+        given."""
         out = subprocess.run([self.tool, "dump", self.folder], stdout=subprocess.PIPE, text=True)
         items, wanted = [], True
         for line in out.stdout.splitlines():
@@ -67,12 +68,12 @@ class Session:
         return [r for r in self.records(exe) if r["kind"] == kind]
 
     def calls(self, exe=None):
-        """Names of the recorded calls, in order of their end."""
+        """Return the names of the recorded calls, in the order of their ends."""
         names = operation_names()
         return [names[r["domain"], r["number"]] for r in self.kind("call", exe)]
 
     def counts(self, exe=None):
-        """Sums of (seen, recorded, dropped) of calls."""
+        """Return the sums of (seen, recorded, dropped) of calls."""
         return tuple(
             sum(c["call"][k]
                 for c in self.kind("counts", exe))
@@ -80,7 +81,7 @@ class Session:
 
 
 def operation_names():
-    """(domain, number) -> name, as frozen."""
+    """Return {(domain, number): name} from the list of frozen numbers."""
     numbers = {
         name: int(number) for number, name in re.findall(r'X\((\d+), \w+, "(\w+)"', (
             conftest.REPO / "generated/domains.h").read_text())

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Device activity of OpenCL: what was enqueued is recorded, linked to its call, whatever way it
-ends."""
+"""Test GPU activities of OpenCL: all that was enqueued is recorded and linked to its call, however
+it ends."""
 
 import re
 import struct
@@ -18,7 +18,7 @@ OPS = {
 
 
 class Trace:
-    """A program's records in tables."""
+    """Read a program's records into tables."""
 
     def __init__(self, session, exe):
         records = session.records(exe)
@@ -51,7 +51,7 @@ class Trace:
 
 @pytest.fixture
 def trace(build):
-    """Run a test program under the library, give its records. Checks what must hold of every
+    """Run a test program under the library and return its records. Checks what must hold in every
     trace."""
     def run(program, *arguments, status=0, whole=True, options=None, env=None, layers=None):
         with Session(build, **(options or {})) as session:
@@ -75,8 +75,8 @@ def trace(build):
 
 
 def trace_unless_pocl_crashes(trace, program):
-    """PoCL 3.1 is killed by a fault now and then when sub-devices are released at once, bare as
-    well."""
+    """PoCL 3.1 is occasionally killed by a fault when sub-devices are released at once, also
+    untraced."""
     for last in (False, False, True):
         try:
             return trace(program)
@@ -129,7 +129,7 @@ def test_every_enqueue_function_gives_the_right_kind_and_bytes(trace):
     t = trace("cl_everything")
     names = {v: k for k, v in number_of().items()}
     expected = [line.split() for line in t.out.splitlines()]
-    # the recorded calls that succeeded, in order, against what the program says it did
+    # compare the recorded calls that succeeded, in order, with the program's output
     enqueued = [
         c for c in sorted(t.calls.values(), key=lambda c: c["id"])
         if names[c["number"]].startswith("clEnqueue")
@@ -155,7 +155,7 @@ def test_kernels_made_together_and_cloned_have_names(trace):
 
 
 def test_each_record_of_many_threads_and_queues_is_linked_to_its_own_call(trace):
-    # PoCL compiles each global size anew: 300 took over a minute with a cold cache
+    # PoCL compiles for each global size: 300 took over a minute with a cold cache
     threads, kernels = 6, 60
     t = trace("cl_threads", str(threads), str(kernels))
     assert t.counts == {"seen": threads * kernels, "recorded": threads * kernels, "dropped": 0}
@@ -201,7 +201,7 @@ WAITS = [(order, wait)
 
 
 @pytest.mark.parametrize("end, status", [("kill", -9), ("_exit", 0)])
-# that one would wait for ever
+# that one would wait forever
 @pytest.mark.parametrize("order, wait", [case for case in WAITS if case != ("in", "last")])
 def test_whatever_the_program_waited_for_in_whatever_queue_is_recorded(
         trace, order, wait, end, status):
@@ -241,7 +241,7 @@ def test_sub_devices_are_devices_with_a_parent(trace):
         assert (parent == 0) == (r["global"][0] == 100)
         if parent:
             assert t.objects[1, parent]["parent"] == 0
-    # made again: other numbers
+    # created again with other numbers
     assert len({r["device"] for r in t.device}) == 5
 
 
@@ -317,7 +317,7 @@ def test_platforms_functions_of_one_name_are_kept_apart(faulty):
     t = faulty("platforms", "cl_platforms")
     assert t.out.split() == [str(-100 - n) for n in range(1, 10)]
     # eight instances have taps; the ninth platform's function is called directly, and the capture
-    # says so
+    # reports it
     assert [c["args"][3] for c in t.calls.values() if c["number"] == 256] == [
         2**64 - 100 - n for n in range(1, 9)
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What src/runtime/hsa/hsa_abi.h believes of HSA's ABI, against the headers of the distribution."""
+"""Compare the declarations of src/runtime/hsa/hsa_abi.h with the distribution's HSA headers."""
 
 import pathlib
 import subprocess

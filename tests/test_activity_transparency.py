@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs cannot tell that they are traced: every answer is the same with and without gputap."""
+"""Test that programs cannot detect tracing: every answer is the same with and without gputap."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The program's own code that OpenCL calls, and events that it sees early: as without gputap, and
-recorded."""
+"""Test callbacks from OpenCL into the program, and events that it sees early: they work as without
+gputap, and are recorded."""
 
 import pytest
 
@@ -8,12 +8,12 @@ import conftest
 from rings import Session
 
 CALLS = 10  # of clGetDeviceInfo() in each callback
-BARE_RUNS = 50  # to see a crash of PoCL's own that is rare
+BARE_RUNS = 50  # to see a rare crash of PoCL itself
 
 
 @pytest.fixture
 def callbacks(build):
-    """Run cl_callbacks WAY under the library. Gives what it printed, names of calls, and
+    """Run cl_callbacks WAY under the library. Return its output, the names of calls, and the
     records."""
     def run(way, fault=None, env=None):
         with Session(build) as session:

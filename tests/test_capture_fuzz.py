@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The fuzzers for a while, from seeds that synth writes; build-fuzz is made by tools/test
+"""Run the fuzzers for a while, from seeds that synth writes; tools/test makes build-fuzz
 (GPUTAP_FUZZ)."""
 
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whole captures as synth writes them, read back through the public reader."""
+"""Read whole captures that synth writes, through the public reader."""
 
 import re
 import struct
@@ -56,7 +56,7 @@ def test_the_clock_of_a_device_is_found_and_nothing_starts_before_its_call(
 
 def test_waits_that_end_before_their_work_are_counted_and_how_far_they_are_off_is_the_residual(
         synth, dump):
-    """Calls return after any time here, as if the runtime's stamps were of no clock at all."""
+    """The calls return after arbitrary times, as if the runtime's stamps belonged to no clock."""
     text = dump(synth("--calls", "4000", "--device-clock", "offset"))
     violations = re.search(
         r"clock (?:smallest offset|calls and waits) residual (\d+) ns violations (\d+)$", text,
@@ -88,8 +88,8 @@ def test_children_lie_inside_their_parents(synth, dump):
 
 
 def test_work_of_a_device_whose_object_is_lost_is_on_the_clock_of_the_calls(synth, dump):
-    """The blocks of strings and objects are damaged: the device's clock is found by its work
-    alone."""
+    """The blocks of strings and objects are damaged: the device's clock is derived from its
+    activities alone."""
     path = synth("--calls", "60", "--waits", "--device-clock", "offset")
 
     def times():
@@ -104,5 +104,5 @@ def test_work_of_a_device_whose_object_is_lost_is_on_the_clock_of_the_calls(synt
     path.write_bytes(file)
     assert len(times()) == len(whole) > 10
     for (start, end), (before, _) in zip(times(), whole):
-        # without queues no clFinish() says what it waited for
+        # without queues, the wait target of a clFinish() is not known
         assert abs(start - before) < 20_000 and end > start

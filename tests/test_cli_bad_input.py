@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whatever is wrong with what a command is given: one clear sentence, exit 1 or 2, nothing on
-stdout."""
+"""Test bad input of commands: one clear sentence, exit status 1 or 2, nothing on stdout."""
 
 import os
 import shlex
@@ -29,7 +28,7 @@ def crc32c(data):
 
 
 def newer(path):
-    """The same capture from a gputap of the far future."""
+    """Return the same capture as if a far newer gputap had written it."""
     data = bytearray(path.read_bytes())
     data[8:10] = struct.pack("<H", 77)
     data[60:64] = struct.pack("<I", crc32c(data[:60]))
@@ -57,7 +56,7 @@ def test_what_is_no_capture_is_refused(tap, capture, command, make, says):
 
 @pytest.mark.parametrize("command", READERS)
 def test_an_unreadable_capture_is_refused(run, gputap, capture, command):
-    """As root, who may read everything, the copy is started as nobody."""
+    """Root may read everything, so as root the copy is started as user nobody."""
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         program = shutil.copy(gputap, folder)
@@ -188,8 +187,7 @@ def test_a_full_device_is_named_as_such(gputap, build, capture, run, work, comma
                                      ["diff", "--json", "a.gputap", "b.gputap"]])
 def test_a_file_that_cannot_take_its_content_is_named_with_the_reason(
         gputap, build, capture, run, work, command):
-    """A file may have no byte here, as on a full disk; a signal for that is what a shell's ulimit
-    gives."""
+    """Files may have no byte, as on a full disk; `ulimit` in a shell gives a signal for that."""
     run([build / "tests/synth/synth", "--calls", "2000", "--seed", "7", "-o", "b.gputap"])
     words = shlex.join([str(gputap), *command, "-o", "out"])
     result = run(["sh", "-c", f"ulimit -f 0; trap '' XFSZ; exec {words}"], status=None)

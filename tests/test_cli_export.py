@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`gputap export`: how it chooses a format, what it refuses and how it says so."""
+"""Test `gputap export`: how it chooses a format, what it refuses, and its messages."""
 
 import os
 import stat
@@ -150,7 +150,7 @@ def test_export_says_that_it_cannot_write(capture, tap, output):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_export_of_a_full_disk_leaves_nothing(capture, gputap, run, work, name):
-    """A file may have 8 KiB here; a signal for that is what a shell's ulimit gives."""
+    """Files may have at most 8 KiB; `ulimit` in a shell gives a signal for that."""
     result = run(
         ["sh", "-c", f"ulimit -f 16; trap '' XFSZ; exec {gputap} export {capture} -o {name}"],
         status=None)
@@ -219,7 +219,7 @@ def test_an_export_that_is_interrupted_leaves_nothing(run, build, gputap, work):
             if process.poll() is None:
                 process.send_signal(signal.SIGSTOP)
                 os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
-            caught = bool(list(work.glob(".t.json.*")))  # in the middle of it
+            caught = bool(list(work.glob(".t.json.*")))  # it was stopped while writing
             process.send_signal(number)
             process.send_signal(signal.SIGCONT)
             process.wait()

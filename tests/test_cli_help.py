@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Help, manual pages and completion: they fit, they are clean, what they show works, and they name
-the same options."""
+"""Test help, manual pages and completion: they fit the width, contain no errors, their examples
+work, and they name the same options."""
 
 import glob
 import re
@@ -39,12 +39,12 @@ def test_help_fits_in_80_columns_and_has_examples(tap, command):
 @pytest.mark.parametrize("command",
                          [["doctor"], ["list"], ["list", "formats"], ["list", "domains"]])
 def test_sentences_of_tables_fit_and_are_not_cut(tap, command, columns):
-    for _ in range(20):  # until no session of another test has begun or ended meanwhile
+    for _ in range(20):  # until no session of another test has started or ended meanwhile
         narrow, wide, again = (tap(*command, env={"COLUMNS": str(n)}, status=None).out
                                for n in (columns, 10000, columns))
         if narrow == again:
             break
-    longest = max(len(word) for word in wide.split()) + 24  # a path has no place to break
+    longest = max(len(word) for word in wide.split()) + 24  # a path cannot be broken
     assert max(map(len, narrow.splitlines())) <= max(columns, longest)
     assert all(len(line) <= columns for line in narrow.splitlines() if "/" not in line)
     assert narrow.split() == wide.split()
@@ -102,7 +102,7 @@ def examples():
 def test_example_of_the_manual_works(run, tap, build, work, line):
     (work / "prog").symlink_to(build / "tests/opencl/cl_basic")
     if "prog.gputap" in line and " run " not in line:
-        tap("run", "-q", "-o", "prog.gputap", "./prog", "100")  # calls of one name vary in length
+        tap("run", "-q", "-o", "prog.gputap", "./prog", "100")  # calls of one name differ in length
     for name in re.findall(r"\b(?:before|after|old\d|new\d)\.gputap", line):
         tap("run", "-q", "-o", name, "./prog")
     for rank in range(2 if "rank*" in line else 0):
@@ -115,7 +115,7 @@ def test_example_of_the_manual_works(run, tap, build, work, line):
         for file in ([word] if "rank*" not in word else sorted(glob.glob(word)))
     ]
     assert words[0] == "gputap"
-    if words[1] == "diff":  # a machine under load may make the second run slower
+    if words[1] == "diff":  # on a loaded machine the second run may be slower
         assert tap(*words[1:], status=None).status in (0, 1)
     else:
         tap(*words[1:])
@@ -136,7 +136,7 @@ printf '%s\n' "${COMPREPLY[@]}"
 
 @pytest.fixture
 def complete(run, gputap, work):
-    """complete("report", "--ta") gives what bash would offer for the last word."""
+    """Return complete("report", "--ta"), which returns bash's completions of the last word."""
     def call(*words):
         result = run(["bash", "-c", DRIVER, "-", COMPLETION / "gputap.bash", gputap, *words])
         assert result.err == ""
@@ -217,7 +217,7 @@ zpty -r shell out "*$4*" && print -r -- offered
     ("gputap list operations -d open", "opencl"),
 ])
 def test_zsh_offers(run, gputap, line, offered):
-    """In a shell with a terminal: what is waited for must come."""
+    """Runs in a shell with a terminal; the expected text must appear."""
     assert run([
         "timeout", "30", "zsh", "-f", "-c", ZSH_DRIVER, "-", gputap.parent, COMPLETION, line,
         offered

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""gputap info, list and doctor."""
+"""Test gputap info, list and doctor."""
 
 import json
 import os
@@ -96,7 +96,7 @@ def test_info_of_a_traced_program(tap, build, work):
         "/cl_basic")
     assert 0 < process["wall_ns"] <= i["wall_ns"]
     threads = json.loads(tap("report", "real.gputap", "--json").out)["processes"][0]["threads"]
-    assert i["threads"] == process["threads"] == threads  # without gputap's own
+    assert i["threads"] == process["threads"] == threads  # without gputap's own threads
 
 
 def test_info_of_several_files(tap, synth):
@@ -151,8 +151,8 @@ def test_list_shows_a_door_for_every_domain_that_has_operations(tap):
 
 
 def test_list_shows_every_door_that_info_can_name(tap, repo):
-    """Those that the library says in its sources. A driver is no door: it lies behind a loader that
-    has one."""
+    """The library's sources name them. A driver is not an interception method: its loader has
+    one."""
     named = set()
     for path in (repo / "src/runtime").rglob("*.c"):
         named |= set(
@@ -218,7 +218,7 @@ def test_doctor_names_a_proc_that_is_not_mounted(gputap, run):
 
 
 def test_doctor_says_what_is_missing_of_rocm(tap, softgpu, hip_headers, work):
-    """hipcc is looked for in PATH; a ROCr that has no libhsakmt to stand in for is no good for the
+    """hipcc is looked up in PATH; a ROCr without a libhsakmt that can be replaced cannot use the
     GPU in software."""
     shown = {
         f["what"]: f for f in doctor(tap)[0]["findings"] if f["area"] in ("hip", "hsa", "amdgpu")
@@ -236,7 +236,7 @@ def test_doctor_says_what_is_missing_of_rocm(tap, softgpu, hip_headers, work):
 
 
 def driver(run, work, text):
-    """A driver library made of @text, and a folder that names it."""
+    """Build a driver library from @text, and return a folder that names it."""
     (work / "driver.c").write_text(text)
     run(["cc", "-shared", "-fPIC", "-o", "libdriver.so", "driver.c"])
     (work / "vendors").mkdir()
@@ -269,12 +269,12 @@ def test_doctor_finds_libraries_missing(run, gputap, work):
     copy.chmod(copy.stat().st_mode | stat.S_IXUSR)
     result = run([copy, "doctor", "--json"], status=None)
     found = {f["what"]: f for f in json.loads(result.out)["findings"]}
-    if found["libraries"]["level"] == "bad":  # else an installed copy was found, which is right too
+    if found["libraries"]["level"] == "bad":  # else an installed copy was found
         assert result.status == 1 and "GPUTAP_LIBRARY_PATH" in found["libraries"]["text"]
 
 
 def test_doctor_shows_a_session_to_recover(tap, build, run, work):
-    """A collector that was killed leaves its session."""
+    """A killed collector leaves its session."""
     run(["sh", "-c", f"'{build}/gputap' run -o k.gputap sh -c 'kill -9 $PPID; sleep 0.2' & wait"],
         status=None)
     findings = [
@@ -288,7 +288,7 @@ def test_doctor_shows_a_session_to_recover(tap, build, run, work):
     tap("recover", ours)
     named = [f["hint"] for f in findings if f["what"] == "session"]
     assert all(hint.startswith("gputap recover /") for hint in named)
-    # where many were left, by other tests too, only the first are named
+    # if there are many, also of other tests, only the first are named
     rest = [f["hint"] for f in findings if f["what"] == "sessions"]
     assert f"gputap recover {ours}" in named or "lists them" in rest[0]
 
@@ -310,7 +310,7 @@ def test_run_that_saw_nothing_says_what_is_here(tap, work):
 
 def test_coverage_is_none_where_launches_are_seen_and_nothing_of_the_device(
         hip_program, softgpu, tap, work):
-    """HSA's door is taken away in the program, behind gputap's back."""
+    """The program removes HSA's variable without gputap's knowledge."""
     (work / "shut.c").write_text(
         '#include <stdlib.h>\n__attribute__((constructor)) static void shut(void) {'
         ' unsetenv("HSA_TOOLS_LIB"); }\n'

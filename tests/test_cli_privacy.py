@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Who may read what gputap writes, and what is in it: docs/guides/privacy.md."""
+"""Test who may read gputap's files, and what they contain: docs/guides/privacy.md."""
 
 import json
 import os
@@ -22,7 +22,8 @@ def mode_of(path):
 
 @pytest.fixture
 def captured(tap, build, work, loose_umask):
-    """captured(options..): bytes of a.gputap, of an OpenCL program with a secret argument."""
+    """Return captured(options...), which returns the bytes of a.gputap, recorded from an OpenCL
+    program with a secret argument."""
     def go(*options, env=None):
         tap("run",
             "-q",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""gputap report: golden tables of a synthetic capture, a traced PoCL program, options, filters,
-terminals."""
+"""Test gputap report: golden tables of a synthetic capture, a traced PoCL program, options,
+filters, terminals."""
 
 import csv
 import io
@@ -23,7 +23,7 @@ TABLES = [
 
 @pytest.fixture
 def synth(run, build, work):
-    """synth(options..) writes capture a.gputap; the same each time."""
+    """Return synth(options...), which writes the capture a.gputap, the same each time."""
     def make(*options, out="a.gputap"):
         run([build / "tests/synth/synth", *options, "-o", out])
         return out
@@ -32,7 +32,8 @@ def synth(run, build, work):
 
 @pytest.fixture
 def busy(synth):
-    """Two processes with two threads, two devices, failures, losses, names that hurt."""
+    """A capture of two processes with two threads, two devices, failures, losses, and troublesome
+    names."""
     return synth("--calls", "3000", "--threads", "2", "--processes", "2", "--devices", "2",
                  "--kernels", "4", "--nested", "--failed", "--drops", "--events", "--names",
                  "tricky")
@@ -47,7 +48,7 @@ def check_golden(name, text):
 
 
 def on_terminal(command, columns=100, env=None):
-    """Output of @command on a terminal of that width."""
+    """Return the output of @command on a terminal of that width."""
     leader, follower = pty.openpty()
     subprocess.run(["stty", "cols", str(columns), "rows", "50"], stdin=follower, check=True)
     environment = {**conftest.clean_environment(), "TERM": "xterm", **(env or {})}
@@ -96,8 +97,8 @@ def test_text_fits_in_columns_and_names_what_it_leaves_out(tap, busy, columns):
 
 @pytest.mark.parametrize("columns", [80, 120])
 def test_waits_and_launches_are_told_apart(tap, synth, columns):
-    """Calls that wait for what they say: copies that block, finishes. The clock is bounded by them
-    alone."""
+    """Blocking copies and finishes wait for the work that they name. Only these calls bound the
+    clock."""
     path = synth("--calls", "2000", "--threads", "2", "--waits", "--device-clock", "offset")
     env = {"COLUMNS": columns}
     text = tap("report", path, "--table", "operations,devices,gaps,latency,threads", env=env).out
@@ -139,7 +140,8 @@ def test_parts_of_the_way_to_a_kernel_add_up_to_the_way(tap, synth):
 
 @pytest.mark.parametrize("columns", [80, 120])
 def test_a_wait_that_cannot_be_split_has_no_parts(tap, synth, columns):
-    """Without arguments nobody knows which calls wait; what is lost may have been waited for."""
+    """Without arguments it is not known which calls wait; lost activities may have been wait
+    targets."""
     path = synth("--calls", "400", "--waits", "--plain")
     report = json.loads(tap("report", path, "--json").out)
     read = next(o for o in report["operations"] if o["name"] == "clEnqueueReadBuffer")
@@ -166,7 +168,7 @@ def test_a_wait_that_cannot_be_split_has_no_parts(tap, synth, columns):
 def test_the_first_screen_is_the_golden_one(tap, synth, name, options, columns):
     path, env = synth(*options), {"COLUMNS": columns}
     text = tap("report", path, env=env).out
-    if name == "death":  # in the head of a report, and info's, too
+    if name == "death":  # also in the head of a report and of info
         text += "\n" + tap("report", "--all", path, env=env, status=None).out.split("\n\n")[0]
         text += "\n\n" + tap("info", path, env=env, status=None).out.split("\n\n")[0] + "\n"
     assert max(map(len, text.splitlines())) <= columns
@@ -203,7 +205,7 @@ def test_no_line_begins_with_the_comma_of_the_one_before(tap, synth):
 
 
 def test_sums_of_the_report_are_those_of_the_records(tap, busy, run):
-    """CSV export has one row per record: add them up another way."""
+    """Add up the CSV export, which has one row per record."""
     run([conftest.BUILD / "gputap", "export", busy, "-o", "a.csv"])
     report = json.loads(tap("report", busy, "--json").out)
     rows = list(csv.DictReader(open("a.csv", newline="")))
@@ -238,7 +240,7 @@ def test_times_inside_other_calls_are_not_counted_twice(tap, synth):
 
 
 def test_shares_of_the_first_screen_count_time_once(tap, synth):
-    """Where calls of a runtime are made inside calls of another, and those of one kind in it."""
+    """Calls of one runtime contain calls of another, which contain calls of the same runtime."""
     path = synth("--calls", "1000", "--nested", "--layered")
     text = tap("report", path).out
     calls = text[text.index("\nCalls"):].split("\n", 1)[1].split("\nWaits")[0]
@@ -251,7 +253,7 @@ def test_shares_of_the_first_screen_count_time_once(tap, synth):
     assert shares and all(
         share == pytest.approx(100 * operations[name]["self_ns"] / whole, abs=0.06)
         for name, share in shares.items()), calls
-    # where much is inside, the time that a share is of stands beside it
+    # if much time is nested, the time that a share refers to is shown next to it
     heads = [line.split()[:3] for line in tap("report", path, "-t", "operations").out.splitlines()
              if line.split()[:1] == ["total"]]
     assert ["total", "self", "share"] in heads, heads
@@ -387,7 +389,7 @@ def test_names_cannot_send_escape_codes(gputap, tap, run, build, work):
     run([build / "tests/synth/synth", "--names", "tricky", "-o", "a\x1b[31m.gputap"])
     for options in ([], ["--csv"], ["--json"]):
         assert "\x1b" not in tap("report", "a\x1b[31m.gputap", *options).out
-    os.rename("a\x1b[31m.gputap", "a\u202eb.gputap")  # all behind it from right to left
+    os.rename("a\x1b[31m.gputap", "a\u202eb.gputap")  # turns the text after it right to left
     assert "a?b.gputap: " in tap("report", "a\u202eb.gputap",
                                  env={"LC_ALL": "C.UTF-8"}).out
 
@@ -423,7 +425,7 @@ def test_a_blocking_read_behind_kernels_waits_and_moves_little(tap, build, work)
     operations = {o["name"]: o for o in report["operations"]}
     read, write = operations["clEnqueueReadBuffer"], operations["clEnqueueWriteBuffer"]
     assert read["wait_ns"] > 10 * read["moving_ns"] > 0 and read["unsplit_ns"] == 0
-    assert write["moving_ns"] > write["wait_ns"]  # on a queue that has nothing to do
+    assert write["moving_ns"] > write["wait_ns"]  # on a queue with no work
     finish = operations["clFinish"]
     assert finish["wait_ns"] > 0 and finish["wait_ns"] + finish["runtime_ns"] == finish["total_ns"]
     events = operations["clWaitForEvents"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What was asked for stands in the head of each report, what met nothing is told, what is not known
-is refused."""
+"""Test selections: each report's head shows the selection, reports what matched nothing, and
+unknown names are refused."""
 
 import json
 import re
@@ -64,8 +64,8 @@ DIES = textwrap.dedent("""
 
 @pytest.fixture
 def traced(tap, build, work):
-    """traced(options..) of an OpenCL program: the short report of a run, the head of its report,
-    info, of 80 columns."""
+    """Return traced(options...), which traces an OpenCL program and returns the short report of the
+    run, the head of its report, and info, at 80 columns."""
     def go(*options, columns=80, program=build / "tests/opencl/cl_golden"):
         env = {"COLUMNS": columns}
         short = tap("run", "-f", "-o", "a.gputap", *options, program, env=env).err
@@ -75,7 +75,7 @@ def traced(tap, build, work):
 
 
 def plain(text, build):
-    """A head without what differs from run to run."""
+    """Return a head without the parts that differ from run to run."""
     text = re.sub(r"/\S*/(?=cl_golden)", "PATH/", text)
     text = re.sub(r"(?<= on )\S+(?=,)", "HOST", text)
     return re.sub(r"\b[\d.]+ (ns|us|ms|s)\b", "TIME", text)
@@ -175,7 +175,7 @@ def test_a_program_that_dies_in_a_call_is_reported_in_each_report(tap, work, way
 
 
 def deaths(tap, work, way, merged=False):
-    """Which calls the report says that the program died in."""
+    """Return the calls in which, according to the report, the program died."""
     (work / "dies.py").write_text(DIES)
     run = tap("run", "-o", "a.gputap", "python3", "dies.py", way, status=-9)
     if merged:
@@ -218,7 +218,7 @@ def test_helpers_of_multiprocessing_that_still_run_are_not_reported(tap, work):
     assert "still ran" not in tap("run", "-o", "a.gputap", "python3", "helper.py").err
 
 
-# what is refused, or met nothing, and what is said
+# selections that are refused or match nothing, and the message
 REFUSALS = [
     ("run -d cuda_runtim true", 2),
     ("run -m defaults true", 2),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Wrong use, and outputs that cannot be written: one sentence with the reason, the right exit
-status, no unfinished file, no capture lost."""
+"""Test wrong use, and outputs that cannot be written: one sentence with the reason, the right exit
+status, no unfinished file, no lost capture."""
 
 import os
 import shlex

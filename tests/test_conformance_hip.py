@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""HIP's own tests end the same with and without gputap, each case in a process of its own, on the
-software GPU.
+"""Test that HIP's own tests end the same with and without gputap, each case in its own process, on
+the software GPU.
 
 GPUTAP_HIP_TESTS names a folder that tests/rocm/hip_tests.py has built from a checkout of ROCm/HIP.
-A quick part of each area is run; GPUTAP_SLOW=1 runs every case, which takes an hour and more. What
-fails bare may fail traced; docs/internals/conformance-hip.md lists what fails, and why. Two cases
-that are decided by a race end in more than one way: each is tried three times.
+A quick part of each area is run; GPUTAP_SLOW=1 runs every case, which takes over an hour. A case
+that fails untraced may fail traced; docs/internals/conformance-hip.md lists failures and their
+reasons. Two cases that a race decides end in more than one way: each is tried three times.
 """
 
 import os
@@ -18,7 +18,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent / "rocm"))
 import hip_tests  # noqa: E402
 
 SLOW = bool(os.environ.get("GPUTAP_SLOW"))
-QUICK = {  # programs of an area that are done soon
+QUICK = {  # programs of an area that are quick
     "event": ["hipEventElapsedTime", "hipEventIpc", "hipEvent_Negative"],
     "stream": ["CreateWithFlags", "GetFlags", "GetPriority", "AddCallback", "GetCUMask"],
     "streamperthread": ["Basic", "Event", "DeviceReset"],

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Khronos' own tests answer the same with and without gputap.
+"""Test that Khronos' own tests give the same results with and without gputap.
 
 GPUTAP_OPENCL_CTS names a folder in which OpenCL-CTS was built (any version that fits the installed
-headers); the programs found there are run bare and traced, on the first device. What fails bare may
-fail traced: the same tests must fail. All together take well over half an hour.
+headers); the programs found there are run untraced and traced, on the first device. A test that
+fails untraced may fail traced: the same tests must fail. All together take well over half an hour.
 
-LONG tests of a program take minutes each on a CPU and are left out, unless GPUTAP_SLOW=1 asks for
-them.
+A program's LONG tests take minutes each on a CPU and are left out, unless GPUTAP_SLOW=1 is set.
 """
 
 import fnmatch
@@ -35,7 +34,7 @@ def program(name):
 
 
 def chosen(run, path):
-    """Names of tests to ask @path for; none: all of them."""
+    """Return names of tests to run from @path; an empty list means all of them."""
     if SLOW or path.name not in LONG:
         return []
     names = run([path, "--help"], status=None, cwd=path.parent).out.split("Test names:")[1].split()
@@ -45,7 +44,7 @@ def chosen(run, path):
 
 
 def verdicts(text):
-    """[(test, passed, failed or skipped)] of the harness's own lines, in their order."""
+    """Return [(test, passed, failed or skipped)] from the harness's own lines, in their order."""
     return re.findall(r"^(\w+) (passed|FAILED|skipped)$", text, re.M)
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""PoCL's own test programs say the same with and without gputap.
+"""Test that PoCL's own test programs give the same output with and without gputap.
 
 GPUTAP_POCL_TESTS names a folder of built programs `test_*`: tests/runtime/*.c of a PoCL checkout,
-linked with its poclu and the OpenCL loader. They run in that folder, so headers that they look for
-in the current folder belong there, too.
+linked with its poclu and the OpenCL loader. They run in that folder, so it must also have the
+headers that they look for in the current folder.
 """
 
 import json
@@ -22,7 +22,7 @@ def programs():
 
 
 def plain(text):
-    """@text without what is another one in each run: addresses, and names of temporary files in
+    """Return @text without parts that differ in each run: addresses, names of temporary files in
     PoCL's cache."""
     return re.sub(r"0x[0-9a-f]{6,}|tempfile[-_]\w+", "*", text)
 
@@ -35,7 +35,7 @@ def test_pocls_tests_say_the_same(run, gputap, work, name):
         pytest.skip("GPUTAP_POCL_TESTS names no folder of built test programs of PoCL")
     path = found[name].resolve()
 
-    # each with an empty cache: compiler warnings come only with a real compilation
+    # each with an empty cache: compiler warnings appear only with a real compilation
     def answer(*prefix):
         cache = work / f"cache{len(prefix)}"
         cache.mkdir()
@@ -51,5 +51,5 @@ def test_pocls_tests_say_the_same(run, gputap, work, name):
     assert answer(gputap, "run", "-q", "-o", work / "pocl.gputap", "--") == bare
     info = json.loads(run([gputap, "info", "--json", work / "pocl.gputap"]).out)
     assert info["end"] == "complete"
-    # some leave without waiting for their last command
+    # some exit without waiting for their last command
     assert info["dropped"] == info["dropped_by_reason"]["unfinished"]

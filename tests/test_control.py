@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Windows of recording, and who opens and closes them: gputap start, stop and status, options of
-gputap run, signals, the program itself."""
+"""Test recording windows and all ways to open and close them: gputap start, stop and status,
+options of gputap run, signals, the program itself."""
 import collections
 import csv
 import json
@@ -94,7 +94,7 @@ def test_a_window_that_never_began_is_said(session):
 
 def test_delay_and_duration_are_a_window(session, status, recorded):
     s = session("--delay", "300ms", "--duration", "1h")
-    s.tell("run a 1")  # it may have begun by now, where a machine is slow
+    s.tell("run a 1")  # the window may already be open on a slow machine
     wait_until(lambda: status(s)["state"] == "recording" and status(s)["behind"] == 0)
     assert status(s)["stops_in_ns"] > 0
     s.tell("run b 1")
@@ -142,12 +142,12 @@ def test_a_window_of_so_many_kernels_ends(session, status, recorded):
 
 
 def test_a_forks_child_follows_whatever_the_state_it_was_forked_in(session, control, recorded, tap):
-    """Its device is the parent's, but its calls are its own."""
+    """Its device belongs to the parent, but its calls are its own."""
     s = session("--wait")
     s.tell("run a 1")
     control("stop", s)
     s.begin("fork")
-    s.tell("run b 1")  # by the child, which is paused
+    s.tell("run b 1")  # run by the child, which is paused
     control("start", s)
     s.tell("run c 1", "run c 1")
     control("stop", s)
@@ -255,7 +255,7 @@ def test_a_client_that_says_nothing_holds_nobody_up(session, control, status):
 
 @pytest.fixture
 def others_gputap(gputap):
-    """The command as user nobody."""
+    """Return the command, run as user nobody."""
     if os.geteuid():
         pytest.skip("needs root, to become another user")
     with tempfile.TemporaryDirectory() as folder:
@@ -308,7 +308,7 @@ def test_a_session_that_answers_without_end_is_left(tap, work):
 
 
 def plant(place, name):
-    """A folder that looks like a session's, and its socket."""
+    """Create a folder that looks like a session's, and its socket."""
     folder = place / f"gputap-{os.geteuid()}-{name}"
     folder.mkdir(parents=True)
     (folder / "session").touch()
@@ -320,7 +320,8 @@ def plant(place, name):
 
 @pytest.mark.parametrize("command", ["status", "stop"])
 def test_sessions_are_asked_at_the_same_time(tap, work, command):
-    """None of these answers before all were asked, so asked in turn they would all be silent."""
+    """None of these answers before all have been asked, so if they were asked in turn, all would be
+    silent."""
     count = 6
     everyone = threading.Barrier(count)
 
@@ -382,7 +383,7 @@ def test_a_session_that_ends_while_it_is_asked_is_said_to_have_ended(session, st
     (folder / "control").rename(folder / "real")
 
     def answer():
-        """Who it is, also to commands of other tests; until a request to stop."""
+        """Forward requests, also those of commands of other tests, until a request to stop."""
         while True:
             client, _ = listener.accept()
             with client, socket.socket(socket.AF_UNIX) as real:
@@ -406,7 +407,8 @@ def test_a_session_that_ends_while_it_is_asked_is_said_to_have_ended(session, st
 
 
 def test_the_socket_lets_nobody_else_in(session, status):
-    """Neither the folder nor the collector, which asks the kernel who has connected."""
+    """Neither the folder's mode nor the collector, which asks the kernel who has connected, lets
+    other users in."""
     if os.geteuid():
         pytest.skip("needs root, to become another user")
     s = session()

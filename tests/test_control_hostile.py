@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Control where somebody is hostile, broken, or too many: nothing hangs, nothing is lost, and the
-program goes on."""
+"""Test control with hostile, broken or too many clients: nothing hangs, nothing is lost, and the
+program continues."""
 import collections
 import concurrent.futures
 import contextlib
@@ -77,7 +77,7 @@ def test_two_hundred_commands_at_once_are_all_answered(session, gputap, status, 
 
 
 def test_requests_by_the_hundred_are_all_answered(session, status):
-    """More at one time than there is room for."""
+    """More connections at a time than there is room for."""
     s = session()
     s.tell("run a 1")
     folder = status(s)["folder"]
@@ -247,7 +247,7 @@ def test_two_sessions_side_by_side_are_controlled_alone(session, program, gputap
         s.tell("run a 1")
     said = subprocess.run([gputap, "stop"], check=False, text=True, capture_output=True).stderr
     assert "sessions run; name one" in said
-    for text in (said, tap("status").out):  # both are called w.gputap
+    for text in (said, tap("status").out):  # both write w.gputap
         assert re.search(r"^  .*\bsecond/w\.gputap  ", text, re.M)
         assert re.search(r"^ (.* )?w\.gputap  ", text, re.M)
     rows = tap("status", env={"COLUMNS": "80"}).out.splitlines()
@@ -298,7 +298,7 @@ def test_a_session_in_a_pid_namespace_of_its_own_is_controlled_from_outside(sess
     s.tell("run a 1")
     assert "is paused" in tap("stop", str(work / "w.gputap")).err
     s.tell("run b 1")
-    time.sleep(1.5)  # silent, but there
+    time.sleep(1.5)  # silent, but connected
     tap("start", str(work / "w.gputap"))
     s.tell("run c 1")
     s.end()
@@ -315,7 +315,7 @@ def test_a_session_whose_collector_was_killed_runs_no_more(session, status, tap,
     s.process.wait()
     assert folder not in tap("status", "--json").out
     assert "no session that runs writes" in tap("stop", str(work / "w.gputap"), status=1).err
-    s.process.stdin.write("run b 1\n")  # the program goes on
+    s.process.stdin.write("run b 1\n")  # the program continues
     s.process.stdin.flush()
     assert s.process.stdout.readline() == "ok\n"
     s.process.communicate(timeout=conftest.HANGS_SECONDS)

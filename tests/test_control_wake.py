@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Control does not wait for the collector, nor for a processor: threads of its own take commands
-and follow them."""
+"""Test that control waits neither for the collector nor for a processor: separate threads receive
+commands and execute them."""
 import contextlib
 import ctypes
 import errno
@@ -26,7 +26,7 @@ def program(build, tmp_path_factory):
 
 
 def find_follower(pid):
-    """The number of gputap's thread in that process."""
+    """Return the tid of gputap's thread in that process."""
     for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
         if (task / "comm").read_text() == "gputap\n":
             return int(task.name)
@@ -34,7 +34,7 @@ def find_follower(pid):
 
 
 def read_attributes(tid):
-    """Flags, and the length of its slices in ns."""
+    """Return its flags, and the length of its time slices in ns."""
     block = ctypes.create_string_buffer(48)
     libc = ctypes.CDLL(None, use_errno=True)
     assert libc.syscall(SCHED_GETATTR, tid, block, 48, 0) == 0, ctypes.get_errno()
@@ -91,7 +91,7 @@ PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT, WALL = 17, 0x4206, 0x4207, 0x4000
 
 @contextlib.contextmanager
 def held(tid):
-    """That thread alone is stopped in here, as one that gets no processor is."""
+    """Stop only that thread, as if it got no processor."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
     if libc.ptrace(PTRACE_SEIZE, tid, None, None):

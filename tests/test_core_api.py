@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The public C API, what the libraries export and need, tools that put functions into tables."""
+"""Test the public C API, the exports and imports of the libraries, and tools that put functions
+into tables."""
 
 import re
 import shutil

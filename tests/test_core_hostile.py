@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Failing system calls, small limits, and programs that do not expect a guest: the program's result
-is the same, nothing is lost without being counted."""
+"""Test failing system calls, small limits, and programs that do not expect a library: the program's
+result is the same, and no loss is uncounted."""
 
 import json
 import os
@@ -16,7 +16,7 @@ ROOT_ONLY = pytest.mark.skipif(os.getuid() != 0, reason="needs root: chroot() an
 
 
 def limited(**limits):
-    """A command's prefix that sets limits by their name in prlimit(1)."""
+    """Return a command prefix that sets limits, with their names in prlimit(1)."""
     return [shutil.which("prlimit"), *(f"--{name}={value}" for name, value in limits.items())]
 
 
@@ -67,7 +67,8 @@ def test_recording_goes_on_after_privileged(build, what):
 @pytest.mark.parametrize("way", ["fork", "_Fork", "clone"])
 @pytest.mark.parametrize("options", [[], ["--paused"]], ids=["recorded", "paused"])
 def test_a_child_waits_for_no_lock_that_its_parent_left_held(build, tap, work, way, options):
-    """Libc frees its locks in the child of fork() alone: there we make no thread of our own."""
+    """Libc frees its locks only in the child of fork(): in other children gputap creates no
+    thread."""
     tap("run", "-q", *options, "-o", "a.gputap", build / "tests/core/hostile", "make_threads",
         *[way] * 400, timeout=120)
     info = json.loads(tap("info", "a.gputap", "--json").out)
@@ -131,8 +132,8 @@ def test_a_file_size_limit_too_small_for_any_pool_means_no_recording(build):
 
 @ROOT_ONLY
 def test_a_full_memory_file_system_gives_drops_and_no_sigbus(build, work, run):
-    """A tmpfs of 1 MiB holds the session: the pool's memory is not there, though the file is long
-    enough."""
+    """A tmpfs of 1 MiB holds the session: the pool's memory is not available, although the file is
+    long enough."""
     run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", work], status=None)
     if not os.path.ismount(work):
         pytest.skip("cannot mount a tmpfs")

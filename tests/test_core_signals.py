@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Signals at bad moments: while a thread's or a process's state is made, in the middle of a call,
-with a jump out of it."""
+"""Test signals at bad moments: while the state of a thread or process is created, in the middle of
+a call, with a jump out of it."""
 
 import json
 
@@ -12,9 +12,9 @@ DOORS = ["layer", "interposition"]
 
 
 def jumper(build, what, door):
-    """-> (calls that it began, their records, (seen, recorded, dropped))"""
+    """Return (calls that it started, their records, (seen, recorded, dropped))."""
     with Session(build) as session:
-        # a loader that knows no layers
+        # a loader without layers
         env = {} if door == "layer" else {"LD_LIBRARY_PATH": build / "tests/door"}
         result = session.run([build / "tests/core/jumper", what], env=env)
         return sum(
@@ -33,14 +33,15 @@ def test_what_a_handler_calls_during_a_first_call_is_recorded(build, what, door)
 @pytest.mark.parametrize("what, left", [("jump", 10), ("stack", 5)])
 def test_after_a_jump_out_of_a_call_the_next_ones_are_recorded(build, what, left, door):
     made, calls, (seen, recorded, dropped) = jumper(build, what, door)
-    # the collector counts those that were left as unfinished
+    # the collector counts calls that were left as unfinished
     assert (seen, recorded, dropped) == (made, made - left, 0)
     assert {c["depth"] for c in calls} == {0}
 
 
 @pytest.fixture
 def losses(tap, build, work):
-    """losses(WHAT, N, option, ..) -> what gputap run said, why calls of a jumper were lost"""
+    """Return losses(WHAT, N, option, ...) -> (output of gputap run, reasons why calls of jumper
+    were lost)."""
     def run(*steps, options=()):
         said = tap("run", "-q", *options, "-o", "j.gputap", build / "tests/core/jumper",
                    *steps).err
@@ -50,13 +51,14 @@ def losses(tap, build, work):
 
 
 def test_calls_that_were_left_by_the_hundred_are_unfinished_and_nothing_worse(losses):
-    """More than can be open at once are no sign that the program wrote over its rings."""
+    """More open calls than there is room for must not be taken for a program that overwrote its
+    rings."""
     assert losses("jump", 100) == ("", {"unfinished": 200})
 
 
 def test_a_jump_out_of_the_taking_of_a_stack_does_not_end_the_recording(losses):
-    """Before a call begins, and when it has ended, nothing is open that the next call could find
-    left."""
+    """Before a call starts and after it has ended, no call is open that the next one could find
+    abandoned."""
     said, lost = losses("alarms", 500, options=["--stacks=slow:0,lines:0"])
     assert said == "" and set(lost) <= {"unfinished"}
 
@@ -69,5 +71,5 @@ def test_a_handlers_own_stack_is_no_jump(build, door):
     if door == "layer":
         assert (seen, recorded, dropped) == (made, made, 0)
         assert [c["depth"] for c in inside] == [1] * 3
-    else:  # calls in a call of an interposed loader are taken for its own
+    else:  # calls inside a call of an interposed loader are taken for the loader's own
         assert (seen, recorded, dropped, inside) == (made - 3, made - 3, 0, [])

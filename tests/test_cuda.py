@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""CUDA's driver API on the driver in software: every call of a program is recorded, however the
-program got the function."""
+"""Test CUDA's driver API on the driver in software: every call of a program is recorded, however
+the program obtained the function."""
 import csv
 import json
 import re
@@ -11,7 +11,7 @@ import pytest
 from conftest import REPO
 
 LAUNCHES, THREADS = 10, 3
-# how the program gets its functions; "linked" is a program of its own
+# how the program gets its functions; "linked" is a separate program
 WAYS = ["linked", "symbols", "address", "per-thread", "address-old"]
 
 
@@ -22,7 +22,7 @@ def driver(build):
 
 @pytest.fixture(scope="session")
 def programs(driver, tmp_path_factory):
-    """A folder with the module, the program, and the same linked with libcuda.so.1."""
+    """A folder with the module, the program, and the program linked with libcuda.so.1."""
     folder = tmp_path_factory.mktemp("cuda")
     common = ["cc", "-Wall", "-Wextra", "-Werror", "-O1", f"-I{REPO}"]
     source = REPO / "tests/cuda/driver_program.c"
@@ -41,7 +41,7 @@ def words(programs, way, *arguments):
 
 
 def counts(out):
-    """What the program says of its own calls."""
+    """Return the program's own counts of its calls."""
     found = json.loads(out.strip().splitlines()[-1])
     del found["total"]
     return found
@@ -49,7 +49,8 @@ def counts(out):
 
 @pytest.fixture
 def trace(run, gputap, work):
-    """trace("program", ..) runs it on the software driver; what it printed, and a report of it."""
+    """Return trace("program", ...), which runs it on the software driver and returns its output and
+    a report."""
 
     def call(*command, status=0, options=(), env=None):
         done = run([
@@ -83,7 +84,7 @@ def test_the_program_runs_as_without_gputap(run, gputap, programs, way):
 
 
 def rows(run, gputap):
-    """Of the capture: arguments of each call, by name."""
+    """Return the arguments of each call in the capture, per name."""
     run([gputap, "export", "-f", "cuda.gputap", "-o", "cuda.csv"])
     found = {}
     with open("cuda.csv", newline="") as file:
@@ -160,7 +161,7 @@ def counter(build, tmp_path_factory):
 @pytest.mark.parametrize("way", WAYS)
 def test_a_tool_without_a_session_is_notified_of_every_call(run, build, driver, programs, counter,
                                                             way):
-    """No auditor: dlsym() finds the library before the program does."""
+    """Without the auditor, dlsym() finds the library before the program does."""
     done = run(words(programs, way, str(LAUNCHES), str(THREADS)),
                env={
                    "LD_LIBRARY_PATH": driver.parent,
@@ -179,7 +180,7 @@ def test_the_driver_brings_a_tool_in_and_what_is_linked_is_notified(run, build, 
                    "GPUTAP_TOOLS": counter
                })
     expected = counts(done.out)
-    del expected["cuInit"]  # it is open when the tool comes
+    del expected["cuInit"]  # it is open when the tool is loaded
     assert counts(done.err) == expected
 
 
@@ -191,7 +192,7 @@ def test_only_these_operations_when_asked(trace, programs):
 
 
 def test_the_software_driver_exports_what_the_description_has(driver):
-    """Under the same names: a slip of the pen would be a function that no program finds."""
+    """The names must be equal: with a typo, no program would find the function."""
     described = set(
         re.findall(r"^\d+ CUresult (cu\w+)\(", (REPO / "api/cuda.api").read_text(), re.M))
     out = subprocess.run(["nm", "-D", "--defined-only", str(driver)],

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""NCCL, cuBLAS, cuBLASLt and cuDNN: recorded on request, by stand-ins, and by the real libraries
-where they are there."""
+"""Test NCCL, cuBLAS, cuBLASLt and cuDNN: recorded on request, on stand-ins and on the real
+libraries where they are installed."""
 import csv
 import io
 import os
@@ -28,7 +28,8 @@ def folder(tmp_path_factory, repo):
 
 @pytest.fixture
 def trace(tap, folder, work):
-    """trace("nccl") runs its stand-in; what the program printed, and the recorded calls."""
+    """Return trace("nccl"), which runs its stand-in and returns the program's output and the
+    recorded calls."""
     def run(*names, domains=None, libraries=None):
         chosen = [] if domains is None else ["-d", domains]
         result = tap("run", "-f", *chosen, "-o", "a.gputap", "--", folder / "program",
@@ -48,7 +49,7 @@ def test_nccls_collectives_have_count_type_and_communicator(trace):
     out, rows = trace("nccl", domains="nccl")
     assert [line.split()[1] for line in out.splitlines()] == ["0", "0", "0", "0"]
     found = {r["operation"]: r["arguments"] for r in rows}
-    # what the library calls itself is not the program's
+    # calls that the library itself makes are not the program's
     assert list(found) == ["ncclGetVersion", "ncclGetUniqueId", "ncclCommInitRank",
                            "ncclAllReduce"]
     assert "version=22700" in found["ncclGetVersion"]

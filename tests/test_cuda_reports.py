@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What people, programs and tools get to see of CUDA, on the driver and the CUPTI in software."""
+"""Test what people, programs and tools see of CUDA, on the driver and the CUPTI in software."""
 import json
 import subprocess
 import warnings
@@ -50,7 +50,7 @@ def report(run, gputap):
 
 
 def test_a_wait_is_split_by_the_work_that_it_waited_for(trace, report):
-    """Of the kernel that it waits for the stream stands in a struct."""
+    """The stream of the kernel that it waits for is a member of a struct."""
     trace("waits")
     rows = {row["name"]: row for row in report()["operations"] if row["name"] in WAITS}
     assert set(rows) == WAITS

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""CUDA's runtime API, on request, out of the callbacks of the CUPTI in software: every call of a
+"""Test CUDA's runtime API, on request, through callbacks of the CUPTI in software: every call of a
 program is recorded with its arguments, and the driver's calls are its children."""
 import collections
 import csv
@@ -39,7 +39,8 @@ def programs(build, tmp_path_factory):
 
 @pytest.fixture
 def trace(run, gputap, programs, work):
-    """trace("every", ..) runs the program; what it printed, and the capture's rows."""
+    """Return trace("every", ...), which runs the program and returns its output and the capture's
+    rows."""
 
     def call(*scene, program="shared", options=tuple(DRIVER), status=0):
         done = run([
@@ -54,7 +55,7 @@ def trace(run, gputap, programs, work):
 
 
 def counted(done):
-    """What the program says of its own calls."""
+    """Return the program's own counts of its calls."""
     return json.loads(done.out.strip().splitlines()[-1])
 
 
@@ -251,7 +252,7 @@ def test_a_report_takes_waits_from_the_drivers_calls(run, gputap, trace):
 
 @pytest.fixture
 def tool_lines(run, gputap, build, programs, work):
-    """What the tool prints, with and without `gputap run` around it."""
+    """Return the tool's output, with or without `gputap run` around it."""
 
     def call(how="", recorded=False):
         env = {"GPUTAP_TOOLS": programs / "tool.so", "RUNTIME_TOOL": how}

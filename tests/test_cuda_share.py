@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Programs that use CUPTI themselves, as torch.profiler does (tests/cuda/kineto_like.c), on the
-software driver: they get what they get without gputap, and gputap records everything."""
+"""Test programs that use CUPTI themselves, as torch.profiler does (tests/cuda/kineto_like.c), on
+the software driver: they get what they get without gputap, and gputap records everything."""
 import json
 import re
 import shutil
@@ -10,7 +10,7 @@ import pytest
 
 from conftest import REPO
 
-# launches behind the end of each session, which are not its own
+# launches after the end of each session, which do not belong to it
 BEHIND = 3
 TABLE = ["run=2000", "profile=3000", "run=4000", "profile=1000", "run=500"]
 
@@ -34,7 +34,7 @@ def programs(build, tmp_path_factory):
 
 @pytest.fixture
 def bare(run, gputap, programs):
-    """bare("opened", words..): what the program prints without gputap."""
+    """Return bare("opened", words...), which returns the program's output without gputap."""
 
     def call(program, *words, env=None):
         done = run([gputap, "soft", "cuda", "--", programs / program, programs / "kernels.so",
@@ -46,7 +46,7 @@ def bare(run, gputap, programs):
 
 @pytest.fixture
 def beside(run, gputap, programs, work):
-    """beside("opened", words..): what it prints under gputap, and the report."""
+    """Return beside("opened", words...), which returns its output under gputap, and the report."""
 
     def call(program, *words, options=(), env=None):
         done = run([gputap, "run", "-q", "-f", "-o", "share.gputap", *options, "--", gputap, "soft",
@@ -59,7 +59,7 @@ def beside(run, gputap, programs, work):
 
 
 def launches(words):
-    """What the program launches."""
+    """Return what the program launches."""
     counts = [word.split("=") for word in words if word[-1].isdigit()]
     behind = {"run": 0, "callbacks": 5, "leave": 0, "flush": 0}
     return sum((4 if name == "graph" else 1) * int(count) + behind.get(name, BEHIND)
@@ -113,7 +113,7 @@ def test_it_gets_no_records_of_kinds_that_it_did_not_ask_for(beside, bare):
 def test_its_callbacks_are_called_and_ours_stay_on(beside, bare):
     words = ["callbacks=200", "profile=50", "callbacks=100", "run=10"]
     said, report = beside("opened", *words)
-    # and those of a graph's capture
+    # including those of a graph's capture
     assert [row.get("callbacks") for row in said] == [204, None, 104, None]
     check_ours(report, words)
     assert said == bare("opened", *words)
@@ -145,7 +145,8 @@ def test_its_finalisation_ends_its_part_alone(beside):
 
 
 def test_what_gputap_flushes_does_not_use_up_its_buffers(beside):
-    """Of a session of a second: one is filled, one is CUPTI's, one may be CUPTI's next."""
+    """In a session of a second, one buffer is filled, CUPTI holds one, and may already hold its
+    next."""
     words = ["run=10", "slow=50"]
     said, report = beside("opened", *words)
     check_session(said[0], 50)
@@ -249,7 +250,7 @@ def test_who_subscribes_by_the_way_that_excludes_others_has_it_alone(beside, bar
 
 @pytest.mark.parametrize("name", ["libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8"])
 def test_a_second_copy_that_is_not_newer_is_served(beside, build, tmp_path, name):
-    copy = tmp_path / name  # the stand-in is of the release that its name says
+    copy = tmp_path / name  # the stand-in takes its release from its file name
     shutil.copy(build / "soft/cuda/cupti/libcupti.so.13", copy)
     words = ["run=20", "profile=300", "run=20"]
     said, report = beside("opened", *words,

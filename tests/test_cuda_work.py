@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""CUDA's device work, on the driver and the CUPTI in software: every kernel, copy and set of a
-program is recorded and linked to its call, whatever becomes of the program."""
+"""Test CUDA's GPU activities, on the driver and the CUPTI in software: every kernel, memcpy and
+memset of a program is recorded and linked to its call, even if the program dies."""
 import csv
 import json
 import re
@@ -35,7 +35,8 @@ def program(driver, tmp_path_factory):
 
 @pytest.fixture
 def trace(run, gputap, program, work):
-    """trace("scene", ..) runs it; its report, or with rows=True the capture's rows."""
+    """Return trace("scene", ...), which runs it and returns its report, or with rows=True the
+    capture's rows."""
 
     def call(*scene, status=0, options=(), soft=(), env=None, rows=False):
         run([
@@ -62,7 +63,7 @@ def events(run, gputap):
 
 
 def identity(call):
-    """What the call's device work must look like."""
+    """Return what the call's activity must look like."""
     name, arguments = call["operation"], call["arguments"]
     if name == "cuLaunchKernel":
         return "kernel", int(re.search(r"blockDimX=(\d+)", arguments)[1])
@@ -171,7 +172,7 @@ def test_a_context_that_goes_takes_no_record_with_it(trace):
 
 @pytest.mark.parametrize("ms", ["0", "3000"])
 def test_what_is_launched_in_a_pause_is_not_recorded(trace, run, gputap, build, ms):
-    """A long one takes CUPTI out of the process, and it comes back."""
+    """A long pause removes CUPTI from the process; afterwards it is loaded again."""
     roctx = build / "src/compat/roctx/libroctx64.so.4"
     rows = device(trace("pauses", str(roctx), ms, rows=True))
     assert [row["local_x"] for row in rows] == ["21", "23"]
@@ -180,14 +181,15 @@ def test_what_is_launched_in_a_pause_is_not_recorded(trace, run, gputap, build, 
 
 
 def test_in_lite_cupti_stays_in_a_long_pause(trace, build):
-    """With GRAPH_TRACE off a launch of a graph faults: the stand-in aborts in cuptiFinalize()."""
+    """With GRAPH_TRACE disabled, a launch of a graph faults: the stand-in aborts in
+    cuptiFinalize()."""
     roctx = build / "src/compat/roctx/libroctx64.so.4"
     rows = device(trace("pauses", str(roctx), "3000", options=["--mode", "lite"], rows=True))
     assert [row["local_x"] for row in rows] == ["21", "23"]
 
 
 def test_a_graphs_nodes_are_linked_to_their_launch_and_have_places_in_it(trace, run, gputap):
-    """And what is captured is no device work: nothing is counted as unfinished."""
+    """A captured call submits no activity, so nothing is counted as unfinished."""
     rows = trace("graph", "3", rows=True)
     calls = {row["correlation"]: row for row in rows if row["kind"] == "call"}
     found = device(rows)

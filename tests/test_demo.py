@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the README promises first: the demo, and the lists of what has to be installed."""
+"""Test the first promises of the README: the demo, and the lists of packages to install."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from conftest import run_command
 
 @pytest.fixture(scope="module")
 def demo(repo, tmp_path_factory):
-    """(folder, output) of one run of tools/demo."""
+    """Return (folder, output) of one run of tools/demo."""
     folder = tmp_path_factory.mktemp("demo")
     return folder, run_command([repo / "tools/demo", folder])
 
@@ -53,7 +53,7 @@ def test_demo_without_hipcc_does_its_opencl_part_and_says_so(repo, run, work):
 
 
 def test_demo_says_why_its_hip_program_does_not_run(repo, run, work, softgpu):
-    """As on Debian sid, whose ROCr 6.4 nothing can stand in for."""
+    """As on Debian sid, whose ROCr 6.4 cannot use a replaced libhsakmt."""
     if not shutil.which("hipcc"):
         pytest.skip("needs hipcc: apt install hipcc")
     (work / "a.c").write_text("int hsa_init(void) { return 0; }")
@@ -65,7 +65,7 @@ def test_demo_says_why_its_hip_program_does_not_run(repo, run, work, softgpu):
 
 
 def test_demo_tells_hipcc_which_platform_it_means(repo, run, work, build):
-    """Debian's takes CUDA's nvcc where there is one and no clang++ in PATH."""
+    """If CUDA's nvcc is installed and no clang++ is in PATH, Debian's hipcc uses nvcc."""
     (work / "bin").mkdir()
     (work / "bin/hipcc").write_text('#!/bin/sh\nenv | grep ^HIP_ | sort >"$0.told"; exit 1\n')
     (work / "bin/hipcc").chmod(0o755)
@@ -94,7 +94,7 @@ def test_the_build_tells_hipcc_which_platform_it_means(build):
 
 
 def test_make_builds_what_is_installed_and_the_demo_and_no_tests(build, repo, run):
-    """`ninja product`: no program of tests or bench, which hipcc may refuse, is needed for it."""
+    """`ninja product` needs no program of tests or bench, which hipcc may refuse."""
     assert re.search(r"^all:.*\n\t@ninja -C \$\(BUILD\) product$", (repo / "Makefile").read_text(),
                      re.M)
     made = set(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""gputap diff: what got slower. Captures are tests/synth's, whose noise is known and the same each
-time; what decides is tests/unit/diff_statistics.c's. Real runs: test_diff_programs_hsa.py."""
+"""Test gputap diff: what got slower. Captures come from tests/synth, with known, reproducible
+noise; tests/unit/diff_statistics.c tests the decisions. Real runs: test_diff_programs_hsa.py."""
 import csv
 import io
 import json
@@ -17,7 +17,7 @@ from test_cli_report import on_terminal
 
 @pytest.fixture
 def synth(run, build, work):
-    """synth("a.gputap", "--calls", 100) writes a capture."""
+    """Return synth("a.gputap", "--calls", 100), which writes a capture."""
     def call(name, *words):
         run([build / "tests/synth/synth", *words, "-o", name])
         return name
@@ -64,7 +64,7 @@ def test_what_is_only_on_one_side_is_said(tap, pair):
 
 
 def test_a_limit_says_that_it_does_not_count_what_is_new(tap, pair):
-    """It may have another name only; so a job does not fail by it, and is told."""
+    """A new row may only have another name; so it does not fail a job, and is reported."""
     def said(before, after):
         return " ".join(tap("diff", before, after, "--fail-over", "900%").out.split())
 
@@ -82,7 +82,7 @@ def test_a_rows_figures_are_those_of_the_report(tap, pair):
         for kernel, row in diff.items():
             assert row[f"total_{side}_ns"] == report[kernel]["total_ns"]
             assert row[f"count_{side}"] == report[kernel]["count"]
-            # samples of a thousand, and the report's 1.6 %
+            # samples of a thousand values, and the report's 1.6 %
             assert row[f"median_{side}_ns"] == pytest.approx(report[kernel]["p50_ns"], rel=0.15)
             assert (row[f"median_{side}_low_ns"] <= row[f"median_{side}_ns"] <=
                     row[f"median_{side}_high_ns"])
@@ -146,7 +146,7 @@ def test_the_extension_says_the_format(tap, pair, work):
         assert (work / name).read_text().startswith(begin)
 
 
-# Noise, and what is more ----------------------------------------------------------
+# Noise and changes ----------------------------------------------------------
 
 NOISY = ["--noise", 4, "--steps", 160]
 
@@ -157,7 +157,7 @@ def differing(document, *tables):
 
 
 def test_runs_of_one_program_differ_by_noise_only(tap, synth):
-    """20 pairs; seeds are the same each time. One may be wrong: the level is 5 %."""
+    """20 pairs; the seeds are the same each time. One may be wrong: the level is 5 %."""
     alarms = 0
     for i in range(20):
         for name, seed in (("a", 2 * i), ("b", 2 * i + 1)):
@@ -170,7 +170,8 @@ def test_runs_of_one_program_differ_by_noise_only(tap, synth):
 @pytest.mark.parametrize("slow, limit, status", [
     ("1:20", "15%", 1), ("1:20", "25%", 0), ("1:20:12000", "10%", 1), ("2:-30", "1%", 0)])
 def test_a_slowdown_of_one_kernel_is_found_and_no_other(tap, synth, slow, limit, status):
-    """From the begin on; from the tenth of forty steps on. What gets faster is no failure."""
+    """Slow from the start; slow from the tenth of forty steps on. A faster kernel is not a
+    failure."""
     synth("a.gputap", "--calls", 48000, "--noise", 4, "--steps", 1200, "--seed", 1)
     synth("b.gputap", "--calls", 48000, "--noise", 4, "--steps", 1200, "--seed", 2, "--slow", slow)
     document = json.loads(tap("diff", "a.gputap", "b.gputap", "--json", "--fail-over",
@@ -224,7 +225,7 @@ def test_runs_of_different_length_are_compared_by_step(tap, synth):
 
 
 def test_one_step_is_compared_with_the_others(tap, synth):
-    """A kernel of the eleventh of twenty steps, and of those behind it, takes twice as long."""
+    """A kernel takes twice as long in the eleventh of twenty steps and later ones."""
     synth("a.gputap", "--calls", 3200, *NOISY, "--slow", "1:100:1600")
     words = ["diff", "a.gputap", "--before", "range=step#1..9", "--json", "--after"]
     slow, usual = (json.loads(tap(*words, f"range=step#{n}").out) for n in (11, 10))
@@ -257,7 +258,7 @@ def test_several_runs_a_side_are_named_by_vs_or_by_folders(tap, synth, work):
 
 
 def test_idle_time_of_a_slice_is_that_of_its_causes(tap, synth):
-    """What ran between the work of a slice is not idle time of it."""
+    """Activities of other parts that ran within a part are not its idle time."""
     synth("a.gputap", "--calls", 3200, *NOISY)
     document = json.loads(tap("diff", "a.gputap", "--before", "range=step and not range=step#7",
                               "--after", "range=step#7", "--json").out)
@@ -303,10 +304,10 @@ def test_slices_of_one_capture_are_compared(tap, synth):
 
 @pytest.mark.parametrize("shape", ["--steps 100 --nested", "--steps 100 --waits --threads 2"])
 @pytest.mark.parametrize("before, after, per", [
-    ("at=20ms..60ms", "at=60ms..100ms", ["--per", "step"]),  # steps go on over both edges
+    ("at=20ms..60ms", "at=60ms..100ms", ["--per", "step"]),  # steps cross both edges
     ("at=20ms..60ms", "at=60ms..100ms", []),
     ("range=step#3..20", "range=step#30..50", ["--per", "step"]),
-    # what counts is in steps that are there for it and do not count themselves
+    # the counted records are inside steps, which are kept for that and do not count themselves
     ("kind=kernel and at<100ms", "kind=kernel and at>100ms", ["--per", "step"])])
 def test_cuts_of_a_capture_are_compared_as_its_slices_are(tap, synth, shape, before, after, per):
     synth("a.gputap", "--calls", 20000, *shape.split())
@@ -317,7 +318,8 @@ def test_cuts_of_a_capture_are_compared_as_its_slices_are(tap, synth, shape, bef
     cuts = json.loads(tap("diff", "before.gputap", "after.gputap", *per, "--json").out)
 
     def figures(document):
-        """What the sides are. Noise, and so verdicts, are of two captures here, of one there."""
+        """Return the figures of both sides. Noise, and so verdicts, come from two captures here,
+        from one there."""
         tables = {t: v for t, v in document.items() if isinstance(v, list) and t != "idle"}
         return {(t, row["name"]): {k: v for k, v in row.items()
                                    if k.startswith(("count_", "total_", "median_before",
@@ -325,7 +327,7 @@ def test_cuts_of_a_capture_are_compared_as_its_slices_are(tap, synth, shape, bef
                 for t, v in tables.items() for row in v}
 
     expected = figures(whole)
-    if not before.startswith("at"):  # of what lies between their work nothing is known
+    if not before.startswith("at"):  # the time between their activities is not known
         del expected["devices", "device 0: idle"]
         assert not cuts["idle"]
     else:
@@ -462,7 +464,7 @@ def test_only_a_terminal_gets_colours(tap, gputap, synth):
     assert re.sub("\x1b\\[\\d*m", "", colours) == plain
 
 
-# A machine that others use --------------------------------------------------------------
+# A machine with other users --------------------------------------------------------------
 
 def test_what_others_took_of_the_processors_is_noise_of_one_run(tap, synth):
     for name, slow, others in (("a.gputap", 0, 0), ("b.gputap", 40, 0), ("c.gputap", 40, 50),
@@ -495,7 +497,7 @@ def test_what_others_took_is_no_noise_of_several_runs(tap, synth):
 
 
 def test_a_run_says_what_others_took_of_its_processors(tap, gputap, run, synth):
-    """A program that sleeps beside one that keeps its one processor busy."""
+    """Run a program that sleeps while another one keeps its only processor busy."""
     processor = str(min(os.sched_getaffinity(0)))
     busy = subprocess.Popen(["taskset", "-c", processor, sys.executable, "-c",
                              "while True: pass"])
@@ -514,7 +516,8 @@ def test_a_run_says_what_others_took_of_its_processors(tap, gputap, run, synth):
 
 
 def test_much_time_of_few_values_is_shown(tap, synth):
-    """One step beside another: nobody can tell it from noise, but where the time went is known."""
+    """Compare one step with another: the difference cannot be told from noise, but it is known
+    where the time went."""
     synth("a.gputap", "--calls", 800, "--noise", 4, "--steps", 20, "--slow", "2:900:400")
     out = tap("diff", "a.gputap", "--before", "range=step#2", "--after", "range=step#39").out
     assert re.search(r"too few +kernel_2", out)

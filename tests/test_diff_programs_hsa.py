@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""gputap diff of real runs, on a GPU in software whose kernels take exactly as long as they are
-told to: what is built in is found, and nothing else."""
+"""Test gputap diff on real runs, on a GPU in software whose kernels take exactly the requested
+time: it finds the built-in change, and nothing else."""
 import json
 
 import pytest
@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture
 def traced(tap, hsa_dispatches, softgpu, build, work):
-    """traced("a", 100) runs 200 kernels of 100 us each."""
+    """Return traced("a", 100), which runs 200 kernels of 100 us each."""
     def call(name, microseconds, kernels=200):
         (work / "durations").write_text(f"* {microseconds}\n")
         tap("run", "-q", "-f", "-o", f"{name}.gputap", "--", hsa_dispatches,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The documents point at what is there: links, headings, paths, files and names of the source
-tree."""
+"""Test that the documents refer to existing things: links, headings, paths, files and names of the
+source tree."""
 import functools
 import os
 import re
@@ -10,8 +10,7 @@ import urllib.parse
 import pytest
 
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
-# `src/core/tap.h`, `tests/soft/isa_*`, `test_door_{hip,hsa}.py`; what the build makes is not looked
-# for
+# `src/core/tap.h`, `tests/soft/isa_*`, `test_door_{hip,hsa}.py`; build outputs are not checked
 PATH = re.compile(
     r"`((?:api|bench|cli|docs|examples|gen|generated|include|soft|src|tests|tools)/[\w./*{},-]*)`")
 
@@ -20,7 +19,7 @@ PATH = re.compile(
 NAME = re.compile(r"\b((?:gt|gputap|sdk|soft|pu1|test)_\w+|(?:GT|GPUTAP|SOFT_AMDGPU|PU1)_\w+)"
                   r"(?![\w<*{])")
 FILE = re.compile(r"(?<![\w/.*}<>-])([a-z][\w-]*\.(?:c|h|inc|py|hip|isa))\b(?![\w/*{])")
-NOT_OURS = {"first.c", "train.py", "validate.py"}  # a reader's, upstream's
+NOT_OURS = {"first.c", "train.py", "validate.py"}  # names of the reader or of upstream
 SPAN = re.compile(r"`([^`\n]+)`")
 
 
@@ -37,8 +36,8 @@ def without_code(text):
 
 
 def anchors(text):
-    """As GitHub makes them of headings: letters, digits, '-', '_'; a second heading of the same
-    words gets -1."""
+    """Return anchors as GitHub makes them from headings: letters, digits, '-', '_'; a second
+    heading with the same words gets -1."""
     seen, out = {}, set()
     for title in re.findall(r"^#+ +(.*?) *$", without_code(text), flags=re.M):
         plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title)
@@ -81,7 +80,7 @@ def missing_paths(repo, document):
 
 @functools.lru_cache
 def known(repo):
-    """Words of the source tree, and names of its files."""
+    """Return the words of the source tree, and the names of its files."""
     names = subprocess.run(["git", "-C", repo, "ls-files", "-co", "--exclude-standard"],
                            check=True,
                            text=True,
@@ -96,7 +95,7 @@ def known(repo):
 
 
 def unknown_names(repo, document):
-    """Names of ours in code spans that the tree does not know, whole or as a beginning
+    """Yield gputap's names in code spans that are not in the tree, neither whole nor as a prefix
     (`test_hip_`)."""
     words, files = known(repo)
     for span in SPAN.findall(without_code(document.read_text())):
@@ -155,8 +154,8 @@ def test_the_tutorial_shows_what_the_toy_runtime_has(repo):
 
 @pytest.mark.parametrize("columns", [80, 120])
 def test_the_help_of_every_command_is_the_golden_one(repo, tap, columns):
-    """It is the same on every machine and however wide a terminal is. GPUTAP_GOLDEN=1 writes it
-    anew."""
+    """The output is the same on every machine and for every terminal width. GPUTAP_GOLDEN=1
+    rewrites it."""
     env, path, text = {"COLUMNS": columns}, repo / "tests/golden/help.txt", ""
     commands = re.findall(r"^  (\w+) ", tap("--help").out.split("\nCommands\n")[1], re.M)
     for command in ("", *commands):

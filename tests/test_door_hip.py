@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The ways in which programs reach HIP before ROCm 6: every call is seen, and seen once, whatever
-the library calls of itself."""
+"""Test the ways in which programs reach HIP before ROCm 6: every call is seen exactly once,
+independent of the library's calls to itself."""
 
 import re
 import subprocess
@@ -23,7 +23,7 @@ HIP, HIP_COMPILER = 2, 3
 
 @pytest.fixture(scope="session")
 def ways(tmp_path_factory, repo, hip_headers):
-    """tests/hip/way.c, compiled in each way."""
+    """Build tests/hip/way.c in each way."""
     folder, source = tmp_path_factory.mktemp("ways"), repo / "tests/hip/way.c"
 
     def compile(out, *options):
@@ -40,7 +40,7 @@ def ways(tmp_path_factory, repo, hip_headers):
 
 @pytest.fixture(scope="session")
 def device(softgpu):
-    """Where kernels do nothing: that is no matter here, and quicker."""
+    """An environment whose kernels do nothing; results do not matter here, and it is faster."""
     return {**softgpu, "SOFT_AMDGPU_EXECUTE": "0"}
 
 
@@ -69,7 +69,8 @@ def test_every_hip_call_is_recorded_once(build, ways, device, way):
 
 
 def test_only_hip_operations_that_were_asked_for_are_recorded(build, ways, device):
-    """The library itself calls hipMemcpy through its PLT, too: that is not the program's."""
+    """The library itself also calls hipMemcpy through its PLT: that is not a call of the
+    program."""
     with Session(build, op=HIP << 16 | 259, device=0) as session:
         made = made_by(session.run(command(ways, "linked"), env=device).out)
         assert session.calls() == [name for name in made if name == "hipMemcpy"]
@@ -101,7 +102,7 @@ def test_structs_passed_by_value_are_whole_in_the_record(build, ways, device, ta
 
 
 def test_without_a_device_the_failed_calls_are_shown_by_name(build, ways, tap, work):
-    """No software GPU: /dev/kfd is not there, or nobody's business here."""
+    """There is no software GPU: /dev/kfd does not exist, or is not used."""
     result = tap("run",
                  "-o",
                  "a.gputap",
@@ -117,7 +118,7 @@ def test_without_a_device_the_failed_calls_are_shown_by_name(build, ways, tap, w
     assert ",100,hipErrorNoDevice," in (work / "a.csv").read_text()
 
 
-# What no real library does on demand -----------------------------------------------
+# Cases that no real library provides on demand -----------------------------------------------
 
 @pytest.fixture(scope="session")
 def standins(tmp_path_factory, repo):
@@ -175,7 +176,7 @@ def test_one_copy_too_many_works_untraced_and_is_reported(build, standins):
 def test_own_calls_are_nobody_s_also_when_only_they_are_asked_for(build, standins):
     with Session(build, op=HIP << 16 | 215, device=0) as session:
         session.run(libraries(standins, 0, "_sysv"))
-        # those by address; not those inside hipMallocPitch
+        # calls through addresses; not those inside hipMallocPitch
         assert session.calls() == ["hipMalloc"] * 2
 
 
@@ -185,7 +186,7 @@ def test_a_library_that_offers_its_table_is_left_to_the_table_s_door(build, stan
         assert session.calls() == []
 
 
-# What compiles at run time ------------------------------------------------------------
+# Functions that compile at run time ------------------------------------------------------------
 
 COMPILED = [
     "hiprtcVersion", "hiprtcCreateProgram", "hiprtcCompileProgram", "hiprtcDestroyProgram",
@@ -195,8 +196,8 @@ COMPILED = [
 
 @pytest.fixture(scope="session")
 def compilers(standins, repo):
-    """Programs with a stand-in for libhiprtc.so, which comes first, and one for HIP: compiles_0,
-    compiles_registers."""
+    """Build programs with a stand-in for libhiprtc.so, which comes first, and one for HIP:
+    compiles_0, compiles_registers."""
     source = repo / "tests/hip/compiles.c"
     subprocess.run(
         ["cc", "-O1", "-shared", "-fPIC", "-DLIBRARY", source, "-o", standins / "libcompiles.so"],

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The ways in which programs reach OpenCL, each through the layer door and through interposition:
-every call is seen, and seen once."""
+"""Test the ways in which programs reach OpenCL, each through the layer method and through
+interposition: every call is seen exactly once."""
 
 import csv
 import json
@@ -32,8 +32,8 @@ def command(build, way):
 
 
 def environment(build, door):
-    """Which libOpenCL.so.1 the program finds: Debian's, which knows layers, or ours, which does
-    not."""
+    """Return the environment that selects the program's libOpenCL.so.1: Debian's, which supports
+    layers, or ours, which does not."""
     return {} if door == "layer" else {"LD_LIBRARY_PATH": build / "tests/door"}
 
 
@@ -62,7 +62,7 @@ def test_every_call_is_recorded_once(build, door, way):
                          ["linked", "dlopen_local", "dlopen_deepbind", "dlsym", "pointer_table"])
 @pytest.mark.parametrize("options, args", [([], "num_entries=1"), (["--no-args"], "")])
 def test_the_call_that_finds_no_driver_is_recorded_once(build, tap, work, way, options, args):
-    """No layer is asked then: the loader answers."""
+    """No layer is called then: the loader answers."""
     result = tap("run",
                  *options,
                  "-o",
@@ -124,7 +124,7 @@ def test_the_output_is_the_same_without_a_session(build, door):
 
 
 def test_a_library_in_front_of_a_loader_with_layers_is_not_seen_twice(build):
-    """Both doors are open: the library is interposed, and its loader loads the layer."""
+    """Both methods apply: the library is interposed, and its loader loads the layer."""
     with Session(build) as session:
         env = {"LD_LIBRARY_PATH": build / "tests/door/shim", "SHIM_LOADER": system_loader()}
         result = session.run(command(build, "linked"), env=env)
@@ -143,7 +143,7 @@ def system_loader():
 
 
 def copies(work, count, source=None):
-    """A loader, the system's, as several files: the dynamic linker takes them for different
+    """Copy the system's loader to several files, which the dynamic linker takes for different
     libraries."""
     made = []
     for i in range(count):
@@ -185,8 +185,8 @@ def test_one_loader_too_many_works_untraced_and_is_reported(build, work, layers)
 
 @pytest.mark.parametrize("first", ["loader", "driver"])
 def test_a_driver_that_is_opened_without_a_loader_is_traced_or_reported(build, tap, work, first):
-    """Behind a loader that is mapped already it may be that loader's: then its calls are not seen,
-    and an event says so."""
+    """A driver opened after a loader may belong to that loader: then its calls are not seen, and an
+    event reports that."""
     driver = build / "tests/door/libdirect_driver.so"
     libraries = [system_loader(), driver] if first == "loader" else [driver, system_loader()]
     result = tap("run", "-o", "c.gputap", build / "tests/door/two_loaders", *libraries)

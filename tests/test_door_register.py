@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The door of ROCm 6 and later: libraries that offer their tables through librocprofiler-register.
-The libraries are small ones of ours (tests/rocm/modern.c); with GPUTAP_ROCPROFILER_REGISTER, the
-real register library stands between them and gputap."""
+"""Test the interception method of ROCm 6 and later: libraries that offer their tables through
+librocprofiler-register. The libraries are small ones of ours (tests/rocm/modern.c); with
+GPUTAP_ROCPROFILER_REGISTER, the real register library is between them and gputap."""
 
 import csv
 import io
@@ -80,7 +80,7 @@ def trace(tap, work):
 
 
 HIP = ["hipMalloc", "hipFree"] * 3
-# hsa_init() itself is what hands over the tables
+# hsa_init() itself hands over the tables
 HSA = ["hsa_signal_load_relaxed", "hsa_shut_down"] * 2
 
 
@@ -89,7 +89,7 @@ def test_every_call_through_a_registered_table_is_recorded_once(trace, modern):
     assert names == HIP + HSA
     assert result.out == "42\n42\n"
     assert info.count("rocprofiler-register") == 3  # hip, hip_compiler, hsa
-    # as it told itself
+    # as the library itself reports
     assert len(re.findall(r"hip\w* +rocprofiler-register +1 +6\.3\.0 ", info)) == 2
     assert "HSA_TOOLS_LIB" not in info and "interposition" not in info
 
@@ -143,8 +143,8 @@ def test_copies_beyond_what_can_be_told_apart_are_reported(request, trace, moder
     copies = [modern / f"copy{i}.so" for i in range(1, 9)]
     result, names, info = trace(modern, "program", *copies)
     assert result.out == "".join(f"copy {i}\n" for i in range(1, 9)) + "42\n42\n"
-    assert names == HIP * 8 + HSA  # of nine copies, eight
-    if "stand-in" in request.node.name:  # the real one refuses a ninth copy itself
+    assert names == HIP * 8 + HSA  # eight of nine copies
+    if "stand-in" in request.node.name:  # the real one itself refuses a ninth copy
         assert "a copy of the HIP library: there are more than can be told apart" in info
 
 
@@ -213,7 +213,7 @@ def test_functions_that_a_shorter_table_of_images_does_not_have_are_left_alone_a
                                                  (77, 15, ["hsa_amd_ext", "hsa_image_ext"])])
 def test_tables_of_hsa_are_reported_if_they_are_of_no_known_release(trace, tmp_path, repo, amd_ext,
                                                                 images, told):
-    """Up to ROCm 7.2."""
+    """Tables are known up to ROCm 7.2."""
     folder = build_modern(tmp_path, repo / "tests/rocm/modern.c", images=images, amd_ext=amd_ext)
     result, names, info = trace(folder, "program", "extensions")
     assert names == EXTENSIONS + ["hsa_shut_down"] and result.out == "4098 0 8448 0 39175\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Samples: ours, and those of HIP itself from a checkout, run the same with and without gputap."""
+"""Test samples: ours, and HIP's own from a checkout, run the same with and without gputap."""
 
 import os
 import pathlib
@@ -20,7 +20,7 @@ OURS = {
 
 @pytest.fixture(scope="session")
 def sample(hip_headers, repo, tmp_path_factory):
-    """sample("graph") is examples/hip/graph.hip, compiled."""
+    """Return sample("graph"), which is examples/hip/graph.hip, compiled."""
     if not shutil.which("hipcc"):
         pytest.skip("needs hipcc: apt install hipcc")
     folder = tmp_path_factory.mktemp("samples")
@@ -58,9 +58,9 @@ def test_the_device_prints_what_the_host_prints(sample, softgpu):
         f"group {group} thread {thread}" for group in range(3) for thread in range(0, 64, 16))
 
 
-# HIP's own -----------------------------------------------------------------------
+# HIP's own samples -----------------------------------------------------------------------
 
-UPSTREAM = {  # folder: sources, what its results say
+UPSTREAM = {  # folder: sources, text of its results
     "0_Intro/bit_extract": (["bit_extract.cpp"], "PASSED"),
     "0_Intro/square": (["square.hipref.cpp"], "PASSED"),
     "0_Intro/module_api": (["runKernel.cpp"], "PASSED"),
@@ -82,7 +82,8 @@ UPSTREAM = {  # folder: sources, what its results say
 
 
 def same(text):
-    """Without what differs from run to run: times, rates, addresses, random numbers."""
+    """Return @text without parts that differ from run to run: times, rates, addresses, random
+    numbers."""
     return re.sub(r" *(0x[0-9a-f]{6,}|\d+\.\d+(e[+-]\d+)?)", "#", text)
 
 

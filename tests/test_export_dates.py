@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Exports are exact to the nanosecond in their readers whatever the date: readers of JSON compute
-in doubles, whose room for nanoseconds depends on how far a time lies behind the file's base."""
+"""Test that exports are exact to the nanosecond in their readers at any date: readers of JSON
+compute in doubles, whose precision depends on the distance from the file's base time."""
 
 import csv
 import json
@@ -11,16 +11,15 @@ import pytest
 
 from consumers import perfetto
 
-QUARTER = 7889238  # seconds: torch.profiler's bases are multiples, and ours were
+QUARTER = 7889238  # seconds: torch.profiler's bases are multiples of it, as ours were
 DAY = 86400
-STARTED = 1000000000  # synth's --start: BOOTTIME of the session's begin, in ns
-# 2^42 us are 50.9 days; from 52.1 days on 2^52 ns are passed
+STARTED = 1000000000  # synth's --start: BOOTTIME of the session's start, in ns
+# 2^42 us are 50.9 days; after 52.1 days, 2^52 ns have passed
 DAYS = [0, 10.1, 50.95, 51.5, 52.1, 75, 91.3]
 
 
 class Dated:
-    """A capture of back to back calls and kernels of 1 to 3 ns that began at @seconds after
-    1970."""
+    """A capture of adjacent calls and kernels of 1 to 3 ns that started @seconds after 1970."""
 
     def __init__(self, build, folder, seconds, *options):
         self.build, self.folder, self.offset = build, folder, int(seconds * 10**9) - STARTED
@@ -42,8 +41,8 @@ class Dated:
         return path
 
     def rows(self):
-        """What CSV, which has whole nanoseconds, says: begins and lengths of calls and of
-        kernels."""
+        """Return starts and durations of calls and of kernels from the CSV, which has whole
+        nanoseconds."""
         with open(self.export("csv"), newline="", encoding="utf-8") as f:
             rows = list(csv.DictReader(f))
         return [
@@ -55,7 +54,8 @@ class Dated:
 
 
 def begun(days, year=2026):
-    """Seconds after 1970, so many days behind the first of torch.profiler's bases in a year."""
+    """Return seconds after 1970, the given number of days after the first of torch.profiler's bases
+    in a year."""
     first = (year - 1970) * 31556952
     return first - first % QUARTER + QUARTER + days * DAY
 

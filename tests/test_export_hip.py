@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""RPD and rocpd files of a real HIP program: launches, copies, a graph; under the names that RPD's
-tools look for."""
+"""Test RPD and rocpd files of a real HIP program: launches, copies, a graph, under the names that
+RPD's tools look for."""
 
 import collections
 import contextlib
@@ -18,7 +18,8 @@ from truth import Capture, Truth, number
 
 @pytest.fixture(scope="session")
 def capture(tmp_path_factory, repo, gputap, hip_headers, softgpu):
-    """tests/hip/graph.hip: 4 launches, 3 captured ones that run twice, a fill, two copies."""
+    """Export a run of tests/hip/graph.hip: 4 launches, 3 captured ones that run twice, a memset,
+    two memcpys."""
     if not shutil.which("hipcc"):
         pytest.skip("needs hipcc: apt install hipcc")
     folder = tmp_path_factory.mktemp("graph")
@@ -138,14 +139,14 @@ def test_rocpd_graph_of_rpd_finds_the_graph_and_its_kernels(rpd, upstream): # no
     ) == [(3,)]
 
 
-# rocpd and what the program is known to have done ---------------------------------
+# rocpd against the known actions of the program ---------------------------------
 
 TRUTH = Truth(threads=2, streams=3, launches=20, copies=2, graphs=3, nodes=6)
 
 
 @pytest.fixture(scope="module")
 def known(hip_program, softgpu, gputap, tmp_path_factory):
-    """The file of tests/hip/truth.hip, and its capture by another way."""
+    """Return the file of tests/hip/truth.hip, and its capture through another export."""
     folder = tmp_path_factory.mktemp("known")
     run_command([
         gputap, "run", "-q", "-o", folder / "t.gputap", "--", *TRUTH.command(hip_program("truth"))

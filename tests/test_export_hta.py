@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Holistic Trace Analysis on exported Chrome JSON: what it finds is what the capture holds."""
+"""Test Holistic Trace Analysis on exported Chrome JSON: its results agree with the capture."""
 
 import csv
 import gzip
@@ -41,7 +41,7 @@ def rows(files):
 
 @pytest.fixture(scope="module")
 def rounded(files, rows):
-    """HTA rounds begins up and ends down to whole us, in floating point: the same here, by start_ns
+    """HTA rounds starts up and ends down to whole us, in floating point; do the same with start_ns
     and end_ns."""
     with gzip.open(files["json.gz"]) as f:
         events = json.load(f)["traceEvents"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Memory in use over time, in the exports that draw it: read back by Perfetto's own trace
-processor, beside what the report says of the same capture."""
+"""Test memory in use over time in the exports that draw it: Perfetto's own trace processor and the
+report agree on the same capture."""
 import json
 import subprocess
 
@@ -28,7 +28,7 @@ def programs(tmp_path_factory):
 
 @pytest.fixture
 def report(run, gputap, work, programs):  # pylint: disable=unused-argument
-    """Three threads at once, on CUDA's software driver."""
+    """A capture of three concurrent threads, on CUDA's software driver."""
     run([
         gputap, "run", "-q", "-o", "m.gputap", "--", gputap, "soft", "cuda", "--",
         programs / "program", programs / "kernels.so", "10", "3", "symbols"
@@ -42,7 +42,7 @@ def report(run, gputap, work, programs):  # pylint: disable=unused-argument
 
 
 def curves(rows, suffix=""):
-    """By name: values in the order of time."""
+    """Return values in time order, per name."""
     found = {}
     for row in rows:
         found.setdefault(row["name"].removesuffix(suffix), []).append(row["value"])

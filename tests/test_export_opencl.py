@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A real OpenCL program, traced and exported: what Perfetto's trace processor finds is what the
+"""Test a real OpenCL program, traced and exported: Perfetto's trace processor finds what the
 capture recorded."""
 
 import collections
@@ -106,5 +106,5 @@ def test_a_wait_for_events_is_split_by_the_work_of_their_calls(traced, tap):
     (wait, ) = [o for o in report["operations"] if o["name"] == "clWaitForEvents"]
     parts = [wait[p] for p in ("wait_ns", "moving_ns", "runtime_ns", "unsplit_ns")]
     assert sum(parts) == wait["total_ns"] and wait["wait_ns"] > 0
-    # not known: only of waits whose event was done before
+    # unknown only for waits whose event was already done
     assert wait["unsplit_ns"] < wait["wait_ns"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The rocpd export against what the capture itself says, in SQL, and under rocprofiler-sdk's own
-tools and schema."""
+"""Test the rocpd export against the capture, in SQL, and with rocprofiler-sdk's own tools and
+schema."""
 
 import json
 import os
@@ -235,11 +235,11 @@ def test_a_real_program_comes_back_whole(tap, build, work):
     assert work_rows.fetchone()[0] == info["device_work"] - info["untimed"]
 
 
-# rocprofiler-sdk's own -----------------------------------------------------------
+# rocprofiler-sdk's own tools -----------------------------------------------------------
 
 @pytest.fixture
 def upstream(work):
-    """Python's part of rocpd and its SQL, from a checkout of rocprofiler-sdk."""
+    """Return the Python part of rocpd and its SQL, from a checkout of rocprofiler-sdk."""
     checkout = pathlib.Path(os.environ.get("GPUTAP_ROCPD_CHECKOUT", ""))
     source = checkout / "source/lib/python/rocpd"
     if not os.environ.get("GPUTAP_ROCPD_CHECKOUT") or not source.is_dir():
@@ -286,7 +286,7 @@ def test_upstream_tables_and_views_have_the_same_columns(export, upstream):
                 name
             )
         )
-        if not name.endswith(uuid): # of a view's column only the name is said
+        if not name.endswith(uuid): # a view declares only the names of its columns
             shape = f"SELECT lower(name) FROM pragma_table_info('{name}')"
         assert rocpd.rows(shape) == theirs.execute(shape).fetchall(), name
         keys = (

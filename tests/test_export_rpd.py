@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The RPD export against what the capture itself says (tests/synth/dump), and under RPD's own
-tools."""
+"""Test the RPD export against the capture itself (tests/synth/dump), and with RPD's own tools."""
 
 import collections
 import dataclasses
@@ -36,7 +35,7 @@ class Item:
 
     @property
     def pid(self):
-        return 4000 + 100 * self.process  # as tests/synth makes them
+        return 4000 + 100 * self.process  # as tests/synth creates them
 
     @property
     def tid(self):
@@ -50,7 +49,7 @@ ITEM = re.compile(
 
 
 def read_items(run, build, capture):
-    """All records, printed by a program that knows nothing of exports."""
+    """Return all records, printed by a program that does not know exports."""
     items = []
     for line in run([build / "tests/synth/dump", capture, "--items"]).out.splitlines():
         match = ITEM.match(line)
@@ -219,7 +218,7 @@ def test_rpd_texts_keep_the_rules_of_both_schemas(export):
         " u.string"
     )
     assert rpd.one(both) == rpd.one("SELECT count(*) FROM rocpd_ustring") > 10
-    # what is printed into JSON as it is
+    # tools print these into JSON without escaping
     texts = [row[0] for row in rpd.rows("SELECT string FROM rocpd_string")]
     assert any("'" in t for t in texts) and any(
         "/" in t for t in texts), "names that had quotes and backslashes are there"
@@ -305,7 +304,7 @@ def test_rpd_metadata_shows_what_is_missing(export):
 
 @pytest.fixture(scope="session")
 def upstream():
-    """A checkout of rocmProfileData with its history."""
+    """Return a checkout of rocmProfileData with its history."""
     path = os.environ.get("GPUTAP_RPD_CHECKOUT")
     if not path:
         pytest.skip("GPUTAP_RPD_CHECKOUT does not name a checkout of rocmProfileData")
@@ -327,7 +326,7 @@ def python(upstream, *arguments, cwd=None):
     return done.stdout
 
 
-V2_CONVERTER = "92d13a0"  # the last one that knows nothing of schema 3
+V2_CONVERTER = "92d13a0"  # the last one without schema 3
 
 
 def convert(upstream, work, rpd, version):
@@ -394,8 +393,8 @@ def test_rocpd_call_stacks_adds_up_the_gpu_time(export, upstream):
 
 
 def add_api(db, name, args, start, end, pid=4000, tid=4001):
-    """A call of another runtime, by the rule that its arguments stand in both text tables under one
-    id."""
+    """Add a call of another runtime, following the rule that its arguments are in both text tables
+    under one id."""
     ids = []
     for text in (name, args, "hip"):
         ids.append(db.execute("INSERT INTO rocpd_string(string) VALUES (?)", (text,)).lastrowid)
@@ -423,7 +422,7 @@ def test_rocpd_autograd_finds_annotated_operators(export, upstream):
 
 
 def test_rocpd_graph_finds_captured_graphs_added_by_our_rule(export, upstream):
-    """OpenCL has no such calls, and this tool stops on files without them: so some are added."""
+    """OpenCL has no such calls, and this tool stops on files without them, so some are added."""
     rpd = export()
     end = rpd.one("SELECT max(end) FROM rocpd_api")
     for i, (name, args) in enumerate((("hipStreamBeginCapture", "stream = 0x10"),

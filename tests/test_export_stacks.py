@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Stacks of range, call and kernel: `gputap export` to folded stacks and to speedscope."""
+"""Test stacks of range, call and kernel: `gputap export` to folded stacks and to speedscope."""
 
 import collections
 import csv
@@ -26,7 +26,7 @@ def worker(tmp_path_factory, repo, build):
 
 @pytest.fixture(scope="module")
 def traced(gputap, worker, tmp_path_factory):
-    """A capture of tests/ranges/work.c, and its rows."""
+    """Return a capture of tests/ranges/work.c, and its rows."""
     folder = tmp_path_factory.mktemp("traced")
     capture = folder / "a.gputap"
     for words in (["run", "-q", "-o", capture, "--", worker],
@@ -38,7 +38,7 @@ def traced(gputap, worker, tmp_path_factory):
 
 @pytest.fixture
 def synth(run, build, work):
-    """synth(..) writes a capture."""
+    """Return synth(...), which writes a capture."""
     def make(*words, name="s.gputap"):
         run([build / "tests/synth/synth", *words, "-o", name])
         return name
@@ -46,7 +46,7 @@ def synth(run, build, work):
 
 
 def folded(tap, capture, *words, name="t.folded"):
-    """{(frame, ..): ns}"""
+    """Return {(frame, ...): ns}."""
     tap("export", "-f", capture, "-o", name, *words)
     stacks = {}
     for line in pathlib.Path(name).read_text().splitlines():
@@ -57,7 +57,7 @@ def folded(tap, capture, *words, name="t.folded"):
 
 
 def ways(rows):
-    """{id of a call: its range and calls, from the CSV}: for programs of one thread."""
+    """Return {id of a call: its range and calls} from the CSV, for programs of one thread."""
     calls = {int(r["correlation"]): r for r in rows if r["kind"] == "call"}
     ranges = [(number, int(r["return"], 16) & 0xffffffff, r["arguments"].split('"')[1])
               for number, r in calls.items() if r["domain"] == "torch"]
@@ -97,7 +97,7 @@ def test_host_time_is_what_neither_calls_nor_ranges_inside_took(tap, traced, wor
             if r["kind"] == "call" and int(r["correlation"]) == number))
     calls = {stack: ns for stack, ns in stacks.items() if stack[-1].startswith("cl")}
     assert calls == {stack: ns for stack, ns in want.items() if ns}
-    # all that is in the step is as long as the step, and so on
+    # everything in the step is as long as the step, and so on
     for name in ("step", "outer", "idle"):
         took = sum(int(r["duration_ns"]) for r in rows if f'"{name}"' in r["arguments"])
         assert sum(ns for stack, ns in stacks.items() if name in stack) == took
@@ -105,7 +105,8 @@ def test_host_time_is_what_neither_calls_nor_ranges_inside_took(tap, traced, wor
 
 
 def test_ranges_that_cross_are_above_what_was_begun_in_them(tap, repo, build, work):
-    """tests/ranges/across.c starts ranges that its own thread, another one, and nobody stops."""
+    """tests/ranges/across.c starts ranges that its own thread stops, that another one stops, and
+    that none stops."""
     roctx = build / "src/compat/roctx"
     subprocess.run([
         "cc", "-O1", "-Wall", f"-I{repo}/include", repo / "tests/ranges/across.c", "-o", "across",

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Chrome JSON in AMD's TraceLens, from a checkout: of an OpenCL program, and of one of torch's."""
+"""Test Chrome JSON in AMD's TraceLens, from a checkout: of an OpenCL program, and of a torch
+program."""
 import csv
 import gzip
 import io
@@ -17,8 +18,8 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def analyse(tap, work, monkeypatch):
-    """Of a.gputap, with CUDA's names of calls, by which TraceLens finds launches; it reads no
-    .gz."""
+    """Analyse a.gputap, with CUDA's names of calls, which TraceLens needs to find launches; it
+    cannot read .gz."""
     def call():
         tap("export", "a.gputap", "-o", "a.hta.json.gz")
         (work / "a.json").write_bytes(gzip.decompress((work / "a.hta.json.gz").read_bytes()))
@@ -31,7 +32,7 @@ def analyse(tap, work, monkeypatch):
 
 @pytest.fixture
 def analysis(tap, build, analyse):
-    """Of a program with two kernels."""
+    """The analysis of a program with two kernels."""
     tap("run", "-o", "a.gputap", "--", build / "tests/opencl/cl_basic")
     return analyse()
 
@@ -53,7 +54,7 @@ def test_tracelens_has_kernels_and_the_calls_that_launched_them(analysis):
 
 @pytest.fixture
 def training(tap, torch_python, torch_package, backend, repo, analyse):  # noqa: F811
-    """Of three steps of a small model on torch's device refdev, with shapes."""
+    """The analysis of three steps of a small model on torch's device refdev, with shapes."""
     paths = f"{torch_package['PYTHONPATH']}{os.pathsep}{backend['PYTHONPATH']}"
     tap("run", "-o", "a.gputap", "--", torch_python, repo / "tests/torch_refdev_program.py",
         "profile", "mlp", env={**backend, "PYTHONPATH": paths, "GPUTAP_TORCH_SHAPES": 1})
@@ -61,7 +62,7 @@ def training(tap, torch_python, torch_package, backend, repo, analyse):  # noqa:
 
 
 def test_tracelens_has_the_device_time_of_torchs_operators(training, tap):
-    """What the report says of them."""
+    """TraceLens and the report agree."""
     rows = csv.DictReader(io.StringIO(
         tap("report", "--csv", "--top", "0", "--by", "operator", "a.gputap").out))
     own = {r["name"]: int(r["self_ns"]) / 1e3 for r in rows if int(r["self_ns"])}

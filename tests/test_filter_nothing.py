@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""An expression that holds for no record: every command says so, and shows no rows of zeros."""
+"""Test an expression that matches no record: every command reports that, and shows no rows of
+zeros."""
 
 import csv
 import json

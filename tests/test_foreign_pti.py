@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""PTI's own tests of its callback API (sdk/test/callback_api_test.cc), unmodified, on our
-libpti_callback, with Intel's libpti_view in the same program. tests/foreign/sycl stands in for
-SYCL. Needs what tests/test_pti_sample.py needs, and GoogleTest and fmt."""
+"""Test PTI's own tests of its callback API (sdk/test/callback_api_test.cc), unmodified, on our
+libpti_callback, with Intel's libpti_view in the same program. tests/foreign/sycl replaces SYCL.
+Needs the requirements of tests/test_pti_sample.py, and GoogleTest and fmt."""
 import os
 import pathlib
 import re
@@ -11,8 +11,8 @@ import pytest
 
 from conftest import REPO, run_command
 
-# They look for our ids of operations, and for external ids that callbacks pushed, in the records of
-# Intel's views, which are of another library.
+# These tests look for our operation ids, and for external ids pushed in callbacks, in the records
+# of Intel's views, which belong to another library.
 IDS = re.compile(r"BasicSubscription|ExternalCorrelationInAppendCallbacks")
 OF_IDS = re.compile(r"from callback not found in view|External correlation record not found|"
                     r"Driver API record not found for correlation_id|ordering violations")
@@ -20,7 +20,7 @@ OF_IDS = re.compile(r"from callback not found in view|External correlation recor
 
 @pytest.fixture(scope="module")
 def suite(build, tmp_path_factory):
-    """suite(arguments) runs PTI's test program: its status and what it prints."""
+    """Return suite(arguments), which runs PTI's test program and returns its status and output."""
     places = [os.environ.get(f"GPUTAP_{name}")
               for name in ("PTI_CHECKOUT", "SYCL_PYTHON", "LEVEL_ZERO_LOADER")]
     headers = pathlib.Path("/usr/include/gtest/gtest.h"), pathlib.Path("/usr/include/fmt/format.h")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Clients of rocprofiler-sdk that others wrote, unmodified, on our library and the software GPU.
-Each must count what the program did (tests/truth.py) and what `gputap run` records of it."""
+"""Test clients of rocprofiler-sdk that others wrote, unmodified, on our library and the software
+GPU. Each must count what the program did (tests/truth.py) and what `gputap run` records of it."""
 
 import collections
 import json
@@ -19,7 +19,7 @@ TRUTH = Truth(threads=2, streams=3, launches=20, copies=2, graphs=3, nodes=6)
 
 
 def from_outside(*names):
-    """Paths in GPUTAP_<name>."""
+    """Return the paths in GPUTAP_<name>."""
     paths = [os.environ.get(f"GPUTAP_{name}") for name in names]
     if not all(paths):
         pytest.skip(" and ".join(f"GPUTAP_{name}" for name in names) + " not set")
@@ -28,7 +28,7 @@ def from_outside(*names):
 
 @pytest.fixture
 def environment(build, softgpu):
-    """That of a program on the software GPU with our libraries of rocprofiler-sdk."""
+    """The environment of a program on the software GPU with our libraries of rocprofiler-sdk."""
     folders = [softgpu["LD_LIBRARY_PATH"], build, build / "src/compat/rocprofiler",
                build / "src/compat/roctx"]
     return softgpu | {"LD_LIBRARY_PATH": ":".join(map(str, folders))}
@@ -36,7 +36,8 @@ def environment(build, softgpu):
 
 @pytest.fixture
 def recorded(gputap, hip_program, softgpu, run, work):
-    """Device work by name, as `gputap run` records it: kernels, and copies in each direction."""
+    """The activities that `gputap run` records, per name: kernels, and memcpys in each
+    direction."""
     run([gputap, "run", "-q", "-o", "own.gputap", "--", *TRUTH.command(hip_program("truth"))],
         env=softgpu)
     run([gputap, "export", "own.gputap", "-o", "own.csv"])
@@ -46,7 +47,7 @@ def recorded(gputap, hip_program, softgpu, run, work):
 
 
 def kernels(found):
-    """Names of all that ran as a kernel: the runtime's copies and fills, too."""
+    """Return the names of all kernels, including those for the runtime's copies and fills."""
     return collections.Counter(row["name"] for row in found.device if row["name"])
 
 
@@ -85,7 +86,7 @@ def test_kineto_linked_into_the_program(build, environment, hip_headers, recorde
     check_calls(names["cuda_runtime"], recorded)
     copies = collections.Counter(row["operation"] for row in recorded.device if not row["name"])
     assert names["gpu_memcpy"].total() == copies.total()
-    # each piece of work has a call that it is linked to
+    # each activity has a call that it is linked to
     calls = {e["args"]["correlation"] for e in events if e.get("cat") == "cuda_runtime"}
     work_of = [e["args"]["correlation"] for e in events if e.get("cat") in ("kernel", "gpu_memcpy")]
     assert len(work_of) == len(recorded.device) and set(work_of) <= calls

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Descriptions of APIs, what is generated from them, and what must never change about them."""
+"""Test descriptions of APIs, the code generated from them, and what must never change in them."""
 import importlib.util
 import random
 import re
@@ -23,7 +23,7 @@ group things
 1 toy_queue toy_create(string const char *name, status toy_int *error)
 """
 
-# name: (what is replaced in GOOD, by what, line that must be named, what must be said)
+# name: (text to replace in GOOD, replacement, line number in the message, message)
 BAD = {
     "unknown_statement": ("group things", "gruop things", 9,
                           "no statement begins with 'gruop' (did you mean 'group'?)"),
@@ -108,7 +108,7 @@ def describe():
 
 
 def domains():
-    """Of each description that is not only included by others: domain, file name."""
+    """Yield domain and file name of each description that is not only included by others."""
     for path in sorted((REPO / "api").glob("*.api")):
         found = re.search(r"^domain (\w+) \d+ ", path.read_text(), re.M)
         if found:
@@ -152,9 +152,9 @@ def test_generator_keeps_to_the_standard_library_and_2600_lines():
             "describe", "emit_domains", "emit_info", "emit_mangled", "emit_pti",
             "emit_rocprofiler", "emit_taps", "isa"
         }
-        if path.name != "isa.py":  # of soft/amdgpu, nothing that traces
+        if path.name != "isa.py":  # part of soft/amdgpu, not of tracing
             lines += text.count("\n")
-    assert lines <= 2600  # 400 of them are what users of rocprofiler-sdk and PTI get
+    assert lines <= 2600  # 400 of them generate the libraries for users of rocprofiler-sdk and PTI
 
 
 def test_good_description_is_accepted(tmp_path):
@@ -189,7 +189,7 @@ def test_file_that_includes_itself_is_reported(tmp_path):
 
 
 def wrong_together(tmp_path, monkeypatch, **files):
-    """What is said of descriptions that are right each by itself."""
+    """Return the message for descriptions that are each right alone."""
     module = describe()
     monkeypatch.syspath_prepend(str(REPO / "gen"))
     import emit_domains  # noqa: PLC0415
@@ -268,7 +268,7 @@ def test_missing_include_is_reported(tmp_path):
     assert generate(tmp_path / "toy.api").stderr.startswith("gone.api: No such file")
 
 
-# What is in captures for ever ---------------------------------------------------
+# Numbers that captures contain forever ---------------------------------------------------
 
 def frozen():
     lines = (REPO / "tests/golden/operations.txt").read_text().splitlines()
@@ -292,7 +292,8 @@ def test_operations_have_the_numbers_they_were_frozen_with(domain):
 
 
 def test_every_blocking_argument_of_opencl_says_whether_the_call_waits():
-    """Copies of extensions, too: exporters know by it which copies the program waited for."""
+    """Exporters use this role to know which copies the program waited for, also those of
+    extensions."""
     api = describe().parse(str(REPO / "api" / DESCRIPTIONS["opencl"]), str(REPO))
     blocking = {(op.name, arg.name): arg.role for op in api.operations for arg in op.args
                 if arg.name.startswith("blocking")}
@@ -305,8 +306,8 @@ def test_every_blocking_argument_of_opencl_says_whether_the_call_waits():
 
 
 def test_numbers_of_entries_that_hip_s_table_will_have_are_free():
-    """Positions from 512 on have numbers from 768 on (docs/internals/decisions.md); what the
-    library exports besides lies below."""
+    """Positions from 512 on have numbers from 768 on (docs/internals/decisions.md); other exports
+    of the library have lower numbers."""
     described = {number for domain, number, _ in frozen() if domain == "hip"}
     assert not described & set(map(str, range(506, 512))) and not described & set(
         map(str, range(768, 1024)))
@@ -323,7 +324,7 @@ def test_domain_numbers_never_change():
     assert {name: numbers.get(name) for name in known} == known
 
 
-# Against the headers of the distribution ---------------------------------------
+# Comparison with the headers of the distribution ---------------------------------------
 
 def compiles(tmp_path, text):
     source = tmp_path / "check.c"
@@ -407,7 +408,7 @@ def extension_functions(opencl):
 
 
 def test_each_wrap_of_the_description_is_written(opencl, build, run):
-    """They are weak: a missing one would be skipped without a word, and its device work with it."""
+    """They are weak: a missing one would be skipped silently, and its GPU activities with it."""
     symbols = set(run(["nm", "--defined-only", build / "libgputap.so.0"]).out.split())
     missing = [
         op.name

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""api/hip.api spells HIP's types itself: here the spelling is held against the headers and the
-library that are installed."""
+"""Compare the spelling of HIP's types in api/hip.api with the installed headers and library."""
 
 import pathlib
 import re
@@ -59,7 +58,7 @@ def apis():
 
 @pytest.fixture(scope="module")
 def header(hip_headers, tmp_path_factory):
-    """What the headers declare, preprocessed."""
+    """The declarations of the headers, preprocessed."""
     path = tmp_path_factory.mktemp("hip") / "h.c"
     path.write_text(
         "#define __HIP_PLATFORM_AMD__ 1\n#include <hip/hip_runtime_api.h>\n#include"
@@ -82,7 +81,8 @@ def compiles(tmp_path, text):
 
 
 def without_core(text):
-    """C11's atomics are not C++'s: of generated headers only the types are wanted."""
+    """Remove C11's atomics, which C++ does not have: only the types of generated headers are
+    needed."""
     for name in ("hip", "hip_compiler"):
         made = (REPO / f"generated/{name}_wraps.h").read_text()
         structs = "\n".join(
@@ -170,7 +170,8 @@ def library():
 
 
 def test_every_export_of_the_library_is_described(apis):
-    """But for what is not HIP's: half-precision helpers of gcc, marks of the debugger's library."""
+    """Except those that are not HIP's: half-precision helpers of gcc, symbols of the debugger's
+    library."""
     described = {name for api in apis for op in api.real() for name in (op.exported, op.name)}
     others = {"__gnu_f2h_ieee", "__gnu_h2f_ieee"}
     left = {
@@ -192,7 +193,7 @@ def test_positions_in_the_table_are_rocprofiler_s_operation_ids(apis):
 
 
 def test_positions_are_those_of_the_header_s_tables(apis):
-    """As far as the installed version goes: its tables are the first part of ours."""
+    """Compare as far as the installed version goes: its tables are the first part of ours."""
     header = pathlib.Path("/usr/include/hip/amd_detail/hip_api_trace.hpp")
     if not header.exists():
         pytest.skip("needs HIP's header of its tables, which comes with ROCm 6.1")

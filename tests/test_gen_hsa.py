@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""HSA's descriptions against the headers of the distribution: what the generated taps believe of
-ABIs that they never include."""
+"""Compare HSA's descriptions with the headers of the distribution: the generated taps rely on ABIs
+whose headers they never include."""
 
 import importlib.util
 import pathlib
@@ -15,8 +15,8 @@ C_NAMES = {
     "u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t", "i32": "int32_t",
     "i64": "int64_t"
 }
-# In the AmdExtTable of 48 entries that ROCm 4.5 to 5.4 have, these are missing; in that of 51
-# entries, the first two.
+# missing from the AmdExtTable of 48 entries in ROCm 4.5 to 5.4; from the one of 51 entries, the
+# first two are missing
 NOT_BEFORE = {48: {16, 17, 49, 50, 51}, 51: {16, 17}}
 
 PRELUDE = """
@@ -82,8 +82,8 @@ TABLES = {
 
 
 def there(api, name):
-    """(position, operation) in the installed version's table, whose length is one that the door
-    knows."""
+    """Return (position, operation) in the installed version's table; the interception method must
+    know its length."""
     text = (HEADERS / "hsa_api_trace.h").read_text()
     count = len(
         re.findall(r"decltype\(\w+\)\s*\*\s*\w+_fn;",

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Golden report and exports of a real run: tests/opencl/cl_golden on the first OpenCL platform.
+"""Compare the report and exports of a real run with golden ones: tests/opencl/cl_golden on the
+first OpenCL platform.
 
-What no two runs share is replaced by a word in capitals: times, shares, rates, addresses, process
-ids, what the machine is called. All else is compared: which rows, in which order, how often, how
-many bytes, which errors, columns, units of bytes, keys. GPUTAP_GOLDEN=1 writes the files anew.
+Parts that differ between runs are replaced by a word in capitals: times, shares, rates, addresses,
+process ids, the machine's name. Everything else is compared: which rows, in which order, how often,
+how many bytes, which errors, columns, units of bytes, keys. GPUTAP_GOLDEN=1 rewrites the files.
 """
 
 import csv
@@ -17,15 +18,15 @@ import pytest
 import conftest
 
 GOLDEN = conftest.REPO / "tests" / "golden"
-# A row's place must not hang on a time: these tables are sorted by a column that has none; gaps by
-# when they were.
+# A row's position must not depend on a time: these tables are sorted by a column that has none;
+# gaps by their times.
 SORT = {
     "operations": ("name", ), "ranges": ("name", ), "failures": ("name", ), "kernels": ("name", ),
     "copies": ("operation", ), "other": ("name", ), "devices": (), "gaps": ("at_ns", "--reverse"),
     "latency": (), "processes": (), "threads": (), "loss": ()
 }
 ADDRESS = re.compile(r"0x[0-9a-f]{7,12}\b")
-# of a gap, which the machine decides
+# of a gap; depends on the machine
 CAUSE = re.compile(r"(?<=  )(host|synchronising|copying|launching|other_call|submitted_late|"
                    r"started_late|short)(: \w+)?(?=  )")
 PATH = re.compile(r"/\S*(?=/(cl_golden|gputap)\b)")
@@ -33,8 +34,8 @@ PATH = re.compile(r"/\S*(?=/(cl_golden|gputap)\b)")
 
 @pytest.fixture(scope="module")
 def real(build, gputap, tmp_path_factory):
-    """gputap(command, options..) of the one capture that all tests here read, and its device's
-    name."""
+    """Return gputap(command, options...) for the capture that all tests here read; it also has the
+    device's name."""
     folder = tmp_path_factory.mktemp("golden")
     conftest.run_command(
         [gputap, "run", "-q", "-o", "real.gputap", build / "tests/opencl/cl_golden"], cwd=folder)
@@ -60,7 +61,7 @@ def check_golden(name, text):
 
 
 def plain(text, device):
-    """@text without addresses and names of the machine."""
+    """Return @text without addresses and names of the machine."""
     return ADDRESS.sub("ADDRESS", PATH.sub("PATH", text.replace(device, "DEVICE")))
 
 
@@ -95,7 +96,7 @@ VOLATILE = {
 
 
 def plain_row(row, device):
-    """A row of CSV as {column: value}: values that are there and change from run to run, by their
+    """Replace the values of a CSV row {column: value} that change from run to run by their
     names."""
     for key, value in row.items():
         if value and key.endswith("_ns"):
@@ -133,7 +134,7 @@ def test_csv_report_of_a_real_run_is_the_golden_one(real):
 def test_csv_export_of_a_real_run_is_the_golden_one(real):
     real("export", "real.gputap", "-o", "real.csv")
     rows = list(csv.DictReader((real.folder / "real.csv").open(newline="")))
-    # a call and its work end in either order
+    # a call and its activity end in either order
     rows.sort(key=lambda row: (int(row["correlation"]), row["kind"]))
     check_golden("real.csv", csv_text([plain_row(row, real.device) for row in rows]))
 
@@ -154,8 +155,8 @@ def plain_json(value, device, key=""):
 
 
 def place(event):
-    """Where @event stands among the golden ones: by call, the call first, then its work, then the
-    flow between them."""
+    """Return the sort key of @event: per call, the call first, then its activity, then the flow
+    between them."""
     kinds = ("M", "X", "s", "f")
     if event["ph"] in ("M", "C"):
         return 0, event["ph"] == "C", False

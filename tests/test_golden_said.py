@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What gputap says of runs that no synthetic capture stands for, at 80 and 120 columns: a pause,
-children of multiprocessing, what is kept of a command line, processes that came past us. Times,
-numbers of processes and names of the machine are replaced by words; how wide a column is hangs on
-times, so rows are compared without their spaces. GPUTAP_GOLDEN=1 writes the files anew."""
+"""Compare messages about runs that no synthetic capture covers, at 80 and 120 columns: a pause,
+children of multiprocessing, how much of a command line is kept, processes that bypass gputap.
+Times, process numbers and names of the machine are replaced by words; column widths depend on
+times, so rows are compared without their spaces. GPUTAP_GOLDEN=1 rewrites the files."""
 
 import os
 import re
@@ -27,7 +27,7 @@ def check_golden(name, columns, text):
 
 
 def plain(text):
-    """@text without what differs from run to run and from machine to machine."""
+    """Return @text without parts that differ from run to run and from machine to machine."""
     text = re.sub(r"/\S*/(?=(cl_golden|cl_pauses|sleep)\b)", "PATH/", text)
     text = re.sub(r"(?<= on )\S+(?=,)", "HOST", text)
     text = re.sub(r"\b[\d.]+ (ns|us|ms|s)\b", "TIME", text)
@@ -41,20 +41,20 @@ def head(text):
 
 
 def kernels(report):
-    """How often each kernel ran."""
+    """Return how often each kernel ran."""
     rows = re.findall(r"^ +\S+ \S+ +[\d.]+% +(\d+) .* (\w+)$", report.split("\nKernels\n")[1], re.M)
     return "".join(f"  {count} {name}\n" for count, name in sorted(rows, key=lambda r: r[1]))
 
 
 def test_a_pause_leaves_its_work_out_and_is_among_the_calls(tap, run, build, repo, work, columns):
-    """Five kernels are launched in the pause: they are in no table."""
+    """Five kernels are launched in the pause: no table has them."""
     roctx = build / "src/compat/roctx"
     subprocess.run([
         "cc", "-O1", f"-I{repo}/include", repo / "tests/opencl/cl_pauses.c", "-o", "cl_pauses",
         "-lOpenCL", f"-L{roctx}", "-l:libroctx64.so.4", f"-Wl,-rpath,{roctx}"
     ],
                    check=True)
-    run(["./cl_pauses"])  # compilers run only where nothing is in PoCL's cache
+    run(["./cl_pauses"])  # compilers run only if PoCL's cache is empty
     tap("run", "-q", "-o", "a.gputap", "./cl_pauses")
     env = {"COLUMNS": columns}
     report = tap("report", "a.gputap", "-t", "operations,kernels", env=env).out
@@ -65,7 +65,7 @@ def test_a_pause_leaves_its_work_out_and_is_among_the_calls(tap, run, build, rep
         "\nKernels\n" + kernels(report))
 
 
-# by SIGTERM: so a pool ends its workers
+# with SIGTERM, as a pool ends its workers
 CHILDREN = """
 import ctypes, multiprocessing
 

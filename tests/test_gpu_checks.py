@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tests/gpu/check_gpu.py, which is for a machine with a GPU, on one that has none."""
+"""Test tests/gpu/check_gpu.py, which is for a machine with a GPU, on one without."""
 import json
 
 import pytest
@@ -7,7 +7,8 @@ import pytest
 
 @pytest.fixture
 def check_gpu(run, repo, build, work):
-    """check_gpu(word, .., status=..): what it printed, and the lines of its report."""
+    """Return check_gpu(word, ..., status=...), which returns its output and the lines of its
+    report."""
 
     def call(*words, status=0):
         done = run(["python3", repo / "tests/gpu/check_gpu.py", "--out", work / "report", *words],
@@ -36,7 +37,7 @@ def test_a_part_runs_on_the_software_driver(check_gpu, work):
 
 
 def test_device_work_is_whole_on_the_software_driver(check_gpu):
-    """But for the ends that leave a thread of gputap's 300 ms, which it may not get here."""
+    """Except the ends that leave gputap's thread 300 ms, which a loaded machine may not give it."""
     ends = ["exit", "_exit_at_once", "fault", "destroy", "reset", "fork"]
     words = [word for name in ends for word in ("-k", f"ends/{name}")]
     done, lines = check_gpu("--soft", "-k", "work/", "-k", "several", "-k", "said", *words)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Graphs of real HIP on software GPUs: each dispatch of each replay is the node that it is.
-tests/hip/graphs.hip makes node i a kernel of i + 1 work-groups, so that a dispatch's grid is the
-truth."""
+"""Test graphs of real HIP on software GPUs: each dispatch of each replay is assigned the right
+node. tests/hip/graphs.hip makes node i a kernel of i + 1 work-groups, so that a dispatch's grid
+shows its node."""
 
 import collections
 import contextlib
@@ -32,7 +32,7 @@ def program(tmp_path_factory, repo, hip_headers):
 
 @pytest.fixture
 def traced(program, softgpu, gputap, work):
-    """Events of the Chrome JSON of one run, and what `gputap info` says."""
+    """Return the events in the Chrome JSON of one run, and the answer of `gputap info`."""
     def go(*arguments, options=(), status=0):
         run_command([
             gputap, "run", "-q", "-f", "-o", "a.gputap", *options, "--", program,
@@ -47,7 +47,7 @@ def traced(program, softgpu, gputap, work):
 
 
 def nodes(events):
-    """Device work of graphs."""
+    """Return GPU activities of graphs."""
     return [
         e for e in events
         if e.get("ph") == "X" and "graph replay" in e.get("args", {}) and e["cat"] != "gpu_graph"
@@ -55,12 +55,12 @@ def nodes(events):
 
 
 def launches(events):
-    """Slices of whole launches, made from their nodes."""
+    """Return slices of whole launches, made from their nodes."""
     return [e for e in events if e.get("cat") == "gpu_graph"]
 
 
 def kernels(events):
-    """Of the program: HIP copies and fills with kernels of its own."""
+    """Return the program's kernels: HIP also copies and fills with its own kernels."""
     return [e for e in nodes(events) if e["cat"] == "kernel" and "amd_rocclr" not in e["name"]]
 
 
@@ -69,7 +69,7 @@ KERNELS = {
     "chain": set(range(20)), "fork": {*range(1, 13), 14}, "capture": {0, 1, 2, 5},
     "child": {0, 2, 3, 4, 6, 7, 8, 9}, "shuffle": set(range(7)), "leaves": set(range(8))
 }
-# nodes of the second copy of a child graph launch what the first one's do
+# nodes of the second copy of a child graph launch the same as those of the first
 CHILD = {6: 2, 7: 3, 8: 4}
 
 
@@ -92,7 +92,8 @@ def test_every_kernel_of_every_replay_is_the_node_that_it_is(traced, shape):
     [{}, {"DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING": "0"}, {"DEBUG_HIP_FORCE_GRAPH_QUEUES": "1"}])
 @pytest.mark.parametrize("seed", [112, 213, 320, 440])
 def test_nodes_of_any_graph_are_known(traced, softgpu, seed, settings):
-    """In whatever order the HIP that is installed submits them, which it can be told."""
+    """The nodes are known in any order in which the installed HIP submits them; settings change
+    it."""
     softgpu.update(settings)
     try:
         events, info = traced("random", 2, 1, seed)
@@ -105,7 +106,7 @@ def test_nodes_of_any_graph_are_known(traced, softgpu, seed, settings):
 
 
 def test_launches_of_threads_whose_streams_share_queues_keep_their_nodes(traced):
-    # what the program computes is tests/test_rocm_*'s matter
+    # tests/test_rocm_* check what the program computes
     events, info = traced("fork", 6, 8, status=None)
     found = collections.Counter()
     for e in kernels(events):
@@ -189,7 +190,7 @@ def test_kernels_are_shown_demangled_unless_told_otherwise(program, softgpu, gpu
         for extension in ("json", "csv", "pftrace", "rpd", "rocpd"):
             run_command([gputap, "export", "-f", *options, "-o", f"a.{extension}", "a.gputap"])
             assert name.encode() in (work / f"a.{extension}").read_bytes(), extension
-        # the arguments of calls stay as they are: only names of work are looked at
+        # arguments of calls stay unchanged: only names of activities are checked
         shown = {r["name"] for r in csv_rows((work / "a.csv").read_text())}
         assert name in shown and not any(n.startswith(not_name) for n in shown)
         events = json.loads((work / "a.json").read_text())["traceEvents"]
@@ -260,7 +261,7 @@ def test_report_of_lite_has_spans_and_no_busy_share(traced, gputap):
 # Launches as slices -----------------------------------------------------------------
 
 def nearly(us):
-    return pytest.approx(us, abs=0.0015)  # of doubles with three decimals
+    return pytest.approx(us, abs=0.0015)  # doubles with three decimals
 
 
 @pytest.mark.parametrize("shape", NODES)
@@ -274,7 +275,7 @@ def test_chrome_json_has_a_slice_of_each_launch_around_its_nodes(traced, shape):
         for e in events
         if e.get("name") == "hipGraphLaunch" and e.get("ph") == "X"
     ]
-    # HIP 5.7 lets branches of launches overlap
+    # in HIP 5.7, branches of launches can overlap
     slices = sorted(launches(events), key=lambda e: e["args"]["graph replay"])
     assert [s["name"] for s in slices] == [
         f"graph {s['args']['graph id']}, replay {r}" for s, r in zip(slices, range(1, 5))
@@ -339,7 +340,7 @@ def test_perfetto_has_a_slice_of_each_launch_around_its_nodes(traced, gputap, wo
 
 
 def test_launches_that_overlap_have_rows_of_their_own(traced, gputap, work):
-    # threads whose streams share queues; their results are not this test's
+    # threads whose streams share queues; their results are not tested here
     events, _ = traced("fork", 6, 8, status=None)
     slices, rest = in_perfetto(gputap, work)
     assert len(slices) == len(launches(events)) == 48
@@ -367,7 +368,7 @@ def test_launches_of_lite_look_the_same_and_come_once(traced, gputap, work):
         (f"graph {e['graph']}, replay {r}", r, NODES["capture"], 0)
         for e, r in zip(spans, (1, 2, 3), strict=True)
     ]
-    # readers of this sum kernels up by name
+    # readers sum kernels up under their names here
     assert {e["name"]
             for e in nodes(events)} == {f"graph {spans[0]['graph']}"
                                         } and {e["args"]["graph nodes"]

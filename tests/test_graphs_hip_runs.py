@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`--mode lite`: a launch of a known graph hands its packets to the device in runs. Whatever the
-launching thread or another one does in the middle of it, each node is executed once, in its turn,
-and as soon as somebody waits for it (tests/hip/graph_runs.hip looks)."""
+"""Test `--mode lite`, in which a launch of a known graph submits its packets to the device in runs.
+Whatever a thread does meanwhile, each node is executed once, in its turn, and as soon as a thread
+waits for it (tests/hip/graph_runs.hip checks)."""
 
 import json
 import shutil
@@ -12,7 +12,7 @@ import pytest
 
 from conftest import run_command
 
-SPANS = {"exits": 2, "killed": 2}  # launches that were done before; else all four
+SPANS = {"exits": 2, "killed": 2}  # launches that were done before the end; otherwise all four
 
 
 @pytest.fixture(scope="session")
@@ -30,7 +30,7 @@ def program(tmp_path_factory, repo, hip_headers):
 
 @pytest.mark.parametrize("kind, nodes, packets", [
     ("plain", 1000, 16384),
-    ("plain", 1000, 64),  # of the program's queue: the graph is larger
+    ("plain", 1000, 64),  # size of the program's queue: the graph is larger
     ("host", 200, 16384),
     ("waits", 200, 16384),
     ("indices", 200, 16384),
@@ -45,7 +45,7 @@ def program(tmp_path_factory, repo, hip_headers):
 def test_nodes_that_are_handed_on_in_runs_are_executed_in_time(program, softgpu, gputap, work, kind,
                                                                nodes, packets):
     env = {**softgpu, "GPU_MAX_HW_QUEUES": "1", "ROC_AQL_QUEUE_SIZE": str(packets),
-           "DEBUG_HIP_GRAPH_BATCH_SIZE": "1"}  # HIP 7.2 has runs of its own, with one ring for each
+           "DEBUG_HIP_GRAPH_BATCH_SIZE": "1"}  # HIP 7.2 makes its own runs, rung once each
     status = -signal.SIGKILL if kind == "killed" else 0
     run_command([
         gputap, "run", "-q", "-f", "-o", "a.gputap", "--mode", "lite", "--", program, kind,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A HIP program, compiled by hipcc and run by the real HIP on software GPUs: its calls in reports
-and exports."""
+"""Test a HIP program, compiled by hipcc and run by the real HIP on software GPUs: its calls in
+reports and exports."""
 
 import csv
 import gzip
@@ -17,7 +17,7 @@ from conftest import run_command
 
 @pytest.fixture(scope="session")
 def program(tmp_path_factory, repo, hip_headers):
-    """tests/hip/launches.hip as a command: the program, and itself as a module."""
+    """Return tests/hip/launches.hip as a command: the program, and itself as a module."""
     if not shutil.which("hipcc"):
         pytest.skip("needs hipcc: apt install hipcc")
     folder, source = tmp_path_factory.mktemp("hip"), repo / "tests/hip/launches.hip"
@@ -29,7 +29,7 @@ def program(tmp_path_factory, repo, hip_headers):
 
 @pytest.fixture(scope="session")
 def traced(program, softgpu, gputap, tmp_path_factory):
-    """Capture of one run, and what the program printed."""
+    """Return the capture of one run, and the program's output."""
     folder = tmp_path_factory.mktemp("traced")
     result = run_command([gputap, "run", "-q", "-o", folder / "a.gputap", "--", *program],
                          env=softgpu)
@@ -48,7 +48,7 @@ def test_a_traced_program_prints_what_it_prints_untraced(program, softgpu, trace
 
 
 def test_every_call_that_the_program_makes_is_there_once_in_its_order(rows, traced):
-    """What compilers call before main() and after it: registration of the program's code."""
+    """Compilers add calls before main() and after it, which register the program's code."""
     begin, end = ["__hipRegisterFatBinary", "__hipRegisterFunction"], ["__hipUnregisterFatBinary"]
     assert [row["operation"]
             for row in rows

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Texts that a traced program chose (names, paths, command lines) in every output of the command,
-each read by a parser of its medium: src/export/text.h."""
+"""Test texts that a traced program chose (names, paths, command lines) in every output of the
+command, each read by a parser of its format: src/export/text.h."""
 
 import csv
 import html.parser
@@ -17,7 +17,7 @@ import pytest
 
 from consumers import perfetto
 
-# A spreadsheet tells a formula by its first character. FORGED must not begin a line.
+# A spreadsheet recognises a formula from its first character. FORGED must not begin a line.
 TEXTS = {
     "equals": b"=cmd|' /C calc'!A0 \xc2\x9b31m\xc2\x85 \x9b31m\xff",
     "plus": b"+1+cmd|x, \"quoted\";a\x7f",
@@ -40,7 +40,7 @@ DIRECTION = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2
 
 
 def controls(text, kept=frozenset("\n")):
-    """The characters of @text that no medium may contain."""
+    """Return the characters of @text that no format may contain."""
     return {c for c in text
             if c not in kept and (unicodedata.category(c) in ("Cc", "Zl", "Zp", "Cs")
                                   or c in DIRECTION or c in "\ufffe\uffff")}
@@ -61,7 +61,7 @@ def check_json(data):
 def check_csv(data):
     text = data.decode("utf-8", "strict")
     assert not controls(text, {"\n", "\t"}), repr(text)
-    width = 0  # an empty line is between tables
+    width = 0  # an empty line separates tables
     for row in csv.reader(io.StringIO(text, newline=""), strict=True):
         assert not row or not width or len(row) == width, row
         width = len(row)
@@ -73,7 +73,7 @@ def check_csv(data):
 class Page(html.parser.HTMLParser):
     def __init__(self):
         super().__init__()
-        self.tags, self.texts = [], {}  # of each kind of element, what is in it
+        self.tags, self.texts = [], {}  # texts inside each kind of element
 
     def handle_starttag(self, tag, attrs):
         self.tags.append((tag, dict(attrs)))
@@ -140,7 +140,8 @@ def text(request):
 
 @pytest.fixture
 def capture(run, build, work, text):
-    """A capture in which every text is the hostile one, of that name; and one that is slower."""
+    """Return a capture in which every text, and the file's name, is the hostile one; also write a
+    slower one."""
     name = text.replace("/", "").strip("-") + ".gputap"
     for path, slower in ((name, ()), ("b.gputap", ("--slow", "0:90"))):
         run([build / "tests/synth/synth", "--calls", "320", "--threads", "2", "--devices", "2",

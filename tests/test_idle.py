@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Why devices were idle: programs that provoke one cause each, and write down when (tests/idle)."""
+"""Test causes of idle time: programs provoke one cause each, and write down when (tests/idle)."""
 import json
 import os
 import subprocess
@@ -12,7 +12,7 @@ from idle_scenes import check_shares, check_sums
 
 @pytest.fixture(scope="session")
 def programs(repo, build, tmp_path_factory):
-    """Builds tests/idle/NAME.c once and gives its path."""
+    """Build tests/idle/NAME.c once and return its path."""
     folder = tmp_path_factory.mktemp("idle")
     made = {}
 
@@ -48,7 +48,8 @@ def opencl(programs):
 
 @pytest.fixture
 def trace(tap, work):
-    """trace(program, words..): what it wrote down, {cause: ns}, and the first device's report."""
+    """Return trace(program, words...), which returns its stamps as {cause: ns}, and the first
+    device's report."""
     def call(program, *words, options=(), env=None):
         return idle_scenes.trace(tap, (program, *words), options, env)
     return call

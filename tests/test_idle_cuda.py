@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Why CUDA's devices were idle, on the driver and the CUPTI in software: tests/idle/idle_cuda.c
-provokes one cause each, and writes down when."""
+"""Test causes of idle time of CUDA devices, on the driver and the CUPTI in software:
+tests/idle/idle_cuda.c provokes one cause each, and writes down when."""
 import subprocess
 
 import idle_scenes

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Why HIP's devices were idle, on AMD GPUs in software: tests/idle/idle_hip.hip provokes one cause
-each, and writes down when."""
+"""Test causes of idle time of HIP devices, on AMD GPUs in software: tests/idle/idle_hip.hip
+provokes one cause each, and writes down when."""
 import shutil
 import subprocess
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Why Level Zero's devices were idle, on devices in software: tests/idle/idle_level_zero.c provokes
-one cause each, and writes down when."""
+"""Test causes of idle time of Level Zero devices, on devices in software:
+tests/idle/idle_level_zero.c provokes one cause each, and writes down when."""
 import subprocess
 
 import idle_scenes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Idle time of a part of what was recorded: --where, several captures, ranks, flight recorders."""
+"""Test idle time of a part of a recording: --where, several captures, ranks, flight recorders."""
 import json
 import os
 import subprocess
@@ -26,7 +26,7 @@ def program(build, tmp_path_factory):
 
 @pytest.fixture
 def trace(tap, program, work):
-    """trace("step", out="a.gputap"): what the program wrote down."""
+    """Return trace("step", out="a.gputap"), which returns the program's stamps."""
     def call(rule, options=(), out="i.gputap", env=None, words=None):
         return idle_scenes.read_stamps(
             tap("run", "-q", "-f", "-o", out, *options, "--", *(words or [program, rule]),

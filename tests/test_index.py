@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The index of a capture's blocks: who writes one, what it saves, and that nothing is lost where it
-is damaged, not true, or not there."""
+"""Test the index of a capture's blocks: which commands write one, what it saves, and that nothing
+is lost if it is damaged, wrong or missing."""
 
 import json
 import struct
@@ -23,7 +23,7 @@ def synth(run, build, work):
 
 @pytest.fixture
 def large(synth):
-    """Of two processes with two threads each, in some dozen blocks."""
+    """A capture of two processes with two threads each, in some dozen blocks."""
     return synth("--calls", "12000", "--threads", "2", "--processes", "2", "--nested",
                  "--flush-bytes", "20000", "--device-clock", "timer", "--external")
 
@@ -41,7 +41,7 @@ def index_of(tap, path, status=0):
 
 
 def without_index(data):
-    """The same capture, whose END names no index."""
+    """Return the same capture with an END that names no index."""
     data = bytearray(data)
     end = blocks_of(data)[-1]
     put_payload(data, end, end.payload[:16] + bytes(8))
@@ -80,7 +80,7 @@ def test_a_merged_capture_has_an_index_of_its_own(synth, tap, work):
 
 
 def change_head(index, number, change):
-    """An index's payload in which one head is another, with a good checksum."""
+    """Return an index's payload with one head replaced, with a valid checksum."""
     at = INDEX_HEAD.size
     for _ in range(number):
         at += Block(index, at).head_bytes
@@ -90,7 +90,7 @@ def change_head(index, number, change):
 
 
 def lie(data, wanted, change):
-    """A capture whose index says something else of the blocks that are @wanted."""
+    """Return a capture whose index is wrong about the blocks for which @wanted is true."""
     data = bytearray(data)
     blocks = blocks_of(data)
     index = blocks[-2].payload
@@ -106,12 +106,12 @@ def other_type(head):
 
 
 def other_ticks(head):
-    """Calls that ended before all others began."""
+    """Return a head for calls that ended before all others began."""
     return head[:48] + struct.pack("<QQ", 1, 2) + head[64:]
 
 
 @pytest.mark.parametrize("wanted, change", [
-    (lambda n, b: b.type != STREAM and n == 5, other_type),  # what is looked at is no stream
+    (lambda n, b: b.type != STREAM and n == 5, other_type),  # the block read is not a stream
     (lambda n, b: b.type == STREAM, other_type),
     (lambda n, b: b.type == STREAM, other_ticks),
 ])
@@ -128,7 +128,7 @@ def test_an_index_that_lies_is_not_used(large, tap, items, work, wanted, change)
 
 
 def test_a_lie_about_one_stream_is_met_when_it_is_read(large, tap, work):
-    """Not all heads are compared when a capture is opened: what is read is."""
+    """Not all heads are compared when a capture is opened: only those that are read."""
     data = (work / large).read_bytes()
     streams = [n for n, b in enumerate(blocks_of(data)) if b.type == STREAM]
     (work / "b.gputap").write_bytes(lie(data, lambda n, b: n == streams[1], other_ticks))
@@ -152,7 +152,7 @@ def test_a_damaged_index_costs_no_record(large, tap, items, work):
 
 
 def test_a_damaged_stream_is_found_with_an_index(large, tap, work):
-    """Its head is damaged: how many records it had stands in the index."""
+    """Its head is damaged; the index has its number of records."""
     data = bytearray((work / large).read_bytes())
     streams = [b for b in blocks_of(data) if b.type == STREAM]
     data[streams[3].at + 40] ^= 1

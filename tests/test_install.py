@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The installed copy: complete, found by pkg-config, compiled against from C and C++, working where
-it is moved to; the package."""
+"""Test the installed copy: it is complete, pkg-config finds it, C and C++ compile against it, it
+can be moved; and the package."""
 
 import fcntl
 import gzip
@@ -26,7 +26,7 @@ int main(void)
 
 
 def once(tmp_path_factory, name, make):
-    """A folder that is made once for all workers of this run."""
+    """Make a folder once for all workers of this run."""
     base = tmp_path_factory.getbasetemp()
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     folder = base / name
@@ -52,7 +52,7 @@ def shell(command, **keywords):
 
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory, repo):
-    """Built for, and installed into, a prefix of its own."""
+    """Build for a separate prefix and install into it."""
     def make(folder):
         target_build = folder.parent / "prefix-build"
         shell([
@@ -71,7 +71,7 @@ def prefix(tmp_path_factory, repo):
 
 @pytest.fixture(scope="module")
 def moved(tmp_path_factory, build):
-    """The build under test, installed for its own prefix into another place."""
+    """Install the build under test, which has its own prefix, into another place."""
     def make(folder):
         shell(["meson", "install", "-C", build, "--no-rebuild", "--destdir", folder])
     stage = once(tmp_path_factory, "moved", make)
@@ -80,7 +80,7 @@ def moved(tmp_path_factory, build):
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory, repo):
-    """The .deb, beside the folder `unpacked`."""
+    """Return the .deb; the folder `unpacked` is next to it."""
     def make(folder):
         folder.mkdir()
         shell([repo / "tools/deb", folder])
@@ -210,7 +210,7 @@ def test_package_has_what_an_accelerators_vendor_needs(package, run):
 
 
 def test_package_keeps_the_rules_of_the_distribution(package):
-    """What lintian would call an error, as far as a few lines can tell."""
+    """Check rules that lintian would report as errors, as far as a few lines can."""
     fields = shell(["dpkg-deb", "-f", package])
     for field in ("Package", "Version", "Architecture", "Maintainer", "Depends", "Description",
                   "Installed-Size", "Section"):
@@ -224,8 +224,8 @@ def test_package_keeps_the_rules_of_the_distribution(package):
         if path.read_bytes()[:4] == b"\x7fELF":
             dynamic = shell(["readelf", "-d", "-S", path])
             paths = re.findall(r"\((?:RPATH|RUNPATH)\).*\[(.*)\]", dynamic)
-            # in the package's own folder, which the linker does not look into: its neighbours, and
-            # libgputap, which is one folder above and under another prefix in nobody's path
+            # in the package's own folder, which the linker does not search: its neighbours, and
+            # libgputap, which is one folder above, and under another prefix in no search path
             assert not paths or "/gputap/" in name and paths[0] in ("$ORIGIN", "$ORIGIN/.."), name
             assert ".debug_info" not in dynamic, f"{name} is not stripped"
             assert (path.stat().st_mode & 0o111
@@ -233,7 +233,7 @@ def test_package_keeps_the_rules_of_the_distribution(package):
         if "/man/" in name:
             assert gzip.decompress(path.read_bytes()), name
     assert (unpacked / "usr/share/doc/gputap/copyright").exists()
-    # what Debian's zsh looks into
+    # the folder that Debian's zsh searches
     assert (unpacked / "usr/share/zsh/vendor-completions/_gputap").exists()
     assert gzip.decompress((unpacked / "usr/share/doc/gputap/changelog.gz").read_bytes())
     listed = shell(["dpkg-deb", "-I", package, "md5sums"])
@@ -250,7 +250,7 @@ def test_package_is_the_same_when_it_is_made_again(package, repo, run, work):
 
 
 def test_binaries_need_no_symbol_of_a_glibc_after_2_34(build):
-    """RHEL 9 has 2.34: what is built on 2.35 to 2.37 must not need more. From 2.38 on glibc's
+    """RHEL 9 has 2.34: binaries built on 2.35 to 2.37 must not need more. From 2.38 on, glibc's
     headers make strtol() and scanf() functions of 2.38."""
     built_on = tuple(map(int, re.findall(r"(\d+)\.(\d+)$", os.confstr("CS_GNU_LIBC_VERSION"))[0]))
     newest = (2, 34) if built_on < (2, 38) else (2, 38)

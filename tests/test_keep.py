@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`gputap run --keep`, the flight recorder: the last records, and all that they need, in bounded
-space. Hours are made of seconds here: a window of 200 ms and programs that run for longer."""
+"""Test `gputap run --keep`, the flight recorder: it retains the last records and everything that
+they need, in bounded space. A time range of 200 ms and programs that run longer replace hours."""
 
 import json
 import os
@@ -29,12 +29,12 @@ def kept_of(gputap, capture="c.gputap"):
 
 
 def folders(where="."):
-    """What a flight recorder keeps beside its capture."""
+    """Return the folders that a flight recorder keeps next to its capture."""
     return sorted(pathlib.Path(where).glob(".*.keep"))
 
 
 def size_of(folder):
-    """Of files that come and go, as the folder does."""
+    """Return the size of a folder whose files, like itself, may be deleted meanwhile."""
     size = 0
     try:
         for path in list(folder.iterdir()):
@@ -76,7 +76,8 @@ def test_the_capture_says_what_it_is(tree, tap, work):
 
 
 def test_what_the_last_records_need_was_written_long_before(tree, tap, gputap, work):
-    """The process, its thread, the device and the library: said once, when the program began."""
+    """The process, its thread, the device and the library are written once, when the program
+    starts."""
     tree.run("calls:1000", "sleep:3000", "calls:500", options=["--keep", "200ms"])
     info = kept_of(gputap)
     assert info["processes"][0]["exe"].endswith("caller")
@@ -127,7 +128,7 @@ def test_what_a_killed_collector_kept_is_recovered(tree, tap, gputap, work):
 
 
 def test_disk_is_bounded_by_bytes_where_the_window_would_take_more(tree, gputap, work):
-    """Both bounds at once: here the bytes, as a minute would be some gigabytes."""
+    """Both bounds apply; here the bytes, because a minute would be some gigabytes."""
     process = tree.start("calls:30000000", options=["--keep", "1min,64M"])
     most = 0
     while process.poll() is None:
@@ -200,7 +201,7 @@ def test_snapshots_take_the_next_free_name(tree, work):
 
 
 def test_a_snapshot_that_cannot_be_written_is_said_and_nothing_else_happens(tree, work):
-    """Its name would be too long for a file, by one letter."""
+    """Its name would be one letter too long for a file."""
     long = "x" * 247
     process = tree.start(f"tally:{work}/tally", "calls:20", "sleep:1000", "calls:5",
                          options=["--snapshot-signal", "USR1"], capture=f"{long}.gputap")
@@ -240,7 +241,7 @@ def test_device_work_triggers_by_its_own_time(build, gputap, run, work):
 
 
 def test_a_failed_call_triggers(tree, gputap, build, run, work):
-    """clGetPlatformIDs of no platform's, in a program that has an error."""
+    """In this program, clGetPlatformIDs fails because no platform is found."""
     run([gputap, "run", "-q", "--trigger", "failed", "-o", "c.gputap", "--",
          build / "tests/opencl/cl_commands"], status=None)
     kept = kept_of(gputap, "c.1.gputap")["kept"]
@@ -253,7 +254,8 @@ def test_what_meets_no_trigger_makes_no_snapshot(tree, work):
 
 
 def test_a_call_is_found_among_many_that_might_have_met_the_trigger(tree, gputap, run, work):
-    """Who made a call is asked last. The collector stands until all of them have come."""
+    """The process of a call is checked last. The collector is stopped until all calls have
+    arrived."""
     shutil.copy(tree.caller, "other")
     script = f"kill -STOP $PPID; for i in 1 2 3 4; do {tree.caller} calls:2000; done; " \
              "./other calls:1; kill -CONT $PPID"
@@ -286,7 +288,7 @@ def test_wrong_snapshot_options_are_refused(tree, work, options, said):
 
 
 def test_a_snapshot_of_a_busy_program_has_lost_nothing(tree, gputap, work):
-    """What is in its rings meanwhile is not lost: it is of the next snapshot."""
+    """Records in the rings at that time are not lost: they belong to the next snapshot."""
     process = tree.start(f"tally:{work}/tally", "calls:3000000", "sleep:200", "calls:1",
                          options=["--keep", "1s", "--snapshot-signal", "USR1"])
     for number in range(1, 4):
@@ -301,7 +303,7 @@ def test_a_snapshot_of_a_busy_program_has_lost_nothing(tree, gputap, work):
     assert tree.read()["processes"][0]["count_calls"]["seen"] == 3_000_002
 
 
-# What began before the window --------------------------------------------------------
+# Records from before the window --------------------------------------------------------
 
 OPEN_RANGES = r"""
 #include <stdint.h>
@@ -371,7 +373,7 @@ def test_the_command_takes_a_snapshot_of_a_session_that_goes_on(tree, tap, gputa
         tap("snapshot", str(process.pid), "-o", "mine.gputap")
         refused = tap("snapshot", str(process.pid), "-o", "mine.gputap", status=1).err
         assert refused == "gputap snapshot: mine.gputap exists: -f replaces it\n"
-        other = tap("stop", "mine.gputap", status=1).err  # which is not the session's
+        other = tap("stop", "mine.gputap", status=1).err  # which is not the session's file
         assert "no session that runs writes mine.gputap; these run:" in other
         tap("snapshot", str(process.pid), "-f", "-o", "mine.gputap")
         assert process.poll() is None
@@ -384,7 +386,7 @@ def test_the_command_takes_a_snapshot_of_a_session_that_goes_on(tree, tap, gputa
 
 
 def ask(folder, request):
-    """One request to a session's control socket; its answer."""
+    """Send one request to a session's control socket; return its answer."""
     with socket.socket(socket.AF_UNIX) as client:
         client.connect(f"{folder}/control")
         client.sendall(f"{request}\n".encode())
@@ -424,7 +426,7 @@ def test_a_snapshot_replaces_nothing_but_regular_files_of_its_kind(tree, tap, wo
 
 
 def test_how_long_a_program_runs_is_not_said_of_a_cut_of_a_snapshot(tree, tap, work):
-    """The last record that a cut has is not the last one."""
+    """The last record of a cut is not the last one."""
     process = tree.start(f"tally:{work}/tally", "calls:20", "sleep:4000", "calls:7")
     try:
         wait_until(lambda: tally(work / "tally") >= 20, "calls")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Level Zero: a program of ours, Debian's real loader, and a driver of ours (tests/level_zero) that
-tells what it was asked for."""
+"""Test Level Zero: a program of ours, Debian's real loader, and our driver (tests/level_zero),
+which reports the calls that it received."""
 import ctypes.util
 import json
 import pathlib
@@ -15,13 +15,13 @@ from conftest import REPO, run_command
 
 HEADERS = pathlib.Path("/usr/include/level_zero")
 MODES = ["immediate", "events", "regular", "replays"]
-# the driver's counts of what it ran, beside its calls
+# the driver's counts of executed commands, among its counts of calls
 COMMANDS = ("kernels", "copies", "fills", "barriers", "signals", "waits", "resets", "queries")
 
 
 @pytest.fixture(scope="session")
 def level_zero(tmp_path_factory):
-    """Program and driver, built."""
+    """Build the program and the driver."""
     if not (HEADERS / "ze_ddi.h").exists() or not ctypes.util.find_library("ze_loader"):
         pytest.skip("needs Level Zero: apt install libze-dev")
     folder = tmp_path_factory.mktemp("level_zero")
@@ -41,7 +41,7 @@ def environment(level_zero, work):
 
 @pytest.fixture
 def capture(tap, level_zero, environment):
-    """capture(options, words, env) -> what `gputap info` tells of r.gputap."""
+    """Return capture(options, words, env) -> the answer of `gputap info` for r.gputap."""
     def make(*words, options=(), env=None):
         result = tap("run", "-q", "-f", "-o", "r.gputap", *options, level_zero / "lz_program",
                      *words, env=environment | (env or {}))
@@ -164,7 +164,7 @@ def test_memory_is_told_by_its_kind_and_a_free_by_what_it_frees(capture, tap, wo
     assert rows == [(how, "REAL", n) for how in ("ALLOC", "FREE") for n in (1024, 2048, 3072)]
 
 
-# Device work -------------------------------------------------------------------------
+# GPU activities -------------------------------------------------------------------------
 
 def ran(work):
     return {name: n for name, n in counts(work).items() if name in COMMANDS[:4]}
@@ -201,7 +201,7 @@ def test_kernels_have_their_sizes_and_copies_their_bytes(capture, tap, work):
     assert sorted(e["args"]["bytes"] for e in copies) == [1024, 1024]
 
 
-# the counter's rate, bits of its stamps, when it comes round, its rate as older drivers tell it
+# the counter's rate, bits of its stamps, when it wraps around, its rate as older drivers report it
 @pytest.mark.parametrize("clock", [("12500000", "32", "0"), ("1000000000", "32", "25"),
                                    ("12500000", "32", "25"), ("19200000", "36", "25"),
                                    ("1000000000", "64", "0"), ("12500000", "32", "0", "old")])
@@ -222,7 +222,7 @@ def test_kernels_lie_behind_their_calls_and_last_as_long_as_they_did(capture, ta
 
 
 def kernels_in_turn(tap, work):
-    """[(begin, duration)] of kernels, in us, which must not overlap."""
+    """Return [(start, duration)] of kernels, in us, which must not overlap."""
     events, _ = device_rows(tap, work)
     kernels = sorted((e["ts"], e["dur"]) for e in events if e.get("cat") == "kernel")
     for (begin, took), (after, _) in zip(kernels, kernels[1:]):
@@ -234,12 +234,12 @@ def events_of(tap):
     return json.loads(tap("info", "--json", "r.gputap").out)["events"]
 
 
-# per run, kernels and other commands; what is timed of them
+# per run, kernels and other commands; which of them have times
 @pytest.mark.parametrize("how, kernels, others", [("replays", 2, 3), ("resets", 2, 0),
                                                   ("signalled", 2, 3)])
 @pytest.mark.parametrize("bits", ["32", "64"])
 def test_each_run_of_a_list_has_its_own_times(capture, tap, work, how, kernels, others, bits):
-    """The device has one event for each command, whatever number of runs is under way."""
+    """The device has one event for each command, independent of the number of runs in progress."""
     info = capture(how, "6", env={"LZ_BUSY_US": "3000", "LZ_BITS": bits})
     assert info["device_work"] == info["linked"] == 6 * (kernels + others)
     assert info["untimed"] == 0 and info["seen"] == info["recorded"]
@@ -311,7 +311,8 @@ def test_nothing_is_waited_for_and_nothing_left_behind(capture, run, level_zero,
     assert made == traced["zeCommandListDestroy"]
     assert traced["zeMemFree"] == sum(traced[f"zeMemAlloc{kind}"]
                                       for kind in ("Shared", "Device", "Host"))
-    # barriers and copies of ours: where an event is used again while its work may be under way
+    # barriers and copies that gputap adds: where an event is reused while its command may be in
+    # progress
     overlaps = how in ("replays", "resets", "reused", "stale")
     same = ("kernels", "fills") if overlaps else COMMANDS[:4]
     assert {name: traced[name] for name in same} == {name: bare[name] for name in same}
@@ -364,7 +365,7 @@ def test_lite_has_kernels_alone(capture, tap, work, how):
 
 
 def test_copies_tell_their_direction_by_what_was_allocated(capture, tap):
-    """Bytes are 4 << place in the program's list; shared memory counts as the device's."""
+    """Bytes are 4 << position in the program's list; shared memory counts as the device's."""
     info = capture("directions", "3")
     assert info["untimed"] == 0
     rows = json.loads(tap("report", "--json", "r.gputap").out)["copies"]
@@ -404,7 +405,7 @@ def test_a_kernel_that_is_made_again_and_again_has_one_row(capture, tap):
     text = tap("report", "--table", "kernel_symbols", "r.gputap").out
     assert text.count(" add\n") == text.count(" scale\n") == 1 and " made " in text
     info = json.loads(tap("info", "--json", "r.gputap").out)["kernel_symbols"]
-    assert [k["name"] for k in info].count("add") == 56  # each for itself
+    assert [k["name"] for k in info].count("add") == 56  # each separately
 
 
 def test_several_kernels_by_one_command_are_work_of_all_their_names(capture, tap, work):
@@ -419,7 +420,7 @@ def test_several_kernels_by_one_command_are_work_of_all_their_names(capture, tap
 
 @pytest.fixture(scope="session")
 def soft(level_zero, build):
-    """Its library, and a program."""
+    """The driver's library, and a program."""
     library, program = build / "soft/level_zero/libze_soft.so", level_zero / "level_zero_program"
     if not library.exists():
         pytest.skip("needs the software driver, which is built where Level Zero's headers are")
@@ -429,14 +430,15 @@ def soft(level_zero, build):
 
 
 def commands_done(text):
-    """Sum of what the software driver says it has done."""
+    """Return the sum of the software driver's counts of executed commands."""
     kinds = "kernels|image copies|copies|regions|fills|barriers"
     return sum(int(n) for n in re.findall(rf"(?:{kinds}) (\d+)", text))
 
 
 @pytest.fixture
 def soft_capture(tap, soft, work):
-    """soft_capture(words) -> what `gputap info` tells, how many commands the driver has done."""
+    """Return soft_capture(words) -> (the answer of `gputap info`, number of commands that the
+    driver executed)."""
 
     def make(*words, **settings):
         library, program = soft
@@ -463,14 +465,14 @@ KERNELS = REPO / "tests/soft/level_zero_kernels.cl"
 ])
 def test_over_the_software_driver_all_that_it_did_is_recorded(soft_capture, tap, words, settings):
     info, done = soft_capture(*words, **settings)
-    done -= calls(tap).get("zeCommandListAppendSignalEvent", 0)  # a barrier there
+    done -= calls(tap).get("zeCommandListAppendSignalEvent", 0)  # it is a barrier there
     assert done > 0 and info["device_work"] == info["linked"] == done
     assert info["untimed"] == 0 and info["seen"] == info["recorded"]
 
 
 @pytest.fixture
 def newer_capture(tap, soft, run, level_zero, work):
-    """The same of a program that asks the driver for tables of newer loaders."""
+    """Return the same for a program that requests tables of newer loaders from the driver."""
     program = level_zero / "level_zero_newer"
     if not program.exists():
         run(["cc", "-O1", f"-I{REPO}", REPO / "tests/soft/level_zero_newer.c", "-o", program,
@@ -492,7 +494,7 @@ def test_counter_based_events_without_a_pool_have_times(newer_capture):
 
 def test_an_event_that_another_list_signals_before_its_first_use_is_done_is_named(newer_capture,
                                                                                    tap):
-    """The first use waits for the host until the second is done: nothing tells its times."""
+    """The first use waits for the host until the second is done, so its times are not known."""
     info, done = newer_capture("again")
     assert info["device_work"] == info["linked"] == done == 4 and info["untimed"] == 1
     assert ("an event was used again before its work was known to be done"
@@ -501,7 +503,7 @@ def test_an_event_that_another_list_signals_before_its_first_use_is_done_is_name
 
 def test_an_event_without_times_may_be_signalled_again_at_once_on_lists_that_are_in_order(
         newer_capture, tap):
-    """Each command gets an event of ours, and the program's is signalled after it."""
+    """Each command gets an event of gputap; the program's event is signalled after it."""
     info, _ = newer_capture("again in order")
     assert info["device_work"] == info["linked"] == 4 and info["untimed"] == 0
     assert info["seen"] == info["recorded"] and info["events"] == []
@@ -527,7 +529,7 @@ def test_launches_over_the_software_driver_lie_behind_their_calls(soft_capture, 
 
 
 def test_work_without_times_is_counted_and_has_no_total(soft_capture, tap):
-    """Events for other processes have no times for us."""
+    """gputap gets no times from events for other processes."""
     info, done = soft_capture("shared")
     assert info["device_work"] == info["linked"] == info["untimed"] == done == 4
     report = json.loads(tap("report", "--json", "r.gputap").out)
@@ -537,7 +539,8 @@ def test_work_without_times_is_counted_and_has_no_total(soft_capture, tap):
 
 
 def test_a_driver_that_refuses_events_with_times_refuses_the_program_nothing(soft_capture, tap):
-    """Times are ours to want: the program gets the pool that it asked for. Its first has times."""
+    """gputap only wants times in addition: the program gets the pool that it requested. Its first
+    pool has times."""
     info, done = soft_capture("counters", FAIL="times:2+")
     assert info["device_work"] == info["linked"] == info["untimed"] == done == 4
     assert info["seen"] == info["recorded"]
@@ -550,7 +553,7 @@ def test_a_driver_that_refuses_events_with_times_refuses_the_program_nothing(sof
 # The description ---------------------------------------------------------------------
 
 def test_numbers_are_positions_in_the_headers_tables(run, work):
-    """Of the release that the tests have; tables only grow at their end."""
+    """Compare with the release that the tests have; tables only grow at their end."""
     if not (HEADERS / "ze_ddi.h").exists():
         pytest.skip("needs Level Zero: apt install libze-dev")
     sys.path.insert(0, str(REPO / "gen"))
@@ -640,5 +643,5 @@ def test_a_wait_is_split_by_the_work_that_it_waits_for(capture, tap, words, name
     ]
     parts = [wait[p] for p in ("wait_ns", "moving_ns", "runtime_ns", "unsplit_ns")]
     assert sum(p or 0 for p in parts) == wait["total_ns"]
-    if name == "zeCommandQueueSynchronize":  # else there are events of barriers, which are no work
+    if name == "zeCommandQueueSynchronize":  # else barriers, which are not activities, have events
         assert wait["unsplit_ns"] == 0

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Attaching to Level Zero where nobody has prepared the process: tools that are preloaded, tools
-that come into a running program, whose loader has its tables already; and a loader that is linked
-into the program. Over the driver of tests/level_zero, which counts what it was asked for.
+"""Test attaching to Level Zero in an unprepared process: tools that are preloaded, tools that a
+running program loads when its loader already has its tables, and a loader linked into the program.
+The driver of tests/level_zero counts the calls that it receives.
 
 GPUTAP_LEVEL_ZERO_LOADER names a folder with a newer loader than the distribution's,
 GPUTAP_LEVEL_ZERO_STATIC the libze_loader.a of a build with -DBUILD_STATIC=1."""
@@ -18,7 +18,7 @@ from test_level_zero import (COMMANDS, calls, capture, counts,  # noqa: F401 (fi
 
 LAYERS = ["LZ_DLOPEN", "ZE_ENABLE_TRACING_LAYER", "ZE_ENABLE_VALIDATION_LAYER",
           "ZE_ENABLE_LOADER_INTERCEPT"]
-# of the program's alone, and made after it has added a tool
+# called only by the program, after it has added a tool
 AFTERWARDS = ["zeCommandListCreateImmediate", "zeCommandListAppendMemoryFill",
               "zeCommandListAppendMemoryCopy", "zeCommandListAppendLaunchKernel",
               "zeCommandListAppendBarrier", "zeEventHostSynchronize", "zeCommandListDestroy",
@@ -39,7 +39,7 @@ def tools(level_zero, build):  # noqa: F811
 
 @pytest.fixture(scope="session")
 def static_program(level_zero):  # noqa: F811
-    """The tests' program, with Level Zero's own static loader in it."""
+    """Build the tests' program with Level Zero's static loader in it."""
     archive = pathlib.Path(os.environ.get("GPUTAP_LEVEL_ZERO_STATIC", ""))
     if not archive.is_file():
         pytest.skip("needs Level Zero's static loader, named by GPUTAP_LEVEL_ZERO_STATIC")
@@ -54,7 +54,7 @@ def static_program(level_zero):  # noqa: F811
 
 @pytest.fixture(params=["distribution", "newer"])
 def loader(request):
-    """What a loader needs in the environment."""
+    """Return the environment that selects a loader."""
     folder = os.environ.get("GPUTAP_LEVEL_ZERO_LOADER")
     if request.param == "newer" and not folder:
         pytest.skip("needs a newer Level Zero loader, named by GPUTAP_LEVEL_ZERO_LOADER")
@@ -63,8 +63,8 @@ def loader(request):
 
 @pytest.fixture
 def tell(run, level_zero, environment, work):  # noqa: F811
-    """tell(words, env, program, before) -> what the tool was notified of: {function: calls, "work":
-    items, "timed": .., "linked": ..}"""
+    """Return tell(words, env, program, before) -> the tool's notifications: {function: calls,
+    "work": activities, "timed": ..., "linked": ...}."""
     def run_it(*words, env, program=None, before=()):
         run([*before, program or level_zero / "lz_program", *words],
                        env=environment | env | {"LZ_TOOL": work / "tool"})
@@ -81,7 +81,7 @@ def is_all_that_came_after(told, driver, names=AFTERWARDS):
 
 
 def is_all(told, driver):
-    """But for events and properties: we ask for some, too."""
+    """Compare all but events and properties, which gputap also uses."""
     mine = {name: n for name, n in told.items() if name not in ("work", "timed", "linked")}
     ours = ("zeEvent", "zeDeviceGetGlobalTimestamps", "zeDeviceGetProperties",
             "zeKernelGetProperties")
@@ -145,7 +145,7 @@ def test_where_a_session_asks_for_little_such_a_tool_is_notified_of_all(
 
 @pytest.fixture
 def own_loader(run, level_zero):  # noqa: F811
-    """A program that asks drivers for their tables itself."""
+    """Build a program that requests tables from drivers itself."""
     program = level_zero / "lz_loader"
     if not program.exists():
         run(["cc", "-O1", "-Wall", "-Wextra", "-Werror", REPO / "tests/level_zero/lz_loader.c",
@@ -153,12 +153,12 @@ def own_loader(run, level_zero):  # noqa: F811
     return program
 
 
-# Handles that have tables of their own ------------------------------------------------------
+# Handles with their own tables ------------------------------------------------------
 
 @pytest.mark.parametrize("how, told", [("1", 1), ("read-only", 1), ("strange", 0)])
 def test_calls_through_tables_of_handles_are_recorded_once(
         tap, own_loader, level_zero, work, how, told):  # noqa: F811
-    """Tables that no driver's table has anything of in common are not used."""
+    """Tables that share no entry with the driver's table are not used."""
     result = tap("run", "-q", "-f", "--no-device", "-o", "r.gputap", own_loader, "handles",
                  level_zero / "liblz_driver.so",
                  env={"LZ_HANDLES": how, "LZ_COUNTS": work / "counts"})
@@ -168,7 +168,7 @@ def test_calls_through_tables_of_handles_are_recorded_once(
 
 @pytest.fixture
 def two_drivers(level_zero, work):  # noqa: F811
-    """Of which newer loaders use the handles' tables."""
+    """Return the environment of two drivers, for which newer loaders use the tables of handles."""
     folder = os.environ.get("GPUTAP_LEVEL_ZERO_LOADER")
     if not folder or b"Driver DDI Handles Supported" not in pathlib.Path(
             folder, "libze_loader.so.1").read_bytes():
@@ -184,7 +184,7 @@ def two_drivers(level_zero, work):  # noqa: F811
 @pytest.mark.parametrize("how", ["1", "read-only"])
 def test_a_newer_loader_calls_several_drivers_through_their_handles(
         capture, tap, run, level_zero, two_drivers, environment, work, how):  # noqa: F811
-    """zeDriverGetDefaultContext() works with several drivers by such handles only."""
+    """zeDriverGetDefaultContext() works with several drivers only through such handles."""
     env = two_drivers | {"LZ_HANDLES": how}
     bare = run([level_zero / "lz_program", "immediate", "3"], env=environment | env)
     assert "Driver DDI Handles Supported" in bare.err
@@ -213,10 +213,10 @@ def test_handles_are_asked_for_where_another_domain_alone_is_recorded(
     assert result.out == "handles have tables: 0\n"
 
 
-# What cannot be traced, and what is not as it should be ------------------------------------
+# Calls that cannot be traced, and broken drivers ------------------------------------
 
 def unknown(tap):
-    """What an event has named, in order."""
+    """Return the names in events, in order."""
     return [event["text"] for event in json.loads(tap("info", "--json", "r.gputap").out)["events"]
             if event["event"] == "unknown entry point"]
 
@@ -262,7 +262,7 @@ def test_a_late_tool_is_notified_although_the_driver_is_older_than_we_are(tell, 
 def test_without_some_tables_the_program_gets_the_same(
         capture, tap, run, level_zero, compile_driver, environment, work, loader,  # noqa: F811
         what):
-    """Loader 1.8 wants them all."""
+    """Loader 1.8 requires all of them."""
     env = loader | ({"LZ_FAULT": "tables"} if what == "refused" else
                     {"ZE_ENABLE_ALT_DRIVERS": compile_driver("-DSMALL")})
     bare = run([level_zero / "lz_program", "immediate", "2"], env=environment | env, status=None)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Memory by the device that it is on, of each runtime that says it: tests/memory has a program of
-each, for two devices."""
+"""Test memory per device on each runtime that reports it: tests/memory has a program of each, for
+two devices."""
 import json
 import subprocess
 
@@ -17,7 +17,7 @@ from counter c join process_counter_track t on c.track_id = t.id group by t.name
 
 @pytest.fixture
 def compiled(work):
-    """compiled("hip", "-lamdhip64") is tests/memory/hip_memory.c as a program."""
+    """Return compiled("hip", "-lamdhip64"), which builds tests/memory/hip_memory.c."""
 
     def call(runtime, *options):
         path = work / f"{runtime}_memory"
@@ -31,7 +31,8 @@ def compiled(work):
 
 @pytest.fixture
 def rows(tap):
-    """rows() are those of the report of m.gputap, by domain, kind of memory and device."""
+    """Return rows(), which returns those of the report of m.gputap, per domain, kind of memory and
+    device."""
 
     def call():
         found = json.loads(tap("report", "--json", "-t", "memory", "m.gputap").out)["memory"]
@@ -49,7 +50,7 @@ def drawn(tap):
 
 @pytest.fixture
 def cuda(tap, gputap, compiled, build):
-    """On two devices of CUDA in software."""
+    """Test two devices of CUDA in software."""
     program = compiled("cuda", f"-L{build / 'soft/cuda'}", "-l:libcuda.so.1")
     tap("run", "-q", "-o", "m.gputap", "--", gputap, "soft", "cuda", "--devices", "2", "--",
         program)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""gputap run --mode, --kernels, RTL_MODE and RTL_OUTPUT, on a real OpenCL runtime: what each
-records, and what it says of the rest."""
+"""Test gputap run --mode, --kernels, RTL_MODE and RTL_OUTPUT on a real OpenCL runtime: what each
+records, and what it reports about the rest."""
 
 import json
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Calls of MPI: MPICH's and Open MPI's, and which rank of a job a process is."""
+"""Test calls of MPI, with MPICH and Open MPI, and the rank of each process of a job."""
 import collections
 import csv
 import json
@@ -20,7 +20,7 @@ def kind(request):
 
 @pytest.fixture
 def job(tap, work, kind):
-    """One capture of a whole job, its launcher too."""
+    """Return one capture of a whole job, including its launcher."""
     program = mpi_jobs.build(kind, work, "steps")
     tap("run", "-q", "-o", "job.gputap", *mpi_jobs.launcher(kind, RANKS), program, STEPS, 2, 5,
         env={"TMPDIR": str(work)})
@@ -32,7 +32,7 @@ def report(tap, *words):
 
 
 def operations(tap, *words):
-    """{name: (calls, ..) by rank}"""
+    """Return {name: {rank: calls}}."""
     found = collections.defaultdict(dict)
     for row in report(tap, *words, "-t", "operations", "--by", "rank,name", "-n", "0",
                       "--where", "domain=mpi")["operations"]:
@@ -43,7 +43,7 @@ def operations(tap, *words):
 def test_each_rank_of_one_capture_is_told_from_its_own_environment(tap, job):
     found = operations(tap, job)
     assert found["MPI_Init"] == found["MPI_Finalize"] == dict.fromkeys(range(RANKS), 1)
-    # one a step by its name for tools, which Fortran's functions of Open MPI call
+    # one per step under its name for tools, which Fortran's functions of Open MPI call
     assert found["MPI_Barrier"] == dict.fromkeys(range(RANKS), 2 * STEPS)
     assert found["MPI_Allreduce"] == found["MPI_Bcast"] == dict.fromkeys(range(RANKS), STEPS)
     assert found["MPI_Comm_split"] == found["MPI_Irecv"] == dict.fromkeys(range(RANKS), 1)
@@ -52,7 +52,7 @@ def test_each_rank_of_one_capture_is_told_from_its_own_environment(tap, job):
 def test_info_says_rank_size_and_launcher_of_each_process(tap, job, kind):
     found = json.loads(tap("info", job, "--json").out)["processes"]
     ranks = {p["rank"]: p for p in found if p["rank"] is not None}
-    assert sorted(ranks) == list(range(RANKS)) and len(ranks) < len(found)  # the launcher's, too
+    assert sorted(ranks) == list(range(RANKS)) and len(ranks) < len(found)  # also the launcher
     for rank, process in ranks.items():
         assert (process["world_size"], process["local_rank"], process["local_size"]) == (
             RANKS, rank, RANKS)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Captures that earlier versions wrote are read to the same reports: tests/golden/old has one of
-OpenCL and one of HIP and HSA on the software GPU, and what was read from them then.
+"""Test that captures of earlier versions give the same reports: tests/golden/old has one of OpenCL
+and one of HIP and HSA on the software GPU, and the results at that time.
 
-GPUTAP_GOLDEN=1 writes what is expected anew: only where a report says more, never where it says
-something else."""
+GPUTAP_GOLDEN=1 rewrites the expected results: only if a report has more, never if it has something
+else."""
 
 import csv
 import json
@@ -19,7 +19,7 @@ OF_READER = ("gputap", )
 
 
 def read(gputap, capture, work):
-    """What there is in it, as report and as rows of device work and its calls."""
+    """Return the capture's contents as a report, and as rows of GPU activities and their calls."""
     report = json.loads(conftest.run_command([gputap, "report", "--json", capture.name],
                                              cwd=OLD).out)
     conftest.run_command([gputap, "export", "-f", capture.name, "-o", work / "all.csv"], cwd=OLD)
@@ -35,7 +35,8 @@ def read(gputap, capture, work):
 
 
 def missing(expected, found, at=""):
-    """Places of @expected that @found has not; what @found has beside them is not looked at."""
+    """Return places of @expected that are missing from @found; additional ones in @found are
+    ignored."""
     if isinstance(expected, dict) and isinstance(found, dict):
         return [place for key, value in expected.items()
                 for place in (missing(value, found[key], f"{at}.{key}") if key in found else

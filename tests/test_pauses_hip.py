@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""roctxProfilerPause() and its device work: tests/hip/pauses.hip launches on both sides of it, and
-in the middle."""
+"""Test roctxProfilerPause() and its GPU activities: tests/hip/pauses.hip launches on both sides of
+it, and in the middle."""
 
 import collections
 import csv
@@ -28,7 +28,7 @@ def program(tmp_path_factory, repo, build, hip_headers):
 
 @pytest.fixture
 def traced(program, softgpu, tap, work):
-    """What was recorded of device work, by what it is, and what `gputap info` says."""
+    """Return the recorded GPU activities per kind, and the answer of `gputap info`."""
     def go(*words, options=(), **environment):
         assert tap("run",
                    "-q",
@@ -66,7 +66,7 @@ def test_nothing_that_is_launched_in_a_pause_is_recorded_and_what_was_launched_b
     assert len(launches) == LAUNCHES and len(
         [r for r in rows if r["operation"] == "hipGraphLaunch"]) == 2
     calls = {r["correlation"] for r in rows if r["kind"] == "call"}
-    # each is linked to a call that is there
+    # each is linked to a recorded call
     assert all(r["correlation"] in calls for r in rows if r["kind"] == "device")
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""roctxProfilerPause() and OpenCL's device work: tests/opencl/cl_pauses.c enqueues on both sides of
-it, and in the middle."""
+"""Test roctxProfilerPause() and OpenCL's GPU activities: tests/opencl/cl_pauses.c enqueues on both
+sides of it, and in the middle."""
 
 import collections
 import csv

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`gputap report --timeline`: rows over time in a terminal, each column the truth."""
+"""Test `gputap report --timeline`: rows over time in a terminal, in which each column is
+correct."""
 
 import csv
 import json
@@ -13,7 +14,7 @@ import pytest
 
 @pytest.fixture
 def synth(run, build, work):
-    """synth(..) writes s.gputap."""
+    """Return synth(...), which writes s.gputap."""
     def make(*words, name="s.gputap"):
         run([build / "tests/synth/synth", *words, "-o", name])
         return name
@@ -22,7 +23,7 @@ def synth(run, build, work):
 
 @pytest.fixture(scope="module")
 def steps(gputap, build, tmp_path_factory):
-    """A capture of examples/steps, whose 3rd step of 5 is slow."""
+    """Record examples/steps, whose 3rd step of 5 is slow."""
     capture = tmp_path_factory.mktemp("steps") / "steps.gputap"
     subprocess.run([gputap, "run", "-q", "-o", capture, "--", build / "examples/steps", "5", "3"],
                    check=True, timeout=600, stdout=subprocess.DEVNULL)
@@ -48,14 +49,14 @@ PICTURES = {
 
 
 def test_a_capture_of_centuries_has_a_picture(tap, synth):
-    """Stamps that are out of all reason, as damaged captures have them."""
+    """Test absurd stamps, as damaged captures have them."""
     out = timeline(tap, synth("--calls", "24", "--graphs", "--late", "--device-clock", "slow"))
     assert "18446744073 s, from" in out
 
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_the_picture_is_the_golden_one(tap, synth, repo, name):
-    """GPUTAP_GOLDEN=1 writes it anew."""
+    """GPUTAP_GOLDEN=1 rewrites it."""
     words, columns, locale = PICTURES[name]
     text = timeline(tap, synth(*words), columns=columns, LC_ALL=locale)
     path = repo / f"tests/golden/{name}.txt"
@@ -66,7 +67,7 @@ def test_the_picture_is_the_golden_one(tap, synth, repo, name):
 
 
 def cut(intervals, start, end, columns):
-    """The union of intervals, in each of equal parts of a time."""
+    """Return the covered time of a union of intervals, for each of equal parts of a time."""
     busy, at = [0] * columns, 0
     edges = [start + -(-(end - start) * i // columns) for i in range(columns + 1)]
     for a, b in sorted(intervals):
@@ -139,7 +140,7 @@ def test_ranges_stand_above_their_thread_one_in_another(tap, steps):
 
 
 def test_no_name_moves_the_cursor_and_no_line_ends_in_blanks(tap, build, repo, work):
-    """U+009B begins an escape sequence as ESC [ does, U+202E turns what follows it."""
+    """U+009B begins an escape sequence as ESC [ does; U+202E reverses the text after it."""
     (work / "a.c").write_text(r"""
 #include "gputap/gputap.h"
 #include <unistd.h>
@@ -183,7 +184,7 @@ def test_a_capture_without_records_has_no_rows(tap, work):
 
 
 def on_terminal(command, env):
-    """What it prints to a terminal of 100 columns."""
+    """Return its output on a terminal of 100 columns."""
     pid, terminal = pty.fork()
     if not pid:
         subprocess.run(["stty", "cols", "100"], check=False)

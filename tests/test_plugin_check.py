@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""gputap plugin: a plug-in that keeps the guide's rules, and for each rule one that does not; the
-guide's own programs."""
+"""Test gputap plugin: a plug-in that follows the guide's rules, and for each rule one that breaks
+it; also the guide's own programs."""
 import re
 import subprocess
 
@@ -133,7 +133,7 @@ def test_the_rule_that_is_broken_is_named(check, vendor, fault, rules):
     options = ["--seconds", "2"] if fault == "hangs" else []
     broken, text = check(vendor(fault), *options, status=1)
     assert rules <= broken, text
-    # what follows from it may be told too, but a rule of another part of the guide may not
+    # its consequences may also be reported, but no rule of another part of the guide
     if fault not in ("hangs", "push fails", "never disables", "any group", "second enable fails",
                      "empty pops", "own buffer"):
         assert broken == rules, text
@@ -190,7 +190,8 @@ def test_another_library_may_have_the_work(check, vendor, work, repo):
 # The guide ------------------------------------------------------------------------
 
 def programs_of(guide):
-    """Blocks with a file's name make up that file, shell blocks are run: ({name: text}, [text])."""
+    """Return ({name: text}, [text]): blocks with a file's name make up that file, shell blocks are
+    run."""
     files, shell = {}, []
     for info, text in re.findall(r"^```(.*?)\n(.*?)^```$", guide, re.M | re.S):
         kind, _, name = info.partition(" ")
@@ -203,7 +204,7 @@ def programs_of(guide):
 
 
 def lay_out(files, repo, build, gputap, work):
-    """A reader's folder with these files. Return: the environment that he has."""
+    """Create a reader's folder with these files. Return its environment."""
     for name, text in files.items():
         (work / name).write_text(text)
     library = build / "src/plugin"
@@ -215,7 +216,8 @@ def lay_out(files, repo, build, gputap, work):
 
 
 def test_every_program_of_the_guide_is_compiled_and_runs(repo, build, run, gputap, work):
-    """As a reader would; test_torch_profile.py has the last one, which needs torch."""
+    """Follow the guide as a reader would; test_torch_profile.py has the last step, which needs
+    torch."""
     files, shell = programs_of(guide_of(repo))
     assert set(files) == {"acme_pu1.c", "show.c", "program.c", "acme_profile.py"}
     assert len(shell) == 4

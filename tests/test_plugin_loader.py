@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Vendors' plug-ins: found, loaded, read; each way in which they can be wrong is named and
-counted, and the others go on."""
+"""Test vendors' plug-ins: found, loaded, read; each kind of error is reported with its name and
+counted, and the others continue."""
 import os
 import re
 import subprocess
@@ -12,8 +12,8 @@ HERE = "tests/plugin"
 
 @pytest.fixture(scope="session")
 def vendor(repo, tmp_path_factory):
-    """vendor("overruns") is tests/plugin/vendor.c with that fault, as a plug-in in a folder of its
-    own."""
+    """Return vendor("overruns"), which builds tests/plugin/vendor.c with that fault, as a plug-in
+    in a separate folder."""
     made = {}
 
     def make(fault="none", *flags, name="vendor"):
@@ -45,7 +45,8 @@ def host_program(repo, build, tmp_path_factory):
 
 @pytest.fixture
 def host(run, host_program, work):
-    """host("all", plugins=[..]) runs the program with those plug-ins; HOME is the test's."""
+    """Return host("all", plugins=[...]), which runs the program with those plug-ins; HOME is the
+    test's."""
     def call(*words, plugins=(), env=None, **keywords):
         path = ":".join(map(str, plugins)) or None
         return run([host_program, *words],
@@ -265,7 +266,7 @@ def test_the_configuration_reaches_the_plugin(host, vendor):
 def test_a_forks_child_has_no_open_session_and_the_parents_goes_on(host, vendor):
     result = host("fork", plugins=[vendor()])
     child, parent = re.search(r"child start (-?\d+)(.*?)\nstop", result.out, re.S).groups()
-    assert child == "0"  # this plug-in's device is the parent's
+    assert child == "0"  # this plug-in's device belongs to the parent
     assert result.out.count("count records: 9\n") == 1
 
 
@@ -357,11 +358,13 @@ def test_a_plugin_without_groups_is_read(host, vendor):
     assert found["records"] == 9
 
 
-# Work in flight when a session ends -----------------------------------------------------
+# GPU activities in progress when a session ends
+# -----------------------------------------------------
 
 @pytest.fixture(scope="session")
 def flight(repo, build, tmp_path_factory):
-    """tests/plugin/flight.c, and refdev's plug-in in a folder that only its owner may write."""
+    """Build tests/plugin/flight.c, and put refdev's plug-in into a folder that only its owner may
+    write."""
     folder = tmp_path_factory.mktemp("flight")
     for name in ("librefdev_pu1.so", "librefdev.so.1"):
         (folder / name).write_bytes((build / "soft/refdev" / name).read_bytes())

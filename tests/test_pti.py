@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The compatible library of Intel PTI's callback API (src/compat/pti): as it was proposed and as
-it was shipped, on Level Zero under Debian's loader over a driver of ours, and on PoCL."""
+"""Test the compatible library of Intel PTI's callback API (src/compat/pti), as proposed and as
+shipped, on Level Zero under Debian's loader over our driver, and on PoCL."""
 import json
 import re
 
@@ -17,7 +17,8 @@ LAUNCH, INIT, CREATE_CONTEXT, CREATE_IMMEDIATE = 55, 1, 21, 34
 
 @pytest.fixture(scope="session")
 def compile_pti(build, tmp_path_factory):
-    """compile_pti("a.c b.c", *flags) -> program or library that is linked with libpti_callback."""
+    """Return compile_pti("a.c b.c", *flags) -> program or library that is linked with
+    libpti_callback."""
     folder = tmp_path_factory.mktemp("pti")
     library = build / "src/compat/pti"
     made = {}
@@ -38,7 +39,8 @@ def compile_pti(build, tmp_path_factory):
 
 @pytest.fixture
 def log(compile_pti, run, level_zero, environment):  # noqa: F811
-    """log(words, *program) -> what the tool tests/pti/log_tool.c was notified of, line by line"""
+    """Return log(words, *program) -> notifications of the tool tests/pti/log_tool.c, line by
+    line."""
     tool = compile_pti("log_tool.c", "-shared", "-fPIC")
 
     def log_it(words, *program, env=None):
@@ -78,8 +80,8 @@ def test_a_domain_is_all_functions_of_its_drivers(log):
 
 @pytest.mark.parametrize("way", ["table", "handle"])
 def test_sycls_runtime_api_is_a_domain_of_its_own(log, adapter, way):  # noqa: F811
-    """Unified Runtime's calls, on a stand-in for an adapter; the real ones:
-    test_soft_level_zero_sycl.py."""
+    """Unified Runtime's calls, on a stand-in for an adapter; test_soft_level_zero_sycl.py has the
+    real ones."""
     lines = log("runtime", *adapter, way)
     assert log.out == ""
     assert [line.split()[5] for line in lines if " ENTER " in line][1:] == CALLS
@@ -141,7 +143,7 @@ def test_the_header_is_c_and_cpp(run, compiler, form):
 """)
 
 
-# As proposed: what the document says -------------------------------------------------------
+# As proposed in the document -------------------------------------------------------
 
 SENTENCES = re.findall(r'^\t\{"(\w+)",', (REPO / "tests/pti/proposed.c").read_text(), re.M)
 
@@ -188,7 +190,7 @@ def test_each_sentence_of_the_document_and_each_idea_of_ptis_tests_has_its_check
 @pytest.mark.parametrize("check", CHECKS)
 def test_as_shipped_on_level_zero(compile_pti, run, environment, check, how):  # noqa: F811
     if check == "external_correlation_in_callbacks" and how == "regular":
-        return  # such work belongs to the call that runs the list
+        return  # such an activity belongs to the call that runs the list
     assert run([compile_pti(LEVEL_ZERO, "-lze_loader"), check, how], env=environment).out == ""
 
 
@@ -203,8 +205,8 @@ def test_kernels_of_opencl_come_and_go_by_their_references(compile_pti, run):
 
 @pytest.fixture
 def log_shipped(compile_pti, run, level_zero, environment):  # noqa: F811
-    """log_shipped(letters, *words) -> what tests/pti/log_shipped.c was notified of by lz_program:
-    (the line's first two words, its fields)"""
+    """Return log_shipped(letters, *words) -> notifications of tests/pti/log_shipped.c about
+    lz_program: (the line's first two words, its fields)."""
     def log_it(letters, *words):
         tool = compile_pti("log_shipped.c", "-shared", "-fPIC")
         result = run([level_zero / "lz_program", *words],
@@ -260,7 +262,7 @@ def test_a_completion_has_its_operations_name_and_the_function_that_found_it(log
 @pytest.mark.parametrize("gpu", ["level_zero", "opencl"])
 def test_a_tool_that_a_running_program_opens_is_notified_of_what_follows(
         compile_pti, run, gputap, environment, gpu, how, under):  # noqa: F811
-    """And of nothing that it could not be notified of."""
+    """It must not be notified of anything earlier."""
     tool = compile_pti("log_shipped.c", "-shared", "-fPIC")
     library = "-lze_loader" if gpu == "level_zero" else "-lOpenCL"
     program = run_late(compile_pti, f"late.c gpu_{gpu}.c", library)
@@ -272,7 +274,7 @@ def test_a_tool_that_a_running_program_opens_is_notified_of_what_follows(
 
 
 def run_late(compile_pti, names, library):
-    """The program, linked with neither of our libraries."""
+    """Build the program, linked with neither of our libraries."""
     linked = compile_pti(names, library, "-ldl")
     out = linked.with_name(linked.name + "_bare")
     if not out.exists():
@@ -333,7 +335,7 @@ def test_a_tool_is_told_at_once_of_the_device_work_that_it_came_too_late_for(
 
 # Critical events -----------------------------------------------------------------------------
 
-# how it is provoked: the program's words, the driver's fault; what it is called
+# how to provoke it: the program's words, the driver's fault; its result and name
 CRITICAL = {
     "buffers_lost": ((), "", 1000, "loss"),
     "clock_broken": (("events", "3"), "clock", 6, "clock"),
@@ -347,11 +349,12 @@ LOGS = "log_tool.c log_shipped.c"
 
 @pytest.fixture
 def critical_program(compile_pti, vendor, worker):  # noqa: F811
-    """critical_program(name) -> command that provokes it, environment, options of gputap run"""
+    """Return critical_program(name) -> (command that provokes it, environment, options of gputap
+    run)."""
     library = compile_pti(LOGS, "-shared", "-fPIC")
 
     def program_for(name):
-        if name == "tool_failure":  # before the program's own constructors
+        if name == "tool_failure":  # fails before the program's own constructors
             failing = compile_pti("failing_tool.c", "-shared", "-fPIC")
             return [compile_pti("../level_zero/lz_program.c", "-lze_loader", "-ldl",
                                 "-Wl,--no-as-needed", library, f"-Wl,-rpath,{library.parent}")
@@ -370,7 +373,7 @@ def critical_program(compile_pti, vendor, worker):  # noqa: F811
 
 @pytest.fixture
 def provoke(critical_program, tap, environment):  # noqa: F811
-    """provoke(name) -> lines of the tools', the capture's events; r.gputap is there."""
+    """Return provoke(name) -> (lines of the tools, the capture's events); it writes r.gputap."""
     def provoke_it(name):
         words, fault, _, _ = CRITICAL[name]
         program, env, options = critical_program(name)
@@ -386,7 +389,7 @@ def provoke(critical_program, tap, environment):  # noqa: F811
 
 @pytest.mark.parametrize("name", CRITICAL)
 def test_a_critical_event_is_told_to_pti_to_the_c_api_and_to_the_capture(provoke, tap, name):
-    """PTI's in both forms; as shipped, it is PTI_INTERNAL_EVENT_TYPE_CRITICAL."""
+    """PTI has both forms; as shipped, it is PTI_INTERNAL_EVENT_TYPE_CRITICAL."""
     result, called = CRITICAL[name][2:]
     lines, recorded = provoke(name)
     proposed = [line for line in lines if line.startswith(f"a critical {result} ")]
@@ -406,7 +409,7 @@ def test_no_critical_event_comes_without_a_reason(provoke, monkeypatch):
 # Ids -------------------------------------------------------------------------------------
 
 def test_an_id_never_changes():
-    """tests/golden/pti_ids.txt: a new function is added to it, nothing else is ever done."""
+    """tests/golden/pti_ids.txt: new functions are added to it, nothing else ever changes."""
     now = []
     for path in sorted((REPO / "include/compat/pti").glob("pti_*_api_ids.h")):
         now += re.findall(r"^\t(\w+)_id = (\d+),$", path.read_text(), re.M)

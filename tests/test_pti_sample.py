@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""PTI's own sample of its callback API (sdk/samples/callback), unchanged but for its program, on
-our libpti_callback, with Intel's libpti_view beside it. Needs a checkout of intel/pti-gpu
-(GPUTAP_PTI_CHECKOUT), and what tests/test_soft_level_zero_sycl.py needs."""
+"""Test PTI's own sample of its callback API (sdk/samples/callback), unchanged except for its
+program, on our libpti_callback, together with Intel's libpti_view. Needs a checkout of
+intel/pti-gpu (GPUTAP_PTI_CHECKOUT), and the requirements of tests/test_soft_level_zero_sycl.py."""
 import os
 import pathlib
 import re
@@ -10,7 +10,7 @@ import pytest
 
 from conftest import REPO
 
-# what the sample's files include beside PTI's: made by PTI's build, or by SYCL's compiler
+# files that the sample includes apart from PTI's: made by PTI's build, or by SYCL's compiler
 STUBS = {
     "pti/pti_export.h": "#define PTI_EXPORT\n",
     "sycl/sycl.hpp": "#pragma once\n#include <variant>\n#include <level_zero/ze_api.h>\n"
@@ -23,7 +23,8 @@ STUBS = {
 
 @pytest.fixture
 def sample(build, run, work):
-    """sample(flags) -> what the sample prints of three kernels and three copies."""
+    """Return sample(flags), which returns the sample's output for three kernels and three
+    copies."""
     places = [os.environ.get(f"GPUTAP_{name}")
               for name in ("PTI_CHECKOUT", "SYCL_PYTHON", "LEVEL_ZERO_LOADER")]
     if not all(places):

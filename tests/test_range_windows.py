@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""gputap run --from RANGE --to RANGE: each process counts its ranges, and is recorded between
+"""Test gputap run --from RANGE --to RANGE: each process counts its ranges, and is recorded between
 them."""
 import collections
 import csv
@@ -19,14 +19,14 @@ def program(build, tmp_path_factory):
 
 
 def steps(s, count, name="step"):
-    """Each has one `a` before it, two `b` in it; behind the last one is a `c`."""
+    """Run steps: each has one `a` before it and two `b` in it; a `c` follows the last one."""
     for _ in range(count):
         s.tell("run a 1", f"begin {name}", "run b 2", "end")
     s.tell("run c 1")
 
 
 def launches_of(tap):
-    """Calls by process, in the order of their pids' first ones; read behind recorded()."""
+    """Return the number of launches per process, in pid order; call recorded() first."""
     with open("w.csv", newline="") as f:
         return collections.Counter(
             r["pid"] for r in csv.DictReader(f) if r["operation"] == "refdevLaunchKernel")
@@ -46,7 +46,7 @@ def ranges_of(tap):
 @pytest.mark.parametrize("domains", [(), ("-d", "refdev")])
 def test_a_window_is_from_the_begin_of_a_range_to_the_end_of_another(session, recorded, tap,
                                                                      source, domains):
-    """Whatever the ranges come by, and if they are not recorded themselves."""
+    """This holds for every source of ranges, also if the ranges are not recorded themselves."""
     s = session("--from", "step#3", "--to", "step#5", *domains)
     s.tell(f"by {source}")
     steps(s, 7)
@@ -105,7 +105,7 @@ def test_a_forks_child_counts_its_own(session, recorded, tap, source):
     assert s.process.stdout.readline() == "ok\n"
     steps(s, 2)
     s.end()
-    # of the parent: the second step, what follows, the third step; of the child: 2 steps
+    # in the parent: the second step, what follows, the third step; in the child: 2 steps
     assert recorded() == {"b": 2 + 2, "a": 1, "c": 1}
     assert sorted(launches_of(tap).values()) == [2 + 1 + 2, 2 + 1 + 1 + 2]
 
@@ -187,7 +187,8 @@ def test_bad_values_are_refused(tap, work, options, sentence, caret):
 
 @pytest.fixture
 def across(session, recorded, tap):
-    """Kernels in the ranges of a name, where the program pauses between some begins and ends."""
+    """Return a function that runs kernels in named ranges, between whose starts and ends the
+    program pauses."""
     def run(source):
         s = session()
         s.tell(f"by {source}", "begin around", "run a 1", "begin before", "run a 2")
@@ -220,7 +221,7 @@ def test_ranges_across_a_pause_are_whole(across, tap, source):
 
 @pytest.mark.parametrize("has_package", [False, True])
 def test_a_range_of_torch_without_the_package_is_explained(tap, run, work, has_package):
-    """A library of torch's name is mapped; the collector looks four times a second."""
+    """Map a library with torch's name; the collector checks four times a second."""
     (work / "gputap/_shim").mkdir(parents=True)
     for name in ["libtorch_cpu.so", "gputap/_shim/observer.so"]:
         run(["cc", "-shared", "-fPIC", "-x", "c", "/dev/null", "-o", name])

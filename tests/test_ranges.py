@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ranges of the program and of frameworks: gputap_range_begin() and gputap_range_end()."""
+"""Test ranges of the program and of frameworks: gputap_range_begin() and gputap_range_end()."""
 import contextlib
 import csv
 import io
@@ -24,7 +24,7 @@ def program(tmp_path_factory, repo, build):
 
 @pytest.fixture
 def trace(tap, program, work):
-    """What the program printed, and its recorded ranges."""
+    """Return the program's output, and its recorded ranges."""
     def run(*words):
         result = tap("run", "-f", "-o", "a.gputap", "--", program, *words)
         tap("export", "-f", "a.gputap", "-o", "a.csv")
@@ -56,7 +56,7 @@ def test_a_range_is_recorded_when_it_ends_with_what_it_says_of_itself(trace):
 @pytest.mark.parametrize("wanted, unmet", [("torch_range", ""), ("torch_op*,torch_range", ""),
                                            ("torch_range,clFinish", " --ops clFinish")])
 def test_a_range_is_met_by_the_name_of_its_operation(tap, program, wanted, unmet):
-    """Although reports name ranges by the program's own text."""
+    """Reports, however, name ranges with the program's own text."""
     short = tap("run", "-f", "-o", "a.gputap", "--ops", wanted, "--", program, "nest").err
     head = tap("report", "--all", "a.gputap").out
     assert "step" in head
@@ -350,7 +350,7 @@ def test_a_range_that_is_only_in_a_pause_is_not_recorded(tap, paused, work):
     rows = {r["name"]: r["count"] for r in csv.DictReader(io.StringIO(
         tap("report", "--csv", "-t", "ranges", "a.gputap").out))}
     assert rows == {"around": "1", "before": "1", "late": "1", "inner": "1", "between": "1",
-                    "within": "1"}  # the one behind the pauses
+                    "within": "1"}  # the one after the pauses
 
 
 def exported(tap, work, *words):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Kernels of collectives over the ranks of a job: who waits on the device for whom. The library is
-one of ours under NCCL's names, whose kernels really wait for each other (tests/cuda)."""
+"""Test kernels of collectives over the ranks of a job: which rank waited on the device for which.
+The library is ours under NCCL's names; its kernels really wait for each other (tests/cuda)."""
 import json
 import subprocess
 
@@ -30,7 +30,8 @@ def parts(build, tmp_path_factory):
 
 @pytest.fixture
 def job(run, gputap, parts, work):
-    """job("scene") traces a job of it; who waited for whom, the ranks, what people read."""
+    """Return job("scene"), which traces a job and returns its rank waits, its ranks, and the
+    report's text."""
     def call(scene, *options, size=SIZE, domains="nccl,cuda_driver"):
         run([gputap, "run", "-q", "-f", "-d", domains, "-o", "job.gputap", *options, "--", gputap,
              "soft", "cuda", "sh", "-c", JOB, "sh", parts / "program", scene, work / "shared",
@@ -49,7 +50,7 @@ def tables(run, gputap, *words):
 
 
 def check_late_rank(waits, rows, calls=STEPS):
-    """Each step but the first, for which all begin at some time."""
+    """Check each step but the first, in which ranks start at different times."""
     for rank in EARLY:
         row = waits[rank, LATE]
         assert (STEPS - 1) * LATE_MS * 1e6 * 0.2 < row["wait_ns"] == row["device_wait_ns"]
@@ -87,7 +88,7 @@ def test_what_a_group_makes_one_kernel_of_is_compared_once(job):
 
 
 def test_communicators_of_a_split_are_told_apart(job):
-    """Ranks 0 and 2 are in one, rank 1 alone in the other: nobody waits for it."""
+    """Ranks 0 and 2 are in one communicator, rank 1 alone in the other: no rank waits for it."""
     waits, rows, _ = job("split")
     assert {pair for pair in waits} <= {(0, 2), (2, 0)}
     assert [rows[rank]["compared"] for rank in (0, 2)] == [STEPS, STEPS]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Ranks that a process sets itself, after it has begun: torch.multiprocessing.spawn's functions."""
+"""Test ranks that a process sets itself after its start, in functions of
+torch.multiprocessing.spawn."""
 
 import json
 import sys
@@ -42,7 +43,7 @@ if __name__ == "__main__":
 
 
 def find_ranks(tap, capture="c.gputap"):
-    """The rank of each process that made calls and has one."""
+    """Return the rank of each process that made calls and has one."""
     found = json.loads(tap("info", capture, "--json").out)
     return sorted(p["rank"] for p in found["processes"]
                   if p["seen"] and p.get("rank") is not None)
@@ -51,7 +52,7 @@ def find_ranks(tap, capture="c.gputap"):
 @pytest.mark.parametrize("order", ["sc", "cs", "csc", "psc", "pcs"])
 @pytest.mark.parametrize("method", ["spawn", "fork"])
 def test_a_rank_that_a_function_of_multiprocessing_sets_is_seen(build, work, tap, method, order):
-    """c: a call of OpenCL; s: the variables are set; p: the parent has made a call before."""
+    """c: a call of OpenCL; s: set the variables; p: the parent has made a call before."""
     (work / "program.py").write_text(PROGRAM.format(method=method, order=order))
     Tree(build).run(work / "program.py", program=sys.executable, options=["-q"])
     assert find_ranks(tap) == [0, 1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ranks of a job beside each other: tables of reports, who waits for whom."""
+"""Test the ranks of a job: tables of reports, which rank waits for which."""
 import csv
 import json
 
@@ -14,7 +14,7 @@ JITTER_NS = 20_000
 
 @pytest.fixture
 def job(run, build, work):
-    """job(..) writes a capture for each rank of a job, two of them on a host."""
+    """Return job(...), which writes a capture for each rank of a job, two of them on a host."""
     def write(*options, size=SIZE, hosts=1, skew=0):
         names = []
         for rank in range(size):
@@ -78,7 +78,7 @@ def test_devices_of_each_rank_are_busy_and_idle(tap, job):
 
 
 def test_missing_records_are_not_compared(tap, job, run, build):
-    """Rank 1 has one call less at the end, rank 3 none at all."""
+    """Rank 1 lacks one call at the end, rank 3 has none."""
     files = job()
     run([build / "tests/synth/synth", "--calls", CALLS * 50, "--job", SIZE, "--rank", 1, "--every",
          "100", "--host", "node0", "--boot", "01111111-2222-3333-4444-55555", "--pid", 4010, "-o",
@@ -137,7 +137,7 @@ def test_a_real_job_is_compared_over_its_communicators(tap, work, kind):
     tap("run", "-q", "-o", "job.gputap", *mpi_jobs.launcher(kind, SIZE), program, 10, LATE, 50,
         env={"TMPDIR": str(work)})
     rows = ranks(report(tap, "job.gputap", "-t", "ranks"))
-    # split, dup, and in each step two barriers, an allreduce on half of them, and a broadcast
+    # split, dup, and in each step two barriers, an allreduce on half of the ranks, and a broadcast
     assert {row["compared"] for row in rows.values()} == {2 + 10 * 4}
     assert rows[LATE]["caused_ns"] > 0
 
@@ -153,7 +153,7 @@ def sessions(tap, files):
 
 
 def test_clocks_of_two_hosts_are_aligned_by_what_they_did_together(tap, job):
-    """Without drift, what is right is known exactly: all began at the same time."""
+    """Without drift the truth is known exactly: all clocks started at the same time."""
     found = sessions(tap, job(hosts=2, skew=SKEW_NS))
     assert [s["clock"] for s in found] == ["boot", "boot", "collectives", "collectives"]
     for session in found[2:]:
@@ -169,7 +169,7 @@ def test_without_calls_of_all_wall_clocks_are_left(tap, job):
 
 @pytest.mark.parametrize("ppm", [-80, 80])
 def test_clocks_that_run_apart_stay_together(tap, job, run, build, ppm):
-    """80 ppm in 8 s are 640 us; the waits would show it."""
+    """80 ppm in 8 s are 640 us, which would be visible in the waits."""
     files = []
     for rank in range(SIZE):
         host = rank // 2
@@ -186,7 +186,7 @@ def test_clocks_that_run_apart_stay_together(tap, job, run, build, ppm):
 
 
 def test_a_host_that_is_always_late_is_placed_by_the_returns(tap, job):
-    """The bounds are 2 ms apart: the clocks are told as no better, and yet are."""
+    """The bounds are 2 ms apart: the clocks are reported as no better, and yet are."""
     files = job("--late-rank", LATE, "--late-by", LATE_NS, hosts=2, skew=SKEW_NS)
     found = sessions(tap, files)
     assert LATE_NS / 4 < found[2]["uncertainty_ns"] < LATE_NS + 2 * JITTER_NS
@@ -205,7 +205,7 @@ def test_each_command_says_how_well_clocks_agree(tap, job):
 # Many -------------------------------------------------------------------------
 
 def test_many_captures_are_one_screen_and_few_descriptors(gputap, run, build, work):
-    """320 captures, with room for 290 open files; no line of the head for each."""
+    """320 captures, with a limit of 290 open files; the head must not have a line for each."""
     for rank in range(320):
         run([build / "tests/synth/synth", "--calls", 200, "--job", 320, "--rank", rank, "--host",
              f"node{rank // 80}", "--late-rank", 317, "--late-by", LATE_NS, "--pid",
@@ -277,7 +277,7 @@ def test_time_in_kernels_of_collectives_is_told_of_each_rank(tap, job):
     assert all(row["kernels"] == 0 for row in ranks(report(tap, *job(), "-t", "ranks")).values())
 
 
-# Captures that begin at different calls -----------------------------------------------------
+# Captures that start at different calls -----------------------------------------------------
 
 RANK_VARIABLES = {"mpich": "PMI_RANK", "openmpi": "OMPI_COMM_WORLD_RANK"}
 
@@ -298,7 +298,7 @@ def test_ranks_that_are_recorded_from_different_calls_are_matched_by_time(tap, w
         steps, steps - 2, steps - 4]
     assert calls[1, "MPI_Comm_dup"] == 1 and (1, "MPI_Init") not in calls
     rows = ranks(found)
-    # a barrier and an allreduce in each step that all have; the dup stands alone before a gap
+    # a barrier and an allreduce in each step that all ranks have; the dup is alone before a gap
     assert {row["compared"] for row in rows.values()} == {2 * (steps - 4)}
     waits = {(row["rank"], row["for_rank"]): row["wait_ns"] for row in found["rank_waits"]}
     for rank in (0, 1):
@@ -325,7 +325,8 @@ OTHER_HOST = ["unshare", "--time", "--uts", "--boottime", 5000, "--monotonic", 3
 
 @pytest.fixture
 def other_host(run):
-    """Words before a command that run it on a host of another name, whose clock began earlier."""
+    """Return the words before a command that run it on a host with another name, whose clock
+    started earlier."""
     if run([*OTHER_HOST, "true"], status=None).status:
         pytest.skip("needs the right to make namespaces of time and names")
     return OTHER_HOST
@@ -338,7 +339,7 @@ def test_two_hosts_that_share_nothing_are_aligned_by_wall_clocks(tap, run, gputa
     found = sessions(tap, ["here.gputap", "there.gputap"])
     assert [s["host"] == "other" for s in found] == [False, True]
     assert [s["clock"] for s in found] == ["boot", "wall clock"]
-    assert abs(found[1]["shift_ns"] + APART_NS) < 10**6  # one wall clock, in truth
+    assert abs(found[1]["shift_ns"] + APART_NS) < 10**6  # both have one wall clock
     err = tap("report", "--all", "here.gputap", "there.gputap").err
     assert "aligned by wall clocks (CLOCK_REALTIME), which moved by" in err.replace("\n  ", " ")
 
@@ -355,7 +356,7 @@ def test_a_job_on_two_hosts_is_aligned_by_its_collective_calls(tap, run, gputap,
          "-q", "-o", "r%r.gputap", program, 60], env={"TMPDIR": str(work)}, timeout=100)
     found = sessions(tap, ["r0.gputap", "r1.gputap"])
     assert [s["clock"] for s in found] == ["boot", "collectives"]
-    # the one that began later is moved onto the other one's clock
+    # the session that started later is moved onto the other one's clock
     moved, apart_ns = ("r1.gputap", APART_NS) if found[1]["host"] == "other" else (
         "r0.gputap", -APART_NS)
     spans = []
@@ -371,7 +372,7 @@ def test_a_job_on_two_hosts_is_aligned_by_its_collective_calls(tap, run, gputap,
 
 
 def test_captures_of_a_slice_on_hosts_without_a_common_clock_are_not_guessed(tap, job):
-    """Their first calls are gone, and with them what would have aligned the clocks."""
+    """Their first calls are missing, which would have aligned the clocks."""
     cut = []
     for file in job("--late-rank", LATE, "--late-by", LATE_NS, hosts=2):
         cut.append("cut-" + file)

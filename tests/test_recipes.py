@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The commands of docs/guides/recipes.md and docs/guides/questions.md, in the order of the pages:
-each finds what it reads and does what the page says."""
+"""Run the commands of docs/guides/recipes.md and docs/guides/questions.md, in the order of the
+pages: each must find its input and do what the page says."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ import conftest
 
 DOCS = conftest.REPO / "docs/guides"
 COMMAND = re.compile(r"(mkdir|gputap|mpirun|srun|docker)\b")
-# in the place of a cluster's launcher: ranks one after the other, named as it names them
+# replaces a cluster's launcher: runs the ranks one after the other, and sets its variables
 SRUN = """\
 #!/bin/sh
 shift; ranks=$1; shift
@@ -34,7 +34,8 @@ subprocess.run(["./prog"], check=True)
 
 
 def parts(page):
-    """Each heading's commands; "" is the page's begin. A backslash at a line's end joins two."""
+    """Return each heading's commands; "" is the start of the page. A backslash at a line's end
+    joins two."""
     text = (DOCS / page).read_text()
     found = {}
     for title, body in re.findall(r"^##? (.*)\n((?:(?!## ).*\n)*)", text, re.M):
@@ -47,7 +48,8 @@ def parts(page):
 
 @pytest.fixture
 def place(build, gputap, work):
-    """The environment of a folder in which the pages' commands find what they name."""
+    """Return the environment of a folder in which the pages' commands find their files and
+    programs."""
     program = build / "examples/steps"
     if not program.exists():
         pytest.skip("needs the examples, which are built where OpenCL's loader is")
@@ -62,13 +64,14 @@ def place(build, gputap, work):
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 
 
-# Of a command that exits with another status than 0 when it did its work.
+# Statuses of commands that do not exit with 0 although they did their work.
 STATUSES = {"--fail-over": (0, 1)}
 
 
 @pytest.fixture
 def shell(run, place):
-    """shell(line): a command of a page, which must find what it reads and must answer."""
+    """Return shell(line), which runs a command of a page; it must find its input and print an
+    answer."""
     def call(line):
         wanted = next((s for word, s in STATUSES.items() if word in line), (0,))
         result = run(["bash", "-c", line], env=place, status=None)
@@ -82,7 +85,7 @@ def shell(run, place):
 
 @pytest.fixture
 def background(gputap, place):
-    """background(line): a session of a page that runs until the test ends; it has begun."""
+    """Return background(line), which starts a session of a page that runs until the test ends."""
     with contextlib.ExitStack() as started:
         def call(line):
             process = started.enter_context(
@@ -99,7 +102,7 @@ def background(gputap, place):
 
 
 def run_page(page, shell, background, launcher):
-    """All commands of a page in their order. Return: what each heading's commands printed."""
+    """Run all commands of a page in their order. Return the output of each heading's commands."""
     other = {"mpirun": "srun", "srun": "mpirun"}[launcher]
     said, capture = {}, ""
     for title, lines in parts(page).items():
@@ -137,7 +140,7 @@ def test_all_recipes_in_their_order(shell, background, tap, launcher):
 ANSWERS = {
     1: r"clEnqueueReadBuffer",
     2: r"host, outside any call +load",
-    3: r"(?m)^ +\S+ ms .* load$",  # the verdict is the machine's noise
+    3: r"(?m)^ +\S+ ms .* load$",  # the verdict depends on the machine's noise
     4: r"Totals",
     5: r"(?m)^ +3 ",
     6: r"run_layers (at steps.c:\d+|in steps)",

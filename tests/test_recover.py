@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`gputap recover` on folders that are not what they were, or not ours: nothing of anybody else is
+"""Test `gputap recover` on folders that are damaged or not ours: files of other users are never
 touched."""
 
 import os
@@ -21,7 +21,7 @@ def tree(build, work):
 
 
 def kill_both(process):
-    """The collector and its program."""
+    """Kill the collector and its program."""
     child = child_of(process)
     process.kill()
     os.kill(child, signal.SIGKILL)
@@ -34,7 +34,7 @@ def lost_of(process):
 
 @pytest.fixture
 def left(tree, work):
-    """A session folder whose collector and program were killed."""
+    """Return a session folder whose collector and program were killed."""
     process = tree.start(f"tally:{work}/tally", "calls:1", "forever")
     wait_until(lambda: tally(work / "tally") > 0, "the first call")
     child = child_of(process)
@@ -113,7 +113,7 @@ def test_a_ring_that_is_gone_is_reported(tree, tap, work, left):
     assert tree.read()["end"] == "incomplete"
 
 
-# Files that another program has cut ------------------------------------------------
+# Files that another program truncated ------------------------------------------------
 
 
 def cut_to(path, size):
@@ -131,7 +131,7 @@ def test_a_file_that_is_cut_while_a_session_runs_costs_nothing(tree, work, name,
     (folder,) = sessions_of("c.gputap")
     path = folder / name
     wait_until(path.exists, f"the file {name}")
-    if name != "session":  # the program reads that one in its calls
+    if name != "session":  # the program reads that file in its calls
         cut_to(path, size)
         wait_until(lambda: tally(work / "tally") > 1000 or process.poll() is not None, "calls")
         cut_to(path, size)
@@ -148,7 +148,7 @@ def test_a_file_that_is_cut_while_a_session_runs_costs_nothing(tree, work, name,
 
 
 def test_a_session_whose_journal_is_cut_can_be_recovered(tree, tap, work):
-    """The collector writes it anew."""
+    """The collector rewrites it."""
     process = tree.start(f"tally:{work}/tally", "calls:100000", "wait:go", "forever")
     wait_until(lambda: tally(work / "tally") > 1000, "calls")
     (folder,) = sessions_of("c.gputap")
@@ -192,7 +192,7 @@ def test_a_journal_of_noise_is_not_believed(tree, tap, work, left):
 
 
 def test_a_journal_that_is_behind_the_capture_is_not_believed(tree, tap, work, left):
-    """Its number is that of a begun session: all that was written would be cut off."""
+    """Its number is that of a session that has just started: all later data would be cut off."""
     whole = (work / "c.gputap").stat().st_size
     # struct gt_journal_head: magic, version, bytes, collector_pid, accounts_used, capture_bytes
     write_at(left / "journal", 24, struct.pack("<Q", 200))
@@ -258,7 +258,7 @@ def copy_sparse(source, target):
 
 
 def used_pages(path):
-    """Offsets of the pages of a sparse file that hold something."""
+    """Return the offsets of the pages of a sparse file that contain data."""
     pages, at = [], 0
     with open(path, "rb") as file:
         while True:
@@ -322,7 +322,7 @@ DAMAGE = [
 
 
 def damage(folder, seed):
-    """Return: what was done."""
+    """Damage the folder. Return a description of the damage."""
     chance = random.Random(seed)
     what = chance.choice(DAMAGE)
     (ring,) = folder.glob("*.gpuring")

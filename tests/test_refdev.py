@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The reference accelerator: what it does as a device."""
+"""Test the reference accelerator as a device."""
 import subprocess
 
 import pytest

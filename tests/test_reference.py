@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The reference manual: made by Doxygen from the public headers."""
+"""Test the reference manual, which Doxygen generates from the public headers."""
 import re
 import shutil
 import subprocess
@@ -16,7 +16,7 @@ def made(root, out):
 
 
 def documented(out):
-    """Names of functions that have a sentence in the manual."""
+    """Return the names of functions that have a sentence in the manual."""
     found = set()
     for page in (out / "xml").glob("*.xml"):
         for member in xml.etree.ElementTree.parse(page).iter("memberdef"):
@@ -31,7 +31,7 @@ def documented(out):
 
 
 def undocumented(result):
-    """What Doxygen complains of."""
+    """Return Doxygen's warnings."""
     return [line for line in (result.stdout + result.stderr).splitlines() if line.strip()]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`gputap report -o t.html`: one file that holds a report, for a browser without a network."""
+"""Test `gputap report -o t.html`: one file that holds a report, for a browser without a network."""
 
 import json
 import os
@@ -14,7 +14,7 @@ import pytest
 
 from consumers import perfetto_picture
 
-# what would be markup, or end an element, if it were not data
+# this would be markup, or end an element, if it were not data
 WORDS = '</script><script>document.title="broken"</script><img src=x onerror=alert(1)>&amp;\\u003c'
 
 PROGRAM = """
@@ -38,7 +38,7 @@ def data_of(path):
 
 @pytest.fixture
 def page(tap, run, build, work):
-    """page(..) writes s.gputap, and s.html of it."""
+    """Return page(...), which writes s.gputap, and s.html of it."""
     def make(*words, report=()):
         run([build / "tests/synth/synth", *words, "-o", "s.gputap"])
         tap("report", "s.gputap", "-f", "-o", "s.html", *report)
@@ -48,7 +48,7 @@ def page(tap, run, build, work):
 
 @pytest.fixture
 def hostile(tap, repo, build, work):
-    """A page of a program whose range is named WORDS."""
+    """Return a page of a program whose range is named WORDS."""
     (work / "hostile.c").write_text(PROGRAM)
     subprocess.run([
         "cc", f"-DWORDS={json.dumps(WORDS)}", f"-I{repo}/include", "hostile.c", "-o", "hostile",
@@ -113,14 +113,14 @@ def test_of_many_records_the_longest_are_slices_and_the_page_says_so(page):
     assert re.match(r"One by one are the [\d,]+ calls and work items that took .* or more; the",
                     time_["notes"][0])
     assert path.stat().st_size < 6 << 20
-    # the shading is still of all
+    # the shading still covers all activities
     device = next(row for row in time_["rows"] if row["kind"] == "device")
     assert device["busy"] > sum(s[1] for row in time_["rows"] if row["kind"] == "queue"
                                 for s in row["slices"]) / 2
 
 
 def test_memory_in_use_is_a_row_with_its_peak(tap, run, gputap, repo, work):
-    """On CUDA's software driver, as tests/test_export_memory.py."""
+    """Runs on CUDA's software driver, as tests/test_export_memory.py does."""
     for name, source, *options in (("kernels.so", "driver_kernels.c", "-shared", "-fPIC"),
                                    ("program", "driver_program.c", "-lpthread")):
         run(["cc", "-O1", f"-I{repo}", repo / "tests/cuda" / source, "-o", name, *options])
@@ -140,7 +140,7 @@ def test_memory_in_use_is_a_row_with_its_peak(tap, run, gputap, repo, work):
 
 @pytest.fixture
 def stacks(tap, build, work):
-    """A page of a program's launches and the stacks that they were made from."""
+    """Return a page of a program's launches and their call stacks."""
     tap("run", "-q", "--stacks", "-o", "s.gputap", "--", build / "bench/opencl_loop", "",
         "kernels:100", "3")
     tap("report", "s.gputap", "-o", "s.html")
@@ -273,7 +273,7 @@ TEXTS = """new Promise(done => {
 
 def test_a_browser_cuts_no_text_of_the_timeline_in_the_middle_of_a_letter(browser, tap, build,
                                                                           work):
-    """A thread's name is too long for its label; times come near the right edge."""
+    """A thread's name is too long for its label; times are close to the right edge."""
     shutil.copy(build / "tests/opencl/cl_basic", work / "WWWWWWWWWWWWWWW")
     tap("run", "-q", "-o", "w.gputap", "--", work / "WWWWWWWWWWWWWWW", "2")
     tap("report", "w.gputap", "-o", "w.html")

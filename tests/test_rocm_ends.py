@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""HIP programs that fork, leave their work behind, are killed, fault: the capture is complete up to
-the moment and says how it ended."""
+"""Test HIP programs that fork, leave GPU activities behind, are killed, or fault: the capture is
+complete up to that moment and reports how the program ended."""
 
 import collections
 import csv
@@ -19,7 +19,7 @@ from processes import child_of, finish, tally, wait_until
 
 @pytest.fixture
 def ends(hip_program, softgpu, tap, run, work):
-    """ends("kernels:3", "exit") -> what was recorded; output and status are as untraced."""
+    """Return ends("kernels:3", "exit") -> the recording; output and status must be as untraced."""
     def call(*words, status=0, options=()):
         program = hip_program("ends")
         bare = run([program, *words], env=softgpu, status=status)
@@ -40,7 +40,8 @@ def ends(hip_program, softgpu, tap, run, work):
 
 
 class Recorded:
-    """e.gputap: processes, and how many calls of an operation or kernels each has."""
+    """Read e.gputap: its processes, and the number of calls of an operation, or of kernels, per
+    process."""
 
     def __init__(self, tap):
         self.info = json.loads(tap("info", "--json", "e.gputap").out)
@@ -59,12 +60,12 @@ class Recorded:
                 self.links.append((row, calls.get(row["correlation"])))
 
     def of(self, name):
-        """How many of it each process has, without those that have none."""
+        """Return the number per process, without processes that have none."""
         return sorted(n for n in (counts[name] for counts in self.found.values()) if n)
 
     def check_links(self, open_calls=0):
-        """@open_calls: that the kill may have interrupted: their work is there, their records never
-        were."""
+        """@open_calls: calls that the kill may interrupt: their activities exist, their records
+        do not."""
         interrupted = {row["correlation"] for row, call in self.links if not call}
         assert len(interrupted) <= open_calls, interrupted
         for row, call in self.links:
@@ -72,7 +73,7 @@ class Recorded:
                 continue
             assert call and call["pid"] == row["pid"], row
             assert (row["name"] == "count") == (call["operation"] == "hipLaunchKernel"), (row, call)
-        for pid in self.found:  # one stream: in the order of the launches, each of them once
+        for pid in self.found:  # one stream: in the order of the launches, each exactly once
             kernels = [(int(row["start_ns"]), int(call["start_ns"]), int(row["end_ns"]))
                        for row, call in self.links
                        if call and row["name"] == "count" and int(row["pid"]) == pid]
@@ -111,9 +112,9 @@ def test_work_left_behind_is_recorded_or_counted_as_unfinished(ends, end):
     status = -signal.SIGABRT if end == "abort" else 0
     recorded = ends("kernels:50", "queued:300", end, status=status)
     assert recorded.of("hipLaunchKernel") == [350]
-    # by then harvested; a process that _exits harvests nothing
+    # harvested by then; a process that ends with _exit() harvests nothing
     assert sum(recorded.of("count")) >= (50 if end == "exit" else 0)
-    assert recorded.info["device_work"] + recorded.unfinished() == 350 + 2  # a fill, a copy
+    assert recorded.info["device_work"] + recorded.unfinished() == 350 + 2  # a memset, a memcpy
     recorded.check_links()
     (process,) = recorded.info["processes"]
     assert process["end"] == {"abort": "Aborted (signal 6)"}.get(end, "exit 0"), process
@@ -178,7 +179,7 @@ def test_a_hip_program_killed_at_a_random_moment_loses_no_call_that_had_returned
         recorded, returned = Recorded(tap), tally(work / "tally")
         launches = sum(recorded.of("hipLaunchKernel"))
         assert returned <= launches <= returned + 1
-        # a fill; the calls that were open
+        # a memset; the open calls
         assert recorded.info["device_work"] + recorded.info["dropped"] <= launches + 3
         recorded.check_links(open_calls=1)
         assert "Killed" in json.dumps(recorded.info["processes"])
@@ -217,6 +218,6 @@ def test_a_wait_for_a_stream_or_event_is_split_at_the_end_of_its_last_work(ends,
     (call, ) = [r for r in rows if r["operation"] == name]
     end = max(int(r["end_ns"]) for r in rows if r["kind"] == "device" and r["name"])
     known = max(0, min(end, int(call["end_ns"])) - int(call["start_ns"]))
-    if known:  # else all had been done before it
+    if known:  # otherwise everything was done before it
         assert (wait["wait_ns"], wait["runtime_ns"]) == (known, 0)
     assert wait["unsplit_ns"] == wait["total_ns"] - known

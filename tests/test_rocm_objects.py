@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Streams, code objects and kernels as objects: from when until when they are there, in each
-process that has them."""
+"""Test streams, code objects and kernels as objects: their lifetime in each process that has
+them."""
 
 import json
 import sqlite3

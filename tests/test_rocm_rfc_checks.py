@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""The 24 checks of the validation plan of rocm-trace-lite's RFC for HIP calls, by the names of its
-own tests.
+"""The 24 checks of the validation plan of rocm-trace-lite's RFC for HIP calls, under the names of
+its own tests.
 
-| check | what it is more than there | | --- | --- | | 5 without a device: schema, re-entrancy,
-correlation ids | of a file that was written, not of source text; own calls really made by the
-library | | 6 capture, timing, pid and tid, modes | every launch by its number; times inside the
-run; the thread that the kernel says | | 4 correlation | linked share is 100 %, where upstream pins
-0; order and uniqueness, which it skips, are on | | 5 end to end | equal to the truth, not "more
-than nothing". PyTorch for ROCm is not to be had here: a listed skip, beside what HIP can do | | 2
-overhead | counted, not timed: no allocation more a launch; bench/run.py measures 10 % and 2 % | | 2
-guards | the built library's needs are libc's family alone, not "no libamdhip64" |
+| check | stricter here than there | | --- | --- | | 5 without a device: schema, re-entrancy,
+correlation ids | on a written file, not on source text; the library really makes calls to itself |
+| 6 capture, timing, pid and tid, modes | every launch with its number; times inside the run; the
+kernel's thread id | | 4 correlation | the linked share is 100 %, where upstream pins 0; order and
+uniqueness, which it skips, are enabled | | 5 end to end | equal to the truth, not "more than
+nothing". PyTorch for ROCm is not available here: a listed skip, in addition to tests with HIP | | 2
+overhead | counted, not timed: no additional allocation per launch; bench/run.py measures 10 % and 2
+% | | 2 guards | the built library needs only libc's family, not just "no libamdhip64" |
 """
 
 import gzip
@@ -28,8 +28,8 @@ TRUTH = Truth(threads=2, streams=4, launches=12, copies=2, graphs=5, nodes=6)
 
 @pytest.fixture(scope="session")
 def modes(hip_program, softgpu, gputap, tmp_path_factory):
-    """modes("hip") -> folder with a.gputap, a.rpd, a.json.gz of one run in that mode, by RTL_MODE
-    as upstream's users say it."""
+    """Return modes("hip") -> a folder with a.gputap, a.rpd, a.json.gz of one run in that mode, set
+    with RTL_MODE as upstream's users do."""
     made = {}
 
     def run(mode):
@@ -50,7 +50,7 @@ def modes(hip_program, softgpu, gputap, tmp_path_factory):
 
 @pytest.fixture
 def sql(modes):
-    """sql("select ..", mode="hip") on the RPD file."""
+    """Return sql("select ..", mode="hip"), which queries the RPD file."""
     def ask(query, mode="hip"):
         with sqlite3.connect(modes(mode) / "a.rpd") as db:
             return db.execute(query).fetchall()
@@ -92,7 +92,8 @@ def test_rocpd_api_ops_columns(sql):
 
 
 def test_reentrance_guard_present(found):
-    """The library calls its own exports, for hipMemset and others: nobody's calls."""
+    """The library calls its own exports, for hipMemset and others; those are not calls of the
+    program."""
     asked = TRUTH.lanes * TRUTH.copies
     memset = [c for c in found.calls.values() if c["operation"] == "hipMemsetAsync"]
     assert len(memset) == asked
@@ -100,7 +101,7 @@ def test_reentrance_guard_present(found):
 
 
 def test_correlation_map_present(found):
-    """Every id is one call's; every piece of device work has the id of a call that is there."""
+    """Every id belongs to one call; every activity has the id of a recorded call."""
     assert all(found.call_of(row) for row in found.device)
     assert len(found.calls) == len(
         {(c["tid"], c["start"], c["operation"]) for c in found.calls.values()})
@@ -110,7 +111,7 @@ def test_correlation_map_present(found):
 
 def test_hip_api_capture_basic(sql):
     launches = [name for name, in sql(NAMED) if name == "hipLaunchKernel"]
-    # and those that were captured
+    # including the captured ones
     assert len(launches) == TRUTH.first_node + TRUTH.threads * TRUTH.nodes
 
 
@@ -142,7 +143,7 @@ def test_hip_api_pid_tid(found, modes, tap):
 
 
 def test_hip_api_disabled_by_default(sql):
-    """In its standard mode: no call, all device work."""
+    """In its standard mode there are no calls, but all activities."""
     assert sql(
         NAMED.replace("s.string", "count(*)") +
         " where s.string like 'hip%' and s.string not like 'hipGraph%'", "standard") == [(0, )]
@@ -155,7 +156,7 @@ def test_gpu_ops_still_captured_in_hip_mode(found):
 # 4 correlation -----------------------------------------------------------------------
 
 def test_phase1_link_count_is_zero(sql):
-    """Upstream pins that nothing is linked. All is, here."""
+    """Upstream pins that nothing is linked. Here everything is."""
     ops = sql("select count(*) from rocpd_op")[0][0]
     assert ops >= TRUTH.launched.total() + TRUTH.replayed.total()
     assert sql("select count(distinct op_id) from rocpd_api_ops") == [(ops,)]
@@ -169,7 +170,7 @@ def test_correlation_timing_order(sql):
 
 
 def test_multi_kernel_unique_correlation(found):
-    """No two launches share a kernel; a graph's launch has all of its own."""
+    """No two launches share a kernel; a graph's launch has all its kernels."""
     ids = [row["correlation"] for row in found.kernels("numbered")]
     assert len(ids) == len(set(ids)) == TRUTH.launched.total()
     assert len(
@@ -185,14 +186,14 @@ def test_both_tables_populated(sql, found):
 # 5 end to end ------------------------------------------------------------------------
 
 def test_pytorch_mm():
-    # without PyTorch, the folder torch/ beside the tests is found in its place
+    # without PyTorch, Python would find the folder torch/ next to the tests
     torch = pytest.importorskip("torch.cuda", reason="needs PyTorch for ROCm")
     if not torch.is_available():
         pytest.skip("needs PyTorch for ROCm, which is not built for the HIP that is packaged here")
 
 
 def test_cudagraph_safe(found):
-    """Replays end with the right results (the program looks), and every kernel of each is there."""
+    """Replays have the right results (the program checks), and every kernel of each is recorded."""
     TRUTH.check_graphs(found)
 
 
@@ -212,7 +213,8 @@ def test_perfetto_output(modes, found):
 
 
 def test_roctracer_parity_kernel_count(found):
-    """roctracer is not here either: what it should count is what the program launched."""
+    """roctracer is not available here either: the launches of the program are the expected
+    count."""
     kernels = [
         row for row in found.device
         if row["operation"] == "kernel" and not row["name"].startswith("__amd")
@@ -233,8 +235,8 @@ def counter(tmp_path_factory, repo):
 
 @pytest.mark.parametrize("mode", ["hip", "standard", "lite"])
 def test_overhead_hip_mode(hip_program, softgpu, counter, run, tap, work, mode):
-    """What launches ask of the allocator is HIP's own, traced or not: a few of a thousand differ by
-    what is in flight."""
+    """HIP's own launches allocate memory, traced or not: a few in a thousand differ, depending on
+    the number of activities in progress."""
     command = Truth(threads=1, streams=1, launches=2000).command(hip_program("truth"))
     env = {**softgpu, "LD_PRELOAD": counter, "SOFT_AMDGPU_EXECUTE": "0"}
     command.append("verify=0")
@@ -248,7 +250,7 @@ def test_overhead_hip_mode(hip_program, softgpu, counter, run, tap, work, mode):
 
 
 def test_standard_mode_overhead_unchanged(repo):
-    """bench/run.py measures both modes, against the promised limits."""
+    """bench/run.py measures both modes, and checks the promised limits."""
     ratios = json.loads((repo / "bench/ratios.json").read_text())
     promised = {name: row[3] for name, row in ratios.items() if "HIP loop" in name}
     assert sum("1.10" in wanted
@@ -272,7 +274,7 @@ def test_no_libamdhip64_in_binary(build, library):
 
 
 def test_no_roctracer_symbols_in_source(build):
-    """Nothing of a vendor's is asked for by name at link time either."""
+    """At link time, too, no vendor's symbol is required."""
     text = subprocess.run([shutil.which("nm"), "-D", "--undefined-only", build / "libgputap.so.0"],
                           stdout=subprocess.PIPE,
                           text=True,

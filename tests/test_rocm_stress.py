@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Threads, streams, graphs and modes in all their combinations: nothing fails, nothing is lost,
-results are as untraced."""
+"""Test threads, streams, graphs and modes in all their combinations: nothing fails, nothing is
+lost, results are as untraced."""
 
 import itertools
 import json
@@ -15,7 +15,7 @@ from truth import Truth, read_capture
 WORK = ((1, 0), (2, 1), (4, 0), (8, 2), (3, 3))  # streams, replays
 RUNS = [(threads, *work, mode) for threads, work, mode in
         itertools.product((1, 2, 3, 4, 8), WORK, ("lite", "standard", "hip", "hsa", "default"))]
-# 125, or 8 of them, each thread count and mode among them
+# 125, or 8 of them, covering each thread count and mode
 CHOSEN = RUNS if os.environ.get("GPUTAP_SLOW") else RUNS[7::16]
 
 
@@ -66,8 +66,8 @@ def test_descriptors_and_threads_of_the_program_do_not_grow_with_its_work(
 
 def test_no_signal_of_the_runtime_s_pool_is_left_when_it_shuts_down(hsa_dispatches, softgpu, build,
                                                                     run, tap, work):
-    """Debian's ROCr says how many there are: those that the program itself forgets, one for each
-    queue."""
+    """Debian's ROCr reports how many there are: only those that the program itself forgets, one for
+    each queue."""
     command = [hsa_dispatches, build / "tests/soft/soft_kernels.co", "6", "3000"]
     env = {**softgpu, "SOFT_AMDGPU_EXECUTE": "0"}
     result = tap("run", "-q", "-o", "a.gputap", "--", *command, env=env)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Upstream's own samples, C tool and unit tests, unchanged, on our librocprofiler-sdk.so.1 and the
-software GPU.
+"""Test upstream's own samples, C tool and unit tests, unchanged, on our librocprofiler-sdk.so.1 and
+the software GPU.
 
-GPUTAP_ROCPROFILER_SDK names a checkout of rocprofiler-sdk (docs/internals/conformance.md says of
-which commit). Nothing of it is copied: programs are compiled by hand, one command each."""
+GPUTAP_ROCPROFILER_SDK names a checkout of rocprofiler-sdk (docs/internals/conformance.md names the
+commit). Nothing of it is copied: programs are compiled manually, one command each."""
 
 import os
 import pathlib
@@ -34,7 +34,7 @@ def checkout():
 
 
 class Place:
-    """Where programs are compiled, what with, and how they run."""
+    """Folder and flags for compiling programs, and the environment that they run in."""
 
     def __init__(self, folder, repo, build, device):
         self.folder = folder
@@ -96,7 +96,7 @@ def sample(place, checkout):
 
 @pytest.fixture(scope="session")
 def program(place, repo):
-    """Upstream runs its transpose here, whose kernels take minutes in software."""
+    """Upstream runs its transpose here; its kernels take minutes in software."""
     place.compile(["gcc"], repo / "tests/rocprofiler/copies.c", "-o", "copies", "-lamdhip64")
     return place.folder / "copies"
 
@@ -106,7 +106,7 @@ def test_the_c_tool_is_asked_and_no_thread_is_made(place, checkout, program, way
     place.compile(["gcc", "-std=c11"], "-fPIC", "-shared", checkout / "tests/tools/c-tool.c", "-o",
                   "c-tool.so")
     tool, library = place.folder / "c-tool.so", place.sdk / "librocprofiler-sdk.so.1"
-    # on ROCm 6 and later librocprofiler-register opens the library; before, somebody has to
+    # on ROCm 6 and later librocprofiler-register opens the library; before that, it is preloaded
     way = {"LD_PRELOAD": tool
            } if way == "preloaded" else {"ROCP_TOOL_LIBRARIES": tool, "LD_PRELOAD": library}
     out = place.run(program, **way)
@@ -120,7 +120,7 @@ def unit_tests(place, checkout):
     source = checkout / "source"
     tests = [source / f"lib/rocprofiler-sdk/tests/{name}.cpp" for name in
              ("external_correlation", "intercept_table", "registration", "roctx", "status")]
-    # which gcc 14's headers do not include by themselves
+    # gcc 14's headers do not include these themselves
     missing = ["-include", "algorithm", "-include", "iomanip"]
     place.compile(["g++", "-std=c++17"], "-O0", *missing, f"-I{source}", *tests,
                   source / "lib/common/utility.cpp", "-o", "unit_tests", "-lhsa-runtime64",
@@ -197,7 +197,7 @@ def test_code_object_tracing(place, sample):
     assert len(re.findall("kernel symbol load", log)) == len(re.findall(
         "kernel symbol unload", log)) >= 2
     assert re.search("kernel_name=.*transpose", log)
-    # symbols go before their code object
+    # symbols are unloaded before their code object
     order = re.findall(r"(kernel symbol|code object) unload", log)
     assert order[0] == "kernel symbol" and order[-1] == "code object"
 
@@ -210,14 +210,13 @@ def test_external_correlation_id_request(place, sample):
     )
 
 
-# json-tool records everything that there is into a JSON file; validate.py of the folder that a
-# program is for checks it.
+# json-tool records everything into a JSON file; validate.py in the folder of a program checks it.
 
 @pytest.fixture(scope="session")
 def json_tool(place, checkout, repo):
-    """Its headers come from include/compat, those for C++ that write with cereal and Perfetto from
-    the checkout; cereal from the distribution; Perfetto, whose trace no test reads, is
-    tests/rocprofiler/json_tool/perfetto.h."""
+    """Its headers come from include/compat, except those for C++ that write with cereal and
+    Perfetto, from the checkout; cereal comes from the distribution; Perfetto, whose trace no test
+    reads, is tests/rocprofiler/json_tool/perfetto.h."""
     if subprocess.run(["g++", "-E", "-xc++", "-include", "cereal/cereal.hpp", "/dev/null"],
                       capture_output=True).returncode:
         pytest.skip("needs cereal: apt install libcereal-dev")
@@ -237,7 +236,8 @@ def json_tool(place, checkout, repo):
 
 @pytest.fixture
 def recorded(place, checkout, json_tool, tmp_path):
-    """recorded("transpose", 2, 1, ..): the JSON file of a program of upstream's tests/bin."""
+    """Return recorded("transpose", 2, 1, ...), which returns the JSON file of a program of
+    upstream's tests/bin."""
     def record(program, *arguments, source=None, compiled=(), preload=(), **environment):
         file = tmp_path / "recorded.json"
         if not (place.folder / program).exists():
@@ -256,7 +256,8 @@ def recorded(place, checkout, json_tool, tmp_path):
 
 @pytest.fixture
 def validate(place, checkout):
-    """validate(folder, file, 9): so many of upstream's tests, and no other result."""
+    """Return validate(folder, file, 9), which checks that so many of upstream's tests pass, with no
+    other result."""
     def check(folder, file, count, *options):
         environment = {
             **os.environ, "PYTHONPATH": f"{place.folder}/packages", "PYTHONDONTWRITEBYTECODE": "1"
@@ -278,9 +279,9 @@ def validate(place, checkout):
 
 
 def test_json_tool_of_kernels(recorded, validate):
-    """The program gives up when one of its steps takes a tenth of the time that it is to run: once
-    more then, for longer. How long its kernels take, test_total_runtime, is told by hardware
-    only."""
+    """The program gives up if one of its steps takes a tenth of the requested run time; then it is
+    run again, for longer. test_total_runtime checks how long kernels take, which depends on
+    hardware."""
     for milliseconds in (200, 400, 800, 1600, 3200):
         try:
             file = recorded("reproducible-runtime", milliseconds, 2, 64, SOFT_AMDGPU_EXECUTE="0")
@@ -292,7 +293,7 @@ def test_json_tool_of_kernels(recorded, validate):
 
 
 def test_json_tool_of_copies(place, repo, recorded, validate, rocr):
-    """HIP 5 does not end upstream's program without some help: tests/rocprofiler/hip5_pools.c."""
+    """On HIP 5, upstream's program does not end without help: tests/rocprofiler/hip5_pools.c."""
     preload = []
     if rocr < 18:
         place.compile(["gcc"], "-fPIC", "-shared", repo / "tests/rocprofiler/hip5_pools.c", "-o",
@@ -311,8 +312,8 @@ def test_json_tool_of_graphs(recorded, validate):
 
 
 def test_json_tool_of_allocations(repo, recorded, validate):
-    """A function of the program that is not called is compiled with what
-    tests/rocprofiler/json_tool/hsa6_vmem.h declares."""
+    """A function that the program does not call is compiled with the declarations of
+    tests/rocprofiler/json_tool/hsa6_vmem.h."""
     compiled = [
         "-include", repo / "tests/rocprofiler/json_tool/hsa6_vmem.h", "-ffunction-sections",
         "-Wl,--gc-sections"
@@ -324,8 +325,8 @@ def test_json_tool_of_allocations(repo, recorded, validate):
                                              ("vector-operations", "vector-ops"),
                                              ("hip-streams", "compute_comm_overlap")])
 def test_json_tool_of_other_programs(recorded, validate, program, source):
-    """Upstream runs them with rocprofv3. What async-copy-tracing's validate.py states of any
-    program holds for them."""
+    """Upstream runs them with rocprofv3. The checks that async-copy-tracing's validate.py makes for
+    any program must hold for them."""
     validate(
         "async-copy-tracing",
         recorded(program, source=source, SOFT_AMDGPU_EXECUTE="0"),
@@ -337,8 +338,7 @@ def test_json_tool_of_other_programs(recorded, validate, program, source):
 
 
 def test_json_tool_of_scratch_memory(recorded, validate, rocr):
-    """ROCr tells of scratch memory from version 6.1 on: the two of upstream's tests that are about
-    it want that."""
+    """ROCr reports scratch memory from version 6.1 on: two of upstream's tests need that."""
     file = recorded("scratch-memory", SOFT_AMDGPU_EXECUTE="0")
     if rocr >= 13:
         validate("scratch-memory-tracing", file, 5)

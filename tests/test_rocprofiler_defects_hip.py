@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What upstream's library gets wrong, one test each, which fails on that behaviour:
-tests/rocprofiler/defects.c is the client. More of them in test_rocprofiler_sdk.py (the last library
-of a list, bad kinds, half-configured services, failing initialize(), missing libraries, finalising
-twice) and in test_rocprofiler_register.py (registrations at once)."""
+"""Test that defects of upstream's library are not repeated, one test each, which fails on that
+behaviour: tests/rocprofiler/defects.c is the client. More of them are in test_rocprofiler_sdk.py
+(the last library of a list, bad kinds, half-configured services, failing initialize(), missing
+libraries, finalising twice) and in test_rocprofiler_register.py (registrations at once)."""
 
 import re
 import shutil
@@ -85,8 +85,7 @@ def test_what_a_full_buffer_drops_is_counted(out):
 
 
 def test_correlation_ids_take_no_memory_once_they_are_retired(out):
-    # upstream keeps some hundred bytes of each for ever: 80,000 calls would be megabytes on the
-    # heap
+    # upstream keeps some hundred bytes of each forever: 80,000 calls would be megabytes on the heap
     calls, retired, heap, _ = map(
         int,
         re.fullmatch(r"calls (\d+) retired (\d+) heap grew by (-?\d+) pages by (-?\d+)",
@@ -131,7 +130,7 @@ def test_without_replay_as_upstream_has_it_nothing_is_unloaded_that_was_not_load
 
 
 def test_no_call_waits_for_one_that_was_stopped_in_the_middle(out):
-    # a lock in each call would be held by the stopped thread sooner or later
+    # a lock in each call would sooner or later be held by the stopped thread
     lines = out("lock", "interrupted")
     calls, received = map(
         int,

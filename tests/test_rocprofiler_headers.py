@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The headers that are compatible with rocprofiler-sdk's: layouts to the byte, C and C++, with the
-runtimes' headers and without."""
+"""Test the headers that are compatible with rocprofiler-sdk's: layouts to the byte, C and C++, with
+the runtimes' headers and without."""
 
 import re
 import subprocess

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What a client of librocprofiler-sdk.so.1 with a context for each service is told of a HIP
-program: ids, times, order, retirement, copies and graphs (tests/rocprofiler/lister.c,
-everything.hip)."""
+"""Test the notifications that a client of librocprofiler-sdk.so.1 with a context for each service
+gets about a HIP program: ids, times, order, retirement, copies and graphs
+(tests/rocprofiler/lister.c, everything.hip)."""
 
 import collections
 import os
@@ -21,7 +21,8 @@ ENTER, EXIT = 1, 2
 
 @pytest.fixture(scope="module")
 def log(repo, build, hip_headers, softgpu, tmp_path_factory):
-    """What the client was notified of, by kind: log.call is a list of records with their fields."""
+    """Return the client's notifications per kind: log.call is a list of records with their
+    fields."""
     folder, sdk = tmp_path_factory.mktemp("everything"), build / "src/compat/rocprofiler"
     subprocess.run([
         "hipcc", "--offload-arch=gfx906", "-std=c++17", "-O1", "-Wall",
@@ -54,7 +55,7 @@ def log(repo, build, hip_headers, softgpu, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def calls(log):
-    """Calls by their id."""
+    """Return calls per id."""
     return {c.id: c for c in log.call}
 
 
@@ -109,7 +110,7 @@ def test_a_copy_has_the_id_of_a_call_of_hsas_whose_ancestor_is_hips_copy(log, ca
 def test_copies_have_the_direction_the_bytes_and_the_agents_of_the_programs(log):
     for thread in {c.thread for c in log.copy}:
         mine = collections.defaultdict(list)
-        # records come when it is seen that work has ended
+        # records are delivered when the end of the activity is detected
         for c in sorted(log.copy, key=lambda c: c.id):
             if c.thread == thread:
                 mine[c.operation].append(c.bytes)

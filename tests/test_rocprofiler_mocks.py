@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""rocprofiler-register's own mock-runtime tests, with our librocprofiler-sdk.so.1 where upstream
-has a mock of it.
+"""Test rocprofiler-register's own mock-runtime tests, with our librocprofiler-sdk.so.1 where
+upstream has a mock of it.
 
 GPUTAP_ROCPROFILER_REGISTER names a built librocprofiler-register.so.0,
 GPUTAP_ROCPROFILER_REGISTER_SOURCE the checkout that it was built from
-(docs/internals/conformance.md says of which commit). Programs, ways to start them and what they are
-to say are read from its tests/CMakeLists.txt; nothing of it is copied. What upstream's mock of the
-SDK says of itself is not expected of ours, and where that mock puts functions of its own into the
-tables, the runtimes' are called: our client asks for nothing."""
+(docs/internals/conformance.md names the commit). Programs, ways to start them and their expected
+output are read from its tests/CMakeLists.txt; nothing of it is copied. Output of upstream's mock of
+the SDK is not expected from ours. Where that mock puts its own functions into the tables, the
+runtimes' functions are called instead: our client requests nothing."""
 
 import functools
 import os
@@ -18,7 +18,7 @@ import subprocess
 
 import pytest
 
-MOCKS = {  # library: folder, version, what it needs
+MOCKS = {  # library: folder, version, requirements
     "hsa-runtime64": ("hsa-runtime", "2", []),
     "amdhip64": ("amdhip", "6", ["hsa-runtime64"]),
     "roctx64": ("roctx", "4", []),
@@ -37,7 +37,7 @@ LINKED = {
         "-Wl,--no-as-needed", "-l:librocprofiler-sdk.so", "-lgeneric-tool"
     ],
 }
-WAYS = {  # the test's ending: key of what is expected, variables
+WAYS = {  # suffix of the test: key of the expected output, variables
     "": ("CORE", {}),
     "-preload": ("PRELOAD", {"LD_PRELOAD": "libgeneric-tool.so"}),
     "-env": ("PRELOAD", {"ROCP_TOOL_LIBRARIES": "libgeneric-tool.so"}),
@@ -59,7 +59,7 @@ def source():
 
 
 def programs():
-    """{name: (its source, what it is linked with, {key: expected})}, from upstream's list."""
+    """Return {name: (its source, its libraries, {key: expected})}, from upstream's list."""
     if not source():
         return {}
     text, found = (source() / "tests/CMakeLists.txt").read_text(), {}
@@ -76,7 +76,7 @@ def programs():
 
 
 def of_ours(expected):
-    """What is to be said with our library: nothing of the mock's, and the runtimes' own
+    """Return the expected output with our library: nothing from the mock, and the runtimes' own
     functions."""
     ours = re.sub(r"\.rocprofiler\.cpp\. (rocp_ctor|\w+ :: \d+ :: \d+ :: \d+)\\n", "", expected)
     for name, library in (("hsa_init", "hsa-runtime"), ("hip_init", "amdhip")):
@@ -85,7 +85,7 @@ def of_ours(expected):
 
 
 class Mocks:
-    """Where upstream's libraries and programs are compiled, and how they run."""
+    """Folder in which upstream's libraries and programs are compiled, and the way to run them."""
 
     def __init__(self, folder, tests, build):
         self.folder, self.tests, self.build = folder, tests, build

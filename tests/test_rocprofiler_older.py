@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Sources of rocprofiler-sdk 0.4 and 0.5 (ROCm 6.2 and 6.3), unchanged, against our headers of
+"""Test sources of rocprofiler-sdk 0.4 and 0.5 (ROCm 6.2 and 6.3), unchanged, against our headers of
 1.0.0 with GPUTAP_ROCPROFILER_0_5: their samples and their C tool are compiled, and those that trace
 run in a small HIP program of ours on the software GPU.
 
 GPUTAP_ROCPROFILER_SDK_0_4 and GPUTAP_ROCPROFILER_SDK_0_5 name the checkouts
-(docs/internals/conformance.md says of which commits)."""
+(docs/internals/conformance.md names the commits)."""
 
 import os
 import pathlib
@@ -14,9 +14,10 @@ import pytest
 
 from test_rocprofiler_conformance import Place
 
-# What wants a library of AMD's besides (thread traces and machine code: comgr) is not claimed.
+# Samples that need another library of AMD (thread traces and machine code: comgr) are not
+# supported.
 COUNTERS = ("agent_profiling", "callback_client", "client", "print_functional_counters")
-# .. and what it writes where of a program that copies.
+# name: (file that it writes or None for its output, text expected in it for a program that copies)
 TRACING = {
     "api_buffered_tracing": ("api_buffered_trace.log", "hipMemcpyAsync"),
     "api_callback_tracing": ("api_callback_trace.log", "hipMemcpyAsync"),
@@ -78,7 +79,7 @@ def test_the_c_tool_compiles_and_says_its_version(place, older):
     tool = place.folder / f"{older.name}-c-tool.so"
     place.compile(["gcc", "-std=c11"], "-fPIC", "-shared", older / "tests/tools/c-tool.c", "-o",
                   tool)
-    # it calls nothing of the library, which on ROCm 6 librocprofiler-register would open
+    # it calls nothing in the library, which on ROCm 6 librocprofiler-register would open
     assert "is using rocprofiler-sdk v1.0.0" in place.run(
         place.folder / "copies", LD_PRELOAD=f"{tool}:{place.sdk / 'librocprofiler-sdk.so.1'}")
 

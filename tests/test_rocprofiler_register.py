@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""librocprofiler-sdk.so.1 with runtimes of ROCm 6 and later, which register their tables: small
-ones of ours (tests/rocm/modern.c), behind a stand-in for librocprofiler-register, or behind the
+"""Test librocprofiler-sdk.so.1 with runtimes of ROCm 6 and later, which register their tables:
+small ones of ours (tests/rocm/modern.c), with a stand-in for librocprofiler-register, or with the
 real one that GPUTAP_ROCPROFILER_REGISTER names."""
 
 import os
@@ -22,7 +22,7 @@ def modern(request, tmp_path_factory, repo, build):
     folder = build_modern(tmp_path_factory.mktemp("registered"), repo / "tests/rocm/modern.c",
                           register if request.param == "real" else None)
     sdk = build / "src/compat/rocprofiler"
-    # the mock; ours lies where the register library looks
+    # remove the mock; ours is where the register library looks
     (folder / "librocprofiler-sdk.so.1").unlink()
     (folder / "librocprofiler-sdk.so").symlink_to(sdk / "librocprofiler-sdk.so.1")
     for source, client, option in (("registered.c", "client.so", "-DGPUTAP_ROCPROFILER_OPAQUE"),
@@ -45,7 +45,8 @@ def test_a_registering_runtimes_tables_calls_and_initialisations_come_to_a_clien
                env={way: modern / "client.so", "LD_LIBRARY_PATH": f"{modern}:{build}"})
     assert done.out == "copy 1\n42\n42\n"
     said = done.err.splitlines()
-    # a second copy of HIP's library is a second instance; HSA is one copy that is initialised twice
+    # a second copy of the HIP library is a second instance; HSA is one copy that is initialised
+    # twice
     assert [line for line in said if not line.startswith("calls")] == [
         "RUNTIME_INITIALIZATION_HIP 0 of 60300", "table HIP (runtime) 0 of 60300, 1",
         "RUNTIME_INITIALIZATION_HIP 1 of 60300", "table HIP (runtime) 1 of 60300, 1",
@@ -78,7 +79,7 @@ def test_scratch_memory_is_reported_by_hsas_table_for_tools_which_is_chained(run
         })
     assert done.out == "42\n42\n"
     said = [line for line in done.err.splitlines() if not line.startswith(("record", "buffered"))]
-    assert said == SCRATCH.splitlines() * 2  # the table is another one after hsa_shut_down()
+    assert said == SCRATCH.splitlines() * 2  # the table is a different one after hsa_shut_down()
     assert [line for line in done.err.splitlines() if line.startswith("record")] == [
         "record SCRATCH_MEMORY SCRATCH_MEMORY_ALLOC corr 0 bytes 65536 time 1",
         "record SCRATCH_MEMORY SCRATCH_MEMORY_FREE corr 0 bytes 0 time 1",
@@ -117,7 +118,7 @@ def test_a_registered_hsas_finalizer_is_reported_with_what_it_was_passed_by_valu
     done = run([modern / "program", "extensions"],
                env={"LD_PRELOAD": modern / "extensions.so", "LD_LIBRARY_PATH": f"{modern}:{build}"})
     lines = done.out.splitlines()
-    assert "4098 0 8448 0 39175" in lines  # what it says without a client
+    assert "4098 0 8448 0 39175" in lines  # its message without a client
     assert (
         "tool: argument hsa_ext_program_finalize 28hsa_ext_control_directives_s control_directives"
         in lines

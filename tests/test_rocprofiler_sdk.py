@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""librocprofiler-sdk.so.1: what it answers, how its tools are found, and what upstream's gets
-wrong."""
+"""Test librocprofiler-sdk.so.1: its answers, how its tools are found, and defects of upstream's
+library."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def sdk(build):
-    """Folder of the library."""
+    """Return the folder of the library."""
     return build / "src/compat/rocprofiler"
 
 
@@ -37,7 +37,7 @@ def check(compile_tool):
 
 @pytest.fixture(scope="session")
 def copies(repo, hip_headers, tmp_path_factory):
-    """A HIP program that copies to and fro."""
+    """A HIP program that copies to a device and back."""
     program = tmp_path_factory.mktemp("programs") / "copies"
     subprocess.run([
         "cc", "-w", "-D__HIP_PLATFORM_AMD__", repo / "tests/rocprofiler/copies.c", "-o", program,
@@ -76,7 +76,8 @@ def run(command, build, **environment):
                           timeout=600)
 
 
-# All public functions of 1.0.0; another three are inline, rocprofiler_configure() is the client's.
+# All public functions of 1.0.0; three others are inline; the client defines
+# rocprofiler_configure().
 FUNCTIONS = """
     assign_callback_thread at_intercept_table_registration at_internal_thread_create
     configure_buffer_dispatch_counting_service configure_buffer_tracing_service
@@ -246,8 +247,7 @@ def test_a_hip_programs_calls_and_copies_come_to_a_tool_and_nothing_is_left_open
                **{**softgpu, "LD_LIBRARY_PATH": f"{build}:{softgpu['LD_LIBRARY_PATH']}"})
     lines = done.stdout.splitlines()
     assert done.returncode == 0, done.stdout + done.stderr
-    # as the document on callback tracing shows them: mangled types, values without their enum's
-    # prefix
+    # as in the document on callback tracing: mangled types, values without their enum's prefix
     assert [line.split()[:4] for line in lines[:5]] == [["0", "Pv", "dst", "1"],
                                                         ["1", "PKv", "src", "1"],
                                                         ["2", "m", "sizeBytes", "0"],
@@ -302,7 +302,7 @@ def test_a_library_that_offers_a_table_of_its_own_is_intercepted_and_clients_cha
     ]
     done = run([tmp_path / "main"], build, LD_PRELOAD=":".join(map(str, clients)))
     assert (done.returncode, done.stdout) == (0, "42\n"), done.stderr
-    begun = [f"{name}: foo(21)" for name in reversed(names)]  # who registers later stands in front
+    begun = [f"{name}: foo(21)" for name in reversed(names)]  # the last registered comes first
     assert done.stderr.splitlines(
     )[:2 * len(names)] == begun + [f"{line} = 42" for line in reversed(begun)]
     assert len(done.stderr.splitlines()) == 4 * len(names)
@@ -323,7 +323,7 @@ def test_an_exception_in_a_buffers_callback_ends_there_and_the_hip_program_goes_
                **{**softgpu, "LD_LIBRARY_PATH": f"{build}:{softgpu['LD_LIBRARY_PATH']}"})
     assert done.returncode == 0, done.stderr
     assert done.stdout == "received 803 batches>1 1 destroyed all 1 pending 0\n", done.stdout
-    assert "threw an exception" in done.stderr  # as upstream says it
+    assert "threw an exception" in done.stderr  # the same message as upstream's
 
 
 @pytest.mark.parametrize("order", ["", "first-to-last"])
@@ -420,7 +420,7 @@ def test_agents_are_read_from_the_drivers_files_where_there_are_some(compile_too
     )
 
 
-# Taken, as upstream takes them; nothing can be reported of them, and they have no operations.
+# Accepted, as by upstream; nothing can be reported for them, and they have no operations.
 SILENT = {"OMPT", "ROCDECODE_API", "ROCJPEG_API", "ROCDECODE_API_EXT"}
 
 
@@ -449,8 +449,8 @@ def test_a_kind_of_which_nothing_is_reported_is_said_once_where_the_log_level_as
 
 @pytest.fixture
 def opener(repo, hip_headers, build, softgpu, tmp_path):
-    """Run a HIP program that opens the library that it is told, and copies; the lines that a client
-    of tests/rocprofiler/ends.c writes."""
+    """Run a HIP program that opens the given library, and copies; return the lines that a client of
+    tests/rocprofiler/ends.c writes."""
     program = tmp_path / "opener"
     subprocess.run([
         "cc", "-w", "-D__HIP_PLATFORM_AMD__", repo / "tests/rocprofiler/opener.c", "-o", program,
@@ -477,7 +477,7 @@ def test_a_client_is_finalised_after_its_own_handlers_of_exit_and_before_its_lib
 
 def test_a_client_that_forces_in_its_constructor_is_finalised_after_its_library_has_ended(
         compile_tool, opener):
-    """RPD: its handler and its destructor read the buffers."""
+    """As in RPD: its handler and its destructor read the buffers."""
     client = compile_tool("ends.c", "forcing.so", "-shared", "-fPIC", "-DFORCES")
     assert opener("-", LD_PRELOAD=str(client)) == [
         "configure, constructed 1", "force 0", "destructor", "handler, flush 0, copies 2",
@@ -511,8 +511,8 @@ def test_a_client_of_a_hip_program_is_told_once_that_hsa_was_initialised_before_
 
 @pytest.fixture
 def configured(repo, hip_headers, build, sdk, softgpu, tmp_path):
-    """configured(linker) -> a HIP program that copies, and is a client itself, linked without
-    -rdynamic; how to run it."""
+    """Return configured(linker) -> a HIP program that copies, and is itself a client, linked
+    without -rdynamic; and the command to run it."""
     def link(linker):
         program = tmp_path / "configured"
         done = subprocess.run([
@@ -566,7 +566,7 @@ def test_initialising_without_a_tool_is_no_error_and_locks(compile_tool, build):
 @pytest.mark.parametrize("preloaded", [False, True])
 def test_a_hip_program_of_rocm_5_is_told_that_its_tools_were_not_loaded(
         compile_tool, copies, build, sdk, softgpu, tap, tmp_path, preloaded):
-    """No library of ROCm reads the variable before ROCm 6; ours does, if it is there."""
+    """No library of ROCm reads the variable before ROCm 6; ours does if it is loaded."""
     library = tool(compile_tool, "asked")
     environment = {"ROCP_TOOL_LIBRARIES": str(library), **softgpu}
     if preloaded:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Names that a HIP program gives by ROCTx: threads, devices and streams are called so in reports
-and exports."""
+"""Test names that a HIP program sets with ROCTx: reports and exports use them for threads, devices
+and streams."""
 
 import json
 import sqlite3
@@ -33,7 +33,7 @@ def info(program, softgpu, tap):
 def test_a_device_is_called_as_the_program_calls_it(info, tap, work, words, name):
     found = info(*words)
     assert [d["label"] for d in found["devices"]] == [name]
-    assert found["devices"][0]["name"].startswith("Software GPU")  # what it is stays known
+    assert found["devices"][0]["name"].startswith("Software GPU")  # the device's type stays known
     assert name in tap("report", "--all", "a.gputap").out
     tap("export", "a.gputap", "-o", "a.rpd")
     with sqlite3.connect("a.rpd") as db:

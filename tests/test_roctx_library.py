@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""libroctx64.so.4 of ours: as ROCm's, without ROCm; and recorded under gputap."""
+"""Test our libroctx64.so.4: it works as ROCm's, without ROCm, and is recorded under gputap."""
 
 import csv
 import io
@@ -90,7 +90,7 @@ def test_the_library_exports_what_rocms_does_and_links_libc_only(run, build):
     names = run(["nm", "-D", "--defined-only", library]).out
     for name in ("roctxMarkA", "roctxRangePushA", "roctxRangePop", "roctxRangeStartA",
                  "roctxRangeStop", "roctx_version_major", "roctx_version_minor"):
-        assert f"{name}@@ROCTX_4.1" in names  # what programs that were linked with ROCm's ask for
+        assert f"{name}@@ROCTX_4.1" in names  # symbols that programs linked with ROCm's need
     dynamic = run(["readelf", "-d", library]).out
     needed = [line for line in dynamic.splitlines() if "NEEDED" in line]
     assert "[libroctx64.so.4]" in dynamic and all("libc.so" in line for line in needed)
@@ -98,7 +98,7 @@ def test_the_library_exports_what_rocms_does_and_links_libc_only(run, build):
 
 def test_another_library_with_the_functions_is_called_and_may_report_its_own(
         run, tmp_path, build, repo):
-    """As librocprofiler-sdk-roctx behind ours: levels come from it."""
+    """As with librocprofiler-sdk-roctx after ours: levels come from it."""
     (tmp_path / "real.c").write_text(
         "int roctxRangePushA(const char *m) { return 7; }\nint roctxRangePop(void) { return 7; }\n"
         "int roctxProfilerPause(unsigned long t) { return 0; }\n")
@@ -117,12 +117,12 @@ def test_another_library_with_the_functions_is_called_and_may_report_its_own(
                env={"LD_LIBRARY_PATH": build / "src/compat/roctx"}).out == "7\n"
 
 
-# Whose ROCTx it is -------------------------------------------------------------
+# Which ROCTx library is used -------------------------------------------------------------
 
 @pytest.fixture(scope="session")
 def theirs(tmp_path_factory):
-    """A library with the exports of roctracer's, whose levels begin at 100, and one that calls its
-    own."""
+    """Build a library with the exports of roctracer's, whose levels start at 100, and one that
+    calls its own exports."""
     folder = tmp_path_factory.mktemp("theirs")
     (folder / "real.c").write_text("""
 static __thread int level = 100;
@@ -218,15 +218,15 @@ def test_without_gputap_the_program_still_finds_none(run, theirs):
 @pytest.mark.parametrize("ours_first", [True, False])
 def test_calls_through_ours_into_another_library_are_recorded_once(log, theirs, environment,
                                                                    ours_first, tmp_path, build):
-    """A program that is linked with ours and loads something that brings the other one, and the
-    other way round."""
+    """Test a program that is linked with ours and loads a library that brings the other one, and
+    the reverse."""
     ours = build / "src/compat/roctx/libroctx64.so.4"
     (tmp_path / "libother.so").write_bytes((theirs / "libroctx64.so.4").read_bytes())
     order = [ours, tmp_path / "libother.so"] if ours_first else [tmp_path / "libother.so", ours]
     out, calls, runtimes = log(theirs / "main",
                                 LD_PRELOAD=":".join(map(str, order)),
                                 LD_LIBRARY_PATH=theirs)
-    assert out == "100 100\n"  # the other one's levels
+    assert out == "100 100\n"  # the levels of the other one
     assert calls == CALLS and [door for door, _ in runtimes].count("rocprofiler-register") == 0
 
 
@@ -244,7 +244,7 @@ def test_the_library_of_rocm_6_s_name_has_the_same_functions_without_versions(ru
     assert "[librocprofiler-sdk-roctx.so.1]" in run(["readelf", "-d", library]).out
 
 
-# What exports make of it ---------------------------------------------------------
+# ROCTx in exports ---------------------------------------------------------
 
 @pytest.fixture
 def exported(tap, marks, environment, work):
@@ -294,7 +294,7 @@ def test_ranges_are_user_markers_in_rpd(exported):
     db.close()
 
 
-# What the report makes of it -------------------------------------------------------
+# ROCTx in the report -------------------------------------------------------
 
 @pytest.fixture
 def report(tap, marks, environment):
@@ -339,7 +339,7 @@ def test_ranges_are_sorted_filtered_and_written_as_other_tables(report):
     assert "Ranges of the program" in text and "and 5 more" in text
 
 
-# What Perfetto makes of it ----------------------------------------------------------
+# ROCTx in Perfetto ----------------------------------------------------------
 
 SAID = """
 select s.ts, s.dur, s.name, s.depth, s.track_id, t.name as track, th.tid
@@ -349,7 +349,7 @@ left join thread th using (utid) where s.category = 'user_annotation' order by s
 
 @pytest.fixture(scope="session")
 def overlapping(tmp_path_factory, repo, build):
-    """A program whose started ranges overlap, with one that nobody stops."""
+    """Run a program whose started ranges overlap, one of which is never stopped."""
     folder = tmp_path_factory.mktemp("overlapping")
     (folder / "main.c").write_text("""#include <unistd.h>
 #include "compat/roctx/roctx.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Memory and address space of the rings: limits of control groups and processes hold for the
+"""Test memory and address space of the rings: limits of control groups and processes apply to the
 program as without gputap."""
 
 import os
@@ -24,7 +24,7 @@ def tree(build, work):
 
 @pytest.fixture
 def group():
-    """A control group with 150 MiB of memory."""
+    """Create a control group with 150 MiB of memory."""
     is_v1 = (GROUPS / "memory").is_dir()
     try:
         folder = pathlib.Path(
@@ -37,13 +37,13 @@ def group():
 
 
 def run_in(group, command, status):
-    """A command in the group, without swap to hide in."""
+    """Run a command in the group, without swap."""
     return conftest.run_command(
         ["sh", "-c", f"echo $$ >{group}/cgroup.procs; exec \"$@\"", "sh", *command], status=status)
 
 
 def test_a_program_under_a_memory_limit_is_not_killed_for_our_rings(tree, group):
-    """The collector stands still, so that rings become as large as they may."""
+    """The collector is stopped, so that rings become as large as they may."""
     command = [
         tree.gputap, "run", "-o", "c.gputap", "--", tree.caller, "freeze", "calls:6000000", "thaw",
         "exit:5"
@@ -129,7 +129,7 @@ def test_memory_of_an_idle_ring_comes_back(tree, work):
     os.kill(child_of(process), signal.SIGTERM)
     finish(process)
     (found,) = tree.read()["processes"]
-    # while nobody reads, the pool is what the machine's memory allowed at the start
+    # while no process reads, the pool is what the machine's memory allowed at the start
     assert found["count_calls"]["seen"] == 600001
 
 

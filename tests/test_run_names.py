@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""File names of `gputap run -o` that every rank makes its own, and domains that cannot be
+"""Test file names of `gputap run -o` that differ for every rank, and domains that cannot be
 traced."""
 
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs that are particular about what is loaded with them: sanitizers want to be the first
+"""Test programs with special requirements for their libraries: sanitizers must be the first
 library, some libraries need much static thread-local storage, threads may have the smallest
 stack."""
 
@@ -47,11 +47,11 @@ int main(void)
 
 @pytest.mark.parametrize("way", ["run", "a child with a cleaned environment"])
 def test_leaks_are_looked_for_in_a_program_that_uses_a_runtime(run, tap, work, way):
-    """Its libraries have thread-local storage that the dynamic linker makes when it is used."""
+    """Its libraries have thread-local storage that the dynamic linker allocates on first use."""
     (work / "program.c").write_text(CALLS)
     run(["gcc", "-w", "-DCL_TARGET_OPENCL_VERSION=300", "-fsanitize=address", "-o", "program",
          "program.c", "-lOpenCL"])
-    bare = run(["./program"], status=None)  # it may find some, or may not look in a container
+    bare = run(["./program"], status=None)  # it may find leaks, or fail in a container
     command = ["./program"] if way == "run" else ["env", "-i", "./program"]
     result = tap("run", "-q", "-o", "c.gputap", "--", *command, status=bare.status)
     assert ("Sanitizer" in result.err) == ("Sanitizer" in bare.err), result
@@ -128,7 +128,7 @@ def test_the_users_own_tunables_stay(tap, work):
                                                                             }).out.splitlines()
         if x.startswith("GLIBC_TUNABLES=")
     ]
-    # and what the program's libraries have
+    # plus the storage of the program's libraries
     assert 9000 < int(line.partition("optional_static_tls=")[2]) < 9000 + 2048
     shown = tap("run",
                 "-q",
@@ -213,7 +213,7 @@ def test_any_static_thread_local_storage_works_as_it_does_bare(run, tap, work, l
     for arguments in [], ["0x100000"], ["0x8000"], ["0x4000"]:
         bare = run(["./user", *arguments], status=None, env=env)
         if bare.status == NOT_LOADED and GIVEN > library > LEFT_BY_GLIBC and not linked:
-            continue  # what all programs are given under gputap lets in what glibc refuses
+            continue  # under gputap, all programs have room for what glibc refuses
         traced = tap("run",
                      "-q",
                      "-f",
@@ -250,7 +250,7 @@ def test_libraries_of_libraries_are_found_where_the_linker_finds_them(run, tap, 
      ).write_text("char *storage(void); int through(void); int main(void) { return through(); }")
     (work / "middle.c").write_text(
         "char *storage(void); int through(void); int through(void) { return storage()[0] + 5; }")
-    # an old one is its libraries', too
+    # an old-style RPATH also applies to its libraries
     folders = ["-Wl,-rpath,$ORIGIN"] if "--disable-new-dtags" not in flags[0] else []
     run([
         "gcc", "-shared", "-fPIC", "-o", "lib/libmiddle.so", "middle.c", "-Llib", "-lmuch", *folders

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Vendors' plug-ins under gputap run: their records stand in its captures, counted and linked;
-what is wrong with one is told, and stops nobody."""
+"""Test vendors' plug-ins under gputap run: their records are in its captures, counted and linked;
+an error in one is reported, and disturbs neither the program nor the others."""
 import json
 import re
 import subprocess
@@ -11,7 +11,8 @@ from test_refdev import library, plugin, program  # noqa: F401: fixtures
 
 @pytest.fixture(scope="session")
 def vendor(repo, tmp_path_factory):
-    """vendor("hangs") is tests/plugin/vendor.c with that fault; its work is NAME_work()."""
+    """Return vendor("hangs"), which builds tests/plugin/vendor.c with that fault; its work is in
+    NAME_work()."""
     made = {}
 
     def make(fault="none", name="vendor"):
@@ -31,7 +32,7 @@ def vendor(repo, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def worker(repo, tmp_path_factory):
-    """worker(vendor, ..) is tests/plugin/worker.c, linked with these."""
+    """Return worker(vendor, ...), which builds tests/plugin/worker.c, linked with these."""
     made = {}
 
     def make(*vendors):
@@ -50,7 +51,8 @@ def worker(repo, tmp_path_factory):
 
 @pytest.fixture
 def traced(tap, work):
-    """traced(plugins, program, word, ..): gputap run's result, and what info says of the capture.
+    """Return traced(plugins, program, word, ...), which returns gputap run's result, and info about
+    the capture.
     """
     def call(plugins, *command, options=(), env=None):
         path = ":".join(map(str, plugins))
@@ -120,7 +122,7 @@ def test_several_vendors_stand_side_by_side(traced, tap, vendor, worker):
 
 @pytest.mark.parametrize("clock", ["ticks", "monotonic"])
 def test_a_plugins_clock_is_converted(traced, tap, vendor, worker, clock):
-    """Work lies where its call does."""
+    """Activities lie within their calls."""
     _, info = traced([vendor(clock)], worker(vendor(clock)), 300, options=["-q"])
     tap("export", "-f", "p.gputap", "-o", "p.json")
     events = json.load(open("p.json"))["traceEvents"]
@@ -128,8 +130,8 @@ def test_a_plugins_clock_is_converted(traced, tap, vendor, worker, clock):
               if e.get("cat", "").startswith("privateuse1")}
     kernels = [e for e in events if e.get("cat") == "kernel"]
     assert len(kernels) == 100
-    # a tick of one clock is 4 ns, and the other's origin is not the capture's: hours, if it were
-    # not converted. Clocks are read beside each other as well as the machine's load lets them
+    # one clock has ticks of 4 ns, and the other's origin is not the capture's: without conversion
+    # the error would be hours. The clocks are read together as closely as the machine's load allows
     assert all(abs(e["ts"] - begins[e["args"]["correlation"]]) < 1e6 for e in kernels)
 
 
@@ -162,7 +164,7 @@ def test_work_belongs_to_the_range_that_it_was_submitted_in(traced, tap, vendor,
     assert info["seen"] == info["recorded"]
     whole = json.loads(tap("report", "--json", "--by", "operator", "--top", "0", "p.gputap").out)
     rows = {o["name"]: o["work"] for o in whole["operators"]}
-    # 30 pieces in each; those of the thread, of the pushed ids and of nothing are in no range
+    # 30 activities in each; those of the thread, of the pushed ids and of no range are in no range
     assert rows["step"] == 30 and rows["acme::mul"] == 30, rows
     inside = json.loads(tap("report", "--json", "--where", "range=step", "p.gputap").out)
     assert sum(k["count"] for k in inside["kernels"]) == 20
@@ -182,7 +184,8 @@ def test_exports_link_work_to_its_range_and_calls_to_their_ids(traced, tap, vend
     assert len([line for line in calls if ",33,77," in line]) == 30
 
 
-# Which programs -------------------------------------------------------------------------
+# Which programs load plug-ins
+# -------------------------------------------------------------------------
 
 def test_a_switch_turns_them_off(traced, vendor, worker):
     result, info = traced([vendor()], worker(vendor()), 30, 1, "maps", options=["--no-plugins"])
@@ -200,7 +203,7 @@ def test_a_program_that_has_nothing_of_the_vendors_is_left_alone(traced, vendor)
     assert "vendor.so" not in result.out and "libgputap-plugin" not in result.out
 
 
-# What is wrong with them ----------------------------------------------------------------
+# Faults of plug-ins --------------------------------------------------------------------
 
 def words_of(text):
     return " ".join(text.split())
@@ -246,7 +249,7 @@ def test_one_that_never_returns_does_not_keep_the_program(traced, tap, vendor, w
 
 @pytest.fixture(scope="session")
 def naps(repo, library, tmp_path_factory):  # noqa: F811
-    """tests/plugin/naps.c, linked with refdev."""
+    """Build tests/plugin/naps.c, linked with refdev."""
     path = tmp_path_factory.mktemp("naps") / "naps"
     subprocess.run([
         "cc", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", f"-I{repo}",
@@ -270,7 +273,7 @@ def kernels_and_calls(tap):
 @pytest.mark.parametrize("count", [5, 50, 500])
 def test_device_times_have_their_unit_in_runs_of_any_length(traced, tap, plugin, naps,  # noqa: F811
                                                             domain, hz, count):
-    """10 ms, 100 ms, 1 s: a kernel lasts the 2 ms that it sleeps, and begins after its call."""
+    """10 ms, 100 ms, 1 s: a kernel lasts the 2 ms that it sleeps, and starts after its call."""
     _, info = traced([plugin] if domain == "privateuse1" else [], naps, count,
                      options=["-q", "-d", domain],
                      env={"REFDEV_CLOCK": f"hz={hz},epoch=3s"})
@@ -322,7 +325,7 @@ def test_a_process_that_skips_exit_leaves_what_its_plugin_held_uncounted(traced,
     assert "nothing lost" not in result.err and "uncounted" in result.err, result.err
     info = json.loads(tap("info", "--json", "p.gputap").out)
     assert info["missing"] == 1 and not info["complete"]
-    # the vendor reports submissions: those whose records were not handed over are unfinished
+    # the vendor reports submissions: activities whose records were not delivered are unfinished
     assert info["seen"] == info["recorded"] + info["dropped"]
     assert info["device_work"] + info["dropped_by_reason"]["unfinished"] == 30
     assert "their last" not in result.out
@@ -368,7 +371,7 @@ def test_a_plugin_that_reports_no_submissions_gets_no_advice_to_record_stacks(tr
 
 @pytest.mark.parametrize("fault", ["none", "no submits"])
 def test_a_vendors_calls_launch_copy_and_set(traced, tap, vendor, worker, fault):
-    """In the summary, and under the names that HTA knows."""
+    """They are in the summary, and under the names that HTA knows."""
     result, _ = traced([vendor(fault)], worker(vendor(fault)), 30)
     launches = tap("report", "p.gputap", "-t", "operations", "--where", "kind=launch").out
     assert "vendor" in launches, (launches, result.err)
@@ -394,12 +397,12 @@ def test_bytes_that_no_memory_has_are_none(traced, tap, vendor, worker):
 
 
 def test_hostile_records_are_recorded_or_lost_by_name(run, repo, build, tmp_path):
-    """make test-deep does more of it."""
+    """make test-deep runs more of them."""
     run([repo / "tests/fuzz/plugins", "3", tmp_path / "fuzz"], env={"GPUTAP_BUILD": build})
 
 
 def test_an_event_names_a_plugin_by_its_path_alone(traced, tap, vendor, worker):
-    """In the session's line the libraries that it needs follow, after a separator."""
+    """The session's line has the required libraries after the path, separated."""
     slow = vendor("registers never in worker")
     traced([slow], worker(slow), 3, options=["-q"])
     text = words_of(tap("info", "p.gputap").out)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What report and info say of captures that are odd: split many ways, crashed, damaged, without an
-end. It fits in 80 columns, and claims no more than is known."""
+"""Test the messages of report and info about unusual captures: split in many ways, crashed,
+damaged, without an end. They fit in 80 columns, and claim no more than is known."""
 
 import csv
 import io
@@ -32,7 +32,7 @@ def too_wide(text):
 @pytest.mark.parametrize("keys", ["process", "queue", "thread", "process,thread", "queue,name",
                                   "rank,host"])
 def test_a_report_that_is_split_fits_in_80_columns(tap, synth, shape, keys):
-    """The last column goes where it is the first that may, and a device's long name is cut."""
+    """The last column is dropped first, and a device's long name is cut."""
     said = tap("report", synth(*shape.split()), "--by", keys, env=WIDE).out
     assert "Devices" in said and too_wide(said) == []
 
@@ -61,7 +61,7 @@ def test_of_what_is_damaged_or_has_no_end_nobody_says_that_nothing_was_lost(tap,
 
 @pytest.mark.parametrize("name", ["hip-0.1", "opencl-0.1"])
 def test_time_on_devices_has_no_markers_and_barriers_in_it(tap, work, name):
-    """They are items of device work, and no work."""
+    """They are recorded as activities, but are not work."""
     capture = OLD / f"{name}.gputap"
     tap("export", capture, "-o", "a.csv")
     rows = [row for row in csv.DictReader(io.StringIO((work / "a.csv").read_text()))

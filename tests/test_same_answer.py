@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""One question has one answer: numbers of devices and queues, and what an expression holds for, are
-the same in reports, in exports, and in a capture that was cut out."""
+"""Test that one question has one answer: numbers of devices and queues, and the meaning of an
+expression, are the same in reports, in exports, and in a cut capture."""
 
 import collections
 import csv
@@ -20,14 +20,14 @@ def synth(run, build, work):
 
 @pytest.fixture
 def two(synth):
-    """Two processes with two threads each, two devices, several queues."""
+    """A capture of two processes with two threads each, two devices, several queues."""
     return synth("--calls", "2000", "--threads", "2", "--processes", "2", "--devices", "2",
                  "--queues", "3")
 
 
 @pytest.fixture
 def work_of(tap, work):
-    """Rows of device work, as CSV has them."""
+    """Return the rows of GPU activities from the CSV."""
     def read(capture, *options):
         tap("export", "-f", capture, "-o", "rows.csv", *options)
         rows = csv.DictReader(io.StringIO((work / "rows.csv").read_text()))
@@ -49,7 +49,7 @@ def report(tap):
 ])
 def test_a_condition_about_bytes_holds_for_what_moves_bytes_alone(
         report, two, work_of, expression, holds):
-    """Calls, kernels and ranges have none."""
+    """Calls, kernels and ranges have no bytes."""
     moved = [row for row in work_of(two) if row["operation"] != "kernel"]
     found = report(two, "-w", expression)
     wanted = sum(holds(int(row["bytes"])) for row in moved)
@@ -71,7 +71,8 @@ def test_a_device_keeps_its_number_where_another_one_has_no_work(tap, report, tw
 
 
 def test_a_queue_has_one_number_in_reports_and_exports(report, two, work_of):
-    """That of its process and device, whichever has the first record."""
+    """A queue has the number of its process and device, independent of which has the first
+    record."""
     def sums(rows):
         found = collections.Counter()
         for pid, device, queue, ns in rows:
@@ -90,7 +91,7 @@ def test_a_queue_has_one_number_in_reports_and_exports(report, two, work_of):
 
 
 def test_streams_of_an_export_do_not_depend_on_what_is_exported(tap, work, two):
-    """Chrome's readers tell a device's queues of all processes by one number."""
+    """In Chrome's format one number identifies a device's queue over all processes."""
     def streams(*options):
         tap("export", "-f", two, "-o", "a.json", *options)
         return {(e["args"]["correlation"], e["name"]): (e["pid"], e["args"]["stream"])
@@ -102,7 +103,7 @@ def test_streams_of_an_export_do_not_depend_on_what_is_exported(tap, work, two):
 
 
 def test_a_report_says_where_idle_is_between_some_of_the_work(tap, two):
-    """Then others may run: it is no time in which a device had nothing to do."""
+    """Then others may run: the device may have had something to do."""
     said = tap("report", two, "-t", "devices,gaps").out
     assert "had nothing to do" in said and "alone" not in said
     for options in (("-w", "kind=kernel"), ("--by", "queue")):
@@ -121,7 +122,7 @@ def test_an_export_of_ranges_alone_says_what_it_lacks(tap, report, synth):
 
 
 def test_a_timelines_queues_have_the_numbers_of_the_report(tap, report, two, synth):
-    """With their process where several have queues, and without it where one has."""
+    """Labels name the process if several have queues, and omit it if only one has."""
     def shown(capture, label):
         rows = json.loads(tap("report", capture, "--timeline", "--json").out)["rows"]
         return {(row["group"].split(":")[0], row["label"]): row["count"]

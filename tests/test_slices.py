@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Slices of captures, `--where`: times, ranges by their number, ranks and hosts. What holds is
-computed anew from the records as CSV has them."""
+"""Test parts of captures, `--where`: times, ranges with their number, ranks and hosts. The expected
+records are computed from the CSV."""
 
 import csv
 import io
@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-START = 1_000_000_000  # synth's session begins then
+START = 1_000_000_000  # start of synth's session
 
 
 @pytest.fixture
@@ -21,14 +21,15 @@ def synth(run, build, work):
 
 @pytest.fixture
 def stepped(synth):
-    """Two processes with two threads each, in steps (recorded whole) and phases (pushed)."""
+    """A capture of two processes with two threads each, in steps (recorded whole) and phases
+    (pushed)."""
     return synth("--calls", "4000", "--threads", "2", "--processes", "2", "--steps", "500",
                  "--phases", "100", "--gap", "10000", "--nested")
 
 
 @pytest.fixture
 def records(tap, work):
-    """Rows of the CSV export, as they are for an expression; at: nanoseconds since the begin."""
+    """Return rows of the CSV export for an expression; at: nanoseconds since the start."""
     def read(capture, where=None):
         tap("export", "-f", capture, "-o", "a.csv", *(["-w", where] if where else []))
         rows = list(csv.DictReader(io.StringIO((work / "a.csv").read_text())))
@@ -46,7 +47,7 @@ def key(row):
 
 
 def steps_of(rows):
-    """Begin and end of each step, by process, in order of their begin."""
+    """Return start and end of each step per process, in order of their starts."""
     steps = {}
     for row in rows:
         if row["range"]:
@@ -100,8 +101,8 @@ def test_a_range_says_a_time_of_its_process(stepped, records, expression, holds)
     ("range=step#17", set())])
 def test_ranges_are_counted_in_each_process_in_order_of_their_begin(
         stepped, records, expression, numbers):
-    """Of all threads together. What is in a range has its thread's numbers from the range's own to
-    the last that was begun in it."""
+    """They are counted over all threads together. Records in a range have numbers of its thread
+    from the range's own to the last one that was started inside it."""
     rows = records(stepped)
     steps = {}
     for row in rows:
@@ -152,7 +153,7 @@ def test_ranks_and_hosts_are_told_apart(tap, synth, work):
     assert processes("rank=2") == [5002]
     assert processes("rank=1..2") == [5001, 5002]
     assert processes("rank>=2") == [5002, 5003]
-    assert processes("rank!=1..2") == [5000, 5003]  # one without a rank has none that differs
+    assert processes("rank!=1..2") == [5000, 5003]  # without a rank, none differs
     assert processes("not rank=1..2") == [5000, 5003, 9000]
     assert processes("host=node1") == [5002, 5003]
     assert processes("host=node* and rank<=2") == [5000, 5001, 5002]
@@ -165,7 +166,7 @@ def test_work_whose_call_lies_before_the_slice_has_no_arrow_to_it(tap, stepped, 
     kernel = next(r for r in rows if r["kind"] == "device" and r["process"] == call["process"]
                   and r["correlation"] == call["correlation"])
     assert kernel["at"] > call["at"] + 1
-    # from one ns after the call to one behind the kernel's begin
+    # from one ns after the call to one ns after the kernel's start
     where = f"at={call['at'] + 1}ns..{kernel['at'] + 1}ns and process={call['pid']}"
     taken = records(stepped, where)
     assert key(kernel) in map(key, taken) and key(call) not in map(key, taken)
@@ -173,7 +174,7 @@ def test_work_whose_call_lies_before_the_slice_has_no_arrow_to_it(tap, stepped, 
     events = json.loads((work / "a.json").read_text())["traceEvents"]
     begun = {e["id"] for e in events if e["ph"] == "s"}
     ended = {e["id"] for e in events if e["ph"] == "f"}
-    assert ended - begun  # the kernel's, which no arrow leads to
+    assert ended - begun  # the kernel's; no arrow leads to it
     calls = [r["correlation"] for r in taken if r["kind"] == "call"]
     assert len(begun) <= len(calls)
 
@@ -217,8 +218,8 @@ SHAPES = ["", "--nested --external", "--steps 700", "--phases 300 --nested",
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_what_is_left_unread_is_not_in_the_slice(run, build, synth, shape):
-    """Random slices: a cursor that leaves blocks unread gives what one that reads all gives, and
-    that is what overlaps the slice."""
+    """Random time ranges: a cursor that skips blocks returns the same as one that reads all, namely
+    everything that overlaps the range."""
     capture = synth("--calls", "12000", "--threads", "2", "--processes", "2", "--devices", "2",
                     "--flush-bytes", "150000", "--gap", "3000", *shape.split())
     for seed in (1, 2):
@@ -238,8 +239,9 @@ def test_a_slice_in_time_reads_little_of_the_capture(run, build, synth, work):
                                         "at<1.2s or at=2.2..2.25s"])
 def test_a_report_of_a_slice_is_that_of_all_records_with_the_same_expression(
         tap, synth, shape, expression):
-    """The same condition, once as a time that bounds what is read, once so that nothing does. What
-    stood behind work of more than a second before is not compared: there is none."""
+    """The same condition, once as a time that bounds what is read, once so that nothing does.
+    Activities that waited behind another for more than a second are not compared: there are
+    none."""
     capture = synth("--calls", "24000", "--threads", "2", "--gap", "100000", *shape.split())
 
     def tables(where):
@@ -259,11 +261,12 @@ def test_a_report_of_a_slice_is_that_of_all_records_with_the_same_expression(
 ])
 def test_processes_that_an_expression_rules_out_are_not_read(
         tap, synth, work, records, expression, wanted):
-    """The head counts what was read; the tables are those of an expression that rules out none."""
+    """The head counts the records read; the tables are those of an expression that excludes
+    nothing."""
     files = [synth("--calls", "500", "--rank", str(rank), "--pid", str(5000 + rank), "--host",
                    f"node{rank // 2}", "--boot", f"boot{rank // 2}", "--devices", "1", out=
                    f"r{rank}.gputap") for rank in range(4)]
-    # devices of one host are one, and what shares a device is read
+    # devices of one host are combined, and records that share a device are read
     read = wanted | {rank ^ 1 for rank in wanted}
     whole = json.loads(tap("report", *files, "--json", "-w", f"({expression}) or bytes<0").out)
     calls = [json.loads(tap("report", file, "--json", "-t", "loss").out)["calls"] for file in files]

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What ROCr and the stand-in's libraries must agree on, without ROCr 5.7 and 7: Debian 12 has
-neither, and most machines one version only."""
+"""Test the agreement between ROCr and the stand-in libraries without ROCr 5.7 and 7: Debian 12 has
+neither, and most machines have only one version."""
 import os
 import struct
 
 import pytest
 
-# All that ROCr 7.2.4 asks libdtif.so for by dlsym(). It stops at the first that is missing.
+# Functions that ROCr 7.2.4 looks up in libdtif.so with dlsym(). It stops at the first missing one.
 WANTED_BY_ROCR_7 = """
     amdgpu_bo_cpu_map amdgpu_bo_export amdgpu_bo_free amdgpu_bo_import amdgpu_bo_query_info
     amdgpu_bo_set_metadata amdgpu_bo_va_op amdgpu_device_deinitialize amdgpu_device_initialize
@@ -94,7 +94,7 @@ NUMBERS = """HSAKMT_STATUS_ERROR HSAKMT_STATUS_INVALID_PARAMETER HSAKMT_STATUS_I
 
 
 def agreed(run, repo, work, header):
-    """What the program says of types, bits and numbers that is compiled with this header."""
+    """Return types, bits and numbers as printed by a program that is compiled with this header."""
     lines = [
         "#include <stdbool.h>", "#include <stddef.h>", "#include <stdio.h>", f"#include {header}",
         "int main(void) {"
@@ -122,7 +122,7 @@ def test_calls_types_are_those_of_the_installed_headers(run, repo, work):
     assert len(ours) > 100 and ours == agreed(run, repo, work, f"<{header}>")
 
 
-# How ROCr 5.7 asks for the rate of a GPU's clock; 6.1 has the device from libhsakmt.
+# The way in which ROCr 5.7 gets the rate of a GPU's clock; 6.1 gets the device from libhsakmt.
 CLOCK_RATE = """
 #include <stdint.h>
 #include <stdio.h>
@@ -176,8 +176,8 @@ def test_rocr_has_the_clocks_rate_from_the_stand_in_and_others_from_libdrm(run, 
 
 @pytest.fixture
 def dtif(run, build, softgpu):
-    """Runs a program that opened libdtif.so as `dtif`, in a process of its own: the library never
-    leaves one."""
+    """Return a function that runs code with libdtif.so opened as `dtif`, in a separate process: the
+    library is never unloaded."""
     def ask(text, **env):
         code = (
             "import ctypes, sys\ndtif ="

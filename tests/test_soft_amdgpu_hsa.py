@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The software AMD GPU under the real ROCr: what plain HSA programs see of it, and what they are
-told when they do wrong."""
+"""Test the software AMD GPU under the real ROCr: what plain HSA programs see of it, and the errors
+that they get."""
 
 import pathlib
 import re
@@ -10,8 +10,8 @@ import pytest
 
 @pytest.fixture
 def hsa(tap, build):
-    """hsa("barriers", options=["--gpus", "2"], kernel=.., ..) runs tests/soft/hsa_queue on software
-    GPUs; its result."""
+    """Return hsa("barriers", options=["--gpus", "2"], kernel=.., ...), which runs
+    tests/soft/hsa_queue on software GPUs and returns its result."""
     def call(mode, *arguments, options=(), **keywords):
         program = build / "tests/soft/hsa_queue"
         return tap("soft", "amdgpu", *options, "--", program, mode,
@@ -103,8 +103,8 @@ def test_stamps_lie_between_submission_and_completion(hsa):
 
 
 def test_raw_stamps_are_on_a_clock_of_the_gpus_own(hsa):
-    """What a tool reads unconverted is far from the host's clock, so that forgetting to convert is
-    seen."""
+    """A stamp that a tool reads without conversion is far from the host's clock, so that a missing
+    conversion is visible."""
     t = parse_times(hsa("times", options=["--no-execute", "--clock-epoch", "5000s"]))
     assert abs(t["raw"] * 10 - (t["host"] + 5000 * 10**9)) < 10**9
 
@@ -116,8 +116,8 @@ def test_drift_does_not_put_stamps_outside_of_their_calls(hsa):
 
 @pytest.mark.parametrize("skew, where", [("3ms", "after"), ("-1ms", "before")])
 def test_skew_puts_stamps_outside_of_their_calls(hsa, skew, where):
-    # Stamps from before ROCr's own first reading of both clocks become nonsense in ROCr: no further
-    # back than its start takes.
+    # ROCr makes nonsense of stamps from before its own first reading of both clocks, so the skew is
+    # at most its start-up time.
     t = parse_times(hsa("times", options=["--no-execute", "--clock-skew", skew]))
     assert t[where] > 400
 
@@ -134,7 +134,7 @@ def test_durations_are_exact_to_the_tick(hsa, work):
 @pytest.mark.parametrize("sdma, box", [(1, "60 elements, 0 wrong"), (0, "refused")],
                          ids=["engine", "shader"])
 def test_copies_wait_are_right_and_have_times(hsa, sdma, box):
-    """By the copy engine, and by ROCr's own shaders."""
+    """Through the copy engine, and through ROCr's own shaders."""
     assert hsa("copies", env={"HSA_ENABLE_SDMA": sdma}).out.splitlines() == [
         "gate closed: 1 1", "gate open: 0 0", "bytes: same, the rest untouched",
         "there: in its time", "back: in its time", "filled: 0x1020304 0x1020304, then as before",
@@ -142,7 +142,7 @@ def test_copies_wait_are_right_and_have_times(hsa, sdma, box):
     ]
 
 
-# Settings that are wrong -------------------------------------------------------
+# Wrong settings -------------------------------------------------------
 
 @pytest.mark.parametrize("options, said", [
     (["--gfx", "1234"], "--gfx 1234: wanted is one of gfx900 gfx906 gfx908 gfx90a"),

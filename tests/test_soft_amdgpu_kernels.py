@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The software AMD GPU under the real ROCr and HIP, with kernels that are executed."""
+"""Test the software AMD GPU under the real ROCr and HIP, with kernels that are executed."""
 
 import os
 import re
@@ -11,8 +11,8 @@ from test_soft_amdgpu_hsa import hsa, parse_times  # noqa: F401  (a fixture)
 
 @pytest.fixture
 def hip(tap, build):
-    """hip("copies", options=["--gpus", "2"], ..) runs tests/soft/hip_soft on software GPUs; its
-    result."""
+    """Return hip("copies", options=["--gpus", "2"], ...), which runs tests/soft/hip_soft on
+    software GPUs and returns its result."""
     def call(mode, *arguments, options=(), **keywords):
         return tap("soft", "amdgpu", *options, "--", build / "tests/soft/hip_soft", mode,
                    *arguments, **keywords)
@@ -213,7 +213,7 @@ def test_runs_inside_and_outside_of_gputap_run(run, gputap, build, work, order):
 
 def test_kernels_of_a_type_without_interpreter_say_so(hip):
     result = hip("copies", options=["--gfx", "908"], status=None)
-    assert result.status  # HIP 5 aborts, HIP 7 has an error for the program
+    assert result.status  # HIP 5 aborts, HIP 7 returns an error to the program
     assert re.search(
         r"kernel __amd_rocclr_\w+ is not executed: there is an interpreter for .*, but none for"
         r" gfx908",
@@ -221,7 +221,7 @@ def test_kernels_of_a_type_without_interpreter_say_so(hip):
     )
 
 
-# Faults that a test asks for ---------------------------------------------------
+# Requested faults ---------------------------------------------------
 
 def test_allocation_that_is_to_fail_fails(hip):
     out = hip("budget", options=["--fail", "allocate:60+"], status=None).out

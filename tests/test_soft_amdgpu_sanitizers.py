@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The software AMD GPU built with sanitizers (tools/test builds them): no report in anything that
-plain HSA programs do."""
+"""Test the software AMD GPU built with sanitizers (by tools/test): no report in anything that plain
+HSA programs do."""
 
 import os
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The software driver of CUDA and its stand-in for CUPTI, without gputap's recording: what tests of
-the recording rely on."""
+"""Test the software driver of CUDA and its stand-in for CUPTI, without gputap's recording: the base
+of tests of the recording."""
 import os
 import re
 import shutil
@@ -16,7 +16,8 @@ KINDS = os.environ.get("GPUTAP_SANITIZE", "").split()
 
 @pytest.fixture(scope="session")
 def programs(build, tmp_path_factory):
-    """A folder with the module, the client of CUPTI and the programs of the driver alone."""
+    """Build a folder with the module, the client of CUPTI and the programs that use only the
+    driver."""
     folder = tmp_path_factory.mktemp("soft_cuda")
     libraries = build / "soft/cuda"
     common = ["cc", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1", "-g", f"-I{REPO}"]
@@ -36,7 +37,7 @@ def programs(build, tmp_path_factory):
 
 @pytest.fixture
 def scene(run, gputap, programs):
-    """scene("work", "--devices", "2") -> what the client printed, line by line."""
+    """Return scene("work", "--devices", "2") -> the client's output, line by line."""
 
     def call(name, *options, arguments=(), status=0):
         done = run([
@@ -51,7 +52,7 @@ def scene(run, gputap, programs):
 
 @pytest.fixture
 def driver(run, gputap, programs):
-    """driver("graph", "--devices", "2") -> what the program printed, line by line."""
+    """Return driver("graph", "--devices", "2") -> the program's output, line by line."""
 
     def call(name, *options, status=0):
         return run([
@@ -182,7 +183,7 @@ def test_one_subscriber_is_called_for_what_it_asked_for(scene):
         "resource 3 context given stream given graph none"
     ]
     assert len(records(lines, "synchronized")) == 6
-    # EnableDomain(0) switched the id off, the kinds stayed on
+    # EnableDomain(0) disabled the id, the kinds stayed enabled
     assert [correlation(line) for line in records(lines, "kernel")] == [3, 7]
 
 
@@ -334,7 +335,8 @@ def test_the_stand_in_can_be_left_away(run, gputap):
 
 
 def test_the_list_of_functions_is_as_the_description(build):
-    """Numbers of callbacks come from the description; so must the parameters, in their order."""
+    """The numbers of callbacks come from the description; the parameters and their order must match
+    it."""
     described = {}
     text = re.sub(r"\n\s+", " ", (REPO / "api/cuda.api").read_text())
     for name, parameters in re.findall(r"^\d+ CUresult (cu\w+)\(([^)]*)\)", text, re.M):
@@ -364,7 +366,7 @@ DRIVER_SCENES = [
                          [("soft_driver", name) for name in DRIVER_SCENES])
 @pytest.mark.parametrize("kind", ["plain", *KINDS])
 def test_sanitizer_has_nothing_to_say(run, build, programs, kind, program, name):
-    """tools/test builds driver, stand-in and their programs with sanitizers."""
+    """Test the driver, stand-in and their programs built with sanitizers, by tools/test."""
     folder = build if kind == "plain" else REPO / f"build-{kind}"
     place = programs if kind == "plain" else folder / "tests/soft"
     done = run([place / program, programs / "kernels.so", name],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The software GPU's instructions: one at a time, as llvm-mc encodes them, against a second
+"""Test the software GPU's instructions: one at a time, as llvm-mc encodes them, against a second
 evaluation (tests/soft/isa_*)."""
 
 import re
@@ -17,8 +17,8 @@ def program(build):
 
 
 def exact_addresses(texts):
-    """LLVM 14 has rows of 8 and 16 registers for an image's addresses; newer ones want as many as
-    there are addresses."""
+    """LLVM 14 uses rows of 8 and 16 registers for an image's addresses; newer ones need exactly as
+    many registers as there are addresses."""
     if LLVM_MC in ("llvm-mc-14", "llvm-mc-15"):
         return texts
     return re.sub(r"^(image_sample_d .*, )v\[16:31\](.*)$",
@@ -29,7 +29,7 @@ def exact_addresses(texts):
 
 @pytest.fixture
 def words(run, program, tmp_path):
-    """A file with the bytes of each case's instruction, a line each."""
+    """Write a file with the bytes of each case's instruction, a line each."""
     texts = tmp_path / "cases.s"
     texts.write_text(exact_addresses(run([program, "--texts"]).out))
     out = run([LLVM_MC, "-arch=amdgcn", "-mcpu=gfx906", "-show-encoding", texts]).out

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The software devices of Level Zero under the distribution's loader: memory, lists, events,
+"""Test the software devices of Level Zero under the distribution's loader: memory, lists, events,
 kernels, clocks, faults."""
 import ctypes.util
 import json
@@ -13,7 +13,7 @@ import subprocess
 import pytest
 
 KERNELS = "tests/soft/level_zero_kernels.cl"
-NO_SPIRV = "libpocl.so.2"  # an OpenCL that takes none
+NO_SPIRV = "libpocl.so.2"  # an OpenCL that does not accept SPIR-V
 
 
 @pytest.fixture(scope="session")
@@ -38,8 +38,8 @@ def program(repo, driver, tmp_path_factory):
 
 @pytest.fixture
 def level_zero(run, driver, program):
-    """level_zero("memory", threads=0, status=0) runs the program on the driver with these
-    settings."""
+    """Return level_zero("memory", threads=0, status=0), which runs the program on the driver with
+    these settings."""
 
     def call(*arguments, status=0, env=None, **settings):
         environment = {f"SOFT_LEVEL_ZERO_{k.upper()}": v for k, v in settings.items()}
@@ -52,8 +52,9 @@ def level_zero(run, driver, program):
 
 @pytest.fixture(scope="session")
 def compile_spirv(tmp_path_factory):
-    """compile_spirv(source) is the path of a text in OpenCL C as SPIR-V."""
-    # of one version, as far as there are: a translator reads what its own LLVM writes
+    """Return compile_spirv(source), which compiles a text in OpenCL C to SPIR-V and returns its
+    path."""
+    # of one version if possible: a translator reads what its own LLVM writes
     clang, translator = next(
         (found for version in ("-14", "-18", "")
          if all(found := [shutil.which(name + version) for name in ("clang", "llvm-spirv")])),
@@ -228,7 +229,8 @@ def images_program(repo, driver, tmp_path_factory):
 
 @pytest.fixture
 def images(run, driver, images_program):
-    """images("copies", threads=0) runs the program of images on the driver with these settings."""
+    """Return images("copies", threads=0), which runs the program of images on the driver with these
+    settings."""
 
     def call(*arguments, status=0, env=None, **settings):
         environment = {f"SOFT_LEVEL_ZERO_{k.upper()}": v for k, v in settings.items()}
@@ -275,7 +277,8 @@ def test_an_image_is_of_its_devices_memory(images):
 
 @pytest.fixture
 def processes(run, repo, driver, work):
-    """processes("bytes", threads=0) runs the program of two processes with these settings."""
+    """Return processes("bytes", threads=0), which runs the program of two processes with these
+    settings."""
     run(["cc", "-Wall", "-Wextra", "-Werror", "-O1", repo / "tests/soft/level_zero_processes.c",
          "-o", "processes", "-lze_loader"])
 
@@ -303,7 +306,7 @@ def test_a_child_of_fork_is_refused_with_a_sentence(processes):
     assert result.err.count(" done: ") == 1
 
 
-# What newer loaders know ------------------------------------------------------------------
+# Functions of newer loaders ------------------------------------------------------------------
 
 @pytest.fixture(scope="session")
 def newer(repo, driver, tmp_path_factory):
@@ -417,7 +420,7 @@ def test_gputap_soft_says_which_package_has_an_opencl_for_spirv(tap, program, wo
 
 
 def test_what_gputap_soft_looks_for_is_not_in_the_programs_capture(tap, gputap, program, work):
-    """It asks an OpenCL whether it takes SPIR-V."""
+    """The command queries an OpenCL for SPIR-V support, which must not be recorded."""
     library = ctypes.util.find_library("OpenCL")
     tap("run", "-q", "-o", "a.gputap", "-d", "opencl", gputap, "soft", "level-zero", "--opencl",
         f"/usr/lib/{platform.machine()}-linux-gnu/{library}", "--", program, "devices")

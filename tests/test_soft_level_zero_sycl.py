@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""SYCL's real runtime on the software devices of Level Zero, through both of its adapters, and
-Intel's PTI beside us. Too large for every day (2.9 GB of wheels): what it needs is named by
-GPUTAP_SYCL_PYTHON, a python with dpctl, dpnp, intel-opencl-rt and intel-pti, and
-GPUTAP_LEVEL_ZERO_LOADER, a folder with the loader of 1.20 or later."""
+"""Test SYCL's real runtime on the software devices of Level Zero, through both of its adapters,
+together with Intel's PTI. It is too large for every day (2.9 GB of wheels). GPUTAP_SYCL_PYTHON
+names a python with dpctl, dpnp, intel-opencl-rt and intel-pti; GPUTAP_LEVEL_ZERO_LOADER names a
+folder with the loader of 1.20 or later."""
 import collections
 import csv
 import json
@@ -36,8 +36,8 @@ def python():
 
 @pytest.fixture
 def sycl(tap, gputap, python):
-    """sycl("V2", "-m", "module") runs the python with this adapter; traced: into this capture,
-    with these words to gputap run."""
+    """Return sycl("V2", "-m", "module"), which runs the python with this adapter; traced: record
+    into this capture, with these words to gputap run."""
     loader = os.environ.get("GPUTAP_LEVEL_ZERO_LOADER")
 
     def call(adapter, *arguments, traced=None, words=(), env=None, libraries=(), **keywords):
@@ -55,7 +55,7 @@ def sycl(tap, gputap, python):
 
 
 def read_checks(out):
-    """The checks that are not right, by what sycl_checks.py printed."""
+    """Return the failed checks from the output of sycl_checks.py."""
     device, *lines = out.splitlines()
     assert device == "backend_type.level_zero device_type.gpu gputap software device"
     lines = [line for line in lines if not line.startswith("MKL Warning: ")]
@@ -64,7 +64,7 @@ def read_checks(out):
 
 
 def read_done(err):
-    """What the driver itself says it did."""
+    """Return the driver's own counts of executed commands."""
     counts = re.search(r"done: (.*)", err)[1].split(", ")
     return {kind: int(number) for kind, number in (count.rsplit(" ", 1) for count in counts)}
 
@@ -72,17 +72,18 @@ def read_done(err):
 @pytest.mark.parametrize("adapter", ADAPTERS)
 def test_sycl_computes_right(sycl, repo, adapter):
     result = sycl(adapter, repo / "tests/soft/sycl_checks.py")
-    # oneMKL's FFT wants a GPU's own code
+    # oneMKL's FFT needs a GPU's own code
     assert read_checks(result.out) == ["fft failed: OpenCL error -1"]
     done = read_done(result.err)
     assert done["kernels"] > 100 and done["copies"] > 100
 
 
-# Beside Intel's PTI -------------------------------------------------------------------
+# Together with Intel's PTI -------------------------------------------------------------------
 
 @pytest.fixture(scope="session")
 def pti(repo, python, tmp_path_factory):
-    """pti(file): environment in which PTI writes what it sees into the file; its libraries."""
+    """Return pti(file): the environment in which PTI writes its records into the file, and its
+    libraries."""
     library = python.parent.parent / "lib/libpti_view.so.1"
     if not library.exists():
         pytest.skip("needs Intel's PTI in that python: pip install intel-pti")
@@ -98,7 +99,7 @@ def pti(repo, python, tmp_path_factory):
 
 
 def read_views(file):
-    """Counts of PTI's records, and the durations of its kernels by their names."""
+    """Return counts of PTI's records, and the durations of its kernels per name."""
     counts, kernels = collections.Counter(), collections.defaultdict(list)
     for line in file.read_text().splitlines():
         kind, _, rest = line.partition(" ")
@@ -110,7 +111,7 @@ def read_views(file):
 
 
 def read_work(file):
-    """The same of ours, from a table of a capture; "" for a time that is not known."""
+    """Return the same from a CSV of our capture; "" for an unknown time."""
     counts, kernels = collections.Counter(), collections.defaultdict(list)
     with open(file, newline="") as table:
         for row in csv.DictReader(table):
@@ -135,7 +136,7 @@ def test_our_records_are_ptis_records_and_the_drivers_own_counts(sycl, tap, pti,
     assert (done["kernels"], done["copies"], done["fills"]) == (
         theirs["kernel"], theirs["copy"], theirs["fill"]) == (
         ours["kernel"], sum(ours[kind] for kind in ("read", "write", "copy")), ours["fill"])
-    assert set(theirs) == {"kernel", "copy", "fill"}  # and nothing odd, nothing failed
+    assert set(theirs) == {"kernel", "copy", "fill"}  # nothing odd, nothing failed
     assert our_kernels == {name: pytest.approx(times, abs=TICK_NS)
                            for name, times in their_kernels.items()}
     assert "all linked to their call; nothing lost" in tap("report", "--all", "both.gputap").out
@@ -165,13 +166,13 @@ def test_each_kernel_was_appended_in_a_call_of_unified_runtime(sycl, tap, repo, 
             call = calls[call["parent"]]
         outer[call["operation"]] += 1
     launch = "urEnqueueKernelLaunchWithArgsExp"
-    if "regular" not in adapter:  # there a list is run by whoever waits
+    if "regular" not in adapter:  # in a regular list, the call that waits runs it
         assert outer == {launch: len(kernels)}
     assert sum(call["operation"] == launch for call in calls.values()) == len(kernels)
     report = tap("report", "--all", "ur.gputap").out
     assert "all linked to their call; nothing lost" in report
     assert "typeinfo name for" not in report
-    assert "is not known what for" not in result.err  # waits are found in the calls within
+    assert "is not known what for" not in result.err  # waits are found in the nested calls
 
 
 @pytest.mark.parametrize("adapter", ADAPTERS)
@@ -189,7 +190,7 @@ def test_unified_runtimes_calls_are_those_of_ptis_runtime_view(sycl, tap, pti, r
     tap("export", "ur.gputap", "-o", "ur.csv")
     ours = collections.Counter(row["operation"] for row in read_rows(work / "ur.csv")
                                if row["domain"] == "unified_runtime")
-    # one call of SYCL's for both adapters; PTI ends before the last releases
+    # one call of SYCL for both adapters; PTI ends before the last releases
     for name in ("urAdapterGet", "urAdapterRelease", "urDeviceRelease"):
         assert ours.pop(name) >= theirs.pop(name, 0)
     assert ours == theirs and len(ours) > 40
@@ -215,7 +216,7 @@ def test_pti_tools_are_notified_of_sycls_runtime_and_of_its_driver(sycl, build, 
     assert sum(name.startswith("kernel=_ZTS") for name in names) > 40
 
 
-# Both ways ------------------------------------------------------------------------------
+# Both back ends ------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("adapter", ["V1 with immediate lists", "V2"])
 def test_opencl_and_level_zero_are_in_one_report(sycl, tap, python, repo, work, adapter):
@@ -245,12 +246,12 @@ def test_dpctls_own_tests_pass(sycl, work, adapter):
     out = sycl(adapter, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs", "dpctl.tests",
                status=None).out
     failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", out, re.M)
-    # those that compile C, where there is no compiler of Cython
+    # those that compile C, if Cython has no compiler
     assert [name for name in failed if "cython" not in name] == []
     assert int(re.search(r"(\d+) passed", out)[1]) > 1500
 
 
-# What takes minutes each: GPUTAP_SYCL_OWN_TESTS=1
+# These take minutes each: GPUTAP_SYCL_OWN_TESTS=1
 OWN_TESTS = {
     "dpctl": ("dpctl", ["tests"]),
     "dpnp's sorting": ("dpnp", ["tests/test_sort.py", "tests/third_party/cupy/sorting_tests"]),
@@ -261,7 +262,7 @@ OWN_TESTS = {
 
 
 def read_results(file):
-    """Of each test, what became of it."""
+    """Return the result of each test."""
     results = collections.defaultdict(list)
     for case in xml.etree.ElementTree.parse(file).iter("testcase"):
         ends = [part.tag for part in case if part.tag in ("failure", "error", "skipped")]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What hipcc makes of C++ at each level of optimisation computes on the software GPU what the host
-computes."""
+"""Test C++ that hipcc compiles at each level of optimisation: the software GPU computes the same as
+the host."""
 
 import shutil
 import subprocess

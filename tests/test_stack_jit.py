@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Code that is made while a program runs has the names that its compiler says, in
-/tmp/perf-PID.map."""
+"""Test code that is generated while a program runs: its frames have the names in /tmp/perf-PID.map,
+which its compiler writes."""
 
 import json
 import os
@@ -20,14 +20,14 @@ NODE_HEADERS = next((each for each in ("/usr/include/node", "/usr/include/nodejs
 
 @pytest.fixture
 def jit(run, tap, repo, work):
-    """jit(map) runs the program that writes that map, "%p" being its number; the launch's frames.
-    Maps in /tmp go when the test ends."""
+    """Return jit(map), which runs the program that writes that map ("%p" is its pid) and returns
+    the frames of the launch. Maps in /tmp are removed when the test ends."""
     made = []
 
     def traced(map="", before="", options=("--stacks",)):
         run(["gcc", "-O1", "-fno-omit-frame-pointer", repo / "tests/stacks/jit_program.c", "-o",
              "jit_program", "-lOpenCL"])
-        # the shell's number becomes the program's
+        # exec keeps the shell's pid
         tap("run", "-q", "-f", *options, "-o", "j.gputap", "sh", "-c",
             f"echo $$ > pid; {before} exec ./jit_program {map}".replace("%p", "$$"))
         made.append(f"/tmp/perf-{pathlib.Path('pid').read_text().strip()}.map")
@@ -69,7 +69,7 @@ def is_unread(stack):
 
 
 def test_a_map_is_not_read_through_a_link(jit, work):
-    """Who can write into /tmp cannot have another file of this user read."""
+    """A user who can write to /tmp must not get another file of this user read."""
     assert is_unread(jit(f"{work}/map", before=f"ln -s {work}/map {MAP};"))
 
 
@@ -81,7 +81,7 @@ def test_a_map_of_another_user_is_not_read(jit):
 
 
 def test_what_was_there_before_the_session_is_not_read(jit, work):
-    """A process of the same number wrote it."""
+    """A process with the same pid wrote it."""
     (work / "old").write_text("0 ffffffffffff wrong\n")
     os.utime(work / "old", (1, 1))
     assert is_unread(jit("", before=f"cp -p {work}/old {MAP};"))
@@ -116,7 +116,7 @@ def test_a_name_that_is_too_long_is_cut_and_its_place_is_not(jit, tap):
 ])
 def test_names_are_shown_without_parameters_and_long_template_arguments(jit, tap, name, shown):
     stack = jit(MAP, before=f"export JIT_NAME='{name}';")
-    assert f"{name} in [jit]" in stack  # the data has all
+    assert f"{name} in [jit]" in stack  # the data has the full name
     text = tap("report", "j.gputap", "-t", "stacks", "-w", "name=fill").out
     assert f" {shown} in [jit]\n" in text
 

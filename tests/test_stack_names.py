@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Names of the frames of call stacks are in the capture: it shows them where the program's files
-are not."""
+"""Test that the capture has the names of call stack frames: it shows them where the program's files
+do not exist."""
 
 import ctypes
 import json
@@ -37,7 +37,7 @@ def program(run, repo, work):
 
 @pytest.fixture
 def read(tap):
-    """Rows of table stacks."""
+    """Return the rows of table stacks."""
     def rows(capture="s.gputap"):
         return json.loads(tap("report", capture, "-t", "stacks", "--json").out)["stacks"]
     return rows
@@ -56,7 +56,7 @@ WAITING = ["launch_fill", "middle", "outer", "launch_and_wait", "main"]
 
 
 def test_names_and_lines_are_those_that_the_files_have(program, tap, read):
-    """With the files there as without them, from the capture as from the files."""
+    """With and without the files, from the capture and from the files."""
     tap("run", "-q", "--stacks", "-o", "s.gputap", program, "plain", 3)
     tap("run", "-q", "--stacks=no-names", "-o", "none.gputap", program, "plain", 3)
     there, by_files = read(), read("none.gputap")
@@ -85,7 +85,7 @@ def test_a_program_that_was_replaced_since_has_the_names_that_it_had(program, ta
 
 def test_without_time_for_lines_there_are_functions(program, tap, read):
     said = tap("run", "--stacks=lines:0", "-o", "s.gputap", program, "plain", 1).err
-    assert "lines of source" not in said  # nobody wanted them
+    assert "lines of source" not in said  # lines were not requested
     program.unlink()
     assert sorted(map(functions, fills(read()))) == WAYS
     assert not any(" at " in frame for frame in sum(fills(read()), []))
@@ -94,7 +94,7 @@ def test_without_time_for_lines_there_are_functions(program, tap, read):
 @pytest.mark.parametrize("code", ["for (;;) pause()", "for (;;)"])
 def test_lines_that_take_too_long_are_left_out_and_that_is_said(program, tap, read, strange_libdw,
                                                                code):
-    """Whatever debug information is like, the run ends."""
+    """The run ends with any debug information."""
     said = tap("run", "--stacks=lines:100ms", "-o", "s.gputap", program, "plain", 1,
                env=strange_libdw(code)).err
     assert re.search(r"\d+ of \d+ frames have no lines of source in the capture: time was up after "
@@ -124,7 +124,7 @@ def test_where_there_is_no_libdw_that_is_said_and_no_time_is_over(program, tap, 
 
 
 def test_no_process_is_left_when_lines_were_looked_up(program, tap):
-    """The test's own check of what it leaves behind sees to it."""
+    """The fixture no_leaks checks this."""
     tap("run", "-q", "--stacks", "-o", "s.gputap", program, "plain", 1)
 
 
@@ -143,7 +143,7 @@ def test_an_interpreter_that_is_gone_is_still_replaced_by_its_frames(repo, work,
     assert "_PyEval" not in str(before)
 
 
-# Wherever the capture goes ----------------------------------------------------------------------
+# The capture is moved ----------------------------------------------------------------------
 
 def test_merged_captures_keep_names(program, tap, read):
     for name, times in ("a", 1), ("b", 2):
@@ -161,7 +161,7 @@ def test_a_flight_recorders_capture_has_names(program, tap, read):
 
 @pytest.fixture
 def waiting(gputap, program, work):
-    """`gputap run` of a program that has launched and waits."""
+    """Start `gputap run` of a program that has launched and waits."""
     started = []
 
     def start(*options):
@@ -225,16 +225,16 @@ def test_names_are_in_no_capture_that_does_not_want_them(program, tap, run):
 
 
 def test_build_ids_stay_with_names(program, tap):
-    """Who has the files can look further."""
+    """With the build id, the files can be found later."""
     tap("run", "-q", "--stacks", "-o", "s.gputap", program, "plain", 1)
     text = subprocess.run(["readelf", "-n", program], stdout=subprocess.PIPE, text=True).stdout
     assert re.search(r"Build ID: (\w+)", text)[1].encode() in pathlib.Path("s.gputap").read_bytes()
 
 
-# For people -------------------------------------------------------------------------------------
+# Text output -------------------------------------------------------------------------------------
 
 def shown(tap, *options, capture="s.gputap", columns=80):
-    """The text's lines of functions, of all stacks."""
+    """Return the lines of functions in the text, of all stacks."""
     text = tap("report", capture, "-t", "stacks", "-w", "name=fill", *options,
                env={"COLUMNS": columns}).out
     assert max(map(len, text.splitlines())) <= columns
@@ -252,7 +252,7 @@ def test_a_long_stack_is_shown_in_part(program, tap, read):
         lines[0].startswith("launch_fill")
     assert len(shown(tap, "--frames", "0")) == len(stack) > 40
     assert len(shown(tap, "--frames", "3")) == 4
-    assert len(shown(tap, "--frames", str(len(stack) - 1))) == len(stack)  # one more, for one less
+    assert len(shown(tap, "--frames", str(len(stack) - 1))) == len(stack)  # no "1 more" line
 
 
 def test_frames_wants_a_number(tap):
@@ -285,7 +285,7 @@ def test_frames_in_a_row_without_names_are_one_line(program, tap, run, read):
 
 
 def test_stacks_that_read_the_same_are_one_row(run, program, tap, read):
-    """Two places of one function, of which no lines are known."""
+    """Two places of one function, whose lines are not known."""
     tap("run", "-q", "--stacks=lines:0", "-o", "s.gputap", program, "many", 4)
     program.unlink()
     stacks = [tuple(stack) for stack in fills(read())]

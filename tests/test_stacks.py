@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Call stacks of launches and of slow calls: `gputap run --stacks`, `gputap report -t stacks`."""
+"""Test call stacks of launches and of slow calls: `gputap run --stacks`, `gputap report -t
+stacks`."""
 
 import ctypes
 import json
@@ -20,9 +21,9 @@ BUILDS = {
 
 @pytest.fixture
 def program(run, repo, work):
-    """program("-O2") compiles the test's program in that way."""
+    """Return program("-O2"), which compiles the test's program with these options."""
     def compiled(*options):
-        # names of its own functions, and no others: static ones as well
+        # only the names of its own functions, including static ones
         run(["gcc", "-g", "-w", *options, repo / "tests/stacks/stacks_program.c",
              "-o", "stacks_program", "-lOpenCL", "-pthread"])
         return work / "stacks_program"
@@ -31,7 +32,7 @@ def program(run, repo, work):
 
 @pytest.fixture
 def stacks(tap, work):
-    """Rows of table stacks of a traced command."""
+    """Return the rows of table stacks of a traced command."""
     def traced(*command, options=("--stacks",), name="s.gputap", **how):
         tap("run", "-q", "-f", *options, "-o", name, *command, **how)
         return json.loads(tap("report", name, "-t", "stacks", "--json").out)["stacks"]
@@ -73,15 +74,15 @@ def test_a_stack_goes_on_below_a_signal_handler_on_a_stack_of_its_own(program, s
 
 
 def test_a_coroutine_s_stack_is_its_own(program, stacks):
-    """Nothing is read behind its end, which faults."""
+    """Memory after its end is not read; reading it would fault."""
     rows = [functions(row) for row in fills(stacks(program("-O2"), "fiber"))]
     assert sorted(row[3] for row in rows) == ["fiber_main", "run_fiber"]
     assert all(row[:3] == ["launch_fill", "middle", "outer"] for row in rows)
 
 
 def test_a_thread_with_the_smallest_stack_there_is_has_stacks(program, stacks):
-    """16 KiB, of which libc, the runtime and a recorded call take most; and not the dynamic linker,
-    which saves vector registers there."""
+    """16 KiB, most of which libc, the runtime and a recorded call use. The dynamic linker must not
+    run there, because it saves vector registers on the stack."""
     rows = stacks(program("-O2"), "small", options=["--stacks=slow:0"], env={"LD_BIND_NOW": 1})
     calls = [functions(row) for row in rows
              if row["name"] in ("clRetainMemObject", "clReleaseMemObject")]
@@ -184,7 +185,7 @@ def test_inlined_functions_are_frames_with_lines(program, stacks, repo, how):
 
 
 def test_a_library_in_the_place_of_one_that_was_closed_has_its_own_names(program, stacks, run):
-    for name in ("first", "other"):  # names of one length: the same layout
+    for name in ("first", "other"):  # names of equal length give the same layout
         run(["gcc", "-xc", "-", "-O1", "-shared", "-fPIC", "-o", f"lib{name}.so"],
             stdin=f"__attribute__((noinline)) void work_{name}(void (*f)(void)) {{ f(); "
                   '__asm__ volatile("" ::: "memory"); }\n'
@@ -225,15 +226,15 @@ def test_chrome_json_and_perfetto_have_the_functions_as_arguments(program, stack
 # Python -----------------------------------------------------------------------------------------
 
 def line_of(repo, comment):
-    """Of the line that ends with it."""
+    """Return the number of the line that ends with this comment."""
     lines = (repo / "tests/stacks/launches.py").read_text().splitlines()
     return next(i for i, line in enumerate(lines, 1) if line.endswith("# " + comment))
 
 
 @pytest.fixture(params=["", "3.12", "3.13", "3.14"])
 def python(request, repo, stacks):
-    """Frames of Python's that are shown of the program's fills, each with its count. Others than
-    the one that runs the tests: python3.12 and so on, or what GPUTAP_PYTHON_3_12 says."""
+    """Return the Python frames shown for the program's fills, each with its count. Versions other
+    than the one that runs the tests: python3.12 and so on, or the command in GPUTAP_PYTHON_3_12."""
     command = os.environ.get("GPUTAP_PYTHON_" + request.param.replace(".", "_"), "").split()
     if not request.param:
         command = [sys.executable]
@@ -283,7 +284,7 @@ def test_generators_letters_and_threads_are_frames_as_any(python, way, name):
 
 
 def test_code_objects_that_come_and_go_are_not_mixed_up(python):
-    """Each has a file and a line of its own, and the places of former ones in memory."""
+    """Each has its own file and line, and reuses memory of former ones."""
     got = python("made")
     assert len(got) == 300
     assert {frames[1] for _, frames in got} == {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The house rules that scripts can check, and that those scripts find what they are for."""
+"""Test the house rules that scripts can check, and that those scripts find violations."""
 
 import json
 import re
@@ -162,7 +162,7 @@ HOUSE = ("Return:", "Owner:", "Thread:", "Signal:", "Since:")
 
 
 def functions(text):
-    """(name, its comment or "") of each function that a public header declares."""
+    """Return (name, its comment or "") of each function that a public header declares."""
     for found in re.finditer(r"(?m)^(?:GPUTAP|PU1)_API\s[^;]*?\b(\w+)\(", text):
         comment = re.search(r"/\*(?:[^*]|\*(?!/))*\*/\n\Z", text[:found.start()])
         yield found[1], comment[0] if comment else ""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the generator says of live calls' arguments, against the compilers: places in C, types in
-C++."""
+"""Compare the generator's description of live calls' arguments with the compilers: places in C,
+types in C++."""
 import re
 import shutil
 import subprocess
@@ -109,7 +109,7 @@ def test_types_are_called_as_typeid_calls_them(tmp_path):
             capture_output=True,
             text=True)
 
-    # what these headers do not declare, or declare twice for C++
+    # functions that these headers do not declare, or declare twice for C++
     lines = {
         int(n) for n in re.findall(r"pins\.cpp:(\d+):\d+: error",
                                    compiled("-fsyntax-only").stderr)
@@ -121,8 +121,8 @@ def test_types_are_called_as_typeid_calls_them(tmp_path):
     for line in subprocess.run([program], capture_output=True, text=True,
                                check=True).stdout.splitlines():
         name, *types = line.split(" ")
-        if re.match("hipGraphExternalSemaphores.*GetParams", name):  # what they fill is const
+        if re.match("hipGraphExternalSemaphores.*GetParams", name):  # output is const
             types = [t.replace("PK", "P") for t in types]  # in HIP 5.7
-        if name.startswith("hiprtcLink"):  # HIP 5.7 has names of its own for hiprtc's enums
+        if name.startswith("hiprtcLink"):  # HIP 5.7 has other names for hiprtc's enums
             types = [OLDER_HIPRTC.get(t, t) for t in types]
         assert types == want[name], name

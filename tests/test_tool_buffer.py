@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Buffers of the tool API through the library as programs have it; more in unit/tool_buffer.c."""
+"""Test buffers of the tool API through the library as programs have it; more in
+unit/tool_buffer.c."""
 import shutil
 import subprocess
 

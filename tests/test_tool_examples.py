@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tools of examples/tool/, with real programs."""
+"""Test the tools of examples/tool/ with real programs."""
 import re
 import subprocess
 
@@ -13,7 +13,7 @@ SOURCES = sorted((REPO / "examples/tool").glob("**/*.c"))
 
 @pytest.fixture(scope="module")
 def tool(tmp_path_factory, build):
-    """tool("print_calls", "-DNAME=..") is the example's library."""
+    """Return tool("print_calls", "-DNAME=.."), which builds the example's library."""
     folder = tmp_path_factory.mktemp("tools")
 
     def compiled(name, *options, out=None):
@@ -30,7 +30,7 @@ def tool(tmp_path_factory, build):
 
 @pytest.fixture(scope="module")
 def log(build):
-    """log(library, ..) is what the tools say of examples/demo."""
+    """Return log(library, ...), which returns the tools' output about examples/demo."""
     if not (build / "examples/demo").exists():
         pytest.skip("needs OpenCL: apt install ocl-icd-opencl-dev pocl-opencl-icd")
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tools without `gputap run`: how they are found, when they are started and finished, and that
-runtimes come to them."""
+"""Test tools without `gputap run`: how they are found, when they are started and finished, and that
+they get runtimes."""
 
 import re
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory, repo, build):
-    """built(name, *options): tests/tool/<source> compiled, once."""
+    """Return built(name, *options), which compiles tests/tool/<source> once."""
     folder, there = tmp_path_factory.mktemp("tools"), {}
     gputap = ["-L", build, "-l:libgputap.so.0", f"-Wl,-rpath,{build}"]
 
@@ -35,7 +35,7 @@ def tool(built):
 
 @pytest.fixture(scope="session")
 def added(built):
-    """One that is no tool until listener_add() is called."""
+    """A library that becomes a tool only when listener_add() is called."""
     return built("added.so", "listener.c", "-shared", "-fPIC", "-DBY_CALL", link=["gputap"])
 
 
@@ -60,14 +60,14 @@ def device(softgpu):
 
 
 def log(out, name="listener"):
-    """What the tool printed."""
+    """Return the tool's output."""
     return [
         line.removeprefix(name + ": ") for line in out.splitlines() if line.startswith(name + ": ")
     ]
 
 
 def finished(out, name="listener"):
-    """Its counts at the end, by domain; fails unless it was finished exactly once."""
+    """Return its counts at the end, per domain; fail unless it was finished exactly once."""
     last = [line for line in log(out, name) if line.startswith("finish")]
     assert len(last) == 1, out
     return {
@@ -154,7 +154,7 @@ def test_without_a_tool_nothing_is_changed(run, build, bare):
     )
 
 
-# What is wrong with a tool ----------------------------------------------------------
+# Faulty tools ----------------------------------------------------------
 
 @pytest.mark.parametrize("quiet", [False, True])
 def test_a_missing_library_is_named_and_the_others_and_the_program_run(
@@ -245,7 +245,7 @@ WAYS = {
 
 @pytest.fixture(scope="session")
 def ways(tmp_path_factory, repo, hip_headers):
-    """tests/hip/way.c, compiled in each way."""
+    """Build tests/hip/way.c in each way."""
     folder, source = tmp_path_factory.mktemp("ways"), repo / "tests/hip/way.c"
     for out, options in {
             "linked": ["-lamdhip64", "-Wl,-z,lazy"], "bound_now": ["-lamdhip64", "-Wl,-z,now"],
@@ -301,7 +301,7 @@ def test_a_library_that_comes_and_goes_at_the_same_place_is_notified_of_each_tim
 
 def test_a_library_of_the_functions_that_compile_has_no_table_and_leaves_hip_its_number(
         run, built, repo, tool):
-    """libhiprtc, which came out of HIP's library with ROCm 6 and may be mapped before it."""
+    """libhiprtc was split off from the HIP library with ROCm 6 and may be mapped before it."""
     source = repo / "tests/hip/compiles.c"
     libraries = [built("libcompiles.so", source, "-shared", "-fPIC", "-DLIBRARY"),
                  built("libhip.so", repo / "tests/hip/standin.c", "-shared", "-fPIC", "-DCOPY=0")]
@@ -316,8 +316,7 @@ def test_a_library_of_the_functions_that_compile_has_no_table_and_leaves_hip_its
 @pytest.mark.parametrize("forks", ["-", "fork"])
 def test_no_call_is_missed_while_threads_open_and_close_the_same_libraries(
         run, built, repo, tool, forks):
-    """Who opens a library that another thread has opened a moment ago is reported from the first
-    call on."""
+    """A library that another thread has just opened is also reported from the first call on."""
     libraries = [
         built(f"libhip{i}.so", repo / "tests/hip/standin.c", "-shared", "-fPIC", f"-DCOPY={i}")
         for i in range(4)
@@ -393,7 +392,8 @@ def test_subscribers_get_a_table_of_hip_that_has_none_and_stand_in_front(
     tables = [line for line in lines if line.startswith("table")]
     assert tables[:2] == ["table 2 of instance 0: 4056 bytes", "table 3 of instance 0: 80 bytes"]
     assert "0 empty, missing ones say 801" in lines
-    # program -> the tool's function -> tap: the tool is asked before it is notified
+    # program -> the tool's function -> tap: the tool's function is called before the tool is
+    # notified
     assert lines[lines.index("hipMalloc 4096") + 1] == "call 2.215"
     assert finished(out)["hip"] == 3
 
@@ -455,8 +455,8 @@ def test_a_tool_by_a_call_is_told_that_hsa_was_initialised_before(run, added, wi
     assert done.err.splitlines() == [MISSED.format("listener")] * 2
 
 
-# what a late tool misses of an HSA that was initialised before, by what the session records; one
-# that cannot record HSA does not attach to it
+# what a late tool misses of an HSA that was initialised before it, depending on what the session
+# records; a session that cannot record HSA does not attach to it
 RUNS = {
     "default": ([], [f"calls of {domain} that were not requested before"
                      for domain in ("hsa_core", "hsa_amd_ext")]),
@@ -523,14 +523,14 @@ def test_quick_exit_finishes_tools_and__exit_does_not(run, tool, with_hip, devic
 
 
 def test_threads_that_outlive_main_are_notified_of(run, tool, with_hip):
-    """Without a device: HIP 5.2 hangs on one when the main thread has ended."""
+    """No device is used: HIP 5.2 hangs on one when the main thread has ended."""
     assert finished(
         run([with_hip, "outlive"], env={"LD_PRELOAD": tool,
                                         "HIP_VISIBLE_DEVICES": "-1"}).out)["hip"] == 1
 
 
 def test_the_child_of_a_fork_is_notified_of_and_finishes_for_itself(run, tool, with_hip):
-    """Without a device: HIP does not work in the child of a process that used one."""
+    """No device is used: HIP does not work in the child of a process that used one."""
     out = run([with_hip, "fork", "hip"], env={"LD_PRELOAD": tool, "HIP_VISIBLE_DEVICES": "-1"}).out
     assert "child: 0" in out
     assert len([line for line in log(out) if line.startswith("finish")]) == 2

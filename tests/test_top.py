@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`gputap top`: a session that runs, watched from beside it, by its capture that grows."""
+"""Test `gputap top`: it watches a running session from outside, by reading its growing capture."""
 
 import contextlib
 import json
@@ -19,11 +19,11 @@ import pytest
 import conftest
 import processes
 
-WAIT = 120  # seconds, until what must come has come
+WAIT = 120  # seconds in which expected output must appear
 
 
 def objects(text):
-    """The JSON objects that stand one behind the other."""
+    """Return the JSON objects that follow each other in @text."""
     found, at, decoder = [], 0, json.JSONDecoder()
     while text[at:].strip():
         at += len(text[at:]) - len(text[at:].lstrip())
@@ -34,7 +34,7 @@ def objects(text):
 
 @contextlib.contextmanager
 def session(gputap, *command, options=(), name="live.gputap", stdin=subprocess.DEVNULL):
-    """`gputap run` of that, until the block ends; its capture is there."""
+    """Run `gputap run` of the command until the block ends; its capture exists."""
     run = subprocess.Popen([gputap, "run", "-q", *options, "-o", name, "--", *command], stdin=stdin,
                            stdout=subprocess.DEVNULL, env=conftest.clean_environment())
     deadline = time.monotonic() + WAIT
@@ -53,7 +53,7 @@ def session(gputap, *command, options=(), name="live.gputap", stdin=subprocess.D
 
 @contextlib.contextmanager
 def watched(gputap):
-    """`gputap top` of live.gputap, after its first view; what it printed is in top.json."""
+    """Run `gputap top` of live.gputap and wait for its first view; its output is in top.json."""
     with open("top.json", "w", encoding="utf-8") as out:
         top = subprocess.Popen([gputap, "top", "live.gputap", "--json", "-d", "0.2"], stdout=out,
                                env=conftest.clean_environment())
@@ -81,7 +81,7 @@ def steps(build):
 
 
 def test_what_it_sums_up_is_what_the_capture_has_in_the_end(gputap, tap, steps, work):
-    """From before the first call to the session's end, which ends it."""
+    """It runs from before the first call to the session's end, which ends it."""
     with session(gputap, "sh", "-c", f"read go; exec {steps} 40", stdin=subprocess.PIPE) as run:
         with watched(gputap) as top:
             run.stdin.write(b"go\n")
@@ -97,12 +97,12 @@ def test_what_it_sums_up_is_what_the_capture_has_in_the_end(gputap, tap, steps, 
         want = {r["name"]: r for r in report[other]}
         assert {n: r["all_count"] for n, r in have.items()} == {
             n: r[count] for n, r in want.items()}
-        for name, row in want.items():  # clocks are known better in the end
+        for name, row in want.items():  # clocks are known better at the end
             assert have[name]["all_ns"] == pytest.approx(row["total_ns"], rel=1e-3,
                                                          abs=3 * row[count])
     assert sum(r["all_bytes"] for r in last["copies"]) == sum(r["bytes"] for r in report["copies"])
     busy = last["devices"][0]["all_busy"] * last["elapsed_ns"]
-    # work that came before its queue's object is in no device's share
+    # activities that came before their queue's object are in no device's share
     assert busy == pytest.approx(report["devices"][0]["busy_ns"], rel=0.1)
     assert all(0 <= v["devices"][0]["busy"] <= 1 for v in views if v["devices"])
 
@@ -154,7 +154,7 @@ def test_it_ends_when_the_collector_was_killed(gputap, tap, steps, work):
 
 
 class Terminal:
-    """A command on a terminal of 24 lines and 80 columns."""
+    """Run a command on a terminal of 24 lines and 80 columns."""
 
     def __init__(self, *command):
         self.pid, self.end = pty.fork()
@@ -192,7 +192,7 @@ def test_on_a_terminal_keys_sort_hold_and_end_it(gputap, steps, work):
         terminal.press("s")
         terminal.wait_for("s: by count")
         terminal.press("p")
-        terminal.press("s")  # held: nothing is drawn but what was on its way
+        terminal.press("s")  # paused: only what was in progress is drawn
         terminal.press("p")
         terminal.wait_for("s: by mean")
         terminal.press("q")
@@ -207,7 +207,7 @@ def test_a_session_that_has_ended_is_no_session(tap, run, build, work):
 
 
 def test_what_a_flight_recorder_keeps_is_followed(gputap, tap, steps, work):
-    """From chunk to chunk (of half a second): each kernel is counted once."""
+    """It continues from chunk to chunk (of half a second): each kernel is counted once."""
     with session(gputap, "sh", "-c", f"read go; {steps} 150; read end", options=("--keep", "8s"),
                  stdin=subprocess.PIPE) as run:
         with watched(gputap) as top:
@@ -243,7 +243,7 @@ def test_a_pause_is_said_and_no_device_is_idle_in_it(gputap, tap, steps, work):
 
 
 def ask(folder, request):
-    """One request to a session; its answer."""
+    """Send one request to a session; return its answer."""
     with socket.socket(socket.AF_UNIX) as client:
         client.connect(str(folder / "real"))
         client.sendall(request)
@@ -251,7 +251,7 @@ def ask(folder, request):
 
 
 def test_what_passes_before_a_session_answers_is_of_no_view(gputap, steps, work):
-    """Else it is neither paused nor busy, and a pause shows a device that is idle."""
+    """Otherwise the device would be neither paused nor busy, and a pause would show it as idle."""
     def kernels():
         return int(re.search(rb"kernels=(\d+)", ask(folder, b"status\n"))[1])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""torch's device "refdev": the accelerator in software as a backend, alone and in captures."""
+"""Test torch's device "refdev": the accelerator in software as a backend, alone and in captures."""
 import csv
 import fcntl
 import json
@@ -13,8 +13,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def backend(torch_python, repo, build, tmp_path_factory):
-    """Environment in which that Python finds the device; built once, whoever of the workers asks
-    first."""
+    """Return the environment in which that Python finds the device; the first worker builds it."""
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent
@@ -34,7 +33,7 @@ def backend(torch_python, repo, build, tmp_path_factory):
 
 @pytest.fixture
 def do(run, torch_python, backend, repo, work):
-    """What a function of the program prints."""
+    """Return the output of a function of the program."""
     def call(*words, env=None, status=0):
         return run([torch_python, "-W", "error", repo / "tests/torch_refdev_program.py", *words],
                    env={**backend, **(env or {})}, status=status)
@@ -59,7 +58,7 @@ def test_results_go_where_the_program_wants_them(do):
     assert do("outs").out == "as given\n"
 
 
-# What a program asks of a device -----------------------------------------------------
+# A device as programs use it -----------------------------------------------------
 
 @pytest.mark.parametrize("name, says", [
     ("memory", "given back"), ("record_stream", "waited for"), ("memory_profile", "seen"),
@@ -82,7 +81,7 @@ def test_two_devices_copy_and_are_not_mixed(do):
 @pytest.mark.parametrize("fault, says", [
     ("kernel:1", "refdev: kernel fault: refdevDeviceSynchronize"),
     ("launch:1", "refdev: the device failed: refdevLaunchKernel"),
-    ("malloc:1", "no error 3"),  # what is kept is given back, and it asks again
+    ("malloc:1", "no error 3"),  # cached memory is freed, and the allocation is repeated
 ])
 def test_a_fault_of_the_device_is_an_exception(do, fault, says):
     assert do("fault", "x", env={"REFDEV_FAULTS": fault}).out.strip() == says
@@ -127,7 +126,7 @@ def test_its_kernels_are_in_torchs_profile_under_their_operators(do, backend, to
     if way == "plug-in":
         env["KINETO_PLUGIN_PATH"] = build / "soft/refdev/librefdev_pu1.so"
     result = do("profiler", env=env)
-    assert "duplicate flow" not in result.err  # its driver's calls have its runtime's numbers
+    assert "duplicate flow" not in result.err  # calls of its driver have its runtime's numbers
     found = json.loads(result.out.splitlines()[-1])
     counts = found["counts"]
     assert counts["plugins"] == (way == "plug-in")
@@ -157,10 +156,10 @@ def test_all_its_device_work_is_recorded_and_linked_to_operators(capture, tap, w
     assert info["seen"] == info["recorded"]
     tap("export", "a.gputap", "-o", "a.csv")
     rows = list(csv.DictReader((work / "a.csv").open(encoding="utf-8")))
-    inside = set()  # numbers of the calls that operators made
+    inside = set()  # numbers of calls made inside operators
     for r in rows:
         if r["operation"] == "torch_operator":
-            first = int(r["correlation"])  # high half: the thread's
+            first = int(r["correlation"])  # the high half is the thread's
             last = first >> 32 << 32 | int(r["return"], 16) & 0xffffffff
             inside.update(range(first, last + 1))
     device = [r for r in rows if r["kind"] == "device"]

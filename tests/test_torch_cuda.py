@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""CUDA's work in torch.profiler by gputap's bridge, and not by Kineto: a library of the program's
-own on the driver in software, under `gputap run`."""
+"""Test CUDA's activities in torch.profiler, delivered by gputap's bridge and not by Kineto: a
+library of the program uses the driver in software, under `gputap run`."""
 import json
 import subprocess
 import textwrap
@@ -88,7 +88,7 @@ def test_a_profile_takes_cudas_work_from_gputap_if_asked(profiles, tap, work):
             for e in kernels} == {(0, 0, 4, 1, 1, 256, 1, 1)}
     assert {"gputap software CUDA device"} <= {
         e["args"]["name"] for e in trace if e["name"] == "process_name"}
-    # the capture has all three, by the range that they were submitted in
+    # the capture has all three, under the range in which they were submitted
     rows = json.loads(tap("report", "--json", "--by", "operator", "t.gputap").out)["operators"]
     assert {row["name"]: row["work"] for row in rows if row["work"]} == {
         "mine": 12, "by default": 12, "torch's own": 12}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tools/try-torch-gpu, which is for a machine with a GPU, on one that has none."""
+"""Test tools/try-torch-gpu, which is for a machine with a GPU, on one without."""
 import gzip
 import json
 

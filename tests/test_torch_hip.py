@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""HIP work that a torch program launches by a library of its own, in torch.profiler: the wheel of
-torch need not know HIP. The AMD GPU is in software."""
+"""Test HIP activities in torch.profiler that a torch program launches through its own library: the
+wheel of torch need not know HIP. The AMD GPU is in software."""
 import json
 import shutil
 import subprocess
@@ -55,7 +55,7 @@ def test_hip_kernels_have_the_device_time_of_their_operator(run, torch_python, t
     rows, counts = [json.loads(line) for line in out.splitlines() if line[:1] == "{"]
     trace = json.loads((work / "hip.json").read_text())["traceEvents"]
     kernels = [e for e in trace if e.get("cat") == "kernel"]
-    assert kernels and not [e["name"] for e in kernels if e["name"].startswith("_Z")]  # as in C++
+    assert kernels and not [e["name"] for e in kernels if e["name"].startswith("_Z")]  # C++ names
     copies = [e for e in trace if e.get("cat") == "gpu_memcpy"]
     assert len(kernels) == 3 * 2 + 1 and len(copies) == 2 * (3 + 1)
     assert all(e["args"]["grid"] == [2, 1, 1] and e["args"]["block"] == [64, 1, 1]

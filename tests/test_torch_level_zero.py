@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Level Zero's work that a torch program submits by a library of its own, in torch.profiler, under
-`gputap run`: the bridge and the capture have the same."""
+"""Test Level Zero activities in torch.profiler that a torch program submits through its own
+library, under `gputap run`: the bridge and the capture have the same."""
 import ctypes.util
 import json
 import subprocess

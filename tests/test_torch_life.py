@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""How profiles of torch begin and end with gputap's bridge in them: the cases of life that
-test_torch_profile.py lacks (tests/README.md has the list). Each in a Python of its own."""
+"""Test how profiles of torch start and end with gputap's bridge in them: cases that
+test_torch_profile.py lacks (tests/README.md has the list). Each runs in a separate Python."""
 import json
 import textwrap
 
@@ -45,7 +45,7 @@ def test_a_schedule_may_end_while_it_warms_up(case):
 
 
 def test_threads_that_a_profiled_one_starts(case):
-    """torch profiles them only if it is asked to; what they submit is in the trace in any case."""
+    """torch profiles them only on request; their activities are in the trace in any case."""
     [got] = case("""
         got = []
         for every in (False, True):
@@ -60,7 +60,7 @@ def test_threads_that_a_profiled_one_starts(case):
 
 
 def test_a_profile_inside_of_another_is_refused_in_one_sentence(case):
-    """torch alone takes it, and crashes when the outer one is exported."""
+    """torch alone accepts it, and crashes when the outer one is exported."""
     [got, kept] = case("""
         got = []
         with gputap.torch.profile() as p:
@@ -81,7 +81,7 @@ def test_a_profile_inside_of_another_is_refused_in_one_sentence(case):
 
 
 def test_a_profile_beside_one_of_another_thread_is_refused_in_one_sentence(case):
-    """torch alone takes it, and crashes when they end."""
+    """torch alone accepts it, and crashes when they end."""
     [got, kept] = case("""
         got = []
         def go():
@@ -123,7 +123,7 @@ def test_a_profile_that_could_not_begin_leaves_the_next_one_be(case):
 
 
 def test_collection_may_be_toggled(case):
-    """Operators pause; torch tells its child profilers from 2.14 on only."""
+    """Operators pause; torch notifies its child profilers only from 2.14 on."""
     [got] = case("""
         with gputap.torch.profile() as p:
             work()
@@ -146,7 +146,7 @@ def test_events_of_several_cycles_add_up(case):
     assert got == [3]
 
 
-# activities, fills on the device, calls that made them
+# activities, fills on the device, calls that submitted them
 ACTIVITIES = {
     "None": (2, 2),
     "[A.CPU]": (0, 2),
@@ -171,7 +171,7 @@ FILTERS = {
 @pytest.mark.parametrize("own", ["gputap.torch.profile", "profile"])
 def test_a_profile_has_the_activities_that_it_requests_and_no_others(case, torch_version, own,
                                                                       is_known):
-    """Also where torch knows no such device, and drops what is requested of it."""
+    """This also holds if torch does not know such a device, and drops requests for it."""
     wanted = ACTIVITIES | (FILTERS if torch_version >= (2, 13) else {})
     if not is_known:  # torch refuses a profile without an activity that it knows
         wanted = {text: got for text, got in wanted.items() if "A.CPU" in text or text == "None"}
@@ -281,7 +281,7 @@ def test_a_profile_without_memory_for_our_part_is_the_operators_alone(case, run,
 
 def test_a_profile_with_nothing_to_record_is_torchs_own(run, torch_python, torch_package, build,
                                                        tmp_path):
-    """gputap's library is not there, and no plug-in is: no session, no rows, no metadata."""
+    """Neither gputap's library nor a plug-in is available: no session, no rows, no metadata."""
     library = build / "src/plugin/libgputap-plugin.so.0"
     (tmp_path / library.name).symlink_to(library)
     out = run([torch_python, "-c", textwrap.dedent("""

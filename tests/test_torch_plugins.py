@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Vendors' plug-ins in torch.profiler: what they say is wrong, what is wrong with their records,
-the user's words to them, waits and counters. What one does wrong, the training and the other
-plug-ins do not feel."""
+"""Test vendors' plug-ins in torch.profiler: the errors that they report, errors in their records,
+the user's configuration for them, waits and counters. An error in one affects neither the training
+nor the other plug-ins."""
 import json
 import textwrap
 
@@ -46,7 +46,7 @@ def case(run, torch_python, torch_package, build, work):
     return call
 
 
-FAULTS = {  # of tests/plugin/vendor.c, and the name under which it is counted
+FAULTS = {  # fault of tests/plugin/vendor.c, and the name under which it is counted
     "wild kind": "unknown kind",
     "backwards": "wrong times",
     "no time": "wrong times",
@@ -134,7 +134,7 @@ def test_the_users_words_reach_the_plug_in(case, vendor, words, error):
 
 
 def test_waits_and_counters_of_a_plug_in_are_shown(case, vendor, torch_version):
-    """Waits where they are asked for, as CUDA's; they are no operator's device time."""
+    """Waits are exported on request, as CUDA's; they are not part of an operator's device time."""
     plain, waits, counters, rows, counts = case("""
         is_wait = lambda e: e.get('cat') == 'cuda_sync'
         print(json.dumps([sum(map(is_wait, trace(profile())['traceEvents']))]))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""torch's operators have the work that a vendor's plug-in records, in captures of gputap run."""
+"""Test that torch's operators have the activities that a vendor's plug-in records, in captures of
+gputap run."""
 import json
 import os
 
@@ -9,7 +10,7 @@ from test_torch_backend import backend  # noqa: F401: fixture
 
 @pytest.fixture
 def capture(tap, torch_python, backend, torch_package, repo, build, work):  # noqa: F811
-    """What report says of the training program: refdev's work as its plug-in tells it."""
+    """Return info and report of the training program, with refdev's activities from its plug-in."""
     def make(*words, options=()):
         paths = f"{torch_package['PYTHONPATH']}{os.pathsep}{backend['PYTHONPATH']}"
         tap("run", "-q", "-f", "-o", "a.gputap", *options, "--", torch_python,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A runtime is one description and one folder: the toy runtime of tests/toy, put into a copy of the
-source."""
+"""Test that a runtime is one description and one folder: the toy runtime of tests/toy, put into a
+copy of the source."""
 import fcntl
 import json
 import os
@@ -34,7 +34,8 @@ def contents(folder):
 
 
 def make_tree(folder):
-    """The source with the toy in it, built; changed.json names the files that this changed."""
+    """Return the source with the toy in it, built; changed.json names the files that this
+    changed."""
     for name in filter(
             None,
             sh("git", "-C", REPO, "ls-files", "-co", "--exclude-standard", "-z").split("\0")):
@@ -59,7 +60,7 @@ def make_tree(folder):
 
 @pytest.fixture(scope="session")
 def tree(tmp_path_factory):
-    """One for all workers: the first that comes makes it."""
+    """All workers share one: the first worker makes it."""
     base = tmp_path_factory.getbasetemp()
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     with open(base / "toy-lock", "w") as lock:
@@ -134,7 +135,7 @@ def test_doctor_says_how_to_get_its_library(tree, run):
 
 
 def test_doctor_tries_it_in_its_own_way(tree, run):
-    """src/runtime/toy/toy_doctor.c, in a child of doctor's."""
+    """src/runtime/toy/toy_doctor.c runs in a child of doctor."""
     report, toy = doctor(tree, run, LD_LIBRARY_PATH=str(tree / "build"))
     assert toy["runtime"]["text"] == f"{tree}/build/libtoy.so: interposition is used"
     assert (toy["device"]["level"], toy["device"]["text"]) == ("ok", "a thread of libtoy.so")

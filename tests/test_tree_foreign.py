@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Programs of another word size, and of the musl C library: started without libraries that their
-dynamic linker would complain of, named as not traced.
+"""Test programs of another word size, and of the musl C library: they are started without libraries
+that their dynamic linker would complain about, and named as not traced.
 
 No 32-bit C library is needed: the dynamic linker of these programs is one of ours, which writes the
 environment that it got."""
@@ -30,7 +30,7 @@ def tree(build, work):
 
 @pytest.fixture
 def programs(tree, work, run):
-    """A program with a dynamic linker of 32 bits, and one that is statically linked."""
+    """Build a program with a 32-bit dynamic linker, and a statically linked one."""
     if platform.machine() != "x86_64":
         pytest.skip("needs a processor that runs 32-bit x86 programs")
     compile_it = [
@@ -51,7 +51,8 @@ def variables(result):
 
 
 def untraced(tap):
-    """What info says of programs that were not traced, and how many the headline counts."""
+    """Return what info reports about programs that were not traced, and the count in the
+    headline."""
     found = json.loads(tap("info", "c.gputap", "--json").out)
     report = json.loads(tap("report", "c.gputap", "--json").out)
     return [e["text"]
@@ -105,7 +106,7 @@ def test_it_is_named_and_counted(tree, tap, programs):
 
 
 def test_a_statically_linked_one_keeps_what_traces_its_children(tree, tap, programs):
-    """It has no dynamic linker that could complain, and hands the environment on."""
+    """It has no dynamic linker that could complain, and passes the environment on."""
     tree.run("-c", f"{programs[1]} {tree.caller} calls:3 exit:4", program="sh", status=4)
     assert untraced(tap) == ([f"{programs[1]}: {WHY}, and statically linked"], 1)
     assert sum(p["calls"] for p in tree.read()["processes"]) == 4
@@ -121,7 +122,7 @@ def test_a_statically_linked_one_keeps_what_traces_its_children(tree, tap, progr
 
 
 def test_a_program_for_another_machine_is_refused_as_without_us(tree, run, programs, work):
-    """The kernel refuses it: the shell's answer, and its status."""
+    """The kernel refuses it: the shell's message and status are unchanged."""
     image = bytearray(programs[0].read_bytes())
     image[18:20] = (22).to_bytes(2, "little")  # EM_S390
     (work / "foreign").write_bytes(image)
@@ -133,7 +134,7 @@ def test_a_program_for_another_machine_is_refused_as_without_us(tree, run, progr
 
 @pytest.fixture
 def musl(tree, work, run):
-    """A program that is linked dynamically with musl."""
+    """Build a program that is linked dynamically with musl."""
     if not shutil.which("musl-gcc"):
         pytest.skip("needs musl's C library: apt install musl-tools")
     run(["musl-gcc", "-o", "musl", conftest.REPO / "tests/tree/musl.c"])
@@ -187,7 +188,7 @@ def test_musls_dynamic_linker_as_a_program_gets_no_library_of_ours(tree, tap, mu
 
 
 def test_the_dynamic_linker_of_glibc_as_a_program_is_traced(tree, tap):
-    """`ld.so PROGRAM` has no interpreter, and is no static program all the same."""
+    """`ld.so PROGRAM` has no interpreter, and yet is not a static program."""
     linker = f"/lib64/ld-linux-{platform.machine().replace('_', '-')}.so.2"
     if not os.path.exists(linker):
         linker = f"/lib/ld-linux-{platform.machine()}.so.1"
@@ -197,8 +198,8 @@ def test_the_dynamic_linker_of_glibc_as_a_program_is_traced(tree, tap):
 
 
 def test_what_a_program_of_musl_starts_is_named(tree, tap, musl):
-    """It lacks LD_PRELOAD, which nothing in its parent could put back; OpenCL's own variable is
-    there, so that its calls are recorded."""
+    """It lacks LD_PRELOAD, which nothing in its parent could restore; OpenCL's own variable is set,
+    so that its calls are recorded."""
     tree.run("-c", f"{musl} {tree.caller} sleep:3000 calls:3 exit:4; exit $?", program="sh",
              status=4)
     why = "it was started without LD_PRELOAD, so only runtimes that load gputap are traced in it"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Programs of the tree that run with other rights, or in another place, than the session: traced,
-or named and counted as not traced."""
+"""Test programs of the tree that run with other rights, or in another place, than the session:
+traced, or named and counted as not traced."""
 
 import json
 import os
@@ -27,7 +27,7 @@ os.setuid(65534)
 """
 EXECVE = {"x86_64": 59, "aarch64": 221}[os.uname().machine]
 
-# how a program is begun that the session is out of reach for -> its name, why not
+# command that starts a program out of the session's reach -> program's name, reason
 WAYS = {
     "setpriv": (f"setpriv {NOBODY} true", "true", DENIED),
     "no new privileges": (f"setpriv --no-new-privs {NOBODY} true", "true", DENIED),
@@ -59,7 +59,8 @@ def tree(build, work):
 
 
 def said(tap):
-    """What info and report say of the capture: reasons, and how many were not traced."""
+    """Return what info and report say about the capture: reasons, and the number of processes not
+    traced."""
     found, report = (json.loads(tap(command, "c.gputap", "--json").out)
                      for command in ("info", "report"))
     assert found["complete"] is report["complete"] is (not report["files"][0]["untraced"])
@@ -179,8 +180,8 @@ def test_the_first_program_that_gains_privileges_is_named_and_counted(tree, tap,
 
 @pytest.fixture
 def capable(build, monkeypatch):
-    """Makes a program whose file has capabilities; in a folder that everybody reaches, which the
-    test is in."""
+    """Return a function that makes a program whose file has capabilities, in a folder that all
+    users can reach and that is the test's current one."""
     if not shutil.which("setcap"):
         pytest.skip("needs setcap")
     if subprocess.run(["setpriv", *NOBODY.split(), "test", "-r",
@@ -211,7 +212,7 @@ def run_as_nobody(build, command):
 @pytest.mark.parametrize("before", ["", "setpriv --no-new-privs "],
                          ids=["granted", "no new privileges"])
 def test_a_program_whose_file_has_capabilities_is_named_and_counted(build, tap, capable, before):
-    """The dynamic linker forgets us though the kernel grants nothing."""
+    """The dynamic linker ignores our libraries even if the kernel grants nothing."""
     result = run_as_nobody(build, before + str(capable("cap_net_raw+ep")))
     why = "it gains privileges (set-user-ID, set-group-ID or file capabilities)"
     assert " ".join(result.err.split()) == f"gputap: 1 process not traced: capable ({why})"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Programs that restrict their own system calls, or leave by their last thread: they end under
-gputap as they end without."""
+"""Test programs that restrict their own system calls, or whose last thread leaves: they end under
+gputap as without it."""
 
 import json
 import subprocess
@@ -36,7 +36,8 @@ WAYS = [("strict", 0), ("strict", 5), ("thread", 0), ("thread", 5), ("prctl", 0)
 
 @pytest.mark.parametrize("what, before", WAYS)
 def test_a_program_ends_as_it_ends_without_gputap(tree, program, what, before):
-    """Killed as a thread, with its other threads gone: gputap's own must not keep it alive."""
+    """If only a thread is killed and the others have ended, gputap's own thread must not keep the
+    process alive."""
     bare = run_bare(program, what, before)
     result = tree.run(what, before, program=program, options=["-q"], status=None, timeout=120)
     assert result.status == bare, result
@@ -50,7 +51,7 @@ def test_a_filter_that_kills_for_prctl_leaves_all_calls_recorded(tree, program, 
 
 
 def test_a_filter_of_the_program_that_executed_it_is_known(tree, program):
-    """It must not be asked for: that may kill, too."""
+    """The filter must not be queried: that may also kill."""
     tree.run("exec", tree.caller, "calls:3", "exit:4", program=program, status=4)
     assert sum(p["calls"] for p in tree.read()["processes"]) == 4
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Signals: what is sent to gputap reaches the program once, what a terminal sends reaches both."""
+"""Test signals: one sent to gputap reaches the program once, one from a terminal reaches both."""
 
 import os
 import pathlib
@@ -41,7 +41,7 @@ def test_a_signal_sent_to_gputap_reaches_the_program(tree, number):
 
 
 def pending_free(pid):
-    """No signal waits to be taken."""
+    """Return true if no signal is pending."""
     lines = dict(
         line.split(":\t", 1)
         for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
@@ -59,7 +59,7 @@ def test_death_by_a_forwarded_signal_is_ours_too(tree):
 
 
 def test_control_c_ends_both_and_the_capture_is_whole(tree, work):
-    """A real terminal: both get the signal, the program only once."""
+    """On a real terminal both get the signal, the program only once."""
     command = [
         str(tree.gputap), "run", "-q", "-o", "c.gputap",
         str(tree.caller), "calls:3", "say:ready", "sleep:60000"
@@ -114,7 +114,7 @@ def test_control_z_stops_both_and_continue_wakes_both(tree):
     ]
     pid, terminal = pty.fork()
     if pid == 0:
-        # a job of a shell: in a group of its own in a session whose leader lives
+        # as a shell's job: in a separate group of a session whose leader lives
         job = os.fork()
         if job == 0:
             os.setpgid(0, 0)

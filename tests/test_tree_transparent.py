@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The program is given what it would have without gputap."""
+"""Test that the program is given what it would have without gputap."""
 
 import os
 import signal
@@ -65,8 +65,8 @@ def test_input_and_output_pass_untouched(tree, run):
 
 
 def test_preloads_audits_and_layers_of_the_user_stay(tree, build):
-    """Ours first in LD_PRELOAD, the user's as they were; in OPENCL_LAYERS ours first too, which is
-    nearest the runtime."""
+    """In LD_PRELOAD ours comes first, and the user's are unchanged; in OPENCL_LAYERS ours also
+    comes first, which is nearest the runtime."""
     theirs = {
         "LD_PRELOAD": "/lib/x86_64-linux-gnu/libm.so.6", "OPENCL_LAYERS": "/a/one.so:/b/two.so"
     }
@@ -101,13 +101,13 @@ VARIABLES = {
     (["-d", "opencl", "--from", "step"], "opencl rocm itt nvtx"),
 ])
 def test_a_runtimes_variable_is_set_where_its_domain_is_recorded(tree, options, families):
-    """Runtimes work for them: XLA's step took twice the time where NVTX's was set."""
+    """Runtimes do extra work if they are set: XLA's step took twice as long with NVTX's."""
     result = tree.run(program="/usr/bin/env", options=options)
     known = set().union(*VARIABLES.values())
     found = {line.split("=")[0] for line in result.out.splitlines()} & known
     assert found == set().union(*(VARIABLES[family] for family in families.split()))
     tools = tree.run(program="/usr/bin/env", options=["-f", *options],
-                     env={"GPUTAP_TOOLS": "/no/tool.so"})  # a tool chooses for itself
+                     env={"GPUTAP_TOOLS": "/no/tool.so"})  # a tool chooses its domains itself
     assert known <= {line.split("=")[0] for line in tools.out.splitlines()}
 
 
@@ -148,7 +148,7 @@ def test_a_process_that_called_exec_is_reported_as_that(tree):
 
 
 def test_gputap_is_not_the_reaper_of_orphans(tree):
-    """An orphan goes where it would go without us."""
+    """An orphan gets the same new parent as without gputap."""
     result = tree.run("-c",
                       "(sh -c 'sleep 0.2; cut -d\" \" -f4 /proc/$$/stat') & exit 0",
                       program="/bin/sh",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Unified Runtime (SYCL's), of which no part is in a distribution: a stand-in for an adapter shows
-what happens to its tables. The real adapters: tests/test_soft_level_zero_sycl.py."""
+"""Test Unified Runtime (SYCL's), which no distribution has: a stand-in for an adapter shows what
+happens to its tables. The real adapters: tests/test_soft_level_zero_sycl.py."""
 import csv
 import json
 import re
@@ -25,7 +25,7 @@ def adapter(tmp_path_factory):
 
 @pytest.fixture
 def calls(tap, work):
-    """calls(file): rows of Unified Runtime's calls"""
+    """Return calls(file): rows of Unified Runtime's calls."""
     def read(file):
         tap("export", file, "-o", "calls.csv")
         with open(work / "calls.csv", newline="") as table:
@@ -81,7 +81,8 @@ def test_a_domain_that_is_named_is_a_request(tap, adapter, calls):
 @pytest.mark.parametrize("way", ["table", "handle"])
 def test_another_release_is_left_alone_and_an_event_says_so(tap, adapter, calls, fault, words,
                                                             said, way):
-    """The same version, but another set of tables: arguments may have changed, too."""
+    """The version is the same, but the set of tables differs, so arguments may also have
+    changed."""
     env = {"UR_FAULT": fault}
     result = tap("run", "-q", "--mode", "sycl", "-o", "r.gputap", "--", *adapter, way, *words,
                  env=env)

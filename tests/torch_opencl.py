@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Device work beside torch's operators: fills on an OpenCL device, called by ctypes, and work of
-the reference accelerator (with its library as an argument)."""
+"""GPU activities inside torch's operators: fills on an OpenCL device, called through ctypes, and
+activities of the reference accelerator (with its library as an argument)."""
 import ctypes
 
 import torch
@@ -46,5 +46,5 @@ def fill(x: torch.Tensor) -> torch.Tensor:
     return x + 1
 
 
-# torch from 2.14 on records no operator for what the decorator leaves
+# from 2.14 on, torch records no operator for the function that the decorator returns
 fill = torch.ops.gputap_test.fill

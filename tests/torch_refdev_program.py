@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What tests/test_torch_backend.py runs on torch's device "refdev": torch_refdev_program.py NAME..
-calls these functions, which print what they found."""
+"""Functions that tests/test_torch_backend.py runs on torch's device "refdev":
+torch_refdev_program.py NAME... calls these functions, which print their results."""
 import sys
 import warnings
 
@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import nn
 
 DEVICE = "refdev"
-# torch 2.11 says it of each profile
+# torch 2.11 warns about it in each profile
 warnings.filterwarnings("ignore", message=".*Profiler clears events at the end of each cycle")
 
 
@@ -78,7 +78,7 @@ def compare(model, optimizer):
 
 
 def profile(model):
-    """What a capture is made of."""
+    """The work that a capture is recorded from."""
     train(model, "adam", steps=3)
 
 
@@ -132,7 +132,7 @@ CASES = {
 
 
 def check(name, function, shapes, dtype):
-    """The same values and gradients as the CPU's."""
+    """Compare values and gradients with the CPU's."""
     values = [torch.randn(s, dtype=torch.float64).to(dtype) for s in shapes]
     results = []
     for device in ("cpu", DEVICE):
@@ -201,7 +201,7 @@ def memory():
     del t
     assert torch.refdev.memory_allocated() == start
     again = torch.empty(1000, 1000, device=DEVICE)
-    assert again.data_ptr() == address  # the stream's own, at once
+    assert again.data_ptr() == address  # the stream's own memory is reused at once
     del again
     torch.refdev.empty_cache()
     assert torch.refdev.memory_reserved() == start == 0, torch.refdev.memory_reserved()
@@ -212,9 +212,9 @@ def memory():
 
 
 def no_memory():
-    """On a device of 8 MiB."""
+    """Run on a device of 8 MiB."""
     kept = torch.empty(1 << 20, device=DEVICE)
-    for size in (1 << 18, 3 << 17, 5 << 17):  # each is freed: kept ones make room for the next
+    for size in (1 << 18, 3 << 17, 5 << 17):  # each is freed: cached ones make room for the next
         torch.empty(size, device=DEVICE)
     try:
         torch.empty(1 << 21, device=DEVICE)
@@ -234,7 +234,7 @@ def record_stream():
     t.record_stream(side)
     address = t.data_ptr()
     del t
-    # what this stream allocates now must not be that memory while the other stream is busy
+    # memory that this stream allocates now must not be that one while the other stream is busy
     spoilt = [torch.zeros(400, 400, device=DEVICE) for _ in range(4)]
     if any(s.data_ptr() == address for s in spoilt):
         assert side.query()
@@ -376,7 +376,8 @@ def old_profiler():
 
 
 def profiler():
-    """torch's own: it knows the device by its name, and waits for it at the end."""
+    """Test torch's own profiler: it knows the device under its name, and waits for it at the
+    end."""
     import json
 
     import gputap.torch

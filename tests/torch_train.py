@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Trains a network of two layers for three steps: what the tests of torch's operators run."""
+"""Train a network of two layers for three steps, for the tests of torch's operators."""
 import sys
 import threading
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What tests/hip/truth.hip did, by its options alone, and a capture of it held against that."""
+"""Compute from its options what tests/hip/truth.hip did, and compare a capture with that."""
 
 import collections
 import csv
@@ -22,13 +22,14 @@ COPIES = {
 
 
 def number(grid, block):
-    """The number that truth.hip's shape() made these sizes of; the block has two digits."""
+    """Return the number from which truth.hip's shape() made these sizes; the block has two
+    digits."""
     digits = [*grid, *block]
     return sum((digit - 1) << 4 * i for i, digit in enumerate(digits))
 
 
 class Truth:
-    """Truth(threads=2, graphs=3).command(program); .check(read_capture(..))"""
+    """Use: Truth(threads=2, graphs=3).command(program); .check(read_capture(..))"""
 
     def __init__(self, **options):
         self.options = options
@@ -41,12 +42,12 @@ class Truth:
 
     @property
     def launched(self):
-        """number -> how often, of plain launches."""
+        """Return number -> count, for plain launches."""
         return collections.Counter(dict.fromkeys(range(self.first_node), self.rounds))
 
     @property
     def replayed(self):
-        """number -> how often, of graphs' nodes."""
+        """Return number -> count, for nodes of graphs."""
         last = self.first_node + self.threads * self.nodes
         return collections.Counter(
             {n: self.rounds * self.graphs for n in range(self.first_node, last) if self.graphs})
@@ -55,8 +56,7 @@ class Truth:
         return self.launched.total() + self.replayed.total()
 
     def check(self, found):
-        """Every kernel is there as often as it ran, linked to the call that made it, in its
-        order."""
+        """Check that every kernel is recorded as often as it ran, linked to its call, in order."""
         self.check_launches(found)
         if self.graphs:
             self.check_graphs(found)
@@ -105,7 +105,8 @@ class Truth:
             assert [row["number"] - rows[0]["number"] for row in rows] == list(range(self.nodes))
 
     def check_copies(self, found):
-        """Each copy and fill has the bytes that its call asked for, in pieces or whole."""
+        """Check that each copy and fill has the bytes that its call requested, in pieces or
+        whole."""
         moved = collections.Counter()
         for row in found.device:
             if row["operation"] in (*COPIES, "fill"):
@@ -134,8 +135,8 @@ def check_order(found, row):
 
 
 def check_held(out, spans):
-    """Spans of whole launches against what tests/hip/graphs.hip, in its shape `held`, says of
-    them."""
+    """Compare spans of whole launches with the times that tests/hip/graphs.hip prints for its shape
+    `held`."""
     said = [[int(word) for word in line.split()] for line in out.splitlines() if line[0].isdigit()]
     spans = sorted(spans, key=lambda row: row["start"])
     assert len(said) == len(spans) == 3
@@ -145,8 +146,7 @@ def check_held(out, spans):
 
 
 class Capture:
-    """Calls by their correlation id, and device work, of one process; numbers are looked at
-    already."""
+    """Calls per correlation id, and GPU activities, of one process; the sums have been checked."""
 
     def __init__(self, path):
         self.calls, self.device = {}, []

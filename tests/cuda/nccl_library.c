@@ -56,7 +56,7 @@ int ncclCommInitRank(void **comm, int size, struct unique_id id, int rank)
 	return 0;
 }
 
-/* The colour is the rank modulo 2, so the processes of a colour are found without communication. */
+/* Assume that the colour is the rank modulo 2, so that no communication is needed. */
 int ncclCommSplit(void *comm, int color, int key, void **made, void *config)
 {
 	struct communicator *c = comm;

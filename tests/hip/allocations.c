@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Preloaded: counts the allocations and mmap() calls of threads that launch kernels, so that a test
- * sees what tracing adds to a launch. Prints "allocations N" on stderr at exit. Counts only between
- * the first and the last call of allocations_mark(), which the program looks up; if the program
- * does not find it, none are counted. */
+ * sees what tracing adds to a launch. Prints "allocations N" on stderr. A thread's calls count from
+ * its allocations_mark(1) to its allocations_mark(0); the program looks this function up, and does
+ * not call it if this library is not preloaded. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdatomic.h>

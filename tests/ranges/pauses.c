@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges across pauses of the program, and how often each fills a buffer on an OpenCL device. */
+/* Ranges across pauses of the program; each fills a buffer on an OpenCL device a different number
+ * of times. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <stdlib.h>
@@ -43,14 +44,14 @@ int main(void)
 	queue = clCreateCommandQueue(context, device, 0, &status);
 	buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, 1 << 20, NULL, &status);
 
-	begin(around); /* the pause is in it */
+	begin(around); /* contains the pause */
 	fill(1);
 	begin(before); /* ends in the pause */
 	fill(2);
 	roctxProfilerPause(0);
 	fill(1);
 	end(before);
-	begin(within); /* all of it is in the pause */
+	begin(within); /* lies in the pause */
 	fill(1);
 	end(within);
 	begin(late); /* begins in the pause */
@@ -62,13 +63,13 @@ int main(void)
 	fill(8);
 	end(late);
 	roctxProfilerPause(0);
-	begin(between); /* begins in one pause, ends in the next one */
+	begin(between); /* begins in one pause, ends in the next */
 	roctxProfilerResume(0);
 	fill(16);
 	roctxProfilerPause(0);
 	end(between);
 	roctxProfilerResume(0);
-	roctxProfilerResume(0); /* once more than paused */
+	roctxProfilerResume(0); /* one resume more than pauses */
 	begin(within);
 	end(within);
 	end(around);

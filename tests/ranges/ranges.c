@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Begins and ends ranges by gputap's C API, in the way that its first argument names. What calls
- * return is printed. */
+/* Begin and end ranges with gputap's C API, in the way that the first argument names. Prints the
+ * calls' results. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static void nest(void)
 	printf(" %d\n", gputap_range_end(1));
 }
 
-/* An end that nobody began, an outer one before an inner one, ends that are missing. */
+/* An end without a begin, an outer end before an inner one, missing ends. */
 static void cross(void)
 {
 	printf("%d", gputap_range_end(9));
@@ -80,7 +80,8 @@ static void use_threads(void)
 		pthread_join(threads[i], NULL);
 }
 
-/* A range that the parent began ends in both: it is the parent's. The child has its own. */
+/* A range that the parent began ends in both processes; it belongs to the parent. The child has its
+ * own. */
 static void use_fork(void)
 {
 	pid_t child;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* A program of the reference accelerator:
  *
- *     refdev_program steps N     each step: a copy, two kernels on two streams with an event
- *                                between, a fill, a 2D copy, a graph of three nodes; results are
+ *     refdev_program steps N     each step: a memcpy, two kernels on two streams with an event
+ *                                between, a memset, a 2D memcpy, a three-node graph; results are
  *                                checked
  *     refdev_program driver N    the same kernels through the driver's API
- *     refdev_program errors      calls that fail, each in its way
+ *     refdev_program errors      calls that fail, each with another error
  *     refdev_program fork        a child that finds no device
  *     refdev_program threads N   four threads, each with a stream and N kernels
- *     refdev_program idle N      N times, what a stream and its last event say of each other
- *     refdev_program clock       stamps of an event pair against the host's clock */
+ *     refdev_program idle N      N times, compare the states of a stream and its last event
+ *     refdev_program clock       compare stamps of an event pair with the host's clock */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,7 +121,7 @@ static void steps(int count)
 		GOOD(refdevMemset2D(s.data + COUNT, 64, 0, 32, 4));
 		GOOD(refdevMemcpy2D(back, 32, s.data, 32, 32, sizeof host / 32,
 				    refdevMemcpyDeviceToHost));
-		check(back, 9); /* 3 * 2 + 1, and 2 of the graph */
+		check(back, 9); /* 3 * 2 + 1, plus 2 from the graph */
 	}
 	GOOD(refdevDeviceSynchronize());
 	GOOD(refdevGraphExecDestroy(exec));
@@ -226,7 +226,8 @@ static void threads(int count)
 		pthread_join(all[i], NULL);
 }
 
-/* The kernel's one group is nothing much, so that the wait ends as the stream's thread goes on. */
+/* The kernel has one trivial group, so that the wait ends while the stream's thread is still
+ * finishing. */
 static void idle(int count)
 {
 	refdevKernel_t plus = kernel("add", add);

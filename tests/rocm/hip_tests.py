@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""HIP's own tests (the folder tests/ of a checkout of ROCm/HIP, rocm-5.2.x): built, and run one
+"""Build HIP's own tests (the folder tests/ of a checkout of ROCm/HIP, rocm-5.2.x), and run them one
 case at a time.
 
-    hip_tests.py build CHECKOUT FOLDER [-j N]     a program AREA__NAME per source file; what it is
-                                                  run with in AREA__NAME.runs
+    hip_tests.py build CHECKOUT FOLDER [-j N]     a program AREA__NAME per source file; its
+                                                  arguments in AREA__NAME.runs
     hip_tests.py run FOLDER [-j N] [--only PATTERN] [--bare FILE --gputap build/gputap]
                                                   verdicts as lines "program, tab, case, tab,
                                                   verdict, tab, seconds"
 
-Two kinds of sources: those of tests/catch/unit hold Catch2 cases; those of tests/src have a main()
-and say in their first comment how they are built and run (HIT_START .. HIT_END). A case gets a
-process of its own, and the software GPU that LD_LIBRARY_PATH names. With --gputap each case runs
-under `gputap run` instead, and those are shown whose verdict differs from the one in FILE.
+There are two kinds of sources: those in tests/catch/unit hold Catch2 cases; those in tests/src have
+a main(), and their first comment (HIT_START to HIT_END) says how to build and run them. Each case
+runs in its own process, with the software GPU in LD_LIBRARY_PATH. With --gputap each case runs
+under `gputap run` instead, and only cases whose verdict differs from the one in FILE are shown.
 """
 
 import argparse
@@ -34,7 +34,7 @@ MAIN_AREAS = ("runtimeApi/module", "runtimeApi/cooperativeGrps", "ipc", "printf"
               "surface")
 HIPCC = ["hipcc", "--offload-arch=gfx906", "-O1", "-w", "-D__HIP_PLATFORM_AMD__"]
 LIMIT = 120
-# hipcc takes CUDA's nvcc where there is one and no clang++ in PATH, unless it is told
+# If CUDA's nvcc is installed and no clang++ is in PATH, hipcc uses nvcc unless told otherwise.
 os.environ.update(HIP_PLATFORM="amd", HIP_COMPILER="clang", HIP_RUNTIME="rocclr")
 
 
@@ -50,10 +50,10 @@ def build_one(command, target, log, cwd=None):
 
 
 def catch_jobs(checkout, folder):
-    """Commands that build the Catch2 files; what they share is built at once."""
+    """Yield the commands that build the Catch2 files; shared objects are built at once."""
     catch, objects = checkout / "tests/catch", folder / "objects"
     objects.mkdir(parents=True, exist_ok=True)
-    # The Catch2 of that time asks for a signal stack of constant size, which glibc 2.34 took away.
+    # That version of Catch2 needs a signal stack of constant size, which glibc 2.34 removed.
     flags = [
         *HIPCC, "-std=c++17", "-DCATCH_CONFIG_NO_POSIX_SIGNALS", f"-I{catch}/include",
         f"-I{catch}/external/Catch2", f"-I{catch}/external/picojson"
@@ -79,7 +79,7 @@ def catch_jobs(checkout, folder):
 
 
 def printf_jobs(checkout, folder):
-    """What the cases of printf start, in ../printfExe."""
+    """Yield the commands that build the programs in ../printfExe, which the printf cases start."""
     home = folder / "printfExe"
     home.mkdir(exist_ok=True)
     for source in sorted((checkout / "tests/catch/unit/printfExe").glob("*.cc")):
@@ -88,14 +88,15 @@ def printf_jobs(checkout, folder):
 
 
 def hit_lines(source):
-    """[(word, rest)] of the HIT comments of a file of tests/src."""
+    """Return [(word, rest)] of the HIT comments of a file in tests/src."""
     text = source.read_text(errors="replace")
     return [(word, rest.strip()) for block in re.findall(r"HIT_START(.*?)HIT_END", text, re.S)
             for word, rest in re.findall(r"^\s*\*\s*(\w+):(.*)$", block, re.M)]
 
 
 def hit_arguments(rest):
-    """What of a line is left when its conditions are taken away; None: not for AMD."""
+    """Return the arguments of a line without its conditions, or None if it does not apply to
+    AMD."""
     for word in ("EXCLUDE_HIP_PLATFORM", "EXCLUDE_HIP_RUNTIME", "EXCLUDE_HIP_COMPILER",
                  "EXCLUDE_HIP_LIB_TYPE"):
         rest, _, platforms = rest.partition(word)
@@ -160,7 +161,7 @@ def programs(folder):
 
 
 def cases(program):
-    """[(name, arguments)] of a program's cases."""
+    """Return [(name, arguments)] of a program's cases."""
     runs = program.with_name(program.name + ".runs")
     if runs.exists():
         return [(line or "-", shlex.split(line)) for line in runs.read_text().splitlines()]
@@ -172,7 +173,7 @@ def cases(program):
 
 
 def verdict(status, out):
-    """One word of how a case ended, and in brackets what is odd about it."""
+    """Return one word for how a case ended, with anything unusual in brackets."""
     if status == "timeout":
         return status
     if status < 0 or status > 128:
@@ -193,7 +194,7 @@ def verdict(status, out):
 
 
 def run_case(program, arguments, around=(), limit=LIMIT):
-    """(verdict, seconds, output) of a case; @around is put before the command."""
+    """Return (verdict, seconds, output) of a case; @around precedes the command."""
     home = program.with_name(program.name.split("__")[0] + ".files")
     with tempfile.TemporaryDirectory() as folder:
         here = pathlib.Path(folder) / "here"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Plain HSA: hsa_calls [--again | --no-shutdown]. Calls with known counts and arguments: 16 of
- * hsa_core a round behind hsa_init(), hsa_shut_down() among them, and 4 of hsa_amd_ext, of which
- * one fails. */
+/* Plain HSA: hsa_calls [--again | --no-shutdown]. Calls with known counts and arguments: per round
+ * 16 of hsa_core after hsa_init(), including hsa_shut_down(), and 4 of hsa_amd_ext, one of which
+ * fails. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_dispatches CODE_OBJECT QUEUES DISPATCHES [WORD..]: empty kernels whose grid says which
- * they are, into queues of all GPUs, a thread for each queue. Kernel i of queue q has the grid
- * (i % 64 + 1, i / 64 + 1, q + 1).
+/* hsa_dispatches CODE_OBJECT QUEUES DISPATCHES [WORD...]: submit empty kernels, identified by their
+ * grid, to queues of all GPUs, with a thread for each queue. Kernel i of queue q has the grid (i %
+ * 64 + 1, i / 64 + 1, q + 1).
  *
- * Words: own       each kernel has a completion signal of its own, made and destroyed around it
+ * Words: own       each kernel has its own completion signal, created and destroyed around it
  *        shared    all kernels of a queue count one signal down
- *        device    submitted as kernels do that enqueue: with the queue's memory alone
- *        backwards by 64: the last one is written first, and the doorbell rung for each
+ *        device    submitted as kernels do that enqueue: only through the queue's memory
+ *        backwards in groups of 64: the last is written first, and the doorbell rung for each
  *        no-wait   exit without waiting for the last ones
  *        late      destroy the queues while kernels are in them
  *        abort     abort() at the end, kill -9 with `kill` */
@@ -62,7 +62,7 @@ static uint64_t kernel_of(hsa_agent_t gpu, const char *file)
 	return object;
 }
 
-/* As the device library's enqueue. */
+/* As in the device library's enqueue. */
 static void put_by_memory(hsa_queue_t *queue, const hsa_kernel_dispatch_packet_t *d,
 			  uint16_t header)
 {
@@ -82,7 +82,7 @@ static void put_by_memory(hsa_queue_t *queue, const hsa_kernel_dispatch_packet_t
 		__atomic_store_n(&bell->value, (int64_t)index, __ATOMIC_RELEASE);
 }
 
-/* @count packets behind those that are there. */
+/* Write @count packets after the existing ones. */
 static void put_backwards(hsa_queue_t *queue, const hsa_kernel_dispatch_packet_t *d, unsigned count,
 			  uint16_t header)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_first_copies TOOL: of two threads whose copies are the process's first ones, one is held
- * inside of hsa_amd_profiling_async_copy_enable() until the other's copy is done.
+/* hsa_first_copies TOOL: two threads make the process's first copies; one of them is blocked in
+ * hsa_amd_profiling_async_copy_enable() until the other's copy is done.
  *
- * With TOOL defined: the library that holds it, with which the program is linked, and which it
- * puts in front of HSA_TOOLS_LIB: so it is the runtime for who comes behind. Only the first call
- * is held. */
+ * With TOOL defined: the library that blocks it. The program is linked with it, and the library
+ * puts itself in front of HSA_TOOLS_LIB, so that it acts as the runtime for the tools after it.
+ * Only the first call is blocked. */
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What plain HSA programs look for first. */
+/* The first objects that plain HSA programs look up. */
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 
 static hsa_agent_t gpu;
 static hsa_amd_memory_pool_t pool;
 
-/* For hsa_iterate_agents(): the first GPU becomes `gpu`. */
+/* Callback of hsa_iterate_agents(): store the first GPU in `gpu`. */
 static hsa_status_t find_gpu(hsa_agent_t agent, void *data)
 {
 	hsa_device_type_t type;
@@ -19,7 +19,7 @@ static hsa_status_t find_gpu(hsa_agent_t agent, void *data)
 	return HSA_STATUS_INFO_BREAK;
 }
 
-/* For hsa_amd_agent_iterate_memory_pools(): the first becomes `pool`. */
+/* Callback of hsa_amd_agent_iterate_memory_pools(): store the first pool in `pool`. */
 static hsa_status_t first_pool(hsa_amd_memory_pool_t p, void *data)
 {
 	(void)data;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* HSA's image and finalizer extensions: hsa_images [exported | table]. Each function once, with
- * known arguments: those that the library exports, or those that
- * hsa_system_get_major_extension_table() gives. Says what each answered. */
+/* HSA's image and finalizer extensions: hsa_images [exported | table]. Calls each function once,
+ * with known arguments: those that the library exports, or those from
+ * hsa_system_get_major_extension_table(). Prints each result. */
 #include <hsa/hsa_ext_finalize.h>
 #include <hsa/hsa_ext_image.h>
 #include <stdio.h>
@@ -66,7 +66,7 @@ static void images(const hsa_ext_images_1_pfn_t *f)
 	hsa_amd_memory_pool_free(memory);
 }
 
-/* What moves texels, with what every runtime refuses. */
+/* Call the functions that move texels, with arguments that every runtime refuses. */
 static void refused(const hsa_ext_images_1_pfn_t *f)
 {
 	const hsa_agent_t nobody = {0};

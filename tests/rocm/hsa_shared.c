@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* hsa_shared HOW N CODE_OBJECT: N copies or packets that count one completion signal down from N.
- * Each has a gate of its own to wait for. The gates are opened one after another: the signal must
- * have each value from N - 1 to 0, and keep it until the next gate is open. Then N more at once, on
- * the same signal, which is destroyed as soon as it is 0. Prints the values, and whether the times
- * that the runtime has for the signal are those of the last copy.
+ * Each waits for its own gate. The gates are opened one after another: the signal must have each
+ * value from N - 1 to 0, and keep it until the next gate opens. Then N more are submitted at once,
+ * on the same signal, which is destroyed as soon as it is 0. Prints the values, and whether the
+ * runtime's times for the signal are those of the last copy.
  *
- * copy, rect, engine  asynchronous copies of 4096 * (1, 2, ..) bytes, through each function
- * kernel, barrier     packets, in queues of their own
- * mixed               a copy, a kernel, a copy, ..
+ * copy, rect, engine: asynchronous copies of 4096 * (1, 2, ...) bytes, through each function
+ * kernel, barrier     packets, each in its own queue
+ * mixed               a copy, a kernel, a copy, ...
  * careless            copies, though the signal's value was 1
  * handler             copies that are waited for in a handler of another signal */
 #define _GNU_SOURCE
@@ -165,7 +165,7 @@ int main(int argc, char **argv)
 	hsa_signal_store_screlease(gates[0], 0);
 	while (hsa_signal_load_scacquire(done) > first - count)
 		;
-	while (is("handler") && !atomic_load(&handler_ended)) /* it waits for the signal */
+	while (is("handler") && !atomic_load(&handler_ended)) /* the handler waits for the signal */
 		;
 	MUST(hsa_signal_destroy(done));
 	printf("done\n");

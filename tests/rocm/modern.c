@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* ROCm 6 in small: libraries that register their tables as the real ones do. Compiled several
- * times:
- *   REGISTER  librocprofiler-register.so.0: asks whoever exports rocprofiler_set_api_table(), if
+/* A small ROCm 6: libraries that register their tables as the real ones do. Compiled several times:
+ *   REGISTER librocprofiler-register.so.0: calls an exported rocprofiler_set_api_table(), if
  *             there is a sign of a tool
  *   HIP       libamdhip64.so.6: registers "hip" and "hip_compiler" at the first call; ENTRIES cuts
  *             or lengthens its table
- *   HSA       libhsa-runtime64.so.1: registers "hsa" in hsa_init(), and then asks HSA_TOOLS_LIB,
+ *   HSA       libhsa-runtime64.so.1: registers "hsa" in hsa_init(), and then loads HSA_TOOLS_LIB,
  *             as ROCr 6 does. With MODERN_SCRATCH each hsa_signal_load() gives a queue scratch
- *             memory and takes it back, and says so by the table for tools. It has images, IMAGES
+ *             memory and frees it, and reports both to the table for tools. It has images, IMAGES
  *             functions of them, and a finalizer; AMD_EXT functions of AMD's
  *   RCCL      librccl.so.1: registers "rccl" at the first call, NCCL functions of it; and
- *             "rocjpeg", of which nothing is known here
- *   SDK       librocprofiler-sdk.so.1: puts a function of its own in front of hipMalloc's and
+ *             "rocjpeg", which gputap does not know
+ *   SDK       librocprofiler-sdk.so.1: puts its own function in front of hipMalloc's and
  *             counts
  *   else      the program */
 #include <dlfcn.h>
@@ -40,7 +39,7 @@ int hsa_ext_image_create_with_layout(uint64_t agent, const void *descriptor, con
 				     unsigned permission, unsigned layout, size_t row_pitch,
 				     size_t slice_pitch, uint64_t *image);
 
-/* hsa_ext_control_directives_t, which is passed as it is */
+/* hsa_ext_control_directives_t, which is passed as a struct */
 struct directives {
 	uint64_t words[18];
 };
@@ -87,7 +86,7 @@ int rocprofiler_register_library_api_table(const char *name, uint32_t (*import)(
 		take = sdk ? (set_api_table_fn *)dlsym(sdk, "rocprofiler_set_api_table") : NULL;
 	}
 	if (!take)
-		abort(); /* as the real one does */
+		abort(); /* as the real library does */
 	for (int i = 0; i < 6; i++)
 		if (!strcmp(name, names[i]))
 			instance = instances[i]++;
@@ -152,7 +151,7 @@ int hipFree(void *p)
 	offer();
 	return ((int (*)(void *))table.entries[HIP_FREE])(p);
 }
-/* what an interposing door would look for */
+/* a function that an interposing method would look for */
 void **__hipRegisterFatBinary(const void *data);
 void **__hipRegisterFatBinary(const void *data)
 {
@@ -188,7 +187,7 @@ static struct {
 	struct version version;
 	void *entries[AMD_EXT];
 } amd_ext;
-/* As hsa_amd_tool.h has them. */
+/* As in hsa_amd_tool.h. */
 struct queue {
 	uint32_t type, features;
 	void *base;
@@ -316,7 +315,7 @@ int hsa_shut_down(void)
 {
 	int rc = ((int (*)(void))core.entries[SHUT_DOWN])();
 
-	reset(); /* and OnUnload() is not called: this was not OnLoad()'s door */
+	reset(); /* does not call OnUnload(): OnLoad() was not used */
 	return rc;
 }
 
@@ -489,7 +488,7 @@ static void *hip_at_once(void *library)
 	return NULL;
 }
 
-/* All libraries are used for the first time in the same moment, each by a thread of its own. */
+/* Use all libraries for the first time at the same moment, each in its own thread. */
 static int together(char **libraries, int count)
 {
 	pthread_t threads[8];
@@ -507,7 +506,7 @@ static int together(char **libraries, int count)
 	return 0;
 }
 
-/* Images, a finalizer: numbers that are the same only if all arguments have come through. */
+/* Images and a finalizer: the results are right only if all arguments have come through. */
 static int extensions(void)
 {
 	struct directives d = {{0}};
@@ -547,7 +546,7 @@ int main(int argc, char **argv)
 		return extensions();
 	if (argc > 1 && !strcmp(argv[1], "together"))
 		return together(argv + 2, argc - 2);
-	for (int i = 1; i < argc; i++) { /* more copies of HIP's library */
+	for (int i = 1; i < argc; i++) { /* more copies of the HIP library */
 		hip(argv[i]);
 		printf("copy %d\n", i);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that says which tables it is told, on stderr: their runtime's name, instance, entries
+/* A tool that prints on stderr which tables it is offered: their runtime's name, instance, entries
  * and version. */
 #include <gputap/gputap.h>
 #include <stdio.h>

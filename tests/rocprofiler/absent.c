@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A client that asks for all that is not there, and prints what it is told. */
+/* A client that requests everything that is not supported, and prints the answers. */
 #include <stdio.h>
 
 #include <rocprofiler-sdk/registration.h>
@@ -9,7 +9,7 @@
 #include <rocprofiler-sdk/experimental/thread_trace.h>
 #include <rocprofiler-sdk/spm.h>
 
-#pragma GCC diagnostic ignored "-Wnonnull" /* who answers that there is nothing calls nobody */
+#pragma GCC diagnostic ignored "-Wnonnull" /* a query without results calls no callback */
 #define ASK(name, ...) \
 	printf("%s %s\n", #name, rocprofiler_get_status_name(rocprofiler_##name(__VA_ARGS__)))
 
@@ -94,7 +94,7 @@ static int initialize(rocprofiler_client_finalize_t finalize, void *data)
 	ASK(create_context, &ctx);
 	ask_for_counters(ctx, agent, buffer);
 	ask_for_traces(ctx, agent, buffer);
-	ASK(start_context, ctx); /* nothing of it is left in the context */
+	ASK(start_context, ctx); /* none of the refused services is left in the context */
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A client that prints the agents, and for each dispatch which of them it was given to.. */
+/* A client that prints the agents, and for each dispatch the agent that it was submitted to. */
 #include <stdio.h>
 #include <string.h>
 

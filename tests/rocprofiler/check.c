@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What needs no runtime of librocprofiler-sdk.so.1: the scenario that is named. Prints what
- * happens; 1 and a line when it is wrong. */
+/* Checks of librocprofiler-sdk.so.1 that need no runtime; the argument names the scenario. Prints
+ * what happens; on an error, a line and exit status 1. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define ROCPROFILER_NONNULL(...) /* what it must not be passed is passed */
+#define ROCPROFILER_NONNULL(...) /* no attribute: the checks pass invalid pointers */
 #include <rocprofiler-sdk/registration.h>
 #include <rocprofiler-sdk/rocprofiler.h>
 
@@ -44,7 +44,7 @@ static void on_buffer(rocprofiler_context_id_t c, rocprofiler_buffer_id_t b,
 	drops = dropped;
 }
 
-/* Of the context and service, all together. */
+/* Check the configuration of contexts and services. */
 static void configure_all(void)
 {
 	rocprofiler_tracing_operation_t bad[] = {1, 999}, good[] = {1, 2};
@@ -149,7 +149,7 @@ static int initialize(rocprofiler_client_finalize_t finalize, void *data)
 	return strcmp(data, "failing") ? 0 : -1;
 }
 
-/* Upstream waits for itself when a tool's finalize() calls what finalises. */
+/* Upstream waits for itself if a tool's finalize() calls a function that finalises. */
 static void finalize(void *data)
 {
 	int status = 0;
@@ -212,7 +212,7 @@ int main(void)
 							  NULL, 0, on_call, NULL),
 	   ERROR_CONFIGURATION_LOCKED);
 	if (!strcmp(scenario, "failing")) {
-		/* what a tool made whose initialize() failed is gone; upstream ignores that */
+		/* if initialize() failed, the tool's objects are gone; upstream keeps them */
 		IS(rocprofiler_context_is_valid(context, &status), ERROR_CONTEXT_NOT_FOUND);
 		IS(rocprofiler_flush_buffer(buffer), ERROR_BUFFER_NOT_FOUND);
 	} else if (!strcmp(scenario, "finalizing")) {

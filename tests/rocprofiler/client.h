@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What tools have in common that are told of an API by callbacks and by records, and count what
- * is wrong. The tool defines, before it includes this, CLIENT_NAME and CLIENT_RECORD (the
- * record's type), and behind it set_up(). */
+/* Shared by tools that are notified of an API in callbacks and in records, and that count errors.
+ * The tool defines CLIENT_NAME and CLIENT_RECORD (the record's type) before it includes this, and
+ * set_up() after that. */
 #include <stdio.h>
 
 #include <rocprofiler-sdk/registration.h>
@@ -11,7 +11,7 @@ static rocprofiler_context_id_t context;
 static rocprofiler_buffer_id_t buffer;
 static unsigned calls, records, wrong;
 
-/* The services, on `context` and `buffer`. */
+/* Configure the services, on `context` and `buffer`. */
 static void set_up(void);
 
 static void on_records(rocprofiler_context_id_t c, rocprofiler_buffer_id_t b,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool: RCCL, by callbacks, by records, and by its table, in which it puts a function of its
- * own; on stdout. */
+/* A tool that prints RCCL's calls on stdout: from callbacks, from records, and from its table, into
+ * which it puts its own function. */
 #include <string.h>
 
 #include <rocprofiler-sdk/rccl/details/api_trace.h>

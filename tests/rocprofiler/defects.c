@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A client for what upstream's library gets wrong, one mode a run (DEFECT=..); says on stdout at
- * the end, or as it happens, what it saw. */
+/* A client for defects of upstream's library, one mode per run (DEFECT=...); it prints on stdout
+ * what it saw, at once or at exit. */
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -57,13 +57,13 @@ static void on_records(rocprofiler_context_id_t c, rocprofiler_buffer_id_t b,
 			? retired++
 			: received++;
 	dropped = lost;
-	/* the buffer fills meanwhile */
+	/* the buffer fills up meanwhile */
 	for (int i = 0; is("discard") && !waited && calls < 700 && i < 20000; i++)
 		usleep(1000);
 	waited = true;
 }
 
-/* Kernel symbols that are loaded. */
+/* Number of loaded kernel symbols. */
 static struct symbol {
 	uint64_t id, object;
 	const char *name;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that does what the code blocks of two of rocprofiler-sdk's documents do ("Callback
- * tracing services", "Runtime intercept tables"), block by block, each in a context of its own;
- * it says on stderr what it sees. Preloaded by tests/test_rocprofiler_documents.py. The first is
- * of 0.5 at most: compiled with GPUTAP_ROCPROFILER_0_5, without which print_args() is of the
- * wrong type. Mended is what no compiler takes: HSA's domains are callback, not buffer, kinds,
- * its block reads no time, and a closing parenthesis too many is gone. */
+/* A tool that contains the code blocks of two of rocprofiler-sdk's documents ("Callback tracing
+ * services", "Runtime intercept tables"), block by block, each in its own context; it prints what
+ * it sees on stderr. Preloaded by tests/test_rocprofiler_documents.py. The first document describes
+ * version 0.5 at most, so this is compiled with GPUTAP_ROCPROFILER_0_5; otherwise print_args() has
+ * the wrong type. Errors that no compiler accepts are corrected: HSA's domains are callback kinds,
+ * not buffer kinds, its block reads no time, and a surplus closing parenthesis is removed. */
 #include <array>
 #include <cstddef>
 #include <cstdio>
@@ -20,7 +20,7 @@
 
 namespace
 {
-/* The block that declares a record: these members, in this order. */
+/* The block that declares a record requires these members, in this order. */
 using record_t = rocprofiler_callback_tracing_record_t;
 static_assert(std::is_same_v<decltype(record_t::operation), uint32_t>,
 	      "an operation is a uint32_t");
@@ -32,7 +32,7 @@ static_assert(offsetof(record_t, context_id) < offsetof(record_t, thread_id) &&
 	      offsetof(record_t, operation) < offsetof(record_t, phase) &&
 	      offsetof(record_t, phase) < offsetof(record_t, payload));
 
-int at_two, at_each; // whose addresses are callback_args
+int at_two, at_each; // their addresses are callback_args
 
 void check(rocprofiler_status_t status)
 {
@@ -77,8 +77,8 @@ void name_calls(rocprofiler_callback_tracing_record_t record, rocprofiler_user_d
 
 void watch_hsa(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *, void *)
 {
-	/* the document's is destroyed by exit(), which finalises clients later: HIP still calls
-	 * HSA in between */
+	/* exit() destroys the document's object, and finalises clients later: HIP still calls HSA
+	 * in between */
 	static auto &hsa_domains = *new std::unordered_set<rocprofiler_callback_tracing_kind_t>{
 		ROCPROFILER_CALLBACK_TRACING_HSA_CORE_API,
 		ROCPROFILER_CALLBACK_TRACING_HSA_AMD_EXT_API,
@@ -153,7 +153,7 @@ void follow_objects(rocprofiler_callback_tracing_record_t record, rocprofiler_us
 	}
 }
 
-/* HIP's own entry, which ours stands in front of. */
+/* HIP's own entry, which ours precedes. */
 decltype(HipDispatchTable::hipGetDevice_fn) next;
 
 hipError_t chained(int *device)
@@ -183,7 +183,7 @@ rocprofiler_context_id_t begin()
 	return ctx;
 }
 
-/* All operations of @kinds, in a context of their own. */
+/* Configure all operations of @kinds, in a separate context. */
 void follow(std::initializer_list<rocprofiler_callback_tracing_kind_t> kinds,
 	    rocprofiler_callback_tracing_cb_t callback)
 {

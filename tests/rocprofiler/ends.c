@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that says when it is configured and when it ends: its handler of exit(), which reads
- * the buffer as RPD's does, its finalize() and its destructor. FORCES: it forces its
- * configuration in its constructor and registers the handler behind that, as RPD does. */
+/* A tool that prints when it is configured and when it ends: from its exit() handler, which reads
+ * the buffer as RPD's does, its finalize() and its destructor. FORCES: it forces its configuration
+ * in its constructor and registers the handler after that, as RPD does. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Configures every kind, in a context each, as tools do that want all there is; says what that
- * answered and how many operations a kind has. */
+/* Configure every kind in a separate context, as tools do that want everything; print the result
+ * and the kind's number of operations. */
 #include <stdio.h>
 
 #include <rocprofiler-sdk/registration.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A client that counts the kernels in its buffer, for tests/rocprofiler/flushed.hip:
- * flushed_start(), flushed_stop(), flushed_count(), which flushes first. */
+ * flushed_start(), flushed_stop(), and flushed_count(), which flushes first. */
 #include <rocprofiler-sdk/registration.h>
 #include <rocprofiler-sdk/rocprofiler.h>
 

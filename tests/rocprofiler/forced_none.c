@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rocprofiler_force_configure(NULL) where there is no client: prints what it says, whether it is
- * initialised, what a second call says. */
+/* Call rocprofiler_force_configure(NULL) without any client; print its result, whether it is
+ * initialised, and the result of a second call. */
 #include <stdio.h>
 
 #include <rocprofiler-sdk/registration.h>

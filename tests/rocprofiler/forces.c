@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that exports rocprofiler_configure() and forces the configuration too: in its
- * constructor, or in main() (IN_MAIN). Prints what the two calls say, and how often it was
- * configured and finalised. */
+/* A program that exports rocprofiler_configure() and also forces the configuration: in its
+ * constructor, or in main() (IN_MAIN). Prints the two results, and how often it was configured and
+ * finalised. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Preloaded, so that programs which use hipFreeAsync() end on HIP 5.2.
+/* Preloaded, so that programs that use hipFreeAsync() end on HIP 5.2.
  *
- * There hipStreamDestroy() never returns while a pool has memory that was freed (its
- * Heap::RemoveStream() does not go on to the next one), and only hipMemPoolTrimTo() takes it out
- * of the pool. So the pool is emptied after each hipFreeAsync(). What is called for that goes
- * straight to HIP: no tool is told of it. */
+ * On that version hipStreamDestroy() never returns while a pool has freed memory (its
+ * Heap::RemoveStream() does not continue with the next heap), and only hipMemPoolTrimTo() removes
+ * the memory from the pool. So the pool is emptied after each hipFreeAsync(). The calls for this go
+ * straight to HIP; no tool sees them. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>

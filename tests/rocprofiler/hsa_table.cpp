@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A client that knows HSA's table from the headers of the ROCm that is installed, and puts a
- * function in front of one behind the place where later ROCm's have more. */
+/* A client that knows HSA's table from the headers of the installed ROCm, and replaces an entry
+ * after the position where later ROCm versions have more entries. */
 #include <stdint.h>
 #include <stdio.h>
 

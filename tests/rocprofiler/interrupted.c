@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread makes calls without end and is stopped in the middle, anywhere, again and again; each
- * time this one must be able to go on. */
+/* A thread makes calls in a loop and is repeatedly stopped at arbitrary points; each time, this
+ * thread must be able to continue. */
 #include <pthread.h>
 #include <roctx.h>
 #include <sched.h>
@@ -40,8 +40,8 @@ int main(void)
 	roctxMarkA("first");
 	pthread_create(&thread, NULL, make_calls, NULL);
 	for (int i = 0; i < TIMES; i++) {
-		/* it has gone on: a signal that is pending when the last one's handler returns
-		 * would stop it where it was */
+		/* wait until it has continued: a signal that is pending when the previous handler
+		 * returns would stop it at the same point */
 		for (unsigned long before = made; made == before;)
 			sched_yield();
 		for (volatile int wait = i * 7 % 97; wait > 0; wait--)

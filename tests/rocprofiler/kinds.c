@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A client for what is told of by the calls that make it: one line on stderr for each callback,
- * and for each record at the end. Correlation ids are those that HIP's calls have, which are
- * told, too. */
+/* A client for kinds that are reported in addition to the calls that cause them: it prints one line
+ * on stderr for each callback, and at exit for each record. The correlation ids are those of HIP's
+ * calls, which it also prints. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 static const char *const phases[] = {"none", "enter", "exit"};
 static rocprofiler_context_id_t context;
 static rocprofiler_buffer_id_t buffer;
-static uint64_t last_hip; /* the open call of HIP */
+static uint64_t last_hip; /* the open HIP call */
 
 static const char *operation_of(rocprofiler_callback_tracing_record_t r)
 {
@@ -101,7 +101,7 @@ static void on_records(rocprofiler_context_id_t ctx, rocprofiler_buffer_id_t id,
 
 			fprintf(stderr, "record retired %lu\n",
 				(unsigned long)r->internal_correlation_id);
-		} else { /* the same beginning */
+		} else { /* its first members are the same */
 			const rocprofiler_buffer_tracing_hip_api_record_t *r = headers[i]->payload;
 
 			rocprofiler_query_buffer_tracing_kind_operation_name(r->kind, r->operation,

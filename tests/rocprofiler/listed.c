@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that says its name (NAME) when it is asked, takes part, and says when it is initialised
- * and finalised. */
+/* A tool that prints its name (NAME) when it is asked to take part, agrees, and prints when it is
+ * initialised and finalised. */
 #include <stdio.h>
 
 #include <rocprofiler-sdk/registration.h>

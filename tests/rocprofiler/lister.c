@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool with a context for each service, and one for retirement alone: writes a line for each
- * thing that it is told, into $LISTER_FILE. */
+/* A tool with a context for each service, and one for retirement alone: it writes a line for each
+ * notification to $LISTER_FILE. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@
 		}                                                        \
 	} while (0)
 
-/* What a line says of anything that has a context's correlation. */
+/* Format of the correlation of anything that a context reports. */
 #define WHOSE "id=%lu external=%lu thread=%lu"
 #define TIMES "start=%lu end=%lu"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool: prints the arguments of hipMemcpyAsync as the document on callback tracing does, and
- * at the end what its records come to. */
+/* A tool that prints the arguments of hipMemcpyAsync as the document on callback tracing does, and
+ * at exit the sums of its records. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A client for runtimes that register themselves (tests/rocm/modern.c): says on stderr which
- * tables and initialisations it was told of, and at the end how many calls. */
+/* A client for runtimes that register themselves (tests/rocm/modern.c): prints on stderr the tables
+ * and initialisations that it was notified of, and at exit the number of calls. */
 #include <stdio.h>
 #include <string.h>
 

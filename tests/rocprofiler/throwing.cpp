@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A client whose buffer's callback throws, each time something else. */
+/* A client whose buffer callback throws, each time something else. */
 #include <cstdio>
 #include <exception>
 #include <stdexcept>

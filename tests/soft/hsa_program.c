@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What programs on plain HSA have in common: see hsa_program.h. */
+/* Shared by programs on plain HSA: see hsa_program.h. */
 #include <hsa/amd_hsa_queue.h>
 #include <hsa/amd_hsa_signal.h>
 #include <string.h>
@@ -132,8 +132,8 @@ hsa_signal_t hsa_program_signal(int64_t value)
 	return signal;
 }
 
-/* ThreadSanitizer does not see what ROCr's atomics order: they are done once more, here and
- * below. */
+/* ThreadSanitizer does not see the order that ROCr's atomics establish, so they are repeated here
+ * and below. */
 void hsa_program_wait(hsa_signal_t signal)
 {
 	hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What programs on plain HSA have in common: the first GPU, its code object, packets into a
- * queue. Each step that fails ends the program with its name. */
+/* Shared by programs on plain HSA: the first GPU, its code object, packets in a queue. A step that
+ * fails ends the program with the step's name. */
 #ifndef TESTS_SOFT_HSA_PROGRAM_H
 #define TESTS_SOFT_HSA_PROGRAM_H
 
@@ -29,28 +29,28 @@ struct hsa_program {
 	hsa_agent_t cpu;
 	hsa_agent_t gpu; /* the first one */
 	unsigned gpus;
-	hsa_amd_memory_pool_t host;   /* fine-grained memory that the GPU reaches */
-	hsa_amd_memory_pool_t device; /* the GPU's own */
+	hsa_amd_memory_pool_t host;   /* fine-grained memory that the GPU can access */
+	hsa_amd_memory_pool_t device; /* the GPU's local memory */
 	hsa_executable_t code;
 };
 
 const char *hsa_status_name(hsa_status_t status);
-/* hsa_init(), the GPU, its memory. */
+/* Call hsa_init(), find the GPU and its memory. */
 void hsa_program_start(struct hsa_program *p);
-/* Loads a code object file. */
+/* Load a code object file. */
 void hsa_program_load(struct hsa_program *p, const char *file);
 uint64_t hsa_program_kernel(struct hsa_program *p, const char *name);
-/* Host memory for the GPU, zeroed. */
+/* Allocate zeroed host memory for the GPU. */
 void *hsa_program_memory(struct hsa_program *p, size_t bytes);
 hsa_queue_t *hsa_program_queue(struct hsa_program *p, uint32_t packets,
 			       void (*on_error)(hsa_status_t, hsa_queue_t *, void *), void *data);
 hsa_signal_t hsa_program_signal(int64_t value);
-/* Waits until it is below 1. */
+/* Wait until the signal is below 1. */
 void hsa_program_wait(hsa_signal_t signal);
 
-/* One packet of 64 bytes; any number of threads. Waits while the queue is full. */
+/* Submit one packet of 64 bytes, from any number of threads. Waits while the queue is full. */
 void hsa_program_put(hsa_queue_t *queue, const void *packet, uint16_t header);
-/* A dispatch of one dimension. */
+/* Fill in a dispatch of one dimension. */
 hsa_kernel_dispatch_packet_t hsa_program_dispatch(uint64_t kernel, void *arguments, uint32_t grid,
 						  uint16_t group, hsa_signal_t done);
 static inline void hsa_program_put_dispatch(hsa_queue_t *queue,

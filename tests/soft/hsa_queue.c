@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_queue MODE CODE_OBJECT: what a plain HSA program sees of a software GPU; prints what
+/* hsa_queue MODE CODE_OBJECT: test what a plain HSA program sees of a software GPU; prints what
  * happened, one line per step. */
 #include <hsa/amd_hsa_signal.h>
 #include <pthread.h>
@@ -111,7 +111,7 @@ static uint64_t system_now(void)
 	return now;
 }
 
-/* One kernel at a time; prints how their stamps lie to the host's, in ns. */
+/* Run one kernel at a time; print how its stamps relate to the host's, in ns. */
 static void times(void)
 {
 	hsa_queue_t *q = hsa_program_queue(&program, 64, NULL, NULL);
@@ -147,7 +147,7 @@ static void times(void)
 
 /* copies ---------------------------------------------------------------------- */
 
-enum { COPY_BYTES = 5 << 20 }; /* more than one packet copies */
+enum { COPY_BYTES = 5 << 20 }; /* more than one packet can copy */
 
 static void show_copy_time(const char *what, hsa_signal_t done, uint64_t begin)
 {
@@ -161,7 +161,7 @@ static void show_copy_time(const char *what, hsa_signal_t done, uint64_t begin)
 		       : "out of its time");
 }
 
-/* There, when a signal allows it, and back. */
+/* Copy to the device once a signal allows it, and back. */
 static void copies_there_and_back(const unsigned char *from, unsigned char *to, void *device)
 {
 	hsa_signal_t gate = hsa_program_signal(1), there = hsa_program_signal(1),
@@ -183,7 +183,7 @@ static void copies_there_and_back(const unsigned char *from, unsigned char *to, 
 	show_copy_time("back", back, begin);
 }
 
-/* A box of 5 x 4 x 3 elements of 4 bytes, out of the middle of one image into the middle of
+/* Copy a box of 5 x 4 x 3 elements of 4 bytes from the middle of one image to the middle of
  * another. */
 static void copy_box(uint32_t *from, uint32_t *to)
 {
@@ -197,7 +197,7 @@ static void copy_box(uint32_t *from, uint32_t *to)
 	memset(to, 0, 32 * 8 * 8 * 4);
 	if (hsa_amd_memory_async_copy_rect(&target, &target_at, &source, &source_at, &range,
 					   program.gpu, hsaHostToDevice, 0, NULL, done)) {
-		printf("box: refused\n"); /* by ROCr, which has no shader for it */
+		printf("box: refused\n"); /* refused by ROCr, which has no shader for it */
 		return;
 	}
 	hsa_program_wait(done);
@@ -235,8 +235,8 @@ static void copies(void)
 
 /* errors ---------------------------------------------------------------------- */
 
-/* Shared with ROCr's thread; atomics, since ThreadSanitizer does not see what ROCr's signals
- * order. */
+/* Shared with ROCr's thread; atomic, because ThreadSanitizer does not see the order that ROCr's
+ * signals establish. */
 static hsa_status_t error_status;
 static uint64_t error_told; /* a signal's handle */
 
@@ -282,7 +282,7 @@ static void errors(void)
 	one_error("large group", &d, header);
 	d = good, d.group_segment_size = 1 << 20;
 	one_error("much LDS", &d, header);
-	/* ROCr says so, who is asked for it: more than a wave can have */
+	/* more than a wave can have; ROCr, which is asked for the scratch memory, reports it */
 	d = good, d.private_segment_size = 1 << 18;
 	one_error("much scratch", &d, header);
 	one_error("unknown packet", &good, 77);
@@ -290,7 +290,7 @@ static void errors(void)
 	one_error("unknown vendor packet", &d, HSA_PACKET_TYPE_VENDOR_SPECIFIC);
 }
 
-/* One kernel that ends badly. */
+/* Run one kernel that ends with an error. */
 static void bad_kernel(const char *name)
 {
 	int **arguments = hsa_program_memory(&program, 4096);
@@ -320,7 +320,7 @@ static void endless(void)
 	}
 }
 
-/* A queue whose barrier never opens, destroyed. */
+/* Destroy a queue whose barrier never opens. */
 static void closed_barrier(void)
 {
 	hsa_signal_t never = hsa_program_signal(1);
@@ -350,7 +350,7 @@ static void *produce(void *data)
 	return NULL;
 }
 
-/* Four threads on one queue: every packet is run, once. */
+/* Submit from four threads to one queue: every packet must be run once. */
 static void producers(void)
 {
 	int **arguments = hsa_program_memory(&program, 4096),
@@ -371,7 +371,7 @@ static void producers(void)
 	MUST(hsa_queue_destroy(p.queue));
 }
 
-/* More signals than the driver has events, each waited for. */
+/* Wait for more signals than the driver has events. */
 static void signals(void)
 {
 	enum { MANY = 5000 };
@@ -449,7 +449,7 @@ static void in_child(void (*function)(const char *), const char *file)
 	       WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 }
 
-/* In the child of a process that uses the GPU. */
+/* Run in the child of a process that uses the GPU. */
 static void use_parents(const char *file)
 {
 	hsa_queue_t *q;
@@ -472,7 +472,7 @@ static void fork_modes(const char *mode, const char *file)
 		hsa_program_start(&program);
 		in_child(use_parents, file);
 		MUST(hsa_shut_down());
-		in_child(run_one, file); /* nobody uses it now: the child may */
+		in_child(run_one, file); /* no longer used here: the child may use it */
 		run_one(file);
 	}
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs the cases: isa_test.h.
+/* Run the cases: isa_test.h.
  *
- * usage: isa_cases --texts                 the instructions, a line each, for an assembler
- *        isa_cases --claimed | --tested    names, sorted as the table is
+ * usage: isa_cases --texts                 print the instructions, a line each, for an assembler
+ *        isa_cases --claimed | --tested    print names, in the table's order
  *        isa_cases FILE [PREFIX]           FILE has the words of each line in hexadecimal bytes;
  *                                          PREFIX: cases whose text begins so */
 #include "tests/soft/isa_test.h"
@@ -10,7 +10,7 @@
 #include <ctype.h>
 
 #define ROUNDS      64
-/* of instructions that are also done on lines, which all operands must be then */
+/* for instructions that also have a form for lines, which needs all operands to be lines */
 #define LINE_ROUNDS 1500
 
 struct bench bench;
@@ -87,7 +87,7 @@ uint64_t isa_value(const char *type)
 #define ONE_OF(list) list[pick / 8 % (sizeof(list) / sizeof(*list))]
 	if (pick % 8 >= 5)
 		return any;
-	if (!strcmp(type, "f32")) /* also of middle size, where results are not all infinite */
+	if (!strcmp(type, "f32")) /* also of medium size, where not all results are infinite */
 		return pick % 8 < 2 ? ONE_OF(f32)
 				    : (any & 0x8fffffff) | ((uint32_t)(any >> 32) % 24 + 116) << 23;
 	if (!strcmp(type, "f64"))
@@ -142,7 +142,7 @@ uint64_t isa_pair(unsigned n)
 	return pair(&bench.w, n);
 }
 
-/* Rows that are lines are mostly handed over as lines, and the row is spoilt. */
+/* Pass most rows that are lines as lines, and spoil the row. */
 static void hide_lines(struct soft_wave *w)
 {
 	for (unsigned r = 0; r < 32; r++) {
@@ -172,7 +172,7 @@ int isa_step(const uint32_t *words)
 	return event;
 }
 
-/* Mostly short steps, so that neither 32 nor 64 bits run over; and all others. */
+/* Mostly short steps, so that neither 32 nor 64 bits overflow, but also all others. */
 void isa_make_line(unsigned r, int wide)
 {
 	/* clang-format off */
@@ -232,7 +232,7 @@ int isa_others_kept(const struct isa_case *c, unsigned row, unsigned rows, unsig
 	return 0;
 }
 
-/* "~f32": approximated by hardware, so the second evaluation may differ by the last bit. */
+/* "~f32": the hardware approximates, so the second evaluation may differ in the last bit. */
 int isa_same(const char *type, uint64_t got, uint64_t want)
 {
 	int64_t near = type[0] == '~' ? 1 : 0;
@@ -281,7 +281,7 @@ uint32_t isa_to_half(double x)
 	whole = floor(scaled);
 	if (scaled - whole > 0.5 || (scaled - whole == 0.5 && fmod(whole, 2) == 1))
 		whole++;
-	/* A carry of the mantissa goes on into the exponent, up to infinity. */
+	/* A carry of the mantissa propagates into the exponent, up to infinity. */
 	return sign | (((uint32_t)(exponent + 13) << 10) + (uint32_t)whole);
 }
 
@@ -294,7 +294,7 @@ void isa_add(struct isa_case c)
 
 /* ---- the table ---- */
 
-/* The instruction of a text: without what only says which encoding is wanted. */
+/* Return the instruction of a text, without the suffix that only selects an encoding. */
 static void name_of(const char *text, char name[64])
 {
 	static const char *const tails[] = {"_e32", "_e64", "_sdwa", "_dpp"};
@@ -306,7 +306,7 @@ static void name_of(const char *text, char name[64])
 			name[n - strlen(tails[i])] = 0;
 }
 
-/* Rows of memory instructions are shared by segments. */
+/* Memory instructions of several segments share rows. */
 static int is_named(const struct soft_op *op, const char *name)
 {
 	static const char *const segments[] = {"flat_", "global_", "scratch_", "buffer_"};

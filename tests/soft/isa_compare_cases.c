@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All 216 comparisons, and the classes of floats: what a condition holds for is looked up by how
- * two values lie. */
+/* All 216 comparisons, and the classes of floats: each condition is looked up in a table by the
+ * relation of two values. */
 #include "tests/soft/isa_test.h"
 
 enum { LESS = 1, EQUAL = 2, GREATER = 4, UNORDERED = 8 };
@@ -39,13 +39,13 @@ static unsigned relation(const char *type, uint64_t x, uint64_t y)
 		return isnan(f) || isnan(g) ? UNORDERED : f < g ? LESS : f > g ? GREATER : EQUAL;
 	}
 	if (strcmp(type + 1, "64")) {
-		/* to the top, so that all widths compare alike */
+		/* shift to the top, so that all widths compare alike */
 		unsigned up = type[1] == '1' ? 48 : 32;
 
 		x <<= up;
 		y <<= up;
 	}
-	if (type[0] == 'i') { /* the sign turned over makes them compare as unsigned ones */
+	if (type[0] == 'i') { /* with the sign bit inverted, they compare as unsigned */
 		x ^= 1ull << 63;
 		y ^= 1ull << 63;
 	}
@@ -71,8 +71,8 @@ static unsigned class_bit(const char *type, uint64_t x)
 									       : (negative ? 4 : 7);
 }
 
-/* Both operands, of which one may be what one lane of the other is, or close to it, in all
- * lanes. */
+/* Make lines of both operands; one of them may equal one lane of the other, or be close to it, in
+ * all lanes. */
 static void make_lines(void)
 {
 	unsigned a = isa_random() & 1 ? A : B, l = isa_random() & 63;

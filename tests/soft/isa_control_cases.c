@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Branches, calls, ends, messages, clocks, hardware registers, and what does nothing. */
+/* Branches, calls, ends, messages, clocks, hardware registers, and instructions that do nothing. */
 #include "tests/soft/isa_test.h"
 
 static int run_branch(const struct isa_case *c, const uint32_t *words, unsigned bytes)
@@ -26,7 +26,7 @@ static int run_branch(const struct isa_case *c, const uint32_t *words, unsigned 
 				    0);
 	if (isa_others_kept(c, 0, 0, 0, 0, 0, 0))
 		return 1;
-	if (far < 0) { /* a loop is left when the queue goes */
+	if (far < 0) { /* a loop ends when the queue is destroyed */
 		int event;
 
 		bench.stop = 1;
@@ -70,8 +70,8 @@ static int run_event(const struct isa_case *c, const uint32_t *words, unsigned b
 	return isa_others_kept(c, 0, 0, 0, 0, 0, 0);
 }
 
-/* Global wave sync: the first active lane's value, of the first of the barriers; others are
- * refused. */
+/* Global wave sync: takes the first active lane's value, and only the first of the barriers; others
+ * are refused. */
 static int run_wave_sync(const struct isa_case *c, const uint32_t *words, unsigned bytes)
 {
 	uint64_t exec = pair(&bench.w, REG_EXEC);
@@ -125,8 +125,8 @@ static float flushed(float x)
 	return isnormal(x) || !isfinite(x) ? x : copysignf(0, x);
 }
 
-/* A mode, and a multiplication in it. The products are exact in double, so rounding can be done
- * by looking at them. */
+/* Set a mode, and multiply in it. The products are exact in double, so that rounding can be checked
+ * from them. */
 static int run_setreg(const struct isa_case *c, const uint32_t *words, unsigned bytes)
 {
 	static const uint32_t multiply[] = {0x0a100902, 0}; /* v_mul_f32 v8, v2, v4 */
@@ -152,7 +152,7 @@ static int run_setreg(const struct isa_case *c, const uint32_t *words, unsigned 
 		double exact = flushes ? (double)flushed(x) * flushed(y) : (double)x * y;
 
 		want = (float)exact;
-		/* a denormal before its bits are cut off */
+		/* denormal before rounding */
 		if (flushes && fabs((double)(float)(exact * 0x1p60)) < 0x1p-66)
 			want = copysignf(0, want);
 		if (to_zero && fabs((double)want) > fabs(exact) && !(isinf(x) || isinf(y)))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Images and typed buffers: loads, stores and samples of every format and kind that is done,
- * against an evaluation in bits and doubles. */
+/* Images and typed buffers: loads, stores and samples of every supported format and kind, compared
+ * with an evaluation in bits and doubles. */
 #include "tests/soft/isa_test.h"
 
 enum {
@@ -22,7 +22,7 @@ enum { UNSIGNED_NORM, SIGNED_NORM, UNSIGNED = 4, SIGNED, FLOATING = 7 };
 static const unsigned numbers[] = {UNSIGNED_NORM, SIGNED_NORM, UNSIGNED, SIGNED, FLOATING};
 static const unsigned kinds[] = {8, 9, 10, 12, 13}; /* 1D 2D 3D, arrays of 1D and 2D */
 
-static struct image { /* of one step */
+static struct image { /* used by one step */
 	unsigned format, number, kind, select[4];
 	uint8_t *base;
 } image;
@@ -36,7 +36,7 @@ static void choose_image(void)
 	} while ((image.number <= SIGNED_NORM && formats[image.format].bits == 32) ||
 		 (image.number == FLOATING && formats[image.format].bits == 8));
 	image.kind = kinds[isa_random() % 5];
-	/* channels in order, the others 0 and 1; or red and blue exchanged */
+	/* channels in order, the missing ones 0 and 1; or red and blue exchanged */
 	for (unsigned i = 0; i < 4; i++)
 		image.select[i] = i < formats[image.format].channels ? 4 + i : i == 3;
 	if (formats[image.format].channels == 4 && isa_random() & 1)
@@ -60,8 +60,8 @@ static void put_resource(void)
 	r[5] = r[6] = r[7] = 0;
 }
 
-/* Random coordinates, some outside. Return: the place of the element in the image's bytes, or
- * -1. */
+/* Choose random coordinates, some of them outside. Return the element's position in the image's
+ * bytes, or -1. */
 static int place(unsigned l)
 {
 	uint32_t x = (uint32_t)(isa_random() % (WIDTH + 2)),
@@ -70,7 +70,7 @@ static int place(unsigned l)
 	uint32_t *second = &bench.w.v[A + 1][l], *third = &bench.w.v[A + 2][l];
 
 	bench.w.v[A][l] = x;
-	*second = *third = 0xdeadbeef; /* what is no coordinate is not looked at */
+	*second = *third = 0xdeadbeef; /* unused coordinates must not be read */
 	switch (image.kind) {
 	case 8: y = z = 0; break;
 	case 9:
@@ -223,7 +223,7 @@ static int run_sizes(const struct isa_case *c, const uint32_t *words, unsigned b
 	return isa_others_kept(c, R, (unsigned)__builtin_popcount(mask), 0, 0, 0, 0);
 }
 
-/* As run_image(), with the level behind the coordinates. */
+/* As run_image(), with the level after the coordinates. */
 static int run_level(const struct isa_case *c, const uint32_t *words, unsigned bytes)
 {
 	unsigned stores = c->line >> 4 & 1, coordinates;
@@ -277,7 +277,7 @@ static struct {
 	unsigned mode[3], linear, deep, counts, border;
 } sampler;
 
-/* Numbers that are not too big to be weighed against each other. */
+/* Fill the image with numbers of similar magnitude, so that weighted sums stay accurate. */
 static void fill_with_numbers(void)
 {
 	unsigned bits = formats[image.format].bits;
@@ -311,7 +311,7 @@ static void choose_sampler(void)
 	r[3] = sampler.border << 30;
 }
 
-/* By walking there. */
+/* Step to the coordinate one reflection or repetition at a time. */
 static int walk(unsigned mode, double at, int size)
 {
 	for (;;) {
@@ -352,7 +352,7 @@ static uint32_t texel_at(const double at[3], unsigned i)
 	return loaded(x, bits);
 }
 
-/* Between neighbours along one coordinate after the other. */
+/* Interpolate between neighbours along one coordinate after the other. */
 static double between(double at[3], const int half[3], unsigned axis, unsigned i)
 {
 	double whole, low, high, t;
@@ -403,7 +403,7 @@ static int run_sample(const struct isa_case *c, const uint32_t *words, unsigned 
 
 		for (unsigned i = 0; i < axes; i++)
 			bench.w.v[v + i][l] = FB((float)random_coordinate(size[i]));
-		/* a layer, a level, or nothing */
+		/* a layer, a level, or unused */
 		bench.w.v[v + axes][l] = FB((float)((int)(isa_random() % 24) - 6) / 4);
 	}
 	if (isa_step(words))

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads, stores and atomics, outside of LDS and in it, against copies of the memories that are
- * written byte by byte. */
+/* Loads, stores and atomics, outside of LDS and in it, compared with copies of the memories that
+ * are written byte by byte. */
 #include "tests/soft/isa_test.h"
 
 enum { HOST, LDS, SCRATCH };
 #define RANGE 2048
 
-struct access { /* what a name says */
+struct access { /* meaning of a name */
 	const char *name;
 	unsigned bytes, is_signed;
 	enum { WHOLE, LOW, UPPER } part;
@@ -47,7 +47,7 @@ static const struct access
 		{"ds_write_b96", 12, 0, WHOLE}, {"ds_write_b128", 16, 0, WHOLE},
 };
 
-static struct bench model; /* the memories before, with what is stored in them since */
+static struct bench model; /* the memories before the step, with the expected stores applied */
 
 static uint8_t *byte_at(struct bench *b, int space, unsigned lane, uint32_t at)
 {
@@ -84,7 +84,8 @@ static int same_memories(const struct isa_case *c)
 	return 0;
 }
 
-/* Where each lane's access goes, by the case's text; sets the address registers so. */
+/* Addresses that the lanes access, chosen according to the case's text; the address registers are
+ * set accordingly. */
 struct where {
 	int space[SOFT_LANES];
 	uint32_t at[SOFT_LANES];
@@ -123,7 +124,7 @@ static void choose(const struct isa_case *c, struct where *p, unsigned bytes, un
 		if (by_scalar)
 			at = 128 + same; /* one address for all lanes */
 		else if (layout && space == HOST)
-			/* one behind the other, all the same: as most kernels do */
+			/* consecutive, all with the same layout, as in most kernels */
 			at = 128 + same + stride * l;
 		if (no_register)
 			at = 16 + (uint32_t)offset;
@@ -143,7 +144,7 @@ static void choose(const struct isa_case *c, struct where *p, unsigned bytes, un
 		bench.w.s[SA] = p->at[0] - (uint32_t)offset;
 	if (strstr(c->text, "s[12:13]"))
 		set_pair(&bench.w, SA, host + 64 - (uint64_t)(int64_t)offset);
-	/* the descriptor as kernels get it; the wave's offset 16 bytes of each lane */
+	/* the descriptor as kernels get it; the wave's offset is 16 bytes for each lane */
 	if (buffer) {
 		uint64_t base = (uint64_t)(uintptr_t)bench.scratch;
 
@@ -221,12 +222,12 @@ static double as_float(uint64_t x, unsigned bytes)
 	return bytes == 4 ? F(x) : D(x);
 }
 
-/* @name: what stands between "atomic_" or "ds_" and the type. */
+/* @name: the part between "atomic_" or "ds_" and the type. */
 static uint64_t merged(const char *name, unsigned bytes, uint64_t m, uint64_t x, uint64_t y,
 		       char type)
 {
 	uint64_t all = bytes == 4 ? UINT32_MAX : UINT64_MAX, top = (all >> 1) + 1;
-	/* turns the sign over, so that unsigned comparisons do */
+	/* inverts the sign bit, so that unsigned comparisons can be used */
 	uint64_t mark = type == 'i' ? top : 0;
 
 #define IS(text) (!strncmp(name, text, strlen(text)))
@@ -292,7 +293,7 @@ static int run_atomic(const struct isa_case *c, const uint32_t *words, unsigned 
 			p.at[l] = (uint32_t)(isa_random() % 64) * 8 + 64;
 			bench.w.v[A][l] = p.at[l] - (strstr(c->text, "offset:24") ? 24 : 0);
 		}
-		/* what is there is small, an edge, or what is compared with */
+		/* memory holds a small value, an edge, or the value that is compared */
 		for (unsigned i = 0; i < 8; i++) {
 			uint64_t x = isa_value(strchr(c->types[1], 'f') ? size == 4 ? "f32" : "f64"
 									: "i");
@@ -333,7 +334,7 @@ static int run_atomic(const struct isa_case *c, const uint32_t *words, unsigned 
 		if (returns && got != (exec >> l & 1 ? m : lane_value(R, l, size)))
 			return isa_complain(c, "value before", got, m, l);
 	}
-	if (c->types[1][0] == 'f') /* any NaN will do */
+	if (c->types[1][0] == 'f') /* any NaN is accepted */
 		for (unsigned i = 0; i < RANGE; i += size) {
 			uint64_t x = 0, y = 0;
 
@@ -361,7 +362,7 @@ static int run_ds(const struct isa_case *c, const uint32_t *words, unsigned byte
 
 	(void)bytes;
 	fill_memories();
-	bench.group.lds_bytes = RANGE; /* some lanes are beyond it */
+	bench.group.lds_bytes = RANGE; /* some lanes access memory past it */
 	for (unsigned l = 0; l < SOFT_LANES; l++)
 		bench.w.v[A][l] = (uint32_t)(isa_random() % (RANGE + 64));
 	for (unsigned l = 0; l < SOFT_LANES && !reads; l++)

@@ -2,7 +2,7 @@
 /* Scalar instructions: registers and the condition bit. */
 #include "tests/soft/isa_test.h"
 
-/* @count bits of @x from @at on, one by one; beyond the top as the sign or 0. */
+/* Return @count bits of @x from @at on; bits past the top are the sign or 0. */
 static uint64_t bits_of(uint64_t x, unsigned at, unsigned count, int with_sign)
 {
 	uint64_t r = 0, top = with_sign ? x >> 63 : 0, bit = 0;
@@ -43,7 +43,7 @@ static int run(const struct isa_case *c, const uint32_t *words, unsigned bytes)
 
 	(void)bytes;
 	if (isa_random() & 1)
-		/* fields of bits that are within */
+		/* bit fields that lie within the operand */
 		n.b = (n.b & ~0xffffffffull) | (isa_random() & 0x7f003f);
 	if (!(isa_random() & 3))
 		n.b = n.a;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Instructions of soft/amdgpu/isa against a second evaluation, one at a time.
+/* Compare instructions of soft/amdgpu/isa with a second evaluation, one at a time.
  *
  *   isa_cases --texts ──► llvm-mc ──► isa_cases FILE: each case decoded, run on many states,
  *   compared
  *
- * A case is an instruction's text and what it does to a lane or to scalars, written again here
+ * A case is an instruction's text and its effect on a lane or on scalars, written separately here
  * and not taken from gfx906.isa. Every register that the case does not name must keep its value.
- * A float NaN may be any NaN. Registers of cases: operands v[2:3] v[4:5] v[6:7] and s[12:13]
+ * Any float NaN equals any other. Registers of cases: operands v[2:3] v[4:5] v[6:7] and s[12:13]
  * s[14:15], result v[8:9] or s[16:17], masks VCC, s[20:21] (written) and s[22:23] (read). */
 #ifndef TESTS_SOFT_ISA_TEST_H
 #define TESTS_SOFT_ISA_TEST_H
@@ -20,13 +20,13 @@
 
 enum { A = 2, B = 4, C = 6, R = 8, SA = 12, SB = 14, SR = 16, MASK_OUT = 20, MASK_IN = 22 };
 
-/* One lane, or the scalar operands: what goes in, and what a case says comes out. */
+/* One lane, or the scalar operands: the inputs, and the outputs that a case sets. */
 struct lane {
-	uint64_t a, b, c, d; /* d: the result register before */
-	uint32_t k, scc;     /* the lane's bit of the mask that is read; the condition bit */
+	uint64_t a, b, c, d; /* d: the result register before the step */
+	uint32_t k, scc;     /* the lane's bit of the mask read; the condition bit */
 	unsigned l;
 	uint64_t r;
-	/* the lane's bit of the mask that is written; the condition bit afterwards */
+	/* the lane's bit of the mask written; the condition bit afterwards */
 	uint32_t out;
 	uint64_t exec;
 };
@@ -34,11 +34,11 @@ struct lane {
 struct isa_case {
 	const char *text;
 	int (*run)(const struct isa_case *c, const uint32_t *words, unsigned bytes);
-	int line;             /* which of a list */
+	int line;             /* index into a list */
 	const char *types[4]; /* of the result and the operands */
 };
 
-struct bench { /* the one wave, and what its steps see of the machine */
+struct bench { /* the wave, and the parts of the machine that its steps use */
 	struct soft_wave w, before;
 	struct soft_workgroup group;
 	struct soft_isa_gpu gpu;
@@ -54,19 +54,19 @@ extern struct bench bench;
 extern const char *isa_failed_case;
 
 uint64_t isa_random(void);
-/* A value of a type: mostly edges and small ones. */
+/* Return a random value of a type, mostly edge cases and small values. */
 uint64_t isa_value(const char *type);
-/* Random registers; EXEC by @round: all, none, one lane, any. */
+/* Fill registers randomly; EXEC depends on @round: all, none, one lane, any. */
 void isa_begin(int round);
 uint64_t isa_exec(void);
-/* Makes of a register, or a pair, a row in which lanes are equally far apart: some of those are
- * run as lines. */
+/* Fill a register, or a pair, with a row of equally spaced lanes; some of these rows are run as
+ * lines. */
 void isa_make_line(unsigned r, int wide);
-/* Decodes and runs. Return: what the step returned. */
+/* Decode and run an instruction. Return the step's result. */
 int isa_step(const uint32_t *words);
-/* Compares all registers with those before the step, but for @rows vector registers from @row
- * on, and @count scalar ones from @scalar on (a second range: VCC and EXEC when asked for).
- * Return: 0, or the complaint printed. */
+/* Check that all registers are unchanged, except @rows vector registers from @row on and @count
+ * scalar ones from @scalar on (also VCC and EXEC if @vcc and @exec are set). Return: 0, or the
+ * result of isa_complain(). */
 int isa_others_kept(const struct isa_case *c, unsigned row, unsigned rows, unsigned scalar,
 		    unsigned count, int vcc, int exec);
 int isa_same(const char *type, uint64_t got, uint64_t want);
@@ -75,7 +75,7 @@ int isa_complain(const struct isa_case *c, const char *what, uint64_t got, uint6
 uint64_t isa_pair(unsigned n);
 void isa_add(struct isa_case c);
 
-/* Halves, without the compiler's. */
+/* Convert half-precision numbers without the compiler's support. */
 double isa_from_half(uint32_t bits);
 uint32_t isa_to_half(double x);
 

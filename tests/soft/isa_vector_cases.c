@@ -2,9 +2,9 @@
 /* Vector instructions, lane by lane. */
 #include "tests/soft/isa_test.h"
 
-/* The rest of the register as it was. */
+/* Keep the upper half of the register. */
 #define HIGH(x) (((uint64_t)((uint32_t)(x)&0xffff)) | (n->d & 0xffff0000))
-/* The same for the two halves of the operands. */
+/* The same expression for the two halves of the operands. */
 #define PACKED(expression)                                                   \
 	n->r = 0;                                                            \
 	for (unsigned i = 0; i < 2; i++) {                                   \
@@ -21,7 +21,7 @@ static float flushed(float x)
 	return isnormal(x) || !isfinite(x) ? x : copysignf(0, x);
 }
 
-/* A number rather than a NaN, -0 rather than 0. */
+/* Return the smaller one: a number rather than a NaN, -0 rather than 0. */
 static double least(double x, double y)
 {
 	if (isnan(x))
@@ -66,7 +66,7 @@ static uint64_t bytes_chosen(uint64_t a, uint64_t b, uint64_t select)
 	return r[0] | (uint32_t)r[1] << 8 | (uint32_t)r[2] << 16 | (uint32_t)r[3] << 24;
 }
 
-/* The half with the largest absolute value that is not above x's. */
+/* Return the half-precision number with the largest absolute value not above that of x. */
 static uint32_t half_down(float x)
 {
 	uint32_t h = 0, sign = signbit(x) ? 0x8000 : 0;
@@ -79,8 +79,8 @@ static uint32_t half_down(float x)
 	return sign | h;
 }
 
-/* 53 bits of 2/pi, divided out bit by bit from pi's first 1300 in 32-bit digits (Machin's
- * formula). */
+/* Compute 53 bits of 2/pi, divided bit by bit by the first 1300 bits of pi in 32-bit digits
+ * (Machin's formula). */
 #define DIGITS 44
 static void series(uint32_t *sum, uint32_t factor, uint32_t of)
 {
@@ -125,7 +125,7 @@ static uint64_t two_over_pi(uint64_t x, uint32_t segment)
 			pi[i] = (uint32_t)carry;
 			carry >>= 32;
 		}
-		for (int n = 0; n < 1300; n++) { /* long division: 2, 4, 8 .. by pi */
+		for (int n = 0; n < 1300; n++) { /* long division: 2, 4, 8, ... by pi */
 			int i = 0;
 
 			for (int64_t k = DIGITS - 1, carry = 0; k >= 0; k--) {
@@ -151,13 +151,13 @@ static uint64_t two_over_pi(uint64_t x, uint32_t segment)
 	return DB(ldexp(r, -53 - (int)at + (exponent >= 1968 ? 128 : 0)));
 }
 
-/* What the division's instructions go by, of a format. */
+/* Constants of a format that the division instructions depend on. */
 struct format {
 	int lowest, top, scale, far, tiny;
 };
 static const struct format single = {-126, 128, 64, 96, 23}, dual = {-1022, 1024, 128, 768, 53};
 
-/* The biased exponent field. */
+/* Return the biased exponent field. */
 static int field(double x, const struct format *f)
 {
 	if (isnan(x) || isinf(x))
@@ -223,7 +223,7 @@ static double div_fixed(double x, double y, double z, int least_difference, cons
 	return negative ? -r : r;
 }
 
-/* x * y + z in 113 bits, so that what is scaled is rounded once. */
+/* Compute x * y + z in 113 bits, so that the scaled result is rounded once. */
 static double scaled_sum(double x, double y, double z, int by)
 {
 	_Float128 sum = (_Float128)x * y;
@@ -268,7 +268,7 @@ static uint64_t value(const char *type)
 	return strcmp(type, "seg") ? isa_value(type) : isa_random() & 31;
 }
 
-/* "sin": within 2^-20, "sin16": within 2^-10, whatever the sign of 0; "2f16": two halves. */
+/* "sin": within 2^-20, "sin16": within 2^-10, ignoring the sign of 0; "2f16": two halves. */
 static int same(const char *type, uint64_t got, uint64_t want)
 {
 	if (!strcmp(type, "2f16"))
@@ -302,7 +302,7 @@ static int run(const struct isa_case *c, const uint32_t *words, unsigned bytes)
 	for (unsigned i = 0, lines = isa_random() & 1 ? 15 : isa_random() & 15; i < 4; i++)
 		if (lines >> i & 1)
 			isa_make_line(i < 3 ? operands[i] : R, 1);
-	if (isa_random() & 1) /* carries in of all lanes, or of none */
+	if (isa_random() & 1) /* carry in for all lanes, or for none */
 		set_pair(&bench.w, in, isa_random() & 1 ? UINT64_MAX : 0);
 	if (scalar)
 		set_pair(&bench.w, SA, value(c->types[1]));

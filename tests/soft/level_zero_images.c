@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Images and samplers of Level Zero, for tests of the software devices and of what traces them.
+/* Images and samplers of Level Zero, for tests of the software devices and of their tracing.
  *
  *   level_zero_images copies          between images and memory, whole and in regions
  *   level_zero_images kernels FILE    kernels of FILE (SPIR-V or text) on images of each shape
- *   level_zero_images errors          what is refused, and how */
+ *   level_zero_images errors          refused arguments, and their errors */
 #include <level_zero/ze_api.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -104,7 +104,7 @@ struct pixel {
 	uint32_t channel[4];
 };
 
-/* Each channel of each pixel is another number. */
+/* Give each channel of each pixel a different number. */
 static struct pixel *make_pixels(void)
 {
 	struct pixel *p = allocate(PIXELS * sizeof *p);
@@ -116,7 +116,7 @@ static struct pixel *make_pixels(void)
 
 /* Copies ------------------------------------------------------------------------------- */
 
-/* PoCL's images of buffers are not used. */
+/* Images of buffers, as PoCL has them, are not used. */
 static bool is_there(ze_image_type_t type)
 {
 	ze_image_desc_t desc =
@@ -144,7 +144,8 @@ static void try_whole(ze_image_type_t type, size_t pixels)
 	CHECK(zeMemFree(context, out));
 }
 
-/* 3 x 2 x 2 pixels of one image's are at another place of another's, and rows of 8 in memory. */
+/* Copy 3 x 2 x 2 pixels of one image to another place in another image, and to rows of 8 in
+ * memory. */
 static void try_regions(void)
 {
 	ze_image_region_t from = {4, 2, 1, 3, 2, 2}, to = {9, 5, 2, 3, 2, 2};
@@ -165,7 +166,7 @@ static void try_regions(void)
 	CHECK(zeCommandListAppendImageCopyFromMemoryExt(list, two, in, &to, 8 * sizeof *in,
 							32 * sizeof *in, NULL, 0, NULL));
 	CHECK(zeCommandListAppendImageCopyToMemory(list, out, two, &to, NULL, 0, NULL));
-	EXPECT(!memcmp(out + 3, in + 8, 3 * sizeof *in)); /* rows lie close together now */
+	EXPECT(!memcmp(out + 3, in + 8, 3 * sizeof *in)); /* rows are contiguous now */
 	EXPECT(!memcmp(out + 6, in + 32, 3 * sizeof *in));
 	CHECK(zeImageDestroy(one));
 	CHECK(zeImageDestroy(two));
@@ -173,7 +174,7 @@ static void try_regions(void)
 	CHECK(zeMemFree(context, out));
 }
 
-/* By a list that is run twice, on the engine for copies, with an event. */
+/* Copy in a list that is run twice, on the copy engine, with an event. */
 static void try_lists(void)
 {
 	ze_command_list_handle_t copies = make_list(1);
@@ -241,7 +242,7 @@ static ze_kernel_handle_t make_kernel(ze_module_handle_t module, const char *nam
 	return kernel;
 }
 
-/* Out of a plane, or the second slice or layer, each number comes one greater. */
+/* Read from a plane, or from the second slice or layer; each number is incremented. */
 static void try_adding(ze_module_handle_t module, const char *name, ze_image_type_t type,
 		       size_t first)
 {
@@ -252,7 +253,7 @@ static void try_adding(ze_module_handle_t module, const char *name, ze_image_typ
 
 	CHECK(zeKernelSetArgumentValue(kernel, 0, sizeof(void *), &in));
 	CHECK(zeKernelSetArgumentValue(kernel, 1, sizeof(void *), &out));
-	for (uint32_t round = 1; round < 3; round++) { /* what the host changes is seen, too */
+	for (uint32_t round = 1; round < 3; round++) { /* also sees the host's changes */
 		struct pixel *sum = allocate(WIDTH * HEIGHT * sizeof *sum);
 		for (uint32_t i = 0; i < PIXELS; i++)
 			pixels[i].channel[2] = i * round;
@@ -271,7 +272,7 @@ static void try_adding(ze_module_handle_t module, const char *name, ze_image_typ
 	CHECK(zeMemFree(context, pixels));
 }
 
-/* Bytes are read as parts of 255. */
+/* Read bytes as fractions of 255. */
 static void try_normalized(ze_module_handle_t module)
 {
 	ze_kernel_handle_t kernel = make_kernel(module, "read_1d", WIDTH);
@@ -313,7 +314,7 @@ static void try_buffer(ze_module_handle_t module)
 	CHECK(zeMemFree(context, out));
 }
 
-/* A pixel left of the image: the one at the edge, or the border. */
+/* Read a pixel left of the image: the sampler returns the one at the edge, or the border. */
 static void try_sampler(ze_module_handle_t module, ze_sampler_address_mode_t mode, uint32_t wanted)
 {
 	ze_sampler_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_SAMPLER_DESC,
@@ -333,7 +334,7 @@ static void try_sampler(ze_module_handle_t module, ze_sampler_address_mode_t mod
 	CHECK(zeKernelSetArgumentValue(kernel, 2, sizeof(void *), &out));
 	CHECK(zeKernelSetArgumentValue(kernel, 3, sizeof x, &x));
 	CHECK(zeKernelSetArgumentValue(kernel, 4, sizeof y, &y));
-	CHECK(zeSamplerDestroy(sampler)); /* the kernel has it */
+	CHECK(zeSamplerDestroy(sampler)); /* kept by the kernel */
 	CHECK(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
 	EXPECT(out->channel[0] == wanted);
 	CHECK(zeImageDestroy(in));
@@ -342,7 +343,7 @@ static void try_sampler(ze_module_handle_t module, ze_sampler_address_mode_t mod
 	CHECK(zeMemFree(context, out));
 }
 
-/* A view has the image's pixels. */
+/* Check that a view has the image's pixels. */
 static void try_view(ze_module_handle_t module)
 {
 	ze_image_desc_t desc = describe(ZE_IMAGE_TYPE_1D, ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8,
@@ -396,7 +397,7 @@ static void tell(const char *what, ze_result_t status)
 	printf("%s: %#x\n", what, (unsigned)status);
 }
 
-/* A plane has no third dimension: what a region says of it is ignored. */
+/* Check that the third dimension of a region is ignored for a plane. */
 static void try_third_dimension(void)
 {
 	ze_image_handle_t image = MAKE_UINT(ZE_IMAGE_TYPE_2D);

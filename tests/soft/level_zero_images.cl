@@ -1,9 +1,9 @@
-// OpenCL C: kernels on images for the software devices of Level Zero, which take this text as their
-// native format; as SPIR-V it is compiled by clang and llvm-spirv.
+// OpenCL C: kernels on images for the software devices of Level Zero, which accept this text as
+// their native format; clang and llvm-spirv compile it to SPIR-V.
 
 constant sampler_t plain = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
 
-/* Each pixel, one more in each channel. */
+/* Copy each pixel, adding one to each channel. */
 kernel void add_2d(read_only image2d_t in, write_only image2d_t out)
 {
 	int2 at = (int2)(get_global_id(0), get_global_id(1));
@@ -39,7 +39,7 @@ kernel void read_buffer(read_only image1d_buffer_t in, global uint4 *out)
 	out[at] = read_imageui(in, at);
 }
 
-/* What the sampler makes of a pixel outside. */
+/* Return the sampler's value for a pixel outside the image. */
 kernel void sample(read_only image2d_t in, sampler_t how, global uint4 *out, int x, int y)
 {
 	out[0] = read_imageui(in, how, (int2)(x, y));

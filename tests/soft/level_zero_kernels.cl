@@ -1,5 +1,5 @@
-// OpenCL C: kernels for the software devices of Level Zero, which take this text as their native
-// format; as SPIR-V it is compiled by clang and llvm-spirv.
+// OpenCL C: kernels for the software devices of Level Zero, which accept this text as their native
+// format; clang and llvm-spirv compile it to SPIR-V.
 
 struct pair {
 	int first;
@@ -13,7 +13,7 @@ kernel void saxpy(global float *y, global const float *x, float a)
 	y[i] += a * x[i];
 }
 
-/* Each work group turns its numbers round, by way of memory of its own. */
+/* Reverse the numbers of each work group, through its local memory. */
 kernel void reverse(global int *data, local int *room)
 {
 	size_t i = get_local_id(0), n = get_local_size(0);
@@ -30,7 +30,7 @@ kernel void offsets(global int *out, char narrow, struct pair both, uint4 four)
 	out[i] = (int)get_global_id(0) + narrow + both.first + (int)both.second + (int)four.w;
 }
 
-/* Each step needs the one before. */
+/* Each step depends on the previous one. */
 kernel void spin(global uint *out, uint steps)
 {
 	uint value = 1;

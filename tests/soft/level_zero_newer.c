@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the software driver has that Debian 12's loader does not know: asked of its tables, as a
- * loader of today does. level_zero_newer DRIVER WHAT [KERNELS]; prints what is not so. */
+/* Test functions of the software driver that Debian 12's loader does not know, obtained from its
+ * tables as a current loader does. level_zero_newer DRIVER WHAT [KERNELS]; prints failed checks. */
 #include <dlfcn.h>
 #include <level_zero/ze_ddi.h>
 #include <level_zero/zes_ddi.h>
@@ -21,7 +21,7 @@
 	} while (0)
 #define CHECK(call) EXPECT((call) == ZE_RESULT_SUCCESS)
 
-/* Each table as a structure, and one of each. */
+/* Declare each table as a structure. */
 #define TABLE(export)         \
 	struct export##_table \
 	{
@@ -41,7 +41,7 @@ static struct zeGetCommandQueueProcAddrTable_table queues;
 static struct zeGetCommandListProcAddrTable_table lists;
 static struct zeGetCommandListExpProcAddrTable_table lists_exp;
 static struct zeGetMemProcAddrTable_table memory;
-static struct zeGetEventPoolProcAddrTable_table pools; /* for who traces: loaders ask for all */
+static struct zeGetEventPoolProcAddrTable_table pools; /* for tracers: loaders request all tables */
 static struct zeGetEventProcAddrTable_table events;
 static struct zeGetModuleProcAddrTable_table modules;
 static struct zeGetKernelProcAddrTable_table kernels;
@@ -128,8 +128,8 @@ static ze_event_handle_t make_event(void)
 	return event;
 }
 
-/* As many entries as the installed headers' table has. Two of their releases have longer tables
- * than others of the same version: 1.8, 1.11. */
+/* The driver fills as many entries as the installed headers' table has. The tables of two releases,
+ * 1.8 and 1.11, are longer than others of the same version. */
 static void compare(const char *name, size_t bytes)
 {
 	unsigned minor = ZE_MINOR_VERSION(ZE_API_VERSION_CURRENT), filled = 0;
@@ -164,7 +164,7 @@ static void compare_with_headers(void)
 	compare("zesGetFrequencyProcAddrTable", sizeof(zes_frequency_dditable_t));
 }
 
-/* A table of an older version is filled as far as that version goes. */
+/* Check that a table of an older version is filled as far as that version goes. */
 static void try_versions(void)
 {
 	enum { ENTRIES = 128 };
@@ -195,8 +195,8 @@ static void wait_for_gate(void *data)
 		;
 }
 
-/* An event of a list that is run twice is done when the last run is; waits mean what was appended
- * before them. */
+/* Check that an event in a list that is run twice is done when the last run is, and that a wait
+ * means the commands appended before it. */
 static void try_counters(void)
 {
 	ze_command_list_handle_t one = make_immediate(), list = make_list(NULL), two;
@@ -244,9 +244,8 @@ static ze_event_handle_t make_regular_event(ze_event_pool_handle_t *pool)
 	return event;
 }
 
-/* An event is used again while the command of its first use has not begun, as SYCL does. The second
- * one ends first: that is what the host asks for, and who waits since then; who waited before waits
- * for the first. */
+/* Reuse an event while the command of its first use has not started, as SYCL does. The second use
+ * ends first: the host and later waiters see the second use; earlier waiters wait for the first. */
 static void try_again(void)
 {
 	ze_command_list_handle_t one = make_immediate(), two = make_immediate(),
@@ -334,7 +333,7 @@ static void run_list(ze_command_queue_handle_t queue, ze_command_list_handle_t l
 	CHECK(queues.zeCommandQueueSynchronize(queue, UINT64_MAX));
 }
 
-/* One command, changed between runs of its list: an argument, then groups. */
+/* Change one command between runs of its list: an argument, then groups. */
 static void try_mutable(const char *path)
 {
 	struct newer_mutable_id about = {.flags = 0x7f},
@@ -386,7 +385,8 @@ static void try_mutable(const char *path)
 	CHECK(memory.zeMemFree(context, data));
 }
 
-/* A command that waits for nothing more, once its waits are taken away: nobody brings its event. */
+/* Check that a command waits for nothing after its waits are removed: its event is never
+ * signalled. */
 static void try_waits(void)
 {
 	struct newer_mutable_id about = {.flags = 0x7f},
@@ -416,7 +416,8 @@ static void try_waits(void)
 	CHECK(memory.zeMemFree(context, data));
 }
 
-/* An event's times on the host's clock are between what that shows before and after. */
+/* Check that an event's times on the host's clock lie between the host's readings before and
+ * after. */
 static void try_times(void)
 {
 	struct newer_kernel_times kinds = {.stype = NEWER_STYPE_KERNEL_TIMES};
@@ -448,7 +449,7 @@ static void try_times(void)
 	CHECK(memory.zeMemFree(context, data));
 }
 
-/* System management by itself has the core's devices. */
+/* Check that system management alone reports the core's devices. */
 static void try_system(void)
 {
 	struct zesGetGlobalProcAddrTable_table system;
@@ -470,7 +471,7 @@ static void try_system(void)
 	EXPECT(system_devices.zesDeviceReset() == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
 }
 
-/* What a program says of atomic access is told again. */
+/* Check that the access attributes of atomics that a program sets are returned. */
 static void try_atomics(void)
 {
 	struct zeGetMemExpProcAddrTable_table memory_exp;
@@ -485,7 +486,7 @@ static void try_atomics(void)
 	CHECK(memory.zeMemFree(context, data));
 }
 
-/* The engine that runs kernels fills with any pattern, the one for copies with short ones. */
+/* Check that the compute engine fills with any pattern, the copy engine only with short ones. */
 static void try_patterns(void)
 {
 	ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
@@ -529,7 +530,7 @@ int main(int argc, char **argv)
 		try_counters();
 	else if (!strcmp(what, "again"))
 		try_again();
-	else if (!strcmp(what, "again in order")) { /* as SYCL's adapter V2 makes them */
+	else if (!strcmp(what, "again in order")) { /* as SYCL's adapter V2 creates them */
 		list_flags = 2;                     /* ZE_COMMAND_QUEUE_FLAG_IN_ORDER */
 		without_times = true;
 		try_again();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Level Zero in two processes, for tests of the software devices.
  *
- *   level_zero_processes bytes|descriptor   memory and events of one are used by the other: handles
+ *   level_zero_processes bytes|descriptor   one process uses memory and events of another: handles
  *                                           are sent as they are, or as descriptors
  *   level_zero_processes late               a child of fork that comes after zeInit */
 #include <level_zero/ze_api.h>
@@ -61,7 +61,7 @@ static ze_event_handle_t make_event(ze_event_pool_handle_t pool, uint32_t index)
 
 /* Between the two ---------------------------------------------------------------------- */
 
-/* The handle, and with @as_descriptor only its first four bytes, as what they are. */
+/* Send the handle; with @as_descriptor only its first four bytes, as a file descriptor. */
 static void send_handle(int to, const char *handle, bool as_descriptor)
 {
 	union {
@@ -107,7 +107,7 @@ static void receive_handle(int from, char *handle)
 
 /* Memory and events -------------------------------------------------------------------- */
 
-/* Waits for the other's command, on the device, and doubles what it has written. */
+/* Wait for the other process's command on the device, and double what it has written. */
 static int use_anothers(int from)
 {
 	ze_ipc_event_pool_handle_t pool_handle;
@@ -235,7 +235,7 @@ int main(int argc, char **argv)
 	}
 	EXPECT(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends));
 	child = fork();
-	alarm(60); /* each ends, whatever the other does */
+	alarm(60); /* each process ends, independently of the other */
 	if (!child)
 		exit(use_anothers(ends[1]));
 	share_own(ends[0], !strcmp(what, "descriptor"));

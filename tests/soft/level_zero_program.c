@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* A plain program of Level Zero, for tests of the software devices and of what traces them.
+/* A plain program of Level Zero, for tests of the software devices and of their tracing.
  *
  *   level_zero_program memory            copies, fills, regions, host calls: lists of both kinds
- *   level_zero_program addresses         addresses that are reserved, and physical memory there
+ *   level_zero_program addresses         reserved addresses, and physical memory mapped there
  *   level_zero_program events            events, pools, fences, waits, stamps
  *   level_zero_program counters|shared   commands whose events are counter-based, or of a pool for
  *                                        other processes
  *   level_zero_program kernels FILE      kernels of FILE (SPIR-V or text)
- *   level_zero_program several FILE      two kernels by one command
+ *   level_zero_program several FILE      two kernels in one command
  *   level_zero_program log FILE          whether FILE builds, and what its log says
- *   level_zero_program devices           what there is
- *   level_zero_program system            what system management and tools say of the first one
- *   level_zero_program attributes FILE KERNEL   what its source said of its group's size
- *   level_zero_program errors            what is refused, and how
+ *   level_zero_program devices           the devices
+ *   level_zero_program system            the first device in system management and tools
+ *   level_zero_program attributes FILE KERNEL   group size attributes in the kernel's source
+ *   level_zero_program errors            refused arguments, and their errors
  *   level_zero_program stamps            one copy's stamps, bits, and a pair of both clocks
  *   level_zero_program launches FILE N   N launches of "spin", each with an event */
 #include <inttypes.h>
@@ -120,7 +120,7 @@ static void *allocate(size_t bytes)
 	return memory;
 }
 
-/* Runs a closed list once, with a fence. */
+/* Run a closed list once, with a fence. */
 static void run_list(ze_command_queue_handle_t queue, ze_command_list_handle_t list)
 {
 	ze_fence_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_FENCE_DESC};
@@ -185,7 +185,7 @@ static void try_memory(void)
 	CHECK(zeEventHostSynchronize(event, UINT64_MAX));
 	check_memory(b);
 	CHECK(zeCommandListDestroy(list));
-	for (uint32_t ordinal = 0; ordinal < 2; ordinal++) { /* the engine for copies, too */
+	for (uint32_t ordinal = 0; ordinal < 2; ordinal++) { /* also the copy engine */
 		ze_command_queue_handle_t queue = make_queue(ordinal);
 		memset(b, 0, NUMBERS * 4);
 		list = make_list(ordinal);
@@ -194,7 +194,7 @@ static void try_memory(void)
 		run_list(queue, list);
 		check_memory(b);
 		memset(b, 0, NUMBERS * 4);
-		run_list(queue, list); /* and once more */
+		run_list(queue, list); /* once more */
 		check_memory(b);
 		CHECK(zeCommandListReset(list));
 		CHECK(zeCommandListDestroy(list));
@@ -242,7 +242,7 @@ static void try_wrong_addresses(char *start, size_t page, ze_physical_mem_handle
 	EXPECT(zeVirtualMemFree(context, start + page, page) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
 }
 
-/* Two pages of memory are at two addresses: what is written at one is read at the other. */
+/* Map two pages of memory at two addresses each: data written at one is read at the other. */
 static void try_addresses(void)
 {
 	ze_memory_access_attribute_t write = ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE;
@@ -269,7 +269,7 @@ static void try_addresses(void)
 	try_wrong_addresses(start, page, physical);
 	CHECK(zeVirtualMemUnmap(context, start, 2 * page));
 	CHECK(zePhysicalMemDestroy(context, physical));
-	EXPECT(start[2 * page] == 'x'); /* what is mapped stays */
+	EXPECT(start[2 * page] == 'x'); /* the mapping stays */
 	CHECK(zeVirtualMemFree(context, start, PAGES * page));
 	CHECK(zeCommandListDestroy(list));
 	CHECK(zeMemFree(context, copy));
@@ -285,7 +285,7 @@ static void try_waits(void)
 	uint32_t *data = allocate(8), both[2] = {1, 2};
 
 	data[0] = data[1] = 0;
-	/* two waits for one, which waits for the host */
+	/* two waits for one event, which waits for the host */
 	CHECK(zeCommandListAppendMemoryCopy(two, data + 1, both + 1, 4, second, 1, &first));
 	CHECK(zeCommandListAppendMemoryCopy(one, data, both, 4, first, 1, &gate));
 	EXPECT(zeEventHostSynchronize(second, 1000000) == ZE_RESULT_NOT_READY);
@@ -340,14 +340,14 @@ static void try_stamps(void)
 	CHECK(zeMemFree(context, bytes));
 }
 
-/* Of version 1.7. */
+/* As in version 1.7. */
 struct counter_based_pool_desc {
 	uint32_t stype;
 	const void *next;
 	uint32_t flags;
 };
 
-/* Both of the pool's events are signalled twice, the counter-based ones without a reset. */
+/* Signal both of the pool's events twice, the counter-based ones without a reset. */
 static void try_pool(ze_event_pool_flags_t flags, const struct counter_based_pool_desc *next)
 {
 	ze_command_list_handle_t list = make_immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
@@ -441,7 +441,7 @@ static void try_saxpy(ze_module_handle_t module)
 	CHECK(zeKernelSetArgumentValue(kernel, 1, sizeof x, &x));
 	CHECK(zeKernelSetArgumentValue(kernel, 2, sizeof a, &a));
 	CHECK(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
-	a = 4; /* what is appended has its arguments */
+	a = 4; /* appended commands keep their arguments */
 	CHECK(zeKernelSetArgumentValue(kernel, 2, sizeof a, &a));
 	CHECK(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
 	CHECK(zeCommandListClose(list));
@@ -479,7 +479,7 @@ static void try_reverse(ze_module_handle_t module)
 	CHECK(zeMemFree(context, data));
 }
 
-/* Of two kernels the first runs, as the device reads that there is one. */
+/* Launch two kernels with a count that the device reads as 1: only the first one runs. */
 static void try_several(const char *path)
 {
 	ze_module_handle_t module;
@@ -620,7 +620,7 @@ static void launch_many(const char *path, unsigned count)
 	CHECK(zeMemFree(context, out));
 }
 
-/* What the source of a kernel said of its group's size. */
+/* Read the group size attributes of the kernel's source. */
 static void tell_attributes(const char *path, const char *name)
 {
 	char text[200] = "", *at = text;
@@ -661,7 +661,7 @@ static void tell_devices(void)
 	}
 }
 
-/* What is asked before anything is computed. */
+/* Print the properties that programs query before they compute anything. */
 static void tell_system(void)
 {
 	ze_device_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};

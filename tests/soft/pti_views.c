@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that has Intel's PTI record what it sees of kernels, copies and fills, beside us. It is
- * preloaded, switches PTI's views on before the program begins, and writes a line for each record
+/* A tool that lets Intel's PTI record kernels, memcpys and memsets at the same time as gputap. It
+ * is preloaded, enables PTI's views before the program starts, and writes a line for each record
  * when the program ends:
  *
  *   PTI_VIEWS_LIBRARY   libpti_view.so.1 of the package intel-pti
  *   PTI_VIEWS_OUT       the file: "kernel START END NAME", "copy", "fill", and "odd NAME" for a
  *                       kernel whose times are not append <= submit <= start < end
- *   PTI_VIEWS_CALLS=1   and "call ID" for each call of SYCL's runtime API
- *   PTI_VIEWS_TEXT=0    only the end's lines "failed ..": for measurements
+ *   PTI_VIEWS_CALLS=1   also "call ID" for each call of SYCL's runtime API
+ *   PTI_VIEWS_TEXT=0    only the lines "failed ..." at exit, for measurements
  *
- * Declarations are ours, of what PTI 1.2 delivers; it is opened by name, so nothing of it is needed
- * to build this. */
+ * The declarations below match PTI 1.2; the library is opened with dlopen(), so it is not needed to
+ * build this. */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,7 +29,7 @@ struct kernel_record {
 	char pci[16];
 	uint8_t uuid[16];
 	uint64_t append, start, end, submit;
-	/* and what SYCL said of it */
+	/* followed by SYCL's data */
 };
 
 struct call_record {
@@ -119,7 +119,7 @@ __attribute__((constructor)) static void begin(void)
 	out = fopen(path, "w");
 	if (!out)
 		abort();
-	unsetenv("PTI_VIEWS_OUT"); /* not in children */
+	unsetenv("PTI_VIEWS_OUT"); /* not in child processes */
 	library = dlopen(name, RTLD_NOW | RTLD_GLOBAL);
 	if (library)
 		start_views(library);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One program of SYCL on two devices, by both of its ways: OpenCL, and Level Zero. Prints a line
+"""Run one SYCL program on two devices, through both back ends: OpenCL and Level Zero. Prints a line
 for each: its back end, and whether the sums are right."""
 import dpctl
 import dpnp

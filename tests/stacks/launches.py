@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""OpenCL fills from known functions of Python's, by ctypes: launches.py [WAY]."""
+"""OpenCL fills from known Python functions, through ctypes: launches.py [WAY]."""
 
 import ctypes
 import functools
@@ -47,7 +47,7 @@ def generate():
 
 
 def through_native(function):
-    """The interpreter is entered again, by native code."""
+    """Native code enters the interpreter again."""
     return functools.reduce(lambda _, each: each(), [None, function])  # reduce
 
 
@@ -63,7 +63,7 @@ def main(way):
     elif way == "letters":
         Model().grüße()
     elif way == "made":
-        for number in range(300):  # code objects that come and go
+        for number in range(300):  # code objects that are created and freed
             made = {"launch": launch}
             exec(compile("\n" * number + "def made(): launch()\nmade()", f"made{number}", "exec"),
                  made)

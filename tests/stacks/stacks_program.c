@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* OpenCL calls from known stacks: stacks_program WAY [N]. Each way launches fills, from functions
- * whose names tests/test_stacks.py knows. Compiled there, in several ways. */
+/* OpenCL calls from known stacks: stacks_program WAY [N]. Each way launches fills from functions
+ * whose names tests/test_stacks.py knows. That test compiles this file in several ways. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <alloca.h>
@@ -20,7 +20,7 @@
 #else
 #define OUTER __attribute__((noinline))
 #endif
-/* so that a call is not the last thing, which would be a jump */
+/* keeps the preceding call from being the last instruction, which would be a jump */
 #define AFTER() __asm__ volatile("" ::: "memory")
 
 static cl_command_queue queue;
@@ -70,7 +70,7 @@ OUTER void other(int n)
 	AFTER();
 }
 
-/* A frame that is aligned, and one whose size is not known before. */
+/* A frame that is aligned, and one whose size is not known at compile time. */
 OUTER void aligned(int n)
 {
 	_Alignas(64) volatile char room[256];
@@ -105,7 +105,7 @@ OUTER void around(int n)
 	AFTER();
 }
 
-/* Two libraries, one after the other at the same place. */
+/* Two libraries, loaded one after the other at the same address. */
 OUTER void through_library(const char *path)
 {
 	void *library = dlopen(path, RTLD_NOW);
@@ -118,7 +118,7 @@ OUTER void through_library(const char *path)
 	dlclose(library);
 }
 
-/* Each value of @bits is a path of its own. */
+/* Each value of @bits makes a different path. */
 OUTER void path(unsigned bits, int depth)
 {
 	if (!depth)
@@ -167,7 +167,7 @@ OUTER void fiber_main(void)
 	AFTER();
 }
 
-/* A stack in the last bytes of a mapping: what lies behind it faults. */
+/* A stack at the end of a mapping: memory after it faults. */
 OUTER void run_fiber(void)
 {
 	const size_t bytes = 256 << 10;
@@ -181,7 +181,7 @@ OUTER void run_fiber(void)
 	fiber.uc_link = &home;
 	makecontext(&fiber, fiber_main, 0);
 	swapcontext(&home, &fiber);
-	outer(1); /* and on the thread's own again */
+	outer(1); /* back on the thread's own stack */
 	AFTER();
 }
 
@@ -202,7 +202,7 @@ static void run_threads(int count)
 		pthread_join(threads[i], NULL);
 }
 
-/* The runtime itself needs little for this call. */
+/* The runtime itself needs little stack for this call. */
 OUTER void retain_and_release(void)
 {
 	clRetainMemObject(buffer);
@@ -242,7 +242,7 @@ static void run_fork(void)
 	clFinish(queue);
 	child = fork();
 	if (!child) {
-		/* the runtime is the parent's: a call that touches nothing of it */
+		/* the runtime belongs to the parent: make a call that does not touch it */
 		cl_uint count;
 
 		clGetPlatformIDs(0, NULL, &count);
@@ -251,7 +251,7 @@ static void run_fork(void)
 	waitpid(child, NULL, 0);
 }
 
-/* Until it is killed. */
+/* Wait until killed. */
 OUTER void launch_and_wait(void)
 {
 	outer(1);

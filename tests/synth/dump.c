@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints what a capture holds, for tests and for looking: dump FILE [--items]. */
+/* Print the content of a capture, for tests and for reading: dump FILE [--items]. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Slices of a capture, drawn at random: what a cursor gives that leaves blocks unread, against one
- * that reads all, and against the whole capture. slices FILE SEED COUNT; prints how much of the
- * file was read. */
+/* Random time ranges of a capture: compare a cursor that skips blocks with one that reads all, and
+ * with the whole capture. slices FILE SEED COUNT; prints how much of the file was read. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +71,7 @@ static void fail(const char *what, const struct gt_slice *slice, const struct gt
 	exit(1);
 }
 
-/* Return: how many items there are. */
+/* Return the number of items. */
 static uint64_t compare(struct gt_capture *c, const struct gt_slice *slice, uint64_t *bytes)
 {
 	struct gt_slice all = *slice;

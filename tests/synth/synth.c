@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes captures that no program made: whatever a test of a reader needs, of any size, the same
- * each time.
- * All through the public writer functions, as the collector does it: one stream per thread, device
- * work in the stream of a thread of its own (the runtime's), strings and objects before what names
- * them.
+/* Write synthetic captures for tests of readers, of any size, reproducibly. It uses the public
+ * writer functions as the collector does: one stream per thread, GPU activities in the stream of a
+ * separate thread (the runtime's), strings and objects before the records that refer to them.
  *
  * The host clock is a counter of 2.6 ticks per ns that begins at a second of BOOTTIME; devices
  * stamp in CLOCK_MONOTONIC_RAW, 250 ms away from it, unless --device-clock says otherwise. */
@@ -43,12 +41,12 @@ static struct {
 		dense;
 	bool waits, graphs, late, layered;
 	const char *out, *device_clock, *host, *boot, *kernel_name, *device_type;
-	const char *text;                /* in the place of every text; NULL: usual ones */
-	uint64_t start, realtime_offset; /* BOOTTIME; CLOCK_REALTIME minus that */
+	const char *text;                /* replaces every text; NULL: usual ones */
+	uint64_t start, realtime_offset; /* BOOTTIME; CLOCK_REALTIME minus BOOTTIME */
 	unsigned pid;
 	int rank;
 	struct synth_job job; /* size 0: none */
-	double noise;         /* < 0: kernels take any time */
+	double noise;         /* < 0: kernels take arbitrary times */
 	uint64_t seed, slow_from;
 	double slower;
 	unsigned slow_kernel, lambda, others;
@@ -102,10 +100,10 @@ static uint64_t device_stamp(uint64_t ns)
 		return ns + RAW_AHEAD_NS;
 	if (!strcmp(o.device_clock, "timer")) /* 40 ppm fast, with readings */
 		return ns * 3 + ns / 25000 * 3;
-	/* a counter of 100 MHz, with readings: its times end before it does */
+	/* a counter of 100 MHz, with readings; it ends before UINT64_MAX ns */
 	if (!strcmp(o.device_clock, "slow"))
 		return ns == UINT64_MAX ? ns : ns / 10;
-	/* offset: known to nobody */
+	/* offset: an unknown one */
 	return ns / 1000000 * 1000000 + UINT64_C(88000000000000) + ns % 1000000;
 }
 
@@ -126,7 +124,7 @@ static void write_tuple(uint64_t ns)
 	check(gt_capture_write_clock(writer, &t), "clock");
 }
 
-/* The program itself kept one processor of two busy for a tenth of the time. */
+/* Write a load: the program kept one of two processors busy for a tenth of the time. */
 static void write_load(void)
 {
 	const uint64_t second = 1000000000;
@@ -154,7 +152,7 @@ struct process {
 	uint64_t latest_ns;
 	struct gt_counts counts;
 	struct thread *threads, device_thread;
-	uint64_t *device_free_ns; /* per device: when its last kernel ends */
+	uint64_t *device_free_ns; /* per device: end of its last kernel */
 };
 
 static uint64_t draw(struct thread *t, uint64_t below)
@@ -233,7 +231,7 @@ static const char *text_or(const char *usual)
 	return o.text ? o.text : usual;
 }
 
-/* Name of kernel k. Strings are never terminated in records. */
+/* Write the name of kernel k. Strings are never terminated in records. */
 static size_t kernel_name(char *buffer, size_t size, unsigned k)
 {
 	size_t n = sizeof tricky / sizeof *tricky;
@@ -293,8 +291,8 @@ static uint64_t next_id(struct thread *t)
 	return GT_ID(t->ordinal, ++t->seq);
 }
 
-/* One call at depth 0 now. Those that --distinct asks for have an address as their last argument
- * that no other call has. */
+/* Write one call at depth 0 now. With --distinct, calls have a unique address as their last
+ * argument. */
 static uint64_t simple(struct thread *t, unsigned number, unsigned nargs, const uint64_t *args,
 		       int64_t ret, uint64_t duration_ns, const void *payload, size_t payload_bytes)
 {
@@ -310,7 +308,7 @@ static uint64_t simple(struct thread *t, unsigned number, unsigned nargs, const 
 	return id;
 }
 
-/* Return: when it ends. */
+/* Return its end. */
 static uint64_t device_work(struct thread *t, uint64_t id, uint64_t call_ns, unsigned device,
 			    unsigned queue, enum gt_device_op op, uint32_t name, uint64_t bytes,
 			    uint64_t duration_ns)
@@ -386,8 +384,8 @@ static double normal(uint64_t *state)
 	return sum;
 }
 
-/* --noise: a kernel's time is its own, times the level of the run, 0.5 % from one seed to another,
- * times noise that is alike to its neighbours; in two of 1,000 launches four times as much. */
+/* --noise: a kernel's duration is its own, times the run's level (0.5 % between seeds), times noise
+ * that is correlated with its neighbours'; in two of 1,000 launches it is four times as long. */
 static uint64_t noisy_ns(unsigned kernel, uint64_t call)
 {
 	static uint64_t state;
@@ -432,7 +430,7 @@ static void launch(struct thread *t, unsigned kernel, unsigned device, unsigned 
 	int64_t ret = o.failed && draw(t, 10) == 0 ? -54 : 0;
 	uint64_t id, ns;
 
-	if (o.lose && ++launches % o.lose == 0) { /* the ring was full for its record */
+	if (o.lose && ++launches % o.lose == 0) { /* the ring had no room for its record */
 		id = next_id(t);
 		t->now_ns += 2500;
 		t->process->counts.seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL]++;
@@ -443,7 +441,7 @@ static void launch(struct thread *t, unsigned kernel, unsigned device, unsigned 
 	}
 	if (ret)
 		return;
-	/* the device keeps up */
+	/* keeps pace with the device */
 	ns = o.noise < 0 ? (3000 + draw(t, 50000)) / o.threads : noisy_ns(kernel, call);
 	device_work(t, id, start, device, queue, GT_DEVICE_KERNEL, kernel + 1, 0, ns);
 }
@@ -475,7 +473,7 @@ static void copy(struct thread *t, bool read, unsigned device, unsigned queue)
 	}
 }
 
-/* --layered: the wait of a runtime is that of the driver below it. */
+/* --layered: a runtime's wait contains that of the driver below it. */
 static void finish(struct thread *t, unsigned device, const uint64_t *args)
 {
 	uint64_t end = t->process->device_free_ns[device];
@@ -496,8 +494,8 @@ static void finish(struct thread *t, unsigned device, const uint64_t *args)
 	       NULL, 0);
 }
 
-/* A graph of three kernels, launched as one call. Every eighth launch comes as one piece of
- * work, as in lite mode. */
+/* Launch a graph of three kernels in one call. Every eighth launch is one GPU activity, as in lite
+ * mode. */
 static void launch_graph(struct thread *t, unsigned device, unsigned queue)
 {
 	uint64_t start = t->now_ns, id,
@@ -521,7 +519,7 @@ static void launch_graph(struct thread *t, unsigned device, unsigned queue)
 	}
 }
 
-/* clBuildProgram calls back; the callback asks for information: three levels. */
+/* clBuildProgram makes a callback, which requests information: three levels. */
 static void nested(struct thread *t)
 {
 	uint64_t outer = next_id(t), start = t->now_ns,
@@ -536,8 +534,8 @@ static void nested(struct thread *t)
 	t->now_ns += 2500;
 }
 
-/* One of the things that threads do; at least one call. */
-/* Calls and work of 1 to 3 ns, each beginning in the ns in which the one before it ended. */
+/* Write calls and GPU activities of 1 to 3 ns, each starting in the ns in which the previous one
+ * ended. */
 static void step_densely(struct thread *t, uint64_t i)
 {
 	uint64_t args[1] = {queue_handle}, id = next_id(t), start = t->now_ns,
@@ -549,13 +547,13 @@ static void step_densely(struct thread *t, uint64_t i)
 		    1 + draw(t, 3));
 }
 
-/* Of a call's text and what is in front of it, as records pad them. */
+/* Return the size of a call's text with its header, padded as in records. */
 static size_t payload_bytes(const struct gt_payload *head)
 {
 	return (sizeof *head + head->bytes + 8) & ~(size_t)7;
 }
 
-/* --steps: a range that is recorded whole when it ends. */
+/* --steps: write a range as a whole when it ends. */
 static void end_step(struct thread *t)
 {
 	const char *name = text_or("step");
@@ -582,7 +580,7 @@ static void begin_step(struct thread *t)
 	t->now_ns += 50;
 }
 
-/* --phases: ranges that are pushed and popped, one in the other half of the time. */
+/* --phases: push and pop ranges, one inside the other half of the time. */
 static void change_phase(struct thread *t, uint64_t i)
 {
 	uint64_t args[1] = {0x402000};
@@ -601,7 +599,7 @@ static void change_phase(struct thread *t, uint64_t i)
 	t->now_ns += 150;
 }
 
-/* --job: the thread's collective call k, alternately a barrier and an allreduce. */
+/* --job: write the thread's collective call k, alternately a barrier and an allreduce. */
 static void join(struct thread *t, uint64_t k)
 {
 	uint64_t args[6] = {0x44000000}, start = T0_NS + synth_job_arrives_ns(&o.job, k),
@@ -740,7 +738,7 @@ static void make_thread(struct process *p, struct thread *t, uint32_t ordinal)
 	check(gt_capture_stream_create(writer, p->index, ordinal, &t->stream), "stream");
 }
 
-/* --text: a program and two arguments of that text. */
+/* --text: write a program and two arguments with that text. */
 static const char *command_line(void)
 {
 	static char line[3 * TEXT_ROOM];
@@ -819,7 +817,7 @@ static void end_process(struct process *p)
 		p->counts.seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL] += 8;
 		p->counts.seen[GT_CLASS_DEVICE][GT_DOMAIN_OPENCL] += 2;
 	}
-	/* killed inside nested calls: the children are there, the parent never came */
+	/* killed inside nested calls: the children were recorded, the parent was not */
 	if (o.crash) {
 		uint64_t args[5] = {0}, outer = next_id(&p->threads[0]);
 
@@ -850,8 +848,8 @@ static void end_process(struct process *p)
 	free(p->device_free_ns);
 }
 
-/* Calls of all threads in turn, so that streams lie mixed in the file; a clock tuple each
- * simulated second. */
+/* Write calls of all threads in turn, so that streams are interleaved in the file, and a clock
+ * tuple each simulated second. */
 static void work(struct process *processes)
 {
 	uint64_t i, k, next_tuple = T0_NS + 1000000000;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A rank of a job of MPI, as synth.c writes it: collective calls at times that all ranks' captures
- * agree on, but for the clocks of their hosts.
+/* A rank of an MPI job, as synth.c writes it: the times of collective calls agree in all ranks'
+ * captures, except for the clocks of their hosts.
  *
- * In the job's own time call k of all is at k periods. Ranks come to it with less than JITTER_NS
- * of delay, one of them (k modulo size) with all of it; --late-rank by --late-by later than that.
- * All leave LEAVE_NS behind the last one, or a little later. A host's clock begins at --start and
- * runs --drift ppm too fast. */
+ * In job time, collective call k is at k periods. Ranks arrive with a delay below JITTER_NS, one of
+ * them (k modulo size) with exactly JITTER_NS; --late-rank arrives --late-by later. All leave
+ * LEAVE_NS after the last arrival, or a little later. A host's clock starts at --start and runs
+ * --drift ppm too fast. */
 #ifndef SYNTH_JOB_H
 #define SYNTH_JOB_H
 
@@ -35,7 +35,7 @@ static inline uint64_t synth_job_local_ns(const struct synth_job *j, uint64_t ns
 	return ns + (uint64_t)((int64_t)ns / 1000000 * j->drift_ppm);
 }
 
-/* Since the host's clock began. */
+/* Return the time of arrival since the host's clock started. */
 static inline uint64_t synth_job_arrives_ns(const struct synth_job *j, uint64_t k)
 {
 	uint64_t delay =

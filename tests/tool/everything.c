@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that uses all of the API at once: callbacks and records of calls and work, retirement,
- * a function of its own in the raw table that gives each launch an external id, objects, events.
- * Prints its totals as name=number at the end, on stderr. */
+/* A tool that uses all of the API at once: callbacks and records of calls and GPU activities,
+ * retirement, its own function in the raw table that gives each launch an external id, objects,
+ * events. Prints its totals as name=number on stderr at exit. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <gputap/tool.h>
 
@@ -15,7 +15,7 @@ static _Atomic unsigned long begun, returned, recorded, submitted, completed, wo
 	losses, other_events, untimed;
 static struct gputap_context *context;
 static struct gputap_buffer *buffer;
-static uint32_t launch_of[16]; /* operation that launches, by domain */
+static uint32_t launch_of[16]; /* operation that launches, per domain */
 
 static void on_call(const struct gputap_call *c, uint64_t *data, void *user)
 {
@@ -137,7 +137,7 @@ static void on_table(const struct gputap_table *t, void *user)
 		real_enqueue = (enqueue_fn)t->entries[entry];
 		t->entries[entry] = (void *)my_enqueue;
 	}
-	entry = 1 + launch_of[GPUTAP_DOMAIN_HIP]; /* behind the table's size */
+	entry = 1 + launch_of[GPUTAP_DOMAIN_HIP]; /* after the table's size */
 	if (t->domain == GPUTAP_DOMAIN_HIP && !real_launch) {
 		real_launch = (launch_fn *)t->entries[entry];
 		t->entries[entry] = (void *)my_launch;

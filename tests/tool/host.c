@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program for tests of tools: each argument is something to do, in turn. Linked with HIP,
+/* A program for tests of tools: each argument is an action, executed in turn. Linked with HIP,
  * OpenCL, both or neither (-DHIP, -DOPENCL). */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -54,7 +54,7 @@ static void opencl(void)
 		puts("opencl fails");
 }
 
-/* A library with HIP's functions comes, is used, and goes. */
+/* Open a library with HIP's functions, use it, and close it. */
 static void visit(const char *path)
 {
 	void *there = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
 		else if (!strcmp(what, "remove"))
 			printf("remove: %d\n",
 			       ((int (*)(void))dlsym(library, "listener_remove"))());
-		else if (!strcmp(what, "remove_it")) /* itself, not by a function of the tool's */
+		else if (!strcmp(what, "remove_it")) /* not by the tool itself */
 			printf("remove: %d\n",
 			       ((int (*)(void *))dlsym(library, "gputap_tool_remove"))(
 				       ((void *(*)(void))dlsym(library, "listener_tool"))()));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool for tests: counts calls by domain, and prints what happens to it, each line at once.
+/* A tool for tests: counts calls per domain, and prints its callbacks, each line at once.
  *
  * LISTENER="words": silent (describe nothing), fail (start() fails), abi (of another version),
- * tables (subscribes; wraps hipMalloc), calls (print each HIP or OpenCL call), threads, again
- * (call and be called in finish), priority=N. Compiled with -DNAME and, for a tool by a call,
- * -DBY_CALL. */
+ * tables (subscribes; wraps hipMalloc), calls (print each HIP or OpenCL call), threads, again (call
+ * and be called in finish), priority=N. Compiled with -DNAME and, for a tool that is added with a
+ * call, -DBY_CALL. */
 #include <gputap/tool.h>
 
 #include <dlfcn.h>
@@ -72,7 +72,7 @@ static void on_table(const struct gputap_table *table, void *user)
 		TELL("its size says %lu\n", *(unsigned long *)(void *)table->entries);
 	for (size_t i = 1; i < table->bytes / sizeof(void *); i++)
 		empty += !table->entries[i];
-	/* hipExternalMemoryGetMappedMipmappedArray: 5.2 has none, nor does 7.2 export it */
+	/* hipExternalMemoryGetMappedMipmappedArray: missing in 5.2, and 7.2 does not export it */
 	missing = (int (*)(void))(uintptr_t)table->entries[1 + 458];
 	TELL("%zu empty, missing ones say %d\n", empty, missing());
 	real_malloc = (int (*)(void **, size_t))(uintptr_t)table->entries[1 + 215];
@@ -104,7 +104,7 @@ static int start(void *user)
 static void finish(void *user)
 {
 	(void)user;
-	if (says("again")) { /* a runtime that is there still works, and we hear of it */
+	if (says("again")) { /* a loaded runtime still works, and its calls are reported to us */
 		int (*count)(int *) =
 			(int (*)(int *))(uintptr_t)dlsym(RTLD_DEFAULT, "hipGetDeviceCount");
 		int n = -1, rc = count ? count(&n) : -1;

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that writes down what it is told, one line each, into the file WORK_TOOL_OUT.
- * Preloaded: it begins when it is loaded.
+/* A tool that writes each notification as a line into the file WORK_TOOL_OUT. If it is preloaded,
+ * it starts when it is loaded.
  *
- *   call enter 2:hipLaunchKernel correlation=7 parent=0 thread=123 now=..
- *   work enter type=1 number=3 correlation=7 data=0 ..
- *   object load type=6 number=2 ..
- *   retired correlation=7 time=..
+ *   call enter 2:hipLaunchKernel correlation=7 parent=0 thread=123 now=... work enter type=1
+ *   number=3 correlation=7 data=0 .. object load type=6 number=2 .. retired correlation=7 time=..
  *
- * WORK_TOOL, words separated by commas: calls (of HIP), hsa (its calls too), opencl, work,
- * objects, retire, hip_objects (HIP's too), late (starts at the end of the third launch),
- * late_opencl (of OpenCL's), twice (two contexts), parent_first, crash (at the end of the third
- * piece's submission), exits (each third completion that another thread than main() tells ends
- * that thread), buffer (all of that as records), calling (HIP, and stop and start, in callbacks
- * of work), alone (without the tool's entry: by plain calls). */
+ * WORK_TOOL, words separated by commas: calls (of HIP), hsa (its calls too), opencl, work, objects,
+ * retire, hip_objects (HIP's too), late (starts at the end of the third launch), late_opencl (of
+ * OpenCL's), twice (two contexts), parent_first, crash (at the end of the third piece's
+ * submission), exits (each third completion that another thread than main() reports ends that
+ * thread), buffer (all of that as records), calling (HIP, and stop and start, in callbacks of
+ * work), alone (without the tool's entry: with plain calls). */
 #include <gputap/tool.h>
 
 #include <dlfcn.h>
@@ -72,7 +70,7 @@ static void check(int rc, const char *what)
 		say("error %s=%d", what, rc);
 }
 
-/* "grid=4,1,1 group=2,1,1" of hipLaunchKernel(function, dim3, dim3, ..) */
+/* "grid=4,1,1 group=2,1,1" of hipLaunchKernel(function, dim3, dim3, ...) */
 static const char *shape(const struct gputap_call *call, char text[80])
 {
 	const unsigned *n = (const unsigned *)call->args + 2;
@@ -283,7 +281,7 @@ static void finish(void *user)
 	say("finish");
 }
 
-/* A child of a fork writes, too: whoever was writing is not there. */
+/* Also let a fork's child write: a thread that was writing does not exist there. */
 static void take(void)
 {
 	pthread_mutex_lock(&lock);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// A program of libtorch's, without Python: three sums in a range, and a gradient. Also a library
-// that a program opens: sums().
+// A libtorch program without Python: three sums in a range, and a gradient. Also a library that a
+// program opens: sums().
 #include <ATen/ATen.h>
 #include <ATen/record_function.h>
 #include <cstdio>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program without any runtime: shows what it was given, and ends as it is told. */
+/* A program without any runtime: prints its surroundings, and ends as its arguments say. */
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>

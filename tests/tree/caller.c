@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A program for tests of processes: makes OpenCL calls and begins, divides and ends in every way
- * there is.
+/* A program for tests of processes: makes OpenCL calls and starts, forks and ends in every possible
+ * way.
  *
- *	caller STEP [STEP ..]
+ * 	caller STEP [STEP ...]
  *
- * Each step is a word, its number behind a colon: calls:1000 fork exit:3
+ * Each step is a word, with its number after a colon: calls:1000 fork exit:3
  *
  * The call is clGetPlatformInfo(): cheap, so a test can make millions. Every process prints "PID
- * CALLS" when it ends in an orderly way; `tally:FILE` makes it count in a shared file instead,
- * one word per call that has returned. */
+ * CALLS" when it ends normally; `tally:FILE` makes it count in a shared file instead, one word per
+ * returned call. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <errno.h>
@@ -44,7 +44,7 @@ static void die(const char *what)
 
 static void begin(void)
 {
-	made++; /* this one is recorded too */
+	made++; /* this one is also recorded */
 	if (clGetPlatformIDs(1, &platform, NULL) != CL_SUCCESS)
 		die("no OpenCL platform");
 	atomic_fetch_add(tally, 1);
@@ -58,7 +58,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* @n calls; paced if asked for, in bursts of 64. */
+/* Make @n calls; if a pace is set, in bursts of 64. */
 static void call(uint64_t n, _Atomic uint64_t *count)
 {
 	uint64_t begin_ns = now_ns(), i;
@@ -94,7 +94,7 @@ static void *thread_main(void *data)
 	return NULL;
 }
 
-/* @n threads, @together at one time, each with @count calls. */
+/* Run @n threads, @together at a time, each with @count calls. */
 static void threads(unsigned n, unsigned together, uint64_t count)
 {
 	pthread_t *id = calloc(together, sizeof *id);
@@ -117,7 +117,7 @@ static void threads(unsigned n, unsigned together, uint64_t count)
 	free(work);
 }
 
-/* @n children one after the other, each with some calls, ending by _exit. */
+/* Run @n children one after the other, each with @count calls, ending with _exit(). */
 static void children(unsigned n, uint64_t count)
 {
 	if (!platform)
@@ -152,7 +152,7 @@ static void scribble(const char *what)
 	unsigned long from = 0, to = 0, low, high;
 	char line[1024];
 
-	/* one mapping, of which parts have no access rights yet */
+	/* one mapping, parts of which have no access rights yet */
 	while (maps && fgets(line, sizeof line, maps))
 		if (strstr(line, ".gpuring") && sscanf(line, "%lx-%lx", &low, &high) == 2) {
 			from = from ? from : low;
@@ -172,8 +172,8 @@ static void scribble(const char *what)
 			memset((void *)p, 0xff, 64);
 }
 
-/* Wait until the collector, which is our parent, has our rings: nothing of what is wrong later
- * can be from before it knew us. */
+/* Wait until the collector, which is our parent, has our rings, so that later errors cannot come
+ * from the time before. */
 static void wait_until_seen(void)
 {
 	char path[64], line[1024];
@@ -190,7 +190,7 @@ static void wait_until_seen(void)
 	}
 }
 
-/* Make our segment shorter, as a disk that lies would. */
+/* Truncate our segment, as a lying disk would. */
 static void cut_ring(void)
 {
 	char path[256];
@@ -276,7 +276,7 @@ static void step(const char *word)
 	if (IS("calls")) {
 		calls(n);
 	} else if (IS("pace")) {
-		pace_ns = n; /* ps per call, to be exact: 1000 calls take as many ns */
+		pace_ns = n; /* ps per call: 1000 calls take that many ns */
 	} else if (IS("forever")) {
 		for (;;)
 			calls(1000);
@@ -291,7 +291,7 @@ static void step(const char *word)
 		sscanf(value, "%u,%u", &a, &b);
 		children(a, b);
 	} else if (IS("fork")) {
-		/* the child goes on with the steps, the parent waits and goes on too */
+		/* the child continues with the steps; the parent waits and then also continues */
 		fflush(stdout);
 		pid = fork();
 		if (pid == 0)
@@ -299,12 +299,12 @@ static void step(const char *word)
 		else
 			wait_for(pid);
 	} else if (IS("leave")) {
-		/* the child goes on alone; leave:late: its parent stays until the child lets it
+		/* the child continues alone; leave:late: its parent stays until the child executes
 		 * `go` */
 		leave(!strcmp(value, "late"));
 	} else if (IS("go")) {
 		close(held[1]);
-	} else if (IS("alone")) { /* until the session is over */
+	} else if (IS("alone")) { /* wait until the session is over */
 		while (access(getenv("GPUTAP_SESSION"), F_OK) == 0)
 			usleep(1000);
 	} else if (IS("vfork")) {
@@ -320,7 +320,7 @@ static void step(const char *word)
 		if (posix_spawn(&pid, "/proc/self/exe", NULL, NULL, arguments_of(value), environ))
 			die("posix_spawn");
 		wait_for(pid);
-	} else if (IS("detour")) { /* by a program that becomes us */
+	} else if (IS("detour")) { /* through a program that executes this one */
 		tell();
 		execv(value, (char *[]){(char *)value, "become", self[0], "calls:4", NULL});
 		die("exec");
@@ -332,7 +332,7 @@ static void step(const char *word)
 		open_tally(value);
 	} else if (IS("sleep")) {
 		usleep((useconds_t)n * 1000);
-	} else if (IS("wait")) { /* until there is such a file */
+	} else if (IS("wait")) { /* wait until the file exists */
 		while (access(value, F_OK))
 			usleep(1000);
 	} else if (IS("say")) {
@@ -344,7 +344,7 @@ static void step(const char *word)
 	} else if (IS("closeall")) {
 		for (int i = 0; i < 1024; i++)
 			close(i);
-	} else if (IS("nofiles")) { /* no more of them, from now on */
+	} else if (IS("nofiles")) { /* allow no more of them from now on */
 		if (setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, 0}))
 			die("setrlimit");
 	} else if (IS("chdir")) {
@@ -357,7 +357,7 @@ static void step(const char *word)
 		wait_until_seen();
 	} else if (IS("scribble")) {
 		scribble(value);
-	} else if (IS("freeze")) { /* the collector, so that it reads nothing until .. */
+	} else if (IS("freeze")) { /* stop the collector until `thaw` */
 		kill(getppid(), SIGSTOP);
 	} else if (IS("thaw")) {
 		kill(getppid(), SIGCONT);
@@ -378,7 +378,7 @@ static void step(const char *word)
 	} else if (IS("raise")) {
 		tell();
 		raise((int)n);
-	} else if (IS("awaits")) { /* before a sign to whoever continues it */
+	} else if (IS("awaits")) { /* signals that it is ready to be continued */
 		signal(SIGCONT, on_continue);
 	} else if (IS("continued")) {
 		while (!was_continued)

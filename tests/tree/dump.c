@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A capture as JSON, for tests: what it says of itself, and what is really in it. */
+/* Print a capture as JSON, for tests: what it reports about itself, and its real content. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

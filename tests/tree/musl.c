@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* For musl-gcc, by tests/test_tree_foreign.py.
- *   musl [-e ..]             writes its environment, a variable a line, and ends with 5
- *   musl PROGRAM [ARG ..]    starts that program, with its own environment; its status */
+/* A program that tests/test_tree_foreign.py compiles with musl-gcc.
+ *   musl [-e ...]            writes its environment, a variable per line, and ends with 5
+ *   musl PROGRAM [ARG ...]   starts that program, with its own environment; returns its status */
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* past WAY PROGRAM [ARG ..]: starts PROGRAM past everything that stands in front of libc, waits for
- * it, and exits as it does. The ways, all but the last with an empty environment:
+/* past WAY PROGRAM [ARG ...]: start PROGRAM bypassing everything in front of libc, wait for it, and
+ * exit as it does. The ways, all but the last two with an empty environment:
  *
- *   instruction   execve by a system call instruction of its own, in a fork's child
- *   itself        the same, in its own place
- *   pidfd_spawn   glibc 2.39; exit status 77 where there is none
- *   wordexp       the shell of wordexp(), which is given the words PROGRAM ARG ..
- *   kept          as "instruction", with the environment as it is
+ *   instruction   execve through its own system call instruction, in a fork's child
+ *   itself        the same, in this process
+ *   pidfd_spawn   glibc 2.39; exit status 77 if it does not exist
+ *   wordexp       the shell of wordexp(), which is given the words PROGRAM ARG ...
+ *   kept          as "instruction", with the environment unchanged
  *   nobody        as "kept", as user 65534 */
 #include <dlfcn.h>
 #include <errno.h>

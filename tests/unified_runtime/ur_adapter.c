@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Stands in for an adapter of Unified Runtime, for faults and for machines without SYCL: it has all
+/* Stand-in for an adapter of Unified Runtime, for faults and for machines without SYCL: it has all
  * tables of the release that gputap knows, and five functions that do something.
- *   UR_FAULT=release    one table has an entry more: another release of the same version
- *   UR_FAULT=version    it takes no version but 0.11 */
+ *   UR_FAULT=release    one table has an additional entry: another release of the same version
+ *   UR_FAULT=version    it accepts only version 0.11 */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ struct offset {
 	uint64_t x, y, z;
 };
 
-/* All tables, one behind the other: what a handle's first word leads to. */
+/* All tables, one after the other; a handle's first word points to them. */
 static void *all[ENTRIES_MAX];
 static struct handle {
 	void **table;
@@ -36,8 +36,8 @@ static int get_adapter(uint32_t count, struct handle **adapters, uint32_t *there
 	return SUCCESS;
 }
 
-/* Arguments in registers, structs by value, and more on the stack: all must be what the program
- * has passed. */
+/* Check arguments in registers, structs passed as values, and arguments on the stack against what
+ * the program passes. */
 static int read_rect(void *queue, void *buffer, _Bool blocking, struct offset from,
 		     struct offset to, struct offset region, size_t row, size_t slice,
 		     size_t host_row, size_t host_slice, void *memory, uint32_t count,
@@ -77,7 +77,7 @@ static int is_capture_enabled(void *queue, _Bool *result)
 	return UNSUPPORTED_FEATURE;
 }
 
-/* All others: each has an address of its own. */
+/* All other functions: each has a unique address. */
 #define UR_TABLE(function, entries) entries
 #define X(name)                    \
 	static int do_##name(void) \

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What SYCL's loader does with an adapter, argv[1]: it asks for all tables and calls functions,
- * argv[2] "table" through those tables, "handle" through the one that the adapter's handle leads
- * to; argv[3]: with version 0.11. argv[2] "probes": it tries out what the adapter does not support.
- * Prints what is not as it should be. */
+/* Use an adapter, argv[1], as SYCL's loader does: request all tables and call functions. argv[2]:
+ * "table": through those tables; "handle": through the table that the adapter's handle points to;
+ * "probes": try what the adapter does not support. argv[3]: request version 0.11. Prints errors. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +13,7 @@ struct offset {
 	uint64_t x, y, z;
 };
 
-/* Places in the table of all. */
+/* Positions in the table of all functions. */
 enum {
 #define UR_TABLE(function, entries) entries
 #define X(name)                     AT_##name,
@@ -87,7 +86,7 @@ static void call(void *const *functions)
 		puts("it does not finish");
 }
 
-/* As SYCL does before each command, and one call that fails. */
+/* Call as SYCL does before each command; one call fails. */
 static void probe(void *const *functions)
 {
 	const struct offset none = {0, 0, 0};

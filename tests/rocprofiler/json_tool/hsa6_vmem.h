@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What rocprofiler-sdk's hsa-memory-allocation names of ROCr 6, in a function that it does not
- * call. */
+/* The names of ROCr 6 that rocprofiler-sdk's hsa-memory-allocation uses, in a function that it does
+ * not call. */
 #include <hsa/hsa_ext_amd.h>
 
 #if HSA_AMD_INTERFACE_VERSION_MAJOR == 1 && HSA_AMD_INTERFACE_VERSION_MINOR < 4

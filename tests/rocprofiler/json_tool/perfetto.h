@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What rocprofiler-sdk's json-tool and its cxx/perfetto.hpp name of Perfetto's SDK. The trace is
- * one newline: nobody here reads it. */
+/* The names of Perfetto's SDK that rocprofiler-sdk's json-tool and its cxx/perfetto.hpp use. The
+ * trace is one newline: no test reads it. */
 #pragma once
 
 #include <cstddef>

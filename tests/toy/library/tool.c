@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool: counts the toy runtime's calls and its work, by the names alone. */
+/* A tool that counts the toy runtime's calls and its activities, using only names. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A runtime of ten functions, for tests: streams on which one thread of the library does the
- * work in its order. */
+/* A runtime of ten functions, for tests: its streams are executed in order by one thread of the
+ * library. */
 #ifndef TOY_H
 #define TOY_H
 
@@ -20,10 +20,10 @@ toy_status toy_free(void *memory);
 void toy_range_push(const char *name);
 void toy_range_pop(void);
 
-/* Called in the library's thread when a piece of work has ended; CLOCK_BOOTTIME ns. */
+/* Called in the library's thread when an activity has ended; CLOCK_BOOTTIME ns. */
 typedef void (*toy_observer)(void *token, int status, uint64_t queued, uint64_t start,
 			     uint64_t end);
-/* @observer, for all threads; @token, for the next piece of work that this thread submits. */
+/* Set @observer for all threads, and @token for the next activity that this thread submits. */
 void toy_observe(toy_observer observer, void *token);
 
 #endif

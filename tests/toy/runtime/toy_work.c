@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The toy runtime's device work: what is submitted gets a token, which the library gives back at
- * its completion. */
+/* GPU activities of the toy runtime: each submission gets a token, which the library returns at its
+ * completion. */
 #include <string.h>
 
 #include "core/emit.h"
