@@ -52,7 +52,7 @@ def mend_head(head):
 
 
 def put_payload(data, block, payload):
-    """Replace a block's payload in @data, a bytearray, by one of the same length; fix sums."""
+    """In @data, a bytearray, put a payload of the same length into a block; fix the sums."""
     assert len(payload) == block.stored_bytes
     head = block.head[:24] + struct.pack("<I", crc32c(payload)) + block.head[28:]
     data[block.at:block.end] = mend_head(head) + payload

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests of processes: programs of tests/tree, captures read back by tests/tree/dump."""
+"""Shared by tests of processes: run programs of tests/tree, read captures back with
+tests/tree/dump."""
 
 import json
 import os
@@ -12,7 +13,7 @@ import conftest
 
 
 class Tree:
-    """Runs tests/tree/caller under gputap in the current folder; see caller.c for its steps."""
+    """Run tests/tree/caller under gputap in the current folder; see caller.c for its steps."""
 
     def __init__(self, build):
         self.gputap, self.folder = build / "gputap", build / "tests/tree"
@@ -25,8 +26,8 @@ class Tree:
         return conftest.run_command(command, **keywords)
 
     def start(self, *steps, options=(), capture="c.gputap", program=None, **keywords):
-        """Popen of it; the caller waits. Its own session, so that signals to the group stay in
-        it."""
+        """Start it and return the Popen; the caller waits. It has its own session, so that signals
+        to the group stay inside."""
         command = [
             self.gputap, "run", "-o", capture, *options, "--", program or self.caller, *steps
         ]
@@ -40,7 +41,7 @@ class Tree:
                                 **keywords)
 
     def read(self, capture="c.gputap"):
-        """The capture, checked for what must always hold: what it says is what is in it."""
+        """Return the capture, after checking the invariants: its counts agree with its records."""
         out = subprocess.run([self.folder / "dump", capture],
                              stdout=subprocess.PIPE,
                              text=True,
@@ -56,7 +57,7 @@ class Tree:
         return found
 
     def calls(self, capture="c.gputap"):
-        """(pid, calls) of each process, sorted; no loss."""
+        """Return (pid, calls) of each process, sorted; check that nothing was lost."""
         found = self.read(capture)
         assert found["end"] == "complete", found
         assert all(not p["count_calls"]["dropped"] for p in found["processes"]), found
@@ -64,12 +65,12 @@ class Tree:
 
 
 def printed_calls(result):
-    """What the processes said they made: (pid, calls), sorted."""
+    """Return the calls that the processes printed: (pid, calls), sorted."""
     return sorted(tuple(int(w) for w in line.split()) for line in result.out.splitlines())
 
 
 def sessions_of(capture):
-    """Session folders whose capture is @capture."""
+    """Return session folders whose capture is @capture."""
     path = str(pathlib.Path(capture).absolute())
     found = []
     for folder in pathlib.Path("/dev/shm").glob("gputap-*"):
@@ -82,7 +83,7 @@ def sessions_of(capture):
 
 
 def tally(path):
-    """Calls that had returned, as caller's `tally:` counts them."""
+    """Return the number of returned calls, as counted by caller's `tally:`."""
     try:
         return struct.unpack("Q", pathlib.Path(path).read_bytes()[:8])[0]
     except (OSError, struct.error):
@@ -97,7 +98,7 @@ def wait_until(condition, what, seconds=conftest.HANGS_SECONDS):
 
 
 def child_of(process):
-    """The program that a started gputap runs."""
+    """Return the pid of the program that a started gputap runs."""
     children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
     wait_until(lambda: children.read_text().split(), "the program")
     return int(children.read_text().split()[0])

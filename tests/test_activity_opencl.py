@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test GPU activities of OpenCL: all that was enqueued is recorded and linked to its call, however
-it ends."""
+"""Test GPU activities of OpenCL: all that was enqueued is recorded and linked to its call, in every
+way that it can end."""
 
 import re
 import struct

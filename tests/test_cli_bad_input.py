@@ -56,7 +56,7 @@ def test_what_is_no_capture_is_refused(tap, capture, command, make, says):
 
 @pytest.mark.parametrize("command", READERS)
 def test_an_unreadable_capture_is_refused(run, gputap, capture, command):
-    """Root may read everything, so as root the copy is started as user nobody."""
+    """Root may read everything, so as root the copy is started under user id 65534."""
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         program = shutil.copy(gputap, folder)

@@ -147,7 +147,7 @@ def test_a_forks_child_follows_whatever_the_state_it_was_forked_in(session, cont
     s.tell("run a 1")
     control("stop", s)
     s.begin("fork")
-    s.tell("run b 1")  # run by the child, which is paused
+    s.tell("run b 1")  # in the child, which is paused
     control("start", s)
     s.tell("run c 1", "run c 1")
     control("stop", s)
@@ -255,7 +255,7 @@ def test_a_client_that_says_nothing_holds_nobody_up(session, control, status):
 
 @pytest.fixture
 def others_gputap(gputap):
-    """Return the command, run as user nobody."""
+    """Return the command, run under user id 65534."""
     if os.geteuid():
         pytest.skip("needs root, to become another user")
     with tempfile.TemporaryDirectory() as folder:

@@ -26,7 +26,7 @@ def program(build, tmp_path_factory):
 
 
 def find_follower(pid):
-    """Return the tid of gputap's thread in that process."""
+    """Return the tid of the gputap thread in that process."""
     for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
         if (task / "comm").read_text() == "gputap\n":
             return int(task.name)

@@ -46,7 +46,8 @@ def bare(run, gputap, programs):
 
 @pytest.fixture
 def beside(run, gputap, programs, work):
-    """Return beside("opened", words...), which returns its output under gputap, and the report."""
+    """Return a function of ("opened", words...), which returns the program's output under gputap,
+    and the report."""
 
     def call(program, *words, options=(), env=None):
         done = run([gputap, "run", "-q", "-f", "-o", "share.gputap", *options, "--", gputap, "soft",

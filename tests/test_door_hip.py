@@ -102,7 +102,7 @@ def test_structs_passed_by_value_are_whole_in_the_record(build, ways, device, ta
 
 
 def test_without_a_device_the_failed_calls_are_shown_by_name(build, ways, tap, work):
-    """There is no software GPU: /dev/kfd does not exist, or is not used."""
+    """Without a software GPU, /dev/kfd does not exist, or is not used."""
     result = tap("run",
                  "-o",
                  "a.gputap",

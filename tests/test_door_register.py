@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Test the interception method of ROCm 6 and later: libraries that offer their tables through
-librocprofiler-register. The libraries are small ones of ours (tests/rocm/modern.c); with
+librocprofiler-register. The libraries are small test ones (tests/rocm/modern.c); with
 GPUTAP_ROCPROFILER_REGISTER, the real register library is between them and gputap."""
 
 import csv

@@ -11,8 +11,8 @@ import pytest
 
 from conftest import REPO, run_command
 
-# These tests look for our operation ids, and for external ids pushed in callbacks, in the records
-# of Intel's views, which belong to another library.
+# These tests look for operation ids of our library, and for external ids pushed in callbacks, in
+# the records of Intel's views, a different library.
 IDS = re.compile(r"BasicSubscription|ExternalCorrelationInAppendCallbacks")
 OF_IDS = re.compile(r"from callback not found in view|External correlation record not found|"
                     r"Driver API record not found for correlation_id|ordering violations")

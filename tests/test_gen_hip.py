@@ -193,7 +193,8 @@ def test_positions_in_the_table_are_rocprofiler_s_operation_ids(apis):
 
 
 def test_positions_are_those_of_the_header_s_tables(apis):
-    """Compare as far as the installed version goes: its tables are the first part of ours."""
+    """Compare as far as the installed version goes: its tables are the first part of the described
+    ones."""
     header = pathlib.Path("/usr/include/hip/amd_detail/hip_api_trace.hpp")
     if not header.exists():
         pytest.skip("needs HIP's header of its tables, which comes with ROCm 6.1")

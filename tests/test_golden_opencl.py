@@ -18,8 +18,8 @@ import pytest
 import conftest
 
 GOLDEN = conftest.REPO / "tests" / "golden"
-# A row's position must not depend on a time: these tables are sorted by a column that has none;
-# gaps by their times.
+# A row's position must not depend on a time: these tables are sorted on a column that has none;
+# gaps on their times.
 SORT = {
     "operations": ("name", ), "ranges": ("name", ), "failures": ("name", ), "kernels": ("name", ),
     "copies": ("operation", ), "other": ("name", ), "devices": (), "gaps": ("at_ns", "--reverse"),
@@ -96,8 +96,7 @@ VOLATILE = {
 
 
 def plain_row(row, device):
-    """Replace the values of a CSV row {column: value} that change from run to run by their
-    names."""
+    """In a CSV row {column: value}, replace values that change from run to run with their names."""
     for key, value in row.items():
         if value and key.endswith("_ns"):
             row[key] = "TIME"

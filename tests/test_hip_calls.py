@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test a HIP program, compiled by hipcc and run by the real HIP on software GPUs: its calls in
+"""Test a HIP program, compiled with hipcc and run on the real HIP and software GPUs: its calls in
 reports and exports."""
 
 import csv

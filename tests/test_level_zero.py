@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test Level Zero: a program of ours, Debian's real loader, and our driver (tests/level_zero),
-which reports the calls that it received."""
+"""Test Level Zero: our program, Debian's real loader, and our driver (tests/level_zero), which
+reports the calls that it received."""
 import ctypes.util
 import json
 import pathlib

@@ -18,7 +18,7 @@ from test_level_zero import (COMMANDS, calls, capture, counts,  # noqa: F401 (fi
 
 LAYERS = ["LZ_DLOPEN", "ZE_ENABLE_TRACING_LAYER", "ZE_ENABLE_VALIDATION_LAYER",
           "ZE_ENABLE_LOADER_INTERCEPT"]
-# called only by the program, after it has added a tool
+# only the program calls these, after it has added a tool
 AFTERWARDS = ["zeCommandListCreateImmediate", "zeCommandListAppendMemoryFill",
               "zeCommandListAppendMemoryCopy", "zeCommandListAppendLaunchKernel",
               "zeCommandListAppendBarrier", "zeEventHostSynchronize", "zeCommandListDestroy",
@@ -63,8 +63,8 @@ def loader(request):
 
 @pytest.fixture
 def tell(run, level_zero, environment, work):  # noqa: F811
-    """Return tell(words, env, program, before) -> the tool's notifications: {function: calls,
-    "work": activities, "timed": ..., "linked": ...}."""
+    """Return a function of (words, env, program, before) -> the tool's notifications: {function:
+    calls, "work": activities, "timed": ..., "linked": ...}."""
     def run_it(*words, env, program=None, before=()):
         run([*before, program or level_zero / "lz_program", *words],
                        env=environment | env | {"LZ_TOOL": work / "tool"})

@@ -49,7 +49,7 @@ def traced(hip_program, softgpu, tap, work, rocr):
                          ids=lambda o: "_".join(o))
 def test_all_work_is_linked_to_the_call_that_asked_for_it(traced, options, rocr):
     """HIP 7 makes kernels of small copies: if several threads copy on the default stream, the
-    arguments do not always tell them apart."""
+    arguments do not always distinguish them."""
     truth = Truth(**options)
     found, info = traced(truth, env={"SOFT_AMDGPU_GPUS": str(options.get("gpus", 1))})
     assert info["device_work"] >= truth.kernels() and not info["events"]

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
 """The 24 checks of the validation plan of rocm-trace-lite's RFC for HIP calls, under the names of
-its own tests.
+its own tests. They are stricter than the RFC's in these points:
 
-| check | stricter here than there | | --- | --- | | 5 without a device: schema, re-entrancy,
-correlation ids | on a written file, not on source text; the library really makes calls to itself |
-| 6 capture, timing, pid and tid, modes | every launch with its number; times inside the run; the
-kernel's thread id | | 4 correlation | the linked share is 100 %, where upstream pins 0; order and
-uniqueness, which it skips, are enabled | | 5 end to end | equal to the truth, not "more than
-nothing". PyTorch for ROCm is not available here: a listed skip, in addition to tests with HIP | | 2
-overhead | counted, not timed: no additional allocation per launch; bench/run.py measures 10 % and 2
-% | | 2 guards | the built library needs only libc's family, not just "no libamdhip64" |
+- 5 without a device (schema, re-entrancy, correlation ids): on a written file, not on source text;
+  the library really makes calls to itself
+- 6 capture, timing, pid and tid, modes: every launch with its number; times inside the run; the
+  kernel's thread id
+- 4 correlation: the linked share is 100 %, where upstream pins 0; order and uniqueness, which it
+  skips, are enabled
+- 5 end to end: equal to the truth, not "more than nothing"; PyTorch for ROCm is not available here,
+  which is a listed skip, in addition to tests with HIP
+- 2 overhead: counted, not timed: no additional allocation per launch; bench/run.py measures 10 %
+  and 2 %
+- 2 guards: the built library needs only libc's family, not just "no libamdhip64"
 """
 
 import gzip
@@ -143,7 +146,7 @@ def test_hip_api_pid_tid(found, modes, tap):
 
 
 def test_hip_api_disabled_by_default(sql):
-    """In its standard mode there are no calls, but all activities."""
+    """Its standard mode has all activities and not a single call."""
     assert sql(
         NAMED.replace("s.string", "count(*)") +
         " where s.string like 'hip%' and s.string not like 'hipGraph%'", "standard") == [(0, )]
@@ -274,7 +277,7 @@ def test_no_libamdhip64_in_binary(build, library):
 
 
 def test_no_roctracer_symbols_in_source(build):
-    """At link time, too, no vendor's symbol is required."""
+    """Symbols of vendors' libraries must not be required at link time either."""
     text = subprocess.run([shutil.which("nm"), "-D", "--undefined-only", build / "libgputap.so.0"],
                           stdout=subprocess.PIPE,
                           text=True,

@@ -130,7 +130,7 @@ def test_without_replay_as_upstream_has_it_nothing_is_unloaded_that_was_not_load
 
 
 def test_no_call_waits_for_one_that_was_stopped_in_the_middle(out):
-    # a lock in each call would sooner or later be held by the stopped thread
+    # a stopped thread would sooner or later hold a lock that each call takes
     lines = out("lock", "interrupted")
     calls, received = map(
         int,

@@ -6,8 +6,8 @@ GPUTAP_ROCPROFILER_REGISTER names a built librocprofiler-register.so.0,
 GPUTAP_ROCPROFILER_REGISTER_SOURCE the checkout that it was built from
 (docs/internals/conformance.md names the commit). Programs, ways to start them and their expected
 output are read from its tests/CMakeLists.txt; nothing of it is copied. Output of upstream's mock of
-the SDK is not expected from ours. Where that mock puts its own functions into the tables, the
-runtimes' functions are called instead: our client requests nothing."""
+the SDK is not expected from ours. If that mock puts its own functions into the tables, the
+runtimes' functions are expected instead: our client requests nothing."""
 
 import functools
 import os

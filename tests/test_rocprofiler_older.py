@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Test sources of rocprofiler-sdk 0.4 and 0.5 (ROCm 6.2 and 6.3), unchanged, against our headers of
 1.0.0 with GPUTAP_ROCPROFILER_0_5: their samples and their C tool are compiled, and those that trace
-run in a small HIP program of ours on the software GPU.
+run in our small HIP program on the software GPU.
 
 GPUTAP_ROCPROFILER_SDK_0_4 and GPUTAP_ROCPROFILER_SDK_0_5 name the checkouts
 (docs/internals/conformance.md names the commits)."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Test librocprofiler-sdk.so.1 with runtimes of ROCm 6 and later, which register their tables:
-small ones of ours (tests/rocm/modern.c), with a stand-in for librocprofiler-register, or with the
-real one that GPUTAP_ROCPROFILER_REGISTER names."""
+small test ones (tests/rocm/modern.c), with a stand-in for librocprofiler-register, or with the real
+one that GPUTAP_ROCPROFILER_REGISTER names."""
 
 import os
 import subprocess

@@ -117,7 +117,7 @@ def test_another_library_with_the_functions_is_called_and_may_report_its_own(
                env={"LD_LIBRARY_PATH": build / "src/compat/roctx"}).out == "7\n"
 
 
-# Which ROCTx library is used -------------------------------------------------------------
+# Choice of the ROCTx library -------------------------------------------------------------
 
 @pytest.fixture(scope="session")
 def theirs(tmp_path_factory):

@@ -128,7 +128,7 @@ def test_the_users_own_tunables_stay(tap, work):
                                                                             }).out.splitlines()
         if x.startswith("GLIBC_TUNABLES=")
     ]
-    # plus the storage of the program's libraries
+    # plus the storage that the libraries of the program have
     assert 9000 < int(line.partition("optional_static_tls=")[2]) < 9000 + 2048
     shown = tap("run",
                 "-q",

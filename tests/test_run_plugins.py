@@ -184,8 +184,7 @@ def test_exports_link_work_to_its_range_and_calls_to_their_ids(traced, tap, vend
     assert len([line for line in calls if ",33,77," in line]) == 30
 
 
-# Which programs load plug-ins
-# -------------------------------------------------------------------------
+# Programs that load plug-ins --------------------------------------------------------
 
 def test_a_switch_turns_them_off(traced, vendor, worker):
     result, info = traced([vendor()], worker(vendor()), 30, 1, "maps", options=["--no-plugins"])

@@ -23,7 +23,7 @@ BUILDS = {
 def program(run, repo, work):
     """Return program("-O2"), which compiles the test's program with these options."""
     def compiled(*options):
-        # only the names of its own functions, including static ones
+        # only names of functions in the program itself, including static ones
         run(["gcc", "-g", "-w", *options, repo / "tests/stacks/stacks_program.c",
              "-o", "stacks_program", "-lOpenCL", "-pthread"])
         return work / "stacks_program"

@@ -523,14 +523,14 @@ def test_quick_exit_finishes_tools_and__exit_does_not(run, tool, with_hip, devic
 
 
 def test_threads_that_outlive_main_are_notified_of(run, tool, with_hip):
-    """No device is used: HIP 5.2 hangs on one when the main thread has ended."""
+    """It runs without a device: HIP 5.2 never ends with one when the main thread has ended."""
     assert finished(
         run([with_hip, "outlive"], env={"LD_PRELOAD": tool,
                                         "HIP_VISIBLE_DEVICES": "-1"}).out)["hip"] == 1
 
 
 def test_the_child_of_a_fork_is_notified_of_and_finishes_for_itself(run, tool, with_hip):
-    """No device is used: HIP does not work in the child of a process that used one."""
+    """It runs without a device: HIP does not work in the child of a process that used one."""
     out = run([with_hip, "fork", "hip"], env={"LD_PRELOAD": tool, "HIP_VISIBLE_DEVICES": "-1"}).out
     assert "child: 0" in out
     assert len([line for line in log(out) if line.startswith("finish")]) == 2

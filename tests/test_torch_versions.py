@@ -105,8 +105,8 @@ def test_without_kineto_operators_are_built_and_the_bridge_is_not(run, torch_pyt
 
 @pytest.fixture
 def load(run, torch_python, torch_package, torch_version, tmp_path):
-    """Return load(library, body), which loads it next to a libtorch_cpu.so made only of @body, and
-    returns the message. That library has no C++ symbols: using any would fail to load."""
+    """Return load(library, body), which loads it next to a stub of libtorch_cpu made only of @body,
+    and returns the message. The stub has no C++ symbols: using any would fail to load."""
     right = "%d" % (torch_version[0] << 24 | torch_version[1] << 16)
 
     def call(library, body, text=None):

@@ -2,8 +2,8 @@
 """Test programs of another word size, and of the musl C library: they are started without libraries
 that their dynamic linker would complain about, and named as not traced.
 
-No 32-bit C library is needed: the dynamic linker of these programs is one of ours, which writes the
-environment that it got."""
+No 32-bit C library is needed: the test provides the dynamic linker of these programs, which writes
+the environment that it got."""
 
 import json
 import os

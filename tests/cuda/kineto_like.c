@@ -20,7 +20,7 @@
  *     flush=N                       the same, but an exit handler ends the session
  *     slow=N                        a session with a kernel every 20 ms; how many buffers it took
  *     threads=N                     three threads with N kernels each, and sessions meanwhile
- *     pause, resume                 of gputap's recording, with the library that KINETO_LIKE_ROCTX
+ *     pause, resume                 the recording, with the library that KINETO_LIKE_ROCTX
  *                                   names
  *     fork                          a child that ends at once
  *

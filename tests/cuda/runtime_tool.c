@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that is notified of the CUDA runtime's calls and of the driver's cuLaunchKernel, and
- * prints them: phase, name, number, parent, status, arguments. RUNTIME_TOOL=late: its context
- * starts with the first cuMemAlloc_v2, in the middle of a runtime call; work: it is notified of the
- * runtime's calls and of GPU activities only. */
+/* A tool that is notified of CUDA runtime calls and of cuLaunchKernel, and prints them: phase,
+ * name, number, parent, status, arguments. RUNTIME_TOOL=late: its context starts with the first
+ * cuMemAlloc_v2, in the middle of a runtime call; work: it is notified only of runtime calls and
+ * GPU activities. */
 #include <gputap/tool.h>
 
 #include <stdio.h>

@@ -270,7 +270,7 @@ static uint64_t count_lines(const char *path)
 }
 
 static const struct {
-	const char *ending, *format; /* format: NULL: given by the ending */
+	const char *ending, *format; /* format: NULL: depends on the ending */
 } exports[] = {
 	{"pftrace", NULL}, {"json", NULL},   {"json.gz", NULL},         {"hta.json", "hta"},
 	{"rpd", NULL},     {"db", "rpd"},    {"rocpd", NULL},           {"folded", NULL},

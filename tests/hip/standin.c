@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A library with a few of HIP's functions, for situations that no real library provides on demand:
- * several copies in one process, functions returned as addresses, calls of its own exports, symbols
- * that are looked up in the older kind of hash table. REGISTERS: it offers its table to tools, as
- * ROCm 6 does, and must be left alone. */
+ * several copies in one process, functions returned as addresses, calls to exports of the same
+ * library, symbols that are looked up in the older kind of hash table. REGISTERS: it offers its
+ * table to tools, as ROCm 6 does, and must be left alone. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

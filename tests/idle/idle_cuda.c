@@ -76,7 +76,7 @@ static void provoke_allocating(void)
 	OK(cuMemFree_v2(*more));
 }
 
-/* Free used memory, so that the system takes back its pages one by one. */
+/* Free used memory, so that the system takes back its pages individually. */
 static void provoke_freeing(void)
 {
 	CUdeviceptr more;

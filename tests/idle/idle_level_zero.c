@@ -110,7 +110,7 @@ static void provoke_allocating(void)
 	OK(zeMemFree(context, more));
 }
 
-/* Free used memory, so that the system takes back its pages one by one. */
+/* Free used memory, so that the system takes back its pages individually. */
 static void provoke_freeing(void)
 {
 	ze_host_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};

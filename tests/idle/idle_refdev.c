@@ -24,7 +24,7 @@ static void run_nothing(const refdevGroup *group, const void *arguments)
 	(void)arguments;
 }
 
-/* Start and end of the long kernel, as seen by its function. */
+/* Start and end of the long kernel, as measured in its function. */
 static uint64_t long_from, long_to;
 
 static void run_long(const refdevGroup *group, const void *arguments)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two kernels, copies both ways, results checked. usage: cl_basic [ROUNDS] */
+/* Two kernels, memcpys both ways, results checked. usage: cl_basic [ROUNDS] */
 #include "program.h"
 
 static const char source[] =

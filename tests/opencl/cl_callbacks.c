@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Callbacks of the program, and events that it looks at before their call has returned. usage:
- * cl_callbacks WAY. Prints what happened; ends by a signal if something that must happen does
+/* Callbacks of the program, and events that it uses before their call has returned. usage:
+ * cl_callbacks WAY. Prints what happened; is killed by a signal if something that must happen does
  * not. */
 #include "program.h"
 
@@ -37,7 +37,7 @@ static void tell_called(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Without a call of OpenCL's. */
+/* Wait without calling OpenCL. */
 static void wait_called(int count)
 {
 	pthread_mutex_lock(&lock);
@@ -90,7 +90,7 @@ static void on_memory(cl_mem m, void *user)
 	in_callback();
 }
 
-/* It has the program's reference. */
+/* The event has the program's reference. */
 static void on_event(cl_event e, cl_int status, void *user)
 {
 	cl_command_queue queue, *q = user;
@@ -108,7 +108,7 @@ static void on_event(cl_event e, cl_int status, void *user)
 	in_callback();
 }
 
-/* All references are the program's command's, which waits for a gate: its end is the end of the
+/* Only the program's command holds references, and it waits for a gate: its end is the end of the
  * context. */
 static void leave_to_command(void)
 {
@@ -152,7 +152,7 @@ static void end_thread(void)
 	pthread_exit(NULL);
 }
 
-/* Each ends the thread that it runs in. */
+/* Each callback ends the thread that it runs in. */
 static void threads_end(void)
 {
 	then = end_thread;
@@ -164,7 +164,7 @@ static void threads_end(void)
 	printf("called twice\n");
 }
 
-/* The memory's last reference goes in the program's own call. */
+/* The memory's last reference is released in the program's own call. */
 static void memory(void)
 {
 	cl_command_queue q = open_queue(0);
@@ -179,7 +179,7 @@ static void memory(void)
 	printf("called in %s thread\n", pthread_equal(by, pthread_self()) ? "its own" : "another");
 }
 
-/* Events complete while nobody asks. */
+/* Events complete while the program does not call OpenCL. */
 static void events(void)
 {
 	cl_command_queue q = open_queue(0);
@@ -197,7 +197,7 @@ static void events(void)
 	printf("called\n");
 }
 
-/* The same, and the program comes by. */
+/* The same, while the program calls clFinish(). */
 static void finished(void)
 {
 	cl_command_queue q = open_queue(0);
@@ -229,7 +229,7 @@ static void *poll_event(void *arg)
 	OK(clGetEventInfo(e, CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL));
 	EXPECT(type == CL_COMMAND_READ_BUFFER);
 	OK(clSetUserEventStatus(gate, CL_COMPLETE));
-	if (arg) { /* and lets go of it, before the call has returned or after */
+	if (arg) { /* and releases it, before the call has returned or after */
 		OK(clWaitForEvents(1, &e));
 		OK(clReleaseEvent(e));
 	}

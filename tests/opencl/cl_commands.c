@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A command buffer of two kernels and a copy, launched three times, results checked; then one
- * whose queue differs from the one it was made for in nothing but profiling. */
-#define CL_ENABLE_BETA_EXTENSIONS /* headers of 2023 and later keep command buffers behind it */
+/* A command buffer of two kernels and a copy, launched three times, results checked; then one whose
+ * queue differs from its own only in profiling. */
+#define CL_ENABLE_BETA_EXTENSIONS /* newer headers require it for command buffers */
 #include "program.h"
 
 static const char source[] = "kernel void advance(global int *x) { x[get_global_id(0)] += 3; }\n"
 			     "kernel void twice(global int *x) { x[get_global_id(0)] *= 2; }\n";
 
-/* As the runtimes have it. Headers of extension version 0.9.5 and later put an argument into the
- * middle. */
+/* Declared as in the runtimes. Headers of extension version 0.9.5 and later insert an argument in
+ * the middle. */
 typedef cl_int (*copy_fn)(cl_command_buffer_khr, cl_command_queue, cl_mem, cl_mem, size_t, size_t,
 			  size_t, cl_uint, const cl_sync_point_khr *, cl_sync_point_khr *,
 			  cl_mutable_command_khr *);

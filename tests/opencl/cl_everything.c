@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Each enqueue function once or twice, also with an event of the program's. Prints "function
- * status kind bytes" for each: what the capture must tell of it. Kinds by their number in
+/* Call each enqueue function once or twice, also with an event of the program. Prints "function
+ * status kind bytes" for each, as the capture must report it. The numbers of kinds are in
  * record/record.h. */
 #include "program.h"
 

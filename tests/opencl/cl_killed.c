@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that is gone as soon as it has waited. usage: cl_killed ORDER WAIT END
- *   ORDER  in, out: of its queue
- *   WAIT   finish; list: for all events at once; last: for the last 10, behind 390 that cannot run
- *          yet; queues: for an event of each of 100 queues; marker, read, map: by a command that
+/* A program that ends as soon as it has waited. usage: cl_killed ORDER WAIT END
+ *   ORDER in, out: order of its queue
+ *   WAIT   finish; list: for all events at once; last: for the last 10, after 390 that cannot run
+ *          yet; queues: for an event of each of 100 queues; marker, read, map: with a command that
  *          waits for the others
  *   END    kill, _exit
- * Before that it prints how many kernels it has waited for. */
+ * It first prints how many kernels it has waited for. */
 #include "program.h"
 
 #include <signal.h>

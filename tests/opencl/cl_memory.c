@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory of OpenCL: buffers of 1, 2 and 4 MiB, of which the second is retained and released twice,
- * a sub-buffer, an image, another one of a buffer's memory, memory for both sides (SVM) where there
- * is any. Prints how many bytes of SVM there were, and what the runtime says of the first image. */
+/* Memory of OpenCL: buffers of 1, 2 and 4 MiB, the second of which is retained and released twice,
+ * a sub-buffer, an image, another one in a buffer's memory, and shared virtual memory (SVM) if
+ * supported. Prints the number of bytes of SVM, and the runtime's size of the first image. */
 #include <CL/cl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ int main(void)
 	OK(status);
 	OK(clRetainMemObject(b));
 	OK(clReleaseMemObject(a));
-	OK(clReleaseMemObject(b)); /* 2 MiB are in use still */
+	OK(clReleaseMemObject(b)); /* 2 MiB are still in use */
 	c = clCreateBuffer(context, CL_MEM_READ_WRITE, 4 * MIB, NULL, &status);
 	OK(status);
 	part = clCreateSubBuffer(c, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region,
@@ -66,5 +66,5 @@ int main(void)
 		clSVMFree(context, both);
 	printf("%d %zu\n", both ? 8192 : 0, image_bytes);
 	clReleaseContext(context);
-	return 0; /* c is left */
+	return 0; /* c is not released */
 }

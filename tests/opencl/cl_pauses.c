@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Work around a pause of the recording, as tests/hip/pauses.hip: a kernel `held` is enqueued
- * before it behind a user event and runs in it. */
+/* Activities around a pause of the recording, as in tests/hip/pauses.hip: a kernel `held` is
+ * enqueued before it after a user event, and runs in it. */
 #include "program.h"
 
 #include "compat/roctx/roctx.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks eighteen times for a function of one name and calls what it gets: fault_layer.c's
- * "platforms" gives nine functions in turn. Prints what each call answered. */
+/* Look up a function of one name eighteen times and call the result: fault_layer.c's "platforms"
+ * returns nine functions in turn. Prints each result. */
 #include "program.h"
 
 typedef void *create_fn(cl_uint, const cl_command_queue *, const cl_ulong *, cl_int *);

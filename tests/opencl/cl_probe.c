@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks everything by which a program could notice that it is traced, and prints the answers,
- * without addresses and times: the output with and without gputap must be the same. */
+/* Query everything from which a program could detect tracing, and print the answers without
+ * addresses and times: the output with and without gputap must be the same. */
 #include "program.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Eight threads are the first to ask for the platform's devices, at the same moment; who gets
- * one uses it. PoCL fails that with errors, which are none of ours. Prints how many threads came
- * to the end. */
+/* Eight threads are the first to request the platform's devices, at the same moment; a thread that
+ * gets one uses it. PoCL fails this with errors that are not gputap's. Prints how many threads
+ * finished. */
 #include "program.h"
 
 #include <pthread.h>

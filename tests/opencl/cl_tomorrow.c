@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks twice for a function that only tomorrow_layer.c has, and calls it. */
+/* Look up a function twice that only tomorrow_layer.c has, and call it. */
 #include "program.h"
 
 int main(void)

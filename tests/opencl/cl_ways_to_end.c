@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands whose end the program does not wait for, or not in the usual way. usage:
- * cl_ways_to_end WAY Prints how many commands were enqueued. */
+/* Commands whose end the program does not wait for, or not in the usual way. usage: cl_ways_to_end
+ * WAY. Prints how many commands were enqueued. */
 #include "program.h"
 
 #include <pthread.h>
@@ -48,7 +48,7 @@ static void tell(void)
 	fflush(stdout);
 }
 
-/* Events let go before their command has begun. */
+/* Release events before their commands have started. */
 static void early_release(void)
 {
 	cl_event gate = user_event(), e[100];
@@ -62,7 +62,7 @@ static void early_release(void)
 	OK(clFinish(q));
 }
 
-/* Nothing asks after them; the program ends with exit(). */
+/* The commands are not waited for; the program ends with exit(). */
 static void no_finish(void)
 {
 	for (int i = 0; i < 100; i++)
@@ -71,7 +71,7 @@ static void no_finish(void)
 	nap(300);
 }
 
-/* They never run. */
+/* The commands never run. */
 static void never(void)
 {
 	cl_event gate = user_event();
@@ -81,7 +81,7 @@ static void never(void)
 	OK(clFlush(q));
 }
 
-/* All is done, then the process goes without a word. */
+/* Everything is done, then the process ends without exit handlers. */
 static void finish_then_kill(void)
 {
 	for (int i = 0; i < 1000; i++)
@@ -91,7 +91,7 @@ static void finish_then_kill(void)
 	raise(SIGKILL);
 }
 
-/* A command now and then; the program never waits and never stops. */
+/* Enqueue a command now and then; the program never waits and never stops. */
 static void fed_then_kill(void)
 {
 	for (int i = 0; i < 200; i++) {
@@ -112,7 +112,7 @@ static void finish_then_exit_now(void)
 	_exit(0);
 }
 
-/* The first of many is not done for long. */
+/* The first of many is not done for a long time. */
 static void out_of_order(void)
 {
 	cl_event gate = user_event();
@@ -127,7 +127,7 @@ static void out_of_order(void)
 	OK(clFinish(q));
 }
 
-/* A child while commands are in flight; it asks a few questions, then goes. */
+/* Fork a child while commands are in progress; the child makes a query, then ends. */
 static void forked(void)
 {
 	cl_event gate = user_event();
@@ -149,7 +149,7 @@ static void forked(void)
 	OK(clFinish(q));
 }
 
-/* Queues come and go; handles are used again. */
+/* Queues are created and released; handles are reused. */
 static void many_queues(void)
 {
 	for (int i = 0; i < 300; i++) {
@@ -174,7 +174,7 @@ static void in_exit_handler(void)
 	tell();
 }
 
-/* An exit handler that was registered before there was a runtime: it runs after gputap's. */
+/* Use an exit handler that was registered before any runtime was loaded: it runs after gputap's. */
 static void exit_handler(void)
 {
 	enqueue(0, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the OpenCL test programs share: a context, errors that end the program with a line, a
- * program built. Everything is static: each test program is one file and this one. */
+/* Shared between the OpenCL test programs: a context, a program built, errors that end the program
+ * with a message. Everything is static: each test program is one file and this one. */
 #ifndef GPUTAP_TESTS_OPENCL_PROGRAM_H
 #define GPUTAP_TESTS_OPENCL_PROGRAM_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Profiles refdev's work in sessions, as torch.profiler does. Prints a line for each session: what
- * it read, and what it counted.
+/* Profile refdev's activities in sessions, as torch.profiler does. Prints a line for each session:
+ * the records read, and the counts.
  *
- *     flight blocked N    each session ends with one more kernel in flight, which runs on until the
+ *     flight blocked N    each session ends with one more kernel in progress, running until the
  *                         session has been read
  *     flight short N      each session ends without waiting for its ten kernels */
 #include <gputap/PrivateUse1TracingApi.h>

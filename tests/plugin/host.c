@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads the plug-ins of KINETO_PLUGIN_PATH, has each do work in a session, and prints what was
- * read and counted.
+/* Load the plug-ins of KINETO_PLUGIN_PATH, let each work in a session, and print the records read
+ * and the counts.
  *
  *     host [list] [sessions=N] [pieces=N] [memory=N] [buffer=N] [config=TEXT] [fork] [all]
  *          [guarded] */

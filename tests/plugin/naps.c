@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* naps N: N kernels of refdev's that last 2 ms at least, one after the other. */
+/* naps N: run N kernels of refdev that last at least 2 ms, one after the other. */
 #include <stdlib.h>
 #include <time.h>
 

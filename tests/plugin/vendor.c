@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A vendor's plug-in whose device does nothing but write records, and which can break each rule of
- * the guide: FAULT names the one. Without it, all is as it must be. */
+/* A vendor's plug-in whose device only writes records, and which can break each rule of the guide:
+ * FAULT names the rule. Without FAULT it follows all of them. */
 #include <gputap/PrivateUse1TracingApi.h>
 
 #include <errno.h>
@@ -98,7 +98,7 @@ static uint64_t top(int which)
 	return !depth ? 0 : stacks[which].ids[(depth < DEPTH ? depth : DEPTH) - 1];
 }
 
-/* Under the lock. */
+/* Call with the lock held. */
 static void hand_over(void)
 {
 	if (!buffer)
@@ -109,8 +109,8 @@ static void hand_over(void)
 	buffer = NULL;
 }
 
-static int stale;                  /* the buffer is of a session that has ended */
-static _Atomic int inside, silent; /* a session has ended while work was submitted */
+static int stale;                  /* the buffer belongs to a session that has ended */
+static _Atomic int inside, silent; /* a session ended while work was submitted */
 
 static void emit(const pu1ActivityRecord *r)
 {
@@ -128,7 +128,7 @@ static void emit(const pu1ActivityRecord *r)
 	if (!buffer || room - used < bytes) {
 		if (is("crash without buffer") && !buffer)
 			memcpy(buffer, r, bytes);
-		if (buffer && is("overruns")) { /* as if its end were there */
+		if (buffer && is("overruns")) { /* as if its end were here */
 			memcpy(buffer + used, r, bytes);
 			used = room;
 			hand_over();
@@ -504,7 +504,7 @@ static void one(pu1ActivityRecord r, uint64_t *correlation)
 		}
 		if (is("early kernel"))
 			r.start_time -= 3600000000000, r.end_time -= 3600000000000;
-		if (is("kernel before the window")) /* and of this process */
+		if (is("kernel before the window")) /* of this process */
 			r.start_time -= 200000000, r.end_time -= 200000000;
 		r.metadata = "priority=3\nnote=\"x\"\n";
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that is linked with vendors' libraries, which are their plug-ins, too, and has each do
+/* A program that is linked with vendors' libraries, which are also their plug-ins, and lets each
  * work, in several threads.
  *
  *     worker PIECES [THREADS] [maps | ranges | _exit | kill] */
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Without `gputap run` there is nobody. */
+/* These are missing without `gputap run`. */
 #pragma weak gputap_range_begin
 #pragma weak gputap_range_end
 #pragma weak gputap_external_push
@@ -34,7 +34,7 @@ static void *work(void *pieces)
 	return (void *)(intptr_t)rc;
 }
 
-/* Work inside of a range, of one in that, with ids of the program's, and of nothing. */
+/* Work inside a range, in a nested range, with ids of the program, and outside of ranges. */
 static void work_in_ranges(void *pieces)
 {
 	gputap_range_begin(GPUTAP_RANGE_USER, "step", 1, 0, NULL, 0);

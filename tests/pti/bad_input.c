@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What PTI's callback API, as it was proposed, answers to bad input. Prints nothing if all is as
- * it should be. */
+/* Check the results of PTI's callback API, as it was proposed, for bad input. Prints errors
+ * only. */
 #include <pti/pti_callback.h>
 #include <pti/pti_driver_levelzero_api_ids.h>
 #include <pti/pti_driver_opencl_api_ids.h>
@@ -24,7 +24,7 @@ static void on_callback(void *user, pti_callback_domain domain, pti_api_group_id
 	(void)user, (void)domain, (void)group, (void)id, (void)data;
 }
 
-/* Everything that takes a subscriber, with one that is none. */
+/* Pass an invalid subscriber to all functions that take one. */
 static void refuse(pti_callback_subscriber s)
 {
 	IS(ptiCallbackUnsubscribe(s), PTI_ERROR_BAD_ARGUMENT);
@@ -43,7 +43,7 @@ static void take(pti_callback_subscriber s)
 	IS(ptiCallbackEnable(1, s, group, 1), PTI_ERROR_BAD_ARGUMENT);
 	IS(ptiCallbackEnable(1, s, PTI_API_GROUP_SYCL, 0), PTI_ERROR_BAD_API_ID);
 	IS(ptiCallbackEnable(1, s, PTI_API_GROUP_SYCL, 500), PTI_ERROR_BAD_API_ID);
-	/* published, and not there any more */
+	/* published, but no longer implemented */
 	IS(ptiCallbackEnable(1, s, PTI_API_GROUP_SYCL, urEnqueueKernelLaunch_id),
 	   PTI_ERROR_BAD_API_ID);
 	IS(ptiCallbackEnable(1, s, PTI_API_GROUP_LEVELZERO, 0), PTI_ERROR_BAD_API_ID);
@@ -67,7 +67,7 @@ static void take(pti_callback_subscriber s)
 	}
 }
 
-/* As many as there may be; one more is refused, and nothing is changed by it. */
+/* Subscribe as often as possible; one more is refused, and changes nothing. */
 static void fill(void)
 {
 	pti_callback_subscriber all[80] = {NULL}, none = NULL;
@@ -101,7 +101,7 @@ int main(void)
 	IS(ptiCallbackUnsubscribe(s), PTI_SUCCESS);
 	refuse(s); /* gone */
 	take(other);
-	/* the same once more: another subscriber */
+	/* once more: another subscriber */
 	IS(ptiCallbackSubscribe(&again, on_callback, NULL), PTI_SUCCESS);
 	if (again == other)
 		failures++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool of gputap's whose start fails. */
+/* A gputap tool whose start fails. */
 #include <errno.h>
 #include <gputap/tool.h>
 

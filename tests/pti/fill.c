@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes calls of Level Zero while `gputap run`, its parent, is stopped, until buffers are full;
- * then until log_tool.c, which it is linked with, is told of the loss. */
+/* Make calls of Level Zero while `gputap run`, its parent, is stopped, until buffers are full; then
+ * until log_tool.c, which is linked in, is notified of the loss. */
 #include <signal.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@ extern _Atomic int log_tool_critical;
 
 int main(void)
 {
-	alarm(100); /* a program that gputap does not trace is never told */
+	alarm(100); /* an untraced program is never notified */
 	gpu_open("immediate");
 	kill(getppid(), SIGSTOP);
 	for (int i = 0; i < 50000; i++)

@@ -162,7 +162,7 @@ bool gpu_get_unknown(const char *name)
 	return true;
 }
 
-/* It is memory, so that the driver can look at it. */
+/* The handle points to real memory, so that the driver can read it. */
 bool gpu_call_with_foreign_handle(void)
 {
 	static char foreign[4096];

@@ -72,7 +72,7 @@ bool gpu_get_unknown(const char *name)
 	return false;
 }
 
-/* The loader looks into handles: it would crash. */
+/* The loader reads handles, so it would crash. */
 bool gpu_call_with_foreign_handle(void)
 {
 	return false;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool of PTI's callback API as it was proposed, for tests: prints what it is notified of to
- * stderr. PTI_WORDS says what it does, words with ',' between them:
+/* A test tool of PTI's callback API as it was proposed: prints its notifications to stderr.
+ * PTI_WORDS selects its actions, words separated by commas:
  *
  *   GROUP:ID        ptiCallbackEnable() of that function
  *   driver, runtime ptiCallbackEnableDomain() of all
- *   critical        .. of critical events
+ *   critical        ptiCallbackEnableDomain() of critical events
  *   events          gputap_event_subscribe()
- *   two             a second subscriber, "b", asks for the same
+ *   two             a second subscriber, "b", requests the same
  */
 #include <gputap/tool.h>
 #include <pti/pti_callback.h>

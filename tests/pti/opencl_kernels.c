@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* OpenCL's kernels come and go: by references, several at once, as copies. What a subscriber of
- * PTI_CB_DOMAIN_DRIVER_KERNEL_CREATED and .._DESTROYED is notified of. Prints what is wrong,
- * nothing if nothing is. */
+/* Creation and release of OpenCL kernels: with references, several at once, as copies. Checks the
+ * notifications of a subscriber of PTI_CB_DOMAIN_DRIVER_KERNEL_CREATED and
+ * PTI_CB_DOMAIN_DRIVER_KERNEL_DESTROYED. Prints errors only. */
 #define PTI_CALLBACK_SHIPPED
 #include <pthread.h>
 #include <pti/pti_callback.h>
@@ -25,7 +25,7 @@ static _Atomic int failures;
 		}                                                          \
 	} while (0)
 
-/* What one of two subscribers was notified of since forget(). */
+/* Notifications of one of two subscribers since forget(). */
 static struct seen {
 	_Atomic int enters, exits, gone, left;       /* created; destroyed */
 	pti_callback_kernel_data created, destroyed; /* the last ones */
@@ -107,7 +107,7 @@ static void several_are_created_by_one_call(void)
 
 	forget();
 	OK(clCreateKernelsInProgram(program, 0, NULL, &count));
-	EXPECT_SEEN(0, 0, 0, 0); /* it only asked */
+	EXPECT_SEEN(0, 0, 0, 0); /* it was only a query */
 	CHECK(count == 2);
 	OK(clCreateKernelsInProgram(program, 2, both, NULL));
 	EXPECT_SEEN(1, 2, 0, 0);
@@ -115,7 +115,7 @@ static void several_are_created_by_one_call(void)
 	OK(clReleaseKernel(both[0]));
 	OK(clReleaseKernel(both[1]));
 	EXPECT_SEEN(1, 2, 2, 2);
-	OK(clCreateKernelsInProgram(program, 4, more, &count)); /* as many as came */
+	OK(clCreateKernelsInProgram(program, 4, more, &count)); /* as many as were created */
 	EXPECT_SEEN(2, 4, 2, 2);
 	OK(clReleaseKernel(more[0]));
 	OK(clReleaseKernel(more[1]));
@@ -202,7 +202,7 @@ int main(void)
 	what_fails_creates_and_destroys_nothing();
 	a_callback_releases_another_one();
 	two_threads_release_at_once();
-	/* nobody asks meanwhile: references are counted all the same */
+	/* no subscriber is enabled meanwhile: references are counted all the same */
 	CHECK(ptiCallbackDisableDomain(s[0], DESTROYED) == PTI_SUCCESS);
 	CHECK(ptiCallbackDisableDomain(s[1], DESTROYED) == PTI_SUCCESS);
 	forget();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* PTI's callback API as it was proposed (intel/pti-gpu issue 82), sentence by sentence.
- * proposed CHECK [HOW] ; prints what is wrong, nothing if nothing is. */
+/* Test PTI's callback API as it was proposed (intel/pti-gpu issue 82), sentence by sentence. usage:
+ * proposed CHECK [HOW]. Prints errors only. */
 #include <gputap/tool.h>
 #include <pthread.h>
 #include <pti/pti_callback.h>
@@ -16,7 +16,7 @@
 
 #include "gpu.h"
 
-/* The form that was shipped: the same names, other symbols. */
+/* The shipped form: the same names, other symbols. */
 pti_result shipped_subscribe(void **handle, void (*callback)(void),
 			     void *user) __asm__("ptiCallbackSubscribe");
 pti_result shipped_enable(void *handle, uint32_t domain, uint32_t enter,
@@ -72,14 +72,14 @@ static _Atomic int failures;
 #define OK(call)  CHECK((call) == PTI_SUCCESS)
 #define BAD(call) CHECK((call) == PTI_ERROR_BAD_ARGUMENT)
 
-/* One subscriber, and what it was notified of. */
+/* One subscriber, and its notifications. */
 struct seen {
 	char name;
 	_Atomic int enters, exits, launches, events;
 	pti_callback_subscriber itself;
-	/* called inside the callback, if there is one */
+	/* called inside the callback, if set */
 	void (*also)(struct seen *s, uint32_t id, const pti_apicall_callback_data *d);
-	pti_critical_event_callback_data event; /* the last one: its text is in `message` */
+	pti_critical_event_callback_data event; /* the last event: its text is in `message` */
 	char message[512];
 };
 
@@ -144,7 +144,7 @@ static void leave(struct seen *s)
 	free(s);
 }
 
-/* What a callback is given ------------------------------------------------------------------- */
+/* Data of a callback ------------------------------------------------------------------- */
 
 static void check_launch(struct seen *s, uint32_t id, const pti_apicall_callback_data *d)
 {
@@ -207,7 +207,7 @@ static void handles_of_others_are_of_no_context(void)
 	leave(s);
 }
 
-/* Launches and their work, as gputap's own records number them. */
+/* Launches and their activities, with the numbers in gputap's own records. */
 static struct {
 	_Atomic unsigned count;
 	_Atomic uint64_t ids[ROUNDS];
@@ -251,7 +251,7 @@ static void the_correlation_is_that_of_records(void)
 	leave(s);
 }
 
-/* What is enabled ---------------------------------------------------------------------------- */
+/* Enabling ---------------------------------------------------------------------------- */
 
 static void functions_and_domains(void)
 {
@@ -276,7 +276,7 @@ static void functions_and_domains(void)
 	gpu_call();
 	gpu_run(1);
 	CHECK(s->enters == before + 1);
-	OK(ptiCallbackEnableDomain(0, s->itself, PTI_DOMAIN_DRIVER_API)); /* and that one */
+	OK(ptiCallbackEnableDomain(0, s->itself, PTI_DOMAIN_DRIVER_API)); /* also that one */
 	gpu_call();
 	CHECK(s->enters == before + 1);
 	leave(s);
@@ -298,7 +298,7 @@ static void groups_are_told_apart(void)
 	leave(s);
 }
 
-/* The other subscriber, which a callback of the first one switches on or off. */
+/* The other subscriber, which a callback of the first one enables or disables. */
 static struct seen *other;
 static uint32_t other_is_on;
 
@@ -322,7 +322,7 @@ static void switched_in_the_middle_of_a_call(void)
 	CHECK(other->enters == 0 && other->exits == 0); /* from the next call on */
 	other_is_on = 0;
 	gpu_call();
-	CHECK(other->enters == 1 && other->exits == 1); /* who got ENTER gets EXIT */
+	CHECK(other->enters == 1 && other->exits == 1); /* a subscriber that got ENTER gets EXIT */
 	gpu_call();
 	CHECK(other->enters == 1 && other->exits == 1);
 	leave(s);
@@ -361,7 +361,7 @@ static void order_in_and_out(void)
 
 static _Thread_local int depth;
 
-/* A call inside the call has data of its own: on_callback() looks. */
+/* A nested call has its own data: checked in on_callback(). */
 static void call_again(struct seen *s, uint32_t id, const pti_apicall_callback_data *d)
 {
 	uint64_t mine = *d->_local_data;
@@ -440,7 +440,7 @@ static void leave_from_inside(struct seen *s, uint32_t id, const pti_apicall_cal
 		OK(ptiCallbackUnsubscribe(s->itself));
 }
 
-/* It unsubscribes another one that has had ENTER and waits for EXIT. */
+/* Unsubscribe another subscriber that has had ENTER and waits for EXIT. */
 static void send_other_away(struct seen *s, uint32_t id, const pti_apicall_callback_data *d)
 {
 	(void)s, (void)id;
@@ -528,7 +528,7 @@ static void unsubscribe_waits(void)
 	CHECK(after_unsubscribe == 0);
 }
 
-/* Two threads, each in a callback of its own subscriber, unsubscribe each other's. */
+/* Two threads, each in a callback of its subscriber, unsubscribe each other's. */
 static pthread_barrier_t both_inside;
 static _Thread_local struct seen *of_this_thread, *of_the_other;
 
@@ -557,7 +557,7 @@ static void *be_called_back(void *partner)
 
 	of_this_thread = p->itself;
 	of_the_other = p->other;
-	if (p->at_event) { /* a name is an event once */
+	if (p->at_event) { /* each name causes an event only once */
 		snprintf(name, sizeof name, "zexOfTomorrow%d", names++);
 		gpu_get_unknown(name);
 	} else {
@@ -567,7 +567,7 @@ static void *be_called_back(void *partner)
 	return NULL;
 }
 
-/* Return: in less than the five seconds that unsubscribing waits at most. */
+/* Return true if it took less than the five seconds that unsubscribing waits at most. */
 static bool send_each_other_away(bool one_at_event, bool other_at_event)
 {
 	struct seen *one = subscribe('a'), *other_one = subscribe('b');
@@ -604,7 +604,7 @@ static void two_callbacks_unsubscribe_each_other(void)
 	for (int which = 0; which < (has_events ? 4 : 1); which++) {
 		bool waited = true;
 
-		for (int i = 0; i < 5 && waited; i++) /* a busy machine may take that long, too */
+		for (int i = 0; i < 5 && waited; i++) /* a busy machine may also take that long */
 			waited = !send_each_other_away(which & 1, which & 2);
 		CHECK(!waited);
 	}
@@ -617,7 +617,7 @@ static void critical_events(void)
 {
 	struct seen *s[2] = {subscribe('a'), subscribe('b')};
 
-	if (!gpu_get_unknown("zexOfTomorrow1")) { /* nobody asked */
+	if (!gpu_get_unknown("zexOfTomorrow1")) { /* nothing was looked up */
 		leave(s[0]);
 		leave(s[1]);
 		return;
@@ -650,7 +650,7 @@ static void on_shipped(void)
 {
 }
 
-/* A subscriber of the one form is none of the other, but may leave by either. */
+/* A subscriber of one form is invalid in the other, except that either can unsubscribe it. */
 static void forms_are_told_apart(void)
 {
 	struct seen *s = subscribe('a');
@@ -667,7 +667,7 @@ static void forms_are_told_apart(void)
 	leave(s);
 }
 
-/* What was enabled before is enabled after it, and nothing else. */
+/* A refused call must not change what is enabled. */
 static void nothing_is_half_done(void)
 {
 	struct seen *s = subscribe('a');

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* PTI's callback API as PTI shipped it: what PTI's own tests of it try, and what they do not.
- * shipped CHECK [HOW] ; prints what is wrong, nothing if nothing is. */
+/* Test PTI's callback API as PTI shipped it: the checks of PTI's own tests, and others. usage:
+ * shipped CHECK [HOW]. Prints errors only. */
 #define PTI_CALLBACK_SHIPPED
 #include <gputap/tool.h>
 #include <pthread.h>
@@ -35,7 +35,7 @@ static const char *how = "immediate";
 #define OK(call)  CHECK((call) == PTI_SUCCESS)
 #define BAD(call) CHECK((call) == PTI_ERROR_BAD_ARGUMENT)
 
-/* What one subscriber was notified of. */
+/* Notifications of one subscriber. */
 struct seen {
 	int name;
 	_Atomic int enters, exits, completed, created, destroyed, internal;
@@ -46,7 +46,7 @@ struct seen {
 	void (*also)(struct seen *s, pti_callback_domain domain, pti_callback_phase phase);
 };
 
-/* This thread is in a callback that makes the program's calls once more: run_again(). */
+/* True in a callback that makes the program's calls once more: run_again(). */
 static _Thread_local bool is_again;
 
 static void on_appended(struct seen *s, const pti_callback_gpu_op_data *d, uint32_t id,
@@ -70,7 +70,7 @@ static void on_appended(struct seen *s, const pti_callback_gpu_op_data *d, uint3
 		return;
 	}
 	CHECK(d->_phase == PTI_CB_PHASE_API_EXIT && d->_return_code == 0);
-	if (*instance) { /* it had ENTER */
+	if (*instance) { /* ENTER was notified */
 		CHECK(*instance == (void *)(uintptr_t)(d->_correlation_id + 1u));
 		CHECK(open->correlation == d->_correlation_id);
 		CHECK(open->kind == op->_operation_kind);
@@ -152,7 +152,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Work completes in a thread of the driver's or of gputap's: it may be under way still. */
+/* Activities complete in a thread of the driver or of gputap: they may still be in progress. */
 static void wait_for(_Atomic int *count, int expected)
 {
 	const struct timespec pause = {0, 1000000};
@@ -175,7 +175,8 @@ static void check_all(struct seen *s, int operations)
 	OK(ptiCallbackUnsubscribe(s->itself));
 }
 
-/* PTI's own ideas ------------------------------------------------------------------------- */
+/* Checks of PTI's own tests
+ * ------------------------------------------------------------------------- */
 
 static void basic_subscription(void)
 {
@@ -184,7 +185,7 @@ static void basic_subscription(void)
 	enable(s, 1, 1);
 	gpu_run(ROUNDS);
 	check_all(s, ROUNDS * GPU_OPERATIONS);
-	gpu_run(1); /* nothing comes any more */
+	gpu_run(1); /* no more notifications */
 	CHECK(s->enters == ROUNDS * GPU_OPERATIONS);
 }
 
@@ -347,7 +348,7 @@ static void many_threads(void)
 	check_all(s, THREADS * ROUNDS * GPU_OPERATIONS);
 }
 
-/* Each thread has a queue of its own, beside the others', and soon another one. */
+/* Each thread has its own queue, at the same time as others, and soon another one. */
 static void many_queues(void)
 {
 	struct seen *s = subscribe(0);
@@ -374,7 +375,7 @@ static void *subscribe_in_thread(void *unused)
 	return NULL;
 }
 
-/* Others subscribe and go while one counts. */
+/* Other subscribers come and go while one counts. */
 static void callbacks_are_thread_safe(void)
 {
 	pthread_t threads[THREADS];
@@ -435,7 +436,7 @@ static void external_correlation_in_callbacks(void)
 	gputap_context_destroy(ctx);
 }
 
-/* What PTI's own tests do not try ---------------------------------------------------------- */
+/* Checks that PTI's own tests lack ---------------------------------------------------------- */
 
 static _Atomic int in_callback, after_unsubscribe;
 static _Atomic bool is_gone;
@@ -451,7 +452,7 @@ static void be_slow(struct seen *s, pti_callback_domain domain, pti_callback_pha
 	in_callback--;
 }
 
-/* Unsubscribe waits for callbacks of other threads; none begins afterwards. */
+/* Unsubscribe waits for callbacks in other threads; none starts afterwards. */
 static void unsubscribe_during_callbacks(void)
 {
 	int rounds = 200;
@@ -495,7 +496,7 @@ static void order_in_and_out(void)
 		s[i] = subscribe(i);
 		s[i]->also = note_order;
 	}
-	for (int i = 2; i >= 0; i--) /* it is the subscriptions' order that counts */
+	for (int i = 2; i >= 0; i--) /* the order of subscriptions counts */
 		OK(ptiCallbackEnableDomain(s[i]->itself, APPENDED, 1, 1));
 	gpu_run(1);
 	CHECK(strncmp(order, "abcCBAabcCBA", 12) == 0);
@@ -543,7 +544,7 @@ static void everything_from_inside(void)
 	BAD(ptiCallbackUnsubscribe(leaves->itself));
 }
 
-/* instance_user_data is of the call and the subscriber: on_appended() looks. */
+/* instance_user_data belongs to the call and the subscriber: checked in on_appended(). */
 static void data_of_each_call(void)
 {
 	struct seen *s[2] = {subscribe(0), subscribe(1)};
@@ -577,8 +578,8 @@ static void run_lists_again(const struct gputap_call *call, uint64_t *data, void
 	is_again = false;
 }
 
-/* What a callback appends and runs is told apart from what it is called for: check_all() and
- * on_completed() look. */
+/* Operations that a callback appends and runs are distinguished from those it is called for:
+ * checked in check_all() and on_completed(). */
 static void calls_inside_of_calls(void)
 {
 	const struct gputap_context_opts opts = {.size = sizeof opts};

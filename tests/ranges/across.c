@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fills a buffer on an OpenCL device inside of started ranges, ROCTx's or NVTX's: one that its own
- * thread stops, one that another thread stops, one that nobody stops. */
+/* Fill a buffer on an OpenCL device inside started ranges, ROCTx's or NVTX's: one that its own
+ * thread stops, one that another thread stops, one that is never stopped. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <pthread.h>

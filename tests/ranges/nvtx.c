@@ -21,7 +21,7 @@ int main(void)
 	domain = nvtxDomainRangeStartEx(NULL, &m);
 	nvtxRangeEnd(wide);
 	nvtxDomainRangeEnd(NULL, domain);
-	nvtxRangeEnd(4711); /* of nobody */
+	nvtxRangeEnd(4711); /* an unknown id */
 	nvtxRangeStartA("never ended");
 	return nvtxRangePop();
 }

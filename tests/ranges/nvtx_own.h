@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* NVTX 3 as a program sees it, for machines without NVIDIA's headers: the names of its functions
- * and types, over tables of pointers that the library named by NVTX_INJECTION64_PATH fills in. Only
- * what nvtx_said.c uses. */
+ * and types, over tables of pointers that the library in NVTX_INJECTION64_PATH fills in. It has
+ * only what nvtx_said.c uses. */
 #ifndef NVTX_OWN_H
 #define NVTX_OWN_H
 
@@ -104,7 +104,7 @@ static void nvtx_ready(void)
 		initialize(get_nvtx_export);
 }
 
-/* NVTX_DO: of a function that returns nothing */
+/* NVTX_DO: for a function that returns nothing */
 #define NVTX_FN(module, number, type) ((type)(void *)(uintptr_t)nvtx_functions[module][number])
 #define NVTX_DO(name, module, number, list, ...)                            \
 	static inline void name list                                        \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What NVTX has: domains, categories, colours, payloads, names. -DHEADERS: with NVIDIA's own
- * headers; -DLEGACY: what NVTX 2 has, too. Prints what NVTX's functions return.
+/* Use all features of NVTX: domains, categories, colours, payloads, names. -DHEADERS: with NVIDIA's
+ * own headers; -DLEGACY: only features of NVTX 2. Prints the results of NVTX's functions.
  *
  *   nvtx_said [one | overlap | threads | payloads | cut | itself | locks | xla | repeated] */
 #ifdef HEADERS
@@ -87,7 +87,7 @@ static int overlap(void)
 	printf(" %d", nvtxDomainRangePop(left) < 0);
 	printf(" %d", nvtxDomainRangePop(right));
 	printf(" %d\n", nvtxDomainRangePop(right));
-	/* room for as many again */
+	/* the room is reused */
 	for (int i = 0; i < 1000; i++) {
 		nvtxDomainRangePushEx(left, &a);
 		nvtxDomainRangePushEx(right, &b);
@@ -97,7 +97,7 @@ static int overlap(void)
 	return 0;
 }
 
-/* As XLA: it makes ranges only where it was given its domain. */
+/* Make ranges as XLA does: only if it got its domain. */
 static int say_xla(void)
 {
 	nvtxDomainHandle_t tsl = nvtxDomainCreateA("TSL"), mine = nvtxDomainCreateA("mine");
@@ -200,7 +200,7 @@ struct told {
 	uint64_t bytes;
 };
 
-/* Its second entry cannot be decoded. */
+/* Register a schema whose second entry cannot be decoded. */
 static uint64_t register_half(nvtxDomainHandle_t d)
 {
 	const nvtxPayloadSchemaEntry_t entries[] = {
@@ -220,7 +220,7 @@ static uint64_t register_half(nvtxDomainHandle_t d)
 	return nvtxPayloadSchemaRegister(d, &a);
 }
 
-/* @what: "cut": the second one's payload stays as it is pushed */
+/* @what: "cut": keep the second one's payload as pushed */
 static int say_payloads(const char *what)
 {
 	nvtxDomainHandle_t d = nvtxDomainCreateA("points");
@@ -236,7 +236,7 @@ static int say_payloads(const char *what)
 	const nvtxPayloadData_t several[] = {
 		{NVTX_PAYLOAD_ENTRY_TYPE_INT32, sizeof numbers, numbers},
 		{NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, SIZE_MAX, word},
-		{4711, 3, "\x01\x02\xff"}, /* of no schema */
+		{4711, 3, "\x01\x02\xff"}, /* unknown schema */
 		{schema, 6, &point},       /* cut */
 	};
 	nvtxEventAttributes_t a = say("pushed");
@@ -266,7 +266,7 @@ struct repeated {
 	int32_t number;
 };
 
-/* As XLA's: payloads of registered strings, few of which differ. */
+/* Say payloads as XLA does: of registered strings, few of which differ. */
 static int say_repeated(void)
 {
 	const nvtxPayloadSchemaEntry_t entries[] = {
@@ -311,7 +311,7 @@ static int say_repeated(void)
 	return !schema;
 }
 
-/* A schema whose entries are of that schema. */
+/* Register a schema whose entries have that same schema. */
 static int say_itself(void)
 {
 	enum { ITSELF = 1 << 24, ENTRIES = 32 };

@@ -53,7 +53,7 @@ def catch_jobs(checkout, folder):
     """Yield the commands that build the Catch2 files; shared objects are built at once."""
     catch, objects = checkout / "tests/catch", folder / "objects"
     objects.mkdir(parents=True, exist_ok=True)
-    # That version of Catch2 needs a signal stack of constant size, which glibc 2.34 removed.
+    # The old Catch2 needs a signal stack of constant size, which glibc 2.34 removed.
     flags = [
         *HIPCC, "-std=c++17", "-DCATCH_CONFIG_NO_POSIX_SIGNALS", f"-I{catch}/include",
         f"-I{catch}/external/Catch2", f"-I{catch}/external/picojson"

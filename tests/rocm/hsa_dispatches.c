@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_dispatches CODE_OBJECT QUEUES DISPATCHES [WORD...]: submit empty kernels, identified by their
- * grid, to queues of all GPUs, with a thread for each queue. Kernel i of queue q has the grid (i %
- * 64 + 1, i / 64 + 1, q + 1).
+/* hsa_dispatches CODE_OBJECT QUEUES DISPATCHES [WORD...]: submit empty kernels, identified from
+ * their grids, to queues of all GPUs, with a thread for each queue. Kernel i of queue q has the
+ * grid (i % 64 + 1, i / 64 + 1, q + 1).
  *
  * Words: own       each kernel has its own completion signal, created and destroyed around it
  *        shared    all kernels of a queue count one signal down
  *        device    submitted as kernels do that enqueue: only through the queue's memory
- *        backwards in groups of 64: the last is written first, and the doorbell rung for each
+ *        backwards in groups of 64: the last is written first; one doorbell for each
  *        no-wait   exit without waiting for the last ones
  *        late      destroy the queues while kernels are in them
  *        abort     abort() at the end, kill -9 with `kill` */

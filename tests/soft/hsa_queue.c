@@ -282,7 +282,7 @@ static void errors(void)
 	one_error("large group", &d, header);
 	d = good, d.group_segment_size = 1 << 20;
 	one_error("much LDS", &d, header);
-	/* more than a wave can have; ROCr, which is asked for the scratch memory, reports it */
+	/* more than a wave can have; ROCr, which allocates the scratch memory, reports it */
 	d = good, d.private_segment_size = 1 << 18;
 	one_error("much scratch", &d, header);
 	one_error("unknown packet", &good, 77);

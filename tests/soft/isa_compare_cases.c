@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All 216 comparisons, and the classes of floats: each condition is looked up in a table by the
- * relation of two values. */
+/* All 216 comparisons, and the classes of floats: each condition is looked up in a table, indexed
+ * with the relation of two values. */
 #include "tests/soft/isa_test.h"
 
 enum { LESS = 1, EQUAL = 2, GREATER = 4, UNORDERED = 8 };

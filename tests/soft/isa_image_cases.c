@@ -22,7 +22,7 @@ enum { UNSIGNED_NORM, SIGNED_NORM, UNSIGNED = 4, SIGNED, FLOATING = 7 };
 static const unsigned numbers[] = {UNSIGNED_NORM, SIGNED_NORM, UNSIGNED, SIGNED, FLOATING};
 static const unsigned kinds[] = {8, 9, 10, 12, 13}; /* 1D 2D 3D, arrays of 1D and 2D */
 
-static struct image { /* used by one step */
+static struct image { /* of the current step */
 	unsigned format, number, kind, select[4];
 	uint8_t *base;
 } image;

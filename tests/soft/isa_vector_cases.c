@@ -79,7 +79,7 @@ static uint32_t half_down(float x)
 	return sign | h;
 }
 
-/* Compute 53 bits of 2/pi, divided bit by bit by the first 1300 bits of pi in 32-bit digits
+/* Compute 53 bits of 2/pi with a bitwise division, from the first 1300 bits of pi in 32-bit digits
  * (Machin's formula). */
 #define DIGITS 44
 static void series(uint32_t *sum, uint32_t factor, uint32_t of)

@@ -334,7 +334,7 @@ static void try_sampler(ze_module_handle_t module, ze_sampler_address_mode_t mod
 	CHECK(zeKernelSetArgumentValue(kernel, 2, sizeof(void *), &out));
 	CHECK(zeKernelSetArgumentValue(kernel, 3, sizeof x, &x));
 	CHECK(zeKernelSetArgumentValue(kernel, 4, sizeof y, &y));
-	CHECK(zeSamplerDestroy(sampler)); /* kept by the kernel */
+	CHECK(zeSamplerDestroy(sampler)); /* the kernel keeps it */
 	CHECK(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
 	EXPECT(out->channel[0] == wanted);
 	CHECK(zeImageDestroy(in));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* OpenCL calls from known stacks: stacks_program WAY [N]. Each way launches fills from functions
- * whose names tests/test_stacks.py knows. That test compiles this file in several ways. */
+ * whose names tests/test_stacks.py knows; it compiles this file in several ways. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <alloca.h>

@@ -107,7 +107,7 @@ int main(int argc, char **argv)
 		else if (!strcmp(what, "remove"))
 			printf("remove: %d\n",
 			       ((int (*)(void))dlsym(library, "listener_remove"))());
-		else if (!strcmp(what, "remove_it")) /* not by the tool itself */
+		else if (!strcmp(what, "remove_it")) /* not through the tool */
 			printf("remove: %d\n",
 			       ((int (*)(void *))dlsym(library, "gputap_tool_remove"))(
 				       ((void *(*)(void))dlsym(library, "listener_tool"))()));

@@ -2,14 +2,16 @@
 /* A tool that writes each notification as a line into the file WORK_TOOL_OUT. If it is preloaded,
  * it starts when it is loaded.
  *
- *   call enter 2:hipLaunchKernel correlation=7 parent=0 thread=123 now=... work enter type=1
- *   number=3 correlation=7 data=0 .. object load type=6 number=2 .. retired correlation=7 time=..
+ *   call enter 2:hipLaunchKernel correlation=7 parent=0 thread=123 now=...
+ *   work enter type=1 number=3 correlation=7 data=0 ...
+ *   object load type=6 number=2 ...
+ *   retired correlation=7 time=...
  *
- * WORK_TOOL, words separated by commas: calls (of HIP), hsa (its calls too), opencl, work, objects,
- * retire, hip_objects (HIP's too), late (starts at the end of the third launch), late_opencl (of
- * OpenCL's), twice (two contexts), parent_first, crash (at the end of the third piece's
- * submission), exits (each third completion that another thread than main() reports ends that
- * thread), buffer (all of that as records), calling (HIP, and stop and start, in callbacks of
+ * WORK_TOOL, words separated by commas: calls (of HIP), hsa (also its calls), opencl, work,
+ * objects, retire, hip_objects (also HIP's), late (starts at the end of the third launch),
+ * late_opencl (of OpenCL's), twice (two contexts), parent_first, crash (at the end of the third
+ * activity's submission), exits (each third completion that another thread than main() reports ends
+ * that thread), buffer (all of that as records), calling (HIP, and stop and start, in callbacks of
  * work), alone (without the tool's entry: with plain calls). */
 #include <gputap/tool.h>
 

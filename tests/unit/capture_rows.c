@@ -172,7 +172,7 @@ UNIT_TEST(rows_of_a_call_with_four_arguments_take_16_bytes_at_most)
 	enum gt_encode_stop stop;
 	uint64_t i, state = 5;
 
-	/* clSetKernelArg: kernel, index, size, pointer; followed by the value */
+	/* clSetKernelArg: kernel, index, size, pointer; then the value */
 	for (i = 0; i < 2000; i++) {
 		uint64_t *p =
 			records_add(&in, 11, GT_RECORD_CALL, 0, GT_OP(GT_DOMAIN_OPENCL, 38, 4));

@@ -59,8 +59,8 @@ UNIT_TEST(a_tuple_reads_all_clocks_of_one_moment)
 	CHECK_EQ(a.ticks, a.boottime_ns);
 }
 
-/* The processor's counter, trusted by this machine's kernel or not: between two tuples it converts
- * to CLOCK_BOOTTIME. */
+/* The processor's counter, which the kernel of this machine may or may not trust: between two
+ * tuples it converts to CLOCK_BOOTTIME. */
 UNIT_TEST(the_processors_counter_converts_to_boottime)
 {
 	struct gt_clock_tuple t[2];
@@ -79,7 +79,7 @@ UNIT_TEST(the_processors_counter_converts_to_boottime)
 	ticks = gt_counter_read_ordered();
 	after = gt_clock_ns(CLOCK_BOOTTIME);
 	at = gt_host_clock_to_ns(map, ticks);
-	/* the line through the two tuples may be off by their own brackets */
+	/* the error of the line through the two tuples can reach their own brackets */
 	CHECK_GT(at + S / 100, before);
 	CHECK_LT(at, after + S / 100);
 	gt_host_clock_map_destroy(map);
@@ -655,8 +655,8 @@ UNIT_TEST(work_that_seems_to_start_before_its_call_is_counted)
 	gt_host_clock_map_destroy(host);
 }
 
-/* Add an activity each @step: queued 1 to 4 us into its call, ended 2 to 50 us later, its end seen
- * by the host 3 to 20 us after that. */
+/* Add an activity each @step: queued 1 to 4 us into its call, ended 2 to 50 us later; the host sees
+ * its end 3 to 20 us after that. */
 static struct gt_device_clock *bounded_of(struct gt_host_clock_map *host, stamp_fn *stamp,
 					  unsigned count, uint64_t step, bool *violated)
 {

@@ -151,7 +151,7 @@ UNIT_TEST(a_guest_that_must_not_be_called_is_not_called_however_many_buffers_com
 UNIT_TEST(a_guests_buffer_goes_back_to_it_once)
 {
 	enum { HERE = 100 };
-	uint8_t *here[HERE] = {NULL}; /* held by CUPTI */
+	uint8_t *here[HERE] = {NULL}; /* in CUPTI's hands */
 	unsigned filled = 0, seed = 1;
 
 	begin();

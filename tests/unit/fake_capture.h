@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A capture in memory, for tests of code that reads captures: the functions of capture/capture.h
- * over arrays that the test fills in. There is no file and no decoding, so it can have records that
- * no collector would write. */
+ * over arrays that the test fills in. Nothing is written or decoded, so it can have records that no
+ * collector would write. */
 #ifndef GPUTAP_FAKE_CAPTURE_H
 #define GPUTAP_FAKE_CAPTURE_H
 

@@ -397,8 +397,7 @@ UNIT_TEST(a_packet_that_is_passed_on_is_the_same_but_for_the_place)
 	CHECK(gt_hsa_ring_read(&all.ring) == 2);
 }
 
-/* Most pass unchanged, some are patched, and a third of these are followed by one of our
- * packets. */
+/* Most pass unchanged, some are patched, and one of our packets follows a third of these. */
 UNIT_TEST(several_producers_lose_nothing_of_what_is_passed_on)
 {
 	pass_most = true;

@@ -30,7 +30,7 @@ static uint32_t blocks_of(uint32_t threads, uint32_t registers, uint32_t shared_
 	return gt_occupancy_blocks(&d, &k, &blocks) ? blocks : UINT32_MAX;
 }
 
-/* Results of NVIDIA's occupancy calculator for compute capability 9.0. */
+/* Results of the occupancy calculator from NVIDIA, for compute capability 9.0. */
 UNIT_TEST(blocks_at_once_go_by_threads_registers_and_shared_memory)
 {
 	CHECK_EQ(blocks_of(256, 32, 0), 8);

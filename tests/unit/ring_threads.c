@@ -760,7 +760,7 @@ static void kill_once(unsigned delay_us, bool live)
 
 	if (pid == 0)
 		write_until_killed(acknowledged);
-	while (!(r->segment = find_segment(pid))) /* limited by the test's time limit */
+	while (!(r->segment = find_segment(pid))) /* until the time limit */
 		usleep(200);
 	if (live)
 		pthread_create(&reading, NULL, read_until_stopped, r);

@@ -12,7 +12,7 @@ enum { CALLS = 400, PERIOD_NS = 10000000, LEAVE_NS = 3000 };
 
 struct made {
 	int64_t offset_ns; /* here - there, at 0 */
-	int64_t ppb;       /* the clock here runs faster by this */
+	int64_t ppb;       /* how much faster the clock here runs */
 	uint64_t jitter_ns, late_here_ns, late_there_ns;
 	unsigned outliers; /* of 1,000 returns: up to 5 ms later */
 	uint64_t seed;

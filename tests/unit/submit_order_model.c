@@ -4,7 +4,7 @@
  *
  *   program's threads ─ each call: push │ the runtime queues its work │ returned ─► work in the
  *                       order in which it was queued
- *   the stream's thread ─ next work: take ─► linked to whose call? That is known here, and must be
+ *   the stream's thread ─ next work: take ─► linked to whose call? The model knows it; it must be
  *                       it or none
  *
  * A graph's launch is one record here (`--mode lite`), which spans exactly the first to the last of
@@ -222,8 +222,8 @@ static void world_begin(void)
 	order = borrow_order(STREAM, 0);
 }
 
-/* Kernels of the runtime have both allocations as arguments, and the offsets in these; a copy in
- * pieces is done by the engines, and reports its size. */
+/* Kernels of the runtime have both allocations as arguments, and the offsets in these; the engines
+ * do a copy in pieces, and report its size. */
 static void make_work(const struct planned *p, uint64_t id)
 {
 	uint32_t pieces = p->pieces ? p->pieces : 1;

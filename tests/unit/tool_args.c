@@ -145,7 +145,7 @@ UNIT_TEST(what_a_call_writes_is_shown_when_it_has_as_far_as_it_has)
 	ids.num_entries = 1;
 	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1),
 		     "platforms=[0x10] (1/1)"));
-	returned = CL_INVALID_VALUE; /* it failed: the memory was not set by the call */
+	returned = CL_INVALID_VALUE; /* it failed: the call did not set the memory */
 	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1),
 		     "platforms=0x"));
 	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clCreateKernel, &kernel, 1),

@@ -408,12 +408,12 @@ static void call_within(const struct gputap_call *c, uint64_t *data, void *user)
 	correlations[heard] = c->correlation;
 	parents[heard++] = c->parent;
 	if (c->operation == 7 && heard == 1)
-		call_of(&hip_table, 0, 0, NULL); /* made by the tool itself: reported */
+		call_of(&hip_table, 0, 0, NULL); /* the tool's own: reported */
 }
 
 static void hip_within(void)
 {
-	call_of(&hip_table, 0, 0, NULL); /* made by the runtime itself */
+	call_of(&hip_table, 0, 0, NULL); /* the runtime's own */
 	call(1, 0);                      /* of another runtime, below it */
 }
 

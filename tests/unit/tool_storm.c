@@ -5,7 +5,7 @@
  * end goes to the tool that got the start, with its eight bytes, parents come before children,
  * retirement comes last.
  *
- * 	GPUTAP_STORM=600 build-thread/tests/unit/tool_storm --no-fork ..
+ * 	GPUTAP_STORM=600 build-thread/tests/unit/tool_storm --no-fork ...
  *
  * GPUTAP_STORM: seconds; default: 4, or 600 with GPUTAP_SLOW=1.
  *

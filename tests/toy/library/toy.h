@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A runtime of ten functions, for tests: its streams are executed in order by one thread of the
- * library. */
+/* A runtime of ten functions, for tests: one thread of the library executes its streams in
+ * order. */
 #ifndef TOY_H
 #define TOY_H
 
