@@ -301,7 +301,7 @@ def rocr():
 
 @pytest.fixture(scope="session")
 def hip_program(hip_headers, tmp_path_factory, repo):
-    """hip_program("truth") is tests/hip/truth.hip, compiled for the software GPU."""
+    """Return hip_program("truth"), which compiles tests/hip/truth.hip for the software GPU."""
     if not shutil.which("hipcc"):
         pytest.skip("needs hipcc: apt install hipcc")
     folder = tmp_path_factory.mktemp("programs")
@@ -320,7 +320,7 @@ def hip_program(hip_headers, tmp_path_factory, repo):
 
 @pytest.fixture(scope="session")
 def hsa_dispatches(tmp_path_factory, repo, softgpu):
-    """tests/rocm/hsa_dispatches.c, a program on plain HSA."""
+    """Build tests/rocm/hsa_dispatches.c, a program on plain HSA."""
     program = tmp_path_factory.mktemp("rocm") / "hsa_dispatches"
     subprocess.run([
         "cc", "-O1", "-Wall", "-DLITTLEENDIAN_CPU", f"-I{repo}/tests/soft",
@@ -486,7 +486,8 @@ class UnitTest(pytest.Item):
 
 
 class UnitFile(pytest.File):
-    """tests/unit/<name>.c: its tests in the plain build and in each sanitizer build that has it."""
+    """A file tests/unit/<name>.c: its tests in the plain build and in each sanitizer build that has
+    it."""
 
     def collect(self):
         builds = {"": BUILD}

@@ -146,7 +146,7 @@ def test_the_extension_says_the_format(tap, pair, work):
         assert (work / name).read_text().startswith(begin)
 
 
-# Noise and changes ----------------------------------------------------------
+# Noise and changes ----------------------------------------------------------------
 
 NOISY = ["--noise", 4, "--steps", 160]
 
@@ -464,7 +464,7 @@ def test_only_a_terminal_gets_colours(tap, gputap, synth):
     assert re.sub("\x1b\\[\\d*m", "", colours) == plain
 
 
-# A machine with other users --------------------------------------------------------------
+# A machine with other users -------------------------------------------------------------
 
 def test_what_others_took_of_the_processors_is_noise_of_one_run(tap, synth):
     for name, slow, others in (("a.gputap", 0, 0), ("b.gputap", 40, 0), ("c.gputap", 40, 50),

@@ -118,11 +118,11 @@ def test_without_a_device_the_failed_calls_are_shown_by_name(build, ways, tap, w
     assert ",100,hipErrorNoDevice," in (work / "a.csv").read_text()
 
 
-# Cases that no real library provides on demand -----------------------------------------------
+# Cases that no real library provides on demand -------------------------------------
 
 @pytest.fixture(scope="session")
 def standins(tmp_path_factory, repo):
-    """copies, and libraries tests/hip/standin.c: libhipN.so, libhip_sysv.so,
+    """Build the program `copies`, and variants of tests/hip/standin.c: libhipN.so, libhip_sysv.so,
     libhip_registers.so."""
     folder, source = tmp_path_factory.mktemp("standins"), repo / "tests/hip/standin.c"
 
@@ -186,7 +186,7 @@ def test_a_library_that_offers_its_table_is_left_to_the_table_s_door(build, stan
         assert session.calls() == []
 
 
-# Functions that compile at run time ------------------------------------------------------------
+# Functions that compile at run time ---------------------------------------------------
 
 COMPILED = [
     "hiprtcVersion", "hiprtcCreateProgram", "hiprtcCompileProgram", "hiprtcDestroyProgram",

@@ -58,7 +58,7 @@ def test_the_device_prints_what_the_host_prints(sample, softgpu):
         f"group {group} thread {thread}" for group in range(3) for thread in range(0, 64, 16))
 
 
-# HIP's own samples -----------------------------------------------------------------------
+# HIP's own samples ---------------------------------------------------------------
 
 UPSTREAM = {  # folder: sources, text of its results
     "0_Intro/bit_extract": (["bit_extract.cpp"], "PASSED"),

@@ -139,7 +139,7 @@ def test_rocpd_graph_of_rpd_finds_the_graph_and_its_kernels(rpd, upstream): # no
     ) == [(3,)]
 
 
-# rocpd against the known actions of the program ---------------------------------
+# rocpd against the known actions of the program -----------------------------------
 
 TRUTH = Truth(threads=2, streams=3, launches=20, copies=2, graphs=3, nodes=6)
 

@@ -235,7 +235,7 @@ def test_a_real_program_comes_back_whole(tap, build, work):
     assert work_rows.fetchone()[0] == info["device_work"] - info["untimed"]
 
 
-# rocprofiler-sdk's own tools -----------------------------------------------------------
+# rocprofiler-sdk's own tools -----------------------------------------------------
 
 @pytest.fixture
 def upstream(work):

@@ -268,7 +268,7 @@ def test_missing_include_is_reported(tmp_path):
     assert generate(tmp_path / "toy.api").stderr.startswith("gone.api: No such file")
 
 
-# Numbers that captures contain forever ---------------------------------------------------
+# Numbers that captures contain forever ------------------------------------------
 
 def frozen():
     lines = (REPO / "tests/golden/operations.txt").read_text().splitlines()
@@ -324,7 +324,7 @@ def test_domain_numbers_never_change():
     assert {name: numbers.get(name) for name in known} == known
 
 
-# Comparison with the headers of the distribution ---------------------------------------
+# Comparison with the headers of the distribution -------------------------------
 
 def compiles(tmp_path, text):
     source = tmp_path / "check.c"

@@ -15,7 +15,7 @@ import pytest
 
 from processes import Tree, child_of, finish, sessions_of, tally, wait_until
 
-WINDOW = 200_000_000  # ns, of --keep 200ms
+WINDOW = 200_000_000  # ns, as in --keep 200ms
 
 
 @pytest.fixture
@@ -303,7 +303,7 @@ def test_a_snapshot_of_a_busy_program_has_lost_nothing(tree, gputap, work):
     assert tree.read()["processes"][0]["count_calls"]["seen"] == 3_000_002
 
 
-# Records from before the window --------------------------------------------------------
+# Records from before the window ------------------------------------------------------
 
 OPEN_RANGES = r"""
 #include <stdint.h>
@@ -470,7 +470,7 @@ def test_on_a_full_disk_the_oldest_records_make_room_and_what_is_lost_is_said(tr
 
 
 def test_with_too_few_descriptors_nothing_begins_or_all_is_kept(run, gputap, work):
-    """Not: the end cannot open what was kept."""
+    """It must not happen that the end cannot open the retained records."""
     begun = []
     for limit in range(8, 48, 2):
         done = run(["sh", "-c", f"ulimit -n {limit}; exec '{gputap}' run -q -f -o c.gputap"

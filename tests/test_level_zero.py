@@ -164,7 +164,7 @@ def test_memory_is_told_by_its_kind_and_a_free_by_what_it_frees(capture, tap, wo
     assert rows == [(how, "REAL", n) for how in ("ALLOC", "FREE") for n in (1024, 2048, 3072)]
 
 
-# GPU activities -------------------------------------------------------------------------
+# GPU activities ----------------------------------------------------------------------
 
 def ran(work):
     return {name: n for name, n in counts(work).items() if name in COMMANDS[:4]}

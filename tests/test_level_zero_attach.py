@@ -153,7 +153,7 @@ def own_loader(run, level_zero):  # noqa: F811
     return program
 
 
-# Handles with their own tables ------------------------------------------------------
+# Handles with their own tables --------------------------------------------------------------
 
 @pytest.mark.parametrize("how, told", [("1", 1), ("read-only", 1), ("strange", 0)])
 def test_calls_through_tables_of_handles_are_recorded_once(
@@ -213,7 +213,7 @@ def test_handles_are_asked_for_where_another_domain_alone_is_recorded(
     assert result.out == "handles have tables: 0\n"
 
 
-# Calls that cannot be traced, and broken drivers ------------------------------------
+# Calls that cannot be traced, and broken drivers -------------------------------------------
 
 def unknown(tap):
     """Return the names in events, in order."""

@@ -256,8 +256,7 @@ def test_streams_and_devices_of_cuda_have_their_names(tap, gputap, build, repo, 
         assert name in names
 
 
-# NVIDIA's own headers, library and package
-# ------------------------------------------------------------------------
+# NVIDIA's own headers, library and package -------------------------------------------
 
 @pytest.mark.skipif(not HEADERS, reason="needs NVTX 3's headers, in a folder that"
                     " GPUTAP_NVTX_HEADERS names")

@@ -358,8 +358,7 @@ def test_a_plugin_without_groups_is_read(host, vendor):
     assert found["records"] == 9
 
 
-# GPU activities in progress when a session ends
-# -----------------------------------------------------
+# GPU activities in progress when a session ends -----------------------------------------
 
 @pytest.fixture(scope="session")
 def flight(repo, build, tmp_path_factory):

@@ -143,7 +143,7 @@ def test_the_header_is_c_and_cpp(run, compiler, form):
 """)
 
 
-# As proposed in the document -------------------------------------------------------
+# As proposed: sentences of the document ----------------------------------------------------
 
 SENTENCES = re.findall(r'^\t\{"(\w+)",', (REPO / "tests/pti/proposed.c").read_text(), re.M)
 

@@ -56,7 +56,7 @@ def test_a_range_is_recorded_when_it_ends_with_what_it_says_of_itself(trace):
 @pytest.mark.parametrize("wanted, unmet", [("torch_range", ""), ("torch_op*,torch_range", ""),
                                            ("torch_range,clFinish", " --ops clFinish")])
 def test_a_range_is_met_by_the_name_of_its_operation(tap, program, wanted, unmet):
-    """Reports, however, name ranges with the program's own text."""
+    """This holds although reports name ranges with the program's own text."""
     short = tap("run", "-f", "-o", "a.gputap", "--ops", wanted, "--", program, "nest").err
     head = tap("report", "--all", "a.gputap").out
     assert "step" in head

@@ -113,7 +113,7 @@ def test_a_ring_that_is_gone_is_reported(tree, tap, work, left):
     assert tree.read()["end"] == "incomplete"
 
 
-# Files that another program truncated ------------------------------------------------
+# Files that another program truncated ----------------------------------------------
 
 
 def cut_to(path, size):

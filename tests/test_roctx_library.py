@@ -117,7 +117,7 @@ def test_another_library_with_the_functions_is_called_and_may_report_its_own(
                env={"LD_LIBRARY_PATH": build / "src/compat/roctx"}).out == "7\n"
 
 
-# Choice of the ROCTx library -------------------------------------------------------------
+# Choice of the ROCTx library ---------------------------------------------------
 
 @pytest.fixture(scope="session")
 def theirs(tmp_path_factory):
@@ -244,7 +244,7 @@ def test_the_library_of_rocm_6_s_name_has_the_same_functions_without_versions(ru
     assert "[librocprofiler-sdk-roctx.so.1]" in run(["readelf", "-d", library]).out
 
 
-# ROCTx in exports ---------------------------------------------------------
+# ROCTx in exports ----------------------------------------------------------------
 
 @pytest.fixture
 def exported(tap, marks, environment, work):
@@ -294,7 +294,7 @@ def test_ranges_are_user_markers_in_rpd(exported):
     db.close()
 
 
-# ROCTx in the report -------------------------------------------------------
+# ROCTx in the report ---------------------------------------------------------------
 
 @pytest.fixture
 def report(tap, marks, environment):
@@ -339,7 +339,7 @@ def test_ranges_are_sorted_filtered_and_written_as_other_tables(report):
     assert "Ranges of the program" in text and "and 5 more" in text
 
 
-# ROCTx in Perfetto ----------------------------------------------------------
+# ROCTx in Perfetto ------------------------------------------------------------------
 
 SAID = """
 select s.ts, s.dur, s.name, s.depth, s.track_id, t.name as track, th.tid

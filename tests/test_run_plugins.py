@@ -164,7 +164,7 @@ def test_work_belongs_to_the_range_that_it_was_submitted_in(traced, tap, vendor,
     assert info["seen"] == info["recorded"]
     whole = json.loads(tap("report", "--json", "--by", "operator", "--top", "0", "p.gputap").out)
     rows = {o["name"]: o["work"] for o in whole["operators"]}
-    # 30 activities in each; those of the thread, of the pushed ids and of no range are in no range
+    # 30 activities in each; those of the thread, those with pushed ids and the rest are in no range
     assert rows["step"] == 30 and rows["acme::mul"] == 30, rows
     inside = json.loads(tap("report", "--json", "--where", "range=step", "p.gputap").out)
     assert sum(k["count"] for k in inside["kernels"]) == 20
@@ -184,7 +184,7 @@ def test_exports_link_work_to_its_range_and_calls_to_their_ids(traced, tap, vend
     assert len([line for line in calls if ",33,77," in line]) == 30
 
 
-# Programs that load plug-ins --------------------------------------------------------
+# Programs that load plug-ins ------------------------------------------------------------
 
 def test_a_switch_turns_them_off(traced, vendor, worker):
     result, info = traced([vendor()], worker(vendor()), 30, 1, "maps", options=["--no-plugins"])
@@ -202,7 +202,7 @@ def test_a_program_that_has_nothing_of_the_vendors_is_left_alone(traced, vendor)
     assert "vendor.so" not in result.out and "libgputap-plugin" not in result.out
 
 
-# Faults of plug-ins --------------------------------------------------------------------
+# Faults of plug-ins ---------------------------------------------------------------------
 
 def words_of(text):
     return " ".join(text.split())

@@ -32,7 +32,8 @@ def too_wide(text):
 @pytest.mark.parametrize("keys", ["process", "queue", "thread", "process,thread", "queue,name",
                                   "rank,host"])
 def test_a_report_that_is_split_fits_in_80_columns(tap, synth, shape, keys):
-    """The last column is dropped first, and a device's long name is cut."""
+    """The last column is dropped if it is the first that may be, and a device's long name is
+    cut."""
     said = tap("report", synth(*shape.split()), "--by", keys, env=WIDE).out
     assert "Devices" in said and too_wide(said) == []
 

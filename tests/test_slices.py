@@ -239,9 +239,9 @@ def test_a_slice_in_time_reads_little_of_the_capture(run, build, synth, work):
                                         "at<1.2s or at=2.2..2.25s"])
 def test_a_report_of_a_slice_is_that_of_all_records_with_the_same_expression(
         tap, synth, shape, expression):
-    """The same condition, once as a time that bounds what is read, once so that nothing does.
-    Activities that waited behind another for more than a second are not compared: there are
-    none."""
+    """The condition is given twice: once as a time that bounds what is read, once so that nothing
+    does. Activities that were queued after one of more than a second before would differ, but there
+    are none."""
     capture = synth("--calls", "24000", "--threads", "2", "--gap", "100000", *shape.split())
 
     def tables(where):

@@ -142,7 +142,7 @@ def test_copies_wait_are_right_and_have_times(hsa, sdma, box):
     ]
 
 
-# Wrong settings -------------------------------------------------------
+# Wrong settings ----------------------------------------------------------------
 
 @pytest.mark.parametrize("options, said", [
     (["--gfx", "1234"], "--gfx 1234: wanted is one of gfx900 gfx906 gfx908 gfx90a"),

@@ -221,7 +221,7 @@ def test_kernels_of_a_type_without_interpreter_say_so(hip):
     )
 
 
-# Requested faults ---------------------------------------------------
+# Requested faults --------------------------------------------------------------
 
 def test_allocation_that_is_to_fail_fails(hip):
     out = hip("budget", options=["--fail", "allocate:60+"], status=None).out

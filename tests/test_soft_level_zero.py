@@ -78,7 +78,7 @@ def compile_spirv(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def spirv(repo, compile_spirv):
-    """The kernels as SPIR-V."""
+    """Return the kernels as SPIR-V."""
     return compile_spirv(repo / KERNELS)
 
 
@@ -306,7 +306,7 @@ def test_a_child_of_fork_is_refused_with_a_sentence(processes):
     assert result.err.count(" done: ") == 1
 
 
-# Functions of newer loaders ------------------------------------------------------------------
+# Functions of newer loaders ---------------------------------------------------------------
 
 @pytest.fixture(scope="session")
 def newer(repo, driver, tmp_path_factory):
@@ -346,7 +346,7 @@ def test_sanitizers_find_nothing(run, repo, driver, spirv, work, sanitizer):
                                 (0, "images", "copies")):
         result = run([work / arguments[0], *arguments[1:]],
                      env={"ZE_ENABLE_ALT_DRIVERS": work / "libze_soft.so",
-                          # a guarded command leaves its handler by a jump: see soft_parts.c
+                          # a guarded command leaves its handler through a jump: see soft_parts.c
                           "TSAN_OPTIONS": "report_signal_unsafe=0",
                           "SOFT_LEVEL_ZERO_EXECUTE": 0, "SOFT_LEVEL_ZERO_THREADS": threads})
         assert "Sanitizer" not in result.err and "runtime error" not in result.err

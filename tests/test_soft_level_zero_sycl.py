@@ -78,7 +78,7 @@ def test_sycl_computes_right(sycl, repo, adapter):
     assert done["kernels"] > 100 and done["copies"] > 100
 
 
-# Together with Intel's PTI -------------------------------------------------------------------
+# Together with Intel's PTI ------------------------------------------------------------
 
 @pytest.fixture(scope="session")
 def pti(repo, python, tmp_path_factory):
@@ -216,7 +216,7 @@ def test_pti_tools_are_notified_of_sycls_runtime_and_of_its_driver(sycl, build, 
     assert sum(name.startswith("kernel=_ZTS") for name in names) > 40
 
 
-# Both back ends ------------------------------------------------------------------------------
+# Both back ends -------------------------------------------------------------------------
 
 @pytest.mark.parametrize("adapter", ["V1 with immediate lists", "V2"])
 def test_opencl_and_level_zero_are_in_one_report(sycl, tap, python, repo, work, adapter):

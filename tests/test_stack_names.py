@@ -143,7 +143,7 @@ def test_an_interpreter_that_is_gone_is_still_replaced_by_its_frames(repo, work,
     assert "_PyEval" not in str(before)
 
 
-# The capture is moved ----------------------------------------------------------------------
+# The capture is moved ---------------------------------------------------------------------------
 
 def test_merged_captures_keep_names(program, tap, read):
     for name, times in ("a", 1), ("b", 2):
@@ -231,7 +231,7 @@ def test_build_ids_stay_with_names(program, tap):
     assert re.search(r"Build ID: (\w+)", text)[1].encode() in pathlib.Path("s.gputap").read_bytes()
 
 
-# Text output -------------------------------------------------------------------------------------
+# Text output ------------------------------------------------------------------------------------
 
 def shown(tap, *options, capture="s.gputap", columns=80):
     """Return the lines of functions in the text, of all stacks."""

@@ -154,7 +154,7 @@ def test_without_a_tool_nothing_is_changed(run, build, bare):
     )
 
 
-# Faulty tools ----------------------------------------------------------
+# Faulty tools -----------------------------------------------------------------------
 
 @pytest.mark.parametrize("quiet", [False, True])
 def test_a_missing_library_is_named_and_the_others_and_the_program_run(

@@ -115,7 +115,7 @@ def test_a_session_is_named_by_its_capture_or_by_a_process_of_it(gputap, tap, st
             while True:
                 view = objects(tap("top", which, "--once", "--json", "-d", "0.2").out)[0]
                 names = {k["name"] for k in view["kernels"]}
-                if len(names) == 2:  # it builds them first
+                if len(names) == 2:  # the program builds them first
                     break
                 assert time.monotonic() < deadline, view
             assert names == {"forward", "backward"}
@@ -125,7 +125,7 @@ def test_a_session_is_named_by_its_capture_or_by_a_process_of_it(gputap, tap, st
 def test_in_a_pipe_views_are_lines(gputap, tap, steps, work):
     deadline, kernels, text = time.monotonic() + WAIT, [], ""
     with session(gputap, steps, "0"):
-        while len(kernels) != 3:  # it builds them first
+        while len(kernels) != 3:  # the program builds them first
             assert time.monotonic() < deadline, text
             text = tap("top", "live.gputap", "--count", "3", "-d", "0.3", "-s", "name",
                        env={"COLUMNS": 80}).out

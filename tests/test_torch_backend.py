@@ -58,7 +58,7 @@ def test_results_go_where_the_program_wants_them(do):
     assert do("outs").out == "as given\n"
 
 
-# A device as programs use it -----------------------------------------------------
+# A device as programs use it ---------------------------------------------------------
 
 @pytest.mark.parametrize("name, says", [
     ("memory", "given back"), ("record_stream", "waited for"), ("memory_profile", "seen"),

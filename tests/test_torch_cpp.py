@@ -90,7 +90,7 @@ def test_a_cpp_programs_operators_can_be_left_out(tap, sums, observer, work):
     assert recorded(tap) == {}
 
 
-# libtorch opened with dlopen() ----------------------------------------------------------
+# libtorch opened with dlopen() -------------------------------------------------------
 
 TWICE = {"three sums": "2", "aten::item": "2", "SumBackward0": "2", "aten::sum": "20"}
 

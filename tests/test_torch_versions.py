@@ -183,7 +183,7 @@ def test_two_torches_refuse_each_others_package(run, torch_python, torch_package
         assert err.count("gputap:") == 1
 
 
-# Differences between versions -------------------------------------------------------
+# Differences between versions --------------------------------------------------------
 
 ROWS = """
 import json, sys

@@ -67,8 +67,8 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 class Browser:
-    """Chromium over --remote-debugging-pipe: requests on descriptor 3, answers on 4, each ended by
-    NUL."""
+    """Control Chromium over --remote-debugging-pipe: requests on descriptor 3, answers on 4, each
+    ended by NUL."""
 
     def __init__(self, size):
         program = next(
@@ -163,7 +163,7 @@ class Browser:
 
 
 def take(trace, out, size=(1600, 900), scripts=(), wait_s=60, keep=None, tracks=False):
-    """Load @trace in the UI and write a picture, of the tracks alone if @tracks. @keep(browser):
+    """Load @trace in the UI and write a picture, only of the tracks if @tracks. @keep(browser) is
     called before the picture."""
     root, _ = ui_folder()
     handler = functools.partial(type("Handler", (Quiet, ),

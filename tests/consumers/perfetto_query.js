@@ -67,7 +67,7 @@ const RESULT_COLUMN = 1, RESULT_ERROR = 2, RESULT_BATCH = 3;
 const BATCH_CELLS = 1, BATCH_VARINTS = 2, BATCH_DOUBLES = 3, BATCH_STRINGS = 5, BATCH_LAST = 6;
 const CELL_NULL = 1, CELL_VARINT = 2, CELL_DOUBLE = 3, CELL_STRING = 4;
 
-// A worker's environment -----------------------------------------------------------
+// A worker's environment ------------------------------------------------------------
 
 class FileRequest { // synchronous XMLHttpRequest for files in the UI's own folder
   open(method, url) { this.url = url; }

@@ -466,7 +466,8 @@ static void count_again(int launches)
 	printf("records %d\n", records);
 }
 
-/* A full buffer is returned without a request; a window ends with Finalize, and another begins. */
+/* A full buffer is returned without a flush; a recording window ends with Finalize, and another
+ * begins. */
 static void show_windows(void)
 {
 	enable_work();

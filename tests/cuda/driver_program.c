@@ -111,7 +111,7 @@ static struct {
 		}                                                    \
 	} while (0)
 
-/* Looking functions up ---------------------------------------------------------------------- */
+/* Looking functions up -------------------------------------------------------------- */
 
 static long lookups, lookups_old;
 static int is_per_thread;

@@ -16,7 +16,7 @@
  *     subscribe                     subscribe now, not in the first session
  *     v2=N                          a session that used cuptiSubscribe_v2(), with N kernels
  *     leave=N                       N kernels of a session that is open when the program
- *                                   ends; a later call of the client aborts the program
+ *                                   ends; calling the client after that aborts the program
  *     flush=N                       the same, but an exit handler ends the session
  *     slow=N                        a session with a kernel every 20 ms; how many buffers it took
  *     threads=N                     three threads with N kernels each, and sessions meanwhile
@@ -164,7 +164,7 @@ static void request_buffer(uint8_t **buffer, size_t *size, size_t *records)
 	pthread_mutex_unlock(&lock);
 }
 
-/* As Kineto does: a buffer that it does not know is nothing to it. */
+/* Ignore unknown buffers, as Kineto does. */
 static void complete_buffer(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size,
 			    size_t valid)
 {
@@ -376,7 +376,7 @@ static void call_back(void *user, int domain, CUpti_CallbackId id, const void *d
 	} else if (!strstr(call->functionName, "cuLaunchKernel")) {
 		calls_seen += call->callbackSite == CUPTI_API_ENTER;
 	} else {
-		/* the word between ENTER and EXIT is this subscriber's */
+		/* the word kept between ENTER and EXIT belongs to this subscriber */
 		if (call->callbackSite == CUPTI_API_ENTER)
 			*call->correlationData = 4711;
 		else
@@ -433,7 +433,7 @@ static void go_away(void)
 	is_over = 1;
 }
 
-/* As NVIDIA's own samples do. */
+/* Written as NVIDIA's own samples. */
 static void flush_at_exit(void)
 {
 	CUPTI(cuptiActivityFlushAll, 1);
@@ -478,7 +478,7 @@ static void watch(long kernels)
 	CUPTI(cuptiEnableDomain, 1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API);
 	CUPTI(cuptiGetCallbackState, &on[0], subscriber, CUPTI_CB_DOMAIN_DRIVER_API, 307);
 	run(kernels, 0);
-	CUDA(cuStreamCreate, &made, 1); /* gputap asks the driver about it */
+	CUDA(cuStreamCreate, &made, 1); /* gputap queries the driver about it */
 	CUDA(cuStreamDestroy_v2, made);
 	make_graph();
 	CUPTI(cuptiEnableDomain, 0, subscriber, CUPTI_CB_DOMAIN_DRIVER_API);
@@ -492,7 +492,7 @@ static void watch(long kernels)
 	       on[2] != 0);
 }
 
-/* The other form, which excludes the first one. */
+/* The second form, which excludes the first one. */
 static CUpti_SubscriberHandle other;
 static long other_kernels;
 

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* First argument: an object, whose first word points to the driver's table. Weak: those below
- * are different. */
+/* First argument: an object, whose first word points to the driver's table. Weak, because some
+ * functions are defined differently below. */
 #define X(name, exported)                                                                      \
 	__attribute__((naked, weak, visibility("default"))) void forward_##name(void) __asm__( \
 		#name);                                                                        \

@@ -49,7 +49,7 @@ struct input {
 struct line {
 	char *words[WORDS_MAX + 1];
 	int count;
-	bool is_json; /* on the standard output */
+	bool is_json; /* writes to the standard output */
 };
 
 struct choice {

@@ -48,10 +48,10 @@
 
 enum { STEP_SECONDS = 30, STEPS = 64, OUTPUT_MAX = 8 << 20, FINDINGS_MAX = 50 };
 
-/* How a command ended, in the order in which it is printed. */
+/* Ways in which a command ends, in the order of the output. */
 enum { STATUS_GOOD, STATUS_FAILED, STATUS_OTHER /* mostly status 3 of diff */, STATUSES };
 
-/* Steps, in the order in which they are printed. */
+/* Steps, in the order of the output. */
 enum {
 	STEP_INFO,
 	STEP_INFO_JSON,

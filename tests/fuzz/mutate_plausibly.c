@@ -136,7 +136,7 @@ static size_t make_text(struct mutation *m, char *text)
 	}
 }
 
-/* Calls and GPU activities -------------------------------------------------------- */
+/* Calls and GPU activities ------------------------------------------------------ */
 
 static void change_call_text(struct mutation *m, struct found *f)
 {

@@ -23,7 +23,7 @@ READY_S, ANSWER_S, END_S = 150, 30, 60
 
 
 class Worker:
-    """A process of gpu_jax_step.py: bare if @options is None, else under `gputap run`."""
+    """A process of gpu_jax_step.py: untraced if @options is None, else under `gputap run`."""
 
     def __init__(self, machine, command, options, env):
         if options is None:

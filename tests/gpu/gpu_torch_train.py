@@ -59,7 +59,7 @@ run = torch.compile(model) if "compiled" in sys.argv else model
 
 
 def steps(count):
-    """us a step, of host and device together"""
+    """Return us per step, of host and device together."""
     begin = time.perf_counter_ns()
     for _ in range(count):
         loss = run(text, text)

@@ -125,7 +125,7 @@ struct _ze_kernel_handle_t {
 };
 
 struct _ze_image_handle_t {
-	size_t row, bytes; /* of four bytes a texel */
+	size_t row, bytes; /* of four bytes per texel */
 	char *memory;
 };
 
@@ -315,7 +315,7 @@ static ze_result_t append(struct _ze_command_list_handle_t *l, struct command *c
 	for (uint32_t i = 0; i < waits; i++)
 		c->wait[i] = wait[i];
 	if (l->captured && signal)
-		return ZE_RESULT_ERROR_INVALID_ARGUMENT; /* not in these tests */
+		return ZE_RESULT_ERROR_INVALID_ARGUMENT; /* not used in these tests */
 	if (l->runner && !l->captured) {
 		submit(l->runner, c);
 		return l->synchronous ? wait_for_runner(l->runner, l->runner->end, UINT64_MAX)

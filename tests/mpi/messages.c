@@ -39,7 +39,7 @@ static void receive(int from, int tag)
 	MPI_Recv(got, 1, MPI_INT, from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* @late: which one works longer */
+/* @late: the rank that works longer */
 static void begun(double ms, int late)
 {
 	mpi_handle requests[2];

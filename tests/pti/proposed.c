@@ -144,7 +144,7 @@ static void leave(struct seen *s)
 	free(s);
 }
 
-/* Data of a callback ------------------------------------------------------------------- */
+/* Data of a callback ------------------------------------------------------------------------- */
 
 static void check_launch(struct seen *s, uint32_t id, const pti_apicall_callback_data *d)
 {
@@ -251,7 +251,7 @@ static void the_correlation_is_that_of_records(void)
 	leave(s);
 }
 
-/* Enabling ---------------------------------------------------------------------------- */
+/* Enabling ----------------------------------------------------------------------------------- */
 
 static void functions_and_domains(void)
 {

@@ -175,8 +175,7 @@ static void check_all(struct seen *s, int operations)
 	OK(ptiCallbackUnsubscribe(s->itself));
 }
 
-/* Checks of PTI's own tests
- * ------------------------------------------------------------------------- */
+/* Checks of PTI's own tests --------------------------------------------------------------- */
 
 static void basic_subscription(void)
 {
@@ -436,7 +435,7 @@ static void external_correlation_in_callbacks(void)
 	gputap_context_destroy(ctx);
 }
 
-/* Checks that PTI's own tests lack ---------------------------------------------------------- */
+/* Checks that PTI's own tests lack --------------------------------------------------------- */
 
 static _Atomic int in_callback, after_unsubscribe;
 static _Atomic bool is_gone;

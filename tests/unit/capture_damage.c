@@ -439,7 +439,7 @@ UNIT_TEST(a_file_of_nothing_but_magic_numbers_and_a_hole_of_terabytes_are_walked
 	free(data);
 }
 
-/* Unreadable files ------------------------------------------------------- */
+/* Unreadable files ---------------------------------------------------------- */
 
 static void refused(const char *path, int status, const char *word)
 {
@@ -560,7 +560,7 @@ UNIT_TEST(a_block_that_names_a_process_far_away_makes_one_process)
 	free(data);
 }
 
-/* Continuing, and files that cannot grow ------------------------------------- */
+/* Continuing, and files that cannot grow ------------------------------------ */
 
 UNIT_TEST(a_capture_without_end_mark_is_cut_and_can_be_gone_on_with)
 {

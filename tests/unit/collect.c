@@ -355,7 +355,7 @@ UNIT_TEST(collector_killed_while_it_finishes_recovers_every_record_once)
 }
 #endif
 
-/* Normal rings --------------------------------------------------------------------- */
+/* Normal rings ------------------------------------------------------------------------ */
 
 UNIT_TEST(drained_blocks_and_ended_slots_come_back)
 {

@@ -187,7 +187,7 @@ UNIT_TEST(protobuf_numbers_are_the_same_whichever_way_they_are_written)
 	}
 }
 
-/* Cached texts ------------------------------------------------------------ */
+/* Cached texts ------------------------------------------------------------------- */
 
 /* Make the first lookup of a text fail at its n-th allocation, for every n; return the number of
  * failures. */

@@ -148,8 +148,7 @@ UNIT_TEST(subscribers_come_and_go_while_calls_run_and_events_happen)
 	pthread_join(teller, NULL);
 }
 
-/* From inside callbacks
- * ------------------------------------------------------------------------------- */
+/* From inside callbacks --------------------------------------------------------------------- */
 
 /* Place where a client's own callback unsubscribes it; before that, each of its callbacks changes
  * what it requests. */

@@ -24,7 +24,7 @@
 #include "../../src/runtime/hip/hip_order_match.c"
 #include "unit.h"
 
-/* The core as used by orders ------------------------------------------------------ */
+/* The core as used by orders ------------------------------------------------------- */
 
 static uint8_t arena[64 << 20] __attribute__((aligned(64)));
 static size_t arena_used;

@@ -16,7 +16,7 @@
 #include "tests/gen/golden/tiny_wraps.h"
 #include "unit.h"
 
-/* The core as used by taps ---------------------------------------------------- */
+/* The core as used by taps ----------------------------------------------------- */
 
 static struct {
 	struct gt_block block;
@@ -725,7 +725,7 @@ UNIT_TEST(call_in_a_signal_handler_between_reserve_and_commit_is_counted)
 	CHECK_EQ(slot.domains[GT_DOMAIN_TINY].seen[GT_CLASS_CALL], 1);
 }
 
-/* Domains with `outermost` ---------------------------------------------------- */
+/* Domains with `outermost` -------------------------------------------------------- */
 
 static struct {
 	uint64_t id, start;

@@ -274,7 +274,7 @@ static void check_ends(struct gputap_buffer *b, const struct gputap_record *reco
 static _Atomic uint64_t handed[4];
 static struct gputap_buffer *shared;
 
-/* Write an end for each start that another thread has written. */
+/* Write starts; end_things(), in another thread, writes an end for those that it sees here. */
 static void *begin_things(void *arg)
 {
 	uint64_t me = (uintptr_t)arg;
