@@ -113,7 +113,7 @@ def test_another_users_program_that_nobody_told_of_is_named(tree, tap, past):
 @needs_root
 @pytest.mark.parametrize("way", ["instruction", "kept"])
 def test_a_set_user_id_program_that_nobody_told_of_is_named(tree, tap, past, work, way):
-    """Only the user that runs it can be read."""
+    """Nothing about it is readable except the id of its user."""
     if subprocess.run([*NOBODY.split(), "test", "-r", past]).returncode:
         pytest.skip("needs a build folder that everybody reaches")
     folder = pathlib.Path(tempfile.mkdtemp(prefix="gputap-test-"))

@@ -146,7 +146,8 @@ def check_held(out, spans):
 
 
 class Capture:
-    """Calls per correlation id, and GPU activities, of one process; the sums have been checked."""
+    """Calls per correlation id, and GPU activities, of one process. Rows of kernels and launches
+    get their `number`."""
 
     def __init__(self, path):
         self.calls, self.device = {}, []

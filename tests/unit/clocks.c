@@ -79,7 +79,7 @@ UNIT_TEST(the_processors_counter_converts_to_boottime)
 	ticks = gt_counter_read_ordered();
 	after = gt_clock_ns(CLOCK_BOOTTIME);
 	at = gt_host_clock_to_ns(map, ticks);
-	/* the error of the line through the two tuples can reach their own brackets */
+	/* the line through the two tuples can be off as far as their own brackets */
 	CHECK_GT(at + S / 100, before);
 	CHECK_LT(at, after + S / 100);
 	gt_host_clock_map_destroy(map);
@@ -546,7 +546,7 @@ UNIT_TEST(readings_of_a_device_timer_come_first)
 				ns + i * 100000 + (i == 1 ? 200 : 90000)));
 		gt_device_clock_add_work(clock, ns, ns + 1000, timer_of(ns + 500));
 	}
-	CHECK_EQ(gt_device_clock_add_reading(clock, 1, 5, 4), -22); /* after is before before */
+	CHECK_EQ(gt_device_clock_add_reading(clock, 1, 5, 4), -22); /* after < before */
 	gt_device_clock_settle(clock);
 	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_TIMER);
 	for (ns = 11 * S; ns < 40 * S; ns += 77777777)

@@ -304,7 +304,7 @@ static uint64_t asked_for_room(uint64_t index)
 }
 
 /* Half of the producers use the read index in memory, which may admit more than fits; the others
- * use the answer to their read of it. */
+ * use the index that gt_hsa_ring_is_roomy() returns. */
 static void *produce(void *arg)
 {
 	uint64_t producer = (uint64_t)(uintptr_t)arg;
