@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test PTI's own tests of its callback API (sdk/test/callback_api_test.cc), unmodified, on our
+"""Run PTI's own tests of its callback API (sdk/test/callback_api_test.cc), unmodified, on our
 libpti_callback, with Intel's libpti_view in the same program. tests/foreign/sycl replaces SYCL.
 Needs the requirements of tests/test_pti_sample.py, and GoogleTest and fmt."""
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test PTI's own sample of its callback API (sdk/samples/callback), unchanged except for its
+"""Run PTI's own sample of its callback API (sdk/samples/callback), unchanged except for its
 program, on our libpti_callback, together with Intel's libpti_view. Needs a checkout of
 intel/pti-gpu (GPUTAP_PTI_CHECKOUT), and the requirements of tests/test_soft_level_zero_sycl.py."""
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test upstream's own samples, C tool and unit tests, unchanged, on our librocprofiler-sdk.so.1 and
+"""Run upstream's own samples, C tool and unit tests, unchanged, on our librocprofiler-sdk.so.1 and
 the software GPU.
 
 GPUTAP_ROCPROFILER_SDK names a checkout of rocprofiler-sdk (docs/internals/conformance.md names the

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test rocprofiler-register's own mock-runtime tests, with our librocprofiler-sdk.so.1 where
+"""Run rocprofiler-register's own mock-runtime tests, with our librocprofiler-sdk.so.1 where
 upstream has a mock of it.
 
 GPUTAP_ROCPROFILER_REGISTER names a built librocprofiler-register.so.0,

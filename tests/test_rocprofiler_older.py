@@ -17,7 +17,8 @@ from test_rocprofiler_conformance import Place
 # Samples that need another library of AMD (thread traces and machine code: comgr) are not
 # supported.
 COUNTERS = ("agent_profiling", "callback_client", "client", "print_functional_counters")
-# name: (file that it writes or None for its output, text expected in it for a program that copies)
+# name: (file that it writes, or None for its output, and text expected in it for a program that
+# copies)
 TRACING = {
     "api_buffered_tracing": ("api_buffered_trace.log", "hipMemcpyAsync"),
     "api_callback_tracing": ("api_callback_trace.log", "hipMemcpyAsync"),
