@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels of the checks on a GPU; on the software driver gpu_soft_kernels.c stands for them.
+// Kernels of the checks on a GPU; gpu_soft_kernels.c replaces them on the software driver.
 
 extern "C" __global__ void tiny(int *p)
 {
@@ -13,7 +13,7 @@ extern "C" __global__ void second(int *p)
 		*p = 2;
 }
 
-// Runs for so many nanoseconds of the device's timer.
+// Run for that many nanoseconds of the device's timer.
 extern "C" __global__ void spin(long long ns)
 {
 	long long begin, now;

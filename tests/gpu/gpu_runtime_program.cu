@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A program of the runtime API, built with cudart inside (-cudart static) and beside (shared):
-// launches, copies, sets, a graph, a pool. With "reset": cudaDeviceReset(), and on. The last line is
-// JSON: what it launched.
+// A program of the runtime API, built with cudart linked statically and dynamically: launches,
+// memcpys, memsets, a graph, a pool. With "reset": cudaDeviceReset(), then more of them. The last
+// line is JSON: its launches.
 #include <cstdio>
 #include <cstring>
 #include <cuda_runtime.h>

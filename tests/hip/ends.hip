@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* How processes with HIP in them end, and fork: ends WORD..
- *   kernels:N     N launches of `count` on a stream of its own, waited for; prints their sum
+/* Ways in which processes that use HIP end and fork: ends WORD...
+ *   kernels:N     N launches of `count` on a separate stream, waited for; prints their sum
  *   queued:N      the same, not waited for
- *   device stream event copy   waits in this way for all that was launched, and does nothing else
- *   fork-before   all words behind it are done by the parent and by a child that is forked now;
+ *   device stream event copy   wait in this way for everything launched, and do nothing else
+ *   fork-before   the parent and a child that is forked now execute all following words;
  *                 the parent waits for it
  *   fork-idle     forks a child that does nothing but _exit(7); prints that
- *   fork-look     forks a child that asks for a stream's flags, which HIP answers there too, and
+ *   fork-look     forks a child that queries a stream's flags, which HIP also answers there, and
  *                 _exit(6)s
  *   fork-exec:N   forks a child that starts this program anew, with kernels:N
- *   fault         a kernel stores where no memory is; waits for the device
+ *   fault         a kernel stores to unmapped memory; waits for the device
  *   abort exit _exit   these; exit without waiting for anything
- *   pause:MS      does nothing for so long
+ *   pause:MS      does nothing for that time
  *   kill          SIGKILL
- *   forever       launches until it is killed, and slowly when it was not killed soon; stores the
- *                 number of launches that have returned in ./tally */
+ *   forever       launches until it is killed, slowly if it is not killed soon; stores the
+ *                 number of returned launches in ./tally */
 #include <hip/hip_runtime.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -113,8 +113,8 @@ static void forever()
 	tally = (uint64_t *)mmap(nullptr, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	for (prepare();; __atomic_fetch_add(tally, 1, __ATOMIC_RELEASE)) {
 		count<<<1, 64, 0, stream>>>(sum);
-		/* whoever kills us had no processor: not more meanwhile than can be read in a
-		 * moment */
+		/* the killing process gets no processor: make no more records than can be read
+		 * quickly */
 		if (*tally > 5000)
 			usleep(1000);
 	}

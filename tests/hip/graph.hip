@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// Launches, copies, a fill and a graph of three kernels that is launched twice. Prints what a[5]
-// has become: 10.
+// Launches, memcpys, a memset and a graph of three kernels that is launched twice. Prints the final
+// a[5]: 10.
 #include <hip/hip_runtime.h>
 
 #include <cstdio>

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* graph_runs KIND NODES LAUNCHES: launches a graph of NODES kernels, one behind the other, and
- * checks that each was executed once and in its turn. In the middle of the third launch, when it
- * has rung for half of its nodes, the launching thread
- *   waits     looks at memory until the device has executed what was rung for; also for the next
+/* graph_runs KIND NODES LAUNCHES: launch a graph of NODES kernels, one after the other, and check
+ * that each was executed once and in its turn. In the middle of the third launch, when it has rung
+ * the doorbell for half of its nodes, the launching thread
+ *   waits     polls memory until the device has executed these; also for the next
  *   shares    waits until another thread's kernel on another stream is done; also for the next
- *   behind    has reserved a packet when another thread rings for the one behind it, and waits
+ *   behind    has reserved a packet when another thread rings for the one after it, and waits
  *             until that is done; also for the next
- *   indices   looks at the queue's read index until the device has taken what was rung for; also
+ *   indices   polls the queue's read index until the device has taken these; also
  *             for the next
- *   forks     forks, and waits for the child, which leaves
- *   exits     ends the process, by exit()
- *   killed    ends it by SIGKILL
+ *   forks     forks, and waits for the child, which ends
+ *   exits     ends the process with exit()
+ *   killed    ends it with SIGKILL
  *   plain     does nothing
- * host: half of the nodes come behind a function of the host's, which is called at each launch
- * (HIP 5.2.3 calls it whether what comes before it is done or not). HIP rings by a function of
- * HSA's, in whose place is one of this program. */
+ * host: half of the nodes follow a host function, which is called at each launch (HIP 5.2.3 calls
+ * it even before its predecessors are done). HIP rings the doorbell through a function of HSA,
+ * which this program replaces. */
 #include <hip/hip_runtime.h>
 #include <hsa/hsa.h>
 
@@ -52,7 +52,7 @@ static shared *s;
 static const char *kind;
 static unsigned nodes;
 static std::atomic<unsigned> host_called;
-static thread_local unsigned launch, rung; /* launch: 0: this thread is in none */
+static thread_local unsigned launch, rung; /* launch: 0: not inside a launch */
 static hipStream_t another;
 
 static void fail(const char *why)
@@ -61,7 +61,7 @@ static void fail(const char *why)
 	_exit(3);
 }
 
-/* What a thread does that waits by no function of HSA's. */
+/* Poll as a thread does that does not wait through HSA. */
 template <typename F> static void look_until(F done)
 {
 	time_t end = time(nullptr) + 60;
@@ -109,7 +109,7 @@ static void in_the_middle()
 			fail("the child");
 	}
 	if (!strcmp(kind, "exits") || !strcmp(kind, "killed"))
-		usleep(300000); /* the two launches before are recorded by then */
+		usleep(300000); /* the two previous launches are recorded by then */
 	if (!strcmp(kind, "exits"))
 		exit(0);
 	if (!strcmp(kind, "killed"))

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Graphs whose truth can be seen from outside: node i of a graph is a kernel of i + 1
- * work-groups, so that a dispatch's grid is the number of its node. graphs SHAPE REPLAYS
- * [STREAMS]; the program checks what the graph computed. Shapes:
- *   chain N   kernels one behind the other, made by hand
- *   held N    the same, but the last one waits for the host, which says when (BOOTTIME ns): before
- *             the launch, while the last one waits, 20 ms later, just before it lets it go, and
+/* Graphs whose nodes can be recognised from outside: node i of a graph is a kernel of i + 1
+ * work-groups, so that a dispatch's grid is the number of its node. graphs SHAPE REPLAYS [STREAMS];
+ * the program checks the results. Shapes:
+ *   chain N   kernels one after the other, created explicitly
+ *   held N    the same, but the last one waits for the host, which prints BOOTTIME in ns: before
+ *             the launch, while the last one waits, 20 ms later, just before it releases it, and
  *             after its end
  *   fork      a fill, four branches of three kernels, a copy, a kernel that joins them, a copy to
  *             the host
  *   capture   two streams captured into one graph, with a fill and a copy between
  *   child     a graph that holds another one twice, between two kernels
- *   shuffle   nodes made in another order than they depend on each other
- *   leaves    ends of branches made before what they depend on
+ *   shuffle   nodes created in another order than that of their dependences
+ *   leaves    ends of branches created before the nodes that they depend on
  *   random N  as many nodes as N's last two digits, and edges that depend on N */
 #include <cstdio>
 #include <cstdlib>
@@ -137,8 +137,8 @@ static void make_capture(hipGraph_t *g)
 	CHECK(hipStreamEndCapture(a, g));
 }
 
-/* Ordinals count a child's nodes behind the node that holds it; both copies of it launch what it
- * was made with. */
+/* Ordinals of a child's nodes follow that of the node that holds it; both copies launch the kernels
+ * that it was created with. */
 static void make_child(hipGraph_t g)
 {
 	hipGraph_t child;
@@ -167,7 +167,7 @@ static void make_of_edges(hipGraph_t g, int count, const std::vector<std::pair<i
 		CHECK(hipGraphAddDependencies(g, &n[e.first], &n[e.second], 1));
 }
 
-/* Edges lead along an order of the nodes which is not that of their creation. */
+/* Edges follow an order of the nodes that is not that of their creation. */
 static void make_random(hipGraph_t g, unsigned seed)
 {
 	int count = (int)(seed % 100);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels launched in every way there is, with their results checked; compiled by
- * tests/test_hip_calls.py twice: as a program, and (--genco) as the module that it loads:
- * launches MODULE. Prints the names of the calls that it makes of HIP, in order. */
+/* Launch kernels in every possible way, and check the results. tests/test_hip_calls.py compiles
+ * this twice: as a program, and (--genco) as the module that it loads: launches MODULE. Prints the
+ * names of its HIP calls, in order. */
 #include <hip/hip_ext.h>
 #include <hip/hip_runtime.h>
 #include <cstdio>
@@ -24,7 +24,7 @@ extern "C" __global__ void add(int *data, int value)
 		}                                                   \
 	} while (0)
 
-/* What a compiler makes of <<<>>>. */
+/* Print the calls that a compiler makes of <<<>>>. */
 static void tell_launch()
 {
 	puts("__hipPushCallConfiguration\n__hipPopCallConfiguration\nhipLaunchKernel");
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
 			fprintf(stderr, "element %d is %d\n", i, host[i]);
 			return 4;
 		}
-	if (CALL(hipFree, host) == hipSuccess) // memory that HIP never gave
+	if (CALL(hipFree, host) == hipSuccess) // memory that HIP did not allocate
 		return 5;
 	CHECK(CALL(hipStreamDestroy, stream));
 	CHECK(CALL(hipFree, data));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Work around a pause of the recording: a kernel `gate` is launched before it and completes in
- * it; kernels `within`, copies, a fill and a launch of the graph are launched in it, more of
- * them than a queue has places; `before` and `after` are not. Prints the numbers of both sides. */
+/* Activities around a pause of the recording: a kernel `gate` is launched before it and completes
+ * in it; kernels `within`, memcpys, a memset and a launch of the graph are launched in it, more
+ * than a queue has places; `before` and `after` are not. Prints the numbers of both sides. */
 #include <hip/hip_runtime.h>
 #include <cstdio>
 #include <cstdlib>
@@ -70,7 +70,7 @@ static void move()
 
 int main(int argc, char **argv)
 {
-	bool threads = argc > 1; /* the pause is another thread's */
+	bool threads = argc > 1; /* another thread makes the pause */
 	volatile int *open;
 	int found;
 

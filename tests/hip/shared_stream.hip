@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* shared_stream N: two threads launch into one stream at the same time, N times a kernel of
- * their own, N times one that both launch. The grid says which launch it was: (number from 1,
- * thread from 1). */
+/* shared_stream N: two threads launch into one stream at the same time, N times a kernel of their
+ * own, N times one that both launch. The grid identifies the launch: (number from 1, thread from
+ * 1). */
 #include <cstdio>
 #include <cstdlib>
 #include <hip/hip_runtime.h>

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Device work of which everything is known beforehand: truth [NAME=NUMBER]..
+/* GPU activities that are fully known beforehand: truth [NAME=NUMBER]...
  *   threads=2 streams=8 launches=50   each thread launches kernels on its streams in turn
- *   copies=0     rounds of copies and fills on each stream, each of a size of its own
+ *   copies=0     rounds of copies and fills on each stream, each with a unique size
  *   graphs=0     replays of a graph of `nodes` kernels, captured from the thread's first stream
  *   nodes=8  gpus=1  rounds=1 (all of it again)
- *   cooperative=0  each so manieth launch is a cooperative one
- *   verify=1     0: kernels are not executed, so results are not looked at
+ *   cooperative=0  every such launch is a cooperative one
+ *   verify=1     0: kernels are not executed, so results are not checked
  *   tally=0      1: after each launch the number of launches that have returned is stored in the
  *                file ./tally
- *   end=0        1: exit() without waiting for the device  2: _exit() so  3: abort() so
+ *   end=0        1: exit() without waiting for the device  2: _exit() likewise  3: abort() likewise
  * A kernel's number is its argument and, in digits to the base 16, its grid and its block (see
- * shape()): thread t's stream s's launch i has number (t * streams + s) * launches + i; numbers
- * of graphs' nodes follow. Prints what it found; the same each time. Statuses: 3 a call failed,
- * 4 a result is wrong. */
+ * shape()): launch i on stream s of thread t has number (t * streams + s) * launches + i; numbers
+ * of graphs' nodes follow. Prints its findings, which are the same each time. Statuses: 3 a call
+ * failed, 4 a result is wrong. */
 #include <hip/hip_runtime.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ static int opt(int which)
 		}                                                           \
 	} while (0)
 
-/* What kernels leave: how often each number ran; each stream's latest number; how many ran out
+/* Results of the kernels: how often each number ran; each stream's latest number; how many ran out
  * of turn. */
 struct found {
 	unsigned *seen;
@@ -76,7 +76,7 @@ extern "C" __global__ void numbered(found f, int lane, unsigned n, int in_turn)
 		atomicAdd(f.out_of_turn, 1);
 }
 
-/* A kernel of their own, and one thread at a time: HIP 5 sets the arguments of a graph's kernels
+/* Use a separate kernel, and one thread at a time: HIP 5 sets the arguments of a graph's kernels
  * without the lock that it takes for launches of the same kernel, so that they are mixed up with
  * those of other threads, traced or not. */
 static pthread_mutex_t graph_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -187,7 +187,7 @@ static void *worker(void *argument)
 	/* Of tests/hip/allocations.c. */
 	void (*mark)(int) = (void (*)(int))dlsym(RTLD_DEFAULT, "allocations_mark");
 	for (int i = 0; i < opt(LAUNCHES); i++) {
-		/* Everything has been made by the first half. */
+		/* All objects have been created in the first half. */
 		if (mark && (i == opt(LAUNCHES) / 2 || i == opt(LAUNCHES) - 1))
 			mark(i < opt(LAUNCHES) - 1);
 		for (int s = 0; s < opt(STREAMS); s++) {
@@ -196,7 +196,7 @@ static void *worker(void *argument)
 				MUST(hipSetDevice(lane % opt(GPUS)));
 			launch(device_found[lane % opt(GPUS)], lane, lane * opt(LAUNCHES) + i, i,
 			       streams[s]);
-			/* HIP keeps what was launched until it is waited for. */
+			/* HIP keeps launched activities until they are waited for. */
 			if (i % CHUNK == CHUNK - 1)
 				MUST(hipStreamSynchronize(streams[s]));
 		}
@@ -219,7 +219,7 @@ static void *worker(void *argument)
 	return nullptr;
 }
 
-/* Number @n ran this often, everywhere together. */
+/* Expect number @n to have run that often, over all GPUs. */
 static unsigned expected(unsigned n)
 {
 	return opt(ROUNDS) * (n >= first_node(0) ? opt(GRAPHS) : 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// HIP work beside torch, called by ctypes: hip_twice() doubles numbers on the device, by a kernel.
+// HIP activities next to torch, called through ctypes: hip_twice() doubles numbers on the device
+// with a kernel.
 #include <hip/hip_runtime.h>
 
 __global__ void twice(float *x, int n)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Idle time of HIP's device 0, of one cause: idle_hip CODE host|synchronising|event|allocating|
- * freeing|compiling|copying|copy_here|other_call|launching|held|started_late. Its work are kernels
- * that do nothing; device 1 has one that goes on until it is told to end. CODE: a code object */
+ * freeing|compiling|copying|copy_here|other_call|launching|held|started_late. Its GPU activities
+ * are empty kernels; device 1 has one that runs until it is released. CODE: a code object */
 #include <hip/hip_runtime.h>
 #include <pthread.h>
 
@@ -57,7 +57,7 @@ static pthread_t begin_to_end()
 	return thread;
 }
 
-/* The host does something else. */
+/* The host does something unrelated. */
 static void provoke_host()
 {
 	from = now_ns();
@@ -65,7 +65,7 @@ static void provoke_host()
 	say_stamps("host", from, now_ns());
 }
 
-/* The host waits for another device: its stream, or an event there. */
+/* The host waits for another device: for its stream, or for an event there. */
 static void provoke_synchronising()
 {
 	launch_long();
@@ -96,7 +96,7 @@ static void provoke_allocating()
 	OK(hipFree(*more));
 }
 
-/* What was used, so that the system takes back its pages one by one. */
+/* Free used memory, so that the system takes back its pages individually. */
 static void provoke_freeing()
 {
 	void *more;
@@ -120,7 +120,7 @@ static void provoke_compiling()
 	OK(hipModuleUnload(module));
 }
 
-/* To another device. */
+/* Copy to another device. */
 static void provoke_copying()
 {
 	static void *there;
@@ -134,7 +134,7 @@ static void provoke_copying()
 	say_slow("copying");
 }
 
-/* To this device: the copy itself ends the gap. */
+/* Copy to this device: the copy itself ends the gap. */
 static void provoke_copy_here()
 {
 	OK(hipMemcpy(memory, make_slow(NULL, BYTES), BYTES, hipMemcpyHostToDevice));
@@ -159,7 +159,7 @@ static void provoke_launching()
 	say_slow("launching");
 }
 
-/* The next kernel waits for another device's. */
+/* The next kernel waits for one of another device. */
 static void provoke_held()
 {
 	launch_long();
@@ -173,7 +173,7 @@ static void provoke_held()
 	say_stamps("held", from, to);
 }
 
-/* The stream itself does something else first, on the host, of which nothing is recorded. */
+/* The stream itself is busy first, with a host function that is not recorded. */
 static void work_in_stream(hipStream_t, hipError_t, void *)
 {
 	from = now_ns();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the sample of PTI's callback API (sdk/samples/callback/client.cc) is to look at, in the
- * place of its own program, which needs a compiler for SYCL: sample_main N launches N kernels on an
+/* A program for the sample of PTI's callback API (sdk/samples/callback/client.cc), in place of the
+ * sample's own program, which needs a SYCL compiler: sample_main N launches N kernels on an
  * immediate list, each with a copy. */
 #include <level_zero/ze_api.h>
 
@@ -9,7 +9,7 @@
 
 #include "client.h"
 
-/* bench/ has it as C */
+/* bench/ has the C version */
 #include "level_zero_module.h"
 
 static void check(ze_result_t status, const char *what)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies and sets of all directions, from memory that is pinned and memory that is not; how much
- * of each is printed. */
+/* Memcpys and memsets in all directions, from pinned and pageable memory; prints the number of
+ * bytes of each. */
 #include <hip/hip_runtime.h>
 
 #include <cstdio>

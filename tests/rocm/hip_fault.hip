@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fifty kernels that are fine, then one that stores where nothing is: the runtime ends the
- * program. */
+/* Fifty correct kernels, then one that stores to unmapped memory: the runtime ends the program. */
 #include <hip/hip_runtime.h>
 
 __global__ void fine(int)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The child of a fork launches 200 kernels, its parent 100, each with a runtime of its own. */
+/* A fork's child launches 200 kernels, its parent 100, each with a separate runtime. */
 #include <hip/hip_runtime.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hip_modules FIRST SECOND TIMES: loads the two modules in turn, runs the kernel of each,
- * unloads it: all land on one address. */
+/* hip_modules FIRST SECOND TIMES: load the two modules in turn, run the kernel of each, unload it:
+ * all are loaded at one address. */
 #include <hip/hip_runtime.h>
 
 #include <cstdio>

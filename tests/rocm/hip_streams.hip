@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hip_streams THREADS STREAMS LAUNCHES [no-wait]: each launch of the whole program has a grid of
- * its own; now and then a memset. */
+/* hip_streams THREADS STREAMS LAUNCHES [no-wait]: each launch of the whole program has a unique
+ * grid; there is an occasional memset. */
 #include <hip/hip_runtime.h>
 
 #include <atomic>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_handler MS: main() returns while a handler of a completed signal is still to be called, or
- * runs, for MS milliseconds. What it uses ends with the library's static objects: was the
- * handler over by then? As in HIP, whose handlers use objects that its destructors free. */
+/* hsa_handler MS: main() returns while a handler of a completed signal is pending, or runs for MS
+ * milliseconds. The objects that it uses are destroyed with the library's static objects: had the
+ * handler finished by then? In HIP, handlers also use objects that its destructors free. */
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 

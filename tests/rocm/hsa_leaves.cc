@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_leaves CODE_OBJECT jump|throw|slow enter|exit [again]: a program on plain HSA that is a tool,
- * whose function leaves the third of six dispatches by longjmp(), by an exception, or after seven
- * seconds. Each kernel is waited for; with `again` the third one only behind the fourth, that is,
- * after its thread has rung once more.
+/* hsa_leaves CODE_OBJECT jump|throw|slow enter|exit [again]: a program on plain HSA that is also a
+ * tool, whose callback leaves the third of six dispatches by longjmp(), by an exception, or after
+ * seven seconds. Each kernel is waited for; with `again`, the third one only after the fourth, that
+ * is, after its thread has rung the doorbell once more.
  *
- * Prints what the tool was told, by context, and how it left. */
+ * Prints what the tool was notified of, per context, and how it left. */
 #include <gputap/tool.h>
 
 #include <csetjmp>
@@ -39,7 +39,7 @@ static void on_work(const gputap_work *w, uint64_t *, void *user)
 		std::lock_guard<std::mutex> hold(lock);
 		told[context] += std::string(" ") + "?+-."[w->phase] + std::to_string(n);
 	}
-	/* the first one that is told */
+	/* the first context that is notified */
 	if (n != LEFT || w->phase != phase || context != (phase == GPUTAP_PHASE_ENTER ? 0 : 1))
 		return;
 	if (!strcmp(how, "jump"))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names a thread, a device (before it has a queue, by HIP's number) and a stream, and launches a
- * kernel. "agent": the device by HSA's handle instead. */
+/* Name a thread, a device (before it has a queue, with HIP's number) and a stream, and launch a
+ * kernel. "agent": name the device with HSA's handle instead. */
 #include <hip/hip_runtime.h>
 #include <hsa/hsa.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* As PyTorch does with its record of operators on: each operator is a range of ROCTx around its
- * launches. Three launches of "grow" in aten::add, two in aten::mul, one in the aten::sum that
- * lies in it. */
+/* Act as PyTorch does when it records operators: each operator is a ROCTx range around its
+ * launches. Three launches of "grow" in aten::add, two in aten::mul, one in the nested
+ * aten::sum. */
 #include <hip/hip_runtime.h>
 
 #include "compat/roctx/roctx.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What documents_client.cpp looks at: documents_program MODULE, which is this file compiled with
- * --genco. It says on stderr when it executes the module's kernel, so that this can be placed
- * among what the tool says. */
+/* The program that documents_client.cpp observes: documents_program MODULE, which is this file
+ * compiled with --genco. It prints on stderr when it executes the module's kernel, so that this can
+ * be placed among the tool's messages. */
 #include <cstdio>
 #include <cstdlib>
 #include <hip/hip_runtime.h>
@@ -16,7 +16,7 @@ extern "C" __global__ void twice(int *data)
 	data[row * blockDim.x + threadIdx.x] *= 2;
 }
 
-/* Not called: a code object has several symbols. */
+/* Not called: it gives the code object several symbols. */
 extern "C" __global__ void nothing(int *)
 {
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// Two threads, each with a stream of its own: copies of known sizes, kernels, a graph of five
-// kernels that is launched three times.
+// Two threads, each with its own stream: memcpys of known sizes, kernels, a graph of five kernels
+// that is launched three times.
 #include <hip/hip_runtime.h>
 #include <cstdio>
 #include <cstdlib>
@@ -25,7 +25,7 @@ __global__ void twice(int *values)
 
 static void work()
 {
-	constexpr size_t sizes[] = {32768, 65536, 1 << 20}; // HIP 7 copies up to 16 KiB by a kernel
+	constexpr size_t sizes[] = {32768, 65536, 1 << 20}; // HIP 7 uses a kernel up to 16 KiB
 	hipStream_t stream;
 	hipGraph_t graph;
 	hipGraphExec_t launchable;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* flushed flush|stop: 40 times, kernels are launched and waited for, then the client's buffer is
- * flushed (stop: when its context has been stopped). Are all there? Prints how often not. */
+/* flushed flush|stop: 40 times, launch kernels, wait for them, then flush the client's buffer
+ * (stop: after its context has been stopped). Prints how often kernels were missing. */
 #include <hip/hip_runtime.h>
 #include <cstdio>
 #include <cstring>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reload MODULE [TIMES]: loads, launches and unloads it, three times. reload N: so many calls
+/* reload MODULE [TIMES]: load, launch and unload it, three times. reload N: make that many calls
  * that do nothing. */
 #include <hip/hip_runtime.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hip_soft MODE ..: what a HIP program sees of software GPUs; prints what happened, one line per
- * step. */
+/* hip_soft MODE ...: test what a HIP program sees of software GPUs; prints what happened, one line
+ * per step. */
 #include <dirent.h>
 #include <hip/hip_runtime.h>
 #include <hip/hip_cooperative_groups.h>
@@ -54,7 +54,8 @@ __global__ void mark(int *out, int value)
 	*out = value;
 }
 
-/* A sum that needs memory for each work-item: places are known only when it runs. */
+/* Compute a sum that needs memory for each work-item, because the indices are known only at run
+ * time. */
 template <int WORDS> __global__ void spill(int *out, const int *places)
 {
 	int i = blockIdx.x * blockDim.x + threadIdx.x, sum = 0;
@@ -72,7 +73,8 @@ __global__ void wild(int *out)
 	*(int *)0x123456789000 = *out;
 }
 
-/* Each thread reads, step by step, what another workgroup's wrote in the step before. */
+/* In each step, a thread reads the value that another workgroup's thread wrote in the step
+ * before. */
 __global__ void rotate(int *a, int *b, int steps)
 {
 	cooperative_groups::grid_group grid = cooperative_groups::this_grid();
@@ -108,7 +110,7 @@ static bool same(const std::vector<int> &a, const std::vector<int> &b)
 	return a == b;
 }
 
-/* Every way of copying and setting, with sizes that are no multiples of anything. */
+/* Test every way of copying and setting, with sizes that are not multiples of anything. */
 static void copies(int, char **)
 {
 	const size_t n = 300007, bytes = n * sizeof(int);
@@ -176,7 +178,7 @@ static void kernels(int, char **)
 	printf("wrong %d\n", wrong);
 }
 
-/* A kernel on one stream waits for a kernel of the other: they run at the same time, or never
+/* A kernel on one stream waits for a kernel on the other: they run at the same time, or never
  * end. */
 static void streams(int, char **)
 {
@@ -195,7 +197,7 @@ static void streams(int, char **)
 	MUST(hipStreamSynchronize(s[1]));
 	printf("waited: %d\n", *out);
 
-	hipEvent_t between; /* and in order across streams when an event says so */
+	hipEvent_t between; /* also in order across streams after an event */
 	MUST(hipEventCreate(&between));
 	mark<<<1, 1, 0, s[0]>>>(out, 1);
 	MUST(hipEventRecord(between, s[0]));
@@ -207,7 +209,7 @@ static void streams(int, char **)
 		MUST(hipStreamDestroy(stream));
 }
 
-/* Each GPU fills memory and hands it to the next one. */
+/* Each GPU fills memory and passes it to the next one. */
 static void peers(int, char **)
 {
 	const size_t n = 5000, bytes = n * sizeof(int);
@@ -229,7 +231,7 @@ static void peers(int, char **)
 			printf("%d cannot reach %d\n", i, next);
 		MUST(hipDeviceEnablePeerAccess(next, 0));
 	}
-	for (int i = 0; i + 1 < count; i++) /* the first one's reaches all */
+	for (int i = 0; i + 1 < count; i++) /* the first one's data reaches all */
 		MUST(hipMemcpyPeer(memory[i + 1], i + 1, memory[i], i, bytes));
 	for (int i = 0; i < count; i++) {
 		MUST(hipMemcpy(host.data(), memory[i], bytes, hipMemcpyDeviceToHost));
@@ -237,7 +239,7 @@ static void peers(int, char **)
 			wrong += value != 0x01010101;
 	}
 	printf("copies wrong: %d\n", wrong);
-	MUST(hipSetDevice(0)); /* a kernel that reads and writes another one's memory */
+	MUST(hipSetDevice(0)); /* a kernel that reads and writes another GPU's memory */
 	add<<<(n + 255) / 256, 256>>>(memory[0], memory[count - 1], memory[count - 1], n);
 	MUST(hipMemcpy(host.data(), memory[count - 1], bytes, hipMemcpyDeviceToHost));
 	printf("kernel: %x\n", host[n - 1]);
@@ -249,7 +251,7 @@ static void budget(int, char **)
 	int *blocks[64], n = 0;
 	hipError_t error;
 
-	/* HIP 7 does not survive it that no memory is left for its queues */
+	/* HIP 7 fails if no memory is left for its queues */
 	MUST(hipMalloc(&blocks[0], 64));
 	MUST(hipMemset(blocks[0], 1, 64));
 	MUST(hipDeviceSynchronize());
@@ -266,7 +268,7 @@ static void budget(int, char **)
 	MUST(hipDeviceSynchronize());
 }
 
-/* Grids that wait for themselves, small and as large as the GPU holds; then one that is too
+/* Launch grids that wait for themselves, small and as large as the GPU holds; then one that is too
  * large. */
 static void cooperative(int, char **)
 {
@@ -300,8 +302,8 @@ static void cooperative(int, char **)
 							  dim3(128), arguments, 0, 0)));
 }
 
-/* A child computes on its parent's memory, a part of a block and a whole one; who got the
- * handles by a pipe. */
+/* A child computes on its parent's memory, a part of a block and a whole one; it gets the handles
+ * through a pipe. */
 static int import_and_add(int from)
 {
 	hipIpcMemHandle_t handles[2];
@@ -333,7 +335,7 @@ static void share(int, char **)
 	int *mine[2], pipe_[2], status, wrong = 0;
 	pid_t child;
 
-	if (pipe(pipe_) || (child = fork()) < 0) /* before the runtime starts in either */
+	if (pipe(pipe_) || (child = fork()) < 0) /* before the runtime starts in either process */
 		exit(1);
 	if (!child)
 		_exit(import_and_add(pipe_[0]));
@@ -356,7 +358,7 @@ static void share(int, char **)
 	printf("child %d, wrong %d\n", status, wrong);
 }
 
-/* hip_soft modules FIRST SECOND: two code objects in turn; the same address has another kernel
+/* hip_soft modules FIRST SECOND: load two code objects in turn; the same address has another kernel
  * each time. */
 static void modules(int argc, char **argv)
 {
@@ -398,8 +400,8 @@ static void managed(int, char **)
 }
 
 /* Kernels whose times a file sets: events around three of them. */
-/* Memory of the program's own, registered: a kernel, a fill and a copy reach it by its device
- * address. */
+/* Memory that the program allocated and registered: a kernel, a fill and a copy access it through
+ * its device address. */
 static void registered(int, char **)
 {
 	const int n = 1000;
@@ -494,7 +496,7 @@ static void fault(int, char **)
 	printf("sync: %s\n", hipGetErrorName(hipDeviceSynchronize()));
 }
 
-/* Where the GPUs' queues may run. */
+/* Print the processors on which the GPUs' queues may run. */
 static void threads(int, char **)
 {
 	int *out;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* levels: the same C++ functions on the device and on the host, on many inputs; prints a line
- * per function, and how many results differ. Compiled at -O0 to -O3 by
- * tests/test_soft_levels_hip.py; -ffp-contract=off, so that both round alike. */
+/* levels: run the same C++ functions on the device and on the host, on many inputs; print a line
+ * per function with the number of different results. tests/test_soft_levels_hip.py compiles it at
+ * -O0 to -O3, with -ffp-contract=off, so that both round alike. */
 #include <hip/hip_runtime.h>
 
 #include <cmath>
@@ -22,7 +22,7 @@
 
 enum { COUNT = 4096, GROUP = 256 };
 
-struct input { /* of one work-item; edges among them */
+struct input { /* of one work-item; includes edge cases */
 	int a, b;
 	unsigned u, v;
 	long long l, m;
@@ -94,7 +94,7 @@ struct quotients {
 	}
 };
 
-/* Quotients of doubles that are denormal, with many bits and with few: rounded once. */
+/* Denormal quotients of doubles, with many bits and with few: rounded once. */
 struct small_quotients {
 	BOTH long long operator()(const input &i) const
 	{
@@ -136,7 +136,7 @@ struct branches {
 		unsigned x = i.u | 1;
 		int steps = 0;
 
-		while (x != 1 && steps < 200) { /* lanes leave one by one */
+		while (x != 1 && steps < 200) { /* lanes leave separately */
 			if (x % 2)
 				x = 3 * x + 1;
 			else
@@ -158,7 +158,7 @@ struct branches {
 	}
 };
 
-struct arrays { /* on the stack, by an index that is not known */
+struct arrays { /* on the stack, with an index unknown at compile time */
 	BOTH long long operator()(const input &i) const
 	{
 		int table[24];
@@ -166,7 +166,7 @@ struct arrays { /* on the stack, by an index that is not known */
 
 		for (int k = 0; k < 24; k++)
 			table[k] = i.a * k ^ i.b;
-		for (int k = 0; k < 24; k++) { /* sorted, a few passes */
+		for (int k = 0; k < 24; k++) { /* sorted partially, in a few passes */
 			int at = (k * 5 + (i.u & 15)) % 23;
 
 			if (table[at] > table[at + 1]) {

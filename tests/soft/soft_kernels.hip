@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels for programs that load code objects. Names are C names: they stand in the tests. */
+/* Kernels for programs that load code objects. They have C names, which the tests use. */
 #include <hip/hip_runtime.h>
 
 extern "C" {
@@ -19,7 +19,7 @@ __global__ void count(int *out)
 	atomicAdd(out, 1);
 }
 
-/* Until the host, or another kernel, stores to it. */
+/* Wait until the host, or another kernel, stores to the flag. */
 __global__ void wait_for(volatile int *flag)
 {
 	while (!*flag)
@@ -38,7 +38,7 @@ __global__ void touch_nothing(int *out)
 	*wild = *out;
 }
 
-/* No GPU has this instruction. */
+/* An instruction that no GPU has. */
 __global__ void no_instruction(int *out)
 {
 	asm volatile(".long 0xbf9f0000");

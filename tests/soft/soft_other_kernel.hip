@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A code object of the same shape as another one, with another kernel in the same place. */
+/* A code object of the same shape as another one, with a different kernel at the same place. */
 #include <hip/hip_runtime.h>
 
 extern "C" __global__ void NAME(int *out)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* textures: HIP's textures and surfaces on the software GPU, each value compared with what the
- * host makes of the same array.
- * A line per kind: how many values were compared and how many were wrong. */
+/* textures: HIP's textures and surfaces on the software GPU; each value is compared with the host's
+ * result for the same array. Prints a line per kind: the numbers of compared and of wrong
+ * values. */
 #include <hip/hip_runtime.h>
 
 #include <cmath>
@@ -68,7 +68,7 @@ struct texture_of { /* of one channel */
 		double c[3] = {0, 0, 0}, sum = 0;
 
 		for (int i = 0; i < axes; i++)
-			/* as GPUs do */
+			/* round as GPUs do */
 			c[i] = rint((normalized ? (double)p[i] * size[i] : p[i]) * 256) / 256 -
 			       (linear ? 0.5 : 0);
 		if (!linear)
@@ -145,7 +145,7 @@ template <typename T> __global__ void read2(hipTextureObject_t t, T *out)
 __global__ void turn(hipSurfaceObject_t from, hipSurfaceObject_t to)
 {
 	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
-	float v; /* integers come as the bits of floats, and are then converted */
+	float v; /* integers are read as the bits of floats, and are then converted */
 
 	if (x >= W)
 		return;
@@ -176,8 +176,8 @@ static hipTextureObject_t make_texture(const hipResourceDesc &r, hipTextureAddre
 	return t;
 }
 
-/* Points around the image, many of them at edges of elements, in float so that both sides see
- * the same. */
+/* Choose points around the image, many of them at edges of elements, in float so that both sides
+ * see the same. */
 static std::vector<float> points(const int *size, bool normalized)
 {
 	std::vector<float> p(3 * POINTS);
@@ -185,8 +185,8 @@ static std::vector<float> points(const int *size, bool normalized)
 	for (size_t i = 0; i < p.size(); i++) {
 		double x = ((int)(next() % (16 * 3 * size[i % 3])) - 16 * size[i % 3]) / 16.0;
 
-		/* Device code multiplies by the size, in float: an edge itself may come out on
-		 * either side. */
+		/* Device code multiplies with the size in float: an edge itself may land on either
+		 * side. */
 		p[i] = (float)(normalized ? (x + 1.0 / 64) / size[i % 3] : x);
 	}
 	return p;
@@ -247,7 +247,7 @@ static void sampled(int axes)
 	r.res.array.array = array;
 	for (int mode = 0; mode < 4; mode++)
 		for (int linear = 0; linear < 2; linear++)
-			/* wrap and mirror are for normalized ones */
+			/* wrap and mirror apply only to normalised ones */
 			for (int normalized = mode < 2; normalized < 2; normalized++) {
 				texture_of model = {values,
 						    {size[0], size[1], size[2]},
@@ -275,7 +275,7 @@ static void sampled(int axes)
 	MUST(hipFreeArray(array));
 }
 
-/* Elements of a type, out of memory and out of an array, come back as they were. */
+/* Check that elements of a type, in memory and in an array, are read back unchanged. */
 template <typename T> static void elements(const char *name)
 {
 	const size_t pitch = (W * sizeof(T) + 255) / 256 * 256;
@@ -290,7 +290,7 @@ template <typename T> static void elements(const char *name)
 	int wrong[3];
 
 	for (auto &b : bytes)
-		b = (unsigned char)(next() % 60); /* no number that is none */
+		b = (unsigned char)(next() % 60); /* not a NaN */
 	memcpy((void *)values.data(), bytes.data(), bytes.size());
 	MUST(hipMalloc(&out, bytes.size()));
 	MUST(hipMalloc(&memory, pitch * H));
@@ -340,7 +340,7 @@ template <typename T> static void elements(const char *name)
 	say(what, 3, wrong[0] + wrong[1] + wrong[2]);
 }
 
-/* Integers that are read as 0 to 1, or -1 to 1. */
+/* Read integers as 0 to 1, or -1 to 1. */
 template <typename T> static void as_floats(const char *name)
 {
 	hipChannelFormatDesc channel = hipCreateChannelDesc<T>();
@@ -418,7 +418,7 @@ int main()
 	elements<float2>("float2");
 	elements<float4>("float4");
 	as_floats<unsigned char>("unsigned char as 0 to 1");
-	as_floats<char>("char as -1 to 1"); /* HIP 5.2 takes signed char for unsigned */
+	as_floats<char>("char as -1 to 1"); /* HIP 5.2 treats signed char as unsigned */
 	as_floats<unsigned short>("unsigned short as 0 to 1");
 	as_floats<short>("short as -1 to 1");
 	surfaces();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A buffer's callback that throws through gputap into the callback that flushed it: prints what
- * came where. */
+ * arrived where. */
 #include <gputap/tool.h>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool whose start() and finish() throw at first, after all contexts that there can be were
- * made: prints what became of it. */
+/* A tool whose start() and finish() throw at first, after all possible contexts were created:
+ * prints what became of it. */
 #include <gputap/tool.h>
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Stand-in for SYCL in PTI's tests, where there is no compiler for SYCL: as much of it as they
- * use, on Level Zero alone. Each submission makes the copies and the launch that a SYCL runtime
- * makes, of an empty kernel, and waits for them. The host then computes what the kernel would. */
+/* Stand-in for SYCL in PTI's tests, for machines without a SYCL compiler: the part that they use,
+ * on Level Zero alone. Each submission makes the copies and the launch that a SYCL runtime makes,
+ * with an empty kernel, and waits for them. The host then computes what the kernel would. */
 #pragma once
 
 #include <cstdlib>
@@ -113,7 +113,7 @@ inline void check(ze_result_t status, const char *name)
 		throw exception(std::string(name) + ": " + std::to_string(status));
 }
 
-/* One of a process, as a runtime has it. */
+/* One per process, as in a SYCL runtime. */
 struct runtime {
 	ze_driver_handle_t driver;
 	ze_device_handle_t device;
@@ -147,9 +147,9 @@ struct runtime {
 };
 
 struct queue_state {
-	std::mutex mutex; /* a list is of one thread at a time */
+	std::mutex mutex; /* a list may be used by only one thread */
 	ze_command_list_handle_t list;
-	ze_command_queue_handle_t queue = nullptr; /* of a list that is not immediate */
+	ze_command_queue_handle_t queue = nullptr; /* for a list that is not immediate */
 	ze_kernel_handle_t kernel;
 
 	explicit queue_state(bool is_immediate)
@@ -258,7 +258,7 @@ template <class T> struct accessor {
 	}
 };
 
-/* Copied to the device where it is accessed, and back when it ends. */
+/* Copy to the device on access, and back at the end of its life. */
 template <class T, int Dimensions> class buffer
 {
       public:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rocprofiler-sdk's json-tool writes by an archive that only its fork of cereal has: the usual
- * one with less space in between. */
+/* rocprofiler-sdk's json-tool writes with an archive that exists only in its fork of cereal: the
+ * usual one with less whitespace. */
 #pragma once
 
 #include_next <cereal/archives/json.hpp>
