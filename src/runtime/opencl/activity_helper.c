@@ -30,16 +30,12 @@
 #define MS UINT64_C(1000000)
 /* Devices that are the host: the helper takes a processor from them, and the program's calls
  * harvest soon. */
-#define UNHARVESTED_NS \
-/* with commands in the list: time without a harvest after which the helper harvests */
-(50 * MS)
+#define UNHARVESTED_NS  (50 * MS)   /* time without a harvest after which the helper harvests */
 #define WAITING_NS      (1000 * MS) /* the same, while a thread waits for the queue */
 #define LEAVE_NS        (5000 * MS) /* limit for the helper to leave the runtime at the end */
 #define LEAVE_INSIDE_NS (50 * MS)
 
-	enum { STACK_BYTES = 256 << 10,
-	       IDLE_LOOKS = 20,
-	       AT_ONCE = 256 };
+enum { STACK_BYTES = 256 << 10, IDLE_LOOKS = 20, AT_ONCE = 256 };
 
 static struct {
 	_Atomic uint32_t epoch;   /* process that has a helper, or tried to start it */
