@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Train a small network. Two mistakes make its steps slow; the argument "fast" mends both.
-It prints the loss of each step."""
+"""Train a small network. Two mistakes make its steps slow; the argument "fast" mends both: the
+program of the tutorial docs/tutorials/slow-torch-step.md."""
 import sys
 
 import numpy

@@ -144,12 +144,15 @@ def test_the_documents_point_at_what_is_there(repo, find):
     assert not broken, "\n".join(broken)
 
 
-def test_the_tutorial_shows_what_the_toy_runtime_has(repo):
-    blocks = re.findall(r"^```\w+ (tests/\S+)\n(.*?)^```$", (repo / "CONTRIBUTING.md").read_text(),
-                        re.M | re.S)
-    assert len(blocks) > 15
-    for name, text in blocks:
-        assert text in (repo / name).read_text(), f"{name} has no longer:\n{text}"
+def test_code_that_a_page_quotes_is_in_the_file_that_it_names(repo):
+    """A block whose first line is "```c tests/toy/library/toy.h" is a part of that file."""
+    quoted = 0
+    for document in documents(repo):
+        for name, text in re.findall(r"^```\w+ (\S+/\S+)\n(.*?)^```$", document.read_text(),
+                                     re.M | re.S):
+            quoted += 1
+            assert text in (repo / name).read_text(), f"{document}: {name} has no longer:\n{text}"
+    assert quoted > 19
 
 
 @pytest.mark.parametrize("columns", [80, 120])

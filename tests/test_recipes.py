@@ -15,9 +15,9 @@ import pytest
 
 import conftest
 
-DOCS = conftest.REPO / "docs/guides"
-COMMAND = re.compile(r"(mkdir|gputap|mpirun|srun|docker)\b")
-# replaces a cluster's launcher: runs the ranks one after the other, and sets its variables
+DOCS = conftest.REPO / "docs"
+COMMAND = re.compile(r"(mkdir|gputap|mpirun[.\w]*|srun|docker) ")
+# replaces a cluster\'s launcher: runs the ranks one after the other, and sets its variables
 SRUN = """\
 #!/bin/sh
 shift; ranks=$1; shift
@@ -33,7 +33,7 @@ subprocess.run(["./prog"], check=True)
 """
 
 
-def parts(page):
+def commands_of(page):
     """Return each heading's commands; "" is the start of the page. A backslash at a line's end
     joins two."""
     text = (DOCS / page).read_text()
@@ -105,7 +105,7 @@ def run_page(page, shell, background, launcher):
     """Run all commands of a page in their order. Return the output of each heading's commands."""
     other = {"mpirun": "srun", "srun": "mpirun"}[launcher]
     said, capture = {}, ""
-    for title, lines in parts(page).items():
+    for title, lines in commands_of(page).items():
         said[title] = ""
         for line in lines:
             if line.endswith("&"):
@@ -130,7 +130,7 @@ def need(launcher):
 @pytest.mark.parametrize("launcher", LAUNCHERS)
 def test_all_recipes_in_their_order(shell, background, tap, launcher):
     need(launcher)
-    said = run_page("recipes.md", shell, background, launcher)
+    said = run_page("guides/recipes.md", shell, background, launcher)
     assert sorted(os.listdir("job")) == [f"{rank}.gputap" for rank in range(4)]
     assert all(re.search(rf"^ +{rank} ", said["MPI and Slurm"], re.M) for rank in range(4))
     found = tap("report", "all.gputap", "-t", "ranges", "-w", "at>=step#3 and at<=step#5").out
@@ -154,9 +154,9 @@ ANSWERS = {
 
 
 def test_all_questions_in_their_order(shell, background, tap):
-    said = run_page("questions.md", shell, background, "srun")
+    said = run_page("guides/questions.md", shell, background, "srun")
     for number, (title, text) in enumerate(list(said.items())[1:], 1):
-        assert title.startswith(f"{number}. ") and parts("questions.md")[title]
+        assert title.startswith(f"{number}. ") and commands_of("guides/questions.md")[title]
         assert re.search(ANSWERS[number], text), f"{title}\n{text}"
     assert set(ANSWERS) == set(range(1, len(said)))
     for made in ("last.gputap", "window.gputap", "part.gputap"):
@@ -173,7 +173,7 @@ def test_a_command_that_reads_a_missing_file_or_meets_nothing_fails(shell):
 
 
 def test_every_recipe_is_run():
-    assert set(parts("recipes.md")) == {
+    assert set(commands_of("guides/recipes.md")) == {
         "", "MPI and Slurm", "Python and torch", "Warm-up", "CI", "Overhead and file size",
         "Containers",  # needs Docker
     }

@@ -7,8 +7,11 @@
 #ifdef OPEN_MPI
 typedef void *mpi_handle;
 extern struct mpi_object ompi_mpi_comm_world, ompi_mpi_int, ompi_mpi_op_sum;
+extern struct mpi_object ompi_mpi_float, ompi_mpi_double;
 #define MPI_COMM_WORLD    ((mpi_handle)&ompi_mpi_comm_world)
 #define MPI_INT           ((mpi_handle)&ompi_mpi_int)
+#define MPI_FLOAT         ((mpi_handle)&ompi_mpi_float)
+#define MPI_DOUBLE        ((mpi_handle)&ompi_mpi_double)
 #define MPI_SUM           ((mpi_handle)&ompi_mpi_op_sum)
 #define MPI_STATUS_IGNORE ((void *)0)
 #define MPI_ANY_SOURCE    (-1)
@@ -17,6 +20,8 @@ extern struct mpi_object ompi_mpi_comm_world, ompi_mpi_int, ompi_mpi_op_sum;
 typedef int mpi_handle;
 #define MPI_COMM_WORLD    0x44000000
 #define MPI_INT           0x4c000405
+#define MPI_FLOAT         0x4c00040a
+#define MPI_DOUBLE        0x4c00080b
 #define MPI_SUM           0x58000003
 #define MPI_STATUS_IGNORE ((void *)1)
 #define MPI_ANY_SOURCE    (-2)
