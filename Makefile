@@ -5,7 +5,7 @@ BUILD ?= build
 
 PYTHON ?= python3
 
-.PHONY: all demo test test-deep test-gpu bench deb check clean setup generate
+.PHONY: all demo docs test test-deep test-gpu bench deb check clean setup generate
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) product
 
@@ -28,6 +28,8 @@ test-gpu:
 	@GPUTAP_BUILD="$(or $(GPUTAP_BUILD),$(BUILD))" $(PYTHON) tests/gpu/check_gpu.py $(ARGS)
 bench:            # measure, print a table, write docs/internals/performance.md's figures
 	@tools/setup bench && $(MAKE) --no-print-directory all && ninja -C $(BUILD) && tools/bench
+docs:             # build/site: the documents with search, for a browser; fails if a link is broken
+	@tools/setup docs && NO_MKDOCS_2_WARNING=1 build/docs-venv/bin/mkdocs build --strict
 generate:         # make generated/ from api/ (needs nothing but Python)
 	@tools/generate && tools/generate --output tests/gen/golden tests/gen/tiny.api
 deb:              # build/gputap_*.deb

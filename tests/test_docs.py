@@ -155,6 +155,17 @@ def test_code_that_a_page_quotes_is_in_the_file_that_it_names(repo):
     assert quoted > 19
 
 
+def test_the_sites_navigation_has_each_page_once(repo):
+    """`make docs` builds the site and checks its links."""
+    nav = (repo / "mkdocs.yml").read_text().split("\nnav:\n")[1]
+    pages = re.findall(r"(\S+\.md)$", nav, re.M)
+    docs = repo / "docs"
+    wanted = {str(page.relative_to(docs)) for page in documents(repo) if docs in page.parents}
+    wanted |= {f"man/{page.name}.md" for page in (docs / "man").iterdir()}
+    wanted |= {"index.md", "man/index.md", "contributing.md", "changelog.md", "security.md"}
+    assert sorted(pages) == sorted(wanted)
+
+
 @pytest.mark.parametrize("columns", [80, 120])
 def test_the_help_of_every_command_is_the_golden_one(repo, tap, columns):
     """The output is the same on every machine and for every terminal width. GPUTAP_GOLDEN=1
