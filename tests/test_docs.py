@@ -4,6 +4,7 @@ source tree."""
 import functools
 import os
 import re
+import shutil
 import subprocess
 import urllib.parse
 
@@ -153,6 +154,32 @@ def test_code_that_a_page_quotes_is_in_the_file_that_it_names(repo):
             quoted += 1
             assert text in (repo / name).read_text(), f"{document}: {name} has no longer:\n{text}"
     assert quoted > 19
+
+
+def test_values_of_the_data_files_are_in_the_pages(repo, run):
+    """tools/generate-docs writes them."""
+    run([repo / "tools/generate-docs", "--check"])
+
+
+def test_generate_docs_names_a_page_that_has_another_value(repo, run, work):
+    for name in ("tools/generate-docs", "docs/data/figures.toml", "docs/data/support.toml"):
+        (work / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(repo / name, work / name)
+    for name in ("gen", "api"):
+        (work / name).symlink_to(repo / name)
+    run(["git", "init", "-q", work])
+    text = "".join(f"<!--={key}-->{value}<!--/-->" for key, value in (
+        ("call", "1 ns"), ("functions.refdev", "57")))
+    (work / "page.md").write_text(text)
+    assert "no document uses" in run([work / "tools/generate-docs", "--check"], status=1).err
+    (work / "docs/data/figures.toml").write_text('call = "25 ns"\n')
+    (work / "docs/data/support.toml").write_text("matrix = []\n")
+    (work / "all.md").write_text("<!--=matrix-->\n<!--/-->")
+    assert "page.md" in run([work / "tools/generate-docs", "--check"], status=1).err
+    run([work / "tools/generate-docs"])
+    assert (work / "page.md").read_text() == text.replace("1 ns", "25 ns")
+    (work / "page.md").write_text("<!--=none-->1<!--/-->")
+    assert "no value named none" in run([work / "tools/generate-docs"], status=1).err
 
 
 def test_the_sites_navigation_has_each_page_once(repo):
