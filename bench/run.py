@@ -488,7 +488,7 @@ def table(values, ratios):
     rows = []
     if ratios:
         rows += [
-            "| ratio or difference | median | min | max | wanted |",
+            "| ratio or difference | median | min | max | goal |",
             "| --- | ---: | ---: | ---: | --- |"
         ]
         for name, (v, wanted) in ratios.items():
@@ -519,7 +519,8 @@ def main():
     ap.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     ap.add_argument("--rounds", type=int, default=5)
     ap.add_argument("--only", action="append", choices=GROUPS)
-    ap.add_argument("--quick", action="store_true", help="a tenth of the work: to see that it runs")
+    ap.add_argument("--quick", action="store_true",
+                    help="do a tenth of the work, to check that everything runs")
     ap.add_argument("--write",
                     action="store_true",
                     help="write the figures into docs/internals/performance.md")
