@@ -156,6 +156,19 @@ def test_code_that_a_page_quotes_is_in_the_file_that_it_names(repo):
     assert quoted > 19
 
 
+@pytest.mark.parametrize("word, page", [
+    ("PyTorch", "docs/tutorials/slow-torch-step.md"),
+    ("Slurm", "docs/tutorials/mpi-slurm-hip.md"),
+    ("rocprofiler-sdk", "docs/tools/porting-rocprofiler.md"),
+    ("PrivateUse1", "docs/tools/vendor-plugin.md"),
+])
+def test_readers_are_one_click_from_their_page(repo, word, page):
+    text = (repo / "README.md").read_text()
+    assert len(text.splitlines()) <= 100
+    row = re.search(rf"^\| [^|]*\b{word}\b[^|]* \| (.*) \|$", text, re.M)
+    assert page in LINK.findall(row[1])[0]
+
+
 def test_values_of_the_data_files_are_in_the_pages(repo, run):
     """tools/generate-docs writes them."""
     run([repo / "tools/generate-docs", "--check"])
