@@ -5,7 +5,7 @@
  * Then all ranks add up the heat.
  *
  * The program makes a common mistake: the number of blocks per rank is rounded down, and the last
- * rank gets the rest. With the argument "even" they are dealt out evenly.
+ * rank gets the rest. With the argument "even" they are distributed evenly.
  * Exit status 1 if heat was lost. */
 #include <hip/hip_runtime.h>
 #include <mpi.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Train a small network. Two mistakes make its steps slow; the argument "fast" mends both: the
+"""Train a small network. Two mistakes make its steps slow; the argument "fast" fixes both: the
 program of the tutorial docs/tutorials/slow-torch-step.md."""
 import sys
 
