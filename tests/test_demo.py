@@ -129,7 +129,8 @@ def test_setup_reads_every_line_of_the_list(repo):
     for line in (repo / "tools/packages").read_text().splitlines():
         line = line.split("#")[0].split()
         if line:
-            assert line[0] in ("build", "demo", "deb", "test", "bench", "aarch64", "torch"), line
+            assert line[0] in ("build", "demo", "deb", "docs", "test", "bench", "aarch64",
+                               "torch"), line
             assert line[1] in ("apt", "pip") and len(line) > 2, line
 
 
