@@ -396,7 +396,7 @@ static char *copy_part(const struct summary *s)
 		if (*f->recorded_text)
 			snprintf(text, sizeof text, "Recorded: %s.", f->recorded_text);
 		else if (*f->kept_text)
-			snprintf(text, sizeof text, "Kept: %s.", f->kept_text);
+			snprintf(text, sizeof text, "Retained: %s.", f->kept_text);
 	}
 	return copy_text(text);
 }

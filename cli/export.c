@@ -273,7 +273,7 @@ static int write_some(struct gt_capture *capture, const struct export_request *r
 	gt_capture_filter(capture, NULL, NULL);
 	summary_end_filter(reading);
 	if (!exit_code && !s->matched)
-		filter_note_nothing(s->filter, request->where, " of a call or of device work");
+		filter_note_nothing(s->filter, request->where, " of a call or GPU activity");
 	return exit_code;
 }
 

@@ -186,9 +186,9 @@ static int parse_occurrence(struct parser *p, const char *at, const char *text, 
 		*number = put_occurrence(p, at, text, value);
 	else if (found < 0)
 		fail_at(p, at + wrong,
-			value->last < value->first ? "the end lies before the begin"
-			: after ? "behind # comes which range: step#3, step#3..5, step#3+10ms"
-				: "behind # comes which range: step#3, step#3..5");
+			value->last < value->first ? "the end is before the start"
+			: after ? "# is followed by a number: step#3, step#3..5, step#3+10ms"
+				: "# is followed by a number: step#3, step#3..5");
 	return found;
 }
 
@@ -247,8 +247,9 @@ static bool check_word(struct parser *p, const char *at, enum filter_field field
 		fail_at(p, at, "no domain '%.40s'; 'gputap list domains' shows them", word);
 	else
 		fail_at(p, at,
-			"no kind '%.40s'; those of calls: launch copy set allocation ..; of work: "
-			"kernel read write copy fill ..",
+			"no kind '%.40s'; kinds of calls: launch memcpy memset allocation ...; of "
+			"GPU "
+			"activities: kernel memcpy 'memcpy H2D' memset ...",
 			word);
 	return false;
 }
@@ -303,7 +304,7 @@ static bool parse_at(struct parser *p, const char *at, struct filter_node *n)
 		n->to = (struct filter_point){(int64_t)to, FILTER_NO_OCCURRENCE};
 		if (from < to && to <= INT64_MAX)
 			return true;
-		fail_at(p, at + first + 2, "the end is not behind the begin");
+		fail_at(p, at + first + 2, "the end is not after the start");
 		return false;
 	}
 	if (!parse_point(p, at, n->pattern, first, &n->from, &value))
@@ -337,7 +338,7 @@ static bool parse_number(struct parser *p, const char *at, struct filter_node *n
 	if (dots)
 		good = filter_parse_interval(unit, n->pattern, dots, &n->number, &n->number_most);
 	if (good && n->number_most < n->number) {
-		fail_at(p, at + first + 2, "the end lies before the begin");
+		fail_at(p, at + first + 2, "the end is before the start");
 		return false;
 	}
 	if (!good)
@@ -596,6 +597,14 @@ void filter_set_origin(struct filter *f, uint64_t origin_ns, uint64_t end_ns)
 
 /* Matching --------------------------------------------------------------------- */
 
+/* "memcpy" includes "memcpy H2D". */
+static bool is_kind_of(const char *kind, const char *text)
+{
+	const size_t n = strlen(kind);
+
+	return !strncmp(text, kind, n) && text[n] == ' ';
+}
+
 /* @text: of a counted range, or its name. */
 bool filter_match_text(const struct filter_node *n, const char *text)
 {
@@ -605,8 +614,10 @@ bool filter_match_text(const struct filter_node *n, const char *text)
 	if (counted)
 		return n->occurrence != FILTER_NO_OCCURRENCE &&
 		       strtoul(text + sizeof OCCURRENCE_TEXT - 1, NULL, 10) == n->occurrence;
-	return n->type == NODE_REGEX ? regexec(&n->regex, text, 0, NULL, 0) == 0
-				     : match_pattern(n->pattern, text);
+	return n->type == NODE_REGEX
+		       ? regexec(&n->regex, text, 0, NULL, 0) == 0
+		       : match_pattern(n->pattern, text) ||
+				 (n->field == FILTER_KIND && is_kind_of(n->pattern, text));
 }
 
 static bool decide_text(const struct filter *f, struct filter_node *n, uint32_t number)

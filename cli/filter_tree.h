@@ -39,9 +39,8 @@ struct filter_node {
 	enum filter_field field;
 	enum filter_comparison compare;
 	uint64_t number, number_most; /* they differ for = and != with an interval, both included */
-	struct filter_point from,
-		to;          /* NODE_AT; comparisons other than = and != use only `from` */
-	uint32_t occurrence; /* NODE_TEXT with a range: a counted one of that name */
+	struct filter_point from, to; /* NODE_AT; comparisons other than = and != use only `from` */
+	uint32_t occurrence;          /* NODE_TEXT with a range: a counted one of that name */
 	char *pattern;
 	regex_t regex;
 	uint8_t *known; /* enum filter_decided, per text number */

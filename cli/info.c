@@ -144,7 +144,7 @@ static const char *coverage_word(const struct info *i)
 		return "not asked";
 	if (uncovered(i, &launches, &pid) != GT_DOMAIN_NONE)
 		return "none";
-	return i->read[GT_CLASS_DEVICE] ? "device work seen" : "no launches";
+	return i->read[GT_CLASS_DEVICE] ? "GPU activities seen" : "no launches";
 }
 
 __attribute__((format(printf, 2, 3))) static void add_reason(struct info *i, const char *format,
@@ -342,7 +342,7 @@ static void print_session(const struct info *i)
 		char text[KEPT_TEXT];
 
 		if (kept_text(i->capture, gt_capture_session_at(i->capture, k), text))
-			print_line("kept", text);
+			print_line("retained", text);
 	}
 	char windows[RECORDED_TEXT];
 
@@ -402,8 +402,7 @@ static void print_linked(const struct info *i)
 
 	if (i->linked < work && share > 99.99) /* do not round up to 100 % */
 		share = 99.99;
-	snprintf(items, sizeof items, "%s item%s of device work", ui_count(work),
-		 work == 1 ? "" : "s");
+	snprintf(items, sizeof items, "%s GPU activit%s", ui_count(work), work == 1 ? "y" : "ies");
 	used = calls ? snprintf(text, sizeof text, "%.4g%% of %s to the call that caused %s", share,
 				items, work == 1 ? "it" : "them")
 		     : snprintf(text, sizeof text, "not asked: mode %s records no calls; %s",
@@ -521,7 +520,7 @@ static void print_json_head(const struct info *i, struct json *j)
 	json_close(j);
 	json_number(j, "bytes_per_record", records ? (double)i->health.bytes / (double)records : 0);
 	json_count(j, "calls", i->read[GT_CLASS_CALL]);
-	json_count(j, "device_work", i->read[GT_CLASS_DEVICE]);
+	json_count(j, "activities", i->read[GT_CLASS_DEVICE]);
 	json_bool(j, "linked_asked", mode_has_calls(i->mode));
 	json_count(j, "linked", i->linked);
 	json_count(j, "call_lost", mode_has_calls(i->mode) ? i->call_lost : 0);
@@ -531,7 +530,7 @@ static void print_json_head(const struct info *i, struct json *j)
 	json_count(j, "recorded", i->recorded);
 	json_count(j, "dropped", i->dropped);
 	json_count(j, "missing", losses_read(i->capture).missing);
-	json_count(j, "not_kept", i->not_kept);
+	json_count(j, "evicted", i->not_kept);
 	json_object(j, "dropped_by_reason");
 	for (unsigned why = 0; why < GT_DROP_REASON_COUNT; why++) {
 		uint64_t n = 0;

@@ -18,7 +18,7 @@ static const struct grid_column session_columns[] = {
 	{"rank", "rank", GRID_SIGNED, GRID_IF_ANY, 0, false},
 	{"host", "host", GRID_TEXT, GRID_ALWAYS, 0, false},
 	{"node", "node", GRID_ID, GRID_ALWAYS, 3, false},
-	{"at_ns", "begin", GRID_NS, GRID_ALWAYS, 0, false},
+	{"at_ns", "start", GRID_NS, GRID_ALWAYS, 0, false},
 	{"processes", "processes", GRID_COUNT, GRID_ALWAYS, 4, false},
 	{"clock", "aligned by", GRID_TEXT, GRID_ALWAYS, 0, false},
 	{"shift_ns", "moved by", GRID_SIGNED, GRID_DATA, 0, false},
@@ -31,7 +31,7 @@ static const struct grid_column session_columns[] = {
 
 static const struct grid_column runtime_columns[] = {
 	{"domain", "domain", GRID_TEXT, GRID_ALWAYS, 0, false},
-	{"door", "door", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"method", "method", GRID_TEXT, GRID_ALWAYS, 0, false},
 	{"processes", "processes", GRID_COUNT, GRID_ALWAYS, 1, false},
 	{"version", "version", GRID_TEXT, GRID_IF_ANY, 2, false},
 	{"path", "library", GRID_TEXT, GRID_ALWAYS, 0, false},
@@ -92,7 +92,7 @@ static const struct grid_column record_columns[] = {
 	{"seen", "seen", GRID_COUNT, GRID_ALWAYS, 0, false},
 	{"recorded", "recorded", GRID_COUNT, GRID_ALWAYS, 0, false},
 	{"dropped", "lost", GRID_COUNT, GRID_ALWAYS, 0, true},
-	{"not_kept", "not kept", GRID_COUNT, GRID_IF_ANY, 0, false},
+	{"evicted", "evicted", GRID_COUNT, GRID_IF_ANY, 0, false},
 	{"why", "why", GRID_TEXT, GRID_FOR_PEOPLE, 0, false},
 };
 
@@ -153,6 +153,14 @@ static void make_sessions(struct grid *g, const struct info *i)
 	}
 }
 
+/* Captures of earlier versions call it a door. */
+static const char *interception_method(const struct gt_object_info *module)
+{
+	const char *method = gt_object_value(module, "method");
+
+	return method ? method : gt_object_value(module, "door");
+}
+
 /* Make a row for each library and interception method; several processes may map the same
  * library. */
 static void make_runtimes(struct grid *g, const struct info *i)
@@ -171,7 +179,7 @@ static void make_runtimes(struct grid *g, const struct info *i)
 			if (other->type != GT_OBJECT_MODULE || other->domain != o->domain ||
 			    !same_text(gt_object_value(other, "path"),
 				       gt_object_value(o, "path")) ||
-			    !same_text(gt_object_value(other, "door"), gt_object_value(o, "door")))
+			    !same_text(interception_method(other), interception_method(o)))
 				continue;
 			shown |= n < k;
 			processes++;
@@ -180,7 +188,7 @@ static void make_runtimes(struct grid *g, const struct info *i)
 			continue;
 		cell = grid_row(g);
 		*cell++ = cell_text(gt_domain_name(o->domain));
-		*cell++ = cell_text(gt_object_value(o, "door"));
+		*cell++ = cell_text(interception_method(o));
 		*cell++ = cell_count(processes);
 		*cell++ = cell_text(gt_object_value(o, "version"));
 		*cell++ = cell_text(gt_object_value(o, "path"));
@@ -370,7 +378,7 @@ static void make_records(struct grid *g, const struct info *i)
 				continue;
 			cell = grid_row(g);
 			*cell++ = cell_text(gt_domain_name((enum gt_domain)d));
-			*cell++ = cell_text(c == GT_CLASS_CALL ? "calls" : "device work");
+			*cell++ = cell_text(c == GT_CLASS_CALL ? "calls" : "GPU activities");
 			*cell++ = cell_count(i->counts.seen[c][d]);
 			*cell++ = cell_count(i->counts.recorded[c][d]);
 			*cell++ = cell_count(dropped);

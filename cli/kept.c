@@ -54,12 +54,12 @@ static void describe_cut(const struct gt_capture *c, const struct gt_capture_ses
 {
 	const uint64_t missing = kept_missing(c, s);
 
-	snprintf(text, KEPT_TEXT,
-		 "a slice, --where '%.200s'; %s record%s outside of it %s not kept%s", s->kept.text,
-		 ui_count(missing), missing == 1 ? "" : "s", missing == 1 ? "was" : "were",
+	snprintf(text, KEPT_TEXT, "a part, --where '%.200s'; %s record%s outside it %s left out%s",
+		 s->kept.text, ui_count(missing), missing == 1 ? "" : "s",
+		 missing == 1 ? "was" : "were",
 		 s->kept.is_whole_time ? ""
-				       : ". Of its time other records are missing: what waited for "
-					 "what, and why devices were idle, is not known");
+				       : ". Other records of the same time are missing, so waits "
+					 "and causes of idle time are unknown");
 }
 
 bool kept_text(const struct gt_capture *c, const struct gt_capture_session *s, char text[KEPT_TEXT])
@@ -79,22 +79,20 @@ bool kept_text(const struct gt_capture *c, const struct gt_capture_session *s, c
 	}
 	n = (size_t)describe_snapshot(k, text, KEPT_TEXT);
 	if (!k->is_thinned) {
-		snprintf(text + n, KEPT_TEXT - n, "all of the first %s%s", ui_duration(whole),
-			 k->number ? "; the recording went on" : ", which nothing was older than");
+		snprintf(text + n, KEPT_TEXT - n, "the first %s, complete%s", ui_duration(whole),
+			 k->number ? "; the recording continued" : "");
 		if (!k->number)
-			snprintf(text, KEPT_TEXT, "all of it: nothing was older than the last %s",
+			snprintf(text, KEPT_TEXT, "complete: nothing was older than the last %s",
 				 ui_duration(k->asked.window_ns));
 		return true;
 	}
 	missing = kept_missing(c, s);
 	n += (size_t)snprintf(text + n, KEPT_TEXT - n,
-			      "the last %s of %s; %s record%s older than "
-			      "that were not kept",
+			      "the last %s of %s; %s older record%s evicted",
 			      ui_duration(end - begin), ui_duration(whole), ui_count(missing),
 			      missing == 1 ? "" : "s");
 	if (end - begin < k->asked.window_ns)
-		snprintf(text + n, KEPT_TEXT - n,
-			 " (%s were asked for: there was no disk for more)",
+		snprintf(text + n, KEPT_TEXT - n, " (%s requested; the disk had no room for more)",
 			 ui_duration(k->asked.window_ns));
 	return true;
 }
@@ -116,22 +114,22 @@ void kept_json(const struct gt_capture *c, const struct gt_capture_session *s, s
 	const struct gt_kept *k = &s->kept;
 
 	if (!k->is_kept) {
-		json_null(j, "kept");
+		json_null(j, "retained");
 		return;
 	}
-	json_object(j, "kept");
+	json_object(j, "retained");
 	json_string(j, "reason", reasons[k->reason]);
 	json_string(j, "what", k->text && *k->text ? k->text : NULL);
 	json_count(j, "snapshot", k->number);
 	json_bool(j, "window", k->is_window);
 	json_bool(j, "thinned", k->is_thinned);
-	json_bool(j, "slice", k->is_cut);
-	json_count(j, "begin_ns", k->begin_ns + (uint64_t)s->shift_ns);
+	json_bool(j, "part", k->is_cut);
+	json_count(j, "start_ns", k->begin_ns + (uint64_t)s->shift_ns);
 	json_count(j, "end_ns", k->end_ns + (uint64_t)s->shift_ns);
-	json_count(j, "asked_ns", k->asked.window_ns);
-	json_count(j, "asked_bytes", k->asked.most_bytes);
-	json_count(j, "not_kept", kept_missing(c, s));
-	json_count(j, "processes_not_kept", k->processes);
-	json_count(j, "seen_in_processes_not_kept", sum_of(k->counts.seen));
+	json_count(j, "requested_ns", k->asked.window_ns);
+	json_count(j, "requested_bytes", k->asked.most_bytes);
+	json_count(j, "evicted", kept_missing(c, s));
+	json_count(j, "evicted_processes", k->processes);
+	json_count(j, "seen_in_evicted_processes", sum_of(k->counts.seen));
 	json_close(j);
 }

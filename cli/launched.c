@@ -93,7 +93,7 @@ void launched_fini(struct launched *l)
 /* The table --------------------------------------------------------------------------------- */
 
 const struct grid_column launched_columns[LAUNCHED_COLUMNS] = {
-	{"device_ns", "on devices", GRID_NS, GRID_ALWAYS, 0, false},
+	{"device_ns", "GPU time", GRID_NS, GRID_ALWAYS, 0, false},
 	{"share", "share", GRID_SHARE, GRID_ALWAYS, 1, false},
 	{"count", "count", GRID_COUNT, GRID_ALWAYS, 0, false},
 	{"call_ns", "in calls", GRID_NS, GRID_IF_ANY, 0, false},

@@ -15,7 +15,7 @@
 
 #define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
 
-static const char *const things[] = {"domains", "operations", "doors", "formats", NULL};
+static const char *const things[] = {"domains", "operations", "methods", "formats", NULL};
 enum thing { LIST_DOMAINS, LIST_OPERATIONS, LIST_ATTACH_WAYS, LIST_FORMATS };
 
 static const struct grid_column domain_columns[] = {
@@ -53,7 +53,7 @@ static const struct grid_column format_columns[] = {
 static const struct {
 	enum gt_domain domain;
 	const char *name, *text;
-} doors[] = {
+} methods[] = {
 #define X(domain, name, text) {domain, name, text},
 #include "generated/domains_attach.inc"
 #undef X
@@ -63,20 +63,20 @@ static void print_list_help(void)
 {
 	const struct ui_colors *c = ui_colors(stdout);
 
-	printf("%sgputap list%s [domains|operations|doors|formats] [options] [PATTERN...]\n"
-	       "List the names that other commands take. Default: domains, doors (interception\n"
-	       "methods) and formats.\n"
+	printf("%sgputap list%s [domains|operations|methods|formats] [options] [PATTERN...]\n"
+	       "List the names that other commands take. Default: domains, interception\n"
+	       "methods and formats.\n"
 	       "\n"
 	       "%sExamples%s\n"
 	       "  gputap list operations                  every operation that can be traced\n"
 	       "  gputap list operations '*Buffer*'       those with Buffer in their name\n"
-	       "  gputap list operations --group queue    one group; --kind copy: one kind\n"
+	       "  gputap list operations --group queue    one group; --kind memcpy: one kind\n"
 	       "  gputap run --ops 'clEnqueue*' ./prog    use the names\n"
 	       "\n"
 	       "%sOptions%s\n"
 	       "  -d, --domain NAME   list only operations of this domain or family\n"
 	       "  -g, --group NAME    list only this group\n"
-	       "  -k, --kind NAME     list only this kind: launch, copy, set, allocation, ...\n"
+	       "  -k, --kind NAME     list only this kind: launch, memcpy, memset, ...\n"
 	       "      --json          print JSON for scripts, with the arguments of operations\n"
 	       "  -h, --help\n",
 	       c->bold, c->reset, c->bold, c->reset, c->bold, c->reset);
@@ -100,8 +100,8 @@ static bool chosen(const struct list_options *o, const char *name)
 
 static bool has_attach(enum gt_domain domain)
 {
-	for (unsigned i = 0; i < COUNT_OF(doors); i++)
-		if (doors[i].domain == domain)
+	for (unsigned i = 0; i < COUNT_OF(methods); i++)
+		if (methods[i].domain == domain)
 			return true;
 	return false;
 }
@@ -187,16 +187,16 @@ static void make_operations(struct grid *g, const struct list_options *o)
 
 static void make_attach_ways(struct grid *g, const struct list_options *o)
 {
-	grid_init(g, "doors", attach_columns, COUNT_OF(attach_columns));
-	g->heading = "Doors: how gputap gets at a runtime, the best one first";
-	for (unsigned i = 0; i < COUNT_OF(doors); i++) {
+	grid_init(g, "methods", attach_columns, COUNT_OF(attach_columns));
+	g->heading = "Interception methods for each runtime, the preferred one first";
+	for (unsigned i = 0; i < COUNT_OF(methods); i++) {
 		struct grid_cell *cell;
-		if (!chosen(o, doors[i].name))
+		if (!chosen(o, methods[i].name))
 			continue;
 		cell = grid_row(g);
-		*cell++ = cell_text(gt_domain_name(doors[i].domain));
-		*cell++ = cell_text(doors[i].name);
-		*cell++ = cell_text(doors[i].text);
+		*cell++ = cell_text(gt_domain_name(methods[i].domain));
+		*cell++ = cell_text(methods[i].name);
+		*cell++ = cell_text(methods[i].text);
 	}
 }
 

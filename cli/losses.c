@@ -99,7 +99,7 @@ const char *losses_advice(enum gt_drop_reason why)
 	switch (why) {
 	case GT_DROP_FULL: return "a larger --buffer, --when-full or --threads may help";
 	case GT_DROP_TOO_LONG: return "a larger --block-size takes longer records";
-	case GT_DROP_POOL: return "less work in flight at one time helps";
+	case GT_DROP_POOL: return "fewer activities in flight at once help";
 	case GT_DROP_TOOL:
 		return "its vendor must mend the plug-in; 'gputap plugin check' tries it";
 	default: return NULL;

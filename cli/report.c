@@ -24,8 +24,8 @@
 #include "export/export.h"
 #include "util/error.h"
 
-static const char *const keys[] = {"name",     "device", "process", "thread", "queue",
-				   "operator", "rank",   "host",    NULL};
+static const char *const keys[] = {"name",  "device", "process", "thread", "queue",
+				   "range", "rank",   "host",    NULL};
 
 enum { TOP_DEFAULT = -1 };
 
@@ -66,9 +66,10 @@ static void print_report_help(void)
 	       "%sOptions%s\n"
 	       "  -a, --all             print every table instead of one screen\n"
 	       "  -t, --table NAME,...  print only these tables: ranks rank_spread rank_waits\n"
-	       "                        operations ranges operators failures kernels copies\n"
-	       "                        other memory graphs devices idle gaps latency stacks\n"
-	       "                        processes threads loss code_objects kernel_symbols\n"
+	       "                        operations ranges gpu_by_range failures kernels\n"
+	       "                        copies other memory graphs devices idle gaps latency\n"
+	       "                        stacks processes threads loss code_objects\n"
+	       "                        kernel_symbols\n"
 	       "  -s, --sort COLUMN     sort rows by a title (mean) or a key (mean_ns); largest\n"
 	       "                        numbers first\n"
 	       "  -r, --reverse         reverse the order\n"
@@ -76,7 +77,7 @@ static void print_report_help(void)
 	       "      --frames N        print at most N functions per call stack; 0: all;\n"
 	       "                        default: 12\n"
 	       "  -b, --by KEY,...      print a row for each: name device process thread queue\n"
-	       "                        rank host; operator: GPU time by operator and range.\n"
+	       "                        rank host; range: GPU time by innermost range.\n"
 	       "                        Tables that do not know a key are not shown; calls and\n"
 	       "                        ranges have no device or queue\n"
 	       "  -w, --where EXPR      use only records that match EXPR, see below\n"
@@ -96,7 +97,7 @@ static void print_report_help(void)
 	       "%sExpressions%s\n"
 	       "  name=clEnqueue*  name~'^cl(Wait|Finish)'  name!=x  name!~x\n"
 	       "                                            = takes * ? [...], ~ a regex\n"
-	       "  domain=opencl  kind=copy  kind=kernel     kind of call or of GPU activity\n"
+	       "  domain=opencl  kind=memcpy  kind=kernel   kind of call or of GPU activity\n"
 	       "  device=0  device=*H100*  queue=2  process=1234  process=python*\n"
 	       "  thread=worker*  duration>10us  duration<=1.5ms  bytes>=1MiB  failed\n"
 	       "  range=step  range=aten::*                 in a range or operator of that name\n"
@@ -478,13 +479,13 @@ static void print_json(const struct summary *s, const struct report_options *o, 
 		json_count(&j, "threads", f->threads);
 		json_count(&j, "untraced", f->untraced);
 		json_string(&j, "recorded", *f->recorded_text ? f->recorded_text : NULL);
-		json_string(&j, "kept", *f->kept_text ? f->kept_text : NULL);
+		json_string(&j, "retained", *f->kept_text ? f->kept_text : NULL);
 		json_close(&j);
 	}
 	json_close(&j);
 	json_bool(&j, "complete", report_is_complete(s));
 	json_count(&j, "calls", s->read[GT_CLASS_CALL]);
-	json_count(&j, "device_work", s->read[GT_CLASS_DEVICE]);
+	json_count(&j, "activities", s->read[GT_CLASS_DEVICE]);
 	json_count(&j, "range_records", s->read_ranges);
 	if (s->slice.some) { /* activities' calls may also be outside */
 		json_null(&j, "linked");
@@ -705,7 +706,7 @@ static int print_timeline(struct summary *s, const struct report_options *o,
 	gt_capture_filter(capture, NULL, NULL);
 	summary_end_filter(reading);
 	if (!rc && summary_holds_for_nothing(s))
-		filter_note_nothing(s->filter, o->where, " of a call or of device work");
+		filter_note_nothing(s->filter, o->where, " of a call or GPU activity");
 	s->health = *gt_capture_health(capture);
 	return rc;
 }

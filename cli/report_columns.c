@@ -9,7 +9,7 @@
 #include "cli/report_ranks.h"
 
 const char *const report_table_names[] = {
-	"ranks",    "rank_spread", "rank_waits",   "operations",     "ranges", "operators",
+	"ranks",    "rank_spread", "rank_waits",   "operations",     "ranges", "gpu_by_range",
 	"failures", "kernels",     "copies",       "other",          "memory", "graphs",
 	"devices",  "idle",        "gaps",         "latency",        "stacks", "processes",
 	"threads",  "loss",        "code_objects", "kernel_symbols", NULL};
@@ -35,9 +35,9 @@ const char *const report_table_names[] = {
  * which stays if there is little room. */
 #define WAIT_COLUMNS \
 	{"wait_ns", "waiting", GRID_NS, GRID_IF_ANY, 1, false}, \
-	{"moving_ns", "moving", GRID_NS, GRID_IF_ANY, 1, false}, \
+	{"transfer_ns", "transferring", GRID_NS, GRID_IF_ANY, 1, false}, \
 	{"runtime_ns", "runtime", GRID_NS, GRID_IF_ANY, 1, false}, \
-	{"unsplit_ns", "not split", GRID_NS, GRID_IF_ANY, 0, false}
+	{"unattributed_ns", "unattributed", GRID_NS, GRID_IF_ANY, 0, false}
 /* Columns for --by of a device's activities. */
 #define TRACK_COLUMNS \
 	{"queue", "queue", GRID_ID, GRID_IF_ANY, 0, false}, OWNER_COLUMNS, \
@@ -67,7 +67,7 @@ static const struct grid_column range_columns[] = {
 	{"share", "share", GRID_SHARE, GRID_ALWAYS, 0, false},
 	{"count", "count", GRID_COUNT, GRID_ALWAYS, 0, false},
 	TIMES_COLUMNS,
-	{"marks", "marks", GRID_COUNT, GRID_IF_ANY, 0, false},
+	{"markers", "markers", GRID_COUNT, GRID_IF_ANY, 0, false},
 	{"scope", "scope", GRID_TEXT, GRID_IF_ANY, 0, false},
 	{"category", "category", GRID_TEXT, GRID_IF_ANY, 0, false},
 	OWNER_COLUMNS,
@@ -76,13 +76,13 @@ static const struct grid_column range_columns[] = {
 };
 
 static const struct grid_column operator_columns[] = {
-	{"self_ns", "on devices", GRID_NS, GRID_ALWAYS, 0, false},
+	{"gpu_self_ns", "GPU self", GRID_NS, GRID_ALWAYS, 0, false},
 	{"share", "share", GRID_SHARE, GRID_ALWAYS, 0, false},
-	{"work", "work", GRID_COUNT, GRID_ALWAYS, 0, false},
-	{"total_ns", "with inner", GRID_NS, GRID_ALWAYS, 1, false},
+	{"activities", "activities", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"gpu_total_ns", "GPU total", GRID_NS, GRID_ALWAYS, 1, false},
 	{"count", "count", GRID_COUNT, GRID_ALWAYS, 0, false},
 	{"host_ns", "host time", GRID_NS, GRID_ALWAYS, 2, false},
-	{"name", "operator", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"name", "range", GRID_TEXT, GRID_ALWAYS, 0, false},
 };
 
 static const struct grid_column failure_columns[] = {
@@ -143,7 +143,7 @@ static const struct grid_column graph_columns[] = {
 	{"busy_ns", "busy time", GRID_NS, GRID_DATA, 0, false},
 	{"nodes", "nodes", GRID_COUNT, GRID_ALWAYS, 0, false},
 	{"kernels", "kernels", GRID_COUNT, GRID_ALWAYS, 0, false},
-	{"work", "recorded work", GRID_COUNT, GRID_DATA, 0, false},
+	{"activities", "activities", GRID_COUNT, GRID_DATA, 0, false},
 	{"recorded", "recorded", GRID_TEXT, GRID_ALWAYS, 0, false},
 	{"pid", "pid", GRID_ID, GRID_IF_DIFFER, 0, false},
 	{"process", "process", GRID_TEXT, GRID_IF_DIFFER, 0, false},
@@ -156,8 +156,8 @@ static const struct grid_column device_columns[] = {
 	{"kernel_share", "kernels", GRID_SHARE, GRID_ALWAYS, 1, false},
 	{"copy_share", "copies", GRID_SHARE, GRID_ALWAYS, 1, false},
 	{"idle_share", "idle", GRID_SHARE, GRID_ALWAYS, 0, false},
-	{"starved_share", "no work queued", GRID_SHARE, GRID_ALWAYS, 3, false},
-	{"span_ns", "of", GRID_NS, GRID_ALWAYS, 1, false},
+	{"starved_share", "nothing queued", GRID_SHARE, GRID_ALWAYS, 3, false},
+	{"span_ns", "span", GRID_NS, GRID_ALWAYS, 1, false},
 	{"busy_ns", "busy time", GRID_NS, GRID_DATA, 0, false},
 	{"kernel_ns", "kernel time", GRID_NS, GRID_DATA, 0, false},
 	{"copy_ns", "copy time", GRID_NS, GRID_DATA, 0, false},
@@ -168,7 +168,7 @@ static const struct grid_column device_columns[] = {
 	{"gap_p50_ns", "gap p50", GRID_NS, GRID_ALWAYS, 5, false},
 	{"gap_p99_ns", "gap p99", GRID_NS, GRID_ALWAYS, 6, false},
 	{"gap_max_ns", "gap max", GRID_NS, GRID_ALWAYS, 4, false},
-	{"work", "work", GRID_COUNT, GRID_ALWAYS, 7, false},
+	{"activities", "activities", GRID_COUNT, GRID_ALWAYS, 7, false},
 	{"untimed", "without times", GRID_COUNT, GRID_IF_ANY, 0, true},
 	{"failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true},
 	{"domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false},
@@ -190,7 +190,7 @@ static const struct grid_column idle_columns[] = {
 
 static const struct grid_column gap_columns[] = {
 	{"gap_ns", "idle", GRID_NS, GRID_ALWAYS, 0, false},
-	{"starved_ns", "no work queued", GRID_NS, GRID_ALWAYS, 1, false},
+	{"starved_ns", "nothing queued", GRID_NS, GRID_ALWAYS, 1, false},
 	{"at_ns", "at", GRID_NS, GRID_ALWAYS, 0, false},
 	{"device", "device", GRID_ID, GRID_IF_DIFFER, 0, false},
 	TRACK_COLUMNS,
@@ -220,8 +220,8 @@ static const struct grid_column process_columns[] = {
 	{"wall_ns", "wall", GRID_NS, GRID_ALWAYS, 1, false},
 	{"calls", "calls", GRID_COUNT, GRID_ALWAYS, 0, false},
 	{"call_ns", "in calls", GRID_NS, GRID_ALWAYS, 1, false},
-	{"work", "work", GRID_COUNT, GRID_ALWAYS, 3, false},
-	{"work_ns", "on devices", GRID_NS, GRID_ALWAYS, 1, false},
+	{"activities", "activities", GRID_COUNT, GRID_ALWAYS, 3, false},
+	{"activity_ns", "GPU time", GRID_NS, GRID_ALWAYS, 1, false},
 	{"threads", "threads", GRID_COUNT, GRID_ALWAYS, 2, false},
 	{"failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true},
 	{"forks", "forks", GRID_COUNT, GRID_DATA, 0, false},
@@ -238,8 +238,8 @@ static const struct grid_column thread_columns[] = {
 	{"call_ns", "in calls", GRID_NS, GRID_ALWAYS, 0, false},
 	{"call_share", "of its life", GRID_SHARE, GRID_ALWAYS, 2, false},
 	WAIT_COLUMNS,
-	{"work", "work", GRID_COUNT, GRID_ALWAYS, 3, false},
-	{"work_ns", "on devices", GRID_NS, GRID_ALWAYS, 1, false},
+	{"activities", "activities", GRID_COUNT, GRID_ALWAYS, 3, false},
+	{"activity_ns", "GPU time", GRID_NS, GRID_ALWAYS, 1, false},
 	{"failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true},
 	{"pid", "pid", GRID_ID, GRID_IF_DIFFER, 0, false},
 	{"process", "process", GRID_TEXT, GRID_IF_DIFFER, 3, false},
@@ -248,7 +248,7 @@ static const struct grid_column thread_columns[] = {
 
 static const struct grid_column loss_columns[] = {
 	{"dropped", "dropped", GRID_COUNT, GRID_ALWAYS, 0, true},
-	{"seen", "of", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"seen", "seen", GRID_COUNT, GRID_ALWAYS, 0, false},
 	{"domain", "domain", GRID_TEXT, GRID_ALWAYS, 0, false},
 	{"class", "what", GRID_TEXT, GRID_ALWAYS, 0, false},
 	{"reason", "why", GRID_TEXT, GRID_ALWAYS, 0, false},
@@ -257,18 +257,18 @@ static const struct grid_column loss_columns[] = {
 const struct report_table_columns report_table_columns[] = {
 	[REPORT_RANKS] = {report_rank_columns, COUNT_OF(report_rank_columns), "Ranks", 10},
 	[REPORT_RANK_SPREAD] = {report_rank_spread_columns, COUNT_OF(report_rank_spread_columns),
-				"How far ranks are apart", 0},
+				"Spread between ranks", 0},
 	[REPORT_RANK_WAITS] = {report_rank_wait_columns, COUNT_OF(report_rank_wait_columns),
-			       "Who waited for whom in collective calls", 5},
+			       "Waits for other ranks in collective calls", 5},
 	[REPORT_OPERATIONS] = {operation_columns, COUNT_OF(operation_columns), "Operations", 20},
 	[REPORT_RANGES] = {range_columns, COUNT_OF(range_columns),
-			   "Ranges of the program, each with all inside it", 20},
+			   "Ranges: host time, inner ranges included", 20},
 	[REPORT_OPERATORS] = {operator_columns, COUNT_OF(operator_columns),
-			      "Device time by operator and range: the innermost one's", 20},
+			      "GPU time by range: self (innermost range) and total", 20},
 	[REPORT_FAILURES] = {failure_columns, COUNT_OF(failure_columns), "Failures", 20},
 	[REPORT_KERNELS] = {kernel_columns, COUNT_OF(kernel_columns), "Kernels", 20},
 	[REPORT_COPIES] = {copy_columns, COUNT_OF(copy_columns), "Copies", 20},
-	[REPORT_OTHER] = {kernel_columns, COUNT_OF(kernel_columns), "Other device work", 20},
+	[REPORT_OTHER] = {kernel_columns, COUNT_OF(kernel_columns), "Other GPU activities", 20},
 	[REPORT_MEMORY] = {memory_columns, COUNT_OF(memory_columns),
 			   "Memory that programs allocated and freed", 20},
 	[REPORT_GRAPHS] = {graph_columns, COUNT_OF(graph_columns),
@@ -279,15 +279,15 @@ const struct report_table_columns report_table_columns[] = {
 	[REPORT_KERNEL_SYMBOLS] = {info_code_kernel_columns, COUNT_OF(info_code_kernel_columns),
 				   NULL, 10},
 	[REPORT_DEVICES] = {device_columns, COUNT_OF(device_columns),
-			    "Devices, from their first work to their last", 20},
+			    "Devices: time from first to last activity", 20},
 	[REPORT_IDLE] = {idle_columns, COUNT_OF(idle_columns),
-			 "Why devices were idle: gaps between their work, by cause", 20},
-	[REPORT_GAPS] = {gap_columns, COUNT_OF(gap_columns),
-			 "Largest gaps, in which a device had nothing to do", 5},
+			 "Why devices were idle: gaps between activities, by cause", 20},
+	[REPORT_GAPS] = {gap_columns, COUNT_OF(gap_columns), "Largest gaps between activities", 5},
 	[REPORT_STACKS] = {launched_columns, LAUNCHED_COLUMNS,
-			   "Call stacks that device work was launched from, and of slow calls", 10},
+			   "Call stacks of launches and of slow calls", 10},
 	[REPORT_LATENCY] = {latency_columns, COUNT_OF(latency_columns),
-			    "Launch latency: from a call's begin to its kernel's start", 20},
+			    "Launch latency: from the start of the call to the start of its kernel",
+			    20},
 	[REPORT_PROCESSES] = {process_columns, COUNT_OF(process_columns), "Processes", 10},
 	[REPORT_THREADS] = {thread_columns, COUNT_OF(thread_columns), "Threads", 10},
 	[REPORT_LOSS] = {loss_columns, COUNT_OF(loss_columns), "Lost", 0},

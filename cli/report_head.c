@@ -113,7 +113,7 @@ static void print_no_rank(const struct summary *s, unsigned by, FILE *out)
 		if (s->processes[i].rank != LOOKUP_NONE)
 			return;
 	print_sentence(out, ui_colors(out)->yellow,
-		       "No launcher gave a process a rank: nothing is split by it");
+		       "No launcher assigned ranks, so --by rank has no effect");
 }
 
 static void print_deaths(const struct summary *s, FILE *out)
@@ -171,7 +171,7 @@ static void print_file(const struct summary_file *f, FILE *out)
 		print_sentence(out, NULL, "Recorded: %s%s.", f->recorded_text,
 			       strncmp(f->recorded_text, "nothing", 7) ? "; else paused" : "");
 	if (*f->kept_text)
-		print_sentence(out, NULL, "Kept: %s.", f->kept_text);
+		print_sentence(out, NULL, "Retained: %s.", f->kept_text);
 	if (f->untraced)
 		print_sentence(out, c->red, "%s. 'gputap info' names all.", f->untraced_text);
 	if (f->health.bad_bytes || f->health.bad_blocks)
@@ -241,7 +241,7 @@ static void describe_links(const struct summary *s, char *text, size_t size)
 		snprintf(text, size, ", without calls to link it to");
 	else if (device && s->linked.work == device)
 		snprintf(text, size,
-			 device == 1 ? ", linked to its call" : ", all linked to their call");
+			 device == 1 ? ", linked to its call" : ", all linked to their calls");
 	else if (device && !s->linked.work)
 		snprintf(text, size, ", none linked to %s call", device == 1 ? "its" : "their");
 	else if (device)
@@ -262,8 +262,8 @@ static void print_totals(const struct summary *s, const char *where, FILE *out)
 	report_was_asked(s, &calls_asked, &work_asked);
 	describe_links(s, links, sizeof links);
 	snprintf(of_calls, sizeof of_calls, "%s call%s", ui_count(calls), calls == 1 ? "" : "s");
-	snprintf(of_work, sizeof of_work, "%s item%s of device work", ui_count(device),
-		 device == 1 ? "" : "s");
+	snprintf(of_work, sizeof of_work, "%s GPU activit%s", ui_count(device),
+		 device == 1 ? "y" : "ies");
 	if (s->read_ranges)
 		snprintf(of_ranges, sizeof of_ranges, "%s range%s, ", ui_count(s->read_ranges),
 			 s->read_ranges == 1 ? "" : "s");
@@ -272,13 +272,13 @@ static void print_totals(const struct summary *s, const char *where, FILE *out)
 		*lost = '\0';
 	print_sentence(out, NULL, "%s%s, %s%s%s%s", of_ranges,
 		       calls || calls_asked ? of_calls : "calls not recorded",
-		       device || work_asked ? of_work : "device work not recorded",
+		       device || work_asked ? of_work : "GPU activities not recorded",
 		       calls_asked ? links : "", *lost ? "; " : "", lost);
 	if (dropped)
 		print_sentence(out, c->red, "%s of %s records were lost", ui_count(dropped),
 			       ui_count(summary_seen(s)));
 	if (losses.missing)
-		print_sentence(out, c->red, "Records are missing, and how many is not known: %s%s",
+		print_sentence(out, c->red, "Records are missing; their number is unknown: %s%s",
 			       losses.missing_text ? losses.missing_text : "",
 			       losses.missing > 1 ? "; 'gputap info' has all of these events" : "");
 	if (losses.failed)
@@ -293,8 +293,8 @@ static void print_totals(const struct summary *s, const char *where, FILE *out)
 			       ui_count(s->matched), s->matched_ranges ? ", " : "",
 			       s->matched_ranges ? ui_count(s->matched_ranges) : "",
 			       !s->matched_ranges       ? ""
-			       : s->matched_ranges == 1 ? " range or mark of the program"
-							: " ranges and marks of the program");
+			       : s->matched_ranges == 1 ? " range or marker of the program"
+							: " ranges and markers of the program");
 	}
 }
 

@@ -12,7 +12,7 @@ const struct grid_column report_rank_columns[REPORT_RANK_COLUMNS] = {
 	{"last", "last in", GRID_COUNT, GRID_ALWAYS, 0, false},
 	{"compared", "of", GRID_COUNT, GRID_ALWAYS, 1, false},
 	{"wait_ns", "waited", GRID_NS, GRID_ALWAYS, 0, false},
-	{"device_wait_ns", "on devices", GRID_NS, GRID_IF_ANY, 0, false},
+	{"device_wait_ns", "GPU time", GRID_NS, GRID_IF_ANY, 0, false},
 	{"message_wait_ns", "for messages", GRID_NS, GRID_IF_ANY, 0, false},
 	{"messages", "messages", GRID_COUNT, GRID_DATA, 0, false},
 	{"collective_ns", "collectives", GRID_NS, GRID_ALWAYS, 1, false},
@@ -20,7 +20,7 @@ const struct grid_column report_rank_columns[REPORT_RANK_COLUMNS] = {
 	{"call_ns", "in calls", GRID_NS, GRID_ALWAYS, 2, false},
 	{"busy_ns", "busy", GRID_NS, GRID_IF_ANY, 0, false},
 	{"idle_ns", "idle", GRID_NS, GRID_IF_ANY, 1, false},
-	{"work", "work", GRID_COUNT, GRID_DATA, 0, false},
+	{"activities", "activities", GRID_COUNT, GRID_DATA, 0, false},
 	{"kernel_ns", "in kernels of collectives", GRID_NS, GRID_IF_ANY, 0, false},
 	{"kernels", "kernels of collectives", GRID_COUNT, GRID_DATA, 0, false},
 	{"steps", "steps", GRID_COUNT, GRID_IF_ANY, 3, false},
@@ -40,7 +40,7 @@ const struct grid_column report_rank_spread_columns[REPORT_RANK_SPREAD_COLUMNS] 
 
 const struct grid_column report_rank_wait_columns[REPORT_RANK_WAIT_COLUMNS] = {
 	{"wait_ns", "waited", GRID_NS, GRID_ALWAYS, 0, false},
-	{"device_wait_ns", "on devices", GRID_NS, GRID_IF_ANY, 0, false},
+	{"device_wait_ns", "GPU time", GRID_NS, GRID_IF_ANY, 0, false},
 	{"message_wait_ns", "for messages", GRID_NS, GRID_IF_ANY, 0, false},
 	{"calls", "calls", GRID_COUNT, GRID_ALWAYS, 0, false},
 	{"rank", "rank", GRID_ID, GRID_ALWAYS, 0, false},
@@ -68,7 +68,7 @@ static const char *describe_left_out(struct grid *g, const struct ranks *r)
 				 : r->graph_kernels == left ? ", for they are of graphs"
 							    : "");
 	if (r->is_unsure)
-		return "; calls before others are missing, and those behind them cannot be told "
+		return "; earlier calls are missing, and later ones cannot be told "
 		       "apart: they are not compared";
 	return "";
 }
@@ -224,7 +224,7 @@ static const struct measure measures[] = {
 	{"in calls", get_calls, is_any},
 	{"in kernels of collectives", get_kernels, has_kernels},
 	{"devices busy", get_busy, is_working},
-	{"devices idle between work", idle_ns, is_working},
+	{"devices idle between activities", idle_ns, is_working},
 };
 
 struct value {

@@ -96,7 +96,7 @@ int gt_report_short(const char *capture, FILE *out)
 	if (*f->recorded_text)
 		print_line(out, "Windows", NULL, "%s", f->recorded_text);
 	if (*f->kept_text)
-		print_line(out, "Kept", NULL, "%s", f->kept_text);
+		print_line(out, "Retained", NULL, "%s", f->kept_text);
 	if (f->untraced) {
 		fprintf(out, "  %s", c->red);
 		ui_wrap(out, 2, 4, f->untraced_text);

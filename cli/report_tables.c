@@ -41,10 +41,10 @@ static struct grid_cell *put_times(struct grid_cell *cell, const struct histogra
 /* Put a wait's parts. If nothing is known of it, they are empty, not 0. */
 static struct grid_cell *put_wait(struct grid_cell *cell, const struct stages_wait *wait)
 {
-	bool split = wait->earlier_ns || wait->moving_ns || wait->runtime_ns;
+	bool split = wait->earlier_ns || wait->transfer_ns || wait->runtime_ns;
 
 	*cell++ = split ? cell_count(wait->earlier_ns) : cell_none();
-	*cell++ = split ? cell_count(wait->moving_ns) : cell_none();
+	*cell++ = split ? cell_count(wait->transfer_ns) : cell_none();
 	*cell++ = split ? cell_count(wait->runtime_ns) : cell_none();
 	*cell++ = split || wait->unknown_ns ? cell_count(wait->unknown_ns) : cell_none();
 	return cell;
@@ -121,10 +121,10 @@ static void show_always(struct grid *g, const char *key)
 /* If calls wait, show all parts of waits, including empty ones. */
 static void show_waits(struct grid *g, const struct summary *s)
 {
-	if (!s->wait.earlier_ns && !s->wait.moving_ns && !s->wait.runtime_ns)
+	if (!s->wait.earlier_ns && !s->wait.transfer_ns && !s->wait.runtime_ns)
 		return;
 	show_always(g, "wait_ns");
-	show_always(g, "moving_ns");
+	show_always(g, "transfer_ns");
 	show_always(g, "runtime_ns");
 }
 
@@ -162,7 +162,7 @@ static void make_operations(struct grid *g, const struct summary *s, enum gt_dom
 		cell = put_owner(cell, s, row);
 		*cell++ = domain_cell(row->domain);
 		*cell++ = name_cell(s, row->name);
-		waits |= row->wait.earlier_ns || row->wait.moving_ns || row->wait.runtime_ns;
+		waits |= row->wait.earlier_ns || row->wait.transfer_ns || row->wait.runtime_ns;
 		inner |= row->inner_ns > all / 100;
 	}
 	sort_by(g, "total_ns");
@@ -241,7 +241,7 @@ static void make_operators(struct grid *g, const struct summary *s)
 		*cell++ = counted ? cell_count(row->host_ns) : cell_none();
 		*cell++ = inside ? name_cell(s, row->name) : cell_text("(in no range)");
 	}
-	sort_by(g, "self_ns");
+	sort_by(g, "gpu_self_ns");
 }
 
 static void make_failures(struct grid *g, const struct summary *s)
@@ -297,17 +297,6 @@ static void make_kernels(struct grid *g, const struct summary *s, enum summary_c
 	}
 }
 
-static const char *direction(enum gt_device_op op)
-{
-	switch (op) {
-	case GT_DEVICE_READ: return "memcpy D2H";
-	case GT_DEVICE_WRITE: return "memcpy H2D";
-	case GT_DEVICE_COPY: return "memcpy D2D";
-	case GT_DEVICE_FILL: return "memset";
-	default: return gt_device_op_name(op);
-	}
-}
-
 /* Return text such as "memcpy H2D (Pageable)", with the kind of the host's memory if known. */
 static struct grid_cell direction_cell(struct grid *g, const struct summary *s,
 				       const struct summary_group *row)
@@ -317,7 +306,7 @@ static struct grid_cell direction_cell(struct grid *g, const struct summary *s,
 				   ? texts_get(&s->names, row->name)
 				   : "",
 		   *from = strstr(name, " ("), *to = strstr(name, " -> ");
-	const char *text = direction(row->device_op);
+	const char *text = gt_device_op_name(row->device_op);
 
 	if (!from || !to || from > to)
 		return cell_text(text);
@@ -442,7 +431,8 @@ static void make_devices(struct grid *g, const struct summary *s)
 		cell = put_track(cell, s, d);
 	}
 	if (is_of_some_work(s))
-		g->heading = "Devices: the work of each row alone, from its first to its last";
+		g->heading =
+			"Devices: the activities of each row alone, from its first to its last";
 	show_tracks(g, s);
 }
 
@@ -550,7 +540,7 @@ static void make_gaps(struct grid *g, const struct summary *s)
 	}
 	sort_by(g, "gap_ns");
 	if (is_of_some_work(s))
-		g->heading = "Largest gaps in the work of each row alone";
+		g->heading = "Largest gaps between the activities of each row alone";
 	show_tracks(g, s);
 	g->selection = true;
 }
@@ -588,8 +578,8 @@ static void make_latency(struct grid *g, const struct summary *s)
 		} stages[] = {
 			{"call to start", &d->launch},
 			{"through the runtime", &d->runtime},
-			{"behind its own queue's work", &d->own},
-			{"behind other queues' work", &d->others},
+			{"after its own queue's activities", &d->own},
+			{"after other queues' activities", &d->others},
 			{"call to queued", &d->enqueue},
 			{"queued to submitted", &d->submit},
 			{"submitted to start", &d->wait},
@@ -713,7 +703,8 @@ static void make_loss(struct grid *g, const struct summary *s)
 				*cell++ = cell_count(dropped);
 				*cell++ = cell_count(s->counts.seen[c][d]);
 				*cell++ = domain_cell(d);
-				*cell++ = cell_text(c == GT_CLASS_CALL ? "calls" : "device work");
+				*cell++ =
+					cell_text(c == GT_CLASS_CALL ? "calls" : "GPU activities");
 				*cell++ = cell_text(gt_drop_reason_name((enum gt_drop_reason)why));
 			}
 	sort_by(g, "dropped");

@@ -373,9 +373,8 @@ static void print_left_out(const struct canvas *v)
 		print_sentence(v, text);
 	}
 	if (p->untimed) {
-		snprintf(text, sizeof text,
-			 "Not shown: %s item%s of device work whose times are not known.",
-			 ui_count(p->untimed), p->untimed == 1 ? "" : "s");
+		snprintf(text, sizeof text, "Not shown: %s GPU activit%s without times.",
+			 ui_count(p->untimed), p->untimed == 1 ? "y" : "ies");
 		print_sentence(v, text);
 	}
 }
@@ -476,7 +475,7 @@ static void print_session(const struct canvas *v, const struct gt_capture *c,
 		print_sentence(v, text);
 	}
 	if (kept_text(c, session, kept)) {
-		snprintf(text, sizeof text, "Kept: %s.", kept);
+		snprintf(text, sizeof text, "Retained: %s.", kept);
 		print_sentence(v, text);
 	}
 }
@@ -498,7 +497,7 @@ static void print_head(const struct canvas *v, const struct report_timeline *t,
 					   : "Nothing was recorded that has a time.");
 		return;
 	}
-	snprintf(text, sizeof text, "%s, from %s to %s after the capture's begin.",
+	snprintf(text, sizeof text, "%s, from %s to %s after the start of the capture.",
 		 ui_duration(p->end_ns - p->start_ns), ui_duration(p->start_ns - p->zero_ns),
 		 ui_duration(p->end_ns - p->zero_ns));
 	print_sentence(v, text);

@@ -220,7 +220,7 @@ static int size_option(const char *option, const char *value, uint64_t least, ui
 {
 	if (!parse_size(value, out))
 		return bad_value(option, value,
-				 "a size is a number, with K, M or G behind it if you like");
+				 "a size is a number, optionally followed by K, M or G");
 	if (*out < least || *out > most)
 		return ui_fail(GT_EXIT_USAGE, "%s %s: from %s to %s", option, value,
 			       ui_bytes(least), ui_bytes(most));
@@ -273,7 +273,7 @@ static int tool_option(const char *value)
 	if (!name || !*name) {
 		free(name);
 		return bad_value("--tool", value,
-				 "a tool's library, and its arguments behind ':' if it has any");
+				 "a tool's library, optionally followed by ':' and its arguments");
 	}
 	if (access(name, F_OK) == 0) {
 		char *path = realpath(name, NULL); /* programs may change their folder */

@@ -45,12 +45,12 @@ static int take_keep(const char *value, struct gt_keep_options *keep)
 	if (!good || keep->window_ns < KEEP_LEAST_NS)
 		return bad(
 			"--keep", value,
-			"a time of 100ms or more, and behind a comma, if you like, the most bytes "
-			"of disk: 20s or 20s,2G");
+			"a time of 100ms or more, optionally followed by a comma and a limit for "
+			"the disk: 20s or 20s,2G");
 	keep->most_bytes = KEEP_BYTES;
 	if (comma && (!parse_size(comma + 1, &keep->most_bytes) ||
 		      keep->most_bytes < KEEP_LEAST_BYTES || keep->most_bytes > KEEP_MOST_BYTES))
-		return bad("--keep", value, "behind the comma comes a size from 64M on");
+		return bad("--keep", value, "the size after the comma must be at least 64M");
 	return GT_EXIT_OK;
 }
 
@@ -146,13 +146,14 @@ void run_keep_describe(const struct gt_run_options *o, char *text, size_t room)
 void run_keep_note(const struct gt_run_result *result)
 {
 	if (result->triggers_left_out)
-		ui_note("%s trigger%s came when a snapshot had just been taken, or enough of them "
-			"(--snapshots-most)",
+		ui_note("%s trigger%s ignored: too soon after a snapshot, or after the last one "
+			"that "
+			"--snapshots-most allows",
 			ui_count(result->triggers_left_out),
 			result->triggers_left_out == 1 ? "" : "s");
 	if (result->triggers_undecided)
-		ui_note("%s item%s of device work could not be decided about by --trigger: the "
+		ui_note("--trigger could not be evaluated for %s GPU activit%s: the "
 			"device's clock was not known in time",
 			ui_count(result->triggers_undecided),
-			result->triggers_undecided == 1 ? "" : "s");
+			result->triggers_undecided == 1 ? "y" : "ies");
 }

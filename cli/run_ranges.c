@@ -40,7 +40,7 @@ int run_ranges_option(struct gt_range_bound ranges[GT_RANGE_EDGES], enum gt_rang
 	if (is_counted(value)) {
 		if (filter_parse_occurrence(value, strlen(value), false, &which, &wrong) < 0)
 			return fail_at(edge, value, wrong,
-				       "behind # comes which range, from 1: step#3");
+				       "# is followed by a number from 1: step#3");
 		if (which.last != which.first)
 			return fail_at(edge, value, which.name_bytes + 1,
 				       "one range: the first with --from, the last with --to");
@@ -92,21 +92,21 @@ static const char *which(uint64_t n, char text[32])
 	return text;
 }
 
-/* @what: "the window never began" or the like. */
+/* @what: "the recording window never opened" or the like. */
 static void note_missing(const char *what, const struct gt_range_bound *bound, uint64_t begun)
 {
 	char text[32];
 
 	if (!begun)
-		ui_note("%s: no range '%s' began", what, bound->name);
+		ui_note("%s: no range '%s' started", what, bound->name);
 	else if (begun >= bound->number)
 		ui_note("%s: the range '%s#%" PRIu64 "' did not end", what, bound->name,
 			bound->number);
 	else if (begun == 1)
-		ui_note("%s: the range '%s' began once, never %s", what, bound->name,
+		ui_note("%s: the range '%s' started once, never %s", what, bound->name,
 			which(bound->number, text));
 	else
-		ui_note("%s: the range '%s' began %" PRIu64 " times, never %s", what, bound->name,
+		ui_note("%s: the range '%s' started %" PRIu64 " times, never %s", what, bound->name,
 			begun, which(bound->number, text));
 }
 
@@ -116,15 +116,17 @@ void run_ranges_note(const struct gt_range_bound ranges[GT_RANGE_EDGES],
 	const struct gt_range_bound *from = &ranges[GT_RANGE_FROM], *to = &ranges[GT_RANGE_TO];
 
 	if (from->number && !met->windows && met->missed)
-		ui_note("the window never began: '%s#%" PRIu64 "' of --to ended before '%s#%" PRIu64
-			"' of --from began",
+		ui_note("the recording window never opened: '%s#%" PRIu64
+			"' of --to ended before '%s#%" PRIu64 "' of --from started",
 			to->name, to->number, from->name, from->number);
 	else if (from->number && !met->windows && !met->begun[GT_RANGE_FROM] && met->lacks_torch)
-		ui_note("the window never began: no range named '%s' was seen; torch's ranges need "
+		ui_note("the recording window never opened: no range named '%s' was seen; torch's "
+			"ranges need "
 			"gputap's torch package ('pip install ./torch')",
 			from->name);
 	else if (from->number && !met->windows)
-		note_missing("the window never began", from, met->begun[GT_RANGE_FROM]);
+		note_missing("the recording window never opened", from, met->begun[GT_RANGE_FROM]);
 	else if (to->number && !met->ended)
-		note_missing("the window lasted until the end", to, met->begun[GT_RANGE_TO]);
+		note_missing("the recording window stayed open until the end", to,
+			     met->begun[GT_RANGE_TO]);
 }

@@ -21,7 +21,7 @@ static int take_time(const char *word, uint64_t *ns,
 	if (!colon || parse_time(colon + 1, ns))
 		return GT_EXIT_OK;
 	return ui_fail(GT_EXIT_USAGE,
-		       "--stacks %s: a time such as 1ms or 500us goes behind '%.*s:'", word,
+		       "--stacks %s: '%.*s:' must be followed by a time such as 1ms or 500us", word,
 		       (int)(colon - word), word);
 }
 

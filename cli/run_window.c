@@ -146,11 +146,13 @@ void run_window_note(const struct gt_window_options *w, const char *capture,
 	if (gt_capture_recorded(c, NULL, &recorded_ns, &total_ns) && !recorded_ns &&
 	    (met->windows || !w->ranges[GT_RANGE_FROM].number)) {
 		if (w->delay_ns)
-			ui_note("the window never began: the program ended before the --delay of "
+			ui_note("the recording window never opened: the program ended before the "
+				"--delay of "
 				"%s was over",
 				ui_duration(w->delay_ns));
 		else
-			ui_note("the window never began: no 'gputap start' and no signal came");
+			ui_note("the recording window never opened: no 'gputap start' and no "
+				"signal came");
 	}
 	gt_capture_close(c);
 }

@@ -14,7 +14,7 @@ struct runtime {
 	const char *library;            /* NULL: its trial finds it (cli/doctor.h) */
 	const char *way;                /* interception method, */
 	const char *other_way, *symbol; /* or this one if the library has the symbol */
-	const char *needs; /* area of a runtime that its programs also need; or NULL */
+	const char *needs;              /* area of a runtime that its programs also need; or NULL */
 	const char *device, *device_is; /* its compute device's file; "an AMD GPU" */
 	const char *software;           /* `gputap soft` with this name replaces the device */
 	const char *hint;               /* if the library is missing; NULL: print nothing */

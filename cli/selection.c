@@ -70,7 +70,7 @@ bool selection_describe(const struct capture_selection *s, char *text, size_t si
 {
 	static const char *const of_modes[GT_MODE_COUNT] = {
 		[GT_MODE_LITE] = " (kernels and launches of graphs, no copies, no calls)",
-		[GT_MODE_STANDARD] = " (device work, no calls)",
+		[GT_MODE_STANDARD] = " (GPU activities, no calls)",
 		[GT_MODE_UPPER] = "",
 		[GT_MODE_LOWER] = "",
 	};
@@ -89,7 +89,7 @@ bool selection_describe(const struct capture_selection *s, char *text, size_t si
 	if (!s->arguments)
 		add_choice(text, size, "; ", "no arguments", "");
 	if (!s->device)
-		add_choice(text, size, "; ", "no device work", "");
+		add_choice(text, size, "; ", "no GPU activities", "");
 	if (!s->commands)
 		add_choice(text, size, "; ", "no command lines", "");
 	return *text;

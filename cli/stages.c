@@ -525,9 +525,9 @@ static void split_copy(const struct seen_work *w, const struct join *call,
 	    late > w->moved) {
 		wait.unknown_ns = length;
 	} else {
-		wait.moving_ns = w->moved - late;
+		wait.transfer_ns = w->moved - late;
 		wait.earlier_ns = w->earlier;
-		wait.runtime_ns = length - wait.moving_ns - wait.earlier_ns;
+		wait.runtime_ns = length - wait.transfer_ns - wait.earlier_ns;
 		if (origin->dependent) { /* it may have waited for anything before */
 			wait.unknown_ns = w->moves_from - call->start - w->earlier;
 			wait.runtime_ns -= wait.unknown_ns;
@@ -616,8 +616,9 @@ static void split_events(const struct stages *s, const struct wait_part *call,
 	if (!last->found || last->end - until > last->slack) {
 		wait.unknown_ns = call->end - call->start;
 	} else {
-		wait.moving_ns = s->origins[last->origin].moves && until > from ? until - from : 0;
-		wait.earlier_ns = until - call->start - wait.moving_ns;
+		wait.transfer_ns =
+			s->origins[last->origin].moves && until > from ? until - from : 0;
+		wait.earlier_ns = until - call->start - wait.transfer_ns;
 		*(sure ? &wait.runtime_ns : &wait.unknown_ns) = call->end - until;
 	}
 	out->wait(out->data, origin->thread, origin->group, &wait);

@@ -18,10 +18,10 @@
 
 /* A wait in parts; their sum is its duration. */
 struct stages_wait {
-	uint64_t moving_ns;  /* moving data, on the device */
-	uint64_t earlier_ns; /* behind earlier activities, or waiting for the wait target */
-	uint64_t runtime_ns; /* the rest */
-	uint64_t unknown_ns; /* calls, or parts, for which this is not known */
+	uint64_t transfer_ns; /* moving data, on the device */
+	uint64_t earlier_ns;  /* behind earlier activities, or waiting for the wait target */
+	uint64_t runtime_ns;  /* the rest */
+	uint64_t unknown_ns;  /* calls, or parts, for which this is not known */
 };
 
 /* A timed GPU activity. Queues and devices are the caller's numbers. */

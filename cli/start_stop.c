@@ -86,24 +86,25 @@ struct change {
 	const char *command, *help, *done, *already;
 };
 
-/* Wait until every process has followed; a process stopped with SIGSTOP never does. @behind: number
- * of those that have not. Return the number of those that have not in the end. */
-static uint64_t wait_for_all(const struct session_found *s, uint64_t behind)
+/* Wait until every process has followed; a process stopped with SIGSTOP never does.
+ * @not_following: number of those that have not.
+ * Return the number of those that have not in the end. */
+static uint64_t wait_for_all(const struct session_found *s, uint64_t not_following)
 {
 	const struct timespec nap = {0, 2000000};
 	uint64_t begin_ns = gt_clock_ns(CLOCK_MONOTONIC);
 	struct session_answer now;
 
-	while (behind && gt_clock_ns(CLOCK_MONOTONIC) - begin_ns < WAIT_NS) {
+	while (not_following && gt_clock_ns(CLOCK_MONOTONIC) - begin_ns < WAIT_NS) {
 		nanosleep(&nap, NULL);
 		if (session_ask_state(s->folder, &now)) {
 			gt_error_clear(); /* the session has ended */
 			return 0;
 		}
-		behind = session_number(&now, "behind");
+		not_following = session_number(&now, "not_following");
 		session_answer_fini(&now);
 	}
-	return behind;
+	return not_following;
 }
 
 static int change(int argc, char **argv, const struct change *what)
@@ -134,14 +135,14 @@ static int change(int argc, char **argv, const struct change *what)
 			       gt_file_name(session_value(&s->status, "output")));
 	} else if (!code) {
 		bool changed = !strcmp(session_value(&answer, "changed"), "yes");
-		uint64_t behind = wait_for_all(s, session_number(&answer, "behind"));
+		uint64_t not_following = wait_for_all(s, session_number(&answer, "not_following"));
 
 		if (!quiet)
 			ui_note("%s %s", gt_file_name(session_value(&answer, "output")),
 				changed ? what->done : what->already);
-		if (behind)
+		if (not_following)
 			ui_note("%s process%s not followed yet: stopped, or kept from running",
-				ui_count(behind), behind == 1 ? " has" : "es have");
+				ui_count(not_following), not_following == 1 ? " has" : "es have");
 		session_answer_fini(&answer);
 	}
 	session_list_fini(&list);
@@ -179,7 +180,7 @@ static const struct grid_column columns[] = {
 	{.key = "stops_in_ns", .title = "stops in", .type = GRID_NS, .show = GRID_DATA},
 	{.key = "processes", .title = "processes", .type = GRID_COUNT, .rank = 4},
 	{.key = "following", .title = "following", .type = GRID_COUNT, .show = GRID_DATA},
-	{.key = "behind", .title = "behind", .type = GRID_COUNT, .show = GRID_DATA},
+	{.key = "not_following", .title = "not following", .type = GRID_COUNT, .show = GRID_DATA},
 	{.key = "recorded", .title = "records", .type = GRID_COUNT},
 	{.key = "kernels", .title = "kernels", .type = GRID_COUNT, .show = GRID_DATA},
 	{.key = "lost", .title = "lost", .type = GRID_COUNT, .show = GRID_IF_ANY, .bad = true},
@@ -249,7 +250,7 @@ static void add_session(struct grid *g, const struct session_list *list,
 	*cell++ = number(a, "stops_in_ns");
 	*cell++ = number(a, "processes");
 	*cell++ = number(a, "following");
-	*cell++ = number(a, "behind");
+	*cell++ = number(a, "not_following");
 	*cell++ = number(a, "recorded");
 	*cell++ = number(a, "kernels");
 	*cell++ = number(a, "lost");

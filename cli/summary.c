@@ -65,7 +65,7 @@ static void note_open(struct summary *s, struct summary_thread *t, const struct 
 
 static void add_wait(struct stages_wait *sum, const struct stages_wait *wait)
 {
-	sum->moving_ns += wait->moving_ns;
+	sum->transfer_ns += wait->transfer_ns;
 	sum->earlier_ns += wait->earlier_ns;
 	sum->runtime_ns += wait->runtime_ns;
 	sum->unknown_ns += wait->unknown_ns;

@@ -19,8 +19,8 @@ static const struct grid_column device_columns[] = {
 	{"device", "device", GRID_ID, GRID_ALWAYS, 0, false},
 	{"busy", "busy", GRID_SHARE, GRID_ALWAYS, 0, false},
 	{"all_busy", "since start", GRID_SHARE, GRID_ALWAYS, 0, false},
-	{"work_per_s", "work/s", GRID_COUNT, GRID_ALWAYS, 0, false},
-	{"all_work", "work", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"activities_per_s", "activities/s", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"activities", "activities", GRID_COUNT, GRID_ALWAYS, 0, false},
 	{"name", "device name", GRID_TEXT, GRID_ALWAYS, 0, false},
 };
 
@@ -182,7 +182,7 @@ static void print_state(const struct top_view *v, FILE *out)
 			strcmp(v->session->why, "paused") ? v->session->why : "--paused");
 	if (paused && v->session->starts_in_ns)
 		fprintf(out, ", starts in %s", ui_duration(v->session->starts_in_ns));
-	fprintf(out, "%s, %s; %u process%s, %u ended\n", v->held ? " (view held)" : "",
+	fprintf(out, "%s, %s; %u process%s, %u ended\n", v->held ? " (view paused)" : "",
 		ui_duration(v->elapsed_ns), s->processes, s->processes == 1 ? "" : "es", s->ended);
 }
 
@@ -198,7 +198,7 @@ static void print_head(const struct top_view *v, FILE *out)
 	if (s->command && used + 2 < room)
 		ui_put(out, s->command, room - used - 2);
 	print_state(v, out);
-	fprintf(out, "%s calls/s, %s work items/s; ",
+	fprintf(out, "%s calls/s, %s activities/s; ",
 		ui_count(per_second(s->call_count, v->interval_ns)),
 		ui_count(per_second(s->work, v->interval_ns)));
 	fprintf(out, "%s%s lost%s\n", s->dropped ? c->red : "", ui_count(s->dropped), c->reset);
@@ -237,9 +237,9 @@ void top_print_json(const struct top_view *v, FILE *out)
 	json_count(&j, "processes", s->processes);
 	json_count(&j, "processes_ended", s->ended);
 	json_count(&j, "calls_per_s", per_second(s->call_count, v->interval_ns));
-	json_count(&j, "work_per_s", per_second(s->work, v->interval_ns));
+	json_count(&j, "activities_per_s", per_second(s->work, v->interval_ns));
 	json_count(&j, "calls_seen", s->all_call_count);
-	json_count(&j, "work_seen", s->all_work);
+	json_count(&j, "activities_seen", s->all_work);
 	json_count(&j, "dropped", s->dropped);
 	for (int i = 0; i < TABLES; i++) {
 		struct grid g;

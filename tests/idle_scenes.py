@@ -4,7 +4,7 @@ of idle time."""
 import json
 
 CAUSES = ("host", "synchronising", "allocating", "freeing", "compiling", "copying", "pageable",
-          "other_call", "collective", "launching", "held", "submitted_late", "started_late",
+          "other_call", "collective", "launching", "blocked", "submitted_late", "started_late",
           "short", "unknown")
 
 

@@ -52,7 +52,7 @@ class Tree:
             for kind, name in (("calls", "count_calls"), ("device", "count_device")):
                 counts = p[name]
                 assert counts["recorded"] == p[kind], p
-                assert counts["seen"] == (counts["recorded"] + counts["not_kept"] +
+                assert counts["seen"] == (counts["recorded"] + counts["evicted"] +
                                           sum(counts["dropped"].values())), p
         return found
 

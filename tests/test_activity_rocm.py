@@ -58,7 +58,7 @@ class Trace:
 
     def counts(self):
         """Return (seen, recorded) of GPU activities."""
-        rows = [r for r in self.info["records"] if r["what"] == "device work"]
+        rows = [r for r in self.info["records"] if r["what"] == "GPU activities"]
         return sum(r["seen"] for r in rows), sum(r["recorded"] for r in rows)
 
 
@@ -176,7 +176,7 @@ def test_scratch_memory_is_work_of_the_call_whose_kernel_needs_it(trace, build, 
             kernel["end_ns"])
         assert w["queue"] == kernel["queue"] and w["device"] == kernel["device"] and t.call(
             w)["operation"] == "hipLaunchKernel"
-    assert t.info["linked"] == t.info["device_work"] and t.info["dropped"] == 0
+    assert t.info["linked"] == t.info["activities"] and t.info["dropped"] == 0
     tap("export", "-f", "a.gputap", "-o", "a.rocpd")
     with contextlib.closing(sqlite3.connect(work / "a.rocpd")) as db:
         rows = db.execute(
@@ -195,14 +195,14 @@ def test_scratch_memory_is_work_of_the_call_whose_kernel_needs_it(trace, build, 
 def test_copies_in_flight_that_share_a_signal_have_times_of_their_own(trace, hsa_copies, words,
                                                                       count, options):
     t = trace(hsa_copies, *words, options=options)
-    copies = [w for w in t.work if w["operation"] == "write"]
+    copies = [w for w in t.work if w["operation"] == "memcpy H2D"]
     assert len(copies) == count and t.info["dropped"] == 0
     now = t.info["start_boottime_ns"] + t.info["wall_ns"]
     assert all(int(w["queued_ns"]) <= int(w["start_ns"]) <= int(w["end_ns"]) <= now for w in copies)
 
 
-SHARED = {"copy": "write", "rect": "write", "engine": "write", "kernel": "kernel",
-          "barrier": "barrier", "mixed": "", "careless": "write", "handler": "write"}
+SHARED = {"copy": "memcpy H2D", "rect": "memcpy H2D", "engine": "memcpy H2D", "kernel": "kernel",
+          "barrier": "barrier", "mixed": "", "careless": "memcpy H2D", "handler": "memcpy H2D"}
 
 
 @pytest.fixture(scope="session")
@@ -226,7 +226,7 @@ def test_a_signal_that_work_shares_has_the_values_and_times_that_it_has_bare(
     assert t.result.out == bare.out and "done" in bare.out
     assert len(t.work) == 12 and t.info["dropped"] == 0
     assert {w["operation"] for w in t.work} == ({SHARED[how]} if SHARED[how] else
-                                                {"write", "kernel"})
+                                                {"memcpy H2D", "kernel"})
     # the first six ran one after another; a barrier starts to wait when it is read
     times = sorted((int(w["start_ns"]), int(w["end_ns"])) for w in t.work)
     assert how == "barrier" or all(a[1] <= b[0] for a, b in zip(times[:6], times[1:6]))
@@ -329,7 +329,7 @@ def test_kernels_are_linked_to_the_launch_that_made_them(trace, hip):
     for w in kernels:
         assert t.call(w)["operation"] == "hipLaunchKernel"
         assert grid_of(t.call(w)) == tuple(int(w[f"global_{d}"]) for d in "xyz")
-    fills = [w for w in t.work if w["operation"] == "fill"]
+    fills = [w for w in t.work if w["operation"] == "memset"]
     assert {t.call(w)["operation"]
             for w in fills} == {"hipMemsetAsync"} and {w["bytes"] for w in fills} == {"4096"}
     assert t.info["dropped"] == 0
@@ -342,11 +342,11 @@ def test_copies_have_the_bytes_and_direction_of_their_calls(trace, hip):
         moved[t.call(w)["operation"], w["operation"]].append(w)
     bytes_of = {key: sum(int(w["bytes"] or 0) for w in works) for key, works in moved.items()}
     truth = dict(line.split("=") for line in t.result.out.split())
-    assert bytes_of["hipMemcpy", "write"] == int(truth["h2d"])
-    assert bytes_of["hipMemcpy", "read"] == int(truth["d2h"])
-    assert bytes_of["hipMemcpy", "copy"] == int(truth["d2d"])
-    assert bytes_of["hipMemset", "fill"] == int(truth["set"])
-    assert bytes_of["hipMemcpy2D", "write"] == int(truth["rect"])
+    assert bytes_of["hipMemcpy", "memcpy H2D"] == int(truth["h2d"])
+    assert bytes_of["hipMemcpy", "memcpy D2H"] == int(truth["d2h"])
+    assert bytes_of["hipMemcpy", "memcpy D2D"] == int(truth["d2d"])
+    assert bytes_of["hipMemset", "memset"] == int(truth["set"])
+    assert bytes_of["hipMemcpy2D", "memcpy H2D"] == int(truth["rect"])
     assert all(0 < int(w["start_ns"]) <= int(w["end_ns"]) for w in t.work)
     assert t.info["dropped"] == 0 and t.result.err.count("time stamps") == 0
 

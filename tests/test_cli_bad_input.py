@@ -136,12 +136,12 @@ def test_one_bad_file_of_several_spoils_a_sum(tap, capture):
     (["report", "a.gputap", "--where", "failed or domain != opncl"
       ], "no domain 'opncl'; did you mean 'opencl'?"),
     (["report", "a.gputap", "--where", "kind=nonsense"
-      ], "no kind 'nonsense'; those of calls: launch"),
+      ], "no kind 'nonsense'; kinds of calls: launch"),
     (["report", "a.gputap", "--json", "--csv"], "choose one"),
     (["list", "opertions"], "did you mean 'operations'?"),
     (["list", "operations", "--group", "quue"], "did you mean 'queue'?"),
     (["list", "operations", "--domain", "openlc"], "did you mean 'opencl'?"),
-    (["list", "operations", "--kind", "copie"], "did you mean 'copy'?"),
+    (["list", "operations", "--kind", "memcopy"], "did you mean 'memcpy'?"),
     (["info", "--al", "--jsin", "a.gputap"], "did you mean --json?"),
     (["doctor", "--jason"], "did you mean --json?"),
     (["doctor", "everything"], "takes no 'everything'"),

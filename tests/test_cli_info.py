@@ -28,8 +28,8 @@ def info(tap, path, status=0):
 def test_info_of_a_whole_capture(tap, synth):
     i = info(tap, synth("--calls", "2000", "--threads", "3"))
     assert i["complete"] and i["why_not_complete"] == [] and i["end"] == "complete"
-    assert i["seen"] == i["recorded"] == i["calls"] + i["device_work"] and i["dropped"] == 0
-    assert i["linked"] == i["device_work"]
+    assert i["seen"] == i["recorded"] == i["calls"] + i["activities"] and i["dropped"] == 0
+    assert i["linked"] == i["activities"]
     assert i["bytes"] == os.path.getsize("a.gputap")
     assert tap("info", "a.gputap").out.startswith("a.gputap: complete\n")
 
@@ -40,10 +40,10 @@ def test_device_work_is_linked_only_if_its_call_is_there(tap, synth, end):
     i = info(tap, synth("--calls", "2000", "--lose", "10", *end))
     calls_lost = i["dropped_by_reason"]["ring full"]
     assert calls_lost == (75 if end else 25)
-    assert (i["linked"], i["call_lost"]) == (i["device_work"] - calls_lost, calls_lost)
+    assert (i["linked"], i["call_lost"]) == (i["activities"] - calls_lost, calls_lost)
     assert f"the call of {calls_lost} is not in the capture" in tap("info", "a.gputap").out
     r = json.loads(tap("report", "a.gputap", "--json").out)
-    assert (r["device_work"], r["linked"], r["call_lost"]) == (i["device_work"], i["linked"],
+    assert (r["activities"], r["linked"], r["call_lost"]) == (i["activities"], i["linked"],
                                                                i["call_lost"])
     assert f"all but {calls_lost} linked to their call" in tap("report", "--all", "a.gputap").out
 
@@ -85,9 +85,9 @@ def test_info_of_a_traced_program(tap, build, work):
     tap("run", "-q", "-o", "real.gputap", build / "tests/opencl/cl_basic", "2")
     i = info(tap, "real.gputap")
     assert i["complete"], i["why_not_complete"]
-    assert i["command"][-1] == "2" and i["linked"] == i["device_work"] > 0
+    assert i["command"][-1] == "2" and i["linked"] == i["activities"] > 0
     loaders = [r for r in i["runtimes"] if "libOpenCL" in r["path"]]
-    assert len(loaders) == 1 and loaders[0]["door"] in ("layer",
+    assert len(loaders) == 1 and loaders[0]["method"] in ("layer",
                                                         "interposition") and os.path.exists(
                                                             loaders[0]["path"])
     assert i["devices"][0]["clock"] == "CLOCK_MONOTONIC_RAW"
@@ -145,7 +145,7 @@ def test_list_without_a_word_gives_an_overview(tap):
 
 def test_list_shows_a_door_for_every_domain_that_has_operations(tap):
     domains = json.loads(tap("list", "domains", "--json").out)["domains"]
-    doors = json.loads(tap("list", "doors", "--json").out)["doors"]
+    doors = json.loads(tap("list", "methods", "--json").out)["methods"]
     assert {d["name"] for d in domains if d["operations"]} == {d["domain"] for d in doors}
     assert all(d["traced"] == ("yes" if d["operations"] else "not yet") for d in domains)
 
@@ -158,7 +158,7 @@ def test_list_shows_every_door_that_info_can_name(tap, repo):
         named |= set(
             re.findall(r'gt_(?:runtime_module\w*|hsa_door_tables)\([^;]*?"([^"]+)"',
                        path.read_text()))
-    doors = {d["name"] for d in json.loads(tap("list", "doors", "--json").out)["doors"]}
+    doors = {d["name"] for d in json.loads(tap("list", "methods", "--json").out)["methods"]}
     assert len(named) > 2 and named - {"driver"} <= doors
 
 
@@ -319,8 +319,8 @@ def test_coverage_is_none_where_launches_are_seen_and_nothing_of_the_device(
     env = {**softgpu, "LD_PRELOAD": work / "shut.so"}
     tap("run", "-q", "-o", "a.gputap", "--", hip_program("ends"), "kernels:7", env=env)
     info = json.loads(tap("info", "--json", "a.gputap").out)
-    assert info["coverage"] == "none" and info["device_work"] == 0
+    assert info["coverage"] == "none" and info["activities"] == 0
     text = tap("info", "a.gputap").out
     assert "made 7 launches of hip, but nothing was seen of its device" in text
     tap("run", "-q", "-f", "-o", "a.gputap", "--", hip_program("ends"), "kernels:7", env=softgpu)
-    assert json.loads(tap("info", "--json", "a.gputap").out)["coverage"] == "device work seen"
+    assert json.loads(tap("info", "--json", "a.gputap").out)["coverage"] == "GPU activities seen"

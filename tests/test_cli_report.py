@@ -112,14 +112,14 @@ def test_parts_of_a_wait_add_up_to_the_calls_that_wait(tap, synth):
     path = synth("--calls", "2000", "--waits", "--threads", "3")
     report = json.loads(tap("report", path, "--json").out)
     waits = {o["name"]: o for o in report["operations"] if o["wait_ns"] is not None}
-    parts = ("wait_ns", "moving_ns", "runtime_ns", "unsplit_ns")
+    parts = ("wait_ns", "transfer_ns", "runtime_ns", "unattributed_ns")
     assert set(waits) == {"clEnqueueReadBuffer", "clEnqueueWriteBuffer", "clFinish"}
     for o in waits.values():
-        assert sum(o[p] for p in parts) == o["total_ns"] and o["unsplit_ns"] == 0
+        assert sum(o[p] for p in parts) == o["total_ns"] and o["unattributed_ns"] == 0
     for part in parts:
         assert sum(t[part] for t in report["threads"]) == sum(o[part] for o in waits.values())
     moved = sum(c["total_ns"] for c in report["copies"])
-    assert abs(sum(o["moving_ns"]
+    assert abs(sum(o["transfer_ns"]
                    for o in waits.values()) - moved) <= 10 * len(report["copies"]) * 2000 / 1000
 
 
@@ -130,7 +130,7 @@ def test_parts_of_the_way_to_a_kernel_add_up_to_the_way(tap, synth):
         whole = [r for r in rows if r["stage"] == "call to start"]
         parts = [
             r for r in rows
-            if r["stage"] == "through the runtime" or r["stage"].startswith("behind")
+            if r["stage"] == "through the runtime" or r["stage"].startswith("after")
         ]
         assert len(parts) == 3 * len(whole) and sum(r["count"] for r in whole) == 750
         total = sum(r["mean_ns"] * r["count"] for r in whole)
@@ -145,13 +145,13 @@ def test_a_wait_that_cannot_be_split_has_no_parts(tap, synth, columns):
     path = synth("--calls", "400", "--waits", "--plain")
     report = json.loads(tap("report", path, "--json").out)
     read = next(o for o in report["operations"] if o["name"] == "clEnqueueReadBuffer")
-    assert read["unsplit_ns"] == read["total_ns"]
-    assert read["wait_ns"] is read["moving_ns"] is read["runtime_ns"] is None
+    assert read["unattributed_ns"] == read["total_ns"]
+    assert read["wait_ns"] is read["transfer_ns"] is read["runtime_ns"] is None
     text = ""
     for options in (("--plain", ), ("--drops", )):
         path = synth("--calls", "400", "--waits", *options)
         text += tap("report", path, "--table", "operations,threads", env={"COLUMNS": columns}).out
-    assert " not split  " in text
+    assert " unattributed  " in text
     check_golden(f"not_split_{columns}.txt", text)
 
 
@@ -209,11 +209,11 @@ def test_sums_of_the_report_are_those_of_the_records(tap, busy, run):
     run([conftest.BUILD / "gputap", "export", busy, "-o", "a.csv"])
     report = json.loads(tap("report", busy, "--json").out)
     rows = list(csv.DictReader(open("a.csv", newline="")))
-    assert report["calls"] + report["device_work"] == len(rows)
-    assert report["seen"] == report["calls"] + report["device_work"] + report["dropped"]
+    assert report["calls"] + report["activities"] == len(rows)
+    assert report["seen"] == report["calls"] + report["activities"] + report["dropped"]
     calls = sum(o["calls"] for o in report["operations"])
     work = sum(o["count"] for table in ("kernels", "copies", "other") for o in report[table])
-    assert (calls, work) == (report["calls"], report["device_work"])
+    assert (calls, work) == (report["calls"], report["activities"])
     assert sum(o["failed"] for o in report["operations"]) == sum(
         f["count"] for f in report["failures"] if f["on"] == "call")
 
@@ -322,7 +322,7 @@ def test_keys_can_be_joined(tap, busy):
     ("name=clFinish", lambda o: o["name"] == "clFinish"),
     ("name~^clEnqueue(Read|Write)", lambda o: o["name"] in
      ("clEnqueueReadBuffer", "clEnqueueWriteBuffer")),
-    ("kind=copy and process=4000", lambda o: "Buffer" in o["name"]),
+    ("kind=memcpy and process=4000", lambda o: "Buffer" in o["name"]),
     ("duration>30us", lambda o: o["min_ns"] > 30000),
     ("domain=hip", lambda o: False),
     ("device=0", lambda o: False),
@@ -404,8 +404,8 @@ def real(tap, build, work):
 
 def test_a_traced_program_has_a_report(tap, real):
     report = json.loads(tap("report", real[1], "--json").out)
-    assert report["complete"] and report["linked"] == report["device_work"] > 0
-    assert report["seen"] == report["calls"] + report["device_work"]
+    assert report["complete"] and report["linked"] == report["activities"] > 0
+    assert report["seen"] == report["calls"] + report["activities"]
     ends = [p["end"] for p in report["processes"]]
     # with an empty kernel cache PoCL starts a linker
     assert ends.count("exit 0") == 1 and set(ends) <= {"exit 0", "ended"}
@@ -424,17 +424,17 @@ def test_a_blocking_read_behind_kernels_waits_and_moves_little(tap, build, work)
     report = json.loads(tap("report", "waits.gputap", "--json").out)
     operations = {o["name"]: o for o in report["operations"]}
     read, write = operations["clEnqueueReadBuffer"], operations["clEnqueueWriteBuffer"]
-    assert read["wait_ns"] > 10 * read["moving_ns"] > 0 and read["unsplit_ns"] == 0
-    assert write["moving_ns"] > write["wait_ns"]  # on a queue with no work
+    assert read["wait_ns"] > 10 * read["transfer_ns"] > 0 and read["unattributed_ns"] == 0
+    assert write["transfer_ns"] > write["wait_ns"]  # on a queue with no work
     finish = operations["clFinish"]
     assert finish["wait_ns"] > 0 and finish["wait_ns"] + finish["runtime_ns"] == finish["total_ns"]
     events = operations["clWaitForEvents"]
     assert events["total_ns"] == sum(
-        events[p] for p in ("wait_ns", "moving_ns", "runtime_ns", "unsplit_ns"))
+        events[p] for p in ("wait_ns", "transfer_ns", "runtime_ns", "unattributed_ns"))
     stages = {s["stage"]: s for s in report["latency"]}
     assert stages["call to start"]["early"] == 0
-    assert stages["behind its own queue's work"]["max_ns"] > 0 and stages["through the runtime"][
-        "count"] == 36
+    assert stages["after its own queue's activities"]["max_ns"] > 0
+    assert stages["through the runtime"]["count"] == 36
     assert re.search(r"^Waits +\S+ [mun]?s for earlier GPU activity ", result.err, re.M)
 
 

@@ -85,7 +85,7 @@ def test_a_window_that_never_began_is_said(session):
     s = session("--paused")
     s.tell("run a 1")
     s.end()
-    assert "the window never began: no 'gputap start' and no signal came" in s.err
+    assert "the recording window never opened: no 'gputap start' and no signal came" in s.err
     s = session("--delay", "1h", "-f")
     s.tell("run a 1")
     s.end()
@@ -95,7 +95,7 @@ def test_a_window_that_never_began_is_said(session):
 def test_delay_and_duration_are_a_window(session, status, recorded):
     s = session("--delay", "300ms", "--duration", "1h")
     s.tell("run a 1")  # the window may already be open on a slow machine
-    wait_until(lambda: status(s)["state"] == "recording" and status(s)["behind"] == 0)
+    wait_until(lambda: status(s)["state"] == "recording" and status(s)["not_following"] == 0)
     assert status(s)["stops_in_ns"] > 0
     s.tell("run b 1")
     s.end()
@@ -112,10 +112,10 @@ def test_signals_to_gputap_run_are_not_the_programs(session, status, recorded):
     s = session("--paused", "--start-signal", "SIGUSR1", "--stop-signal", "USR2")
     s.tell("run a 1")
     os.kill(s.pid, signal.SIGUSR1)
-    wait_until(lambda: status(s)["state"] == "recording" and status(s)["behind"] == 0)
+    wait_until(lambda: status(s)["state"] == "recording" and status(s)["not_following"] == 0)
     s.tell("run b 1")
     os.kill(s.pid, signal.SIGUSR2)
-    wait_until(lambda: status(s)["state"] == "paused" and status(s)["behind"] == 0)
+    wait_until(lambda: status(s)["state"] == "paused" and status(s)["not_following"] == 0)
     s.tell("run c 1")
     s.end()  # either signal would have killed it
     assert recorded() == {"b": 1}
@@ -126,7 +126,7 @@ def test_one_signal_does_both_by_turns(session, status, recorded):
     for name, state in (("a", "paused"), ("b", "recording"), ("c", "paused")):
         s.tell(f"run {name} 1")
         os.kill(s.pid, signal.SIGRTMIN + 1)
-        wait_until(lambda: status(s)["state"] == state and status(s)["behind"] == 0)
+        wait_until(lambda: status(s)["state"] == state and status(s)["not_following"] == 0)
     s.end()
     assert recorded() == {"a": 1, "c": 1}
 
@@ -134,7 +134,7 @@ def test_one_signal_does_both_by_turns(session, status, recorded):
 def test_a_window_of_so_many_kernels_ends(session, status, recorded):
     s = session("--max-kernels", "5")
     s.tell("run a 5")
-    wait_until(lambda: status(s)["state"] == "paused" and status(s)["behind"] == 0)
+    wait_until(lambda: status(s)["state"] == "paused" and status(s)["not_following"] == 0)
     assert status(s)["why"] == "kernels"
     s.tell("run b 5")
     s.end()
@@ -168,12 +168,12 @@ def test_a_hundred_processes_follow(session, control, status, work, tap):
     s = session("--paused", "--wait")
     s.tell("run b 1", "spawn 100")
     wait_until(lambda: status(s)["following"] == 101)
-    assert status(s)["behind"] == 0
+    assert status(s)["not_following"] == 0
     control("start", s)
-    assert (status(s)["following"], status(s)["behind"]) == (101, 0)
+    assert (status(s)["following"], status(s)["not_following"]) == (101, 0)
     time.sleep(0.1)
     control("stop", s)
-    assert (status(s)["following"], status(s)["behind"]) == (101, 0)
+    assert (status(s)["following"], status(s)["not_following"]) == (101, 0)
     (work / "stop").touch()
     s.tell("wait")
     s.end()

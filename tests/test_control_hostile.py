@@ -65,7 +65,7 @@ def test_two_hundred_commands_at_once_are_all_answered(session, gputap, status, 
         done = list(pool.map(call, commands))
     assert not [d for d in done if d.returncode or d.stderr]
     call("stop")
-    assert status(s)["behind"] == 0
+    assert status(s)["not_following"] == 0
     s.tell("run b 1")
     call("start")
     s.tell("run c 1")
@@ -135,9 +135,9 @@ def test_a_process_that_is_stopped_is_said_and_follows_when_it_goes_on(session, 
     pid = status(s)["pid"]
     with stopped(pid):
         assert "1 process has not followed yet: stopped" in control("stop", s).err
-        assert status(s)["behind"] == 1
+        assert status(s)["not_following"] == 1
         tap("snapshot", "-q", "-o", "s.gputap", str(s.pid))
-    wait_until(lambda: status(s)["behind"] == 0)
+    wait_until(lambda: status(s)["not_following"] == 0)
     s.tell("run b 1")
     control("start", s)
     s.tell("run c 1")

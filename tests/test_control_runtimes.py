@@ -51,7 +51,7 @@ def test_stop_and_start(program, session, control, status, recorded):
     s = session()
     s.tell("run a 20")
     control("stop", s)
-    assert (status(s)["state"], status(s)["behind"]) == ("paused", 0)
+    assert (status(s)["state"], status(s)["not_following"]) == ("paused", 0)
     s.tell("run b 20")
     control("start", s)
     s.tell("run c 20")
@@ -133,7 +133,7 @@ def test_a_flight_recorder_leaves_out_what_is_old_and_counts_it(program, session
     info = json.loads(tap("info", "--json", "w.gputap").out)
     found = kernels_in(tap, "w.gputap")
     assert found["c"] == 5 and found["a"] in (0, 50)
-    assert info["seen"] == info["recorded"] + info["dropped"] + info["not_kept"]
+    assert info["seen"] == info["recorded"] + info["dropped"] + info["evicted"]
     assert not info["dropped"]
 
 
@@ -144,7 +144,7 @@ def test_device_work_triggers_by_its_own_time(program, session, tap, work):
     s.tell("run a 30")
     control_programs.wait_until(lambda: s.tell("run b 1") or pathlib.Path("w.1.gputap").exists())
     s.end()
-    kept = json.loads(tap("info", "--json", "w.1.gputap").out)["kept"]
+    kept = json.loads(tap("info", "--json", "w.1.gputap").out)["retained"]
     assert kept["reason"] == "trigger" and kept["what"].startswith("b took ")
 
 
@@ -185,6 +185,6 @@ def test_device_work_triggers_by_its_name_before_its_clock_is_known(program, ses
     s = session("--trigger", "kind=kernel and name=b")
     s.tell("run a 3", "run b 1")
     s.end()
-    kept = json.loads(tap("info", "--json", "w.1.gputap").out)["kept"]
+    kept = json.loads(tap("info", "--json", "w.1.gputap").out)["retained"]
     assert kept["reason"] == "trigger" and kept["what"].startswith(("b took ", "b ran in "))
     assert not pathlib.Path("w.2.gputap").exists()

@@ -68,7 +68,7 @@ def launches(words):
 
 
 def check_ours(report, words):
-    assert report["device_work"] == report["linked"] == launches(words)
+    assert report["activities"] == report["linked"] == launches(words)
     assert report["dropped"] == 0
 
 
@@ -105,7 +105,7 @@ def test_its_records_are_in_its_own_unit_of_time(beside, bare, clock):
 def test_it_gets_no_records_of_kinds_that_it_did_not_ask_for(beside, bare):
     words = ["api=400", "run=10", "api=100"]
     said, report = beside("opened", *words)
-    assert [row["work"] for row in said[:2]] == [0, 0]
+    assert [row["activities"] for row in said[:2]] == [0, 0]
     assert [row["driver"] >= kernels for row, kernels in zip(said, (400, 100))] == [True, True]
     check_ours(report, words)
     assert said == bare("opened", *words)
@@ -173,14 +173,14 @@ def test_without_device_work_it_is_left_alone(beside, bare):
     words = ["clock=none", "run=20", "profile=100", "second", "callbacks=10"]
     said, report = beside("opened", *words, options=["--no-device"])
     assert said == bare("opened", *words)
-    assert report["device_work"] == 0
+    assert report["activities"] == 0
 
 
 def test_a_graphs_launches_as_one_do_not_keep_its_records_away(beside, bare):
     words = ["run=20", "profile=300", "run=20"]
     said, report = beside("opened", *words, options=["--mode", "lite"])
     check_session(said[0], 300)
-    assert report["device_work"] == launches(words) and report["dropped"] == 0
+    assert report["activities"] == launches(words) and report["dropped"] == 0
     assert said == bare("opened", *words)
 
 
@@ -196,7 +196,7 @@ def test_in_lite_it_gets_each_node_of_a_graph(beside, bare):
     words = ["run=10", "graph=30", "run=10"]
     said, report = beside("opened", *words, options=["--mode", "lite"])
     assert said[0]["kernels"] == said[0]["work"] == 120
-    assert report["device_work"] == launches(words)
+    assert report["activities"] == launches(words)
     assert said == bare("opened", *words)
 
 
@@ -210,7 +210,7 @@ def test_recording_may_begin_when_it_is_there(beside, bare, roctx, subscribed):
     words = ["pause", *subscribed, "run=30", "profile=70", "resume", "run=50", "profile=40"]
     said, report = beside("opened", *words, env=roctx)
     check_session(said[-2], 40)
-    assert report["device_work"] == report["linked"] == launches(words[-2:])
+    assert report["activities"] == report["linked"] == launches(words[-2:])
     assert said == bare("opened", *words, env=roctx)
 
 
@@ -222,7 +222,7 @@ def test_recording_may_pause_and_go_on_between_its_sessions(beside, bare, roctx)
     said, report = beside("opened", *words, env=roctx)
     assert [row["kernels"] for row in said[:3]] == [100, 70, 40]
     ours = words[:2] + words[-2:]
-    assert report["device_work"] == report["linked"] == launches(ours)
+    assert report["activities"] == report["linked"] == launches(ours)
     assert said == bare("opened", *words, env=roctx)
 
 
@@ -245,7 +245,7 @@ def test_who_subscribes_by_the_way_that_excludes_others_has_it_alone(beside, bar
     words = ["run=50", "v2=300", "run=20"]
     said, report = beside("opened", *words, env=version)
     assert said == bare("opened", *words, env=version) == [{"v2": 300}]
-    assert report["device_work"] == report["linked"] == 50
+    assert report["activities"] == report["linked"] == 50
     assert any("cuptiSubscribe_v2()" in text for text in events(run, gputap))
 
 
@@ -271,7 +271,7 @@ def test_a_second_copy_that_is_newer_is_left_to_itself(run, gputap, build, progr
                       "GPUTAP_CUPTI": copy})
     assert done.err.splitlines()[0] == "cuptiSubscribe: 39"
     assert any("a second CUPTI and newer than" in text for text in events(run, gputap))
-    assert json.loads(run([gputap, "report", "--json", "share.gputap"]).out)["device_work"] == 20
+    assert json.loads(run([gputap, "report", "--json", "share.gputap"]).out)["activities"] == 20
 
 
 @pytest.mark.parametrize("name", ["libToolsInjection64.so", "libcuda-injection.so"])
@@ -281,14 +281,14 @@ def test_a_profiler_of_nvidias_around_the_program_has_it(beside, run, gputap, wo
     words = ["run=20", "profile=300"]
     said, report = beside("opened", *words, env={"CUDA_INJECTION64_PATH": work / name})
     check_session(said[0], 300)
-    assert report["device_work"] == 0
+    assert report["activities"] == 0
     assert any("is around this program" in text for text in events(run, gputap))
 
 
 def test_both_get_everything_while_other_threads_launch(beside):
     said, report = beside("opened", "run=5", "threads=1000")
     assert said[0] == {"sessions": 10, "strangers": 0}
-    assert report["device_work"] == report["linked"] == 5 + 3 * 1000 + 10 * 5
+    assert report["activities"] == report["linked"] == 5 + 3 * 1000 + 10 * 5
     assert report["dropped"] == 0
 
 

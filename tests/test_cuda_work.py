@@ -68,7 +68,7 @@ def identity(call):
     if name == "cuLaunchKernel":
         return "kernel", int(re.search(r"blockDimX=(\d+)", arguments)[1])
     number = int(re.search(r"(?:ByteCount|N)=(\d+)", arguments)[1])
-    return ("write" if name.startswith("cuMemcpy") else "fill"), number
+    return ("memcpy H2D" if name.startswith("cuMemcpy") else "memset"), number
 
 
 def seen(row):
@@ -100,7 +100,7 @@ def test_work_lies_behind_its_calls_begin_and_within_the_program(trace):
 @pytest.mark.parametrize("version", ["11.8", "12.9", "13.0", "13.5"])
 def test_every_release_has_its_own_sizes_of_records(trace, version):
     report = trace("identities", "30", soft=["--cupti", version])
-    assert report["device_work"] == report["linked"] == 120
+    assert report["activities"] == report["linked"] == 120
     assert report["dropped"] == 0
 
 
@@ -114,19 +114,19 @@ def test_device_and_streams_are_named(trace, run, gputap):
 
 def test_no_device_asks_nothing_of_cupti(trace):
     report = trace("identities", "5", options=["--no-device"], env={"GPUTAP_CUPTI": "/nonexistent"})
-    assert report["device_work"] == 0
+    assert report["activities"] == 0
 
 
 def test_calls_alone_without_launches_ask_nothing_of_cupti(trace, run, gputap):
     report = trace("identities", "5", options=["--ops", "cuStreamCreate"],
                    env={"GPUTAP_CUPTI": "/nonexistent"})
-    assert report["device_work"] == 0
+    assert report["activities"] == 0
     assert events(run, gputap) == []
 
 
 def test_without_cupti_calls_are_recorded_and_a_sentence_says_why(trace, run, gputap):
     report = trace("identities", "5", env={"GPUTAP_CUPTI": "/nonexistent"})
-    assert report["device_work"] == 0 and report["dropped"] == 0
+    assert report["activities"] == 0 and report["dropped"] == 0
     (text, ) = events(run, gputap)
     assert "GPUTAP_CUPTI names /nonexistent, which cannot be opened" in text
 
@@ -139,13 +139,13 @@ def test_without_cupti_calls_are_recorded_and_a_sentence_says_why(trace, run, gp
 ])
 def test_what_cupti_refuses_is_said_and_the_program_runs(trace, run, gputap, fault, text):
     report = trace("identities", "5", soft=["--cupti-fail", fault])
-    assert report["device_work"] == 0 and report["dropped"] == 0
+    assert report["activities"] == 0 and report["dropped"] == 0
     assert [text in event for event in events(run, gputap)] == [True]
 
 
 def test_records_that_cupti_dropped_are_counted(trace):
     report = trace("identities", "5", soft=["--cupti-fail", "buffers"])
-    assert report["device_work"] == 0 and report["dropped"] == 20
+    assert report["activities"] == 0 and report["dropped"] == 20
 
 
 def test_children_of_a_fork_leave_cupti_alone_and_the_parent_goes_on(trace):
@@ -155,13 +155,13 @@ def test_children_of_a_fork_leave_cupti_alone_and_the_parent_goes_on(trace):
 
 def test_a_program_that_kills_itself_has_lost_nothing_of_before(trace):
     report = trace("kill", status=-9)
-    assert report["device_work"] == report["linked"] == 200
+    assert report["activities"] == report["linked"] == 200
     assert report["dropped"] == 0
 
 
 def test_exit_without_handlers_loses_nothing_of_before(trace):
     report = trace("leave")
-    assert report["device_work"] == report["linked"] == 200
+    assert report["activities"] == report["linked"] == 200
     assert report["dropped"] == 0
 
 
@@ -203,7 +203,7 @@ def test_a_graphs_nodes_are_linked_to_their_launch_and_have_places_in_it(trace, 
     for replays in graphs.values():
         assert sorted(replays) == ["1", "2", "3"]
         assert [sorted(nodes) for nodes in replays.values()
-                ] == [[(0, "kernel"), (1, "write"), (2, "fill")]] * 3
+                ] == [[(0, "kernel"), (1, "memcpy H2D"), (2, "memset")]] * 3
     assert json.loads(run([gputap, "report", "--json", "w.gputap"]).out)["dropped"] == 0
 
 
@@ -216,7 +216,7 @@ def test_lite_has_a_graphs_launch_as_one(trace, run, gputap):
 
 def test_a_copy_between_devices_is_linked_and_named(trace, run, gputap):
     (row, ) = device(trace("peer", soft=["--devices", "2"], rows=True))
-    assert row["operation"] == "copy" and row["bytes"] == "4000"
+    assert row["operation"] == "memcpy D2D" and row["bytes"] == "4000"
     assert row["name"] == "Memcpy PtoP (Device -> Device)"
     report = json.loads(run([gputap, "report", "--json", "w.gputap"]).out)
     assert report["linked"] == 1 and report["dropped"] == 0
@@ -229,7 +229,7 @@ def test_what_moves_nothing_and_nodes_that_are_off_are_not_missed(trace):
 
 def test_a_long_kernel_is_linked_though_many_came_and_went_meanwhile(trace):
     report = trace("long", "70000", options=["--no-args"])
-    assert report["device_work"] == report["linked"] == 280001
+    assert report["activities"] == report["linked"] == 280001
     assert report["dropped"] == 0
 
 
@@ -240,14 +240,14 @@ def test_lite_has_kernels_and_no_copies(trace):
 
 def test_kernels_that_were_not_chosen_are_not_recorded_and_not_counted(trace):
     report = trace("identities", "20", options=["--kernels", "nothing_like_it"])
-    assert report["device_work"] == 16 and report["dropped"] == 0
+    assert report["activities"] == 16 and report["dropped"] == 0
 
 
 def test_doctor_names_the_device_and_the_cupti(run, gputap, build, driver):
     folders = f"{driver.parent}:{build / 'soft/cuda/cupti'}"
     out = run([gputap, "doctor"], status=None, env={"LD_LIBRARY_PATH": folders}).out
     assert "gputap software CUDA device (driver for CUDA 13.0)" in out
-    assert f"{build / 'soft/cuda/cupti/libcupti.so.13'}: device work is recorded with it" in out
+    assert f"{build / 'soft/cuda/cupti/libcupti.so.13'}: GPU activities are recorded with it" in out
     found = run([gputap, "doctor"], status=None,
                 env={"LD_LIBRARY_PATH": folders, "SOFT_CUDA_DEVICES": "0"}).out
     assert "the driver has no device: cuInit() answers 100" in found

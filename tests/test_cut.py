@@ -70,9 +70,9 @@ def test_a_cut_in_time_is_reported_as_the_whole_is_with_the_same_times(
     if "--late" in shape:  # where a queue had activities without times later, a wait is not split
         for row in [r for report in (whole, found, again)
                     for r in [report, *report["operations"], *report["threads"]]]:
-            for key in ("wait_ns", "moving_ns", "runtime_ns", "unsplit_ns", "wait"):
+            for key in ("wait_ns", "transfer_ns", "runtime_ns", "unattributed_ns", "wait"):
                 row.pop(key, None)
-    assert whole["calls"] and whole["device_work"]
+    assert whole["calls"] and whole["activities"]
     assert found == whole
     assert again == whole
 
@@ -122,13 +122,13 @@ def test_a_cut_says_what_it_is_and_how_much_it_has(tap, capture, cut):
     said = cut(source, "at=100ms..200ms")
     assert f"of {total:,} records, and" in said and "cut.gputap has " in said
     info = json.loads(tap("info", "cut.gputap", "--json").out)
-    assert info["complete"] and info["kept"]["slice"]
-    assert info["kept"]["what"] == "at=100ms..200ms"
-    assert info["not_kept"] == total - info["recorded"] > 0
-    assert info["seen"] == info["recorded"] + info["not_kept"]
+    assert info["complete"] and info["retained"]["part"]
+    assert info["retained"]["what"] == "at=100ms..200ms"
+    assert info["evicted"] == total - info["recorded"] > 0
+    assert info["seen"] == info["recorded"] + info["evicted"]
     for command in ("info", "report"):
-        assert ("a slice, --where 'at=100ms..200ms'; "
-                f"{info['not_kept']:,} records outside of it were not kept"
+        assert ("a part, --where 'at=100ms..200ms'; "
+                f"{info['evicted']:,} records outside it were left out"
                 ) in " ".join(tap(command, "cut.gputap").out.split())
 
 
@@ -176,7 +176,7 @@ def test_nothing_that_holds_is_a_capture_without_records(tap, capture, cut):
     source = capture("")
     assert "holds for no record" in cut(source, "at>1h")
     info = json.loads(tap("info", "cut.gputap", "--json").out)
-    assert info["complete"] and info["calls"] == info["device_work"] == 0
+    assert info["complete"] and info["calls"] == info["activities"] == 0
 
 
 def test_a_wrong_expression_or_option_is_refused(tap, capture):
@@ -207,10 +207,10 @@ def test_a_cut_claims_no_time_that_a_flight_recorder_threw_away(run, tap, cut, b
     that time."""
     tap("run", "-q", "--keep", "200ms", "-o", "last.gputap", build / "examples/steps", "150")
     cut("last.gputap", "at>=0s")
-    whole, part = (json.loads(tap("info", "--json", path).out)["kept"]
+    whole, part = (json.loads(tap("info", "--json", path).out)["retained"]
                    for path in ("last.gputap", "cut.gputap"))
-    assert whole["thinned"] and part["slice"]
-    assert part["begin_ns"] >= whole["begin_ns"]
+    assert whole["thinned"] and part["part"]
+    assert part["start_ns"] >= whole["start_ns"]
     whole, found = report_of(tap, "last.gputap", "-w", "at>=0s"), report_of(tap, "cut.gputap")
     for table in ("not_recorded", "devices", "idle", "gaps"):
         assert found[table] == whole[table]

@@ -271,10 +271,10 @@ def test_idle_time_of_a_slice_is_that_of_its_causes(tap, synth):
 def test_that_only_a_part_of_a_run_was_kept_is_said(tap, synth):
     whole = synth("a.gputap", "--calls", 3000)
     tap("export", whole, "-o", "b.gputap", "--where", "at=1ms..5ms")
-    assert "Kept: a slice, --where 'at=1ms..5ms'" in tap("diff", whole, "b.gputap").out
+    assert "Retained: a part, --where 'at=1ms..5ms'" in tap("diff", whole, "b.gputap").out
     document = json.loads(tap("diff", whole, "b.gputap", "--json").out)
     assert document["before"]["runs"][0]["part"] is None
-    assert document["after"]["runs"][0]["part"].startswith("Kept: a slice")
+    assert document["after"]["runs"][0]["part"].startswith("Retained: a slice")
 
 
 def test_files_of_ranks_are_one_run(tap, synth, work):
@@ -345,8 +345,8 @@ def test_cuts_of_a_capture_are_compared_as_its_slices_are(tap, synth, shape, bef
                                            ("copies:5%,kernels:5%", 1), ("9999%", 0)])
 def test_a_slowdown_over_the_limit_is_the_exit_status(tap, synth, limit, status):
     synth("a.gputap", "--calls", 3000)
-    result = tap("diff", "a.gputap", "--before", "kind=kernel and duration<=10us or kind=copy",
-                 "--after", "kind=kernel and duration>10us or kind=copy", "--fail-over", limit,
+    result = tap("diff", "a.gputap", "--before", "kind=kernel and duration<=10us or kind=memcpy",
+                 "--after", "kind=kernel and duration>10us or kind=memcpy", "--fail-over", limit,
                  status=status)
     said = "got slower by more than that" if status else "no row got slower by more"
     assert f"--fail-over {limit}: " in result.out and said in re.sub(r"\s+", " ", result.out)
@@ -414,12 +414,12 @@ def test_what_was_recorded_otherwise_is_said(tap, pair, synth, build):
     tap("run", "-q", "-o", "all.gputap", build / "examples/steps")
     tap("run", "-q", "-m", "standard", "-o", "standard.gputap", build / "examples/steps")
     out = re.sub(r"\s+", " ", tap("diff", "all.gputap", "standard.gputap").out)
-    assert "Not recorded alike: all before, mode standard (device work, no calls) after." in out
+    assert "Not recorded alike: all before, mode standard (GPU activities, no calls) after." in out
 
 
 @pytest.mark.parametrize("option", ["--where", "--before", "--after"])
 def test_a_wrong_expression_gets_a_caret(tap, pair, option):
-    err = tap("diff", "a.gputap", "b.gputap", option, "name=x and (kind=copy", status=2).err
+    err = tap("diff", "a.gputap", "b.gputap", option, "name=x and (kind=memcpy", status=2).err
     lines = err.splitlines()
     assert lines[0].startswith(f"gputap diff: {option}: ") and lines[2].strip() == "^"
 

@@ -79,7 +79,7 @@ def test_the_call_that_finds_no_driver_is_recorded_once(build, tap, work, way, o
     assert (call["operation"], call["error"]) == ("clGetPlatformIDs", "CL_PLATFORM_NOT_FOUND_KHR")
     assert args in call["arguments"] and bool(args) == bool(call["arguments"])
     info = json.loads(tap("info", "--json", "c.gputap").out)
-    assert info["complete"] and [(m["domain"], m["door"])
+    assert info["complete"] and [(m["domain"], m["method"])
                                  for m in info["runtimes"]] == [("opencl", "interposition")]
 
 

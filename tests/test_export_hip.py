@@ -182,7 +182,8 @@ def test_rocpd_views_give_every_dispatch_of_launches_and_graphs_with_its_sizes(k
 
 def test_rocpd_views_give_every_copy_with_its_bytes_and_agents(known):
     path, found = known
-    words = {"write": "HOST_TO_DEVICE", "read": "DEVICE_TO_HOST", "copy": "DEVICE_TO_DEVICE"}
+    words = {"memcpy H2D": "HOST_TO_DEVICE", "memcpy D2H": "DEVICE_TO_HOST",
+             "memcpy D2D": "DEVICE_TO_DEVICE"}
     copies = collections.Counter(
         (f"MEMORY_COPY_{words[row['operation']]}", row["start"], row["end"], int(row["bytes"]),
          found.call_of(row)["start"]) for row in found.device if row["operation"] in words)
@@ -238,6 +239,6 @@ def test_a_copy_between_devices_has_both(softgpu, build, tap, work):
     with open("p.csv", newline="") as file:
         copies = [
             row for row in csv.DictReader(file)
-            if row["kind"] == "device" and row["operation"] == "copy"
+            if row["kind"] == "device" and row["operation"] == "memcpy D2D"
         ]
     assert len(copies) == 2 and not any(row["local_x"] or row["local_y"] for row in copies)

@@ -10,8 +10,9 @@ import warnings
 
 import pytest
 
-GPU_OPERATIONS = {"kernel", "read", "write", "copy", "fill"}
-COPY_NAMES = {"read": "Memcpy DtoH (Device -> Host)", "write": "Memcpy HtoD (Host -> Device)"}
+GPU_OPERATIONS = {"kernel", "memcpy D2H", "memcpy H2D", "memcpy D2D", "memset"}
+COPY_NAMES = {"memcpy D2H": "Memcpy DtoH (Device -> Host)",
+              "memcpy H2D": "Memcpy HtoD (Host -> Device)"}
 
 
 @pytest.fixture(scope="module")

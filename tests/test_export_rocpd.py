@@ -232,7 +232,7 @@ def test_a_real_program_comes_back_whole(tap, build, work):
         "SELECT (SELECT count(*) FROM kernels) + (SELECT count(*) FROM memory_copies) + (SELECT"
         " count(*) FROM samples)"
     )
-    assert work_rows.fetchone()[0] == info["device_work"] - info["untimed"]
+    assert work_rows.fetchone()[0] == info["activities"] - info["untimed"]
 
 
 # rocprofiler-sdk's own tools -----------------------------------------------------

@@ -78,7 +78,7 @@ def test_device_time_goes_to_the_kernel_below_its_call_below_its_ranges(tap, tra
             want[stack] += int(r["duration_ns"])
             count[stack] += 1
     assert folded(tap, capture) == want
-    fill = ("clEnqueueFillBuffer", "fill")
+    fill = ("clEnqueueFillBuffer", "memset")
     assert count == {("worker", *fill): 2,
                      ("worker", "step", *fill): 2,
                      ("worker", "step", "outer", *fill): 3,
@@ -115,14 +115,14 @@ def test_ranges_that_cross_are_above_what_was_begun_in_them(tap, repo, build, wo
     tap("run", "-q", "-o", "a.gputap", "--", work / "across")
     tap("export", "a.gputap", "-o", "a.csv")
     with open("a.csv", newline="", encoding="utf-8") as file:
-        rows = [r for r in csv.DictReader(file) if r["operation"] == "fill"]
+        rows = [r for r in csv.DictReader(file) if r["operation"] == "memset"]
     rows.sort(key=lambda r: int(r["correlation"]))
     fills = [int(r["duration_ns"]) for r in rows]
     parts, want = [2, 1, 4, 8, 16], []
     for part in parts:
         want.append(sum(fills[:part]))
         del fills[:part]
-    fill = ("clEnqueueFillBuffer", "fill")
+    fill = ("clEnqueueFillBuffer", "memset")
     assert folded(tap, "a.gputap") == {("across", "own", *fill): want[0],
                                        ("across", "own", "others", *fill): want[1],
                                        ("across", "others", *fill): want[2],
@@ -147,7 +147,7 @@ def test_a_call_inside_a_call_is_a_frame_below_it(tap, synth):
 
 def test_work_whose_call_was_not_recorded_is_below_its_process(tap, worker, work):
     tap("run", "-q", "-o", "a.gputap", "--mode", "standard", "--", worker)
-    assert list(folded(tap, "a.gputap")) == [("worker", "fill")]
+    assert list(folded(tap, "a.gputap")) == [("worker", "memset")]
 
 
 def test_without_device_time_the_usual_weight_is_the_hosts(tap, worker, work):
@@ -161,7 +161,7 @@ def test_without_device_time_the_usual_weight_is_the_hosts(tap, worker, work):
 
 def test_under_a_filter_what_is_around_stays_as_frames(tap, traced, work):
     everything = folded(tap, traced[0])
-    assert folded(tap, traced[0], "--where", "kind=fill and range=inner") == {
+    assert folded(tap, traced[0], "--where", "kind=memset and range=inner") == {
         stack: ns for stack, ns in everything.items() if "inner" in stack}
     host = folded(tap, traced[0], "--weight", "host", "--where", "name=clEnqueueFillBuffer")
     every = folded(tap, traced[0], "--weight", "host")
@@ -239,4 +239,4 @@ def test_speedscope_shows_each_frame_with_its_time(tap, traced, work, name):
     assert {frame for stack in stacks for frame in stack} <= set(rows)
     share = 100 * sum(ns for s, ns in stacks.items() if "inner" in s) / total
     assert f"({share:.0f}%)" in rows["inner"][0] or f"({share:.1f}%)" in rows["inner"][0]
-    assert rows["worker"][0].endswith("(100%)") and rows["fill"][1].endswith("(100%)")
+    assert rows["worker"][0].endswith("(100%)") and rows["memset"][1].endswith("(100%)")

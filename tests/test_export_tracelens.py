@@ -64,7 +64,7 @@ def training(tap, torch_python, torch_package, backend, repo, analyse):  # noqa:
 def test_tracelens_has_the_device_time_of_torchs_operators(training, tap):
     """TraceLens and the report agree."""
     rows = csv.DictReader(io.StringIO(
-        tap("report", "--csv", "--top", "0", "--by", "operator", "a.gputap").out))
+        tap("report", "--csv", "--top", "0", "--by", "range", "a.gputap").out))
     own = {r["name"]: int(r["self_ns"]) / 1e3 for r in rows if int(r["self_ns"])}
     launchers = training.get_df_kernel_launchers()
     found = launchers.groupby("name")["total_direct_kernel_time"].sum().to_dict()

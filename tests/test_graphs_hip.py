@@ -84,7 +84,7 @@ def test_every_kernel_of_every_replay_is_the_node_that_it_is(traced, shape):
         assert node not in seen[e["args"]["graph replay"]]
         seen[e["args"]["graph replay"]].add(node)
     assert dict(seen) == {replay: KERNELS[shape] for replay in range(1, 6)}
-    assert info["dropped"] == 0 and info["linked"] == info["device_work"]
+    assert info["dropped"] == 0 and info["linked"] == info["activities"]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_launches_of_threads_whose_streams_share_queues_keep_their_nodes(traced)
         assert e["args"]["grid"][0] == e["args"]["graph node id"] + 1
         found[e["args"]["graph id"], e["args"]["graph replay"]] += 1
     assert len(found) == 48 and set(found.values()) == {13}
-    assert info["dropped"] == 0 and info["linked"] == info["device_work"]
+    assert info["dropped"] == 0 and info["linked"] == info["activities"]
 
 
 def test_copies_and_fills_of_a_graph_are_nodes_too(traced):
@@ -239,7 +239,8 @@ def test_report_says_how_often_a_graph_was_launched_and_what_it_has(traced, gput
         whole[e["args"]["graph replay"]] += [e["ts"], e["ts"] + e["dur"]]
     report = json.loads(run_command([gputap, "report", "--json", "-t", "graphs", "a.gputap"]).out)
     row, = report["graphs"]
-    assert row["launches"] == 5 and row["recorded"] == "full" and row["work"] == len(nodes(events))
+    assert row["launches"] == 5 and row["recorded"] == "full"
+    assert row["activities"] == len(nodes(events))
     assert row["kernels"] == len(KERNELS[shape])
     assert row["total_ns"] == pytest.approx(sum(max(t) - min(t) for t in whole.values()) * 1000,
                                             abs=20)

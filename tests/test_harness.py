@@ -119,7 +119,7 @@ def again(name):
 @pytest.fixture
 def torn():
     yield
-    assert again("torn")
+    assert again("corrupt")
 def test_fails_first(): assert again("first")
 def test_is_torn_down_badly_first(torn): pass
 @pytest.mark.parametrize("what", ["a b", "c/d"])

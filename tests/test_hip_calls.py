@@ -104,7 +104,7 @@ def test_a_failed_call_has_its_error_s_name_everywhere(rows, traced, tap, tmp_pa
 
 def test_operations_of_hip_are_listed_and_chosen(program, softgpu, tap, work):
     assert "hipLaunchKernel" in tap("list", "operations", "--domain", "hip").out
-    assert "interposition" in tap("list", "doors").out
+    assert "interposition" in tap("list", "methods").out
     tap("run", "-q", "-o", "a.gputap", "--ops", "hipMem*", "--", *program, env=softgpu)
     tap("export", "a.gputap", "-o", "a.csv")
     with open("a.csv", newline="") as f:

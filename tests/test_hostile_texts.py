@@ -163,7 +163,7 @@ def test_no_text_gets_out_of_its_place_in_what_is_printed(tap, capture):
         ask(check_terminal, "report", capture, "--timeline")
         ask(check_terminal, "info", "--all", capture, status=None)
         ask(check_terminal, "diff", capture, "b.gputap")
-    ask(check_terminal, "report", capture, "--by", "operator")
+    ask(check_terminal, "report", capture, "--by", "range")
     ask(check_terminal, "report", capture, "--by", "host,process,thread,queue", "-t", "kernels")
     ask(check_terminal, "report", capture, "b.gputap")
     ask(check_terminal, "report", capture, "--where", f"name='{capture[2:-7]}'", status=None)

@@ -56,8 +56,8 @@ def trace(tap, work):
 
 
 @pytest.mark.parametrize("rule", [
-    "host", "synchronising", "copying", "held", "allocating", "freeing", "other_call", "launching",
-    "started_late"
+    "host", "synchronising", "copying", "blocked", "allocating", "freeing", "other_call",
+    "launching", "started_late"
 ])
 def test_idle_time_of_refdev_has_the_cause_that_was_built_in(trace, refdev, rule):
     built, report = trace(refdev, rule, env={"REFDEV_DEVICES": "2"})
@@ -125,7 +125,7 @@ def test_domains_that_have_the_works_calls_know_what_the_host_did(trace, refdev)
 
 
 def test_by_and_where_go_by_the_work_that_ended_the_gap(trace, tap, refdev):
-    _, report = trace(refdev, "held", env={"REFDEV_DEVICES": "2"})
+    _, report = trace(refdev, "blocked", env={"REFDEV_DEVICES": "2"})
     idle = sum(r["idle_ns"] for r in report["idle"])
 
     def ask(*words):
@@ -134,10 +134,10 @@ def test_by_and_where_go_by_the_work_that_ended_the_gap(trace, tap, refdev):
     assert sum(r["idle_ns"] for r in ask("--by", "queue,name")) == idle
     assert {r["name"] for r in ask("--by", "name")} == {"nothing"}
     assert ask("--where", "name=long_one") == []
-    (held, ) = [r for r in report["idle"] if r["cause"] == "held"]
+    (held, ) = [r for r in report["idle"] if r["cause"] == "blocked"]
     assert held["mostly"] == "long_one 100%"
     gap = report["gaps"][0]
-    assert (gap["cause"], gap["in"], gap["range"]) == ("held", "long_one", None)
+    assert (gap["cause"], gap["in"], gap["range"]) == ("blocked", "long_one", None)
 
 
 @pytest.mark.parametrize("rule", ["host", "compiling", "allocating", "unknown"])
@@ -148,12 +148,12 @@ def test_idle_time_of_opencl_has_the_cause_that_was_built_in(trace, opencl, rule
     check_sums(report)
 
 
-@pytest.mark.parametrize("rule", ["held", "barrier"])
+@pytest.mark.parametrize("rule", ["blocked", "barrier"])
 def test_a_queue_of_opencl_is_held_by_what_waits_for_another_device(trace, opencl, rule):
     built, report = trace(opencl, rule, env={"POCL_DEVICES": "pthread pthread"})
-    assert list(built) == ["held"]
+    assert list(built) == ["blocked"]
     check_shares(built, report)
-    (held, ) = [r for r in report["idle"] if r["cause"] == "held"]
+    (held, ) = [r for r in report["idle"] if r["cause"] == "blocked"]
     assert held["mostly"] == "long_one 100%"
 
 
@@ -172,7 +172,7 @@ def test_time_in_a_call_of_all_ranks_is_told_apart(trace, programs, refdev_libra
 
 
 def test_perfetto_draws_idle_time_by_cause(trace, tap, work, refdev):
-    built, report = trace(refdev, "held", env={"REFDEV_DEVICES": "2"})
+    built, report = trace(refdev, "blocked", env={"REFDEV_DEVICES": "2"})
     tap("export", "i.gputap", "-o", "i.pftrace")
     answer = perfetto.ask(work / "i.pftrace", complaints=perfetto.COMPLAINTS, slices="""
         select s.ts, s.dur, s.name, s.depth, s.category, d.name as device,
@@ -186,17 +186,17 @@ def test_perfetto_draws_idle_time_by_cause(trace, tap, work, refdev):
     assert all(s["depth"] == 0 and s["category"] == "idle" and s["dur"] <= s["gap_ns"]
                for s in slices)
     assert all(a["ts"] + a["dur"] <= b["ts"] for a, b in zip(slices, slices[1:]))
-    drawn = sum(s["dur"] for s in slices if s["cause"] == "held")
+    drawn = sum(s["dur"] for s in slices if s["cause"] == "blocked")
     idle = {r["cause"]: r["idle_ns"] for r in report["idle"]}
-    assert built["held"] * 0.95 <= drawn <= idle["held"]
-    assert {s["behind"] for s in slices if s["cause"] == "held"} == {"long_one"}
+    assert built["blocked"] * 0.95 <= drawn <= idle["blocked"]
+    assert {s["wait_target"] for s in slices if s["cause"] == "blocked"} == {"long_one"}
 
 
 def test_an_exports_filter_chooses_whose_gaps(trace, tap, work, refdev):
-    trace(refdev, "held", env={"REFDEV_DEVICES": "2"})
+    trace(refdev, "blocked", env={"REFDEV_DEVICES": "2"})
     for where, there in (("name=nothing", True), ("name=long_one and device=0", False)):
         tap("export", "-f", "i.gputap", "--where", where, "-o", "i.pftrace")
         answer = perfetto.ask(work / "i.pftrace", slices="""
             select extract_arg(s.arg_set_id, 'debug.cause') as cause, s.dur
             from slice s where s.category = 'idle'""")
-        assert there == any(s["cause"] == "held" and s["dur"] > 10**7 for s in answer["slices"])
+        assert there == any(s["cause"] == "blocked" and s["dur"] > 10**7 for s in answer["slices"])

@@ -34,7 +34,7 @@ def trace(gputap, tap, program, work):
 
 @pytest.mark.parametrize("rule", [
     "host", "synchronising", "event", "allocating", "freeing", "compiling", "copying", "pageable",
-    "other_call", "launching", "held", "started_late"
+    "other_call", "launching", "blocked", "started_late"
 ])
 def test_idle_time_of_cuda_has_the_cause_that_was_built_in(trace, rule):
     built, report = trace(rule)
@@ -43,12 +43,12 @@ def test_idle_time_of_cuda_has_the_cause_that_was_built_in(trace, rule):
 
 
 def test_rows_of_cuda_sum_to_the_devices_idle_time(trace):
-    built, report = trace("held")
+    built, report = trace("blocked")
     check_sums(report)
-    (held, ) = [r for r in report["idle"] if r["cause"] == "held"]
+    (held, ) = [r for r in report["idle"] if r["cause"] == "blocked"]
     assert held["mostly"] == "long_one 100%" and built
 
 
 def test_without_arguments_a_held_queue_is_not_known(trace):
-    built, report = trace("held", options=("--no-args", ))
-    check_shares({"unknown": built["held"]}, report)
+    built, report = trace("blocked", options=("--no-args", ))
+    check_shares({"unknown": built["blocked"]}, report)

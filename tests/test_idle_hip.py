@@ -32,7 +32,7 @@ def trace(tap, program, softgpu, work):
 
 @pytest.mark.parametrize("rule", [
     "host", "synchronising", "event", "allocating", "freeing", "compiling", "copying",
-    "copy_here", "other_call", "launching", "held", "started_late"
+    "copy_here", "other_call", "launching", "blocked", "started_late"
 ])
 def test_idle_time_of_hip_has_the_cause_that_was_built_in(trace, rule):
     built, report = trace(rule)
@@ -42,6 +42,6 @@ def test_idle_time_of_hip_has_the_cause_that_was_built_in(trace, rule):
 
 
 def test_a_stream_of_hip_is_held_by_the_work_of_another_device(trace):
-    _, report = trace("held")
-    (held, ) = [r for r in report["idle"] if r["cause"] == "held"]
+    _, report = trace("blocked")
+    (held, ) = [r for r in report["idle"] if r["cause"] == "blocked"]
     assert held["mostly"] == "long_one 100%"

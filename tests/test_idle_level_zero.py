@@ -41,18 +41,18 @@ def trace(tap, driver, program, work):
     return call
 
 
-CAUSES = {"queue": "synchronising", "barrier": "held", "wait": "held"}
+CAUSES = {"queue": "synchronising", "barrier": "blocked", "wait": "blocked"}
 
 
 @pytest.mark.parametrize("rule", [
     "host", "synchronising", "queue", "allocating", "freeing", "compiling", "other_call",
-    "launching", "held", "barrier", "wait", "unknown"
+    "launching", "blocked", "barrier", "wait", "unknown"
 ])
 def test_idle_time_of_level_zero_has_the_cause_that_was_built_in(trace, rule):
     built, report = trace(rule)
     assert list(built) == [CAUSES.get(rule, rule)]
     check_shares(built, report)
     check_sums(report)
-    if "held" in built:
-        (held, ) = [r for r in report["idle"] if r["cause"] == "held"]
+    if "blocked" in built:
+        (held, ) = [r for r in report["idle"] if r["cause"] == "blocked"]
         assert held["mostly"] == "long_one 100%"

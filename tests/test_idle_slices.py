@@ -123,7 +123,7 @@ def test_ranks_have_the_idle_time_that_their_work_ended(trace, report):
 def test_what_a_flight_recorder_threw_away_is_no_cause(trace, report, tap):
     built = trace("host", options=("--keep", "500ms"), env={"IDLE_TIMES": "75"})
     kept = report()
-    assert json.loads(tap("info", "--json", "i.gputap").out)["kept"]["thinned"]
+    assert json.loads(tap("info", "--json", "i.gputap").out)["retained"]["thinned"]
     (device, ) = kept["devices"]
     assert idle_ns(kept) == device["idle_ns"] == device["span_ns"] - device["busy_ns"]
     assert 0 < idle_ns(kept) < built["host"] * 0.7

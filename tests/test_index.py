@@ -135,7 +135,7 @@ def test_a_lie_about_one_stream_is_met_when_it_is_read(large, tap, work):
     assert not index_of(tap, "b.gputap", status=1)["wrong"]
     info = json.loads(tap("info", "--json", "b.gputap", status=1).out)
     assert info["bad_blocks"] == 1 and not info["complete"]
-    assert "torn" in tap("report", "--all", "b.gputap", status=1).out
+    assert "corrupt" in tap("report", "--all", "b.gputap", status=1).out
 
 
 def test_a_damaged_index_costs_no_record(large, tap, items, work):

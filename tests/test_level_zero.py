@@ -184,10 +184,10 @@ def test_all_that_the_device_ran_is_recorded_with_times_and_linked(capture, tap,
     info = capture(how, "20", env={"LZ_PLAIN": plain} if plain else {})
     driver = ran(work)
     assert driver["kernels"] == 40 and driver["copies"] == driver["fills"] == 20
-    assert info["device_work"] == info["linked"] == sum(driver.values())
+    assert info["activities"] == info["linked"] == sum(driver.values())
     assert info["untimed"] == 0 and info["seen"] == info["recorded"]
     rows = tap("report", "--csv", "--table", "kernels,copies", "r.gputap").out
-    assert "scale" in rows and "add" in rows and "fill" in rows
+    assert "scale" in rows and "add" in rows and "memset" in rows
 
 
 def test_kernels_have_their_sizes_and_copies_their_bytes(capture, tap, work):
@@ -241,7 +241,7 @@ def events_of(tap):
 def test_each_run_of_a_list_has_its_own_times(capture, tap, work, how, kernels, others, bits):
     """The device has one event for each command, independent of the number of runs in progress."""
     info = capture(how, "6", env={"LZ_BUSY_US": "3000", "LZ_BITS": bits})
-    assert info["device_work"] == info["linked"] == 6 * (kernels + others)
+    assert info["activities"] == info["linked"] == 6 * (kernels + others)
     assert info["untimed"] == 0 and info["seen"] == info["recorded"]
     times = kernels_in_turn(tap, work)
     assert len(times) == 6 * kernels and all(took >= 2999 for _, took in times)
@@ -261,7 +261,7 @@ def test_an_event_that_is_signalled_again_tells_of_each_of_its_commands(capture,
 ])
 def test_times_that_cannot_be_known_are_counted_and_named(capture, tap, work, how, why):
     info = capture(how, "1", env={"LZ_BUSY_US": "100000"})
-    assert info["device_work"] == info["linked"] == sum(ran(work).values()) == 10
+    assert info["activities"] == info["linked"] == sum(ran(work).values()) == 10
     assert 0 < info["untimed"] <= 5 and info["seen"] == info["recorded"]
     assert why in tap("info", "r.gputap").out
 
@@ -270,7 +270,7 @@ def test_times_that_cannot_be_known_are_counted_and_named(capture, tap, work, ho
 def test_times_are_known_with_events_for_other_processes_in_order_and_of_mapped_times(
         capture, tap, work, how):
     info = capture(how, "6", env={"LZ_BUSY_US": "1000"})
-    assert info["device_work"] == info["linked"] == 7 * 5 == sum(ran(work).values())
+    assert info["activities"] == info["linked"] == 7 * 5 == sum(ran(work).values())
     assert info["untimed"] == 0 and info["seen"] == info["recorded"]
     times = kernels_in_turn(tap, work)
     assert len(times) == 14 and all(took >= 999 for _, took in times)
@@ -279,14 +279,14 @@ def test_times_are_known_with_events_for_other_processes_in_order_and_of_mapped_
 def test_events_for_other_processes_on_lists_that_are_not_in_order_have_no_times_and_are_named(
         capture, tap, work):
     info = capture("unordered", "6")
-    assert info["device_work"] == info["linked"] == info["untimed"] == sum(ran(work).values()) == 35
+    assert info["activities"] == info["linked"] == info["untimed"] == sum(ran(work).values()) == 35
     assert "it is for other processes" in tap("info", "r.gputap").out
 
 
 def test_a_list_that_is_built_in_a_pause_has_its_work_in_runs_after_it(capture, tap, build, work):
     info = capture("paused", "4", env={"LZ_BUSY_US": "3000",
                                        "LZ_ROCTX": build / "src/compat/roctx/libroctx64.so.4"})
-    assert ran(work)["kernels"] == 12 and info["device_work"] == info["linked"] == 4 * 5
+    assert ran(work)["kernels"] == 12 and info["activities"] == info["linked"] == 4 * 5
     assert info["untimed"] == 0 and info["seen"] == info["recorded"]
     times = kernels_in_turn(tap, work)
     assert len(times) == 8 and all(took >= 2999 for _, took in times)
@@ -321,7 +321,7 @@ def test_nothing_is_waited_for_and_nothing_left_behind(capture, run, level_zero,
 def test_a_graph_is_work_when_it_is_launched_and_not_when_it_is_captured(capture, tap, work):
     info = capture("graphs", "4", env={"LZ_BUSY_US": "500"})
     assert ran(work)["kernels"] == 2 * (4 + 1)
-    assert info["device_work"] == info["linked"] == 4 + 2 + 1 and info["untimed"] == 0
+    assert info["activities"] == info["linked"] == 4 + 2 + 1 and info["untimed"] == 0
     csv = tap("report", "--csv", "--table", "kernels", "r.gputap").out
     assert "scale" in csv and "add" in csv
     assert calls(tap)["zeCommandListAppendGraphExt"] == 4
@@ -349,19 +349,19 @@ def test_only_kernels_that_are_asked_for_are_recorded(capture, tap, work):
 ])
 def test_device_work_beside_the_loaders_layers(capture, work, variable):
     info = capture("events", "3", env={variable: "1", "ZE_ENABLE_PARAMETER_VALIDATION": "1"})
-    assert info["device_work"] == info["linked"] == sum(ran(work).values()) == 16
+    assert info["activities"] == info["linked"] == sum(ran(work).values()) == 16
     assert info["untimed"] == 0 and capture.out == "driver 0: 3.5 3.5\n"
 
 
 def test_threads_with_a_list_each(capture, work):
     info = capture("threads", "200")
-    assert info["device_work"] == info["linked"] == sum(ran(work).values()) == 4 * 1001
+    assert info["activities"] == info["linked"] == sum(ran(work).values()) == 4 * 1001
     assert info["untimed"] == 0 and info["seen"] == info["recorded"]
 
 
 @pytest.mark.parametrize("how", ["immediate", "regular"])
 def test_lite_has_kernels_alone(capture, tap, work, how):
-    assert capture(how, "3", options=["-m", "lite"])["device_work"] == 6
+    assert capture(how, "3", options=["-m", "lite"])["activities"] == 6
 
 
 def test_copies_tell_their_direction_by_what_was_allocated(capture, tap):
@@ -370,15 +370,15 @@ def test_copies_tell_their_direction_by_what_was_allocated(capture, tap):
     assert info["untimed"] == 0
     rows = json.loads(tap("report", "--json", "r.gputap").out)["copies"]
     found = {row["operation"]: (row["count"], row["bytes"]) for row in rows}
-    assert found == {"write": (6, 3 * (4 + 8)), "read": (9, 3 * (16 + 32 + 256)),
-                     "copy": (9, 3 * (64 + 128 + 512))}
+    assert found == {"memcpy H2D": (6, 3 * (4 + 8)), "memcpy D2H": (9, 3 * (16 + 32 + 256)),
+                     "memcpy D2D": (9, 3 * (64 + 128 + 512))}
 
 
 def test_copies_of_images_tell_their_bytes(capture, tap):
     capture("images", "3")
     copies = json.loads(tap("report", "--json", "--table", "copies", "r.gputap").out)["copies"]
     assert {c["operation"]: (c["count"], c["bytes"]) for c in copies} == {
-        "write": (3, 3 * 512), "copy": (3, 3 * 32), "read": (3, 3 * 32)}
+        "memcpy H2D": (3, 3 * 512), "memcpy D2D": (3, 3 * 32), "memcpy D2H": (3, 3 * 32)}
 
 
 def test_kernels_tell_what_their_code_asks_for(capture, tap, work):
@@ -390,7 +390,7 @@ def test_kernels_tell_what_their_code_asks_for(capture, tap, work):
     tap("export", "-f", "r.gputap", "-o", "r.rocpd")
     with sqlite3.connect(work / "r.rocpd") as db:
         rows = db.execute("select name, lds_size, scratch_size from kernels "
-                          "where name != 'fill'").fetchall()
+                          "where name != 'memset'").fetchall()
     db.close()
     assert sorted(rows) == 3 * [("add", 128, 64)] + 3 * [("scale", 128, 64)]
 
@@ -410,7 +410,7 @@ def test_a_kernel_that_is_made_again_and_again_has_one_row(capture, tap):
 
 def test_several_kernels_by_one_command_are_work_of_all_their_names(capture, tap, work):
     info = capture("several", "4", env={"LZ_BUSY_US": "1000"})
-    assert info["untimed"] == 0 and info["device_work"] == info["linked"] == 5
+    assert info["untimed"] == 0 and info["activities"] == info["linked"] == 5
     events, _ = device_rows(tap, work)
     kernels = [e["name"] for e in events if e.get("cat") == "kernel"]
     assert kernels == ["scale, add"] * 4
@@ -466,7 +466,7 @@ KERNELS = REPO / "tests/soft/level_zero_kernels.cl"
 def test_over_the_software_driver_all_that_it_did_is_recorded(soft_capture, tap, words, settings):
     info, done = soft_capture(*words, **settings)
     done -= calls(tap).get("zeCommandListAppendSignalEvent", 0)  # it is a barrier there
-    assert done > 0 and info["device_work"] == info["linked"] == done
+    assert done > 0 and info["activities"] == info["linked"] == done
     assert info["untimed"] == 0 and info["seen"] == info["recorded"]
 
 
@@ -488,15 +488,15 @@ def newer_capture(tap, soft, run, level_zero, work):
 
 def test_counter_based_events_without_a_pool_have_times(newer_capture):
     info, done = newer_capture("counters")
-    assert info["device_work"] == info["linked"] > 0 and info["untimed"] == 0
-    assert info["device_work"] <= done
+    assert info["activities"] == info["linked"] > 0 and info["untimed"] == 0
+    assert info["activities"] <= done
 
 
 def test_an_event_that_another_list_signals_before_its_first_use_is_done_is_named(newer_capture,
                                                                                    tap):
     """The first use waits for the host until the second is done, so its times are not known."""
     info, done = newer_capture("again")
-    assert info["device_work"] == info["linked"] == done == 4 and info["untimed"] == 1
+    assert info["activities"] == info["linked"] == done == 4 and info["untimed"] == 1
     assert ("an event was used again before its work was known to be done"
             in tap("info", "r.gputap").out)
 
@@ -505,7 +505,7 @@ def test_an_event_without_times_may_be_signalled_again_at_once_on_lists_that_are
         newer_capture, tap):
     """Each command gets an event of gputap; the program's event is signalled after it."""
     info, _ = newer_capture("again in order")
-    assert info["device_work"] == info["linked"] == 4 and info["untimed"] == 0
+    assert info["activities"] == info["linked"] == 4 and info["untimed"] == 0
     assert info["seen"] == info["recorded"] and info["events"] == []
 
 
@@ -521,7 +521,7 @@ def test_a_changed_command_of_a_mutable_list_has_its_new_size(newer_capture, tap
 def test_launches_over_the_software_driver_lie_behind_their_calls(soft_capture, tap, work):
     info, done = soft_capture("launches", KERNELS, "100",
                               KERNEL_BITS="24", CLOCK_DRIFT="50ppm", CLOCK_EPOCH="5s")
-    assert info["device_work"] == info["linked"] == done == 100 and info["untimed"] == 0
+    assert info["activities"] == info["linked"] == done == 100 and info["untimed"] == 0
     events, calls_by_id = device_rows(tap, work)
     kernels = [e for e in events if e.get("cat") == "kernel"]
     assert [e["name"] for e in kernels] == ["spin"] * 100
@@ -531,10 +531,10 @@ def test_launches_over_the_software_driver_lie_behind_their_calls(soft_capture, 
 def test_work_without_times_is_counted_and_has_no_total(soft_capture, tap):
     """gputap gets no times from events for other processes."""
     info, done = soft_capture("shared")
-    assert info["device_work"] == info["linked"] == info["untimed"] == done == 4
+    assert info["activities"] == info["linked"] == info["untimed"] == done == 4
     report = json.loads(tap("report", "--json", "r.gputap").out)
     rows = {c["operation"]: (c["count"], c["total_ns"], c["share"]) for c in report["copies"]}
-    assert rows == {"copy": (2, None, None), "fill": (2, None, None)}
+    assert rows == {"memcpy D2D": (2, None, None), "memset": (2, None, None)}
     assert " 0 ns" not in tap("report", "--table", "copies", "r.gputap").out
 
 
@@ -542,7 +542,7 @@ def test_a_driver_that_refuses_events_with_times_refuses_the_program_nothing(sof
     """gputap only wants times in addition: the program gets the pool that it requested. Its first
     pool has times."""
     info, done = soft_capture("counters", FAIL="times:2+")
-    assert info["device_work"] == info["linked"] == info["untimed"] == done == 4
+    assert info["activities"] == info["linked"] == info["untimed"] == done == 4
     assert info["seen"] == info["recorded"]
     assert "zeEventPoolCreate" not in {
         o["name"] for o in json.loads(tap("report", "--json", "r.gputap").out)["operations"]
@@ -641,7 +641,7 @@ def test_a_wait_is_split_by_the_work_that_it_waits_for(capture, tap, words, name
         o for o in json.loads(tap("report", "--json", "r.gputap").out)["operations"]
         if o["name"] == name
     ]
-    parts = [wait[p] for p in ("wait_ns", "moving_ns", "runtime_ns", "unsplit_ns")]
+    parts = [wait[p] for p in ("wait_ns", "transfer_ns", "runtime_ns", "unattributed_ns")]
     assert sum(p or 0 for p in parts) == wait["total_ns"]
     if name == "zeCommandQueueSynchronize":  # else barriers, which are not activities, have events
-        assert wait["unsplit_ns"] == 0
+        assert wait["unattributed_ns"] == 0

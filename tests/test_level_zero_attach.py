@@ -190,7 +190,7 @@ def test_a_newer_loader_calls_several_drivers_through_their_handles(
     assert "Driver DDI Handles Supported" in bare.err
     info = capture("immediate", "3", env=env)
     assert capture.out == bare.out
-    assert info["device_work"] == info["linked"] == 2 * 16 and info["untimed"] == 0
+    assert info["activities"] == info["linked"] == 2 * 16 and info["untimed"] == 0
     made = calls(tap)
     assert made["zeDriverGetDefaultContext"] == 2
     assert made["zeCommandListAppendLaunchKernel"] == 2 * 6
@@ -271,7 +271,7 @@ def test_without_some_tables_the_program_gets_the_same(
     assert (traced.out, traced.status) == (bare.out, bare.status)
     if bare.status == 0:
         info = json.loads(tap("info", "--json", "r.gputap").out)
-        assert info["device_work"] == info["linked"] == 11 and unknown(tap) == []
+        assert info["activities"] == info["linked"] == 11 and unknown(tap) == []
         assert info["seen"] == info["recorded"]
 
 
@@ -293,7 +293,7 @@ def test_handles_of_another_driver_and_none_have_the_drivers_status(
     result = tap("run", "-q", "-f", "-o", "r.gputap", *words)
     assert result.out == bare.out and "nothing: 0x78000005" in bare.out
     info = json.loads(tap("info", "--json", "r.gputap").out)
-    assert info["device_work"] == info["linked"] == 11 and info["seen"] == info["recorded"]
+    assert info["activities"] == info["linked"] == 11 and info["seen"] == info["recorded"]
 
 
 def test_a_function_that_the_driver_does_not_have_has_the_loaders_status(

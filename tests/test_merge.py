@@ -228,7 +228,7 @@ def test_damage_of_an_input_is_reported_counted_and_costs_only_itself(synth, tap
     assert "a.gputap is damaged" in result.err
     found = info(tap, "job.gputap", status=1)
     assert found["calls"] == before["calls"] + 1000 and found["dropped_by_reason"][
-        "torn"] == before["dropped_by_reason"]["torn"]
+        "corrupt"] == before["dropped_by_reason"]["corrupt"]
     assert found["bad_bytes"] == before["bad_bytes"] > 0
     assert found["seen"] == found["recorded"] + found["dropped"] == before["seen"] + 1375
     tap("merge", "job.gputap", "-o", "again.gputap", status=1)
@@ -339,7 +339,7 @@ def test_ranks_of_a_real_program_come_together(tap, build, work, run):
     parts = [info(tap, f"rank{rank}.gputap") for rank in range(3)]
     found = info(tap, "job.gputap")
     assert found["complete"] and [s["rank"] for s in found["sessions"]] == [0, 1, 2]
-    for key in ("calls", "device_work", "linked", "seen", "recorded", "dropped", "threads"):
+    for key in ("calls", "activities", "linked", "seen", "recorded", "dropped", "threads"):
         assert found[key] == sum(part[key] for part in parts)
     assert len(found["devices"]) == 1 and len(found["processes"]) == sum(
         len(part["processes"]) for part in parts)

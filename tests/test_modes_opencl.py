@@ -29,7 +29,7 @@ def kernels(report):
 
 def test_lite_records_kernels_and_nothing_else(traced):
     info, report = traced("--mode", "lite")
-    assert info["mode"] == "lite" and info["calls"] == 0 and info["device_work"] > 0
+    assert info["mode"] == "lite" and info["calls"] == 0 and info["activities"] > 0
     assert kernels(report) and not report["copies"]
     assert info["complete"] and info["dropped"] == 0 and not info["linked_asked"]
 
@@ -38,7 +38,7 @@ def test_standard_records_all_device_work_and_no_call(traced):
     everything, _ = traced()
     info, report = traced("--mode", "standard")
     assert info["mode"] == "standard" and info["calls"] == 0
-    assert info["device_work"] == everything["device_work"] and report["copies"]
+    assert info["activities"] == everything["activities"] and report["copies"]
     assert info["complete"] and info["call_lost"] == 0
 
 
@@ -53,13 +53,13 @@ def test_without_calls_linked_is_not_asked_instead_of_nothing(traced, run, gputa
 @pytest.mark.parametrize("mode", ["default", "hip", "hsa"])
 def test_modes_with_calls_link_all_device_work(traced, mode):
     info, _ = traced("--mode", mode)
-    assert info["calls"] > 0 and info["linked"] == info["device_work"] > 0 and info["linked_asked"]
+    assert info["calls"] > 0 and info["linked"] == info["activities"] > 0 and info["linked_asked"]
 
 
 def test_operations_replace_the_calls_of_a_mode_and_leave_its_device_work(traced):
     info, report = traced("--mode", "standard", "--ops", "clBuildProgram")
     assert {row["name"] for row in report["operations"]} == {"clBuildProgram"}
-    assert info["device_work"] > 0 and info["linked"] == 0 and info["call_lost"] == 0
+    assert info["activities"] > 0 and info["linked"] == 0 and info["call_lost"] == 0
 
 
 def test_rtl_mode_stands_for_mode_and_the_option_wins(traced):

@@ -78,7 +78,7 @@ def test_copies_and_fills_of_a_pause_are_not_recorded(traced):
                                                       "hipMemcpy", "hipMemset")
     ]
     assert len(moved) == 2 * 3 + 2
-    assert found["write"] == 2 and found["read"] == 3 and found["fill"] == 3, found
+    assert found["memcpy H2D"] == 2 and found["memcpy D2H"] == 3 and found["memset"] == 3, found
 
 
 @pytest.mark.parametrize("mode, graphs", [("lite", {"node": 0}), ("standard", {"node": 8}),
@@ -100,4 +100,4 @@ def test_what_threads_of_the_runtime_submit_belongs_to_the_side_that_its_call_wa
     assert {**KERNELS, "node": 8} == {
         n: found[n] for n in found if n in (*KERNELS, "within", "node")
     }, found
-    assert found["write"] == 2 and found["read"] == 3, found
+    assert found["memcpy H2D"] == 2 and found["memcpy D2H"] == 3, found

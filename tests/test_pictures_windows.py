@@ -112,7 +112,8 @@ def test_perfetto_has_a_track_of_it_and_chrome_an_instant(tap, paused):
 def test_a_window_of_the_session_says_which_option(session, status, tap):
     s = session("--delay", "200ms", "--duration", "200ms")
     s.tell("run a 1")
-    test_control.wait_until(lambda: status(s)["why"] == "duration" and status(s)["behind"] == 0)
+    test_control.wait_until(
+        lambda: status(s)["why"] == "duration" and status(s)["not_following"] == 0)
     s.tell("run c 1")
     s.end()
     tap("export", "w.gputap", "-o", "w.pftrace")
@@ -148,10 +149,10 @@ def test_what_a_flight_recorder_did_not_keep_is_said(session, status, tap):
     s.end()
     tap("export", "w.gputap", "-o", "w.pftrace")
     slices = perfetto.ask("w.pftrace", rows=SLICES)["rows"]
-    assert [r["name"] for r in slices] == ["not kept: older than the window"]
+    assert [r["name"] for r in slices] == ["evicted: older than the window"]
     text = tap("report", "w.gputap", "--timeline").out
     # the range that was open at the start of the window is shown from its own start
-    assert "Kept: the last" in text and "not kept: older than the window" in text
+    assert "Retained: the last" in text and "evicted: older than the window" in text
 
 
 def test_what_lies_around_a_slice_is_said(tap, run, build, work):
@@ -162,7 +163,7 @@ def test_what_lies_around_a_slice_is_said(tap, run, build, work):
         f"at={whole['start_ns'] + third}ns..{whole['start_ns'] + 2 * third}ns")
     tap("export", "c.gputap", "-o", "c.pftrace")
     rows = perfetto.ask("c.pftrace", rows=f"{SLICES} order by ts")["rows"]
-    assert [r["name"] for r in rows] == ["not kept: outside of the slice"] * 2
+    assert [r["name"] for r in rows] == ["evicted: outside the part"] * 2
     assert all(r["dur"] > third / 2 for r in rows)
 
 

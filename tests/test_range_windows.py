@@ -147,16 +147,20 @@ def test_the_programs_pause_does_not_stop_the_count(session, recorded):
     assert recorded() == {"a": 1, "b": 2, "c": 1}
 
 
+NEVER = "the recording window never opened: "
+OPEN = "the recording window stayed open until the end: "
+
+
 @pytest.mark.parametrize("options, sentence", [
-    (["--from", "step#3"], "the window never began: the range 'step' began 2 times, never a third"),
-    (["--from", "step#8"], "began 2 times, never an eighth"),
-    (["--from", "step#21"], "began 2 times, never number 21"),
-    (["--from", "nix"], "the window never began: no range 'nix' began"),
-    (["--from", "open#2"], "the window never began: the range 'open' began once, never a second"),
-    (["--to", "step#3"], "the window lasted until the end: the range 'step' began 2 times, never"),
-    (["--to", "open"], "the window lasted until the end: the range 'open#1' did not end"),
+    (["--from", "step#3"], NEVER + "the range 'step' started 2 times, never a third"),
+    (["--from", "step#8"], "started 2 times, never an eighth"),
+    (["--from", "step#21"], "started 2 times, never number 21"),
+    (["--from", "nix"], NEVER + "no range 'nix' started"),
+    (["--from", "open#2"], NEVER + "the range 'open' started once, never a second"),
+    (["--to", "step#3"], OPEN + "the range 'step' started 2 times, never"),
+    (["--to", "open"], OPEN + "the range 'open#1' did not end"),
     (["--from", "open", "--to", "step"],
-     "the window never began: 'step#1' of --to ended before 'open#1' of --from began"),
+     NEVER + "'step#1' of --to ended before 'open#1' of --from started"),
 ])
 def test_a_range_that_never_comes_is_said(session, options, sentence):
     s = session(*options)
@@ -167,8 +171,8 @@ def test_a_range_that_never_comes_is_said(session, options, sentence):
 
 
 @pytest.mark.parametrize("options, sentence, caret", [
-    (["--from", "step#0"], "--from: behind # comes which range, from 1: step#3", 5),
-    (["--to", "step#"], "--to: behind # comes which range, from 1: step#3", 5),
+    (["--from", "step#0"], "--from: # is followed by a number from 1: step#3", 5),
+    (["--to", "step#"], "--to: # is followed by a number from 1: step#3", 5),
     (["--from", "step#2..3"], "--from: one range: the first with --from, the last with --to", 5),
     (["--from", ""], "--from: a range's name comes here: step, step#3, layer*#2", 0),
     (["--from", "x" * 250], "--from: this name is too long", 247),

@@ -171,8 +171,8 @@ def operators(tap, *words):
 
 def test_device_work_is_the_innermost_ranges_and_counts_for_those_around_it(tap, worker, work):
     tap("run", "-o", "a.gputap", "--", worker)
-    rows = operators(tap, "--by", "operator")
-    assert {n: int(r["work"]) for n, r in rows.items()} == {
+    rows = operators(tap, "--by", "range")
+    assert {n: int(r["activities"]) for n, r in rows.items()} == {
         "step": 2, "outer": 3, "inner": 15, "(in no range)": 2}
     assert {n: r["count"] for n, r in rows.items()} == {
         "step": "1", "outer": "3", "inner": "6", "(in no range)": ""}
@@ -184,7 +184,7 @@ def test_device_work_is_the_innermost_ranges_and_counts_for_those_around_it(tap,
 
 def test_a_filter_leaves_its_work_under_the_operators(tap, worker, work):
     tap("run", "-o", "a.gputap", "--", worker)
-    assert operators(tap, "--by", "operator", "--where", "kind=kernel") == {}
+    assert operators(tap, "--by", "range", "--where", "kind=kernel") == {}
 
 
 
@@ -210,15 +210,15 @@ def test_perfetto_links_calls_and_work_to_the_innermost_range(tap, worker, work)
             select r.name as name, count(*) as count from slice s
             left join slice r on {number % "r"} = {number % "s"}
                 and r.category in ('cpu_op', 'user_annotation')
-            where s.name = '{name}' group by r.name""" for name in ("clEnqueueFillBuffer", "fill")
+            where s.name = '{name}' group by r.name""" for name in ("clEnqueueFillBuffer", "memset")
     }, flows="""
             select r.name as name, count(distinct s.id) as count from slice s
             join directly_connected_flow(s.id) f join slice r on r.id = f.slice_out
-            where s.name = 'fill' and r.category in ('cpu_op', 'user_annotation')
+            where s.name = 'memset' and r.category in ('cpu_op', 'user_annotation')
             group by r.name""")
     counts = {what: {r["name"]: r["count"] for r in rows} for what, rows in found.items()}
     linked = {"step": 2, "outer": 3, "inner": 15, None: 2}
-    assert counts["clEnqueueFillBuffer"] == counts["fill"] == linked
+    assert counts["clEnqueueFillBuffer"] == counts["memset"] == linked
     assert set(counts["flows"]) == {"step", "outer", "inner"}
 
 
@@ -254,7 +254,7 @@ def test_where_range_takes_calls_and_work_in_a_range_of_that_name(tap, worker, w
             tap("report", "--csv", "-t", table, "--where", expression, "a.gputap").out))
         return {r[key]: int(r[column]) for r in rows}
     assert counts("operations", "name", "calls").get("clEnqueueFillBuffer") == count
-    assert counts("copies", "operation", "count").get("fill") == count
+    assert counts("copies", "operation", "count").get("memset") == count
 
 
 @pytest.fixture(scope="module", params=["roctx", "nvtx"])
@@ -281,7 +281,7 @@ def test_where_range_takes_what_is_between_start_and_stop(tap, across, work, exp
     tap("run", "-o", "a.gputap", "--", across)
     rows = csv.DictReader(io.StringIO(
         tap("report", "--csv", "-t", "copies", "--where", expression, "a.gputap").out))
-    assert {r["operation"]: int(r["count"]) for r in rows}["fill"] == count
+    assert {r["operation"]: int(r["count"]) for r in rows}["memset"] == count
 
 
 # NVTX, and pauses --------------------------------------------------------------------
@@ -338,8 +338,8 @@ def paused(tmp_path_factory, repo, build):
 
 def test_ranges_across_a_pause_have_what_is_called_before_and_after_it(tap, paused, work):
     tap("run", "-o", "a.gputap", "--", paused)
-    rows = operators(tap, "--by", "operator")
-    assert {n: (int(r["count"]), int(r["work"])) for n, r in rows.items()} == {
+    rows = operators(tap, "--by", "range")
+    assert {n: (int(r["count"]), int(r["activities"])) for n, r in rows.items()} == {
         "around": (1, 1), "before": (1, 2), "late": (1, 8), "inner": (1, 4), "between": (1, 16)}
     info = json.loads(tap("info", "--json", "a.gputap").out)
     assert info["seen"] == info["recorded"] and not info["dropped"]
@@ -365,7 +365,7 @@ def test_export_takes_what_the_report_takes(tap, worker, work, expression, count
     rows = exported(tap, work, "--where", expression)
     calls = [r for r in rows if r["operation"] == "clEnqueueFillBuffer"]
     assert len(calls) == count
-    assert len([r for r in rows if r["kind"] != "call" and r["operation"] == "fill"]) == count
+    assert len([r for r in rows if r["kind"] != "call" and r["operation"] == "memset"]) == count
 
 
 def test_export_leaves_out_ranges_that_the_expression_does_not_take(tap, worker, work):
@@ -378,11 +378,11 @@ def test_export_leaves_out_ranges_that_the_expression_does_not_take(tap, worker,
 def test_each_format_leaves_the_same_records_out(tap, worker, work):
     tap("run", "-o", "a.gputap", "--", worker)
     for name in "a.json", "a.pftrace", "a.rpd":
-        tap("export", "a.gputap", "-o", name, "-w", "range=inner and kind=fill")
+        tap("export", "a.gputap", "-o", name, "-w", "range=inner and kind=memset")
     events = json.loads((work / "a.json").read_text())["traceEvents"]
     assert sum(e.get("cat") == "gpu_memset" for e in events) == 15
     rows = perfetto.ask(work / "a.pftrace", fills="""
-        select count(*) as count from slice where name = 'fill'""")["fills"]
+        select count(*) as count from slice where name = 'memset'""")["fills"]
     assert rows == [{"count": 15}]
     with contextlib.closing(sqlite3.connect(work / "a.rpd")) as base:
         assert base.execute("select count(*) from rocpd_op").fetchone() == (15,)

@@ -28,7 +28,7 @@ def capture(tap, program, work):
 @pytest.mark.parametrize("clock", ["hz=1000000000", "hz=19200000,epoch=5s"])
 def test_all_its_device_work_is_recorded_and_linked(capture, words, device_work, clock):
     info = capture(*words, env={"REFDEV_CLOCK": clock})
-    assert info["device_work"] == info["linked"] == device_work
+    assert info["activities"] == info["linked"] == device_work
     assert info["seen"] == info["recorded"] and info["untimed"] == 0
 
 
@@ -53,7 +53,7 @@ def test_calls_that_wait_are_split_into_their_parts(capture, tap):
     rows = json.loads(tap("report", "--json", "--top", "0", "r.gputap").out)["operations"]
     waits = {o["name"]: o for o in rows if o["wait_ns"] is not None}
     for name in ("refdevStreamSynchronize", "refdevDeviceSynchronize"):
-        assert waits[name]["unsplit_ns"] == 0 and waits[name]["total_ns"] > 0
+        assert waits[name]["unattributed_ns"] == 0 and waits[name]["total_ns"] > 0
 
 
 def test_a_graphs_nodes_are_told_apart_in_exports(capture, tap, work):
@@ -121,4 +121,4 @@ def test_gputap_and_the_plugin_may_both_listen(tap, run, plugin, build, repo, wo
                  })
     assert "name=refdev" in result.out and "kind 1 11\nkind 2 11\nkind 3 11" in result.out
     info = json.loads(tap("info", "--json", "both.gputap").out)
-    assert info["device_work"] == info["linked"] == 33
+    assert info["activities"] == info["linked"] == 33

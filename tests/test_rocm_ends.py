@@ -114,7 +114,7 @@ def test_work_left_behind_is_recorded_or_counted_as_unfinished(ends, end):
     assert recorded.of("hipLaunchKernel") == [350]
     # harvested by then; a process that ends with _exit() harvests nothing
     assert sum(recorded.of("count")) >= (50 if end == "exit" else 0)
-    assert recorded.info["device_work"] + recorded.unfinished() == 350 + 2  # a memset, a memcpy
+    assert recorded.info["activities"] + recorded.unfinished() == 350 + 2  # a memset, a memcpy
     recorded.check_links()
     (process,) = recorded.info["processes"]
     assert process["end"] == {"abort": "Aborted (signal 6)"}.get(end, "exit 0"), process
@@ -180,7 +180,7 @@ def test_a_hip_program_killed_at_a_random_moment_loses_no_call_that_had_returned
         launches = sum(recorded.of("hipLaunchKernel"))
         assert returned <= launches <= returned + 1
         # a memset; the open calls
-        assert recorded.info["device_work"] + recorded.info["dropped"] <= launches + 3
+        assert recorded.info["activities"] + recorded.info["dropped"] <= launches + 3
         recorded.check_links(open_calls=1)
         assert "Killed" in json.dumps(recorded.info["processes"])
 
@@ -220,4 +220,4 @@ def test_a_wait_for_a_stream_or_event_is_split_at_the_end_of_its_last_work(ends,
     known = max(0, min(end, int(call["end_ns"])) - int(call["start_ns"]))
     if known:  # otherwise everything was done before it
         assert (wait["wait_ns"], wait["runtime_ns"]) == (known, 0)
-    assert wait["unsplit_ns"] == wait["total_ns"] - known
+    assert wait["unattributed_ns"] == wait["total_ns"] - known

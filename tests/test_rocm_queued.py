@@ -52,7 +52,7 @@ def test_all_work_is_linked_to_the_call_that_asked_for_it(traced, options, rocr)
     arguments do not always distinguish them."""
     truth = Truth(**options)
     found, info = traced(truth, env={"SOFT_AMDGPU_GPUS": str(options.get("gpus", 1))})
-    assert info["device_work"] >= truth.kernels() and not info["events"]
+    assert info["activities"] >= truth.kernels() and not info["events"]
     if rocr >= 18 and truth.copies:
         truth.check_launches(found)
         for row in found.device:
@@ -60,7 +60,7 @@ def test_all_work_is_linked_to_the_call_that_asked_for_it(traced, options, rocr)
             assert not call or row["operation"] == "kernel" or int(
                 row["bytes"] or 0) in (0, int(BYTES.search(call["arguments"])[1])), (row, call)
         return
-    assert info["linked"] == info["device_work"]
+    assert info["linked"] == info["activities"]
     truth.check(found)
 
 

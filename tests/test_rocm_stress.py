@@ -32,7 +32,7 @@ def test_results_are_as_untraced_and_nothing_is_lost(hip_program, softgpu, run, 
     found = read_capture(tap, "a.gputap")
     assert len(found.kernels("numbered")) == truth.launched.total()
     if mode in ("hip", "hsa", "default"):
-        assert info["linked"] == info["device_work"]
+        assert info["linked"] == info["activities"]
         truth.check(found)
 
 

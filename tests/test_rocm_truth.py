@@ -36,28 +36,28 @@ def traced(hip_program, softgpu, tap, work):
 def test_two_threads_of_eight_streams_are_recorded_whole_and_linked_right(traced):
     truth = Truth(threads=2, streams=8, launches=40)
     found, info, _ = traced(truth)
-    assert info["linked"] == info["device_work"] >= truth.kernels()
+    assert info["linked"] == info["activities"] >= truth.kernels()
     truth.check(found)
 
 
 def test_copies_and_fills_have_their_bytes_and_their_calls(traced):
     truth = Truth(threads=2, streams=4, launches=2, copies=6)
     found, info, _ = traced(truth)
-    assert info["linked"] == info["device_work"]
+    assert info["linked"] == info["activities"]
     truth.check(found)
 
 
 def test_every_kernel_of_every_replay_is_recorded_in_its_order(traced):
     truth = Truth(threads=3, streams=2, launches=5, graphs=7, nodes=12)
     found, info, _ = traced(truth)
-    assert info["linked"] == info["device_work"]
+    assert info["linked"] == info["activities"]
     truth.check(found)
 
 
 def test_cooperative_launches_are_linked_right_among_others(traced):
     truth = Truth(threads=2, streams=8, launches=20, copies=1, graphs=2, cooperative=4)
     found, info, _ = traced(truth)
-    assert info["linked"] == info["device_work"] > truth.kernels()
+    assert info["linked"] == info["activities"] > truth.kernels()
     truth.check(found)
     assert len(found.kernels("__amd_rocclr_gwsInit")) == 2 * 8 * 5
 
@@ -115,7 +115,7 @@ def test_a_million_dispatches_on_eight_queues_of_four_devices(gputap, hip_progra
     assert process.returncode == 0
     info = json.loads(tap("info", "--json", "m.gputap").out)
     assert info["dropped"] == 0 and info["seen"] == info["recorded"]
-    assert info["linked"] == info["device_work"] >= truth.kernels()
+    assert info["linked"] == info["activities"] >= truth.kernels()
     truth.check(read_capture(tap, "m.gputap", timeout=600))
     settled = samples[len(samples) // 4:]
     for side, limit in (("collector", 16 << 20), ("program", 64 << 20)):
@@ -124,6 +124,6 @@ def test_a_million_dispatches_on_eight_queues_of_four_devices(gputap, hip_progra
         if SLOW:
             assert max(sizes[len(sizes) // 2:]) <= max(sizes[:len(sizes) // 2]) + limit, side
     print(
-        f"{info['device_work']} items of device work, {info['calls']} calls, {info['bytes']}"
+        f"{info['activities']} GPU activities, {info['calls']} calls, {info['bytes']}"
         f" bytes, {info['wall_ns'] / 1e9:.1f} s"
     )

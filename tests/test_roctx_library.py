@@ -182,7 +182,7 @@ def log(tap, work):
         ]
         runtimes = json.loads(tap("info", "--json", "a.gputap").out)["runtimes"]
         return out, [r["operation"] for r in sorted(rows, key=lambda r: int(r["start_ns"]))
-                     ], [(r["door"], r["path"]) for r in runtimes]
+                     ], [(r["method"], r["path"]) for r in runtimes]
     return run
 
 
@@ -308,7 +308,7 @@ def ranges(text):
 
 def test_the_report_counts_each_range_with_what_is_nested_in_it(report):
     rows = ranges(report("--json"))
-    assert {name: (r["count"], r["marks"]) for name, r in rows.items()} == {
+    assert {name: (r["count"], r["markers"]) for name, r in rows.items()} == {
         "outer": (1, 0), "step": (3, 0), "now": (0, 3), "in the helper": (1, 0),
         'across "threads"': (1, 0), "never popped": (1, 0)
     }
@@ -331,7 +331,7 @@ def test_ranges_are_sorted_filtered_and_written_as_other_tables(report):
         csv.DictReader(
             io.StringIO(
                 report("--csv", "--table", "ranges", "--sort", "name", "--where", "name~^[ns]"))))
-    assert [(r["name"], r["count"], r["marks"]) for r in rows] == [("never popped", "1", "0"),
+    assert [(r["name"], r["count"], r["markers"]) for r in rows] == [("never popped", "1", "0"),
                                                                    ("now", "0", "3"),
                                                                    ("step", "3", "0")]
     assert "0 of them, 3 ranges and marks of the program" in report("--where", "name=step")

@@ -15,8 +15,8 @@ from test_export_rpd import convert, python, upstream # a fixture  # noqa: F401
 from truth import Capture, Truth, number
 
 TYPES = {
-    "kernel": "KernelExecution", "fill": "FillBuffer", "write": "CopyHostToDevice",
-    "read": "CopyDeviceToHost", "copy": "CopyDeviceToDevice"
+    "kernel": "KernelExecution", "memset": "FillBuffer", "memcpy H2D": "CopyHostToDevice",
+    "memcpy D2H": "CopyDeviceToHost", "memcpy D2D": "CopyDeviceToDevice"
 }
 
 

@@ -79,7 +79,7 @@ def test_all_that_a_plugin_records_is_in_the_capture(traced, tap, plugin, progra
                                                      work_items, clock):
     _, info = traced([plugin], program, *words, options=["-q", "-d", "privateuse1"],
                      env={"REFDEV_CLOCK": clock})
-    assert info["device_work"] == info["linked"] == work_items
+    assert info["activities"] == info["linked"] == work_items
     assert info["seen"] == info["recorded"] and info["untimed"] == 0
     assert [d["name"] for d in info["devices"]] == ["refdev 0"]
 
@@ -96,7 +96,7 @@ def test_a_plugins_kernels_are_those_that_gputap_sees_itself(traced, tap, plugin
 
 def test_a_runtime_that_gputap_traces_itself_is_not_recorded_twice(traced, plugin, program):
     result, info = traced([plugin], program, "steps", "5")
-    assert {r["domain"] for r in info["runtimes"]} == {"refdev"} and info["device_work"] == 45
+    assert {r["domain"] for r in info["runtimes"]} == {"refdev"} and info["activities"] == 45
     assert "is not needed: refdev is traced without it" in " ".join(result.err.split())
 
 
@@ -110,7 +110,7 @@ def test_kernels_copies_fills_waits_and_calls_of_all_threads(traced, tap, vendor
         "memcpy H2D": (120, 120 * 256), "memset": (120, 120 * 256)}
     assert sum(o["calls"] for o in seen["operations"]) == 720
     assert info["seen"] == info["recorded"] == 1080
-    assert info["device_work"] == info["linked"] == 360
+    assert info["activities"] == info["linked"] == 360
 
 
 def test_several_vendors_stand_side_by_side(traced, tap, vendor, worker):
@@ -162,8 +162,8 @@ def test_calls_have_the_names_that_the_plugin_gives_them(traced, tap, vendor, wo
 def test_work_belongs_to_the_range_that_it_was_submitted_in(traced, tap, vendor, worker):
     _, info = traced([vendor()], worker(vendor()), 30, 1, "ranges", options=["-q"])
     assert info["seen"] == info["recorded"]
-    whole = json.loads(tap("report", "--json", "--by", "operator", "--top", "0", "p.gputap").out)
-    rows = {o["name"]: o["work"] for o in whole["operators"]}
+    whole = json.loads(tap("report", "--json", "--by", "range", "--top", "0", "p.gputap").out)
+    rows = {o["name"]: o["activities"] for o in whole["gpu_by_range"]}
     # 30 activities in each; those of the thread, those with pushed ids and the rest are in no range
     assert rows["step"] == 30 and rows["acme::mul"] == 30, rows
     inside = json.loads(tap("report", "--json", "--where", "range=step", "p.gputap").out)
@@ -276,7 +276,7 @@ def test_device_times_have_their_unit_in_runs_of_any_length(traced, tap, plugin,
     _, info = traced([plugin] if domain == "privateuse1" else [], naps, count,
                      options=["-q", "-d", domain],
                      env={"REFDEV_CLOCK": f"hz={hz},epoch=3s"})
-    assert info["device_work"] == info["linked"] == count
+    assert info["activities"] == info["linked"] == count
     kernels, calls = kernels_and_calls(tap)
     assert len(kernels) == count
     for kernel in kernels:
@@ -326,14 +326,14 @@ def test_a_process_that_skips_exit_leaves_what_its_plugin_held_uncounted(traced,
     assert info["missing"] == 1 and not info["complete"]
     # the vendor reports submissions: activities whose records were not delivered are unfinished
     assert info["seen"] == info["recorded"] + info["dropped"]
-    assert info["device_work"] + info["dropped_by_reason"]["unfinished"] == 30
+    assert info["activities"] + info["dropped_by_reason"]["unfinished"] == 30
     assert "their last" not in result.out
 
 
 def test_launches_whose_kernels_never_came_are_unfinished(traced, vendor, worker):
     _, info = traced([vendor("loses kernels")], worker(vendor("loses kernels")), 30,
                      options=["-q"])
-    assert info["dropped_by_reason"]["unfinished"] == 10 and info["device_work"] == 20
+    assert info["dropped_by_reason"]["unfinished"] == 10 and info["activities"] == 20
 
 
 def test_advice_fits_the_reason_of_a_loss(traced, vendor, worker):

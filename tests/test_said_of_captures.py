@@ -71,6 +71,6 @@ def test_time_on_devices_has_no_markers_and_barriers_in_it(tap, work, name):
     assert sum(int(row["duration_ns"]) for row in waits) > 0
     report = json.loads(tap("report", capture, "--json").out)
     for table in ("processes", "threads"):
-        assert sum(row["work"] for row in report[table]) == len(rows)
-        assert sum(row["work_ns"] for row in report[table]) == sum(
+        assert sum(row["activities"] for row in report[table]) == len(rows)
+        assert sum(row["activity_ns"] for row in report[table]) == sum(
             int(row["duration_ns"] or 0) for row in rows if row not in waits)

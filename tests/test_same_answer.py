@@ -65,7 +65,8 @@ def test_a_device_keeps_its_number_where_another_one_has_no_work(tap, report, tw
     for capture, options in ((two, ("-w", "device=1")), ("cut.gputap", ()),
                              ("cut.gputap", ("-w", "device=1"))):
         found = report(capture, *options)
-        assert [(row["device"], row["work"]) for row in found["devices"]] == [(1, devices["1"])]
+        assert [(row["device"], row["activities"])
+                for row in found["devices"]] == [(1, devices["1"])]
         assert {row["device"] for row in found["kernels"] + found["copies"]} == {1}
         assert {row["device"] for row in work_of(capture, *options)} == {"1"}
 
@@ -118,7 +119,7 @@ def test_an_export_of_ranges_alone_says_what_it_lacks(tap, report, synth):
     path = synth("--calls", "500", "--phases", "20")
     assert sum(row["count"] for row in report(path, "-w", "name=phase")["ranges"]) > 0
     said = tap("export", path, "-o", "a.csv", "-w", "name=phase").err
-    assert "holds for no record of a call or of device work" in said
+    assert "holds for no record of a call or GPU activity" in said
 
 
 def test_a_timelines_queues_have_the_numbers_of_the_report(tap, report, two, synth):
@@ -127,7 +128,7 @@ def test_a_timelines_queues_have_the_numbers_of_the_report(tap, report, two, syn
         rows = json.loads(tap("report", capture, "--timeline", "--json").out)["rows"]
         return {(row["group"].split(":")[0], row["label"]): row["count"]
                 for row in rows if row["kind"] == "queue"} == {
-            (f"device {row['device']}", label(row)): row["work"]
+            (f"device {row['device']}", label(row)): row["activities"]
             for row in report(capture, "--by", "queue", "-t", "devices")["devices"]}
 
     assert shown(two, lambda row: f"queue {row['queue']}, {row['pid']}")

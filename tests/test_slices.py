@@ -180,20 +180,20 @@ def test_work_whose_call_lies_before_the_slice_has_no_arrow_to_it(tap, stepped, 
 
 
 @pytest.mark.parametrize("expression, place, text", [
-    ("at=step#x", "x", "behind # comes which range"),
-    ("failed or at>=step#3+q", "+q", "behind # comes which range"),
-    ("at=step#3..2", None, "the end lies before the begin"),
+    ("at=step#x", "x", "# is followed by a number"),
+    ("failed or at>=step#3+q", "+q", "# is followed by a number"),
+    ("at=step#3..2", None, "the end is before the start"),
     ("at>5q", "5q", "not a time with its unit; like 5s, 1.5ms, or of a range: step#3"),
     ("at>5", "5", "not a time with its unit"),
     ("at=5..6", "5..6", "not a time with its unit"),
     ("duration>=10", "10", "not a time with its unit; like 10us"),
-    ("at>=step#3+10", "+10", "behind # comes which range"),
+    ("at>=step#3+10", "+10", "# is followed by a number"),
     ("at<5s..6s", "..", "from .. to goes with = and != only"),
     ("at~5s", "~5s", "'at' takes = != < <= > or >="),
-    ("range=step#0", "0", "behind # comes which range: step#3, step#3..5"),
-    ("at=5..4s", "4s", "the end is not behind the begin"),
-    ("rank=5..4", "4", "the end lies before the begin"),
-    ("range=step#", None, "behind # comes which range"),
+    ("range=step#0", "0", "# is followed by a number: step#3, step#3..5"),
+    ("at=5..4s", "4s", "the end is not after the start"),
+    ("rank=5..4", "4", "the end is before the start"),
+    ("range=step#", None, "# is followed by a number"),
     ("rank=first", "first", "not a rank; like 3, 0..7"),
     ("hots=x", "hots", "no field 'hots'; did you mean 'host'?"),
 ])
@@ -246,7 +246,7 @@ def test_a_report_of_a_slice_is_that_of_all_records_with_the_same_expression(
 
     def tables(where):
         report = json.loads(tap("report", capture, "--json", "-w", where).out)
-        whole = ("where", "calls", "device_work", "range_records", "linked", "call_lost")
+        whole = ("where", "calls", "activities", "range_records", "linked", "call_lost")
         return {k: v for k, v in report.items() if k not in whole}
 
     sliced = tables(expression)

@@ -285,5 +285,5 @@ def test_their_own_tests_end_the_same_with_and_without_gputap(sycl, tap, python,
     assert {test: (ends, traced.get(test)) for test, ends in plain.items()
             if traced.get(test) != ends} == {} and len(traced) == len(plain)
     info = json.loads(tap("info", "--json", "own.gputap").out)
-    assert info["linked"] == info["device_work"] > 100
+    assert info["linked"] == info["activities"] > 100
     assert info["seen"] == info["recorded"] + info["dropped"]

@@ -35,7 +35,7 @@ def jit(run, tap, repo, work):
 
     def frames(capture):
         rows = json.loads(tap("report", capture, "-t", "stacks", "--json").out)["stacks"]
-        (stack,) = [row["stack"] for row in rows if row["name"] == "fill"
+        (stack,) = [row["stack"] for row in rows if row["name"] == "memset"
                     and row["device_ns"] is not None]
         return stack
     traced.frames = frames

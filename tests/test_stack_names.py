@@ -44,7 +44,8 @@ def read(tap):
 
 
 def fills(rows):
-    return [row["stack"] for row in rows if row["name"] == "fill" and row["device_ns"] is not None]
+    return [row["stack"] for row in rows
+            if row["name"] == "memset" and row["device_ns"] is not None]
 
 
 def functions(stack):
@@ -204,7 +205,7 @@ def test_a_recovered_capture_has_none_where_nobody_wanted_them(waiting, tap):
 
 def test_a_capture_that_is_cut_keeps_names(program, tap, read):
     tap("run", "-q", "--stacks", "-o", "s.gputap", program, "plain", 3)
-    tap("export", "s.gputap", "--where", "kind=fill", "-o", "cut.gputap")
+    tap("export", "s.gputap", "--where", "kind=memset", "-o", "cut.gputap")
     program.unlink()
     assert sorted(map(functions, fills(read("cut.gputap")))) == WAYS
 
@@ -290,5 +291,5 @@ def test_stacks_that_read_the_same_are_one_row(run, program, tap, read):
     program.unlink()
     stacks = [tuple(stack) for stack in fills(read())]
     assert len(stacks) == len(set(stacks))
-    rows = [row["count"] for row in read() if row["name"] == "fill"]
+    rows = [row["count"] for row in read() if row["name"] == "memset"]
     assert sum(rows) == 4 and len(rows) < 4

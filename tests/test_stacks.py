@@ -44,7 +44,7 @@ def functions(row):
 
 
 def fills(rows):
-    return [row for row in rows if row["name"] == "fill" and row["device_ns"] is not None]
+    return [row for row in rows if row["name"] == "memset" and row["device_ns"] is not None]
 
 
 @pytest.mark.parametrize("how", BUILDS)

@@ -61,7 +61,7 @@ def test_all_of_it_at_once_agrees_with_the_capture_made_meanwhile(everything, pr
     table = json.loads(tap("report", "a.gputap", "--json").out)["operations"]
     # at exit, after tools are finished
     after = sum(row["calls"] for row in table if row["name"] == "__hipUnregisterFatBinary")
-    assert (info["calls"] - after, info["device_work"]) == (t["begun"], t["submitted"])
+    assert (info["calls"] - after, info["activities"]) == (t["begun"], t["submitted"])
 
 
 def test_all_of_it_at_once_agrees_with_itself_without_gputap_run(everything, program, run, build):

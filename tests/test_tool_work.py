@@ -197,7 +197,8 @@ def test_nodes_of_a_graph_say_which_they_are(whole):
 def test_what_is_reported_is_what_is_recorded(whole, tap, work):
     log, capture = whole
     found = read_capture(tap, capture)
-    names = {KERNEL: "kernel", READ: "read", WRITE: "write", COPY: "copy", FILL: "fill"}
+    names = {KERNEL: "kernel", READ: "memcpy D2H", WRITE: "memcpy H2D", COPY: "memcpy D2D",
+             FILL: "memset"}
     assert collections.Counter(
         names[t["type"]] for t in log.of("work", "complete") if t["type"] != BARRIER
     ) == collections.Counter(row["operation"] for row in found.device)
@@ -255,7 +256,7 @@ def test_work_is_reported_and_not_recorded_where_the_session_does_not_ask_for_it
     assert len(
         [p for p in found.items() if p[0]["type"] == KERNEL and len(p) == 3]) == TRUTH.kernels()
     info = json.loads(tap("info", "--json", "a.gputap").out)
-    assert info["device_work"] == 0 and info[
+    assert info["activities"] == 0 and info[
         "dropped"] == 0 and info["seen"] == info["recorded"] == info["calls"]
 
 
@@ -524,7 +525,7 @@ def test_opencls_commands_are_reported_from_their_enqueue_to_their_end(log_openc
     info = json.loads(tap("info", "--json", "a.gputap").out)
     items = [p for p in found.items() if len(p) == 3]
     assert items and info["dropped"] == 0
-    assert info["device_work"] == (0 if options else len(items))
+    assert info["activities"] == (0 if options else len(items))
     assert len(found.of("work", "complete")) == len(items)
     devices = {t["number"] for t in found.of("object", "load", type=DEVICE)}
     queues = {t["number"]: t for t in found.of("object", "load", type=QUEUE)}

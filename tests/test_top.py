@@ -91,7 +91,7 @@ def test_what_it_sums_up_is_what_the_capture_has_in_the_end(gputap, tap, steps, 
     last, report = views[-1], json.loads(tap("report", "--json", "live.gputap").out)
     assert len(views) > 1 and last["state"] == "ended" and last["dropped"] == 0
     assert views[0]["calls_seen"] == 0
-    assert last["calls_seen"] == report["calls"] and last["work_seen"] == report["device_work"]
+    assert last["calls_seen"] == report["calls"] and last["activities_seen"] == report["activities"]
     for table, other, count in (("kernels", "kernels", "count"), ("calls", "operations", "calls")):
         have = {r["name"]: r for r in last[table]}
         want = {r["name"]: r for r in report[other]}

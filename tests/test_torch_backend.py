@@ -152,7 +152,7 @@ def capture(tap, torch_python, backend, torch_package, repo):
 @pytest.mark.parametrize("model", ["mlp", "transformer"])
 def test_all_its_device_work_is_recorded_and_linked_to_operators(capture, tap, work, model):
     info = capture("profile", model)
-    assert info["device_work"] == info["linked"] > 100
+    assert info["activities"] == info["linked"] > 100
     assert info["seen"] == info["recorded"]
     tap("export", "a.gputap", "-o", "a.csv")
     rows = list(csv.DictReader((work / "a.csv").open(encoding="utf-8")))
@@ -163,8 +163,8 @@ def test_all_its_device_work_is_recorded_and_linked_to_operators(capture, tap, w
             last = first >> 32 << 32 | int(r["return"], 16) & 0xffffffff
             inside.update(range(first, last + 1))
     device = [r for r in rows if r["kind"] == "device"]
-    assert len(device) == info["device_work"]
+    assert len(device) == info["activities"]
     assert [r["name"] for r in device if int(r["correlation"]) not in inside] == []
     assert {"refdev_gemm<float>", "refdev_sum<float>"} <= {r["name"] for r in device}
-    report = tap("report", "--by", "operator", "--top", "0", "a.gputap").out
+    report = tap("report", "--by", "range", "--top", "0", "a.gputap").out
     assert re.search(r"aten::addmm$", report, re.M), report

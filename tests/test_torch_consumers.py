@@ -82,10 +82,10 @@ def test_perfetto_has_a_torch_programs_work_under_its_operators(exported, tap, w
         select r.name as name, count(*) as count from slice s
         left join slice r on {number % "r"} = {number % "s"}
             and r.category in ('cpu_op', 'user_annotation')
-        where s.name = 'fill' group by r.name""", flows="""
+        where s.name = 'memset' group by r.name""", flows="""
         select r.name as name, count(distinct s.id) as count from slice s
         join directly_connected_flow(s.id) f join slice r on r.id = f.slice_out
-        where s.name = 'fill' and r.category in ('cpu_op', 'user_annotation') group by r.name""",
+        where s.name = 'memset' and r.category in ('cpu_op', 'user_annotation') group by r.name""",
                         complaints=perfetto.COMPLAINTS)
     fills = {r["name"]: r["count"] for r in rows["fills"]}
     assert fills == {"gputap_test::fill": 20, "step": 4, None: 1} and rows["complaints"] == []

@@ -89,8 +89,8 @@ def test_a_profile_takes_cudas_work_from_gputap_if_asked(profiles, tap, work):
     assert {"gputap software CUDA device"} <= {
         e["args"]["name"] for e in trace if e["name"] == "process_name"}
     # the capture has all three, under the range in which they were submitted
-    rows = json.loads(tap("report", "--json", "--by", "operator", "t.gputap").out)["operators"]
-    assert {row["name"]: row["work"] for row in rows if row["work"]} == {
+    rows = json.loads(tap("report", "--json", "--by", "range", "t.gputap").out)["gpu_by_range"]
+    assert {row["name"]: row["activities"] for row in rows if row["activities"]} == {
         "mine": 12, "by default": 12, "torch's own": 12}
 
 

@@ -18,7 +18,7 @@ def capture(tap, torch_python, backend, torch_package, repo, build, work):  # no
             env={**backend, "PYTHONPATH": paths, "HOME": work,
                  "KINETO_PLUGIN_PATH": build / "soft/refdev/librefdev_pu1.so"})
         return (json.loads(tap("info", "--json", "a.gputap").out),
-                json.loads(tap("report", "--json", "--by", "operator", "--top", "0",
+                json.loads(tap("report", "--json", "--by", "range", "--top", "0",
                                "a.gputap").out))
     return make
 
@@ -27,7 +27,7 @@ def test_operators_have_the_same_work_as_by_gputaps_own_means(capture):
     own, theirs = [], []
     for domains, rows in (("torch,refdev", own), ("torch,privateuse1", theirs)):
         info, whole = capture("profile", "mlp", options=["-d", domains])
-        assert info["seen"] == info["recorded"] and info["device_work"] == info["linked"] > 100
-        rows.append({o["name"]: o["work"] for o in whole["operators"]})
+        assert info["seen"] == info["recorded"] and info["activities"] == info["linked"] > 100
+        rows.append({o["name"]: o["activities"] for o in whole["gpu_by_range"]})
     assert own == theirs
     assert own[0]["aten::addmm"] > 0

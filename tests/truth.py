@@ -16,8 +16,8 @@ SHAPE = re.compile(
 )
 BYTES = re.compile(r"sizeBytes=(\d+)")
 COPIES = {
-    "write": "hipMemcpyHostToDevice", "read": "hipMemcpyDeviceToHost",
-    "copy": "hipMemcpyDeviceToDevice"
+    "memcpy H2D": "hipMemcpyHostToDevice", "memcpy D2H": "hipMemcpyDeviceToHost",
+    "memcpy D2D": "hipMemcpyDeviceToDevice"
 }
 
 
@@ -109,13 +109,13 @@ class Truth:
         whole."""
         moved = collections.Counter()
         for row in found.device:
-            if row["operation"] in (*COPIES, "fill"):
+            if row["operation"] in (*COPIES, "memset"):
                 moved[row["correlation"], row["operation"]] += int(row["bytes"] or 0)
         asked = {}
         for id, call in found.calls.items():
             if not call["operation"].startswith(("hipMemcpy", "hipMemset")):
                 continue
-            kinds = ["fill"] if "Memset" in call["operation"] else [
+            kinds = ["memset"] if "Memset" in call["operation"] else [
                 k for k, name in COPIES.items() if name in call["arguments"]
             ]
             asked[id, kinds[0]] = int(BYTES.search(call["arguments"])[1])

@@ -140,8 +140,8 @@ _gputap_report() {
 	case $prev in
 	-o | --output) _gputap_any_file; return ;;
 	-t | --table)
-		_gputap_list "ranks rank_spread rank_waits operations ranges operators failures kernels copies other memory graphs devices idle gaps latency stacks processes threads loss code_objects kernel_symbols"; return ;;
-	-b | --by) _gputap_list "name device process thread queue operator rank host"; return ;;
+		_gputap_list "ranks rank_spread rank_waits operations ranges gpu_by_range failures kernels copies other memory graphs devices idle gaps latency stacks processes threads loss code_objects kernel_symbols"; return ;;
+	-b | --by) _gputap_list "name device process thread queue range rank host"; return ;;
 	-s | --sort)
 		_gputap_words "total_ns self_ns share calls count mean_ns p50_ns p99_ns min_ns max_ns bytes bytes_per_s failed name"
 		return ;;
@@ -233,7 +233,7 @@ _gputap_list_command() {
 	if [[ $cur == -* ]]; then
 		_gputap_words "--domain --group --kind --json --help"
 	elif ((COMP_CWORD == 2)); then
-		_gputap_words "domains operations doors formats"
+		_gputap_words "domains operations methods formats"
 	else
 		_gputap_words "$(_gputap_names "${COMP_WORDS[2]}")"
 	fi

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Append names of frames to a finished capture: see frame_names.h. The blocks with the names and a
- * new end mark replace the old end mark in one write. A reader that comes in between sees a file
- * that is cut after its last record. */
+ * new end marker replace the old end marker in one write. A reader that comes in between sees a
+ * file that is cut after its last record. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #include "util/error.h"
 
 enum {
-	TAIL_BYTES = 4096, /* the end mark is within this many bytes of the file's end */
+	TAIL_BYTES = 4096, /* the end marker is within this many bytes of the file's end */
 	/* size limit of one frame's texts; functions that do not fit are left out */
 	TEXTS_BYTES = 256 << 10,
 };
@@ -28,11 +28,11 @@ struct gt_names_append {
 	const struct gt_capture *capture;
 	uint32_t *index; /* string index of the capture's processes, in the file */
 	uint8_t end[TAIL_BYTES];
-	size_t end_bytes; /* the end mark as read */
+	size_t end_bytes; /* the end marker as read */
 	uint64_t end_at;
 };
 
-/* Find the end mark after all other blocks. Return false if there is none. */
+/* Find the end marker after all other blocks. Return false if there is none. */
 static bool read_end(struct gt_names_append *a, int fd, uint64_t bytes)
 {
 	size_t n = bytes < TAIL_BYTES ? (size_t)bytes : TAIL_BYTES;
@@ -75,7 +75,7 @@ static int open_file(struct gt_names_append *a, const char *path)
 	    memcmp(header.uuid, uuid, sizeof header.uuid) != 0)
 		return gt_error(-ESTALE, "%s is another capture by now", path);
 	if (!read_end(a, w->main.fd, (uint64_t)st.st_size))
-		return gt_error(-ENOTSUP, "capture %s has no end mark", path);
+		return gt_error(-ENOTSUP, "capture %s has no end markerer", path);
 	w->main.bytes = w->main.flushed_bytes = a->end_at;
 	return 0;
 }
@@ -193,7 +193,7 @@ static int restore(struct gt_names_append *a, int status)
 
 	if (pwrite(fd, a->end, a->end_bytes, (off_t)a->end_at) != (ssize_t)a->end_bytes ||
 	    ftruncate(fd, bytes))
-		return gt_error(status, "capture %s has lost its end mark", a->writer->path);
+		return gt_error(status, "capture %s has lost its end markerer", a->writer->path);
 	return status;
 }
 

@@ -559,9 +559,9 @@ int gt_capture_writer_reopen(const char *path, const uint8_t id[GT_CAPTURE_ID_BY
 	if (status)
 		goto fail;
 	if (ftruncate(w->main.fd, (off_t)end)) {
-		status = gt_error(-errno,
-				  "capture %s: cannot cut off what is behind the last whole block",
-				  path);
+		status =
+			gt_error(-errno,
+				 "capture %s: cannot truncate it after the last whole block", path);
 		goto fail;
 	}
 	w->failed = bytes != UINT64_MAX && end < bytes; /* it has been cut in the meantime */

@@ -204,7 +204,7 @@ static int begin_image(struct gt_follow *f)
 	int status = read_at(f, &f->main, &header, sizeof header, 0);
 
 	if (status != 1)
-		return status < 0 ? status : gt_error(-ENODATA, "%s has no begin yet", f->path);
+		return status < 0 ? status : gt_error(-ENODATA, "%s has no start yet", f->path);
 	if (header.header_bytes != sizeof header)
 		return gt_error(-ENOTSUP, "%s is of a newer gputap", f->path);
 	f->main.at = f->kept = sizeof header;
@@ -368,7 +368,7 @@ static int name_folder(struct gt_follow *f)
 	uint64_t id;
 
 	if (read_at(f, &f->main, &header, sizeof header, 0) != 1)
-		return gt_error(-ENODATA, "%s has no begin yet", f->path);
+		return gt_error(-ENODATA, "%s has no start yet", f->path);
 	memcpy(&id, header.uuid, sizeof id);
 	if (asprintf(&f->folder_path, "%.*s.%.200s.%016llx.keep", folder, f->path, f->path + folder,
 		     (unsigned long long)id) < 0) {

@@ -195,7 +195,7 @@ static int read_chunks(struct filter *f)
 	}
 	if (f->thread_count)
 		qsort(f->threads, f->thread_count, sizeof *f->threads, compare_threads);
-	return status ? gt_error(status, "cannot read what a flight recorder kept") : 0;
+	return status ? gt_error(status, "cannot read the files of a flight recorder") : 0;
 }
 
 /* Metadata ---------------------------------------------------------------------- */

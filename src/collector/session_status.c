@@ -46,7 +46,7 @@ static void put_capture(const struct gt_session_status *s, FILE *answer)
 static void put_processes(const struct gt_session_status *s, uint32_t control, FILE *answer)
 {
 	struct gt_drain *d = s->drain;
-	volatile uint32_t count = 0, pids = 0, following = 0, behind = 0;
+	volatile uint32_t count = 0, pids = 0, following = 0, not_following = 0;
 
 	fputs("pids=", answer);
 	pthread_mutex_lock(&d->list_lock);
@@ -62,8 +62,8 @@ static void put_processes(const struct gt_session_status *s, uint32_t control, F
 			continue;
 		if (atomic_load_explicit(&process->segment->follows, memory_order_acquire)) {
 			following++;
-			behind += atomic_load_explicit(&process->segment->control,
-						       memory_order_acquire) != control;
+			not_following += atomic_load_explicit(&process->segment->control,
+							      memory_order_acquire) != control;
 		}
 		gt_guard_end();
 	}
@@ -71,7 +71,7 @@ static void put_processes(const struct gt_session_status *s, uint32_t control, F
 	putc('\n', answer);
 	put_number(answer, "processes", count);
 	put_number(answer, "following", following);
-	put_number(answer, "behind", behind);
+	put_number(answer, "not_following", not_following);
 }
 
 /* Return the sum of @counts over calls and GPU activities. */

@@ -188,7 +188,7 @@ static void write_about(struct gt_pf *x, const struct gt_export_options *options
 	if (session->rank >= 0)
 		p = gt_pf_annotate_named(p, "rank", (uint64_t)session->rank);
 	p = put_counts(p, "calls", gt_view_counts(&x->view, GT_CLASS_CALL));
-	p = put_counts(p, "device work", gt_view_counts(&x->view, GT_CLASS_DEVICE));
+	p = put_counts(p, "GPU activities", gt_view_counts(&x->view, GT_CLASS_DEVICE));
 	gt_pb_close(p, mark);
 	gt_pf_packet_close(x, p, packet);
 }

@@ -10,16 +10,16 @@
 #include "util/error.h"
 
 /* Interned names of annotations on these sequences, from 1. */
-#define ANNOTATIONS(X)      \
-	X(CAUSE, "cause")   \
-	X(CALL, "call")     \
-	X(RANGE, "range")   \
-	X(BEHIND, "behind") \
-	X(PID, "pid")       \
-	X(TID, "tid")       \
-	X(THREAD, "thread") \
-	X(GAP_NS, "gap_ns") \
-	X(AFTER, "after")   \
+#define ANNOTATIONS(X)           \
+	X(CAUSE, "cause")        \
+	X(CALL, "call")          \
+	X(RANGE, "range")        \
+	X(AWAITS, "wait_target") \
+	X(PID, "pid")            \
+	X(TID, "tid")            \
+	X(THREAD, "thread")      \
+	X(GAP_NS, "gap_ns")      \
+	X(AFTER, "after")        \
 	X(BEFORE, "before")
 
 enum annotation {
@@ -154,7 +154,7 @@ static void write_part(void *to, const struct gt_idle_part *part)
 	p = put_annotation(p, ANNOTATION_OF_CAUSE, ANNOTATION_STRING_IID, cause);
 	p = put_annotation(p, ANNOTATION_OF_CALL, ANNOTATION_STRING_IID, call);
 	p = put_annotation(p, ANNOTATION_OF_RANGE, ANNOTATION_STRING_IID, range);
-	p = put_annotation(p, ANNOTATION_OF_BEHIND, ANNOTATION_STRING_IID, behind);
+	p = put_annotation(p, ANNOTATION_OF_AWAITS, ANNOTATION_STRING_IID, behind);
 	p = put_annotation(p, ANNOTATION_OF_PID, ANNOTATION_UINT, thread ? thread->pid : 0);
 	p = put_annotation(p, ANNOTATION_OF_TID, ANNOTATION_UINT, thread ? thread->tid : 0);
 	p = put_annotation(p, ANNOTATION_OF_THREAD, ANNOTATION_STRING_IID, name);

@@ -365,8 +365,8 @@ static void begin_row(struct gt_pf *x, struct gt_view_queue *q, struct gt_pf_seq
 		p = GT_PF_ANNOTATE(p, QUEUE, q->number);
 	s->work.bytes = (uint8_t)(p - s->work.data);
 	gt_pf_intern(x, s, INTERNED_CATEGORY, GT_WORK_KERNEL + 1, "kernel");
-	gt_pf_intern(x, s, INTERNED_CATEGORY, GT_WORK_COPY + 1, "copy");
-	gt_pf_intern(x, s, INTERNED_CATEGORY, GT_WORK_SET + 1, "fill");
+	gt_pf_intern(x, s, INTERNED_CATEGORY, GT_WORK_COPY + 1, "memcpy");
+	gt_pf_intern(x, s, INTERNED_CATEGORY, GT_WORK_SET + 1, "memset");
 	gt_pf_intern(x, s, INTERNED_CATEGORY, GT_WORK_MARK + 1, "marker");
 }
 

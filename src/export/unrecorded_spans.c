@@ -71,7 +71,7 @@ static struct kept_time find_kept(const struct gt_capture *c, uint32_t process)
 	kept.begin_ns = s->kept.begin_ns + (uint64_t)s->shift_ns;
 	if (s->kept.is_cut) {
 		kept.end_ns = s->kept.end_ns + (uint64_t)s->shift_ns;
-		kept.why = "outside of the slice";
+		kept.why = "outside the part";
 	}
 	return kept;
 }
@@ -147,7 +147,7 @@ const struct gt_unrecorded *gt_unrecorded_of(const struct gt_unrecorded_list *li
 
 const char *gt_unrecorded_text(const struct gt_unrecorded *span, char text[GT_UNRECORDED_TEXT])
 {
-	snprintf(text, GT_UNRECORDED_TEXT, "%s: %s", span->is_evicted ? "not kept" : "not recorded",
+	snprintf(text, GT_UNRECORDED_TEXT, "%s: %s", span->is_evicted ? "evicted" : "not recorded",
 		 span->why);
 	return text;
 }

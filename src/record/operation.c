@@ -341,8 +341,8 @@ const char *gt_operation_kind_name(enum gt_operation_kind kind)
 	static const char *const names[GT_KIND_COUNT] = {
 		[GT_KIND_OTHER] = "other",
 		[GT_KIND_LAUNCH] = "launch",
-		[GT_KIND_COPY] = "copy",
-		[GT_KIND_SET] = "set",
+		[GT_KIND_COPY] = "memcpy",
+		[GT_KIND_SET] = "memset",
 		[GT_KIND_ALLOCATION] = "allocation",
 		[GT_KIND_FREE] = "free",
 		[GT_KIND_SYNCHRONISATION] = "synchronisation",
@@ -368,10 +368,10 @@ const char *gt_device_op_name(enum gt_device_op op)
 {
 	static const char *const names[GT_DEVICE_OP_COUNT] = {
 		[GT_DEVICE_KERNEL] = "kernel",
-		[GT_DEVICE_READ] = "read",
-		[GT_DEVICE_WRITE] = "write",
-		[GT_DEVICE_COPY] = "copy",
-		[GT_DEVICE_FILL] = "fill",
+		[GT_DEVICE_READ] = "memcpy D2H",
+		[GT_DEVICE_WRITE] = "memcpy H2D",
+		[GT_DEVICE_COPY] = "memcpy D2D",
+		[GT_DEVICE_FILL] = "memset",
 		[GT_DEVICE_MAP] = "map",
 		[GT_DEVICE_UNMAP] = "unmap",
 		[GT_DEVICE_MIGRATE] = "migrate",
@@ -396,7 +396,7 @@ const char *gt_drop_reason_name(enum gt_drop_reason why)
 		[GT_DROP_RUNTIME] = "refused by the runtime",
 		[GT_DROP_TOO_LONG] = "too long",
 		[GT_DROP_UNFINISHED] = "unfinished",
-		[GT_DROP_TORN] = "torn",
+		[GT_DROP_TORN] = "corrupt",
 		[GT_DROP_OUTPUT] = "output full",
 		[GT_DROP_TOOL] = "wrong or dropped in the plug-in",
 	};

@@ -225,7 +225,7 @@ bool gt_status_failed(enum gt_domain domain, int32_t status);
 bool gt_status_refused(enum gt_domain domain, int32_t status);
 /* Return a name such as "CL_INVALID_VALUE", or NULL if none is known. */
 const char *gt_status_name(enum gt_domain domain, int32_t status);
-const char *gt_device_op_name(enum gt_device_op op);      /* "kernel", "read", ... */
+const char *gt_device_op_name(enum gt_device_op op);      /* "kernel", "memcpy D2H", .... */
 const char *gt_drop_reason_name(enum gt_drop_reason why); /* "ring full", ... */
 const char *gt_event_code_name(enum gt_event_code code);
 

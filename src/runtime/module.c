@@ -82,7 +82,7 @@ void gt_runtime_module_named(enum gt_domain domain, const char *name, uint64_t b
 		gt_text_add(&text, "path", file);
 		if (version_name)
 			gt_text_add(&text, "version", version_name);
-		gt_text_add(&text, "door", way);
+		gt_text_add(&text, "method", way);
 		gt_module_add(gt_thread_own(), domain, base, &text);
 	}
 	errno = saved;

@@ -158,7 +158,7 @@ static void report_broken_clock(enum gt_domain domain)
 
 	if ((n & (n - 1)) == 0)
 		gt_event_write(gt_thread_own(), GT_EVENT_CLOCK, domain,
-			       n - atomic_exchange(&reported, n), "work ends before it starts");
+			       n - atomic_exchange(&reported, n), "activity ends before it starts");
 }
 
 void gt_work_completed(struct gt_work *w, int32_t status, const struct gt_work_times *times,

@@ -162,7 +162,7 @@ static const char *const terms[] = {
 	"name!~k",
 	"domain=opencl",
 	"kind=kernel",
-	"kind=copy",
+	"kind=memcpy",
 	"device=0",
 	"device=*dev*",
 	"queue=1",

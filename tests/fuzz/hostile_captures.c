@@ -230,8 +230,8 @@ static int run_info(const char *path, unsigned step, struct sums *s)
 	read_output(out_fd, &bytes);
 	if (!bytes)
 		return status;
-	*s = (struct sums){number_of("seen"),    number_of("recorded"), number_of("not_kept"),
-			   number_of("dropped"), number_of("calls"),    number_of("device_work")};
+	*s = (struct sums){number_of("seen"),    number_of("recorded"), number_of("evicted"),
+			   number_of("dropped"), number_of("calls"),    number_of("activities")};
 	if (!status)
 		check_whole(s);
 	return status;
@@ -248,7 +248,7 @@ static void check_report(const struct sums *info, int info_status)
 	/* rows kept in a cut only because others need them are not counted as calls */
 	if (status == 0 && !info->not_kept &&
 	    (number_of("calls") + number_of("range_records") != info->calls ||
-	     number_of("device_work") != info->work || number_of("seen") != info->seen ||
+	     number_of("activities") != info->work || number_of("seen") != info->seen ||
 	     number_of("dropped") != info->dropped))
 		find("other sums than info's");
 }
@@ -331,7 +331,7 @@ static const struct {
 	{&gt_command_report, "timeline", {"report", "--timeline", "CAPTURE"}},
 	{&gt_command_report, "html", {"report", "-f", "-o", "OUT.html", "CAPTURE"}},
 	{&gt_command_report, "by rank", {"report", "--by", "rank,host", "CAPTURE", "SECOND"}},
-	{&gt_command_report, "by operator", {"report", "--by", "operator", "CAPTURE"}},
+	{&gt_command_report, "by operator", {"report", "--by", "range", "CAPTURE"}},
 	{&gt_command_report, "screen", {"report", "CAPTURE"}},
 	{&gt_command_report, "where", {"report", "-w", "EXPR", "CAPTURE"}},
 	{&gt_command_report, "where timeline", {"report", "--timeline", "-w", "EXPR", "CAPTURE"}},

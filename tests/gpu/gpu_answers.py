@@ -27,7 +27,7 @@ def table(machine, capture, name, *options):
 
 def judge_links(machine, capture):
     seen = capture.report()
-    machine.report.equal("linked, of device work", seen["linked"], seen["device_work"])
+    machine.report.equal("linked, of device work", seen["linked"], seen["activities"])
 
 
 @check("answers")
@@ -45,7 +45,7 @@ def never_started(machine):
     """--paused"""
     capture = machine.trace(steps(machine, STEPS), ["--paused"])
     machine.report.equal("device work and calls",
-                         capture.report()["device_work"] + capture.report()["calls"], 0)
+                         capture.report()["activities"] + capture.report()["calls"], 0)
 
 
 @check("answers")
@@ -83,7 +83,7 @@ def triggered(machine):
     snapshot = machine.work / f"{capture.path.stem}.1.gputap"
     if not snapshot.exists():
         raise Broken(f"there is no snapshot; gputap said: {capture.err[-600:]!r}")
-    kept = json.loads(machine.tap("info", "--json", snapshot))["kept"]
+    kept = json.loads(machine.tap("info", "--json", snapshot))["retained"]
     machine.report.judge("the snapshot's reason", f"{kept['reason']}: {kept['what']}",
                          kept["reason"] == "trigger" and "spin_kernel" in kept["what"])
     machine.report.equal("that kernel in it",
@@ -97,7 +97,7 @@ def killed(machine):
     """--keep 1s, SIGKILL at the end: the last second is retained"""
     capture = machine.trace(steps(machine, 150, "killed"), ["--keep", "1s"],
                             status=-signal.SIGKILL)
-    kept = capture.info()["kept"]
+    kept = capture.info()["retained"]
     found, each = capture.kernels(OWN), capture.said["kernels_of_a_step"]
     machine.report.judge("kernels in the last second, of steps of 20 ms", f"{found:,}",
                          each <= found <= 150 * each)

@@ -25,7 +25,7 @@ def make_check(order, title):
         machine.report.judge("Kineto's as without gputap", str(said["kineto"]),
                              said["kineto"] == bare["kineto"])
         seen = capture.report()
-        machine.report.equal("ours linked", seen["linked"], seen["device_work"])
+        machine.report.equal("ours linked", seen["linked"], seen["activities"])
         told = complaints(capture.err)
         machine.report.judge("complaints of torch's", "; ".join(told)[:200] or "none", not told)
 
@@ -45,8 +45,8 @@ def no_device(machine):
     said = capture.said
     for name, wanted in said["profiled"].items():
         machine.report.equal(f"Kineto's, {name}", said["kineto"][name], wanted)
-    machine.report.judge("ours", f"{capture.report()['device_work']:,}",
-                         not capture.report()["device_work"])
+    machine.report.judge("ours", f"{capture.report()['activities']:,}",
+                         not capture.report()["activities"])
 
 
 @check("beside")

@@ -49,7 +49,7 @@ def make_check(way, status):
                                  kernels + seen["dropped"] == wanted)
             return
         machine.report.equal(f"{way}: kernels", kernels, wanted)
-        work, lost = seen["device_work"], seen["dropped"]
+        work, lost = seen["activities"], seen["dropped"]
         most = 1 if way == "fault" else 0  # the kernel that faulted
         machine.report.judge(f"{way}: linked; dropped", f"{seen['linked']:,} of {work:,}; {lost}",
                              seen["linked"] == work and lost <= most)

@@ -118,7 +118,7 @@ class Capture:
     def copies(self):
         """Return the numbers of (memcpys, memsets)."""
         rows = self.report()["copies"]
-        sets = sum(row["count"] for row in rows if row["operation"] == "fill")
+        sets = sum(row["count"] for row in rows if row["operation"] == "memset")
         return sum(row["count"] for row in rows) - sets, sets
 
     def info(self):

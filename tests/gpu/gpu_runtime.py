@@ -47,7 +47,7 @@ def static_cudart(machine):
     machine.report.say("driver calls in no call of the runtime API", ", ".join(
         f"{name} {calls}" for name, calls in alone.most_common(8)))
     seen = capture.report()
-    machine.report.equal("device work linked", seen["linked"], seen["device_work"])
+    machine.report.equal("device work linked", seen["linked"], seen["activities"])
 
 
 @check("runtime")

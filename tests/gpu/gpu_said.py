@@ -14,8 +14,8 @@ def no_cupti(machine):
                             own={"GPUTAP_CUPTI": "/nonexistent/libcupti.so.13"})
     machine.report.equal("calls", capture.calls().get("cuLaunchKernel", 0),
                          capture.said["kernels"])
-    machine.report.judge("device work", f"{capture.report()['device_work']:,}",
-                         not capture.report()["device_work"])
+    machine.report.judge("device work", f"{capture.report()['activities']:,}",
+                         not capture.report()["activities"])
     lines = [" ".join(line.split()) for line in capture.err.splitlines() if "CUPTI" in line]
     machine.report.judge("sentence", " ".join(lines) or "none", len(lines) == 1)
 

@@ -60,7 +60,7 @@ def nccl(machine):
     machine.report.equal("kernels of NCCL", sum("nccl" in row["name"].lower() for row in work),
                          2 * said["all_reduces"])
     seen = capture.report()
-    machine.report.equal("linked", seen["linked"], seen["device_work"])
+    machine.report.equal("linked", seen["linked"], seen["activities"])
 
 
 LATE, LATE_MS = 1, 20

@@ -17,9 +17,9 @@ SETS = [2001, 2002, 2 * 2003, 4 * 2004]
 
 
 def kind_of(row):
-    if row["operation"] in ("kernel", "fill"):
+    if row["operation"] in ("kernel", "memset"):
         return row["operation"]
-    return "copy"
+    return "memcpy D2D"
 
 
 def number(text):
@@ -51,7 +51,7 @@ def identity_of_call(row):
     if "Launch" in row["operation"]:
         block = int(arguments["blockDimX"])
         return "kernel", (int(arguments["gridDimX"]) * block, block)
-    return ("fill" if "Memset" in row["operation"] else "copy",
+    return ("memset" if "Memset" in row["operation"] else "memcpy D2D",
             int(arguments.get("ByteCount", arguments.get("N", 0))))
 
 
@@ -61,7 +61,7 @@ def wanted_identities(count):
         for k in range(THREADS):
             own = i * THREADS + k
             if i % 10 in (3, 7):
-                wanted["copy" if i % 10 == 3 else "fill", own + 1] += 1
+                wanted["memcpy D2D" if i % 10 == 3 else "memset", own + 1] += 1
             else:
                 block = own % 1024 + 1
                 wanted["kernel", ((own // 1024 + 1) * block, block)] += 1
@@ -93,7 +93,7 @@ def shapes(machine):
                for row in work if kind_of(row) == "kernel"}
     machine.report.judge("kernels' names, threads, threads of a block", str(kernels),
                          kernels == KERNELS)
-    for kind, wanted in (("copy", COPIES), ("fill", SETS)):
+    for kind, wanted in (("memcpy D2D", COPIES), ("memset", SETS)):
         sizes = sorted(number(row["bytes"]) for row in work if kind_of(row) == kind)
         machine.report.judge(f"bytes of each {kind}", str(sizes), sizes == wanted)
 
@@ -108,7 +108,7 @@ def runtime_api(machine):
     machine.report.equal("copies", copies, said["copies"])
     machine.report.equal("sets", sets, said["sets"])
     seen = capture.report()
-    machine.report.equal("linked", seen["linked"], seen["device_work"])
+    machine.report.equal("linked", seen["linked"], seen["activities"])
     names = {row["name"] for row in seen["kernels"]}
     machine.report.judge("names", ", ".join(sorted(names)), names == {"add_one(float*, int)"})
 
@@ -120,10 +120,10 @@ def torch(machine):
     said, seen = capture.said, capture.report()
     machine.report.equal("kernels of x.add_(1.0)", capture.kernels("CUDAFunctorOnSelf_add"),
                          said["adds"])
-    copied = sum(row["operation"] != "fill" and row["duration_ns"] != "" and
+    copied = sum(row["operation"] != "memset" and row["duration_ns"] != "" and
                  number(row["bytes"]) == said["bytes"] for row in split(capture.rows())[1])
     machine.report.equal("copies of their size", copied, said["copies"])
-    machine.report.equal("linked", seen["linked"], seen["device_work"])
+    machine.report.equal("linked", seen["linked"], seen["activities"])
 
 
 @check("work")
@@ -139,11 +139,11 @@ def graph(machine):
     calls, work = split(capture.rows())
     linked = sum(calls.get((row["process"], row["correlation"]), {}).get("operation") ==
                  "cuGraphLaunch" for row in work)
-    machine.report.equal("linked to cuGraphLaunch", linked, seen["device_work"])
+    machine.report.equal("linked to cuGraphLaunch", linked, seen["activities"])
     launches = len({(row["graph"], row["graph_replay"]) for row in work if row["graph_node"]})
     machine.report.equal("launches that nodes are of", launches, said["launches"])
     lite = machine.trace(command, ["--mode", "lite"])
-    machine.report.equal("--mode lite: records", lite.report()["device_work"], said["launches"])
+    machine.report.equal("--mode lite: records", lite.report()["activities"], said["launches"])
 
 
 @check("work")

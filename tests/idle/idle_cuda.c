@@ -158,7 +158,7 @@ static void provoke_held(void)
 	OK(cuStreamWaitEvent(first, event, 0));
 	launch_nothing();
 	OK(cuStreamSynchronize(first));
-	say_stamps("held", stamps[0], stamps[1]);
+	say_stamps("blocked", stamps[0], stamps[1]);
 }
 
 /* The stream itself is busy first, with a host function that CUPTI does not report. */
@@ -194,7 +194,7 @@ static const struct {
 	{"pageable", provoke_pageable},
 	{"other_call", provoke_other_call},
 	{"launching", provoke_launching},
-	{"held", provoke_held},
+	{"blocked", provoke_held},
 	{"started_late", provoke_started_late},
 };
 

@@ -170,7 +170,7 @@ static void provoke_held()
 	pthread_t thread = begin_to_end();
 	OK(hipStreamSynchronize(first));
 	pthread_join(thread, NULL);
-	say_stamps("held", from, to);
+	say_stamps("blocked", from, to);
 }
 
 /* The stream itself is busy first, with a host function that is not recorded. */
@@ -203,7 +203,7 @@ static const struct {
 	{"copy_here", provoke_copy_here},
 	{"other_call", provoke_other_call},
 	{"launching", provoke_launching},
-	{"held", provoke_held},
+	{"blocked", provoke_held},
 	{"started_late", provoke_started_late},
 };
 

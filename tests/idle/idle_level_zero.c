@@ -176,7 +176,7 @@ static void provoke_held(void)
 {
 	launch_long();
 	run_nothing(1, &long_done);
-	finish_held("held", end_long);
+	finish_held("blocked", end_long);
 	wait_for(long_done);
 }
 
@@ -185,7 +185,7 @@ static void provoke_barrier(void)
 	launch_long();
 	OK(zeCommandListAppendBarrier(first, NULL, 1, &long_done));
 	run_nothing(0, NULL);
-	finish_held("held", end_long);
+	finish_held("blocked", end_long);
 	wait_for(long_done);
 }
 
@@ -194,7 +194,7 @@ static void provoke_wait(void)
 	launch_long();
 	OK(zeCommandListAppendWaitOnEvents(first, 1, &long_done));
 	run_nothing(0, NULL);
-	finish_held("held", end_long);
+	finish_held("blocked", end_long);
 	wait_for(long_done);
 }
 
@@ -226,7 +226,7 @@ static const struct {
 	{"compiling", provoke_compiling},
 	{"other_call", provoke_other_call},
 	{"launching", provoke_launching},
-	{"held", provoke_held},
+	{"blocked", provoke_held},
 	{"barrier", provoke_barrier},
 	{"wait", provoke_wait},
 	{"unknown", provoke_unknown},

@@ -152,7 +152,7 @@ static void say_times(cl_event event)
 	OK(clFinish(queue));
 	OK(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL));
 	OK(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL));
-	say_stamps("held", start, end);
+	say_stamps("blocked", start, end);
 	OK(clReleaseEvent(event));
 }
 
@@ -181,7 +181,7 @@ static const struct {
 	{"compiling", provoke_compiling},
 	{"allocating", allocate_and_free},
 	{"unknown", provoke_unknown},
-	{"held", provoke_held},
+	{"blocked", provoke_held},
 	{"barrier", provoke_held_by_barrier},
 };
 
@@ -194,7 +194,7 @@ int main(int argc, char **argv)
 		rule++;
 	EXPECT(rule < sizeof rules / sizeof *rules);
 	open_device();
-	if (strcmp(name, "held") == 0 || strcmp(name, "barrier") == 0)
+	if (strcmp(name, "blocked") == 0 || strcmp(name, "barrier") == 0)
 		open_other_device();
 	queue = open_queue(0);
 	little = open_kernel(build_program("kernel void little(void) {}"), "little");

@@ -224,7 +224,7 @@ static const struct {
 	{"paused", provoke_pause},
 	{"synchronising", provoke_synchronising},
 	{"copying", provoke_copying},
-	{"held", provoke_held},
+	{"blocked", provoke_held},
 	{"allocating", provoke_allocating},
 	{"freeing", provoke_freeing},
 	{"other_call", provoke_other_call},
@@ -256,7 +256,7 @@ int main(int argc, char **argv)
 		if (rules[rule].provoke == provoke_launching)
 			slow = "";
 		if (rules[rule].provoke == provoke_held)
-			say_stamps("held", long_from, long_to);
+			say_stamps("blocked", long_from, long_to);
 	}
 	return 0;
 }

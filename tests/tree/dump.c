@@ -22,7 +22,7 @@ static uint64_t sum(const uint64_t counts[GT_CLASS_COUNT][GT_DOMAIN_COUNT], int 
 
 static void print_class(const struct gt_counts *c, int class)
 {
-	printf("{\"seen\": %llu, \"recorded\": %llu, \"not_kept\": %llu, \"dropped\": {",
+	printf("{\"seen\": %llu, \"recorded\": %llu, \"evicted\": %llu, \"dropped\": {",
 	       (unsigned long long)sum(c->seen, class), (unsigned long long)sum(c->recorded, class),
 	       (unsigned long long)sum(c->not_kept, class));
 	for (int why = 0, n = 0; why < GT_DROP_REASON_COUNT; why++) {

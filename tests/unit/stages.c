@@ -30,7 +30,7 @@ static void take_wait(void *data, uint32_t thread, uint32_t group, const struct 
 
 	CHECK_EQ(thread, 3);
 	CHECK_EQ(group, 4);
-	t->wait.moving_ns += wait->moving_ns;
+	t->wait.transfer_ns += wait->transfer_ns;
 	t->wait.earlier_ns += wait->earlier_ns;
 	t->wait.runtime_ns += wait->runtime_ns;
 	t->wait.unknown_ns += wait->unknown_ns;
@@ -167,7 +167,7 @@ UNIT_TEST(a_blocking_copy_is_split_into_waiting_moving_and_the_runtime)
 	add_copy(&s, 7, 1000, 184500, 186000); /* in two pieces that overlap */
 	t = finish(&s, false);
 	CHECK_EQ(t.wait.earlier_ns, 182000);
-	CHECK_EQ(t.wait.moving_ns, 2000);
+	CHECK_EQ(t.wait.transfer_ns, 2000);
 	CHECK_EQ(t.wait.runtime_ns, 189000 - 182000 - 2000);
 	CHECK_EQ(t.wait.unknown_ns, 0);
 }
@@ -184,7 +184,7 @@ UNIT_TEST(a_copy_that_outlasts_its_call_or_has_no_record_is_not_split)
 	t = finish(&s, false);
 	CHECK_EQ(t.waits, 2);
 	CHECK_EQ(t.wait.unknown_ns, 5000);
-	CHECK_EQ(t.wait.moving_ns + t.wait.earlier_ns + t.wait.runtime_ns, 0);
+	CHECK_EQ(t.wait.transfer_ns + t.wait.earlier_ns + t.wait.runtime_ns, 0);
 }
 
 UNIT_TEST(before_a_copy_that_waits_for_events_nobody_knows_why_it_waited)
@@ -199,7 +199,7 @@ UNIT_TEST(before_a_copy_that_waits_for_events_nobody_knows_why_it_waited)
 	t = finish(&s, false);
 	CHECK_EQ(t.wait.earlier_ns, 500);
 	CHECK_EQ(t.wait.unknown_ns, 1500);
-	CHECK_EQ(t.wait.moving_ns, 1000);
+	CHECK_EQ(t.wait.transfer_ns, 1000);
 	CHECK_EQ(t.wait.runtime_ns, 1000);
 }
 
@@ -391,7 +391,7 @@ UNIT_TEST(a_wait_for_events_stands_until_the_last_of_their_work)
 	CHECK_EQ(t.waits, 1);
 	CHECK_EQ(t.wait.earlier_ns, 2000);
 	CHECK_EQ(t.wait.runtime_ns, 200);
-	CHECK_EQ(t.wait.moving_ns + t.wait.unknown_ns, 0);
+	CHECK_EQ(t.wait.transfer_ns + t.wait.unknown_ns, 0);
 }
 
 UNIT_TEST(a_wait_for_the_event_of_a_copy_sees_its_data_move)
@@ -408,7 +408,7 @@ UNIT_TEST(a_wait_for_the_event_of_a_copy_sees_its_data_move)
 	t = finish(&s, false);
 	CHECK_EQ(t.waits, 2);
 	CHECK_EQ(t.wait.earlier_ns, 1000);
-	CHECK_EQ(t.wait.moving_ns, 600 + 400);
+	CHECK_EQ(t.wait.transfer_ns, 600 + 400);
 	CHECK_EQ(t.wait.runtime_ns, 400 + 500);
 }
 
@@ -530,7 +530,7 @@ UNIT_TEST(kernels_of_a_blocking_copy_move_nothing_also_where_events_are_waited_f
 		if (waits)
 			add_wait(&s, 6000, 6000, 1, event);
 		t = finish(&s, false);
-		CHECK_EQ(t.wait.moving_ns, 1000);
+		CHECK_EQ(t.wait.transfer_ns, 1000);
 		CHECK_EQ(t.wait.runtime_ns + t.wait.earlier_ns, 3000);
 	}
 }

@@ -238,7 +238,7 @@ class session final : public lk::IActivityProfilerSession
 
 		return lk::DeviceInfo{device, lk::kExceedMaxPid + device, name_of(device),
 				      cut ? "gputap: " + std::to_string(cut) +
-						      " outside of the window"
+						      " outside the recording window"
 					  : "gputap"};
 	}
 	struct row {

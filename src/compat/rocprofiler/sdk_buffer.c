@@ -93,9 +93,9 @@ static void hand_records(struct gputap_buffer *buffer, const struct gputap_recor
 		b->list[i] = &b->headers[i];
 	}
 	if (!sdk_guarded(call_client, &batch))
-		sdk_report(
-			"the callback of buffer %lu threw an exception: %zu records are behind it",
-			(unsigned long)b->handle, count);
+		sdk_report("the callback of buffer %lu threw an exception: %zu records were not "
+			   "delivered",
+			   (unsigned long)b->handle, count);
 }
 
 SDK_EXPORT rocprofiler_status_t rocprofiler_create_buffer(rocprofiler_context_id_t context,

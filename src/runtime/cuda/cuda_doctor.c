@@ -136,7 +136,7 @@ static void add_cupti(void *data, const char *path)
 	version = strncmp(child.text, "version ", 8) ? 0 : atoi(child.text + 8);
 	f = doctor_add(d, version >= 18 ? FOUND_OK : FOUND_NOTE, "cuda", "cupti");
 	doctor_say(f,
-		   version >= 18 ? "%.400s: device work is recorded with it"
+		   version >= 18 ? "%.400s: GPU activities are recorded with it"
 		   : version     ? "%.400s is older than CUDA 11.8's, the oldest that is used"
 				 : "%.400s cannot be opened",
 		   real);
@@ -175,7 +175,7 @@ static void look_for_cupti(struct doctor *d)
 		return;
 	f = doctor_add(d, FOUND_NOTE, "cuda", "cupti");
 	doctor_say(f, "there is no CUPTI outside of Python packages: programs that bring none "
-		      "(torch does) are recorded without device work");
+		      "(torch does) are recorded without GPU activities");
 	doctor_hint(f, "pip install nvidia-cuda-cupti, then GPUTAP_CUPTI=..../libcupti.so.13");
 }
 

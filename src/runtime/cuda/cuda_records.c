@@ -28,7 +28,7 @@ static void report_unlinked(struct gt_thread *t)
 	seen++;
 	if (!(seen & (seen - 1)))
 		gt_event_write(t, GT_EVENT_UNLINKED, GT_DOMAIN_CUDA_DRIVER, seen,
-			       "device work whose launch CUPTI did not show");
+			       "GPU activities whose launch CUPTI did not report");
 }
 
 static uint32_t saturate(uint64_t n)

@@ -132,7 +132,7 @@ static void *open_any(char text[256])
 		if (!handle)
 			snprintf(text, 256,
 				 "GPUTAP_CUPTI names %.150s, which cannot be opened; calls are "
-				 "recorded without device work",
+				 "recorded without GPU activities",
 				 named);
 		return handle;
 	}
@@ -141,7 +141,7 @@ static void *open_any(char text[256])
 		handle = open_found();
 	if (!handle)
 		snprintf(text, 256,
-			 "there is no libcupti.so.13, .12 or .11.8, so no device work "
+			 "there is no libcupti.so.13, .12 or .11.8, so no GPU activities "
 			 "is recorded: install CUPTI (pip install nvidia-cuda-cupti), "
 			 "or name it in GPUTAP_CUPTI");
 	return handle;
@@ -175,7 +175,8 @@ bool gt_cupti_library_open(struct gt_cupti_library *l, uint64_t base, char text[
 	}
 	if (lacks || l->cuptiGetVersion(&l->version) || l->version < CUPTI_VERSION_OLDEST) {
 		snprintf(text, 256,
-			 "%.120s is older than CUDA 11.8's, so no device work is recorded: name a "
+			 "%.120s is older than CUDA 11.8's, so no GPU activities are recorded: "
+			 "name a "
 			 "newer one in GPUTAP_CUPTI",
 			 l->path[0] ? l->path : "this libcupti");
 		dlclose(handle);

@@ -15,13 +15,13 @@ static const struct {
 	const char *text;
 } profilers[] = {
 	{"ToolsInjection",
-	 "Nsight Systems is around this program, and its device work is that profiler's: run one "
+	 "Nsight Systems is around this program, and that profiler has its GPU activities: run one "
 	 "of the two, or gputap run --no-device"},
 	{"libcuda-injection",
-	 "Nsight Compute is around this program, and its device work is that profiler's: run one "
+	 "Nsight Compute is around this program, and that profiler has its GPU activities: run one "
 	 "of the two, or gputap run --no-device"},
 	{"libsanitizer-collection",
-	 "compute-sanitizer is around this program, so that no device work can be recorded: run "
+	 "compute-sanitizer is around this program, so no GPU activities can be recorded: run "
 	 "one of the two, or gputap run --no-device"},
 };
 

@@ -93,7 +93,7 @@ static void say_status(const char *what, int status)
 		break;
 	default: way = "name another libcupti in GPUTAP_CUPTI"; break;
 	}
-	snprintf(text, sizeof text, "no device work: %s answers %d; %s", what, status, way);
+	snprintf(text, sizeof text, "no GPU activities: %s returned %d; %s", what, status, way);
 	say(text);
 }
 

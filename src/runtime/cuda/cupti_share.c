@@ -155,7 +155,7 @@ int WRAP(cuptiSubscribe_v2)(const struct gt_call *call, void **subscriber, void 
 	    !atomic_exchange(&stepped_aside, true))
 		gt_cupti_owner_step_aside(
 			"the program uses CUPTI by cuptiSubscribe_v2(), which excludes others: its "
-			"device work is recorded until here");
+			"GPU activities are recorded until here");
 	return real(subscriber, callback, user, parameters);
 }
 

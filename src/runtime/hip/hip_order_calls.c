@@ -118,7 +118,7 @@ bool gt_submit_order_append(struct gt_submit_order *l, struct gt_ordered_call *e
 	}
 	/* its activities go elsewhere, or the program never waits for them */
 	if (l->waiting == GT_ORDER_WAITING_MAX) {
-		gt_submit_order_break(l, "too many calls of a stream wait for their work");
+		gt_submit_order_break(l, "too many calls of a stream wait for their activities");
 		return false;
 	}
 	l->waiting++;

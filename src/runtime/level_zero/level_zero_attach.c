@@ -155,7 +155,7 @@ void gt_lz_note_unknown(void)
 {
 	if (gt_tool_work_asked(GT_DOMAIN_LEVEL_ZERO) && atomic_exchange(&came_late, false))
 		gt_tools_report_missed(GT_DOMAIN_LEVEL_ZERO,
-				       "device work on queues and lists of Level Zero that were "
+				       "GPU activities on queues and lists of Level Zero that were "
 				       "made before");
 }
 

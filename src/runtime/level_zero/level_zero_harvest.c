@@ -230,7 +230,7 @@ static void name_event(const struct gt_lz_queue *queue, struct gt_lz_event *even
 	if (!atomic_exchange(&event->named, true))
 		gt_event_write(gt_thread_own(), GT_EVENT_PROFILING, GT_DOMAIN_LEVEL_ZERO,
 			       queue->number,
-			       "an event was used again before its work was known to be done");
+			       "an event was reused before its activity was known to have ended");
 }
 
 /* Stop using the item's event. If the item is done, take its times from the event. */

@@ -27,7 +27,7 @@
 #include "tool/tool.h"
 #include "util/clock_ns.h"
 
-#define MS UINT64_C(1000000)
+#define MS              UINT64_C(1000000)
 /* Devices that are the host: the helper takes a processor from them, and the program's calls
  * harvest soon. */
 #define UNHARVESTED_NS  (50 * MS)   /* time without a harvest after which the helper harvests */

@@ -85,7 +85,7 @@ static void load_observer(const void *torch)
 	library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
 	*(void **)&attach = library ? dlsym(library, "gputap_torch_attach") : NULL;
 	if (!attach)
-		note_refusal("torch's operators: no gputap/_shim/observer.so beside torch; pip "
+		note_refusal("torch's operators: no gputap/_shim/observer.so next to torch; pip "
 			     "install ./torch, or GPUTAP_TORCH_OBSERVER");
 	else if (attach(shapes && !strcmp(shapes, "1")) > 1)
 		note_refusal("torch's operators: the observer was built for another torch; pip "
