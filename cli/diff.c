@@ -3,6 +3,7 @@
  * thread each, then the answer. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <math.h>
 #include <pthread.h>
@@ -41,25 +42,25 @@ static void print_diff_help(void)
 {
 	const struct ui_colors *c = ui_colors(stdout);
 
-	printf("%sgputap diff%s [options] BEFORE AFTER\n"
-	       "%sgputap diff%s [options] BEFORE... --vs AFTER...\n"
-	       "%sgputap diff%s [options] FILE --before EXPR --after EXPR\n"
+	printf("%sgputap diff%s [options] BASELINE CANDIDATE\n"
+	       "%sgputap diff%s [options] BASELINE... --vs CANDIDATE...\n"
+	       "%sgputap diff%s [options] FILE --baseline EXPR --candidate EXPR\n"
 	       "\n"
-	       "Compare a baseline (BEFORE) with a candidate (AFTER): what got slower, by more\n"
-	       "than noise? Each side is a capture, a folder of captures, or several of them.\n"
-	       "Several runs of the same program measure its noise.\n"
+	       "Compare runs before a change (BASELINE) with runs after it (CANDIDATE): what\n"
+	       "got slower, by more than noise? Each side is a capture, a folder of captures,\n"
+	       "or several of them. Several runs of the same program measure its noise.\n"
 	       "\n"
 	       "%sExamples%s\n"
 	       "  gputap diff before.gputap after.gputap\n"
 	       "  gputap diff before.gputap after.gputap --fail-over 5%%\n"
 	       "  gputap diff old1.gputap old2.gputap --vs new1.gputap new2.gputap\n"
 	       "  gputap diff baseline/ new.gputap -t kernels --markdown\n"
-	       "  gputap diff t.gputap --before 'range=warm' --after 'range=step'\n"
+	       "  gputap diff t.gputap --baseline 'range=warm' --candidate 'range=step'\n"
 	       "\n"
 	       "%sOptions%s\n"
 	       "      --vs              separate the baseline's files from the candidate's\n"
-	       "      --before EXPR     select the baseline in FILE, or filter BEFORE\n"
-	       "      --after EXPR      select the candidate in FILE, or filter AFTER\n"
+	       "      --baseline EXPR   select the baseline in FILE, or filter BASELINE\n"
+	       "      --candidate EXPR  select the candidate in FILE, or filter CANDIDATE\n"
 	       "  -w, --where EXPR      use only records of both sides that match EXPR, an\n"
 	       "                        expression of 'gputap report'\n"
 	       "      --per RANGE       give counts and changes per range of that name\n"
@@ -77,10 +78,11 @@ static void print_diff_help(void)
 	       "      --json            print JSON for scripts; keys never change\n"
 	       "      --csv             print CSV\n"
 	       "      --markdown        print differences for a comment on a change\n"
-	       "      --svg             draw a picture: bars by what rows add to the change\n"
+	       "      --svg             draw a picture with a bar for the change of each row\n"
 	       "  -o, --output FILE     write to FILE, in the format of its extension (.json,\n"
 	       "                        .csv, .md, .svg)\n"
 	       "  -f, --force           replace FILE if it exists\n"
+	       "      --share           let others read FILE, as the umask allows\n"
 	       "  -h, --help\n"
 	       "\n"
 	       "Exit status: 0; 1 slower than --fail-over allows; 2 wrong usage; 3 captures\n"
@@ -162,8 +164,8 @@ static const struct option long_options[] = {
 	{"top", required_argument, NULL, 'n'},
 	{"by", required_argument, NULL, 'b'},
 	{"where", required_argument, NULL, 'w'},
-	{"before", required_argument, NULL, 'B'},
-	{"after", required_argument, NULL, 'A'},
+	{"baseline", required_argument, NULL, 'B'},
+	{"candidate", required_argument, NULL, 'A'},
 	{"per", required_argument, NULL, 'P'},
 	{"noise", required_argument, NULL, 'N'},
 	{"fail-over", required_argument, NULL, 'F'},
@@ -174,6 +176,7 @@ static const struct option long_options[] = {
 	{"svg", no_argument, NULL, 'S'},
 	{"output", required_argument, NULL, 'o'},
 	{"force", no_argument, NULL, 'f'},
+	{"share", no_argument, NULL, 'E'},
 	{"mangled", no_argument, NULL, 'M'},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
@@ -234,8 +237,12 @@ static int parse_options(int argc, char **argv, struct diff_request *r)
 		case 'N': rc = parse_number(c, optarg, o); break;
 		case 'F': rc = parse_limits(optarg, o); break;
 		case 'w': rc = ui_take_once("--where", optarg, &o->where); break;
-		case 'B': rc = ui_take_once("--before", optarg, &r->expression[DIFF_BEFORE]); break;
-		case 'A': rc = ui_take_once("--after", optarg, &r->expression[DIFF_AFTER]); break;
+		case 'B':
+			rc = ui_take_once("--baseline", optarg, &r->expression[DIFF_BASELINE]);
+			break;
+		case 'A':
+			rc = ui_take_once("--candidate", optarg, &r->expression[DIFF_CANDIDATE]);
+			break;
 		case 'P': rc = ui_take_once("--per", optarg, &o->per); break;
 		case 'V':
 			if (r->versus)
@@ -244,6 +251,7 @@ static int parse_options(int argc, char **argv, struct diff_request *r)
 			break;
 		case 'o': rc = ui_take_once("-o", optarg, &o->output); break;
 		case 'f': o->force = true; break;
+		case 'E': o->share = true; break;
 		case 'J': o->json = true; break;
 		case 'C': o->csv = true; break;
 		case 'K': o->markdown = true; break;
@@ -268,16 +276,17 @@ static int refuse_words(const struct diff_request *r)
 	size_t count = r->words[0].count;
 
 	if (r->versus)
-		ui_fail(GT_EXIT_USAGE, "--vs stands between captures: at least one on each side");
+		ui_fail(GT_EXIT_USAGE,
+			"--vs goes between captures: name at least one on each side");
 	else if (count == 1)
 		ui_fail(GT_EXIT_USAGE,
-			"one capture has two sides by --before EXPR and --after EXPR; else name "
-			"two");
+			"one capture: select its two sides with --baseline EXPR and --candidate "
+			"EXPR, or name two captures");
 	else if (count)
-		ui_fail(GT_EXIT_USAGE, "%zu captures: --vs says where the side after begins",
-			count);
+		ui_fail(GT_EXIT_USAGE,
+			"%zu captures: put --vs before the first one of the candidate", count);
 	else
-		ui_fail(GT_EXIT_USAGE, "which captures? Name the one before and the one after");
+		ui_fail(GT_EXIT_USAGE, "which captures? Name the baseline and the candidate");
 	fprintf(stderr, "  gputap diff before.gputap after.gputap\n"
 			"  gputap diff old1.gputap old2.gputap --vs new1.gputap new2.gputap\n");
 	return GT_EXIT_USAGE;
@@ -286,19 +295,19 @@ static int refuse_words(const struct diff_request *r)
 /* Which words are of which side. */
 static int divide_words(struct diff_request *r, bool *slices)
 {
-	struct words *before = &r->words[DIFF_BEFORE], *after = &r->words[DIFF_AFTER];
+	struct words *baseline = &r->words[DIFF_BASELINE], *candidate = &r->words[DIFF_CANDIDATE];
 
 	*slices = false;
 	if (r->versus)
-		return before->count && after->count ? GT_EXIT_OK : refuse_words(r);
-	if (before->count == 2) {
-		add_word(after, before->text[1]);
-		free(before->text[--before->count]);
+		return baseline->count && candidate->count ? GT_EXIT_OK : refuse_words(r);
+	if (baseline->count == 2) {
+		add_word(candidate, baseline->text[1]);
+		free(baseline->text[--baseline->count]);
 		return GT_EXIT_OK;
 	}
-	if (before->count != 1 || !r->expression[DIFF_BEFORE] || !r->expression[DIFF_AFTER])
+	if (baseline->count != 1 || !r->expression[DIFF_BASELINE] || !r->expression[DIFF_CANDIDATE])
 		return refuse_words(r);
-	add_word(after, before->text[0]);
+	add_word(candidate, baseline->text[0]);
 	*slices = true;
 	return GT_EXIT_OK;
 }
@@ -376,13 +385,13 @@ static size_t add_file_ids(const struct words *files, unsigned side, struct file
 /* The same file twice on a side, or, unless slices are asked for, on both. */
 static int refuse_repeated(const struct words *files, const char *const *expression)
 {
-	bool sliced = expression[DIFF_BEFORE] || expression[DIFF_AFTER];
+	bool sliced = expression[DIFF_BASELINE] || expression[DIFF_CANDIDATE];
 	struct file_id *ids =
 		lookup_grow(NULL, 0, files[0].count + files[1].count + 1, sizeof *ids);
-	size_t count = add_file_ids(&files[0], DIFF_BEFORE, ids);
+	size_t count = add_file_ids(&files[0], DIFF_BASELINE, ids);
 	int code = GT_EXIT_OK;
 
-	count += add_file_ids(&files[1], DIFF_AFTER, ids + count);
+	count += add_file_ids(&files[1], DIFF_CANDIDATE, ids + count);
 	qsort(ids, count, sizeof *ids, compare_file_ids);
 	for (size_t i = 1; i < count && !code; i++) {
 		const struct file_id *a = &ids[i - 1], *b = &ids[i];
@@ -394,8 +403,8 @@ static int refuse_repeated(const struct words *files, const char *const *express
 				       b->path);
 		else if (!sliced)
 			code = ui_fail(GT_EXIT_USAGE,
-				       "both sides are %s: two runs are wanted, or slices of one "
-				       "by --before EXPR and --after EXPR",
+				       "both sides are %s: name two runs, or select two parts of "
+				       "one with --baseline EXPR and --candidate EXPR",
 				       a->path);
 	}
 	free(ids);
@@ -568,23 +577,23 @@ static void *read_side(void *data)
 	for (size_t i = 0; i < side->run_count && !reading->rc; i++)
 		reading->rc = diff_read_run(&side->runs[i], reading->options, side->where,
 					    reading->result->unit, !several,
-					    reading->side == DIFF_BEFORE);
+					    reading->side == DIFF_BASELINE);
 	return NULL;
 }
 
 /* Both at once; without a thread one after the other. */
 static int read_sides(struct diff_result *result, const struct diff_options *options)
 {
-	struct side_reading before = {result, options, DIFF_BEFORE, 0},
-			    after = {result, options, DIFF_AFTER, 0};
+	struct side_reading baseline = {result, options, DIFF_BASELINE, 0},
+			    candidate = {result, options, DIFF_CANDIDATE, 0};
 	pthread_t thread;
-	bool threaded = pthread_create(&thread, NULL, read_side, &after) == 0;
+	bool threaded = pthread_create(&thread, NULL, read_side, &candidate) == 0;
 
-	read_side(&before);
+	read_side(&baseline);
 	if (threaded)
 		pthread_join(thread, NULL);
 	else
-		read_side(&after);
+		read_side(&candidate);
 	for (unsigned s = 0; s < DIFF_SIDES; s++)
 		for (size_t i = 0; i < result->sides[s].run_count; i++) {
 			const struct diff_run *run = &result->sides[s].runs[i];
@@ -656,7 +665,7 @@ static void choose_method(struct diff_result *result, const struct diff_options 
 	if (options->per)
 		result->unit = strdup(options->per);
 	else if (result->slices)
-		for (int side = DIFF_AFTER; side >= DIFF_BEFORE && !result->unit; side--)
+		for (int side = DIFF_CANDIDATE; side >= DIFF_BASELINE && !result->unit; side--)
 			result->unit = range_asked_for(result->sides[side].expression);
 	result->noise = options->noise >= 0          ? options->noise
 			: result->slices || runs > 2 ? 0
@@ -667,8 +676,8 @@ static void choose_method(struct diff_result *result, const struct diff_options 
  * than a limit, but of one run a side nobody knows better. */
 static void allow_for_load(struct diff_result *result, const struct diff_options *options)
 {
-	double others = fmax(result->sides[DIFF_BEFORE].runs[0].others,
-			     result->sides[DIFF_AFTER].runs[0].others);
+	double others = fmax(result->sides[DIFF_BASELINE].runs[0].others,
+			     result->sides[DIFF_CANDIDATE].runs[0].others);
 
 	others = fmin(others, MOST_LOAD);
 	result->count_noise = result->noise;
@@ -717,6 +726,21 @@ static bool is_read(const struct diff_result *result, const char *output)
 	return false;
 }
 
+/* Open the file of -o, which is as private as the captures it describes. */
+static FILE *open_output(const struct diff_options *o)
+{
+	const mode_t mode = o->share ? 0666 : 0600;
+	int fd = open(o->output, O_WRONLY | O_CREAT | O_CLOEXEC | (o->force ? O_TRUNC : O_EXCL),
+		      mode);
+	struct stat st;
+
+	if (fd < 0)
+		return NULL;
+	if (!o->share && !fstat(fd, &st) && S_ISREG(st.st_mode))
+		fchmod(fd, mode); /* the replaced file may have been readable by others */
+	return fdopen(fd, "w");
+}
+
 static int write_answer(const struct diff_result *result, const struct diff_options *options)
 {
 	struct stat st;
@@ -729,7 +753,7 @@ static int write_answer(const struct diff_result *result, const struct diff_opti
 	}
 	if (is_read(result, options->output))
 		return inputs_report_same(options->output);
-	out = fopen(options->output, options->force ? "we" : "wxe");
+	out = open_output(options);
 	if (!out && errno == EEXIST)
 		return ui_fail(GT_EXIT_NO_ANSWER, "%s exists: -f replaces it", options->output);
 	if (!out)
@@ -810,8 +834,8 @@ static int diff_main(int argc, char **argv)
 	code = parse_options(argc, argv, &r);
 	if (code < 0) {
 		code = try_expression("--where", r.options.where);
-		code = code ? code : try_expression("--before", r.expression[DIFF_BEFORE]);
-		code = code ? code : try_expression("--after", r.expression[DIFF_AFTER]);
+		code = code ? code : try_expression("--baseline", r.expression[DIFF_BASELINE]);
+		code = code ? code : try_expression("--candidate", r.expression[DIFF_CANDIDATE]);
 		code = code ? code : diff_files(&r);
 	}
 	for (unsigned side = 0; side < DIFF_SIDES; side++)

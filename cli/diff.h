@@ -46,7 +46,7 @@ extern const char *const diff_table_names[]; /* NULL-ended */
 enum diff_key { DIFF_BY_DEVICE = 1, DIFF_BY_RANK = 2 };
 
 enum { DIFF_SIDES = 2, DIFF_NO_LIMIT = -1 };
-enum diff_side_name { DIFF_BEFORE, DIFF_AFTER };
+enum diff_side_name { DIFF_BASELINE, DIFF_CANDIDATE };
 
 /* Of one run. */
 struct diff_row {
@@ -106,33 +106,41 @@ struct diff_options {
 	long top;
 	double noise;                    /* between runs that no run can show; < 0: not said */
 	double limits[DIFF_TABLE_COUNT]; /* DIFF_NO_LIMIT: none */
-	bool json, csv, markdown, svg, mangled, force;
+	bool json, csv, markdown, svg, mangled, force, share;
 };
 
 enum diff_verdict {
-	DIFF_SAME, /* no difference beyond noise */
+	DIFF_NOISE, /* no difference beyond noise */
 	DIFF_SLOWER,
 	DIFF_FASTER,
 	DIFF_MORE, /* its time is the same, but it happens more often */
 	DIFF_FEWER,
-	DIFF_NEW, /* only on the side after */
+	DIFF_NEW, /* only in the candidate */
 	DIFF_GONE,
 	DIFF_UNSURE,  /* much time went or came, and noise may be as large */
 	DIFF_TOO_FEW, /* values, to know their noise */
 };
 
+/* The statistic that a row shows and that its verdict uses. If its change has another sign than the
+ * change of the row's total, the change of the total is noise. */
+enum diff_measure {
+	DIFF_MEDIAN,
+	DIFF_MEAN,  /* of the values; of several runs: their totals */
+	DIFF_TOTAL, /* neither: more or fewer of them outweigh that each takes less or more time */
+};
+
 /* A row of both sides. */
 struct diff_pair {
 	enum diff_table table;
-	const char *name, *name_before; /* the same unless the names were made alike */
+	const char *name, *name_baseline; /* the same unless the names were made alike */
 	uint32_t device, rank;
 	/* of all runs of a side together, for each run, or for each occurrence of the range */
 	double count[DIFF_SIDES], total_ns[DIFF_SIDES];
 	double median[DIFF_SIDES], median_low[DIFF_SIDES], median_high[DIFF_SIDES];
 	bool has_median[DIFF_SIDES];
 	struct diff_estimate of_median, of_mean; /* or of the total, where there is no mean */
-	bool by_mean;                            /* the verdict */
-	double p, q;                             /* q: after the control of all comparisons */
+	enum diff_measure by;
+	double p, q; /* q: after the control of all comparisons */
 	bool judged;
 	double share;  /* of all changes of the table, up and down; signed */
 	double weight; /* part of the table's time, on the side where it is more */
@@ -140,6 +148,11 @@ struct diff_pair {
 	bool over;                          /* the limit of --fail-over */
 	struct diff_row **rows[DIFF_SIDES]; /* of each run; NULL: has none */
 };
+
+static inline double diff_added_ns(const struct diff_pair *pair)
+{
+	return pair->total_ns[DIFF_CANDIDATE] - pair->total_ns[DIFF_BASELINE];
+}
 
 struct diff_result {
 	struct diff_side sides[DIFF_SIDES];
@@ -170,7 +183,16 @@ void diff_result_fini(struct diff_result *result);
  * caller. */
 char *diff_plain_name(const char *name);
 
-double diff_change_of(const struct diff_pair *pair); /* that the verdict goes by */
+/* Return the change of the statistic that the row shows. */
+double diff_change_of(const struct diff_pair *pair);
+/* Return true if @e alone shows a change. The row's verdict also considers the other rows. */
+bool diff_is_significant(const struct diff_estimate *e);
+/* Return true if @e changed in the other direction than the total of the row. */
+bool diff_opposes_total(const struct diff_pair *pair, const struct diff_estimate *e);
+/* Return true if outliers moved the row's total in the other direction than its values. */
+bool diff_total_is_noise(const struct diff_pair *pair);
+/* Return the change of the row's total; 0 if the baseline has none. */
+double diff_change_of_total(const struct diff_pair *pair);
 uint64_t diff_whole_ns(double ns); /* rounded, of either sign; UINT64_MAX: more than that */
 /* Are its rows made of many durations? Else each is one number a run. */
 bool diff_has_values(enum diff_table table);

@@ -62,8 +62,8 @@ static void add_run(struct diff_result *result, struct texts *keys, size_t *room
 		pair->device = run->rows[i].device;
 		pair->rank = run->rows[i].rank;
 		pair->name = texts_get(&run->names, run->rows[i].name);
-		if (side == DIFF_BEFORE)
-			pair->name_before = pair->name;
+		if (side == DIFF_BASELINE)
+			pair->name_baseline = pair->name;
 	}
 }
 
@@ -81,12 +81,12 @@ struct alike {
 	unsigned count[DIFF_SIDES];
 };
 
-static void take_after(struct diff_pair *pair, struct diff_pair *from)
+static void take_candidate(struct diff_pair *pair, struct diff_pair *from)
 {
-	struct diff_row **rows = pair->rows[DIFF_AFTER];
+	struct diff_row **rows = pair->rows[DIFF_CANDIDATE];
 
-	pair->rows[DIFF_AFTER] = from->rows[DIFF_AFTER];
-	from->rows[DIFF_AFTER] = rows;
+	pair->rows[DIFF_CANDIDATE] = from->rows[DIFF_CANDIDATE];
+	from->rows[DIFF_CANDIDATE] = rows;
 	pair->name = from->name;
 	from->table = DIFF_TABLE_COUNT; /* it is no more */
 }
@@ -100,24 +100,25 @@ static void align_alike(struct diff_result *result)
 
 	for (size_t i = 0; i < result->pair_count; i++) {
 		struct diff_pair *pair = &result->pairs[i];
-		bool before = has_side(result, pair, DIFF_BEFORE),
-		     after = has_side(result, pair, DIFF_AFTER);
-		char *plain = before != after ? diff_plain_name(pair->name) : NULL, *key = NULL;
+		bool baseline = has_side(result, pair, DIFF_BASELINE),
+		     candidate = has_side(result, pair, DIFF_CANDIDATE);
+		char *plain = baseline != candidate ? diff_plain_name(pair->name) : NULL,
+		     *key = NULL;
 		struct alike *a;
 
 		if (plain && asprintf(&key, "%d %u %u %s", pair->table, pair->device, pair->rank,
 				      plain) >= 0) {
 			a = &alike[texts_put(&names, key)];
-			a->pair[after] = i;
-			a->count[after]++;
+			a->pair[candidate] = i;
+			a->count[candidate]++;
 		}
 		free(key);
 		free(plain);
 	}
 	for (uint32_t i = 0; i < names.count; i++)
-		if (alike[i].count[DIFF_BEFORE] == 1 && alike[i].count[DIFF_AFTER] == 1)
-			take_after(&result->pairs[alike[i].pair[DIFF_BEFORE]],
-				   &result->pairs[alike[i].pair[DIFF_AFTER]]);
+		if (alike[i].count[DIFF_BASELINE] == 1 && alike[i].count[DIFF_CANDIDATE] == 1)
+			take_candidate(&result->pairs[alike[i].pair[DIFF_BASELINE]],
+				       &result->pairs[alike[i].pair[DIFF_CANDIDATE]]);
 	free(alike);
 	texts_fini(&names);
 }
@@ -142,8 +143,8 @@ static void align_pairs(struct diff_result *result, uint32_t tables)
 		struct diff_pair *pair = &result->pairs[i];
 
 		result->in_both += pair->table < DIFF_TABLE_COUNT && diff_has_values(pair->table) &&
-				   has_side(result, pair, DIFF_BEFORE) &&
-				   has_side(result, pair, DIFF_AFTER);
+				   has_side(result, pair, DIFF_BASELINE) &&
+				   has_side(result, pair, DIFF_CANDIDATE);
 		if (pair->table == DIFF_TABLE_COUNT || (tables && !(tables >> pair->table & 1)))
 			drop_pair(pair);
 		else
@@ -217,28 +218,28 @@ static void sum_side(const struct diff_result *result, struct diff_pair *pair, u
 	find_median(result, pair, side);
 }
 
-static double ratio_of(double before, double after)
+static double ratio_of(double baseline, double candidate)
 {
-	return before > 0 ? after / before - 1 : 0;
+	return baseline > 0 ? candidate / baseline - 1 : 0;
 }
 
 static bool is_on_gpus(const struct diff_result *result, enum diff_table table)
 {
 	return table != DIFF_OPERATIONS && table != DIFF_RANGES && diff_has_values(table) &&
-	       result->sides[DIFF_BEFORE].runs[0].on_gpus &&
-	       result->sides[DIFF_AFTER].runs[0].on_gpus;
+	       result->sides[DIFF_BASELINE].runs[0].on_gpus &&
+	       result->sides[DIFF_CANDIDATE].runs[0].on_gpus;
 }
 
 /* That one run a side cannot show. On a machine that others use, a thread waits for a processor now
  * and then, for milliseconds: a few short values may all have been such ones. */
 static double noise_of_row(const struct diff_result *result, const struct diff_pair *pair)
 {
-	double shortest = fmin(pair->median[DIFF_BEFORE], pair->median[DIFF_AFTER]);
+	double shortest = fmin(pair->median[DIFF_BASELINE], pair->median[DIFF_CANDIDATE]);
 
 	if (is_on_gpus(result, pair->table))
 		return result->count_noise;
 	if (result->others <= 0 ||
-	    fmin(pair->count[DIFF_BEFORE], pair->count[DIFF_AFTER]) >= DIFF_MANY_VALUES)
+	    fmin(pair->count[DIFF_BASELINE], pair->count[DIFF_CANDIDATE]) >= DIFF_MANY_VALUES)
 		return result->noise;
 	return result->noise * (1 + WAIT_NS / fmax(1, shortest));
 }
@@ -246,12 +247,12 @@ static double noise_of_row(const struct diff_result *result, const struct diff_p
 /* One run a side. A row that is one number has no values. */
 static void compare_blocks(const struct diff_result *result, struct diff_pair *pair)
 {
-	const struct diff_row *before = pair->rows[DIFF_BEFORE][0],
-			      *after = pair->rows[DIFF_AFTER][0];
+	const struct diff_row *baseline = pair->rows[DIFF_BASELINE][0],
+			      *candidate = pair->rows[DIFF_CANDIDATE][0];
 
-	if (before->series.count && after->series.count)
-		diff_compare_series(&before->series, &after->series, noise_of_row(result, pair),
-				    &pair->of_median, &pair->of_mean);
+	if (baseline->series.count && candidate->series.count)
+		diff_compare_series(&baseline->series, &candidate->series,
+				    noise_of_row(result, pair), &pair->of_median, &pair->of_mean);
 }
 
 /* A value of each run: logarithms of medians, or of totals. Return: how many. */
@@ -323,58 +324,15 @@ static struct diff_estimate plain_estimate(const double *sides)
 {
 	return (struct diff_estimate){
 		.known = true,
-		.before = sides[DIFF_BEFORE],
-		.after = sides[DIFF_AFTER],
-		.change = ratio_of(sides[DIFF_BEFORE], sides[DIFF_AFTER]),
+		.baseline = sides[DIFF_BASELINE],
+		.candidate = sides[DIFF_CANDIDATE],
+		.change = ratio_of(sides[DIFF_BASELINE], sides[DIFF_CANDIDATE]),
 	};
 }
 
-static void compare_pair(const struct diff_result *result, struct diff_pair *pair)
+bool diff_is_significant(const struct diff_estimate *e)
 {
-	switch (result->method) {
-	case DIFF_BY_BLOCKS: compare_blocks(result, pair); break;
-	case DIFF_BY_RUNS:
-		compare_runs(result, pair, false, &pair->of_median);
-		compare_runs(result, pair, true, &pair->of_mean);
-		break;
-	case DIFF_BY_OCCURRENCES: compare_occurrences(result, pair); break;
-	}
-	if (!pair->of_mean.known && pair->total_ns[0] > 0 && pair->total_ns[1] > 0)
-		pair->of_mean = plain_estimate(pair->total_ns);
-	if (!pair->of_median.known && pair->has_median[0] && pair->has_median[1])
-		pair->of_median = plain_estimate(pair->median);
-	pair->judged = pair->of_median.judged || pair->of_mean.judged;
-	if (pair->of_median.judged && pair->of_mean.judged) {
-		/* either of two may be it; where both are beyond doubt the median is shown */
-		pair->p = fmin(1, 2 * fmin(pair->of_median.p, pair->of_mean.p));
-		pair->by_mean = pair->of_mean.p < pair->of_median.p && pair->of_median.p > 1e-4 &&
-				pair->p <= LEVEL;
-	} else {
-		pair->by_mean = pair->of_mean.judged || !pair->of_median.known;
-		pair->p = pair->by_mean ? pair->of_mean.p : pair->of_median.p;
-	}
-}
-
-uint64_t diff_whole_ns(double ns)
-{
-	double whole = fabs(ns) + 0.5;
-
-	return whole < 0x1p64 ? (uint64_t)whole : UINT64_MAX;
-}
-
-double diff_change_of(const struct diff_pair *pair)
-{
-	return pair->by_mean ? pair->of_mean.change : pair->of_median.change;
-}
-
-/* Judged ------------------------------------------------------------------------------- */
-
-const char *diff_verdict_name(enum diff_verdict verdict)
-{
-	static const char *const names[] = {"same", "slower", "faster", "more",   "fewer",
-					    "new",  "gone",   "unsure", "too few"};
-
-	return names[verdict];
+	return e->judged && e->p <= LEVEL;
 }
 
 /* The same program makes as many calls as it likes, of those that ask whether work is done. */
@@ -391,14 +349,12 @@ static double count_of_run(const struct diff_result *result, const struct diff_p
 	return row ? (double)row->count / parts_of_run(result, side, at) : 0;
 }
 
-/* Do counts of all runs of one side differ from all of the other side? */
+/* Return true if the counts of all runs of one side differ from all of the other side. */
 static bool counts_differ(const struct diff_result *result, const struct diff_pair *pair)
 {
 	double least[DIFF_SIDES], most[DIFF_SIDES];
 	double limit = fmax(result->count_noise, LEAST_COUNT);
 
-	if (!has_own_count(pair->table))
-		return false;
 	for (unsigned side = 0; side < DIFF_SIDES; side++) {
 		least[side] = most[side] = count_of_run(result, pair, side, 0);
 		for (size_t i = 1; i < result->sides[side].run_count; i++) {
@@ -409,6 +365,106 @@ static bool counts_differ(const struct diff_result *result, const struct diff_pa
 		}
 	}
 	return least[1] > most[0] * (1 + limit) || least[0] > most[1] * (1 + limit);
+}
+
+bool diff_opposes_total(const struct diff_pair *pair, const struct diff_estimate *e)
+{
+	return e->known && e->change * diff_added_ns(pair) < 0;
+}
+
+/* Return true if @e may decide. One that opposes the total may do so only if it is significant and
+ * the total is not: a few outliers moved the total. Where counts differ, they moved it. */
+static bool may_decide(const struct diff_pair *pair, const struct diff_estimate *e,
+		       const struct diff_estimate *other, bool by_counts)
+{
+	if (!e->judged || !diff_opposes_total(pair, e))
+		return e->judged;
+	return !by_counts && diff_is_significant(e) &&
+	       (!diff_is_significant(other) || diff_opposes_total(pair, other));
+}
+
+/* Choose the statistic of a row. The median is shown unless only the mean decides. */
+static void choose_measure(const struct diff_result *result, struct diff_pair *pair)
+{
+	const struct diff_estimate *median = &pair->of_median, *mean = &pair->of_mean;
+	const bool by_counts = counts_differ(result, pair);
+	const bool by_median = may_decide(pair, median, mean, by_counts),
+		   by_mean = may_decide(pair, mean, median, by_counts);
+	const double tests = median->judged && mean->judged ? 2 : 1;
+
+	pair->judged = median->judged || mean->judged;
+	if (by_median && by_mean) { /* either of two may be it */
+		pair->p = fmin(1, tests * fmin(median->p, mean->p));
+		pair->by = mean->p < median->p && median->p > 1e-4 && pair->p <= LEVEL
+				   ? DIFF_MEAN
+				   : DIFF_MEDIAN;
+	} else if (by_median || by_mean) {
+		pair->by = by_mean ? DIFF_MEAN : DIFF_MEDIAN;
+		pair->p = fmin(1, tests * (by_mean ? mean->p : median->p));
+	} else {
+		pair->p = 1;
+		if (!pair->judged && median->known && !diff_opposes_total(pair, median))
+			pair->by = DIFF_MEDIAN;
+		else if (!pair->judged && mean->known && !diff_opposes_total(pair, mean))
+			pair->by = DIFF_MEAN;
+		else
+			pair->by = DIFF_TOTAL;
+	}
+}
+
+static void compare_pair(const struct diff_result *result, struct diff_pair *pair)
+{
+	switch (result->method) {
+	case DIFF_BY_BLOCKS: compare_blocks(result, pair); break;
+	case DIFF_BY_RUNS:
+		compare_runs(result, pair, false, &pair->of_median);
+		compare_runs(result, pair, true, &pair->of_mean);
+		break;
+	case DIFF_BY_OCCURRENCES: compare_occurrences(result, pair); break;
+	}
+	if (!pair->of_mean.known && pair->total_ns[0] > 0 && pair->total_ns[1] > 0)
+		pair->of_mean = plain_estimate(pair->total_ns);
+	if (!pair->of_median.known && pair->has_median[0] && pair->has_median[1])
+		pair->of_median = plain_estimate(pair->median);
+	choose_measure(result, pair);
+}
+
+uint64_t diff_whole_ns(double ns)
+{
+	double whole = fabs(ns) + 0.5;
+
+	return whole < 0x1p64 ? (uint64_t)whole : UINT64_MAX;
+}
+
+double diff_change_of(const struct diff_pair *pair)
+{
+	switch (pair->by) {
+	case DIFF_MEDIAN: return pair->of_median.change;
+	case DIFF_MEAN: return pair->of_mean.change;
+	case DIFF_TOTAL: break;
+	}
+	return diff_change_of_total(pair);
+}
+
+bool diff_total_is_noise(const struct diff_pair *pair)
+{
+	return pair->by != DIFF_TOTAL &&
+	       diff_opposes_total(pair, pair->by == DIFF_MEAN ? &pair->of_mean : &pair->of_median);
+}
+
+double diff_change_of_total(const struct diff_pair *pair)
+{
+	return ratio_of(pair->total_ns[DIFF_BASELINE], pair->total_ns[DIFF_CANDIDATE]);
+}
+
+/* Judged ------------------------------------------------------------------------------- */
+
+const char *diff_verdict_name(enum diff_verdict verdict)
+{
+	static const char *const names[] = {"noise", "slower", "faster", "more",   "fewer",
+					    "new",   "gone",   "unsure", "too few"};
+
+	return names[verdict];
 }
 
 static double longest_of(const struct diff_result *result)
@@ -424,28 +480,35 @@ static double longest_of(const struct diff_result *result)
 
 bool diff_moved_much(const struct diff_result *result, const struct diff_pair *pair)
 {
-	return fabs(pair->total_ns[1] - pair->total_ns[0]) > MUCH * result->longest_ns;
+	return fabs(diff_added_ns(pair)) > MUCH * result->longest_ns;
 }
 
 static enum diff_verdict judge_pair(const struct diff_result *result, const struct diff_pair *pair)
 {
 	if (pair->table != DIFF_IDLE) { /* a cause that is not there took no time */
-		if (!has_side(result, pair, DIFF_BEFORE))
+		if (!has_side(result, pair, DIFF_BASELINE))
 			return DIFF_NEW;
-		if (!has_side(result, pair, DIFF_AFTER))
+		if (!has_side(result, pair, DIFF_CANDIDATE))
 			return DIFF_GONE;
 	}
 	if (pair->judged && pair->q <= LEVEL)
 		return diff_change_of(pair) > 0 ? DIFF_SLOWER : DIFF_FASTER;
-	if (counts_differ(result, pair))
-		return pair->count[DIFF_AFTER] > pair->count[DIFF_BEFORE] ? DIFF_MORE : DIFF_FEWER;
+	/* counts of host calls matter only where their time does */
+	if (counts_differ(result, pair) && diff_has_values(pair->table) &&
+	    (has_own_count(pair->table) || diff_moved_much(result, pair)))
+		return pair->count[DIFF_CANDIDATE] > pair->count[DIFF_BASELINE] ? DIFF_MORE
+										: DIFF_FEWER;
 	if (!pair->judged)
 		return DIFF_TOO_FEW;
+	if (!diff_moved_much(result, pair))
+		return DIFF_NOISE;
+	if (pair->by == DIFF_TOTAL &&
+	    (diff_is_significant(&pair->of_median) || diff_is_significant(&pair->of_mean)))
+		return DIFF_UNSURE; /* each got faster and all took longer, or the reverse */
 	return result->method == DIFF_BY_BLOCKS && pair->of_mean.known &&
-			       fabs(pair->of_mean.change) > result->noise &&
-			       diff_moved_much(result, pair)
+			       fabs(pair->of_mean.change) > result->noise
 		       ? DIFF_UNSURE
-		       : DIFF_SAME;
+		       : DIFF_NOISE;
 }
 
 static void control_discoveries(struct diff_result *result)
@@ -471,7 +534,7 @@ static void weigh(struct diff_result *result)
 	for (size_t i = 0; i < result->pair_count; i++) {
 		const struct diff_pair *pair = &result->pairs[i];
 
-		moved[pair->table] += fabs(pair->total_ns[1] - pair->total_ns[0]);
+		moved[pair->table] += fabs(diff_added_ns(pair));
 		for (unsigned side = 0; side < DIFF_SIDES; side++)
 			sums[pair->table][side] += pair->total_ns[side];
 	}
@@ -479,7 +542,7 @@ static void weigh(struct diff_result *result)
 		struct diff_pair *pair = &result->pairs[i];
 
 		if (moved[pair->table] > 0)
-			pair->share = (pair->total_ns[1] - pair->total_ns[0]) / moved[pair->table];
+			pair->share = diff_added_ns(pair) / moved[pair->table];
 		for (unsigned side = 0; side < DIFF_SIDES; side++)
 			if (sums[pair->table][side] > 0)
 				pair->weight = fmax(pair->weight,
@@ -496,14 +559,14 @@ static bool is_over(const struct diff_pair *pair, const struct diff_options *opt
 		return false;
 	if (pair->verdict == DIFF_SLOWER)
 		return diff_change_of(pair) > limit;
-	return pair->verdict == DIFF_MORE && ratio_of(pair->total_ns[0], pair->total_ns[1]) > limit;
+	return pair->verdict == DIFF_MORE && has_own_count(pair->table) &&
+	       diff_change_of_total(pair) > limit;
 }
 
 static int compare_pairs(const void *a, const void *b)
 {
 	const struct diff_pair *x = a, *y = b;
-	double change_x = fabs(x->total_ns[1] - x->total_ns[0]),
-	       change_y = fabs(y->total_ns[1] - y->total_ns[0]);
+	double change_x = fabs(diff_added_ns(x)), change_y = fabs(diff_added_ns(y));
 
 	if (x->table != y->table)
 		return x->table < y->table ? -1 : 1;
@@ -521,11 +584,11 @@ void diff_align(struct diff_result *result, const struct diff_options *options)
 	align_pairs(result, options->tables);
 	for (size_t i = 0; i < result->pair_count; i++) {
 		struct diff_pair *pair = &result->pairs[i];
-		bool both =
-			has_side(result, pair, DIFF_BEFORE) && has_side(result, pair, DIFF_AFTER);
+		bool both = has_side(result, pair, DIFF_BASELINE) &&
+			    has_side(result, pair, DIFF_CANDIDATE);
 
-		if (!pair->name_before)
-			pair->name_before = pair->name;
+		if (!pair->name_baseline)
+			pair->name_baseline = pair->name;
 		for (unsigned side = 0; side < DIFF_SIDES; side++)
 			sum_side(result, pair, side);
 		if (both)
@@ -538,8 +601,9 @@ void diff_align(struct diff_result *result, const struct diff_options *options)
 		struct diff_pair *pair = &result->pairs[i];
 
 		pair->verdict = judge_pair(result, pair);
-		if (pair->verdict == DIFF_UNSURE)
-			pair->by_mean = true; /* where the time is */
+		if (pair->verdict == DIFF_UNSURE) /* show the statistic in which the time is */
+			pair->by =
+				diff_opposes_total(pair, &pair->of_mean) ? DIFF_TOTAL : DIFF_MEAN;
 		pair->over = is_over(pair, options);
 		if (pair->verdict != DIFF_TOO_FEW || diff_has_values(pair->table))
 			result->verdicts[pair->verdict]++;
@@ -588,20 +652,23 @@ void diff_describe(const struct diff_result *result, char *text, size_t size)
 	if (*text)
 		strncat(text, " beyond noise", size - strlen(text) - 1);
 	else if (result->judged)
-		snprintf(text, size, "No difference beyond noise in %s row%s",
+		snprintf(text, size,
+			 v[DIFF_MORE] + v[DIFF_FEWER] + v[DIFF_NEW] + v[DIFF_GONE]
+				 ? "%s row%s compared, none slower or faster beyond noise"
+				 : "%s row%s compared, no difference beyond noise",
 			 ui_count(result->judged), result->judged == 1 ? "" : "s");
 	else if (v[DIFF_TOO_FEW])
-		snprintf(text, size, "Nothing can be told from noise: too few values");
+		snprintf(text, size, "Too few values to separate changes from noise");
 	else
 		snprintf(text, size,
-			 "One number a run, and one run a side: its noise is not known");
+			 "One number per run and one run per side: the noise is not known");
 	if (v[DIFF_SLOWER] + v[DIFF_FASTER])
-		add_part(rest, sizeof rest, v[DIFF_SAME], "not");
-	add_part(rest, sizeof rest, v[DIFF_UNSURE], "unsure: much time, and as much noise");
+		add_part(rest, sizeof rest, v[DIFF_NOISE], "within noise");
+	add_part(rest, sizeof rest, v[DIFF_UNSURE], "unsure (much time, and as much noise)");
 	add_part(rest, sizeof rest, v[DIFF_MORE], "more often");
 	add_part(rest, sizeof rest, v[DIFF_FEWER], "less often");
-	add_part(rest, sizeof rest, v[DIFF_GONE], "only before");
-	add_part(rest, sizeof rest, v[DIFF_NEW], "only after");
+	add_part(rest, sizeof rest, v[DIFF_GONE], "only in the baseline");
+	add_part(rest, sizeof rest, v[DIFF_NEW], "only in the candidate");
 	if (result->judged)
 		add_part(rest, sizeof rest, v[DIFF_TOO_FEW], "with too few values to tell");
 	if (*rest) {
@@ -616,37 +683,39 @@ void diff_describe_method(const struct diff_result *result, char *text, size_t s
 
 	if (result->others > 0) {
 		snprintf(text, size,
-			 "One run a side: noise in the runs is measured, that between runs cannot "
-			 "be. Other programs had %.0f%% of the processors' time in one of them, "
-			 "which can make all take %.3g times as long: less than that is taken for "
-			 "noise. Several runs a side measure it.",
+			 "One run per side: noise within the runs is measured, noise between runs "
+			 "is not. Other programs used %.0f%% of the processors' time during one of "
+			 "them, which can make everything take %.3g times as long: smaller changes "
+			 "count as noise. Compare several runs per side to measure it.",
 			 result->others * 100, 1 + result->noise);
 		return;
 	}
 	if (result->noise > 0)
-		snprintf(floor, sizeof floor, "less than %.3g%% is taken for noise",
+		snprintf(floor, sizeof floor, "changes up to %.3g%% count as noise",
 			 result->noise * 100);
 	switch (result->method) {
 	case DIFF_BY_BLOCKS:
 		if (result->slices) {
-			snprintf(text, size, "Noise within each of the slices is measured%s%s.",
+			snprintf(text, size, "Noise within both parts of the run is measured%s%s.",
 				 *floor ? "; " : "", floor);
 			break;
 		}
 		snprintf(text, size,
-			 "One run a side: noise in the runs is measured, that between runs cannot "
-			 "be: %s. Several runs a side measure it.",
-			 *floor ? floor : "it is taken for none");
+			 "One run per side: noise within the runs is measured, noise between runs "
+			 "is not: %s. Compare several runs per side to measure it.",
+			 *floor ? floor : "it counts as none");
 		break;
 	case DIFF_BY_RUNS:
 		snprintf(text, size,
-			 "%zu runs before, %zu after: noise between runs is measured%s%s.",
-			 result->sides[0].run_count, result->sides[1].run_count, *floor ? "; " : "",
-			 floor);
+			 "Baseline: %zu run%s, candidate: %zu run%s. Noise between runs is "
+			 "measured%s%s.",
+			 result->sides[0].run_count, result->sides[0].run_count == 1 ? "" : "s",
+			 result->sides[1].run_count, result->sides[1].run_count == 1 ? "" : "s",
+			 *floor ? "; " : "", floor);
 		break;
 	case DIFF_BY_OCCURRENCES:
-		snprintf(text, size, "Noise is that from one '%s' to the next%s%s.", result->unit,
-			 *floor ? "; " : "", floor);
+		snprintf(text, size, "Noise is the difference from one '%s' to the next%s%s.",
+			 result->unit, *floor ? "; " : "", floor);
 		break;
 	}
 }

@@ -17,49 +17,51 @@ enum { HEAD_INDENT = 2, USUAL_TOP = 10 };
 
 static const char *const headings[DIFF_TABLE_COUNT] = {
 	[DIFF_TOTALS] = "Totals",
-	[DIFF_DEVICES] = "Devices, from their first work to their last",
+	[DIFF_DEVICES] = "Devices, from first to last activity",
 	[DIFF_IDLE] = "Idle time of devices by cause",
 	[DIFF_RANKS] = "Ranks",
 	[DIFF_KERNELS] = "Kernels",
-	[DIFF_COPIES] = "Copies, fills and maps",
-	[DIFF_OTHER] = "Other device work",
+	[DIFF_COPIES] = "Copies, memsets and maps",
+	[DIFF_OTHER] = "Other GPU activities",
 	[DIFF_GRAPHS] = "Graphs, by launch",
 	[DIFF_RANGES] = "Ranges of the program",
-	[DIFF_OPERATORS] = "Operators: device work whose innermost range they are",
+	[DIFF_OPERATORS] = "Operators: GPU activities by innermost range",
 	[DIFF_OPERATIONS] = "Operations: calls of the host",
 };
 
 /* clang-format off */
 static const struct grid_column columns[] = {
-	{"change", "change", GRID_TEXT, GRID_FOR_PEOPLE, 0, false},
-	{"share", "share", GRID_SHARE, GRID_ALWAYS, 3, false},
-	{"count", "count", GRID_TEXT, GRID_FOR_PEOPLE, 4, false},
-	{"before", "before", GRID_TEXT, GRID_FOR_PEOPLE, 2, false},
-	{"after", "after", GRID_TEXT, GRID_FOR_PEOPLE, 2, false},
-	{"ratio", "each", GRID_TEXT, GRID_FOR_PEOPLE, 0, false},
-	{"interval", "95%", GRID_TEXT, GRID_FOR_PEOPLE, 1, false},
+	{"added", "change", GRID_TEXT, GRID_FOR_PEOPLE, 0, false},
+	{"ratio", "ratio", GRID_TEXT, GRID_FOR_PEOPLE, 0, false},
+	{"count", "count", GRID_TEXT, GRID_FOR_PEOPLE_IF_ANY, 4, false},
+	{"baseline", "baseline", GRID_TEXT, GRID_FOR_PEOPLE, 2, false},
+	{"candidate", "candidate", GRID_TEXT, GRID_FOR_PEOPLE, 2, false},
+	{"each", "each", GRID_TEXT, GRID_FOR_PEOPLE_IF_ANY, 1, false},
+	{"interval", "95%", GRID_TEXT, GRID_FOR_PEOPLE_IF_ANY, 3, false},
 	{"verdict", "verdict", GRID_TEXT, GRID_ALWAYS, 0, false},
 	{"by", "by", GRID_TEXT, GRID_DATA, 0, false},
 	{"over_limit", "over limit", GRID_COUNT, GRID_DATA, 0, false},
 	{"q", "q", GRID_SHARE, GRID_DATA, 0, false},
+	{"change", "change", GRID_SHARE, GRID_DATA, 0, false},
 	{"change_ns", "change_ns", GRID_SIGNED, GRID_DATA, 0, false},
-	{"total_before_ns", "total before", GRID_NS, GRID_DATA, 0, false},
-	{"total_after_ns", "total after", GRID_NS, GRID_DATA, 0, false},
-	{"count_before", "count before", GRID_SHARE, GRID_DATA, 0, false},
-	{"count_after", "count after", GRID_SHARE, GRID_DATA, 0, false},
-	{"median_before_ns", "median before", GRID_NS, GRID_DATA, 0, false},
-	{"median_before_low_ns", "median before, low", GRID_NS, GRID_DATA, 0, false},
-	{"median_before_high_ns", "median before, high", GRID_NS, GRID_DATA, 0, false},
-	{"median_after_ns", "median after", GRID_NS, GRID_DATA, 0, false},
-	{"median_after_low_ns", "median after, low", GRID_NS, GRID_DATA, 0, false},
-	{"median_after_high_ns", "median after, high", GRID_NS, GRID_DATA, 0, false},
+	{"share", "share", GRID_SHARE, GRID_DATA, 0, false},
+	{"total_baseline_ns", "total of baseline", GRID_NS, GRID_DATA, 0, false},
+	{"total_candidate_ns", "total of candidate", GRID_NS, GRID_DATA, 0, false},
+	{"count_baseline", "count of baseline", GRID_SHARE, GRID_DATA, 0, false},
+	{"count_candidate", "count of candidate", GRID_SHARE, GRID_DATA, 0, false},
+	{"median_baseline_ns", "median of baseline", GRID_NS, GRID_DATA, 0, false},
+	{"median_baseline_low_ns", "median of baseline, low", GRID_NS, GRID_DATA, 0, false},
+	{"median_baseline_high_ns", "median of baseline, high", GRID_NS, GRID_DATA, 0, false},
+	{"median_candidate_ns", "median of candidate", GRID_NS, GRID_DATA, 0, false},
+	{"median_candidate_low_ns", "median of candidate, low", GRID_NS, GRID_DATA, 0, false},
+	{"median_candidate_high_ns", "median of candidate, high", GRID_NS, GRID_DATA, 0, false},
 	{"median_change", "median change", GRID_SHARE, GRID_DATA, 0, false},
 	{"median_change_low", "median change, low", GRID_SHARE, GRID_DATA, 0, false},
 	{"median_change_high", "median change, high", GRID_SHARE, GRID_DATA, 0, false},
 	{"mean_change", "mean change", GRID_SHARE, GRID_DATA, 0, false},
 	{"mean_change_low", "mean change, low", GRID_SHARE, GRID_DATA, 0, false},
 	{"mean_change_high", "mean change, high", GRID_SHARE, GRID_DATA, 0, false},
-	{"name_before", "name before", GRID_TEXT, GRID_DATA, 0, false},
+	{"name_baseline", "name in baseline", GRID_TEXT, GRID_DATA, 0, false},
 	{"device", "device", GRID_ID, GRID_IF_ANY, 0, false},
 	{"rank", "rank", GRID_ID, GRID_IF_ANY, 0, false},
 	{"name", "name", GRID_TEXT, GRID_ALWAYS, 0, false},
@@ -83,7 +85,9 @@ void diff_put_change(char *text, size_t size, double change)
 {
 	double times = 1 + change;
 
-	if (change >= 1)
+	if (fabs(change) < 0.0005)
+		snprintf(text, size, "0.0%%"); /* which has no sign */
+	else if (change >= 1)
 		snprintf(text, size, "x%.*f", times < 9.995 ? 2 : times < 99.95 ? 1 : 0, times);
 	else
 		snprintf(text, size, "%+.1f%%", change * 100);
@@ -115,23 +119,27 @@ static const char *count_text(struct grid *g, const double *count)
 
 static const struct diff_estimate *estimate_of(const struct diff_pair *pair)
 {
-	return pair->by_mean ? &pair->of_mean : &pair->of_median;
+	return pair->by == DIFF_MEAN ? &pair->of_mean : &pair->of_median;
 }
 
-/* What is compared of a side; of a row that only one side has, its median or its total. */
+/* Return the value that is compared; for a row of one side only, its median or its total. */
 static double value_of(const struct diff_pair *pair, unsigned side)
 {
 	const struct diff_estimate *e = estimate_of(pair);
 
+	if (pair->by == DIFF_TOTAL)
+		return pair->total_ns[side];
 	if (e->known)
-		return side ? e->after : e->before;
+		return side ? e->candidate : e->baseline;
 	return pair->has_median[side] ? pair->median[side] : pair->total_ns[side];
 }
 
 /* What the verdict goes by. */
 static const char *measure_of(const struct diff_result *result, const struct diff_pair *pair)
 {
-	return !pair->by_mean ? "median" : result->method == DIFF_BY_BLOCKS ? "mean" : "total";
+	return pair->by == DIFF_MEDIAN                                      ? "median"
+	       : pair->by == DIFF_TOTAL || result->method != DIFF_BY_BLOCKS ? "total"
+									    : "mean";
 }
 
 static struct grid_cell ns_cell(double ns, bool has)
@@ -152,12 +160,16 @@ static struct grid_cell *put_estimate(struct grid_cell *cell, const struct diff_
 	return cell;
 }
 
+static const char *verdict_text(const struct diff_pair *pair)
+{
+	return pair->verdict == DIFF_TOO_FEW && !diff_has_values(pair->table)
+		       ? "one run"
+		       : diff_verdict_name(pair->verdict);
+}
+
 static struct grid_cell verdict_cell(const struct diff_pair *pair)
 {
-	struct grid_cell cell =
-		cell_text(pair->verdict == DIFF_TOO_FEW && !diff_has_values(pair->table)
-				  ? "one run"
-				  : diff_verdict_name(pair->verdict));
+	struct grid_cell cell = cell_text(verdict_text(pair));
 
 	if (pair->verdict == DIFF_SLOWER || pair->over)
 		cell.tone = CELL_BAD;
@@ -172,12 +184,21 @@ static struct grid_cell *put_people(struct grid *g, struct grid_cell *cell,
 {
 	const struct diff_estimate *e = estimate_of(pair);
 	bool both = pair->verdict != DIFF_NEW && pair->verdict != DIFF_GONE;
-	char change[32] = "", low[32], high[32];
+	/* a row that is one number has no other than its total */
+	bool each = both && e->known && pair->by != DIFF_TOTAL && diff_has_values(pair->table);
+	char change[32] = "", ratio[32] = "", low[32], high[32];
 
-	if (both && e->known)
+	if (each)
 		diff_put_change(change, sizeof change, e->change);
-	*cell++ = cell_text(signed_time(g, pair->total_ns[1] - pair->total_ns[0]));
-	*cell++ = cell_real(fabs(pair->share) < 0.0005 ? 0 : pair->share);
+	else if (both && diff_has_values(pair->table) && diff_is_significant(e))
+		snprintf(change, sizeof change, e->change < 0 ? "faster" : "slower");
+	if (diff_total_is_noise(pair))
+		snprintf(ratio, sizeof ratio, "noise");
+	else if (both && pair->total_ns[DIFF_BASELINE] > 0)
+		diff_put_change(ratio, sizeof ratio, diff_change_of_total(pair));
+	*cell++ = cell_text(diff_total_is_noise(pair) ? "noise"
+						      : signed_time(g, diff_added_ns(pair)));
+	*cell++ = cell_text(grid_keep(g, "%s", ratio));
 	*cell++ = cell_text(count_text(g, pair->count));
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
 		*cell++ = cell_text(
@@ -186,15 +207,19 @@ static struct grid_cell *put_people(struct grid *g, struct grid_cell *cell,
 				: grid_keep(g, "%s",
 					    ui_duration(diff_whole_ns(value_of(pair, side)))));
 	/* of medians, where nothing else is said */
-	*cell++ = cell_text(*change && pair->by_mean && pair->judged && pair->has_median[0] &&
-					    result->method != DIFF_BY_OCCURRENCES
-				    ? grid_keep(g, "%s (%s)", change, measure_of(result, pair))
-				    : grid_keep(g, "%s", change));
-	if (e->judged && both) {
+	*cell++ =
+		cell_text(*change && pair->by == DIFF_MEAN && pair->judged && pair->has_median[0] &&
+					  result->method != DIFF_BY_OCCURRENCES
+				  ? grid_keep(g, "%s (%s)", change, measure_of(result, pair))
+				  : grid_keep(g, "%s", change));
+	/* of several runs, also of rows that are one number */
+	if (e->judged && both && pair->by != DIFF_TOTAL) {
 		put_bound(low, sizeof low, e->low);
 		put_bound(high, sizeof high, e->high);
+		*cell++ = cell_text(grid_keep(g, "%s..%s", low, high));
+	} else {
+		*cell++ = cell_text("");
 	}
-	*cell++ = cell_text(e->judged && both ? grid_keep(g, "%s..%s", low, high) : "");
 	return cell;
 }
 
@@ -207,7 +232,9 @@ static void put_row(struct grid *g, const struct diff_result *result, const stru
 	*cell++ = pair->judged ? cell_text(measure_of(result, pair)) : cell_none();
 	*cell++ = cell_count(pair->over);
 	*cell++ = real_cell(pair->q, pair->judged);
-	*cell++ = cell_signed((int64_t)llround(pair->total_ns[1] - pair->total_ns[0]));
+	*cell++ = real_cell(diff_change_of_total(pair), pair->total_ns[DIFF_BASELINE] > 0);
+	*cell++ = cell_signed((int64_t)llround(diff_added_ns(pair)));
+	*cell++ = cell_real(fabs(pair->share) < 0.0005 ? 0 : pair->share);
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
 		*cell++ = ns_cell(pair->total_ns[side], true);
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
@@ -221,8 +248,8 @@ static void put_row(struct grid *g, const struct diff_result *result, const stru
 	}
 	cell = put_estimate(cell, &pair->of_median);
 	cell = put_estimate(cell, &pair->of_mean);
-	*cell++ = strcmp(pair->name, pair->name_before) != 0 ? cell_text(pair->name_before)
-							     : cell_none();
+	*cell++ = strcmp(pair->name, pair->name_baseline) != 0 ? cell_text(pair->name_baseline)
+							       : cell_none();
 	*cell++ = pair->device != LOOKUP_NONE ? cell_count(pair->device) : cell_none();
 	*cell++ = pair->rank != LOOKUP_NONE ? cell_count(pair->rank) : cell_none();
 	*cell = cell_text(pair->name);
@@ -284,8 +311,8 @@ static void print_side(const struct diff_result *result, unsigned at, FILE *out)
 			 side->run_count == 2 ? "" : "s");
 	else if (run->path_count > 1)
 		snprintf(more, sizeof more, " and %zu more of the same run", run->path_count - 1);
-	fprintf(out, "%s%s%s", c->bold, at ? "after   " : "before  ", c->reset);
-	ui_wrapf(out, 8, 10, "%s%s%s%s", run->paths[0], more, side->expression ? ", where " : "",
+	fprintf(out, "%s%s%s", c->bold, at ? "candidate  " : "baseline   ", c->reset);
+	ui_wrapf(out, 11, 13, "%s%s%s%s", run->paths[0], more, side->expression ? ", where " : "",
 		 side->expression ? side->expression : "");
 	fputc('\n', out);
 	if (!at || !result->slices) {
@@ -305,8 +332,8 @@ static void print_side(const struct diff_result *result, unsigned at, FILE *out)
 			       ui_count(untraced), untraced == 1 ? " was" : "s were");
 	if (!diff_side_is_whole(side))
 		print_sentence(out, c->red,
-			       "Damaged, cut or left out in part: what is missing looks like a "
-			       "difference. 'gputap info' says more.");
+			       "Damaged, cut or left out in part: missing records look like a "
+			       "difference. See 'gputap info'.");
 }
 
 /* Of both sides' first runs: what makes them hard to compare, a sentence each. "": nothing. */
@@ -316,26 +343,28 @@ struct differences {
 
 static void find_differences(const struct diff_result *result, struct differences *d)
 {
-	const struct diff_run *before = &result->sides[0].runs[0],
-			      *after = &result->sides[1].runs[0];
+	const struct diff_run *baseline = &result->sides[0].runs[0],
+			      *candidate = &result->sides[1].runs[0];
 	uint64_t alike = 0;
 
 	*d->devices = *d->selection = *d->alike = '\0';
-	if (before->devices && after->devices && strcmp(before->devices, after->devices) != 0)
+	if (baseline->devices && candidate->devices &&
+	    strcmp(baseline->devices, candidate->devices) != 0)
 		snprintf(d->devices, sizeof d->devices,
-			 "Other devices: %.480s before, %.480s after.",
-			 *before->devices ? before->devices : "none",
-			 *after->devices ? after->devices : "none");
-	if (strcmp(before->selection, after->selection) != 0)
+			 "Devices differ: baseline: %.480s; candidate: %.480s.",
+			 *baseline->devices ? baseline->devices : "none",
+			 *candidate->devices ? candidate->devices : "none");
+	if (strcmp(baseline->selection, candidate->selection) != 0)
 		snprintf(d->selection, sizeof d->selection,
-			 "Not recorded alike: %s before, %s after.",
-			 *before->selection ? before->selection : "all",
-			 *after->selection ? after->selection : "all");
+			 "Recording differs: baseline: %s; candidate: %s.",
+			 *baseline->selection ? baseline->selection : "all",
+			 *candidate->selection ? candidate->selection : "all");
 	for (size_t i = 0; i < result->pair_count; i++)
-		alike += strcmp(result->pairs[i].name, result->pairs[i].name_before) != 0;
+		alike += strcmp(result->pairs[i].name, result->pairs[i].name_baseline) != 0;
 	if (alike)
 		snprintf(d->alike, sizeof d->alike,
-			 "%s %s in what a compiler numbered, and %s aligned (--json has both).",
+			 "%s %s only in numbers that a compiler chose, and %s aligned (--json has "
+			 "both).",
 			 ui_count(alike),
 			 alike == 1 ? "kernel's name differs" : "kernels' names differ",
 			 alike == 1 ? "is" : "are");
@@ -361,9 +390,10 @@ static void print_limit(const struct diff_result *result, const char *limit, FIL
 	const size_t new = result->verdicts[DIFF_NEW];
 	char uncounted[96] = "";
 
-	if (new) /* it may be a new name for what was there */
-		snprintf(uncounted, sizeof uncounted, "; %s %s only after, and do%s not count",
-			 ui_count(new), new == 1 ? "is" : "are", new == 1 ? "es" : "");
+	if (new) /* only the name may be new */
+		snprintf(uncounted, sizeof uncounted,
+			 "; %s %s only in the candidate and do%s not count", ui_count(new),
+			 new == 1 ? "is" : "are", new == 1 ? "es" : "");
 	if (result->over)
 		print_sentence(out, c->red,
 			       "--fail-over %s: %s row%s got slower by more than that%s.", limit,
@@ -383,11 +413,11 @@ static void print_judgement(const struct diff_result *result, const struct diff_
 
 	if (result->per_unit)
 		print_sentence(out, NULL,
-			       "Counts and changes are for each '%s': %s before, %s after.",
+			       "Counts and changes are per '%s': baseline %s, candidate %s.",
 			       result->unit, ui_count(result->sides[0].units),
 			       ui_count(result->sides[1].units));
 	else if (result->sides[0].run_count + result->sides[1].run_count > 2)
-		print_sentence(out, NULL, "Counts and changes are for each run.");
+		print_sentence(out, NULL, "Counts and changes are per run.");
 	diff_describe_method(result, text, sizeof text);
 	print_sentence(out, c->dim, "%s", text);
 	diff_describe(result, text, sizeof text);
@@ -402,7 +432,7 @@ static bool is_worth_showing(const struct diff_result *result, enum diff_table t
 	for (size_t i = 0; i < result->pair_count; i++) {
 		const struct diff_pair *pair = &result->pairs[i];
 
-		if (pair->table == table && pair->verdict != DIFF_SAME &&
+		if (pair->table == table && pair->verdict != DIFF_NOISE &&
 		    (pair->verdict != DIFF_TOO_FEW || diff_moved_much(result, pair)))
 			return true;
 	}
@@ -477,7 +507,7 @@ static void print_json_side(const struct diff_result *result, unsigned at, struc
 {
 	const struct diff_side *side = &result->sides[at];
 
-	json_object(j, at ? "after" : "before");
+	json_object(j, at ? "candidate" : "baseline");
 	json_string(j, "where", side->expression);
 	json_bool(j, "complete", diff_side_is_whole(side));
 	if (result->per_unit)
@@ -528,7 +558,7 @@ void diff_print_json(const struct diff_result *result, const struct diff_options
 	diff_describe(result, text, sizeof text);
 	json_string(&j, "verdict", text);
 	json_object(&j, "verdicts");
-	for (int v = DIFF_SAME; v <= DIFF_TOO_FEW; v++) {
+	for (int v = DIFF_NOISE; v <= DIFF_TOO_FEW; v++) {
 		snprintf(text, sizeof text, "%s", diff_verdict_name((enum diff_verdict)v));
 		if (strchr(text, ' '))
 			*strchr(text, ' ') = '_';
@@ -565,8 +595,8 @@ static void print_markdown_row(const struct diff_result *result, const struct di
 
 	for (struct grid_cell *cell = cells; cell < end; cell++)
 		people[cell - cells] = cell->has == CELL_TEXT ? cell->text : "";
-	fprintf(out, "| %s%s%s | %s | %s | %s | %s | %s | ", pair->over ? "**" : "",
-		diff_verdict_name(pair->verdict), pair->over ? "**" : "", people[0], people[3],
+	fprintf(out, "| %s%s%s | %s | %s | %s | %s | %s | %s | ", pair->over ? "**" : "",
+		verdict_text(pair), pair->over ? "**" : "", people[0], people[1], people[3],
 		people[4], people[5], people[6]);
 	put_code(out, pair->name);
 	fputs(" |\n", out);
@@ -584,7 +614,7 @@ static void print_markdown_table(const struct diff_result *result, enum diff_tab
 
 		if (pair->table != table ||
 		    (table != DIFF_TOTALS &&
-		     (pair->verdict == DIFF_SAME || pair->verdict == DIFF_TOO_FEW)))
+		     (pair->verdict == DIFF_NOISE || pair->verdict == DIFF_TOO_FEW)))
 			continue;
 		if (top && shown == top) {
 			more++;
@@ -592,9 +622,9 @@ static void print_markdown_table(const struct diff_result *result, enum diff_tab
 		}
 		if (!shown++)
 			fprintf(out,
-				"\n**%s**\n\n| verdict | change | before | after | each | 95%% "
-				"interval | name |\n"
-				"| --- | ---: | ---: | ---: | ---: | --- | --- |\n",
+				"\n**%s**\n\n| verdict | change | ratio | baseline | candidate | "
+				"each | 95%% interval | name |\n"
+				"| --- | ---: | ---: | ---: | ---: | ---: | --- | --- |\n",
 				headings[table]);
 		print_markdown_row(result, pair, &g, out);
 	}

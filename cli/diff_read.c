@@ -333,13 +333,13 @@ static void add_totals(struct reading *r)
 		if (p->rank == LOOKUP_NONE)
 			continue;
 		add_value(r, DIFF_RANKS, "in calls", p->rank, p->call_ns, p->calls);
-		add_value(r, DIFF_RANKS, "device work", p->rank, p->device_ns, p->device_count);
+		add_value(r, DIFF_RANKS, "GPU activities", p->rank, p->device_ns, p->device_count);
 	}
 	for (unsigned c = 0; c < SUMMARY_CLASS_COUNT; c++)
 		for (uint32_t i = 0; i < s->groups[c].count; i++)
 			work_ns[c] += s->groups[c].rows[i].times.total;
 	if (!is_part) /* of a slice, a snapshot, a flight recorder's window it says nothing */
-		add_value(r, DIFF_TOTALS, "from begin to end", LOOKUP_NONE, r->run->wall_ns, 0);
+		add_value(r, DIFF_TOTALS, "from start to end", LOOKUP_NONE, r->run->wall_ns, 0);
 	if (call_ns)
 		add_value(r, DIFF_TOTALS, "in calls", LOOKUP_NONE, call_ns, 0);
 	if (work_ns[SUMMARY_KERNELS])

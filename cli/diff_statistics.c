@@ -199,13 +199,13 @@ struct moments {
 	unsigned count;
 };
 
-static void add_moment(struct moments *m, double before, double after)
+static void add_moment(struct moments *m, double baseline, double candidate)
 {
 	double ratio;
 
-	if (before <= 0 || after <= 0)
+	if (baseline <= 0 || candidate <= 0)
 		return;
-	ratio = log(after / before);
+	ratio = log(candidate / baseline);
 	m->sum += ratio;
 	m->squares += ratio * ratio;
 	m->count++;
@@ -221,47 +221,47 @@ static double variance_of(const struct moments *m)
 
 /* Squared standard errors: of the ratio of the sides, and of one side alone. */
 struct errors {
-	double ratio, before;
+	double ratio, baseline;
 };
 
-static struct errors errors_of(const struct moments *ratios, const struct moments *befores,
+static struct errors errors_of(const struct moments *ratios, const struct moments *baselines,
 			       unsigned blocks)
 {
 	/* the bootstrap of n blocks gives (n - 1) / n of the variance */
 	const double factor = (double)blocks / (blocks - 1);
 
-	return (struct errors){variance_of(ratios) * factor, variance_of(befores) * factor};
+	return (struct errors){variance_of(ratios) * factor, variance_of(baselines) * factor};
 }
 
-static void draw(const struct diff_series *before, const struct diff_series *after, unsigned blocks,
-		 struct errors *median, struct errors *mean)
+static void draw(const struct diff_series *baseline, const struct diff_series *candidate,
+		 unsigned blocks, struct errors *median, struct errors *mean)
 {
 	struct drawing *b = lookup_grow(NULL, 0, 2, sizeof *b), *a = b + 1;
-	struct moments medians = {0}, means = {0}, medians_before = {0}, means_before = {0};
-	unsigned times_before[BLOCKS], times_after[BLOCKS];
-	bool paired = before->count == after->count;
+	struct moments medians = {0}, means = {0}, medians_baseline = {0}, means_baseline = {0};
+	unsigned times_baseline[BLOCKS], times_candidate[BLOCKS];
+	bool paired = baseline->count == candidate->count;
 	uint64_t random = 1;
 
-	prepare(b, before, blocks);
-	prepare(a, after, blocks);
+	prepare(b, baseline, blocks);
+	prepare(a, candidate, blocks);
 	for (unsigned i = 0; i < DRAWS; i++) {
 		double of_median, of_mean;
 
-		draw_blocks(times_before, blocks, &random);
+		draw_blocks(times_baseline, blocks, &random);
 		if (paired)
-			memcpy(times_after, times_before, sizeof times_after);
+			memcpy(times_candidate, times_baseline, sizeof times_candidate);
 		else
-			draw_blocks(times_after, blocks, &random);
-		of_median = drawn_median(b, times_before);
-		of_mean = drawn_mean(b, times_before, blocks);
-		add_moment(&medians_before, 1, of_median);
-		add_moment(&means_before, 1, of_mean);
-		add_moment(&medians, of_median, drawn_median(a, times_after));
-		add_moment(&means, of_mean, drawn_mean(a, times_after, blocks));
+			draw_blocks(times_candidate, blocks, &random);
+		of_median = drawn_median(b, times_baseline);
+		of_mean = drawn_mean(b, times_baseline, blocks);
+		add_moment(&medians_baseline, 1, of_median);
+		add_moment(&means_baseline, 1, of_mean);
+		add_moment(&medians, of_median, drawn_median(a, times_candidate));
+		add_moment(&means, of_mean, drawn_mean(a, times_candidate, blocks));
 	}
 	free(b);
-	*median = errors_of(&medians, &medians_before, blocks);
-	*mean = errors_of(&means, &means_before, blocks);
+	*median = errors_of(&medians, &medians_baseline, blocks);
+	*mean = errors_of(&means, &means_baseline, blocks);
 }
 
 /* Variance of a run's level, by blocks and by coarser ones: if values far from each other were as
@@ -280,7 +280,7 @@ static double drift_of(double fine, double coarse)
 static double add_drift(const struct errors *fine, const struct errors *coarse)
 {
 	return fmax(fine->ratio, coarse->ratio) + sqrt(drift_of(fine->ratio, coarse->ratio) * 2 *
-						       drift_of(fine->before, coarse->before));
+						       drift_of(fine->baseline, coarse->baseline));
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -332,30 +332,31 @@ static double relative_variance(const struct diff_series *s)
 	return mean > 0 ? (squares - most) / (mean * mean) : 0;
 }
 
-static struct variances variances_of_values(const struct diff_series *before,
-					    const struct diff_series *after)
+static struct variances variances_of_values(const struct diff_series *baseline,
+					    const struct diff_series *candidate)
 {
-	bool paired = before->count == after->count;
+	bool paired = baseline->count == candidate->count;
 	double logs[DIFF_SAMPLE], apart = 0;
 	struct variances v = {0};
 
 	for (unsigned side = paired; side < 2; side++) {
-		const struct diff_series *s = side ? after : before;
+		const struct diff_series *s = side ? candidate : baseline;
 		double mean = sample_mean(s), squares = 0;
-		double shift = paired ? diff_series_mean(after) - diff_series_mean(before) : mean;
+		double shift =
+			paired ? diff_series_mean(candidate) - diff_series_mean(baseline) : mean;
 		uint32_t n = s->sample_count;
 
 		for (uint32_t i = 0; i < n; i++) {
-			double other = paired ? (double)before->sample[i] : 1;
+			double other = paired ? (double)baseline->sample[i] : 1;
 			double far = (double)s->sample[i] - shift - (paired ? other : 0);
 
 			logs[i] = log(fmax(0.5, (double)s->sample[i]) / fmax(0.5, other));
 			squares += far * far / n;
 		}
 		v.middle += spread_of(logs, n);
-		apart += mean > 0 ? squares / (mean * (paired ? sample_mean(before) : mean)) : 0;
+		apart += mean > 0 ? squares / (mean * (paired ? sample_mean(baseline) : mean)) : 0;
 	}
-	v.all = sqrt(apart * 2 * fmin(relative_variance(before), relative_variance(after)));
+	v.all = sqrt(apart * 2 * fmin(relative_variance(baseline), relative_variance(candidate)));
 	return v;
 }
 
@@ -371,43 +372,45 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-void diff_compare_series(const struct diff_series *before, const struct diff_series *after,
+void diff_compare_series(const struct diff_series *baseline, const struct diff_series *candidate,
 			 double floor, struct diff_estimate *median, struct diff_estimate *mean)
 {
-	double middle_before = diff_series_median(before), middle_after = diff_series_median(after);
-	uint64_t values = least(before->sample_count, after->sample_count);
+	double middle_baseline = diff_series_median(baseline),
+	       middle_candidate = diff_series_median(candidate);
+	uint64_t values = least(baseline->sample_count, candidate->sample_count);
 	unsigned blocks = (unsigned)least(least(BLOCKS, values),
-					  least(before->cell_count, after->cell_count));
+					  least(baseline->cell_count, candidate->cell_count));
 	struct errors of_median, of_mean;
 	struct variances apart;
 	double freedom;
 
 	*median = *mean = (struct diff_estimate){0};
-	if (middle_before <= 0 || middle_after <= 0 || before->total <= 0 || after->total <= 0)
+	if (middle_baseline <= 0 || middle_candidate <= 0 || baseline->total <= 0 ||
+	    candidate->total <= 0)
 		return;
 	median->known = mean->known = true;
-	median->before = middle_before;
-	median->after = middle_after;
-	median->change = middle_after / middle_before - 1;
-	mean->before = diff_series_mean(before);
-	mean->after = diff_series_mean(after);
-	mean->change = mean->after / mean->before - 1;
+	median->baseline = middle_baseline;
+	median->candidate = middle_candidate;
+	median->change = middle_candidate / middle_baseline - 1;
+	mean->baseline = diff_series_mean(baseline);
+	mean->candidate = diff_series_mean(candidate);
+	mean->change = mean->candidate / mean->baseline - 1;
 	if (blocks < LEAST_VALUES)
 		return;
-	draw(before, after, blocks, &of_median, &of_mean);
+	draw(baseline, candidate, blocks, &of_median, &of_mean);
 	freedom = blocks - 1;
 	if (blocks == BLOCKS) {
 		struct errors coarse_median, coarse_mean;
 
-		draw(before, after, BLOCKS_COARSE, &coarse_median, &coarse_mean);
+		draw(baseline, candidate, BLOCKS_COARSE, &coarse_median, &coarse_mean);
 		of_median.ratio = add_drift(&of_median, &coarse_median);
 		of_mean.ratio = add_drift(&of_mean, &coarse_mean);
 		freedom = BLOCKS_COARSE - 1;
 	}
-	apart = variances_of_values(before, after);
-	judge(median, log(middle_after / middle_before),
+	apart = variances_of_values(baseline, candidate);
+	judge(median, log(middle_candidate / middle_baseline),
 	      sqrt(of_median.ratio + between_runs(apart.middle)), freedom, floor);
-	judge(mean, log(mean->after / mean->before),
+	judge(mean, log(mean->candidate / mean->baseline),
 	      sqrt(of_mean.ratio + between_runs(fmax(apart.middle, apart.all))), freedom, floor);
 }
 
@@ -438,15 +441,15 @@ static double location_of(const struct diff_values *v, bool robust)
 }
 
 /* Distances of both sides' values from where their side is. */
-static double *residuals_of(const struct diff_values *before, double at_before,
-			    const struct diff_values *after, double at_after)
+static double *residuals_of(const struct diff_values *baseline, double at_baseline,
+			    const struct diff_values *candidate, double at_candidate)
 {
-	double *r = lookup_grow(NULL, 0, before->count + after->count, sizeof *r);
+	double *r = lookup_grow(NULL, 0, baseline->count + candidate->count, sizeof *r);
 
-	for (size_t i = 0; i < before->count; i++)
-		r[i] = before->log[i] - at_before;
-	for (size_t i = 0; i < after->count; i++)
-		r[before->count + i] = after->log[i] - at_after;
+	for (size_t i = 0; i < baseline->count; i++)
+		r[i] = baseline->log[i] - at_baseline;
+	for (size_t i = 0; i < candidate->count; i++)
+		r[baseline->count + i] = candidate->log[i] - at_candidate;
 	return r;
 }
 
@@ -492,56 +495,56 @@ static double serial_factor(const double *r, size_t n, double variance)
 
 /* One or two values beside many: how many of those are as far from their middle? A spread that
  * leaves out what is far away does not say. One of them may be, as the first step is. */
-static double share_as_far(const struct diff_values *before, double at_before,
-			   const struct diff_values *after, double at_after)
+static double share_as_far(const struct diff_values *baseline, double at_baseline,
+			   const struct diff_values *candidate, double at_candidate)
 {
-	const struct diff_values *many = before->count > after->count ? before : after;
-	double middle = many == before ? at_before : at_after,
-	       away = (many == before ? at_after : at_before) - middle;
+	const struct diff_values *many = baseline->count > candidate->count ? baseline : candidate;
+	double middle = many == baseline ? at_baseline : at_candidate,
+	       away = (many == baseline ? at_candidate : at_baseline) - middle;
 	size_t far = 0;
 
-	if (many->count < ROBUST || before->count + after->count - many->count > 2)
+	if (many->count < ROBUST || baseline->count + candidate->count - many->count > 2)
 		return 0;
 	for (size_t i = 0; i < many->count; i++)
 		far += away > 0 ? many->log[i] - middle >= away : many->log[i] - middle <= away;
 	return far > 1 ? fmin(1, 2.0 * (double)(far - 1) / (double)many->count) : 0;
 }
 
-void diff_compare_values(const struct diff_values *before, const struct diff_values *after,
+void diff_compare_values(const struct diff_values *baseline, const struct diff_values *candidate,
 			 const struct diff_noise *noise, struct diff_estimate *e)
 {
-	size_t n = before->count, m = after->count;
-	double at_before, at_after, variance, squared, freedom, *r;
-	double of_before = 1, of_after = 1, rare;
+	size_t n = baseline->count, m = candidate->count;
+	double at_baseline, at_candidate, variance, squared, freedom, *r;
+	double of_baseline = 1, of_candidate = 1, rare;
 	bool robust = n >= ROBUST || m >= ROBUST;
 
 	*e = (struct diff_estimate){0};
 	if (!n || !m)
 		return;
-	at_before = location_of(before, robust);
-	at_after = location_of(after, robust);
+	at_baseline = location_of(baseline, robust);
+	at_candidate = location_of(candidate, robust);
 	e->known = true;
-	e->change = expm1(at_after - at_before);
-	e->before = exp(at_before);
-	e->after = exp(at_after);
+	e->change = expm1(at_candidate - at_baseline);
+	e->baseline = exp(at_baseline);
+	e->candidate = exp(at_candidate);
 	if (n + m < 3)
 		return;
 	freedom = (double)(n + m - 2);
-	r = residuals_of(before, at_before, after, at_after);
+	r = residuals_of(baseline, at_baseline, candidate, at_candidate);
 	variance = robust ? robust_variance(r, n + m, freedom) : plain_variance(r, n + m, freedom);
 	if (noise->in_order) {
-		of_before = serial_factor(r, n, variance);
-		of_after = serial_factor(r + n, m, variance);
+		of_baseline = serial_factor(r, n, variance);
+		of_candidate = serial_factor(r + n, m, variance);
 	}
-	rare = share_as_far(before, at_before, after, at_after);
+	rare = share_as_far(baseline, at_baseline, candidate, at_candidate);
 	free(r);
 	variance = fmax(variance, noise->least);
 	if (robust) { /* a median's variance is pi/2 that of a mean */
-		of_before *= n > 2 ? M_PI_2 : 1;
-		of_after *= m > 2 ? M_PI_2 : 1;
+		of_baseline *= n > 2 ? M_PI_2 : 1;
+		of_candidate *= m > 2 ? M_PI_2 : 1;
 	}
-	squared = variance * (of_before / (double)n + of_after / (double)m);
-	judge(e, at_after - at_before, sqrt(squared), freedom, noise->floor);
+	squared = variance * (of_baseline / (double)n + of_candidate / (double)m);
+	judge(e, at_candidate - at_baseline, sqrt(squared), freedom, noise->floor);
 	e->p = fmax(e->p, rare);
 }
 

@@ -18,15 +18,15 @@ struct diff_estimate {
 	bool known;  /* there are values on both sides */
 	bool judged; /* and enough of them to know their noise: low, high and p are valid */
 	double change;
-	double before, after; /* what was compared, of the sides */
-	double low, high;     /* 95 % interval */
-	double p;             /* of such a change or a larger one, if there was none */
+	double baseline, candidate; /* what was compared, of the sides */
+	double low, high;           /* 95 % interval */
+	double p;                   /* of such a change or a larger one, if there was none */
 };
 
 /* One run a side. Noise within the runs: blocks of values that follow each other are drawn again
  * (block bootstrap), the same blocks on both sides if both have as many values. Noise between
  * runs: how far parts of a run drift from each other, and @floor, which no such run can show. */
-void diff_compare_series(const struct diff_series *before, const struct diff_series *after,
+void diff_compare_series(const struct diff_series *baseline, const struct diff_series *candidate,
 			 double floor, struct diff_estimate *median, struct diff_estimate *mean);
 
 /* A side of several runs, or of several occurrences of a range. */
@@ -41,7 +41,7 @@ struct diff_noise {
 };
 /* Student's t with the variance of both sides together; of many values, medians and the median
  * absolute deviation, so that a few that are far away hide nothing. */
-void diff_compare_values(const struct diff_values *before, const struct diff_values *after,
+void diff_compare_values(const struct diff_values *baseline, const struct diff_values *candidate,
 			 const struct diff_noise *noise, struct diff_estimate *e);
 
 /* Variance of the logarithm of a series' median, by order statistics. */

@@ -158,6 +158,11 @@ static bool cell_empty(const struct grid_cell *cell)
 	       (cell->has == CELL_TEXT && !*cell->text);
 }
 
+static bool is_for_people(const struct grid_column *column)
+{
+	return column->show == GRID_FOR_PEOPLE || column->show == GRID_FOR_PEOPLE_IF_ANY;
+}
+
 static bool column_shown(const struct grid *g, unsigned c, size_t rows)
 {
 	const struct grid_cell *first = g->cells + c;
@@ -170,7 +175,7 @@ static bool column_shown(const struct grid *g, unsigned c, size_t rows)
 		return false;
 	for (size_t r = 0; r < rows; r++) {
 		const struct grid_cell *cell = g->cells + r * g->column_count + c;
-		if (show == GRID_IF_ANY ? !cell_empty(cell) : compare_cells(first, cell) != 0)
+		if (show == GRID_IF_DIFFER ? compare_cells(first, cell) != 0 : !cell_empty(cell))
 			return true;
 	}
 	return false;
@@ -426,7 +431,7 @@ void grid_print_csv(const struct grid *g, FILE *out, size_t top, bool name_colum
 
 	fputs(name_column ? "table," : "", out);
 	for (unsigned c = 0; c < g->column_count; c++) {
-		if (g->columns[c].show == GRID_FOR_PEOPLE)
+		if (is_for_people(&g->columns[c]))
 			continue;
 		fprintf(out, "%s%s", comma, g->columns[c].key);
 		comma = ",";
@@ -438,7 +443,7 @@ void grid_print_csv(const struct grid *g, FILE *out, size_t top, bool name_colum
 		comma = "";
 		for (unsigned c = 0; c < g->column_count; c++) {
 			const struct grid_cell *cell = g->cells + r * g->column_count + c;
-			if (g->columns[c].show == GRID_FOR_PEOPLE)
+			if (is_for_people(&g->columns[c]))
 				continue;
 			fputs(comma, out);
 			comma = ",";
@@ -476,7 +481,7 @@ void grid_print_json(const struct grid *g, struct json *j, size_t top)
 		for (unsigned c = 0; c < g->column_count; c++) {
 			const struct grid_cell *cell = g->cells + r * g->column_count + c;
 			const char *key = g->columns[c].key;
-			if (g->columns[c].show == GRID_FOR_PEOPLE)
+			if (is_for_people(&g->columns[c]))
 				continue;
 			if (g->columns[c].type == GRID_LINES && cell->has == CELL_TEXT) {
 				put_json_lines(j, key, cell->text);

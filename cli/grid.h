@@ -33,6 +33,7 @@ enum grid_show {
 	GRID_IF_DIFFER,  /* in text only when rows differ */
 	GRID_DATA,       /* never in text */
 	GRID_FOR_PEOPLE, /* only in text */
+	GRID_FOR_PEOPLE_IF_ANY,
 };
 
 struct grid_column {

@@ -73,7 +73,7 @@ def test_a_capture_without_a_name_is_refused(tap, captures, line):
     ("report a -w failed -w name=x", "--where is given twice: 'failed' and 'name=x'"),
     ("report a --sort calls --sort name", "--sort is given twice"),
     ("diff a b -w failed -w name=x", "--where is given twice"),
-    ("diff a --before failed --before name=x --after failed", "--before is given twice"),
+    ("diff a --baseline failed --baseline name=x --candidate failed", "--baseline is given twice"),
     ("export a -o o.json -w failed -w name=x", "--where is given twice"),
     ("export a -o o.json --format csv --format rpd", "--format is given twice"),
     ("merge a b -o o.gputap --format csv --format gputap", "--format is given twice"),

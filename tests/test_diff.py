@@ -38,7 +38,7 @@ def test_two_captures_of_the_same_differ_by_noise_only(tap, synth):
     synth("a.gputap", "--calls", 3000)
     synth("b.gputap", "--calls", 3000, "--start", 99)
     out = tap("diff", "a.gputap", "b.gputap", env={"COLUMNS": 80}).out
-    assert "No difference beyond noise in " in out
+    assert " rows compared, no difference beyond noise" in out
     assert "-t devices,idle,kernels,copies,operations" in re.sub(r"\s+", " ", out)
     tap("diff", "a.gputap", "b.gputap", "--fail-over", "0%")
 
@@ -57,7 +57,7 @@ def test_what_is_only_on_one_side_is_said(tap, pair):
     operations = rows(result, "operations")
     assert operations["clBuildProgram"]["verdict"] == "new"
     assert operations["clBuildProgram"]["median_change"] is None
-    assert operations["clFinish"]["count_before"] == 375
+    assert operations["clFinish"]["count_baseline"] == 375
     assert rows(tap("diff", "b.gputap", "a.gputap", "--json"),
                 "operations")["clBuildProgram"]["verdict"] == "gone"
     assert json.loads(result.out)["verdicts"]["new"] == 3
@@ -68,14 +68,14 @@ def test_a_limit_says_that_it_does_not_count_what_is_new(tap, pair):
     def said(before, after):
         return " ".join(tap("diff", before, after, "--fail-over", "900%").out.split())
 
-    assert "got slower by more than that; 3 are only after, and do not count." in said(
+    assert "got slower by more than that; 3 are only in the candidate and do not count." in said(
         "a.gputap", "b.gputap")
     assert "got slower by more than that. " in said("b.gputap", "a.gputap")
 
 
 def test_a_rows_figures_are_those_of_the_report(tap, pair):
     diff = rows(tap("diff", "a.gputap", "b.gputap", "--json"), "kernels")
-    for side, name in (("before", "a.gputap"), ("after", "b.gputap")):
+    for side, name in (("baseline", "a.gputap"), ("candidate", "b.gputap")):
         report = {row["name"]: row for row in
                   json.loads(tap("report", name, "--json").out)["kernels"]}
         assert set(diff) == set(report)
@@ -100,7 +100,8 @@ def test_csv_has_the_keys_of_json(tap, pair):
 def test_the_manual_names_the_keys(tap, pair, repo):
     text = (repo / "docs/man/gputap-diff.1").read_text()
     document = json.loads(tap("diff", "a.gputap", "b.gputap", "--json").out)
-    keys = {*document, *document["before"], *document["before"]["runs"][0], *document["verdicts"],
+    side = document["baseline"]
+    keys = {*document, *side, *side["runs"][0], *document["verdicts"],
             *document["kernels"][0]}
     assert not [key for key in keys if not re.search(rf"\b{key}\b", text)]
 
@@ -110,8 +111,93 @@ def test_markdown_is_a_table_in_which_a_name_is_only_a_name(tap, synth):
     synth("b.gputap", "--calls", 100, "--names", "tricky", "--nested")
     out = tap("diff", "a.gputap", "b.gputap", "--markdown").out
     lines = [line for line in out.splitlines() if line.startswith("| ")]
-    assert lines and all(line.count("|") == 8 for line in lines)
+    assert lines and all(line.count("|") == 9 for line in lines)
     assert "<script" not in out and out.startswith("### gputap diff: ")
+
+
+def sign_of(text):
+    """-1, 0 or 1 of "+1.2 ms", "-3.0%", "x2.00" and "0.0%"; None of "" and of words."""
+    if not re.match(r"[-+x\d]", text):
+        return None
+    return 1 if text[0] in "+x" else -(text[0] == "-")
+
+
+@pytest.mark.parametrize("slow, calls", [("1:-40", 9600), ("1:20", 3200), ("0:-3", 3300)])
+def test_all_figures_of_a_row_point_in_one_direction(tap, synth, slow, calls):
+    """Kernels that take 40 % less each and are launched three times as often take more."""
+    synth("a.gputap", "--calls", 3200, *NOISY)
+    synth("b.gputap", "--calls", calls, *NOISY, "--seed", 3, "--slow", slow)
+    out = tap("diff", "a.gputap", "b.gputap", "-n", 0, "--markdown").out
+    table = [[c.strip() for c in line.split("|")[1:-1]] for line in out.splitlines()
+             if line.startswith("| ") and "---" not in line and not line.startswith("| verdict")]
+    assert len(table) >= 5
+    for verdict, change, ratio, _, _, each, _, name in table:
+        signs = {sign_of(change), sign_of(ratio), sign_of(each)} - {None, 0}
+        assert len(signs) <= 1, (change, ratio, each, name)
+        expected = {"slower": 1, "faster": -1}.get(verdict)
+        assert expected is None or signs == {expected}
+    if calls == 9600:
+        verdict, change, ratio, baseline, candidate, each, _, _ = next(
+            row for row in table if re.fullmatch("<code>kernel.*1</code>", row[-1]))
+        assert (verdict, each) == ("more", "faster") and change[0] == ratio[0] == "+"
+        assert baseline.split()[1] == candidate.split()[1] == "ms"  # totals
+
+
+def test_outliers_of_the_baseline_do_not_hide_that_most_got_slower(tap, synth):
+    """The last three of 133 launches of the baseline take 200 times as long."""
+    synth("a.gputap", "--calls", 3200, *NOISY, "--slow", "1:20000:3100")
+    synth("b.gputap", "--calls", 3200, *NOISY, "--seed", 2, "--slow", "1:30")
+    result = tap("diff", "a.gputap", "b.gputap", "--json", "--fail-over", "kernels:5%", status=1)
+    row = rows(result, "kernels")["kernel_1"]
+    assert row["verdict"] == "slower" and row["change_ns"] < 0 < row["median_change_low"]
+    out = tap("diff", "a.gputap", "b.gputap").out
+    assert re.search(r"\n  noise +noise .* \+\d+\.\d% .* slower +kernel_1\n", out)
+
+
+def test_a_change_within_noise_is_called_noise(tap, synth):
+    for name, seed in (("a.gputap", 1), ("b.gputap", 2)):
+        synth(name, "--calls", 3200, *NOISY, "--seed", seed)
+    result = tap("diff", "a.gputap", "b.gputap", "--json")
+    assert {row["verdict"] for row in json.loads(result.out)["kernels"]} == {"noise"}
+    assert json.loads(result.out)["verdicts"]["noise"] > 5
+    out = tap("diff", "a.gputap", "b.gputap", "-t", "kernels").out
+    assert re.search(r"noise +kernel_\d\n", out)
+
+
+def test_the_picture_has_an_axis_with_units_and_one_scale(tap, synth, work):
+    """What a pixel is worth is the same in all tables and in both directions."""
+    synth("a.gputap", "--calls", 3200, *NOISY)
+    synth("b.gputap", "--calls", 3200, *NOISY, "--seed", 2, "--slow", "1:60")
+    tap("diff", "a.gputap", "b.gputap", "-o", "a.svg")
+    root = xml.etree.ElementTree.parse(work / "a.svg").getroot()
+    ticks = {t.text: float(t.get("x")) for t in root.iter() if t.get("class") == "tick"}
+    zero = ticks.pop("0")
+    units = {"us": 1e3, "ms": 1e6}
+
+    def pixels_of(text):
+        number, unit = text.split()
+        return float(number) * units[unit]
+    scale = {round(pixels_of(text) / (x - zero)) for text, x in ticks.items()}
+    assert len(ticks) >= 2 and max(scale) - min(scale) <= 0.01 * max(scale)
+    document = json.loads(tap("diff", "a.gputap", "b.gputap", "--json").out)
+    changes = sorted(abs(row["change_ns"])
+                     for table in ("kernels", "operators", "operations", "ranges", "copies")
+                     for row in document[table])[-2:]
+    bars = sorted(float(r.get("width")) for r in root.iter() if r.get("class") == "bar")
+    assert len(bars) > 2
+    assert bars[-1] * max(scale) == pytest.approx(changes[-1], rel=0.03)
+    assert bars[-2] * max(scale) == pytest.approx(changes[-2], rel=0.03)
+
+
+@pytest.mark.parametrize("options, mode", [([], 0o600), (["--share"], 0o644)])
+def test_its_files_are_as_private_as_captures(tap, pair, work, options, mode):
+    for name in ("a.json", "a.csv", "a.md", "a.svg"):
+        tap("diff", "a.gputap", "b.gputap", "-o", name, *options)
+        assert (work / name).stat().st_mode & 0o777 == mode
+    if not options:  # one that everybody could read before
+        (work / "a.md").chmod(0o644)
+        tap("diff", "a.gputap", "b.gputap", "-f", "-o", "a.md")
+        assert (work / "a.md").stat().st_mode & 0o777 == 0o600
 
 
 def test_the_picture_is_an_svg_by_itself(tap, synth, work):
@@ -121,8 +207,7 @@ def test_the_picture_is_an_svg_by_itself(tap, synth, work):
     root = xml.etree.ElementTree.parse(work / "a.svg").getroot()
     text = (work / "a.svg").read_text()
     assert root.tag.endswith("svg") and "href" not in text and "<script" not in text
-    assert "a.gputap &#8594; b.gputap; grey" in text
-    bars = [r for r in root.iter() if r.tag.endswith("rect")][1:]
+    bars = [r for r in root.iter() if r.get("class") == "bar"]
     assert bars and all(0 <= float(r.get("x")) <= 960 for r in bars)
     result = tap("diff", "a.gputap", "b.gputap", "-o", "a.svg", status=3)
     assert result.err == "gputap diff: a.svg exists: -f replaces it\n"
@@ -131,17 +216,19 @@ def test_the_picture_is_an_svg_by_itself(tap, synth, work):
 
 def test_the_picture_of_slices_says_which_and_has_the_factors_of_the_tables(tap, synth, work):
     synth("a.gputap", "--calls", 3200, *NOISY, "--slow", "1:900:1")
-    tap("diff", "a.gputap", "--before", "range=step#1..8", "--after", "range=step#9", "-o", "a.svg")
-    assert ("a.gputap, range=step#1..8 &#8594; a.gputap, range=step#9; grey" in
-            (work / "a.svg").read_text())
+    tap("diff", "a.gputap", "--baseline", "range=step#1..8", "--candidate", "range=step#9", "-o",
+        "a.svg")
+    text = (work / "a.svg").read_text()
+    assert ">a.gputap, where range=step#1..8<" in text and ">a.gputap, where range=step#9<" in text
     synth("b.gputap", "--calls", 3200, *NOISY)
     tap("diff", "b.gputap", "a.gputap", "-o", "b.svg")
-    assert re.search(r"<title>kernel_1</title>.*\n?.* x10(\.\d)?</text>",
+    assert re.search(r"<title>kernel_1</title>.*\n?.*>x\d+(\.\d+)?</text>",
                      (work / "b.svg").read_text())
 
 
 def test_the_extension_says_the_format(tap, pair, work):
-    for name, begin in (("a.json", "{"), ("a.csv", "table,"), ("a.md", "###"), ("a.txt", "before")):
+    for name, begin in (("a.json", "{"), ("a.csv", "table,"), ("a.md", "###"),
+                        ("a.txt", "baseline")):
         tap("diff", "a.gputap", "b.gputap", "-o", name)
         assert (work / name).read_text().startswith(begin)
 
@@ -190,7 +277,7 @@ def test_a_few_slow_ones_that_take_much_time_are_shown_but_not_sworn_to(tap, syn
     row = rows(tap("diff", "a.gputap", "b.gputap", "--json"), "kernels")["kernel_1"]
     assert row["verdict"] == "unsure" and abs(row["median_change"]) < .05 < row["mean_change"]
     out = tap("diff", "a.gputap", "b.gputap", "--fail-over", "5%").out
-    assert " unsure: much time, and as much noise" in re.sub(r"\s+", " ", out)
+    assert " unsure (much time, and as much noise)" in re.sub(r"\s+", " ", out)
     assert re.search(r"x6\.\d+ \(mean\) .* unsure +kernel_1\n", out)
     assert "unsure" in tap("diff", "a.gputap", "b.gputap", "--markdown").out
 
@@ -212,25 +299,25 @@ def test_runs_of_different_length_are_compared_by_step(tap, synth):
     synth("a.gputap", "--calls", 3200, *NOISY, "--seed", 1)
     synth("b.gputap", "--calls", 6400, *NOISY, "--seed", 2)
     row = rows(tap("diff", "a.gputap", "b.gputap", "--json"), "kernels")["kernel_0"]
-    assert row["count_after"] > 1.9 * row["count_before"] and row["verdict"] == "more"
+    assert row["count_candidate"] > 1.9 * row["count_baseline"] and row["verdict"] == "more"
     result = tap("diff", "a.gputap", "b.gputap", "--per", "step", "--json")
     document = json.loads(result.out)
     assert document["per"] == "step"
-    assert [document[side]["occurrences"] for side in ("before", "after")] == [20, 40]
+    assert [document[side]["occurrences"] for side in ("baseline", "candidate")] == [20, 40]
     row = rows(result, "kernels")["kernel_0"]
-    assert row["count_after"] == pytest.approx(row["count_before"], rel=0.02)
-    assert row["verdict"] == "same" and abs(row["mean_change"]) < 0.05
+    assert row["count_candidate"] == pytest.approx(row["count_baseline"], rel=0.02)
+    assert row["verdict"] == "noise" and abs(row["mean_change"]) < 0.05
     text = tap("diff", "a.gputap", "b.gputap", "--per", "step").out
-    assert "Counts and changes are for each 'step': 20 before, 40 after." in text
+    assert "Counts and changes are per 'step': baseline 20, candidate 40." in text
 
 
 def test_one_step_is_compared_with_the_others(tap, synth):
     """A kernel takes twice as long in the eleventh of twenty steps and later ones."""
     synth("a.gputap", "--calls", 3200, *NOISY, "--slow", "1:100:1600")
-    words = ["diff", "a.gputap", "--before", "range=step#1..9", "--json", "--after"]
+    words = ["diff", "a.gputap", "--baseline", "range=step#1..9", "--json", "--candidate"]
     slow, usual = (json.loads(tap(*words, f"range=step#{n}").out) for n in (11, 10))
     assert slow["method"] == "occurrences" and slow["per"] == "step"
-    assert [slow[side]["occurrences"] for side in ("before", "after")] == [9, 1]
+    assert [slow[side]["occurrences"] for side in ("baseline", "candidate")] == [9, 1]
     assert "kernel_1" in differing(slow, "kernels")
     assert "kernel_1" not in differing(usual, "kernels")
     row = next(r for r in slow["kernels"] if r["name"] == "kernel_1")
@@ -249,21 +336,21 @@ def test_several_runs_a_side_are_named_by_vs_or_by_folders(tap, synth, work):
                              "new/1.gputap", "--json").out)
     for document in (by_folder, by_name):
         assert document["method"] == "runs"
-        assert [len(document[side]["runs"]) for side in ("before", "after")] == [2, 2]
-        assert document["totals"][0]["verdict"] == "same"
+        assert [len(document[side]["runs"]) for side in ("baseline", "candidate")] == [2, 2]
+        assert document["totals"][0]["verdict"] == "noise"
     said = tap("diff", "old", "new").out
-    assert "for each run" in said
-    records = sum(run["records"] for run in by_name["before"]["runs"])
+    assert "are per run" in said
+    records = sum(run["records"] for run in by_name["baseline"]["runs"])
     assert re.search(rf"synthetic .*, \S+ \S+ to \S+ \S+ on \S+, {records:,} records in all", said)
 
 
 def test_idle_time_of_a_slice_is_that_of_its_causes(tap, synth):
     """Activities of other parts that ran within a part are not its idle time."""
     synth("a.gputap", "--calls", 3200, *NOISY)
-    document = json.loads(tap("diff", "a.gputap", "--before", "range=step and not range=step#7",
-                              "--after", "range=step#7", "--json").out)
+    document = json.loads(tap("diff", "a.gputap", "--baseline", "range=step and not range=step#7",
+                              "--candidate", "range=step#7", "--json").out)
     (idle,) = [r for r in document["devices"] if r["name"] == "device 0: idle"]
-    for side in ("before", "after"):
+    for side in ("baseline", "candidate"):
         key = f"total_{side}_ns"
         assert idle[key] == pytest.approx(sum(r[key] or 0 for r in document["idle"]), abs=20)
 
@@ -273,8 +360,8 @@ def test_that_only_a_part_of_a_run_was_kept_is_said(tap, synth):
     tap("export", whole, "-o", "b.gputap", "--where", "at=1ms..5ms")
     assert "Retained: a part, --where 'at=1ms..5ms'" in tap("diff", whole, "b.gputap").out
     document = json.loads(tap("diff", whole, "b.gputap", "--json").out)
-    assert document["before"]["runs"][0]["part"] is None
-    assert document["after"]["runs"][0]["part"].startswith("Retained: a slice")
+    assert document["baseline"]["runs"][0]["part"] is None
+    assert document["candidate"]["runs"][0]["part"].startswith("Kept: a slice")
 
 
 def test_files_of_ranks_are_one_run(tap, synth, work):
@@ -285,7 +372,7 @@ def test_files_of_ranks_are_one_run(tap, synth, work):
                   "--host", f"node{rank}")
     document = json.loads(tap("diff", "old", "new", "--json").out)
     assert document["method"] == "blocks"
-    assert [len(run["paths"]) for run in document["before"]["runs"]] == [3]
+    assert [len(run["paths"]) for run in document["baseline"]["runs"]] == [3]
     assert {row["rank"] for row in document["ranks"]} == {0, 1, 2}
     kernels = json.loads(tap("diff", "old", "new", "--by", "rank", "--json").out)["kernels"]
     assert {row["rank"] for row in kernels} == {0, 1, 2}
@@ -293,12 +380,12 @@ def test_files_of_ranks_are_one_run(tap, synth, work):
 
 def test_slices_of_one_capture_are_compared(tap, synth):
     synth("a.gputap", "--calls", 3000)
-    document = json.loads(tap("diff", "a.gputap", "--before", "duration<=10us", "--after",
+    document = json.loads(tap("diff", "a.gputap", "--baseline", "duration<=10us", "--candidate",
                               "duration>10us", "-w", "kind=kernel", "--json").out)
-    assert document["before"]["where"] == "duration<=10us"
+    assert document["baseline"]["where"] == "duration<=10us"
     assert document["where"] == "kind=kernel" and not document["operations"]
     assert all(row["verdict"] == "slower" for row in document["kernels"])
-    assert all(row["median_before_ns"] <= 10000 < row["median_after_ns"]
+    assert all(row["median_baseline_ns"] <= 10000 < row["median_candidate_ns"]
                for row in document["kernels"])
 
 
@@ -313,7 +400,7 @@ def test_cuts_of_a_capture_are_compared_as_its_slices_are(tap, synth, shape, bef
     synth("a.gputap", "--calls", 20000, *shape.split())
     tap("export", "a.gputap", "-o", "before.gputap", "-w", before)
     tap("export", "a.gputap", "-o", "after.gputap", "-w", after)
-    whole = json.loads(tap("diff", "a.gputap", "--before", before, "--after", after, *per,
+    whole = json.loads(tap("diff", "a.gputap", "--baseline", before, "--candidate", after, *per,
                            "--json").out)
     cuts = json.loads(tap("diff", "before.gputap", "after.gputap", *per, "--json").out)
 
@@ -322,8 +409,8 @@ def test_cuts_of_a_capture_are_compared_as_its_slices_are(tap, synth, shape, bef
         from one there."""
         tables = {t: v for t, v in document.items() if isinstance(v, list) and t != "idle"}
         return {(t, row["name"]): {k: v for k, v in row.items()
-                                   if k.startswith(("count_", "total_", "median_before",
-                                                    "median_after"))}
+                                   if k.startswith(("count_", "total_", "median_baseline",
+                                                    "median_candidate"))}
                 for t, v in tables.items() for row in v}
 
     expected = figures(whole)
@@ -333,7 +420,7 @@ def test_cuts_of_a_capture_are_compared_as_its_slices_are(tap, synth, shape, bef
     else:
         assert cuts["idle"] and len(cuts["idle"]) == len(whole["idle"])
     assert figures(cuts) == expected
-    for side in ("before", "after"):
+    for side in ("baseline", "candidate"):
         assert cuts[side].get("occurrences") == whole[side].get("occurrences")
         assert not per or cuts[side]["occurrences"] > 15
 
@@ -345,8 +432,8 @@ def test_cuts_of_a_capture_are_compared_as_its_slices_are(tap, synth, shape, bef
                                            ("copies:5%,kernels:5%", 1), ("9999%", 0)])
 def test_a_slowdown_over_the_limit_is_the_exit_status(tap, synth, limit, status):
     synth("a.gputap", "--calls", 3000)
-    result = tap("diff", "a.gputap", "--before", "kind=kernel and duration<=10us or kind=memcpy",
-                 "--after", "kind=kernel and duration>10us or kind=memcpy", "--fail-over", limit,
+    result = tap("diff", "a.gputap", "--baseline", "kind=kernel and duration<=10us or kind=copy",
+                 "--candidate", "kind=kernel and duration>10us or kind=copy", "--fail-over", limit,
                  status=status)
     said = "got slower by more than that" if status else "no row got slower by more"
     assert f"--fail-over {limit}: " in result.out and said in re.sub(r"\s+", " ", result.out)
@@ -356,10 +443,10 @@ def test_a_slowdown_over_the_limit_is_the_exit_status(tap, synth, limit, status)
 
 @pytest.mark.parametrize("words, status, says", [
     ([], 2, "which captures?"),
-    (["a.gputap"], 2, "one capture has two sides by --before EXPR and --after EXPR"),
-    (["a.gputap", "b.gputap", "c.gputap"], 2, "3 captures: --vs says where"),
+    (["a.gputap"], 2, "select its two sides with --baseline EXPR and --candidate EXPR"),
+    (["a.gputap", "b.gputap", "c.gputap"], 2, "3 captures: put --vs before"),
     (["a.gputap", "--vs"], 2, "at least one on each side"),
-    (["a.gputap", "a.gputap"], 2, "both sides are a.gputap: two runs are wanted"),
+    (["a.gputap", "a.gputap"], 2, "both sides are a.gputap: name two runs"),
     (["a.gputap", "./a.gputap", "--vs", "b.gputap"], 2, "is given twice: a run counts once"),
     (["a.gputap", "gone.gputap"], 3, "No such file"),
     (["a.gputap", "text"], 3, "is not a gputap capture"),
@@ -392,10 +479,11 @@ def test_a_lambda_of_another_number_is_the_same_kernel(tap, synth):
     synth("a.gputap", "--calls", 800, "--kernels", 1, "--names", "lambda:2")
     synth("b.gputap", "--calls", 800, "--kernels", 1, "--names", "lambda:5")
     row, = json.loads(tap("diff", "a.gputap", "b.gputap", "--json").out)["kernels"]
-    assert row["name_before"] == "run<f()::{lambda(int)#2}>"
-    assert row["name"] == "run<f()::{lambda(int)#5}>" and row["verdict"] == "same"
+    assert row["name_baseline"] == "run<f()::{lambda(int)#2}>"
+    assert row["name"] == "run<f()::{lambda(int)#5}>" and row["verdict"] == "noise"
     text = tap("diff", "a.gputap", "b.gputap").out
-    assert "1 kernel's name differs in what a compiler numbered" in re.sub(r"\s+", " ", text)
+    said = re.sub(r"\s+", " ", text)
+    assert "1 kernel's name differs only in numbers that a compiler chose" in said
 
 
 def test_where_several_lambdas_are_alike_nothing_is_guessed(tap, synth):
@@ -408,16 +496,16 @@ def test_where_several_lambdas_are_alike_nothing_is_guessed(tap, synth):
 def test_what_was_recorded_otherwise_is_said(tap, pair, synth, build):
     synth("tricky.gputap", "--calls", 3000, "--names", "tricky")
     out = re.sub(r"\s+", " ", tap("diff", "a.gputap", "tricky.gputap").out)
-    assert 'Other devices: Synthetic device before, Synthetic "Dev\\ice"' in out
-    assert "Other devices" not in tap("diff", "a.gputap", "b.gputap").out
-    assert "Other devices" in tap("diff", "a.gputap", "tricky.gputap", "--markdown").out
+    assert 'Devices differ: baseline: Synthetic device; candidate: Synthetic "Dev\\ice"' in out
+    assert "Devices differ" not in tap("diff", "a.gputap", "b.gputap").out
+    assert "Devices differ" in tap("diff", "a.gputap", "tricky.gputap", "--markdown").out
     tap("run", "-q", "-o", "all.gputap", build / "examples/steps")
     tap("run", "-q", "-m", "standard", "-o", "standard.gputap", build / "examples/steps")
     out = re.sub(r"\s+", " ", tap("diff", "all.gputap", "standard.gputap").out)
-    assert "Not recorded alike: all before, mode standard (GPU activities, no calls) after." in out
+    assert "Recording differs: baseline: all; candidate: mode standard (" in out
 
 
-@pytest.mark.parametrize("option", ["--where", "--before", "--after"])
+@pytest.mark.parametrize("option", ["--where", "--baseline", "--candidate"])
 def test_a_wrong_expression_gets_a_caret(tap, pair, option):
     err = tap("diff", "a.gputap", "b.gputap", option, "name=x and (kind=memcpy", status=2).err
     lines = err.splitlines()
@@ -426,7 +514,7 @@ def test_a_wrong_expression_gets_a_caret(tap, pair, option):
 
 def test_captures_with_nothing_in_common_are_not_compared(tap, synth):
     synth("a.gputap", "--calls", 100)
-    result = tap("diff", "a.gputap", "--before", "name=kernel_0", "--after", "name=kernel_1",
+    result = tap("diff", "a.gputap", "--baseline", "name=kernel_0", "--candidate", "name=kernel_1",
                  status=3)
     assert "nothing in common" in result.err and result.out == ""
 
@@ -437,7 +525,7 @@ def test_a_damaged_capture_is_compared_as_far_as_it_goes_and_fails(tap, pair, wo
     result = tap("diff", "a.gputap", "b.gputap", status=3)
     assert "Damaged, cut or left out in part" in result.out
     assert not json.loads(tap("diff", "a.gputap", "b.gputap", "--json",
-                              status=3).out)["after"]["complete"]
+                              status=3).out)["candidate"]["complete"]
 
 
 def test_one_that_is_no_capture_is_left_out_among_others(tap, synth, work):
@@ -445,7 +533,7 @@ def test_one_that_is_no_capture_is_left_out_among_others(tap, synth, work):
         synth(f"{name}.gputap", "--calls", 100, "--start", ord(name))
     (work / "c.gputap").write_bytes(b"no capture, but long enough to be read as one" * 9)
     result = tap("diff", "a.gputap", "c.gputap", "--vs", "b.gputap", status=3)
-    assert "left out: c.gputap" in result.err and "before" in result.out
+    assert "left out: c.gputap" in result.err and "baseline" in result.out
 
 
 def test_a_capture_without_records_is_refused(tap, pair, synth):
@@ -476,12 +564,12 @@ def test_what_others_took_of_the_processors_is_noise_of_one_run(tap, synth):
         result = tap("diff", "a.gputap", after, *options, "--json")
         return rows(result, "kernels")["kernel_1"]["verdict"], json.loads(result.out)["noise"]
     assert verdict("b.gputap") == ("slower", 0.02)
-    assert verdict("c.gputap") == ("same", 1)
+    assert verdict("c.gputap") == ("noise", 1)
     assert verdict("d.gputap") == ("slower", 1)
     assert verdict("c.gputap", "--noise", "3%") == ("slower", 0.03)
     out = re.sub(r"\s+", " ", tap("diff", "a.gputap", "c.gputap").out)
-    assert "Other programs had 50% of the processors' time in one of them" in out
-    assert "make all take 2 times as long" in out
+    assert "Other programs used 50% of the processors' time during one of them" in out
+    assert "make everything take 2 times as long" in out
     tap("diff", "a.gputap", "c.gputap", "--fail-over", "5%")
     for name, slow, others in (("a.gputap", 0, 0), ("c.gputap", 40, 50)):
         synth(name, "--calls", 9600, "--noise", 4, "--slow", f"1:{slow}", "--others", others)
@@ -519,7 +607,7 @@ def test_much_time_of_few_values_is_shown(tap, synth):
     """Compare one step with another: the difference cannot be told from noise, but it is known
     where the time went."""
     synth("a.gputap", "--calls", 800, "--noise", 4, "--steps", 20, "--slow", "2:900:400")
-    out = tap("diff", "a.gputap", "--before", "range=step#2", "--after", "range=step#39").out
+    out = tap("diff", "a.gputap", "--baseline", "range=step#2", "--candidate", "range=step#39").out
     assert re.search(r"too few +kernel_2", out)
 
 

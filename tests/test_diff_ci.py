@@ -48,7 +48,7 @@ def baseline(shell):
 def test_the_commands_of_the_job_work(shell):
     baseline(shell)
     out = shell(BLOCKS[0][1], (0, 1)).out
-    assert "2 runs before, 4 after" in out and "--fail-over" in out
+    assert "Baseline: 2 runs, candidate: 4 runs" in out and "--fail-over" in out
 
 
 def test_the_steps_of_github_work(shell, work):

@@ -17,7 +17,7 @@ def traced(tap, hsa_dispatches, softgpu, build, work):
     return call
 
 
-@pytest.mark.parametrize("microseconds, verdict", [(100, "same"), (101, "same"), (105, "slower"),
+@pytest.mark.parametrize("microseconds, verdict", [(100, "noise"), (101, "noise"), (105, "slower"),
                                                    (120, "slower"), (80, "faster")])
 def test_the_slowdown_that_is_built_in_is_found(tap, traced, microseconds, verdict):
     traced("a", 100)
@@ -35,5 +35,6 @@ def test_kernels_that_are_launched_more_often_are_found(tap, traced):
     traced("b", 100, 220)
     row, = json.loads(tap("diff", "a.gputap", "b.gputap", "--json", "--fail-over", "kernels:5%",
                           status=1).out)["kernels"]
-    assert row["verdict"] == "more" and (row["count_before"], row["count_after"]) == (200, 220)
+    assert row["verdict"] == "more"
+    assert (row["count_baseline"], row["count_candidate"]) == (200, 220)
     tap("diff", "a.gputap", "b.gputap", "--fail-over", "kernels:15%")

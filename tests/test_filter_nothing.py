@@ -77,7 +77,7 @@ def test_an_export_says_so(tap, capture, where, format):
 @pytest.mark.parametrize("form", [[], ["--json"], ["--csv"], ["--markdown"], ["--svg"]])
 @pytest.mark.parametrize("where", EXPRESSIONS)
 def test_a_diff_says_so_and_compares_nothing(tap, capture, where, form):
-    for sides in (["b.gputap", "-w", where], ["--before", "name=clFinish", "--after", where]):
+    for sides in (["b.gputap", "-w", where], ["--baseline", "name=clFinish", "--candidate", where]):
         result = tap("diff", capture, *sides, *form, status=3)
         assert result.out == "" and f"'{where}' holds for no record of" in result.err
         assert EXPRESSIONS[where] in result.err

@@ -160,11 +160,11 @@ _gputap_diff() {
 	-t | --table) _gputap_list "totals devices idle ranks kernels copies other graphs ranges operators operations"; return ;;
 	-b | --by) _gputap_list "device rank"; return ;;
 	-n | --top | --per | --noise | --fail-over) return ;;
-	-w | --where | --before | --after) _gputap_words "name domain kind device process thread queue range duration bytes failed"; return ;;
+	-w | --where | --baseline | --candidate) _gputap_words "name domain kind device process thread queue range duration bytes failed"; return ;;
 	-o | --output) _gputap_any_file; return ;;
 	esac
 	if [[ $cur == -* ]]; then
-		_gputap_words "--vs --before --after --where --per --table --by --top --noise --fail-over --mangled --json --csv --markdown --svg --output --force --help"
+		_gputap_words "--vs --baseline --candidate --where --per --table --by --top --noise --fail-over --mangled --json --csv --markdown --svg --output --force --share --help"
 	else
 		_gputap_files
 	fi

@@ -343,7 +343,7 @@ static const struct {
 	{&gt_command_diff, "diff to", {"diff", "--json", "ORIGINAL", "CAPTURE"}},
 	{&gt_command_diff,
 	 "diff slices",
-	 {"diff", "CAPTURE", "--before", "EXPR", "--after", "at>=1ms"}},
+	 {"diff", "CAPTURE", "--baseline", "EXPR", "--candidate", "at>=1ms"}},
 	{&gt_command_diff, "diff per", {"diff", "--per", "*", "CAPTURE", "ORIGINAL"}},
 	{&gt_command_diff, "diff svg", {"diff", "--svg", "-n", "0", "CAPTURE", "ORIGINAL"}},
 };

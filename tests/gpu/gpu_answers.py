@@ -175,8 +175,8 @@ def differences(machine):
 def step_that_took_longer(machine):
     """diff of one capture's steps: the wait target of step 7"""
     capture = machine.trace(steps(machine, STEPS, f"slow={SLOW}"))
-    said = json.loads(machine.tap("diff", "--json", capture.path, "--before",
-                                  f"range=step and not range=step#{SLOW}", "--after",
+    said = json.loads(machine.tap("diff", "--json", capture.path, "--baseline",
+                                  f"range=step and not range=step#{SLOW}", "--candidate",
                                   f"range=step#{SLOW}"))
     row = next(row for row in said["ranges"] if row["name"] == "load")
     machine.report.judge("load", f"{row['verdict']}, {row['change_ns'] / 1e6:+.1f} ms",
