@@ -2,7 +2,6 @@
 /* The answer of gputap diff as text, CSV, JSON and Markdown. Keys never change. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +12,7 @@
 #include "cli/ui.h"
 #include "config.h"
 
-enum { HEAD_INDENT = 2, USUAL_TOP = 10 };
+enum { USUAL_TOP = 10 };
 
 static const char *const headings[DIFF_TABLE_COUNT] = {
 	[DIFF_TOTALS] = "Totals",
@@ -274,22 +273,6 @@ static size_t rows_of(const struct grid *g, const struct diff_options *options)
 
 /* Text --------------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 3, 4))) static void print_sentence(FILE *out, const char *color,
-								 const char *format, ...)
-{
-	va_list args;
-	char *text = NULL;
-
-	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
-	va_end(args);
-	fprintf(out, "%*s%s", HEAD_INDENT, "", color ? color : "");
-	ui_wrap(out, HEAD_INDENT, HEAD_INDENT, text ? text : "");
-	fprintf(out, "%s\n", color ? ui_colors(out)->reset : "");
-	free(text);
-}
-
 static void print_side(const struct diff_result *result, unsigned at, FILE *out)
 {
 	const struct diff_side *side = &result->sides[at];
@@ -316,24 +299,24 @@ static void print_side(const struct diff_result *result, unsigned at, FILE *out)
 		 side->expression ? side->expression : "");
 	fputc('\n', out);
 	if (!at || !result->slices) {
-		print_sentence(out, NULL, "%s%s%s%s%s%s%s, %s record%s%s", run->command,
-			       *run->command ? ", " : "", ui_duration(least), several ? " to " : "",
-			       several ? ui_duration(most) : "", *run->host ? " on " : "",
-			       run->host, ui_count(records), records == 1 ? "" : "s",
-			       several ? " in all" : "");
+		ui_print_sentence(out, NULL, "%s%s%s%s%s%s%s, %s record%s%s", run->command,
+				  *run->command ? ", " : "", ui_duration(least),
+				  several ? " to " : "", several ? ui_duration(most) : "",
+				  *run->host ? " on " : "", run->host, ui_count(records),
+				  records == 1 ? "" : "s", several ? " in all" : "");
 		if (*run->part)
-			print_sentence(out, NULL, "%s%s", several ? "The first run: " : "",
-				       run->part);
+			ui_print_sentence(out, NULL, "%s%s", several ? "The first run: " : "",
+					  run->part);
 	}
 	if (dropped)
-		print_sentence(out, c->red, "%s records were lost", ui_count(dropped));
+		ui_print_sentence(out, c->red, "%s records were lost", ui_count(dropped));
 	if (untraced)
-		print_sentence(out, c->red, "%s program%s not traced; 'gputap info' names all",
-			       ui_count(untraced), untraced == 1 ? " was" : "s were");
+		ui_print_sentence(out, c->red, "%s program%s not traced; 'gputap info' names all",
+				  ui_count(untraced), untraced == 1 ? " was" : "s were");
 	if (!diff_side_is_whole(side))
-		print_sentence(out, c->red,
-			       "Damaged, cut or left out in part: missing records look like a "
-			       "difference. See 'gputap info'.");
+		ui_print_sentence(out, c->red,
+				  "Damaged, cut or left out in part: missing records look like a "
+				  "difference. See 'gputap info'.");
 }
 
 /* Of both sides' first runs: what makes them hard to compare, a sentence each. "": nothing. */
@@ -377,11 +360,11 @@ static void print_differences(const struct diff_result *result, FILE *out)
 
 	find_differences(result, &d);
 	if (*d.devices)
-		print_sentence(out, yellow, "%s", d.devices);
+		ui_print_sentence(out, yellow, "%s", d.devices);
 	if (*d.selection)
-		print_sentence(out, yellow, "%s", d.selection);
+		ui_print_sentence(out, yellow, "%s", d.selection);
 	if (*d.alike)
-		print_sentence(out, NULL, "%s", d.alike);
+		ui_print_sentence(out, NULL, "%s", d.alike);
 }
 
 static void print_limit(const struct diff_result *result, const char *limit, FILE *out)
@@ -395,13 +378,13 @@ static void print_limit(const struct diff_result *result, const char *limit, FIL
 			 "; %s %s only in the candidate and do%s not count", ui_count(new),
 			 new == 1 ? "is" : "are", new == 1 ? "es" : "");
 	if (result->over)
-		print_sentence(out, c->red,
-			       "--fail-over %s: %s row%s got slower by more than that%s.", limit,
-			       ui_count(result->over), result->over == 1 ? "" : "s", uncounted);
+		ui_print_sentence(out, c->red,
+				  "--fail-over %s: %s row%s got slower by more than that%s.", limit,
+				  ui_count(result->over), result->over == 1 ? "" : "s", uncounted);
 	else
-		print_sentence(out, c->green,
-			       "--fail-over %s: no row got slower by more than that%s.", limit,
-			       uncounted);
+		ui_print_sentence(out, c->green,
+				  "--fail-over %s: no row got slower by more than that%s.", limit,
+				  uncounted);
 }
 
 static void print_judgement(const struct diff_result *result, const struct diff_options *options,
@@ -412,16 +395,20 @@ static void print_judgement(const struct diff_result *result, const struct diff_
 	char text[512];
 
 	if (result->per_unit)
-		print_sentence(out, NULL,
-			       "Counts and changes are per '%s': baseline %s, candidate %s.",
-			       result->unit, ui_count(result->sides[0].units),
-			       ui_count(result->sides[1].units));
+		ui_print_sentence(out, NULL,
+				  "Counts and changes are per '%s': baseline %s, candidate %s.",
+				  result->unit, ui_count(result->sides[0].units),
+				  ui_count(result->sides[1].units));
 	else if (result->sides[0].run_count + result->sides[1].run_count > 2)
-		print_sentence(out, NULL, "Counts and changes are per run.");
+		ui_print_sentence(out, NULL, "Counts and changes are per run.");
 	diff_describe_method(result, text, sizeof text);
-	print_sentence(out, c->dim, "%s", text);
+	ui_print_sentence(out, c->dim, "%s", text);
 	diff_describe(result, text, sizeof text);
-	print_sentence(out, v[DIFF_SLOWER] ? c->red : v[DIFF_FASTER] ? c->green : "", "%s.", text);
+	ui_print_sentence(out,
+			  v[DIFF_SLOWER]   ? c->red
+			  : v[DIFF_FASTER] ? c->green
+					   : "",
+			  "%s.", text);
 	if (options->limit)
 		print_limit(result, options->limit, out);
 }
@@ -464,7 +451,7 @@ void diff_print_text(const struct diff_result *result, const struct diff_options
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
 		print_side(result, side, out);
 	if (options->where)
-		print_sentence(out, ui_colors(out)->yellow, "Only where %s", options->where);
+		ui_print_sentence(out, ui_colors(out)->yellow, "Only where %s", options->where);
 	print_differences(result, out);
 	print_judgement(result, options, out);
 	for (unsigned t = 0; t < DIFF_TABLE_COUNT; t++) {

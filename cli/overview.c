@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,7 +26,7 @@ enum {
 	FAILURES_MOST = 2,
 	REFUSALS_MOST = 1,
 	EVENTS_MOST = 2,
-	LABEL = 9, /* columns of a section's name */
+	LABEL = UI_LABEL,
 	EDGE_PERCENT = 1
 };
 
@@ -39,33 +38,7 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-static void print_label(FILE *out, const char *text)
-{
-	const struct ui_colors *c = ui_colors(out);
-
-	fprintf(out, "%s%-*s%s", c->cyan, LABEL, text, c->reset);
-}
-
-/* Print one or more lines of text after a label, in @color if that is not NULL. */
-__attribute__((format(printf, 4, 5))) static void print_line(FILE *out, const char *label,
-							     const char *color, const char *format,
-							     ...)
-{
-	va_list args;
-	char *text = NULL;
-
-	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
-	va_end(args);
-	print_label(out, label);
-	fputs(color ? color : "", out);
-	ui_wrap(out, LABEL, LABEL, text ? text : "");
-	fprintf(out, "%s\n", color ? ui_colors(out)->reset : "");
-	free(text);
-}
-
-/* Tie number and unit together, so that no line breaks between them: "1.39 s". */
+/* "1.39" digits and unit tied together, so that no line breaks between them. */
 static const char *tie(const char *text)
 {
 	static _Thread_local char buffers[8][40];
@@ -154,12 +127,12 @@ static void print_edges(const struct device_edges *edges, uint64_t run_ns, FILE 
 	describe_edge(&edges->before, false, before, sizeof before);
 	describe_edge(&edges->after, true, after, sizeof after);
 	if (has_before && has_after)
-		print_line(out, "", NULL, "first activity after %s; none in the last %s", before,
-			   after);
+		ui_print_line(out, "", NULL, "first activity after %s; none in the last %s", before,
+			      after);
 	else if (has_before)
-		print_line(out, "", NULL, "first activity after %s", before);
+		ui_print_line(out, "", NULL, "first activity after %s", before);
 	else if (has_after)
-		print_line(out, "", NULL, "no activity in the last %s", after);
+		ui_print_line(out, "", NULL, "no activity in the last %s", after);
 }
 
 static void print_device(const struct summary *s, const struct summary_track *d,
@@ -176,21 +149,21 @@ static void print_device(const struct summary *s, const struct summary_track *d,
 	if (t->unrecorded_ns)
 		snprintf(rest, sizeof rest, "; not recorded for %s more",
 			 duration(t->unrecorded_ns));
-	print_line(out, label, ui_colors(out)->bold, "busy %s of %s%s (%.1f%%)%s: %s",
-		   duration(t->busy_ns), duration(run_ns),
-		   has_whole_run(s) ? "" : " from its first activity to its last",
-		   percent(t->busy_ns, run_ns), rest, s->devices[d->device].name);
+	ui_print_line(out, label, ui_colors(out)->bold, "busy %s of %s%s (%.1f%%)%s: %s",
+		      duration(t->busy_ns), duration(run_ns),
+		      has_whole_run(s) ? "" : " from its first activity to its last",
+		      percent(t->busy_ns, run_ns), rest, s->devices[d->device].name);
 	if (has_whole_run(s))
 		print_edges(edges, run_ns, out);
 	if (report_idle_line(s, d->device, span, idle, sizeof idle))
-		print_line(out, "", NULL, "idle %s between activities: %s", duration(idle_ns),
-			   idle);
+		ui_print_line(out, "", NULL, "idle %s between activities: %s", duration(idle_ns),
+			      idle);
 	else if (idle_ns)
-		print_line(out, "", NULL,
-			   "idle %s between activities (%.1f%%), kernels %.1f%%, memcpy "
-			   "%.1f%%",
-			   duration(idle_ns), percent(idle_ns, span),
-			   percent(d->kernels.busy_ns, span), percent(d->copies.busy_ns, span));
+		ui_print_line(out, "", NULL,
+			      "idle %s between activities (%.1f%%), kernels %.1f%%, memcpy "
+			      "%.1f%%",
+			      duration(idle_ns), percent(idle_ns, span),
+			      percent(d->kernels.busy_ns, span), percent(d->copies.busy_ns, span));
 }
 
 /* Return the device that was busy for the smallest share of the run; LOOKUP_NONE: none differs. */
@@ -225,8 +198,8 @@ static int print_devices(const struct summary *s, struct gt_capture *capture, FI
 	rc = has_whole_run(s) ? edges_read(s, capture, edges, s->track_count) : 0;
 	if (!rc && odd != LOOKUP_NONE) {
 		print_device(s, &s->tracks[odd], &edges[odd], out);
-		print_line(out, "", ui_colors(out)->yellow, "the least busy of %s devices",
-			   ui_count(s->track_count));
+		ui_print_line(out, "", ui_colors(out)->yellow, "the least busy of %s devices",
+			      ui_count(s->track_count));
 		shown--;
 	}
 	for (uint32_t i = 0; i < s->track_count && shown && !rc; i++) {
@@ -236,8 +209,8 @@ static int print_devices(const struct summary *s, struct gt_capture *capture, FI
 		shown--;
 	}
 	if (!rc && s->track_count > DEVICES_MOST)
-		print_line(out, "", NULL, "and %s more devices: -t devices",
-			   ui_count(s->track_count - DEVICES_MOST));
+		ui_print_line(out, "", NULL, "and %s more devices: -t devices",
+			      ui_count(s->track_count - DEVICES_MOST));
 	free(edges);
 	return rc;
 }
@@ -275,7 +248,7 @@ static void print_rows(FILE *out, const char *label, const struct overview_row *
 		for (size_t i = 0; i < count; i++)
 			forms[i] = NULL;
 	for (size_t i = 0; i < count; i++) {
-		print_label(out, i ? "" : label);
+		ui_print_label(out, i ? "" : label);
 		fprintf(out, "%8s %5.1f%%  %9s x %-8s  ", ui_duration(rows[i].ns),
 			rows[i].share * 100, ui_count(rows[i].count),
 			ui_duration(rows[i].count ? rows[i].ns / rows[i].count : 0));
@@ -370,7 +343,7 @@ static void print_calls(const struct summary *s, FILE *out)
 
 	report_was_asked(s, &calls_wanted, &work_wanted);
 	if (!calls_wanted && !s->read[GT_CLASS_CALL])
-		print_line(out, "Calls", NULL, "not recorded");
+		ui_print_line(out, "Calls", NULL, "not recorded");
 	print_rows(out, "Calls", rows, count, NAMES_CUT);
 }
 
@@ -410,7 +383,7 @@ static void print_causes(const struct summary *s, FILE *out)
 		if (several)
 			snprintf(device, sizeof device, " on %s %" PRIu32,
 				 device_kind(s, row->owner.device), row->owner.device);
-		print_label(out, k ? "" : "Idle");
+		ui_print_label(out, k ? "" : "Idle");
 		fprintf(out, "%8s %5.1f%%  %9s x %-8s  ", ui_duration(top[k].ns),
 			percent(top[k].ns, all_ns), ui_count(row->sums[top[k].cause].gaps),
 			ui_duration(top[k].ns / row->sums[top[k].cause].gaps));
@@ -432,17 +405,18 @@ static void print_waits(const struct summary *s, FILE *out)
 	for (size_t i = 0; i < count; i++)
 		to += snprintf(to, (size_t)(text + sizeof text - to), "%s%.60s%s%s", i ? ", " : "",
 			       rows[i].name, UI_TIE, duration(rows[i].ns));
-	if (w->earlier_ns || w->transfer_ns || w->runtime_ns)
-		print_line(out, "Waits", NULL,
-			   "%s for earlier GPU activity%s%s%s, %s transferring, %s in the "
-			   "runtime%s%s%s",
-			   duration(w->earlier_ns), *text ? " (" : "", text, *text ? ")" : "",
-			   duration(w->transfer_ns), duration(w->runtime_ns),
-			   w->unknown_ns ? ", " : "", w->unknown_ns ? duration(w->unknown_ns) : "",
-			   w->unknown_ns ? " unattributed" : "");
+	if (w->earlier_ns || w->moving_ns || w->runtime_ns)
+		ui_print_line(out, "Waits", NULL,
+			      "%s for earlier GPU activity%s%s%s, %s transferring, %s in the "
+			      "runtime%s%s%s",
+			      duration(w->earlier_ns), *text ? " (" : "", text, *text ? ")" : "",
+			      duration(w->moving_ns), duration(w->runtime_ns),
+			      w->unknown_ns ? ", " : "",
+			      w->unknown_ns ? duration(w->unknown_ns) : "",
+			      w->unknown_ns ? " unattributed" : "");
 	else if (w->unknown_ns)
-		print_line(out, "Waits", NULL, "%s, for what is not known",
-			   duration(w->unknown_ns));
+		ui_print_line(out, "Waits", NULL, "%s, for what is not known",
+			      duration(w->unknown_ns));
 }
 
 static void print_straggler(const struct summary *s, FILE *out)
@@ -450,12 +424,12 @@ static void print_straggler(const struct summary *s, FILE *out)
 	uint32_t row = ranks_straggler(&s->ranks);
 
 	if (row != LOOKUP_NONE)
-		print_line(out, "Ranks", ui_colors(out)->yellow,
-			   "rank %" PRIu32 " made others wait %s, as the last one in %s of %s "
-			   "collective calls",
-			   s->ranks.rows[row].rank, duration(s->ranks.rows[row].caused_ns),
-			   ui_count(s->ranks.rows[row].last),
-			   ui_count(s->ranks.rows[row].compared));
+		ui_print_line(out, "Ranks", ui_colors(out)->yellow,
+			      "rank %" PRIu32 " made others wait %s, as the last one in %s of %s "
+			      "collective calls",
+			      s->ranks.rows[row].rank, duration(s->ranks.rows[row].caused_ns),
+			      ui_count(s->ranks.rows[row].last),
+			      ui_count(s->ranks.rows[row].compared));
 }
 
 /* Print what to do if a call failed because @runtime has no device here. */
@@ -464,12 +438,13 @@ static void print_absence(const struct runtime *runtime, FILE *out)
 	const char *device = runtime->device_is ? strchr(runtime->device_is, ' ') : NULL;
 
 	if (!runtime->device || !device)
-		print_line(out, "", NULL, "%s finds no driver; see 'gputap doctor'", runtime->name);
+		ui_print_line(out, "", NULL, "%s finds no driver; see 'gputap doctor'",
+			      runtime->name);
 	else if (access(runtime->device, F_OK) != 0 && runtime->software)
-		print_line(out, "", NULL,
-			   "there is no%s here; on one in software: gputap run -- gputap soft "
-			   "%s -- PROGRAM",
-			   device, runtime->software);
+		ui_print_line(out, "", NULL,
+			      "there is no%s here; on one in software: gputap run -- gputap soft "
+			      "%s -- PROGRAM",
+			      device, runtime->software);
 }
 
 /* Print failures, then calls that a runtime refused by design, which are not errors of the
@@ -488,18 +463,18 @@ static void print_failures(const struct summary *s, FILE *out)
 
 		if (refused ? refusals++ >= REFUSALS_MOST : failures++ >= FAILURES_MOST)
 			continue;
-		print_line(out,
-			   refused         ? "Refused"
-			   : failures == 1 ? "Failed"
-					   : "",
-			   refused ? NULL : ui_colors(out)->red, "%s x %s %s",
-			   ui_count(row[0].count), row[g.column_count - 1].text, error);
+		ui_print_line(out,
+			      refused         ? "Refused"
+			      : failures == 1 ? "Failed"
+					      : "",
+			      refused ? NULL : ui_colors(out)->red, "%s x %s %s",
+			      ui_count(row[0].count), row[g.column_count - 1].text, error);
 		if (!absent)
 			absent = runtime_find_absent(error);
 	}
 	if (failures > FAILURES_MOST)
-		print_line(out, "", ui_colors(out)->red, "and %s more errors: -t failures",
-			   ui_count(failures - FAILURES_MOST));
+		ui_print_line(out, "", ui_colors(out)->red, "and %s more errors: -t failures",
+			      ui_count(failures - FAILURES_MOST));
 	if (absent && !s->device_count)
 		print_absence(absent, out);
 	grid_fini(&g);
@@ -518,8 +493,8 @@ static void print_events(const struct gt_capture *capture, FILE *out)
 		    ((e->code != GT_EVENT_TOOL && e->code != GT_EVENT_NOT_TRACED) ||
 		     e->domain == GT_DOMAIN_NONE))
 			continue;
-		print_line(out, shown++ ? "" : "Events", ui_colors(out)->red, "%s: %s",
-			   gt_event_code_name(e->code), e->text ? e->text : "");
+		ui_print_line(out, shown++ ? "" : "Events", ui_colors(out)->red, "%s: %s",
+			      gt_event_code_name(e->code), e->text ? e->text : "");
 	}
 }
 
@@ -533,13 +508,15 @@ static void print_next(const struct summary *s, const struct overview_options *o
 		idle_ns += timeline_idle_ns(&s->tracks[i].all);
 		run_ns += timeline_span_ns(&s->tracks[i].all);
 	}
-	print_line(out, "Next", ui_colors(out)->dim, "gputap report %s %s", ui_shell_word(o->path),
-		   s->ranks.count > 1              ? "--by rank"
-		   : percent(idle_ns, run_ns) > 20 ? "-t idle,gaps"
-						   : "-t kernels,latency");
-	print_line(out, "", ui_colors(out)->dim, "gputap report %s --all", ui_shell_word(o->path));
-	print_line(out, "", ui_colors(out)->dim, "gputap export %s -o trace.pftrace",
-		   ui_shell_word(o->path));
+	ui_print_line(out, "Next", ui_colors(out)->dim, "gputap report %s %s",
+		      ui_shell_word(o->path),
+		      s->ranks.count > 1              ? "--by rank"
+		      : percent(idle_ns, run_ns) > 20 ? "-t idle,gaps"
+						      : "-t kernels,latency");
+	ui_print_line(out, "", ui_colors(out)->dim, "gputap report %s --all",
+		      ui_shell_word(o->path));
+	ui_print_line(out, "", ui_colors(out)->dim, "gputap export %s -o trace.pftrace",
+		      ui_shell_word(o->path));
 }
 
 void overview_choose_keys(struct summary *s)

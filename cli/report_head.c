@@ -2,7 +2,6 @@
 /* The head of a report: what was run, what was requested, what is missing. */
 #include "cli/report_head.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,24 +35,7 @@ bool report_is_complete(const struct summary *s)
 	       !s->health.bad_blocks && !s->health.bad_sums;
 }
 
-/* Print a sentence of the head, in @color if that is not NULL. */
-__attribute__((format(printf, 3, 4))) static void print_sentence(FILE *out, const char *color,
-								 const char *format, ...)
-{
-	va_list args;
-	char *text = NULL;
-
-	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
-	va_end(args);
-	fprintf(out, "%*s%s", HEAD_INDENT, "", color ? color : "");
-	ui_wrap(out, HEAD_INDENT, HEAD_INDENT, text ? text : "");
-	fprintf(out, "%s\n", color ? ui_colors(out)->reset : "");
-	free(text);
-}
-
-/* Print the command in the rest of the line or, if that is short, on a separate line. */
+/* The command in what is left of the line, or, where that is little, in one of its own. */
 static void print_command(const struct summary_file *f, FILE *out)
 {
 	unsigned room = ui_room(out), at = ui_width(f->path) + 2;
@@ -74,7 +56,7 @@ static void print_selection(const struct summary *s, size_t file, FILE *out)
 
 	selection_read(options, &selection);
 	if (selection_describe(&selection, text, sizeof text))
-		print_sentence(out, ui_colors(out)->yellow, "Recorded: %s", text);
+		ui_print_sentence(out, ui_colors(out)->yellow, "Recorded: %s", text);
 }
 
 /* Print what sessions left out by default, each once. */
@@ -88,7 +70,7 @@ static void print_left_out(const struct summary *s, FILE *out)
 		if (e->code != GT_EVENT_NOT_RECORDED || !e->text || !strcmp(last, e->text))
 			continue;
 		last = e->text;
-		print_sentence(out, ui_colors(out)->yellow, "Not recorded: %s", last);
+		ui_print_sentence(out, ui_colors(out)->yellow, "Not recorded: %s", last);
 	}
 }
 
@@ -102,7 +84,7 @@ static void print_unmet(const struct summary *s, const char *where, unsigned by,
 		return;
 	selection_read(gt_capture_session_at(s->capture, 0)->info.options, &selection);
 	if (selection_unmet(&selection, s, text, sizeof text))
-		print_sentence(out, ui_colors(out)->yellow, "Warning: nothing met %s", text);
+		ui_print_sentence(out, ui_colors(out)->yellow, "Warning: nothing met %s", text);
 }
 
 static void print_no_rank(const struct summary *s, unsigned by, FILE *out)
@@ -112,8 +94,8 @@ static void print_no_rank(const struct summary *s, unsigned by, FILE *out)
 	for (uint32_t i = 0; i < s->process_count; i++)
 		if (s->processes[i].rank != LOOKUP_NONE)
 			return;
-	print_sentence(out, ui_colors(out)->yellow,
-		       "No launcher assigned ranks, so --by rank has no effect");
+	ui_print_sentence(out, ui_colors(out)->yellow,
+			  "No launcher gave a process a rank: nothing is split by it");
 }
 
 static void print_deaths(const struct summary *s, FILE *out)
@@ -124,12 +106,12 @@ static void print_deaths(const struct summary *s, FILE *out)
 		char text[SELECTION_LINE];
 
 		if (report_death(s->capture, p, text, sizeof text) && dead++ < most)
-			print_sentence(out, ui_colors(out)->red, "Died: %s", text);
+			ui_print_sentence(out, ui_colors(out)->red, "Died: %s", text);
 	}
 	if (dead > most)
-		print_sentence(out, ui_colors(out)->red,
-			       "%s more processes died; the table processes has all",
-			       ui_count(dead - most));
+		ui_print_sentence(out, ui_colors(out)->red,
+				  "%s more processes died; the table processes has all",
+				  ui_count(dead - most));
 }
 
 /* Return whether calls and GPU activities were requested in any session. */
@@ -159,31 +141,34 @@ static void print_file(const struct summary_file *f, FILE *out)
 		ui_wrap(out, ui_width(f->path) + 2, HEAD_INDENT,
 			"what was run, when and where is not in what can be read");
 	fputc('\n', out);
-	print_sentence(out, NULL, "%s%s%.64s, %s process%s, %s thread%s",
-		       ui_duration(f->end_ns - f->start_ns), known ? " on " : "",
-		       known ? f->host : "", ui_count(f->processes), f->processes == 1 ? "" : "es",
-		       ui_count(f->threads), f->threads == 1 ? "" : "s");
+	ui_print_sentence(out, NULL, "%s%s%.64s, %s process%s, %s thread%s",
+			  ui_duration(f->end_ns - f->start_ns), known ? " on " : "",
+			  known ? f->host : "", ui_count(f->processes),
+			  f->processes == 1 ? "" : "es", ui_count(f->threads),
+			  f->threads == 1 ? "" : "s");
 	if (f->health.end == GT_CAPTURE_CUT)
-		print_sentence(out, c->yellow,
-			       "The capture has no end: the collector was killed, or it is still "
-			       "being written.");
+		ui_print_sentence(
+			out, c->yellow,
+			"The capture has no end: the collector was killed, or it is still "
+			"being written.");
 	if (*f->recorded_text)
-		print_sentence(out, NULL, "Recorded: %s%s.", f->recorded_text,
-			       strncmp(f->recorded_text, "nothing", 7) ? "; else paused" : "");
+		ui_print_sentence(out, NULL, "Recorded: %s%s.", f->recorded_text,
+				  strncmp(f->recorded_text, "nothing", 7) ? "; else paused" : "");
 	if (*f->kept_text)
-		print_sentence(out, NULL, "Retained: %s.", f->kept_text);
+		ui_print_sentence(out, NULL, "Kept: %s.", f->kept_text);
 	if (f->untraced)
-		print_sentence(out, c->red, "%s. 'gputap info' names all.", f->untraced_text);
+		ui_print_sentence(out, c->red, "%s. 'gputap info' names all.", f->untraced_text);
 	if (f->health.bad_bytes || f->health.bad_blocks)
-		print_sentence(out, c->red,
-			       "The capture is damaged: %s in %s part%s could not be read and are "
-			       "missing here.",
-			       ui_bytes(f->health.bad_bytes), ui_count(f->health.bad_blocks),
-			       f->health.bad_blocks == 1 ? "" : "s");
+		ui_print_sentence(
+			out, c->red,
+			"The capture is damaged: %s in %s part%s could not be read and are "
+			"missing here.",
+			ui_bytes(f->health.bad_bytes), ui_count(f->health.bad_blocks),
+			f->health.bad_blocks == 1 ? "" : "s");
 	if (f->health.bad_sums)
-		print_sentence(out, c->red,
-			       "The capture's sums are not what its records are: 'gputap info' "
-			       "says more.");
+		ui_print_sentence(out, c->red,
+				  "The capture's sums are not what its records are: 'gputap info' "
+				  "says more.");
 }
 
 /* Print a summary of many sessions: "1,000 sessions, the first of them r0.gputap: ./train". */
@@ -207,18 +192,18 @@ static void print_job(const struct summary *s, FILE *out)
 		ui_count(s->file_count), ui_colors(out)->reset);
 	print_file(first, out);
 	print_selection(s, 0, out);
-	print_sentence(out, NULL, "All: the longest %s, on %s host%s, %s processes, %s threads",
-		       ui_duration(longest_ns), ui_count(hosts.count), hosts.count == 1 ? "" : "s",
-		       ui_count(processes), ui_count(threads));
+	ui_print_sentence(out, NULL, "All: the longest %s, on %s host%s, %s processes, %s threads",
+			  ui_duration(longest_ns), ui_count(hosts.count),
+			  hosts.count == 1 ? "" : "s", ui_count(processes), ui_count(threads));
 	texts_fini(&hosts);
 	for (uint32_t i = 1; i < s->file_count; i++)
 		if (!report_file_is_complete(&s->files[i]) && wrong++ < FILES_NAMED)
 			print_file(&s->files[i], out);
 	if (wrong > FILES_NAMED)
-		print_sentence(out, ui_colors(out)->red,
-			       "%s more are damaged, have no end, or programs that were not "
-			       "traced; 'gputap info' says more",
-			       ui_count(wrong - FILES_NAMED));
+		ui_print_sentence(out, ui_colors(out)->red,
+				  "%s more are damaged, have no end, or programs that were not "
+				  "traced; 'gputap info' says more",
+				  ui_count(wrong - FILES_NAMED));
 }
 
 /* Write text such as "all linked to their call", for the GPU activities that exist. */
@@ -270,31 +255,33 @@ static void print_totals(const struct summary *s, const char *where, FILE *out)
 	losses_headline(&losses, lost);
 	if (!losses_are_none(&losses))
 		*lost = '\0';
-	print_sentence(out, NULL, "%s%s, %s%s%s%s", of_ranges,
-		       calls || calls_asked ? of_calls : "calls not recorded",
-		       device || work_asked ? of_work : "GPU activities not recorded",
-		       calls_asked ? links : "", *lost ? "; " : "", lost);
+	ui_print_sentence(out, NULL, "%s%s, %s%s%s%s", of_ranges,
+			  calls || calls_asked ? of_calls : "calls not recorded",
+			  device || work_asked ? of_work : "device work not recorded",
+			  calls_asked ? links : "", *lost ? "; " : "", lost);
 	if (dropped)
-		print_sentence(out, c->red, "%s of %s records were lost", ui_count(dropped),
-			       ui_count(summary_seen(s)));
+		ui_print_sentence(out, c->red, "%s of %s records were lost", ui_count(dropped),
+				  ui_count(summary_seen(s)));
 	if (losses.missing)
-		print_sentence(out, c->red, "Records are missing; their number is unknown: %s%s",
-			       losses.missing_text ? losses.missing_text : "",
-			       losses.missing > 1 ? "; 'gputap info' has all of these events" : "");
+		ui_print_sentence(out, c->red,
+				  "Records are missing, and how many is not known: %s%s",
+				  losses.missing_text ? losses.missing_text : "",
+				  losses.missing > 1 ? "; 'gputap info' has all of these events"
+						     : "");
 	if (losses.failed)
-		print_sentence(out, c->red, "%s tool%s failed: 'gputap info' has the events",
-			       ui_count(losses.failed), losses.failed == 1 ? "" : "s");
+		ui_print_sentence(out, c->red, "%s tool%s failed: 'gputap info' has the events",
+				  ui_count(losses.failed), losses.failed == 1 ? "" : "s");
 	if (summary_holds_for_nothing(s)) {
 		filter_explain_nothing(s->filter, why);
-		print_sentence(out, c->yellow, "Only where %s, which holds for no record%s%s",
-			       where, *why ? ": " : "", why);
+		ui_print_sentence(out, c->yellow, "Only where %s, which holds for no record%s%s",
+				  where, *why ? ": " : "", why);
 	} else if (where) {
-		print_sentence(out, c->yellow, "Only where %s: %s of them%s%s%s", where,
-			       ui_count(s->matched), s->matched_ranges ? ", " : "",
-			       s->matched_ranges ? ui_count(s->matched_ranges) : "",
-			       !s->matched_ranges       ? ""
-			       : s->matched_ranges == 1 ? " range or marker of the program"
-							: " ranges and markers of the program");
+		ui_print_sentence(out, c->yellow, "Only where %s: %s of them%s%s%s", where,
+				  ui_count(s->matched), s->matched_ranges ? ", " : "",
+				  s->matched_ranges ? ui_count(s->matched_ranges) : "",
+				  !s->matched_ranges       ? ""
+				  : s->matched_ranges == 1 ? " range or mark of the program"
+							   : " ranges and marks of the program");
 	}
 }
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The end of `gputap run`: a head of a few lines, then the first screen of a report. */
-#include <stdarg.h>
-#include <stdlib.h>
-
 #include "cli/command.h"
 #include "cli/losses.h"
 #include "cli/overview.h"
@@ -11,34 +8,7 @@
 #include "cli/ui.h"
 #include "util/error.h"
 
-enum { LABEL = 9 };
-
-static void print_label(FILE *out, const char *text)
-{
-	const struct ui_colors *c = ui_colors(out);
-	fprintf(out, "%s%-*s%s", c->cyan, LABEL, text, c->reset);
-}
-
-/* Print a separate line: a label and sentences, in @color if that is not NULL. */
-__attribute__((format(printf, 4, 5))) static void print_line(FILE *out, const char *name,
-							     const char *color, const char *format,
-							     ...)
-{
-	va_list args;
-	char *text = NULL;
-
-	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
-	va_end(args);
-	print_label(out, name);
-	fputs(color ? color : "", out);
-	ui_wrap(out, LABEL, LABEL, text ? text : "");
-	fprintf(out, "%s\n", color ? ui_colors(out)->reset : "");
-	free(text);
-}
-
-/* Print what was requested, if not everything, and which parts of it matched nothing. */
+/* What was asked for, if not all, and what of it met nothing. */
 static void print_selection(const struct summary *s, const struct gt_capture *capture, FILE *out)
 {
 	const struct ui_colors *c = ui_colors(out);
@@ -47,9 +17,9 @@ static void print_selection(const struct summary *s, const struct gt_capture *ca
 
 	selection_read(gt_capture_session(capture)->options, &selection);
 	if (selection_describe(&selection, text, sizeof text))
-		print_line(out, "Recorded", c->yellow, "%s", text);
+		ui_print_line(out, "Recorded", c->yellow, "%s", text);
 	if (selection_unmet(&selection, s, text, sizeof text))
-		print_line(out, "Warning", c->yellow, "nothing met %s", text);
+		ui_print_line(out, "Warning", c->yellow, "nothing met %s", text);
 }
 
 /* Print processes that a signal killed in a call. */
@@ -59,7 +29,7 @@ static void print_deaths(const struct gt_capture *capture, FILE *out)
 		char text[SELECTION_LINE];
 
 		if (report_death(capture, p, text, sizeof text))
-			print_line(out, "Died", ui_colors(out)->red, "%s", text);
+			ui_print_line(out, "Died", ui_colors(out)->red, "%s", text);
 	}
 }
 
@@ -94,9 +64,9 @@ int gt_report_short(const char *capture, FILE *out)
 	else
 		fprintf(out, "%s%s%s\n", c->red, lost, c->reset);
 	if (*f->recorded_text)
-		print_line(out, "Windows", NULL, "%s", f->recorded_text);
+		ui_print_line(out, "Windows", NULL, "%s", f->recorded_text);
 	if (*f->kept_text)
-		print_line(out, "Retained", NULL, "%s", f->kept_text);
+		ui_print_line(out, "Kept", NULL, "%s", f->kept_text);
 	if (f->untraced) {
 		fprintf(out, "  %s", c->red);
 		ui_wrap(out, 2, 4, f->untraced_text);

@@ -641,3 +641,43 @@ int ui_parse_list(const char *kind, const char *value, const char *const *names,
 	}
 	return GT_EXIT_OK;
 }
+
+void ui_print_label(FILE *out, const char *label)
+{
+	const struct ui_colors *c = ui_colors(out);
+
+	fprintf(out, "%s%-*s%s", c->cyan, UI_LABEL, label, c->reset);
+}
+
+static void print_wrapped(FILE *out, unsigned indent, const char *color, const char *format,
+			  va_list args)
+{
+	char *text = NULL;
+
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	fputs(color ? color : "", out);
+	ui_wrap(out, indent, indent, text ? text : "");
+	fprintf(out, "%s\n", color ? ui_colors(out)->reset : "");
+	free(text);
+}
+
+void ui_print_line(FILE *out, const char *label, const char *color, const char *format, ...)
+{
+	va_list args;
+
+	ui_print_label(out, label);
+	va_start(args, format);
+	print_wrapped(out, UI_LABEL, color, format, args);
+	va_end(args);
+}
+
+void ui_print_sentence(FILE *out, const char *color, const char *format, ...)
+{
+	va_list args;
+
+	fprintf(out, "%*s", UI_INDENT, "");
+	va_start(args, format);
+	print_wrapped(out, UI_INDENT, color, format, args);
+	va_end(args);
+}

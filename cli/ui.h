@@ -99,4 +99,14 @@ unsigned ui_wrap(FILE *out, unsigned at, unsigned indent, const char *text);
 unsigned ui_wrapf(FILE *out, unsigned at, unsigned indent, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
+enum { UI_LABEL = 9, UI_INDENT = 2 }; /* columns */
+/* Print @label, of a section or "", in UI_LABEL columns. */
+void ui_print_label(FILE *out, const char *label);
+/* Print @label and sentences after it, wrapped, in @color if that is not NULL. */
+void ui_print_line(FILE *out, const char *label, const char *color, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+/* Print sentences, wrapped and indented by UI_INDENT, in @color if that is not NULL. */
+void ui_print_sentence(FILE *out, const char *color, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 #endif
