@@ -235,10 +235,12 @@ static int compare_rows(const void *a, const void *b)
 
 /* Print lines such as "464 ms 77.0% 1,000 x 464 us name". */
 static void print_rows(FILE *out, const char *label, const struct overview_row *rows, size_t count,
-		       enum names shown)
+		       enum names shown, unsigned name_room)
 {
 	const unsigned used = LABEL + 40, room = ui_room(out),
-		       width = room > used + 8 ? room - used : 8;
+		       width = name_room         ? name_room
+			       : room > used + 8 ? room - used
+						 : 8;
 	const char *names[KERNELS_MOST + CALLS_MOST];
 	char *forms[KERNELS_MOST + CALLS_MOST];
 
@@ -269,7 +271,33 @@ static uint64_t waited_ns(const struct summary_group *g)
 	return g->wait.earlier_ns;
 }
 
-/* Choose the groups of a class with the largest @value. Rows of 0.0 % are left out. */
+static int compare_names(const void *a, const void *b)
+{
+	const struct overview_row *x = a, *y = b;
+
+	return ((uintptr_t)x->name > (uintptr_t)y->name) -
+	       ((uintptr_t)x->name < (uintptr_t)y->name);
+}
+
+/* Add up rows of one name, as a page's summary has one for each device. Return: how many remain. */
+static size_t merge_rows(struct overview_row *rows, size_t count)
+{
+	size_t kept = 0;
+
+	if (count)
+		qsort(rows, count, sizeof *rows, compare_names);
+	for (size_t i = 0; i < count; i++) {
+		if (kept && rows[kept - 1].name == rows[i].name) {
+			rows[kept - 1].ns += rows[i].ns;
+			rows[kept - 1].count += rows[i].count;
+		} else {
+			rows[kept++] = rows[i];
+		}
+	}
+	return kept;
+}
+
+/* The groups of a class with most time by @value. Rows of 0.0 % are left out. */
 static size_t choose_rows(const struct summary *s, enum summary_class class,
 			  uint64_t (*value)(const struct summary_group *g),
 			  struct overview_row *rows, size_t most)
@@ -288,6 +316,7 @@ static size_t choose_rows(const struct summary *s, enum summary_class class,
 			all[count++] = (struct overview_row){ns, g->times.count, 0,
 							     texts_get(&s->names, g->name)};
 	}
+	count = merge_rows(all, count);
 	if (count)
 		qsort(all, count, sizeof *all, compare_rows);
 	for (size_t i = 0; i < count; i++)
@@ -303,6 +332,7 @@ static size_t choose_rows(const struct summary *s, enum summary_class class,
 /* Print lines such as "memcpy H2D (Pageable), 2.25 MiB each, 3.95 GB/s". */
 static void print_copies(const struct summary *s, FILE *out)
 {
+	const bool each_device = s->keys[SUMMARY_COPIES] & SUMMARY_DEVICE && s->device_count > 1;
 	struct overview_row rows[COPIES_MOST];
 	struct grid g;
 	size_t count = 0;
@@ -316,14 +346,17 @@ static void print_copies(const struct summary *s, FILE *out)
 		rows[count] = (struct overview_row){
 			row[grid_column(&g, "total_ns")].count, number,
 			row[grid_column(&g, "share")].real,
-			grid_keep(&g, "%s, %s each%s%s", row[grid_column(&g, "direction")].text,
+			grid_keep(&g, "%s%s, %s each%s%s", row[grid_column(&g, "direction")].text,
+				  each_device ? grid_keep(&g, " of device %" PRIu64,
+							  row[grid_column(&g, "device")].count)
+					      : "",
 				  ui_bytes(row[grid_column(&g, "bytes")].count /
 					   (number ? number : 1)),
 				  rate->has ? ", " : "", rate->has ? ui_rate(rate->real) : "")};
 		if (!rows[count].ns)
 			break;
 	}
-	print_rows(out, "Copies", rows, count, NAMES_CUT);
+	print_rows(out, "Copies", rows, count, NAMES_CUT, 0);
 	grid_fini(&g);
 }
 
@@ -332,7 +365,8 @@ static void print_kernels(const struct summary *s, const struct overview_options
 	struct overview_row rows[KERNELS_MOST];
 	size_t count = choose_rows(s, SUMMARY_KERNELS, total_ns, rows, KERNELS_MOST);
 
-	print_rows(out, "Kernels", rows, count, o->full_names ? NAMES_FULL : NAMES_FOLDED);
+	print_rows(out, "Kernels", rows, count, o->full_names ? NAMES_FULL : NAMES_FOLDED,
+		   o->name_room);
 }
 
 static void print_calls(const struct summary *s, FILE *out)
@@ -344,7 +378,7 @@ static void print_calls(const struct summary *s, FILE *out)
 	report_was_asked(s, &calls_wanted, &work_wanted);
 	if (!calls_wanted && !s->read[GT_CLASS_CALL])
 		ui_print_line(out, "Calls", NULL, "not recorded");
-	print_rows(out, "Calls", rows, count, NAMES_CUT);
+	print_rows(out, "Calls", rows, count, NAMES_CUT, 0);
 }
 
 /* Why it was idle --------------------------------------------------------------------- */

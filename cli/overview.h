@@ -10,9 +10,10 @@
 #include "cli/summary.h"
 
 struct overview_options {
-	const char *path;  /* path of the capture for the next commands; NULL: name none */
-	const char *where; /* the report's filter, or NULL */
-	bool full_names;   /* true: do not fold names of kernels */
+	const char *path;   /* of the capture that the next commands name; NULL: name none */
+	const char *where;  /* filter of the report, or NULL */
+	bool full_names;    /* names of kernels are not folded */
+	unsigned name_room; /* columns of a kernel's name; 0: the rest of the line */
 };
 
 /* Set the keys that a summary needs for the overview. Call before summary_add(). */

@@ -27,7 +27,7 @@
 static const char *const keys[] = {"name",  "device", "process", "thread", "queue",
 				   "range", "rank",   "host",    NULL};
 
-enum { TOP_DEFAULT = -1 };
+enum { TOP_DEFAULT = -1, PAGE_NAME_ROOM = 90 };
 
 struct report_options {
 	const char *where, *sort, *output;
@@ -567,12 +567,42 @@ static char *make_head(const struct summary *s, const struct report_options *o)
 
 	if (!out)
 		return NULL;
+	ui_set_file_room(UI_ROOM_MOST); /* the browser wraps */
 	report_head_print(s, o->where, o->by, out);
+	ui_set_file_room(0);
 	fclose(out);
 	return text;
 }
 
-/* Make a title such as "job/0.gputap and 3 more". A merged file is one. */
+/* What the terminal shows first, unless options choose other tables. NULL: no memory. */
+static char *make_overview(const struct page_source *p)
+{
+	const struct overview_options overview = {
+		.where = p->options->where,
+		.full_names = p->options->full_names,
+		.name_room = PAGE_NAME_ROOM,
+	};
+	char *text = NULL;
+	size_t bytes;
+	FILE *out;
+	int rc = 0;
+
+	if (p->options->by || p->options->tables || summary_holds_for_nothing(p->summary))
+		return strdup("");
+	out = open_memstream(&text, &bytes);
+	if (!out)
+		return NULL;
+	ui_set_file_room(UI_ROOM_MOST);
+	rc = overview_print(p->summary, p->capture, &overview, out);
+	ui_set_file_room(0);
+	fclose(out);
+	if (!rc)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* "job/0.gputap and 3 more". A merged file is one. */
 static void make_title(const struct summary *s, char *text, size_t size)
 {
 	uint32_t more = 0;
@@ -586,11 +616,13 @@ static void make_title(const struct summary *s, char *text, size_t size)
 
 static int write_page(const struct page_source *p, FILE *out)
 {
-	char *head = make_head(p->summary, p->options), title[PATH_MAX + 32];
+	char *head = make_head(p->summary, p->options), *overview = make_overview(p);
+	char title[PATH_MAX + 32];
 	struct picture picture;
 	const struct report_page page = {
 		.title = title,
 		.head = head ? head : "",
+		.overview = overview ? overview : "",
 		.picture = &picture,
 		.table = make_page_table,
 		.data = (void *)(uintptr_t)p,
@@ -605,6 +637,7 @@ static int write_page(const struct page_source *p, FILE *out)
 	if (!rc)
 		rc = report_html_write(&page, out);
 	picture_fini(&picture);
+	free(overview);
 	free(head);
 	return rc;
 }

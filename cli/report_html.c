@@ -280,7 +280,7 @@ static_assert(sizeof types / sizeof *types == GRID_LINES + 1, "page.js knows the
 
 static const char *const shows[] = {
 	[GRID_ALWAYS] = "always", [GRID_IF_ANY] = "any",        [GRID_IF_DIFFER] = "differ",
-	[GRID_DATA] = "data",     [GRID_FOR_PEOPLE] = "always",
+	[GRID_DATA] = "data",     [GRID_FOR_PEOPLE] = "always", [GRID_FOR_PEOPLE_IF_ANY] = "any",
 };
 
 static void put_columns(FILE *out, const struct grid *g)
@@ -358,7 +358,7 @@ int report_html_write(const struct report_page *page, FILE *out)
 	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
 	      "style-src '" PAGE_CSS_HASH "'; script-src '" PAGE_JS_HASH "'; base-uri 'none'; "
 	      "form-action 'none'\">\n"
-	      "<meta name=\"viewport\" content=\"width=device-width\">\n"
+	      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	      "<meta name=\"generator\" content=\"gputap " GPUTAP_VERSION "\">\n<title>",
 	      out);
 	ui_put_as(out, gt_put_page, page->title);
@@ -371,6 +371,7 @@ int report_html_write(const struct report_page *page, FILE *out)
 	      out);
 	put_key(out, "title", page->title);
 	put_key(out, "head", page->head);
+	put_key(out, "overview", page->overview);
 	put_timeline(out, page->picture);
 	put_tables(out, page);
 	fputs("</script>\n<script>", out);

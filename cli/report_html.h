@@ -14,6 +14,7 @@ enum { HTML_ROWS_MOST = 2000 }; /* of a table */
 
 struct report_page {
 	const char *title, *head; /* head: lines as a report in text begins */
+	const char *overview;     /* the first screen of a terminal, one line each; "": none */
 	const struct picture *picture;
 	/* The @number-th table, which the page releases; false: there are no more */
 	bool (*table)(void *data, unsigned number, struct grid *out);

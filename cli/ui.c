@@ -289,6 +289,13 @@ const struct ui_colors *ui_colors(FILE *stream)
 	return is_terminal(stream) && !(no && *no) ? &colors_on : &colors_off;
 }
 
+static unsigned file_room; /* of ui_set_file_room() */
+
+void ui_set_file_room(unsigned columns)
+{
+	file_room = columns;
+}
+
 unsigned ui_room(FILE *stream)
 {
 	const char *columns = getenv("COLUMNS");
@@ -297,6 +304,8 @@ unsigned ui_room(FILE *stream)
 
 	if (isatty(fileno(stream)) && ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col)
 		return size.ws_col;
+	if (file_room)
+		return file_room;
 	n = columns ? strtol(columns, NULL, 10) : 0;
 	return n >= 20 && n <= UI_ROOM_MOST ? (unsigned)n : UI_ROOM_FILE;
 }

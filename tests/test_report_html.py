@@ -244,7 +244,8 @@ def test_a_browser_draws_tables_and_timeline(browser, page):
     path = page("--calls", "400", "--threads", "2", "--devices", "2", "--waits")
     show(browser, path)
     data = data_of(path)
-    assert browser.evaluate("document.querySelectorAll('table').length") == len(data["tables"])
+    assert browser.evaluate("document.querySelectorAll('section[id^=table-] table').length"
+                            ) == len(data["tables"])
     assert browser.evaluate("complaints") == []
     first = browser.evaluate(PIXELS)
     # kernels, calls that wait
@@ -313,14 +314,90 @@ def test_a_browser_sorts_and_filters_tables(browser, page):
     assert sorted_names == sorted(sorted_names) and len(sorted_names) == 6
     browser.evaluate(f"{title}.find(b => b.innerText.startsWith('name')).click()")
     assert column(names) == sorted_names[::-1]
-    browser.evaluate(f"""(() => {{
-        const f = document.querySelector('#table-kernels input');
-        f.value = {json.dumps(sorted_names[2].upper())};
-        f.dispatchEvent(new Event('input'));
-    }})()""")
-    assert column(names) == [sorted_names[2]]
+    assert browser.evaluate("document.querySelectorAll('input').length") == 1
+
+    def filter_rows(text):
+        browser.evaluate(f"""(() => {{
+            const f = document.getElementById('filter');
+            f.value = {json.dumps(text)};
+            f.dispatchEvent(new Event('input'));
+        }})()""")
+        return browser.evaluate("""[...document.querySelectorAll('section[id^=table-]')].filter(
+            s => !s.hidden).map(s => s.id.slice(6))""")
+
+    everything = filter_rows("")
+    found = filter_rows(sorted_names[2].upper())
+    assert column(names) == [sorted_names[2]] and "kernels" in found and "copies" not in found
     assert "1 of 6 rows" in browser.evaluate(
         "document.querySelector('#table-kernels .note').innerText")
+    assert filter_rows("in no row") == [] and len(everything) > 5
+    assert "no row matches" in browser.evaluate("document.querySelector('.filter').innerText")
+    assert filter_rows("") == everything
+
+
+def test_there_is_no_filter_without_rows_to_filter(browser, page):
+    show(browser, page("--calls", "100", "--kernels", "1", report=["-t", "kernels"]))
+    assert browser.evaluate("document.querySelectorAll('input').length") == 0
+
+
+def test_the_page_starts_with_the_first_screen_of_the_terminal(browser, tap, page):
+    path = page("--calls", "2000", "--threads", "2", "--devices", "2", "--failed", "--waits")
+    show(browser, path)
+    shown = browser.evaluate("document.getElementById('overview').innerText")
+    terminal = tap("report", "s.gputap", env={"COLUMNS": 500}).out
+    words = re.sub(r"%", " %", terminal.split("nothing lost\n")[1].split("Next ")[0]).split()
+    title = ["time", "share", "count", "x", "mean"]
+    at = words.index("time")
+    assert words[at:at + 5] == title
+    del words[at:at + 5]
+    # kernels are one row each there, copies of two devices are not
+    expected = [w for w in words if re.match(r"[A-Za-z_]{4,}", w)]
+    assert not [w for w in expected if w.rstrip(",:;()") not in shown]
+    assert browser.evaluate("""document.getElementById('overview').compareDocumentPosition(
+        document.getElementById('timeline'))""") == 4  # the timeline follows
+    labels = browser.evaluate(
+        "[...document.querySelectorAll('#overview h3')].map(h => h.innerText)")
+    assert labels[:5] == ["GPU 0", "GPU 1", "Kernels", "Copies", "Idle"]
+    assert browser.evaluate("document.querySelectorAll('#overview .bad').length") == 1
+
+
+def test_a_page_of_chosen_tables_has_no_first_screen(page):
+    assert data_of(page("--calls", "100", report=["-t", "kernels"]))["overview"] == ""
+    assert "Kernels" in data_of(page("--calls", "100", report=["-f"]))["overview"]
+
+
+@pytest.mark.parametrize("width", [1000, 420])
+def test_the_page_itself_never_scrolls_sideways(browser, tap, build, run, work, width):
+    """Tables do, inside. The name of a row stays in view."""
+    run([build / "tests/synth/synth", "--calls", "2000", "--devices", "2", "--failed", "--waits",
+         "--names", "tricky", "-o", "s.gputap"])
+    tap("report", "s.gputap", "-o", "s.html")
+    browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900,
+                 deviceScaleFactor=1, mobile=width < 600)
+    show(browser, work / "s.html")
+    assert browser.evaluate("innerWidth") == width
+    assert browser.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
+    scrolls = browser.evaluate("""[...document.querySelectorAll('.scroll')].map(
+        s => s.scrollWidth > s.clientWidth)""")
+    assert any(scrolls)
+    left = browser.evaluate("""(() => {
+        const s = document.querySelector('#table-kernels .scroll');
+        s.scrollLeft = 10000;
+        return s.querySelector('td').getBoundingClientRect().left -
+            s.getBoundingClientRect().left;
+    })()""")
+    assert abs(left) < 2
+    assert browser.evaluate("complaints") == []
+
+
+def test_kinds_of_time_have_a_colour_each(browser, page):
+    show(browser, page("--calls", "500", "--devices", "2"))
+    colors = browser.evaluate("""Object.fromEntries(['kernels', 'copies', 'operations'].map(
+        name => [name, getComputedStyle(document.querySelector(
+            `#table-${name} td .share i`)).backgroundColor]))""")
+    assert len(set(colors.values())) == 3 and colors["kernels"] == "rgb(47, 114, 217)"
+    assert browser.evaluate("""getComputedStyle(document.querySelector(
+        '#overview .share i')).backgroundColor""") == "rgb(47, 114, 217)"
 
 
 def test_a_browser_takes_what_the_program_says_as_text(browser, hostile):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The page that `gputap report --html` writes. Its data stand in the element "data", as JSON. Texts
+// The page that `gputap report --html` writes. The element "data" contains its data as JSON. Texts
 // of the traced program become text nodes or canvas text, never markup.
 "use strict";
 
@@ -50,10 +50,79 @@ function element(name, properties = {}, ...children) {
 	return e;
 }
 
+// The first screen -------------------------------------------------------------------------
+
+// Colours of the kinds of time, by label of the first screen and by table.
+const COLORS = {
+	Kernels: "kernel", Copies: "copy", Idle: "idle", Calls: "call", Waits: "wait",
+	kernels: "kernel", copies: "copy", idle: "idle", gaps: "idle", operations: "call",
+	latency: "call", ranges: "range", operators: "range", graphs: "kernel", devices: "kernel",
+};
+const BAD = ["Failed", "Events", "Refused"];
+const LABEL = 9; // columns of a label, as UI_LABEL
+
+function shareBar(share, color) {
+	const bar = element("span", {className: "share"}), part = element("i");
+	part.style.width = `${Math.min(100, Math.max(0, share * 100))}%`;
+	part.style.background = `var(--${color || "other"})`;
+	bar.append(part);
+	return bar;
+}
+
+// "464 ms  77.0%   1,000 x 464 us    name", in the columns of overview.c's print_rows()
+function overviewRow(text, color) {
+	const part = (from, to) => text.slice(from, to).trim();
+	return element("tr", {},
+		element("td", {className: "n", textContent: part(0, 8)}),
+		element("td", {className: "n", textContent: part(8, 15).replace("%", " %")}),
+		element("td", {className: "wide"}, shareBar(parseFloat(part(8, 15)) / 100, color)),
+		element("td", {className: "n wide", textContent: `${part(15, 26)} x ${part(28, 37)}`}),
+		element("td", {className: "name", textContent: part(38)}));
+}
+
+function drawOverview(text) {
+	const section = element("section", {id: "overview"});
+	let label = "", body = null, into = null;
+
+	for (const line of text.split("\n").filter(l => l.trim())) {
+		const name = line.slice(0, LABEL).trim(), rest = line.slice(LABEL);
+		if (!name && /^ +time +share +count/.test(rest))
+			continue; // the title of the rows
+		if (name || !into) {
+			label = name;
+			body = null;
+			const head = element("h3", {textContent: label});
+			into = element("div", {className: "content"});
+			section.append(element("div", {className: "part"}, head, into));
+			if (COLORS[label] || BAD.includes(label))
+				head.style.borderColor = `var(--${COLORS[label] || "bad"})`;
+		}
+		if (/^ *[\d.]+ \S+ +[\d.]+% +[\d,]+ x /.test(rest)) {
+			if (!body) {
+				body = element("tbody");
+				into.append(element("div", {className: "scroll"},
+				                    element("table", {className: "plain"}, body)));
+			}
+			body.append(overviewRow(rest, COLORS[label]));
+			continue;
+		}
+		const busy = name && /^busy .*? \(([\d.]+)%\)/.exec(rest);
+		into.append(element("p", {textContent: rest.trim(),
+		                          className: BAD.includes(label) ? "bad" : ""}));
+		if (busy)
+			into.append(shareBar(busy[1] / 100, "kernel"));
+	}
+	return section;
+}
+
 // Tables -----------------------------------------------------------------------------------
 
+// The numbers of the columns that are shown; the name of a row comes first, and stays in view.
 function shown(table) {
-	return table.columns.map((c, i) => i).filter(i => {
+	const order = table.columns.map((c, i) => i), last = table.columns.at(-1);
+	if (order.length > 1 && last.type === "text")
+		order.unshift(order.pop());
+	return order.filter(i => {
 		const c = table.columns[i], values = table.rows.map(r => r[i]);
 		if (c.show === "data")
 			return false;
@@ -74,15 +143,12 @@ function drawTable(table) {
 	const columns = shown(table);
 	const body = element("tbody"), heads = [];
 	const note = element("p", {className: "note"});
-	const filter = element("input", {type: "search", placeholder: "filter rows"});
-	let order = -1, backwards = false;
+	let order = -1, backwards = false, wanted = "";
 
-	filter.setAttribute("aria-label", `filter rows of ${table.name}`);
 	const texts = table.rows.map(row => columns.map(
 		i => row[i] === null ? "" : formats[table.columns[i].type](row[i])));
 
 	function fill() {
-		const wanted = filter.value.toLowerCase();
 		let rows = table.rows.map((row, i) => i).filter(
 			i => !wanted || texts[i].some(t => t.toLowerCase().includes(wanted)));
 		if (order >= 0)
@@ -92,6 +158,8 @@ function drawTable(table) {
 			const column = table.columns[c];
 			const cell = element("td", {textContent: texts[i][k]});
 			cell.classList.add(isText(column) ? column.type : "n");
+			if (column.type === "share" && table.rows[i][c] !== null)
+				cell.append(shareBar(table.rows[i][c], COLORS[table.name]));
 			if (column.bad && table.rows[i][c])
 				cell.classList.add("bad");
 			return cell;
@@ -102,6 +170,7 @@ function drawTable(table) {
 		note.textContent = `${count(rows.length)} of ${count(table.total)} rows` +
 			(table.total > table.rows.length
 				? `; the first ${count(table.rows.length)} are in this file` : "");
+		section.hidden = wanted && !rows.length;
 	}
 
 	for (const c of columns) {
@@ -116,22 +185,41 @@ function drawTable(table) {
 		heads.push(element("th", {scope: "col", className: isText(column) ? "" : "n"},
 		                   sort));
 	}
-	filter.oninput = fill;
+	const heading = element("h2", {textContent: table.heading || table.name});
+	heading.style.borderColor = `var(--${COLORS[table.name] || "other"})`;
 	section.append(
-		element("h2", {textContent: table.heading || table.name}),
-		element("div", {className: "bar"}, filter),
+		heading,
 		element("div", {className: "scroll"},
 		        element("table", {}, element("thead", {}, element("tr", {}, ...heads)), body)),
 		note,
 		...(table.note ? [element("p", {textContent: table.note})] : []));
 	fill();
-	return section;
+	return {section, rows: table.rows.length, filter: text => {
+		wanted = text.toLowerCase();
+		fill();
+	}};
+}
+
+// One box for the rows of all tables.
+function drawFilter(tables) {
+	const filter = element("input", {type: "search", id: "filter",
+	                                 placeholder: "filter the rows of all tables"});
+	const none = element("span", {className: "note", textContent: "no row matches",
+	                              hidden: true});
+	filter.setAttribute("aria-label", "filter the rows of all tables");
+	filter.oninput = () => {
+		for (const table of tables)
+			table.filter(filter.value);
+		none.hidden = tables.some(table => !table.section.hidden);
+	};
+	return element("div", {className: "bar filter"}, filter, none);
 }
 
 // Timeline ---------------------------------------------------------------------------------
 
 const WORK = ["kernel", "copy", "other", "call", "wait", "range"];
-const LABELS = 190, AXIS = 24, GROUP = 22;
+const AXIS = 24, GROUP = 22;
+let LABELS = 190; // columns of the names; less on a narrow screen
 
 function drawTimeline(time) {
 	const canvas = element("canvas", {tabIndex: 0, id: "timeline"});
@@ -259,7 +347,7 @@ function drawTimeline(time) {
 		g.globalAlpha = 1;
 	}
 
-	// Hatched, so that it is no colour of a slice: [start, length, name]
+	// Pauses are hatched, because slices may have any colour: [start, length, name]
 	function makeHatch(g) {
 		const tile = element("canvas", {width: 8, height: 8}), t = tile.getContext("2d");
 		t.strokeStyle = color("pause");
@@ -294,7 +382,7 @@ function drawTimeline(time) {
 
 	function drawLabel(g, lane) {
 		const row = lane.row, room = LABELS - 8 - 14;
-		// "device memory (hip), device 0": of which device stands with the peak
+		// "device memory (hip), device 0": the device goes to the line of the peak
 		const [name, device] = row.kind === "memory" ? row.label.split(", ") : [row.label];
 		const share = row.busy / ((row.known === undefined ? whole.to - whole.from : row.known) || 1);
 		g.save();
@@ -316,6 +404,7 @@ function drawTimeline(time) {
 	function draw() {
 		const ratio = window.devicePixelRatio || 1;
 		width = canvas.parentElement.clientWidth;
+		LABELS = width < 600 ? Math.round(width * .3) : 190;
 		canvas.width = width * ratio;
 		canvas.height = height * ratio;
 		canvas.style.height = `${height}px`;
@@ -475,7 +564,7 @@ function drawTimeline(time) {
 
 	const buttons = [["zoom in", keys["+"]], ["zoom out", keys["-"]], ["all", keys[0]]].map(
 		([text, run]) => element("button", {type: "button", textContent: text, onclick: run}));
-	// shading is there without slices, too
+	// rows without slices also have shading
 	const shaded = {
 		kernel: time.rows.some(r => r.bins && r.kind !== "thread"),
 		call: time.rows.some(r => r.kind === "thread"),
@@ -502,8 +591,9 @@ function drawTimeline(time) {
 		element("div", {className: "picture"}, canvas), tip,
 		...time.notes.map(text => element("p", {className: "note", textContent: text})),
 		element("p", {className: "note", textContent:
-			"Click it, then: wheel, + and - zoom; drag and arrows move; shift and wheel, too; " +
-			"0 shows all; n and p go from slice to slice; a double click fills it with a slice."}));
+			"Click the timeline first. The wheel, + and - zoom. Dragging, the arrows, and shift " +
+			"with the wheel move. 0 shows everything. n and p select the next and the previous " +
+			"slice. A double click zooms to a slice."}));
 	new ResizeObserver(() => requestAnimationFrame(draw)).observe(canvas.parentNode);
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 	window.addEventListener("beforeprint", draw);
@@ -516,12 +606,19 @@ const main = document.getElementById("main");
 const links = element("nav");
 links.setAttribute("aria-label", "tables");
 main.append(element("h1", {textContent: data.title}),
-            element("pre", {textContent: data.head}), links);
+            element("pre", {textContent: data.head}));
+if (data.overview)
+	main.append(drawOverview(data.overview));
+main.append(links);
 if (data.time.rows.length) {
 	main.append(drawTimeline(data.time));
 	links.append(element("a", {href: "#pictures", textContent: "timeline"}));
 }
-for (const table of data.tables) {
-	main.append(drawTable(table));
-	links.append(element("a", {href: `#table-${table.name}`, textContent: table.name}));
-}
+const tables = data.tables.map(drawTable);
+if (tables.some(table => table.rows > 1))
+	main.append(drawFilter(tables));
+tables.forEach((table, i) => {
+	const name = data.tables[i].name;
+	main.append(table.section);
+	links.append(element("a", {href: `#table-${name}`, textContent: name}));
+});
