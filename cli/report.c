@@ -85,7 +85,8 @@ static void print_report_help(void)
 	       "      --csv             print CSV; of several tables, the first column names the\n"
 	       "                        table\n"
 	       "      --html            write tables and timeline as one page for a browser\n"
-	       "  -o, --output FILE     write the page to FILE; .html selects --html\n"
+	       "  -o, --output FILE     write to FILE, in the format of its extension (.txt,\n"
+	       "                        .json, .csv, .html)\n"
 	       "  -f, --force           replace FILE if it exists\n"
 	       "      --share           let others read FILE, as the umask allows\n"
 	       "      --timeline        show what ran when, instead of tables: a row for each\n"
@@ -144,18 +145,28 @@ static bool is_exports(const char *output)
 	return ui_ends_with(output, ".gputap");
 }
 
-static int check_page(struct report_options *o)
+static int check_output(struct report_options *o)
 {
+	const bool any = o->json || o->csv || o->html;
+
+	if (o->output && !strcmp(o->output, "-"))
+		o->output = NULL; /* the standard output */
 	if (o->output && ui_ends_with(o->output, ".html"))
 		o->html = true;
-	if (o->output && !o->html && is_exports(o->output))
+	else if (o->output && ui_ends_with(o->output, ".json"))
+		o->json = true;
+	else if (o->output && ui_ends_with(o->output, ".csv"))
+		o->csv = true;
+	else if (o->output && !any && is_exports(o->output))
 		return ui_fail(GT_EXIT_USAGE, "'gputap export' writes %s",
 			       ui_shell_word(o->output));
-	if (o->output && !o->html)
+	else if (o->output && !any && !ui_ends_with(o->output, ".txt"))
 		return ui_fail(GT_EXIT_USAGE,
-			       "-o is for a page, as in -o %s.html; others go to the standard "
-			       "output: gputap report .. > %s",
-			       o->output, o->output);
+			       "-o %s: no format has this extension; choose .txt, .json, .csv or "
+			       ".html",
+			       ui_shell_word(o->output));
+	if (o->json && o->csv)
+		return ui_fail(GT_EXIT_USAGE, "--json and --csv: choose one");
 	if (o->html && (o->json || o->csv || o->timeline))
 		return ui_fail(GT_EXIT_USAGE, "--html is one thing, %s another: choose one",
 			       o->json  ? "--json"
@@ -213,11 +224,9 @@ static int parse_options(int argc, char **argv, struct report_options *o)
 		if (rc)
 			return rc;
 	}
-	if (o->json && o->csv)
-		return ui_fail(GT_EXIT_USAGE, "--json and --csv: choose one");
 	if (o->all && o->tables)
 		return ui_fail(GT_EXIT_USAGE, "--all and --table: choose one");
-	rc = check_page(o);
+	rc = check_output(o);
 	if (rc)
 		return rc;
 	if (o->timeline &&
@@ -517,7 +526,7 @@ static void print_json(const struct summary *s, const struct report_options *o, 
 /* The page --------------------------------------------------------------------------- */
 
 struct page_source {
-	const struct summary *summary;
+	struct summary *summary;
 	const struct report_options *options;
 	struct gt_capture *capture;
 };
@@ -642,29 +651,38 @@ static int write_page(const struct page_source *p, FILE *out)
 	return rc;
 }
 
-static int write_page_file(void *data, const char *temporary)
+/* Output ------------------------------------------------------------------------------ */
+
+/* One answer, to the standard output or to a file. */
+struct answer {
+	int (*write)(void *data, FILE *out);
+	void *data;
+};
+
+static int write_answer_file(void *data, const char *temporary)
 {
+	const struct answer *answer = data;
 	FILE *out = fopen(temporary, "wxe");
 	int rc, closed;
 
 	if (!out)
 		return gt_error(-errno, "%s", temporary);
-	rc = write_page(data, out);
+	rc = answer->write(answer->data, out);
+	if (!rc && (rc = ui_flush(out)))
+		gt_error(rc, "%s", temporary);
 	closed = fclose(out) ? -errno : 0;
 	return rc ? rc : closed ? gt_error(closed, "%s", temporary) : 0;
 }
 
-static int print_page(const struct summary *s, const struct report_options *o,
-		      struct gt_capture *capture)
+static int write_answer(const struct report_options *o, struct answer *answer)
 {
-	struct page_source page = {s, o, capture};
 	int rc;
 
 	if (!o->output)
-		return write_page(&page, stdout);
+		return answer->write(answer->data, stdout);
 	if (!o->share)
 		umask(S_IRWXG | S_IRWXO);
-	rc = gt_export_publish(o->output, o->force, write_page_file, &page);
+	rc = gt_export_publish(o->output, o->force, write_answer_file, answer);
 	if (rc == -EEXIST && !o->force) {
 		gt_error_clear();
 		gt_error(0, "%s exists: -f replaces it", o->output);
@@ -683,7 +701,7 @@ static bool is_overview(const struct report_options *o)
 }
 
 static int print_overview(const struct summary *s, const struct report_options *o,
-			  struct gt_capture *capture)
+			  struct gt_capture *capture, FILE *out)
 {
 	const struct overview_options overview = {
 		.path = o->single_path,
@@ -691,8 +709,8 @@ static int print_overview(const struct summary *s, const struct report_options *
 		.full_names = o->full_names,
 	};
 
-	report_head_print(s, o->where, 0, stdout);
-	return summary_holds_for_nothing(s) ? 0 : overview_print(s, capture, &overview, stdout);
+	report_head_print(s, o->where, 0, out);
+	return summary_holds_for_nothing(s) ? 0 : overview_print(s, capture, &overview, out);
 }
 
 /* The command ------------------------------------------------------------------------- */
@@ -723,7 +741,7 @@ static int check_sort(const struct report_options *o)
 
 /* Print the timeline instead of tables, for the records that match the filter. */
 static int print_timeline(struct summary *s, const struct report_options *o,
-			  struct gt_capture *capture)
+			  struct gt_capture *capture, FILE *out)
 {
 	const struct report_timeline timeline = {o->where, o->json, o->mangled};
 	struct summary_reading *reading = NULL;
@@ -735,7 +753,7 @@ static int print_timeline(struct summary *s, const struct report_options *o,
 			return -ENOMEM;
 		gt_capture_filter(capture, summary_wants, reading);
 	}
-	rc = report_timeline_print(&timeline, capture, stdout);
+	rc = report_timeline_print(&timeline, capture, out);
 	gt_capture_filter(capture, NULL, NULL);
 	summary_end_filter(reading);
 	if (!rc && summary_holds_for_nothing(s))
@@ -744,26 +762,41 @@ static int print_timeline(struct summary *s, const struct report_options *o,
 	return rc;
 }
 
-static int print_tables(struct summary *s, const struct report_options *o,
+static int write_report(void *data, FILE *out)
+{
+	const struct page_source *p = data;
+	const struct report_options *o = p->options;
+
+	if (o->timeline)
+		return print_timeline(p->summary, o, p->capture, out);
+	if (is_overview(o))
+		return print_overview(p->summary, o, p->capture, out);
+	if (o->html)
+		return write_page(p, out);
+	if (o->json)
+		print_json(p->summary, o, out);
+	else if (o->csv)
+		print_csv(p->summary, o, out);
+	else
+		print_text(p->summary, o, out);
+	return 0;
+}
+
+static int print_report(struct summary *s, const struct report_options *o,
 			struct gt_capture *capture)
 {
-	int rc = summary_add(s, capture);
+	struct page_source source = {s, o, capture};
+	struct answer answer = {write_report, &source};
+	int rc;
 
-	if (rc || (rc = summary_finish(s)))
-		return rc;
-	if (summary_holds_for_nothing(s))
-		filter_note_nothing(s->filter, o->where, "");
-	if (is_overview(o))
-		return print_overview(s, o, capture);
-	if (o->html)
-		return print_page(s, o, capture);
-	if (o->json)
-		print_json(s, o, stdout);
-	else if (o->csv)
-		print_csv(s, o, stdout);
-	else
-		print_text(s, o, stdout);
-	return 0;
+	if (!o->timeline) {
+		rc = summary_add(s, capture);
+		if (rc || (rc = summary_finish(s)))
+			return rc;
+		if (summary_holds_for_nothing(s))
+			filter_note_nothing(s->filter, o->where, "");
+	}
+	return write_answer(o, &answer);
 }
 
 /* Skip data that no requested table has. */
@@ -834,7 +867,7 @@ static int report_files(struct report_options *o, char **paths, int count)
 	leave_out(&s, o->tables);
 	s.launched.wanted = wants_table(o, REPORT_STACKS);
 	s.launched.frames = (size_t)o->frames;
-	if (o->timeline ? print_timeline(&s, o, capture) : print_tables(&s, o, capture)) {
+	if (print_report(&s, o, capture)) {
 		code = ui_fail(GT_EXIT_FAILURE, "no report");
 		goto out;
 	}

@@ -445,3 +445,17 @@ def test_run_ends_with_the_first_screen(real):
     labels = {line.split()[0] for line in lines if line[:1].isupper()}
     assert {"CPU", "Kernels", "Calls"} <= labels
     assert lines[-1] == "gputap: wrote real.gputap; 'gputap report real.gputap' shows all of it"
+
+
+@pytest.mark.parametrize("name, options", [
+    ("a.json", ["--json"]), ("a.csv", ["--csv"]), ("a.html", ["--html"]), ("a.txt", []),
+    ("a.json", ["--json", "-t", "kernels"]), ("a.txt", ["--all"]),
+    ("a.json", ["--json", "--timeline"]), ("a.txt", ["--timeline"])])
+def test_the_extension_of_the_output_chooses_the_format(tap, run, build, work, name, options):
+    run([build / "tests/synth/synth", "--calls", "300", "-o", "s.gputap"])
+    chosen = [o for o in options if o not in ("--json", "--csv", "--html")]
+    assert tap("report", "s.gputap", "-o", name, *chosen).out == ""
+    assert (work / name).read_text() == tap("report", "s.gputap", *options).out
+    assert (work / name).stat().st_mode & 0o777 == 0o600
+    assert f"{name} exists: -f replaces it" in tap("report", "s.gputap", "-o", name, *chosen,
+                                                   status=1).err

@@ -178,7 +178,10 @@ def test_the_file_is_whole_private_and_never_replaced_unasked(tap, page, work):
 
 
 @pytest.mark.parametrize("words, sentence", [
-    (["-o", "t.txt"], "-o is for a page, as in -o t.txt.html"),
+    (["-o", "t.xml"], "-o t.xml: no format has this extension; choose .txt, .json, .csv or .html"),
+    (["-o", "t"], "choose .txt, .json, .csv or .html"),
+    (["-o", "t.md"], "choose .txt, .json, .csv or .html"),
+    (["-o", "t.csv", "--json"], "--json and --csv: choose one"),
     (["-o", "t.pftrace"], "'gputap export' writes t.pftrace"),
     (["-o", "t.html", "--json"], "--html is one thing, --json another"),
     (["--html", "--timeline"], "--html is one thing, --timeline another"),
