@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap info: print the contents of a capture, how it was made, and whether it is complete. Unlike
- * `report` it prints nothing about where time went; like `report`, it reads every record, so its
- * statements about damage and links are exact. */
+/* gputap info: what a capture holds, how it was made, and whether it is all there. Unlike
+ * `report` it says nothing about where time went; like it, it reads every record, so that what
+ * it says of damage and links is so. */
+#include <ctype.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdarg.h>
@@ -255,6 +256,56 @@ static void print_label(const char *text)
 	printf("  %s%-9s%s", c->cyan, text, c->reset);
 }
 
+enum { OPTIONS_SHOWN = 4096 };
+
+/* Return true if @number belongs to a word of options, @key, that contains a size. */
+static bool has_bytes(const char *key, const char *number)
+{
+	return !strncmp(key, "buffer=", 7) || !strncmp(key, "block=", 6) ||
+	       (!strncmp(key, "keep=", 5) && number[-1] == ',');
+}
+
+/* Copy "1.00 s" so that no line breaks in it. Return: bytes. */
+static size_t put_tied(char *to, const char *text)
+{
+	size_t n = 0;
+
+	for (; text[n]; n++)
+		to[n] = text[n] == ' ' ? *UI_TIE : text[n];
+	return n;
+}
+
+/* Copy a session's options with units: "when-full=1000000000ns" becomes "when-full=1.00 s". Names
+ * and patterns of the user stay as they are. */
+static void describe_options(const char *options, char *text, size_t size)
+{
+	const char *key = options, *at = options;
+	size_t n = 0;
+
+	while (*at && n + 48 < size) {
+		const bool is_pattern = !strncmp(key, "ops=", 4) || !strncmp(key, "kernels=", 8) ||
+					!strncmp(key, "domains=", 8);
+		char *end = NULL;
+		unsigned long long number = 0;
+
+		if (at > options && strchr("=,:", at[-1]) && isdigit((unsigned char)*at))
+			number = strtoull(at, &end, 10);
+		if (end && !is_pattern && !strncmp(end, "ns", 2) &&
+		    !isalnum((unsigned char)end[2])) {
+			n += put_tied(text + n, ui_duration(number));
+			at = end + 2;
+		} else if (end && has_bytes(key, at)) {
+			n += put_tied(text + n, ui_bytes(number));
+			at = end;
+		} else {
+			if (*at == ' ')
+				key = at + 1;
+			text[n++] = *at++;
+		}
+	}
+	text[n] = '\0';
+}
+
 static void print_line(const char *name, const char *text)
 {
 	if (!text || !*text)
@@ -349,7 +400,12 @@ static void print_session(const struct info *i)
 	if (recorded_text(i->capture, NULL, windows))
 		print_line("windows", windows);
 	print_line("in", s->directory);
-	print_line("options", s->options);
+	if (s->options) {
+		char text[OPTIONS_SHOWN];
+
+		describe_options(s->options, text, sizeof text);
+		print_line("options", text);
+	}
 	print_coverage(i);
 	if (localtime_r(&when, &tm))
 		strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S %z", &tm);

@@ -323,4 +323,16 @@ def test_coverage_is_none_where_launches_are_seen_and_nothing_of_the_device(
     text = tap("info", "a.gputap").out
     assert "made 7 launches of hip, but nothing was seen of its device" in text
     tap("run", "-q", "-f", "-o", "a.gputap", "--", hip_program("ends"), "kernels:7", env=softgpu)
-    assert json.loads(tap("info", "--json", "a.gputap").out)["coverage"] == "GPU activities seen"
+    assert json.loads(tap("info", "--json", "a.gputap").out)["coverage"] == "device work seen"
+
+
+def test_options_of_a_session_have_units(tap, build):
+    """Patterns of the user stay as they are, whatever they look like."""
+    tap("run", "-q", "-o", "a.gputap", "--when-full", "250ms", "--stacks=launch,slow:2ms",
+        "--kernels", "x:12ns", "--duration", "90s", "--", build / "tests/opencl/cl_golden")
+    out = tap("info", "a.gputap", env={"COLUMNS": 500}).out
+    options = next(line for line in out.splitlines() if line.startswith("  options "))
+    for part in ("when-full=250 ms", "slow:2.00 ms", "duration=90.0 s", "kernels=x:12ns",
+                 "buffer=256 MiB", "block=64.0 KiB"):
+        assert part in options
+    assert "when-full=250000000ns" in json.loads(tap("info", "--json", "a.gputap").out)["options"]
