@@ -62,7 +62,12 @@ static uint32_t lower_domains(void)
 	return set;
 }
 
-/* Return the domains on which domains of @upper are built. */
+bool mode_records_calls(enum gt_domain domain)
+{
+	return !(lower_domains() & BIT(domain));
+}
+
+/* Those that domains of @upper are built on. */
 static uint32_t beneath(uint32_t upper)
 {
 	uint32_t set = 0;

@@ -147,7 +147,16 @@ def test_list_shows_a_door_for_every_domain_that_has_operations(tap):
     domains = json.loads(tap("list", "domains", "--json").out)["domains"]
     doors = json.loads(tap("list", "methods", "--json").out)["methods"]
     assert {d["name"] for d in domains if d["operations"]} == {d["domain"] for d in doors}
-    assert all(d["traced"] == ("yes" if d["operations"] else "not yet") for d in domains)
+
+
+def test_list_says_which_calls_are_recorded_without_options(tap, build):
+    domains = {d["name"]: d["calls"] for d in
+               json.loads(tap("list", "domains", "--json").out)["domains"]}
+    assert {domains[d] for d in ("opencl", "hip", "level_zero", "cuda_driver", "mpi", "roctx")
+            } == {"by default"}
+    assert {domains[d] for d in ("hsa_core", "cuda_runtime", "unified_runtime", "nccl", "cublas",
+                                 "cudnn", "cupti")} == {"on request"}
+    assert "On request: with --domains" in tap("list", "domains").out
 
 
 def test_list_shows_every_door_that_info_can_name(tap, repo):
