@@ -20,7 +20,7 @@ enum thing { LIST_DOMAINS, LIST_OPERATIONS, LIST_ATTACH_WAYS, LIST_FORMATS };
 
 static const struct grid_column domain_columns[] = {
 	{"operations", "operations", GRID_COUNT, GRID_ALWAYS, 0, false},
-	{"calls", "calls recorded", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"calls", "calls", GRID_TEXT, GRID_ALWAYS, 0, false},
 	{"name", "name", GRID_TEXT, GRID_ALWAYS, 0, false},
 	{"family", "family", GRID_TEXT, GRID_DATA, 0, false},
 	{"text", "", GRID_TEXT, GRID_DATA, 0, false},
@@ -118,7 +118,7 @@ static void make_domains(struct grid *g, const struct list_options *o)
 
 	grid_init(g, "domains", domain_columns, COUNT_OF(domain_columns));
 	g->heading = "Domains";
-	g->note = "On request: with --domains, --ops, or a mode that names them.";
+	g->note = "Calls are recorded by default, or on request: with --domains, --ops or a mode.";
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++) {
 		const char *name = gt_domain_name((enum gt_domain)d),
 			   *family = gt_domain_traits[d].family;
@@ -128,8 +128,7 @@ static void make_domains(struct grid *g, const struct list_options *o)
 			continue;
 		cell = grid_row(g);
 		*cell++ = cell_count(known_operations((enum gt_domain)d));
-		*cell++ = cell_text(mode_records_calls((enum gt_domain)d) ? "by default"
-									  : "on request");
+		*cell++ = cell_text(mode_records_calls((enum gt_domain)d) ? "default" : "request");
 		*cell++ = cell_text(name);
 		*cell++ = cell_text(family);
 		*cell++ = cell_text(texts[d]);
