@@ -448,9 +448,17 @@ static void print_index(const struct info *i)
 		       index->blocks == 1 ? "" : "s", ui_bytes(index->bytes));
 }
 
+/* Return true if GPU activity can be linked. A mode named after a runtime records the calls of that
+ * one, of which there may be none. */
+static bool has_linked(const struct info *i)
+{
+	return mode_has_calls(i->mode) &&
+	       (i->mode->records != GT_MODE_UPPER || i->read[GT_CLASS_CALL]);
+}
+
 static void print_linked(const struct info *i)
 {
-	const bool calls = mode_has_calls(i->mode);
+	const bool calls = has_linked(i);
 	const uint64_t work = i->read[GT_CLASS_DEVICE];
 	double share = 100.0 * (double)i->linked / (double)work;
 	char text[256], items[64];
@@ -461,8 +469,9 @@ static void print_linked(const struct info *i)
 	snprintf(items, sizeof items, "%s GPU activit%s", ui_count(work), work == 1 ? "y" : "ies");
 	used = calls ? snprintf(text, sizeof text, "%.4g%% of %s to the call that caused %s", share,
 				items, work == 1 ? "it" : "them")
-		     : snprintf(text, sizeof text, "not asked: mode %s records no calls; %s",
-				i->mode->name, items);
+		     : snprintf(text, sizeof text, "not asked: mode %s records no calls%s; %s",
+				i->mode->name, mode_has_calls(i->mode) ? " of these runtimes" : "",
+				items);
 	if (i->call_lost && calls)
 		used += snprintf(text + used, sizeof text - (size_t)used,
 				 "; the call of %s is not in the capture", ui_count(i->call_lost));
@@ -576,8 +585,8 @@ static void print_json_head(const struct info *i, struct json *j)
 	json_close(j);
 	json_number(j, "bytes_per_record", records ? (double)i->health.bytes / (double)records : 0);
 	json_count(j, "calls", i->read[GT_CLASS_CALL]);
-	json_count(j, "activities", i->read[GT_CLASS_DEVICE]);
-	json_bool(j, "linked_asked", mode_has_calls(i->mode));
+	json_count(j, "device_work", i->read[GT_CLASS_DEVICE]);
+	json_bool(j, "linked_asked", has_linked(i));
 	json_count(j, "linked", i->linked);
 	json_count(j, "call_lost", mode_has_calls(i->mode) ? i->call_lost : 0);
 	json_count(j, "untimed", i->untimed);

@@ -5,17 +5,17 @@
  *   mode        calls                         GPU activities
  *   lite        annotations                   kernels; a graph's launch as one
  *   standard    annotations                   all
- *   a domain's  all but lower domains'        all
- *   a lower     all; of lower domains those   all
- *     domain's    beneath the same one
+ *   of a domain its own and annotations       all
+ *   of a lower  all, of lower domains those   all
+ *     domain      beneath the same one
  *
  * Lower domains are those on which others are built: `beneath` in their descriptions, as HSA is
  * beneath HIP. The name of a domain's mode is in its description (`hip`, `hsa`).
  *
- * `default`, also without --mode, is like an upper domain's mode, except that lower domains' calls
- * are recorded if --domains names them. The GPU activities of an upper domain may be recorded in a
- * lower one (ROCm's in HSA), so --domains hip keeps HSA's activities; and --domains cuda_runtime
- * keeps those of the driver's calls inside its own. --ops replaces the mode's calls. */
+ * `default`, as without --mode, records the calls of all but lower domains, and of these when
+ * --domains names them. The device work of an upper domain may be a lower one's
+ * (ROCm's is HSA's), so that --domains hip keeps HSA's work; and --domains cuda_runtime keeps that
+ * of the driver's calls inside of its own. --ops replaces the mode's calls. */
 #include "cli/mode.h"
 
 #include <fnmatch.h>
@@ -65,6 +65,16 @@ static uint32_t lower_domains(void)
 bool mode_records_calls(enum gt_domain domain)
 {
 	return !(lower_domains() & BIT(domain));
+}
+
+/* Return the domains that make up one API with @domain, as HIP and what HIP's compiler calls. */
+static uint32_t upper_domains(enum gt_domain domain)
+{
+	uint32_t set = BIT(domain);
+
+	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
+		set |= gt_domain_same_group((enum gt_domain)d, domain) ? BIT(d) : 0;
+	return set;
 }
 
 /* Those that domains of @upper are built on. */
@@ -340,6 +350,7 @@ int mode_choose(struct mode_options *o, struct gt_session *s)
 	uint32_t asked = s->domains, matched = 0, lower;
 	const char *rtl = o->mode ? NULL : getenv("RTL_MODE");
 	const struct mode *mode = &modes[0];
+	bool only_upper; /* without --domains, which may name others */
 	int code = 0;
 
 	if (o->mode)
@@ -352,21 +363,24 @@ int mode_choose(struct mode_options *o, struct gt_session *s)
 	if (code)
 		return code;
 	s->mode = mode->records;
+	only_upper = s->mode == GT_MODE_UPPER && !o->domains;
 	lower = lower_domains();
 	s->domains = asked | beneath(asked) | work_of_requested(asked);
 	if (!mode_has_calls(mode))
 		set_calls(s, asked & annotations());
 	else if (s->mode == GT_MODE_LOWER)
 		set_calls(s, (asked & ~lower) | (s->domains & beside(mode->domain)));
+	else if (only_upper)
+		set_calls(s, upper_domains(mode->domain) | annotations());
 	else if (s->mode == GT_MODE_UPPER || !o->domains)
 		set_calls(s, asked & ~lower);
 	else
 		set_calls(s, asked);
 	if (o->ops)
 		code = choose_operations(o->ops, asked, s, &matched);
-	/* a lower domain's activities also come from other calls; other domains' activities come
-	 * with their calls, if the mode has those */
-	if (!mode_has_calls(mode))
+	/* the work of a lower domain is not of its calls alone; others' work comes with their
+	 * calls, where the mode has those */
+	if (!mode_has_calls(mode) || only_upper)
 		set_work(s, UINT32_MAX);
 	else
 		set_work(s, work_of_requested(o->ops       ? matched

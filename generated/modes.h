@@ -11,7 +11,7 @@
 
 /* lines of help */
 #define GT_MODES_HELP \
-	"                         hip       standard, and every call except HSA's\n" \
+	"                         hip       standard, and HIP's calls\n" \
 	"                         hsa       default, and HSA's calls\n" \
 	"                         cudart    default, and the CUDA runtime's calls\n" \
 	"                         sycl      default, and Unified Runtime's calls\n"

@@ -335,6 +335,17 @@ def test_kernels_are_linked_to_the_launch_that_made_them(trace, hip):
     assert t.info["dropped"] == 0
 
 
+@pytest.mark.parametrize("mode, calls", [
+    ("hip", {"hip"}), ("hsa", {"hip", "hsa_core", "hsa_amd_ext"}), ("standard", set())])
+def test_a_mode_records_the_calls_of_the_runtime_that_it_is_named_after(trace, hip, mode, calls):
+    t = trace(hip("hip_copies"), options=["--mode", mode])
+    optional = {"hip_compiler", "hsa_image_ext", "hsa_finalize_ext"}
+    assert {c["domain"] for c in t.calls.values()} - optional == calls
+    assert {w["operation"] for w in t.work} >= {"read", "write"}
+    if calls:
+        assert t.info["linked"] > 0 and t.info["linked_asked"]
+
+
 def test_copies_have_the_bytes_and_direction_of_their_calls(trace, hip):
     t = trace(hip("hip_copies"))
     moved = collections.defaultdict(list)

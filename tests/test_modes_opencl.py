@@ -50,7 +50,17 @@ def test_without_calls_linked_is_not_asked_instead_of_nothing(traced, run, gputa
     assert "calls not recorded" in run([gputap, "report", "--all", "out.gputap"]).out
 
 
-@pytest.mark.parametrize("mode", ["default", "hip", "hsa"])
+def test_the_mode_of_another_runtime_records_no_calls_of_this_one(traced):
+    """--mode hip: all GPU activity, calls of HIP only. --domains names others."""
+    everything, _ = traced()
+    info, report = traced("--mode", "hip")
+    assert not report["operations"] and info["device_work"] == everything["device_work"] > 0
+    assert info["complete"] and info["call_lost"] == 0 and not info["linked_asked"]
+    info, report = traced("--mode", "hip", "--domains", "opencl")
+    assert report["operations"] and info["linked"] == info["device_work"]
+
+
+@pytest.mark.parametrize("mode", ["default", "hsa", "cudart", "sycl"])
 def test_modes_with_calls_link_all_device_work(traced, mode):
     info, _ = traced("--mode", mode)
     assert info["calls"] > 0 and info["linked"] == info["activities"] > 0 and info["linked_asked"]

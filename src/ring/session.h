@@ -43,10 +43,10 @@ enum gt_mode {
 	/* all GPU activities, every call; calls of a domain beneath others (HSA beneath HIP) only
 	 * if it is named */
 	GT_MODE_DEFAULT = 0,
-	GT_MODE_LITE,     /* kernels, and a graph's launch as one; no memcpys, no calls */
-	GT_MODE_STANDARD, /* all GPU activities, no calls */
-	GT_MODE_UPPER,    /* all GPU activities, every call except in domains beneath others */
-	GT_MODE_LOWER,    /* that, and calls of domains beneath others */
+	GT_MODE_LITE,     /* kernels, and a graph's launch as one; no copies, no calls */
+	GT_MODE_STANDARD, /* all device work, no calls */
+	GT_MODE_UPPER,    /* all device work, calls of one API that others are beneath */
+	GT_MODE_LOWER,    /* as default, and calls of domains beneath others */
 	GT_MODE_COUNT
 };
 
