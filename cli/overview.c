@@ -466,7 +466,43 @@ static void print_straggler(const struct summary *s, FILE *out)
 			      ui_count(s->ranks.rows[row].compared));
 }
 
-/* Print what to do if a call failed because @runtime has no device here. */
+/* Can @name be written in an expression without quotes? */
+static bool is_plain_name(const char *name)
+{
+	return *name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					   "0123456789_.:/-")];
+}
+
+/* Find the range that took much longer than others of its name, by at least 1 % of the run. */
+static bool find_odd_range(const struct summary *s, struct odd_range *odd)
+{
+	uint64_t run_ns = 0;
+
+	for (uint32_t i = 0; i < s->file_count; i++)
+		if (s->files[i].end_ns - s->files[i].start_ns > run_ns)
+			run_ns = s->files[i].end_ns - s->files[i].start_ns;
+	return odd_ranges_find(&s->odd_ranges, run_ns / 100, odd);
+}
+
+static void print_odd_range(const struct summary *s, FILE *out)
+{
+	char where[64] = "";
+	struct odd_range odd;
+
+	if (!find_odd_range(s, &odd))
+		return;
+	if (s->ranks.count > 1 && s->processes[odd.process].rank != LOOKUP_NONE)
+		snprintf(where, sizeof where, " of rank %" PRIu32, s->processes[odd.process].rank);
+	else if (s->process_count > 1)
+		snprintf(where, sizeof where, " of process %" PRIu32,
+			 s->processes[odd.process].pid);
+	ui_print_line(out, "Ranges", ui_colors(out)->yellow,
+		      "%.80s: #%" PRIu32 "%s took %s, the median of %s is %s",
+		      texts_get(&s->names, odd.name), odd.number, where, duration(odd.duration_ns),
+		      ui_count(odd.count), duration(odd.median_ns));
+}
+
+/* What to do where a call failed because @runtime has no device here. */
 static void print_absence(const struct runtime *runtime, FILE *out)
 {
 	const char *device = runtime->device_is ? strchr(runtime->device_is, ' ') : NULL;
@@ -535,6 +571,8 @@ static void print_events(const struct gt_capture *capture, FILE *out)
 static void print_next(const struct summary *s, const struct overview_options *o, FILE *out)
 {
 	uint64_t idle_ns = 0, run_ns = 0;
+	struct odd_range odd;
+	char where[128];
 
 	if (!o->path)
 		return;
@@ -547,6 +585,12 @@ static void print_next(const struct summary *s, const struct overview_options *o
 		      s->ranks.count > 1              ? "--by rank"
 		      : percent(idle_ns, run_ns) > 20 ? "-t idle,gaps"
 						      : "-t kernels,latency");
+	if (find_odd_range(s, &odd) && is_plain_name(texts_get(&s->names, odd.name))) {
+		snprintf(where, sizeof where, "range=%s#%" PRIu32, texts_get(&s->names, odd.name),
+			 odd.number);
+		ui_print_line(out, "", ui_colors(out)->dim, "gputap report %s --where '%s'",
+			      ui_shell_word(o->path), where);
+	}
 	ui_print_line(out, "", ui_colors(out)->dim, "gputap report %s --all",
 		      ui_shell_word(o->path));
 	ui_print_line(out, "", ui_colors(out)->dim, "gputap export %s -o trace.pftrace",
@@ -555,6 +599,7 @@ static void print_next(const struct summary *s, const struct overview_options *o
 
 void overview_choose_keys(struct summary *s)
 {
+	s->odd_ranges.wanted = true;
 	s->keys[SUMMARY_CALLS] = s->keys[SUMMARY_RANGES] = SUMMARY_NAME;
 	s->keys[SUMMARY_KERNELS] = s->keys[SUMMARY_COPIES] = SUMMARY_NAME;
 	s->keys[SUMMARY_OTHER] = SUMMARY_DEVICE;
@@ -566,6 +611,7 @@ int overview_print(const struct summary *s, struct gt_capture *capture,
 	int rc;
 
 	print_straggler(s, out);
+	print_odd_range(s, out);
 	rc = print_devices(s, capture, out);
 	if (rc)
 		return rc;

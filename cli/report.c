@@ -848,6 +848,7 @@ static int report_files(struct report_options *o, char **paths, int count)
 		overview_choose_keys(&s);
 	else
 		choose_keys(&s, o->by);
+	s.odd_ranges.wanted |= o->html;
 	o->single_path = count == 1 ? paths[0] : NULL;
 	if (o->where) {
 		s.filter = filter_create(o->where, summary_texts, &s, &error);

@@ -194,6 +194,7 @@ static void add_range_entry(struct summary_reading *r, const struct gt_range *ra
 						  .counts = counts});
 	if (!s->no_idle)
 		idle_add_range(&s->idle, range, e.name);
+	odd_ranges_add(&s->odd_ranges, e.name, range, e.duration_ns, counts && e.timed);
 	if (!counts)
 		return;
 	s->matched_ranges++;
@@ -730,6 +731,7 @@ void summary_fini(struct summary *s)
 	graphs_fini(&s->graphs);
 	operators_fini(&s->operators);
 	ranks_fini(&s->ranks);
+	odd_ranges_fini(&s->odd_ranges);
 	timeline_pool_fini(&s->pool);
 	launched_fini(&s->launched);
 	enclosing_fini(&s->enclosing);

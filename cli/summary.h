@@ -18,6 +18,7 @@
 #include "cli/info_code.h"
 #include "cli/launched.h"
 #include "cli/linked.h"
+#include "cli/odd_ranges.h"
 #include "cli/operators.h"
 #include "cli/ranks.h"
 #include "cli/lookup.h"
@@ -215,12 +216,13 @@ struct summary {
 	struct gt_capture_health health; /* of all files together */
 	struct graphs graphs;            /* those that match the filter */
 	struct operators operators;      /* the same */
-	struct timeline_pool pool;       /* for the tracks' and the ranks' timelines */
-	struct ranks ranks;              /* their collective calls regardless of the filter */
-	struct launched launched;        /* those that match the filter */
-	struct enclosing enclosing;      /* if the filter uses ranges */
-	struct dispatches dispatches;    /* those that match the filter */
-	/* borrowed: its objects' data is read when tables are made */
+	struct timeline_pool pool;       /* of the tracks' and the ranks' timelines */
+	struct odd_ranges odd_ranges;
+	struct ranks ranks;           /* their collective calls whatever the filter */
+	struct launched launched;     /* the same */
+	struct enclosing enclosing;   /* if the filter asks for ranges */
+	struct dispatches dispatches; /* the same */
+	/* borrowed: what its objects say is read when it is shown */
 	const struct gt_capture *capture;
 	struct gt_memory_use memory; /* for calls that match the filter */
 	struct linked linked;        /* GPU activities with their calls, regardless of the filter */

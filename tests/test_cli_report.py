@@ -459,3 +459,39 @@ def test_the_extension_of_the_output_chooses_the_format(tap, run, build, work, n
     assert (work / name).stat().st_mode & 0o777 == 0o600
     assert f"{name} exists: -f replaces it" in tap("report", "s.gputap", "-o", name, *chosen,
                                                    status=1).err
+
+
+# A range that differs from its siblings ------------------------------------------------
+
+def odd_range(out):
+    found = re.search(r"^Ranges +(\S+): #(\d+) took (.*), the median of (\d+) is (.*)$", out, re.M)
+    return found and found.groups()
+
+
+@pytest.mark.parametrize("slow", [13, 1])
+def test_a_range_that_took_longer_than_its_siblings_is_named(tap, build, slow):
+    """examples/steps: one of 40 steps takes 30 ms longer. The first is named as no other does."""
+    tap("run", "-q", "-f", "-o", "odd.gputap", "--", build / "examples/steps", "40", slow)
+    out = tap("report", "odd.gputap").out
+    name, number, took, count, median = odd_range(out)
+    assert name in ("step", "load") and count == "40"
+    assert int(number) == slow
+    assert float(took.split()[0]) > 25 and took.endswith("ms")
+    assert f"gputap report odd.gputap --where 'range={name}#{number}'" in out
+    row, = [r for r in json.loads(tap("report", "odd.gputap", "--json").out)["ranges"]
+            if r["name"] == name]
+    one, = [r for r in json.loads(tap("report", "odd.gputap", "--json", "--where",
+                                      f"range={name}#{number}").out)["ranges"]
+            if r["name"] == name]
+    assert one["max_ns"] == row["max_ns"] and one["count"] == 1
+    assert out.index("Ranges ") < out.index("CPU 0")
+
+
+@pytest.mark.parametrize("words", [
+    ["--steps", "40"],  # alike
+    ["--steps", "40", "--noise", "30"],  # noise
+    ["--steps", "700", "--slow", "1:900:1400"],  # too few steps
+    ["--steps", "40", "--slow", "1:900:1400"]])  # half of them
+def test_ranges_that_differ_by_noise_or_together_are_not_named(tap, run, build, words):
+    run([build / "tests/synth/synth", "--calls", "3200", *words, "-o", "alike.gputap"])
+    assert odd_range(tap("report", "alike.gputap").out) is None

@@ -56,7 +56,8 @@ function element(name, properties = {}, ...children) {
 const COLORS = {
 	Kernels: "kernel", Copies: "copy", Idle: "idle", Calls: "call", Waits: "wait",
 	kernels: "kernel", copies: "copy", idle: "idle", gaps: "idle", operations: "call",
-	latency: "call", ranges: "range", operators: "range", graphs: "kernel", devices: "kernel",
+	latency: "call", Ranges: "range", ranges: "range", operators: "range", graphs: "kernel",
+	devices: "kernel",
 };
 const BAD = ["Failed", "Events", "Refused"];
 const LABEL = 9; // columns of a label, as UI_LABEL
