@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap diff: options, then which file is of which run of which side, then both sides at once, a
- * thread each, then the answer. */
+/* gputap diff: parse options, assign files to runs and sides, read both sides with a thread each,
+ * and print the answer. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,11 +21,11 @@
 #include "util/error.h"
 
 #define NOISE_OF_ONE_RUN 0.02
-#define MOST_LOAD        0.95 /* beyond it nothing can be compared anyhow */
+#define MOST_LOAD        0.95 /* with more, no comparison is possible */
 
 static const char *const keys[] = {"device", "rank", NULL};
 
-/* Words of the command line, and files of folders. */
+/* Words of the command line, or the files of folders. */
 struct words {
 	char **text;
 	size_t count, room;
@@ -107,7 +107,7 @@ static void add_word(struct words *w, const char *text)
 	w->count++;
 }
 
-/* "5%", "5", "0.5%": a part of 1. @end: behind it. */
+/* Parse "5%", "5" or "0.5%" into a fraction. @end: first character after it. */
 static bool parse_percent(const char *text, const char **end, double *value)
 {
 	char *behind;
@@ -119,8 +119,8 @@ static bool parse_percent(const char *text, const char **end, double *value)
 	return true;
 }
 
-/* Not in a limit for all: idle time grows when kernels get faster, and a device's time is that of
- * its kernels once more. */
+/* Return true if a limit without a table applies to @table. Idle time grows when kernels get
+ * faster, and a device's time repeats that of its kernels. */
 static bool is_limited_by_default(unsigned table)
 {
 	return table != DIFF_DEVICES && table != DIFF_IDLE;
@@ -215,7 +215,7 @@ static int check_formats(struct diff_options *o)
 	return GT_EXIT_OK;
 }
 
-/* Return: exit code, or -1 to go on. */
+/* Return: exit code, or -1 to continue. */
 static int parse_options(int argc, char **argv, struct diff_request *r)
 {
 	struct diff_options *o = &r->options;
@@ -292,7 +292,7 @@ static int refuse_words(const struct diff_request *r)
 	return GT_EXIT_USAGE;
 }
 
-/* Which words are of which side. */
+/* Assign the words of the command line to sides. */
 static int divide_words(struct diff_request *r, bool *slices)
 {
 	struct words *baseline = &r->words[DIFF_BASELINE], *candidate = &r->words[DIFF_CANDIDATE];
@@ -317,7 +317,7 @@ static int is_capture_name(const struct dirent *entry)
 	return ui_ends_with(entry->d_name, ".gputap");
 }
 
-/* A folder stands for the captures in it. */
+/* Add a file, or the captures in a folder. */
 static int add_files(struct words *files, const char *word)
 {
 	struct dirent **entries;
@@ -382,7 +382,7 @@ static size_t add_file_ids(const struct words *files, unsigned side, struct file
 	return count;
 }
 
-/* The same file twice on a side, or, unless slices are asked for, on both. */
+/* Refuse a file that is given twice for a side or, without two expressions, for both sides. */
 static int refuse_repeated(const struct words *files, const char *const *expression)
 {
 	bool sliced = expression[DIFF_BASELINE] || expression[DIFF_CANDIDATE];
@@ -424,7 +424,7 @@ static struct diff_run *add_run(struct diff_side *side, size_t path_room)
 	return &side->runs[side->run_count++];
 }
 
-/* The rank whose capture it is; -1: of none, or of several. */
+/* Return the rank that the capture is of; -1: none, or several. */
 static int32_t rank_of(const char *path)
 {
 	struct gt_capture *capture;
@@ -447,7 +447,7 @@ static int32_t rank_of(const char *path)
 	return rank;
 }
 
-/* Files of ranks become runs: the n-th of each rank is the n-th run's. */
+/* Group the files of ranks into runs: the n-th file of each rank belongs to the n-th run. */
 static void make_runs(struct diff_side *side, const struct words *files)
 {
 	struct {
@@ -482,7 +482,7 @@ static void make_runs(struct diff_side *side, const struct words *files)
 	free(run_of_turn);
 }
 
-/* Files that are no captures are left out, where there are others. */
+/* Leave out files that are not captures, if there are others. */
 static int probe_files(struct words *files, bool *left_out)
 {
 	size_t kept = 0;
@@ -536,8 +536,8 @@ static char *join_expressions(const char *where, const char *expression)
 	return text;
 }
 
-/* The name of the first range that an expression asks for, without its number: 'step' of
- * "range=step#7 and ..". NULL: none. Owner: caller. */
+/* Return the name of the first range in an expression, without its number: "step" for
+ * "range=step#7 and ..."; NULL: none. Owner: caller. */
 static char *range_asked_for(const char *expression)
 {
 	const char *at = expression;
@@ -581,7 +581,7 @@ static void *read_side(void *data)
 	return NULL;
 }
 
-/* Both at once; without a thread one after the other. */
+/* Read both sides at the same time, or one after the other if no thread can be created. */
 static int read_sides(struct diff_result *result, const struct diff_options *options)
 {
 	struct side_reading baseline = {result, options, DIFF_BASELINE, 0},
@@ -605,7 +605,7 @@ static int read_sides(struct diff_result *result, const struct diff_options *opt
 	return GT_EXIT_OK;
 }
 
-/* Nothing that could be compared? */
+/* Fail if a side has nothing to compare. */
 static int check_sides(struct diff_result *result, const struct diff_options *options)
 {
 	for (unsigned s = 0; s < DIFF_SIDES; s++) {
@@ -616,7 +616,7 @@ static int check_sides(struct diff_result *result, const struct diff_options *op
 			matched += side->runs[i].matched;
 			records += side->runs[i].records;
 		}
-		if (side->where && !matched) /* a slice may have no records to read */
+		if (side->where && !matched) /* a time range may have no records */
 			return ui_fail(GT_EXIT_NO_ANSWER, "'%s' holds for no record of %s%s%s",
 				       side->where, side->runs[0].paths[0],
 				       *side->runs[0].why_nothing ? ": " : "",
@@ -631,7 +631,7 @@ static int check_sides(struct diff_result *result, const struct diff_options *op
 	return GT_EXIT_OK;
 }
 
-/* Copies of a file are one run, and no two. */
+/* Refuse copies of a file: they are one run, not two. */
 static int refuse_copies(const struct diff_result *result)
 {
 	static const uint8_t unknown[GT_CAPTURE_ID_BYTES];
@@ -672,8 +672,9 @@ static void choose_method(struct diff_result *result, const struct diff_options 
 						     : NOISE_OF_ONE_RUN;
 }
 
-/* After reading. Who has a share of the processors only may take 1 / share as long. That is no more
- * than a limit, but of one run a side nobody knows better. */
+/* Allow for the load of other programs in the noise limit; call after reading. A program that gets
+ * a share of the processors may take 1 / share as long. This is an upper bound, but one run per
+ * side shows no better one. */
 static void allow_for_load(struct diff_result *result, const struct diff_options *options)
 {
 	double others = fmax(result->sides[DIFF_BASELINE].runs[0].others,
@@ -688,7 +689,7 @@ static void allow_for_load(struct diff_result *result, const struct diff_options
 	result->others = others;
 }
 
-/* After reading: how often was the range there? */
+/* Decide whether figures are per range, and how noise is measured; call after reading. */
 static void choose_units(struct diff_result *result)
 {
 	bool both = result->sides[0].units && result->sides[1].units;
@@ -761,7 +762,7 @@ static int write_answer(const struct diff_result *result, const struct diff_opti
 	print_answer(result, options, out);
 	status = ui_flush(out);
 	if (status && !fstat(fileno(out), &st) && S_ISREG(st.st_mode))
-		unlink(options->output); /* half an answer is none */
+		unlink(options->output); /* an incomplete answer is worse than none */
 	if (fclose(out) && !status)
 		status = -errno;
 	if (status)
@@ -789,7 +790,7 @@ static int compare_sides(struct diff_result *result, const struct diff_options *
 	code = write_answer(result, options);
 	if (!code &&
 	    (!diff_side_is_whole(&result->sides[0]) || !diff_side_is_whole(&result->sides[1])))
-		code = GT_EXIT_NO_ANSWER; /* said in its head */
+		code = GT_EXIT_NO_ANSWER; /* the head of the answer reports it */
 	return code ? code : result->over ? GT_EXIT_FAILURE : GT_EXIT_OK;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* gputap diff, between its files:
  *
- *   diff.c        options, which file is of which side, the command
- *   diff_read.c   a run: one pass, its rows                         (a thread for each side)
+ *   diff.c        options, the files of each side, the command
+ *   diff_read.c   one run: one pass over it, its rows               (a thread for each side)
  *   diff_units.c  occurrences of the range that counts are given for
- *   diff_align.c  rows of both sides side by side, judged by diff_statistics.h
- *   diff_names.c  names that differ only in what a compiler numbered
+ *   diff_align.c  align and judge the rows of both sides (diff_statistics.h)
+ *   diff_names.c  names that differ only in numbers that a compiler chose
  *   diff_print.c  text, CSV, JSON, Markdown      diff_picture.c  the picture */
 #ifndef GPUTAP_CLI_DIFF_H
 #define GPUTAP_CLI_DIFF_H
@@ -21,8 +21,7 @@
 #include "cli/filter_nothing.h"
 #include "cli/lookup.h"
 
-/* name of the table, is each row's count the program's own doing and each value a duration that
- * has a series? */
+/* X(enum name, name of the table) */
 #define DIFF_TABLES(X)            \
 	X(TOTALS, "totals")       \
 	X(DEVICES, "devices")     \
@@ -48,63 +47,63 @@ enum diff_key { DIFF_BY_DEVICE = 1, DIFF_BY_RANK = 2 };
 enum { DIFF_SIDES = 2, DIFF_NO_LIMIT = -1 };
 enum diff_side_name { DIFF_BASELINE, DIFF_CANDIDATE };
 
-/* Of one run. */
+/* A row of one run. */
 struct diff_row {
 	enum diff_table table;
-	uint32_t name, device, rank; /* LOOKUP_NONE: not split by it */
+	uint32_t name, device, rank; /* LOOKUP_NONE: the key is not used */
 	uint64_t count, total_ns;
-	struct diff_series series; /* until it is summed up, where there are several runs */
+	struct diff_series series; /* with several runs, only until it is summed up */
 	double median, median_low, median_high, median_variance;
-	/* what it took in each of the first occurrences; NULL: not asked for */
+	/* time in each of the first occurrences; NULL: not requested */
 	float *of_units;
 };
 
 struct diff_run {
-	const char **paths; /* one, or one of each rank */
+	const char **paths; /* one, or one for each rank */
 	size_t path_count;
 
 	/* after diff_read_run() */
-	struct texts keys;  /* of rows, in their order: see diff_read.c */
-	struct texts names; /* that rows have */
+	struct texts keys;  /* of rows, in their order; see diff_read.c */
+	struct texts names; /* used by rows */
 	struct diff_row *rows;
 	uint32_t row_count, row_room;
 	char *command, *host;
-	char *devices;   /* names, by number */
+	char *devices;   /* their names, in the order of their numbers */
 	char *selection; /* what was recorded; "": all */
-	char *part;      /* which time of it, of its first file that lacks some; "": all */
-	uint8_t uuid[GT_CAPTURE_ID_BYTES]; /* of its first session */
+	char *part;      /* recorded time of the first file that lacks some; "": all */
+	uint8_t uuid[GT_CAPTURE_ID_BYTES]; /* of the first session */
 	uint64_t wall_ns, start_unix_ns, records, matched, dropped, untraced;
-	char why_nothing[FILTER_WHY_BYTES]; /* its filter holds for nothing; "": not known */
+	char why_nothing[FILTER_WHY_BYTES]; /* why its filter holds for nothing; "": not known */
 	uint64_t units;                     /* occurrences of the range */
-	uint32_t unit_slots;                /* those that `of_units` has */
-	double others; /* share of the processors' time that other programs had; 0: or not known */
-	bool on_gpus; /* all its device work is: other programs on the processors do not touch it */
+	uint32_t unit_slots;                /* length of `of_units` */
+	double others; /* load of other programs on the processors; 0: none, or not known */
+	bool on_gpus;  /* all GPU activity is on GPUs, which load does not delay */
 	struct gt_capture_health health;
-	bool left_out; /* a file that is no capture */
-	char *error;   /* NULL: it was read */
+	bool left_out; /* a file was not a capture */
+	char *error;   /* NULL: success */
 };
 
 struct diff_side {
 	struct diff_run *runs;
 	size_t run_count, run_room;
-	const char *expression; /* --before, --after; NULL: all */
-	char *where;            /* with that of --where; NULL: all */
-	uint64_t units;         /* of all runs together */
+	const char *expression; /* --baseline, --candidate; NULL: all */
+	char *where;            /* combined with --where; NULL: all */
+	uint64_t units;         /* sum over all runs */
 };
 
 enum diff_method {
-	DIFF_BY_BLOCKS,      /* one run a side */
-	DIFF_BY_RUNS,        /* several */
-	DIFF_BY_OCCURRENCES, /* slices of one run */
+	DIFF_BY_BLOCKS,      /* one run per side */
+	DIFF_BY_RUNS,        /* several runs */
+	DIFF_BY_OCCURRENCES, /* two parts of one run */
 };
 
 struct diff_options {
 	const char *where, *per, *output;
-	const char *limit; /* --fail-over, as it was written; NULL: none */
-	unsigned by;       /* DIFF_BY_DEVICE | .. */
-	uint32_t tables;   /* bit per enum diff_table; 0: not said */
+	const char *limit; /* --fail-over as given; NULL: none */
+	unsigned by;       /* enum diff_key, ORed */
+	uint32_t tables;   /* bit per enum diff_table; 0: default */
 	long top;
-	double noise;                    /* between runs that no run can show; < 0: not said */
+	double noise;                    /* between runs, as a fraction; < 0: default */
 	double limits[DIFF_TABLE_COUNT]; /* DIFF_NO_LIMIT: none */
 	bool json, csv, markdown, svg, mangled, force, share;
 };
@@ -113,12 +112,12 @@ enum diff_verdict {
 	DIFF_NOISE, /* no difference beyond noise */
 	DIFF_SLOWER,
 	DIFF_FASTER,
-	DIFF_MORE, /* its time is the same, but it happens more often */
+	DIFF_MORE, /* its time is the same, but it occurs more often */
 	DIFF_FEWER,
 	DIFF_NEW, /* only in the candidate */
 	DIFF_GONE,
-	DIFF_UNSURE,  /* much time went or came, and noise may be as large */
-	DIFF_TOO_FEW, /* values, to know their noise */
+	DIFF_UNSURE,  /* much time was lost or gained, but noise may be as large */
+	DIFF_TOO_FEW, /* too few values to know their noise */
 };
 
 /* The statistic that a row shows and that its verdict uses. If its change has another sign than the
@@ -129,24 +128,25 @@ enum diff_measure {
 	DIFF_TOTAL, /* neither: more or fewer of them outweigh that each takes less or more time */
 };
 
-/* A row of both sides. */
+/* A row with both sides. */
 struct diff_pair {
 	enum diff_table table;
-	const char *name, *name_baseline; /* the same unless the names were made alike */
+	const char *name,
+		*name_baseline; /* the same, unless they differ in numbers that a compiler chose */
 	uint32_t device, rank;
-	/* of all runs of a side together, for each run, or for each occurrence of the range */
+	/* averages over the runs of a side: per run, or per occurrence of the range */
 	double count[DIFF_SIDES], total_ns[DIFF_SIDES];
 	double median[DIFF_SIDES], median_low[DIFF_SIDES], median_high[DIFF_SIDES];
 	bool has_median[DIFF_SIDES];
-	struct diff_estimate of_median, of_mean; /* or of the total, where there is no mean */
+	struct diff_estimate of_median, of_mean; /* of_mean: of the total, if the row has no mean */
 	enum diff_measure by;
-	double p, q; /* q: after the control of all comparisons */
+	double p, q; /* q: p after the correction for many rows */
 	bool judged;
-	double share;  /* of all changes of the table, up and down; signed */
-	double weight; /* part of the table's time, on the side where it is more */
+	double share;  /* signed; of the sum of all absolute changes in the table */
+	double weight; /* share of the table's time, on the side where it is larger */
 	enum diff_verdict verdict;
-	bool over;                          /* the limit of --fail-over */
-	struct diff_row **rows[DIFF_SIDES]; /* of each run; NULL: has none */
+	bool over;                          /* exceeds the limit of --fail-over */
+	struct diff_row **rows[DIFF_SIDES]; /* by run; NULL: the run has no such row */
 };
 
 static inline double diff_added_ns(const struct diff_pair *pair)
@@ -157,30 +157,31 @@ static inline double diff_added_ns(const struct diff_pair *pair)
 struct diff_result {
 	struct diff_side sides[DIFF_SIDES];
 	enum diff_method method;
-	double noise;       /* that the runs do not show: of times */
-	double count_noise; /* .. of counts, and of times of GPUs */
-	double others;      /* share of the processors' time that made noise larger; 0: none */
-	bool slices;        /* both sides are of the same capture */
+	double noise;       /* of times, that the runs do not show */
+	double count_noise; /* of counts and of times of GPUs */
+	double others;      /* load of other programs that raised the noise; 0: none */
+	bool slices;        /* both sides are parts of one capture */
 	bool per_unit;
-	char *unit;              /* name of the range; NULL: counts are of runs */
-	struct diff_pair *pairs; /* by table, the largest change first */
+	char *unit;              /* name of the range; NULL: counts are per run */
+	struct diff_pair *pairs; /* ordered by table, then by change, largest first */
 	size_t pair_count;
 	size_t verdicts[DIFF_TOO_FEW + 1], judged, over;
-	size_t in_both;    /* rows that both sides have, but totals and devices */
-	double longest_ns; /* that a side took: of slices, its ranges */
+	size_t in_both;    /* rows that both sides have, except totals and devices */
+	double longest_ns; /* longest total of a side; of parts of a run: of its ranges */
 };
 
-/* @progress: this one draws a bar. Return: 0, or run->error. */
+/* Read a run into its rows. @progress: draw a progress bar. Return: 0, or a negative errno with the
+ * cause in run->error. */
 int diff_read_run(struct diff_run *run, const struct diff_options *options, const char *where,
 		  const char *unit, bool keep_series, bool progress);
 void diff_run_fini(struct diff_run *run);
 
-/* Fills pairs, their verdicts and the counts of @result from what was read. */
+/* Fill the pairs, their verdicts and the counts of @result from the runs that were read. */
 void diff_align(struct diff_result *result, const struct diff_options *options);
 void diff_result_fini(struct diff_result *result);
 
-/* @name without what a compiler numbered: addresses, lambdas. NULL: there is nothing of it. Owner:
- * caller. */
+/* Return @name without numbers that a compiler chose, as in addresses and lambdas; NULL: it has
+ * none. Owner: caller. */
 char *diff_plain_name(const char *name);
 
 /* Return the change of the statistic that the row shows. */
@@ -193,17 +194,17 @@ bool diff_opposes_total(const struct diff_pair *pair, const struct diff_estimate
 bool diff_total_is_noise(const struct diff_pair *pair);
 /* Return the change of the row's total; 0 if the baseline has none. */
 double diff_change_of_total(const struct diff_pair *pair);
-uint64_t diff_whole_ns(double ns); /* rounded, of either sign; UINT64_MAX: more than that */
-/* Are its rows made of many durations? Else each is one number a run. */
+uint64_t diff_whole_ns(double ns); /* Return the absolute value, rounded; UINT64_MAX: too large. */
+/* Return true if the rows consist of durations; else each is one number per run. */
 bool diff_has_values(enum diff_table table);
-/* Did it take so much more or less time that a user wants to know, whatever the verdict? */
+/* Return true if so much time was lost or gained that it matters for any verdict. */
 bool diff_moved_much(const struct diff_result *result, const struct diff_pair *pair);
 const char *diff_verdict_name(enum diff_verdict verdict);
-/* As tables have it: "+5.1%", "x2.07". */
+/* Format a change for tables: "+5.1%", "x2.07". */
 void diff_put_change(char *text, size_t size, double change);
-/* Everything in a sentence: "3 slower, .. beyond noise". */
+/* Summarize the answer: "3 slower, 5 faster beyond noise". */
 void diff_describe(const struct diff_result *result, char *text, size_t size);
-/* How noise was told from change. */
+/* Describe how noise was measured. */
 void diff_describe_method(const struct diff_result *result, char *text, size_t size);
 bool diff_side_is_whole(const struct diff_side *side);
 

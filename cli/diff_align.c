@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of both sides side by side: aligned by their keys, compared, judged, put in order. */
+/* Align rows of both sides that have the same key; compare, judge and sort them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +7,11 @@
 #include "cli/diff.h"
 #include "cli/ui.h"
 
-#define LEVEL        0.05 /* share of false discoveries that is allowed */
-#define MUCH         0.05 /* of the time that a side took */
-#define LEAST_WEIGHT 0.01 /* of its table's time, for --fail-over */
-#define WAIT_NS      4e6  /* for a processor, while others run */
-#define LEAST_COUNT  0.01 /* by which counts differ that are worth a word */
+#define LEVEL        0.05 /* allowed share of false discoveries */
+#define MUCH         0.05 /* of the longest total */
+#define LEAST_WEIGHT 0.01 /* of the table's time, for --fail-over */
+#define WAIT_NS      4e6  /* for a processor that other programs use */
+#define LEAST_COUNT  0.01 /* smallest relative difference of counts that matters */
 
 const char *const diff_table_names[] = {
 #define DIFF_TABLE_NAME(upper, name) name,
@@ -44,7 +44,7 @@ static size_t add_pair(struct diff_result *result, size_t *room)
 	return result->pair_count++;
 }
 
-/* @keys: all keys of all runs; their numbers are those of the pairs. */
+/* Add the rows of a run to the pairs. @keys: all keys; a key has the number of its pair. */
 static void add_run(struct diff_result *result, struct texts *keys, size_t *room, unsigned side,
 		    size_t at)
 {
@@ -75,7 +75,7 @@ static bool has_side(const struct diff_result *result, const struct diff_pair *p
 	return false;
 }
 
-/* Pairs of one side alone whose names are alike but for what a compiler numbered. */
+/* Pairs with one side only whose names differ only in numbers that a compiler chose. */
 struct alike {
 	size_t pair[DIFF_SIDES];
 	unsigned count[DIFF_SIDES];
@@ -88,11 +88,11 @@ static void take_candidate(struct diff_pair *pair, struct diff_pair *from)
 	pair->rows[DIFF_CANDIDATE] = from->rows[DIFF_CANDIDATE];
 	from->rows[DIFF_CANDIDATE] = rows;
 	pair->name = from->name;
-	from->table = DIFF_TABLE_COUNT; /* it is no more */
+	from->table = DIFF_TABLE_COUNT; /* removed */
 }
 
-/* Names that are equal have been aligned. Of the others, one of a side that is like one alone of
- * the other side belongs to it; where several are alike nothing is guessed. */
+/* Align names that differ only in numbers that a compiler chose, if each side has exactly one such
+ * name. If there are several, do not guess. Equal names have been aligned before. */
 static void align_alike(struct diff_result *result)
 {
 	struct texts names = {0};
@@ -155,7 +155,7 @@ static void align_pairs(struct diff_result *result, uint32_t tables)
 
 /* Compared ----------------------------------------------------------------------------- */
 
-/* What counts and totals of a run are given for. */
+/* Return the divisor of counts and totals of a run. */
 static double parts_of_run(const struct diff_result *result, unsigned side, size_t at)
 {
 	double units = (double)result->sides[side].runs[at].units;
@@ -170,8 +170,8 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Of one run as it is; of several, the middle one of their medians, and the smallest and the
- * largest. */
+/* Find the median of a side and its bounds. With several runs: the median, the smallest and the
+ * largest of their medians. */
 static void find_median(const struct diff_result *result, struct diff_pair *pair, unsigned side)
 {
 	size_t runs = result->sides[side].run_count, n = 0;
@@ -230,8 +230,9 @@ static bool is_on_gpus(const struct diff_result *result, enum diff_table table)
 	       result->sides[DIFF_CANDIDATE].runs[0].on_gpus;
 }
 
-/* That one run a side cannot show. On a machine that others use, a thread waits for a processor now
- * and then, for milliseconds: a few short values may all have been such ones. */
+/* Return the noise between runs, which one run per side does not show. On a machine that other
+ * programs use, a thread sometimes waits milliseconds for a processor. All of a few short values
+ * may have waited. */
 static double noise_of_row(const struct diff_result *result, const struct diff_pair *pair)
 {
 	double shortest = fmin(pair->median[DIFF_BASELINE], pair->median[DIFF_CANDIDATE]);
@@ -244,7 +245,7 @@ static double noise_of_row(const struct diff_result *result, const struct diff_p
 	return result->noise * (1 + WAIT_NS / fmax(1, shortest));
 }
 
-/* One run a side. A row that is one number has no values. */
+/* Compare one run per side. A row that is one number has no values. */
 static void compare_blocks(const struct diff_result *result, struct diff_pair *pair)
 {
 	const struct diff_row *baseline = pair->rows[DIFF_BASELINE][0],
@@ -255,7 +256,7 @@ static void compare_blocks(const struct diff_result *result, struct diff_pair *p
 				    noise_of_row(result, pair), &pair->of_median, &pair->of_mean);
 }
 
-/* A value of each run: logarithms of medians, or of totals. Return: how many. */
+/* Collect the logarithm of the median or the total of each run. Return: number of values. */
 static size_t collect_runs(const struct diff_result *result, const struct diff_pair *pair,
 			   unsigned side, bool totals, double *values, double *variance)
 {
@@ -289,7 +290,7 @@ static void compare_runs(const struct diff_result *result, struct diff_pair *pai
 		sides[side].count =
 			collect_runs(result, pair, side, totals, values[side], &variance);
 	}
-	/* runs cannot be more alike than their own values let one say */
+	/* runs cannot be more alike than the precision of their own medians */
 	if (sides[0].count + sides[1].count)
 		noise.least = variance / (double)(sides[0].count + sides[1].count);
 	diff_compare_values(&sides[0], &sides[1], &noise, e);
@@ -297,7 +298,7 @@ static void compare_runs(const struct diff_result *result, struct diff_pair *pai
 		free(values[side]);
 }
 
-/* Occurrences of the range in which there is any of it. */
+/* Compare the occurrences of the range that contain the row. */
 static void compare_occurrences(const struct diff_result *result, struct diff_pair *pair)
 {
 	struct diff_noise noise = {.floor = result->noise, .in_order = true};
@@ -335,7 +336,7 @@ bool diff_is_significant(const struct diff_estimate *e)
 	return e->judged && e->p <= LEVEL;
 }
 
-/* The same program makes as many calls as it likes, of those that ask whether work is done. */
+/* Return true if the program determines the count. Calls that poll occur as often as they like. */
 static bool has_own_count(enum diff_table table)
 {
 	return table != DIFF_OPERATIONS && diff_has_values(table);
@@ -373,7 +374,7 @@ bool diff_opposes_total(const struct diff_pair *pair, const struct diff_estimate
 }
 
 /* Return true if @e may decide. One that opposes the total may do so only if it is significant and
- * the total is not: a few outliers moved the total. Where counts differ, they moved it. */
+ * the total is not: then a few outliers moved the total. If counts differ, they moved it. */
 static bool may_decide(const struct diff_pair *pair, const struct diff_estimate *e,
 		       const struct diff_estimate *other, bool by_counts)
 {
@@ -393,7 +394,7 @@ static void choose_measure(const struct diff_result *result, struct diff_pair *p
 	const double tests = median->judged && mean->judged ? 2 : 1;
 
 	pair->judged = median->judged || mean->judged;
-	if (by_median && by_mean) { /* either of two may be it */
+	if (by_median && by_mean) { /* two tests: double the smaller p */
 		pair->p = fmin(1, tests * fmin(median->p, mean->p));
 		pair->by = mean->p < median->p && median->p > 1e-4 && pair->p <= LEVEL
 				   ? DIFF_MEAN
@@ -485,7 +486,7 @@ bool diff_moved_much(const struct diff_result *result, const struct diff_pair *p
 
 static enum diff_verdict judge_pair(const struct diff_result *result, const struct diff_pair *pair)
 {
-	if (pair->table != DIFF_IDLE) { /* a cause that is not there took no time */
+	if (pair->table != DIFF_IDLE) { /* a missing cause took no time */
 		if (!has_side(result, pair, DIFF_BASELINE))
 			return DIFF_NEW;
 		if (!has_side(result, pair, DIFF_CANDIDATE))
@@ -504,7 +505,7 @@ static enum diff_verdict judge_pair(const struct diff_result *result, const stru
 		return DIFF_NOISE;
 	if (pair->by == DIFF_TOTAL &&
 	    (diff_is_significant(&pair->of_median) || diff_is_significant(&pair->of_mean)))
-		return DIFF_UNSURE; /* each got faster and all took longer, or the reverse */
+		return DIFF_UNSURE; /* each value got faster and the total slower, or the reverse */
 	return result->method == DIFF_BY_BLOCKS && pair->of_mean.known &&
 			       fabs(pair->of_mean.change) > result->noise
 		       ? DIFF_UNSURE
@@ -550,7 +551,7 @@ static void weigh(struct diff_result *result)
 	}
 }
 
-/* What --fail-over without a table's name is about: idle time grows when kernels are faster. */
+/* Return true if the row exceeds the limit of --fail-over. */
 static bool is_over(const struct diff_pair *pair, const struct diff_options *options)
 {
 	double limit = options->limits[pair->table];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of kernels that another build numbers anew. Only what no person wrote is taken out:
+/* Names of kernels that differ between builds. Only parts that no person wrote are removed:
  *
  *   0x7f31c0a0            an address in a template's argument      0x*
  *   {lambda(int)#2}       demangled by libstdc++                   {lambda(int)#*}
@@ -11,7 +11,7 @@
 
 #include "cli/diff.h"
 
-/* How many bytes of @text are a number after @prefix, which is counted; 0: they are not. */
+/* Return the length of @prefix and the number after it at the start of @text; 0: no match. */
 static size_t numbered(const char *text, const char *prefix, bool hexadecimal)
 {
 	size_t n = strlen(prefix), start = n;
@@ -38,7 +38,7 @@ char *diff_plain_name(const char *name)
 
 		for (unsigned i = 0; i < sizeof parts / sizeof *parts && !bytes; i++) {
 			if (i == 0 && isalnum((unsigned char)last))
-				continue; /* an address is not in the middle of a word */
+				continue; /* an address does not start in the middle of a word */
 			bytes = numbered(name, parts[i].prefix, parts[i].hexadecimal);
 			if (!bytes)
 				continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The answer of gputap diff as text, CSV, JSON and Markdown. Keys never change. */
+/* Print the answer of gputap diff as text, CSV, JSON or Markdown. Keys never change. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -79,7 +79,7 @@ static const char *signed_time(struct grid *g, double ns)
 			 ui_duration(diff_whole_ns(ns)));
 }
 
-/* "+5.1%"; what doubles and more, as a factor. */
+/* Format a change as "+5.1%", or as a factor from 2 on. */
 void diff_put_change(char *text, size_t size, double change)
 {
 	double times = 1 + change;
@@ -92,7 +92,7 @@ void diff_put_change(char *text, size_t size, double change)
 		snprintf(text, size, "%+.1f%%", change * 100);
 }
 
-/* An end of an interval: beyond what anybody compares its digits say nothing. */
+/* Format an end of an interval. Digits of extreme ends mean nothing. */
 static void put_bound(char *text, size_t size, double change)
 {
 	if (change > 99)
@@ -107,7 +107,7 @@ static const char *count_text(struct grid *g, const double *count)
 {
 	const char *text[DIFF_SIDES];
 
-	if (count[0] <= 0 && count[1] <= 0) /* it is one number */
+	if (count[0] <= 0 && count[1] <= 0) /* the row is one number */
 		return "";
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
 		text[side] = count[side] == floor(count[side]) ? ui_count((uint64_t)count[side])
@@ -133,7 +133,7 @@ static double value_of(const struct diff_pair *pair, unsigned side)
 	return pair->has_median[side] ? pair->median[side] : pair->total_ns[side];
 }
 
-/* What the verdict goes by. */
+/* Return the name of the statistic that the verdict uses. */
 static const char *measure_of(const struct diff_result *result, const struct diff_pair *pair)
 {
 	return pair->by == DIFF_MEDIAN                                      ? "median"
@@ -177,13 +177,13 @@ static struct grid_cell verdict_cell(const struct diff_pair *pair)
 	return cell;
 }
 
-/* The columns for people; @both: the row has two sides. */
+/* Fill the columns of the text form. */
 static struct grid_cell *put_people(struct grid *g, struct grid_cell *cell,
 				    const struct diff_result *result, const struct diff_pair *pair)
 {
 	const struct diff_estimate *e = estimate_of(pair);
 	bool both = pair->verdict != DIFF_NEW && pair->verdict != DIFF_GONE;
-	/* a row that is one number has no other than its total */
+	/* a row that is one number has only its total */
 	bool each = both && e->known && pair->by != DIFF_TOTAL && diff_has_values(pair->table);
 	char change[32] = "", ratio[32] = "", low[32], high[32];
 
@@ -205,13 +205,13 @@ static struct grid_cell *put_people(struct grid *g, struct grid_cell *cell,
 				? ""
 				: grid_keep(g, "%s",
 					    ui_duration(diff_whole_ns(value_of(pair, side)))));
-	/* of medians, where nothing else is said */
+	/* a change without a word is that of medians */
 	*cell++ =
 		cell_text(*change && pair->by == DIFF_MEAN && pair->judged && pair->has_median[0] &&
 					  result->method != DIFF_BY_OCCURRENCES
 				  ? grid_keep(g, "%s (%s)", change, measure_of(result, pair))
 				  : grid_keep(g, "%s", change));
-	/* of several runs, also of rows that are one number */
+	/* with several runs, rows of one number also have an interval */
 	if (e->judged && both && pair->by != DIFF_TOTAL) {
 		put_bound(low, sizeof low, e->low);
 		put_bound(high, sizeof high, e->high);
@@ -319,7 +319,8 @@ static void print_side(const struct diff_result *result, unsigned at, FILE *out)
 				  "difference. See 'gputap info'.");
 }
 
-/* Of both sides' first runs: what makes them hard to compare, a sentence each. "": nothing. */
+/* Sentences about differences between the first runs of both sides that make them hard to compare;
+ * "": none. */
 struct differences {
 	char devices[1024], selection[2 * SELECTION_LINE + 64], alike[160];
 };
@@ -413,7 +414,7 @@ static void print_judgement(const struct diff_result *result, const struct diff_
 		print_limit(result, options->limit, out);
 }
 
-/* Rows that differ; or of which nobody knows, and much time went or came. */
+/* Return true if a row differs, or if it may differ and much time was lost or gained. */
 static bool is_worth_showing(const struct diff_result *result, enum diff_table table)
 {
 	for (size_t i = 0; i < result->pair_count; i++) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* One run of a side: one pass over its captures by the summary that reports are made of, whose
- * records are put into rows on the way. Rows of all runs are aligned by their keys:
+/* Read one run of a side: one pass of the summary that reports use, which adds records to rows.
+ * Rows of different runs belong together if they have the same key:
  *
- *   table, device, rank, name       of kernels as people write it, whatever the runtime
+ *   table, device, rank, name       names of kernels are demangled in all runtimes
  *
- * No clock, pid or handle is in a key. Runs of both sides are read at the same time: nothing here
- * is shared. */
+ * Keys contain no clock, pid or handle. The runs of both sides are read at the same time, so
+ * nothing here is shared. */
 #include "cli/diff.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include "cli/summary.h"
 #include "util/error.h"
 
-enum { UNIT_SLOTS = 4096 }; /* occurrences of a range whose times are kept one by one */
+enum { UNIT_SLOTS = 4096 }; /* occurrences of a range that have their own times */
 
 struct reading {
 	struct summary_observer observer; /* first */
@@ -30,12 +30,12 @@ struct reading {
 	struct summary *s;
 	const struct gt_capture *capture;
 	unsigned by;
-	uint32_t *row_of_group[SUMMARY_CLASS_COUNT]; /* + 1; 0: not known yet */
+	uint32_t *row_of_group[SUMMARY_CLASS_COUNT]; /* row + 1; 0: not known yet */
 	uint32_t group_room[SUMMARY_CLASS_COUNT];
-	uint32_t *row_of_operator; /* + 1, by name */
+	uint32_t *row_of_operator; /* row + 1; index: name */
 	uint32_t operator_room;
 	struct diff_units units;
-	uint32_t *slots; /* of units: + 1; 0: nothing was in it so far */
+	uint32_t *slots; /* of units: slot + 1; 0: the unit is empty so far */
 	uint64_t units_seen;
 };
 
@@ -79,7 +79,7 @@ static enum diff_table table_of(enum summary_class class)
 	}
 }
 
-/* A range's name, behind what NVTX calls its domain and its category. */
+/* Return a range's name after its NVTX domain and category. Owner: caller. */
 static char *full_name(const struct summary *s, const struct summary_group *g)
 {
 	const char *name = texts_get(&s->names, g->name), *scope = "", *category = "";
@@ -169,7 +169,7 @@ static void observe_operator(void *data, uint32_t name, uint64_t duration_ns)
 	diff_series_add(&r->run->rows[row].series, (double)duration_ns);
 }
 
-/* What is known at the end ------------------------------------------------------------- */
+/* Rows that are complete at the end ---------------------------------------------------- */
 
 static void add_groups(struct reading *r)
 {
@@ -199,7 +199,7 @@ static void add_operators(struct reading *r)
 	}
 }
 
-/* Which of its process's graphs it is, from 1: numbers of objects are another run's. */
+/* Return the ordinal of a graph in its process, from 1. Numbers of objects differ between runs. */
 static uint32_t ordinal_of_graph(const struct graphs *g, uint32_t at)
 {
 	uint32_t ordinal = 1;
@@ -246,7 +246,7 @@ static void add_graphs(struct reading *r)
 	free(rows);
 }
 
-/* A row that is one number. */
+/* Add to a row that is one number. */
 static void add_value(struct reading *r, enum diff_table table, const char *name, uint32_t rank,
 		      uint64_t ns, uint64_t count)
 {
@@ -256,7 +256,7 @@ static void add_value(struct reading *r, enum diff_table table, const char *name
 	r->run->rows[row].total_ns += ns;
 }
 
-/* Of gaps that the run's work ended: between that of a slice there is other work, too. */
+/* Sum the gaps that matching activities ended. Others may lie between those of a filter. */
 static struct idle_sum sum_idle(const struct idle *idle, uint32_t device)
 {
 	struct idle_sum sum = {0};
@@ -282,14 +282,14 @@ static void add_devices(struct reading *r)
 			continue;
 		snprintf(name, sizeof name, "device %" PRIu32 ": busy", t->device);
 		add_value(r, DIFF_DEVICES, name, LOOKUP_NONE, t->all.busy_ns, t->count);
-		if (r->s->is_part) /* nobody knows what the device did between that work */
+		if (r->s->is_part) /* what the device did between these activities is not known */
 			continue;
 		snprintf(name, sizeof name, "device %" PRIu32 ": idle", t->device);
 		add_value(r, DIFF_DEVICES, name, LOOKUP_NONE, idle.ns, idle.gaps);
 	}
 }
 
-/* By cause; with --by rank for each. */
+/* Add idle time by cause and, with --by rank, by rank. */
 static void add_idle(struct reading *r)
 {
 	const struct idle *idle = &r->s->idle;
@@ -338,7 +338,7 @@ static void add_totals(struct reading *r)
 	for (unsigned c = 0; c < SUMMARY_CLASS_COUNT; c++)
 		for (uint32_t i = 0; i < s->groups[c].count; i++)
 			work_ns[c] += s->groups[c].rows[i].times.total;
-	if (!is_part) /* of a slice, a snapshot, a flight recorder's window it says nothing */
+	if (!is_part) /* it means nothing for a filter, a snapshot or a flight recorder */
 		add_value(r, DIFF_TOTALS, "from start to end", LOOKUP_NONE, r->run->wall_ns, 0);
 	if (call_ns)
 		add_value(r, DIFF_TOTALS, "in calls", LOOKUP_NONE, call_ns, 0);
@@ -355,7 +355,7 @@ static int compare_floats(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The median, and between which values it is, by order statistics. */
+/* Find the median and its bounds from order statistics. */
 static void sum_up(struct diff_row *row, bool keep_series)
 {
 	uint32_t n = row->series.sample_count, low, high;
@@ -385,7 +385,7 @@ static char *copy_text(const char *text)
 	return strdup(text ? text : "");
 }
 
-/* As a report's head says it. */
+/* Describe the recorded part as the head of a report does. Owner: caller. */
 static char *copy_part(const struct summary *s)
 {
 	char text[KEPT_TEXT + 32] = "";
@@ -455,7 +455,7 @@ static void read_heads(struct reading *r)
 	r->run->command = copy_text(s->files[0].command);
 	r->run->host = copy_text(s->files[0].host);
 	r->run->start_unix_ns = s->files[0].realtime_ns;
-	for (size_t i = 0; i < gt_capture_session_count(r->capture); i++) /* the busiest host's */
+	for (size_t i = 0; i < gt_capture_session_count(r->capture); i++) /* of the busiest host */
 		r->run->others =
 			fmax(r->run->others, gt_machine_load_of_others(
 						     &gt_capture_session_at(r->capture, i)->load));
@@ -512,7 +512,7 @@ int diff_read_run(struct diff_run *run, const struct diff_options *options, cons
 	s.operators.each = observe_operator;
 	s.operators.each_data = &r;
 	choose_keys(&s, options->by);
-	if (where) /* its parts have been tried */
+	if (where) /* its parts have been checked */
 		s.filter = filter_create(where, summary_texts, &s, &error);
 	rc = where && !s.filter ? -EINVAL : read_rows(&r, unit, keep_series);
 	filter_destroy(s.filter);

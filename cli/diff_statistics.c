@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See diff_statistics.h and docs/internals/diff-statistics.md. Nothing here draws from a clock: the
- * same captures give the same answer each time. */
+/* See diff_statistics.h and docs/internals/diff-statistics.md. Random numbers have fixed seeds, so
+ * the same captures always give the same answer. */
 #include "cli/diff_statistics.h"
 
 #include <math.h>
@@ -11,18 +11,18 @@
 
 enum {
 	BLOCKS = DIFF_MANY_VALUES,
-	BLOCKS_COARSE = 12, /* for what is slower than that */
+	BLOCKS_COARSE = 12, /* for slower drift */
 	DRAWS = 200,
-	LEAST_VALUES = 5, /* fewer say nothing of their noise */
-	ROBUST = 8,       /* so many values: by medians */
+	LEAST_VALUES = 5, /* fewer do not show their noise */
+	ROBUST = 8,       /* from so many values on, medians are used */
 };
-#define TAIL           0.025 /* of a 95 % interval, each side */
-#define BETWEEN        0.01 /* of the variance of single values that runs may differ by as wholes */
-#define BETWEEN_STATES 0.2  /* of its square */
+#define TAIL           0.025 /* each tail outside a 95 % interval */
+#define BETWEEN        0.01  /* variance between runs, relative to that of single values */
+#define BETWEEN_STATES 0.2   /* the same, relative to its square */
 
 /* Student's t ------------------------------------------------------------------------- */
 
-/* Continued fraction of the incomplete beta function, by Lentz's method. */
+/* Compute the continued fraction of the incomplete beta function with Lentz's method. */
 static double beta_fraction(double a, double b, double x)
 {
 	const double tiny = 1e-300;
@@ -52,7 +52,7 @@ static double beta_fraction(double a, double b, double x)
 	return f;
 }
 
-/* lgamma() without its global variable: sides are compared by threads. */
+/* lgamma() without its global variable, because threads call this. */
 static double log_gamma(double x)
 {
 	int sign;
@@ -95,15 +95,15 @@ double diff_student_quantile(double tail, double freedom)
 	return high;
 }
 
-/* An estimate of the logarithm of a ratio, with its standard error. The hypothesis is that the
- * true one is at most @floor away from 0, so that the interval is wider by that on both sides. */
+/* Judge an estimate of the logarithm of a ratio that has a standard error. The null hypothesis is a
+ * true change of at most @floor, so this margin is added to both sides of the interval. */
 static void judge(struct diff_estimate *e, double ratio, double error, double freedom, double floor)
 {
 	double margin = log1p(floor), reach;
 
 	e->known = e->judged = true;
 	e->change = expm1(ratio);
-	if (error < 1e-9) /* equal values: no clock is better */
+	if (error < 1e-9) /* equal values: no clock is more precise */
 		error = 1e-9;
 	reach = diff_student_quantile(TAIL, freedom) * error + margin;
 	e->low = expm1(ratio - reach);
@@ -121,7 +121,7 @@ struct ordered {
 	uint16_t block;
 };
 
-/* What is drawn from. */
+/* The values that are drawn from. */
 struct drawing {
 	struct ordered values[DIFF_SAMPLE];
 	uint32_t count;
@@ -151,7 +151,7 @@ static void prepare(struct drawing *d, const struct diff_series *s, unsigned blo
 	}
 }
 
-/* The median of the values if each block was there so often. */
+/* Return the median of the values if each block occurs @times times. */
 static double drawn_median(const struct drawing *d, const unsigned *times)
 {
 	uint64_t all = 0, sum = 0;
@@ -219,7 +219,7 @@ static double variance_of(const struct moments *m)
 	return variance > 0 ? variance : 0;
 }
 
-/* Squared standard errors: of the ratio of the sides, and of one side alone. */
+/* Squared standard errors of the ratio of the sides, and of the baseline alone. */
 struct errors {
 	double ratio, baseline;
 };
@@ -227,7 +227,7 @@ struct errors {
 static struct errors errors_of(const struct moments *ratios, const struct moments *baselines,
 			       unsigned blocks)
 {
-	/* the bootstrap of n blocks gives (n - 1) / n of the variance */
+	/* a bootstrap of n blocks underestimates the variance by (n - 1) / n */
 	const double factor = (double)blocks / (blocks - 1);
 
 	return (struct errors){variance_of(ratios) * factor, variance_of(baselines) * factor};
@@ -264,9 +264,9 @@ static void draw(const struct diff_series *baseline, const struct diff_series *c
 	*mean = errors_of(&means, &means_baseline, blocks);
 }
 
-/* Variance of a run's level, by blocks and by coarser ones: if values far from each other were as
- * independent as neighbours, both would be the same. What is more is drift: a run may be in one
- * state of it from its begin to its end, so that no number of values makes it smaller. */
+/* Return the variance of a run's drift, from the variances of fine and coarse blocks. Both would be
+ * equal if distant values were as independent as neighbours. The excess is drift: a run may be in
+ * one state of it from its start to its end, so more values do not reduce it. */
 static double drift_of(double fine, double coarse)
 {
 	return coarse > fine
@@ -274,9 +274,9 @@ static double drift_of(double fine, double coarse)
 		       : 0;
 }
 
-/* The geometric mean of the ratio's drift and twice that of the side before: the first has no
- * phases of the program in it, which both sides go through; the second has no slowdown in it that
- * begins on the way. What both show is noise. */
+/* Add the geometric mean of the drift of the ratio and twice the drift of the baseline. The ratio
+ * does not contain the program's phases, which both sides go through; the baseline does not contain
+ * a slowdown that starts during the candidate. Drift that both show is noise. */
 static double add_drift(const struct errors *fine, const struct errors *coarse)
 {
 	return fmax(fine->ratio, coarse->ratio) + sqrt(drift_of(fine->ratio, coarse->ratio) * 2 *
@@ -290,7 +290,7 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Variance of values about their middle, by quartiles. Sorts them. */
+/* Estimate the variance of values from quartiles. Sorts them. */
 static double spread_of(double *values, uint32_t n)
 {
 	double spread;
@@ -300,11 +300,11 @@ static double spread_of(double *values, uint32_t n)
 	return spread * spread;
 }
 
-/* By how much single values differ, as variances of logarithms; where both sides have as many,
- * those at the same place. */
+/* Variances of the logarithms of single values; if both sides have the same number of values, of
+ * the differences at the same place. */
 struct variances {
-	double middle; /* by quartiles */
-	double all;    /* relative, with what is far away on both sides, which moves means */
+	double middle; /* from quartiles */
+	double all;    /* relative; includes outliers that both sides have, which move means */
 };
 
 static double sample_mean(const struct diff_series *s)
@@ -316,8 +316,8 @@ static double sample_mean(const struct diff_series *s)
 	return sum / s->sample_count;
 }
 
-/* Relative variance of a side's values; the one that is farthest, which the first often is, is left
- * out. */
+/* Return the relative variance of a side's values without the farthest one, which is often the
+ * first. */
 static double relative_variance(const struct diff_series *s)
 {
 	double mean = sample_mean(s), squares = 0, most = 0;
@@ -360,8 +360,8 @@ static struct variances variances_of_values(const struct diff_series *baseline,
 	return v;
 }
 
-/* Variance of what runs differ by as wholes, of that of their values. Where values vary by factors,
- * as those do that are in one of two states, runs do so nearly as much. */
+/* Estimate the variance between runs from that of their values. If values vary by factors, as with
+ * two states, runs vary nearly as much. */
 static double between_runs(double variance)
 {
 	return BETWEEN * variance + BETWEEN_STATES * variance * variance;
@@ -440,7 +440,7 @@ static double location_of(const struct diff_values *v, bool robust)
 	return sum / (double)v->count;
 }
 
-/* Distances of both sides' values from where their side is. */
+/* Return the distances of values from the location of their side. Owner: caller. */
 static double *residuals_of(const struct diff_values *baseline, double at_baseline,
 			    const struct diff_values *candidate, double at_candidate)
 {
@@ -473,8 +473,8 @@ static double robust_variance(const double *r, size_t n, double freedom)
 	return scale > 0 ? scale * scale * (double)n / freedom : plain_variance(r, n, freedom);
 }
 
-/* By how much variances of sums grow because neighbours are alike: (1 + r) / (1 - r) of the first
- * order's correlation r. Values that are far away count as those at 3 deviations. */
+/* Return the factor by which variances of sums grow because neighbours are correlated:
+ * (1 + r) / (1 - r), where r is the first-order correlation. Outliers count as 3 deviations. */
 static double serial_factor(const double *r, size_t n, double variance)
 {
 	double most = 3 * sqrt(variance), products = 0, squares = 0, correlation;
@@ -493,8 +493,8 @@ static double serial_factor(const double *r, size_t n, double variance)
 	return (1 + correlation) / (1 - correlation);
 }
 
-/* One or two values beside many: how many of those are as far from their middle? A spread that
- * leaves out what is far away does not say. One of them may be, as the first step is. */
+/* Return a p value for one or two values that are compared with many: the share of the many that
+ * are as far from their middle. A robust spread does not show that. One may be, as a first step. */
 static double share_as_far(const struct diff_values *baseline, double at_baseline,
 			   const struct diff_values *candidate, double at_candidate)
 {
@@ -539,7 +539,7 @@ void diff_compare_values(const struct diff_values *baseline, const struct diff_v
 	rare = share_as_far(baseline, at_baseline, candidate, at_candidate);
 	free(r);
 	variance = fmax(variance, noise->least);
-	if (robust) { /* a median's variance is pi/2 that of a mean */
+	if (robust) { /* the variance of a median is pi/2 times that of a mean */
 		of_baseline *= n > 2 ? M_PI_2 : 1;
 		of_candidate *= m > 2 ? M_PI_2 : 1;
 	}

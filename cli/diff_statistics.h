@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Is one side slower than the other, or is it noise? docs/internals/diff-statistics.md explains the
- * methods. All is done with logarithms: a change is a ratio. */
+/* Separate changes between two sides from noise. docs/internals/diff-statistics.md explains the
+ * methods. All computations use logarithms, because a change is a ratio. */
 #ifndef GPUTAP_CLI_DIFF_STATISTICS_H
 #define GPUTAP_CLI_DIFF_STATISTICS_H
 
@@ -10,50 +10,49 @@
 
 #include "cli/diff_series.h"
 
-/* Of a change: 0.05 is 5 % more. */
-/* Fewer do not show how a run drifts. */
+/* Fewer values do not show how a run drifts. */
 #define DIFF_MANY_VALUES 64
 
 struct diff_estimate {
-	bool known;  /* there are values on both sides */
-	bool judged; /* and enough of them to know their noise: low, high and p are valid */
-	double change;
-	double baseline, candidate; /* what was compared, of the sides */
+	bool known;    /* both sides have values */
+	bool judged;   /* enough values to know their noise: low, high and p are valid */
+	double change; /* 0.05 is 5 % more */
+	double baseline, candidate; /* the compared values of the sides */
 	double low, high;           /* 95 % interval */
-	double p;                   /* of such a change or a larger one, if there was none */
+	double p; /* probability of such a change or a larger one if nothing had changed */
 };
 
-/* One run a side. Noise within the runs: blocks of values that follow each other are drawn again
- * (block bootstrap), the same blocks on both sides if both have as many values. Noise between
- * runs: how far parts of a run drift from each other, and @floor, which no such run can show. */
+/* Compare one run per side. A block bootstrap measures the noise within the runs; it draws the same
+ * blocks on both sides if both have the same number of values. The noise between runs is the drift
+ * between parts of a run, and @floor, which one run cannot show. */
 void diff_compare_series(const struct diff_series *baseline, const struct diff_series *candidate,
 			 double floor, struct diff_estimate *median, struct diff_estimate *mean);
 
-/* A side of several runs, or of several occurrences of a range. */
+/* A side with several runs, or with several occurrences of a range. */
 struct diff_values {
-	const double *log; /* logarithms of what is compared */
+	const double *log; /* logarithms of the compared values */
 	size_t count;
 };
 struct diff_noise {
-	double least; /* variance that a value has at least */
+	double least; /* smallest variance of a value */
 	double floor;
-	bool in_order; /* values follow each other in time: neighbours may be alike */
+	bool in_order; /* values are in the order of time: neighbours may be correlated */
 };
-/* Student's t with the variance of both sides together; of many values, medians and the median
- * absolute deviation, so that a few that are far away hide nothing. */
+/* Compare with Student's t and the common variance of both sides. With many values, use medians and
+ * the median absolute deviation, so that a few outliers hide nothing. */
 void diff_compare_values(const struct diff_values *baseline, const struct diff_values *candidate,
 			 const struct diff_noise *noise, struct diff_estimate *e);
 
-/* Variance of the logarithm of a series' median, by order statistics. */
+/* Return the variance of the logarithm of a series' median, from order statistics. */
 double diff_variance_of_median(const struct diff_series *s);
 
-/* Probability that Student's t is beyond @t on one side; the value beyond which it is with
+/* Return the probability that Student's t exceeds @t; return the value that it exceeds with
  * probability @tail. */
 double diff_student_tail(double t, double freedom);
 double diff_student_quantile(double tail, double freedom);
 
-/* Benjamini and Hochberg: p values in, the smallest share of false discoveries at which each
- * counts as one out. */
+/* Replace each p value with the smallest share of false discoveries at which it counts as a
+ * discovery (Benjamini and Hochberg). */
 void diff_control_discoveries(double *p, size_t count);
 
 #endif

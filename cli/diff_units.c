@@ -38,7 +38,7 @@ static int compare_units(const void *a, const void *b)
 	return (x->last < y->last) - (x->last > y->last);
 }
 
-/* What is inside of another one is a part of that. */
+/* Keep only outermost ranges: one inside another is a part of it. */
 static void keep_outermost(struct diff_units *u)
 {
 	uint32_t kept = 0;
@@ -62,8 +62,8 @@ int diff_units_read(struct diff_units *u, const struct gt_capture *capture, cons
 
 	if (rc)
 		return rc;
-	/* of a cut also the ranges that are there for what is in them: as in the whole, one in
-	 * which nothing counts is no unit in the end */
+	/* include the ranges that a cut keeps as context: as in the whole capture, a range in which
+	 * nothing counts is not a unit in the end */
 	gt_cursor_take_context(cursor);
 	while ((rc = gt_cursor_next(cursor, &item)) == 1) {
 		if (item->kind != GT_RECORD_CALL || !gt_mark_of(item->op))
@@ -91,7 +91,7 @@ uint32_t diff_units_find(struct diff_units *u, uint64_t thread, uint64_t place)
 
 	if (u->last < u->count && is_in(&u->units[u->last], thread, place))
 		return u->last;
-	while (low < high) { /* the first that begins after it */
+	while (low < high) { /* find the first one that starts after it */
 		uint32_t middle = low + (high - low) / 2;
 		const struct diff_unit *unit = &u->units[middle];
 

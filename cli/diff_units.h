@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Occurrences of a range: which of them is a record in? Of each thread, outermost ones; 24 bytes
- * each, in memory. */
+/* Find the occurrence of a range that a record is in. Outermost occurrences of each thread are kept
+ * in memory, 24 bytes each. */
 #ifndef GPUTAP_CLI_DIFF_UNITS_H
 #define GPUTAP_CLI_DIFF_UNITS_H
 
@@ -15,13 +15,13 @@ struct diff_unit {
 
 struct diff_units {
 	struct diff_unit *units;
-	uint32_t count, room, last; /* last: that was found */
+	uint32_t count, room, last; /* last: the one found last */
 };
 
-/* One pass over the calls. @pattern: of the range's name, with wildcards. Return: 0 or negative
- * errno with a cause. */
+/* Read the occurrences in one pass over the calls. @pattern: the range's name, with wildcards.
+ * Return: 0 or negative errno with a cause. */
 int diff_units_read(struct diff_units *u, const struct gt_capture *capture, const char *pattern);
-/* LOOKUP_NONE: in none. @thread: process << 32 | ordinal, @place: a call of it. */
+/* Return the unit of call @place of @thread (process << 32 | ordinal); LOOKUP_NONE: none. */
 uint32_t diff_units_find(struct diff_units *u, uint64_t thread, uint64_t place);
 void diff_units_fini(struct diff_units *u);
 

@@ -16,7 +16,7 @@ enum {
 	FEW_PERCENT = 10,   /* of the instances may differ */
 };
 #define DEVIATION_OF_MAD 1.4826
-#define LEAST_DEVIATION  0.01 /* of the median: equal durations are no measure */
+#define LEAST_DEVIATION  0.01 /* of the median, in case durations are equal */
 
 struct instance {
 	uint64_t start_ns, duration_ns;

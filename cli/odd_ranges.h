@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Find the range that took much longer than others of its name, such as one slow step of fifty.
  *
- *   by name   the first INSTANCES_MOST instances, 32 bytes each; a name with more is not judged
+ *   each name   the first INSTANCES_MOST instances, 32 bytes each; a name with more is not judged
  *
  * An instance differs if it exceeds the median by 8 standard deviations, as the median absolute
  * deviation estimates them, and by half, and if few instances do so. */

@@ -48,7 +48,7 @@ static void put_key(FILE *out, const char *key, const char *value)
 
 /* The timeline --------------------------------------------------------------------- */
 
-/* Thousandths of each bin. */
+/* Print the busy share of each bin in thousandths. */
 static void put_bins(FILE *out, const struct picture *p, const char *key, const uint64_t *bins)
 {
 	double part = (double)(p->end_ns - p->start_ns) / (double)p->bins;
@@ -57,7 +57,7 @@ static void put_bins(FILE *out, const struct picture *p, const char *key, const 
 	for (size_t i = 0; i < p->bins; i++) {
 		double share = part > 0 ? (double)bins[i] / part * 1000 : 0;
 
-		/* what is not nothing is seen */
+		/* the smallest share is visible */
 		fprintf(out, "%s%.0f", i ? "," : "",
 			share > 1000           ? 1000
 			: bins[i] && share < 1 ? 1
@@ -75,7 +75,7 @@ static void put_slice(FILE *out, const struct picture *p, const struct picture_s
 	fputc(']', out);
 }
 
-/* Both lists are sorted by row. */
+/* Print the slices of a row. The list is sorted by row. */
 static void put_slices(FILE *out, const struct picture *p, const struct picture_slices *list,
 		       uint32_t row)
 {
@@ -95,7 +95,7 @@ static void put_slices(FILE *out, const struct picture *p, const struct picture_
 	fputc(']', out);
 }
 
-/* Of each of so many parts of the points the first, the highest and the last. */
+/* Print the first, the highest and the last point of each of MEMORY_PARTS parts. */
 static void put_points(FILE *out, const struct picture *p, const struct picture_row *row)
 {
 	size_t part = row->point_count / MEMORY_PARTS + 1;
@@ -127,7 +127,7 @@ static int compare_lengths(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* The shortest that is shown of so many. */
+/* Return the shortest length of the PAUSES_MOST longest pauses. */
 static uint64_t find_shortest(const struct picture_pauses *set)
 {
 	struct picture_pause *sorted;
@@ -144,7 +144,7 @@ static uint64_t find_shortest(const struct picture_pauses *set)
 	return shortest;
 }
 
-/* [[[start, length, why], ..], ..]. Return: how many are not there. */
+/* Print lists of [start, length, reason]. Return: number of pauses left out. */
 static uint64_t put_pauses(FILE *out, const struct picture *p)
 {
 	uint64_t left_out = 0;
@@ -204,7 +204,7 @@ static void put_note(FILE *out, bool *any, const char *text)
 	*any = true;
 }
 
-/* What is not there, or not one by one. */
+/* Print sentences about records that are left out or not drawn individually. */
 static void put_notes(FILE *out, const struct picture *p, uint64_t pauses_left_out)
 {
 	char text[512];

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes a C header of the page's style and script, with the hashes by which its policy lets them
-in: embed.py page.css page.js page.h"""
+"""Make a C header with the page's style and script, and the hashes that its policy allows:
+embed.py page.css page.js page.h"""
 
 import base64
 import hashlib

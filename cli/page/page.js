@@ -5,7 +5,7 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 
-// Numbers as gputap's own tables have them ------------------------------------------------
+// Numbers, formatted as in the terminal's tables -------------------------------------------
 
 function three(value) {
 	return value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
@@ -88,7 +88,7 @@ function drawOverview(text) {
 	for (const line of text.split("\n").filter(l => l.trim())) {
 		const name = line.slice(0, LABEL).trim(), rest = line.slice(LABEL);
 		if (!name && /^ +time +share +count/.test(rest))
-			continue; // the title of the rows
+			continue; // the heading of the rows
 		if (name || !into) {
 			label = name;
 			body = null;
@@ -525,7 +525,7 @@ function drawTimeline(time) {
 	canvas.addEventListener("wheel", e => {
 		if (!e.ctrlKey && !e.shiftKey && Math.abs(e.deltaX) < Math.abs(e.deltaY) && !e.altKey &&
 		    document.activeElement !== canvas)
-			return; // the page scrolls until the timeline is in use
+			return; // the wheel scrolls the page until the timeline has the focus
 		e.preventDefault();
 		const by = (view.to - view.from) * .1;
 		if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY))
