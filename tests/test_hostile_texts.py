@@ -114,7 +114,7 @@ def check_markdown(data):
     rest = re.sub("<code>.*?</code>", "", text, flags=re.S)
     assert not re.search(r"[<\[`\\@$]", rest), rest
     for line in rest.splitlines():
-        assert not line.startswith("|") or line.count("|") == 8, line
+        assert not line.startswith("|") or line.count("|") == 9, line
 
 
 def check_folded(data):

@@ -108,7 +108,7 @@ def test_a_diff_takes_no_pause_for_idle_time(trace, tap, refdev):
     rows = json.loads(tap("diff", "j.gputap", "i.gputap", "--json").out)["devices"]
     name = f"device {device['device']}: idle"
     (idle, ) = [r for r in rows if r["name"] == name]
-    assert idle["total_before_ns"] == device["idle_ns"]
+    assert idle["total_baseline_ns"] == device["idle_ns"]
 
 
 def test_calls_that_were_not_recorded_are_not_taken_for_none(trace, refdev):
