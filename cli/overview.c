@@ -586,8 +586,14 @@ static void print_next(const struct summary *s, const struct overview_options *o
 		      : percent(idle_ns, run_ns) > 20 ? "-t idle,gaps"
 						      : "-t kernels,latency");
 	if (find_odd_range(s, &odd) && is_plain_name(texts_get(&s->names, odd.name))) {
-		snprintf(where, sizeof where, "range=%s#%" PRIu32, texts_get(&s->names, odd.name),
-			 odd.number);
+		const struct summary_process *p = &s->processes[odd.process];
+		size_t n = (size_t)snprintf(where, sizeof where, "range=%.80s#%" PRIu32,
+					    texts_get(&s->names, odd.name), odd.number);
+
+		if (s->ranks.count > 1 && p->rank != LOOKUP_NONE)
+			snprintf(where + n, sizeof where - n, " and rank=%" PRIu32, p->rank);
+		else if (s->process_count > 1)
+			snprintf(where + n, sizeof where - n, " and process=%" PRIu32, p->pid);
 		ui_print_line(out, "", ui_colors(out)->dim, "gputap report %s --where '%s'",
 			      ui_shell_word(o->path), where);
 	}
