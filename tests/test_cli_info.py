@@ -335,7 +335,7 @@ def test_coverage_is_none_where_launches_are_seen_and_nothing_of_the_device(
     assert json.loads(tap("info", "--json", "a.gputap").out)["coverage"] == "device work seen"
 
 
-def test_options_of_a_session_have_units(tap, build):
+def test_options_of_a_session_have_units(tap, build, work):
     """Patterns of the user stay as they are, whatever they look like."""
     tap("run", "-q", "-o", "units.gputap", "--when-full", "250ms", "--stacks=launch,slow:2ms",
         "--kernels", "x:12ns", "--duration", "90s", "--", build / "tests/opencl/cl_golden")

@@ -522,6 +522,6 @@ def test_of_several_processes_the_one_of_the_range_is_named(tap, sleeper):
     ["--steps", "40", "--noise", "30"],  # noise
     ["--steps", "700", "--slow", "1:900:1400"],  # too few steps
     ["--steps", "40", "--slow", "1:900:1400"]])  # half of them
-def test_ranges_that_differ_by_noise_or_together_are_not_named(tap, run, build, words):
+def test_ranges_that_differ_by_noise_or_together_are_not_named(tap, run, build, work, words):
     run([build / "tests/synth/synth", "--calls", "3200", *words, "-o", "alike.gputap"])
     assert odd_range(tap("report", "alike.gputap").out) is None
