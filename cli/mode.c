@@ -13,9 +13,9 @@
  * beneath HIP. The name of a domain's mode is in its description (`hip`, `hsa`).
  *
  * `default`, as without --mode, records the calls of all but lower domains, and of these when
- * --domains names them. The device work of an upper domain may be a lower one's
- * (ROCm's is HSA's), so that --domains hip keeps HSA's work; and --domains cuda_runtime keeps that
- * of the driver's calls inside of its own. --ops replaces the mode's calls. */
+ * --domains names them. The GPU activities of an upper domain may belong to a lower one
+ * (ROCm's belong to HSA), so --domains hip keeps HSA's activities, and --domains cuda_runtime keeps
+ * those of driver calls within runtime calls. --ops replaces the mode's calls. */
 #include "cli/mode.h"
 
 #include <fnmatch.h>

@@ -39,7 +39,7 @@ const struct mode *mode_of_options(const char *options);
 /* Return true if `gputap run` without options records the calls of @domain. */
 bool mode_records_calls(enum gt_domain domain);
 
-/* Were calls asked for, so that device work can be linked to them? */
+/* Return true if calls are requested, so that GPU activities can be linked to them. */
 static inline bool mode_has_calls(const struct mode *mode)
 {
 	return mode->records != GT_MODE_LITE && mode->records != GT_MODE_STANDARD;

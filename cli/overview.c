@@ -439,12 +439,12 @@ static void print_waits(const struct summary *s, FILE *out)
 	for (size_t i = 0; i < count; i++)
 		to += snprintf(to, (size_t)(text + sizeof text - to), "%s%.60s%s%s", i ? ", " : "",
 			       rows[i].name, UI_TIE, duration(rows[i].ns));
-	if (w->earlier_ns || w->moving_ns || w->runtime_ns)
+	if (w->earlier_ns || w->transfer_ns || w->runtime_ns)
 		ui_print_line(out, "Waits", NULL,
 			      "%s for earlier GPU activity%s%s%s, %s transferring, %s in the "
 			      "runtime%s%s%s",
 			      duration(w->earlier_ns), *text ? " (" : "", text, *text ? ")" : "",
-			      duration(w->moving_ns), duration(w->runtime_ns),
+			      duration(w->transfer_ns), duration(w->runtime_ns),
 			      w->unknown_ns ? ", " : "",
 			      w->unknown_ns ? duration(w->unknown_ns) : "",
 			      w->unknown_ns ? " unattributed" : "");
@@ -502,7 +502,7 @@ static void print_odd_range(const struct summary *s, FILE *out)
 		      ui_count(odd.count), duration(odd.median_ns));
 }
 
-/* What to do where a call failed because @runtime has no device here. */
+/* Return the advice for a call that failed because @runtime has no device here. */
 static void print_absence(const struct runtime *runtime, FILE *out)
 {
 	const char *device = runtime->device_is ? strchr(runtime->device_is, ' ') : NULL;

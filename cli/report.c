@@ -583,7 +583,8 @@ static char *make_head(const struct summary *s, const struct report_options *o)
 	return text;
 }
 
-/* What the terminal shows first, unless options choose other tables. NULL: no memory. */
+/* Return the first screen as the terminal shows it, NULL if options choose other tables or
+ * memory is short. */
 static char *make_overview(const struct page_source *p)
 {
 	const struct overview_options overview = {

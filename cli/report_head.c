@@ -35,7 +35,7 @@ bool report_is_complete(const struct summary *s)
 	       !s->health.bad_blocks && !s->health.bad_sums;
 }
 
-/* The command in what is left of the line, or, where that is little, in one of its own. */
+/* Print the command in the rest of the line, or on a separate line if the rest is short. */
 static void print_command(const struct summary_file *f, FILE *out)
 {
 	unsigned room = ui_room(out), at = ui_width(f->path) + 2;
@@ -95,7 +95,7 @@ static void print_no_rank(const struct summary *s, unsigned by, FILE *out)
 		if (s->processes[i].rank != LOOKUP_NONE)
 			return;
 	ui_print_sentence(out, ui_colors(out)->yellow,
-			  "No launcher gave a process a rank: nothing is split by it");
+			  "No launcher assigned ranks, so --by rank has no effect");
 }
 
 static void print_deaths(const struct summary *s, FILE *out)
@@ -257,14 +257,13 @@ static void print_totals(const struct summary *s, const char *where, FILE *out)
 		*lost = '\0';
 	ui_print_sentence(out, NULL, "%s%s, %s%s%s%s", of_ranges,
 			  calls || calls_asked ? of_calls : "calls not recorded",
-			  device || work_asked ? of_work : "device work not recorded",
+			  device || work_asked ? of_work : "GPU activities not recorded",
 			  calls_asked ? links : "", *lost ? "; " : "", lost);
 	if (dropped)
 		ui_print_sentence(out, c->red, "%s of %s records were lost", ui_count(dropped),
 				  ui_count(summary_seen(s)));
 	if (losses.missing)
-		ui_print_sentence(out, c->red,
-				  "Records are missing, and how many is not known: %s%s",
+		ui_print_sentence(out, c->red, "Records are missing; their number is unknown: %s%s",
 				  losses.missing_text ? losses.missing_text : "",
 				  losses.missing > 1 ? "; 'gputap info' has all of these events"
 						     : "");
@@ -280,8 +279,8 @@ static void print_totals(const struct summary *s, const char *where, FILE *out)
 				  ui_count(s->matched), s->matched_ranges ? ", " : "",
 				  s->matched_ranges ? ui_count(s->matched_ranges) : "",
 				  !s->matched_ranges       ? ""
-				  : s->matched_ranges == 1 ? " range or mark of the program"
-							   : " ranges and marks of the program");
+				  : s->matched_ranges == 1 ? " range or marker of the program"
+							   : " ranges and markers of the program");
 	}
 }
 

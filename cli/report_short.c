@@ -8,7 +8,7 @@
 #include "cli/ui.h"
 #include "util/error.h"
 
-/* What was asked for, if not all, and what of it met nothing. */
+/* Print the selection, unless it is everything, and the parts of it that matched nothing. */
 static void print_selection(const struct summary *s, const struct gt_capture *capture, FILE *out)
 {
 	const struct ui_colors *c = ui_colors(out);

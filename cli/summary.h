@@ -218,9 +218,9 @@ struct summary {
 	struct operators operators;      /* the same */
 	struct timeline_pool pool;       /* of the tracks' and the ranks' timelines */
 	struct odd_ranges odd_ranges;
-	struct ranks ranks;           /* their collective calls whatever the filter */
+	struct ranks ranks;           /* their collective calls, without the filter */
 	struct launched launched;     /* the same */
-	struct enclosing enclosing;   /* if the filter asks for ranges */
+	struct enclosing enclosing;   /* if the filter names ranges */
 	struct dispatches dispatches; /* the same */
 	/* borrowed: what its objects say is read when it is shown */
 	const struct gt_capture *capture;

@@ -332,7 +332,7 @@ def test_coverage_is_none_where_launches_are_seen_and_nothing_of_the_device(
     text = tap("info", "a.gputap").out
     assert "made 7 launches of hip, but nothing was seen of its device" in text
     tap("run", "-q", "-f", "-o", "a.gputap", "--", hip_program("ends"), "kernels:7", env=softgpu)
-    assert json.loads(tap("info", "--json", "a.gputap").out)["coverage"] == "device work seen"
+    assert json.loads(tap("info", "--json", "a.gputap").out)["coverage"] == "GPU activities seen"
 
 
 def test_options_of_a_session_have_units(tap, build, work):

@@ -54,10 +54,10 @@ def test_the_mode_of_another_runtime_records_no_calls_of_this_one(traced):
     """--mode hip: all GPU activity, calls of HIP only. --domains names others."""
     everything, _ = traced()
     info, report = traced("--mode", "hip")
-    assert not report["operations"] and info["device_work"] == everything["device_work"] > 0
+    assert not report["operations"] and info["activities"] == everything["activities"] > 0
     assert info["complete"] and info["call_lost"] == 0 and not info["linked_asked"]
     info, report = traced("--mode", "hip", "--domains", "opencl")
-    assert report["operations"] and info["linked"] == info["device_work"]
+    assert report["operations"] and info["linked"] == info["activities"]
 
 
 @pytest.mark.parametrize("mode", ["default", "hsa", "cudart", "sycl"])

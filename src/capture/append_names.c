@@ -75,7 +75,7 @@ static int open_file(struct gt_names_append *a, const char *path)
 	    memcmp(header.uuid, uuid, sizeof header.uuid) != 0)
 		return gt_error(-ESTALE, "%s is another capture by now", path);
 	if (!read_end(a, w->main.fd, (uint64_t)st.st_size))
-		return gt_error(-ENOTSUP, "capture %s has no end markerer", path);
+		return gt_error(-ENOTSUP, "capture %s has no end marker", path);
 	w->main.bytes = w->main.flushed_bytes = a->end_at;
 	return 0;
 }
@@ -193,7 +193,7 @@ static int restore(struct gt_names_append *a, int status)
 
 	if (pwrite(fd, a->end, a->end_bytes, (off_t)a->end_at) != (ssize_t)a->end_bytes ||
 	    ftruncate(fd, bytes))
-		return gt_error(status, "capture %s has lost its end markerer", a->writer->path);
+		return gt_error(status, "capture %s has lost its end marker", a->writer->path);
 	return status;
 }
 
