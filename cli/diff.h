@@ -22,17 +22,17 @@
 #include "cli/lookup.h"
 
 /* X(enum name, name of the table) */
-#define DIFF_TABLES(X)            \
-	X(TOTALS, "totals")       \
-	X(DEVICES, "devices")     \
-	X(IDLE, "idle")           \
-	X(RANKS, "ranks")         \
-	X(KERNELS, "kernels")     \
-	X(COPIES, "copies")       \
-	X(OTHER, "other")         \
-	X(GRAPHS, "graphs")       \
-	X(RANGES, "ranges")       \
-	X(OPERATORS, "operators") \
+#define DIFF_TABLES(X)                  \
+	X(TOTALS, "totals")             \
+	X(DEVICES, "devices")           \
+	X(IDLE, "idle")                 \
+	X(RANKS, "ranks")               \
+	X(KERNELS, "kernels")           \
+	X(COPIES, "copies")             \
+	X(OTHER, "other")               \
+	X(GRAPHS, "graphs")             \
+	X(RANGES, "ranges")             \
+	X(GPU_BY_RANGE, "gpu_by_range") \
 	X(OPERATIONS, "operations")
 enum diff_table {
 #define DIFF_TABLE_ENUM(upper, name) DIFF_##upper,

@@ -24,7 +24,7 @@ static const char *const headings[DIFF_TABLE_COUNT] = {
 	[DIFF_OTHER] = "Other GPU activities",
 	[DIFF_GRAPHS] = "Graphs, by launch",
 	[DIFF_RANGES] = "Ranges of the program",
-	[DIFF_OPERATORS] = "Operators: GPU activities by innermost range",
+	[DIFF_GPU_BY_RANGE] = "Operators: GPU activities by innermost range",
 	[DIFF_OPERATIONS] = "Operations: calls of the host",
 };
 

@@ -17,7 +17,7 @@
 #include "cli/diff_units.h"
 #include "cli/filter.h"
 #include "cli/filter_nothing.h"
-#include "cli/kept.h"
+#include "cli/retained.h"
 #include "cli/selection.h"
 #include "cli/summary.h"
 #include "util/error.h"
@@ -162,8 +162,8 @@ static void observe_operator(void *data, uint32_t name, uint64_t duration_ns)
 	}
 	if (!r->row_of_operator[name])
 		r->row_of_operator[name] =
-			find_row(r->run, DIFF_OPERATORS, texts_get(&r->s->names, name), LOOKUP_NONE,
-				 LOOKUP_NONE) +
+			find_row(r->run, DIFF_GPU_BY_RANGE, texts_get(&r->s->names, name),
+				 LOOKUP_NONE, LOOKUP_NONE) +
 			1;
 	row = r->row_of_operator[name] - 1;
 	diff_series_add(&r->run->rows[row].series, (double)duration_ns);
@@ -185,14 +185,14 @@ static void add_groups(struct reading *r)
 
 static void add_operators(struct reading *r)
 {
-	const struct operators *o = &r->s->operators;
+	const struct gpu_by_range *o = &r->s->gpu_by_range;
 
 	for (uint32_t i = 0; i < o->count; i++) {
 		uint32_t row;
 
 		if (o->rows[i].name == LOOKUP_NONE || !o->rows[i].self_ns)
 			continue;
-		row = find_row(r->run, DIFF_OPERATORS, texts_get(&r->s->names, o->rows[i].name),
+		row = find_row(r->run, DIFF_GPU_BY_RANGE, texts_get(&r->s->names, o->rows[i].name),
 			       LOOKUP_NONE, LOOKUP_NONE);
 		r->run->rows[row].count += o->rows[i].work;
 		r->run->rows[row].total_ns += o->rows[i].self_ns;
@@ -320,7 +320,7 @@ static void add_totals(struct reading *r)
 	bool is_part = s->filter || gt_capture_is_filtered(r->capture);
 
 	for (uint32_t i = 0; i < s->file_count; i++) {
-		is_part |= *s->files[i].kept_text != '\0';
+		is_part |= *s->files[i].retained_text != '\0';
 		begin_ns = s->files[i].start_ns < begin_ns ? s->files[i].start_ns : begin_ns;
 		end_ns = s->files[i].end_ns > end_ns ? s->files[i].end_ns : end_ns;
 		r->run->records += s->files[i].records;
@@ -388,15 +388,15 @@ static char *copy_text(const char *text)
 /* Describe the recorded part as the head of a report does. Owner: caller. */
 static char *copy_part(const struct summary *s)
 {
-	char text[KEPT_TEXT + 32] = "";
+	char text[RETAINED_TEXT + 32] = "";
 
 	for (uint32_t i = 0; i < s->file_count && !*text; i++) {
 		const struct summary_file *f = &s->files[i];
 
 		if (*f->recorded_text)
 			snprintf(text, sizeof text, "Recorded: %s.", f->recorded_text);
-		else if (*f->kept_text)
-			snprintf(text, sizeof text, "Retained: %s.", f->kept_text);
+		else if (*f->retained_text)
+			snprintf(text, sizeof text, "Retained: %s.", f->retained_text);
 	}
 	return copy_text(text);
 }
@@ -509,8 +509,8 @@ int diff_read_run(struct diff_run *run, const struct diff_options *options, cons
 		goto out;
 	r.capture = capture;
 	s.observer = &r.observer;
-	s.operators.each = observe_operator;
-	s.operators.each_data = &r;
+	s.gpu_by_range.each = observe_operator;
+	s.gpu_by_range.each_data = &r;
 	choose_keys(&s, options->by);
 	if (where) /* its parts have been checked */
 		s.filter = filter_create(where, summary_texts, &s, &error);

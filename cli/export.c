@@ -13,7 +13,7 @@
 #include "cli/filter_nothing.h"
 #include "cli/idle_read.h"
 #include "cli/inputs.h"
-#include "cli/kept.h"
+#include "cli/retained.h"
 #include "cli/summary.h"
 #include "cli/ui.h"
 #include "export/export.h"
@@ -243,7 +243,7 @@ static int write_out(const struct gt_capture *capture, const struct export_reque
 	struct ui_progress progress;
 	struct gt_export_options options = {.command_line = request->command_line,
 					    .mangled = request->mangled,
-					    .idle = kept_is_part(capture) ? NULL : idle_read,
+					    .idle = retained_is_part(capture) ? NULL : idle_read,
 					    .weight = get_weight(request),
 					    .progress = show_progress,
 					    .progress_data = &progress};

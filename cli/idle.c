@@ -89,7 +89,7 @@ void idle_note_hold(struct idle *s, const struct gt_item *call)
 	enum idle_hold how;
 
 	if (!s->held && idle_call_holds(call, &how))
-		s->held = idle_held_create();
+		s->held = idle_blocked_create();
 }
 
 static uint32_t find_row(struct idle *s, const struct idle_owner *owner)
@@ -277,7 +277,7 @@ void idle_step(struct idle *s, const struct idle_start *work)
 	struct idle_device *d = device_at(s, origin->device);
 
 	if (s->held && work->id)
-		idle_held_add_work(s->held, origin->process, work->id, work->end, origin->name);
+		idle_blocked_add_work(s->held, origin->process, work->id, work->end, origin->name);
 	if (origin->is_marker)
 		return;
 	if (d->any && work->start > d->end)
@@ -307,7 +307,7 @@ int idle_finish(struct idle *s)
 	if (!rc && s->gap_count)
 		rc = idle_walk_host(s);
 	if (!rc && s->gap_count && s->held)
-		rc = idle_held_finish(s);
+		rc = idle_blocked_finish(s);
 	return rc;
 }
 
@@ -316,7 +316,7 @@ void idle_fini(struct idle *s)
 	spill_fini(&s->work);
 	spill_fini(&s->ranges);
 	spill_fini(&s->gaps);
-	idle_held_destroy(s->held);
+	idle_blocked_destroy(s->held);
 	free(s->rows);
 	free(s->details);
 	free(s->largest);

@@ -83,7 +83,7 @@ struct idle_start {
 };
 
 struct idle_origin;
-struct idle_held;
+struct idle_blocked;
 struct idle_device;
 
 struct idle_operation {
@@ -121,7 +121,7 @@ struct idle {
 	struct spill work, ranges, gaps;
 	struct idle_origin *origins;
 	uint32_t origin_count, origin_room, last_origin;
-	struct idle_held *held; /* calls that may block a queue; NULL: none may */
+	struct idle_blocked *held; /* calls that may block a queue; NULL: none may */
 	/* by domain and number: properties of an operation's calls */
 	struct idle_operation *operations[GT_DOMAIN_COUNT];
 	uint32_t operation_counts[GT_DOMAIN_COUNT];

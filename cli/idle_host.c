@@ -257,7 +257,7 @@ static void see_call(struct walk *w, struct idle_open *gap, const struct gt_item
 	if (w->idle->held) {
 		const struct idle_rest rest = {gap->row, until};
 
-		idle_held_add_rest(w->idle->held, call, &rest);
+		idle_blocked_add_rest(w->idle->held, call, &rest);
 	} else {
 		idle_split_rest(w->idle, gap, until, 0, LOOKUP_NONE, false);
 	}
@@ -360,7 +360,7 @@ static int walk_calls(struct walk *w)
 				    .annotations)
 				continue;
 			if (w->idle->held)
-				idle_held_note_call(w->idle->held, &items[i]);
+				idle_blocked_note_call(w->idle->held, &items[i]);
 			step_call(w, &items[i]);
 		}
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Internals of idle.h: the interfaces between its steps. idle.c sorts the activities and keeps the
- * results, idle_host.c walks the calls, idle_held.c finds what blocked a queue, idle_calls.c
+ * results, idle_host.c walks the calls, idle_blocked.c finds what blocked a queue, idle_calls.c
  * classifies calls. */
 #ifndef GPUTAP_CLI_IDLE_STEPS_H
 #define GPUTAP_CLI_IDLE_STEPS_H
@@ -112,15 +112,15 @@ void idle_split_rest(struct idle *s, struct idle_open *gap, uint64_t from, uint6
 		     uint32_t behind, bool unsure);
 
 /* Blocked queues: takes all calls, all activities, and the rests of gaps. */
-struct idle_held *idle_held_create(void);
-void idle_held_destroy(struct idle_held *h);
-void idle_held_add_work(struct idle_held *h, uint32_t process, uint64_t id, uint64_t end,
-			uint32_t name);
-void idle_held_note_call(struct idle_held *h, const struct gt_item *call);
+struct idle_blocked *idle_blocked_create(void);
+void idle_blocked_destroy(struct idle_blocked *h);
+void idle_blocked_add_work(struct idle_blocked *h, uint32_t process, uint64_t id, uint64_t end,
+			   uint32_t name);
+void idle_blocked_note_call(struct idle_blocked *h, const struct gt_item *call);
 /* Add a rest. The call that submitted the activity has been seen: the events that it names are its
  * own waits. */
-void idle_held_add_rest(struct idle_held *h, const struct gt_item *call,
-			const struct idle_rest *rest);
-int idle_held_finish(struct idle *s);
+void idle_blocked_add_rest(struct idle_blocked *h, const struct gt_item *call,
+			   const struct idle_rest *rest);
+int idle_blocked_finish(struct idle *s);
 
 #endif

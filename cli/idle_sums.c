@@ -123,8 +123,8 @@ static void say_part(struct idle *s, const struct idle_open *gap)
 			       .process = origin->process,
 			       .ordinal = GT_ID_ORDINAL(gap->row.id),
 			       .op = kept->op,
-			       .range = kept->cause == GT_IDLE_HELD ? NULL : text,
-			       .behind = kept->cause == GT_IDLE_HELD ? text : NULL,
+			       .range = kept->cause == GT_IDLE_BLOCKED ? NULL : text,
+			       .behind = kept->cause == GT_IDLE_BLOCKED ? text : NULL,
 			       .after = texts_get(s->names, s->origins[gap->row.after].name),
 			       .before = texts_get(s->names, origin->name),
 		       });
@@ -283,7 +283,7 @@ void idle_split_rest(struct idle *s, struct idle_open *gap, uint64_t from, uint6
 		       submitted = gap->row.submitted < end ? gap->row.submitted : end;
 
 	if (held > from) {
-		idle_add_part(s, gap, from, held, GT_IDLE_HELD, 0, behind);
+		idle_add_part(s, gap, from, held, GT_IDLE_BLOCKED, 0, behind);
 		from = held;
 	}
 	if (unsure) {

@@ -14,7 +14,7 @@
 #include "cli/command.h"
 #include "cli/info.h"
 #include "cli/inputs.h"
-#include "cli/kept.h"
+#include "cli/retained.h"
 #include "cli/linked.h"
 #include "cli/losses.h"
 #include "cli/recorded_text.h"
@@ -99,7 +99,7 @@ static void sum_counts(struct info *i)
 		for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++) {
 			i->seen += i->counts.seen[c][d];
 			i->recorded += i->counts.recorded[c][d];
-			i->not_kept += i->counts.not_kept[c][d];
+			i->evicted += i->counts.evicted[c][d];
 			for (unsigned why = 0; why < GT_DROP_REASON_COUNT; why++)
 				i->dropped += i->counts.dropped[why][c][d];
 		}
@@ -191,7 +191,7 @@ static bool is_lost_in_program(const struct info *i)
 				lost[why] += i->counts.dropped[why][c][d];
 		sum += lost[why];
 	}
-	return sum > lost[GT_DROP_UNFINISHED] && !lost[GT_DROP_TORN] && !lost[GT_DROP_OUTPUT];
+	return sum > lost[GT_DROP_UNFINISHED] && !lost[GT_DROP_CORRUPT] && !lost[GT_DROP_OUTPUT];
 }
 
 /* Return true if processes continued to run, and nothing from the time before is missing. */
@@ -229,7 +229,7 @@ static void find_reasons(struct info *i)
 		add_reason(i, "records are missing, and how many is not known: %.110s%s",
 			   losses.missing_text ? losses.missing_text : "",
 			   losses.missing > 1 ? " (and other events)" : "");
-	if (i->seen != i->recorded + i->dropped + i->not_kept && i->health.end != GT_CAPTURE_CUT)
+	if (i->seen != i->recorded + i->dropped + i->evicted && i->health.end != GT_CAPTURE_CUT)
 		add_reason(i, "%s were seen, but %s recorded and %s lost", ui_count(i->seen),
 			   ui_count(i->recorded), ui_count(i->dropped));
 	find_untraced(i);
@@ -390,9 +390,9 @@ static void print_session(const struct info *i)
 	put_argv(stdout, s->command);
 	putchar('\n');
 	for (size_t k = 0; k < gt_capture_session_count(i->capture); k++) {
-		char text[KEPT_TEXT];
+		char text[RETAINED_TEXT];
 
-		if (kept_text(i->capture, gt_capture_session_at(i->capture, k), text))
+		if (retained_text(i->capture, gt_capture_session_at(i->capture, k), text))
 			print_line("retained", text);
 	}
 	char windows[RECORDED_TEXT];
@@ -595,7 +595,7 @@ static void print_json_head(const struct info *i, struct json *j)
 	json_count(j, "recorded", i->recorded);
 	json_count(j, "dropped", i->dropped);
 	json_count(j, "missing", losses_read(i->capture).missing);
-	json_count(j, "evicted", i->not_kept);
+	json_count(j, "evicted", i->evicted);
 	json_object(j, "dropped_by_reason");
 	for (unsigned why = 0; why < GT_DROP_REASON_COUNT; why++) {
 		uint64_t n = 0;
@@ -604,7 +604,7 @@ static void print_json_head(const struct info *i, struct json *j)
 		json_count(j, gt_drop_reason_name((enum gt_drop_reason)why), n);
 	}
 	json_close(j);
-	kept_json(i->capture, gt_capture_session_at(i->capture, 0), j);
+	retained_json(i->capture, gt_capture_session_at(i->capture, 0), j);
 }
 
 static void print_json(const struct info *i)

@@ -22,7 +22,7 @@ struct info {
 	struct gt_capture_health health;
 	struct gt_counts counts;
 	uint64_t read[GT_CLASS_COUNT], linked, call_lost, untimed, end_ns;
-	uint64_t seen, recorded, dropped, not_kept;
+	uint64_t seen, recorded, dropped, evicted;
 	const struct mode *mode;
 	struct coverage *coverage;            /* per process */
 	char reasons[INFO_REASONS_MOST][200]; /* reasons why it is not complete */

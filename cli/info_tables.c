@@ -382,7 +382,7 @@ static void make_records(struct grid *g, const struct info *i)
 			*cell++ = cell_count(i->counts.seen[c][d]);
 			*cell++ = cell_count(i->counts.recorded[c][d]);
 			*cell++ = cell_count(dropped);
-			*cell++ = cell_count(i->counts.not_kept[c][d]);
+			*cell++ = cell_count(i->counts.evicted[c][d]);
 			*cell++ = cell_text(grid_keep(g, "%s", *why ? why : ""));
 		}
 }

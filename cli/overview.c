@@ -66,7 +66,7 @@ static bool has_whole_run(const struct summary *s)
 	if (s->filter || s->slice.some || s->slice.of_processes || s->is_part)
 		return false;
 	for (uint32_t i = 0; i < s->file_count; i++)
-		if (s->files[i].is_cut || *s->files[i].kept_text || *s->files[i].recorded_text)
+		if (s->files[i].is_cut || *s->files[i].retained_text || *s->files[i].recorded_text)
 			return false;
 	return true;
 }

@@ -263,7 +263,7 @@ static const unsigned keys_of_tables[REPORT_TABLE_COUNT] = {
 	[REPORT_GAPS] = KEYS_ALL,
 	[REPORT_IDLE] = KEYS_ALL,
 	[REPORT_LATENCY] = KEYS_ALL,
-	[REPORT_OPERATORS] = SUMMARY_OPERATOR,
+	[REPORT_GPU_BY_RANGE] = SUMMARY_OPERATOR,
 };
 
 static int refuse_key(enum report_table table, unsigned by)
@@ -488,7 +488,7 @@ static void print_json(const struct summary *s, const struct report_options *o, 
 		json_count(&j, "threads", f->threads);
 		json_count(&j, "untraced", f->untraced);
 		json_string(&j, "recorded", *f->recorded_text ? f->recorded_text : NULL);
-		json_string(&j, "retained", *f->kept_text ? f->kept_text : NULL);
+		json_string(&j, "retained", *f->retained_text ? f->retained_text : NULL);
 		json_close(&j);
 	}
 	json_close(&j);

@@ -65,8 +65,8 @@ int gt_report_short(const char *capture, FILE *out)
 		fprintf(out, "%s%s%s\n", c->red, lost, c->reset);
 	if (*f->recorded_text)
 		ui_print_line(out, "Windows", NULL, "%s", f->recorded_text);
-	if (*f->kept_text)
-		ui_print_line(out, "Kept", NULL, "%s", f->kept_text);
+	if (*f->retained_text)
+		ui_print_line(out, "Kept", NULL, "%s", f->retained_text);
 	if (f->untraced) {
 		fprintf(out, "  %s", c->red);
 		ui_wrap(out, 2, 4, f->untraced_text);

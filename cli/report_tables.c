@@ -218,13 +218,13 @@ static void make_ranges(struct grid *g, const struct summary *s)
 /* Make rows for ranges with GPU activities in them; none if no range has any. */
 static void make_operators(struct grid *g, const struct summary *s)
 {
-	const struct operators *o = &s->operators;
+	const struct gpu_by_range *o = &s->gpu_by_range;
 	uint64_t all_ns = 0;
 
 	for (uint32_t i = 0; i < o->count; i++)
 		all_ns += o->rows[i].self_ns;
 	for (uint32_t i = 0; o->work && i < o->count; i++) {
-		const struct operators_row *row = &o->rows[i];
+		const struct gpu_by_range_row *row = &o->rows[i];
 		const bool inside = row->name != LOOKUP_NONE;
 		/* a range without a count does not match the filter, only its activities do */
 		const bool counted = inside && row->count;
@@ -492,7 +492,7 @@ static struct grid_cell *put_gap_cause(struct grid_cell *cell, struct grid *g,
 	const struct summary_thread *thread = NULL;
 	enum gt_idle_cause cause = gap ? report_idle_gap_cause(gap) : GT_IDLE_UNKNOWN;
 	const struct idle_gap_cause *most = gap ? &gap->causes[cause] : NULL;
-	const bool is_held = cause == GT_IDLE_HELD && most && most->name != LOOKUP_NONE;
+	const bool is_held = cause == GT_IDLE_BLOCKED && most && most->name != LOOKUP_NONE;
 	const char *in = NULL;
 
 	if (most && most->op)
@@ -723,7 +723,7 @@ static void make_table(struct grid *g, enum report_table table, const struct sum
 	case REPORT_RANK_WAITS: report_make_rank_waits(g, s); break;
 	case REPORT_OPERATIONS: make_operations(g, s, domain); break;
 	case REPORT_RANGES: make_ranges(g, s); break;
-	case REPORT_OPERATORS: make_operators(g, s); break;
+	case REPORT_GPU_BY_RANGE: make_operators(g, s); break;
 	case REPORT_FAILURES: make_failures(g, s); break;
 	case REPORT_KERNELS: make_kernels(g, s, SUMMARY_KERNELS); break;
 	case REPORT_COPIES: make_copies(g, s); break;

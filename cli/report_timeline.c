@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "cli/json.h"
-#include "cli/kept.h"
+#include "cli/retained.h"
 #include "cli/picture.h"
 #include "cli/recorded_text.h"
 #include "cli/ui.h"
@@ -465,7 +465,7 @@ static unsigned choose_columns(FILE *out)
 static void print_session(const struct canvas *v, const struct gt_capture *c,
 			  const struct gt_capture_session *session)
 {
-	char recorded[RECORDED_TEXT], kept[KEPT_TEXT], text[KEPT_TEXT + 16];
+	char recorded[RECORDED_TEXT], kept[RETAINED_TEXT], text[RETAINED_TEXT + 16];
 
 	fputs(v->colors->bold, v->out);
 	ui_put(v->out, session->path, BAR_AT + v->columns);
@@ -474,7 +474,7 @@ static void print_session(const struct canvas *v, const struct gt_capture *c,
 		snprintf(text, sizeof text, "Recorded: %s.", recorded);
 		print_sentence(v, text);
 	}
-	if (kept_text(c, session, kept)) {
+	if (retained_text(c, session, kept)) {
 		snprintf(text, sizeof text, "Retained: %s.", kept);
 		print_sentence(v, text);
 	}

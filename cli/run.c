@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/amounts.h"
+#include "cli/units.h"
 #include "cli/command.h"
 #include "cli/export.h"
 #include "cli/losses.h"

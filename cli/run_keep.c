@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/amounts.h"
+#include "cli/units.h"
 #include "cli/command.h"
 #include "cli/run_window.h"
 #include "cli/trigger.h"
@@ -90,18 +90,18 @@ int run_keep_option(struct gt_run_options *o, enum run_keep_option option, const
 }
 
 /* Print a snapshot during a run, for users who watch its stderr. */
-static void say_snapshot(const char *path, const char *error, enum gt_kept_reason reason,
+static void say_snapshot(const char *path, const char *error, enum gt_retained_reason reason,
 			 const char *what)
 {
 	if (error)
 		ui_note("a snapshot could not be written, the recording goes on: %s", error);
-	else if (reason == GT_KEPT_TRIGGER)
+	else if (reason == GT_RETAINED_TRIGGER)
 		ui_note("wrote %s: %s", ui_shell_word(path), what);
 	else
 		ui_note("wrote %s", ui_shell_word(path));
 }
 
-static void say_failure(const char *path, const char *error, enum gt_kept_reason reason,
+static void say_failure(const char *path, const char *error, enum gt_retained_reason reason,
 			const char *what)
 {
 	if (error)

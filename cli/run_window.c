@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "capture/capture.h"
-#include "cli/amounts.h"
+#include "cli/units.h"
 #include "cli/command.h"
 #include "cli/run_ranges.h"
 #include "cli/ui.h"

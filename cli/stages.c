@@ -134,7 +134,7 @@ void stages_init(struct stages *s)
 			     .calls = {.row_bytes = sizeof(struct join), .compare = compare_joins},
 			     .parts = {.row_bytes = sizeof(struct wait_part),
 				       .compare = compare_parts}};
-	awaited_init(&s->awaited);
+	wait_targets_init(&s->wait_targets);
 }
 
 /* Origins ------------------------------------------------------------------------- */
@@ -238,10 +238,10 @@ void stages_call(struct stages *s, const struct stages_call *call)
 
 		spill_add(&s->parts, &part);
 		for (size_t i = 0; i < call->handle_count; i++) {
-			struct awaited_handle handle = {call->handles[i], call->process,
-							call->kind == STAGES_STREAM};
+			struct wait_handle handle = {call->handles[i], call->process,
+						     call->kind == STAGES_STREAM};
 
-			awaited_add_wait(&s->awaited, &handle, call->start_ns, part.wait);
+			wait_targets_add_wait(&s->wait_targets, &handle, call->start_ns, part.wait);
 		}
 	} else {
 		struct stage_row row = {.at = call->end_ns,
@@ -598,7 +598,7 @@ static int find_awaited(struct stages *s)
 	const struct stages_origin origin = {.kind = STAGES_EVENTS};
 	struct events events = {s, get_number(s, &origin, s->last_call)};
 
-	return awaited_find(&s->awaited, ask_for_work, &events);
+	return wait_targets_find(&s->wait_targets, ask_for_work, &events);
 }
 
 /* @last: the last-ending activity among those that were unfinished when the call began. A handle
@@ -688,7 +688,7 @@ void stages_fini(struct stages *s)
 	spill_fini(&s->work);
 	spill_fini(&s->calls);
 	spill_fini(&s->parts);
-	awaited_fini(&s->awaited);
+	wait_targets_fini(&s->wait_targets);
 	free(s->origins);
 	free(s->slots);
 	*s = (struct stages){0};

@@ -12,7 +12,7 @@
 #ifndef GPUTAP_CLI_STAGES_H
 #define GPUTAP_CLI_STAGES_H
 
-#include "cli/awaited.h"
+#include "cli/wait_targets.h"
 #include "cli/lookup.h"
 #include "cli/spill.h"
 
@@ -83,7 +83,7 @@ struct stages_origin;
 
 struct stages {
 	struct spill work, calls, parts;
-	struct awaited awaited;
+	struct wait_targets wait_targets;
 	uint64_t event_waits; /* calls of STAGES_EVENTS so far */
 	struct stages_origin *origins;
 	uint32_t origin_count, origin_room;

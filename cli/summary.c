@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/enclosing_read.h"
-#include "cli/kept.h"
+#include "cli/range_paths_read.h"
+#include "cli/retained.h"
 #include "cli/summary_unrecorded.h"
 #include "cli/ui.h"
 #include "cli/waits.h"
@@ -138,7 +138,7 @@ static void add_call(struct summary_reading *r, const struct gt_item *item)
 	if (!s->slice.some)
 		linked_call(&s->linked, e.process, item->id);
 	if (!s->no_stages)
-		waits_note_call(&s->stages.awaited, item);
+		waits_note_call(&s->stages.wait_targets, item);
 	t = &s->threads[e.thread];
 	p = &s->processes[e.process];
 	inner = is_inner(t, item);
@@ -184,14 +184,15 @@ static void add_range_entry(struct summary_reading *r, const struct gt_range *ra
 	const bool counts = !range->context && summary_matches(s, &e, GT_KIND_MARKER);
 	uint32_t group;
 
-	operators_range(&s->operators,
-			&(struct operators_range){.thread = summary_thread_key(range->process,
-									       range->ordinal),
-						  .first = range->first,
-						  .last = range->last,
-						  .duration_ns = e.duration_ns,
-						  .name = e.name,
-						  .counts = counts});
+	gpu_by_range_range(&s->gpu_by_range,
+			   &(struct gpu_by_range_range){.thread =
+								summary_thread_key(range->process,
+										   range->ordinal),
+							.first = range->first,
+							.last = range->last,
+							.duration_ns = e.duration_ns,
+							.name = e.name,
+							.counts = counts});
 	if (!s->no_idle)
 		idle_add_range(&s->idle, range, e.name);
 	odd_ranges_add(&s->odd_ranges, e.name, range, e.duration_ns, counts && e.timed);
@@ -341,8 +342,8 @@ static void add_device_work(struct summary_reading *r, const struct gt_item *ite
 		launched_work(&s->launched, e.process, item->id, e.name, e.duration_ns);
 	/* its ranges may not have been read */
 	if (is_work(item) && filter_slice_covers(&s->slice, item->call_start_ns, e.at_ns))
-		operators_work(&s->operators, summary_place_key(item), gt_item_place(item),
-			       e.duration_ns);
+		gpu_by_range_work(&s->gpu_by_range, summary_place_key(item), gt_item_place(item),
+				  e.duration_ns);
 	dispatches_add(&s->dispatches, item);
 	d = &s->tracks[track];
 	d->count++;
@@ -454,8 +455,8 @@ static int begin_filter(struct summary *s, const struct gt_capture *capture)
 	if (!s->filter)
 		return 0;
 	filter_set_origin(s->filter, gt_capture_session(capture)->start_ns, find_end(capture));
-	if (enclosing_is_asked(s->filter))
-		rc = enclosing_read(&s->enclosing, &s->names, s->filter, capture);
+	if (range_paths_are_needed(s->filter))
+		rc = range_paths_read(&s->range_paths, &s->names, s->filter, capture);
 	return rc ? rc : filter_slice_begin(&s->slice, s->filter, capture);
 }
 
@@ -483,7 +484,7 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 		return rc;
 	}
 	s->capture = s->memory.capture = capture;
-	s->is_part = kept_is_part(capture);
+	s->is_part = retained_is_part(capture);
 	s->no_idle |= s->is_part;
 	stages_init(&s->stages);
 	s->idle.capture = s->ranks.capture = capture;
@@ -491,7 +492,7 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 	s->ranks.pool = &s->pool;
 	s->idle.names = &s->names;
 	idle_init(&s->idle);
-	s->operators.no_ranges = has_no_ranges(capture);
+	s->gpu_by_range.no_ranges = has_no_ranges(capture);
 	summary_add_sessions(&r);
 	summary_add_processes(&r);
 	summary_number_devices(&r);
@@ -656,7 +657,7 @@ int summary_finish(struct summary *s)
 	}
 	rc = rc ? rc : gt_memory_use_settle(&s->memory, NULL, NULL);
 	rc = rc ? rc : graphs_finish(&s->graphs);
-	rc = rc ? rc : operators_finish(&s->operators);
+	rc = rc ? rc : gpu_by_range_finish(&s->gpu_by_range);
 	rc = rc ? rc : ranks_finish(&s->ranks);
 	rc = rc ? rc : finish_stages(s);
 	return rc || s->no_idle ? rc : idle_finish(&s->idle);
@@ -729,12 +730,12 @@ void summary_fini(struct summary *s)
 	idmap_fini(&s->failure_ids);
 	gt_memory_use_fini(&s->memory);
 	graphs_fini(&s->graphs);
-	operators_fini(&s->operators);
+	gpu_by_range_fini(&s->gpu_by_range);
 	ranks_fini(&s->ranks);
 	odd_ranges_fini(&s->odd_ranges);
 	timeline_pool_fini(&s->pool);
 	launched_fini(&s->launched);
-	enclosing_fini(&s->enclosing);
+	range_paths_fini(&s->range_paths);
 	dispatches_fini(&s->dispatches);
 	linked_fini(&s->linked);
 	*s = (struct summary){0};

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "capture/capture.h"
-#include "cli/enclosing.h"
+#include "cli/range_paths.h"
 #include "cli/filter.h"
 #include "cli/filter_slice.h"
 #include "cli/graphs.h"
@@ -19,7 +19,7 @@
 #include "cli/launched.h"
 #include "cli/linked.h"
 #include "cli/odd_ranges.h"
-#include "cli/operators.h"
+#include "cli/gpu_by_range.h"
 #include "cli/ranks.h"
 #include "cli/lookup.h"
 #include "cli/stages.h"
@@ -154,7 +154,7 @@ struct summary_file { /* a session: merged files contain several */
 	uint32_t untraced;         /* number of these processes */
 	const char *untraced_text; /* names and reasons: cli/untraced.h */
 	const char *recorded_text; /* pauses: cli/recorded_text.h; else "" */
-	const char *kept_text;     /* for a flight recorder, a snapshot: cli/kept.h; else "" */
+	const char *retained_text; /* for a flight recorder, a snapshot: cli/retained.h; else "" */
 };
 
 /* A record, or a whole range of the program, that matches and has known times. */
@@ -183,7 +183,7 @@ struct summary {
 	/* parts that are not needed: causes of idle time; busy times; wait targets and stages of
 	 * kernels' latency, which causes of idle time also need */
 	bool no_idle, no_timelines, no_stages;
-	bool is_part; /* a cut capture without surrounding records: kept.h */
+	bool is_part; /* a cut capture without surrounding records: retained.h */
 
 	struct filter_slice slice; /* for the filter: `read` and `linked` cover this */
 	struct texts names;
@@ -208,20 +208,20 @@ struct summary {
 	uint32_t track_room, process_room, thread_room, queue_room, failure_room;
 	struct idmap failure_ids;
 
-	struct gt_counts counts;         /* of all processes together, regardless of the filter */
-	uint64_t read[GT_CLASS_COUNT];   /* records that were read */
-	uint64_t read_ranges;            /* whole ranges that are not calls */
-	uint64_t matched;                /* records that match the filter */
-	uint64_t matched_ranges;         /* of the program: not in the counts of records */
-	struct gt_capture_health health; /* of all files together */
-	struct graphs graphs;            /* those that match the filter */
-	struct operators operators;      /* the same */
-	struct timeline_pool pool;       /* of the tracks' and the ranks' timelines */
+	struct gt_counts counts;          /* of all processes together, regardless of the filter */
+	uint64_t read[GT_CLASS_COUNT];    /* records that were read */
+	uint64_t read_ranges;             /* whole ranges that are not calls */
+	uint64_t matched;                 /* records that match the filter */
+	uint64_t matched_ranges;          /* of the program: not in the counts of records */
+	struct gt_capture_health health;  /* of all files together */
+	struct graphs graphs;             /* those that match the filter */
+	struct gpu_by_range gpu_by_range; /* the same */
+	struct timeline_pool pool;        /* of the tracks' and the ranks' timelines */
 	struct odd_ranges odd_ranges;
-	struct ranks ranks;           /* their collective calls, without the filter */
-	struct launched launched;     /* the same */
-	struct enclosing enclosing;   /* if the filter names ranges */
-	struct dispatches dispatches; /* the same */
+	struct ranks ranks;             /* their collective calls, without the filter */
+	struct launched launched;       /* the same */
+	struct range_paths range_paths; /* if the filter names ranges */
+	struct dispatches dispatches;   /* the same */
 	/* borrowed: what its objects say is read when it is shown */
 	const struct gt_capture *capture;
 	struct gt_memory_use memory; /* for calls that match the filter */

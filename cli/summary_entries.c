@@ -15,7 +15,7 @@
 static unsigned range_texts(const struct summary *s, uint32_t set, const char **texts)
 {
 	uint32_t names[FILTER_TEXTS_MOST];
-	unsigned count = enclosing_names(&s->enclosing, set, names, FILTER_TEXTS_MOST);
+	unsigned count = range_paths_names(&s->range_paths, set, names, FILTER_TEXTS_MOST);
 
 	for (unsigned i = 0; i < count; i++)
 		texts[i] = texts_get(&s->names, names[i]);
@@ -264,7 +264,8 @@ struct summary_entry summary_entry_of_call(struct summary_reading *r, const stru
 
 	e.name = operation_name(r, item->op);
 	e.thread = thread_of(r, item->process, item->ordinal);
-	e.ranges = enclosing_find(&r->s->enclosing, summary_place_key(item), gt_item_place(item));
+	e.ranges =
+		range_paths_find(&r->s->range_paths, summary_place_key(item), gt_item_place(item));
 	e.failed = gt_call_status(item->op, item->ret, item->args, &e.status) &&
 		   gt_status_failed((enum gt_domain)e.domain, e.status);
 	e.refused = e.failed && gt_status_refused((enum gt_domain)e.domain, e.status);
@@ -304,8 +305,8 @@ struct summary_entry summary_entry_of_range(struct summary_reading *r, const str
 	e.scope = intern_words(r->s, &range->detail.scope);
 	e.category = intern_words(r->s, &range->detail.category);
 	e.thread = thread_of(r, range->process, range->ordinal);
-	e.ranges = enclosing_find(&r->s->enclosing,
-				  summary_thread_key(range->process, range->ordinal), id);
+	e.ranges = range_paths_find(&r->s->range_paths,
+				    summary_thread_key(range->process, range->ordinal), id);
 	return e;
 }
 
@@ -350,6 +351,6 @@ struct summary_entry summary_entry_of_work(struct summary_reading *r, const stru
 	e.queue = queue_of(r, item, e.device);
 	if (item->id)
 		e.thread = thread_of(r, item->process, GT_ID_ORDINAL(item->id));
-	e.ranges = enclosing_find(&s->enclosing, summary_place_key(item), gt_item_place(item));
+	e.ranges = range_paths_find(&s->range_paths, summary_place_key(item), gt_item_place(item));
 	return e;
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/kept.h"
+#include "cli/retained.h"
 #include "cli/recorded_text.h"
 #include "cli/ui.h"
 #include "cli/untraced.h"
@@ -47,9 +47,9 @@ void summary_add_sessions(struct summary_reading *r)
 	s->files = lookup_grow(s->files, 0, (uint32_t)count, sizeof *s->files);
 	for (size_t i = 0; i < count; i++) {
 		const struct gt_capture_session *session = gt_capture_session_at(r->capture, i);
-		char kept[KEPT_TEXT], recorded[RECORDED_TEXT];
+		char kept[RETAINED_TEXT], recorded[RECORDED_TEXT];
 
-		kept_text(r->capture, session, kept);
+		retained_text(r->capture, session, kept);
 		recorded_text(r->capture, session, recorded);
 		s->files[s->file_count++] = (struct summary_file){
 			.path = keep_text(s, session->path),
@@ -60,7 +60,7 @@ void summary_add_sessions(struct summary_reading *r)
 			.realtime_ns = session->info.start_realtime_ns,
 			.processes = session->process_count,
 			.is_cut = session->kept.is_cut,
-			.kept_text = keep_text(s, kept),
+			.retained_text = keep_text(s, kept),
 			.recorded_text = keep_text(s, recorded),
 		};
 	}

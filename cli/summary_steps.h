@@ -59,7 +59,7 @@ static inline uint32_t summary_intern(struct summary *s, const char *text)
 
 static inline uint64_t summary_thread_key(uint32_t process, uint32_t ordinal)
 {
-	return enclosing_thread(process, ordinal);
+	return range_paths_thread(process, ordinal);
 }
 
 /* Return the thread in whose ranges the item is. */

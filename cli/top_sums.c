@@ -279,7 +279,7 @@ static uint64_t count_lost(const struct gt_counts *counts, bool ended)
 
 	for (int why = 0; why < GT_DROP_REASON_COUNT; why++)
 		for (int k = 0; k < GT_CLASS_COUNT * GT_DOMAIN_COUNT; k++)
-			if (why != GT_DROP_TORN && (why != GT_DROP_UNFINISHED || ended))
+			if (why != GT_DROP_CORRUPT && (why != GT_DROP_UNFINISHED || ended))
 				lost += counts->dropped[why][k / GT_DOMAIN_COUNT]
 						       [k % GT_DOMAIN_COUNT];
 	return lost;

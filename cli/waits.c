@@ -17,9 +17,9 @@ static bool find_role(const struct gt_item *call, enum gt_role role, uint64_t *v
 }
 
 /* Find a stream of the process, or its default one. */
-static bool find_stream(const struct gt_item *call, int arg, struct awaited_handle *stream)
+static bool find_stream(const struct gt_item *call, int arg, struct wait_handle *stream)
 {
-	*stream = (struct awaited_handle){0, call->process, true};
+	*stream = (struct wait_handle){0, call->process, true};
 	if (arg == GT_STREAM_IN_STRUCT)
 		return find_role(call, GT_ROLE_STREAM, &stream->handle) &&
 		       (!stream->handle || stream->handle >= STREAM_LEAST);
@@ -32,23 +32,23 @@ static bool find_stream(const struct gt_item *call, int arg, struct awaited_hand
 /* Note what events and streams refer to: a recorded event to its stream's activities so far, an
  * event that a call returned to that call's activity, and a stream to the activity of its last
  * call. */
-void waits_note_call(struct awaited *a, const struct gt_item *call)
+void waits_note_call(struct wait_targets *a, const struct gt_item *call)
 {
 	const struct gt_operation_info *info = gt_operation(call->op);
-	struct awaited_handle handle = {.process = call->process}, stream;
+	struct wait_handle handle = {.process = call->process}, stream;
 
 	if (!info || !call->args)
 		return;
 	if (info->signals_arg >= 0 && (unsigned)info->signals_arg < GT_OP_NARGS(call->op)) {
 		handle.handle = call->args[info->signals_arg];
 		if (handle.handle)
-			awaited_add_call(a, &handle, call->start_ns, call->id);
+			wait_targets_add_call(a, &handle, call->start_ns, call->id);
 	} else if (info->finished != GT_FINISHED_STREAM &&
 		   find_stream(call, info->stream_arg, &stream)) {
 		if (info->kind != GT_KIND_MARKER)
-			awaited_add_call(a, &stream, call->start_ns, call->id);
+			wait_targets_add_call(a, &stream, call->start_ns, call->id);
 		else if (find_role(call, GT_ROLE_EVENT, &handle.handle))
-			awaited_add_record(a, &handle, &stream, call->start_ns);
+			wait_targets_add_record(a, &handle, &stream, call->start_ns);
 	}
 }
 
@@ -84,7 +84,7 @@ enum waits_answer waits_find(const struct gt_item *call, bool inner, bool failed
 {
 	const struct gt_operation_info *info = gt_operation(call->op);
 	enum gt_blocking blocking = gt_call_blocking(call->op, call->args);
-	struct awaited_handle stream;
+	struct wait_handle stream;
 
 	if (inner ||
 	    (blocking == GT_BLOCKING_NO && (!info || info->kind != GT_KIND_SYNCHRONISATION)))

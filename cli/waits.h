@@ -12,7 +12,7 @@ enum { WAITS_EVENTS_MOST = 256 };
 
 /* Note the call: events and streams for which later calls may wait refer to its activity from now
  * on. */
-void waits_note_call(struct awaited *a, const struct gt_item *call);
+void waits_note_call(struct wait_targets *a, const struct gt_item *call);
 
 enum waits_answer {
 	WAITS_NOT,     /* the call does not wait */

@@ -181,7 +181,7 @@ def test_the_picture_has_an_axis_with_units_and_one_scale(tap, synth, work):
     assert len(ticks) >= 2 and max(scale) - min(scale) <= 0.01 * max(scale)
     document = json.loads(tap("diff", "a.gputap", "b.gputap", "--json").out)
     changes = sorted(abs(row["change_ns"])
-                     for table in ("kernels", "operators", "operations", "ranges", "copies")
+                     for table in ("kernels", "gpu_by_range", "operations", "ranges", "copies")
                      for row in document[table])[-2:]
     bars = sorted(float(r.get("width")) for r in root.iter() if r.get("class") == "bar")
     assert len(bars) > 2

@@ -157,7 +157,7 @@ _gputap_report() {
 
 _gputap_diff() {
 	case $prev in
-	-t | --table) _gputap_list "totals devices idle ranks kernels copies other graphs ranges operators operations"; return ;;
+	-t | --table) _gputap_list "totals devices idle ranks kernels copies other graphs ranges gpu_by_range operations"; return ;;
 	-b | --by) _gputap_list "device rank"; return ;;
 	-n | --top | --per | --noise | --fail-over) return ;;
 	-w | --where | --baseline | --candidate) _gputap_words "name domain kind device process thread queue range duration bytes failed"; return ;;

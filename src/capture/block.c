@@ -176,7 +176,7 @@ void gt_block_bad(const struct gt_capture *constant, struct stream_block *b)
 			       ? n.count
 			       : counts->recorded[n.class][n.domain];
 		counts->recorded[n.class][n.domain] -= lost;
-		counts->dropped[GT_DROP_TORN][n.class][n.domain] += lost;
+		counts->dropped[GT_DROP_CORRUPT][n.class][n.domain] += lost;
 	}
 }
 

@@ -80,22 +80,22 @@ struct gt_counts {
 	uint64_t recorded[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
 	uint64_t dropped[GT_DROP_REASON_COUNT][GT_CLASS_COUNT][GT_DOMAIN_COUNT];
 	/* recorded, then evicted by a flight recorder because older than its window: seen =
-	 * recorded + dropped + not_kept */
-	uint64_t not_kept[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
+	 * recorded + dropped + evicted */
+	uint64_t evicted[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
 };
 
 /* Why a snapshot was taken. */
-enum gt_kept_reason {
-	GT_KEPT_END = 0, /* not a snapshot: the recording ended */
-	GT_KEPT_COMMAND,
-	GT_KEPT_SIGNAL,
-	GT_KEPT_TRIGGER,
-	GT_KEPT_RECOVERED, /* the collector had died */
-	GT_KEPT_REASON_COUNT
+enum gt_retained_reason {
+	GT_RETAINED_END = 0, /* not a snapshot: the recording ended */
+	GT_RETAINED_COMMAND,
+	GT_RETAINED_SIGNAL,
+	GT_RETAINED_TRIGGER,
+	GT_RETAINED_RECOVERED, /* the collector had died */
+	GT_RETAINED_REASON_COUNT
 };
 
 /* Properties of a snapshot, or of the capture of a flight recorder. */
-struct gt_kept {
+struct gt_retained {
 	bool is_kept;    /* true if it is one of these */
 	bool is_window;  /* it is the capture of a flight recorder */
 	bool is_thinned; /* true if older records were evicted */
@@ -103,7 +103,7 @@ struct gt_kept {
 	 * that those need; begin_ns, end_ns are the former's */
 	bool is_cut;
 	bool is_whole_time; /* for a cut: no record of its time range is missing */
-	enum gt_kept_reason reason;
+	enum gt_retained_reason reason;
 	uint32_t number; /* number of the snapshot in its session, from 1; 0: none */
 	/* BOOTTIME: all records that were written between these are here */
 	uint64_t begin_ns, end_ns;
@@ -230,16 +230,16 @@ struct gt_keep_position {
 	uint32_t meta, chunk;         /* numbers of its files */
 	uint64_t chunk_bytes;
 };
-void gt_capture_writer_kept(const struct gt_capture_writer *w, struct gt_keep_position *out);
+void gt_capture_writer_retained(const struct gt_capture_writer *w, struct gt_keep_position *out);
 /* gt_capture_writer_reopen() for a flight recorder. @path: of its capture */
-int gt_capture_writer_reopen_kept(const char *path, const uint8_t id[GT_CAPTURE_ID_BYTES],
-				  uint64_t bytes, const struct gt_keep_position *position,
-				  struct gt_capture_writer **out);
+int gt_capture_writer_reopen_retained(const char *path, const uint8_t id[GT_CAPTURE_ID_BYTES],
+				      uint64_t bytes, const struct gt_keep_position *position,
+				      struct gt_capture_writer **out);
 
 /* A capture of the files of a recording in progress. */
 struct gt_snapshot;
 /* Call after a good flush that ended with the counts of all processes. */
-int gt_snapshot_create(const struct gt_capture_writer *w, const struct gt_kept *why,
+int gt_snapshot_create(const struct gt_capture_writer *w, const struct gt_retained *why,
 		       struct gt_snapshot **out);
 /* Write the snapshot; any thread may call this. @replace: @path may exist. The file appears once it
  * is complete.
@@ -325,7 +325,7 @@ enum gt_alignment {
 struct gt_capture_session {
 	struct gt_session_info info;     /* info.start_ns is on the first session's clock */
 	struct gt_capture_health health; /* health of the original capture, before it was merged */
-	struct gt_kept kept;
+	struct gt_retained kept;
 	struct gt_machine_load load;
 	const char *path; /* path of that capture when it was opened or merged */
 	uint8_t uuid[16]; /* id of that capture; 0: damaged */

@@ -188,7 +188,7 @@ uint64_t gt_collective_tolerance_ns(const struct gt_capture *c)
 static bool has_lost(const struct gt_counts *counts)
 {
 	for (unsigned d = 0; counts && d < GT_DOMAIN_COUNT; d++) {
-		if (counts->not_kept[GT_CLASS_CALL][d])
+		if (counts->evicted[GT_CLASS_CALL][d])
 			return true;
 		for (unsigned why = 0; why < GT_DROP_REASON_COUNT; why++)
 			if (counts->dropped[why][GT_CLASS_CALL][d])

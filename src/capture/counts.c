@@ -14,7 +14,7 @@ static uint64_t *find_sum(struct gt_counts *counts, unsigned what, unsigned clas
 	if (what == 1)
 		return &counts->recorded[class][domain];
 	if (what == GT_SUM_NOT_KEPT)
-		return &counts->not_kept[class][domain];
+		return &counts->evicted[class][domain];
 	return what - 2 < GT_DROP_REASON_COUNT ? &counts->dropped[what - 2][class][domain] : NULL;
 }
 
@@ -57,7 +57,7 @@ void gt_counts_keep(struct gt_counts *counts, const uint64_t here[GT_CLASS_COUNT
 		for (int d = 0; d < GT_DOMAIN_COUNT; d++) {
 			if (here[c][d] > counts->recorded[c][d])
 				continue;
-			counts->not_kept[c][d] += counts->recorded[c][d] - here[c][d];
+			counts->evicted[c][d] += counts->recorded[c][d] - here[c][d];
 			counts->recorded[c][d] = here[c][d];
 		}
 }

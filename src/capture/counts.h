@@ -12,7 +12,7 @@ enum { GT_SUMS_MOST = (3 + GT_DROP_REASON_COUNT) * GT_CLASS_COUNT * GT_DOMAIN_CO
 size_t gt_counts_pack(const struct gt_counts *counts, struct gt_file_sum sums[GT_SUMS_MOST]);
 void gt_counts_unpack(const void *sums, size_t bytes, struct gt_counts *counts);
 
-/* Reduce the counts recorded to @here; the rest becomes not_kept. If @here exceeds what was
+/* Reduce the counts recorded to @here; the rest becomes evicted. If @here exceeds what was
  * recorded, that sum is unchanged: the reader reports it. */
 void gt_counts_keep(struct gt_counts *counts, const uint64_t here[GT_CLASS_COUNT][GT_DOMAIN_COUNT]);
 

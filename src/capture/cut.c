@@ -623,7 +623,7 @@ static int copy_metadata(struct cutter *k)
 	return status ? status : gt_capture_flush(k->writer);
 }
 
-/* Write counts: records that are not in the cut are counted as not_kept. */
+/* Write counts: records that are not in the cut are counted as evicted. */
 static int put_counts(struct cutter *k)
 {
 	const struct session *s = k->c->sessions[k->session];
@@ -647,7 +647,7 @@ static int put_counts(struct cutter *k)
 static int put_kept(struct cutter *k)
 {
 	const struct gt_capture_session *s = &k->c->sessions[k->session]->public;
-	struct gt_kept kept = s->kept;
+	struct gt_retained kept = s->kept;
 
 	kept.is_kept = kept.is_cut = kept.is_thinned = true;
 	kept.is_whole_time = k->cut->is_time;
@@ -659,7 +659,7 @@ static int put_kept(struct cutter *k)
 		k->begin_ns = s->kept.begin_ns + (uint64_t)s->shift_ns;
 	kept.begin_ns = k->begin_ns < k->end_ns ? k->begin_ns - (uint64_t)s->shift_ns : 0;
 	kept.end_ns = k->begin_ns < k->end_ns ? k->end_ns - (uint64_t)s->shift_ns : 0;
-	return gt_writer_put_kept(k->writer, &kept);
+	return gt_writer_put_retained(k->writer, &kept);
 }
 
 static int begin_file(struct cutter *k, const char *path)

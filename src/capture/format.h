@@ -76,7 +76,7 @@ enum gt_block_type {
 	GT_BLOCK_SECTION = 10,
 	/* from version 1.2 on: gt_file_index, and copies of heads; block_index.h */
 	GT_BLOCK_INDEX = 11,
-	/* a snapshot, or the window that a flight recorder retained: gt_file_kept; the newest
+	/* a snapshot, or the window that a flight recorder retained: gt_file_retained; the newest
 	 * counts */
 	GT_BLOCK_KEPT = 12,
 	GT_BLOCK_LOAD = 13, /* gt_file_load of a session; the newest counts */
@@ -190,21 +190,21 @@ struct gt_file_sum {
 };
 
 /* KEPT: the text follows, then gt_file_sum of the processes not in the capture */
-struct gt_file_kept {
-	uint32_t reason, number; /* enum gt_kept_reason; number of the snapshot, from 1 */
-	uint32_t flags;          /* GT_KEPT_.. */
+struct gt_file_retained {
+	uint32_t reason, number; /* enum gt_retained_reason; number of the snapshot, from 1 */
+	uint32_t flags;          /* GT_RETAINED_.. */
 	uint32_t text_bytes;
 	uint64_t begin_ns, end_ns; /* BOOTTIME */
 	uint64_t asked_ns, asked_bytes;
 	uint64_t processes; /* processes that ended before the window: not in the capture */
 };
-static_assert(sizeof(struct gt_file_kept) == 56, "file format");
+static_assert(sizeof(struct gt_file_retained) == 56, "file format");
 
-#define GT_SUM_NOT_KEPT 255u
-#define GT_KEPT_WINDOW  1u /* capture of a flight recorder: older records are evicted */
-#define GT_KEPT_THINNED 2u /* .. and some were */
-#define GT_KEPT_CUT     4u /* cut out of another capture; the text is the expression */
-#define GT_KEPT_TIME    8u /* .. by time only: no record of its time range is missing */
+#define GT_SUM_NOT_KEPT     255u
+#define GT_RETAINED_WINDOW  1u /* capture of a flight recorder: older records are evicted */
+#define GT_RETAINED_THINNED 2u /* .. and some were */
+#define GT_RETAINED_CUT     4u /* cut out of another capture; the text is the expression */
+#define GT_RETAINED_TIME    8u /* .. by time only: no record of its time range is missing */
 
 #define GT_ROW_SHAPES    254u /* per block */
 #define GT_ROW_NEW_SHAPE 255u

@@ -267,8 +267,8 @@ static void renew_metadata(struct gt_capture_writer *w)
 {
 	struct gt_keep *k = w->keep;
 	struct gt_capture_writer *to;
-	struct gt_kept kept = {.is_window = true};
-	struct gt_kept_files files;
+	struct gt_retained kept = {.is_window = true};
+	struct gt_retained_files files;
 	int status = gt_writer_create(w->path, &to);
 
 	k->filter_at = 2 * w->main.flushed_bytes; /* limits retries if this fails */
@@ -279,8 +279,8 @@ static void renew_metadata(struct gt_capture_writer *w)
 	if (!status)
 		status = gt_keep_open_files(w, &files);
 	if (!status) {
-		status = gt_kept_filter(&files, to, false, &kept);
-		gt_kept_files_close(&files);
+		status = gt_retained_filter(&files, to, false, &kept);
+		gt_retained_files_close(&files);
 	}
 	if (!status)
 		status = gt_capture_flush(to);
@@ -461,7 +461,7 @@ static int reopen_files(struct gt_capture_writer *w, const struct gt_keep_positi
 	return 0;
 }
 
-void gt_capture_writer_kept(const struct gt_capture_writer *w, struct gt_keep_position *out)
+void gt_capture_writer_retained(const struct gt_capture_writer *w, struct gt_keep_position *out)
 {
 	const struct gt_keep *k = w->keep;
 
@@ -477,32 +477,33 @@ void gt_capture_writer_kept(const struct gt_capture_writer *w, struct gt_keep_po
 static int finish(struct gt_capture_writer *w, bool complete)
 {
 	struct gt_keep *k = w->keep;
-	struct gt_kept why = {.is_window = true,
-			      .asked = k->asked,
-			      .reason = k->is_recovered ? GT_KEPT_RECOVERED : GT_KEPT_END};
+	struct gt_retained why = {.is_window = true,
+				  .asked = k->asked,
+				  .reason = k->is_recovered ? GT_RETAINED_RECOVERED
+							    : GT_RETAINED_END};
 	int status;
 
 	if (!k->is_recovered) /* it is not known when the collector died */
 		why.end_ns = gt_clock_ns(CLOCK_BOOTTIME);
 
 	do {
-		struct gt_kept_files files;
+		struct gt_retained_files files;
 
 		status = gt_keep_open_files(w, &files);
 		if (status)
 			break;
 		gt_error_clear();
 		status = gt_snapshot_assemble(&files, w->path, k->output_fd, w->id, &why, complete);
-		gt_kept_files_close(&files);
+		gt_retained_files_close(&files);
 	} while ((status == -ENOSPC || status == -EDQUOT) && drop_oldest(k));
 	if (!status)
 		remove_files(k);
 	return status;
 }
 
-int gt_capture_writer_reopen_kept(const char *path, const uint8_t id[GT_CAPTURE_ID_BYTES],
-				  uint64_t bytes, const struct gt_keep_position *position,
-				  struct gt_capture_writer **out)
+int gt_capture_writer_reopen_retained(const char *path, const uint8_t id[GT_CAPTURE_ID_BYTES],
+				      uint64_t bytes, const struct gt_keep_position *position,
+				      struct gt_capture_writer **out)
 {
 	struct gt_capture_writer *w;
 	int status = gt_capture_writer_reopen(path, id, UINT64_MAX, &w);

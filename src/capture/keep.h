@@ -5,7 +5,7 @@
  *   .last.gputap.ID.keep/
  *       meta.N                   a capture without rows: all metadata, regardless of age.
  *                                When it has doubled, meta.N+1 is written without metadata that
- *                                nothing needs any more (kept_filter.h)
+ *                                nothing needs any more (retained_filter.h)
  *       chunk.N                  | head 72 | open ranges | STREAM blocks .. |: rows of about a
  *                                sixteenth of the window
  *
@@ -17,7 +17,7 @@
 #ifndef GPUTAP_CAPTURE_KEEP_H
 #define GPUTAP_CAPTURE_KEEP_H
 
-#include "capture/kept_filter.h"
+#include "capture/retained_filter.h"
 #include "capture/open_ranges.h"
 
 #define GT_CHUNK_MAGIC UINT64_C(0x314b4e4843505447) /* "GTPCHNK1" */

@@ -119,14 +119,14 @@ static bool sum_missing(const struct gt_counts *n, unsigned class, unsigned doma
 	bool good = true;
 	unsigned why;
 
-	*sum = n->not_kept[class][domain];
+	*sum = n->evicted[class][domain];
 	for (why = 0; why < GT_DROP_REASON_COUNT; why++)
 		good &= !__builtin_add_overflow(*sum, n->dropped[why][class][domain], sum);
 	return good;
 }
 
 /* Return true if the sums of a process match its stream blocks, and seen = recorded + dropped +
- * not_kept. @seen: increased by what was seen. */
+ * evicted. @seen: increased by what was seen. */
 static bool sums_agree(const struct process_sums *s, uint64_t *seen)
 {
 	const struct gt_counts *n = &s->counts;
@@ -157,18 +157,18 @@ static void mend_sums(struct process_sums *s)
 			uint64_t here = s->present[k][d], sum;
 
 			if (n->recorded[k][d] > here)
-				n->dropped[GT_DROP_TORN][k][d] += n->recorded[k][d] - here;
+				n->dropped[GT_DROP_CORRUPT][k][d] += n->recorded[k][d] - here;
 			n->recorded[k][d] = here;
 			/* impossible sum */
 			if (!sum_missing(n, k, d, &sum) ||
 			    __builtin_add_overflow(sum, here, &sum)) {
 				for (why = 0; why < GT_DROP_REASON_COUNT; why++)
 					n->dropped[why][k][d] = 0;
-				n->not_kept[k][d] = 0;
+				n->evicted[k][d] = 0;
 				n->seen[k][d] = sum = here;
 			}
 			if (n->seen[k][d] > sum)
-				n->dropped[GT_DROP_TORN][k][d] += n->seen[k][d] - sum;
+				n->dropped[GT_DROP_CORRUPT][k][d] += n->seen[k][d] - sum;
 			else
 				n->seen[k][d] = sum;
 		}

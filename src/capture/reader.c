@@ -214,28 +214,28 @@ static void read_load(struct session *s, struct unpacker *u)
 }
 
 /* Read the properties of a snapshot. */
-static int read_kept(struct gt_capture *c, struct gt_kept *kept, struct unpacker *u)
+static int read_kept(struct gt_capture *c, struct gt_retained *kept, struct unpacker *u)
 {
-	struct gt_file_kept f;
+	struct gt_file_retained f;
 	size_t bytes;
 
 	unpack(u, &f, sizeof f);
 	bytes = (size_t)(u->end - u->p);
 	if (f.text_bytes > bytes || f.end_ns < f.begin_ns)
 		return -EBADMSG;
-	*kept = (struct gt_kept){.is_kept = true,
-				 .is_window = f.flags & GT_KEPT_WINDOW,
-				 .is_thinned = f.flags & GT_KEPT_THINNED,
-				 .is_cut = f.flags & GT_KEPT_CUT,
-				 .is_whole_time = f.flags & GT_KEPT_TIME,
-				 .reason = f.reason < GT_KEPT_REASON_COUNT
-						   ? (enum gt_kept_reason)f.reason
-						   : GT_KEPT_END,
-				 .number = f.number,
-				 .begin_ns = f.begin_ns,
-				 .end_ns = f.end_ns,
-				 .asked = {f.asked_ns, f.asked_bytes},
-				 .processes = f.processes};
+	*kept = (struct gt_retained){.is_kept = true,
+				     .is_window = f.flags & GT_RETAINED_WINDOW,
+				     .is_thinned = f.flags & GT_RETAINED_THINNED,
+				     .is_cut = f.flags & GT_RETAINED_CUT,
+				     .is_whole_time = f.flags & GT_RETAINED_TIME,
+				     .reason = f.reason < GT_RETAINED_REASON_COUNT
+						       ? (enum gt_retained_reason)f.reason
+						       : GT_RETAINED_END,
+				     .number = f.number,
+				     .begin_ns = f.begin_ns,
+				     .end_ns = f.end_ns,
+				     .asked = {f.asked_ns, f.asked_bytes},
+				     .processes = f.processes};
 	c->is_cut |= kept->is_cut;
 	kept->text = gt_text_keep(c, u->p, f.text_bytes);
 	gt_counts_unpack(u->p + f.text_bytes, bytes - f.text_bytes, &kept->counts);

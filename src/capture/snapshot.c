@@ -23,13 +23,13 @@
 enum { COPY_BYTES = 1 << 20 };
 
 struct gt_snapshot {
-	struct gt_kept_files files;
-	struct gt_kept why;
+	struct gt_retained_files files;
+	struct gt_retained why;
 	uint8_t id[GT_CAPTURE_ID_BYTES];
 	char *text;
 };
 
-void gt_kept_files_close(struct gt_kept_files *files)
+void gt_retained_files_close(struct gt_retained_files *files)
 {
 	if (files->meta_fd >= 0)
 		close(files->meta_fd);
@@ -38,7 +38,7 @@ void gt_kept_files_close(struct gt_kept_files *files)
 	files->meta_fd = -1;
 }
 
-int gt_keep_open_files(const struct gt_capture_writer *w, struct gt_kept_files *files)
+int gt_keep_open_files(const struct gt_capture_writer *w, struct gt_retained_files *files)
 {
 	const struct gt_keep *k = w->keep;
 	int status;
@@ -56,13 +56,13 @@ int gt_keep_open_files(const struct gt_capture_writer *w, struct gt_kept_files *
 		if (fd < 0)
 			break;
 		files->chunks[files->count++] =
-			(struct gt_kept_chunk){fd, i + 1 < k->count ? k->chunks[i].bytes
-								    : k->rows.flushed_bytes};
+			(struct gt_retained_chunk){fd, i + 1 < k->count ? k->chunks[i].bytes
+									: k->rows.flushed_bytes};
 	}
 	if (files->meta_fd >= 0 && (!k || files->count == k->count))
 		return 0;
 	status = gt_error(-errno, "cannot open the files of capture %s", w->path);
-	gt_kept_files_close(files);
+	gt_retained_files_close(files);
 	return status;
 }
 
@@ -115,7 +115,7 @@ int gt_snapshot_copy(int from, uint64_t at, uint64_t bytes, int to, uint64_t to_
 	return 0;
 }
 
-static int copy_rows(const struct gt_kept_files *files, struct gt_capture_writer *to)
+static int copy_rows(const struct gt_retained_files *files, struct gt_capture_writer *to)
 {
 	int status = 0;
 
@@ -137,26 +137,26 @@ static int copy_rows(const struct gt_kept_files *files, struct gt_capture_writer
 	return status ? gt_error(status, "cannot write capture %s", to->path) : 0;
 }
 
-static int write_window(const struct gt_kept_files *files, struct gt_capture_writer *to,
-			const uint8_t *id, struct gt_kept *why)
+static int write_window(const struct gt_retained_files *files, struct gt_capture_writer *to,
+			const uint8_t *id, struct gt_retained *why)
 {
 	int status = gt_writer_put_header(to, id);
 
 	if (!status)
-		status = gt_kept_filter(files, to, true, why);
+		status = gt_retained_filter(files, to, true, why);
 	if (!status)
 		status = gt_writer_end_records(to);
 	why->is_thinned = files->is_thinned;
 	if (!status)
-		status = gt_writer_put_kept(to, why);
+		status = gt_writer_put_retained(to, why);
 	if (!status)
 		status = gt_capture_flush(to);
 	return status ? status : copy_rows(files, to);
 }
 
 /* Write the whole capture. */
-static int write_all(const struct gt_kept_files *files, struct gt_capture_writer *to,
-		     const struct gt_kept *why)
+static int write_all(const struct gt_retained_files *files, struct gt_capture_writer *to,
+		     const struct gt_retained *why)
 {
 	int status = gt_snapshot_copy(files->meta_fd, 0, files->meta_bytes, to->main.fd, 0);
 
@@ -164,11 +164,11 @@ static int write_all(const struct gt_kept_files *files, struct gt_capture_writer
 		return gt_error(status, "cannot write capture %s", to->path);
 	gt_index_begin(&to->index, sizeof(struct gt_file_header));
 	gt_writer_found_blocks(to, files->meta_bytes);
-	return gt_writer_put_kept(to, why);
+	return gt_writer_put_retained(to, why);
 }
 
-int gt_snapshot_assemble(const struct gt_kept_files *files, const char *path, int fd,
-			 const uint8_t *id, struct gt_kept *why, bool complete)
+int gt_snapshot_assemble(const struct gt_retained_files *files, const char *path, int fd,
+			 const uint8_t *id, struct gt_retained *why, bool complete)
 {
 	struct gt_capture_writer *to;
 	int status = gt_writer_create(path, &to);
@@ -188,7 +188,7 @@ int gt_snapshot_assemble(const struct gt_kept_files *files, const char *path, in
 	return status;
 }
 
-int gt_snapshot_create(const struct gt_capture_writer *w, const struct gt_kept *why,
+int gt_snapshot_create(const struct gt_capture_writer *w, const struct gt_retained *why,
 		       struct gt_snapshot **out)
 {
 	struct gt_snapshot *s = calloc(1, sizeof *s);
@@ -282,7 +282,7 @@ void gt_snapshot_destroy(struct gt_snapshot *s)
 {
 	if (!s)
 		return;
-	gt_kept_files_close(&s->files);
+	gt_retained_files_close(&s->files);
 	free(s->text);
 	free(s);
 }

@@ -3,12 +3,12 @@
 #ifndef GPUTAP_CAPTURE_SNAPSHOT_H
 #define GPUTAP_CAPTURE_SNAPSHOT_H
 
-#include "capture/kept_filter.h"
+#include "capture/retained_filter.h"
 
 /* Open the files for reading, with their state after the last good flush. Owner: caller. Return 0
  * or negative errno. */
-int gt_keep_open_files(const struct gt_capture_writer *w, struct gt_kept_files *files);
-void gt_kept_files_close(struct gt_kept_files *files);
+int gt_keep_open_files(const struct gt_capture_writer *w, struct gt_retained_files *files);
+void gt_retained_files_close(struct gt_retained_files *files);
 
 /* Copy bytes of one file into another, in the kernel if possible. Return 0 or negative errno. */
 int gt_snapshot_copy(int from, uint64_t at, uint64_t bytes, int to, uint64_t to_at);
@@ -20,7 +20,7 @@ int gt_snapshot_copy(int from, uint64_t at, uint64_t bytes, int to, uint64_t to_
  * @why: its start, its sums and is_thinned are filled in
  * Return: 0 or negative errno with a cause.
  */
-int gt_snapshot_assemble(const struct gt_kept_files *files, const char *path, int fd,
-			 const uint8_t *id, struct gt_kept *why, bool complete);
+int gt_snapshot_assemble(const struct gt_retained_files *files, const char *path, int fd,
+			 const uint8_t *id, struct gt_retained *why, bool complete);
 
 #endif

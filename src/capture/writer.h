@@ -6,7 +6,7 @@
  *   writer_metadata.c  stores metadata in blocks on arrival: records that are not rows, and the
  *                      collector's data on processes, threads, clocks and sums
  *   capture_writer.c   rows of threads, flushes, start and end of the file; has the design note
- *   kept_filter.c      selects metadata that a flight recorder still needs
+ *   retained_filter.c      selects metadata that a flight recorder still needs
  *   open_ranges.c      open ranges, for a flight recorder
  *   snapshot.c         captures from the files of a recording in progress
  *   keep.c             a flight recorder: rows go into chunk files, and the oldest of them are
@@ -118,7 +118,7 @@ int gt_writer_put_record(struct gt_capture_writer *w, uint32_t process, const ui
 /* End the RECORDS block. */
 int gt_writer_end_records(struct gt_capture_writer *w);
 int gt_writer_put_session(struct gt_capture_writer *w, const struct gt_session_info *i);
-int gt_writer_put_kept(struct gt_capture_writer *w, const struct gt_kept *kept);
+int gt_writer_put_retained(struct gt_capture_writer *w, const struct gt_retained *kept);
 
 /* capture_writer.c */
 

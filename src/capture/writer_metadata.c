@@ -336,21 +336,21 @@ int gt_capture_write_counts(struct gt_capture_writer *w, uint32_t process,
 	return gt_writer_append_block(w, GT_BLOCK_COUNTS, process, 0, sums, n * sizeof *sums);
 }
 
-int gt_writer_put_kept(struct gt_capture_writer *w, const struct gt_kept *kept)
+int gt_writer_put_retained(struct gt_capture_writer *w, const struct gt_retained *kept)
 {
 	struct gt_file_sum sums[GT_SUMS_MOST];
 	size_t count = gt_counts_pack(&kept->counts, sums), text_bytes = length(kept->text);
-	struct gt_file_kept f = {.reason = kept->reason,
-				 .number = kept->number,
-				 .flags = (kept->is_window ? GT_KEPT_WINDOW : 0) |
-					  (kept->is_thinned ? GT_KEPT_THINNED : 0) |
-					  (kept->is_cut ? GT_KEPT_CUT : 0) |
-					  (kept->is_whole_time ? GT_KEPT_TIME : 0),
-				 .begin_ns = kept->begin_ns,
-				 .end_ns = kept->end_ns,
-				 .asked_ns = kept->asked.window_ns,
-				 .asked_bytes = kept->asked.most_bytes,
-				 .processes = kept->processes};
+	struct gt_file_retained f = {.reason = kept->reason,
+				     .number = kept->number,
+				     .flags = (kept->is_window ? GT_RETAINED_WINDOW : 0) |
+					      (kept->is_thinned ? GT_RETAINED_THINNED : 0) |
+					      (kept->is_cut ? GT_RETAINED_CUT : 0) |
+					      (kept->is_whole_time ? GT_RETAINED_TIME : 0),
+				     .begin_ns = kept->begin_ns,
+				     .end_ns = kept->end_ns,
+				     .asked_ns = kept->asked.window_ns,
+				     .asked_bytes = kept->asked.most_bytes,
+				     .processes = kept->processes};
 	uint8_t *payload;
 	int status;
 

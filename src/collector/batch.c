@@ -209,7 +209,7 @@ void gt_batch_commit(struct gt_drain *d)
 		count_as_lost(d);
 	}
 	fill_redos(d);
-	gt_capture_writer_kept(d->writer, &kept);
+	gt_capture_writer_retained(d->writer, &kept);
 	gt_journal_redo_begin(&d->journal, gt_capture_writer_bytes(d->writer), &kept,
 			      d->next_index);
 	gt_journal_redo_accounts(&d->journal);

@@ -526,7 +526,7 @@ static bool take_signal(void *data, int number)
 	struct collector *c = data;
 
 	if (number == c->snapshot_signal && number) {
-		gt_snapshots_ask(&c->snapshots, GT_KEPT_SIGNAL, NULL, NULL, false, 0);
+		gt_snapshots_ask(&c->snapshots, GT_RETAINED_SIGNAL, NULL, NULL, false, 0);
 		return true;
 	}
 	return gt_session_windows_signal(&c->windows, number);

@@ -31,7 +31,7 @@ struct gt_run_options {
 	uint32_t snapshots_most; /* limit of snapshots through triggers */
 	/* called in the collector's thread when a snapshot is written or cannot be (@error is a
 	 * sentence). NULL: no callback */
-	void (*on_snapshot)(const char *path, const char *error, enum gt_kept_reason reason,
+	void (*on_snapshot)(const char *path, const char *error, enum gt_retained_reason reason,
 			    const char *what);
 	/* called in a separate thread when a snapshot is complete, before on_snapshot: may add to
 	 * it. NULL: no callback */

@@ -60,8 +60,8 @@ static void balance(struct gt_process *process, struct gt_counts *counts)
 				process->torn = true;
 				counts->seen[c][k] = known;
 			}
-			counts->dropped[process->torn ? GT_DROP_TORN : GT_DROP_UNFINISHED][c][k] +=
-				counts->seen[c][k] - known;
+			counts->dropped[process->torn ? GT_DROP_CORRUPT : GT_DROP_UNFINISHED][c]
+				       [k] += counts->seen[c][k] - known;
 		}
 }
 

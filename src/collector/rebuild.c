@@ -139,9 +139,9 @@ static int reopen(const char *output, const struct gt_position *position,
 	if (!position)
 		return gt_capture_writer_reopen(output, NULL, UINT64_MAX, writer);
 	if (position->kept.asked.window_ns)
-		return gt_capture_writer_reopen_kept(output, position->capture_id,
-						     position->capture_bytes, &position->kept,
-						     writer);
+		return gt_capture_writer_reopen_retained(output, position->capture_id,
+							 position->capture_bytes, &position->kept,
+							 writer);
 	return gt_capture_writer_reopen(output, position->capture_id, position->capture_bytes,
 					writer);
 }
@@ -195,7 +195,7 @@ int gt_rebuild_journal(struct gt_drain *d, const char *output, struct gt_capture
 	head = &d->journal.file->head;
 	gt_capture_writer_id(*writer, head->capture_id);
 	head->capture_bytes = gt_capture_writer_bytes(*writer);
-	gt_capture_writer_kept(*writer, &head->kept);
+	gt_capture_writer_retained(*writer, &head->kept);
 	if (status) {
 		gt_capture_writer_destroy(*writer);
 		*writer = NULL;

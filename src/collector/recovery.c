@@ -67,8 +67,8 @@ static int reopen(struct gt_drain *d, const char *output, struct gt_capture_writ
 
 	gt_batch_redo(d);
 	return head->kept.asked.window_ns
-		       ? gt_capture_writer_reopen_kept(output, head->capture_id,
-						       head->capture_bytes, &head->kept, writer)
+		       ? gt_capture_writer_reopen_retained(output, head->capture_id,
+							   head->capture_bytes, &head->kept, writer)
 		       : gt_capture_writer_reopen(output, head->capture_id, head->capture_bytes,
 						  writer);
 }

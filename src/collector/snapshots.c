@@ -34,7 +34,7 @@ void gt_snapshots_init(struct gt_snapshots *s, const struct gt_run_options *opti
 	s->start_ns = start_ns;
 }
 
-uint32_t gt_snapshots_ask(struct gt_snapshots *s, enum gt_kept_reason reason, const char *text,
+uint32_t gt_snapshots_ask(struct gt_snapshots *s, enum gt_retained_reason reason, const char *text,
 			  const char *path, bool replace, uint64_t due_ns)
 {
 	struct gt_snapshot_job *job = &s->waiting[s->waiting_count];
@@ -58,7 +58,8 @@ void gt_snapshots_trigger(struct gt_snapshots *s, const char *text, uint64_t now
 	const struct gt_run_options *o = s->options;
 
 	if (s->by_triggers == o->snapshots_most || now_ns < s->next_ns ||
-	    !gt_snapshots_ask(s, GT_KEPT_TRIGGER, text, NULL, false, now_ns + o->keep_after_ns)) {
+	    !gt_snapshots_ask(s, GT_RETAINED_TRIGGER, text, NULL, false,
+			      now_ns + o->keep_after_ns)) {
 		s->left_out++;
 		return;
 	}
@@ -156,9 +157,9 @@ static int start_thread(struct gt_snapshots *s)
 
 static void begin_job(struct gt_snapshots *s)
 {
-	struct gt_kept why = {.reason = s->now.reason,
-			      .number = s->now.number,
-			      .text = s->now.text};
+	struct gt_retained why = {.reason = s->now.reason,
+				  .number = s->now.number,
+				  .text = s->now.text};
 	int status;
 
 	if (!s->now.path[0])
@@ -253,7 +254,7 @@ static int answer_snapshot(void *data, struct gt_control_request *request, FILE 
 		return gt_control_refuse(
 			request, -EINVAL,
 			"a snapshot is a capture, whose name ends in " CAPTURE_END);
-	number = gt_snapshots_ask(data, GT_KEPT_COMMAND, NULL, path,
+	number = gt_snapshots_ask(data, GT_RETAINED_COMMAND, NULL, path,
 				  replace && !strcmp(replace, "yes"), 0);
 	if (!number)
 		return gt_control_refuse(request, -EBUSY,

@@ -29,7 +29,7 @@ enum gt_snapshot_state { GT_SNAPSHOT_WAITS, GT_SNAPSHOT_WRITTEN, GT_SNAPSHOT_FAI
 struct gt_snapshot_job {
 	uint32_t number; /* from 1; 0: none */
 	enum gt_snapshot_state state;
-	enum gt_kept_reason reason;
+	enum gt_retained_reason reason;
 	uint64_t due_ns; /* CLOCK_MONOTONIC */
 	bool replace, shared;
 	char text[GT_SNAPSHOT_TEXT];
@@ -63,7 +63,7 @@ void gt_snapshots_finish(struct gt_snapshots *s);
 
 /* Request a snapshot. Return its number, or 0 if too many are waiting. @path: NULL or "": derived
  * from the capture's. */
-uint32_t gt_snapshots_ask(struct gt_snapshots *s, enum gt_kept_reason reason, const char *text,
+uint32_t gt_snapshots_ask(struct gt_snapshots *s, enum gt_retained_reason reason, const char *text,
 			  const char *path, bool replace, uint64_t due_ns);
 /* Request one some time after a trigger, unless there are too many or the last is too recent. */
 void gt_snapshots_trigger(struct gt_snapshots *s, const char *text, uint64_t now_ns);

@@ -20,7 +20,7 @@
 	X(OTHER_CALL, "other_call", "in another call")                  \
 	X(COLLECTIVE, "collective", "in a collective's call")           \
 	X(LAUNCHING, "launching", "in the launching call")              \
-	X(HELD, "blocked", "queue blocked by an event")                 \
+	X(BLOCKED, "blocked", "queue blocked by an event")              \
 	X(SUBMITTED_LATE, "submitted_late", "submitted late (runtime)") \
 	X(STARTED_LATE, "started_late", "started late (driver)")        \
 	X(UNRECORDED, "unrecorded", "not recorded")                     \

@@ -50,7 +50,7 @@ static bool has_evicted(const struct gt_capture *c, uint32_t process)
 
 	for (int k = 0; counts && k < GT_CLASS_COUNT; k++)
 		for (int d = 0; d < GT_DOMAIN_COUNT; d++)
-			any |= counts->not_kept[k][d] > 0;
+			any |= counts->evicted[k][d] > 0;
 	return any;
 }
 

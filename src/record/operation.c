@@ -396,7 +396,7 @@ const char *gt_drop_reason_name(enum gt_drop_reason why)
 		[GT_DROP_RUNTIME] = "refused by the runtime",
 		[GT_DROP_TOO_LONG] = "too long",
 		[GT_DROP_UNFINISHED] = "unfinished",
-		[GT_DROP_TORN] = "corrupt",
+		[GT_DROP_CORRUPT] = "corrupt",
 		[GT_DROP_OUTPUT] = "output full",
 		[GT_DROP_TOOL] = "wrong or dropped in the plug-in",
 	};

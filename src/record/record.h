@@ -450,7 +450,7 @@ enum gt_drop_reason {
 	/* call or GPU activity still open when the process or the session ended; the collector
 	 * counts it */
 	GT_DROP_UNFINISHED,
-	GT_DROP_TORN, /* lost with a damaged ring or file: the bytes were not records */
+	GT_DROP_CORRUPT, /* lost with a damaged ring or file: the bytes were not records */
 	/* the capture could not store it (disk full, file size limit); the collector counts it */
 	GT_DROP_OUTPUT,
 	GT_DROP_TOOL, /* from a vendor's plug-in: invalid, or dropped in the plug-in itself */

@@ -85,9 +85,9 @@ static size_t below(size_t n)
 static const char expression[] = "EXPRESSION";
 
 static const struct choice report_choices[] = {
-	{"-t", VALUES("ranks,rank_spread,rank_waits", "operations", "ranges,operators", "kernels",
-		      "failures,copies,other", "graphs,devices,idle,gaps,latency", "stacks",
-		      "processes,threads,loss", "code_objects,kernel_symbols", "", "x")},
+	{"-t", VALUES("ranks,rank_spread,rank_waits", "operations", "ranges,gpu_by_range",
+		      "kernels", "failures,copies,other", "graphs,devices,idle,gaps,latency",
+		      "stacks", "processes,threads,loss", "code_objects,kernel_symbols", "", "x")},
 	{"-s", VALUES("mean", "total_ns", "name", "count", "mean_ns", "x")},
 	{"-r", NULL},
 	{"-n", VALUES("0", "1", "3", "99999999999999999999", "-1")},
@@ -107,7 +107,7 @@ static const struct choice report_choices[] = {
 
 static const struct choice diff_choices[] = {
 	{"-t", VALUES("totals", "devices,idle", "ranks", "kernels", "copies,other,graphs", "ranges",
-		      "operators,operations")},
+		      "gpu_by_range,operations")},
 	{"-w", VALUES(expression)},
 	{"--baseline", VALUES(expression)},
 	{"--candidate", VALUES(expression)},

@@ -205,15 +205,15 @@ static uint64_t number_of(const char *key)
 /* Checks ------------------------------------------------------------------------- */
 
 struct sums {
-	uint64_t seen, recorded, not_kept, dropped, calls, work;
+	uint64_t seen, recorded, evicted, dropped, calls, work;
 };
 
 static void check_whole(const struct sums *s)
 {
-	if (s->seen != s->recorded + s->not_kept + s->dropped)
+	if (s->seen != s->recorded + s->evicted + s->dropped)
 		find("status 0, and seen %" PRIu64 " is not recorded %" PRIu64
 		     " + not kept %" PRIu64 " + lost %" PRIu64,
-		     s->seen, s->recorded, s->not_kept, s->dropped);
+		     s->seen, s->recorded, s->evicted, s->dropped);
 	if (s->recorded != s->calls + s->work)
 		find("status 0, and of %" PRIu64 " recorded %" PRIu64 " calls and %" PRIu64
 		     " items of device work are there",
@@ -246,7 +246,7 @@ static void check_report(const struct sums *info, int info_status)
 	if (status == 0 && info_status)
 		find("status 0, and info says 1");
 	/* rows kept in a cut only because others need them are not counted as calls */
-	if (status == 0 && !info->not_kept &&
+	if (status == 0 && !info->evicted &&
 	    (number_of("calls") + number_of("range_records") != info->calls ||
 	     number_of("activities") != info->work || number_of("seen") != info->seen ||
 	     number_of("dropped") != info->dropped))
@@ -305,7 +305,7 @@ static void check_exports(const struct sums *info, int info_status)
 		/* a copy also has the damaged parts */
 		if (status == 0 && info_status && strcmp(ending, "gputap") != 0)
 			find("status 0, and info says 1");
-		if (status == 0 && !strcmp(ending, "csv") && !info->not_kept &&
+		if (status == 0 && !strcmp(ending, "csv") && !info->evicted &&
 		    count_lines(output) != 1 + info->calls + info->work)
 			find("%" PRIu64 " lines for %" PRIu64 " records", count_lines(output),
 			     info->calls + info->work);

@@ -590,7 +590,7 @@ static bool note_counts(struct output *o, const struct piece *b)
 		if (s.class >= GT_CLASS_COUNT || s.domain >= GT_DOMAIN_COUNT)
 			return false;
 		if (s.what == GT_SUM_NOT_KEPT)
-			counts->not_kept[s.class][s.domain] = s.value;
+			counts->evicted[s.class][s.domain] = s.value;
 		else if (s.what >= 2 && s.what < 2 + GT_DROP_REASON_COUNT)
 			counts->dropped[s.what - 2][s.class][s.domain] = s.value;
 	}
@@ -608,7 +608,7 @@ static bool write_counts(struct output *o)
 		o->lost = 0;
 		for (unsigned c = 0; c < GT_CLASS_COUNT; c++)
 			for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++) {
-				n->seen[c][d] = n->recorded[c][d] + n->not_kept[c][d];
+				n->seen[c][d] = n->recorded[c][d] + n->evicted[c][d];
 				for (unsigned r = 0; r < GT_DROP_REASON_COUNT; r++)
 					n->seen[c][d] += n->dropped[r][c][d];
 			}

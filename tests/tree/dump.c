@@ -24,7 +24,7 @@ static void print_class(const struct gt_counts *c, int class)
 {
 	printf("{\"seen\": %llu, \"recorded\": %llu, \"evicted\": %llu, \"dropped\": {",
 	       (unsigned long long)sum(c->seen, class), (unsigned long long)sum(c->recorded, class),
-	       (unsigned long long)sum(c->not_kept, class));
+	       (unsigned long long)sum(c->evicted, class));
 	for (int why = 0, n = 0; why < GT_DROP_REASON_COUNT; why++) {
 		static const char *const names[] = {"full",     "nested",     "pool", "runtime",
 						    "too_long", "unfinished", "torn", "output"};

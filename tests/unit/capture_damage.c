@@ -153,9 +153,10 @@ UNIT_TEST(a_damaged_payload_is_counted_as_torn)
 	/* found when the device clocks were settled */
 	CHECK_EQ(gt_capture_health(c)->bad_blocks, 1);
 	CHECK_EQ(count_items(c), calls - 8 + 5);
-	CHECK_EQ(gt_capture_counts(c, 0)->dropped[GT_DROP_TORN][GT_CLASS_CALL][GT_DOMAIN_OPENCL],
+	CHECK_EQ(gt_capture_counts(c, 0)->dropped[GT_DROP_CORRUPT][GT_CLASS_CALL][GT_DOMAIN_OPENCL],
 		 8);
-	CHECK_EQ(gt_capture_counts(c, 0)->dropped[GT_DROP_TORN][GT_CLASS_DEVICE][GT_DOMAIN_OPENCL],
+	CHECK_EQ(gt_capture_counts(c, 0)
+			 ->dropped[GT_DROP_CORRUPT][GT_CLASS_DEVICE][GT_DOMAIN_OPENCL],
 		 1);
 	CHECK_EQ(gt_capture_counts(c, 0)->recorded[GT_CLASS_CALL][GT_DOMAIN_OPENCL], calls - 8);
 	CHECK_OK(gt_capture_verify(c));

@@ -348,7 +348,7 @@ UNIT_TEST(a_gap_that_was_all_paused_is_none)
 UNIT_TEST(what_a_flight_recorder_threw_away_is_no_idle_time)
 {
 	begin();
-	c.only.kept = (struct gt_kept){.is_kept = true, .is_window = true, .begin_ns = 2600};
+	c.only.kept = (struct gt_retained){.is_kept = true, .is_window = true, .begin_ns = 2600};
 	add_launch(1000, 1100, 1200, 2000);
 	fake_call(&c, 0, "clFinish", 2500, 2700, 0, NULL);
 	add_launch(3000, 3100, 3100, 4000);

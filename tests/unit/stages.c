@@ -80,9 +80,9 @@ static void add_call(struct stages *s, enum stages_kind kind, uint64_t id, uint6
 
 static void add_event(struct stages *s, uint32_t process, uint64_t event, uint64_t at, uint64_t id)
 {
-	struct awaited_handle handle = {event, process, false};
+	struct wait_handle handle = {event, process, false};
 
-	awaited_add_call(&s->awaited, &handle, at, id);
+	wait_targets_add_call(&s->wait_targets, &handle, at, id);
 }
 
 static void add_wait(struct stages *s, uint64_t start, uint64_t end, size_t count,
@@ -473,8 +473,8 @@ UNIT_TEST(of_a_wait_for_what_was_not_seen_the_rest_is_not_known)
 UNIT_TEST(a_wait_for_a_stream_or_an_event_on_it_is_known_until_its_last_work)
 {
 	static const uint64_t stream[] = {0x51}, event[] = {0xe1};
-	const struct awaited_handle of_stream = {0x51, 0, true}, of_event = {0xe1, 0, false},
-				    other = {0x52, 0, true};
+	const struct wait_handle of_stream = {0x51, 0, true}, of_event = {0xe1, 0, false},
+				 other = {0x52, 0, true};
 	struct stages_call call = {.start_ns = 1000,
 				   .end_ns = 4000,
 				   .thread = 3,
@@ -490,10 +490,10 @@ UNIT_TEST(a_wait_for_a_stream_or_an_event_on_it_is_known_until_its_last_work)
 	add_work(&s, 0, 100, 200, 1500, false);
 	add_work(&s, 0, 300, 1500, 3000, false);
 	add_work(&s, 0, 400, 3000, 3900, false); /* another stream's */
-	awaited_add_call(&s.awaited, &of_stream, 100, 100);
-	awaited_add_record(&s.awaited, &of_event, &of_stream, 200);
-	awaited_add_call(&s.awaited, &of_stream, 300, 300);
-	awaited_add_call(&s.awaited, &other, 400, 400);
+	wait_targets_add_call(&s.wait_targets, &of_stream, 100, 100);
+	wait_targets_add_record(&s.wait_targets, &of_event, &of_stream, 200);
+	wait_targets_add_call(&s.wait_targets, &of_stream, 300, 300);
+	wait_targets_add_call(&s.wait_targets, &other, 400, 400);
 	stages_call(&s, &call);
 	t = finish(&s, false);
 	CHECK_EQ(t.wait.earlier_ns, 2000);
@@ -502,9 +502,9 @@ UNIT_TEST(a_wait_for_a_stream_or_an_event_on_it_is_known_until_its_last_work)
 	stages_init(&s);
 	add_work(&s, 0, 100, 200, 1500, false);
 	add_work(&s, 0, 300, 1500, 3000, false);
-	awaited_add_call(&s.awaited, &of_stream, 100, 100);
-	awaited_add_record(&s.awaited, &of_event, &of_stream, 200);
-	awaited_add_call(&s.awaited, &of_stream, 300, 300);
+	wait_targets_add_call(&s.wait_targets, &of_stream, 100, 100);
+	wait_targets_add_record(&s.wait_targets, &of_event, &of_stream, 200);
+	wait_targets_add_call(&s.wait_targets, &of_stream, 300, 300);
 	call.handles = event;
 	call.kind = STAGES_EVENTS;
 	stages_call(&s, &call);

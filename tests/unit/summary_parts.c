@@ -2,7 +2,7 @@
 /* Parts of `gputap report`: percentiles, busy time, filters, similar names. */
 #include <stdlib.h>
 
-#include "cli/enclosing.h"
+#include "cli/range_paths.h"
 #include "cli/filter.h"
 #include "cli/histogram.h"
 #include "cli/linked.h"
@@ -359,24 +359,24 @@ UNIT_TEST(numbers_have_three_digits_and_a_unit)
 }
 
 /* Return the names around a call, the innermost one lowest: 0x21 is name 1 in name 2. */
-static unsigned around(const struct enclosing *e, uint64_t thread, uint64_t id)
+static unsigned around(const struct range_paths *e, uint64_t thread, uint64_t id)
 {
 	uint32_t names[8];
-	unsigned count = enclosing_names(e, enclosing_find(e, thread, id), names, 8), all = 0;
+	unsigned count = range_paths_names(e, range_paths_find(e, thread, id), names, 8), all = 0;
 
 	for (unsigned i = count; i-- > 0;)
 		all = all << 4 | names[i];
 	return all;
 }
 
-UNIT_TEST(enclosing_ranges_are_those_of_the_thread_that_hold_the_call)
+UNIT_TEST(range_paths_ranges_are_those_of_the_thread_that_hold_the_call)
 {
-	struct enclosing e = {0};
+	struct range_paths e = {0};
 
-	enclosing_add(&e, 7, 3, 4, 1); /* in the order of their ends: the inner one first */
-	enclosing_add(&e, 7, 2, 6, 2);
-	enclosing_add(&e, 9, 2, 2, 3);
-	CHECK_EQ(enclosing_finish(&e), 0);
+	range_paths_add(&e, 7, 3, 4, 1); /* in the order of their ends: the inner one first */
+	range_paths_add(&e, 7, 2, 6, 2);
+	range_paths_add(&e, 9, 2, 2, 3);
+	CHECK_EQ(range_paths_finish(&e), 0);
 	CHECK_EQ(around(&e, 7, 1), 0u);
 	CHECK_EQ(around(&e, 7, 2), 0x2u);
 	CHECK_EQ(around(&e, 7, 3), 0x21u);
@@ -386,22 +386,22 @@ UNIT_TEST(enclosing_ranges_are_those_of_the_thread_that_hold_the_call)
 	CHECK_EQ(around(&e, 8, 2), 0u);
 	CHECK_EQ(around(&e, 9, 2), 0x3u);
 	CHECK_EQ(around(&e, 9, 3), 0u);
-	enclosing_fini(&e);
+	range_paths_fini(&e);
 }
 
-UNIT_TEST(enclosing_ranges_that_cross_each_other_are_both_around)
+UNIT_TEST(range_paths_ranges_that_cross_each_other_are_both_around)
 {
-	struct enclosing e = {0};
+	struct range_paths e = {0};
 
-	enclosing_add(&e, 1, 1, 4, 1);
-	enclosing_add(&e, 1, 3, 6, 2);
-	enclosing_add(&e, 1, 5, 5, 2); /* the same name again counts once */
-	enclosing_add(&e, 1, 9, 8, 3); /* from a damaged capture */
-	CHECK_EQ(enclosing_finish(&e), 0);
+	range_paths_add(&e, 1, 1, 4, 1);
+	range_paths_add(&e, 1, 3, 6, 2);
+	range_paths_add(&e, 1, 5, 5, 2); /* the same name again counts once */
+	range_paths_add(&e, 1, 9, 8, 3); /* from a damaged capture */
+	CHECK_EQ(range_paths_finish(&e), 0);
 	CHECK_EQ(around(&e, 1, 2), 0x1u);
 	CHECK_EQ(around(&e, 1, 4), 0x12u);
 	CHECK_EQ(around(&e, 1, 5), 0x2u);
 	CHECK_EQ(around(&e, 1, 6), 0x2u);
 	CHECK_EQ(around(&e, 1, 9), 0u);
-	enclosing_fini(&e);
+	range_paths_fini(&e);
 }

@@ -47,7 +47,7 @@ static void read_all(uint32_t flag)
 	struct gt_thread *t = gt_thread_own();
 
 	gt_internal_enter();
-	gt_cupti_owner_flush(flag);
+	gt_cupti_session_flush(flag);
 	gt_cupti_buffers_read(t);
 	gt_internal_leave();
 }
@@ -55,9 +55,9 @@ static void read_all(uint32_t flag)
 /* Read the last records at the end. */
 static void read_last(void)
 {
-	gt_cupti_guest_hold(true);
+	gt_cupti_client_hold(true);
 	read_all(CUPTI_FLUSH_FORCED);
-	gt_cupti_guest_hold(false);
+	gt_cupti_client_hold(false);
 }
 
 /* Follow changes of contexts: stop CUPTI after a long pause, and start it again when wanted. */
@@ -65,10 +65,10 @@ static void follow_contexts(uint32_t *unwanted)
 {
 	*unwanted = gt_cuda_work_wanted(false) || gt_cuda_runtime_wanted() ? 0 : *unwanted + 1;
 	if (!*unwanted)
-		gt_cupti_owner_start();
+		gt_cupti_session_start();
 	else if (*unwanted > LONG_PAUSE)
-		gt_cupti_owner_stop();
-	gt_cupti_owner_follow_calls();
+		gt_cupti_session_stop();
+	gt_cupti_session_follow_calls();
 }
 
 static bool is_leaving(void)
@@ -196,7 +196,7 @@ static bool is_user(void)
 static void resume(void)
 {
 	if (is_user() && gt_cuda_work_wanted(true))
-		gt_cupti_owner_start();
+		gt_cupti_session_start();
 }
 
 /* Enable the wanted runtime callbacks in CUPTI before the next call. */
@@ -205,20 +205,20 @@ static void follow_calls(void)
 	if (!is_user())
 		return;
 	if (gt_cuda_runtime_wanted() || gt_cuda_work_wanted(false))
-		gt_cupti_owner_start();
-	gt_cupti_owner_follow_calls();
+		gt_cupti_session_start();
+	gt_cupti_session_follow_calls();
 }
 
 __attribute__((constructor)) static void be_user(void)
 {
-	gt_cupti_owner_use(&user);
+	gt_cupti_session_use(&user);
 	gt_contexts_resume_hook = resume;
 	gt_contexts_changed_hook = follow_calls;
 }
 
 /* Return true if CUPTI must be opened now. During a pause it is opened when the pause ends, except
  * where launches of graphs are recorded as one: that kind must stay as it is for as long as there
- * are graphs (cupti_owner.c). */
+ * are graphs (cupti_session.c). */
 static bool is_wanted_at_once(void)
 {
 	if (gt_cuda_runtime_wanted() || gt_cuda_work_wanted(false))
@@ -236,6 +236,6 @@ int gt_cuda_driver_wrap_cuInit(const struct gt_call *call, unsigned int flags)
 	gt_cuda_table_is(call->table);
 	atomic_compare_exchange_strong(&user_process, &none, getpid());
 	if (is_user() && is_wanted_at_once())
-		gt_cupti_owner_start();
+		gt_cupti_session_start();
 	return ((gt_cuda_driver_cuInit_fn *)call->tap->real)(flags);
 }

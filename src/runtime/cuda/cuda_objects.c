@@ -239,7 +239,7 @@ static uint32_t current_device(void)
 /* @label: the program's name for it, kept for good; NULL: none */
 static void write_known_stream(void *context, uint32_t context_id, void *handle, const char *label)
 {
-	const struct gt_cupti_library *library = gt_cupti_owner_library();
+	const struct gt_cupti_library *library = gt_cupti_session_library();
 	struct gt_thread *t = gt_thread_own();
 	struct stream *s, copy;
 	unsigned int flags = 0;
@@ -308,12 +308,12 @@ static void *context_of(void *stream)
 
 static void name_stream(struct gt_thread *t, uint64_t handle, const char *name)
 {
-	const struct gt_cupti_library *library = gt_cupti_owner_library();
+	const struct gt_cupti_library *library = gt_cupti_session_library();
 	void *stream = (void *)(uintptr_t)handle, *context;
 	uint32_t id;
 
 	(void)t;
-	if (!gt_cupti_owner_is_here() || !library || !library->cuptiGetContextId)
+	if (!gt_cupti_session_is_here() || !library || !library->cuptiGetContextId)
 		return;
 	gt_internal_enter();
 	context = context_of(stream);
@@ -337,7 +337,7 @@ GT_PROVIDE(gt_cuda_names) = {
 
 static void note_default(void *context, uint32_t context_id, uint8_t of_thread)
 {
-	const struct gt_cupti_library *library = gt_cupti_owner_library();
+	const struct gt_cupti_library *library = gt_cupti_session_library();
 	struct stream *s;
 	uint32_t id;
 

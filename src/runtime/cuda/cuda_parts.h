@@ -18,8 +18,8 @@
 #include "core/tap.h"
 #include "generated/cuda_driver_taps.h"
 #include "generated/cuda_driver_wraps.h"
-#include "runtime/cuda/cupti_guest.h"
-#include "runtime/cuda/cupti_owner.h"
+#include "runtime/cuda/cupti_client.h"
+#include "runtime/cuda/cupti_session.h"
 
 #define GT_CUDA_MS    UINT64_C(1000000)
 #define GT_CUDA_CLOCK 8 /* GT_CLOCK_HOST_TICKS */

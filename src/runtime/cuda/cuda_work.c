@@ -37,7 +37,7 @@ static void describe_graph(struct gt_cuda_link *l, const struct cupti_callback *
 
 	l->flags |= GT_CUDA_GRAPH;
 	l->graph = gt_cuda_graph_launch(parameters[0], &l->replay, &records);
-	if (gt_cupti_owner_needs_kind(CUPTI_KIND_GRAPH))
+	if (gt_cupti_session_needs_kind(CUPTI_KIND_GRAPH))
 		records = 1;
 	l->records = records;
 }
@@ -114,8 +114,8 @@ static void exit_launch(const struct cupti_callback *c)
 	gt_cuda_items_exit(c->correlation, !status || *status);
 	if (gt_unlikely(!is_context_known(c->context_id)))
 		gt_cuda_context_used(c->context, c->context_id);
-	if (gt_unlikely(!gt_cupti_owner_is_active()))
-		gt_cupti_owner_leave();
+	if (gt_unlikely(!gt_cupti_session_is_active()))
+		gt_cupti_session_leave();
 }
 
 static void note_other(const struct cupti_callback *c, enum gt_cuda_function function)
@@ -163,5 +163,5 @@ void gt_cuda_work_callback(void *user, int domain, uint32_t id, const void *data
 		handle_driver(id, data);
 	else if (domain == CUPTI_DOMAIN_RUNTIME)
 		gt_cuda_runtime_callback(id, data);
-	gt_cupti_guest_callback(domain, id, data);
+	gt_cupti_client_callback(domain, id, data);
 }

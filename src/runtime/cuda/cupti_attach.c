@@ -4,7 +4,7 @@
 #include "core/recording.h"
 #include "core/table.h"
 #include "generated/cupti_taps.h"
-#include "runtime/cuda/cupti_guest.h"
+#include "runtime/cuda/cupti_client.h"
 #include "runtime/interposition.h"
 
 #define GT_ATTACH           cupti

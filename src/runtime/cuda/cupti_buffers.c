@@ -82,7 +82,7 @@ void gt_cupti_request(uint8_t **buffer, size_t *bytes, size_t *records)
 {
 	uint8_t *ours;
 
-	if (gt_cupti_guest_request(buffer, bytes, records))
+	if (gt_cupti_client_request(buffer, bytes, records))
 		return;
 	ours = take_free();
 	if (!ours) {
@@ -98,7 +98,7 @@ void gt_cupti_request(uint8_t **buffer, size_t *bytes, size_t *records)
 
 static void read_records(struct gt_thread *t, uint8_t *buffer, size_t valid)
 {
-	const struct gt_cupti_library *library = gt_cupti_owner_library();
+	const struct gt_cupti_library *library = gt_cupti_session_library();
 	struct cupti_record *record = NULL;
 
 	while (valid && library->cuptiActivityGetNextRecord(buffer, valid, &record) == 0)
@@ -118,7 +118,7 @@ static void end_reading(void)
 /* Count records that CUPTI dropped: they were counted as seen when launched. */
 static void count_dropped(void *context, uint32_t stream)
 {
-	const struct gt_cupti_library *library = gt_cupti_owner_library();
+	const struct gt_cupti_library *library = gt_cupti_session_library();
 	struct gt_thread *t = gt_thread_own();
 	size_t dropped = 0;
 
@@ -140,7 +140,7 @@ void gt_cupti_complete(void *context, uint32_t stream, uint8_t *buffer, size_t b
 	if (!buffer)
 		return;
 	/* a client's buffer may have the same size as ours */
-	is_ours = bytes == BYTES - HEAD && !gt_cupti_guest_has_buffer(buffer);
+	is_ours = bytes == BYTES - HEAD && !gt_cupti_client_has_buffer(buffer);
 	if (!is_ours) {
 		while (!begin_reading())
 			sched_yield();
@@ -149,7 +149,7 @@ void gt_cupti_complete(void *context, uint32_t stream, uint8_t *buffer, size_t b
 		gt_internal_leave();
 		end_reading();
 	}
-	gt_cupti_guest_complete(context, stream, buffer, bytes, valid);
+	gt_cupti_client_complete(context, stream, buffer, bytes, valid);
 	if (!is_ours)
 		return;
 	head = head_of(buffer);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/cuda/cupti_guest.h"
+#include "runtime/cuda/cupti_client.h"
 
 static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8"};
 

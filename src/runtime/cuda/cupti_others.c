@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/cuda/cupti_guest.h"
+#include "runtime/cuda/cupti_client.h"
 
 static const struct {
 	const char *part; /* of a library's path */
@@ -42,7 +42,7 @@ static int look_at_library(struct dl_phdr_info *info, size_t bytes, void *user)
 	return *text != NULL;
 }
 
-const char *gt_cupti_guest_other(void)
+const char *gt_cupti_client_other(void)
 {
 	static const char *const variables[] = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};
 	const char *text = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Wraps of libcupti's exports: calls of another user of CUPTI in the process go to the CUPTI
- * session (cupti_owner.h) instead, which gives that client what CUPTI would (cupti_guest.h).
+ * session (cupti_session.h) instead, which gives that client what CUPTI would (cupti_client.h).
  *
  *   the client calls                 result
  *   cuptiSubscribe()                 the session's subscriber calls its callback; the client gets
@@ -27,8 +27,8 @@
 #include "core/recording.h"
 #include "generated/cupti_taps.h"
 #include "generated/cupti_wraps.h"
-#include "runtime/cuda/cupti_guest.h"
-#include "runtime/cuda/cupti_owner.h"
+#include "runtime/cuda/cupti_client.h"
+#include "runtime/cuda/cupti_session.h"
 #include "runtime/device_work.h"
 #include "runtime/interposition.h"
 
@@ -82,14 +82,14 @@ static enum decision decide(unsigned instance)
 	const struct gt_cupti_library *library;
 	uint32_t version = 0;
 
-	if (!is_wanted() || gt_cupti_guest_other())
+	if (!is_wanted() || gt_cupti_client_other())
 		return ALONE;
-	if (!gt_cupti_owner_library() && !gt_cupti_owner_open_at(state->base))
+	if (!gt_cupti_session_library() && !gt_cupti_session_open_at(state->base))
 		return ALONE;
-	library = gt_cupti_owner_library();
+	library = gt_cupti_session_library();
 	served_by[instance] = library ? find_owners_taps(library) : NULL;
 	if (library)
-		gt_cupti_guest_walk_by(library->cuptiActivityGetNextRecord);
+		gt_cupti_client_walk_by(library->cuptiActivityGetNextRecord);
 	if (served_by[instance] == gt_cupti_taps[instance])
 		return SERVED;
 	if (library && REAL(gt_cupti_taps[instance], cuptiGetVersion)(&version) == CUPTI_SUCCESS &&
@@ -107,7 +107,8 @@ static struct gt_tap *find_served(const struct gt_call *call)
 	unsigned instance = call->table->instance;
 	int decision = atomic_load_explicit(&decisions[instance], memory_order_acquire);
 
-	if (atomic_load_explicit(&stepped_aside, memory_order_relaxed) || !gt_cupti_owner_is_here())
+	if (atomic_load_explicit(&stepped_aside, memory_order_relaxed) ||
+	    !gt_cupti_session_is_here())
 		return NULL;
 	if (decision == UNDECIDED) {
 		decision = decide(instance);
@@ -120,7 +121,7 @@ static struct gt_tap *find_served(const struct gt_call *call)
  * it. */
 static struct gt_tap *find_subscribed(const struct gt_call *call, const void *subscriber)
 {
-	return subscriber == gt_cupti_guest_handle() && gt_cupti_guest_subscribed()
+	return subscriber == gt_cupti_client_handle() && gt_cupti_client_subscribed()
 		       ? find_served(call)
 		       : NULL;
 }
@@ -136,13 +137,13 @@ int WRAP(cuptiSubscribe)(const struct gt_call *call, void **subscriber, void *ca
 		return real(subscriber, callback, user);
 	if (!subscriber)
 		return CUPTI_INVALID_PARAMETER;
-	status = gt_cupti_guest_subscribed() ? CUPTI_MULTIPLE_SUBSCRIBERS
-					     : gt_cupti_owner_subscribe();
+	status = gt_cupti_client_subscribed() ? CUPTI_MULTIPLE_SUBSCRIBERS
+					      : gt_cupti_session_subscribe();
 	if (status == CUPTI_SUCCESS &&
-	    !gt_cupti_guest_subscribe((cupti_callback_fn *)(uintptr_t)callback, user))
+	    !gt_cupti_client_subscribe((cupti_callback_fn *)(uintptr_t)callback, user))
 		status = CUPTI_MULTIPLE_SUBSCRIBERS;
 	if (status == CUPTI_SUCCESS)
-		*subscriber = gt_cupti_guest_handle();
+		*subscriber = gt_cupti_client_handle();
 	return status;
 }
 
@@ -151,9 +152,9 @@ int WRAP(cuptiSubscribe_v2)(const struct gt_call *call, void **subscriber, void 
 {
 	gt_cupti_cuptiSubscribe_v2_fn *real = call->tap->real;
 
-	if (!gt_cupti_guest_subscribed() && find_served(call) &&
+	if (!gt_cupti_client_subscribed() && find_served(call) &&
 	    !atomic_exchange(&stepped_aside, true))
-		gt_cupti_owner_step_aside(
+		gt_cupti_session_step_aside(
 			"the program uses CUPTI by cuptiSubscribe_v2(), which excludes others: its "
 			"GPU activities are recorded until here");
 	return real(subscriber, callback, user, parameters);
@@ -162,7 +163,7 @@ int WRAP(cuptiSubscribe_v2)(const struct gt_call *call, void **subscriber, void 
 static bool has_callbacks(int domain)
 {
 	for (uint32_t id = 0; id < CUPTI_CALLBACK_IDS; id++)
-		if (gt_cupti_owner_needs_callback(domain, id))
+		if (gt_cupti_session_needs_callback(domain, id))
 			return true;
 	return false;
 }
@@ -171,13 +172,13 @@ static bool has_callbacks(int domain)
  * not be disabled meanwhile. */
 static int set_domain(struct gt_tap *taps, bool on, int domain)
 {
-	void *subscriber = gt_cupti_owner_subscriber();
+	void *subscriber = gt_cupti_session_subscriber();
 
 	if (on || !has_callbacks(domain))
 		return REAL(taps, cuptiEnableDomain)(on, subscriber, domain);
 	for (uint32_t id = 0; id < CUPTI_CALLBACK_IDS; id++)
-		if (gt_cupti_guest_has_callback(domain, id) &&
-		    !gt_cupti_owner_needs_callback(domain, id))
+		if (gt_cupti_client_has_callback(domain, id) &&
+		    !gt_cupti_session_needs_callback(domain, id))
 			REAL(taps, cuptiEnableCallback)(0, subscriber, domain, id);
 	return CUPTI_SUCCESS;
 }
@@ -187,7 +188,7 @@ static int set_guests_domain(struct gt_tap *taps, bool on, int domain)
 	int status = set_domain(taps, on, domain);
 
 	if (status == CUPTI_SUCCESS)
-		gt_cupti_guest_set_callback(domain, UINT32_MAX, on);
+		gt_cupti_client_set_callback(domain, UINT32_MAX, on);
 	return status;
 }
 
@@ -200,11 +201,11 @@ int WRAP(cuptiUnsubscribe)(const struct gt_call *call, void *subscriber)
 		return real(subscriber);
 	for (int domain = 1; domain < CUPTI_DOMAIN_COUNT; domain++)
 		for (uint32_t id = 0; id < CUPTI_CALLBACK_IDS; id++)
-			if (gt_cupti_guest_has_callback(domain, id)) {
+			if (gt_cupti_client_has_callback(domain, id)) {
 				set_guests_domain(taps, false, domain);
 				break;
 			}
-	gt_cupti_guest_unsubscribe();
+	gt_cupti_client_unsubscribe();
 	return CUPTI_SUCCESS;
 }
 
@@ -217,11 +218,11 @@ int WRAP(cuptiEnableCallback)(const struct gt_call *call, uint32_t on, void *sub
 
 	if (!taps)
 		return real(on, subscriber, domain, id);
-	if (on || !gt_cupti_owner_needs_callback(domain, id))
-		status = REAL(taps, cuptiEnableCallback)(on, gt_cupti_owner_subscriber(), domain,
+	if (on || !gt_cupti_session_needs_callback(domain, id))
+		status = REAL(taps, cuptiEnableCallback)(on, gt_cupti_session_subscriber(), domain,
 							 id);
 	if (status == CUPTI_SUCCESS)
-		gt_cupti_guest_set_callback(domain, id, on);
+		gt_cupti_client_set_callback(domain, id, on);
 	return status;
 }
 
@@ -259,9 +260,9 @@ int WRAP(cuptiGetCallbackState)(const struct gt_call *call, uint32_t *on, void *
 
 	if (!taps)
 		return real(on, subscriber, domain, id);
-	status = REAL(taps, cuptiGetCallbackState)(on, gt_cupti_owner_subscriber(), domain, id);
+	status = REAL(taps, cuptiGetCallbackState)(on, gt_cupti_session_subscriber(), domain, id);
 	if (status == CUPTI_SUCCESS)
-		*on = gt_cupti_guest_has_callback(domain, id);
+		*on = gt_cupti_client_has_callback(domain, id);
 	return status;
 }
 
@@ -272,7 +273,7 @@ int WRAP(cuptiGetEnabledCallbacks)(const struct gt_call *call, void *subscriber,
 {
 	gt_cupti_cuptiGetEnabledCallbacks_fn *real = call->tap->real;
 
-	return real(find_subscribed(call, subscriber) ? gt_cupti_owner_subscriber() : subscriber,
+	return real(find_subscribed(call, subscriber) ? gt_cupti_session_subscriber() : subscriber,
 		    domain, buffer, bytes, count);
 }
 
@@ -281,7 +282,7 @@ int WRAP(cuptiActivityGetEnabledKinds)(const struct gt_call *call, void *subscri
 {
 	gt_cupti_cuptiActivityGetEnabledKinds_fn *real = call->tap->real;
 
-	return real(find_subscribed(call, subscriber) ? gt_cupti_owner_subscriber() : subscriber,
+	return real(find_subscribed(call, subscriber) ? gt_cupti_session_subscriber() : subscriber,
 		    buffer, bytes, count);
 }
 
@@ -296,10 +297,10 @@ int WRAP(cuptiActivityRegisterCallbacks)(const struct gt_call *call, void *reque
 		return real(request, complete);
 	if (!request || !complete)
 		return CUPTI_INVALID_PARAMETER;
-	status = gt_cupti_owner_register();
+	status = gt_cupti_session_register();
 	if (status == CUPTI_SUCCESS)
-		gt_cupti_guest_register((cupti_request_fn *)(uintptr_t)request,
-					(cupti_complete_fn *)(uintptr_t)complete);
+		gt_cupti_client_register((cupti_request_fn *)(uintptr_t)request,
+					 (cupti_complete_fn *)(uintptr_t)complete);
 	return status;
 }
 
@@ -307,9 +308,9 @@ int WRAP(cuptiActivityRegisterCallbacks)(const struct gt_call *call, void *reque
  * unit. */
 static int begin_kind(struct gt_tap *taps)
 {
-	int status = gt_cupti_owner_register();
+	int status = gt_cupti_session_register();
 
-	if (status == CUPTI_SUCCESS && gt_cupti_guest_begins())
+	if (status == CUPTI_SUCCESS && gt_cupti_client_begins())
 		REAL(taps, cuptiActivityFlushAll)(CUPTI_FLUSH_COMPLETED);
 	return status;
 }
@@ -326,20 +327,20 @@ static int enable_kind(const struct gt_call *call, void *context, int kind, int 
 {
 	struct gt_tap *taps = find_served(call);
 	void *real = taps ? taps[index].real : call->tap->real;
-	bool owned = taps && gt_cupti_owner_needs_kind((uint32_t)kind);
+	bool owned = taps && gt_cupti_session_needs_kind((uint32_t)kind);
 	int status = taps ? begin_kind(taps) : CUPTI_SUCCESS;
 
 	if (status != CUPTI_SUCCESS)
 		return status;
 	if (taps && is_of_nodes(kind))
-		gt_cupti_owner_spare_kind(CUPTI_KIND_GRAPH, true);
+		gt_cupti_session_spare_kind(CUPTI_KIND_GRAPH, true);
 	/* before it is enabled: CUPTI requests buffers at once */
 	if (taps)
-		gt_cupti_guest_add_kind(context, (uint32_t)kind, owned);
+		gt_cupti_client_add_kind(context, (uint32_t)kind, owned);
 	status = context ? ((gt_cupti_cuptiActivityEnableContext_fn *)real)(context, kind)
 			 : ((gt_cupti_cuptiActivityEnable_fn *)real)(kind);
 	if (taps && status != CUPTI_SUCCESS)
-		gt_cupti_guest_remove_kind(context, (uint32_t)kind, owned);
+		gt_cupti_client_remove_kind(context, (uint32_t)kind, owned);
 	return status;
 }
 
@@ -347,10 +348,10 @@ static int disable_kind(const struct gt_call *call, void *context, int kind, int
 {
 	struct gt_tap *taps = find_served(call);
 	void *real = taps ? taps[index].real : call->tap->real;
-	bool owned = taps && gt_cupti_owner_needs_kind((uint32_t)kind);
+	bool owned = taps && gt_cupti_session_needs_kind((uint32_t)kind);
 
 	if (taps)
-		gt_cupti_guest_remove_kind(context, (uint32_t)kind, owned);
+		gt_cupti_client_remove_kind(context, (uint32_t)kind, owned);
 	if (owned)
 		return CUPTI_SUCCESS;
 	return context ? ((gt_cupti_cuptiActivityDisableContext_fn *)real)(context, kind)
@@ -399,10 +400,10 @@ static int set_function(const struct gt_call *call, uint32_t id, uint32_t on, ui
 	if (status != CUPTI_SUCCESS)
 		return status;
 	if (taps)
-		gt_cupti_guest_set_function(kind, id, on);
+		gt_cupti_client_set_function(kind, id, on);
 	status = real(id, on);
 	if (taps && on && status != CUPTI_SUCCESS)
-		gt_cupti_guest_set_function(kind, id, false);
+		gt_cupti_client_set_function(kind, id, false);
 	return status;
 }
 
@@ -420,9 +421,9 @@ int WRAP(cuptiActivityEnableRuntimeApi)(const struct gt_call *call, uint32_t id,
 
 static void end_flush(void)
 {
-	gt_cupti_guest_end_flush();
-	if (gt_cupti_guest_begins())
-		gt_cupti_owner_spare_kind(CUPTI_KIND_GRAPH, false);
+	gt_cupti_client_end_flush();
+	if (gt_cupti_client_begins())
+		gt_cupti_session_spare_kind(CUPTI_KIND_GRAPH, false);
 }
 
 int WRAP(cuptiActivityFlushAll)(const struct gt_call *call, uint32_t flag)
@@ -433,7 +434,7 @@ int WRAP(cuptiActivityFlushAll)(const struct gt_call *call, uint32_t flag)
 	int status;
 
 	if (taps)
-		gt_cupti_guest_begin_flush();
+		gt_cupti_client_begin_flush();
 	status = real(flag);
 	if (taps)
 		end_flush();
@@ -449,7 +450,7 @@ int WRAP(cuptiActivityFlush)(const struct gt_call *call, void *context, uint32_t
 	int status;
 
 	if (taps)
-		gt_cupti_guest_begin_flush();
+		gt_cupti_client_begin_flush();
 	status = real(context, stream, flag);
 	if (taps)
 		end_flush();
@@ -466,7 +467,7 @@ int WRAP(cuptiActivityGetNumDroppedRecords)(const struct gt_call *call, void *co
 	int status = real(context, stream, dropped);
 
 	if (taps && status == CUPTI_SUCCESS)
-		*dropped += gt_cupti_guest_take_dropped();
+		*dropped += gt_cupti_client_take_dropped();
 	return status;
 }
 
@@ -549,8 +550,8 @@ int WRAP(cuptiActivityRegisterTimestampCallback)(const struct gt_call *call, voi
 
 	if (!clock || !find_served(call))
 		return real(clock);
-	gt_cupti_guest_set_clock((cupti_time_fn *)(uintptr_t)clock);
-	return gt_cupti_owner_register();
+	gt_cupti_client_set_clock((cupti_time_fn *)(uintptr_t)clock);
+	return gt_cupti_session_register();
 }
 
 int WRAP(cuptiGetTimestamp)(const struct gt_call *call, uint64_t *timestamp)
@@ -559,7 +560,7 @@ int WRAP(cuptiGetTimestamp)(const struct gt_call *call, uint64_t *timestamp)
 
 	if (!timestamp || !find_served(call))
 		return real(timestamp);
-	*timestamp = gt_cupti_guest_time();
+	*timestamp = gt_cupti_client_time();
 	return CUPTI_SUCCESS;
 }
 
@@ -569,8 +570,9 @@ int WRAP(cuptiFinalize)(const struct gt_call *call)
 
 	if (!find_served(call))
 		return real();
-	gt_cupti_guest_forget();
-	return gt_cupti_owner_is_active() ? CUPTI_SUCCESS : gt_cupti_owner_finalize_for_guest();
+	gt_cupti_client_forget();
+	return gt_cupti_session_is_active() ? CUPTI_SUCCESS
+					    : gt_cupti_session_finalize_for_client();
 }
 
 int WRAP(cuptiActivitySetAttribute)(const struct gt_call *call, uint32_t attribute, size_t *bytes,

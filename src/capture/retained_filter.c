@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See kept_filter.h.
+/* See retained_filter.h.
  *
  *   chunks --heads of blocks--> processes and threads that have rows, and how many metadata -->
  *   entries, sorted by subject: the newest of each counts.
@@ -9,7 +9,7 @@
  *
  * Memory: the metadata, and 40 bytes for each record in it. Texts (GT_RECORD_STRING) of a process
  * stay as long as it does: references to them are not counted. */
-#include "capture/kept_filter.h"
+#include "capture/retained_filter.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ struct present_thread {
 };
 
 struct filter {
-	const struct gt_kept_files *files;
+	const struct gt_retained_files *files;
 	uint8_t *data; /* the metadata */
 	struct gt_chunk_head oldest;
 	uint64_t newest_ticks; /* end of the newest call */
@@ -73,7 +73,7 @@ struct filter {
 	size_t process_count, process_room;
 	struct present_thread *threads;
 	size_t thread_count, thread_room;
-	struct gt_kept *kept;
+	struct gt_retained *kept;
 	struct gt_scan scan;
 	struct gt_scan_block block;
 	uint64_t record[UINT16_MAX]; /* one record, aligned */
@@ -180,7 +180,7 @@ static int read_chunks(struct filter *f)
 	int status = 0;
 
 	for (size_t i = 0; i < f->files->count && !status; i++) {
-		const struct gt_kept_chunk *chunk = &f->files->chunks[i];
+		const struct gt_retained_chunk *chunk = &f->files->chunks[i];
 		struct gt_chunk_head head;
 
 		status = gt_scan_read(chunk->fd, &head, sizeof head, 0);
@@ -279,7 +279,7 @@ static uint64_t read64(const uint8_t *payload, const struct gt_file_block *h, si
 /* Add the sums of processes that an earlier filter left out. */
 static void take_sums(struct filter *f, const uint8_t *payload, size_t bytes)
 {
-	struct gt_file_kept k;
+	struct gt_file_retained k;
 	struct gt_counts counts;
 
 	if (bytes < sizeof k)
@@ -577,7 +577,7 @@ static int copy_chosen(struct filter *f, struct gt_capture_writer *to, bool last
 		if (!f->entries[i].is_left_out)
 			status = copy_entry(f, to, &f->entries[i], last);
 	if (!status && !last)
-		status = gt_writer_put_kept(to, f->kept);
+		status = gt_writer_put_retained(to, f->kept);
 	return status;
 }
 
@@ -593,8 +593,8 @@ static uint64_t get_end_ns(const struct filter *f)
 	       (uint64_t)((double)(f->newest_ticks - a->ticks) * (double)ns / (double)ticks);
 }
 
-int gt_kept_filter(const struct gt_kept_files *files, struct gt_capture_writer *to, bool last,
-		   struct gt_kept *kept)
+int gt_retained_filter(const struct gt_retained_files *files, struct gt_capture_writer *to,
+		       bool last, struct gt_retained *kept)
 {
 	struct filter *f = calloc(1, sizeof *f);
 	int status;

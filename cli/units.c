@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See amounts.h. */
-#include "cli/amounts.h"
+/* See units.h. */
+#include "cli/units.h"
 
 #include <ctype.h>
 #include <errno.h>

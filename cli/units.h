@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Parse amounts in options. */
-#ifndef GPUTAP_CLI_AMOUNTS_H
-#define GPUTAP_CLI_AMOUNTS_H
+#ifndef GPUTAP_CLI_UNITS_H
+#define GPUTAP_CLI_UNITS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See operators.h. */
-#include "cli/operators.h"
+/* See gpu_by_range.h. */
+#include "cli/gpu_by_range.h"
 
 #include <stdlib.h>
 
@@ -37,14 +37,14 @@ static int compare_operators(const void *a, const void *b)
 	return (x->duration_ns > y->duration_ns) - (x->duration_ns < y->duration_ns);
 }
 
-static void add_row(struct operators *o, const struct operator_row *row)
+static void add_row(struct gpu_by_range *o, const struct operator_row *row)
 {
 	o->spill.row_bytes = sizeof *row;
 	o->spill.compare = compare_operators;
 	spill_add(&o->spill, row);
 }
 
-void operators_range(struct operators *o, const struct operators_range *range)
+void gpu_by_range_range(struct gpu_by_range *o, const struct gpu_by_range_range *range)
 {
 	const struct operator_row row = {range->thread, range->first, range->last,
 					 range->duration_ns,
@@ -54,7 +54,7 @@ void operators_range(struct operators *o, const struct operators_range *range)
 		add_row(o, &row);
 }
 
-static uint32_t find_row(struct operators *o, uint32_t name)
+static uint32_t find_row(struct gpu_by_range *o, uint32_t name)
 {
 	uint32_t row = idmap_get(&o->by_name, name);
 
@@ -71,7 +71,7 @@ static uint32_t find_row(struct operators *o, uint32_t name)
 	return o->count++;
 }
 
-static void open_range(struct operators *o, struct open_operators *r,
+static void open_range(struct gpu_by_range *o, struct open_operators *r,
 		       const struct operator_row *row)
 {
 	if (r->depth == r->room) {
@@ -89,11 +89,11 @@ static void open_range(struct operators *o, struct open_operators *r,
 	r->depth++;
 }
 
-static void count_work(struct operators *o, const struct open_operators *r,
+static void count_work(struct gpu_by_range *o, const struct open_operators *r,
 		       const struct operator_row *row)
 {
 	uint32_t innermost = r->depth ? r->open[r->depth - 1].row : find_row(o, LOOKUP_NONE);
-	struct operators_row *self = &o->rows[innermost];
+	struct gpu_by_range_row *self = &o->rows[innermost];
 
 	self->work++;
 	self->self_ns += row->duration_ns;
@@ -106,7 +106,7 @@ static void count_work(struct operators *o, const struct open_operators *r,
 	if (o->each)
 		o->each(o->each_data, self->name, row->duration_ns);
 	for (uint32_t i = 0; i < r->depth; i++) {
-		struct operators_row *outer = &o->rows[r->open[i].row];
+		struct gpu_by_range_row *outer = &o->rows[r->open[i].row];
 		uint32_t again = 0;
 
 		while (again < i && r->open[again].row != r->open[i].row)
@@ -118,7 +118,7 @@ static void count_work(struct operators *o, const struct open_operators *r,
 	}
 }
 
-void operators_work(struct operators *o, uint64_t thread, uint64_t id, uint64_t duration_ns)
+void gpu_by_range_work(struct gpu_by_range *o, uint64_t thread, uint64_t id, uint64_t duration_ns)
 {
 	const struct open_operators none = {0};
 	const struct operator_row row = {thread, id, 0, duration_ns, 0};
@@ -129,7 +129,7 @@ void operators_work(struct operators *o, uint64_t thread, uint64_t id, uint64_t 
 		add_row(o, &row);
 }
 
-int operators_finish(struct operators *o)
+int gpu_by_range_finish(struct gpu_by_range *o)
 {
 	struct open_operators r = {0};
 	const void *next;
@@ -152,10 +152,10 @@ int operators_finish(struct operators *o)
 	return rc;
 }
 
-void operators_fini(struct operators *o)
+void gpu_by_range_fini(struct gpu_by_range *o)
 {
 	spill_fini(&o->spill);
 	free(o->rows);
 	idmap_fini(&o->by_name);
-	*o = (struct operators){0};
+	*o = (struct gpu_by_range){0};
 }

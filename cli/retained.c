@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* See kept.h. */
-#include "cli/kept.h"
+/* See retained.h. */
+#include "cli/retained.h"
 
 #include <stdio.h>
 
 #include "cli/json.h"
 #include "cli/ui.h"
 
-static const char *const reasons[GT_KEPT_REASON_COUNT] = {
-	[GT_KEPT_END] = "end",
-	[GT_KEPT_COMMAND] = "command",
-	[GT_KEPT_SIGNAL] = "signal",
-	[GT_KEPT_TRIGGER] = "trigger",
-	[GT_KEPT_RECOVERED] = "recovered",
+static const char *const reasons[GT_RETAINED_REASON_COUNT] = {
+	[GT_RETAINED_END] = "end",
+	[GT_RETAINED_COMMAND] = "command",
+	[GT_RETAINED_SIGNAL] = "signal",
+	[GT_RETAINED_TRIGGER] = "trigger",
+	[GT_RETAINED_RECOVERED] = "recovered",
 };
 
 static uint64_t sum_of(const uint64_t counts[GT_CLASS_COUNT][GT_DOMAIN_COUNT])
@@ -25,46 +25,47 @@ static uint64_t sum_of(const uint64_t counts[GT_CLASS_COUNT][GT_DOMAIN_COUNT])
 	return sum;
 }
 
-uint64_t kept_missing(const struct gt_capture *c, const struct gt_capture_session *s)
+uint64_t retained_missing(const struct gt_capture *c, const struct gt_capture_session *s)
 {
-	uint64_t sum = sum_of(s->kept.counts.not_kept);
+	uint64_t sum = sum_of(s->kept.counts.evicted);
 
 	for (uint32_t i = 0; i < s->process_count; i++)
-		sum += sum_of(gt_capture_counts(c, s->first_process + i)->not_kept);
+		sum += sum_of(gt_capture_counts(c, s->first_process + i)->evicted);
 	return sum;
 }
 
 /* Write text such as "snapshot 2, on a trigger (clFinish took 1.2 s): ". */
-static int describe_snapshot(const struct gt_kept *k, char *text, size_t room)
+static int describe_snapshot(const struct gt_retained *k, char *text, size_t room)
 {
 	bool has_text = k->text && *k->text;
 
 	if (!k->number)
 		return 0;
 	return snprintf(text, room, "snapshot %u, on %s%s%.160s%s: ", k->number,
-			k->reason == GT_KEPT_TRIGGER  ? "a trigger"
-			: k->reason == GT_KEPT_SIGNAL ? "a signal"
-						      : "command",
+			k->reason == GT_RETAINED_TRIGGER  ? "a trigger"
+			: k->reason == GT_RETAINED_SIGNAL ? "a signal"
+							  : "command",
 			has_text ? " (" : "", has_text ? k->text : "", has_text ? ")" : "");
 }
 
 /* Write text such as "a slice, --where 'at=5s..6s'; 90 records outside of it were not kept". */
 static void describe_cut(const struct gt_capture *c, const struct gt_capture_session *s,
-			 char text[KEPT_TEXT])
+			 char text[RETAINED_TEXT])
 {
-	const uint64_t missing = kept_missing(c, s);
+	const uint64_t missing = retained_missing(c, s);
 
-	snprintf(text, KEPT_TEXT, "a part, --where '%.200s'; %s record%s outside it %s left out%s",
-		 s->kept.text, ui_count(missing), missing == 1 ? "" : "s",
-		 missing == 1 ? "was" : "were",
+	snprintf(text, RETAINED_TEXT,
+		 "a part, --where '%.200s'; %s record%s outside it %s left out%s", s->kept.text,
+		 ui_count(missing), missing == 1 ? "" : "s", missing == 1 ? "was" : "were",
 		 s->kept.is_whole_time ? ""
 				       : ". Other records of the same time are missing, so waits "
 					 "and causes of idle time are unknown");
 }
 
-bool kept_text(const struct gt_capture *c, const struct gt_capture_session *s, char text[KEPT_TEXT])
+bool retained_text(const struct gt_capture *c, const struct gt_capture_session *s,
+		   char text[RETAINED_TEXT])
 {
-	const struct gt_kept *k = &s->kept;
+	const struct gt_retained *k = &s->kept;
 	uint64_t begin = k->begin_ns + (uint64_t)s->shift_ns,
 		 end = k->end_ns + (uint64_t)s->shift_ns;
 	uint64_t whole = end > s->info.start_ns ? end - s->info.start_ns : 0, missing;
@@ -77,41 +78,43 @@ bool kept_text(const struct gt_capture *c, const struct gt_capture_session *s, c
 		describe_cut(c, s, text);
 		return true;
 	}
-	n = (size_t)describe_snapshot(k, text, KEPT_TEXT);
+	n = (size_t)describe_snapshot(k, text, RETAINED_TEXT);
 	if (!k->is_thinned) {
-		snprintf(text + n, KEPT_TEXT - n, "the first %s, complete%s", ui_duration(whole),
-			 k->number ? "; the recording continued" : "");
+		snprintf(text + n, RETAINED_TEXT - n, "the first %s, complete%s",
+			 ui_duration(whole), k->number ? "; the recording continued" : "");
 		if (!k->number)
-			snprintf(text, KEPT_TEXT, "complete: nothing was older than the last %s",
+			snprintf(text, RETAINED_TEXT,
+				 "complete: nothing was older than the last %s",
 				 ui_duration(k->asked.window_ns));
 		return true;
 	}
-	missing = kept_missing(c, s);
-	n += (size_t)snprintf(text + n, KEPT_TEXT - n,
+	missing = retained_missing(c, s);
+	n += (size_t)snprintf(text + n, RETAINED_TEXT - n,
 			      "the last %s of %s; %s older record%s evicted",
 			      ui_duration(end - begin), ui_duration(whole), ui_count(missing),
 			      missing == 1 ? "" : "s");
 	if (end - begin < k->asked.window_ns)
-		snprintf(text + n, KEPT_TEXT - n, " (%s requested; the disk had no room for more)",
+		snprintf(text + n, RETAINED_TEXT - n,
+			 " (%s requested; the disk had no room for more)",
 			 ui_duration(k->asked.window_ns));
 	return true;
 }
 
-bool kept_is_part(const struct gt_capture *c)
+bool retained_is_part(const struct gt_capture *c)
 {
 	bool part = false;
 
 	for (size_t i = 0; i < gt_capture_session_count(c); i++) {
-		const struct gt_kept *k = &gt_capture_session_at(c, i)->kept;
+		const struct gt_retained *k = &gt_capture_session_at(c, i)->kept;
 
 		part |= k->is_cut && !k->is_whole_time;
 	}
 	return part;
 }
 
-void kept_json(const struct gt_capture *c, const struct gt_capture_session *s, struct json *j)
+void retained_json(const struct gt_capture *c, const struct gt_capture_session *s, struct json *j)
 {
-	const struct gt_kept *k = &s->kept;
+	const struct gt_retained *k = &s->kept;
 
 	if (!k->is_kept) {
 		json_null(j, "retained");
@@ -128,7 +131,7 @@ void kept_json(const struct gt_capture *c, const struct gt_capture_session *s, s
 	json_count(j, "end_ns", k->end_ns + (uint64_t)s->shift_ns);
 	json_count(j, "requested_ns", k->asked.window_ns);
 	json_count(j, "requested_bytes", k->asked.most_bytes);
-	json_count(j, "evicted", kept_missing(c, s));
+	json_count(j, "evicted", retained_missing(c, s));
 	json_count(j, "evicted_processes", k->processes);
 	json_count(j, "seen_in_evicted_processes", sum_of(k->counts.seen));
 	json_close(j);

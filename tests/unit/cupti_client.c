@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers that another CUPTI client gets back (runtime/cuda/cupti_guest.c), without CUPTI: records
+/* Buffers that another CUPTI client gets back (runtime/cuda/cupti_client.c), without CUPTI: records
  * are memcpys, one after the other, and the session's buffers are the test's. */
 #include <stdlib.h>
 
-#include "runtime/cuda/cupti_guest.h"
+#include "runtime/cuda/cupti_client.h"
 #include "unit.h"
 
 enum { BYTES = 16 * sizeof(struct cupti_copy), MADE_MOST = 4096 };
@@ -14,7 +14,7 @@ static struct {
 	unsigned made_count;
 	unsigned records, returned_twice, called_while_held;
 	bool held;
-} guest;
+} client;
 
 static int next_record(uint8_t *buffer, size_t valid, struct cupti_record **record)
 {
@@ -28,13 +28,13 @@ static int next_record(uint8_t *buffer, size_t valid, struct cupti_record **reco
 
 static void request(uint8_t **buffer, size_t *bytes, size_t *records)
 {
-	guest.called_while_held += guest.held;
-	CHECK(guest.made_count < MADE_MOST);
+	client.called_while_held += client.held;
+	CHECK(client.made_count < MADE_MOST);
 	*buffer = calloc(1, BYTES);
 	*bytes = BYTES;
 	*records = 0;
-	guest.out[guest.made_count] = true;
-	guest.made[guest.made_count++] = *buffer;
+	client.out[client.made_count] = true;
+	client.made[client.made_count++] = *buffer;
 }
 
 static void complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid)
@@ -42,32 +42,32 @@ static void complete(void *context, uint32_t stream, uint8_t *buffer, size_t byt
 	unsigned i = 0;
 
 	(void)context, (void)stream, (void)bytes;
-	guest.called_while_held += guest.held;
-	while (i < guest.made_count && guest.made[i] != buffer)
+	client.called_while_held += client.held;
+	while (i < client.made_count && client.made[i] != buffer)
 		i++;
-	CHECK(i < guest.made_count);
-	guest.returned_twice += !guest.out[i];
-	guest.out[i] = false;
-	guest.records += (unsigned)(valid / sizeof(struct cupti_copy));
+	CHECK(i < client.made_count);
+	client.returned_twice += !client.out[i];
+	client.out[i] = false;
+	client.records += (unsigned)(valid / sizeof(struct cupti_copy));
 }
 
 static void begin(void)
 {
-	gt_cupti_guest_walk_by(next_record);
-	gt_cupti_guest_register(request, complete);
-	gt_cupti_guest_add_kind(NULL, CUPTI_KIND_COPY, false);
+	gt_cupti_client_walk_by(next_record);
+	gt_cupti_client_register(request, complete);
+	gt_cupti_client_add_kind(NULL, CUPTI_KIND_COPY, false);
 }
 
 static void hold(bool held)
 {
-	gt_cupti_guest_hold(held);
-	guest.held = held;
+	gt_cupti_client_hold(held);
+	client.held = held;
 }
 
 static void flush(void)
 {
-	gt_cupti_guest_begin_flush();
-	gt_cupti_guest_end_flush();
+	gt_cupti_client_begin_flush();
+	gt_cupti_client_end_flush();
 }
 
 static void fill(uint8_t *buffer, unsigned records)
@@ -83,23 +83,23 @@ static void complete_owners(void)
 	struct cupti_copy record;
 
 	fill((uint8_t *)&record, 1);
-	CHECK(!gt_cupti_guest_complete(NULL, 0, (uint8_t *)&record, sizeof record, sizeof record));
+	CHECK(!gt_cupti_client_complete(NULL, 0, (uint8_t *)&record, sizeof record, sizeof record));
 }
 
-static uint8_t *request_guests(void)
+static uint8_t *request_clients(void)
 {
 	uint8_t *buffer = NULL;
 	size_t bytes, records;
 
-	return gt_cupti_guest_request(&buffer, &bytes, &records) ? buffer : NULL;
+	return gt_cupti_client_request(&buffer, &bytes, &records) ? buffer : NULL;
 }
 
 static unsigned count_out(void)
 {
 	unsigned count = 0;
 
-	for (unsigned i = 0; i < guest.made_count; i++)
-		count += guest.out[i];
+	for (unsigned i = 0; i < client.made_count; i++)
+		count += client.out[i];
 	return count;
 }
 
@@ -110,10 +110,10 @@ UNIT_TEST(a_guest_gets_what_came_while_it_was_not_called)
 	for (int i = 0; i < 5; i++)
 		complete_owners();
 	hold(false);
-	CHECK_EQ(guest.records, 0);
+	CHECK_EQ(client.records, 0);
 	flush();
-	CHECK_EQ(guest.records, 5);
-	CHECK_EQ(gt_cupti_guest_take_dropped(), 0);
+	CHECK_EQ(client.records, 5);
+	CHECK_EQ(gt_cupti_client_take_dropped(), 0);
 }
 
 UNIT_TEST(records_that_nobody_could_keep_for_a_guest_are_counted_as_dropped)
@@ -124,7 +124,7 @@ UNIT_TEST(records_that_nobody_could_keep_for_a_guest_are_counted_as_dropped)
 		complete_owners();
 	hold(false);
 	flush();
-	CHECK_EQ(guest.records + gt_cupti_guest_take_dropped(), 40);
+	CHECK_EQ(client.records + gt_cupti_client_take_dropped(), 40);
 }
 
 UNIT_TEST(a_guest_that_must_not_be_called_is_not_called_however_many_buffers_come_back)
@@ -133,18 +133,18 @@ UNIT_TEST(a_guest_that_must_not_be_called_is_not_called_however_many_buffers_com
 
 	begin();
 	for (int i = 0; i < 200; i++) {
-		buffers[i] = request_guests();
+		buffers[i] = request_clients();
 		CHECK(buffers[i]);
 		fill(buffers[i], 16);
 	}
 	hold(true);
 	for (int i = 0; i < 200; i++)
-		CHECK(gt_cupti_guest_complete(NULL, 0, buffers[i], BYTES, BYTES));
+		CHECK(gt_cupti_client_complete(NULL, 0, buffers[i], BYTES, BYTES));
 	hold(false);
-	CHECK_EQ(guest.called_while_held, 0);
+	CHECK_EQ(client.called_while_held, 0);
 	flush();
-	CHECK_EQ(guest.records, 200 * 16);
-	CHECK_EQ(guest.returned_twice, 0);
+	CHECK_EQ(client.records, 200 * 16);
+	CHECK_EQ(client.returned_twice, 0);
 	CHECK_EQ(count_out(), 0);
 }
 
@@ -160,26 +160,26 @@ UNIT_TEST(a_guests_buffer_goes_back_to_it_once)
 
 		i %= HERE;
 		if (!here[i]) {
-			here[i] = request_guests();
+			here[i] = request_clients();
 		} else {
 			fill(here[i], n);
 			filled += n;
-			CHECK(gt_cupti_guest_complete(NULL, 0, here[i], BYTES,
-						      n * sizeof(struct cupti_copy)));
+			CHECK(gt_cupti_client_complete(NULL, 0, here[i], BYTES,
+						       n * sizeof(struct cupti_copy)));
 			here[i] = NULL;
 		}
 		if (step % 97 == 0)
-			hold(!guest.held);
-		if (step % 61 == 0 && !guest.held)
+			hold(!client.held);
+		if (step % 61 == 0 && !client.held)
 			flush();
 	}
 	hold(false);
 	for (int i = 0; i < HERE; i++)
 		if (here[i])
-			gt_cupti_guest_complete(NULL, 0, here[i], BYTES, 0);
+			gt_cupti_client_complete(NULL, 0, here[i], BYTES, 0);
 	flush();
-	CHECK_EQ(guest.records, filled);
-	CHECK_EQ(guest.returned_twice, 0);
-	CHECK_EQ(guest.called_while_held, 0);
+	CHECK_EQ(client.records, filled);
+	CHECK_EQ(client.returned_twice, 0);
+	CHECK_EQ(client.called_while_held, 0);
 	CHECK_EQ(count_out(), 0);
 }

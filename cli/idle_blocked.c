@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* See idle.h: queues that were blocked by other activities, because of events.
  *
- *   1. Calls show which events refer to which call's activity, and the waits for them (awaited.h):
- *      waits of the call that ended a gap, and waits of a stream, which block its next activities.
+ *   1. Calls show which events refer to which call's activity, and the waits for them
+ *      (wait_targets.h): waits of the call that ended a gap, and waits of a stream, which block its
+ *      next activities.
  *   2. A wait's events are joined with the activities of their calls, on the calls' ids, to find
  *      when the last one ended.
  *   3. Each stream's waits and rests of gaps are read in the order of their calls: a rest was
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/awaited.h"
+#include "cli/wait_targets.h"
 #include "cli/idle_steps.h"
 #include "record/operation.h"
 
@@ -38,8 +39,8 @@ struct held_wait {
 	bool has_rest, unsure;
 };
 
-struct idle_held {
-	struct awaited awaited;
+struct idle_blocked {
+	struct wait_targets wait_targets;
 	struct spill joins, answers, waits, streams;
 	uint64_t wait_count;
 };
@@ -94,11 +95,11 @@ static int compare_streams(const void *a, const void *b)
 			      : compare_numbers(x->number, y->number);
 }
 
-struct idle_held *idle_held_create(void)
+struct idle_blocked *idle_blocked_create(void)
 {
-	struct idle_held *h = lookup_grow(NULL, 0, 1, sizeof *h);
+	struct idle_blocked *h = lookup_grow(NULL, 0, 1, sizeof *h);
 
-	awaited_init(&h->awaited);
+	wait_targets_init(&h->wait_targets);
 	h->joins = (struct spill){.row_bytes = sizeof(struct held_join), .compare = compare_joins};
 	h->answers =
 		(struct spill){.row_bytes = sizeof(struct held_answer), .compare = compare_answers};
@@ -108,11 +109,11 @@ struct idle_held *idle_held_create(void)
 	return h;
 }
 
-void idle_held_destroy(struct idle_held *h)
+void idle_blocked_destroy(struct idle_blocked *h)
 {
 	if (!h)
 		return;
-	awaited_fini(&h->awaited);
+	wait_targets_fini(&h->wait_targets);
 	spill_fini(&h->joins);
 	spill_fini(&h->answers);
 	spill_fini(&h->waits);
@@ -120,8 +121,8 @@ void idle_held_destroy(struct idle_held *h)
 	free(h);
 }
 
-void idle_held_add_work(struct idle_held *h, uint32_t process, uint64_t id, uint64_t end,
-			uint32_t name)
+void idle_blocked_add_work(struct idle_blocked *h, uint32_t process, uint64_t id, uint64_t end,
+			   uint32_t name)
 {
 	const struct held_join join = {.id = id, .end = end, .process = process, .name = name};
 
@@ -138,10 +139,10 @@ static bool find_role(const struct gt_item *call, enum gt_role role, uint64_t *v
 }
 
 /* Add the wait's events. Return true if all are known. */
-static bool add_events(struct idle_held *h, const struct gt_item *call, uint64_t wait)
+static bool add_events(struct idle_blocked *h, const struct gt_item *call, uint64_t wait)
 {
 	const struct gt_call_view view = {call->op, call->args, call->payload, call->payload_bytes};
-	struct awaited_handle event = {.process = call->process};
+	struct wait_handle event = {.process = call->process};
 	uint64_t events[EVENTS_MOST];
 	const struct gt_operation_info *info = gt_operation(call->op);
 	size_t count = 1;
@@ -153,12 +154,12 @@ static bool add_events(struct idle_held *h, const struct gt_item *call, uint64_t
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		event.handle = events[i];
-		awaited_add_wait(&h->awaited, &event, call->start_ns, wait << 1 | one);
+		wait_targets_add_wait(&h->wait_targets, &event, call->start_ns, wait << 1 | one);
 	}
 	return true;
 }
 
-static struct held_wait wait_of(struct idle_held *h, const struct gt_item *call)
+static struct held_wait wait_of(struct idle_blocked *h, const struct gt_item *call)
 {
 	struct held_wait wait = {.number = h->wait_count++,
 				 .at = call->start_ns,
@@ -170,28 +171,28 @@ static struct held_wait wait_of(struct idle_held *h, const struct gt_item *call)
 }
 
 /* Note what the call says about events: which refer to its activity, or to that of its stream. */
-static void note_events(struct idle_held *h, const struct gt_item *call,
+static void note_events(struct idle_blocked *h, const struct gt_item *call,
 			const struct gt_operation_info *info)
 {
-	struct awaited_handle event = {.process = call->process},
-			      stream = {.process = call->process, .is_stream = true};
+	struct wait_handle event = {.process = call->process},
+			   stream = {.process = call->process, .is_stream = true};
 	const bool gives_work = info->kind == GT_KIND_LAUNCH || info->kind == GT_KIND_COPY ||
 				info->kind == GT_KIND_SET;
 
 	if (info->signals_arg >= 0 && (unsigned)info->signals_arg < GT_OP_NARGS(call->op)) {
 		event.handle = call->args[info->signals_arg];
 		if (event.handle)
-			awaited_add_call(&h->awaited, &event, call->start_ns, call->id);
+			wait_targets_add_call(&h->wait_targets, &event, call->start_ns, call->id);
 	} else if (gives_work && find_role(call, GT_ROLE_STREAM, &stream.handle)) {
-		awaited_add_call(&h->awaited, &stream, call->start_ns, call->id);
+		wait_targets_add_call(&h->wait_targets, &stream, call->start_ns, call->id);
 	} else if (info->kind == GT_KIND_MARKER &&
 		   find_role(call, GT_ROLE_STREAM, &stream.handle) &&
 		   find_role(call, GT_ROLE_EVENT, &event.handle)) {
-		awaited_add_record(&h->awaited, &event, &stream, call->start_ns);
+		wait_targets_add_record(&h->wait_targets, &event, &stream, call->start_ns);
 	}
 }
 
-void idle_held_note_call(struct idle_held *h, const struct gt_item *call)
+void idle_blocked_note_call(struct idle_blocked *h, const struct gt_item *call)
 {
 	const struct gt_operation_info *info = gt_operation(call->op);
 	enum idle_hold how;
@@ -208,8 +209,8 @@ void idle_held_note_call(struct idle_held *h, const struct gt_item *call)
 	}
 }
 
-void idle_held_add_rest(struct idle_held *h, const struct gt_item *call,
-			const struct idle_rest *rest)
+void idle_blocked_add_rest(struct idle_blocked *h, const struct gt_item *call,
+			   const struct idle_rest *rest)
 {
 	struct held_wait wait = wait_of(h, call);
 	enum idle_hold how;
@@ -228,7 +229,7 @@ void idle_held_add_rest(struct idle_held *h, const struct gt_item *call,
  * the program's own. */
 static void add_found(void *to, uint64_t wait, uint32_t process, uint64_t id)
 {
-	struct idle_held *h = to;
+	struct idle_blocked *h = to;
 	const struct held_join join = {.id = id, .wait = (wait >> 1) + 1, .process = process};
 	const struct held_answer nothing = {.wait = wait >> 1};
 
@@ -238,7 +239,7 @@ static void add_found(void *to, uint64_t wait, uint32_t process, uint64_t id)
 		spill_add(&h->answers, &nothing);
 }
 
-static int join_work(struct idle_held *h)
+static int join_work(struct idle_blocked *h)
 {
 	struct held_join last = {.id = 0};
 	const void *next;
@@ -263,7 +264,7 @@ static int join_work(struct idle_held *h)
 }
 
 /* Join each wait with its answers, and sort it into its stream. */
-static int join_answers(struct idle_held *h)
+static int join_answers(struct idle_blocked *h)
 {
 	const struct held_answer *answer;
 	const void *next;
@@ -299,12 +300,12 @@ static void split_rest(struct idle *s, const struct held_wait *wait, const struc
 	idle_close_gap(s, &gap);
 }
 
-int idle_held_finish(struct idle *s)
+int idle_blocked_finish(struct idle *s)
 {
-	struct idle_held *h = s->held;
+	struct idle_blocked *h = s->held;
 	struct held_wait before = {.number = 0}; /* of the stream, since its last rest */
 	const void *next;
-	int rc = awaited_find(&h->awaited, add_found, h);
+	int rc = wait_targets_find(&h->wait_targets, add_found, h);
 
 	rc = rc ? rc : join_work(h);
 	rc = rc ? rc : join_answers(h);

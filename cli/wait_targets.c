@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/awaited.h"
+#include "cli/wait_targets.h"
 
 enum row_kind {
 	ROW_CALL,     /* number: the call to which the handle refers from then on */
@@ -8,7 +8,7 @@ enum row_kind {
 	ROW_WAIT,     /* number: the wait */
 };
 
-struct awaited_row {
+struct wait_targets_row {
 	uint64_t handle, at, number;
 	uint32_t process;
 	uint16_t is_stream, kind;
@@ -23,7 +23,7 @@ struct record_row {
 
 static int compare_rows(const void *a, const void *b)
 {
-	const struct awaited_row *x = a, *y = b;
+	const struct wait_targets_row *x = a, *y = b;
 
 	if (x->process != y->process)
 		return x->process < y->process ? -1 : 1;
@@ -49,49 +49,49 @@ static int compare_records(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-void awaited_init(struct awaited *a)
+void wait_targets_init(struct wait_targets *a)
 {
-	*a = (struct awaited){.rows = {.row_bytes = sizeof(struct awaited_row),
-				       .compare = compare_rows},
-			      .records = {.row_bytes = sizeof(struct record_row),
-					  .compare = compare_records}};
+	*a = (struct wait_targets){.rows = {.row_bytes = sizeof(struct wait_targets_row),
+					    .compare = compare_rows},
+				   .records = {.row_bytes = sizeof(struct record_row),
+					       .compare = compare_records}};
 }
 
-static void add_row(struct awaited *a, const struct awaited_handle *handle, uint64_t at,
+static void add_row(struct wait_targets *a, const struct wait_handle *handle, uint64_t at,
 		    enum row_kind kind, uint64_t number)
 {
-	struct awaited_row row = {.handle = handle->handle,
-				  .at = at,
-				  .number = number,
-				  .process = handle->process,
-				  .is_stream = handle->is_stream,
-				  .kind = (uint16_t)kind};
+	struct wait_targets_row row = {.handle = handle->handle,
+				       .at = at,
+				       .number = number,
+				       .process = handle->process,
+				       .is_stream = handle->is_stream,
+				       .kind = (uint16_t)kind};
 
 	spill_add(&a->rows, &row);
 }
 
-void awaited_add_call(struct awaited *a, const struct awaited_handle *handle, uint64_t at,
-		      uint64_t id)
+void wait_targets_add_call(struct wait_targets *a, const struct wait_handle *handle, uint64_t at,
+			   uint64_t id)
 {
 	add_row(a, handle, at, ROW_CALL, id);
 }
 
-void awaited_add_record(struct awaited *a, const struct awaited_handle *event,
-			const struct awaited_handle *stream, uint64_t at)
+void wait_targets_add_record(struct wait_targets *a, const struct wait_handle *event,
+			     const struct wait_handle *stream, uint64_t at)
 {
 	add_row(a, event, at, ROW_RECORD, a->record_count);
 	add_row(a, stream, at, ROW_RECORDED, a->record_count++);
 }
 
-void awaited_add_wait(struct awaited *a, const struct awaited_handle *handle, uint64_t at,
-		      uint64_t wait)
+void wait_targets_add_wait(struct wait_targets *a, const struct wait_handle *handle, uint64_t at,
+			   uint64_t wait)
 {
 	a->any = true;
 	add_row(a, handle, at, ROW_WAIT, wait);
 }
 
-static void add_record_row(struct awaited *a, const struct awaited_row *row, uint64_t record,
-			   uint64_t number)
+static void add_record_row(struct wait_targets *a, const struct wait_targets_row *row,
+			   uint64_t record, uint64_t number)
 {
 	struct record_row r = {.record = record,
 			       .number = number,
@@ -101,7 +101,7 @@ static void add_record_row(struct awaited *a, const struct awaited_row *row, uin
 	spill_add(&a->records, &r);
 }
 
-static int find_of_records(struct awaited *a,
+static int find_of_records(struct wait_targets *a,
 			   void (*found)(void *to, uint64_t wait, uint32_t process, uint64_t id),
 			   void *to)
 {
@@ -120,16 +120,17 @@ static int find_of_records(struct awaited *a,
 	return rc;
 }
 
-int awaited_find(struct awaited *a,
-		 void (*found)(void *to, uint64_t wait, uint32_t process, uint64_t id), void *to)
+int wait_targets_find(struct wait_targets *a,
+		      void (*found)(void *to, uint64_t wait, uint32_t process, uint64_t id),
+		      void *to)
 {
-	const struct awaited_row nothing = {.kind = ROW_CALL};
-	struct awaited_row last = nothing; /* what the handle refers to */
+	const struct wait_targets_row nothing = {.kind = ROW_CALL};
+	struct wait_targets_row last = nothing; /* what the handle refers to */
 	const void *next;
 	int rc = 0;
 
 	while (a->any && (rc = spill_next(&a->rows, &next)) > 0) {
-		const struct awaited_row *row = next;
+		const struct wait_targets_row *row = next;
 
 		if (row->process != last.process || row->is_stream != last.is_stream ||
 		    row->handle != last.handle)
@@ -146,7 +147,7 @@ int awaited_find(struct awaited *a,
 	return rc ? rc : find_of_records(a, found, to);
 }
 
-void awaited_fini(struct awaited *a)
+void wait_targets_fini(struct wait_targets *a)
 {
 	spill_fini(&a->rows);
 	spill_fini(&a->records);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Selects the metadata that a flight recorder's chunks still need. */
-#ifndef GPUTAP_CAPTURE_KEPT_FILTER_H
-#define GPUTAP_CAPTURE_KEPT_FILTER_H
+#ifndef GPUTAP_CAPTURE_RETAINED_FILTER_H
+#define GPUTAP_CAPTURE_RETAINED_FILTER_H
 
 #include "capture/writer.h"
 
 /* Files, and the size up to which each counts. Owner: whichever function opened them. */
-struct gt_kept_files {
+struct gt_retained_files {
 	int meta_fd;
 	uint64_t meta_bytes;
-	struct gt_kept_chunk {
+	struct gt_retained_chunk {
 		int fd;
 		uint64_t bytes;
 	} chunks[64];
@@ -18,7 +18,7 @@ struct gt_kept_files {
 };
 
 /**
- * gt_kept_filter() - copy metadata, except entries that nothing needs any more
+ * gt_retained_filter() - copy metadata, except entries that nothing needs any more
  * @to:   a writer of an empty file
  * @last: nothing will be added to the copy: counts are those of the remaining rows, and the sums of
  *        processes that are left out are @kept's; otherwise those sums go into a block of the copy
@@ -26,7 +26,7 @@ struct gt_kept_files {
  *        the rows
  * Return: 0 or negative errno with a cause.
  */
-int gt_kept_filter(const struct gt_kept_files *files, struct gt_capture_writer *to, bool last,
-		   struct gt_kept *kept);
+int gt_retained_filter(const struct gt_retained_files *files, struct gt_capture_writer *to,
+		       bool last, struct gt_retained *kept);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Flight recorder captures and snapshots, as info, report and run describe them. */
-#ifndef GPUTAP_CLI_KEPT_H
-#define GPUTAP_CLI_KEPT_H
+#ifndef GPUTAP_CLI_RETAINED_H
+#define GPUTAP_CLI_RETAINED_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -10,24 +10,24 @@
 
 struct json;
 
-enum { KEPT_TEXT = 512 };
+enum { RETAINED_TEXT = 512 };
 
 /* Return the number of a session's records that were evicted from the capture. */
-uint64_t kept_missing(const struct gt_capture *c, const struct gt_capture_session *s);
+uint64_t retained_missing(const struct gt_capture *c, const struct gt_capture_session *s);
 
 /**
- * kept_text() - describe a flight recorder's capture: "the last 20.0 s of 3.03 h; 12,345 records
- * older than that were not kept"
+ * retained_text() - describe a flight recorder's capture: "the last 20.0 s of 3.03 h; 12,345 older
+ * records evicted"
  * Return: false, and "": the session is neither a flight recorder's nor a snapshot.
  */
-bool kept_text(const struct gt_capture *c, const struct gt_capture_session *s,
-	       char text[KEPT_TEXT]);
+bool retained_text(const struct gt_capture *c, const struct gt_capture_session *s,
+		   char text[RETAINED_TEXT]);
 
 /* Return true if a session contains only some records of a time range. Wait targets and causes of
  * idle time are then not known. */
-bool kept_is_part(const struct gt_capture *c);
+bool retained_is_part(const struct gt_capture *c);
 
 /* Write an object with that key; null for other sessions. */
-void kept_json(const struct gt_capture *c, const struct gt_capture_session *s, struct json *j);
+void retained_json(const struct gt_capture *c, const struct gt_capture_session *s, struct json *j);
 
 #endif

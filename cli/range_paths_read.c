@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See enclosing_read.h. Ranges that an expression counts are sorted by process and start before
+/* See range_paths_read.h. Ranges that an expression counts are sorted by process and start before
  * they get their numbers. They are then added twice, under their name and under that number. */
-#include "cli/enclosing_read.h"
+#include "cli/range_paths_read.h"
 
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ struct counted_range {
 };
 
 struct ranges_read {
-	struct enclosing *enclosing;
+	struct range_paths *range_paths;
 	struct texts *names;
 	struct filter *filter;
 	const struct gt_capture *capture;
@@ -96,14 +96,14 @@ static int end_timed(struct ranges_read *r)
 		if (rc == 1 && item->kind != GT_RECORD_CALL)
 			continue;
 		if (rc == 1)
-			of = enclosing_thread(item->process, item->ordinal);
+			of = range_paths_thread(item->process, item->ordinal);
 		for (; next < r->timed_count && r->timed[next].thread == thread &&
 		       (rc != 1 || of != thread || r->timed[next].end_ns < item->start_ns);
 		     next++) {
 			const struct timed_range *t = &r->timed[next];
 
-			enclosing_add(r->enclosing, thread, t->begun,
-				      last > t->begun ? last : t->begun, t->name);
+			range_paths_add(r->range_paths, thread, t->begun,
+					last > t->begun ? last : t->begun, t->name);
 		}
 		if (rc == 1 && of != thread) {
 			thread = of;
@@ -118,7 +118,7 @@ static int end_timed(struct ranges_read *r)
 static void add_range(struct ranges_read *r, const struct counted_range *range, uint32_t name)
 {
 	if (range->ended) {
-		enclosing_add(r->enclosing, range->thread, range->begun, range->ended, name);
+		range_paths_add(r->range_paths, range->thread, range->begun, range->ended, name);
 		return;
 	}
 	if (r->timed_count == r->timed_room) {
@@ -156,7 +156,7 @@ static void take_range(struct ranges_read *r, const struct gt_range *range, bool
 	struct counted_range row = {
 		.start_ns = range->start_ns,
 		.end_ns = range->end_ns,
-		.thread = enclosing_thread(range->process, range->ordinal),
+		.thread = range_paths_thread(range->process, range->ordinal),
 		.begun = range->begun,
 		.ended = range->ended,
 		.open = open,
@@ -228,10 +228,10 @@ static int read_ranges(struct ranges_read *r)
 	return rc < 0 ? rc : 0;
 }
 
-int enclosing_read(struct enclosing *e, struct texts *names, struct filter *f,
-		   const struct gt_capture *capture)
+int range_paths_read(struct range_paths *e, struct texts *names, struct filter *f,
+		     const struct gt_capture *capture)
 {
-	struct ranges_read r = {.enclosing = e,
+	struct ranges_read r = {.range_paths = e,
 				.names = names,
 				.filter = f,
 				.capture = capture,
@@ -247,5 +247,5 @@ int enclosing_read(struct enclosing *e, struct texts *names, struct filter *f,
 	free(r.named);
 	free(r.asked);
 	free(r.timed);
-	return rc < 0 ? rc : enclosing_finish(e);
+	return rc < 0 ? rc : range_paths_finish(e);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See cupti_guest.h: the client's requests to CUPTI, and its share of callbacks and buffers.
+/* See cupti_client.h: the client's requests to CUPTI, and its share of callbacks and buffers.
  *
  *   its turn:   first Enable ────── last Disable ────── FlushAll
  *   buffers:    the client's, as it knows its buffers by address and refuses others ──┤ ours again
@@ -10,7 +10,7 @@
  *
  * Locking: `lock` for all but the callbacks' part, which launching threads read: atomic words. Not
  * held while CUPTI or the client is called. */
-#include "runtime/cuda/cupti_guest.h"
+#include "runtime/cuda/cupti_client.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -72,61 +72,61 @@ static struct {
 	struct filled kept[KEPT_MAX];    /* copies of our buffers completed meanwhile */
 	unsigned kept_count;
 	size_t dropped; /* reported to the client as CUPTI's count */
-} guest = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} client = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void lock(void)
 {
-	pthread_mutex_lock(&guest.lock);
+	pthread_mutex_lock(&client.lock);
 }
 
 static void unlock(void)
 {
-	pthread_mutex_unlock(&guest.lock);
+	pthread_mutex_unlock(&client.lock);
 }
 
-void *gt_cupti_guest_handle(void)
+void *gt_cupti_client_handle(void)
 {
-	return &guest;
+	return &client;
 }
 
-void gt_cupti_guest_walk_by(cuptiActivityGetNextRecord_fn *next)
+void gt_cupti_client_walk_by(cuptiActivityGetNextRecord_fn *next)
 {
 	lock();
-	guest.next = next;
+	client.next = next;
 	unlock();
 }
 
 /* Callbacks -------------------------------------------------------------------------------- */
 
-bool gt_cupti_guest_subscribe(cupti_callback_fn *callback, void *user)
+bool gt_cupti_client_subscribe(cupti_callback_fn *callback, void *user)
 {
 	bool mine;
 
 	lock();
-	mine = !atomic_load(&guest.subscribed);
+	mine = !atomic_load(&client.subscribed);
 	if (mine) {
-		atomic_store(&guest.subscribed, true);
-		guest.user = user;
-		atomic_store_explicit(&guest.callback, callback, memory_order_release);
+		atomic_store(&client.subscribed, true);
+		client.user = user;
+		atomic_store_explicit(&client.callback, callback, memory_order_release);
 	}
 	unlock();
 	return mine;
 }
 
-void gt_cupti_guest_unsubscribe(void)
+void gt_cupti_client_unsubscribe(void)
 {
 	lock();
-	atomic_store(&guest.callback, NULL);
+	atomic_store(&client.callback, NULL);
 	for (unsigned d = 0; d < CUPTI_DOMAIN_COUNT; d++)
 		for (unsigned w = 0; w < WORDS; w++)
-			atomic_store(&guest.callbacks[d][w], 0);
-	atomic_store(&guest.subscribed, false);
+			atomic_store(&client.callbacks[d][w], 0);
+	atomic_store(&client.subscribed, false);
 	unlock();
 }
 
-bool gt_cupti_guest_subscribed(void)
+bool gt_cupti_client_subscribed(void)
 {
-	return atomic_load_explicit(&guest.subscribed, memory_order_relaxed);
+	return atomic_load_explicit(&client.subscribed, memory_order_relaxed);
 }
 
 static bool is_callback(int domain, uint32_t id)
@@ -134,31 +134,31 @@ static bool is_callback(int domain, uint32_t id)
 	return (unsigned)domain < CUPTI_DOMAIN_COUNT && id < IDS;
 }
 
-void gt_cupti_guest_set_callback(int domain, uint32_t id, bool on)
+void gt_cupti_client_set_callback(int domain, uint32_t id, bool on)
 {
 	if (is_callback(domain, 0) && id == UINT32_MAX)
 		for (unsigned w = 0; w < WORDS; w++)
-			atomic_store(&guest.callbacks[domain][w], on ? UINT32_MAX : 0);
+			atomic_store(&client.callbacks[domain][w], on ? UINT32_MAX : 0);
 	else if (is_callback(domain, id) && on)
-		atomic_fetch_or(&guest.callbacks[domain][id / 32], 1u << id % 32);
+		atomic_fetch_or(&client.callbacks[domain][id / 32], 1u << id % 32);
 	else if (is_callback(domain, id))
-		atomic_fetch_and(&guest.callbacks[domain][id / 32], ~(1u << id % 32));
+		atomic_fetch_and(&client.callbacks[domain][id / 32], ~(1u << id % 32));
 }
 
-bool gt_cupti_guest_has_callback(int domain, uint32_t id)
+bool gt_cupti_client_has_callback(int domain, uint32_t id)
 {
 	return is_callback(domain, id) &&
-	       (atomic_load_explicit(&guest.callbacks[domain][id / 32], memory_order_relaxed) >>
+	       (atomic_load_explicit(&client.callbacks[domain][id / 32], memory_order_relaxed) >>
 			id % 32 &
 		1);
 }
 
 /* Return true also for callbacks that note launches, during the client's turn. */
-bool gt_cupti_guest_needs_callback(int domain, uint32_t id)
+bool gt_cupti_client_needs_callback(int domain, uint32_t id)
 {
-	return gt_cupti_guest_has_callback(domain, id) ||
+	return gt_cupti_client_has_callback(domain, id) ||
 	       (domain == CUPTI_DOMAIN_DRIVER &&
-		atomic_load_explicit(&guest.active, memory_order_relaxed));
+		atomic_load_explicit(&client.active, memory_order_relaxed));
 }
 
 /* Note which launches belong to the client's turn: the first and the last one started in it. */
@@ -168,33 +168,33 @@ static void note_launch(const struct cupti_callback *call)
 
 	if (call->site != CUPTI_ENTER)
 		return;
-	if (!atomic_load_explicit(&guest.first, memory_order_relaxed))
-		atomic_compare_exchange_strong(&guest.first, &none, call->correlation);
-	atomic_store_explicit(&guest.last, call->correlation, memory_order_relaxed);
+	if (!atomic_load_explicit(&client.first, memory_order_relaxed))
+		atomic_compare_exchange_strong(&client.first, &none, call->correlation);
+	atomic_store_explicit(&client.last, call->correlation, memory_order_relaxed);
 }
 
-void gt_cupti_guest_callback(int domain, uint32_t id, const void *data)
+void gt_cupti_client_callback(int domain, uint32_t id, const void *data)
 {
 	cupti_callback_fn *callback;
 
 	if (gt_thread.internal) /* gputap's own call */
 		return;
 	if (domain == CUPTI_DOMAIN_DRIVER &&
-	    atomic_load_explicit(&guest.active, memory_order_relaxed))
+	    atomic_load_explicit(&client.active, memory_order_relaxed))
 		note_launch(data);
-	if (!gt_cupti_guest_has_callback(domain, id))
+	if (!gt_cupti_client_has_callback(domain, id))
 		return;
-	callback = atomic_load_explicit(&guest.callback, memory_order_acquire);
+	callback = atomic_load_explicit(&client.callback, memory_order_acquire);
 	if (callback)
-		callback(guest.user, domain, id, data);
+		callback(client.user, domain, id, data);
 }
 
 /* Clock ------------------------------------------------------------------------------------ */
 
-void gt_cupti_guest_set_clock(cupti_time_fn *clock)
+void gt_cupti_client_set_clock(cupti_time_fn *clock)
 {
 	lock();
-	guest.clock = clock;
+	client.clock = clock;
 	unlock();
 }
 
@@ -208,9 +208,9 @@ static uint64_t time_of(cupti_time_fn *clock)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-uint64_t gt_cupti_guest_time(void)
+uint64_t gt_cupti_client_time(void)
 {
-	return time_of(guest.clock);
+	return time_of(client.clock);
 }
 
 /* Read both clocks, and keep the best of a few readings. Return false if the client's clock is the
@@ -249,40 +249,40 @@ static void set_conversion(struct gt_cupti_turn *turn, cupti_time_fn *clock,
 
 /* Kinds ------------------------------------------------------------------------------------ */
 
-void gt_cupti_guest_register(cupti_request_fn *request, cupti_complete_fn *complete)
+void gt_cupti_client_register(cupti_request_fn *request, cupti_complete_fn *complete)
 {
 	lock();
-	guest.request = request;
-	guest.complete = complete;
+	client.request = request;
+	client.complete = complete;
 	unlock();
 }
 
 static bool has_kinds(void)
 {
 	for (unsigned k = 0; k < CUPTI_KIND_COUNT; k++)
-		if (guest.kinds[k])
+		if (client.kinds[k])
 			return true;
 	for (unsigned w = 0; w < 2 * WORDS; w++)
-		if (guest.functions[w / WORDS][w % WORDS])
+		if (client.functions[w / WORDS][w % WORDS])
 			return true;
-	return guest.context_count != 0;
+	return client.context_count != 0;
 }
 
 /* The caller holds the lock. */
 static bool has_kind(uint32_t kind)
 {
-	for (unsigned i = 0; i < guest.context_count; i++)
-		if (guest.contexts[i].kind == kind)
+	for (unsigned i = 0; i < client.context_count; i++)
+		if (client.contexts[i].kind == kind)
 			return true;
-	return guest.kinds[kind];
+	return client.kinds[kind];
 }
 
-bool gt_cupti_guest_begins(void)
+bool gt_cupti_client_begins(void)
 {
 	bool begins;
 
 	lock();
-	begins = !atomic_load(&guest.active);
+	begins = !atomic_load(&client.active);
 	unlock();
 	return begins;
 }
@@ -291,26 +291,26 @@ bool gt_cupti_guest_begins(void)
  * The caller holds the lock. */
 static void begin_turn(const struct reading *now)
 {
-	if (atomic_load(&guest.active))
+	if (atomic_load(&client.active))
 		return;
-	memset(&guest.turn, 0, sizeof guest.turn);
-	atomic_store(&guest.first, 0);
-	atomic_store(&guest.last, 0);
-	guest.began = *now;
-	atomic_store(&guest.active, true);
+	memset(&client.turn, 0, sizeof client.turn);
+	atomic_store(&client.first, 0);
+	atomic_store(&client.last, 0);
+	client.began = *now;
+	atomic_store(&client.active, true);
 }
 
 static void set_context(void *context, uint32_t kind, bool on)
 {
-	for (unsigned i = 0; i < guest.context_count; i++)
-		if (guest.contexts[i].context == context && guest.contexts[i].kind == kind) {
+	for (unsigned i = 0; i < client.context_count; i++)
+		if (client.contexts[i].context == context && client.contexts[i].kind == kind) {
 			if (!on)
-				guest.contexts[i] = guest.contexts[--guest.context_count];
+				client.contexts[i] = client.contexts[--client.context_count];
 			return;
 		}
-	if (on && guest.context_count < CONTEXTS_MAX) {
-		guest.contexts[guest.context_count].context = context;
-		guest.contexts[guest.context_count++].kind = kind;
+	if (on && client.context_count < CONTEXTS_MAX) {
+		client.contexts[client.context_count].context = context;
+		client.contexts[client.context_count++].kind = kind;
 	}
 }
 
@@ -319,20 +319,20 @@ static void set_kind(void *context, uint32_t kind, bool on)
 	if (context)
 		set_context(context, kind, on);
 	else
-		guest.kinds[kind] = on;
+		client.kinds[kind] = on;
 }
 
-void gt_cupti_guest_add_kind(void *context, uint32_t kind, bool owned)
+void gt_cupti_client_add_kind(void *context, uint32_t kind, bool owned)
 {
 	struct reading now = {0};
 	struct gt_cupti_span *span;
 
 	if (kind >= CUPTI_KIND_COUNT)
 		return;
-	read_clock(guest.clock, &now);
+	read_clock(client.clock, &now);
 	lock();
 	begin_turn(&now);
-	span = &guest.turn.kinds[kind];
+	span = &client.turn.kinds[kind];
 	if (!span->asked)
 		*span = (struct gt_cupti_span){.asked = true, .after = owned};
 	span->before = false;
@@ -340,32 +340,32 @@ void gt_cupti_guest_add_kind(void *context, uint32_t kind, bool owned)
 	unlock();
 }
 
-void gt_cupti_guest_remove_kind(void *context, uint32_t kind, bool owned)
+void gt_cupti_client_remove_kind(void *context, uint32_t kind, bool owned)
 {
 	struct gt_cupti_span *span;
 
 	if (kind >= CUPTI_KIND_COUNT)
 		return;
 	lock();
-	span = &guest.turn.kinds[kind];
+	span = &client.turn.kinds[kind];
 	if (has_kind(kind)) {
 		set_kind(context, kind, false);
 		span->before = owned && !has_kind(kind);
-		span->last = atomic_load_explicit(&guest.last, memory_order_relaxed);
+		span->last = atomic_load_explicit(&client.last, memory_order_relaxed);
 	}
 	unlock();
 }
 
-void gt_cupti_guest_set_function(uint32_t kind, uint32_t id, bool on)
+void gt_cupti_client_set_function(uint32_t kind, uint32_t id, bool on)
 {
-	uint32_t *word = &guest.functions[kind == CUPTI_KIND_RUNTIME][id % IDS / 32];
+	uint32_t *word = &client.functions[kind == CUPTI_KIND_RUNTIME][id % IDS / 32];
 	struct reading now = {0};
 
-	read_clock(guest.clock, &now);
+	read_clock(client.clock, &now);
 	lock();
 	if (on) {
 		begin_turn(&now);
-		guest.turn.kinds[kind].asked = true;
+		client.turn.kinds[kind].asked = true;
 		*word |= 1u << id % 32;
 	} else {
 		*word &= ~(1u << id % 32);
@@ -373,7 +373,7 @@ void gt_cupti_guest_set_function(uint32_t kind, uint32_t id, bool on)
 	unlock();
 }
 
-bool gt_cupti_guest_needs_kind(uint32_t kind)
+bool gt_cupti_client_needs_kind(uint32_t kind)
 {
 	bool needs;
 
@@ -383,27 +383,27 @@ bool gt_cupti_guest_needs_kind(uint32_t kind)
 	return needs;
 }
 
-bool gt_cupti_guest_present(void)
+bool gt_cupti_client_present(void)
 {
 	bool present;
 
 	lock();
-	present = atomic_load(&guest.subscribed) || atomic_load(&guest.active) || has_kinds() ||
-		  guest.buffer_count || guest.filled_count;
+	present = atomic_load(&client.subscribed) || atomic_load(&client.active) || has_kinds() ||
+		  client.buffer_count || client.filled_count;
 	unlock();
 	return present;
 }
 
-void gt_cupti_guest_forget(void)
+void gt_cupti_client_forget(void)
 {
-	gt_cupti_guest_unsubscribe();
+	gt_cupti_client_unsubscribe();
 	lock();
-	memset(guest.kinds, 0, sizeof guest.kinds);
-	memset(guest.functions, 0, sizeof guest.functions);
-	guest.context_count = 0;
-	guest.request = NULL;
-	guest.clock = NULL;
-	atomic_store(&guest.active, false);
+	memset(client.kinds, 0, sizeof client.kinds);
+	memset(client.functions, 0, sizeof client.functions);
+	client.context_count = 0;
+	client.request = NULL;
+	client.clock = NULL;
+	atomic_store(&client.active, false);
 	unlock();
 }
 
@@ -414,9 +414,9 @@ static bool remember_buffer(uint8_t *buffer)
 	bool room;
 
 	lock();
-	room = guest.buffer_count < BUFFERS_MAX;
+	room = client.buffer_count < BUFFERS_MAX;
 	if (room)
-		guest.buffers[guest.buffer_count++] = buffer;
+		client.buffers[client.buffer_count++] = buffer;
 	unlock();
 	return room;
 }
@@ -427,37 +427,37 @@ static bool forget_buffer(uint8_t *buffer)
 	bool found = false;
 
 	lock();
-	for (unsigned i = guest.buffer_count; i-- && !found;)
-		if (guest.buffers[i] == buffer) {
-			guest.buffers[i] = guest.buffers[--guest.buffer_count];
+	for (unsigned i = client.buffer_count; i-- && !found;)
+		if (client.buffers[i] == buffer) {
+			client.buffers[i] = client.buffers[--client.buffer_count];
 			found = true;
 		}
 	unlock();
 	return found;
 }
 
-bool gt_cupti_guest_has_buffer(const uint8_t *buffer)
+bool gt_cupti_client_has_buffer(const uint8_t *buffer)
 {
 	bool found = false;
 
 	lock();
-	for (unsigned i = guest.buffer_count; i-- && !found;)
-		found = guest.buffers[i] == buffer;
+	for (unsigned i = client.buffer_count; i-- && !found;)
+		found = client.buffers[i] == buffer;
 	unlock();
 	return found;
 }
 
-bool gt_cupti_guest_request(uint8_t **buffer, size_t *bytes, size_t *records)
+bool gt_cupti_client_request(uint8_t **buffer, size_t *bytes, size_t *records)
 {
 	struct filled spare = {NULL, 0, 0};
 	cupti_complete_fn *complete;
 	cupti_request_fn *request;
 
 	lock();
-	request = atomic_load(&guest.active) && !guest.holds ? guest.request : NULL;
-	complete = guest.complete;
-	if (request && guest.spare_count)
-		spare = guest.spare[--guest.spare_count];
+	request = atomic_load(&client.active) && !client.holds ? client.request : NULL;
+	complete = client.complete;
+	if (request && client.spare_count)
+		spare = client.spare[--client.spare_count];
 	unlock();
 	if (!request)
 		return false;
@@ -485,14 +485,14 @@ static void copy_records(const struct gt_cupti_turn *turn, cuptiActivityGetNextR
 		size_t bytes = 0, most = 0, fits, left;
 
 		request(&buffer, &bytes, &most);
-		fits = buffer ? gt_cupti_guest_fit(next, records, valid, bytes) : 0;
+		fits = buffer ? gt_cupti_client_fit(next, records, valid, bytes) : 0;
 		if (fits)
 			memcpy(buffer, records, fits);
-		left = fits ? gt_cupti_guest_filter(turn, next, buffer, fits) : 0;
+		left = fits ? gt_cupti_client_filter(turn, next, buffer, fits) : 0;
 		if (buffer)
 			complete(NULL, 0, buffer, bytes, left);
 		if (!fits) {
-			gt_cupti_guest_dropped(gt_cupti_guest_count(turn, next, records, valid));
+			gt_cupti_client_dropped(gt_cupti_client_count(turn, next, records, valid));
 			return;
 		}
 		records += fits;
@@ -500,25 +500,25 @@ static void copy_records(const struct gt_cupti_turn *turn, cuptiActivityGetNextR
 	}
 }
 
-void gt_cupti_guest_hold(bool hold)
+void gt_cupti_client_hold(bool hold)
 {
 	lock();
-	guest.holds = hold;
+	client.holds = hold;
 	unlock();
 }
 
 /* The caller holds the lock. */
 static struct gt_cupti_turn get_turn(void)
 {
-	struct gt_cupti_turn turn = guest.turn;
+	struct gt_cupti_turn turn = client.turn;
 
-	turn.first = atomic_load(&guest.first);
+	turn.first = atomic_load(&client.first);
 	return turn;
 }
 
 /* Pass its records to the client. */
 static void give_buffer(void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid,
-			bool is_guests)
+			bool is_clients)
 {
 	cuptiActivityGetNextRecord_fn *next;
 	cupti_complete_fn *complete;
@@ -529,34 +529,34 @@ static void give_buffer(void *context, uint32_t stream, uint8_t *buffer, size_t 
 	bool active;
 
 	lock();
-	active = atomic_load(&guest.active);
-	request = guest.request;
-	complete = guest.complete;
-	clock = guest.clock;
-	next = guest.next;
-	began = guest.began;
+	active = atomic_load(&client.active);
+	request = client.request;
+	complete = client.complete;
+	clock = client.clock;
+	next = client.next;
+	began = client.began;
 	turn = get_turn();
 	unlock();
-	if (!complete || !next || (!is_guests && (!active || !request || !valid)))
+	if (!complete || !next || (!is_clients && (!active || !request || !valid)))
 		return;
 	set_conversion(&turn, clock, &began);
-	if (is_guests)
+	if (is_clients)
 		complete(context, stream, buffer, bytes,
-			 gt_cupti_guest_filter(&turn, next, buffer, valid));
-	else if (gt_cupti_guest_count(&turn, next, buffer, valid))
+			 gt_cupti_client_filter(&turn, next, buffer, valid));
+	else if (gt_cupti_client_count(&turn, next, buffer, valid))
 		copy_records(&turn, next, request, complete, buffer, valid);
 }
 
 /* Append the records to the buffer completed before, if they fit. The caller holds the lock. */
 static bool append_records(const struct filled *more)
 {
-	struct filled *last = guest.filled_count ? &guest.filled[guest.filled_count - 1] : NULL;
+	struct filled *last = client.filled_count ? &client.filled[client.filled_count - 1] : NULL;
 
-	if (!last || last->bytes - last->valid < more->valid || guest.spare_count == FILLED_MAX)
+	if (!last || last->bytes - last->valid < more->valid || client.spare_count == FILLED_MAX)
 		return false;
 	memcpy(last->buffer + last->valid, more->buffer, more->valid);
 	last->valid += more->valid;
-	guest.spare[guest.spare_count++] = (struct filled){more->buffer, more->bytes, 0};
+	client.spare[client.spare_count++] = (struct filled){more->buffer, more->bytes, 0};
 	return true;
 }
 
@@ -568,12 +568,12 @@ static struct filled fill_up(const struct filled *back)
 
 	if (append_records(back))
 		return full;
-	if (guest.filled_count == FILLED_MAX || (guest.filled_count && !guest.holds)) {
-		full = guest.filled[0];
-		guest.filled_count--;
-		memmove(guest.filled, guest.filled + 1, guest.filled_count * sizeof full);
+	if (client.filled_count == FILLED_MAX || (client.filled_count && !client.holds)) {
+		full = client.filled[0];
+		client.filled_count--;
+		memmove(client.filled, client.filled + 1, client.filled_count * sizeof full);
 	}
-	guest.filled[guest.filled_count++] = *back;
+	client.filled[client.filled_count++] = *back;
 	return full;
 }
 
@@ -584,19 +584,19 @@ static void keep_copy(uint8_t *buffer, size_t valid)
 	uint8_t *copy = MAP_FAILED;
 	struct gt_cupti_turn turn;
 
-	if (!valid || !atomic_load(&guest.active))
+	if (!valid || !atomic_load(&client.active))
 		return;
-	if (guest.kept_count < KEPT_MAX)
+	if (client.kept_count < KEPT_MAX)
 		copy = mmap(NULL, valid, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 			    0);
 	if (copy == MAP_FAILED) {
 		turn = get_turn();
-		if (guest.next)
-			guest.dropped += gt_cupti_guest_count(&turn, guest.next, buffer, valid);
+		if (client.next)
+			client.dropped += gt_cupti_client_count(&turn, client.next, buffer, valid);
 		return;
 	}
 	memcpy(copy, buffer, valid);
-	guest.kept[guest.kept_count++] = (struct filled){copy, valid, valid};
+	client.kept[client.kept_count++] = (struct filled){copy, valid, valid};
 }
 
 static bool take(struct filled *list, unsigned *count, struct filled *out)
@@ -613,68 +613,68 @@ static bool take(struct filled *list, unsigned *count, struct filled *out)
 	return any;
 }
 
-void gt_cupti_guest_begin_flush(void)
+void gt_cupti_client_begin_flush(void)
 {
 	lock();
-	guest.flushing++;
+	client.flushing++;
 	unlock();
 }
 
-void gt_cupti_guest_end_flush(void)
+void gt_cupti_client_end_flush(void)
 {
 	struct filled f;
 
-	while (take(guest.kept, &guest.kept_count, &f)) {
+	while (take(client.kept, &client.kept_count, &f)) {
 		give_buffer(NULL, 0, f.buffer, f.bytes, f.valid, false);
 		munmap(f.buffer, f.bytes);
 	}
-	while (take(guest.filled, &guest.filled_count, &f) ||
-	       take(guest.spare, &guest.spare_count, &f))
+	while (take(client.filled, &client.filled_count, &f) ||
+	       take(client.spare, &client.spare_count, &f))
 		give_buffer(NULL, 0, f.buffer, f.bytes, f.valid, true);
 	lock();
-	guest.flushing--;
+	client.flushing--;
 	if (!has_kinds())
-		atomic_store(&guest.active, false);
+		atomic_store(&client.active, false);
 	unlock();
 }
 
-bool gt_cupti_guest_complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
-			     size_t valid)
+bool gt_cupti_client_complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
+			      size_t valid)
 {
 	const struct filled back = {buffer, bytes, valid};
-	bool is_guests = forget_buffer(buffer), flushing, holds;
+	bool is_clients = forget_buffer(buffer), flushing, holds;
 	struct filled full = {NULL, 0, 0};
 
 	lock();
-	flushing = guest.flushing != 0;
-	holds = guest.holds;
-	if (is_guests && !flushing)
+	flushing = client.flushing != 0;
+	holds = client.holds;
+	if (is_clients && !flushing)
 		full = fill_up(&back);
 	else if (holds)
 		keep_copy(buffer, valid);
 	unlock();
 	if (full.buffer)
 		give_buffer(context, stream, full.buffer, full.bytes, full.valid, true);
-	if (is_guests ? flushing : !holds)
-		give_buffer(context, stream, buffer, bytes, valid, is_guests);
-	return is_guests;
+	if (is_clients ? flushing : !holds)
+		give_buffer(context, stream, buffer, bytes, valid, is_clients);
+	return is_clients;
 }
 
-void gt_cupti_guest_dropped(size_t count)
+void gt_cupti_client_dropped(size_t count)
 {
 	lock();
-	if (atomic_load(&guest.active))
-		guest.dropped += count;
+	if (atomic_load(&client.active))
+		client.dropped += count;
 	unlock();
 }
 
-size_t gt_cupti_guest_take_dropped(void)
+size_t gt_cupti_client_take_dropped(void)
 {
 	size_t count;
 
 	lock();
-	count = guest.dropped;
-	guest.dropped = 0;
+	count = client.dropped;
+	client.dropped = 0;
 	unlock();
 	return count;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See cupti_guest.h: select the records of a buffer for the client. The client does not get:
+/* See cupti_client.h: select the records of a buffer for the client. The client does not get:
  * - kinds that only gputap requested;
  * - of kinds that both requested: activities launched before the client enabled the kind, and after
  *   it disabled it, while gputap had the kind enabled throughout. Launches are distinguished by
@@ -10,7 +10,7 @@
  * starts. */
 #include <string.h>
 
-#include "runtime/cuda/cupti_guest.h"
+#include "runtime/cuda/cupti_client.h"
 
 /* Offsets of a kind's times, indexed by kind; 0 ends the list. The same in 11.8 to 13.5. */
 static const uint8_t times_of_kind[CUPTI_KIND_COUNT][6] = {
@@ -58,7 +58,7 @@ static bool is_later(uint32_t a, uint32_t b)
 	return (int32_t)(a - b) > 0;
 }
 
-static bool is_guests(const struct gt_cupti_turn *turn, const uint8_t *record, uint32_t kind)
+static bool is_clients(const struct gt_cupti_turn *turn, const uint8_t *record, uint32_t kind)
 {
 	uint32_t at = correlation_at(kind), correlation;
 	const struct gt_cupti_span *span;
@@ -102,8 +102,8 @@ static size_t record_bytes(cuptiActivityGetNextRecord_fn *next, uint8_t *buffer,
 	return (size_t)((*following ? (uint8_t *)*following : buffer + valid) - (uint8_t *)record);
 }
 
-size_t gt_cupti_guest_filter(const struct gt_cupti_turn *turn, cuptiActivityGetNextRecord_fn *next,
-			     uint8_t *buffer, size_t valid)
+size_t gt_cupti_client_filter(const struct gt_cupti_turn *turn, cuptiActivityGetNextRecord_fn *next,
+			      uint8_t *buffer, size_t valid)
 {
 	struct cupti_record *record = NULL, *following;
 	uint8_t *to = buffer;
@@ -115,7 +115,7 @@ size_t gt_cupti_guest_filter(const struct gt_cupti_turn *turn, cuptiActivityGetN
 		size_t bytes = record_bytes(next, buffer, valid, record, &following);
 		uint32_t kind = record->kind;
 
-		if (!is_guests(turn, (uint8_t *)record, kind))
+		if (!is_clients(turn, (uint8_t *)record, kind))
 			continue;
 		if (turn->convert && kind < CUPTI_KIND_COUNT)
 			convert_times(turn, (uint8_t *)record, bytes, kind);
@@ -125,19 +125,19 @@ size_t gt_cupti_guest_filter(const struct gt_cupti_turn *turn, cuptiActivityGetN
 	return (size_t)(to - buffer);
 }
 
-size_t gt_cupti_guest_count(const struct gt_cupti_turn *turn, cuptiActivityGetNextRecord_fn *next,
-			    uint8_t *buffer, size_t valid)
+size_t gt_cupti_client_count(const struct gt_cupti_turn *turn, cuptiActivityGetNextRecord_fn *next,
+			     uint8_t *buffer, size_t valid)
 {
 	struct cupti_record *record = NULL;
 	size_t count = 0;
 
 	while (valid && next(buffer, valid, &record) == CUPTI_SUCCESS)
-		count += is_guests(turn, (uint8_t *)record, record->kind);
+		count += is_clients(turn, (uint8_t *)record, record->kind);
 	return count;
 }
 
-size_t gt_cupti_guest_fit(cuptiActivityGetNextRecord_fn *next, uint8_t *buffer, size_t valid,
-			  size_t room)
+size_t gt_cupti_client_fit(cuptiActivityGetNextRecord_fn *next, uint8_t *buffer, size_t valid,
+			   size_t room)
 {
 	struct cupti_record *record = NULL, *following;
 	size_t fits = 0;

@@ -5,39 +5,40 @@
  * a thread may wait for another thread's handle, while calls are read one thread after another: so
  * all rows are sorted by handle and time. Memory is bounded: rows are small, and sorted in
  * files. */
-#ifndef GPUTAP_CLI_AWAITED_H
-#define GPUTAP_CLI_AWAITED_H
+#ifndef GPUTAP_CLI_WAIT_TARGETS_H
+#define GPUTAP_CLI_WAIT_TARGETS_H
 
 #include "cli/spill.h"
 
 /* An event or a stream. */
-struct awaited_handle {
+struct wait_handle {
 	uint64_t handle;
 	uint32_t process;
 	bool is_stream;
 };
 
-struct awaited {
+struct wait_targets {
 	struct spill rows;
 	struct spill records; /* records of events, with the waits for them */
 	uint64_t record_count;
 	bool any; /* true if a wait was added; otherwise no search is needed */
 };
 
-void awaited_init(struct awaited *a);
+void wait_targets_init(struct wait_targets *a);
 /* Let the handle refer to the activity of call @id from @at on. */
-void awaited_add_call(struct awaited *a, const struct awaited_handle *handle, uint64_t at,
-		      uint64_t id);
+void wait_targets_add_call(struct wait_targets *a, const struct wait_handle *handle, uint64_t at,
+			   uint64_t id);
 /* Let @event refer from @at on to what @stream refers to then. */
-void awaited_add_record(struct awaited *a, const struct awaited_handle *event,
-			const struct awaited_handle *stream, uint64_t at);
+void wait_targets_add_record(struct wait_targets *a, const struct wait_handle *event,
+			     const struct wait_handle *stream, uint64_t at);
 /* Note that the wait with this number, which began at @at, waited for the handle. */
-void awaited_add_wait(struct awaited *a, const struct awaited_handle *handle, uint64_t at,
-		      uint64_t wait);
+void wait_targets_add_wait(struct wait_targets *a, const struct wait_handle *handle, uint64_t at,
+			   uint64_t wait);
 /* Call @found for each handle of each wait, with the id of the call to which the handle referred,
  * 0: no call was seen. Return 0, or negative errno with a cause. */
-int awaited_find(struct awaited *a,
-		 void (*found)(void *to, uint64_t wait, uint32_t process, uint64_t id), void *to);
-void awaited_fini(struct awaited *a);
+int wait_targets_find(struct wait_targets *a,
+		      void (*found)(void *to, uint64_t wait, uint32_t process, uint64_t id),
+		      void *to);
+void wait_targets_fini(struct wait_targets *a);
 
 #endif

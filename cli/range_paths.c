@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* See enclosing.h. */
-#include "cli/enclosing.h"
+/* See range_paths.h. */
+#include "cli/range_paths.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 
-struct enclosing_row {
+struct range_paths_row {
 	uint64_t thread, first, last, name;
 };
 
 /* Ranges that have begun and not ended, outermost first. */
-struct enclosing_ranges {
-	struct enclosing_range {
+struct range_paths_ranges {
+	struct range_paths_range {
 		uint64_t last;
 		uint32_t name;
 	} * open;
@@ -20,7 +20,7 @@ struct enclosing_ranges {
 
 static int compare_rows_by_call(const void *a, const void *b)
 {
-	const struct enclosing_row *x = a, *y = b;
+	const struct range_paths_row *x = a, *y = b;
 
 	if (x->thread != y->thread)
 		return x->thread < y->thread ? -1 : 1;
@@ -31,10 +31,10 @@ static int compare_rows_by_call(const void *a, const void *b)
 	return (x->name > y->name) - (x->name < y->name);
 }
 
-void enclosing_add(struct enclosing *e, uint64_t thread, uint64_t first, uint64_t last,
-		   uint32_t name)
+void range_paths_add(struct range_paths *e, uint64_t thread, uint64_t first, uint64_t last,
+		     uint32_t name)
 {
-	const struct enclosing_row row = {thread, first, last, name};
+	const struct range_paths_row row = {thread, first, last, name};
 
 	e->spill.row_bytes = sizeof row;
 	e->spill.compare = compare_rows_by_call;
@@ -42,7 +42,7 @@ void enclosing_add(struct enclosing *e, uint64_t thread, uint64_t first, uint64_
 		spill_add(&e->spill, &row);
 }
 
-static bool has_name(const struct enclosing *e, uint32_t set, uint32_t name)
+static bool has_name(const struct range_paths *e, uint32_t set, uint32_t name)
 {
 	for (; set != LOOKUP_NONE; set = e->sets[set].around)
 		if (e->sets[set].name == name)
@@ -50,7 +50,7 @@ static bool has_name(const struct enclosing *e, uint32_t set, uint32_t name)
 	return false;
 }
 
-static uint32_t put_set(struct enclosing *e, uint32_t name, uint32_t around)
+static uint32_t put_set(struct range_paths *e, uint32_t name, uint32_t around)
 {
 	uint64_t key = (uint64_t)around << 32 | name;
 	uint32_t set = idmap_get(&e->set_numbers, key);
@@ -63,15 +63,15 @@ static uint32_t put_set(struct enclosing *e, uint32_t name, uint32_t around)
 		e->sets = lookup_grow(e->sets, e->set_room, room, sizeof *e->sets);
 		e->set_room = room;
 	}
-	e->sets[e->set_count] = (struct enclosing_set){name, around};
+	e->sets[e->set_count] = (struct range_path){name, around};
 	idmap_put(&e->set_numbers, key, e->set_count);
 	return e->set_count++;
 }
 
 /* Note that the thread's calls from @id on are in the open ranges. */
-static void note_change(struct enclosing *e, const struct enclosing_ranges *r, uint64_t id)
+static void note_change(struct range_paths *e, const struct range_paths_ranges *r, uint64_t id)
 {
-	struct enclosing_change *last = e->change_count ? &e->changes[e->change_count - 1] : NULL;
+	struct range_paths_change *last = e->change_count ? &e->changes[e->change_count - 1] : NULL;
 	uint32_t set = LOOKUP_NONE;
 
 	for (uint32_t i = 0; i < r->depth; i++)
@@ -89,11 +89,11 @@ static void note_change(struct enclosing *e, const struct enclosing_ranges *r, u
 		e->changes = lookup_grow(e->changes, e->change_room, room, sizeof *e->changes);
 		e->change_room = room;
 	}
-	e->changes[e->change_count++] = (struct enclosing_change){id, r->thread, set};
+	e->changes[e->change_count++] = (struct range_paths_change){id, r->thread, set};
 }
 
 /* Close ranges that end before @id, the earliest end first. Ranges may cross each other. */
-static void close_before(struct enclosing *e, struct enclosing_ranges *r, uint64_t id)
+static void close_before(struct range_paths *e, struct range_paths_ranges *r, uint64_t id)
 {
 	while (r->depth) {
 		uint64_t end = UINT64_MAX;
@@ -112,8 +112,8 @@ static void close_before(struct enclosing *e, struct enclosing_ranges *r, uint64
 	}
 }
 
-static void open_range(struct enclosing *e, struct enclosing_ranges *r,
-		       const struct enclosing_row *row)
+static void open_range(struct range_paths *e, struct range_paths_ranges *r,
+		       const struct range_paths_row *row)
 {
 	if (r->depth == r->room) {
 		uint32_t room = r->room ? r->room * 2 : 64;
@@ -121,18 +121,18 @@ static void open_range(struct enclosing *e, struct enclosing_ranges *r,
 		r->open = lookup_grow(r->open, r->room, room, sizeof *r->open);
 		r->room = room;
 	}
-	r->open[r->depth++] = (struct enclosing_range){row->last, (uint32_t)row->name};
+	r->open[r->depth++] = (struct range_paths_range){row->last, (uint32_t)row->name};
 	note_change(e, r, row->first);
 }
 
-int enclosing_finish(struct enclosing *e)
+int range_paths_finish(struct range_paths *e)
 {
-	struct enclosing_ranges r = {0};
+	struct range_paths_ranges r = {0};
 	const void *next;
 	int rc = 0;
 
 	while (e->spill.row_bytes && (rc = spill_next(&e->spill, &next)) == 1) {
-		const struct enclosing_row *row = next;
+		const struct range_paths_row *row = next;
 		uint32_t thread = idmap_get(&e->thread_numbers, row->thread);
 
 		if (thread == LOOKUP_NONE) {
@@ -150,7 +150,7 @@ int enclosing_finish(struct enclosing *e)
 	return rc;
 }
 
-uint32_t enclosing_find(const struct enclosing *e, uint64_t thread, uint64_t id)
+uint32_t range_paths_find(const struct range_paths *e, uint64_t thread, uint64_t id)
 {
 	uint32_t number = idmap_get(&e->thread_numbers, thread);
 	size_t low = 0, high = e->change_count;
@@ -159,7 +159,7 @@ uint32_t enclosing_find(const struct enclosing *e, uint64_t thread, uint64_t id)
 		return LOOKUP_NONE;
 	while (low < high) { /* find the first change after it */
 		size_t middle = low + (high - low) / 2;
-		const struct enclosing_change *c = &e->changes[middle];
+		const struct range_paths_change *c = &e->changes[middle];
 
 		if (c->thread < number || (c->thread == number && c->id <= id))
 			low = middle + 1;
@@ -169,7 +169,8 @@ uint32_t enclosing_find(const struct enclosing *e, uint64_t thread, uint64_t id)
 	return low && e->changes[low - 1].thread == number ? e->changes[low - 1].set : LOOKUP_NONE;
 }
 
-unsigned enclosing_names(const struct enclosing *e, uint32_t set, uint32_t *names, unsigned most)
+unsigned range_paths_names(const struct range_paths *e, uint32_t set, uint32_t *names,
+			   unsigned most)
 {
 	unsigned count = 0;
 
@@ -178,12 +179,12 @@ unsigned enclosing_names(const struct enclosing *e, uint32_t set, uint32_t *name
 	return count;
 }
 
-void enclosing_fini(struct enclosing *e)
+void range_paths_fini(struct range_paths *e)
 {
 	spill_fini(&e->spill);
 	free(e->sets);
 	free(e->changes);
 	idmap_fini(&e->set_numbers);
 	idmap_fini(&e->thread_numbers);
-	*e = (struct enclosing){0};
+	*e = (struct range_paths){0};
 }

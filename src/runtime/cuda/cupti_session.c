@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See cupti_owner.h.
+/* See cupti_session.h.
  *
  * cuptiFinalize() is called at the end of a launch's callback: NVIDIA's documentation recommends
  * that place because CUPTI does nothing else in the thread then, and until it is called only
@@ -10,7 +10,7 @@
  * if that kind is disabled in a launch's callback, or together with all of CUPTI, graphs fault on
  * the device (tested: CUPTI 13.0 on an H100; recorded by node they do not). There a pause costs as
  * much as CUPTI does. */
-#include "runtime/cuda/cupti_owner.h"
+#include "runtime/cuda/cupti_session.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static struct {
 
 static const struct gt_cupti_user *user;
 
-void gt_cupti_owner_use(const struct gt_cupti_user *u)
+void gt_cupti_session_use(const struct gt_cupti_user *u)
 {
 	user = u;
 }
@@ -97,14 +97,14 @@ static void say_status(const char *what, int status)
 	say(text);
 }
 
-bool gt_cupti_owner_is_here(void)
+bool gt_cupti_session_is_here(void)
 {
 	int32_t process = atomic_load_explicit(&owner.process, memory_order_relaxed);
 
 	return !process || process == getpid();
 }
 
-const struct gt_cupti_library *gt_cupti_owner_library(void)
+const struct gt_cupti_library *gt_cupti_session_library(void)
 {
 	return atomic_load_explicit(&owner.has_library, memory_order_acquire) ? &owner.library
 									      : NULL;
@@ -112,7 +112,7 @@ const struct gt_cupti_library *gt_cupti_owner_library(void)
 
 static bool open_library(uint64_t base, char text[256])
 {
-	if (gt_cupti_owner_library())
+	if (gt_cupti_session_library())
 		return true;
 	text[0] = '\0';
 	if (!gt_cupti_library_open(&owner.library, base, text))
@@ -123,7 +123,7 @@ static bool open_library(uint64_t base, char text[256])
 	return true;
 }
 
-bool gt_cupti_owner_open_at(uint64_t base)
+bool gt_cupti_session_open_at(uint64_t base)
 {
 	char text[256];
 	bool open;
@@ -166,11 +166,11 @@ static int register_callbacks(void)
 	return status;
 }
 
-int gt_cupti_owner_subscribe(void)
+int gt_cupti_session_subscribe(void)
 {
 	int status;
 
-	if (!gt_cupti_owner_library() || !gt_cupti_owner_is_here())
+	if (!gt_cupti_session_library() || !gt_cupti_session_is_here())
 		return CUPTI_NOT_INITIALIZED;
 	begin_change();
 	status = subscribe();
@@ -178,11 +178,11 @@ int gt_cupti_owner_subscribe(void)
 	return status;
 }
 
-int gt_cupti_owner_register(void)
+int gt_cupti_session_register(void)
 {
 	int status;
 
-	if (!gt_cupti_owner_library() || !gt_cupti_owner_is_here())
+	if (!gt_cupti_session_library() || !gt_cupti_session_is_here())
 		return CUPTI_NOT_INITIALIZED;
 	begin_change();
 	status = register_callbacks();
@@ -190,21 +190,21 @@ int gt_cupti_owner_register(void)
 	return status;
 }
 
-void *gt_cupti_owner_subscriber(void)
+void *gt_cupti_session_subscriber(void)
 {
 	return atomic_load(&owner.subscriber);
 }
 
 /* Kinds and callbacks ---------------------------------------------------------------------- */
 
-bool gt_cupti_owner_needs_kind(uint32_t kind)
+bool gt_cupti_session_needs_kind(uint32_t kind)
 {
-	return kind < 64 && gt_cupti_owner_is_active() && atomic_load(&owner.kinds) >> kind & 1;
+	return kind < 64 && gt_cupti_session_is_active() && atomic_load(&owner.kinds) >> kind & 1;
 }
 
-bool gt_cupti_owner_needs_callback(int domain, uint32_t id)
+bool gt_cupti_session_needs_callback(int domain, uint32_t id)
 {
-	if (!gt_cupti_owner_is_active())
+	if (!gt_cupti_session_is_active())
 		return false;
 	return domain == CUPTI_DOMAIN_DRIVER
 		       ? atomic_load(&owner.kinds) && user->is_needed(id)
@@ -217,7 +217,7 @@ bool gt_cupti_enable_callback(int domain, uint32_t id, bool on)
 
 	if (!subscriber)
 		return false;
-	if (!on && gt_cupti_guest_needs_callback(domain, id))
+	if (!on && gt_cupti_client_needs_callback(domain, id))
 		return true;
 	return owner.library.cuptiEnableCallback(on, subscriber, domain, id) == 0 && on;
 }
@@ -227,7 +227,7 @@ static bool enable_runtime(uint32_t id, bool on)
 	return gt_cupti_enable_callback(CUPTI_DOMAIN_RUNTIME, id, on);
 }
 
-void gt_cupti_owner_enable_callbacks(void)
+void gt_cupti_session_enable_callbacks(void)
 {
 	for (uint32_t id = 1; atomic_load(&owner.kinds) && id < CUPTI_CALLBACK_IDS; id++)
 		if (user->is_needed(id))
@@ -235,9 +235,9 @@ void gt_cupti_owner_enable_callbacks(void)
 	gt_cuda_runtime_enable(enable_runtime, true);
 }
 
-void gt_cupti_owner_follow_calls(void)
+void gt_cupti_session_follow_calls(void)
 {
-	if (atomic_load(&owner.subscriber) && gt_cupti_owner_is_here())
+	if (atomic_load(&owner.subscriber) && gt_cupti_session_is_here())
 		gt_cuda_runtime_enable(enable_runtime, false);
 }
 
@@ -248,9 +248,10 @@ static void disable_callbacks(void)
 			gt_cupti_enable_callback(CUPTI_DOMAIN_DRIVER, id, false);
 }
 
-void gt_cupti_owner_spare_kind(uint32_t kind, bool spared)
+void gt_cupti_session_spare_kind(uint32_t kind, bool spared)
 {
-	if (!gt_cupti_owner_needs_kind(kind) || spared == (atomic_load(&owner.spared) >> kind & 1))
+	if (!gt_cupti_session_needs_kind(kind) ||
+	    spared == (atomic_load(&owner.spared) >> kind & 1))
 		return;
 	if (spared)
 		owner.library.cuptiActivityDisable((int)kind);
@@ -277,7 +278,7 @@ static uint64_t kinds_wanted(void)
 /* Return true if a client that came first wants records that this kind suppresses. */
 static bool is_spared(uint32_t kind)
 {
-	bool spared = kind == CUPTI_KIND_GRAPH && gt_cupti_guest_needs_kind(CUPTI_KIND_KERNEL);
+	bool spared = kind == CUPTI_KIND_GRAPH && gt_cupti_client_needs_kind(CUPTI_KIND_KERNEL);
 
 	if (spared)
 		atomic_fetch_or(&owner.spared, UINT64_C(1) << kind);
@@ -312,7 +313,7 @@ static void disable_kinds(void)
 	uint64_t kinds = atomic_exchange(&owner.kinds, 0);
 
 	for (uint32_t kind = 0; kind < 64; kind++)
-		if (kinds >> kind & 1 && !gt_cupti_guest_needs_kind(kind))
+		if (kinds >> kind & 1 && !gt_cupti_client_needs_kind(kind))
 			owner.library.cuptiActivityDisable((int)kind);
 }
 
@@ -352,16 +353,16 @@ static int finalize(void)
 	return status;
 }
 
-static bool has_guest(void)
+static bool has_client(void)
 {
-	return gt_cupti_guest_present();
+	return gt_cupti_client_present();
 }
 
 /* Undo a partial start after a refusal. If not even a subscriber was given, CUPTI belongs to
  * another user. */
 static void undo(bool open)
 {
-	if (!open || !atomic_load(&owner.subscriber) || has_guest())
+	if (!open || !atomic_load(&owner.subscriber) || has_client())
 		return;
 	atomic_store(&owner.kinds, 0);
 	owner.library.cuptiUnsubscribe(atomic_load(&owner.subscriber));
@@ -370,7 +371,7 @@ static void undo(bool open)
 
 static void start(void)
 {
-	const char *other = gt_cupti_guest_other();
+	const char *other = gt_cupti_client_other();
 	struct gt_cuda_affinity affinity;
 	char text[256];
 	bool open = false;
@@ -386,7 +387,7 @@ static void start(void)
 	gt_cuda_affinity_widen(&affinity);
 	if (open && start_with_library()) {
 		atomic_store(&owner.state, ACTIVE);
-		gt_cupti_owner_enable_callbacks();
+		gt_cupti_session_enable_callbacks();
 		user->started();
 	} else {
 		atomic_store(&owner.state, REFUSED);
@@ -398,16 +399,16 @@ static void start(void)
 static void start_more(void)
 {
 	if (start_records())
-		gt_cupti_owner_enable_callbacks();
+		gt_cupti_session_enable_callbacks();
 	else
 		atomic_store(&owner.state, REFUSED);
 }
 
-void gt_cupti_owner_start(void)
+void gt_cupti_session_start(void)
 {
 	uint32_t state = atomic_load_explicit(&owner.state, memory_order_acquire);
 
-	if (!user || state == REFUSED || !gt_cupti_owner_is_here() ||
+	if (!user || state == REFUSED || !gt_cupti_session_is_here() ||
 	    (state == ACTIVE && (atomic_load(&owner.kinds) || !user->wants_records())))
 		return;
 	gt_internal_enter();
@@ -424,12 +425,12 @@ void gt_cupti_owner_start(void)
 	gt_internal_leave();
 }
 
-bool gt_cupti_owner_is_active(void)
+bool gt_cupti_session_is_active(void)
 {
 	return atomic_load_explicit(&owner.state, memory_order_relaxed) == ACTIVE;
 }
 
-void gt_cupti_owner_stop(void)
+void gt_cupti_session_stop(void)
 {
 	uint32_t active = ACTIVE;
 
@@ -438,16 +439,16 @@ void gt_cupti_owner_stop(void)
 	atomic_compare_exchange_strong(&owner.state, &active, LEAVING);
 }
 
-void gt_cupti_owner_leave(void)
+void gt_cupti_session_leave(void)
 {
 	bool leaves;
 
-	if (atomic_load(&owner.state) != LEAVING || !gt_cupti_owner_is_here() || changes ||
+	if (atomic_load(&owner.state) != LEAVING || !gt_cupti_session_is_here() || changes ||
 	    !try_change())
 		return; /* or later: another thread is changing it */
 	leaves = atomic_load(&owner.state) == LEAVING;
 	gt_internal_enter();
-	if (leaves && has_guest()) {
+	if (leaves && has_client()) {
 		disable_callbacks();
 		disable_kinds();
 	} else if (leaves) {
@@ -461,11 +462,12 @@ void gt_cupti_owner_leave(void)
 	end_change();
 }
 
-int gt_cupti_owner_finalize_for_guest(void)
+int gt_cupti_session_finalize_for_client(void)
 {
 	int status = CUPTI_SUCCESS;
 
-	if (!gt_cupti_owner_library() || gt_cupti_owner_is_active() || !gt_cupti_owner_is_here())
+	if (!gt_cupti_session_library() || gt_cupti_session_is_active() ||
+	    !gt_cupti_session_is_here())
 		return CUPTI_SUCCESS;
 	begin_change();
 	if (atomic_load(&owner.state) != ACTIVE) {
@@ -477,7 +479,7 @@ int gt_cupti_owner_finalize_for_guest(void)
 	return status;
 }
 
-void gt_cupti_owner_step_aside(const char *why)
+void gt_cupti_session_step_aside(const char *why)
 {
 	uint32_t before;
 
@@ -485,7 +487,7 @@ void gt_cupti_owner_step_aside(const char *why)
 	before = atomic_exchange(&owner.state, REFUSED);
 	if (before != REFUSED)
 		say(why);
-	if (atomic_load(&owner.subscriber) && gt_cupti_owner_is_here()) {
+	if (atomic_load(&owner.subscriber) && gt_cupti_session_is_here()) {
 		owner.library.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
 		owner.library.cuptiUnsubscribe(atomic_load(&owner.subscriber));
 		finalize();
@@ -494,11 +496,11 @@ void gt_cupti_owner_step_aside(const char *why)
 	end_change();
 }
 
-bool gt_cupti_owner_flush(uint32_t flag)
+bool gt_cupti_session_flush(uint32_t flag)
 {
 	bool registered;
 
-	if (!gt_cupti_owner_is_here() || !try_change())
+	if (!gt_cupti_session_is_here() || !try_change())
 		return false;
 	registered = atomic_load(&owner.registered);
 	if (registered)

@@ -9,8 +9,8 @@
  *           step  step,  step,   step            16 bytes for each change, in memory
  *                 outer  outer,
  *                        inner */
-#ifndef GPUTAP_CLI_ENCLOSING_H
-#define GPUTAP_CLI_ENCLOSING_H
+#ifndef GPUTAP_CLI_RANGE_PATHS_H
+#define GPUTAP_CLI_RANGE_PATHS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,40 +18,41 @@
 #include "cli/lookup.h"
 #include "cli/spill.h"
 
-struct enclosing_set {
+struct range_path {
 	uint32_t name, around; /* LOOKUP_NONE: no set around it */
 };
 
-struct enclosing_change {
+struct range_paths_change {
 	uint64_t id;
 	uint32_t thread, set; /* LOOKUP_NONE: in no range from here on */
 };
 
 /* Zero-initialised is empty. */
-struct enclosing {
+struct range_paths {
 	struct spill spill; /* ranges */
-	struct enclosing_set *sets;
-	struct enclosing_change *changes;
+	struct range_path *sets;
+	struct range_paths_change *changes;
 	struct idmap set_numbers, thread_numbers;
 	size_t change_count, change_room;
 	uint32_t set_count, set_room, thread_count;
 };
 
 /* Return a number that identifies a thread. */
-static inline uint64_t enclosing_thread(uint32_t process, uint32_t ordinal)
+static inline uint64_t range_paths_thread(uint32_t process, uint32_t ordinal)
 {
 	return (uint64_t)process << 32 | ordinal;
 }
 
 /* Add a range from the thread's call @first to its call @last, both included. */
-void enclosing_add(struct enclosing *e, uint64_t thread, uint64_t first, uint64_t last,
-		   uint32_t name);
+void range_paths_add(struct range_paths *e, uint64_t thread, uint64_t first, uint64_t last,
+		     uint32_t name);
 /* Call after the last range, before the first query. Return 0 or negative errno with a cause. */
-int enclosing_finish(struct enclosing *e);
+int range_paths_finish(struct range_paths *e);
 /* Return the set that contains that call of the thread; LOOKUP_NONE: in no range. */
-uint32_t enclosing_find(const struct enclosing *e, uint64_t thread, uint64_t id);
+uint32_t range_paths_find(const struct range_paths *e, uint64_t thread, uint64_t id);
 /* Return the names of a set, innermost first, at most @most. */
-unsigned enclosing_names(const struct enclosing *e, uint32_t set, uint32_t *names, unsigned most);
-void enclosing_fini(struct enclosing *e);
+unsigned range_paths_names(const struct range_paths *e, uint32_t set, uint32_t *names,
+			   unsigned most);
+void range_paths_fini(struct range_paths *e);
 
 #endif

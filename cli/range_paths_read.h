@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Read the ranges of a capture before its records are shown to a filter that uses ranges: which
+ * records are in them (range_paths.h), and which of them an expression counts (filter.h). */
+#ifndef GPUTAP_CLI_RANGE_PATHS_READ_H
+#define GPUTAP_CLI_RANGE_PATHS_READ_H
+
+#include "capture/capture.h"
+#include "cli/range_paths.h"
+#include "cli/filter.h"
+
+/* Return true if the filter uses ranges. */
+static inline bool range_paths_are_needed(const struct filter *f)
+{
+	return filter_asks(f, FILTER_RANGE) || filter_occurrence_count(f);
+}
+
+/**
+ * range_paths_read() - make one pass over the capture, and another one if threads end each other's
+ * ranges
+ * @names: receives the ranges' names; range_paths_names() returns its numbers
+ * Return: 0 or negative errno with a cause.
+ */
+int range_paths_read(struct range_paths *e, struct texts *names, struct filter *f,
+		     const struct gt_capture *capture);
+
+#endif
