@@ -47,8 +47,8 @@ static void call_roctx(void)
 
 static void call_range(void)
 {
-	gputap_range_begin(GPUTAP_RANGE_USER, "range", 1, -1, NULL, 0);
-	gputap_range_end(1);
+	gputap_range_push("range");
+	gputap_range_pop();
 }
 
 static void measure(const char *name, void (*call)(void))

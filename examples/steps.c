@@ -71,11 +71,6 @@ static void set_up(void)
 	check(status, "clCreateBuffer");
 }
 
-static void begin_range(const char *name, uint64_t key)
-{
-	gputap_range_begin(GPUTAP_RANGE_USER, name, key, -1, NULL, 0);
-}
-
 static void sleep_ms(long ms)
 {
 	nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
@@ -83,13 +78,13 @@ static void sleep_ms(long ms)
 
 static void load_batch(int step, int slow)
 {
-	begin_range("load", 2);
+	gputap_range_push("load");
 	for (int i = 0; i < ITEMS; i++)
 		batch[i] = (float)(step + i % 7);
 	sleep_ms(step == slow ? 31 : 1);
 	check(clEnqueueWriteBuffer(queue, values, CL_FALSE, 0, sizeof batch, batch, 0, NULL, NULL),
 	      "clEnqueueWriteBuffer");
-	gputap_range_end(2);
+	gputap_range_pop();
 }
 
 static void run_layers(const char *name, cl_kernel kernel)
@@ -97,13 +92,13 @@ static void run_layers(const char *name, cl_kernel kernel)
 	const size_t items = ITEMS;
 	const float weight = 0.5f;
 
-	begin_range(name, 3);
+	gputap_range_push(name);
 	check(clSetKernelArg(kernel, 0, sizeof values, &values), "clSetKernelArg");
 	check(clSetKernelArg(kernel, 1, sizeof weight, &weight), "clSetKernelArg");
 	for (int i = 0; i < LAYERS; i++)
 		check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL),
 		      "clEnqueueNDRangeKernel");
-	gputap_range_end(3);
+	gputap_range_pop();
 }
 
 int main(int argc, char **argv)
@@ -113,14 +108,14 @@ int main(int argc, char **argv)
 
 	set_up();
 	for (int step = 1; !count || step <= count; step++) {
-		begin_range("step", 1);
+		gputap_range_push("step");
 		load_batch(step, slow);
 		run_layers("forward", forward);
 		run_layers("backward", backward);
 		check(clEnqueueReadBuffer(queue, values, CL_TRUE, 0, sizeof loss, &loss, 0, NULL,
 					  NULL),
 		      "clEnqueueReadBuffer");
-		gputap_range_end(1);
+		gputap_range_pop();
 	}
 	printf("loss %g\n", (double)loss);
 	return 0;

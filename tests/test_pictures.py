@@ -146,12 +146,12 @@ def test_no_name_moves_the_cursor_and_no_line_ends_in_blanks(tap, build, repo, w
 #include <unistd.h>
 int main(void)
 {
-	gputap_range_begin(GPUTAP_RANGE_USER, "a\xc2\x9b" "31mb\xe2\x80\xae" "c", 1, -1, 0, 0);
+	gputap_range_push("a\xc2\x9b" "31mb\xe2\x80\xae" "c");
 	usleep(100000);
-	gputap_range_end(1);
+	gputap_range_pop();
 	usleep(1000);
-	gputap_range_begin(GPUTAP_RANGE_USER, "short", 2, -1, 0, 0);
-	gputap_range_end(2);
+	gputap_range_push("short");
+	gputap_range_pop();
 	return 0;
 }
 """)

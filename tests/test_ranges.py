@@ -38,8 +38,30 @@ def names(rows):
 
 
 def test_without_gputap_nothing_is_begun(run, program):
-    assert run([program]).out.split() == ["-107", "-107", "-107", "-107", "-61", "-61", "-107",
-                                          "-61", "-61"]
+    assert run([program]).out.split() == ["-107"] * 9
+
+
+def test_pushes_and_pops_nest_and_a_pop_without_a_push_changes_nothing(trace):
+    out, rows = trace("push")
+    assert out.split() == ["0", "-61", "-22", "0", "0", "0", "0", "0", "0", "0", "-61"]
+    assert names(rows) == ["load", "store", "keyed", "step"]
+    assert {r["operation"] for r in rows} == {"torch_range"}
+
+
+def test_a_pop_ends_the_ranges_inside_it_and_deep_pushes_are_counted(trace):
+    out, rows = trace("push_deep")
+    assert out.split() == ["0", "0", "-61", "50", "0", "-61"]
+    assert names(rows) == ["keyed", "outer"] + ["deep"] * 250
+
+
+def test_a_push_and_a_pop_without_gputap_have_no_effect(run, program):
+    assert run([program, "push"]).out.split() == ["-107", "-107", "-22"] + ["-107"] * 8
+
+
+def test_options_of_a_newer_caller_must_end_in_zeroes(trace):
+    out, rows = trace("options")
+    assert out.split() == ["0", "0", "-22", "-22", "-22", "0"]
+    assert names(rows) == ["longer"]
 
 
 def test_a_range_is_recorded_when_it_ends_with_what_it_says_of_itself(trace):
@@ -118,7 +140,7 @@ def test_threads_have_ranges_of_their_own(trace):
 
 def test_a_range_that_is_open_at_a_fork_is_the_parents(trace):
     out, rows = trace("fork")
-    assert out.split()[-1] == "0"
+    assert out.split()[-2:] == ["0", "0"]
     assert sorted((r["process"], names([r])[0]) for r in rows) == [("0", "across the fork"),
                                                                    ("1", "the child's")]
 

@@ -21,10 +21,10 @@ PROGRAM = """
 #include "gputap/gputap.h"
 int main(void)
 {
-	gputap_range_begin(GPUTAP_RANGE_USER, WORDS, 1, -1, 0, 0);
-	gputap_range_begin(GPUTAP_RANGE_USER, "inner", 2, -1, 0, 0);
-	gputap_range_end(2);
-	gputap_range_end(1);
+	gputap_range_push(WORDS);
+	gputap_range_push("inner");
+	gputap_range_pop();
+	gputap_range_pop();
 	return 0;
 }
 """

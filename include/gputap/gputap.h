@@ -63,35 +63,71 @@ GPUTAP_API int gputap_external_pop(enum gputap_stack stack, uint64_t *id);
 
 /* Ranges ---------------------------------------------------------------------- */
 
-/* The kind of a range. Captures contain these numbers. */
-enum gputap_range_kind {
-	GPUTAP_RANGE_OPERATOR = 0, /* an operator of a framework */
-	GPUTAP_RANGE_BACKWARD = 1, /* a node of its automatic differentiation */
-	GPUTAP_RANGE_USER = 2      /* named by the program */
-};
-
 /**
- * gputap_range_begin() - open a range that contains the calls this thread makes next
- * @kind:     enum gputap_range_kind
- * @name:     must stay valid until the range ends; bytes after the first 1,024 are dropped
- * @key:      identifies the range for gputap_range_end(), for example an address
- * @sequence: number that an operator shares with its backward node; negative: none
- * @shapes:   shapes of the operator's inputs: for each input its number of dimensions, then the
- *            dimensions; -1 for an input that is not a tensor. Copied. NULL: not known
- * @words:    length of @shapes. A range gets no shapes if all open ranges have more than 2,048
- * Return: 0; -EINVAL; -ENOSPC: the thread has 250 open ranges, so this one is counted, not
- *         recorded; -ENOMEM; -ENOTCONN: this process is not recorded.
+ * gputap_range_push() - open a range that contains the calls this thread makes next
+ * @name: must stay valid until the range ends; bytes after the first 1,024 are dropped
+ * Return: 0; -EINVAL (NULL); -ENOSPC: the thread has 250 open ranges, so this one is counted, not
+ *         recorded, and gputap_range_pop() ends it; -ENOMEM; -ENOTCONN: this process is not
+ *         recorded.
  * Ranges of a thread nest. A range is recorded when it ends. A range that is still open when the
- * process ends is counted as open.
+ * process ends is counted as open. The child of a fork inherits the open ranges of the forking
+ * thread and ends them too; only the parent records them.
+ * Takes no lock and makes no system call, except for the first range of a thread.
  * Thread: the one that the range belongs to.   Signal: not safe.   Since: 0.1
  * Owner:  nothing is kept.
  */
-GPUTAP_API int gputap_range_begin(uint32_t kind, const char *name, uint64_t key, int64_t sequence,
-				  const int64_t *shapes, uint32_t words);
+GPUTAP_API int gputap_range_push(const char *name);
+
+/**
+ * gputap_range_pop() - end the range that this thread pushed last
+ * Ranges of gputap_range_begin() that are open inside it end as well.
+ * Return: 0; -ENODATA: this thread has pushed no range that is still open, and nothing changes;
+ *         -ENOTCONN: this process is not recorded.
+ * Thread: the one that pushed it.   Signal: not safe.   Since: 0.1
+ * Owner:  nothing is kept.
+ */
+GPUTAP_API int gputap_range_pop(void);
+
+/* The kind of a range. */
+enum gputap_range_kind {
+	GPUTAP_RANGE_USER = 0,     /* named by the program */
+	GPUTAP_RANGE_OPERATOR = 1, /* an operator of a framework */
+	GPUTAP_RANGE_BACKWARD = 2  /* a node of its automatic differentiation */
+};
+
+/* Options of gputap_range_begin(). */
+struct gputap_range_opts {
+	size_t size; /* sizeof(struct gputap_range_opts) */
+	enum gputap_range_kind kind;
+	/* length of shapes. A range gets no shapes if all open ranges have more than 2,048 */
+	uint32_t shape_count;
+	/* shapes of the operator's inputs: for each input its number of dimensions, then the
+	 * dimensions; -1 for an input that is not a tensor. Copied. NULL: not known */
+	const int64_t *shapes;
+	/* number that an operator shares with its backward node; negative: none */
+	int64_t sequence;
+	uint32_t has_sequence; /* 1: sequence is set; 0: none */
+	uint32_t reserved;     /* 0 */
+};
+
+/**
+ * gputap_range_begin() - open a range that gputap_range_end() finds by its key
+ * For frameworks. Programs use gputap_range_push(), whose nesting and limits apply here as well.
+ * @name: must stay valid until the range ends; bytes after the first 1,024 are dropped
+ * @key:  identifies the range for gputap_range_end(), for example an address
+ * @opts: NULL: defaults, a range of the kind GPUTAP_RANGE_USER
+ * Return: 0; -EINVAL (NULL, size, kind, shapes); -ENOSPC: the thread has 250 open ranges, so this
+ *         one is counted, not recorded; -ENOMEM; -ENOTCONN: this process is not recorded.
+ * Thread: the one that the range belongs to.   Signal: not safe.   Since: 0.1
+ * Owner:  @opts stays the caller's.
+ */
+GPUTAP_API int gputap_range_begin(const char *name, uint64_t key,
+				  const struct gputap_range_opts *opts);
 
 /**
  * gputap_range_end() - end this thread's innermost range with @key and all ranges inside it
- * Return: 0; -ENODATA: this thread has no such open range.
+ * @key: as passed to gputap_range_begin()
+ * Return: 0; -ENODATA: this thread has no such open range; -ENOTCONN: this process is not recorded.
  * Thread: the one that opened it.   Signal: not safe.   Since: 0.1
  * Owner:  nothing is kept.
  */

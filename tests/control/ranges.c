@@ -59,8 +59,7 @@ void begin_range(const char *name)
 
 	strncpy(names[depth], name, sizeof names[depth] - 1);
 	if (!strcmp(source, "gputap"))
-		gputap_range_begin(GPUTAP_RANGE_USER, names[depth], (uint64_t)depth + 1, -1, NULL,
-				   0);
+		gputap_range_begin(names[depth], (uint64_t)depth + 1, NULL);
 	else if (!strcmp(source, "roctx"))
 		roctxRangePushA(name);
 	else if (!strcmp(source, "roctx-start"))

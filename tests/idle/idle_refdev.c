@@ -54,19 +54,19 @@ static void provoke_host(void)
 
 static void provoke_range(void)
 {
-	gputap_range_begin(GPUTAP_RANGE_USER, "thinking", 1, -1, NULL, 0);
+	gputap_range_push("thinking");
 	provoke_host();
-	gputap_range_end(1);
+	gputap_range_pop();
 }
 
 /* Steps: the host computes, and then launches. */
 static void provoke_step(void)
 {
-	gputap_range_begin(GPUTAP_RANGE_USER, "step", 2, -1, NULL, 0);
+	gputap_range_push("step");
 	provoke_host();
 	launch(nothing, first, 0);
 	OK(refdevStreamSynchronize(first));
-	gputap_range_end(2);
+	gputap_range_pop();
 }
 
 /* The program pauses its recording, continues to work in the pause, and then does something

@@ -15,6 +15,8 @@
 
 /* These are missing without `gputap run`. */
 #pragma weak gputap_range_begin
+#pragma weak gputap_range_push
+#pragma weak gputap_range_pop
 #pragma weak gputap_range_end
 #pragma weak gputap_external_push
 #pragma weak gputap_external_pop
@@ -37,12 +39,16 @@ static void *work(void *pieces)
 /* Work inside a range, in a nested range, with ids of the program, and outside of ranges. */
 static void work_in_ranges(void *pieces)
 {
-	gputap_range_begin(GPUTAP_RANGE_USER, "step", 1, 0, NULL, 0);
+	const struct gputap_range_opts mul = {.size = sizeof mul,
+					      .kind = GPUTAP_RANGE_OPERATOR,
+					      .has_sequence = 1};
+
+	gputap_range_push("step");
 	work(pieces);
-	gputap_range_begin(GPUTAP_RANGE_OPERATOR, "acme::mul", 2, 0, NULL, 0);
+	gputap_range_begin("acme::mul", 2, &mul);
 	work(pieces);
 	gputap_range_end(2);
-	gputap_range_end(1);
+	gputap_range_pop();
 	gputap_external_push(GPUTAP_STACK_USER, 77);
 	gputap_external_push(GPUTAP_STACK_OPERATION, 33);
 	work(pieces);

@@ -20,7 +20,7 @@ static void fill(int times)
 
 static void begin(const char *name)
 {
-	gputap_range_begin(GPUTAP_RANGE_USER, name, (uintptr_t)name, -1, NULL, 0);
+	gputap_range_begin(name, (uintptr_t)name, NULL);
 }
 
 static void end(const char *name)

@@ -9,17 +9,25 @@
 
 #include "gputap/gputap.h"
 
-static int begin(uint32_t kind, const char *name, uint64_t key)
+static int begin(enum gputap_range_kind kind, const char *name, uint64_t key)
 {
-	return gputap_range_begin(kind, name, key, -1, NULL, 0);
+	const struct gputap_range_opts opts = {.size = sizeof opts, .kind = kind};
+
+	return gputap_range_begin(name, key, &opts);
 }
 
 static void nest(void)
 {
 	static const int64_t shapes[] = {2, 4, 8, -1, 0};
+	const struct gputap_range_opts add = {.size = sizeof add,
+					      .kind = GPUTAP_RANGE_OPERATOR,
+					      .shape_count = 5,
+					      .shapes = shapes,
+					      .sequence = 7,
+					      .has_sequence = 1};
 
 	printf("%d", begin(GPUTAP_RANGE_USER, "step", 1));
-	printf(" %d", gputap_range_begin(GPUTAP_RANGE_OPERATOR, "aten::add", 2, 7, shapes, 5));
+	printf(" %d", gputap_range_begin("aten::add", 2, &add));
 	printf(" %d", begin(GPUTAP_RANGE_OPERATOR, "aten::empty", 3));
 	printf(" %d", gputap_range_end(3));
 	printf(" %d", gputap_range_end(2));
@@ -39,6 +47,54 @@ static void cross(void)
 	printf(" %d", gputap_range_end(2));
 	begin(GPUTAP_RANGE_USER, "left open", 3);
 	printf(" %d %d\n", begin(3, "no such kind", 1), begin(GPUTAP_RANGE_USER, NULL, 1));
+}
+
+/* Pops without a push, a push and a keyed range inside each other, and NULL. */
+static void push(void)
+{
+	printf("%d %d", gputap_range_pop(), gputap_range_push(NULL));
+	printf(" %d", gputap_range_push("step"));
+	printf(" %d", gputap_range_begin("keyed", 0, NULL));
+	printf(" %d", gputap_range_push("load"));
+	printf(" %d", gputap_range_pop());
+	printf(" %d", gputap_range_push("store"));
+	printf(" %d", gputap_range_end(0));
+	printf(" %d", gputap_range_pop());
+	printf(" %d\n", gputap_range_pop());
+}
+
+/* A pop ends what keys opened inside it. 300 pushes: 50 are counted only. */
+static void push_deep(void)
+{
+	int refused = 0, wrong = 0;
+
+	gputap_range_push("outer");
+	gputap_range_begin("keyed", 1, NULL);
+	printf("%d", gputap_range_pop());
+	printf(" %d", gputap_range_end(1));
+	for (int i = 0; i < 300; i++)
+		refused += gputap_range_push("deep") != 0;
+	for (int i = 0; i < 300; i++)
+		wrong += gputap_range_pop() != 0;
+	printf(" %d %d %d\n", refused, wrong, gputap_range_pop());
+}
+
+/* Options of a newer caller, and invalid ones. */
+static void pass_options(void)
+{
+	struct {
+		struct gputap_range_opts opts;
+		uint64_t newer;
+	} longer = {.opts = {.size = sizeof longer}};
+	struct gputap_range_opts o = {.size = sizeof o, .shape_count = 1};
+
+	printf("%d", gputap_range_begin("longer", 1, &longer.opts));
+	longer.newer = 1;
+	printf(" %d", gputap_range_begin("newer", 2, &longer.opts));
+	printf(" %d", gputap_range_begin("no shapes", 3, &o));
+	o = (struct gputap_range_opts){.size = sizeof o - 1};
+	printf(" %d", gputap_range_begin("short", 4, &o));
+	printf(" %d\n", gputap_range_end(1));
 }
 
 static void go_deep(void)
@@ -84,17 +140,18 @@ static void use_threads(void)
  * own. */
 static void use_fork(void)
 {
+	int status = -1;
 	pid_t child;
 
-	begin(GPUTAP_RANGE_USER, "across the fork", 1);
+	gputap_range_push("across the fork");
 	child = fork();
 	if (!child) {
-		begin(GPUTAP_RANGE_USER, "the child's", 2);
-		gputap_range_end(2);
-		_exit(gputap_range_end(1) != 0);
+		gputap_range_push("the child's");
+		gputap_range_pop();
+		_exit(gputap_range_pop() != 0 || gputap_range_pop() != -ENODATA);
 	}
-	waitpid(child, NULL, 0);
-	printf("%d\n", gputap_range_end(1));
+	waitpid(child, &status, 0);
+	printf("%d %d\n", status, gputap_range_pop());
 }
 
 int main(int argc, char **argv)
@@ -106,6 +163,12 @@ int main(int argc, char **argv)
 		nest();
 	else if (!strcmp(way, "cross"))
 		cross();
+	else if (!strcmp(way, "push"))
+		push();
+	else if (!strcmp(way, "push_deep"))
+		push_deep();
+	else if (!strcmp(way, "options"))
+		pass_options();
 	else if (!strcmp(way, "deep"))
 		go_deep();
 	else if (!strcmp(way, "long"))

@@ -17,9 +17,11 @@ static void fill(int times)
 			exit(2);
 }
 
-static void begin(uint32_t kind, const char *name, uint64_t key)
+static void begin(enum gputap_range_kind kind, const char *name, uint64_t key)
 {
-	gputap_range_begin(kind, name, key, -1, NULL, 0);
+	gputap_range_begin(name, key,
+			   &(struct gputap_range_opts){.size = sizeof(struct gputap_range_opts),
+						       .kind = kind});
 }
 
 int main(void)

@@ -13,15 +13,15 @@
 #include <torch/csrc/autograd/function.h>
 #include <torch/headeronly/version.h>
 
+#include "gputap/gputap.h"
+
 namespace
 {
 
-// enum gputap_range_kind
-enum { OPERATOR = 0, BACKWARD = 1, USER = 2 };
 enum { SHAPE_WORDS = 128 };
 
-int (*range_begin)(uint32_t, const char *, uint64_t, int64_t, const int64_t *, uint32_t);
-int (*range_end)(uint64_t);
+decltype(&::gputap_range_begin) begin_range;
+decltype(&::gputap_range_end) end_range;
 
 uint64_t key_of(const at::RecordFunction &f)
 {
@@ -42,20 +42,25 @@ __attribute__((noinline)) void begin_node(const at::RecordFunction &f)
 {
 	const auto node = torch::autograd::get_current_node();
 
-	range_begin(BACKWARD, f.name() + sizeof EVALUATE - 1, key_of(f),
-		    node ? static_cast<int64_t>(node->sequence_nr()) : -1, nullptr, 0);
+	const auto opts = options(GPUTAP_RANGE_BACKWARD,
+				  node ? static_cast<int64_t>(node->sequence_nr()) : -1);
+
+	begin_range(f.name() + sizeof EVALUATE - 1, key_of(f), &opts);
 }
 
 std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction &f)
 {
 	const char *name = f.name();
 
-	if (f.scope() == at::RecordScope::USER_SCOPE)
-		range_begin(USER, name, key_of(f), f.seqNr(), nullptr, 0);
-	else if (is_node(name))
+	if (f.scope() != at::RecordScope::USER_SCOPE && is_node(name)) {
 		begin_node(f);
-	else
-		range_begin(OPERATOR, name, key_of(f), f.seqNr(), nullptr, 0);
+		return nullptr;
+	}
+	const auto opts = options(f.scope() == at::RecordScope::USER_SCOPE ? GPUTAP_RANGE_USER
+									   : GPUTAP_RANGE_OPERATOR,
+				  f.seqNr());
+
+	begin_range(name, key_of(f), &opts);
 	return nullptr;
 }
 
@@ -99,13 +104,17 @@ std::unique_ptr<at::ObserverContext> begin_with_shapes(const at::RecordFunction 
 			break;
 		count += more;
 	}
-	range_begin(OPERATOR, f.name(), key_of(f), f.seqNr(), words, count);
+	auto opts = options(GPUTAP_RANGE_OPERATOR, f.seqNr());
+
+	opts.shapes = words;
+	opts.shape_count = count;
+	begin_range(f.name(), key_of(f), &opts);
 	return nullptr;
 }
 
 void end(const at::RecordFunction &f, at::ObserverContext *)
 {
-	range_end(key_of(f));
+	end_range(key_of(f));
 }
 
 } // namespace
@@ -121,10 +130,10 @@ extern "C" __attribute__((visibility("default"))) int gputap_torch_observe(uint3
 	auto source = reinterpret_cast<int (*)(const void *, uint32_t)>(
 		dlsym(RTLD_DEFAULT, "gputap_range_source"));
 
-	range_begin =
-		reinterpret_cast<decltype(range_begin)>(dlsym(RTLD_DEFAULT, "gputap_range_begin"));
-	range_end = reinterpret_cast<decltype(range_end)>(dlsym(RTLD_DEFAULT, "gputap_range_end"));
-	if (!source || !range_begin || !range_end ||
+	begin_range =
+		reinterpret_cast<decltype(begin_range)>(dlsym(RTLD_DEFAULT, "gputap_range_begin"));
+	end_range = reinterpret_cast<decltype(end_range)>(dlsym(RTLD_DEFAULT, "gputap_range_end"));
+	if (!source || !begin_range || !end_range ||
 	    source(reinterpret_cast<const void *>(&at::addGlobalCallback), version))
 		return 1;
 	// one callback with all possible scopes: torch rebuilds its lists of callbacks for each

@@ -68,8 +68,7 @@ void __itt_task_begin(const struct itt_domain *domain, struct itt_id task, struc
 		      const struct gt_range_text *name)
 {
 	(void)domain, (void)task, (void)parent;
-	gputap_range_begin(GPUTAP_RANGE_USER, name && name->text ? name->text : "(no name)",
-			   KEY + ++depth, -1, NULL, 0);
+	gputap_range_begin(name && name->text ? name->text : "(no name)", KEY + ++depth, NULL);
 }
 
 void __itt_task_end(const struct itt_domain *domain)

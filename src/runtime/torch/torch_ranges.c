@@ -33,7 +33,7 @@
 #include "runtime/range_ids.h"
 #include "gputap/gputap.h"
 
-enum { RANGES = 250, WORDS = 2048, NAME_MAX_BYTES = 1024, KINDS = 3, OPERATIONS = 6 };
+enum { RANGES = 250, WORDS = 2048, NAME_MAX_BYTES = 1024, OPERATIONS = 6 };
 
 struct torch_range {
 	const char *name;
@@ -43,7 +43,8 @@ struct torch_range {
 	uint32_t epoch;  /* of the process in which it began */
 	uint32_t pauses; /* gt_pauses, of the pause in which it began; 0: none */
 	uint16_t words;
-	uint8_t kind;
+	uint8_t op;   /* number of its operation, by its kind */
+	bool has_key; /* of gputap_range_begin() */
 	bool pushed;  /* vendors' plug-ins were notified */
 	bool is_last; /* of the recording window: core/range_window.h */
 };
@@ -55,10 +56,15 @@ struct gt_torch_ranges {
 	int64_t words[WORDS];
 };
 
-static_assert((int)GPUTAP_RANGE_OPERATOR == GT_TORCH_torch_operator &&
-		      (int)GPUTAP_RANGE_BACKWARD == GT_TORCH_torch_backward &&
-		      (int)GPUTAP_RANGE_USER == GT_TORCH_torch_range,
-	      "a kind is its operation's number");
+static const uint8_t operation_of_kind[] = {
+	[GPUTAP_RANGE_USER] = GT_TORCH_torch_range,
+	[GPUTAP_RANGE_OPERATOR] = GT_TORCH_torch_operator,
+	[GPUTAP_RANGE_BACKWARD] = GT_TORCH_torch_backward,
+};
+static_assert((int)GT_TORCH_INDEX_torch_operator == GT_TORCH_torch_operator &&
+		      (int)GT_TORCH_INDEX_torch_backward == GT_TORCH_torch_backward &&
+		      (int)GT_TORCH_INDEX_torch_range == GT_TORCH_torch_range,
+	      "the index of a tap is its operation's number");
 static_assert((int)GT_TORCH_INDEX_COUNT == (int)OPERATIONS, "one tap each");
 
 /* Placeholder for a runtime's function in the table; never called. */
@@ -118,7 +124,7 @@ static __attribute__((cold, noinline)) void begin_in_pause(struct torch_range *o
 	uint32_t pauses = atomic_load_explicit(&gt_pauses, memory_order_relaxed);
 	struct gt_thread *t;
 
-	if (!(pauses & 1) || !gt_session_asks(GT_OP(GT_DOMAIN_TORCH, o->kind, 4)))
+	if (!(pauses & 1) || !gt_session_asks(GT_OP(GT_DOMAIN_TORCH, o->op, 4)))
 		return;
 	t = gt_thread_get();
 	if (!t)
@@ -129,15 +135,29 @@ static __attribute__((cold, noinline)) void begin_in_pause(struct torch_range *o
 	o->start = gt_ticks();
 }
 
-int gputap_range_begin(uint32_t kind, const char *name, uint64_t key, int64_t sequence,
-		       const int64_t *shapes, uint32_t words)
+/* False: invalid, or the options request something that this version does not have. */
+static bool are_options_valid(const struct gputap_range_opts *o)
 {
+	if (o->size < sizeof *o || o->kind >= sizeof operation_of_kind || o->reserved ||
+	    (o->shape_count && !o->shapes))
+		return false;
+	for (size_t i = sizeof *o; i < o->size; i++)
+		if (((const char *)o)[i])
+			return false;
+	return true;
+}
+
+/* @opts: valid. */
+static inline __attribute__((always_inline)) int begin_range(const char *name, bool has_key,
+							     uint64_t key,
+							     const struct gputap_range_opts *opts)
+{
+	uint8_t op = operation_of_kind[opts->kind];
+	uint32_t words = opts->shape_count;
 	struct gt_thread *t = &gt_thread;
 	struct gt_torch_ranges *r = t->ranges;
 	struct torch_range *o;
 
-	if (gt_unlikely(kind >= KINDS || !name))
-		return -EINVAL;
 	if (gt_unlikely(!r)) {
 		r = map_ranges(t);
 		if (!r)
@@ -150,24 +170,25 @@ int gputap_range_begin(uint32_t kind, const char *name, uint64_t key, int64_t se
 	o = &r->open[r->depth];
 	o->name = name;
 	o->key = key;
-	o->sequence = sequence;
-	o->kind = (uint8_t)kind;
+	o->has_key = has_key;
+	o->sequence = opts->has_sequence ? opts->sequence : -1;
+	o->op = op;
 	o->pushed = false;
 	o->is_last = gt_range_note(name);
 	o->words = 0;
 	o->id = 0;
 	o->pauses = 0;
 	if (gt_unlikely(words) && words <= WORDS - r->words_used) {
-		memcpy(r->words + r->words_used, shapes, words * sizeof *shapes);
+		memcpy(r->words + r->words_used, opts->shapes, words * sizeof *opts->shapes);
 		o->words = (uint16_t)words;
 		r->words_used += words;
 	}
 	r->depth++;
-	if (gt_likely(gt_tap_services(&gt_torch_taps[0][kind]) & GT_SERVICE_STREAM)) {
+	if (gt_likely(gt_tap_services(&gt_torch_taps[0][op]) & GT_SERVICE_STREAM)) {
 		t = gt_thread_get();
 		if (gt_likely(t != NULL)) {
 			o->epoch = t->epoch;
-			o->id = gt_range_take_id(t, GT_DOMAIN_TORCH, kind);
+			o->id = gt_range_take_id(t, GT_DOMAIN_TORCH, op);
 			gt_range_fetch_ring(t);
 			if (gt_unlikely(atomic_load_explicit(&gt_push_hooks.push,
 							     memory_order_relaxed) != NULL)) {
@@ -182,6 +203,23 @@ int gputap_range_begin(uint32_t kind, const char *name, uint64_t key, int64_t se
 	return 0;
 }
 
+int gputap_range_begin(const char *name, uint64_t key, const struct gputap_range_opts *opts)
+{
+	static const struct gputap_range_opts defaults = {.size = sizeof defaults};
+
+	if (gt_unlikely(!name || (opts && !are_options_valid(opts))))
+		return -EINVAL;
+	return begin_range(name, true, key, opts ? opts : &defaults);
+}
+
+int gputap_range_push(const char *name)
+{
+	if (gt_unlikely(!name))
+		return -EINVAL;
+	return begin_range(name, false, 0,
+			   &(const struct gputap_range_opts){.kind = GPUTAP_RANGE_USER});
+}
+
 static void write_range(struct gt_thread *t, const struct gt_torch_ranges *r,
 			const struct torch_range *o, uint64_t end)
 {
@@ -191,7 +229,7 @@ static void write_range(struct gt_thread *t, const struct gt_torch_ranges *r,
 		       (o->words ? sizeof(struct gt_payload) + o->words * 8u : 0);
 	struct gt_record_call *w = gt_ring_reserve(t, bytes, GT_CLASS_CALL, GT_DOMAIN_TORCH);
 	uint64_t head = bytes / 8 | (uint64_t)GT_RECORD_CALL << 16 |
-			(uint64_t)GT_OP(GT_DOMAIN_TORCH, o->kind, 4) << 32;
+			(uint64_t)GT_OP(GT_DOMAIN_TORCH, o->op, 4) << 32;
 	uint64_t *p;
 
 	if (gt_unlikely(!w))
@@ -240,11 +278,17 @@ static inline void end_range(struct gt_torch_ranges *r)
 		gt_range_window_end();
 }
 
-static __attribute__((cold, noinline)) int end_outer(struct gt_torch_ranges *r, uint64_t key)
+static bool is_match(const struct torch_range *o, bool has_key, uint64_t key)
+{
+	return o->has_key == has_key && o->key == key;
+}
+
+static __attribute__((cold, noinline)) int end_outer(struct gt_torch_ranges *r, bool has_key,
+						     uint64_t key)
 {
 	uint32_t depth = r->depth;
 
-	while (depth && r->open[depth - 1].key != key)
+	while (depth && !is_match(&r->open[depth - 1], has_key, key))
 		depth--;
 	if (!depth)
 		return -ENODATA;
@@ -253,20 +297,31 @@ static __attribute__((cold, noinline)) int end_outer(struct gt_torch_ranges *r, 
 	return 0;
 }
 
-int gputap_range_end(uint64_t key)
+/* @key: 0 if the range has none. */
+static inline __attribute__((always_inline)) int end_match(bool has_key, uint64_t key)
 {
 	struct gt_torch_ranges *r = gt_thread.ranges;
 
 	if (gt_unlikely(!r || !r->depth))
-		return -ENODATA;
+		return gt_recording.session ? -ENODATA : -ENOTCONN;
 	if (gt_unlikely(r->depth > RANGES)) {
 		r->depth--;
 		return 0;
 	}
-	if (gt_unlikely(r->open[r->depth - 1].key != key))
-		return end_outer(r, key);
+	if (gt_unlikely(!is_match(&r->open[r->depth - 1], has_key, key)))
+		return end_outer(r, has_key, key);
 	end_range(r);
 	return 0;
+}
+
+int gputap_range_end(uint64_t key)
+{
+	return end_match(true, key);
+}
+
+int gputap_range_pop(void)
+{
+	return end_match(false, 0);
 }
 
 int gputap_range_source(const void *function, uint32_t version)

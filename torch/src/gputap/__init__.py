@@ -28,10 +28,7 @@ def _functions():
     except AttributeError:
         return None
     source.argtypes = [ctypes.c_void_p, ctypes.c_uint32]
-    begin.argtypes = [
-        ctypes.c_uint32, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_int64, ctypes.c_void_p,
-        ctypes.c_uint32
-    ]
+    begin.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_void_p]
     end.argtypes = [ctypes.c_uint64]
     return (begin, end) if source(None, 0) == 0 else None
 
@@ -42,7 +39,7 @@ _library = _functions()
 def _begin(name, key):
     """Begin a range. @name: bytes that stay valid until the range ends."""
     if _library:
-        _library[0](_USER, name, key, -1, None, 0)
+        _library[0](name, key, None)  # a range of the program
 
 
 def _end(key):
