@@ -149,11 +149,11 @@ static void find_beside(const char *program)
 /* Under `gputap run`, do not record the calls of this search as the program's. */
 static void hide_calls(void)
 {
-	void (*hide)(int);
+	void (*suppress)(void);
 
-	*(void **)&hide = dlsym(RTLD_DEFAULT, "gputap_hide");
-	if (hide)
-		hide(1);
+	*(void **)&suppress = dlsym(RTLD_DEFAULT, "gputap_suppress_begin");
+	if (suppress)
+		suppress();
 }
 
 static bool takes_spirv(void)

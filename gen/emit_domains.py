@@ -179,7 +179,9 @@ def public(apis):
         '#ifndef GPUTAP_DOMAINS_H\n#define GPUTAP_DOMAINS_H\n',
         'enum gputap_domain {',
     ]
-    out += [f'\tGPUTAP_DOMAIN_{upper(a)} = {a.number}, /* {a.title} */' for a in apis]
+    out += ['\tGPUTAP_DOMAIN_NONE = 0,']
+    out += [f'\tGPUTAP_DOMAIN_{upper(a)} = {a.number}{"," if a is not apis[-1] else ""}'
+            f' /* {a.title} */' for a in apis]
     return '\n'.join(out + ['};', '', '#endif']) + '\n'
 
 

@@ -5,6 +5,8 @@ import shutil
 import subprocess
 import xml.etree.ElementTree
 
+import pytest
+
 from conftest import REPO
 
 
@@ -60,6 +62,47 @@ def test_every_public_function_says_what_the_house_template_asks_for():
             seen += 1
             lacking += [f"{header.name}: {name}(): {f}" for f in fields if f"{f}:" not in said]
     assert lacking == [] and seen >= 70
+
+
+def test_no_enum_of_the_public_headers_has_a_number_twice_or_no_name():
+    seen = 0
+    for header in (REPO / "include/gputap").glob("*.h"):
+        text = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.S)
+        for name, body in re.findall(r"\benum\s*(\w*)\s*\{(.*?)\}", text, re.S):
+            numbers = re.findall(r"=\s*(-?\d+)", body)
+            assert name and len(numbers) == len(set(numbers)), (header.name, name, body)
+            seen += 1
+    assert seen >= 20
+
+
+def test_a_function_that_returns_a_boolean_says_so_by_its_name():
+    wrong = []
+    for header in (REPO / "include/gputap").glob("*.h"):
+        for name in re.findall(r"(\w+)\(\) - return whether", header.read_text()):
+            wrong += [] if re.search(r"_(is|has)_|_active$", name) else [name]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("compiler, standard", [("cc", "c99"), ("c++", "c++98")])
+def test_typed_flags_combine_in_c_and_in_cpp(work, compiler, standard):
+    program = work / ("flags.c" if compiler == "cc" else "flags.cc")
+    program.write_text("""
+#include <gputap/tool.h>
+#include <gputap/plugin.h>
+enum gputap_context_flags flags(void);
+enum gputap_context_flags flags(void)
+{
+	return GPUTAP_CONTEXT_DENSE | GPUTAP_CONTEXT_INNERMOST;
+}
+int subscribe(struct gputap_context *context, gputap_call_fn fn);
+int subscribe(struct gputap_context *context, gputap_call_fn fn)
+{
+	return gputap_context_calls(context, GPUTAP_DOMAIN_HIP, 0, 0,
+				    GPUTAP_CALLS_WRITE | GPUTAP_CALLS_TIMED, fn, 0);
+}
+""")
+    subprocess.run([compiler, f"-std={standard}", "-pedantic", "-Wall", "-Wextra", "-Werror",
+                    "-Wno-long-long", f"-I{REPO}/include", "-fsyntax-only", program], check=True)
 
 
 def test_a_function_without_a_comment_is_reported(tmp_path):

@@ -41,7 +41,7 @@ static void on_work(const struct gputap_work *work, uint64_t *data, void *user)
 	struct kernel *k;
 
 	(void)data, (void)user;
-	if (work->phase != GPUTAP_PHASE_COMPLETE)
+	if (work->phase != GPUTAP_ACTIVITY_PHASE_COMPLETE)
 		return;
 	pthread_mutex_lock(&lock);
 	k = kernel_of(work->name ? work->name : "(no name)");

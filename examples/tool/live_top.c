@@ -21,7 +21,7 @@ static _Atomic int over;
 static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 {
 	(void)data, (void)user;
-	if (call->phase == GPUTAP_PHASE_ENTER && call->operation < OPERATIONS)
+	if (call->phase == GPUTAP_CALL_PHASE_ENTER && call->operation < OPERATIONS)
 		atomic_fetch_add_explicit(&counts[call->domain * OPERATIONS + call->operation], 1,
 					  memory_order_relaxed);
 }
@@ -66,7 +66,7 @@ static void *watch(void *arg)
 	return arg;
 }
 
-static int ask(uint32_t domain, const char *name, void *user)
+static int ask(enum gputap_domain domain, const char *name, void *user)
 {
 	(void)name, (void)user;
 	gputap_context_calls(context, domain, NULL, 0, 0, on_call, NULL);

@@ -55,9 +55,9 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 	(void)user;
 	line.text[0] = '\0';
 	line.used = 0;
-	line.ended = call->phase == GPUTAP_PHASE_EXIT;
+	line.ended = call->phase == GPUTAP_CALL_PHASE_EXIT;
 	gputap_call_arguments(call, 1, add_argument, &line);
-	if (call->phase == GPUTAP_PHASE_EXIT)
+	if (call->phase == GPUTAP_CALL_PHASE_EXIT)
 		fprintf(stderr, "[%lu] %s: %s after %.*f %s%s\n", thread, name,
 			status_of(call, status), ns < 1000000 ? 1 : 3,
 			(double)ns / (ns < 1000000 ? 1e3 : 1e6), ns < 1000000 ? "us" : "ms",

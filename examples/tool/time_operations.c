@@ -16,7 +16,8 @@ static struct gputap_context *context;
 static struct gputap_buffer *buffer;
 
 static struct row {
-	uint32_t domain, operation;
+	enum gputap_domain domain;
+	uint32_t operation;
 	uint64_t calls, ns, longest;
 } rows[DOMAINS][OPERATIONS];
 
@@ -41,7 +42,7 @@ static void add_up(struct gputap_buffer *from, const struct gputap_record *recor
 	}
 }
 
-static int record(uint32_t domain, const char *name, void *user)
+static int record(enum gputap_domain domain, const char *name, void *user)
 {
 	(void)name, (void)user;
 	gputap_context_buffer(context, domain, NULL, 0, 0, 0, buffer);

@@ -5,6 +5,7 @@
 #define GPUTAP_DOMAINS_H
 
 enum gputap_domain {
+	GPUTAP_DOMAIN_NONE = 0,
 	GPUTAP_DOMAIN_OPENCL = 1, /* OpenCL host API */
 	GPUTAP_DOMAIN_HIP = 2, /* HIP runtime API */
 	GPUTAP_DOMAIN_HIP_COMPILER = 3, /* HIP compiler support API */
@@ -30,7 +31,7 @@ enum gputap_domain {
 	GPUTAP_DOMAIN_CUBLAS = 24, /* cuBLAS */
 	GPUTAP_DOMAIN_CUDNN = 25, /* cuDNN */
 	GPUTAP_DOMAIN_CUBLASLT = 26, /* cuBLASLt */
-	GPUTAP_DOMAIN_MPI = 27, /* MPI */
+	GPUTAP_DOMAIN_MPI = 27 /* MPI */
 };
 
 #endif

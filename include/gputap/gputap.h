@@ -97,8 +97,8 @@ enum gputap_range_kind {
 
 /* Options of gputap_range_begin(). */
 struct gputap_range_opts {
-	size_t size; /* sizeof(struct gputap_range_opts) */
-	enum gputap_range_kind kind;
+	size_t size;                 /* sizeof(struct gputap_range_opts) */
+	enum gputap_range_kind kind; /* 0: GPUTAP_RANGE_USER */
 	/* length of shapes. A range gets no shapes if all open ranges have more than 2,048 */
 	uint32_t shape_count;
 	/* shapes of the operator's inputs: for each input its number of dimensions, then the
@@ -171,17 +171,36 @@ GPUTAP_API int gputap_resume(void);
 
 struct gputap_context;
 
+/* Flags of a context. They concern the services of gputap/tool.h. */
+enum gputap_context_flags {
+	/* after gputap_context_stop(), notify the end of what has begun. Without this flag, no
+	 * callback runs after stop has returned (exceptions: gputap_context_stop()) */
+	GPUTAP_CONTEXT_FINISH_CALLS = 1,
+	/* from the context's first service to its end, assign correlations without gaps. Slows
+	 * down threads that make calls at the same time, by much more than a call costs */
+	GPUTAP_CONTEXT_DENSE = 2,
+	/* adjacent contexts with this flag are notified of EXIT of calls first to last */
+	GPUTAP_CONTEXT_EXIT_FORWARD = 4,
+	/* from the context's first service to its end, the innermost subscribed call is the cause
+	 * of an activity. Without this flag, the cause is the enclosing HIP call, or else the
+	 * innermost one */
+	GPUTAP_CONTEXT_INNERMOST = 8,
+	/* gputap_context_retirement() applies to all calls and activities that any context is
+	 * notified of while this one is started */
+	GPUTAP_CONTEXT_ALL_RETIRED = 16
+};
+
 /* The records that a context requests from the trace stream. */
 struct gputap_context_opts {
 	size_t size; /* sizeof(struct gputap_context_opts) */
-	/* enum gputap_domain; 0: no records, for contexts that only use gputap/tool.h */
-	uint32_t domain;
+	/* GPUTAP_DOMAIN_NONE: no records, for contexts that only use gputap/tool.h */
+	enum gputap_domain domain;
 	uint32_t operation_count; /* 0: all operations of the domain */
 	/* operation numbers as `gputap list operations` prints them; copied */
 	const uint32_t *operations;
 	/* not 0: also record the GPU activities that the domain's calls cause */
 	uint32_t device_activity;
-	uint32_t flags; /* GPUTAP_CONTEXT_*: gputap/tool.h */
+	enum gputap_context_flags flags; /* 0: none */
 };
 
 /**
@@ -238,8 +257,8 @@ GPUTAP_API void gputap_context_destroy(struct gputap_context *ctx);
 
 /* A runtime's table while it is being registered. */
 struct gputap_table {
-	size_t size;     /* of this description */
-	uint32_t domain; /* enum gputap_domain; 0: of gputap_table_offer() */
+	size_t size;               /* of this description */
+	enum gputap_domain domain; /* GPUTAP_DOMAIN_NONE: of gputap_table_offer() */
 	/* each copy of a runtime in the process is an instance, from 0 */
 	uint32_t instance;
 	void **entries;   /* the table, in the runtime's own layout */
@@ -322,11 +341,11 @@ enum gputap_event_code {
 
 /* An event. Valid during the callback. */
 struct gputap_event {
-	size_t size;      /* of this description */
-	uint32_t code;    /* enum gputap_event_code */
-	uint32_t domain;  /* enum gputap_domain; 0: none */
-	uint64_t value;   /* depends on the code: a count or a duration */
-	const char *text; /* may be NULL */
+	size_t size;                 /* of this description */
+	enum gputap_event_code code; /* the subject */
+	enum gputap_domain domain;   /* GPUTAP_DOMAIN_NONE: none */
+	uint64_t value;              /* depends on the code: a count or a duration */
+	const char *text;            /* may be NULL */
 };
 
 /**
@@ -348,6 +367,14 @@ GPUTAP_API int gputap_event_subscribe(gputap_event_fn fn, void *user);
 
 #ifdef __cplusplus
 }
+
+/* Combines flags in C++, where | of two enumerators is an int. */
+#define GPUTAP_FLAGS(type)                                                                     \
+	inline type operator|(type a, type b)                                                  \
+	{                                                                                      \
+		return static_cast<type>(static_cast<uint32_t>(a) | static_cast<uint32_t>(b)); \
+	}
+GPUTAP_FLAGS(gputap_context_flags)
 #endif
 
 #endif

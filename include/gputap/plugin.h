@@ -23,6 +23,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <gputap/PrivateUse1TracingApi.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -30,6 +32,17 @@ extern "C" {
 #ifndef GPUTAP_API
 #define GPUTAP_API __attribute__((visibility("default")))
 #endif
+
+/* Flags of gputap_plugins_load(). */
+enum gputap_plugins_flags {
+	GPUTAP_PLUGINS_NO_FOLDERS = 1, /* do not search the standard folders */
+	/* Register each plug-in in a separate process first, and do not use it if that process
+	 * dies or takes more than 5 s. Sessions call plug-ins in separate threads: a plug-in is no
+	 * longer called after a call that took more than 10 s, and gputap_plugins_error() returns
+	 * the reason. If a signal kills the process in such a call, a line on stderr names the
+	 * plug-in. */
+	GPUTAP_PLUGINS_GUARDED = 2
+};
 
 /* Options of gputap_plugins_load(). */
 struct gputap_plugins_opts {
@@ -40,19 +53,9 @@ struct gputap_plugins_opts {
 	const char *path;
 	/* receives a sentence for each plug-in that cannot be used; NULL: print it to stderr */
 	void (*message)(const char *sentence, void *user);
-	void *user;        /* passed to message() */
-	uint32_t flags;    /* GPUTAP_PLUGINS_* */
-	uint32_t reserved; /* 0 */
-};
-
-enum {
-	GPUTAP_PLUGINS_NO_FOLDERS = 1, /* do not search the standard folders */
-	/* Register each plug-in in a separate process first, and do not use it if that process
-	 * dies or takes more than 5 s. Sessions call plug-ins in separate threads: a plug-in is no
-	 * longer called after a call that took more than 10 s, and gputap_plugins_error() returns
-	 * the reason. If a signal kills the process in such a call, a line on stderr names the
-	 * plug-in. */
-	GPUTAP_PLUGINS_GUARDED = 2,
+	void *user;                      /* passed to message() */
+	enum gputap_plugins_flags flags; /* 0: none */
+	uint32_t reserved;               /* 0 */
 };
 
 /**
@@ -188,19 +191,19 @@ GPUTAP_API int gputap_plugins_start(const struct gputap_plugins_session *session
 GPUTAP_API int gputap_plugins_stop(void);
 
 /**
- * gputap_plugins_sessions() - return whether a session is open
+ * gputap_plugins_session_active() - return whether a session is open
  * A record has only one id of each stack. Code that pushes ids while a session may be open must
  * leave the stacks to the session.
  * Return: 1: a session is open; 0: none is.
  * Owner:  nothing is kept.
  * Thread: any.   Signal: safe.   Since: 0.1
  */
-GPUTAP_API uint32_t gputap_plugins_sessions(void);
+GPUTAP_API int gputap_plugins_session_active(void);
 
 /* A completed activity, call or sample: a pu1ActivityRecord, checked and in one form. */
 struct gputap_plugin_record {
 	uint32_t plugin;        /* index of its plug-in */
-	uint32_t kind;          /* pu1ActivityKind */
+	pu1ActivityKind kind;   /* kernel, memcpy, call and others */
 	uint64_t start, end;    /* CLOCK_REALTIME ns; end is not before start */
 	uint64_t correlation;   /* 0: none. Unique within a plug-in */
 	uint64_t external;      /* id of the operator, as pushed; 0: none */
@@ -214,12 +217,12 @@ struct gputap_plugin_record {
 	uint32_t grid[3];     /* kernels: groups */
 	uint32_t block[3];    /* kernels: work-items in a group */
 	uint32_t thread_id;   /* calls */
-	uint32_t copy_direction; /* pu1CopyDirection */
-	uint64_t graph;          /* id of the graph; 0: none */
-	uint32_t replay, node;   /* number of the graph launch, from 1; of the node, from 0 */
-	uint32_t counter;        /* counters: id; `name` is the counter's */
-	uint32_t status;         /* 0: success; else the runtime's error */
-	double value;            /* counters: the sample */
+	pu1CopyDirection copy_direction; /* memcpy */
+	uint64_t graph;                  /* id of the graph; 0: none */
+	uint32_t replay, node; /* number of the graph launch, from 1; of the node, from 0 */
+	uint32_t counter;      /* counters: id; `name` is the counter's */
+	uint32_t status;       /* 0: success; else the runtime's error */
+	double value;          /* counters: the sample */
 };
 
 /**
@@ -278,21 +281,19 @@ enum gputap_plugin_count {
 /**
  * gputap_plugins_count() - return a count of the session
  * @index: of the plug-in; UINT32_MAX: sum of all plug-ins
- * @what:  enum gputap_plugin_count
  * Return: the count; 0 if @index or @what does not exist.
  * Owner:  nothing is kept.
  * Thread: any.   Signal: safe.   Since: 0.1
  */
-GPUTAP_API uint64_t gputap_plugins_count(uint32_t index, uint32_t what);
+GPUTAP_API uint64_t gputap_plugins_count(uint32_t index, enum gputap_plugin_count what);
 
 /**
  * gputap_plugins_count_name() - return the name of a count, for example "buffer overrun"
- * @what: enum gputap_plugin_count
  * Return: text; NULL: no such count.
  * Owner:  the library; the text stays valid.
  * Thread: any.   Signal: safe.   Since: 0.1
  */
-GPUTAP_API const char *gputap_plugins_count_name(uint32_t what);
+GPUTAP_API const char *gputap_plugins_count_name(enum gputap_plugin_count what);
 
 /* Streams --------------------------------------------------------------------- */
 
@@ -380,26 +381,25 @@ GPUTAP_API uint64_t gputap_plugins_stream_rate(uint32_t index, int32_t device);
  */
 GPUTAP_API int gputap_plugins_stream_submits(uint32_t index,
 					     void (*submitted)(void *user, uint64_t correlation,
-							       uint32_t kind, uint32_t items),
+							       pu1ActivityKind kind,
+							       uint32_t items),
 					     void *user);
 
 /**
  * gputap_plugins_stream_count() - return a count since the stream was opened
- * @what: enum gputap_plugin_count
  * Return: the count; 0 if the plug-in or @what does not exist.
  * Owner:  nothing is kept.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
-GPUTAP_API uint64_t gputap_plugins_stream_count(uint32_t index, uint32_t what);
+GPUTAP_API uint64_t gputap_plugins_stream_count(uint32_t index, enum gputap_plugin_count what);
 
 /**
  * gputap_plugins_stream_dropped() - return the number of records that the plug-in dropped
- * @kind: pu1ActivityKind
  * Return: the count since registration; 0 also if the plug-in does not report it.
  * Owner:  nothing is kept.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
-GPUTAP_API uint64_t gputap_plugins_stream_dropped(uint32_t index, uint32_t kind);
+GPUTAP_API uint64_t gputap_plugins_stream_dropped(uint32_t index, pu1ActivityKind kind);
 
 /**
  * gputap_plugins_stream_error() - return the stream's first failure

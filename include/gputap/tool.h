@@ -44,6 +44,15 @@ extern "C" {
 
 #define GPUTAP_TOOL_ABI 1 /* a tool with another value is refused, with a message */
 
+/* Flags of a tool. */
+enum gputap_tool_flags {
+	/* Treat the tool as AMD's rocprofiler-sdk treats its clients. The first call of a runtime
+	 * (or gputap_tool_add()) calls start(), so a program without such a call does not start
+	 * the tool. finish() runs as an exit() handler that was registered just before start():
+	 * after the handlers that start() registers, and after those that are registered later. */
+	GPUTAP_TOOL_ON_FIRST_CALL = 1
+};
+
 /* Description of a tool. */
 struct gputap_tool {
 	size_t size;  /* sizeof(struct gputap_tool) */
@@ -57,16 +66,8 @@ struct gputap_tool {
 	int (*start)(void *user);
 	/* called once, when the process ends or in gputap_tool_remove(). May be NULL */
 	void (*finish)(void *user);
-	void *user;     /* for start() and finish() */
-	uint32_t flags; /* GPUTAP_TOOL_*; 0 if the description ends before this field */
-};
-
-enum {
-	/* Treat the tool as AMD's rocprofiler-sdk treats its clients. The first call of a runtime
-	 * (or gputap_tool_add()) calls start(), so a program without such a call does not start
-	 * the tool. finish() runs as an exit() handler that was registered just before start():
-	 * after the handlers that start() registers, and after those that are registered later. */
-	GPUTAP_TOOL_ON_FIRST_CALL = 1,
+	void *user;                   /* for start() and finish() */
+	enum gputap_tool_flags flags; /* 0 if the description ends before this field */
 };
 
 /**
@@ -127,54 +128,27 @@ GPUTAP_API int gputap_tool_remove(const struct gputap_tool *tool);
 
 /* Contexts (more of gputap.h's) ---------------------------------------------- */
 
-/* gputap_context_opts.flags */
-enum {
-	/* after gputap_context_stop(), notify the end of what has begun. Without this flag, no
-	 * callback runs after stop has returned (exceptions: gputap_context_stop()) */
-	GPUTAP_CONTEXT_FINISH_CALLS = 1,
-	/* from the context's first service to its end, assign correlations without gaps. Slows
-	 * down threads that make calls at the same time, by much more than a call costs */
-	GPUTAP_CONTEXT_DENSE = 2,
-	/* adjacent contexts with this flag are notified of EXIT of calls first to last */
-	GPUTAP_CONTEXT_EXIT_FORWARD = 4,
-	/* from the context's first service to its end, the innermost subscribed call is the cause
-	 * of an activity. Without this flag, the cause is the enclosing HIP call, or else the
-	 * innermost one */
-	GPUTAP_CONTEXT_INNERMOST = 8,
-	/* gputap_context_retirement() applies to all calls and activities that any context is
-	 * notified of while this one is started */
-	GPUTAP_CONTEXT_ALL_RETIRED = 16
-};
-
 /**
- * gputap_context_active() - return whether a context is started
+ * gputap_context_is_active() - return whether a context is started
  * Return: 1: started; 0: stopped; -EINVAL (NULL).
  * Owner:  @ctx stays the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
-GPUTAP_API int gputap_context_active(const struct gputap_context *ctx);
+GPUTAP_API int gputap_context_is_active(const struct gputap_context *ctx);
 
 /* Calls ---------------------------------------------------------------------- */
 
-/* The step of a call, activity or object at which a callback runs. */
-enum gputap_phase {
-	GPUTAP_PHASE_NONE = 0,
-	GPUTAP_PHASE_ENTER = 1, /* calls: before; activities: about to be submitted */
-	GPUTAP_PHASE_EXIT = 2,  /* calls: after; activities: submitted */
-	GPUTAP_PHASE_LOAD = 1,  /* objects */
-	GPUTAP_PHASE_UNLOAD = 2,
-	/* activities: done; in a thread that gputap created or the one that ends the process */
-	GPUTAP_PHASE_COMPLETE = 3
-};
+/* The step of a call at which a callback runs. */
+enum gputap_call_phase { GPUTAP_CALL_PHASE_ENTER = 1, GPUTAP_CALL_PHASE_EXIT = 2 };
 
 /* A call of a runtime. Valid during the callback. */
 struct gputap_call {
-	size_t size;          /* of this description */
-	uint32_t domain;      /* enum gputap_domain */
-	uint32_t operation;   /* number in the domain */
-	uint32_t phase;       /* ENTER, EXIT */
-	uint32_t instance;    /* of the runtime, from 0; each copy in the process has one */
-	uint64_t thread;      /* gettid() */
+	size_t size;                  /* of this description */
+	enum gputap_domain domain;    /* API of the call */
+	uint32_t operation;           /* number in the domain */
+	enum gputap_call_phase phase; /* before or after the call */
+	uint32_t instance;            /* of the runtime, from 0; each copy in the process has one */
+	uint64_t thread;              /* gettid() */
 	uint64_t correlation; /* shared with the activities it causes; rises within a thread */
 	uint64_t parent;      /* correlation of the enclosing call; 0: none */
 	/* the arguments as members of a C struct, with the types of the prototype; NULL: none.
@@ -195,38 +169,31 @@ struct gputap_call {
  */
 typedef void (*gputap_call_fn)(const struct gputap_call *call, uint64_t *data, void *user);
 
-/* gputap_context_calls() flags */
-enum {
+/* Flags of gputap_context_calls(). */
+enum gputap_calls_flags {
+	GPUTAP_CALLS_DEFAULT = 0,
 	GPUTAP_CALLS_WRITE = 1, /* the callback may change arguments on ENTER */
-	GPUTAP_CALLS_TIMED = 2, /* fill in gputap_call.start */
+	GPUTAP_CALLS_TIMED = 2  /* fill in gputap_call.start */
 };
 
 /**
  * gputap_context_calls() - subscribe to calls of a domain
  * @ctx:        stopped
- * @domain:     enum gputap_domain
  * @operations: numbers, copied; NULL with @count 0: all of the domain
- * @flags:      GPUTAP_CALLS_*
+ * @flags:      0, or how @fn is called
  * @fn:         called before and after each call
  * Return: 0; -EINVAL; -EEXIST (the context has a function for the domain already), -EBUSY (the
  *         context is started), -ENOSPC (64 contexts have subscriptions).
  * Owner:  @ctx and @user stay the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
-GPUTAP_API int gputap_context_calls(struct gputap_context *ctx, uint32_t domain,
-				    const uint32_t *operations, size_t count, uint32_t flags,
-				    gputap_call_fn fn, void *user);
-
-/* gputap_context_uncorrelated() flags */
-enum {
-	GPUTAP_UNCORRELATED_ALONE =
-		1, /* a call outside of all numbered calls still gets a number */
-};
+GPUTAP_API int gputap_context_calls(struct gputap_context *ctx, enum gputap_domain domain,
+				    const uint32_t *operations, size_t count,
+				    enum gputap_calls_flags flags, gputap_call_fn fn, void *user);
 
 /**
  * gputap_context_select() - add operations to a context's subscription, or remove them
  * @ctx:        has a function for the domain (gputap_context_calls()); started or stopped
- * @domain:     enum gputap_domain
  * @operations: numbers; NULL with @count 0: all of the domain
  * @selected:   1: add; 0: remove
  * Return: 0; -EINVAL; -ENOENT (the context has no function for the domain).
@@ -234,13 +201,20 @@ enum {
  * Owner:  @ctx and @operations stay the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
-GPUTAP_API int gputap_context_select(struct gputap_context *ctx, uint32_t domain,
+GPUTAP_API int gputap_context_select(struct gputap_context *ctx, enum gputap_domain domain,
 				     const uint32_t *operations, size_t count, int selected);
+
+/* Flags of gputap_context_uncorrelated(). */
+enum gputap_uncorrelated_flags {
+	GPUTAP_UNCORRELATED_DEFAULT = 0,
+	/* a call outside of all numbered calls still gets a number */
+	GPUTAP_UNCORRELATED_ALONE = 1
+};
 
 /**
  * gputap_context_uncorrelated() - subscribe to some calls without giving them correlations
  * @operations: some of those passed to gputap_context_calls(), which must be called first
- * @flags:      GPUTAP_UNCORRELATED_*
+ * @flags:      0, or an exception
  * Return: 0; -EINVAL; -ENOENT (the context has no function for the domain), -EBUSY (it is started).
  * For tools that report such calls as something else, for example as allocations: the numbers of
  * the other calls then have no gaps. If no subscriber needs a number for a call, the call shares
@@ -248,67 +222,45 @@ GPUTAP_API int gputap_context_select(struct gputap_context *ctx, uint32_t domain
  * Owner:  @ctx and @operations stay the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
-GPUTAP_API int gputap_context_uncorrelated(struct gputap_context *ctx, uint32_t domain,
+GPUTAP_API int gputap_context_uncorrelated(struct gputap_context *ctx, enum gputap_domain domain,
 					   const uint32_t *operations, size_t count,
-					   uint32_t flags);
+					   enum gputap_uncorrelated_flags flags);
 
 /* Names and arguments -------------------------------------------------------- */
 
 /**
  * gputap_domain_name() - return a domain's name, for example "hip"
- * @domain: enum gputap_domain
  * Return: text; NULL: no such number.
  * Owner:  gputap; the text stays valid.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
-GPUTAP_API const char *gputap_domain_name(uint32_t domain);
+GPUTAP_API const char *gputap_domain_name(enum gputap_domain domain);
 
 /**
  * gputap_operation_name() - return an operation's name, for example "hipMalloc"
- * @domain:    enum gputap_domain
  * @operation: its number in the domain
  * Return: text; NULL: no such number.
  * Owner:  gputap; the text stays valid.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
-GPUTAP_API const char *gputap_operation_name(uint32_t domain, uint32_t operation);
+GPUTAP_API const char *gputap_operation_name(enum gputap_domain domain, uint32_t operation);
 
 /**
  * gputap_status_name() - return a status's name, for example "hipErrorOutOfMemory"
- * @domain: enum gputap_domain
  * @status: as calls of the domain return it
  * Return: text; NULL: no such number.
  * Owner:  gputap; the text stays valid.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
-GPUTAP_API const char *gputap_status_name(uint32_t domain, int32_t status);
+GPUTAP_API const char *gputap_status_name(enum gputap_domain domain, int32_t status);
 
 /**
  * gputap_event_name() - return an event's name
- * @code: enum gputap_event_code
  * Return: text; NULL: no such number.
  * Owner:  gputap; the text stays valid.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
-GPUTAP_API const char *gputap_event_name(uint32_t code);
-
-/**
- * gputap_work_name() - return the name of a type of GPU activity
- * @type: enum gputap_work_type
- * Return: text; NULL: no such number.
- * Owner:  gputap; the text stays valid.
- * Thread: any.   Signal: not safe.   Since: 0.1
- */
-GPUTAP_API const char *gputap_work_name(uint32_t type);
-
-/**
- * gputap_object_name() - return the name of a type of object
- * @type: enum gputap_object_type
- * Return: text; NULL: no such number.
- * Owner:  gputap; the text stays valid.
- * Thread: any.   Signal: not safe.   Since: 0.1
- */
-GPUTAP_API const char *gputap_object_name(uint32_t type);
+GPUTAP_API const char *gputap_event_name(enum gputap_event_code code);
 
 /**
  * gputap_domain_find() - return the number of the domain with a name
@@ -321,13 +273,12 @@ GPUTAP_API int gputap_domain_find(const char *name);
 
 /**
  * gputap_operation_find() - return the number of the operation with a name
- * @domain: enum gputap_domain
  * @name:   as gputap_operation_name() returns it
  * Return: its number, or -ENOENT.
  * Owner:  nothing is kept.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
-GPUTAP_API int gputap_operation_find(uint32_t domain, const char *name);
+GPUTAP_API int gputap_operation_find(enum gputap_domain domain, const char *name);
 
 /**
  * gputap_domains_iterate() - call a function for each domain, in rising order
@@ -337,20 +288,22 @@ GPUTAP_API int gputap_operation_find(uint32_t domain, const char *name);
  * Owner:  nothing is kept.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
-GPUTAP_API int gputap_domains_iterate(int (*fn)(uint32_t domain, const char *name, void *user),
+GPUTAP_API int gputap_domains_iterate(int (*fn)(enum gputap_domain domain, const char *name,
+						void *user),
 				      void *user);
 
 /**
  * gputap_operations_iterate() - call a function for each operation of a domain, in rising order
- * @domain: enum gputap_domain
  * @fn:     called for each; the iteration stops if it does not return 0
  * @user:   passed to @fn
  * Return: 0, -EINVAL, or the last result of @fn.
  * Owner:  nothing is kept.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
-GPUTAP_API int gputap_operations_iterate(
-	uint32_t domain, int (*fn)(uint32_t operation, const char *name, void *user), void *user);
+GPUTAP_API int gputap_operations_iterate(enum gputap_domain domain,
+					 int (*fn)(uint32_t operation, const char *name,
+						   void *user),
+					 void *user);
 
 /* One argument of a call. */
 struct gputap_argument {
@@ -382,7 +335,7 @@ GPUTAP_API int gputap_call_arguments(const struct gputap_call *call, uint32_t de
 				     void *user);
 
 /**
- * gputap_call_status() - return whether a call failed, and its status
+ * gputap_call_has_failed() - return whether a call failed, and its status
  * @call:   as passed to a callback
  * @status: receives the status
  * Return: 1: it failed; 0: it succeeded; -ENODATA (the operation has no status, or the phase is
@@ -390,7 +343,7 @@ GPUTAP_API int gputap_call_arguments(const struct gputap_call *call, uint32_t de
  * Owner:  @call is valid during the callback.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
-GPUTAP_API int gputap_call_status(const struct gputap_call *call, int32_t *status);
+GPUTAP_API int gputap_call_has_failed(const struct gputap_call *call, int32_t *status);
 
 /* GPU activities ------------------------------------------------------------- */
 
@@ -419,13 +372,29 @@ enum gputap_work_type {
 #define GPUTAP_WORK_ALL       UINT64_MAX
 #define GPUTAP_WORK_BIT(type) (UINT64_C(1) << (type))
 
+/**
+ * gputap_work_name() - return the name of a type of GPU activity
+ * Return: text; NULL: no such number.
+ * Owner:  gputap; the text stays valid.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ */
+GPUTAP_API const char *gputap_work_name(enum gputap_work_type type);
+
+/* The step of a GPU activity at which a callback runs. */
+enum gputap_activity_phase {
+	GPUTAP_ACTIVITY_PHASE_ENTER = 1, /* about to be submitted */
+	GPUTAP_ACTIVITY_PHASE_EXIT = 2,  /* submitted */
+	/* done; in a thread that gputap created or the one that ends the process */
+	GPUTAP_ACTIVITY_PHASE_COMPLETE = 3
+};
+
 /* A GPU activity. Valid during the callback; `name` stays valid until the process ends. */
 struct gputap_work {
-	size_t size;     /* of this description */
-	uint32_t domain; /* of the runtime that reports it: HSA's for HIP's activities */
-	uint32_t type;   /* enum gputap_work_type */
+	size_t size;                /* of this description */
+	enum gputap_domain domain;  /* of the runtime that reports it: HSA's for HIP's activities */
+	enum gputap_work_type type; /* kernel, memcpy and others */
 	/* ENTER and EXIT in the submitting thread, if the runtime allows it; then COMPLETE */
-	uint32_t phase;
+	enum gputap_activity_phase phase;
 	/* COMPLETE: 0, or the runtime's error; -ENODATA: done, but its times are not known */
 	int32_t status;
 	uint64_t thread;      /* the submitting one */
@@ -477,8 +446,8 @@ typedef void (*gputap_work_fn)(const struct gputap_work *work, uint64_t *data, v
  * Owner:  @ctx and @user stay the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
-GPUTAP_API int gputap_context_work(struct gputap_context *ctx, uint32_t domain, uint64_t types,
-				   gputap_work_fn fn, void *user);
+GPUTAP_API int gputap_context_work(struct gputap_context *ctx, enum gputap_domain domain,
+				   uint64_t types, gputap_work_fn fn, void *user);
 
 /* Objects -------------------------------------------------------------------- */
 
@@ -493,6 +462,17 @@ enum gputap_object_type {
 	GPUTAP_OBJECT_GRAPH = 8   /* HIP: executable; a new object when its nodes change */
 };
 
+/**
+ * gputap_object_name() - return the name of a type of object
+ * Return: text; NULL: no such number.
+ * Owner:  gputap; the text stays valid.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ */
+GPUTAP_API const char *gputap_object_name(enum gputap_object_type type);
+
+/* The step of an object at which a callback runs. */
+enum gputap_object_phase { GPUTAP_OBJECT_PHASE_LOAD = 1, GPUTAP_OBJECT_PHASE_UNLOAD = 2 };
+
 /* An object of a runtime. Texts stay valid until the process ends, the rest during the callback.
  *   HIP     streams and graphs. Its devices, queues, code objects and kernel symbols are HSA's
  *   CUDA    devices
@@ -501,11 +481,12 @@ enum gputap_object_type {
  *           the cl_kernel). OpenCL does not report their end: they are unloaded when a new object
  *           has the same handle, or when the process ends */
 struct gputap_object {
-	size_t size;           /* of this description */
-	uint32_t domain, type; /* enum gputap_object_type */
-	uint32_t phase;        /* LOAD, UNLOAD */
-	uint32_t replayed;     /* 1: it existed before the context was started */
-	uint64_t number;       /* among objects of the type */
+	size_t size;                    /* of this description */
+	enum gputap_domain domain;      /* of the runtime */
+	enum gputap_object_type type;   /* device, queue and others */
+	enum gputap_object_phase phase; /* created or destroyed */
+	uint32_t replayed;              /* 1: it existed before the context was started */
+	uint64_t number;                /* among objects of the type */
 	/* number of the device (queue, stream, code object) or code object (kernel symbol) */
 	uint64_t parent;
 	/* the program's handle; kernel symbol: address of its descriptor */
@@ -532,8 +513,9 @@ struct gputap_object {
  */
 typedef void (*gputap_object_fn)(const struct gputap_object *object, uint64_t *data, void *user);
 
-/* gputap_context_objects() flags */
-enum {
+/* Flags of gputap_context_objects(). */
+enum gputap_objects_flags {
+	GPUTAP_OBJECTS_DEFAULT = 0,
 	GPUTAP_OBJECTS_NO_REPLAY = 1, /* only objects loaded while the context is started */
 	/* parents first at UNLOAD as well; without it, kernel symbols precede their code object */
 	GPUTAP_OBJECTS_PARENT_FIRST = 2
@@ -542,14 +524,15 @@ enum {
 /**
  * gputap_context_objects() - subscribe to the objects of a domain
  * @types: 1 << enum gputap_object_type of each
- * @flags: GPUTAP_OBJECTS_*
+ * @flags: 0, or which objects and in which order
  * Return: as gputap_context_calls(). Objects that still exist when the process ends are unloaded
  *         then.
  * Owner:  @ctx and @user stay the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
-GPUTAP_API int gputap_context_objects(struct gputap_context *ctx, uint32_t domain, uint64_t types,
-				      uint32_t flags, gputap_object_fn fn, void *user);
+GPUTAP_API int gputap_context_objects(struct gputap_context *ctx, enum gputap_domain domain,
+				      uint64_t types, enum gputap_objects_flags flags,
+				      gputap_object_fn fn, void *user);
 
 /* Correlation ---------------------------------------------------------------- */
 
@@ -594,14 +577,22 @@ GPUTAP_API struct gputap_hold *gputap_correlation_hold(void);
 GPUTAP_API void gputap_correlation_release(struct gputap_hold *hold);
 
 /**
- * gputap_hide() - start or stop hiding this thread's calls of runtimes
- * @hidden: 1: calls are neither notified nor recorded; 0: end the last hiding. Nests. A callback
- *          must end its hidings before it returns
+ * gputap_suppress_begin() - stop notifying and recording the calls of runtimes of this thread
+ * Nests. A callback must call gputap_suppress_end() as often before it returns.
  * Return: nothing.
  * Owner:  nothing is kept.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
-GPUTAP_API void gputap_hide(int hidden);
+GPUTAP_API void gputap_suppress_begin(void);
+
+/**
+ * gputap_suppress_end() - end this thread's last gputap_suppress_begin()
+ * Without one it has no effect.
+ * Return: nothing.
+ * Owner:  nothing is kept.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ */
+GPUTAP_API void gputap_suppress_end(void);
 
 /**
  * gputap_correlation() - return the correlation of this thread's current call
@@ -672,7 +663,7 @@ struct gputap_buffer_opts {
 	size_t size;                      /* sizeof(struct gputap_buffer_opts) */
 	size_t bytes;                     /* capacity, rounded up to whole chunks. 0: 1 MiB */
 	size_t watermark;                 /* bytes at which it is delivered; 0: half */
-	uint32_t policy;                  /* enum gputap_buffer_policy */
+	enum gputap_buffer_policy policy; /* 0: lossless */
 	uint32_t reserved;                /* 0 */
 	gputap_buffer_fn fn;              /* called with each batch */
 	void *user;                       /* passed to fn */
@@ -753,7 +744,8 @@ enum gputap_record_kind {
 
 /* GPUTAP_RECORD_CALL: a call that returned. Members are as in struct gputap_call. */
 struct gputap_record_call {
-	uint32_t domain, operation;   /* enum gputap_domain, number in the domain */
+	enum gputap_domain domain;    /* API of the call */
+	uint32_t operation;           /* number in the domain */
 	uint64_t correlation, parent; /* of the call, of the enclosing call */
 	uint64_t start, end;          /* ns */
 	uint64_t thread;              /* the calling one */
@@ -776,7 +768,7 @@ struct gputap_record_retired {
  * Owner:  @ctx and @buffer stay the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
-GPUTAP_API int gputap_context_buffer(struct gputap_context *ctx, uint32_t domain,
+GPUTAP_API int gputap_context_buffer(struct gputap_context *ctx, enum gputap_domain domain,
 				     const uint32_t *operations, size_t count, uint64_t work_types,
 				     int retirement, struct gputap_buffer *buffer);
 
@@ -816,6 +808,11 @@ GPUTAP_API int gputap_thread_subscribe(gputap_thread_fn before, gputap_thread_fn
 
 #ifdef __cplusplus
 }
+
+GPUTAP_FLAGS(gputap_tool_flags)
+GPUTAP_FLAGS(gputap_calls_flags)
+GPUTAP_FLAGS(gputap_uncorrelated_flags)
+GPUTAP_FLAGS(gputap_objects_flags)
 #endif
 
 #endif

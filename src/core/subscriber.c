@@ -72,16 +72,16 @@ static void offer_table(const struct gputap_table *t)
 
 void gt_subscribers_call(const struct gt_table *table, void **out, size_t bytes)
 {
-	offer_table(&(struct gputap_table){sizeof(struct gputap_table), table->domain,
-					   table->instance, out, bytes, table->name,
-					   table->version});
+	offer_table(&(struct gputap_table){sizeof(struct gputap_table),
+					   (enum gputap_domain)table->domain, table->instance, out,
+					   bytes, table->name, table->version});
 }
 
 void gt_subscribers_offer(const char *name, uint32_t instance, uint64_t version, void **entries,
 			  size_t bytes)
 {
-	offer_table(&(struct gputap_table){sizeof(struct gputap_table), 0, instance, entries, bytes,
-					   name, version});
+	offer_table(&(struct gputap_table){sizeof(struct gputap_table), GPUTAP_DOMAIN_NONE,
+					   instance, entries, bytes, name, version});
 }
 
 bool gt_subscribers_there(void)
@@ -95,7 +95,8 @@ bool gt_subscribers_there(void)
 void gt_subscribers_event(enum gt_event_code code, enum gt_domain domain, uint64_t value,
 			  const char *text)
 {
-	struct gputap_event e = {sizeof e, code, domain, value, text};
+	struct gputap_event e = {sizeof e, (enum gputap_event_code)code, (enum gputap_domain)domain,
+				 value, text};
 
 	for (int i = 0; i < SUBSCRIBERS; i++) {
 		void *fn = atomic_load_explicit(&event_subscribers[i].fn, memory_order_acquire);

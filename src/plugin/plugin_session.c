@@ -428,9 +428,9 @@ int gputap_plugins_start(const struct gputap_plugins_session *session)
 	return recording;
 }
 
-uint32_t gputap_plugins_sessions(void)
+int gputap_plugins_session_active(void)
 {
-	return atomic_load_explicit(&session_open, memory_order_relaxed);
+	return (int)atomic_load_explicit(&session_open, memory_order_relaxed);
 }
 
 int gputap_plugins_stop(void)
@@ -496,7 +496,7 @@ static const char *const count_names[GPUTAP_PLUGIN_COUNT_COUNT] = {
 	[GPUTAP_PLUGIN_BAD_BYTES] = "impossible bytes",
 };
 
-uint64_t gputap_plugins_count(uint32_t index, uint32_t what)
+uint64_t gputap_plugins_count(uint32_t index, enum gputap_plugin_count what)
 {
 	uint64_t sum = 0;
 
@@ -508,7 +508,7 @@ uint64_t gputap_plugins_count(uint32_t index, uint32_t what)
 	return sum;
 }
 
-const char *gputap_plugins_count_name(uint32_t what)
+const char *gputap_plugins_count_name(enum gputap_plugin_count what)
 {
 	return what < GPUTAP_PLUGIN_COUNT_COUNT ? count_names[what] : NULL;
 }

@@ -155,7 +155,7 @@ int gputap_plugins_stream_clock(uint32_t index, int32_t device, uint64_t *time)
 static void report_submission(const struct gt_plugin *p, uint64_t correlation, uint32_t kind,
 			      uint32_t items)
 {
-	void (*submitted)(void *, uint64_t, uint32_t, uint32_t) =
+	void (*submitted)(void *, uint64_t, pu1ActivityKind, uint32_t) =
 		atomic_load_explicit(&p->submitted, memory_order_acquire);
 
 	if (submitted && atomic_load_explicit(&p->streaming, memory_order_relaxed))
@@ -173,8 +173,8 @@ GT_PLUGIN_EACH(SUBMITTED)
 static const pu1SubmittedFn submitted_of[GT_PLUGINS_MOST] = {GT_PLUGIN_EACH(SUBMITTED_OF)};
 
 int gputap_plugins_stream_submits(uint32_t index,
-				  void (*submitted)(void *user, uint64_t correlation, uint32_t kind,
-						    uint32_t items),
+				  void (*submitted)(void *user, uint64_t correlation,
+						    pu1ActivityKind kind, uint32_t items),
 				  void *user)
 {
 	struct gt_plugin *p = find_streaming(index);
@@ -191,7 +191,7 @@ int gputap_plugins_stream_submits(uint32_t index,
 	return result == PU1_SUCCESS ? 0 : -ENOTSUP;
 }
 
-uint64_t gputap_plugins_stream_count(uint32_t index, uint32_t what)
+uint64_t gputap_plugins_stream_count(uint32_t index, enum gputap_plugin_count what)
 {
 	const struct gt_plugin_reader *r;
 
@@ -203,7 +203,7 @@ uint64_t gputap_plugins_stream_count(uint32_t index, uint32_t what)
 		       : r->counts[what];
 }
 
-uint64_t gputap_plugins_stream_dropped(uint32_t index, uint32_t kind)
+uint64_t gputap_plugins_stream_dropped(uint32_t index, pu1ActivityKind kind)
 {
 	const struct gt_plugin *p = index < gt_plugin_list_count() ? gt_plugin_at(index) : NULL;
 

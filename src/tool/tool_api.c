@@ -42,6 +42,15 @@ int gputap_external_pop(enum gputap_stack stack, uint64_t *id)
 
 /* Contexts ------------------------------------------------------------------- */
 
+static_assert(sizeof(enum gputap_domain) == 4 && sizeof(enum gputap_calls_flags) == 4,
+	      "enums of the public headers are as wide as the integers that they replace");
+
+/* GPUTAP_DOMAIN_NONE is one. */
+static bool is_domain(enum gputap_domain domain)
+{
+	return (uint32_t)domain < GT_DOMAIN_COUNT;
+}
+
 static int set_operations(uint64_t *set, const uint32_t *operations, size_t count)
 {
 	if (count && !operations)
@@ -69,7 +78,7 @@ int gputap_context_create(const struct gputap_context_opts *opts, struct gputap_
 	if (!out)
 		return -EINVAL;
 	*out = NULL;
-	if (!opts || opts->size < sizeof *opts || opts->domain >= GT_DOMAIN_COUNT ||
+	if (!opts || opts->size < sizeof *opts || !is_domain(opts->domain) ||
 	    opts->flags & ~CONTEXT_FLAGS ||
 	    (!opts->domain && (opts->operation_count || opts->device_activity)))
 		return -EINVAL;
@@ -112,7 +121,7 @@ int gputap_context_stop(struct gputap_context *ctx)
 	return 0;
 }
 
-int gputap_context_active(const struct gputap_context *ctx)
+int gputap_context_is_active(const struct gputap_context *ctx)
 {
 	return ctx ? ctx->core.started : -EINVAL;
 }
@@ -135,10 +144,11 @@ static int place_of(struct gputap_context *ctx, const void *fn, struct gt_tool_c
 }
 
 /* The same, for what is asked of one domain. */
-static int place_in(struct gputap_context *ctx, uint32_t domain, const void *fn,
+static int place_in(struct gputap_context *ctx, enum gputap_domain domain, const void *fn,
 		    struct gt_tool_context **place)
 {
-	return domain != 0 && domain < GT_DOMAIN_COUNT ? place_of(ctx, fn, place) : -EINVAL;
+	return domain != GPUTAP_DOMAIN_NONE && is_domain(domain) ? place_of(ctx, fn, place)
+								 : -EINVAL;
 }
 
 static int unlock_and_return(int rc)
@@ -153,8 +163,9 @@ static void add_set(uint64_t *to, const uint64_t *set)
 		to[i] |= set[i];
 }
 
-int gputap_context_calls(struct gputap_context *ctx, uint32_t domain, const uint32_t *operations,
-			 size_t count, uint32_t flags, gputap_call_fn fn, void *user)
+int gputap_context_calls(struct gputap_context *ctx, enum gputap_domain domain,
+			 const uint32_t *operations, size_t count, enum gputap_calls_flags flags,
+			 gputap_call_fn fn, void *user)
 {
 	uint64_t set[GT_OPS_PER_DOMAIN / 64] = {0};
 	struct gt_tool_context *c;
@@ -173,13 +184,13 @@ int gputap_context_calls(struct gputap_context *ctx, uint32_t domain, const uint
 	return unlock_and_return(0);
 }
 
-int gputap_context_select(struct gputap_context *ctx, uint32_t domain, const uint32_t *operations,
-			  size_t count, int selected)
+int gputap_context_select(struct gputap_context *ctx, enum gputap_domain domain,
+			  const uint32_t *operations, size_t count, int selected)
 {
 	uint64_t set[GT_OPS_PER_DOMAIN / 64] = {0};
 	int rc = set_operations(set, operations, count);
 
-	if (rc || !ctx || !domain || domain >= GT_DOMAIN_COUNT)
+	if (rc || !ctx || !domain || !is_domain(domain))
 		return -EINVAL;
 	gt_core_lock();
 	if (!ctx->place || !ctx->place->calls[domain].fn)
@@ -190,8 +201,9 @@ int gputap_context_select(struct gputap_context *ctx, uint32_t domain, const uin
 	return 0;
 }
 
-int gputap_context_uncorrelated(struct gputap_context *ctx, uint32_t domain,
-				const uint32_t *operations, size_t count, uint32_t flags)
+int gputap_context_uncorrelated(struct gputap_context *ctx, enum gputap_domain domain,
+				const uint32_t *operations, size_t count,
+				enum gputap_uncorrelated_flags flags)
 {
 	uint64_t set[GT_OPS_PER_DOMAIN / 64] = {0};
 	struct gt_tool_context *c;
@@ -209,7 +221,7 @@ int gputap_context_uncorrelated(struct gputap_context *ctx, uint32_t domain,
 	return unlock_and_return(0);
 }
 
-int gputap_context_work(struct gputap_context *ctx, uint32_t domain, uint64_t types,
+int gputap_context_work(struct gputap_context *ctx, enum gputap_domain domain, uint64_t types,
 			gputap_work_fn fn, void *user)
 {
 	struct gt_tool_context *c;
@@ -224,8 +236,8 @@ int gputap_context_work(struct gputap_context *ctx, uint32_t domain, uint64_t ty
 	return unlock_and_return(0);
 }
 
-int gputap_context_objects(struct gputap_context *ctx, uint32_t domain, uint64_t types,
-			   uint32_t flags, gputap_object_fn fn, void *user)
+int gputap_context_objects(struct gputap_context *ctx, enum gputap_domain domain, uint64_t types,
+			   enum gputap_objects_flags flags, gputap_object_fn fn, void *user)
 {
 	struct gt_tool_context *c;
 	int rc = types && !(flags &
@@ -256,9 +268,9 @@ int gputap_context_retirement(struct gputap_context *ctx, gputap_retired_fn fn, 
 	return unlock_and_return(0);
 }
 
-int gputap_context_buffer(struct gputap_context *ctx, uint32_t domain, const uint32_t *operations,
-			  size_t count, uint64_t work_types, int retirement,
-			  struct gputap_buffer *buffer)
+int gputap_context_buffer(struct gputap_context *ctx, enum gputap_domain domain,
+			  const uint32_t *operations, size_t count, uint64_t work_types,
+			  int retirement, struct gputap_buffer *buffer)
 {
 	uint64_t set[GT_OPS_PER_DOMAIN / 64] = {0};
 	struct gt_tool_context *c;

@@ -35,34 +35,34 @@ static const char *known_name(const char *name)
 	return strcmp(name, "unknown") == 0 ? NULL : name;
 }
 
-const char *gputap_domain_name(uint32_t domain)
+const char *gputap_domain_name(enum gputap_domain domain)
 {
 	return known_name(gt_domain_name((enum gt_domain)domain));
 }
 
-const char *gputap_operation_name(uint32_t domain, uint32_t number)
+const char *gputap_operation_name(enum gputap_domain domain, uint32_t number)
 {
 	const struct gt_operation_info *info = operation(domain, number);
 
 	return info ? info->name : NULL;
 }
 
-const char *gputap_status_name(uint32_t domain, int32_t status)
+const char *gputap_status_name(enum gputap_domain domain, int32_t status)
 {
 	return gt_status_name((enum gt_domain)domain, status);
 }
 
-const char *gputap_event_name(uint32_t code)
+const char *gputap_event_name(enum gputap_event_code code)
 {
 	return known_name(gt_event_code_name((enum gt_event_code)code));
 }
 
-const char *gputap_work_name(uint32_t type)
+const char *gputap_work_name(enum gputap_work_type type)
 {
 	return known_name(gt_device_op_name((enum gt_device_op)type));
 }
 
-const char *gputap_object_name(uint32_t type)
+const char *gputap_object_name(enum gputap_object_type type)
 {
 	switch (type) {
 	case GPUTAP_OBJECT_DEVICE: return "device";
@@ -83,7 +83,7 @@ int gputap_domain_find(const char *name)
 	return domain ? (int)domain : -ENOENT;
 }
 
-int gputap_operation_find(uint32_t domain, const char *name)
+int gputap_operation_find(enum gputap_domain domain, const char *name)
 {
 	const struct gt_operation_info *info =
 		name ? gt_operation_find((enum gt_domain)domain, name) : NULL;
@@ -91,7 +91,7 @@ int gputap_operation_find(uint32_t domain, const char *name)
 	return info ? (int)GT_OP_NUMBER(info->op) : -ENOENT;
 }
 
-int gputap_domains_iterate(int (*fn)(uint32_t, const char *, void *), void *user)
+int gputap_domains_iterate(int (*fn)(enum gputap_domain, const char *, void *), void *user)
 {
 	int rc = 0;
 
@@ -103,7 +103,7 @@ int gputap_domains_iterate(int (*fn)(uint32_t, const char *, void *), void *user
 	return rc;
 }
 
-int gputap_operations_iterate(uint32_t domain, int (*fn)(uint32_t, const char *, void *),
+int gputap_operations_iterate(enum gputap_domain domain, int (*fn)(uint32_t, const char *, void *),
 			      void *user)
 {
 	int rc = 0;
@@ -424,8 +424,8 @@ int gputap_call_arguments(const struct gputap_call *call, uint32_t dereference,
 
 	if (!info || !fn || (info->nargs && !call->args))
 		return -EINVAL;
-	written = call->phase == GPUTAP_PHASE_EXIT && dereference &&
-		  gputap_call_status(call, &status) != 1;
+	written = call->phase == GPUTAP_CALL_PHASE_EXIT && dereference &&
+		  gputap_call_has_failed(call, &status) != 1;
 	for (unsigned i = 0; rc == 0 && i < info->nargs; i++) {
 		const struct gt_argument_info *a = &info->args[i];
 		struct gputap_argument out = {.size = sizeof out,
@@ -439,7 +439,7 @@ int gputap_call_arguments(const struct gputap_call *call, uint32_t dereference,
 
 		gt_tool_argument_text(call->domain, call->operation, i, call->args,
 				      !a->out || written ||
-						      (call->phase == GPUTAP_PHASE_EXIT &&
+						      (call->phase == GPUTAP_CALL_PHASE_EXIT &&
 						       info->status_arg == (int)i)
 					      ? dereference
 					      : 0,
@@ -449,7 +449,7 @@ int gputap_call_arguments(const struct gputap_call *call, uint32_t dereference,
 	return rc;
 }
 
-int gputap_call_status(const struct gputap_call *call, int32_t *status)
+int gputap_call_has_failed(const struct gputap_call *call, int32_t *status)
 {
 	const struct gt_operation_info *info =
 		call ? operation(call->domain, call->operation) : NULL;
@@ -457,7 +457,7 @@ int gputap_call_status(const struct gputap_call *call, int32_t *status)
 
 	if (!info || !status)
 		return -EINVAL;
-	if (call->phase != GPUTAP_PHASE_EXIT || info->status_arg == -2)
+	if (call->phase != GPUTAP_CALL_PHASE_EXIT || info->status_arg == -2)
 		return -ENODATA;
 	if (info->status_arg == -1) {
 		if (!call->ret || call->ret_bytes < sizeof *status)

@@ -52,11 +52,14 @@ uint64_t gputap_correlation(void)
 	return f ? f->call.correlation : 0;
 }
 
-void gputap_hide(int hidden)
+void gputap_suppress_begin(void)
 {
-	if (hidden)
-		gt_internal_enter();
-	else if (gt_thread.internal)
+	gt_internal_enter();
+}
+
+void gputap_suppress_end(void)
+{
+	if (gt_thread.internal)
 		gt_internal_leave();
 }
 
@@ -133,9 +136,9 @@ static void begin_frame(struct gt_tool_frame *f, const struct gt_table *table, u
 	struct gputap_call *call = &f->call;
 
 	call->size = sizeof *call;
-	call->domain = table->domain;
+	call->domain = (enum gputap_domain)table->domain;
 	call->operation = number;
-	call->phase = GPUTAP_PHASE_ENTER;
+	call->phase = GPUTAP_CALL_PHASE_ENTER;
 	call->instance = table->instance;
 	call->thread = gt_tool_reader->thread; /* it has looked */
 	if (gt_likely(f->numbered)) {
@@ -272,7 +275,7 @@ static void exit_call(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes)
 	uint64_t end = f->start ? gt_ticks() : 0;
 	struct gt_tool_reader *r = gt_tool_level_in(f->at);
 
-	f->call.phase = GPUTAP_PHASE_EXIT;
+	f->call.phase = GPUTAP_CALL_PHASE_EXIT;
 	f->call.ret = ret;
 	f->call.ret_bytes = ret_bytes;
 	f->calling = true;

@@ -41,7 +41,7 @@ static void (*_Atomic looks[LOOKS])(void);
 /* Notifies the item's subscribers, or those that are left after a callback jumped out. */
 static void complete_item(struct gt_work_item *p)
 {
-	p->work.phase = GPUTAP_PHASE_COMPLETE;
+	p->work.phase = GPUTAP_ACTIVITY_PHASE_COMPLETE;
 	p->work.status = p->done_status;
 	p->work.start = p->done_start;
 	p->work.end = p->done_end;

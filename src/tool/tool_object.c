@@ -218,7 +218,7 @@ static bool call_subscriber(struct subscription *h, const struct gt_tool_object 
 	o.phase = phase;
 	o.replayed = replayed;
 	if (!gt_tool_lock_in(h->subscriber.place, h->subscriber.generation,
-			     phase == GPUTAP_PHASE_UNLOAD))
+			     phase == GPUTAP_OBJECT_PHASE_UNLOAD))
 		return false;
 	before = gt_tool_calling(true);
 	to->fn(&o, &h->subscriber.data, to->user);
@@ -273,7 +273,7 @@ static void notify_load(struct gt_tool_object *x, const struct listener *l, bool
 	h = asks_for_type(l, &x->o) ? begin_load(x, l) : NULL;
 	if (!h)
 		return;
-	if (!call_subscriber(h, x, GPUTAP_PHASE_LOAD, replayed))
+	if (!call_subscriber(h, x, GPUTAP_OBJECT_PHASE_LOAD, replayed))
 		atomic_store_explicit(&h->void_now, 1, memory_order_relaxed);
 	atomic_store_explicit(&h->notifying, 0, memory_order_release);
 }
@@ -295,7 +295,7 @@ static void notify_unload(struct gt_tool_object *x, int parent_first)
 		    (parent_first != 2 &&
 		     parent_first != !!(h->flags & GPUTAP_OBJECTS_PARENT_FIRST)))
 			continue;
-		call_subscriber(h, x, GPUTAP_PHASE_UNLOAD, false);
+		call_subscriber(h, x, GPUTAP_OBJECT_PHASE_UNLOAD, false);
 		atomic_store_explicit(&h->void_now, 1, memory_order_relaxed);
 	}
 }

@@ -75,7 +75,7 @@ struct gt_work_item *gt_work_item_take(enum gt_domain domain, bool may_grow)
 	p->count = 0;
 	atomic_store_explicit(&p->state, 0, memory_order_relaxed);
 	p->work = (struct gputap_work){.size = sizeof p->work,
-				       .domain = domain,
+				       .domain = (enum gputap_domain)domain,
 				       .thread = gt_tool_thread()};
 	gt_external_tops(p->work.external);
 	set_cause(p, find_cause(), may_grow);
@@ -178,7 +178,8 @@ void gt_work_item_notify(struct gt_work_item *p, struct gt_tool_subscriber *h)
 
 	if (!(h->how & GT_TOOL_CALLED))
 		return;
-	if (gt_unlikely(!gt_tool_lock_in(h->place, h->generation, phase != GPUTAP_PHASE_ENTER))) {
+	if (gt_unlikely(!gt_tool_lock_in(h->place, h->generation,
+					 phase != GPUTAP_ACTIVITY_PHASE_ENTER))) {
 		h->how &= ~(uint32_t)GT_TOOL_CALLED;
 		return;
 	}
@@ -207,7 +208,7 @@ bool gt_work_item_enter(struct gt_work_item *p)
 						   memory_order_relaxed) +
 			 1;
 	p->began = gt_ticks_boottime();
-	p->work.phase = GPUTAP_PHASE_ENTER;
+	p->work.phase = GPUTAP_ACTIVITY_PHASE_ENTER;
 	for (uint32_t i = 0; i < p->count; i++) {
 		p->entering = i + 1;
 		gt_work_item_notify(p, &p->subscribers[i]);
@@ -231,7 +232,7 @@ void gt_work_item_exit(struct gt_work_item *p)
 	int saved = errno;
 	uint32_t before;
 
-	p->work.phase = GPUTAP_PHASE_EXIT;
+	p->work.phase = GPUTAP_ACTIVITY_PHASE_EXIT;
 	for (uint32_t i = p->count; i-- > 0;)
 		gt_work_item_notify(p, &p->subscribers[i]);
 	before = atomic_fetch_or_explicit(&p->state, EXITED, memory_order_acq_rel);
@@ -244,7 +245,7 @@ void gt_work_item_left(struct gt_work_item *p)
 {
 	uint32_t before;
 
-	if (p->work.phase == GPUTAP_PHASE_ENTER) {
+	if (p->work.phase == GPUTAP_ACTIVITY_PHASE_ENTER) {
 		for (uint32_t i = p->entering; i < p->count; i++)
 			p->subscribers[i].how &= ~(uint32_t)GT_TOOL_CALLED;
 		p->entered = gt_ticks_boottime();

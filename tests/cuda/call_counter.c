@@ -15,7 +15,7 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 {
 	(void)data;
 	(void)user;
-	if (call->phase == GPUTAP_PHASE_ENTER && call->operation < NUMBERS)
+	if (call->phase == GPUTAP_CALL_PHASE_ENTER && call->operation < NUMBERS)
 		calls[call->operation]++;
 }
 

@@ -27,12 +27,12 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 	int32_t status = -1;
 
 	(void)user;
-	if (call->phase == GPUTAP_PHASE_ENTER) {
+	if (call->phase == GPUTAP_CALL_PHASE_ENTER) {
 		*data = call->correlation;
 		fprintf(to, "enter %s %llu %llu", name, (unsigned long long)call->correlation,
 			(unsigned long long)call->parent);
 	} else {
-		gputap_call_status(call, &status);
+		gputap_call_has_failed(call, &status);
 		fprintf(to, "exit %s %llu %d%s", name, (unsigned long long)call->correlation,
 			status, *data == call->correlation ? "" : " OTHER");
 		gputap_call_arguments(call, 1, print_argument, to);
@@ -45,7 +45,7 @@ static void on_work(const struct gputap_work *work, uint64_t *data, void *user)
 {
 	(void)data;
 	(void)user;
-	if (work->phase == GPUTAP_PHASE_COMPLETE)
+	if (work->phase == GPUTAP_ACTIVITY_PHASE_COMPLETE)
 		printf("tool: work %s %llu\n", gputap_work_name(work->type),
 		       (unsigned long long)work->correlation);
 }
@@ -54,7 +54,7 @@ static void start_late(const struct gputap_call *call, uint64_t *data, void *use
 {
 	(void)data;
 	(void)user;
-	if (call->phase == GPUTAP_PHASE_EXIT)
+	if (call->phase == GPUTAP_CALL_PHASE_EXIT)
 		gputap_context_start(context);
 }
 

@@ -22,14 +22,14 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 static void on_work(const struct gputap_work *work, uint64_t *data, void *user)
 {
 	(void)user;
-	if (work->phase == GPUTAP_PHASE_ENTER) {
+	if (work->phase == GPUTAP_ACTIVITY_PHASE_ENTER) {
 		phases[0]++;
 		wrong += *data != 0;
 		*data = work->correlation;
 		return;
 	}
 	wrong += *data != work->correlation;
-	if (work->phase == GPUTAP_PHASE_EXIT) {
+	if (work->phase == GPUTAP_ACTIVITY_PHASE_EXIT) {
 		phases[1]++;
 		return;
 	}

@@ -27,7 +27,7 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 {
 	(void)data;
 	(void)user;
-	if (call->phase == GPUTAP_PHASE_ENTER)
+	if (call->phase == GPUTAP_CALL_PHASE_ENTER)
 		atomic_fetch_add(&calls[call->domain][call->operation], 1);
 }
 
@@ -35,7 +35,7 @@ static void on_work(const struct gputap_work *item, uint64_t *data, void *user)
 {
 	(void)data;
 	(void)user;
-	if (item->phase != GPUTAP_PHASE_COMPLETE)
+	if (item->phase != GPUTAP_ACTIVITY_PHASE_COMPLETE)
 		return;
 	atomic_fetch_add(&work, 1);
 	atomic_fetch_add(&timed, item->status == 0);
@@ -44,9 +44,10 @@ static void on_work(const struct gputap_work *item, uint64_t *data, void *user)
 
 static int start(void *user)
 {
-	static const uint32_t domains[] = {GPUTAP_DOMAIN_LEVEL_ZERO, GPUTAP_DOMAIN_LEVEL_ZERO_TOOLS,
-					   GPUTAP_DOMAIN_LEVEL_ZERO_SYSMAN,
-					   GPUTAP_DOMAIN_LEVEL_ZERO_RUNTIME};
+	static const enum gputap_domain domains[] = {GPUTAP_DOMAIN_LEVEL_ZERO,
+						     GPUTAP_DOMAIN_LEVEL_ZERO_TOOLS,
+						     GPUTAP_DOMAIN_LEVEL_ZERO_SYSMAN,
+						     GPUTAP_DOMAIN_LEVEL_ZERO_RUNTIME};
 	struct gputap_context_opts opts = {.size = sizeof opts};
 	int rc = gputap_context_create(&opts, &context);
 

@@ -216,7 +216,7 @@ static struct {
 static void note_call(const struct gputap_call *call, uint64_t *data, void *user)
 {
 	(void)data, (void)user;
-	if (call->phase == GPUTAP_PHASE_ENTER && ours.count < ROUNDS &&
+	if (call->phase == GPUTAP_CALL_PHASE_ENTER && ours.count < ROUNDS &&
 	    strstr(gputap_operation_name(call->domain, call->operation), "Kernel") &&
 	    !strstr(gputap_operation_name(call->domain, call->operation), "Set"))
 		ours.ids[ours.count++] = call->correlation;

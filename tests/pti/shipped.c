@@ -410,7 +410,7 @@ static void on_work(const struct gputap_work *work, uint64_t *data, void *user)
 {
 	(void)data;
 	(void)user;
-	if (work->phase == GPUTAP_PHASE_COMPLETE)
+	if (work->phase == GPUTAP_ACTIVITY_PHASE_COMPLETE)
 		(*(work->external[GPUTAP_STACK_USER] == 4711 ? &with_external
 							     : &without_external))++;
 }
@@ -570,7 +570,8 @@ static void run_lists_again(const struct gputap_call *call, uint64_t *data, void
 	const char *name = gputap_operation_name(call->domain, call->operation);
 
 	(void)data, (void)user;
-	if (call->phase != GPUTAP_PHASE_ENTER || is_again || !strstr(name, "ExecuteCommandLists"))
+	if (call->phase != GPUTAP_CALL_PHASE_ENTER || is_again ||
+	    !strstr(name, "ExecuteCommandLists"))
 		return;
 	is_again = true;
 	gpu_run(2);

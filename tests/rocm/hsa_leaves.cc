@@ -110,7 +110,8 @@ int main(int argc, char **argv)
 	uint64_t kernel;
 
 	how = argv[2];
-	phase = !strcmp(argv[3], "enter") ? GPUTAP_PHASE_ENTER : GPUTAP_PHASE_EXIT;
+	phase = !strcmp(argv[3], "enter") ? GPUTAP_ACTIVITY_PHASE_ENTER
+					  : GPUTAP_ACTIVITY_PHASE_EXIT;
 	for (uintptr_t i = 0; i < CONTEXTS; i++)
 		listen(i);
 	hsa_program_start(&program);

@@ -15,7 +15,7 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 {
 	(void)data;
 	(void)user;
-	calls += call->phase == GPUTAP_PHASE_ENTER;
+	calls += call->phase == GPUTAP_CALL_PHASE_ENTER;
 }
 
 #define FIND(name) __typeof__(&name) name##_ = (__typeof__(&name))dlsym(RTLD_DEFAULT, #name)

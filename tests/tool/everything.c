@@ -20,7 +20,7 @@ static uint32_t launch_of[16]; /* operation that launches, per domain */
 static void on_call(const struct gputap_call *c, uint64_t *data, void *user)
 {
 	(void)user;
-	if (c->phase == GPUTAP_PHASE_ENTER) {
+	if (c->phase == GPUTAP_CALL_PHASE_ENTER) {
 		begun++;
 		*data = c->correlation;
 		launch_calls +=
@@ -35,10 +35,10 @@ static void on_work(const struct gputap_work *w, uint64_t *data, void *user)
 	(void)user;
 	if (w->type == GPUTAP_WORK_BARRIER)
 		return;
-	if (w->phase == GPUTAP_PHASE_ENTER) {
+	if (w->phase == GPUTAP_ACTIVITY_PHASE_ENTER) {
 		submitted++;
 		*data = 1;
-	} else if (w->phase == GPUTAP_PHASE_COMPLETE) {
+	} else if (w->phase == GPUTAP_ACTIVITY_PHASE_COMPLETE) {
 		completed += *data;
 		untimed += w->status != 0 || w->start >= w->end;
 		launch_work += w->type == GPUTAP_WORK_KERNEL && w->external[GPUTAP_STACK_USER] != 0;
@@ -48,7 +48,7 @@ static void on_work(const struct gputap_work *w, uint64_t *data, void *user)
 static void on_object(const struct gputap_object *o, uint64_t *data, void *user)
 {
 	(void)data, (void)user;
-	objects += o->phase == GPUTAP_PHASE_LOAD ? 1 : (unsigned long)-1;
+	objects += o->phase == GPUTAP_OBJECT_PHASE_LOAD ? 1 : (unsigned long)-1;
 }
 
 static void on_retired(uint64_t correlation, uint64_t time, void *user)
@@ -148,8 +148,9 @@ static void on_table(const struct gputap_table *t, void *user)
 
 static int start(void *user)
 {
-	static const uint32_t domains[] = {GPUTAP_DOMAIN_OPENCL, GPUTAP_DOMAIN_HIP,
-					   GPUTAP_DOMAIN_HIP_COMPILER, GPUTAP_DOMAIN_ROCTX};
+	static const enum gputap_domain domains[] = {GPUTAP_DOMAIN_OPENCL, GPUTAP_DOMAIN_HIP,
+						     GPUTAP_DOMAIN_HIP_COMPILER,
+						     GPUTAP_DOMAIN_ROCTX};
 	static const uint32_t working[] = {GPUTAP_DOMAIN_OPENCL, GPUTAP_DOMAIN_HSA_CORE};
 	const uint32_t none = 0;
 	const struct gputap_context_opts opts = {.size = sizeof opts};

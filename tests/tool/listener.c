@@ -36,7 +36,7 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 {
 	(void)data;
 	(void)user;
-	if (call->phase != GPUTAP_PHASE_ENTER)
+	if (call->phase != GPUTAP_CALL_PHASE_ENTER)
 		return;
 	atomic_fetch_add(&counts[call->domain], 1);
 	if (says("calls") && call->domain <= GPUTAP_DOMAIN_HIP_COMPILER)

@@ -22,8 +22,8 @@ static int begin(void *)
 
 		o.size = sizeof o;
 		if (gputap_context_create(&o, &context) == 0)
-			made += gputap_context_calls(context, GPUTAP_DOMAIN_HIP, nullptr, 0, 0,
-						     on_call, nullptr) == 0;
+			made += gputap_context_calls(context, GPUTAP_DOMAIN_HIP, nullptr, 0,
+						     GPUTAP_CALLS_DEFAULT, on_call, nullptr) == 0;
 	}
 	printf("start %d: %d contexts\n", ++starts, made);
 	if (starts <= 2)

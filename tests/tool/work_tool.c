@@ -88,10 +88,11 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 {
 	say("call %s domain=%u operation=%u name=%s context=%d correlation=%llu parent=%llu "
 	    "thread=%llu current=%llu external=%llu%s",
-	    call->phase == GPUTAP_PHASE_ENTER ? "enter" : "exit", call->domain, call->operation,
-	    gputap_operation_name(call->domain, call->operation), (int)(intptr_t)user,
-	    (unsigned long long)call->correlation, (unsigned long long)call->parent,
-	    (unsigned long long)call->thread, (unsigned long long)gputap_correlation(),
+	    call->phase == GPUTAP_CALL_PHASE_ENTER ? "enter" : "exit", call->domain,
+	    call->operation, gputap_operation_name(call->domain, call->operation),
+	    (int)(intptr_t)user, (unsigned long long)call->correlation,
+	    (unsigned long long)call->parent, (unsigned long long)call->thread,
+	    (unsigned long long)gputap_correlation(),
 	    (unsigned long long)call->external[GPUTAP_STACK_USER], shape(call, (char[80]){0}));
 	*data = call->correlation;
 }
@@ -116,15 +117,15 @@ static void on_work(const struct gputap_work *w, uint64_t *data, void *user)
 	    (unsigned long long)w->destination, (unsigned long long)w->graph, w->replay, w->ordinal,
 	    (unsigned long long)w->start, (unsigned long long)w->end, w->status,
 	    (unsigned long long)w->external[GPUTAP_STACK_USER], (unsigned long long)*data);
-	if (w->phase == GPUTAP_PHASE_ENTER)
+	if (w->phase == GPUTAP_ACTIVITY_PHASE_ENTER)
 		*data = ++pieces;
-	if (word("exits") && w->phase == GPUTAP_PHASE_COMPLETE && gettid() != getpid()) {
+	if (word("exits") && w->phase == GPUTAP_ACTIVITY_PHASE_COMPLETE && gettid() != getpid()) {
 		static _Atomic unsigned told;
 
 		if (++told % 3 == 0)
 			pthread_exit(NULL);
 	}
-	if (word("crash") && w->phase == GPUTAP_PHASE_EXIT && w->number == 3)
+	if (word("crash") && w->phase == GPUTAP_ACTIVITY_PHASE_EXIT && w->number == 3)
 		abort();
 	if (word("calling")) {
 		hip_get_device *get_device =
@@ -133,7 +134,7 @@ static void on_work(const struct gputap_work *w, uint64_t *data, void *user)
 
 		if (!get_device || get_device(&device) != 0)
 			say("error hipGetDevice=1");
-		if (w->phase == GPUTAP_PHASE_COMPLETE && w->number == 10) {
+		if (w->phase == GPUTAP_ACTIVITY_PHASE_COMPLETE && w->number == 10) {
 			check(gputap_context_stop(contexts[0]), "stop");
 			check(gputap_context_start(contexts[0]), "start");
 		}
@@ -146,14 +147,14 @@ static void on_object(const struct gputap_object *o, uint64_t *data, void *user)
 	    "device_handle=%llu replayed=%u name=%s uri=%s "
 	    "load_bytes=%llu storage_bytes=%llu sgprs=%u vgprs=%u kernarg_bytes=%u group_bytes=%u "
 	    "code_address=%llu data=%llu",
-	    o->phase == GPUTAP_PHASE_LOAD ? "load" : "unload", o->domain, o->type,
+	    o->phase == GPUTAP_OBJECT_PHASE_LOAD ? "load" : "unload", o->domain, o->type,
 	    (unsigned long long)o->number, (int)(intptr_t)user, (unsigned long long)o->parent,
 	    (unsigned long long)o->handle, (unsigned long long)o->device_handle, o->replayed,
 	    o->name && o->type == GPUTAP_OBJECT_KERNEL_SYMBOL ? o->name : "-",
 	    o->uri ? o->uri : "-", (unsigned long long)o->load_bytes,
 	    (unsigned long long)o->storage_bytes, o->sgprs, o->vgprs, o->kernarg_bytes,
 	    o->group_bytes, (unsigned long long)o->code_address, (unsigned long long)*data);
-	if (o->phase == GPUTAP_PHASE_LOAD)
+	if (o->phase == GPUTAP_OBJECT_PHASE_LOAD)
 		*data = o->type * 1000 + o->number;
 }
 
@@ -205,8 +206,9 @@ static void configure_buffer(struct gputap_context *context)
 
 static void configure(int i)
 {
-	static const uint32_t domains[] = {GPUTAP_DOMAIN_HIP, GPUTAP_DOMAIN_HSA_CORE,
-					   GPUTAP_DOMAIN_HSA_AMD_EXT, GPUTAP_DOMAIN_OPENCL};
+	static const enum gputap_domain domains[] = {GPUTAP_DOMAIN_HIP, GPUTAP_DOMAIN_HSA_CORE,
+						     GPUTAP_DOMAIN_HSA_AMD_EXT,
+						     GPUTAP_DOMAIN_OPENCL};
 	static const char *const words[] = {"calls", "hsa", "hsa", "opencl"};
 	const struct gputap_context_opts opts = {.size = sizeof opts,
 						 .flags = GPUTAP_CONTEXT_DENSE};
@@ -246,7 +248,7 @@ static void start_late(const struct gputap_call *call, uint64_t *data, void *use
 	static _Atomic int calls;
 
 	(void)data, (void)user;
-	if (call->phase == GPUTAP_PHASE_EXIT && ++calls == 3)
+	if (call->phase == GPUTAP_CALL_PHASE_EXIT && ++calls == 3)
 		check(gputap_context_start(contexts[0]), "start");
 }
 
@@ -259,7 +261,8 @@ static int start(void *user)
 			check(gputap_context_start(contexts[i]), "start");
 	}
 	if (word("late") || word("late_opencl")) {
-		const uint32_t domain = word("late") ? GPUTAP_DOMAIN_HIP : GPUTAP_DOMAIN_OPENCL;
+		const enum gputap_domain domain =
+			word("late") ? GPUTAP_DOMAIN_HIP : GPUTAP_DOMAIN_OPENCL;
 		const struct gputap_context_opts opts = {.size = sizeof opts,
 							 .flags = GPUTAP_CONTEXT_DENSE};
 		const uint32_t operation =

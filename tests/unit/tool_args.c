@@ -42,7 +42,8 @@ static const char *text(uint32_t domain, uint32_t operation, void *args, uint32_
 				   .domain = domain,
 				   .operation = operation,
 				   .args = args,
-				   .phase = begins ? GPUTAP_PHASE_ENTER : GPUTAP_PHASE_EXIT,
+				   .phase = begins ? GPUTAP_CALL_PHASE_ENTER
+						   : GPUTAP_CALL_PHASE_EXIT,
 				   .ret = &returned,
 				   .ret_bytes = sizeof returned};
 
@@ -191,16 +192,16 @@ UNIT_TEST(a_calls_status_is_what_it_returned_or_wrote)
 	struct gputap_call call = {.size = sizeof call,
 				   .domain = GPUTAP_DOMAIN_HIP,
 				   .operation = GT_HIP_hipMalloc,
-				   .phase = GPUTAP_PHASE_ENTER};
+				   .phase = GPUTAP_CALL_PHASE_ENTER};
 	struct gt_opencl_args_clCreateKernel kernel = {NULL, "sgemm", NULL};
 	int32_t ret = 2, status = 77;
 	void *made = NULL;
 
-	CHECK_EQ(gputap_call_status(&call, &status), -ENODATA);
-	call.phase = GPUTAP_PHASE_EXIT;
+	CHECK_EQ(gputap_call_has_failed(&call, &status), -ENODATA);
+	call.phase = GPUTAP_CALL_PHASE_EXIT;
 	call.ret = &ret;
 	call.ret_bytes = sizeof ret;
-	CHECK_EQ(gputap_call_status(&call, &status), 1);
+	CHECK_EQ(gputap_call_has_failed(&call, &status), 1);
 	CHECK_EQ(status, 2);
 	ret = 600; /* "not ready" is not a failure */
 	CHECK_EQ(gputap_call_status(&call, &status), 0);
@@ -211,12 +212,12 @@ UNIT_TEST(a_calls_status_is_what_it_returned_or_wrote)
 	call.ret_bytes = sizeof made;
 	CHECK_EQ(gputap_call_status(&call, &status), -ENODATA); /* it failed without a reason */
 	made = &kernel;
-	CHECK_EQ(gputap_call_status(&call, &status), 0);
+	CHECK_EQ(gputap_call_has_failed(&call, &status), 0);
 	ret = CL_INVALID_KERNEL_NAME;
 	kernel.errcode_ret = &ret;
-	CHECK_EQ(gputap_call_status(&call, &status), 1);
+	CHECK_EQ(gputap_call_has_failed(&call, &status), 1);
 	CHECK_EQ(status, CL_INVALID_KERNEL_NAME);
-	CHECK_EQ(gputap_call_status(&call, NULL), -EINVAL);
+	CHECK_EQ(gputap_call_has_failed(&call, NULL), -EINVAL);
 }
 
 static int count_names(uint32_t number, const char *name, void *user)

@@ -16,7 +16,7 @@ static void tell(const struct gputap_call *c, uint64_t *data, void *user)
 
 	(void)data;
 	snprintf(notified + at, sizeof notified - at, "%s%s%u ", (const char *)user,
-		 c->phase == GPUTAP_PHASE_ENTER ? "+" : "-", c->operation);
+		 c->phase == GPUTAP_CALL_PHASE_ENTER ? "+" : "-", c->operation);
 }
 
 static struct gputap_context *teller(const char *name, uint32_t flags)
@@ -101,7 +101,7 @@ UNIT_TEST(what_a_stopped_context_is_given_more_is_notified_when_it_starts_again)
 	CHECK_OK(gputap_context_calls(ctx, DOMAIN, &op, 1, 0, tell, "x"));
 	CHECK_OK(gputap_context_start(ctx));
 	CHECK_OK(gputap_context_stop(ctx));
-	CHECK_OK(gputap_context_calls(ctx, GT_DOMAIN_HIP, NULL, 0, 0, tell, "y"));
+	CHECK_OK(gputap_context_calls(ctx, GPUTAP_DOMAIN_HIP, NULL, 0, 0, tell, "y"));
 	CHECK_OK(gputap_context_start(ctx));
 	call(0, 0);
 	call(1, 0);
@@ -117,10 +117,10 @@ UNIT_TEST(only_what_a_context_asked_for_is_reported_and_nothing_once_it_is_stopp
 	CHECK_OK(gputap_context_calls(ctx, DOMAIN, ops, 2, 0, tell, "x"));
 	call(0, 0);
 	CHECK_STR(notified, "");
-	CHECK_EQ(gputap_context_active(ctx), 0);
+	CHECK_EQ(gputap_context_is_active(ctx), 0);
 	CHECK_OK(gputap_context_start(ctx));
 	CHECK_OK(gputap_context_start(ctx));
-	CHECK_EQ(gputap_context_active(ctx), 1);
+	CHECK_EQ(gputap_context_is_active(ctx), 1);
 	call(1, 0);
 	call(2, 0);
 	CHECK_STR(notified, "x+2 x-2 ");
@@ -172,7 +172,7 @@ UNIT_TEST(a_context_that_was_stopped_in_the_middle_is_notified_of_no_end_unless_
 
 static void keep(const struct gputap_call *c, uint64_t *data, void *user)
 {
-	if (c->phase == GPUTAP_PHASE_ENTER) {
+	if (c->phase == GPUTAP_CALL_PHASE_ENTER) {
 		CHECK_EQ(*data, 0);
 		*data = (uintptr_t)user + c->correlation;
 		CHECK_NULL(c->ret);
@@ -204,7 +204,7 @@ static void tell_number(const struct gputap_call *c, uint64_t *data, void *user)
 	size_t at = strlen(notified);
 
 	(void)data;
-	if (c->phase == GPUTAP_PHASE_ENTER)
+	if (c->phase == GPUTAP_CALL_PHASE_ENTER)
 		snprintf(notified + at, sizeof notified - at, "%s%u:%lu<%lu ", (const char *)user,
 			 c->operation, (unsigned long)c->correlation, (unsigned long)c->parent);
 }
@@ -258,12 +258,12 @@ static struct gputap_hold *held;
 static void tell_and_hold(const struct gputap_call *c, uint64_t *data, void *user)
 {
 	(void)data, (void)user;
-	if (c->phase == GPUTAP_PHASE_ENTER && c->operation == 0)
+	if (c->phase == GPUTAP_CALL_PHASE_ENTER && c->operation == 0)
 		held = gputap_correlation_hold();
-	gputap_hide(1);
+	gputap_suppress_begin();
 	call(2, 0); /* the tool's own */
-	gputap_hide(0);
-	gputap_hide(0); /* one too many */
+	gputap_suppress_end();
+	gputap_suppress_end(); /* one too many */
 }
 
 static void on_retired(uint64_t correlation, uint64_t time, void *user)
@@ -329,7 +329,7 @@ UNIT_TEST(work_is_caused_by_hips_call_or_where_a_context_wants_it_by_the_innermo
 {
 	struct gputap_context *ctx = teller("x", GPUTAP_CONTEXT_DENSE), *other;
 
-	CHECK_OK(gputap_context_calls(ctx, GT_DOMAIN_HIP, NULL, 0, 0, tell, "h"));
+	CHECK_OK(gputap_context_calls(ctx, GPUTAP_DOMAIN_HIP, NULL, 0, 0, tell, "h"));
 	CHECK_OK(gputap_context_start(ctx));
 	call_of(&hip_table, 0, 0, call_that_submits);
 	CHECK_EQ(cause, 1);
@@ -346,7 +346,7 @@ static uint64_t entered, start;
 static void time_it(const struct gputap_call *c, uint64_t *data, void *user)
 {
 	(void)data;
-	if (c->phase == GPUTAP_PHASE_ENTER) {
+	if (c->phase == GPUTAP_CALL_PHASE_ENTER) {
 		CHECK_EQ(c->start, 0);
 		entered = gputap_now();
 	} else if (user) {
@@ -383,7 +383,7 @@ UNIT_TEST(each_context_keeps_eight_bytes_of_a_call)
 static void change(const struct gputap_call *c, uint64_t *data, void *user)
 {
 	(void)data, (void)user;
-	if (c->phase == GPUTAP_PHASE_ENTER)
+	if (c->phase == GPUTAP_CALL_PHASE_ENTER)
 		((struct args *)c->args)->value++;
 }
 
@@ -403,7 +403,7 @@ static void call_within(const struct gputap_call *c, uint64_t *data, void *user)
 {
 	(void)data, (void)user;
 	CHECK_EQ(gputap_correlation(), c->correlation);
-	if (c->phase != GPUTAP_PHASE_ENTER)
+	if (c->phase != GPUTAP_CALL_PHASE_ENTER)
 		return;
 	correlations[heard] = c->correlation;
 	parents[heard++] = c->parent;
@@ -422,7 +422,7 @@ UNIT_TEST(the_runtimes_own_calls_are_not_reported_but_those_of_callbacks_and_of_
 	struct gputap_context *ctx = context(0);
 
 	CHECK_OK(gputap_context_calls(ctx, DOMAIN, NULL, 0, 0, call_within, NULL));
-	CHECK_OK(gputap_context_calls(ctx, GT_DOMAIN_HIP, NULL, 0, 0, call_within, NULL));
+	CHECK_OK(gputap_context_calls(ctx, GPUTAP_DOMAIN_HIP, NULL, 0, 0, call_within, NULL));
 	CHECK_OK(gputap_context_start(ctx));
 	call_of(&hip_table, 0, 0, hip_within);
 	CHECK_EQ(heard, 3);
@@ -512,7 +512,7 @@ UNIT_TEST(
 {
 	struct gputap_context *ctx = context(0);
 
-	CHECK_OK(gputap_context_calls(ctx, GT_DOMAIN_HIP, NULL, 0, 0, jump_once, NULL));
+	CHECK_OK(gputap_context_calls(ctx, GPUTAP_DOMAIN_HIP, NULL, 0, 0, jump_once, NULL));
 	CHECK_OK(gputap_context_start(ctx));
 	for (int i = 0; i < 256; i++) {
 		jumped = false;
@@ -553,7 +553,8 @@ UNIT_TEST(bad_input_gets_its_status_and_nothing_half_done)
 	CHECK_NULL(none);
 	CHECK_EQ(gputap_context_calls(NULL, DOMAIN, NULL, 0, 0, tell, NULL), -EINVAL);
 	CHECK_EQ(gputap_context_calls(ctx, 0, NULL, 0, 0, tell, NULL), -EINVAL);
-	CHECK_EQ(gputap_context_calls(ctx, GT_DOMAIN_COUNT, NULL, 0, 0, tell, NULL), -EINVAL);
+	CHECK_EQ(gputap_context_calls(ctx, (uint32_t)GT_DOMAIN_COUNT, NULL, 0, 0, tell, NULL),
+		 -EINVAL);
 	CHECK_EQ(gputap_context_calls(ctx, DOMAIN, wrong, 2, 0, tell, NULL), -EINVAL);
 	CHECK_EQ(gputap_context_calls(ctx, DOMAIN, NULL, 2, 0, tell, NULL), -EINVAL);
 	CHECK_EQ(gputap_context_calls(ctx, DOMAIN, NULL, 0, 4, tell, NULL), -EINVAL);
@@ -569,7 +570,7 @@ UNIT_TEST(bad_input_gets_its_status_and_nothing_half_done)
 	CHECK_EQ(gputap_context_calls(ctx, DOMAIN, NULL, 0, 0, tell, "x"), -EEXIST);
 	CHECK_EQ(gputap_context_start(NULL), -EINVAL);
 	CHECK_EQ(gputap_context_stop(NULL), -EINVAL);
-	CHECK_EQ(gputap_context_active(NULL), -EINVAL);
+	CHECK_EQ(gputap_context_is_active(NULL), -EINVAL);
 	gputap_context_destroy(NULL);
 }
 

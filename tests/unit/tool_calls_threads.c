@@ -19,7 +19,7 @@ static void stop_the_other(const struct gputap_call *c, uint64_t *data, void *us
 	uintptr_t mine = (uintptr_t)user;
 
 	(void)data;
-	if (c->phase != GPUTAP_PHASE_ENTER || atomic_exchange(&met[mine], 1) ||
+	if (c->phase != GPUTAP_CALL_PHASE_ENTER || atomic_exchange(&met[mine], 1) ||
 	    c->operation != mine)
 		return;
 	pthread_barrier_wait(&both_inside);
@@ -69,7 +69,7 @@ static void check_started(const struct gputap_call *c, uint64_t *data, void *use
 	if (!atomic_load(&running[h->tool]) ||
 	    atomic_load(&generation_of[h->tool]) != h->generation)
 		unit_fail(__FILE__, __LINE__, "tool %d is told while it is stopped", h->tool);
-	if (c->phase == GPUTAP_PHASE_ENTER) {
+	if (c->phase == GPUTAP_CALL_PHASE_ENTER) {
 		*data = c->correlation;
 		atomic_fetch_add_explicit(&begun, 1, memory_order_relaxed);
 	} else {
@@ -144,7 +144,7 @@ static _Atomic uint64_t seen_count;
 static void note_id(const struct gputap_call *c, uint64_t *data, void *user)
 {
 	(void)data, (void)user;
-	if (c->phase == GPUTAP_PHASE_ENTER)
+	if (c->phase == GPUTAP_CALL_PHASE_ENTER)
 		seen_ids[atomic_fetch_add(&seen_count, 1)] = c->correlation;
 }
 
@@ -234,7 +234,7 @@ static void tell_phase(const struct gputap_call *c, uint64_t *data, void *user)
 	(void)data, (void)user;
 	CHECK_EQ(c->thread, gettid());
 	snprintf(notified + at, sizeof notified - at, "%c%u:%lu ",
-		 c->phase == GPUTAP_PHASE_ENTER ? '+' : '-', c->operation,
+		 c->phase == GPUTAP_CALL_PHASE_ENTER ? '+' : '-', c->operation,
 		 (unsigned long)c->correlation);
 }
 

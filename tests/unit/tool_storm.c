@@ -22,7 +22,7 @@
 #include "tool/tool_work.h"
 #include "unit.h"
 
-#define DOMAIN GT_DOMAIN_REFDEV
+#define DOMAIN ((uint32_t)GT_DOMAIN_REFDEV)
 enum {
 	OPERATIONS = 3,
 	CALLERS = 8,
@@ -90,16 +90,16 @@ static void check_data(const struct life *l, uint64_t *data, bool begins, uint64
 
 static void on_call(const struct gputap_call *c, uint64_t *data, void *user)
 {
-	check_data(user, data, c->phase == GPUTAP_PHASE_ENTER, c->correlation);
+	check_data(user, data, c->phase == GPUTAP_CALL_PHASE_ENTER, c->correlation);
 	CHECK_EQ(gputap_correlation(), c->correlation);
 	atomic_fetch_add_explicit(&calls_told, 1, memory_order_relaxed);
 }
 
 static void on_work(const struct gputap_work *w, uint64_t *data, void *user)
 {
-	check_data(user, data, w->phase == GPUTAP_PHASE_ENTER, w->number << 2 | w->type);
+	check_data(user, data, w->phase == GPUTAP_ACTIVITY_PHASE_ENTER, w->number << 2 | w->type);
 	CHECK_EQ(w->domain, DOMAIN);
-	if (w->phase == GPUTAP_PHASE_COMPLETE && w->start) {
+	if (w->phase == GPUTAP_ACTIVITY_PHASE_COMPLETE && w->start) {
 		CHECK_LT(w->start, w->end);
 		CHECK_LE(w->end, now_ns());
 	}
@@ -108,7 +108,7 @@ static void on_work(const struct gputap_work *w, uint64_t *data, void *user)
 
 static void on_object(const struct gputap_object *o, uint64_t *data, void *user)
 {
-	check_data(user, data, o->phase == GPUTAP_PHASE_LOAD, o->number << 4 | o->type);
+	check_data(user, data, o->phase == GPUTAP_OBJECT_PHASE_LOAD, o->number << 4 | o->type);
 	CHECK_STR(o->name, o->type == GPUTAP_OBJECT_CODE_OBJECT ? "code" : "symbol");
 	atomic_fetch_add_explicit(&objects_told, 1, memory_order_relaxed);
 }
@@ -134,7 +134,7 @@ static void on_records(struct gputap_buffer *buffer, const struct gputap_record 
 			CHECK_EQ(c->domain, DOMAIN);
 			CHECK_LE(c->start, c->end);
 		} else if (records[i].kind == GPUTAP_RECORD_WORK) {
-			CHECK_EQ(w->phase, GPUTAP_PHASE_COMPLETE);
+			CHECK_EQ(w->phase, GPUTAP_ACTIVITY_PHASE_COMPLETE);
 		}
 	}
 	atomic_fetch_add_explicit(&records_told, count, memory_order_relaxed);

@@ -14,7 +14,7 @@
 #include "unit.h"
 #include "util/clock_ns.h"
 
-#define DOMAIN GT_DOMAIN_REFDEV
+#define DOMAIN ((uint32_t)GT_DOMAIN_REFDEV)
 
 static jmp_buf away;
 static unsigned jump_at; /* phase; 0: never */
@@ -26,7 +26,7 @@ static void on_work(const struct gputap_work *w, uint64_t *data, void *user)
 	size_t at = strlen(notified);
 
 	(void)user;
-	CHECK_EQ(*data, w->phase == GPUTAP_PHASE_ENTER ? 0 : w->number);
+	CHECK_EQ(*data, w->phase == GPUTAP_ACTIVITY_PHASE_ENTER ? 0 : w->number);
 	*data = w->number;
 	snprintf(notified + at, sizeof notified - at, "%c%llu ", "?+-."[w->phase],
 		 (unsigned long long)w -> number);
@@ -94,12 +94,12 @@ static void a_phase_jumps(unsigned phase, const char *what)
 
 UNIT_TEST(work_after_a_callback_that_jumps_out_before_submission_is_reported_as_if_nothing_was)
 {
-	a_phase_jumps(GPUTAP_PHASE_ENTER, "+1 +2 -2 .2 ");
+	a_phase_jumps(GPUTAP_ACTIVITY_PHASE_ENTER, "+1 +2 -2 .2 ");
 }
 
 UNIT_TEST(work_after_a_callback_that_jumps_out_behind_submission_is_reported_as_if_nothing_was)
 {
-	a_phase_jumps(GPUTAP_PHASE_EXIT, "+1 -1 +2 -2 .2 ");
+	a_phase_jumps(GPUTAP_ACTIVITY_PHASE_EXIT, "+1 -1 +2 -2 .2 ");
 }
 
 UNIT_TEST(work_behind_a_callback_that_jumps_out_of_an_end_is_reported_with_the_next_delivery)
@@ -109,7 +109,7 @@ UNIT_TEST(work_behind_a_callback_that_jumps_out_of_an_end_is_reported_with_the_n
 	for (int i = 0; i < 3; i++)
 		gt_work_item_done(submit(), 0, 1, 2);
 	notified[0] = '\0';
-	jump_at = GPUTAP_PHASE_COMPLETE;
+	jump_at = GPUTAP_ACTIVITY_PHASE_COMPLETE;
 	for (volatile int i = 0; i < 4; i++)
 		if (!setjmp(away))
 			gt_tool_deliver();
@@ -139,7 +139,7 @@ static void jump_in_a_thread_that_ends(int pieces)
 	for (int i = 0; i < pieces; i++)
 		gt_work_item_done(submit(), 0, 1, 2);
 	notified[0] = '\0';
-	jump_at = GPUTAP_PHASE_COMPLETE;
+	jump_at = GPUTAP_ACTIVITY_PHASE_COMPLETE;
 	CHECK_EQ(pthread_create(&thread, NULL, deliver_once, NULL), 0);
 	pthread_join(thread, NULL);
 	jump_at = 0;
@@ -170,7 +170,7 @@ UNIT_TEST(
 static void count_one(const struct gputap_work *w, uint64_t *data, void *user)
 {
 	(void)data;
-	*(uint64_t *)user += w->phase == GPUTAP_PHASE_COMPLETE;
+	*(uint64_t *)user += w->phase == GPUTAP_ACTIVITY_PHASE_COMPLETE;
 }
 
 static void count_retired(uint64_t correlation, uint64_t time, void *user)
@@ -200,7 +200,7 @@ UNIT_TEST(what_has_retired_makes_room_for_more_work_than_there_is_room_for)
 static void end_thread(const struct gputap_work *w, uint64_t *data, void *user)
 {
 	(void)data;
-	if (w->phase != GPUTAP_PHASE_COMPLETE)
+	if (w->phase != GPUTAP_ACTIVITY_PHASE_COMPLETE)
 		return;
 	if (++*(int *)user == 1)
 		pthread_exit(NULL);
@@ -236,7 +236,7 @@ static bool go_on;
 static void jump_late(const struct gputap_work *w, uint64_t *data, void *user)
 {
 	(void)data;
-	if (w->phase != GPUTAP_PHASE_COMPLETE)
+	if (w->phase != GPUTAP_ACTIVITY_PHASE_COMPLETE)
 		return;
 	__atomic_fetch_add((int *)user, 1, __ATOMIC_RELEASE);
 	while (!__atomic_load_n(&go_on, __ATOMIC_ACQUIRE))
@@ -279,7 +279,7 @@ UNIT_TEST(a_thread_that_ends_while_the_process_waits_for_its_callback_leaves_not
 static void stop_at_enter(const struct gputap_work *w, uint64_t *data, void *user)
 {
 	(void)data;
-	if (w->phase == GPUTAP_PHASE_ENTER)
+	if (w->phase == GPUTAP_ACTIVITY_PHASE_ENTER)
 		gputap_context_destroy(*(struct gputap_context **)user);
 	else
 		unit_fail(__FILE__, __LINE__, "told after its end");

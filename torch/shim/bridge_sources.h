@@ -192,7 +192,7 @@ void take_object(const gputap_object *o, uint64_t *, void *)
 	bridge &b = the();
 	std::lock_guard<std::mutex> hold(b.lock);
 
-	if (o->phase == GPUTAP_PHASE_LOAD && o->type == GPUTAP_OBJECT_DEVICE && o->name)
+	if (o->phase == GPUTAP_OBJECT_PHASE_LOAD && o->type == GPUTAP_OBJECT_DEVICE && o->name)
 		try {
 			b.devices[number_of_device(b, o->domain, o->number, o->handle)] =
 				b.texts.clean(o->name);
@@ -243,15 +243,16 @@ int ask_for_cuda(bridge &b, const gputap_context_opts &options)
 		return -1;
 	b.cuda = domain;
 	for (uint32_t i = 0; i < CALLS_MAX; i++) {
-		const char *name = tool.gputap_operation_name((uint32_t)domain, i);
+		const char *name = tool.gputap_operation_name((gputap_domain)domain, i);
 
 		if (name && is_shown_call(name))
 			calls.push_back(i);
 	}
-	tool.gputap_context_buffer(b.cuda_context, (uint32_t)domain, calls.data(), calls.size(),
-				   GPUTAP_WORK_ALL, 0, b.buffer);
-	tool.gputap_context_objects(b.cuda_context, (uint32_t)domain, 1u << GPUTAP_OBJECT_DEVICE, 0,
-				    take_object, nullptr);
+	tool.gputap_context_buffer(b.cuda_context, (gputap_domain)domain, calls.data(),
+				   calls.size(), GPUTAP_WORK_ALL, 0, b.buffer);
+	tool.gputap_context_objects(b.cuda_context, (gputap_domain)domain,
+				    1u << GPUTAP_OBJECT_DEVICE, GPUTAP_OBJECTS_DEFAULT, take_object,
+				    nullptr);
 	return 0;
 }
 
@@ -260,8 +261,8 @@ int ask_for_cuda(bridge &b, const gputap_context_opts &options)
 int ask_tool_api(void *)
 {
 	static const char *const domains[] = {"opencl", "hip", "hsa_core", "refdev", "level_zero"};
-	gputap_context_opts options = {sizeof options, 0, 0,
-				       nullptr,        0, GPUTAP_CONTEXT_FINISH_CALLS};
+	gputap_context_opts options = {
+		sizeof options, GPUTAP_DOMAIN_NONE, 0, nullptr, 0, GPUTAP_CONTEXT_FINISH_CALLS};
 	gputap_buffer_opts buffer = {sizeof buffer, 8 << 20, 0,      GPUTAP_BUFFER_LOSSLESS, 0,
 				     take_batch,    nullptr, nullptr};
 	bridge &b = the();
@@ -280,17 +281,18 @@ int ask_tool_api(void *)
 
 		if (domain <= 0 || has_plugin(b, name))
 			continue;
-		tool.gputap_context_buffer(b.context, (uint32_t)domain, nullptr, 0, GPUTAP_WORK_ALL,
-					   0, b.buffer);
-		tool.gputap_context_objects(b.context, (uint32_t)domain, 1u << GPUTAP_OBJECT_DEVICE,
-					    0, take_object, nullptr);
+		tool.gputap_context_buffer(b.context, (gputap_domain)domain, nullptr, 0,
+					   GPUTAP_WORK_ALL, 0, b.buffer);
+		tool.gputap_context_objects(b.context, (gputap_domain)domain,
+					    1u << GPUTAP_OBJECT_DEVICE, GPUTAP_OBJECTS_DEFAULT,
+					    take_object, nullptr);
 	}
 	return 0;
 }
 
 const gputap_tool description = {
 	sizeof description, GPUTAP_TOOL_ABI, 0,       "torch.profiler's bridge",
-	ask_tool_api,       nullptr,         nullptr, 0};
+	ask_tool_api,       nullptr,         nullptr, {}};
 
 // Plug-ins ------------------------------------------------------------------------------------
 
@@ -358,11 +360,14 @@ std::string faults_of(uint32_t plugin, const char *quote)
 {
 	std::string text;
 
-	for (uint32_t what = GPUTAP_PLUGIN_DROPPED; what < GPUTAP_PLUGIN_COUNT_COUNT; what++)
+	for (int i = GPUTAP_PLUGIN_DROPPED; i < GPUTAP_PLUGIN_COUNT_COUNT; i++) {
+		const auto what = static_cast<gputap_plugin_count>(i);
+
 		if (const uint64_t n = plugins.gputap_plugins_count(plugin, what))
 			text += (text.empty() ? "" : ", ") + std::string(quote) +
 				plugins.gputap_plugins_count_name(what) + quote + ": " +
 				std::to_string(n);
+	}
 	return text;
 }
 

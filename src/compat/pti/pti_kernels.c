@@ -138,7 +138,7 @@ static bool is_last_release(const struct gputap_call *call)
 	for (unsigned i = 0; i < RELEASES; i++)
 		if (releases.decided[i].call == call->correlation)
 			return releases.decided[i].is_last;
-	if (call->phase != GPUTAP_PHASE_ENTER)
+	if (call->phase != GPUTAP_CALL_PHASE_ENTER)
 		return false;
 	releases.next = (releases.next + 1) % RELEASES;
 	releases.decided[releases.next].is_last = take_reference(call);
@@ -169,7 +169,7 @@ void pti_kernel_count(const struct pti_operation *op, const struct gputap_call *
 	struct pti_handle *kernel = pti_handle_find(PTI_KERNEL, pti_argument(call, 0));
 	int32_t status;
 
-	if (call->phase == GPUTAP_PHASE_ENTER) {
+	if (call->phase == GPUTAP_CALL_PHASE_ENTER) {
 		if (op->id == clReleaseKernel_id)
 			is_last_release(call);
 		return;

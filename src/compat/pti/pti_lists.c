@@ -132,7 +132,7 @@ static void return_to_outer(struct list_state *outer)
 
 static void follow_append(const struct gputap_call *call, const struct pti_operation *op)
 {
-	if (call->phase == GPUTAP_PHASE_ENTER)
+	if (call->phase == GPUTAP_CALL_PHASE_ENTER)
 		now.append = describe_append(op, call);
 	else if (call->domain == GPUTAP_DOMAIN_LEVEL_ZERO && call->ret &&
 		 *(const int *)call->ret == 0)
@@ -141,7 +141,7 @@ static void follow_append(const struct gputap_call *call, const struct pti_opera
 
 static void follow_run(const struct gputap_call *call)
 {
-	if (call->phase == GPUTAP_PHASE_EXIT)
+	if (call->phase == GPUTAP_CALL_PHASE_EXIT)
 		return;
 	/* the same arguments in both kinds of run: list or queue, count, lists */
 	now.count = pti_argument_u32(call, 8);
@@ -155,7 +155,7 @@ static void follow_run(const struct gputap_call *call)
 static void follow_reset(const struct gputap_call *call)
 {
 	struct commands *c =
-		call->phase == GPUTAP_PHASE_EXIT && call->ret && *(const int *)call->ret == 0
+		call->phase == GPUTAP_CALL_PHASE_EXIT && call->ret && *(const int *)call->ret == 0
 			? commands_of(pti_argument(call, 0))
 			: NULL;
 
@@ -176,7 +176,7 @@ static void follow_call(const struct gputap_call *call, uint64_t *data, void *us
 	const bool is_level_zero = call->domain == GPUTAP_DOMAIN_LEVEL_ZERO;
 
 	(void)user;
-	if (call->phase == GPUTAP_PHASE_ENTER) {
+	if (call->phase == GPUTAP_CALL_PHASE_ENTER) {
 		*data = (uintptr_t)keep_outer();
 		now.collecting = (uint64_t)pti_group_of(call->domain) << 32 | op->id;
 	}
@@ -187,7 +187,7 @@ static void follow_call(const struct gputap_call *call, uint64_t *data, void *us
 		follow_reset(call);
 	else if (is_level_zero && is_run(op))
 		follow_run(call);
-	if (call->phase == GPUTAP_PHASE_EXIT)
+	if (call->phase == GPUTAP_CALL_PHASE_EXIT)
 		return_to_outer((struct list_state *)(uintptr_t)*data);
 }
 

@@ -117,7 +117,7 @@ static void follow_call(const struct gputap_call *call, uint64_t *data, void *us
 	(void)user;
 	if (op->made == PTI_NONE)
 		pti_kernel_count(op, call);
-	else if (call->phase == GPUTAP_PHASE_EXIT)
+	else if (call->phase == GPUTAP_CALL_PHASE_EXIT)
 		made = pti_made_by(op, call, &count);
 	for (uint32_t i = 0; i < count; i++)
 		if (made[i])

@@ -12,7 +12,7 @@ static void notify_call(const struct gputap_call *call, uint64_t *data, void *su
 	const pti_callback_function fn = (pti_callback_function)s->callback;
 	const struct pti_operation *op = pti_operation_of(call->domain, call->operation);
 	const uint32_t group = pti_group_of(call->domain);
-	const bool is_exit = call->phase == GPUTAP_PHASE_EXIT;
+	const bool is_exit = call->phase == GPUTAP_CALL_PHASE_EXIT;
 	pti_apicall_callback_data d = {
 		._site = is_exit ? PTI_SITE_EXIT : PTI_SITE_ENTER,
 		._api_name = pti_operation_name(call->domain, call->operation),

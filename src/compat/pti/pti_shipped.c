@@ -21,23 +21,28 @@ enum { APPENDED, COMPLETED, CREATED, DESTROYED, EVENTS };
 enum { ENABLED = 1, ENTER = 2, LEAVE = 4 };
 _Static_assert(EVENTS + 1 == PTI_SHIPPED_DOMAINS, "one place for each domain");
 
-static bool wants(const struct pti_subscriber *s, int place, uint32_t phase)
+static bool wants(const struct pti_subscriber *s, int place, bool enters)
 {
 	uint8_t phases = atomic_load_explicit(&s->phases[place], memory_order_relaxed);
 
-	return phases & (phase == GPUTAP_PHASE_ENTER ? ENTER : LEAVE);
+	return phases & (enters ? ENTER : LEAVE);
+}
+
+static bool is_enter(const struct gputap_call *call)
+{
+	return call->phase == GPUTAP_CALL_PHASE_ENTER;
 }
 
 static pti_callback_phase phase_of(const struct gputap_call *call)
 {
-	return call->phase == GPUTAP_PHASE_ENTER ? PTI_CB_PHASE_API_ENTER : PTI_CB_PHASE_API_EXIT;
+	return is_enter(call) ? PTI_CB_PHASE_API_ENTER : PTI_CB_PHASE_API_EXIT;
 }
 
 static uint32_t status_of(const struct gputap_call *call)
 {
 	int32_t status = 0;
 
-	return call->phase == GPUTAP_PHASE_EXIT && gputap_call_status(call, &status) >= 0
+	return call->phase == GPUTAP_CALL_PHASE_EXIT && gputap_call_has_failed(call, &status) >= 0
 		       ? (uint32_t)status
 		       : 0;
 }
@@ -112,7 +117,7 @@ static void notify_created(const struct pti_subscriber *s, const struct pti_oper
 						     : NULL;
 	d->_name = pti_kernel_name_of_made(call);
 	d->_device_handle = parent ? atomic_load(&parent->device) : NULL;
-	if (call->phase == GPUTAP_PHASE_EXIT && d->_return_code == 0)
+	if (call->phase == GPUTAP_CALL_PHASE_EXIT && d->_return_code == 0)
 		made = pti_made_by(op, call, &count);
 	for (uint32_t i = 0; i < count || i == 0; i++) {
 		if (i < count)
@@ -156,12 +161,12 @@ static void notify_call(const struct gputap_call *call, uint64_t *data, void *su
 	const struct pti_operation *op = pti_operation_of(call->domain, call->operation);
 
 	if (op->appended) {
-		if (wants(s, APPENDED, call->phase))
+		if (wants(s, APPENDED, is_enter(call)))
 			notify_appended(s, op, call, data);
 	} else if (is_created(op, call)) {
-		if (wants(s, CREATED, call->phase))
+		if (wants(s, CREATED, is_enter(call)))
 			notify_kernel(s, op, call, data);
-	} else if (pti_kernel_is_destroyed(op, call) && wants(s, DESTROYED, call->phase)) {
+	} else if (pti_kernel_is_destroyed(op, call) && wants(s, DESTROYED, is_enter(call))) {
 		notify_kernel(s, op, call, data);
 	}
 }
@@ -225,12 +230,12 @@ static void notify_work(const struct gputap_work *work, uint64_t *data, void *su
 	const struct pti_append unknown = {0};
 	struct pti_append *append = (struct pti_append *)(uintptr_t)*data;
 
-	if (work->phase == GPUTAP_PHASE_ENTER) {
+	if (work->phase == GPUTAP_ACTIVITY_PHASE_ENTER) {
 		append = malloc(sizeof *append);
 		if (append)
 			*append = pti_append_of(work);
 		*data = (uintptr_t)append;
-	} else if (work->phase == GPUTAP_PHASE_COMPLETE) {
+	} else if (work->phase == GPUTAP_ACTIVITY_PHASE_COMPLETE) {
 		if (atomic_load(&s->phases[COMPLETED]) & ENABLED)
 			notify_completed(s, work, append ? append : &unknown);
 		free(append);
@@ -243,7 +248,7 @@ static uint32_t follow_work(struct pti_subscriber *s)
 	const struct gputap_context_opts opts = {.size = sizeof opts};
 	int rc = s->work ? 0 : gputap_context_create(&opts, &s->work);
 
-	if (rc || gputap_context_active(s->work))
+	if (rc || gputap_context_is_active(s->work))
 		return rc ? PTI_FAILED : PTI_OK;
 	rc = gputap_context_work(s->work, GPUTAP_DOMAIN_LEVEL_ZERO, GPUTAP_WORK_ALL, notify_work,
 				 s);

@@ -379,9 +379,9 @@ static uint64_t ask_for_node(uint64_t handle)
 	*(void **)&get_info = hsa_function("hsa_agent_get_info");
 	if (!get_info)
 		return 0;
-	gputap_hide(1);
+	gputap_suppress_begin();
 	status = get_info(handle, driver_node, &node);
-	gputap_hide(0);
+	gputap_suppress_end();
 	return status == 0 ? agent_of_node(node) : 0;
 }
 
@@ -455,9 +455,9 @@ rocprofiler_agent_id_t sdk_agent_of_pool(uint64_t pool)
 	if (agents_iterate) {
 		*(void **)&iterate[0] = hsa_function("hsa_amd_agent_iterate_memory_pools");
 		*(void **)&iterate[1] = hsa_function("hsa_agent_iterate_regions");
-		gputap_hide(1);
+		gputap_suppress_begin();
 		agents_iterate(add_pools, iterate);
-		gputap_hide(0);
+		gputap_suppress_end();
 		agent = find_pool(pool);
 	}
 	return (rocprofiler_agent_id_t){agent};
@@ -489,7 +489,7 @@ void sdk_on_queue(const struct gputap_object *object)
 		if (queues[i].handle == object->handle ||
 		    (!queues[i].handle && !(at && at->handle)))
 			at = &queues[i];
-	if (at && object->phase == GPUTAP_PHASE_LOAD)
+	if (at && object->phase == GPUTAP_OBJECT_PHASE_LOAD)
 		*at = (struct agent_queue){object->handle, object->number, object->device_handle,
 					   number_of_queue(object)};
 	else if (at && at->handle == object->handle)

@@ -131,8 +131,8 @@ static void notify_call(const struct sdk_context *c, const struct sdk_service *s
 		.correlation_id = {call->correlation, {s->external}, call->parent},
 		.kind = kind,
 		.operation = (rocprofiler_tracing_operation_t)operation,
-		.phase = call->phase == GPUTAP_PHASE_ENTER ? ROCPROFILER_CALLBACK_PHASE_ENTER
-							   : ROCPROFILER_CALLBACK_PHASE_EXIT,
+		.phase = call->phase == GPUTAP_CALL_PHASE_ENTER ? ROCPROFILER_CALLBACK_PHASE_ENTER
+								: ROCPROFILER_CALLBACK_PHASE_EXIT,
 		.payload = &p,
 	};
 
@@ -193,7 +193,7 @@ void sdk_on_call(const struct gputap_call *call, uint64_t *data, void *user)
 	rocprofiler_callback_tracing_kind_t kind;
 	rocprofiler_buffer_tracing_kind_t more;
 	struct call_slot *s = (struct call_slot *)(uintptr_t)*data;
-	uint64_t end = call->phase == GPUTAP_PHASE_EXIT ? gputap_now() : 0;
+	uint64_t end = call->phase == GPUTAP_CALL_PHASE_EXIT ? gputap_now() : 0;
 	uint32_t operation;
 	bool is_notified, recorded, recorded_more, inner = c->inner >> call->domain & 1;
 
@@ -205,7 +205,7 @@ void sdk_on_call(const struct gputap_call *call, uint64_t *data, void *user)
 	recorded = sdk_asks(&c->recorded[kind].ops, operation);
 	recorded_more = more != ROCPROFILER_BUFFER_TRACING_NONE &&
 			sdk_asks(&c->recorded[more].ops, operation);
-	if (call->phase == GPUTAP_PHASE_ENTER) {
+	if (call->phase == GPUTAP_CALL_PHASE_ENTER) {
 		if (!(s = take_slot()))
 			return;
 		*data = (uintptr_t)s;

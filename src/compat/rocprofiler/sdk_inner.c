@@ -119,8 +119,9 @@ static uint64_t address_of(const struct gputap_call *call, const struct memory *
 
 	if (!allocates(m))
 		return value;
-	return gputap_call_status(call, &status) == 0 && value ? *(const uint64_t *)(uintptr_t)value
-							       : 0;
+	return gputap_call_has_failed(call, &status) == 0 && value
+		       ? *(const uint64_t *)(uintptr_t)value
+		       : 0;
 }
 
 static void memory_exit(struct sdk_context *c, const struct gputap_call *call,
@@ -219,7 +220,8 @@ uint64_t sdk_stream_created(const struct gputap_call *call)
 	uint64_t at = sdk_stream_argument(call);
 	int32_t status;
 
-	return gputap_call_status(call, &status) == 0 && at ? *(const uint64_t *)(uintptr_t)at : 0;
+	return gputap_call_has_failed(call, &status) == 0 && at ? *(const uint64_t *)(uintptr_t)at
+								: 0;
 }
 
 static void notify_stream(struct sdk_context *c, const struct gputap_call *call, uint32_t operation,
@@ -261,7 +263,7 @@ static void stream_exit(struct sdk_context *c, const struct gputap_call *call, u
 		inner->which = sdk_stream_id(stream);
 		if (!stream)
 			return;
-	} else if (gputap_call_status(call, &status) == 1) {
+	} else if (gputap_call_has_failed(call, &status) == 1) {
 		return;
 	}
 	notify_stream(c, call, operation, ROCPROFILER_CALLBACK_PHASE_NONE, inner, stream);

@@ -102,8 +102,8 @@ static void notify_object(const struct sdk_context *c, const struct gputap_objec
 		.kind = ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT,
 		.operation = code ? ROCPROFILER_CODE_OBJECT_LOAD
 				  : ROCPROFILER_CODE_OBJECT_DEVICE_KERNEL_SYMBOL_REGISTER,
-		.phase = phase == GPUTAP_PHASE_LOAD ? ROCPROFILER_CALLBACK_PHASE_LOAD
-						    : ROCPROFILER_CALLBACK_PHASE_UNLOAD,
+		.phase = phase == GPUTAP_OBJECT_PHASE_LOAD ? ROCPROFILER_CALLBACK_PHASE_LOAD
+							   : ROCPROFILER_CALLBACK_PHASE_UNLOAD,
 	};
 
 	rocprofiler_get_thread_id(&r.thread_id);
@@ -163,7 +163,7 @@ void sdk_on_object(const struct gputap_object *o, uint64_t *data, void *user)
 	rocprofiler_user_data_t mine = {*data};
 
 	if (o->type == GPUTAP_OBJECT_DEVICE) {
-		if (o->phase == GPUTAP_PHASE_LOAD)
+		if (o->phase == GPUTAP_OBJECT_PHASE_LOAD)
 			sdk_on_device(o);
 		return;
 	}
@@ -171,13 +171,13 @@ void sdk_on_object(const struct gputap_object *o, uint64_t *data, void *user)
 		sdk_on_queue(o);
 		return;
 	}
-	if (o->phase == GPUTAP_PHASE_UNLOAD)
+	if (o->phase == GPUTAP_OBJECT_PHASE_UNLOAD)
 		forget_code_object(c, o);
 	notify_object(c, o, o->phase, &mine);
-	if (o->type == GPUTAP_OBJECT_KERNEL_SYMBOL && o->phase == GPUTAP_PHASE_LOAD)
+	if (o->type == GPUTAP_OBJECT_KERNEL_SYMBOL && o->phase == GPUTAP_OBJECT_PHASE_LOAD)
 		notify_host_function(c, o, &mine);
 	*data = mine.value;
-	if (o->phase == GPUTAP_PHASE_LOAD)
+	if (o->phase == GPUTAP_OBJECT_PHASE_LOAD)
 		remember(c, o, mine.value);
 }
 
@@ -201,7 +201,7 @@ void sdk_objects_unload(struct sdk_context *c)
 
 	/* in reverse order: symbols before their code object */
 	while (all && take_last(all, &l))
-		notify_object(c, &l.object, GPUTAP_PHASE_UNLOAD, &l.user);
+		notify_object(c, &l.object, GPUTAP_OBJECT_PHASE_UNLOAD, &l.user);
 }
 
 void sdk_objects_drop(struct sdk_context *c)

@@ -116,7 +116,7 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 	if (call->domain == GPUTAP_DOMAIN_HIP_COMPILER) {
 		const struct registration *r = call->args;
 
-		if (call->phase == GPUTAP_PHASE_ENTER && r && call->args_bytes >= sizeof *r &&
+		if (call->phase == GPUTAP_CALL_PHASE_ENTER && r && call->args_bytes >= sizeof *r &&
 		    r->device_function)
 			add_function(r);
 		return;
@@ -130,7 +130,7 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 	case ROCPROFILER_HIP_STREAM_DESTROY:
 		if (call->phase == GPUTAP_PHASE_ENTER)
 			*data = sdk_stream_argument(call);
-		else if (gputap_call_status(call, &status) == 0 && sdk_stream_id(*data))
+		else if (gputap_call_has_failed(call, &status) == 0 && sdk_stream_id(*data))
 			sdk_forget_stream(*data);
 		break;
 	default: break;

@@ -59,9 +59,10 @@ static rocprofiler_callback_tracing_record_t record_head(const struct sdk_contex
 							 rocprofiler_callback_tracing_kind_t kind,
 							 int operation)
 {
-	static const uint8_t phases[] = {[GPUTAP_PHASE_ENTER] = ROCPROFILER_CALLBACK_PHASE_ENTER,
-					 [GPUTAP_PHASE_EXIT] = ROCPROFILER_CALLBACK_PHASE_EXIT,
-					 [GPUTAP_PHASE_COMPLETE] = ROCPROFILER_CALLBACK_PHASE_NONE};
+	static const uint8_t phases[] = {
+		[GPUTAP_ACTIVITY_PHASE_ENTER] = ROCPROFILER_CALLBACK_PHASE_ENTER,
+		[GPUTAP_ACTIVITY_PHASE_EXIT] = ROCPROFILER_CALLBACK_PHASE_EXIT,
+		[GPUTAP_ACTIVITY_PHASE_COMPLETE] = ROCPROFILER_CALLBACK_PHASE_NONE};
 
 	return (rocprofiler_callback_tracing_record_t){
 		.context_id = {c->handle},
@@ -78,8 +79,9 @@ static void notify_dispatch(const struct sdk_context *c, const struct gputap_wor
 {
 	const struct sdk_service *service =
 		&c->called[ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH];
-	int operation = w->phase == GPUTAP_PHASE_COMPLETE ? ROCPROFILER_KERNEL_DISPATCH_COMPLETE
-							  : ROCPROFILER_KERNEL_DISPATCH_ENQUEUE;
+	int operation = w->phase == GPUTAP_ACTIVITY_PHASE_COMPLETE
+				? ROCPROFILER_KERNEL_DISPATCH_COMPLETE
+				: ROCPROFILER_KERNEL_DISPATCH_ENQUEUE;
 	rocprofiler_callback_tracing_record_t r =
 		record_head(c, w, p, ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH, operation);
 	rocprofiler_callback_tracing_kernel_dispatch_data_t data = {
@@ -132,9 +134,10 @@ static void notify_copy(const struct sdk_context *c, const struct gputap_work *w
 		.src_address = {w->source},
 	};
 
-	if (w->phase == GPUTAP_PHASE_EXIT || !sdk_asks(&service->ops, (uint32_t)direction(w)))
+	if (w->phase == GPUTAP_ACTIVITY_PHASE_EXIT ||
+	    !sdk_asks(&service->ops, (uint32_t)direction(w)))
 		return;
-	if (w->phase == GPUTAP_PHASE_COMPLETE)
+	if (w->phase == GPUTAP_ACTIVITY_PHASE_COMPLETE)
 		r.phase = ROCPROFILER_CALLBACK_PHASE_EXIT;
 	r.payload = &data;
 	service->fn(r, &p->user, service->user);
@@ -172,7 +175,7 @@ void sdk_on_work(const struct gputap_work *w, uint64_t *data, void *user)
 
 	if (!dispatch && direction(w) == ROCPROFILER_MEMORY_COPY_NONE)
 		return;
-	if (w->phase == GPUTAP_PHASE_ENTER) {
+	if (w->phase == GPUTAP_ACTIVITY_PHASE_ENTER) {
 		if (!(p = calloc(1, sizeof *p)))
 			return;
 		p->external = sdk_external_id(
@@ -190,7 +193,7 @@ void sdk_on_work(const struct gputap_work *w, uint64_t *data, void *user)
 		notify_dispatch(c, w, p);
 	else
 		notify_copy(c, w, p);
-	if (w->phase != GPUTAP_PHASE_COMPLETE)
+	if (w->phase != GPUTAP_ACTIVITY_PHASE_COMPLETE)
 		return;
 	if (dispatch)
 		record_dispatch(c, w, p);

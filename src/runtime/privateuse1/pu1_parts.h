@@ -37,7 +37,7 @@ enum { GT_PU1_MOST = 16, GT_PU1_DEVICES = 256, GT_PU1_STANDING = 256, GT_PU1_LIN
 	X(gputap_plugins_at)             \
 	X(gputap_plugins_row)            \
 	X(gputap_plugins_count_name)     \
-	X(gputap_plugins_sessions)       \
+	X(gputap_plugins_session_active) \
 	X(gputap_plugins_stacks)         \
 	X(gputap_plugins_stream_open)    \
 	X(gputap_plugins_stream_flush)   \

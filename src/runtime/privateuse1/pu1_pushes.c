@@ -47,7 +47,7 @@ static void pop_plugins(enum gt_pushed what)
 
 void gt_pu1_push_to(const struct gt_pu1_functions *f, uint32_t index)
 {
-	sessions = f->gputap_plugins_sessions;
+	is_session_active = f->gputap_plugins_session_active;
 	atomic_store_explicit(&stacks, f->gputap_plugins_stacks(), memory_order_release);
 	atomic_fetch_or(&notified, UINT64_C(1) << index);
 	atomic_store_explicit(&gt_push_hooks.pop, pop_plugins, memory_order_release);

@@ -11,14 +11,14 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 {
 	(void)data;
 	(void)user;
-	calls += call->phase == GPUTAP_PHASE_ENTER;
+	calls += call->phase == GPUTAP_CALL_PHASE_ENTER;
 }
 
 static void on_work(const struct gputap_work *work, uint64_t *data, void *user)
 {
 	(void)data;
 	(void)user;
-	if (work->phase != GPUTAP_PHASE_COMPLETE || !work->end)
+	if (work->phase != GPUTAP_ACTIVITY_PHASE_COMPLETE || !work->end)
 		return;
 	kernels += work->type == GPUTAP_WORK_KERNEL;
 	copies += work->type == GPUTAP_WORK_COPY && work->bytes == 4096;
@@ -33,8 +33,8 @@ static int begin(void *user)
 
 	(void)user;
 	if (domain < 0 || gputap_context_create(&opts, &ctx) ||
-	    gputap_context_calls(ctx, (uint32_t)domain, NULL, 0, 0, on_call, NULL) ||
-	    gputap_context_work(ctx, (uint32_t)domain, GPUTAP_WORK_ALL, on_work, NULL))
+	    gputap_context_calls(ctx, (enum gputap_domain)domain, NULL, 0, 0, on_call, NULL) ||
+	    gputap_context_work(ctx, (enum gputap_domain)domain, GPUTAP_WORK_ALL, on_work, NULL))
 		return -1;
 	return gputap_context_start(ctx);
 }
