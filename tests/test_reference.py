@@ -75,6 +75,12 @@ def test_no_enum_of_the_public_headers_has_a_number_twice_or_no_name():
     assert seen >= 20
 
 
+def test_the_public_headers_have_one_name_for_a_gpu_activity():
+    for header in (REPO / "include/gputap").glob("*.h"):
+        text = re.sub(r"work-items?", "", header.read_text())
+        assert not re.findall(r"(?i)\b\w*_work\w*\b|\bwork\b|device_activity", text), header.name
+
+
 def test_a_function_that_returns_a_boolean_says_so_by_its_name():
     wrong = []
     for header in (REPO / "include/gputap").glob("*.h"):

@@ -36,12 +36,12 @@ static struct kernel *kernel_of(const char *name)
 	return NULL;
 }
 
-static void on_work(const struct gputap_work *work, uint64_t *data, void *user)
+static void on_activity(const struct gputap_activity *activity, uint64_t *data, void *user)
 {
 	struct kernel *k;
 
 	(void)data, (void)user;
-	if (work->phase != GPUTAP_ACTIVITY_PHASE_COMPLETE)
+	if (activity->phase != GPUTAP_ACTIVITY_PHASE_COMPLETE)
 		return;
 	pthread_mutex_lock(&lock);
 	k = kernel_of(work->name ? work->name : "(no name)");
@@ -49,7 +49,7 @@ static void on_work(const struct gputap_work *work, uint64_t *data, void *user)
 		int power = 63 - __builtin_clzll(work->end - work->start);
 
 		k->launches++;
-		k->ns += work->end - work->start;
+		k->ns += activity->end - activity->start;
 		k->times[power < POWERS ? power : POWERS - 1]++;
 	}
 	pthread_mutex_unlock(&lock);
@@ -64,8 +64,9 @@ static int start(void *user)
 
 	(void)user;
 	for (int i = 0; rc == 0 && i < 2; i++)
-		rc = gputap_context_work(context, domains[i], GPUTAP_WORK_BIT(GPUTAP_WORK_KERNEL),
-					 on_work, NULL);
+		rc = gputap_context_activities(context, domains[i],
+					       GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_KERNEL),
+					       on_activity, NULL);
 	return rc ? rc : gputap_context_start(context);
 }
 

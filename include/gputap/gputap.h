@@ -149,10 +149,10 @@ GPUTAP_API int gputap_range_source(const void *function, uint32_t version);
 /**
  * gputap_pause() - stop recording this process's calls and GPU activities
  * Return: 0; -ENOTCONN: this process is not recorded.
- * Applies to all threads of the process. Pauses do not nest. Work that was launched before the
- * pause is recorded when it completes. Other contexts and tools continue. The session can pause
- * recording as well (`gputap stop`, `gputap run --paused`): calls are recorded only while neither
- * has paused it.
+ * Applies to all threads of the process. Pauses do not nest. A GPU activity that was launched
+ * before the pause is recorded when it completes. Other contexts and tools continue. The session
+ * can pause recording as well (`gputap stop`, `gputap run --paused`): calls are recorded only while
+ * neither has paused it.
  * Thread: any. Calls that other threads are executing may or may not be recorded.
  * Signal: not safe.   Since: 0.1
  * Owner:  nothing is kept.
@@ -199,7 +199,7 @@ struct gputap_context_opts {
 	/* operation numbers as `gputap list operations` prints them; copied */
 	const uint32_t *operations;
 	/* not 0: also record the GPU activities that the domain's calls cause */
-	uint32_t device_activity;
+	uint32_t activities;
 	enum gputap_context_flags flags; /* 0: none */
 };
 

@@ -3,12 +3,12 @@
  * accelerator's runtime and at each step of its GPU activities.
  *
  *   context ─┬─► calls       a callback before and after each one      gputap_context_calls()
- *            ├─► activities  when submitted, and when completed        gputap_context_work()
+ *            ├─► activities  when submitted, and when completed        gputap_context_activities()
  *            ├─► objects     code objects, kernel symbols, streams     gputap_context_objects()
  *            └─► buffer      calls and activities as records           gputap_context_buffer()
  *
  * A tool needs no `gputap run`. It is code that links or preloads libgputap, or a library that
- * GPUTAP_TOOLS names. Names of functions and structs call a GPU activity "work".
+ * GPUTAP_TOOLS names.
  *
  * Rules for all functions, unless the comment of one differs:
  *   - Functions return 0 or a negative errno. A function that fails has no effect.
@@ -348,37 +348,37 @@ GPUTAP_API int gputap_call_has_failed(const struct gputap_call *call, int32_t *s
 /* GPU activities ------------------------------------------------------------- */
 
 /* Types of GPU activities. Numbers never change. Captures contain the same ones. */
-enum gputap_work_type {
-	GPUTAP_WORK_KERNEL = 1,
-	GPUTAP_WORK_READ,  /* memcpy D2H */
-	GPUTAP_WORK_WRITE, /* memcpy H2D */
-	GPUTAP_WORK_COPY,  /* memcpy D2D */
-	GPUTAP_WORK_FILL,  /* memset */
-	GPUTAP_WORK_MAP,
-	GPUTAP_WORK_UNMAP,
-	GPUTAP_WORK_MIGRATE,
-	GPUTAP_WORK_MARKER,
-	GPUTAP_WORK_BARRIER,
-	GPUTAP_WORK_COMMAND_BUFFER,
-	GPUTAP_WORK_NATIVE,
-	GPUTAP_WORK_OTHER,
-	GPUTAP_WORK_GRAPH,
+enum gputap_activity_type {
+	GPUTAP_ACTIVITY_KERNEL = 1,
+	GPUTAP_ACTIVITY_READ,  /* memcpy D2H */
+	GPUTAP_ACTIVITY_WRITE, /* memcpy H2D */
+	GPUTAP_ACTIVITY_COPY,  /* memcpy D2D */
+	GPUTAP_ACTIVITY_FILL,  /* memset */
+	GPUTAP_ACTIVITY_MAP,
+	GPUTAP_ACTIVITY_UNMAP,
+	GPUTAP_ACTIVITY_MIGRATE,
+	GPUTAP_ACTIVITY_MARKER,
+	GPUTAP_ACTIVITY_BARRIER,
+	GPUTAP_ACTIVITY_COMMAND_BUFFER,
+	GPUTAP_ACTIVITY_NATIVE,
+	GPUTAP_ACTIVITY_OTHER,
+	GPUTAP_ACTIVITY_GRAPH,
 	/* ROCm 6.1 and later: the runtime gives a queue memory for registers that do not fit, or
 	 * takes it away, while the device waits. `name`: "scratch alloc", "scratch free",
 	 * "scratch reclaim"; at EXIT: bytes, private_bytes, destination. Notified in one of the
 	 * runtime's threads, which must not call the runtime */
-	GPUTAP_WORK_SCRATCH
+	GPUTAP_ACTIVITY_SCRATCH
 };
-#define GPUTAP_WORK_ALL       UINT64_MAX
-#define GPUTAP_WORK_BIT(type) (UINT64_C(1) << (type))
+#define GPUTAP_ACTIVITY_ALL       UINT64_MAX
+#define GPUTAP_ACTIVITY_BIT(type) (UINT64_C(1) << (type))
 
 /**
- * gputap_work_name() - return the name of a type of GPU activity
+ * gputap_activity_name() - return the name of a type of GPU activity
  * Return: text; NULL: no such number.
  * Owner:  gputap; the text stays valid.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
-GPUTAP_API const char *gputap_work_name(enum gputap_work_type type);
+GPUTAP_API const char *gputap_activity_name(enum gputap_activity_type type);
 
 /* The step of a GPU activity at which a callback runs. */
 enum gputap_activity_phase {
@@ -389,10 +389,10 @@ enum gputap_activity_phase {
 };
 
 /* A GPU activity. Valid during the callback; `name` stays valid until the process ends. */
-struct gputap_work {
-	size_t size;                /* of this description */
-	enum gputap_domain domain;  /* of the runtime that reports it: HSA's for HIP's activities */
-	enum gputap_work_type type; /* kernel, memcpy and others */
+struct gputap_activity {
+	size_t size;               /* of this description */
+	enum gputap_domain domain; /* of the runtime that reports it: HSA's for HIP's activities */
+	enum gputap_activity_type type; /* kernel, memcpy and others */
 	/* ENTER and EXIT in the submitting thread, if the runtime allows it; then COMPLETE */
 	enum gputap_activity_phase phase;
 	/* COMPLETE: 0, or the runtime's error; -ENODATA: done, but its times are not known */
@@ -423,14 +423,15 @@ struct gputap_work {
 };
 
 /**
- * typedef gputap_work_fn - receive a step of a GPU activity
+ * typedef gputap_activity_fn - receive a step of a GPU activity
  * @data: eight bytes for this context and activity: 0 at first, retained until COMPLETE
  */
-typedef void (*gputap_work_fn)(const struct gputap_work *work, uint64_t *data, void *user);
+typedef void (*gputap_activity_fn)(const struct gputap_activity *activity, uint64_t *data,
+				   void *user);
 
 /**
- * gputap_context_work() - subscribe to GPU activities of a domain
- * @types: GPUTAP_WORK_BIT() of each type, or GPUTAP_WORK_ALL
+ * gputap_context_activities() - subscribe to GPU activities of a domain
+ * @types: GPUTAP_ACTIVITY_BIT() of each type, or GPUTAP_ACTIVITY_ALL
  * Return: 0; -EINVAL, -EEXIST, -EBUSY, -ENOSPC as gputap_context_calls().
  * A context that gets ENTER of an activity also gets EXIT and COMPLETE, with these exceptions:
  *   - An activity that never completes gets no COMPLETE. Neither does one for which gputap has no
@@ -446,8 +447,8 @@ typedef void (*gputap_work_fn)(const struct gputap_work *work, uint64_t *data, v
  * Owner:  @ctx and @user stay the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
-GPUTAP_API int gputap_context_work(struct gputap_context *ctx, enum gputap_domain domain,
-				   uint64_t types, gputap_work_fn fn, void *user);
+GPUTAP_API int gputap_context_activities(struct gputap_context *ctx, enum gputap_domain domain,
+					 uint64_t types, gputap_activity_fn fn, void *user);
 
 /* Objects -------------------------------------------------------------------- */
 
@@ -737,9 +738,9 @@ GPUTAP_API int gputap_buffer_write(struct gputap_buffer *buffer, uint64_t kind, 
 
 /* Records that gputap writes: gputap_context_buffer(). */
 enum gputap_record_kind {
-	GPUTAP_RECORD_CALL = 1,   /* struct gputap_record_call */
-	GPUTAP_RECORD_WORK = 2,   /* struct gputap_work, phase COMPLETE */
-	GPUTAP_RECORD_RETIRED = 3 /* struct gputap_record_retired */
+	GPUTAP_RECORD_CALL = 1,     /* struct gputap_record_call */
+	GPUTAP_RECORD_ACTIVITY = 2, /* struct gputap_activity, phase COMPLETE */
+	GPUTAP_RECORD_RETIRED = 3   /* struct gputap_record_retired */
 };
 
 /* GPUTAP_RECORD_CALL: a call that returned. Members are as in struct gputap_call. */
@@ -761,7 +762,7 @@ struct gputap_record_retired {
 /**
  * gputap_context_buffer() - record calls and GPU activities into a buffer
  * @operations: as for gputap_context_calls(), which may also be used for the domain
- * @work_types: as for gputap_context_work(); 0: no activities
+ * @activity_types: as for gputap_context_activities(); 0: no activities
  * @retirement: not 0: also write GPUTAP_RECORD_RETIRED for all calls that have a record here
  * @buffer:     stop the context before it is destroyed
  * Return: as gputap_context_calls().
@@ -769,8 +770,9 @@ struct gputap_record_retired {
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_context_buffer(struct gputap_context *ctx, enum gputap_domain domain,
-				     const uint32_t *operations, size_t count, uint64_t work_types,
-				     int retirement, struct gputap_buffer *buffer);
+				     const uint32_t *operations, size_t count,
+				     uint64_t activity_types, int retirement,
+				     struct gputap_buffer *buffer);
 
 /**
  * gputap_context_drain() - wait until a context was notified of all its GPU activities

@@ -7,7 +7,7 @@
 #include "core/emit.h"
 #include "core/external.h"
 #include "tool/tool_stock.h"
-#include "tool/tool_work.h"
+#include "tool/tool_activity.h"
 
 struct gt_work {
 	struct gt_tool_entry entry;
@@ -31,39 +31,39 @@ static bool is_recorded(const struct gt_call *call, enum gt_domain domain)
 /* Return NULL if no tool wants it. */
 static struct gt_work_item *notify_enter(const struct gt_work_what *what)
 {
-	struct gt_work_item *p;
+	struct gt_activity *p;
 
-	if (!(gt_tool_work_asked(what->domain) & GPUTAP_WORK_BIT(what->op)))
+	if (!(gt_tool_activity_asked(what->domain) & GPUTAP_ACTIVITY_BIT(what->op)))
 		return NULL;
-	p = gt_work_item_take(what->domain, true);
+	p = gt_activity_take(what->domain, true);
 	if (!p)
 		return NULL;
 	p->dispatch = what->op == GT_DEVICE_KERNEL;
-	p->work.type = what->op;
-	p->work.device = what->device;
-	p->work.device_handle = what->device_handle;
-	p->work.queue = what->queue;
-	p->work.queue_handle = what->queue_handle;
-	p->work.name = what->name ? gt_string_text(what->name) : NULL;
-	p->work.bytes = what->bytes;
-	p->work.source = what->source;
-	p->work.destination = what->destination;
-	p->work.group_bytes = what->group_bytes;
-	p->work.private_bytes = what->private_bytes;
-	p->work.graph = what->graph;
-	p->work.replay = what->replay;
-	p->work.ordinal = what->ordinal;
+	p->activity.type = (enum gputap_activity_type)what->op;
+	p->activity.device = what->device;
+	p->activity.device_handle = what->device_handle;
+	p->activity.queue = what->queue;
+	p->activity.queue_handle = what->queue_handle;
+	p->activity.name = what->name ? gt_string_text(what->name) : NULL;
+	p->activity.bytes = what->bytes;
+	p->activity.source = what->source;
+	p->activity.destination = what->destination;
+	p->activity.group_bytes = what->group_bytes;
+	p->activity.private_bytes = what->private_bytes;
+	p->activity.graph = what->graph;
+	p->activity.replay = what->replay;
+	p->activity.ordinal = what->ordinal;
 	for (int i = 0; i < 3; i++) {
-		p->work.grid[i] = what->grid[i];
-		p->work.group[i] = what->block[i];
+		p->activity.grid[i] = what->grid[i];
+		p->activity.group[i] = what->block[i];
 	}
-	return gt_work_item_enter(p) ? p : NULL;
+	return gt_activity_enter(p) ? p : NULL;
 }
 
 struct gt_work *gt_work_begin(const struct gt_call *call, const struct gt_work_what *what)
 {
 	bool recorded = is_recorded(call, what->domain);
-	struct gt_work_item *item = notify_enter(what);
+	struct gt_activity *item = notify_enter(what);
 	struct gt_work *w;
 
 	if (!recorded && !item)
@@ -75,8 +75,8 @@ struct gt_work *gt_work_begin(const struct gt_call *call, const struct gt_work_w
 			gt_drop(call->thread, GT_CLASS_DEVICE, what->domain, GT_DROP_POOL);
 		}
 		if (item) {
-			gt_work_item_exit(item);
-			gt_work_item_drop(item, true);
+			gt_activity_exit(item);
+			gt_activity_drop(item, true);
 		}
 		return NULL;
 	}
@@ -103,7 +103,7 @@ void gt_work_submitted(struct gt_work *w)
 	if (w->recorded) /* not earlier: a launch that the runtime refuses is not a GPU activity */
 		gt_device_seen(gt_thread_own(), w->what.domain);
 	if (w->item)
-		gt_work_item_exit(w->item);
+		gt_activity_exit(w->item);
 	put_token(w);
 }
 
@@ -112,8 +112,8 @@ void gt_work_refused(struct gt_work *w)
 	if (!w)
 		return;
 	if (w->item) {
-		gt_work_item_exit(w->item);
-		gt_work_item_drop(w->item, false);
+		gt_activity_exit(w->item);
+		gt_activity_drop(w->item, false);
 	}
 	gt_tool_stock_give(&stock, &w->entry);
 }
@@ -174,7 +174,7 @@ void gt_work_completed(struct gt_work *w, int32_t status, const struct gt_work_t
 	if (t)
 		write_item(t, w, status, times);
 	if (w->item) {
-		gt_work_item_done(w->item, status, start_ns, end_ns);
+		gt_activity_done(w->item, status, start_ns, end_ns);
 		gt_tool_deliver();
 	}
 	put_token(w);

@@ -5,7 +5,7 @@
  *   tool_reader.c    threads that call tools' functions, and whom
  *   tool_frame.c     the call that a thread is in
  *   tool_call.c      before and after a call: the generated taps call it
- *   tool_work.c      device work: the runtimes' activity comes here
+ *   tool_activity.c      device work: the runtimes' activity comes here
  *   tool_batch.c     work that has completed, and who is notifying of it
  *   tool_complete.c  COMPLETE: how it ended
  *   tool_retire.c    correlation ids that retire
@@ -47,8 +47,8 @@ struct gt_tool_calls {
 	uint32_t flags;
 };
 
-struct gt_tool_work {
-	gputap_work_fn fn;
+struct gt_tool_activities {
+	gputap_activity_fn fn;
 	void *user;
 	uint64_t types; /* 0: not asked */
 };
@@ -90,7 +90,7 @@ struct gt_tool_context {
 	int32_t priority;
 	uint32_t flags;
 	struct gt_tool_calls calls[GT_DOMAIN_COUNT];
-	struct gt_tool_work work[GT_DOMAIN_COUNT];
+	struct gt_tool_activities activities[GT_DOMAIN_COUNT];
 	struct gt_tool_objects objects[GT_DOMAIN_COUNT];
 	struct gt_tool_buffered buffered[GT_DOMAIN_COUNT];
 	gputap_retired_fn retired;
@@ -199,7 +199,7 @@ bool gt_tool_call_enter_at(struct gt_tool_frame *f, uintptr_t at, const struct g
 /* After it; @ret may be NULL. */
 void gt_tool_call_exit(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes);
 
-/* Work and correlation (tool_work.c, tool_retire.c) --------------------------- */
+/* Work and correlation (tool_activity.c, tool_retire.c) --------------------------- */
 
 /* One more reference on the frame's call. NULL: nobody asks for its retirement, or there is
  * no memory. */
@@ -214,7 +214,8 @@ void gt_correlation_leave(struct gt_tool_frame *f);
 void gt_tool_objects_replay(uint32_t place, uint32_t generation);
 
 /* Anybody active who asks for this domain's work? For the runtimes' activity: one load. */
-extern _Atomic uint64_t gt_tool_work_types[GT_DOMAIN_COUNT] __attribute__((visibility("hidden")));
+extern _Atomic uint64_t gt_tool_activity_types[GT_DOMAIN_COUNT]
+	__attribute__((visibility("hidden")));
 
 /* Buffers (tool_buffer.c) ----------------------------------------------------- */
 

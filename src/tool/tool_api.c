@@ -13,7 +13,7 @@
 #include "core/subscriber.h"
 #include "tool/tool_context.h"
 #include "tool/tool_load.h"
-#include "tool/tool_work.h"
+#include "tool/tool_activity.h"
 
 uint32_t gputap_version(void)
 {
@@ -80,7 +80,7 @@ int gputap_context_create(const struct gputap_context_opts *opts, struct gputap_
 	*out = NULL;
 	if (!opts || opts->size < sizeof *opts || !is_domain(opts->domain) ||
 	    opts->flags & ~CONTEXT_FLAGS ||
-	    (!opts->domain && (opts->operation_count || opts->device_activity)))
+	    (!opts->domain && (opts->operation_count || opts->activities)))
 		return -EINVAL;
 	for (size_t i = sizeof *opts; i < opts->size; i++)
 		if (((const char *)opts)[i])
@@ -94,7 +94,7 @@ int gputap_context_create(const struct gputap_context_opts *opts, struct gputap_
 	if (!ctx)
 		return -ENOMEM;
 	memcpy(ctx->core.ops[opts->domain], set, sizeof set);
-	ctx->core.device_activity = opts->device_activity != 0;
+	ctx->core.device_activity = opts->activities != 0;
 	ctx->flags = opts->flags;
 	ctx->tool = gt_tool_current();
 	gt_context_add(&ctx->core);
@@ -116,7 +116,7 @@ int gputap_context_stop(struct gputap_context *ctx)
 	if (!ctx)
 		return -EINVAL;
 	if (ctx->core.started && ctx->core.notify_work)
-		gt_tool_work_settle();
+		gt_tool_activity_settle();
 	gt_tool_context_stop(ctx, ctx->flags & GPUTAP_CONTEXT_FINISH_CALLS);
 	return 0;
 }
@@ -221,17 +221,17 @@ int gputap_context_uncorrelated(struct gputap_context *ctx, enum gputap_domain d
 	return unlock_and_return(0);
 }
 
-int gputap_context_work(struct gputap_context *ctx, enum gputap_domain domain, uint64_t types,
-			gputap_work_fn fn, void *user)
+int gputap_context_activities(struct gputap_context *ctx, enum gputap_domain domain, uint64_t types,
+			      gputap_activity_fn fn, void *user)
 {
 	struct gt_tool_context *c;
 	int rc = types ? place_in(ctx, domain, (const void *)(uintptr_t)fn, &c) : -EINVAL;
 
 	if (rc)
 		return rc;
-	if (c->work[domain].fn)
+	if (c->activities[domain].fn)
 		return unlock_and_return(-EEXIST);
-	c->work[domain] = (struct gt_tool_work){fn, user, types};
+	c->activities[domain] = (struct gt_tool_activities){fn, user, types};
 	ctx->core.notify_work |= 1u << domain;
 	return unlock_and_return(0);
 }
@@ -269,7 +269,7 @@ int gputap_context_retirement(struct gputap_context *ctx, gputap_retired_fn fn, 
 }
 
 int gputap_context_buffer(struct gputap_context *ctx, enum gputap_domain domain,
-			  const uint32_t *operations, size_t count, uint64_t work_types,
+			  const uint32_t *operations, size_t count, uint64_t activity_types,
 			  int retirement, struct gputap_buffer *buffer)
 {
 	uint64_t set[GT_OPS_PER_DOMAIN / 64] = {0};
@@ -282,11 +282,11 @@ int gputap_context_buffer(struct gputap_context *ctx, enum gputap_domain domain,
 	if (c->buffered[domain].buffer)
 		return unlock_and_return(-EEXIST);
 	c->buffered[domain] = (struct gt_tool_buffered){.buffer = buffer,
-							.types = work_types,
+							.types = activity_types,
 							.retirement = retirement != 0};
 	add_set(c->buffered[domain].ops, set);
 	add_set(ctx->core.notify[domain], set);
-	if (work_types)
+	if (activity_types)
 		ctx->core.notify_work |= 1u << domain;
 	return unlock_and_return(0);
 }

@@ -57,7 +57,7 @@ const char *gputap_event_name(enum gputap_event_code code)
 	return known_name(gt_event_code_name((enum gt_event_code)code));
 }
 
-const char *gputap_work_name(enum gputap_work_type type)
+const char *gputap_activity_name(enum gputap_activity_type type)
 {
 	return known_name(gt_device_op_name((enum gt_device_op)type));
 }

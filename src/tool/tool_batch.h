@@ -4,7 +4,7 @@
 #ifndef GPUTAP_TOOL_TOOL_BATCH_H
 #define GPUTAP_TOOL_TOOL_BATCH_H
 
-#include "tool/tool_work_item.h"
+#include "tool/tool_activity_item.h"
 
 /* threads that notify at the same time; a callback that jumps out of one more loses its list */
 enum { GT_TOOL_BATCHES = 16 };

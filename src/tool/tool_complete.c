@@ -39,28 +39,29 @@ static _Atomic uint32_t delivering;
 static void (*_Atomic looks[LOOKS])(void);
 
 /* Notifies the item's subscribers, or those that are left after a callback jumped out. */
-static void complete_item(struct gt_work_item *p)
+static void complete_item(struct gt_activity *p)
 {
-	p->work.phase = GPUTAP_ACTIVITY_PHASE_COMPLETE;
-	p->work.status = p->done_status;
-	p->work.start = p->done_start;
-	p->work.end = p->done_end;
+	p->activity.phase = GPUTAP_ACTIVITY_PHASE_COMPLETE;
+	p->activity.status = p->done_status;
+	p->activity.start = p->done_start;
+	p->activity.end = p->done_end;
 	if (p->shared)
-		gt_correlation_reaches(p->shared, p->work.end);
+		gt_correlation_reaches(p->shared, p->activity.end);
 	/* a callback that jumps out is not called again when the others are notified */
 	for (; p->count; p->count--) {
 		struct gt_tool_subscriber *h = &p->subscribers[p->count - 1], once = *h;
 		const struct gt_tool_context *c = &gt_tool_pool[h->place];
 
 		h->how &= ~(uint32_t)GT_TOOL_CALLED;
-		gt_work_item_notify(p, &once);
+		gt_activity_notify(p, &once);
 		if (!(h->how & GT_TOOL_BUFFERED) || !gt_tool_lock_in(h->place, h->generation, true))
 			continue;
-		gt_tool_buffer_write_ticks(c->buffered[p->work.domain].buffer, GPUTAP_RECORD_WORK,
-					   &p->work, sizeof p->work, 0, 0, false);
+		gt_tool_buffer_write_ticks(c->buffered[p->activity.domain].buffer,
+					   GPUTAP_RECORD_ACTIVITY, &p->activity, sizeof p->activity,
+					   0, 0, false);
 		gt_tool_lock_out();
 	}
-	gt_work_item_give(p);
+	gt_activity_give(p);
 }
 
 static struct gt_tool_batch *take_batch(uint64_t owner, const void *here)
@@ -88,7 +89,7 @@ static uint32_t complete_list(struct gt_tool_batch *b, uint32_t list)
 	uint32_t count = 0, epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
 
 	for (; list; count++) {
-		struct gt_work_item *p = gt_work_item_at(list - 1);
+		struct gt_activity *p = gt_activity_at(list - 1);
 		uint32_t next = atomic_load_explicit(&p->entry.next, memory_order_relaxed);
 
 		if (b) {
@@ -179,7 +180,7 @@ uint32_t gt_tool_deliver(void)
 			       atomic_load_explicit(gt_epoch, memory_order_relaxed);
 	const void *here = __builtin_frame_address(0);
 	uint32_t head, reversed = 0, count = 0;
-	struct gt_work_item *p;
+	struct gt_activity *p;
 	struct gt_tool_batch *b;
 	int saved = errno;
 
@@ -196,7 +197,7 @@ uint32_t gt_tool_deliver(void)
 	b = take_batch(owner, here);
 	head = atomic_exchange_explicit(&gt_tool_done_list, 0, memory_order_seq_cst);
 	while (head) { /* oldest first */
-		p = gt_work_item_at(head - 1);
+		p = gt_activity_at(head - 1);
 		head = atomic_load_explicit(&p->entry.next, memory_order_relaxed);
 		atomic_store_explicit(&p->entry.next, reversed, memory_order_relaxed);
 		reversed = p->entry.index + 1;
@@ -233,7 +234,7 @@ static void wait_for_deliveries(uint64_t owner, const void *here)
 	}
 }
 
-void gt_tool_work_looks(void (*look)(void))
+void gt_tool_activity_looks(void (*look)(void))
 {
 	for (int i = 0; i < LOOKS; i++) {
 		void (*none)(void) = NULL;
@@ -254,7 +255,7 @@ static void look_all(void)
 }
 
 /* Other threads notify, not this one: it may hold a lock that the tool's callback takes. */
-void gt_tool_work_settle(void)
+void gt_tool_activity_settle(void)
 {
 	const struct timespec nap = {0, NAP_NS};
 	int saved = errno;
@@ -274,16 +275,16 @@ void gt_tool_work_settle(void)
 	errno = saved;
 }
 
-uint64_t gt_tool_work_drain(uint32_t place, uint64_t deadline)
+uint64_t gt_tool_activity_drain(uint32_t place, uint64_t deadline)
 {
 	const struct timespec nap = {0, NAP_NS};
-	uint64_t open = gt_tool_work_open(place);
+	uint64_t open = gt_tool_activity_open(place);
 	int saved = errno;
 
 	look_all();
 	if (open && !gt_tool_deliveries && !gt_tool_delivery_is_here()) {
 		gt_tool_delivery_waits(true);
-		while ((open = gt_tool_work_open(place)) != 0 &&
+		while ((open = gt_tool_activity_open(place)) != 0 &&
 		       gt_clock_ns(CLOCK_MONOTONIC) < deadline) {
 			syscall(SYS_nanosleep, &nap, NULL);
 			look_all();
@@ -294,7 +295,7 @@ uint64_t gt_tool_work_drain(uint32_t place, uint64_t deadline)
 	return open;
 }
 
-void gt_tool_work_end(void)
+void gt_tool_activity_end(void)
 {
 	const uint64_t owner = (uint64_t)gt_tool_thread() << 32 |
 			       atomic_load_explicit(gt_epoch, memory_order_relaxed);

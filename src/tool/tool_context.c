@@ -14,7 +14,7 @@
 #include "core/recording.h"
 #include "gputap/tool.h"
 #include "tool/tool_reader.h"
-#include "tool/tool_work.h"
+#include "tool/tool_activity.h"
 
 static bool place_taken[GT_TOOL_POOL];
 static uint64_t ages;
@@ -168,7 +168,7 @@ void gt_tool_context_release(struct gputap_context *ctx)
 	if (c->flags & GPUTAP_CONTEXT_INNERMOST)
 		atomic_fetch_sub(&gt_tool_innermost, 1);
 	ctx->place = NULL;
-	gt_tool_work_forget((uint32_t)(c - gt_tool_pool));
+	gt_tool_activity_forget((uint32_t)(c - gt_tool_pool));
 	gt_core_lock();
 	place_taken[c - gt_tool_pool] = false;
 	gt_core_unlock();

@@ -6,7 +6,7 @@
 
 #include "tool/tool_buffer.h"
 #include "tool/tool_context.h"
-#include "tool/tool_work.h"
+#include "tool/tool_activity.h"
 #include "util/clock_ns.h"
 
 int gputap_buffer_flush(struct gputap_buffer *b)
@@ -15,7 +15,7 @@ int gputap_buffer_flush(struct gputap_buffer *b)
 
 	if (!b)
 		return -EINVAL;
-	gt_tool_work_settle();
+	gt_tool_activity_settle();
 	gt_buffer_hand_over(b, GT_NO_DEADLINE);
 	errno = saved;
 	return 0;
@@ -38,8 +38,8 @@ int gputap_context_drain(struct gputap_context *ctx, uint64_t timeout_ns, uint64
 	if (!ctx)
 		return -EINVAL;
 	if (ctx->place) {
-		open = gt_tool_work_drain((uint32_t)(ctx->place - gt_tool_pool),
-					  deadline_in(timeout_ns));
+		open = gt_tool_activity_drain((uint32_t)(ctx->place - gt_tool_pool),
+					      deadline_in(timeout_ns));
 		deadline = deadline_in(timeout_ns);
 		for (uint32_t d = 0; d < GT_DOMAIN_COUNT; d++)
 			if (ctx->place->buffered[d].buffer)

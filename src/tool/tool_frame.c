@@ -2,7 +2,7 @@
 /* What a thread knows of itself: the call that it is in, and how it says whom it calls. Calls
  * nothing of gputap's. */
 #include "tool/tool_reader.h"
-#include "tool/tool_work_item.h"
+#include "tool/tool_activity_item.h"
 
 _Thread_local struct gt_tool_frame *gt_tool_frame;
 _Thread_local struct gt_tool_reader *gt_tool_reader;

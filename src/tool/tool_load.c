@@ -29,7 +29,7 @@
 #include "core/subscriber.h"
 #include "core/elf.h"
 #include "record/operation.h"
-#include "tool/tool_work.h"
+#include "tool/tool_activity.h"
 
 static_assert(GT_DOMAIN_COUNT <= 64, "loaded_tool.told");
 enum { TOOLS = 32, DESCRIBERS = 256, TEXT_BYTES = 1024 };
@@ -307,7 +307,7 @@ static void finish_all(void)
 
 	if (!atomic_load(&gt_recording.tools) || atomic_exchange(&finishing, 1))
 		return;
-	gt_tool_work_end();
+	gt_tool_activity_end();
 	/* last to first; all of them before any is stopped: they may use each other */
 	while ((e = pick_tool(STARTED, true, true)))
 		finish_tool(e);
@@ -322,7 +322,7 @@ static void finish_early(void)
 
 	if (atomic_exchange(&finishing_early, 1))
 		return;
-	gt_tool_work_settle();
+	gt_tool_activity_settle();
 	while ((e = pick_tool(STARTED, true, false)))
 		finish_tool(e);
 	for (int i = 0; i < TOOLS; i++)

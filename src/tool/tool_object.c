@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "core/recording.h"
-#include "tool/tool_work.h"
+#include "tool/tool_activity.h"
 #include "tool/tool_reader.h"
 
 enum { ROW_BYTES = 1 << 16, TEXT_BUCKETS = 4096, NAP_NS = 50000, PATIENCE = 20000 /* naps, 1 s */ };

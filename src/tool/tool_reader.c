@@ -20,7 +20,7 @@ enum { ORDER_WORDS = GT_TOOL_POOL / 8, SPINS = 1000, YIELDS = 100000, NAP_NS = 2
 enum { PATIENCE = 250000 };
 
 struct gt_tool_context gt_tool_pool[GT_TOOL_POOL];
-_Atomic uint64_t gt_tool_work_types[GT_DOMAIN_COUNT];
+_Atomic uint64_t gt_tool_activity_types[GT_DOMAIN_COUNT];
 _Atomic uint32_t gt_tool_dense, gt_tool_innermost;
 
 static _Atomic bool place_given; /* ever */
@@ -237,8 +237,8 @@ void gt_tool_order_write(void)
 		places[at] = (uint8_t)p;
 		count++;
 		for (int d = 0; d < GT_DOMAIN_COUNT; d++)
-			types[d] |=
-				gt_tool_pool[p].work[d].types | gt_tool_pool[p].buffered[d].types;
+			types[d] |= gt_tool_pool[p].activities[d].types |
+				    gt_tool_pool[p].buffered[d].types;
 	}
 	atomic_fetch_add_explicit(&order_sequence, 1, memory_order_seq_cst);
 	for (int w = 0; w < ORDER_WORDS; w++)
@@ -250,5 +250,5 @@ void gt_tool_order_write(void)
 						   : GT_TOOL_MANY,
 			      memory_order_seq_cst);
 	for (int d = 0; d < GT_DOMAIN_COUNT; d++)
-		atomic_store_explicit(&gt_tool_work_types[d], types[d], memory_order_relaxed);
+		atomic_store_explicit(&gt_tool_activity_types[d], types[d], memory_order_relaxed);
 }

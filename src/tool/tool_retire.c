@@ -7,7 +7,7 @@
  * A call that causes no work needs none: it retires when it returns.
  *
  * Locking: none. */
-#include "tool/tool_work_item.h"
+#include "tool/tool_activity_item.h"
 
 #include <errno.h>
 

@@ -18,7 +18,7 @@
 #include "core/recording.h"
 #include "gputap/tool.h"
 #include "tool/tool_buffer.h"
-#include "tool/tool_work.h"
+#include "tool/tool_activity.h"
 #include "util/clock_ns.h"
 
 enum { ANCHORS = 2048, TRIES = 3, FAR_NS = 1000000, PAIRS = 8 };

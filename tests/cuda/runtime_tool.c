@@ -41,13 +41,13 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 	printf("tool: %s\n", line);
 }
 
-static void on_work(const struct gputap_work *work, uint64_t *data, void *user)
+static void on_activity(const struct gputap_activity *activity, uint64_t *data, void *user)
 {
 	(void)data;
 	(void)user;
-	if (work->phase == GPUTAP_ACTIVITY_PHASE_COMPLETE)
-		printf("tool: work %s %llu\n", gputap_work_name(work->type),
-		       (unsigned long long)work->correlation);
+	if (activity->phase == GPUTAP_ACTIVITY_PHASE_COMPLETE)
+		printf("tool: work %s %llu\n", gputap_activity_name(activity->type),
+		       (unsigned long long)activity->correlation);
 }
 
 static void start_late(const struct gputap_call *call, uint64_t *data, void *user)
@@ -69,8 +69,8 @@ static int start(void *user)
 	    gputap_context_calls(context, GPUTAP_DOMAIN_CUDA_RUNTIME, NULL, 0, 0, on_call, NULL))
 		return -1;
 	if (how && !strcmp(how, "work"))
-		return gputap_context_work(context, GPUTAP_DOMAIN_CUDA_DRIVER, GPUTAP_WORK_ALL,
-					   on_work, NULL) ||
+		return gputap_context_activities(context, GPUTAP_DOMAIN_CUDA_DRIVER,
+						 GPUTAP_ACTIVITY_ALL, on_activity, NULL) ||
 		       gputap_context_start(context);
 	if (gputap_context_calls(context, GPUTAP_DOMAIN_CUDA_DRIVER, &launch, 1, 0, on_call, NULL))
 		return -1;

@@ -19,28 +19,29 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 	(void)user;
 }
 
-static void on_work(const struct gputap_work *work, uint64_t *data, void *user)
+static void on_activity(const struct gputap_activity *activity, uint64_t *data, void *user)
 {
 	(void)user;
-	if (work->phase == GPUTAP_ACTIVITY_PHASE_ENTER) {
+	if (activity->phase == GPUTAP_ACTIVITY_PHASE_ENTER) {
 		phases[0]++;
 		wrong += *data != 0;
-		*data = work->correlation;
+		*data = activity->correlation;
 		return;
 	}
-	wrong += *data != work->correlation;
-	if (work->phase == GPUTAP_ACTIVITY_PHASE_EXIT) {
+	wrong += *data != activity->correlation;
+	if (activity->phase == GPUTAP_ACTIVITY_PHASE_EXIT) {
 		phases[1]++;
 		return;
 	}
 	phases[2]++;
-	types[work->type % TYPES]++;
-	linked += work->correlation != 0;
-	from_graphs += work->graph != 0;
-	bytes += (long)work->bytes;
-	wrong += !work->start || work->end < work->start || !work->queue || !work->device;
-	wrong += work->type == GPUTAP_WORK_KERNEL &&
-		 (!work->name || !work->grid[0] || !work->group[0]);
+	types[activity->type % TYPES]++;
+	linked += activity->correlation != 0;
+	from_graphs += activity->graph != 0;
+	bytes += (long)activity->bytes;
+	wrong += !activity->start || activity->end < activity->start || !activity->queue ||
+		 !activity->device;
+	wrong += activity->type == GPUTAP_ACTIVITY_KERNEL &&
+		 (!activity->name || !activity->grid[0] || !activity->group[0]);
 }
 
 static int start(void *user)
@@ -53,8 +54,8 @@ static int start(void *user)
 		: gputap_context_calls(context, GPUTAP_DOMAIN_CUDA_DRIVER, NULL, 0, 0, on_call,
 				       NULL);
 	rc = rc ? rc
-		: gputap_context_work(context, GPUTAP_DOMAIN_CUDA_DRIVER, GPUTAP_WORK_ALL, on_work,
-				      NULL);
+		: gputap_context_activities(context, GPUTAP_DOMAIN_CUDA_DRIVER, GPUTAP_ACTIVITY_ALL,
+					    on_activity, NULL);
 	return rc ? rc : gputap_context_start(context);
 }
 
@@ -65,9 +66,10 @@ static void finish(void *user)
 		"{\"enter\": %ld, \"exit\": %ld, \"complete\": %ld, \"kernel\": %ld, "
 		"\"read\": %ld, \"write\": %ld, \"copy\": %ld, \"fill\": %ld, \"linked\": %ld, "
 		"\"from_graphs\": %ld, \"bytes\": %ld, \"wrong\": %ld}\n",
-		phases[0], phases[1], phases[2], types[GPUTAP_WORK_KERNEL], types[GPUTAP_WORK_READ],
-		types[GPUTAP_WORK_WRITE], types[GPUTAP_WORK_COPY], types[GPUTAP_WORK_FILL], linked,
-		from_graphs, bytes, wrong);
+		phases[0], phases[1], phases[2], types[GPUTAP_ACTIVITY_KERNEL],
+		types[GPUTAP_ACTIVITY_READ], types[GPUTAP_ACTIVITY_WRITE],
+		types[GPUTAP_ACTIVITY_COPY], types[GPUTAP_ACTIVITY_FILL], linked, from_graphs,
+		bytes, wrong);
 }
 
 const struct gputap_tool *gputap_tool_describe(uint32_t version)

@@ -31,7 +31,7 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 		atomic_fetch_add(&calls[call->domain][call->operation], 1);
 }
 
-static void on_work(const struct gputap_work *item, uint64_t *data, void *user)
+static void on_activity(const struct gputap_activity *item, uint64_t *data, void *user)
 {
 	(void)data;
 	(void)user;
@@ -55,8 +55,8 @@ static int start(void *user)
 	for (unsigned i = 0; i < 4 && rc == 0; i++)
 		rc = gputap_context_calls(context, domains[i], NULL, 0, 0, on_call, NULL);
 	if (rc == 0)
-		rc = gputap_context_work(context, GPUTAP_DOMAIN_LEVEL_ZERO, GPUTAP_WORK_ALL,
-					 on_work, NULL);
+		rc = gputap_context_activities(context, GPUTAP_DOMAIN_LEVEL_ZERO,
+					       GPUTAP_ACTIVITY_ALL, on_activity, NULL);
 	return rc ? rc : gputap_context_start(context);
 }
 

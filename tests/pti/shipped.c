@@ -406,13 +406,13 @@ static void push_external(struct seen *s, pti_callback_domain domain, pti_callba
 
 static _Atomic int with_external, without_external;
 
-static void on_work(const struct gputap_work *work, uint64_t *data, void *user)
+static void on_activity(const struct gputap_activity *activity, uint64_t *data, void *user)
 {
 	(void)data;
 	(void)user;
-	if (work->phase == GPUTAP_ACTIVITY_PHASE_COMPLETE)
-		(*(work->external[GPUTAP_STACK_USER] == 4711 ? &with_external
-							     : &without_external))++;
+	if (activity->phase == GPUTAP_ACTIVITY_PHASE_COMPLETE)
+		(*(activity->external[GPUTAP_STACK_USER] == 4711 ? &with_external
+								 : &without_external))++;
 }
 
 static void external_correlation_in_callbacks(void)
@@ -422,9 +422,10 @@ static void external_correlation_in_callbacks(void)
 	struct seen *s = subscribe(0);
 
 	CHECK(gputap_context_create(&opts, &ctx) == 0);
-	CHECK(gputap_context_work(ctx,
-				  gpu_group == 1 ? GPUTAP_DOMAIN_LEVEL_ZERO : GPUTAP_DOMAIN_OPENCL,
-				  GPUTAP_WORK_ALL, on_work, NULL) == 0);
+	CHECK(gputap_context_activities(ctx,
+					gpu_group == 1 ? GPUTAP_DOMAIN_LEVEL_ZERO
+						       : GPUTAP_DOMAIN_OPENCL,
+					GPUTAP_ACTIVITY_ALL, on_activity, NULL) == 0);
 	CHECK(gputap_context_start(ctx) == 0);
 	s->also = push_external;
 	enable(s, 1, 1);

@@ -28,12 +28,12 @@ static std::mutex lock;
 static std::string told[CONTEXTS];
 static hsa_signal_t done[DISPATCHES];
 
-static void on_work(const gputap_work *w, uint64_t *, void *user)
+static void on_activity(const gputap_activity *w, uint64_t *, void *user)
 {
 	unsigned context = unsigned(reinterpret_cast<uintptr_t>(user));
 	unsigned n = w->grid[0];
 
-	if (w->type != GPUTAP_WORK_KERNEL)
+	if (w->type != GPUTAP_ACTIVITY_KERNEL)
 		return;
 	{
 		std::lock_guard<std::mutex> hold(lock);
@@ -56,8 +56,8 @@ static gputap_context *listen(uintptr_t number)
 
 	opts.size = sizeof opts;
 	if (gputap_context_create(&opts, &ctx) ||
-	    gputap_context_work(ctx, GPUTAP_DOMAIN_HSA_CORE, GPUTAP_WORK_ALL, on_work,
-				reinterpret_cast<void *>(number)) ||
+	    gputap_context_activities(ctx, GPUTAP_DOMAIN_HSA_CORE, GPUTAP_ACTIVITY_ALL, on_activity,
+				      reinterpret_cast<void *>(number)) ||
 	    gputap_context_start(ctx))
 		exit(2);
 	return ctx;

@@ -30,10 +30,10 @@ static void on_call(const struct gputap_call *c, uint64_t *data, void *user)
 	}
 }
 
-static void on_work(const struct gputap_work *w, uint64_t *data, void *user)
+static void on_activity(const struct gputap_activity *w, uint64_t *data, void *user)
 {
 	(void)user;
-	if (w->type == GPUTAP_WORK_BARRIER)
+	if (w->type == GPUTAP_ACTIVITY_BARRIER)
 		return;
 	if (w->phase == GPUTAP_ACTIVITY_PHASE_ENTER) {
 		submitted++;
@@ -41,7 +41,8 @@ static void on_work(const struct gputap_work *w, uint64_t *data, void *user)
 	} else if (w->phase == GPUTAP_ACTIVITY_PHASE_COMPLETE) {
 		completed += *data;
 		untimed += w->status != 0 || w->start >= w->end;
-		launch_work += w->type == GPUTAP_WORK_KERNEL && w->external[GPUTAP_STACK_USER] != 0;
+		launch_work +=
+			w->type == GPUTAP_ACTIVITY_KERNEL && w->external[GPUTAP_STACK_USER] != 0;
 	}
 }
 
@@ -73,14 +74,14 @@ static void on_records(struct gputap_buffer *b, const struct gputap_record *reco
 	losses += lost;
 	for (size_t i = 0; i < count; i++) {
 		const struct gputap_record_call *c = records[i].payload;
-		const struct gputap_work *w = records[i].payload;
+		const struct gputap_activity *w = records[i].payload;
 
 		if (records[i].kind == GPUTAP_RECORD_CALL) {
 			recorded++;
 			launch_records += c->operation == launch_of[c->domain] &&
 					  c->external[GPUTAP_STACK_USER] != 0;
-		} else if (records[i].kind == GPUTAP_RECORD_WORK) {
-			work_recorded += w->type != GPUTAP_WORK_BARRIER;
+		} else if (records[i].kind == GPUTAP_RECORD_ACTIVITY) {
+			work_recorded += w->type != GPUTAP_ACTIVITY_BARRIER;
 		} else if (records[i].kind == GPUTAP_RECORD_RETIRED) {
 			retired_recorded++;
 		}
@@ -168,14 +169,15 @@ static int start(void *user)
 	for (int i = 0; i < 4; i++) {
 		rc |= gputap_context_calls(context, domains[i], NULL, 0, 0, on_call, NULL);
 		rc |= gputap_context_buffer(context, domains[i], NULL, 0,
-					    domains[i] == GPUTAP_DOMAIN_OPENCL ? GPUTAP_WORK_ALL
+					    domains[i] == GPUTAP_DOMAIN_OPENCL ? GPUTAP_ACTIVITY_ALL
 									       : 0,
 					    1, buffer);
 	}
-	rc |= gputap_context_buffer(context, GPUTAP_DOMAIN_HSA_CORE, &none, 1, GPUTAP_WORK_ALL, 1,
-				    buffer);
+	rc |= gputap_context_buffer(context, GPUTAP_DOMAIN_HSA_CORE, &none, 1, GPUTAP_ACTIVITY_ALL,
+				    1, buffer);
 	for (int i = 0; i < 2; i++)
-		rc |= gputap_context_work(context, working[i], GPUTAP_WORK_ALL, on_work, NULL);
+		rc |= gputap_context_activities(context, working[i], GPUTAP_ACTIVITY_ALL,
+						on_activity, NULL);
 	for (uint32_t d = GPUTAP_DOMAIN_OPENCL; d <= GPUTAP_DOMAIN_ROCTX; d++)
 		rc |= gputap_context_objects(context, d, UINT64_MAX, 0, on_object, NULL);
 	rc |= gputap_context_retirement(context, on_retired, NULL);

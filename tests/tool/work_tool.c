@@ -97,7 +97,7 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 	*data = call->correlation;
 }
 
-static void on_work(const struct gputap_work *w, uint64_t *data, void *user)
+static void on_activity(const struct gputap_activity *w, uint64_t *data, void *user)
 {
 	static const char *const phases[] = {"none", "enter", "exit", "complete"};
 
@@ -171,17 +171,17 @@ static void on_batch(struct gputap_buffer *from, const struct gputap_record *rec
 	for (size_t i = 0; i < count; i++) {
 		const struct gputap_record_call *call = records[i].payload;
 		const struct gputap_record_retired *retired = records[i].payload;
-		const struct gputap_work *work = records[i].payload;
+		const struct gputap_activity *activity = records[i].payload;
 
 		if (records[i].kind == GPUTAP_RECORD_CALL)
 			say("record call correlation=%llu start=%llu end=%llu",
 			    (unsigned long long)call->correlation, (unsigned long long)call->start,
 			    (unsigned long long)call->end);
-		else if (records[i].kind == GPUTAP_RECORD_WORK)
+		else if (records[i].kind == GPUTAP_RECORD_ACTIVITY)
 			say("record work type=%u number=%llu correlation=%llu start=%llu end=%llu",
-			    work->type, (unsigned long long)work->number,
-			    (unsigned long long)work->correlation, (unsigned long long)work->start,
-			    (unsigned long long)work->end);
+			    activity->type, (unsigned long long)activity->number,
+			    (unsigned long long)activity->correlation,
+			    (unsigned long long)activity->start, (unsigned long long)activity->end);
 		else
 			say("record retired correlation=%llu time=%llu",
 			    (unsigned long long)retired->correlation,
@@ -199,8 +199,8 @@ static void configure_buffer(struct gputap_context *context)
 	check(gputap_buffer_create(&opts, &buffer), "buffer");
 	check(gputap_context_buffer(context, GPUTAP_DOMAIN_HIP, NULL, 0, 0, 1, buffer),
 	      "buffer of calls");
-	check(gputap_context_buffer(context, GPUTAP_DOMAIN_HSA_CORE, &some, 1, GPUTAP_WORK_ALL, 1,
-				    buffer),
+	check(gputap_context_buffer(context, GPUTAP_DOMAIN_HSA_CORE, &some, 1, GPUTAP_ACTIVITY_ALL,
+				    1, buffer),
 	      "buffer of work");
 }
 
@@ -222,8 +222,8 @@ static void configure(int i)
 			      "calls");
 	for (int k = 1; k < 4; k += 2) {
 		if (word("work"))
-			check(gputap_context_work(contexts[i], domains[k], GPUTAP_WORK_ALL, on_work,
-						  user),
+			check(gputap_context_activities(contexts[i], domains[k],
+							GPUTAP_ACTIVITY_ALL, on_activity, user),
 			      "work");
 		if (word("objects"))
 			check(gputap_context_objects(contexts[i], domains[k], UINT64_MAX,

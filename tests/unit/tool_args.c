@@ -263,9 +263,9 @@ UNIT_TEST(everything_that_has_a_number_has_a_name)
 	CHECK_NULL(gputap_status_name(GPUTAP_DOMAIN_HIP, 12345));
 	CHECK_STR(gputap_event_name(GPUTAP_EVENT_LOSS), "loss");
 	CHECK_NULL(gputap_event_name(0));
-	for (uint32_t type = GPUTAP_WORK_KERNEL; type <= GPUTAP_WORK_SCRATCH; type++)
-		CHECK_NOT_NULL(gputap_work_name(type));
-	CHECK_NULL(gputap_work_name(GPUTAP_WORK_SCRATCH + 1));
+	for (uint32_t type = GPUTAP_ACTIVITY_KERNEL; type <= GPUTAP_ACTIVITY_SCRATCH; type++)
+		CHECK_NOT_NULL(gputap_activity_name(type));
+	CHECK_NULL(gputap_activity_name(GPUTAP_ACTIVITY_SCRATCH + 1));
 	CHECK_STR(gputap_object_name(GPUTAP_OBJECT_KERNEL_SYMBOL), "kernel symbol");
 	CHECK_NULL(gputap_object_name(GPUTAP_OBJECT_GRAPH + 1));
 }

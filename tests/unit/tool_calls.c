@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "tool/tool_reader.h"
-#include "tool/tool_work.h"
+#include "tool/tool_activity.h"
 #include "tool_fake.h"
 
 static void tell(const struct gputap_call *c, uint64_t *data, void *user)
@@ -314,10 +314,10 @@ static uint64_t cause;
 
 static void submit(void)
 {
-	struct gt_work_item *p = gt_work_item_take(DOMAIN, true);
+	struct gt_activity *p = gt_activity_take(DOMAIN, true);
 
-	cause = p->work.correlation;
-	gt_work_item_give(p);
+	cause = p->activity.correlation;
+	gt_activity_give(p);
 }
 
 static void call_that_submits(void)
@@ -559,7 +559,8 @@ UNIT_TEST(bad_input_gets_its_status_and_nothing_half_done)
 	CHECK_EQ(gputap_context_calls(ctx, DOMAIN, NULL, 2, 0, tell, NULL), -EINVAL);
 	CHECK_EQ(gputap_context_calls(ctx, DOMAIN, NULL, 0, 4, tell, NULL), -EINVAL);
 	CHECK_EQ(gputap_context_calls(ctx, DOMAIN, NULL, 0, 0, NULL, NULL), -EINVAL);
-	CHECK_EQ(gputap_context_work(ctx, DOMAIN, 0, (gputap_work_fn)(uintptr_t)tell, NULL),
+	CHECK_EQ(gputap_context_activities(ctx, DOMAIN, 0, (gputap_activity_fn)(uintptr_t)tell,
+					   NULL),
 		 -EINVAL);
 	CHECK_EQ(gputap_context_buffer(ctx, DOMAIN, NULL, 0, 0, 0, NULL), -EINVAL);
 	CHECK_OK(gputap_context_start(ctx));

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "core/table.h"
-#include "tool/tool_work.h"
+#include "tool/tool_activity.h"
 #include "unit.h"
 
 #define DOMAIN ((uint32_t)GT_DOMAIN_REFDEV)
@@ -95,7 +95,7 @@ static void on_call(const struct gputap_call *c, uint64_t *data, void *user)
 	atomic_fetch_add_explicit(&calls_told, 1, memory_order_relaxed);
 }
 
-static void on_work(const struct gputap_work *w, uint64_t *data, void *user)
+static void on_activity(const struct gputap_activity *w, uint64_t *data, void *user)
 {
 	check_data(user, data, w->phase == GPUTAP_ACTIVITY_PHASE_ENTER, w->number << 2 | w->type);
 	CHECK_EQ(w->domain, DOMAIN);
@@ -128,12 +128,12 @@ static void on_records(struct gputap_buffer *buffer, const struct gputap_record 
 	(void)buffer, (void)lost, (void)user;
 	for (size_t i = 0; i < count; i++) {
 		const struct gputap_record_call *c = records[i].payload;
-		const struct gputap_work *w = records[i].payload;
+		const struct gputap_activity *w = records[i].payload;
 
 		if (records[i].kind == GPUTAP_RECORD_CALL) {
 			CHECK_EQ(c->domain, DOMAIN);
 			CHECK_LE(c->start, c->end);
-		} else if (records[i].kind == GPUTAP_RECORD_WORK) {
+		} else if (records[i].kind == GPUTAP_RECORD_ACTIVITY) {
 			CHECK_EQ(w->phase, GPUTAP_ACTIVITY_PHASE_COMPLETE);
 		}
 	}
@@ -152,10 +152,11 @@ static struct gputap_context *configure(struct life *l, struct gputap_buffer *bu
 	if (what & 1)
 		CHECK_OK(gputap_context_calls(ctx, DOMAIN, some, what & 64 ? 2 : 0, 0, on_call, l));
 	if (what & 2)
-		CHECK_OK(gputap_context_work(ctx, DOMAIN,
-					     what & 64 ? GPUTAP_WORK_BIT(GPUTAP_WORK_KERNEL)
-						       : GPUTAP_WORK_ALL,
-					     on_work, l));
+		CHECK_OK(gputap_context_activities(ctx, DOMAIN,
+						   what & 64 ? GPUTAP_ACTIVITY_BIT(
+								       GPUTAP_ACTIVITY_KERNEL)
+							     : GPUTAP_ACTIVITY_ALL,
+						   on_activity, l));
 	if (what & 4)
 		CHECK_OK(gputap_context_objects(ctx, DOMAIN,
 						1u << GPUTAP_OBJECT_CODE_OBJECT |
@@ -164,7 +165,7 @@ static struct gputap_context *configure(struct life *l, struct gputap_buffer *bu
 						on_object, l));
 	if (what & 8)
 		CHECK_OK(gputap_context_buffer(ctx, DOMAIN, NULL, 0,
-					       what & 256 ? GPUTAP_WORK_ALL : 0, what & 512,
+					       what & 256 ? GPUTAP_ACTIVITY_ALL : 0, what & 512,
 					       buffer));
 	if (what & 16)
 		CHECK_OK(gputap_context_retirement(ctx, on_retired, l));
@@ -222,46 +223,46 @@ static void *tool(void *arg)
 /* Activities on their way to a helper. */
 static struct gt_work_item *_Atomic in_flight[IN_FLIGHT];
 
-static bool hand_to_helper(struct gt_work_item *p, unsigned at)
+static bool hand_to_helper(struct gt_activity *p, unsigned at)
 {
-	struct gt_work_item *none = NULL;
+	struct gt_activity *none = NULL;
 
 	return atomic_compare_exchange_strong(&in_flight[at % IN_FLIGHT], &none, p);
 }
 
-static void end(struct gt_work_item *p, unsigned random)
+static void end(struct gt_activity *p, unsigned random)
 {
 	uint64_t now = now_ns();
 
-	gt_work_item_done(p, random % 8 ? 0 : -5, random % 16 ? now - 1000 : 0,
-			  random % 16 ? now : 0);
+	gt_activity_done(p, random % 8 ? 0 : -5, random % 16 ? now - 1000 : 0,
+			 random % 16 ? now : 0);
 }
 
 /* Submit as runtimes do: the end may come before EXIT has been notified. */
 static void submit(unsigned *random)
 {
 	const unsigned how = next(random), at = next(random);
-	struct gt_work_item *p;
+	struct gt_activity *p;
 	bool handed = false;
 
-	if (!gt_tool_work_asked(DOMAIN) || !(p = gt_work_item_take(DOMAIN, true)))
+	if (!gt_tool_activity_asked(DOMAIN) || !(p = gt_activity_take(DOMAIN, true)))
 		return;
 	if (how % 32 == 0) {
-		gt_work_item_give(p);
+		gt_activity_give(p);
 		return;
 	}
-	gt_work_item_submitting(p);
+	gt_activity_submitting(p);
 	p->dispatch = how % TYPES == 0;
-	p->work.type = GPUTAP_WORK_KERNEL + how % TYPES;
-	if (!gt_work_item_enter(p))
+	p->activity.type = GPUTAP_ACTIVITY_KERNEL + how % TYPES;
+	if (!gt_activity_enter(p))
 		return;
 	if (how % 5 == 0 && how % 7)
 		handed = hand_to_helper(p, at);
-	gt_work_item_exit(p);
+	gt_activity_exit(p);
 	if (handed)
 		return;
 	if (how % 7 == 0)
-		gt_work_item_drop(p, true);
+		gt_activity_drop(p, true);
 	else if (!hand_to_helper(p, at))
 		end(p, how);
 }
@@ -310,7 +311,7 @@ static void *helper(void *seed)
 	while (left || !over()) {
 		left = false;
 		for (int i = 0; i < IN_FLIGHT; i++) {
-			struct gt_work_item *p = atomic_exchange(&in_flight[i], NULL);
+			struct gt_activity *p = atomic_exchange(&in_flight[i], NULL);
 
 			left |= p != NULL;
 			if (p)

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "core/recording.h"
-#include "tool/tool_work.h"
+#include "tool/tool_activity.h"
 #include "unit.h"
 #include "util/clock_ns.h"
 
@@ -21,7 +21,7 @@ static unsigned jump_at; /* phase; 0: never */
 static char notified[4096];
 static unsigned retirements;
 
-static void on_work(const struct gputap_work *w, uint64_t *data, void *user)
+static void on_activity(const struct gputap_activity *w, uint64_t *data, void *user)
 {
 	size_t at = strlen(notified);
 
@@ -47,7 +47,7 @@ static struct gputap_context *listen(void)
 
 	gt_recording_join();
 	CHECK_OK(gputap_context_create(&opts, &ctx));
-	CHECK_OK(gputap_context_work(ctx, DOMAIN, GPUTAP_WORK_ALL, on_work, NULL));
+	CHECK_OK(gputap_context_activities(ctx, DOMAIN, GPUTAP_ACTIVITY_ALL, on_activity, NULL));
 	CHECK_OK(gputap_context_retirement(ctx, on_retired, NULL));
 	CHECK_OK(gputap_context_start(ctx));
 	CHECK_NE(gt_thread_get(), NULL);
@@ -57,22 +57,22 @@ static struct gputap_context *listen(void)
 /* Submit as a wrap does. */
 static struct gt_work_item *submit(void)
 {
-	struct gt_work_item *p = gt_work_item_take(DOMAIN, true);
+	struct gt_activity *p = gt_activity_take(DOMAIN, true);
 
 	CHECK_NE(p, NULL);
-	p->work.type = GPUTAP_WORK_COPY;
-	if (!gt_work_item_enter(p))
+	p->activity.type = GPUTAP_ACTIVITY_COPY;
+	if (!gt_activity_enter(p))
 		return NULL;
-	gt_work_item_exit(p);
+	gt_activity_exit(p);
 	return p;
 }
 
 static void run_one(void)
 {
 	uint64_t now = gt_ticks_boottime();
-	struct gt_work_item *p = submit();
+	struct gt_activity *p = submit();
 
-	gt_work_item_done(p, 0, now, now + 10);
+	gt_activity_done(p, 0, now, now + 10);
 	CHECK_EQ(gt_tool_deliver(), 1);
 }
 
@@ -107,7 +107,7 @@ UNIT_TEST(work_behind_a_callback_that_jumps_out_of_an_end_is_reported_with_the_n
 	struct gputap_context *ctx = listen(), *second = listen();
 
 	for (int i = 0; i < 3; i++)
-		gt_work_item_done(submit(), 0, 1, 2);
+		gt_activity_done(submit(), 0, 1, 2);
 	notified[0] = '\0';
 	jump_at = GPUTAP_ACTIVITY_PHASE_COMPLETE;
 	for (volatile int i = 0; i < 4; i++)
@@ -137,7 +137,7 @@ static void jump_in_a_thread_that_ends(int pieces)
 	pthread_t thread;
 
 	for (int i = 0; i < pieces; i++)
-		gt_work_item_done(submit(), 0, 1, 2);
+		gt_activity_done(submit(), 0, 1, 2);
 	notified[0] = '\0';
 	jump_at = GPUTAP_ACTIVITY_PHASE_COMPLETE;
 	CHECK_EQ(pthread_create(&thread, NULL, deliver_once, NULL), 0);
@@ -150,7 +150,7 @@ UNIT_TEST(work_behind_a_callback_that_jumped_out_in_a_thread_that_has_ended_is_r
 {
 	listen();
 	jump_in_a_thread_that_ends(3);
-	gt_tool_work_end();
+	gt_tool_activity_end();
 	CHECK_STR(notified, ".1 .2 .3 ");
 	CHECK_EQ(retirements, 3);
 }
@@ -162,12 +162,12 @@ UNIT_TEST(
 	listen();
 	listen();
 	jump_in_a_thread_that_ends(2);
-	gt_tool_work_end();
+	gt_tool_activity_end();
 	CHECK_STR(notified, ".1 .1 .1 .2 .2 .2 ");
 	CHECK_EQ(retirements, 6);
 }
 
-static void count_one(const struct gputap_work *w, uint64_t *data, void *user)
+static void count_one(const struct gputap_activity *w, uint64_t *data, void *user)
 {
 	(void)data;
 	*(uint64_t *)user += w->phase == GPUTAP_ACTIVITY_PHASE_COMPLETE;
@@ -187,17 +187,17 @@ UNIT_TEST(what_has_retired_makes_room_for_more_work_than_there_is_room_for)
 	struct gputap_context *ctx;
 
 	CHECK_OK(gputap_context_create(&opts, &ctx));
-	CHECK_OK(gputap_context_work(ctx, DOMAIN, GPUTAP_WORK_ALL, count_one, &done));
+	CHECK_OK(gputap_context_activities(ctx, DOMAIN, GPUTAP_ACTIVITY_ALL, count_one, &done));
 	CHECK_OK(gputap_context_retirement(ctx, count_retired, &retired));
 	CHECK_OK(gputap_context_start(ctx));
 	for (int i = 0; i < 300000; i++)
 		run_one();
 	CHECK_EQ(done, 300000);
 	CHECK_EQ(retired, 300000);
-	CHECK_EQ(gt_tool_work_lost(), 0);
+	CHECK_EQ(gt_tool_activity_lost(), 0);
 }
 
-static void end_thread(const struct gputap_work *w, uint64_t *data, void *user)
+static void end_thread(const struct gputap_activity *w, uint64_t *data, void *user)
 {
 	(void)data;
 	if (w->phase != GPUTAP_ACTIVITY_PHASE_COMPLETE)
@@ -215,10 +215,10 @@ UNIT_TEST(work_behind_a_callback_that_ended_its_thread_is_reported_with_the_next
 
 	listen(); /* notified last to first: it comes after the one that ends the thread */
 	CHECK_OK(gputap_context_create(&opts, &ctx));
-	CHECK_OK(gputap_context_work(ctx, DOMAIN, GPUTAP_WORK_ALL, end_thread, &calls));
+	CHECK_OK(gputap_context_activities(ctx, DOMAIN, GPUTAP_ACTIVITY_ALL, end_thread, &calls));
 	CHECK_OK(gputap_context_start(ctx));
 	for (int i = 0; i < 3; i++)
-		gt_work_item_done(submit(), 0, 1, 2);
+		gt_activity_done(submit(), 0, 1, 2);
 	notified[0] = '\0';
 	CHECK_EQ(pthread_create(&thread, NULL, deliver_once, NULL), 0);
 	pthread_join(thread, NULL);
@@ -233,7 +233,7 @@ UNIT_TEST(work_behind_a_callback_that_ended_its_thread_is_reported_with_the_next
 
 static bool go_on;
 
-static void jump_late(const struct gputap_work *w, uint64_t *data, void *user)
+static void jump_late(const struct gputap_activity *w, uint64_t *data, void *user)
 {
 	(void)data;
 	if (w->phase != GPUTAP_ACTIVITY_PHASE_COMPLETE)
@@ -246,7 +246,7 @@ static void jump_late(const struct gputap_work *w, uint64_t *data, void *user)
 
 static void *end_the_process(void *arg)
 {
-	gt_tool_work_end();
+	gt_tool_activity_end();
 	return arg;
 }
 
@@ -259,9 +259,9 @@ UNIT_TEST(a_thread_that_ends_while_the_process_waits_for_its_callback_leaves_not
 
 	listen(); /* notified last to first: it comes after the one that jumps */
 	CHECK_OK(gputap_context_create(&opts, &ctx));
-	CHECK_OK(gputap_context_work(ctx, DOMAIN, GPUTAP_WORK_ALL, jump_late, &calls));
+	CHECK_OK(gputap_context_activities(ctx, DOMAIN, GPUTAP_ACTIVITY_ALL, jump_late, &calls));
 	CHECK_OK(gputap_context_start(ctx));
-	gt_work_item_done(submit(), 0, 1, 2);
+	gt_activity_done(submit(), 0, 1, 2);
 	notified[0] = '\0';
 	CHECK_EQ(pthread_create(&thread, NULL, deliver_once, NULL), 0);
 	while (!__atomic_load_n(&calls, __ATOMIC_ACQUIRE))
@@ -276,7 +276,7 @@ UNIT_TEST(a_thread_that_ends_while_the_process_waits_for_its_callback_leaves_not
 	CHECK_EQ(retirements, 1);
 }
 
-static void stop_at_enter(const struct gputap_work *w, uint64_t *data, void *user)
+static void stop_at_enter(const struct gputap_activity *w, uint64_t *data, void *user)
 {
 	(void)data;
 	if (w->phase == GPUTAP_ACTIVITY_PHASE_ENTER)
@@ -289,20 +289,20 @@ UNIT_TEST(a_context_that_destroys_itself_when_work_begins_hears_no_more_of_it)
 {
 	const struct gputap_context_opts opts = {.size = sizeof opts};
 	struct gputap_context *ctx;
-	struct gt_work_item *p;
+	struct gt_activity *p;
 
 	CHECK_OK(gputap_context_create(&opts, &ctx));
-	CHECK_OK(gputap_context_work(ctx, DOMAIN, GPUTAP_WORK_ALL, stop_at_enter, &ctx));
+	CHECK_OK(gputap_context_activities(ctx, DOMAIN, GPUTAP_ACTIVITY_ALL, stop_at_enter, &ctx));
 	CHECK_OK(gputap_context_start(ctx));
 	p = submit();
-	gt_work_item_done(p, 0, 1, 2);
+	gt_activity_done(p, 0, 1, 2);
 	CHECK_EQ(gt_tool_deliver(), 1);
-	CHECK_EQ(gt_tool_work_asked(DOMAIN), 0);
+	CHECK_EQ(gt_tool_activity_asked(DOMAIN), 0);
 }
 
 UNIT_TEST(work_in_flight_at_a_fork_completes_in_the_parent_alone)
 {
-	struct gt_work_item *in_flight, *done;
+	struct gt_activity *in_flight, *done;
 	uint64_t now = gt_ticks_boottime();
 	int status;
 	pid_t pid;
@@ -320,13 +320,13 @@ UNIT_TEST(work_in_flight_at_a_fork_completes_in_the_parent_alone)
 		CHECK_STR(notified, "");
 		run_one(); /* its own */
 		CHECK_STR(notified, "+3 -3 .3 ");
-		gt_tool_work_end();
+		gt_tool_activity_end();
 		CHECK_EQ(retirements, 1);
 		_exit(0);
 	}
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK_EQ(status, 0);
-	gt_work_item_done(in_flight, 0, now, now + 1);
+	gt_activity_done(in_flight, 0, now, now + 1);
 	CHECK_EQ(gt_tool_deliver(), 2);
 	CHECK_STR(notified, "+1 -1 +2 -2 .2 .1 ");
 	CHECK_EQ(retirements, 2);
@@ -336,7 +336,7 @@ UNIT_TEST(work_in_flight_at_a_fork_completes_in_the_parent_alone)
 
 static void *complete_later(void *item)
 {
-	gt_work_item_done(item, 0, 1, 2);
+	gt_activity_done(item, 0, 1, 2);
 	gt_tool_deliver();
 	return NULL;
 }
@@ -344,7 +344,7 @@ static void *complete_later(void *item)
 UNIT_TEST(a_drain_says_how_much_is_open_when_its_time_is_over)
 {
 	struct gputap_context *ctx = listen(), *other = listen();
-	struct gt_work_item *first = submit(), *second = submit();
+	struct gt_activity *first = submit(), *second = submit();
 	uint64_t open = 7;
 
 	CHECK_EQ(gputap_context_drain(ctx, 1000000, &open), -ETIMEDOUT);
@@ -363,7 +363,7 @@ UNIT_TEST(a_drain_says_how_much_is_open_when_its_time_is_over)
 UNIT_TEST(a_drain_waits_for_work_that_another_thread_completes)
 {
 	struct gputap_context *ctx = listen();
-	struct gt_work_item *p = submit();
+	struct gt_activity *p = submit();
 	pthread_t thread;
 
 	CHECK_OK(pthread_create(&thread, NULL, complete_later, p));
@@ -410,12 +410,12 @@ UNIT_TEST(a_drain_hands_over_what_its_context_has_recorded)
 					       .user = &records};
 	struct gputap_buffer *buffer;
 	struct gputap_context *ctx;
-	struct gt_work_item *p;
+	struct gt_activity *p;
 
 	gt_recording_join();
 	CHECK_OK(gputap_buffer_create(&how, &buffer));
 	CHECK_OK(gputap_context_create(&opts, &ctx));
-	CHECK_OK(gputap_context_buffer(ctx, DOMAIN, NULL, 0, GPUTAP_WORK_ALL, 0, buffer));
+	CHECK_OK(gputap_context_buffer(ctx, DOMAIN, NULL, 0, GPUTAP_ACTIVITY_ALL, 0, buffer));
 	CHECK_OK(gputap_context_start(ctx));
 	CHECK_NE(gt_thread_get(), NULL);
 	p = submit();

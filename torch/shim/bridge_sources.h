@@ -99,32 +99,32 @@ bridge &the()
 ActivityType type_of_work(uint32_t type)
 {
 	switch (type) {
-	case GPUTAP_WORK_KERNEL:
-	case GPUTAP_WORK_NATIVE:
-	case GPUTAP_WORK_GRAPH: return ActivityType::CONCURRENT_KERNEL;
-	case GPUTAP_WORK_FILL: return ActivityType::GPU_MEMSET;
+	case GPUTAP_ACTIVITY_KERNEL:
+	case GPUTAP_ACTIVITY_NATIVE:
+	case GPUTAP_ACTIVITY_GRAPH: return ActivityType::CONCURRENT_KERNEL;
+	case GPUTAP_ACTIVITY_FILL: return ActivityType::GPU_MEMSET;
 	default: return ActivityType::GPU_MEMCPY;
 	}
 }
 
-const char *name_of_work(const gputap_work &w)
+const char *name_of_work(const gputap_activity &w)
 {
 	// CUDA's memcpys and memsets have Kineto's names
 	if (w.type != GPUTAP_WORK_KERNEL && w.name && !strncmp(w.name, "Mem", 3))
 		return w.name;
 	switch (w.type) {
-	case GPUTAP_WORK_READ: return "Memcpy DtoH (Device -> Host)";
-	case GPUTAP_WORK_WRITE: return "Memcpy HtoD (Host -> Device)";
-	case GPUTAP_WORK_COPY: return "Memcpy DtoD (Device -> Device)";
-	case GPUTAP_WORK_FILL: return "Memset (Device)";
+	case GPUTAP_ACTIVITY_READ: return "Memcpy DtoH (Device -> Host)";
+	case GPUTAP_ACTIVITY_WRITE: return "Memcpy HtoD (Host -> Device)";
+	case GPUTAP_ACTIVITY_COPY: return "Memcpy DtoD (Device -> Device)";
+	case GPUTAP_ACTIVITY_FILL: return "Memset (Device)";
 	default: return w.name && *w.name ? w.name : "kernel";
 	}
 }
 
-bool is_shown(const gputap_work &w)
+bool is_shown(const gputap_activity &w)
 {
-	return w.type != GPUTAP_WORK_MARKER && w.type != GPUTAP_WORK_BARRIER &&
-	       w.type != GPUTAP_WORK_SCRATCH && w.start && w.end >= w.start;
+	return w.type != GPUTAP_ACTIVITY_MARKER && w.type != GPUTAP_ACTIVITY_BARRIER &&
+	       w.type != GPUTAP_ACTIVITY_SCRATCH && w.start && w.end >= w.start;
 }
 
 // CUDA's devices have CUDA's numbers: a profile with them has no others for the same devices.
@@ -133,7 +133,7 @@ int32_t number_of_device(const bridge &b, uint32_t domain, uint64_t number, uint
 	return (int32_t)((int)domain == b.cuda ? handle : domain * DEVICES_OF_DOMAIN + number);
 }
 
-void take_work(bridge &b, const gputap_work &w)
+void take_work(bridge &b, const gputap_activity &w)
 {
 	record r = {};
 
@@ -142,8 +142,8 @@ void take_work(bridge &b, const gputap_work &w)
 	r.start = w.start, r.end = w.end;
 	r.op = w.external[0], r.user = w.external[1];
 	r.correlation = w.correlation, r.bytes = w.bytes;
-	r.name = w.type == GPUTAP_WORK_KERNEL ? b.texts.clean_kernel(name_of_work(w))
-					      : b.texts.clean(name_of_work(w));
+	r.name = w.type == GPUTAP_ACTIVITY_KERNEL ? b.texts.clean_kernel(name_of_work(w))
+						  : b.texts.clean(name_of_work(w));
 	for (int i = 0; i < 3; i++) {
 		r.block[i] = w.group[i] ? w.group[i] : 1;
 		r.grid[i] = std::max(1u, w.grid[i] / r.block[i]);
@@ -181,8 +181,8 @@ void take_batch(gputap_buffer *, const gputap_record *records, size_t count, uin
 
 	b.lost = lost;
 	for (size_t i = 0; b.recording && i < count; i++)
-		if (records[i].kind == GPUTAP_RECORD_WORK)
-			take_work(b, *static_cast<const gputap_work *>(records[i].payload));
+		if (records[i].kind == GPUTAP_RECORD_ACTIVITY)
+			take_work(b, *static_cast<const gputap_activity *>(records[i].payload));
 		else if (records[i].kind == GPUTAP_RECORD_CALL)
 			take_call(b, *static_cast<const gputap_record_call *>(records[i].payload));
 }
@@ -249,7 +249,7 @@ int ask_for_cuda(bridge &b, const gputap_context_opts &options)
 			calls.push_back(i);
 	}
 	tool.gputap_context_buffer(b.cuda_context, (gputap_domain)domain, calls.data(),
-				   calls.size(), GPUTAP_WORK_ALL, 0, b.buffer);
+				   calls.size(), GPUTAP_ACTIVITY_ALL, 0, b.buffer);
 	tool.gputap_context_objects(b.cuda_context, (gputap_domain)domain,
 				    1u << GPUTAP_OBJECT_DEVICE, GPUTAP_OBJECTS_DEFAULT, take_object,
 				    nullptr);
@@ -282,7 +282,7 @@ int ask_tool_api(void *)
 		if (domain <= 0 || has_plugin(b, name))
 			continue;
 		tool.gputap_context_buffer(b.context, (gputap_domain)domain, nullptr, 0,
-					   GPUTAP_WORK_ALL, 0, b.buffer);
+					   GPUTAP_ACTIVITY_ALL, 0, b.buffer);
 		tool.gputap_context_objects(b.context, (gputap_domain)domain,
 					    1u << GPUTAP_OBJECT_DEVICE, GPUTAP_OBJECTS_DEFAULT,
 					    take_object, nullptr);

@@ -209,15 +209,15 @@ static struct command_entry *next_entry(void)
 	return e;
 }
 
-static uint8_t appended_as(const struct gputap_work *work)
+static uint8_t appended_as(const struct gputap_activity *work)
 {
 	switch (work->type) {
-	case GPUTAP_WORK_KERNEL:
-	case GPUTAP_WORK_NATIVE: return PTI_APPENDED_KERNEL;
-	case GPUTAP_WORK_MARKER:
-	case GPUTAP_WORK_BARRIER:
-	case GPUTAP_WORK_COMMAND_BUFFER:
-	case GPUTAP_WORK_OTHER: return PTI_APPENDED_OTHER;
+	case GPUTAP_ACTIVITY_KERNEL:
+	case GPUTAP_ACTIVITY_NATIVE: return PTI_APPENDED_KERNEL;
+	case GPUTAP_ACTIVITY_MARKER:
+	case GPUTAP_ACTIVITY_BARRIER:
+	case GPUTAP_ACTIVITY_COMMAND_BUFFER:
+	case GPUTAP_ACTIVITY_OTHER: return PTI_APPENDED_OTHER;
 	default: return PTI_APPENDED_MEMORY;
 	}
 }
@@ -226,7 +226,7 @@ static uint8_t appended_as(const struct gputap_work *work)
  * activities. */
 static struct pti_append take_entry(const struct gputap_work *work)
 {
-	bool is_kernel = work->type == GPUTAP_WORK_KERNEL;
+	bool is_kernel = work->type == GPUTAP_ACTIVITY_KERNEL;
 	struct command_entry *e;
 
 	if (now.number == work->number && now.is_kernel == is_kernel)
@@ -240,7 +240,7 @@ static struct pti_append take_entry(const struct gputap_work *work)
 	return now.handed_out;
 }
 
-struct pti_append pti_append_of(const struct gputap_work *work)
+struct pti_append pti_append_of(const struct gputap_activity *work)
 {
 	if (now.append.id && now.append.id == work->correlation)
 		return now.append;

@@ -173,15 +173,15 @@ static void notify_call(const struct gputap_call *call, uint64_t *data, void *su
 
 /* Completed ---------------------------------------------------------------------------------- */
 
-static pti_gpu_operation_kind kind_of(const struct gputap_work *work)
+static pti_gpu_operation_kind kind_of(const struct gputap_activity *activity)
 {
-	switch (work->type) {
-	case GPUTAP_WORK_KERNEL:
-	case GPUTAP_WORK_NATIVE: return PTI_GPU_OPERATION_KIND_KERNEL;
-	case GPUTAP_WORK_MARKER:
-	case GPUTAP_WORK_BARRIER:
-	case GPUTAP_WORK_COMMAND_BUFFER:
-	case GPUTAP_WORK_OTHER: return PTI_GPU_OPERATION_KIND_OTHER;
+	switch (activity->type) {
+	case GPUTAP_ACTIVITY_KERNEL:
+	case GPUTAP_ACTIVITY_NATIVE: return PTI_GPU_OPERATION_KIND_KERNEL;
+	case GPUTAP_ACTIVITY_MARKER:
+	case GPUTAP_ACTIVITY_BARRIER:
+	case GPUTAP_ACTIVITY_COMMAND_BUFFER:
+	case GPUTAP_ACTIVITY_OTHER: return PTI_GPU_OPERATION_KIND_OTHER;
 	default: return PTI_GPU_OPERATION_KIND_MEMORY;
 	}
 }
@@ -191,17 +191,17 @@ static pti_gpu_operation_kind kind_of(const struct gputap_work *work)
 static void notify_completed(const struct pti_subscriber *s, const struct gputap_work *work,
 			     const struct pti_append *append)
 {
-	const uint32_t group = pti_group_of(work->domain), collecting = pti_collecting(group);
-	void *to = (void *)(uintptr_t)work->queue_handle;
+	const uint32_t group = pti_group_of(activity->domain), collecting = pti_collecting(group);
+	void *to = (void *)(uintptr_t)activity->queue_handle;
 	const struct pti_handle *list = pti_handle_find(PTI_LIST, to);
 	const struct pti_handle *h = list ? list : pti_handle_find(PTI_QUEUE, to);
-	const char *name = append->name ? append->name : work->name;
+	const char *name = append->name ? append->name : activity->name;
 	uint64_t data = 0;
 	pti_gpu_op_details details = {
-		._operation_kind = kind_of(work),
-		._operation_id = append->id ? append->id : work->correlation,
+		._operation_kind = kind_of(activity),
+		._operation_id = append->id ? append->id : activity->correlation,
 		._kernel_handle = append->kernel,
-		._name = name ? name : gputap_work_name(work->type),
+		._name = name ? name : gputap_activity_name(activity->type),
 	};
 	pti_callback_gpu_op_data d = {
 		._domain = PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_COMPLETED,
@@ -209,12 +209,13 @@ static void notify_completed(const struct pti_subscriber *s, const struct gputap
 					     : PTI_BACKEND_COMMAND_LIST_TYPE_UNKNOWN,
 		._cmd_list_handle = list ? to : NULL,
 		._queue_handle = to,
-		._device_handle = (void *)(uintptr_t)work->device_handle,
+		._device_handle = (void *)(uintptr_t)activity->device_handle,
 		._phase = PTI_CB_PHASE_API_EXIT,
-		._return_code = work->status < 0 && work->status != -61 /* -ENODATA: no times */
-					? (uint32_t)work->status
-					: 0,
-		._correlation_id = (uint32_t)work->correlation,
+		._return_code =
+			activity->status < 0 && activity->status != -61 /* -ENODATA: no times */
+				? (uint32_t)activity->status
+				: 0,
+		._correlation_id = (uint32_t)activity->correlation,
 		._operation_count = 1,
 		._operation_details = &details,
 	};
@@ -230,14 +231,14 @@ static void notify_work(const struct gputap_work *work, uint64_t *data, void *su
 	const struct pti_append unknown = {0};
 	struct pti_append *append = (struct pti_append *)(uintptr_t)*data;
 
-	if (work->phase == GPUTAP_ACTIVITY_PHASE_ENTER) {
+	if (activity->phase == GPUTAP_ACTIVITY_PHASE_ENTER) {
 		append = malloc(sizeof *append);
 		if (append)
-			*append = pti_append_of(work);
+			*append = pti_append_of(activity);
 		*data = (uintptr_t)append;
-	} else if (work->phase == GPUTAP_ACTIVITY_PHASE_COMPLETE) {
+	} else if (activity->phase == GPUTAP_ACTIVITY_PHASE_COMPLETE) {
 		if (atomic_load(&s->phases[COMPLETED]) & ENABLED)
-			notify_completed(s, work, append ? append : &unknown);
+			notify_completed(s, activity, append ? append : &unknown);
 		free(append);
 	}
 }
@@ -250,11 +251,11 @@ static uint32_t follow_work(struct pti_subscriber *s)
 
 	if (rc || gputap_context_is_active(s->work))
 		return rc ? PTI_FAILED : PTI_OK;
-	rc = gputap_context_work(s->work, GPUTAP_DOMAIN_LEVEL_ZERO, GPUTAP_WORK_ALL, notify_work,
-				 s);
+	rc = gputap_context_activities(s->work, GPUTAP_DOMAIN_LEVEL_ZERO, GPUTAP_ACTIVITY_ALL,
+				       notify_work, s);
 	rc = rc ? rc
-		: gputap_context_work(s->work, GPUTAP_DOMAIN_OPENCL, GPUTAP_WORK_ALL, notify_work,
-				      s);
+		: gputap_context_activities(s->work, GPUTAP_DOMAIN_OPENCL, GPUTAP_ACTIVITY_ALL,
+					    notify_work, s);
 	rc = rc ? rc : gputap_context_start(s->work);
 	if (rc) {
 		gputap_context_destroy(s->work);

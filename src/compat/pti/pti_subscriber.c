@@ -280,7 +280,7 @@ static void notify_nothing(const struct gputap_call *call, uint64_t *data, void 
 	(void)call, (void)data, (void)user;
 }
 
-static void notify_no_work(const struct gputap_work *work, uint64_t *data, void *user)
+static void notify_no_work(const struct gputap_activity *work, uint64_t *data, void *user)
 {
 	(void)work, (void)data, (void)user;
 }
@@ -299,11 +299,11 @@ static int reserve_everything(void)
 	for (unsigned d = 0; rc == 0 && d < PTI_DOMAINS; d++)
 		rc = gputap_context_calls(ctx, pti_domains[d], NULL, 0, 0, notify_nothing, NULL);
 	rc = rc ? rc
-		: gputap_context_work(ctx, GPUTAP_DOMAIN_LEVEL_ZERO, GPUTAP_WORK_ALL,
-				      notify_no_work, NULL);
+		: gputap_context_activities(ctx, GPUTAP_DOMAIN_LEVEL_ZERO, GPUTAP_ACTIVITY_ALL,
+					    notify_no_work, NULL);
 	rc = rc ? rc
-		: gputap_context_work(ctx, GPUTAP_DOMAIN_OPENCL, GPUTAP_WORK_ALL, notify_no_work,
-				      NULL);
+		: gputap_context_activities(ctx, GPUTAP_DOMAIN_OPENCL, GPUTAP_ACTIVITY_ALL,
+					    notify_no_work, NULL);
 	if (rc)
 		gputap_context_destroy(ctx);
 	return rc;

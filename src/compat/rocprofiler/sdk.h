@@ -141,7 +141,7 @@ void sdk_contexts_settle(uint32_t client);
 
 /* user: the context */
 void sdk_on_call(const struct gputap_call *call, uint64_t *data, void *user);
-void sdk_on_work(const struct gputap_work *work, uint64_t *data, void *user);
+void sdk_on_work(const struct gputap_activity *work, uint64_t *data, void *user);
 void sdk_on_object(const struct gputap_object *object, uint64_t *data, void *user);
 void sdk_on_retired(uint64_t correlation, uint64_t time, void *user);
 void sdk_on_device(const struct gputap_object *object);

@@ -161,9 +161,9 @@ static void ask_inner(struct asked *a, const struct sdk_context *c)
 /* Copies and sets may also be dispatches. Barriers and markers are left out: GPU activities that
  * clients get have a correlation id, even if no record shows it. */
 static const uint64_t DISPATCHED =
-	GPUTAP_WORK_BIT(GPUTAP_WORK_KERNEL) | GPUTAP_WORK_BIT(GPUTAP_WORK_FILL) |
-	GPUTAP_WORK_BIT(GPUTAP_WORK_READ) | GPUTAP_WORK_BIT(GPUTAP_WORK_WRITE) |
-	GPUTAP_WORK_BIT(GPUTAP_WORK_COPY);
+	GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_KERNEL) | GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_FILL) |
+	GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_READ) | GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_WRITE) |
+	GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_COPY);
 
 /* Request kinds whose records are not made from the calls of that name. */
 static void ask_others(struct asked *a, const struct sdk_context *c)
@@ -173,8 +173,9 @@ static void ask_others(struct asked *a, const struct sdk_context *c)
 		a->work |= DISPATCHED;
 	if (c->called[ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY].ops.configured ||
 	    c->recorded[ROCPROFILER_BUFFER_TRACING_MEMORY_COPY].ops.configured)
-		a->work |= GPUTAP_WORK_BIT(GPUTAP_WORK_READ) | GPUTAP_WORK_BIT(GPUTAP_WORK_WRITE) |
-			   GPUTAP_WORK_BIT(GPUTAP_WORK_COPY);
+		a->work |= GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_READ) |
+			   GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_WRITE) |
+			   GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_COPY);
 	if (c->called[ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT].ops.configured)
 		a->objects |= 1u << GPUTAP_OBJECT_CODE_OBJECT | 1u << GPUTAP_OBJECT_KERNEL_SYMBOL;
 	if (a->work || a->objects)
@@ -265,7 +266,8 @@ static int make_context(struct sdk_context *c)
 					? GPUTAP_UNCORRELATED_ALONE
 					: 0);
 	if (rc == 0 && a.work)
-		rc = gputap_context_work(c->tap, GPUTAP_DOMAIN_HSA_CORE, a.work, sdk_on_work, c);
+		rc = gputap_context_activities(c->tap, GPUTAP_DOMAIN_HSA_CORE, a.work, sdk_on_work,
+					       c);
 	if (rc == 0 && a.objects)
 		rc = gputap_context_objects(c->tap, GPUTAP_DOMAIN_HSA_CORE, a.objects,
 					    object_flags(), sdk_on_object, c);

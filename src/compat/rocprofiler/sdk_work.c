@@ -17,22 +17,22 @@ struct item {
 	uint64_t external;
 };
 
-static bool is_dispatch(const struct gputap_work *w)
+static bool is_dispatch(const struct gputap_activity *w)
 {
-	return w->type == GPUTAP_WORK_KERNEL || w->type == GPUTAP_WORK_FILL || w->kernel;
+	return w->type == GPUTAP_ACTIVITY_KERNEL || w->type == GPUTAP_ACTIVITY_FILL || w->kernel;
 }
 
-static rocprofiler_memory_copy_operation_t direction(const struct gputap_work *w)
+static rocprofiler_memory_copy_operation_t direction(const struct gputap_activity *w)
 {
 	switch (w->type) {
-	case GPUTAP_WORK_WRITE: return ROCPROFILER_MEMORY_COPY_HOST_TO_DEVICE;
-	case GPUTAP_WORK_READ: return ROCPROFILER_MEMORY_COPY_DEVICE_TO_HOST;
-	case GPUTAP_WORK_COPY: return ROCPROFILER_MEMORY_COPY_DEVICE_TO_DEVICE;
+	case GPUTAP_ACTIVITY_WRITE: return ROCPROFILER_MEMORY_COPY_HOST_TO_DEVICE;
+	case GPUTAP_ACTIVITY_READ: return ROCPROFILER_MEMORY_COPY_DEVICE_TO_HOST;
+	case GPUTAP_ACTIVITY_COPY: return ROCPROFILER_MEMORY_COPY_DEVICE_TO_DEVICE;
 	default: return ROCPROFILER_MEMORY_COPY_NONE;
 	}
 }
 
-static rocprofiler_kernel_dispatch_info_t info_of(const struct gputap_work *w)
+static rocprofiler_kernel_dispatch_info_t info_of(const struct gputap_activity *w)
 {
 	return (rocprofiler_kernel_dispatch_info_t){
 		.size = offsetof(rocprofiler_kernel_dispatch_info_t, reserved_padding),
@@ -54,7 +54,7 @@ static uint64_t end_of(const struct gputap_work *w)
 }
 
 static rocprofiler_callback_tracing_record_t record_head(const struct sdk_context *c,
-							 const struct gputap_work *w,
+							 const struct gputap_activity *w,
 							 const struct item *p,
 							 rocprofiler_callback_tracing_kind_t kind,
 							 int operation)
@@ -74,7 +74,7 @@ static rocprofiler_callback_tracing_record_t record_head(const struct sdk_contex
 	};
 }
 
-static void notify_dispatch(const struct sdk_context *c, const struct gputap_work *w,
+static void notify_dispatch(const struct sdk_context *c, const struct gputap_activity *w,
 			    struct item *p)
 {
 	const struct sdk_service *service =
@@ -97,7 +97,7 @@ static void notify_dispatch(const struct sdk_context *c, const struct gputap_wor
 	service->fn(r, &p->user, service->user);
 }
 
-static void record_dispatch(const struct sdk_context *c, const struct gputap_work *w,
+static void record_dispatch(const struct sdk_context *c, const struct gputap_activity *w,
 			    const struct item *p)
 {
 	const struct sdk_recorded *to = &c->recorded[ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH];
@@ -143,7 +143,7 @@ static void notify_copy(const struct sdk_context *c, const struct gputap_work *w
 	service->fn(r, &p->user, service->user);
 }
 
-static void record_copy(const struct sdk_context *c, const struct gputap_work *w,
+static void record_copy(const struct sdk_context *c, const struct gputap_activity *w,
 			const struct item *p)
 {
 	const struct sdk_recorded *to = &c->recorded[ROCPROFILER_BUFFER_TRACING_MEMORY_COPY];
@@ -167,7 +167,7 @@ static void record_copy(const struct sdk_context *c, const struct gputap_work *w
 				 false);
 }
 
-void sdk_on_work(const struct gputap_work *w, uint64_t *data, void *user)
+void sdk_on_work(const struct gputap_activity *w, uint64_t *data, void *user)
 {
 	bool dispatch = is_dispatch(w), asked;
 	struct item *p = (struct item *)(uintptr_t)*data;

@@ -5,7 +5,7 @@
 #include "core/context.h"
 #include "core/recording.h"
 #include "runtime/cuda/cuda_parts.h"
-#include "tool/tool_work.h"
+#include "tool/tool_activity.h"
 
 uint8_t gt_cuda_functions[CUPTI_CALLBACK_IDS];
 uint8_t gt_cuda_asked[CUPTI_CALLBACK_IDS];
@@ -106,7 +106,7 @@ bool gt_cuda_stream_open(void)
 bool gt_cuda_work_wanted(bool ever)
 {
 	look_at_operations();
-	if (gt_tool_work_asked(GT_DOMAIN_CUDA_DRIVER))
+	if (gt_tool_activity_asked(GT_DOMAIN_CUDA_DRIVER))
 		return true;
 	if (!asks_any || atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
 		return false;

@@ -19,7 +19,7 @@
 #include "runtime/cuda/cuda_parts.h"
 #include "runtime/cuda/cuda_runtime_calls.h"
 #include "tool/tool.h"
-#include "tool/tool_work.h"
+#include "tool/tool_activity.h"
 #include "util/clock_ns.h"
 
 #define FLUSH_NS         (100 * GT_CUDA_MS)
@@ -159,7 +159,7 @@ static void start_helper(void)
 	if (!atomic_exchange(&registered, 1)) {
 		atexit(at_end);
 		at_quick_exit(at_end);
-		gt_tool_work_looks(look_for_tools);
+		gt_tool_activity_looks(look_for_tools);
 	}
 	gt_tool_thread_start(run_helper, NULL, STACK_BYTES);
 }

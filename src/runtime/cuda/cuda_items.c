@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "runtime/cuda/cuda_parts.h"
-#include "tool/tool_work.h"
+#include "tool/tool_activity.h"
 
 enum { PLACES = 1 << 16 };
 
@@ -30,7 +30,7 @@ struct details {
 };
 
 static struct place {
-	struct gt_work_item *item; /* NULL: free */
+	struct gt_activity *item; /* NULL: free */
 	uint32_t correlation;
 	uint32_t records; /* if kept: records still to come; 0: not known */
 	bool is_kept, is_left, has_details;
@@ -64,11 +64,10 @@ static struct place *find_place(uint32_t correlation)
 	return p->item && p->correlation == correlation ? p : NULL;
 }
 
-static void put_item(uint32_t correlation, struct gt_work_item *item, bool is_kept,
-		     uint32_t records)
+static void put_item(uint32_t correlation, struct gt_activity *item, bool is_kept, uint32_t records)
 {
 	struct place *p = place_of(correlation);
-	struct gt_work_item *old;
+	struct gt_activity *old;
 	bool was_kept;
 
 	take_lock();
@@ -80,33 +79,33 @@ static void put_item(uint32_t correlation, struct gt_work_item *item, bool is_ke
 			    .is_kept = is_kept};
 	give_lock();
 	if (old && was_kept)
-		gt_work_item_give(old);
+		gt_activity_give(old);
 	else if (old)
-		gt_work_item_drop(old, true);
+		gt_activity_drop(old, true);
 }
 
 void gt_cuda_items_enter(uint32_t correlation, uint32_t id, bool is_open, uint32_t records)
 {
-	struct gt_work_item *item = gt_work_item_take(GT_DOMAIN_CUDA_DRIVER, true);
+	struct gt_activity *item = gt_activity_take(GT_DOMAIN_CUDA_DRIVER, true);
 
 	if (!item)
 		return;
 	gt_tool_ticks_start();
-	item->work.type = gt_cuda_work_ops[id];
-	item->dispatch = item->work.type == GT_DEVICE_KERNEL;
+	item->activity.type = gt_cuda_work_ops[id];
+	item->dispatch = item->activity.type == GPUTAP_ACTIVITY_KERNEL;
 	item->began = gt_ticks();
 	if (!is_open) {
-		if (!gt_work_item_enter(item))
+		if (!gt_activity_enter(item))
 			return;
 		open_correlation = correlation;
 	}
 	put_item(correlation, item, is_open, records);
 }
 
-static void fill_item(struct gt_work_item *item, const struct details *d)
+static void fill_item(struct gt_activity *item, const struct details *d)
 {
 	const struct gt_record_device *r = &d->record;
-	struct gputap_work *w = &item->work;
+	struct gputap_activity *w = &item->activity;
 	bool is_kernel = r->head.detail == GT_DEVICE_KERNEL;
 
 	w->type = r->head.detail;
@@ -127,15 +126,15 @@ static void fill_item(struct gt_work_item *item, const struct details *d)
 	memcpy(w->group, r->local, sizeof w->group);
 }
 
-static void complete_item(struct gt_work_item *item, const struct details *d)
+static void complete_item(struct gt_activity *item, const struct details *d)
 {
-	gt_work_item_done(item, 0, gt_tool_ticks_ns(d->record.start),
-			  gt_tool_ticks_ns(d->record.end));
+	gt_activity_done(item, 0, gt_tool_ticks_ns(d->record.start),
+			 gt_tool_ticks_ns(d->record.end));
 }
 
 void gt_cuda_items_exit(uint32_t correlation, bool refused)
 {
-	struct gt_work_item *item = NULL;
+	struct gt_activity *item = NULL;
 	bool completes = false;
 	struct details details;
 	struct place *p;
@@ -156,7 +155,7 @@ void gt_cuda_items_exit(uint32_t correlation, bool refused)
 		return;
 	if (completes)
 		fill_item(item, &details);
-	gt_work_item_exit(item);
+	gt_activity_exit(item);
 	take_lock();
 	p = find_place(correlation);
 	if (p && p->item == item) {
@@ -173,28 +172,28 @@ void gt_cuda_items_exit(uint32_t correlation, bool refused)
 	if (completes)
 		complete_item(item, &details);
 	else if (refused)
-		gt_work_item_drop(item, false);
+		gt_activity_drop(item, false);
 }
 
 /* Notify tools of a record of a kept launch, with a separate item. @launch: the kept item's
  * data. */
 static void complete_kept(const struct gputap_work *launch, uint64_t began, const struct details *d)
 {
-	struct gt_work_item *item = gt_work_item_take(GT_DOMAIN_CUDA_DRIVER, true);
+	struct gt_activity *item = gt_activity_take(GT_DOMAIN_CUDA_DRIVER, true);
 
 	if (!item)
 		return;
 	if (item->shared)
 		gt_correlation_put(item->shared);
 	item->shared = NULL;
-	item->work.thread = launch->thread;
-	item->work.correlation = launch->correlation;
-	memcpy(item->work.external, launch->external, sizeof item->work.external);
+	item->activity.thread = launch->thread;
+	item->activity.correlation = launch->correlation;
+	memcpy(item->activity.external, launch->external, sizeof item->activity.external);
 	fill_item(item, d);
-	item->dispatch = item->work.type == GT_DEVICE_KERNEL;
-	if (!gt_work_item_enter(item))
+	item->dispatch = item->activity.type == GPUTAP_ACTIVITY_KERNEL;
+	if (!gt_activity_enter(item))
 		return;
-	gt_work_item_exit(item);
+	gt_activity_exit(item);
 	item->entered = gt_tool_ticks_ns(began);
 	complete_item(item, d);
 }
@@ -202,8 +201,8 @@ static void complete_kept(const struct gputap_work *launch, uint64_t began, cons
 void gt_cuda_items_done(uint32_t correlation, const struct gt_record_device *r, uint32_t device)
 {
 	const struct details details = {*r, device};
-	struct gt_work_item *item = NULL, *over = NULL;
-	struct gputap_work launch;
+	struct gt_activity *item = NULL, *over = NULL;
+	struct gputap_activity launch;
 	uint64_t began = 0;
 	struct place *p;
 	bool is_kept = false;
@@ -212,7 +211,7 @@ void gt_cuda_items_done(uint32_t correlation, const struct gt_record_device *r, 
 	p = find_place(correlation);
 	if (p && p->is_kept) {
 		is_kept = true;
-		launch = p->item->work;
+		launch = p->item->activity;
 		began = p->item->began;
 		if (p->records && !--p->records) {
 			over = p->item;
@@ -229,7 +228,7 @@ void gt_cuda_items_done(uint32_t correlation, const struct gt_record_device *r, 
 	if (is_kept)
 		complete_kept(&launch, began, &details);
 	if (over)
-		gt_work_item_give(over);
+		gt_activity_give(over);
 	if (!item)
 		return;
 	fill_item(item, &details);
@@ -240,7 +239,7 @@ void gt_cuda_items_device(uint32_t number, uint32_t device, const struct gt_text
 {
 	static const char key[] = "name=";
 	const char *name = text->data + strlen(key);
-	struct gputap_object o = {.domain = GT_DOMAIN_CUDA_DRIVER,
+	struct gputap_object o = {.domain = GPUTAP_DOMAIN_CUDA_DRIVER,
 				  .type = GPUTAP_OBJECT_DEVICE,
 				  .number = number,
 				  .handle = device,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "runtime/cuda/cuda_parts.h"
-#include "tool/tool_work.h"
+#include "tool/tool_activity.h"
 
 /* Fields common to all kinds of records. */
 struct place {
@@ -52,7 +52,7 @@ static bool begin_record(struct gt_thread *t, struct draft *d, enum gt_device_op
 	uint32_t device, stream;
 
 	d->is_recorded = t && is_wanted(&link, linked);
-	if (!d->is_recorded && (!t || !gt_tool_work_asked(GT_DOMAIN_CUDA_DRIVER)))
+	if (!d->is_recorded && (!t || !gt_tool_activity_asked(GT_DOMAIN_CUDA_DRIVER)))
 		return false;
 	if (!linked)
 		report_unlinked(t);
@@ -86,7 +86,7 @@ static void end_record(struct gt_thread *t, const struct draft *d)
 		*r = d->record;
 		gt_ring_commit(t, sizeof *r);
 	}
-	if (gt_unlikely(gt_tool_work_asked(GT_DOMAIN_CUDA_DRIVER)))
+	if (gt_unlikely(gt_tool_activity_asked(GT_DOMAIN_CUDA_DRIVER)))
 		gt_cuda_items_done(d->correlation, &d->record, d->device);
 }
 

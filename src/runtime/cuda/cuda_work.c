@@ -8,7 +8,7 @@
 #include "runtime/announced.h"
 #include "runtime/cuda/cuda_parts.h"
 #include "runtime/cuda/cuda_runtime_calls.h"
-#include "tool/tool_work.h"
+#include "tool/tool_activity.h"
 
 enum { CAPTURE_INVALIDATED = 901 }; /* CUDA_ERROR_STREAM_CAPTURE_INVALIDATED: capture has ended */
 
@@ -80,7 +80,7 @@ static void enter_launch(const struct cupti_callback *c, uint32_t id,
 		describe_graph(l, c);
 	if (gt_likely(is_counted(t, function)))
 		l->flags |= GT_CUDA_COUNTED;
-	if (gt_unlikely(gt_tool_work_asked(GT_DOMAIN_CUDA_DRIVER)))
+	if (gt_unlikely(gt_tool_activity_asked(GT_DOMAIN_CUDA_DRIVER)))
 		gt_cuda_items_enter(c->correlation, id,
 				    !(l->flags & GT_CUDA_COUNTED) || !l->records ||
 					    l->flags & GT_CUDA_GRAPH,

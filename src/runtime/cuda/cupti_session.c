@@ -20,7 +20,7 @@
 #include "core/recording.h"
 #include "runtime/cuda/cuda_parts.h"
 #include "runtime/cuda/cuda_runtime_calls.h"
-#include "tool/tool_work.h"
+#include "tool/tool_activity.h"
 
 enum state { CLOSED = 0, ACTIVE, LEAVING, REFUSED };
 
@@ -270,7 +270,8 @@ static uint64_t kinds_wanted(void)
 			       UINT64_C(1) << CUPTI_KIND_COPY_PEER;
 	uint64_t kinds = UINT64_C(1) << CUPTI_KIND_KERNEL;
 
-	if (gt_tool_work_asked(GT_DOMAIN_CUDA_DRIVER) || !session || session->mode != GT_MODE_LITE)
+	if (gt_tool_activity_asked(GT_DOMAIN_CUDA_DRIVER) || !session ||
+	    session->mode != GT_MODE_LITE)
 		return kinds | moves;
 	return kinds | UINT64_C(1) << CUPTI_KIND_GRAPH;
 }

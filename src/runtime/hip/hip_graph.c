@@ -41,7 +41,7 @@
 #include "runtime/hip/hip_graph.h"
 #include "runtime/hip/hip_order.h"
 #include "runtime/device_work.h"
-#include "tool/tool_work.h"
+#include "tool/tool_activity.h"
 
 enum {
 	BUCKET_BITS = 10,
@@ -243,7 +243,7 @@ static void name_graph(struct hip_graph *g, struct gt_thread *t)
 /* Hold no lock here: tools are called. */
 static void notify_graph(struct hip_graph *g, bool there)
 {
-	const struct gputap_object o = {.domain = GT_DOMAIN_HIP,
+	const struct gputap_object o = {.domain = GPUTAP_DOMAIN_HIP,
 					.type = GPUTAP_OBJECT_GRAPH,
 					.number = g->number,
 					.handle = (uintptr_t)atomic_load(&g->handle),
@@ -563,7 +563,7 @@ static bool skip_middle(struct hip_launch *l, const void *queue)
 	if (!l->span || l->ordered || l->learning || !l->has_course || l->skips || !c->count ||
 	    l->course.count != c->first + 2 || l->course.first != c->first ||
 	    c->last < c->first + 2 || l->graph->last[0].queue != queue || l->wrong || l->blind ||
-	    gt_tool_work_asked(GT_DOMAIN_HSA_CORE))
+	    gt_tool_activity_asked(GT_DOMAIN_HSA_CORE))
 		return false;
 	l->skips = true;
 	l->shared.queue = queue;

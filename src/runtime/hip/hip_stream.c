@@ -11,7 +11,7 @@
 #include "core/recording.h"
 #include "generated/hip_wraps.h"
 #include "runtime/hip/hip_order.h"
-#include "tool/tool_work.h"
+#include "tool/tool_activity.h"
 #include "runtime/rocm.h"
 
 enum { BUCKET_BITS = 8 };
@@ -34,7 +34,7 @@ static struct hip_stream **get_stream_bucket(const void *handle)
 
 static struct gt_tool_object *notify_stream(uint64_t number, const void *handle, uint64_t device)
 {
-	struct gputap_object o = {.domain = GT_DOMAIN_HIP,
+	struct gputap_object o = {.domain = GPUTAP_DOMAIN_HIP,
 				  .type = GPUTAP_OBJECT_STREAM,
 				  .number = number,
 				  .parent = device,

@@ -123,7 +123,7 @@ static void name_agent(struct gt_thread *t, uint64_t handle, const char *pci, co
 static void add_tool_object(struct gt_hsa_agent *a, const char *name, uint64_t node)
 {
 	const struct gputap_object o = {
-		.domain = GT_DOMAIN_HSA_CORE,
+		.domain = GPUTAP_DOMAIN_HSA_CORE,
 		.type = GPUTAP_OBJECT_DEVICE,
 		.number = a->number,
 		.handle = a->handle,

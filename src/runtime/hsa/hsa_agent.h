@@ -5,7 +5,7 @@
 #define GPUTAP_RUNTIME_HSA_AGENT_H
 
 #include "runtime/hsa/hsa_runtime.h"
-#include "tool/tool_work.h"
+#include "tool/tool_activity.h"
 
 struct gt_hsa_queue;
 

@@ -37,18 +37,18 @@ static bool interrupt_callback(struct gt_hsa_callbacks *c, uint64_t number, bool
 }
 
 bool gt_hsa_callbacks_enter(struct gt_hsa_callbacks *c, struct gt_hsa_ring *ring,
-			    struct gt_work_item **item)
+			    struct gt_activity **item)
 {
 	struct gt_hsa_callback_guard guard;
 	bool asked;
 
 	begin_callback(c, ring, &guard, (struct gt_hsa_callback){.item = *item, .enter = true});
-	asked = gt_work_item_enter(*item);
+	asked = gt_activity_enter(*item);
 	guard.callbacks = NULL;
 	if (gt_unlikely(!end_callback(c, guard.number))) {
 		if (asked) {
-			gt_work_item_exit(*item);
-			gt_work_item_drop(*item, false); /* counted already */
+			gt_activity_exit(*item);
+			gt_activity_drop(*item, false); /* counted already */
 		}
 		return false;
 	}
@@ -57,18 +57,18 @@ bool gt_hsa_callbacks_enter(struct gt_hsa_callbacks *c, struct gt_hsa_ring *ring
 }
 
 bool gt_hsa_callbacks_exit(struct gt_hsa_callbacks *c, struct gt_hsa_ring *ring,
-			   struct gt_work_item *item, bool followed)
+			   struct gt_activity *item, bool followed)
 {
 	struct gt_hsa_callback_guard guard;
 	bool ours;
 
 	begin_callback(c, ring, &guard,
 		       (struct gt_hsa_callback){.item = item, .followed = followed});
-	gt_work_item_exit(item);
+	gt_activity_exit(item);
 	guard.callbacks = NULL;
 	ours = end_callback(c, guard.number);
 	if (!followed)
-		gt_work_item_drop(item, true);
+		gt_activity_drop(item, true);
 	return ours;
 }
 
@@ -79,21 +79,21 @@ void gt_hsa_callbacks_resume_exit(struct gt_hsa_callbacks *c)
 	c->interrupted.item = NULL;
 	if (!was.left)
 		return; /* the thread in the function finishes it */
-	gt_work_item_left(was.item);
+	gt_activity_left(was.item);
 	if (!was.followed)
-		gt_work_item_drop(was.item, true);
+		gt_activity_drop(was.item, true);
 }
 
-struct gt_work_item *gt_hsa_callbacks_resume_enter(struct gt_hsa_callbacks *c)
+struct gt_activity *gt_hsa_callbacks_resume_enter(struct gt_hsa_callbacks *c)
 {
 	const struct gt_hsa_callback was = c->interrupted;
 
 	c->interrupted.item = NULL;
 	if (was.left) {
-		gt_work_item_left(was.item);
+		gt_activity_left(was.item);
 		return was.item;
 	}
-	gt_work_item_abandon();
+	gt_activity_abandon();
 	return NULL;
 }
 

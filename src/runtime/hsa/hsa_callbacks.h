@@ -19,7 +19,7 @@
 
 #include "runtime/hsa/hsa_ring.h"
 #include "runtime/hsa/hsa_runtime.h"
-#include "tool/tool_work.h"
+#include "tool/tool_activity.h"
 
 struct gt_hsa_callbacks;
 
@@ -31,7 +31,7 @@ struct gt_hsa_callback_guard {
 
 /* The callback that a tool's function is called for. */
 struct gt_hsa_callback {
-	struct gt_work_item *item;
+	struct gt_activity *item;
 	const volatile struct gt_hsa_callback_guard *guard;
 	bool enter;    /* ENTER: the packet has not been handed on yet. Else EXIT: it has */
 	bool followed; /* followed to its end */
@@ -55,7 +55,7 @@ bool gt_hsa_callbacks_enter(struct gt_hsa_callbacks *c, struct gt_hsa_ring *ring
 /* Call EXIT; after that the item belongs to the harvester, if it is followed. Return false as
  * above. */
 bool gt_hsa_callbacks_exit(struct gt_hsa_callbacks *c, struct gt_hsa_ring *ring,
-			   struct gt_work_item *item, bool followed);
+			   struct gt_activity *item, bool followed);
 
 /* Do step 3 after a function called for ENTER, of the next packet. Return its item, or NULL: the
  * packet continues without one. */

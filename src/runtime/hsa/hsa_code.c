@@ -187,7 +187,7 @@ static void add_tool_symbol(const struct freeze *f, uint64_t symbol, const struc
 	gt_hsa_core_hsa_executable_symbol_get_info_fn *info =
 		GT_HSA_CORE(f->runtime, hsa_executable_symbol_get_info);
 	struct gputap_object o = {
-		.domain = GT_DOMAIN_HSA_CORE,
+		.domain = GPUTAP_DOMAIN_HSA_CORE,
 		.type = GPUTAP_OBJECT_KERNEL_SYMBOL,
 		.number = k->symbol,
 		.parent = f->code_object,
@@ -282,7 +282,7 @@ static void add_object(struct freeze *f, uint64_t object, struct gputap_object *
 {
 	gt_hsa_core_hsa_agent_get_info_fn *info = GT_HSA_CORE(f->runtime, hsa_agent_get_info);
 
-	o->domain = GT_DOMAIN_HSA_CORE;
+	o->domain = GPUTAP_DOMAIN_HSA_CORE;
 	o->type = GPUTAP_OBJECT_CODE_OBJECT;
 	o->number = f->code_object;
 	o->handle = object;

@@ -171,7 +171,7 @@ uint32_t gt_hsa_copies_harvest(struct gt_hsa_agent *agent, struct gt_thread *t, 
 	for (uint32_t i = 0; i < n; i++) {
 		struct gt_hsa_copy *c = &copies[i];
 		uint32_t state = atomic_load_explicit(&c->watch.state, memory_order_acquire);
-		struct gt_work_item *item;
+		struct gt_activity *item;
 		struct gt_hsa_times times;
 
 		if (state == GT_HSA_WORK_FREE || c->watch.agent != agent || c->epoch != t->epoch)
@@ -221,7 +221,7 @@ void gt_hsa_copies_end(struct gt_hsa_runtime *runtime, struct gt_thread *t)
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct gt_hsa_copy *c = &copies[i];
-		struct gt_work_item *item;
+		struct gt_activity *item;
 
 		if (atomic_load_explicit(&c->watch.state, memory_order_acquire) !=
 			    GT_HSA_WORK_FREE &&
@@ -230,7 +230,7 @@ void gt_hsa_copies_end(struct gt_hsa_runtime *runtime, struct gt_thread *t)
 			gt_hsa_work_count_unfinished(&c->work, t);
 			item = atomic_exchange_explicit(&c->item, NULL, memory_order_acq_rel);
 			if (item)
-				gt_work_item_drop(item, true);
+				gt_activity_drop(item, true);
 			free_copy(c);
 		}
 		end_ours(c, runtime);

@@ -95,7 +95,7 @@ static struct gt_hsa_work describe_copy(const struct copy_request *x, enum gt_de
 /* Take an entry for the copy, and watch it. Return NULL if it cannot be watched. */
 static struct gt_hsa_copy *watch_copy(const struct copy_request *x, const struct gt_hsa_work *work,
 				      const struct gt_node_ref *node, struct gt_hsa_agent *device,
-				      struct gt_work_item *item, uint64_t *signal)
+				      struct gt_activity *item, uint64_t *signal)
 {
 	struct gt_hsa_copy *c = gt_hsa_copy_take();
 
@@ -124,7 +124,7 @@ static struct copy_call begin_copy(const struct gt_call *call, const struct copy
 	struct gt_hsa_agent *to, *from, *device;
 	struct gt_node_ref node = {.replay = 0};
 	struct gt_hsa_work work;
-	struct gt_work_item *item;
+	struct gt_activity *item;
 	struct copy_call c;
 	bool recorded;
 	struct gt_submitter by = {.id = t ? t->api_id : 0,
@@ -151,7 +151,7 @@ static struct copy_call begin_copy(const struct gt_call *call, const struct copy
 		return leave_unfollowed(x, &node, t);
 	recorded = gt_hsa_is_recording() && !gt_node_ref_is_paused(&by.node) &&
 		   (t->graph || node.replay || gt_session_wants_copies(gt_recording.session));
-	if (!recorded && !gt_tool_work_asked(GT_DOMAIN_HSA_CORE))
+	if (!recorded && !gt_tool_activity_asked(GT_DOMAIN_HSA_CORE))
 		return leave_unfollowed(x, &node, t);
 	enable_times(r);
 	to = x->destination_agent ? gt_hsa_agent_get(r, t, x->destination_agent) : NULL;
@@ -191,14 +191,14 @@ static struct copy_call begin_copy(const struct gt_call *call, const struct copy
 /* Runs after the real call. If the runtime refused, nothing is counted as seen. */
 static int end_copy(const struct copy_call *x, int status)
 {
-	struct gt_work_item *item = x->item;
+	struct gt_activity *item = x->item;
 	bool refused = status != GT_HSA_SUCCESS;
 
 	if (gt_unlikely(item != NULL))
 		gt_work_item_exit(item); /* it may belong to the helper by now */
 	if (!x->copy) {
 		if (item)
-			gt_work_item_drop(item, !refused);
+			gt_activity_drop(item, !refused);
 		return status;
 	}
 	if (!refused) {
@@ -208,7 +208,7 @@ static int end_copy(const struct copy_call *x, int status)
 	}
 	item = atomic_exchange_explicit(&x->copy->item, NULL, memory_order_acq_rel);
 	if (item)
-		gt_work_item_drop(item, false);
+		gt_activity_drop(item, false);
 	if (x->counted)
 		x->copy->work.flags &= (uint8_t)~GT_HSA_WORK_RECORDED;
 	gt_hsa_copy_refused(x->copy);

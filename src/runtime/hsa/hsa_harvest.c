@@ -138,7 +138,7 @@ void gt_hsa_harvest_end_queue(struct gt_hsa_queue *q, struct gt_thread *t)
 		gt_hsa_signal_forget(&s->watch);
 		gt_hsa_work_count_unfinished(&s->work, t);
 		if (s->work.item)
-			gt_work_item_drop(s->work.item, true);
+			gt_activity_drop(s->work.item, true);
 	}
 	gt_hsa_queue_end(q);
 }

@@ -275,7 +275,7 @@ static void start_thread(struct gt_hsa_agent *a)
 	if (!atomic_exchange_explicit(&registered, 1, memory_order_relaxed)) {
 		atexit(end_process);
 		at_quick_exit(end_process);
-		gt_tool_work_looks(look_for_tools);
+		gt_tool_activity_looks(look_for_tools);
 	}
 	gt_tool_thread_start(run_helper, a, STACK_BYTES);
 }

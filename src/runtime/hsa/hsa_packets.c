@@ -70,7 +70,7 @@ static void leave_to_helper(struct gt_hsa_queue *q)
 /* Return false if it is not followed to its end. */
 static bool submit_kernel(struct gt_hsa_queue *q, const union gt_hsa_packet *from,
 			  const struct gt_hsa_submitter *o, const struct gt_hsa_kernel *k,
-			  struct gt_work_item *item, struct gt_thread *t)
+			  struct gt_activity *item, struct gt_thread *t)
 {
 	bool recorded = is_recorded(k, o),
 	     in_span = gt_unlikely(o && o->by.node.replay) && o->by.node.span;
@@ -101,7 +101,7 @@ static bool submit_kernel(struct gt_hsa_queue *q, const union gt_hsa_packet *fro
 /* Submit a barrier packet of the program (or of HIP for it). Return false if it is not followed. */
 static bool submit_barrier(struct gt_hsa_queue *q, const union gt_hsa_packet *from,
 			   const struct gt_hsa_submitter *o, bool recorded,
-			   struct gt_work_item *item, struct gt_thread *t)
+			   struct gt_activity *item, struct gt_thread *t)
 {
 	struct gt_hsa_slot *s;
 
@@ -131,7 +131,7 @@ static bool notify_submitted(struct gt_hsa_queue *q, struct gt_work_item *item, 
 	if (!resumed)
 		return gt_hsa_callbacks_exit(&q->callbacks, &q->ring, item, followed);
 	if (!followed)
-		gt_work_item_drop(item, true);
+		gt_activity_drop(item, true);
 	return true;
 }
 
@@ -151,7 +151,7 @@ static inline GT_IN_LINE bool handle_plain_kernel(struct gt_hsa_queue *q,
 			(uintptr_t)o->order | o->by.node.replay | o->by.node.graph |
 				from->kernel.completion_signal |
 				(uintptr_t)q->callbacks.interrupted.item) ||
-	    gt_unlikely(!gt_hsa_is_recording() || gt_tool_work_asked(GT_DOMAIN_HSA_CORE)) ||
+	    gt_unlikely(!gt_hsa_is_recording() || gt_tool_activity_asked(GT_DOMAIN_HSA_CORE)) ||
 	    gt_unlikely(!gt_hsa_slots_are_half_free(&q->slots)))
 		return false;
 	s = gt_hsa_slots_take_used(&q->slots);
@@ -174,14 +174,14 @@ static bool handle_kernel(struct gt_hsa_queue *q, const union gt_hsa_packet *fro
 			  struct gt_hsa_submitter *o, const struct gt_hsa_kernel *k,
 			  struct gt_thread *t)
 {
-	struct gt_work_item *item = NULL;
+	struct gt_activity *item = NULL;
 	bool resumed = gt_unlikely(q->callbacks.interrupted.item != NULL), followed;
 
 	if (gt_unlikely(o && o->order))
 		match_submitter(o, k, &from->kernel);
 	if (resumed) {
 		item = gt_hsa_callbacks_resume_enter(&q->callbacks);
-	} else if (gt_unlikely(gt_tool_work_asked(GT_DOMAIN_HSA_CORE))) {
+	} else if (gt_unlikely(gt_tool_activity_asked(GT_DOMAIN_HSA_CORE))) {
 		item = gt_hsa_item_of_kernel(q, o, k, &from->kernel);
 		if (item && !gt_hsa_callbacks_enter(&q->callbacks, &q->ring, &item))
 			return false;
@@ -199,12 +199,12 @@ static bool handle_barrier(struct gt_hsa_queue *q, const union gt_hsa_packet *fr
 	bool recorded =
 		gt_unlikely(q->barriers) && gt_hsa_is_recording() && !gt_hsa_submitter_is_paused(o);
 	bool resumed = gt_unlikely(q->callbacks.interrupted.item != NULL), followed;
-	struct gt_work_item *item = NULL;
+	struct gt_activity *item = NULL;
 
 	if (resumed) {
 		item = gt_hsa_callbacks_resume_enter(&q->callbacks);
-	} else if (gt_unlikely(gt_tool_work_asked(GT_DOMAIN_HSA_CORE) &
-			       GPUTAP_WORK_BIT(GPUTAP_WORK_BARRIER))) {
+	} else if (gt_unlikely(gt_tool_activity_asked(GT_DOMAIN_HSA_CORE) &
+			       GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_BARRIER))) {
 		item = gt_hsa_item_of_barrier(q, o);
 		if (item && !gt_hsa_callbacks_enter(&q->callbacks, &q->ring, &item))
 			return false;
@@ -273,11 +273,11 @@ static bool wait_for_room(struct gt_hsa_queue *q, bool wait)
 /* Hand a packet on without recording it or notifying tools: in a fork's child, or at the end. */
 static void pass_silently(struct gt_hsa_queue *q, const union gt_hsa_packet *from)
 {
-	struct gt_work_item *item =
+	struct gt_activity *item =
 		q->callbacks.interrupted.item ? gt_hsa_callbacks_resume_enter(&q->callbacks) : NULL;
 
 	if (item)
-		gt_work_item_drop(item, true);
+		gt_activity_drop(item, true);
 	gt_hsa_hand_on_unfollowed(q, from);
 }
 

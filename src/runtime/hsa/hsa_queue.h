@@ -52,7 +52,7 @@ struct gt_hsa_scratch {
 	uint64_t start;      /* system time; 0: not started */
 	uint64_t id, called; /* call that caused it, and that call's start; 0: not known */
 	uint64_t address;
-	struct gt_work_item *item;
+	struct gt_activity *item;
 };
 
 struct gt_hsa_queue {

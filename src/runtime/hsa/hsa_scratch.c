@@ -120,13 +120,13 @@ static void end_scratch(struct gt_hsa_queue *q, struct gt_hsa_scratch *s,
 	if (operation == GT_HSA_SCRATCH_ALLOC)
 		s->address = e->queue->scratch_address;
 	if (s->item) {
-		struct gputap_work *w = &s->item->work;
+		struct gputap_activity *w = &s->item->activity;
 
 		w->bytes = operation == GT_HSA_SCRATCH_ALLOC ? e->bytes : 0;
 		w->destination = s->address;
 		w->private_bytes =
 			operation == GT_HSA_SCRATCH_ALLOC ? e->queue->scratch_lane_bytes : 0;
-		gt_work_item_exit(s->item);
+		gt_activity_exit(s->item);
 		gt_hsa_complete_item(s->item, q->agent, &times);
 		s->item = NULL;
 	}

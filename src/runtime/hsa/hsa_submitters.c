@@ -4,11 +4,11 @@
 
 void gt_hsa_submitter_set_item(struct gt_hsa_submitters *s, struct gt_hsa_submitter *o, bool wanted)
 {
-	struct gt_work_item *item = wanted ? gt_work_item_take(GT_DOMAIN_HSA_CORE, true) : NULL;
+	struct gt_activity *item = wanted ? gt_activity_take(GT_DOMAIN_HSA_CORE, true) : NULL;
 
 	item = atomic_exchange_explicit(&o->item, item, memory_order_acq_rel);
 	if (item)
-		gt_work_item_give(item);
+		gt_activity_give(item);
 	atomic_store_explicit(&s->has_items, true, memory_order_relaxed);
 }
 
@@ -16,7 +16,7 @@ void gt_hsa_submitters_note(struct gt_hsa_submitters *s, const struct gt_hsa_rin
 			    const void *handle, uint64_t from, uint64_t count)
 {
 	const struct gt_thread *t = &gt_thread;
-	bool notified = gt_tool_work_asked(GT_DOMAIN_HSA_CORE) != 0;
+	bool notified = gt_tool_activity_asked(GT_DOMAIN_HSA_CORE) != 0;
 	struct gt_graph_launch *graph = t->graph;
 	bool deferred = gt_unlikely(graph != NULL) && count > 1,
 	     recorded = gt_hsa_records_launches();

@@ -20,7 +20,7 @@
 #include "runtime/hsa/hsa_ring.h"
 #include "runtime/hsa/hsa_runtime.h"
 #include "runtime/submit_order.h"
-#include "tool/tool_work.h"
+#include "tool/tool_activity.h"
 
 /* In `packet`: the packet is not wanted, and the rest of the entry is not set. */
 #define GT_HSA_UNOBSERVED (UINT64_C(1) << 63)
@@ -154,7 +154,7 @@ static inline GT_IN_LINE bool gt_hsa_submitters_note_plain(struct gt_hsa_submitt
 		}
 	} else if (gt_likely(count == 1 &&
 			     !((uintptr_t)gt_thread.submit_order | gt_thread.api_bytes) &&
-			     !gt_tool_work_asked(GT_DOMAIN_HSA_CORE) &&
+			     !gt_tool_activity_asked(GT_DOMAIN_HSA_CORE) &&
 			     gt_hsa_records_launches())) {
 		struct gt_hsa_submitter *o = gt_hsa_submitter_new(s, ring, from);
 

@@ -33,7 +33,7 @@
 #include "runtime/level_zero/level_zero_untapped.h"
 #include "runtime/mapped.h"
 #include "tool/tool_load.h"
-#include "tool/tool_work.h"
+#include "tool/tool_activity.h"
 
 enum {
 #define X(function, exported) GT_LEVEL_ZERO_PARTS_INDEX_##function,
@@ -153,7 +153,7 @@ static _Atomic bool came_late;
 
 void gt_lz_note_unknown(void)
 {
-	if (gt_tool_work_asked(GT_DOMAIN_LEVEL_ZERO) && atomic_exchange(&came_late, false))
+	if (gt_tool_activity_asked(GT_DOMAIN_LEVEL_ZERO) && atomic_exchange(&came_late, false))
 		gt_tools_report_missed(GT_DOMAIN_LEVEL_ZERO,
 				       "GPU activities on queues and lists of Level Zero that were "
 				       "made before");

@@ -17,7 +17,7 @@
 
 #include "core/context.h"
 #include "runtime/level_zero/level_zero_objects.h"
-#include "tool/tool_work.h"
+#include "tool/tool_activity.h"
 
 #define REAL(name) ((gt_level_zero_##name##_fn *)call->tap->real)
 
@@ -53,7 +53,7 @@ static bool is_asked_after_pause(const struct gt_call *call, const void *handle)
 
 static bool is_asked(const struct gt_call *call, const void *list)
 {
-	return call->thread || gt_tool_work_asked(GT_DOMAIN_LEVEL_ZERO) ||
+	return call->thread || gt_tool_activity_asked(GT_DOMAIN_LEVEL_ZERO) ||
 	       is_asked_after_pause(call, list);
 }
 

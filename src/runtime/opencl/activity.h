@@ -51,7 +51,7 @@
 #include "core/tap.h"
 #include "generated/opencl_ops.h"
 #include "generated/opencl_wraps.h"
-#include "tool/tool_work.h"
+#include "tool/tool_activity.h"
 
 /* A core function of the runtime below the taps. */
 #define GT_CL(table, f)     ((__typeof__(&f))(table)->taps[GT_OPENCL_INDEX_##f].real)
@@ -329,7 +329,7 @@ static inline cl_event *gt_cl_work_begin(const struct gt_call *call, cl_command_
 	w->item = NULL;
 	w->recorded = gt_cl_is_recorded(call) && !w->unwanted;
 	w->thread = w->recorded ? call->thread : NULL;
-	if (gt_unlikely(gt_tool_work_asked(GT_DOMAIN_OPENCL)))
+	if (gt_unlikely(gt_tool_activity_asked(GT_DOMAIN_OPENCL)))
 		gt_cl_item_enter(call, queue, op, w);
 	if (gt_unlikely(!w->thread) || gt_unlikely(!(w->table = gt_cl_table_find(call))))
 		return event;

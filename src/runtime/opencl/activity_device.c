@@ -344,7 +344,7 @@ cl_int gt_opencl_wrap_clCreateSubDevices(const struct gt_call *call, cl_device_i
 void gt_cl_notify_device(struct gt_cl_device *d)
 {
 	struct gputap_object o = {
-		.domain = GT_DOMAIN_OPENCL,
+		.domain = GPUTAP_DOMAIN_OPENCL,
 		.type = GPUTAP_OBJECT_DEVICE,
 		.number = d->number,
 		.handle = (uintptr_t)d->node.handle,

@@ -88,9 +88,9 @@ static bool follow_command(const struct gt_call *call, struct gt_cl_queue *q, en
 static void end_item(struct gt_cl_work *w, cl_int ret, bool followed)
 {
 	gt_cl_item_leave(w);
-	gt_work_item_exit(w->item);
+	gt_activity_exit(w->item);
 	if (!followed)
-		gt_work_item_drop(w->item, ret == CL_SUCCESS);
+		gt_activity_drop(w->item, ret == CL_SUCCESS);
 }
 
 cl_int gt_cl_work_follow(const struct gt_call *call, cl_command_queue handle, enum gt_device_op op,

@@ -134,7 +134,7 @@ static bool settle_command(struct gt_cl_queue *q, struct gt_thread *t,
 		const uint64_t times[4] = {v[0], v[1], v[2], v[3]};
 
 		if (status == 2)
-			gt_work_item_drop(p->item, true);
+			gt_activity_drop(p->item, true);
 		else
 			gt_cl_item_complete(p->item, q->device, status, times);
 	}

@@ -213,7 +213,7 @@ static void start_helper(uint32_t epoch)
 	if (!atomic_exchange_explicit(&registered, 1, memory_order_relaxed)) {
 		atexit(at_end);
 		at_quick_exit(at_end);
-		gt_tool_work_looks(look_for_tools);
+		gt_tool_activity_looks(look_for_tools);
 	}
 	atomic_store_explicit(&helper.asleep, 0, memory_order_relaxed);
 	atomic_store_explicit(&helper.at_work, 0, memory_order_relaxed);

@@ -35,7 +35,7 @@ cl_int gt_opencl_wrap_clEnqueueNDRangeKernel(const struct gt_call *call, cl_comm
 		gt_cl_fetch_ring(call->thread, 0, CALL_BYTES);
 	w.what = (struct gt_cl_what){.object = {(uintptr_t)kernel}};
 	w.unwanted = !gt_cl_kernel_wanted(call, kernel);
-	if (gt_unlikely(w.unwanted) && !gt_tool_work_asked(GT_DOMAIN_OPENCL))
+	if (gt_unlikely(w.unwanted) && !gt_tool_activity_asked(GT_DOMAIN_OPENCL))
 		return GT_CL_REAL(call, clEnqueueNDRangeKernel)(queue, kernel, work_dim, offset,
 								global, local, count, list, event);
 	ret = GT_CL_REAL(call, clEnqueueNDRangeKernel)(
@@ -57,7 +57,7 @@ cl_int gt_opencl_wrap_clEnqueueTask(const struct gt_call *call, cl_command_queue
 	cl_int ret;
 
 	w.unwanted = !gt_cl_kernel_wanted(call, kernel);
-	if (gt_unlikely(w.unwanted) && !gt_tool_work_asked(GT_DOMAIN_OPENCL))
+	if (gt_unlikely(w.unwanted) && !gt_tool_activity_asked(GT_DOMAIN_OPENCL))
 		return GT_CL_REAL(call, clEnqueueTask)(queue, kernel, count, list, event);
 	ret = GT_CL_REAL(call,
 			 clEnqueueTask)(queue, kernel, count, list,

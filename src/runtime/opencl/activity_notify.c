@@ -33,20 +33,20 @@ void gt_cl_item_enter(const struct gt_call *call, cl_command_queue queue, enum g
 		      struct gt_cl_work *w)
 {
 	struct gt_thread *t = call->thread ? call->thread : gt_thread_call(GT_DOMAIN_OPENCL);
-	struct gt_work_item *item;
+	struct gt_activity *item;
 	struct gt_cl_queue *q;
 
-	if (!t || !(gt_tool_work_asked(GT_DOMAIN_OPENCL) & GPUTAP_WORK_BIT(op)) || is_nested(w) ||
-	    !(item = gt_work_item_take(GT_DOMAIN_OPENCL, true)))
+	if (!t || !(gt_tool_activity_asked(GT_DOMAIN_OPENCL) & GPUTAP_ACTIVITY_BIT(op)) ||
+	    is_nested(w) || !(item = gt_activity_take(GT_DOMAIN_OPENCL, true)))
 		return;
 	q = gt_cl_queue_find(queue);
 	item->dispatch = op == GT_DEVICE_KERNEL;
-	item->work.type = op;
-	item->work.queue = q ? q->number : 0;
-	item->work.queue_handle = (uintptr_t)queue;
-	item->work.device = q && q->device ? q->device->number : 0;
-	item->work.device_handle = q && q->device ? (uintptr_t)q->device->node.handle : 0;
-	if (!gt_work_item_enter(item))
+	item->activity.type = (enum gputap_activity_type)op;
+	item->activity.queue = q ? q->number : 0;
+	item->activity.queue_handle = (uintptr_t)queue;
+	item->activity.device = q && q->device ? q->device->number : 0;
+	item->activity.device_handle = q && q->device ? (uintptr_t)q->device->node.handle : 0;
+	if (!gt_activity_enter(item))
 		return;
 	w->item = item;
 	w->thread = t;
@@ -61,7 +61,7 @@ void gt_cl_item_leave(const struct gt_cl_work *w)
 
 void gt_cl_item_describe(struct gt_cl_work *w, const struct gt_cl_queue *q, enum gt_device_op op)
 {
-	struct gputap_work *work = &w->item->work;
+	struct gputap_activity *work = &w->item->activity;
 
 	w->item->left = gt_ticks_boottime();
 	if (q) {
@@ -107,16 +107,16 @@ static int64_t offset_of(struct gt_cl_device *d, uint64_t queued, uint64_t enter
 	return (int64_t)(entered - queued);
 }
 
-void gt_cl_item_complete(struct gt_work_item *p, struct gt_cl_device *d, cl_int status,
+void gt_cl_item_complete(struct gt_activity *p, struct gt_cl_device *d, cl_int status,
 			 const uint64_t times[4])
 {
 	int64_t offset;
 
 	if (!times[0] || !times[3]) {
-		gt_work_item_done(p, status < 0 ? status : -ENODATA, 0, 0);
+		gt_activity_done(p, status < 0 ? status : -ENODATA, 0, 0);
 		return;
 	}
 	offset = offset_of(d, times[0], p->began, p->left);
-	gt_work_item_done(p, status < 0 ? status : 0, times[2] + (uint64_t)offset,
-			  times[3] + (uint64_t)offset);
+	gt_activity_done(p, status < 0 ? status : 0, times[2] + (uint64_t)offset,
+			 times[3] + (uint64_t)offset);
 }

@@ -101,7 +101,7 @@ static struct gt_tool_object *notify_object(uint32_t type, uint64_t number, cons
 					    const char *name)
 {
 	const struct gputap_object o = {
-		.domain = GT_DOMAIN_OPENCL,
+		.domain = GPUTAP_DOMAIN_OPENCL,
 		.type = type,
 		.number = number,
 		.handle = (uintptr_t)handle,

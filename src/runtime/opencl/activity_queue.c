@@ -115,7 +115,7 @@ void gt_cl_notify_queue(struct gt_cl_queue *q)
 {
 	struct gt_cl_device *d = q->device;
 	const struct gputap_object o = {
-		.domain = GT_DOMAIN_OPENCL,
+		.domain = GPUTAP_DOMAIN_OPENCL,
 		.type = GPUTAP_OBJECT_QUEUE,
 		.number = q->number,
 		.parent = d ? d->number : 0,

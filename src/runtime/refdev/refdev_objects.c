@@ -11,7 +11,7 @@
 #include "core/recording.h"
 #include "generated/refdev_taps.h"
 #include "generated/refdev_wraps.h"
-#include "tool/tool_work.h"
+#include "tool/tool_activity.h"
 #include "util/clock_ns.h"
 
 enum { BUCKETS = 256, DEVICES = 16 };
@@ -56,7 +56,7 @@ struct named_object {
 static void notify_object(const struct named_object *what, uint64_t number)
 {
 	const struct gputap_object o = {
-		.domain = GT_DOMAIN_REFDEV,
+		.domain = GPUTAP_DOMAIN_REFDEV,
 		.type = what->type == GT_OBJECT_DEVICE ? GPUTAP_OBJECT_DEVICE : GPUTAP_OBJECT_QUEUE,
 		.number = number,
 		.parent = what->parent,

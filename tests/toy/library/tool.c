@@ -14,15 +14,15 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 	calls += call->phase == GPUTAP_CALL_PHASE_ENTER;
 }
 
-static void on_work(const struct gputap_work *work, uint64_t *data, void *user)
+static void on_activity(const struct gputap_activity *activity, uint64_t *data, void *user)
 {
 	(void)data;
 	(void)user;
-	if (work->phase != GPUTAP_ACTIVITY_PHASE_COMPLETE || !work->end)
+	if (activity->phase != GPUTAP_ACTIVITY_PHASE_COMPLETE || !activity->end)
 		return;
-	kernels += work->type == GPUTAP_WORK_KERNEL;
-	copies += work->type == GPUTAP_WORK_COPY && work->bytes == 4096;
-	named += work->name && !strcmp(work->name, "scale");
+	kernels += activity->type == GPUTAP_ACTIVITY_KERNEL;
+	copies += activity->type == GPUTAP_ACTIVITY_COPY && activity->bytes == 4096;
+	named += activity->name && !strcmp(activity->name, "scale");
 }
 
 static int begin(void *user)
@@ -34,7 +34,8 @@ static int begin(void *user)
 	(void)user;
 	if (domain < 0 || gputap_context_create(&opts, &ctx) ||
 	    gputap_context_calls(ctx, (enum gputap_domain)domain, NULL, 0, 0, on_call, NULL) ||
-	    gputap_context_work(ctx, (enum gputap_domain)domain, GPUTAP_WORK_ALL, on_work, NULL))
+	    gputap_context_activities(ctx, (enum gputap_domain)domain, GPUTAP_ACTIVITY_ALL,
+				      on_activity, NULL))
 		return -1;
 	return gputap_context_start(ctx);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of device work share: tool_work.c (until it has ended), tool_batch.c and
+/* What the files of device work share: tool_activity.c (until it has ended), tool_batch.c and
  * tool_complete.c (COMPLETE), tool_retire.c. */
-#ifndef GPUTAP_TOOL_TOOL_WORK_ITEM_H
-#define GPUTAP_TOOL_TOOL_WORK_ITEM_H
+#ifndef GPUTAP_TOOL_TOOL_ACTIVITY_ITEM_H
+#define GPUTAP_TOOL_TOOL_ACTIVITY_ITEM_H
 
-#include "tool/tool_work.h"
+#include "tool/tool_activity.h"
 
 /* The open call; what lies deeper in the stack than we do was left by longjmp(). */
 static inline GT_IN_LINE struct gt_tool_frame *gt_tool_open_call(void)
@@ -12,18 +12,18 @@ static inline GT_IN_LINE struct gt_tool_frame *gt_tool_open_call(void)
 	return gt_tool_frame_live(gt_tool_frame, (uintptr_t)__builtin_frame_address(0));
 }
 
-/* tool_work.c ---------------------------------------------------------------- */
+/* tool_activity.c ---------------------------------------------------------------- */
 
-struct gt_work_item *gt_work_item_at(uint32_t index);
+struct gt_activity *gt_activity_at(uint32_t index);
 /* Call one subscriber with the item's phase; not if its context was stopped. */
-void gt_work_item_notify(struct gt_work_item *p, struct gt_tool_subscriber *h);
+void gt_activity_notify(struct gt_activity *p, struct gt_tool_subscriber *h);
 /* The event GPUTAP_EVENT_LOSS, if anything was lost since the last one. */
 void gt_tool_notify_loss(void);
 
 /* tool_batch.c --------------------------------------------------------------- */
 
 /* Both EXIT and its end have been. */
-void gt_work_item_is_done(struct gt_work_item *p);
+void gt_activity_is_done(struct gt_activity *p);
 /* Tools are notified of nothing any more. */
 extern _Atomic uint32_t gt_tool_ended __attribute__((visibility("hidden")));
 

@@ -3,24 +3,24 @@
  *
  * A work item, in order:
  *
- *   gt_work_item_take()   in the thread that will submit it, inside the call that causes it
- *   gt_work_item_enter()  ENTER: contexts that ask for it subscribe, to its end
+ *   gt_activity_take()   in the thread that will submit it, inside the call that causes it
+ *   gt_activity_enter()  ENTER: contexts that ask for it subscribe, to its end
  *   .. it is submitted ..
- *   gt_work_item_exit()   EXIT
- *   gt_work_item_done()   in any thread that learns how it ended, also before EXIT
+ *   gt_activity_exit()   EXIT
+ *   gt_activity_done()   in any thread that learns how it ended, also before EXIT
  *   gt_tool_deliver()     COMPLETE, in a thread of gputap's that holds no lock
  *
- * Items lie in a pool that grows where a system call is allowed (gt_work_item_take() with @grow)
+ * Items lie in a pool that grows where a system call is allowed (gt_activity_take() with @grow)
  * and is never given back. */
-#ifndef GPUTAP_TOOL_WORK_H
-#define GPUTAP_TOOL_WORK_H
+#ifndef GPUTAP_TOOL_TOOL_ACTIVITY_H
+#define GPUTAP_TOOL_TOOL_ACTIVITY_H
 
 #include "tool/tool.h"
 #include "tool/tool_stock.h"
 
 enum { GT_TOOL_SUBSCRIBERS = 16 }; /* of one item; further contexts are counted only */
 
-struct gt_work_item {
+struct gt_activity {
 	struct gt_tool_entry entry;
 	_Atomic uint32_t state;
 	/* process that it was submitted in: a fork's child has no such work */
@@ -37,7 +37,7 @@ struct gt_work_item {
 	uint64_t left;
 	uint64_t done_start, done_end; /* as the helper says; EXIT may still come */
 	int32_t done_status;
-	struct gputap_work work;
+	struct gputap_activity activity;
 	struct gt_tool_subscriber subscribers[GT_TOOL_SUBSCRIBERS];
 };
 
@@ -47,46 +47,46 @@ struct gt_work_item {
 bool gt_tool_calling(bool calling);
 
 /* Bit per type of work that an active context asks of the domain. One load. */
-static inline uint64_t gt_tool_work_asked(enum gt_domain domain)
+static inline uint64_t gt_tool_activity_asked(enum gt_domain domain)
 {
-	return atomic_load_explicit(&gt_tool_work_types[domain], memory_order_relaxed);
+	return atomic_load_explicit(&gt_tool_activity_types[domain], memory_order_relaxed);
 }
 
 /**
- * gt_work_item_take() - this thread is about to submit work of that domain
+ * gt_activity_take() - this thread is about to submit work of that domain
  * @grow: memory may be taken for it (a system call now and then)
  * Return: with the open call's correlation, thread and external ids; NULL: no memory, counted.
  */
-struct gt_work_item *gt_work_item_take(enum gt_domain domain, bool grow);
+struct gt_activity *gt_activity_take(enum gt_domain domain, bool grow);
 /* It is in the thread that took it, and in the call that really submits: that one causes it,
  * unless it was one of HIP's already. */
-void gt_work_item_submitting(struct gt_work_item *p);
+void gt_activity_submitting(struct gt_activity *p);
 /* It was no work that tools are notified of. */
-void gt_work_item_give(struct gt_work_item *p);
+void gt_activity_give(struct gt_activity *p);
 
 /**
- * gt_work_item_enter() - notify of ENTER
- * p->work is filled in but for what take() knows, size, phase and number; p->dispatch is set.
+ * gt_activity_enter() - notify of ENTER
+ * p->activity is filled in but for what take() knows, size, phase and number; p->dispatch is set.
  * Return: false: nobody asks for it; it was given back.
  */
-bool gt_work_item_enter(struct gt_work_item *p);
+bool gt_activity_enter(struct gt_activity *p);
 /* After it was submitted. */
-void gt_work_item_exit(struct gt_work_item *p);
-/* Instead of gt_work_item_exit(), when a callback was left by a jump or an exception at ENTER
+void gt_activity_exit(struct gt_activity *p);
+/* Instead of gt_activity_exit(), when a callback was left by a jump or an exception at ENTER
  * or EXIT and the work is submitted all the same: who had ENTER gets COMPLETE. */
-void gt_work_item_left(struct gt_work_item *p);
+void gt_activity_left(struct gt_activity *p);
 /* A callback has not come back for so long that the work was submitted without the item:
  * counted. It is left as it is. */
-void gt_work_item_abandon(void);
+void gt_activity_abandon(void);
 /* The runtime refused, or it cannot be followed to its end (@counted): no COMPLETE.
  * After EXIT. */
-void gt_work_item_drop(struct gt_work_item *p, bool counted);
+void gt_activity_drop(struct gt_activity *p, bool counted);
 
 /**
- * gt_work_item_done() - it has completed
+ * gt_activity_done() - it has completed
  * @start, @end: ns; 0: not known
  */
-void gt_work_item_done(struct gt_work_item *p, int32_t status, uint64_t start, uint64_t end);
+void gt_activity_done(struct gt_activity *p, int32_t status, uint64_t start, uint64_t end);
 
 /* Times for it of a runtime whose stamps are host ticks. start(): before the first of them, so that
  * there is something to convert by. ns(0) is 0. */
@@ -99,26 +99,26 @@ uint32_t gt_tool_deliver(void);
 bool gt_tool_has_done(void);
 
 /* Work that tools were not notified of, or not to its end, so far. */
-uint64_t gt_tool_work_lost(void);
+uint64_t gt_tool_activity_lost(void);
 
 /* How many items of this process a context's place is still to be notified of. */
-uint64_t gt_tool_work_open(uint32_t place);
+uint64_t gt_tool_activity_open(uint32_t place);
 /* The place's context is no more: nobody is. */
-void gt_tool_work_forget(uint32_t place);
+void gt_tool_activity_forget(uint32_t place);
 
 /* A runtime's activity has this called when a tool flushes or stops, and at the end, to see what
  * has completed by then. */
-void gt_tool_work_looks(void (*look)(void));
+void gt_tool_activity_looks(void (*look)(void));
 /* A tool flushes or stops: wait a moment for the helpers to notify of what has completed by now.
  * Does not wait inside a callback that the helpers may wait for. */
-void gt_tool_work_settle(void);
+void gt_tool_activity_settle(void);
 /* .. until nothing of the place is open, or until @deadline (CLOCK_MONOTONIC ns). In a callback
  * that the helpers may wait for: look once. Return: how much is open. */
-uint64_t gt_tool_work_drain(uint32_t place, uint64_t deadline);
+uint64_t gt_tool_activity_drain(uint32_t place, uint64_t deadline);
 
 /* The process ends: COMPLETE for what is done, UNLOAD for objects, retirement for the rest.
  * Once; tools are notified of nothing after it. */
-void gt_tool_work_end(void);
+void gt_tool_activity_end(void);
 
 /* Objects (tool_object.c) ------------------------------------------------------ */
 

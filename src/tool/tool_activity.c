@@ -11,7 +11,7 @@
  *
  * Locking: none.
  * Never here: malloc. System calls only where a caller lets the pool grow. */
-#include "tool/tool_work_item.h"
+#include "tool/tool_activity_item.h"
 
 #include <errno.h>
 
@@ -21,13 +21,13 @@
 
 enum { EXITED = 1, DONE = 2, DROPPED = 4 };
 
-static struct gt_tool_stock items = {.entry_bytes = sizeof(struct gt_work_item)};
+static struct gt_tool_stock items = {.entry_bytes = sizeof(struct gt_activity)};
 static _Atomic uint64_t lost, lost_notified;
 static _Alignas(64) _Atomic uint64_t numbers[GT_DOMAIN_COUNT][2]; /* given; [1]: dispatches */
 
-struct gt_work_item *gt_work_item_at(uint32_t index)
+struct gt_activity *gt_activity_at(uint32_t index)
 {
-	return (struct gt_work_item *)(void *)gt_tool_stock_at(&items, index);
+	return (struct gt_activity *)(void *)gt_tool_stock_at(&items, index);
 }
 
 /* Whose calls are what a user knows: an API's whose work comes out of another domain beneath it
@@ -54,17 +54,17 @@ static struct gt_tool_frame *find_cause(void)
 }
 
 /* Without a call the work gets a number of its own, once it has a subscriber. */
-static void set_cause(struct gt_work_item *p, struct gt_tool_frame *f, bool may_grow)
+static void set_cause(struct gt_activity *p, struct gt_tool_frame *f, bool may_grow)
 {
 	p->shared = f ? gt_correlation_get(f) : gt_correlation_new(0, may_grow);
-	p->work.correlation = f ? f->call.correlation : 0;
+	p->activity.correlation = f ? f->call.correlation : 0;
 	p->api = f && is_users_call(f) &&
 		 !atomic_load_explicit(&gt_tool_innermost, memory_order_relaxed);
 }
 
-struct gt_work_item *gt_work_item_take(enum gt_domain domain, bool may_grow)
+struct gt_activity *gt_activity_take(enum gt_domain domain, bool may_grow)
 {
-	struct gt_work_item *p = gt_tool_stock_take(&items, may_grow);
+	struct gt_activity *p = gt_tool_stock_take(&items, may_grow);
 
 	if (gt_unlikely(!p)) {
 		atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
@@ -74,28 +74,28 @@ struct gt_work_item *gt_work_item_take(enum gt_domain domain, bool may_grow)
 			      memory_order_relaxed);
 	p->count = 0;
 	atomic_store_explicit(&p->state, 0, memory_order_relaxed);
-	p->work = (struct gputap_work){.size = sizeof p->work,
-				       .domain = (enum gputap_domain)domain,
-				       .thread = gt_tool_thread()};
-	gt_external_tops(p->work.external);
+	p->activity = (struct gputap_activity){.size = sizeof p->activity,
+					       .domain = (enum gputap_domain)domain,
+					       .thread = gt_tool_thread()};
+	gt_external_tops(p->activity.external);
 	set_cause(p, find_cause(), may_grow);
 	return p;
 }
 
-void gt_work_item_submitting(struct gt_work_item *p)
+void gt_activity_submitting(struct gt_activity *p)
 {
 	struct gt_correlation *old = p->shared;
 	struct gt_tool_frame *f;
 
-	if (p->api || p->work.thread != gt_tool_thread() || !(f = find_cause()) ||
-	    f->call.correlation == p->work.correlation)
+	if (p->api || p->activity.thread != gt_tool_thread() || !(f = find_cause()) ||
+	    f->call.correlation == p->activity.correlation)
 		return;
 	set_cause(p, f, false);
 	if (old)
 		gt_correlation_put(old);
 }
 
-void gt_work_item_give(struct gt_work_item *p)
+void gt_activity_give(struct gt_activity *p)
 {
 	if (p->shared)
 		gt_correlation_put(p->shared);
@@ -104,10 +104,10 @@ void gt_work_item_give(struct gt_work_item *p)
 }
 
 /* Return: false: it has no subscriber. */
-static bool choose_item_readers(struct gt_work_item *p)
+static bool choose_item_readers(struct gt_activity *p)
 {
-	uint64_t bit = GPUTAP_WORK_BIT(p->work.type);
-	uint32_t domain = p->work.domain;
+	uint64_t bit = GPUTAP_ACTIVITY_BIT(p->activity.type);
+	uint32_t domain = p->activity.domain;
 	uint8_t places[GT_TOOL_POOL];
 	uint64_t waited_for = 0;
 	bool is_notified = false;
@@ -118,11 +118,12 @@ static bool choose_item_readers(struct gt_work_item *p)
 	count = gt_tool_order(places);
 	for (unsigned i = 0; i < count; i++) {
 		const struct gt_tool_context *c = &gt_tool_pool[places[i]];
-		uint32_t how =
-			(c->work[domain].fn && c->work[domain].types & bit ? GT_TOOL_CALLED : 0) |
-			(c->buffered[domain].buffer && c->buffered[domain].types & bit
-				 ? GT_TOOL_BUFFERED
-				 : 0);
+		uint32_t how = (c->activities[domain].fn && c->activities[domain].types & bit
+					? GT_TOOL_CALLED
+					: 0) |
+			       (c->buffered[domain].buffer && c->buffered[domain].types & bit
+					? GT_TOOL_BUFFERED
+					: 0);
 
 		is_notified |= how != 0;
 		waited_for |= how && p->count < GT_TOOL_SUBSCRIBERS ? UINT64_C(1) << places[i] : 0;
@@ -141,14 +142,14 @@ static bool choose_item_readers(struct gt_work_item *p)
 }
 
 /* An item that is given back meanwhile, and taken again, is looked at as one or the other. */
-uint64_t gt_tool_work_open(uint32_t place)
+uint64_t gt_tool_activity_open(uint32_t place)
 {
 	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed),
 		 end = gt_tool_stock_count(&items);
 	uint64_t count = 0;
 
 	for (uint32_t i = 0; i < end; i++) {
-		const struct gt_work_item *p = gt_tool_stock_look(&items, i);
+		const struct gt_activity *p = gt_tool_stock_look(&items, i);
 
 		count += p &&
 			 atomic_load_explicit(&p->waited_for, memory_order_acquire) >> place & 1 &&
@@ -157,12 +158,12 @@ uint64_t gt_tool_work_open(uint32_t place)
 	return count;
 }
 
-void gt_tool_work_forget(uint32_t place)
+void gt_tool_activity_forget(uint32_t place)
 {
 	uint32_t end = gt_tool_stock_count(&items);
 
 	for (uint32_t i = 0; i < end; i++) {
-		struct gt_work_item *p = gt_tool_stock_look(&items, i);
+		struct gt_activity *p = gt_tool_stock_look(&items, i);
 
 		if (p)
 			atomic_fetch_and_explicit(&p->waited_for, ~(UINT64_C(1) << place),
@@ -170,10 +171,11 @@ void gt_tool_work_forget(uint32_t place)
 	}
 }
 
-void gt_work_item_notify(struct gt_work_item *p, struct gt_tool_subscriber *h)
+void gt_activity_notify(struct gt_activity *p, struct gt_tool_subscriber *h)
 {
-	const struct gt_tool_work *to = &gt_tool_pool[h->place].work[p->work.domain];
-	uint32_t phase = p->work.phase;
+	const struct gt_tool_activities *to =
+		&gt_tool_pool[h->place].activities[p->activity.domain];
+	uint32_t phase = p->activity.phase;
 	bool before;
 
 	if (!(h->how & GT_TOOL_CALLED))
@@ -184,34 +186,34 @@ void gt_work_item_notify(struct gt_work_item *p, struct gt_tool_subscriber *h)
 		return;
 	}
 	before = gt_tool_calling(true);
-	to->fn(&p->work, &h->data, to->user);
+	to->fn(&p->activity, &h->data, to->user);
 	gt_tool_calling(before);
 	gt_tool_lock_out();
 }
 
-bool gt_work_item_enter(struct gt_work_item *p)
+bool gt_activity_enter(struct gt_activity *p)
 {
 	int saved = errno;
 
 	if (!choose_item_readers(p)) {
-		gt_work_item_give(p);
+		gt_activity_give(p);
 		return false;
 	}
-	if (!p->work.correlation) {
-		p->work.correlation = gt_tool_new_correlation();
+	if (!p->activity.correlation) {
+		p->activity.correlation = gt_tool_new_correlation();
 		if (p->shared)
-			gt_correlation_number(p->shared, p->work.correlation);
+			gt_correlation_number(p->shared, p->activity.correlation);
 	}
 	if (p->shared)
-		gt_correlation_subscribe(p->shared, p->work.domain, p->subscribers, p->count);
-	p->work.number = atomic_fetch_add_explicit(&numbers[p->work.domain][p->dispatch], 1,
-						   memory_order_relaxed) +
-			 1;
+		gt_correlation_subscribe(p->shared, p->activity.domain, p->subscribers, p->count);
+	p->activity.number = atomic_fetch_add_explicit(&numbers[p->activity.domain][p->dispatch], 1,
+						       memory_order_relaxed) +
+			     1;
 	p->began = gt_ticks_boottime();
-	p->work.phase = GPUTAP_ACTIVITY_PHASE_ENTER;
+	p->activity.phase = GPUTAP_ACTIVITY_PHASE_ENTER;
 	for (uint32_t i = 0; i < p->count; i++) {
 		p->entering = i + 1;
-		gt_work_item_notify(p, &p->subscribers[i]);
+		gt_activity_notify(p, &p->subscribers[i]);
 	}
 	p->entered = gt_ticks_boottime();
 	errno = saved;
@@ -219,33 +221,33 @@ bool gt_work_item_enter(struct gt_work_item *p)
 }
 
 /* Both sides have come by. */
-static void settle(struct gt_work_item *p, uint32_t state)
+static void settle(struct gt_activity *p, uint32_t state)
 {
 	if (state & DROPPED)
-		gt_work_item_give(p);
+		gt_activity_give(p);
 	else
-		gt_work_item_is_done(p);
+		gt_activity_is_done(p);
 }
 
-void gt_work_item_exit(struct gt_work_item *p)
+void gt_activity_exit(struct gt_activity *p)
 {
 	int saved = errno;
 	uint32_t before;
 
-	p->work.phase = GPUTAP_ACTIVITY_PHASE_EXIT;
+	p->activity.phase = GPUTAP_ACTIVITY_PHASE_EXIT;
 	for (uint32_t i = p->count; i-- > 0;)
-		gt_work_item_notify(p, &p->subscribers[i]);
+		gt_activity_notify(p, &p->subscribers[i]);
 	before = atomic_fetch_or_explicit(&p->state, EXITED, memory_order_acq_rel);
 	if (before)
 		settle(p, before);
 	errno = saved;
 }
 
-void gt_work_item_left(struct gt_work_item *p)
+void gt_activity_left(struct gt_activity *p)
 {
 	uint32_t before;
 
-	if (p->work.phase == GPUTAP_ACTIVITY_PHASE_ENTER) {
+	if (p->activity.phase == GPUTAP_ACTIVITY_PHASE_ENTER) {
 		for (uint32_t i = p->entering; i < p->count; i++)
 			p->subscribers[i].how &= ~(uint32_t)GT_TOOL_CALLED;
 		p->entered = gt_ticks_boottime();
@@ -255,22 +257,22 @@ void gt_work_item_left(struct gt_work_item *p)
 		settle(p, before);
 }
 
-void gt_work_item_abandon(void)
+void gt_activity_abandon(void)
 {
 	atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
 }
 
-void gt_work_item_drop(struct gt_work_item *p, bool counted)
+void gt_activity_drop(struct gt_activity *p, bool counted)
 {
 	if (counted)
 		atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
 	if (atomic_fetch_or_explicit(&p->state, DROPPED, memory_order_acq_rel) & EXITED)
-		gt_work_item_give(p);
+		gt_activity_give(p);
 }
 
 /* Never before it was submitted, never in the future: where the runtime's conversion of its
  * clock is off by a little. */
-static void clamp_times(const struct gt_work_item *p, uint64_t *start, uint64_t *end)
+static void clamp_times(const struct gt_activity *p, uint64_t *start, uint64_t *end)
 {
 	uint64_t now = gt_ticks_boottime();
 
@@ -289,14 +291,14 @@ static void clamp_times(const struct gt_work_item *p, uint64_t *start, uint64_t 
 		*end = *start + 1;
 }
 
-void gt_work_item_done(struct gt_work_item *p, int32_t status, uint64_t start, uint64_t end)
+void gt_activity_done(struct gt_activity *p, int32_t status, uint64_t start, uint64_t end)
 {
 	clamp_times(p, &start, &end);
 	p->done_status = status;
 	p->done_start = start;
 	p->done_end = end;
 	if (atomic_fetch_or_explicit(&p->state, DONE, memory_order_acq_rel) & EXITED)
-		gt_work_item_is_done(p);
+		gt_activity_is_done(p);
 }
 
 static void notify_loss(uint64_t n)
@@ -316,7 +318,7 @@ void gt_tool_notify_loss(void)
 		notify_loss(n);
 }
 
-uint64_t gt_tool_work_lost(void)
+uint64_t gt_tool_activity_lost(void)
 {
 	return atomic_load_explicit(&lost, memory_order_relaxed);
 }
