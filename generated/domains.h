@@ -17,7 +17,7 @@
 	X(11, HSA_IMAGE_EXT, "hsa_image_ext", "HSA image extension") \
 	X(12, HSA_FINALIZE_EXT, "hsa_finalize_ext", "HSA finalizer extension") \
 	X(13, RCCL, "rccl", "RCCL collectives") \
-	X(15, TORCH, "torch", "PyTorch operators, ranges of gputap_range_begin()") \
+	X(15, RANGES, "ranges", "Ranges of programs and operators of frameworks, gputap_range_push()") \
 	X(16, LEVEL_ZERO_TOOLS, "level_zero_tools", "Level Zero tools API") \
 	X(17, LEVEL_ZERO_SYSMAN, "level_zero_sysman", "Level Zero sysman API") \
 	X(18, LEVEL_ZERO_RUNTIME, "level_zero_runtime", "Level Zero runtime API") \

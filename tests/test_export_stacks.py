@@ -60,11 +60,11 @@ def ways(rows):
     """Return {id of a call: its range and calls} from the CSV, for programs of one thread."""
     calls = {int(r["correlation"]): r for r in rows if r["kind"] == "call"}
     ranges = [(number, int(r["return"], 16) & 0xffffffff, r["arguments"].split('"')[1])
-              for number, r in calls.items() if r["domain"] == "torch"]
+              for number, r in calls.items() if r["domain"] == "ranges"]
     return {
         number: tuple(name for first, last, name in sorted(ranges) if first <= number <= last) +
         (r["operation"], )
-        for number, r in calls.items() if r["domain"] != "torch"
+        for number, r in calls.items() if r["domain"] != "ranges"
     }
 
 

@@ -188,7 +188,7 @@ def test_a_window_between_ranges_needs_them_whatever_is_recorded(tap, program):
     assert result.out == "0 0 1 1 0 0 none\n" and "no range" not in result.err
 
 
-@pytest.mark.parametrize("options", [[], ["--paused"], ["-d", "torch", "--no-args"]])
+@pytest.mark.parametrize("options", [[], ["--paused"], ["-d", "ranges", "--no-args"]])
 def test_xla_is_given_its_domain_only_by_a_session_that_names_nvtx(tap, program, options):
     """With a domain, XLA does extra work for each operation; what is left out is reported."""
     result = tap("run", "-f", *options, "-o", "a.gputap", "--", program, "xla")

@@ -47,6 +47,20 @@ def missing(expected, found, at=""):
     return [] if expected == found else [f"{at}: {expected!r}, now {found!r}"]
 
 
+def test_ranges_of_a_capture_whose_domain_was_torch_are_in_the_domain_ranges(tap, work):
+    capture = OLD / "ranges-0.1.gputap"
+    tap("export", "-f", capture, "-o", work / "a.csv")
+    with open(work / "a.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [(r["domain"], r["operation"], r["arguments"].split('"')[1]) for r in rows] == [
+        ("ranges", "range_operator", "aten::empty"), ("ranges", "range_operator", "aten::add"),
+        ("ranges", "range_backward", "AddBackward0"), ("ranges", "range_user", "step")]
+    report = tap("report", "--all", capture).out
+    assert "aten::add" in report and "torch" not in report
+    info = tap("info", capture).out
+    assert "ranges" in info and "torch" not in info
+
+
 @pytest.mark.parametrize("name", ["hip-0.1", "opencl-0.1"])
 def test_an_old_capture_is_read_as_it_was(gputap, work, name):
     found = read(gputap, OLD / f"{name}.gputap", work)

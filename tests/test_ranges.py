@@ -29,7 +29,7 @@ def trace(tap, program, work):
         result = tap("run", "-f", "-o", "a.gputap", "--", program, *words)
         tap("export", "-f", "a.gputap", "-o", "a.csv")
         rows = csv.DictReader(io.StringIO((work / "a.csv").read_text()))
-        return result.out, [r for r in rows if r["domain"] == "torch"]
+        return result.out, [r for r in rows if r["domain"] == "ranges"]
     return run
 
 
@@ -45,7 +45,7 @@ def test_pushes_and_pops_nest_and_a_pop_without_a_push_changes_nothing(trace):
     out, rows = trace("push")
     assert out.split() == ["0", "-61", "-22", "0", "0", "0", "0", "0", "0", "0", "-61"]
     assert names(rows) == ["load", "store", "keyed", "step"]
-    assert {r["operation"] for r in rows} == {"torch_range"}
+    assert {r["operation"] for r in rows} == {"range_user"}
 
 
 def test_a_pop_ends_the_ranges_inside_it_and_deep_pushes_are_counted(trace):
@@ -68,15 +68,15 @@ def test_a_range_is_recorded_when_it_ends_with_what_it_says_of_itself(trace):
     out, rows = trace("nest")
     assert out.split() == ["0"] * 9
     assert [(r["operation"], r["arguments"]) for r in rows] == [
-        ("torch_operator", 'name="aten::empty", sequence=-1, shapes=NULL, words=0'),
-        ("torch_operator", 'name="aten::add", sequence=7, shapes=[2, 4, 8, -1, 0], words=5'),
-        ("torch_backward", 'name="AddBackward0", sequence=-1, shapes=NULL, words=0'),
-        ("torch_range", 'name="step", sequence=-1, shapes=NULL, words=0'),
+        ("range_operator", 'name="aten::empty", sequence=-1, shapes=NULL, shape_count=0'),
+        ("range_operator", 'name="aten::add", sequence=7, shapes=[2, 4, 8, -1, 0], shape_count=5'),
+        ("range_backward", 'name="AddBackward0", sequence=-1, shapes=NULL, shape_count=0'),
+        ("range_user", 'name="step", sequence=-1, shapes=NULL, shape_count=0'),
     ]
 
 
-@pytest.mark.parametrize("wanted, unmet", [("torch_range", ""), ("torch_op*,torch_range", ""),
-                                           ("torch_range,clFinish", " --ops clFinish")])
+@pytest.mark.parametrize("wanted, unmet", [("range_user", ""), ("range_op*,range_user", ""),
+                                           ("range_user,clFinish", " --ops clFinish")])
 def test_a_range_is_met_by_the_name_of_its_operation(tap, program, wanted, unmet):
     """This holds although reports name ranges with the program's own text."""
     short = tap("run", "-f", "-o", "a.gputap", "--ops", wanted, "--", program, "nest").err
@@ -106,11 +106,22 @@ def test_what_is_never_ended_is_counted_as_unfinished(trace, tap):
     assert "unfinished" in json.dumps(counts)
 
 
+def test_a_program_that_never_saw_torch_is_not_reported_under_that_name(trace, tap, work):
+    trace("push")
+    tap("export", "a.gputap", "-o", "a.json")
+    texts = [tap("info", "a.gputap").out, tap("report", "--all", "a.gputap").out,
+             tap("list", "operations", "-d", "ranges").out, (work / "a.csv").read_text(),
+             (work / "a.json").read_text()]
+    assert [t for t in texts if "torch" in t] == []
+    assert "range_user" in texts[2] and "ranges" in texts[0]
+    tap("run", "-q", "-f", "-o", "b.gputap", "-d", "ranges", "--", "true")
+
+
 def test_reports_and_exports_say_how_many_ranges_were_cut_off(trace, tap, work):
     trace("cross")
     assert "1 of 3 records were lost" in (report := tap("report", "--all", "a.gputap").out)
     lost = report.partition("\nLost\n")[2].splitlines()[1].split()
-    assert lost == ["1", "3", "torch", "calls", "unfinished"]
+    assert lost == ["1", "3", "ranges", "calls", "unfinished"]
     tap("export", "a.gputap", "-o", "a.json")
     about = json.loads((work / "a.json").read_text())["gputap"]
     assert about["calls"] == {"seen": 3, "recorded": 2, "dropped": 1}
@@ -393,7 +404,7 @@ def test_export_takes_what_the_report_takes(tap, worker, work, expression, count
 def test_export_leaves_out_ranges_that_the_expression_does_not_take(tap, worker, work):
     tap("run", "-o", "a.gputap", "--", worker)
     rows = exported(tap, work, "--where", "range=outer")
-    ranges = [r["arguments"].split('"')[1] for r in rows if r["domain"] == "torch"]
+    ranges = [r["arguments"].split('"')[1] for r in rows if r["domain"] == "ranges"]
     assert sorted(ranges) == ["idle"] * 3 + ["inner"] * 6 + ["outer"] * 3
 
 

@@ -36,7 +36,7 @@ def records(tap, work):
         for row in rows:
             begin = row["start_ns"] or row["call_start_ns"]
             row["at"] = int(begin) - START
-            row["range"] = row["operation"] == "torch_range"
+            row["range"] = row["operation"] == "range_user"
         return rows
     return read
 

@@ -23,7 +23,7 @@ def train(tap, run, repo, torch_python, torch_package, work):
         tap("export", "-f", "a.gputap", "-o", "a.csv")
         rows = csv.DictReader(io.StringIO((work / "a.csv").read_text()))
         return result, [(r["operation"], r["arguments"].split('"')[1], r) for r in rows
-                        if r["domain"] == "torch"]
+                        if r["domain"] == "ranges"]
     return call
 
 
@@ -36,12 +36,12 @@ def test_operators_are_recorded_without_an_import(train, run, torch_python, torc
     result, ranges = train()
     assert result.out == bare.out and result.err.count("gputap:") == bare.err.count("gputap:") + 2
     assert count(ranges, "aten::linear") == 6 and count(ranges, "aten::relu") == 3
-    assert {o for o, n, _ in ranges if n == "aten::linear"} == {"torch_operator"}
+    assert {o for o, n, _ in ranges if n == "aten::linear"} == {"range_operator"}
 
 
 def test_the_programs_ranges_are_told_apart(train):
     _, ranges = train()
-    users = [n for o, n, _ in ranges if o == "torch_range"]
+    users = [n for o, n, _ in ranges if o == "range_user"]
     assert [n for n in users if n.startswith("step")] == ["step 0", "step 1", "step 2"]
     assert users.count("forward") == 3
 
@@ -60,7 +60,7 @@ def test_autograds_nodes_have_the_sequence_number_of_their_operator(train):
     number = lambda r: r["arguments"].split("sequence=")[1].split(",")[0]  # noqa: E731
     forward = {number(r) for _, n, r in ranges if n == "aten::addmm" and number(r) != "-1"}
     backward = {number(r) for o, n, r in ranges
-                if o == "torch_backward" and n == "AddmmBackward0"}
+                if o == "range_backward" and n == "AddmmBackward0"}
     assert len(backward) == 6 and backward <= forward
 
 
@@ -199,7 +199,7 @@ def test_torchs_own_profiler_sees_what_it_sees_without_us(train):
 
 
 def test_operators_can_be_left_out(train):
-    assert [n for o, n, _ in train(env=NEVER)[1] if o != "torch_range"] == []
+    assert [n for o, n, _ in train(env=NEVER)[1] if o != "range_user"] == []
 
 
 def test_a_package_for_another_torch_says_so_in_one_line(train, torch_package, torch_version,
@@ -209,7 +209,7 @@ def test_a_package_for_another_torch_says_so_in_one_line(train, torch_package, t
     (site / "gputap/_shim/built.py").write_text("VERSION = '2.10.0'\nNUMBERS = (2, 10, 0)\n")
     result, ranges = train(env={"PYTHONPATH": site})
     assert "built for torch 2.10.0, this one is %d.%d:" % torch_version[:2] in result.err
-    assert [n for o, n, _ in ranges if o != "torch_range"] == []
+    assert [n for o, n, _ in ranges if o != "range_user"] == []
 
 
 def test_the_capture_names_torch_and_its_version(train, tap, torch_version):

@@ -25,7 +25,7 @@ def capture(tap, torch_python, backend, torch_package, repo, build, work):  # no
 
 def test_operators_have_the_same_work_as_by_gputaps_own_means(capture):
     own, theirs = [], []
-    for domains, rows in (("torch,refdev", own), ("torch,privateuse1", theirs)):
+    for domains, rows in (("ranges,refdev", own), ("ranges,privateuse1", theirs)):
         info, whole = capture("profile", "mlp", options=["-d", domains])
         assert info["seen"] == info["recorded"] and info["activities"] == info["linked"] > 100
         rows.append({o["name"]: o["activities"] for o in whole["gpu_by_range"]})

@@ -96,7 +96,7 @@ VARIABLES = {
     (["-m", "lite"], "opencl rocm hsa itt nvtx"), (["-d", "opencl"], "opencl"),
     (["-d", "hip"], "rocm hsa"), (["-d", "hip", "--no-device"], "rocm"),
     (["-d", "hsa"], "rocm hsa"),
-    (["-d", "cuda"], ""), (["-d", "cuda,nvtx"], "nvtx"), (["-d", "torch"], "itt"),
+    (["-d", "cuda"], ""), (["-d", "cuda,nvtx"], "nvtx"), (["-d", "ranges"], "itt"),
     (["-d", "level_zero"], ""), (["--ops", "clEnqueue*"], "opencl"),
     (["-d", "opencl", "--from", "step"], "opencl rocm itt nvtx"),
 ])

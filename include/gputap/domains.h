@@ -19,7 +19,7 @@ enum gputap_domain {
 	GPUTAP_DOMAIN_HSA_IMAGE_EXT = 11, /* HSA image extension */
 	GPUTAP_DOMAIN_HSA_FINALIZE_EXT = 12, /* HSA finalizer extension */
 	GPUTAP_DOMAIN_RCCL = 13, /* RCCL collectives */
-	GPUTAP_DOMAIN_TORCH = 15, /* PyTorch operators, ranges of gputap_range_begin() */
+	GPUTAP_DOMAIN_RANGES = 15, /* Ranges of programs and operators of frameworks, gputap_range_push() */
 	GPUTAP_DOMAIN_LEVEL_ZERO_TOOLS = 16, /* Level Zero tools API */
 	GPUTAP_DOMAIN_LEVEL_ZERO_SYSMAN = 17, /* Level Zero sysman API */
 	GPUTAP_DOMAIN_LEVEL_ZERO_RUNTIME = 18, /* Level Zero runtime API */

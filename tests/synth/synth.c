@@ -15,7 +15,7 @@
 #include "generated/mpi_ops.h"
 #include "generated/opencl_ops.h"
 #include "generated/roctx_ops.h"
-#include "generated/torch_ops.h"
+#include "generated/ranges_ops.h"
 #include "generated/unified_runtime_ops.h"
 #include "synth_job.h"
 #include "util/error.h"
@@ -566,7 +566,7 @@ static void end_step(struct thread *t)
 	memcpy(payload.text, name, strlen(name));
 
 	if (t->step_id)
-		put_call(t, GT_DOMAIN_TORCH, GT_TORCH_torch_range, 4, args,
+		put_call(t, GT_DOMAIN_RANGES, GT_RANGES_range_user, 4, args,
 			 (int64_t)GT_ID(t->ordinal, t->seq), t->now_ns - t->step_ns, 0, &payload,
 			 payload_bytes(&payload.head), t->step_id, t->step_ns);
 	t->step_id = 0;
@@ -794,7 +794,7 @@ static void end_process(struct process *p)
 				       .proper_end = !o.crash,
 				       .wait_status = o.crash ? 9 : 0,
 				       .runtimes = 1u << GT_DOMAIN_OPENCL |
-						   (o.steps ? 1u << GT_DOMAIN_TORCH : 0) |
+						   (o.steps ? 1u << GT_DOMAIN_RANGES : 0) |
 						   (o.phases ? 1u << GT_DOMAIN_ROCTX : 0) |
 						   (o.job.size ? 1u << GT_DOMAIN_MPI : 0),
 				       .end_ns = p->latest_ns + 1000};

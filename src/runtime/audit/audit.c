@@ -146,7 +146,7 @@ static void put_front(const struct gt_elf *o, const struct gt_symbols *s, unsign
 
 static void meet_torch(const struct gt_elf *o, const struct gt_symbols *s)
 {
-	const ElfW(Sym) *ours = fronts ? NULL : gt_symbol_find(s, "gputap_attach_torch");
+	const ElfW(Sym) *ours = fronts ? NULL : gt_symbol_find(s, "gputap_attach_ranges");
 
 	if (ours) {
 		fronts = (const struct gt_torch_fronts *)(s->base + ours->st_value);

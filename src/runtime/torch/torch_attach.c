@@ -68,7 +68,7 @@ static bool find_observer(const void *torch, char *path, size_t size)
 
 static void note_refusal(const char *why)
 {
-	gt_event_write(gt_thread_get(), GT_EVENT_TOOL, GT_DOMAIN_TORCH, 0, why);
+	gt_event_write(gt_thread_get(), GT_EVENT_TOOL, GT_DOMAIN_RANGES, 0, why);
 }
 
 static void load_observer(const void *torch)
@@ -153,15 +153,15 @@ __asm__(".text\n" FRONT(0) FRONT(1));
 /* Differences of addresses, which are not constant expressions in C. */
 __asm__(".section .rodata.gputap_attach, \"a\"\n"
 	".balign 8\n"
-	".globl gputap_attach_torch\n"
-	".type gputap_attach_torch, %object\n"
-	"gputap_attach_torch:\n"
+	".globl gputap_attach_ranges\n"
+	".type gputap_attach_ranges, %object\n"
+	"gputap_attach_ranges:\n"
 	"	.quad 0x31304e4f52465447\n" /* GT_TORCH_FRONTS_MAGIC */
-	"	.long gt_torch_front0 - gputap_attach_torch\n"
-	"	.long gt_torch_real - gputap_attach_torch\n"
-	"	.long gt_torch_front1 - gputap_attach_torch\n"
-	"	.long gt_torch_real + 8 - gputap_attach_torch\n"
-	".size gputap_attach_torch, 24\n"
+	"	.long gt_torch_front0 - gputap_attach_ranges\n"
+	"	.long gt_torch_real - gputap_attach_ranges\n"
+	"	.long gt_torch_front1 - gputap_attach_ranges\n"
+	"	.long gt_torch_real + 8 - gputap_attach_ranges\n"
+	".size gputap_attach_ranges, 24\n"
 	".text\n");
 static_assert(sizeof(struct gt_torch_fronts) == 24 && GT_TORCH_FRONTS == 2,
 	      "the assembler above lays it out");

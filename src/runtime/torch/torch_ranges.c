@@ -27,8 +27,8 @@
 #include "core/range_window.h"
 #include "core/recording.h"
 #include "core/table.h"
-#include "generated/torch_taps.h"
-#include "generated/torch_wraps.h"
+#include "generated/ranges_taps.h"
+#include "generated/ranges_wraps.h"
 #include "runtime/module.h"
 #include "runtime/range_ids.h"
 #include "gputap/gputap.h"
@@ -57,15 +57,15 @@ struct gt_torch_ranges {
 };
 
 static const uint8_t operation_of_kind[] = {
-	[GPUTAP_RANGE_USER] = GT_TORCH_torch_range,
-	[GPUTAP_RANGE_OPERATOR] = GT_TORCH_torch_operator,
-	[GPUTAP_RANGE_BACKWARD] = GT_TORCH_torch_backward,
+	[GPUTAP_RANGE_USER] = GT_RANGES_range_user,
+	[GPUTAP_RANGE_OPERATOR] = GT_RANGES_range_operator,
+	[GPUTAP_RANGE_BACKWARD] = GT_RANGES_range_backward,
 };
-static_assert((int)GT_TORCH_INDEX_torch_operator == GT_TORCH_torch_operator &&
-		      (int)GT_TORCH_INDEX_torch_backward == GT_TORCH_torch_backward &&
-		      (int)GT_TORCH_INDEX_torch_range == GT_TORCH_torch_range,
+static_assert((int)GT_RANGES_INDEX_range_operator == GT_RANGES_range_operator &&
+		      (int)GT_RANGES_INDEX_range_backward == GT_RANGES_range_backward &&
+		      (int)GT_RANGES_INDEX_range_user == GT_RANGES_range_user,
 	      "the index of a tap is its operation's number");
-static_assert((int)GT_TORCH_INDEX_COUNT == (int)OPERATIONS, "one tap each");
+static_assert((int)GT_RANGES_INDEX_COUNT == (int)OPERATIONS, "one tap each");
 
 /* Placeholder for a runtime's function in the table; never called. */
 static uint64_t nothing(const char *name, int64_t sequence, const int64_t *shapes, uint32_t words)
@@ -81,7 +81,7 @@ static void register_table(void)
 
 	for (int i = 0; i < OPERATIONS; i++)
 		real[i] = (const void *)(uintptr_t)nothing;
-	gt_table_register(&gt_torch_tables[0], real, sizeof real, taps);
+	gt_table_register(&gt_ranges_tables[0], real, sizeof real, taps);
 }
 
 static bool is_ready(void)
@@ -124,7 +124,7 @@ static __attribute__((cold, noinline)) void begin_in_pause(struct torch_range *o
 	uint32_t pauses = atomic_load_explicit(&gt_pauses, memory_order_relaxed);
 	struct gt_thread *t;
 
-	if (!(pauses & 1) || !gt_session_asks(GT_OP(GT_DOMAIN_TORCH, o->op, 4)))
+	if (!(pauses & 1) || !gt_session_asks(GT_OP(GT_DOMAIN_RANGES, o->op, 4)))
 		return;
 	t = gt_thread_get();
 	if (!t)
@@ -184,11 +184,11 @@ static inline __attribute__((always_inline)) int begin_range(const char *name, b
 		r->words_used += words;
 	}
 	r->depth++;
-	if (gt_likely(gt_tap_services(&gt_torch_taps[0][op]) & GT_SERVICE_STREAM)) {
+	if (gt_likely(gt_tap_services(&gt_ranges_taps[0][op]) & GT_SERVICE_STREAM)) {
 		t = gt_thread_get();
 		if (gt_likely(t != NULL)) {
 			o->epoch = t->epoch;
-			o->id = gt_range_take_id(t, GT_DOMAIN_TORCH, op);
+			o->id = gt_range_take_id(t, GT_DOMAIN_RANGES, op);
 			gt_range_fetch_ring(t);
 			if (gt_unlikely(atomic_load_explicit(&gt_push_hooks.push,
 							     memory_order_relaxed) != NULL)) {
@@ -227,9 +227,9 @@ static void write_range(struct gt_thread *t, const struct gt_torch_ranges *r,
 	size_t name_bytes = sizeof(struct gt_payload) + ((name.bytes + 7) & ~UINT64_C(7)),
 	       bytes = sizeof(struct gt_record_call) + 4 * sizeof(uint64_t) + name_bytes +
 		       (o->words ? sizeof(struct gt_payload) + o->words * 8u : 0);
-	struct gt_record_call *w = gt_ring_reserve(t, bytes, GT_CLASS_CALL, GT_DOMAIN_TORCH);
+	struct gt_record_call *w = gt_ring_reserve(t, bytes, GT_CLASS_CALL, GT_DOMAIN_RANGES);
 	uint64_t head = bytes / 8 | (uint64_t)GT_RECORD_CALL << 16 |
-			(uint64_t)GT_OP(GT_DOMAIN_TORCH, o->op, 4) << 32;
+			(uint64_t)GT_OP(GT_DOMAIN_RANGES, o->op, 4) << 32;
 	uint64_t *p;
 
 	if (gt_unlikely(!w))
@@ -256,7 +256,7 @@ static bool count_late(struct gt_thread *t, const struct torch_range *o)
 {
 	if (atomic_load_explicit(&gt_pauses, memory_order_relaxed) == o->pauses)
 		return false;
-	gt_count(&t->slot->domains[GT_DOMAIN_TORCH].seen[GT_CLASS_CALL]);
+	gt_count(&t->slot->domains[GT_DOMAIN_RANGES].seen[GT_CLASS_CALL]);
 	return true;
 }
 
@@ -333,6 +333,6 @@ int gputap_range_source(const void *function, uint32_t version)
 	if (prepare)
 		prepare();
 	if (function)
-		gt_runtime_module_of(GT_DOMAIN_TORCH, function, "observer", version);
+		gt_runtime_module_of(GT_DOMAIN_RANGES, function, "observer", version);
 	return 0;
 }
