@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-/* What libgputap exports. */
+/* Marks the functions that libgputap exports. */
 #define GPUTAP_API __attribute__((visibility("default")))
 
 /* Version of this header. */
@@ -90,7 +90,7 @@ GPUTAP_API int gputap_range_pop(void);
 
 /* The kind of a range. */
 enum gputap_range_kind {
-	GPUTAP_RANGE_USER = 0,     /* named by the program */
+	GPUTAP_RANGE_USER = 0,     /* a name that the program chose */
 	GPUTAP_RANGE_OPERATOR = 1, /* an operator of a framework */
 	GPUTAP_RANGE_BACKWARD = 2  /* a node of its automatic differentiation */
 };
@@ -111,7 +111,7 @@ struct gputap_range_opts {
 };
 
 /**
- * gputap_range_begin() - open a range that gputap_range_end() finds by its key
+ * gputap_range_begin() - open a range that gputap_range_end() identifies with a key
  * For frameworks. Programs use gputap_range_push(), whose nesting and limits apply here as well.
  * @name: must stay valid until the range ends; bytes after the first 1,024 are dropped
  * @key:  identifies the range for gputap_range_end(), for example an address

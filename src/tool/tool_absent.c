@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Weak definitions of the parts that are not linked (unit tests link some of them only). */
+/* Weak definitions of parts that are not linked (unit tests link only some parts). */
 #include "tool/tool.h"
 #include "tool/tool_load.h"
 

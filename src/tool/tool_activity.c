@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Device work that tools are notified of, from its cause until it is known how it ended.
+/* GPU activities that tools are notified of, from their cause to their end.
  *
- *   reserved ── take ──► item {cause, thread} ── enter ──► in flight ─┬─ exit ─┬─► done list
+ *   pool ── take ──► activity {cause, thread} ── enter ──► in flight ─┬─ exit ─┬─► done list
  *                                                                    └─ done ─┘
  *   done list ── deliver ──► pool
  *
- * An item's EXIT (submitting thread) and its end (a helper) come in any order: each thread sets
- * its bit, and the one that sets the second bit puts the item on the done list
- * (tool_complete.c).
+ * EXIT (in the submitting thread) and the end (in a helper) happen in any order: each thread sets a
+ * bit, and the one that sets the second bit puts the activity on the done list (tool_complete.c).
  *
  * Locking: none.
- * Never here: malloc. System calls only where a caller lets the pool grow. */
+ * Never here: malloc. System calls only if a caller lets the pool grow. */
 #include "tool/tool_activity_item.h"
 
 #include <errno.h>
@@ -23,22 +22,23 @@ enum { EXITED = 1, DONE = 2, DROPPED = 4 };
 
 static struct gt_tool_stock items = {.entry_bytes = sizeof(struct gt_activity)};
 static _Atomic uint64_t lost, lost_notified;
-static _Alignas(64) _Atomic uint64_t numbers[GT_DOMAIN_COUNT][2]; /* given; [1]: dispatches */
+/* numbers given so far; [1]: dispatches */
+static _Alignas(64) _Atomic uint64_t numbers[GT_DOMAIN_COUNT][2];
 
 struct gt_activity *gt_activity_at(uint32_t index)
 {
 	return (struct gt_activity *)(void *)gt_tool_stock_at(&items, index);
 }
 
-/* Whose calls are what a user knows: an API's whose work comes out of another domain beneath it
- * (HIP's, out of HSA's). */
+/* Return true for a call of an API that users know, whose activities come from a domain beneath it
+ * (HIP, above HSA). */
 static bool is_users_call(const struct gt_tool_frame *f)
 {
 	return gt_domain_delegates((enum gt_domain)f->call.domain);
 }
 
-/* The call that causes what this thread submits now: the one that users know, if it is in the
- * middle of such a one; else, or where a context wants it, the innermost. */
+/* Find the call that causes an activity which this thread submits now: the enclosing call of an API
+ * that users know, else, or if a context wants it, the innermost call. */
 static struct gt_tool_frame *find_cause(void)
 {
 	struct gt_tool_frame *first = gt_tool_open_call(), *f;
@@ -53,7 +53,7 @@ static struct gt_tool_frame *find_cause(void)
 	return f ? f : first;
 }
 
-/* Without a call the work gets a number of its own, once it has a subscriber. */
+/* Set the cause. Without a call, the activity gets a number when it has a subscriber. */
 static void set_cause(struct gt_activity *p, struct gt_tool_frame *f, bool may_grow)
 {
 	p->shared = f ? gt_correlation_get(f) : gt_correlation_new(0, may_grow);
@@ -103,7 +103,7 @@ void gt_activity_give(struct gt_activity *p)
 	gt_tool_stock_give(&items, &p->entry);
 }
 
-/* Return: false: it has no subscriber. */
+/* Choose the subscribers. Return false if there are none. */
 static bool choose_item_readers(struct gt_activity *p)
 {
 	uint64_t bit = GPUTAP_ACTIVITY_BIT(p->activity.type);
@@ -141,7 +141,7 @@ static bool choose_item_readers(struct gt_activity *p)
 	return is_notified;
 }
 
-/* An item that is given back meanwhile, and taken again, is looked at as one or the other. */
+/* An activity that is returned and taken again meanwhile counts as one or the other. */
 uint64_t gt_tool_activity_open(uint32_t place)
 {
 	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed),
@@ -220,7 +220,7 @@ bool gt_activity_enter(struct gt_activity *p)
 	return true;
 }
 
-/* Both sides have come by. */
+/* End an activity after both EXIT and its end. */
 static void settle(struct gt_activity *p, uint32_t state)
 {
 	if (state & DROPPED)
@@ -270,8 +270,8 @@ void gt_activity_drop(struct gt_activity *p, bool counted)
 		gt_activity_give(p);
 }
 
-/* Never before it was submitted, never in the future: where the runtime's conversion of its
- * clock is off by a little. */
+/* Move times before the submission or in the future: the runtime's conversion of its clock has
+ * small errors. */
 static void clamp_times(const struct gt_activity *p, uint64_t *start, uint64_t *end)
 {
 	uint64_t now = gt_ticks_boottime();

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of device work share: tool_activity.c (until it has ended), tool_batch.c and
+/* For the files of GPU activities: tool_activity.c (until their end), tool_batch.c and
  * tool_complete.c (COMPLETE), tool_retire.c. */
 #ifndef GPUTAP_TOOL_TOOL_ACTIVITY_ITEM_H
 #define GPUTAP_TOOL_TOOL_ACTIVITY_ITEM_H
 
 #include "tool/tool_activity.h"
 
-/* The open call; what lies deeper in the stack than we do was left by longjmp(). */
+/* Return the open call. Frames deeper in the stack than the caller were left by longjmp(). */
 static inline GT_IN_LINE struct gt_tool_frame *gt_tool_open_call(void)
 {
 	return gt_tool_frame_live(gt_tool_frame, (uintptr_t)__builtin_frame_address(0));
@@ -15,30 +15,32 @@ static inline GT_IN_LINE struct gt_tool_frame *gt_tool_open_call(void)
 /* tool_activity.c ---------------------------------------------------------------- */
 
 struct gt_activity *gt_activity_at(uint32_t index);
-/* Call one subscriber with the item's phase; not if its context was stopped. */
+/* Call one subscriber with the activity's phase, unless its context was stopped. */
 void gt_activity_notify(struct gt_activity *p, struct gt_tool_subscriber *h);
-/* The event GPUTAP_EVENT_LOSS, if anything was lost since the last one. */
+/* Write the event GPUTAP_EVENT_LOSS if activities were lost since the last one. */
 void gt_tool_notify_loss(void);
 
 /* tool_batch.c --------------------------------------------------------------- */
 
-/* Both EXIT and its end have been. */
+/* Add an activity to the done list after both EXIT and its end. */
 void gt_activity_is_done(struct gt_activity *p);
-/* Tools are notified of nothing any more. */
+/* 1: tools are not notified of anything any more. */
 extern _Atomic uint32_t gt_tool_ended __attribute__((visibility("hidden")));
 
 /* tool_retire.c -------------------------------------------------------------- */
 
-/* With one reference. NULL: nobody asks for retirement, or there is no memory. */
+/* Create a correlation with one reference. Return NULL if no context wants retirement, or without
+ * memory. */
 struct gt_correlation *gt_correlation_new(uint64_t id, bool may_grow);
-/* .. it was made for work that no call causes, which has a number now. */
+/* Set the number of a correlation that was created for an activity without a causing call. */
 void gt_correlation_number(struct gt_correlation *c, uint64_t id);
-/* These are notified of its work in that domain, so of its retirement too. */
+/* Add the contexts that are notified of its activities in a domain: they are also notified of its
+ * retirement. */
 void gt_correlation_subscribe(struct gt_correlation *c, uint32_t domain,
 			      const struct gt_tool_subscriber *subscribers, uint32_t count);
-/* Tools are notified of something of it that ended at @time, ns. */
+/* Record that tools are notified of a step that ended at @time, ns. */
 void gt_correlation_reaches(struct gt_correlation *c, uint64_t time);
-/* The process ends: what has not retired does, open calls too. */
+/* Retire all correlations, including open calls, when the process ends. */
 void gt_correlations_end(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The public C API (include/gputap/) on top of the core and of this folder. Checks what callers
- * give, nothing else. */
+/* The public C API (include/gputap/), implemented with the core and this folder. Checks the
+ * callers' arguments, nothing else. */
 #include "gputap/tool.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ int gputap_external_pop(enum gputap_stack stack, uint64_t *id)
 static_assert(sizeof(enum gputap_domain) == 4 && sizeof(enum gputap_calls_flags) == 4,
 	      "enums of the public headers are as wide as the integers that they replace");
 
-/* GPUTAP_DOMAIN_NONE is one. */
+/* Return true for a domain's number, and for GPUTAP_DOMAIN_NONE. */
 static bool is_domain(enum gputap_domain domain)
 {
 	return (uint32_t)domain < GT_DOMAIN_COUNT;
@@ -84,7 +84,7 @@ int gputap_context_create(const struct gputap_context_opts *opts, struct gputap_
 		return -EINVAL;
 	for (size_t i = sizeof *opts; i < opts->size; i++)
 		if (((const char *)opts)[i])
-			return -EINVAL; /* it asks for something that this version does not have */
+			return -EINVAL; /* a request that this version does not have */
 	if (opts->domain && set_operations(set, opts->operations, opts->operation_count))
 		return -EINVAL;
 	gt_recording_init();
@@ -126,7 +126,7 @@ int gputap_context_is_active(const struct gputap_context *ctx)
 	return ctx ? ctx->core.started : -EINVAL;
 }
 
-/* The place of a context that is about to be given a service, with the lock; or why not. */
+/* Get the place of a context for a new service, and take the lock. Return 0 or the error. */
 static int place_of(struct gputap_context *ctx, const void *fn, struct gt_tool_context **place)
 {
 	int32_t priority;
@@ -143,7 +143,7 @@ static int place_of(struct gputap_context *ctx, const void *fn, struct gt_tool_c
 	return ctx->core.started ? -EBUSY : -ENOSPC;
 }
 
-/* The same, for what is asked of one domain. */
+/* Do the same for a service of one domain. */
 static int place_in(struct gputap_context *ctx, enum gputap_domain domain, const void *fn,
 		    struct gt_tool_context **place)
 {
@@ -250,7 +250,7 @@ int gputap_context_objects(struct gputap_context *ctx, enum gputap_domain domain
 	if (c->objects[domain].fn)
 		return unlock_and_return(-EEXIST);
 	c->objects[domain] = (struct gt_tool_objects){fn, user, types, flags};
-	ctx->core.notify_work |= 1u << domain; /* the same hand-written wraps see them */
+	ctx->core.notify_work |= 1u << domain; /* the same hand-written wraps handle both domains */
 	return unlock_and_return(0);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of everything that has a number, and the arguments of live calls.
+/* Names of everything that has a number, and the arguments of calls in progress.
  *
- * A call's arguments lie in one C struct; the generated tables (record/operation.h) know the
- * place, the type and the pointers of each. What a pointer points to is never touched directly:
- * process_vm_readv() copies what can be read and says how much that was; where it is forbidden,
- * a pipe does: write() gives EFAULT. */
+ * A call's arguments are in one C struct; the generated tables (record/operation.h) have the
+ * position, the type and the pointers of each. Pointers are never dereferenced directly:
+ * process_vm_readv() copies the readable part and returns its size. If a filter forbids it, a
+ * pipe is used, because write() fails with EFAULT. */
 #include "tool/tool_args.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "record/describe.h"
 #include "record/operation.h"
 
-/* bytes read through a pointer, of a text; no operation has more arguments */
+/* bytes read through a pointer; bytes of a text; largest number of arguments */
 enum { FOLLOWED = 256, TEXT = 2048, ARGUMENTS = 64 };
 
 /* Names ---------------------------------------------------------------------- */
@@ -138,7 +138,7 @@ const char *gt_tool_argument_mangled(uint32_t domain, uint32_t number, unsigned 
 	return text;
 }
 
-/* Reading what may not be there ------------------------------------------------ */
+/* Reading memory that may be unmapped ------------------------------------------------ */
 
 static size_t read_by_pipe(void *to, const void *from, size_t bytes)
 {
@@ -147,14 +147,15 @@ static size_t read_by_pipe(void *to, const void *from, size_t bytes)
 
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
 		return 0;
-	n = write(ends[1], from, bytes); /* up to where it can be read, or EFAULT */
+	/* stops where the memory is not readable, or fails with EFAULT */
+	n = write(ends[1], from, bytes);
 	n = n > 0 ? read(ends[0], to, (size_t)n) : 0;
 	close(ends[0]);
 	close(ends[1]);
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* Up to @bytes. Return: how many could be read. errno is left as it is. */
+/* Read up to @bytes. Return the number of bytes that were read. Preserves errno. */
 static size_t read_memory(void *to, const void *from, size_t bytes)
 {
 	struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)from, bytes};
@@ -165,7 +166,7 @@ static size_t read_memory(void *to, const void *from, size_t bytes)
 	if (!from)
 		return 0;
 	n = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
-	if (n < 0 && errno == EFAULT && page_end < bytes) { /* what lies on its first page */
+	if (n < 0 && errno == EFAULT && page_end < bytes) { /* the part on its first page */
 		local.iov_len = remote.iov_len = page_end;
 		n = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
 	}
@@ -207,7 +208,7 @@ static size_t address(const struct view *v, const void *p)
 	return (size_t)snprintf(v->buffer, v->size, "0x%llx", (unsigned long long)(uintptr_t)p);
 }
 
-/* What an enum's names begin with, all of them; less than a whole name. */
+/* Return the length of the common prefix of an enum's names, less than a whole name. */
 static size_t common_prefix(const struct gt_type *type)
 {
 	size_t n = type->name_count > 1 ? strlen(type->names[0].name) : 0;
@@ -219,7 +220,7 @@ static size_t common_prefix(const struct gt_type *type)
 	return n;
 }
 
-/* A value of the domain's type, in memory of ours. */
+/* Format a value of the domain's type from our memory. */
 static size_t format_typed(const struct view *v, const struct gt_type *type, const uint8_t *p,
 			   size_t bytes)
 {
@@ -242,7 +243,7 @@ static size_t format_typed(const struct view *v, const struct gt_type *type, con
 					(unsigned long long)gt_value_load(type, p));
 	if (type->class != GT_TYPE_STRUCT)
 		return gt_format_value(v->buffer, v->size, v->domain, type, p, bytes);
-	for (size_t i = type->field_count; i-- > 0;) { /* the last member first */
+	for (size_t i = type->field_count; i-- > 0;) { /* last member first */
 		const struct gt_field *f = &type->fields[i];
 		struct view rest = *v;
 
@@ -279,8 +280,7 @@ static size_t string(const struct view *v, const void *from, uint32_t *followed)
 	return gt_format_string(v->buffer, v->size, text, length, length == FOLLOWED);
 }
 
-/* Of an array that the call has written: not more than came. Return: UINT64_MAX: nobody can tell
- * how many that are. */
+/* Return the number of elements that the call has written into an array; UINT64_MAX: not known. */
 static uint64_t count_arrived(const struct view *v, const struct gt_argument_info *a,
 			      uint64_t asked)
 {
@@ -290,15 +290,15 @@ static uint64_t count_arrived(const struct view *v, const struct gt_argument_inf
 	size_t bytes;
 
 	if (!number || asked == 1)
-		return asked; /* the only one is there, or the call has failed */
+		return asked; /* a single element exists, or the call has failed */
 	bytes = v->domain->types[number->base].bytes;
 	if (bytes > sizeof n || read_memory(&n, pointer(v->args + number->offset), bytes) != bytes)
 		return UINT64_MAX;
 	return n < asked ? n : asked;
 }
 
-/* Elements of arrays that have a number of them: as exports show them. 0: not one of these, or
- * it cannot be read. */
+/* Format the elements of an array with a known number of elements, as exports show them. Return 0
+ * if it is not such an array, or is not readable. */
 static size_t format_array(const struct view *v, unsigned argument, uint32_t *followed)
 {
 	const struct gt_argument_info *a = &v->info->args[argument],
@@ -410,7 +410,7 @@ size_t gt_tool_argument_text(uint32_t domain, uint32_t number, unsigned argument
 	return format_typed(&v, &v.domain->types[a->value_type], v.args + a->offset, a->bytes);
 }
 
-/* Live calls ----------------------------------------------------------------------- */
+/* Calls in progress ----------------------------------------------------------------------- */
 
 int gputap_call_arguments(const struct gputap_call *call, uint32_t dereference,
 			  int (*fn)(const struct gputap_argument *argument, void *user), void *user)
@@ -468,7 +468,8 @@ int gputap_call_has_failed(const struct gputap_call *call, int32_t *status)
 	given = pointer((const uint8_t *)call->args + info->args[info->status_arg].offset);
 	if (read_memory(status, given, sizeof *status) == sizeof *status)
 		return gt_status_failed((enum gt_domain)call->domain, *status);
-	/* The program did not ask for it: there is one only when it returned something. */
+	/* The program passed no pointer for it: the status is known only if a value was
+	 * returned. */
 	*status = 0;
 	return call->ret && call->ret_bytes >= sizeof(void *) && pointer(call->ret) ? 0 : -ENODATA;
 }

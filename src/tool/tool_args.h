@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments of live calls, for layers over the tool API that show them another way. */
+/* Arguments of calls in progress, for layers over the tool API that show them differently. */
 #ifndef GPUTAP_TOOL_TOOL_ARGS_H
 #define GPUTAP_TOOL_TOOL_ARGS_H
 
@@ -10,12 +10,12 @@
  * for it, not for users. */
 #pragma GCC visibility push(default)
 
-/* As C++'s typeid() names its type: "PKv", "P12ihipStream_t", "18rocprofiler_dim3_t". NULL: the
- * domain is not of AMD's runtimes, or has no such argument. */
+/* Return an argument's type as C++'s typeid() names it: "PKv", "P12ihipStream_t",
+ * "18rocprofiler_dim3_t"; NULL: the domain is not of AMD's runtimes, or has no such argument. */
 const char *gt_tool_argument_mangled(uint32_t domain, uint32_t operation, unsigned argument);
 
-/* Its place among the operation's arguments, as they lie in a C struct. Return: NULL: there is
- * no such argument. */
+/* Return the address of an argument in the C struct of the operation's arguments; NULL: no such
+ * argument. */
 const void *gt_tool_argument_value(uint32_t domain, uint32_t operation, unsigned argument,
 				   const void *args, uint32_t *bytes);
 
@@ -28,11 +28,11 @@ enum gt_text_style {
 };
 
 /**
- * gt_tool_argument_text() - an argument's value for people
+ * gt_tool_argument_text() - format an argument's value
  * @args:         struct of the operation's arguments
- * @dereference:  how many pointers may be followed
- * @dereferenced: receives how many were
- * Return: length that the text has, as snprintf().
+ * @dereference:  number of pointers that may be followed
+ * @dereferenced: receives the number that was
+ * Return: length of the text, as snprintf().
  */
 size_t gt_tool_argument_text(uint32_t domain, uint32_t operation, unsigned argument,
 			     const void *args, uint32_t dereference, enum gt_text_style style,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Work that has completed, and what threads that notify of it are at: tool_batch.h. */
+/* Completed activities, and the progress of threads that notify of them: tool_batch.h. */
 #include "tool/tool_batch.h"
 
 #include <sys/syscall.h>

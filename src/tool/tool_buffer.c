@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers, the writers' side: tool_buffer.h has the picture.
+/* Writers of buffers. tool_buffer.h has the picture.
  *
  * While there is room, a thread finds its writer in a small cache, copies the record and stores
  * `committed` (release). Else it calls write_slowly(), which
- *   1. looks the writer up, or makes one;
+ *   1. finds the writer, or creates one;
  *   2. adds the writer's bytes to the buffer's `filled`, and wakes the delivery at the watermark;
- *   3. begins the chunk again if the reader has read all of it; else takes a chunk from the pool
+ *   3. starts the chunk again if the reader has read all of it; else takes a chunk from the pool
  *      (a lock-free stack); else the buffer is full.
  *
- * A writer looks at the watermark again after so many bytes: what is missing to the watermark,
- * divided by the number of writers. So one thread hits the watermark exactly, several hit it
- * within a few records. */
+ * A writer checks the watermark again after the missing bytes divided by the number of writers. One
+ * thread therefore reaches the watermark exactly, and several reach it within a few records. */
 #include "tool/tool_buffer.h"
 
 #include <errno.h>
@@ -40,7 +39,7 @@ static inline void put_record(struct gt_buffer_writer *l, struct gt_buffered_hea
 		memcpy(l->cur + sizeof head, payload, head.bytes);
 }
 
-/* What the writer has written since the last time, into the buffer's sum. Return: the sum. */
+/* Add the bytes written since the last time to the buffer's sum. Return the sum. */
 static int64_t count_written(struct gputap_buffer *b, struct gt_buffer_writer *l)
 {
 	int64_t written = l->cur - l->counted, filled;
@@ -59,7 +58,7 @@ static void set_limit(struct gputap_buffer *b, struct gt_buffer_writer *l, int64
 
 	l->limit = l->cur + left;
 	if (filled >= (int64_t)b->watermark)
-		return; /* it is wanted: nothing to look for until the chunk's end */
+		return; /* delivery is requested: no check until the chunk's end */
 	credit = (size_t)((int64_t)b->watermark - filled);
 	if (writers > 1)
 		credit = credit / writers > CREDIT_MIN ? credit / writers : CREDIT_MIN;
@@ -78,7 +77,7 @@ static void link_chunk(struct gt_buffer_writer *l, struct gt_chunk *c)
 	atomic_store_explicit(&before->next, c, memory_order_release);
 }
 
-/* Beyond the buffer's bytes. */
+/* Create a chunk in addition to the buffer's bytes. */
 static bool grow_buffer(struct gt_buffer_writer *l, size_t bytes)
 {
 	struct gt_chunk *c = gt_chunk_create(bytes);
@@ -90,7 +89,8 @@ static bool grow_buffer(struct gt_buffer_writer *l, size_t bytes)
 	return true;
 }
 
-/* A record larger than a chunk has one of its own, out of the buffer's bytes once more. */
+/* Create a chunk for a record that is larger than a chunk. Such chunks may have as many bytes as
+ * the buffer in addition. */
 static bool reserve_large(struct gputap_buffer *b, size_t need, bool anyway)
 {
 	if (need <= b->chunk_bytes ||
@@ -128,7 +128,7 @@ static bool next_chunk(struct gputap_buffer *b, struct gt_buffer_writer *l, size
 	return c != NULL;
 }
 
-/* Room for `need` bytes at l->cur, waited for if the buffer wants it so. */
+/* Make room for `need` bytes at l->cur. Wait for it if the buffer is lossless. */
 static int make_buffer_room(struct gputap_buffer *b, struct gt_buffer_writer *l, size_t need)
 {
 	for (;;) {
@@ -169,7 +169,7 @@ static __attribute__((noinline)) int write_slowly(struct gputap_buffer *b,
 
 	gt_buffers_look();
 	l = gt_writer_of_thread(b, last);
-	/* this is a signal handler, in the middle of a write: its record gets another way */
+	/* a signal handler interrupted a write: its record uses another writer */
 	if (l && l->busy) {
 		gt_buffers_lock(&signals);
 		l = gt_writer_take(b, last);
@@ -205,7 +205,7 @@ int gt_tool_buffer_write_ticks(struct gputap_buffer *b, uint64_t kind, const voi
 					      (uint16_t)ticks_count};
 	struct gt_buffer_writer *l;
 
-	if (gt_unlikely(bytes > UINT32_MAX)) /* what it is rounded up to may be anything */
+	if (gt_unlikely(bytes > UINT32_MAX)) /* rounding it up could overflow */
 		return -EMSGSIZE;
 	l = gt_buffer_reserve(b, bytes, last);
 	if (gt_likely(l != NULL)) {
@@ -226,7 +226,7 @@ int gputap_buffer_write(struct gputap_buffer *b, uint64_t kind, const void *payl
 	return gt_tool_buffer_write_ticks(b, kind, payload, bytes, 0, 0, last != 0);
 }
 
-/* Making and unmaking ---------------------------------------------------------------- */
+/* Create and destroy ---------------------------------------------------------------- */
 
 static struct gputap_buffer *buffer_pages(const struct gputap_buffer_opts *o)
 {
@@ -263,7 +263,7 @@ int gputap_buffer_create(const struct gputap_buffer_opts *o, struct gputap_buffe
 		return -EINVAL;
 	for (size_t i = sizeof *o; i < o->size; i++)
 		if (((const char *)o)[i])
-			return -EINVAL; /* it asks for something that this version does not have */
+			return -EINVAL; /* a request that this version does not have */
 	gt_buffers_init();
 	gt_tool_ticks_start();
 	d = o->delivery;
@@ -273,7 +273,7 @@ int gputap_buffer_create(const struct gputap_buffer_opts *o, struct gputap_buffe
 	if (!b)
 		return -ENOMEM;
 	atomic_store_explicit(&b->delivery, d, memory_order_relaxed);
-	/* each writer brings one more: for what is left of one that has been read in part */
+	/* each writer adds one more, for the unread rest of a chunk */
 	for (size_t i = 0; i < b->bytes / b->chunk_bytes; i++) {
 		struct gt_chunk *c = gt_chunk_add(b);
 

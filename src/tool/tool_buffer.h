@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside of a tool's buffer, for tool_buffer.c (threads write records), tool_delivery.c (a
- * delivery's thread hands them over), tool_buffer_list.c (what both stand on) and tool_ticks.c.
+/* Internals of a tool's buffer, shared by tool_buffer.c (threads write records), tool_delivery.c (a
+ * thread delivers them), tool_buffer_list.c (lists and memory) and tool_ticks.c.
  *
  *   thread 1 ──► writer ──► chunk ─► chunk ──┐
  *            └─► writer of `last` records ────┤
@@ -8,21 +8,21 @@
  *                                               └──► chunks back to the pool
  *
  * One thread owns a writer and stores records through it. One thread reads it: the thread that
- * has the buffer's `draining`. A thread that ends gives its writers back; the next thread that
- * takes one goes on where the former one stopped. A chunk's life, in order:
+ * has the buffer's `draining`. A thread that ends returns its writers; the next thread that
+ * takes one continues where the former stopped. Steps of a chunk:
  *   1. the owner stores records and then `committed` (release);
  *   2. the reader loads `committed` (acquire), reads up to there, stores `consumed` (release);
- *   3. the owner links the next chunk to a full one;
- *   4. the reader takes the full chunk off and gives it back to the pool.
- * If the reader has read a writer's only chunk to its end, the owner begins that chunk again with
+ *   3. the owner links the next chunk after a full one;
+ *   4. the reader unlinks the full chunk and returns it to the pool.
+ * If the reader has read a writer's only chunk to its end, the owner starts that chunk again with
  * the next lap. `committed` and `consumed` are lap << 32 | bytes.
  *
- * A buffer has chunks for its bytes, and one more for each writer: so a thread that sleeps on its
- * last chunk cannot make another thread wait for room.
+ * A buffer has chunks for its bytes, and one more for each writer. A thread that sleeps with its
+ * last chunk therefore cannot make another thread wait for room.
  *
- * Locks: one for lists, owners, deliveries (gt_buffers_lock(); with all signals blocked, never
- * while a callback runs). Writing takes none while there is room: what all threads share is
- * touched once per chunk, or nearer to the watermark. */
+ * Locks: one for lists, owners and deliveries (gt_buffers_lock(); held with all signals blocked,
+ * never while a callback runs). Writing takes none while there is room: fields that all threads
+ * share are accessed once per chunk, or more often near the watermark. */
 #ifndef GPUTAP_TOOL_TOOL_BUFFER_H
 #define GPUTAP_TOOL_TOOL_BUFFER_H
 
@@ -42,34 +42,34 @@ struct gt_chunk {
 	_Atomic(struct gt_chunk *) next;         /* the owner, once */
 	_Alignas(64) _Atomic uint64_t consumed;  /* the reader */
 	_Atomic(struct gt_chunk *) below;        /* in the pool */
-	struct gt_chunk *all;                    /* the buffer's, not grown; with the lock */
+	struct gt_chunk *all;                    /* list of chunks not grown; with the lock */
 	size_t bytes;                            /* of data */
 	/* beyond the buffer's bytes, or for one large record: unmapped when read */
 	bool grown;
-	bool abandoned; /* a fork came in the middle of a write to it */
+	bool abandoned; /* a fork interrupted a write to it */
 	_Alignas(64) uint8_t data[];
 };
 
-/* In front of each payload, which is padded to 8. */
+/* Header of each payload. The payload is padded to 8 bytes. */
 struct gt_buffered_head {
 	uint64_t kind;
 	uint32_t bytes;
-	uint16_t ticks_offset, ticks_count; /* times that are host ticks so far */
+	uint16_t ticks_offset, ticks_count; /* times still in host ticks */
 };
 
 struct gt_buffer_writer {
 	/* the owner stores these */
 	_Alignas(64) uint8_t *cur;
-	uint8_t *limit; /* end of the chunk, or from where the watermark may be near */
+	uint8_t *limit; /* end of the chunk, or the point from which the watermark may be near */
 	struct gt_chunk *chunk;
 	uint64_t lap;           /* of chunk; << 32 */
-	uint8_t *counted;       /* up to here it is in the buffer's `filled` */
-	volatile uint32_t busy; /* a signal handler that writes now takes another one */
+	uint8_t *counted;       /* bytes up to here are counted in the buffer's `filled` */
+	volatile uint32_t busy; /* not 0: a signal handler that writes now uses another writer */
 	/* the reader stores these */
-	_Alignas(64) struct gt_chunk *held; /* first that is not given back */
+	_Alignas(64) struct gt_chunk *held; /* first chunk that was not returned */
 	struct gt_chunk *read;
 	uint64_t read_word;
-	struct gt_chunk *stop; /* how far this drain goes */
+	struct gt_chunk *stop; /* end of this drain */
 	uint64_t stop_word, drain;
 	uint64_t consumed; /* bytes since held */
 	struct gt_buffer_writer *touched_next;
@@ -87,7 +87,7 @@ enum { GT_WRITER_CACHE = 4 };
 /* A thread's writers. */
 struct gt_buffer_thread {
 	struct gt_writer_cache {
-		/* of the buffer: never used again, so that a stale entry is nobody's */
+		/* of the buffer; never reused, so a stale entry matches no buffer */
 		uint64_t id;
 		struct gt_buffer_writer *writer[2];
 	} cache[GT_WRITER_CACHE];
@@ -95,9 +95,10 @@ struct gt_buffer_thread {
 };
 
 struct gputap_delivery {
-	_Atomic uint32_t signal; /* futex: something is wanted */
+	_Atomic uint32_t signal; /* futex: a delivery is requested */
 	_Atomic uint32_t asleep;
-	_Atomic uint32_t waits;   /* its thread waits for other threads: nobody may wait for it */
+	/* its thread waits for other threads, so no thread may wait for it */
+	_Atomic uint32_t waits;
 	_Atomic uint32_t process; /* process that has its thread; 0: none yet */
 	_Atomic uint32_t starting;
 	struct gputap_delivery *next;
@@ -113,15 +114,15 @@ struct gputap_buffer {
 	gputap_buffer_fn fn;
 	void *user;
 	_Atomic(struct gputap_delivery *) delivery;
-	/* writers' slow path, and the reader */
-	/* bytes counted by writers less bytes read: below 0 for moments */
+	/* for writers' slow path and the reader */
+	/* bytes counted by writers less bytes read; temporarily negative */
 	_Alignas(64) _Atomic int64_t filled;
 	/* top of the stack of free chunks; its upper 16 bits change at every step */
 	_Atomic uint64_t pool;
 	_Atomic uint64_t lost;
 	_Atomic size_t oversize;  /* bytes of chunks made for large records */
-	_Atomic uint32_t wanted;  /* to be handed over */
-	_Atomic uint32_t room;    /* futex: chunks were given back */
+	_Atomic uint32_t wanted;  /* delivery is requested */
+	_Atomic uint32_t room;    /* futex: chunks were returned */
 	_Atomic uint32_t waiters; /* for room */
 	_Atomic uint32_t writer_count;
 	_Atomic uint64_t flush_ticket;
@@ -130,13 +131,13 @@ struct gputap_buffer {
 	_Atomic uint64_t flush_done;
 	_Atomic uint32_t done;                            /* futex: a drain has ended */
 	_Atomic(const struct gt_buffer_thread *) drainer; /* thread that drains */
-	uintptr_t frame;                                  /* and where it stands in its stack */
+	uintptr_t frame;                                  /* position of the drain in its stack */
 	uint64_t drains, served;
 	struct gt_buffer_writer *touched;
 	uint32_t batch_count;
 	struct gputap_record batch[GT_BATCH];
 	/* with the lock */
-	_Atomic(struct gt_buffer_writer *) writers; /* only added to */
+	_Atomic(struct gt_buffer_writer *) writers; /* grows only */
 	struct gt_chunk *chunks;
 	struct gputap_buffer *next;
 };
@@ -146,54 +147,54 @@ extern _Thread_local struct gt_buffer_thread gt_buffer_thread
 extern struct gputap_buffer *gt_buffers __attribute__((visibility("hidden")));
 /* All deliveries; never freed. */
 extern struct gputap_delivery *_Atomic gt_deliveries __attribute__((visibility("hidden")));
-/* The thread's delivery, if it is one's thread. */
+/* The delivery that this thread runs; NULL: none. */
 extern _Thread_local struct gputap_delivery *gt_delivery_here
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Locks of words that a fork child finds open. */
+/* Locks in words; the child of a fork finds them unlocked. */
 void gt_word_lock(_Atomic uint32_t *word);
 void gt_word_unlock(_Atomic uint32_t *word);
 void gt_buffers_lock(sigset_t *signals);
 void gt_buffers_unlock(const sigset_t *signals);
 
-/* Wait while *word is @seen. Not sleep(): at most 5 ms, as whoever waits looks also for what has
- * no futex. */
+/* Wait while *word is @seen, at most 5 ms, since callers also poll conditions without a futex.
+ * sleep() has no limit. */
 void gt_word_wait(_Atomic uint32_t *word, uint32_t seen);
 void gt_word_sleep(_Atomic uint32_t *word, uint32_t seen);
 void gt_word_wake(_Atomic uint32_t *word);
 
-/* A number for this process. In a fork child the first call empties all buffers. */
+/* Return a number for this process. In the child of a fork the first call empties all buffers. */
 uint32_t gt_buffers_process(void);
-/* The same, quickly: does something only in a child that no handler of ours saw being made. */
+/* Do the same quickly. Has an effect only in a child whose fork ran no handler of gputap. */
 void gt_buffers_look(void);
 
 void gt_buffers_init(void); /* once */
 
-/* Zeroed; NULL: no memory. */
+/* Return zeroed memory; NULL: no memory. */
 void *gt_pages_map(size_t bytes);
 struct gt_chunk *gt_chunk_create(size_t bytes);
-/* One that counts towards the buffer's bytes. With the lock. */
+/* Create a chunk that counts towards the buffer's bytes. With the lock. */
 struct gt_chunk *gt_chunk_add(struct gputap_buffer *b);
 void gt_chunk_begin(struct gt_chunk *c);
-void gt_chunk_release(struct gputap_buffer *b, struct gt_chunk *c); /* to the pool, or unmapped */
+void gt_chunk_release(struct gputap_buffer *b, struct gt_chunk *c); /* to the pool, or unmap */
 void gt_pool_push(struct gputap_buffer *b, struct gt_chunk *c);
 struct gt_chunk *gt_pool_pop(struct gputap_buffer *b); /* NULL: it is empty */
 
-/* One that nobody has, or a new one. With the lock. */
+/* Take a free writer, or create one. With the lock. */
 struct gt_buffer_writer *gt_writer_take(struct gputap_buffer *b, bool last);
 void gt_writer_give(struct gt_buffer_writer *l);
-/* This thread's, which is in its cache then. */
+/* Return this thread's writer. It is then in the thread's cache. */
 struct gt_buffer_writer *gt_writer_of_thread(struct gputap_buffer *b, bool last);
 
-void gt_buffer_free(struct gputap_buffer *b);  /* that is in the list no more */
-void gt_buffer_unmap(struct gputap_buffer *b); /* .. or never was */
+void gt_buffer_free(struct gputap_buffer *b);  /* not in the list any more */
+void gt_buffer_unmap(struct gputap_buffer *b); /* never in the list */
 
 /* tool_delivery.c */
 int gt_delivery_default(struct gputap_delivery **out);
 void gt_delivery_want(struct gputap_buffer *b);
-/* Its thread cannot be waited for: it is this one, or it waits, or there is none. */
+/* Return true if its thread cannot be waited for: it is this one, it waits, or none exists. */
 bool gt_delivery_blocked(const struct gputap_delivery *d);
-/* @deadline: CLOCK_MONOTONIC ns. Return: false: not all of it could be. */
+/* Deliver a buffer's records until @deadline (CLOCK_MONOTONIC ns). Return false if some remain. */
 bool gt_buffer_hand_over(struct gputap_buffer *b, uint64_t deadline);
 #define GT_NO_DEADLINE UINT64_MAX
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* All buffers, and what a buffer consists of: chunks, the pool of them (a lock-free stack),
- * writers. tool_buffer.h has the picture.
+/* The list of buffers, and their parts: chunks, the pool of chunks (a lock-free stack), writers.
+ * tool_buffer.h has the picture.
  *
- * Fork: a child's buffers are empty. fork() calls us (pthread_atfork()); _Fork() and clone() do
- * not. Their child is noticed by a page that the kernel wipes in it (`wiped`), which only the slow
- * path looks at. What such a child writes before its first slow path is lost. */
+ * Fork: a child's buffers are empty. fork() runs our handler (pthread_atfork()); _Fork() and
+ * clone() do not. Their child is detected with a page that the kernel wipes in it (`wiped`), which
+ * only the slow path checks. Records that such a child writes before its first slow path are
+ * lost. */
 #include <limits.h>
 #include <pthread.h>
 #include <string.h>
@@ -90,8 +91,8 @@ struct gt_chunk *gt_pool_pop(struct gputap_buffer *b)
 		c = (struct gt_chunk *)(uintptr_t)(top & POINTER_BITS);
 		if (!c)
 			return NULL;
-		/* chunks of the pool stay mapped, so this may be stale but not wild; then the
-		 * exchange fails */
+		/* chunks of the pool stay mapped, so this may read a stale value but not
+		 * unmapped memory; the exchange then fails */
 		to = (uint64_t)(uintptr_t)atomic_load_explicit(&c->below, memory_order_relaxed) |
 		     ((top & ~POINTER_BITS) + POINTER_BITS + 1);
 	} while (!atomic_compare_exchange_weak_explicit(&b->pool, &top, to, memory_order_acquire,
@@ -169,7 +170,7 @@ void gt_writer_give(struct gt_buffer_writer *l)
 	atomic_fetch_sub_explicit(&l->buffer->writer_count, 1, memory_order_relaxed);
 }
 
-/* Runs again when a later destructor of the program's writes. */
+/* Runs again if a later destructor of the program writes. */
 static void give_writers_back(void *arg)
 {
 	struct gt_buffer_thread *me = arg;
@@ -210,7 +211,7 @@ struct gt_buffer_writer *gt_writer_of_thread(struct gputap_buffer *b, bool last)
 	return l;
 }
 
-/* A fork child ------------------------------------------------------------------- */
+/* The child of a fork ------------------------------------------------------------------- */
 
 static void buffer_reset(struct gputap_buffer *b)
 {
@@ -219,7 +220,7 @@ static void buffer_reset(struct gputap_buffer *b)
 	struct gt_chunk *c;
 
 	/* This thread may have called fork() in a signal handler that interrupted its own write.
-	 * That write goes on in the child, so its writer stays as it is. */
+	 * The interrupted write continues in the child, so its writer is unchanged. */
 	for (struct gt_buffer_writer *o = l; o; o = o->next)
 		if (o->busy && o->owner == &gt_buffer_thread)
 			o->chunk->abandoned = true;
@@ -267,13 +268,13 @@ static void reset_deliveries(uint32_t now)
 		atomic_store(&d->starting, 0);
 	}
 	gt_tool_ticks_reset();
-	/* a callback called fork(): the child's only thread is the delivery's thread */
+	/* a callback called fork(), so the child's only thread is the delivery's */
 	if (gt_delivery_here)
 		atomic_store(&gt_delivery_here->process, now);
 }
 
-/* In a fork's child, by its only thread: empties all buffers. Locks that other threads of the
- * parent held are released here, or are overwritten with the buffers. */
+/* Empty all buffers, in the only thread of a fork's child. Locks that other threads of the parent
+ * held are released here, or are overwritten with the buffers. */
 static void reset_buffers(void)
 {
 	uint32_t now = atomic_load_explicit(&process, memory_order_relaxed) + 1;
@@ -338,7 +339,7 @@ static void init_buffers(void)
 	if (page && syscall(SYS_madvise, page, PAGE, MADV_WIPEONFORK) == 0)
 		wiped = page;
 	else if (page)
-		munmap(page, PAGE); /* before Linux 4.14: only fork() is noticed */
+		munmap(page, PAGE); /* before Linux 4.14, only fork() is detected */
 	atomic_store_explicit(&wiped->state, KNOWN_PROCESS, memory_order_relaxed);
 	pthread_key_create(&key, give_writers_back);
 	pthread_atfork(fork_begins, fork_parent, fork_child);

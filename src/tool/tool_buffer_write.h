@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A record written where it will be read: the way of a call's record into a tool's buffer, in
- * line.
+/* Write a call's record into a tool's buffer, inline and without a copy.
  *
- * Two time stamps take so long that the record's stores hide behind them, but only while the
- * core is ours alone: beside another thread on it, each instruction shows. So a call's record is
- * not made first and copied then. */
+ * Two time stamps take so long that the record's stores are hidden, but only while the thread has
+ * the core to itself. With another thread on the core, each instruction costs time, so a call's
+ * record is not built first and then copied. */
 #ifndef GPUTAP_TOOL_TOOL_BUFFER_WRITE_H
 #define GPUTAP_TOOL_TOOL_BUFFER_WRITE_H
 
@@ -20,9 +19,9 @@ static inline size_t gt_record_room(size_t bytes)
 }
 
 /**
- * gt_buffer_reserve() - the thread's writer, with room for one record at its `cur`
- * Return: then gt_buffer_commit() of the same bytes. NULL: not this way, take
- * gt_tool_buffer_write_ticks().
+ * gt_buffer_reserve() - return the thread's writer, with room for one record at its `cur`
+ * Return: writer; call gt_buffer_commit() with the same bytes. NULL: use
+ *         gt_tool_buffer_write_ticks() instead.
  */
 static inline GT_IN_LINE struct gt_buffer_writer *gt_buffer_reserve(const struct gputap_buffer *b,
 								    size_t bytes, bool last)
@@ -33,9 +32,9 @@ static inline GT_IN_LINE struct gt_buffer_writer *gt_buffer_reserve(const struct
 	if (gt_unlikely(!l || cache->id != b->id || l->busy))
 		return NULL;
 	l->busy = 1;
-	__asm__ volatile("" ::: "memory"); /* against this thread's signal handlers */
-	/* limit may lie behind cur; a record that just reaches it goes the slow way and looks at
-	 * the watermark */
+	__asm__ volatile("" ::: "memory"); /* excludes this thread's signal handlers */
+	/* limit may be less than cur. A record that just reaches it takes the slow path, which
+	 * checks the watermark */
 	if (gt_likely(l->limit - l->cur > (ptrdiff_t)gt_record_room(bytes)))
 		return l;
 	l->busy = 0;
@@ -56,8 +55,7 @@ static inline GT_IN_LINE void gt_buffer_commit(struct gt_buffer_writer *l, size_
 	l->busy = 0;
 }
 
-/* One word, alone: a load of two would wait until both, stored just now, have left for the
- * cache. */
+/* A load of one word. A load of two would wait until both recent stores have reached the cache. */
 static inline GT_IN_LINE uint64_t gt_call_word(uint64_t word)
 {
 	__asm__("" : "+r"(word));
@@ -80,7 +78,7 @@ static inline GT_IN_LINE void gt_call_record(struct gputap_record_call *r,
 	r->ret = ret;
 }
 
-/* GPUTAP_RECORD_CALL of a call that has returned; @end: host ticks, as its `start`. */
+/* Write GPUTAP_RECORD_CALL of a call that has returned; @end is in host ticks, as its `start`. */
 static inline GT_IN_LINE void gt_tool_buffer_call(struct gputap_buffer *b,
 						  const struct gt_tool_frame *f, uint64_t end,
 						  uint64_t ret)

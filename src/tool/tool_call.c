@@ -4,16 +4,16 @@
  *   tap ─► gt_tool_call_enter() ─► ENTER, first context to last ─► the call, recorded or not
  *      ◄── gt_tool_call_exit() ◄── EXIT, last to first, to those that had ENTER ◄──┘
  *
- * The frame lies on the tap's stack; gt_tool_frame is the innermost one of the thread. A
- * callback or a runtime that jumps out (longjmp, an exception) leaves frames behind: whoever
- * comes next finds them deeper in the stack than itself, and takes no notice. What comes in the
- * middle of a call from the runtime itself is not the program's; tools are not notified of it
- * where the core says so (an `outermost` API; interposition); what a callback calls is.
+ * The frame is on the tap's stack; gt_tool_frame is the innermost one of the thread. A callback or
+ * a runtime that jumps out (longjmp, an exception) leaves frames. The next call finds them deeper
+ * in the stack than itself, and ignores them. Calls that a runtime makes within a call of the
+ * program are not the program's: tools are not notified of them in an `outermost` API or with
+ * interposition. Calls that a callback makes are notified.
  *
- * A call has a number, its correlation, unless all its subscribers asked to do without: then it
- * shares that of the call around it, and what it causes is caused by that one.
+ * A call has a number, its correlation, unless no subscriber needs one. It then shares the number
+ * of the enclosing call, which is also the cause of its activities.
  *
- * Never here: locks, allocation (but for a thread's first time), system calls, errno changed. */
+ * Never here: locks, allocation (except the first in a thread), system calls, a change of errno. */
 #include <string.h>
 
 #include "core/emit.h"
@@ -27,10 +27,10 @@
 enum { IDS_AT_ONCE = 256 };
 
 static _Alignas(64) _Atomic uint64_t last_correlation;
-static _Thread_local uint64_t next_id, ids_end; /* what this thread has taken of them */
+static _Thread_local uint64_t next_id, ids_end; /* numbers that this thread has taken */
 
-/* A counter that all threads write would be the dearest thing in a call: they take many numbers
- * at once, unless a context wants none to be left out. */
+/* A counter that all threads write would be the most expensive part of a call. A thread takes many
+ * numbers at once, unless a context wants numbers without gaps. */
 uint64_t gt_tool_new_correlation(void)
 {
 	if (gt_unlikely(atomic_load_explicit(&gt_tool_dense, memory_order_relaxed)))
@@ -63,7 +63,7 @@ void gputap_suppress_end(void)
 		gt_internal_leave();
 }
 
-/* Is this call the runtime's own, in the middle of one of the program's? */
+/* Return true if the runtime makes this call within a call of the program. */
 static bool is_nested(const struct gt_tool_frame *outer, enum gt_domain domain)
 {
 	if (!gt_domain_traits[domain].outermost && !gt_skip_nested[domain])
@@ -78,8 +78,8 @@ static bool is_nested(const struct gt_tool_frame *outer, enum gt_domain domain)
 	return false;
 }
 
-/* The call's subscribers, in the order of contexts; one hazard holds them all until they are
- * called one by one. Return: how, all together; 0: none. */
+/* Choose the call's subscribers, in the order of contexts. One hazard covers all of them until each
+ * is called. Return the union of their `how`; 0: none. */
 static uint32_t choose_readers(struct gt_tool_frame *f, struct gt_tool_reader *r,
 			       enum gt_domain domain, uint32_t number)
 {
@@ -115,10 +115,12 @@ static inline GT_IN_LINE void call_one(struct gt_tool_frame *f, struct gt_tool_r
 	if (gt_likely(gt_tool_hold(r, level, h->place, h->generation, begun)))
 		to->fn(&f->call, &h->data, to->user);
 	else
-		h->how &= ~(uint32_t)GT_TOOL_CALLED; /* stopped, and wants no EXIT either */
+		/* stopped, without EXIT for calls in progress */
+		h->how &= ~(uint32_t)GT_TOOL_CALLED;
 }
 
-/* The first call of all, or the first since a tool was opened (runtime/tool_start.c). */
+/* Handle the first call of the process, or the first since a tool was opened
+ * (runtime/tool_start.c). */
 static inline void start_tools(void)
 {
 	void (*start)(void) = atomic_load_explicit(&gt_recording.pending, memory_order_relaxed);
@@ -127,8 +129,8 @@ static inline void start_tools(void)
 		start();
 }
 
-/* Member by member: to clear the whole of it and set some then is a string instruction, which
- * takes long to start. */
+/* Set each member. Clearing the struct first would be a string instruction, which takes long to
+ * start. */
 static void begin_frame(struct gt_tool_frame *f, const struct gt_table *table, uint32_t number,
 			void *args, uint32_t args_bytes)
 {
@@ -140,7 +142,7 @@ static void begin_frame(struct gt_tool_frame *f, const struct gt_table *table, u
 	call->operation = number;
 	call->phase = GPUTAP_CALL_PHASE_ENTER;
 	call->instance = table->instance;
-	call->thread = gt_tool_reader->thread; /* it has looked */
+	call->thread = gt_tool_reader->thread; /* gt_tool_look() has made this thread a reader */
 	if (gt_likely(f->numbered)) {
 		call->correlation = gt_tool_new_correlation();
 		call->parent = outer ? outer->call.correlation : 0;
@@ -169,7 +171,7 @@ static inline GT_IN_LINE bool enter_call(struct gt_tool_frame *f, uintptr_t at,
 
 	if (gt_thread.internal)
 		return false;
-	/* the first call of a process that begins in a pause */
+	/* the first call of a process that starts in a pause */
 	if (gt_unlikely(atomic_load_explicit(&gt_control_pending, memory_order_relaxed)))
 		gt_control_meet();
 	if (is_nested(outer, table->domain))
@@ -206,7 +208,7 @@ static inline GT_IN_LINE bool enter_call(struct gt_tool_frame *f, uintptr_t at,
 	return true;
 }
 
-/* Tools first: a callback makes calls of its own. */
+/* Tools first, because a callback may make calls. */
 static __attribute__((noinline)) bool enter_with_stack(struct gt_tool_frame *f,
 						       const struct gt_table *table, uint32_t index,
 						       uint32_t services, void *args,
@@ -242,7 +244,7 @@ bool gt_tool_call_enter_at(struct gt_tool_frame *f, uintptr_t at, const struct g
 	return enter_call(f, at, table, index, args, args_bytes);
 }
 
-/* EXIT where somebody wants a record of it, or the order of ENTER. */
+/* Notify of EXIT if a context wants a record, or the order of ENTER. */
 static void exit_all(struct gt_tool_frame *f, struct gt_tool_reader *r, uint32_t level,
 		     uint64_t end)
 {
@@ -279,11 +281,11 @@ static void exit_call(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes)
 	f->call.ret = ret;
 	f->call.ret_bytes = ret_bytes;
 	f->calling = true;
-	gt_tool_frame = f; /* what was called may have left frames behind */
+	gt_tool_frame = f; /* the called function may have left frames */
 	if (gt_likely(r != NULL)) {
 		uint32_t level = r->depth;
 
-		/* another one in the child of a fork in the middle of the call */
+		/* a different thread in the child of a fork during the call */
 		f->call.thread = r->thread;
 		if (f->how & (GT_TOOL_BUFFERED | GT_TOOL_FORWARD))
 			exit_all(f, r, level, end);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* The COMPLETE phase of device work: subscribers are notified of what has completed; and what is
- * left of that when a tool is finished or the process ends.
+/* The COMPLETE phase of GPU activities: notify subscribers of completed activities, also when a
+ * tool is finished or the process ends.
  *
- *   whoever harvests ──► gt_tool_done_list ──► batch: current, rest ──► each item's subscribers
- *                        a stack, newest first  oldest first
+ *   harvesting thread ──► gt_tool_done_list ──► batch: current, rest ──► each one's subscribers
+ *                         a stack, newest first  oldest first
  *
  * Steps of a delivery (gt_tool_deliver(), mostly in a helper thread):
  *   1. It takes a free batch (compare and exchange of `owner`, acquire): thread << 32 | process.
- *   2. It takes the whole stack (exchange, sequentially consistent), and turns it round.
- *   3. It makes one item `current` and the others `rest`, and notifies the item's subscribers.
+ *   2. It takes the whole stack (exchange, sequentially consistent), and reverses it.
+ *   3. It makes one activity `current` and the others `rest`, and notifies its subscribers.
  *   4. It frees the batch: `owner` 0 (release).
  *
  * No lock is held in step 3, so a callback may do anything. It may also leave by a jump, or end its
- * thread. Then the batch stays with its owner, and says what is still to be done:
- *   the owner lives    its next delivery sees a batch of its own whose place in the stack it has
- *                      left, and completes that first
- *   the owner is gone  any thread's next delivery takes the batch over */
+ * thread. The batch then remains with its owner, and contains the rest:
+ *   the owner lives      its next delivery finds its batch, whose position in the stack was left,
+ *                        and completes that first
+ *   the owner has ended  the next delivery of any thread takes the batch over */
 #include "tool/tool_batch.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ static _Atomic uint32_t delivering;
 
 static void (*_Atomic looks[LOOKS])(void);
 
-/* Notifies the item's subscribers, or those that are left after a callback jumped out. */
+/* Notify the activity's subscribers, or the remaining ones after a callback jumped out. */
 static void complete_item(struct gt_activity *p)
 {
 	p->activity.phase = GPUTAP_ACTIVITY_PHASE_COMPLETE;
@@ -47,7 +47,7 @@ static void complete_item(struct gt_activity *p)
 	p->activity.end = p->done_end;
 	if (p->shared)
 		gt_correlation_reaches(p->shared, p->activity.end);
-	/* a callback that jumps out is not called again when the others are notified */
+	/* a callback that jumps out is not called again with the others */
 	for (; p->count; p->count--) {
 		struct gt_tool_subscriber *h = &p->subscribers[p->count - 1], once = *h;
 		const struct gt_tool_context *c = &gt_tool_pool[h->place];
@@ -74,7 +74,7 @@ static struct gt_tool_batch *take_batch(uint64_t owner, const void *here)
 		    !atomic_compare_exchange_strong_explicit(&b->owner, &old, owner,
 							     memory_order_acquire,
 							     memory_order_relaxed))
-			continue; /* else free, or of the parent's of a fork */
+			continue; /* else it is free, or belongs to the parent of a fork */
 		b->stack = (uintptr_t)here;
 		atomic_store_explicit(&b->current, 0, memory_order_relaxed);
 		atomic_store_explicit(&b->rest, 0, memory_order_relaxed);
@@ -83,7 +83,7 @@ static struct gt_tool_batch *take_batch(uint64_t owner, const void *here)
 	return NULL;
 }
 
-/* COMPLETE of a list. Return: how many there were. */
+/* Notify of COMPLETE for a list. Return its length. */
 static uint32_t complete_list(struct gt_tool_batch *b, uint32_t list)
 {
 	uint32_t count = 0, epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
@@ -97,7 +97,7 @@ static uint32_t complete_list(struct gt_tool_batch *b, uint32_t list)
 			atomic_store_explicit(&b->rest, next, memory_order_release);
 		}
 		if (gt_likely(atomic_load_explicit(&p->epoch, memory_order_relaxed) ==
-			      epoch)) /* else the parent's, of a fork */
+			      epoch)) /* else it belongs to the parent of a fork */
 			complete_item(p);
 		if (b)
 			atomic_store_explicit(&b->current, 0, memory_order_release);
@@ -106,8 +106,8 @@ static uint32_t complete_list(struct gt_tool_batch *b, uint32_t list)
 	return count;
 }
 
-/* This thread has taken over a batch that was left: notify the rest of its current item's
- * subscribers, then of the items after it. Return: how many. */
+/* Complete a batch that this thread has taken over: notify the remaining subscribers of its current
+ * activity, then of the activities after it. Return their number. */
 static uint32_t complete_rest(struct gt_tool_batch *b, const void *here)
 {
 	uint32_t count = 0, current = atomic_load_explicit(&b->current, memory_order_acquire);
@@ -121,7 +121,7 @@ static uint32_t complete_rest(struct gt_tool_batch *b, const void *here)
 	return count;
 }
 
-/* Completes batches of this thread's that a callback has jumped out of. */
+/* Complete this thread's batches that a callback has jumped out of. */
 static uint32_t complete_left(uint64_t owner, const void *here)
 {
 	uint32_t count = 0;
@@ -139,7 +139,7 @@ static bool thread_is_gone(uint32_t thread)
 	       (syscall(SYS_tgkill, getpid(), thread, 0) == -1 && errno == ESRCH);
 }
 
-/* Takes over and completes batches of threads that have ended. */
+/* Take over and complete the batches of threads that have ended. */
 static uint32_t complete_of_gone(uint64_t owner, const void *here)
 {
 	uint32_t count = 0;
@@ -160,8 +160,8 @@ static uint32_t complete_of_gone(uint64_t owner, const void *here)
 	return count;
 }
 
-/* Of batches of other threads that live, completes all but the item that each thread is at: these
- * threads were waited for. */
+/* Complete the batches of other live threads, except each one's current activity. These threads
+ * were waited for. */
 static void complete_behind(uint64_t owner)
 {
 	for (struct gt_tool_batch *b = gt_tool_batches; b < gt_tool_batches + GT_TOOL_BATCHES;
@@ -218,7 +218,7 @@ bool gt_tool_has_done(void)
 
 /* The end ------------------------------------------------------------------------ */
 
-/* Wait for other threads that are delivering; not for those that wait for this one. */
+/* Wait for other threads that are delivering, but not for those that wait for this one. */
 static void wait_for_deliveries(uint64_t owner, const void *here)
 {
 	const struct timespec nap = {0, NAP_NS};
@@ -254,7 +254,7 @@ static void look_all(void)
 	}
 }
 
-/* Other threads notify, not this one: it may hold a lock that the tool's callback takes. */
+/* Let other threads notify: this one may hold a lock that the tool's callback takes. */
 void gt_tool_activity_settle(void)
 {
 	const struct timespec nap = {0, NAP_NS};

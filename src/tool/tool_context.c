@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Contexts of tools: see tool.h for who may be called when.
+/* Contexts of tools. tool.h describes when callbacks may run.
  *
  *   created ─► services are configured ─► started ⇄ stopped ─► destroyed
  *              (a place of the pool)      │
@@ -54,7 +54,7 @@ static void set_how(struct gt_tool_context *c, int domain, uint32_t number)
 			 __ATOMIC_RELAXED);
 }
 
-/* What it has been configured to, operation by operation. Before it is active. */
+/* Write the configuration into how[], for each operation, before the context is active. */
 static void plan_services(struct gt_tool_context *c)
 {
 	for (int d = 0; d < GT_DOMAIN_COUNT && !c->is_current; d++)
@@ -76,7 +76,7 @@ struct gt_tool_context *gt_tool_place(struct gputap_context *ctx, int32_t priori
 		if (place_taken[p])
 			continue;
 		place_taken[p] = true;
-		/* a thread that knows the place's former user looks at these three alone */
+		/* a thread that still has the place's former user reads only these three */
 		memset(&c->priority, 0, sizeof *c - offsetof(struct gt_tool_context, priority));
 		atomic_store_explicit(&c->generation, generation + 1, memory_order_release);
 		c->priority = priority;
@@ -110,10 +110,10 @@ void gt_tool_calls_select(struct gputap_context *ctx, uint32_t domain, const uin
 	gt_contexts_refresh_locked();
 }
 
-/* Until no other thread is in a callback of this place, which is not active any more. */
+/* Wait until no other thread is in a callback of this place, which is no longer active. */
 static void wait_for_callbacks(uint32_t place)
 {
-	/* this may be a buffer's callback, the other one wait for room in that buffer */
+	/* this may be a buffer's callback, while the other thread waits for room in that buffer */
 	gt_tool_delivery_waits(true);
 	gt_tool_readers_wait(place);
 	gt_tool_delivery_waits(false);
@@ -214,7 +214,7 @@ void gt_tool_contexts_destroy(const struct gputap_tool *tool)
 	} while (c);
 }
 
-/* @everybody's, or @tool's. */
+/* Stop the contexts of all tools (@everybody), or of @tool. */
 static void stop_contexts(bool everybody, const struct gputap_tool *tool)
 {
 	struct gputap_context *c;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A context as tools hold it: what tool_api.c configures and tool_context.c starts and stops. */
+/* The context that a tool has: tool_api.c configures it, tool_context.c starts and stops it. */
 #ifndef GPUTAP_TOOL_CONTEXT_H
 #define GPUTAP_TOOL_CONTEXT_H
 
@@ -7,28 +7,29 @@
 
 struct gputap_context {
 	struct gt_context core;
-	struct gt_tool_context *place;  /* NULL: it notifies of nothing */
+	struct gt_tool_context *place;  /* NULL: it has no callbacks */
 	uint32_t flags;                 /* GPUTAP_CONTEXT_* */
-	const struct gputap_tool *tool; /* in whose start() it was made; NULL: none's */
-	struct gputap_context *next;    /* of all, newest first; with gt_core_lock() */
+	const struct gputap_tool *tool; /* tool whose start() created it; NULL: none */
+	struct gputap_context *next;    /* in the list, newest first; with gt_core_lock() */
 };
 
-/* With the lock: the context's place, taken with this priority if it has none, to be given
- * something more. NULL: all are taken. */
+/* Return the context's place, for a further subscription. Without one, take a place with this
+ * priority. NULL: all places are taken. With the lock. */
 struct gt_tool_context *gt_tool_place(struct gputap_context *ctx, int32_t priority);
 
-/* With the lock: of its function for calls, these operations or no longer these. It has a place. */
+/* Add operations to the subscription to calls, or remove them. The context has a place. With the
+ * lock. */
 void gt_tool_calls_select(struct gputap_context *ctx, uint32_t domain, const uint64_t *set,
 			  bool selected);
 
 void gt_tool_context_start(struct gputap_context *ctx);
-/* @finish: what has begun is notified to its end. Returns when no other thread is in a callback of
- *         it. */
+/* Stop a context. Return when no other thread is in one of its callbacks.
+ * @finish: calls and activities in progress are notified to their end. */
 void gt_tool_context_stop(struct gputap_context *ctx, bool finish);
-/* Stopped already: none of its callbacks runs any more. The place is free. */
+/* Free the place of a stopped context. None of its callbacks runs. */
 void gt_tool_context_release(struct gputap_context *ctx);
 
-/* It was made: one of all. gputap_context_destroy() takes it out. */
+/* Add a new context to the list of all. gputap_context_destroy() removes it. */
 void gt_tool_contexts_add(struct gputap_context *ctx);
 
 #endif

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers, the readers' side: the threads that hand them over.
+/* Delivery of buffers in their readers' threads.
  *
- * One hand-over of a buffer ("drain"), in this order:
+ * Steps of one delivery of a buffer ("drain"):
  *   1. note `committed` of the writers of `last` records
- *   2. note that of all others: it covers what was written before any record of 1
- *   3. hand over the others' records up to there, writer by writer, then those of 1, in batches;
- *     after each batch give its chunks back
- * What threads write meanwhile belongs to the next drain: so no thread can prolong a drain.
+ *   2. note `committed` of all other writers, which covers records written before any record of 1
+ *   3. deliver the others' records up to there, one writer at a time, then those of 1, in batches;
+ *      after each batch, return its chunks
+ * Records that threads write meanwhile belong to the next drain, so no thread can prolong a drain.
  *
- * `wanted` is cleared before 1: whoever writes after that, and finds the watermark passed, asks
- * anew. `draining` is had by one thread at a time: the delivery's; it may be another one's when
- * the buffer was given to that one just now.
+ * `wanted` is cleared before step 1: a later writer that finds the watermark passed sets it again.
+ * One thread at a time has `draining`: the delivery's, or another delivery's if the buffer was just
+ * assigned to that one.
  *
- * A delivery's thread blocks all signals, lives until the process ends, and is started again in
- * a fork child by the first who wants it; where a callback ends it (pthread_exit()), by itself.
- * It may itself flush other buffers: those of its own at once, those of another delivery by
- * waiting, unless that one waits too. Whoever would wait for a thread that waits does without. */
+ * A delivery's thread blocks all signals and runs until the process ends. The first request in the
+ * child of a fork starts it again. If a callback ends it (pthread_exit()), it starts its successor.
+ * It may flush other buffers: those of the same delivery at once, those of another delivery after a
+ * wait, unless that thread waits as well. No thread waits for a thread that waits. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -31,9 +31,9 @@
 
 static struct gputap_delivery *_Atomic shared;
 
-/* One hand-over -------------------------------------------------------------------- */
+/* One delivery -------------------------------------------------------------------- */
 
-/* How far the writer is written now. */
+/* Note the present end of a writer. */
 static void take_stop(struct gt_buffer_writer *l, uint64_t drain)
 {
 	struct gt_chunk *c = l->read, *next;
@@ -45,18 +45,18 @@ static void take_stop(struct gt_buffer_writer *l, uint64_t drain)
 	l->drain = drain;
 }
 
-/* Go to the next record before the stop. */
+/* Advance to the next record before the stop. */
 static bool at_record(struct gt_buffer_writer *l)
 {
 	for (;;) {
 		struct gt_chunk *c = l->read;
-		/* a chunk before the stop has a successor, so its last word stands */
+		/* a chunk before the stop has a successor, so its last word is final */
 		uint64_t end = c == l->stop
 				       ? l->stop_word
 				       : atomic_load_explicit(&c->committed, memory_order_acquire);
 
 		if (end >> 32 > l->read_word >> 32)
-			/* begun again: all of the former lap was read */
+			/* started again: the former lap was read completely */
 			l->read_word = end >> 32 << 32;
 		if (l->read_word < end)
 			return true;
@@ -67,7 +67,7 @@ static bool at_record(struct gt_buffer_writer *l)
 	}
 }
 
-/* The batch's records are done with: room for the writers. */
+/* Return the chunks of a delivered batch to the writers. */
 static void give_back(struct gputap_buffer *b)
 {
 	int64_t consumed = 0;
@@ -104,23 +104,23 @@ static void wake_delivery(struct gputap_delivery *d)
 		gt_word_wake(&d->signal);
 }
 
-/* With the lock, as who destroys it looks with the lock. */
+/* With the lock, because destroy checks with the lock. */
 static void end_drain(struct gputap_buffer *b)
 {
 	if (b->touched)
 		give_back(b);
 	atomic_store_explicit(&b->drainer, NULL, memory_order_relaxed);
 	atomic_store_explicit(&b->draining, 0, memory_order_seq_cst);
-	/* again, maybe by a delivery that found it claimed */
+	/* again, possibly for a delivery that found it claimed */
 	if (atomic_load_explicit(&b->wanted, memory_order_seq_cst))
 		wake_delivery(atomic_load_explicit(&b->delivery, memory_order_seq_cst));
 	atomic_fetch_add_explicit(&b->done, 1, memory_order_seq_cst);
 	gt_word_wake(&b->done);
 }
 
-/* With the lock. A callback may be left by an exception or longjmp() that ends in the callback
- * which flushed it: then a drain of this thread's stands deeper in the stack than we do, and
- * what it had handed counts as handed over. (No cleanup of the compiler's: that needs libgcc_s
+/* Claim the buffer, with the lock. A callback may be left through an exception or longjmp() that
+ * ends in the callback which flushed the buffer. A drain of this thread is then deeper in the stack
+ * than the caller, and its batch counts as delivered. (The compiler's cleanup would need libgcc_s
  * in every program.) */
 static __attribute__((noinline)) void end_abandoned(struct gputap_buffer *b)
 {
@@ -129,7 +129,7 @@ static __attribute__((noinline)) void end_abandoned(struct gputap_buffer *b)
 		end_drain(b);
 }
 
-/* False: a callback forked and this is the child: the buffer has been emptied below us. */
+/* Return false in the child if a callback forked: the buffer was emptied. */
 static bool hand_batch(struct gputap_buffer *b, uint32_t process)
 {
 	gt_tool_ticks_convert(b->batch, b->batch_count);
@@ -213,9 +213,9 @@ static bool claim_drain(struct gputap_buffer *b)
 						       memory_order_seq_cst, memory_order_relaxed);
 }
 
-/* A delivery's thread ---------------------------------------------------------------- */
+/* The thread of a delivery ---------------------------------------------------------------- */
 
-/* Its buffer that has waited longest, claimed. */
+/* Claim the buffer of the delivery that has waited longest. */
 static struct gputap_buffer *wanted_of(struct gputap_delivery *d)
 {
 	static uint64_t turns; /* with the lock */
@@ -241,8 +241,8 @@ static struct gputap_buffer *wanted_of(struct gputap_delivery *d)
 
 static void *run_delivery(void *arg);
 
-/* A callback has ended the thread. What it had been handed counts as handed over; another thread
- * goes on. */
+/* Replace a thread that a callback has ended. Its batch counts as delivered; another thread
+ * continues. */
 static void thread_left(void *arg)
 {
 	struct gputap_delivery *d = arg;
@@ -255,7 +255,7 @@ static void thread_left(void *arg)
 			end_drain(b);
 	gt_buffers_unlock(&signals);
 	atomic_store_explicit(&d->waits, 0, memory_order_seq_cst);
-	if (gt_tool_thread_start(run_delivery, d, 0)) /* the next one who wants it tries again */
+	if (gt_tool_thread_start(run_delivery, d, 0)) /* the next request tries again */
 		atomic_store_explicit(&d->process, 0, memory_order_release);
 }
 
@@ -282,7 +282,7 @@ static void *run_delivery(void *arg)
 	return NULL;
 }
 
-/* In this process, if it is not there. Return: 0, or -EAGAIN. */
+/* Start the thread in this process if it does not exist. Return 0 or -EAGAIN. */
 static int start_delivery(struct gputap_delivery *d)
 {
 	uint32_t process = gt_buffers_process(), nobody;
@@ -391,7 +391,8 @@ int gputap_buffer_assign(struct gputap_buffer *b, struct gputap_delivery *d)
 	return 0;
 }
 
-/* Waiting for its thread may be for ever: it waits for other threads, maybe for this one. */
+/* Return true if a wait for the delivery's thread might never end: it is not running in this
+ * process, or it waits for other threads, possibly for this one. */
 static bool is_stuck(struct gputap_buffer *b)
 {
 	const struct gputap_delivery *d = atomic_load_explicit(&b->delivery, memory_order_acquire);
@@ -410,8 +411,8 @@ bool gt_buffer_hand_over(struct gputap_buffer *b, uint64_t deadline)
 	gt_buffers_look();
 	if ((gt_delivery_here || gt_tool_frame) &&
 	    atomic_load_explicit(&b->delivery, memory_order_acquire) == gt_delivery_here) {
-		/* else it is this thread's own callback, or the buffer's former thread: they go
-		 * on with what is left */
+		/* else this thread's callback or the buffer's former thread continues with the
+		 * rest */
 		gt_buffers_lock(&signals);
 		end_abandoned(b);
 		complete = claim_drain(b);
@@ -436,7 +437,7 @@ bool gt_buffer_hand_over(struct gputap_buffer *b, uint64_t deadline)
 	return complete;
 }
 
-/* All is handed over, no drain runs, and none will: it is out of the list. */
+/* Wait until all records are delivered and no drain runs. The buffer is no longer in the list. */
 static int retire(struct gputap_buffer *b)
 {
 	struct gputap_buffer **p;

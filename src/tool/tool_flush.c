@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a tool asks for when it wants all that there is now: work that has completed is notified,
- * then buffers are handed over. */
+/* Flushes that a tool requests: notify of completed activities, then deliver buffers. */
 #include <errno.h>
 #include <time.h>
 
@@ -21,7 +20,7 @@ int gputap_buffer_flush(struct gputap_buffer *b)
 	return 0;
 }
 
-/* So long from now, or at the end of time. */
+/* Return the deadline after a duration, without overflow. */
 static uint64_t deadline_in(uint64_t timeout_ns)
 {
 	uint64_t now = gt_clock_ns(CLOCK_MONOTONIC);

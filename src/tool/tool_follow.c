@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See tool_follow.h. Locking: follow() has a word of its own in the page that a
- * fork's child gets wiped, so that two threads do not apply two states in the wrong order. */
+/* See tool_follow.h. Locking: follow() has a separate word in the page that the kernel wipes in a
+ * fork's child, so that two threads do not apply two states in the wrong order. */
 #include "tool/tool_follow.h"
 
 #include <errno.h>
@@ -19,13 +19,13 @@
 #include "ring/segment_threads.h"
 #include "tool/tool.h"
 
-enum { STACK_BYTES = 256 << 10 }; /* CUPTI may be opened on it */
+enum { STACK_BYTES = 256 << 10 }; /* CUPTI may be opened in this thread */
 
-/* Epoch of the process that has the thread, or could not make it. */
+/* Epoch of the process that has the thread, or could not create it. */
 static _Atomic uint32_t begun_epoch;
 static _Atomic uint32_t is_without_thread;
-/* The process in which libc knows that it is one. A child that clone() or _Fork() made has locks of
- * libc's as they stood: to make a thread there may wait for ever. */
+/* The process that libc knows. A child of clone() or _Fork() has libc's locks in their state at
+ * that time, so creating a thread there may block for ever. */
 static _Atomic uint32_t known_pid;
 
 static bool is_over(void)
@@ -34,7 +34,7 @@ static bool is_over(void)
 	       gt_recording_stop_asked();
 }
 
-/* For the collector, who wants to know when all have followed. It waits for those with a thread. */
+/* Tell the collector when this process has followed. It waits for processes with a thread. */
 static void note_followed(uint32_t word)
 {
 	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
@@ -48,7 +48,7 @@ static void note_followed(uint32_t word)
 	}
 }
 
-/* Apply what the word says. Return: the word. */
+/* Apply the word. Return it. */
 static uint32_t follow(void)
 {
 	uint32_t word;
@@ -66,8 +66,8 @@ static uint32_t follow(void)
 	return word;
 }
 
-/* No thread is left but gputap's own (collector/own_threads.c): end the process as its last thread
- * would have ended it. */
+/* End the process as its last thread would have, if only gputap's threads are left
+ * (collector/own_threads.c). */
 static void end_if_alone(void)
 {
 	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
@@ -80,7 +80,7 @@ static void end_if_alone(void)
 		return;
 	number = (int)GT_ALONE_SIGNAL(word);
 	if (!number)
-		exit(0); /* as libc does in the last thread that calls pthread_exit() */
+		exit(0); /* as libc does in the last thread, which calls pthread_exit() */
 	signal(number, SIG_DFL);
 	sigemptyset(&one);
 	sigaddset(&one, number);
@@ -88,8 +88,8 @@ static void end_if_alone(void)
 	syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), number);
 }
 
-/* Until the word is no more @seen. False: the session is over. The mapping is shared, so the
- * futex is no private one. */
+/* Wait until the word differs from @seen. Return false if the session has ended. The mapping is
+ * shared, so the futex is not private. */
 static bool wait_for_change(uint32_t seen)
 {
 	end_if_alone();
@@ -103,7 +103,7 @@ static bool wait_for_change(uint32_t seen)
 
 static bool start_thread(void);
 
-/* A tool's callback has ended it. */
+/* Restart the thread after a tool's callback has ended it. */
 static void start_again(void *arg)
 {
 	(void)arg;
@@ -116,7 +116,7 @@ static void *run_thread(void *arg)
 	uint32_t seen;
 
 	gt_tool_thread_takes("gputap", start_again, arg);
-	if (r) /* for the collector, which gives it short slices */
+	if (r) /* for the collector, which gives this thread short time slices */
 		atomic_store_explicit(&gt_segment_threads(r)->follower_tid,
 				      (uint32_t)syscall(SYS_gettid), memory_order_relaxed);
 	do
@@ -131,9 +131,9 @@ static bool start_thread(void)
 	return gt_tool_thread_try(run_thread, NULL, STACK_BYTES) == 0;
 }
 
-/* Who starts it -------------------------------------------------------------------- */
+/* Starting the thread -------------------------------------------------------------------- */
 
-/* False: a vfork's child, which has its parent's memory for a moment. */
+/* Return false in the child of a vfork, which temporarily uses its parent's memory. */
 static bool is_own_process(void)
 {
 	const struct gt_segment *r =
@@ -142,14 +142,14 @@ static bool is_own_process(void)
 	return r && r->pid == (uint32_t)syscall(SYS_getpid);
 }
 
-/* Does libc's own fork, or none, lie between us and the process that we began in? */
+/* Return true if this is the process in which gputap started, or a child of libc's fork(). */
 static bool may_have_thread(void)
 {
 	return atomic_load_explicit(&known_pid, memory_order_relaxed) ==
 	       (uint32_t)syscall(SYS_getpid);
 }
 
-/* The process is at work: start the thread, if it has none yet. */
+/* Start the thread if the process has none: it makes recorded calls. */
 static void begin(void)
 {
 	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_acquire);
@@ -159,7 +159,7 @@ static void begin(void)
 	    !is_own_process() ||
 	    atomic_exchange_explicit(&begun_epoch, epoch, memory_order_acq_rel) == epoch)
 		return;
-	/* the word may have changed before anybody followed it: not when the thread gets to run */
+	/* apply the word at once: it may have changed before the thread runs */
 	follow();
 	if (may_have_thread() && start_thread()) {
 		atomic_store_explicit(&is_without_thread, 0, memory_order_relaxed);
@@ -191,7 +191,8 @@ void gt_control_meet(void)
 	errno = saved;
 }
 
-/* In the child of a fork(), which may have interrupted anything: no lock but ours, no memory. */
+/* Reset in the child of a fork(), which may have interrupted anything: take no other lock, allocate
+ * nothing. */
 static void begin_child(void)
 {
 	atomic_store_explicit(&known_pid, (uint32_t)syscall(SYS_getpid), memory_order_relaxed);
@@ -213,7 +214,7 @@ __attribute__((constructor)) static void follow_session(void)
 	atomic_store_explicit(&gt_thread_hooks.attached, begin, memory_order_release);
 	atomic_store_explicit(&known_pid, (uint32_t)syscall(SYS_getpid), memory_order_relaxed);
 	pthread_atfork(NULL, NULL, begin_child);
-	/* a constructor before this one has made calls */
+	/* an earlier constructor has made calls */
 	if (gt_thread.epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed))
 		begin();
 }

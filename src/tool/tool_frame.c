@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a thread knows of itself: the call that it is in, and how it says whom it calls. Calls
- * nothing of gputap's. */
+/* A thread's state: the call that it is in, and its hazards. Calls no function of gputap. */
 #include "tool/tool_reader.h"
 #include "tool/tool_activity_item.h"
 

@@ -4,10 +4,10 @@
  *   GPUTAP_TOOLS, gputap_tool_describe() ──► FOUND ── start() ──► STARTED ── finish() ──► FREE
  *   gputap_tool_add() ──────────────────────────┘
  *
- * When they are started: tool_start.c. A tool's functions are called without any lock, in the
- * thread that is there. Each tool keeps its library mapped (a reference, given back when it is
- * removed), so that a program that closes it does not pull the ground from under it. Whatever is
- * wrong with a tool becomes an event and a line on stderr; the program runs. */
+ * tool_start.c decides when they are started. A tool's functions are called without a lock, in the
+ * present thread. Each tool keeps its library mapped (a reference, released when the tool is
+ * removed), so a program that closes the library does not unmap it. A fault of a tool causes an
+ * event and a line on stderr; the program continues. */
 #include "tool/tool_load.h"
 
 #include <dlfcn.h>
@@ -39,27 +39,29 @@ enum { FREE = 0, FOUND, STARTING, STARTED, FINISHING };
 struct loaded_tool {
 	const struct gputap_tool *tool;
 	const char *arguments; /* "": none */
-	void *library;         /* a reference; NULL: the program's own, or it could not be had */
+	/* reference to its library; NULL: the tool is in the program, or no reference was
+	 * possible */
+	void *library;
 	_Atomic uint32_t state;
 	bool on_first_call; /* GPUTAP_TOOL_ON_FIRST_CALL */
-	uint64_t told;      /* bit per domain: what it misses of that */
+	uint64_t told;      /* one bit for each domain whose missed calls were reported */
 	uint32_t age;
-	/* while its start() or finish() runs: where that was called from, in the thread's stack */
+	/* while its start() or finish() runs: the caller's position in the thread's stack */
 	uintptr_t frame;
-	struct loaded_tool *outer; /* whose start() or finish() called that */
+	struct loaded_tool *outer; /* tool whose start() or finish() called it */
 };
 
 typedef const struct gputap_tool *describe_fn(uint32_t version);
 
 static struct loaded_tool
-	entries[TOOLS]; /* `tool` and going from and to FREE: with gt_core_lock() */
+	entries[TOOLS]; /* `tool`, and changes from and to FREE: with gt_core_lock() */
 static uint32_t ages;
-/* all of them; those that do not stay till their own place */
+/* all tools; those without a separate exit() handler */
 static _Atomic uint32_t finishing, finishing_early;
-/* Whose start() or finish() runs in this thread. It may have been left by an exception or
- * longjmp(): then where it was called from is deeper in the stack than we are. */
+/* The tool whose start() or finish() runs in this thread. If an exception or longjmp() left that
+ * function, its caller's position is deeper in the stack than the present one. */
 static _Thread_local struct loaded_tool *current __attribute__((tls_model("initial-exec")));
-/* arguments of who is asked to describe itself */
+/* arguments of the tool whose describe() runs */
 static _Thread_local const char *asked __attribute__((tls_model("initial-exec")));
 
 static const struct loaded_tool *innermost(const void *here)
@@ -110,7 +112,7 @@ __attribute__((format(printf, 1, 2))) static void report_fault(const char *forma
 	bytes = strlen(text);
 	text[bytes++] = '\n';
 	if (write(STDERR_FILENO, text, bytes) < 0)
-		return; /* nobody listens */
+		return; /* no subscriber */
 }
 
 static const char *get_tool_name(const struct gputap_tool *tool)
@@ -120,8 +122,8 @@ static const char *get_tool_name(const struct gputap_tool *tool)
 
 /* The list ------------------------------------------------------------------- */
 
-/* Keep the library that holds the description. NULL: it is the program, or nothing could be
- * done. */
+/* Take a reference to the library of a description. Return NULL for the program, or if that is not
+ * possible. */
 static void *keep_library(const struct gputap_tool *tool)
 {
 	struct link_map *map = NULL;
@@ -138,8 +140,8 @@ static bool starts_on_first_call(const struct gputap_tool *tool)
 	       tool->flags & GPUTAP_TOOL_ON_FIRST_CALL;
 }
 
-/* Its entry, in @state; one that was found and waits is taken when it is to be started. Return:
- * 0, or why there is none. */
+/* Add an entry in @state. A found entry that waits is taken when it is to be started. Return 0 or
+ * the error. */
 static int enter_tool(const struct gputap_tool *tool, uint32_t state, struct loaded_tool **out)
 {
 	struct loaded_tool *unused = NULL, *there = NULL;
@@ -182,7 +184,8 @@ static void leave_tool(struct loaded_tool *e)
 	gt_core_unlock();
 }
 
-/* -EINVAL, with a sentence, for what cannot be used. @from: where it was found. */
+/* Check a description. Return -EINVAL, with a sentence, if it cannot be used. @from: where it was
+ * found. */
 static int check_tool(const struct gputap_tool *tool, const char *from)
 {
 	const size_t needed = offsetof(struct gputap_tool, flags);
@@ -221,7 +224,7 @@ static int call_tool(struct loaded_tool *e, int (*start)(void *), void (*finish)
 	return rc;
 }
 
-/* It takes part no more, nor does what it has made. */
+/* Remove a tool and its contexts. */
 static void drop_tool(struct loaded_tool *e)
 {
 	gt_tool_contexts_destroy(e->tool);
@@ -229,8 +232,8 @@ static void drop_tool(struct loaded_tool *e)
 	leave_tool(e);
 }
 
-/* Functions of tools that were left by an exception or longjmp(). (No cleanup of the compiler's:
- * that needs libgcc_s in every program.) */
+/* End tools' functions that an exception or longjmp() left. (The compiler's cleanup would need
+ * libgcc_s in every program.) */
 static void drop_abandoned(const void *here)
 {
 	while (current && current->frame <= (uintptr_t)here) {
@@ -255,7 +258,7 @@ static int start_tool(struct loaded_tool *e)
 	if (!e->library)
 		e->library = keep_library(tool);
 	if (e->on_first_call)
-		atexit(finish_all); /* what start() registers is called before this one */
+		atexit(finish_all); /* handlers that start() registers run before this one */
 	rc = call_tool(e, tool->start, NULL);
 	if (rc == 0) {
 		atomic_store(&e->state, STARTED);
@@ -266,7 +269,7 @@ static int start_tool(struct loaded_tool *e)
 	return rc;
 }
 
-/* False: somebody else does, or it has not begun. */
+/* Claim a tool to finish it. Return false if another thread does, or if it was not started. */
 static bool finish_tool(struct loaded_tool *e)
 {
 	uint32_t started = STARTED;
@@ -283,8 +286,8 @@ static bool comes_before(const struct loaded_tool *a, const struct loaded_tool *
 						      : a->age < b->age;
 }
 
-/* The first or the last one of that state, @all or those that do not wait for the first call;
- * NULL: there is none. */
+/* Return the first or the last tool of a state, of @all or of those that do not wait for the first
+ * call; NULL: none. */
 static struct loaded_tool *pick_tool(uint32_t wanted, bool last, bool all)
 {
 	struct loaded_tool *found = NULL;
@@ -308,14 +311,14 @@ static void finish_all(void)
 	if (!atomic_load(&gt_recording.tools) || atomic_exchange(&finishing, 1))
 		return;
 	gt_tool_activity_end();
-	/* last to first; all of them before any is stopped: they may use each other */
+	/* last to first; all are finished before any is stopped, since they may use each other */
 	while ((e = pick_tool(STARTED, true, true)))
 		finish_tool(e);
 	gt_tool_contexts_stop_all();
 }
 
-/* Other tools go on. Work that has completed is notified; these tools may still be notified of
- * the rest. */
+/* Notify of completed activities before these tools are removed. They may still be notified of the
+ * others. Other tools continue. */
 static void finish_early(void)
 {
 	struct loaded_tool *e;
@@ -359,7 +362,7 @@ void gt_tools_finish_at_exit(void)
 	enum { ENOUGH = 16 };
 	static _Atomic uint32_t registered;
 
-	/* who registers last is called first: before the ends of all libraries that were there */
+	/* the last registered handler runs first, before the ends of all mapped libraries */
 	if (atomic_load(&gt_recording.tools) && !atomic_load(&finishing) &&
 	    atomic_fetch_add(&registered, 1) < ENOUGH)
 		atexit(at_exit);
@@ -368,7 +371,7 @@ void gt_tools_finish_at_exit(void)
 /* Finding --------------------------------------------------------------------- */
 
 struct describers {
-	unsigned count, asked; /* the first ones have been asked */
+	unsigned count, asked; /* the first objects have been asked */
 	struct {
 		describe_fn *fn;
 		const char *arguments;
@@ -390,7 +393,7 @@ static void add_describer(struct describers *d, describe_fn *fn, const char *fro
 		 from && *from ? from : "the program");
 }
 
-/* The function that the object itself exports, not one of those that it is linked with. */
+/* Find a function that the object itself exports, not a library that it is linked with. */
 static describe_fn *exported(const struct gt_elf *o)
 {
 	struct gt_symbols s;
@@ -450,7 +453,7 @@ static const char *named_tools(void)
 
 bool gt_tools_are_hidden(void)
 {
-	void *program = dlopen(NULL, RTLD_LAZY); /* RTLD_DEFAULT would look in our own scope, too */
+	void *program = dlopen(NULL, RTLD_LAZY); /* RTLD_DEFAULT would also search gputap's scope */
 	bool hidden =
 		!program || dlsym(program, "gputap_tool_add") != (void *)(uintptr_t)gputap_tool_add;
 
@@ -464,7 +467,7 @@ bool gt_tools_expected(void)
 	return named_tools() || dlsym(RTLD_DEFAULT, "gputap_tool_describe");
 }
 
-/* "%3a" is ':'. Return: text that stays. */
+/* Decode "%3a" and "%25". Return a permanent text. */
 static const char *decoded(const char *text)
 {
 	char *out = strdup(text), *to = out;
@@ -485,7 +488,7 @@ static const char *decoded(const char *text)
 	return out;
 }
 
-/* One entry of GPUTAP_TOOLS. */
+/* Load one entry of GPUTAP_TOOLS. */
 static void add_named_tool(struct describers *d, char *entry)
 {
 	char *equals = access(entry, F_OK) == 0 ? NULL : strchr(entry, '=');
@@ -508,16 +511,17 @@ static const struct gputap_tool *ask_tool(describe_fn *fn, const char *arguments
 
 static struct describers describers; /* with `searching` */
 static _Atomic uint32_t searching, begun, opened;
-static _Atomic unsigned long long adds_known; /* to the linker's objects, at the last look */
+/* number of objects that the linker had added at the last look */
+static _Atomic unsigned long long adds_known;
 
-/* Ask all who say that they are tools and were not asked before. */
+/* Call the describe functions that were not called before. */
 static void find_tools(const char *list, bool everywhere)
 {
 	struct describers *d = &describers;
 	char entry[2 * PATH_MAX];
 
 	if (atomic_exchange(&searching, 1)) {
-		/* another thread asks, or describe() of one has opened a library: later */
+		/* another thread asks, or a tool's describe() has opened a library: later */
 		atomic_store(&opened, 1);
 		return;
 	}
@@ -541,7 +545,7 @@ static void find_tools(const char *list, bool everywhere)
 		rc = enter_tool(tool, FOUND, &e);
 		if (rc == 0) {
 			e->arguments = d->all[i].arguments;
-			/* whoever opened it may close it before it is started */
+			/* the program may close it before it is started */
 			e->library = keep_library(tool);
 		}
 		if (rc == -ENOSPC)
@@ -593,7 +597,7 @@ void gt_tools_look(void)
 	static pid_t process;
 	unsigned long long adds;
 
-	/* a fork's child may wait for ever for the linker's lock */
+	/* a fork's child might wait for ever for the linker's lock */
 	if (!atomic_load(&begun) || (process && process != getpid()))
 		return;
 	process = getpid();
@@ -625,7 +629,7 @@ static void look_for_runtimes(void)
 			a->look();
 }
 
-/* What a tool misses ------------------------------------------------------------ */
+/* Calls that a tool misses ------------------------------------------------------------ */
 
 static _Thread_local bool takes_tables __attribute__((tls_model("initial-exec")));
 
@@ -654,7 +658,7 @@ void gt_tools_report_missed(enum gt_domain domain, const char *what)
 						   : "under 'gputap run'");
 }
 
-/* Under `gputap run`, a runtime's table has taps for what the session asks. */
+/* Under `gputap run`, a runtime's table has taps for the session's operations. */
 static void find_missed_calls(void)
 {
 	uint64_t domains = gt_contexts_find_missed();
@@ -698,15 +702,15 @@ void gt_tools_meet_runtime(bool mapped)
 	gt_tools_finish_at_exit();
 }
 
-/* Starting what was found ------------------------------------------------------ */
+/* Starting found tools ------------------------------------------------------ */
 
 static struct {
 	_Atomic uint32_t busy;
-	/* it took too long, or a fork has left the thread behind: nobody waits again */
+	/* it took too long, or the thread is missing after a fork: threads no longer wait */
 	_Atomic uint32_t hangs;
 } starting;
-/* This thread starts them: the frame that does. It may have been left by an exception or
- * longjmp(), as `current`. */
+/* Frame of the function that starts the tools in this thread. An exception or longjmp() may have
+ * left it, as with `current`. */
 static _Thread_local uintptr_t starts_here __attribute__((tls_model("initial-exec")));
 
 static void stop_waiting(void)
@@ -715,8 +719,8 @@ static void stop_waiting(void)
 	gt_contexts_refresh();
 }
 
-/* Another thread starts the tools. Tools would not be notified of a call or table that did not
- * wait for it. */
+/* Wait while another thread starts the tools. Without the wait they would miss this call or
+ * table. */
 static void wait_for_start(const void *here)
 {
 	enum { NAP_NS = 100000, NAPS = 20000 };
@@ -789,7 +793,7 @@ void gt_tools_needed(void)
 	errno = saved;
 }
 
-/* By a call -------------------------------------------------------------------- */
+/* Start at a call -------------------------------------------------------------------- */
 
 int gputap_tool_add(const struct gputap_tool *tool)
 {
@@ -829,7 +833,7 @@ int gputap_tool_remove(const struct gputap_tool *tool)
 		return -ENOENT;
 	library = found->library;
 	drop_tool(found);
-	/* the code that we return to may be what the reference keeps mapped */
+	/* the reference may keep the code mapped to which this function returns */
 	if (library && dladdr(tool, &its) && dladdr(caller, &callers) &&
 	    its.dli_fbase != callers.dli_fbase)
 		dlclose(library);

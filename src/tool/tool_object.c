@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects that tools are notified of: which exist now, and which contexts know of them.
+/* Objects that tools are notified of: the existing ones, and the contexts that got their LOAD.
  *
- *   list, in the order of loading ─► object ─► object ─► ..        devices, queues, code objects
+ *   list, in the order of loading ─► object ─► object              devices, queues, code objects
  *                                      │ children, in the order of loading: kernel symbols
- *                                      └ subscriptions: {context, its eight bytes}, one a LOAD
+ *                                      └ subscriptions: {context, its eight bytes}, for each LOAD
  *
  * A context gets LOAD of an object once: from the thread that loads the object, or by replay from
  * the thread that starts the context. If both try at the same time, the thread that adds the
  * subscription notifies. A parent's LOAD comes before its children's. UNLOAD goes to the contexts
  * that have a subscription.
  *
- * Locking: gt_core_lock() for the lists, never while a callback runs. What somebody is looking
- * at is pinned, and is freed by the last one. Entries are used again; memory and texts stay
- * until the process ends. */
+ * Locking: gt_core_lock() for the lists, never while a callback runs. A thread pins the object that
+ * it uses; the last thread to unpin it frees it. Entries are reused; memory and texts remain until
+ * the process ends. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -26,21 +26,21 @@
 
 enum { ROW_BYTES = 1 << 16, TEXT_BUCKETS = 4096, NAP_NS = 50000, PATIENCE = 20000 /* naps, 1 s */ };
 
-/* Somebody who asks for objects of a domain. What he asked for is copied: his place may be
- * another context's by the time that it is his turn. */
+/* A context with a subscription to objects of a domain. The subscription is copied, because another
+ * context may have the place when it is called. */
 struct listener {
 	uint32_t place, generation;
 	uint32_t flags;
-	uint64_t types; /* 0: he does not */
+	uint64_t types; /* 0: no subscription */
 };
 
-/* One context knows of one object. */
+/* One context's subscription to one object. */
 struct subscription {
 	struct subscription *next;
 	struct gt_tool_subscriber subscriber;
-	uint32_t flags;             /* as he asked */
-	_Atomic uint32_t notifying; /* thread that notifies LOAD just now; 0: done */
-	_Atomic uint32_t void_now;  /* no LOAD after all, or UNLOAD is done */
+	uint32_t flags;             /* of the context's subscription */
+	_Atomic uint32_t notifying; /* thread that is notifying of LOAD; 0: done */
+	_Atomic uint32_t void_now;  /* LOAD was not called, or UNLOAD is done */
 };
 
 struct gt_tool_object {
@@ -228,8 +228,8 @@ static bool call_subscriber(struct subscription *h, const struct gt_tool_object 
 	return true;
 }
 
-/* The subscription to notify this context of LOAD with; NULL: it was notified, or has no use for
- * it. Waits while another thread notifies it. */
+/* Return the subscription with which to notify this context of LOAD; NULL: it was notified, or does
+ * not want it. Waits while another thread notifies it. */
 static struct subscription *begin_load(struct gt_tool_object *x, const struct listener *l)
 {
 	uint32_t me = gt_tool_thread();
@@ -263,7 +263,7 @@ static struct subscription *begin_load(struct gt_tool_object *x, const struct li
 	return h;
 }
 
-/* @x is pinned, or in the middle of being loaded. */
+/* Notify a context of LOAD. @x is pinned, or is being loaded. */
 static void notify_load(struct gt_tool_object *x, const struct listener *l, bool replayed)
 {
 	struct subscription *h;
@@ -278,8 +278,8 @@ static void notify_load(struct gt_tool_object *x, const struct listener *l, bool
 	atomic_store_explicit(&h->notifying, 0, memory_order_release);
 }
 
-/* @x has gone, and is pinned: subscriptions come no more. @parent_first: to contexts that want
- *         it so, or to the others; both: 2 */
+/* Notify of UNLOAD. @x is unloaded and pinned, so it gets no further subscriptions.
+ * @parent_first: 1: contexts that want that order; 0: the others; 2: both */
 static void notify_unload(struct gt_tool_object *x, int parent_first)
 {
 	uint32_t me = gt_tool_thread(), notifying;
@@ -319,7 +319,7 @@ struct gt_tool_object *gt_tool_object_add(const struct gputap_object *o,
 	return x;
 }
 
-/* The next one in the list, pinned; @x is let go. NULL: no more. With the lock. */
+/* Unpin @x, and return the next object in the list, pinned; NULL: none. With the lock. */
 static struct gt_tool_object *step_object(struct gt_tool_object *x, struct gt_tool_object *to)
 {
 	if (to)
@@ -329,7 +329,7 @@ static struct gt_tool_object *step_object(struct gt_tool_object *x, struct gt_to
 	return to;
 }
 
-/* The children, in the order of loading; @x is pinned. With the lock. */
+/* Notify of the children in the order of loading; @x is pinned. With the lock. */
 static void notify_children(struct gt_tool_object *x, const struct listener *l, bool replayed)
 {
 	for (struct gt_tool_object *child = step_object(NULL, x->first); child;
@@ -389,7 +389,7 @@ static void unload(struct gt_tool_object *x)
 		child->pins++;
 	}
 	gt_core_unlock();
-	/* children are pinned, and no more of them come: their list stays as it is */
+	/* children are pinned, and no child is added: the list does not change */
 	if (x->last)
 		notify_unload(x, 1);
 	for (child = x->last; child; child = child->previous)

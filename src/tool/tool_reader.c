@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that call tools' functions, and whom they may call: tool.h has the whole of it.
+/* Threads that call tools' functions, and the contexts that they may call. tool.h describes the
+ * protocol.
  *
- * The order of active contexts is read without a lock: up to seven places are one word; of more, a
+ * The order of active contexts is read without a lock: up to seven places are one word. For more, a
  * sequence number is odd while they are written, with gt_core_lock(). */
 #include "tool/tool_reader.h"
 
@@ -16,7 +17,7 @@
 #include <unistd.h>
 
 enum { ORDER_WORDS = GT_TOOL_POOL / 8, SPINS = 1000, YIELDS = 100000, NAP_NS = 20000 };
-/* naps, 5 s: a callback was left with longjmp(), and its thread has slept since */
+/* naps, 5 s: longjmp() left a callback, and its thread has slept since */
 enum { PATIENCE = 250000 };
 
 struct gt_tool_context gt_tool_pool[GT_TOOL_POOL];
@@ -35,7 +36,7 @@ static bool key_there;
 _Atomic uint32_t gt_tool_membarrier;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* The other half of gt_tool_fence_of_reader(). */
+/* Counterpart of gt_tool_fence_of_reader(). */
 static void fence_of_writer(void)
 {
 	if (atomic_load_explicit(&gt_tool_membarrier, memory_order_relaxed))
@@ -63,7 +64,7 @@ static void give_reader_back(void *reader)
 	clear_reader(reader);
 }
 
-/* Of a fork: only this thread is there. */
+/* Reset in the child of a fork, which has only this thread. */
 static void in_child(void)
 {
 	for (struct gt_tool_reader *r = atomic_load(&readers); r; r = r->next)
@@ -71,7 +72,7 @@ static void in_child(void)
 			clear_reader(r);
 	if (gt_tool_reader)
 		gt_tool_reader->thread = (uint32_t)syscall(SYS_gettid);
-	if (atomic_load(&order_sequence) % 2) /* another thread was writing: what there is of it */
+	if (atomic_load(&order_sequence) % 2) /* another thread was writing it: complete it */
 		atomic_fetch_add(&order_sequence, 1);
 }
 
@@ -105,8 +106,8 @@ struct gt_tool_reader *gt_tool_become_reader(void)
 	int saved = errno;
 	struct gt_tool_reader *r;
 
-	/* Nobody can be called. And init_readers() may make a process that has threads wait
-	 * 16 ms, for the kernel's grace period. */
+	/* No callback exists. Do not call init_readers(): it may delay a process with threads by
+	 * 16 ms, the kernel's grace period. */
 	if (!atomic_load_explicit(&place_given, memory_order_acquire))
 		return NULL;
 	pthread_once(&once, init_readers);
@@ -149,7 +150,7 @@ static bool called_now(const struct gt_tool_reader *r, uint32_t place)
 	if (!atomic_load_explicit(&r->taken, memory_order_acquire) ||
 	    atomic_load_explicit(&r->waiting, memory_order_acquire))
 		return false;
-	/* for a moment; it may have read the order before */
+	/* waits briefly; the thread may have read the order before */
 	if (atomic_load_explicit(&r->choosing, memory_order_seq_cst))
 		return true;
 	for (int i = 0; i < GT_TOOL_DEPTH; i++) {
@@ -208,10 +209,10 @@ unsigned gt_tool_order_of_many(uint8_t places[GT_TOOL_POOL])
 			      atomic_load_explicit(&order_sequence, memory_order_relaxed) ==
 				      before))
 			return count;
-		if (gt_unlikely(i >= SPINS)) /* who writes it has lost its processor */
+		if (gt_unlikely(i >= SPINS)) /* the writing thread was preempted */
 			sched_yield();
 	}
-	return 0; /* in a fork's child that no handler of ours knew: as if nobody had started yet */
+	return 0; /* in a fork's child without our handler: as if no thread had started yet */
 }
 
 static bool comes_before(uint32_t a, uint32_t b)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Correlation ids that retire: nothing more will come of a call.
+/* Retirement of correlation ids: a call and its activities have ended.
  *
- * A call that causes work has a gt_correlation. The open call holds a reference to it, and so does
- * each work item; it retires when the last reference is put. Meanwhile it collects whom to notify
- * of that, a bit per place: the contexts that were notified of the call, and those of its work.
- * A call that causes no work needs none: it retires when it returns.
+ * A call that causes activities has a gt_correlation. The open call and each activity hold a
+ * reference to it; it retires when the last reference is put. Meanwhile it collects the contexts to
+ * notify, one bit for each place: those that were notified of the call, and those of its
+ * activities. A call without activities needs none: it retires when it returns.
  *
  * Locking: none. */
 #include "tool/tool_activity_item.h"
@@ -17,21 +17,23 @@ struct gt_correlation {
 	struct gt_tool_entry entry;
 	_Atomic uint32_t references;
 	_Atomic uint32_t retired;
-	/* process that it was made in; 0: none has written anything so far */
+	/* process that created it; 0: nothing was written so far */
 	uint32_t epoch;
 	uint64_t id;
 	_Atomic uint64_t last; /* ns: the latest time notified for it */
 	uint32_t call_domain;
 	_Atomic uint32_t work_domain;
-	_Atomic uint64_t called;        /* places: notified by callback */
-	_Atomic uint64_t call_recorded; /* .. whose buffer for the call's domain has it */
-	_Atomic uint64_t work_recorded; /* .. whose buffer for the work's domain has it */
+	_Atomic uint64_t called; /* places that are notified with a callback */
+	/* places whose buffer for the call's domain gets a record */
+	_Atomic uint64_t call_recorded;
+	/* places whose buffer for the activities' domain gets a record */
+	_Atomic uint64_t work_recorded;
 	_Atomic uint32_t generation[GT_TOOL_POOL];
 };
 
 static struct gt_tool_stock correlations = {.entry_bytes = sizeof(struct gt_correlation)};
 
-/* Which of these places are notified, and how. */
+/* Places to notify, and how. */
 struct retiring {
 	uint64_t id, time;
 	uint64_t called, call_recorded, work_recorded;
@@ -94,7 +96,7 @@ static void retire_for(const struct retiring *r, uint32_t place, uint32_t genera
 	gt_tool_lock_out();
 }
 
-/* Last to first, then those that are only finishing. */
+/* Notify last to first, then contexts that are only finishing. */
 static void retire(const struct retiring *r, const _Atomic uint32_t *generations)
 {
 	uint64_t left = r->called | r->call_recorded | r->work_recorded;
@@ -117,7 +119,7 @@ static void retire(const struct retiring *r, const _Atomic uint32_t *generations
 	errno = saved;
 }
 
-/* Nobody refers to it, or nobody ever will again. */
+/* Retire a correlation without references, or at the end of the process. */
 static void retire_shared(struct gt_correlation *c)
 {
 	struct retiring r = {.id = c->id,
@@ -135,7 +137,7 @@ static void retire_shared(struct gt_correlation *c)
 	retire(&r, c->generation);
 }
 
-/* The subscribers of the call. */
+/* Add the call's subscribers. */
 static void add_frame(const struct gt_tool_frame *f, struct retiring *r,
 		      _Atomic uint32_t generations[GT_TOOL_POOL])
 {
@@ -276,7 +278,7 @@ static void retire_open_calls(void)
 		struct retiring r = {.time = gt_ticks_boottime()};
 
 		if (f->shared || !f->numbered)
-			continue; /* with the others, or with the call around it */
+			continue; /* with the others, or with the enclosing call */
 		add_frame(f, &r, generations);
 		f->count = 0;
 		retire(&r, generations);
@@ -299,7 +301,7 @@ void gt_correlations_end(void)
 		c = (struct gt_correlation *)(void *)gt_tool_stock_at(&correlations, i);
 		if (atomic_load_explicit(&c->references, memory_order_acquire) &&
 		    (!c->epoch || c->epoch == epoch))
-			retire_shared(c); /* else it hangs on work of the parent's, of a fork */
+			retire_shared(c); /* else it depends on activities of a fork's parent */
 	}
 	retire_open_calls();
 }

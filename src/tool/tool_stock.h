@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Things of one size that threads take and give back without a lock, and that stay mapped:
- * whoever still holds an index of one may look at it. A stack with a count against reuse between
- * load and exchange; it grows by a chunk where a caller allows the system call. Never here:
+/* Entries of one size that threads take and return without a lock. They stay mapped, so a thread
+ * with an old index may read one. The free entries are a stack with a count against reuse between
+ * load and exchange. It grows one chunk at a time if the caller allows the system call. Never here:
  * malloc. */
 #ifndef GPUTAP_TOOL_TOOL_STOCK_H
 #define GPUTAP_TOOL_TOOL_STOCK_H
@@ -13,14 +13,14 @@
 
 enum { GT_TOOL_CHUNK = 128, GT_TOOL_CHUNKS = 2048 };
 
-/* At the beginning of what lies in a pool. */
+/* First member of an entry. */
 struct gt_tool_entry {
-	_Atomic uint32_t next; /* in the pool, or in a list of what is done: index + 1 */
+	_Atomic uint32_t next; /* in the pool or in a list of completed entries: index + 1 */
 	uint32_t index;
 };
 
 struct gt_tool_stock {
-	_Atomic uint64_t free; /* index + 1 of the first, count of changes << 32 */
+	_Atomic uint64_t free; /* index + 1 of the first entry, count of changes << 32 */
 	_Atomic uint32_t chunk_count;
 	size_t entry_bytes;
 	_Atomic(char *) chunks[GT_TOOL_CHUNKS];
@@ -35,13 +35,13 @@ static inline struct gt_tool_entry *gt_tool_stock_at(struct gt_tool_stock *stock
 						(index % GT_TOOL_CHUNK) * stock->entry_bytes);
 }
 
-/* Entries that there are have lower indices; some of them may not be there. */
+/* Return an upper limit of the indices of existing entries. Some lower indices may not exist. */
 static inline uint32_t gt_tool_stock_count(struct gt_tool_stock *stock)
 {
 	return atomic_load_explicit(&stock->chunk_count, memory_order_acquire) * GT_TOOL_CHUNK;
 }
 
-/* NULL: it is not there (yet). */
+/* Return an entry; NULL: it does not exist (yet). */
 static inline void *gt_tool_stock_look(struct gt_tool_stock *stock, uint32_t index)
 {
 	return atomic_load_explicit(&stock->chunks[index / GT_TOOL_CHUNK], memory_order_acquire)
@@ -49,7 +49,8 @@ static inline void *gt_tool_stock_look(struct gt_tool_stock *stock, uint32_t ind
 		       : NULL;
 }
 
-/* NULL: there is none, or there is no memory. What is new is zero but for its index. */
+/* Take an entry. Return NULL if none is free, or without memory. A new entry is zero except for its
+ * index. */
 void *gt_tool_stock_take(struct gt_tool_stock *stock, bool may_grow);
 void gt_tool_stock_give(struct gt_tool_stock *stock, struct gt_tool_entry *e);
 

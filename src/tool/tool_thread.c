@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap's own threads in the program: who is notified of them, and that a callback which ends one
- * (pthread_exit(), pthread_cancel()) ends no more than that: what the thread was there for is
- * taken over. A thread-specific value's destructor notices, as it runs however a thread ends. */
+/* gputap's threads in the program: subscriptions to them, and the recovery after a callback ends
+ * one (pthread_exit(), pthread_cancel()). Another thread then takes over its task. The destructor
+ * of a thread-specific value detects the end, because it runs in all cases. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -59,9 +59,9 @@ static void notify_after(void)
 			subscribers[i].after(subscribers[i].user);
 }
 
-/* What glibc takes of each thread's stack before it runs: static thread-local storage, which a
- * program may have much of. Found early: a thread may be started where the dynamic linker's lock
- * is not ours to wait for. */
+/* Bytes that glibc takes from each thread's stack before the thread runs: static thread-local
+ * storage, which may be large. Determined early, because a thread may be started where the dynamic
+ * linker's lock must not be waited for. */
 static size_t (*find_taken_bytes)(const pthread_attr_t *attr);
 
 __attribute__((constructor)) static void find_stack_function(void)
@@ -77,7 +77,7 @@ static void set_stack(pthread_attr_t *attr, size_t stack_bytes)
 				  stack_bytes + (find_taken_bytes ? find_taken_bytes(attr) : 0));
 }
 
-/* A program's signals are for its own threads: ours never run its handlers. */
+/* Create a thread with all signals blocked, so it never runs the program's handlers. */
 static int create(void *(*run)(void *), void *arg, size_t stack_bytes)
 {
 	sigset_t all, signals;
@@ -127,8 +127,8 @@ static _Thread_local struct role role __attribute__((tls_model("initial-exec")))
 static pthread_key_t key;
 static bool key_there;
 
-/* The collector compares the count with the threads that there are, to find a process in which no
- * other is left: in the segment of this process, where such a thread is made. */
+/* Count gputap's threads in this process's segment. The collector compares the count with the
+ * number of threads to detect a process that has no others. */
 void gt_tool_thread_count(bool begins)
 {
 	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
@@ -139,7 +139,7 @@ void gt_tool_thread_count(bool begins)
 		atomic_fetch_sub_explicit(&gt_segment_threads(r)->running, 1, memory_order_relaxed);
 }
 
-/* A filter of the program's may kill for it. */
+/* A seccomp filter of the program may kill the process for it. */
 void gt_tool_thread_name(const char *name)
 {
 	if (!gt_seccomp_is_filtered())
@@ -160,8 +160,8 @@ static void make_key(void)
 	key_there = pthread_key_create(&key, thread_ends) == 0;
 }
 
-/* A thread names itself: for another one, which may have ended by then, pthread_setname_np()
- * would open a file in the program. */
+/* Name the calling thread. For another thread, which may have ended, pthread_setname_np() would
+ * open a file in the program. */
 void gt_tool_thread_takes(const char *name, void (*left)(void *arg), void *arg)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;

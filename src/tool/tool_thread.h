@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* For gputap's own threads that call no function of tools; others use gt_tool_thread_takes(). */
+/* For gputap's threads that call no function of tools; others use gt_tool_thread_takes(). */
 #ifndef GPUTAP_TOOL_TOOL_THREAD_H
 #define GPUTAP_TOOL_TOOL_THREAD_H
 
 #include <stdbool.h>
 
-/* Name the calling thread, where no filter of the program's may kill for it. */
+/* Name the calling thread, unless a seccomp filter of the program could kill the process for it. */
 void gt_tool_thread_name(const char *name);
-/* It begins, or ends: the collector finds a process in which no other thread is left. */
+/* Mark the start or end of such a thread, so that the collector detects a process that has no other
+ * threads. */
 void gt_tool_thread_count(bool begins);
 
 #endif

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Host ticks of buffered records to CLOCK_BOOTTIME ns, when they are handed over.
+/* Conversion of host ticks in buffered records to CLOCK_BOOTTIME ns, at delivery.
  *
- *   ns |            .*  anchors: both clocks read at one moment. Between two of them a straight
- *      |        .*'     line, behind the last one nothing: a stamp that is newer than all anchors
- *      |    .*'         is a reason to take one. So a stamp's time never depends on when it is
- *      +-------------- ticks    asked for, and later stamps have later times.
+ *   ns |            *   anchors: both clocks read at one moment. Times between two anchors are on a
+ *      |        *       straight line. A stamp that is newer than all anchors causes a new anchor.
+ *      |    *           The time of a stamp therefore does not depend on the moment of conversion,
+ *      +-------------- ticks    and later stamps have later times.
  *
- * A reading is some tens of ns off. Taken as it is, it would bend a short line between two
- * anchors, and the durations in it: an anchor may leave the line of all anchors so far by 1/1000
- * at most, unless it is far away (the host was suspended: one clock went on). Room for so many
- * anchors as a second or more of deliveries need; then every second of the older half goes. */
+ * A reading has an error of some tens of ns. Unadjusted, it would bend a short line between two
+ * anchors, and the durations in it. An anchor may therefore deviate from the line of all anchors so
+ * far by 1/1000 at most, unless it is far away (the host was suspended: one clock continued). The
+ * table has room for the anchors of a second or more of deliveries; when it is full, every second
+ * anchor of the older half is dropped. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -116,7 +117,7 @@ static uint64_t convert_ticks(uint64_t ticks)
 			high = middle;
 	}
 	a = &map.anchors[low];
-	if (high == low || ticks <= a->ticks) /* before there was a buffer */
+	if (high == low || ticks <= a->ticks) /* before the first buffer */
 		return a->ns;
 	return a->ns + scaled(ticks - a->ticks, a[1].ns - a->ns, a[1].ticks - a->ticks);
 }
@@ -125,8 +126,8 @@ void gt_tool_ticks_start(void)
 {
 	gt_word_lock(&map.lock);
 	if (!map.count) {
-		/* Nothing but buffered calls has ticks when there is no session, and none is
-		 * before the first buffer. */
+		/* Without a session, only buffered calls have ticks, and they come after the first
+		 * buffer was created. */
 		gt_recording_init();
 		if (!gt_recording.session)
 			gt_host_clock = gt_clock_host_choose();
@@ -176,7 +177,7 @@ uint64_t gt_tool_ticks_ns(uint64_t ticks)
 
 void gt_tool_ticks_reset(void)
 {
-	/* at most an anchor is lost that was being added */
+	/* at most the anchor that was being added is lost */
 	atomic_store_explicit(&map.lock, 0, memory_order_relaxed);
 }
 
@@ -185,8 +186,8 @@ uint64_t gputap_now(void)
 	return boottime();
 }
 
-/* How far a clock is ahead of CLOCK_BOOTTIME, by the narrowest of some readings.
- * Return: how far apart that one's two ends are. */
+/* Get the offset of a clock from CLOCK_BOOTTIME, in the narrowest of several readings. Return the
+ * width of that reading. */
 static uint64_t read_ahead(clockid_t clock, uint64_t *ahead)
 {
 	uint64_t best = UINT64_MAX;

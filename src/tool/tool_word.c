@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Waiting and locks on words that a fork child finds open: tool_buffer.h. Calls nothing of
- * gputap's. */
+/* Locks and waits on words, which the child of a fork finds unlocked: tool_buffer.h. Calls no
+ * function of gputap. */
 #include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -26,7 +26,7 @@ void gt_word_wake(_Atomic uint32_t *word)
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* 0 open, 1 taken, 2 taken and waited for */
+/* 0: unlocked, 1: locked, 2: locked, with waiters */
 void gt_word_lock(_Atomic uint32_t *word)
 {
 	uint32_t open = 0;
