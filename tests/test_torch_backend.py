@@ -158,7 +158,7 @@ def test_all_its_device_work_is_recorded_and_linked_to_operators(capture, tap, w
     rows = list(csv.DictReader((work / "a.csv").open(encoding="utf-8")))
     inside = set()  # numbers of calls made inside operators
     for r in rows:
-        if r["operation"] == "torch_operator":
+        if r["operation"] == "range_operator":
             first = int(r["correlation"])  # the high half is the thread's
             last = first >> 32 << 32 | int(r["return"], 16) & 0xffffffff
             inside.update(range(first, last + 1))

@@ -44,9 +44,9 @@ static void on_activity(const struct gputap_activity *activity, uint64_t *data, 
 	if (activity->phase != GPUTAP_ACTIVITY_PHASE_COMPLETE)
 		return;
 	pthread_mutex_lock(&lock);
-	k = kernel_of(work->name ? work->name : "(no name)");
-	if (k && work->end > work->start) { /* otherwise the times are not known */
-		int power = 63 - __builtin_clzll(work->end - work->start);
+	k = kernel_of(activity->name ? activity->name : "(no name)");
+	if (k && activity->end > activity->start) { /* otherwise the times are not known */
+		int power = 63 - __builtin_clzll(activity->end - activity->start);
 
 		k->launches++;
 		k->ns += activity->end - activity->start;

@@ -37,7 +37,7 @@ static const char *status_of(const struct gputap_call *call, char text[32])
 	int32_t status;
 	const char *name;
 
-	if (gputap_call_status(call, &status) <= 0) /* the call succeeded, or has no status */
+	if (gputap_call_has_failed(call, &status) <= 0) /* the call succeeded, or has no status */
 		return "ok";
 	name = gputap_status_name(call->domain, status);
 	snprintf(text, 32, "status %d", status);

@@ -3,7 +3,7 @@
  * library is mapped and before anything is bound to it, libgputap-audit.so puts libgputap.so's
  * functions in front of two of libtorch's own.
  *
- *   gputap_attach_torch ─► front[i].function   ours: looks once, then continues with
+ *   gputap_attach_ranges ─► front[i].function   ours: looks once, then continues with
  *                     └──► front[i].real       the real one; the audit library writes it. NULL:
  *                                              no libtorch was mapped, or only before us
  *

@@ -16,7 +16,7 @@ struct gt_work {
 	bool recorded;
 	uint64_t id, call_start;
 	struct gt_work_what what;
-	struct gt_work_item *item; /* NULL: no tool wants it */
+	struct gt_activity *item; /* NULL: no tool wants it */
 };
 
 static struct gt_tool_stock stock = {.entry_bytes = sizeof(struct gt_work)};
@@ -29,7 +29,7 @@ static bool is_recorded(const struct gt_call *call, enum gt_domain domain)
 }
 
 /* Return NULL if no tool wants it. */
-static struct gt_work_item *notify_enter(const struct gt_work_what *what)
+static struct gt_activity *notify_enter(const struct gt_work_what *what)
 {
 	struct gt_activity *p;
 

@@ -204,13 +204,13 @@ UNIT_TEST(a_calls_status_is_what_it_returned_or_wrote)
 	CHECK_EQ(gputap_call_has_failed(&call, &status), 1);
 	CHECK_EQ(status, 2);
 	ret = 600; /* "not ready" is not a failure */
-	CHECK_EQ(gputap_call_status(&call, &status), 0);
+	CHECK_EQ(gputap_call_has_failed(&call, &status), 0);
 	call.domain = GPUTAP_DOMAIN_OPENCL;
 	call.operation = GT_OPENCL_clCreateKernel;
 	call.args = &kernel;
 	call.ret = &made;
 	call.ret_bytes = sizeof made;
-	CHECK_EQ(gputap_call_status(&call, &status), -ENODATA); /* it failed without a reason */
+	CHECK_EQ(gputap_call_has_failed(&call, &status), -ENODATA); /* it failed without a reason */
 	made = &kernel;
 	CHECK_EQ(gputap_call_has_failed(&call, &status), 0);
 	ret = CL_INVALID_KERNEL_NAME;

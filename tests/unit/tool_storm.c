@@ -221,7 +221,7 @@ static void *tool(void *arg)
 /* The runtime ------------------------------------------------------------------ */
 
 /* Activities on their way to a helper. */
-static struct gt_work_item *_Atomic in_flight[IN_FLIGHT];
+static struct gt_activity *_Atomic in_flight[IN_FLIGHT];
 
 static bool hand_to_helper(struct gt_activity *p, unsigned at)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* GPU activities reported to tools in difficult cases: callbacks that jump out, a fork, a context
- * that is destroyed. The runtime is simulated here (src/tool/tool_work.h). */
+ * that is destroyed. The runtime is simulated here (src/tool/tool_activity.h). */
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -55,7 +55,7 @@ static struct gputap_context *listen(void)
 }
 
 /* Submit as a wrap does. */
-static struct gt_work_item *submit(void)
+static struct gt_activity *submit(void)
 {
 	struct gt_activity *p = gt_activity_take(DOMAIN, true);
 
@@ -87,7 +87,7 @@ static void a_phase_jumps(unsigned phase, const char *what)
 	run_one();
 	CHECK_STR(notified, what);
 	CHECK_EQ(retirements, 1);
-	gt_tool_work_end(); /* the rest also retires */
+	gt_tool_activity_end(); /* the rest also retires */
 	CHECK_EQ(retirements, 2);
 	CHECK_OK(gputap_context_stop(ctx));
 }
@@ -311,7 +311,7 @@ UNIT_TEST(work_in_flight_at_a_fork_completes_in_the_parent_alone)
 	listen();
 	in_flight = submit();
 	done = submit();
-	gt_work_item_done(done, 0, now, now + 1); /* not reported so far */
+	gt_activity_done(done, 0, now, now + 1); /* not reported so far */
 	pid = fork();
 	if (pid == 0) {
 		notified[0] = '\0';
@@ -352,7 +352,7 @@ UNIT_TEST(a_drain_says_how_much_is_open_when_its_time_is_over)
 	complete_later(first);
 	CHECK_EQ(gputap_context_drain(other, 0, &open), -ETIMEDOUT);
 	CHECK_EQ(open, 1);
-	gt_work_item_drop(second, true); /* its end cannot be observed */
+	gt_activity_drop(second, true); /* its end cannot be observed */
 	CHECK_EQ(gputap_context_drain(ctx, 0, &open), 0);
 	CHECK_EQ(open, 0);
 	CHECK_EQ(gputap_context_drain(NULL, 0, &open), -EINVAL);

@@ -110,7 +110,7 @@ ActivityType type_of_work(uint32_t type)
 const char *name_of_work(const gputap_activity &w)
 {
 	// CUDA's memcpys and memsets have Kineto's names
-	if (w.type != GPUTAP_WORK_KERNEL && w.name && !strncmp(w.name, "Mem", 3))
+	if (w.type != GPUTAP_ACTIVITY_KERNEL && w.name && !strncmp(w.name, "Mem", 3))
 		return w.name;
 	switch (w.type) {
 	case GPUTAP_ACTIVITY_READ: return "Memcpy DtoH (Device -> Host)";

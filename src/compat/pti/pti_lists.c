@@ -224,7 +224,7 @@ static uint8_t appended_as(const struct gputap_activity *work)
 
 /* Take the next entry of the activity's kind. Others are skipped: a filter left out their
  * activities. */
-static struct pti_append take_entry(const struct gputap_work *work)
+static struct pti_append take_entry(const struct gputap_activity *work)
 {
 	bool is_kernel = work->type == GPUTAP_ACTIVITY_KERNEL;
 	struct command_entry *e;

@@ -17,7 +17,7 @@ struct pti_append {
 };
 
 /* Find the append of an activity. Call in the thread that submits it, at its ENTER. */
-struct pti_append pti_append_of(const struct gputap_work *work);
+struct pti_append pti_append_of(const struct gputap_activity *work);
 /* Return the name of the operation that the call appends. It is never freed. */
 const char *pti_appended_name(const struct pti_operation *op, const struct gputap_call *call);
 /* Return the id of the function of that group that this thread is in, if it may learn of completed

@@ -188,7 +188,7 @@ static pti_gpu_operation_kind kind_of(const struct gputap_activity *activity)
 
 /* Report a completion. The function id is, as in PTI, that of the call in which this thread learned
  * of the completion; in a gputap thread, that of the call that appended the operation. */
-static void notify_completed(const struct pti_subscriber *s, const struct gputap_work *work,
+static void notify_completed(const struct pti_subscriber *s, const struct gputap_activity *activity,
 			     const struct pti_append *append)
 {
 	const uint32_t group = pti_group_of(activity->domain), collecting = pti_collecting(group);
@@ -225,7 +225,7 @@ static void notify_completed(const struct pti_subscriber *s, const struct gputap
 }
 
 /* *data: a copy of the activity's append, from ENTER to COMPLETE. */
-static void notify_work(const struct gputap_work *work, uint64_t *data, void *subscriber)
+static void notify_work(const struct gputap_activity *activity, uint64_t *data, void *subscriber)
 {
 	const struct pti_subscriber *s = subscriber;
 	const struct pti_append unknown = {0};

@@ -123,12 +123,12 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 	}
 	switch (sdk_stream_operation(call->operation)) {
 	case ROCPROFILER_HIP_STREAM_CREATE: /* its destruction may have been missed */
-		if (call->phase == GPUTAP_PHASE_EXIT && sdk_stream_created(call))
+		if (call->phase == GPUTAP_CALL_PHASE_EXIT && sdk_stream_created(call))
 			sdk_stream_id(sdk_stream_created(call));
 		break;
 	/* before the call: another thread may get the address at once */
 	case ROCPROFILER_HIP_STREAM_DESTROY:
-		if (call->phase == GPUTAP_PHASE_ENTER)
+		if (call->phase == GPUTAP_CALL_PHASE_ENTER)
 			*data = sdk_stream_argument(call);
 		else if (gputap_call_has_failed(call, &status) == 0 && sdk_stream_id(*data))
 			sdk_forget_stream(*data);

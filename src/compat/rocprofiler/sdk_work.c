@@ -48,7 +48,7 @@ static rocprofiler_kernel_dispatch_info_t info_of(const struct gputap_activity *
 }
 
 /* Return an end after the start, even if the device's clock has not advanced in between. */
-static uint64_t end_of(const struct gputap_work *w)
+static uint64_t end_of(const struct gputap_activity *w)
 {
 	return w->start && w->end <= w->start ? w->start + 1 : w->end;
 }
@@ -118,7 +118,8 @@ static void record_dispatch(const struct sdk_context *c, const struct gputap_act
 }
 
 /* Report a copy's EXIT at gputap's COMPLETE. */
-static void notify_copy(const struct sdk_context *c, const struct gputap_work *w, struct item *p)
+static void notify_copy(const struct sdk_context *c, const struct gputap_activity *w,
+			struct item *p)
 {
 	const struct sdk_service *service = &c->called[ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY];
 	rocprofiler_callback_tracing_record_t r =

@@ -177,7 +177,8 @@ void gt_cuda_items_exit(uint32_t correlation, bool refused)
 
 /* Notify tools of a record of a kept launch, with a separate item. @launch: the kept item's
  * data. */
-static void complete_kept(const struct gputap_work *launch, uint64_t began, const struct details *d)
+static void complete_kept(const struct gputap_activity *launch, uint64_t began,
+			  const struct details *d)
 {
 	struct gt_activity *item = gt_activity_take(GT_DOMAIN_CUDA_DRIVER, true);
 

@@ -51,7 +51,7 @@ struct gt_hsa_callbacks {
 /* Call ENTER for *item. *item becomes NULL if no tool wants it. Return false if the ring no longer
  * belongs to this thread. */
 bool gt_hsa_callbacks_enter(struct gt_hsa_callbacks *c, struct gt_hsa_ring *ring,
-			    struct gt_work_item **item);
+			    struct gt_activity **item);
 /* Call EXIT; after that the item belongs to the harvester, if it is followed. Return false as
  * above. */
 bool gt_hsa_callbacks_exit(struct gt_hsa_callbacks *c, struct gt_hsa_ring *ring,
@@ -59,7 +59,7 @@ bool gt_hsa_callbacks_exit(struct gt_hsa_callbacks *c, struct gt_hsa_ring *ring,
 
 /* Do step 3 after a function called for ENTER, of the next packet. Return its item, or NULL: the
  * packet continues without one. */
-struct gt_work_item *gt_hsa_callbacks_resume_enter(struct gt_hsa_callbacks *c);
+struct gt_activity *gt_hsa_callbacks_resume_enter(struct gt_hsa_callbacks *c);
 /* Do step 3 after EXIT: the packet has been handed on. */
 void gt_hsa_callbacks_resume_exit(struct gt_hsa_callbacks *c);
 

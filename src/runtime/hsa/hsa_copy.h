@@ -39,7 +39,7 @@ struct gt_hsa_copy {
 	uint32_t loads; /* the runtime's `loads` when ours was made */
 	_Atomic uint32_t taken;
 	uint32_t epoch;
-	_Atomic(struct gt_work_item *) item; /* for tools; NULL: none wants it */
+	_Atomic(struct gt_activity *) item; /* for tools; NULL: none wants it */
 };
 
 /* Take a free entry. Return NULL if there are none. */

@@ -59,7 +59,7 @@ struct copy_call {
 	struct gt_hsa_copy *copy; /* NULL: not followed */
 	bool counted;             /* as seen, unless the runtime refuses it */
 	uint64_t signal;          /* signal to submit it with */
-	struct gt_work_item *item;
+	struct gt_activity *item;
 };
 
 /* Do not follow the copy. If it is a part of a launch's span, that span has no end. */
@@ -195,7 +195,7 @@ static int end_copy(const struct copy_call *x, int status)
 	bool refused = status != GT_HSA_SUCCESS;
 
 	if (gt_unlikely(item != NULL))
-		gt_work_item_exit(item); /* it may belong to the helper by now */
+		gt_activity_exit(item); /* it may belong to the helper by now */
 	if (!x->copy) {
 		if (item)
 			gt_activity_drop(item, !refused);

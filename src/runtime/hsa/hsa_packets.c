@@ -125,7 +125,7 @@ static bool submit_barrier(struct gt_hsa_queue *q, const union gt_hsa_packet *fr
 
 /* Call EXIT, after the packet has been handed on. @resumed: the tool's functions have got that
  * already. */
-static bool notify_submitted(struct gt_hsa_queue *q, struct gt_work_item *item, bool resumed,
+static bool notify_submitted(struct gt_hsa_queue *q, struct gt_activity *item, bool resumed,
 			     bool followed)
 {
 	if (!resumed)

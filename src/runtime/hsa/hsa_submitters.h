@@ -30,8 +30,8 @@
 
 /* Most packets need only the first cache line. */
 struct gt_hsa_submitter {
-	_Alignas(64) uint64_t packet;        /* number + 1, and GT_HSA_MARKS */
-	_Atomic(struct gt_work_item *) item; /* for tools; NULL: none wants it */
+	_Alignas(64) uint64_t packet;       /* number + 1, and GT_HSA_MARKS */
+	_Atomic(struct gt_activity *) item; /* for tools; NULL: none wants it */
 	/* of a thread in the runtime, until the packet's call is known */
 	struct gt_submit_order *order;
 	struct gt_submitter by;

@@ -21,7 +21,7 @@ struct gt_hsa_work {
 	uint64_t queued;         /* dispatches: host ticks; copies: the runtime's system time */
 	uint64_t bytes, object[2];
 	struct gt_graph_span *span; /* NULL: it has a separate record */
-	struct gt_work_item *item;  /* for tools; NULL: none wants it */
+	struct gt_activity *item;   /* for tools; NULL: none wants it */
 	uint32_t name, replay, ordinal;
 	/* its packet's index in the device's ring, truncated: the runtime identifies packets that
 	 * need scratch memory with it. Atomic: ROCr's thread reads it */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Notifying tools of ROCm's activities and queues: see tool/tool_work.h for the mechanism.
+/* Notifying tools of ROCm's activities and queues: see tool/tool_activity.h for the mechanism.
  *
  * The thread that reserves a packet's number takes the item: the call that causes the activity is
  * open there, and memory may be allocated. The handler finds the item in the packet's submitter.
@@ -34,8 +34,8 @@ static void set_node(struct gputap_activity *w, const struct gt_node_ref *s,
 }
 
 /* Return the packet's item, or a new one. Return NULL if it is not wanted. */
-static struct gt_work_item *take_item(struct gt_hsa_queue *q, struct gt_hsa_submitter *o,
-				      uint32_t type)
+static struct gt_activity *take_item(struct gt_hsa_queue *q, struct gt_hsa_submitter *o,
+				     uint32_t type)
 {
 	struct gt_activity *p =
 		o ? atomic_exchange_explicit(&o->item, NULL, memory_order_acq_rel) : NULL;

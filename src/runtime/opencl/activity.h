@@ -285,8 +285,8 @@ struct gt_cl_work {
 	cl_event *wanted;             /* where the program wants it; NULL: it does not want it */
 	/* gputap already holds a reference of an event that the program wants */
 	bool retained;
-	struct gt_thread *thread;  /* NULL: also not followed */
-	struct gt_work_item *item; /* for tools; NULL: none wants it */
+	struct gt_thread *thread; /* NULL: also not followed */
+	struct gt_activity *item; /* for tools; NULL: none wants it */
 	/* with an item: the enclosing one in this thread that tools were notified of */
 	struct gt_cl_work *outer;
 	bool unwanted; /* not selected by `gputap run --kernels`: not recorded */
@@ -309,7 +309,7 @@ void gt_cl_item_leave(const struct gt_cl_work *w);
 /* Add the data known after the real call, before EXIT. */
 void gt_cl_item_describe(struct gt_cl_work *w, const struct gt_cl_queue *q, enum gt_device_op op);
 /* @times: QUEUED, SUBMIT, START, END as the driver reports them; 0: not reported. */
-void gt_cl_item_complete(struct gt_work_item *p, struct gt_cl_device *d, cl_int status,
+void gt_cl_item_complete(struct gt_activity *p, struct gt_cl_device *d, cl_int status,
 			 const uint64_t times[4]);
 
 #define GT_CL_NO_EVENT ((cl_event)(uintptr_t)&gt_cl_no_event)

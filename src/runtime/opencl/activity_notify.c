@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Notification of tools about OpenCL's commands: ENTER and EXIT around the enqueue function, with
  * the queue and the kind of command known at ENTER and everything else at EXIT; COMPLETE in the
- * helper (tool/tool_work.h).
+ * helper (tool/tool_activity.h).
  *
  * Times. The clock of a driver's timestamps is not documented. It is found with the first command
  * whose QUEUED timestamp, interpreted in one of the host's clocks, lies between its ENTER and its

@@ -36,7 +36,7 @@ struct gt_cl_pending {
 	uint16_t op;     /* enum gt_device_op */
 	bool recorded;   /* else only tools are notified */
 	struct gt_cl_what what;
-	struct gt_work_item *item; /* for tools; NULL: none wants it */
+	struct gt_activity *item; /* for tools; NULL: none wants it */
 };
 
 struct gt_cl_chunk {

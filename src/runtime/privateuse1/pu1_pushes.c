@@ -18,7 +18,7 @@
 #define OWN_BITS (UINT64_C(3) << 62)
 
 static const struct gputap_plugin_stacks *_Atomic stacks;
-static uint32_t (*sessions)(void);
+static int (*is_session_active)(void);
 static _Atomic uint64_t notified; /* one bit per plug-in */
 
 static void push_plugins(enum gt_pushed what, uint64_t id)
@@ -26,7 +26,7 @@ static void push_plugins(enum gt_pushed what, uint64_t id)
 	const struct gputap_plugin_stacks *s = atomic_load_explicit(&stacks, memory_order_acquire);
 	uint64_t mask = atomic_load_explicit(&notified, memory_order_relaxed);
 
-	if (id & OWN_BITS || sessions())
+	if (id & OWN_BITS || is_session_active())
 		id = 0; /* not an id; keeps pushes and pops balanced */
 	else
 		id |= what == GT_PUSHED_RANGE ? RANGE : GIVEN;
