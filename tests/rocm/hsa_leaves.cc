@@ -40,7 +40,8 @@ static void on_activity(const gputap_activity *w, uint64_t *, void *user)
 		told[context] += std::string(" ") + "?+-."[w->phase] + std::to_string(n);
 	}
 	/* the first context that is notified */
-	if (n != LEFT || w->phase != phase || context != (phase == GPUTAP_ACTIVITY_PHASE_ENTER ? 0 : 1))
+	if (n != LEFT || w->phase != phase ||
+	    context != (phase == GPUTAP_ACTIVITY_PHASE_ENTER ? 0 : 1))
 		return;
 	if (!strcmp(how, "jump"))
 		std::longjmp(away, 1);
