@@ -9,7 +9,7 @@
 #include "unit.h"
 
 /* A domain without a runtime: only its number is known. */
-#define DOMAIN ((enum gt_domain)(GT_DOMAIN_COUNT - 2))
+#define DOMAIN ((uint32_t)GT_DOMAIN_COUNT - 2)
 enum { OPERATIONS = 3, HIP_OPERATIONS = 1 };
 
 static void *const no_taps[1];
