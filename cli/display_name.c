@@ -31,11 +31,13 @@ static char closing(char open)
 	return open == '<' ? '>' : open == '(' ? ')' : open == '{' ? '}' : ']';
 }
 
-/* Return true if the '<' or '>' at @at is part of an operator's name, or of "->". */
+/* Return true if @at is a '<' or '>' that is part of an operator's name, or of "->". */
 static bool is_operator_sign(const char *name, const char *at)
 {
 	const char *word = at;
 
+	if (*at != '<' && *at != '>')
+		return false;
 	while (word > name && strchr("<>=-", word[-1]))
 		word--;
 	return (word - name >= 8 && strncmp(word - 8, "operator", 8) == 0) ||

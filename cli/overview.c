@@ -543,8 +543,9 @@ static void print_failures(const struct summary *s, FILE *out)
 			absent = runtime_find_absent(error);
 	}
 	if (failures > FAILURES_MOST)
-		ui_print_line(out, "", ui_colors(out)->red, "and %s more errors: -t failures",
-			      ui_count(failures - FAILURES_MOST));
+		ui_print_line(out, "", ui_colors(out)->red, "and %s more error%s: -t failures",
+			      ui_count(failures - FAILURES_MOST),
+			      failures - FAILURES_MOST == 1 ? "" : "s");
 	if (absent && !s->device_count)
 		print_absence(absent, out);
 	grid_fini(&g);

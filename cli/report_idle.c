@@ -65,7 +65,7 @@ void report_idle_mostly(const struct summary *s, uint32_t row, enum gt_idle_caus
 
 	*text = '\0';
 	for (unsigned k = 0; k < MOSTLY && (d = find_largest(s, row, cause, d)); k++) {
-		if (k && d->ns * 20 < all)
+		if (d->ns * 20 < all)
 			break;
 		used += (size_t)snprintf(text + used, size - used, "%s%.120s %.0f%%", k ? ", " : "",
 					 name_detail(s, d), percent(d->ns, all));
