@@ -41,11 +41,12 @@ UNIT_TEST(a_name_is_folded_step_by_step_until_it_fits)
 
 UNIT_TEST(brackets_match_after_operators)
 {
-	check_form("void at::native::reduce_kernel<512, 1, at::native::ReduceOp<c10::BFloat16, "
-		   "at::native::func_wrapper_t<c10::BFloat16, at::native::sum_functor<c10::BFloat16, "
-		   "float, c10::BFloat16>::operator()(at::TensorIterator&)::{lambda(float, "
-		   "float)#1}>, unsigned int, c10::BFloat16, 4, 4> >(at::native::ReduceOp<int>)",
-		   50, "reduce_kernel<ReduceOp>");
+	check_form(
+		"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<c10::BFloat16, "
+		"at::native::func_wrapper_t<c10::BFloat16, at::native::sum_functor<c10::BFloat16, "
+		"float, c10::BFloat16>::operator()(at::TensorIterator&)::{lambda(float, "
+		"float)#1}>, unsigned int, c10::BFloat16, 4, 4> >(at::native::ReduceOp<int>)",
+		50, "reduce_kernel<ReduceOp>");
 }
 
 UNIT_TEST(names_that_are_no_plain_function_are_folded)
