@@ -585,7 +585,7 @@ static void print_json_head(const struct info *i, struct json *j)
 	json_close(j);
 	json_number(j, "bytes_per_record", records ? (double)i->health.bytes / (double)records : 0);
 	json_count(j, "calls", i->read[GT_CLASS_CALL]);
-	json_count(j, "device_work", i->read[GT_CLASS_DEVICE]);
+	json_count(j, "activities", i->read[GT_CLASS_DEVICE]);
 	json_bool(j, "linked_asked", has_linked(i));
 	json_count(j, "linked", i->linked);
 	json_count(j, "call_lost", mode_has_calls(i->mode) ? i->call_lost : 0);

@@ -476,9 +476,9 @@ SLEEPER = """
 int main(int argc, char **argv)
 {
 	for (int i = 1; i <= 12; i++) {
-		gputap_range_begin(GPUTAP_RANGE_USER, "step", i, -1, 0, 0);
+		gputap_range_push("step");
 		usleep(i == atoi(argv[argc - 1]) ? 500000 : 80000);
-		gputap_range_end(i);
+		gputap_range_pop();
 	}
 	return 0;
 }

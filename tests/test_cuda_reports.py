@@ -128,9 +128,8 @@ def test_work_has_what_torch_profiler_says_of_it(trace, report, run, gputap, wor
 
 
 @pytest.mark.parametrize("scene,expected", [
-    (["work", "5"], {"kernel": 5, "memcpy D2H": 5, "memcpy H2D": 5, "memset": 5, "from_graphs": 0}),
-    (["graph", "4"],
-     {"kernel": 4, "memcpy D2H": 0, "memcpy H2D": 0, "memset": 4, "from_graphs": 8}),
+    (["work", "5"], {"kernel": 5, "read": 5, "write": 5, "fill": 5, "from_graphs": 0}),
+    (["graph", "4"], {"kernel": 4, "read": 0, "write": 0, "fill": 4, "from_graphs": 8}),
 ])
 @pytest.mark.parametrize("with_session", [True, False])
 def test_tools_are_notified_of_all_work(trace, run, build, program, tool, scene, expected,
@@ -145,7 +144,7 @@ def test_tools_are_notified_of_all_work(trace, run, build, program, tool, scene,
                        "GPUTAP_TOOLS": tool
                    })
     told = json.loads(done.err.splitlines()[-1])
-    work = sum(expected[kind] for kind in ("kernel", "memcpy D2H", "memcpy H2D", "memset"))
+    work = sum(expected[kind] for kind in ("kernel", "read", "write", "fill"))
     assert {kind: told[kind] for kind in expected} == expected
     assert (told["enter"], told["exit"], told["complete"]) == (work, work, work)
     assert told["linked"] == work and told["wrong"] == 0

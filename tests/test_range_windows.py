@@ -237,4 +237,4 @@ def test_a_range_of_torch_without_the_package_is_explained(tap, run, work, has_p
                         program).err.split())
     assert ("no range named 'step' was seen; torch's ranges need gputap's torch package ('pip "
             "install ./torch')" in said) == (not has_package), said
-    assert ("no range 'step' began" in said) == has_package
+    assert ("no range 'step' started" in said) == has_package

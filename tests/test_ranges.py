@@ -209,8 +209,8 @@ def test_device_work_is_the_innermost_ranges_and_counts_for_those_around_it(tap,
         "step": 2, "outer": 3, "inner": 15, "(in no range)": 2}
     assert {n: r["count"] for n, r in rows.items()} == {
         "step": "1", "outer": "3", "inner": "6", "(in no range)": ""}
-    total = {n: int(r["total_ns"]) for n, r in rows.items()}
-    own = {n: int(r["self_ns"]) for n, r in rows.items()}
+    total = {n: int(r["gpu_total_ns"]) for n, r in rows.items()}
+    own = {n: int(r["gpu_self_ns"]) for n, r in rows.items()}
     assert total["step"] == own["step"] + own["outer"] + own["inner"]
     assert total["outer"] == own["outer"] + own["inner"] and total["inner"] == own["inner"]
 
@@ -459,4 +459,4 @@ def test_the_table_of_operators_is_there_only_where_ranges_have_work(tap, trace,
     trace("nest")
     assert "by operator" not in tap("report", "--all", "a.gputap").out
     tap("run", "-f", "-o", "a.gputap", "--", worker)
-    assert "Device time by operator and range" in tap("report", "--all", "a.gputap").out
+    assert "GPU time by range" in tap("report", "--all", "a.gputap").out

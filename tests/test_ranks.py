@@ -94,7 +94,7 @@ def test_one_rank_alone_has_no_table(tap, job):
 
 def test_where_no_process_has_a_rank_by_rank_says_so(tap, run, build, work):
     run([build / "tests/synth/synth", "--calls", "100", "-o", "a.gputap"])
-    said = "No launcher gave a process a rank"
+    said = "No launcher assigned ranks"
     assert said in tap("report", "a.gputap", "--by", "rank").out
     assert said not in tap("report", "a.gputap", "--by", "host").out
 

@@ -135,7 +135,8 @@ def test_our_records_are_ptis_records_and_the_drivers_own_counts(sycl, tap, pti,
     ours, our_kernels = read_work(work / "both.csv")
     assert (done["kernels"], done["copies"], done["fills"]) == (
         theirs["kernel"], theirs["copy"], theirs["fill"]) == (
-        ours["kernel"], sum(ours[kind] for kind in ("read", "write", "copy")), ours["fill"])
+        ours["kernel"], sum(ours[kind] for kind in ("memcpy D2H", "memcpy H2D", "memcpy D2D")),
+        ours["memset"])
     assert set(theirs) == {"kernel", "copy", "fill"}  # nothing odd, nothing failed
     assert our_kernels == {name: pytest.approx(times, abs=TICK_NS)
                            for name, times in their_kernels.items()}

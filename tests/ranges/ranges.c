@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Begin and end ranges with gputap's C API, in the way that the first argument names. Prints the
  * calls' results. */
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
