@@ -155,7 +155,7 @@ static void print_file(const struct summary_file *f, FILE *out)
 		ui_print_sentence(out, NULL, "Recorded: %s%s.", f->recorded_text,
 				  strncmp(f->recorded_text, "nothing", 7) ? "; else paused" : "");
 	if (*f->retained_text)
-		ui_print_sentence(out, NULL, "Kept: %s.", f->retained_text);
+		ui_print_sentence(out, NULL, "Retained: %s.", f->retained_text);
 	if (f->untraced)
 		ui_print_sentence(out, c->red, "%s. 'gputap info' names all.", f->untraced_text);
 	if (f->health.bad_bytes || f->health.bad_blocks)

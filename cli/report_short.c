@@ -66,7 +66,7 @@ int gt_report_short(const char *capture, FILE *out)
 	if (*f->recorded_text)
 		ui_print_line(out, "Windows", NULL, "%s", f->recorded_text);
 	if (*f->retained_text)
-		ui_print_line(out, "Kept", NULL, "%s", f->retained_text);
+		ui_print_line(out, "Retained", NULL, "%s", f->retained_text);
 	if (f->untraced) {
 		fprintf(out, "  %s", c->red);
 		ui_wrap(out, 2, 4, f->untraced_text);

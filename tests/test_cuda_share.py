@@ -105,7 +105,7 @@ def test_its_records_are_in_its_own_unit_of_time(beside, bare, clock):
 def test_it_gets_no_records_of_kinds_that_it_did_not_ask_for(beside, bare):
     words = ["api=400", "run=10", "api=100"]
     said, report = beside("opened", *words)
-    assert [row["activities"] for row in said[:2]] == [0, 0]
+    assert [row["work"] for row in said[:2]] == [0, 0]
     assert [row["driver"] >= kernels for row, kernels in zip(said, (400, 100))] == [True, True]
     check_ours(report, words)
     assert said == bare("opened", *words)

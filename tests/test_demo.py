@@ -26,7 +26,7 @@ def test_demo_leaves_a_picture_and_says_where(demo):
     assert (folder / "demo.pftrace").stat().st_size > 10000
     for kernel in ("heat_step", "row_sums", "shrink"):
         assert re.search(rf"\b{kernel}\b", result.out)
-    assert "all linked to their call; nothing lost" in result.out
+    assert "all linked to their calls; nothing lost" in result.out
 
 
 def test_demo_traces_its_hip_program_in_the_same_capture(demo, softgpu, tap):

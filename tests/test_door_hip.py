@@ -60,7 +60,7 @@ def test_every_hip_call_is_recorded_once(build, ways, device, way):
         assert session.calls() == made
         assert session.counts() == (len(made), len(made), 0)
         modules = [m["text"] for m in session.kind("module")]
-        assert ["door=interposition\0" in m
+        assert ["method=interposition\0" in m
                 for m in modules
                 if "libamdhip64" in m] == [True], modules
         assert [

@@ -50,11 +50,11 @@ def test_every_call_is_recorded_once(build, door, way):
             "seen": len(writes), "recorded": len(writes), "dropped": 0
         }]
         modules = [m["text"] for m in session.kind("module")]
-        assert [m for m in modules if f"door={door}\0" in m and "libOpenCL.so" in m], modules
-        assert [m for m in modules if "door=driver\0" in m and "libpocl.so" in m], modules
+        assert [m for m in modules if f"method={door}\0" in m and "libOpenCL.so" in m], modules
+        assert [m for m in modules if "method=driver\0" in m and "libpocl.so" in m], modules
         assert not [
             m for m in modules
-            if "door=" in m and f"door={door}\0" not in m and "door=driver\0" not in m
+            if "method=" in m and f"method={door}\0" not in m and "method=driver\0" not in m
         ]
 
 
@@ -167,7 +167,7 @@ def test_several_loaders_in_one_process_are_told_apart(build, work, loaders):
         made = result.out.splitlines()
         assert len(made) == 8
         assert session.calls() == made
-        doors = [m["text"].split("door=")[1].split("\0")[0] for m in session.kind("module")]
+        doors = [m["text"].split("method=")[1].split("\0")[0] for m in session.kind("module")]
         assert sorted(d for d in doors if d != "driver") == sorted(
             {"two_with_layers": ["layer"] * 2, "one_with_one_without": ["layer", "interposition"],
              "two_without": ["interposition"] * 2}[loaders])

@@ -217,7 +217,7 @@ def test_triggers_see_the_names_that_are_shown(program, softgpu, gputap, work):
         gputap, "run", "-q", "-o", "a.gputap", "--trigger", trigger, "--", program, "chain", "2"
     ],
                 env=softgpu)
-    kept = json.loads(run_command([gputap, "info", "--json", "a.1.gputap"]).out)["kept"]
+    kept = json.loads(run_command([gputap, "info", "--json", "a.1.gputap"]).out)["retained"]
     assert kept["what"].startswith("other(unsigned int*, unsigned int) took ")
 
 

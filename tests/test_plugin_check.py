@@ -226,4 +226,4 @@ def test_every_program_of_the_guide_is_compiled_and_runs(repo, build, run, gputa
     assert "0 broken, 0 not tried" in out
     assert out.count("acme: nothing of operator 42\n") == 3
     assert out.count("acme: acmeLaunch of operator 42\n") == 3
-    assert re.search(r" 1,000 .* thrice\n", out) and "all linked to their call" in out, out
+    assert re.search(r" 1,000 .* thrice\n", out) and "all linked to their calls" in out, out

@@ -140,7 +140,7 @@ def test_our_records_are_ptis_records_and_the_drivers_own_counts(sycl, tap, pti,
     assert set(theirs) == {"kernel", "copy", "fill"}  # nothing odd, nothing failed
     assert our_kernels == {name: pytest.approx(times, abs=TICK_NS)
                            for name, times in their_kernels.items()}
-    assert "all linked to their call; nothing lost" in tap("report", "--all", "both.gputap").out
+    assert "all linked to their calls; nothing lost" in tap("report", "--all", "both.gputap").out
 
 
 # Unified Runtime ------------------------------------------------------------------------
@@ -171,7 +171,7 @@ def test_each_kernel_was_appended_in_a_call_of_unified_runtime(sycl, tap, repo, 
         assert outer == {launch: len(kernels)}
     assert sum(call["operation"] == launch for call in calls.values()) == len(kernels)
     report = tap("report", "--all", "ur.gputap").out
-    assert "all linked to their call; nothing lost" in report
+    assert "all linked to their calls; nothing lost" in report
     assert "typeinfo name for" not in report
     assert "is not known what for" not in result.err  # waits are found in the nested calls
 
@@ -235,7 +235,7 @@ def test_opencl_and_level_zero_are_in_one_report(sycl, tap, python, repo, work, 
     for names in kernels.values():
         assert any(name.startswith("dpnp::tensor::kernels::multiply::") for name in names)
     report = tap("report", "--all", "ways.gputap").out
-    assert "all linked to their call; nothing lost" in report
+    assert "all linked to their calls; nothing lost" in report
     assert "Operations of opencl" in report and "Operations of level_zero" in report
     assert "typeinfo name for" not in report and "_ZTS" not in report
 

@@ -46,7 +46,7 @@ static void on_activity(const struct gputap_activity *activity, uint64_t *data, 
 	(void)data;
 	(void)user;
 	if (activity->phase == GPUTAP_ACTIVITY_PHASE_COMPLETE)
-		printf("tool: work %s %llu\n", gputap_activity_name(activity->type),
+		printf("tool: work %u %llu\n", activity->type,
 		       (unsigned long long)activity->correlation);
 }
 
