@@ -365,8 +365,8 @@ enum gputap_activity_type {
 	GPUTAP_ACTIVITY_GRAPH,
 	/* ROCm 6.1 and later: the runtime gives a queue memory for registers that do not fit, or
 	 * takes it away, while the device waits. `name`: "scratch alloc", "scratch free",
-	 * "scratch reclaim"; at EXIT: bytes, private_bytes, destination. Notified in one of the
-	 * runtime's threads, which must not call the runtime */
+	 * "scratch reclaim"; at EXIT: bytes, private_bytes, destination. The callback runs in a
+	 * thread of the runtime and must not call the runtime */
 	GPUTAP_ACTIVITY_SCRATCH
 };
 #define GPUTAP_ACTIVITY_ALL       UINT64_MAX

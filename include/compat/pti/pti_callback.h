@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* Intel PTI's callback API on gputap: be called before and after calls of Level Zero and OpenCL.
+/* Intel PTI's callback API on gputap: callbacks before and after calls of Level Zero and OpenCL.
  * Link with -lpti_callback (pkg-config gputap-pti).
  *
- * It has two forms, and a program may have files of either:
- *   as proposed (intel/pti-gpu issue 82), which this header declares: every function of each
- *       driver, with its arguments, switched on one by one; critical events
- *   as shipped (PTI 1.0 to 1.2), if PTI_CALLBACK_SHIPPED is defined before: GPU operations that
- *       are appended and completed, kernels that are created and destroyed, internal events. A
- *       file that was compiled with Intel's own header is of this form.
- * The functions of both have the same names. Those of the proposed form are symbols of their own,
- * NAME_proposed; the plain symbols are the shipped form's.
+ * The API has two forms. One program may contain source files of both:
+ *   as proposed (intel/pti-gpu issue 82), the default of this header: callbacks for each driver
+ *       function, enabled one by one, with the call's arguments; critical events
+ *   as shipped (PTI 1.0 to 1.2), if PTI_CALLBACK_SHIPPED is defined before the header is included:
+ *       appended and completed GPU operations, created and destroyed kernels, internal events.
+ *       Files compiled with Intel's own header use this form.
+ * Functions of both forms have the same name in C. The library exports the shipped form as NAME and
+ * the proposed form as NAME_proposed. ptiCallbackUnsubscribe() serves both.
  *
- * Types of PTI's that are not of its callback API (pti_result, ..) come from Intel's headers where
- * these are found, else from here.
+ * PTI types outside the callback API (pti_result and others) come from Intel's headers if the
+ * compiler finds them, otherwise from this header.
  *
  * For all functions:
- *   - Return: PTI_SUCCESS; PTI_ERROR_BAD_ARGUMENT for NULL, for a subscriber that is gone or never
- *     was, for a domain or group that does not exist; nothing is half done then.
- *   - Any may be called from any thread, and inside any callback. Not in a signal's handler.
- *   - Callbacks run in the thread that makes the call; for several subscribers in the order of
- *     their subscriptions on ENTER, in the reverse order on EXIT. Calls that a callback makes are
- *     notified like the program's.
- *   - A subscriber that got ENTER gets EXIT, unless it has unsubscribed. */
+ *   - Return: PTI_SUCCESS; PTI_ERROR_BAD_ARGUMENT for NULL, for an invalid or removed subscriber,
+ *     or for a domain or group that does not exist: such a call changes nothing.
+ *   - Functions may be called from any thread and inside any callback, not in a signal handler.
+ *   - Callbacks run in the thread that makes the call: on ENTER in the order in which subscribers
+ *     subscribed, on EXIT in the reverse order. Calls that a callback makes are notified like
+ *     calls of the program.
+ *   - A subscriber that got ENTER also gets EXIT, unless it has unsubscribed. */
 #ifndef PTI_CALLBACK_H
 #define PTI_CALLBACK_H
 
 #include <stdint.h>
 
-/* Intel's own file of this name, if it comes later, has nothing to add. */
+/* Disable Intel's file of this name in case it is included later. */
 #define PTI_CALLBACK_H_
 
 #if defined(__has_include)
@@ -73,11 +73,11 @@ typedef enum _pti_api_group_id {
 	PTI_API_GROUP_LEVELZERO = 1,
 	PTI_API_GROUP_OPENCL = 2,
 	PTI_API_GROUP_SYCL = 3,
-	PTI_API_GROUP_ALL = 0x7fffffff /* as input only */
+	PTI_API_GROUP_ALL = 0x7fffffff /* only as an argument */
 } pti_api_group_id;
 #endif
 
-/* What a critical event is called, beside pti_result: records, or notifications of work, are
+/* Critical event that PTI does not define: records, or notifications of GPU activities, were
  * lost. */
 #define PTI_ERROR_RECORDS_LOST ((pti_result)1000)
 
@@ -87,8 +87,8 @@ typedef enum _pti_api_group_id {
 
 typedef struct _pti_callback_subscriber *pti_callback_subscriber;
 
-/* Of a function in its group: pti_driver_levelzero_api_ids.h, pti_driver_opencl_api_ids.h,
- * pti_runtime_sycl_api_ids.h. */
+/* Id of a function, unique within its group: pti_driver_levelzero_api_ids.h,
+ * pti_driver_opencl_api_ids.h, pti_runtime_sycl_api_ids.h. */
 typedef uint32_t pti_api_id;
 
 typedef enum _pti_callback_domain {
@@ -100,36 +100,38 @@ typedef enum _pti_callback_domain {
 
 typedef enum _pti_callback_site { PTI_SITE_ENTER = 0, PTI_SITE_EXIT = 1 } pti_callback_site;
 
-/* Valid during the callback; _api_name and _kernel_name stay. */
+/* Valid during the callback; _api_name and _kernel_name stay valid. */
 typedef struct _pti_apicall_callback_data {
 	pti_callback_site _site;
 	const char *_api_name;
-	/* the arguments, each as in the prototype, as members of one struct; NULL: none */
+	/* struct with the arguments, with types as in the prototype; NULL: none */
 	const void *_args;
-	const char *_kernel_name; /* calls that submit one; else, or where not known, NULL */
-	const void *_return_code; /* Level Zero's calls at EXIT: of its status; else NULL */
-	pti_backend_ctx_t _backend_context_handle; /* NULL: the call is of none, or not known */
+	const char *_kernel_name; /* kernel that the call submits; NULL: none, or not known */
+	const void *_return_code; /* address of the call's status: Level Zero, EXIT; else NULL */
+	pti_backend_ctx_t _backend_context_handle; /* NULL: none, or not known */
 	uint32_t _correlation_id; /* low 32 bits of the number in struct gputap_call */
-	uint64_t *_local_data;    /* of this subscriber for this call: 0 at ENTER, kept to EXIT */
+	uint64_t *_local_data;    /* subscriber's data for this call: 0 at ENTER, kept to EXIT */
 } pti_apicall_callback_data;
 
-/* What happened, and where: valid during the callback, which is made in the thread where it
- * happened, maybe inside a call of the driver. Events:
- *   PTI_ERROR_RECORDS_LOST      buffers were full, or work is not notified to its end
- *   PTI_ERROR_BAD_TIMESTAMP     the clock of a device is broken: its time stamps cannot be right
- *   PTI_ERROR_BAD_API_ID        the program obtained a function that is not known: its calls are
- *                               not seen
+/* A critical event. Valid during the callback, which runs in the thread in which the event
+ * occurred, possibly inside a call of the driver. Events:
+ *   PTI_ERROR_RECORDS_LOST      buffers were full, or the end of some GPU activities is not
+ *                               notified
+ *   PTI_ERROR_BAD_TIMESTAMP     a device's clock is broken: its time stamps cannot be right
+ *   PTI_ERROR_BAD_API_ID        the program obtained an unknown function, whose calls are not
+ *                               traced
  *   PTI_ERROR_DRIVER            a driver or a device has failed
- *   PTI_ERROR_INTERNAL          a plug-in or tool has failed; work is not linked to its call
+ *   PTI_ERROR_INTERNAL          a plug-in or tool has failed; GPU activities are not linked to
+ *                               their calls
  *   PTI_ERROR_TRACING_NOT_INITIALIZED            a program or library cannot be traced
- *   PTI_ERROR_L0_LOCAL_PROFILING_NOT_SUPPORTED   a queue's work has no times */
+ *   PTI_ERROR_L0_LOCAL_PROFILING_NOT_SUPPORTED   a queue's GPU activities have no times */
 typedef struct _pti_critical_event_callback_data {
 	pti_result _pti_event;
 	char *_message;
 } pti_critical_event_callback_data;
 
 /**
- * typedef pti_callback_function - a call begins or has ended, or a critical event
+ * typedef pti_callback_function - receive the start or end of a call, or a critical event
  * @group_id: RESERVED for critical events
  * @api_id:   0 for critical events
  * @cb_data:  pti_apicall_callback_data, or pti_critical_event_callback_data
@@ -140,32 +142,36 @@ typedef void (*pti_callback_function)(void *user_data, pti_callback_domain domai
 #define PTI_PROPOSED(name) __asm__(name "_proposed")
 
 /**
- * ptiCallbackSubscribe() - have @callback called for what is enabled later
- * Return: and PTI_ERROR_INTERNAL: no memory, or 64 subscribers and contexts of tools are there.
+ * ptiCallbackSubscribe() - add a subscriber, with nothing enabled yet
+ * @callback: called for the functions and events that are enabled later
+ * Return: also PTI_ERROR_INTERNAL: out of memory, or there are 64 subscribers and tool contexts.
  */
 pti_result ptiCallbackSubscribe(pti_callback_subscriber *subscriber, pti_callback_function callback,
 				void *user_data) PTI_PROPOSED("ptiCallbackSubscribe");
 
 /**
- * ptiCallbackUnsubscribe() - it is not called any more
- * No callback of the subscriber begins any more. It waits for those that run in other threads,
- * five seconds at most, for one that was left by longjmp() never ends. Two are not waited for, and
- * may go on after this has returned: the callback that this is called in, and one that is itself
- * in ptiCallbackUnsubscribe(), so that two that unsubscribe each other do not wait for ever.
+ * ptiCallbackUnsubscribe() - remove a subscriber
+ * No callback of the subscriber starts after this. The function waits until those in other threads
+ * have returned, for at most five seconds, because a callback that longjmp() left never returns.
+ * It does not wait for two kinds of callbacks, which may still run after it has returned:
+ *   - the callback that calls it
+ *   - a callback that is itself in ptiCallbackUnsubscribe(): two callbacks that unsubscribe each
+ *     other would deadlock
  */
 pti_result ptiCallbackUnsubscribe(pti_callback_subscriber subscriber);
 
 /**
- * ptiCallbackEnableDomain() - all functions of a domain, or critical events
- * PTI_DOMAIN_RUNTIME_API: Unified Runtime's functions, on adapters of Level Zero (Intel's 2026.2).
+ * ptiCallbackEnableDomain() - enable or disable all functions of a domain, or critical events
+ * @domain: PTI_DOMAIN_RUNTIME_API: the functions of Unified Runtime, on its Level Zero adapters
+ *          (Intel's release 2026.2)
  */
 pti_result ptiCallbackEnableDomain(uint32_t enable, pti_callback_subscriber subscriber,
 				   pti_callback_domain domain)
 	PTI_PROPOSED("ptiCallbackEnableDomain");
 
 /**
- * ptiCallbackEnable() - one function
- * Return: and PTI_ERROR_BAD_API_ID: the group has no such function, or has it no more.
+ * ptiCallbackEnable() - enable or disable one function
+ * Return: also PTI_ERROR_BAD_API_ID: the group has no such function, or no longer has it.
  */
 pti_result ptiCallbackEnable(uint32_t enable, pti_callback_subscriber subscriber,
 			     pti_api_group_id api_group_id, pti_api_id api_id);
@@ -176,7 +182,8 @@ pti_result ptiCallbackEnable(uint32_t enable, pti_callback_subscriber subscriber
 
 typedef struct _pti_callback_subscriber *pti_callback_subscriber_handle;
 
-/* Without a comment: PTI_ERROR_NOT_IMPLEMENTED, as in PTI itself. */
+/* The comment names the type of cb_data. Domains without one are PTI_ERROR_NOT_IMPLEMENTED, as in
+ * PTI itself. */
 typedef enum _pti_callback_domain {
 	PTI_CB_DOMAIN_INVALID = 0,
 	PTI_CB_DOMAIN_DRIVER_CONTEXT_CREATED = 1,
@@ -184,7 +191,7 @@ typedef enum _pti_callback_domain {
 	PTI_CB_DOMAIN_DRIVER_MODULE_UNLOADED = 3,
 	PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_APPENDED = 4, /* pti_callback_gpu_op_data */
 	PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_DISPATCHED = 5,
-	PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_COMPLETED = 6, /* the same; API_EXIT alone */
+	PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_COMPLETED = 6, /* the same; only API_EXIT */
 	PTI_CB_DOMAIN_DRIVER_HOST_SYNCHRONIZATION = 7,
 	PTI_CB_DOMAIN_DRIVER_KERNEL_CREATED = 8,   /* pti_callback_kernel_data */
 	PTI_CB_DOMAIN_DRIVER_KERNEL_DESTROYED = 9, /* the same */
@@ -228,7 +235,7 @@ typedef enum _pti_gpu_operation_kind {
 
 typedef struct _pti_gpu_op_details {
 	pti_gpu_operation_kind _operation_kind;
-	uint64_t _operation_id;  /* unique in the process; of a list's command: in each run of it */
+	uint64_t _operation_id;  /* unique in the process; a list's command has it in each run */
 	uint64_t _kernel_handle; /* number of the kernel's object in the driver; 0: none */
 	const char *_name;
 } pti_gpu_op_details;
@@ -252,10 +259,10 @@ typedef struct _pti_callback_kernel_data {
 	uint32_t _return_code; /* at EXIT */
 	uint32_t _correlation_id;
 	uint64_t _kernel_handle;
-	pti_backend_kernel_t _device_kernel_handle; /* created: at EXIT */
+	pti_backend_kernel_t _device_kernel_handle; /* KERNEL_CREATED: set at EXIT */
 	pti_device_handle_t _device_handle;
-	pti_backend_module_t _module_handle; /* created */
-	const char *_name;                   /* created */
+	pti_backend_module_t _module_handle; /* KERNEL_CREATED */
+	const char *_name;                   /* KERNEL_CREATED */
 } pti_callback_kernel_data;
 
 typedef struct _pti_internal_callback_data {
@@ -265,7 +272,7 @@ typedef struct _pti_internal_callback_data {
 	const char *_message;
 } pti_internal_callback_data;
 
-/** @instance_user_data: of this subscriber for this call: NULL at ENTER, kept to EXIT */
+/** @instance_user_data: the subscriber's data for this call: NULL at ENTER, kept to EXIT */
 typedef void (*pti_callback_function)(pti_callback_domain domain,
 				      pti_api_group_id driver_api_group_id, uint32_t driver_api_id,
 				      pti_backend_ctx_t backend_context, void *cb_data,
@@ -275,14 +282,14 @@ pti_result ptiCallbackSubscribe(pti_callback_subscriber_handle *subscriber,
 				pti_callback_function callback, void *user_data);
 pti_result ptiCallbackUnsubscribe(pti_callback_subscriber_handle subscriber);
 
-/** @enter_cb, @exit_cb: 0 or 1; COMPLETED and INTERNAL_EVENT are one callback: either is enough */
+/** @enter_cb, @exit_cb: 0 or 1; for COMPLETED and INTERNAL_EVENT, either enables their callback */
 pti_result ptiCallbackEnableDomain(pti_callback_subscriber_handle subscriber,
 				   pti_callback_domain domain, uint32_t enter_cb, uint32_t exit_cb);
 pti_result ptiCallbackDisableDomain(pti_callback_subscriber_handle subscriber,
 				    pti_callback_domain domain);
 pti_result ptiCallbackDisableAllDomains(pti_callback_subscriber_handle subscriber);
 
-/** Their names as they are written here; "INVALID" for others */
+/** Return the name of an enumerator as spelled above, or "INVALID" for an unknown value. */
 const char *ptiCallbackDomainTypeToString(pti_callback_domain domain);
 const char *ptiCallbackPhaseTypeToString(pti_callback_phase phase);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ROCTx's tables of functions: a size in bytes, then functions; they grow at their end. */
+/* ROCTx's function tables: a size in bytes, then functions. New ones are added at the end. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_ROCTX_API_TRACE_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_ROCTX_API_TRACE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ROCTx: what a program says about itself, for profilers to show. */
+/* ROCTx: annotations that a program makes for profilers. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_ROCTX_ROCTX_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_ROCTX_ROCTX_H
 
@@ -15,19 +15,19 @@ ROCTX_EXTERN_C_INIT
 struct hsa_agent_s;
 struct ihipStream_t;
 
-/* This moment has a name. */
+/* Record a marker. */
 void roctxMarkA(const char *message) ROCTX_API ROCTX_NONNULL(1);
-/* A range of this thread begins, ends. Return: its level, from 0; roctxRangePop() without one:
- * below 0. */
+/* Start and end a range of this thread. Return: its nesting level, from 0; negative if
+ * roctxRangePop() finds no open range. */
 int roctxRangePushA(const char *message) ROCTX_API ROCTX_NONNULL(1);
 int roctxRangePop(void) ROCTX_API;
-/* A range of the process; any thread may end it. */
+/* Start and end a range of the process. Any thread may end it. */
 roctx_range_id_t roctxRangeStartA(const char *message) ROCTX_API ROCTX_NONNULL(1);
 void roctxRangeStop(roctx_range_id_t id) ROCTX_API;
-/* Asks tools to record nothing, and to go on. @tid: 0: all threads. */
+/* Ask tools to pause and to resume recording. @tid: 0: all threads. */
 int roctxProfilerPause(roctx_thread_id_t tid) ROCTX_API;
 int roctxProfilerResume(roctx_thread_id_t tid) ROCTX_API;
-/* How something is to be called. */
+/* Name this thread, an agent, a device or a stream. */
 int roctxNameOsThread(const char *name) ROCTX_API ROCTX_NONNULL(1);
 int roctxNameHsaAgent(const char *name, const struct hsa_agent_s *agent) ROCTX_API
 	ROCTX_NONNULL(1, 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ROCTx's version, as it comes with rocprofiler-sdk 1.0.0. */
+/* The ROCTx version of rocprofiler-sdk 1.0.0. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_ROCTX_VERSION_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_ROCTX_VERSION_H
 

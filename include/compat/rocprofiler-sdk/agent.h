@@ -8,7 +8,7 @@
 #include <rocprofiler-sdk/defines.h>
 #include <rocprofiler-sdk/fwd.h>
 
-/* Types of the kernel driver's library, where its header is not to be had. */
+/* Types of the kernel driver's library. Declare them here if its header is not available. */
 /* clang-format off */
 #if !defined(GPUTAP_ROCPROFILER_OPAQUE) && defined(__has_include) && \
 	__has_include(<hsakmt/hsakmttypes.h>)
@@ -91,7 +91,7 @@ typedef struct rocprofiler_agent_runtime_visiblity_t {
 	uint32_t reserved  : 28;
 } rocprofiler_agent_runtime_visiblity_t;
 
-/* A node of the kernel driver's topology. What is not known is 0. */
+/* A node of the kernel driver's topology. Unknown values are 0. */
 typedef struct rocprofiler_agent_v0_t {
 	uint64_t size;
 	rocprofiler_agent_id_t id;
@@ -161,8 +161,8 @@ typedef rocprofiler_status_t (*rocprofiler_query_available_agents_cb_t)(
 	rocprofiler_agent_version_t version, const void **agents, size_t num_agents,
 	void *user_data);
 
-/* @agent_size: sizeof(rocprofiler_agent_v0_t), as the caller knows it. @callback: called once,
- *         with all. Agents stay. */
+/* @agent_size: sizeof(rocprofiler_agent_v0_t) in the caller. @callback: called once, with all
+ *         agents. They stay valid until the process ends. */
 rocprofiler_status_t rocprofiler_query_available_agents(
 	rocprofiler_agent_version_t version, rocprofiler_query_available_agents_cb_t callback,
 	size_t agent_size, void *user_data) ROCPROFILER_API ROCPROFILER_NONNULL(2);

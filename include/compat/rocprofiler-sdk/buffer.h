@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers: records that are handed over in batches. */
+/* Buffers, which deliver records in batches. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_BUFFER_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_BUFFER_H
 
@@ -8,15 +8,15 @@
 
 ROCPROFILER_EXTERN_C_INIT
 
-/* @headers and what they point to: valid during the call. @drop_count: records dropped since the
- *         buffer was made. */
+/* @headers: they and their records are valid during the call. @drop_count: records dropped since
+ *         the buffer was created. */
 typedef void (*rocprofiler_buffer_tracing_cb_t)(rocprofiler_context_id_t context,
 						rocprofiler_buffer_id_t buffer_id,
 						rocprofiler_record_header_t **headers,
 						size_t num_headers, void *data,
 						uint64_t drop_count);
 
-/* @size, @watermark: bytes. */
+/* @size, @watermark: in bytes. */
 rocprofiler_status_t rocprofiler_create_buffer(rocprofiler_context_id_t context, size_t size,
 					       size_t watermark, rocprofiler_buffer_policy_t policy,
 					       rocprofiler_buffer_tracing_cb_t callback,
@@ -24,7 +24,7 @@ rocprofiler_status_t rocprofiler_create_buffer(rocprofiler_context_id_t context,
 					       rocprofiler_buffer_id_t *buffer_id) ROCPROFILER_API
 	ROCPROFILER_NONNULL(5, 7);
 rocprofiler_status_t rocprofiler_destroy_buffer(rocprofiler_buffer_id_t buffer_id) ROCPROFILER_API;
-/* Everything that is in it has been handed over when this returns. */
+/* Deliver all records that are in a buffer before returning. */
 rocprofiler_status_t rocprofiler_flush_buffer(rocprofiler_buffer_id_t buffer_id) ROCPROFILER_API;
 
 ROCPROFILER_EXTERN_C_FINI

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffer tracing: records of what has happened, handed over in batches. */
+/* Buffer tracing: records of completed operations, delivered in batches. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_BUFFER_TRACING_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_BUFFER_TRACING_H
 
@@ -16,7 +16,7 @@
 
 ROCPROFILER_EXTERN_C_INIT
 
-/* Records. `size`: of the struct as the library knows it. Times: ns. ---------- */
+/* Records. `size` is that of the struct in the library. Times are in ns. ------ */
 
 typedef struct rocprofiler_buffer_tracing_hsa_api_record_t {
 	uint64_t size;
@@ -58,7 +58,7 @@ typedef struct rocprofiler_buffer_tracing_rccl_api_record_t {
 	rocprofiler_thread_id_t thread_id;
 } rocprofiler_buffer_tracing_rccl_api_record_t;
 
-/* The same with arguments. */
+/* rocprofiler_buffer_tracing_hip_api_record_t with arguments. */
 typedef struct rocprofiler_buffer_tracing_hip_api_ext_record_t {
 	uint64_t size;
 	rocprofiler_buffer_tracing_kind_t kind;
@@ -196,7 +196,7 @@ typedef struct rocprofiler_buffer_tracing_scratch_memory_record_t {
 	uint64_t allocation_size;
 } rocprofiler_buffer_tracing_scratch_memory_record_t;
 
-/* Nothing more will come with that correlation id. */
+/* No further record will have this correlation id. */
 typedef struct rocprofiler_buffer_tracing_correlation_id_retirement_record_t {
 	uint64_t size;
 	rocprofiler_buffer_tracing_kind_t kind;
@@ -215,7 +215,7 @@ typedef struct rocprofiler_buffer_tracing_runtime_initialization_record_t {
 	uint64_t instance;
 } rocprofiler_buffer_tracing_runtime_initialization_record_t;
 
-/* What the kernel driver tells; none is recorded by this library. */
+/* Events of the kernel driver. This library does not record them. */
 typedef struct rocprofiler_buffer_tracing_kfd_event_page_migrate_record_t {
 	uint64_t size;
 	rocprofiler_buffer_tracing_kind_t kind;
@@ -309,7 +309,7 @@ typedef struct rocprofiler_buffer_tracing_kfd_queue_record_t {
 
 /* Functions ------------------------------------------------------------------ */
 
-/* Not 0: no more. */
+/* Return: 0, or another value to end the iteration. */
 typedef int (*rocprofiler_buffer_tracing_kind_cb_t)(rocprofiler_buffer_tracing_kind_t kind,
 						    void *data);
 typedef int (*rocprofiler_buffer_tracing_kind_operation_cb_t)(
@@ -320,7 +320,7 @@ typedef int (*rocprofiler_buffer_tracing_operation_args_cb_t)(
 	uint32_t arg_number, const void *const arg_value_addr, int32_t arg_indirection_count,
 	const char *arg_type, const char *arg_name, const char *arg_value_str, void *data);
 
-/* As rocprofiler_configure_callback_tracing_service(), into a buffer. */
+/* Like rocprofiler_configure_callback_tracing_service(), with records in a buffer. */
 rocprofiler_status_t rocprofiler_configure_buffer_tracing_service(
 	rocprofiler_context_id_t context_id, rocprofiler_buffer_tracing_kind_t kind,
 	const rocprofiler_tracing_operation_t *operations, size_t operations_count,
@@ -339,8 +339,8 @@ rocprofiler_status_t rocprofiler_iterate_buffer_tracing_kind_operations(
 	rocprofiler_buffer_tracing_kind_t kind,
 	rocprofiler_buffer_tracing_kind_operation_cb_t callback, void *data) ROCPROFILER_API
 	ROCPROFILER_NONNULL(2);
-/* Of records that have arguments: HIP_RUNTIME_API_EXT, HIP_COMPILER_API_EXT. No pointer is
- * followed. */
+/* Call @callback for each argument of a record, as text. Only the kinds HIP_RUNTIME_API_EXT and
+ * HIP_COMPILER_API_EXT have arguments. Pointers are not followed. */
 rocprofiler_status_t rocprofiler_iterate_buffer_tracing_record_args(
 	rocprofiler_record_header_t record, rocprofiler_buffer_tracing_operation_args_cb_t callback,
 	void *user_data) ROCPROFILER_API ROCPROFILER_NONNULL(2);

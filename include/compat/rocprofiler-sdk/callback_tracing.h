@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Callback tracing: a function of the tool's is called when something begins and when it has
- * ended. */
+/* Callback tracing: a function of the tool is called when an operation starts and when it ends. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_CALLBACK_TRACING_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_CALLBACK_TRACING_H
 
@@ -26,7 +25,7 @@ typedef enum rocprofiler_code_object_storage_type_t {
 	ROCPROFILER_CODE_OBJECT_STORAGE_TYPE_LAST
 } rocprofiler_code_object_storage_type_t;
 
-/* Payloads. `size`: of the struct as the library knows it. ------------------- */
+/* Payloads. `size` is that of the struct in the library. --------------------- */
 
 typedef struct rocprofiler_callback_tracing_hsa_api_data_t {
 	uint64_t size;
@@ -72,7 +71,7 @@ typedef struct rocprofiler_callback_tracing_rocjpeg_api_data_t {
 /* CODE_OBJECT, operation LOAD. */
 typedef struct rocprofiler_callback_tracing_code_object_load_data_t {
 	uint64_t size;
-	uint64_t code_object_id; /* from 1, never used again */
+	uint64_t code_object_id; /* from 1, never reused */
 	union {
 		rocprofiler_agent_id_t rocp_agent; /* older name */
 		rocprofiler_agent_id_t agent_id;
@@ -96,12 +95,12 @@ typedef struct rocprofiler_callback_tracing_code_object_load_data_t {
 
 #define ROCPROFILER_CODE_OBJECT_ID_NONE ROCPROFILER_UINT64_C(0)
 
-/* .. DEVICE_KERNEL_SYMBOL_REGISTER. */
+/* CODE_OBJECT, operation DEVICE_KERNEL_SYMBOL_REGISTER. */
 typedef struct rocprofiler_callback_tracing_code_object_kernel_symbol_register_data_t {
 	uint64_t size;
-	uint64_t kernel_id; /* from 1, never used again */
+	uint64_t kernel_id; /* from 1, never reused */
 	uint64_t code_object_id;
-	const char *kernel_name; /* mangled, with ".kd"; stays */
+	const char *kernel_name; /* mangled, with ".kd"; stays valid */
 	uint64_t kernel_object;
 	uint32_t kernarg_segment_size;
 	uint32_t kernarg_segment_alignment;
@@ -114,7 +113,7 @@ typedef struct rocprofiler_callback_tracing_code_object_kernel_symbol_register_d
 	rocprofiler_address_t kernel_address;
 } rocprofiler_callback_tracing_code_object_kernel_symbol_register_data_t;
 
-/* .. HOST_KERNEL_SYMBOL_REGISTER. */
+/* CODE_OBJECT, operation HOST_KERNEL_SYMBOL_REGISTER. */
 typedef struct rocprofiler_callback_tracing_code_object_host_kernel_symbol_register_data_t {
 	uint64_t size;
 	uint64_t host_function_id;
@@ -131,7 +130,7 @@ typedef struct rocprofiler_callback_tracing_code_object_host_kernel_symbol_regis
 	uint64_t workgroup_size;
 } rocprofiler_callback_tracing_code_object_host_kernel_symbol_register_data_t;
 
-/* Times: 0 before they are known. */
+/* Times are 0 until they are known. */
 typedef struct rocprofiler_callback_tracing_kernel_dispatch_data_t {
 	uint64_t size;
 	rocprofiler_timestamp_t start_timestamp;
@@ -171,7 +170,7 @@ typedef struct rocprofiler_callback_tracing_scratch_memory_data_t {
 typedef struct rocprofiler_callback_tracing_runtime_initialization_data_t {
 	uint64_t size;
 	uint64_t version;
-	uint64_t instance; /* copies of the runtime are counted, from 0 */
+	uint64_t instance; /* index of this copy of the runtime, from 0 */
 } rocprofiler_callback_tracing_runtime_initialization_data_t;
 
 typedef struct rocprofiler_callback_tracing_hip_stream_data_t {
@@ -182,25 +181,25 @@ typedef struct rocprofiler_callback_tracing_hip_stream_data_t {
 
 /* Functions ------------------------------------------------------------------ */
 
-/* @user_data: eight bytes of this context's for this call, kept from ENTER to EXIT. */
+/* @user_data: eight bytes of the context for this call, kept from ENTER to EXIT. */
 typedef void (*rocprofiler_callback_tracing_cb_t)(rocprofiler_callback_tracing_record_t record,
 						  rocprofiler_user_data_t *user_data,
 						  void *callback_data) ROCPROFILER_NONNULL(2);
-/* Not 0: no more. */
+/* Return: 0, or another value to end the iteration. */
 typedef int (*rocprofiler_callback_tracing_kind_cb_t)(rocprofiler_callback_tracing_kind_t kind,
 						      void *data);
 typedef int (*rocprofiler_callback_tracing_kind_operation_cb_t)(
 	rocprofiler_callback_tracing_kind_t kind, rocprofiler_tracing_operation_t operation,
 	void *data);
-/* @arg_type: as a C++ compiler mangles it. */
+/* @arg_type: mangled C++ type. */
 typedef int (*rocprofiler_callback_tracing_operation_args_cb_t)(
 	rocprofiler_callback_tracing_kind_t kind, rocprofiler_tracing_operation_t operation,
 	uint32_t arg_number, const void *const arg_value_addr, int32_t arg_indirection_count,
 	const char *arg_type, const char *arg_name, const char *arg_value_str,
 	int32_t arg_dereference_count, void *data);
 
-/* @operations: NULL with @operations_count 0: all. Once for each kind of a context, while tools
- *         are initialised. */
+/* Call @callback for operations of a kind. Allowed once for each kind and context, while tools are
+ * initialised. @operations: NULL with @operations_count 0: all. */
 rocprofiler_status_t rocprofiler_configure_callback_tracing_service(
 	rocprofiler_context_id_t context_id, rocprofiler_callback_tracing_kind_t kind,
 	const rocprofiler_tracing_operation_t *operations, size_t operations_count,
@@ -220,8 +219,8 @@ rocprofiler_status_t rocprofiler_iterate_callback_tracing_kind_operations(
 	rocprofiler_callback_tracing_kind_t kind,
 	rocprofiler_callback_tracing_kind_operation_cb_t callback, void *data) ROCPROFILER_API
 	ROCPROFILER_NONNULL(2);
-/* Arguments of a record of an API, as text. @max_dereference_count: how many pointers may be
- * followed. */
+/* Call @callback for each argument of an API record, as text. @max_dereference_count: number of
+ * pointers to follow at most. */
 rocprofiler_status_t rocprofiler_iterate_callback_tracing_kind_operation_args(
 	rocprofiler_callback_tracing_record_t record,
 	rocprofiler_callback_tracing_operation_args_cb_t callback, int32_t max_dereference_count,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Hardware counters: there are none here. */
+/* Sets of hardware counters. Not supported. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_COUNTER_CONFIG_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_COUNTER_CONFIG_H
 

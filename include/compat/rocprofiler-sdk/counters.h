@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Hardware counters: there are none here, and all functions say so (NO_HARDWARE_COUNTERS). */
+/* Hardware counters. Not supported: the functions return NO_HARDWARE_COUNTERS, or
+ * COUNTER_NOT_FOUND for a query about one counter. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_COUNTERS_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_COUNTERS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Macros of all headers here. */
+/* Macros that all headers of this folder use. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_DEFINES_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_DEFINES_H
 
@@ -7,8 +7,8 @@
 
 #define ROCPROFILER_SDK_VERSION_0_0
 
-/* What clients may define before: how things are exported, warnings for what is old or may
- * change. */
+/* Clients may define these before including the header: attributes of exported functions, and
+ * warnings for deprecated and experimental ones. */
 #ifndef ROCPROFILER_ATTRIBUTE
 #define ROCPROFILER_ATTRIBUTE(...) __attribute__((__VA_ARGS__))
 #endif
@@ -67,7 +67,7 @@
 #else
 #define ROCPROFILER_SDK_DEPRECATED(...)
 #endif
-/* Upstream calls much of this experimental and may warn of it; here it is as stable as the rest. */
+/* Upstream marks much of the API as experimental and can warn about it. Here it is stable. */
 #define ROCPROFILER_SDK_EXPERIMENTAL
 
 #ifndef ROCPROFILER_SDK_BETA_COMPAT

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of devices. Declared for those who compile against it; each function answers that
- * there are none. */
+/* Counters of devices. Declared so that clients compile; the functions return NOT_IMPLEMENTED. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_DEVICE_COUNTING_SERVICE_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_DEVICE_COUNTING_SERVICE_H
 

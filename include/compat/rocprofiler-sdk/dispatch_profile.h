@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of dispatches, as 0.5 calls that header. */
+/* Counters of dispatches: the name that rocprofiler-sdk 0.5 uses for this header. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_DISPATCH_PROFILE_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_DISPATCH_PROFILE_H
 

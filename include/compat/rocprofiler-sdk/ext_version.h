@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Versions of HSA's tables that the arguments here are those of. */
+/* Versions of the HSA tables that the argument structs of these headers match. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_EXT_VERSION_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_EXT_VERSION_H
 

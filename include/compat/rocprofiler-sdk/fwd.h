@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Types that all of rocprofiler-sdk's interface shares. */
+/* Types that all headers of rocprofiler-sdk share. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_FWD_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_FWD_H
 
@@ -10,7 +10,7 @@
 
 ROCPROFILER_EXTERN_C_INIT
 
-/* Numbers of all enums are part of the ABI. -------------------------------- */
+/* Enums. Their values are part of the ABI. ----------------------------------- */
 
 typedef enum rocprofiler_status_t {
 	ROCPROFILER_STATUS_SUCCESS = 0,
@@ -202,8 +202,8 @@ typedef enum rocprofiler_pc_sampling_unit_t {
 
 typedef enum rocprofiler_buffer_policy_t {
 	ROCPROFILER_BUFFER_POLICY_NONE = 0,
-	ROCPROFILER_BUFFER_POLICY_DISCARD,  /* a full buffer drops records, counted */
-	ROCPROFILER_BUFFER_POLICY_LOSSLESS, /* .. has whoever writes wait */
+	ROCPROFILER_BUFFER_POLICY_DISCARD,  /* a full buffer drops records and counts them */
+	ROCPROFILER_BUFFER_POLICY_LOSSLESS, /* a full buffer makes writers wait */
 	ROCPROFILER_BUFFER_POLICY_LAST
 } rocprofiler_buffer_policy_t;
 
@@ -215,7 +215,7 @@ typedef enum rocprofiler_scratch_memory_operation_t {
 	ROCPROFILER_SCRATCH_MEMORY_LAST
 } rocprofiler_scratch_memory_operation_t;
 
-/* Bits, of libraries and of their tables. */
+/* Bit masks of libraries, and of their tables. */
 typedef enum rocprofiler_runtime_library_t {
 	ROCPROFILER_LIBRARY = 1,
 	ROCPROFILER_HSA_LIBRARY = 2,
@@ -283,8 +283,8 @@ typedef enum rocprofiler_pc_sampling_record_kind_t {
 /* Numbers, handles ----------------------------------------------------------- */
 
 typedef uint64_t rocprofiler_timestamp_t; /* CLOCK_BOOTTIME, ns */
-typedef uint64_t rocprofiler_thread_id_t; /* as gettid() */
-#ifdef GPUTAP_ROCPROFILER_0_5             /* sources that were written for 0.4 or 0.5 */
+typedef uint64_t rocprofiler_thread_id_t; /* as from gettid() */
+#ifdef GPUTAP_ROCPROFILER_0_5             /* for sources of 0.4 and 0.5 */
 typedef uint32_t rocprofiler_tracing_operation_t;
 #define ROCPROFILER_BUFFER_TRACING_PAGE_MIGRATION ROCPROFILER_BUFFER_TRACING_KFD_PAGE_MIGRATE
 #else
@@ -350,14 +350,14 @@ typedef struct rocprofiler_dim3_t {
 	uint32_t z;
 } rocprofiler_dim3_t;
 
-/* Of a call: its own number, from 1; the tool's; that of the call that it was made in. */
+/* Ids of a call: its number, from 1; the tool's id; the number of the enclosing call. */
 typedef struct rocprofiler_correlation_id_t {
 	uint64_t internal;
 	rocprofiler_user_data_t external;
 	uint64_t ancestor;
 } rocprofiler_correlation_id_t;
 
-/* Of device work: the call that caused it. */
+/* Ids of a GPU activity: those of the call that caused it. */
 typedef struct rocprofiler_async_correlation_id_t {
 	uint64_t internal;
 	rocprofiler_user_data_t external;
@@ -368,19 +368,19 @@ typedef struct rocprofiler_async_correlation_id_t {
 
 /* Records -------------------------------------------------------------------- */
 
-/* What a callback gets, by value. */
+/* Record that a callback receives by value. */
 typedef struct rocprofiler_callback_tracing_record_t {
 	rocprofiler_context_id_t context_id;
 	rocprofiler_thread_id_t thread_id;
 	rocprofiler_correlation_id_t correlation_id;
 	rocprofiler_callback_tracing_kind_t kind;
-	rocprofiler_tracing_operation_t operation; /* of the kind */
+	rocprofiler_tracing_operation_t operation; /* number within the kind */
 	rocprofiler_callback_phase_t phase;
-	/* rocprofiler_callback_tracing_*_data_t, during the call */
+	/* rocprofiler_callback_tracing_*_data_t, valid during the callback */
 	void *payload;
 } rocprofiler_callback_tracing_record_t;
 
-/* What a buffer hands over. */
+/* A record in a buffer. */
 typedef struct rocprofiler_record_header_t {
 	union {
 		struct {
@@ -398,10 +398,10 @@ static inline uint64_t rocprofiler_record_header_compute_hash(uint32_t category,
 }
 
 typedef struct rocprofiler_kernel_dispatch_info_t {
-	uint64_t size; /* without what is reserved */
+	uint64_t size; /* bytes up to reserved_padding */
 	rocprofiler_agent_id_t agent_id;
 	rocprofiler_queue_id_t queue_id;
-	rocprofiler_kernel_id_t kernel_id;     /* of the kernel symbol */
+	rocprofiler_kernel_id_t kernel_id;     /* id of the kernel symbol */
 	rocprofiler_dispatch_id_t dispatch_id; /* from 1 */
 	uint32_t private_segment_size;
 	uint32_t group_segment_size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations and arguments of hip's API. */
+/* Operations and arguments of the HIP API. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_HIP_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_HIP_H
 

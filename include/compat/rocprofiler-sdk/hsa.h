@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations and arguments of hsa's API. */
+/* Operations and arguments of the HSA API. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The library's own threads: those that hand buffers over, and hearing of their creation. */
+/* Threads of the library: create threads that deliver buffers, and get notified when it creates
+ * one. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_INTERNAL_THREADING_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_INTERNAL_THREADING_H
 
@@ -10,8 +11,8 @@ ROCPROFILER_EXTERN_C_INIT
 
 typedef void (*rocprofiler_internal_thread_library_cb_t)(rocprofiler_runtime_library_t, void *);
 
-/* @precreate, @postcreate: before and after a thread is made, in the thread that makes it; NULL:
- *         not wanted. */
+/* @precreate, @postcreate: called before and after a thread is created, in the thread that creates
+ *         it; may be NULL. */
 rocprofiler_status_t rocprofiler_at_internal_thread_create(
 	rocprofiler_internal_thread_library_cb_t precreate,
 	rocprofiler_internal_thread_library_cb_t postcreate, int libs, void *data) ROCPROFILER_API;

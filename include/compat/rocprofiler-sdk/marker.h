@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations and arguments of marker's API. */
+/* Operations and arguments of the marker API, which is ROCTx. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_MARKER_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_MARKER_H
 

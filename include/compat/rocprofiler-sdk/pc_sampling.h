@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples of program counters. Declared for those who compile against it; each function answers
- * that there are none. */
+/* Samples of program counters. Not supported: declared so that clients compile. The functions
+ * return NOT_IMPLEMENTED or NULL. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_PC_SAMPLING_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_PC_SAMPLING_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets of counters, as 0.5 calls that header. */
+/* Sets of counters: the name that rocprofiler-sdk 0.5 uses for this header. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_PROFILE_CONFIG_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_PROFILE_CONFIG_H
 

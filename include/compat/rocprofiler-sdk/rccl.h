@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations and arguments of rccl's API. */
+/* Operations and arguments of the RCCL API. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_RCCL_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_RCCL_H
 

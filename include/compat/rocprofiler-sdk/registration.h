@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a tool is found, initialised and finalised. */
+/* Finding, initialising and finalising tools. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_REGISTRATION_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_REGISTRATION_H
 
@@ -8,17 +8,17 @@
 
 ROCPROFILER_EXTERN_C_INIT
 
-/* Stays until the process ends. */
+/* Identity of a client. Valid until the process ends. */
 typedef struct rocprofiler_client_id_t {
 	size_t size;
-	const char *name; /* for the tool to set */
+	const char *name; /* the tool sets it */
 	const uint32_t handle;
 } rocprofiler_client_id_t;
 
-/* Handed to initialize(): finalises this client, or, when it is the only one, everything. */
+/* Finalise this client, or the whole library if this is its only client. */
 typedef void (*rocprofiler_client_finalize_t)(rocprofiler_client_id_t);
-/* Make contexts and services. Not 0: it failed; what was made is dropped, finalize() is not
- * called. */
+/* Create contexts and services. Return: 0; other values: it failed, and its contexts are removed
+ * without a call of finalize(). */
 typedef int (*rocprofiler_tool_initialize_t)(rocprofiler_client_finalize_t finalize_func,
 					     void *tool_data);
 typedef void (*rocprofiler_tool_finalize_t)(void *tool_data);
@@ -30,16 +30,16 @@ typedef struct rocprofiler_tool_configure_result_t {
 	void *tool_data;
 } rocprofiler_tool_configure_result_t;
 
-/* @status: receives 0 not yet, -1 in the middle, 1 done. */
+/* @status: receives 0: not yet, -1: in progress, 1: done. */
 rocprofiler_status_t rocprofiler_is_initialized(int *status) ROCPROFILER_API ROCPROFILER_NONNULL(1);
 rocprofiler_status_t rocprofiler_is_finalized(int *status) ROCPROFILER_API ROCPROFILER_NONNULL(1);
 
 /**
- * rocprofiler_configure() - a tool defines this; it is how it is found
+ * rocprofiler_configure() - describe a tool. A library that defines this function is a tool
  * @version:   10000 * major + 100 * minor + patch
- * @priority:  how many tools come before this one
- * @client_id: stays; set its name
- * Return: what to call, static; NULL: no part in it.
+ * @priority:  number of tools before this one
+ * @client_id: valid until the process ends; set its name
+ * Return: the functions to call, in static memory; NULL: the tool does not want to be used.
  */
 rocprofiler_tool_configure_result_t *rocprofiler_configure(
 	uint32_t version, const char *runtime_version, uint32_t priority,
@@ -49,8 +49,8 @@ typedef rocprofiler_tool_configure_result_t *(*rocprofiler_configure_func_t)(
 	uint32_t version, const char *runtime_version, uint32_t priority,
 	rocprofiler_client_id_t *client_id);
 
-/* Initialise now, with this tool first; NULL: with those that are found. CONFIGURATION_LOCKED:
- * it was done already. */
+/* Initialise now. @configure_func: the first tool; NULL: only those that are found. Return:
+ * CONFIGURATION_LOCKED: already initialised. */
 rocprofiler_status_t rocprofiler_force_configure(rocprofiler_configure_func_t configure_func)
 	ROCPROFILER_API;
 

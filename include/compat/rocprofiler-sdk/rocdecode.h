@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations and arguments of rocdecode's API. */
+/* Operations and arguments of the rocDecode API. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_ROCDECODE_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_ROCDECODE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations and arguments of rocjpeg's API. */
+/* Operations and arguments of the rocJPEG API. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_ROCJPEG_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_ROCJPEG_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rocprofiler-sdk's interface, version 1.0.0, on gputap (include/gputap/tool.h). Everything but
- * registration.h. */
+/* The API of rocprofiler-sdk 1.0.0 on gputap (include/gputap/tool.h). Includes all of its headers
+ * except registration.h. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_ROCPROFILER_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_ROCPROFILER_H
 
@@ -36,20 +36,20 @@
 
 ROCPROFILER_EXTERN_C_INIT
 
-/* The library's version. Each pointer may be NULL. */
+/* Return the library's version. Each pointer may be NULL. */
 rocprofiler_status_t rocprofiler_get_version(uint32_t *major, uint32_t *minor,
 					     uint32_t *patch) ROCPROFILER_API;
 rocprofiler_status_t rocprofiler_get_version_triplet(rocprofiler_version_triplet_t *info)
 	ROCPROFILER_API ROCPROFILER_NONNULL(1);
 
-/* Now, on the clock of all times here: CLOCK_BOOTTIME, ns. */
+/* Return the time on the clock that all records use: CLOCK_BOOTTIME, ns. */
 rocprofiler_status_t rocprofiler_get_timestamp(rocprofiler_timestamp_t *ts) ROCPROFILER_API
 	ROCPROFILER_NONNULL(1);
-/* As gettid(). */
+/* Return the calling thread's id, as gettid() does. */
 rocprofiler_status_t rocprofiler_get_thread_id(rocprofiler_thread_id_t *tid) ROCPROFILER_API
 	ROCPROFILER_NONNULL(1);
 
-/* NULL: there is no such status. */
+/* Return the name, or a description, of a status; NULL for an unknown status. */
 const char *rocprofiler_get_status_name(rocprofiler_status_t status) ROCPROFILER_API;
 const char *rocprofiler_get_status_string(rocprofiler_status_t status) ROCPROFILER_API;
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Streaming counters. Declared for those who compile against it; the function answers that there
- * are none. */
+/* Streaming counters. Declared so that clients compile; the function returns NOT_IMPLEMENTED. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_SPM_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_SPM_H
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The version of rocprofiler-sdk that this is compatible with: its ABI, soname
- * librocprofiler-sdk.so.1. */
+/* The version of rocprofiler-sdk that this library is compatible with, including its ABI and its
+ * soname librocprofiler-sdk.so.1. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_VERSION_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_VERSION_H
 
 #include <rocprofiler-sdk/defines.h>
 
 #define ROCPROFILER_IS_ROCPROFILER_SDK 1
-#define ROCPROFILER_IS_GPUTAP          1 /* this is not AMD's */
+#define ROCPROFILER_IS_GPUTAP          1 /* not AMD's library */
 
 #define ROCPROFILER_SDK_VERSION_MAJOR    1
 #define ROCPROFILER_SDK_VERSION_MINOR    0

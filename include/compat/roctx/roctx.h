@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ROCTx: what a program says about itself, for profilers to show. This header goes with gputap's
- * libroctx64.so.4, which has the interface of ROCm's; a program compiled with either runs with
- * either. */
+/* ROCTx: annotations that a program makes for profilers. This header belongs to gputap's
+ * libroctx64.so.4, which has the ABI of ROCm's library: a program compiled for one of them also
+ * runs with the other. */
 #ifndef GPUTAP_COMPAT_ROCTX_H
 #define GPUTAP_COMPAT_ROCTX_H
 
@@ -24,28 +24,27 @@ uint32_t roctx_version_major(void);
 uint32_t roctx_version_minor(void);
 
 /**
- * roctxMarkA() - this moment has a name
+ * roctxMarkA() - record a marker
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
 void roctxMarkA(const char *message);
 
 /**
- * roctxRangePushA() - a range of this thread begins; it ends with the roctxRangePop() that belongs
- * to it
- * Return: its level, from 0.
+ * roctxRangePushA() - start a range of this thread, which the matching roctxRangePop() ends
+ * Return: its nesting level, from 0.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
 int roctxRangePushA(const char *message);
 
 /**
- * roctxRangePop() - the innermost range of this thread ends
- * Return: the level that it had; -1: there was none.
+ * roctxRangePop() - end the innermost range of this thread
+ * Return: its nesting level; -1: no range was open.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
 int roctxRangePop(void);
 
 /**
- * roctxRangeStartA() - a range of the process begins, that any thread may end
+ * roctxRangeStartA() - start a range of the process, which any thread may end
  * Return: its id, never 0.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -53,9 +52,9 @@ roctx_range_id_t roctxRangeStartA(const char *message);
 void roctxRangeStop(roctx_range_id_t id);
 
 /**
- * roctxProfilerPause() - record nothing until roctxProfilerResume(): no call, and no device work
- * that is launched meanwhile Work that was launched before is recorded when it completes.
- * @tid: the thread that is meant, 0: all; under gputap always all
+ * roctxProfilerPause() - pause recording of calls and GPU activities until roctxProfilerResume()
+ * An activity that was launched before the pause is recorded when it completes.
+ * @tid: a thread, or 0 for all threads. gputap always pauses all threads
  * Return: 0.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -65,7 +64,7 @@ int roctxProfilerResume(roctx_thread_id_t tid);
 int roctxGetThreadId(roctx_thread_id_t *tid);
 
 /**
- * roctxNameOsThread() - how this thread, that agent, device or stream is to be called
+ * roctxNameOsThread() - name this thread; the functions below name an agent, a device or a stream
  * Return: 0.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All kinds and operations with their names, to look up without a call. */
+/* Names of all kinds and operations, for lookup without a function call. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_CXX_NAME_INFO_HPP
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_CXX_NAME_INFO_HPP
 
@@ -21,7 +21,7 @@ namespace sdk
 namespace utility
 {
 
-/* A kind. Operations that have no name are there, empty. */
+/* The names of a kind. Operations without a name have an empty entry. */
 template <typename Kind, typename Text = std::string_view> struct name_info_impl {
 	using support_type = mpl::string_support<Text>;
 	using enum_type = Kind;

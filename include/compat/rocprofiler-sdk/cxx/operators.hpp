@@ -57,7 +57,7 @@ GPUTAP_ORDER_OF_HANDLE(hsa_region_t)
 GPUTAP_ORDER_OF_HANDLE(hsa_amd_memory_pool_t)
 #endif
 
-/* Agents: by their id. Sizes: by their volume first. */
+/* Agents are ordered by id, sizes by volume first. */
 inline bool operator==(const rocprofiler_agent_v0_t &a, const rocprofiler_agent_v0_t &b)
 {
 	return a.id == b.id;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A version as one number, taken apart. */
+/* Splits a version number into its parts. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_CXX_VERSION_HPP
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_CXX_VERSION_HPP
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Older functions of counters.h: there are no counters here. */
+/* Older functions of counters.h. Counters are not supported. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_DEPRECATED_COUNTERS_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_DEPRECATED_COUNTERS_H
 

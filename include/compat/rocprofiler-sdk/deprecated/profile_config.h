@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Older names of counter_config.h's functions. */
+/* Older names of the functions in counter_config.h. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_DEPRECATED_PROFILE_CONFIG_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_DEPRECATED_PROFILE_CONFIG_H
 

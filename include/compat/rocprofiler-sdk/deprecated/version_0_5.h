@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What sources of 0.4 and 0.5 call by names that 1.0 does not have any more: with
- * GPUTAP_ROCPROFILER_0_5 only. The driver's page migrations are never recorded and program
- * counters never sampled, so that these records are never made. Their headers of C++ had <memory>
- * and <thread> in them. Where 0.4 differs from 0.5, GPUTAP_ROCPROFILER_0_4 besides. */
+/* Names of rocprofiler-sdk 0.4 and 0.5 that 1.0 no longer has. Define GPUTAP_ROCPROFILER_0_5 to get
+ * them, and also GPUTAP_ROCPROFILER_0_4 for sources of 0.4, which differs in places. Page
+ * migrations of the driver and samples of program counters are never recorded, so their records are
+ * only declared. C++ sources of these versions rely on <memory> and <thread> being included. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_DEPRECATED_VERSION_0_5_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_DEPRECATED_VERSION_0_5_H
 
@@ -21,7 +21,7 @@
 
 ROCPROFILER_EXTERN_C_INIT
 
-/* Counters: of dispatches, of an agent. */
+/* Counters of dispatches and of agents. */
 typedef rocprofiler_dispatch_counting_service_data_t rocprofiler_profile_counting_dispatch_data_t;
 typedef rocprofiler_dispatch_counting_service_record_t
 	rocprofiler_profile_counting_dispatch_record_t;
@@ -115,8 +115,8 @@ typedef struct rocprofiler_buffer_tracing_page_migration_record_t {
 	};
 } rocprofiler_buffer_tracing_page_migration_record_t;
 
-/* Samples of program counters. 1.0 gave the kinds' numbers to others, so that these have some
- * that no record has. */
+/* Samples of program counters. 1.0 reuses the numbers of these kinds, so they get numbers here that
+ * no record has. */
 enum {
 	ROCPROFILER_PC_SAMPLING_RECORD_SAMPLE = 1000,
 	ROCPROFILER_PC_SAMPLING_RECORD_CODE_OBJECT_LOAD_MARKER,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Definitions of counters: there are none here. */
+/* Definitions of counters. Not supported: the function returns NO_HARDWARE_COUNTERS. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_EXPERIMENTAL_COUNTERS_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_EXPERIMENTAL_COUNTERS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Traces of a device's threads, and their decoding. Declared for those who compile against it:
- * there are none here. */
+/* Traces of a device's threads, and their decoding. Not supported: declared so that clients
+ * compile. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_EXPERIMENTAL_THREAD_TRACE_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_EXPERIMENTAL_THREAD_TRACE_H
 

@@ -29,7 +29,7 @@ typedef enum {
 	HSA_AMD_EVENT_SCRATCH_ALLOC_FLAG_ALT = 2
 } hsa_amd_event_scratch_alloc_flag_t;
 
-/* What ROCr 6 gives its listener; older ones have none. */
+/* Events that ROCr passes to its listener, since version 6. */
 #define GPUTAP_SCRATCH_EVENT(name, ...)                   \
 	typedef struct {                                  \
 		hsa_amd_tool_event_kind_t kind;           \
@@ -49,7 +49,7 @@ GPUTAP_SCRATCH_EVENT(async_reclaim_end, );
 typedef enum rocprofiler_scratch_alloc_flag_t {
 	ROCPROFILER_SCRATCH_ALLOC_FLAG_NONE = 0,
 	ROCPROFILER_SCRATCH_ALLOC_FLAG_USE_ONCE = 1, /* for one dispatch */
-	ROCPROFILER_SCRATCH_ALLOC_FLAG_ALT = 2       /* the alternative scratch memory */
+	ROCPROFILER_SCRATCH_ALLOC_FLAG_ALT = 2       /* alternative scratch memory */
 } rocprofiler_scratch_alloc_flag_t;
 
 #endif

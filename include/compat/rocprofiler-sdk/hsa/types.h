@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* HSA's types: from its headers, which may be of any version since 5.2; what they lack is
- * declared here. */
+/* HSA's types. They come from HSA's headers, in any version since 5.2. Types that its version lacks
+ * are declared here. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_TYPES_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_TYPES_H
 
@@ -47,7 +47,7 @@ typedef struct hsa_amd_ais_file_handle_s {
 typedef struct hsa_ext_sampler_descriptor_v2_s hsa_ext_sampler_descriptor_v2_t;
 #endif
 
-/* As in the runtime's C++ header of its tables, the only one that has them. */
+/* The same as in the runtime's C++ header of its tables, the only header that has these types. */
 typedef void (*hsa_amd_queue_intercept_packet_writer)(const void *pkts, uint64_t pkt_count);
 typedef void (*hsa_amd_queue_intercept_handler)(const void *pkts, uint64_t pkt_count,
 						uint64_t user_pkt_index, void *data,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel driver tells. This library records none of it. */
+/* Events of the kernel driver. This library does not record them. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_KFD_KFD_ID_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_KFD_KFD_ID_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments of ROCTx's operations: a struct for each, named like it. */
+/* Arguments of ROCTx's operations: one struct for each, with the name of the operation. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_MARKER_API_ARGS_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_MARKER_API_ARGS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ROCTx's operations: positions in its tables; MARKER_CORE_RANGE has whole ranges as one. */
+/* Ids of ROCTx's operations, which are positions in its tables. In MARKER_CORE_RANGE, a range is a
+ * single operation. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_MARKER_API_ID_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_MARKER_API_ID_H
 

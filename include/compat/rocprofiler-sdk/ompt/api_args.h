@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments of OpenMP's callbacks: room for them. This library does not record them. */
+/* Space for arguments of OpenMP's callbacks. This library does not record them. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_OMPT_API_ARGS_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_OMPT_API_ARGS_H
 

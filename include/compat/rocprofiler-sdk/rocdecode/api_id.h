@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations of rocdecode's API. This library does not record that API. */
+/* Operations of the rocDecode API. This library does not record it. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_ROCDECODE_API_ID_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_ROCDECODE_API_ID_H
 

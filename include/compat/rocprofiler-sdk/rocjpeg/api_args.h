@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments of rocjpeg's API: room for them. This library does not record that API. */
+/* Space for arguments of the rocJPEG API. This library does not record it. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_ROCJPEG_API_ARGS_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_ROCJPEG_API_ARGS_H
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* HIP's tables of functions as ROCm 7.2 has them, for compilers whose HIP has no such header
- * (before 6.1). It stands behind all other folders of the include path: a HIP that has its own
- * is never hidden. */
+/* HIP's function tables as in ROCm 7.2, for HIP before 6.1, which has no such header. This folder
+ * is the last one in the include path, so that the header of a newer HIP takes precedence. */
 #ifndef GPUTAP_COMPAT_ROCM5_HIP_API_TRACE_HPP
 #define GPUTAP_COMPAT_ROCM5_HIP_API_TRACE_HPP
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What types can: text that name_info.hpp keeps names as, what can be printed, what takes an
- * element at its end. */
+/* Type traits: text types that name_info.hpp can store names as, printable types, containers that
+ * can append elements. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_CXX_DETAILS_MPL_HPP
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_CXX_DETAILS_MPL_HPP
 
@@ -61,8 +61,8 @@ struct takes_at_end<
 	Args...> : std::true_type {
 };
 
-/* A new element of a sequence, at its end, or of a set. Returns what the container's own
- * function does. */
+/* Append an element to a sequence, or insert it into a set. Return the result of the container's
+ * function. */
 template <typename Container, typename... Args> auto emplace(Container &container, Args &&...args)
 {
 	if constexpr (takes_at_end<Container, void, Args...>::value)
@@ -79,7 +79,7 @@ struct can_reserve<Container, Size,
     : std::true_type {
 };
 
-/* Room for so many. Returns false where a container has no such function. */
+/* Reserve space for @count elements. Return false if the container cannot reserve. */
 template <typename Container, typename Size> bool reserve(Container &container, Size count)
 {
 	if constexpr (can_reserve<Container, Size>::value)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What both ways of asking for a thread trace take. */
+/* Types that agent.h and dispatch.h share. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_EXPERIMENTAL_THREAD_TRACE_CORE_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_EXPERIMENTAL_THREAD_TRACE_CORE_H
 
@@ -32,7 +32,7 @@ typedef struct rocprofiler_thread_trace_parameter_t {
 	};
 } rocprofiler_thread_trace_parameter_t;
 
-/* What a shader engine has written. */
+/* Receive the trace data of a shader engine. */
 typedef void (*rocprofiler_thread_trace_shader_data_callback_t)(rocprofiler_agent_id_t agent,
 								int64_t shader_engine_id,
 								void *data, size_t data_size,

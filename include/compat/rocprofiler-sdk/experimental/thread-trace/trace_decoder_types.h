@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a decoder makes of a thread trace; times in ticks of the shader's clock. */
+/* Output of a thread trace decoder. Times are in ticks of the shader clock. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_EXPERIMENTAL_THREAD_TRACE_TRACE_DECODER_TYPES_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_EXPERIMENTAL_THREAD_TRACE_TRACE_DECODER_TYPES_H
 
@@ -13,7 +13,8 @@ typedef enum rocprofiler_thread_trace_decoder_info_t {
 	ROCPROFILER_THREAD_TRACE_DECODER_INFO_LAST
 } rocprofiler_thread_trace_decoder_info_t;
 
-/* marker_id: of the code object, in whose file the address is then; 0: in memory. */
+/* marker_id: id of a code object, and the address is relative to its file; 0: the address is in
+ * memory. */
 typedef struct rocprofiler_thread_trace_decoder_pc_t {
 	size_t addr;
 	size_t marker_id;
@@ -26,7 +27,7 @@ typedef struct rocprofiler_thread_trace_decoder_perfevent_t {
 	uint8_t bank;
 } rocprofiler_thread_trace_decoder_perfevent_t;
 
-/* A wave begins or ends. */
+/* The start or end of a wave. */
 typedef struct rocprofiler_thread_trace_decoder_occupancy_t {
 	rocprofiler_thread_trace_decoder_pc_t pc;
 	uint64_t time;
@@ -84,8 +85,8 @@ typedef struct rocprofiler_thread_trace_decoder_wave_t {
 	rocprofiler_thread_trace_decoder_inst_t *instructions_array;
 } rocprofiler_thread_trace_decoder_wave_t;
 
-/* What a decoder's callback is given: GFXIP a size_t, DEBUG whatever it is, the others a struct
- * of that name. */
+/* Types of a decoder's output, which determine what `trace_events` points to: GFXIP: a size_t;
+ * DEBUG: unspecified; the others: the struct of that name. */
 typedef enum rocprofiler_thread_trace_decoder_record_type_t {
 	ROCPROFILER_THREAD_TRACE_DECODER_RECORD_GFXIP = 0,
 	ROCPROFILER_THREAD_TRACE_DECODER_RECORD_OCCUPANCY = 1,

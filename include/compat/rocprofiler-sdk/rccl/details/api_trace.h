@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* RCCL's table of functions, as a client gets it that asked for ROCPROFILER_RCCL_TABLE. */
+/* RCCL's function table, which clients of ROCPROFILER_RCCL_TABLE receive. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_RCCL_DETAILS_API_TRACE_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_RCCL_DETAILS_API_TRACE_H
 

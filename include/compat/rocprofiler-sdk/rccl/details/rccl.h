@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* RCCL's types: from its header if there is one; else as the arguments of its functions need
- * them. */
+/* RCCL's types. They come from its header if there is one. Otherwise those that its functions'
+ * arguments need are defined here. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_RCCL_DETAILS_RCCL_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_RCCL_DETAILS_RCCL_H
 
