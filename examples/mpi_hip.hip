@@ -29,7 +29,7 @@
 
 enum { BLOCK = 1024, BLOCKS = 11, STEPS = 20, GROUP = 64 };
 
-/* @from and @to begin one point before the block: there is its left neighbour. */
+/* @from and @to start one point before the block, at its left neighbour. */
 __global__ void diffuse(const float *from, float *to)
 {
 	int i = blockIdx.x * blockDim.x + threadIdx.x + 1;
@@ -44,8 +44,8 @@ static int blocks_of(int rank, int ranks, bool even)
 	return rank < ranks - 1 ? BLOCKS / ranks : BLOCKS - (ranks - 1) * (BLOCKS / ranks);
 }
 
-/* Send the points at both ends to the neighbours and put theirs next to ours. The rod's own ends
- * are insulated: their neighbours are themselves. */
+/* Exchange the points at both ends with the neighbours. Received points are stored next to this
+ * rank's points. The ends of the rod are insulated: each is its own neighbour. */
 static void exchange_ends(float *rod, int points, int rank, int ranks)
 {
 	float ends[2], theirs[2];
@@ -63,7 +63,7 @@ static void exchange_ends(float *rod, int points, int rank, int ranks)
 	CHECK(hipMemcpy(rod + points + 1, &theirs[1], sizeof(float), hipMemcpyHostToDevice));
 }
 
-/* The heat of the whole rod, on every rank. */
+/* Return the heat of the whole rod, on every rank. */
 static double sum_heat(const float *rod, std::vector<float> &host, int points)
 {
 	double mine = 0, all;

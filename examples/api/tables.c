@@ -42,7 +42,7 @@ static void on_table(const struct gputap_table *t, void *user)
 int main(void)
 {
 	gputap_table_subscribe(on_table, NULL);
-	gputap_table_offer("adder", (void **)&table, sizeof table); /* once, by the library */
+	gputap_table_offer("adder", (void **)&table, sizeof table); /* the library does this once */
 	printf("1 + 2 = %d\n", table.add(1, 2));
 	printf("calls: %d\n", calls);
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the samples: end the program with the name of a call that fails. */
+/* For all samples: end the program with the name of a call that fails. */
 #pragma once
 #include <hip/hip_runtime.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* print: device printf and the host's, with the same formats and the same text. (No widths and
- * precisions of strings: if one differs from its string's length, HIP 5.2 loses its place among the
- * arguments.) */
+/* print: device printf and host printf print the same text for the same formats. Strings have no
+ * width or precision here: with one that differs from the string's length, HIP 5.2 reads the wrong
+ * arguments. */
 #include "common.h"
 
 #define LINES(who)                                                                        \
