@@ -80,7 +80,7 @@ GPUTAP_API int gputap_range_push(const char *name);
 
 /**
  * gputap_range_pop() - end the range that this thread pushed last
- * Ranges of gputap_range_begin() that are open inside it end as well.
+ * Ranges inside it that gputap_range_begin() opened, and that are still open, end as well.
  * Return: 0; -ENODATA: this thread has pushed no range that is still open, and nothing changes;
  *         -ENOTCONN: this process is not recorded.
  * Thread: the one that pushed it.   Signal: not safe.   Since: 0.1
@@ -137,7 +137,7 @@ GPUTAP_API int gputap_range_end(uint64_t key);
  * gputap_range_source() - name the framework that the ranges come from, before its first range
  * @function: a function of the framework's library. The library is listed as a runtime of the
  *            process. May be NULL
- * @version:  of the library, 10000 * major + 100 * minor + patch
+ * @version:  version of the library, 10000 * major + 100 * minor + patch
  * Return: 0; -ENOTCONN: this process is not recorded, so ranges have no effect.
  * Thread: any.   Signal: not safe.   Since: 0.1
  * Owner:  nothing is kept.
@@ -300,9 +300,9 @@ GPUTAP_API int gputap_table_subscribe(gputap_table_fn fn, void *user);
 
 /**
  * gputap_table_offer() - let subscribers wrap the functions of a library
- * @name:    of the table; the library's header describes it to subscribers
+ * @name:    name of the table, which the library's header describes to subscribers
  * @entries: the table through which the library calls its functions; may start with its size
- * @bytes:   of the table
+ * @bytes:   size of the table
  * Return: 0, -EINVAL.
  * For libraries that gputap does not know: domain and instance are 0, and no taps are installed.
  * Call it once for each table, before the table is used. Without subscribers it has no effect.

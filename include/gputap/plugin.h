@@ -121,7 +121,7 @@ struct gputap_plugin_row {
 
 /**
  * gputap_plugins_row() - describe a device or a stream
- * @index:  of the plug-in
+ * @index:  index of the plug-in
  * @device: from 0
  * @stream: from 1; 0: the device itself
  * @row:    set its size; the rest is filled in
@@ -238,7 +238,7 @@ GPUTAP_API long gputap_plugins_read(struct gputap_plugin_record *records, size_t
 
 /**
  * gputap_plugins_error() - return the first failure of a plug-in in the session
- * @index: of the plug-in
+ * @index: index of the plug-in
  * Return: sentence with the function that failed, its result, and the plug-in's text (the group
  *         pu1.errors); NULL: no failure, or no such plug-in. Valid until the next start.
  * Owner:  the library.
@@ -280,7 +280,7 @@ enum gputap_plugin_count {
 
 /**
  * gputap_plugins_count() - return a count of the session
- * @index: of the plug-in; UINT32_MAX: sum of all plug-ins
+ * @index: index of the plug-in; UINT32_MAX: sum of all plug-ins
  * Return: the count; 0 if @index or @what does not exist.
  * Owner:  nothing is kept.
  * Thread: any.   Signal: safe.   Since: 0.1
@@ -299,10 +299,10 @@ GPUTAP_API const char *gputap_plugins_count_name(enum gputap_plugin_count what);
 
 /**
  * gputap_plugins_stream_open() - load a plug-in and start to record it
- * @path:  of the plug-in's file
+ * @path:  path of the plug-in's file
  * @kinds: bit 1 << pu1ActivityKind; 0: all that it has
  * @why:   receives a sentence on failure
- * @size:  of @why
+ * @size:  size of @why
  * Return: the plug-in's index, for the functions below; -EINVAL (arguments), -ENOENT (no such
  *         file), -ENOEXEC (see @why), -EBUSY (another thread is loading it), -EALREADY (it has a
  *         stream).

@@ -281,7 +281,7 @@ GPUTAP_API int gputap_domain_find(const char *name);
 GPUTAP_API int gputap_operation_find(enum gputap_domain domain, const char *name);
 
 /**
- * gputap_domains_iterate() - call a function for each domain, in rising order
+ * gputap_domains_iterate() - call a function for each domain, in ascending order
  * @fn:   called for each; the iteration stops if it does not return 0
  * @user: passed to @fn
  * Return: 0, -EINVAL, or the last result of @fn.
@@ -293,7 +293,7 @@ GPUTAP_API int gputap_domains_iterate(int (*fn)(enum gputap_domain domain, const
 				      void *user);
 
 /**
- * gputap_operations_iterate() - call a function for each operation of a domain, in rising order
+ * gputap_operations_iterate() - call a function for each operation of a domain, in ascending order
  * @fn:     called for each; the iteration stops if it does not return 0
  * @user:   passed to @fn
  * Return: 0, -EINVAL, or the last result of @fn.
@@ -498,7 +498,7 @@ struct gputap_object {
 	const char *name;
 	const char *uri;                /* code object */
 	uint64_t load_base, load_bytes; /* code object */
-	int64_t load_delta; /* code object: address in memory less address in its file */
+	int64_t load_delta; /* code object: address in memory minus address in its file */
 	uint64_t storage_base, storage_bytes; /* code object in memory; 0, 0: in a file */
 	int32_t storage_file;                 /* descriptor; -1: none */
 	uint32_t kernarg_bytes, kernarg_align, group_bytes, private_bytes; /* kernel symbol */
@@ -539,7 +539,7 @@ GPUTAP_API int gputap_context_objects(struct gputap_context *ctx, enum gputap_do
 
 /**
  * typedef gputap_retired_fn - receive the retirement of a call
- * @correlation: of the call, whose EXIT has been notified and whose activities have completed
+ * @correlation: that of the call, whose EXIT has been notified and whose activities have completed
  * @time:        ns, later than all times notified for the call
  */
 typedef void (*gputap_retired_fn)(uint64_t correlation, uint64_t time, void *user);
@@ -570,7 +570,7 @@ GPUTAP_API struct gputap_hold *gputap_correlation_hold(void);
 
 /**
  * gputap_correlation_release() - allow a held call to retire
- * @hold: of gputap_correlation_hold(); may be NULL
+ * @hold: returned by gputap_correlation_hold(); may be NULL
  * Return: nothing.
  * Owner:  takes @hold.
  * Thread: any.   Signal: not safe.   Since: 0.1
@@ -713,8 +713,8 @@ GPUTAP_API int gputap_buffer_flush(struct gputap_buffer *buffer);
 
 /**
  * gputap_buffer_assign() - let another thread deliver a buffer
- * @buffer:   of gputap_buffer_create()
- * @delivery: the thread, of gputap_delivery_create()
+ * @buffer:   created by gputap_buffer_create()
+ * @delivery: the thread, created by gputap_delivery_create()
  * Return: 0, -EINVAL.
  * Owner:  both stay the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
