@@ -316,8 +316,8 @@ static double sample_mean(const struct diff_series *s)
 	return sum / s->sample_count;
 }
 
-/* Return the relative variance of a side's values without the farthest one, which is often the
- * first. */
+/* Return the relative variance of a side's values, without the one farthest from the mean. It is
+ * often the first value. */
 static double relative_variance(const struct diff_series *s)
 {
 	double mean = sample_mean(s), squares = 0, most = 0;

@@ -91,7 +91,7 @@ uint32_t diff_units_find(struct diff_units *u, uint64_t thread, uint64_t place)
 
 	if (u->last < u->count && is_in(&u->units[u->last], thread, place))
 		return u->last;
-	while (low < high) { /* find the first one that starts after it */
+	while (low < high) { /* find the first unit that starts after @place */
 		uint32_t middle = low + (high - low) / 2;
 		const struct diff_unit *unit = &u->units[middle];
 

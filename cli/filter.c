@@ -605,7 +605,7 @@ static bool is_kind_of(const char *kind, const char *text)
 	return !strncmp(text, kind, n) && text[n] == ' ';
 }
 
-/* @text: of a counted range, or its name. */
+/* @text: a value of the field; for ranges a name, or the text of a counted occurrence. */
 bool filter_match_text(const struct filter_node *n, const char *text)
 {
 	const bool counted = n->field == FILTER_RANGE &&

@@ -72,8 +72,8 @@ struct filter {
 	void *data;
 };
 
-/* filter.c: return true if a text, or the record's number, meets a condition. Texts are only
- * matched: CMP_NE is not considered. */
+/* filter.c: return true if a text, or the record's number, meets a condition. filter_match_text()
+ * ignores a negation (CMP_NE, CMP_NO_MATCH): its caller inverts the result. */
 bool filter_match_text(const struct filter_node *n, const char *text);
 bool filter_match_number(const struct filter_node *n, const struct filter_record *r);
 

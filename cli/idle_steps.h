@@ -14,14 +14,14 @@ struct idle_origin {
 	uint32_t device, device_index;
 	uint32_t process;
 	uint32_t is_marker;
-	uint32_t name; /* the activity's */
+	uint32_t name; /* name of the activity */
 };
 
 /* A gap, with the activity that ended it. */
 struct idle_gap_row {
 	uint64_t start, end;
-	uint64_t id, call_start, submitted; /* the activity's; 0: not known */
-	uint32_t origin;                    /* the activity's */
+	uint64_t id, call_start, submitted; /* of the activity; 0: not known */
+	uint32_t origin;                    /* of the activity */
 	uint32_t thread; /* position in the order of records; LOOKUP_NONE: none */
 	uint32_t after;  /* origin of the activity before the gap */
 	uint32_t pad;
@@ -73,11 +73,11 @@ enum gt_idle_cause idle_call_cause(const struct idle *s, const struct gt_item *c
 /* How a call may block a queue. */
 enum idle_hold {
 	IDLE_HOLDS_NOT,
-	IDLE_HOLDS_WORK,   /* its own activity waits for events, if it names some */
-	IDLE_HOLDS_STREAM, /* later activities of its stream wait */
+	IDLE_HOLDS_WORK,   /* the call's activity waits for the events that the call names */
+	IDLE_HOLDS_STREAM, /* later activities of the call's stream wait */
 };
 enum idle_hold idle_call_hold(uint32_t op);
-/* Return true if it has a list of events that its activity waits for. */
+/* Return true if the operation has a list of events that its activity waits for. */
 bool idle_names_events(const struct gt_operation_info *info);
 bool idle_call_holds(const struct gt_item *call, enum idle_hold *how);
 
@@ -117,8 +117,8 @@ void idle_blocked_destroy(struct idle_blocked *h);
 void idle_blocked_add_work(struct idle_blocked *h, uint32_t process, uint64_t id, uint64_t end,
 			   uint32_t name);
 void idle_blocked_note_call(struct idle_blocked *h, const struct gt_item *call);
-/* Add a rest. The call that submitted the activity has been seen: the events that it names are its
- * own waits. */
+/* Add the rest of a gap. @call: submitted the activity that ended the gap; this activity waited for
+ * the events that @call names. */
 void idle_blocked_add_rest(struct idle_blocked *h, const struct gt_item *call,
 			   const struct idle_rest *rest);
 int idle_blocked_finish(struct idle *s);

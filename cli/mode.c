@@ -77,7 +77,7 @@ static uint32_t upper_domains(enum gt_domain domain)
 	return set;
 }
 
-/* Those that domains of @upper are built on. */
+/* Return the domains that those in @upper are built on. */
 static uint32_t beneath(uint32_t upper)
 {
 	uint32_t set = 0;
@@ -378,8 +378,8 @@ int mode_choose(struct mode_options *o, struct gt_session *s)
 		set_calls(s, asked);
 	if (o->ops)
 		code = choose_operations(o->ops, asked, s, &matched);
-	/* the work of a lower domain is not of its calls alone; others' work comes with their
-	 * calls, where the mode has those */
+	/* select the GPU activities of lower domains, because other domains' calls cause them as
+	 * well. Other activities are recorded with their calls, if the mode records calls */
 	if (!mode_has_calls(mode) || only_upper)
 		set_work(s, UINT32_MAX);
 	else

@@ -466,7 +466,7 @@ static void print_straggler(const struct summary *s, FILE *out)
 			      ui_count(s->ranks.rows[row].compared));
 }
 
-/* Can @name be written in an expression without quotes? */
+/* Return true if @name can be written in an expression without quotes. */
 static bool is_plain_name(const char *name)
 {
 	return *name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

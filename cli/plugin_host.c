@@ -269,7 +269,7 @@ static void check_record(struct gt_trial *t, const pu1ActivityRecord *r)
 	check_names(t, r);
 }
 
-/* Check as much of the record as the plug-in knows. */
+/* Check the contents of a record. Members that the plug-in's version does not have are 0. */
 static void look_at_content(struct gt_trial *t, const pu1ActivityRecord *r)
 {
 	gt_trial_check_sizes(t, r);

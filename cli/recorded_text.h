@@ -9,7 +9,7 @@ enum { RECORDED_TEXT = 96 };
 
 /**
  * recorded_text() - write "5.00 s of 35.0 s, in 2 windows"
- * @session: of this one; NULL: of all
+ * @session: only this session; NULL: all sessions
  * Return: false, and "": recording was never paused.
  */
 bool recorded_text(const struct gt_capture *c, const struct gt_capture_session *session,

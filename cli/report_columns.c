@@ -31,8 +31,8 @@ const char *const report_table_names[] = {
 	{"process", "process", GRID_TEXT, GRID_IF_ANY, 4, false}, \
 	{"tid", "tid", GRID_ID, GRID_IF_ANY, 0, false}, \
 	{"thread", "thread", GRID_TEXT, GRID_IF_ANY, 4, false}
-/* Waiting calls: for earlier activities, while their data moved, neither; the unattributed part,
- * which stays if there is little room. */
+/* Parts of the time of waiting calls: waiting for earlier activities, transferring their own data,
+ * neither; and the unattributed part, which is still shown if the terminal is narrow. */
 #define WAIT_COLUMNS \
 	{"wait_ns", "waiting", GRID_NS, GRID_IF_ANY, 1, false}, \
 	{"transfer_ns", "transferring", GRID_NS, GRID_IF_ANY, 1, false}, \

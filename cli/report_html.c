@@ -57,7 +57,7 @@ static void put_bins(FILE *out, const struct picture *p, const char *key, const 
 	for (size_t i = 0; i < p->bins; i++) {
 		double share = part > 0 ? (double)bins[i] / part * 1000 : 0;
 
-		/* the smallest share is visible */
+		/* show any share above 0 as at least 1 */
 		fprintf(out, "%s%.0f", i ? "," : "",
 			share > 1000           ? 1000
 			: bins[i] && share < 1 ? 1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Libraries and tools that people look for on a machine to run accelerator programs, from the
- * descriptions of runtimes (`runtime` in api/README.md). */
+/* Libraries and tools that accelerator programs need, from the descriptions of runtimes (`runtime`
+ * in api/README.md). */
 #ifndef GPUTAP_CLI_RUNTIMES_H
 #define GPUTAP_CLI_RUNTIMES_H
 

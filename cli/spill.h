@@ -28,7 +28,7 @@ struct spill_file {
 /* Zero-initialised, except for fields that the caller sets, is empty. */
 struct spill {
 	/* the caller sets these */
-	struct spill_file *shared; /* the caller's, valid until after spill_fini(); NULL: `own` */
+	struct spill_file *shared; /* must outlive spill_fini(); NULL: use `own` */
 	size_t row_bytes;          /* a multiple of 8; all bytes are written */
 	int (*compare)(const void *a, const void *b);
 	size_t rows_most;   /* unpacked rows; 0: the default */

@@ -44,9 +44,9 @@ struct join {
  * each. */
 struct wait_part {
 	uint64_t wait;
-	uint64_t start, end; /* the call's, or the activity's */
+	uint64_t start, end; /* of the call, or of the activity */
 	uint64_t slack;
-	uint32_t origin; /* the call's, or the activity's */
+	uint32_t origin; /* of the call, or of the activity */
 	uint8_t is_work, found;
 };
 

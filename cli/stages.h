@@ -26,15 +26,15 @@ struct stages_wait {
 
 /* A timed GPU activity. Queues and devices are the caller's numbers. */
 struct stages_work {
-	uint64_t id;            /* its call's; 0: not known */
+	uint64_t id;            /* id of its call; 0: not known */
 	uint64_t call_start_ns; /* 0: not known */
 	uint64_t submitted_ns;  /* 0: not known */
 	uint64_t start_ns, end_ns;
 	uint64_t slack_ns;               /* possible error of the device's clock */
 	uint32_t process, device, queue; /* queue: LOOKUP_NONE: not known */
 	uint32_t track;                  /* for its latency; LOOKUP_NONE: none */
-	uint32_t tag;                    /* the caller's, which is passed back */
-	bool moves;                      /* data */
+	uint32_t tag;                    /* a value of the caller, passed back to it */
+	bool moves;                      /* true if it moves data */
 };
 
 /* A call that waits. */

@@ -54,7 +54,7 @@ enum summary_class {
 struct summary_group {
 	/* LOOKUP_NONE if the group is not split on the key */
 	uint32_t domain, name, device, process, thread, queue;
-	uint32_t place;              /* its process's, in summary.places */
+	uint32_t place;              /* index of its process in summary.places */
 	uint32_t scope, category;    /* names, for ranges: NVTX's domain, and category in it */
 	enum gt_device_op device_op; /* for GPU activities */
 	enum gt_operation_kind kind; /* SUMMARY_CALLS: of its first call */

@@ -71,13 +71,13 @@ static inline uint64_t summary_place_key(const struct gt_item *item)
 /* summary_entries.c */
 
 struct summary_entry summary_entry_of_call(struct summary_reading *r, const struct gt_item *item);
-/* Convert a whole range of the program, nested or not. A mark has a name but no time. @id: of the
- * call that began it; 0: not known. */
+/* Convert a whole range of the program, nested or not. A mark has a name but no time. @id: id of
+ * the call that started it; 0: not known. */
 struct summary_entry summary_entry_of_range(struct summary_reading *r, const struct gt_range *range,
 					    uint64_t id);
 struct summary_entry summary_entry_of_work(struct summary_reading *r, const struct gt_item *item);
-/* Return true if the filter matches. @kind: of the operation, or SUMMARY_KIND_DEVICE + the
- * activity's. */
+/* Return true if the filter matches. @kind: the operation's kind, or SUMMARY_KIND_DEVICE + the
+ * activity's kind. */
 bool summary_matches(struct summary *s, const struct summary_entry *e, uint32_t kind);
 
 /* summary_rows.c */

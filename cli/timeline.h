@@ -46,12 +46,11 @@ struct timeline {
 	struct histogram gaps;
 	struct timeline_gap largest[TIMELINE_GAPS]; /* the longest idle first */
 	unsigned largest_count;
-	/* the caller's: called for each span in timeline_finish(), the first one first; may be
-	 * NULL */
+	/* set by the caller: called in timeline_finish() for each span, in order; may be NULL */
 	void (*each)(void *data, uint64_t start_ns, uint64_t end_ns);
 	void *each_data;
 	const struct unrecorded_list *unrecorded; /* set before timeline_finish(); NULL: none */
-	struct timeline_pool *pool;               /* the caller's; must outlive it; NULL: none */
+	struct timeline_pool *pool;               /* must outlive the timeline; NULL: none */
 	/* work */
 	size_t spans_most; /* 0: the default */
 	struct timeline_span *spans, *pending;

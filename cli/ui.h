@@ -53,7 +53,7 @@ const struct ui_colors *ui_colors(FILE *stream);
  * set. */
 enum { UI_ROOM_FILE = 120, UI_ROOM_MOST = 10000 };
 unsigned ui_room(FILE *stream);
-/* Let streams that are not terminals have so many columns; 0: as usual again. */
+/* Set the columns of streams that are not terminals; 0: restore the default. */
 void ui_set_file_room(unsigned columns);
 
 /* A progress bar on stderr, only if that is a terminal and the operation takes over half a

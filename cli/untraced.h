@@ -12,7 +12,7 @@
 
 /**
  * untraced_text() - write "2 processes not traced: NAME (why), NAME (why)"; info names all
- * @session: of a merged capture, or UNTRACED_ALL
+ * @session: index of a session in a merged capture, or UNTRACED_ALL
  * Return: the number; 0: "".
  */
 uint32_t untraced_text(const struct gt_capture *c, uint32_t session, char *out, size_t room);

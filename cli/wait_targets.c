@@ -17,7 +17,7 @@ struct wait_targets_row {
 /* Maps a record to the call it refers to, then to the waits for it. */
 struct record_row {
 	uint64_t record;
-	uint64_t number; /* the call's, or the wait's */
+	uint64_t number; /* of the call, or of the wait */
 	uint32_t process, is_wait;
 };
 
