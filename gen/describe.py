@@ -159,7 +159,7 @@ class Variable:
 
 
 class Runtime:
-    """Libraries and tools that people look for on a machine: struct gt_runtime."""
+    """A library or tool that accelerator programs need: struct runtime of cli/runtimes.h."""
 
     def __init__(self, area, name):
         self.area, self.name = area, name

@@ -118,8 +118,8 @@ def substitutes(apis):
 
 
 def runtimes(apis):
-    """generated/runtimes.h: runtimes that people look for on a machine; one without operations is
-    not traced"""
+    """generated/runtimes.h: libraries and tools that accelerator programs need; one without
+    operations is not traced"""
     given = [a for a in apis if a.runtime]
     traced = ', '.join(a.runtime.name for a in given if a.operations)
     out = [BANNER + '#ifndef GPUTAP_GENERATED_RUNTIMES_H\n#define GPUTAP_GENERATED_RUNTIMES_H\n',

@@ -67,7 +67,7 @@ struct gt_index_info {
 
 /**
  * gt_index_open() - find a file's index and check it against the blocks
- * @first: where the first block lies; @bytes: of the file
+ * @first: position of the first block; @bytes: size of the file
  * @out:   receives it; NULL: blocks must be found through their heads
  * Heads of all blocks but streams, and of some streams, are compared with the file. A reader of any
  * other block must compare its head itself, as gt_block_read() does.

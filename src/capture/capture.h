@@ -447,8 +447,8 @@ bool gt_capture_recorded(const struct gt_capture *c, const struct gt_capture_ses
 /* A decoded record, times in BOOTTIME ns. Valid until the next gt_cursor_next(). */
 struct gt_item {
 	enum gt_record_kind kind; /* CALL, DEVICE or EXTERNAL */
-	/* CALL: GT_OP(); DEVICE: GT_DEVICE_REF(); GT_OP_DOMAIN() of both; EXTERNAL: enum
-	 * gt_external_stack */
+	/* CALL: GT_OP(); DEVICE: GT_DEVICE_REF(); GT_OP_DOMAIN() returns the domain of either.
+	 * EXTERNAL: enum gt_external_stack */
 	uint32_t op;
 	uint32_t payload_bytes; /* size of `payload` */
 	union {

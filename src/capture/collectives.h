@@ -69,7 +69,7 @@ struct gt_collectives {
 
 /**
  * gt_collectives_note() - record a call, if it is a collective call or a message
- * @call: of a process, in order of their start, as cursors return them
+ * @call: a call; the calls of a process are passed in order of their start, as cursors return them
  * Return: 1 if it is a collective call, 0 if not, -ENOMEM with a cause.
  */
 int gt_collectives_note(struct gt_collectives *c, const struct gt_item *call);

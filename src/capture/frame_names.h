@@ -41,7 +41,7 @@ size_t gt_names_unpack(const struct gt_names_info *names,
 struct gt_names_append;
 /**
  * gt_names_begin() - start to add names to a capture
- * @c: of one session, from one file, which is not being written
+ * @c: a capture of one session, from one file, which is not being written
  * Return: 0, or negative errno with a cause: -ENOTSUP it has several sessions, or no end mark;
  * -ENOMEM.
  * Owner: caller; gt_names_end() or gt_names_cancel().

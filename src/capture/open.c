@@ -145,8 +145,8 @@ static bool sums_agree(const struct process_sums *s, uint64_t *seen)
 	return good;
 }
 
-/* Correct the sums: records present count as recorded, others that were recorded as corrupt;
- * records after the last sums count as seen. */
+/* Correct the sums. Records that are present count as recorded. Records that the sums contain, but
+ * that are missing, count as corrupt. Records after the last sums also count as seen. */
 static void mend_sums(struct process_sums *s)
 {
 	struct gt_counts *n = &s->counts;

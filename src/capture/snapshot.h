@@ -16,7 +16,7 @@ int gt_snapshot_copy(int from, uint64_t at, uint64_t bytes, int to, uint64_t to_
 /**
  * gt_snapshot_assemble() - write a complete capture
  * @fd:  an open file, which is overwritten and stays open
- * @id:  of the capture; NULL: a new one
+ * @id:  id of the capture; NULL: a new id
  * @why: its start, its sums and is_thinned are filled in
  * Return: 0 or negative errno with a cause.
  */

@@ -48,7 +48,7 @@ void gt_clock_bounds_add(struct gt_clock_bounds *b, enum gt_clock_side side, uin
  */
 int gt_clock_bounds_fit(struct gt_clock_bounds *b, struct gt_clock_lines *lines,
 			uint64_t *residual_ns);
-/* Return by how many ns the lines violate the worst bound. */
+/* Return the lines' largest violation of a bound, in ns. */
 uint64_t gt_clock_bounds_worst_ns(const struct gt_clock_bounds *b,
 				  const struct gt_clock_lines *lines);
 

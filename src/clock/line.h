@@ -87,7 +87,8 @@ struct gt_clock_point {
  */
 int gt_clock_lines_init(struct gt_clock_lines *lines, const struct gt_clock_point *points,
 			size_t count, const struct gt_clock_ratio *usual);
-/* The same for points that are not readings and have no jitter: keep every point that rises. */
+/* gt_clock_lines_init() for points that are not readings and have no jitter: keep every point that
+ * rises. */
 int gt_clock_lines_init_exact(struct gt_clock_lines *lines, const struct gt_clock_point *points,
 			      size_t count);
 void gt_clock_lines_fini(struct gt_clock_lines *lines);

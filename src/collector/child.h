@@ -36,7 +36,7 @@ int gt_child_init(struct gt_child *c);
 
 /**
  * gt_child_start() - fork and exec
- * @environment: the program's
+ * @environment: environment of the program
  * Return: 0, or the negative errno of fork or exec with a cause; no program runs then.
  */
 int gt_child_start(struct gt_child *c, char *const *argv, char *const *environment);

@@ -83,7 +83,7 @@ struct gt_control_command {
 
 struct gt_control {
 	int listener; /* -1: without a socket */
-	int epoll;    /* the thread's */
+	int epoll;    /* of the thread */
 	int asked;    /* eventfd in the collector's epoll: requests are waiting, or were done */
 	int answered; /* eventfd in the thread's: answers are waiting, or the thread must end */
 	pthread_t thread;
@@ -96,7 +96,7 @@ struct gt_control {
 
 /**
  * gt_control_open() - create the socket in the session folder; clients wait
- * @epoll: of the collector's loop; events with a pointer of this module are for
+ * @epoll: descriptor of the collector's loop, which passes events with a pointer of this module to
  *         gt_control_handle()
  * Return: 0, or negative errno with a cause: the session continues without control.
  */

@@ -32,7 +32,7 @@ void gt_proc_each_child(uint32_t pid, uint32_t threads, void (*each)(uint32_t pi
 
 /**
  * gt_proc_maps() - check if a process maps the file @fd
- * @path: of the file, for file systems whose mappings show another device
+ * @path: path of the file, for file systems whose mappings show another device
  * Return: 1, 0, or negative errno: -EACCES it is not readable.
  */
 int gt_proc_maps(uint32_t pid, int fd, const char *path);

@@ -26,8 +26,8 @@ void gt_exec_remember_filter(void);
 
 /**
  * gt_exec_begin() - make the environment for a program; write an event if it cannot be traced
- * @path:        of the program; NULL: @fd is the program. Searched along PATH if @is_searched and
- *               without a slash
+ * @path:        path of the program; NULL: @fd is the program. Searched along PATH if @is_searched
+ *               and without a slash
  * @environment: that the caller wants to pass on
  * Call gt_exec_end() if exec returns. Thread: any. Signal: safe; also in the child of a vfork.
  * Needs 2 KiB of stack.

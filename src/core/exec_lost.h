@@ -13,7 +13,7 @@
 /**
  * gt_exec_lose() - check that a program to be executed can reach the session and our library, and
  * note it in the segment if not
- * @path:    of the program; NULL: it is @fd
+ * @path:    path of the program; NULL: @fd is the program
  * @fd:      folder of a relative @path, or AT_FDCWD
  * @library: path of libgputap.so, as LD_PRELOAD has it
  * @place:   receives the argument for gt_exec_take_back()

@@ -9,8 +9,8 @@
  *                                   without us
  *
  * Other numbers cost four comparisons and a jump. Until our constructor has looked up that library,
- * call_kernel() makes the system call instead. May run wherever a system call may. Never here:
- * locks, malloc, thread-local storage but errno. */
+ * gt_exec_call_kernel() makes the system call instead. May run wherever a system call may. Never
+ * here: locks, malloc, thread-local storage other than errno. */
 #include <assert.h>
 #include <dlfcn.h>
 #include <errno.h>

@@ -70,7 +70,7 @@ void gt_recording_stop(void);
 void gt_core_lock(void);
 void gt_core_unlock(void);
 
-/* The same for runtime/mapped.c. gt_core_lock() may be taken while this is held. */
+/* Lock for runtime/mapped.c, like gt_core_lock(), which may be taken while this one is held. */
 void gt_mapped_lock(void);
 void gt_mapped_unlock(void);
 

@@ -27,8 +27,8 @@ uint32_t gt_stacks_services(uint32_t op);
 /* Record the calling thread's stack as that of the call @id. */
 void gt_stacks_take(struct gt_thread *t, uint32_t op, uint64_t id);
 
-/* The same in two steps, for a call whose record another thread writes later: get the number of the
- * calling thread's stack (0: none), and write that number as the stack of the call @id. */
+/* gt_stacks_take() in two steps, for a call whose record another thread writes later: get the
+ * number of the calling thread's stack (0: none), and write it as the stack of the call @id. */
 uint32_t gt_stacks_number(struct gt_thread *t);
 void gt_stacks_write(struct gt_thread *t, uint32_t op, uint64_t id, uint32_t number);
 

@@ -19,7 +19,7 @@ void gt_subscribers_remove(const struct gputap_tool *owner);
  * during these calls. */
 void gt_subscribers_call(const struct gt_table *table, void **out, size_t bytes);
 
-/* The same for a table without known operations, or that contains only tables. */
+/* Call subscribers for a table without known operations, or with tables instead of functions. */
 void gt_subscribers_offer(const char *name, uint32_t instance, uint64_t version, void **entries,
 			  size_t bytes);
 

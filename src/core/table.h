@@ -22,8 +22,8 @@
  * gt_table_register() - put taps between a runtime and its callers
  * @table:   instance to use, not registered before
  * @target:  the runtime's functions (or the next layer's)
- * @bytes:   of @target and of @out. Longer than known, or shorter than any release: used as far as
- *           known, and GT_EVENT_TABLE reports it
+ * @bytes:   size of @target and of @out. If it is longer than known, or shorter than in any
+ *           release, the known part is used, and GT_EVENT_TABLE reports it
  * @out:     receives the taps. May be @target itself (patched in place). Unchanged entries equal
  *           @target's
  * Return: 0; -EALREADY when @table is in use; -EINVAL. @out contains @target's entries then.

@@ -325,7 +325,7 @@ void gt_blobs_put(void *p, const struct gt_blob *blobs, unsigned count)
 void gt_blob_put_any(void *p, uint32_t arg, const void *data, uint64_t bytes)
 	__attribute__((visibility("hidden")));
 
-/* The same for one blob, inlined for the usual kernel arguments: 4 or 8 bytes. */
+/* gt_blobs_bytes() for one blob, inlined for the usual kernel arguments: 4 or 8 bytes. */
 static inline size_t gt_blob_bytes(struct gt_blob b)
 {
 	uint64_t cap = gt_tap_options.payload_cap, n = b.bytes < cap ? b.bytes : cap;

@@ -150,12 +150,12 @@ struct gt_thread *gt_thread_attach(struct gt_thread *t);
 /**
  * gt_thread_stand_for() - make a state for records of another thread, that this one writes
  * @t:    the caller's, and only the caller writes with it
- * @tid:  of the thread that it represents; @name: of the track
+ * @tid:  id of the thread that it represents; @name: name of the track
  * Return: @t with a separate slot, which is drained like any other; NULL: nothing is recorded.
  */
 struct gt_thread *gt_thread_stand_for(struct gt_thread *t, uint32_t tid, const char *name);
 
-/* The same for gt_thread_call() and gt_thread_api(). @here: the caller's GT_HERE(). */
+/* The slow halves of gt_thread_call() and gt_thread_api(). @here: the caller's GT_HERE(). */
 struct gt_thread *gt_thread_attach_call(struct gt_thread *t, enum gt_domain domain, uintptr_t here);
 struct gt_thread *gt_thread_attach_api(struct gt_thread *t, uintptr_t here);
 
@@ -227,8 +227,8 @@ static inline GT_IN_LINE struct gt_thread *gt_thread_call(enum gt_domain domain)
 	return gt_thread_attach_call(t, domain, here);
 }
 
-/* The same for an `outermost` API: NULL inside one of its calls. Then call gt_api_enter() and
- * gt_api_leave(). */
+/* gt_thread_get() for a call of an `outermost` API: NULL also inside one of the API's calls. If it
+ * is not NULL, call gt_api_enter() and gt_api_leave(). */
 static inline GT_IN_LINE struct gt_thread *gt_thread_api(void)
 {
 	struct gt_thread *t = &gt_thread;
@@ -328,7 +328,7 @@ static inline GT_IN_LINE uint64_t gt_call_begin_unrecorded(struct gt_thread *t)
 
 static inline void gt_call_end(struct gt_thread *t)
 {
-	/* 0: it was taken for one left with a jump, because it is on another stack */
+	/* the depth is 0 if notice_jump() mistook another stack for a jump out of this call */
 	t->depth -= t->depth != 0;
 }
 

@@ -77,10 +77,10 @@ enum gt_unwind_end {
 
 /**
  * gt_unwind() - get the calling thread's return addresses, innermost first
- * @area:       the thread's
+ * @area:       the calling thread's area
  * @generation: a number that changes when a module has been unmapped
  * @pcs:        receives at most GT_UNWIND_MOST, from the caller of this function on
- * @count:      receives how many
+ * @count:      receives their number
  * Return: why it ended.
  */
 enum gt_unwind_end gt_unwind(struct gt_unwind_area *area, uint32_t generation, uintptr_t *pcs,

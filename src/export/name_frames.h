@@ -29,8 +29,8 @@ struct gt_naming {
 
 /**
  * gt_name_frames() - add names to a finished capture
- * @path: of one session; if it has no stacks, all names already, or an option that excludes names,
- *        it is unchanged
+ * @path: a capture of one session. It is left unchanged if it has no stacks, already has all names,
+ *        or was recorded with an option that excludes names
  * Return: 0 or negative errno with a cause; then the capture is unchanged.
  * Thread: any; it creates a process (export/bounded_lines.h).
  */

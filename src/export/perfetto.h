@@ -472,7 +472,8 @@ static inline char *gt_pf_short_open(struct gt_pf *x, const struct gt_pf_sequenc
 			       &s->head);
 }
 
-/* @mark: of the track event, which ends where the packet does. Return the end. */
+/* Close a packet and its track event, which end at @p. @mark: start of the track event. Return the
+ * end. */
 static inline char *gt_pf_short_close(char *p, char *packet, char *mark)
 {
 	if (__builtin_expect(p - packet > 128, 0)) {

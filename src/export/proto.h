@@ -62,8 +62,8 @@ static inline size_t gt_pb_varint_word(uint64_t v, uint64_t *word)
 	return lengths->bytes[zeros];
 }
 
-/* The same without a branch that depends on the length; writes up to 10 bytes at @p regardless of
- * the result, the number of bytes that count. */
+/* gt_pb_varint() without a branch that depends on the length. Writes up to 10 bytes at @p. Return
+ * the number of bytes that belong to the varint. */
 static inline size_t gt_pb_varint_at(char *p, uint64_t v)
 {
 	uint64_t word;
@@ -95,7 +95,7 @@ static inline char *gt_pb_put(char *p, const struct gt_pb_snippet *snippet)
 	return p + snippet->bytes;
 }
 
-/* The same for a snippet of at most 16 bytes: always writes 16. */
+/* gt_pb_put() for a snippet of at most 16 bytes: always writes 16. */
 static inline char *gt_pb_put_short(char *p, const struct gt_pb_snippet *snippet)
 {
 	memcpy(p, snippet->data, 16);
@@ -159,7 +159,7 @@ static inline void gt_pb_close(char *p, char *mark)
 	mark[1] = (char)(bytes >> 7);
 }
 
-/* The same for at most 127 bytes inside. */
+/* gt_pb_open() and gt_pb_close() for a message of at most 127 bytes. */
 static inline char *gt_pb_open_short(char *p, uint32_t field, char **mark)
 {
 	p = gt_pb_tag(p, field, GT_PB_BYTES);
@@ -172,8 +172,8 @@ static inline void gt_pb_close_short(char *p, char *mark)
 	*mark = (char)(p - mark - 1);
 }
 
-/* The same for a message that is usually that short: if there are more than 127 bytes, they move up
- * one place. Return the end. */
+/* gt_pb_close_short() for a message that is usually short: if there are more than 127 bytes, they
+ * move up one place. Return the end. */
 static inline char *gt_pb_close_either(char *p, char *mark)
 {
 	size_t bytes = (size_t)(p - mark - 1);

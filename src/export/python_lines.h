@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* @first: the function's first line; @offset: of the instruction, in bytes. Return 0: not known. */
+/* Return the line of an instruction; 0: not known. @first: the function's first line; @offset: the
+ * instruction's offset in bytes. */
 uint32_t gt_python_line(const uint8_t *table, size_t bytes, uint32_t first, uint32_t offset);
 
 #endif

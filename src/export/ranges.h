@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Annotations that a program makes with calls: marks, ranges that are pushed and popped in a
- * thread, ranges that one thread starts and any other stops. Calls go in, in a cursor's order;
- * ranges come out when both ends are known. */
+ * thread, ranges that one thread starts and any other stops. The input is calls in a cursor's
+ * order. A range is output when both ends are known. */
 #ifndef GPUTAP_EXPORT_RANGES_H
 #define GPUTAP_EXPORT_RANGES_H
 

@@ -241,7 +241,7 @@ static inline void gt_view_progress_step(struct gt_view_progress *p, const struc
 	if (__builtin_expect(++p->count % (1u << 16) == 0, 0))
 		gt_view_progress_report(p, cursor);
 }
-/* The same for a few records at once. */
+/* gt_view_progress_step() for a few records at once. */
 static inline void gt_view_progress_steps(struct gt_view_progress *p,
 					  const struct gt_cursor *cursor, uint32_t records)
 {

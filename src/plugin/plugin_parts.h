@@ -204,7 +204,7 @@ bool gt_plugin_is_no_library(const char *path, char *why, size_t size);
 
 /**
  * gt_plugin_open() - load a file and convert its plug-in to this gputap's form
- * @index: of the plug-in; it selects the callbacks
+ * @index: index of the plug-in, which selects the callbacks
  * Return: true; false: @why says what is missing. The library then stays loaded, because something
  * that it started may still run.
  */

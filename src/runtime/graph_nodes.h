@@ -78,7 +78,7 @@ struct gt_node_ref {
 	uint32_t unobserved;
 	/* NULL: the packet has its own record. Otherwise, unless it is unobserved, it is a part of
 	 * the span and not counted as a GPU activity: call gt_graph_span_complete_part() or
-	 * _lose_part() once */
+	 * gt_graph_span_lose_part() once */
 	struct gt_graph_span *span;
 };
 
@@ -112,7 +112,7 @@ static inline void gt_graph_assign_node(struct gt_graph_launch *launch, const vo
 	GT_PROVIDED(gt_graph_nodes)->assign_node(launch, queue, number, ref);
 }
 
-/* Same for a copy that is not a packet: sets ref->ordinal[GT_GRAPH_COPY]. */
+/* Make the reference of a copy that is not a packet: set ref->ordinal[GT_GRAPH_COPY]. */
 static inline void gt_graph_assign_copy(struct gt_graph_launch *launch, const void *destination,
 					const void *source, uint64_t bytes, struct gt_node_ref *ref)
 {

@@ -62,7 +62,7 @@ bool gt_attach_adopt(struct gt_attach_state *state);
 /**
  * gt_attach_adopt_all() - take over what was armed of a domain: its tables, its libraries' names,
  * and an event for those that found no instance free
- * @tables:  of the instances; the states are those of the same numbers
+ * @tables:  tables of the instances, in the order of @states
  * @library: "HIP": the library's name in that event. NULL: another domain's event names it
  * Return: true if there was anything new. Thread: any; maybe with the dynamic linker's lock held,
  * so no dlopen(), no dladdr().

@@ -27,7 +27,7 @@ struct gt_range_text {
 /* Return the interned copy of @text, always the same one; beyond TEXTS_MOST texts, one shared text
  * that reports the limit. Return NULL if out of memory. Any thread. */
 struct gt_range_text *gt_range_text(const char *text);
-/* The same for a text of @bytes bytes. */
+/* gt_range_text() for a text of @bytes bytes. */
 struct gt_range_text *gt_range_text_whole(const char *text, size_t bytes);
 
 /* Return the text's number as a string of the process (gt_string_id()), cached in the text itself;

@@ -56,7 +56,7 @@ static inline void gt_rocm_device_name(struct gt_thread *t, uint64_t handle, con
 		GT_PROVIDED(gt_rocm_devices)->name(t, handle, pci, name);
 }
 
-/* The same for a HIP device. @device: as hipSetDevice() takes it. */
+/* Name a HIP device. @device: as hipSetDevice() takes it. */
 static inline void gt_rocm_hip_device_name(struct gt_thread *t, int device, const char *name)
 {
 	if (GT_IS_PROVIDED(gt_rocm_streams))

@@ -44,7 +44,7 @@ struct gt_work_times {
 
 /**
  * gt_work_begin() - announce that this thread is about to submit a GPU activity
- * @call: of the wrap, whose real function has not been called yet
+ * @call: the wrap's call, whose real function has not been called yet
  * Return: a token for the functions below; NULL if it is not wanted, or out of memory, which is
  * counted as lost.
  * Thread: the call's. May map memory.

@@ -219,8 +219,8 @@ extern _Atomic uint64_t gt_tool_activity_types[GT_DOMAIN_COUNT]
 
 /* Buffers (tool_buffer.c) ----------------------------------------------------- */
 
-/* Write as gputap_buffer_write() does, a record with @ticks_count times in host ticks from
- * @ticks_offset on. They are converted when the record is delivered. */
+/* Write a record like gputap_buffer_write(). At @ticks_offset, it has @ticks_count times in host
+ * ticks, which are converted when the record is delivered. */
 int gt_tool_buffer_write_ticks(struct gputap_buffer *b, uint64_t kind, const void *payload,
 			       size_t bytes, uint32_t ticks_offset, uint32_t ticks_count,
 			       bool last);

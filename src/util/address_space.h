@@ -13,10 +13,10 @@
 	"eighth of it; 'ulimit -v' with a higher limit lets them in"
 
 /**
- * gt_address_space_is_short() - would libraries take too much of this process's address space?
+ * gt_address_space_is_short() - check if libraries would take too much of the address space
  * They may take an eighth. The process's shared memory takes a 32nd at most
  * (ring/segment_writer.c).
- * @paths: of @count files; an unreadable file counts as nothing
+ * @paths: paths of @count files; an unreadable file counts as 0 bytes
  * Makes only system calls, so it may run in the child of a vfork. Without a limit it reads no file.
  */
 bool gt_address_space_is_short(const char *const *paths, size_t count);

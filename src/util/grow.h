@@ -9,7 +9,7 @@
 
 /**
  * gt_grow() - make room for one more element
- * @list:  of @count elements, with room for *@room; NULL with *@room 0: none yet
+ * @list:  @count elements, with space for *@room; NULL with *@room 0: none yet
  * @bytes: size of an element
  * Return: the list, which may have moved; NULL: no memory, @list is unchanged.
  * Owner:  caller; free().

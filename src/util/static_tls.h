@@ -35,7 +35,7 @@ enum {
 
 /**
  * gt_static_tls_look() - find what the dynamic linker will find for the program in @fd
- * @environment: of the program: LD_LIBRARY_PATH, LD_PRELOAD
+ * @environment: environment of the program: LD_LIBRARY_PATH, LD_PRELOAD
  * @preload:     a library that is added to its LD_PRELOAD; NULL: none
  * Return: false if it is not a program with a dynamic linker of this machine, is not readable, or
  * memory ran out; then @out is all zero.

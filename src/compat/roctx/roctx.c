@@ -123,7 +123,7 @@ static struct names {
 	int (*stream)(const char *, const struct ihipStream_t *);
 } names = {sizeof names, name_thread, name_agent, name_device, name_stream};
 
-/* @entry: of a table; unchanged if the real library has no such function. */
+/* Replace an entry of a table by the real library's function, if it has that function. */
 static void chain_to_real(void *entry, const char *name)
 {
 	void *real = dlsym(RTLD_NEXT, name);

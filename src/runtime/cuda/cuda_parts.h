@@ -30,7 +30,7 @@ enum gt_cuda_link_flag {
 	GT_CUDA_RECORDED = 1, /* the recording session wants its activities */
 	GT_CUDA_COUNTED = 2,  /* `records` of it are counted as seen when the call succeeds */
 	GT_CUDA_GRAPH = 4,
-	GT_CUDA_NOTIFIED = 8, /* tools are notified: gt_cuda_items_take() */
+	GT_CUDA_NOTIFIED = 8, /* tools are notified */
 };
 
 struct gt_cuda_link {
@@ -99,8 +99,8 @@ extern uint8_t gt_cuda_work_ops[CUPTI_CALLBACK_IDS] __attribute__((visibility("h
 void gt_cuda_items_enter(uint32_t correlation, uint32_t id, bool is_open, uint32_t records);
 /* Report that it has returned. Thread: the same. */
 void gt_cuda_items_exit(uint32_t correlation, bool refused);
-/* Notify tools of a device with that object number. @device: CUPTI's number; @text: of the object,
- * its name first. */
+/* Notify tools of a device with that object number. @device: CUPTI's number; @text: text of the
+ * object, which starts with its name. */
 void gt_cuda_items_device(uint32_t number, uint32_t device, const struct gt_text *text);
 /* Report that a record of it has come. @r: as it is written; @device: CUPTI's number. */
 void gt_cuda_items_done(uint32_t correlation, const struct gt_record_device *r, uint32_t device);

@@ -107,12 +107,14 @@ void gt_cupti_client_forget(void);
 
 /* cupti_client_records.c: the client's share of a buffer ------------------------------------ */
 
-/* One kind, in the client's turn. */
+/* A kind of records, in the client's turn. */
 struct gt_cupti_span {
-	bool asked; /* it was enabled in this turn */
-	/* gputap had enabled it before the client: launches before `first` are not the client's */
+	bool asked; /* true if the client enabled it in this turn */
+	/* true if gputap had enabled it before the client did: launches before `first` are not the
+	 * client's */
 	bool after;
-	/* gputap keeps it enabled after the client: launches after `last` are not the client's */
+	/* true if gputap keeps it enabled after the client: launches after `last` are not the
+	 * client's */
 	bool before;
 	uint32_t last; /* correlation of the last launch before the client disabled it */
 };

@@ -117,8 +117,8 @@ static struct gt_tap *find_served(const struct gt_call *call)
 	return decision == SERVED ? served_by[instance] : NULL;
 }
 
-/* The same for a subscriber's call. One with another handle subscribed before gputap, or bypassed
- * it. */
+/* find_served() for a subscriber's call. A subscriber with another handle subscribed before gputap,
+ * or bypassed it. */
 static struct gt_tap *find_subscribed(const struct gt_call *call, const void *subscriber)
 {
 	return subscriber == gt_cupti_client_handle() && gt_cupti_client_subscribed()

@@ -28,7 +28,7 @@ static inline GT_IN_LINE void gt_hsa_hand_on(struct gt_hsa_queue *q, struct gt_h
 	gt_hsa_slots_fetch_next(&q->slots);
 }
 
-/* The same for a packet that has a signal of the program. */
+/* gt_hsa_hand_on() for a packet that has a signal of the program. */
 void gt_hsa_hand_on_with_signal(struct gt_hsa_queue *q, struct gt_hsa_slot *slot,
 				const union gt_hsa_packet *from);
 

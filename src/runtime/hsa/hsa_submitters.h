@@ -136,7 +136,8 @@ static inline bool gt_hsa_submitter_is_paused(const struct gt_hsa_submitter *o)
 void gt_hsa_submitters_note(struct gt_hsa_submitters *s, const struct gt_hsa_ring *ring,
 			    const void *handle, uint64_t from, uint64_t count);
 
-/* The same for most packets. Return false if gt_hsa_submitters_note() must handle them. */
+/* Fast form of gt_hsa_submitters_note() for most packets. Return false if that function must handle
+ * them. */
 static inline GT_IN_LINE bool gt_hsa_submitters_note_plain(struct gt_hsa_submitters *s,
 							   const struct gt_hsa_ring *ring,
 							   const void *handle, uint64_t from,

@@ -12,9 +12,9 @@
 void gt_nvtx_put_number(struct gt_nvtx_out *o, int32_t type, uint64_t value);
 void gt_nvtx_put_payloads(struct gt_nvtx_out *o, struct gt_nvtx_domain *domain,
 			  const struct nvtx_payload *payloads, size_t count);
-/* The same as an interned text: for a payload passed before with the same bytes, or written to @o
- * and kept now. Return NULL if it is not kept, because it depends on more than these bytes, or too
- * many are kept. */
+/* Return a payload as an interned text: that of an earlier payload with the same bytes, or one that
+ * is written to @o and kept now. Return NULL if it is not kept, because it depends on more than
+ * these bytes, or too many are kept. */
 struct gt_range_text *gt_nvtx_payload_kept(struct gt_nvtx_domain *domain,
 					   const struct nvtx_payload *payloads, size_t count,
 					   struct gt_nvtx_out *o);

@@ -333,7 +333,7 @@ static inline cl_event *gt_cl_work_begin(const struct gt_call *call, cl_command_
 		gt_cl_item_enter(call, queue, op, w);
 	if (gt_unlikely(!w->thread) || gt_unlikely(!(w->table = gt_cl_table_find(call))))
 		return event;
-	/* a value that the runtime does not change stays unchanged for the program */
+	/* the program's variable changes only if the runtime sets the event */
 	w->event = GT_CL_NO_EVENT;
 	w->wanted = event;
 	return &w->event;

@@ -211,7 +211,7 @@ uint64_t gt_pu1_queue(struct gt_pu1 *p, int32_t device, int32_t stream);
 uint32_t gt_pu1_graph(struct gt_pu1 *p, uint64_t graph);
 /* Write an event: the plug-in's name, and a sentence about its failure. Any thread. */
 void gt_pu1_event(struct gt_pu1 *p, struct gt_thread *t, uint64_t value, const char *text);
-/* The same for another kind of event, in its own thread. */
+/* Write an event with another code, in its own thread. */
 void gt_pu1_event_of(struct gt_pu1 *p, enum gt_event_code code, uint64_t value, const char *text);
 
 #endif
