@@ -470,7 +470,7 @@ def test_hips_work_in_flight_at_a_fork_is_reported_to_its_end_in_the_parent_alon
 
 @pytest.fixture
 def log_opencl(build, tap, work):
-    """The same for a PoCL program, with more options of run."""
+    """Return log_opencl("calls,work", PROGRAM, *options of run): like log(), for PoCL."""
     def run(words, program, *options, arguments=()):
         out = work / "told"
         tap("run",

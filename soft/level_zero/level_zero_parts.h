@@ -311,7 +311,7 @@ static inline ze_result_t soft_ze_refuse(const void *handle)
 	struct type *name = soft_ze_check((void *)(handle), kind); \
 	if (!name)                                                 \
 	return soft_ze_refuse(handle)
-/* The same for a function that only checks that @handle is such an object. */
+/* SOFT_ZE_OBJECT() for a function that only checks that @handle is such an object. */
 #define SOFT_ZE_VALID(handle, kind)                 \
 	if (!soft_ze_check((void *)(handle), kind)) \
 	return soft_ze_refuse(handle)

@@ -59,7 +59,7 @@ def cupti_alone(machine, kinds, words):
 
 
 def cupti_always(machine, kinds):
-    """The same from cuInit() on, because graphs fault once GRAPH_TRACE has been disabled."""
+    """CUPTI without gputap from cuInit() on: graphs fault once GRAPH_TRACE has been disabled."""
     return Mode(env={"GPU_CUPTI": machine.cupti(), "GPU_CUPTI_KINDS": kinds,
                      "CUDA_INJECTION64_PATH": machine.cupti_user()})
 

@@ -162,5 +162,5 @@ def jax_step(machine):
 
 @check("costs")
 def jax_graph_step(machine):
-    """The same launched as graphs, XLA's default"""
+    """A jitted step of JAX, launched as graphs, XLA's default"""
     measure_step(machine, True)

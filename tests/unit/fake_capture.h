@@ -12,7 +12,7 @@ enum { FAKE_MAX = 64, FAKE_PAYLOAD = 256 };
 
 struct gt_capture {
 	struct gt_session_info session;
-	struct gt_capture_session only; /* tests of idle time set what it retained */
+	struct gt_capture_session only; /* tests of idle time set its `kept` */
 	struct gt_capture_health health;
 	struct gt_process_info process[FAKE_MAX];
 	struct gt_thread_info thread[FAKE_MAX];
@@ -40,7 +40,7 @@ const struct gt_object_info *fake_queue(struct gt_capture *c, uint32_t process, 
 /* Append a call, given its name; @args: as many as the operation has, or NULL. */
 struct gt_item *fake_call(struct gt_capture *c, uint32_t ordinal, const char *name, uint64_t start,
 			  uint64_t end, unsigned depth, const uint64_t *args);
-/* Append a GPU activity; @id: of its call, 0: none. */
+/* Append a GPU activity; @id: id of its call, 0: none. */
 struct gt_item *fake_work(struct gt_capture *c, const struct gt_object_info *queue,
 			  enum gt_device_op op, uint32_t name, uint64_t start, uint64_t end,
 			  uint64_t id);

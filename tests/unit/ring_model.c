@@ -11,9 +11,9 @@
  * that was met before is not followed again. A state is the segment, the records taken out, and for
  * each actor a hash of all that it has read: an actor's next step depends on nothing else.
  *
- * Checked in every state: no block is twice in the rings and the pool together. At every end (all
- * writers finished or dead), the records that the collector took, and after its death those that
- * recovery finds, are each writer's committed records, each once, in order and whole. Not checked:
+ * Checked in every state: no block is twice in the rings and the pool together. Checked in every
+ * end state (all writers finished or dead): the collector, and after its death recovery, has taken
+ * each writer's committed records, each once, in order and complete. Not checked:
  * memory weaker than sequential consistency (the test ring_threads under ThreadSanitizer checks the
  * orders), more actors than here, the collector's file (taking records and marking them as taken is
  * one step here: its journal makes it one). */

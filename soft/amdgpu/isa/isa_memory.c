@@ -195,7 +195,7 @@ static void put_together(uint32_t *x, const uint32_t (*d)[SOFT_LANES], unsigned 
 }
 #undef EACH
 
-/* The same for host memory, the most frequent case. */
+/* load_lanes() for host memory, the most frequent case. */
 static void load_host(struct soft_wave *w, const struct soft_step *s, uint64_t exec,
 		      const uint64_t *address)
 {

@@ -31,7 +31,7 @@ bool soft_cupti_fails(enum soft_cupti_fault fault);
 /* Attach to the driver's table. Return 0, or the reason of a failure. In a fork child it prints the
  * called function and aborts: NVIDIA's hangs there. */
 int soft_cupti_attach(const char *function);
-/* The same without attaching: for functions that work before. */
+/* Do the same as soft_cupti_attach(), but do not attach: for functions that work before. */
 int soft_cupti_open(const char *function);
 extern const struct soft_cu_tools_table *soft_cupti_table; /* both functions set it */
 /* Claim a form of the API. Functions of the first form and _v2 functions exclude each other until
