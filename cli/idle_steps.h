@@ -27,7 +27,7 @@ struct idle_gap_row {
 	uint32_t pad;
 };
 
-/* Return when its parts can start: the gap's start or the call's. */
+/* Return the earliest start of a gap's parts: the start of the gap or that of the call. */
 static inline uint64_t idle_gap_from(const struct idle_gap_row *gap)
 {
 	return gap->call_start && gap->call_start < gap->start ? gap->call_start : gap->start;

@@ -182,7 +182,7 @@ static void add_part(struct idle *s, struct idle_open *gap, uint64_t from, uint6
 	*kept = (struct idle_kept){from, to, cause, op, name};
 }
 
-/* Return when its process was paused, or its session had not begun. */
+/* Return the time in which a process was paused, or its session had not started. */
 static const struct unrecorded_list *find_paused(struct idle *s, uint32_t process)
 {
 	const size_t count = gt_capture_process_count(s->capture);

@@ -51,8 +51,9 @@ int session_find(struct session_list *list, const char *which, const struct sess
 size_t session_match(const struct session_list *list, const char *which,
 		     const struct session_found **out);
 
-/* Return the name of its capture for users: the file's name or, if another session's is the same,
- * its path, relative to the current folder if it is below that. Borrowed from @list. */
+/* Return the name of a session's capture for users: the file's name or, if another session's file
+ * has the same name, the path, relative to the current folder if it is below that. Borrowed from
+ * @list. */
 const char *session_name(const struct session_list *list, const struct session_found *s);
 
 /**

@@ -26,13 +26,13 @@ struct top_session {
 
 /* Find a session. Return the exit code; errors are reported. */
 int top_session_find(struct top_session *s, const char *which);
-/* Read its state, and whether the snapshot is written. Return the time, CLOCK_BOOTTIME: pauses are
- * counted until then, so views must end there. */
+/* Read the session's state, and whether the snapshot is written. Return the time, CLOCK_BOOTTIME:
+ * pauses are counted until then, so views must end there. */
 uint64_t top_session_look(struct top_session *s);
 /* Pause or resume, whichever changes the state; not every process has followed yet. */
 void top_session_switch(struct top_session *s);
 void top_session_snapshot(struct top_session *s);
-/* Return true if its collector has died, or ended. */
+/* Return true if the session's collector has died, or ended. */
 bool top_session_is_over(const struct top_session *s);
 
 #endif
