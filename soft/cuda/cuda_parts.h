@@ -208,7 +208,7 @@ struct soft_cu_stream *soft_cu_find_stream(CUcontext context, CUstream handle, b
 /* Return NULL if memory is short. */
 struct soft_cu_stream *soft_cu_make_stream(CUcontext context, unsigned flags, int priority,
 					   uint64_t owner);
-/* End its thread, which finishes its tasks first. */
+/* End the stream's thread, which finishes its tasks first. */
 void soft_cu_close_stream(struct soft_cu_stream *stream);
 void soft_cu_free_stream(struct soft_cu_stream *stream);
 /* Append @task to the stream, taking ownership. @waits: wait until it is done. */

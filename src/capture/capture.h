@@ -288,7 +288,8 @@ static inline bool gt_capture_is_whole(const struct gt_capture_health *health)
 int gt_capture_open(const char *path, struct gt_capture **out);
 /* Open several files as if they had been merged. At most a few hundred are kept open. */
 int gt_capture_open_several(const char *const *paths, size_t count, struct gt_capture **out);
-/* Check that it would open, reading only its header. Return 0, or the error with its cause. */
+/* Check that a capture would open, reading only its header. Return 0, or the error with its
+ * cause. */
 int gt_capture_probe(const char *path);
 void gt_capture_close(struct gt_capture *c);
 
@@ -526,9 +527,9 @@ void gt_capture_filter(struct gt_capture *c, gt_item_filter_fn *wants, void *dat
 /* Cut captures contain records that do not count, which records that count need: make this cursor
  * return them also, marked by item->context. */
 void gt_cursor_take_context(struct gt_cursor *cursor);
-/* Make this cursor return all items, including those that the filter rejects, .. */
+/* Make this cursor return all items, including those that the filter rejects. */
 void gt_cursor_take_all(struct gt_cursor *cursor);
-/* .. and return true if the filter takes the item. Without a filter: true. */
+/* Return true if the filter accepts the item, or if there is none. */
 bool gt_capture_wants(const struct gt_capture *c, const struct gt_item *item);
 bool gt_capture_is_filtered(const struct gt_capture *c);
 /* A time range, both ends included. */

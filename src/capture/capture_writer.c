@@ -514,8 +514,8 @@ fail:
 	return status;
 }
 
-/* Check that it is the capture with this id, before changing the file. @first: receives where its
- * first block lies. */
+/* Check that the file is the capture with this id, before changing it. @first: receives the
+ * position of its first block. */
 static int check_id(struct gt_capture_writer *w, const uint8_t *id, uint64_t *first)
 {
 	struct gt_scan *s = malloc(sizeof *s);

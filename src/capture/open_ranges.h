@@ -32,7 +32,7 @@ void gt_open_ranges_look(struct gt_open_ranges *o, uint32_t process, uint32_t or
 			 const void *data, size_t bytes);
 /* Remove the ranges of a thread that has ended; @ordinal 0: the process. */
 void gt_open_ranges_end(struct gt_open_ranges *o, uint32_t process, uint32_t ordinal);
-/* Write them as STREAM blocks. Return 0 or negative errno. */
+/* Write all open ranges as STREAM blocks. Return 0 or negative errno. */
 int gt_open_ranges_write(const struct gt_open_ranges *o, struct gt_capture_writer *to);
 void gt_open_ranges_fini(struct gt_open_ranges *o);
 

@@ -9,7 +9,7 @@
 /* Write new changes in the segment to the capture. */
 void gt_process_write_windows(struct gt_drain *d, struct gt_process *process);
 
-/* Add the state of its ranges to d->ranges, once, at its end or the session's. */
+/* Add the state of a process's ranges to d->ranges, once, when the process or the session ends. */
 void gt_process_sum_ranges(struct gt_drain *d, const struct gt_process *process);
 
 #endif

@@ -125,7 +125,7 @@ void gt_survivors_look(struct gt_survivors *s)
 	}
 }
 
-/* Return its process in the capture; add one if it has recorded nothing. */
+/* Return the survivor's process in the capture; add one if the survivor has recorded nothing. */
 static uint32_t find_index(struct gt_drain *d, const struct gt_survivor *one, uint64_t ticks)
 {
 	struct gt_process_info info = {.pid = one->pid,

@@ -75,7 +75,7 @@ void gt_fork_replay_remove(struct gt_thread *t, struct gt_fork_replay *replay);
 /* Write the object again, with the program's name for it, "label". Children get it also if there is
  * room after the text. */
 void gt_fork_replay_label(struct gt_thread *t, struct gt_fork_replay *replay, const char *label);
-/* Write it again if the ring was full. Return true if it is in this process's records. */
+/* Write an object again if the ring was full. Return true if this process's records have it. */
 bool gt_fork_replay_write(struct gt_thread *t, struct gt_fork_replay *replay);
 /* Write all stored objects. */
 void gt_fork_replay_all(struct gt_thread *t);

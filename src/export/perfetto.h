@@ -373,11 +373,11 @@ char *gt_pf_put_text(char *p, uint32_t field, const char *text);
 void gt_pf_intern(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t field, uint64_t iid,
 		  const char *text);
 
-/* Return an operation, prepared for the sequence's first call of it, and after another's call.
- * NULL: no memory, with a cause. */
+/* Return an operation. It is prepared for the sequence's first call of it, and again after calls of
+ * other sequences. NULL: no memory, with a cause. */
 struct gt_pf_call *gt_pf_operation(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t op);
-/* Return a thread's sequence, with its track, on its first record; that of a queue's row. NULL: no
- * memory, with a cause. */
+/* Return the sequence of a thread, with its track, on the thread's first record; return that of a
+ * queue's row. NULL: no memory, with a cause. */
 struct gt_pf_sequence *gt_pf_thread_begin(struct gt_pf *x, struct gt_view_thread *t);
 struct gt_pf_sequence *gt_pf_row_slow(struct gt_pf *x, struct gt_view_queue *q, unsigned row);
 
@@ -419,8 +419,8 @@ static inline uint32_t gt_pf_device_bit(uint32_t device)
 {
 	return device == UINT32_MAX ? 0 : device + 1;
 }
-/* Return its rank among the tracks of its device; the rank before it is for graphs launched
- * there. */
+/* Return a queue's rank among the tracks of its device. The rank before it is for graphs launched
+ * on the queue. */
 static inline uint64_t gt_pf_queue_rank(const struct gt_view_queue *q)
 {
 	return 2 * (uint64_t)q->stream;

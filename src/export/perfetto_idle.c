@@ -86,7 +86,7 @@ static void begin_device(struct drawn *d, uint32_t device)
 	d->any = true;
 }
 
-/* Return its number on the sequence; 0: no text. */
+/* Return a text's number on the sequence; 0: no text. */
 static uint64_t intern(struct drawn *d, const char *text)
 {
 	int64_t number;

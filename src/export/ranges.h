@@ -24,7 +24,7 @@ static inline enum gt_range_mark gt_mark_of(uint32_t op)
 }
 
 /* Get the text of a mark: its message, or without arguments the operation's name. Not terminated.
- * Return its bytes. */
+ * Return the number of bytes. */
 size_t gt_mark_text(const struct gt_item *call, const char **text);
 
 struct gt_range;
@@ -54,8 +54,8 @@ struct gt_range_detail gt_range_detail(const struct gt_item *call);
 const char *gt_range_colour(const struct gt_range_detail *detail, char *text);
 /* Return true if a payload is a number in JSON's format. */
 bool gt_range_is_number(const struct gt_range_words *words);
-/* Write them as "[[8, 8], []]"; cut at @size, always well formed and terminated. Return the
- * bytes. */
+/* Write the shapes as "[[8, 8], []]"; cut at @size, always well formed and terminated. Return the
+ * number of bytes. */
 size_t gt_range_shapes(const struct gt_range_detail *detail, char *text, size_t size);
 
 struct gt_range {

@@ -68,7 +68,7 @@ static void add_api(struct rpd *r, const struct api_row *api)
 	gt_bulk_add(r->api, api->id, row);
 }
 
-/* Return the number of its first argument with that role; -1: none. */
+/* Return the index of an operation's first argument with that role; -1: none. */
 static int argument_of_role(const struct gt_view_operation *operation, enum gt_role role)
 {
 	for (int i = 0; i < operation->nargs; i++)

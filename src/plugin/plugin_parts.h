@@ -178,7 +178,7 @@ void gt_plugin_refuse(struct gt_plugin *p, struct gt_plugin_reader *r, const cha
 		      uint32_t kind, pu1Result result);
 /* Return how many records the plug-in reports as dropped since it was registered. */
 uint64_t gt_plugin_dropped(const struct gt_plugin *p);
-/* Set its callbacks. Return true if it accepted them. */
+/* Set the plug-in's callbacks. Return true if it accepted them. */
 bool gt_plugin_set_callbacks(struct gt_plugin *p, uint32_t index, struct gt_plugin_reader *r);
 /* Enable @kinds, bit per kind. Return the kinds that it enabled. */
 uint64_t gt_plugin_enable(struct gt_plugin *p, struct gt_plugin_reader *r, uint64_t kinds);

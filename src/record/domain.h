@@ -49,7 +49,7 @@ struct gt_domain_traits {
 /* Indexed by domain. */
 extern const struct gt_domain_traits gt_domain_traits[GT_DOMAIN_COUNT];
 
-/* Return true if its GPU activities are submitted through another domain beneath it. */
+/* Return true if a domain's GPU activities are submitted through another domain beneath it. */
 static inline bool gt_domain_delegates(enum gt_domain domain)
 {
 	return gt_domain_traits[domain].outermost && gt_domain_traits[domain].work != domain;

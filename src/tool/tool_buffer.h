@@ -192,7 +192,8 @@ void gt_buffer_unmap(struct gputap_buffer *b); /* never in the list */
 /* tool_delivery.c */
 int gt_delivery_default(struct gputap_delivery **out);
 void gt_delivery_want(struct gputap_buffer *b);
-/* Return true if its thread cannot be waited for: it is this one, it waits, or none exists. */
+/* Return true if a delivery's thread cannot be waited for: it is this thread, it is waiting, or it
+ * does not exist. */
 bool gt_delivery_blocked(const struct gputap_delivery *d);
 /* Deliver a buffer's records until @deadline (CLOCK_MONOTONIC ns). Return false if some remain. */
 bool gt_buffer_hand_over(struct gputap_buffer *b, uint64_t deadline);

@@ -19,8 +19,8 @@ bool gt_tools_find(void);
  * starts it. The caller may hold the dynamic linker's lock. */
 void gt_tools_opened(void);
 
-/* Look for such a library, and do the same. Cheap if no library was opened since the last time.
- * Call it without a lock. */
+/* Look for a newly opened library of a tool, and do the same as gt_tools_opened(). Cheap if no
+ * library was opened since the last time. Call it without a lock. */
 void gt_tools_look(void);
 
 /* Start the tools without GPUTAP_TOOL_ON_FIRST_CALL, after the constructors of all libraries. */

@@ -478,7 +478,7 @@ static uint8_t *copy_bytes(const struct input *in)
 	return memcpy(bytes, in->bytes, in->count);
 }
 
-/* Write it with another session number, because diff refuses copies. */
+/* Write the original with another session number, because diff refuses copies. */
 static void put_original(const struct input *in)
 {
 	struct gt_file_header *header = (struct gt_file_header *)in->bytes;

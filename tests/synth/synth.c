@@ -308,7 +308,7 @@ static uint64_t simple(struct thread *t, unsigned number, unsigned nargs, const 
 	return id;
 }
 
-/* Return its end. */
+/* Record a GPU activity. Return its end. */
 static uint64_t device_work(struct thread *t, uint64_t id, uint64_t call_ns, unsigned device,
 			    unsigned queue, enum gt_device_op op, uint32_t name, uint64_t bytes,
 			    uint64_t duration_ns)

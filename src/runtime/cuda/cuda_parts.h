@@ -97,12 +97,12 @@ extern uint8_t gt_cuda_work_ops[CUPTI_CALLBACK_IDS] __attribute__((visibility("h
 /* Start the launch with that correlation id. @id: of its callback; @is_open: the number of its
  * records is not known, and may be 0. @records: their number, 0: not known. */
 void gt_cuda_items_enter(uint32_t correlation, uint32_t id, bool is_open, uint32_t records);
-/* Report that it has returned. Thread: the same. */
+/* Report that the call has returned. Thread: the same. */
 void gt_cuda_items_exit(uint32_t correlation, bool refused);
 /* Notify tools of a device with that object number. @device: CUPTI's number; @text: text of the
  * object, which starts with its name. */
 void gt_cuda_items_device(uint32_t number, uint32_t device, const struct gt_text *text);
-/* Report that a record of it has come. @r: as it is written; @device: CUPTI's number. */
+/* Report that a record of the call has arrived. @r: as it is written; @device: CUPTI's number. */
 void gt_cuda_items_done(uint32_t correlation, const struct gt_record_device *r, uint32_t device);
 
 /* Callbacks (cuda_work.c) ------------------------------------------------------------------ */
@@ -141,12 +141,12 @@ struct gt_cuda_kernel gt_cuda_kernel(struct gt_thread *t, const struct cupti_ker
 /* Called from callbacks, at EXIT: the program has made an object. @parameters: the function's. */
 void gt_cuda_graph_made(void *exec, void *graph);
 void gt_cuda_graph_gone(void *exec);
-/* Note that a node of it was enabled or disabled: the number of nodes that run is not known from
- * now on. */
+/* Note that a node of an executable graph was enabled or disabled: from now on, the number of nodes
+ * that run is not known. */
 void gt_cuda_graph_changed(void *exec);
 /* Return the string id of "graph 3", by object number; 0: no longer known. */
 uint32_t gt_cuda_graph_name(uint32_t number);
-/* Start a launch of it. Return the number of its object, 0 if not known. @records: the number of
+/* Start a launch of a graph. Return the number of its object, 0 if not known. @records: number of
  * records it will give; 0: not known. */
 uint32_t gt_cuda_graph_launch(void *exec, uint32_t *replay, uint32_t *records);
 void gt_cuda_context_used(void *context, uint32_t id);

@@ -693,7 +693,7 @@ static void learn_course(struct hip_launch *l, struct gt_thread *t)
 	atomic_store_explicit(&g->learned, 2, memory_order_release);
 }
 
-/* Return true if its kernels are its only activities. */
+/* Return true if kernels are the graph's only activities. */
 static bool only_kernels(const struct hip_graph *g)
 {
 	const struct gt_hip_nodes *n = &g->nodes;

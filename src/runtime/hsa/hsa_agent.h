@@ -50,7 +50,7 @@ struct gt_hsa_agent *gt_hsa_agent_get(struct gt_hsa_runtime *runtime, struct gt_
 struct gt_hsa_agent *gt_hsa_agent_at(uint32_t i);
 /* Return the agent's position. */
 uint32_t gt_hsa_agent_position(const struct gt_hsa_agent *a);
-/* Read the clock of its times once. */
+/* Read the clock of an agent's times once. */
 void gt_hsa_agent_read_clock(struct gt_hsa_agent *a, struct gt_thread *t);
 /* Convert a system clock time of the runtime to CLOCK_BOOTTIME ns; 0: not known. */
 uint64_t gt_hsa_agent_to_boottime(const struct gt_hsa_agent *a, uint64_t stamp);

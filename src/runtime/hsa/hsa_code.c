@@ -393,7 +393,7 @@ int gt_hsa_core_wrap_hsa_executable_freeze(const struct gt_call *call, uint64_t 
 	return status;
 }
 
-/* Mark its kernels and code objects as unloaded. */
+/* Mark an executable's kernels and code objects as unloaded. */
 static void unload_executable(uint64_t executable, struct gt_thread *t)
 {
 	struct code_object *gone = NULL, **end = &gone;

@@ -9,7 +9,7 @@
  * memory. */
 bool gt_hsa_proxy_make(struct gt_hsa_queue *q, void *real, uint32_t size);
 void gt_hsa_proxy_free(struct gt_hsa_queue *q);
-/* Make its doorbell findable. */
+/* Make the proxy's doorbell findable. */
 void gt_hsa_proxy_publish(struct gt_hsa_queue *q);
 /* Look for a device's ring of the doorbell, and for packets left to do. Return true if any are
  * left. Runs in the helper. */

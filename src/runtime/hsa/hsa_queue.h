@@ -121,8 +121,8 @@ void gt_hsa_queue_publish(struct gt_hsa_queue *q);
 /* Create signals for slots that have none yet and will be used soon, at most @most of them. Return
  * false if there are enough. */
 bool gt_hsa_queue_arm(struct gt_hsa_queue *q, uint32_t most);
-/* Free its signals and memory, in the helper, when the program has destroyed it and it is
- * harvested. */
+/* Free a queue's signals and memory, in the helper, when the program has destroyed the queue and
+ * its activities are harvested. */
 void gt_hsa_queue_end(struct gt_hsa_queue *q);
 
 #endif

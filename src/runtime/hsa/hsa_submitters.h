@@ -124,8 +124,8 @@ static inline bool gt_hsa_submitter_is_skipped(const struct gt_hsa_submitters *s
 	       __atomic_load_n(&s->all[number & s->mask].packet, __ATOMIC_ACQUIRE) == packet;
 }
 
-/* Return true if its activity was launched while the program paused recording. @o: NULL: its
- * submitter is not known, so it is taken as launched now. */
+/* Return true if an activity was launched while the program paused recording. @o: its submitter;
+ * NULL: not known, so the activity is treated as launched now. */
 static inline bool gt_hsa_submitter_is_paused(const struct gt_hsa_submitter *o)
 {
 	return o ? gt_node_ref_is_paused(&o->by.node) : !gt_hsa_records_launches();

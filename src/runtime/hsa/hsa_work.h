@@ -35,7 +35,7 @@ struct gt_hsa_work {
 };
 static_assert(sizeof(struct gt_hsa_work) == 2 * 64, "two cache lines");
 
-/* Mark it as a node of a graph's launch. */
+/* Mark an activity as a node of a graph's launch. */
 static inline void gt_hsa_work_set_node(struct gt_hsa_work *w, const struct gt_node_ref *ref,
 					enum gt_graph_part part)
 {

@@ -195,8 +195,8 @@ struct lz_kernel_times *gt_lz_own_times(const struct gt_table *table, const void
 	return times ? times + own->index : NULL;
 }
 
-/* Called when the program destroys its context. Events that activities in flight will signal are
- * left to the driver. */
+/* Called when the program destroys a context. Events that activities in flight will signal are left
+ * to the driver. */
 void gt_lz_context_end(const void *context)
 {
 	struct gt_lz_context *c = gt_lz_find(GT_LZ_CONTEXT, context);

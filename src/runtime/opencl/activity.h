@@ -162,11 +162,11 @@ const struct gt_table *gt_cl_table_find(const struct gt_call *call);
  * moment. Return NULL if out of memory, or @device is NULL. */
 struct gt_cl_device *gt_cl_device_get(const struct gt_table *table, struct gt_thread *t,
 				      cl_device_id device);
-/* Return false if it may be half created and must not be queried. */
+/* Return false if the device may be half created and must not be queried. */
 bool gt_cl_device_is_asked(const struct gt_cl_device *d);
-/* Notify tools of it, once for each number. The caller holds no lock. */
+/* Notify tools of a device, once for each number. The caller holds no lock. */
 void gt_cl_notify_device(struct gt_cl_device *d);
-/* Read its clock once. */
+/* Read a device's clock once. */
 void gt_cl_device_clock(struct gt_cl_device *d, struct gt_thread *t);
 struct gt_cl_device *gt_cl_device_first(void);
 /* Enclose each call that queries the runtime for its devices, because it may create them then. */
@@ -251,12 +251,12 @@ struct gt_cl_queue {
 
 /* Return the queue's entry unchanged, or NULL if it was created while nothing was recorded. */
 struct gt_cl_queue *gt_cl_queue_find(cl_command_queue queue);
-/* The same, creating the entry if necessary. */
+/* Return a queue's entry, after creating it if necessary. */
 struct gt_cl_queue *gt_cl_queue_get(const struct gt_table *table, struct gt_thread *t,
 				    cl_command_queue queue);
 /* Create an entry for a handle that has none. Return NULL if out of memory. */
 struct gt_cl_queue *gt_cl_queue_add(struct gt_thread *t, cl_command_queue queue);
-/* Write its object record, with properties as text; only once its device has been queried. */
+/* Write a queue's object record, with properties as text; only once its device has been queried. */
 void gt_cl_queue_write(struct gt_cl_queue *q, struct gt_thread *t);
 /* Register a queue. Once its device has been queried, notify tools of both, once for each number.
  * The caller holds no lock. */

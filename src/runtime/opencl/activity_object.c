@@ -72,7 +72,7 @@ static void add_devices(const struct gt_table *table, struct gt_thread *t, struc
 	gt_text_add_bytes(text, "devices", list, (size_t)(p - list));
 }
 
-/* Return its number, if it is in a record of this process. */
+/* Return a context's number if this process has a record of it, else 0. */
 static uint64_t known_context(const struct context *c, const struct gt_thread *t)
 {
 	return c && atomic_load_explicit(&c->epoch, memory_order_acquire) == t->epoch ? c->number

@@ -179,7 +179,7 @@ int gt_roctx_wrap_roctxRangePushA(const struct gt_call *call, const char *messag
 	return level;
 }
 
-/* Return true if its push is in the capture, or will be counted as lost. */
+/* Write a range's push. Return true if it is in the capture, or will be counted as lost. */
 static bool write_push(const struct open_range *o)
 {
 	struct gt_thread *t;
