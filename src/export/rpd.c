@@ -6,9 +6,9 @@
  * Two passes over the capture. The first writes the calls: a call's row number is the row number of
  * its thread's run plus its index in it (struct gt_row_run). The second pass, which writes GPU
  * activities, therefore finds the row of any call in a few kilobytes. Activities whose call is not
- * in the capture get a placeholder row: RPD's tools delete activities without one. Rows, and after
- * a separate sort (sorter.h) index entries, are written as b-tree pages (bulk.h); SQLite creates the
- * empty tables at the start and fills small ones at the end.
+ * in the capture get a placeholder row: RPD's tools delete activities without one. Rows are written
+ * as b-tree pages (bulk.h), and so are index entries, after a separate sort (sorter.h). SQLite
+ * creates the empty tables at the start and fills small ones at the end.
  *
  * Names and arguments are sanitised (no quotes, backslashes, control characters, invalid UTF-8),
  * because RPD's tools print them into JSON unchanged. Times are CLOCK_BOOTTIME ns. */
