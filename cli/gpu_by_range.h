@@ -24,7 +24,7 @@ struct gpu_by_range_row {
 struct gpu_by_range {
 	/* the caller sets it if ranges do not exist: then sorting is not needed */
 	bool no_ranges;
-	/* set by the caller, may be NULL: called for each GPU activity in a range, in order of
+	/* the caller sets it, may be NULL: called for each GPU activity in a range, in order of
 	 * threads and calls, with the name of the innermost range */
 	void (*each)(void *data, uint32_t name, uint64_t duration_ns);
 	void *each_data;

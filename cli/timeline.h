@@ -46,7 +46,7 @@ struct timeline {
 	struct histogram gaps;
 	struct timeline_gap largest[TIMELINE_GAPS]; /* the longest idle first */
 	unsigned largest_count;
-	/* set by the caller: called in timeline_finish() for each span, in order; may be NULL */
+	/* the caller sets it: called in timeline_finish() for each span, in order; may be NULL */
 	void (*each)(void *data, uint64_t start_ns, uint64_t end_ns);
 	void *each_data;
 	const struct unrecorded_list *unrecorded; /* set before timeline_finish(); NULL: none */
