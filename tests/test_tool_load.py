@@ -379,7 +379,8 @@ def test_a_tool_of_run_that_is_missing_or_none_is_named_and_the_program_runs(
 @pytest.mark.parametrize("value", ["", ":x"])
 def test_run_wants_a_library_for_a_tool(tap, bare, work, value):
     result = tap("run", "--tool", value, "--", bare, "main", status=2)
-    assert "a tool's library, optionally followed by ':' and its arguments" in result.err and result.out == ""
+    assert "a tool's library, optionally followed by ':' and its arguments" in result.err
+    assert result.out == ""
 
 
 # Raw tables -----------------------------------------------------------------------
