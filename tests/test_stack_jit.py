@@ -98,7 +98,7 @@ def test_names_are_left_out_where_nobody_wants_them(jit):
 def test_a_name_that_is_too_long_is_cut_and_its_place_is_not(jit, tap):
     before = "n=$(printf '%0200d' 7);"
     jit(MAP, before=f"{before} export JIT_NAME=$n;")
-    table = ["report", "j.gputap", "-t", "stacks", "-w", "name=fill"]
+    table = ["report", "j.gputap", "-t", "stacks", "-w", "name=memset"]
     text = tap(*table, env={"COLUMNS": 70}).out
     (line,) = [line for line in text.splitlines() if "0000" in line]
     assert len(line) <= 70 and line.endswith("0.. in [jit]")
@@ -117,7 +117,7 @@ def test_a_name_that_is_too_long_is_cut_and_its_place_is_not(jit, tap):
 def test_names_are_shown_without_parameters_and_long_template_arguments(jit, tap, name, shown):
     stack = jit(MAP, before=f"export JIT_NAME='{name}';")
     assert f"{name} in [jit]" in stack  # the data has the full name
-    text = tap("report", "j.gputap", "-t", "stacks", "-w", "name=fill").out
+    text = tap("report", "j.gputap", "-t", "stacks", "-w", "name=memset").out
     assert f" {shown} in [jit]\n" in text
 
 

@@ -236,7 +236,7 @@ def test_build_ids_stay_with_names(program, tap):
 
 def shown(tap, *options, capture="s.gputap", columns=80):
     """Return the lines of functions in the text, of all stacks."""
-    text = tap("report", capture, "-t", "stacks", "-w", "name=fill", *options,
+    text = tap("report", capture, "-t", "stacks", "-w", "name=memset", *options,
                env={"COLUMNS": columns}).out
     assert max(map(len, text.splitlines())) <= columns
     begin = re.search(r"what, and from where\n", text).end()
