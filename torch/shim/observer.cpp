@@ -28,6 +28,18 @@ uint64_t key_of(const at::RecordFunction &f)
 	return reinterpret_cast<uintptr_t>(&f);
 }
 
+// @sequence: negative: none.
+gputap_range_opts options(gputap_range_kind kind, int64_t sequence)
+{
+	gputap_range_opts opts = {};
+
+	opts.size = sizeof opts;
+	opts.kind = kind;
+	opts.sequence = sequence;
+	opts.has_sequence = 1;
+	return opts;
+}
+
 // Autograd reports each node twice: as a function whose name has this prefix, and inside it as the
 // node. The second report costs torch half a microsecond, for the name: it is left out, and its
 // other information is taken from the node itself.
