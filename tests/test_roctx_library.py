@@ -334,9 +334,9 @@ def test_ranges_are_sorted_filtered_and_written_as_other_tables(report):
     assert [(r["name"], r["count"], r["markers"]) for r in rows] == [("never popped", "1", "0"),
                                                                    ("now", "0", "3"),
                                                                    ("step", "3", "0")]
-    assert "0 of them, 3 ranges and marks of the program" in report("--where", "name=step")
+    assert "0 of them, 3 ranges and markers of the program" in report("--where", "name=step")
     text = report("--table", "ranges", "--top", "1")
-    assert "Ranges of the program" in text and "and 5 more" in text
+    assert "Ranges: host time" in text and "and 5 more" in text
 
 
 # ROCTx in Perfetto ------------------------------------------------------------------
