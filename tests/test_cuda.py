@@ -218,4 +218,4 @@ def test_what_is_to_fail_fails(run, gputap, programs, settings, status):
 
 def test_settings_that_mean_nothing_are_refused(run, gputap):
     done = run([gputap, "soft", "cuda", "--devices", "9", "--", "true"], status=2)
-    assert "--devices 9: wanted is 0 to 8" in done.err
+    assert "--devices 9: expected 0 to 8" in done.err

@@ -54,7 +54,7 @@ def test_calls_that_fail_say_why(run, program):
 
 
 def test_a_forks_child_has_no_device_and_the_parent_goes_on(run, program):
-    assert run([program, "fork"]).out == "child: the device is the parent's\n"
+    assert run([program, "fork"]).out == "child: the device belongs to the parent process\n"
 
 
 @pytest.mark.parametrize("fault, sentence", [

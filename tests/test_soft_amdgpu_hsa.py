@@ -72,8 +72,8 @@ def test_bad_packets_end_their_queue_with_the_errors_of_hardware(hsa):
         "soft amdgpu: GPU 1 queue 1 stops: packet 0: workgroup of 2048 work-items\n" in result.err
     )
     assert (
-        "stops: packet 0 asks for 262144 bytes of scratch a work-item, which the runtime does not"
-        " give\n"
+        "stops: packet 0 requests 262144 bytes of scratch per work-item, which the runtime"
+        " does not provide\n"
         in result.err
     )
 
@@ -145,13 +145,13 @@ def test_copies_wait_are_right_and_have_times(hsa, sdma, box):
 # Wrong settings ----------------------------------------------------------------
 
 @pytest.mark.parametrize("options, said", [
-    (["--gfx", "1234"], "--gfx 1234: wanted is one of gfx900 gfx906 gfx908 gfx90a"),
-    (["--gpus", "9"], "--gpus 9: wanted is 1 to 8"),
-    (["--gpus", "0"], "--gpus 0: wanted is 1 to 8"),
-    (["--memory", "1M"], "--memory 1M: wanted is a size from 64M to 1T"),
-    (["--clock-drift", "3x"], "--clock-drift 3x: wanted is a rate such as 50ppm or -200ppb"),
-    (["--clock-skew", "1us,x"], "--clock-skew 1us,x: wanted is a time such as 20us or -1ms"),
-    (["--clock-epoch", "-1s"], "--clock-epoch -1s: wanted is a time from 0 on, such as 5s"),
+    (["--gfx", "1234"], "--gfx 1234: expected one of gfx900 gfx906 gfx908 gfx90a"),
+    (["--gpus", "9"], "--gpus 9: expected 1 to 8"),
+    (["--gpus", "0"], "--gpus 0: expected 1 to 8"),
+    (["--memory", "1M"], "--memory 1M: expected a size from 64M to 1T"),
+    (["--clock-drift", "3x"], "--clock-drift 3x: expected a rate such as 50ppm or -200ppb"),
+    (["--clock-skew", "1us,x"], "--clock-skew 1us,x: expected a time such as 20us or -1ms"),
+    (["--clock-epoch", "-1s"], "--clock-epoch -1s: expected a time of 0 or more, such as 5s"),
 ])
 def test_wrong_option_is_reported_with_what_is_wanted(tap, options, said):
     assert tap("soft", "amdgpu", *options, "--", "true", status=2).err == f"gputap soft: {said}\n"
@@ -164,7 +164,7 @@ def test_wrong_variable_is_reported_by_the_library(run, build):
                      "LD_LIBRARY_PATH": build / "soft/amdgpu", "HSA_ENABLE_DTIF": "1",
                      "SOFT_AMDGPU_GPUS": "many"
                  })
-    assert "soft amdgpu: SOFT_AMDGPU_GPUS=many: wanted is 1 to 8\n" in result.err
+    assert "soft amdgpu: SOFT_AMDGPU_GPUS=many: expected 1 to 8\n" in result.err
     assert result.out.startswith("hsa_init(): ")
 
 
@@ -172,7 +172,7 @@ def test_wrong_line_of_durations_is_reported(hsa, work):
     (work / "d.txt").write_text("fine 5\nvadd soon\n")
     result = hsa("times", options=["--durations", "d.txt"], status=1)
     assert (
-        f"{work}/d.txt:2: wanted is a kernel's name or a pattern, then microseconds" in result.err
+        f"{work}/d.txt:2: expected a kernel's name or a pattern, then microseconds" in result.err
     )
 
 
@@ -197,7 +197,7 @@ def test_runtime_of_another_version_is_named_by_the_library(run, build, work):
         [build / "tests/soft/hsa_queue", "closed-barrier", build / "tests/soft/soft_kernels.co"],
         env={"LD_LIBRARY_PATH": f"{work}:{build / 'soft/amdgpu'}", "HSA_ENABLE_DTIF": "1"})
     assert (
-        f"soft amdgpu: {work}/libhsa-runtime64.so.1 is not known to work; known to work are ROCr"
+        f"soft amdgpu: {work}/libhsa-runtime64.so.1 is not tested; tested: ROCr"
         " 5.2.3"
         in result.err
     )
@@ -210,7 +210,7 @@ def test_runtime_that_wants_other_functions_is_named(tap, run, work):
     run(["cc", "-shared", "-fPIC", "-o", "libhsa-runtime64.so.1", "a.c"])
     err = tap("soft", "amdgpu", "--", "true", env={"LD_LIBRARY_PATH": work}).err
     assert (
-        "wants 1 functions that the stand-in lacks (hsaKmtTomorrow); known to work are ROCr 5.2.3"
+        "wants 1 functions that the stand-in lacks (hsaKmtTomorrow); tested: ROCr 5.2.3"
         in err
     )
 

@@ -167,7 +167,7 @@ def test_of_several_kernels_as_many_run_as_the_device_reads(level_zero, repo, th
 
 def test_without_an_opencl_for_spirv_a_module_says_which_package_has_one(level_zero, spirv):
     assert level_zero("log", spirv, opencl=NO_SPIRV).out == (
-        "0x70000004: no OpenCL of this machine takes SPIR-V: 'pip install intel-opencl-rt' has one"
+        "0x70000004: no OpenCL driver here accepts SPIR-V: 'pip install intel-opencl-rt' has one"
         " (SOFT_LEVEL_ZERO_OPENCL names its libintelocl.so)\n")
 
 
@@ -399,7 +399,7 @@ def test_stamps_can_be_made_to_fail(level_zero):
 
 def test_a_wrong_setting_is_told_and_there_is_no_device(level_zero):
     result = level_zero("devices", devices="many", status=1)
-    assert "SOFT_LEVEL_ZERO_DEVICES=many: wanted is 1 to 8" in result.err
+    assert "SOFT_LEVEL_ZERO_DEVICES=many: expected 1 to 8" in result.err
 
 
 # The command ------------------------------------------------------------------------------
@@ -415,7 +415,7 @@ def test_gputap_soft_says_which_package_has_an_opencl_for_spirv(tap, program, wo
     library = work / "libnone.so"
     library.write_text("")
     result = tap("soft", "level-zero", "--opencl", library, "--", program, "memory")
-    assert result.err == ("gputap: no OpenCL of this machine takes SPIR-V:"
+    assert result.err == ("gputap: no OpenCL driver here accepts SPIR-V:"
                           " 'pip install intel-opencl-rt' has one\n")
 
 
@@ -439,10 +439,10 @@ def test_gputap_soft_finds_the_opencl_beside_the_program(tap, program, spirv, ta
 
 
 @pytest.mark.parametrize("options, said", [
-    (["--devices", "9"], "--devices 9: wanted is 1 to 8"),
-    (["--tiles", "1"], "--tiles 1: wanted is 0, 2, 3 or 4"),
-    (["--clock-drift", "fast"], "--clock-drift fast: wanted is a rate such as 50ppm or -200ppb"),
-    (["--kernel-bits", "65"], "--kernel-bits 65: wanted is bits, 16 to 64"),
+    (["--devices", "9"], "--devices 9: expected 1 to 8"),
+    (["--tiles", "1"], "--tiles 1: expected 0, 2, 3 or 4"),
+    (["--clock-drift", "fast"], "--clock-drift fast: expected a rate such as 50ppm or -200ppb"),
+    (["--kernel-bits", "65"], "--kernel-bits 65: expected bits, 16 to 64"),
 ])
 def test_gputap_soft_refuses_what_it_does_not_know(tap, driver, options, said):
     assert tap("soft", "level-zero", *options, "--", "true",

@@ -63,7 +63,7 @@ def test_results_go_where_the_program_wants_them(do):
 @pytest.mark.parametrize("name, says", [
     ("memory", "given back"), ("record_stream", "waited for"), ("memory_profile", "seen"),
     ("pinned", "copied"), ("streams", "in order"), ("random", "the same"), ("files", "kept"),
-    ("fork", "True the device is the parent's"), ("old_profiler", "measured"),
+    ("fork", "True the device belongs to the parent process"), ("old_profiler", "measured"),
 ])
 def test_it_has(do, name, says):
     assert do(name).out.splitlines()[-1:] == [says]

@@ -21,7 +21,7 @@ struct config_reader {
 static void complain(struct config_reader *r, const char *name, const char *wanted)
 {
 	if (!r->failed)
-		snprintf(r->why, r->size, "%s=%s: wanted is %s", name, getenv(name), wanted);
+		snprintf(r->why, r->size, "%s=%s: expected %s", name, getenv(name), wanted);
 	r->failed = true;
 }
 
@@ -64,7 +64,7 @@ static void read_each(struct config_reader *r, const char *name,
 		text = text[length] ? text + length + 1 : NULL;
 	}
 	if (text)
-		complain(r, name, "not more values than GPUs can be");
+		complain(r, name, "at most 8 values");
 }
 
 static bool parse_time(const char *text, int64_t *out)
@@ -83,7 +83,7 @@ static void read_clock_options(struct config_reader *r, struct soft_amdgpu_confi
 	uint64_t now = soft_clock_host_ns();
 
 	read_each(r, "SOFT_AMDGPU_CLOCK_EPOCH", parse_epoch, CLOCK_EPOCH_NS,
-		  "a time from 0 on, such as 5s", epoch);
+		  "a time of 0 or more, such as 5s", epoch);
 	read_each(r, "SOFT_AMDGPU_CLOCK_SKEW", parse_time, 0, "a time such as 20us or -1ms", skew);
 	read_each(r, "SOFT_AMDGPU_CLOCK_DRIFT", soft_parse_ppb, 0,
 		  "a rate such as 50ppm or -200ppb", drift);
@@ -109,7 +109,7 @@ static void read_faults(struct config_reader *r, struct soft_amdgpu_config *c)
 	if (text && !soft_faults_parse(c->faults, text))
 		complain(r, "SOFT_AMDGPU_FAIL",
 			 "allocate, event, queue, kernel or hang, with :3 (the third) or :3+ (from "
-			 "there on)");
+			 "the third on)");
 }
 
 bool soft_amdgpu_config_read(struct soft_amdgpu_config *c, char *why, size_t size)

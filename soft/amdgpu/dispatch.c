@@ -133,11 +133,10 @@ static void fail_dispatch(struct dispatch_run *r)
 
 	if (!r->q->isa && r->result == SOFT_ISA_NO_MEMORY &&
 	    !soft_isa_has(soft_config()->type->gfx)) {
-		soft_queue_fail(
-			r->q, SOFT_QUEUE_ILLEGAL_INSTRUCTION,
-			"kernel %s is not executed: there is an interpreter for %s, but none for "
-			"%s (SOFT_AMDGPU_EXECUTE=0 lets kernels do nothing)",
-			r->kernel->name, soft_isa_targets(), soft_config()->type->name);
+		soft_queue_fail(r->q, SOFT_QUEUE_ILLEGAL_INSTRUCTION,
+				"kernel %s cannot run: the interpreter supports %s, not %s (with "
+				"SOFT_AMDGPU_EXECUTE=0 kernels do nothing)",
+				r->kernel->name, soft_isa_targets(), soft_config()->type->name);
 		return;
 	}
 	soft_queue_fail(r->q, errors[r->result],
@@ -195,8 +194,8 @@ bool soft_dispatch_run(struct soft_queue *q, const void *slot, uint64_t id, uint
 		return false;
 	}
 	if (r.kernel->kind == SOFT_KERNEL_CODE && soft_fails(SOFT_FAIL_KERNEL)) {
-		soft_queue_fail(q, SOFT_QUEUE_TRAP, "kernel %s is to fail (SOFT_AMDGPU_FAIL)",
-				r.kernel->name);
+		soft_queue_fail(q, SOFT_QUEUE_TRAP,
+				"kernel %s fails as requested (SOFT_AMDGPU_FAIL)", r.kernel->name);
 		return false;
 	}
 	if (r.packet->private_segment_size) {

@@ -89,7 +89,7 @@ bool soft_durations_open(const char *path)
 		fine = read_line(line);
 	}
 	if (!fine)
-		soft_say("%s:%u: wanted is a kernel's name or a pattern, then microseconds (or "
+		soft_say("%s:%u: expected a kernel's name or a pattern, then microseconds (or "
 			 "1.5ms, 20us): %s",
 			 path, number, trim_line(line));
 	free(line);

@@ -120,7 +120,7 @@ static struct soft_kernel *make_kernel(uint64_t object)
 	if (k->kind == SOFT_KERNEL_CODE)
 		k->duration_ns = soft_duration_ns(k->name);
 	soft_trace(1, "kernel object %#llx is %s", (unsigned long long)object,
-		   k->kind == SOFT_KERNEL_CODE ? k->name : "a shader of ROCr's own");
+		   k->kind == SOFT_KERNEL_CODE ? k->name : "a ROCr shader");
 	return k;
 }
 

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #define SOFT_KNOWN_ROCR                                                                        \
-	"known to work are ROCr 5.2.3 with HIP 5.2.3 (Debian 12), ROCr 5.7.1 with HIP 5.7.1 "  \
-	"(Ubuntu 24.04), ROCr 6.1.2 with HIP 5.7.1 (Debian 13) and ROCr 7.2.4 with HIP 7.2.4 " \
-	"(Debian experimental)"
+	"tested: ROCr 5.2.3 with HIP 5.2.3 (Debian 12), ROCr 5.7.1 with HIP 5.7.1 (Ubuntu "    \
+	"24.04), ROCr 6.1.2 with HIP 5.7.1 (Debian 13) and ROCr 7.2.4 with HIP 7.2.4 (Debian " \
+	"experimental)"
 
 /* @file: path of libhsa-runtime64, with links resolved. */
 static inline bool soft_knows_rocr(const char *file)

@@ -308,7 +308,8 @@ THUNK_API HSAKMT_STATUS hsaKmtAllocMemoryAlign(HSAuint32 node, HSAuint64 bytes, 
 	if (flags.ui32.OnlyAddress)
 		return reserve_memory(*out, bytes, align, flags, out);
 	if (!take_budget(budget, bytes)) {
-		soft_trace(1, "GPU %u has no %llu bytes left", node, (unsigned long long)bytes);
+		soft_trace(1, "GPU %u has less than %llu bytes left", node,
+			   (unsigned long long)bytes);
 		return HSAKMT_STATUS_NO_MEMORY;
 	}
 	if (soft_is_gpu(budget) || flags.ui32.NoAddress)

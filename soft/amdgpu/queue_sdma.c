@@ -188,8 +188,8 @@ static bool run_one(struct soft_queue *q, uint64_t *read)
 		return false;
 	}
 	if (!step.dwords) {
-		soft_say("GPU %u queue %u hangs: SDMA packet %#010x is not known", q->node,
-			 q->number, p[0]);
+		soft_say("GPU %u queue %u hangs: unknown SDMA packet %#010x", q->node, q->number,
+			 p[0]);
 		return false;
 	}
 	*read += step.dwords * 4ull;

@@ -63,7 +63,7 @@ static void report_fault(struct soft_queue *q)
 
 void soft_queue_memory_fault(struct soft_queue *q, uint64_t address, const char *what)
 {
-	soft_say("GPU %u queue %u: %s accesses %#llx, where no memory is", q->node, q->number, what,
+	soft_say("GPU %u queue %u: %s accesses unmapped memory at %#llx", q->node, q->number, what,
 		 (unsigned long long)address);
 	__atomic_store_n(&q->suspended, 1, __ATOMIC_RELEASE);
 	if (soft_event_memory_fault(q->node, address, false))
@@ -71,9 +71,8 @@ void soft_queue_memory_fault(struct soft_queue *q, uint64_t address, const char 
 	report_fault(q);
 	/* the program would wait forever for the results of this queue. In ROCr's words: */
 	fprintf(stderr,
-		"Memory access fault by GPU node-%u (this ROCr has no handler: said by the GPU) on "
-		"address %#llx. "
-		"Reason: Page not present or supervisor privilege.\n",
+		"Memory access fault by GPU node-%u (reported by the GPU: this ROCr has no "
+		"handler) on address %#llx. Reason: Page not present or supervisor privilege.\n",
 		q->node, (unsigned long long)(address & ~(SOFT_PAGE - 1)));
 	abort();
 }

@@ -44,16 +44,15 @@ bool soft_scratch_need(struct soft_queue *q, uint32_t bytes, uint64_t packet)
 	while (bytes >
 	       (has = __atomic_load_n(&q->aql->scratch_wave64_lane_byte_size, __ATOMIC_ACQUIRE))) {
 		soft_trace(1,
-			   "GPU %u queue %u: packet %llu asks for %u bytes of scratch a work-item, "
-			   "there are %u",
+			   "GPU %u queue %u: packet %llu requests %u bytes of scratch per "
+			   "work-item, available are %u",
 			   q->node, q->number, (unsigned long long)packet, bytes, has);
 		soft_queue_raise(q, SOFT_QUEUE_NO_SCRATCH);
 		while (inactive(q) && !is_ending(q))
 			soft_value_wait(&idle);
 		if (suspended(q))
-			soft_say("GPU %u queue %u stops: packet %llu asks for %u bytes of scratch "
-				 "a work-item, which the runtime does not "
-				 "give",
+			soft_say("GPU %u queue %u stops: packet %llu requests %u bytes of scratch "
+				 "per work-item, which the runtime does not provide",
 				 q->node, q->number, (unsigned long long)packet, bytes);
 		if (is_ending(q))
 			return false;
@@ -67,7 +66,7 @@ bool soft_scratch_done(struct soft_queue *q)
 
 	if (!(properties(q) & AMD_QUEUE_PROPERTIES_USE_SCRATCH_ONCE))
 		return true;
-	soft_trace(1, "GPU %u queue %u: its scratch is given back", q->node, q->number);
+	soft_trace(1, "GPU %u queue %u: its scratch is released", q->node, q->number);
 	soft_queue_raise(q, SOFT_QUEUE_SCRATCH_DONE);
 	while (properties(q) & AMD_QUEUE_PROPERTIES_USE_SCRATCH_ONCE) {
 		if (is_ending(q))

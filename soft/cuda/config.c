@@ -9,7 +9,7 @@
 
 static bool complain(char *why, size_t size, const char *name, const char *wanted)
 {
-	snprintf(why, size, "%s=%s: wanted is %s", name, getenv(name), wanted);
+	snprintf(why, size, "%s=%s: expected %s", name, getenv(name), wanted);
 	return false;
 }
 
@@ -41,7 +41,7 @@ static bool read_cupti(struct soft_cu_config *c, char *why, size_t size)
 	if (fail && *fail && !soft_faults_parse(c->cupti_faults, fail))
 		return complain(why, size, "SOFT_CUDA_CUPTI_FAIL",
 				"subscribe, register, privileges, compatible, buffers or start, "
-				"with :3 (the third) or :3+ (from there on)");
+				"with :3 (the third) or :3+ (from the third on)");
 	return true;
 }
 
@@ -70,6 +70,6 @@ bool soft_cu_config_read(struct soft_cu_config *c, char *why, size_t size)
 	if (fail && *fail && !soft_faults_parse(c->faults, fail))
 		return complain(why, size, "SOFT_CUDA_FAIL",
 				"init, allocate, module, launch or kernel, with :3 (the third) or "
-				":3+ (from there on)");
+				":3+ (from the third on)");
 	return read_cupti(c, why, size);
 }

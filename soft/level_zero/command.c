@@ -186,8 +186,7 @@ static ze_result_t run_kernel(const struct soft_ze_launch *l, struct soft_ze_que
 			     l->argument_count);
 	if (!status)
 		return ZE_RESULT_SUCCESS;
-	soft_ze_say(1, "the device is lost: kernel %s: OpenCL's status is %d", l->about->name,
-		    status);
+	soft_ze_say(1, "the device is lost: kernel %s: OpenCL status %d", l->about->name, status);
 	return ZE_RESULT_ERROR_DEVICE_LOST;
 }
 

@@ -31,7 +31,7 @@ static const char *get_setting(const char *name)
 static void complain(struct variable_reader *r, const char *name, const char *wanted)
 {
 	if (!r->failed)
-		snprintf(r->why, r->size, PREFIX "%s=%s: wanted is %s", name, get_setting(name),
+		snprintf(r->why, r->size, PREFIX "%s=%s: expected %s", name, get_setting(name),
 			 wanted);
 	r->failed = true;
 }
@@ -72,10 +72,10 @@ static void read_clock(struct variable_reader *r, struct soft_ze_config *c)
 	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
 	c->clock.anchor_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	c->clock.hz = read_count(r, "CLOCK_HZ", 12500000, 1000, 1000000000,
-				 "ticks a second, 1000 to 1000000000");
-	epoch = read_time(r, "CLOCK_EPOCH", "s", CLOCK_EPOCH_NS, "a time from 0 on, such as 5s");
+				 "ticks per second, 1000 to 1000000000");
+	epoch = read_time(r, "CLOCK_EPOCH", "s", CLOCK_EPOCH_NS, "a time of 0 or more, such as 5s");
 	if (epoch < 0)
-		complain(r, "CLOCK_EPOCH", "a time from 0 on, such as 5s");
+		complain(r, "CLOCK_EPOCH", "a time of 0 or more, such as 5s");
 	c->clock.epoch_ns = (uint64_t)epoch;
 	c->clock.skew_ns = read_time(r, "CLOCK_SKEW", "us", 0, "a time such as 20us or -1ms");
 	if (drift && !soft_parse_ppb(drift, &c->clock.drift_ppb))
@@ -99,7 +99,7 @@ static void read_faults(struct variable_reader *r, struct soft_ze_config *c)
 	if (text && !soft_faults_parse(c->faults, text))
 		complain(r, "FAIL",
 			 "allocate, queue, list, event, module, append, kernel, hang, stamps or "
-			 "times, with :3 (the third) or :3+ (from there on)");
+			 "times, with :3 (the third) or :3+ (from the third on)");
 }
 
 bool soft_ze_config_read(struct soft_ze_config *c, char *why, size_t size)

@@ -24,7 +24,7 @@ struct driver_step {
 
 static ze_result_t refuse(const char *name)
 {
-	soft_ze_say(1, "%s is not there", name);
+	soft_ze_say(1, "%s is not supported", name);
 	return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
 }
 

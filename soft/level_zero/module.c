@@ -118,7 +118,7 @@ static ze_result_t build_spirv(struct soft_ze_module *m, struct inputs *in, stru
 		in->each[i].constants = constants[i];
 	}
 	if (!good)
-		why = strdup("the SPIR-V is not sound");
+		why = strdup("the SPIR-V is invalid");
 	else if (soft_ze_config.execute) {
 		m->program = soft_cl_build(opencl, SOFT_CL_SPIRV, in->each, in->count, "", &why);
 		good = m->program != NULL;
@@ -150,7 +150,7 @@ static ze_result_t build_module(struct soft_ze_module *m, const ze_module_desc_t
 	if (!collect_inputs(desc, &in))
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	if (soft_ze_fails(SOFT_ZE_FAIL_MODULE))
-		return build_failed(strdup("a fault that was asked for"), log);
+		return build_failed(strdup("a requested fault (SOFT_LEVEL_ZERO_FAIL)"), log);
 	for (unsigned i = 0; i < in.count; i++)
 		spirv = spirv && is_spirv(&in.each[i]);
 	m->input = malloc(in.each[0].size);
@@ -161,7 +161,7 @@ static ze_result_t build_module(struct soft_ze_module *m, const ze_module_desc_t
 	if (spirv)
 		return build_spirv(m, &in, log);
 	if (desc->format == ZE_MODULE_FORMAT_IL_SPIRV)
-		return build_failed(strdup("this is no SPIR-V"), log);
+		return build_failed(strdup("this is not SPIR-V"), log);
 	return is_text(&in.each[0]) ? build_text(m, &in, log)
 				    : ZE_RESULT_ERROR_INVALID_NATIVE_BINARY;
 }

@@ -10,7 +10,7 @@
 
 #include "soft/level_zero/opencl_parts.h"
 
-#define NO_TEXT      "there is no OpenCL with a CPU as its device: 'apt install pocl-opencl-icd'"
+#define NO_TEXT      "no OpenCL driver has the CPU as a device: 'apt install pocl-opencl-icd'"
 #define TEXT_OPTIONS "-cl-kernel-arg-info"
 enum { INPUTS_MOST = 64 };
 
@@ -50,7 +50,7 @@ static char *get_log(const struct soft_cl_runtime *r, cl_program program, cl_int
 						       text, NULL);
 		return text;
 	}
-	if (asprintf(&text, "OpenCL's status is %d", status) < 0)
+	if (asprintf(&text, "OpenCL status %d", status) < 0)
 		return NULL;
 	return text;
 }

@@ -65,7 +65,7 @@ static void read_settings(void)
 	pthread_atfork(NULL, NULL, note_fork);
 	settings_are_right = soft_ze_config_read(&soft_ze_config, why, sizeof why);
 	if (!settings_are_right)
-		fprintf(stderr, "soft level-zero: there is no device: %s\n", why);
+		fprintf(stderr, "soft level-zero: no device: %s\n", why);
 	else if (soft_ze_config.trace)
 		atexit(tell_what_was_done);
 }

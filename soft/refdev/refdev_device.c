@@ -235,9 +235,15 @@ refdevError_t refdevGetDeviceProperties(refdevDeviceProperties *properties, int 
 const char *refdevGetErrorString(refdevError_t error)
 {
 	static const char *const texts[] = {
-		"success",           "invalid argument",    "no memory",
-		"not ready",         "no device",           "kernel fault",
-		"the device failed", "not while capturing", "the device is the parent's",
+		"success",
+		"invalid argument",
+		"no memory",
+		"not ready",
+		"no device",
+		"kernel fault",
+		"the device failed",
+		"not while capturing",
+		"the device belongs to the parent process",
 	};
 
 	return (unsigned)error < sizeof texts / sizeof *texts ? texts[error] : "unknown error";

@@ -116,7 +116,7 @@ static int operand(struct decoder *d, unsigned i, unsigned n)
 		s->source[i] = (uint16_t)n;
 		return 1;
 	} else {
-		refuse(d, "with an operand that is not known");
+		refuse(d, "with an unknown operand");
 		return 0;
 	}
 	/* an aperture read as 32 bits gives its high word */
@@ -335,7 +335,7 @@ static int decode_dpp(struct decoder *d)
 	s->negate = (uint8_t)((c >> 20 & 1) | (c >> 22 & 1) << 1);
 	s->absolute = (uint8_t)((c >> 21 & 1) | (c >> 23 & 1) << 1);
 	if (!dpp_control_is_known(c >> 8 & 0x1ff))
-		refuse(d, "with a DPP pattern that is not known");
+		refuse(d, "with an unknown DPP pattern");
 	else if (s->op->flags & (SOFT_FLAG_MASK | SOFT_FLAG_MASKX | SOFT_FLAG_CARRY) ||
 		 soft_type_is_64(s->op->type[0]) || soft_type_is_64(s->op->type[1]))
 		refuse(d, "with DPP");
@@ -508,7 +508,7 @@ static void decode_flat(struct decoder *d, uint32_t w)
 	if (s->segment == SOFT_FLAT || s->base == 127)
 		s->base = REG_COUNT;
 	if (s->segment > SOFT_GLOBAL)
-		d->s->run = refuse_illegal, d->s->why = "of no segment";
+		d->s->run = refuse_illegal, d->s->why = "of an invalid segment";
 	else if (w >> 13 & 1)
 		refuse(d, "that moves to LDS");
 	else if (s->segment == SOFT_SCRATCH && s->op->kind == SOFT_KIND_ATOMIC)
@@ -544,8 +544,8 @@ static void decode_mubuf(struct decoder *d, uint32_t w)
 	if (s->op->encoding == SOFT_MUBUF ? w >> 16 & 1 || w1 >> 23 & 1
 					  : s->op->kind == SOFT_KIND_ATOMIC || w >> 13 & 1 ||
 						    w >> 16 & 1 || w1 >> 23 & 1) {
-		refuse(d, s->op->encoding == SOFT_MUBUF ? "in a form that is not known"
-							: "of a buffer that is not scratch");
+		refuse(d, s->op->encoding == SOFT_MUBUF ? "in an unknown form"
+							: "of a buffer other than scratch");
 		return;
 	}
 	/* the offset register is operand 1: a register or a small constant */
@@ -555,7 +555,7 @@ static void decode_mubuf(struct decoder *d, uint32_t w)
 	else if (w1 >> 24 <= 192)
 		s->constant[1] = (w1 >> 24) - 128;
 	else {
-		refuse(d, "with an operand that is not known");
+		refuse(d, "with an unknown operand");
 		return;
 	}
 	if (beyond_registers(s) || s->base > 100)
@@ -572,7 +572,7 @@ static void decode_mimg(struct decoder *d, uint32_t w)
 
 	s->bytes = 8;
 	if (!soft_op_of(SOFT_MIMG, w >> 18 & 127)) {
-		refuse(d, "an image instruction of a kind that is not known");
+		refuse(d, "an image instruction of an unknown kind");
 		return;
 	}
 	look_up(d, SOFT_MIMG, w >> 18 & 127);
@@ -584,7 +584,7 @@ static void decode_mimg(struct decoder *d, uint32_t w)
 	/* refuse 16-bit coordinates, residency results and 16-bit data; also elements with
 	 * coordinates from 0 to 1, and samples that override the sampler's coordinate mode */
 	if (w >> 15 & 7 || (w >> 12 & 1) == (uint32_t)samples || w1 >> 31)
-		refuse(d, "in a form that is not known");
+		refuse(d, "in an unknown form");
 	else if (beyond_registers(s) || s->source[0] > 247 || s->base > 96 || s->sampler > 100)
 		refuse(d, "beyond the registers");
 	else

@@ -27,7 +27,7 @@ const char *soft_element_read(struct soft_element *e, unsigned format, unsigned 
 	};
 
 	if (format >= sizeof(formats) / sizeof(*formats) || !formats[format].channels)
-		return "of an image format that is not known";
+		return "of an unknown image format";
 	e->channels = formats[format].channels;
 	e->bits = formats[format].bits;
 	e->number = number;
@@ -35,9 +35,9 @@ const char *soft_element_read(struct soft_element *e, unsigned format, unsigned 
 		e->from[i] = select >> 3 * i & 7;
 	if (number != IMAGE_UINT && number != IMAGE_SINT && number != IMAGE_UNORM &&
 	    number != IMAGE_SNORM && number != IMAGE_FLOAT)
-		return "of an image's number format that is not known";
+		return "of an unknown image number format";
 	if ((number == IMAGE_FLOAT && e->bits == 8) || (number < IMAGE_UINT && e->bits == 32))
-		return "of an image format that there is not";
+		return "of an invalid image format";
 	return NULL;
 }
 
@@ -59,9 +59,9 @@ const char *soft_image_read(struct soft_image *m, const uint32_t *r)
 		return why;
 	if (m->type != IMAGE_1D && m->type != IMAGE_2D && m->type != IMAGE_3D &&
 	    m->type != IMAGE_1D_ARRAY && m->type != IMAGE_2D_ARRAY)
-		return "of a kind of image that is not known";
+		return "of an unknown kind of image";
 	if (r[3] >> 12 & 0xff || r[5] & 0x1fff)
-		return "of one of several levels or of a part of an array";
+		return "of a mipmapped image or a part of an array";
 	return NULL;
 }
 

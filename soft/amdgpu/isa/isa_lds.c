@@ -161,7 +161,7 @@ int soft_isa_ds_swizzle_b32(struct soft_wave *w, const struct soft_step *s)
 	uint32_t row[SOFT_LANES], pattern = (uint32_t)s->offset;
 
 	if (pattern >= 0xc000)
-		return soft_unsupported(w, "with a pattern that is not known");
+		return soft_unsupported(w, "with an unknown pattern");
 	for (unsigned l = 0; l < SOFT_LANES; l++) {
 		unsigned from = pattern & 0x8000
 					? (l & ~3u) | (pattern >> (l & 3) * 2 & 3)
@@ -190,7 +190,7 @@ int soft_isa_ds_gws_init(struct soft_wave *w, const struct soft_step *s)
 	uint32_t count;
 
 	if (!first_lane(w, s, &count))
-		return soft_unsupported(w, "of another than the first");
+		return soft_unsupported(w, "of a barrier other than the first");
 	soft_grid_barrier_set(w, count);
 	return 0;
 }
@@ -200,5 +200,5 @@ int soft_isa_ds_gws_barrier(struct soft_wave *w, const struct soft_step *s)
 	uint32_t count;
 
 	return first_lane(w, s, &count) ? soft_grid_barrier(w, count)
-					: soft_unsupported(w, "of another than the first");
+					: soft_unsupported(w, "of a barrier other than the first");
 }

@@ -607,9 +607,9 @@ int soft_buffer(struct soft_wave *w, const struct soft_step *s)
 
 	if ((pair(w, s->base) & 0xffffffffffffull) != (uint64_t)(uintptr_t)w->scratch ||
 	    !w->scratch_bytes)
-		return soft_unsupported(w, "of a buffer that is not scratch");
+		return soft_unsupported(w, "of a buffer other than scratch");
 	if (wave_offset % (4 * SOFT_LANES))
-		return soft_unsupported(w, "with an uneven offset");
+		return soft_unsupported(w, "with a misaligned offset");
 	want_data_rows(w, s);
 	if (s->source[0] >= REG_VECTOR)
 		soft_want_rows(w, s->source[0] - REG_VECTOR, 1);

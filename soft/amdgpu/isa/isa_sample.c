@@ -38,13 +38,13 @@ static const char *read_sampler(struct image_sampler *p, const uint32_t *r,
 	p->counts = r[0] >> 15 & 1;
 	p->border = (uint8_t)(r[3] >> 30);
 	if (near_filter > 1 || near_filter != far_filter || r[0] >> 29 & 3)
-		return "with a filter that is not known";
+		return "with an unknown filter";
 	if (r[0] >> 9 & 0x3f || r[0] >> 20 & 1 || p->border == 3)
-		return "with more than one sample, a comparison, a gamma or a colour of its own";
+		return "with anisotropy, a comparison, gamma or a custom border colour";
 	p->linear = (uint8_t)near_filter;
 	p->deep = m->type == IMAGE_3D && (deep ? deep == 2 : near_filter);
 	if (p->linear && soft_element_is_integer(&m->element))
-		return "between integers";
+		return "with a linear filter on integers";
 	return NULL;
 }
 
@@ -187,7 +187,7 @@ int soft_sample(struct soft_wave *w, const struct soft_step *s)
 	if (!why && s->op->number == GATHER4 &&
 	    (__builtin_popcount(s->control) != 1 ||
 	     (m.type != IMAGE_2D && m.type != IMAGE_2D_ARRAY)))
-		why = "of more than a channel of something flat";
+		why = "of several channels or of an image that is not 2D";
 	if (why)
 		return soft_unsupported(w, why);
 	for (uint64_t left = pair(w, REG_EXEC); left; left &= left - 1)
@@ -213,7 +213,7 @@ int soft_typed_buffer(struct soft_wave *w, const struct soft_step *s)
 	unsigned bytes;
 
 	if (!why && (r[1] >> 31 || r[3] >> 23 & 1 || r[3] >> 30))
-		why = "of a buffer that is swizzled";
+		why = "of a swizzled buffer";
 	if (why)
 		return soft_unsupported(w, why);
 	bytes = e.channels * e.bits / 8;

@@ -106,7 +106,7 @@ int soft_isa_s_sendmsg(struct soft_wave *w, const struct soft_step *s)
 	const struct soft_isa_gpu *gpu = soft_isa_gpu(w);
 
 	if ((s->offset & 15) != 1) /* MSG_INTERRUPT */
-		return soft_unsupported(w, "of a message that is no interrupt");
+		return soft_unsupported(w, "of a message other than an interrupt");
 	if (gpu->interrupt)
 		gpu->interrupt(gpu->data, w->s[REG_M0]);
 	return 0;
@@ -143,7 +143,7 @@ int soft_isa_s_getreg_b32(struct soft_wave *w, const struct soft_step *s)
 		x = (uint32_t)(gpu->private_aperture >> 48) | (uint32_t)(gpu->lds_aperture >> 48)
 								      << 16;
 		break;
-	default: return soft_unsupported(w, "of a hardware register that is not kept");
+	default: return soft_unsupported(w, "of an unsupported hardware register");
 	}
 	w->s[s->result] = x >> (s->offset >> 6 & 31) & field_mask(s);
 	return 0;
@@ -155,7 +155,7 @@ static int set_register(struct soft_wave *w, const struct soft_step *s, uint32_t
 	uint32_t mask = field_mask(s) << at;
 
 	if ((s->offset & 63) != HWREG_MODE)
-		return soft_unsupported(w, "of a hardware register that is not kept");
+		return soft_unsupported(w, "of an unsupported hardware register");
 	w->mode = (w->mode & ~mask) | (x << at & mask);
 	if (mask >> 27 & 1)
 		w->indexed = w->mode >> 27 & 1;

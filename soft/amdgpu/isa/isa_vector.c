@@ -309,7 +309,7 @@ int soft_vector_modified(struct soft_wave *w, const struct soft_step *s)
 	if (s->clamp)
 		clamp_row(op->type[0], result);
 	if (place_result(w, s, result))
-		return soft_unsupported(w, "with an SDWA selection that is not known");
+		return soft_unsupported(w, "with an unknown SDWA selection");
 	keep_live(w, written, s->result, result);
 	if (soft_type_is_64(op->type[0]))
 		keep_live(w, written, s->result + 1u, result + SOFT_LANES);
@@ -428,8 +428,7 @@ static int run_in_mode(struct soft_wave *w, const struct soft_step *s)
 	int event;
 
 	if (s->modes & 4 && (w->mode >> 2 & 0x33) != 0x30)
-		return soft_unsupported(
-			w, "of halves with rounding or denormals that are not the usual ones");
+		return soft_unsupported(w, "of halves with unusual rounding or denormal modes");
 	if (s->modes & 1)
 		__builtin_ia32_ldmxcsr(
 			host_mode(MODE_ROUND_32(w->mode), MODE_DENORMAL_32(w->mode)));
@@ -444,7 +443,7 @@ static int run_in_mode(struct soft_wave *w, const struct soft_step *s)
 static int run_in_mode(struct soft_wave *w, const struct soft_step *s)
 {
 	(void)s;
-	return soft_unsupported(w, "with rounding or denormals that are not the usual ones");
+	return soft_unsupported(w, "with unusual rounding or denormal modes");
 }
 #endif
 

@@ -621,8 +621,8 @@ int cuptiFinalize(void)
 	if (status)
 		return status;
 	if (__atomic_load_n(&kinds, __ATOMIC_RELAXED) & BIT(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) {
-		dprintf(2, "soft/cuda/cupti: cuptiFinalize() while GRAPH_TRACE is on: NVIDIA's "
-			   "graphs fault on the device then\n");
+		dprintf(2, "soft/cuda/cupti: cuptiFinalize() while GRAPH_TRACE is on: with "
+			   "NVIDIA's driver, graphs would fault\n");
 		abort();
 	}
 	soft_cupti_table->detach(soft_cupti_tool);

@@ -69,8 +69,7 @@ int soft_cupti_open(const char *function)
 	pthread_once(&opened, open_driver);
 	if (is_forked && function) {
 		dprintf(2,
-			"soft/cuda/cupti: %s() in the child of a fork: NVIDIA's CUPTI hangs "
-			"there\n",
+			"soft/cuda/cupti: %s() in the child of a fork: NVIDIA's CUPTI would hang\n",
 			function);
 		abort();
 	}
