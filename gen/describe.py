@@ -220,7 +220,7 @@ class Parser:
             t.first = at == 0 or text[at - 1] == '\n'
             t.kind = ('string', 'header', 'number', 'word', 'mark', 'bad')[m.lastindex - 1]
             if t.kind == 'bad':
-                self.fail(t, f"'{t}' means nothing here")
+                self.fail(t, f"unexpected '{t}'")
             out.append(t)
         return out
 
@@ -233,10 +233,10 @@ class Parser:
     def take(self, want=None, kind=None):
         t = self.peek()
         if t is None:
-            self.fail(self.tokens[-1], f"the file ends where {want or kind or 'more'} is expected")
+            self.fail(self.tokens[-1], f"unexpected end of file, expected {want or kind or 'more'}")
         wanted = repr(want) if want else 'a ' + kind if kind else 'more'
         if t.first and t != '}':
-            self.fail(t, f"expected {wanted}; a statement that goes on is indented")
+            self.fail(t, f"expected {wanted}; continuation lines are indented")
         if (want and t != want) or (kind and t.kind != kind):
             self.fail(t, f"expected {wanted}, found '{t}'")
         self.at += 1
@@ -268,13 +268,13 @@ class Parser:
             self.at += 1
             if not t.first:
                 self.fail(
-                    t, f"'{t}' belongs to no statement; a statement begins where the line begins")
+                    t, f"'{t}' is not part of a statement; statements start in the first column")
             if t.kind == 'number':
                 self.operation(t)
             elif t in STATEMENTS:
                 getattr(self, 'do_' + t)(t)
             else:
-                self.fail(t, f"no statement begins with '{t}'{nearest(t, STATEMENTS)}")
+                self.fail(t, f"unknown statement '{t}'{nearest(t, STATEMENTS)}")
         self.tokens, self.at = outer
 
     def text(self):
@@ -307,12 +307,12 @@ class Parser:
     def do_instances(self, t):
         self.api.instances = int(self.take(kind='number'))
         if self.api.instances not in (1, 2):
-            self.fail(t, 'instances are 1 or 2; without the statement they are 8')
+            self.fail(t, 'instances must be 1 or 2; without the statement they are 8')
 
     def do_part(self, t):
         function, first = self.text(), int(self.take(kind='number'))
         if first >= self.api.table_count or self.api.parts and first <= self.api.parts[-1][1]:
-            self.fail(t, f"'{function}' does not begin behind the last part and in the table")
+            self.fail(t, f"'{function}' must start after the last part and within the table")
         self.api.parts.append((function, first))
 
     def do_outermost(self, t):
@@ -354,7 +354,7 @@ class Parser:
             variable = Variable(name, 'list')
             variable.separator = self.text()
             if len(variable.separator) != 1:
-                self.fail(t, 'a list is separated by one character')
+                self.fail(t, 'the separator of a list must be one character')
             variable.ends = self.accept('ends')
         elif self.accept('value'):
             variable = Variable(name, 'value')
@@ -367,7 +367,7 @@ class Parser:
         elif self.accept('library'):
             variable = Variable(name, 'library')
         else:
-            self.fail(t, 'a variable is a list, a value, a default or a library')
+            self.fail(t, 'expected list, value, default or library')
         if variable.kind in ('list', 'value') and self.accept('saved'):
             variable.saved = self.text()
         if variable.kind == 'list' and self.accept('until'):
@@ -382,7 +382,7 @@ class Parser:
 
     def do_runtime(self, t):
         if self.api.runtime:
-            self.fail(t, 'a description has one runtime')
+            self.fail(t, 'a description can have only one runtime')
         runtime = self.api.runtime = Runtime(str(self.word()), self.text())
         if self.accept('library'):
             runtime.library = self.text()
@@ -401,7 +401,7 @@ class Parser:
 
     def do_mode(self, t):
         if self.api.mode:
-            self.fail(t, 'a description has one mode')
+            self.fail(t, 'a description can have only one mode')
         self.api.mode = self.word(), self.text()
 
     def do_category(self, _):
@@ -426,7 +426,7 @@ class Parser:
         if rep is None:
             rep = self.word()
             if rep not in REPRESENTATIONS:
-                self.fail(rep, f"'{rep}' is no representation{nearest(rep, REPRESENTATIONS)}")
+                self.fail(rep, f"unknown representation '{rep}'{nearest(rep, REPRESENTATIONS)}")
         spelling = self.take(kind='string').strip('"') if self.accept('as') else None
         typ = self.api.types[str(name)] = Type(str(name), cls, str(rep), spelling)
         typ.role = self.role()
@@ -450,7 +450,7 @@ class Parser:
         for _ in self.items('{', '}'):
             name = self.word()
             if name in seen:
-                self.fail(name, f"'{name}' stands in {typ.name} twice")
+                self.fail(name, f"'{name}' is in {typ.name} twice")
             self.take('=')
             value = self.take(kind='number')
             if int(value, 0) in seen.values():
@@ -526,7 +526,7 @@ class Parser:
             if t == 'const':
                 const = True
             elif prefix:
-                self.fail(t, f"'{prefix} {t}' is one word too many")
+                self.fail(t, f"'{prefix} {t}' cannot be combined")
             else:
                 prefix = t
                 if t == 'as':
@@ -556,7 +556,7 @@ class Parser:
                 self.fail(t, f"'{a.shown}' cannot be named: it is {a.shown_type()}")
             return
         if prefix and prefix != 'as' and not a.stars:
-            self.fail(t, f"'{prefix}' needs a pointer, '{a.shown}' is none")
+            self.fail(t, f"'{prefix}' needs a pointer, and '{a.shown}' is not one")
         if not a.stars:
             if a.length is not None or cls in ('void', 'properties'):
                 self.fail(t, f"'{a.shown}' must be a pointer")
@@ -578,7 +578,7 @@ class Parser:
                 else 'outstruct' if cls == 'struct' and a.stars == 1 else 'out'
             )
             if a.stars == 1 and cls in ('void', 'properties'):
-                self.fail(t, f"'{a.shown}': what {a.shown_type()} points to is no single value")
+                self.fail(t, f"'{a.shown}': {a.shown_type()} does not point to a single value")
         elif a.length is not None:
             a.how = 'array'
         elif cls == 'properties' and a.stars == 1:
@@ -621,16 +621,16 @@ class Parser:
             if o.name == op.name:
                 self.fail(
                     op.name,
-                    f"'{o.name}' is described already, line {o.where.line} of {o.where.file}")
+                    f"'{o.name}' is already described in line {o.where.line} of {o.where.file}")
         if self.group is None:
             self.fail(number, 'an operation before the first group')
         self.check_announced(op)
         if n >= 1024:  # GT_OPS_PER_DOMAIN
-            self.fail(number, f'number {n}: a session has room for those below 1024')
+            self.fail(number, f'number {n}: numbers must be below 1024')
         if self.api.table_count <= n < self.api.extensions:
             self.fail(
                 number,
-                f'number {n} is neither of the table (below {self.api.table_count}) nor an'
+                f'number {n} is neither in the table (below {self.api.table_count}) nor an'
                 f' extension ({self.api.extensions} and above)',
             )
         op.name = str(op.name)
@@ -662,7 +662,7 @@ class Parser:
             elif w == 'collective':
                 op.collective = str(self.word())
                 if op.collective not in COLLECTIVES:
-                    self.fail(w, f"'{op.collective}' says nothing of who waits in a collective"
+                    self.fail(w, f"'{op.collective}' does not say who waits in a collective"
                               f'{nearest(op.collective, COLLECTIVES)}')
             elif w in JOINTS:
                 op.joints.append(str(w))
@@ -678,7 +678,7 @@ class Parser:
                 if op.kind in ('allocation', 'free') and more and self.peek() in MEMORIES:
                     op.memory = str(self.word())
             else:
-                self.fail(w, f"'{w}' says nothing about an operation{nearest(w, allowed)}")
+                self.fail(w, f"unknown word '{w}' of an operation{nearest(w, allowed)}")
 
     def asked_arguments(self):
         return [self.word() for _ in self.items('(', ')')]
@@ -689,7 +689,7 @@ class Parser:
             while not self.accept(')'):
                 w = self.word()
                 if w not in ORDER_WORDS:
-                    self.fail(w, f"'{w}' says nothing of a submit order{nearest(w, ORDER_WORDS)}")
+                    self.fail(w, f"unknown word '{w}' of ordered{nearest(w, ORDER_WORDS)}")
                 found.append(str(w))
         return found
 
@@ -697,13 +697,13 @@ class Parser:
         """Check words that only taps, or only announced calls, can have."""
         named = [a for a in op.args if a.how == 'named']
         if named and not self.api.announced:
-            self.fail(op.name, f"'{named[0].shown}' cannot be named: no domain but an announced one"
-                      ' knows names')
+            self.fail(op.name, f"'{named[0].shown}' cannot be named: only an announced domain"
+                      ' has names')
         if self.api.announced and (op.wrap or op.ordered is not None or op.readable or op.waits
                                    or op.asks or any(a.how in ('status', 'properties', 'until0')
                                           or a.length and a.length_arg == 255
                                           and a.how != 'strings' for a in op.args)):
-            self.fail(op.name, f'{op.name}: its call is announced, and no tap is there to do this')
+            self.fail(op.name, f'{op.name}: an announced call has no tap to do this')
 
     def check_arguments(self, op):
         names = [a.shown for a in op.args]
@@ -727,7 +727,7 @@ class Parser:
             self.fail(op.name, f'{op.name} has more arguments than a record can hold')
         for word in ('finishes', 'drains'):
             if getattr(op, word) and op.kind != 'synchronisation':
-                self.fail(op.name, f"{op.name} is no synchronisation, but '{word}'")
+                self.fail(op.name, f"{op.name} '{word}', but is not a synchronisation")
         if op.drains and not any(a.role == 'stream' for a in op.args):
             self.fail(op.name, f"{op.name} 'drains' a stream, but has none")
         for word, role in (('sends', 'peer'), ('receives', 'peer')):

@@ -27,7 +27,7 @@ def check(apis):
         for b in apis:
             if a is not b and (a.number == b.number or a.domain == b.domain):
                 raise Wrong(
-                    f'{where}: {b.sources[0]} has the number or the name too: {b.number} {b.domain}'
+                    f'{where}: {b.sources[0]} has the same number or name: {b.number} {b.domain}'
                 )
         if not 0 < a.number < COUNT:
             raise Wrong(
@@ -105,8 +105,8 @@ def substitutes(apis):
     """generated/substitutes.h: our libraries for programs that request one of a runtime's"""
     given = [a for a in apis if a.substitutes]
     if len(given) > 1:
-        raise Wrong(f'{given[1].sources[0]}: {given[0].sources[0]} has substitutes, too: the'
-                    ' command passes one folder of them on')
+        raise Wrong(f'{given[1].sources[0]}: {given[0].sources[0]} also has substitutes: the'
+                    ' command passes on only one folder')
     out = [BANNER + '#ifndef GPUTAP_GENERATED_SUBSTITUTES_H',
            '#define GPUTAP_GENERATED_SUBSTITUTES_H\n']
     if given:
@@ -129,10 +129,10 @@ def runtimes(apis):
     for a in given:
         r = a.runtime
         if a.operations and r.library and not r.way:
-            raise Wrong(f"{a.sources[0]}: the runtime's library is attached to 'by' what?")
+            raise Wrong(f"{a.sources[0]}: the runtime's library needs 'by' and a method")
         if r.needs and r.needs not in needed:
-            raise Wrong(f"{r.needs.file}:{r.needs.line}: '{r.needs}' is no runtime that is traced"
-                        ' and needs no other')
+            raise Wrong(f"{r.needs.file}:{r.needs.line}: '{r.needs}' is not a traced runtime"
+                        ' without needs')
         members = zip(RUNTIME_MEMBERS,
                       (r.area, r.name, r.library, r.way, *r.other, r.needs, *r.device, r.software,
                        r.hint, *r.compiler, ' '.join(name for name, _ in a.absent) or None))
@@ -158,10 +158,10 @@ def modes(apis):
     for i, a in enumerate(given):
         name = a.mode[0]
         if name in OWN_MODES or name in [b.mode[0] for b in given[:i]]:
-            raise Wrong(f"{name.file}:{name.line}: mode '{name}' is there already")
+            raise Wrong(f"{name.file}:{name.line}: mode '{name}' already exists")
         if len(name) > 9 or len(a.mode[1]) > 45:
-            raise Wrong(f'{name.file}:{name.line}: a line of help has room for a mode of 9 letters'
-                        ' and a text of 45')
+            raise Wrong(f'{name.file}:{name.line}: a mode has at most 9 letters and its text at'
+                        ' most 45')
         level = 'LOWER' if a.beneath or a.requested else 'UPPER'
         out.append(f'\tX("{name}", GT_MODE_{level}, GT_DOMAIN_{upper(a)}) \\')
     out[-1] = out[-1].removesuffix(' \\')

@@ -57,7 +57,7 @@ def parse(path):
             if head:
                 section = head.group(1)
                 if section not in SECTIONS:
-                    raise Bad(f'no encoding is called {section}')
+                    raise Bad(f'unknown encoding {section}')
                 continue
             if not section:
                 raise Bad('an instruction before the first [section]')
@@ -74,7 +74,7 @@ def parse(path):
     names = {i.name for i in found}
     for i in found:
         if i.of and i.of not in names:
-            raise Bad(f'{os.path.basename(path)}: {i.name}: there is no {i.of}')
+            raise Bad(f'{os.path.basename(path)}: {i.name}: unknown instruction {i.of}')
     return found
 
 
@@ -87,12 +87,12 @@ def instruction(section, line):
     left, _, meaning = left.partition(' : ')
     words = left.split()
     if len(words) < 2:
-        raise Bad('a name and a number are wanted')
+        raise Bad('expected a name and a number')
     name, words = words[0], words[1:]
     try:
         number = int(words.pop(0), 0)
     except ValueError:
-        raise Bad(f'{name}: its number is not one') from None
+        raise Bad(f'{name}: expected a number') from None
     if section == 'compare':
         yield from compares(name, number)
         return
@@ -143,7 +143,7 @@ def shape(one, words):
     known = LANE if one.kind == 'vector' else SCALAR
     for t in one.types if one.kind != 'hand' else ():
         if t not in known and t not in ('scc', 'none', 'saveexec', 'writeexec', 'mask', 'maskx'):
-            raise Bad(f'{name}: {t} is no type here')
+            raise Bad(f'{name}: {t} is not a type here')
 
 
 def compares(kind, first):

@@ -26,33 +26,33 @@ group things
 # name: (text to replace in GOOD, replacement, line number in the message, message)
 BAD = {
     "unknown_statement": ("group things", "gruop things", 9,
-                          "no statement begins with 'gruop' (did you mean 'group'?)"),
+                          "unknown statement 'gruop' (did you mean 'group'?)"),
     "asks_about_a_stranger": ("count) launch", "count) launch asks(queu)", 10,
                               "toy_start has no argument 'queu' (did you mean 'queue'?)"),
     "domain_without_number": ('domain toy 14 "a toy"', 'domain toy "a toy"', 1,
                               "expected a number"),
-    "unknown_mark": (") launch", ") marker pusch", 10, "'pusch' says nothing about an operation"),
+    "unknown_mark": (") launch", ") marker pusch", 10, "unknown word 'pusch' of an operation"),
     "drains_no_stream": (") launch", ") synchronisation drains", 10,
                          "toy_start 'drains' a stream, but has none"),
     "finishes_what_is_not_waited_for": (") launch", ") launch finishes", 10,
-                                        "toy_start is no synchronisation, but 'finishes'"),
+                                        "toy_start 'finishes', but is not a synchronisation"),
     "part_behind_the_table": ("extensions 10", 'part "toy_fill" 2', 3,
-                              "'toy_fill' does not begin behind the last part and in the table"),
+                              "'toy_fill' must start after the last part and within the table"),
     "two_runtimes": ("handle toy_queue", 'runtime a "A"\nruntime b "B"', 5,
-                     "a description has one runtime"),
+                     "a description can have only one runtime"),
     "named_by_nobody": ("toy_queue queue", "named toy_queue queue", 10,
-                        "'queue' cannot be named: no domain but an announced one knows names"),
+                        "'queue' cannot be named: only an announced domain has names"),
     "named_number": ("toy_uint count", "named toy_uint count", 10,
                      "'count' cannot be named: it is toy_uint"),
     "announced_and_done_by_a_tap": (
         "extensions 10", "announced", 11,
-        "toy_create: its call is announced, and no tap is there to do this"),
+        "toy_create: an announced call has no tap to do this"),
     "unknown_type": ("toy_uint count", "toy_unit count", 10,
                      "unknown type 'toy_unit' (did you mean 'toy_uint'?)"),
     "unknown_kind": (") launch", ") lanch", 10,
-                     "'lanch' says nothing about an operation (did you mean 'launch'?)"),
+                     "unknown word 'lanch' of an operation (did you mean 'launch'?)"),
     "unknown_representation": ("toy_uint u32", "toy_uint u33", 5,
-                               "'u33' is no representation (did you mean 'u32'?)"),
+                               "unknown representation 'u33' (did you mean 'u32'?)"),
     "unknown_length": ("toy_uint count", "toy_uint count, const toy_queue *list[cuont]", 10,
                        "toy_start has no argument 'cuont' (did you mean 'count'?)"),
     "unknown_status": (") launch", ") readable(TOY_BAT)", 10,
@@ -61,34 +61,34 @@ BAD = {
                          "toy_start has no argument 'quue' (did you mean 'queue'?)"),
     "number_used_twice": ("1 toy_queue", "0 toy_queue", 11, "number 0 is toy_start, line 10 of"),
     "number_between_table_and_extensions": ("1 toy_queue", "7 toy_queue", 11,
-                                            "number 7 is neither of the table"),
+                                            "number 7 is neither in the table"),
     "number_without_room": ("1 toy_queue", "1024 toy_queue", 11,
-                            "number 1024: a session has room for those below 1024"),
+                            "number 1024: numbers must be below 1024"),
     "name_used_twice": ("toy_create", "toy_start", 11,
-                        "'toy_start' is described already, line 10 of"),
+                        "'toy_start' is already described in line 10 of"),
     "argument_named_twice": ("toy_uint count", "toy_uint queue", 10,
                              "two arguments of toy_start are called 'queue'"),
     "value_with_two_names": ("TOY_FAST = 1", "TOY_FAST = 1, TOY_QUICK = 1", 8,
                              "1 has two names in toy_mode"),
     "name_with_two_values": ("TOY_FAST = 1", "TOY_FAST = 1, TOY_FAST = 2", 8,
-                             "'TOY_FAST' stands in toy_mode twice"),
+                             "'TOY_FAST' is in toy_mode twice"),
     "type_described_twice": ("enum toy_mode", "enum toy_uint", 8,
                              "type 'toy_uint' is described twice"),
     "missing_parenthesis": ("toy_uint count) launch", "toy_uint count", 11,
-                            "a statement that goes on is indented"),
+                            "continuation lines are indented"),
     "statement_not_at_the_margin": ("group things", " group things", 9,
-                                    "'group' belongs to no statement"),
+                                    "'group' is not part of a statement"),
     "string_that_is_none": ("string const char *name", "string const toy_uint *name", 11,
                             "'name' cannot be string"),
     "two_statuses": ("status toy_int *error", "status toy_int *a, status toy_int *error", 11,
                      "more than one status"),
     "out_of_a_value": ("toy_uint count", "out toy_uint count", 10,
-                       "'out' needs a pointer, 'count' is none"),
+                       "'out' needs a pointer, and 'count' is not one"),
     "length_that_is_a_pointer": ("toy_uint count", "toy_uint *count, const toy_queue *list[count]",
                                  10, "'count' cannot be a length: it is toy_uint *"),
-    "strange_character": ("toy_uint count", "toy_uint count;", 10, "';' means nothing here"),
+    "strange_character": ("toy_uint count", "toy_uint count;", 10, "unexpected ';'"),
     "operation_without_group": ("group things\n", "\n", 10, "an operation before the first group"),
-    "end_in_the_middle": ("status toy_int *error)\n", "status", 11, "the file ends"),
+    "end_in_the_middle": ("status toy_int *error)\n", "status", 11, "unexpected end of file"),
 }
 
 
@@ -206,7 +206,7 @@ def test_two_domains_with_one_number_are_reported(tmp_path, monkeypatch):
                           monkeypatch,
                           toy='domain toy 14 "a toy"\n',
                           other='domain other 14 "another"\n')
-    assert said == "toy.api:1: other.api has the number or the name too: 14 other"
+    assert said == "toy.api:1: other.api has the same number or name: 14 other"
 
 
 def test_domain_whose_work_is_nobodys_is_reported(tmp_path, monkeypatch):
@@ -221,14 +221,14 @@ def test_domain_beneath_nobody_is_reported(tmp_path, monkeypatch):
 
 def test_mode_that_is_there_already_is_reported(tmp_path, monkeypatch):
     said = wrong_together(tmp_path, monkeypatch, toy='domain toy 14 "a toy"\nmode lite "all"\n')
-    assert said == "toy.api:2: mode 'lite' is there already"
+    assert said == "toy.api:2: mode 'lite' already exists"
 
 
 def test_runtime_that_needs_none_that_is_traced_is_reported(tmp_path, monkeypatch):
     said = wrong_together(tmp_path,
                           monkeypatch,
                           toy='domain toy 14 "a toy"\nruntime toy "Toy" library "t" needs gone\n')
-    assert said == "toy.api:2: 'gone' is no runtime that is traced and needs no other"
+    assert said == "toy.api:2: 'gone' is not a traced runtime without needs"
 
 
 def test_file_that_is_no_text_is_reported(tmp_path):
