@@ -106,7 +106,7 @@ def test_its_variable_names_us_in_programs_and_in_what_they_execute(tree, run, w
 
 def test_it_is_listed(tree, run):
     out = run([tree / "build/gputap", "list"]).out
-    assert "toy runtime" in out and "the dynamic linker is asked" in out
+    assert "toy runtime" in out and "the dynamic linker's audit interface" in out
 
 
 def test_its_mode_stands_beside_those_of_other_runtimes(tree, run, work):
