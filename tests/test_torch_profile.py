@@ -277,4 +277,4 @@ def test_the_folder_of_the_package_is_no_torch(run, torch_python, repo, tmp_path
     assert "module 'torch' has no attribute 'ones'" in without.err
     without = run([tmp_path / "empty/bin/python", "-c", "import gputap.torch"], cwd=repo, status=1,
                   env={"PYTHONPATH": repo / "torch/src"})
-    assert f"torch is not installed: what Python finds is the folder {repo}/torch" in without.err
+    assert f"torch is not installed: Python found only the folder {repo}/torch" in without.err

@@ -54,7 +54,8 @@ def build_package(run, torch_python, repo, tmp_path):
 @pytest.mark.parametrize("given, sentence", [
     ({"GPUTAP_TORCH": "/nonexistent"}, "no torch in /nonexistent: install torch first"),
     ({"CXX": "/nonexistent/g++", "PATH": "/nonexistent"}, "no C++ compiler: install g++"),
-    ({"GPUTAP_INCLUDE": "/nonexistent"}, "its headers are not in /nonexistent: build in its tree"),
+    ({"GPUTAP_INCLUDE": "/nonexistent"},
+     "no gputap headers in /nonexistent: build in the source tree"),
 ])
 def test_what_a_build_lacks_is_one_sentence(build_package, given, sentence):
     err = build_package(**given)
@@ -64,7 +65,7 @@ def test_what_a_build_lacks_is_one_sentence(build_package, given, sentence):
 @pytest.mark.parametrize("numbers", [(2, 10, 0), (2, 16, 0), (9, 1, 0)])
 def test_an_unknown_torch_is_not_built_for(build_package, make_torch, numbers):
     err = build_package(GPUTAP_TORCH=make_torch(numbers))
-    assert "torch %d.%d.%d is not one that this gputap knows (2.11, 2.12, " % numbers in err
+    assert "this gputap supports torch 2.11, 2.12, " in err and ", not %d.%d.%d: " % numbers in err
 
 
 def test_a_torch_without_headers_is_one_sentence(build_package, make_torch):
@@ -74,7 +75,7 @@ def test_a_torch_without_headers_is_one_sentence(build_package, make_torch):
 
 def test_headers_of_another_torch_are_one_sentence(build_package, make_torch):
     err = build_package(GPUTAP_TORCH=make_torch((2, 13, 0), (2, 12, 1)))
-    assert "torch 2.13.0 has the headers of 2.12.1 in " in err and "install torch anew" in err
+    assert "torch 2.13.0 has the headers of 2.12.1 in " in err and "reinstall torch" in err
 
 
 def test_headers_that_do_not_compile_are_named_with_the_compilers_words(build_package, make_torch):
@@ -98,7 +99,7 @@ def test_without_kineto_operators_are_built_and_the_bridge_is_not(run, torch_pyt
     assert {p.name for p in (site / "gputap/_shim").glob("*.so")} == {"observer.so"}
     result = run([torch_python, "-c", "import gputap.torch"], env={"PYTHONPATH": site})
     assert result.err.count("\n") == 1
-    assert "bridge: the torch that it was built for had no Kineto, this one has: pip" in result.err
+    assert "bridge: built for a torch without Kineto, but this one has it: pip" in result.err
 
 
 # Loading -----------------------------------------------------------------------------
@@ -143,7 +144,7 @@ def test_a_torch_of_a_branch_in_work_is_no_release(load, torch_version):
 
 def test_a_torch_without_kineto_is_reported_by_its_symbol(load):
     err = load("bridge", RIGHT)
-    assert "bridge: this torch was built without Kineto" in err and "install one that has it" in err
+    assert "bridge: this torch was built without Kineto" in err and "install one with Kineto" in err
 
 
 def test_without_torch_nothing_is_loaded(run, torch_python, torch_package):

@@ -53,8 +53,8 @@ def torch_version(folder):
     numbers = tuple(int(n) for n in re.match(r'(\d+)\.(\d+)\.(\d+)', text).groups())
     if numbers[:2] not in SUPPORTED:
         known = ', '.join('%d.%d' % v for v in SUPPORTED)
-        raise Wrong(f'gputap: torch {text} is not one that this gputap knows ({known}): install '
-                    'one of these, or a gputap that knows it')
+        raise Wrong(f'gputap: this gputap supports torch {known}, not {text}: install one of '
+                    'these, or a newer gputap')
     return text, numbers
 
 
@@ -69,8 +69,8 @@ def gputap_headers():
     """Return the folder of gputap headers in this source tree."""
     folder = os.environ.get('GPUTAP_INCLUDE') or os.path.join(os.path.dirname(HERE), 'include')
     if not os.path.isfile(os.path.join(folder, 'gputap', 'tool.h')):
-        raise Wrong(f'gputap: its headers are not in {folder}: build in its tree, or name their '
-                    'folder in GPUTAP_INCLUDE')
+        raise Wrong(f'gputap: no gputap headers in {folder}: build in the source tree, or name '
+                    'their folder in GPUTAP_INCLUDE')
     return folder
 
 
@@ -83,7 +83,7 @@ def check_headers(folder, numbers):
         found = dict(re.findall(r'^#define TORCH_VERSION_(\w+) (\d+)$', f.read(), re.M))
     found = tuple(int(found.get(part, -1)) for part in ('MAJOR', 'MINOR', 'PATCH'))
     if found != numbers:
-        raise Wrong('gputap: torch %d.%d.%d has the headers of %d.%d.%d in %s: install torch anew' %
+        raise Wrong('gputap: torch %d.%d.%d has the headers of %d.%d.%d in %s: reinstall torch' %
                     (*numbers, *found, include))
 
 
@@ -91,7 +91,7 @@ def find_sources(folder):
     """Return the sources to build: without Kineto, no bridge to torch.profiler."""
     if os.path.isfile(os.path.join(folder, 'include/kineto/libkineto.h')):
         return 'observer', 'bridge'
-    print(f'gputap: {folder} has no Kineto: nothing for torch.profiler is built', file=sys.stderr)
+    print(f'gputap: {folder} has no Kineto: not building for torch.profiler', file=sys.stderr)
     return 'observer',
 
 
@@ -160,7 +160,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    raise Wrong('gputap: the package is built from its folder: pip install ./torch')
+    raise Wrong('gputap: build the package from its folder: pip install ./torch')
 
 
 def get_requires_for_build_wheel(config_settings=None):

@@ -77,7 +77,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    raise bridge.Wrong('gputap: the package is built from its folder: pip install ./torch/backend')
+    raise bridge.Wrong('gputap: build the package from its folder: pip install ./torch/backend')
 
 
 def get_requires_for_build_wheel(config_settings=None):

@@ -150,7 +150,8 @@ class session final : public lk::IActivityProfilerSession
 		try {
 			hand_over(logger, linked, from, to);
 		} catch (const std::exception &e) {
-			fprintf(stderr, "gputap: device records are missing in this profile: %s\n",
+			fprintf(stderr,
+				"gputap: GPU activities are missing from this profile: %s\n",
 				e.what());
 		}
 		the().processing_ns += now_ns(CLOCK_THREAD_CPUTIME_ID) - began;
@@ -343,7 +344,7 @@ void session::end()
 	try {
 		close_sources();
 	} catch (const std::exception &e) {
-		fprintf(stderr, "gputap: device records are missing in this profile: %s\n",
+		fprintf(stderr, "gputap: GPU activities are missing from this profile: %s\n",
 			e.what());
 	}
 	the().processing_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - began;

@@ -414,9 +414,8 @@ void open_sources(void *tool_library, void *plugin_library)
 	TOOL_FUNCTIONS(LOOK_UP_TOOL)
 	PLUGIN_FUNCTIONS(LOOK_UP_PLUGIN)
 	if ((tool_library && !has_tool) || (plugin_library && !has_plugins))
-		fprintf(stderr,
-			"gputap: the package for torch is of another gputap than its libraries: "
-			"pip install --force-reinstall ./torch\n");
+		fprintf(stderr, "gputap: the package for torch does not match the gputap "
+				"libraries: pip install --force-reinstall ./torch\n");
 	guarded.size = sizeof guarded;
 	guarded.flags = GPUTAP_PLUGINS_GUARDED; // the training continues even if a plug-in fails
 	if (has_plugins)

@@ -53,7 +53,7 @@ def _add_random(m, torch, library, index):
     def set_rng_state(state, device=None):
         state = state.cpu().contiguous()
         if library.refdev_torch_set_state(index(device), state.data_ptr(), state.numel()):
-            raise RuntimeError('refdev: not the state of a generator')
+            raise RuntimeError('refdev: not the state of a random generator')
 
     def manual_seed(seed):
         library.refdev_torch_seed(index(None), seed % 2**64)

@@ -57,8 +57,8 @@ def refusal(built, library):
     elif (is_prerelease(text) or is_prerelease(built.VERSION)) and text != built.VERSION:
         found = text
     elif library == 'bridge' and not hasattr(torch_library, KINETO):
-        return ('this torch was built without Kineto, so that torch.profiler has no devices: '
-                'install one that has it (pip)')
+        return ('this torch was built without Kineto, so torch.profiler has no devices: '
+                'install one with Kineto (pip)')
     else:
         return None
     return f'built for torch {built.VERSION}, this one is {found}: {AGAIN}'
@@ -75,7 +75,7 @@ def load(library):
         return None
     why = refusal(built, library)
     if not why and not os.path.exists(path):
-        why = f'the torch that it was built for had no Kineto, this one has: {AGAIN}'
+        why = f'built for a torch without Kineto, but this one has it: {AGAIN}'
     if why:
         say(f'{library}: {why}')
         return None

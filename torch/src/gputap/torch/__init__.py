@@ -18,7 +18,7 @@ import torch
 
 if not hasattr(torch, '__version__'):  # Python found only a folder of that name
     raise ModuleNotFoundError(
-        f'torch is not installed: what Python finds is the folder {list(torch.__path__)[0]}',
+        f'torch is not installed: Python found only the folder {list(torch.__path__)[0]}',
         name='torch')
 from torch import profiler as _profiler  # noqa: E402
 
@@ -56,7 +56,7 @@ def _register():
         return None
     tool, plugins = _open('libgputap.so.0'), _open('libgputap-plugin.so.0')
     if not tool and not plugins:
-        _shim.say('neither libgputap.so.0 nor libgputap-plugin.so.0 is found: name their folder in '
+        _shim.say('cannot find libgputap.so.0 or libgputap-plugin.so.0: name their folder in '
                   'GPUTAP_LIBRARIES')
         return None
     global _plugins
@@ -185,7 +185,7 @@ class profile(_profiler.profile):
         if self._cuda:
             activities = _without_cuda(activities or []) or None
             if not gputap._library:
-                _shim.say('no CUDA in this profile: it is for programs under gputap run')
+                _shim.say('no CUDA in this profile: it needs gputap run')
         if activities is None:
             activities = [_profiler.ProfilerActivity.CPU]
         super().__init__(*args, activities=activities, **keywords)
@@ -194,8 +194,8 @@ class profile(_profiler.profile):
     def prepare_trace(self):
         global _open_profile
         if _open_profile is not None or torch._C._autograd._profiler_enabled():
-            raise RuntimeError('a profile is open already: torch crashes with two, nested or in '
-                               'two threads, so end the other one first')
+            raise RuntimeError('another profile is open: torch crashes with two, nested or in '
+                               'two threads; end the other one first')
         _open_profile = self
         if _bridge:
             _bridge.gputap_bridge_show_waits(int(self._waits))
