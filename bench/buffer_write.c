@@ -88,7 +88,7 @@ static void *run(void *arg)
 		gputap_buffer_flush(buffer);
 	}
 	if (count[BENCH_ALONE] < 15) { /* otherwise use all trials */
-		fprintf(stderr, "buffer_write: the core was never ours alone\n");
+		fprintf(stderr, "buffer_write: another program always used this core\n");
 		memcpy(count, (size_t[]){count[1], count[1], 0}, sizeof count);
 		memcpy(floor[0], floor[1], sizeof *floor);
 		memcpy(ns[0], ns[1], sizeof *ns);

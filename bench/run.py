@@ -364,7 +364,7 @@ class Bench:
             for mode, process in zip(modes, running):
                 out = process.communicate(timeout=300)[0]
                 if process.returncode:
-                    raise RuntimeError(f"{program} in turns, {mode}: exit {process.returncode}")
+                    raise RuntimeError(f"{program} interleaved, {mode}: exit {process.returncode}")
                 lines = [
                     line.split() for line in out.splitlines() if line.startswith(f"{mode}_block ")
                 ]
@@ -520,7 +520,7 @@ def main():
     ap.add_argument("--rounds", type=int, default=5)
     ap.add_argument("--only", action="append", choices=GROUPS)
     ap.add_argument("--quick", action="store_true",
-                    help="do a tenth of the work, to check that everything runs")
+                    help="do a tenth of the work, to check that all of it runs")
     ap.add_argument("--write",
                     action="store_true",
                     help="write the figures into docs/internals/performance.md")

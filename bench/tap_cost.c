@@ -155,7 +155,7 @@ static void *run_job(void *arg)
 		ratios[kind][count[kind]++] = trial / beside;
 	}
 	if (count[0] < 5) { /* otherwise use all trials */
-		fprintf(stderr, "tap_cost: the core was never ours alone\n");
+		fprintf(stderr, "tap_cost: another program always used this core\n");
 		count[0] = count[1];
 		memcpy(ns[0], ns[1], sizeof ns[0]);
 		memcpy(ratios[0], ratios[1], sizeof ratios[0]);

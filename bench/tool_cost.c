@@ -90,7 +90,7 @@ static void *run_job(void *arg)
 	if (count[BENCH_SHARED] >= 5)
 		j->shared_over = bench_median(over[BENCH_SHARED], count[BENCH_SHARED]);
 	if (count[BENCH_ALONE] < 5) { /* otherwise use all trials */
-		fprintf(stderr, "tool_cost: the core was never ours alone\n");
+		fprintf(stderr, "tool_cost: another program always used this core\n");
 		count[0] = count[1];
 		memcpy(over[0], over[1], sizeof over[0]);
 		memcpy(ratio[0], ratio[1], sizeof ratio[0]);

@@ -9,7 +9,7 @@ def test_without_a_gpu_the_trial_goes_as_far_as_it_can(run, repo, build, torch_p
          "--no-backend", work / "out"], timeout=240)
     result = json.loads((work / "out/result.json").read_text())
     if not result["machine"]["gpu"]:
-        assert result["skipped"] == ["there is no GPU that torch knows: the CPU takes its place"]
+        assert result["skipped"] == ["torch finds no GPU: the CPU is used instead"]
     assert result["failures"] == [] and len(result["checks"]) > 12
     assert [what for what, holds in result["checks"].items() if not holds] == []
     assert result["capture"]["of these"]["aten::gelu"] > 0

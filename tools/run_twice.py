@@ -53,7 +53,7 @@ def run_twice(folder, arguments):
     failed = first["failed"] | first["error"] if first else set()
     if status != 1 or not 0 < len(failed) <= AGAIN_MOST:
         return status
-    print(f"\n{len(failed)} failed: once more, one after another", flush=True)
+    print(f"\n{len(failed)} failed: running them again, one after another", flush=True)
     status, again = run_pytest(folder, *arguments, "-n", "0", "--last-failed",
                                "--last-failed-no-failures", "none")
     if status not in (0, 1) or not again:

@@ -267,9 +267,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("leg", choices=["profile", "together", "train"])
     parser.add_argument("--device", required=True)
-    parser.add_argument("--trace", default=os.devnull, help="Chrome JSON that is written")
+    parser.add_argument("--trace", default=os.devnull, help="Chrome JSON file to write")
     parser.add_argument("--bridge", action="store_true", help="import gputap.torch")
-    parser.add_argument("--way", choices=["backend", "ctypes"], help="how refdev is used")
+    parser.add_argument("--way", choices=["backend", "ctypes"], help="how to use refdev")
     parser.add_argument("--refdev", help="librefdev.so.1")
     options = parser.parse_args()
     legs = {"profile": profile_model, "together": profile_together, "train": train_model}
