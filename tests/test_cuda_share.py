@@ -282,7 +282,7 @@ def test_a_profiler_of_nvidias_around_the_program_has_it(beside, run, gputap, wo
     said, report = beside("opened", *words, env={"CUDA_INJECTION64_PATH": work / name})
     check_session(said[0], 300)
     assert report["activities"] == 0
-    assert any("is around this program" in text for text in events(run, gputap))
+    assert any("also profiles this program" in text for text in events(run, gputap))
 
 
 def test_both_get_everything_while_other_threads_launch(beside):

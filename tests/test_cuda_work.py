@@ -128,14 +128,14 @@ def test_without_cupti_calls_are_recorded_and_a_sentence_says_why(trace, run, gp
     report = trace("identities", "5", env={"GPUTAP_CUPTI": "/nonexistent"})
     assert report["activities"] == 0 and report["dropped"] == 0
     (text, ) = events(run, gputap)
-    assert "GPUTAP_CUPTI names /nonexistent, which cannot be opened" in text
+    assert "cannot open /nonexistent (GPUTAP_CUPTI)" in text
 
 
 @pytest.mark.parametrize("fault, text", [
-    ("subscribe", "another tool of this program uses CUPTI"),
-    ("register", "another tool of this program uses CUPTI"),
+    ("subscribe", "another tool in this program uses CUPTI"),
+    ("register", "another tool in this program uses CUPTI"),
     ("privileges", "NVreg_RestrictProfilingToAdminUsers=0"),
-    ("compatible", "it does not fit the driver"),
+    ("compatible", "it is incompatible with the driver"),
 ])
 def test_what_cupti_refuses_is_said_and_the_program_runs(trace, run, gputap, fault, text):
     report = trace("identities", "5", soft=["--cupti-fail", fault])
@@ -250,4 +250,4 @@ def test_doctor_names_the_device_and_the_cupti(run, gputap, build, driver):
     assert f"{build / 'soft/cuda/cupti/libcupti.so.13'}: GPU activities are recorded with it" in out
     found = run([gputap, "doctor"], status=None,
                 env={"LD_LIBRARY_PATH": folders, "SOFT_CUDA_DEVICES": "0"}).out
-    assert "the driver has no device: cuInit() answers 100" in found
+    assert "the driver has no device: cuInit() returns 100" in found

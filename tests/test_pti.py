@@ -324,9 +324,9 @@ def test_a_tool_is_told_at_once_of_the_device_work_that_it_came_too_late_for(
     (work / "early.c").write_text(EARLY_LIST)
     run(["cc", "early.c", "-o", "early", "-lze_loader", "-ldl"])
     lines = run([work / "early", tool], env=environment | {"PTI_SHIPPED": "adi"}).err.splitlines()
-    text = ("libpti_callback came when the program was running: it is not notified of GPU"
-            " activities on queues and lists of Level Zero that were made before; preload it"
-            " (LD_PRELOAD), or start the program under 'gputap run'")
+    text = ("libpti_callback was loaded into a running program: it is not notified of GPU"
+            " activities on Level Zero queues and lists created earlier; preload it (LD_PRELOAD),"
+            " or start the program under 'gputap run'")
     assert [line for line in lines if "appended" not in line] == [
         f"internal 2 tool failed: {text} (0)", f"gputap: {text}"]
     assert lines[0].startswith("appended ENTER") and lines[1].startswith("internal")

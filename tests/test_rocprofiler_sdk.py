@@ -153,7 +153,7 @@ def test_statuses_are_those_that_are_documented_and_nothing_is_half_done(check, 
 def test_a_failing_initialize_is_heeded(check, build):
     done = run([check], build, SCENARIO="failing")
     assert done.returncode == 0 and "initialized 1 finalized 0" in done.stdout, done.stdout
-    assert "check: its initialize() returned -1; it takes no part" in done.stderr
+    assert "check: its initialize() returned -1; it is not used" in done.stderr
 
 
 def test_finalising_from_finalize_neither_waits_nor_happens_twice(check, build):
@@ -191,7 +191,7 @@ def test_a_library_without_the_function_is_named_and_the_program_runs(compile_to
     done = run([marking], build, ROCP_TOOL_LIBRARIES=str(sdk.parent / "roctx/libroctx64.so.4"),
                LD_PRELOAD=str(sdk / "librocprofiler-sdk.so.1"))
     assert (done.returncode, done.stdout) == (0, "ran\n")
-    assert "has no function rocprofiler_configure(); it is no tool" in done.stderr
+    assert "has no function rocprofiler_configure(); it is not a tool" in done.stderr
 
 
 def test_a_preloaded_tool_is_found_without_being_named(compile_tool, build, marking):
@@ -207,7 +207,7 @@ def test_a_tool_that_fails_is_not_finalised_and_others_are(compile_tool, sdk, bu
                build,
                ROCP_TOOL_LIBRARIES=":".join(map(str, libraries)),
                LD_PRELOAD=str(sdk / "librocprofiler-sdk.so.1"))
-    assert "bad: its initialize() returned 1; it takes no part" in done.stderr
+    assert "bad: its initialize() returned 1; it is not used" in done.stderr
     assert "bad finalised" not in done.stderr and "good finalised" in done.stderr
 
 
@@ -443,7 +443,7 @@ def test_a_kind_of_which_nothing_is_reported_is_said_once_where_the_log_level_as
         compile_tool, build, level):
     said = run([compile_tool("every_kind.c", "every_kind")], build,
                ROCPROFILER_LOG_LEVEL=level).stderr.splitlines()
-    names = [line.split("nothing is reported of it: ")[1].split(":")[0] for line in said]
+    names = [line.split("delivers no records: ")[1].split(":")[0] for line in said]
     assert sorted(names) == ([] if level == "warning" else sorted(SILENT))
 
 
@@ -505,7 +505,7 @@ def test_a_client_of_a_hip_program_is_told_once_that_hsa_was_initialised_before_
     client = compile_tool("ends.c", f"late{len(forces)}.so", "-shared", "-fPIC", *forces)
     lines = opener(client, "used")
     assert [line.split(":")[1] for line in lines if line.startswith("gputap:")] == [
-        " librocprofiler-sdk came when the program was running"]
+        " librocprofiler-sdk was loaded into a running program"]
     assert "handler, flush 0, copies 0" in lines
 
 
@@ -573,6 +573,6 @@ def test_a_hip_program_of_rocm_5_is_told_that_its_tools_were_not_loaded(
         environment["LD_PRELOAD"] = str(sdk / "librocprofiler-sdk.so.1")
     result = tap("run", "-o", tmp_path / "c.gputap", "--", copies, env=environment, status=None)
     words = " ".join(result.err.split())
-    assert ("(ROCP_TOOL_LIBRARIES) was not loaded: nothing in ROCm before 6" in words) != preloaded
+    assert ("(ROCP_TOOL_LIBRARIES) was not loaded: ROCm before 6" in words) != preloaded
     assert ("asked initialised" in words) == preloaded
     assert preloaded or str(library) in words

@@ -174,7 +174,8 @@ def test_a_library_that_is_no_tool_is_named(run, build, added, bare):
                  env={"LD_PRELOAD": build / "libgputap.so.0", "GPUTAP_TOOLS": added})
     assert (
         result.err
-        == f"gputap: GPUTAP_TOOLS: {added} has no function gputap_tool_describe(); it is no tool\n"
+        == f"gputap: GPUTAP_TOOLS: {added} has no function gputap_tool_describe(); "
+        "it is not a tool\n"
     )
     assert result.out == "main\n"
 
@@ -190,7 +191,7 @@ def test_a_tool_of_another_version_is_refused_with_a_sentence(run, tool, bare):
 def test_a_tool_whose_start_fails_is_notified_of_nothing_any_more(run, tool, with_hip, device):
     result = run([with_hip, "hip"],
                  env={**device, "LD_PRELOAD": tool, "LISTENER": "fail calls tables"})
-    assert result.err == "gputap: listener: its start() returned -7; it does not take part\n"
+    assert result.err == "gputap: listener: its start() returned -7; it is not used\n"
     assert log(result.out) == ["describe, version 0.1", "start, constructed"]
 
 
@@ -210,7 +211,7 @@ def test_a_tool_whose_start_or_finish_throws_is_gone_with_what_it_made_and_may_c
         "left 3 times"
     ]
     assert (
-        "gputap: thrower: its start() was left by an exception or a jump; it does not take part"
+        "gputap: thrower: an exception or jump left its start(); it is not used"
         in result.err.splitlines()
     )
 
@@ -368,7 +369,7 @@ def test_run_starts_tools_with_their_arguments_beside_those_of_GPUTAP_TOOLS(
     [("/nowhere/missing.so",
       "--tool /nowhere/missing.so: No such file or directory; the program runs without it"),
      ("missing.so", "GPUTAP_TOOLS: missing.so: cannot open"),
-     ("added", "has no function gputap_tool_describe(); it is no tool")])
+     ("added", "has no function gputap_tool_describe(); it is not a tool")])
 def test_a_tool_of_run_that_is_missing_or_none_is_named_and_the_program_runs(
         tap, added, bare, work, library, message):
     result = tap("run", "-q", "-o", "a.gputap", "--tool",
@@ -437,7 +438,7 @@ def test_a_late_tool_is_notified_of_opencl_though_the_loader_has_begun(
     assert finished(run([with_opencl, *before, "open", tool, "opencl"]).out)["opencl"] == 1
 
 
-MISSED = ("gputap: {} came when the program was running: it is not notified of calls of HSA and of"
+MISSED = ("gputap: {} was loaded into a running program: it is not notified of HSA calls, and"
           " kernels and copies of HSA and HIP; preload it (LD_PRELOAD), or start the program under"
           " 'gputap run'")
 
@@ -462,7 +463,7 @@ RUNS = {
     "default": ([], [f"calls of {domain} that were not requested before"
                      for domain in ("hsa_core", "hsa_amd_ext")]),
     "hsa": (["--mode", "hsa"], []),
-    "opencl": (["-d", "opencl"], ["calls of HSA and of kernels and copies of HSA and HIP"]),
+    "opencl": (["-d", "opencl"], ["HSA calls, and kernels and copies of HSA and HIP"]),
 }
 
 
@@ -481,8 +482,8 @@ def test_tools_that_a_program_under_gputap_run_opens_are_notified_of_what_follow
                 tool, "hip", open_it, second, "hip"],
                env=device)
     assert finished(done.out)["hip"] == 6 and finished(done.out, "second")["hip"] == 3
-    assert [line for line in done.err.splitlines() if "came when" in line] == [
-        f"gputap: {name} came when the program was running: it is not notified of {what}; preload"
+    assert [line for line in done.err.splitlines() if "was loaded into" in line] == [
+        f"gputap: {name} was loaded into a running program: it is not notified of {what}; preload"
         " it (LD_PRELOAD), or start the program with 'gputap run --tool'"
         for name in ("listener", "second") for what in missed]
 

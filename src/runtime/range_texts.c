@@ -61,7 +61,7 @@ uint32_t gt_range_text_number(struct gt_thread *t, struct gt_range_text *text)
 
 struct gt_range_text *gt_range_text_whole(const char *text, size_t bytes)
 {
-	static const char full[] = "(too many names of ranges)";
+	static const char full[] = "(too many range names)";
 	uint32_t hash = hash_of(text, bytes);
 
 	for (struct gt_range_text *t =

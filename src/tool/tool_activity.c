@@ -307,7 +307,7 @@ static void notify_loss(uint64_t n)
 
 	if (n > is_notified)
 		gt_subscribers_event(GT_EVENT_LOSS, GT_DOMAIN_NONE, n - is_notified,
-				     "GPU activities that tools do not get, or not their end");
+				     "GPU activities not delivered to tools, or without their end");
 }
 
 void gt_tool_notify_loss(void)

@@ -170,10 +170,9 @@ static void begin(void)
 	atomic_store_explicit(&gt_control_pending, 1, memory_order_relaxed);
 	gt_contexts_refresh();
 	if (may_have_thread())
-		gt_event_write(
-			gt_thread_own(), GT_EVENT_FAULT, GT_DOMAIN_NONE, 0,
-			"a thread of gputap's could not be made: 'gputap start' and 'stop' reach "
-			"this process at its next call");
+		gt_event_write(gt_thread_own(), GT_EVENT_FAULT, GT_DOMAIN_NONE, 0,
+			       "gputap could not create a thread: 'gputap start' and 'stop' take "
+			       "effect at this process's next call");
 }
 
 void gt_control_meet(void)

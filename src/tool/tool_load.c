@@ -191,16 +191,14 @@ static int check_tool(const struct gputap_tool *tool, const char *from)
 	const size_t needed = offsetof(struct gputap_tool, flags);
 
 	if (tool->size < needed) {
-		report_fault("%s: the tool's description has %zu bytes, %zu are needed; it does "
-			     "not take "
-			     "part",
-			     from, tool->size, needed);
+		report_fault(
+			"%s: the tool's description has %zu bytes, but needs %zu; it is not used",
+			from, tool->size, needed);
 		return -EINVAL;
 	}
 	if (tool->abi != GPUTAP_TOOL_ABI) {
 		report_fault("%s: %s was built for version %u of the tool API, this gputap has "
-			     "version %u; "
-			     "it does not take part",
+			     "version %u; it is not used",
 			     from, get_tool_name(tool), tool->abi, GPUTAP_TOOL_ABI);
 		return -EINVAL;
 	}
@@ -240,7 +238,7 @@ static void drop_abandoned(const void *here)
 		struct loaded_tool *e = current;
 
 		current = e->outer;
-		report_fault("%s: its %s was left by an exception or a jump; it does not take part",
+		report_fault("%s: an exception or jump left its %s; it is not used",
 			     get_tool_name(e->tool),
 			     atomic_load(&e->state) == STARTING ? "start()" : "finish()");
 		drop_tool(e);
@@ -265,7 +263,7 @@ static int start_tool(struct loaded_tool *e)
 		return 0;
 	}
 	drop_tool(e);
-	report_fault("%s: its start() returned %d; it does not take part", get_tool_name(tool), rc);
+	report_fault("%s: its start() returned %d; it is not used", get_tool_name(tool), rc);
 	return rc;
 }
 
@@ -440,7 +438,7 @@ static void find_named(struct describers *d, const char *path, const char *argum
 		add_describer(d, fn, path, arguments);
 	else
 		report_fault(
-			"GPUTAP_TOOLS: %s has no function gputap_tool_describe(); it is no tool",
+			"GPUTAP_TOOLS: %s has no function gputap_tool_describe(); it is not a tool",
 			path);
 }
 
@@ -549,7 +547,7 @@ static void find_tools(const char *list, bool everywhere)
 			e->library = keep_library(tool);
 		}
 		if (rc == -ENOSPC)
-			report_fault("%s: %d tools are there already; it does not take part",
+			report_fault("%s: %d tools are loaded already; it is not used",
 				     get_tool_name(tool), TOOLS);
 	}
 	atomic_store(&searching, 0);
@@ -651,7 +649,7 @@ void gt_tools_report_missed(enum gt_domain domain, const char *what)
 		}
 	gt_core_unlock();
 	for (int i = 0; i < count; i++)
-		report_fault("%s came when the program was running: it is not notified of %s; "
+		report_fault("%s was loaded into a running program: it is not notified of %s; "
 			     "preload it (LD_PRELOAD), or start the program %s",
 			     get_tool_name(tools[i]), what,
 			     gt_recording_is_run() ? "with 'gputap run --tool'"

@@ -112,10 +112,9 @@ int gt_tool_thread_start(void *(*run)(void *), void *arg, size_t stack_bytes)
 	int rc = gt_tool_thread_try(run, arg, stack_bytes);
 
 	if (rc)
-		gt_event_write(
-			gt_thread_own(), GT_EVENT_FAULT, GT_DOMAIN_NONE, (uint64_t)rc,
-			"a thread of gputap's could not be made: GPU activities are looked at "
-			"only in the program's own calls");
+		gt_event_write(gt_thread_own(), GT_EVENT_FAULT, GT_DOMAIN_NONE, (uint64_t)rc,
+			       "gputap could not create a thread: GPU activities are collected "
+			       "only in the program's own calls");
 	return rc;
 }
 

@@ -290,13 +290,13 @@ static const struct {
 	const char *why;
 } silent[] = {
 	{ROCPROFILER_CALLBACK_TRACING_OMPT, ROCPROFILER_BUFFER_TRACING_OMPT,
-	 "OMPT: OpenMP's runtimes are not asked for their events"},
+	 "OMPT: gputap does not request events from OpenMP's runtimes"},
 	{ROCPROFILER_CALLBACK_TRACING_ROCDECODE_API, ROCPROFILER_BUFFER_TRACING_ROCDECODE_API,
-	 "ROCDECODE_API: clients can have its table"},
+	 "ROCDECODE_API: clients can get its table"},
 	{ROCPROFILER_CALLBACK_TRACING_NONE, ROCPROFILER_BUFFER_TRACING_ROCDECODE_API_EXT,
-	 "ROCDECODE_API_EXT: clients can have its table"},
+	 "ROCDECODE_API_EXT: clients can get its table"},
 	{ROCPROFILER_CALLBACK_TRACING_ROCJPEG_API, ROCPROFILER_BUFFER_TRACING_ROCJPEG_API,
-	 "ROCJPEG_API: clients can have its table"},
+	 "ROCJPEG_API: clients can get its table"},
 };
 
 /* Report each kind once, if the log level is one at which upstream's library reports such
@@ -312,8 +312,7 @@ static void report_silent(const struct sdk_context *c)
 		if ((c->called[silent[i].called].ops.configured ||
 		     c->recorded[silent[i].recorded].ops.configured) &&
 		    !(atomic_fetch_or(&reported, 1u << i) >> i & 1))
-			sdk_report("can be configured, but nothing is reported of it: %s",
-				   silent[i].why);
+			sdk_report("a configured kind delivers no records: %s", silent[i].why);
 }
 
 void sdk_contexts_commit(uint32_t client)
@@ -334,7 +333,7 @@ void sdk_contexts_commit(uint32_t client)
 			report_silent(c);
 		if (c->handle && c->client == client && (!c->tap || c->dirty) &&
 		    (rc = make_context(c)) != 0)
-			sdk_report("a context of %s cannot be had: %s", "a tool", strerror(-rc));
+			sdk_report("cannot create a context of %s: %s", "a tool", strerror(-rc));
 		else if (c->handle && c->client == client && atomic_load(&c->active))
 			gputap_context_start(c->tap);
 	}

@@ -50,7 +50,7 @@ static void add_client(rocprofiler_configure_func_t configure, const char *from)
 		if (clients[i].configure == configure)
 			return;
 	if (client_count == SDK_CLIENTS) {
-		sdk_report("%s: there are %d tools already, it takes no part", from, SDK_CLIENTS);
+		sdk_report("%s: %d tools are loaded already; it is not used", from, SDK_CLIENTS);
 		return;
 	}
 	c->configure = configure;
@@ -98,7 +98,7 @@ static void find_named(const char *path)
 		add_client(fn, path);
 	else
 		sdk_report("ROCP_TOOL_LIBRARIES: %s has no function rocprofiler_configure(); it is "
-			   "no tool",
+			   "not a tool",
 			   path);
 }
 
@@ -204,7 +204,7 @@ static void initialize(struct client *c)
 		sdk_contexts_commit(c->handle);
 		return;
 	}
-	sdk_report("%s: its initialize() returned %d; it takes no part",
+	sdk_report("%s: its initialize() returned %d; it is not used",
 		   c->id->name ? c->id->name : c->from, rc);
 	drop_client(c);
 }

@@ -112,10 +112,10 @@ static unsigned look_for_devices(struct doctor *d)
 		return devices;
 	f = doctor_add(d, FOUND_NOTE, "cuda", "device");
 	if (strncmp(child.text, "status ", 7) == 0)
-		doctor_say(f, "the driver has no device: cuInit() answers %d",
+		doctor_say(f, "the driver has no device: cuInit() returns %d",
 			   atoi(child.text + 7));
 	else
-		doctor_say(f, "the driver did not say what devices there are");
+		doctor_say(f, "the driver did not list its devices");
 	doctor_hint(f, "gputap soft cuda PROGRAM   (for programs of the driver API)");
 	return 0;
 }
@@ -137,7 +137,7 @@ static void add_cupti(void *data, const char *path)
 	f = doctor_add(d, version >= 18 ? FOUND_OK : FOUND_NOTE, "cuda", "cupti");
 	doctor_say(f,
 		   version >= 18 ? "%.400s: GPU activities are recorded with it"
-		   : version     ? "%.400s is older than CUDA 11.8's, the oldest that is used"
+		   : version     ? "%.400s is older than CUDA 11.8's, the oldest supported"
 				 : "%.400s cannot be opened",
 		   real);
 }
@@ -174,8 +174,8 @@ static void look_for_cupti(struct doctor *d)
 	if (has_cupti(d))
 		return;
 	f = doctor_add(d, FOUND_NOTE, "cuda", "cupti");
-	doctor_say(f, "there is no CUPTI outside of Python packages: programs that bring none "
-		      "(torch does) are recorded without GPU activities");
+	doctor_say(f, "no CUPTI outside Python packages: programs that do not bring one (torch "
+		      "does) are recorded without GPU activities");
 	doctor_hint(f, "pip install nvidia-cuda-cupti, then GPUTAP_CUPTI=..../libcupti.so.13");
 }
 

@@ -131,8 +131,8 @@ static void *open_any(char text[256])
 		handle = dlopen(named, RTLD_LAZY | RTLD_LOCAL);
 		if (!handle)
 			snprintf(text, 256,
-				 "GPUTAP_CUPTI names %.150s, which cannot be opened; calls are "
-				 "recorded without GPU activities",
+				 "cannot open %.150s (GPUTAP_CUPTI); calls are recorded without "
+				 "GPU activities",
 				 named);
 		return handle;
 	}
@@ -141,9 +141,9 @@ static void *open_any(char text[256])
 		handle = open_found();
 	if (!handle)
 		snprintf(text, 256,
-			 "there is no libcupti.so.13, .12 or .11.8, so no GPU activities "
-			 "is recorded: install CUPTI (pip install nvidia-cuda-cupti), "
-			 "or name it in GPUTAP_CUPTI");
+			 "no libcupti.so.13, .12 or .11.8 found, so no GPU activities are "
+			 "recorded: install CUPTI (pip install nvidia-cuda-cupti), or name it in "
+			 "GPUTAP_CUPTI");
 	return handle;
 }
 

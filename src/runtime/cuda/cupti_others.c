@@ -14,15 +14,13 @@ static const struct {
 	const char *part; /* of a library's path */
 	const char *text;
 } profilers[] = {
-	{"ToolsInjection",
-	 "Nsight Systems is around this program, and that profiler has its GPU activities: run one "
-	 "of the two, or gputap run --no-device"},
-	{"libcuda-injection",
-	 "Nsight Compute is around this program, and that profiler has its GPU activities: run one "
-	 "of the two, or gputap run --no-device"},
+	{"ToolsInjection", "Nsight Systems also profiles this program and gets its GPU activities: "
+			   "run one of the two, or gputap run --no-device"},
+	{"libcuda-injection", "Nsight Compute also profiles this program and gets its GPU "
+			      "activities: run one of the two, or gputap run --no-device"},
 	{"libsanitizer-collection",
-	 "compute-sanitizer is around this program, so no GPU activities can be recorded: run "
-	 "one of the two, or gputap run --no-device"},
+	 "compute-sanitizer also runs this program, so GPU activities cannot be recorded: run one "
+	 "of the two, or gputap run --no-device"},
 };
 
 static const char *find_profiler(const char *path)

@@ -81,15 +81,15 @@ static void say_status(const char *what, int status)
 
 	switch (status) {
 	case CUPTI_MULTIPLE_SUBSCRIBERS:
-		way = "another tool of this program uses CUPTI: run without it";
+		way = "another tool in this program uses CUPTI: run without that tool";
 		break;
 	case CUPTI_INSUFFICIENT_PRIVILEGES:
-		way = "the driver keeps profiling for root: load nvidia with "
+		way = "the driver restricts profiling to root: load nvidia with "
 		      "NVreg_RestrictProfilingToAdminUsers=0";
 		break;
 	case CUPTI_VIRTUALIZED_DEVICE: way = "profiling is off for this virtual GPU"; break;
 	case CUPTI_NOT_COMPATIBLE:
-		way = "it does not fit the driver: name another libcupti in GPUTAP_CUPTI";
+		way = "it is incompatible with the driver: name another libcupti in GPUTAP_CUPTI";
 		break;
 	default: way = "name another libcupti in GPUTAP_CUPTI"; break;
 	}

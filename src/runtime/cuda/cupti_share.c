@@ -70,8 +70,8 @@ static void report_copy(const char *path, const struct gt_cupti_library *library
 	char text[512];
 
 	snprintf(text, sizeof text,
-		 "%.180s, a second CUPTI and newer than %.180s: whoever uses it gets nothing; name "
-		 "it in GPUTAP_CUPTI, or gputap run --no-device",
+		 "%.180s, a second CUPTI and newer than %.180s: its users get no records; name it "
+		 "in GPUTAP_CUPTI, or gputap run --no-device",
 		 path, library->path);
 	gt_event_write(gt_thread_own(), GT_EVENT_PROFILING, GT_DOMAIN_CUDA_DRIVER, 0, text);
 }
@@ -155,8 +155,8 @@ int WRAP(cuptiSubscribe_v2)(const struct gt_call *call, void **subscriber, void 
 	if (!gt_cupti_client_subscribed() && find_served(call) &&
 	    !atomic_exchange(&stepped_aside, true))
 		gt_cupti_session_step_aside(
-			"the program uses CUPTI by cuptiSubscribe_v2(), which excludes others: its "
-			"GPU activities are recorded until here");
+			"the program calls cuptiSubscribe_v2(), which excludes other tools: its "
+			"further GPU activities are not recorded");
 	return real(subscriber, callback, user, parameters);
 }
 

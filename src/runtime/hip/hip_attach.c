@@ -60,8 +60,8 @@ __attribute__((destructor)) static void report_ignored_tools(void)
 	if (!is_interposed || !tools || !*tools || dl_iterate_phdr(is_sdk, NULL))
 		return;
 	snprintf(text, sizeof text,
-		 "%.256s (ROCP_TOOL_LIBRARIES) was not loaded: nothing in ROCm before 6 reads the "
-		 "variable; gputap's librocprofiler-sdk.so.1 in LD_PRELOAD does",
+		 "%.256s (ROCP_TOOL_LIBRARIES) was not loaded: ROCm before 6 does not read the "
+		 "variable; preload gputap's librocprofiler-sdk.so.1 (LD_PRELOAD)",
 		 tools);
 	gt_event_write(gt_thread_own(), GT_EVENT_TOOL, GT_DOMAIN_HIP, 0, text);
 }

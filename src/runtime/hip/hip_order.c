@@ -152,8 +152,7 @@ static struct gt_ordered_call *add_call(const struct gt_table *table, struct gt_
 	gt_hip_order_begin_stream();
 	if (atomic_load_explicit(&gt_submit_order_given_up, memory_order_relaxed))
 		gt_submit_order_report_unlinked(
-			t, "some calls were not seen, or launched kernels on streams that "
-			   "are not known");
+			t, "some calls were not seen, or launched kernels on unknown streams");
 	if (is_capturing(table, c.stream))
 		return NULL;
 	l = get_order(table, t, c.stream, c.own);
@@ -252,7 +251,7 @@ void gt_hip_order_end_launch(bool kernels, bool all, bool part)
 	if (all && !e->popped)
 		e->state = GT_CALL_MATCHED;
 	if (part)
-		gt_submit_order_break(l, "a graph's launch was submitted by two threads");
+		gt_submit_order_break(l, "two threads submitted a graph's launch");
 	gt_submit_order_unlock(&l->lock);
 }
 
@@ -295,7 +294,7 @@ void gt_submit_order_end_call(struct gt_thread *t, uint64_t status)
 void gt_submit_order_give_up(struct gt_thread *t)
 {
 	atomic_store_explicit(&gt_submit_order_given_up, 1, memory_order_relaxed);
-	gt_submit_order_report_unlinked(t, "a call launched kernels on streams that are not known");
+	gt_submit_order_report_unlinked(t, "a call launched kernels on unknown streams");
 }
 
 /* HIP's threads -------------------------------------------------------------------- */

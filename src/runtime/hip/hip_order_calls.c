@@ -113,7 +113,7 @@ void gt_submit_order_break(struct gt_submit_order *l, const char *why)
 bool gt_submit_order_append(struct gt_submit_order *l, struct gt_ordered_call *e)
 {
 	if (l->open_count == GT_ORDER_OPEN_MAX) {
-		gt_submit_order_break(l, "too many threads use one stream at a time");
+		gt_submit_order_break(l, "too many threads use one stream at once");
 		return false;
 	}
 	/* its activities go elsewhere, or the program never waits for them */

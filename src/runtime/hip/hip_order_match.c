@@ -18,7 +18,7 @@
 #include "runtime/hip/hip_order_parts.h"
 
 enum { WORDS_MOST = 24, ALL_PARTS = (1 << GT_GRAPH_PARTS) - 1 };
-#define UNEXPECTED "a kernel came that no call of its stream launched next"
+#define UNEXPECTED "a kernel arrived that is not the next launch of its stream"
 
 static bool is_within(uint64_t address, uint64_t from, uint64_t bytes)
 {
@@ -333,9 +333,8 @@ static bool claim_graph_node(struct gt_submit_order *l, struct claim *c, struct 
 	if (place >= kernel || (c->first && c->fit > 0 && is_untouched_call(c->first)))
 		return true;
 	if (c->first) {
-		gt_submit_order_break(
-			l, "a copy or fill came that may be a graph's, or that of a call "
-			   "before it");
+		gt_submit_order_break(l, "a copy or fill arrived that may belong to a graph or to "
+					 "an earlier call");
 	} else if (c->graph) {
 		doubt_calls(l, w);
 	} else {
@@ -421,7 +420,7 @@ static void match_work(struct gt_submit_order *l, const struct gt_submitted_work
 		wait_for_packets(l);
 	gt_submit_order_lock(&l->lock);
 	if (!is_in_sequence(l, sequence) && !l->broken)
-		gt_submit_order_break(l, "a packet came that was not seen in its turn");
+		gt_submit_order_break(l, "a packet arrived out of sequence");
 	if (w && !l->broken && l->handle != GT_ORDER_NO_STREAM) {
 		if (w->part == GT_GRAPH_KERNEL)
 			match_kernel(l, w, o);

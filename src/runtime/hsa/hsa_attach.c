@@ -322,7 +322,7 @@ static int attach_tables(struct gt_hsa_tables *tables, const char *way, uint64_t
 	r = get_instance(tables, &known);
 	if (!r) {
 		gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_HSA_CORE, 0,
-			       "a copy of the HSA runtime: there are more than can be told apart");
+			       "a copy of the HSA runtime: too many are loaded");
 		return -ENOSPC;
 	}
 	if (known) {
@@ -391,7 +391,7 @@ static const char *find_missed(void)
 		dlclose(library);
 	for (uint32_t i = 0; i < GT_INSTANCES; i++)
 		missed = missed && !gt_hsa_runtimes[i].tables;
-	return missed ? "calls of HSA and of kernels and copies of HSA and HIP" : NULL;
+	return missed ? "HSA calls, and kernels and copies of HSA and HIP" : NULL;
 }
 
 GT_PROVIDE(gt_tool_attach) = {.missed = find_missed, .domain = GT_DOMAIN_HSA_CORE};

@@ -21,23 +21,21 @@ static enum doctor_verdict look_for_amd_gpu(struct doctor *d)
 	if (usable) {
 		close(fd);
 		f->level = FOUND_OK;
-		doctor_say(f, "there is /dev/kfd, and it may be used");
+		doctor_say(f, "/dev/kfd exists and can be opened");
 	} else if (errno == ENOENT) {
-		doctor_say(f,
-			   "there is no /dev/kfd, so no AMD GPU: HIP's calls fail, and are traced");
+		doctor_say(f, "no /dev/kfd, so no AMD GPU: HIP calls fail, but are traced");
 		doctor_hint(f, "gputap soft amdgpu PROGRAM   (runs it on an AMD GPU in software)");
 	} else {
 		doctor_say(f, "/dev/kfd cannot be opened: %s", strerror(errno));
-		doctor_hint(f, "may you? groups render and video: 'id' says yours; in a container: "
-			       "--device /dev/kfd --device /dev/dri");
+		doctor_hint(f, "join the groups render and video ('id' prints yours); in a "
+			       "container: --device /dev/kfd --device /dev/dri");
 	}
 
 	f = doctor_add(d, FOUND_NOTE, "amdgpu", "software");
 	if (!soft_runtime_find(folder)) {
 		doctor_say(f,
-			   "there is no AMD GPU in software: this gputap was built without ROCr's "
-			   "headers");
-		doctor_hint(f, "apt install libhsa-runtime-dev, then build anew");
+			   "no AMD GPU in software: this gputap was built without ROCr's headers");
+		doctor_hint(f, "apt install libhsa-runtime-dev, then rebuild gputap");
 		return usable ? DOCTOR_YES : DOCTOR_NO;
 	}
 	soft = soft_runtime_check(sentence, sizeof sentence);

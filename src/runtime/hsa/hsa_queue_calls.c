@@ -87,11 +87,11 @@ static struct gt_hsa_queue *make_with_proxy(struct gt_hsa_runtime *r, struct gt_
 	struct gt_hsa_queue *q, *shared;
 	void *handle = NULL;
 
-	*why = "the runtime's functions are not all ours";
+	*why = "some functions of the runtime are not intercepted";
 	if (!profile || !are_all_wrapped(r))
 		return NULL;
 	q = gt_hsa_queue_make(a, size, t);
-	*why = "no memory for a queue's work in flight";
+	*why = "no memory for a queue's activities in flight";
 	if (!q)
 		return NULL;
 	*why = "the runtime refused a queue";

@@ -154,9 +154,8 @@ static _Atomic bool came_late;
 void gt_lz_note_unknown(void)
 {
 	if (gt_tool_activity_asked(GT_DOMAIN_LEVEL_ZERO) && atomic_exchange(&came_late, false))
-		gt_tools_report_missed(GT_DOMAIN_LEVEL_ZERO,
-				       "GPU activities on queues and lists of Level Zero that were "
-				       "made before");
+		gt_tools_report_missed(GT_DOMAIN_LEVEL_ZERO, "GPU activities on Level Zero queues "
+							     "and lists created earlier");
 }
 
 /* Called when a tool has come: find the tables that were handed out earlier, without taps or

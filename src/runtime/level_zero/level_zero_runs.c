@@ -412,7 +412,7 @@ static struct gt_lz_queue *begin_run(const struct gt_call *call, const void *han
 		if (list && !list->queue)
 			detach_events(list);
 		if (r && run(call, (void *)handle, r->list)) {
-			name_list(list, queue, "the driver refused a list of gputap's");
+			name_list(list, queue, "the driver refused gputap's own list");
 			give_readback(queue, list, r, NULL);
 		}
 	}

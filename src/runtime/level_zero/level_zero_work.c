@@ -99,9 +99,10 @@ static bool may_be_reused(const struct submission *s)
 static void choose_other(struct submission *s, void **signal)
 {
 	if (!take_own_before(s, signal)) {
-		gt_lz_list_name(s->list, s->what.queue,
-				"an event of a command has no times: it is for other processes, "
-				"was made before gputap came, or the driver refused it with times");
+		gt_lz_list_name(
+			s->list, s->what.queue,
+			"a command's event has no times: it is for other processes, was created "
+			"before gputap was loaded, or the driver refused it with times");
 	}
 }
 

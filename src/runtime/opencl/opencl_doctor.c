@@ -64,10 +64,10 @@ static void check_driver(struct opencl_search *s, const char *file, const char *
 	struct doctor_child child;
 
 	if (doctor_run_child("library", library, NULL, DOCTOR_CHILD_SECONDS, &child)) {
-		doctor_say(f, "%s: cannot be tried: %s", library, gt_error_text());
+		doctor_say(f, "%s: cannot be tested: %s", library, gt_error_text());
 		gt_error_clear();
 	} else if (child.timed_out) {
-		doctor_say(f, "%s (%s): was not loaded within %d s", library, file,
+		doctor_say(f, "%s (%s): did not load within %d s", library, file,
 			   DOCTOR_CHILD_SECONDS);
 	} else if (WIFSIGNALED(child.wait_status)) {
 		doctor_say(f, "%s (%s): crashes when it is loaded: %s", library, file,
@@ -143,7 +143,7 @@ static void note_nvidia(void *data, const char *path)
 		if (strstr(d->findings[i].text, "libnvidia-opencl"))
 			return;
 	f = doctor_add(d, FOUND_NOTE, "opencl", "driver");
-	doctor_say(f, "%.400s is here, but no loader knows of it", path);
+	doctor_say(f, "%.400s exists, but no loader finds it", path);
 	doctor_hint(f, "OCL_ICD_FILENAMES=libnvidia-opencl.so.1 gputap run ..");
 }
 
@@ -169,7 +169,7 @@ static void find_devices(struct opencl_search *s)
 		return; /* reported already */
 	if (doctor_run_child("opencl", s->loader, NULL, DOCTOR_CHILD_SECONDS, &child)) {
 		f = doctor_add(s->d, FOUND_BAD, "opencl", "device");
-		doctor_say(f, "cannot be looked for: %s", gt_error_text());
+		doctor_say(f, "cannot list devices: %s", gt_error_text());
 		gt_error_clear();
 		return;
 	}
@@ -197,15 +197,13 @@ static void find_devices(struct opencl_search *s)
 		if (child.timed_out)
 			doctor_say(f, "a driver did not answer within %d s", DOCTOR_CHILD_SECONDS);
 		else
-			doctor_say(f, "a driver crashes when it is asked for its devices: %s",
+			doctor_say(f, "a driver crashes when it lists its devices: %s",
 				   strsignal(WTERMSIG(child.wait_status)));
 	} else if (!s->devices) {
 		f = doctor_add(s->d, FOUND_BAD, "opencl", "device");
 		doctor_say(f, "the drivers have no device");
-		doctor_hint(
-			f,
-			"is /dev/dri, /dev/kfd or /dev/nvidia* there, and may you open it (groups "
-			"video, render)?");
+		doctor_hint(f, "check that /dev/dri, /dev/kfd or /dev/nvidia* exists and that you "
+			       "can open it (groups video, render)");
 	}
 }
 

@@ -480,7 +480,7 @@ static void count_losses(struct gt_pu1 *p)
 			count_lost(p, PU1_KIND_COUNT, GT_DROP_TOOL);
 	}
 	if (p->outside)
-		report_count(p, COUNT_LOST, "times outside of the process's life", p->outside);
+		report_count(p, COUNT_LOST, "times outside the process's lifetime", p->outside);
 	p->outside = 0;
 }
 

@@ -143,9 +143,8 @@ static int take_tables(uint64_t version, void **tables, uint64_t count)
 	if (n == -EALREADY)
 		return 0;
 	if (n < 0) {
-		gt_event_write(
-			gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_ROCTX, 0,
-			"a copy of the ROCTx library: there are more than can be told apart");
+		gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_ROCTX, 0,
+			       "a copy of the ROCTx library: too many are loaded");
 		return n;
 	}
 	for (uint64_t t = 0; t < TABLES && t < count; t++)

@@ -86,10 +86,10 @@ static void load_observer(const void *torch)
 	*(void **)&attach = library ? dlsym(library, "gputap_torch_attach") : NULL;
 	if (!attach)
 		note_refusal("torch's operators: no gputap/_shim/observer.so next to torch; pip "
-			     "install ./torch, or GPUTAP_TORCH_OBSERVER");
+			     "install ./torch, or set GPUTAP_TORCH_OBSERVER");
 	else if (attach(shapes && !strcmp(shapes, "1")) > 1)
-		note_refusal("torch's operators: the observer was built for another torch; pip "
-			     "install --force-reinstall ./torch");
+		note_refusal("torch's operators: the observer was built for another version of "
+			     "torch; pip install --force-reinstall ./torch");
 }
 
 static bool are_operators_wanted(void)
