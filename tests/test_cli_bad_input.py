@@ -40,9 +40,9 @@ def newer(path):
     (lambda p: p.unlink(), "No such file or directory"),
     (lambda p: (p.unlink(), p.mkdir()), "Is a directory"),
     (lambda p: p.write_bytes(b""), "is empty"),
-    (lambda p: p.write_bytes(p.read_bytes()[:13]), "is cut within its first 64 bytes"),
+    (lambda p: p.write_bytes(p.read_bytes()[:13]), "is truncated within its first 64 bytes"),
     (lambda p: p.write_bytes(b"#!/bin/sh\necho hello\n" * 9), "is not a gputap capture"),
-    (newer, "a newer gputap is needed"),
+    (newer, "use a newer gputap"),
 ], ids=["missing", "directory", "empty", "tiny", "no capture", "newer"])
 def test_what_is_no_capture_is_refused(tap, capture, command, make, says):
     make(capture)

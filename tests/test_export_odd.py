@@ -120,7 +120,7 @@ def test_perfetto_has_each_work_item_with_its_times(odd, seen):
 
 
 def test_perfetto_shows_work_without_times_as_an_instant(seen):
-    unknown = [s for s in work_of(seen) if arguments(seen, s["id"]).get("times") == "not known"]
+    unknown = [s for s in work_of(seen) if arguments(seen, s["id"]).get("times") == "unknown"]
     assert [(s["name"], s["dur"], s["ts"]) for s in unknown] == [("memset", 0, 2_102_000)]
     assert arguments(seen, unknown[0]["id"])["error"] == "CL_OUT_OF_RESOURCES (-5)"
 

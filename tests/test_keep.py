@@ -408,11 +408,11 @@ def test_a_snapshot_replaces_nothing_but_regular_files_of_its_kind(tree, tap, wo
         wait_until(lambda: tally(work / "tally") >= 20, "calls")
         (folder,) = sessions_of("c.gputap")
         answer = ask(folder, f"snapshot path={work}/notes.txt replace=yes")
-        assert answer == "error a snapshot is a capture, whose name ends in .gputap\n"
-        assert "ends in .gputap" in ask(folder, f"snapshot path={work}/.gputap replace=yes")
+        assert answer == "error a snapshot's name must end in .gputap\n"
+        assert "end in .gputap" in ask(folder, f"snapshot path={work}/.gputap replace=yes")
         for name in ["link", "nowhere", "folder", "pipe", "socket"]:
             said = tap("snapshot", "-f", "-o", f"{name}.gputap", "c.gputap", status=1).err
-            assert f"{name}.gputap is not a regular file and is left as it is" in " ".join(
+            assert f"{name}.gputap is not a regular file; not modified" in " ".join(
                 said.split()), said
         assert (work / "real.gputap").read_text() == (work / "notes.txt").read_text() == "mine"
         tap("snapshot", "-f", "-o", "real.gputap", "c.gputap")

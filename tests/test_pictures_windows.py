@@ -119,9 +119,9 @@ def test_a_window_of_the_session_says_which_option(session, status, tap):
     tap("export", "w.gputap", "-o", "w.pftrace")
     slices = perfetto.ask("w.pftrace", rows=f"{SLICES} order by ts")["rows"]
     # on a slow machine the program starts after the delay is over
-    assert [r["name"] for r in slices][-1] == "not recorded: --duration is over"
+    assert [r["name"] for r in slices][-1] == "not recorded: --duration has passed"
     assert {r["name"] for r in slices} <= {"not recorded: --delay",
-                                           "not recorded: --duration is over"}
+                                           "not recorded: --duration has passed"}
     text = tap("report", "w.gputap", "--timeline", env={"LC_ALL": "C.UTF-8"}).out
     assert text.count("not recorded: ") <= 1  # reasons follow it
 

@@ -144,7 +144,7 @@ def test_what_is_no_plugin_is_reported(check, work, tap):
     broken, text = check(work / "text.so", status=1)
     assert broken == {1} and text == f"""\
 broken   1  The file is a shared library for this machine, and only its owner may write it. \
-it is no shared library
+it is not a shared library
 untried     All others need a plug-in that loads and registers.
 {work}/text.so: 0 rules kept, 1 broken, 50 not tried
 """

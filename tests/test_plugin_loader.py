@@ -75,7 +75,8 @@ def test_a_guarded_host_outlives_a_registration_that_crashes_or_hangs(host, vend
 def test_a_guarded_host_leaves_a_plug_in_alone_whose_stop_hangs(host, vendor):
     result = host("guarded", "all", "sessions=2", plugins=[vendor("hangs", name="bad"), vendor()])
     lines = result.out.splitlines()
-    assert "error 0 its stop does not return: it is left alone, and its records are lost" in lines
+    assert "error 0 its stop does not return: it is not called again, and its records are lost" \
+        in lines
     assert [line for line in lines if line.startswith("start")] == ["start 2", "start 1"]
     assert counts(result)["records"] > 0
 
@@ -147,20 +148,20 @@ def test_seventeen_plugins_are_one_too_many(host, vendor, work):
         (work / f"{i:02}.so").write_bytes(vendor().read_bytes())
     result = host(plugins=[work])
     assert "loaded 16" in result.out and result.err.count("\n") == 1
-    assert "16.so is not loaded: 16 are there already" in result.err
+    assert "16.so is not loaded: 16 are loaded already" in result.err
 
 
 @pytest.mark.parametrize("make, sentence", [
-    (lambda p, v: p.write_text("hello"), "it is no shared library"),
-    (lambda p, v: p.write_bytes(v.read_bytes()[:30]), "it is no shared library"),
+    (lambda p, v: p.write_text("hello"), "it is not a shared library"),
+    (lambda p, v: p.write_bytes(v.read_bytes()[:30]), "it is not a shared library"),
     (lambda p, v: p.write_bytes(v.read_bytes()[:18] + b"\xf3\0" + v.read_bytes()[20:]),
      "it is built for RISC-V"),
     (lambda p, v: p.write_bytes(v.read_bytes()[:16] + b"\x01\0" + v.read_bytes()[18:]),
      "a program or an object file"),
-    (lambda p, v: p.write_bytes(v.read_bytes()[:4000]), "the file is cut short"),
+    (lambda p, v: p.write_bytes(v.read_bytes()[:4000]), "the file is truncated"),
     (lambda p, v: None, "no plug-in at "),
-    (lambda p, v: p.mkdir(), "nothing there ends with .so"),
-    (lambda p, v: os.mkfifo(p), "it is neither file nor folder"),
+    (lambda p, v: p.mkdir(), "no file there ends with .so"),
+    (lambda p, v: os.mkfifo(p), "it is neither a file nor a folder"),
 ])
 def test_what_is_no_plugin_is_reported_in_one_line_and_the_others_go_on(host, vendor, work, make,
                                                                    sentence):
@@ -173,10 +174,10 @@ def test_what_is_no_plugin_is_reported_in_one_line_and_the_others_go_on(host, ve
 @pytest.mark.parametrize("fault, flags, sentence", [
     ("none", ("-DWITHOUT_POP", ), "it does not export pu1PopExternalCorrelationId()"),
     ("none", ("-DWITHOUT_REGISTER", ), "does not export kineto_register_privateuse1_plugin()"),
-    ("newer", (), "version 2.0 of PrivateUse1TracingApi.h, and this gputap knows 1.0: a newer"),
-    ("older", (), "version 0.7 of PrivateUse1TracingApi.h, and this gputap knows 1.0: build it"),
+    ("newer", (), "version 2.0 of PrivateUse1TracingApi.h; this gputap supports 1.0: use a newer"),
+    ("older", (), "version 0.7 of PrivateUse1TracingApi.h; this gputap supports 1.0: rebuild it"),
     ("refuses", (), "its registration failed with -6"),
-    ("no kinds", (), "it says that it records nothing"),
+    ("no kinds", (), "it declares that it records nothing"),
 ])
 def test_a_plugin_that_cannot_be_used_is_reported_and_the_others_go_on(host, vendor, fault, flags,
                                                                   sentence):
@@ -190,9 +191,9 @@ def test_a_newer_minor_version_is_taken(host, vendor):
 
 
 @pytest.mark.parametrize("spoil, sentence", [
-    (lambda f: f.chmod(0o777), "others may write"),
-    (lambda f: f.parent.chmod(0o777), "others may write"),
-    (lambda f: f.parent.parent.chmod(0o777), "others may write"),
+    (lambda f: f.chmod(0o777), "other users can write"),
+    (lambda f: f.parent.chmod(0o777), "other users can write"),
+    (lambda f: f.parent.parent.chmod(0o777), "other users can write"),
 ])
 def test_what_others_may_write_is_refused(host, vendor, work, spoil, sentence):
     folder = work / "outer" / "inner"

@@ -50,7 +50,7 @@ def test_another_sessions_capture_of_the_same_name_is_left_as_it_is(tree, tap, w
     tree.run("calls:3", options=["--force"])
     other = (work / "c.gputap").read_bytes()
     said = tap("recover", left, status=1).err
-    assert "is the capture of another session and is left as it is" in said
+    assert "is the capture of another session; not modified" in said
     assert (work / "c.gputap").read_bytes() == other
     assert left.exists()
 

@@ -212,7 +212,7 @@ def words_of(text):
     ("crash at registration", "is not used: its registration ends the process: Aborted"),
     ("refuses", "is not used: its registration failed with -6"),
     ("newer", "is not used: it was built with version 2.0"),
-    ("no kinds", "is not used: it says that it records nothing"),
+    ("no kinds", "is not used: it declares that it records nothing"),
 ])
 def test_one_that_cannot_be_used_is_reported_and_the_others_go_on(traced, vendor, worker, fault,
                                                               sentence):
@@ -286,7 +286,7 @@ def test_device_times_have_their_unit_in_runs_of_any_length(traced, tap, plugin,
 
 def test_times_outside_of_the_process_are_lost_by_name(traced, tap, vendor, worker):
     _, info = traced([vendor("early kernel")], worker(vendor("early kernel")), 30, options=["-q"])
-    assert "times outside of the process's life: 10" in words_of(tap("info", "p.gputap").out)
+    assert "times outside the process's lifetime: 10" in words_of(tap("info", "p.gputap").out)
     assert info["seen"] == 90 and info["recorded"] == 80
     assert {c["direction"]: c["count"] for c in report(tap)["copies"]} == {
         "memcpy H2D": 10, "memset": 10}

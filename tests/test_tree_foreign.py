@@ -19,7 +19,7 @@ from processes import Tree
 from rings import Session
 from test_core_exec import WAYS as EXEC_WAYS
 
-WHY = "it is for another machine or word size"
+WHY = "it is built for another architecture or word size"
 MUSL = "it uses the musl C library, which cannot load gputap's libraries"
 
 
@@ -202,7 +202,7 @@ def test_what_a_program_of_musl_starts_is_named(tree, tap, musl):
     so that its calls are recorded."""
     tree.run("-c", f"{musl} {tree.caller} sleep:3000 calls:3 exit:4; exit $?", program="sh",
              status=4)
-    why = "it was started without LD_PRELOAD, so only runtimes that load gputap are traced in it"
+    why = "it was started without LD_PRELOAD, so only runtimes that load gputap are traced"
     texts, count = untraced(tap)
     assert sorted(texts) == sorted([f"{musl}: {MUSL}", f"{tree.caller}: {why}"]) and count == 2
     assert sum(p["calls"] for p in tree.read()["processes"]) == 4

@@ -124,7 +124,7 @@ def test_recover_killed_at_random_moments_can_be_run_again(tree, tap, gputap, wo
 def test_recover_leaves_a_session_that_has_its_collector_alone(tree, tap, work):
     process, child = begin(tree, work)
     (folder,) = sessions_of("c.gputap")
-    assert "still has its collector" in tap("recover", folder, status=1).err
+    assert "'s collector still runs" in tap("recover", folder, status=1).err
     os.kill(child, signal.SIGKILL)
     finish(process)
     tree.read()
@@ -158,10 +158,10 @@ def test_a_folder_whose_removal_was_cut_short_is_removed(tree, tap, work, left):
 
 
 def test_recover_of_something_else_is_refused(tap, work):
-    assert "no session folder" in tap("recover", work, status=1).err
+    assert "is not a session folder" in tap("recover", work, status=1).err
     (work / "session").write_bytes(b"x" * 10)
-    assert "cut" in tap("recover", work, status=1).err
+    assert "is truncated" in tap("recover", work, status=1).err
     (work / "session").write_bytes(b"x" * 8192)
-    assert "not one of gputap's" in tap("recover", work, status=1).err
+    assert "is not a gputap session" in tap("recover", work, status=1).err
     (work / "session").write_bytes(b"GTPSESS1" + struct.pack("<II", 1, 4096) + bytes(4080))
     assert "another version of gputap (session version 1," in tap("recover", work, status=1).err

@@ -82,7 +82,7 @@ def test_a_static_program_is_named_but_not_counted(tree, tap, past, run):
     tree.run("instruction", "./static", program=past)
     (text,), count = untraced(tap)
     assert text.endswith(
-        "/static: it is statically linked, so there is no dynamic linker to let other libraries in")
+        "/static: it is statically linked, so no dynamic linker can load other libraries")
     assert count == 0
     tree.run("-c", "./static; exit 0", program="sh", options=["-f"])
     assert untraced(tap) == (["./static: it is statically linked"], 0)
@@ -129,7 +129,7 @@ def test_a_set_user_id_program_that_nobody_told_of_is_named(tree, tap, past, wor
     finally:
         shutil.rmtree(folder)
     (text,), count = untraced(tap)
-    assert text.startswith("suid: it runs with privileges of its own (set-user-id") and count == 1
+    assert text.startswith("suid: it runs with extra privileges (set-user-id") and count == 1
 
 
 @needs_root

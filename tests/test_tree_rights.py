@@ -43,8 +43,8 @@ WAYS = {
         AS_NOBODY + f"c.syscall({EXECVE}, b\"/bin/true\", (c_char_p * 2)(b\"true\"), None)'",
         "true", DENIED),
     "effective ids": ("setpriv --euid=65534 true", "true",
-                      "its effective and real ids differ, so the dynamic linker preloads nothing "
-                      "of ours"),
+                      "its effective and real ids differ, so the dynamic linker does not preload "
+                      "gputap"),
     "mount namespace": ("unshare -m sh -c 'mount -t tmpfs none /dev/shm; exec true'", "true", GONE),
     "root folder": ("mkdir root; unshare -m sh -c 'mount --bind / root; exec chroot root true'",
                     "true", GONE),
@@ -168,7 +168,7 @@ def test_the_first_program_that_gains_privileges_is_named_and_counted(tree, tap,
     shutil.copy(shutil.which("true"), program)
     os.chown(program, 65534, 65534)
     program.chmod(0o4755)
-    why = "it runs with privileges of its own"
+    why = "it runs with extra privileges"
     result = tree.run(program=program)
     assert f"suid cannot be traced because {why}" in " ".join(result.err.split())
     assert "1 process not traced" not in result.err

@@ -65,7 +65,7 @@ def test_a_program_that_cannot_make_its_ring_file_is_named_with_the_reason(tree,
     found = json.loads(tap("info", "c.gputap", "--json").out)
     (event,) = [e for e in found["events"] if e["event"] == "not traced"]
     assert event["text"] == (f"{str(tree.folder / 'bare')[-100:]}: "
-                             "its shared memory segment could not be made: File too large")
+                             "its shared memory segment could not be created: File too large")
     assert found["complete"] is False
     assert any(f"process {event['pid']} was not traced" in why for why in found["why_not_complete"])
 
@@ -77,7 +77,7 @@ def untraced(tap, capture="c.gputap"):
     report = json.loads(tap("report", capture, "--json").out)
     assert found["complete"] is report["complete"] is False
     reasons = [
-        e["text"].partition("its shared memory segment could not be made: ")[2]
+        e["text"].partition("its shared memory segment could not be created: ")[2]
         for e in found["events"]
         if e["event"] == "not traced"
     ]
@@ -145,7 +145,7 @@ def test_a_set_user_id_program_is_reported_to_be_one(tree, work):
     os.chown(program, 65534, 65534)
     program.chmod(0o4755)
     result = tree.run("exit", 13, program=program, status=13)
-    assert "cannot be traced because it runs with privileges of its own" in result.err
+    assert "cannot be traced because it runs with extra privileges" in result.err
 
 
 def test_a_script_is_judged_by_its_interpreter(tree, work):
@@ -240,7 +240,7 @@ def test_an_output_in_a_folder_that_is_not_there_is_reported_before_the_program_
 
 def test_a_folder_that_is_gone_is_not_a_path_too_long(run, gputap, work):
     result = run(["sh", "-c", f"mkdir gone; cd gone; rmdir ../gone; '{gputap}' run true"], status=1)
-    assert "the folder that we are in cannot be named: No such file or directory" in result.err
+    assert "cannot determine the working directory: No such file or directory" in result.err
 
 
 def test_the_command_to_go_on_with_can_be_copied_whatever_the_file_is_called(

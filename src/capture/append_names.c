@@ -73,7 +73,7 @@ static int open_file(struct gt_names_append *a, const char *path)
 		return status;
 	if (!S_ISREG(st.st_mode) || gt_scan_read(w->main.fd, &header, sizeof header, 0) ||
 	    memcmp(header.uuid, uuid, sizeof header.uuid) != 0)
-		return gt_error(-ESTALE, "%s is another capture by now", path);
+		return gt_error(-ESTALE, "another capture has replaced %s", path);
 	if (!read_end(a, w->main.fd, (uint64_t)st.st_size))
 		return gt_error(-ENOTSUP, "capture %s has no end marker", path);
 	w->main.bytes = w->main.flushed_bytes = a->end_at;
@@ -88,7 +88,7 @@ int gt_names_begin(const struct gt_capture *c, struct gt_names_append **out)
 	*out = NULL;
 	if (c->file_count != 1 || c->session_count != 1 ||
 	    c->sessions[0]->section != GT_SECTION_NONE)
-		return gt_error(-ENOTSUP, "capture %s is of several sessions", c->files[0].path);
+		return gt_error(-ENOTSUP, "capture %s holds several sessions", c->files[0].path);
 	a = calloc(1, sizeof *a);
 	if (!a)
 		return gt_error(-ENOMEM, "names of capture %s", c->files[0].path);

@@ -209,7 +209,7 @@ int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes
 			break;
 		if (stop == GT_ENCODE_MALFORMED) {
 			status = gt_error(-EBADMSG,
-					  "record %zu words into a batch of process %u, thread %u "
+					  "record at word %zu of a batch of process %u, thread %u "
 					  "is malformed",
 					  (size_t)(r - (const uint64_t *)data), s->process,
 					  s->ordinal);
@@ -226,7 +226,7 @@ int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes
 				 ? put_long_row(s, r, words)
 				 : gt_writer_put_record(w, s->process, r, words, &e->doubted);
 		if (status) {
-			gt_error(status, "record %zu words into a batch of process %u, thread %u",
+			gt_error(status, "record at word %zu of a batch of process %u, thread %u",
 				 (size_t)(r - (const uint64_t *)data), s->process, s->ordinal);
 			break;
 		}
@@ -259,8 +259,8 @@ int gt_capture_stream_create(struct gt_capture_writer *w, uint32_t process, uint
 
 	*out = NULL;
 	if (process >= GT_FILE_PROCESS_MAX)
-		return gt_error(-EINVAL, "capture %s: process %u is beyond the %u of a capture",
-				w->path, process, GT_FILE_PROCESS_MAX);
+		return gt_error(-EINVAL, "capture %s: process %u exceeds the limit of %u", w->path,
+				process, GT_FILE_PROCESS_MAX);
 	if (s) {
 		w->spare = s->next;
 		w->spare_count--;
@@ -463,8 +463,7 @@ int gt_writer_put_header(struct gt_capture_writer *w, const uint8_t id[GT_CAPTUR
 		written = pwrite(w->main.fd, &header, sizeof header, 0);
 	}
 	if (written != (ssize_t)sizeof header)
-		return gt_error(written < 0 ? -errno : -ENOSPC, "capture %s: cannot write",
-				w->path);
+		return gt_error(written < 0 ? -errno : -ENOSPC, "cannot write capture %s", w->path);
 	w->main.bytes = w->main.flushed_bytes = sizeof header;
 	gt_index_begin(&w->index, sizeof header);
 	return 0;
@@ -523,8 +522,7 @@ static int check_id(struct gt_capture_writer *w, const uint8_t *id, uint64_t *fi
 		s ? gt_scan_init(s, w->main.fd, w->path) : gt_error(-ENOMEM, "capture %s", w->path);
 
 	if (!status && id && memcmp(id, s->uuid, sizeof s->uuid) != 0)
-		status = gt_error(-EBADMSG,
-				  "%s is the capture of another session and is left as it is",
+		status = gt_error(-EBADMSG, "%s is the capture of another session; not modified",
 				  w->path);
 	if (!status) {
 		memcpy(w->id, s->uuid, sizeof w->id);
@@ -559,9 +557,9 @@ int gt_capture_writer_reopen(const char *path, const uint8_t id[GT_CAPTURE_ID_BY
 	if (status)
 		goto fail;
 	if (ftruncate(w->main.fd, (off_t)end)) {
-		status =
-			gt_error(-errno,
-				 "capture %s: cannot truncate it after the last whole block", path);
+		status = gt_error(-errno,
+				  "capture %s: cannot truncate it after the last complete block",
+				  path);
 		goto fail;
 	}
 	w->failed = bytes != UINT64_MAX && end < bytes; /* it has been cut in the meantime */

@@ -83,7 +83,7 @@ struct cutter {
 
 static int no_memory(void)
 {
-	return gt_error(-ENOMEM, "a cut of a capture");
+	return gt_error(-ENOMEM, "part of a capture");
 }
 
 /* Items ------------------------------------------------------------------------------------ */

@@ -53,7 +53,7 @@ static int read_at(const struct gt_follow *f, const struct growing *g, void *dat
 		n = pread(g->fd, data, bytes, (off_t)at);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
-		return gt_error(-errno, "read %s", f->path);
+		return gt_error(-errno, "cannot read %s", f->path);
 	return (size_t)n == bytes;
 }
 
@@ -85,7 +85,7 @@ static int copy_block(const struct gt_follow *f, const struct growing *g, uint64
 	if (status == 1)
 		status = write_at(f, data, bytes, to);
 	else if (!status)
-		status = gt_error(-EIO, "%s became shorter", f->path);
+		status = gt_error(-EIO, "%s was truncated", f->path);
 	free(data);
 	return status;
 }
@@ -104,8 +104,8 @@ static int look_at_block(const struct gt_follow *f, const struct growing *g, uin
 		return status;
 	if (block->magic != GT_BLOCK_MAGIC || block->head_bytes < sizeof *block ||
 	    block->head_bytes > GT_FILE_HEAD_MAX || block->stored_bytes > GT_FILE_PAYLOAD_MAX)
-		return gt_error(-EBADMSG, "%s is damaged at byte %llu, and cannot be followed",
-				f->path, (unsigned long long)g->at);
+		return gt_error(-EBADMSG, "%s is damaged at byte %llu", f->path,
+				(unsigned long long)g->at);
 	*bytes = (uint64_t)block->head_bytes + block->stored_bytes;
 	return g->at + *bytes <= file_bytes;
 }
@@ -115,7 +115,7 @@ static int get_file_bytes(const struct gt_follow *f, struct growing *g, uint64_t
 	struct stat st;
 
 	if (fstat(g->fd, &st))
-		return gt_error(-errno, "look at %s", f->path);
+		return gt_error(-errno, "cannot read %s", f->path);
 	*bytes = (uint64_t)st.st_size;
 	if (*bytes < g->at) /* its writer cut it back: the removed records count as lost */
 		g->at = *bytes;
@@ -204,9 +204,9 @@ static int begin_image(struct gt_follow *f)
 	int status = read_at(f, &f->main, &header, sizeof header, 0);
 
 	if (status != 1)
-		return status < 0 ? status : gt_error(-ENODATA, "%s has no start yet", f->path);
+		return status < 0 ? status : gt_error(-ENODATA, "%s has no header yet", f->path);
 	if (header.header_bytes != sizeof header)
-		return gt_error(-ENOTSUP, "%s is of a newer gputap", f->path);
+		return gt_error(-ENOTSUP, "%s was written by a newer gputap", f->path);
 	f->main.at = f->kept = sizeof header;
 	return write_at(f, (const char *)&header, sizeof header, 0);
 }
@@ -368,7 +368,7 @@ static int name_folder(struct gt_follow *f)
 	uint64_t id;
 
 	if (read_at(f, &f->main, &header, sizeof header, 0) != 1)
-		return gt_error(-ENODATA, "%s has no start yet", f->path);
+		return gt_error(-ENODATA, "%s has no header yet", f->path);
 	memcpy(&id, header.uuid, sizeof id);
 	if (asprintf(&f->folder_path, "%.*s.%.200s.%016llx.keep", folder, f->path, f->path + folder,
 		     (unsigned long long)id) < 0) {

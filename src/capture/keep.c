@@ -366,7 +366,7 @@ int gt_capture_keep(struct gt_capture_writer *w, const struct gt_keep_options *a
 		if (fd >= 0)
 			close(fd);
 		remove_files(k);
-		return gt_error(status, "cannot keep records in %s", k->folder);
+		return gt_error(status, "cannot retain records in %s", k->folder);
 	}
 	k->output_fd = w->main.fd;
 	w->main.fd = fd;
@@ -432,7 +432,7 @@ static int reopen_files(struct gt_capture_writer *w, const struct gt_keep_positi
 	k->meta = position->meta;
 	k->folder_fd = open(k->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (k->folder_fd < 0)
-		return gt_error(-errno, "cannot open what was kept, %s", k->folder);
+		return gt_error(-errno, "cannot open the retained records in %s", k->folder);
 	status = find_chunks(k, position);
 	fd = status ? -1 : open_file(k, "meta", k->meta, O_RDWR);
 	if (!status && fd < 0)
@@ -447,7 +447,7 @@ static int reopen_files(struct gt_capture_writer *w, const struct gt_keep_positi
 	if (status) {
 		if (fd >= 0)
 			close(fd);
-		return gt_error(status, "cannot go on with %s", k->folder);
+		return gt_error(status, "cannot reopen the retained records in %s", k->folder);
 	}
 	if (gt_scan_read(k->rows.fd, &head, sizeof head, 0) == 0)
 		k->host_clock = head.host_clock;

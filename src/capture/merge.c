@@ -119,7 +119,7 @@ static int put_header(struct merge *m)
 					.header_bytes = sizeof header};
 
 	if (getrandom(header.uuid, sizeof header.uuid, 0) != (ssize_t)sizeof header.uuid)
-		return gt_error(-errno, "random id of %s", m->path);
+		return gt_error(-errno, "make a random id for %s", m->path);
 	header.crc = gt_crc32c(0, &header, offsetof(struct gt_file_header, crc));
 	memcpy(m->buffer, &header, sizeof header);
 	m->used = sizeof header;
@@ -195,7 +195,7 @@ static int add_section(struct merge *m, uint32_t number, const uint8_t uuid[16],
 	m->section_count++;
 	memcpy(s->stored.uuid, uuid, sizeof s->stored.uuid);
 	if (m->next == GT_FILE_SECTION_MAX)
-		return gt_error(-E2BIG, "merge of more than %u sessions", GT_FILE_SECTION_MAX);
+		return gt_error(-E2BIG, "more than %u sessions", GT_FILE_SECTION_MAX);
 	m->next++;
 	return put_section(m, s);
 }

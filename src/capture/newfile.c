@@ -93,7 +93,7 @@ int gt_new_file(const char *path, bool replace, bool shared, struct gt_new_file 
 		}
 	}
 	if (replace && ftruncate(fd, 0)) {
-		status = gt_error(-errno, "capture %s: cannot replace", path);
+		status = gt_error(-errno, "cannot replace capture %s", path);
 		goto fail;
 	}
 	file->fd = fd;

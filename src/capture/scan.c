@@ -166,15 +166,16 @@ static int check_header(struct gt_scan *s, const struct gt_file_header *h, size_
 	if (memcmp(h->magic, GT_FILE_MAGIC, n < 8 ? n : 8) && n < sizeof *h)
 		return gt_error(-EBADMSG, "%s is not a gputap capture", path);
 	if (n < sizeof *h)
-		return gt_error(-EBADMSG,
-				"capture %s is cut within its first %zu bytes: nothing can be read",
-				path, sizeof *h);
+		return gt_error(
+			-EBADMSG,
+			"capture %s is truncated within its first %zu bytes: nothing can be read",
+			path, sizeof *h);
 	if (!memcmp(h->magic, GT_FILE_MAGIC, 8) &&
 	    gt_crc32c(0, h, offsetof(struct gt_file_header, crc)) == h->crc) {
 		if (h->major > GT_FILE_MAJOR_MERGED)
 			return gt_error(-ENOTSUP,
-					"capture %s has format %u.%u, this gputap reads up to %u: "
-					"a newer gputap is needed",
+					"capture %s has format %u.%u; this gputap reads up to %u: "
+					"use a newer gputap",
 					path, h->major, h->minor, GT_FILE_MAJOR_MERGED);
 		memcpy(s->uuid, h->uuid, sizeof s->uuid);
 		s->at = h->header_bytes >= sizeof *h ? h->header_bytes : sizeof *h;
@@ -195,7 +196,7 @@ static int check_header(struct gt_scan *s, const struct gt_file_header *h, size_
 	}
 	if (memcmp(h->magic, GT_FILE_MAGIC, 8))
 		return gt_error(-EBADMSG, "%s is not a gputap capture", path);
-	return gt_error(-EBADMSG, "capture %s: its header is damaged", path);
+	return gt_error(-EBADMSG, "capture %s has a damaged header", path);
 }
 
 uint32_t gt_scan_section(const struct gt_scan_block *block)

@@ -226,7 +226,7 @@ static int check_name(const char *path, bool replace)
 		return gt_error(-EEXIST, "cannot write snapshot %s", path);
 	if (S_ISREG(st.st_mode))
 		return 0;
-	gt_error(0, "%s is not a regular file and is left as it is", path);
+	gt_error(0, "%s is not a regular file; not modified", path);
 	return -EINVAL;
 }
 

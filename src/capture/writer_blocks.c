@@ -71,8 +71,7 @@ int gt_writer_write_out(struct gt_capture_writer *w, struct gt_writer_file *f)
 	size_t done = 0;
 
 	if (f->bytes + f->out_bytes > w->limit_bytes)
-		return gt_error(-EFBIG, "capture %s: limit of file size (ulimit -f) reached",
-				w->path);
+		return gt_error(-EFBIG, "capture %s: file size limit (ulimit -f) reached", w->path);
 	while (done < f->out_bytes) {
 		ssize_t n =
 			pwrite(f->fd, f->out + done, f->out_bytes - done, (off_t)(f->bytes + done));

@@ -240,8 +240,8 @@ static int check_process(const struct gt_capture_writer *w, uint32_t process)
 {
 	if (process < GT_FILE_PROCESS_MAX)
 		return 0;
-	return gt_error(-EINVAL, "capture %s: process %u is beyond the %u of a capture", w->path,
-			process, GT_FILE_PROCESS_MAX);
+	return gt_error(-EINVAL, "capture %s: process %u exceeds the limit of %u", w->path, process,
+			GT_FILE_PROCESS_MAX);
 }
 
 int gt_capture_write_process(struct gt_capture_writer *w, const struct gt_process_info *i)

@@ -243,7 +243,7 @@ static int absolute(const char *path, char *out)
 	if (path[0] == '/' && snprintf(out, PATH_MAX, "%s", path) < PATH_MAX)
 		return 0;
 	if (path[0] != '/' && !getcwd(directory, sizeof directory))
-		return gt_error(-errno, "the folder that we are in cannot be named");
+		return gt_error(-errno, "cannot determine the working directory");
 	if (path[0] != '/' && snprintf(out, PATH_MAX, "%s/%s", directory, path) < PATH_MAX)
 		return 0;
 	return gt_error(-ENAMETOOLONG, "the path of the capture is too long");

@@ -244,10 +244,10 @@ static int run_command(const struct gt_control_command *command, struct gt_contr
 {
 	if (command)
 		return command->run(command->data, request, answer);
-	return gt_control_refuse(request, -ENOSYS,
-				 "this session's gputap knows no command '%.40s': it is of another "
-				 "version",
-				 request->command);
+	return gt_control_refuse(
+		request, -ENOSYS,
+		"the session's gputap is another version, without the command '%.40s'",
+		request->command);
 }
 
 /* Run the command into client->answer; NULL: memory is short. */

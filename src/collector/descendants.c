@@ -275,9 +275,8 @@ static enum verdict judge_unmapped(struct gt_descendants *d, uint32_t pid,
 	}
 	if (!v->is_ours || !v->has_library) {
 		snprintf(f->why, sizeof f->why, "it was started without %s",
-			 v->is_ours
-				 ? "LD_PRELOAD, so only runtimes that load gputap are traced in it"
-				 : "gputap's environment variables");
+			 v->is_ours ? "LD_PRELOAD, so only runtimes that load gputap are traced"
+				    : "gputap's environment variables");
 		return VERDICT_MISSED;
 	}
 	f->error = find_distance(d, pid, f);

@@ -111,7 +111,7 @@ int gt_drain_add(struct gt_drain *d, const char *name, struct gt_process **out)
 	if (account != UINT32_MAX && d->journal.file->accounts[account].state == GT_ACCOUNT_ENDED)
 		return 0; /* all of it is in the capture; only the file was not removed yet */
 	if (!GT_GUARD())
-		return gt_error(-EBADMSG, "%s was cut", name);
+		return gt_error(-EBADMSG, "%s was truncated", name);
 	status = gt_process_open(d->folder, name, &fresh); /* sets no segment when it fails */
 	gt_guard_end();
 	if (status == -EAGAIN)
@@ -120,7 +120,7 @@ int gt_drain_add(struct gt_drain *d, const char *name, struct gt_process **out)
 		account = gt_journal_take(&d->journal);
 		if (account == UINT32_MAX) {
 			gt_process_close(&fresh);
-			return gt_error(-EAGAIN, "too many processes at one time");
+			return gt_error(-EAGAIN, "too many processes at once");
 		}
 		fresh.index = d->next_index++;
 	} else if (!status) {

@@ -81,7 +81,7 @@ static int find_libraries(struct gt_libraries *out)
 	}
 	return gt_error(-ENOENT,
 			INJECT_NAME " and " AUDIT_NAME
-				    " are neither beside the gputap command nor in " GPUTAP_LIBDIR
+				    " are neither next to the gputap command nor in " GPUTAP_LIBDIR
 				    "; name their folder in " LIBRARY_PATH_ENV);
 }
 
@@ -94,9 +94,8 @@ int gt_libraries_find(struct gt_libraries *out)
 	/* the dynamic linker splits LD_PRELOAD at both, and they cannot be quoted */
 	if (strpbrk(out->inject, " :"))
 		return gt_error(0,
-				"the folder of %s has a space or a colon in its name, which "
-				"LD_PRELOAD cannot carry; "
-				"name another one in " LIBRARY_PATH_ENV,
+				"the path %s has a space or a colon, which LD_PRELOAD does not "
+				"allow; name another folder in " LIBRARY_PATH_ENV,
 				out->inject);
 	return 0;
 }

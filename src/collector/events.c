@@ -159,8 +159,8 @@ void gt_events_write_open_plugins(struct gt_drain *d, struct gt_process *process
 	if (gt_event_write(d, process->index, GT_EVENT_MISSING, GT_DOMAIN_PRIVATEUSE1, now.ticks,
 			   open,
 			   process->exited ? "the process ended without exit(): its plug-ins' last "
-					     "records were not handed over"
+					     "records were not delivered"
 					   : "the session ended first: its plug-ins' last records "
-					     "were not handed over"))
+					     "were not delivered"))
 		gt_error_clear(); /* the file takes nothing: reported once, at the end */
 }

@@ -78,7 +78,7 @@ static int make_directory(uint64_t *pool_bytes, char *path, size_t size)
 	}
 	return gt_error(
 		-error,
-		"no place for the session folder (%llu MiB needed in /dev/shm, TMPDIR or /tmp)",
+		"no room for the session folder (%llu MiB needed in /dev/shm, TMPDIR or /tmp)",
 		(unsigned long long)((least + SPARE_BYTES) >> 20));
 }
 
@@ -190,11 +190,11 @@ static int check_session(struct gt_folder *f, bool *is_cut)
 		return 0;
 	f->host_clock = head.host_clock;
 	if (head.magic != GT_SESSION_MAGIC)
-		return gt_error(-EBADMSG, "%s/session is not one of gputap's", f->path);
+		return gt_error(-EBADMSG, "%s/session is not a gputap session", f->path);
 	if (head.version != GT_SESSION_VERSION || head.bytes != sizeof *f->session)
 		return gt_error(
 			-ENOTSUP,
-			"%s was made by another version of gputap (session version %u, ours is %u)",
+			"%s was made by another version of gputap (session version %u, not %u)",
 			f->path, head.version, GT_SESSION_VERSION);
 	*is_cut = fstat(f->session_fd, &st) || st.st_size < (off_t)sizeof *f->session;
 	return 0;
@@ -209,10 +209,10 @@ static int check_owner(int fd, mode_t type, const char *folder, const char *name
 	if (fstat(fd, &st))
 		return gt_error(-errno, "%s%s", folder, name);
 	if ((st.st_mode & S_IFMT) != type || (type == S_IFREG && st.st_nlink > 1))
-		return gt_error(-EBADMSG, "%s%s is not what gputap makes", folder, name);
+		return gt_error(-EBADMSG, "%s%s was not made by gputap", folder, name);
 	if (st.st_uid != geteuid())
 		return gt_error(-EPERM,
-				"%s%s belongs to user %u, who alone can finish that capture",
+				"%s%s belongs to user %u; only that user can finish the capture",
 				folder, name, (unsigned)st.st_uid);
 	return 0;
 }
@@ -234,7 +234,7 @@ int gt_folder_open(const char *path, struct gt_folder *out)
 		goto fail;
 	out->session_fd = openat(out->fd, "session", O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (out->session_fd < 0) {
-		status = gt_error(-errno, "%s is no session folder: it has no file 'session'",
+		status = gt_error(-errno, "%s is not a session folder: it has no file 'session'",
 				  out->path);
 		goto fail;
 	}
@@ -258,14 +258,14 @@ int gt_folder_output(const struct gt_folder *f, char *path, size_t bytes)
 	ssize_t n;
 
 	if (fd < 0)
-		return gt_error(-errno, "%s does not say which capture it belongs to", f->path);
+		return gt_error(-errno, "%s does not name its capture", f->path);
 	status = check_owner(fd, S_IFREG, f->path, "/output");
 	n = status ? 0 : read(fd, path, bytes - 1);
 	close(fd);
 	if (status)
 		return status;
 	if (n <= 0 || path[0] != '/' || memchr(path, '\0', (size_t)n))
-		return gt_error(-EBADMSG, "%s/output does not hold a path", f->path);
+		return gt_error(-EBADMSG, "%s/output does not contain a path", f->path);
 	path[n] = '\0';
 	return 0;
 }

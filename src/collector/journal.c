@@ -236,7 +236,7 @@ static int read_file(const struct gt_folder *f, struct gt_journal *j, uint64_t b
 	uint64_t wanted;
 
 	if (pread(j->fd, &head, sizeof head, 0) != (ssize_t)sizeof head)
-		return gt_error(-EBADMSG, "the journal of %s is cut", f->path);
+		return gt_error(-EBADMSG, "the journal of %s is truncated", f->path);
 	if (head.magic != GT_JOURNAL_MAGIC || head.version != GT_JOURNAL_VERSION ||
 	    head.bytes != sizeof *j->file || head.account_count > GT_JOURNAL_ACCOUNTS ||
 	    head.accounts_used > head.account_count || head.mark_count > GT_JOURNAL_MARKS ||
@@ -252,7 +252,7 @@ static int read_file(const struct gt_folder *f, struct gt_journal *j, uint64_t b
 		ssize_t n = pread(j->fd, (char *)j->file + at, wanted - at, (off_t)at);
 
 		if (n <= 0)
-			return gt_error(-EBADMSG, "the journal of %s is cut", f->path);
+			return gt_error(-EBADMSG, "the journal of %s is truncated", f->path);
 		at += (uint64_t)n;
 	}
 	return 0;
@@ -280,7 +280,8 @@ static int check_file(const struct gt_folder *f, struct gt_journal *j)
 	int status;
 
 	if (fstat(j->fd, &st) || !S_ISREG(st.st_mode) || st.st_nlink != 1 || st.st_uid != geteuid())
-		return gt_error(-EPERM, "the journal of %s is not ours", f->path);
+		return gt_error(-EPERM, "the journal of %s is not a regular file of this user",
+				f->path);
 	status = read_file(f, j, (uint64_t)st.st_size);
 	if (!status)
 		status = check_position(f, j);
@@ -295,10 +296,10 @@ int gt_journal_open(const struct gt_folder *f, struct gt_journal *out)
 	*out = (struct gt_journal){.position_fd = -1};
 	out->fd = openat(f->fd, "journal", O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (out->fd < 0)
-		return gt_error(-errno, "%s has no journal: its collector died before it began",
+		return gt_error(-errno, "%s has no journal: its collector died before it started",
 				f->path);
 	if (flock(out->fd, LOCK_EX | LOCK_NB))
-		status = gt_error(-EBUSY, "this session still has its collector (process %u)",
+		status = gt_error(-EBUSY, "this session's collector still runs (process %u)",
 				  gt_journal_owner(f));
 	else
 		status = check_file(f, out);

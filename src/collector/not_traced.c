@@ -126,7 +126,7 @@ static void write_untraced(struct gt_drain *d, uint32_t pid, uint64_t ticks, con
 
 	if (error <= 0 || error > 4095 || *exe != ' ')
 		return;
-	snprintf(why, sizeof why, "its shared memory segment could not be made: %s",
+	snprintf(why, sizeof why, "its shared memory segment could not be created: %s",
 		 strerror((int)error));
 	write_process(d, pid, ticks, exe + 1, why, (int)error);
 }
@@ -140,8 +140,8 @@ static void explain(const struct gt_lost *l, char *out, size_t room)
 	switch (atomic_load_explicit(&l->why, memory_order_relaxed)) {
 	case GT_LOST_SECURE:
 		snprintf(out, room,
-			 "its effective and real ids differ, so the dynamic linker preloads "
-			 "nothing of ours");
+			 "its effective and real ids differ, so the dynamic linker does not "
+			 "preload gputap");
 		break;
 	case GT_LOST_ENVIRONMENT:
 		snprintf(out, room,
@@ -156,7 +156,7 @@ static void explain(const struct gt_lost *l, char *out, size_t room)
 			 strerror(l->error));
 		break;
 	default:
-		snprintf(out, room, "its shared memory segment could not be made: %s",
+		snprintf(out, room, "its shared memory segment could not be created: %s",
 			 strerror(l->error));
 	}
 }
@@ -211,7 +211,7 @@ void gt_not_traced_write_lost(struct gt_drain *d, struct gt_process *process)
 		if (t)
 			t->is_childs = true;
 		write_process(d, 0, process->name_ticks, "a program",
-			      "more of them than have a name could not be traced", EPERM);
+			      "one of several whose names and reasons were not recorded", EPERM);
 	}
 }
 

@@ -30,10 +30,10 @@ static int check_segment(struct gt_process *process, const char *name, uint64_t 
 	if (r->magic != GT_SEGMENT_MAGIC)
 		return gt_error(-EBADMSG, "%s is not a process's segment", name);
 	if (r->version != GT_SEGMENT_VERSION)
-		return gt_error(-ENOTSUP,
-				"%s was made by another version of libgputap (segment version %u, "
-				"ours is %u)",
-				name, r->version, GT_SEGMENT_VERSION);
+		return gt_error(
+			-ENOTSUP,
+			"%s was made by another version of libgputap (segment version %u, not %u)",
+			name, r->version, GT_SEGMENT_VERSION);
 	process->slots_offset = r->header_bytes;
 	process->slot_count = r->slot_count;
 	process->block_bytes = r->block_bytes;
@@ -53,7 +53,7 @@ static int check_segment(struct gt_process *process, const char *name, uint64_t 
 	    process->block_offset % 64 || process->block_offset > file_bytes ||
 	    (uint64_t)process->block_count * process->block_bytes >
 		    file_bytes - process->block_offset)
-		return gt_error(-EBADMSG, "%s has a damaged head", name);
+		return gt_error(-EBADMSG, "%s has a damaged header", name);
 	return 0;
 }
 

@@ -46,15 +46,14 @@ static int check_capture(struct rebuild *r, const char *output, const struct gt_
 	const struct gt_capture_session *session = gt_capture_session_at(r->capture, 0);
 
 	if (position && memcmp(session->uuid, position->capture_id, sizeof session->uuid) != 0)
-		return gt_error(-EBADMSG,
-				"%s is the capture of another session and is left as it is",
+		return gt_error(-EBADMSG, "%s is the capture of another session; not modified",
 				output);
 	if (!position) {
 		gt_folder_rings(r->d->folder, look_for_process, r);
 		if (!r->has_known)
 			return gt_error(-EBADMSG,
 					"the journal of %s is missing or damaged, and nothing else "
-					"says that %s is its capture",
+					"shows that %s is its capture",
 					r->d->folder->path, output);
 	}
 	return gt_capture_health(r->capture)->end == GT_CAPTURE_CUT ? 0 : -EALREADY;
@@ -179,7 +178,7 @@ int gt_rebuild_journal(struct gt_drain *d, const char *output, struct gt_capture
 
 	*writer = NULL;
 	if (status) /* an empty one, -ENODATA, is not that of a program that never started */
-		return status == -ENODATA ? gt_error(-EBADMSG, "%s holds nothing", output) : status;
+		return status == -ENODATA ? gt_error(-EBADMSG, "%s is empty", output) : status;
 	r.capture = c;
 	status = check_capture(&r, output, position);
 	if (!d->folder->session)

@@ -92,7 +92,7 @@ static int finish(struct gt_folder *folder, struct gt_drain *d, const char *outp
 	if (status == -EALREADY)
 		return status;
 	if (status)
-		return gt_error(status, "cannot go on with %s", output);
+		return gt_error(status, "cannot continue %s", output);
 	d->writer = writer;
 	gt_clock_tuple_take(folder->host_clock, &tuple);
 	gt_drain_write_clock(d, &tuple);
@@ -146,7 +146,7 @@ static int open_journal(struct gt_drain *d)
 		/* it may be any folder, with files that are not ours to remove */
 		return d->folder->session
 			       ? -EALREADY
-			       : gt_error(-EBADMSG, "%s/session is cut", d->folder->path);
+			       : gt_error(-EBADMSG, "%s/session is truncated", d->folder->path);
 	}
 	d->is_rebuilt = status == -ENOENT || status == -EBADMSG;
 	if (d->is_rebuilt)

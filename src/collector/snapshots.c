@@ -247,18 +247,17 @@ static int answer_snapshot(void *data, struct gt_control_request *request, FILE 
 	char text[16];
 
 	if (path && path[0] != '/')
-		return gt_control_refuse(request, -EINVAL, "a snapshot's path is not absolute");
+		return gt_control_refuse(request, -EINVAL, "a snapshot's path must be absolute");
 	if (path && strlen(path) >= PATH_MAX)
 		return gt_control_refuse(request, -ENAMETOOLONG, "a snapshot's path is too long");
 	if (path && !is_capture_name(path))
-		return gt_control_refuse(
-			request, -EINVAL,
-			"a snapshot is a capture, whose name ends in " CAPTURE_END);
+		return gt_control_refuse(request, -EINVAL,
+					 "a snapshot's name must end in " CAPTURE_END);
 	number = gt_snapshots_ask(data, GT_RETAINED_COMMAND, NULL, path,
 				  replace && !strcmp(replace, "yes"), 0);
 	if (!number)
 		return gt_control_refuse(request, -EBUSY,
-					 "%d snapshots of this session wait already",
+					 "%d snapshots of this session are waiting already",
 					 GT_SNAPSHOTS_WAITING);
 	snprintf(text, sizeof text, "%u", number);
 	gt_control_put(answer, "number", text);
@@ -274,7 +273,7 @@ static int answer_state(void *data, struct gt_control_request *request, FILE *an
 	char folder[PATH_MAX], path[2 * PATH_MAX];
 
 	if (!job)
-		return gt_control_refuse(request, -ENOENT, "no snapshot of that number");
+		return gt_control_refuse(request, -ENOENT, "no snapshot has that number");
 	if (job->path[0] == '/' || !getcwd(folder, sizeof folder))
 		snprintf(path, sizeof path, "%s", job->path);
 	else

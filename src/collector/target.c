@@ -236,20 +236,18 @@ const char *gt_target_reason(enum gt_target_obstacle obstacle)
 {
 	switch (obstacle) {
 	case GT_TARGET_PRIVILEGED:
-		return "it runs with privileges of its own (set-user-id, set-group-id or file "
-		       "capabilities), so the dynamic "
-		       "linker does not let other libraries in";
+		return "it runs with extra privileges (set-user-id, set-group-id or file "
+		       "capabilities), so the dynamic linker does not preload libraries";
 	case GT_TARGET_STATIC:
-		return "it is statically linked, so there is no dynamic linker to let other "
-		       "libraries in";
+		return "it is statically linked, so no dynamic linker can load other libraries";
 	case GT_TARGET_32BIT: return "it is a 32-bit program and gputap's libraries are 64-bit";
-	case GT_TARGET_MACHINE: return "it is made for another kind of machine";
+	case GT_TARGET_MACHINE: return "it is built for another architecture";
 	case GT_TARGET_MUSL:
 		return "it uses the musl C library, which cannot load gputap's libraries";
 	case GT_TARGET_ALIGNMENT:
 		return "its libraries' thread-local storage is aligned to more than 64 bytes, "
-		       "which glibc refuses beside an auditor; "
-		       "runtimes that need none are traced in it (OpenCL's layers, ROCm 6)";
+		       "which glibc refuses with an auditor; only runtimes that need none are "
+		       "traced (OpenCL layers, ROCm 6)";
 	case GT_TARGET_ADDRESS_SPACE: return GT_ADDRESS_SPACE_SHORT;
 	case GT_TARGET_NONE: break;
 	}

@@ -321,7 +321,7 @@ void gt_module_add(struct gt_thread *t, enum gt_domain domain, uint64_t handle,
 	struct module *m = gt_arena_take(sizeof *m), *other = NULL;
 
 	if (!m) {
-		gt_event_write(t, GT_EVENT_LOSS, domain, 1, "no memory to note a library");
+		gt_event_write(t, GT_EVENT_LOSS, domain, 1, "no memory to record a library");
 		return;
 	}
 	*m = (struct module){.domain = domain,

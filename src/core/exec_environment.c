@@ -471,9 +471,8 @@ static void look_at_program(struct area *a, int fd, const char *path, char *cons
 	if (!why && gt_exec_lose(fd, path, variables[PRELOAD].ours, lost) != GT_LOST_NONE)
 		goto out;
 	if (!why && a->without_audit)
-		why = "its thread-local storage is aligned in a way that glibc refuses beside an "
-		      "auditor: only what needs "
-		      "none is traced in it";
+		why = "glibc refuses an auditor with its alignment of thread-local storage: only "
+		      "runtimes that need none are traced";
 	if (why)
 		report_untraced(a, path, why, error);
 out:

@@ -44,9 +44,9 @@ union head {
 
 static const char privileged[] =
 	"it gains privileges (set-user-ID, set-group-ID or file capabilities)";
-static const char other_machine[] = "it is for another machine or word size";
+static const char other_machine[] = "it is built for another architecture or word size";
 static const char other_machine_static[] =
-	"it is for another machine or word size, and statically linked";
+	"it is built for another architecture or word size, and statically linked";
 static const char musl[] = "it uses the musl C library, which cannot load gputap's libraries";
 static const char is_static[] = "it is statically linked";
 

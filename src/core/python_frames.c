@@ -304,11 +304,11 @@ bool gt_python_meet(struct gt_thread *t, const struct gt_unwind_object *o)
 	python.text_type = symbol_of(&s, "PyUnicode_Type");
 	python.bytes_type = symbol_of(&s, "PyBytes_Type");
 	if (!version_at)
-		complain(t, 0x03000000, "3.11 to 3.14 are known");
+		complain(t, 0x03000000, "3.11 to 3.14 are supported");
 	else if (!choose_layout((uint32_t)version, symbol_of(&s, "_PyRuntime")))
-		complain(t, (uint32_t)version, "3.11 to 3.14 are known, with a GIL");
+		complain(t, (uint32_t)version, "3.11 to 3.14 are supported, with a GIL");
 	else if (!is_right(&python.at))
-		complain(t, (uint32_t)version, "they do not lie where they are expected");
+		complain(t, (uint32_t)version, "they are not where they are expected");
 	else
 		atomic_store_explicit(&python.is_ready, 1, memory_order_release);
 	return atomic_load(&python.is_ready);

@@ -52,13 +52,11 @@ static void report(const char *text)
 void gt_seccomp_before(long number, unsigned long a, unsigned long b)
 {
 	if (is_strict(number, a, b)) {
-		report("a thread restricts itself to seccomp's strict mode: its calls are not "
-		       "recorded from here on");
+		report("a thread enters seccomp's strict mode: its further calls are not recorded");
 		gt_internal_enter();
 	} else if (number == SYS_prctl && a == PR_SET_TSC && b == PR_TSC_SIGSEGV &&
 		   gt_recording_is_run() && gt_host_clock == GT_HOST_CLOCK_COUNTER) {
-		report("the program disables the processor's time stamp counter: nothing is "
-		       "recorded from here on");
+		report("the program disables the processor's time stamp counter: recording stops");
 		gt_recording_stop();
 	}
 }

@@ -138,7 +138,7 @@ static __attribute__((noinline, cold)) void say_full(struct gt_thread *t)
 {
 	if (!atomic_exchange(&gt_stacks.shared->is_full, 1))
 		gt_event_write(t, GT_EVENT_STACKS, GT_DOMAIN_NONE, STACKS,
-			       "too many different stacks: calls have none from here on");
+			       "too many different stacks: further calls have none");
 }
 
 /* Return the stack's number, after writing it to this process's records if needed. 0: none. */

@@ -63,13 +63,11 @@ static int check_target(const char *path, bool replace)
 
 	/* a dangling link still exists */
 	if (stat(path, &st) < 0 && lstat(path, &st) < 0)
-		return errno == ENOENT ? 0 : gt_error(-errno, "look at %s", path);
+		return errno == ENOENT ? 0 : gt_error(-errno, "access %s", path);
 	if (S_ISDIR(st.st_mode))
 		return gt_error(-EISDIR, "%s", path);
 	if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode)) {
-		gt_error(0,
-			 "%s is not a regular file; exports are written beside their name and "
-			 "renamed",
+		gt_error(0, "%s is not a regular file; exports are written next to it and renamed",
 			 path);
 		return -EINVAL;
 	}
@@ -146,14 +144,14 @@ int gt_export_publish(const char *path, bool replace,
 	if (n < 0 || (size_t)n >= sizeof temporary)
 		return gt_error(-ENAMETOOLONG, "%s", path);
 	if (unlink(temporary) < 0 && errno != ENOENT) /* of an earlier process with our pid */
-		return gt_error(-errno, "no new file can be made beside it");
+		return gt_error(-errno, "make a temporary file next to it");
 	strcpy(unfinished, temporary);
 	guard_unfinished(before);
 	status = write(data, temporary);
 	if (!status) {
 		status = publish(temporary, path, replace);
 		if (status)
-			gt_error(status, "give %s its name", path);
+			gt_error(status, "rename it to %s", path);
 	}
 	if (status)
 		unlink(temporary);

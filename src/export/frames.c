@@ -357,7 +357,7 @@ size_t gt_frame_text(const struct gt_frame *f, char *text, size_t size)
 	else if (f->module)
 		n = snprintf(text, size, "%s+0x%" PRIx64, last_part(f->module), f->address);
 	else if (f->origin == GT_ORIGIN_PYTHON)
-		n = snprintf(text, size, "a function of Python's whose record was lost");
+		n = snprintf(text, size, "a Python function whose record was lost");
 	else
 		n = snprintf(text, size, "[jit] 0x%" PRIx64, f->address);
 	for (char *c = n > 0 && size ? text : NULL; c && (c = strchr(c, '\n'));)

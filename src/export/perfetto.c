@@ -177,7 +177,7 @@ static void write_about(struct gt_pf *x, const struct gt_export_options *options
 	p = gt_pb_open(p, PACKET_TRACK, &mark);
 	p = gt_pb_u64(p, TRACK_UUID, track);
 	p = gt_pb_text(p, TRACK_NAME, "gputap");
-	p = gt_pb_text(p, TRACK_DESCRIPTION, "What was traced, how, and whether anything was lost");
+	p = gt_pb_text(p, TRACK_DESCRIPTION, "The session: what was traced, how, and any losses");
 	gt_pb_close(p, mark);
 	gt_pf_packet_close(x, p, packet);
 

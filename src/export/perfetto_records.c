@@ -801,7 +801,7 @@ static inline int write_work_packets(struct gt_pf *x, const struct gt_item *work
 	p = gt_pb_put(p, &s->work);
 	p = put_work_annotations(x, p, work, class);
 	if (!timed)
-		p = annotate_text(p, KEY_TIMES, "not known");
+		p = annotate_text(p, KEY_TIMES, "unknown");
 	p = gt_pf_short_close(p, packet, mark);
 	if (timed)
 		p = put_end(p, s, end_ns - x->zero);

@@ -326,7 +326,7 @@ void gt_pf_queue_label(const struct gt_pf *x, const struct gt_view_queue *q, cha
 	if (several)
 		snprintf(process, sizeof process, "pid %llu", (unsigned long long)q->pid);
 	if (!q->object)
-		snprintf(label, size, "queue not known");
+		snprintf(label, size, "unknown queue");
 	else if (several || out_of_order)
 		snprintf(label, size, "queue %u%s%.128s (%s%s%s)", q->number, called ? ": " : "",
 			 called ? called : "", process, several && out_of_order ? ", " : "",

@@ -267,7 +267,7 @@ static void put_agents(struct rocpd *r, struct gt_sql *sql)
 						gt_rocpd_node_id(r, process),
 						(int64_t)gt_view_pid(&r->view, process),
 						type && !strcmp(type, "cpu") ? "CPU" : "GPU", i,
-						name && *name ? name : "device not known",
+						name && *name ? name : "unknown device",
 						o ? gt_object_value(o, "vendor") : "",
 						o ? gt_object_value(o, "uuid") : NULL,
 						o ? gt_object_value(o, "pci") : NULL});

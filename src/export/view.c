@@ -505,7 +505,7 @@ const char *gt_view_device_label(const struct gt_view *v, uint32_t device, char 
 	const char *name = object ? gt_object_called(object) : NULL;
 
 	if (device == UINT32_MAX)
-		snprintf(buffer, size, "device not known");
+		snprintf(buffer, size, "unknown device");
 	else if (name && *name)
 		snprintf(buffer, size, "device %u: %s", device, name);
 	else

@@ -44,13 +44,12 @@ static bool is_unsafe_at(const char *path, bool above, char *why, size_t size)
 	}
 	if (st.st_uid && st.st_uid != geteuid()) {
 		snprintf(why, size,
-			 "%s belongs to user %u: it is not loaded into a program of "
-			 "user %u's",
-			 path, st.st_uid, geteuid());
+			 "%s belongs to user %u: it is not loaded into a program of user %u", path,
+			 st.st_uid, geteuid());
 		return true;
 	}
 	if (others_may_write(&st, above)) {
-		snprintf(why, size, "others may write %s: 'chmod go-w' it", path);
+		snprintf(why, size, "other users can write %s: 'chmod go-w' it", path);
 		return true;
 	}
 	return false;
@@ -90,7 +89,7 @@ static bool is_other_machine(const Elf64_Ehdr *head, char *why, size_t size)
 			snprintf(why, size, "it is built for %s", names[i].name);
 			return true;
 		}
-	snprintf(why, size, "it is built for another machine (%u)", head->e_machine);
+	snprintf(why, size, "it is built for another architecture (%u)", head->e_machine);
 	return true;
 #else
 	return false;
@@ -132,17 +131,17 @@ bool gt_plugin_is_no_library(const char *path, char *why, size_t size)
 		return true;
 	}
 	if ((size_t)got < sizeof head || memcmp(head.e_ident, ELFMAG, SELFMAG)) {
-		snprintf(why, size, "it is no shared library");
+		snprintf(why, size, "it is not a shared library");
 		return true;
 	}
 	if (is_other_machine(&head, why, size))
 		return true;
 	if (head.e_type != ET_DYN) {
-		snprintf(why, size, "it is no shared library, but a program or an object file");
+		snprintf(why, size, "it is not a shared library, but a program or an object file");
 		return true;
 	}
 	if (cut)
-		snprintf(why, size, "the file is cut short: copy it anew");
+		snprintf(why, size, "the file is truncated: copy it again");
 	return cut;
 }
 
@@ -164,13 +163,13 @@ static void look_into_folder(struct gt_plugin_seeker *seeker, const char *folder
 	if (n <= 0) {
 		if (named)
 			seeker->report(seeker, "no plug-in in %s: %s", folder,
-				       n ? strerror(errno) : "nothing there ends with .so");
+				       n ? strerror(errno) : "no file there ends with .so");
 		if (!n)
 			free(entries);
 		return;
 	}
 	if (gt_plugin_is_unsafe(folder, why, sizeof why)) {
-		seeker->report(seeker, "plug-ins in %s are left alone: %s", folder, why);
+		seeker->report(seeker, "plug-ins in %s are not loaded: %s", folder, why);
 		seeker = NULL;
 	}
 	for (int i = 0; i < n; i++) {
@@ -193,7 +192,7 @@ static void look_at(struct gt_plugin_seeker *seeker, const char *path)
 	else if (S_ISREG(st.st_mode))
 		seeker->found(seeker, path);
 	else
-		seeker->report(seeker, "no plug-in at %s: it is neither file nor folder", path);
+		seeker->report(seeker, "no plug-in at %s: it is neither a file nor a folder", path);
 }
 
 void gt_plugin_find(struct gt_plugin_seeker *seeker, const char *path, bool standard_folders)
@@ -205,7 +204,7 @@ void gt_plugin_find(struct gt_plugin_seeker *seeker, const char *path, bool stan
 		size_t n = strcspn(path, ":");
 
 		if (n >= sizeof part)
-			seeker->report(seeker, "no plug-in: a path of %zu bytes", n);
+			seeker->report(seeker, "no plug-in: its path of %zu bytes is too long", n);
 		else if (n) {
 			memcpy(part, path, n);
 			part[n] = 0;

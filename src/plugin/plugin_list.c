@@ -160,7 +160,7 @@ int gt_plugin_list_load(const char *path, char *why, size_t size)
 	index = claim_file(&st, &claim);
 	gt_plugin_list_unlock();
 	if (index == -EPERM)
-		snprintf(why, size, "%d are there already", GT_PLUGINS_MOST);
+		snprintf(why, size, "%d are loaded already", GT_PLUGINS_MOST);
 	return index == -ENOENT ? open_claimed(claim, path, &st, why, size) : index;
 }
 
@@ -192,7 +192,7 @@ static const char *result_name(pu1Result result)
 	case PU1_ERROR_ORDER: return "wrong order";
 	case PU1_ERROR_NO_MEMORY: return "no memory";
 	case PU1_ERROR_DEVICE: return "the device failed";
-	case PU1_ERROR_FORKED: return "the device is the parent process's";
+	case PU1_ERROR_FORKED: return "the device belongs to the parent process";
 	default: return "unknown result";
 	}
 }

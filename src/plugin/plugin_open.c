@@ -51,10 +51,10 @@ static bool is_known_version(struct gt_plugin *p, char *why, size_t size)
 	if (major == PU1_VERSION_MAJOR)
 		return true;
 	snprintf(why, size,
-		 "it was built with version %u.%u of PrivateUse1TracingApi.h, and this gputap "
-		 "knows %u.%u: %s",
+		 "it was built with version %u.%u of PrivateUse1TracingApi.h; this gputap supports "
+		 "%u.%u: %s",
 		 major, p->abi & 0xffff, PU1_VERSION_MAJOR, PU1_VERSION_MINOR,
-		 major > PU1_VERSION_MAJOR ? "a newer gputap is needed" : "build it anew");
+		 major > PU1_VERSION_MAJOR ? "use a newer gputap" : "rebuild it");
 	return false;
 }
 
@@ -121,7 +121,7 @@ static bool ask_about(struct gt_plugin *p, register_fn enter, char *why, size_t 
 	}
 	p->about.kinds &= (1u << PU1_KIND_COUNT) - 2;
 	if (!p->about.kinds) {
-		snprintf(why, size, "it says that it records nothing (pu1Plugin.kinds)");
+		snprintf(why, size, "it declares that it records nothing (pu1Plugin.kinds)");
 		return false;
 	}
 	p->about.name = own_text(p->about.name && *p->about.name ? p->about.name
@@ -147,7 +147,7 @@ bool gt_plugin_open(struct gt_plugin *p, const char *path, char *why, size_t siz
 	p->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!p->handle) {
 		error = dlerror();
-		snprintf(why, size, "%s", error ? error : "the dynamic linker does not say why");
+		snprintf(why, size, "%s", error ? error : "the dynamic linker gives no reason");
 		return false;
 	}
 	if (!find_functions(p, &enter, why, size) || !is_known_version(p, why, size) ||

@@ -366,7 +366,7 @@ static void abandon(struct gt_plugin *p, uint32_t index, const char *what)
 	gt_plugin_list_abandon(index);
 	gt_plugin_count(r, GPUTAP_PLUGIN_REFUSED);
 	snprintf(r->error, sizeof r->error,
-		 "%s does not return: it is left alone, and its records are lost", what);
+		 "%s does not return: it is not called again, and its records are lost", what);
 }
 
 /* Start the plug-in for @session, or stop it if @session is NULL. Return true if it records. */

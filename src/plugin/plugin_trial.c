@@ -110,7 +110,7 @@ void gt_plugin_try(const char *path, struct gt_plugin_trial *a)
 	memset(a, 0, sizeof *a);
 	fflush(NULL);
 	if (pipe2(ends, O_CLOEXEC) || (child = fork()) < 0) {
-		snprintf(a->why, sizeof a->why, "it cannot be tried: %s", strerror(errno));
+		snprintf(a->why, sizeof a->why, "it cannot be tested: %s", strerror(errno));
 		return;
 	}
 	if (!child)

@@ -9,8 +9,7 @@
 /* Part of a sentence about such a program. */
 #define GT_ADDRESS_SPACE_SHORT                                                                   \
 	"its address space is limited (RLIMIT_AS), and gputap's libraries would take more than " \
-	"an "                                                                                    \
-	"eighth of it; 'ulimit -v' with a higher limit lets them in"
+	"an eighth of it; raise it with 'ulimit -v'"
 
 /**
  * gt_address_space_is_short() - check if libraries would take too much of the address space

@@ -464,7 +464,7 @@ UNIT_TEST(what_is_no_capture_is_refused_with_a_sentence)
 		   "a long text that is no capture, as long as a capture's header is at least", 74);
 	refused(path, -EBADMSG, "not a gputap capture");
 	file_write(path, GT_FILE_MAGIC "\1\0\0\0", 12);
-	refused(path, -EBADMSG, "cut within its first");
+	refused(path, -EBADMSG, "truncated within its first");
 	refused(unit_folder(), -EISDIR, "Is a directory");
 	refused(file_name("missing"), -ENOENT, "missing");
 	unlink(path);
