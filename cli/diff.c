@@ -104,7 +104,7 @@ static void add_word(struct words *w, const char *text)
 	}
 	w->text[w->count] = strdup(text);
 	if (!w->text[w->count])
-		exit(ui_fail(GT_EXIT_FAILURE, "no memory"));
+		exit(ui_fail(GT_EXIT_FAILURE, "out of memory"));
 	w->count++;
 }
 
@@ -149,7 +149,7 @@ static int parse_limits(const char *text, struct diff_options *o)
 		}
 		if (!parse_percent(at, &at, &limit) || (*at && *at != ','))
 			return ui_fail(GT_EXIT_USAGE,
-				       "--fail-over wants a limit, as in 5%%, or "
+				       "--fail-over needs a limit, as in 5%%, or "
 				       "kernels:5%%,copies:10%%, not '%s'",
 				       text);
 		for (unsigned t = 0; t < DIFF_TABLE_COUNT; t++)
@@ -191,12 +191,12 @@ static int parse_number(int option, const char *text, struct diff_options *o)
 	if (option == 'n') {
 		o->top = strtol(text, &end, 10);
 		if (end == text || *end || o->top < 0)
-			return ui_fail(GT_EXIT_USAGE, "--top wants a number of rows, not '%s'",
+			return ui_fail(GT_EXIT_USAGE, "--top needs a number of rows, not '%s'",
 				       text);
 		return GT_EXIT_OK;
 	}
 	if (!parse_percent(text, &rest, &o->noise) || *rest)
-		return ui_fail(GT_EXIT_USAGE, "--noise wants a percentage, as in 2%%, not '%s'",
+		return ui_fail(GT_EXIT_USAGE, "--noise needs a percentage, as in 2%%, not '%s'",
 			       text);
 	return GT_EXIT_OK;
 }
@@ -247,7 +247,8 @@ static int parse_options(int argc, char **argv, struct diff_request *r)
 		case 'P': rc = ui_take_once("--per", optarg, &o->per); break;
 		case 'V':
 			if (r->versus)
-				return ui_fail(GT_EXIT_USAGE, "--vs: there are two sides");
+				return ui_fail(GT_EXIT_USAGE,
+					       "--vs is given twice: there are only two sides");
 			r->versus = true;
 			break;
 		case 'o': rc = ui_take_once("-o", optarg, &o->output); break;
@@ -277,8 +278,7 @@ static int refuse_words(const struct diff_request *r)
 	size_t count = r->words[0].count;
 
 	if (r->versus)
-		ui_fail(GT_EXIT_USAGE,
-			"--vs goes between captures: name at least one on each side");
+		ui_fail(GT_EXIT_USAGE, "--vs separates captures: name at least one on each side");
 	else if (count == 1)
 		ui_fail(GT_EXIT_USAGE,
 			"one capture: select its two sides with --baseline EXPR and --candidate "
@@ -287,7 +287,7 @@ static int refuse_words(const struct diff_request *r)
 		ui_fail(GT_EXIT_USAGE,
 			"%zu captures: put --vs before the first one of the candidate", count);
 	else
-		ui_fail(GT_EXIT_USAGE, "which captures? Name the baseline and the candidate");
+		ui_fail(GT_EXIT_USAGE, "no captures given: name the baseline and the candidate");
 	fprintf(stderr, "  gputap diff before.gputap after.gputap\n"
 			"  gputap diff old1.gputap old2.gputap --vs new1.gputap new2.gputap\n");
 	return GT_EXIT_USAGE;
@@ -343,7 +343,7 @@ static int add_files(struct words *files, const char *word)
 		free(entries[i]);
 	}
 	free(entries);
-	return count ? GT_EXIT_OK : ui_fail(GT_EXIT_NO_ANSWER, "%s: no .gputap in it", word);
+	return count ? GT_EXIT_OK : ui_fail(GT_EXIT_NO_ANSWER, "%s contains no .gputap file", word);
 }
 
 static void free_words(struct words *w)
@@ -618,7 +618,7 @@ static int check_sides(struct diff_result *result, const struct diff_options *op
 			records += side->runs[i].records;
 		}
 		if (side->where && !matched) /* a time range may have no records */
-			return ui_fail(GT_EXIT_NO_ANSWER, "'%s' holds for no record of %s%s%s",
+			return ui_fail(GT_EXIT_NO_ANSWER, "'%s' matches no record of %s%s%s",
 				       side->where, side->runs[0].paths[0],
 				       *side->runs[0].why_nothing ? ": " : "",
 				       side->runs[0].why_nothing);

@@ -662,10 +662,10 @@ void diff_describe(const struct diff_result *result, char *text, size_t size)
 		snprintf(text, size, "Too few values to separate changes from noise");
 	else
 		snprintf(text, size,
-			 "One number per run and one run per side: the noise is not known");
+			 "One number per run and one run per side: the noise is unknown");
 	if (v[DIFF_SLOWER] + v[DIFF_FASTER])
 		add_part(rest, sizeof rest, v[DIFF_NOISE], "within noise");
-	add_part(rest, sizeof rest, v[DIFF_UNSURE], "unsure (much time, and as much noise)");
+	add_part(rest, sizeof rest, v[DIFF_UNSURE], "unsure (large changes that may be noise)");
 	add_part(rest, sizeof rest, v[DIFF_MORE], "more often");
 	add_part(rest, sizeof rest, v[DIFF_FEWER], "less often");
 	add_part(rest, sizeof rest, v[DIFF_GONE], "only in the baseline");
@@ -686,7 +686,7 @@ void diff_describe_method(const struct diff_result *result, char *text, size_t s
 		snprintf(text, size,
 			 "One run per side: noise within the runs is measured, noise between runs "
 			 "is not. Other programs used %.0f%% of the processors' time during one of "
-			 "them, which can make everything take %.3g times as long: smaller changes "
+			 "them, which can slow everything by a factor of %.3g: smaller changes "
 			 "count as noise. Compare several runs per side to measure it.",
 			 result->others * 100, 1 + result->noise);
 		return;
@@ -704,7 +704,7 @@ void diff_describe_method(const struct diff_result *result, char *text, size_t s
 		snprintf(text, size,
 			 "One run per side: noise within the runs is measured, noise between runs "
 			 "is not: %s. Compare several runs per side to measure it.",
-			 *floor ? floor : "it counts as none");
+			 *floor ? floor : "it counts as 0");
 		break;
 	case DIFF_BY_RUNS:
 		snprintf(text, size,

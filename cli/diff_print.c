@@ -311,11 +311,11 @@ static void print_side(const struct diff_result *result, unsigned at, FILE *out)
 	if (dropped)
 		ui_print_sentence(out, c->red, "%s records were lost", ui_count(dropped));
 	if (untraced)
-		ui_print_sentence(out, c->red, "%s program%s not traced; 'gputap info' names all",
+		ui_print_sentence(out, c->red, "%s program%s not traced; 'gputap info' lists all",
 				  ui_count(untraced), untraced == 1 ? " was" : "s were");
 	if (!diff_side_is_whole(side))
 		ui_print_sentence(out, c->red,
-				  "Damaged, cut or left out in part: missing records look like a "
+				  "Damaged or partly left out: missing records look like a "
 				  "difference. See 'gputap info'.");
 }
 
@@ -347,10 +347,10 @@ static void find_differences(const struct diff_result *result, struct difference
 		alike += strcmp(result->pairs[i].name, result->pairs[i].name_baseline) != 0;
 	if (alike)
 		snprintf(d->alike, sizeof d->alike,
-			 "%s %s only in numbers that a compiler chose, and %s aligned (--json has "
+			 "%s %s only in numbers chosen by a compiler and %s aligned (--json has "
 			 "both).",
 			 ui_count(alike),
-			 alike == 1 ? "kernel's name differs" : "kernels' names differ",
+			 alike == 1 ? "kernel name differs" : "kernel names differ",
 			 alike == 1 ? "is" : "are");
 }
 
@@ -633,7 +633,7 @@ void diff_print_markdown(const struct diff_result *result, const struct diff_opt
 	fprintf(out, "%s\n", text);
 	find_differences(result, &d);
 	if (*d.devices) {
-		fputs("\n**Not the same machine?** ", out);
+		fputs("\n**Different machines?** ", out);
 		put_code(out, d.devices);
 		fputc('\n', out);
 	}
@@ -643,7 +643,7 @@ void diff_print_markdown(const struct diff_result *result, const struct diff_opt
 		fputc('\n', out);
 	}
 	if (options->limit) {
-		fprintf(out, "\n%s over the limit of --fail-over, ",
+		fprintf(out, "\n%s by more than the --fail-over limit, ",
 			result->over ? "**Slower**:" : "Nothing is slower");
 		put_code(out, options->limit);
 		fputs(".\n", out);

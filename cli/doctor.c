@@ -42,8 +42,7 @@ static void check_injection(struct doctor *d)
 	/* children are started through it; and PoCL and others exit without it */
 	if (access("/proc/self/exe", F_OK)) {
 		f = doctor_add(d, FOUND_BAD, "gputap", "proc");
-		doctor_say(f,
-			   "/proc is not mounted here: neither injection nor drivers can be tried");
+		doctor_say(f, "/proc is not mounted: cannot test injection and drivers");
 		doctor_hint(f, "mount -t proc proc /proc");
 		return;
 	}
@@ -65,21 +64,20 @@ static void check_injection(struct doctor *d)
 		return;
 	}
 	if (doctor_run_child("loaded", NULL, environment, DOCTOR_CHILD_SECONDS, &child)) {
-		doctor_say(f, "cannot be tried: %s", gt_error_text());
+		doctor_say(f, "cannot be tested: %s", gt_error_text());
 		gt_error_clear();
 	} else if (strstr(child.text, "inject") && strstr(child.text, "audit")) {
 		f->level = FOUND_OK;
 		d->injection = true;
-		doctor_say(f, "LD_PRELOAD and LD_AUDIT get both libraries into a program");
+		doctor_say(f, "LD_PRELOAD and LD_AUDIT load both libraries into a program");
 	} else if (strstr(child.text, "inject")) {
 		f->level = FOUND_NOTE;
 		d->injection = true;
 		doctor_say(f, "LD_PRELOAD works, LD_AUDIT does not: OpenCL through loaders without "
-			      "layers "
-			      "is not seen");
+			      "layers is not traced");
 	} else {
-		doctor_say(f, "LD_PRELOAD does not get libgputap.so into a program");
-		doctor_hint(f, "is /etc/ld.so.preload, a sandbox or a security module in the way?");
+		doctor_say(f, "LD_PRELOAD does not load libgputap.so into a program");
+		doctor_hint(f, "check /etc/ld.so.preload, sandboxes and security modules");
 	}
 	gt_environment_free(environment);
 }
@@ -98,12 +96,11 @@ static void check_memory(struct doctor *d)
 			doctor_add(d, room >= plenty ? FOUND_OK : FOUND_NOTE, "gputap", "memory");
 		doctor_say(f,
 			   there ? "%s has room for %s; a traced process takes up to 256 MiB"
-				 : "%s cannot be written to",
+				 : "%s is not writable",
 			   places[i], ui_bytes(room));
 		if (room < plenty)
-			doctor_hint(f,
-				    "busy programs may lose records; in a container: start it with "
-				    "--shm-size=1g");
+			doctor_hint(f, "busy programs may lose records; start a container with "
+				       "--shm-size=1g");
 		if (room >= little)
 			return;
 		f->level = i ? FOUND_BAD : FOUND_NOTE;
@@ -119,25 +116,22 @@ static void check_system(struct doctor *d)
 	doctor_say(f, "glibc %s", gnu_get_libc_version());
 	if (major == 2 && minor < 35) {
 		f->level = FOUND_NOTE;
-		doctor_hint(
-			f,
-			"before 2.35 the audit interface sees less; programs whose OpenCL loader "
-			"knows layers are fine");
+		doctor_hint(f, "before 2.35 the audit interface sees less; OpenCL loaders with "
+			       "layers are not affected");
 	}
 	f = doctor_add(d, FOUND_OK, "gputap", "clock");
 	if (gt_clock_host_choose() == GT_HOST_CLOCK_COUNTER) {
 		doctor_say(f, "the CPU's counter is invariant: a time stamp takes about 10 ns");
 	} else {
 		f->level = FOUND_NOTE;
-		doctor_say(f,
-			   "the CPU's counter cannot be trusted here (the kernel does not use it): "
-			   "clock_gettime() instead, which takes longer");
+		doctor_say(f, "the CPU's counter is unreliable (the kernel does not use it): "
+			      "gputap uses clock_gettime(), which takes longer");
 	}
 	if (access("/proc/self/exe", F_OK) || access("/proc/thread-self/children", F_OK) == 0)
 		return;
 	f = doctor_add(d, FOUND_NOTE, "gputap", "children");
-	doctor_say(f, "the kernel does not name a process's children (CONFIG_PROC_CHILDREN): "
-		      "programs that are started past gputap are missing without a word");
+	doctor_say(f, "the kernel does not list child processes (CONFIG_PROC_CHILDREN): processes "
+		      "that bypass interposition are not reported");
 }
 
 enum { SESSIONS_SHOWN = 3 };
@@ -155,7 +149,7 @@ static void note_session(const struct gt_session_found *found, void *data)
 		return;
 	if (count->left++ < SESSIONS_SHOWN) {
 		struct finding *f = doctor_add(count->d, FOUND_NOTE, "gputap", "session");
-		doctor_say(f, "%s was left by a gputap that was killed", found->path);
+		doctor_say(f, "%s remains of a session whose gputap was killed", found->path);
 		doctor_hint(f, "gputap recover %s", found->path);
 	}
 }
@@ -169,7 +163,7 @@ static void find_sessions(struct doctor *d)
 	if (count.left <= SESSIONS_SHOWN)
 		return;
 	f = doctor_add(d, FOUND_NOTE, "gputap", "sessions");
-	doctor_say(f, "%u more were left", count.left - SESSIONS_SHOWN);
+	doctor_say(f, "%u more sessions remain", count.left - SESSIONS_SHOWN);
 	doctor_hint(f, "gputap recover   (lists them)");
 }
 
@@ -221,7 +215,7 @@ static void find_libraries(struct doctor *d, unsigned runtime)
 	doctor_each_library(r->library, add_library, &(struct runtime_search){d, runtime});
 	if (!d->libraries[runtime] && r->hint) {
 		struct finding *f = doctor_add(d, FOUND_NOTE, r->area, "runtime");
-		doctor_say(f, "there is no %s", r->library);
+		doctor_say(f, "%s is not installed", r->library);
 		doctor_hint(f, "%s", r->hint);
 	}
 }
@@ -239,8 +233,8 @@ static void find_compiler(struct doctor *d, const struct runtime *r)
 		return;
 	}
 	f = doctor_add(d, FOUND_NOTE, r->area, "compiler");
-	doctor_say(f, "there is no %s; %s programs that are compiled already do without",
-		   r->compiler, r->name);
+	doctor_say(f, "%s is not installed; compiled %s programs do not need it", r->compiler,
+		   r->name);
 	doctor_hint(f, "%s", r->compiler_hint);
 }
 
@@ -351,14 +345,15 @@ void gt_doctor_short(char *text, size_t size)
 	char found[256] = "";
 
 	if (!d) {
-		snprintf(text, size, "'gputap doctor' says what can be traced here");
+		snprintf(text, size, "'gputap doctor' shows what can be traced here");
 		return;
 	}
 	append_runtimes(d, found, sizeof found);
 	if (*found)
-		snprintf(text, size, "here: %s; 'gputap doctor' says more", found);
+		snprintf(text, size, "installed here: %s; see 'gputap doctor'", found);
 	else
-		snprintf(text, size, "there is none here; 'gputap doctor' says how to get one");
+		snprintf(text, size,
+			 "none is installed here; 'gputap doctor' shows how to get one");
 	free(d);
 }
 
@@ -369,9 +364,9 @@ static void find_tools(struct doctor *d)
 	static const struct {
 		const char *program, *what_for;
 	} tools[] = {
-		{"clinfo", "lists OpenCL devices in full"},
-		{"sqlite3", "asks questions of .rpd exports"},
-		{"jq", "takes reports in JSON apart"},
+		{"clinfo", "lists OpenCL devices in detail"},
+		{"sqlite3", "queries .rpd exports"},
+		{"jq", "processes reports in JSON"},
 	};
 	struct gt_target file;
 
@@ -380,7 +375,7 @@ static void find_tools(struct doctor *d)
 		struct finding *f =
 			doctor_add(d, file.executable ? FOUND_OK : FOUND_NOTE, "others", "tool");
 		doctor_say(f, "%s %s%s", tools[i].program,
-			   file.executable ? "" : "is not here; it ", tools[i].what_for);
+			   file.executable ? "" : "is not installed; it ", tools[i].what_for);
 		if (!file.executable)
 			doctor_hint(f, "apt install %s", tools[i].program);
 	}
@@ -425,7 +420,7 @@ static void print_verdict(const struct doctor *d)
 		if (verdict_of(d, i) != DOCTOR_NO)
 			names[count++] = runtimes[i].name;
 	if (!count) {
-		printf("\n%sNothing can be traced here yet.%s What is marked bad is in the way.\n",
+		printf("\n%sNothing can be traced here yet.%s Findings marked bad prevent it.\n",
 		       c->red, c->reset);
 		return;
 	}

@@ -106,7 +106,7 @@ int doctor_run_child(const char *what, const char *argument, char *const *enviro
 
 	*out = (struct doctor_child){.wait_status = -1};
 	if (pipe2(pipe_fds, O_CLOEXEC))
-		return gt_error(-errno, "a pipe");
+		return gt_error(-errno, "cannot create a pipe");
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, pipe_fds[1], 1);
@@ -117,7 +117,7 @@ int doctor_run_child(const char *what, const char *argument, char *const *enviro
 	close(pipe_fds[1]);
 	if (rc) {
 		close(pipe_fds[0]);
-		return gt_error(-rc, "starting a child");
+		return gt_error(-rc, "cannot start a child process");
 	}
 	read_until_end(pipe_fds[0], now_ms() + (long)seconds * 1000, out);
 	close(pipe_fds[0]);

@@ -99,7 +99,7 @@ int export_options(int argc, char **argv, const struct export_words *words,
 	if (code)
 		return code;
 	if (optind == argc)
-		return ui_fail(GT_EXIT_USAGE, "which capture%s? gputap %s %s -o %s",
+		return ui_fail(GT_EXIT_USAGE, "no capture%s given: gputap %s %s -o %s",
 			       words->several ? "s" : "", words->command,
 			       words->several ? "rank*.gputap" : "prog.gputap", words->output);
 	if (!share) /* for all files that are created from here on */
@@ -107,11 +107,12 @@ int export_options(int argc, char **argv, const struct export_words *words,
 	request->inputs = argv + optind;
 	request->input_count = argc - optind;
 	if (!request->output)
-		return ui_fail(GT_EXIT_USAGE, "where to? gputap %s %s%s -o %s", words->command,
-			       argv[optind], words->several ? " .." : "", words->output);
+		return ui_fail(GT_EXIT_USAGE, "no output file: gputap %s %s%s -o %s",
+			       words->command, argv[optind], words->several ? " .." : "",
+			       words->output);
 	if (!strcmp(request->output, "-"))
-		return ui_fail(GT_EXIT_USAGE, "an export is a file, not the standard output: name "
-					      "it after -o");
+		return ui_fail(GT_EXIT_USAGE,
+			       "cannot export to standard output: name a file after -o");
 	return GT_EXIT_OK;
 }
 
@@ -156,7 +157,7 @@ static bool is_weight_known(const struct export_request *request,
 		ui_unknown("weight", request->weight, weights);
 	else if (!exporter->weighs)
 		ui_fail(GT_EXIT_USAGE,
-			"--weight is for stacks (folded, speedscope); %s has all times",
+			"--weight applies to stacks (folded, speedscope); %s has all times",
 			exporter->name);
 	return weights[i] && exporter->weighs;
 }
@@ -168,8 +169,8 @@ bool export_is_ambiguous(const char *output)
 
 static void report_ambiguous(void)
 {
-	ui_fail(GT_EXIT_USAGE, "RPD and ROCm 7's rocpd both name their files .db: --format rpd or "
-			       "--format rocpd says which one to write");
+	ui_fail(GT_EXIT_USAGE, "RPD and ROCm 7's rocpd both use .db: choose one with --format rpd "
+			       "or --format rocpd");
 }
 
 static const struct gt_exporter *choose_format(const struct export_request *request)
@@ -200,8 +201,7 @@ static const struct gt_exporter *choose_format(const struct export_request *requ
 			       true, request->captures);
 	else
 		ui_fail(GT_EXIT_USAGE,
-			"%s has no extension: .pftrace, .json, .rpd, .. name the format, or "
-			"--format does",
+			"%s has no extension: add .pftrace, .json, .rpd, .. or use --format",
 			request->output);
 	return NULL;
 }

@@ -192,11 +192,11 @@ static int write_copy(void *data, const char *temporary)
 				  from ? temporary : path);
 	while (!status && (n = fread(buffer, 1, sizeof buffer, from)))
 		if (fwrite(buffer, 1, n, to) != n)
-			status = gt_error(-errno, "write %s", temporary);
+			status = gt_error(-errno, "cannot write %s", temporary);
 	if (!status && ferror(from))
-		status = gt_error(-errno, "read %s", path);
+		status = gt_error(-errno, "cannot read %s", path);
 	if (to && fclose(to) && !status)
-		status = gt_error(-errno, "write %s", temporary);
+		status = gt_error(-errno, "cannot write %s", temporary);
 	if (from)
 		fclose(from);
 	return status;
@@ -225,7 +225,7 @@ int export_capture(const struct export_request *request)
 	int code;
 
 	if (request->weight)
-		return ui_fail(GT_EXIT_USAGE, "--weight is for stacks (folded, speedscope)");
+		return ui_fail(GT_EXIT_USAGE, "--weight applies to stacks (folded, speedscope)");
 	if (!request->where)
 		return request->input_count == 1 ? copy_capture(request) : merge_captures(request);
 	s.filter = filter_create(request->where, summary_texts, &s, &error);

@@ -8,18 +8,18 @@
 static bool note_session(const struct gt_capture_session *s)
 {
 	if (s->health.bad_sums)
-		ui_note("%s does not hold what it says; 'gputap info %s' says more", s->path,
+		ui_note("the totals of %s do not match its records; see 'gputap info %s'", s->path,
 			s->path);
 	if (s->health.bad_bytes || s->health.bad_blocks)
 		ui_note("%s is damaged: %s of %s could not be read and are not in the export",
 			s->path, ui_bytes(s->health.bad_bytes), ui_bytes(s->health.bytes));
 	else if (s->health.end == GT_CAPTURE_CUT)
-		ui_note("%s has no end: its writer was stopped, or still writes; the export has "
-			"what is there",
+		ui_note("%s has no end: its collector was killed or is still writing; the export "
+			"has what was written",
 			s->path);
 	else if (s->health.end == GT_CAPTURE_INCOMPLETE)
-		ui_note("%s is not complete, it says; 'gputap info %s' says what is missing",
-			s->path, s->path);
+		ui_note("%s is marked incomplete; 'gputap info %s' shows what is missing", s->path,
+			s->path);
 	return !gt_capture_is_whole(&s->health) || s->health.end != GT_CAPTURE_COMPLETE;
 }
 
@@ -30,6 +30,5 @@ void export_note_health(const struct gt_capture *capture)
 	for (size_t i = 0; i < gt_capture_session_count(capture); i++)
 		shown |= note_session(gt_capture_session_at(capture, i));
 	if (!shown && !gt_capture_is_whole(gt_capture_health(capture)))
-		ui_note("parts of what was read are damaged and are not in the export; 'gputap "
-			"info' says more");
+		ui_note("damaged parts of the input are not in the export; see 'gputap info'");
 }

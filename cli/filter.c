@@ -162,7 +162,7 @@ static uint32_t put_occurrence(struct parser *p, const char *at, const char *nam
 	struct filter_occurrence *o;
 
 	if (f->occurrence_count == OCCURRENCES_MOST) {
-		fail_at(p, at, "more than %d ranges are counted", OCCURRENCES_MOST);
+		fail_at(p, at, "more than %d numbered ranges", OCCURRENCES_MOST);
 		return FILTER_NO_OCCURRENCE;
 	}
 	f->occurrences = lookup_grow(f->occurrences, f->occurrence_count, f->occurrence_count + 1u,
@@ -187,8 +187,8 @@ static int parse_occurrence(struct parser *p, const char *at, const char *text, 
 	else if (found < 0)
 		fail_at(p, at + wrong,
 			value->last < value->first ? "the end is before the start"
-			: after ? "# is followed by a number: step#3, step#3..5, step#3+10ms"
-				: "# is followed by a number: step#3, step#3..5");
+			: after ? "# must be followed by a number: step#3, step#3..5, step#3+10ms"
+				: "# must be followed by a number: step#3, step#3..5");
 	return found;
 }
 
@@ -239,17 +239,16 @@ static bool check_word(struct parser *p, const char *at, enum filter_field field
 		return true;
 	near = ui_nearest(word, names);
 	if (field == FILTER_DOMAIN && gt_domain_find(word) != GT_DOMAIN_NONE)
-		fail_at(p, at, "%s cannot be traced yet", word);
+		fail_at(p, at, "%s is not supported yet", word);
 	else if (near)
-		fail_at(p, at, "no %s '%.40s'; did you mean '%s'?", filter_field_names[field], word,
-			near);
+		fail_at(p, at, "unknown %s '%.40s'; did you mean '%s'?", filter_field_names[field],
+			word, near);
 	else if (field == FILTER_DOMAIN)
-		fail_at(p, at, "no domain '%.40s'; 'gputap list domains' shows them", word);
+		fail_at(p, at, "unknown domain '%.40s'; see 'gputap list domains'", word);
 	else
 		fail_at(p, at,
-			"no kind '%.40s'; kinds of calls: launch memcpy memset allocation ...; of "
-			"GPU "
-			"activities: kernel memcpy 'memcpy H2D' memset ...",
+			"unknown kind '%.40s'; kinds of calls: launch memcpy memset allocation "
+			"...; of GPU activities: kernel memcpy 'memcpy H2D' memset ...",
 			word);
 	return false;
 }
@@ -268,7 +267,7 @@ static bool parse_point(struct parser *p, const char *at, const char *text, size
 		return found > 0 && point->occurrence != FILTER_NO_OCCURRENCE;
 	if (!filter_parse_number(FILTER_UNIT_TIME, text, bytes, &ns)) {
 		fail_at(p, at,
-			"not a time with its unit; like 5s, 1.5ms, or of a range: step#3, "
+			"not a time with its unit, such as 5s or 1.5ms, or of a range: step#3, "
 			"step#3+10ms");
 		return false;
 	}
@@ -289,7 +288,7 @@ static bool parse_at(struct parser *p, const char *at, struct filter_node *n)
 	at += *at == '\'' || *at == '"';
 	n->type = NODE_AT;
 	if (dots && !equal) {
-		fail_at(p, at + first, "from .. to goes with = and != only");
+		fail_at(p, at + first, "an interval (a..b) needs = or !=");
 		return false;
 	}
 	if (dots && isdigit((unsigned char)dots[2]) && memchr(n->pattern, '#', first) &&
@@ -332,7 +331,7 @@ static bool parse_number(struct parser *p, const char *at, struct filter_node *n
 
 	n->number_most = n->number;
 	if (dots && n->compare != CMP_EQ && n->compare != CMP_NE) {
-		fail_at(p, at + first, "from .. to goes with = and != only");
+		fail_at(p, at + first, "an interval (a..b) needs = or !=");
 		return false;
 	}
 	if (dots)
@@ -343,9 +342,10 @@ static bool parse_number(struct parser *p, const char *at, struct filter_node *n
 	}
 	if (!good)
 		fail_at(p, at,
-			unit == FILTER_UNIT_TIME ? "not a time with its unit; like 10us, 1.5ms, 2s"
-			: unit == FILTER_UNIT_BYTES ? "not a size; like 4096, 64K, 1.5MiB"
-						    : "not a rank; like 3, 0..7");
+			unit == FILTER_UNIT_TIME
+				? "not a time with its unit, such as 10us, 1.5ms, 2s"
+			: unit == FILTER_UNIT_BYTES ? "not a size, such as 4096, 64K, 1.5MiB"
+						    : "not a rank, such as 3 or 0..7");
 	return good;
 }
 
@@ -372,7 +372,7 @@ static struct filter_node *parse_comparison(struct parser *p, enum filter_field 
 	while (s < SIGNS && !take_sign(p, signs[s].sign))
 		s++;
 	if (s == SIGNS)
-		return fail_at(p, sign_at, "after '%s' comes %s", filter_field_names[field],
+		return fail_at(p, sign_at, "'%s' must be followed by %s", filter_field_names[field],
 			       field < FILTER_TEXT_COUNT ? "= != ~ or !~" : "= != < <= > or >=");
 	if (field < FILTER_TEXT_COUNT ? signs[s].compare >= CMP_LT && signs[s].compare <= CMP_GE
 				      : signs[s].compare >= CMP_MATCH)
@@ -437,9 +437,9 @@ static struct filter_node *parse_condition(struct parser *p)
 	}
 	near = ui_nearest(word, filter_field_names);
 	if (near)
-		return fail_at(p, at, "no field '%s'; did you mean '%s'?", word, near);
+		return fail_at(p, at, "unknown field '%s'; did you mean '%s'?", word, near);
 	return fail_at(p, at,
-		       "no field '%s'; there are: name domain kind device process thread queue "
+		       "unknown field '%s'; valid: name domain kind device process thread queue "
 		       "range host duration bytes rank at failed",
 		       word);
 }
@@ -466,8 +466,7 @@ static struct filter_node *parse_not(struct parser *p)
 	}
 	inner = parse_or(p);
 	if (inner && !take_sign(p, ")")) {
-		fail_at(p, p->at,
-			*p->at ? "')' or 'and' or 'or' expected here" : "a '(' is not closed");
+		fail_at(p, p->at, *p->at ? "expected ')', 'and' or 'or'" : "a '(' is not closed");
 		node_destroy(inner);
 		inner = NULL;
 	}
@@ -523,7 +522,7 @@ struct filter *filter_create(const char *expression, filter_texts_fn *texts, voi
 	f->root = parse_or(&p);
 	skip_space(&p);
 	if (f->root && *p.at)
-		fail_at(&p, p.at, "'and' or 'or' expected here");
+		fail_at(&p, p.at, "expected 'and' or 'or'");
 	if (!p.failed)
 		return f;
 	filter_destroy(f);

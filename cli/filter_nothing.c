@@ -94,5 +94,5 @@ void filter_note_nothing(const struct filter *f, const char *expression, const c
 	char why[FILTER_WHY_BYTES];
 
 	filter_explain_nothing(f, why);
-	ui_note("--where '%s' holds for no record%s%s%s", expression, of, *why ? ": " : "", why);
+	ui_note("--where '%s' matches no record%s%s%s", expression, of, *why ? ": " : "", why);
 }

@@ -261,7 +261,7 @@ static void print_left_out(const struct grid *g, size_t rows, const unsigned *wi
 	if (!count)
 		return;
 	fprintf(out, "%*s%s", INDENT, "", colors->dim);
-	at = ui_wrapf(out, INDENT, INDENT, "left out for want of room:");
+	at = ui_wrapf(out, INDENT, INDENT, "columns that do not fit:");
 	for (unsigned i = 0; i < count; i++)
 		at = ui_wrapf(out, at, INDENT, " %s%s", titles[i], i + 1 < count ? "," : "");
 	fprintf(out, "%s\n", colors->reset);

@@ -142,7 +142,7 @@ static const char *coverage_word(const struct info *i)
 	uint32_t pid;
 
 	if (!work_asked(i))
-		return "not asked";
+		return "not requested";
 	if (uncovered(i, &launches, &pid) != GT_DOMAIN_NONE)
 		return "none";
 	return i->read[GT_CLASS_DEVICE] ? "GPU activities seen" : "no launches";
@@ -170,8 +170,8 @@ static void find_untraced(struct info *i)
 			continue;
 		if (e->code == GT_EVENT_STILL_RUNS)
 			add_reason(i,
-				   "process %u still ran at the end, and is not recorded from then "
-				   "on ('gputap run --wait' waits for it): %s",
+				   "process %u still ran at the end and was not recorded "
+				   "afterwards ('gputap run --wait' waits for it): %s",
 				   p->pid, e->text ? e->text : "");
 		else if (p->pid && e->text && !strncmp(e->text, p->exe, strlen(p->exe)))
 			add_reason(i, "process %u was not traced: %s", p->pid, e->text);
@@ -211,22 +211,22 @@ static void find_reasons(struct info *i)
 
 	if (i->health.end == GT_CAPTURE_CUT)
 		add_reason(i, "it has no end: its collector was killed ('gputap recover' lists "
-			      "what can be finished) or still writes");
+			      "what can be finished) or is still writing");
 	else if (i->health.end == GT_CAPTURE_INCOMPLETE && !is_lost_in_program(i) &&
 		 !has_survivors(i))
-		add_reason(i, "the collector could not write down everything");
+		add_reason(i, "the collector could not write all records");
 	if (i->health.bad_bytes || i->health.bad_blocks)
 		add_reason(i, "%s in %s block%s are damaged and were skipped",
 			   ui_bytes(i->health.bad_bytes), ui_count(i->health.bad_blocks),
 			   i->health.bad_blocks == 1 ? "" : "s");
 	if (i->health.bad_sums)
-		add_reason(i, "its sums are wrong in %s place%s: they are not what its records are",
+		add_reason(i, "its totals do not match its records in %s place%s",
 			   ui_count(i->health.bad_sums), i->health.bad_sums == 1 ? "" : "s");
 	if (i->dropped)
 		add_reason(i, "%s of %s records were lost while tracing", ui_count(i->dropped),
 			   ui_count(i->seen));
 	if (losses.missing)
-		add_reason(i, "records are missing, and how many is not known: %.110s%s",
+		add_reason(i, "records are missing, their number is unknown: %.110s%s",
 			   losses.missing_text ? losses.missing_text : "",
 			   losses.missing > 1 ? " (and other events)" : "");
 	if (i->seen != i->recorded + i->dropped + i->evicted && i->health.end != GT_CAPTURE_CUT)
@@ -234,7 +234,7 @@ static void find_reasons(struct info *i)
 			   ui_count(i->recorded), ui_count(i->dropped));
 	find_untraced(i);
 	if (read < i->recorded)
-		add_reason(i, "%s records were written and %s are there", ui_count(i->recorded),
+		add_reason(i, "%s records were written, but %s are present", ui_count(i->recorded),
 			   ui_count(read));
 }
 
@@ -342,12 +342,12 @@ static void print_coverage(const struct info *i)
 		return;
 	print_label("coverage");
 	if (launches)
-		printf("%snone: process %u made %s launches of %s, but nothing was seen of its "
-		       "device%s\n",
+		printf("%snone: process %u made %s launches of %s, but no GPU activity was "
+		       "seen%s\n",
 		       c->yellow, pid, ui_count(launches), gt_domain_name(d), c->reset);
 	else
-		printf("%snone: process %u used %s, but nothing was seen of its device%s\n",
-		       c->yellow, pid, gt_domain_name(d), c->reset);
+		printf("%snone: process %u used %s, but no GPU activity was seen%s\n", c->yellow,
+		       pid, gt_domain_name(d), c->reset);
 }
 
 /* Print other programs' share of the processors: times on a busy machine differ from those on a
@@ -383,7 +383,7 @@ static void print_session(const struct info *i)
 
 	if (!s->start_realtime_ns) { /* the start of the file is damaged, or nothing else exists */
 		print_label("session");
-		puts("what was run, when and where is not in what can be read");
+		puts("command, time and host are not in the readable part");
 		return;
 	}
 	print_label("command");
@@ -439,7 +439,7 @@ static void print_index(const struct info *i)
 
 	print_label("index");
 	if (index->wrong_files)
-		printf("%sdamaged, or not what the blocks say: their heads were read%s\n",
+		printf("%sdamaged or inconsistent with the blocks: their heads were read%s\n",
 		       c->yellow, c->reset);
 	else if (!index->files)
 		puts("none: the blocks' heads were read");
@@ -469,7 +469,7 @@ static void print_linked(const struct info *i)
 	snprintf(items, sizeof items, "%s GPU activit%s", ui_count(work), work == 1 ? "y" : "ies");
 	used = calls ? snprintf(text, sizeof text, "%.4g%% of %s to the call that caused %s", share,
 				items, work == 1 ? "it" : "them")
-		     : snprintf(text, sizeof text, "not asked: mode %s records no calls%s; %s",
+		     : snprintf(text, sizeof text, "not requested: mode %s records no calls%s; %s",
 				i->mode->name, mode_has_calls(i->mode) ? " of these runtimes" : "",
 				items);
 	if (i->call_lost && calls)
@@ -508,7 +508,7 @@ static void print_head(const struct info *i)
 		print_linked(i);
 	if (i->health.unknown_blocks) {
 		print_label("skipped");
-		printf("%s blocks of kinds that only a newer gputap knows\n",
+		printf("%s blocks of kinds that need a newer gputap\n",
 		       ui_count(i->health.unknown_blocks));
 	}
 }
@@ -532,7 +532,7 @@ static void print_text(const struct info *i, bool all)
 		grid_fini(&g);
 	}
 	if (!gt_capture_object_count(i->capture) && !i->seen)
-		printf("\nNo runtime was seen: 'gputap doctor' says what can be traced here.\n");
+		printf("\nNo runtime was seen: 'gputap doctor' shows what can be traced here.\n");
 }
 
 static void print_json_head(const struct info *i, struct json *j)
@@ -699,7 +699,8 @@ static int info_main(int argc, char **argv)
 		}
 	}
 	if (optind == argc)
-		return ui_fail(GT_EXIT_USAGE, "which capture? Name a file that 'gputap run' wrote");
+		return ui_fail(GT_EXIT_USAGE,
+			       "no capture given: name a file that 'gputap run' wrote");
 	for (int k = optind; k < argc; k++) {
 		if (k > optind && !json)
 			putchar('\n');

@@ -333,7 +333,7 @@ void info_code_kernels(struct grid *g, const struct info_code *code)
 
 	init_columns(g, code, "kernel_symbols", info_code_kernel_columns,
 		     COUNT_OF(info_code_kernel_columns), COUNTED_OF_KERNEL);
-	g->heading = "Kernels in it, and what their code asks for";
+	g->heading = "Kernels in it, and the resources they use";
 	for (size_t k = 0; capture && k < gt_capture_object_count(capture); k++) {
 		const struct gt_object_info *o = gt_capture_object(capture, k);
 

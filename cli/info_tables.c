@@ -128,7 +128,7 @@ static void make_sessions(struct grid *g, const struct info *i)
 	static const char *const ways[] = {"boot", "wall clock", "collectives", "nothing"};
 
 	grid_init(g, "sessions", session_columns, COUNT_OF(session_columns));
-	g->heading = "Sessions, and how they came onto one clock";
+	g->heading = "Sessions, and how their clocks were aligned";
 	for (size_t k = 0; k < gt_capture_session_count(i->capture); k++) {
 		const struct gt_capture_session *s = gt_capture_session_at(i->capture, k);
 		struct grid_cell *cell = grid_row(g);
@@ -166,7 +166,7 @@ static const char *interception_method(const struct gt_object_info *module)
 static void make_runtimes(struct grid *g, const struct info *i)
 {
 	grid_init(g, "runtimes", runtime_columns, COUNT_OF(runtime_columns));
-	g->heading = "Runtimes that were traced, and the libraries that the programs really mapped";
+	g->heading = "Traced runtimes, and the libraries that programs mapped";
 	for (size_t k = 0; k < gt_capture_object_count(i->capture); k++) {
 		const struct gt_object_info *o = gt_capture_object(i->capture, k);
 		uint64_t processes = 0;
@@ -199,7 +199,7 @@ static void make_runtimes(struct grid *g, const struct info *i)
 static void make_devices(struct grid *g, const struct info *i)
 {
 	grid_init(g, "devices", device_columns, COUNT_OF(device_columns));
-	g->heading = "Devices, and how their clock was converted";
+	g->heading = "Devices, and how their clocks were converted";
 	for (uint32_t d = 0; d < gt_capture_device_count(i->capture); d++) {
 		const struct gt_object_info *device = gt_capture_device(i->capture, d);
 		enum gt_clock_method method = GT_CLOCK_UNKNOWN;
@@ -247,7 +247,7 @@ static struct grid_cell since_start(const struct info *i, uint64_t ns)
 static void make_streams(struct grid *g, const struct info *i)
 {
 	grid_init(g, "streams", stream_columns, COUNT_OF(stream_columns));
-	g->heading = "Streams that programs made";
+	g->heading = "Streams that programs created";
 	for (size_t k = 0; k < gt_capture_object_count(i->capture); k++) {
 		const struct gt_object_info *o = gt_capture_object(i->capture, k), *device;
 		const struct gt_process_info *p = gt_capture_process(i->capture, o->process);
@@ -412,7 +412,7 @@ static void make_windows(struct grid *g, const struct info *i)
 static void make_events(struct grid *g, const struct info *i)
 {
 	grid_init(g, "events", event_columns, COUNT_OF(event_columns));
-	g->heading = "Events: what gputap had to report";
+	g->heading = "Events that gputap reported";
 	g->sentences = true;
 	for (size_t k = 0; k < gt_capture_event_count(i->capture); k++) {
 		const struct gt_event_info *e = gt_capture_event(i->capture, k);

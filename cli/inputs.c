@@ -36,7 +36,7 @@ bool inputs_are_same(const char *input, const char *output)
 
 int inputs_report_same(const char *output)
 {
-	return ui_fail(GT_EXIT_USAGE, "%s is a capture that is read: name another file after -o",
+	return ui_fail(GT_EXIT_USAGE, "%s is one of the inputs: name another file after -o",
 		       output);
 }
 
@@ -53,7 +53,7 @@ int inputs_choose(struct capture_inputs *in, char **paths, int count)
 	*in = (struct capture_inputs){
 		.paths = calloc(count > 0 ? (size_t)count : 0, sizeof *in->paths)};
 	if (!in->paths)
-		return ui_fail(GT_EXIT_FAILURE, "no memory");
+		return ui_fail(GT_EXIT_FAILURE, "out of memory");
 	for (int i = 0; i < count; i++) {
 		int status = count > 1 ? gt_capture_probe(paths[i]) : 0;
 
@@ -130,8 +130,8 @@ static void note_overlaps(const struct gt_capture *capture)
 		}
 	}
 	if (pairs)
-		ui_note("%s and %s%s are of one recording and overlap: records that are in both "
-			"count twice",
+		ui_note("%s and %s%s come from one recording and overlap: records in both count "
+			"twice",
 			first->path, second->path, pairs > 1 ? ", and others," : "");
 }
 
@@ -142,8 +142,8 @@ void inputs_print_notes(const struct gt_capture *capture)
 	uint64_t uncertainty_ns = 0, shared_ns = 0;
 
 	if (gt_capture_index(capture)->wrong_files)
-		ui_note("an index of blocks is damaged, or says what the blocks do not: they were "
-			"found by their heads instead");
+		ui_note("a block index is damaged or inconsistent with the blocks: their heads "
+			"were read instead");
 	if (repeated)
 		ui_note("%s session%s given twice (by a copy, or merged before): read once",
 			ui_count(repeated), repeated == 1 ? " is" : "s are");
@@ -161,8 +161,8 @@ void inputs_print_notes(const struct gt_capture *capture)
 	note_overlaps(capture);
 	if (moved)
 		ui_note("%s session%s ran on another machine or boot than %s: aligned by wall "
-			"clocks (CLOCK_REALTIME), which moved by %s "
-			"while traced; how far two machines' clocks differ, no capture can tell",
+			"clocks (CLOCK_REALTIME), which moved by %s while traced; the difference "
+			"between two machines' clocks is unknown",
 			ui_count(moved), moved == 1 ? "" : "s", first->path,
 			ui_duration(uncertainty_ns));
 	if (shared)
@@ -171,6 +171,6 @@ void inputs_print_notes(const struct gt_capture *capture)
 			ui_count(shared), shared == 1 ? "" : "s", first->path,
 			ui_duration(shared_ns));
 	if (lost)
-		ui_note("%s session%s without any clock reading that could be read: not aligned",
-			ui_count(lost), lost == 1 ? " is" : "s are");
+		ui_note("%s session%s not aligned: no clock reading is readable", ui_count(lost),
+			lost == 1 ? " is" : "s are");
 }

@@ -134,7 +134,7 @@ static const char *get_remark(const struct launched_row *row, const struct gt_fr
 		return "(the stack was lost)";
 	if (frames->end == GT_FRAMES_CUT)
 		return "(more frames)";
-	return frames->end == GT_FRAMES_BROKEN ? "(its callers are not known)" : NULL;
+	return frames->end == GT_FRAMES_BROKEN ? "(its callers are unknown)" : NULL;
 }
 
 static const char *describe_stack(struct grid *g, struct gt_frame_names *names,
@@ -275,9 +275,10 @@ void make_launched(struct grid *g, const struct summary *s)
 {
 	struct gt_frame_names *names = NULL;
 
-	g->none = has_asked_for_stacks(s->capture)
-			  ? "no recorded call has a stack; 'gputap info' has the reasons as events"
-			  : "no stacks were recorded: gputap run --stacks";
+	g->none =
+		has_asked_for_stacks(s->capture)
+			? "no recorded call has a stack; 'gputap info' lists the reasons as events"
+			: "no stacks were recorded: use gputap run --stacks";
 	if (s->launched.count)
 		names = gt_frame_names_create(s->capture);
 	if (names)

@@ -264,9 +264,9 @@ static int report_none(const char *pattern, bool operations)
 	const char *near = operations ? mode_nearest_operation(pattern, ~0u) : NULL;
 
 	if (near)
-		return ui_fail(GT_EXIT_FAILURE, "nothing is named like '%s'; did you mean '%s'?",
-			       pattern, near);
-	return ui_fail(GT_EXIT_FAILURE, "nothing is named like '%s'", pattern);
+		return ui_fail(GT_EXIT_FAILURE, "no name matches '%s'; did you mean '%s'?", pattern,
+			       near);
+	return ui_fail(GT_EXIT_FAILURE, "no name matches '%s'", pattern);
 }
 
 static int print_things(const struct list_options *o, unsigned wanted)

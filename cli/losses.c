@@ -86,11 +86,11 @@ void losses_headline(const struct losses *l, char text[LOSSES_HEADLINE])
 		snprintf(failed, sizeof failed, ", %s tool%s failed", ui_count(l->failed),
 			 l->failed == 1 ? "" : "s");
 	if (l->dropped)
-		snprintf(lost, sizeof lost, "%s lost%s", ui_count(l->dropped),
-			 l->missing ? " and others uncounted" : "");
+		snprintf(lost, sizeof lost, "%s%s lost", l->missing ? "at least " : "",
+			 ui_count(l->dropped));
 	else
 		snprintf(lost, sizeof lost, "%s",
-			 l->missing ? "records lost uncounted" : "none counted as lost");
+			 l->missing ? "records lost (number unknown)" : "none counted as lost");
 	snprintf(text, LOSSES_HEADLINE, "%s%s%s", lost, failed, ranges);
 }
 
@@ -98,10 +98,9 @@ const char *losses_advice(enum gt_drop_reason why)
 {
 	switch (why) {
 	case GT_DROP_FULL: return "a larger --buffer, --when-full or --threads may help";
-	case GT_DROP_TOO_LONG: return "a larger --block-size takes longer records";
+	case GT_DROP_TOO_LONG: return "a larger --block-size allows longer records";
 	case GT_DROP_POOL: return "fewer activities in flight at once help";
-	case GT_DROP_TOOL:
-		return "its vendor must mend the plug-in; 'gputap plugin check' tries it";
+	case GT_DROP_TOOL: return "its vendor must fix the plug-in; 'gputap plugin check' tests it";
 	default: return NULL;
 	}
 }

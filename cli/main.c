@@ -65,11 +65,12 @@ static int unknown_command(const char *word)
 
 	if (ui_ends_with(word, ".gputap"))
 		return ui_fail(GT_EXIT_USAGE,
-			       "'%s' is no command; did you mean 'gputap report %s'?", word, word);
+			       "'%s' is not a command; did you mean 'gputap report %s'?", word,
+			       word);
 	gt_target_look(word, &program);
 	if (program.executable)
-		return ui_fail(GT_EXIT_USAGE, "'%s' is no command; did you mean 'gputap run %s'?",
-			       word, word);
+		return ui_fail(GT_EXIT_USAGE,
+			       "'%s' is not a command; did you mean 'gputap run %s'?", word, word);
 	return ui_unknown("command", word, names);
 }
 
@@ -146,9 +147,9 @@ int main(int argc, char **argv)
 
 		if (near)
 			return ui_fail(GT_EXIT_USAGE,
-				       "no option %s before the command; did you mean %s?", argv[1],
-				       near);
-		ui_fail(GT_EXIT_USAGE, "no option %s before the command", argv[1]);
+				       "unknown option %s before the command; did you mean %s?",
+				       argv[1], near);
+		ui_fail(GT_EXIT_USAGE, "unknown option %s before the command", argv[1]);
 		fprintf(stderr, "  'gputap run PROGRAM ARGS' traces a program, 'gputap --help' "
 				"shows all\n");
 		return GT_EXIT_USAGE;

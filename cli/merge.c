@@ -62,11 +62,11 @@ static int run_merge(int argc, char **argv)
 		return status < 0 ? GT_EXIT_OK : status;
 	if (wants_capture(&request) && request.where)
 		return ui_fail(GT_EXIT_USAGE,
-			       "a merged capture has all records: 'gputap export "
-			       "%s --where ..' leaves some out",
+			       "a merged capture has all records: filter it with 'gputap export %s "
+			       "--where ..'",
 			       request.output);
 	if (wants_capture(&request) && request.weight)
-		return ui_fail(GT_EXIT_USAGE, "--weight is for stacks (folded, speedscope)");
+		return ui_fail(GT_EXIT_USAGE, "--weight applies to stacks (folded, speedscope)");
 	if (wants_capture(&request))
 		return merge_captures(&request);
 	exporter = export_choose(&request);

@@ -43,7 +43,8 @@ static bool report_result(const struct export_request *request, const struct mer
 	bool whole, shown = false;
 
 	if (gt_capture_open(request->output, &capture)) {
-		ui_note("%s was written, but: %s", request->output, gt_error_text());
+		ui_note("%s was written but cannot be opened: %s", request->output,
+			gt_error_text());
 		gt_error_clear();
 		return false;
 	}
@@ -53,21 +54,21 @@ static bool report_result(const struct export_request *request, const struct mer
 
 		shown |= !gt_capture_is_whole(&s->health) || s->health.end != GT_CAPTURE_COMPLETE;
 		if (s->health.bad_sums)
-			ui_note("%s does not hold what it says; 'gputap info %s' says more",
+			ui_note("the totals of %s do not match its records; see 'gputap info %s'",
 				s->path, s->path);
 		if (s->health.bad_bytes || s->health.bad_blocks)
 			ui_note("%s is damaged: %s of %s could not be read and are not in %s",
 				s->path, ui_bytes(s->health.bad_bytes), ui_bytes(s->health.bytes),
 				request->output);
 		else if (s->health.end == GT_CAPTURE_CUT)
-			ui_note("%s has no end: its writer was stopped, or still writes; %s has "
-				"what is there",
+			ui_note("%s has no end: its collector was killed or is still writing; %s "
+				"has what was written",
 				s->path, request->output);
 		else if (s->health.end == GT_CAPTURE_INCOMPLETE)
-			ui_note("%s is not complete, it says", s->path);
+			ui_note("%s is marked incomplete", s->path);
 	}
 	if (!whole && !shown)
-		ui_note("%s is damaged in parts; 'gputap info %s' says more", request->output,
+		ui_note("%s is partly damaged; see 'gputap info %s'", request->output,
 			request->output);
 	if (m->repeated)
 		ui_note("%s session%s given twice (by a copy, or merged before): merged once",

@@ -183,8 +183,8 @@ int mode_check_domain(const char *word)
 		return 0;
 	if (!gt_domains_find(word, strlen(word)))
 		return ui_unknown("domain", word, known);
-	ui_fail(GT_EXIT_USAGE, "%s cannot be traced yet", word);
-	ui_list_names("these can:", known);
+	ui_fail(GT_EXIT_USAGE, "%s is not supported yet", word);
+	ui_list_names("supported:", known);
 	return GT_EXIT_USAGE;
 }
 
@@ -201,8 +201,7 @@ static int choose_domains(const char *list, uint32_t *out)
 		*out |= gt_domains_find(word, strlen(word));
 	}
 	if (!*out)
-		return ui_fail(GT_EXIT_USAGE,
-			       "--domains names none; 'gputap list domains' shows them");
+		return ui_fail(GT_EXIT_USAGE, "--domains is empty; see 'gputap list domains'");
 	return 0;
 }
 
@@ -257,9 +256,10 @@ static int unknown_operation(const char *word, uint32_t domains)
 	const char *near = mode_nearest_operation(word, domains);
 
 	if (near)
-		return ui_fail(GT_EXIT_USAGE, "no operation '%s'; did you mean '%s'?", word, near);
-	return ui_fail(GT_EXIT_USAGE,
-		       "no operation matches '%s'; 'gputap list operations' shows them", word);
+		return ui_fail(GT_EXIT_USAGE, "unknown operation '%s'; did you mean '%s'?", word,
+			       near);
+	return ui_fail(GT_EXIT_USAGE, "no operation matches '%s'; see 'gputap list operations'",
+		       word);
 }
 
 static int choose_operations(const char *list, uint32_t domains, struct gt_session *s,
@@ -277,8 +277,7 @@ static int choose_operations(const char *list, uint32_t domains, struct gt_sessi
 		*matched |= found;
 	}
 	if (!*matched)
-		return ui_fail(GT_EXIT_USAGE,
-			       "--ops names none; 'gputap list operations' shows them");
+		return ui_fail(GT_EXIT_USAGE, "--ops is empty; see 'gputap list operations'");
 	return 0;
 }
 
@@ -302,8 +301,8 @@ static int choose_kernels(const char *text, struct gt_session *s)
 	int error;
 
 	if (!*text)
-		return ui_fail(GT_EXIT_USAGE, "--kernels '': an extended regular expression, as "
-					      "for grep -E; '.' is every kernel");
+		return ui_fail(GT_EXIT_USAGE, "--kernels '': needs an extended regular expression "
+					      "(as for grep -E); '.' matches every kernel");
 	if (strlen(text) >= sizeof s->kernels)
 		return ui_fail(GT_EXIT_USAGE, "--kernels: at most %zu bytes",
 			       sizeof s->kernels - 1);
@@ -311,7 +310,7 @@ static int choose_kernels(const char *text, struct gt_session *s)
 	if (error) {
 		regerror(error, &expression, why, sizeof why);
 		escape(text, literal, sizeof literal);
-		return ui_fail(GT_EXIT_USAGE, "--kernels '%s': %s; that text itself would be '%s'",
+		return ui_fail(GT_EXIT_USAGE, "--kernels '%s': %s; to match it literally, use '%s'",
 			       text, why, literal);
 	}
 	regfree(&expression);

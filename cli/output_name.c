@@ -16,9 +16,8 @@
 static int no_such(const char *pattern, const char *what)
 {
 	return ui_fail(GT_EXIT_USAGE,
-		       "--output %s: '%s' stands for nothing; %%p is the process, %%h the host, "
-		       "%%r the rank, %%q{NAME} a variable, "
-		       "%%%% a percent sign",
+		       "--output %s: unknown '%s'; %%p is the process, %%h the host, %%r the rank, "
+		       "%%q{NAME} a variable, %%%% a percent sign",
 		       pattern, what);
 }
 
@@ -52,17 +51,16 @@ static int expand_one(const char *pattern, const char *at, char *value, size_t s
 	case 'p': snprintf(value, size, "%d", (int)getpid()); return 0;
 	case 'h':
 		if (gethostname(value, size))
-			return ui_fail(GT_EXIT_FAILURE, "--output %s: no name of this host: %m",
+			return ui_fail(GT_EXIT_FAILURE, "--output %s: cannot get the host name: %m",
 				       pattern);
 		value[size - 1] = '\0';
 		return 0;
 	case 'r':
 		if (gt_rank_of_environment() < 0)
 			return ui_fail(GT_EXIT_USAGE,
-				       "--output %s: no launcher says which rank this is (RANK, "
-				       "OMPI_COMM_WORLD_RANK, "
-				       "PMI_RANK, PMIX_RANK, SLURM_PROCID are not set); %%p is the "
-				       "process number",
+				       "--output %s: no launcher assigned a rank (RANK, "
+				       "OMPI_COMM_WORLD_RANK, PMI_RANK, PMIX_RANK, SLURM_PROCID "
+				       "are not set); %%p is the process id",
 				       pattern);
 		snprintf(value, size, "%d", (int)gt_rank_of_environment());
 		return 0;
@@ -71,7 +69,7 @@ static int expand_one(const char *pattern, const char *at, char *value, size_t s
 		if (!end)
 			return ui_fail(
 				GT_EXIT_USAGE,
-				"--output %s: %%q wants a variable's name, as in %%q{SLURM_JOB_ID}",
+				"--output %s: %%q needs a variable's name, as in %%q{SLURM_JOB_ID}",
 				pattern);
 		*bytes = (size_t)(end + 1 - at);
 		return put_variable(pattern, at + 2, *bytes - 3, value, size);
@@ -116,8 +114,8 @@ int output_name_check_folder(const char *name)
 	snprintf(folder, sizeof folder, "%.*s", bytes, name);
 	if (!stat(folder, &st) || errno != ENOENT)
 		return 0;
-	return ui_fail(GT_EXIT_FAILURE, "there is no folder %s: 'mkdir -p %s' makes it", folder,
-		       folder);
+	return ui_fail(GT_EXIT_FAILURE, "folder %s does not exist: create it with 'mkdir -p %s'",
+		       folder, folder);
 }
 
 void output_name_note_ranks(const char *name, const char *pattern)

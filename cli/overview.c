@@ -449,8 +449,7 @@ static void print_waits(const struct summary *s, FILE *out)
 			      w->unknown_ns ? duration(w->unknown_ns) : "",
 			      w->unknown_ns ? " unattributed" : "");
 	else if (w->unknown_ns)
-		ui_print_line(out, "Waits", NULL, "%s, for what is not known",
-			      duration(w->unknown_ns));
+		ui_print_line(out, "Waits", NULL, "%s unattributed", duration(w->unknown_ns));
 }
 
 static void print_straggler(const struct summary *s, FILE *out)
@@ -512,8 +511,8 @@ static void print_absence(const struct runtime *runtime, FILE *out)
 			      runtime->name);
 	else if (access(runtime->device, F_OK) != 0 && runtime->software)
 		ui_print_line(out, "", NULL,
-			      "there is no%s here; on one in software: gputap run -- gputap soft "
-			      "%s -- PROGRAM",
+			      "no%s here; to use one in software: gputap run -- gputap soft %s -- "
+			      "PROGRAM",
 			      device, runtime->software);
 }
 

@@ -262,7 +262,7 @@ static char *describe_process(struct painter *x, uint32_t process)
 	char title[512];
 
 	if (!info)
-		return make_text("process not known");
+		return make_text("unknown process");
 	return make_text("%s, pid %u", gt_view_process_title(&x->view, info, title, sizeof title),
 			 info->pid);
 }
@@ -299,7 +299,7 @@ static char *describe_queue(const struct painter *x, const struct gt_view_queue 
 	bool several = false;
 
 	if (!q->number)
-		return make_text("queue not known");
+		return make_text("unknown queue");
 	for (uint32_t i = 0; i < x->source_count; i++)
 		several |= x->sources[i].queue && x->sources[i].queue->process != q->process;
 	return several ? make_text("queue %u, %llu", q->number, (unsigned long long)q->pid)

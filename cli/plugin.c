@@ -57,7 +57,7 @@ static const char *const sentences[GT_RULE_COUNT] = {
 
 enum state { UNTRIED, KEPT, BROKEN, ABSENT, STATES };
 
-static const char *const state_names[STATES] = {"untried", "kept", "broken", "n/a"};
+static const char *const state_names[STATES] = {"skipped", "kept", "broken", "n/a"};
 
 struct outcome {
 	enum state state;
@@ -106,7 +106,7 @@ static void run_trial(const struct check *c, const struct gt_trial_kind *kind, i
 		_exit(2);
 	if (kind->needs_work && !trial.work)
 		gt_trial_report(&trial, GT_TRIAL_UNTRIED, GT_RULE_NONE,
-				"nobody has pu1Exercise(), which has the device work");
+				"no library exports pu1Exercise()");
 	else
 		kind->run(&trial);
 	gt_trial_report(&trial, GT_TRIAL_ENDED, GT_RULE_NONE, "-");
@@ -175,10 +175,10 @@ static void judge_end(struct check *c, const struct listening *l, int status)
 	if (WIFSIGNALED(status))
 		snprintf(how, sizeof how, "%s: %s", l->call, strsignal(WTERMSIG(status)));
 	else if (!l->ended && !l->reported)
-		snprintf(how, sizeof how, "%s: the process ended with %d", l->call,
+		snprintf(how, sizeof how, "%s: the process exited with status %d", l->call,
 			 WEXITSTATUS(status));
 	else if (l->ended && WEXITSTATUS(status))
-		snprintf(how, sizeof how, "exit() made of 0 the status %d", WEXITSTATUS(status));
+		snprintf(how, sizeof how, "exit(0) ended with status %d", WEXITSTATUS(status));
 	else
 		return;
 	break_rule(c, l->trying, how);
@@ -202,7 +202,7 @@ static int start_trial(struct check *c, const struct gt_trial_kind *kind)
 
 	fflush(NULL);
 	if (pipe(ends) || (child = fork()) < 0)
-		return ui_fail(GT_EXIT_FAILURE, "cannot start a trial: %m");
+		return ui_fail(GT_EXIT_FAILURE, "cannot start a test: %m");
 	if (!child) {
 		close(ends[0]);
 		setpgid(0, 0);
@@ -210,7 +210,7 @@ static int start_trial(struct check *c, const struct gt_trial_kind *kind)
 	}
 	close(ends[1]);
 	if (!receive_all(c, &l, ends[0])) {
-		snprintf(how, sizeof how, "%s: it does not return", l.call);
+		snprintf(how, sizeof how, "%s: does not return", l.call);
 		break_rule(c, l.trying, how);
 		l.reported = c->hung = true;
 		kill(child, SIGKILL);
@@ -257,16 +257,16 @@ static int report(const struct check *c)
 		counts[c->outcomes[i].state]++;
 	}
 	if (c->stopped)
-		printf("%suntried%s     All others need a plug-in that loads and registers.\n",
+		printf("%sskipped%s     All others need a plug-in that loads and registers.\n",
 		       ui_colors(stdout)->dim, ui_colors(stdout)->reset);
-	printf("%s: %u rules kept, %u broken, %u not tried", c->path, counts[KEPT], counts[BROKEN],
+	printf("%s: %u rules kept, %u broken, %u skipped", c->path, counts[KEPT], counts[BROKEN],
 	       counts[UNTRIED]);
 	if (counts[ABSENT])
 		printf(", %u not applicable: it lacks their groups", counts[ABSENT]);
 	putchar('\n');
 	if (!c->has_work)
-		printf("  rules about records need work on the device: export pu1Exercise(), or "
-		       "name a\n  library that does with --exercise\n");
+		printf("  rules about records need GPU activity: export pu1Exercise(), or name a "
+		       "library\n  that does with --exercise\n");
 	return counts[BROKEN] ? GT_EXIT_FAILURE : GT_EXIT_OK;
 }
 
@@ -322,7 +322,8 @@ static int run_plugin_command(int argc, char **argv)
 		case OPTION_SECONDS:
 			c.seconds = (unsigned)strtoul(optarg, NULL, 10);
 			if (!c.seconds || c.seconds > 3600)
-				return ui_fail(GT_EXIT_USAGE, "--seconds %s: 1 to 3600", optarg);
+				return ui_fail(GT_EXIT_USAGE,
+					       "--seconds %s: a number from 1 to 3600", optarg);
 			break;
 		case 'v': c.verbose = true; break;
 		case 'h': fputs(help, stdout); return GT_EXIT_OK;
@@ -330,15 +331,15 @@ static int run_plugin_command(int argc, char **argv)
 		}
 	}
 	if (optind == argc)
-		return ui_fail(GT_EXIT_USAGE, "what to do? 'gputap plugin check FILE.so', 'gputap "
-					      "plugin rules'");
+		return ui_fail(GT_EXIT_USAGE, "no command given: 'gputap plugin check FILE.so' or "
+					      "'gputap plugin rules'");
 	if (!strcmp(argv[optind], "rules") && optind + 1 == argc)
 		return print_rules();
 	if (strcmp(argv[optind], "check"))
 		return ui_unknown("plugin command", argv[optind],
 				  (const char *const[]){"check", "rules", NULL});
 	if (optind + 2 != argc)
-		return ui_fail(GT_EXIT_USAGE, "which one? 'gputap plugin check FILE.so'");
+		return ui_fail(GT_EXIT_USAGE, "name one plug-in: 'gputap plugin check FILE.so'");
 	c.path = argv[optind + 1];
 	return check_plugin(&c);
 }

@@ -36,13 +36,13 @@ void gt_trial_keep_text(struct gt_trial *t, const char *text)
 
 void gt_trial_compare_texts(struct gt_trial *t)
 {
-	gt_trial_try(t, GT_RULE_TEXTS, "reading texts of records once more");
+	gt_trial_try(t, GT_RULE_TEXTS, "reading texts of records again");
 	for (size_t i = 0; i < t->text_count; i++) {
 		const struct gt_trial_text *kept = &t->texts[i];
 
 		GT_TRIAL_WANT(t, GT_RULE_TEXTS,
 			      !strncmp(kept->copy, kept->at, sizeof kept->copy - 1),
-			      "a text was \"%.60s\" and is \"%.60s\" later", kept->copy, kept->at);
+			      "a text changed from \"%.60s\" to \"%.60s\"", kept->copy, kept->at);
 	}
 }
 
@@ -64,8 +64,8 @@ void gt_trial_want_once(struct gt_trial *t)
 	qsort(sorted, t->record_count, sizeof *sorted, compare_records);
 	for (size_t i = 1; i < t->record_count; i++)
 		again += !compare_records(&sorted[i - 1], &sorted[i]);
-	GT_TRIAL_WANT(t, GT_RULE_ONCE, !again, "%zu of %zu records are those of others, to the bit",
-		      again, t->record_count);
+	GT_TRIAL_WANT(t, GT_RULE_ONCE, !again, "%zu of %zu records are duplicates", again,
+		      t->record_count);
 	free(sorted);
 }
 
@@ -74,12 +74,12 @@ void gt_trial_check_sizes(struct gt_trial *t, const pu1ActivityRecord *r)
 	unsigned __int128 block = (unsigned __int128)r->block[0] * r->block[1] * r->block[2],
 			  grid = (unsigned __int128)r->grid[0] * r->grid[1] * r->grid[2];
 
-	GT_TRIAL_WANT(t, GT_RULE_SIZES, r->bytes <= BYTES_MOST, "a record is of %llu bytes",
+	GT_TRIAL_WANT(t, GT_RULE_SIZES, r->bytes <= BYTES_MOST, "a record has %llu bytes",
 		      (unsigned long long)r->bytes);
-	GT_TRIAL_WANT(t, GT_RULE_SIZES, block <= BLOCK_MOST, "a block is of %u x %u x %u items",
+	GT_TRIAL_WANT(t, GT_RULE_SIZES, block <= BLOCK_MOST, "a block has %u x %u x %u threads",
 		      r->block[0], r->block[1], r->block[2]);
-	GT_TRIAL_WANT(t, GT_RULE_SIZES, !(grid >> 63), "a grid is of %u x %u x %u groups",
-		      r->grid[0], r->grid[1], r->grid[2]);
+	GT_TRIAL_WANT(t, GT_RULE_SIZES, !(grid >> 63), "a grid has %u x %u x %u blocks", r->grid[0],
+		      r->grid[1], r->grid[2]);
 	GT_TRIAL_WANT(t, GT_RULE_SIZES, r->copy_direction <= PU1_COPY_PTOP,
 		      "a copy's direction is %u", r->copy_direction);
 }
@@ -89,7 +89,7 @@ void gt_trial_check_rows(struct gt_trial *t)
 	const pu1RowsGroup *rows = &t->plugin.calls.rows;
 	pu1DeviceRow row = {.size = sizeof row};
 
-	gt_trial_try(t, GT_RULE_SIZES, "the rows of devices");
+	gt_trial_try(t, GT_RULE_SIZES, "reading device rows");
 	if (!rows->device_count || !rows->device)
 		return;
 	for (int32_t i = 0; i < rows->device_count() && i < GT_PLUGIN_DEVICES_MOST; i++)

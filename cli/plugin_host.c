@@ -62,16 +62,15 @@ static void on_completed(uint8_t *buffer, size_t size, size_t valid)
 		b->valid = valid < b->bytes ? valid : b->bytes;
 	}
 	pthread_mutex_unlock(&t->lock);
-	GT_TRIAL_WANT(t, GT_RULE_COMPLETED_ONCE, b,
-		      "a buffer was completed that was not requested");
+	GT_TRIAL_WANT(t, GT_RULE_COMPLETED_ONCE, b, "an unrequested buffer was completed");
 	if (!b)
 		return;
 	GT_TRIAL_WANT(t, GT_RULE_COMPLETED_ONCE, b->completed == 1,
 		      "a buffer was completed %u times", b->completed);
 	GT_TRIAL_WANT(t, GT_RULE_COMPLETED_ONCE, size == b->bytes,
-		      "a buffer of %zu bytes was completed as one of %zu", b->bytes, size);
+		      "a buffer of %zu bytes was completed with size %zu", b->bytes, size);
 	GT_TRIAL_WANT(t, GT_RULE_OVERRUN, valid <= b->bytes,
-		      "a buffer of %zu bytes was completed with %zu valid ones", b->bytes, valid);
+		      "a buffer of %zu bytes was completed with %zu valid bytes", b->bytes, valid);
 }
 
 void gt_trial_callbacks(pu1BufferRequestFn *to_request, pu1BufferCompleteFn *to_complete)
@@ -92,7 +91,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
 
 		if (at >= b->data + b->bytes && at < b->data + b->bytes + 4096) {
 			gt_trial_report(t, GT_TRIAL_BROKEN, GT_RULE_OVERRUN,
-					"byte %zu of a buffer of %zu was touched",
+					"byte %zu of a buffer of %zu bytes was accessed",
 					(size_t)(at - b->data), b->bytes);
 			_exit(4);
 		}
@@ -197,7 +196,7 @@ static void check_times(struct gt_trial *t, const pu1ActivityRecord *r)
 
 	if (!start || end < start) {
 		gt_trial_report(t, GT_TRIAL_BROKEN, GT_RULE_TIMES,
-				"a record of kind %u begins at %llu and ends at %llu", r->kind,
+				"a record of kind %u starts at %llu and ends at %llu", r->kind,
 				(unsigned long long)start, (unsigned long long)end);
 		return;
 	}
@@ -222,21 +221,21 @@ static void check_ids(struct gt_trial *t, const pu1ActivityRecord *r)
 	if (is_call_record(r))
 		return;
 	GT_TRIAL_WANT(t, GT_RULE_IDS, r->device_id >= 0 && (whole || r->stream_id >= 1),
-		      "a record is of device %d, stream %d", r->device_id, r->stream_id);
+		      "a record names device %d, stream %d", r->device_id, r->stream_id);
 	if (rows->device_count)
 		GT_TRIAL_WANT(t, GT_RULE_IDS, r->device_id < rows->device_count(),
-			      "a record is of device %d, and there are %d", r->device_id,
+			      "a record names device %d, but there are %d", r->device_id,
 			      rows->device_count());
 	if (r->graph_id && t->plugin.calls.graphs.graph)
 		GT_TRIAL_WANT(t, GT_RULE_IDS,
 			      t->plugin.calls.graphs.graph(r->graph_id, &graph) == PU1_SUCCESS &&
 				      r->graph_node < graph.node_count,
-			      "a record is of node %u of graph %llu, which there is not",
+			      "a record names node %u of graph %llu, which does not exist",
 			      r->graph_node, (unsigned long long)r->graph_id);
 	if (rows->stream && !whole)
 		GT_TRIAL_WANT(t, GT_RULE_IDS,
 			      rows->stream(r->device_id, r->stream_id, &stream) == PU1_SUCCESS,
-			      "a record is of stream %d, which has no row", r->stream_id);
+			      "a record names stream %d, which has no row", r->stream_id);
 }
 
 static void check_names(struct gt_trial *t, const pu1ActivityRecord *r)
@@ -251,7 +250,7 @@ static void check_names(struct gt_trial *t, const pu1ActivityRecord *r)
 	GT_TRIAL_WANT(t, GT_RULE_NAMES,
 		      gt_plugin_mend(fit, sizeof fit, r->name, strnlen(r->name, sizeof fit - 1),
 				     false) == GT_TEXT_GOOD,
-		      "a name has to be repaired: %.200s", fit);
+		      "a name is invalid; repaired: %.200s", fit);
 	for (const char *at = r->metadata; at && *at; at++)
 		GT_TRIAL_WANT(t, GT_RULE_NAMES, (unsigned char)*at >= ' ' || *at == '\n',
 			      "byte %td of metadata is %d", at - r->metadata, *at);
@@ -261,7 +260,7 @@ static void check_record(struct gt_trial *t, const pu1ActivityRecord *r)
 {
 	bool known = r->kind && r->kind < PU1_KIND_COUNT && t->plugin.about.kinds >> r->kind & 1;
 
-	GT_TRIAL_WANT(t, GT_RULE_KIND, known, "a record is of kind %u", r->kind);
+	GT_TRIAL_WANT(t, GT_RULE_KIND, known, "a record has kind %u", r->kind);
 	if (!known)
 		return;
 	check_times(t, r);
@@ -303,14 +302,15 @@ static void walk_buffer(struct gt_trial *t, const struct gt_trial_buffer *b)
 
 	while ((result = t->plugin.calls.next(b->data, b->valid, &r)) == PU1_SUCCESS) {
 		at = (const uint8_t *)r;
-		GT_TRIAL_WANT(t, GT_RULE_WALK, r && r > before, "a record comes again");
+		GT_TRIAL_WANT(t, GT_RULE_WALK, r && r > before,
+			      "a record is repeated or out of order");
 		if (!r || r <= before)
 			return;
 		if (at < b->data || at > end || (uintptr_t)at % 8 ||
 		    (size_t)(end - at) < PU1_RECORD_SIZE_LEAST || r->size < PU1_RECORD_SIZE_LEAST ||
 		    r->size > (size_t)(end - at)) {
 			gt_trial_report(t, GT_TRIAL_BROKEN, GT_RULE_PLACE,
-					"a record at %td of a buffer with %zu valid bytes",
+					"a record at byte %td of a buffer with %zu valid bytes",
 					at - b->data, b->valid);
 			return;
 		}
@@ -319,7 +319,7 @@ static void walk_buffer(struct gt_trial *t, const struct gt_trial_buffer *b)
 			return;
 		before = r;
 	}
-	GT_TRIAL_WANT(t, GT_RULE_WALK, result == PU1_END, "it returned %s behind the last record",
+	GT_TRIAL_WANT(t, GT_RULE_WALK, result == PU1_END, "it returned %s after the last record",
 		      gt_trial_result_name(result));
 }
 
@@ -330,8 +330,7 @@ void gt_trial_collect(struct gt_trial *t)
 	for (; t->seen < t->buffer_count; t->seen++) {
 		struct gt_trial_buffer *b = &t->buffers[t->seen];
 
-		GT_TRIAL_WANT(t, GT_RULE_FLUSHED, b->completed,
-			      "a buffer is still with the plug-in");
+		GT_TRIAL_WANT(t, GT_RULE_FLUSHED, b->completed, "the plug-in still holds a buffer");
 		if (!b->completed)
 			continue;
 		if (b->valid)

@@ -47,5 +47,5 @@ const char *gt_trial_result_name(pu1Result result)
 
 	return result == PU1_END                           ? "PU1_END"
 	       : result <= 0 && result >= PU1_ERROR_FORKED ? names[-result]
-							   : "no pu1Result";
+							   : "an unknown pu1Result";
 }

@@ -63,7 +63,7 @@ static void want_work(struct gt_trial *t, enum gt_rule rule, const char *when, s
 		      size_t found)
 {
 	GT_TRIAL_WANT(t, rule, found >= items || is_loss_explained(t, rule),
-		      "%s%zu items of work have %zu records", when, items, found);
+		      "%s%zu activities have %zu records", when, items, found);
 }
 
 static uint64_t dropped(const struct gt_trial *t)
@@ -123,7 +123,7 @@ static bool has_functions(struct gt_trial *t, void *handle)
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (!dlsym(handle, names[i])) {
-			gt_trial_report(t, GT_TRIAL_BROKEN, GT_RULE_EXPORTS, "it has no %s()",
+			gt_trial_report(t, GT_TRIAL_BROKEN, GT_RULE_EXPORTS, "%s() is missing",
 					names[i]);
 			all = false;
 		}
@@ -166,7 +166,7 @@ static void try_registration(struct gt_trial *t, void *handle)
 		return;
 	gt_trial_try(t, GT_RULE_NO_GROUP, "find_group()");
 	GT_TRIAL_WANT(t, GT_RULE_NO_GROUP, !room.plugin.find_group("gputap.no such group"),
-		      "it has a group of any name");
+		      "it returned a group for an unknown name");
 	gt_trial_try(t, GT_RULE_GROUP_SIZE, "find_group()");
 	for (size_t i = 0; i < GPUTAP_PLUGIN_GROUP_COUNT; i++) {
 		static const char *const names[] = {PU1_GROUP_USER,   PU1_GROUP_DROPS,
@@ -179,7 +179,7 @@ static void try_registration(struct gt_trial *t, void *handle)
 
 		GT_TRIAL_WANT(t, GT_RULE_GROUP_SIZE,
 			      !size || (*size >= 2 * sizeof *size && *size <= 4096),
-			      "group %s says that it has %zu bytes", names[i], size ? *size : 0);
+			      "group %s gives its size as %zu bytes", names[i], size ? *size : 0);
 	}
 }
 
@@ -191,7 +191,7 @@ static void try_load(struct gt_trial *t)
 	void *handle;
 	long printed;
 
-	gt_trial_try(t, GT_RULE_FILE, "looking at the file");
+	gt_trial_try(t, GT_RULE_FILE, "checking the file");
 	if (gt_plugin_is_no_library(t->path, why, sizeof why) ||
 	    gt_plugin_is_unsafe(t->path, why, sizeof why)) {
 		gt_trial_report(t, GT_TRIAL_BROKEN, GT_RULE_FILE, "%s", why);
@@ -210,7 +210,7 @@ static void try_load(struct gt_trial *t)
 		gt_trial_try(t, GT_RULE_VERSION, "pu1GetVersion()");
 		*(void **)&version = dlsym(handle, "pu1GetVersion");
 		GT_TRIAL_WANT(t, GT_RULE_VERSION, version() >> 16 == PU1_VERSION_MAJOR,
-			      "it is %u.%u, and this gputap knows %u.%u", version() >> 16,
+			      "its version is %u.%u; this gputap supports %u.%u", version() >> 16,
 			      version() & 0xffff, PU1_VERSION_MAJOR, PU1_VERSION_MINOR);
 		if (version() >> 16 == PU1_VERSION_MAJOR)
 			try_registration(t, handle);
@@ -286,20 +286,21 @@ static void stacks(struct gt_trial *t)
 	pu1Result result = PU1_SUCCESS;
 
 	gt_trial_try(t, GT_RULE_EMPTY_POP, "pu1PopExternalCorrelationId()");
-	want_result(t, "a pop of nothing", c->pop(), PU1_ERROR_EMPTY);
+	want_result(t, "a pop from an empty stack", c->pop(), PU1_ERROR_EMPTY);
 	want_result(t, "a push", c->push(1), PU1_SUCCESS);
 	want_result(t, "its pop", c->pop(), PU1_SUCCESS);
-	want_result(t, "one pop more", c->pop(), PU1_ERROR_EMPTY);
+	want_result(t, "one more pop", c->pop(), PU1_ERROR_EMPTY);
 	if (c->user.pop)
-		want_result(t, "a pop of no range", c->user.pop(), PU1_ERROR_EMPTY);
+		want_result(t, "a pop from an empty stack of ranges", c->user.pop(),
+			    PU1_ERROR_EMPTY);
 	gt_trial_try(t, GT_RULE_DEPTH, "pu1PushExternalCorrelationId()");
 	for (uint64_t i = 1; i <= DEPTH && !result; i++)
 		result = c->push(i);
-	want_result(t, "a push of 10,000", result, PU1_SUCCESS);
+	want_result(t, "one of 10,000 pushes", result, PU1_SUCCESS);
 	for (uint64_t i = 1; i <= DEPTH && !result; i++)
 		result = c->pop();
-	want_result(t, "a pop of 10,000", result, PU1_SUCCESS);
-	want_result(t, "one pop more", c->pop(), PU1_ERROR_EMPTY);
+	want_result(t, "one of 10,000 pops", result, PU1_SUCCESS);
+	want_result(t, "one more pop", c->pop(), PU1_ERROR_EMPTY);
 }
 
 /* Sessions --------------------------------------------------------------------- */
@@ -316,7 +317,7 @@ static void try_walk(struct gt_trial *t)
 	want_result(t, "pu1GetNextRecord(.., NULL)", t->plugin.calls.next(b->data, b->valid, NULL),
 		    PU1_ERROR_INVALID);
 	r = &stranger;
-	want_result(t, "pu1GetNextRecord() behind a stranger",
+	want_result(t, "pu1GetNextRecord() after a record elsewhere",
 		    t->plugin.calls.next(b->data, b->valid, &r), PU1_ERROR_INVALID);
 }
 
@@ -341,17 +342,17 @@ static void check_correlations(struct gt_trial *t)
 		if (!is_work_of(r))
 			continue;
 		GT_TRIAL_WANT(t, GT_RULE_CORRELATION, r->correlation_id,
-			      "a record of kind %u has none", r->kind);
+			      "a record of kind %u has no correlation id", r->kind);
 		GT_TRIAL_WANT(t, GT_RULE_CORRELATION,
 			      !calls || is_recorded_call(t, r->correlation_id),
-			      "no call has the %llu of a record of kind %u",
+			      "no call has correlation id %llu, which a record of kind %u has",
 			      (unsigned long long)r->correlation_id, r->kind);
 		first = first ? first : r->correlation_id;
 		same += r->correlation_id == first && !r->graph_id;
 		work++;
 	}
 	GT_TRIAL_WANT(t, GT_RULE_CORRELATION, work < 4 || same < work,
-		      "all %zu items of work have the same one", work);
+		      "all %zu activities have the same correlation id", work);
 }
 
 static void *exercise_thread(void *data)
@@ -368,10 +369,10 @@ static void check_tops(struct gt_trial *t)
 		const pu1ActivityRecord *r = &t->records[i];
 
 		GT_TRIAL_WANT(t, GT_RULE_TOP, r->external_id == OPERATOR,
-			      "a record has operator %llu, and %d was on top",
+			      "a record has operator %llu, but %d was on top",
 			      (unsigned long long)r->external_id, OPERATOR);
 		GT_TRIAL_WANT(t, GT_RULE_TWO_STACKS, !user || r->user_id == RANGE,
-			      "a record has range %llu, and %d was on top",
+			      "a record has range %llu, but %d was on top",
 			      (unsigned long long)r->user_id, RANGE);
 	}
 }
@@ -381,11 +382,11 @@ static void try_rows(struct gt_trial *t)
 	const pu1RowsGroup *rows = &t->plugin.calls.rows;
 	pu1DeviceRow row = {.size = sizeof row};
 
-	gt_trial_try(t, GT_RULE_IDS, "the rows of a device that there is not");
+	gt_trial_try(t, GT_RULE_IDS, "the row of a device that does not exist");
 	if (rows->device && rows->device_count)
 		GT_TRIAL_WANT(t, GT_RULE_IDS,
 			      rows->device(rows->device_count(), &row) != PU1_SUCCESS,
-			      "there is a row of device %d, and there are %d", rows->device_count(),
+			      "device %d has a row, but there are %d devices", rows->device_count(),
 			      rows->device_count());
 }
 
@@ -405,14 +406,14 @@ static void session(struct gt_trial *t)
 	gt_trial_try(t, GT_RULE_WALK, "pu1GetNextRecord()");
 	gt_trial_collect(t);
 	want_work(t, GT_RULE_FLUSHED, "", ITEMS, count_work(t));
-	gt_trial_try(t, GT_RULE_TOP, "looking at records");
+	gt_trial_try(t, GT_RULE_TOP, "checking records");
 	gt_trial_has_group(t, GT_RULE_TWO_STACKS, GPUTAP_PLUGIN_USER);
 	check_tops(t);
 	check_correlations(t);
 	if (t->buffer_count)
 		try_walk(t);
 	try_rows(t);
-	gt_trial_try(t, GT_RULE_OWN_STACKS, "work of another thread");
+	gt_trial_try(t, GT_RULE_OWN_STACKS, "activities of another thread");
 	pthread_create(&thread, NULL, exercise_thread, t);
 	pthread_join(thread, NULL);
 	gt_trial_flush(t);
@@ -482,7 +483,7 @@ static void in_flight(struct gt_trial *t)
 	uint32_t items = LATE_ITEMS;
 
 	for (int i = 0; i < 3; i++) {
-		gt_trial_try(t, GT_RULE_IN_FLIGHT, "a session that ends with work in flight");
+		gt_trial_try(t, GT_RULE_IN_FLIGHT, "a session that ends with activities in flight");
 		for (int k = 0; k < 5 && !end_in_flight(t, items); k++)
 			items *= 4; /* it was too fast */
 		gt_trial_begin(t);
@@ -541,17 +542,17 @@ static void submissions(struct gt_trial *t)
 	work = count_work(t);
 	GT_TRIAL_WANT(t, GT_RULE_SUBMITS,
 		      t->reported_items == work || is_loss_explained(t, GT_RULE_SUBMITS),
-		      "%llu items of work were reported, and %zu have records",
+		      "%llu activities were reported, but %zu have records",
 		      (unsigned long long)t->reported_items, work);
 	t->plugin.calls.submits.set(NULL);
 	t->reported_items = 0;
 	gt_trial_exercise(t, ITEMS);
-	GT_TRIAL_WANT(t, GT_RULE_SUBMITS, !t->reported_items, "it reports after set(NULL)");
+	GT_TRIAL_WANT(t, GT_RULE_SUBMITS, !t->reported_items, "it still reports after set(NULL)");
 }
 
 static void disabled(struct gt_trial *t)
 {
-	gt_trial_try(t, GT_RULE_DISABLED, "work with nothing enabled");
+	gt_trial_try(t, GT_RULE_DISABLED, "activities with nothing enabled");
 	gt_trial_begin(t);
 	gt_trial_end(t);
 	gt_trial_exercise(t, ITEMS);
@@ -568,14 +569,15 @@ static void starve(struct gt_trial *t, enum gt_rule rule, size_t bytes)
 	size_t good = t->buffer_bytes;
 	uint64_t before;
 
-	gt_trial_try(t, rule, bytes ? "work with buffers of 64 bytes" : "work without buffers");
+	gt_trial_try(t, rule,
+		     bytes ? "activities with buffers of 64 bytes" : "activities without buffers");
 	gt_trial_begin(t);
 	t->buffer_bytes = bytes;
 	before = dropped(t);
 	gt_trial_exercise(t, ITEMS);
 	gt_trial_flush(t);
 	GT_TRIAL_WANT(t, rule, !t->plugin.calls.drops.dropped || dropped(t) > before,
-		      "%d items of work were dropped and none counted", ITEMS);
+		      "%d activities were dropped, but none was counted", ITEMS);
 	gt_trial_collect(t);
 	t->buffer_bytes = good;
 	gt_trial_exercise(t, ITEMS);
@@ -598,7 +600,7 @@ static void small_buffer(struct gt_trial *t)
 static void sessions(struct gt_trial *t)
 {
 	for (int i = 1; i <= 5; i++) {
-		gt_trial_try(t, GT_RULE_SESSIONS, "a session behind others");
+		gt_trial_try(t, GT_RULE_SESSIONS, "a session after others");
 		gt_trial_begin(t);
 		gt_trial_exercise(t, ITEMS);
 		gt_trial_end(t);
@@ -641,17 +643,17 @@ static void try_groups(struct gt_trial *t)
 	c->enable((pu1ActivityKind)99);
 	text = c->errors.text ? c->errors.text() : NULL;
 	for (const char *at = text; at && *at; at++)
-		GT_TRIAL_WANT(t, GT_RULE_ERRORS, (unsigned char)*at >= ' ', "byte %td of it is %d",
-			      at - text, *at);
+		GT_TRIAL_WANT(t, GT_RULE_ERRORS, (unsigned char)*at >= ' ',
+			      "byte %td of the text is %d", at - text, *at);
 	GT_TRIAL_WANT(t, GT_RULE_ERRORS,
 		      !text || gt_plugin_mend(fit, sizeof fit, text, strnlen(text, sizeof fit - 1),
 					      true) != GT_TEXT_NONE,
-		      "it is empty");
+		      "the text is empty");
 	gt_trial_has_group(t, GT_RULE_CONFIG, GPUTAP_PLUGIN_CONFIG);
 	gt_trial_try(t, GT_RULE_CONFIG, "set() of pu1.config");
 	if (c->config.set)
-		want_result(t, "set() of words that nobody knows",
-			    c->config.set("gputap plugin check: ?"), PU1_ERROR_INVALID);
+		want_result(t, "set() of an unknown text", c->config.set("gputap plugin check: ?"),
+			    PU1_ERROR_INVALID);
 	try_counters(t);
 }
 
@@ -662,7 +664,7 @@ static void try_window(struct gt_trial *t)
 	if (!gt_trial_has_group(t, GT_RULE_WINDOW, GPUTAP_PLUGIN_WINDOW))
 		return;
 	for (int i = 1; i <= 2; i++) {
-		gt_trial_try(t, GT_RULE_WINDOW, "work in a window");
+		gt_trial_try(t, GT_RULE_WINDOW, "activities in a window");
 		if (w->begins)
 			w->begins(gt_plugin_now());
 		gt_trial_begin(t);
@@ -699,7 +701,7 @@ static void threads(struct gt_trial *t)
 	uint64_t before;
 	size_t work;
 
-	gt_trial_try(t, GT_RULE_THREADS, "work of four threads, and pu1FlushAll() meanwhile");
+	gt_trial_try(t, GT_RULE_THREADS, "activities of four threads during pu1FlushAll()");
 	gt_trial_begin(t);
 	t->buffer_bytes = 4096;
 	before = dropped(t);
@@ -748,7 +750,7 @@ static void try_forks(struct gt_trial *t)
 		_exit(in_child(t));
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
-	GT_TRIAL_WANT(t, GT_RULE_FORK, !WIFSIGNALED(status), "a call in the child %s",
+	GT_TRIAL_WANT(t, GT_RULE_FORK, !WIFSIGNALED(status), "a call in the child: %s",
 		      WTERMSIG(status) == SIGALRM ? "does not return"
 						  : strsignal(WTERMSIG(status)));
 	GT_TRIAL_WANT(t, GT_RULE_FORK, WIFSIGNALED(status) || !WEXITSTATUS(status),

@@ -35,12 +35,12 @@ static void list_one(const struct gt_session_found *found, void *data)
 	/* paths may contain anything, and anyone can write to /tmp */
 	ui_put(stdout, found->path, UINT32_MAX);
 	fputs(found->collector_pid ? "  is being written to " : "  left from ", stdout);
-	ui_put(stdout, *found->output ? found->output : "a capture that is not named", UINT32_MAX);
+	ui_put(stdout, *found->output ? found->output : "an unnamed capture", UINT32_MAX);
 	if (found->collector_pid) {
 		printf(" by process %u\n", found->collector_pid);
 		return;
 	}
-	puts(found->in_use ? "; programs of it still run" : "");
+	puts(found->in_use ? "; some of its programs still run" : "");
 	++*count;
 }
 
@@ -68,7 +68,7 @@ static int recover(const char *folder)
 		return GT_EXIT_FAILURE;
 	}
 	if (status == -EALREADY) {
-		ui_note("nothing was left to finish in %s: it is removed", folder);
+		ui_note("%s had nothing left to finish and was removed", folder);
 		return GT_EXIT_OK;
 	}
 	if (status) {
@@ -80,11 +80,11 @@ static int recover(const char *folder)
 	ui_note("finished %s with %s records of %u process%s that were still in memory", output,
 		ui_count(result.recorded), result.processes, result.processes == 1 ? "" : "es");
 	if (result.dropped > result.unfinished)
-		ui_note("%s records are lost: the rings were full after the collector had gone",
+		ui_note("%s records are lost: the rings were full after the collector was killed",
 			ui_count(result.dropped - result.unfinished));
 	if (result.is_rebuilt)
-		ui_note("the session's journal is missing or damaged: how many records its ended "
-			"threads lost is not known, so the capture is not complete");
+		ui_note("the session's journal is missing or damaged: losses of its ended threads "
+			"are unknown, so the capture is not complete");
 	untraced_note(output);
 	if (result.still_running)
 		ui_note("%u process%s of the session still run%s, unrecorded from now on",

@@ -158,7 +158,7 @@ static int check_output(struct report_options *o)
 	else if (o->output && ui_ends_with(o->output, ".csv"))
 		o->csv = true;
 	else if (o->output && !any && is_exports(o->output))
-		return ui_fail(GT_EXIT_USAGE, "'gputap export' writes %s",
+		return ui_fail(GT_EXIT_USAGE, "use 'gputap export' to write %s",
 			       ui_shell_word(o->output));
 	else if (o->output && !any && !ui_ends_with(o->output, ".txt"))
 		return ui_fail(GT_EXIT_USAGE,
@@ -168,12 +168,13 @@ static int check_output(struct report_options *o)
 	if (o->json && o->csv)
 		return ui_fail(GT_EXIT_USAGE, "--json and --csv: choose one");
 	if (o->html && (o->json || o->csv || o->timeline))
-		return ui_fail(GT_EXIT_USAGE, "--html is one thing, %s another: choose one",
+		return ui_fail(GT_EXIT_USAGE, "--html and %s: choose one",
 			       o->json  ? "--json"
 			       : o->csv ? "--csv"
 					: "--timeline");
 	if (o->html && !o->output && isatty(STDOUT_FILENO))
-		return ui_fail(GT_EXIT_USAGE, "a page is for a browser: -o prog.html");
+		return ui_fail(GT_EXIT_USAGE,
+			       "a page cannot be printed on a terminal: use -o prog.html");
 	return GT_EXIT_OK;
 }
 
@@ -209,13 +210,13 @@ static int parse_options(int argc, char **argv, struct report_options *o)
 			o->top = strtol(optarg, &end, 10);
 			if (end == optarg || *end || o->top < 0)
 				return ui_fail(GT_EXIT_USAGE,
-					       "--top wants a number of rows, not '%s'", optarg);
+					       "--top needs a number of rows, not '%s'", optarg);
 			break;
 		case 'N':
 			o->frames = strtol(optarg, &end, 10);
 			if (end == optarg || *end || o->frames < 0)
 				return ui_fail(GT_EXIT_USAGE,
-					       "--frames wants a number of functions, not '%s'",
+					       "--frames needs a number of functions, not '%s'",
 					       optarg);
 			break;
 		case 'h': print_report_help(); return GT_EXIT_OK;
@@ -231,11 +232,10 @@ static int parse_options(int argc, char **argv, struct report_options *o)
 		return rc;
 	if (o->timeline &&
 	    (o->tables || o->by || o->sort || o->reverse || o->csv || o->top != TOP_DEFAULT))
-		return ui_fail(GT_EXIT_USAGE,
-			       "--timeline stands instead of tables: it goes with --where, --json "
-			       "and --mangled");
+		return ui_fail(GT_EXIT_USAGE, "--timeline replaces tables: combine it with "
+					      "--where, --json and --mangled");
 	if (optind == argc) {
-		ui_fail(GT_EXIT_USAGE, "which capture? Name a file that 'gputap run' wrote");
+		ui_fail(GT_EXIT_USAGE, "no capture given: name a file that 'gputap run' wrote");
 		fprintf(stderr, "  gputap run -o prog.gputap ./prog ARGS\n"
 				"  gputap report prog.gputap\n");
 		return GT_EXIT_USAGE;
@@ -278,11 +278,11 @@ static int refuse_key(enum report_table table, unsigned by)
 	while (!(by & ~keys_of_tables[table] & 1u << wrong))
 		wrong++;
 	if (!n)
-		return ui_fail(GT_EXIT_USAGE, "--by %s: table %s has rows of its own, and no keys",
+		return ui_fail(GT_EXIT_USAGE, "--by %s: rows of table %s cannot be split",
 			       keys[wrong], report_table_names[table]);
-	ui_fail(GT_EXIT_USAGE, "--by %s: table %s does not know it", keys[wrong],
+	ui_fail(GT_EXIT_USAGE, "--by %s: table %s does not support it", keys[wrong],
 		report_table_names[table]);
-	ui_list_names("it knows:", known);
+	ui_list_names("supported:", known);
 	return GT_EXIT_USAGE;
 }
 
@@ -399,7 +399,7 @@ static void print_others(const struct report_options *o, FILE *out)
 	if (!*names)
 		return;
 	fprintf(out, "\n%s", ui_colors(out)->dim);
-	ui_wrapf(out, 0, 2, "Split in the same way where they are asked for: -t %s", names);
+	ui_wrapf(out, 0, 2, "More tables that can be split the same way: -t %s", names);
 	fprintf(out, "%s\n", ui_colors(out)->reset);
 }
 
@@ -870,13 +870,13 @@ static int report_files(struct report_options *o, char **paths, int count)
 	s.launched.wanted = wants_table(o, REPORT_STACKS);
 	s.launched.frames = (size_t)o->frames;
 	if (print_report(&s, o, capture)) {
-		code = ui_fail(GT_EXIT_FAILURE, "no report");
+		code = ui_fail(GT_EXIT_FAILURE, "cannot make the report");
 		goto out;
 	}
 	if (in.left_out || !gt_capture_is_whole(&s.health)) {
 		code = GT_EXIT_FAILURE; /* its head reports it */
 		if (o->output)
-			ui_note("%s does not have all: its head says what is missing", o->output);
+			ui_note("%s is incomplete: its head shows what is missing", o->output);
 	}
 out:
 	gt_capture_close(capture);

@@ -84,7 +84,7 @@ static void print_unmet(const struct summary *s, const char *where, unsigned by,
 		return;
 	selection_read(gt_capture_session_at(s->capture, 0)->info.options, &selection);
 	if (selection_unmet(&selection, s, text, sizeof text))
-		ui_print_sentence(out, ui_colors(out)->yellow, "Warning: nothing met %s", text);
+		ui_print_sentence(out, ui_colors(out)->yellow, "Warning: nothing matched %s", text);
 }
 
 static void print_no_rank(const struct summary *s, unsigned by, FILE *out)
@@ -110,7 +110,7 @@ static void print_deaths(const struct summary *s, FILE *out)
 	}
 	if (dead > most)
 		ui_print_sentence(out, ui_colors(out)->red,
-				  "%s more processes died; the table processes has all",
+				  "%s more processes died; -t processes lists all",
 				  ui_count(dead - most));
 }
 
@@ -139,7 +139,7 @@ static void print_file(const struct summary_file *f, FILE *out)
 		print_command(f, out);
 	else /* the start of the file is damaged, or nothing else exists */
 		ui_wrap(out, ui_width(f->path) + 2, HEAD_INDENT,
-			"what was run, when and where is not in what can be read");
+			"command, time and host are not in the readable part");
 	fputc('\n', out);
 	ui_print_sentence(out, NULL, "%s%s%.64s, %s process%s, %s thread%s",
 			  ui_duration(f->end_ns - f->start_ns), known ? " on " : "",
@@ -157,7 +157,7 @@ static void print_file(const struct summary_file *f, FILE *out)
 	if (*f->retained_text)
 		ui_print_sentence(out, NULL, "Retained: %s.", f->retained_text);
 	if (f->untraced)
-		ui_print_sentence(out, c->red, "%s. 'gputap info' names all.", f->untraced_text);
+		ui_print_sentence(out, c->red, "%s. 'gputap info' lists all.", f->untraced_text);
 	if (f->health.bad_bytes || f->health.bad_blocks)
 		ui_print_sentence(
 			out, c->red,
@@ -166,9 +166,9 @@ static void print_file(const struct summary_file *f, FILE *out)
 			ui_bytes(f->health.bad_bytes), ui_count(f->health.bad_blocks),
 			f->health.bad_blocks == 1 ? "" : "s");
 	if (f->health.bad_sums)
-		ui_print_sentence(out, c->red,
-				  "The capture's sums are not what its records are: 'gputap info' "
-				  "says more.");
+		ui_print_sentence(
+			out, c->red,
+			"The capture's totals do not match its records: see 'gputap info'.");
 }
 
 /* Print a summary of many sessions: "1,000 sessions, the first of them r0.gputap: ./train". */
@@ -201,8 +201,8 @@ static void print_job(const struct summary *s, FILE *out)
 			print_file(&s->files[i], out);
 	if (wrong > FILES_NAMED)
 		ui_print_sentence(out, ui_colors(out)->red,
-				  "%s more are damaged, have no end, or programs that were not "
-				  "traced; 'gputap info' says more",
+				  "%s more are damaged, incomplete or have untraced programs; see "
+				  "'gputap info'",
 				  ui_count(wrong - FILES_NAMED));
 }
 
@@ -214,23 +214,24 @@ static void describe_links(const struct summary *s, char *text, size_t size)
 	*text = '\0';
 	if (s->slice.of_processes) {
 		snprintf(text, size,
-			 s->slice.some ? " in the time and processes that it asks for"
-				       : " in the processes that it asks for");
+			 s->slice.some ? " in the selected time and processes"
+				       : " in the selected processes");
 		return;
 	}
 	if (s->slice.some) {
-		snprintf(text, size, " in its time");
+		snprintf(text, size, " in the selected time");
 		return;
 	}
 	if (device && !s->read[GT_CLASS_CALL] && !s->linked.lost)
-		snprintf(text, size, ", without calls to link it to");
+		snprintf(text, size, ", without calls to link to");
 	else if (device && s->linked.work == device)
 		snprintf(text, size,
 			 device == 1 ? ", linked to its call" : ", all linked to their calls");
 	else if (device && !s->linked.work)
-		snprintf(text, size, ", none linked to %s call", device == 1 ? "its" : "their");
+		snprintf(text, size,
+			 device == 1 ? ", not linked to its call" : ", none linked to their calls");
 	else if (device)
-		snprintf(text, size, ", all but %s linked to their call",
+		snprintf(text, size, ", all but %s linked to their calls",
 			 ui_count(device - s->linked.work));
 }
 
@@ -265,14 +266,14 @@ static void print_totals(const struct summary *s, const char *where, FILE *out)
 	if (losses.missing)
 		ui_print_sentence(out, c->red, "Records are missing; their number is unknown: %s%s",
 				  losses.missing_text ? losses.missing_text : "",
-				  losses.missing > 1 ? "; 'gputap info' has all of these events"
+				  losses.missing > 1 ? "; 'gputap info' lists all such events"
 						     : "");
 	if (losses.failed)
-		ui_print_sentence(out, c->red, "%s tool%s failed: 'gputap info' has the events",
+		ui_print_sentence(out, c->red, "%s tool%s failed: 'gputap info' lists the events",
 				  ui_count(losses.failed), losses.failed == 1 ? "" : "s");
 	if (summary_holds_for_nothing(s)) {
 		filter_explain_nothing(s->filter, why);
-		ui_print_sentence(out, c->yellow, "Only where %s, which holds for no record%s%s",
+		ui_print_sentence(out, c->yellow, "Only where %s, which matches no record%s%s",
 				  where, *why ? ": " : "", why);
 	} else if (where) {
 		ui_print_sentence(out, c->yellow, "Only where %s: %s of them%s%s%s", where,

@@ -213,15 +213,15 @@ static void put_notes(FILE *out, const struct picture *p, uint64_t pauses_left_o
 	fputs("\"notes\":[", out);
 	if (p->slices.left_out) {
 		snprintf(text, sizeof text,
-			 "One by one are the %s calls and work items that took %s or more; the "
-			 "other %s are in the shading of their rows, which is of all.",
+			 "%s calls and GPU activities of %s or more are drawn individually; the "
+			 "other %s appear only in the shading of their rows, which includes all.",
 			 ui_count(p->slices.count), ui_duration(p->slices.shortest_ns),
 			 ui_count(p->slices.left_out));
 		put_note(out, &any, text);
 	}
 	if (p->ranges.left_out) {
 		snprintf(text, sizeof text,
-			 "%s ranges that are shorter, or lie deeper, are not shown.",
+			 "%s shorter or more deeply nested ranges are not shown.",
 			 ui_count(p->ranges.left_out));
 		put_note(out, &any, text);
 	}
@@ -232,14 +232,13 @@ static void put_notes(FILE *out, const struct picture *p, uint64_t pauses_left_o
 		put_note(out, &any, text);
 	}
 	if (p->untimed) {
-		snprintf(text, sizeof text,
-			 "%s work items whose times are not known are not shown.",
+		snprintf(text, sizeof text, "%s GPU activities without times are not shown.",
 			 ui_count(p->untimed));
 		put_note(out, &any, text);
 	}
 	if (pauses_left_out) {
 		snprintf(text, sizeof text,
-			 "%s short pauses of recording are not shaded, but left out of all shares.",
+			 "%s short pauses of recording are not shaded, but shares exclude them.",
 			 ui_count(pauses_left_out));
 		put_note(out, &any, text);
 	}
@@ -364,10 +363,9 @@ int report_html_write(const struct report_page *page, FILE *out)
 	ui_put_as(out, gt_put_page, page->title);
 	fputs("</title>\n<style>", out);
 	fputs(page_css, out);
-	fputs("</style>\n</head>\n<body>\n<main id=\"main\"></main>\n"
-	      "<noscript><p>This page draws its tables and its timeline by a script that is in it. "
-	      "Without: gputap report.</p></noscript>\n"
-	      "<script type=\"application/json\" id=\"data\">{",
+	fputs("</style>\n</head>\n<body>\n<main id=\"main\"></main>\n<noscript><p>This page draws "
+	      "its tables and timeline with a script. Without scripts, use gputap "
+	      "report.</p></noscript>\n<script type=\"application/json\" id=\"data\">{",
 	      out);
 	put_key(out, "title", page->title);
 	put_key(out, "head", page->head);
@@ -378,5 +376,5 @@ int report_html_write(const struct report_page *page, FILE *out)
 	fputs(page_js, out);
 	fputs("</script>\n</body>\n</html>\n", out);
 	status = ui_flush(out);
-	return status ? gt_error(status, "write the page") : 0;
+	return status ? gt_error(status, "cannot write the page") : 0;
 }

@@ -95,7 +95,7 @@ void report_idle_note(struct grid *g, const struct summary *s)
 	if (!devices)
 		return;
 	if (devices > DEVICES_MOST)
-		snprintf(text + used, sizeof text - used, " and more of others");
+		snprintf(text + used, sizeof text - used, " and more of other devices");
 	g->note = grid_keep(g, "Not recorded, so neither busy nor idle: %s.", text);
 }
 

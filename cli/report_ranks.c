@@ -63,13 +63,12 @@ static const char *describe_left_out(struct grid *g, const struct ranks *r)
 		return grid_keep(g, "; %s of %s kernels of collectives cannot be compared%s",
 				 ui_count(left), ui_count(r->kernels),
 				 r->unlinked_kernels
-					 ? ", for the calls that launched them were not "
+					 ? ", because the calls that launched them were not "
 					   "recorded (NCCL: gputap run -d nccl,cuda_driver)"
-				 : r->graph_kernels == left ? ", for they are of graphs"
+				 : r->graph_kernels == left ? ", because graphs launched them"
 							    : "");
 	if (r->is_unsure)
-		return "; earlier calls are missing, and later ones cannot be told "
-		       "apart: they are not compared";
+		return "; earlier calls are missing, so later ones are ambiguous and not compared";
 	return "";
 }
 
@@ -287,7 +286,7 @@ void report_make_rank_waits(struct grid *g, const struct summary *s)
 		*cell++ = cell_count(r->rows[i % r->count].rank);
 	}
 	grid_sort(g, 0, false);
-	g->heading = grid_keep(g, "Who waited for whom in collective calls%s%s",
+	g->heading = grid_keep(g, "Waits for other ranks in collective calls%s%s",
 			       sum_messages(r, LOOKUP_NONE) ? " and for messages" : "",
 			       describe_left_out(g, r));
 }

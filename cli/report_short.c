@@ -19,7 +19,7 @@ static void print_selection(const struct summary *s, const struct gt_capture *ca
 	if (selection_describe(&selection, text, sizeof text))
 		ui_print_line(out, "Recorded", c->yellow, "%s", text);
 	if (selection_unmet(&selection, s, text, sizeof text))
-		ui_print_line(out, "Warning", c->yellow, "nothing met %s", text);
+		ui_print_line(out, "Warning", c->yellow, "nothing matched %s", text);
 }
 
 /* Print processes that a signal killed in a call. */

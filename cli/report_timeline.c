@@ -427,7 +427,7 @@ static void print_pauses_legend(const struct canvas *v)
 		}
 	if (!count)
 		return;
-	snprintf(text + n, sizeof text - n, ". Percentages are of the time that was recorded.");
+	snprintf(text + n, sizeof text - n, ". Percentages are of the recorded time.");
 	print_sentence(v, text);
 }
 
@@ -447,7 +447,7 @@ static void print_legend(const struct canvas *v)
 			       v->utf8 ? "Threads are busy in calls; ░▒▓: mostly waiting there."
 				       : "Threads are busy in calls; w, W: mostly waiting there.");
 	if (has_kind(p, PICTURE_RANGES))
-		print_sentence(v, "Ranges that are shorter than a column: |, several ':'.");
+		print_sentence(v, "Ranges shorter than a column: |, several: ':'.");
 	if (v->picture->pauses_count)
 		print_pauses_legend(v);
 }
@@ -493,8 +493,8 @@ static void print_head(const struct canvas *v, const struct report_timeline *t,
 		print_sentence(v, text);
 	}
 	if (!p->row_count) {
-		print_sentence(v, t->where ? "It holds for nothing that has a time."
-					   : "Nothing was recorded that has a time.");
+		print_sentence(v, t->where ? "No matching record has a time."
+					   : "No record has a time.");
 		return;
 	}
 	snprintf(text, sizeof text, "%s, from %s to %s after the start of the capture.",

@@ -83,8 +83,7 @@ bool retained_text(const struct gt_capture *c, const struct gt_capture_session *
 		snprintf(text + n, RETAINED_TEXT - n, "the first %s, complete%s",
 			 ui_duration(whole), k->number ? "; the recording continued" : "");
 		if (!k->number)
-			snprintf(text, RETAINED_TEXT,
-				 "complete: nothing was older than the last %s",
+			snprintf(text, RETAINED_TEXT, "complete: nothing was older than %s",
 				 ui_duration(k->asked.window_ns));
 		return true;
 	}

@@ -292,7 +292,7 @@ static int tool_option(const char *value)
 		if (asprintf(&list, "%s%s%s", users ? users : "", users && *users ? ":" : "",
 			     whole) < 0 ||
 		    setenv("GPUTAP_TOOLS", list, 1))
-			code = ui_fail(GT_EXIT_FAILURE, "no memory");
+			code = ui_fail(GT_EXIT_FAILURE, "out of memory");
 	}
 	free(list);
 	free(whole);
@@ -380,16 +380,15 @@ static int unknown_format(const char *path)
 	size_t n = 1;
 
 	if (export_is_ambiguous(path))
-		return ui_fail(GT_EXIT_USAGE,
-			       "%s: RPD and ROCm 7's rocpd both name their files .db; end the name "
-			       "in .rpd or .rocpd",
-			       path);
+		return ui_fail(
+			GT_EXIT_USAGE,
+			"%s: RPD and ROCm 7's rocpd both use .db; end the name in .rpd or .rocpd",
+			path);
 	for (size_t i = 0; gt_exporters[i]; i++)
 		for (size_t k = 0; gt_exporters[i]->extensions[k] && n < 63; k++)
 			names[n++] = gt_exporters[i]->extensions[k];
 	near = dot ? ui_nearest(dot, names) : NULL;
-	ui_fail(GT_EXIT_USAGE,
-		"the extension says what to write, and '%s' has none that is known%s%s%s", path,
+	ui_fail(GT_EXIT_USAGE, "'%s' has no known extension to select the format%s%s%s", path,
 		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 	names[n] = NULL;
 	ui_list_names("known:", names);
@@ -439,10 +438,8 @@ static int choose_output(struct run_request *r)
 		if (!r->run.replace)
 			return exists(r);
 		if (!S_ISREG(st.st_mode)) /* report it now, not after the program has run */
-			return ui_fail(
-				GT_EXIT_FAILURE,
-				"%s is not a regular file; what is traced is written to disk",
-				r->output);
+			return ui_fail(GT_EXIT_FAILURE,
+				       "%s is not a regular file; name a file on disk", r->output);
 		if (access(r->output, W_OK))
 			return ui_fail(GT_EXIT_FAILURE, "%s exists and cannot be written: %m",
 				       r->output);
@@ -482,7 +479,7 @@ static int parse_arguments(struct run_request *r, int argc, char **argv)
 	}
 	if (optind >= argc) {
 		ui_fail(GT_EXIT_USAGE, "no program to run");
-		fputs("  'gputap run ./program its arguments'; 'gputap run --help' shows more\n",
+		fputs("  'gputap run ./program arguments'; 'gputap run --help' shows more\n",
 		      stderr);
 		return GT_EXIT_USAGE;
 	}
@@ -512,8 +509,8 @@ static void print_way_out(const struct run_request *r, int error)
 {
 	if (error == EMFILE || error == ENFILE)
 		fprintf(stderr,
-			"  gputap run needs some %d descriptors, and a few for each process of the "
-			"tree: 'ulimit -n 1024' gives them\n",
+			"  gputap run needs about %d file descriptors and a few per process of the "
+			"tree: use 'ulimit -n 1024'\n",
 			r->run.keep.window_ns ? 40 : 20);
 	else if (error == EEXIST || error == EBUSY) /* another rank was faster */
 		output_name_note_ranks(r->output, r->pattern);
@@ -526,7 +523,7 @@ static int cannot_start(const char *program, const struct gt_target *t, int erro
 	gt_error_clear();
 	if (error == ENOENT && t->executable)
 		return ui_fail(GT_EXIT_CANNOT_EXEC,
-			       "%s: cannot be started: its interpreter%s%s is not there", program,
+			       "%s: cannot be started: its interpreter%s%s does not exist", program,
 			       t->interpreter[0] ? " " : "", t->interpreter);
 	if (error == ENOENT || error == ENOTDIR)
 		return ui_fail(GT_EXIT_NOT_FOUND, "%s: no such program%s",
@@ -554,25 +551,25 @@ static void note_losses(const struct run_request *r, const struct gt_target *t,
 	uint64_t lost = result->dropped - result->unfinished;
 
 	if (result->output_error)
-		ui_note("%s could not take everything (%s): %s of %s records are lost, which is "
-			"counted in it",
+		ui_note("cannot write all of %s (%s): %s of %s records are lost and counted as "
+			"lost",
 			r->run.output, strerror(-result->output_error), ui_count(lost),
 			ui_count(result->seen));
 	else if (lost)
-		ui_note("%s of %s records are lost; 'gputap info %s' says where", ui_count(lost),
+		ui_note("%s of %s records are lost; 'gputap info %s' shows where", ui_count(lost),
 			ui_count(result->seen), ui_shell_word(r->run.output));
 	for (int why = 0; lost && why < GT_DROP_REASON_COUNT; why++)
 		note_reason((enum gt_drop_reason)why, result->dropped_by[why]);
 	if (result->torn)
-		ui_note("%u process%s wrote over gputap's rings; what could not be read is counted "
-			"as lost",
+		ui_note("%u process%s overwrote gputap's rings; unreadable records are counted as "
+			"lost",
 			result->torn, result->torn == 1 ? "" : "es");
 	/* otherwise gt_report_short() or note_nothing_seen() reports it. Processes that a traced
 	 * program reported are not in result->untraced */
 	if (r->quiet || ((result->untraced > noted || result->still_running) && !result->runtimes))
 		untraced_note(r->run.output);
 	if (result->refused)
-		ui_note("%u process%s could not be read: the segment is damaged, or of another "
+		ui_note("%u process%s could not be read: the segment is damaged or from another "
 			"version of libgputap",
 			result->refused, result->refused == 1 ? "" : "es");
 }
@@ -623,14 +620,14 @@ static void note_nothing_seen(const struct run_request *r, const struct gt_targe
 	}
 	if (!result->processes && WIFEXITED(result->wait_status) &&
 	    WEXITSTATUS(result->wait_status) == 127) {
-		ui_note("the dynamic linker could not load %s; if it says 'static TLS block' "
-			"above, this gives it room:\n"
-			"  GLIBC_TUNABLES=glibc.rtld.optional_static_tls=1048576 gputap run ..",
+		ui_note("the dynamic linker could not load %s; if it printed 'static TLS block' "
+			"above, use:\n  GLIBC_TUNABLES=glibc.rtld.optional_static_tls=1048576 "
+			"gputap run ..",
 			program);
 		return;
 	}
 	if (r->what.domains)
-		ui_note("%s used nothing of --domains %s", program, r->what.domains);
+		ui_note("%s used none of --domains %s", program, r->what.domains);
 	if (r->what.domains)
 		return;
 	gt_doctor_short(here, sizeof here);
@@ -679,7 +676,7 @@ static bool export(const struct run_request *r)
 	}
 	if (status) {
 		ui_fail(GT_EXIT_FAILURE, "cannot write %s", r->output);
-		ui_note("what was traced is in %s", r->capture);
+		ui_note("the capture is in %s", r->capture);
 		return false;
 	}
 	return true;
@@ -739,9 +736,8 @@ static void note_other_nvtx(void)
 	const char *path = getenv("NVTX_INJECTION64_PATH");
 
 	if (path && *path && !strstr(path, "libgputap.so"))
-		ui_note("NVTX_INJECTION64_PATH names %s, which gets the program's NVTX ranges; "
-			"they "
-			"are recorded without that variable",
+		ui_note("NVTX_INJECTION64_PATH names %s, which receives the program's NVTX ranges; "
+			"unset it to record them",
 			path);
 }
 

@@ -94,7 +94,7 @@ static void say_snapshot(const char *path, const char *error, enum gt_retained_r
 			 const char *what)
 {
 	if (error)
-		ui_note("a snapshot could not be written, the recording goes on: %s", error);
+		ui_note("cannot write a snapshot, recording continues: %s", error);
 	else if (reason == GT_RETAINED_TRIGGER)
 		ui_note("wrote %s: %s", ui_shell_word(path), what);
 	else
@@ -118,16 +118,14 @@ int run_keep_check(struct gt_run_options *o, bool quiet)
 	o->on_snapshot = quiet ? say_failure : say_snapshot;
 	if (o->snapshot_signal && (o->snapshot_signal == o->windows.start_signal ||
 				   o->snapshot_signal == o->windows.stop_signal))
-		return ui_fail(GT_EXIT_USAGE,
-			       "--snapshot-signal is another one than --start-signal and "
-			       "--stop-signal");
+		return ui_fail(GT_EXIT_USAGE, "--snapshot-signal must differ from --start-signal "
+					      "and --stop-signal");
 	if (!asked.count && (asked.has_after || asked.has_most))
-		return ui_fail(GT_EXIT_USAGE, "%s goes with --trigger",
+		return ui_fail(GT_EXIT_USAGE, "%s needs --trigger",
 			       asked.has_after ? "--keep-after" : "--snapshots-most");
 	if (o->keep.window_ns && o->keep_after_ns > o->keep.window_ns)
-		return ui_fail(GT_EXIT_USAGE,
-			       "--keep-after is longer than what --keep keeps: the trigger itself "
-			       "would not be in the snapshot");
+		return ui_fail(GT_EXIT_USAGE, "--keep-after is longer than --keep: the trigger "
+					      "itself would not be in the snapshot");
 	return GT_EXIT_OK;
 }
 
@@ -146,9 +144,8 @@ void run_keep_describe(const struct gt_run_options *o, char *text, size_t room)
 void run_keep_note(const struct gt_run_result *result)
 {
 	if (result->triggers_left_out)
-		ui_note("%s trigger%s ignored: too soon after a snapshot, or after the last one "
-			"that "
-			"--snapshots-most allows",
+		ui_note("%s trigger%s ignored: too soon after a snapshot, or over the limit of "
+			"--snapshots-most",
 			ui_count(result->triggers_left_out),
 			result->triggers_left_out == 1 ? "" : "s");
 	if (result->triggers_undecided)

@@ -58,7 +58,7 @@ static bool is_traced_without(const struct plugin_finding *f, const char *path, 
 	if (own == GT_DOMAIN_PRIVATEUSE1 || !is_domain_asked(f->session, own))
 		return false;
 	if (!f->quiet)
-		ui_note("plug-in %s is not needed: %s is traced without it; -d privateuse1 takes "
+		ui_note("plug-in %s is not needed: %s is traced without it; -d privateuse1 uses "
 			"the plug-in's records",
 			path, name);
 	return true;
@@ -120,7 +120,7 @@ static void add_plugin(struct gt_plugin_seeker *seeker, const char *path)
 		return;
 	}
 	if (f->count == GT_PLUGINS_MOST) {
-		ui_note("plug-in %s is not loaded: %d are there already", path, GT_PLUGINS_MOST);
+		ui_note("plug-in %s is not loaded: %d are loaded already", path, GT_PLUGINS_MOST);
 		return;
 	}
 	if (is_there(f, path) || !realpath(path, real) || strpbrk(real, "\t\n"))
@@ -134,7 +134,7 @@ static void add_plugin(struct gt_plugin_seeker *seeker, const char *path)
 		return;
 	if (!f->session->plugins[0] &&
 	    (!find_library(library, sizeof library) || !add_line(f->session, library, "")))
-		ui_note("plug-in %s is not used: libgputap-plugin.so.0 is not found", path);
+		ui_note("plug-in %s is not used: cannot find libgputap-plugin.so.0", path);
 	else if (!add_line(f->session, real, a.needs))
 		ui_note("plug-in %s is not used: the list of plug-ins is too long", path);
 	else

@@ -36,14 +36,14 @@ int run_ranges_option(struct gt_range_bound ranges[GT_RANGE_EDGES], enum gt_rang
 	size_t wrong;
 
 	if (!*value)
-		return fail_at(edge, value, 0, "a range's name comes here: step, step#3, layer*#2");
+		return fail_at(edge, value, 0, "a range's name is missing: step, step#3, layer*#2");
 	if (is_counted(value)) {
 		if (filter_parse_occurrence(value, strlen(value), false, &which, &wrong) < 0)
 			return fail_at(edge, value, wrong,
-				       "# is followed by a number from 1: step#3");
+				       "# must be followed by a number from 1: step#3");
 		if (which.last != which.first)
 			return fail_at(edge, value, which.name_bytes + 1,
-				       "one range: the first with --from, the last with --to");
+				       "name one range: the first in --from, the last in --to");
 	}
 	if (which.name_bytes >= sizeof bound->name)
 		return fail_at(edge, value, sizeof bound->name - 1, "this name is too long");
@@ -60,13 +60,13 @@ int run_ranges_check(const struct gt_window_options *w)
 
 	if ((from->number || to->number) && (w->delay_ns || w->duration_ns))
 		return ui_fail(GT_EXIT_USAGE,
-			       "%s is a time of the session, --from and --to are ranges of each "
-			       "process: one of them",
+			       "%s is a time in the session, --from and --to are ranges of each "
+			       "process: choose one",
 			       w->delay_ns ? "--delay" : "--duration");
 	if (from->number && to->number < from->number && to->number &&
 	    !strcmp(from->name, to->name))
 		return ui_fail(GT_EXIT_USAGE,
-			       "--to %s#%" PRIu64 " ends before --from %s#%" PRIu64 " begins",
+			       "--to %s#%" PRIu64 " ends before --from %s#%" PRIu64 " starts",
 			       to->name, to->number, from->name, from->number);
 	return GT_EXIT_OK;
 }

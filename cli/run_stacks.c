@@ -35,7 +35,7 @@ int run_stacks_option(const char *value, struct gt_session *s, struct run_stacks
 	*names = RUN_STACKS_USUAL;
 	s->stacks = 0;
 	if (value && !*value)
-		return ui_fail(GT_EXIT_USAGE, "--stacks= wants launch, slow:TIME, or both");
+		return ui_fail(GT_EXIT_USAGE, "--stacks= needs launch, slow:TIME, or both");
 	for (const char *p = value; p && *p && !code; p += *p == ',') {
 		size_t n = strcspn(p, ",");
 
@@ -63,8 +63,8 @@ int run_stacks_option(const char *value, struct gt_session *s, struct run_stacks
 int run_stacks_check(const struct gt_session *s)
 {
 	if (s->stacks && (s->mode == GT_MODE_LITE || s->mode == GT_MODE_STANDARD))
-		return ui_fail(GT_EXIT_USAGE,
-			       "--stacks is about calls, and --mode lite and standard record none");
+		return ui_fail(GT_EXIT_USAGE, "--stacks needs calls, which --mode lite and "
+					      "standard do not record");
 	return GT_EXIT_OK;
 }
 
@@ -100,15 +100,15 @@ static void note_lines(const struct run_stacks *names, const struct gt_naming *r
 	const char *frames = ui_count(result->frames), *without = ui_count(result->without_line);
 
 	if (result->end == GT_LINES_NO_LIBRARY)
-		ui_note("frames have functions, but no lines of source: elfutils' libdw.so.1 is "
-			"not here");
+		ui_note("frames have functions, but no source lines: elfutils' libdw.so.1 is not "
+			"installed");
 	else if (result->end == GT_LINES_TIME)
-		ui_note("%s of %s frames have no lines of source in the capture: time was up after "
-			"%s (--stacks=lines:TIME)",
+		ui_note("%s of %s frames have no source lines in the capture: the search ended "
+			"after %s (--stacks=lines:TIME)",
 			without, frames, ui_duration(names->lines_ns));
 	else
-		ui_note("%s of %s frames have no lines of source in the capture: who looked for "
-			"them in debug information died of it",
+		ui_note("%s of %s frames have no source lines in the capture: the search in debug "
+			"information crashed",
 			without, frames);
 }
 
@@ -129,7 +129,7 @@ void run_stacks_name(const char *path, const struct run_stacks *names, bool quie
 	if (!quiet)
 		ui_progress_end(&progress);
 	if (status) {
-		ui_note("the capture has no names of frames: %s", gt_error_text());
+		ui_note("the capture has no frame names: %s", gt_error_text());
 		gt_error_clear();
 	} else if (result.without_line && names->lines_ns && !quiet) {
 		note_lines(names, &result);

@@ -35,7 +35,7 @@ static int take_count(const char *option, const char *value, uint64_t *out)
 	*out = strtoull(value, &end, 10);
 	if (isdigit((unsigned char)*value) && !*end && !errno && *out)
 		return GT_EXIT_OK;
-	return bad(option, value, "a number from 1 on");
+	return bad(option, value, "a number of at least 1");
 }
 
 /* Signals that gputap run can take, and that have no other meaning for it. */
@@ -79,8 +79,8 @@ int run_signal(const char *option, const char *value, int *out)
 			return GT_EXIT_OK;
 		}
 	return bad(option, value,
-		   "a signal that can be spared: HUP, USR1, USR2, ALRM, URG, VTALRM, PROF, WINCH, "
-		   "PWR, RTMIN+1 ..");
+		   "one of the signals HUP, USR1, USR2, ALRM, URG, VTALRM, PROF, WINCH, PWR, "
+		   "RTMIN+1 ..");
 }
 
 int run_window_option(struct gt_window_options *w, enum run_window_option option, const char *value)
@@ -101,8 +101,8 @@ int run_window_option(struct gt_window_options *w, enum run_window_option option
 int run_window_check(const struct gt_window_options *w)
 {
 	if (w->paused && w->delay_ns)
-		return ui_fail(GT_EXIT_USAGE, "--paused waits for 'gputap start', --delay for a "
-					      "time: one of them");
+		return ui_fail(GT_EXIT_USAGE,
+			       "--paused waits for 'gputap start', --delay for a time: choose one");
 	return run_ranges_check(w);
 }
 
@@ -151,8 +151,8 @@ void run_window_note(const struct gt_window_options *w, const char *capture,
 				"%s was over",
 				ui_duration(w->delay_ns));
 		else
-			ui_note("the recording window never opened: no 'gputap start' and no "
-				"signal came");
+			ui_note("the recording window never opened: no 'gputap start' or signal "
+				"arrived");
 	}
 	gt_capture_close(c);
 }

@@ -69,7 +69,7 @@ static void add_choice(char *text, size_t size, const char *separator, const cha
 bool selection_describe(const struct capture_selection *s, char *text, size_t size)
 {
 	static const char *const of_modes[GT_MODE_COUNT] = {
-		[GT_MODE_LITE] = " (kernels and launches of graphs, no copies, no calls)",
+		[GT_MODE_LITE] = " (kernels and graph launches, no copies, no calls)",
 		[GT_MODE_STANDARD] = " (GPU activities, no calls)",
 		[GT_MODE_UPPER] = "",
 		[GT_MODE_LOWER] = "",
@@ -85,7 +85,7 @@ bool selection_describe(const struct capture_selection *s, char *text, size_t si
 	if (*s->operations)
 		add_choice(text, size, "; ", "only operations ", s->operations);
 	if (*s->kernels)
-		add_choice(text, size, "; ", "only kernels like ", s->kernels);
+		add_choice(text, size, "; ", "only kernels matching ", s->kernels);
 	if (!s->arguments)
 		add_choice(text, size, "; ", "no arguments", "");
 	if (!s->device)

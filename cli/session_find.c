@@ -67,7 +67,7 @@ static int parse_answer(char *text, struct session_answer *out)
 	out->lines = calloc(count + 1, sizeof *out->lines);
 	out->values = calloc(count + 1, sizeof *out->values);
 	if (!out->lines || !out->values)
-		return gt_error(-ENOMEM, "no memory for a session's answer");
+		return gt_error(-ENOMEM, "out of memory for a session's answer");
 	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		out->lines[out->count] = line;
 		out->values[out->count++] = copy_value(line);
@@ -147,7 +147,7 @@ static void connect_exchange(struct exchange *e)
 	if (e->fd < 0)
 		e->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (e->fd < 0) {
-		end_exchange(e, errno, "cannot make a socket");
+		end_exchange(e, errno, "cannot create a socket");
 		close(dir);
 		return;
 	}
@@ -168,7 +168,7 @@ static void send_request(struct exchange *e)
 	if (n > 0)
 		e->sent += (size_t)n;
 	else if (n < 0 && errno != EINTR && errno != EAGAIN)
-		end_exchange(e, errno, "the session takes no request");
+		end_exchange(e, errno, "cannot send a request to the session");
 }
 
 /* Read part of the answer. It is limited: root asks the sessions of all users, and one of them may
@@ -181,7 +181,7 @@ static void read_answer(struct exchange *e)
 		char *more = realloc(e->text, e->room ? 2 * e->room : 4096);
 
 		if (!more) {
-			end_exchange(e, ENOMEM, "no memory for a session's answer");
+			end_exchange(e, ENOMEM, "out of memory for a session's answer");
 			return;
 		}
 		e->text = more;
@@ -189,7 +189,7 @@ static void read_answer(struct exchange *e)
 	}
 	n = recv(e->fd, e->text + e->bytes, e->room - e->bytes - 1, 0);
 	if (n < 0 && errno != EINTR && errno != EAGAIN)
-		end_exchange(e, errno, "the session's answer");
+		end_exchange(e, errno, "cannot read the session's answer");
 	if (n < 0)
 		return;
 	e->bytes += (size_t)n;
@@ -273,7 +273,7 @@ static int fail_exchange(const struct exchange *e)
 	case ENOENT:
 	case EPIPE:
 	case ECONNREFUSED:
-	case ECONNRESET: return gt_error(-e->error, "the session has ended meanwhile");
+	case ECONNRESET: return gt_error(-e->error, "the session has ended");
 	default: return gt_error(-e->error, "%s", e->what);
 	}
 }
@@ -572,12 +572,12 @@ static int none_runs(const struct session_list *list)
 			       list->silent_own, list->silent_own == 1 ? "" : "s");
 	if (list->silent)
 		return ui_fail(GT_EXIT_FAILURE,
-			       "no session of yours runs; %zu of other users did not answer",
+			       "you have no running session; %zu of other users did not answer",
 			       list->silent);
 	if (list->others)
-		return ui_fail(GT_EXIT_FAILURE,
-			       "no session of yours runs; those of other users are theirs alone");
-	return ui_fail(GT_EXIT_FAILURE, "no session runs; 'gputap run PROGRAM' begins one");
+		return ui_fail(GT_EXIT_FAILURE, "you have no running session; run as root to "
+						"control those of other users");
+	return ui_fail(GT_EXIT_FAILURE, "no session is running; 'gputap run PROGRAM' starts one");
 }
 
 static int unknown_process(const struct session_list *list, const char *which)
@@ -587,13 +587,13 @@ static int unknown_process(const struct session_list *list, const char *which)
 
 	snprintf(path, sizeof path, "/proc/%.20s", which);
 	if (stat(path, &st))
-		return ui_fail(GT_EXIT_FAILURE, "there is no process %s", which);
+		return ui_fail(GT_EXIT_FAILURE, "process %s does not exist", which);
 	if (st.st_uid != geteuid() && geteuid())
 		return ui_fail(GT_EXIT_FAILURE,
-			       "process %s is user %u's, who alone controls its session", which,
+			       "process %s belongs to user %u; run as that user or root", which,
 			       (unsigned)st.st_uid);
-	ui_fail(GT_EXIT_FAILURE, "process %s is in no session that runs%s", which,
-		list->count ? "; these run:" : "");
+	ui_fail(GT_EXIT_FAILURE, "process %s is in no running session%s", which,
+		list->count ? "; running:" : "");
 	list_running(list);
 	return GT_EXIT_FAILURE;
 }
@@ -609,11 +609,10 @@ static int unknown_session(const struct session_list *list, const char *which)
 		return unknown_process(list, which);
 	is_file = stat(which, &st) == 0 && S_ISREG(st.st_mode);
 	if (is_file && st.st_uid != geteuid() && geteuid())
-		return ui_fail(GT_EXIT_FAILURE,
-			       "%s is user %u's, who alone controls the session that writes it",
+		return ui_fail(GT_EXIT_FAILURE, "%s belongs to user %u; run as that user or root",
 			       ui_shell_word(which), (unsigned)st.st_uid);
-	ui_fail(GT_EXIT_FAILURE, "no session that runs %s %s%s", is_file ? "writes" : "is called",
-		ui_shell_word(which), list->count ? "; these run:" : "");
+	ui_fail(GT_EXIT_FAILURE, "no running session %s %s%s", is_file ? "writes" : "is called",
+		ui_shell_word(which), list->count ? "; running:" : "");
 	list_running(list);
 	return GT_EXIT_FAILURE;
 }
@@ -658,7 +657,7 @@ int session_find(struct session_list *list, const char *which, const struct sess
 	if (!found)
 		return unknown_session(list, which);
 	ui_fail(GT_EXIT_FAILURE, "%zu sessions %s; name one by its process or its capture:", found,
-		which ? "are called so" : "run");
+		which ? "have this name" : "are running");
 	list_running(list);
 	return GT_EXIT_FAILURE;
 }

@@ -49,7 +49,7 @@ static char *make_request(const char *output, bool force)
 	if (!output)
 		return strdup("snapshot");
 	if (output[0] != '/' && !getcwd(folder, sizeof folder)) {
-		ui_fail(GT_EXIT_FAILURE, "the folder that we are in cannot be named: %m");
+		ui_fail(GT_EXIT_FAILURE, "cannot get the current folder: %m");
 		return NULL;
 	}
 	snprintf(path, sizeof path, "%s%s%s", folder, *folder ? "/" : "", output);
@@ -81,8 +81,7 @@ static int wait_for(const char *folder, uint64_t number, bool quiet)
 		gt_error_clear();
 		if (status)
 			return ui_fail(GT_EXIT_FAILURE,
-				       "the session has ended meanwhile; what it recorded is in "
-				       "its capture");
+				       "the session has ended; its records are in its capture");
 		state = session_value(&now, "state");
 		if (!strcmp(state, "written")) {
 			code = GT_EXIT_OK;
@@ -107,7 +106,7 @@ static int take(const char *which, const char *output, bool force, bool quiet)
 	int code;
 
 	if (session_list_read(&list, false))
-		return ui_fail(GT_EXIT_FAILURE, "sessions cannot be listed");
+		return ui_fail(GT_EXIT_FAILURE, "cannot list sessions");
 	code = session_find(&list, which, &s);
 	if (!code && output && !force && !access(output, F_OK))
 		code = ui_fail(GT_EXIT_FAILURE, "%s exists: -f replaces it", ui_shell_word(output));
@@ -142,10 +141,10 @@ static int run(int argc, char **argv)
 		default: return ui_bad_option("snapshot", argv, options);
 		}
 	if (argc - optind > 1)
-		return ui_fail(GT_EXIT_USAGE, "one session at a time, not '%s' too",
+		return ui_fail(GT_EXIT_USAGE, "one session at a time, not also '%s'",
 			       argv[optind + 1]);
 	if (output && !ui_ends_with(output, ".gputap"))
-		return ui_fail(GT_EXIT_USAGE, "%s: a snapshot is a capture, which ends in .gputap",
+		return ui_fail(GT_EXIT_USAGE, "%s: the name of a snapshot must end in .gputap",
 			       output);
 	return take(argv[optind], output, force, quiet);
 }

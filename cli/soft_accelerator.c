@@ -121,7 +121,7 @@ int soft_accelerator_run(const struct soft_accelerator *a, int argc, char **argv
 			return status;
 	}
 	if (optind == argc) {
-		ui_fail(GT_EXIT_USAGE, "which program?");
+		ui_fail(GT_EXIT_USAGE, "no program to run");
 		fprintf(stderr, "  'gputap soft %s -- ./program'\n", a->name);
 		return GT_EXIT_USAGE;
 	}

@@ -100,9 +100,9 @@ static bool wants_kfd;
 
 static int not_built(void)
 {
-	return ui_fail(GT_EXIT_FAILURE, "this gputap was built without soft/amdgpu, for want of "
-					"ROCr's headers: 'apt install libhsa-runtime-dev', "
-					"then build anew");
+	return ui_fail(GT_EXIT_FAILURE,
+		       "this gputap was built without soft/amdgpu, because ROCr's headers were "
+		       "missing: 'apt install libhsa-runtime-dev', then rebuild");
 }
 
 static int list_devices(void)

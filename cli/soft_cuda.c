@@ -70,15 +70,15 @@ static bool check_variables(char *why, size_t size)
 
 static int refuse_missing(void)
 {
-	return ui_fail(GT_EXIT_FAILURE, "no " FOLDER "/" LIBRARY " beside this gputap: build or "
-					"install it anew");
+	return ui_fail(GT_EXIT_FAILURE,
+		       "no " FOLDER "/" LIBRARY " next to this gputap: rebuild or reinstall it");
 }
 
 static int list_devices(void)
 {
 	char folder[PATH_MAX];
 
-	printf("cuda    devices of CUDA for programs of the driver API\n");
+	printf("cuda    CUDA devices for programs that use the driver API\n");
 	if (!soft_find_folder(FOLDER, LIBRARY, folder))
 		return refuse_missing();
 	printf("        ");

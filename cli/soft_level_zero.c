@@ -112,9 +112,9 @@ static const struct soft_variable variables[] = {
 
 static int refuse_unbuilt(void)
 {
-	return ui_fail(GT_EXIT_FAILURE, "this gputap was built without soft/level_zero, for want "
-					"of its loader's headers: 'apt install libze-dev', then "
-					"build anew");
+	return ui_fail(GT_EXIT_FAILURE,
+		       "this gputap was built without soft/level_zero, because its loader's "
+		       "headers were missing: 'apt install libze-dev', then rebuild");
 }
 
 static bool check_variables(char *why, size_t size)
@@ -173,13 +173,13 @@ static int list_devices(void)
 {
 	char folder[PATH_MAX];
 
-	printf("level-zero  devices of Level Zero under the real loader\n");
+	printf("level-zero  Level Zero devices under the real loader\n");
 	if (!soft_find_folder(FOLDER, DRIVER, folder))
 		return refuse_unbuilt();
 	printf("        ");
 	ui_put(stdout, folder, UINT32_MAX);
 	printf("/" DRIVER "\n        %s\n",
-	       takes_spirv() ? "an OpenCL takes SPIR-V" : SOFT_CL_ADVICE_SHORT);
+	       takes_spirv() ? "an OpenCL driver accepts SPIR-V" : SOFT_CL_ADVICE_SHORT);
 	return GT_EXIT_OK;
 }
 

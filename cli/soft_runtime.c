@@ -134,13 +134,12 @@ static void judge_rocr(const struct rocr *r, bool found, char *out, size_t size)
 	if (!found)
 		snprintf(out, size, "no " ROCR " is installed; " SOFT_KNOWN_ROCR);
 	else if (!r->wants && !r->loads_another)
-		snprintf(
-			out, size,
-			"%s has libhsakmt inside, which nothing can stand in for; " SOFT_KNOWN_ROCR,
-			r->path);
+		snprintf(out, size,
+			 "%s has libhsakmt built in, which cannot be replaced; " SOFT_KNOWN_ROCR,
+			 r->path);
 	else if (r->lacks)
 		snprintf(out, size,
-			 "%s wants %u functions that the stand-in lacks (%s); " SOFT_KNOWN_ROCR,
+			 "%s needs %u functions that the replacement lacks (%s); " SOFT_KNOWN_ROCR,
 			 r->path, r->lacks, r->lacking);
 	else if (!soft_knows_rocr(r->path))
 		snprintf(out, size, "%s is not known to work; " SOFT_KNOWN_ROCR, r->path);

@@ -252,7 +252,7 @@ static int read_piece(struct spill *s, uint64_t at, size_t bytes)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return gt_error(n < 0 ? -errno : -EIO, "reading a temporary file");
+			return gt_error(n < 0 ? -errno : -EIO, "cannot read a temporary file");
 		done += (size_t)n;
 	}
 	return 0;

@@ -125,7 +125,7 @@ static int change(int argc, char **argv, const struct change *what)
 		default: return ui_bad_option(what->command, argv, options);
 		}
 	if (argc - optind > 1)
-		return ui_fail(GT_EXIT_USAGE, "one session at a time, not '%s' too",
+		return ui_fail(GT_EXIT_USAGE, "one session at a time, not also '%s'",
 			       argv[optind + 1]);
 	if (session_list_read(&list, false))
 		return ui_fail(GT_EXIT_FAILURE, "%s", "");
@@ -141,7 +141,7 @@ static int change(int argc, char **argv, const struct change *what)
 			ui_note("%s %s", gt_file_name(session_value(&answer, "output")),
 				changed ? what->done : what->already);
 		if (not_following)
-			ui_note("%s process%s not followed yet: stopped, or kept from running",
+			ui_note("%s process%s not followed yet: stopped or not scheduled",
 				ui_count(not_following), not_following == 1 ? " has" : "es have");
 		session_answer_fini(&answer);
 	}
@@ -159,7 +159,7 @@ static int run_start(int argc, char **argv)
 
 static int run_stop(int argc, char **argv)
 {
-	static const struct change stop = {"stop", stop_help, "is paused; 'gputap start' goes on",
+	static const struct change stop = {"stop", stop_help, "is paused; 'gputap start' resumes",
 					   "was paused already"};
 
 	return change(argc, argv, &stop);
@@ -271,7 +271,7 @@ static void print_sessions(const struct session_list *list, const struct session
 
 	grid_init(&g, "sessions", columns, sizeof columns / sizeof *columns);
 	g.heading = "";
-	g.none = "no session runs";
+	g.none = "no session is running";
 	for (size_t i = 0; i < list->count; i++)
 		if (!only || only == &list->sessions[i])
 			add_session(&g, list, &list->sessions[i]);
@@ -301,7 +301,7 @@ static int run_status(int argc, char **argv)
 		default: return ui_bad_option("status", argv, status_options);
 		}
 	if (argc - optind > 1)
-		return ui_fail(GT_EXIT_USAGE, "one session at a time, not '%s' too",
+		return ui_fail(GT_EXIT_USAGE, "one session at a time, not also '%s'",
 			       argv[optind + 1]);
 	if (session_list_read(&list, true))
 		return ui_fail(GT_EXIT_FAILURE, "%s", "");

@@ -83,7 +83,7 @@ static int parse_delay(const char *word, uint64_t *ns)
 	double seconds = strtod(word, &end);
 
 	if (end == word || *end || !(seconds >= 0.1 && seconds <= 3600))
-		return ui_fail(GT_EXIT_USAGE, "--delay wants seconds from 0.1 to 3600, not '%s'",
+		return ui_fail(GT_EXIT_USAGE, "--delay needs seconds from 0.1 to 3600, not '%s'",
 			       word);
 	*ns = (uint64_t)(seconds * (double)NS);
 	return GT_EXIT_OK;
@@ -95,7 +95,7 @@ static int parse_count(const char *word, long *count)
 
 	*count = strtol(word, &end, 10);
 	if (end == word || *end || *count < 1)
-		return ui_fail(GT_EXIT_USAGE, "--count wants a number of views, not '%s'", word);
+		return ui_fail(GT_EXIT_USAGE, "--count needs a number of views, not '%s'", word);
 	return GT_EXIT_OK;
 }
 
@@ -200,9 +200,9 @@ static void print_keys(const struct top *t)
 {
 	char text[256];
 
-	snprintf(text, sizeof text, "%s%sq: end, s: by %s, p: %s, r: %s, w: snapshot",
+	snprintf(text, sizeof text, "%s%sq: quit, s: by %s, p: %s, r: %s, w: snapshot",
 		 t->session.said, *t->session.said ? "; " : "", top_order_names[t->order],
-		 t->held ? "go on" : "hold", t->session.is_paused ? "record" : "pause");
+		 t->held ? "unfreeze" : "freeze", t->session.is_paused ? "record" : "pause");
 	putchar('\n');
 	ui_put(stdout, text, ui_room(stdout) - 1);
 }
@@ -358,7 +358,7 @@ static int run_top(int argc, char **argv)
 	code = show_views(&t);
 	close_screen(&t);
 	if (code)
-		code = ui_fail(GT_EXIT_FAILURE, "cannot go on");
+		code = ui_fail(GT_EXIT_FAILURE, "cannot continue");
 	else if (t.screen && t.ended)
 		ui_note("%s: the session has ended; 'gputap report %s' shows all of it",
 			t.session.path, ui_shell_word(t.session.path));

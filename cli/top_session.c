@@ -50,7 +50,7 @@ int top_session_find(struct top_session *s, const char *which)
 
 	s->collector = -1;
 	if (session_list_read(&list, false))
-		return ui_fail(GT_EXIT_FAILURE, "sessions cannot be listed");
+		return ui_fail(GT_EXIT_FAILURE, "cannot list sessions");
 	if (which && !is_number(which) && !access(which, F_OK)) {
 		snprintf(s->path, sizeof s->path, "%s", which);
 		find_writer(s, &list);
@@ -81,7 +81,7 @@ static bool ask(struct top_session *s, const char *request, struct session_answe
 
 	if (status && says)
 		snprintf(s->said, sizeof s->said, "%s",
-			 *s->folder ? gt_error_text() : "this session takes no commands from here");
+			 *s->folder ? gt_error_text() : "cannot control this session from here");
 	if (status)
 		gt_error_clear();
 	return !status;

@@ -171,9 +171,10 @@ int ui_unknown(const char *kind, const char *word, const char *const *names)
 	const char *near = ui_nearest(word, names);
 
 	if (near)
-		return ui_fail(GT_EXIT_USAGE, "no %s '%s'; did you mean '%s'?", kind, word, near);
-	ui_fail(GT_EXIT_USAGE, "no %s '%s'", kind, word);
-	ui_list_names(names[0] && names[1] ? "there are:" : "there is:", names);
+		return ui_fail(GT_EXIT_USAGE, "unknown %s '%s'; did you mean '%s'?", kind, word,
+			       near);
+	ui_fail(GT_EXIT_USAGE, "unknown %s '%s'", kind, word);
+	ui_list_names("valid:", names);
 	return GT_EXIT_USAGE;
 }
 
@@ -189,7 +190,7 @@ int ui_take_once(const char *option, const char *value, const char **slot)
 		return ui_fail(GT_EXIT_USAGE, "%s is given twice: '%s' and '%s'", option, *slot,
 			       value);
 	if (!*value)
-		return ui_fail(GT_EXIT_USAGE, "%s wants a value, not ''", option);
+		return ui_fail(GT_EXIT_USAGE, "%s needs a value, not ''", option);
 	*slot = value;
 	return GT_EXIT_OK;
 }
@@ -227,7 +228,7 @@ static int bad_long_option(const char *command, const char *word, const struct o
 	if (fits == 1 && o->has_arg == no_argument)
 		ui_fail(GT_EXIT_USAGE, "option --%s takes no value", o->name);
 	else if (fits == 1)
-		ui_fail(GT_EXIT_USAGE, "option --%s wants a value", o->name);
+		ui_fail(GT_EXIT_USAGE, "option --%s needs a value", o->name);
 	if (fits == 1)
 		return usage_hint(command);
 	for (o = options; o->name && n < MOST; o++)
@@ -235,7 +236,7 @@ static int bad_long_option(const char *command, const char *word, const struct o
 			names[n++] = o->name;
 	names[n] = NULL;
 	if (fits > 1) {
-		ui_fail(GT_EXIT_USAGE, "option --%.*s can mean several", (int)length, word + 2);
+		ui_fail(GT_EXIT_USAGE, "option --%.*s is ambiguous", (int)length, word + 2);
 		for (size_t i = 0; i < n; i++)
 			fprintf(stderr, "  --%s\n", names[i]);
 		return GT_EXIT_USAGE;
@@ -243,8 +244,9 @@ static int bad_long_option(const char *command, const char *word, const struct o
 	snprintf(plain, sizeof plain, "%.*s", (int)length, word + 2);
 	near = ui_nearest(plain, names);
 	if (near)
-		return ui_fail(GT_EXIT_USAGE, "no option --%s; did you mean --%s?", plain, near);
-	ui_fail(GT_EXIT_USAGE, "no option --%s", plain);
+		return ui_fail(GT_EXIT_USAGE, "unknown option --%s; did you mean --%s?", plain,
+			       near);
+	ui_fail(GT_EXIT_USAGE, "unknown option --%s", plain);
 	return usage_hint(command);
 }
 
@@ -264,10 +266,10 @@ int ui_bad_option(const char *command, char *const *argv, const struct option *o
 	}
 	for (const struct option *o = options; o->name; o++)
 		if (o->val == optopt && o->has_arg == required_argument) {
-			ui_fail(GT_EXIT_USAGE, "option -%c (--%s) wants a value", optopt, o->name);
+			ui_fail(GT_EXIT_USAGE, "option -%c (--%s) needs a value", optopt, o->name);
 			return usage_hint(command);
 		}
-	ui_fail(GT_EXIT_USAGE, "no option -%c", isprint(optopt) ? optopt : '?');
+	ui_fail(GT_EXIT_USAGE, "unknown option -%c", isprint(optopt) ? optopt : '?');
 	return usage_hint(command);
 }
 

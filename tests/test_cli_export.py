@@ -116,8 +116,8 @@ def test_export_keeps_what_exists_without_force(capture, tap, work):
 
 
 @pytest.mark.parametrize("arguments, complaint", [
-    ((), "which capture?"),
-    (("t.gputap",), "where to?"),
+    ((), "no capture given"),
+    (("t.gputap",), "no output file"),
     (("t.gputap", "-o", "a.csv", "-o", "b.csv"), "twice"),
     (("t.gputap", "-o", "-"), "standard output"),
     (("t.gputap", "-o", "trace"), "no extension"),

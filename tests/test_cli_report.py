@@ -344,7 +344,7 @@ def test_where_splits_the_records_in_two(tap, busy):
 def test_a_wrong_expression_is_reported_with_a_caret(tap, busy):
     result = tap("report", "--all", busy, "--where", "duration>10us adn failed", status=2)
     lines = result.err.splitlines()
-    assert "'and' or 'or' expected here" in lines[0]
+    assert "expected 'and' or 'or'" in lines[0]
     assert lines[2].index("^") == lines[1].index("adn")
     assert result.out == ""
 

@@ -101,7 +101,7 @@ def test_head_is_the_golden_one(traced, build, name, options, columns):
 
 def test_the_first_screen_and_info_name_the_selection(traced):
     for text in (traced("--kernels", "^tw")[0], traced("--kernels", "^tw")[2]):
-        assert re.search(r"^ *[rR]ecorded +only kernels like \^tw$", text, re.M)
+        assert re.search(r"^ *[rR]ecorded +only kernels matching \^tw$", text, re.M)
 
 
 def test_lite_says_calls_not_recorded(traced):
@@ -112,30 +112,30 @@ def test_lite_says_calls_not_recorded(traced):
 
 def test_a_filter_that_met_nothing_warns(traced):
     short, head, _ = traced("--ops", "clFinish,clSVMAlloc", "-d", "opencl,hip")
-    assert re.search(r"^Warning +nothing met --domains hip, --ops clSVMAlloc$", short, re.M)
-    assert "Warning: nothing met --domains hip, --ops clSVMAlloc" in head
-    assert "nothing met" not in traced("--ops", "clFinish,clEnqueueND*", "-d", "opencl",
+    assert re.search(r"^Warning +nothing matched --domains hip, --ops clSVMAlloc$", short, re.M)
+    assert "Warning: nothing matched --domains hip, --ops clSVMAlloc" in head
+    assert "nothing matched" not in traced("--ops", "clFinish,clEnqueueND*", "-d", "opencl",
                                        "--kernels", "twice")[0]
 
 
 def test_a_domain_that_the_program_did_not_use_is_named(traced):
     for program in ({}, {"program": "true"}):
         short = " ".join(traced("-d", "hip", **program)[0].split())  # a long path wraps
-        assert "used nothing of --domains hip" in short
+        assert "used none of --domains hip" in short
 
 
 def test_a_report_filter_that_met_nothing_warns_in_every_format(traced, tap):
     traced()
     for form in ([], ["--json"], ["--csv"]):
-        assert "holds for no record" in tap("report", "a.gputap", "--where", "name=clNoSuch",
+        assert "matches no record" in tap("report", "a.gputap", "--where", "name=clNoSuch",
                                             *form).err
 
 
 @pytest.mark.parametrize("table, key, said", [
-    ("operations", "queue", "it knows: name, process, thread"),
-    ("failures", "name", "no keys"),
-    ("threads", "name", "no keys"),
-    ("kernels,operations", "device", "table operations does not know it"),
+    ("operations", "queue", "supported: name, process, thread"),
+    ("failures", "name", "cannot be split"),
+    ("threads", "name", "cannot be split"),
+    ("kernels,operations", "device", "table operations does not support it"),
 ])
 def test_a_key_that_a_table_does_not_know_is_refused(traced, tap, table, key, said):
     traced()

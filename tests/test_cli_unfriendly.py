@@ -62,14 +62,14 @@ def test_a_capture_without_a_name_is_refused(tap, captures, line):
 
 
 @pytest.mark.parametrize("line, says", [
-    ("report a -t ''", "no table ''"),
-    ("report a --by ''", "no key ''"),
-    ("report a -w ''", "--where wants a value"),
-    ("report a --sort nonsense", "no column 'nonsense'"),
-    ("report a -t stacks --sort nonsense", "no column of these tables 'nonsense'"),
-    ("diff a b -t ''", "no table ''"),
-    ("diff a b --per ''", "--per wants a value"),
-    ("export a -o ''", "-o wants a value"),
+    ("report a -t ''", "unknown table ''"),
+    ("report a --by ''", "unknown key ''"),
+    ("report a -w ''", "--where needs a value"),
+    ("report a --sort nonsense", "unknown column 'nonsense'"),
+    ("report a -t stacks --sort nonsense", "unknown column of these tables 'nonsense'"),
+    ("diff a b -t ''", "unknown table ''"),
+    ("diff a b --per ''", "--per needs a value"),
+    ("export a -o ''", "-o needs a value"),
     ("report a -w failed -w name=x", "--where is given twice: 'failed' and 'name=x'"),
     ("report a --sort calls --sort name", "--sort is given twice"),
     ("diff a b -w failed -w name=x", "--where is given twice"),
@@ -77,8 +77,8 @@ def test_a_capture_without_a_name_is_refused(tap, captures, line):
     ("export a -o o.json -w failed -w name=x", "--where is given twice"),
     ("export a -o o.json --format csv --format rpd", "--format is given twice"),
     ("merge a b -o o.gputap --format csv --format gputap", "--format is given twice"),
-    ("export a -o - --format gputap", "not the standard output"),
-    ("merge a b -o - --format gputap", "not the standard output"),
+    ("export a -o - --format gputap", "cannot export to standard output"),
+    ("merge a b -o - --format gputap", "cannot export to standard output"),
 ])
 def test_a_value_that_cannot_be_meant_is_refused(tap, captures, line, says):
     before = sorted(os.listdir())
@@ -92,7 +92,7 @@ def test_a_value_that_cannot_be_meant_is_refused(tap, captures, line, says):
 def test_no_command_replaces_a_capture_that_it_reads(tap, captures, work, line):
     (work / "link").symlink_to("a")
     before = {name: (work / name).read_bytes() for name in ("a", "b")}
-    assert "is a capture that is read" in tap(*shlex.split(line), status=2).err
+    assert "is one of the inputs" in tap(*shlex.split(line), status=2).err
     assert before == {name: (work / name).read_bytes() for name in ("a", "b")}
 
 

@@ -169,7 +169,7 @@ def test_gputap_run_that_is_stopped_is_a_sentence(session, tap):
     with stopped(s.pid):
         for command in ("start", "stop", "snapshot"):
             done = tap(command, str(s.pid), status=1)
-            assert "in no session that runs" in done.err or "did not answer" in done.err, done
+            assert "in no running session" in done.err or "did not answer" in done.err, done
         assert "did not answer: is `gputap run` stopped?" in tap("status").err
     s.end()
 
@@ -314,7 +314,7 @@ def test_a_session_whose_collector_was_killed_runs_no_more(session, status, tap,
     os.kill(s.pid, signal.SIGKILL)
     s.process.wait()
     assert folder not in tap("status", "--json").out
-    assert "no session that runs writes" in tap("stop", str(work / "w.gputap"), status=1).err
+    assert "no running session writes" in tap("stop", str(work / "w.gputap"), status=1).err
     s.process.stdin.write("run b 1\n")  # the program continues
     s.process.stdin.flush()
     assert s.process.stdout.readline() == "ok\n"

@@ -60,7 +60,7 @@ def test_demo_says_why_its_hip_program_does_not_run(repo, run, work, softgpu):
     run(["cc", "-shared", "-fPIC", "-o", "libhsa-runtime64.so.1", "a.c"])
     result = run([repo / "tools/demo", work], env={"LD_LIBRARY_PATH": work})
     assert "not examples/hip_demo.hip: it does not run on the software GPU: " in result.err
-    assert "libhsa-runtime64.so.1 has libhsakmt inside" in result.err
+    assert "libhsa-runtime64.so.1 has libhsakmt built in" in result.err
     assert "no heat was lost" in result.out and "saxpy" not in result.out
 
 

@@ -30,11 +30,11 @@ def capture(run, build, work):
 
 @pytest.mark.parametrize("where", EXPRESSIONS)
 def test_a_report_says_so_and_has_no_tables(tap, capture, where):
-    said = f"gputap: --where '{where}' holds for no record{EXPRESSIONS[where]}"
+    said = f"gputap: --where '{where}' matches no record{EXPRESSIONS[where]}"
     result = tap("report", capture, "-w", where)
     assert result.err.startswith(said)
     head, _, tables = result.out.partition("\n\n")
-    assert f"Only where {where}, which holds for no record{EXPRESSIONS[where]}" in head
+    assert f"Only where {where}, which matches no record{EXPRESSIONS[where]}" in head
     assert tables == ""
     for options in (["--by", "device"], ["-t", "processes,threads"]):
         assert tap("report", capture, "-w", where, *options).err.startswith(said)
@@ -44,23 +44,23 @@ def test_a_report_says_so_and_has_no_tables(tap, capture, where):
 @pytest.mark.parametrize("where", EXPRESSIONS)
 def test_scripts_see_it_as_no_rows_and_a_count_of_0(tap, capture, where):
     result = tap("report", capture, "-w", where, "--json")
-    assert "holds for no record" in result.err
+    assert "matches no record" in result.err
     report = json.loads(result.out)
     assert report["matched"] == report["matched_ranges"] == 0 and report["where"] == where
     assert not report["threads"] and not report["kernels"]
     result = tap("report", capture, "-w", where, "-t", "processes", "--csv")
-    assert "holds for no record" in result.err and len(result.out.splitlines()) == 1
+    assert "matches no record" in result.err and len(result.out.splitlines()) == 1
 
 
 @pytest.mark.parametrize("where", EXPRESSIONS)
 def test_the_page_and_the_timeline_say_so(tap, capture, where):
-    assert "holds for no record" in tap("report", capture, "-w", where, "-o", "a.html").err
+    assert "matches no record" in tap("report", capture, "-w", where, "-o", "a.html").err
     with open("a.html", encoding="utf-8") as page:
-        assert "which holds for no record" in page.read()
+        assert "which matches no record" in page.read()
     result = tap("report", capture, "-w", where, "--timeline")
-    assert "holds for no record" in result.err and "It holds for nothing" in result.out
+    assert "matches no record" in result.err and "No matching record has a time" in result.out
     result = tap("report", capture, "-w", where, "--timeline", "--json")
-    assert "holds for no record" in result.err and json.loads(result.out)["rows"] == []
+    assert "matches no record" in result.err and json.loads(result.out)["rows"] == []
 
 
 @pytest.mark.parametrize("format", ["perfetto", "chrome", "rpd", "rocpd", "csv", "folded",
@@ -68,7 +68,7 @@ def test_the_page_and_the_timeline_say_so(tap, capture, where):
 @pytest.mark.parametrize("where", ["name=clNoSuch", "at=100s..200s", "range=step#99"])
 def test_an_export_says_so(tap, capture, where, format):
     result = tap("export", capture, "-w", where, "-o", "out", "--format", format)
-    assert "holds for no record" in result.err and EXPRESSIONS[where] in result.err
+    assert "matches no record" in result.err and EXPRESSIONS[where] in result.err
     if format == "csv":
         with open("out", newline="", encoding="utf-8") as file:
             assert len(list(csv.reader(file))) == 1
@@ -79,5 +79,5 @@ def test_an_export_says_so(tap, capture, where, format):
 def test_a_diff_says_so_and_compares_nothing(tap, capture, where, form):
     for sides in (["b.gputap", "-w", where], ["--baseline", "name=clFinish", "--candidate", where]):
         result = tap("diff", capture, *sides, *form, status=3)
-        assert result.out == "" and f"'{where}' holds for no record of" in result.err
+        assert result.out == "" and f"'{where}' matches no record of" in result.err
         assert EXPRESSIONS[where] in result.err

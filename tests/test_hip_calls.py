@@ -135,6 +135,6 @@ def test_a_program_without_a_gpu_is_traced_as_far_as_it_goes_and_one_in_software
     told = tap("run", "-f", "-o", "c.gputap", "./p", *ask, status=status).err
     assert failure in told
     assert (
-        "there is no AMD GPU here; on one in software: gputap run -- gputap soft amdgpu -- PROGRAM"
+        "no AMD GPU here; to use one in software: gputap run -- gputap soft amdgpu -- PROGRAM"
         in told
     )

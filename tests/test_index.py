@@ -10,7 +10,7 @@ import pytest
 from gputap_file import BLOCK, END, INDEX, STREAM, Block, blocks_of, mend_head, put_payload
 
 INDEX_HEAD = struct.Struct("<QQQII")
-NOTE = "an index of blocks is damaged, or says what the blocks do not"
+NOTE = "a block index is damaged or inconsistent with the blocks"
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ def test_an_index_that_lies_is_not_used(large, tap, items, work, wanted, change)
     (work / "b.gputap").write_bytes(lie(data, wanted, change))
     assert index_of(tap, "b.gputap") == {"blocks": 0, "bytes": 0, "wrong": True}
     assert NOTE in tap("report", "--all", "b.gputap").err.replace("\n  ", " ").replace("\n", " ")
-    assert "damaged, or not what the blocks say" in tap("info", "b.gputap").out
+    assert "damaged or inconsistent with the blocks" in tap("info", "b.gputap").out
     assert items("b.gputap") == items(large)
 
 

@@ -281,12 +281,12 @@ def test_a_file_that_is_not_there_ends_it_before_anything_is_written(synth, tap,
 
 
 @pytest.mark.parametrize("arguments, complaint", [
-    ((), "which captures?"),
-    (("a.gputap",), "where to?"),
+    ((), "no captures given"),
+    (("a.gputap",), "no output file"),
     (("a.gputap", "-o", "x.gputap", "-o", "y.gputap"), "twice"),
     (("a.gputap", "-o", "x.jso"), "did you mean '.json'"),
-    (("a.gputap", "-o", "x.parquet"), "there are: .gputap, .pftrace"),
-    (("a.gputap", "-o", "x", "--format", "gputep"), "no format 'gputep'"),
+    (("a.gputap", "-o", "x.parquet"), "valid: .gputap, .pftrace"),
+    (("a.gputap", "-o", "x", "--format", "gputep"), "unknown format 'gputep'"),
     (("a.gputap", "--out", "x", "--ouptut"), "--ouptut"),
 ])
 def test_merge_says_what_is_wrong_with_its_arguments(synth, tap, arguments, complaint):

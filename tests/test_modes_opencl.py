@@ -45,7 +45,7 @@ def test_standard_records_all_device_work_and_no_call(traced):
 def test_without_calls_linked_is_not_asked_instead_of_nothing(traced, run, gputap):
     traced("--mode", "standard")
     text = run([gputap, "info", "out.gputap"]).out
-    assert "not asked: mode standard records no calls" in text
+    assert "not requested: mode standard records no calls" in text
     assert not re.search(r"linked +\d", text)
     assert "calls not recorded" in run([gputap, "report", "--all", "out.gputap"]).out
 
@@ -104,7 +104,7 @@ def test_kernels_chooses_by_name_and_the_others_count_as_nothing(traced):
     (["--mode", "lit"], "did you mean 'lite'"),
     (["--mode", "everything"], "default, lite, standard, hip, hsa"),
     (["--mode", "hips"], "did you mean 'hip'"),
-    (["--kernels", "scale("], r"that text itself would be 'scale\('"),
+    (["--kernels", "scale("], r"to match it literally, use 'scale\('"),
     (["--kernels", ""], "extended regular expression"),
 ])
 def test_a_wrong_mode_or_expression_gets_a_sentence_with_the_right_one(

@@ -168,7 +168,7 @@ def test_where_slices_the_time_too(tap, steps):
     assert whole["start_ns"] < part["start_ns"] < part["end_ns"] < whole["end_ns"]
     assert {r["name"] for row in part["rows"] for r in row.get("ranges", [])} == {"load"}
     assert "  Only where range=load.\n" in timeline(tap, steps, "--where", "range=load")
-    assert "It holds for nothing that has a time" in timeline(tap, steps, "--where", "name=none")
+    assert "No matching record has a time" in timeline(tap, steps, "--where", "name=none")
 
 
 def test_many_threads_are_those_with_the_most_time(tap, synth):
@@ -179,7 +179,7 @@ def test_many_threads_are_those_with_the_most_time(tap, synth):
 
 def test_a_capture_without_records_has_no_rows(tap, work):
     tap("run", "-q", "-o", "a.gputap", "--", "true")
-    assert "Nothing was recorded that has a time." in timeline(tap, "a.gputap")
+    assert "No record has a time." in timeline(tap, "a.gputap")
     assert rows_of(tap, "a.gputap")["rows"] == []
 
 
@@ -214,4 +214,4 @@ def test_colours_and_width_are_the_terminals(gputap, synth):
 @pytest.mark.parametrize("words", [["-t", "kernels"], ["--csv"], ["--by", "name"], ["--top", "3"]])
 def test_what_is_of_tables_does_not_go_with_it(tap, synth, words):
     err = tap("report", synth("--calls", "10"), "--timeline", *words, status=2).err
-    assert "--timeline stands instead of tables" in err
+    assert "--timeline replaces tables" in err

@@ -171,14 +171,14 @@ def test_a_range_that_never_comes_is_said(session, options, sentence):
 
 
 @pytest.mark.parametrize("options, sentence, caret", [
-    (["--from", "step#0"], "--from: # is followed by a number from 1: step#3", 5),
-    (["--to", "step#"], "--to: # is followed by a number from 1: step#3", 5),
-    (["--from", "step#2..3"], "--from: one range: the first with --from, the last with --to", 5),
-    (["--from", ""], "--from: a range's name comes here: step, step#3, layer*#2", 0),
+    (["--from", "step#0"], "--from: # must be followed by a number from 1: step#3", 5),
+    (["--to", "step#"], "--to: # must be followed by a number from 1: step#3", 5),
+    (["--from", "step#2..3"], "--from: name one range: the first in --from, the last in --to", 5),
+    (["--from", ""], "--from: a range's name is missing: step, step#3, layer*#2", 0),
     (["--from", "x" * 250], "--from: this name is too long", 247),
-    (["--from", "step#3", "--to", "step#2"], "--to step#2 ends before --from step#3 begins", None),
-    (["--from", "step", "--delay", "1s"], "--delay is a time of the session", None),
-    (["--to", "step", "--duration", "1s"], "--duration is a time of the session", None),
+    (["--from", "step#3", "--to", "step#2"], "--to step#2 ends before --from step#3 starts", None),
+    (["--from", "step", "--delay", "1s"], "--delay is a time in the session", None),
+    (["--to", "step", "--duration", "1s"], "--duration is a time in the session", None),
 ])
 def test_bad_values_are_refused(tap, work, options, sentence, caret):
     err = tap("run", *options, "--", "true", status=2).err

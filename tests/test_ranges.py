@@ -83,7 +83,7 @@ def test_a_range_is_met_by_the_name_of_its_operation(tap, program, wanted, unmet
     head = tap("report", "--all", "a.gputap").out
     assert "step" in head
     for said in (short, head):
-        assert ("nothing met" + unmet in said) == bool(unmet), said
+        assert ("nothing matched" + unmet in said) == bool(unmet), said
 
 
 def test_a_range_names_the_last_call_that_was_begun_in_it(trace):
@@ -432,7 +432,7 @@ def test_export_says_what_is_wrong_with_an_expression_as_the_report_does(tap, wo
 def test_export_says_that_an_expression_holds_for_no_record(tap, worker, work):
     tap("run", "-o", "a.gputap", "--", worker)
     result = tap("export", "a.gputap", "-o", "a.json", "-w", "range=nothing")
-    assert "--where 'range=nothing' holds for no record" in result.err
+    assert "--where 'range=nothing' matches no record" in result.err
 
 
 def test_a_merged_capture_leaves_nothing_out(tap, worker, work):

@@ -123,13 +123,13 @@ def test_a_kernel_that_receives_waits_for_the_one_that_sends(job):
 def test_kernels_of_a_graph_are_left_out_and_it_is_said(job):
     waits, rows, text = job("graph")
     assert not waits
-    assert f"{STEPS * SIZE} of {STEPS * SIZE} kernels of collectives cannot be compared, for " \
-        "they are of graphs" in text
+    assert f"{STEPS * SIZE} of {STEPS * SIZE} kernels of collectives cannot be compared, " \
+        "because graphs launched them" in text
 
 
 @pytest.mark.parametrize("domains", ["nccl", "cuda_driver"])
 def test_where_their_calls_are_not_recorded_it_is_said(job, domains):
     waits, _, text = job("solo", domains=domains)
     assert not waits
-    assert "cannot be compared, for the calls that launched them were not recorded" in text
+    assert "cannot be compared, because the calls that launched them were not recorded" in text
     assert "-d nccl,cuda_driver" in text

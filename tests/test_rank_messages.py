@@ -47,7 +47,7 @@ def test_who_receives_waits_for_who_sends_late(job, scene):
 def test_people_read_that_it_was_for_messages(job, tap):
     job("blocking")
     text = " ".join(tap("report", "job.gputap", "-t", "ranks,rank_waits").out.split())
-    assert "Who waited for whom in collective calls and for messages" in text
+    assert "Waits for other ranks in collective calls and for messages" in text
     assert "of it for messages, and was the last one in " in text
 
 

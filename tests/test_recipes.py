@@ -76,7 +76,7 @@ def shell(run, place):
         wanted = next((s for word, s in STATUSES.items() if word in line), (0,))
         result = run(["bash", "-c", line], env=place, status=None)
         assert result.status in wanted, result
-        for text, what in (("holds for no record", result.err), ("\n  none\n", result.out),
+        for text, what in (("matches no record", result.err), ("\n  none\n", result.out),
                            ("not met", result.err), ("No such file", result.err)):
             assert text not in what, result
         return result

@@ -110,7 +110,7 @@ def test_of_many_records_the_longest_are_slices_and_the_page_says_so(page):
     time_ = data_of(path)["time"]
     slices = [s for row in time_["rows"] for s in row.get("slices", [])]
     assert 20000 < len(slices) <= 60000
-    assert re.match(r"One by one are the [\d,]+ calls and work items that took .* or more; the",
+    assert re.match(r"[\d,]+ calls and GPU activities of .* or more are drawn individually; the",
                     time_["notes"][0])
     assert path.stat().st_size < 6 << 20
     # the shading still covers all activities
@@ -155,7 +155,7 @@ def test_a_stack_is_a_cell_of_several_lines(stacks):
 
 def test_what_a_page_lacks_is_said_where_it_is_made(tap, run, build, work):
     run([build / "tests/synth/synth", "--calls", "100", "--cut", "-o", "s.gputap"])
-    assert "s.html does not have all" in tap("report", "s.gputap", "-o", "s.html", status=1).err
+    assert "s.html is incomplete" in tap("report", "s.gputap", "-o", "s.html", status=1).err
 
 
 def test_where_and_table_choose_what_is_in_it(page):
@@ -182,9 +182,9 @@ def test_the_file_is_whole_private_and_never_replaced_unasked(tap, page, work):
     (["-o", "t"], "choose .txt, .json, .csv or .html"),
     (["-o", "t.md"], "choose .txt, .json, .csv or .html"),
     (["-o", "t.csv", "--json"], "--json and --csv: choose one"),
-    (["-o", "t.pftrace"], "'gputap export' writes t.pftrace"),
-    (["-o", "t.html", "--json"], "--html is one thing, --json another"),
-    (["--html", "--timeline"], "--html is one thing, --timeline another"),
+    (["-o", "t.pftrace"], "use 'gputap export' to write t.pftrace"),
+    (["-o", "t.html", "--json"], "--html and --json: choose one"),
+    (["--html", "--timeline"], "--html and --timeline: choose one"),
 ])
 def test_what_is_no_page_is_refused(tap, page, words, sentence):
     page("--calls", "10")

@@ -123,7 +123,7 @@ def test_report_has_the_code_as_info_has_it_and_how_often_its_kernels_ran(
     text = tap("report", "--all", "a.gputap").out
     assert (
         "Device code that was loaded\n  dispatches" in text
-        and "Kernels in it, and what their code asks for\n  dispatches" in text
+        and "Kernels in it, and the resources they use\n  dispatches" in text
     )
 
 

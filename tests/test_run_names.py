@@ -27,11 +27,11 @@ def test_the_process_number_makes_a_name_of_its_own(tap, work):
 
 
 @pytest.mark.parametrize("name, said", [
-    ("a.%r.gputap", "no launcher says which rank this is"),
-    ("a.%x.gputap", "'%x' stands for nothing; %p is the process"),
-    ("a.gputap%", "'%' stands for nothing"),
+    ("a.%r.gputap", "no launcher assigned a rank"),
+    ("a.%x.gputap", "unknown '%x'; %p is the process"),
+    ("a.gputap%", "unknown '%'"),
     ("%q{NO_SUCH_VARIABLE}.gputap", "the environment has no NO_SUCH_VARIABLE"),
-    ("%q.gputap", "%q wants a variable's name"),
+    ("%q.gputap", "%q needs a variable's name"),
     ("%q{}.gputap", "no variable without a name"),
 ])
 def test_a_name_that_cannot_be_made_is_refused_before_the_program_runs(tap, work, name, said):

@@ -28,11 +28,11 @@ def test_help_teaches_by_example_on_stdout(tap):
     (["--"], "no program to run"),
     (["--outptu", "x", "true"], "did you mean --output?"),
     (["-o"], "-o"),
-    (["-d", "opencll", "true"], "no domain 'opencll'; did you mean 'opencl'?"),
-    (["-d", ",", "true"], "--domains names none"),
+    (["-d", "opencll", "true"], "unknown domain 'opencll'; did you mean 'opencl'?"),
+    (["-d", ",", "true"], "--domains is empty"),
     (["--ops", "clEnqueueNDRangKernel", "true"], "did you mean 'clEnqueueNDRangeKernel'?"),
     (["--ops", "clNothing*", "true"], "no operation matches 'clNothing*'"),
-    (["--ops", ",", "true"], "--ops names none"),
+    (["--ops", ",", "true"], "--ops is empty"),
     (["--buffer", "many", "true"], "a size is a number"),
     (["--buffer", "1K", "true"], "--buffer 1K: from 256 KiB"),
     (["--buffer", "18446744073709551615G", "true"], "a size is a number"),
@@ -41,9 +41,9 @@ def test_help_teaches_by_example_on_stdout(tap):
     (["--when-full", "soon", "true"], "a time such as"),
     (["--threads", "0", "true"], "a number from 1"),
     (["--threads", "-1", "true"], "a number from 1"),
-    (["-o", "x.docx", "true"], "'x.docx' has none that is known"),
+    (["-o", "x.docx", "true"], "'x.docx' has no known extension"),
     (["-o", "x", "true"], "known: .gputap, .pftrace"),
-    (["-o", "x.pftrac", "true"], "'x.pftrac' has none that is known; did you mean '.pftrace'?"),
+    (["-o", "x.pftrac", "true"], "'x.pftrac' has no known extension to select the format; did"),
 ])
 def test_what_is_wrong_is_named_and_nothing_runs(tap, work, arguments, sentence):
     result = tap("run", *arguments, status=2)
@@ -171,7 +171,7 @@ def test_an_export_that_fails_leaves_the_capture_and_says_where(tree, work):
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", small], check=True)
     try:
         result = tree.run("calls:100000", capture=small / "out.json", options=["-q"], status=1)
-        assert "cannot write" in result.err and "what was traced is in" in result.err
+        assert "cannot write" in result.err and "the capture is in" in result.err
         (left,) = [f for f in os.listdir(small) if f.endswith(".gputap")]
         assert tree.calls(small / left)[0][1] == 100001
     finally:

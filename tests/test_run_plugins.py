@@ -296,9 +296,9 @@ def test_times_outside_of_the_process_are_lost_by_name(traced, tap, vendor, work
 
 @pytest.mark.parametrize("fault, headline", [
     ("none", "nothing lost"),
-    ("flushes nothing", "30 lost and others uncounted"),
-    ("own buffer", "uncounted"),
-    ("valid beyond size", "uncounted"),
+    ("flushes nothing", "at least 30 lost"),
+    ("own buffer", "at least"),
+    ("valid beyond size", "at least"),
     ("enables nothing", "1 tool failed"),
     ("wild kind", "10 lost, 1 tool failed"),
     ("loses kernels", "10 lost"),
@@ -321,7 +321,7 @@ def test_a_process_that_skips_exit_leaves_what_its_plugin_held_uncounted(traced,
     path = ":".join(map(str, [vendor()]))
     result = tap("run", "-f", "-o", "p.gputap", worker(vendor()), 30, 0, how,
                  env={"KINETO_PLUGIN_PATH": path}, status=-9 if how == "kill" else 0)
-    assert "nothing lost" not in result.err and "uncounted" in result.err, result.err
+    assert "nothing lost" not in result.err and "at least" in result.err, result.err
     info = json.loads(tap("info", "--json", "p.gputap").out)
     assert info["missing"] == 1 and not info["complete"]
     # the vendor reports submissions: activities whose records were not delivered are unfinished
@@ -363,7 +363,7 @@ def test_a_plugin_that_reports_no_submissions_gets_no_advice_to_record_stacks(tr
     plain = vendor("no submits")
     traced([plain], worker(plain), 30, options=["-q", "--stacks"])
     text = words_of(tap("report", "-t", "stacks", "p.gputap").out)
-    assert "recorded: gputap run --stacks" not in text
+    assert "recorded: use gputap run --stacks" not in text
     assert "no recorded call has a stack" in text, text
     assert "pu1.submits" in tap("info", "p.gputap").out
 

@@ -119,7 +119,7 @@ def test_an_export_of_ranges_alone_says_what_it_lacks(tap, report, synth):
     path = synth("--calls", "500", "--phases", "20")
     assert sum(row["count"] for row in report(path, "-w", "name=phase")["ranges"]) > 0
     said = tap("export", path, "-o", "a.csv", "-w", "name=phase").err
-    assert "holds for no record of a call or GPU activity" in said
+    assert "matches no record of a call or GPU activity" in said
 
 
 def test_a_timelines_queues_have_the_numbers_of_the_report(tap, report, two, synth):

@@ -210,7 +210,7 @@ def test_runtime_that_wants_other_functions_is_named(tap, run, work):
     run(["cc", "-shared", "-fPIC", "-o", "libhsa-runtime64.so.1", "a.c"])
     err = tap("soft", "amdgpu", "--", "true", env={"LD_LIBRARY_PATH": work}).err
     assert (
-        "wants 1 functions that the stand-in lacks (hsaKmtTomorrow); tested: ROCr 5.2.3"
+        "needs 1 functions that the replacement lacks (hsaKmtTomorrow); tested: ROCr 5.2.3"
         in err
     )
 
@@ -230,7 +230,7 @@ def test_runtime_that_can_load_another_thunk_is_told_to(tap, run, work):
 def test_runtime_with_its_own_thunk_is_named(tap, run, work):
     (work / "a.c").write_text("int hsa_init(void) { return 0; }")
     run(["cc", "-shared", "-fPIC", "-o", "libhsa-runtime64.so.1", "a.c"])
-    assert "has libhsakmt inside" in tap("soft",
+    assert "has libhsakmt built in" in tap("soft",
                                          "amdgpu",
                                          "--",
                                          "true",

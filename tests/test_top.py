@@ -186,7 +186,7 @@ class Terminal:
 def test_on_a_terminal_keys_sort_hold_and_end_it(gputap, steps, work):
     with session(gputap, steps, "0"):
         terminal = Terminal(gputap, "top", "live.gputap", "-d", "0.2")
-        terminal.wait_for(r"\x1b\[\?1049h[\s\S]*Kernels[\s\S]*q: end, s: by time")
+        terminal.wait_for(r"\x1b\[\?1049h[\s\S]*Kernels[\s\S]*q: quit, s: by time")
         views = terminal.text.split("\x1b[H\x1b[J")[1:]
         assert max(view.count("\n") for view in views) < 24
         terminal.press("s")
@@ -316,12 +316,12 @@ def test_keys_pause_the_session_and_write_a_snapshot(gputap, tap, steps, work):
 
 
 @pytest.mark.parametrize("words, sentence, status", [
-    (["nothing.gputap"], "no session that runs is called nothing.gputap", 1),
+    (["nothing.gputap"], "no running session is called nothing.gputap", 1),
     (["no-capture"], "no-capture is not a gputap capture", 1),
-    (["4194305"], "there is no process 4194305", 1),
+    (["4194305"], "process 4194305 does not exist", 1),
     (["--sort", "tim"], "did you mean 'time'", 2),
-    (["--delay", "0"], "--delay wants seconds from 0.1 to 3600", 2),
-    (["--count", "0"], "--count wants a number of views", 2),
+    (["--delay", "0"], "--delay needs seconds from 0.1 to 3600", 2),
+    (["--count", "0"], "--count needs a number of views", 2),
     (["a", "b"], "one session at a time", 2),
 ])
 def test_what_cannot_be_watched_is_refused(tap, work, words, sentence, status):

@@ -129,7 +129,7 @@ def doctor(tree, run, **env):
 def test_doctor_says_how_to_get_its_library(tree, run):
     report, toy = doctor(tree, run)
     assert toy["runtime"]["level"] == "note"
-    assert toy["runtime"]["text"] == "there is no libtoy.so"
+    assert toy["runtime"]["text"] == "libtoy.so is not installed"
     assert toy["runtime"]["hint"] == "cc -shared toy.c -o libtoy.so"
     assert toy["device"]["level"] == "bad" and "toy" not in report["traceable"]
 

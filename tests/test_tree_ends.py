@@ -84,7 +84,7 @@ def test_a_daemon_that_has_used_no_runtime_yet_is_named(tree, tap):
     assert_still_runs(result, found, daemon)
     said = " ".join(tap("info", "c.gputap").out.split())
     assert f"process {daemon} still ran at the end" in said and "--wait" in said
-    assert "could not write down everything" not in said
+    assert "could not write all records" not in said
 
 
 def test_wait_stays_for_a_daemon_that_has_used_no_runtime_yet(tree, work):

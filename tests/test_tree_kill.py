@@ -153,7 +153,7 @@ def test_a_folder_whose_removal_was_cut_short_is_removed(tree, tap, work, left):
     for file in folder.iterdir():
         if file.name not in left:
             file.unlink()
-    assert "nothing was left to finish" in tap("recover", folder).err
+    assert "nothing left to finish" in tap("recover", folder).err
     assert not folder.exists()
 
 

@@ -30,7 +30,7 @@ def run_lines(lines, env, run):
     said = ""
     for line in lines:
         result = run(["bash", "-c", line], env=env)
-        assert "holds for no record" not in result.err, result
+        assert "matches no record" not in result.err, result
         said += f"$ {line}\n{result.out}{result.err}"
     return said
 

@@ -288,19 +288,19 @@ UNIT_TEST(filter_tells_where_an_expression_is_wrong)
 	} wrong[] = {
 		{"", 0, "ends too early"},
 		{"nam=x", 0, "did you mean 'name'"},
-		{"name", 4, "after 'name' comes"},
+		{"name", 4, "'name' must be followed by"},
 		{"name=", 5, "a value is missing"},
 		{"name>3", 4, "'name' takes"},
 		{"duration~3", 8, "'duration' takes"},
 		{"duration>3parsec", 9, "not a time"},
 		{"bytes>many", 6, "not a size"},
 		{"name~*(", 5, "regular expression"},
-		{"failed failed", 7, "'and' or 'or' expected"},
+		{"failed failed", 7, "expected 'and' or 'or'"},
 		{"(failed", 7, "not closed"},
 		{"failed and", 10, "ends too early"},
 		{"name='x", 5, "quote"},
-		{"failed)", 6, "'and' or 'or' expected"},
-		{"colour=red", 0, "no field 'colour'"},
+		{"failed)", 6, "expected 'and' or 'or'"},
+		{"colour=red", 0, "unknown field 'colour'"},
 	};
 
 	for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
