@@ -177,7 +177,7 @@ def test_perfetto_draws_idle_time_by_cause(trace, tap, work, refdev):
     answer = perfetto.ask(work / "i.pftrace", complaints=perfetto.COMPLAINTS, slices="""
         select s.ts, s.dur, s.name, s.depth, s.category, d.name as device,
                extract_arg(s.arg_set_id, 'debug.cause') as cause,
-               extract_arg(s.arg_set_id, 'debug.behind') as behind,
+               extract_arg(s.arg_set_id, 'debug.wait_target') as wait_target,
                extract_arg(s.arg_set_id, 'debug.gap_ns') as gap_ns
         from slice s join track t on s.track_id = t.id join track d on t.parent_id = d.id
         where t.name = 'idle' and d.name = 'device 0: refdev 0' order by s.ts""")
