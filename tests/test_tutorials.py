@@ -107,5 +107,5 @@ def test_the_hip_tutorial_finds_the_slow_rank_of_an_mpi_job(tree, run, repo, bui
         kernels = tap("report", *captures, "--by", "rank", "-t", "kernels").out
         counts = {rank: count for count, rank in re.findall(r"(?m)%  +(\d+)  .* (\d)$", kernels)}
         assert counts == {"0": "40", "1": "40", "2": "40", "3": "100"}, kernels
-    assert re.search(r"-60\.\d%.*\b3  device work", said), said
+    assert re.search(r"-60\.\d%.*\b3  GPU activities", said), said
     assert os.path.getsize("job.pftrace") > 10000
