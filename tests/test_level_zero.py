@@ -497,7 +497,7 @@ def test_an_event_that_another_list_signals_before_its_first_use_is_done_is_name
     """The first use waits for the host until the second is done, so its times are not known."""
     info, done = newer_capture("again")
     assert info["activities"] == info["linked"] == done == 4 and info["untimed"] == 1
-    assert ("an event was used again before its work was known to be done"
+    assert ("an event was reused before its activity was known to have ended"
             in tap("info", "r.gputap").out)
 
 
