@@ -36,7 +36,7 @@ def example(tmp_path_factory, build):
 
 @pytest.fixture
 def calls(tap, work):
-    """What a program under `gputap run` printed, and the rows that were recorded."""
+    """Return the output of a program under `gputap run`, and the recorded rows."""
     def run(*words):
         out = tap("run", "-q", "-f", "-o", "a.gputap", *words).out
         tap("export", "-f", "a.gputap", "-o", "a.csv")

@@ -165,7 +165,7 @@ def test_a_change_within_noise_is_called_noise(tap, synth):
 
 
 def test_the_picture_has_an_axis_with_units_and_one_scale(tap, synth, work):
-    """What a pixel is worth is the same in all tables and in both directions."""
+    """A pixel has the same value in all tables and in both directions."""
     synth("a.gputap", "--calls", 3200, *NOISY)
     synth("b.gputap", "--calls", 3200, *NOISY, "--seed", 2, "--slow", "1:60")
     tap("diff", "a.gputap", "b.gputap", "-o", "a.svg")

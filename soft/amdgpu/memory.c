@@ -55,7 +55,7 @@ static struct ranges allocated, registered;
 static uint64_t used[1 + SOFT_AMDGPU_MAX];
 static int file = -1; /* device memory, created on first use */
 static uint64_t file_bytes;
-/* set by the first open; NULL: none */
+/* the first open sets it; NULL: none */
 static void (*notify_freed)(uint64_t base, uint64_t bytes);
 
 /* Return the index of the first range whose base is above @address. */
@@ -191,7 +191,7 @@ int soft_dtif_file(void)
 	return fd;
 }
 
-/* Reserve @bytes in the file of device memory. Return NOT_IN_FILE if there is no room: such memory
+/* Reserve @bytes in the file of device memory. Return NOT_IN_FILE if the file is full: such memory
  * is private to this process. */
 static uint64_t place_in_file(uint64_t bytes)
 {

@@ -18,7 +18,7 @@
 struct soft_clock {
 	uint64_t hz;
 	uint64_t epoch_ns;  /* its value when the host's clock was 0 */
-	int64_t skew_ns;    /* converted device times exceed the true ones by this */
+	int64_t skew_ns;    /* excess of converted device times over true ones */
 	int64_t drift_ppb;  /* parts per billion that it runs fast */
 	uint64_t anchor_ns; /* host time at which drift starts */
 };

@@ -24,7 +24,7 @@ struct gt_variable {
 	const char *name;
 	enum gt_variable_kind kind;
 	char separator; /* separator of a list */
-	/* a list with the user's libraries ends with another one of ours, which sees their effects;
+	/* a list with the user's libraries ends with a second gputap one, which sees their effects;
 	 * the user's text in between stays unchanged, including quotes */
 	bool ends;
 	const char *value;
