@@ -246,7 +246,7 @@ def test_two_sessions_side_by_side_are_controlled_alone(session, program, gputap
     for s in (first, second):
         s.tell("run a 1")
     said = subprocess.run([gputap, "stop"], check=False, text=True, capture_output=True).stderr
-    assert "sessions run; name one" in said
+    assert "sessions are running; name one" in said
     for text in (said, tap("status").out):  # both write w.gputap
         assert re.search(r"^  .*\bsecond/w\.gputap  ", text, re.M)
         assert re.search(r"^ (.* )?w\.gputap  ", text, re.M)
