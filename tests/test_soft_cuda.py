@@ -324,7 +324,7 @@ def test_records_are_as_long_as_the_versions(scene, version, api, sizes):
 
 def test_a_version_that_is_none_is_refused(run, gputap):
     done = run([gputap, "soft", "cuda", "--cupti", "9", "--", "true"], status=2)
-    assert "wanted is 11.8, 12.9, 13.0, 13.5 or none" in done.err
+    assert "expected 11.8, 12.9, 13.0, 13.5 or none" in done.err
 
 
 def test_the_stand_in_can_be_left_away(run, gputap):
