@@ -698,8 +698,8 @@ static bool print_results(const struct run_request *r, const struct gt_target *t
 			gt_error_clear();
 		note_still_running(result);
 		if (!r->exporter)
-			ui_note("wrote %s; 'gputap report %s' shows all of it",
-				ui_shell_word(r->output), ui_shell_word(r->output));
+			ui_note("wrote %s; 'gputap report %s' shows more", ui_shell_word(r->output),
+				ui_shell_word(r->output));
 		else if (exported)
 			ui_note("wrote %s", ui_shell_word(r->output));
 	}

@@ -329,7 +329,7 @@ static int refuse_session(const struct top *t, int status)
 {
 	if (!status && t->ended)
 		return ui_fail(GT_EXIT_FAILURE,
-			       "the session of %s has ended; 'gputap report %s' shows all of it",
+			       "the session of %s has ended; 'gputap report %s' shows more",
 			       t->session.path, ui_shell_word(t->session.path));
 	return GT_EXIT_OK;
 }
@@ -360,8 +360,8 @@ static int run_top(int argc, char **argv)
 	if (code)
 		code = ui_fail(GT_EXIT_FAILURE, "cannot continue");
 	else if (t.screen && t.ended)
-		ui_note("%s: the session has ended; 'gputap report %s' shows all of it",
-			t.session.path, ui_shell_word(t.session.path));
+		ui_note("%s: the session has ended; 'gputap report %s' shows more", t.session.path,
+			ui_shell_word(t.session.path));
 	gt_follow_close(t.follow);
 	top_sums_fini(&t.sums);
 	return code;

@@ -444,7 +444,7 @@ def test_run_ends_with_the_first_screen(real):
     assert 5 <= len(lines) <= 40
     labels = {line.split()[0] for line in lines if line[:1].isupper()}
     assert {"CPU", "Kernels", "Calls"} <= labels
-    assert lines[-1] == "gputap: wrote real.gputap; 'gputap report real.gputap' shows all of it"
+    assert lines[-1] == "gputap: wrote real.gputap; 'gputap report real.gputap' shows more"
 
 
 @pytest.mark.parametrize("name, options", [
