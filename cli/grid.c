@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/grid.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -11,11 +12,12 @@
 #include "cli/lookup.h"
 #include "cli/ui.h"
 
-enum { COLUMNS_MOST = 32, GAP = 2, INDENT = 2, NARROWEST_LAST = 32, NARROWEST_TEXT = 16 };
+enum { COLUMNS_MOST = 64, GAP = 2, INDENT = 2, NARROWEST_LAST = 32, NARROWEST_TEXT = 16 };
 
 void grid_init(struct grid *g, const char *name, const struct grid_column *columns,
 	       unsigned column_count)
 {
+	assert(column_count <= COLUMNS_MOST);
 	*g = (struct grid){.name = name,
 			   .heading = "",
 			   .columns = columns,

@@ -61,7 +61,7 @@ struct grid {
 	const char *none;    /* text for an empty table; NULL: "none" */
 	const struct grid_column *columns;
 	unsigned column_count;
-	uint32_t always;  /* bit per column: always shown in text, regardless of `show` */
+	uint64_t always;  /* bit per column: always shown in text, regardless of `show` */
 	size_t usual_top; /* rows in text without --top; 0: all */
 	/* true if its last column has sentences: they continue on further lines, and are not cut */
 	bool sentences;

@@ -343,7 +343,7 @@ void info_code_kernels(struct grid *g, const struct info_code *code)
 	for (uint32_t i = 0; i < all.count; i++) {
 		put_kernel(g, code, &all.rows[i]);
 		if (all.rows[i].symbols > 1)
-			g->always |= 1u << (unsigned)grid_column(g, "symbols");
+			g->always |= UINT64_C(1) << (unsigned)grid_column(g, "symbols");
 	}
 	free(all.rows);
 	idmap_fini(&all.ids);

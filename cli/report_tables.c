@@ -115,7 +115,7 @@ static void sort_by(struct grid *g, const char *key)
 /* Show a column requested with --by even if all rows have the same value. */
 static void show_always(struct grid *g, const char *key)
 {
-	g->always |= 1u << grid_column(g, key);
+	g->always |= UINT64_C(1) << grid_column(g, key);
 }
 
 /* If calls wait, show all parts of waits, including empty ones. */

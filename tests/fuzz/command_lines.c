@@ -92,7 +92,7 @@ static const struct choice report_choices[] = {
 	{"-r", NULL},
 	{"-n", VALUES("0", "1", "3", "99999999999999999999", "-1")},
 	{"--frames", VALUES("0", "1", "3")},
-	{"-b", VALUES("name", "device", "process,thread", "queue", "rank,host", "operator",
+	{"-b", VALUES("name", "device", "process,thread", "queue", "rank,host", "range",
 		      "thread,rank", "queue,name")},
 	{"-w", VALUES(expression)},
 	{"--json", NULL},

@@ -324,14 +324,14 @@ static const struct {
 	{&gt_command_report,
 	 "tables",
 	 {"report", "-n", "0", "-t",
-	  "ranks,rank_spread,rank_waits,operations,ranges,operators,graphs,idle,gaps,latency,"
+	  "ranks,rank_spread,rank_waits,operations,ranges,gpu_by_range,graphs,idle,gaps,latency,"
 	  "stacks,"
 	  "code_objects,kernel_symbols",
 	  "CAPTURE"}},
 	{&gt_command_report, "timeline", {"report", "--timeline", "CAPTURE"}},
 	{&gt_command_report, "html", {"report", "-f", "-o", "OUT.html", "CAPTURE"}},
 	{&gt_command_report, "by rank", {"report", "--by", "rank,host", "CAPTURE", "SECOND"}},
-	{&gt_command_report, "by operator", {"report", "--by", "range", "CAPTURE"}},
+	{&gt_command_report, "by range", {"report", "--by", "range", "CAPTURE"}},
 	{&gt_command_report, "screen", {"report", "CAPTURE"}},
 	{&gt_command_report, "where", {"report", "-w", "EXPR", "CAPTURE"}},
 	{&gt_command_report, "where timeline", {"report", "--timeline", "-w", "EXPR", "CAPTURE"}},
