@@ -31,6 +31,16 @@ def test_check_words_shows_a_text_over_its_budget(repo, run, work):
     run([repo / "tools/check-words", work / "a.md"])
 
 
+def test_check_words_shows_comments_that_begin_with_a_relative_clause(repo, run, work):
+    (work / "a.c").write_text("/* What a call gives. */\nint x; /* what it is */\n")
+    (work / "a.py").write_text('"""Of whom it is."""\nX = "What a text."  # That is what.\n')
+    for name, lines in (("a.c", {"1"}), ("a.py", {"1", "2"})):
+        out = run([repo / "tools/check-words", work / name], status=1).out
+        assert {line.split(":")[1] for line in out.splitlines()} == lines, out
+    (work / "a.c").write_text("/* Return the call. */\n")
+    run([repo / "tools/check-words", work / "a.c"])
+
+
 def test_commit_messages_keep_their_form(repo, run):
     run([repo / "tools/check-commits"])
 
