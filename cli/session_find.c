@@ -134,7 +134,7 @@ static void end_exchange(struct exchange *e, int error, const char *what)
 }
 
 /* Connect through the folder's descriptor, because paths of sockets are short. If the session's
- * backlog is full, the connection fails for now. */
+ * backlog is full, leave the exchange unconnected; the caller connects again in its next round. */
 static void connect_exchange(struct exchange *e)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};

@@ -86,11 +86,12 @@ def on_files(files, config):
     names = {}  # of each page: the file that it shows
     for file in files.documentation_pages():
         names[file.src_uri] = f"docs/{file.src_uri}"
-    todo = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs/man",
-            *names.values(), *(f"docs/man/{path.name}" for path in (ROOT / "docs/man").iterdir())]
+    pending = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs/man",
+               *names.values(),
+               *(f"docs/man/{path.name}" for path in (ROOT / "docs/man").iterdir())]
     done = set()
-    while todo:
-        name = todo.pop()
+    while pending:
+        name = pending.pop()
         if name in done or not (ROOT / name).exists():
             continue
         done.add(name)
@@ -99,7 +100,7 @@ def on_files(files, config):
             continue
         text = read_page(name)
         if name.endswith(".md") or (ROOT / name).is_dir():
-            todo += links_of(text, name)
+            pending += links_of(text, name)
         if page not in names:
             names[page] = name
             files.append(File.generated(config, page, content=text))

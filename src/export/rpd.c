@@ -6,7 +6,7 @@
  * Two passes over the capture. The first writes the calls: a call's row number is the row number of
  * its thread's run plus its index in it (struct gt_row_run). The second pass, which writes GPU
  * activities, therefore finds the row of any call in a few kilobytes. Activities whose call is not
- * in the capture get a placeholder row: RPD's tools delete activities without one. Rows, and
+ * in the capture get a separate call row: RPD's tools delete activities without one. Rows, and
  * index entries after a separate sort (sorter.h), are written as b-tree pages (bulk.h). SQLite
  * creates the empty tables at the start and fills small ones at the end.
  *

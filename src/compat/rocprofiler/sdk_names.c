@@ -399,7 +399,7 @@ static const struct status statuses[] = {
 	S(ERROR_BUFFER_BUSY, "Buffer is in use"),
 	S(ERROR_SERVICE_ALREADY_CONFIGURED, "Service already configured in this context"),
 	S(ERROR_CONFIGURATION_LOCKED, "Only possible while tools are initialised"),
-	S(ERROR_NOT_IMPLEMENTED, "Service not implemented"),
+	S(ERROR_NOT_IMPLEMENTED, "Service not supported by this library"),
 	S(ERROR_INCOMPATIBLE_ABI, "Size of a struct is unknown to this version"),
 	S(ERROR_INVALID_ARGUMENT, "Invalid argument"),
 	S(ERROR_METRIC_NOT_VALID_FOR_AGENT, "Metric not valid for this agent"),

@@ -71,7 +71,7 @@ static_assert((int)GT_NVTX_INDEX_COUNT == (int)OPERATIONS, "one tap each");
 
 static _Thread_local struct open_ranges *mine __attribute__((tls_model("initial-exec")));
 
-/* Placeholder for a runtime's function in the table; never called. */
+/* Fill an entry of the table: taps need a function there, and never call it. */
 static uint64_t nothing(void)
 {
 	return 0;

@@ -46,7 +46,7 @@ static struct gt_pu1 plugins[GT_PU1_MOST];
 static uint32_t plugin_count;
 static pid_t owner; /* process whose threads run; a fork's child has none */
 
-/* Placeholder for a runtime's function in the table; never called. */
+/* Fill an entry of the table: taps need a function there, and never call it. */
 static int nothing(const char *name, uint64_t correlation, uint64_t within)
 {
 	(void)name, (void)correlation, (void)within;

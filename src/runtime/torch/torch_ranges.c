@@ -67,7 +67,7 @@ static_assert((int)GT_RANGES_INDEX_range_operator == GT_RANGES_range_operator &&
 	      "the index of a tap is its operation's number");
 static_assert((int)GT_RANGES_INDEX_COUNT == (int)OPERATIONS, "one tap each");
 
-/* Placeholder for a runtime's function in the table; never called. */
+/* Fill an entry of the table: taps need a function there, and never call it. */
 static uint64_t nothing(const char *name, int64_t sequence, const int64_t *shapes, uint32_t words)
 {
 	(void)name, (void)sequence, (void)shapes, (void)words;
