@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Append names of frames to a finished capture: see frame_names.h. The blocks with the names and a
- * new end marker replace the old end marker in one write. A reader that comes in between sees a
- * file that is cut after its last record. */
+/* Appends names of frames to a finished capture: see frame_names.h. One write replaces the old end
+ * marker with the blocks of names and a new end marker. A reader that opens the file during the
+ * write sees a file that is cut after its last record. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,16 +19,16 @@
 
 enum {
 	TAIL_BYTES = 4096, /* the end marker is within this many bytes of the file's end */
-	/* size limit of one frame's texts; functions that do not fit are left out */
+	/* size limit for the texts of one frame; functions that do not fit are left out */
 	TEXTS_BYTES = 256 << 10,
 };
 
 struct gt_names_append {
 	struct gt_capture_writer *writer;
 	const struct gt_capture *capture;
-	uint32_t *index; /* string index of the capture's processes, in the file */
+	uint32_t *index; /* for each process of the capture: its index in the file */
 	uint8_t end[TAIL_BYTES];
-	size_t end_bytes; /* the end marker as read */
+	size_t end_bytes; /* the end marker as read from the file */
 	uint64_t end_at;
 };
 
@@ -56,7 +56,7 @@ static bool read_end(struct gt_names_append *a, int fd, uint64_t bytes)
 	return false;
 }
 
-/* Open the capture's file, which must still be the one that was read. */
+/* Open the capture's file. Fail if another capture has replaced the file. */
 static int open_file(struct gt_names_append *a, const char *path)
 {
 	struct gt_capture_writer *w = a->writer;
@@ -185,7 +185,7 @@ int gt_names_append(struct gt_names_append *a, uint32_t process, uint32_t genera
 	return 0;
 }
 
-/* Restore the file as it was. */
+/* Restore the original end of the file. Return @status. */
 static int restore(struct gt_names_append *a, int status)
 {
 	const int fd = a->writer->main.fd;
@@ -205,7 +205,7 @@ static int write_all(struct gt_names_append *a)
 	struct gt_file_end end;
 	int status;
 
-	/* fields that a later version put after these are copied as well */
+	/* the copy includes fields that a later version appended to these structs */
 	memcpy(copy, a->end, a->end_bytes);
 	memcpy(&head, copy, sizeof head);
 	memcpy(&end, copy + head.head_bytes, sizeof end);

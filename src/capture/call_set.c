@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See call_set.h. A set of 100 million calls with every second one in it takes 13 MB. */
+/* See call_set.h. A set that contains every second of 100 million calls takes 13 MB. */
 #include "capture/call_set.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static size_t place_of(const struct gt_call_set *s, uint32_t process, uint64_t n
 	return (size_t)(hash >> 32) & (s->room - 1);
 }
 
-/* Return the chunk's entry, or the free entry where it belongs. */
+/* Return the entry of the chunk, or the free entry where the chunk would go. */
 static struct gt_call_chunk *find_chunk(const struct gt_call_set *s, uint32_t process,
 					uint64_t number)
 {
@@ -52,7 +52,7 @@ static int grow_table(struct gt_call_set *s)
 	return 0;
 }
 
-/* Return the chunk of a call, or NULL if none of the chunk's calls is in the set. */
+/* Return the chunk of a call, or NULL if the set contains no call of that chunk. */
 static struct gt_call_chunk *get_chunk(struct gt_call_set *s, uint32_t process, uint64_t id)
 {
 	const uint64_t number = id / CHUNK_BITS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A set of calls, by process and id: a bitmap, in chunks of consecutive ids. */
+/* A set of calls, by process and id: a bitmap in chunks of consecutive ids. */
 #ifndef GPUTAP_CAPTURE_CALL_SET_H
 #define GPUTAP_CAPTURE_CALL_SET_H
 
@@ -9,11 +9,11 @@
 
 struct gt_call_chunk;
 
-/* Zero-initialised: empty. */
+/* Initialize with zeros for an empty set. */
 struct gt_call_set {
-	struct gt_call_chunk *chunks; /* a hash table */
+	struct gt_call_chunk *chunks; /* hash table */
 	size_t count, room;
-	struct gt_call_chunk *last; /* the last one looked up */
+	struct gt_call_chunk *last; /* the last chunk looked up */
 };
 
 /* Add a call. Return 0 or -ENOMEM with a cause. */

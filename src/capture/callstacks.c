@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See callstacks.h. read_records.c reads frames and code when a capture is opened; the stacks of
- * calls are read on request. */
+/* See callstacks.h. Opening a capture reads frames and code (read_records.c). The stacks of calls
+ * are read on request. */
 #include "capture/callstacks.h"
 
 #include <errno.h>
@@ -52,7 +52,7 @@ void gt_stacks_close(struct gt_capture *c)
 	free(c->code);
 }
 
-/* Giving out -------------------------------------------------------------------------------- */
+/* Lookup ------------------------------------------------------------------------------------ */
 
 size_t gt_capture_stack_count(const struct gt_capture *c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Call stacks of a capture (`gputap run --stacks`): the stack of each call, its frames, and the
- * modules and code objects that they lie in. Names are in capture/frame_names.h, or are resolved by
- * export/code_files.h. */
+ * modules and code objects that contain the frames. Names come from the capture
+ * (capture/frame_names.h) or from export/code_files.h. */
 #ifndef GPUTAP_CAPTURE_CALLSTACKS_H
 #define GPUTAP_CAPTURE_CALLSTACKS_H
 
@@ -16,22 +16,22 @@ struct gt_stack_info {
 	uint32_t generation; /* generation of the process's modules */
 	uint32_t native, python;
 	uint8_t end; /* GT_FRAMES_WHOLE, .. */
-	/* native frames first, as in struct gt_record_frames. Valid as long as the capture */
+	/* native frames first, as in struct gt_record_frames; valid while the capture is open */
 	const uint64_t *frames;
 };
 
 struct gt_code_info {
 	uint32_t process, generation;
 	enum gt_code_type type;
-	uint64_t number;           /* Python */
-	uint64_t start, end, base; /* module; Python: `start` is the first line */
-	/* module: its path, its build id; Python: name, file */
+	uint64_t number;           /* Python: number of the code object */
+	uint64_t start, end, base; /* module: addresses; Python: `start` is the first line */
+	/* module: path and build id; Python: name and file */
 	const char *name, *detail;
-	const uint8_t *lines; /* Python: table of lines */
+	const uint8_t *lines; /* Python: line table */
 	size_t lines_bytes;
 };
 
-/* Return the number of stacks, sorted by process and number. 0: they were not requested. */
+/* Return the number of stacks, sorted by process and number. 0: stacks were not requested. */
 size_t gt_capture_stack_count(const struct gt_capture *c);
 const struct gt_stack_info *gt_capture_stack_at(const struct gt_capture *c, size_t index);
 /* Return a stack, or NULL if it was lost. */
@@ -41,16 +41,16 @@ const struct gt_stack_info *gt_capture_stack_find(const struct gt_capture *c, ui
 /* Modules and code objects, by process. */
 size_t gt_capture_code_count(const struct gt_capture *c);
 const struct gt_code_info *gt_capture_code_at(const struct gt_capture *c, size_t index);
-/* Return the module that contained @address, or NULL if none is known. */
+/* Return the module that contained @address, or NULL if the module is unknown. */
 const struct gt_code_info *gt_capture_module_find(const struct gt_capture *c, uint32_t process,
 						  uint32_t generation, uint64_t address);
 /* Return a Python code object, or NULL. */
 const struct gt_code_info *gt_capture_python_find(const struct gt_capture *c, uint32_t process,
 						  uint32_t number);
 
-/* Maps calls to their stacks; made in one pass over the records. */
+/* Maps calls to their stacks. Built in one pass over the records. */
 struct gt_call_stacks;
-/* Return 0 and *out, NULL if there are no stacks; or negative errno with a cause. */
+/* Return 0 and *out, or negative errno with a cause. *out is NULL if there are no stacks. */
 int gt_call_stacks_create(const struct gt_capture *c, struct gt_call_stacks **out);
 void gt_call_stacks_destroy(struct gt_call_stacks *s);
 /* Return the number of the call's stack; 0: none. @s may be NULL. */

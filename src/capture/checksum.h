@@ -11,13 +11,13 @@
 
 #include "capture/format.h"
 
-/* The format bounds payloads, so an int is enough for ISA-L. */
+/* The format limits the size of payloads, so an int is enough for ISA-L. */
 static inline uint32_t gt_crc32c(uint32_t crc, const void *data, size_t bytes)
 {
 	return ~crc32_iscsi((unsigned char *)(uintptr_t)data, (int)bytes, ~crc);
 }
 
-/* CRC of a block's header and extension, as if head_crc were 0. */
+/* Return the CRC of a block's header and extension, computed with head_crc as 0. */
 static inline uint32_t gt_head_crc(const void *head, size_t bytes)
 {
 	static const uint32_t zero;

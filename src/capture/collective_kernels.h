@@ -10,12 +10,13 @@
  *                       7   cuLaunchKernel      launch of calls 6 to 7: kernels of 4 and 5
  *
  * A launch is a call, or the end of a batch with all calls in the batch. Its kernels are the
- * library's kernels that were launched by a call in it; there may be fewer kernels than calls,
- * because the library fuses some. In a launch for several communicators, each has the kernels of
- * its streams, or none if two of them share a stream. Kernels of a graph cannot be attributed.
+ * library's kernels that a call in the launch launched. A launch can have fewer kernels than calls,
+ * because the library fuses some kernels. In a launch for several communicators, each communicator
+ * gets the kernels of its streams, or none if two communicators share a stream. Kernels of a graph
+ * cannot be attributed.
  *
- * Calls arrive thread by thread, kernels in any order: all are kept, 40 bytes each, and joined once
- * all have arrived. */
+ * Calls arrive thread by thread, kernels in any order. All are kept, at 40 bytes each, and joined
+ * after the last one has arrived. */
 #ifndef GPUTAP_CAPTURE_COLLECTIVE_KERNELS_H
 #define GPUTAP_CAPTURE_COLLECTIVE_KERNELS_H
 
@@ -26,20 +27,21 @@
 #include "capture/capture.h"
 #include "record/operation.h"
 
-/* The kernels of a part of a collective call; or the wait for a call that was only started. */
+/* The kernels that execute a part of a collective call, or the wait for a call that was only
+ * started. */
 struct gt_collective_work {
 	uint64_t start_ns, end_ns; /* time of the first kernel */
-	uint32_t kernels;          /* kernels in its launch; 0: not known */
-	bool fused;                /* in the same launch as the part before it */
+	uint32_t kernels;          /* number of kernels in its launch; 0: unknown */
+	bool fused;                /* true if the part shares its launch with the part before it */
 };
 
 /* One collective call or message in a launch. */
 struct gt_collective_task {
-	/* first and last call of its launch; first_id 0: never launched */
+	/* first and last call of the launch; first_id 0: never launched */
 	uint64_t first_id, last_id;
 	uint64_t stream;
 	uint32_t process, member; /* index + 1 in struct gt_collectives */
-	uint32_t part; /* index in the member, or a message's number | GT_COLLECTIVE_MESSAGE */
+	uint32_t part; /* index in the member, or number of a message | GT_COLLECTIVE_MESSAGE */
 };
 
 #define GT_COLLECTIVE_MESSAGE UINT32_C(0x80000000)
@@ -55,28 +57,31 @@ struct gt_collective_kernels {
 	size_t task_count, task_room;
 	struct gt_collective_kernel *kernels;
 	size_t kernel_count, kernel_room;
-	size_t unlinked, of_graphs; /* kernels that are not recorded here */
-	/* the thread whose calls are being read */
+	/* kernels left out: without times or call, of graphs */
+	size_t unlinked, of_graphs;
+	/* thread of the calls being read */
 	uint32_t process, ordinal;
-	uint32_t batches;   /* open batches, nested */
-	size_t batch_from;  /* first task in them */
+	uint32_t batches;   /* number of nested open batches */
+	size_t batch_from;  /* first task in the open batches */
 	size_t launch_from; /* first task of the open launch */
 	uint32_t launch_depth;
 	bool is_launching;
 };
 
-/* Return true for the mangled or demangled name of a collectives library's kernel. */
+/* Return true for the mangled or demangled name of a kernel that belongs to a collectives
+ * library. */
 bool gt_collective_kernel_named(const char *name);
-/* Call first for every call, in order of each thread's calls, one thread after the other. */
+/* Call once for every call before the functions below. Calls arrive thread by thread, in the order
+ * of each thread. */
 void gt_collective_kernels_pass(struct gt_collective_kernels *k, const struct gt_item *call);
-/* Add a call that is a part of a member, or a message. Return 0 or -ENOMEM with a cause. */
+/* Add a message, or a call that is a part of a member. Return 0 or -ENOMEM with a cause. */
 int gt_collective_kernels_add(struct gt_collective_kernels *k, const struct gt_item *call,
 			      uint32_t member, uint32_t part);
 void gt_collective_kernels_batch(struct gt_collective_kernels *k, const struct gt_item *call,
 				 bool opens);
 int gt_collective_kernels_note(struct gt_collective_kernels *k, const struct gt_item *kernel);
 
-/* Call @found with the kernels of each part, as far as known. */
+/* Call @found with the kernels of each part whose kernels are known. */
 void gt_collective_kernels_join(struct gt_collective_kernels *k,
 				void (*found)(void *to, const struct gt_collective_task *task,
 					      const struct gt_collective_work *work),

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls that all processes of a communicator make together (struct gt_operation_info.collective),
- * matched over the processes and hosts of a job.
+/* Matches calls that all processes of a communicator make together (struct
+ * gt_operation_info.collective) across the processes and hosts of a job.
  *
- * A handle means nothing outside its process, so a communicator is identified through its origin:
- *   - one that a process uses without having created it is that of all processes (except MPICH's
- *     MPI_COMM_SELF, 0x44000001; with Open MPI, the first one used);
+ * A handle is valid only inside its process, so a communicator is identified by its origin:
+ *   - one that a process uses without creating it: the communicator of all processes (except
+ *     MPICH's
+ *     MPI_COMM_SELF, 0x44000001; with Open MPI, the first such communicator);
  *   - one that a collective call created: its parent, the number of that call among those that
- *     created communicators from the parent, and the value that split the processes (role SPLIT);
+ *     created
+ *     communicators from the parent, and the value that split the processes (role SPLIT);
  *   - one created without a parent, such as NCCL's: the value of role SPLIT.
  * All processes make a communicator's collective calls in the same order: collective_match.h. */
 #ifndef GPUTAP_CAPTURE_COLLECTIVES_H
@@ -21,7 +23,7 @@
 #include "capture/messages.h"
 #include "record/operation.h"
 
-/* One process's part of a call. */
+/* The part of a call that one process made. */
 struct gt_collective_part {
 	uint64_t start_ns;
 	uint32_t op; /* GT_OP() without the count of arguments */
@@ -29,19 +31,18 @@ struct gt_collective_part {
 	uint64_t duration_ns;
 };
 
-/* A process's handle of a communicator, as long as it refers to the same one. */
+/* The communicator to which a handle of a process refers, until the handle is reused. */
 struct gt_collective_member {
-	uint64_t communicator; /* id of the communicator, same in all processes; 0: not known */
+	uint64_t communicator; /* id of the communicator, equal in all processes; 0: unknown */
 	uint64_t handle;
 	uint32_t process;
-	int32_t rank;   /* in the communicator; -1: not known */
-	uint32_t made;  /* communicators created from it */
+	int32_t rank;   /* rank in the communicator; -1: unknown */
+	uint32_t made;  /* number of communicators created from it */
 	unsigned doubt; /* enum gt_message_doubt */
 	struct gt_collective_part *parts;
 	size_t count, room;
 	struct gt_collective_work *
-		/* for each part, when finished; NULL: no kernels execute it, none was only
-		 * started */
+		/* per part, when finished; NULL: no part has kernels or was only started */
 		work;
 };
 
@@ -49,39 +50,41 @@ struct gt_collective_member {
 enum gt_collective_gaps {
 	GT_COLLECTIVE_COMPLETE,
 	GT_COLLECTIVE_PAUSED, /* calls that create communicators are recorded */
-	GT_COLLECTIVE_LOST,   /* those may be missing also: unknown handles stay unknown */
+	/* calls that create communicators may be missing too: unknown handles stay unknown */
+	GT_COLLECTIVE_LOST,
 };
 
 struct gt_collectives {
-	/* in order of their first use; when finished by communicator and process */
+	/* in order of their first use; after gt_collectives_finish() by communicator and process */
 	struct gt_collective_member *members;
 	size_t count, room;
-	uint32_t *current; /* hash table by process and handle: index of the member + 1 */
+	uint32_t *current; /* hash table by process and handle: member index + 1 */
 	size_t current_count, slot_count;
-	size_t parts, parts_most; /* parts_most: upper limit; 0: none */
+	size_t parts, parts_most; /* parts_most: limit; 0: none */
 	bool is_full;
 	struct gt_collective_kernels kernels;
-	struct gt_messages messages; /* matched when finished */
-	/* returns which calls of a process are missing; NULL: none */
+	struct gt_messages messages; /* matched by gt_collectives_finish() */
+	/* returns the gaps in the calls of a process; NULL: no gaps */
 	enum gt_collective_gaps (*find_gaps)(const void *data, uint32_t process);
 	const void *gaps_data;
 };
 
 /**
- * gt_collectives_note() - record a call, if it is a collective call or a message
- * @call: a call; the calls of a process are passed in order of their start, as cursors return them
- * Return: 1 if it is a collective call, 0 if not, -ENOMEM with a cause.
+ * gt_collectives_note() - record a call if it is a collective call or a message
+ * @call: next call; the caller passes the calls of a process in order of their start, as cursors
+ *        return them
+ * Return: 1 for a collective call, 0 for any other call, -ENOMEM with a cause.
  */
 int gt_collectives_note(struct gt_collectives *c, const struct gt_item *call);
-/* Record a kernel that gt_collective_kernel_named() accepts. Return 0, -ENOMEM with a cause. */
+/* Record a kernel that gt_collective_kernel_named() accepts. Return 0 or -ENOMEM with a cause. */
 int gt_collectives_note_kernel(struct gt_collectives *c, const struct gt_item *kernel);
-/* Match and sort: from now on, members of one communicator are adjacent. Return 0 or -ENOMEM with a
+/* Match and sort. Afterwards the members of a communicator are adjacent. Return 0 or -ENOMEM with a
  * cause. */
 int gt_collectives_finish(struct gt_collectives *c);
 /* Return the number of members of the communicator whose first member is @first. */
 size_t gt_collectives_members(const struct gt_collectives *c, size_t first);
-/* Return when the part waited: in its call, its kernel, or the call that completes what it started.
- * False: not known. */
+/* Get the time in which the part waited: in its call, in its kernel, or in the call that completes
+ * a started operation. Return false if the time is unknown. */
 bool gt_collective_times(const struct gt_collective_member *m, size_t part, uint64_t *start_ns,
 			 uint64_t *end_ns);
 void gt_collectives_fini(struct gt_collectives *c);

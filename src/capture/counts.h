@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts as stored in a capture: any number of struct gt_file_sum, for sums that are not 0. */
+/* Counts as stored in a capture: one struct gt_file_sum for each sum that is not 0. */
 #ifndef GPUTAP_CAPTURE_COUNTS_H
 #define GPUTAP_CAPTURE_COUNTS_H
 
@@ -8,12 +8,12 @@
 
 enum { GT_SUMS_MOST = (3 + GT_DROP_REASON_COUNT) * GT_CLASS_COUNT * GT_DOMAIN_COUNT };
 
-/* Return the number of sums. */
+/* Store the sums that are not 0. Return their number. */
 size_t gt_counts_pack(const struct gt_counts *counts, struct gt_file_sum sums[GT_SUMS_MOST]);
 void gt_counts_unpack(const void *sums, size_t bytes, struct gt_counts *counts);
 
-/* Reduce the counts recorded to @here; the rest becomes evicted. If @here exceeds what was
- * recorded, that sum is unchanged: the reader reports it. */
+/* Reduce the recorded counts to @here and add the difference to the evicted ones. A sum that @here
+ * exceeds stays unchanged: the reader reports the contradiction. */
 void gt_counts_keep(struct gt_counts *counts, const uint64_t here[GT_CLASS_COUNT][GT_DOMAIN_COUNT]);
 
 /* += */

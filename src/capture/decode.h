@@ -9,8 +9,8 @@
 
 #include "capture/format.h"
 
-/* Readable bytes that must follow a payload: a row without a tail that starts in the payload is
- * never read further than this past its start. */
+/* Readable bytes that must follow a payload. Decoding a row without a tail reads less than this
+ * past the start of the row. */
 #define GT_DECODE_SLACK 2048u
 
 /* The first fields of an item, which come from a row's head word. */
@@ -18,18 +18,18 @@ struct gt_item_head {
 	uint32_t kind, op, payload_bytes, detail;
 };
 
-/* Kinds of nearly all rows, if without a tail; see gt_decode_row() for all. */
+/* Fast paths for nearly all rows without a tail. gt_decode_row() decodes all rows. */
 enum gt_decode_way { GT_DECODE_ANY, GT_DECODE_LONE_CALL /* depth 0 */, GT_DECODE_DEVICE };
 
-/* Decoded head word: all that its rows have in common, in one cache line. */
+/* A decoded head word: the common properties of its rows, in one cache line. */
 struct gt_decode_shape {
 	uint64_t head;
 	uint64_t *words; /* words of the previous row, in gt_decoder.words */
 	uint16_t coded, tail;
-	/* of a call's arguments: index of the word after them; 0: no arguments */
+	/* calls: index of the word after the arguments; 0: no arguments */
 	uint16_t payload_at;
 	uint8_t way; /* enum gt_decode_way */
-	/* bytes of the codes that are stored together; gt_last_codes() */
+	/* number of code bytes stored together; result of gt_last_codes() */
 	uint8_t code_bytes, last_codes;
 	struct gt_item_head item;
 	uint32_t rows; /* rows of this shape in the block so far */
@@ -46,7 +46,7 @@ struct gt_decode_at {
 struct gt_decoder;
 struct gt_row;
 
-/* Room for a row's words: stored four at a time, at gt_decode_place(). */
+/* Room for the words of a row, stored four at a time at gt_decode_place(). */
 #define GT_DECODE_OUT (GT_ROW_PREDICTED + 16u)
 
 /* See gt_decoder_next(). */
@@ -58,9 +58,9 @@ struct gt_decoder {
 	struct gt_decode_at at;
 	const uint8_t *end;
 	uint32_t shape_count;
-	uint64_t *scratch; /* the words of a row with a tail; NULL until there is one */
+	uint64_t *scratch; /* words of a row with a tail; NULL until the first such row */
 	struct gt_decode_shape shapes[GT_ROW_NEW_SHAPE + 1];
-	/* the last row of each shape, gt_decode_place() */
+	/* the last row of each shape, at gt_decode_place() */
 	uint64_t words[GT_ROW_SHAPES][GT_DECODE_OUT];
 	uint64_t out[GT_DECODE_OUT]; /* the current row */
 };
@@ -70,20 +70,21 @@ struct gt_row {
 	const struct gt_decode_shape *shape;
 	uint64_t head;
 	uint64_t start, end, id; /* CALL */
-	/* gt_row_count(). CALL: ret and the words after it; others: all words after the head */
+	/* gt_row_count() words. CALL: ret and the words after it; others: all words after the
+	 * head */
 	const uint64_t *words;
 };
 
 void gt_decoder_init(struct gt_decoder *d);
 void gt_decoder_fini(struct gt_decoder *d);
-/* @payload: followed by GT_DECODE_SLACK readable bytes */
+/* Start to decode a block. @payload: followed by GT_DECODE_SLACK readable bytes. */
 void gt_decoder_begin(struct gt_decoder *d, const struct gt_file_stream *stream,
 		      const uint8_t *payload, size_t bytes);
 static inline uint32_t gt_row_count(const struct gt_row *row)
 {
 	return (uint32_t)row->shape->coded + row->shape->tail;
 }
-/* Return 1 and *row, 0 at the end, -EBADMSG, -ENOMEM. */
+/* Return 1 and *row, 0 at the end, -EBADMSG or -ENOMEM. */
 static inline int gt_decoder_next(struct gt_decoder *d, struct gt_row *row)
 {
 	return d->next(d, row);

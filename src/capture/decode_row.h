@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Decodes the rows of encode.c, one at a time, inlined into the loops that read rows (decode.c,
- * cursor_next.c; each compiled twice, see fastcpu.h). The payload may contain anything: only its
- * length is trusted. A row is decoded without checking for the end, because GT_DECODE_SLACK
- * readable bytes follow the payload; afterwards one check finds whether it went past the end. */
+/* Decodes the rows that encode.c writes, one at a time. Inlined into the loops that read rows
+ * (decode.c, cursor_next.c; each compiled twice, see fastcpu.h). The payload may contain anything:
+ * only its length is trusted. Decoding a row does not check for the end, because GT_DECODE_SLACK
+ * readable bytes follow the payload. A single check afterwards finds whether the row exceeded the
+ * payload. */
 #ifndef GPUTAP_CAPTURE_DECODE_ROW_H
 #define GPUTAP_CAPTURE_DECODE_ROW_H
 
@@ -24,14 +25,14 @@ static inline uint64_t gt_row_load(const uint8_t *p)
 	return v;
 }
 
-/* Return a place for words such that the first one ends at a multiple of 32 bytes: the words after
- * it, which are stored four at a time, are then aligned. */
+/* Return a position in @room such that the first word ends at a multiple of 32 bytes. The words
+ * after it are stored four at a time, and so are aligned. */
 static inline uint64_t *gt_decode_place(uint64_t *room)
 {
 	return (uint64_t *)(((uintptr_t)room + 31) & ~(uintptr_t)31) + GT_WORDS_PAD - 1;
 }
 
-/* Fill in an item's fields from the head word; no payload if the kind has no arguments. */
+/* Fill in an item's fields from the head word. Items of kinds without arguments get no payload. */
 static void gt_decode_shape_item(struct gt_decode_shape *s, uint32_t words)
 {
 	uint32_t nargs = GT_OP_NARGS(s->item.op);
@@ -65,13 +66,13 @@ static __attribute__((noinline)) struct gt_decode_shape *gt_decode_shape_new(str
 		break;
 	case GT_RECORD_DEVICE:
 		min = GT_DEVICE_MIN_WORDS;
-		/* readers' arrays have this size */
+		/* readers' arrays have GT_DOMAIN_COUNT entries */
 		if (GT_OP_DOMAIN(head >> 32) >= GT_DOMAIN_COUNT)
 			return NULL;
 		break;
 	case GT_RECORD_EXTERNAL:
 	case GT_RECORD_STACK: min = GT_EXTERNAL_MIN_WORDS; break;
-	default: /* from a later version: read as words, which the cursor drops */ min = 2;
+	default: /* a kind from a later version: decode its words; the cursor drops them */ min = 2;
 	}
 	if (words < min)
 		return NULL;
@@ -81,7 +82,7 @@ static __attribute__((noinline)) struct gt_decode_shape *gt_decode_shape_new(str
 				      .item = {.kind = kind, .op = (uint32_t)(head >> 32)}};
 	s->coded = (uint16_t)(words - fixed < GT_ROW_PREDICTED ? words - fixed : GT_ROW_PREDICTED);
 	s->tail = (uint16_t)(words - fixed - s->coded);
-	/* the first word of a call has its code in the control byte */
+	/* the code of a call's first word is in the control byte */
 	s->code_bytes = (uint8_t)((s->coded - (kind == GT_RECORD_CALL) + 3) / 4);
 	s->last_codes = gt_last_codes(s->coded - (kind == GT_RECORD_CALL));
 	gt_decode_shape_item(s, words);
@@ -95,7 +96,7 @@ static __attribute__((noinline)) struct gt_decode_shape *gt_decode_shape_new(str
 	return s;
 }
 
-/* Join the row's words and its tail into one array. */
+/* Copy the row's words and its tail into one array. */
 static __attribute__((noinline)) int gt_decode_join_tail(struct gt_decoder *d,
 							 const struct gt_decode_shape *s,
 							 const uint8_t **p, const uint64_t **words)
@@ -160,13 +161,15 @@ static inline __attribute__((always_inline)) const uint8_t *gt_decode_call(
 	row->id = id;
 	at->expect_id = id + 1;
 	at->last_end = row->end;
-	if (control & 0x30) /* usually a status that has not changed */
+	if (control & 0x30) /* rarely taken: the call's status usually equals that of the previous
+	 * row */
 		p = gt_get_word(p, s->words, control >> 4 & 3);
 	out[0] = s->words[0];
 	return gt_get_words(p, codes, s->words + 1, out + 1, s->code_bytes, s->last_codes);
 }
 
-/* Decode a device row. Stamps were stored as differences; the shape keeps the differences. */
+/* Decode a device row. Timestamps are stored as differences, and the shape keeps the
+ * differences. */
 static inline __attribute__((always_inline)) const uint8_t *gt_decode_device(
 	const struct gt_decode_at *at, const struct gt_decode_shape *s, uint64_t *out)
 {
@@ -184,7 +187,7 @@ static inline __attribute__((always_inline)) const uint8_t *gt_decode_device(
 	return p;
 }
 
-/* Return the shape of the next row and skip its first byte. NULL: no such shape. */
+/* Return the shape of the next row and skip the row's first byte. NULL: the shape is undefined. */
 static inline struct gt_decode_shape *gt_decode_next_shape(struct gt_decoder *d,
 							   struct gt_decode_at *at)
 {
@@ -203,9 +206,11 @@ static inline struct gt_decode_shape *gt_decode_next_shape(struct gt_decoder *d,
 	return s;
 }
 
-/* Decode the row after its first byte. @at: of @d. @out: gt_decode_place(), with room for
- * GT_DECODE_OUT words; receives the row's words, unless it has a tail. Return 1, -EBADMSG,
- * -ENOMEM. */
+/* Decode the rest of a row whose first byte was skipped.
+ * @at: position in @d
+ * @out: gt_decode_place(), with room for GT_DECODE_OUT words; receives the row's words, unless the
+ *       row has a tail
+ * Return 1, -EBADMSG or -ENOMEM. */
 static inline int gt_decode_row(struct gt_decoder *d, struct gt_decode_at *at,
 				const struct gt_decode_shape *s, uint64_t *out, struct gt_row *row)
 {

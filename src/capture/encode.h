@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Encodes ring records of one thread into rows of one STREAM block (capture/format.h). */
+/* Encodes ring records of one thread into the rows of one STREAM block (capture/format.h). */
 #ifndef GPUTAP_CAPTURE_ENCODE_H
 #define GPUTAP_CAPTURE_ENCODE_H
 
@@ -9,26 +9,26 @@
 
 #include "capture/format.h"
 
-/* bytes of rows in a block; a longer single row gets a separate block */
+/* size of the rows in a block; a larger single row gets a separate block */
 #define GT_ENCODER_BYTES (96u << 10)
-#define GT_ENCODER_WORDS 8192u /* previous values, all shapes together */
-/* power of two, at least 4 x GT_ROW_SHAPES: probes stay short */
+#define GT_ENCODER_WORDS 8192u /* previous values of all shapes together */
+/* power of two, at least 4 x GT_ROW_SHAPES, so that probes stay short */
 #define GT_ENCODER_HASH  1024u
 
-/* Maximum size of a row: every word 8 bytes, codes, new shape, control, id. */
+/* Maximum size of a row: 8 bytes for every word, codes, new shape, control, id. */
 #define GT_ROW_MAX_BYTES(words) ((size_t)(words)*8 + (words) / 4 + 32)
 
 enum gt_encode_stop {
 	GT_ENCODE_END,  /* end of the batch */
-	GT_ENCODE_FULL, /* this block is full: finish it, reset, continue */
-	GT_ENCODE_META, /* a record that does not belong in a stream: left to the caller */
+	GT_ENCODE_FULL, /* the block is full: finish it, reset, continue */
+	GT_ENCODE_META, /* a record that the caller must store elsewhere: streams cannot contain it */
 	GT_ENCODE_MALFORMED,
 };
 
 struct gt_shape {
 	uint64_t head;
 	uint64_t *prev; /* values of the last row, in words[] */
-	/* words after the fixed ones: coded ones, and ones stored as they are */
+	/* words after the fixed ones: number of coded words, and of words stored unchanged */
 	uint32_t coded, tail;
 };
 
@@ -41,23 +41,25 @@ gt_encoder_run_fn gt_encoder_run_any, gt_encoder_run_v3;
 
 struct gt_encoder {
 	gt_encoder_run_fn *run;
-	uint8_t *p, *end; /* next row; `end` leaves room for the 8-byte stores of a row */
+	/* p: position of the next row; `end` leaves room for the 8-byte stores of a row */
+	uint8_t *p, *end;
 	uint8_t *begin;
 	uint64_t last_end, expect_id;
 	uint64_t base_ticks, base_id, first_ticks, last_ticks;
 	uint32_t rows, shape_count, words_used;
 	uint32_t base_set;
-	uint32_t ordinal; /* thread that wrote the records; part of its calls' ids */
-	/* a record was taken that no gputap writer makes: see gt_capture_stream_is_doubted() */
+	uint32_t ordinal; /* thread that wrote the records; part of the ids of its calls */
+	/* true after a record that gputap never writes: see gt_capture_stream_is_doubted() */
 	bool doubted;
-	uint8_t context; /* context of the newest gt_record_context, in any block */
+	uint8_t context; /* from the newest gt_record_context of any block */
 	uint64_t total[GT_CLASS_COUNT][GT_DOMAIN_COUNT]; /* since create */
-	/* total when the block was started */
+	/* `total` at the start of the block */
 	uint64_t block_total[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
 	uint64_t kernels;                      /* since create */
 	uint64_t newest_call[GT_DOMAIN_COUNT]; /* highest id since create; 0: none */
-	/* data of the block, see struct gt_file_bounds */
-	uint32_t marks, device_count; /* device_count: GT_FILE_DEVICES_LOST: too many */
+	/* summary of the block, see struct gt_file_bounds */
+	/* device_count: GT_FILE_DEVICES_LOST if there are too many devices */
+	uint32_t marks, device_count;
 	struct gt_file_device devices[GT_FILE_DEVICES_MAX];
 	struct gt_shape shapes[GT_ROW_SHAPES];
 	struct {
@@ -69,12 +71,13 @@ struct gt_encoder {
 };
 
 void gt_encoder_init(struct gt_encoder *e, uint32_t ordinal);
-/* Start an empty block whose rows go to @buffer (the encoder's own: NULL). */
+/* Start an empty block whose rows go to @buffer. NULL: use e->buffer. */
 void gt_encoder_reset(struct gt_encoder *e, uint8_t *buffer, size_t bytes);
 
 /**
  * gt_encoder_run() - encode records until the batch ends or cannot continue
- * @data: may be shared with a process that writes to it: each word is read once where it matters
+ * @data: may be shared with a process that writes to it: the function reads each word only once
+ *        where a change could do harm
  * Return: the first word that was not encoded.
  */
 static inline const uint64_t *gt_encoder_run(struct gt_encoder *e, const uint64_t *data,

@@ -41,20 +41,21 @@
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	      "captures are little-endian; this machine needs conversions");
 
-/* 8 bytes; not text, and damaged by a conversion of line ends */
+/* 8 bytes; not text, and damaged by line-end conversion */
 #define GT_FILE_MAGIC        "\x89GPUTAP\n"
 #define GT_FILE_MAJOR        1 /* one session */
-/* several sessions: a reader of version 1 would mix them. A reader refuses higher versions */
+/* several sessions: a reader that knows only version 1 would mix them. A reader refuses higher
+ * versions */
 #define GT_FILE_MAJOR_MERGED 2
-#define GT_FILE_MINOR        2 /* increased when something is added that readers may skip */
+#define GT_FILE_MINOR        2 /* incremented for each addition that readers may skip */
 
 struct gt_file_header {
 	char magic[8];
 	uint16_t major, minor;
-	uint32_t header_bytes; /* offset of the first block; 64 */
-	uint8_t uuid[16];      /* id of this capture, random */
+	uint32_t header_bytes; /* offset of the first block: 64 */
+	uint8_t uuid[16];      /* random id of this capture */
 	uint8_t reserved[28];
-	uint32_t crc; /* crc32c of the preceding 60 bytes; at this offset in every version */
+	uint32_t crc; /* crc32c of the preceding 60 bytes; at the same offset in every version */
 };
 static_assert(sizeof(struct gt_file_header) == 64, "file format");
 
@@ -62,49 +63,52 @@ static_assert(sizeof(struct gt_file_header) == 64, "file format");
 
 enum gt_block_type {
 	GT_BLOCK_SESSION = 1, /* gt_session_info */
-	GT_BLOCK_PROCESS = 2, /* a process started; head.process is its index */
+	GT_BLOCK_PROCESS = 2, /* start of a process; head.process is its index */
 	GT_BLOCK_PROCESS_END = 3,
-	GT_BLOCK_THREAD = 4, /* written again when the thread ended: the newest counts */
+	GT_BLOCK_THREAD = 4, /* written again at the thread's end; the newest block counts */
 	GT_BLOCK_CLOCK = 5,  /* gt_clock_tuple */
-	GT_BLOCK_COUNTS = 6, /* gt_counts of a process: the newest counts */
-	/* strings, objects, modules, events, clock readings: ring records as they were */
+	GT_BLOCK_COUNTS = 6, /* gt_counts of a process; newer blocks replace older ones */
+	/* strings, objects, modules, events, clock readings: copies of ring records */
 	GT_BLOCK_RECORDS = 7,
-	/* rows of calls, GPU activities, external ids; extension gt_file_stream, gt_file_bounds */
+	/* rows of calls, GPU activities and external ids; extension: gt_file_stream,
+	 * gt_file_bounds */
 	GT_BLOCK_STREAM = 8,
-	GT_BLOCK_END = 9, /* nothing follows; gt_file_end */
-	/* session of a merged file: gt_file_section and the path; the newest counts */
+	GT_BLOCK_END = 9, /* last block of the file; gt_file_end */
+	/* session of a merged file: gt_file_section and the path; newer blocks replace older
+	 * ones */
 	GT_BLOCK_SECTION = 10,
-	/* from version 1.2 on: gt_file_index, and copies of heads; block_index.h */
+	/* since version 1.2: gt_file_index and copies of heads; block_index.h */
 	GT_BLOCK_INDEX = 11,
-	/* a snapshot, or the window that a flight recorder retained: gt_file_retained; the newest
-	 * counts */
+	/* a snapshot, or a flight recorder's window: gt_file_retained; newer blocks replace older
+	 * ones */
 	GT_BLOCK_KEPT = 12,
-	GT_BLOCK_LOAD = 13, /* gt_file_load of a session; the newest counts */
+	GT_BLOCK_LOAD = 13, /* gt_file_load of a session; newer blocks replace older ones */
 };
 
 enum gt_block_flag {
-	GT_BLOCK_ZSTD = 1,   /* payload is a zstd frame of raw_bytes */
-	GT_BLOCK_DEVICE = 2, /* STREAM: contains GPU activities */
-	/* the last 4 bytes of the head are the number of the block's section */
+	GT_BLOCK_ZSTD = 1,   /* the payload is a zstd frame of raw_bytes */
+	GT_BLOCK_DEVICE = 2, /* STREAM: the block contains GPU activities */
+	/* the last 4 bytes of the head are the section number of the block */
 	GT_BLOCK_OF_SECTION = 4,
 };
 
 struct gt_file_block {
 	uint32_t magic;
 	uint8_t type, flags;
-	uint16_t head_bytes;   /* size of this struct and the extension */
+	uint16_t head_bytes;   /* size of this struct and of the extension */
 	uint32_t stored_bytes; /* size of the payload in the file */
-	uint32_t raw_bytes; /* size of the payload after decompression; without compression equal */
+	/* size of the payload after decompression; equals stored_bytes without compression */
+	uint32_t raw_bytes;
 	uint32_t process, ordinal;
 	uint32_t payload_crc; /* crc32c of the stored payload */
-	uint32_t head_crc;    /* crc32c of the head_bytes, with this field 0 */
+	uint32_t head_crc;    /* crc32c of the head_bytes, with this field set to 0 */
 };
 static_assert(sizeof(struct gt_file_block) == 32, "file format");
 
 #define GT_FILE_HEAD_MAX    1024u      /* head_bytes */
 #define GT_FILE_PAYLOAD_MAX (4u << 20) /* limit of stored_bytes and raw_bytes */
-#define GT_FILE_PROCESS_MAX (1u << 20) /* indexes are less than this */
-#define GT_FILE_SECTION_MAX 4096u      /* numbers are less than this */
+#define GT_FILE_PROCESS_MAX (1u << 20) /* limit of process indexes, exclusive */
+#define GT_FILE_SECTION_MAX 4096u      /* limit of section numbers, exclusive */
 
 struct gt_file_count {
 	uint8_t class, domain;
@@ -113,22 +117,23 @@ struct gt_file_count {
 };
 
 struct gt_file_stream {
-	uint64_t base_ticks, base_id; /* the first row is relative to these */
-	/* earliest start, latest end of a call; first > last: no calls */
+	uint64_t base_ticks, base_id; /* base values of the first row */
+	/* earliest start and latest end of a call; first > last: no calls */
 	uint64_t first_ticks, last_ticks;
 	uint32_t rows;
-	/* number of gt_file_count that follow: the loss if the payload is bad */
+	/* number of gt_file_count entries that follow: the loss if the payload is bad */
 	uint32_t count_entries;
 };
 static_assert(sizeof(struct gt_file_stream) == 40, "file format");
 
-/* Follows the counts, from version 1.1 on: summary of the rows, from which a reader of a time range
- * decides whether to read the block. After it: device_entries of gt_file_device. */
+/* Follows the counts since version 1.1. Summarizes the rows, so that a reader of a time range can
+ * decide whether to read the block. device_entries of gt_file_device follow. */
 struct gt_file_bounds {
-	uint32_t bytes; /* size of this struct, longer in later versions; the entries follow */
-	/* bit per enum gt_range_mark of its calls; GT_FILE_EXTERNAL: contains external ids */
+	uint32_t bytes; /* size of this struct, larger in later versions; the entries start there */
+	/* one bit per enum gt_range_mark of the block's calls; GT_FILE_EXTERNAL: the block contains
+	 * external ids */
 	uint32_t marks;
-	uint32_t device_entries; /* GT_FILE_DEVICES_LOST: times of the activities are not known */
+	uint32_t device_entries; /* GT_FILE_DEVICES_LOST: the activities' times are unknown */
 	uint32_t reserved;
 };
 static_assert(sizeof(struct gt_file_bounds) == 16, "file format");
@@ -137,15 +142,15 @@ static_assert(sizeof(struct gt_file_bounds) == 16, "file format");
 #define GT_FILE_DEVICES_LOST UINT32_MAX
 #define GT_FILE_DEVICES_MAX  8u
 
-/* The activities of one device, in its own time stamps. */
+/* The activities of one device, in timestamps of that device. */
 struct gt_file_device {
 	uint32_t device;  /* GT_DEVICE_REF() */
-	uint32_t untimed; /* 1: some have no start */
+	uint32_t untimed; /* 1: some activities have no start */
 	uint64_t first_start, last_end;
 };
 static_assert(sizeof(struct gt_file_device) == 24, "file format");
 
-/* Load of a machine while a session recorded: struct gt_machine_load. */
+/* Load of a machine during a session's recording: struct gt_machine_load. */
 struct gt_file_load {
 	uint32_t processors, reserved;
 	uint64_t wall_ns, busy_ns, own_ns, stolen_ns;
@@ -153,67 +158,70 @@ struct gt_file_load {
 static_assert(sizeof(struct gt_file_load) == 40, "file format");
 
 struct gt_file_end {
-	uint32_t complete; /* 0: the writer knows that records are missing */
+	uint32_t complete; /* 0: the writer knows of missing records */
 	uint32_t reserved;
-	uint64_t bytes; /* bytes of the file before this block */
-	uint64_t index; /* from version 1.2 on: position of the last INDEX; 0: none */
+	uint64_t bytes; /* length of the file before this block */
+	uint64_t index; /* since version 1.2: position of the last INDEX; 0: none */
 };
 static_assert(sizeof(struct gt_file_end) == 24, "file format");
 
-/* INDEX: the heads, with their extensions, of `blocks` blocks follow, in their order. Each starts
- * with a separate magic, so that a search for blocks after damage finds none in here. */
+/* Payload of INDEX: this struct, then the heads of `blocks` blocks with their extensions, in file
+ * order. Each head starts with a separate magic, so that a search for blocks after damage finds
+ * none in the payload. */
 #define GT_INDEX_MAGIC UINT32_C(0x64614849) /* "IHad" */
 
 struct gt_file_index {
-	uint64_t previous;   /* position of the INDEX of blocks before `first`; 0: none */
+	uint64_t previous;   /* position of the INDEX for blocks before `first`; 0: none */
 	uint64_t first, end; /* start of the first block, end of the last one */
 	uint32_t blocks, reserved;
 };
 static_assert(sizeof(struct gt_file_index) == 32, "file format");
 
-/* A session of a merged file: the capture that it was. Written before its blocks (end: cut) and
- * after them. */
+/* A session of a merged file: its original capture. Written before the session's blocks, with `end`
+ * set to cut, and again after them. */
 struct gt_file_section {
 	uint8_t uuid[16];
-	uint32_t end;                                    /* 0 complete, 1 incomplete, 2 cut */
-	uint32_t bad_blocks, unknown_blocks, path_bytes; /* path_bytes: of the path that follows */
+	uint32_t end; /* 0 complete, 1 incomplete, 2 cut */
+	/* path_bytes: length of the path that follows */
+	uint32_t bad_blocks, unknown_blocks, path_bytes;
 	uint64_t bytes, bad_bytes;
 };
 static_assert(sizeof(struct gt_file_section) == 48, "file format");
 
 /* COUNTS: any number of these */
 struct gt_file_sum {
-	uint8_t what; /* 0 seen, 1 recorded, 2 + enum gt_drop_reason, GT_SUM_NOT_KEPT */
+	uint8_t what; /* 0 seen, 1 recorded, GT_SUM_NOT_KEPT, or 2 + enum gt_drop_reason */
 	uint8_t class, domain, reserved;
 	uint32_t reserved2;
 	uint64_t value;
 };
 
-/* KEPT: the text follows, then gt_file_sum of the processes not in the capture */
+/* KEPT: the text follows, then gt_file_sum entries for the processes that are not in the capture */
 struct gt_file_retained {
 	uint32_t reason, number; /* enum gt_retained_reason; number of the snapshot, from 1 */
 	uint32_t flags;          /* GT_RETAINED_.. */
 	uint32_t text_bytes;
 	uint64_t begin_ns, end_ns; /* BOOTTIME */
 	uint64_t asked_ns, asked_bytes;
-	uint64_t processes; /* processes that ended before the window: not in the capture */
+	/* number of processes that ended before the window; the capture omits them */
+	uint64_t processes;
 };
 static_assert(sizeof(struct gt_file_retained) == 56, "file format");
 
 #define GT_SUM_NOT_KEPT     255u
-#define GT_RETAINED_WINDOW  1u /* capture of a flight recorder: older records are evicted */
-#define GT_RETAINED_THINNED 2u /* .. and some were */
+#define GT_RETAINED_WINDOW  1u /* capture of a flight recorder, which evicts older records */
+#define GT_RETAINED_THINNED 2u /* capture from which older records were evicted */
 #define GT_RETAINED_CUT     4u /* cut out of another capture; the text is the expression */
-#define GT_RETAINED_TIME    8u /* .. by time only: no record of its time range is missing */
+#define GT_RETAINED_TIME    8u /* cut by time only: contains every record of its time range */
 
 #define GT_ROW_SHAPES    254u /* per block */
 #define GT_ROW_NEW_SHAPE 255u
-#define GT_ROW_PREDICTED 128u /* words of a row that have codes */
+#define GT_ROW_PREDICTED 128u /* number of words in a row that have codes */
 
 #define GT_CONTROL_ID   0x40u
 #define GT_CONTROL_BACK 0x80u
 
-/* First word after the head of a row that has a code: `ret` of a call, else word 1. */
+/* First word after the head of a row that has a code: `ret` of a call, word 1 of other records. */
 #define GT_CALL_FIXED_WORDS   4u /* head, start, end, id */
 #define GT_CALL_MIN_WORDS     5u
 #define GT_DEVICE_MIN_WORDS   (sizeof(struct gt_record_device) / 8)

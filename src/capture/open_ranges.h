@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges that a program has started and not ended, for a flight recorder: the records that started
- * them may be older than the window, but records inside them need them. They are written at the
- * start of each chunk (keep.h), and used in the oldest one. */
+/* Ranges that a program has started and not ended, for a flight recorder. The records that started
+ * these ranges may be older than the window, but records inside the ranges need them. The writer
+ * stores the open ranges at the start of each chunk (keep.h); a capture uses those of the oldest
+ * chunk. */
 #ifndef GPUTAP_CAPTURE_OPEN_RANGES_H
 #define GPUTAP_CAPTURE_OPEN_RANGES_H
 
@@ -9,28 +10,28 @@
 
 struct gt_open_range {
 	uint32_t process, ordinal;
-	/* entries of a thread's stacks; started ranges: their number is @id */
+	/* entries of a thread's stacks, or started ranges, whose number is @id */
 	enum gt_open_kind {
 		GT_OPEN_OPERATION, /* external ids, as enum gt_external_stack */
 		GT_OPEN_USER,
 		GT_OPEN_PUSHED,
 		GT_OPEN_STARTED
 	} kind;
-	uint32_t words; /* 0: too many are open, it is only counted */
+	uint32_t words; /* 0: too many ranges are open, and this one is only counted */
 	uint64_t id;
 	uint64_t *record;
 };
 
 struct gt_open_ranges {
-	struct gt_open_range *list; /* in order of their start, all threads */
+	struct gt_open_range *list; /* in order of their start, for all threads */
 	size_t count, room;
 	uint64_t bytes;
 };
 
-/* Update from records of a thread: memory that the program may be writing to. */
+/* Update from the records of a thread. The program may be writing to @data. */
 void gt_open_ranges_look(struct gt_open_ranges *o, uint32_t process, uint32_t ordinal,
 			 const void *data, size_t bytes);
-/* Remove the ranges of a thread that has ended; @ordinal 0: the process. */
+/* Remove the ranges of a thread that has ended; @ordinal 0: of the process. */
 void gt_open_ranges_end(struct gt_open_ranges *o, uint32_t process, uint32_t ordinal);
 /* Write all open ranges as STREAM blocks. Return 0 or negative errno. */
 int gt_open_ranges_write(const struct gt_open_ranges *o, struct gt_capture_writer *to);

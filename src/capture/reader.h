@@ -13,7 +13,7 @@
 
 /* A stream block without its payload. */
 struct stream_block {
-	uint64_t at;      /* position of the header in the file */
+	uint64_t at;      /* position of the block in the file */
 	uint64_t head_at; /* position of the head: in the file, or of its copy in the index */
 	uint64_t first_ticks, last_ticks;
 	uint64_t base_ticks, base_id;
@@ -21,10 +21,12 @@ struct stream_block {
 	uint32_t stored_bytes, raw_bytes, payload_crc, head_crc;
 	uint16_t head_bytes;
 	uint8_t flags, device_count;
-	bool bad : 1, bad_sums : 1; /* each is reported once */
-	bool unbounded : 1;         /* contents not known: version 1.0, .. */
-	uint32_t marks;             /* marks as in gt_file_bounds */
-	uint32_t first_device;      /* first index and count in gt_capture.work_times */
+	bool bad : 1, bad_sums : 1; /* each is true once the damage was reported */
+	bool unbounded : 1;         /* true if the block has no bounds: version 1.0, .. */
+	uint32_t marks;             /* as in gt_file_bounds */
+	/* index of the block's first entry in gt_capture.work_times; device_count: number of
+	 * entries */
+	uint32_t first_device;
 };
 
 struct ring_stream {
@@ -48,7 +50,7 @@ struct clock_reading {
 	uint64_t device_stamp, host_before, host_after;
 };
 
-/* Time from which, or until which, an object is loaded. */
+/* Time at which an object is loaded or unloaded. */
 struct lifetime {
 	uint64_t ticks, number;
 	uint32_t process;
@@ -56,7 +58,7 @@ struct lifetime {
 	bool begins;
 };
 
-/* Change to recorded, or to not recorded. */
+/* Start or end of recording in a process. */
 struct window_change {
 	uint64_t ticks, missed;
 	uint32_t process;
@@ -69,21 +71,21 @@ struct device_clock {
 	struct gt_device_clock *clock;
 };
 
-/* The counts block of a process, and what its readable stream blocks contain. */
+/* The counts block of a process, and the sums of its readable stream blocks. */
 struct process_sums {
 	struct gt_counts counts;
 	uint64_t present[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
 };
 
 struct capture_file {
-	int fd; /* -1: opened again for each block, see gt_capture_file_read() */
+	int fd; /* -1: the file is opened again for each block, see gt_capture_file_read() */
 	uint64_t device, inode;
 	char *path;
-	bool has_end, whole; /* whole: no header in it was damaged */
+	bool has_end, whole; /* whole: true if all headers of the file were good */
 	enum gt_capture_end end;
 };
 
-/* Indexes of a process in its own capture, and in this one. */
+/* Indexes of a process in its original capture, and in this one. */
 struct session_process {
 	uint32_t index, process;
 };
@@ -96,40 +98,43 @@ struct session {
 	struct gt_clock_tuple *tuples;
 	struct gt_host_clock_map *host;
 	struct session_process *processes; /* sorted by index */
-	uint32_t boot;                     /* the same for sessions that share a clock, from 0 */
-	int64_t wall_shift_ns; /* difference of the wall clocks, added to its own time */
-	const struct gt_clock_lines *moved; /* further correction after that; NULL: none */
+	/* number of the clock, from 0; equal for sessions that share a clock */
+	uint32_t boot;
+	/* offset from the difference of the wall clocks, added to the session's time */
+	int64_t wall_shift_ns;
+	const struct gt_clock_lines *moved; /* correction applied after wall_shift_ns; NULL: none */
 	size_t tuple_count, tuple_room, process_count, process_room;
 };
 
 struct gt_capture {
 	struct capture_file *files;
-	const struct gt_copies *copies; /* while files are read */
-	struct session **sessions;      /* in order of their start, once open */
+	const struct gt_copies *copies; /* valid while files are read */
+	struct session **sessions;      /* sorted by start, once open */
 	struct gt_capture_health health;
 	struct gt_capture_index index;
 	struct gt_process_info *processes;
-	struct process_sums **sums; /* one per process; NULL: nothing counted */
+	struct process_sums **sums; /* one per process; NULL: no counts */
 	struct gt_thread_info *threads;
 	struct gt_event_info *events;
 	struct gt_object_info *objects; /* sorted by process, type, number */
 	struct string_entry *strings;   /* sorted by process, id */
-	size_t *string_first;           /* per process, and one extra */
+	size_t *string_first;           /* one entry per process, and one extra */
 	struct clock_reading *readings;
 	struct lifetime *lifetimes;
-	struct window_change *changes;         /* sorted by process, time */
-	struct gt_window_info *windows;        /* sorted by process, time */
-	size_t *window_first;                  /* per process, and one extra; NULL: no windows */
+	struct window_change *changes;  /* sorted by process, time */
+	struct gt_window_info *windows; /* sorted by process, time */
+	/* one entry per process, and one extra; NULL: no windows */
+	size_t *window_first;
 	struct device_clock *clocks;           /* sorted by process, device */
 	const struct gt_object_info **devices; /* index: device_index */
-	struct stream_block *blocks;           /* sorted by process, ordinal, place in the file */
-	struct ring_stream *streams;           /* sorted by process, ordinal */
-	struct gt_stack_info *stacks;          /* sorted by process, number */
-	struct gt_code_info *code;             /* sorted by process, type, number, generation */
-	struct gt_names_info *names;           /* sorted by process, generation, address */
+	struct stream_block *blocks;  /* sorted by process, ordinal, position in the file */
+	struct ring_stream *streams;  /* sorted by process, ordinal */
+	struct gt_stack_info *stacks; /* sorted by process, number */
+	struct gt_code_info *code;    /* sorted by process, type, number, generation */
+	struct gt_names_info *names;  /* sorted by process, generation, address */
 	uint64_t stream_bytes;
 	struct text_chunk *texts;
-	struct gt_clock_lines *moved; /* index: boot; empty: no correction */
+	struct gt_clock_lines *moved; /* indexed by session.boot; empty: no correction */
 	size_t moved_count;
 	size_t file_count, session_count, repeated_count, process_count, thread_count, event_count,
 		object_count, string_count, reading_count, clock_count, device_count, block_count,
@@ -139,15 +144,15 @@ struct gt_capture {
 		string_room, reading_room, clock_room, device_room, block_room, stream_room,
 		lifetime_room, stack_room, code_room, name_room, change_room, window_room;
 	size_t sums_room;
-	struct gt_file_device *work_times; /* times of the devices of blocks */
+	struct gt_file_device *work_times; /* device times of all blocks */
 	size_t work_time_count, work_time_room;
-	struct slice *slice;      /* slice.h; NULL: everything */
+	struct slice *slice;      /* slice.h; NULL: no restriction */
 	gt_item_filter_fn *wants; /* NULL: all */
-	bool is_cut;              /* a session is cut: there are rows that do not count */
+	bool is_cut; /* true if a session is cut: some rows are present only as context */
 	void *wants_data;
 };
 
-/* lists.c. Make room for one more; new room is zeroed. Return 0 or -ENOMEM with a cause. */
+/* lists.c. Make room for one more item; new room is zeroed. Return 0 or -ENOMEM with a cause. */
 int gt_list_grow(void **list, size_t *room, size_t count, size_t item_bytes);
 #define GT_LIST_ADD(c, list, count, room) \
 	gt_list_grow((void **)&(c)->list, &(c)->room, (c)->count, sizeof *(c)->list)
@@ -156,15 +161,16 @@ int gt_list_grow(void **list, size_t *room, size_t count, size_t item_bytes);
 int gt_sort_stable(void *list, size_t count, size_t bytes,
 		   int (*compare)(const void *, const void *));
 
-/* Copy a text for the lifetime of the capture, and append two NULs. Return NULL: no memory. */
+/* Copy a text that lives as long as the capture, and append two NULs. Return NULL if out of
+ * memory. */
 const char *gt_text_keep(struct gt_capture *c, const void *text, size_t bytes);
 
-/* read_records.c: read the payload of a RECORDS block. Return 0, -ENOMEM with a cause, or -EBADMSG:
- * some of it was invalid. */
+/* read_records.c: read the payload of a RECORDS block. Return 0, -ENOMEM with a cause, or -EBADMSG
+ * if a part was invalid. */
 int gt_records_read(struct gt_capture *c, uint32_t process, const uint8_t *p, size_t bytes);
-/* Read all blocks of the newest of `files`. */
+/* Read all blocks of the last file in `files`. */
 int gt_capture_scan(struct gt_capture *c);
-/* Put sessions on one clock and in order of their start, and their processes with them. */
+/* Convert all sessions to one clock, and sort them and their processes by start. */
 int gt_sessions_finish(struct gt_capture *c);
 static inline struct session *gt_session_of(const struct gt_capture *c, uint32_t process)
 {
@@ -173,43 +179,44 @@ static inline struct session *gt_session_of(const struct gt_capture *c, uint32_t
 /* Convert BOOTTIME of the session's host to the first session's clock. */
 uint64_t gt_session_place_ns(const struct session *s, uint64_t ns);
 int gt_objects_finish(struct gt_capture *c);
-/* callstacks.c: sort the lists and set references between them. */
+/* callstacks.c: sort the lists and set their cross-references. */
 int gt_stacks_finish(struct gt_capture *c);
 void gt_stacks_close(struct gt_capture *c);
 /* frame_names.c: sort the names. */
 int gt_names_finish(struct gt_capture *c);
-/* Make the windows of all processes; clocks must be known. */
+/* Build the windows of all processes. Call after the clocks are known. */
 int gt_windows_finish(struct gt_capture *c);
 int gt_device_clocks_finish(struct gt_capture *c);
-/* Bound the device clocks that have nothing better, using all GPU activities and all waits. Return
+/* Bound the device clocks that have no better source, from all GPU activities and all waits. Return
  * 0 or negative errno. */
 int gt_device_clocks_bound(struct gt_capture *c);
-/* contents.c: sort orders of the lists, see struct gt_capture */
+/* contents.c: sort orders of the lists, see struct gt_capture. */
 int gt_compare_threads(const void *a, const void *b);
 int gt_compare_strings(const void *a, const void *b);
 int gt_compare_objects(const void *a, const void *b);
 int gt_compare_device_clocks(const void *a, const void *b);
-/* Return the device's clock, or device 0's if it has none; NULL: the process has no GPU
+/* Return the clock of the device, else the clock of device 0, else NULL: the process has no GPU
  * activities. */
 struct gt_device_clock *gt_device_clock_find(const struct gt_capture *c, uint32_t process,
 					     uint32_t device);
 
 /* Reads payloads of stream blocks, checked and decompressed. */
 struct block_reader {
-	/* the block as stored, with its head; rows of a compressed one */
+	/* stored: the block as stored, with its head; raw: rows of a compressed block */
 	uint8_t *stored, *raw;
 	size_t stored_room, raw_room;
 	void *zstd;
 };
 void gt_block_reader_fini(struct block_reader *r);
-/* Return 0 and *payload, followed by GT_DECODE_SLACK zeros; -EBADMSG: damaged (counted in health
- * and counts); other negative errno with a cause. */
+/* Return 0 and *payload, followed by GT_DECODE_SLACK zeros; -EBADMSG if the block is damaged
+ * (counted in health and counts); another negative errno with a cause. */
 int gt_block_read(struct block_reader *r, const struct gt_capture *c, struct stream_block *b,
 		  const uint8_t **payload);
-/* Call after all rows of the last block were decoded: compare their number with its head. */
+/* Compare the number of decoded rows with the block's head. Call after decoding all rows of the
+ * last block. */
 void gt_block_check_counts(const struct block_reader *r, const struct gt_capture *c,
 			   struct stream_block *b, const struct gt_decoder *d);
-/* Like gt_scan_read(), for a file that may be closed. -ESTALE: another file has its name. */
+/* Like gt_scan_read(), for a file that may be closed. -ESTALE: the path now names another file. */
 int gt_capture_file_read(const struct capture_file *file, void *to, size_t bytes, uint64_t at);
 /* Count the block as damaged, once. */
 void gt_block_bad(const struct gt_capture *c, struct stream_block *b);

@@ -5,7 +5,8 @@
 
 #include "capture/writer.h"
 
-/* Files, and the size up to which each counts. Owner: whichever function opened them. */
+/* Files of a flight recorder, each with its valid size. Owner: the function that opened the
+ * files. */
 struct gt_retained_files {
 	int meta_fd;
 	uint64_t meta_bytes;
@@ -14,16 +15,15 @@ struct gt_retained_files {
 		uint64_t bytes;
 	} chunks[64];
 	size_t count;
-	bool is_thinned; /* older chunks were removed */
+	bool is_thinned; /* true if older chunks were removed */
 };
 
 /**
- * gt_retained_filter() - copy metadata, except entries that nothing needs any more
- * @to:   a writer of an empty file
- * @last: nothing will be added to the copy: counts are those of the remaining rows, and the sums of
- *        processes that are left out are @kept's; otherwise those sums go into a block of the copy
- * @kept: receives the sums, and when the oldest chunk was started; also the end, if it is 0, from
- *        the rows
+ * gt_retained_filter() - copy the metadata that is still needed
+ * @to:   a writer with an empty file
+ * @last: true if the copy is final: its counts are those of the remaining rows, and @kept receives
+ *        the sums of omitted processes. Otherwise those sums go into a block of the copy
+ * @kept: receives the sums and the start of the oldest chunk; its end, if 0, is set from the rows
  * Return: 0 or negative errno with a cause.
  */
 int gt_retained_filter(const struct gt_retained_files *files, struct gt_capture_writer *to,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Helpers for both the encoder and the decoder of rows (capture/format.h). */
+/* Helpers that the encoder and the decoder of rows share (capture/format.h). */
 #ifndef GPUTAP_CAPTURE_ROWS_H
 #define GPUTAP_CAPTURE_ROWS_H
 
@@ -15,13 +15,13 @@ static inline uint64_t gt_unzigzag(uint64_t z)
 	return z >> 1 ^ -(z & 1);
 }
 
-/* Code of a word: 0 1 3 8 bytes */
+/* Return the size of a word by its code: 0, 1, 3 or 8 bytes. */
 static inline uint32_t gt_row_word_bytes(uint32_t code)
 {
 	return 0x08030100u >> (code * 8) & 0xff;
 }
 
-/* Code of a time: 1 2 4 8 bytes */
+/* Return the code of a time, for a size of 1, 2, 4 or 8 bytes. */
 static inline uint32_t gt_row_time_code(uint64_t v)
 {
 	return (v > 0xff) + (v > 0xffff) + (v > 0xffffffff);

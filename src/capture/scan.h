@@ -15,11 +15,11 @@
 
 struct gt_scan {
 	int fd;
-	uint64_t bytes; /* size of the file when the scan started */
-	uint64_t at;    /* position at which the next block is expected */
+	uint64_t bytes; /* size of the file at the start of the scan */
+	uint64_t at;    /* expected position of the next block */
 	uint64_t bad_bytes, bad_blocks;
 	uint8_t uuid[16];       /* id of the file; 0 if its header is damaged */
-	struct gt_index *index; /* gt_scan_take_index(); NULL: heads are read from the blocks */
+	struct gt_index *index; /* gt_scan_take_index(); NULL: read heads from the blocks */
 	uint64_t window_at;
 	size_t window_bytes;
 	uint8_t window[GT_SCAN_WINDOW];
@@ -27,15 +27,15 @@ struct gt_scan {
 
 struct gt_scan_block {
 	uint64_t at; /* position of the header in the file */
-	/* position of the head: in the file, or of the copy in the index, whose contents follow */
+	/* position of the head: in the file, or of the copy in the index; the extension follows */
 	uint64_t head_at;
 	struct gt_file_block head;
 	uint8_t extension[GT_FILE_HEAD_MAX]; /* head_bytes - sizeof head */
 };
 
-#define GT_SECTION_NONE UINT32_MAX /* for a file of one session, which has no section numbers */
+#define GT_SECTION_NONE UINT32_MAX /* for a file of one session: blocks without section number */
 
-/* Return true for the id of a capture whose header is damaged. */
+/* Return true if @uuid is the id of a capture with a damaged header. */
 static inline bool gt_uuid_is_zero(const uint8_t uuid[16])
 {
 	static const uint8_t zero[16];
@@ -43,10 +43,10 @@ static inline bool gt_uuid_is_zero(const uint8_t uuid[16])
 	return !memcmp(uuid, zero, sizeof zero);
 }
 
-/* Return the number of the section that a block belongs to. */
+/* Return the section number of a block. */
 uint32_t gt_scan_section(const struct gt_scan_block *block);
 
-/* Start at block @at, with @bytes as the end, in a file without header or known to be good. */
+/* Start at block @at and end at @bytes, in a file that has no header or a checked one. */
 static inline void gt_scan_begin(struct gt_scan *s, int fd, uint64_t at, uint64_t bytes)
 {
 	memset(s, 0, offsetof(struct gt_scan, window));
@@ -62,21 +62,21 @@ static inline void gt_scan_begin(struct gt_scan *s, int fd, uint64_t at, uint64_
  */
 int gt_scan_init(struct gt_scan *s, int fd, const char *path);
 
-/* Call before the first block: from now on blocks are found through the file's index, if it has a
- * correct one. Payloads and heads of streams are not read: readers of those blocks find their
- * damage. @s must be passed to gt_scan_end() afterwards. */
+/* Use the file's index, if a correct one exists, to find blocks. Call before the first block. The
+ * scan then skips payloads and stream heads; readers of those blocks detect damage in them. Call
+ * gt_scan_end() afterwards. */
 void gt_scan_take_index(struct gt_scan *s, struct gt_index_info *info);
 void gt_scan_end(struct gt_scan *s);
 
-/* Return 1 and *block, whose payload lies completely in the file; 0 at the end; negative errno:
- * cannot read. */
+/* Return 1 and *block, whose payload lies completely in the file; 0 at the end; negative errno if
+ * the file cannot be read. */
 int gt_scan_next(struct gt_scan *s, struct gt_scan_block *block);
 
 /* Read exactly @bytes; -ENODATA if the file is shorter. */
 int gt_scan_read(int fd, void *buffer, size_t bytes, uint64_t at);
 
-/* Find where to continue writing: the end of the last whole block below @limit that has a good
- * payload and is neither an end mark nor an index. */
+/* Find the position at which writing continues: the end of the last whole block below @limit that
+ * has a good payload and is neither an end marker nor an index. */
 int gt_scan_find_end(int fd, const char *path, uint64_t limit, uint64_t *end);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The clock of one host relative to another one, from calls that processes of both made together.
+/* Fits the clock of one host to that of another one, from calls that processes of both made
+ * together.
  *
- * No process returns from a barrier before the last one has called it. So for each such call
+ * No process returns from a barrier before the last process has called it. So for each such call
  *   - the first return here was not before the last call there,
- *   - the last call here was not after the first return there:
- * two bounds for the offset between the clocks, as far apart as the time that all were in the call.
- * From all calls together clock/clockbounds.h makes lines within the bounds. If one host's
- * processes are always last, the bounds are as far apart as the others wait for it: then the clocks
- * are placed so that the first returns on both hosts were at the same time, as far as the bounds
- * allow. The bounds still give the uncertainty. */
+ *   - the last call here was not after the first return there.
+ * These are two bounds for the offset between the clocks. Their distance is the time that all
+ * processes spent in the call together. clock/clockbounds.h makes lines within the bounds of all
+ * calls. If the processes of one host are always last, the distance of the bounds is the waiting
+ * time of the other host. Then the lines are chosen so that the first returns on both hosts
+ * coincide, as far as the bounds allow. The bounds still give the uncertainty. */
 #ifndef GPUTAP_CAPTURE_SHARED_LINE_H
 #define GPUTAP_CAPTURE_SHARED_LINE_H
 
@@ -18,7 +19,7 @@
 
 #include "clock/clockbounds.h"
 
-/* When the processes of a host were in one call. */
+/* Time that the processes of a host spent in one call together. */
 struct gt_shared_stay {
 	uint64_t last_begin_ns, first_end_ns;
 	bool any;
@@ -31,13 +32,13 @@ struct gt_shared_calls {
 	size_t count, room;
 };
 
-/* @there: on the clock that is to be converted, @here: on the other one */
+/* Add a call. @there: on the clock to convert; @here: on the other clock. */
 void gt_shared_calls_add(struct gt_shared_calls *s, const struct gt_shared_stay *there,
 			 const struct gt_shared_stay *here);
 /**
- * gt_shared_calls_fit() - fit lines from the clock there to the one here
- * @lines:       initialised when 0 is returned; gt_clock_lines_fini()
- * @residual_ns: largest distance from these to other lines within the bounds
+ * gt_shared_calls_fit() - fit lines from the clock there to the clock here
+ * @lines:       initialised on success; gt_clock_lines_fini()
+ * @residual_ns: largest distance from these lines to other lines within the bounds
  * Return: 0; -ENODATA: no shared calls; -ERANGE: no lines keep nearly all bounds; -ENOMEM.
  */
 int gt_shared_calls_fit(struct gt_shared_calls *s, struct gt_clock_lines *lines,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Internals of cursors: which blocks and rows are in a slice of a capture (gt_capture_set_slice()).
+/* Internals of cursors: select the blocks and rows within a slice of a capture
+ * (gt_capture_set_slice()).
  *
- * A block is skipped only if no row of it is in the slice; rows of other blocks are selected
+ * A block is skipped only if none of its rows is in the slice. Rows of other blocks are selected
  * individually, before calls are joined with enclosing ones. So a cursor returns the same items
  * whether or not blocks are skipped. */
 #ifndef GPUTAP_CAPTURE_SLICE_H
@@ -10,11 +11,11 @@
 #include "capture/reader.h"
 
 struct slice {
-	struct gt_slice_span *spans; /* in order, disjoint */
+	struct gt_slice_span *spans; /* sorted, disjoint */
 	size_t count;
-	bool read_all;   /* no block is skipped */
+	bool read_all;   /* true: skip no block */
 	bool *processes; /* NULL: all */
-	unsigned users;  /* references: the capture, and cursors */
+	unsigned users;  /* number of references: the capture, and cursors */
 };
 
 /* Drop a reference. @s: may be NULL. */
@@ -25,7 +26,7 @@ static inline bool gt_slice_overlaps(const struct slice *s, uint64_t start_ns, u
 {
 	size_t low = 0, high = s->count;
 
-	while (low < high) { /* find the first span that starts after it */
+	while (low < high) { /* find the first span that starts after the interval */
 		size_t middle = low + (high - low) / 2;
 
 		if (s->spans[middle].from_ns <= end_ns)
@@ -41,7 +42,7 @@ static inline bool gt_slice_has_process(const struct slice *s, uint32_t process)
 	return !s || !s->processes || s->processes[process];
 }
 
-/* Return true if a call outside all spans is in the slice: ends of pairs of marks can be
+/* Return true if a call is in the slice even outside all spans: the ends of paired marks can be
  * anywhere. */
 bool gt_slice_has_mark(uint32_t op);
 static inline bool gt_slice_has_call(const struct slice *s, const struct gt_item *call)
@@ -57,7 +58,7 @@ static inline bool gt_slice_has_work(const struct slice *s, const struct gt_item
 /* Return true if a row of the block may be in the slice. */
 bool gt_slice_has_block(const struct gt_capture *c, const struct slice *s,
 			const struct stream_block *b);
-/* Return the size of a stream's blocks. */
+/* Return the total size of a stream's blocks. */
 static inline uint64_t gt_stream_bytes(const struct gt_capture *c, size_t stream)
 {
 	const struct ring_stream *s = &c->streams[stream];
@@ -67,7 +68,7 @@ static inline uint64_t gt_stream_bytes(const struct gt_capture *c, size_t stream
 		bytes += (uint64_t)c->blocks[i].head_bytes + c->blocks[i].stored_bytes;
 	return bytes;
 }
-/* Return true if the block may have calls that start or end ranges. */
+/* Return true if the block may contain calls that start or end ranges. */
 bool gt_block_has_marks(const struct stream_block *b);
 
 #endif

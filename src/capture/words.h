@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Encoding of a row's words by their codes (capture/format.h): the innermost loops of both halves.
- * Four words share a code byte. With AVX2 one shuffle packs two words; tables say which bytes
- * remain. Both variants give the same bytes; encode.c and decode.c are compiled once for each (see
- * meson.build). */
+/* Encodes and decodes the words of a row by their codes (capture/format.h). These are the innermost
+ * loops of the encoder and the decoder. Four words share a code byte. With AVX2, one shuffle packs
+ * two words and tables hold the packed sizes. The AVX2 and the portable variant produce the same
+ * bytes. meson.build compiles encode.c and decode.c once for each variant. */
 #ifndef GPUTAP_CAPTURE_WORDS_H
 #define GPUTAP_CAPTURE_WORDS_H
 
@@ -14,7 +14,7 @@
 
 #include "capture/rows.h"
 
-/* Arrays of words have room for this many extra words. */
+/* Arrays of words must have room for this many extra words. */
 #define GT_WORDS_PAD 4u
 
 static inline uint32_t gt_put_word(uint8_t **p, uint64_t *prev, uint64_t value)
@@ -28,9 +28,9 @@ static inline uint32_t gt_put_word(uint8_t **p, uint64_t *prev, uint64_t value)
 	return code;
 }
 
-/* gt_get_words(): decode the words of @bytes code bytes, the last one masked with gt_last_codes(),
- * into @words, which contains those of the previous row, and into @out. Both have room for
- * GT_WORDS_PAD more. Return the end of the values. */
+/* gt_get_words(): decode the words of @bytes code bytes into @words, which contains the words of
+ * the previous row, and into @out. @last: gt_last_codes(), masks the last code byte. Both arrays
+ * have room for GT_WORDS_PAD more words. Return the end of the values. */
 static inline const uint8_t *gt_get_word(const uint8_t *p, uint64_t *word, uint32_t code)
 {
 	static const uint64_t mask[4] = {0, 0xff, 0xffffff, UINT64_MAX};
@@ -43,8 +43,8 @@ static inline const uint8_t *gt_get_word(const uint8_t *p, uint64_t *word, uint3
 
 #if defined(__AVX2__) && defined(__BMI2__)
 
-/* Index: the codes of two words, the first in the low bits: the bytes that they take, and the
- * shuffle that packs two words. */
+/* Indexed by the codes of two words, the first in the low bits: size of the packed words, and the
+ * shuffle that packs them. */
 static const uint8_t gt_pair_bytes[16] = {0, 1, 3, 8, 1, 2, 4, 9, 3, 4, 6, 11, 8, 9, 11, 16};
 static const uint8_t gt_pair_pack[16][16] __attribute__((aligned(16))) = {
 	{0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
@@ -77,7 +77,7 @@ static inline uint8_t *gt_put_four(uint8_t *p, uint8_t *code_byte, uint64_t *pre
 		_mm256_castsi256_pd(_mm256_cmpeq_epi64(_mm256_srli_epi64(z, 8), zero)));
 	uint32_t three = (uint32_t)_mm256_movemask_pd(
 		_mm256_castsi256_pd(_mm256_cmpeq_epi64(_mm256_srli_epi64(z, 24), zero)));
-	/* code = 3 minus the number of these that are true */
+	/* code = 3 minus the number of set masks among none, one and three */
 	uint32_t codes = _pdep_u32(~(none ^ one ^ three), 0x55) | _pdep_u32(~one, 0xaa);
 	uint32_t low = codes & 15, high = codes >> 4;
 
@@ -93,7 +93,7 @@ static inline uint8_t *gt_put_four(uint8_t *p, uint8_t *code_byte, uint64_t *pre
 	return p + gt_pair_bytes[high];
 }
 
-/* @words may be shared memory: each is read once, and none after the n-th. */
+/* @words may be shared memory: the function reads each word once, and no word after the n-th. */
 static inline uint8_t *gt_put_words(uint8_t *p, uint8_t *codes, uint64_t *prev,
 				    const uint64_t *words, uint32_t n)
 {
@@ -112,8 +112,8 @@ static inline uint8_t *gt_put_words(uint8_t *p, uint8_t *codes, uint64_t *prev,
 	return p;
 }
 
-/* Index: the codes of four words; source byte of each byte of two pairs of words (0x80: 0), bytes
- * of the first pair, and of all. One table, so that one register is enough to address it. */
+/* Indexed by the codes of four words: source byte for each byte of two pairs of words (0x80: 0),
+ * size of the first pair, size of all four words. One table needs only one address register. */
 #define GT_WORD_BYTES(code) ((code) == 0 ? 0 : (code) == 1 ? 1 : (code) == 2 ? 3 : 8)
 #define GT_BYTE(n, at, i)   ((i) < (n) ? (at) + (i) : 0x80)
 #define GT_WORD(n, at)                                                              \
@@ -168,7 +168,8 @@ static inline const uint8_t *gt_get_four(const struct gt_unpack *table, const ui
 	return p + table->all[codes];
 }
 
-/* Does not test whether any of the four words differ: a mispredicted branch costs more. */
+/* Decodes four words even if all are unchanged: a mispredicted branch costs more than the
+ * decoding. */
 static inline const uint8_t *gt_get_words(const uint8_t *p, const uint8_t *codes, uint64_t *words,
 					  uint64_t *out, uint32_t bytes, uint8_t last)
 {
@@ -177,7 +178,7 @@ static inline const uint8_t *gt_get_words(const uint8_t *p, const uint8_t *codes
 
 	if (!bytes)
 		return p;
-	__asm__("" : "+r"(table)); /* keep it in a register */
+	__asm__("" : "+r"(table)); /* keep the address in a register */
 	for (i = 0; i != end - 4; i += 4)
 		p = gt_get_four(table, p, *codes++, words + i, out + i);
 	return gt_get_four(table, p, *codes & last, words + i, out + i);
@@ -217,8 +218,8 @@ static inline const uint8_t *gt_get_words(const uint8_t *p, const uint8_t *codes
 
 #endif
 
-/* Return a mask of the bits of the last code byte that belong to words; codes of missing words
- * count as 0. @n: words in all */
+/* Return a mask for the last code byte. Codes of words after the @n-th count as 0. @n: total number
+ * of words */
 static inline uint8_t gt_last_codes(uint32_t n)
 {
 	return n % 4 ? (uint8_t)((1u << 2 * (n % 4)) - 1) : 0xff;

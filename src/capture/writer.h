@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Internals of the writer of captures. Each file uses only those listed above it:
+/* Internals of the capture writer. Each file uses only the files listed above it:
  *
  *   index_write.c      heads of the blocks in the file
  *   writer_blocks.c    collects blocks in a buffer, and writes the buffer to the file
  *   writer_metadata.c  stores metadata in blocks on arrival: records that are not rows, and the
  *                      collector's data on processes, threads, clocks and sums
  *   capture_writer.c   rows of threads, flushes, start and end of the file; has the design note
- *   retained_filter.c      selects metadata that a flight recorder still needs
+ *   retained_filter.c  selects metadata that a flight recorder still needs
  *   open_ranges.c      open ranges, for a flight recorder
  *   snapshot.c         captures from the files of a recording in progress
- *   keep.c             a flight recorder: rows go into chunk files, and the oldest of them are
- *                      evicted
+ *   keep.c             a flight recorder: writes rows to chunk files and evicts the oldest chunks
  *
- * Each function here returns 0 or a negative errno with a cause, if it returns anything. */
+ * Each function here returns void, or 0 or a negative errno with a cause. */
 #ifndef GPUTAP_CAPTURE_WRITER_H
 #define GPUTAP_CAPTURE_WRITER_H
 
@@ -23,16 +22,16 @@
 #include "capture/format.h"
 
 enum {
-	GT_WRITER_WRITE_BYTES = 1 << 20, /* enough for a system call */
-	/* records of one RECORDS block, except a single longer one */
+	GT_WRITER_WRITE_BYTES = 1 << 20, /* enough for one system call */
+	/* size limit of a RECORDS block; a single larger record gets its own block */
 	GT_WRITER_RECORDS_BYTES = 64 << 10,
 };
 
-/* A file of blocks, and those not written to it yet. */
+/* A file of blocks, and the blocks not yet written to it. */
 struct gt_writer_file {
 	int fd;
-	uint64_t bytes;         /* size of the whole blocks in the file */
-	uint64_t flushed_bytes; /* the same after the last good flush */
+	uint64_t bytes;         /* total size of the whole blocks in the file */
+	uint64_t flushed_bytes; /* `bytes` after the last good flush */
 	uint8_t *out;
 	size_t out_bytes, out_room;
 };
@@ -41,35 +40,35 @@ struct gt_keep;
 
 /* Hooks for a flight recorder: keep.c. */
 struct gt_keeper {
-	/* Make room on a full disk. Return true if there is more room now. */
+	/* Make room on a full disk. Return true on success. */
 	bool (*drop_oldest)(struct gt_capture_writer *w);
 	void (*advance)(struct gt_capture_writer *w); /* called after a good flush */
-	/* Make the capture, at the end, after a flush. Return 0 or negative errno with a cause. */
+	/* Create the capture at the end, after a flush. Return 0 or negative errno with a cause. */
 	int (*finish)(struct gt_capture_writer *w, bool complete);
-	void (*destroy)(struct gt_keep *k); /* leaves the files */
-	/* Look at records of a thread, before they become rows. */
+	void (*destroy)(struct gt_keep *k); /* does not remove the files */
+	/* Inspect records of a thread before they become rows. */
 	void (*look)(struct gt_keep *k, uint32_t process, uint32_t ordinal, const void *data,
 		     size_t bytes);
-	/* Note that a thread has ended; @ordinal 0: the process. */
+	/* Note the end of a thread; @ordinal 0: of the process. */
 	void (*end)(struct gt_keep *k, uint32_t process, uint32_t ordinal);
 };
 
 struct gt_capture_writer {
 	struct gt_writer_file main;  /* the capture; with --keep the metadata, see keep.h */
-	struct gt_writer_file *rows; /* file that rows are written to: `main`, or a chunk */
-	/* index of `main`; with --keep none until it is the capture */
+	struct gt_writer_file *rows; /* file for rows: `main`, or a chunk */
+	/* index of `main`; with --keep empty until `main` becomes the capture */
 	struct gt_index_writer index;
 	struct gt_keep *keep; /* NULL: not a flight recorder */
 	const struct gt_keeper *keeper;
 	int ballast_fd;
-	int replaced_fd;                 /* the file that this one replaced, or -1 */
-	uint8_t id[GT_CAPTURE_ID_BYTES]; /* id, as in the file's header */
-	/* accepted records are lost: the capture cannot be complete */
+	int replaced_fd;                 /* the file that this capture replaced, or -1 */
+	uint8_t id[GT_CAPTURE_ID_BYTES]; /* id in the file's header */
+	/* true if accepted records were lost: the capture cannot be complete */
 	bool failed;
-	bool kept_short; /* `kept` is incomplete */
+	bool kept_short; /* true if `kept` is incomplete */
 	char *path;
 	uint64_t kernels;     /* accepted */
-	uint64_t limit_bytes; /* RLIMIT_FSIZE, minus room for the end; UINT64_MAX: none */
+	uint64_t limit_bytes; /* RLIMIT_FSIZE minus room for the end; UINT64_MAX: no limit */
 	uint8_t *kept;        /* metadata of `main` since the last good flush */
 	size_t kept_bytes, kept_room;
 	uint8_t *records; /* GT_WRITER_RECORDS_BYTES, for records_process */
@@ -89,28 +88,28 @@ int gt_writer_grow(const struct gt_capture_writer *w, uint8_t **buffer, size_t *
 		   size_t bytes);
 /* Make room in a file's buffer, for gt_writer_put_block(). */
 int gt_writer_make_room(struct gt_capture_writer *w, struct gt_writer_file *f, size_t bytes);
-/* Note that blocks of `main`, up to its new end @bytes, are valid and permanent. */
+/* Note that the blocks of `main` before its new end @bytes are valid and permanent. */
 void gt_writer_found_blocks(struct gt_capture_writer *w, uint64_t bytes);
-/* Write an INDEX of heads that no INDEX lists yet, after a good flush. Return 0 or negative errno
- * with a cause: the file is unchanged. */
+/* Write an INDEX of the heads that no INDEX lists yet. Call after a good flush. Return 0, or
+ * negative errno with a cause; on failure the file is unchanged. */
 int gt_writer_put_index(struct gt_capture_writer *w);
-/* Write the buffer to the file. Blocks that the file does not take stay in the buffer, whole. */
+/* Write the buffer to the file. Blocks that the file cannot take stay in the buffer, whole. */
 int gt_writer_write_out(struct gt_capture_writer *w, struct gt_writer_file *f);
-/* Append a block for which room was made. @head: with its extension; magic, sizes and checksums are
- * filled in. */
+/* Append a block for which gt_writer_make_room() made room. @head: head with its extension; the
+ * function fills in magic, sizes and checksums. */
 void gt_writer_put_block(struct gt_writer_file *f, void *head, size_t head_bytes,
 			 const void *payload, size_t bytes);
-/* Append a block without extension, which is kept if a flush fails. */
+/* Append a block without extension. The block survives a failed flush. */
 int gt_writer_append_block(struct gt_capture_writer *w, uint8_t type, uint32_t process,
 			   uint32_t ordinal, const void *payload, size_t bytes);
 
 /* writer_metadata.c */
 
 /**
- * gt_writer_put_record() - store one record that is not a row for a RECORDS block
- * @words:   size of the record; its own head is not read again
- * @doubted: set if no gputap writer would make it
- * It is not counted as recorded, so without room for it the batch continues without it.
+ * gt_writer_put_record() - store one record that is not a row in a RECORDS block
+ * @words:   size of the record; the function does not read the record's head again
+ * @doubted: set if gputap never writes such a record
+ * The record does not count as recorded, so the batch continues if there is no room for it.
  * Return: 0 or -EBADMSG.
  */
 int gt_writer_put_record(struct gt_capture_writer *w, uint32_t process, const uint64_t *data,
@@ -124,7 +123,7 @@ int gt_writer_put_retained(struct gt_capture_writer *w, const struct gt_retained
 
 /* Create a writer without a file. */
 int gt_writer_create(const char *path, struct gt_capture_writer **out);
-/* Write the start of the file. @id: NULL: a new one */
+/* Write the start of the file. @id: id of the capture; NULL: a new id */
 int gt_writer_put_header(struct gt_capture_writer *w, const uint8_t id[GT_CAPTURE_ID_BYTES]);
 
 #endif
