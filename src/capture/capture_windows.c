@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* When each process was recorded: its changes (GT_RECORD_WINDOW) become windows that cover its life
- * without a hole. A process without a change has no windows: it was recorded throughout.
+/* Converts changes of the recording state (GT_RECORD_WINDOW) to windows that cover the life of each
+ * process without a hole. A process without changes was recorded throughout and has no windows.
  *
  *   life      |begin ........................................ end|
  *   changes        paused      recorded          paused
@@ -51,7 +51,7 @@ static struct gt_window_info *add_window(struct gt_capture *c, uint32_t process)
 	return &c->windows[c->window_count++];
 }
 
-/* Make the windows of one process from its changes [first, end). */
+/* Make the windows of one process from the changes from index @first up to, excluding, @end. */
 static int make_windows(struct gt_capture *c, size_t first, size_t end)
 {
 	uint32_t process = c->changes[first].process;
@@ -69,12 +69,12 @@ static int make_windows(struct gt_capture *c, size_t first, size_t end)
 		uint64_t ns = gt_host_clock_to_ns(clock, change->ticks);
 
 		if (change->recorded == w->recorded)
-			continue; /* written twice, or the change between is missing */
+			continue; /* written twice, or the change between was lost */
 		if (ns < w->from_ns)
 			ns = w->from_ns;
 		w->to_ns = ns;
 		w->end_why = (enum gt_window_why)change->why;
-		if (w->to_ns > w->from_ns) { /* else the window is empty: the change replaces it */
+		if (w->to_ns > w->from_ns) { /* else empty: reuse the window */
 			w = add_window(c, process);
 			if (!w)
 				return -ENOMEM;
@@ -135,7 +135,7 @@ const struct gt_window_info *gt_capture_window_at(const struct gt_capture *c, si
 	return index < c->window_count ? &c->windows[index] : NULL;
 }
 
-/* How long was recorded -------------------------------------------------------- */
+/* Recorded time ------------------------------------------------------------------ */
 
 struct span {
 	uint64_t from, to;
@@ -148,7 +148,7 @@ static int by_begin(const void *a, const void *b)
 	return (x->from > y->from) - (x->from < y->from);
 }
 
-/* Return the length of their union. */
+/* Return the length of the union of the spans. */
 static uint64_t unite(struct span *spans, size_t count)
 {
 	uint64_t sum = 0, reached = 0;

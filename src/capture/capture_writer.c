@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The writer of captures. Everything becomes a block in one buffer, which is written to the file in
- * large writes of whole blocks, so the file is valid at any moment. If a write fails, the blocks
- * stay in the buffer; a flush that fails cuts the file back to the last good flush, discards the
- * records since then (their source still has them, or counts them) and keeps the other blocks,
- * which are small.
+/* Writes captures. Everything becomes a block in one buffer. Large writes of whole blocks move the
+ * buffer to the file, so the file is valid at any moment. If a write fails, the blocks stay in the
+ * buffer. A failed flush cuts the file back to the last good flush, discards the records since then
+ * (their source still has them, or counts them), and keeps the other blocks, which are small.
  *
  *   stream:   records -> encoder (its own 96 KiB of rows) --full, flush, destroy--> block in `out`
  *   the rest: strings, objects, .. -> `records` --other process, full, flush--> block in `out`,
  *             and in `kept` until the next good flush
  *   `out` --1 MiB, flush--> file
  *
- * A batch of records is accepted or refused before any of it is encoded: room for the worst case is
- * reserved first. Used by one thread. Records come from memory that the traced program can change
- * while it is read: everything kept is copied first and checked in the copy. */
+ * A batch of records is accepted or refused before any of it is encoded: the writer first reserves
+ * room for the worst case. One thread uses a writer. The traced program can change the memory of
+ * the records during reading. So everything kept is copied first and checked in the copy. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -30,12 +29,12 @@
 #include "util/error.h"
 
 enum {
-	BALLAST_BYTES = 64 << 10, /* disk space reserved for the last sums and the end mark */
+	BALLAST_BYTES = 64 << 10, /* disk space reserved for the last sums and the end marker */
 	STREAM_HEAD_BYTES = sizeof(struct gt_file_block) + sizeof(struct gt_file_stream) +
 			    GT_CLASS_COUNT * GT_DOMAIN_COUNT * sizeof(struct gt_file_count) +
 			    sizeof(struct gt_file_bounds) +
 			    GT_FILE_DEVICES_MAX * sizeof(struct gt_file_device),
-	/* encoders for the next threads: their pages are already mapped */
+	/* encoders for future threads, with mapped pages */
 	SPARE_STREAMS = 16,
 };
 
@@ -45,7 +44,7 @@ struct gt_stream {
 	struct gt_capture_writer *writer;
 	struct gt_stream *next, **link; /* in writer.streams or writer.spare */
 	uint32_t process, ordinal;
-	/* range of calls in blocks ended since the last gt_capture_stream_is_doubted() */
+	/* range of call times in blocks ended since the last gt_capture_stream_is_doubted() */
 	uint64_t first_ticks, last_ticks;
 	struct gt_encoder encoder;
 };
@@ -59,7 +58,7 @@ static void close_replaced(struct gt_capture_writer *w)
 
 /* Streams ------------------------------------------------------------------- */
 
-/* Write the bounds at @at. Return the end of what was written. */
+/* Write the bounds at @at. Return the end of the written data. */
 static uint8_t *put_bounds(const struct gt_encoder *e, uint8_t *at)
 {
 	const bool lost = e->device_count == GT_FILE_DEVICES_LOST;
@@ -73,7 +72,7 @@ static uint8_t *put_bounds(const struct gt_encoder *e, uint8_t *at)
 	return at + sizeof bounds + entries;
 }
 
-/* Write a stream block's head from its encoder's counts. Return head_bytes. */
+/* Write the head of a stream block from the counts of its encoder. Return head_bytes. */
 static size_t stream_head(const struct gt_stream *s, uint8_t *buffer)
 {
 	const struct gt_encoder *e = &s->encoder;
@@ -107,7 +106,7 @@ static size_t stream_head(const struct gt_stream *s, uint8_t *buffer)
 	return (size_t)(put_bounds(e, at) - buffer);
 }
 
-/* Write the encoder's rows as a block. Room for it was made. */
+/* Write the encoder's rows as a block. The caller has made room. */
 static void end_stream_block(struct gt_stream *s)
 {
 	struct gt_capture_writer *w = s->writer;
@@ -139,7 +138,7 @@ static void end_stream_block(struct gt_stream *s)
 	gt_encoder_reset(e, NULL, 0);
 }
 
-/* Repeat the context of rows at the start of each block. */
+/* Repeat the context of the rows. Call at the start of each block. */
 static void put_context(struct gt_encoder *e)
 {
 	const uint64_t record[3] = {3 | GT_RECORD_CONTEXT << 16 | (uint64_t)e->context << 24};
@@ -149,8 +148,8 @@ static void put_context(struct gt_encoder *e)
 		gt_encoder_run(e, record, record + 3, &stop);
 }
 
-/* Write a single row longer than the encoder's buffer as a separate block, encoded in its final
- * place after the header, in the room that was made for the batch. */
+/* Write a row that is larger than the encoder's buffer as a separate block. Encodes the row in its
+ * final position after the header, in the room made for the batch. */
 static int put_long_row(struct gt_stream *s, const uint64_t *data, uint32_t words)
 {
 	struct gt_capture_writer *w = s->writer;
@@ -166,7 +165,7 @@ static int put_long_row(struct gt_stream *s, const uint64_t *data, uint32_t word
 	return next == data + words && stop == GT_ENCODE_END ? 0 : -EBADMSG;
 }
 
-/* Return the bytes that a batch can take at worst: a row of 3 words takes up to 24 + 32 bytes, and
+/* Return the maximum size of an encoded batch: a row of 3 words takes up to 24 + 32 bytes, and
  * blocks may have to end after 254 shapes. */
 static size_t worst_bytes(size_t bytes)
 {
@@ -192,7 +191,7 @@ int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes
 		if (status)
 			return status;
 	}
-	if (w->replaced_fd >= 0) /* the program is running: it need not wait for this */
+	if (w->replaced_fd >= 0) /* now, because the program is running and need not wait for it */
 		close_replaced(w);
 	status = gt_writer_make_room(w, w->rows, worst_bytes(bytes));
 	if (status)
@@ -216,7 +215,8 @@ int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes
 			break;
 		}
 		words = __atomic_load_n(r, __ATOMIC_RELAXED) & 0xffff;
-		if (!words || words > (size_t)(end - r)) /* changed since the encoder looked */
+		if (!words || words > (size_t)(end - r)) /* the head changed after the encoder read
+		 * it */
 			words = 1;
 		if (stop == GT_ENCODE_FULL && e->rows) {
 			end_stream_block(s);
@@ -316,18 +316,18 @@ void gt_capture_stream_destroy(struct gt_stream *s)
 	}
 }
 
-/* Return to the last good flush. */
+/* Cut the file back to the last good flush. */
 static void cut_back(struct gt_capture_writer *w, struct gt_writer_file *f)
 {
 	if (ftruncate(f->fd, (off_t)f->flushed_bytes) && f->bytes > f->flushed_bytes)
-		w->failed = true; /* blocks remain that are not counted */
+		w->failed = true; /* blocks remain that the sums do not include */
 	f->bytes = f->flushed_bytes;
 	f->out_bytes = 0;
 	if (f == &w->main)
 		gt_index_cut_back(&w->index);
 }
 
-/* Return to the last good flush, but keep blocks that are not streams. */
+/* Cut back to the last good flush, but keep blocks that are not streams. */
 static void forget_records(struct gt_capture_writer *w)
 {
 	struct gt_stream *s;
@@ -352,7 +352,7 @@ static void forget_records(struct gt_capture_writer *w)
 int gt_capture_flush(struct gt_capture_writer *w)
 {
 	struct gt_stream *s;
-	/* first: strings and objects precede the streams that refer to them */
+	/* first, because strings and objects precede the streams that refer to them */
 	int status = gt_writer_end_records(w);
 
 	if (w->rows != &w->main && w->main.out_bytes && !status)
@@ -375,7 +375,7 @@ int gt_capture_flush(struct gt_capture_writer *w)
 	w->kept_bytes = 0;
 	w->kept_short = false;
 	gt_index_keep(&w->index);
-	/* memory stays bounded; a failed index is retried at the next flush */
+	/* limits memory; if writing the index fails, the next flush retries */
 	if (w->index.bytes >= GT_INDEX_BYTES && gt_writer_put_index(w))
 		gt_error_clear();
 	if (w->keeper)
@@ -395,14 +395,14 @@ uint64_t gt_capture_writer_kernels(const struct gt_capture_writer *w)
 
 /* Begin and end ------------------------------------------------------------- */
 
-/* Create a nameless file next to the capture that reserves disk space: when the disk is full,
- * giving it up makes room for the sums of what was lost. Best effort. */
+/* Create a nameless file next to the capture that reserves disk space. If the disk gets full,
+ * closing this file makes room for the sums of lost records. Best effort. */
 static int take_ballast(const struct gt_capture_writer *w, const char *path)
 {
 	char *folder = strdup(path), *slash = folder ? strrchr(folder, '/') : NULL;
 	int fd = -1;
 
-	/* with a limit, allocation may raise SIGXFSZ */
+	/* with a limit, an allocation may raise SIGXFSZ */
 	if (folder && w->limit_bytes == UINT64_MAX) {
 		if (slash)
 			slash[slash == folder] = '\0';
@@ -442,7 +442,7 @@ int gt_writer_create(const char *path, struct gt_capture_writer **out)
 	return 0;
 }
 
-/* Write the header. If the disk is full, a replaced capture is given up to make room. */
+/* Write the header. If the disk is full, close a replaced capture to make room. */
 int gt_writer_put_header(struct gt_capture_writer *w, const uint8_t id[GT_CAPTURE_ID_BYTES])
 {
 	struct gt_file_header header = {.magic = GT_FILE_MAGIC,
@@ -499,22 +499,22 @@ int gt_capture_writer_create(const char *path, bool replace,
 		status = gt_capture_flush(w);
 	if (status)
 		goto remove_file;
-	w->ballast_fd = take_ballast(w, path); /* from the space that remains */
+	w->ballast_fd = take_ballast(w, path); /* after the header, from the remaining space */
 	if (w->ballast_fd < 0 && w->replaced_fd >= 0) {
 		close_replaced(w);
 		w->ballast_fd = take_ballast(w, path);
 	}
 	*out = w;
 	return 0;
-remove_file: /* it is empty, and the next attempt would find it in the way */
+remove_file: /* the file is empty, and the next attempt would fail because of it */
 	unlink(path);
 fail:
 	gt_capture_writer_destroy(w);
 	return status;
 }
 
-/* Check that the file is the capture with this id, before changing it. @first: receives the
- * position of its first block. */
+/* Check before any change that the file is the capture with this id. @first: receives the position
+ * of its first block. */
 static int check_id(struct gt_capture_writer *w, const uint8_t *id, uint64_t *first)
 {
 	struct gt_scan *s = malloc(sizeof *s);
@@ -543,7 +543,7 @@ int gt_capture_writer_reopen(const char *path, const uint8_t id[GT_CAPTURE_ID_BY
 	if (status)
 		return status;
 	w->main.fd =
-		/* fail on a pipe instead of blocking */
+		/* O_NONBLOCK: fail on a pipe instead of blocking */
 		open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	if (w->main.fd < 0) {
 		status = gt_error(-errno, "cannot open capture %s", path);
@@ -562,7 +562,7 @@ int gt_capture_writer_reopen(const char *path, const uint8_t id[GT_CAPTURE_ID_BY
 				  path);
 		goto fail;
 	}
-	w->failed = bytes != UINT64_MAX && end < bytes; /* it has been cut in the meantime */
+	w->failed = bytes != UINT64_MAX && end < bytes; /* true if cut meanwhile */
 	gt_index_begin(&w->index, first);
 	gt_writer_found_blocks(w, end);
 	w->ballast_fd = take_ballast(w, path);
@@ -578,7 +578,7 @@ void gt_capture_writer_id(const struct gt_capture_writer *w, uint8_t id[GT_CAPTU
 	memcpy(id, w->id, GT_CAPTURE_ID_BYTES);
 }
 
-/* Write an INDEX of all blocks that no INDEX lists yet. Return where the last one lies; 0: there is
+/* Write an INDEX of all blocks that no INDEX lists yet. Return the position of the last INDEX; 0:
  * none. */
 static uint64_t put_last_index(struct gt_capture_writer *w)
 {
@@ -592,7 +592,7 @@ static uint64_t put_last_index(struct gt_capture_writer *w)
 	return w->index.lost ? 0 : w->index.previous;
 }
 
-/* Make the capture from the files that were retained. */
+/* Make the capture from the retained files. */
 static int finish_kept(struct gt_capture_writer *w, bool complete, int first)
 {
 	int status = w->keeper->finish(w, complete);
@@ -611,7 +611,7 @@ static int put_end(struct gt_capture_writer *w, bool complete, uint64_t index)
 	return status ? status : gt_capture_flush(w);
 }
 
-/* Remove the index: the end mark may need its space. */
+/* Remove the index: the end marker may need its space. */
 static int take_index_back(struct gt_capture_writer *w, uint64_t at)
 {
 	if (ftruncate(w->main.fd, (off_t)at))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Encoder and decoder of rows, except their hot loops, which fastcpu.h chooses. */
+/* Encoder and decoder of rows, without their hot loops, which fastcpu.h chooses. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -19,7 +19,7 @@ bool gt_collective_kernel_named(const char *name)
 	return false;
 }
 
-/* @last_id: last call of the thread that is in the launch; 0: all remaining ones */
+/* End the open launch. @last_id: last call of the thread in the launch; 0: all remaining calls. */
 static void end_launch(struct gt_collective_kernels *k, uint64_t last_id)
 {
 	for (size_t i = k->launch_from; i < k->task_count && k->is_launching; i++)
@@ -111,7 +111,7 @@ int gt_collective_kernels_note(struct gt_collective_kernels *k, const struct gt_
 
 /* Joining ----------------------------------------------------------------------------------- */
 
-/* Parts of a launch keep their order. */
+/* Sort by launch. Parts of a launch keep their order. */
 static int compare_tasks(const void *a, const void *b)
 {
 	const struct gt_collective_task *x = a, *y = b;
@@ -134,7 +134,7 @@ static int compare_kernels(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* The tasks of one launch, and its kernels. */
+/* The tasks of one launch, and the kernels of the launch. */
 struct launch {
 	const struct gt_collective_task *tasks;
 	const struct gt_collective_kernel *kernels;
@@ -148,7 +148,8 @@ static bool is_of_launch(const struct gt_collective_task *launch,
 	       kernel->id <= launch->last_id;
 }
 
-/* Return true if a task of another member has the same stream: its kernels cannot be told apart. */
+/* Return true if a task of another member has the same stream: the kernels of the two cannot be
+ * distinguished. */
 static bool is_shared(const struct launch *l, const struct gt_collective_task *task)
 {
 	for (size_t i = 0; i < l->task_count; i++)
@@ -157,8 +158,8 @@ static bool is_shared(const struct launch *l, const struct gt_collective_task *t
 	return false;
 }
 
-/* Return true if the launch does both messages and collective calls of the member: which of its
- * kernels does which is unknown. */
+/* Return true if the launch contains both messages and collective calls of the member: the
+ * assignment of its kernels is unknown. */
 static bool is_mixed(const struct launch *l, uint32_t member)
 {
 	bool has_message = false, has_part = false;

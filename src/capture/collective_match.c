@@ -8,9 +8,9 @@
 #include "util/error.h"
 
 enum {
-	TRIED_CALLS = 64, /* calls that must match */
-	ENOUGH_CALLS = 8, /* enough matches, if a later call is missing */
-	/* host clocks among each other, and device clocks from the host's */
+	TRIED_CALLS = 64, /* number of calls that must match */
+	ENOUGH_CALLS = 8, /* enough matches if a later call is missing */
+	/* offset between host clocks, and between device clocks and the host clock */
 	CLOCKS_APART_NS = 20000,
 };
 
@@ -26,7 +26,7 @@ static bool is_fused(const struct gt_collective_member *m, size_t part)
 	return m->work && m->work[part].fused;
 }
 
-/* The time a process spent in a call of all. */
+/* Time that a process spent in a collective call. */
 struct stay {
 	uint64_t start_ns, end_ns;
 };
@@ -42,7 +42,7 @@ static bool overlaps(const struct stay *a, const struct stay *b, uint64_t tolera
 	return a->start_ns <= b->end_ns + tolerance_ns && b->start_ns <= a->end_ns + tolerance_ns;
 }
 
-/* Return true if the members' current parts can be one call. */
+/* Return true if the current parts of the members can belong to one call. */
 static bool is_one_call(const struct gt_collective_match *m)
 {
 	uint64_t last_start = 0, first_end = UINT64_MAX;
@@ -63,7 +63,7 @@ static bool is_one_call(const struct gt_collective_match *m)
 	       last_start <= first_end + m->tolerance_ns;
 }
 
-/* How well the calls of two members match from a pair of calls on. */
+/* Quality of the match between two members' calls, from a pair of calls on. */
 enum fit { FIT_NOT, FIT_FOR_SOME, FIT_THROUGHOUT };
 
 static enum fit try_fit(const struct gt_collective_match *m, const struct gt_collective_member *a,
@@ -87,9 +87,9 @@ static enum fit try_fit(const struct gt_collective_match *m, const struct gt_col
 
 enum place { PLACE_FOUND, PLACE_NONE, PLACE_UNSURE };
 
-/* Find the part of @b, from *bt on, that belongs to the call of @a at @at. It must be the only
- * candidate: times cannot decide between several, because some processes return late from every
- * call. */
+/* Find the part of @b, from *bt on, that belongs to the same call as part @at of @a. The part must
+ * be the only candidate: times cannot decide between several, because some processes return late
+ * from every call. */
 static enum place find_place(const struct gt_collective_match *m,
 			     const struct gt_collective_member *a, size_t at,
 			     const struct gt_collective_member *b, size_t *bt)
@@ -108,7 +108,7 @@ static enum place find_place(const struct gt_collective_match *m,
 		if (y.start_ns > x.end_ns + m->tolerance_ns)
 			break;
 		if (!overlaps(&x, &y, m->tolerance_ns)) {
-			*bt = k + 1; /* and also before those of @a that are still to come */
+			*bt = k + 1; /* part k also precedes all later parts of @a */
 			continue;
 		}
 		fit = try_fit(m, a, at, b, k);
@@ -124,7 +124,8 @@ static enum place find_place(const struct gt_collective_match *m,
 	return places > 1 ? PLACE_UNSURE : PLACE_FOUND;
 }
 
-/* Return the member that starts its call last: earlier calls of the others cannot be that call. */
+/* Return the member that starts its call last. Earlier calls of other members cannot be that
+ * call. */
 static size_t find_latest(const struct gt_collective_match *m)
 {
 	uint64_t latest_ns = 0;
@@ -167,7 +168,7 @@ static bool find_step(struct gt_collective_match *m)
 		}
 		if (place == PLACE_FOUND && is_one_call(m))
 			return true;
-		m->at[latest]++; /* a member did not make this call, or it was not recorded */
+		m->at[latest]++; /* one member did not make this call, or its part was not recorded */
 	}
 }
 

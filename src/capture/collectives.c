@@ -16,7 +16,7 @@ static uint64_t mix(uint64_t h, uint64_t value)
 	return h ^ h >> 29;
 }
 
-/* Hash a handle; of handles that calls write only the lower half is recorded. */
+/* Hash a handle. For handles that a call writes, only the lower half is recorded. */
 static uint64_t key_of(uint32_t process, uint64_t handle)
 {
 	return mix(mix(1, process), (uint32_t)handle);
@@ -57,7 +57,7 @@ static int grow_current(struct gt_collectives *c)
 	return 0;
 }
 
-/* Map the process's handle to that communicator from now on. Return NULL: no memory. */
+/* Map the handle of the process to the communicator from now on. Return NULL if out of memory. */
 static struct gt_collective_member *add_member(struct gt_collectives *c, uint32_t process,
 					       uint64_t handle, uint64_t communicator)
 {
@@ -93,7 +93,8 @@ static bool has_lost(const struct gt_collectives *c, uint32_t process)
 	return c->find_gaps && c->find_gaps(c->gaps_data, process) == GT_COLLECTIVE_LOST;
 }
 
-/* Return the member of a handle that the process uses, perhaps without having created it. */
+/* Return the member of a handle. Add one if the process uses the handle without having created
+ * it. */
 static struct gt_collective_member *get_member(struct gt_collectives *c, uint32_t op,
 					       uint32_t process, uint64_t handle)
 {
@@ -108,7 +109,8 @@ static struct gt_collective_member *get_member(struct gt_collectives *c, uint32_
 	if ((uint32_t)handle == MPICH_SELF || *gt_domain_traits[GT_OP_DOMAIN(op)].kernels ||
 	    ((uint32_t)handle != MPICH_WORLD && has_lost(c, process)))
 		whole = 0;
-	for (size_t i = c->count; i-- > 0 && whole;) /* another handle is the communicator of all */
+	for (size_t i = c->count; i-- > 0 && whole;) /* if another handle refers to the communicator
+	 * of all processes */
 		if (c->members[i].process == process && c->members[i].communicator == whole)
 			whole = 0;
 	return add_member(c, process, handle, whole);
@@ -223,7 +225,7 @@ int gt_collectives_note(struct gt_collectives *c, const struct gt_item *call)
 		if (!creates && gt_call_role(&view, GT_ROLE_RANK, 0, &rank))
 			m->rank = (int32_t)rank;
 	}
-	/* only a call of all creates a communicator that all processes identify alike */
+	/* only a collective call gives the new communicator the same identity in all processes */
 	if (gt_call_role(&view, GT_ROLE_CREATES, 0, &handle) && handle) {
 		made = add_member(c, call->process, handle,
 				  !m || (info->collective && !has_lost(c, call->process))
@@ -253,9 +255,9 @@ static int compare_parts(const void *a, const void *b)
 	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
-/* A part with its GPU activity. */
+/* A part with the GPU activity that executes it. */
 struct sorted_part {
-	struct gt_collective_part part; /* first: compare_parts() */
+	struct gt_collective_part part; /* first, for compare_parts() */
 	struct gt_collective_work work;
 };
 
@@ -265,7 +267,7 @@ static void sort_parts(struct gt_collective_member *m)
 
 	if (!sorted) {
 		qsort(m->parts, m->count, sizeof *m->parts, compare_parts);
-		free(m->work); /* no memory to keep each with its part */
+		free(m->work); /* no memory to keep each activity with its part */
 		m->work = NULL;
 		return;
 	}
@@ -301,7 +303,7 @@ static void take_work(void *to, const struct gt_collective_task *task,
 		m->work[task->part] = *work;
 }
 
-/* Store when collective calls that were only started were waited for. */
+/* Store the waits for collective calls that were only started. */
 static void take_waits(struct gt_collectives *c)
 {
 	for (size_t i = 0; i < c->messages.count; i++) {
@@ -346,7 +348,7 @@ int gt_collectives_finish(struct gt_collectives *c)
 
 		for (size_t k = 1; k < m->count && rising; k++)
 			rising = m->parts[k - 1].start_ns <= m->parts[k].start_ns;
-		if (!rising) /* from several threads, read one after the other */
+		if (!rising) /* the parts come from several threads, read one after the other */
 			sort_parts(m);
 	}
 	if (c->count)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lookup by number in an open capture: the reader's lists are complete and sorted, and nothing is
- * changed here. The code that sorts the lists uses this also. */
+/* Looks up entries of an open capture by number. The reader's lists are complete and sorted, and
+ * nothing here changes them. The code that sorts the lists uses these functions also. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,7 +96,7 @@ const char *gt_capture_string(const struct gt_capture *c, uint32_t process, uint
 	count = c->string_first[process + 1] - c->string_first[process];
 	if (!count || id < first->id)
 		return "";
-	/* ids are consecutive: if none was lost, the position follows from the id */
+	/* ids are consecutive: without losses, the id gives the position */
 	if (id - first->id < count && first[id - first->id].id == id)
 		return first[id - first->id].text;
 	hit = bsearch(&key, first, count, sizeof key, gt_compare_strings);

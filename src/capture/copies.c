@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See copies.h. One walk over the blocks' heads of all files finds the sessions; a second walk over
- * whole files rates those that have copies; files without any are not walked again. */
+/* See copies.h. One walk over the block heads of all files finds the sessions. A second walk over
+ * whole files rates sessions that have copies, and skips files without such sessions. */
 #include "capture/copies.h"
 
 #include <errno.h>
@@ -15,12 +15,12 @@
 #include "util/error.h"
 #include "util/grow.h"
 
-/* A session in a file. */
+/* A session within a file. */
 struct copy {
 	size_t file;
 	uint32_t section;
 	uint8_t uuid[16];
-	bool known; /* uuid comes from a readable SECTION block, or the file's header */
+	bool known; /* true if uuid comes from a readable SECTION block or from the file's header */
 	bool doubled, left_out;
 	uint64_t good_bytes; /* bytes of readable payloads */
 	enum gt_capture_end end;
@@ -28,11 +28,11 @@ struct copy {
 };
 
 struct gt_copies {
-	struct copy *list; /* in order of files */
+	struct copy *list; /* in the order of the files */
 	size_t count, room, left_out;
 };
 
-/* Buffers of a walk; large. */
+/* Buffers of a walk; several MiB. */
 struct walk {
 	struct gt_scan scan;
 	struct gt_scan_block block;
@@ -74,7 +74,7 @@ static bool read_payload(struct walk *w)
 	       gt_crc32c(0, w->payload, h->stored_bytes) == h->payload_crc;
 }
 
-/* Read the session's id and how it ended from the block. */
+/* Read the session's id and its end from the block. */
 static void read_mark(struct walk *w, struct copy *s)
 {
 	struct gt_file_section stored;
@@ -120,7 +120,7 @@ static int list_file(struct gt_copies *c, size_t file, struct walk *w)
 			read_mark(w, s);
 		}
 	}
-	if (!status && c->count == before) { /* the file is empty */
+	if (!status && c->count == before) { /* no block of a session: the file is empty */
 		status = add_copy(c, file, GT_SECTION_NONE, &s);
 		if (!status) {
 			memcpy(s->uuid, w->scan.uuid, sizeof s->uuid);
@@ -130,7 +130,7 @@ static int list_file(struct gt_copies *c, size_t file, struct walk *w)
 	return status;
 }
 
-/* Measure how much of the file's sessions can be read. */
+/* Measure the readable bytes of the file's sessions. */
 static int weigh_file(struct gt_copies *c, size_t file, struct walk *w)
 {
 	struct copy *whole = find_copy(c, file, GT_SECTION_NONE);
@@ -145,7 +145,7 @@ static int weigh_file(struct gt_copies *c, size_t file, struct walk *w)
 		struct gt_file_end end = {0};
 
 		if (whole)
-			/* an end mark followed by a block does not count */
+			/* an end marker followed by a block does not count */
 			whole->end = GT_CAPTURE_CUT;
 		if (!s && h->type != GT_BLOCK_END)
 			continue;
@@ -165,7 +165,7 @@ static int weigh_file(struct gt_copies *c, size_t file, struct walk *w)
 	return status;
 }
 
-/* Walk over a file; a file that cannot be read is left to its reader to report. */
+/* Walk over a file. Skip an unreadable file: its reader reports the error. */
 static int each_block(struct gt_copies *c, const char *path, size_t file, struct walk *w,
 		      int (*walk)(struct gt_copies *c, size_t file, struct walk *w))
 {
@@ -196,7 +196,7 @@ static bool is_copy(const struct copy *a, const struct copy *b)
 	       !memcmp(a->uuid, b->uuid, sizeof a->uuid);
 }
 
-/* Return true if the later copy is the better one. */
+/* Return true if the later copy is better. */
 static bool is_better(const struct copy *later, const struct copy *s)
 {
 	return later->good_bytes != s->good_bytes ? later->good_bytes > s->good_bytes
@@ -204,7 +204,7 @@ static bool is_better(const struct copy *later, const struct copy *s)
 						  : later->bad_blocks < s->bad_blocks;
 }
 
-/* Return the number of further copies of sessions. */
+/* Mark sessions that have copies. Return the number of additional copies. */
 static size_t mark_doubled(struct gt_copies *c)
 {
 	size_t i, k, found = 0;

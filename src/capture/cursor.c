@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Creates and ends cursors; cursor_next.c iterates. */
+/* Creates and destroys cursors; cursor_next.c iterates. */
 #include "capture/cursor.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static bool has_relayed(const struct gt_capture *c)
 	return false;
 }
 
-/* Change a call into the operation whose name it was called with. */
+/* Replace a relayed call's operation with the operation that the call names. */
 static void name_call(struct gt_item *item)
 {
 	const struct gt_operation_info *info = gt_operation(item->op);
@@ -104,7 +104,7 @@ void gt_capture_filter(struct gt_capture *c, gt_item_filter_fn *wants, void *dat
 	c->wants_data = data;
 }
 
-/* Return true if only some of the items are returned. */
+/* Return true if the cursor returns only some of the items. */
 static bool is_filtered(const struct gt_cursor *k)
 {
 	return (k->capture->wants || (k->capture->is_cut && !k->takes_context)) && !k->takes_all;
@@ -185,7 +185,7 @@ uint64_t gt_cursor_bytes_read(const struct gt_cursor *k)
 	return k->read;
 }
 
-/* Return wanted items singly: each array slot has fields that belong to the stream. */
+/* Return wanted items one at a time: each array slot has fields that belong to the stream. */
 static int next_wanted(struct gt_cursor *k, const struct gt_item **out)
 {
 	int status;

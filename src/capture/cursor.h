@@ -8,20 +8,22 @@
 #include "capture/slice.h"
 #include "clock/line.h"
 
-/* Decode the next items to k->item. Return how many, 0 at the end, negative errno with a cause. */
+/* Decode the next items to k->item. Return their number, 0 at the end, or negative errno with a
+ * cause. */
 typedef int gt_cursor_fill_fn(struct gt_cursor *k);
 gt_cursor_fill_fn gt_cursor_fill_any, gt_cursor_fill_v3;
 
-/* Rewrite a call or GPU activity of a relayed domain as the operation named in it. */
+/* Replace the operation of a call or GPU activity of a relayed domain with the operation that the
+ * item names. */
 void gt_item_relay(struct gt_item *item);
 
 enum {
 	GROUP_NODES = 1 << 18,
 	GROUP_WORDS = 1 << 21, /* 16 MiB of arguments and payload */
 	STACK_MAX = 256,       /* external ids; deeper ones are only counted */
-	LOG_MAX = 1024,        /* changes of external stacks inside one outermost call */
+	LOG_MAX = 1024,        /* changes to external stacks inside one outermost call */
 	QUEUE_CACHE = 64,
-	/* decoded at once: they and their words stay in the first-level cache */
+	/* items decoded at once; they and their words stay in the first-level cache */
 	ITEMS = 32,
 	ITEM_WORDS = 512, /* a row that starts before this limit may exceed it */
 };
@@ -31,7 +33,7 @@ struct waiting_item {
 	uint64_t external[GT_EXTERNAL_STACK_COUNT];
 	struct gt_item_head item;
 	size_t words;        /* index into group_words */
-	uint32_t payload_at; /* as in the shape */
+	uint32_t payload_at; /* as in gt_decode_shape */
 	uint8_t context;
 };
 
@@ -43,36 +45,39 @@ struct external {
 struct gt_cursor {
 	gt_cursor_fill_fn *fill;
 	const struct gt_capture *capture;
-	int filled, taken;    /* counts of entries in `item` */
-	int unasked;          /* entries of `item` to be returned without checking filters */
-	int status;           /* status of the block: 1 if there may be more; see cursor_next.c */
-	uint32_t process;     /* process of the stream */
-	size_t stream, block; /* block: the next one, of the capture's */
-	size_t block_end;     /* end of the stream */
+	int filled, taken; /* number of decoded and of returned entries of `item` */
+	int unasked;       /* number of entries of `item` to return without checking filters */
+	int status;        /* status of the block: 1 if more rows may follow; see cursor_next.c */
+	uint32_t process;  /* process of the stream */
+	size_t stream, block; /* block: index of the next block in the capture */
+	size_t block_end;     /* index after the last block of the stream */
 	uint64_t passed;      /* bytes of stream blocks passed */
 	bool in_block;
-	bool relayed;        /* the capture has records of a domain that is `relayed` */
-	bool has_shared;     /* the capture may have texts that calls share */
-	bool takes_all;      /* ignores the capture's filter */
-	bool takes_context;  /* returns rows that do not count also */
+	bool relayed;        /* true if the capture has records of a `relayed` domain */
+	bool has_shared;     /* true if the capture may have texts that calls share */
+	bool takes_all;      /* true: ignore the capture's filter */
+	bool takes_context;  /* true: also return rows that do not count */
 	uint8_t context;     /* context of the current rows: GT_CONTEXT_.. */
-	bool takes_marks;    /* skips blocks without marks */
+	bool takes_marks;    /* true: skip blocks without marks */
 	struct slice *slice; /* NULL: everything */
 	uint64_t read;       /* bytes of stream blocks read */
-	bool only_stacks;    /* return GT_RECORD_STACK as items; `ret` is the stack's number */
+	/* true: return GT_RECORD_STACK as items, with the stack's number in `ret` */
+	bool only_stacks;
 	struct block_reader reader;
 
 	const struct gt_clock_lines *host_lines; /* lines of the stream's session */
-	const struct gt_clock_line *host;        /* line of the last time stamp */
+	const struct gt_clock_line *host;        /* line of the last timestamp */
 	const struct gt_clock_line *queued, *running;
 	const struct gt_clock_lines *device_lines;
-	uint32_t device_ref; /* the device that those lines belong to */
+	uint32_t device_ref; /* device of device_lines */
 	bool device_set;
-	/* cache of this process's queues, by number */
+	/* cache of the process's queues, by number */
 	const struct gt_object_info *queues[QUEUE_CACHE];
 
 	struct waiting_item *group; /* in order of arrival */
-	uint32_t *order; /* order of output; before that `open`: arrived, parent not known yet */
+	/* output order; while the group is incomplete, a stack of the calls whose parent is
+	 * unknown */
+	uint32_t *order;
 	uint64_t *group_words;
 	size_t group_room, word_room, group_count, word_count, open_count, group_next;
 	bool going_out;
@@ -84,7 +89,7 @@ struct gt_cursor {
 	size_t log_count;
 
 	struct gt_item item[ITEMS];
-	uint64_t words[ITEM_WORDS + GT_DECODE_OUT]; /* the items' arguments */
+	uint64_t words[ITEM_WORDS + GT_DECODE_OUT]; /* arguments of the items */
 	struct gt_shared_texts texts;
 	struct gt_decoder decoder;
 };

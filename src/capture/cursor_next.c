@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Iterates over the records of a capture: streams one after the other, blocks of a stream in file
- * order.
+/* Iterates over the records of a capture: one stream after the other, and the blocks of a stream in
+ * file order.
  *
  * Items are decoded several at a time, from one block: the loop's variables stay in registers, and
- * the caller consumes them in its own loop. Each is stored once and read much later, so no load
- * waits for a store.
+ * the caller consumes the items in its own loop. An item is stored once and read much later, so no
+ * load waits for a store.
  *
- * Calls were written when they returned, so those inside a call come before it. A call at depth 0
- * with nothing pending, by far the most frequent kind, is returned as it is decoded: its arguments
- * are in `words`. Others are collected in `group` until their outermost call arrives, get their
- * parents, and are returned by id, which increases with the start. If the outermost call never
- * arrives (crash, drop), they are returned without it.
+ * A call is written when it returns, so calls inside it come before it. A call at depth 0 with
+ * nothing pending, by far the most frequent kind, is returned as soon as it is decoded: its
+ * arguments are in `words`. Other calls are collected in `group` until their outermost call
+ * arrives. Then they get their parents and are returned by id, which increases with the start. If
+ * the outermost call never arrives (crash, drop), the group is returned without it.
  *
- * Parents: when a call of depth d arrives, entries on `open` that are deeper than d started inside
- * it if their ids say that they started later; otherwise their own enclosing call was dropped and
- * their parent is unknown.
+ * Parents: when a call of depth d arrives, it is compared with the deeper entries of `open`. An
+ * entry whose id is higher started later, and so inside the call. For any other entry, the
+ * enclosing call was dropped, and the parent is unknown.
  *
- * External ids: pushes and pops lie between the records of calls that enclose them, so the tops of
- * the stacks are kept with their times until the outermost call has arrived.
+ * External ids: pushes and pops lie between the records of the calls that enclose them. So the tops
+ * of the stacks are kept with their times until the outermost call has arrived.
  *
- * The fast path matters: the target is 30 million calls a second. Items are not cleared, no clock
- * is looked up while the time stamp lies on the same line as the last one, and one byte of the
- * shape says whether a row is of the usual kind. Compiled twice, see fastcpu.h. */
+ * The fast path matters: the target is 30 million calls a second. Items are not cleared. No clock
+ * is looked up while the timestamp lies on the same line as the last one. One byte of the shape
+ * tells whether a row is of the usual kind. Compiled twice, see fastcpu.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,8 @@
 
 /* Times --------------------------------------------------------------------- */
 
-/* Convert a stamp on another line than the last one, or on a line without a fast conversion. */
+/* Convert a stamp that lies on another line than the last stamp, or on a line without a fast
+ * conversion. */
 static __attribute__((noinline)) uint64_t convert_anew(const struct gt_clock_line **line,
 						       const struct gt_clock_lines *lines,
 						       uint64_t stamp)
@@ -49,13 +50,13 @@ static inline uint64_t host_ns(struct gt_cursor *k, uint64_t ticks)
 	return convert_anew(&k->host, k->host_lines, ticks);
 }
 
-/* @line: line of the last such stamp; an activity may run long after it was queued, so stamps of
+/* @line: line of the last such stamp. An activity may run long after it was queued, so stamps of
  *        queueing and of running have separate lines */
 static inline uint64_t device_ns(struct gt_cursor *k, const struct gt_clock_line **line,
 				 uint64_t stamp)
 {
 	if (__builtin_expect(!stamp, 0))
-		return 0; /* not known */
+		return 0; /* unknown */
 	if (__builtin_expect(gt_clock_line_is_plain(*line, stamp), 1))
 		return gt_clock_line_convert_plain(*line, stamp);
 	return convert_anew(line, k->device_lines, stamp);
@@ -85,7 +86,7 @@ static uint64_t top_external(const struct gt_cursor *k, unsigned stack)
 				    : k->stack[stack][STACK_MAX - 1];
 }
 
-/* Clear the log: no call is open that started before its entries. */
+/* Clear the log. Call when no open call started before its entries. */
 static void close_log(struct gt_cursor *k)
 {
 	k->base[0] = top_external(k, 0);
@@ -105,7 +106,7 @@ static void change_stack(struct gt_cursor *k, unsigned stack, bool push, uint64_
 	} else if (k->depth[stack]) {
 		k->depth[stack]--;
 	}
-	/* a thread that annotates without calls: the older half is not needed any more */
+	/* a thread that annotates without calls does not need the older half */
 	if (k->log_count == LOG_MAX) {
 		size_t half = LOG_MAX / 2, i;
 
@@ -143,12 +144,12 @@ static inline void call_times(struct gt_cursor *k, struct gt_item *item, uint64_
 {
 	item->start_ns = host_ns(k, start);
 	item->end_ns = host_ns(k, end);
-	/* only damaged data does this; readers subtract */
+	/* only damaged data ends before its start; readers subtract */
 	if (__builtin_expect(item->end_ns < item->start_ns, 0))
 		item->end_ns = item->start_ns;
 }
 
-/* @words: words of the row, which stay unchanged as long as the item */
+/* @words: words of the row, which stay unchanged while the item is valid */
 static inline void call_words(struct gt_item *item, const struct gt_decode_shape *shape,
 			      const uint64_t *words)
 {
@@ -171,7 +172,8 @@ static inline const struct gt_object_info *find_queue(struct gt_cursor *k, uint6
 	return *slot;
 }
 
-/* Size of the part that an item copies from a device record unchanged, from `bytes` on. */
+/* Size of the part, starting at `bytes`, that is copied unchanged from a device record to an
+ * item. */
 enum { DEVICE_TAIL = sizeof(struct gt_record_device) - offsetof(struct gt_record_device, bytes) };
 #define SAME_PLACE(member)                                                     \
 	(offsetof(struct gt_item, member) - offsetof(struct gt_item, bytes) == \
@@ -209,7 +211,7 @@ static inline __attribute__((always_inline)) void device_item(struct gt_cursor *
 	item->submitted_ns = device_ns(k, &k->queued, WORD(submitted));
 	item->start_ns = device_ns(k, &k->running, WORD(start));
 	item->end_ns = device_ns(k, &k->running, WORD(end));
-	/* copied in the widths in which they were stored */
+	/* copied in the widths in which the words were stored */
 	memcpy((char *)item + offsetof(struct gt_item, bytes), &WORD(bytes), 32);
 	memcpy((char *)item + offsetof(struct gt_item, bytes) + 32, &WORD(bytes) + 4, 16);
 	memcpy((char *)item + offsetof(struct gt_item, bytes) + 48, &WORD(bytes) + 6, 8);
@@ -287,7 +289,7 @@ static int group_room(struct gt_cursor *k, uint32_t count)
 	return 0;
 }
 
-/* Add a call to the group; calls on `open` that it encloses get it as their parent. */
+/* Add a call to the group. The call becomes the parent of the calls on `open` that it encloses. */
 static __attribute__((noinline)) int group_add(struct gt_cursor *k, const struct gt_row *row)
 {
 	uint32_t depth = row->shape->item.detail;
@@ -320,8 +322,8 @@ static __attribute__((noinline)) int group_add(struct gt_cursor *k, const struct
 	return 0;
 }
 
-/* Sort the group by id; children come just before their parent, so it is nearly sorted, and Shell's
- * sort in place needs no memory. */
+/* Sort the group by id. Children come just before their parent, so the group is nearly sorted, and
+ * Shell's sort in place needs no memory. */
 static void group_go_out(struct gt_cursor *k)
 {
 	size_t n = k->group_count, gap, i, j;
@@ -345,8 +347,8 @@ static void group_go_out(struct gt_cursor *k)
 	close_log(k);
 }
 
-/* Output the next items of a complete group. Return how many; 0: there are no more, and the group
- * is empty. */
+/* Output the next items of a complete group. Return their number; 0: all were returned, and the
+ * group is empty. */
 static __attribute__((noinline)) int group_items(struct gt_cursor *k)
 {
 	int count;
@@ -379,7 +381,7 @@ static bool is_block_left_out(const struct gt_cursor *k, const struct stream_blo
 	       (k->slice && !k->slice->read_all && !gt_slice_has_block(k->capture, k->slice, b));
 }
 
-/* Find the next readable block of this stream. Return 1, 0 if there is none, negative errno. */
+/* Find the next readable block of the stream. Return 1, 0 if there is none, or negative errno. */
 static int next_block(struct gt_cursor *k)
 {
 	const struct gt_capture *c = k->capture;
@@ -459,7 +461,7 @@ static inline bool is_work_taken(const struct gt_cursor *k, const struct gt_item
 	return __builtin_expect(!k->slice, 1) || gt_slice_has_work(k->slice, work);
 }
 
-/* Handle a call that contains others, or is in one. Return 0 or -ENOMEM with a cause. */
+/* Handle a call that contains other calls, or is in one. Return 0 or -ENOMEM with a cause. */
 static int nested_call(struct gt_cursor *k, const struct gt_row *row)
 {
 	int status;
@@ -478,7 +480,8 @@ static int nested_call(struct gt_cursor *k, const struct gt_row *row)
 	return status;
 }
 
-/* Decode any row, after its first byte. Return 1 for an item, 0 not (yet), -EBADMSG, -ENOMEM. */
+/* Decode any row, after its first byte. Return 1 for an item, 0 for no item (yet), -EBADMSG or
+ * -ENOMEM. */
 static __attribute__((noinline)) int any_item(struct gt_cursor *k, struct gt_decode_at *at,
 					      const struct gt_decode_shape *shape, uint64_t *words,
 					      struct gt_item *item)
@@ -506,9 +509,10 @@ static __attribute__((noinline)) int any_item(struct gt_cursor *k, struct gt_dec
 	}
 }
 
-/* Decode rows of the block into items, until there are enough or a group is complete. Return how
- * many. k->status says why it stopped: 0 at the end of the block, -EBADMSG, -ENOMEM; else 1.
- * @plain: a constant, true without a slice: then rows count until one says that they do not. */
+/* Decode rows of the block into items, until the array is full or a group is complete. Return the
+ * number of items. k->status receives the reason for stopping: 0 at the end of the block, -EBADMSG,
+ * -ENOMEM, else 1. @plain: a constant, true without a slice: then rows count until a context record
+ * says otherwise. */
 static inline __attribute__((always_inline)) int block_items(struct gt_cursor *k, const bool plain)
 {
 	struct gt_decode_at at = k->decoder.at;
@@ -565,7 +569,7 @@ static inline __attribute__((always_inline)) int block_items(struct gt_cursor *k
 			item += status;
 			words += 4 + shape->code_bytes * 4u;
 			status = 1;
-			/* the tail of the next row would be stored in the same place */
+			/* the tail of the next row would overwrite this one */
 			if (shape->tail || k->going_out || (plain && k->context))
 				break;
 		}
@@ -610,8 +614,8 @@ int GT_CURSOR_FILL(struct gt_cursor *k)
 				continue;
 			if (k->status == -ENOMEM)
 				return gt_error(k->status, "capture %s", k->capture->files[0].path);
-			/* good checksum, bad rows: a defect of the writer; its other blocks may be
-			 * good */
+			/* good checksum but bad rows: a defect of the writer, whose other blocks
+			 * may be good */
 			if (k->status < 0)
 				gt_block_bad(k->capture, &k->capture->blocks[k->block - 1]);
 			else

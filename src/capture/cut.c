@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* See cut.h. Blocks that cannot contain anything of the slice are not read. From the others, all
- * GPU activities are read first, to find the calls that they need; then thread by thread all rows,
- * in their order:
+/* See cut.h. Blocks outside of the slice are not read. A first pass over the other blocks reads all
+ * GPU activities, to find the calls that these need. A second pass reads all rows thread by thread,
+ * in order:
  *
  *   row --decoded, as the ring had it--> does it count? is it needed? --> encoded again
  *
- * A record that starts a range is held until something in the range is written, and is dropped with
- * the range's end if nothing is. */
+ * A record that starts a range is held until something in the range is written. If nothing is, the
+ * start is dropped together with the end of the range. */
 #include "capture/cut.h"
 
 #include <errno.h>
@@ -30,11 +30,11 @@
 enum {
 	CONTEXT_ALL = GT_CONTEXT_ROW | GT_CONTEXT_RANGE,
 	DEPTHS = 256,
-	STACKS = 64,          /* rows of stacks that wait for their call */
+	STACKS = 64,          /* rows of stacks that are waiting for their call */
 	FLUSH_BYTES = 4 << 20 /* flush after this many bytes of metadata */
 };
 
-/* A record that starts a range, or pushes an external id, and whose end has not come. */
+/* A record that starts a range or pushes an external id, and whose end has not come. */
 struct begun {
 	uint64_t *record;
 	uint32_t words;
@@ -44,10 +44,11 @@ struct begun {
 
 enum { BEGUN_RANGE, BEGUN_EXTERNAL };
 
-/* State of a device when the slice starts. */
+/* State of a device at the start of the slice. */
 struct edge {
 	uint64_t idle_from; /* latest end of an activity before the slice; 0: none was read */
-	/* it has activities that count: the whole gap at the start of the slice is reported */
+	/* true if the device has activities that count: then the whole gap at the slice's start is
+	 * reported */
 	bool counts;
 };
 
@@ -57,11 +58,11 @@ struct cutter {
 	struct gt_cut *cut;
 	struct gt_capture_writer *writer;
 	struct gt_call_set launches; /* launching calls of activities that count */
-	/* process_counts: for each process of the session */
+	/* process_counts: one entry per process of the session */
 	struct gt_counts written, *process_counts;
-	uint64_t begin_ns, end_ns; /* range of the records that count */
+	uint64_t begin_ns, end_ns; /* time range of the records that count */
 	uint64_t work_from;        /* launch time of the first activity that counts, or earlier */
-	struct edge *edges;        /* by device index; the last one is for "not known" */
+	struct edge *edges;        /* by device index; the last entry is for unknown devices */
 	uint64_t passed, total;
 	struct block_reader reader;
 	struct gt_decoder decoder;
@@ -71,10 +72,11 @@ struct cutter {
 	struct gt_stream *stream;
 	const struct gt_clock_lines *host;
 	uint32_t process, ordinal;
-	uint8_t context;        /* context of the rows written */
-	uint8_t source_context; /* context of the rows read */
-	bool has_inner[DEPTHS]; /* a call of that depth was written: its enclosing call is needed */
-	uint64_t newest_start;  /* latest start of the calls that count */
+	uint8_t context;        /* context of the written rows */
+	uint8_t source_context; /* context of the rows being read */
+	/* true if a call of that depth was written: its enclosing call is needed */
+	bool has_inner[DEPTHS];
+	uint64_t newest_start; /* latest start of a call that counts */
 	struct begun *begun;
 	size_t begun_count, begun_room;
 	uint64_t stacks[STACKS][3], called[STACKS]; /* rows of stacks; calls that were written */
@@ -122,7 +124,7 @@ static void make_call(struct cutter *k, const struct gt_row *row, struct gt_item
 	item->ret = row->words[0];
 	item->args = payload_at ? row->words + 1 : NULL;
 	item->payload = payload_at ? (const uint8_t *)(row->words + payload_at) : NULL;
-	gt_shared_texts_put(&k->texts, k->c, item, 1); /* no memory: as if the texts were missing */
+	gt_shared_texts_put(&k->texts, k->c, item, 1); /* out of memory counts as missing texts */
 	gt_item_relay(item);
 }
 
@@ -158,9 +160,9 @@ static void make_work(const struct cutter *k, const struct gt_row *row, struct g
 	gt_item_relay(item);
 }
 
-/* Rows into the cut ------------------------------------------------------------------------ */
+/* Writing rows ----------------------------------------------------------------------------- */
 
-/* Restore the row as it was in the ring. Return its number of words. */
+/* Restore the row to its form in the ring. Return the number of words. */
 static uint32_t restore_record(struct cutter *k, const struct gt_row *row)
 {
 	uint64_t *r = k->record;
@@ -199,7 +201,8 @@ static int put_record(struct cutter *k, const uint64_t *record, uint32_t words, 
 	return status;
 }
 
-/* Write the starts of all open ranges before a row. Those already written precede the rest. */
+/* Write the starts of all open ranges before a row. Starts already written come first in the
+ * list. */
 static int put_begun(struct cutter *k)
 {
 	size_t i = k->begun_count;
@@ -249,7 +252,8 @@ static void remove_begun(struct cutter *k, struct begun *b)
 	memmove(b, b + 1, (size_t)(k->begun + --k->begun_count - b) * sizeof *b);
 }
 
-/* Write the stacks of a call. They come before the call's row, or after it if the call was slow. */
+/* Write the stacks of a call. Stacks come before the row of their call, or after the row of a slow
+ * call. */
 static int put_stacks(struct cutter *k, uint64_t id)
 {
 	int status = 0;
@@ -284,13 +288,14 @@ static void note_time(struct cutter *k, const struct gt_item *item)
 		k->end_ns = item->end_ns;
 }
 
-/* Write a row and the ranges around it. @counts: as a call or activity; @range: as a range */
+/* Write a row and the ranges around it. @counts: true if the call or activity counts; @range: true
+ * if the range counts */
 static int put_row(struct cutter *k, const struct gt_row *row, const struct gt_item *item,
 		   bool counts, bool range)
 {
 	const uint32_t words = restore_record(k, row);
 	const uint8_t context = (counts ? 0 : GT_CONTEXT_ROW) | (range ? 0 : GT_CONTEXT_RANGE);
-	/* context of ranges does not apply to operations without a mark */
+	/* the range context does not apply to operations without a mark */
 	const bool marks = item->kind == GT_RECORD_CALL && gt_operation(item->op) &&
 			   gt_operation(item->op)->mark;
 	int status = counts || item->kind == GT_RECORD_CALL ? put_begun(k) : 0;
@@ -313,8 +318,8 @@ static int put_row(struct cutter *k, const struct gt_row *row, const struct gt_i
 
 /* Needed calls ---------------------------------------------------------------------------- */
 
-/* Return true if a call inside one of this depth was written. Forget deeper calls: the next call of
- * this depth does not enclose them. */
+/* Return true if a call inside a call of this depth was written. Forget deeper calls: the next call
+ * of this depth does not enclose them. */
 static bool take_inner(struct cutter *k, unsigned depth)
 {
 	bool has = false;
@@ -337,7 +342,7 @@ static bool is_needed(struct cutter *k, const struct gt_row *row, const struct g
 		return true; /* the other end may be on another thread */
 	if (k->cut->is_time && item->end_ns >= k->work_from && item->start_ns <= k->cut->to_ns)
 		return true;
-	return info && info->joins; /* ranks are compared through these calls */
+	return info && info->joins; /* these calls relate the ranks to each other */
 }
 
 static int take_mark(struct cutter *k, const struct gt_row *row, const struct gt_item *item,
@@ -373,7 +378,7 @@ static int take_call(struct cutter *k, const struct gt_row *row)
 	make_call(k, row, &item);
 	info = gt_operation(item.op);
 	counts = k->cut->wants(k->cut->data, &item, &range);
-	/* a range that is not ended counts if its start does */
+	/* a range without an end counts if its start counts */
 	range |= counts && info && (info->mark == GT_MARK_PUSH || info->mark == GT_MARK_START);
 	needed = take_inner(k, depth) || is_needed(k, row, &item, info);
 	if (info && (info->mark == GT_MARK_PUSH || info->mark == GT_MARK_POP))
@@ -403,7 +408,7 @@ static void note_edge(struct cutter *k, const struct gt_item *item, bool counts)
 		edge->idle_from = item->end_ns;
 }
 
-/* Add the call of an activity that counts, and the time in which it may have been queued. */
+/* Add the call of an activity that counts. Extend work_from to the call's start. */
 static int note_launch(struct cutter *k, const struct gt_row *row)
 {
 	struct gt_item item;
@@ -535,8 +540,9 @@ static int read_thread(struct cutter *k, const struct ring_stream *s, bool launc
 	return status;
 }
 
-/* Widen the time: activities that delayed those in the slice may have been delayed by others
- * themselves. Also, the gap in which the slice starts belongs to the activity that ends it. */
+/* Widen the time range: activities that delayed those in the slice may themselves have been delayed
+ * by earlier ones. Also, the gap in which the slice starts belongs to the activity that ends the
+ * gap. */
 static void widen_time(struct cutter *k)
 {
 	uint64_t before = k->cut->from_ns > k->work_from ? k->cut->from_ns - k->work_from : 0;
@@ -589,7 +595,7 @@ static int copy_block(struct cutter *k, struct copying *m)
 	if (status && status != -ENODATA)
 		return gt_error(status, "cannot read a capture");
 	if (status || gt_crc32c(0, m->payload, h->stored_bytes) != h->payload_crc)
-		return 0; /* skipped, as when reading */
+		return 0; /* skipped, as a reader would */
 	status = gt_writer_append_block(k->writer, h->type, h->process, h->ordinal, m->payload,
 					h->stored_bytes);
 	if (!status && k->writer->main.out_bytes > FLUSH_BYTES)
@@ -623,7 +629,7 @@ static int copy_metadata(struct cutter *k)
 	return status ? status : gt_capture_flush(k->writer);
 }
 
-/* Write counts: records that are not in the cut are counted as evicted. */
+/* Write counts. Records that are not in the cut count as evicted. */
 static int put_counts(struct cutter *k)
 {
 	const struct session *s = k->c->sessions[k->session];

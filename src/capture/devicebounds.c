@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Bounds of device clocks that have nothing better, from all GPU activities of the processes that
- * have such a clock, and all waits.
+/* Bounds device clocks that have no better source. Uses all GPU activities of the processes with
+ * such a clock, and all waits.
  *
- * An activity is not queued before its call starts, nor (for the sample, in which the ends of calls
- * are known) after its end. It ended, at the latest, at the earliest of
- *   - the end of the call that caused it, if that is a blocking copy;
- *   - the end of the call that finishes its queue that the same thread called next;
- *   - the end of the call whose record follows it in its stream: in that call, it was found
- *     complete.
+ * An activity is queued after the start of its call, and before the end of its call. (Only the
+ * sample knows the ends of calls.) The activity ended no later than the earliest of
+ *   - the end of the call that launched it, if that call is a blocking copy;
+ *   - the end of the next call in the same thread that finishes the activity's queue;
+ *   - the end of the call whose record follows the activity in its stream: that call found the
+ *     activity complete.
  *
- * First all calls are read, for the waits (a bounded number: fewer waits make the clock less
- * precise, not wrong), then all activities. */
+ * A first pass reads all calls, for the waits. Their number is bounded: fewer waits make the clock
+ * less precise, not wrong. A second pass reads all activities. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -20,9 +20,9 @@
 
 enum { WAITS_MAX = 1 << 18, PENDING_MAX = 4096 };
 
-/* A blocking copy, found through its id, or a finish, through its thread and queue. */
+/* A blocking copy, found by its id, or a finish, found by its thread and queue. */
 struct wait {
-	uint64_t key; /* id; handle of the queue */
+	uint64_t key; /* copies: id; finishes: handle of the queue */
 	uint64_t start, end;
 	uint32_t process, ordinal; /* ordinal: for finishes, else 0 */
 };
@@ -32,7 +32,7 @@ struct wait_list {
 	size_t count, room;
 };
 
-/* An activity that was found complete in a call whose record has not come yet. */
+/* An activity that a call found complete, until the record of that call arrives. */
 struct pending {
 	struct gt_device_clock *clock;
 	uint64_t stamp, by;
@@ -64,7 +64,7 @@ static int compare_waits(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Return the first wait not before @key; NULL: none of the same process, thread and key. */
+/* Return the first wait at or after @key; NULL: none with the same process, thread and key. */
 static const struct wait *find_wait(const struct wait_list *l, const struct wait *key)
 {
 	size_t low = 0, high = l->count;
@@ -125,7 +125,7 @@ static void flush_pending(struct bounding *b, uint64_t by)
 	b->pending_count = 0;
 }
 
-/* Return when the program had waited for an activity; UINT64_MAX: it did not. */
+/* Return the end of the program's wait for an activity; UINT64_MAX: no wait. */
 static uint64_t find_end(const struct bounding *b, uint32_t process, const uint64_t *words)
 {
 	const struct gt_object_info *queue =
@@ -189,7 +189,7 @@ static int read_block(struct bounding *b, struct stream_block *block, bool work)
 	return status == -ENOMEM ? status : 0;
 }
 
-/* Read all blocks of processes that have a clock without anything better. */
+/* Read all blocks of processes that have a clock without a better source. */
 static int read_blocks(struct bounding *b, bool work)
 {
 	struct gt_capture *c = b->capture;
@@ -219,7 +219,7 @@ static int bound_clocks(struct bounding *b)
 
 	if (status)
 		return status;
-	if (b->copies.count) /* qsort() requires a list even if it is empty */
+	if (b->copies.count) /* qsort() requires a list even for 0 entries */
 		qsort(b->copies.list, b->copies.count, sizeof *b->copies.list, compare_waits);
 	if (b->finishes.count)
 		qsort(b->finishes.list, b->finishes.count, sizeof *b->finishes.list, compare_waits);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Settles the clock of every device of a capture when it is opened: all readings are used, and a
- * bounded sample of GPU activities is decoded, from blocks spread over the whole file. The call of
- * a sampled activity is in the stream of its thread; the blocks' tick ranges say where. */
+/* Determines the clock of every device when a capture is opened. Uses all clock readings, and a
+ * bounded sample of GPU activities from blocks spread over the whole file. The call of a sampled
+ * activity is in the stream of its thread; the tick ranges of the blocks tell which block has
+ * it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +11,12 @@
 #include "util/error.h"
 
 enum {
-	SAMPLE_BLOCKS = 1024, /* of all sessions together; of each session .. */
+	SAMPLE_BLOCKS = 1024, /* total of all sessions */
 	SAMPLE_BLOCKS_LOW = 8,
-	/* .. but at least one of each process, so that each device is included, up to .. */
+	/* maximum per session, but at least one block per process, so that each device is
+	 * included */
 	SAMPLE_BLOCKS_HIGH = 64,
-	SAMPLE_BLOCKS_MAX = 512, /* .. per session */
+	SAMPLE_BLOCKS_MAX = 512, /* absolute maximum per session */
 	SAMPLE_WORK = 1024,      /* per block */
 };
 
@@ -55,8 +57,8 @@ static int add_clock(struct gt_capture *c, uint32_t process, uint32_t device)
 	return 0;
 }
 
-/* Make a clock for every device that has an object or readings, and one per process for activities
- * whose device is not known, or has no object because it was lost. */
+/* Make a clock for every device that has an object or readings. Also make one per process, for
+ * activities whose device is unknown or has lost its object. */
 static int make_clocks(struct gt_capture *c)
 {
 	size_t i, n = 0;
@@ -103,7 +105,7 @@ static void set_rates(struct gt_capture *c)
 	}
 }
 
-/* Sample the GPU activities of one block. Return 0 (also for a damaged one) or negative errno. */
+/* Sample the GPU activities of one block. Return 0 (also for a damaged block) or negative errno. */
 static int sample_block(struct sampler *s, struct stream_block *b)
 {
 	struct gt_file_stream base = gt_block_base(b);
@@ -133,7 +135,7 @@ static int sample_block(struct sampler *s, struct stream_block *b)
 	return status == -ENOMEM ? status : 0;
 }
 
-/* Return the block of a stream whose calls ran at that time; NULL: none. */
+/* Return the block of a stream whose calls ran at @ticks; NULL: none. */
 static struct stream_block *find_block(struct gt_capture *c, uint32_t process, uint32_t ordinal,
 				       uint64_t ticks)
 {
@@ -160,8 +162,8 @@ static struct stream_block *find_block(struct gt_capture *c, uint32_t process, u
 	return NULL;
 }
 
-/* Find the ends of the samples' calls, in the block that holds the call of the middle one: samples
- * of a block come from the same time, so this finds nearly all. */
+/* Find the ends of the sampled calls, in the block that contains the call of the middle sample.
+ * Samples of a block come from the same time, so this finds nearly all ends. */
 static int find_ends(struct sampler *s, uint32_t process)
 {
 	const struct clock_sample *middle = &s->samples[s->count / 2];
@@ -218,8 +220,8 @@ static int sample(struct sampler *s, struct stream_block *b)
 	return status;
 }
 
-/* Sample a session's blocks with GPU activities: every n-th, and the first of each process. @total:
- * their number. */
+/* Sample every n-th block with GPU activities of a session, and the first such block of each
+ * process. @total: number of such blocks. */
 static int sample_session(struct sampler *s, size_t first, size_t end, size_t total)
 {
 	struct gt_capture *c = s->capture;

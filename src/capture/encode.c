@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The hot half of the collector. A record's head word (size, kind, detail, operation) is its shape.
- * A shape already seen in the block is coded in one byte, and the record's words as differences to
- * the shape's last row. The lengths of the words come first, as codes. Each value is stored as 8
- * bytes, and the next one overwrites the bytes that it did not need: no branch depends on a value.
+ * A shape already seen in the block is coded in one byte, and the words as differences to the last
+ * row of the shape. The sizes of the words come first, as codes. Each value is stored as 8 bytes,
+ * and the next value overwrites the bytes that were not needed: no branch depends on a value.
  *
- * The records lie in memory that the traced program can write to while they are read. Therefore the
- * head is read once, and all bounds of accesses derive from that copy.
+ * The traced program can write to the memory of the records during reading. Therefore the encoder
+ * reads a head once, and derives the bounds of all accesses from that copy.
  * Compiled twice, see fastcpu.h. Never here: allocation, I/O. */
 #include "capture/encode.h"
 
@@ -20,16 +20,16 @@ static inline uint64_t load_relaxed(const uint64_t *p)
 	return __atomic_load_n(p, __ATOMIC_RELAXED);
 }
 
-/* State that changes with every call, kept in registers: rows are stored as bytes, which may alias
- * the struct, so after each store the compiler would reload its fields. */
+/* State that changes with every call, kept in registers. Rows are stored as bytes, which may alias
+ * the encoder, so the compiler would reload its fields after each store. */
 struct hot {
 	uint8_t *p;
 	uint64_t last_end, expect_id;
-	/* all durations or-ed: the highest bit is set if a call ended before it started */
+	/* bitwise or of all durations: the highest bit is set if a call ended before its start */
 	uint64_t durations;
 };
 
-/* Return true if a gputap writer makes rows with such a head. Called once per shape and block. */
+/* Return true if gputap writes rows with such a head. Called once per shape and block. */
 static bool is_known_shape(uint64_t head)
 {
 	uint32_t words = head & 0xffff, kind = head >> 16 & 0xff, detail = head >> 24 & 0xff,
@@ -42,14 +42,14 @@ static bool is_known_shape(uint64_t head)
 	case GT_RECORD_STACK:
 		return words == sizeof(struct gt_record_stack) / 8 && !detail &&
 		       gt_operation(op) != NULL;
-	case GT_RECORD_CONTEXT: return false; /* written by gt_capture_cut(), not by a program */
+	case GT_RECORD_CONTEXT: return false; /* gt_capture_cut() writes these, not a program */
 	default:
 		return words == GT_EXTERNAL_MIN_WORDS && detail <= 1 &&
 		       op < GT_EXTERNAL_STACK_COUNT;
 	}
 }
 
-/* Return the block's marks that a row of this head adds. Called once per shape and block. */
+/* Return the marks that a row with this head adds to its block. Called once per shape and block. */
 static uint32_t find_mark(uint64_t head)
 {
 	const struct gt_operation_info *info;
@@ -89,8 +89,8 @@ static struct gt_shape *shape_new(struct gt_encoder *e, uint8_t **p, uint64_t he
 	return s;
 }
 
-/* Find or add the shape of a head word and write its reference. NULL: the block is full. @fixed:
- * words that have no code */
+/* Find or add the shape of a head word and write its reference. Return NULL if the block is full.
+ * @fixed: number of words without a code */
 static inline struct gt_shape *shape_get(struct gt_encoder *e, uint8_t **p, uint64_t head,
 					 uint32_t words, uint32_t fixed)
 {
@@ -127,7 +127,7 @@ static uint8_t *put_id(uint8_t *p, uint64_t distance)
 	return p;
 }
 
-/* Return false if the block is full. */
+/* Encode a call. Return false if the block is full. */
 static inline bool encode_call(struct gt_encoder *e, struct hot *hot, const uint64_t *r,
 			       uint64_t head, uint32_t words)
 {
@@ -185,7 +185,7 @@ static inline bool encode_call(struct gt_encoder *e, struct hot *hot, const uint
 	return true;
 }
 
-/* Note when a device was active. */
+/* Extend the device's activity time in the block's summary. */
 static void note_device(struct gt_encoder *e, uint32_t device, uint64_t start, uint64_t end)
 {
 	struct gt_file_device *d = e->devices;
@@ -233,7 +233,7 @@ static bool encode_other(struct gt_encoder *e, uint8_t **at, const uint64_t *r, 
 			w[i] -= w[i - 1];
 		from = w;
 	} else if ((head >> 16 & 0xff) == GT_RECORD_DEVICE) {
-		e->device_count = GT_FILE_DEVICES_LOST; /* from a later version */
+		e->device_count = GT_FILE_DEVICES_LOST; /* a larger record, from a later version */
 	}
 	if ((head >> 16 & 0xff) == GT_RECORD_CONTEXT)
 		e->context = head >> 24 & 0xff;
@@ -243,8 +243,8 @@ static bool encode_other(struct gt_encoder *e, uint8_t **at, const uint64_t *r, 
 	return true;
 }
 
-/* Check that a record's length matches its head. @class: receives the class in which it is counted,
- * or GT_CLASS_COUNT: not counted. */
+/* Check that a record's length matches its head. @class: receives the class that counts the record,
+ * or GT_CLASS_COUNT for an uncounted record. */
 static inline bool is_valid_head(uint32_t words, uint32_t kind, uint32_t op, uint32_t *class)
 {
 	switch (kind) {
@@ -285,7 +285,7 @@ const uint64_t *GT_ENCODER_RUN(struct gt_encoder *e, const uint64_t *r, const ui
 				*stop = GT_ENCODE_META;
 				break;
 			}
-			/* an activity dropped after reservation; writers make no other padding */
+			/* an activity dropped after reservation; gputap writes no other padding */
 			if (words != GT_DEVICE_MIN_WORDS)
 				e->doubted = true;
 			r += words;

@@ -3,11 +3,11 @@
  *
  *   | file header | blocks that are not records, in their order | new STREAM blocks |
  *
- * Blocks are independent of each other (format.h), so the blocks left out are not needed. In a
- * flight recorder (keep.h) metadata is in meta.N, which may be replaced by a new and shorter one at
- * any time, and the STREAM blocks are in chunks. Removed files are read to their ends as long as
- * they are open. Metadata that a block of records refers to was written before it, so the end of
- * the records is determined first, then metadata is read, then the records up to that end. */
+ * Blocks are independent of each other (format.h), so the omitted blocks are not needed. In a
+ * flight recorder (keep.h), metadata is in meta.N, which a new and shorter file may replace at any
+ * time, and the STREAM blocks are in chunks. An open file can be read to its end even after its
+ * removal. Metadata is written before the records that refer to it. So each step determines the end
+ * of the records first, then reads metadata, then the records up to that end. */
 #include "capture/follow.h"
 
 #include <dirent.h>
@@ -26,7 +26,7 @@
 
 enum { NEW_MOST = 256 << 20 };
 
-/* A file that grows. */
+/* A growing file. */
 struct growing {
 	int fd;
 	uint32_t number; /* number of the chunk or metadata file */
@@ -36,11 +36,11 @@ struct growing {
 struct gt_follow {
 	char *path;
 	struct growing main; /* the capture, or meta.N */
-	struct growing rows; /* in a flight recorder: the chunk */
-	int image;           /* the file in memory that holds the small captures */
-	int folder;          /* in a flight recorder; -1: the file is the capture */
+	struct growing rows; /* flight recorder: the chunk */
+	int image;           /* memory file that holds the small captures */
+	int folder; /* folder of a flight recorder; -1: none, the capture has all records */
 	char *folder_path;
-	uint64_t kept; /* bytes of the image that are reused: header and metadata */
+	uint64_t kept; /* size of the reused part of the image: header and metadata */
 	bool ended;
 };
 
@@ -90,8 +90,8 @@ static int copy_block(const struct gt_follow *f, const struct growing *g, uint64
 	return status;
 }
 
-/* Read the head of the block at g->at. Return 1, 0 if it is not whole yet, negative errno with a
- * cause. */
+/* Read the head of the block at g->at. Return 1, 0 if the block is not complete yet, or negative
+ * errno with a cause. */
 static int look_at_block(const struct gt_follow *f, const struct growing *g, uint64_t file_bytes,
 			 struct gt_file_block *block, uint64_t *bytes)
 {
@@ -117,12 +117,12 @@ static int get_file_bytes(const struct gt_follow *f, struct growing *g, uint64_t
 	if (fstat(g->fd, &st))
 		return gt_error(-errno, "cannot read %s", f->path);
 	*bytes = (uint64_t)st.st_size;
-	if (*bytes < g->at) /* its writer cut it back: the removed records count as lost */
+	if (*bytes < g->at) /* the writer cut the file back: the removed records count as lost */
 		g->at = *bytes;
 	return 0;
 }
 
-/* Append metadata blocks to the image's kept part. */
+/* Append metadata blocks to the reused part of the image. */
 static int take_kept(struct gt_follow *f, uint64_t file_bytes)
 {
 	struct growing *g = &f->main;
@@ -179,8 +179,8 @@ static int end_image(const struct gt_follow *f, uint64_t bytes)
 	return ftruncate(f->image, (off_t)bytes) ? gt_error(-errno, "follow %s", f->path) : 0;
 }
 
-/* Read a capture in one file, in two passes because metadata must precede records: first all
- * metadata; then records, unless they are skipped. */
+/* Read a capture in one file. Needs two passes because metadata must precede records: first all
+ * metadata, then the records if @records is true. */
 static int take_blocks(struct gt_follow *f, bool records)
 {
 	uint64_t file_bytes = 0, from, end, to;
@@ -211,11 +211,11 @@ static int begin_image(struct gt_follow *f)
 	return write_at(f, (const char *)&header, sizeof header, 0);
 }
 
-/* A flight recorder's files --------------------------------------------------------- */
+/* Files of a flight recorder --------------------------------------------------------- */
 
-/* Numbers of existing files "chunk.N", or "meta.N". */
+/* Numbers of the existing files "chunk.N" or "meta.N". */
 struct numbers {
-	uint32_t least, most; /* least: above the current one; 0: none */
+	uint32_t least, most; /* least: first number above the current one; 0: none */
 };
 
 static struct numbers find_numbers(const struct gt_follow *f, const char *what, uint32_t above)
@@ -245,7 +245,7 @@ static struct numbers find_numbers(const struct gt_follow *f, const char *what, 
 	return found;
 }
 
-/* Return 1; 0 if it no longer exists; negative errno with a cause. */
+/* Open file @number. Return 1, 0 if the file no longer exists, or negative errno with a cause. */
 static int open_numbered(const struct gt_follow *f, struct growing *g, const char *what,
 			 uint32_t number)
 {
@@ -259,7 +259,7 @@ static int open_numbered(const struct gt_follow *f, struct growing *g, const cha
 	return 1;
 }
 
-/* If @status is 1, move the newly opened file to @to, else close that file. Return @status. */
+/* If @status is 1, move @opened to @to. Otherwise close @opened. Return @status. */
 static int take_over(struct growing *to, struct growing *opened, int status)
 {
 	if (status == 1) {
@@ -272,9 +272,8 @@ static int take_over(struct growing *to, struct growing *opened, int status)
 	return status;
 }
 
-/* Open a chunk. Its first blocks repeat ranges that were open, and are skipped because earlier
- * chunks have them.
- * Return 1; 0 if it no longer exists, or has no head yet; negative errno with a cause. */
+/* Open a chunk. Skip its first blocks: they repeat open ranges that earlier chunks contain.
+ * Return 1, 0 if the chunk no longer exists or has no head yet, or negative errno with a cause. */
 static int open_chunk(const struct gt_follow *f, struct growing *to, uint32_t number)
 {
 	struct gt_chunk_head head = {0};
@@ -289,7 +288,7 @@ static int open_chunk(const struct gt_follow *f, struct growing *to, uint32_t nu
 	return take_over(to, &opened, status);
 }
 
-/* Open a metadata file. Return as open_chunk(). */
+/* Open a metadata file. Returns the same values as open_chunk(). */
 static int open_metadata(const struct gt_follow *f, struct growing *to, uint32_t number)
 {
 	struct gt_file_header header;
@@ -306,7 +305,7 @@ static bool is_folder_gone(const struct gt_follow *f)
 	return access(f->folder_path, F_OK) && errno == ENOENT;
 }
 
-/* Read new metadata, from the start if there is a newer file. Incomplete blocks are read later. */
+/* Read new metadata, from the start if a newer file exists. Incomplete blocks are read later. */
 static int take_metadata(struct gt_follow *f)
 {
 	struct numbers newer = find_numbers(f, "meta", f->main.number);
@@ -328,7 +327,7 @@ static int take_metadata(struct gt_follow *f)
 	return status;
 }
 
-/* Read all chunks from the current one on; the current one may have been removed. */
+/* Read the current chunk, which may have been removed, and all later chunks. */
 static int take_chunks(struct gt_follow *f)
 {
 	bool gone = is_folder_gone(f);
@@ -341,7 +340,7 @@ static int take_chunks(struct gt_follow *f)
 	to = f->kept;
 	if (!status)
 		status = take_records(f, &f->rows, end, &to);
-	/* the newest chunk is still being written: it is read the next time, with its metadata */
+	/* the newest chunk is still growing: the next step reads it, after its metadata */
 	while (!status && newer.least && to - f->kept < NEW_MOST) {
 		status = open_chunk(f, &f->rows, newer.least);
 		if (status < 0)
@@ -378,7 +377,7 @@ static int name_folder(struct gt_follow *f)
 	return 0;
 }
 
-/* If the capture is a flight recorder's and its files exist, continue with the newest ones.
+/* If the capture belongs to a flight recorder whose files exist, continue with the newest files.
  * Return 1, 0 or negative errno with a cause. */
 static int begin_keep(struct gt_follow *f)
 {
@@ -431,7 +430,7 @@ static int pass_over(struct gt_follow *f)
 		status = skip_records(f, &f->rows);
 		return status ? status : take_metadata(f);
 	}
-	/* to its end: a step reads a limited amount */
+	/* repeat until the end: one step reads a limited amount */
 	for (uint64_t before = 0; !status && f->main.at != before;) {
 		before = f->main.at;
 		status = take_blocks(f, false);
@@ -481,7 +480,7 @@ int gt_follow_next(struct gt_follow *f, struct gt_capture **out, bool *ended)
 	char image[64];
 	int status = 0;
 
-	/* a flight recorder's files appear a moment after the capture */
+	/* the files of a flight recorder appear shortly after the capture */
 	if (f->folder < 0 && !f->ended)
 		status = begin_keep(f);
 	if (status >= 0)

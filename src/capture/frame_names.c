@@ -7,7 +7,7 @@
 
 #include "capture/reader.h"
 
-/* Entries of one frame keep the file's order: the newest is the last. */
+/* Entries of one frame keep the order of the file: the last one is the newest. */
 static int compare_names(const void *a, const void *b)
 {
 	const struct gt_names_info *x = a, *y = b;
@@ -32,7 +32,7 @@ const struct gt_names_info *gt_capture_names_find(const struct gt_capture *c, ui
 					     .address = address};
 	size_t low = 0, high = c->name_count;
 
-	while (low < high) { /* find the first entry after it */
+	while (low < high) { /* find the first entry after @address */
 		size_t middle = low + (high - low) / 2;
 
 		if (compare_names(&c->names[middle], &wanted) <= 0)
@@ -43,7 +43,8 @@ const struct gt_names_info *gt_capture_names_find(const struct gt_capture *c, ui
 	return low && !compare_names(&c->names[low - 1], &wanted) ? &c->names[low - 1] : NULL;
 }
 
-/* Return the text at *p, which ends before @end, and advance *p past it. NULL: it is empty. */
+/* Return the text at *p, which ends before @end, and advance *p past the text. NULL: the text is
+ * empty. */
 static const char *take_text(const char **p, const char *end)
 {
 	const char *text = *p;

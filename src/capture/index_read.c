@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding and reading an index: see block_index.h. Nothing in it is trusted: all lengths are
+/* Finds and reads an index: see block_index.h. Nothing in an index is trusted: all lengths are
  * checked, and each head has its checksum. */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "util/grow.h"
 
 enum {
-	FEW_BLOCKS = 32, /* with so few, reading their heads is as fast */
-	SAMPLES = 16,    /* streams whose heads are compared */
+	FEW_BLOCKS = 32, /* up to this number, reading the heads is as fast */
+	SAMPLES = 16,    /* number of streams whose heads are compared */
 	END_BYTES = 1024,
 };
 
@@ -29,8 +29,8 @@ struct gt_index {
 	size_t count, room, next;
 	uint8_t *heads; /* payload of the part before `next` */
 	size_t heads_room, used, bytes;
-	uint64_t heads_at; /* position of that payload in the file */
-	uint64_t at;       /* position of the block whose head comes next */
+	uint64_t heads_at; /* position of `heads` in the file */
+	uint64_t at;       /* position of the next block */
 };
 
 static bool is_head_good(const uint8_t *p, size_t bytes, struct gt_file_block *h)
@@ -59,7 +59,7 @@ static bool restore_magic(uint8_t *head, size_t bytes)
 	return true;
 }
 
-/* Read the END block. Return false if the file does not end with one. */
+/* Read the END block. Return false if the file has none at its end. */
 static bool read_end(int fd, uint64_t bytes, struct gt_file_end *end, uint64_t *end_at)
 {
 	uint8_t last[END_BYTES];
@@ -100,8 +100,8 @@ static bool read_part(struct gt_index *x, uint64_t at, uint64_t limit, struct pa
 	       part->index.previous < at;
 }
 
-/* Read all parts, last one first, and put them in order. Return true if they are contiguous from
- * @first. */
+/* Read all parts, last one first, and put them in file order. Return true if the parts are
+ * contiguous from @first. */
 static bool read_parts(struct gt_index *x, uint64_t at, uint64_t limit, uint64_t first)
 {
 	while (at) {
@@ -185,7 +185,7 @@ bool gt_index_next(struct gt_index *x, uint64_t at, struct gt_scan_block *block)
 	return true;
 }
 
-/* Return true if the file has the head that the index says. */
+/* Return true if the head of the block in the file equals that in the index. */
 static bool is_block_there(const struct gt_index *x, const struct gt_scan_block *block)
 {
 	uint8_t head[GT_FILE_HEAD_MAX];
@@ -202,8 +202,8 @@ static void rewind_index(struct gt_index *x)
 	x->used = x->bytes = 0;
 }
 
-/* Compare the index with the file. A wrong index would give wrong positions to all later blocks, so
- * a sample of the streams is enough. */
+/* Compare the index with the file. A wrong index gives wrong positions for all later blocks, so a
+ * sample of the streams is enough. */
 static bool compare_index(struct gt_index *x, struct gt_scan_block *block, uint64_t blocks)
 {
 	uint64_t at = x->parts[0].index.first, number = 0;

@@ -38,7 +38,7 @@ static uint8_t *make_room(struct gt_index_writer *x, size_t bytes)
 	return x->heads + x->bytes;
 }
 
-/* @head: its extension follows it */
+/* Add a head. The extension follows @head. */
 static void add_head(struct gt_index_writer *x, const void *head)
 {
 	struct gt_file_block h;
@@ -67,7 +67,7 @@ void gt_index_add(struct gt_index_writer *x, const uint8_t *blocks, size_t bytes
 	}
 }
 
-/* Add a block that was found; its head and extension are separate in memory. */
+/* Add a block that a scan found. Its head and extension are separate in memory. */
 static void add_found(struct gt_index_writer *x, const struct gt_scan_block *block)
 {
 	uint8_t head[GT_FILE_HEAD_MAX];

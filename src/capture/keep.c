@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See keep.h. Each function here is called right after a good flush, or before the first one. */
+/* See keep.h. Functions here are called right after a good flush, or before the first one. */
 #include "capture/keep.h"
 
 #include <dirent.h>
@@ -20,9 +20,9 @@
 
 enum {
 	PARTS = 16, /* chunks per window */
-	/* a chunk may exceed its share of bytes at a flush, up to this limit */
+	/* a flush may exceed a chunk's share of bytes by this much */
 	SLACK_BYTES = 8 << 20,
-	FILTER_BYTES = 4 << 20, /* metadata is not filtered below this size */
+	FILTER_BYTES = 4 << 20, /* metadata below this size is not filtered */
 };
 
 /* Files ------------------------------------------------------------------------- */
@@ -105,7 +105,7 @@ static void destroy(struct gt_keep *k)
 	free(k);
 }
 
-/* Works also when no descriptor is available. */
+/* Remove all files. Also works without a free descriptor. */
 static void remove_files(struct gt_keep *k)
 {
 	DIR *dir = fdopendir(k->folder_fd);
@@ -156,8 +156,8 @@ static void end(struct gt_keep *k, uint32_t process, uint32_t ordinal)
 	gt_open_ranges_end(&k->open, process, ordinal);
 }
 
-/* Write the open ranges after the chunk's head, and their size into @head. Return 0, or negative
- * errno and errno. */
+/* Write the open ranges after the chunk's head, and their size to @head. Return 0, or negative
+ * errno with errno set. */
 static int write_open_ranges(const struct gt_keep *k, int fd, struct gt_chunk_head *head)
 {
 	struct gt_capture_writer *to;
@@ -180,7 +180,7 @@ static int write_open_ranges(const struct gt_keep *k, int fd, struct gt_chunk_he
 	return status;
 }
 
-/* Create a chunk's file with its head. Return it, or -1 and errno. */
+/* Create the file of a chunk with its head. Return the descriptor, or -1 with errno set. */
 static int make_chunk(const struct gt_keep *k, struct gt_chunk_head *head)
 {
 	int fd = open_file(k, "chunk", head->number, O_RDWR | O_CREAT | O_TRUNC), error;
@@ -197,7 +197,7 @@ static int make_chunk(const struct gt_keep *k, struct gt_chunk_head *head)
 	return -1;
 }
 
-/* Compute how much may be retained on this disk. */
+/* Compute the limit of retained bytes on this disk. */
 static void look_at_disk(struct gt_keep *k)
 {
 	struct statvfs disk;
@@ -241,8 +241,8 @@ static int begin_chunk(struct gt_keep *k)
 	return 0;
 }
 
-/* Return true if a new chunk is due. If the collector died, age does not count: the window ends
- * when it died. */
+/* Return true if a new chunk is due. After the death of the collector, age does not count: the
+ * window ended at that time. */
 static bool is_chunk_full(struct gt_keep *k, uint64_t now)
 {
 	return k->rows.bytes >= k->most_bytes / PARTS ||
@@ -262,7 +262,7 @@ static void drop_old(struct gt_keep *k, uint64_t now)
 
 /* Metadata ---------------------------------------------------------------------- */
 
-/* Copy the metadata that is still needed to a new file. If that fails, the old file continues. */
+/* Copy the needed metadata to a new file. On failure the old file continues. */
 static void renew_metadata(struct gt_capture_writer *w)
 {
 	struct gt_keep *k = w->keep;
@@ -271,7 +271,7 @@ static void renew_metadata(struct gt_capture_writer *w)
 	struct gt_retained_files files;
 	int status = gt_writer_create(w->path, &to);
 
-	k->filter_at = 2 * w->main.flushed_bytes; /* limits retries if this fails */
+	k->filter_at = 2 * w->main.flushed_bytes; /* limits retries on failure */
 	if (status)
 		goto out;
 	to->main.fd = open_file(k, "meta", k->meta + 1, O_RDWR | O_CREAT | O_TRUNC);
@@ -306,7 +306,7 @@ static void advance(struct gt_capture_writer *w)
 	struct gt_keep *k = w->keep;
 	uint64_t now;
 
-	/* the journal has named the newer file since the previous flush */
+	/* since the previous flush, the journal names the newer file */
 	if (k->stale_meta)
 		remove_file(k, "meta", k->stale_meta);
 	k->stale_meta = 0;
@@ -320,13 +320,14 @@ static void advance(struct gt_capture_writer *w)
 
 /* Begin and end ------------------------------------------------------------------ */
 
-/* Copy the start of the session, which the capture has already, to the metadata file. */
+/* Copy the start of the session from the capture to the metadata file. */
 static int copy_begin(struct gt_capture_writer *w, int fd)
 {
 	return gt_snapshot_copy(w->main.fd, 0, w->main.flushed_bytes, fd, 0);
 }
 
-/* Fail now if too few descriptors are available: at the end all chunks are open at once. */
+/* Fail early if too few descriptors are available: the end of the session opens all chunks at
+ * once. */
 static int try_descriptors(int fd)
 {
 	int copies[PARTS + 4], n = 0, status = 0;
@@ -374,7 +375,7 @@ int gt_capture_keep(struct gt_capture_writer *w, const struct gt_keep_options *a
 	return 0;
 }
 
-/* Return the number after "<what>."; 0: another file. */
+/* Return the number after "<what>."; 0: another kind of file. */
 static uint32_t read_number(const char *name, const char *what)
 {
 	size_t n = strlen(what);
@@ -390,7 +391,7 @@ static int compare_chunks(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* List the existing chunks up to the newest that counts; remove later ones. */
+/* List the existing chunks up to the newest one in @position, and remove later ones. */
 static int find_chunks(struct gt_keep *k, const struct gt_keep_position *position)
 {
 	int fd = openat(k->folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -457,7 +458,7 @@ static int reopen_files(struct gt_capture_writer *w, const struct gt_keep_positi
 	k->rows.bytes = k->rows.flushed_bytes = position->chunk_bytes;
 	w->rows = &k->rows;
 	k->is_recovered = true;
-	k->filter_at = UINT64_MAX; /* recovery is short: filter never */
+	k->filter_at = UINT64_MAX; /* never filter: recovery is short */
 	return 0;
 }
 
@@ -483,7 +484,7 @@ static int finish(struct gt_capture_writer *w, bool complete)
 							    : GT_RETAINED_END};
 	int status;
 
-	if (!k->is_recovered) /* it is not known when the collector died */
+	if (!k->is_recovered) /* the time of the collector's death is unknown */
 		why.end_ns = gt_clock_ns(CLOCK_BOOTTIME);
 
 	do {

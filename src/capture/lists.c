@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Helpers for an open capture: lists that grow, and texts that stay in place. */
+/* Helpers for an open capture: growing lists, and texts with a fixed address. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

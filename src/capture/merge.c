@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Several captures become one file, see gt_capture_merge(). Blocks are copied unchanged, payloads
- * read only for their checksum; the head is extended with the number of the session:
+/* Merges several captures into one file, see gt_capture_merge(). Blocks are copied unchanged.
+ * Payloads are read only to check them. The head of each block is extended with the number of the
+ * session:
  *
  *   | header, major 2 | SECTION 0 | blocks of 0 .. | SECTION 0 |
  *                     | SECTION 1 | blocks of 1 .. | SECTION 1 | .. | INDEX | END |
  *
- * The first SECTION of each session identifies the capture it comes from, the second says how that
- * capture ended: so an interrupted merge still shows which sessions are complete. Damaged parts of
- * an input are left out and counted in its SECTION. Memory: one block, and the heads of all for the
- * index. */
+ * The first SECTION of each session identifies the original capture. The second SECTION contains
+ * the state of that capture's end, so an interrupted merge still shows which sessions are complete.
+ * Damaged parts of an input are left out and counted in its SECTION. Memory: one block, and the
+ * heads of all blocks for the index. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ enum { WRITE_BYTES = 1 << 20, PATH_BYTES = 4096 };
 
 /* A session of the current input. */
 struct section {
-	uint32_t in, out; /* number in the input, in the output */
+	uint32_t in, out; /* number in the input and in the output */
 	struct gt_file_section stored;
 	char *path;
 };
@@ -36,13 +37,13 @@ struct section {
 struct merge {
 	int fd;
 	const char *path;
-	uint8_t *buffer; /* WRITE_BYTES plus room for a whole block */
+	uint8_t *buffer; /* WRITE_BYTES plus room for one whole block */
 	size_t used;
-	uint64_t bytes; /* written to the file */
+	uint64_t bytes; /* bytes written to the file */
 	struct gt_index_writer index;
-	struct gt_copies *copies; /* sessions of the inputs that are left out */
+	struct gt_copies *copies; /* copies of sessions among the inputs */
 	size_t input;             /* number of the current input */
-	uint32_t next;            /* section */
+	uint32_t next;            /* next section number */
 	struct section *sections; /* sessions of the current input */
 	size_t section_count, section_room;
 	struct gt_capture_health health;
@@ -63,7 +64,7 @@ static int flush_output(struct merge *m)
 			return gt_error(n < 0 ? -errno : -EIO, "write %s", m->path);
 		done += (size_t)n;
 	}
-	/* the first bytes are the file's header */
+	/* the file's header precedes the first blocks */
 	gt_index_add(&m->index, m->buffer + (m->bytes ? 0 : sizeof(struct gt_file_header)),
 		     m->used - (m->bytes ? 0 : sizeof(struct gt_file_header)));
 	m->bytes += m->used;
@@ -71,7 +72,7 @@ static int flush_output(struct merge *m)
 	return 0;
 }
 
-/* Append a block with its section to the buffer. @payload: head.stored_bytes */
+/* Append a block with its section number to the buffer. @payload: head.stored_bytes bytes */
 static int put_block(struct merge *m, struct gt_file_block head, const void *extension,
 		     size_t extension_bytes, uint32_t section, const void *payload)
 {
@@ -127,7 +128,7 @@ static int put_header(struct merge *m)
 	return 0;
 }
 
-/* Write INDEX blocks for the heads that have none yet. */
+/* Write INDEX blocks for the heads that no INDEX lists yet. */
 static int put_indexes(struct merge *m)
 {
 	int status = flush_output(m);
@@ -176,7 +177,7 @@ static struct section *find_section(struct merge *m, uint32_t number)
 	return NULL;
 }
 
-/* Give a number to a session of the input that is seen for the first time. */
+/* Number a session of the input at its first block. */
 static int add_section(struct merge *m, uint32_t number, const uint8_t uuid[16], const char *path,
 		       size_t path_bytes, struct section **out)
 {
@@ -266,11 +267,11 @@ static int copy_block(struct merge *m, struct input *in)
 		return 0;
 	}
 	if (h->type == GT_BLOCK_SECTION && h->flags & GT_BLOCK_ZSTD)
-		return 0; /* as in reading: from a later version */
+		return 0; /* skipped, as a reader would: from a later version */
 	if (h->type == GT_BLOCK_SECTION)
 		return read_section(m, number, in->payload, h->stored_bytes);
 	s = find_section(m, number);
-	if (!s) { /* a file with one session; or its SECTION block is damaged */
+	if (!s) { /* a file with one session, or the SECTION block is damaged */
 		static const uint8_t unknown[16];
 
 		status = add_section(m, number, number == GT_SECTION_NONE ? in->scan.uuid : unknown,
@@ -283,8 +284,8 @@ static int copy_block(struct merge *m, struct input *in)
 			 in->payload);
 }
 
-/* Write how each session of a completely read input ended. Damage in a merged file cannot be
- * attributed: the first session gets the bytes, and none is marked complete. */
+/* Write the end state of each session of a completely read input. Damage in a merged input cannot
+ * be attributed: the first session gets the bytes, and no session is marked complete. */
 static int finish_input(struct merge *m, const struct input *in)
 {
 	struct gt_capture_health *sum = &m->health;
@@ -332,7 +333,7 @@ static int copy_input(struct merge *m, struct input *in, const char *path)
 	status = gt_scan_init(&in->scan, fd, path);
 	if (status)
 		goto out;
-	/* all its sessions are left out, so its damage does not count */
+	/* all sessions are left out, so the input's damage does not count */
 	if (gt_copies_leave_out_file(m->copies, m->input)) {
 		m->done += in->scan.bytes;
 		goto out;
@@ -385,7 +386,7 @@ int gt_capture_merge(const char *const *paths, size_t count, const char *path,
 		status = in && m.buffer ? put_header(&m) : gt_error(-ENOMEM, "merge");
 	for (i = 0; i < count; i++)
 		m.total += stat(paths[i], &st) ? 0 : (uint64_t)st.st_size;
-	if (!status && count > 1) /* as in reading: a single file is used as it is */
+	if (!status && count > 1) /* a single file is used unchanged, as in reading */
 		status = gt_copies_find(paths, count, &m.copies);
 	for (i = 0; i < count && !status; i++) {
 		m.input = i;

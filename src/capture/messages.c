@@ -10,14 +10,15 @@
 enum {
 	MPICH_ANY_SOURCE = -2,
 	OPEN_MPI_ANY_SOURCE = -1, /* in MPICH -1 is MPI_PROC_NULL: no message */
-	ANY_TAG = -1,             /* in both */
+	ANY_TAG = -1,             /* in both libraries */
 	MPICH_REQUEST_BYTES = 4,
 	OPEN_MPI_REQUEST_BYTES = 8,
-	REQUESTS_MOST = 4096, /* limit of requests of one call that are looked up */
+	REQUESTS_MOST = 4096, /* limit of requests looked up per call */
 };
 
-/* Return true for a handle of MPICH or its derivatives: a number that starts with its kind: 01, 10,
- * 11, then 0001 for communicators. Handles of Open MPI are addresses. */
+/* Return true for a communicator handle of MPICH or its derivatives. Such a handle is a number that
+ * starts with its kind: 01, 10, 11, then 0001 for communicators. Handles of Open MPI are
+ * addresses. */
 static bool is_mpich(uint64_t communicator)
 {
 	return communicator >> 30 && communicator >> 32 == 0 && (communicator >> 26 & 0xf) == 1;
@@ -54,7 +55,7 @@ static int grow_slots(struct gt_messages *m)
 	return 0;
 }
 
-/* Map the request at that address to the newest message from now on. */
+/* Map the request at @address to the newest message from now on. */
 static int add_request(struct gt_messages *m, uint32_t process, uint64_t address)
 {
 	size_t at;
@@ -82,7 +83,7 @@ static int add_message(struct gt_messages *m, const struct gt_message *message)
 	return 0;
 }
 
-/* Destination or source of a call's message. */
+/* Destination or source of a message. */
 struct side {
 	int32_t peer, tag;
 	bool is_any, is_nobody;
@@ -108,7 +109,7 @@ static bool find_side(const struct gt_call_view *view, unsigned index, bool rece
 	return true;
 }
 
-/* @index: index of the message's roles in the call */
+/* Add one side of a message. @index: index of the message's roles in the call */
 static int note_side(struct gt_messages *m, const struct gt_item *call, uint32_t member,
 		     unsigned index, bool receives, unsigned *doubt)
 {
@@ -178,7 +179,7 @@ int gt_messages_note_part(struct gt_messages *m, const struct gt_item *call, uin
 	return add_message(m, &message) || add_request(m, call->process, request) ? -ENOMEM : 0;
 }
 
-/* Complete the message of the request at that index of an array. */
+/* Complete the message of the request at @index in the array at @first. */
 static void complete_one(struct gt_messages *m, const struct gt_item *call, uint64_t first,
 			 uint64_t index)
 {
@@ -241,7 +242,7 @@ static bool is_same_way(const struct gt_message *a, const struct gt_message *b)
 	       a->target == b->target && a->tag == b->tag;
 }
 
-/* Move messages that can be matched to the front, with their sender and receiver. */
+/* Move the messages that can be matched to the front, and set their sender and receiver. */
 static void take_comparable(struct gt_messages *m,
 			    struct gt_message_member (*find)(const void *data, uint32_t member),
 			    const void *data)
@@ -261,7 +262,7 @@ static void take_comparable(struct gt_messages *m,
 			message->source = member.rank;
 		if (member.doubt &
 		    (message->receives ? GT_MESSAGES_RECEIVED_UNSURE : GT_MESSAGES_SENT_UNSURE))
-			/* it keeps its position, but its group is not matched */
+			/* the message keeps its position, but its group is not matched */
 			message->wait_id = UINT64_MAX;
 		m->list[kept++] = *message;
 	}
@@ -290,7 +291,7 @@ static int add_wait(struct gt_messages *m, const struct gt_message *sent,
 	return 0;
 }
 
-/* Match messages of one sender, receiver and tag: sends, then receives, each in order. */
+/* Match messages with the same sender, receiver and tag: sends, then receives, each in order. */
 static int match_way(struct gt_messages *m, const struct gt_message *way, size_t count)
 {
 	size_t sends = 0;

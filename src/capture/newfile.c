@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Replacing a file in place means truncating it, and that takes milliseconds before the program can
- * start: its blocks are freed and its pages dropped at once, and ext4 writes the new contents of a
- * truncated file to disk when it is closed. So a new file takes its name, and the old one is
- * deleted when it is closed, later. This is not done where the change of file would be visible. */
+/* Replaces a file by a new one instead of truncating it. Truncation takes milliseconds before the
+ * program can start: the file's blocks are freed and its pages dropped at once, and on close ext4
+ * writes the new contents of a truncated file to disk. So a new file takes the name, and the old
+ * file is deleted later, when it is closed. Files whose replacement would be visible are
+ * truncated. */
 #include "capture/newfile.h"
 
 #include <errno.h>
@@ -24,8 +25,8 @@ int gt_new_file_lock(int fd, const char *path)
 	return 0;
 }
 
-/* Return true if @path still leads to this file. Another writer may have replaced it before the
- * lock was taken. */
+/* Return true if @path still leads to this file: another writer may have replaced the file before
+ * the lock was taken. */
 static bool is_still_named(const char *path, const struct stat *opened)
 {
 	struct stat named;
@@ -34,7 +35,8 @@ static bool is_still_named(const char *path, const struct stat *opened)
 	       named.st_ino == opened->st_ino;
 }
 
-/* Return true if the file is ours, has no other name, and has no permissions besides its mode. */
+/* Return true if this user owns the file, and the file has no other name and no permissions besides
+ * its mode. */
 static bool is_only_ours(const char *path, int fd, const struct stat *opened)
 {
 	struct stat link;
@@ -44,8 +46,8 @@ static bool is_only_ours(const char *path, int fd, const struct stat *opened)
 	       fgetxattr(fd, "system.posix_acl_access", NULL, 0) < 0;
 }
 
-/* Create an empty, locked file with the permissions of @old that takes its name. Return it, or -1:
- * nothing has changed. */
+/* Create an empty, locked file with the permissions of @old, and rename it to @path. Return the
+ * descriptor, or -1 if nothing has changed. */
 static int put_in_place(const char *path, const struct stat *old)
 {
 	const char *slash = strrchr(path, '/');
@@ -78,7 +80,7 @@ int gt_new_file(const char *path, bool replace, bool shared, struct gt_new_file 
 	*file = (struct gt_new_file){-1, -1};
 	if (fd < 0)
 		return gt_error(-errno, "cannot create capture %s", path);
-	status = gt_new_file_lock(fd, path); /* before the old contents are removed */
+	status = gt_new_file_lock(fd, path); /* before removing the old contents */
 	if (!status && fstat(fd, &st))
 		status = gt_error(-errno, "capture %s", path);
 	if (!status && replace && !is_still_named(path, &st))

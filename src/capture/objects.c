@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices, queues, contexts and modules of a capture; merges the entries of several processes for
+/* Devices, queues, contexts and modules of a capture. Merges the entries of several processes for
  * the same device. */
 #include <errno.h>
 #include <stdlib.h>
@@ -8,13 +8,14 @@
 #include "capture/reader.h"
 #include "util/error.h"
 
-/* A device in some process: its machine, its name, and its position among those of the process with
- * the same name (two devices of one platform may share a uuid, or have only a name). */
+/* Identity of a device in one process: its machine, its name, and its position among the process's
+ * devices with the same name (two devices of one platform may share a uuid, or have only a
+ * name). */
 struct identity {
 	const char *text;
 	size_t object;
 	uint32_t machine, process, nth;
-	char kind; /* the uuid of one device and the name of another never match */
+	char kind; /* a uuid and a name never match each other */
 };
 
 static bool is_set(const char *value)
@@ -71,7 +72,8 @@ static int compare_devices(const void *a, const void *b)
 	return (x->object > y->object) - (x->object < y->object);
 }
 
-/* @ids: all devices; @same: per object, receives the first object that is the same device */
+/* Find the objects of each device. @ids: all devices; @same: for each object, receives the first
+ * object of the same device */
 static void find_same(struct identity *ids, size_t n, size_t *same)
 {
 	size_t i;
@@ -191,8 +193,8 @@ static void apply_lifetimes(struct gt_capture *c)
 	}
 }
 
-/* Name all threads of the process that had this tid; several may have had it one after the
- * other. */
+/* Name all threads of the process that had this tid: several threads may have used the tid one
+ * after the other. */
 static void name_threads_by_tid(struct gt_capture *c, const struct gt_object_info *o,
 				const char *name)
 {
@@ -205,7 +207,7 @@ static void name_threads_by_tid(struct gt_capture *c, const struct gt_object_inf
 	}
 }
 
-/* Apply the names that the program gave to threads. */
+/* Apply thread names set by the program. */
 static void apply_thread_names(struct gt_capture *c)
 {
 	for (size_t i = 0; i < c->object_count; i++) {
@@ -238,7 +240,7 @@ int gt_objects_finish(struct gt_capture *c)
 		return status;
 	for (i = 0; i < c->object_count; i++) {
 		if (n && !gt_compare_objects(&c->objects[n - 1], &c->objects[i]))
-			n--; /* written again: the newest counts */
+			n--; /* written again; the newest entry counts */
 		c->objects[n++] = c->objects[i];
 	}
 	c->object_count = n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens a capture: sorts the lists that the scan filled; contents.c gives access to them. */
+/* Opens a capture: sorts the lists that the scan filled. contents.c gives access to the lists. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "capture/shared_clock.h"
 #include "util/error.h"
 
-/* With more files, each is opened again for every block read from it. */
+/* Maximum number of open files. Any further file is opened again for each block read from it. */
 enum { FILES_OPEN = 256 };
 
 static int compare_blocks(const void *a, const void *b)
@@ -49,8 +49,8 @@ static int finish_streams(struct gt_capture *c)
 	return 0;
 }
 
-/* Keep one entry per thread, the newest; add one for each stream whose thread block is lost. The
- * sort is stable, so the newest of equal entries comes last. */
+/* Keep the newest entry of each thread, and add an entry for each stream whose thread block is
+ * lost. The sort is stable, so the newest of equal entries comes last. */
 static int finish_threads(struct gt_capture *c)
 {
 	size_t i, n = 0;
@@ -74,7 +74,7 @@ static int finish_threads(struct gt_capture *c)
 		struct gt_thread_info *t = &c->threads[i];
 
 		if (n && !gt_compare_threads(&c->threads[n - 1], t)) {
-			/* the stream's nameless entry, last of its group, adds nothing */
+			/* the nameless entry of the stream, last in its group, adds nothing */
 			if (t->name)
 				c->threads[n - 1] = *t;
 			continue;
@@ -98,7 +98,7 @@ static int finish_strings(struct gt_capture *c)
 		return status;
 	for (i = 0; i < c->string_count; i++) {
 		if (n && !gt_compare_strings(&c->strings[n - 1], &c->strings[i]))
-			n--; /* the newest counts */
+			n--; /* the newest entry counts */
 		c->strings[n++] = c->strings[i];
 	}
 	c->string_count = n;
@@ -113,7 +113,7 @@ static int finish_strings(struct gt_capture *c)
 	return 0;
 }
 
-/* Sum the records of a class and domain that are dropped or not kept. False: the sum overflows. */
+/* Sum the dropped and evicted records of a class and domain. Return false on overflow. */
 static bool sum_missing(const struct gt_counts *n, unsigned class, unsigned domain, uint64_t *sum)
 {
 	bool good = true;
@@ -126,7 +126,7 @@ static bool sum_missing(const struct gt_counts *n, unsigned class, unsigned doma
 }
 
 /* Return true if the sums of a process match its stream blocks, and seen = recorded + dropped +
- * evicted. @seen: increased by what was seen. */
+ * evicted. @seen: the function adds the process's seen records */
 static bool sums_agree(const struct process_sums *s, uint64_t *seen)
 {
 	const struct gt_counts *n = &s->counts;
@@ -145,8 +145,8 @@ static bool sums_agree(const struct process_sums *s, uint64_t *seen)
 	return good;
 }
 
-/* Correct the sums. Records that are present count as recorded. Records that the sums contain, but
- * that are missing, count as corrupt. Records after the last sums also count as seen. */
+/* Correct the sums. Present records count as recorded. Records in the sums that are missing count
+ * as corrupt. Records after the last sums also count as seen. */
 static void mend_sums(struct process_sums *s)
 {
 	struct gt_counts *n = &s->counts;
@@ -159,7 +159,7 @@ static void mend_sums(struct process_sums *s)
 			if (n->recorded[k][d] > here)
 				n->dropped[GT_DROP_CORRUPT][k][d] += n->recorded[k][d] - here;
 			n->recorded[k][d] = here;
-			/* impossible sum */
+			/* the sums are impossible */
 			if (!sum_missing(n, k, d, &sum) ||
 			    __builtin_add_overflow(sum, here, &sum)) {
 				for (why = 0; why < GT_DROP_REASON_COUNT; why++)
@@ -174,8 +174,8 @@ static void mend_sums(struct process_sums *s)
 		}
 }
 
-/* Compare the collector's counts with the records. In a complete capture they must agree, else its
- * sums are wrong, which is reported. In an incomplete capture they are corrected. */
+/* Compare the collector's counts with the records. In a complete capture a difference is reported,
+ * because the capture's sums are wrong. In an incomplete capture the counts are corrected. */
 static void finish_counts(struct gt_capture *c)
 {
 	uint64_t seen = 0;
@@ -198,7 +198,7 @@ static void finish_counts(struct gt_capture *c)
 	}
 }
 
-/* Set the times of processes and events of sessions whose clocks are known. */
+/* Set the times of processes and events in sessions with known clocks. */
 static void finish_times(struct gt_capture *c)
 {
 	size_t i;
@@ -231,7 +231,7 @@ static int open_capture_file(struct gt_capture *c, const char *path)
 	if (!file->path)
 		return gt_error(-ENOMEM, "capture %s", path);
 	c->file_count++;
-	/* fail on a pipe instead of blocking */
+	/* O_NONBLOCK: fail on a pipe instead of blocking */
 	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (file->fd < 0)
 		return gt_error(-errno, "cannot open capture %s", path);
@@ -264,7 +264,7 @@ int gt_capture_open_several(const char *const *paths, size_t count, struct gt_ca
 	gt_copies_destroy(copies);
 	if (status || (status = gt_sessions_finish(c)))
 		goto fail;
-	/* first: settling clocks may find damaged payloads, which change the sums */
+	/* first, because determining clocks may find damaged payloads, which changes the sums */
 	finish_counts(c);
 	if ((status = finish_streams(c)) || (status = gt_sessions_align_shared(c)))
 		goto fail;

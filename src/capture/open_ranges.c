@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See open_ranges.h. A single list: few ranges are open at the same time. */
+/* See open_ranges.h. Uses a single list, because few ranges are open at the same time. */
 #include "capture/open_ranges.h"
 
 #include <errno.h>
@@ -64,7 +64,7 @@ static void end_started(struct gt_open_ranges *o, uint32_t process, uint64_t id)
 		}
 }
 
-/* Return the number of a range that is started or stopped: an argument, or the call's result. */
+/* Return the number of a started or stopped range: an argument of the call, or its result. */
 static uint64_t find_id(const struct gt_operation_info *info, const uint64_t *r, uint32_t words)
 {
 	for (uint32_t i = 0; i < info->nargs; i++)
@@ -140,7 +140,7 @@ void gt_open_ranges_end(struct gt_open_ranges *o, uint32_t process, uint32_t ord
 			remove_range(o, i);
 }
 
-/* Write the open ranges of the thread of entry @first. */
+/* Write the open ranges of entry @first's thread. */
 static int write_thread(const struct gt_open_ranges *o, size_t first, struct gt_capture_writer *to)
 {
 	const struct gt_open_range *range = &o->list[first];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads records outside of streams, in RECORDS blocks: strings, objects, events, readings of
- * clocks, lifetimes, call stacks with their code and names, windows. Each is appended to a list of
+/* Reads records outside of streams, in RECORDS blocks: strings, objects, events, clock readings,
+ * lifetimes, call stacks with their code and names, windows. Each record is appended to a list of
  * the capture; the lists are sorted later. A record may contain anything: every length is
  * checked. */
 #include <errno.h>
@@ -109,7 +109,7 @@ static int add_frames(struct gt_capture *c, uint32_t process, const uint8_t *p, 
 	count = (size_t)r.native + r.python;
 	if (count > (bytes - sizeof r) / sizeof *words)
 		return -EBADMSG;
-	if (!r.head.op) /* not made by gputap: no call has this stack */
+	if (!r.head.op) /* not written by gputap: no call has this stack */
 		return 0;
 	status = GT_LIST_ADD(c, stacks, stack_count, stack_room);
 	if (status)
@@ -144,7 +144,7 @@ static int add_code(struct gt_capture *c, uint32_t process, const uint8_t *p, si
 	status = GT_LIST_ADD(c, code, code_count, code_room);
 	if (status)
 		return status;
-	text = gt_text_keep(c, p + sizeof r, r.bytes); /* two NULs follow */
+	text = gt_text_keep(c, p + sizeof r, r.bytes); /* gt_text_keep() appends two NULs */
 	if (!text)
 		return -ENOMEM;
 	name = strlen(text);
@@ -206,7 +206,7 @@ static int add_window(struct gt_capture *c, uint32_t process, const struct gt_re
 	return status;
 }
 
-/* Read one record of `bytes`; its fixed part is copied, because blocks are not aligned. */
+/* Read one record of @bytes. Copies the fixed part, because blocks are not aligned. */
 static int read_record(struct gt_capture *c, uint32_t process, const uint8_t *p, size_t bytes)
 {
 	union {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens a capture: one walk over the block headers; payloads of streams are only indexed, all
- * others are read (RECORDS: read_records.c). The file may contain anything: every length is checked
- * against the available bytes, invalid data is counted in health and skipped, and memory is bounded
- * by a small multiple of the file's size. */
+/* Scans a capture in one walk over the block headers. Payloads of streams are only indexed; all
+ * other payloads are read (RECORDS: read_records.c). The file may contain anything: every length is
+ * checked against the available bytes, and invalid data is counted in health and skipped. Memory is
+ * bounded by a small multiple of the file's size. */
 #include "capture/reader.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 /* Payloads ------------------------------------------------------------------ */
 
-/* Reads a payload; missing fields read as 0 and "". */
+/* Reads a payload. Missing fields read as 0 and "". */
 struct unpacker {
 	const uint8_t *p, *end;
 };
@@ -80,7 +80,7 @@ static int read_session(struct gt_capture *c, struct session *session, struct un
 	return 0;
 }
 
-/* Return the index in the session's list where the process is, or belongs. */
+/* Return the index of the process in the session's list, or the index at which to insert it. */
 static size_t find_process(const struct session *s, uint32_t index)
 {
 	size_t low = 0, high = s->process_count;
@@ -96,7 +96,7 @@ static size_t find_process(const struct session *s, uint32_t index)
 	return low;
 }
 
-/* Find the process of a block; add it if it is new. */
+/* Find the process of a block. Add a new process. */
 static int get_process(struct gt_capture *c, uint32_t session, const struct gt_scan_block *block,
 		       struct gt_process_info **out)
 {
@@ -244,7 +244,7 @@ static int read_kept(struct gt_capture *c, struct gt_retained *kept, struct unpa
 
 /* Blocks -------------------------------------------------------------------- */
 
-/* Read the bounds after the counts of a stream's head: the times in the block. */
+/* Read the bounds that follow the counts of a stream's head: the times in the block. */
 static int read_bounds(struct gt_capture *c, const struct gt_scan_block *block, size_t at,
 		       struct stream_block *b)
 {
@@ -265,7 +265,7 @@ static int read_bounds(struct gt_capture *c, const struct gt_scan_block *block, 
 	at += bounds.bytes;
 	if (bounds.device_entries > GT_FILE_DEVICES_MAX ||
 	    bounds.device_entries > (end - at) / sizeof(struct gt_file_device))
-		return 0; /* too many, or not known */
+		return 0; /* too many devices, or unknown times */
 	b->first_device = (uint32_t)c->work_time_count;
 	b->device_count = (uint8_t)bounds.device_entries;
 	for (i = 0; i < bounds.device_entries; i++) {
@@ -277,7 +277,7 @@ static int read_bounds(struct gt_capture *c, const struct gt_scan_block *block, 
 		       block->extension + at + i * sizeof(struct gt_file_device),
 		       sizeof(struct gt_file_device));
 	}
-	/* the flag says that it has GPU activities, but their times are not known */
+	/* the block has GPU activities, but their times are unknown */
 	b->unbounded = h->flags & GT_BLOCK_DEVICE && !bounds.device_entries;
 	return 0;
 }
@@ -335,7 +335,7 @@ static int index_stream(struct gt_capture *c, uint32_t session, const struct gt_
 	return 0;
 }
 
-/* Read a section of a merged file. Its first one comes before all its blocks. */
+/* Read a section of a merged file. The first SECTION of a session precedes all its other blocks. */
 static int read_section(struct gt_capture *c, struct session *s, struct unpacker *u)
 {
 	struct gt_capture_health *health = &s->public.health;
@@ -383,7 +383,7 @@ static int read_block(struct gt_capture *c, uint32_t session, const struct gt_sc
 		return 0;
 	case GT_BLOCK_RECORDS: return gt_records_read(c, process->index, payload, h->stored_bytes);
 	case GT_BLOCK_END:
-		/* shorter if written by an earlier version */
+		/* blocks of an earlier version are shorter */
 		memcpy(&end, payload, h->stored_bytes < sizeof end ? h->stored_bytes : sizeof end);
 		file->end = end.complete ? GT_CAPTURE_COMPLETE : GT_CAPTURE_INCOMPLETE;
 		file->has_end = true;
@@ -396,7 +396,7 @@ static int read_block(struct gt_capture *c, uint32_t session, const struct gt_sc
 	}
 }
 
-/* Find the session of a block; add it if it is new. */
+/* Find the session of a block. Add a new session. */
 static int get_session(struct gt_capture *c, uint32_t section, uint32_t *out)
 {
 	uint32_t file = (uint32_t)c->file_count - 1;
@@ -442,11 +442,12 @@ static int take_block(struct gt_capture *c, const struct gt_scan_block *block, u
 	uint32_t section = gt_scan_section(block), session = 0;
 	int status;
 
-	file->has_end = false; /* an end mark followed by a block does not count */
+	file->has_end = false; /* an end marker followed by a block does not count */
 	if ((h->process >= GT_FILE_PROCESS_MAX && h->type != GT_BLOCK_INDEX) ||
 	    (section != GT_SECTION_NONE && section >= GT_FILE_SECTION_MAX))
 		return -EBADMSG;
-	if (h->type != GT_BLOCK_END && h->type != GT_BLOCK_INDEX) { /* those belong to the file */
+	if (h->type != GT_BLOCK_END && h->type != GT_BLOCK_INDEX) { /* END and INDEX belong to the
+	 * file, not to a session */
 		if (gt_copies_leave_out(c->copies, c->file_count - 1, section))
 			return 0;
 		status = get_session(c, section, &session);
@@ -469,7 +470,7 @@ static int take_block(struct gt_capture *c, const struct gt_scan_block *block, u
 	return read_block(c, session, block, *payload);
 }
 
-/* Finish a file that was read to its end: set the health of its session, or of the sessions of a
+/* Finish a file that was read to its end: set the health of its session, or of each session of a
  * merged file. */
 static int finish_file(struct gt_capture *c, const struct gt_scan *s,
 		       const struct gt_capture_health *found)
@@ -539,7 +540,7 @@ int gt_capture_scan(struct gt_capture *c)
 		goto out;
 	}
 	status = gt_scan_init(s, file->fd, file->path);
-	/* all its sessions are left out, so its damage does not count */
+	/* all sessions are left out, so the file's damage does not count */
 	if (status || gt_copies_leave_out_file(c->copies, c->file_count - 1))
 		goto out;
 	gt_scan_take_index(s, &index);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* See retained_filter.h.
  *
- *   chunks --heads of blocks--> processes and threads that have rows, and how many metadata -->
- *   entries, sorted by subject: the newest of each counts.
- *                Removed: processes and threads that ended before the oldest chunk and have no
- *                rows, objects unloaded before it, most old clock readings and events
- *            --in their old order--> the copy
+ *   1. The heads of the chunks' blocks give the processes and threads that have rows, and how many.
+ *   2. The metadata entries are sorted by subject. The newest entry of each subject counts.
+ *   3. Removed are: processes and threads that ended before the oldest chunk and have no rows,
+ *      objects
+ *      unloaded before the oldest chunk, most old clock readings and events.
+ *   4. The remaining entries are copied in their old order.
  *
- * Memory: the metadata, and 40 bytes for each record in it. Texts (GT_RECORD_STRING) of a process
- * stay as long as it does: references to them are not counted. */
+ * Memory: the metadata, and 40 bytes for each record in it. References to texts (GT_RECORD_STRING)
+ * are not counted: a text stays as long as its process. */
 #include "capture/retained_filter.h"
 
 #include <errno.h>
@@ -23,13 +24,13 @@
 #include "util/grow.h"
 
 enum {
-	OLD_READINGS = 16, /* per clock, from before the oldest chunk */
-	OLD_EVENTS = 32,   /* per kind and process */
+	OLD_READINGS = 16, /* number retained per clock, from before the oldest chunk */
+	OLD_EVENTS = 32,   /* number retained per kind and process */
 };
 
-/* Subject of an entry, in the upper bits; an object's type in the lower 8. */
+/* Subject of an entry, in the upper bits. The lower 8 bits are the type of an object. */
 enum {
-	ENTRY_BLOCK = 1 << 8, /* without a process: stays */
+	ENTRY_BLOCK = 1 << 8, /* without a process; always retained */
 	ENTRY_TUPLE = 2 << 8,
 	ENTRY_PROCESS = 3 << 8,
 	ENTRY_PROCESS_END = 4 << 8,
@@ -47,11 +48,11 @@ enum {
 struct entry {
 	uint32_t process, what;
 	uint64_t key, ticks;
-	const uint8_t *at; /* the block's head or the record */
+	const uint8_t *at; /* the head of the block, or the record */
 	bool is_record, is_left_out;
 };
 
-/* Rows that a process has in the chunks. */
+/* Rows of a process in the chunks. */
 struct present {
 	uint32_t process;
 	uint64_t recorded[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
@@ -76,7 +77,7 @@ struct filter {
 	struct gt_retained *kept;
 	struct gt_scan scan;
 	struct gt_scan_block block;
-	uint64_t record[UINT16_MAX]; /* one record, aligned */
+	uint64_t record[UINT16_MAX]; /* one aligned record */
 };
 
 static int no_memory(void)
@@ -211,7 +212,7 @@ static int add_entry(struct filter *f, struct entry e)
 	return 0;
 }
 
-/* Describe a record as an entry. Blocks are not aligned. */
+/* Describe a record as an entry. Copies the record's words, because blocks are not aligned. */
 static struct entry describe_record(uint32_t process, const uint8_t *at, size_t bytes)
 {
 	struct entry e = {.process = process, .what = ENTRY_OTHER, .at = at, .is_record = true};
@@ -276,7 +277,7 @@ static uint64_t read64(const uint8_t *payload, const struct gt_file_block *h, si
 	return value;
 }
 
-/* Add the sums of processes that an earlier filter left out. */
+/* Add the sums of processes that an earlier filter removed. */
 static void take_sums(struct filter *f, const uint8_t *payload, size_t bytes)
 {
 	struct gt_file_retained k;
@@ -308,18 +309,18 @@ static int add_block(struct filter *f)
 	case GT_BLOCK_INDEX: return 0;
 	case GT_BLOCK_PROCESS:
 		e.what = ENTRY_PROCESS;
-		e.ticks = read64(payload, h, 16); /* its start */
+		e.ticks = read64(payload, h, 16); /* start of the process */
 		break;
 	case GT_BLOCK_PROCESS_END:
 		e.what = ENTRY_PROCESS_END;
-		e.key = read64(payload, h, 0) >> 32 & 1; /* true if it has ended */
+		e.key = read64(payload, h, 0) >> 32 & 1; /* 1 if the process has ended */
 		e.ticks = read64(payload, h, 16);        /* ns */
 		break;
 	case GT_BLOCK_COUNTS: e.what = ENTRY_COUNTS; break;
 	case GT_BLOCK_THREAD:
 		e.what = ENTRY_THREAD;
 		e.key = h->ordinal;
-		e.ticks = read64(payload, h, 16); /* its end */
+		e.ticks = read64(payload, h, 16); /* end of the thread */
 		break;
 	case GT_BLOCK_CLOCK:
 		e.process = UINT32_MAX;
@@ -350,7 +351,7 @@ static int read_metadata(struct filter *f)
 
 /* Choosing entries -------------------------------------------------------------- */
 
-/* Sort by subject, then by place: the order in which they arrived. */
+/* Sort by subject, then by position, which is the order of arrival. */
 static int compare_entries(const void *a, const void *b)
 {
 	const struct entry *x = *(struct entry *const *)a, *y = *(struct entry *const *)b;
@@ -369,7 +370,7 @@ static bool is_same(const struct entry *x, const struct entry *y)
 	return x->process == y->process && x->what == y->what && x->key == y->key;
 }
 
-/* Leave out all old entries but the first and the newest @most. */
+/* Leave out old entries, except the first one and the newest @most. */
 static void thin_old(const struct filter *f, struct entry **e, size_t count, size_t most)
 {
 	size_t old = 0;
@@ -384,7 +385,7 @@ static void thin_old(const struct filter *f, struct entry **e, size_t count, siz
 	}
 }
 
-/* Choose from entries with the same subject. */
+/* Choose among entries with the same subject. */
 static void choose_of_group(const struct filter *f, struct entry **e, size_t count)
 {
 	switch (e[0]->what & 0xff00) {
@@ -405,13 +406,13 @@ static void choose_of_group(const struct filter *f, struct entry **e, size_t cou
 	}
 }
 
-/* Return the newest entry of @what and @key of a process; NULL: none. */
+/* Return the newest entry with this process, @what and @key; NULL: none. */
 static struct entry *find_entry(const struct filter *f, uint32_t process, uint32_t what,
 				uint64_t key)
 {
 	size_t low = 0, high = f->count;
 
-	while (low < high) { /* find the first entry after it */
+	while (low < high) { /* find the first entry after the wanted one */
 		size_t middle = low + (high - low) / 2;
 		const struct entry *e = f->order[middle];
 
@@ -446,7 +447,7 @@ static bool is_process_over(const struct filter *f, uint32_t process)
 		return false;
 	if (end->ticks)
 		return end->ticks < f->oldest.begun.boottime_ns;
-	/* the end of an untraced program is not known: it has one event, at its start */
+	/* an untraced program has no known end: its only event is at its start */
 	return begin && begin->ticks < f->oldest.begun.ticks &&
 	       !find_entry(f, process, ENTRY_COUNTS, 0);
 }
@@ -471,7 +472,7 @@ static void leave_out_process(struct filter *f, struct entry **e, size_t count)
 	if (!sums)
 		return;
 	read_counts(sums, &counts);
-	/* all its records were in chunks that are gone */
+	/* all records of the process were in removed chunks */
 	gt_counts_keep(&counts, nothing.recorded);
 	gt_counts_sum(&f->kept->counts, &counts);
 }
@@ -488,7 +489,7 @@ static bool is_object_over(const struct filter *f, const struct entry *e)
 	return end && end->ticks < f->oldest.begun.ticks;
 }
 
-/* Leave out entries of one process that no row needs; duplicates are left out already. */
+/* Leave out entries of one process that no row needs. Duplicates were left out before. */
 static void choose_of_process(struct filter *f, struct entry **e, size_t count)
 {
 	if (is_process_over(f, e[0]->process)) {
@@ -533,7 +534,7 @@ static int choose(struct filter *f)
 
 /* The copy ----------------------------------------------------------------------- */
 
-/* Copy a process's sums, reduced to the rows that remain. */
+/* Copy the sums of a process, reduced to the remaining rows. */
 static int copy_counts(const struct filter *f, struct gt_capture_writer *to, const struct entry *e)
 {
 	static const struct present nothing;
@@ -581,7 +582,8 @@ static int copy_chosen(struct filter *f, struct gt_capture_writer *to, bool last
 	return status;
 }
 
-/* Return when the last call ended, interpolated from the clock readings at the window's ends. */
+/* Return the end of the last call, interpolated from the clock readings at both ends of the
+ * window. */
 static uint64_t get_end_ns(const struct filter *f)
 {
 	const struct gt_clock_tuple *a = &f->oldest.begun, *b = &f->newest;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Walks the blocks of a capture file through their headers. The file may contain anything and may
- * change during reading: it is read with pread() into a window, never mapped, so that a file cut
- * meanwhile causes a short read and not a SIGBUS. Each byte is looked at a bounded number of times:
- * after a bad header the scan continues at the next place that has a block's magic. */
+ * change during reading. It is read with pread() into a window and never mapped, so that a
+ * concurrent truncation causes a short read and not a SIGBUS. The scan examines each byte a bounded
+ * number of times: after a bad header, it continues at the next position with a block's magic. */
 #include "capture/scan.h"
 
 #include <errno.h>
@@ -14,11 +14,11 @@
 #include "capture/checksum.h"
 #include "util/error.h"
 
-enum { LOOK_BYTES = 4096 }; /* headers are far apart: reading more would be useless */
+enum { LOOK_BYTES = 4096 }; /* headers are far apart: reading more would waste time */
 
-/* Make the bytes at `at` available: @wanted bytes, or as many as there are; if they are not in the
- * window, read @refill bytes.
- * Return the bytes available, 0 at the end; negative errno. */
+/* Make the bytes at `at` available: @wanted bytes, or fewer at the end of the file. If the window
+ * does not contain them, read @refill bytes.
+ * Return the number of available bytes, 0 at the end, or negative errno. */
 static ssize_t peek_bytes(struct gt_scan *s, uint64_t at, size_t wanted, size_t refill,
 			  const uint8_t **p)
 {
@@ -35,7 +35,7 @@ static ssize_t peek_bytes(struct gt_scan *s, uint64_t at, size_t wanted, size_t 
 
 		s->window_bytes = 0;
 		status = gt_scan_read(s->fd, s->window, bytes, at);
-		if (status == -ENODATA) { /* cut during reading */
+		if (status == -ENODATA) { /* the file was cut during reading */
 			s->bytes = at;
 			return 0;
 		}
@@ -71,7 +71,7 @@ static int try_block(struct gt_scan *s, uint64_t at, struct gt_scan_block *block
 	return 1;
 }
 
-/* Return the next position after `at` that has the magic's first byte pattern, or the end. */
+/* Return the next position after `at` that contains the magic, or the end. */
 static int64_t find_magic(struct gt_scan *s, uint64_t at)
 {
 	static const uint32_t magic = GT_BLOCK_MAGIC;
@@ -80,7 +80,7 @@ static int64_t find_magic(struct gt_scan *s, uint64_t at)
 		const uint8_t *p = NULL, *hit;
 		ssize_t n;
 #ifdef SEEK_DATA
-		/* skip holes: one of terabytes is cheap to make */
+		/* skip holes, which can easily be terabytes long */
 		if (at + sizeof magic > s->window_at + s->window_bytes) {
 			off_t data = lseek(s->fd, (off_t)at, SEEK_DATA);
 
@@ -137,7 +137,7 @@ int gt_scan_next(struct gt_scan *s, struct gt_scan_block *block)
 				s->bad_blocks++;
 				s->at = at;
 			}
-			/* the file is cut here: anything that follows lies inside this payload */
+			/* the file is cut here: all remaining bytes belong to this payload */
 			if (whole > s->bytes - at)
 				break;
 			s->at = at + whole;
@@ -156,7 +156,8 @@ int gt_scan_next(struct gt_scan *s, struct gt_scan_block *block)
 	return 0;
 }
 
-/* Check the file header. If it is damaged but good blocks follow, only the header is lost. */
+/* Check the file header. If the header is damaged but good blocks follow, only the header is
+ * lost. */
 static int check_header(struct gt_scan *s, const struct gt_file_header *h, size_t n,
 			const char *path)
 {

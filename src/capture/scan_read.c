@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a part of a file that may be cut meanwhile. */
+/* Reads a part of a file that may be truncated concurrently. */
 #include "capture/scan.h"
 
 #include <errno.h>

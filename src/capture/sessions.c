@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Combines several sessions into one capture: all times in the CLOCK_BOOTTIME of the session that
- * started first, sessions and their processes in order of their start, and which of them ran on one
- * machine.
+/* Combines several sessions into one capture. Converts all times to the CLOCK_BOOTTIME of the
+ * session that started first, sorts the sessions and their processes by start, and numbers the
+ * machines.
  *
- * Sessions of one boot of one kernel share that clock: their times are unchanged. The times of
- * others are shifted; the amount is the difference between both kernels' (REALTIME minus BOOTTIME),
- * the same for all sessions of a boot, so that order and distances on that host are preserved;
- * shared_clock.c does better if their processes made collective calls together. The difference is
- * taken where both clocks were read nearest to the same moment. How far the wall clocks were
- * adjusted while they were watched is reported as the uncertainty; whether two hosts' wall clocks
- * agree cannot be known here. */
+ * Sessions of one boot of one kernel share the same clock, so their times are unchanged. The times
+ * of other sessions are shifted by the difference between both kernels' (REALTIME minus BOOTTIME).
+ * All sessions of a boot use the same shift, so that order and distances on that host are
+ * preserved. shared_clock.c improves the shift for processes that made collective calls together.
+ * The difference is taken from the readings of both clocks that are nearest to the same moment. The
+ * adjustment of the wall clocks during the recording is reported as the uncertainty. Whether the
+ * wall clocks of two hosts agree is unknown here. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 /* cloned virtual machines share the boot id, but not the clock */
 enum { SAME_KERNEL_NS = 1000000000 };
 
-/* The clock of a kernel since one boot, as far as sessions recorded it. */
+/* The clock of a kernel since one boot, as recorded in its sessions. */
 struct boot {
 	const struct session *first;
 	int64_t shift_ns;
@@ -32,8 +32,8 @@ static bool has_clock(const struct session *s)
 	return s->tuple_count || s->has_info;
 }
 
-/* Return REALTIME minus BOOTTIME nearest to that wall time. Damaged files may contain any values,
- * so all of this arithmetic wraps. */
+/* Return REALTIME minus BOOTTIME at the reading nearest to @realtime_ns. Damaged files may contain
+ * any values, so this arithmetic wraps around. */
 static uint64_t wall_offset(const struct session *s, uint64_t realtime_ns)
 {
 	const struct gt_session_info *info = &s->public.info;
@@ -54,7 +54,7 @@ static uint64_t wall_offset(const struct session *s, uint64_t realtime_ns)
 	return offset;
 }
 
-/* Return the range over which REALTIME minus BOOTTIME varied while it was watched. */
+/* Return the range of REALTIME minus BOOTTIME during the recording. */
 static uint64_t wall_moved(const struct session *s)
 {
 	int64_t low = INT64_MAX, high = INT64_MIN;
@@ -98,7 +98,7 @@ static bool same_boot(const struct session *a, const struct session *b)
 	return moved + SAME_KERNEL_NS < 2 * (uint64_t)SAME_KERNEL_NS;
 }
 
-/* Compute the shift of each session; they are in order of their start, so the first is the
+/* Compute the shift of each session. The sessions are sorted by start, so the first one is the
  * reference. */
 static int align_sessions(struct gt_capture *c)
 {
@@ -136,7 +136,7 @@ static int align_sessions(struct gt_capture *c)
 	return 0;
 }
 
-/* Put processes in the order of their sessions, and update everything that refers to them. */
+/* Sort the processes by the order of their sessions, and update all references to them. */
 static int order_processes(struct gt_capture *c)
 {
 	uint32_t *now = calloc(c->process_count + 1, sizeof *now), next = 0;
@@ -161,7 +161,7 @@ static int order_processes(struct gt_capture *c)
 			processes[next] = c->processes[old];
 			processes[next].session = (uint32_t)i;
 			processes[next].index = next;
-			/* its environment has no rank */
+			/* the process's environment has no rank */
 			if (processes[next].rank.rank < 0)
 				processes[next].rank.rank = s->public.info.rank;
 			sums[next] = c->sums[old];
@@ -190,7 +190,7 @@ static int order_processes(struct gt_capture *c)
 	return 0;
 }
 
-/* Number machines: sessions with the same boot id or the same name are on one. */
+/* Number the machines. Sessions with the same boot id or the same host name ran on one machine. */
 static void number_machines(struct gt_capture *c)
 {
 	uint32_t count = 0;
@@ -210,7 +210,7 @@ static void number_machines(struct gt_capture *c)
 			     (!*s->info.hostname ||
 			      strcmp(s->info.hostname, other->info.hostname))))
 				continue;
-			/* this session may show that two machines are one */
+			/* this session may show that two machines are the same */
 			for (n = 0; n <= i; n++)
 				if (c->sessions[n]->public.machine == from)
 					c->sessions[n]->public.machine = to;
@@ -238,8 +238,8 @@ static bool is_beside(const struct gt_capture_session *a, const struct gt_captur
 	       !strcmp(a->info.hostname, b->info.hostname);
 }
 
-/* Return the first node of this machine in which another process has no pid of the session. @taken:
- * per node, the session that may not use it */
+/* Return the first node of the session's machine in which no other process has a pid of this
+ * session, or @count for a new node. @taken: for each node, the session that cannot use the node */
 static uint32_t choose_node(const struct gt_capture *c, size_t session, const uint32_t *taken,
 			    uint32_t count)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Aligns clocks of hosts through collective calls that their processes made together
- * (capture/collectives.h); shared_line.h computes the lines. NEEDSWORK: kernels of collectives
+/* Aligns the clocks of hosts through collective calls that their processes made together
+ * (capture/collectives.h). shared_line.h computes the lines. NEEDSWORK: kernels of collectives
  * (NCCL) would serve as well, but device clocks are not known yet.
  *
- * Only a few processes of each host are used: all their calls are read when the capture is
- * opened. */
+ * Uses only a few processes of each host, because opening the capture reads all their calls. */
 #include "capture/shared_clock.h"
 
 #include <errno.h>
@@ -14,14 +13,15 @@
 #include "capture/shared_line.h"
 #include "util/error.h"
 
-enum { PROCESSES_OF_BOOT = 4 }; /* processes whose calls are read */
+enum { PROCESSES_OF_BOOT = 4 }; /* maximum number of processes whose calls are read */
 
 /* Sessions of one boot of one kernel. */
 struct boot {
 	bool is_aligned;
-	uint32_t processes; /* processes whose calls are read */
+	uint32_t processes; /* number of processes whose calls are read */
 	uint64_t residual_ns;
-	/* from the clock aligned with wall clocks to the first session's; NULL: the same */
+	/* lines from the clock aligned by wall clocks to the first session's clock; NULL: same
+	 * clock */
 	const struct gt_clock_lines *lines;
 };
 
@@ -48,7 +48,7 @@ static bool has_collectives(enum gt_domain domain)
 	return false;
 }
 
-/* Return a bit per domain that has calls of all. */
+/* Return one bit for each domain with collective calls. */
 static uint32_t find_domains(void)
 {
 	uint32_t bits = 0;
@@ -66,7 +66,8 @@ static bool has_calls_of(const struct gt_capture *c, uint32_t process, uint32_t 
 	return false;
 }
 
-/* Make a view of the capture with the chosen processes' streams. The caller frees its streams. */
+/* Make a view of the capture that contains the streams of the chosen processes. The caller frees
+ * the view's streams. */
 static int choose_streams(struct alignment *a, struct gt_capture *view)
 {
 	struct gt_capture *c = a->c;
@@ -97,7 +98,8 @@ static int choose_streams(struct alignment *a, struct gt_capture *view)
 	return 0;
 }
 
-/* Windows are not known before the clocks are, so look at the changes. */
+/* Return true if recording resumed in the process. Looks at the changes, because windows depend on
+ * clocks that are not known yet. */
 static bool has_resumed(const struct gt_capture *c, uint32_t process)
 {
 	for (size_t i = 0; i < c->change_count; i++)
@@ -178,7 +180,7 @@ static void add_bounds(const struct alignment *a, const struct gt_collective_mat
 	gt_shared_calls_add(shared, &there, &here);
 }
 
-/* Add the bounds from the calls of a communicator; they are matched by number only, because the
+/* Add the bounds from the calls of a communicator. Calls are matched by number only, because the
  * clocks are not known yet. */
 static int add_communicator(const struct alignment *a, size_t first, size_t members, uint32_t from,
 			    uint32_t to, struct gt_shared_calls *shared)
@@ -199,7 +201,7 @@ static int add_communicator(const struct alignment *a, size_t first, size_t memb
 	return status;
 }
 
-/* Align the clock of @from to that of @to, which is aligned to the first session's. */
+/* Align the clock of @from to that of @to, which is already aligned to the first session's. */
 static int align_boot(struct alignment *a, uint32_t from, uint32_t to)
 {
 	struct gt_shared_calls shared = {0};

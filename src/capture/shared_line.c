@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 enum {
-	CLOSE_BOUNDS_NS = 20000, /* between two hosts, a call of all takes this long anyway */
+	CLOSE_BOUNDS_NS = 20000, /* a collective call between two hosts takes at least this long */
 	WINDOWS_MOST = 64,
-	WINDOW_LEAST = 16, /* returns */
+	WINDOW_LEAST = 16, /* minimum number of returns per window */
 };
 #define BEYOND_NS INT64_C(3600000000000)
 
@@ -57,8 +57,8 @@ static int compare_offsets(const void *a, const void *b)
 	return (x->offset_ns > y->offset_ns) - (x->offset_ns < y->offset_ns);
 }
 
-/* Return the median of returns adjacent in time, limited to the bounds. @away_ns: raised to its
- * distance from the middle between the bounds */
+/* Return the median of returns that are adjacent in time, limited to the bounds. @away_ns: raised
+ * to the median's distance from the middle between the bounds */
 static struct gt_clock_point find_point(struct gt_shared_return *returns, size_t count,
 					const struct gt_clock_lines *lines, uint64_t residual_ns,
 					uint64_t *away_ns)
@@ -77,8 +77,8 @@ static struct gt_clock_point find_point(struct gt_shared_return *returns, size_t
 	return (struct gt_clock_point){in, out};
 }
 
-/* Return a point beyond the calls. The clocks' rate there is that between the first and the last
- * point: the line between two adjacent points is too inaccurate for that. */
+/* Return a point outside the calls' time range. Use the clocks' rate between the first and the last
+ * point, because the line between two adjacent points is too inaccurate. */
 static struct gt_clock_point extend(const struct gt_clock_point *first,
 				    const struct gt_clock_point *last, uint64_t in, int64_t by_ns)
 {
@@ -93,11 +93,11 @@ static struct gt_clock_point extend(const struct gt_clock_point *first,
 				       from->out + (uint64_t)(int64_t)((double)by_ns * rate)};
 }
 
-/* Replace the lines between the bounds by lines through the returns. Return 0 or -ENOMEM. */
+/* Replace the lines between the bounds with lines through the returns. Return 0 or -ENOMEM. */
 static int follow_returns(struct gt_shared_calls *s, struct gt_clock_lines *lines,
 			  uint64_t *residual_ns)
 {
-	/* with one point before and one after them */
+	/* one per window, one before and one after them */
 	struct gt_clock_point points[WINDOWS_MOST + 2];
 	struct gt_clock_lines through;
 	size_t windows = s->count / WINDOW_LEAST;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See shared_texts.h. Payloads come from a file: an item with a wrong length ends the payload. */
+/* See shared_texts.h. Payloads come from a file: an item with a wrong length ends its payload. */
 #include "capture/shared_texts.h"
 
 #include <errno.h>
@@ -29,11 +29,11 @@ static size_t padded(size_t bytes)
 	return (bytes + 7) & ~(size_t)7;
 }
 
-/* A text or array of a payload, and what replaces it. */
+/* A text or array of a payload, and its replacement. */
 struct part {
 	struct gt_payload head;
 	const void *data;
-	size_t bytes; /* including its head, as stored in the file */
+	size_t bytes; /* size in the file, including the head */
 };
 
 static bool read_part(const struct gt_capture *c, const struct gt_item *item, uint32_t at,
@@ -58,8 +58,8 @@ static bool read_part(const struct gt_capture *c, const struct gt_item *item, ui
 	return true;
 }
 
-/* Return the size of the payload with its texts; 0: it has no shared texts, or more than gputap
- * writes. */
+/* Return the size of the payload with its texts. Return 0 if the payload has no shared texts, or is
+ * larger than gputap writes. */
 static size_t count_bytes(const struct gt_capture *c, const struct gt_item *item)
 {
 	size_t bytes = 0;

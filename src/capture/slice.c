@@ -28,7 +28,7 @@ bool gt_block_has_marks(const struct stream_block *b)
 }
 
 /* Return true if an event between two stamps may overlap a span. Time increases along a line, but
- * may jump back from one line to the next. */
+ * may jump back between lines. */
 static bool has_stamps(const struct slice *s, const struct gt_clock_lines *lines, uint64_t first,
 		       uint64_t last)
 {
@@ -115,7 +115,7 @@ int gt_capture_set_slice(struct gt_capture *c, const struct gt_slice *slice)
 	return 0;
 }
 
-/* Return the index in the capture of a device in the block; UINT32_MAX: not known. */
+/* Return the capture's device index of the block's @i-th device; UINT32_MAX: unknown. */
 static uint32_t find_device(const struct gt_capture *c, const struct stream_block *b, uint32_t i)
 {
 	const struct gt_object_info *device =
@@ -141,7 +141,7 @@ int gt_capture_add_sharing(const struct gt_capture *c, bool *processes)
 			const struct stream_block *b = &c->blocks[i];
 			const bool unknown = b->unbounded && b->flags & GT_BLOCK_DEVICE;
 
-			if (unknown) /* it may be any device */
+			if (unknown) /* the activities may be on any device */
 				memset(turn ? processes + b->process : used, 1,
 				       turn ? 1 : c->device_count);
 			for (uint32_t k = 0; k < b->device_count; k++) {

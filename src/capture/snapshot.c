@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes captures from the files of a recording in progress, or one that ended: see snapshot.h.
+/* Makes captures from the files of a recording that is in progress or has ended: see snapshot.h.
  *
  *   | header | metadata still needed | KEPT | rows of chunk 1, 2, .. | END |
  *
- * Without --keep there are no chunks, and the file written so far is copied unchanged. The kernel
- * copies the rows (copy_file_range(): some file systems share the blocks). Only files are shared
- * with the writer, which it only appends to, or removes. */
+ * Without --keep there are no chunks, and the current file is copied unchanged. The kernel copies
+ * the rows (copy_file_range(): some file systems share the blocks). A snapshot shares only files
+ * with the writer, and the writer only appends to or removes these files. */
 #include "capture/snapshot.h"
 
 #include <errno.h>
@@ -66,7 +66,7 @@ int gt_keep_open_files(const struct gt_capture_writer *w, struct gt_retained_fil
 	return status;
 }
 
-/* Copy with read and write, if the kernel cannot copy. */
+/* Copy with read and write. Used if the kernel cannot copy. */
 static int copy_bytes(int from, uint64_t at, uint64_t bytes, int to, uint64_t to_at)
 {
 	uint8_t *buffer = malloc(COPY_BYTES);
@@ -106,7 +106,7 @@ int gt_snapshot_copy(int from, uint64_t at, uint64_t bytes, int to, uint64_t to_
 			continue;
 		if (n < 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO))
 			return -errno;
-		if (n <= 0) /* not supported between these file systems */
+		if (n <= 0) /* the kernel cannot copy between these file systems */
 			return copy_bytes(from, at, bytes, to, to_at);
 		at += (uint64_t)n;
 		to_at += (uint64_t)n;
@@ -124,7 +124,7 @@ static int copy_rows(const struct gt_retained_files *files, struct gt_capture_wr
 		uint64_t at = sizeof head, bytes;
 
 		status = gt_scan_read(files->chunks[i].fd, &head, sizeof head, 0);
-		/* an earlier chunk has the ranges that were open when a later one was started */
+		/* an earlier chunk contains the ranges that were open at the start of this one */
 		at += !status && i ? head.open_bytes : 0;
 		if (status || at > files->chunks[i].bytes)
 			continue;
@@ -214,8 +214,8 @@ int gt_snapshot_create(const struct gt_capture_writer *w, const struct gt_retain
 	return 0;
 }
 
-/* Check that the snapshot may replace @path: only a regular file, not a device, a pipe, a folder,
- * or a symbolic link to anything. */
+/* Check that the snapshot may replace @path, which must be a regular file: not a device, a pipe, a
+ * folder, or a symbolic link. */
 static int check_name(const char *path, bool replace)
 {
 	struct stat st;
@@ -230,7 +230,7 @@ static int check_name(const char *path, bool replace)
 	return -EINVAL;
 }
 
-/* Give the complete file its name. */
+/* Rename the complete file to its name. */
 static int put_in_place(const char *part, const char *path, bool replace)
 {
 	unsigned flags = replace ? 0 : RENAME_NOREPLACE;
@@ -262,7 +262,7 @@ int gt_snapshot_write(struct gt_snapshot *s, const char *path, bool replace, boo
 		status = gt_error(-errno, "cannot write snapshot %s", path);
 		goto out;
 	}
-	/* a flight recorder's snapshots have different records, so each gets a separate id */
+	/* each snapshot of a flight recorder has different records, and so a separate id */
 	status = gt_snapshot_assemble(&s->files, path, fd, s->files.count ? NULL : s->id, &s->why,
 				      true);
 	close(fd);

@@ -7,8 +7,7 @@
 #include "capture/reader.h"
 #include "util/error.h"
 
-/* Merge sort: the newest of equal entries is the last one of the file, and qsort() is not
- * stable. */
+/* Merge sort: the last of equal entries in the file is the newest, and qsort() is not stable. */
 int gt_sort_stable(void *list, size_t count, size_t bytes,
 		   int (*compare)(const void *, const void *))
 {

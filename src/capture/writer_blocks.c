@@ -11,7 +11,7 @@
 #include "util/error.h"
 
 enum {
-	KEPT_MAX_BYTES = 8 << 20, /* while writing fails, metadata beyond this is refused */
+	KEPT_MAX_BYTES = 8 << 20, /* limit of buffered metadata while writes fail */
 };
 
 int gt_writer_grow(const struct gt_capture_writer *w, uint8_t **buffer, size_t *room, size_t used,
@@ -44,7 +44,7 @@ static void count_written(struct gt_capture_writer *w, struct gt_writer_file *f,
 		gt_index_add(&w->index, f->out, bytes);
 }
 
-/* Handle a partial write: whole blocks stay in the file, the rest in the buffer. */
+/* Handle a partial write: leave whole blocks in the file, and keep the rest in the buffer. */
 static int write_failed(struct gt_capture_writer *w, struct gt_writer_file *f, size_t written,
 			int error)
 {
@@ -62,7 +62,7 @@ static int write_failed(struct gt_capture_writer *w, struct gt_writer_file *f, s
 	f->out_bytes -= whole;
 	memmove(f->out, f->out + whole, f->out_bytes);
 	if (written != whole && ftruncate(f->fd, (off_t)f->bytes))
-		w->failed = true; /* a partial block stays; readers skip it */
+		w->failed = true; /* a partial block remains; readers skip it */
 	return gt_error(error, "capture %s: cannot write %zu bytes", w->path, f->out_bytes);
 }
 
@@ -116,7 +116,7 @@ int gt_writer_put_index(struct gt_capture_writer *w)
 		gt_index_keep(&w->index);
 		f->flushed_bytes = f->bytes;
 	} else if (status) {
-		if (ftruncate(f->fd, (off_t)at)) /* a partial block stays; readers skip it */
+		if (ftruncate(f->fd, (off_t)at)) /* a partial block remains; readers skip it */
 			w->index.lost = true;
 		gt_index_cut_back(&w->index);
 		f->bytes = f->flushed_bytes = at;

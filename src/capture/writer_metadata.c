@@ -12,7 +12,7 @@
 #include "util/error.h"
 
 enum {
-	TEXT_MAX_BYTES = 256 << 10, /* limit of one text in a metadata block */
+	TEXT_MAX_BYTES = 256 << 10, /* limit for one text in a metadata block */
 };
 
 /* Records outside of rows ---------------------------------------------------------- */
@@ -30,7 +30,7 @@ int gt_writer_end_records(struct gt_capture_writer *w)
 	return status;
 }
 
-/* generation and bytes of a struct gt_record_code, gt_record_names */
+/* word offsets of `generation` and `bytes` in struct gt_record_code and gt_record_names */
 enum {
 	CODE_BYTES = offsetof(struct gt_record_code, generation) / 8,
 	NAMES_BYTES = offsetof(struct gt_record_names, generation) / 8,
@@ -41,7 +41,7 @@ static uint32_t frame_words(const uint64_t *frames)
 	return (uint32_t)(frames[1] >> 32 & 0xffff) + (uint32_t)(frames[1] >> 48);
 }
 
-/* Check the lengths in a record that is not a row. It is a copy, so it cannot change. */
+/* Check the lengths in a record that is not a row. @record: a copy, which cannot change */
 static bool is_valid(const uint64_t *record, uint32_t words)
 {
 	size_t fixed, text;
@@ -73,12 +73,13 @@ static bool is_valid(const uint64_t *record, uint32_t words)
 	case GT_RECORD_CLOCK: return words >= sizeof(struct gt_record_clock) / 8;
 	case GT_RECORD_LIFETIME: return words >= sizeof(struct gt_record_lifetime) / 8;
 	case GT_RECORD_WINDOW: return words >= sizeof(struct gt_record_window) / 8;
-	default: return true; /* from a later version: only its length can be checked, and was */
+	/* from a later version: only the record's length can be checked, and was */
+	default: return true;
 	}
 	return words >= fixed && record[text] <= (words - fixed) * 8;
 }
 
-/* Return true if a gputap writer makes such a record. Its lengths are valid. */
+/* Return true if gputap writes such a record. The caller has checked its lengths. */
 static bool is_known(const uint64_t *record, uint32_t words)
 {
 	const struct gt_record *head = (const void *)record;
@@ -99,7 +100,7 @@ static bool is_known(const uint64_t *record, uint32_t words)
 		return (head->op == GT_CODE_MODULE || head->op == GT_CODE_PYTHON) &&
 		       words == sizeof(struct gt_record_code) / 8 +
 					((record[CODE_BYTES] >> 32) + 7) / 8;
-	case GT_RECORD_NAMES: return false; /* programs do not make it */
+	case GT_RECORD_NAMES: return false; /* not written by programs */
 	case GT_RECORD_CLOCK:
 		return words == sizeof(struct gt_record_clock) / 8 && record[1] <= record[2];
 	case GT_RECORD_LIFETIME:
@@ -149,7 +150,7 @@ void gt_capture_writer_watch_events(struct gt_capture_writer *w, gt_capture_even
 
 /* Data from the collector ----------------------------------------------------------- */
 
-/* Builds a payload; if it does not fit it is cut, texts first. */
+/* Builds a payload. A payload that does not fit is cut, texts first. */
 struct packer {
 	uint8_t *begin, *p, *end;
 };
@@ -170,7 +171,7 @@ static void pack64(struct packer *k, uint64_t v)
 	pack_bytes(k, &v, sizeof v);
 }
 
-/* Append length and bytes; begin() has made room for them. */
+/* Append length and bytes. begin() has made room for both. */
 static void pack_text(struct packer *k, const char *text, size_t bytes)
 {
 	bytes = bytes < TEXT_MAX_BYTES ? bytes : TEXT_MAX_BYTES;
@@ -184,7 +185,7 @@ static size_t length(const char *text)
 	return text ? strlen(text) : 0;
 }
 
-/* Return the length of NUL-terminated strings that end with an empty one. */
+/* Return the length of NUL-terminated strings that end with an empty string. */
 static size_t list_length(const char *text)
 {
 	const char *p = text;
