@@ -324,7 +324,7 @@ const struct gt_host_clock_map *gt_capture_host_clock(const struct gt_capture *c
 /* Method that converted a session's times to the first session's CLOCK_BOOTTIME. */
 enum gt_alignment {
 	GT_ALIGNED_BOOT,     /* same boot of the same kernel, so the clocks are the same */
-	GT_ALIGNED_REALTIME, /* through CLOCK_REALTIME of both hosts; as accurate as their agreement */
+	GT_ALIGNED_REALTIME, /* through CLOCK_REALTIME; accurate if the hosts agree on it */
 	/* through calls that processes of both sessions made together, such as barriers */
 	GT_ALIGNED_SHARED,
 	GT_ALIGNED_NOT, /* the session's clock data is lost */

@@ -168,7 +168,7 @@ static bool find_step(struct gt_collective_match *m)
 		}
 		if (place == PLACE_FOUND && is_one_call(m))
 			return true;
-		m->at[latest]++; /* one member did not make this call, or its part was not recorded */
+		m->at[latest]++; /* a member lacks this call or its record */
 	}
 }
 

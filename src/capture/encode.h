@@ -21,7 +21,7 @@
 enum gt_encode_stop {
 	GT_ENCODE_END,  /* end of the batch */
 	GT_ENCODE_FULL, /* the block is full: finish it, reset, continue */
-	GT_ENCODE_META, /* a record that the caller must store elsewhere: streams cannot contain it */
+	GT_ENCODE_META, /* not for streams; left to the caller */
 	GT_ENCODE_MALFORMED,
 };
 

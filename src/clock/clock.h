@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* All conversion of time: one canonical clock, CLOCK_BOOTTIME in ns.
+/* Converts all times to one canonical clock, CLOCK_BOOTTIME in ns.
  *
- * The collector takes tuples of all host clocks at start, every second and at the end (at least
- * two, since a single one gives no rate). Conversion happens when reading. It is piecewise linear
- * between neighbouring tuples, in 128-bit integers, and reports its residual (how far a tuple lies
- * from the line through its neighbours). Before the first and after the last tuple the nearest line
- * is extended.
+ * The collector takes tuples of all host clocks at the start, every second, and at the end (at
+ * least two, since a single tuple gives no rate). Readers convert. The conversion is piecewise
+ * linear between neighbouring tuples, in 128-bit integers, and reports its residual: the distance
+ * of a tuple from the line through its neighbours. Before the first and after the last tuple, the
+ * nearest line is extended.
  *
- * A device clock is, in this order:
+ * A device clock is determined by the first method that applies:
  *   1. the session's host clock, if every reading reports it;
  *   2. the host clock that all gt_record_clock readings agree with;
  *   3. the line through these readings;
@@ -15,10 +15,10 @@
  *      (candidates below);
  *   5. bounds from both sides, set from all GPU activities and all waits (clock/clockbounds.h);
  *   6. without waits, the smallest offset that keeps call start <= queued.
- * Readings that GPU activities contradict are discarded. A device that declares a rate other than
- * 1 GHz has that rate until readings measure it; its stamps cannot be a host clock's, and get the
- * smallest offset at that rate if there are no readings.
- * gt_device_clock reports which method was used. */
+ * Readings that GPU activities contradict are discarded. A device that declares a rate other than 1
+ * GHz has that rate until readings measure it. Stamps of such a device cannot be a host clock's.
+ * Without readings, they get the smallest offset at that rate.
+ * gt_device_clock reports the method used. */
 #ifndef GPUTAP_CLOCK_CLOCK_H
 #define GPUTAP_CLOCK_CLOCK_H
 
@@ -28,7 +28,7 @@
 
 #include "clock/hostclock.h"
 
-/* One reading of every host clock, as close together as possible. */
+/* One reading of every host clock, taken as close together as possible. */
 struct gt_clock_tuple {
 	uint64_t ticks; /* ticks of the session's host clock: the counter, or BOOTTIME ns */
 	uint64_t boottime_ns, monotonic_ns, raw_ns, realtime_ns;
@@ -43,35 +43,37 @@ enum gt_clock_method {
 	GT_CLOCK_HOST_BOOTTIME = 4,
 	GT_CLOCK_HOST_REALTIME = 5,
 	GT_CLOCK_OFFSET = 6, /* smallest offset that keeps causality */
-	/* no GPU activity before its call, no wait that ends before its target */
+	/* no GPU activity starts before its call, and no wait ends before its target */
 	GT_CLOCK_BOUNDS = 7,
 	/* device stamps are the session's host clock: the runtime took the time from gputap. A
-	 * reading whose three stamps are equal reports it */
+	 * reading with three equal stamps reports this */
 	GT_CLOCK_HOST_TICKS = 8,
 };
 
 /* Host clock ---------------------------------------------------------------- */
 
-/* Return the clock that taps stamp with on this machine: enum gt_host_clock. The counter is chosen
- * only if it is invariant and is the kernel's own clocksource. */
+/* Return the clock that taps use for stamps on this machine: enum gt_host_clock. The counter is
+ * chosen only if it is invariant and the kernel uses it as its clocksource. */
 uint32_t gt_clock_host_choose(void);
 
-/* Read all clocks several times and keep the tightest reading. @host_clock: enum gt_host_clock */
+/* Read all clocks several times and keep the reading with the smallest spread. @host_clock: enum
+ * gt_host_clock */
 void gt_clock_tuple_take(uint32_t host_clock, struct gt_clock_tuple *out);
 
 struct gt_host_clock_map; /* ticks -> BOOTTIME ns, and the other host clocks -> BOOTTIME ns */
 
 int gt_host_clock_map_create(const struct gt_clock_tuple *tuples, size_t count,
 			     struct gt_host_clock_map **out);
-/* The same onto another host's BOOTTIME: @shift_ns is added to every result. */
+/* Create a map onto the BOOTTIME of another host: @shift_ns is added to every result. */
 int gt_host_clock_map_create_shifted(const struct gt_clock_tuple *tuples, size_t count,
 				     int64_t shift_ns, struct gt_host_clock_map **out);
 void gt_host_clock_map_destroy(struct gt_host_clock_map *map);
 uint64_t gt_host_clock_to_ns(const struct gt_host_clock_map *map, uint64_t ticks);
-/* @method: one of GT_CLOCK_HOST_*; @ns: a time of that clock */
+/* Convert a time of a host clock. @method: one of GT_CLOCK_HOST_*; @ns: a time of that clock. */
 uint64_t gt_host_clock_from(const struct gt_host_clock_map *map, enum gt_clock_method method,
 			    uint64_t ns);
-/* Return CLOCK_REALTIME minus CLOCK_BOOTTIME at that time, ns: for programs that need wall time. */
+/* Return CLOCK_REALTIME minus CLOCK_BOOTTIME in ns at @boottime_ns, for programs that need wall
+ * time. */
 int64_t gt_host_clock_realtime_offset_ns(const struct gt_host_clock_map *map, uint64_t boottime_ns);
 uint64_t gt_host_clock_residual_ns(const struct gt_host_clock_map *map);
 
@@ -84,26 +86,26 @@ struct gt_device_clock; /* one device's raw stamps -> BOOTTIME ns */
 int gt_device_clock_create(const struct gt_host_clock_map *host, struct gt_device_clock **out);
 void gt_device_clock_destroy(struct gt_device_clock *clock);
 /* Declare that stamps are ticks at @ticks_per_second, as the device's runtime reports. Call before
- * the functions below. Readings 50 ms apart measure the rate better. If not called, stamps are
- * ns. */
+ * the functions below. Readings 50 ms apart measure the rate more accurately. Without this call,
+ * stamps are ns. */
 void gt_device_clock_set_rate(struct gt_device_clock *clock, uint64_t ticks_per_second);
 /* Add a gt_record_clock: a device stamp read between two host stamps. */
 int gt_device_clock_add_reading(struct gt_device_clock *clock, uint64_t device,
 				uint64_t host_before, uint64_t host_after);
-/* Add a GPU activity: start and end of its call in ticks (end 0: unknown) and its raw queued
+/* Add a GPU activity: start and end of its call in ticks (end 0: unknown), and its raw queued
  * stamp. */
 void gt_device_clock_add_work(struct gt_device_clock *clock, uint64_t call_start, uint64_t call_end,
 			      uint64_t queued);
-/* Choose the method. Add bounds after this, if they are wanted, then convert. */
+/* Choose the method. Afterwards add bounds if gt_device_clock_wants_bounds(), then convert. */
 void gt_device_clock_settle(struct gt_device_clock *clock);
 
-/* Return true if nothing better than bounds is available. Then add those of all GPU activities: a
- * device stamp was taken at a host time (ticks) or later, or at that time or earlier. */
+/* Return true if no method better than bounds is available. Then add the bounds of all GPU
+ * activities: a device stamp was taken at or after a host time (ticks), or at or before one. */
 bool gt_device_clock_wants_bounds(const struct gt_device_clock *clock);
 void gt_device_clock_add_bound(struct gt_device_clock *clock, enum gt_clock_side side,
 			       uint64_t device, uint64_t host_ticks);
-/* Return true if some bound is violated; then pass all of them to gt_device_clock_check_bound(),
- * which counts violations. */
+/* Return true if a bound is violated. Then pass all bounds to gt_device_clock_check_bound(), which
+ * counts violations. */
 bool gt_device_clock_settle_bounds(struct gt_device_clock *clock);
 void gt_device_clock_check_bound(struct gt_device_clock *clock, enum gt_clock_side side,
 				 uint64_t device, uint64_t host_ticks);
@@ -111,8 +113,8 @@ uint64_t gt_device_clock_to_ns(const struct gt_device_clock *clock, uint64_t dev
 enum gt_clock_method gt_device_clock_method(const struct gt_device_clock *clock);
 const char *gt_clock_method_name(enum gt_clock_method method);
 uint64_t gt_device_clock_residual_ns(const struct gt_device_clock *clock);
-/* Return how many GPU activities seem, after conversion, to be queued before their call or to end
- * after a wait for them. */
+/* Return the number of GPU activities that, after conversion, seem to be queued before their call
+ * or to end after a wait for them. */
 uint64_t gt_device_clock_violations(const struct gt_device_clock *clock);
 
 #endif

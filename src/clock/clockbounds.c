@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines between two sets of points, in integers. For a given slope, the offsets that keep all
- * bounds form an interval. Its width is a concave function of the slope (a minimum of straight
- * lines), so bisection finds the widest one. */
+/* Fits lines between two sets of points, in integers. For a given slope, the offsets that keep all
+ * bounds form an interval. The width of the interval is a concave function of the slope (a minimum
+ * of straight lines), so bisection finds the widest one. */
 #include "clock/clockbounds.h"
 
 #include <errno.h>
@@ -11,17 +11,17 @@
 #include "util/grow.h"
 
 enum {
-	KEPT_MAX = 32768, /* bounds on one side; more are thinned */
-	PARTS_MAX = 2048, /* parts of the time when bounds are thinned: each keeps its hull */
-	/* tolerance of stamps on both clocks: lines may exceed a bound by half of it */
+	KEPT_MAX = 32768, /* limit of bounds on one side; more are thinned */
+	PARTS_MAX = 2048, /* parts of the time range for thinning; each part keeps its hull */
+	/* tolerance for stamps on both clocks: lines may exceed a bound by half of it */
 	TOLERANCE_NS = 1000,
 	LINES_MAX = 64,
-	JUMP_MAX_NS = 1000000,     /* jump from one line to the next */
-	DRIFT_MIN_NS = 1000000000, /* over less time, or from fewer bounds, a drift is noise */
+	JUMP_MAX_NS = 1000000,     /* jump between consecutive lines */
+	DRIFT_MIN_NS = 1000000000, /* with less time or fewer bounds, a drift is noise */
 	DRIFT_MIN_COUNT = 100,
 	OUTLIERS_MAX = 64,
-	OUTLIERS_PART = 20, /* one in this many */
-	SLOPES = 64,        /* slopes tested for the residual */
+	OUTLIERS_PART = 20, /* at most one bound in this many is an outlier */
+	SLOPES = 64,        /* number of slopes tested for the residual */
 };
 
 #define SLOPE_BITS 32
@@ -30,13 +30,13 @@ enum {
 /* Largest distance from the first bound on either axis, so that no product overflows. */
 #define FARTHEST   (INT64_C(1) << 60)
 
-/* Bounds of a part of the time, each side sorted by device stamp. */
+/* Bounds in a part of the time range, each side sorted by device stamp. */
 struct slice {
 	const struct gt_clock_bound *side[GT_CLOCK_SIDE_COUNT];
 	size_t count[GT_CLOCK_SIDE_COUNT];
 };
 
-/* Offsets at the first bound's time that keep a slice's bounds, for one slope. */
+/* Offsets at the time of the first bound that keep the bounds of a slice, for one slope. */
 struct corridor {
 	int64_t low, high;
 };
@@ -81,7 +81,7 @@ static int compare_bounds(const void *a, const void *b)
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* Return true if each line that keeps a and c keeps b also. */
+/* Return true if each line that keeps @a and @c also keeps @b. */
 static bool is_covered(enum gt_clock_side side, const struct gt_clock_bound *a,
 		       const struct gt_clock_bound *b, const struct gt_clock_bound *c)
 {
@@ -91,7 +91,7 @@ static bool is_covered(enum gt_clock_side side, const struct gt_clock_bound *a,
 	return side == GT_CLOCK_NOT_EARLIER ? left <= right : left >= right;
 }
 
-/* Keep only those of the sorted bounds that a line can touch. @to may be @list. Return how many. */
+/* Keep only bounds that a line can touch. @list: sorted; @to: may be @list. Return their number. */
 static size_t find_hull(enum gt_clock_side side, const struct gt_clock_bound *list, size_t count,
 			struct gt_clock_bound *to)
 {
@@ -100,8 +100,7 @@ static size_t find_hull(enum gt_clock_side side, const struct gt_clock_bound *li
 	for (size_t i = 0; i < count; i++) {
 		struct gt_clock_bound now = list[i];
 
-		if (n &&
-		    to[n - 1].device == now.device) { /* sorted: this one has the larger offset */
+		if (n && to[n - 1].device == now.device) { /* sorted: `now` has the larger offset */
 			if (side == GT_CLOCK_NOT_LATER)
 				continue;
 			n--;
@@ -119,7 +118,7 @@ static void sort_side(struct gt_clock_bound_list *l)
 		qsort(l->list, l->count, sizeof *l->list, compare_bounds);
 }
 
-/* Free half of the room: each part of the time keeps its hull, and the number of parts is halved
+/* Free half of the room. Each part of the time range keeps its hull. The number of parts is halved
  * until few enough bounds remain. */
 static void thin_bounds(enum gt_clock_side side, struct gt_clock_bound_list *l)
 {
@@ -142,7 +141,7 @@ static void thin_bounds(enum gt_clock_side side, struct gt_clock_bound_list *l)
 			n += find_hull(side, l->list + i, end - i, l->list + n);
 		}
 		if (parts == 1 && n > KEPT_MAX / 2)
-			n = KEPT_MAX / 2; /* not a curve that a clock can have */
+			n = KEPT_MAX / 2; /* no clock can have such a curve */
 		l->count = n;
 		parts = parts > 1 ? parts / 2 : 1;
 	}
@@ -221,8 +220,8 @@ static int64_t find_widest(const struct slice *s)
 	return low;
 }
 
-/* Return the last slope between @from and @to whose corridor is at least @width wide; that of @from
- * is. */
+/* Return the last slope between @from and @to whose corridor is at least @width wide. The corridor
+ * of @from is. */
 static int64_t find_last(const struct slice *s, int64_t from, int64_t to, int64_t width)
 {
 	while (from != to) {
@@ -238,8 +237,8 @@ static int64_t find_last(const struct slice *s, int64_t from, int64_t to, int64_
 	return from;
 }
 
-/* Return the slope of the line that is nearest above all bounds of one side: the edge of their hull
- * over the middle of the time (Moon, Skelly, Towsley 1999 for packet delays). @list: the hull */
+/* Return the slope of the line nearest above all bounds of one side: the edge of their hull at the
+ * middle of the time range (Moon, Skelly, Towsley 1999 for packet delays). @list: the hull */
 static int64_t find_edge(const struct gt_clock_bound *list, size_t count)
 {
 	size_t i = 0;
@@ -270,10 +269,10 @@ static uint64_t farthest(const struct bound_line *l, int64_t slope, struct corri
 	return most;
 }
 
-/* Choose, among the slopes with nearly the widest corridor, the one nearest to the slope that one
- * side alone would have, if the time is long enough to have one; else nearest to 0. In the middle
- * of the corridor the largest possible error is smallest. @s: hulls. Return true if the line keeps
- * the bounds. */
+/* Choose among the slopes with nearly the widest corridor. Prefer the one nearest to the slope that
+ * one side alone would have, if the time range is long enough for that, else the one nearest to 0.
+ * The line in the middle of the corridor has the smallest maximum error. @s: hulls. Return true if
+ * the line keeps the bounds. */
 static bool fit_line(const struct slice *s, bool long_enough, struct bound_line *l)
 {
 	int64_t best = find_widest(s), width = find_width(s, best), from, to;
@@ -283,7 +282,7 @@ static bool fit_line(const struct slice *s, bool long_enough, struct bound_line 
 	struct corridor c;
 
 	if (!s->count[GT_CLOCK_NOT_EARLIER] ||
-	    !s->count[GT_CLOCK_NOT_LATER]) { /* a part of the time with bounds on one side only */
+	    !s->count[GT_CLOCK_NOT_LATER]) { /* bounds on one side only */
 		c = find_corridor(s, 0);
 		l->at = s->count[GT_CLOCK_NOT_EARLIER] ? c.low : c.high;
 		return true;
@@ -314,7 +313,7 @@ static bool fit_line(const struct slice *s, bool long_enough, struct bound_line 
 
 struct fitting {
 	const struct gt_clock_bounds *bounds;
-	struct gt_clock_bound *hulls[GT_CLOCK_SIDE_COUNT]; /* room for a slice's hulls */
+	struct gt_clock_bound *hulls[GT_CLOCK_SIDE_COUNT]; /* room for the hulls of a slice */
 	int64_t *times;                                    /* device stamps of all bounds, sorted */
 	size_t time_count;
 	struct bound_line lines[LINES_MAX];
@@ -355,8 +354,8 @@ static bool fit_part(struct fitting *f, int64_t first, int64_t last, struct boun
 	return fit_line(&s, added >= DRIFT_MIN_COUNT && last - first >= DRIFT_MIN_NS, l);
 }
 
-/* Find consecutive lines, each as long as possible. Return false if there are too many or they are
- * too far from each other. */
+/* Find consecutive lines, each as long as possible. Return false if there are too many lines or the
+ * jumps between lines are too large. */
 static bool fit_lines(struct fitting *f)
 {
 	size_t from = 0;
@@ -413,7 +412,7 @@ static size_t count_against(const struct gt_clock_bounds *b, enum gt_clock_side 
 	return n;
 }
 
-/* Remove the bound that most others contradict. */
+/* Remove the bound that the most other bounds contradict. */
 static void drop_worst(struct gt_clock_bounds *b, int64_t slope)
 {
 	size_t worst[GT_CLOCK_SIDE_COUNT] = {0, 0}, against[GT_CLOCK_SIDE_COUNT];
@@ -443,7 +442,7 @@ static void drop_worst(struct gt_clock_bounds *b, int64_t slope)
 	b->left_out = true;
 }
 
-/* Fit one line that few bounds contradict; these are removed from the lists. */
+/* Fit one line that few bounds contradict. Remove these bounds from the lists. */
 static bool fit_without_outliers(struct fitting *f, struct gt_clock_bounds *b)
 {
 	size_t most = (b->sides[0].count + b->sides[1].count) / OUTLIERS_PART;

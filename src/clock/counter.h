@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The processor's counter, which taps stamp with if it is invariant (enum gt_host_clock): the TSC
- * of x86-64, CNTVCT_EL0 of 64-bit Arm. Neither read is a system call. On other processors
- * GT_HAS_COUNTER is 0 and CLOCK_BOOTTIME is used. This calls the compiler's builtins and does not
- * include <x86intrin.h>, which takes 0.1 s for each file of the library. */
+/* The processor's counter, which taps use for stamps if the counter is invariant (enum
+ * gt_host_clock): the TSC of x86-64, CNTVCT_EL0 of 64-bit Arm. Reading either needs no system call.
+ * On other processors GT_HAS_COUNTER is 0 and CLOCK_BOOTTIME is used. Uses the compiler's builtins,
+ * because <x86intrin.h> adds 0.1 s to the compilation of each file of the library. */
 #ifndef GPUTAP_CLOCK_COUNTER_H
 #define GPUTAP_CLOCK_COUNTER_H
 
@@ -11,8 +11,8 @@
 #if defined(__x86_64__) || defined(__aarch64__)
 #define GT_HAS_COUNTER 1
 
-/* Read the counter. The processor may reorder the read by some instructions: precise enough for a
- * call's start and end. */
+/* Read the counter. The processor may reorder the read by some instructions, which is precise
+ * enough for the start and end of a call. */
 static inline uint64_t gt_counter_read(void)
 {
 #if defined(__x86_64__)
@@ -25,8 +25,8 @@ static inline uint64_t gt_counter_read(void)
 #endif
 }
 
-/* Read the counter, ordered after the preceding and before the following instructions: for brackets
- * around other clocks. */
+/* Read the counter, ordered after the preceding and before the following instructions. Used for
+ * brackets around other clocks. */
 static inline uint64_t gt_counter_read_ordered(void)
 {
 	uint64_t ticks;

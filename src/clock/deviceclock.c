@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Convert a device's stamps to CLOCK_BOOTTIME with the best method available (clock.h). All
- * arithmetic is in integers. Memory is bounded, so that a hostile capture cannot make it grow. */
+/* Converts the stamps of a device to CLOCK_BOOTTIME with the best method available (clock.h). All
+ * arithmetic is in integers. Memory is bounded, so that a hostile capture cannot exhaust it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +13,15 @@
 enum {
 	WORK_MAX = 65536,
 	READINGS_MAX = 1 << 20,
-	WINDOW_NS = 50000000, /* of readings this close together, the tightest counts */
+	WINDOW_NS = 50000000, /* the tightest of the readings within this time counts */
 	TOLERANCE_NS = 1000,  /* jitter of tuples: a smaller difference is not a violation */
-	/* if readings are not farther from a clock, beyond their brackets, the device uses that
-	 * clock */
+	/* maximum distance of readings from a clock, beyond their brackets, at which the device
+	 * uses that clock */
 	SAME_NS = 250,
-	OPEN_CALL_NS = 10000000,   /* a call whose end is unknown lasted no longer */
-	DRIFT_MIN_NS = 1000000000, /* shorter than this, or with fewer samples, drift is noise */
+	OPEN_CALL_NS = 10000000,   /* maximum duration of a call whose end is unknown */
+	DRIFT_MIN_NS = 1000000000, /* with less time or fewer samples, a drift is noise */
 	DRIFT_MIN_WORK = 100,
-	/* with this many GPU activities or more, readings are discarded if ... */
+	/* with at least this many GPU activities, readings are discarded if ... */
 	DOUBT_MIN_WORK = 20,
 	DOUBT_PART = 20, /* ... one activity in this many contradicts them */
 };
@@ -42,14 +42,14 @@ struct gt_device_clock {
 	struct clock_pair *readings;
 	struct work *work;
 	size_t reading_count, reading_room, work_count, work_room;
-	size_t same_count; /* readings whose three stamps are equal */
+	size_t same_count; /* number of readings with three equal stamps */
 	uint64_t work_seen;
 	struct gt_clock_lines lines;
 	const struct gt_clock_lines *use;
 	enum gt_clock_method method;
 	uint64_t residual_ns, violations;
 	struct gt_clock_bounds bounds;
-	uint64_t hz; /* ticks per second that the device declares; 0: its stamps are ns */
+	uint64_t hz; /* declared ticks per second of the device; 0: its stamps are ns */
 };
 
 int gt_device_clock_create(const struct gt_host_clock_map *host, struct gt_device_clock **out)
@@ -122,7 +122,7 @@ void gt_device_clock_add_work(struct gt_device_clock *clock, uint64_t call_start
 		return;
 	w = gt_grow(clock->work, clock->work_count, &clock->work_room, sizeof *w);
 	if (!w)
-		return; /* fewer samples: less precise, not wrong */
+		return; /* fewer samples make the clock less precise, not wrong */
 	clock->work = w;
 	w = &clock->work[clock->work_count++];
 	w->queued = queued;
@@ -143,8 +143,8 @@ static int compare_readings(const void *a, const void *b)
 }
 
 /* Return true if every reading agrees that the stamps are from this host clock. Then no line
- * through the readings can be as precise: each is known to half its bracket only, which is
- * microseconds wide if the thread was interrupted. */
+ * through the readings can be as precise: a reading has an uncertainty of half its bracket, which
+ * is microseconds wide if the thread was interrupted. */
 static bool read_host(const struct gt_device_clock *clock, enum gt_clock_method method,
 		      uint64_t *residual)
 {
@@ -164,8 +164,8 @@ static bool read_host(const struct gt_device_clock *clock, enum gt_clock_method 
 	return clock->reading_count > 0;
 }
 
-/* Try BOOTTIME first: it is the canonical clock, and MONOTONIC is equal on a host that never
- * slept. */
+/* Settle on the host clock that all readings agree with. Try BOOTTIME first: it is the canonical
+ * clock, and equals MONOTONIC on a host that never slept. */
 static bool settle_read_host(struct gt_device_clock *clock)
 {
 	static const enum gt_clock_method candidates[] = {
@@ -185,8 +185,8 @@ static bool settle_read_host(struct gt_device_clock *clock)
 	return false;
 }
 
-/* Settle on the session's host clock if the runtime took its stamps from gputap. These are the host
- * clock as it was read, so no reading can contradict that. */
+/* Settle on the session's host clock if the runtime took its stamps from gputap. Such stamps are
+ * direct readings of the host clock, so no reading can contradict them. */
 static bool settle_ticks(struct gt_device_clock *clock)
 {
 	if (!clock->reading_count || clock->same_count != clock->reading_count)
@@ -197,9 +197,9 @@ static bool settle_ticks(struct gt_device_clock *clock)
 	return true;
 }
 
-/* All readings lie in one window, which is too short to measure a rate, unless the device declares
- * none and the first and last readings contradict ns by more than their brackets. Readings are
- * sorted. */
+/* Return true if the first and last readings contradict stamps in ns by more than their brackets.
+ * Called when all readings lie in one window, which is too short to measure a rate. The readings
+ * are sorted. */
 static bool contradicts_ns(const struct gt_device_clock *clock)
 {
 	const struct clock_pair *a = &clock->readings[0],
@@ -251,7 +251,7 @@ static bool settle_readings(struct gt_device_clock *clock)
 						    r[i].device);
 		uint64_t off = at > r[i].host_ns ? at - r[i].host_ns : r[i].host_ns - at;
 
-		/* within its bracket a reading agrees; its uncertainty is half the bracket */
+		/* a reading agrees within its bracket; its uncertainty is half the bracket */
 		off = off > r[i].width_ns / 2 ? off : 0;
 		clock->residual_ns = off > clock->residual_ns ? off : clock->residual_ns;
 	}
@@ -261,11 +261,12 @@ static bool settle_readings(struct gt_device_clock *clock)
 
 /* A host clock -------------------------------------------------------------- */
 
-/* How well the GPU activities fit if the stamps are from a host clock. */
+/* Agreement of the GPU activities with the assumption that the stamps are from a host clock. */
 struct fit {
-	size_t inside;       /* activities queued within their call */
-	uint64_t lag_ns;     /* mean time from call to queued of these */
-	uint64_t outside_ns; /* largest tolerated distance outside a call of these */
+	size_t inside; /* number of activities queued within their call */
+	/* mean time from the start of the call to the queued stamp, for these activities */
+	uint64_t lag_ns;
+	uint64_t outside_ns; /* their largest distance outside the call */
 };
 
 static struct fit try_clock(const struct gt_device_clock *clock, enum gt_clock_method method)
@@ -292,9 +293,9 @@ static struct fit try_clock(const struct gt_device_clock *clock, enum gt_clock_m
 	return fit;
 }
 
-/* Choose, among the clocks in which nearly all activities were queued within their call (a runtime
- * may stamp some kinds elsewhere), the one with the shortest time from call to queued: both of two
- * close clocks may fit. */
+/* Choose among the clocks in which nearly all activities were queued within their call (a runtime
+ * may stamp some kinds elsewhere). The chosen clock has the shortest time from call to queued,
+ * because several close clocks may fit. */
 static bool settle_host(struct gt_device_clock *clock)
 {
 	static const enum gt_clock_method candidates[] = {
@@ -333,14 +334,14 @@ static int compare_work(const void *a, const void *b)
 	return (x->queued > y->queued) - (x->queued < y->queued);
 }
 
-/* Return how much longer @w took from its call to its queued stamp than @than. The clocks may be
+/* Return the difference of the lags of @w and @than, from call to queued stamp. The clocks may be
  * any distance apart: only differences of lags are meaningful. */
 static int64_t more_lag(const struct work *w, const struct work *than)
 {
 	return (int64_t)((w->queued - w->start_ns) - (than->queued - than->start_ns));
 }
 
-/* Return true if b lies on or above the line from a to c. */
+/* Return true if @b lies on or above the line from @a to @c. */
 static bool lies_above(const struct work *a, const struct work *b, const struct work *c)
 {
 	__int128 left = (__int128)more_lag(b, a) * (__int128)(c->queued - a->queued);
@@ -349,9 +350,9 @@ static bool lies_above(const struct work *a, const struct work *b, const struct 
 	return left >= right;
 }
 
-/* Find the line below all lags that is nearest to them: the edge of their lower hull over the mean
- * stamp (Moon, Skelly, Towsley 1999 for packet delays). Sorts the activities. Return false if there
- * is too little data to measure a drift. */
+/* Find the line nearest below all lags: the edge of their lower hull at the mean stamp (Moon,
+ * Skelly, Towsley 1999 for packet delays). Sorts the activities. Return false if there is too
+ * little data to measure a drift. */
 static bool find_drift(struct gt_device_clock *clock, struct gt_clock_point *point,
 		       struct gt_clock_ratio *rate)
 {
@@ -368,7 +369,7 @@ static bool find_drift(struct gt_device_clock *clock, struct gt_clock_point *poi
 	if (n < DRIFT_MIN_WORK || w[n - 1].queued - w[0].queued < DRIFT_MIN_NS ||
 	    w[n - 1].queued - w[0].queued >= UINT64_MAX / 4)
 		return false;
-	for (i = 0; i < n; i++) /* so that no product overflows */
+	for (i = 0; i < n; i++) /* check that no product overflows */
 		if (more_lag(&w[i], &w[0]) > INT64_MAX / 4 ||
 		    more_lag(&w[i], &w[0]) < INT64_MIN / 4)
 			return false;
@@ -390,8 +391,8 @@ static bool find_drift(struct gt_device_clock *clock, struct gt_clock_point *poi
 	if (i + 1 < hull) {
 		run = line[i + 1].queued - line[i].queued;
 		rise = more_lag(&line[i + 1], &line[i]);
-		/* the error of a real oscillator is below 200 ppm; more is a latency that
-		 * changed */
+		/* the error of a real oscillator is below 200 ppm; a larger slope is a changed
+		 * latency */
 		if ((rise < 0 ? -(uint64_t)rise : (uint64_t)rise) <= run / 5000) {
 			point->in = line[i].queued;
 			point->out = line[i].start_ns;
@@ -404,7 +405,8 @@ static bool find_drift(struct gt_device_clock *clock, struct gt_clock_point *poi
 	return found;
 }
 
-/* For a rate other than 1 GHz, find the activity that was queued soonest after its call started. */
+/* Find the activity with the shortest time from the start of its call to its queued stamp, for a
+ * rate other than 1 GHz. */
 static size_t find_nearest(const struct gt_device_clock *clock)
 {
 	const struct work *w = clock->work;
@@ -451,8 +453,8 @@ static void settle_offset(struct gt_device_clock *clock)
 	gt_clock_lines_fini(&clock->lines);
 	clock->lines = lines;
 	clock->method = GT_CLOCK_OFFSET;
-	/* the activity that set the offset was queued somewhere within its call, so the shortest
-	 * call bounds the error */
+	/* the activity that determines the offset was queued within its call, so the shortest call
+	 * bounds the error */
 	for (i = 0; i < clock->work_count; i++)
 		if (clock->work[i].end_ns - clock->work[i].start_ns < least)
 			least = clock->work[i].end_ns - clock->work[i].start_ns;
@@ -469,8 +471,8 @@ static uint64_t count_early(const struct gt_device_clock *clock)
 	return n;
 }
 
-/* Discard a timer call that answers with a clock other than the one activities are stamped with:
- * many activities would precede their call. */
+/* Settle on the timer call. Discard it if many activities would precede their call: then it reads
+ * another clock than that of the activities' stamps. */
 static bool settle_timer(struct gt_device_clock *clock)
 {
 	if ((clock->hz || !settle_read_host(clock)) && !settle_readings(clock))
@@ -524,8 +526,8 @@ void gt_device_clock_add_bound(struct gt_device_clock *clock, enum gt_clock_side
 	gt_clock_bounds_add(&clock->bounds, side, device, host);
 }
 
-/* Keep the smallest offset if no lines keep the bounds; the residual is then how far the worst
- * bound is violated. */
+/* Settle on lines that keep the bounds. If no lines do, keep the smallest offset; then the residual
+ * is the largest bound violation. */
 bool gt_device_clock_settle_bounds(struct gt_device_clock *clock)
 {
 	struct gt_clock_lines lines;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Choose the clock for host stamps. The command chooses for a session; without one, the tool API
- * does. */
+/* Chooses the clock for host stamps. The command chooses for a session; without a session, the tool
+ * API chooses. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static const char counter_source[] = "arch_sys_counter";
 
 static bool is_counter_invariant(void)
 {
-	return true; /* the architecture requires one rate on all processors */
+	return true; /* the architecture requires the same rate on all processors */
 }
 #else
 static const char counter_source[] = "";
@@ -35,8 +35,8 @@ static bool is_counter_invariant(void)
 }
 #endif
 
-/* Return true if the kernel uses the counter as its clocksource. The kernel watches it: if it gave
- * the counter up (unsynchronised, unstable), gputap does the same. */
+/* Return true if the kernel uses the counter as its clocksource. The kernel monitors the counter
+ * and stops using an unsynchronised or unstable one; gputap does the same. */
 static bool is_counter_the_kernels_clock(void)
 {
 	char name[32] = "";

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The host's clocks: which one taps use, how to read all of them at one moment, and how to convert
- * each to CLOCK_BOOTTIME. Tuples of a capture may be damaged, so nothing here relies on their
- * order. */
+/* The host's clocks: reading all clocks at one moment, and converting each clock to CLOCK_BOOTTIME.
+ * Tuples of a capture may be damaged, so nothing here relies on their order. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,8 +25,8 @@ struct gt_host_clock_map {
 
 /* Reading ------------------------------------------------------------------- */
 
-/* Read the counter, ordered on both sides: a tap's plain read may be reordered by some
- * instructions, but a bracket must not. */
+/* Read the counter, ordered on both sides. The processor may reorder the plain read of a tap by
+ * some instructions, which would falsify a bracket. */
 static uint64_t read_ticks(uint32_t host_clock)
 {
 	if (GT_HAS_COUNTER && host_clock == GT_HOST_CLOCK_COUNTER)
@@ -35,7 +34,7 @@ static uint64_t read_ticks(uint32_t host_clock)
 	return gt_clock_ns(CLOCK_BOOTTIME);
 }
 
-/* Return the distance of another clock from BOOTTIME, from the tightest of several brackets. */
+/* Return the offset of a clock from BOOTTIME, from the tightest of several brackets. */
 static uint64_t offset_from_boottime(clockid_t clock)
 {
 	uint64_t best = UINT64_MAX, offset = 0;
@@ -92,8 +91,8 @@ static int compare_rates(const void *a, const void *b)
 	return (l > r) - (l < r);
 }
 
-/* Find the rate of the ticks while the host is awake: the median over MONOTONIC, which does not
- * count a suspend. */
+/* Find the rate of the ticks while the host is awake: the median over MONOTONIC, which excludes
+ * suspends. */
 static int usual_rate(const struct gt_clock_tuple *t, size_t n, struct gt_clock_ratio *usual)
 {
 	struct gt_clock_ratio *rates = calloc(n ? n : 1, sizeof *rates);
@@ -264,7 +263,7 @@ int64_t gt_host_clock_realtime_offset_ns(const struct gt_host_clock_map *map, ui
 
 	if (!map->count)
 		return 0;
-	/* the last tuple not after that time: a step of the wall clock takes effect late, never
+	/* the last tuple at or before that time: a step of the wall clock takes effect late, never
 	 * early */
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Clock of the host stamps. These numbers are in shared memory and in captures. */
+/* Clock of the host stamps. Shared memory and captures contain these numbers. */
 #ifndef GPUTAP_CLOCK_HOSTCLOCK_H
 #define GPUTAP_CLOCK_HOSTCLOCK_H
 

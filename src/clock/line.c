@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines through points, in integers. Each line is capped at the point where the next one starts,
- * and the multiplier is rounded down, so that conversion never goes backwards for any points. */
+/* Makes lines through points, in integers. Each line is capped at the start of the next one, and
+ * the multiplier is rounded down, so that conversion never goes backwards for any points. */
 #include "clock/line.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-enum { NEAREST_NS = 1000000 }; /* jitter of a reading, 100 ns, must not become a rate */
+enum { NEAREST_NS = 1000000 }; /* the jitter of a reading, 100 ns, must not become a rate */
 
 static unsigned bit_length(uint64_t v)
 {
@@ -23,9 +23,9 @@ static void set_rate(struct gt_clock_line *line, uint64_t out, uint64_t in)
 	line->mult = mult >> 63 ? UINT64_MAX >> 1 : (uint64_t)mult;
 }
 
-/* Compute how far from in0 the short computation equals the long one: the line lasts, no bit is
- * shifted out, and the cap is not reached. Conversion is monotonic, so a limit that holds for the
- * last stamp holds for all before it. */
+/* Compute the distance from in0 up to which the short computation equals the long one: the line
+ * continues, no bit is shifted out, and the cap is not reached. Conversion is monotonic, so a limit
+ * that holds for the last stamp holds for all earlier stamps. */
 static void set_plain(struct gt_clock_line *line)
 {
 	uint64_t last = line->to - line->in0, most;
@@ -36,13 +36,13 @@ static void set_plain(struct gt_clock_line *line)
 		return;
 	most = UINT64_MAX >> line->left;
 	last = last < most ? last : most;
-	/* the last line has no end: halve the distance until it fits */
+	/* the last line has no end, so halve the distance until it fits */
 	while (last && (unsigned __int128)last * line->mult >> line->shift > line->cap - line->out0)
 		last /= 2;
 	line->plain = last;
 }
 
-/* Return true if `in` stopped for a while: more than 0.1 % and 1 ms beyond the usual rate. */
+/* Return true if `in` stopped temporarily: more than 0.1 % and 1 ms beyond the usual rate. */
 static bool stopped(uint64_t out, uint64_t in, const struct gt_clock_ratio *usual)
 {
 	unsigned __int128 expected = (unsigned __int128)in * usual->out / usual->in;
@@ -50,7 +50,7 @@ static bool stopped(uint64_t out, uint64_t in, const struct gt_clock_ratio *usua
 	return out > expected && out - expected > NEAREST_NS && out - expected > expected / 1000;
 }
 
-/* @nearest_ns: least distance from a point to the next one taken */
+/* Make the lines. @nearest_ns: minimum distance between points */
 static int init_lines(struct gt_clock_lines *lines, const struct gt_clock_point *points,
 		      size_t count, const struct gt_clock_ratio *usual, uint64_t nearest_ns)
 {
@@ -70,7 +70,7 @@ static int init_lines(struct gt_clock_lines *lines, const struct gt_clock_point 
 		list[n].in0 = points[i].in;
 		list[n++].out0 = points[i].out;
 	}
-	if (n == 1) { /* all points within a millisecond: a rough rate is better than none */
+	if (n == 1) { /* all points lie within a millisecond: a rough rate is better than none */
 		const struct gt_clock_point *last = &points[count - 1];
 
 		if (last->in > list[0].in0 && last->out > list[0].out0 && count > 1) {

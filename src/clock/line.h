@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A clock as straight lines, each for a range of stamps. To convert many stamps, find the line once
+/* A clock as straight lines, each for a range of stamps. To convert many stamps, find a line once
  * and use it while gt_clock_line_holds(). */
 #ifndef GPUTAP_CLOCK_LINE_H
 #define GPUTAP_CLOCK_LINE_H
@@ -13,7 +13,7 @@
 /* out = out0 + (in - in0) * mult / 2^shift, never more than cap; for `in` in [from, to]. */
 struct gt_clock_line {
 	uint64_t in0, out0;
-	uint64_t mult; /* below 2^63, so that the 128-bit product never overflows */
+	uint64_t mult; /* less than 2^63, so that the 128-bit product never overflows */
 	/* largest distance from in0 at which the result is out0 + (high word of ((in - in0) <<
 	 * left) * mult) >> right */
 	uint64_t plain;
@@ -22,7 +22,8 @@ struct gt_clock_line {
 };
 
 struct gt_clock_lines {
-	/* sorted by `from`; the first starts at 0, the last ends at UINT64_MAX, no gaps */
+	/* sorted by `from`, without gaps; the first line starts at 0, the last ends at
+	 * UINT64_MAX */
 	struct gt_clock_line *list;
 	size_t count;
 };
@@ -49,8 +50,8 @@ static inline uint64_t gt_clock_line_convert_any(const struct gt_clock_line *lin
 	return d > line->out0 ? 0 : line->out0 - (uint64_t)d;
 }
 
-/* Return true if the line's short computation suffices, as for nearly all its stamps: no 128-bit
- * shift, no cap to check. */
+/* Return true if the short computation gives the right result, as for nearly all stamps of a line:
+ * no 128-bit shift, no cap to check. */
 static inline bool gt_clock_line_is_plain(const struct gt_clock_line *line, uint64_t in)
 {
 	return in - line->in0 < line->plain;
@@ -77,18 +78,16 @@ struct gt_clock_point {
 
 /**
  * gt_clock_lines_init() - make lines through points
- * @points:   in any state: points that go backwards or are less than 1 ms after the previous one
- *            are left out, unless there are no others
- * @usual:    rate when nothing unusual happens, or NULL. A line that is clearly faster contains a
- *            stop of the `in` clock (suspended host): it runs at the usual rate and jumps at its
- *            end.
- * Return: 0 or -ENOMEM. Without points the result is the identity; with one point, that offset and
- * the usual rate, else rate 1.
+ * @points:   in any order. A point that goes backwards or is less than 1 ms after the previous one
+ *            is left out, unless there are no others
+ * @usual:    usual rate, or NULL. A line that is clearly faster contains a stop of the `in` clock
+ *            (suspended host): it runs at the usual rate and jumps at its end
+ * Return: 0 or -ENOMEM. Without points the result is the identity. With one point, the result has
+ *         the offset of that point and the usual rate, or rate 1 without a usual rate.
  */
 int gt_clock_lines_init(struct gt_clock_lines *lines, const struct gt_clock_point *points,
 			size_t count, const struct gt_clock_ratio *usual);
-/* gt_clock_lines_init() for points that are not readings and have no jitter: keep every point that
- * rises. */
+/* gt_clock_lines_init() for exact points, which have no jitter: keep every point that increases. */
 int gt_clock_lines_init_exact(struct gt_clock_lines *lines, const struct gt_clock_point *points,
 			      size_t count);
 void gt_clock_lines_fini(struct gt_clock_lines *lines);
@@ -97,7 +96,7 @@ const struct gt_clock_line *gt_clock_lines_find(const struct gt_clock_lines *lin
 const struct gt_clock_lines *gt_host_clock_lines(const struct gt_host_clock_map *map);
 const struct gt_clock_lines *gt_host_clock_lines_of(const struct gt_host_clock_map *map,
 						    enum gt_clock_method method);
-/* The clock must be settled. */
+/* Return the lines of a clock. The caller has called gt_device_clock_settle(). */
 const struct gt_clock_lines *gt_device_clock_lines(const struct gt_device_clock *clock);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The unpacked description of a domain (packed.h). Only for this folder, tool/tool_args.c and
- * runtime/announced.c. */
+/* The unpacked description of a domain (packed.h). Only this folder, tool/tool_args.c and
+ * runtime/announced.c may include this header. */
 #ifndef GPUTAP_RECORD_DESCRIBE_H
 #define GPUTAP_RECORD_DESCRIBE_H
 
@@ -23,7 +23,7 @@ struct gt_value_name {
 	int64_t value;
 	const char *name;
 	uint8_t bytes;
-	uint8_t value_type; /* property: type of the value after this key */
+	uint8_t value_type; /* property: type of the value that follows this key */
 };
 
 struct gt_field {
@@ -43,11 +43,12 @@ struct gt_type {
 	uint16_t field_count;
 };
 
-/* How gt_argument_info.how interprets an argument's word and payload. */
+/* How gt_argument_info.how interprets the word and payload of an argument. */
 enum gt_argument_how {
 	GT_HOW_VALUE, /* the word is the whole value */
 	GT_HOW_STRING,
-	GT_HOW_STRINGS, /* the first of an array of strings; length_arg: how many there were */
+	/* the first of an array of strings; length_arg: number of strings in the array */
+	GT_HOW_STRINGS,
 	GT_HOW_ARRAY,
 	GT_HOW_LIST,  /* 0-terminated array of words */
 	GT_HOW_BYTES, /* memory of unknown type */
@@ -57,14 +58,14 @@ enum gt_argument_how {
 };
 
 struct gt_domain_description {
-	/* indexed by number; name NULL: no such number */
+	/* indexed by operation number; name NULL: unused number */
 	const struct gt_operation_info *operations;
 	size_t operation_count;
 	const struct gt_type *types; /* 0: any address, 1: any byte */
-	unsigned status_type;        /* 0: the domain has none */
+	unsigned status_type;        /* 0: the domain has no status */
 	const int32_t *successes;    /* statuses of success; NULL: 0 and above */
 	unsigned success_count;
-	const int32_t *refusals; /* statuses that refuse something a program probes for */
+	const int32_t *refusals; /* statuses that refuse a feature that a program tests for */
 	unsigned refusal_count;
 };
 
@@ -73,11 +74,11 @@ const struct gt_domain_description *gt_domain_description(enum gt_domain domain)
 /* Find the name of a value, or return NULL if it has none. */
 const struct gt_value_name *gt_value_name(const struct gt_type *type, int64_t value);
 
-/* Find the argument's payload in a record's payload of @bytes, and copy its head. Return NULL if
- * there is none or it is damaged. */
+/* Find the payload of an argument in a record's payload of @bytes, and copy its head. Return NULL
+ * if the argument has no payload or the payload is damaged. */
 const uint8_t *gt_payload_find(const uint8_t *payload, uint32_t bytes, unsigned arg,
 			       struct gt_payload *head);
-/* Format one value in memory as it would read in a call, or a string of a call. Otherwise like
+/* Format one value in memory as a call would show it, or a string of a call. Otherwise like
  * gt_format_arg(). */
 size_t gt_format_value(char *buffer, size_t size, const struct gt_domain_description *d,
 		       const struct gt_type *type, const uint8_t *p, size_t bytes);

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Formats a call's arguments as text, from the generated description.
+/* Formats the arguments of a call as text, using the generated description.
  *
  * Exporters call this for millions of calls: no printf, one pass, one bounds check per piece. The
- * output is always valid UTF-8 (other bytes are written as \xHH) and one line, for any input from
- * the traced program.
- * A word or payload that does not fit its description is shown raw, never trusted: records come
- * from files. */
+ * output is valid UTF-8 (other bytes are written as \xHH) and one line, for any input from the
+ * traced program. A word or payload that does not fit its description is shown raw, because records
+ * come from files and are not trusted. */
 #include <stdio.h>
 #include <string.h>
 
 #include "record/describe.h"
 
-/* Text goes to `at`; bytes beyond `end` are only counted. */
+/* Text is written to `at`; bytes beyond `end` are only counted. */
 struct text_out {
 	char *at, *end;
 	size_t beyond;
@@ -27,7 +26,7 @@ static __attribute__((noinline)) void put_part(struct text_out *t, const char *s
 	t->beyond += n - room;
 }
 
-/* Most parts are shorter than 32 bytes: two overlapping stores and no call. */
+/* Copy a short part. Most parts have fewer than 32 bytes: two overlapping stores and no call. */
 static inline void copy_short(char *to, const char *from, size_t n)
 {
 	if (n > 32)
@@ -91,7 +90,7 @@ static void put_signed(struct text_out *t, int64_t v)
 	put_unsigned(t, v < 0 ? -(uint64_t)v : (uint64_t)v);
 }
 
-/* Return eight hexadecimal digits, the last one in the highest byte. */
+/* Return eight hexadecimal digits with the last one in the highest byte. */
 static uint64_t hex_digits(uint32_t v)
 {
 	uint64_t x = v, above_9;
@@ -156,7 +155,7 @@ static void put_flags(struct text_out *t, const struct gt_type *type, uint64_t v
 	}
 }
 
-/* Rarely used (elapsed times of events), hence printf. */
+/* Format a float with printf, because floats are rare (elapsed times of events). */
 static __attribute__((noinline)) void put_float(struct text_out *t, const struct gt_type *type,
 						uint64_t v)
 {
@@ -202,14 +201,14 @@ uint64_t gt_value_load(const struct gt_type *type, const uint8_t *p)
 	bool negative = type->class == GT_TYPE_SIGNED || type->class & GT_TYPE_IS_SIGNED;
 	uint64_t v = 0;
 
-	/* only little-endian machines, like all that write records */
+	/* valid only on little-endian machines, and only such machines write records */
 	memcpy(&v, p, type->bytes < 8 ? type->bytes : 8);
 	if (negative && type->bytes == 4)
 		return (uint64_t)(int64_t)(int32_t)v;
 	return v;
 }
 
-/* Return the length in bytes of the UTF-8 character at p, or 0 if it is invalid. */
+/* Return the length in bytes of the UTF-8 character at @p, or 0 if the character is invalid. */
 static size_t utf8_length(const uint8_t *p, size_t n)
 {
 	size_t bytes = p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
@@ -405,7 +404,7 @@ static void put_argument(struct text_out *t, const struct gt_domain_description 
 
 static struct text_out begin_text(char *buffer, size_t size)
 {
-	/* one byte is reserved for the terminator */
+	/* reserve one byte for the terminator */
 	return (struct text_out){buffer, size ? buffer + size - 1 : buffer, 0};
 }
 
@@ -434,7 +433,7 @@ size_t gt_format_args(char *buffer, size_t size, uint32_t op, uint64_t ret, cons
 			put_text_part(&t, info->args[i].name, info->args[i].name_bytes);
 			put_char(&t, '=');
 			put_argument(&t, d, info, i, nargs, args, payload, payload_bytes);
-		} else { /* recorded with a newer gputap, which knew more arguments */
+		} else { /* recorded by a newer gputap that knew more arguments */
 			put_hex(&t, args[i]);
 		}
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks up entries of the generated tables. A domain's tables are unpacked on first use and
+/* Looks up entries of the generated tables. The tables of a domain are unpacked on first use and
  * constant afterwards: no locks, any thread. Operations named in captures are added under a lock,
- * below. */
+ * see below. */
 #include "record/packed.h"
 
 #include <pthread.h>
@@ -26,7 +26,7 @@ static __attribute__((noinline)) const struct gt_domain_description *describe(en
 								  : NULL,
 					   *there = NULL;
 
-	/* two threads at once: the second one's result stays unused */
+	/* if two threads unpack at once, the second result is not used */
 	if (made &&
 	    !atomic_compare_exchange_strong_explicit(&descriptions[domain], &there, made,
 						     memory_order_acq_rel, memory_order_acquire))
@@ -117,10 +117,9 @@ static uint32_t hash_name(const char *name, size_t bytes)
 	return hash ^ hash >> 15;
 }
 
-/* Operations of domains that are `relayed`: each has the name that its calls were recorded with.
- * They are never removed. Readers of captures add some under `lock`, in several threads. Looking
- * one up through its number takes no lock: `infos` does not move, and `count` is stored after the
- * new entry. */
+/* Operations of `relayed` domains, each with the name that its calls were recorded with. Entries
+ * are never removed. Readers of captures add entries under `lock`, in several threads. A lookup by
+ * number takes no lock: `infos` does not move, and `count` is stored after the new entry. */
 enum { NAMED_MOST = 0xffff - GT_NAMED_FROM };
 
 static struct named_operation {
@@ -184,15 +183,15 @@ static struct gt_operation_info *make_named(const struct gt_operation_info *as, 
 	return info;
 }
 
-/* Return true if both are in the same group of a domain. Calls of one name may be recorded as
- * several operations: before it is known that they launch, and afterwards. */
+/* Return true if both operations are in the same group of a domain. Calls with one name may be
+ * recorded as two operations: one before gputap knows that they launch, one afterwards. */
 static bool is_same_level(const struct gt_operation_info *a, const struct gt_operation_info *b)
 {
 	return GT_OP_DOMAIN(a->op) == GT_OP_DOMAIN(b->op) && !strcmp(a->group, b->group);
 }
 
-/* Learn the kind of a named operation from one call; it holds for all calls of that name. The
- * previous entry is kept: readers look it up without the lock. */
+/* Learn the kind of a named operation from one call. The kind holds for all calls of that name. The
+ * previous entry stays allocated, because readers look up entries without the lock. */
 static void learn_kind(uint32_t number, const struct gt_operation_info *as)
 {
 	struct gt_operation_info *there = named.infos[number], *more;
@@ -204,7 +203,8 @@ static void learn_kind(uint32_t number, const struct gt_operation_info *as)
 		__atomic_store_n(&named.infos[number], more, __ATOMIC_RELEASE);
 }
 
-/* Return number + 1 of the operation with that name, adding it if it is missing; 0 if full. */
+/* Return the number + 1 of the operation with that name, and add a missing one. Return 0 if
+ * full. */
 static uint32_t place_named(const struct gt_operation_info *as, const char *name, size_t bytes)
 {
 	uint32_t at, count = named.count;
@@ -294,8 +294,8 @@ bool gt_call_status(uint32_t op, uint64_t ret, const uint64_t *args, int32_t *st
 		*status = (int32_t)args[arg];
 		return true;
 	}
-	/* Recorded without arguments: the status takes the place of the NULL that a failed call
-	 * returns (record.h). */
+	/* Recorded without arguments: the status replaces the NULL that a failed call returns
+	 * (record.h). */
 	*status = (int64_t)ret < 0 && (int64_t)ret >= INT32_MIN ? (int32_t)ret : 0;
 	return *status < 0 || ret != 0;
 }

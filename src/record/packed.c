@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Unpacks generated tables into the form of describe.h, one mapping per domain:
+/* Unpacks generated tables into the form of describe.h, with one mapping per domain:
  *   | description | values | fields | types | arguments | operations by number |
- * mmap() and not malloc(): the injected library runs this inside the program's calls. */
+ * Uses mmap() instead of malloc(), because the injected library runs this inside the program's
+ * calls. */
 #include "record/packed.h"
 
 #include <sys/mman.h>
@@ -69,7 +70,7 @@ static int16_t find_arg(const struct gt_argument_info *args, unsigned count, enu
 	return -1;
 }
 
-/* Return the call's stream, even if it is in a struct (cuLaunchKernelEx()). */
+/* Return the argument with the call's stream, or GT_STREAM_IN_STRUCT (cuLaunchKernelEx()). */
 static int16_t find_stream(const struct unpacked *u, const struct gt_argument_info *args,
 			   unsigned count)
 {
@@ -87,7 +88,7 @@ static int16_t find_stream(const struct unpacked *u, const struct gt_argument_in
 	return arg;
 }
 
-/* Return true if the call does more with a communicator than use it. */
+/* Return true if the call creates a communicator or sets the rank in one. */
 static bool joins(const struct gt_argument_info *args, unsigned count)
 {
 	return find_arg(args, count, GT_ROLE_CREATES) >= 0 ||
@@ -102,8 +103,8 @@ static bool has_streams(const struct gt_packed_domain *p)
 	return false;
 }
 
-/* Return true if the call gives its stream GPU activities, records an event on it, or waits for
- * it. */
+/* Return true if the call enqueues GPU activities on its stream, records an event on it, or waits
+ * for it. */
 static bool is_of_stream(const struct gt_packed_operation *o)
 {
 	return o->kind == GT_KIND_LAUNCH || o->kind == GT_KIND_COPY || o->kind == GT_KIND_SET ||

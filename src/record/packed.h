@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Layout of the generated tables (generated/<domain>_info.inc). They contain no pointers, so that
- * they add nothing to the load time of the injected library (12,000 relocations and their pages
- * made `true` 0.17 ms slower). packed.c unpacks a domain into the form of describe.h on first
+/* Layout of the generated tables (generated/<domain>_info.inc). The tables contain no pointers, so
+ * that they do not increase the load time of the injected library (12,000 relocations and their
+ * pages made `true` 0.17 ms slower). packed.c unpacks a domain into the form of describe.h on first
  * use. */
 #ifndef GPUTAP_RECORD_PACKED_H
 #define GPUTAP_RECORD_PACKED_H
 
 #include "record/describe.h"
 
-/* Texts are offsets into the domain's texts. */
+/* Each text is an offset into the domain's texts. */
 struct gt_packed_value {
 	int64_t value;
 	uint32_t name;
@@ -54,7 +54,7 @@ struct gt_packed_domain {
 	const struct gt_packed_argument *arguments;
 	const struct gt_packed_operation *operations;
 	uint16_t value_count, field_count, type_count, argument_count, operation_count;
-	uint16_t numbers; /* one more than the highest operation */
+	uint16_t numbers; /* highest operation number + 1 */
 	uint16_t status_type;
 	const int32_t *successes;
 	unsigned success_count;
@@ -62,7 +62,7 @@ struct gt_packed_domain {
 	unsigned refusal_count;
 };
 
-/* Return NULL if memory is short. Never freed. */
+/* Return the unpacked description, or NULL if memory is short. Never freed. */
 const struct gt_domain_description *gt_unpack(const struct gt_packed_domain *packed);
 
 #endif

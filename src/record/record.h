@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Records as a traced program writes them into its rings: the ABI between the
- * injected library and the collector.
+/* Records as a traced program writes them into its rings: the ABI between the injected library and
+ * the collector.
  *
  *   | head 8 | fixed words of the kind | payload, padded to 8 |
  *
- * Everything is in 64-bit words of the machine's byte order. A record never
- * crosses a block of the ring. `words` counts the whole record, head included,
- * and is never 0. A reader skips kinds that it does not know.
+ * All fields are in 64-bit words of the machine's byte order. A record never crosses a block of the
+ * ring. `words` is the size of the whole record including the head, and is never 0. A reader skips
+ * unknown kinds.
  *
- * Host stamps are ticks of the session's host clock (gt_session.host_clock);
- * device stamps are raw; both become CLOCK_BOOTTIME ns only when reading.
- * Times of 0 mean "not known". A duration of 0 is legal. */
+ * Host stamps are ticks of the session's host clock (gt_session.host_clock). Device stamps are raw.
+ * Only reading converts stamps to CLOCK_BOOTTIME ns. A time of 0 means "unknown". A duration of 0
+ * is legal. */
 #ifndef GPUTAP_RECORD_RECORD_H
 #define GPUTAP_RECORD_RECORD_H
 
@@ -24,36 +24,36 @@ enum gt_record_kind {
 	GT_RECORD_PAD = 0,    /* no content: skip `words` words */
 	GT_RECORD_CALL = 1,   /* struct gt_record_call: one completed host API call */
 	GT_RECORD_DEVICE = 2, /* struct gt_record_device: one completed GPU activity */
-	/* struct gt_record_string: a text that other records refer to through its number */
+	/* struct gt_record_string: a text that other records refer to by its number */
 	GT_RECORD_STRING = 3,
-	/* struct gt_record_object: a device, queue or context and its properties */
+	/* struct gt_record_object: a device, queue or context, with its properties */
 	GT_RECORD_OBJECT = 4,
 	/* struct gt_record_object: a mapped runtime library and its interception method */
 	GT_RECORD_MODULE = 5,
 	/* struct gt_record_clock: a device clock read between two host stamps */
 	GT_RECORD_CLOCK = 6,
-	GT_RECORD_EVENT = 7, /* struct gt_record_event: something gputap has to report */
+	GT_RECORD_EVENT = 7, /* struct gt_record_event: an event that gputap reports */
 	/* struct gt_record_external: push or pop of an external correlation id */
 	GT_RECORD_EXTERNAL = 8,
-	/* struct gt_record_lifetime: from when, or until when, an object matches its record */
+	/* struct gt_record_lifetime: time from which, or until which, an object matches its
+	 * record */
 	GT_RECORD_LIFETIME = 9,
-	/* struct gt_record_window: from when on the process is recorded, or is not */
+	/* struct gt_record_window: time from which the process is recorded, or paused */
 	GT_RECORD_WINDOW = 10,
-	/* struct gt_record_stack: the stack that a call was made from */
+	/* struct gt_record_stack: the stack of a call */
 	GT_RECORD_STACK = 11,
-	/* struct gt_record_frames: the frames of such a stack, once */
+	/* struct gt_record_frames: the frames of a stack, once per stack */
 	GT_RECORD_FRAMES = 12,
-	/* struct gt_record_code: the code that frames are in: a module, an interpreter's
-	 * function */
+	/* struct gt_record_code: code that contains frames: a module, an interpreter's function */
 	GT_RECORD_CODE = 13,
-	/* struct gt_record_names: the functions that a frame is in */
+	/* struct gt_record_names: the functions that contain a frame */
 	GT_RECORD_NAMES = 14,
-	/* struct gt_record_context: marks the rows after it as context in a cut capture */
+	/* struct gt_record_context: marks the following rows as context in a cut capture */
 	GT_RECORD_CONTEXT = 15,
 	GT_RECORD_KIND_COUNT
 };
 
-/* A call's operation: number in its domain, count of argument words that follow, domain. */
+/* Operation of a call: number in its domain, number of argument words that follow, domain. */
 #define GT_OP(domain, number, nargs) \
 	((uint32_t)(number) | (uint32_t)(nargs) << 16 | (uint32_t)(domain) << 24)
 #define GT_OP_NUMBER(op) ((op)&0xffffu)
@@ -61,7 +61,7 @@ enum gt_record_kind {
 #define GT_OP_DOMAIN(op) ((op) >> 24)
 
 struct gt_record {
-	uint16_t words; /* whole record in 64-bit words */
+	uint16_t words; /* size of the whole record in 64-bit words */
 	uint8_t kind;   /* enum gt_record_kind */
 	uint8_t detail; /* meaning depends on the kind: gt_record_depth() and so on */
 	uint32_t op;    /* CALL: GT_OP(); others: depends on the kind */
@@ -69,42 +69,43 @@ struct gt_record {
 static_assert(sizeof(struct gt_record) == 8, "record layout is an ABI");
 
 /* Correlation id: the ring's thread ordinal and a count. Unique in a process, never 0. Ids of a
- * thread increase in the order in which calls start. */
+ * thread increase in the order of the calls' starts. */
 #define GT_ID_SEQ_BITS      40
 #define GT_ID(ordinal, seq) ((uint64_t)(ordinal) << GT_ID_SEQ_BITS | (uint64_t)(seq))
 #define GT_ID_ORDINAL(id)   ((uint32_t)((id) >> GT_ID_SEQ_BITS))
 #define GT_ID_SEQ(id)       ((id) & ((UINT64_C(1) << GT_ID_SEQ_BITS) - 1))
 
-/* Written when the call has returned, so children precede their parent: the calls of depth d+1
- * since the last one of depth d are its children.
- * head.detail: depth, the number of this thread's calls that were open when this one started. */
+/* Written after the call has returned, so children precede their parent. The children of a call at
+ * depth d are the calls at depth d+1 since the last call at depth d.
+ * head.detail: depth, the number of this thread's calls that were open at the call's start. */
 struct gt_record_call {
 	struct gt_record head;
 	uint64_t start, end; /* host ticks */
 	uint64_t id;         /* correlation id */
-	/* return value, sign- or zero-extended; 0 for void. Without arguments, if the status is an
-	 * argument: a negative status in the place of the NULL that a failed call returns */
+	/* return value, sign- or zero-extended; 0 for void. In a record without arguments, if the
+	 * status is an argument: a negative status instead of the NULL that a failed call
+	 * returns */
 	uint64_t ret;
-	/* GT_OP_NARGS words: by-value arguments as passed, `out` and `status` arguments as the
-	 * value pointed to after the call. Then the payload: for each string and array argument
-	 * recorded, a struct gt_payload and its bytes padded to 8. */
+	/* GT_OP_NARGS words: by-value arguments as passed, and for `out` and `status` arguments the
+	 * value pointed to after the call. Then the payload: for each recorded string or array
+	 * argument, a struct gt_payload and its bytes padded to 8 */
 	uint64_t args[];
 };
 
 struct gt_payload {
 	uint16_t arg;   /* index of the argument */
 	uint16_t flags; /* GT_PAYLOAD_* */
-	uint32_t bytes; /* bytes that follow, without padding */
+	uint32_t bytes; /* number of bytes that follow, without padding */
 };
 #define GT_PAYLOAD_TRUNCATED 1u /* the argument was longer than the cap */
-/* gt_payload.arg of data that is not from an argument: struct gt_facts */
+/* gt_payload.arg of data that is no argument: struct gt_facts */
 #define GT_PAYLOAD_FACTS     0xffffu
 
-/* Data that the runtime reported about a call after it returned (`asks` in api/README.md). */
+/* Data that the runtime reported about a call after its return (`asks` in api/README.md). */
 struct gt_facts {
-	uint32_t device; /* number of the device object that the memory is on; 0: unknown */
+	uint32_t device; /* number of the device object that has the memory; 0: unknown */
 	uint32_t reserved;
-	/* bytes that the call allocated, or that each element of a message has; UINT64_MAX:
+	/* bytes that the call allocated, or bytes of each element of a message; UINT64_MAX:
 	 * unknown */
 	uint64_t bytes;
 };
@@ -125,20 +126,22 @@ enum gt_device_op {
 	GT_DEVICE_COMMAND_BUFFER,
 	GT_DEVICE_NATIVE, /* host function run in a queue */
 	GT_DEVICE_OTHER,
-	/* a graph's launch as one: from the start of its first node to the end of its last */
+	/* a graph launch as one activity: from the start of its first node to the end of its
+	 * last */
 	GT_DEVICE_GRAPH,
-	GT_DEVICE_SCRATCH, /* memory for a queue's spilled registers, allocated or released */
+	GT_DEVICE_SCRATCH, /* memory for spilled registers of a queue, allocated or released */
 	GT_DEVICE_OP_COUNT
 };
 
 /* Device of a GPU activity: the runtime's domain and the number of the device object
- * (gt_record_object; 0: unknown). GT_OP_DOMAIN() returns the domain, so that GPU activities can be
- * counted per domain without looking at objects. */
+ * (gt_record_object; 0: unknown). GT_OP_DOMAIN() returns the domain, so that readers can count GPU
+ * activities per domain without looking at objects. */
 #define GT_DEVICE_REF(domain, number) (((uint32_t)(number)&0xffffffu) | (uint32_t)(domain) << 24)
 #define GT_DEVICE_REF_NUMBER(ref)     ((ref)&0xffffffu)
 
-/* Devices that a copy goes between: numbers of their objects, 0: unknown. They overlay a kernel's
- * work-group size, which a copy done in a kernel has: then `none` is not 0. */
+/* Source and destination device of a memcpy: numbers of their objects, 0: unknown. The fields
+ * overlay a kernel's work-group size. A memcpy that a kernel executes has a work-group size
+ * instead: then `none` is not 0. */
 struct gt_endpoints {
 	uint32_t source, destination, none;
 };
@@ -151,32 +154,32 @@ static inline bool gt_has_endpoints(enum gt_device_op op, const struct gt_endpoi
 /* head.op: GT_DEVICE_REF(); head.detail: enum gt_device_op */
 struct gt_record_device {
 	struct gt_record head;
-	uint64_t id;         /* correlation id of the call that caused it; 0: unknown */
-	uint64_t call_start; /* host ticks at the start of that call */
-	/* number of the queue object; upper half: number of the graph object whose launch this is
-	 * part of */
+	uint64_t id;         /* correlation id of the launching call; 0: unknown */
+	uint64_t call_start; /* host ticks at the start of the launching call */
+	/* number of the queue object; upper half: number of the graph object whose launch contains
+	 * the activity */
 	uint64_t queue;
 	uint32_t name;                          /* string id of the kernel's name; 0: none */
 	int32_t status;                         /* 0: completed; <0: the runtime's error */
 	uint64_t queued, submitted, start, end; /* device clock, raw; 0: unknown */
-	uint64_t bytes;                         /* moved or filled; 0 for kernels */
-	/* kernel: handle, GT_KERNEL_DETAIL(); copies: source, destination handle or address */
+	uint64_t bytes;                         /* bytes moved or filled; 0 for kernels */
+	/* kernel: handle, GT_KERNEL_DETAIL(); memcpy: source, destination handle or address */
 	uint64_t object[2];
 	uint32_t global[3]; /* kernel: work-items per dimension, saturated; regions: x y z */
 	union {
 		uint32_t local[3]; /* kernel: work-group size; 0: the runtime chose */
-		/* copies, if gt_has_endpoints() */
+		/* memcpy, if gt_has_endpoints() */
 		struct gt_endpoints endpoints;
 	};
-	/* ordinal of this node in a graph or command buffer launch, UINT32_MAX: unknown; 0
-	 * otherwise */
+	/* in a graph or command buffer launch: ordinal of the node, UINT32_MAX: unknown; otherwise
+	 * 0 */
 	uint32_t ordinal;
-	uint32_t replay; /* which launch of that graph, from 1; 0: not from a graph */
+	uint32_t replay; /* number of the graph's launch, from 1; 0: not from a graph */
 };
 static_assert(sizeof(struct gt_record_device) == 16 * 8, "record layout is an ABI");
 
 /* Details of a kernel: number of its GT_OBJECT_KERNEL_SYMBOL (0: unknown), bytes of local memory
- * per work-group, bytes of private memory per work-item; each saturates at its maximum. */
+ * per work-group, bytes of private memory per work-item. Each value saturates at its maximum. */
 #define GT_KERNEL_DETAIL(symbol, group_bytes, private_bytes)  \
 	((uint64_t)GT_SATURATED(symbol, 0xffffff) << 40 |     \
 	 (uint64_t)GT_SATURATED(group_bytes, 0xfffff) << 20 | \
@@ -187,7 +190,7 @@ static_assert(sizeof(struct gt_record_device) == 16 * 8, "record layout is an AB
 #define GT_KERNEL_PRIVATE_BYTES(detail) ((uint32_t)((detail)&0xfffff))
 
 /* Details of scratch memory: enum gt_scratch, ROCr's flags, bytes per work-item, and number of
- * waves. object[0] is its address. */
+ * waves. object[0] is the address of the memory. */
 #define GT_SCRATCH_DETAIL(operation, flags, lane_bytes, slots)          \
 	((uint64_t)(operation) << 60 | (uint64_t)((flags)&0xfu) << 56 | \
 	 (uint64_t)GT_SATURATED(lane_bytes, 0xffffff) << 32 |           \
@@ -214,13 +217,13 @@ enum gt_object_type {
 	GT_OBJECT_KERNEL_SYMBOL, /* a kernel in a code object */
 	GT_OBJECT_STREAM,
 	GT_OBJECT_GRAPH,
-	/* the name that the program gave its thread; number: the thread's ordinal, or
+	/* name that the program gave a thread; number: ordinal of the thread, or
 	 * GT_THREAD_BY_TID() */
 	GT_OBJECT_THREAD,
 	GT_OBJECT_TYPE_COUNT
 };
 
-/* Number of a GT_OBJECT_THREAD that the program identified through its system thread id. */
+/* Number of a GT_OBJECT_THREAD that the program identified by system thread id. */
 #define GT_THREAD_BY_TID(tid)    (UINT64_C(1) << 32 | (uint32_t)(tid))
 #define GT_THREAD_IS_TID(number) ((number) >> 32 == 1)
 
@@ -228,7 +231,7 @@ enum gt_object_type {
 struct gt_record_object {
 	struct gt_record head;
 	uint64_t number; /* number for its type in this process, from 1, never reused */
-	uint64_t handle; /* as the program knows it */
+	uint64_t handle; /* handle that the program uses */
 	/* queue, code object, stream: number of its device; kernel symbol: number of its code
 	 * object; else 0 */
 	uint64_t parent;
@@ -236,49 +239,53 @@ struct gt_record_object {
 	/* "key=value" strings, each NUL-terminated. Device: name vendor version driver uuid pci
 	 * type clock (candidate: see clock/); queue: properties context; module: path version door;
 	 * code object: uri storage load_base load_bytes load_delta; kernel symbol: name (mangled)
-	 * and its code's requirements; thread: name. Any: label, the program's name for it */
+	 * and requirements of its code; thread: name. Any type: label, the name that the program
+	 * gave the object */
 	char text[];
 };
 
 /* head.op: device number; head.detail: enum gt_clock_method */
 struct gt_record_clock {
 	struct gt_record head;
-	uint64_t host_before, host_after; /* ticks around the reading */
+	uint64_t host_before, host_after; /* ticks before and after the reading */
 	uint64_t device;                  /* raw device stamp */
-	/* host stamp that the runtime returned with it; 0: none */
+	/* host stamp that the runtime returned with the device stamp; 0: none */
 	uint64_t runtime_host;
 };
 
 enum gt_event_code {
-	/* records were dropped; value: how many since the last such event */
+	/* records were dropped; value: number since the last such event */
 	GT_EVENT_LOSS = 1,
-	/* the program looked up an entry point that has no tap; text: its name */
+	/* the program looked up an entry point without a tap; text: its name */
 	GT_EVENT_UNKNOWN_ENTRY,
-	GT_EVENT_CLOCK,      /* device stamps that cannot be right; value: how many */
-	GT_EVENT_NOT_TRACED, /* a program of the tree cannot be traced; text: path and why */
-	GT_EVENT_TABLE,      /* a table is shorter or longer than known; value: its entries */
-	/* the runtime refused profiling; GPU activities of this queue have no times */
+	GT_EVENT_CLOCK,      /* device stamps are impossible; value: number of such stamps */
+	GT_EVENT_NOT_TRACED, /* gputap cannot trace a program of the tree; text: path and reason */
+	GT_EVENT_TABLE,      /* a table is shorter or longer than known; value: number of entries */
+	/* the runtime refused profiling, so GPU activities of this queue have no times */
 	GT_EVENT_PROFILING,
-	/* another tool of the program could not be loaded, or refused; text: its name */
+	/* another tool of the program refused, or failed to load; text: its name */
 	GT_EVENT_TOOL,
-	/* a device or queue has failed; value: the address or the runtime's status */
+	/* a device or queue failed; value: the address or the runtime's status */
 	GT_EVENT_FAULT,
-	/* a graph's GPU activities did not match its nodes; value: number of its object; text:
-	 * how */
+	/* a graph's GPU activities did not match its nodes; value: number of the graph object;
+	 * text: the difference */
 	GT_EVENT_GRAPH,
-	/* GPU activities cannot be linked to their calls from now on; text: why */
+	/* from now on, gputap cannot link GPU activities to their calls; text: reason */
 	GT_EVENT_UNLINKED,
 	/* the process ended in this call; value: ordinal of the thread; text: the operation. The
-	 * collector writes it; of a thread's calls the outermost comes first */
+	 * collector writes this event; the outermost call of a thread comes first */
 	GT_EVENT_OPEN_CALL,
-	GT_EVENT_STACKS, /* some call stacks, or parts of them, are missing; text: which, why */
-	/* an unknown number of records is missing; value: in how many places; text: whose, why */
+	/* some call stacks are missing, or parts of them; text: which, and the reason */
+	GT_EVENT_STACKS,
+	/* an unknown number of records is missing; value: number of places; text: owner of the
+	 * records, reason */
 	GT_EVENT_MISSING,
-	GT_EVENT_REPAIRED, /* records were kept without parts that were wrong; value: how many */
-	/* the process was still running when the session ended; value: its number; text: its
-	 * program. The collector writes it */
+	GT_EVENT_REPAIRED, /* wrong parts of records were removed; value: number of records */
+	/* the process was still running at the end of the session; value: number of the process;
+	 * text: its program. The collector writes this event */
 	GT_EVENT_STILL_RUNS,
-	/* left out by default, as it would slow the program; text: what, and how to record it */
+	/* gputap omitted data by default, because recording it would slow the program; text: the
+	 * data, and the option that records it */
 	GT_EVENT_NOT_RECORDED,
 	GT_EVENT_CODE_COUNT
 };
@@ -292,18 +299,18 @@ struct gt_record_event {
 	char text[];
 };
 
-/* Two stacks, as torch needs: the framework's operations and the user's annotations. */
+/* Two stacks, as torch needs: operations of the framework and annotations of the user. */
 enum gt_external_stack { GT_EXTERNAL_OPERATION = 0, GT_EXTERNAL_USER = 1, GT_EXTERNAL_STACK_COUNT };
 
-/* Only in captures cut out of others. head.detail, GT_CONTEXT_*: the ways in which the rows after
- * it, up to the next of these or the end of the block, were not requested. */
+/* Only in cut captures. head.detail, GT_CONTEXT_*: ways in which the following rows do not count,
+ * up to the next gt_record_context or the end of the block. */
 struct gt_record_context {
 	struct gt_record head;
 	uint64_t reserved[2];
 };
 static_assert(sizeof(struct gt_record_context) == 24, "record layout is an ABI");
 #define GT_CONTEXT_ROW   1u /* the call or GPU activity does not count */
-#define GT_CONTEXT_RANGE 2u /* ... nor does the range that it ends */
+#define GT_CONTEXT_RANGE 2u /* the range that the call ends does not count either */
 
 /* head.op: enum gt_external_stack; head.detail: 1 push, 0 pop */
 struct gt_record_external {
@@ -312,16 +319,16 @@ struct gt_record_external {
 	uint64_t value;
 };
 
-/* An object's handle or address may be reused for another object. This record marks from when and
- * until when it refers to this one. head.op: enum gt_object_type; head.detail: enum gt_domain */
+/* Time from which, or until which, a handle or address refers to an object. Runtimes reuse handles
+ * and addresses. head.op: enum gt_object_type; head.detail: enum gt_domain */
 struct gt_record_lifetime {
 	struct gt_record head;
 	uint64_t time;   /* host ticks */
 	uint64_t number; /* number of the object */
-	uint64_t begins; /* 1: from then on; 0: until then */
+	uint64_t begins; /* 1: from `time` on; 0: until `time` */
 };
 
-/* head.op: that of the call without its argument count: GT_OP(domain, number, 0) */
+/* head.op: operation of the call without its argument count: GT_OP(domain, number, 0) */
 struct gt_record_stack {
 	struct gt_record head;
 	uint64_t id;     /* id of the call */
@@ -330,19 +337,20 @@ struct gt_record_stack {
 
 enum { GT_FRAMES_WHOLE = 0, GT_FRAMES_CUT = 1, GT_FRAMES_BROKEN = 2 };
 
-/* head.op: number of the stack in its process; head.detail: GT_FRAMES_WHOLE; CUT: there are more
- * frames; BROKEN: the caller of the last frame is unknown */
+/* head.op: number of the stack in its process; head.detail: GT_FRAMES_WHOLE; CUT: more frames
+ * exist; BROKEN: the caller of the last frame is unknown */
 struct gt_record_frames {
 	struct gt_record head;
 	uint32_t generation; /* frames refer to the newest code of at most this generation */
 	uint16_t native, python;
-	/* native frames first, as addresses inside the calls, innermost first; then the
-	 * interpreter's, GT_PYTHON_FRAME(), innermost first */
+	/* native frames as addresses inside the call instructions, then frames of the interpreter
+	 * as GT_PYTHON_FRAME(); both innermost first */
 	uint64_t frames[];
 };
 
-/* @offset: byte offset of the instruction in its code. @entry: native code entered the interpreter
- * anew for it: it is the last frame that belongs to its native frame. */
+/* @offset: byte offset of the instruction in its code
+ * @entry: 1 if native code entered the interpreter for this frame, which is then the last one that
+ *         belongs to its native frame */
 #define GT_PYTHON_FRAME(code, offset, entry) \
 	((uint64_t)(entry) << 63 | (uint64_t)(code) << 32 | (uint32_t)(offset))
 #define GT_PYTHON_CODE(frame)     ((uint32_t)((frame) >> 32) & 0x7fffffffu)
@@ -357,40 +365,40 @@ enum gt_code_type {
 /* head.op: enum gt_code_type */
 struct gt_record_code {
 	struct gt_record head;
-	uint64_t number; /* Python code: number that its frames refer to */
-	/* module: the mapped addresses; Python code: its first line, 0 */
+	uint64_t number; /* Python code: number by which its frames refer to it */
+	/* module: mapped address range; Python code: first line, 0 */
 	uint64_t start, end;
-	/* module: load bias, the difference between an address and the one in its file */
+	/* module: load bias, the difference between a mapped address and its address in the file */
 	uint64_t base;
 	uint32_t generation;
 	uint32_t bytes;
-	/* module: path, build id in hexadecimal; Python code: its name, its file; each
-	 * NUL-terminated. Python code also has its table of lines after these */
+	/* module: path, build id in hexadecimal; Python code: name, file; each NUL-terminated. The
+	 * line table of Python code follows */
 	char text[];
 };
 
 enum gt_names_flag {
-	GT_NAMES_LINES = 1, /* lines were looked up also: one that is missing here is unknown */
-	/* the module is a Python interpreter; this is known even without functions */
+	GT_NAMES_LINES = 1, /* lines were looked up too: a line that is missing here is unknown */
+	/* the module is a Python interpreter, which is known even without functions */
 	GT_NAMES_INTERPRETER = 2,
-	/* in no module: from the map that a compiler wrote while the program ran */
+	/* code outside of modules, named by the map that a compiler wrote during the run */
 	GT_NAMES_JIT = 4,
 };
 
-/* The reader of the program's files writes it when the program has ended. head.op: number of
- * functions; head.detail: enum gt_names_flag */
+/* Written after the program's end, by the reader of its files. head.op: number of functions;
+ * head.detail: enum gt_names_flag */
 struct gt_record_names {
 	struct gt_record head;
-	uint64_t address;    /* as in frames */
-	uint32_t generation; /* generation of the module that it is in; JIT: 0 */
+	uint64_t address;    /* as in frames[] */
+	uint32_t generation; /* generation of the module that contains the address; JIT: 0 */
 	uint32_t bytes;
 	/* for each function, innermost first: linkage name, file, decimal line; each
-	 * NUL-terminated, and empty if unknown. All but the last one are inlined */
+	 * NUL-terminated, and empty if unknown. All functions but the last are inlined */
 	char text[];
 };
 
-/* Reasons why recording in a process started, stopped or continued. Numbers never change: they are
- * in captures. */
+/* Reasons for starting, stopping or continuing to record a process. Captures contain the numbers,
+ * so these never change. */
 #define GT_WINDOW_WHYS(_)                                                   \
 	_(UNKNOWN, 0, "unknown")                                            \
 	_(LIFE, 1, "process")    /* the process started or ended */         \
@@ -409,12 +417,13 @@ enum gt_window_why {
 		GT_WINDOW_WHY_COUNT
 };
 
-/* head.op: enum gt_window_why; head.detail: 1: recorded from then on, 0: not. A process without
- * such a record is recorded throughout; if its first one has 1, it was not recorded before. */
+/* head.op: enum gt_window_why; head.detail: 1 recorded from then on, 0 paused. A process without
+ * such a record is recorded throughout. If the first record of a process has 1, the process was not
+ * recorded before. */
 struct gt_record_window {
 	struct gt_record head;
 	uint64_t time; /* host ticks */
-	/* changes before this one that came too fast to be recorded */
+	/* changes before this one that were too fast to be recorded */
 	uint64_t missed;
 };
 
@@ -429,7 +438,7 @@ static inline enum gt_device_op gt_record_device_op(const struct gt_record *work
 	return (enum gt_device_op)work->detail;
 }
 
-/* For an object, a module, an event or a lifetime. */
+/* Return the domain of an object, a module, an event or a lifetime. */
 static inline enum gt_domain gt_record_domain(const struct gt_record *head)
 {
 	return (enum gt_domain)head->detail;
@@ -440,20 +449,21 @@ static inline bool gt_record_is_push(const struct gt_record *external)
 	return external->detail;
 }
 
-/* Why something that was seen has no record. Counted per thread and domain. */
+/* Reason why a seen call or GPU activity has no record. Counted per thread and domain. */
 enum gt_drop_reason {
 	GT_DROP_FULL = 0, /* no free block within the wait limit */
 	GT_DROP_NESTED,   /* a signal handler ran calls while a record was being written */
-	GT_DROP_POOL,     /* GPU activity: too many in flight to follow */
+	GT_DROP_POOL,     /* GPU activity: too many in flight to track */
 	GT_DROP_RUNTIME,  /* GPU activity: the runtime refused an event or its times */
 	GT_DROP_TOO_LONG, /* a record longer than a block */
-	/* call or GPU activity still open when the process or the session ended; the collector
-	 * counts it */
+	/* call or GPU activity still open at the end of the process or of the session; counted by
+	 * the collector */
 	GT_DROP_UNFINISHED,
 	GT_DROP_CORRUPT, /* lost with a damaged ring or file: the bytes were not records */
-	/* the capture could not store it (disk full, file size limit); the collector counts it */
+	/* the capture could not store the record (disk full, file size limit); counted by the
+	 * collector */
 	GT_DROP_OUTPUT,
-	GT_DROP_TOOL, /* from a vendor's plug-in: invalid, or dropped in the plug-in itself */
+	GT_DROP_TOOL, /* record of a vendor's plug-in: invalid, or dropped by the plug-in */
 	GT_DROP_REASON_COUNT
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Gets a call's values through the roles of its arguments: bytes, source, destination, stream, ...
- * Exporters therefore need no tables of names. Values come from files: a value that does not fit
- * its description is treated as missing. */
+/* Gets values of a call through the roles of its arguments: bytes, source, destination, stream, ...
+ * So exporters need no tables of names. Values come from files: a value that does not fit its
+ * description counts as missing. */
 #include <string.h>
 
 #include "record/describe.h"
@@ -15,7 +15,7 @@ static const uint8_t *payload_of(const struct gt_call_view *c, unsigned arg, uin
 	return p;
 }
 
-/* Get the member's value from the argument's payload. */
+/* Get the value of a struct member from the payload of an argument. */
 static bool member(const struct gt_domain_description *d, const struct gt_field *f,
 		   const uint8_t *p, uint32_t bytes, uint64_t *value)
 {
@@ -25,7 +25,7 @@ static bool member(const struct gt_domain_description *d, const struct gt_field 
 	return true;
 }
 
-/* Call @visit for each value of the call that has a role, until it returns false. */
+/* Call @visit for each value of the call that has a role, until @visit returns false. */
 static void walk_values(const struct gt_call_view *c,
 			bool (*visit)(void *to, enum gt_role role, uint64_t value, unsigned scale),
 			void *to)
@@ -50,7 +50,7 @@ static void walk_values(const struct gt_call_view *c,
 			continue;
 		}
 		p = payload_of(c, i, &bytes);
-		/* a struct's own role applies to its members that have none */
+		/* the role of a struct applies to its members without a role */
 		for (unsigned n = 0; n < type->field_count; n++) {
 			unsigned role = type->fields[n].role ? type->fields[n].role : a->role;
 
@@ -167,7 +167,7 @@ bool gt_call_address(const struct gt_call_view *call, uint64_t ret, uint64_t *ad
 	    (info->kind != GT_KIND_ALLOCATION && info->kind != GT_KIND_FREE &&
 	     info->kind != GT_KIND_RETAIN))
 		return false;
-	/* functions that return no status return the address that they allocated */
+	/* functions without a status return the address that they allocated */
 	if (!gt_call_role(call, GT_ROLE_ADDRESS, 0, address) && info->kind == GT_KIND_ALLOCATION &&
 	    info->memory && info->status_arg != -1)
 		*address = ret;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A text that many calls have as their payload (struct gt_payload in record/record.h): the
- * payload's 4 bytes are the number of a string of the process. Domains with ranges write it. Only
- * cursors read it (capture/shared_texts.h), and put the text in its place. */
+/* A text that many calls share as their payload (struct gt_payload in record/record.h). The 4 bytes
+ * of the payload are the number of a string of the process. Domains with ranges write such
+ * payloads. Only cursors read them (capture/shared_texts.h) and replace the number with the
+ * text. */
 #ifndef GPUTAP_RECORD_SHARED_TEXT_H
 #define GPUTAP_RECORD_SHARED_TEXT_H
 

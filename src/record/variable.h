@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Environment variables that make runtimes load gputap into a program, as their descriptions define
- * them (`environment` in api/README.md). Used in:
+/* Environment variables that make runtimes load gputap into a program. The descriptions of the
+ * runtimes define them (`environment` in api/README.md). Used in:
  *
  *   collector/environment.c   gputap run sets them for the program
  *   core/exec_environment.c   a program that executes another one passes them on
@@ -14,33 +14,34 @@
 #include "generated/variable_names.h"
 
 enum gt_variable_kind {
-	GT_VARIABLE_LIST,    /* list of libraries: ours comes first, then the user's */
+	GT_VARIABLE_LIST,    /* list of libraries: gputap's library comes first, then the user's */
 	GT_VARIABLE_VALUE,   /* set to `value` */
 	GT_VARIABLE_DEFAULT, /* set to `value` unless the user has set it */
-	GT_VARIABLE_LIBRARY, /* set to our library's path unless the user has set it */
+	GT_VARIABLE_LIBRARY, /* set to the path of gputap's library unless the user has set it */
 };
 
 struct gt_variable {
 	const char *name;
 	enum gt_variable_kind kind;
 	char separator; /* separator of a list */
-	/* a list with the user's libraries ends with a second gputap one, which sees their effects;
-	 * the user's text in between stays unchanged, including quotes */
+	/* true if a list with the user's libraries ends with a second gputap library, which sees
+	 * the effects of the others; the user's text in between stays unchanged, including
+	 * quotes */
 	bool ends;
 	const char *value;
-	/* a default is `with_value` if the user has set the variable `other`; NULL: none */
+	/* if the user has set the variable `other`, the default is `with_value`; NULL: none */
 	const char *other, *with_value;
-	/* variable of ours with a copy. For a list: the whole list, as a loader may change its own
-	 * while it reads. For a value: the user's value. NULL: none */
+	/* gputap's variable with a copy; NULL: none. For a list: the whole list, because a loader
+	 * may change the variable while reading it. For a value: the user's value */
 	const char *saved;
-	/* a list is read once, before a library is mapped that defines the first symbol and not the
-	 * second (NULL: whether or not); NULL: it is read on every use */
+	/* the list is read only once, before mapping a library that defines the symbol `until` but
+	 * not `until_without` (NULL: no second condition); NULL: read on every use */
 	const char *until, *until_without;
-	/* object of libgputap.so for interposition, which must ignore libraries that this variable
-	 * already loads gputap into (runtime/interposition.h) */
+	/* object in libgputap.so for interposition, which must ignore libraries into which this
+	 * variable already loads gputap (runtime/interposition.h) */
 	const char *object;
-	/* bit per enum gt_domain that this variable intercepts: a session that records none of them
-	 * leaves the variable unset */
+	/* one bit per enum gt_domain that this variable intercepts: a session that records none of
+	 * these domains leaves the variable unset */
 	uint32_t domains;
 };
 
