@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The pool of blocks, for both sides: writers take blocks, the collector gives drained ones back.
+/* The pool of blocks, for both sides: writers take blocks, and the collector returns drained ones.
  *
- *   segment.free          tag << 32 | block: a stack through block.free_next; the tag rises with
- *                         every change, so that a block that was taken and given back meanwhile
- *                         is not mistaken for itself (ABA)
+ *   segment.free          tag << 32 | block: a stack through block.free_next. Each change
+ *   increments
+ *                         the tag, so that a block that was taken and returned meanwhile is not
+ *                         mistaken for the same state (ABA)
  *   segment.blocks_used   blocks 1 to blocks_used were handed out at least once; the rest is
  *                         untouched memory
  *
@@ -16,7 +17,7 @@
 
 #define GT_POOL_TAG_ONE (UINT64_C(1) << 32)
 
-/* Take a block that was drained before: warm and present. Return GT_BLOCK_NONE if there is none. */
+/* Take a drained block, whose memory is warm and present. Return GT_BLOCK_NONE if there is none. */
 static inline uint32_t gt_pool_pop(struct gt_segment *r)
 {
 	uint64_t top = atomic_load_explicit(&r->free, memory_order_acquire);
@@ -27,8 +28,8 @@ static inline uint32_t gt_pool_pop(struct gt_segment *r)
 
 		if (number == GT_BLOCK_NONE)
 			return GT_BLOCK_NONE;
-		/* may be another writer's block by now; then the tag has changed and the exchange
-		 * fails */
+		/* the block may belong to another writer by now; then the tag has changed and the
+		 * exchange fails */
 		next = atomic_load_explicit(&gt_segment_block(r, number)->free_next,
 					    memory_order_relaxed);
 		next |= (top & ~(GT_POOL_TAG_ONE - 1)) + GT_POOL_TAG_ONE;
@@ -39,8 +40,8 @@ static inline uint32_t gt_pool_pop(struct gt_segment *r)
 	}
 }
 
-/* Give @number back. Everything read from the block happens before its next owner writes into
- * it. */
+/* Return @number to the pool. All reads from the block happen before the writes of its next
+ * owner. */
 static inline void gt_pool_push(struct gt_segment *r, uint32_t number)
 {
 	uint64_t top = atomic_load_explicit(&r->free, memory_order_relaxed), next;
@@ -53,8 +54,8 @@ static inline void gt_pool_push(struct gt_segment *r, uint32_t number)
 							memory_order_relaxed));
 }
 
-/* Take a block that has never been used: its memory may not be present yet. Return GT_BLOCK_NONE if
- * all blocks that may be handed out have been. */
+/* Take a block that was never used. Its memory may not be present yet. Return GT_BLOCK_NONE if all
+ * permitted blocks have been handed out. */
 static inline uint32_t gt_pool_grow(struct gt_segment *r)
 {
 	uint32_t used = atomic_load_explicit(&r->blocks_used, memory_order_relaxed);

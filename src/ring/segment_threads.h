@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap's own threads in a process, in its segment: the last words of the header's pages, which
- * few files need.
+/* gputap's own threads in a process, as part of its segment: the last words of the header's pages.
+ * Few files need this header.
  *
  *   | struct gt_segment | unused | struct gt_segment_threads | slots
  *                                                          ^ gt_segment.header_bytes */
@@ -12,15 +12,15 @@
 #include "ring/segment.h"
 
 struct gt_segment_threads {
-	_Atomic uint32_t running;      /* gputap's own threads that are running */
-	_Atomic uint32_t follower_tid; /* the thread that `follows`; 0: none so far */
-	/* collector: GT_ALONE_WORD() when only gputap's own threads are left; 0: others are */
+	_Atomic uint32_t running;      /* number of gputap's own running threads */
+	_Atomic uint32_t follower_tid; /* tid of the following thread; 0: none so far */
+	/* set by the collector: GT_ALONE_WORD() when only gputap's own threads are left, 0 while
+	 * others are */
 	_Atomic uint32_t alone;
 	uint32_t reserved[13];
 };
 
-/* @signal: the one that ended the program's first thread; 0: none, it left through
- * pthread_exit(). */
+/* @signal: signal that ended the program's first thread; 0: the thread called pthread_exit() */
 #define GT_ALONE_WORD(signal) ((signal) + 1)
 #define GT_ALONE_SIGNAL(word) ((word)-1)
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* The writer's side of a segment.
  *
- * Each process of a traced tree creates one, which takes about a dozen system calls, 20 to 50 us.
- * They go through syscall(): the libc functions are cancellation points, and other preloaded
- * libraries replace them.
+ * Each process of a traced tree creates one segment, which takes about a dozen system calls, 20 to
+ * 50 us. The code uses syscall(), because the libc functions are cancellation points, and other
+ * preloaded libraries replace them.
  *
- * The file is sparse. tmpfs allocates memory when a page is first touched and raises SIGBUS when it
- * has none left, so no page is touched before the kernel has promised it: with
- * madvise(MADV_POPULATE_WRITE) if available (Linux 5.14), else the whole file is allocated on
- * creation. Until then a page has no access rights, so that mlockall() leaves it alone.
+ * The file is sparse. tmpfs allocates memory at the first touch of a page, and raises SIGBUS if it
+ * has none left. So the writer touches a page only after the kernel has promised it:
+ * madvise(MADV_POPULATE_WRITE) if available (Linux 5.14), else creation allocates the whole file.
+ * Until then a page has no access rights, so that mlockall() ignores it.
  *
- * Never here: malloc, stdio, signals to the program (RLIMIT_FSIZE is read first: ftruncate() beyond
- * it would send SIGXFSZ), descriptors that stay open (after a program closes all descriptors, it
- * must find the same numbers free and must still be recorded). */
+ * Never here: malloc; stdio; signals to the program (RLIMIT_FSIZE is read first, because
+ * ftruncate() beyond it would send SIGXFSZ); descriptors that stay open (a program that has closed
+ * all descriptors must find the same numbers free, and must still be recorded). */
 #include "ring/segment_writer.h"
 
 #include <errno.h>
@@ -34,19 +34,19 @@
 enum {
 	PAGE = 4096,
 	PATH_BYTES = 1024,
-	/* bytes of a program's path: tmpfs keeps short links in the inode */
+	/* size limit of a program's path: tmpfs keeps short links in the inode */
 	UNTRACED_EXE_BYTES = 100,
 };
 
-/* Return true if [at, at + bytes) is present in memory or can be made so. */
+/* Make [at, at + bytes) present in memory. Return true on success. */
 static bool make_present(const struct gt_segment *r, const void *at, size_t bytes)
 {
 	uintptr_t start = (uintptr_t)at & ~(uintptr_t)(PAGE - 1);
 	uintptr_t end = ((uintptr_t)at + bytes + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
 	long rc;
 
-	/* beyond the part that creation opened; a private segment has no file and does not need
-	 * it */
+	/* the range may lie beyond the part that creation opened; a private segment has no file and
+	 * needs no access */
 	if (r->block_count &&
 	    syscall(SYS_mprotect, start, end - start, PROT_READ | PROT_WRITE) != 0)
 		return false;
@@ -71,8 +71,8 @@ static void close_fd(int fd)
 	errno = saved;
 }
 
-/* No snprintf() here: stdio takes locks that a fork child may have inherited in the locked
- * state. */
+/* Join two parts of a path. Does not use snprintf(), because stdio takes locks that a fork child
+ * may have inherited in the locked state. */
 static bool path_join(char *out, const char *directory, const char *name)
 {
 	size_t d = strlen(directory), n = strlen(name);
@@ -144,8 +144,8 @@ static uint64_t page_round(uint64_t bytes)
 	return (bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 }
 
-/* The first fields of struct gt_segment. The whole struct is too large for the stacks that this may
- * run on. */
+/* The first fields of struct gt_segment. The whole struct is too large for the stacks on which this
+ * may run. */
 struct layout {
 	uint64_t magic;
 	uint32_t version, header_bytes;
@@ -155,7 +155,7 @@ struct layout {
 };
 static_assert(sizeof(struct layout) == offsetof(struct gt_segment, host_clock), "the same members");
 
-/* Compute sizes and offsets for a pool of @blocks. Return the file's size in bytes. */
+/* Compute sizes and offsets for a pool of @blocks. Return the size of the file in bytes. */
 static uint64_t lay_out(struct layout *r, const struct gt_session *s, uint64_t blocks,
 			uint32_t slots)
 {
@@ -185,7 +185,7 @@ static size_t fixed_bytes(const struct layout *r)
 	return r->header_bytes + r->slot_bytes; /* header and slot 0 */
 }
 
-/* Return a small part of the address space that the program may use. */
+/* Return a small part of the process's address space limit. */
 static uint64_t mapping_limit(void)
 {
 	enum { PART = 32 };
@@ -196,8 +196,8 @@ static uint64_t mapping_limit(void)
 		       : UINT64_MAX;
 }
 
-/* Return how many slots to have: fewer if file size or address space is limited. Slots get half of
- * the limit. */
+/* Return the number of slots: fewer than @wanted if file size or address space is limited. Slots
+ * get half of the limit. */
 static uint32_t slots_within(uint32_t wanted, uint64_t limit)
 {
 	enum { LEAST = 64 };
@@ -208,8 +208,8 @@ static uint32_t slots_within(uint32_t wanted, uint64_t limit)
 	return wanted < fit ? wanted : (uint32_t)fit;
 }
 
-/* Map the file with the largest pool that fits; its header is present and laid out. Return NULL
- * with errno on failure. */
+/* Map the file with the largest pool that fits. Its header is then present and laid out. Return
+ * NULL with errno on failure. */
 static struct gt_segment *map_largest(int fd, const struct gt_session *s)
 {
 	uint64_t blocks = s->pool_bytes / s->block_bytes, limit = file_size_limit(),
@@ -248,7 +248,7 @@ static struct gt_segment *map_largest(int fd, const struct gt_session *s)
 			populate = 1;
 			break;
 		}
-		/* an old kernel, or no memory, in which case this fails also */
+		/* an old kernel, or out of memory, in which case fallocate() fails too */
 		if (syscall(SYS_fallocate, fd, 0, (off_t)0, (off_t)bytes) == 0)
 			break;
 		munmap(r, bytes);
@@ -259,8 +259,8 @@ static struct gt_segment *map_largest(int fd, const struct gt_session *s)
 	return r;
 }
 
-/* Fill in the process's identity from the kernel, which is right however the process started.
- * Without /proc (after chroot) a fork child takes its parent's identity. */
+/* Fill in the identity of the process from the kernel, which is right however the process started.
+ * Without /proc (after chroot), a fork child takes the identity of its parent. */
 static void describe_process(struct gt_segment *r, const struct gt_segment *parent,
 			     bool hide_command)
 {
@@ -285,11 +285,11 @@ static void describe_process(struct gt_segment *r, const struct gt_segment *pare
 	}
 }
 
-/* Continue the parent's numbers, so that inherited ones (handles, ids of names) stay unique. */
+/* Continue the parent's numbers, so that inherited numbers (handles, ids of names) stay unique. */
 static void inherit(struct gt_segment *r, const struct gt_segment *parent)
 {
 	r->fork_count = parent->fork_count + 1;
-	/* the runtimes' tables are inherited also */
+	/* the tables of the runtimes are inherited too */
 	atomic_init(&r->runtimes_seen,
 		    atomic_load_explicit(&parent->runtimes_seen, memory_order_relaxed));
 	atomic_init(&r->next_string,
@@ -327,7 +327,7 @@ struct gt_segment *gt_segment_create(const char *directory, const struct gt_sess
 	r->ppid = (uint32_t)syscall(SYS_getppid);
 	r->start_ticks = ticks;
 	describe_process(r, parent, session->hide_command);
-	/* a program may have cleared its environment since it started */
+	/* a program may have cleared its environment after its start */
 	if (!gt_rank_read(environ, &r->rank) && parent)
 		r->rank = parent->rank;
 	if (parent)
@@ -390,7 +390,7 @@ bool gt_untraced_write(const char *directory, uint64_t ticks, int error)
 	at = put_text(at, n > UNTRACED_EXE_BYTES ? exe + n - UNTRACED_EXE_BYTES : exe);
 	if (path_join(path, directory, name) && syscall(SYS_symlinkat, text, AT_FDCWD, path) == 0)
 		return true;
-	/* no inode for a link, or no memory: append a line to an existing file, if a descriptor is
+	/* no inode for a link, or no memory: append a line to the existing file if a descriptor is
 	 * available */
 	if (!path_join(path, directory, GT_UNTRACED_FILE) ||
 	    (fd = open_at(path, O_WRONLY | O_APPEND, 0)) < 0)
@@ -458,8 +458,8 @@ uint32_t gt_slot_take(struct gt_segment *r, _Atomic uint32_t *hint)
 			return index;
 		}
 	}
-	/* take a slot that was never used: make it present before others can look at it, then count
-	 * it */
+	/* take a slot that was never used: make its memory present before other threads can look at
+	 * it, then count it */
 	for (;;) {
 		if (used >= r->slot_count ||
 		    !make_present(r, gt_segment_slot(r, used), sizeof(struct gt_slot)))
@@ -468,7 +468,7 @@ uint32_t gt_slot_take(struct gt_segment *r, _Atomic uint32_t *hint)
 							     memory_order_release,
 							     memory_order_acquire))
 			continue;
-		expected = GT_SLOT_FREE; /* another thread may have found it meanwhile */
+		expected = GT_SLOT_FREE; /* another thread may have found the slot meanwhile */
 		if (atomic_compare_exchange_strong_explicit(&gt_segment_slot(r, used)->state,
 							    &expected, GT_SLOT_TAKEN,
 							    memory_order_acquire,
@@ -497,8 +497,8 @@ uint32_t gt_block_take(struct gt_segment *r)
 	number = gt_pool_grow(r);
 	if (number == GT_BLOCK_NONE || make_present(r, gt_segment_block(r, number), r->block_bytes))
 		return number;
-	/* no memory: undo, unless another thread grew the pool meanwhile; then the block's number
-	 * is lost */
+	/* no memory: undo, unless another thread grew the pool meanwhile; then the number of the
+	 * block is lost */
 	last = number;
 	atomic_compare_exchange_strong_explicit(&r->blocks_used, &last, number - 1,
 						memory_order_relaxed, memory_order_relaxed);

@@ -18,8 +18,8 @@ static bool read_at(int fd, void *to, size_t bytes, uint64_t offset)
 	return syscall(SYS_pread64, fd, to, bytes, (off_t)offset) == (long)bytes;
 }
 
-/* Return the size of the mapping that the dynamic linker makes of the file in @fd: one range from
- * its first segment to its last. */
+/* Return the size of the dynamic linker's mapping of the file in @fd: one range from the first
+ * segment to the last. */
 static uint64_t measure(int fd)
 {
 	uint64_t low = UINT64_MAX, high = 0;

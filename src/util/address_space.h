@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Check whether a limit of the address space (RLIMIT_AS) leaves room for gputap's libraries. */
+/* Check whether the address space limit (RLIMIT_AS) leaves room for gputap's libraries. */
 #ifndef GPUTAP_UTIL_ADDRESS_SPACE_H
 #define GPUTAP_UTIL_ADDRESS_SPACE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Part of a sentence about such a program. */
+/* Part of a message about a program with such a limit. */
 #define GT_ADDRESS_SPACE_SHORT                                                                   \
 	"its address space is limited (RLIMIT_AS), and gputap's libraries would take more than " \
 	"an eighth of it; raise it with 'ulimit -v'"
 
 /**
  * gt_address_space_is_short() - check if libraries would take too much of the address space
- * They may take an eighth. The process's shared memory takes a 32nd at most
+ * The libraries may take an eighth. The process's shared memory takes a 32nd at most
  * (ring/segment_writer.c).
  * @paths: paths of @count files; an unreadable file counts as 0 bytes
- * Makes only system calls, so it may run in the child of a vfork. Without a limit it reads no file.
+ * Makes only system calls, so it may run in the child of a vfork. Reads no file if there is no
+ * limit.
  */
 bool gt_address_space_is_short(const char *const *paths, size_t count);
 

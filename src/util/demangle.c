@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Call libstdc++'s demangler from C, see demangle.h. Its header is for C++ only, so its prototype,
- * which the Itanium C++ ABI fixes, is repeated here. The library is loaded with the first name that
- * needs it: linking it costs each start of the command 1.5 ms, more than the rest of its start. */
+/* Calls libstdc++'s demangler from C, see demangle.h. The demangler's header is for C++ only, so
+ * this file repeats the prototype, which the Itanium C++ ABI fixes. libstdc++ is loaded for the
+ * first mangled name: linking it would add 1.5 ms to each start of the command, more than the rest
+ * of the start. */
 #include "util/demangle.h"
 
 #include <dlfcn.h>
@@ -11,7 +12,7 @@
 
 typedef char *demangle_fn(const char *mangled, char *buffer, size_t *bytes, int *status);
 
-static demangle_fn *demangle; /* NULL: not available */
+static demangle_fn *demangle; /* NULL: unavailable */
 
 static void load_demangler(void)
 {
@@ -24,13 +25,13 @@ static void load_demangler(void)
 char *gt_demangle(const char *name)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	/* SYCL names a kernel after a type: of "typeinfo name for MyKernel", keep MyKernel, the
+	/* SYCL names a kernel after a type: reduce "typeinfo name for MyKernel" to MyKernel, the
 	 * type in the source */
 	const char *encoded = strncmp(name, "_ZTS", 4) == 0 ? name + 4 : name;
 	int status = -1;
 	char *text;
 
-	/* without the prefix it would be read as a type: "f" would be float */
+	/* a name without the prefix would be read as a type: "f" would be float */
 	if (strncmp(name, "_Z", 2) != 0)
 		return NULL;
 	pthread_once(&once, load_demangler);

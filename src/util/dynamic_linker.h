@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Recognise a C library's dynamic linker from its file name: a program's PT_INTERP, or the file of
- * a program that was started as "ld.so PROGRAM". */
+/* Recognise the dynamic linker of a C library by its file name: the PT_INTERP of a program, or the
+ * program file of "ld.so PROGRAM". */
 #ifndef GPUTAP_UTIL_DYNAMIC_LINKER_H
 #define GPUTAP_UTIL_DYNAMIC_LINKER_H
 
@@ -9,7 +9,7 @@
 enum gt_dynamic_linker {
 	GT_LINKER_UNKNOWN = 0,
 	GT_LINKER_GLIBC,
-	/* ends a program with status 127 when it cannot resolve a preloaded library's symbols */
+	/* ends a program with status 127 if it cannot resolve the symbols of a preloaded library */
 	GT_LINKER_MUSL,
 };
 

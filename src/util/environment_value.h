@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Look up a variable in an environment that is not, or not yet, this process's. */
+/* Look up a variable in an environment other than this process's current one. */
 #ifndef GPUTAP_UTIL_ENVIRONMENT_VALUE_H
 #define GPUTAP_UTIL_ENVIRONMENT_VALUE_H
 
 #include <string.h>
 
-/* Return the value, borrowed; NULL if not set. Signal: safe. @environment: as for execve(), or
- * NULL. */
+/* Return the value, borrowed, or NULL if the variable is not set. Signal: safe. @environment: as
+ * for execve(), or NULL. */
 static inline const char *gt_environment_value(char *const *environment, const char *name)
 {
 	size_t n = strlen(name);

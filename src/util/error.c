@@ -9,14 +9,15 @@ enum { CHAIN_BYTES = 2048 };
 
 static _Thread_local char chain[CHAIN_BYTES];
 
-/* Return true for statuses that only classify a failure. The sentence says more than their text. */
+/* Return true for a status that only classifies a failure: the sentence contains more information
+ * than the status text. */
 static int is_sort(int status)
 {
 	return status == -EBADMSG || status == -ENODATA || status == -ENOTSUP;
 }
 
-/* Replace control characters: paths and names come from files and other people's processes, and a
- * terminal would obey such characters. */
+/* Replace control characters. Paths and names come from files and other users' processes, and a
+ * terminal would execute control sequences in them. */
 static void make_harmless(char *text)
 {
 	for (unsigned char *p = (unsigned char *)text; *p; p++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A per-thread chain of causes. Each failing step adds one: what it was about to do, with which
- * object, and which errno. The command prints the chain, outermost first; libraries print nothing.
- * Not for the injected library, which counts and reports events instead. */
+/* A per-thread chain of causes. Each failing step adds a cause: the intended action, its object,
+ * and errno. The command prints the chain, outermost cause first; libraries print nothing. Not for
+ * the injected library, which counts and reports events instead. */
 #ifndef GPUTAP_UTIL_ERROR_H
 #define GPUTAP_UTIL_ERROR_H
 
@@ -9,13 +9,13 @@
 
 /**
  * gt_error() - add a cause and return a status
- * @status: negative errno (such as -EINVAL); its text is printed after the sentence, except for
- *          -EBADMSG, -ENODATA and -ENOTSUP, about which the sentence says more; 0: no errno text
- * Return: @status, or -EINVAL for 0, so that `return gt_error(..)` reads well.
+ * @status: negative errno (such as -EINVAL), whose text is printed after the sentence, except for
+ *          -EBADMSG, -ENODATA and -ENOTSUP, where the sentence is more precise; 0: no errno text
+ * Return: @status, or -EINVAL for 0, so that callers can `return gt_error(..)`.
  */
 int gt_error(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Forget the chain, because the failed step succeeded in another way. */
+/* Clear the chain, because the failed step succeeded in another way. */
 void gt_error_clear(void);
 
 /* Print "gputap: outer: inner: errno text" to @out and clear the chain. */

@@ -9,9 +9,9 @@
 
 /**
  * gt_grow() - make room for one more element
- * @list:  @count elements, with space for *@room; NULL with *@room 0: none yet
- * @bytes: size of an element
- * Return: the list, which may have moved; NULL: no memory, @list is unchanged.
+ * @list:  @count elements, with space for *@room; NULL with *@room 0: no list yet
+ * @bytes: size of one element
+ * Return: the list, which may have moved; NULL if out of memory: @list is unchanged.
  * Owner:  caller; free().
  */
 static inline void *gt_grow(void *list, size_t count, size_t *room, size_t bytes)
@@ -21,7 +21,7 @@ static inline void *gt_grow(void *list, size_t count, size_t *room, size_t bytes
 
 	if (count < *room)
 		return list;
-	/* call realloc(), which the tests make fail */
+	/* the tests make realloc() fail */
 	moved = wanted > SIZE_MAX / bytes ? NULL : realloc(list, wanted * bytes);
 	if (moved)
 		*room = wanted;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pause in a loop that waits for another thread, so that the core's other hardware thread can
+/* Pause in a loop that waits for another thread, so that the other hardware thread of the core can
  * run. */
 #ifndef GPUTAP_UTIL_PAUSE_H
 #define GPUTAP_UTIL_PAUSE_H

@@ -19,7 +19,7 @@ static const struct launcher {
 #undef X
 };
 
-/* Parse a decimal number; -1 if @text is missing or is not a number. */
+/* Parse a decimal number. Return -1 if @text is missing or is not a number. */
 static int32_t read_number(const char *text)
 {
 	int64_t value = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Find a process's rank in a job from the variables that its launcher set in the environment. */
+/* Find the rank of a process in a job from environment variables of the launcher. */
 #ifndef GPUTAP_UTIL_RANK_H
 #define GPUTAP_UTIL_RANK_H
 
 #include <stdint.h>
 
-/* X(C name, name, variables of the rank, of the job's size, of the rank and the size on its host).
- * Innermost launchers first: Slurm may have started torchrun. PMI: MPICH, Intel MPI, MVAPICH, Cray
+/* X(C name, name, variables for: rank, job size, rank on the host, size on the host). Innermost
+ * launchers come first: Slurm may have started torchrun. PMI: MPICH, Intel MPI, MVAPICH, Cray
  * MPICH. */
 #define GT_LAUNCHERS(X)                                                                       \
 	X(TORCHRUN, "torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")       \
@@ -30,7 +30,7 @@ enum gt_launcher {
 		GT_LAUNCHER_COUNT
 };
 
-/* -1: not known. */
+/* Rank of a process; -1: unknown. */
 struct gt_rank {
 	int32_t rank, size;
 	int32_t local_rank, local_size; /* among the ranks on its host */
@@ -47,7 +47,8 @@ int gt_rank_read(char *const *environment, struct gt_rank *out);
 /* Return the rank in this process's environment; -1: none. */
 int32_t gt_rank_of_environment(void);
 
-/* Return a launcher's name, such as "Open MPI"; "" for GT_LAUNCHER_NONE and unknown launchers. */
+/* Return the name of a launcher, such as "Open MPI", or "" for GT_LAUNCHER_NONE and unknown
+ * launchers. */
 const char *gt_launcher_name(uint32_t launcher);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See short_slice.h. The struct is defined here because libc's headers have none before glibc 2.41,
- * and the kernel's header conflicts with theirs. */
+/* See short_slice.h. Defines the struct because libc's headers before glibc 2.41 have none, and the
+ * kernel's header conflicts with libc's. */
 #include "util/short_slice.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SLICE_NS UINT64_C(100000) /* shortest slice that the kernel gives */
+#define SLICE_NS UINT64_C(100000) /* the kernel's minimum */
 
 enum { SCHED_USUAL = 0, RESET_ON_FORK = 1 }; /* SCHED_OTHER, SCHED_FLAG_RESET_ON_FORK */
 
@@ -23,9 +23,9 @@ struct attributes {
 	uint64_t runtime, deadline, period;
 };
 
-/* Return true if system calls are filtered or if this cannot be found out. Opens no file: a
- * descriptor would briefly have the number that a thread of the program expects for its own next
- * one. */
+/* Return true if system calls are filtered, or if the filter state is unknown. Opens no file: its
+ * descriptor would briefly occupy the number that a thread of the program expects for its own next
+ * descriptor. */
 static bool is_filtered(void)
 {
 	return syscall(SYS_prctl, PR_GET_SECCOMP, 0UL, 0UL, 0UL, 0UL) != 0;

@@ -3,13 +3,13 @@
  *
  *   mapped for the search | objects found, the program first | text: names, folders, paths |
  *
- * The search is breadth first, as in ld.so: each object's DT_NEEDED names are searched after those
- * of all objects before it. Names and files that were found before are not searched again.
+ * The search is breadth first, as in ld.so: the DT_NEEDED names of an object are searched after
+ * those of all earlier objects. Names and files that were found before are not searched again.
  *
- * Files are read with pread(): a library that is truncated at that moment must not kill the program
- * with SIGBUS. Files that cannot be found or read are left out: ld.so reports them better.
+ * Files are read with pread(), so that a concurrent truncation of a library cannot kill the program
+ * with SIGBUS. Missing and unreadable files are skipped: ld.so reports them better.
  *
- * Never here: malloc, locks, stdio, libc's cancellation points, errno changed. */
+ * Never here: malloc, locks, stdio, libc's cancellation points, changes to errno. */
 #include "util/static_tls.h"
 
 #include <elf.h>
@@ -46,11 +46,11 @@ enum {
 	SCRIPTS = 4
 };
 
-/* An object. Texts are offsets; NONE: there is none. */
+/* An object. Texts are offsets; NONE: no text. */
 struct object {
 	uint64_t device, inode;
-	uint32_t parent;       /* object that needs it */
-	uint32_t name, origin; /* requested name; folder of its file */
+	uint32_t parent;       /* object that needs this one */
+	uint32_t name, origin; /* requested name; folder of the object's file */
 	uint32_t rpath, runpath;
 	uint32_t needed, needed_count; /* names, one after the other */
 };
@@ -58,10 +58,10 @@ struct object {
 struct tls_search {
 	struct gt_static_tls *out;
 	const char *library_path;
-	const uint8_t *cache; /* /etc/ld.so.cache, mapped; NULL: not yet */
+	const uint8_t *cache; /* /etc/ld.so.cache, mapped; NULL: not mapped yet */
 	size_t cache_bytes;
 	bool no_cache;
-	uint32_t count, used; /* objects, bytes of text */
+	uint32_t count, used; /* number of objects; bytes of text */
 	Elf64_Phdr headers[HEADERS];
 	Elf64_Dyn dynamic[DYNAMIC];
 	char path[PATH_MAX];
@@ -97,7 +97,7 @@ static uint32_t keep_text(struct tls_search *s, const char *text, size_t bytes)
 	return at;
 }
 
-/* Copy a string of the file; NONE if it does not fit. */
+/* Copy a string from the file. Return NONE if the string does not fit. */
 static uint32_t keep_string(struct tls_search *s, int fd, uint64_t offset)
 {
 	char *to = s->text + s->used;
@@ -172,7 +172,7 @@ static void add_storage(struct tls_search *s, uint32_t headers, bool is_program,
 	}
 }
 
-/* Return the number of program headers; 0 if not an object for this machine. */
+/* Return the number of program headers, or 0 if the file is not an object for this machine. */
 static uint32_t read_headers(struct tls_search *s, int fd)
 {
 	uint32_t count;
@@ -186,8 +186,8 @@ static uint32_t read_headers(struct tls_search *s, int fd)
 	return read_at(fd, s->headers, count * sizeof *s->headers, e.e_phoff) ? count : 0;
 }
 
-/* Add a library. @path: of the file in @fd, for $ORIGIN. Return false if it is not the wanted one,
- * so that the search continues. */
+/* Add a library. @path: path of the file in @fd, for $ORIGIN. Return false if the file is not the
+ * wanted library, so that the search continues. */
 static bool add_library(struct tls_search *s, int fd, uint32_t parent, uint32_t name,
 			const char *path)
 {
@@ -231,7 +231,7 @@ static bool try_path(struct tls_search *s, uint32_t parent, uint32_t name)
 	return done;
 }
 
-/* Append to s->path, which has @at bytes. Return its new length; 0: too long. */
+/* Append to s->path, which has @at bytes. Return the new length, or 0 if the path is too long. */
 static size_t append_path(struct tls_search *s, size_t at, const char *text, size_t bytes)
 {
 	if (at + bytes >= sizeof s->path)
@@ -241,7 +241,7 @@ static size_t append_path(struct tls_search *s, size_t at, const char *text, siz
 	return at + bytes;
 }
 
-/* Return the length of "$NAME" or "${NAME}" at @text; 0 if something else is there. */
+/* Return the length of "$NAME" or "${NAME}" at @text, or 0 for other text. */
 static size_t token_bytes(const char *text, const char *end, const char *name)
 {
 	size_t n = strlen(name), brace = text + 1 < end && text[1] == '{';
@@ -253,8 +253,8 @@ static size_t token_bytes(const char *text, const char *end, const char *name)
 	return 1 + brace + n + brace;
 }
 
-/* Copy [text, end) to s->path with $ORIGIN and $LIB replaced. Return its length; 0 if too long or
- * empty. */
+/* Copy [text, end) to s->path with $ORIGIN and $LIB replaced. Return the length of the path, or 0
+ * if it is too long or empty. */
 static size_t expand(struct tls_search *s, uint32_t origin, const char *lib, const char *text,
 		     const char *end)
 {
@@ -274,7 +274,7 @@ static size_t expand(struct tls_search *s, uint32_t origin, const char *lib, con
 	return at;
 }
 
-/* Search a list of folders, separated by colons (and semicolons, in LD_LIBRARY_PATH). */
+/* Search a list of folders, separated by colons (or semicolons, in LD_LIBRARY_PATH). */
 static bool try_list(struct tls_search *s, uint32_t parent, uint32_t name, uint32_t origin,
 		     const char *list)
 {
@@ -298,7 +298,7 @@ static bool try_list(struct tls_search *s, uint32_t parent, uint32_t name, uint3
 	return false;
 }
 
-/* The part of /etc/ld.so.cache that glibc 2.2 and later read. */
+/* The part of /etc/ld.so.cache for glibc 2.2 and later. */
 struct cache_head {
 	char magic[20]; /* "glibc-ld.so.cache1.1" */
 	uint32_t count, string_bytes;
@@ -331,7 +331,7 @@ static void map_cache(struct tls_search *s)
 	syscall(SYS_close, fd);
 }
 
-/* Find the new cache format. It follows the old one if the file has both. */
+/* Find the new cache format, which follows the old one if the file has both. */
 static const struct cache_head *find_cache_head(const struct tls_search *s)
 {
 	static const char magic[] = "glibc-ld.so.cache1.1";
@@ -381,8 +381,9 @@ static bool try_cache(struct tls_search *s, uint32_t parent, uint32_t name)
 	return false;
 }
 
-/* Find a library in ld.so's order: DT_RPATH of the object that needs it and of those that need that
- * one, LD_LIBRARY_PATH, the object's DT_RUNPATH, the cache, the system's folders. */
+/* Find a library in ld.so's order: DT_RPATH of the object that needs the library and of the objects
+ * that need that object, LD_LIBRARY_PATH, the object's DT_RUNPATH, the cache, the system's
+ * folders. */
 static void find_library(struct tls_search *s, uint32_t parent, uint32_t name)
 {
 	const struct object *asker = &s->object[parent], *o;
@@ -412,7 +413,7 @@ static void find_library(struct tls_search *s, uint32_t parent, uint32_t name)
 		try_list(s, parent, name, NONE, "/$LIB:/usr/$LIB:/lib:/usr/lib");
 }
 
-/* Find the libraries of LD_PRELOAD's value, or one gputap library. */
+/* Find the libraries in the value of LD_PRELOAD, or one gputap library. */
 static void find_preloaded(struct tls_search *s, const char *list)
 {
 	while (list && *list) {
@@ -437,7 +438,7 @@ static void find_all(struct tls_search *s)
 	}
 }
 
-/* Open the interpreter of a file that starts with "#!"; -1 if it does not. */
+/* Open the interpreter of a file that starts with "#!". Return -1 for any other file. */
 static int open_interpreter(struct tls_search *s, int fd)
 {
 	long n = syscall(SYS_pread64, fd, s->path, sizeof s->path - 1, (off_t)0);
@@ -461,7 +462,7 @@ static bool has_interpreter(struct tls_search *s, int fd)
 	return false;
 }
 
-/* Note the folder of the program file, from /proc. */
+/* Note the folder of the program file, found through /proc. */
 static void name_program(struct tls_search *s, int fd)
 {
 	char link[32] = "/proc/self/fd/", digits[12], *d = digits + sizeof digits,
@@ -490,7 +491,7 @@ static bool search_file(struct tls_search *s, int fd, char *const *environment, 
 	}
 	if (has_interpreter(s, own)) {
 		name_program(s, own);
-		s->used = 1; /* offset NONE holds no text */
+		s->used = 1; /* offset NONE contains no text */
 		s->library_path = gt_environment_value(environment, "LD_LIBRARY_PATH");
 		found = add_library(s, own, 0, NONE, s->path);
 	}
