@@ -5,7 +5,7 @@
  *   | header | block .. | INDEX 1 | block .. | INDEX 2 | END |
  *    first 1 ^          ^ end 1, first 2      ^ end 2   index: INDEX 2; its previous: INDEX 1
  *
- * Each INDEX has the heads of all blocks between `first` and `end`; these include the previous
+ * Each INDEX contains the heads of all blocks between `first` and `end`; these include the previous
  * INDEX. The sizes of the blocks give their positions. The reader finds blocks that no INDEX lists,
  * such as the last INDEX itself, by reading heads. If an index is damaged, wrong or missing, the
  * reader finds all blocks that way. In a recording in progress, up to 1 MiB of the newest heads are

@@ -9,7 +9,7 @@
 
 struct gt_call_chunk;
 
-/* Initialize with zeros for an empty set. */
+/* Initialise with zeros for an empty set. */
 struct gt_call_set {
 	struct gt_call_chunk *chunks; /* hash table */
 	size_t count, room;

@@ -50,7 +50,7 @@ struct gt_session_info {
 
 struct gt_process_info {
 	uint32_t index; /* number of the process in this capture, from 0 */
-	/* set by the reader: index of the process's session; gt_capture_session_at() */
+	/* session index for gt_capture_session_at(); set when reading */
 	uint32_t session;
 	uint32_t pid, ppid;
 	uint32_t fork_count;  /* 0 after exec; after fork, the parent's fork_count + 1 */
@@ -61,7 +61,7 @@ struct gt_process_info {
 	/* rank in the process's job, from the process's environment; in captures from older
 	 * versions, the session's rank. The reader does not set rank.launcher */
 	struct gt_rank rank;
-	const char *launcher; /* set by the reader: name of the launcher; "": none */
+	const char *launcher; /* name of the launcher; "": none; set when reading */
 	int32_t wait_status;  /* as waitpid() reports it; -1: unknown (not a child of gputap) */
 	/* proper_end: true if the process called exit() or quick_exit(), or returned from main */
 	bool ended, proper_end;
@@ -81,12 +81,12 @@ struct gt_counts {
 	uint64_t seen[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
 	uint64_t recorded[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
 	uint64_t dropped[GT_DROP_REASON_COUNT][GT_CLASS_COUNT][GT_DOMAIN_COUNT];
-	/* records that a flight recorder recorded and evicted later because they left the window:
-	 * seen = recorded + dropped + evicted */
+	/* records that the flight recorder evicted because they left the window: seen = recorded +
+	 * dropped + evicted */
 	uint64_t evicted[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
 };
 
-/* Why a snapshot was taken. */
+/* Reason for taking a snapshot. */
 enum gt_retained_reason {
 	GT_RETAINED_END = 0, /* not a snapshot: the recording ended */
 	GT_RETAINED_COMMAND,
@@ -122,7 +122,7 @@ struct gt_machine_load {
 	uint64_t wall_ns;    /* duration of the measurement */
 	uint64_t busy_ns;    /* busy time of all these processors, for all users */
 	uint64_t own_ns;    /* part of busy_ns that gputap and the session's ended processes used */
-	uint64_t stolen_ns; /* time stolen by the host of a virtual machine; not part of busy_ns */
+	uint64_t stolen_ns; /* time that the host of a virtual machine stole; not part of busy_ns */
 };
 /* Return the share of processor time that other programs used, 0 to 1. Return 0 if the load is
  * unknown. */
@@ -131,7 +131,7 @@ static inline double gt_machine_load_of_others(const struct gt_machine_load *l)
 	double all = (double)l->processors * (double)l->wall_ns, own = (double)l->own_ns,
 	       others = (double)l->busy_ns - own + (double)l->stolen_ns;
 
-	/* the kernel counts in ticks, so the difference can exceed the idle share */
+	/* the kernel counts in ticks, so the sum of all can exceed the total */
 	others = others < all - own ? others : all - own;
 	return all > 0 && others > 0 ? others / all : 0;
 }
@@ -202,12 +202,11 @@ int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes
 			     struct gt_counts *recorded);
 
 /**
- * gt_capture_stream_is_doubted() - return true if the stream accepted a record that gputap never
- * writes
+ * gt_capture_stream_is_doubted() - return true after a record that gputap never writes
  * @earliest, @latest: range of ticks in which calls can have been made
- * The record has valid lengths and is in the capture. But its operation is unknown, its id belongs
- * to another thread, it ends before it starts, or the like. Call after gt_capture_write_records().
- * The call resets the flag.
+ * The stream has accepted the record: its lengths are valid. But its operation is unknown, its id
+ * belongs to another thread, it ends before it starts, or the like. Call after
+ * gt_capture_write_records(). The call resets the flag.
  */
 bool gt_capture_stream_is_doubted(struct gt_stream *s, uint64_t earliest, uint64_t latest);
 
@@ -266,7 +265,7 @@ struct gt_capture;
 /* State of the end of a file. */
 enum gt_capture_end {
 	GT_CAPTURE_COMPLETE,
-	GT_CAPTURE_INCOMPLETE /* the end marker says so */,
+	GT_CAPTURE_INCOMPLETE /* according to the end marker */,
 	GT_CAPTURE_CUT /* no end marker */
 };
 
@@ -341,8 +340,8 @@ struct gt_capture_session {
 	uint8_t uuid[16]; /* id of the session's own capture; 0: damaged */
 	enum gt_alignment alignment;
 	int64_t shift_ns; /* offset added to the session's CLOCK_BOOTTIME */
-	/* REALTIME: adjustment of the wall clocks while gputap watched them; SHARED: distance to
-	 * the other clocks that the shared calls allow */
+	/* REALTIME: adjustment of the wall clocks while gputap watched them; SHARED: largest
+	 * distance from another clock that the calls allow */
 	uint64_t uncertainty_ns;
 	/* number of the machine, from 0; equal for sessions with the same boot id or host name */
 	uint32_t machine;
@@ -462,11 +461,11 @@ struct gt_item {
 	uint32_t op;
 	uint32_t payload_bytes; /* size of `payload` */
 	union {
-		uint8_t depth; /* CALL: number of the thread's calls that were open at its start */
+		uint8_t depth; /* CALL: number of open calls in the thread at the call's start */
 		uint8_t push;  /* EXTERNAL: 1 push, 0 pop */
 	};
-	/* GT_CONTEXT_..: in a cut capture, the item is present only because other records need it,
-	 * and does not count */
+	/* GT_CONTEXT_..: in a cut capture, the item does not count, and is present because other
+	 * records need it */
 	uint8_t context;
 	uint32_t process; /* index */
 	/* thread that wrote the record; DEVICE: GT_ID_ORDINAL(id) is the launching thread */
@@ -588,12 +587,10 @@ struct gt_merge_options {
 };
 
 /**
- * gt_capture_merge() - merge the sessions of several captures into one file, without decoding
- * records
+ * gt_capture_merge() - merge several captures into one file, without decoding records
  * @path: must not exist; on failure the caller removes the file
  * @health: receives the damage of the inputs; the valid parts of damaged inputs are merged
- * @repeated: receives the number of sessions left out because another copy with more readable bytes
- *            was used
+ * @repeated: receives the number of sessions left out in favour of a copy with more readable bytes
  * Blocks are copied, each with the number of its session. Processes, threads, ids and times are
  * unchanged.
  * Return: 0 or negative errno with a cause.

@@ -191,7 +191,7 @@ int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes
 		if (status)
 			return status;
 	}
-	if (w->replaced_fd >= 0) /* now, because the program is running and need not wait for it */
+	if (w->replaced_fd >= 0) /* closing is slow, but the program already runs */
 		close_replaced(w);
 	status = gt_writer_make_room(w, w->rows, worst_bytes(bytes));
 	if (status)
@@ -215,8 +215,7 @@ int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes
 			break;
 		}
 		words = __atomic_load_n(r, __ATOMIC_RELAXED) & 0xffff;
-		if (!words || words > (size_t)(end - r)) /* the head changed after the encoder read
-		 * it */
+		if (!words || words > (size_t)(end - r)) /* head changed after the encoder's read */
 			words = 1;
 		if (stop == GT_ENCODE_FULL && e->rows) {
 			end_stream_block(s);
@@ -506,7 +505,7 @@ int gt_capture_writer_create(const char *path, bool replace,
 	}
 	*out = w;
 	return 0;
-remove_file: /* the file is empty, and the next attempt would fail because of it */
+remove_file: /* an empty file left here would make the next attempt fail */
 	unlink(path);
 fail:
 	gt_capture_writer_destroy(w);

@@ -9,8 +9,8 @@
  *                       6 ncclGroupEnd
  *                       7   cuLaunchKernel      launch of calls 6 to 7: kernels of 4 and 5
  *
- * A launch is a call, or the end of a batch with all calls in the batch. Its kernels are the
- * library's kernels that a call in the launch launched. A launch can have fewer kernels than calls,
+ * A launch is a call, or the end of a batch with all calls in the batch. The kernels of a launch
+ * are the library's kernels that its calls started. A launch can have fewer kernels than calls,
  * because the library fuses some kernels. In a launch for several communicators, each communicator
  * gets the kernels of its streams, or none if two communicators share a stream. Kernels of a graph
  * cannot be attributed.
@@ -57,7 +57,7 @@ struct gt_collective_kernels {
 	size_t task_count, task_room;
 	struct gt_collective_kernel *kernels;
 	size_t kernel_count, kernel_room;
-	/* kernels left out: without times or call, of graphs */
+	/* number of kernels left out: without call or times, and of graphs */
 	size_t unlinked, of_graphs;
 	/* thread of the calls being read */
 	uint32_t process, ordinal;

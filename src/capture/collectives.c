@@ -109,8 +109,7 @@ static struct gt_collective_member *get_member(struct gt_collectives *c, uint32_
 	if ((uint32_t)handle == MPICH_SELF || *gt_domain_traits[GT_OP_DOMAIN(op)].kernels ||
 	    ((uint32_t)handle != MPICH_WORLD && has_lost(c, process)))
 		whole = 0;
-	for (size_t i = c->count; i-- > 0 && whole;) /* if another handle refers to the communicator
-	 * of all processes */
+	for (size_t i = c->count; i-- > 0 && whole;) /* only one handle has this communicator */
 		if (c->members[i].process == process && c->members[i].communicator == whole)
 			whole = 0;
 	return add_member(c, process, handle, whole);

@@ -2,13 +2,11 @@
 /* Matches calls that all processes of a communicator make together (struct
  * gt_operation_info.collective) across the processes and hosts of a job.
  *
- * A handle is valid only inside its process, so a communicator is identified by its origin:
+ * A handle is valid only inside its process, so the origin of a communicator identifies it:
  *   - one that a process uses without creating it: the communicator of all processes (except
- *     MPICH's
- *     MPI_COMM_SELF, 0x44000001; with Open MPI, the first such communicator);
+ *     MPICH's MPI_COMM_SELF, 0x44000001; with Open MPI, the first such communicator);
  *   - one that a collective call created: its parent, the number of that call among those that
- *     created
- *     communicators from the parent, and the value that split the processes (role SPLIT);
+ *     created communicators from the parent, and the value that split the processes (role SPLIT);
  *   - one created without a parent, such as NCCL's: the value of role SPLIT.
  * All processes make a communicator's collective calls in the same order: collective_match.h. */
 #ifndef GPUTAP_CAPTURE_COLLECTIVES_H
@@ -55,7 +53,7 @@ enum gt_collective_gaps {
 };
 
 struct gt_collectives {
-	/* in order of their first use; after gt_collectives_finish() by communicator and process */
+	/* sorted by first use; after gt_collectives_finish() by communicator and process */
 	struct gt_collective_member *members;
 	size_t count, room;
 	uint32_t *current; /* hash table by process and handle: member index + 1 */

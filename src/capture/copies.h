@@ -15,9 +15,9 @@
 struct gt_copies;
 
 /**
- * gt_copies_find() - find the sessions of the files; reads payloads only for sessions with several
- * copies
- * A file that is not a capture has no sessions; the reader reports the file.
+ * gt_copies_find() - find the sessions of the files
+ * Reads payloads only for sessions with several copies. A file that is not a capture has no
+ * sessions; the reader reports the file.
  * Return: 0 or negative errno with a cause. Owner: caller; gt_copies_destroy().
  */
 int gt_copies_find(const char *const *paths, size_t count, struct gt_copies **out);

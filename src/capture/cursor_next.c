@@ -50,8 +50,8 @@ static inline uint64_t host_ns(struct gt_cursor *k, uint64_t ticks)
 	return convert_anew(&k->host, k->host_lines, ticks);
 }
 
-/* @line: line of the last such stamp. An activity may run long after it was queued, so stamps of
- *        queueing and of running have separate lines */
+/* @line: line of the last stamp of this kind. An activity may run long after it was queued, so
+ *        stamps of queueing and of running have separate lines */
 static inline uint64_t device_ns(struct gt_cursor *k, const struct gt_clock_line **line,
 				 uint64_t stamp)
 {
@@ -495,7 +495,7 @@ static __attribute__((noinline)) int any_item(struct gt_cursor *k, struct gt_dec
 	case GT_RECORD_CALL:
 		if (shape->item.detail || k->group_count)
 			return nested_call(k, &row);
-		lone_call(k, item, &row); /* has a tail */
+		lone_call(k, item, &row); /* the row has a tail */
 		item->context = k->context;
 		return is_call_taken(k, item);
 	case GT_RECORD_DEVICE:

@@ -595,7 +595,7 @@ static int copy_block(struct cutter *k, struct copying *m)
 	if (status && status != -ENODATA)
 		return gt_error(status, "cannot read a capture");
 	if (status || gt_crc32c(0, m->payload, h->stored_bytes) != h->payload_crc)
-		return 0; /* skipped, as a reader would */
+		return 0; /* skip the block, as a reader does */
 	status = gt_writer_append_block(k->writer, h->type, h->process, h->ordinal, m->payload,
 					h->stored_bytes);
 	if (!status && k->writer->main.out_bytes > FLUSH_BYTES)

@@ -25,8 +25,8 @@ static inline uint64_t gt_row_load(const uint8_t *p)
 	return v;
 }
 
-/* Return a position in @room such that the first word ends at a multiple of 32 bytes. The words
- * after it are stored four at a time, and so are aligned. */
+/* Return a position in @room such that the first word ends at a multiple of 32 bytes. Then the
+ * words after it, stored four at a time, are aligned. */
 static inline uint64_t *gt_decode_place(uint64_t *room)
 {
 	return (uint64_t *)(((uintptr_t)room + 31) & ~(uintptr_t)31) + GT_WORDS_PAD - 1;
@@ -161,8 +161,7 @@ static inline __attribute__((always_inline)) const uint8_t *gt_decode_call(
 	row->id = id;
 	at->expect_id = id + 1;
 	at->last_end = row->end;
-	if (control & 0x30) /* rarely taken: the call's status usually equals that of the previous
-	 * row */
+	if (control & 0x30) /* the status usually repeats */
 		p = gt_get_word(p, s->words, control >> 4 & 3);
 	out[0] = s->words[0];
 	return gt_get_words(p, codes, s->words + 1, out + 1, s->code_bytes, s->last_codes);

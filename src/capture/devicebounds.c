@@ -20,7 +20,7 @@
 
 enum { WAITS_MAX = 1 << 18, PENDING_MAX = 4096 };
 
-/* A blocking copy, found by its id, or a finish, found by its thread and queue. */
+/* A blocking copy (lookup key: id) or a finish (lookup key: thread and queue). */
 struct wait {
 	uint64_t key; /* copies: id; finishes: handle of the queue */
 	uint64_t start, end;
@@ -125,7 +125,7 @@ static void flush_pending(struct bounding *b, uint64_t by)
 	b->pending_count = 0;
 }
 
-/* Return the end of the program's wait for an activity; UINT64_MAX: no wait. */
+/* Return the end of the wait for an activity; UINT64_MAX: the program did not wait. */
 static uint64_t find_end(const struct bounding *b, uint32_t process, const uint64_t *words)
 {
 	const struct gt_object_info *queue =

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Determines the clock of every device when a capture is opened. Uses all clock readings, and a
  * bounded sample of GPU activities from blocks spread over the whole file. The call of a sampled
- * activity is in the stream of its thread; the tick ranges of the blocks tell which block has
- * it. */
+ * activity is in the stream of its thread. The tick ranges of the blocks identify the block that
+ * contains it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

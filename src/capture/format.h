@@ -126,10 +126,11 @@ struct gt_file_stream {
 };
 static_assert(sizeof(struct gt_file_stream) == 40, "file format");
 
-/* Follows the counts since version 1.1. Summarizes the rows, so that a reader of a time range can
+/* Follows the counts since version 1.1. Summarises the rows, so that a reader of a time range can
  * decide whether to read the block. device_entries of gt_file_device follow. */
 struct gt_file_bounds {
-	uint32_t bytes; /* size of this struct, larger in later versions; the entries start there */
+	/* size of this struct, larger in later versions; the entries follow at that offset */
+	uint32_t bytes;
 	/* one bit per enum gt_range_mark of the block's calls; GT_FILE_EXTERNAL: the block contains
 	 * external ids */
 	uint32_t marks;

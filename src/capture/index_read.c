@@ -59,7 +59,7 @@ static bool restore_magic(uint8_t *head, size_t bytes)
 	return true;
 }
 
-/* Read the END block. Return false if the file has none at its end. */
+/* Read the END block. Return false if the file has no such block. */
 static bool read_end(int fd, uint64_t bytes, struct gt_file_end *end, uint64_t *end_at)
 {
 	uint8_t last[END_BYTES];

@@ -20,7 +20,7 @@
 
 enum {
 	PARTS = 16, /* chunks per window */
-	/* a flush may exceed a chunk's share of bytes by this much */
+	/* limit by which a flush may exceed a chunk's share of bytes */
 	SLACK_BYTES = 8 << 20,
 	FILTER_BYTES = 4 << 20, /* metadata below this size is not filtered */
 };

@@ -8,8 +8,8 @@
  * Messages with the same communicator, sender, receiver and tag do not overtake each other: the
  * n-th send matches the n-th receive. A receive from any source, with any tag, or with a persistent
  * request takes an unknown message. Then no receives of that process in that communicator are
- * matched. Likewise, a send with a persistent request disables matching of the process's sends.
- * Processes with missing calls are not matched either.
+ * matched. Likewise, a send with a persistent request disables matching of the process's sends in
+ * that communicator. Processes with missing calls are not matched either.
  *
  * A non-blocking receive waits in the call that completes its request. The address identifies a
  * request. If the program has copied a request, it is not found, and the wait is not reported. A

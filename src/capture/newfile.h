@@ -13,12 +13,12 @@ struct gt_new_file {
 
 /**
  * gt_new_file() - create @path, empty and locked against other writers
- * @replace: @path may exist. A file that only this user uses is replaced: processes that have it
- *           open keep the old contents. The function truncates a file that is reached through a
- *           symbolic link, has several names, has another owner or group, or is in a folder that
+ * @replace: @path may exist. A file that only this user uses is replaced: processes that have the
+ *           file open keep the old contents. The function truncates a file that is reached through
+ *           a symbolic link, has several names, has another owner or group, or is in a folder that
  *           allows no new file.
- * @shared: permissions of a new file follow the umask, else are 0600; a file that replaces another
- *          one gets the old permissions
+ * @shared: true: permissions of a new file follow the umask; false: 0600. A file that replaces
+ *          another one gets the old permissions
  * Return: 0 or negative errno with a cause: -EEXIST, -EBUSY another process writes the file, ...
  */
 int gt_new_file(const char *path, bool replace, bool shared, struct gt_new_file *file);

@@ -96,7 +96,7 @@ static size_t find_process(const struct session *s, uint32_t index)
 	return low;
 }
 
-/* Find the process of a block. Add a new process. */
+/* Find the process of a block. Add the process if it is new. */
 static int get_process(struct gt_capture *c, uint32_t session, const struct gt_scan_block *block,
 		       struct gt_process_info **out)
 {
@@ -396,7 +396,7 @@ static int read_block(struct gt_capture *c, uint32_t session, const struct gt_sc
 	}
 }
 
-/* Find the session of a block. Add a new session. */
+/* Find the session of a block. Add the session if it is new. */
 static int get_session(struct gt_capture *c, uint32_t section, uint32_t *out)
 {
 	uint32_t file = (uint32_t)c->file_count - 1;
@@ -446,8 +446,7 @@ static int take_block(struct gt_capture *c, const struct gt_scan_block *block, u
 	if ((h->process >= GT_FILE_PROCESS_MAX && h->type != GT_BLOCK_INDEX) ||
 	    (section != GT_SECTION_NONE && section >= GT_FILE_SECTION_MAX))
 		return -EBADMSG;
-	if (h->type != GT_BLOCK_END && h->type != GT_BLOCK_INDEX) { /* END and INDEX belong to the
-	 * file, not to a session */
+	if (h->type != GT_BLOCK_END && h->type != GT_BLOCK_INDEX) { /* a session's block */
 		if (gt_copies_leave_out(c->copies, c->file_count - 1, section))
 			return 0;
 		status = get_session(c, section, &session);

@@ -4,8 +4,7 @@
  *   1. The heads of the chunks' blocks give the processes and threads that have rows, and how many.
  *   2. The metadata entries are sorted by subject. The newest entry of each subject counts.
  *   3. Removed are: processes and threads that ended before the oldest chunk and have no rows,
- *      objects
- *      unloaded before the oldest chunk, most old clock readings and events.
+ *      objects unloaded before the oldest chunk, most old clock readings and events.
  *   4. The remaining entries are copied in their old order.
  *
  * Memory: the metadata, and 40 bytes for each record in it. References to texts (GT_RECORD_STRING)
@@ -24,8 +23,8 @@
 #include "util/grow.h"
 
 enum {
-	OLD_READINGS = 16, /* number retained per clock, from before the oldest chunk */
-	OLD_EVENTS = 32,   /* number retained per kind and process */
+	OLD_READINGS = 16, /* readings retained per clock from before the oldest chunk */
+	OLD_EVENTS = 32,   /* events retained per kind and process */
 };
 
 /* Subject of an entry, in the upper bits. The lower 8 bits are the type of an object. */

@@ -15,7 +15,7 @@ static inline uint64_t gt_unzigzag(uint64_t z)
 	return z >> 1 ^ -(z & 1);
 }
 
-/* Return the size of a word by its code: 0, 1, 3 or 8 bytes. */
+/* Return the size of a word with this code: 0, 1, 3 or 8 bytes. */
 static inline uint32_t gt_row_word_bytes(uint32_t code)
 {
 	return 0x08030100u >> (code * 8) & 0xff;

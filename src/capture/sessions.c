@@ -4,12 +4,12 @@
  * machines.
  *
  * Sessions of one boot of one kernel share the same clock, so their times are unchanged. The times
- * of other sessions are shifted by the difference between both kernels' (REALTIME minus BOOTTIME).
- * All sessions of a boot use the same shift, so that order and distances on that host are
- * preserved. shared_clock.c improves the shift for processes that made collective calls together.
- * The difference is taken from the readings of both clocks that are nearest to the same moment. The
- * adjustment of the wall clocks during the recording is reported as the uncertainty. Whether the
- * wall clocks of two hosts agree is unknown here. */
+ * of other sessions are shifted. The shift is the difference of (REALTIME minus BOOTTIME) between
+ * both kernels. All sessions of a boot use the same shift, so that order and distances on that host
+ * are preserved. shared_clock.c improves the shift for processes that made collective calls
+ * together. The difference is taken from the readings of both clocks that are nearest to the same
+ * moment. The adjustment of the wall clocks during the recording is reported as the uncertainty.
+ * Whether the wall clocks of two hosts agree is unknown here. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,7 +136,7 @@ static int align_sessions(struct gt_capture *c)
 	return 0;
 }
 
-/* Sort the processes by the order of their sessions, and update all references to them. */
+/* Put the processes in the order of their sessions, and update all references to them. */
 static int order_processes(struct gt_capture *c)
 {
 	uint32_t *now = calloc(c->process_count + 1, sizeof *now), next = 0;

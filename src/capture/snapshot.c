@@ -124,7 +124,7 @@ static int copy_rows(const struct gt_retained_files *files, struct gt_capture_wr
 		uint64_t at = sizeof head, bytes;
 
 		status = gt_scan_read(files->chunks[i].fd, &head, sizeof head, 0);
-		/* an earlier chunk contains the ranges that were open at the start of this one */
+		/* skip its open ranges: an earlier chunk contains them */
 		at += !status && i ? head.open_bytes : 0;
 		if (status || at > files->chunks[i].bytes)
 			continue;

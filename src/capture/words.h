@@ -43,8 +43,8 @@ static inline const uint8_t *gt_get_word(const uint8_t *p, uint64_t *word, uint3
 
 #if defined(__AVX2__) && defined(__BMI2__)
 
-/* Indexed by the codes of two words, the first in the low bits: size of the packed words, and the
- * shuffle that packs them. */
+/* For the codes of two words, the first in the low bits: size of the packed words, and the shuffle
+ * that packs them. */
 static const uint8_t gt_pair_bytes[16] = {0, 1, 3, 8, 1, 2, 4, 9, 3, 4, 6, 11, 8, 9, 11, 16};
 static const uint8_t gt_pair_pack[16][16] __attribute__((aligned(16))) = {
 	{0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
@@ -112,8 +112,8 @@ static inline uint8_t *gt_put_words(uint8_t *p, uint8_t *codes, uint64_t *prev,
 	return p;
 }
 
-/* Indexed by the codes of four words: source byte for each byte of two pairs of words (0x80: 0),
- * size of the first pair, size of all four words. One table needs only one address register. */
+/* For the codes of four words: source byte for each byte of two pairs of words (0x80: 0), size of
+ * the first pair, size of all four words. One table needs only one address register. */
 #define GT_WORD_BYTES(code) ((code) == 0 ? 0 : (code) == 1 ? 1 : (code) == 2 ? 3 : 8)
 #define GT_BYTE(n, at, i)   ((i) < (n) ? (at) + (i) : 0x80)
 #define GT_WORD(n, at)                                                              \

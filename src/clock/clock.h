@@ -2,12 +2,12 @@
 /* Converts all times to one canonical clock, CLOCK_BOOTTIME in ns.
  *
  * The collector takes tuples of all host clocks at the start, every second, and at the end (at
- * least two, since a single tuple gives no rate). Readers convert. The conversion is piecewise
- * linear between neighbouring tuples, in 128-bit integers, and reports its residual: the distance
- * of a tuple from the line through its neighbours. Before the first and after the last tuple, the
- * nearest line is extended.
+ * least two, since a single tuple gives no rate). Readers convert stamps. The conversion is
+ * piecewise linear between neighbouring tuples, in 128-bit integers, and reports its residual: the
+ * distance of a tuple from the line through its neighbours. Before the first and after the last
+ * tuple, the nearest line is extended.
  *
- * A device clock is determined by the first method that applies:
+ * A device clock is the first of these that applies:
  *   1. the session's host clock, if every reading reports it;
  *   2. the host clock that all gt_record_clock readings agree with;
  *   3. the line through these readings;
@@ -17,7 +17,7 @@
  *   6. without waits, the smallest offset that keeps call start <= queued.
  * Readings that GPU activities contradict are discarded. A device that declares a rate other than 1
  * GHz has that rate until readings measure it. Stamps of such a device cannot be a host clock's.
- * Without readings, they get the smallest offset at that rate.
+ * Without readings, these stamps get the smallest offset at that rate.
  * gt_device_clock reports the method used. */
 #ifndef GPUTAP_CLOCK_CLOCK_H
 #define GPUTAP_CLOCK_CLOCK_H

@@ -26,7 +26,7 @@ struct gt_clock_bound_list {
 	uint64_t added;
 };
 
-/* Initialize with zeros for an empty object. */
+/* Initialise with zeros for an empty object. */
 struct gt_clock_bounds {
 	struct gt_clock_bound_list sides[GT_CLOCK_SIDE_COUNT];
 	uint64_t device, host_ns; /* device and host time of the first bound */

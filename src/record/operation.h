@@ -271,7 +271,7 @@ bool gt_call_role(const struct gt_call_view *call, enum gt_role role, unsigned i
  */
 bool gt_call_elements(const struct gt_call_view *call, enum gt_role role, uint64_t *values,
 		      size_t most, size_t *count);
-/* Tells whether a copy is done when the call returns: always, or if the argument of role BLOCKS is
+/* Completion of a copy at the call's return: always, or only if the argument of role BLOCKS is
  * set. */
 enum gt_blocking { GT_BLOCKING_UNKNOWN, GT_BLOCKING_NO, GT_BLOCKING_YES };
 enum gt_blocking gt_call_blocking(uint32_t op, const uint64_t *args);

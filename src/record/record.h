@@ -24,7 +24,7 @@ enum gt_record_kind {
 	GT_RECORD_PAD = 0,    /* no content: skip `words` words */
 	GT_RECORD_CALL = 1,   /* struct gt_record_call: one completed host API call */
 	GT_RECORD_DEVICE = 2, /* struct gt_record_device: one completed GPU activity */
-	/* struct gt_record_string: a text that other records refer to by its number */
+	/* struct gt_record_string: a text whose number other records contain */
 	GT_RECORD_STRING = 3,
 	/* struct gt_record_object: a device, queue or context, with its properties */
 	GT_RECORD_OBJECT = 4,
@@ -98,7 +98,7 @@ struct gt_payload {
 	uint32_t bytes; /* number of bytes that follow, without padding */
 };
 #define GT_PAYLOAD_TRUNCATED 1u /* the argument was longer than the cap */
-/* gt_payload.arg of data that is no argument: struct gt_facts */
+/* gt_payload.arg of data from the runtime: struct gt_facts */
 #define GT_PAYLOAD_FACTS     0xffffu
 
 /* Data that the runtime reported about a call after its return (`asks` in api/README.md). */
@@ -381,12 +381,12 @@ enum gt_names_flag {
 	GT_NAMES_LINES = 1, /* lines were looked up too: a line that is missing here is unknown */
 	/* the module is a Python interpreter, which is known even without functions */
 	GT_NAMES_INTERPRETER = 2,
-	/* code outside of modules, named by the map that a compiler wrote during the run */
+	/* code in no module, with names from a map that the JIT compiler wrote during the run */
 	GT_NAMES_JIT = 4,
 };
 
-/* Written after the program's end, by the reader of its files. head.op: number of functions;
- * head.detail: enum gt_names_flag */
+/* Written after the program's end, when gputap reads the program's files. head.op: number of
+ * functions; head.detail: enum gt_names_flag */
 struct gt_record_names {
 	struct gt_record head;
 	uint64_t address;    /* as in frames[] */
@@ -456,14 +456,14 @@ enum gt_drop_reason {
 	GT_DROP_POOL,     /* GPU activity: too many in flight to track */
 	GT_DROP_RUNTIME,  /* GPU activity: the runtime refused an event or its times */
 	GT_DROP_TOO_LONG, /* a record longer than a block */
-	/* call or GPU activity still open at the end of the process or of the session; counted by
-	 * the collector */
+	/* call or GPU activity still open at the end of the process or of the session; the
+	 * collector counts it */
 	GT_DROP_UNFINISHED,
 	GT_DROP_CORRUPT, /* lost with a damaged ring or file: the bytes were not records */
-	/* the capture could not store the record (disk full, file size limit); counted by the
-	 * collector */
+	/* the capture could not store the record (disk full, file size limit); the collector counts
+	 * it */
 	GT_DROP_OUTPUT,
-	GT_DROP_TOOL, /* record of a vendor's plug-in: invalid, or dropped by the plug-in */
+	GT_DROP_TOOL, /* plug-in record that was invalid, or that the plug-in dropped */
 	GT_DROP_REASON_COUNT
 };
 

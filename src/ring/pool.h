@@ -2,9 +2,8 @@
 /* The pool of blocks, for both sides: writers take blocks, and the collector returns drained ones.
  *
  *   segment.free          tag << 32 | block: a stack through block.free_next. Each change
- *   increments
- *                         the tag, so that a block that was taken and returned meanwhile is not
- *                         mistaken for the same state (ABA)
+ *                         increments the tag, so that a block that was taken and returned meanwhile
+ *                         is not mistaken for the same state (ABA)
  *   segment.blocks_used   blocks 1 to blocks_used were handed out at least once; the rest is
  *                         untouched memory
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The shared memory of one traced process: one file in the session folder, mapped by the program
- * (writer) and by the collector (reader).
+/* The shared memory of one traced process: one file in the session folder. The program (writer) and
+ * the collector (reader) map the file.
  *
  *   | gt_segment, whole pages | gt_slot x slot_count | gt_block 64 + data x block_count |
  *
@@ -15,13 +15,12 @@
  *
  * How memory shrinks: the collector frees the memory of unused drained blocks.
  *   1. It pops a block, as a writer does, and so owns it.
- *   2. It punches all pages but the first. The first holds the header, which a slower writer's pop
- *      may
- *      still read.
+ *   2. It punches all pages but the first, which holds the header: a slower writer's pop may still
+ *      read the header.
  *   3. It sets is_cold.
  *   4. It pushes the block back, or keeps it while memory is short.
- * A writer that pops a cold block populates it before writing. If there is no memory for that, the
- * writer pushes the block back.
+ * A writer that pops a cold block populates it before writing. If memory is short, the writer
+ * pushes the block back.
  *
  * Who writes what (everything else is constant after creation):
  *   slot.seen, newest, dropped  the slot's thread         relaxed
@@ -83,9 +82,9 @@ struct gt_slot_domain {
 	_Atomic uint64_t newest;
 };
 
-/* A started call: its id plus the operation's number. The number goes in the upper bits, which
- * contain the slot's ordinal in an id. The word is not cleared when the call returns: the call is
- * open as long as no record has its id. */
+/* A started call: its id plus the operation's number in the upper bits, where an id contains the
+ * slot's ordinal. The word is not cleared when the call returns: the call is open as long as no
+ * record has its id. */
 #define GT_CALL_WORD(id, number) ((id) + ((uint64_t)(number) << GT_CALL_NUMBER_SHIFT))
 #define GT_CALL_NUMBER_SHIFT     48
 
@@ -93,7 +92,7 @@ struct gt_slot_domain {
  * for threads that found no slot. */
 struct gt_slot {
 	/* the slot's thread writes the fields, unless noted */
-	/* FREE -> TAKEN (CAS) -> ACTIVE -> CLOSED by the thread, -> FREE by the collector */
+	/* the thread: FREE -> TAKEN (CAS) -> ACTIVE -> CLOSED; the collector: -> FREE */
 	_Alignas(64) _Atomic uint32_t state;
 	/* the thread's ordinal in the process, from 1, never reused; part of the ids */
 	uint32_t ordinal;
@@ -130,9 +129,9 @@ enum gt_segment_state {
 	GT_SEGMENT_EXITED = 2,
 };
 
-/* A program of the tree that cannot be traced. Reported without a system call by the process that
- * started the program, or by a fork child in its parent's segment. Each of these processes writes
- * its own entry. The collector reads the entries after the process has ended. */
+/* A program of the tree that cannot be traced. The process that started the program reports this
+ * without a system call; a fork child reports it in its parent's segment. Each of these processes
+ * writes its own entry. The collector reads the entries after the process has ended. */
 enum gt_lost_why {
 	GT_LOST_NONE = 0, /* not written yet, or the program was not started after all */
 	GT_LOST_RING,     /* the program's segment cannot be created */
@@ -203,9 +202,9 @@ struct gt_segment {
 	/* number of blocks handed on; the collector polls only this word */
 	_Alignas(64) _Atomic uint64_t full_count;
 	_Alignas(64) _Atomic uint64_t drain_count; /* number of blocks returned */
-	/* set by the collector: no more records, taps only forward calls */
+	/* collector: no more records, taps only forward calls */
 	_Atomic uint32_t stop;
-	/* set by the writer; 1: memory is populated block by block, 0: all memory is allocated */
+	/* writer: 1 if memory is populated block by block, 0 if all memory is allocated */
 	uint32_t populate;
 	_Atomic uint32_t block_limit; /* maximum number of blocks handed out; 0: no limit */
 	/* number of taken entries of lost[]; can exceed GT_LOST_NAMED */

@@ -12,10 +12,9 @@
 #include "ring/segment.h"
 
 struct gt_segment_threads {
-	_Atomic uint32_t running;      /* number of gputap's own running threads */
-	_Atomic uint32_t follower_tid; /* tid of the following thread; 0: none so far */
-	/* set by the collector: GT_ALONE_WORD() when only gputap's own threads are left, 0 while
-	 * others are */
+	_Atomic uint32_t running;      /* number of running threads that belong to gputap */
+	_Atomic uint32_t follower_tid; /* tid of the session's follower; 0: none */
+	/* collector: GT_ALONE_WORD() when only gputap's threads are left, 0 while others are */
 	_Atomic uint32_t alone;
 	uint32_t reserved[13];
 };

@@ -104,8 +104,8 @@ struct gt_session {
 	/* GT_CONTROL(). The collector writes this word and wakes waiting processes with FUTEX_WAKE
 	 * after each change */
 	_Atomic uint32_t control;
-	_Atomic uint32_t stop; /* set by the collector: the session is over, become passive */
-	/* set by the collector: initial block limit of a new process; 0: no limit */
+	_Atomic uint32_t stop; /* collector: the session is over, become passive */
+	/* collector: initial block limit of a new process; 0: no limit */
 	_Atomic uint32_t start_blocks;
 };
 

@@ -15,7 +15,7 @@
 
 struct gt_static_tls {
 	uint64_t program_bytes; /* always laid out in time by glibc */
-	uint64_t library_bytes; /* laid out in time by glibc, with or without an auditor */
+	uint64_t library_bytes; /* total of all libraries, including alignment */
 	uint64_t program_alignment;
 	/* largest alignment among the libraries that must be in the static block (DF_STATIC_TLS) */
 	uint64_t fixed_alignment;
@@ -33,8 +33,8 @@ enum {
 };
 
 /**
- * gt_static_tls_look() - find the libraries that the dynamic linker will find for the program in
- * @fd
+ * gt_static_tls_look() - find the libraries that the dynamic linker will load for a program
+ * @fd:          the program file
  * @environment: environment of the program: LD_LIBRARY_PATH, LD_PRELOAD
  * @preload:     library to be added to the program's LD_PRELOAD; NULL: none
  * Return: false if the file is unreadable or not a program with a dynamic linker of this machine,
@@ -48,9 +48,8 @@ bool gt_static_tls_look(int fd, char *const *environment, const char *preload,
 			struct gt_static_tls *out);
 
 /**
- * gt_static_tls_room() - return the tunable's value that gives @t's libraries as much room as they
- * have
- * without an auditor
+ * gt_static_tls_room() - compute the tunable's value for a program's libraries
+ * With this value, the libraries in @t have as much room as without an auditor.
  * @wanted: room that the user wants for libraries opened later; 0: glibc's default
  */
 static inline uint64_t gt_static_tls_room(const struct gt_static_tls *t, uint64_t wanted)
