@@ -61,8 +61,8 @@ struct gt_index;
 struct gt_index_info {
 	uint64_t bytes;  /* size of the INDEX blocks; 0: none */
 	uint64_t blocks; /* blocks whose heads the index has */
-	/* true if the reader uses the index. false for so few blocks that reading their heads is as
-	 * fast, or if `wrong` */
+	/* true if the reader uses the index; false if `wrong`, or for so few blocks that reading
+	 * their heads is as fast */
 	bool used;
 	bool wrong; /* true if the index is damaged or contradicts the blocks */
 };

@@ -3,7 +3,7 @@
  * collector and `gputap recover` write it; all other commands read it. capture/format.h defines the
  * layout; docs/reference/capture-format.md explains it.
  *
- * One exec or fork creates a process, as everywhere in gputap. Several processes can have the same
+ * Each exec or fork creates a process, as everywhere in gputap. Several processes can have the same
  * pid. */
 #ifndef GPUTAP_CAPTURE_CAPTURE_H
 #define GPUTAP_CAPTURE_CAPTURE_H
@@ -131,7 +131,7 @@ static inline double gt_machine_load_of_others(const struct gt_machine_load *l)
 	double all = (double)l->processors * (double)l->wall_ns, own = (double)l->own_ns,
 	       others = (double)l->busy_ns - own + (double)l->stolen_ns;
 
-	/* the kernel counts in ticks, so the sum of all can exceed the total */
+	/* the kernel counts in ticks, so the sum can exceed the idle time */
 	others = others < all - own ? others : all - own;
 	return all > 0 && others > 0 ? others / all : 0;
 }
@@ -229,7 +229,7 @@ uint64_t gt_capture_writer_kernels(const struct gt_capture_writer *w);
  */
 int gt_capture_keep(struct gt_capture_writer *w, const struct gt_keep_options *asked,
 		    uint32_t host_clock);
-/* State after the last good flush. Recovery needs it to continue the files of a flight recorder. */
+/* State after the last good flush, from which recovery continues the files of a flight recorder. */
 struct gt_keep_position {
 	struct gt_keep_options asked; /* window_ns 0: not a flight recorder */
 	uint32_t meta, chunk;         /* numbers of the metadata file and of the chunk file */
@@ -323,7 +323,7 @@ const struct gt_host_clock_map *gt_capture_host_clock(const struct gt_capture *c
 /* Method that converted a session's times to the first session's CLOCK_BOOTTIME. */
 enum gt_alignment {
 	GT_ALIGNED_BOOT,     /* same boot of the same kernel, so the clocks are the same */
-	GT_ALIGNED_REALTIME, /* through CLOCK_REALTIME; accurate if the hosts agree on it */
+	GT_ALIGNED_REALTIME, /* through CLOCK_REALTIME; accurate if both hosts' clocks agree */
 	/* through calls that processes of both sessions made together, such as barriers */
 	GT_ALIGNED_SHARED,
 	GT_ALIGNED_NOT, /* the session's clock data is lost */
@@ -376,8 +376,8 @@ struct gt_object_info {
 	enum gt_domain domain;
 	uint64_t number, handle, parent;
 	const char *text; /* pairs "key=value\0", ended by an empty string */
-	/* devices: index from 0, equal in all processes for one device (same uuid, else pci, else
-	 * name and order) of a machine; queues: index of their device; UINT32_MAX: none */
+	/* devices: index from 0, equal in all processes of a machine for the same device (same
+	 * uuid, else pci, else name and order); queues: index of their device; UINT32_MAX: none */
 	uint32_t device_index;
 	uint32_t ordinal; /* queues: number within process and device, from 1 */
 	/* code objects and kernel symbols: time of load and of unload; 0: unknown, or not

@@ -19,7 +19,7 @@
 
 #include "capture/collectives.h"
 
-/* tolerance_ns if the members' clocks do not agree well enough to match by time. */
+/* Value of tolerance_ns if the members' clocks do not agree well enough to match by time. */
 #define GT_COLLECTIVE_NO_CLOCK UINT64_MAX
 
 struct gt_collective_match {

@@ -579,7 +579,7 @@ static inline __attribute__((always_inline)) int block_items(struct gt_cursor *k
 	return (int)(item - k->item);
 }
 
-/* A separate function, so that it has all registers. */
+/* Not inlined, so that this loop has all registers. */
 static __attribute__((noinline)) int plain_items(struct gt_cursor *k)
 {
 	return block_items(k, true);

@@ -135,7 +135,7 @@ static int sample_block(struct sampler *s, struct stream_block *b)
 	return status == -ENOMEM ? status : 0;
 }
 
-/* Return the block of a stream whose calls ran at @ticks; NULL: none. */
+/* Return the block of a stream with calls at @ticks; NULL: none. */
 static struct stream_block *find_block(struct gt_capture *c, uint32_t process, uint32_t ordinal,
 				       uint64_t ticks)
 {

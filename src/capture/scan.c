@@ -49,7 +49,8 @@ static ssize_t peek_bytes(struct gt_scan *s, uint64_t at, size_t wanted, size_t 
 	return (ssize_t)(s->window_bytes - offset);
 }
 
-/* Read the block header at `at`. Return 1 and *block if it is good, 0, or negative errno. */
+/* Read the block header at `at`. Return 1 and *block for a good header, 0 for a bad one, or
+ * negative errno. */
 static int try_block(struct gt_scan *s, uint64_t at, struct gt_scan_block *block)
 {
 	const uint8_t *p = NULL;

@@ -52,8 +52,8 @@ enum gt_clock_method {
 
 /* Host clock ---------------------------------------------------------------- */
 
-/* Return the clock that taps use for stamps on this machine: enum gt_host_clock. The counter is
- * chosen only if it is invariant and the kernel uses it as its clocksource. */
+/* Return the clock that taps use for stamps on this machine: enum gt_host_clock. Choose the counter
+ * only if it is invariant and is the kernel's clocksource. */
 uint32_t gt_clock_host_choose(void);
 
 /* Read all clocks several times and keep the reading with the smallest spread. @host_clock: enum

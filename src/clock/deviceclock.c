@@ -471,8 +471,8 @@ static uint64_t count_early(const struct gt_device_clock *clock)
 	return n;
 }
 
-/* Settle on the timer call. Discard it if many activities would precede their call: then it reads
- * another clock than that of the activities' stamps. */
+/* Settle on the timer call. Discard its clock if many activities would precede their call: then the
+ * timer call reads another clock than that of the activities' stamps. */
 static bool settle_timer(struct gt_device_clock *clock)
 {
 	if ((clock->hz || !settle_read_host(clock)) && !settle_readings(clock))

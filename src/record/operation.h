@@ -72,7 +72,7 @@ enum gt_finished {
 	 * STREAM */
 };
 
-/* Waiting between the processes of a communicator in a call that all of them make. */
+/* Which processes wait for which in a call that all processes of a communicator make. */
 enum gt_collective {
 	GT_COLLECTIVE_NONE = 0,
 	GT_COLLECTIVE_ALL,       /* no process returns before the last process has called */

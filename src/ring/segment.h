@@ -14,11 +14,11 @@
  * else resident. The collector sets block_limit according to available memory.
  *
  * How memory shrinks: the collector frees the memory of unused drained blocks.
- *   1. It pops a block, as a writer does, and so owns it.
- *   2. It punches all pages but the first, which holds the header: a slower writer's pop may still
- *      read the header.
- *   3. It sets is_cold.
- *   4. It pushes the block back, or keeps it while memory is short.
+ *   1. Pop a block, as a writer does. The collector then owns the block.
+ *   2. Punch all pages but the first, which holds the header: a slower writer's pop may still read
+ *      the header.
+ *   3. Set is_cold.
+ *   4. Push the block back, or keep it while memory is short.
  * A writer that pops a cold block populates it before writing. If memory is short, the writer
  * pushes the block back.
  *

@@ -2,8 +2,8 @@
 /* The session folder, shared between one `gputap run` and the programs that it traces.
  *
  *   <folder>/session
- *       struct gt_session. The collector writes it before the program starts; constant except for
- *       `control` and the words after it. Every process maps it read-only
+ *       struct gt_session. The collector writes the file before the program starts; it is constant
+ *       except for `control` and the words after that. Every process maps the file read-only
  *   <folder>/<pid>-<ticks>.gpuring
  *       struct gt_segment of one process; created under a name that starts with '.' and renamed
  *       when it is complete

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Read one of the kernel's clocks in nanoseconds. Keeps errno. Makes no system call if the clock is
- * in the vDSO. */
+/* Read one of the kernel's clocks in nanoseconds. Keeps errno. Makes no system call for a clock in
+ * the vDSO. */
 #ifndef GPUTAP_UTIL_CLOCK_NS_H
 #define GPUTAP_UTIL_CLOCK_NS_H
 
