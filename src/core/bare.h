@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Replacements for the few libc functions that the audit library needs, which has no libc. */
+/* Replacements for the few libc functions that the audit library needs. The audit library runs
+ * without libc. */
 #ifndef GPUTAP_CORE_BARE_H
 #define GPUTAP_CORE_BARE_H
 
@@ -22,7 +23,7 @@ static inline size_t bare_length(const char *text)
 	return n;
 }
 
-/* Copy @text, cut to @size including its NUL. */
+/* Copy @text, truncated to @size bytes including the NUL. */
 static inline void bare_copy(char *out, const char *text, size_t size)
 {
 	size_t n = 0;
@@ -32,7 +33,7 @@ static inline void bare_copy(char *out, const char *text, size_t size)
 	out[n] = '\0';
 }
 
-/* Return true if @text occurs in the @size bytes. */
+/* Return true if the @bytes bytes of @text occur in the @size bytes of @data. */
 static inline bool bare_find(const char *data, size_t size, const char *text, size_t bytes)
 {
 	for (size_t i = 0; i + bytes <= size; i++) {
@@ -46,7 +47,7 @@ static inline bool bare_find(const char *data, size_t size, const char *text, si
 	return false;
 }
 
-/* Return the kernel's result, a negative errno on failure. */
+/* Return the kernel's result; a negative errno on failure. */
 static inline long bare_syscall3(long number, long a, long b, long c)
 {
 #if defined(__x86_64__)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See context.h. GT_SERVICE_WRAP is never removed once a table has it: changes made by a wrap (such
- * as profiling switched on in a queue) must be hidden from the program for as long as it lives,
- * recording or not. */
+ * as enabling profiling in a queue) must stay hidden from the program for its whole life, recording
+ * or not. */
 #include "core/context.h"
 
 #include <string.h>
@@ -56,9 +56,9 @@ static bool notifies_of_domain(const struct gt_context *c, unsigned domain)
 	return false;
 }
 
-/* Return true if the context requests a domain whose GPU activities are recorded together with
- * those of @domain. Such activities are noticed through the functions of all these domains (HIP's
- * through HSA's), even if none of their calls are recorded. */
+/* Return true if the context requests a domain whose GPU activities are recorded together with the
+ * activities of @domain. Such activities are noticed through the functions of all these domains
+ * (HIP's through HSA's), even if no call of these domains is recorded. */
 static bool asks_work_of(const struct gt_context *c, unsigned domain)
 {
 	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
@@ -67,7 +67,8 @@ static bool asks_work_of(const struct gt_context *c, unsigned domain)
 	return false;
 }
 
-/* Return true if the context notifies tools of calls of such a domain. */
+/* Return true if the context notifies tools of calls of a domain whose GPU activities are recorded
+ * together with the activities of @domain. */
 static bool notifies_of_work_of(const struct gt_context *c, unsigned domain)
 {
 	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
@@ -94,8 +95,8 @@ static bool needs_wrap(const struct gt_context *c, const struct gt_operation *op
 	       asks_work_of(c, domain);
 }
 
-/* Return true if activities that this operation waits for must be harvested when it returns. This
- * includes pauses, because they may have been launched before. */
+/* Return true if activities that this operation waits for must be harvested when it returns.
+ * Applies also during pauses, because the activities may have been launched before the pause. */
 static bool needs_harvest(const struct gt_operation *operation)
 {
 	for (const struct gt_context *c = operation->also & GT_ALSO_WAITS ? contexts : NULL; c;
@@ -106,7 +107,7 @@ static bool needs_harvest(const struct gt_operation *operation)
 	return false;
 }
 
-/* Return true if the tap must not call straight through although the call is not recorded. */
+/* Return true if the tap must not call straight through even if the call is not recorded. */
 static bool goes_another_way(const struct gt_operation *operation)
 {
 	return (operation->also & GT_ALSO_ORDER && gt_tap_options.submit_orders) ||
@@ -122,7 +123,7 @@ bool gt_contexts_ask(const struct gt_operation *operation)
 	return goes_another_way(operation);
 }
 
-/* Return true if a tool wants notification of a call that bypasses its tap. */
+/* Return true if a tool requests notification of a call that bypasses its tap. */
 static bool misses_calls(const struct gt_table *table)
 {
 	for (uint32_t i = 0; i < table->operation_count; i++)
@@ -227,8 +228,8 @@ static uint32_t work_domains(const struct gt_context *c)
 	return domains;
 }
 
-/* Two words, because activities launched before a pause are recorded when they complete during
- * it. */
+/* Sets two words, because activities launched before a pause are recorded even if they complete
+ * during the pause. */
 static void note_stream_work(void)
 {
 	uint32_t domains = 0, launches = 0;

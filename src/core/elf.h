@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects that the dynamic linker has mapped, and their dynamic symbols. For interposition, on both
- * sides: must not use libc (core/bare.h). */
+/* Finds objects that the dynamic linker has mapped, and their dynamic symbols, for interposition.
+ * Used by the library and by the audit library, so this file must not use libc (core/bare.h). */
 #ifndef GPUTAP_CORE_ELF_H
 #define GPUTAP_CORE_ELF_H
 
@@ -32,9 +32,9 @@ enum { GT_ELF_PAGE = 4096 };
 
 struct gt_elf {
 	ElfW(Addr) base;
-	const ElfW(Phdr) * headers; /* NULL: not as expected */
+	const ElfW(Phdr) * headers; /* NULL: unexpected file format */
 	unsigned header_count;
-	const ElfW(Dyn) * dynamic; /* NULL: none */
+	const ElfW(Dyn) * dynamic; /* NULL: no dynamic section */
 	const char *path;
 };
 
@@ -47,8 +47,8 @@ struct gt_symbols {
 	const uint32_t *sysv; /* DT_HASH */
 };
 
-/* Return an address from the dynamic section. The linker makes these absolute, except in objects
- * whose dynamic section it cannot write. */
+/* Return an address from the dynamic section. The linker makes these addresses absolute, except in
+ * objects with a read-only dynamic section. */
 static inline const void *gt_dynamic_pointer(const struct gt_elf *o, ElfW(Addr) value)
 {
 	return (const void *)(value < o->base ? value + o->base : value);
@@ -89,7 +89,8 @@ static inline bool gt_symbol_is(const struct gt_symbols *s, uint32_t i, const ch
 	       bare_equal(s->strings + s->table[i].st_name, name);
 }
 
-/* Find the next symbol of this name after @after, if not NULL: several versions may exist. */
+/* Find the first symbol of this name, or the next one after @after if @after is not NULL: a name
+ * may have several versions. */
 static inline ElfW(Sym) *
 	gt_symbol_find_gnu(const struct gt_symbols *s, const char *name, const ElfW(Sym) * after)
 {
@@ -136,7 +137,7 @@ static inline ElfW(Sym) * gt_symbol_find(const struct gt_symbols *s, const char 
 /* Return true if the object refers to a symbol of another object. */
 static inline bool gt_symbols_import(const struct gt_symbols *s, const char *name)
 {
-	/* DT_GNU_HASH: the undefined ones come first */
+	/* DT_GNU_HASH: undefined symbols come first */
 	uint32_t count = s->gnu ? s->gnu[1] : s->sysv[1];
 
 	for (uint32_t i = 1; i < count; i++)
@@ -159,7 +160,7 @@ static inline const ElfW(Phdr) * gt_elf_segment(const struct gt_elf *o, const vo
 	return NULL;
 }
 
-/* Return true if the page was made read-only after the object's relocation. */
+/* Return true if the page was made read-only after the object had been relocated. */
 static inline bool gt_elf_in_relro(const struct gt_elf *o, const void *address)
 {
 	const ElfW(Addr) page = ~(ElfW(Addr))(GT_ELF_PAGE - 1);
@@ -198,7 +199,7 @@ static inline bool gt_set_protection(const void *from, const void *to, unsigned 
 	return bare_syscall3(SYS_mprotect, (long)start, (long)(end - start), prot) == 0;
 }
 
-/* Tables of relocations: those of PLT slots, and the others. */
+/* Relocation tables: PLT relocations and all others. */
 struct gt_relocations {
 	ElfW(Rela) * first;
 	size_t count;

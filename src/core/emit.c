@@ -4,10 +4,10 @@
  *   bucket ─► entry {id, epoch, text} ─► entry ..
  *   entries live in chunks of an arena and are never moved or freed
  *
- * Locking: none. A new entry is published with a compare-and-swap on its bucket; a thread that
- * loses the race uses the winner's entry, and the text it wrote has an unused id. A fork at any
- * moment leaves the table consistent. An entry's `epoch` identifies the process whose records
- * contain it. */
+ * Locking: none. A new entry is published with a compare-and-swap on its bucket. A thread that
+ * loses the race uses the winner's entry, and the id of the text that it wrote stays unused. A fork
+ * at any moment leaves the table consistent. An entry's `epoch` identifies the process whose
+ * records contain the entry. */
 #include "core/emit.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ struct interned {
 	struct interned *next;
 	uint64_t hash;
 	uint32_t id, bytes;
-	_Atomic uint32_t epoch; /* 0: not written */
+	_Atomic uint32_t epoch; /* 0: not written yet */
 	char text[];
 };
 
@@ -41,8 +41,9 @@ struct module {
 
 static _Atomic(struct interned *) buckets[BUCKETS];
 static _Atomic(struct arena_chunk *) arena;
-static _Atomic uint32_t written_epoch;   /* process that has rewritten everything inherited */
-static _Atomic(struct module *) modules; /* in the order in which they were added; never removed */
+/* epoch of the process that has rewritten all inherited records */
+static _Atomic uint32_t written_epoch;
+static _Atomic(struct module *) modules; /* in the order of addition; never removed */
 
 void *gt_arena_take(size_t bytes)
 {
@@ -99,12 +100,12 @@ static struct interned *find_interned(struct interned *from, const struct intern
 	return NULL;
 }
 
-/* Return the entry's id, after writing its text if this process's records lack it. */
+/* Return the entry's id. Write the entry's text first if this process's records lack the text. */
 static uint32_t entry_id(struct gt_thread *t, struct interned *e)
 {
 	if (atomic_load_explicit(&e->epoch, memory_order_relaxed) == t->epoch)
 		return e->id;
-	/* two threads may both write it: the text is the same */
+	/* two threads may both write the text, which is harmless: the texts are equal */
 	if (!string_write(t, e->id, e->text, e->bytes))
 		return 0;
 	atomic_store_explicit(&e->epoch, t->epoch, memory_order_relaxed);

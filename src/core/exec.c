@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* The exec family, exported in front of libc's: programs that clean the environment of their
- * children (sudo-like starters, build systems, mpirun, test harnesses) would otherwise end the
- * trace.
+/* The exec family, exported in front of libc's: otherwise the trace would end at programs that
+ * clean the environment of their children (sudo-like starters, build systems, mpirun, test
+ * harnesses).
  *
- *   environment given ──► GPUTAP_SESSION, LD_PRELOAD, LD_AUDIT, OPENCL_LAYERS: the missing ones of
- *                         ours are added ──► the real function
+ *   environment given ──► GPUTAP_SESSION, LD_PRELOAD, LD_AUDIT, OPENCL_LAYERS: gputap's missing
+ *                         entries are added ──► the real function
  *   file given        ──► cannot be traced (privileges, static)? GT_EVENT_NOT_TRACED reports it
  *                     ──► cannot reach the session? recorded in the segment: core/exec_lost.c
  *                     ──► reserve the static thread-local storage that its libraries need
  *
- * A program that a nested `gputap run` starts belongs to the nested session: that session works as
- * it would without ours.
+ * A program that a nested `gputap run` starts belongs to the nested session, which works as if this
+ * session did not exist.
  *
  * Everything else is passed on unchanged: same result, same errno, including pointers that the
- * kernel refuses. Without a session the real function is called at once.
+ * kernel refuses. Without a session, the wrapper calls the real function at once.
  *
- * May run in the child of a vfork, in the middle of a signal handler, after fork() in a program
- * with threads, on a small stack: therefore no malloc, no locks, no stdio, and the new environment
- * is in separate memory (core/exec_environment.c). The values that it adds were copied when the
- * library was loaded. An environment too large for that is passed on unchanged.
+ * This code may run in the child of a vfork, in the middle of a signal handler, after fork() in a
+ * program with threads, and on a small stack. It therefore uses no malloc, no locks, no stdio, and
+ * builds the new environment in separate memory (core/exec_environment.c). The values to add were
+ * copied when the library was loaded. An environment too large for the separate memory is passed on
+ * unchanged.
  *
  * system() and popen() execute a shell through internal functions of libc, with the current
- * environment of the process: this code only checks whether that shell can be traced, and notes it
- * in the segment if not.
+ * environment of the process. For these functions, this code only checks whether the shell can be
+ * traced, and records in the segment if it cannot.
  *
- * syscall(SYS_execve, ...) also comes here: core/exec_syscall.c. Not intercepted: system calls that
- * a program makes with its own instructions (such as Go's), and pidfd_spawn(). */
+ * syscall(SYS_execve, ...) also ends up here: core/exec_syscall.c. Not intercepted: system calls
+ * that a program makes with its own instructions (such as Go's), and pidfd_spawn(). */
 #include <alloca.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -79,8 +80,8 @@ __attribute__((constructor)) static void start_exec_hooks(void)
 		gt_exec_remember();
 }
 
-/* Before our constructor has run, call the kernel directly: dlsym() is not safe here, in what may
- * be a vfork's child. */
+/* Before gputap's constructor has run, call the kernel directly: dlsym() is not safe here, because
+ * the caller may be the child of a vfork. */
 EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
 	struct gt_exec e;
@@ -123,7 +124,7 @@ EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 
 	find_real();
 	__asm__("" : "+r"(given));
-	if (!given) /* libc refuses NULL here, unlike the kernel */
+	if (!given) /* unlike the kernel, libc refuses NULL here */
 		return real_fexecve(fd, argv, envp);
 	gt_exec_begin(&e, fd, NULL, false, envp);
 	rc = real_fexecve(fd, argv, e.environment);
@@ -137,7 +138,7 @@ EXPORT int execveat(int fd, const char *path, char *const argv[], char *const en
 	struct gt_exec e;
 	int rc;
 
-	/* unistd.h declares it nonnull; stop the compiler from relying on that */
+	/* unistd.h declares @path nonnull; stop the compiler from relying on the declaration */
 	__asm__("" : "+r"(name));
 	if (name && gt_exec_is_readable((char *const[]){(char *)(uintptr_t)name, NULL}))
 		gt_exec_begin(&e, fd, *name ? name : NULL, false, envp);
@@ -149,8 +150,8 @@ EXPORT int execveat(int fd, const char *path, char *const argv[], char *const en
 	return rc;
 }
 
-/* Pass the va_list through its address: whether passing one by value advances the caller's differs
- * between machines. */
+/* Pass the va_list through its address: machines differ in whether passing a va_list by value
+ * advances the caller's va_list. */
 struct arguments {
 	va_list list;
 };
@@ -164,7 +165,7 @@ static size_t count_arguments(const char *first, struct arguments *rest)
 	return n;
 }
 
-/* Copy the arguments. Leaves @rest after the NULL. */
+/* Copy the arguments. Leaves @rest behind the terminating NULL. */
 static void copy_arguments(char **argv, const char *first, struct arguments *rest)
 {
 	for (; first; first = va_arg(rest->list, const char *))
@@ -172,8 +173,8 @@ static void copy_arguments(char **argv, const char *first, struct arguments *res
 	*argv = NULL;
 }
 
-/* `argv`: all arguments, on the stack. unistd.h declares the first one nonnull; programs pass NULL
- * all the same. */
+/* Defines `argv`: all arguments, on the stack. unistd.h declares the first argument nonnull, but
+ * programs pass NULL anyway. */
 #define ARGUMENTS(first)                                                    \
 	struct arguments rest, again;                                       \
 	const char *start = (first);                                        \
@@ -219,7 +220,7 @@ EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_acti
 	gt_exec_begin(&e, AT_FDCWD, path, false, envp);
 	rc = real_spawn(pid, path, actions, attributes, argv, e.environment);
 	if (rc == 0)
-		e.lost = GT_LOST_NOWHERE; /* it was started: the event stays */
+		e.lost = GT_LOST_NOWHERE; /* the program was started: keep the event */
 	gt_exec_end(&e);
 	return rc;
 }
@@ -234,12 +235,12 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
 	gt_exec_begin(&e, AT_FDCWD, file, true, envp);
 	rc = real_spawnp(pid, file, actions, attributes, argv, e.environment);
 	if (rc == 0)
-		e.lost = GT_LOST_NOWHERE; /* it was started: the event stays */
+		e.lost = GT_LOST_NOWHERE; /* the program was started: keep the event */
 	gt_exec_end(&e);
 	return rc;
 }
 
-/* Both execute this file, regardless of SHELL. */
+/* system() and popen() execute this file, regardless of SHELL. */
 EXPORT int system(const char *command)
 {
 	uint32_t lost;

@@ -3,14 +3,16 @@
  *
  *   area, mapped: | entries | our texts | room for static TLS | program's path | event's text |
  *
- * Not on the stack: programs call exec on alternate signal stacks of 8 KiB and in threads of 16.
- * Each thread has an area. A call that returns unmaps it. A vfork's child that has become another
- * program does not return: the same thread's next exec reuses the area that it mapped in its
- * parent's memory, and the area is freed with the thread. `exec_user` is:
+ * The area is not on the stack, because programs call exec on alternate signal stacks of 8 KiB and
+ * in threads with stacks of 16 KiB. Each thread has an area. An exec call that returns unmaps the
+ * area. A vfork's child that has become another program does not return: the child mapped the area
+ * in its parent's memory, the same thread's next exec reuses the area, and the area is freed with
+ * the thread. `exec_user` is:
  *
- *   0, or a process that is neither this     the area is free: such a child is gone, because its
- *   one nor its parent                       parent runs
- *   this process, or its parent              a signal handler has interrupted exec: it maps its own
+ *   0, or a process other than this       the area is free: the vfork's child is gone, because its
+ *   process and its parent                parent runs
+ *   this process, or its parent           a signal handler has interrupted exec: the handler maps a
+ *                                         separate area
  *
  * Never here: malloc, locks, stdio, errno changed. */
 #include "core/exec_environment.h"
@@ -39,22 +41,24 @@
 
 enum { VALUE_BYTES = 1024, ENTRIES_MAX = 32 * 1024, TEXT_BYTES = 64 * 1024, TUNABLE_BYTES = 64 };
 
-/* A variable and our part of it. After these come the runtimes' variables (record/variable.h). */
+/* Variables and gputap's part of each. The runtimes' variables follow (record/variable.h). */
 enum { SESSION, PRELOAD, AUDIT, COMPAT, STATIC_TLS, ASAN, AUDIT_PATH, FILTERED };
 static struct {
 	const char *name;
-	/* a list: our element is the one whose file name starts so. NULL: all of it is ours */
+	/* for a list: prefix of the file name of gputap's element. NULL: the whole value is
+	 * gputap's */
 	const char *library;
-	bool last;      /* in a list: our element comes last */
-	char separator; /* in a list, if not a colon */
-	size_t bytes;   /* length of our part; 0: none */
+	bool last;      /* true if gputap's element comes last in the list */
+	char separator; /* separator of the list; 0: colon */
+	size_t bytes;   /* length of gputap's part; 0: none */
 	char ours[VALUE_BYTES];
 } variables[] = {
 	[SESSION] = {.name = GT_SESSION_ENV},
 	[PRELOAD] = {.name = "LD_PRELOAD", .library = OUR_LIBRARY},
 	[AUDIT] = {.name = "LD_AUDIT", .library = "libgputap-audit.so", .last = true},
 	[COMPAT] = {.name = "GPUTAP_COMPAT"},
-	/* settings that the two libraries need to coexist with programs: collector/environment.c */
+	/* settings that gputap's two libraries need to coexist with programs:
+	 * collector/environment.c */
 	[STATIC_TLS] = {.name = "GLIBC_TUNABLES", .library = GT_STATIC_TLS_TUNABLE, .last = true},
 	[ASAN] = {.name = "ASAN_OPTIONS", .library = "verify_asan_link_order=", .last = true},
 	[AUDIT_PATH] = {.name = GT_AUDIT_ENV},
@@ -71,16 +75,18 @@ struct area {
 	char *entries[ENTRIES_MAX];
 	char text[TEXT_BYTES];
 	char tunable[TUNABLE_BYTES]; /* for the program to be executed */
-	bool without_audit;          /* it would not start with an auditor */
-	/* its dynamic linker cannot load our libraries: gt_exec_complains() */
+	bool without_audit;          /* true if the program would not start with an auditor */
+	/* true if the program's dynamic linker cannot load gputap's libraries:
+	 * gt_exec_complains() */
 	bool without_libraries;
-	bool is_short; /* address space is short: no variable may load our library */
+	bool is_short; /* true if address space is short: no variable may load gputap's library */
 	char path[PATH_MAX];
 	char event[PATH_MAX + 256];
 };
 static_assert(sizeof(struct area) <= GT_EXEC_AREA_BYTES, "what thread.c unmaps");
 
-/* Find our element in the list: its start in *at and its length. Return false if there is none. */
+/* Find gputap's element in the list. Set *at to its start and *bytes to its length. Return false if
+ * the list has no such element. */
 static bool find_element(const char *list, const char *library, const char **at, size_t *bytes)
 {
 	size_t n = strlen(library);
@@ -102,8 +108,8 @@ static bool find_element(const char *list, const char *library, const char **at,
 	return false;
 }
 
-/* Restore lists that a runtime modified: ocl-icd writes NULs into OPENCL_LAYERS when it first reads
- * it, so a child would see the first layer only. */
+/* Restore lists that a runtime modified: ocl-icd writes NULs into OPENCL_LAYERS at the first read,
+ * so a child would see only the first layer. */
 static void restore_lists(void)
 {
 	for (int i = 0; i < GT_VARIABLE_COUNT; i++) {
@@ -136,7 +142,7 @@ void gt_exec_remember(void)
 		memcpy(variables[i].ours, at, bytes);
 		variables[i].bytes = bytes;
 	}
-	/* this program may not support an auditor; others do */
+	/* even if this program does not support an auditor, its children may */
 	audit = variables[AUDIT_PATH].ours;
 	if (!variables[AUDIT].bytes && variables[AUDIT_PATH].bytes) {
 		memcpy(variables[AUDIT].ours, audit, variables[AUDIT_PATH].bytes);
@@ -156,8 +162,8 @@ static bool active(void)
 	       !atomic_load_explicit(&gt_recording.session->stop, memory_order_relaxed);
 }
 
-/* Return true if the environment has another session that exists, and its library. An ended session
- * in a saved environment does not count. */
+/* Return true if the environment names another session that exists, and that session's library. An
+ * ended session in a saved environment does not count. */
 static bool is_others(char *const *environment)
 {
 	const char *session = gt_environment_value(environment, GT_SESSION_ENV),
@@ -182,8 +188,8 @@ static struct area *map_area(void)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-/* For one thread at a time, if no more memory can be mapped (RLIMIT_AS): the program to be executed
- * may then have to be started without our libraries. */
+/* An area for one thread at a time, if no more memory can be mapped (RLIMIT_AS). The program to be
+ * executed may then have to be started without gputap's libraries. */
 static struct area spare;
 static _Atomic(struct gt_thread *) spare_user;
 
@@ -191,8 +197,8 @@ static struct area *take_spare(bool is_first)
 {
 	struct gt_thread *nobody = NULL;
 
-	/* this thread's, and no exec of it is in progress: a vfork's child that became another
-	 * program has left it */
+	/* this thread owns the spare area but no exec is in progress in the thread: a vfork's child
+	 * that became another program left the area */
 	if (atomic_compare_exchange_strong(&spare_user, &nobody, &gt_thread) ||
 	    (nobody == &gt_thread && is_first))
 		return &spare;
@@ -210,7 +216,7 @@ static struct area *take_area(struct gt_exec *e)
 		return e->area ? e->area : (e->area = take_spare(false));
 	}
 	t->exec_user = pid;
-	/* for this thread's signal handlers: from here on they map their own area */
+	/* from here on, signal handlers of this thread map their own area */
 	__asm__ volatile("" ::: "memory");
 	if (!t->exec_area)
 		gt_thread_keep_exec_area(t, map_area());
@@ -252,7 +258,7 @@ static char *append_number(char *at, uint64_t value)
 	return append_bytes(at, d, (size_t)(digits + sizeof digits - d));
 }
 
-/* Return true if our part of the variable loads one of our libraries into the program. */
+/* Return true if gputap's part of the variable loads one of gputap's libraries into the program. */
 static bool is_library(int i)
 {
 	if (i == AUDIT || !variables[i].library)
@@ -260,7 +266,7 @@ static bool is_library(int i)
 	return !strcmp(variables[i].library, OUR_LIBRARY);
 }
 
-/* Return true for a variable of another interface (ITT's, NVTX's) whose value is exactly our
+/* Return true for a variable of another interface (ITT's, NVTX's) whose value is exactly gputap's
  * library. */
 static bool names_library(const char *entry)
 {
@@ -269,7 +275,7 @@ static bool names_library(const char *entry)
 	return value && variables[PRELOAD].bytes && !strcmp(value + 1, variables[PRELOAD].ours);
 }
 
-/* Return our part of the variable for this program; *bytes is 0 for nothing. */
+/* Return gputap's part of the variable for this program; *bytes is 0 if there is no such part. */
 static const char *wanted(const struct area *a, int i, size_t *bytes)
 {
 	if (i == STATIC_TLS) {
@@ -298,11 +304,12 @@ static bool is_kept(const struct area *a, int i, char *const *environment)
 		return strcmp(value, ours) == 0;
 	if (!find_element(value, variables[i].library, &at, &found))
 		return !bytes;
-	/* another copy of our libraries is equally good */
+	/* another copy of gputap's libraries is equally good */
 	return bytes && (i != STATIC_TLS || (found == bytes && memcmp(at, ours, bytes) == 0));
 }
 
-/* Write "NAME=ours:theirs" at @at, after removing our part from theirs. Return its end. */
+/* Write "NAME=ours:theirs" at @at, without the old gputap part of @theirs. Return the end of the
+ * text. */
 static char *compose(const struct area *a, int i, const char *theirs, char *at)
 {
 	const char *ours, *old;
@@ -335,7 +342,8 @@ static char *compose(const struct area *a, int i, const char *theirs, char *at)
 	return at;
 }
 
-/* Return the number of entries of the new environment; 0: no change, or too large. */
+/* Return the number of entries of the new environment; 0: no change is needed, or the environment
+ * is too large. */
 static size_t count_variables(const struct area *a, char *const *environment)
 {
 	size_t count = 0, text_bytes = 0, bytes;
@@ -383,7 +391,7 @@ static char *const *repair(struct area *a, char *const *environment)
 		if (is_kept(a, i, environment))
 			continue;
 		end = compose(a, i, gt_environment_value(environment, variables[i].name), text);
-		/* it contained only our part */
+		/* the variable contained only gputap's part */
 		if (end[-2] == '=' && end - 2 == text + strlen(variables[i].name))
 			continue;
 		a->entries[n++] = text;
@@ -408,7 +416,7 @@ static void report_untraced(struct area *a, const char *path, const char *why, i
 		       a->event);
 }
 
-/* Return the path as execvp() will find it; NULL: it will not. */
+/* Return the path that execvp() will use; NULL: execvp() will find none. */
 static const char *search(struct area *a, const char *file)
 {
 	const char *path = getenv("PATH");
@@ -430,7 +438,8 @@ static const char *search(struct area *a, const char *file)
 	return NULL;
 }
 
-/* Make the tunable for this program: what it needs, and what the user requested besides. */
+/* Compose the tunable for this program: the room that the program needs, and the room that the user
+ * requested. */
 static void make_area(struct area *a, int fd, char *const *environment)
 {
 	const char *tunables = gt_environment_value(environment, variables[STATIC_TLS].name), *at;
@@ -438,7 +447,8 @@ static void make_area(struct area *a, int fd, char *const *environment)
 	struct gt_static_tls tls;
 	size_t bytes;
 
-	/* not the value that gputap gave this process, so the user's own setting */
+	/* differs from the value that gputap set for this process, so it is the user's own
+	 * setting */
 	if (tunables && find_element(tunables, GT_STATIC_TLS_TUNABLE, &at, &bytes) &&
 	    (bytes != variables[STATIC_TLS].bytes ||
 	     memcmp(at, variables[STATIC_TLS].ours, bytes) != 0))
@@ -516,7 +526,7 @@ void gt_exec_end(struct gt_exec *e)
 		give_area(e);
 }
 
-/* Return true if a dynamic linker that gets this environment does not load our library. */
+/* Return true if a dynamic linker that gets this environment does not load gputap's library. */
 static bool lacks_ours(char *const *environment)
 {
 	const char *preload = gt_environment_value(environment, variables[PRELOAD].name), *at;
@@ -535,7 +545,7 @@ uint32_t gt_exec_look_for_libc(const char *path)
 	lost = e.lost;
 	if (e.area && lost == GT_LOST_NOWHERE && lacks_ours(environ))
 		lost = gt_exec_lose_environment(path);
-	e.lost = GT_LOST_NOWHERE; /* the caller takes it */
+	e.lost = GT_LOST_NOWHERE; /* the caller takes over the entry */
 	gt_exec_end(&e);
 	return lost;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs that are executed where they cannot be traced: as another user, in another mount
- * namespace or root, with ids that make the dynamic linker ignore our variables. They cannot report
- * this themselves. The process that executes them can: its segment stays mapped, even if it has
- * lost its rights. See ring/segment.h, struct gt_lost.
+/* Programs that are executed but cannot be traced: as another user, in another mount namespace or
+ * root, or with ids that make the dynamic linker ignore gputap's variables. Such a program cannot
+ * report this itself. The process that executes the program can, because its segment stays mapped
+ * even after the process has lost its rights. See ring/segment.h, struct gt_lost.
  *
  * Never here: malloc, locks, stdio, errno changed; a ring, because the child of a fork would need a
- * new one. */
+ * new ring. */
 #include "core/exec_lost.h"
 
 #include <errno.h>
@@ -17,9 +17,9 @@
 #include "core/recording.h"
 #include "ring/segment_writer.h"
 
-/* Check access with the real ids; if the effective ones differ, that alone is an obstacle.
- * (faccessat2() checks effective ids, but old sandboxes kill processes for unknown calls.) Return 0
- * or errno. */
+/* Check access with the real ids. If the effective ids differ from the real ids, the difference
+ * itself is an obstacle. (faccessat2() checks effective ids, but old sandboxes kill processes for
+ * unknown calls.) Return 0 or errno. */
 static int check_access(int fd, const char *path, int how)
 {
 	return syscall(SYS_faccessat, fd, path, how) == 0 ? 0 : errno;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* syscall(), exported in front of libc's: SYS_execve and SYS_execveat are redirected to the exec
+/* syscall(), exported in front of libc's. SYS_execve and SYS_execveat are redirected to the exec
  * family (core/exec.c); SYS_prctl and SYS_seccomp are examined (core/seccomp.c).
  *
  *   number ──► execve, execveat ──► gt_exec_by_number() ──► execve(), execveat()
  *          ──► prctl, seccomp  ──►                      ──► gt_seccomp_before(), .. the call ..
  *          ──► any other        ──► jump to the next library's syscall(), with the caller's stack
- *                                   and return address: SYS_clone and SYS_vfork find what they find
- *                                   without us
+ *                                   and return address: SYS_clone and SYS_vfork find the same state
+ *                                   as without gputap
  *
- * Other numbers cost four comparisons and a jump. Until our constructor has looked up that library,
- * gt_exec_call_kernel() makes the system call instead. May run wherever a system call may. Never
- * here: locks, malloc, thread-local storage other than errno. */
+ * Other numbers cost four comparisons and a jump. Until gputap's constructor has looked up the next
+ * library's syscall(), gt_exec_call_kernel() makes the system call instead. May run wherever a
+ * system call may.
+ * Never here: locks, malloc, thread-local storage other than errno. */
 #include <assert.h>
 #include <dlfcn.h>
 #include <errno.h>

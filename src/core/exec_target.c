@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Examines a program's file: privileges, word size, dynamic or static, musl's C library; through as
- * many levels of "#!" as the kernel follows. Also checks the arguments that the program passes to
- * exec. */
+/* Examines a program's file: privileges, word size, dynamic or static linking, musl's C library.
+ * Follows as many levels of "#!" as the kernel. Also checks the arguments that the program passes
+ * to exec. */
 #include "core/exec_target.h"
 
 #include <elf.h>
@@ -27,12 +27,11 @@ enum { OUR_MACHINE = EM_X86_64, OUR_BYTE_ORDER = ELFDATA2LSB };
 enum { OUR_MACHINE = EM_AARCH64, OUR_BYTE_ORDER = ELFDATA2LSB };
 #endif
 
-/* Open anything safely: do not wait for a pipe's writer, do not acquire a terminal. */
 enum { PAGE = 4096, NO_PAGE = 1, KERNEL_SIGSET_BYTES = 8 };
 enum {
 	HEAD_BYTES = 512,
 	PROGRAM_HEADERS = 32,
-	FILES = 6, /* as in the kernel: five scripts, and the interpreter of the last one */
+	FILES = 6, /* the kernel's limit: five scripts, and the interpreter of the last script */
 	OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
 };
 
@@ -50,8 +49,8 @@ static const char other_machine_static[] =
 static const char musl[] = "it uses the musl C library, which cannot load gputap's libraries";
 static const char is_static[] = "it is statically linked";
 
-/* Return true for file capabilities that set AT_SECURE. Effective ones do so even if the kernel
- * does not grant them (no_new_privs); others have no effect then. */
+/* Return true for file capabilities that set AT_SECURE. Effective capabilities set AT_SECURE even
+ * if the kernel does not grant them (no_new_privs); other capabilities only if it does. */
 static bool has_capabilities(int fd, bool granted)
 {
 	/* struct vfs_ns_cap_data: flags, then permitted and inheritable, twice */
@@ -65,7 +64,7 @@ static bool has_capabilities(int fd, bool granted)
 /* Return true if the kernel sets AT_SECURE, so that ld.so ignores LD_PRELOAD and LD_AUDIT. */
 static bool gains_privileges(int fd)
 {
-	/* a filter usually comes with no_new_privs, and may kill the process for asking */
+	/* a filter usually comes with no_new_privs, and may kill the process for calling prctl() */
 	bool granted = !gt_seccomp_is_filtered() &&
 		       syscall(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
 	struct statvfs fs;
@@ -81,10 +80,10 @@ static bool gains_privileges(int fd)
 	return getuid() != 0 && has_capabilities(fd, granted);
 }
 
-/* Works for either class: a program header starts with its type. */
+/* Works for both ELF classes, because every program header starts with its type. */
 static bool has_interpreter(int fd, uint64_t offset, size_t count, size_t bytes)
 {
-	uint32_t type; /* one at a time: the stack may be small */
+	uint32_t type; /* one word per read, because the stack may be small */
 
 	for (size_t i = 0; i < count && i < PROGRAM_HEADERS; i++)
 		if (syscall(SYS_pread64, fd, &type, sizeof type, (off_t)(offset + i * bytes)) ==
@@ -94,9 +93,9 @@ static bool has_interpreter(int fd, uint64_t offset, size_t count, size_t bytes)
 	return false;
 }
 
-/* Return the obstacle in a program of another word size or machine: whether it has a dynamic
- * linker, which would complain about our libraries. With the other byte order, assume that it has
- * one. */
+/* Return the obstacle in a program of another word size or machine. The obstacle depends on whether
+ * the program has a dynamic linker, which would complain about gputap's libraries. With the other
+ * byte order, assume a dynamic linker. */
 static const char *look_at_foreign(int fd, const union head *h)
 {
 	bool has =
@@ -109,7 +108,7 @@ static const char *look_at_foreign(int fd, const union head *h)
 								: other_machine_static;
 }
 
-/* Read the path of @fd from /proc, cut to @room. */
+/* Read the path of @fd from /proc, truncated to @room bytes. */
 static void read_file_name(int fd, char *out, size_t room)
 {
 	char link[32] = "/proc/self/fd/", digits[12], *d = digits + sizeof digits;
@@ -124,8 +123,8 @@ static void read_file_name(int fd, char *out, size_t room)
 	out[n > 0 ? n : 0] = '\0';
 }
 
-/* Examine a program for this machine: the name of its dynamic linker decides, or its own name,
- * because `ld.so PROGRAM` is equivalent to PROGRAM. @head is overwritten. */
+/* Examine a program for this machine. The name of the program's dynamic linker decides, or the name
+ * of the program itself, because `ld.so PROGRAM` is equivalent to PROGRAM. Overwrites @head. */
 static const char *look_at_native(int fd, union head *head)
 {
 	uint64_t offset = head->elf.e_phoff;
@@ -149,7 +148,7 @@ static const char *look_at_native(int fd, union head *head)
 	return linker == GT_LINKER_MUSL ? musl : linker == GT_LINKER_GLIBC ? NULL : is_static;
 }
 
-/* Open the interpreter of the script in @line. Return -1: none. */
+/* Open the interpreter of the script in @line. Return -1 if there is none. */
 static int open_interpreter(char *line)
 {
 	char *start = line + 2, *end;
@@ -184,7 +183,7 @@ static const char *inspect_program(int fd)
 		int next = -1;
 
 		head.text[n > 0 ? n : 0] = '\0';
-		/* the kernel ignores privileges of scripts */
+		/* the kernel ignores the privileges of scripts */
 		if (head.text[0] == '#' && head.text[1] == '!')
 			next = open_interpreter(head.text);
 		else if (n >= 4)
@@ -198,14 +197,15 @@ static const char *inspect_program(int fd)
 	return why;
 }
 
-/* The page last found to be readable. */
+/* Page that was last found to be readable. */
 struct readable {
 	uintptr_t page;
 };
 
 /* Return true if the address is readable. The kernel copies the set before it checks the first
- * argument, which is invalid: EFAULT or EINVAL, and nothing changes. (Sandboxes allow this call,
- * which libc makes everywhere; access() would look the text up as a file.) */
+ * argument, which is invalid, so the call fails with EFAULT or EINVAL and changes nothing.
+ * (Sandboxes allow this call, because libc makes it everywhere; access() would look the text up as
+ * a file.) */
 static bool is_readable(struct readable *last, const void *at)
 {
 	uintptr_t page = (uintptr_t)at & ~(uintptr_t)(PAGE - 1);

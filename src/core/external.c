@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See external.h. The thread's stacks are a separate mapping, created on its first push. */
+/* See external.h. The thread's stacks are in a separate mapping, created at the thread's first
+ * push. */
 #include "core/external.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@
 #include "core/recording.h"
 
 struct gt_external {
-	/* ids beyond GT_EXTERNAL_DEPTH are counted, so that each pop matches its push */
+	/* counts ids beyond GT_EXTERNAL_DEPTH too, so that each pop matches its push */
 	uint32_t depth[GT_EXTERNAL_STACK_COUNT];
 	uint64_t ids[GT_EXTERNAL_STACK_COUNT][GT_EXTERNAL_DEPTH];
 };
@@ -56,7 +57,7 @@ int gt_external_push(struct gt_thread *t, enum gt_external_stack stack, uint64_t
 		e->depth[stack]++;
 		return -ENOSPC;
 	}
-	/* the caller has attached the thread, and that wrote the stack before this push */
+	/* the caller has attached the thread, which wrote the stack without this push */
 	write_record(t, stack, 1, id);
 	e->ids[stack][e->depth[stack]++] = id;
 	gt_push_notify(stack == GT_EXTERNAL_USER ? GT_PUSHED_USER : GT_PUSHED_OPERATION, id);

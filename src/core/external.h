@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* External correlation ids: what the program or its framework was doing, in two stacks per thread.
- * Each push and pop is a record; the reader gives every call the tops at its start. */
+/* External correlation ids: the current activity of the program or its framework, in two stacks per
+ * thread. Each push and each pop is a record. The reader assigns to every call the top of each
+ * stack at the start of the call. */
 #ifndef GPUTAP_CORE_EXTERNAL_H
 #define GPUTAP_CORE_EXTERNAL_H
 
@@ -9,16 +10,16 @@
 #include "core/thread.h"
 #include "record/record.h"
 
-enum { GT_EXTERNAL_DEPTH = 250 }; /* entries of one stack */
+enum { GT_EXTERNAL_DEPTH = 250 }; /* entries per stack */
 
-/* Notified of pushes and pops, in the pushing thread: vendors' plug-ins, which attach them to the
- * activities that the thread submits. Ids of ranges are numbered per thread, others come from the
- * program. NULL: none. */
+/* Hooks that the pushing thread calls at each push and pop, for vendors' plug-ins, which attach the
+ * ids to the activities that the thread submits. Range ids are numbered per thread; other ids come
+ * from the program. NULL: no hook. */
 enum gt_pushed { GT_PUSHED_RANGE = 0, GT_PUSHED_OPERATION, GT_PUSHED_USER };
 extern struct gt_push_hooks {
 	void (*_Atomic push)(enum gt_pushed what, uint64_t id);
 	void (*_Atomic pop)(enum gt_pushed what);
-	/* a framework is loaded, and will push: get ready, for a bounded time */
+	/* called when a framework is loaded that will push; prepares, for a bounded time */
 	void (*_Atomic prepare)(void);
 } gt_push_hooks __attribute__((visibility("hidden")));
 
@@ -40,14 +41,14 @@ static inline void gt_pop_notify(enum gt_pushed what)
 		pop(what);
 }
 
-/* Push onto the calling thread's stack. @t: its state, gt_thread_own(); NULL: nothing is recorded.
- * Return 0, -ENOSPC: GT_EXTERNAL_DEPTH reached, the id is counted and not kept, -ENOMEM. The stack
- * is kept even while nothing is recorded. */
+/* Push onto the calling thread's stack. @t: the thread's state from gt_thread_own(); NULL: nothing
+ * is recorded. Return 0; -ENOSPC: GT_EXTERNAL_DEPTH reached, the id is counted but not stored;
+ * -ENOMEM. The stack is maintained even while nothing is recorded. */
 int gt_external_push(struct gt_thread *t, enum gt_external_stack stack, uint64_t id);
-/* Return 0 and the id that was on top, -ENODATA: the stack is empty. */
+/* Pop an id. Return 0 and the id from the top; -ENODATA: the stack is empty. */
 int gt_external_pop(struct gt_thread *t, enum gt_external_stack stack, uint64_t *id);
 
-/* Return the tops of this thread's stacks; 0: empty. */
+/* Return the top of each stack of this thread; 0: empty. */
 void gt_external_tops(uint64_t tops[GT_EXTERNAL_STACK_COUNT]);
 
 /* Write the thread's stacks again to a new ring. */

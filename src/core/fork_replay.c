@@ -3,9 +3,9 @@
  * into the child's ring.
  *
  *   rooms[class] ─► entry {state, object, text} ─► entry ..
- *   a class: 64 B of text and up, each twice the one before
+ *   class sizes: texts of 64 B, then twice the size of the previous class
  *
- * An entry whose object is gone is reused for another object of its class; entries are never
+ * The entry of a removed object is reused for another object of the same class. Entries are never
  * removed from their list.
  * Locking: a thread that looks for an entry to use holds gt_core_lock(); a thread that reads
  * entries holds no lock. A fork at any moment leaves the lists consistent in the child, which skips
@@ -22,10 +22,11 @@ enum state { GONE = 0, WRITING, LIVE };
 struct gt_fork_replay {
 	struct gt_fork_replay *next;
 	_Atomic uint32_t state; /* enum state */
-	_Atomic uint32_t epoch; /* process whose records contain it; 0: none yet */
+	/* epoch of the process whose records contain the object; 0: none yet */
+	_Atomic uint32_t epoch;
 	enum gt_object_type type;
 	enum gt_domain domain;
-	bool begins; /* has a lifetime */
+	bool begins; /* true if the object has a lifetime */
 	uint64_t number, handle, parent;
 	size_t bytes;
 	char text[];
@@ -33,7 +34,7 @@ struct gt_fork_replay {
 
 static struct {
 	_Atomic(struct gt_fork_replay *) first;
-	uint32_t gone; /* entries that may be reused */
+	uint32_t gone; /* number of entries that may be reused */
 } rooms[CLASSES];
 
 static unsigned class_of(size_t bytes)
@@ -121,7 +122,7 @@ struct gt_fork_replay *gt_fork_replay_add(struct gt_thread *t, const struct gt_o
 	return k;
 }
 
-/* Return the length of the text without a former label, which is its last string. */
+/* Return the length of the text without its last string if that string is a label. */
 static size_t bytes_without_label(const struct gt_fork_replay *k)
 {
 	static const char key[] = "label=";
@@ -144,7 +145,7 @@ void gt_fork_replay_label(struct gt_thread *t, struct gt_fork_replay *k, const c
 	gt_object_write(t, k->type, k->domain, k->number, k->handle, k->parent, &text);
 	if (class_of(text.bytes) != class_of(k->bytes))
 		return;
-	/* a fork at this moment skips it */
+	/* the child of a fork at this moment skips the entry */
 	atomic_store_explicit(&k->state, WRITING, memory_order_release);
 	memcpy(k->text, text.data, text.bytes);
 	k->bytes = text.bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See kernels.h. `gputap run` validated the expression before the program started. The demangler is
- * that of the libstdc++ that the runtime has mapped (HIP is written in C++): gputap does not load
- * one, and without one only mangled names are matched. */
+/* See kernels.h. `gputap run` validated the expression before the program started. The demangler
+ * comes from the libstdc++ that the runtime has mapped (HIP is written in C++). gputap does not
+ * load libstdc++ itself; if it is not mapped, only mangled names are matched. */
 #include "core/kernels.h"
 
 #include <dlfcn.h>

@@ -10,8 +10,8 @@
 
 enum { MAPS_BYTES = 4096, FIELDS = 5 /* fields before the name */ };
 
-/* Parse "7f00-7f10 rw-p 00000000 00:00 0    [stack]" up to @end: the mapping, and where its name
- * starts. */
+/* Parse "7f00-7f10 rw-p 00000000 00:00 0    [stack]" up to @end. Store the bounds in *map and
+ * return the start of the name. */
 static const char *parse_line(const char *p, const char *end, struct gt_own_map *map)
 {
 	uintptr_t *to = &map->low;
@@ -40,7 +40,7 @@ static void copy_name(char *name, size_t bytes, const char *begin, const char *e
 	name[n] = '\0';
 }
 
-/* @text: has room for MAPS_BYTES. */
+/* @text: buffer of MAPS_BYTES. */
 static bool find_line(long fd, char *text, uintptr_t at, struct gt_own_map *map, char *name,
 		      size_t bytes)
 {
@@ -63,7 +63,9 @@ static bool find_line(long fd, char *text, uintptr_t at, struct gt_own_map *map,
 		have -= (size_t)(begin - text);
 		memmove(text, begin, have);
 		if (have == MAPS_BYTES)
-			have = 0; /* the path is longer than this: not a line that is searched */
+			/* the path is longer than the buffer, so this line is not the wanted
+			 * mapping */
+			have = 0;
 	}
 	return false;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds one address in /proc/self/maps: uses system calls only, in any thread. */
+/* Finds one address in /proc/self/maps. Makes system calls only and runs in any thread. */
 #ifndef GPUTAP_CORE_OWN_MAPS_H
 #define GPUTAP_CORE_OWN_MAPS_H
 
@@ -14,10 +14,10 @@ struct gt_own_map {
 /**
  * gt_own_map_find() - find the mapping that contains an address
  * @at:    the address
- * @map:   receives its bounds
- * @name:  receives the file's path, "[stack]", ...; "": none, or too long
+ * @map:   receives the mapping's bounds
+ * @name:  receives the file's path, "[stack]", ...; "": no name, or too long
  * @bytes: size of @name
- * Return: false: there is none, or the file cannot be read.
+ * Return: false: no such mapping, or the file cannot be read.
  * Uses little of the caller's stack, which may be small.
  */
 bool gt_own_map_find(uintptr_t at, struct gt_own_map *map, char *name, size_t bytes);

@@ -6,7 +6,8 @@
 
 void (*gt_contexts_resume_hook)(void);
 
-/* Return this process's segment; NULL: it has none, or none that is read. */
+/* Return this process's segment; NULL: the process has no segment, or the collector does not read
+ * it. */
 static struct gt_segment *own_segment(void)
 {
 	return gt_recording_epoch() && gt_recording_is_run()
@@ -14,8 +15,8 @@ static struct gt_segment *own_segment(void)
 		       : NULL;
 }
 
-/* Return true if this is the only reason to pause. If two reasons end at the same time, both may
- * find the other: then the hook for changes does the work. */
+/* Return true if @who is the only reason to pause. If two reasons end at the same time, both
+ * threads may still see the other reason; in this case the hook for changes does the work. */
 static bool is_last(enum gt_pause who)
 {
 	return !(atomic_load_explicit(&gt_pause_reasons, memory_order_relaxed) & ~(uint32_t)who);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Payload of a call's record: for each blob present, one struct gt_payload and its bytes, padded to
- * 8. Out of line and shared by all taps, so that one copy stays in the cache.
+/* Payload of a call's record: for each blob present, one struct gt_payload and the blob's bytes,
+ * padded to 8. The functions are out of line and shared by all taps, so that one copy stays in the
+ * cache.
  * Never here: reading through a pointer that the tap did not find readable. */
 #include "core/tap.h"
 
@@ -26,7 +27,7 @@ void gt_blob_put_any(void *p, uint32_t arg, const void *data, uint64_t bytes)
 
 	memcpy(words++, &h, sizeof h);
 	if (n % 8)
-		words[n / 8] = 0; /* padding is part of the record: clear old data */
+		words[n / 8] = 0; /* clear old data, because the padding is part of the record */
 	memcpy(words, data, n);
 }
 
@@ -39,8 +40,8 @@ static __attribute__((noinline)) void put_from(uint64_t *at, const struct gt_blo
 	}
 }
 
-/* Kernel sizes in one dimension and lists of one event have one word each: nothing is called for
- * those, so no registers need to be saved. */
+/* Kernel sizes in one dimension and lists of one event have one word each. Blobs of one word are
+ * written without a function call, so no registers need to be saved. */
 void gt_blobs_put(void *p, const struct gt_blob *blobs, unsigned count)
 {
 	const struct gt_blob *b = blobs, *end = blobs + count;

@@ -27,22 +27,23 @@ enum {
 
 /* Offsets and sizes of members, in bytes. */
 struct layout {
-	uint32_t thread_frame; /* in the thread state: the innermost frame, .. */
-	/* .. or, before 3.13, a struct whose member at `inner_frame` is that */
+	uint32_t thread_frame; /* offset of the innermost frame in the thread state */
+	/* true before 3.13: `thread_frame` then leads to a struct whose member at `inner_frame` is
+	 * the innermost frame */
 	bool is_indirect;
 	uint32_t inner_frame;
 	uint32_t frame_code, frame_previous, frame_instruction, frame_owner;
-	bool has_entry_flag; /* 3.11: instead of the owner */
+	bool has_entry_flag; /* 3.11: a flag instead of the owner */
 	uint32_t code_file, code_name, code_lines, code_first_line, code_begin;
 	uint32_t object_bytes;          /* size of an object's header */
-	uint32_t text_bytes;            /* size of the header of a text that is ASCII, */
-	uint32_t other_bytes;           /* and of one that is not */
+	uint32_t text_bytes;            /* header size of an ASCII text */
+	uint32_t other_bytes;           /* header size of any other text */
 	uint32_t ascii_bit, kind_shift; /* `compact` is the bit before `ascii` */
 };
 
 static struct {
 	_Atomic uint32_t is_ready;
-	_Atomic uint32_t is_met; /* examined only once */
+	_Atomic uint32_t is_met; /* nonzero once the interpreter was examined */
 	void *(*get_thread)(void);
 	uintptr_t code_type, text_type, bytes_type;
 	struct layout at;
@@ -127,9 +128,9 @@ static bool read_offsets(const uint64_t words[WORDS], uint32_t version, struct l
 	return true;
 }
 
-/* Trying it --------------------------------------------------------------------------------- */
+/* Verifying a layout ------------------------------------------------------------------------ */
 
-/* Read memory. Return false if it is not mapped: no fault occurs. */
+/* Read memory. Return false, without a fault, if the memory is not mapped. */
 static bool read_safely(uintptr_t at, void *to, size_t bytes)
 {
 	struct iovec local = {to, bytes}, remote = {(void *)at, bytes};
@@ -157,7 +158,7 @@ static bool has_type(uintptr_t object, uintptr_t type)
 	       is == type;
 }
 
-/* Layout of a text: where it starts, its number of letters and the bytes of each. */
+/* Layout of a text: address of the first letter, number of letters, bytes per letter. */
 struct text_layout {
 	uintptr_t begin;
 	uint64_t length;
@@ -174,8 +175,8 @@ static struct text_layout lay_out_text(const struct layout *at, uintptr_t text, 
 				    state >> at->kind_shift & 7, state >> (at->ascii_bit - 1) & 1};
 }
 
-/* Return true if the member of a code object is a text with the expected layout: its terminator
- * confirms it. */
+/* Return true if the member of a code object is a text with the expected layout. The text's
+ * terminator confirms the layout. */
 static bool has_text(const struct layout *at, uintptr_t code, uint32_t member)
 {
 	uintptr_t text;
@@ -192,7 +193,7 @@ static bool has_text(const struct layout *at, uintptr_t code, uint32_t member)
 	       length < 1u << 20 && read_safely(l.begin + length * l.width, &end, l.width) && !end;
 }
 
-/* Return true if the member of a code object is an object of that type. */
+/* Return true if the member of a code object is an object of type @type. */
 static bool has_member(uintptr_t code, uint32_t member, uintptr_t type)
 {
 	uintptr_t object;
@@ -251,7 +252,7 @@ static bool is_right(const struct layout *at)
 	return seen > 0;
 }
 
-/* Meeting it -------------------------------------------------------------------------------- */
+/* Finding the interpreter ------------------------------------------------------------------- */
 
 static uintptr_t symbol_of(const struct gt_symbols *s, const char *name)
 {
@@ -349,7 +350,8 @@ unsigned gt_python_walk(struct gt_python_frame *frames)
 		if (!code || pointer_at(code + 8) != python.code_type)
 			break;
 		f->code = code;
-		/* multiplied: otherwise a difference of 48 bytes could cancel one of 48 lines */
+		/* the product keeps a difference of 48 bytes from cancelling a difference of 48
+		 * lines */
 		f->identity = (pointer_at(code + at->code_name) << 20 ^
 			       pointer_at(code + at->code_lines)) *
 				      UINT64_C(0xbf58476d1ce4e5b9) +
@@ -384,7 +386,8 @@ static char *put_letter(char *to, uint32_t letter)
 	return to;
 }
 
-/* Copy Python's text as UTF-8 with its NUL, cut to the room. Return its end. */
+/* Copy Python's text as UTF-8 with a terminating NUL, truncated to @room. Return the end of the
+ * copy. */
 static char *put_text(char *to, size_t room, uintptr_t text)
 {
 	const struct layout *at = &python.at;
@@ -450,7 +453,8 @@ uint32_t gt_python_number(struct gt_python_codes *known, struct gt_thread *t,
 		    atomic_compare_exchange_strong(&known->keys[i], &there, key)) {
 			if (write_code(t, i + 1, f->code))
 				return i + 1;
-			/* keep the number for this code: another thread may have used it already */
+			/* keep the number for this code object, because another thread may have
+			 * used the number already */
 			atomic_store(&known->keys[i], unwritten);
 			return 0;
 		}

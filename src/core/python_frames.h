@@ -6,12 +6,12 @@
  *   thread state ─► innermost frame ─► the one before ─► ..
  *                        └─► code object: name, file, first line, table of lines
  *
- * A thread that is in a call out of Python cannot change its frames meanwhile, and the frames hold
- * references to their code objects, regardless of the GIL. Offsets of members are built in for 3.11
- * and 3.12; 3.13 and 3.14 publish them (_PyRuntime starts with the offsets). A layout is verified
- * on the first stack before use: process_vm_readv(), which does not fault, reads the objects, and
- * their types must be the expected ones. Otherwise stacks have no Python frames, and an event
- * reports that. */
+ * A thread that is in a call out of Python cannot change its frames during the call, and the frames
+ * hold references to their code objects, regardless of the GIL. Offsets of members are built in for
+ * 3.11 and 3.12; 3.13 and 3.14 publish them (_PyRuntime starts with the offsets). A layout is
+ * verified on the first stack before use: process_vm_readv(), which does not fault, reads the
+ * objects, and the types of the objects are compared with the expected types. If verification
+ * fails, stacks have no Python frames, and an event reports the failure. */
 #ifndef GPUTAP_CORE_PYTHON_FRAMES_H
 #define GPUTAP_CORE_PYTHON_FRAMES_H
 
@@ -25,21 +25,22 @@
 enum { GT_PYTHON_MOST = 128, GT_PYTHON_CODES = 1 << 16 };
 
 struct gt_python_frame {
-	uintptr_t code; /* object */
-	/* distinguishes code objects that are at one address at different times */
+	uintptr_t code; /* the code object */
+	/* distinguishes code objects that were at the same address at different times */
 	uint64_t identity;
 	uint32_t offset; /* offset of the instruction, in bytes */
-	bool is_entry;   /* last frame of those run in one call into the interpreter */
+	bool is_entry;   /* true for the last of the frames run in one call into the interpreter */
 };
 
-/* Check whether a module that a stack passed through for the first time is Python. Return true if
+/* Check whether a module that a stack passes through for the first time is Python. Return true if
  * Python frames are available from now on. */
 bool gt_python_meet(struct gt_thread *t, const struct gt_unwind_object *object);
 
-/* Walk the calling thread's frames, innermost first. Return how many, at most GT_PYTHON_MOST. */
+/* Walk the calling thread's frames, innermost first. Return the number of frames, at most
+ * GT_PYTHON_MOST. */
 unsigned gt_python_walk(struct gt_python_frame *frames);
 
-/* Zeroed initially, and in a fork's child. */
+/* Known code objects. Zeroed initially, and in a fork's child. */
 struct gt_python_codes {
 	_Atomic uint64_t keys[GT_PYTHON_CODES];
 };

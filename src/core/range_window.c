@@ -8,7 +8,7 @@
 #include "core/context.h"
 #include "core/recording.h"
 
-/* bytes of a range's name that are compared, as many as are recorded */
+/* number of bytes of a range's name that are compared; as many as are recorded */
 enum { NAME_MAX_BYTES = 1024 };
 
 static const struct gt_range_bound *bound_of(enum gt_range_edge edge)
@@ -18,8 +18,9 @@ static const struct gt_range_bound *bound_of(enum gt_range_edge edge)
 
 /* Names -------------------------------------------------------------------------- */
 
-/* Match @c with the set at *pattern, after its '['; moves past its ']'. Return 1 if the set has @c,
- * 0 if not, -1 if it is not a set because its end is missing. */
+/* Match @c against the set at *pattern, after the set's '['. Move *pattern past the set's ']'.
+ * Return 1 if the set contains @c, 0 if not, -1 if the end of the set is missing, so that it is not
+ * a set. */
 static int match_set(const char **pattern, char c)
 {
 	const char *p = *pattern;
@@ -42,7 +43,7 @@ static int match_set(const char **pattern, char c)
 	return found != negated;
 }
 
-/* Match one character of the pattern, or a set. Moves past it. */
+/* Match one character of the pattern, or one set, and move *pattern past it. */
 static bool match_one(const char **pattern, char c)
 {
 	const char *p = *pattern;
@@ -61,7 +62,8 @@ static bool match_one(const char **pattern, char c)
 	return *p == c;
 }
 
-/* Match bytes as fnmatch() with FNM_NOESCAPE does: libc's allocates memory. */
+/* Match bytes as fnmatch() with FNM_NOESCAPE does. libc's fnmatch() is not used because it
+ * allocates memory. */
 static bool match_glob(const char *pattern, const char *name, size_t bytes)
 {
 	const char *end = name + bytes, *star = NULL, *retry = NULL;
@@ -84,8 +86,8 @@ static bool match_glob(const char *pattern, const char *name, size_t bytes)
 	return !*pattern;
 }
 
-/* A name equal to the pattern's text matches, even if it has special characters, as with
- * --where. */
+/* As with --where, a name equal to the pattern's text matches even if the text contains special
+ * characters. */
 static bool matches(const struct gt_range_bound *bound, const char *name, size_t bytes)
 {
 	return (!strncmp(bound->name, name, bytes) && !bound->name[bytes]) ||
@@ -94,7 +96,7 @@ static bool matches(const struct gt_range_bound *bound, const char *name, size_t
 
 /* The window ----------------------------------------------------------------------- */
 
-/* Return this process's segment; NULL: it is not recorded at all. */
+/* Return this process's segment; NULL: the process is not recorded at all. */
 static struct gt_segment *own_segment(void)
 {
 	if (!gt_recording_epoch() || !gt_recording_is_run() ||
@@ -103,7 +105,7 @@ static struct gt_segment *own_segment(void)
 	return atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
 }
 
-/* Count a range at this edge. Return true if it is the requested one. */
+/* Count a range at this edge. Return true if the range is the requested one. */
 static bool count(struct gt_segment *r, enum gt_range_edge edge, const char *name, size_t bytes)
 {
 	const struct gt_range_bound *bound = bound_of(edge);
@@ -144,7 +146,7 @@ void gt_range_window_end(void)
 	/* false in a fork's child: the range is the parent's */
 	if (r && atomic_load_explicit(&r->ranges_begun[GT_RANGE_TO], memory_order_relaxed) >=
 			 bound_of(GT_RANGE_TO)->number) {
-		/* if the --from range has not come, stop waiting for it */
+		/* if the --from range has not started yet, stop waiting for it */
 		atomic_store_explicit(&gt_range_edges, 0, memory_order_relaxed);
 		atomic_fetch_or_explicit(&r->range_window, GT_RANGE_WINDOW_ENDED,
 					 memory_order_relaxed);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* setenv() and putenv(), exported in front of libc's, for a rank that a process sets itself:
+/* setenv() and putenv(), exported in front of libc's, to notice a rank that a process sets itself:
  *
  *   os.environ["RANK"] = ..  ──► setenv() ──► libc's ──► the rank in this process's segment
  *
- * Functions started with torch.multiprocessing.spawn do that, long after the segment was created.
- * The value is taken from the call, in the calling thread: reading `environ` at any other moment
- * races with the program's own setenv(). A fork's child that has no segment yet reads it when it
- * creates one.
+ * Functions started with torch.multiprocessing.spawn set their rank in this way, long after the
+ * segment was created. The value is taken from the call, in the calling thread, because reading
+ * `environ` at any other moment races with the program's own setenv(). A fork's child that has no
+ * segment yet reads `environ` when it creates its segment.
  *
  * Never here: malloc, locks, errno changed. Not noticed: programs that write `environ` directly, or
  * define setenv() themselves (bash). */
@@ -25,7 +25,7 @@ extern char **environ;
 
 static int (*real_setenv)(const char *, const char *, int);
 static int (*real_putenv)(char *);
-static struct gt_ranks ranks; /* as when the process started, updated since */
+static struct gt_ranks ranks; /* initial values from the start of the process, updated since */
 static bool is_known;
 
 static void find_real(void)
@@ -42,7 +42,7 @@ static void note(const char *name, const char *value)
 
 	if (!is_known || !gt_ranks_set(&ranks, name, value))
 		return;
-	/* until then a fork's child still has its parent's segment */
+	/* before it has an epoch, a fork's child still has its parent's segment */
 	if (r && gt_recording_is_run() && atomic_load_explicit(gt_epoch, memory_order_acquire))
 		gt_ranks_choose(&ranks, &r->rank);
 }

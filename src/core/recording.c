@@ -4,16 +4,16 @@
  *   page that the kernel wipes in a fork child | epoch | making | lock |
  *
  * gt_epoch points to the first word (recording_state.h). At a fork:
- *   1. The kernel wipes the page in the child, however the child was made (fork, _Fork, clone
- *      without CLONE_VM); none of our handlers runs. The epoch is 0 there.
- *   2. This makes every thread's state stale: each record goes to the slow path.
+ *   1. The kernel wipes the page in the child, however the child was created (fork, _Fork, clone
+ *      without CLONE_VM); no handler of gputap runs. The epoch is 0 in the child.
+ *   2. Every thread's state is therefore stale: each record goes to the slow path.
  *   3. The first call on the slow path creates a segment for the child.
- * The locks also lie in the wiped page: after a fork while a segment is being created, none of them
- * is taken in the child. A vfork child shares its parent's memory, and its page is not wiped: it
+ * The locks also lie in the wiped page: after a fork while a segment is being created, no lock is
+ * held in the child. A vfork child shares its parent's memory, and its page is not wiped: the child
  * may record into the ring of the thread that waits for it.
  *
- * Without `gputap run`, tools use a private segment, which has slots for threads and no blocks:
- * records are dropped there, at little cost. */
+ * Without `gputap run`, tools use a private segment, which has slots for threads and no blocks, so
+ * that records are dropped at little cost. */
 #include "core/recording.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ enum { TOOL_THREADS = 1024, TOOL_BLOCK_BYTES = 64 * 1024 };
 
 static uint32_t last_epoch; /* not wiped: the child's epoch is one more */
 
-/* The session for tools without `gputap run`: no records requested, all GPU activities observed. */
+/* Session for tools without `gputap run`: requests no records, observes all GPU activities. */
 static const struct gt_session tools_session = {
 	.block_bytes = TOOL_BLOCK_BYTES,
 	.slot_count = TOOL_THREADS,
@@ -47,7 +47,7 @@ static const struct gt_session tools_session = {
 /* Create the process's segment. Called with `making` held. */
 static void make_segment(void)
 {
-	static struct gt_segment *former; /* segment of the parent's parent: not in use any more */
+	static struct gt_segment *former; /* segment of the parent's parent, not in use any more */
 	struct gt_segment *parent =
 				  atomic_load_explicit(&gt_recording.segment, memory_order_relaxed),
 			  *r;
@@ -79,15 +79,15 @@ static void make_segment(void)
 		return;
 	gt_windows_begin(r, ticks);
 	atomic_store_explicit(&gt_recording.segment, r, memory_order_release);
-	/* the parent's segment stays mapped for one generation: another thread may have just looked
-	 * it up */
+	/* keep the parent's segment mapped for one generation, because another thread may have just
+	 * looked it up */
 	if (former)
 		gt_segment_unmap(former);
 	former = parent;
 	atomic_store_explicit(&gt_wiped.epoch, ++last_epoch, memory_order_release);
 }
 
-/* Return true if states of threads are needed. */
+/* Return true if threads need a state. */
 static bool is_recording_wanted(void)
 {
 	return !atomic_load_explicit(&gt_recording.off, memory_order_relaxed) ||
@@ -110,13 +110,13 @@ uint32_t gt_recording_epoch(void)
 	return atomic_load_explicit(&gt_wiped.epoch, memory_order_acquire);
 }
 
-/* For kernels before 4.14: only fork() itself is noticed. */
+/* Wipes the page on kernels before 4.14. Only fork() itself is noticed then. */
 static void wipe_by_hand(void)
 {
 	memset(&gt_wiped, 0, sizeof gt_wiped);
 }
 
-/* Prepare what both sessions and tools need. */
+/* Initialise the parts that both sessions and tools need. */
 static void prepare(void)
 {
 	static bool done;
@@ -145,7 +145,7 @@ static void init_recording(void)
 		goto off;
 	gt_host_clock = s->host_clock;
 	gt_tap_options.record_args = s->record_args;
-	/* keeps a call's few payloads together below a block */
+	/* keeps a record with a few payloads smaller than a block */
 	gt_tap_options.payload_cap =
 		s->payload_cap < s->block_bytes / 8 ? s->payload_cap : s->block_bytes / 8;
 	gt_tap_options.follow_devices = s->device_activity;
@@ -170,8 +170,8 @@ void gt_recording_init(void)
 
 	if (atomic_load_explicit(&done, memory_order_acquire))
 		return;
-	/* a signal handler that interrupts init_recording() and makes a call must not come here
-	 * again: it would deadlock */
+	/* a signal handler that interrupts init_recording() and makes a call must not get here
+	 * again, because it would deadlock */
 	gt_signals_block(&before);
 	gt_thread.internal++;
 	pthread_once(&once, init_recording);
@@ -203,7 +203,8 @@ __attribute__((destructor)) static void end_process(void)
 {
 	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_relaxed);
 
-	/* a fork child that recorded nothing still has its parent's segment and must not end it */
+	/* a fork child that recorded nothing still has its parent's segment and must not end that
+	 * segment */
 	if (r && atomic_load_explicit(&gt_wiped.epoch, memory_order_relaxed) != 0)
 		atomic_store_explicit(&r->state, GT_SEGMENT_EXITED, memory_order_release);
 }
@@ -212,6 +213,7 @@ __attribute__((constructor)) static void begin_process(void)
 {
 	gt_recording_init();
 	if (gt_recording_is_run())
-		/* quick_exit() runs no destructors; registered first, this runs last */
+		/* for quick_exit(), which runs no destructors; registered first, so this function
+		 * runs last */
 		at_quick_exit(end_process);
 }

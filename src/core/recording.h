@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* This process's part in a session: whether there is one, and the segment that records go to. */
+/* This process's part in a session: whether the process has a session, and the segment that records
+ * go to. */
 #ifndef GPUTAP_CORE_RECORDING_H
 #define GPUTAP_CORE_RECORDING_H
 
@@ -10,22 +11,22 @@
 
 /* Everything here is hidden. */
 extern struct gt_recording {
-	/* NULL: gputap does nothing in this process. Tools without `gputap run`: a private session,
-	 * which requests nothing. Never changes after it is set */
+	/* NULL: gputap does nothing in this process. For tools without `gputap run`, a private
+	 * session that requests nothing. Constant once set */
 	_Atomic(const struct gt_session *) session;
-	/* segment of this process, or of the parent until this one has its own */
+	/* segment of this process; the parent's until this process has created its own */
 	_Atomic(struct gt_segment *) segment;
-	/* nothing is recorded (any more, or ever): do not try again */
+	/* nonzero: nothing is recorded any more, or ever; do not retry */
 	_Atomic uint32_t off;
-	/* there are tools: threads have a state even while nothing is recorded */
+	/* nonzero: tools exist, so threads have a state even while nothing is recorded */
 	_Atomic uint32_t tools;
 	/* starts the tools before the first call of a runtime; NULL: none to start */
 	void (*_Atomic pending)(void);
-	/* of the session; "": not under `gputap run`. Constant after initialisation */
+	/* directory of the session; "": not under `gputap run`. Constant after initialisation */
 	char directory[480];
 } gt_recording __attribute__((visibility("hidden")));
 
-/* Return true if this process has a stream of records, which may have ended. */
+/* Return true if this process has a stream of records. The stream may have ended. */
 static inline bool gt_recording_is_run(void)
 {
 	return gt_recording.directory[0] != '\0';
@@ -43,34 +44,36 @@ static inline bool gt_recording_has_rings(void)
 
 /**
  * gt_recording_init() - find the session, create the segment
- * The constructor calls it, and functions that may be reached before it; later calls do nothing.
+ * Called by the constructor, and by functions that may run before the constructor. Later calls do
+ * nothing.
  */
 void gt_recording_init(void);
 
 /**
  * gt_recording_join() - prepare for a tool, with or without a session
- * Without a session it creates a private segment that has slots and no blocks. Thread: any.
+ * Without a session, creates a private segment that has slots and no blocks. Thread: any.
  */
 void gt_recording_join(void);
 
 /**
- * gt_recording_epoch() - return this process's epoch; in the child of a fork this creates its
- * segment
- * Return: the epoch; 0: nothing is recorded (any more), and no tool is present.
+ * gt_recording_epoch() - return this process's epoch; in the child of a fork, create its segment
+ * first
+ * Return: the epoch; 0: no tool is present and nothing is recorded any more, or ever.
  * Thread: any; makes system calls only when the process is new.
  */
 uint32_t gt_recording_epoch(void);
 
-/* End recording in this process: turns off all services of the stream. From any thread, never
- * waits. */
+/* End recording in this process: turn off all services of the stream. May be called from any
+ * thread. Never waits. */
 void gt_recording_stop(void);
 
-/* Lock for infrequent operations: registration, contexts. A fork child never inherits it taken. Not
- * for signal handlers. */
+/* Lock for infrequent operations: registration, contexts. A fork child never inherits the lock
+ * held. Not for signal handlers. */
 void gt_core_lock(void);
 void gt_core_unlock(void);
 
-/* Lock for runtime/mapped.c, like gt_core_lock(), which may be taken while this one is held. */
+/* Lock for runtime/mapped.c with the same properties as gt_core_lock(). gt_core_lock() may be taken
+ * while this lock is held. */
 void gt_mapped_lock(void);
 void gt_mapped_unlock(void);
 
@@ -78,10 +81,10 @@ void gt_mapped_unlock(void);
 void gt_signals_block(uint64_t *before);
 void gt_signals_restore(const uint64_t *before);
 
-/* thread_end.c's part of initialisation */
+/* Create the thread key. Called during initialisation; defined in thread_end.c. */
 void gt_threads_init(void);
 
-/* Return true if the collector requested it. */
+/* Return true if the collector requested the end of recording. */
 int gt_recording_stop_asked(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* State of the process's part in a session that all of core/ reads, and the locks: recording.h,
- * recording_state.h. Calls no other gputap function; recording.c fills it in. */
+ * recording_state.h. Calls no other gputap function. recording.c fills in the state. */
 #include "core/recording_state.h"
 
 #include <sys/syscall.h>
@@ -25,7 +25,8 @@ void gt_word_take(_Atomic uint32_t *word)
 	while (!atomic_compare_exchange_weak_explicit(word, &free, 1, memory_order_acquire,
 						      memory_order_relaxed)) {
 		free = 0;
-		syscall(SYS_nanosleep, &pause, NULL); /* the holder also makes system calls */
+		/* sleep instead of spinning, because the holder also makes system calls */
+		syscall(SYS_nanosleep, &pause, NULL);
 	}
 }
 

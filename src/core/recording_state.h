@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The page that the kernel wipes in the child of a fork, and the locks in it, for recording.c,
- * which has the diagram. */
+/* The page that the kernel wipes in the child of a fork, and the locks in that page. Used by
+ * recording.c, which has the diagram. */
 #ifndef GPUTAP_CORE_RECORDING_STATE_H
 #define GPUTAP_CORE_RECORDING_STATE_H
 
@@ -9,20 +9,20 @@
 
 enum { GT_PAGE = 4096 };
 
-/* A page of .bss: anonymous private memory, as the kernel requires. */
+/* A page of .bss, because the kernel requires anonymous private memory. */
 extern union gt_wiped {
 	struct {
 		_Atomic uint32_t epoch;  /* *gt_epoch; 0: this process has no segment yet */
-		_Atomic uint32_t making; /* a thread is creating the segment */
+		_Atomic uint32_t making; /* nonzero while a thread creates the segment */
 		_Atomic uint32_t lock;   /* gt_core_lock() */
 		_Atomic uint32_t mapped_lock;
-		_Atomic uint32_t control_lock; /* tool_follow.c's */
+		_Atomic uint32_t control_lock; /* lock of tool_follow.c */
 	};
 	char page[GT_PAGE];
 } gt_wiped __attribute__((visibility("hidden")));
 
-/* Take a lock of one word in that page: waits by sleeping, because the holder makes system calls.
- * Release it with a store of 0 (release). */
+/* Take a one-word lock in that page. Sleeps while the lock is held, because the holder makes system
+ * calls. Release the lock with a store of 0 (release). */
 void gt_word_take(_Atomic uint32_t *word);
 
 #endif

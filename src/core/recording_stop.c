@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ends recording in a process, at the collector's request or because it has no segment. */
+/* Ends recording in a process, at the collector's request or because the process has no segment. */
 #include "core/context.h"
 #include "core/recording.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* prctl(), exported in front of libc's, to notice restrictions that a program sets for itself;
- * syscall() with the numbers of prctl() and seccomp() comes here via core/exec_syscall.c.
+/* prctl(), exported in front of libc's, to notice restrictions that a program sets for itself.
+ * syscall() with the numbers of prctl() and seccomp() reaches this file via core/exec_syscall.c.
  *
  *   a filter is installed    gputap makes no prctl() in the process any more
  *   strict mode              the thread's calls are no longer recorded: the kernel would kill it
  *                            for gputap's system calls, and reading the processor's time stamp
  *                            counter raises SIGSEGV
- *   PR_SET_TSC               only that SIGSEGV, in this thread and those that it creates: recording
- *                            ends in the process
+ *   PR_SET_TSC               raises only this SIGSEGV, in this thread and the threads that it
+ *                            creates: recording ends in the process
  *
  * All other calls are passed on unchanged. Never here: a system call between a filter's
  * installation and the return to the program. Not noticed: system calls that a program makes with
@@ -78,7 +78,7 @@ __attribute__((constructor)) static void find_prctl(void)
 		atomic_store_explicit(&gt_seccomp_filtered, true, memory_order_relaxed);
 }
 
-/* Like libc's, which reads four arguments even if fewer were passed. */
+/* Reads four arguments even if fewer were passed, like libc's prctl(). */
 EXPORT int prctl(int option, ...)
 {
 	unsigned long a, b, c, d;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Restrictions that the program sets for itself with seccomp. */
+/* Tracks restrictions that the program sets for itself with seccomp. */
 #ifndef GPUTAP_CORE_SECCOMP_H
 #define GPUTAP_CORE_SECCOMP_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Set for a process whose filter, or that of a traced program that executed it, may kill it for
- * calling prctl(). */
+/* Set for a process that a seccomp filter may kill for calling prctl(). The filter is the process's
+ * own, or was inherited from a traced program that executed the process. */
 #define GT_FILTERED_ENV "GPUTAP_FILTERED"
 
-/* Set once the program has installed any filter; recording_state.c. */
+/* True once the program has installed a filter. Defined in recording_state.c. */
 extern _Atomic bool gt_seccomp_filtered __attribute__((visibility("hidden")));
 
 /* Return true if a filter may kill the process for calling prctl(). */
@@ -19,8 +19,8 @@ static inline bool gt_seccomp_is_filtered(void)
 	return atomic_load_explicit(&gt_seccomp_filtered, memory_order_relaxed);
 }
 
-/* Call around system call @number, prctl() or seccomp(), of the program, with its first arguments:
- * @result is that of the call. */
+/* Call before and after the program's system call @number, which is prctl() or seccomp(), with its
+ * first arguments. @result: return value of the system call. */
 void gt_seccomp_before(long number, unsigned long a, unsigned long b);
 void gt_seccomp_after(long number, unsigned long a, unsigned long b, long result);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Declarations for the files of core/stacks.h. */
+/* Declarations shared by the files that implement core/stacks.h. */
 #ifndef GPUTAP_CORE_STACK_CHOICE_H
 #define GPUTAP_CORE_STACK_CHOICE_H
 
@@ -13,12 +13,13 @@
 
 enum { GT_STACKS_BITS = 18, GT_STACKS_MOST = 1 << GT_STACKS_BITS };
 
-/* Wiped in a fork's child. */
+/* Memory that the kernel wipes in a fork's child. */
 struct gt_stacks_shared {
-	_Atomic uint64_t hashes[GT_STACKS_MOST]; /* 0: free. A stack's number is its index + 1 */
+	/* 0: free. The number of a stack is its index + 1 */
+	_Atomic uint64_t hashes[GT_STACKS_MOST];
 	struct gt_stack_modules modules;
 	struct gt_python_codes codes;
-	_Atomic uint32_t is_full; /* reported already */
+	_Atomic uint32_t is_full; /* nonzero once the full table has been reported */
 };
 
 /* Constant after recording has started. */
@@ -26,7 +27,7 @@ extern struct gt_stacks_chosen {
 	struct gt_stacks_shared *shared; /* NULL: no stacks requested */
 	uint32_t wanted;                 /* enum gt_stacks */
 	uint64_t slow_ns;
-	struct gt_unwind_object own; /* libgputap.so, whose frames are left out */
+	struct gt_unwind_object own; /* libgputap.so, whose frames are omitted */
 } gt_stacks __attribute__((visibility("hidden")));
 
 extern struct gt_unloads gputap_attach_unloads __attribute__((visibility("default")));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See stack_code.h. The identity of a module is its address and the generation in which it was
- * first seen: after the dynamic linker has unmapped anything, all modules are written again with
- * the stacks that follow. */
+/* See stack_code.h. A module is identified by its address and the generation in which it was first
+ * seen. After the dynamic linker has unmapped anything, all modules are written again with the
+ * stacks that follow. */
 #include "core/stack_code.h"
 
 #include <elf.h>
@@ -19,7 +19,7 @@
 
 enum { PATH_BYTES = 1024, ID_BYTES = 20, PROBES = 64, PAGE_BYTES = 4096 };
 
-/* Read the build id from the module's notes, in hexadecimal; "" if it has none. */
+/* Read the build id from the module's notes, in hexadecimal; "" if the module has none. */
 static void read_build_id(const struct gt_unwind_object *o, char text[2 * ID_BYTES + 1])
 {
 	const ElfW(Ehdr) *e = (const ElfW(Ehdr) *)o->start;
@@ -56,7 +56,8 @@ static void read_build_id(const struct gt_unwind_object *o, char text[2 * ID_BYT
 	}
 }
 
-/* Read the program's path. /proc/self/exe is the dynamic linker if that started the program. */
+/* Read the program's path. /proc/self/exe is not enough: it names the dynamic linker if the program
+ * was started as `ld.so PROGRAM`. */
 static __attribute__((noinline)) void read_program_path(const struct gt_unwind_object *o,
 							char text[PATH_BYTES])
 {
@@ -101,7 +102,7 @@ static bool write_module(struct gt_thread *t, const struct gt_unwind_object *o, 
 	return true;
 }
 
-/* Write the module if it is not written yet. Return as gt_stack_code_note(). */
+/* Write the module if it is not written yet. Return the same value as gt_stack_code_note(). */
 static bool note_module(struct gt_stack_modules *known, struct gt_thread *t, uint32_t generation,
 			const struct gt_unwind_object *o)
 {

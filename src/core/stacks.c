@@ -12,13 +12,14 @@
 
 enum { PROBES = 64, STACKS = GT_STACKS_MOST };
 
-/* Hashes are odd. This hash has a number, but its stack could not be written for lack of room. */
+/* Hashes are odd. An unwritten hash has a number, but its stack could not be written for lack of
+ * room. */
 #define UNWRITTEN(hash) ((hash) & ~UINT64_C(1))
 
 /* Buffers of a thread. */
 struct area {
-	/* stack position of the function using it; a jump out of a signal handler may have
-	 * abandoned it */
+	/* stack position of the function that uses the area; 0: none. A jump out of a signal
+	 * handler may have abandoned the area */
 	uintptr_t user;
 	uintptr_t pcs[GT_UNWIND_MOST];
 	struct gt_python_frame python[GT_PYTHON_MOST];
@@ -50,7 +51,8 @@ static struct area *make_area(void)
 	return thread_area;
 }
 
-/* Find or assign a number; *is_new: the stack must be written. Return 0: the table is full. */
+/* Find or assign the number of @hash. Set *is_new if the stack must be written. Return 0 if the
+ * table is full. */
 static uint32_t find_number(uint64_t hash, bool *is_new)
 {
 	uint32_t at = (uint32_t)(hash >> (64 - GT_STACKS_BITS));
@@ -91,7 +93,7 @@ static bool write_frames(struct gt_thread *t, uint32_t number, const struct stac
 	struct gt_record_frames *f;
 	enum gt_drop_reason why;
 
-	/* first: this writes records */
+	/* first, because this writes records */
 	for (unsigned i = 0; i < s->python_count; i++)
 		python[i] = GT_PYTHON_FRAME(gt_python_number(&gt_stacks.shared->codes, t,
 							     &s->python[i]),
@@ -141,7 +143,7 @@ static __attribute__((noinline, cold)) void say_full(struct gt_thread *t)
 			       "too many different stacks: further calls have none");
 }
 
-/* Return the stack's number, after writing it to this process's records if needed. 0: none. */
+/* Return the stack's number; 0: none. Write the stack to this process's records first if needed. */
 static uint32_t number_stack(struct gt_thread *t, const struct stack *s, bool *has_met_python)
 {
 	const uint64_t hash = hash_stack(s);
@@ -157,8 +159,8 @@ static uint32_t number_stack(struct gt_thread *t, const struct stack *s, bool *h
 		gt_stack_code_note(&gt_stacks.shared->modules, t, s->generation, s->pcs, s->count);
 	if (!*has_met_python && write_frames(t, number, s))
 		return number;
-	/* The next equal stack retries, with the same number: another thread may have used it
-	 * already. */
+	/* The next equal stack retries with the same number, because another thread may have used
+	 * the number already. */
 	atomic_store_explicit(&gt_stacks.shared->hashes[number - 1], UNWRITTEN(hash),
 			      memory_order_relaxed);
 	return 0;
@@ -200,12 +202,12 @@ void gt_stacks_write(struct gt_thread *t, uint32_t op, uint64_t id, uint32_t num
 	gt_ring_commit(t, sizeof *s);
 }
 
-/* @id: 0: the caller writes the stack's record */
+/* @id: call whose stack record is written; 0: the caller writes the record */
 static uint32_t number_call(struct gt_thread *t, uint32_t op, uint64_t id)
 {
 	struct area *area = thread_area ? thread_area : make_area();
-	/* Only while the call is open: otherwise a jump out of a signal handler would leave the
-	 * thread in the middle of a record, unnoticed (core/thread.c). */
+	/* If no call is open, open one: otherwise a jump out of a signal handler would go unnoticed
+	 * and leave the thread in the middle of a record (core/thread.c). */
 	const bool is_open = t->depth != 0;
 	uint32_t number;
 
@@ -214,7 +216,8 @@ static uint32_t number_call(struct gt_thread *t, uint32_t op, uint64_t id)
 	area->user = GT_HERE();
 	if (!is_open)
 		gt_call_open(t);
-	__asm__ volatile("" ::: "memory"); /* order with respect to this thread's signal handlers */
+	/* orders memory accesses with respect to this thread's signal handlers */
+	__asm__ volatile("" ::: "memory");
 	number = take_stack(t, area);
 	if (number && id)
 		gt_stacks_write(t, op, id, number);
@@ -264,7 +267,7 @@ void gt_stacks_leave(const struct gt_stacks_call *call, uint32_t op)
 	if (!call->start_ns || !gt_stacks_is_slow(gt_ticks_boottime() - call->start_ns))
 		return;
 	t = gt_thread_own();
-	/* in the child of a fork, or if it was not recorded after all, ids differ */
+	/* the ids differ in the child of a fork, and if the call was not recorded after all */
 	if (t && GT_ID_ORDINAL(call->id) == GT_ID_ORDINAL(t->next_id) && call->id < t->next_id)
 		gt_stacks_take(t, op, call->id);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* See subscriber.h. Two lists of slots: a subscriber takes one with gt_core_lock() held and stores
- * its function last (release); the notifier loads the function first (acquire), without a lock. */
+/* See subscriber.h. Two lists of slots. A subscriber takes a slot with gt_core_lock() held and
+ * stores its function last (release). The notifier loads the function first (acquire), without a
+ * lock. */
 #include "core/subscriber.h"
 
 #include <errno.h>
 
 #include "core/recording.h"
 
-enum { SUBSCRIBERS = 64 }; /* as many as the maximum of contexts */
+enum { SUBSCRIBERS = 64 }; /* equals the maximum number of contexts */
 
 struct subscriber {
 	_Atomic(void *) fn; /* stored last */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Subscribers inside the process: to tables (to put functions in front) and to events. */
+/* Subscribers inside the process: to tables, to replace functions in them, and to events. */
 #ifndef GPUTAP_CORE_SUBSCRIBER_H
 #define GPUTAP_CORE_SUBSCRIBER_H
 
@@ -9,21 +9,22 @@
 #include "core/tap.h"
 #include "gputap/tool.h"
 
-/* @owner: the tool that subscribes, NULL: none. Return: 0, or -ENOSPC. */
+/* Add a subscriber. @owner: the tool that subscribes; NULL: none. Return 0 or -ENOSPC. */
 int gt_table_subscribe(gputap_table_fn fn, void *user, const struct gputap_tool *owner);
 int gt_event_subscribe(gputap_event_fn fn, void *user, const struct gputap_tool *owner);
-/* Remove the subscriptions of @owner. None of its functions is called afterwards. */
+/* Remove the subscriptions of @owner. No function of @owner is called afterwards. */
 void gt_subscribers_remove(const struct gputap_tool *owner);
 
-/* @out contains the taps; subscribers may replace entries, first subscriber first. No lock is held
- * during these calls. */
+/* Call the subscribers to tables, first subscriber first. @out contains the taps; subscribers may
+ * replace entries. No lock is held during these calls. */
 void gt_subscribers_call(const struct gt_table *table, void **out, size_t bytes);
 
-/* Call subscribers for a table without known operations, or with tables instead of functions. */
+/* Call the subscribers for a table whose operations are not known, or whose entries are tables
+ * instead of functions. */
 void gt_subscribers_offer(const char *name, uint32_t instance, uint64_t version, void **entries,
 			  size_t bytes);
 
-/* Return true if there are subscribers to tables. */
+/* Return true if any subscriber to tables exists. */
 bool gt_subscribers_there(void);
 
 /* Call subscribers to events, in the current thread. */

@@ -2,18 +2,18 @@
 /* Registration of tables: see table.h. Runs inside a runtime's initialisation, once for each table,
  * so taking a lock is acceptable.
  *
- * A table that its runtime offers, gt_table_register():
+ * gt_table_register(), for a table that a runtime offers:
  *   1. The table is entered into gt_tables (release): contexts that change from now on find it.
  *   2. Each tap gets the real function. For requested operations, the runtime's table gets the tap.
- *      Other threads may call it at once: without services it makes only the real call.
+ *      Other threads may call the tap at once: without services it makes only the real call.
  *   3. gt_contexts_apply() gives the taps the services that started contexts request.
- *   4. Without the lock: note in the segment that the runtime was seen, and in the capture if the
+ *   4. Without the lock: record in the segment that the runtime was seen, and in the capture if the
  *      table is longer or shorter than described; pass the table to tools.
  * Steps 1 to 3 hold gt_core_lock(). For a table of an interposed library, gt_table_adopt(), step 2
- * was done when it was armed (runtime/arm.h).
+ * was done when the table was armed (runtime/arm.h).
  *
- * A function that the program looks up, gt_table_extension(), gets the tap of the first instance
- * whose tap has no function yet, or this one. */
+ * gt_table_extension(), for a function that the program looks up, returns the tap of the first
+ * instance whose tap has no real function yet, or has this real function. */
 #include "core/table.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ static size_t known_bytes(const struct gt_table *table)
 	return bytes;
 }
 
-/* Add the table to the registered ones. With the lock held. */
+/* Add the table to the registered tables. Called with the lock held. */
 static int enter_table(struct gt_table *table)
 {
 	int free = -1;
@@ -104,7 +104,8 @@ int gt_table_register(struct gt_table *table, const void *const *target, size_t 
 	return 0;
 }
 
-/* Return the operation at that offset of the table, or NULL. Offsets increase with numbers. */
+/* Return the operation at that offset of the table, or NULL. Offsets increase with operation
+ * numbers. */
 static const struct gt_operation *find_at(const struct gt_table *table, size_t offset)
 {
 	uint32_t low = 0, high = table->operation_count;
@@ -200,14 +201,14 @@ void *gt_table_extension(struct gt_table *const *tables, size_t count, const cha
 		for (size_t i = 0; i < count; i++) {
 			void **slot = &tables[i]->taps[index].real;
 
-			/* a loader returned our own tap: it is in a table already */
+			/* a loader returned gputap's own tap, which is in a table already */
 			if (op->taps[i] == real)
 				break;
 			if (*slot && *slot != real)
 				continue;
 			*slot = real;
 			tap = op->taps[i];
-			enter_table(tables[i]); /* no effect if it is registered already */
+			enter_table(tables[i]); /* no effect if already registered */
 			gt_contexts_apply(tables[i]);
 			break;
 		}

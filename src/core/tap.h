@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* For generated taps and the interception methods: the state of one runtime instance's table.
+/* State of one runtime instance's table, for generated taps and the interception methods.
  *
- * A tap is a function with the prototype of the runtime's. It reads its operation's `services`; if
- * nothing is requested it tail-calls the real function. Each instance of a runtime (two copies
- * mapped, two OpenCL platforms' extension functions) has separate taps, because a tap cannot know
- * which one it was called through: the generated file is compiled once, and objcopy derives the
- * others from its object (src/runtime/meson.build). */
+ * A tap is a function with the same prototype as the runtime's function. The tap reads the
+ * `services` of its operation; if nothing is requested, it tail-calls the real function. Each
+ * instance of a runtime (two copies mapped, two OpenCL platforms' extension functions) has separate
+ * taps, because a tap cannot know through which instance it was called. The generated file is
+ * compiled once, and objcopy derives the other instances from its object file
+ * (src/runtime/meson.build). */
 #ifndef GPUTAP_CORE_TAP_H
 #define GPUTAP_CORE_TAP_H
 
@@ -21,35 +22,36 @@ enum gt_service {
 	GT_SERVICE_STREAM = 1, /* record the call */
 	/* GPU activities or transparency require the hand-written wrap around the real function */
 	GT_SERVICE_WRAP = 2,
-	/* record its GPU activities, even if the call itself is not recorded */
+	/* record the call's GPU activities, even if the call itself is not recorded */
 	GT_SERVICE_WORK = 4,
-	GT_SERVICE_NOTIFY = 8, /* notify tools, before and after (src/tool) */
-	/* not recorded, but its stream's submit order must know the call; or activities that it
-	 * waits for are harvested */
+	GT_SERVICE_NOTIFY = 8, /* notify tools before and after the call (src/tool) */
+	/* the call is not recorded, but its stream's submit order must include it, or activities
+	 * that the call waits for are harvested */
 	GT_SERVICE_ORDER = 16,
-	/* record the call stack at the start of the call; at its end, if it took long. Implies
-	 * GT_SERVICE_NOTIFY, because a tap has only one alternative path */
+	/* record the call stack at the start of the call (STACK), or at the end of a call that took
+	 * long (SLOW). Implies GT_SERVICE_NOTIFY, because a tap has only one alternative path */
 	GT_SERVICE_STACK = 32,
 	GT_SERVICE_SLOW = 64,
 };
 
-/* copies of one runtime in a process, each with a set of taps */
+/* maximum number of copies of one runtime in a process, each with a set of taps */
 enum { GT_INSTANCES = 8 };
 
 struct gt_tap {
-	/* the runtime's (or the next tool's) function; NULL: not there */
+	/* function of the runtime, or of the next tool; NULL: not there */
 	void *real;
 	_Atomic uint32_t services; /* enum gt_service; changed by contexts at any time */
-	/* not requested when the runtime offered its table: calls bypass the tap */
+	/* nonzero if no context requested the operation when the runtime offered its table: calls
+	 * bypass the tap */
 	uint32_t left_out;
 };
 
-/* Why the tap of an unrecorded call does not call straight through. */
+/* Reasons why the tap of an unrecorded call does not call straight through. */
 enum gt_also {
-	GT_ALSO_ORDER = 1, /* its stream's submit order must know the call */
-	GT_ALSO_WAITS = 2, /* it returns when activities are complete: gt_work_waited() */
-	/* the session records it even in pauses: it creates a communicator, which later calls could
-	 * not be assigned to otherwise */
+	GT_ALSO_ORDER = 1, /* its stream's submit order must include the call */
+	GT_ALSO_WAITS = 2, /* the call returns when activities are complete: gt_work_waited() */
+	/* the session records the call even in pauses: the call creates a communicator, and without
+	 * this record later calls could not be assigned to the communicator */
 	GT_ALSO_PAUSED = 4,
 };
 
@@ -57,15 +59,16 @@ enum gt_also {
 struct gt_operation {
 	const char *name;
 	uint32_t op; /* GT_OP() */
-	/* offset in bytes in the runtime's table; UINT32_MAX: not in it (extension function) */
+	/* offset in bytes in the runtime's table; UINT32_MAX: not in the table (extension
+	 * function) */
 	uint32_t table_offset;
-	void *const *taps; /* tap function per instance */
+	void *const *taps; /* tap function of each instance */
 	/* hand-written wrap; NULL: none, and GT_SERVICE_WRAP must not be set */
 	void *wrap;
-	/* used even without GPU activities: otherwise calls would be missed, perhaps those of a
-	 * domain that shares its activities with this one */
+	/* true if the wrap is needed even without GPU activities: otherwise gputap would miss
+	 * calls, perhaps calls of a domain that shares its activities with this one */
 	bool wrap_always;
-	uint8_t also; /* enum gt_also: its tap has a function for GT_SERVICE_ORDER */
+	uint8_t also; /* enum gt_also; nonzero: the tap has a function for GT_SERVICE_ORDER */
 };
 
 /* Wraps are declared weak, so that the table of operations knows which ones exist. */
@@ -79,48 +82,51 @@ struct gt_table {
 	uint32_t instance;
 	const struct gt_operation *operations;
 	uint32_t operation_count;
-	struct gt_tap *taps; /* operation_count */
-	const char *name;    /* the runtime's name for it */
-	/* as given to rocprofiler-register, 10000 * major + 100 * minor + patch; 0: not given */
+	struct gt_tap *taps; /* array of operation_count taps */
+	const char *name;    /* the runtime's name for the table */
+	/* version given to rocprofiler-register, 10000 * major + 100 * minor + patch; 0: not
+	 * given */
 	uint64_t version;
-	/* bytes of the shortest table of any release, if new releases only add at the end; 0: there
-	 * is one size */
+	/* size in bytes of the shortest table of any release, if new releases only append entries;
+	 * 0: all releases have the same size */
 	size_t least;
 };
 
-/* A wrap gets this before the operation's arguments:
+/* Passed to a wrap before the operation's arguments:
  *   ret gt_<domain>_wrap_<operation>(const struct gt_call *call, args...)
- * and makes the real call itself through call->tap->real. */
+ * The wrap itself makes the real call through call->tap->real. */
 struct gt_call {
 	const struct gt_table *table;
 	const struct gt_tap *tap;
-	/* NULL: nothing of this call is recorded; behave as if gputap were not there, except that
-	 * previous changes must stay hidden */
+	/* NULL: nothing of this call is recorded. Behave as if gputap were not there, but keep
+	 * hiding previous changes */
 	struct gt_thread *thread;
-	/* correlation id; 0: the call itself is not recorded; its GPU activities are if there is a
-	 * thread */
+	/* correlation id; 0: the call itself is not recorded, but its GPU activities are recorded
+	 * if `thread` is not NULL */
 	uint64_t id;
-	uint64_t start; /* host ticks; 0 without thread */
+	uint64_t start; /* host ticks; 0 if `thread` is NULL */
 };
 
 /* Options that taps read, copied from the session when recording starts. */
 extern struct gt_tap_options {
 	uint32_t record_args;
 	uint32_t payload_cap;
-	uint32_t choose_kernels; /* some kernels are not recorded: core/kernels.h */
-	/* the runtime submits from its own threads: gt_submit_order_add_call() */
+	uint32_t choose_kernels; /* nonzero if some kernels are not recorded: core/kernels.h */
+	/* nonzero if the runtime submits from its own threads: gt_submit_order_add_call() */
 	uint32_t submit_orders;
-	/* GPU activities are recorded: only then may a tap query the runtime about devices */
+	/* nonzero if GPU activities are recorded; only then may a tap query the runtime about
+	 * devices */
 	uint32_t follow_devices;
 	uint32_t reserved;
 } gt_tap_options __attribute__((visibility("hidden")));
 
 /* For taps of an `outermost` API, around calls that launch, copy or set, if
- * gt_tap_options.submit_orders.
- * @by_pointer: @function is the host's stub, not a handle.
- * @own: without @stream it is the thread's own default stream.
- * @blocking: a copy that returns when it is done.
- * @plain: all of a copy or set is known: [destination, + bytes), [source, + bytes). */
+ * gt_tap_options.submit_orders is set.
+ * @by_pointer: true if @function is the host's stub, not a handle.
+ * @own: true if a missing @stream means the thread's own default stream.
+ * @blocking: true for a copy that returns when it is complete.
+ * @plain: true if the ranges of a copy or set are fully known: [destination, + bytes), [source, +
+ *         bytes). */
 enum gt_submit_kind {
 	GT_SUBMIT_LAUNCH,
 	GT_SUBMIT_COPY,
@@ -138,8 +144,9 @@ void gt_submit_order_add_call(struct gt_thread *t, const struct gt_table *table,
 	__attribute__((cold, visibility("hidden")));
 void gt_submit_order_end_call(struct gt_thread *t, uint64_t status)
 	__attribute__((cold, visibility("hidden")));
-/* The activities that this thread requested are complete, as far as it knows: they are recorded
- * before the call returns, even if the program crashes next. Does not wait. */
+/* Call when the activities that this thread requested are complete, as far as the thread knows.
+ * Records them before the call returns, so that a crash of the program does not lose them. Does not
+ * wait. */
 void gt_work_waited(void) __attribute__((visibility("hidden")));
 /* Note a call whose activities cannot be distinguished from another call's. */
 void gt_submit_order_give_up(struct gt_thread *t) __attribute__((cold, visibility("hidden")));
@@ -149,9 +156,9 @@ static inline uint32_t gt_tap_services(const struct gt_tap *tap)
 	return atomic_load_explicit(&tap->services, memory_order_relaxed);
 }
 
-/* The whole tap of an unrequested operation: one load, one test, a tail call. All else is in a
- * separate function with the same arguments in the same places, so that this one needs no frame and
- * moves nothing. */
+/* The complete tap of an unrequested operation: one load, one test, a tail call. All other work is
+ * in a separate function with the same arguments in the same registers and stack slots, so that
+ * this tap needs no frame and moves no arguments. */
 #define GT_ASKED __attribute__((noinline))
 #define GT_ORDER __attribute__((noinline, cold))
 #define GT_TAP_BUT(ret, f, index, parameters, arguments, others, other)                            \
@@ -165,13 +172,13 @@ static inline uint32_t gt_tap_services(const struct gt_tap *tap)
 	}
 #define GT_TAP(ret, f, index, parameters, arguments) \
 	GT_TAP_BUT(ret, f, index, parameters, arguments, GT_SERVICE_NOTIFY, GT_NOTIFIED_NAME(f))
-/* For calls that a stream's submit order may have to know even if they are not recorded. */
+/* For calls that a stream's submit order may need even if they are not recorded. */
 #define GT_TAP_ORDER(ret, f, index, parameters, arguments)                                     \
 	GT_TAP_BUT(ret, f, index, parameters, arguments, GT_SERVICE_NOTIFY | GT_SERVICE_ORDER, \
 		   services & GT_SERVICE_NOTIFY ? GT_NOTIFIED_NAME(f) : GT_ORDER_NAME(f))
 
-/* For a wrap that replaces the function (`wrap direct` in api/README.md): only the wrap is called,
- * unless the call is recorded or notified. */
+/* For a wrap that replaces the function (`wrap direct` in api/README.md). The tap calls only the
+ * wrap, unless the call is recorded or notified. */
 #define GT_TAP_DIRECT(ret, f, index, parameters, arguments, wrapped)                               \
 	ret GT_TAP_NAME(f) parameters                                                              \
 	{                                                                                          \
@@ -186,7 +193,7 @@ static inline uint32_t gt_tap_services(const struct gt_tap *tap)
 			arguments;                                                                 \
 	}
 
-/* Between a tool's two callbacks: make the call as without tools. */
+/* Make the call as without tools. For use between a tool's two callbacks. */
 #define GT_INNER_CALL(f, index, ...)                                     \
 	(gt_tap_services(&GT_TAPS[index]) & ~(uint32_t)GT_SERVICE_NOTIFY \
 		 ? GT_ASKED_NAME(f)(__VA_ARGS__)                         \
@@ -197,14 +204,15 @@ static inline uint32_t gt_tap_services(const struct gt_tap *tap)
 		 : GT_INNER_CALL(f, index, __VA_ARGS__))
 
 /* Return the return word of a record without arguments, for an operation that returns its status
- * through an argument: a failed call returned NULL, so the status can replace it
+ * through an argument. A failed call returned NULL, so the status can replace the return value
  * (record/record.h). */
 static inline uint64_t gt_tap_failed(int32_t status, uint64_t ret)
 {
 	return status < 0 && !ret ? (uint64_t)(int64_t)status : ret;
 }
 
-/* Call after the real call. Return false if the call is complete and there is nothing to write. */
+/* Call after the real call. Return false if there is no record to write; the call is then
+ * complete. */
 static inline bool gt_call_recorded(const struct gt_call *call)
 {
 	if (gt_likely(call->id))
@@ -214,8 +222,8 @@ static inline bool gt_call_recorded(const struct gt_call *call)
 	return false;
 }
 
-/* Reserve a call's record, with all but its arguments filled in; then call gt_ring_commit() with
- * the same bytes. */
+/* Reserve a call's record and fill in everything except its arguments. Then call gt_ring_commit()
+ * with the same number of bytes. */
 static inline GT_IN_LINE struct gt_record_call *gt_tap_record(struct gt_thread *t, uint32_t op,
 							      size_t bytes, uint64_t id,
 							      uint64_t start, uint64_t end,
@@ -224,8 +232,8 @@ static inline GT_IN_LINE struct gt_record_call *gt_tap_record(struct gt_thread *
 	struct gt_record_call *r = gt_ring_reserve(t, bytes, GT_CLASS_CALL, GT_OP_DOMAIN(op));
 
 	if (gt_likely(r != NULL)) {
-		/* struct gt_record as one store; its depth is the lower 8 bits of the number of
-		 * enclosing calls: the sum is truncated to 32 bits */
+		/* writes struct gt_record in one store; the record's depth is the lower 8 bits of
+		 * the number of enclosing calls, because the sum is truncated to 32 bits */
 		uint32_t low = ((uint32_t)bytes / 8 | (uint32_t)GT_RECORD_CALL << 16) - (1u << 24) +
 			       (t->depth << 24);
 		uint64_t head = low | (uint64_t)op << 32;
@@ -239,7 +247,7 @@ static inline GT_IN_LINE struct gt_record_call *gt_tap_record(struct gt_thread *
 	return r;
 }
 
-/* Write a whole record without arguments. */
+/* Write a complete record without arguments. */
 static inline GT_IN_LINE void gt_tap_record_plain(struct gt_thread *t, uint32_t op, uint64_t id,
 						  uint64_t start, uint64_t end, uint64_t ret)
 {
@@ -248,7 +256,7 @@ static inline GT_IN_LINE void gt_tap_record_plain(struct gt_thread *t, uint32_t 
 		gt_ring_commit(t, sizeof(struct gt_record_call));
 }
 
-/* Return the first eight bytes of a value passed by value, as a record's word. */
+/* Return the first eight bytes of a value passed by value, as a word of a record. */
 static inline uint64_t gt_value_word(const void *value, size_t bytes)
 {
 	uint64_t word = 0;
@@ -257,8 +265,8 @@ static inline uint64_t gt_value_word(const void *value, size_t bytes)
 	return word;
 }
 
-/* Write a whole struct passed by value, as payload: 1 + (bytes + 7) / 8 words. It is an argument,
- * so no cap applies. */
+/* Write a whole struct passed by value, as payload: 1 + (bytes + 7) / 8 words. No cap applies,
+ * because the struct is an argument. */
 static inline GT_IN_LINE void gt_value_put(uint64_t *p, uint32_t arg, const void *value,
 					   size_t bytes)
 {
@@ -268,15 +276,14 @@ static inline GT_IN_LINE void gt_value_put(uint64_t *p, uint32_t arg, const void
 	memcpy(p + 1, value, bytes);
 }
 
-/* Payload: the data that pointer arguments point to. A tap makes one blob per such argument, NULL
- * when there is nothing to read or it must not be read, and passes them together; each costs a
- * struct gt_payload and its bytes, capped at gt_tap_options.payload_cap, which leaves a record of a
- * few payloads below a block (and 512 KiB). */
+/* Payload: the data that pointer arguments point to. A tap makes one blob per such argument and
+ * passes all blobs together. A blob is NULL if there is nothing to read or the data must not be
+ * read. Each blob takes a struct gt_payload and its bytes, capped at gt_tap_options.payload_cap, so
+ * that a record with a few payloads is smaller than a block (and than 512 KiB). */
 struct gt_blob {
 	const void *data; /* NULL: no payload */
 	uint32_t arg;
-	/* total size, even beyond the cap; strings and lists: if cut, at least one more than the
-	 * cap */
+	/* total size, even beyond the cap; for truncated strings and lists, at least cap + 1 */
 	uint64_t bytes;
 };
 
@@ -292,7 +299,7 @@ static inline struct gt_blob gt_blob_string(uint32_t arg, int ok, const char *te
 					   : 0};
 }
 
-/* The first of strings[count], with lengths[count] or NUL-terminated. */
+/* Return a blob for strings[0] of strings[count], with length lengths[0] or NUL-terminated. */
 static inline struct gt_blob gt_blob_first_string(uint32_t arg, int ok, const char **strings,
 						  uint64_t count, const size_t *lengths)
 {
@@ -303,7 +310,8 @@ static inline struct gt_blob gt_blob_first_string(uint32_t arg, int ok, const ch
 	return gt_blob_string(arg, 1, strings[0]);
 }
 
-/* 64-bit words up to and including the first 0; @step 2: only every second one can be the end. */
+/* Return a blob of the 64-bit words up to and including the first 0. @step 2: only every second
+ * word can be the terminator. */
 static inline struct gt_blob gt_blob_list(uint32_t arg, int ok, const void *list, size_t step)
 {
 	const uint64_t *words = list;
@@ -316,8 +324,8 @@ static inline struct gt_blob gt_blob_list(uint32_t arg, int ok, const void *list
 	return (struct gt_blob){words, arg, (n + 1) * 8};
 }
 
-/* Return the size of the blobs in a record; write them. Shared by all taps: calls with several
- * payloads take long anyway. */
+/* gt_blobs_bytes() returns the size of the blobs in a record; gt_blobs_put() writes them. All taps
+ * share these functions, because calls with several payloads take long anyway. */
 size_t gt_blobs_bytes(const struct gt_blob *blobs, unsigned count)
 	__attribute__((visibility("hidden")));
 void gt_blobs_put(void *p, const struct gt_blob *blobs, unsigned count)
@@ -325,7 +333,7 @@ void gt_blobs_put(void *p, const struct gt_blob *blobs, unsigned count)
 void gt_blob_put_any(void *p, uint32_t arg, const void *data, uint64_t bytes)
 	__attribute__((visibility("hidden")));
 
-/* gt_blobs_bytes() for one blob, inlined for the usual kernel arguments: 4 or 8 bytes. */
+/* Same as gt_blobs_bytes() for one blob, inlined for kernel arguments of the usual 4 or 8 bytes. */
 static inline size_t gt_blob_bytes(struct gt_blob b)
 {
 	uint64_t cap = gt_tap_options.payload_cap, n = b.bytes < cap ? b.bytes : cap;
@@ -337,7 +345,7 @@ static inline void gt_blob_put(uint64_t *p, struct gt_blob b)
 {
 	uint32_t half;
 
-	/* a small struct: its size is a compile-time constant */
+	/* a small struct, whose size is a compile-time constant */
 	if (__builtin_constant_p(b.bytes) && b.bytes > 8 && b.bytes <= 16) {
 		if (b.data && gt_likely(gt_tap_options.payload_cap >= b.bytes))
 			gt_value_put(p, b.arg, b.data, b.bytes);

@@ -8,12 +8,12 @@
  * A thread's first record:
  *   1. The process gets its segment, if it has none yet (recording.c).
  *   2. The thread takes a slot of the segment (thread_ring.c).
- *   3. The first thread of a process created with fork writes again what the parent had written and
- *      is still valid: modules, strings, objects (emit.c, fork_replay.c).
+ *   3. The first thread of a process created with fork writes again the modules, strings and
+ *      objects that the parent had written and that are still valid (emit.c, fork_replay.c).
  *   4. The thread writes the external ids that it has pushed (external.c).
- *   5. The process's first thread starts the one that follows the session (tool/tool_follow.c,
+ *   5. The process's first thread starts the thread that follows the session (tool/tool_follow.c,
  *      through a hook).
- * None of these files calls this one.
+ * None of these files calls this file.
  *
  * Never here: locks that a program's thread may hold when it is killed or forks, malloc,
  * cancellation points, errno changed. */
@@ -53,8 +53,8 @@ static struct gt_thread *attach(struct gt_thread *t)
 	return t;
 }
 
-/* Attach with signals blocked until the thread's state is complete: then calls of a handler are
- * recorded, which before could not even be counted. */
+/* Attach with signals blocked until the thread's state is complete. Afterwards a handler's calls
+ * are recorded; before, they could not even be counted. */
 static struct gt_thread *attach_undisturbed(struct gt_thread *t)
 {
 	uint64_t before;
@@ -77,9 +77,9 @@ struct gt_thread *gt_thread_attach(struct gt_thread *t)
 	if (atomic_load_explicit(&gt_recording.off, memory_order_relaxed) &&
 	    !atomic_load_explicit(&gt_recording.tools, memory_order_relaxed))
 		return NULL;
-	/* A call that started in the parent of a fork is still open here: its end must not be taken
-	 * for the end of a call of this process. Until it has returned, this thread is not
-	 * recorded. */
+	/* A call that started in the parent of a fork is still open here. The end of that call must
+	 * not be mistaken for the end of a call of this process. This thread is not recorded until
+	 * the call has returned. */
 	if (t->epoch != GT_EPOCH_NONE && t->depth)
 		return NULL;
 	saved = errno;
@@ -122,7 +122,7 @@ static bool is_on_signal_stack(void)
 	return syscall(SYS_sigaltstack, NULL, &now) == 0 && now.ss_flags & SS_ONSTACK;
 }
 
-/* Note that the open calls will never be recorded, and that the process is not in them if it
+/* Note that the open calls will never be recorded, so that they do not count as open if the process
  * dies. */
 static void note_left(struct gt_thread *t)
 {
@@ -133,8 +133,8 @@ static void note_left(struct gt_thread *t)
 		atomic_store_explicit(&t->slot->domains[k].newest, 0, memory_order_relaxed);
 }
 
-/* The outermost open call, and all in it, were left with a jump. (But a signal handler may run on
- * another stack, at any address.) */
+/* Check whether the outermost open call, and all calls in it, were left with a jump; reset the
+ * state if so. (A signal handler may run on another stack, at any address.) */
 static void notice_jump(struct gt_thread *t, uintptr_t here)
 {
 	int saved = errno;
@@ -145,7 +145,7 @@ static void notice_jump(struct gt_thread *t, uintptr_t here)
 		gt_callback_depth = 0;
 		t->api_id = 0;
 		t->graph = NULL;
-		/* the jump may have left gputap's code: an uncommitted record is discarded */
+		/* the jump may have left gputap's code: discard an uncommitted record */
 		t->internal = t->writing = 0;
 	}
 	errno = saved;

@@ -4,10 +4,10 @@
  *   gt_thread_get() -> gt_call_begin() -> the real call -> gt_ring_reserve() .. gt_ring_commit()
  *   -> gt_call_end()
  *
- * One TLS block (initial-exec), one cache line hot. Nothing here is shared with other threads
- * except through the segment (ring/segment.h).
- * Never on this path: allocation, locks, formatting, system calls, errno. The slow paths
- * (gt_thread_attach(), gt_ring_next()) run once per thread and once per block. */
+ * The state is one TLS block (initial-exec) with one hot cache line. Threads share data only
+ * through the segment (ring/segment.h).
+ * Never on this path: allocation, locks, formatting, system calls, errno. The slow paths run once
+ * per thread (gt_thread_attach()) and once per block (gt_ring_next()). */
 #ifndef GPUTAP_CORE_THREAD_H
 #define GPUTAP_CORE_THREAD_H
 
@@ -23,64 +23,69 @@
 #define gt_likely(x)   __builtin_expect(!!(x), 1)
 #define gt_unlikely(x) __builtin_expect(!!(x), 0)
 
-/* Without this, GCC makes functions of the common parts of taps: two calls with six arguments each.
- * Their cost is hidden behind the time stamps only while no other thread uses the core. */
+/* Without this attribute, GCC moves the common parts of taps into functions, at a cost of two calls
+ * with six arguments each per tap. The time stamps hide this cost only while no other thread uses
+ * the core. */
 #define GT_IN_LINE __attribute__((always_inline))
 
 #define GT_EPOCH_NONE UINT32_MAX
 
-/* The globals that every recorded call reads are adjacent: calls are rare from a program's point of
- * view, so their cache lines are cold. */
+/* Places the globals that every recorded call reads next to each other. Calls are rare from a
+ * program's point of view, so their cache lines are cold. */
 #define GT_HOT __attribute__((section("gt_hot")))
 
 struct gt_graph_launch;
 struct gt_submit_order;
 
 struct gt_thread {
-	uint8_t *cur;           /* where the next record goes */
+	uint8_t *cur;           /* address of the next record */
 	struct gt_block *block; /* NULL until the first record */
-	struct gt_slot *slot;   /* NULL: none yet */
+	struct gt_slot *slot;   /* NULL: no slot yet */
 	uint64_t next_id;       /* id of the next call */
-	uint32_t end;           /* end of the current block's data: the address's lower half */
-	/* between reserve and commit: a signal handler's records are counted, not written */
+	/* lower half of the address at which the current block's data ends */
+	uint32_t end;
+	/* nonzero between reserve and commit: a signal handler's records are counted, not
+	 * written */
 	uint8_t writing;
 	uint32_t outer_return; /* GT_RETURN() of the outermost open call, if `depth` is not 0 */
-	uint32_t depth;        /* open calls. After `outer_return`: written together */
-	/* equals *gt_epoch when attached to this process; else GT_EPOCH_NONE or stale */
+	/* number of open calls. Follows `outer_return`, because both are written together */
+	uint32_t depth;
+	/* equals *gt_epoch when attached to this process; otherwise GT_EPOCH_NONE or stale */
 	uint32_t epoch;
-	/* greater than 0 in gputap's own calls into a runtime: taps call straight through. After
-	 * `epoch`: read together */
+	/* greater than 0 in gputap's own calls into a runtime: taps call straight through. Follows
+	 * `epoch`, because both are read together */
 	uint32_t internal;
-	uintptr_t outer;                /* GT_HERE() of the outermost open call */
-	struct gt_external *external;   /* ids that the program pushed; NULL: none ever */
+	uintptr_t outer;              /* GT_HERE() of the outermost open call */
+	struct gt_external *external; /* ids that the program pushed; NULL: no id was ever pushed */
 	struct gt_torch_ranges *ranges; /* ranges of runtime/torch; NULL: none was ever started */
 	uint32_t lost;                  /* records dropped since the last GT_EVENT_LOSS */
 	uint32_t lost_domain;
 	/* id of the open, recorded call of an `outermost` API (HIP); 0: none */
 	uint64_t api_id;
-	/* host ticks of its start: activities that lower layers submit meanwhile are linked to
-	 * it */
+	/* host ticks at the start of that call: activities that lower layers submit during the call
+	 * are linked to it */
 	uint64_t api_start;
-	/* bytes that this call copies or sets; 0: none, or not known. Then also: */
+	/* bytes that this call copies or sets; 0: none or not known. If not 0, also valid: */
 	uint64_t api_bytes;
 	uint64_t api_source, api_destination;
-	uint32_t api_direction; /* as the API defines it; 0: none */
+	uint32_t api_direction; /* direction as the API defines it; 0: none */
 	/* not NULL in a runtime's own thread, which submits activities for other threads' calls
 	 * (runtime/submit_order.h) */
 	struct gt_submit_order *submit_order;
-	/* the one open in this thread (runtime/graph_nodes.h); NULL: none */
+	/* graph launch open in this thread (runtime/graph_nodes.h); NULL: none */
 	struct gt_graph_launch *graph;
-	/* memory of core/exec_environment.c, for the next exec; NULL: none */
+	/* memory for the next exec (core/exec_environment.c); NULL: none */
 	void *exec_area;
-	/* process that uses it: this one, or a vfork's child that is gone; 0: none */
+	/* process that uses exec_area: this process, or a vfork's child that is gone; 0: none */
 	uint32_t exec_user;
 };
 
-/* Store such memory in the thread's state: it is freed when the thread ends. Signal: safe. */
+/* Store an exec area in the thread's state. The area is freed when the thread ends. Signal:
+ * safe. */
 void gt_thread_keep_exec_area(struct gt_thread *t, void *area);
 
-/* Hooks of runtimes for events of threads. Each is set before the first call that needs it, and
- * then stays; NULL: no runtime needs it. */
+/* Hooks of runtimes for thread events. Each hook is set before the first call that needs it, and is
+ * never changed afterwards. NULL: no runtime needs the hook. */
 enum gt_thread_end {
 	GT_THREAD_END_RANGES,
 	GT_THREAD_END_ANNOUNCED,
@@ -90,19 +95,19 @@ enum gt_thread_end {
 	GT_THREAD_ENDS
 };
 extern struct gt_thread_hooks {
-	/* a call of the program gets no thread state */
+	/* called when a call of the program gets no thread state */
 	void (*_Atomic call_missed)(void);
-	/* a thread was attached, inside its call: signal mask and all other state are the
-	 * program's */
+	/* called when a thread was attached, inside the thread's call: the signal mask and all
+	 * other state are the program's */
 	void (*_Atomic attached)(void);
-	/* the thread ends: frees memory that a runtime has mapped for it. One per runtime that
-	 * needs it */
+	/* called when the thread ends; frees memory that a runtime has mapped for the thread. One
+	 * entry per runtime that needs it */
 	void (*_Atomic ends[GT_THREAD_ENDS])(struct gt_thread *t);
 } gt_thread_hooks __attribute__((visibility("hidden")));
 
-/* Unit tests are programs and define it as "local-exec". For those GNU ld would turn the `add` of
- * "initial-exec" into a `lea`, but GCC 12's check for NULL (-fsanitize=null) reads the flags of the
- * `add`. */
+/* Unit tests are programs and define GT_TLS_MODEL as "local-exec". In programs, GNU ld would turn
+ * the `add` of "initial-exec" into a `lea`, but GCC 12's check for NULL (-fsanitize=null) reads the
+ * flags of the `add`. */
 #ifndef GT_TLS_MODEL
 #define GT_TLS_MODEL "initial-exec"
 #endif
@@ -110,8 +115,8 @@ extern _Thread_local struct gt_thread gt_thread
 	__attribute__((tls_model(GT_TLS_MODEL), visibility("hidden")));
 
 /* Points to a page that the kernel wipes in a fork child (MADV_WIPEONFORK), however the child was
- * created: it is 0 there, so that every thread state of the parent is stale. Also 0 when not
- * recording. */
+ * created. The epoch is 0 in the child, so that every thread state of the parent is stale. The
+ * epoch is also 0 when not recording. */
 extern const _Atomic uint32_t *gt_epoch __attribute__((visibility("hidden")));
 extern uint32_t gt_host_clock __attribute__((visibility("hidden"))); /* enum gt_host_clock */
 
@@ -124,17 +129,17 @@ static inline uint64_t gt_ticks(void)
 	return gt_ticks_boottime();
 }
 
-/* Per domain: all ones while interposition has replaced the symbols of a runtime of it, because its
- * internal calls inside a call of the program reach taps again, and are not the program's. Else 0.
- * (Domains that are `outermost` use gt_thread_api() for that.) */
+/* Per domain: all ones while interposition has replaced the symbols of a runtime of the domain;
+ * otherwise 0. The runtime's internal calls inside a call of the program then reach taps again, and
+ * are not the program's. (`outermost` domains use gt_thread_api() for this purpose.) */
 extern uint32_t gt_skip_nested[GT_DOMAIN_COUNT] __attribute__((visibility("hidden")));
 
-/* Stack address of the tap that this is compiled into: below its caller, for any size of its
- * frame. */
+/* Stack address of the tap that this macro is compiled into: below the tap's caller, for any size
+ * of the tap's frame. */
 #define GT_HERE() ((uintptr_t)__builtin_dwarf_cfa())
 
-/* The lower half of the tap's return address, which is in memory below GT_HERE() on machines that
- * store it there. */
+/* The lower half of the tap's return address. Machines that store the return address in memory
+ * store it just below GT_HERE(). */
 #if defined(__x86_64__)
 #define GT_RETURN() (*(const uint32_t *)(GT_HERE() - 8))
 #else
@@ -143,14 +148,15 @@ extern uint32_t gt_skip_nested[GT_DOMAIN_COUNT] __attribute__((visibility("hidde
 
 /**
  * gt_thread_attach() - slow half of gt_thread_get(): new thread, new process, or recording is off
- * Return: the thread's state with a slot, or NULL: make the call as if gputap were not there.
+ * Return: the thread's state with a slot; NULL: make the call as if gputap were not there.
  */
 struct gt_thread *gt_thread_attach(struct gt_thread *t);
 
 /**
- * gt_thread_stand_for() - make a state for records of another thread, that this one writes
- * @t:    the caller's, and only the caller writes with it
- * @tid:  id of the thread that it represents; @name: name of the track
+ * gt_thread_stand_for() - create a state with which this thread writes the records of another
+ * thread
+ * @t:    memory of the caller; only the caller writes records with this state
+ * @tid:  id of the represented thread; @name: name of the track
  * Return: @t with a separate slot, which is drained like any other; NULL: nothing is recorded.
  */
 struct gt_thread *gt_thread_stand_for(struct gt_thread *t, uint32_t tid, const char *name);
@@ -159,8 +165,9 @@ struct gt_thread *gt_thread_stand_for(struct gt_thread *t, uint32_t tid, const c
 struct gt_thread *gt_thread_attach_call(struct gt_thread *t, enum gt_domain domain, uintptr_t here);
 struct gt_thread *gt_thread_attach_api(struct gt_thread *t, uintptr_t here);
 
-/* Return the word just below @at in this thread's stack, hidden from sanitizers: GT_RETURN() of the
- * tap whose GT_HERE() it was, unless it has been overwritten. 0 on other machines. */
+/* Return the word just below stack address @at of this thread, hidden from sanitizers: GT_RETURN()
+ * of the tap for which GT_HERE() was @at, unless the word has been overwritten. 0 on other
+ * machines. */
 static inline uint32_t gt_stack_word(uintptr_t at)
 {
 	uint32_t word = 0;
@@ -173,12 +180,13 @@ static inline uint32_t gt_stack_word(uintptr_t at)
 	return word;
 }
 
-/* Return true if attached to this process, and not inside a call made for gputap itself. */
+/* Return true if the thread is attached to this process, and not inside a call made for gputap
+ * itself. */
 static inline bool gt_thread_ready(const struct gt_thread *t)
 {
 	uint64_t epoch_internal;
 
-	/* one comparison, because the upper half must be 0 */
+	/* one comparison suffices, because the upper half must be 0 */
 	static_assert(offsetof(struct gt_thread, internal) ==
 				      offsetof(struct gt_thread, epoch) + 4 &&
 			      offsetof(struct gt_thread, epoch) % 8 == 0,
@@ -198,9 +206,10 @@ static inline struct gt_thread *gt_thread_get(void)
 	return gt_likely(gt_thread_ready(t)) ? t : gt_thread_attach(t);
 }
 
-/* Return true if a call at this stack position is inside all open ones. A call may have been left
- * with a jump (siglongjmp(), an exception): then it looks open. It is not if a later call comes
- * from the same height of the stack or above, or if its return address has been overwritten. */
+/* Return true if a call at this stack position is inside all open calls. A call that was left with
+ * a jump (siglongjmp(), an exception) still looks open. Such a call is recognised if a later call
+ * comes from the same stack height or above, or if the return address of the open call has been
+ * overwritten. */
 static inline GT_IN_LINE bool gt_thread_is_inside(const struct gt_thread *t, uintptr_t here)
 {
 	if (!t->depth)
@@ -214,8 +223,8 @@ static inline GT_IN_LINE bool gt_thread_is_inside(const struct gt_thread *t, uin
 #endif
 }
 
-/* gt_thread_get() for a call of that domain: NULL also if the call is not the program's, but the
- * runtime's own. */
+/* gt_thread_get() for a call of @domain: returns NULL also if the runtime made the call, not the
+ * program. */
 static inline GT_IN_LINE struct gt_thread *gt_thread_call(enum gt_domain domain)
 {
 	struct gt_thread *t = &gt_thread;
@@ -227,8 +236,8 @@ static inline GT_IN_LINE struct gt_thread *gt_thread_call(enum gt_domain domain)
 	return gt_thread_attach_call(t, domain, here);
 }
 
-/* gt_thread_get() for a call of an `outermost` API: NULL also inside one of the API's calls. If it
- * is not NULL, call gt_api_enter() and gt_api_leave(). */
+/* gt_thread_get() for a call of an `outermost` API: returns NULL also inside a call of the same
+ * API. If the result is not NULL, call gt_api_enter() and gt_api_leave(). */
 static inline GT_IN_LINE struct gt_thread *gt_thread_api(void)
 {
 	struct gt_thread *t = &gt_thread;
@@ -255,13 +264,15 @@ static inline void gt_api_moves(struct gt_thread *t, uint64_t bytes, uintptr_t d
 	t->api_direction = direction;
 }
 
-/* No call was open before: inside one, gt_thread_api() returns NULL. */
+/* Clears the id without restoring an outer one: inside an open call, gt_thread_api() returns
+ * NULL. */
 static inline void gt_api_leave(struct gt_thread *t)
 {
 	t->api_id = 0;
 }
 
-/* For gputap's own records (objects, modules, events), also inside its own calls. */
+/* Return the thread's state for gputap's own records (objects, modules, events), also inside
+ * gputap's own calls. */
 static inline struct gt_thread *gt_thread_own(void)
 {
 	struct gt_thread *t = &gt_thread;
@@ -271,9 +282,9 @@ static inline struct gt_thread *gt_thread_own(void)
 	return gt_thread_attach(t);
 }
 
-/* Increment a counter with a single writer that other processes read. One instruction if the
- * machine has one: a signal handler's increment must not get lost between our load and our store.
- * No lock prefix: no other thread writes. */
+/* Increment a counter with a single writer that other processes read. Takes one instruction if the
+ * machine has one: a signal handler's increment must not get lost between the load and the store
+ * here. No lock prefix, because no other thread writes. */
 static inline void gt_count(_Atomic uint64_t *counter)
 {
 #if defined(__x86_64__)
@@ -300,14 +311,14 @@ static inline GT_IN_LINE void gt_call_open(struct gt_thread *t)
 	t->depth++;
 }
 
-/* Count a call as seen, give it its id, and note it in case the process dies in it. */
+/* Count a call as seen, assign its id, and note the call in case the process dies in it. */
 static inline GT_IN_LINE uint64_t gt_call_begin(struct gt_thread *t, enum gt_domain domain,
 						uint32_t number)
 {
 	struct gt_slot_domain *mine = &t->slot->domains[domain];
 	uint64_t id = 1;
 
-	gt_call_open(t); /* first: the depth was read just before */
+	gt_call_open(t); /* first, because the depth was read just before */
 	gt_count(&mine->seen[GT_CLASS_CALL]);
 #if defined(__x86_64__) /* one instruction, as in gt_count(): ids stay unique under signals */
 	__asm__ volatile("xaddq %0, %1" : "+r"(id), "+m"(t->next_id) : : "cc");
@@ -318,8 +329,8 @@ static inline GT_IN_LINE uint64_t gt_call_begin(struct gt_thread *t, enum gt_dom
 	return id;
 }
 
-/* Open a call that is not recorded, but whose GPU activities are: nested calls of the runtime are
- * not the program's. Ends like all calls. */
+/* Open a call that is not recorded but whose GPU activities are. Nested calls of the runtime are
+ * not the program's. End the call like any other. */
 static inline GT_IN_LINE uint64_t gt_call_begin_unrecorded(struct gt_thread *t)
 {
 	gt_call_open(t);
@@ -338,8 +349,8 @@ void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain,
 	     enum gt_drop_reason reason);
 
 /**
- * gt_ring_next() - slow half of gt_ring_reserve(): pass the block on, take another one
- * Return: room for `bytes` in the new block, or NULL; then *why is the reason to count.
+ * gt_ring_next() - slow half of gt_ring_reserve(): hand over the full block, take another block
+ * Return: room for `bytes` in the new block, or NULL; in that case *why is the reason to count.
  */
 void *gt_ring_next(struct gt_thread *t, size_t bytes, enum gt_drop_reason *why);
 
@@ -352,7 +363,7 @@ static inline uint32_t gt_ring_room(const struct gt_thread *t, const uint8_t *p)
 /**
  * gt_ring_try() - gt_ring_reserve() for records that are neither calls nor GPU activities: losses
  * are not counted
- * @why: set when it fails
+ * @why: set on failure
  */
 static inline void *gt_ring_try(struct gt_thread *t, size_t bytes, enum gt_drop_reason *why)
 {
@@ -363,9 +374,11 @@ static inline void *gt_ring_try(struct gt_thread *t, size_t bytes, enum gt_drop_
 		return NULL;
 	}
 	t->writing = 1;
-	__asm__ volatile("" ::: "memory"); /* order with respect to this thread's signal handlers */
-	/* A call that started in the parent may return in the child of a fork. The parent's blocks
-	 * must not be written any more: however the child was created, its epoch differs. */
+	/* orders memory accesses with respect to this thread's signal handlers */
+	__asm__ volatile("" ::: "memory");
+	/* A call that started in the parent may return in the child of a fork. The child must not
+	 * write to the parent's blocks. The epoch comparison detects this, because the child's
+	 * epoch differs, however the child was created. */
 	if (gt_likely(gt_ring_room(t, t->cur) >= bytes &&
 		      t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed)))
 		return t->cur;
@@ -381,7 +394,7 @@ void *gt_ring_reserve_slow(struct gt_thread *t, size_t bytes, enum gt_class clas
 /**
  * gt_ring_reserve() - reserve room for one record
  * @bytes: multiple of 8
- * Return: where to write it; call gt_ring_commit() after. NULL: dropped and counted.
+ * Return: address for the record; call gt_ring_commit() afterwards. NULL: dropped and counted.
  */
 static inline GT_IN_LINE void *gt_ring_reserve(struct gt_thread *t, size_t bytes,
 					       enum gt_class class, enum gt_domain domain)
@@ -394,7 +407,7 @@ static inline GT_IN_LINE void *gt_ring_reserve(struct gt_thread *t, size_t bytes
 		if (gt_likely(gt_ring_room(t, p) >= bytes &&
 			      t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed))) {
 			if (!p)
-				__builtin_unreachable(); /* there is room, so there is a block */
+				__builtin_unreachable(); /* room implies a block */
 			return p;
 		}
 		t->writing = 0;
@@ -402,7 +415,7 @@ static inline GT_IN_LINE void *gt_ring_reserve(struct gt_thread *t, size_t bytes
 	return gt_ring_reserve_slow(t, bytes, class, domain);
 }
 
-/* Make the record of `bytes` at t->cur, now complete, visible to the collector. */
+/* Make the complete record of `bytes` at t->cur visible to the collector. */
 static inline GT_IN_LINE void gt_ring_commit(struct gt_thread *t, size_t bytes)
 {
 	t->cur += bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Frees gputap's resources at the end of a thread, with a key of the thread library, whose
- * destructors run in any order with those of the program. */
+/* Frees gputap's resources at the end of a thread, with a key of the thread library. The
+ * destructors of keys run in any order with the program's destructors. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/mman.h>
@@ -42,7 +42,7 @@ void gt_thread_notice_end(struct gt_thread *t)
 		pthread_setspecific(key, t);
 }
 
-/* The key is one of the first ones: its value needs no allocation. */
+/* The key is among the first keys, so storing its value needs no allocation. */
 void gt_thread_keep_exec_area(struct gt_thread *t, void *area)
 {
 	t->exec_area = area;
@@ -51,6 +51,6 @@ void gt_thread_keep_exec_area(struct gt_thread *t, void *area)
 
 void gt_threads_init(void)
 {
-	/* early, so that the key is one of the few whose values need no allocation */
+	/* created early, so that the key is one of the few whose values need no allocation */
 	key_there = pthread_key_create(&key, thread_ends) == 0;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread's slot, its blocks, and its lost records: used in core/thread.h when a ring is full, and
- * in thread.c for a new thread.
+/* A thread's slot, its blocks, and its lost records. Used by core/thread.h when a ring is full, and
+ * by thread.c for a new thread.
  *
  *   thread starts ── first recorded call ──► slot (TAKEN, ACTIVE) ── ring full ──► next block ..
  *                 ── thread ends ──► CLOSED
  *
- * A thread beyond the segment's slots has none. It counts in a separate page, which is added to
- * slot 0 of the segment (not a ring: only counts) each time it drops a record, so that seen =
- * recorded + dropped stays exact.
+ * A thread beyond the segment's slots has no slot. The thread counts in a separate page, which is
+ * added to slot 0 of the segment (not a ring: only counts) each time the thread drops a record, so
+ * that seen = recorded + dropped stays exact.
  *
  * If there are only tools, a thread gets only a slot: no blocks, no counts.
  *
@@ -33,8 +33,8 @@ enum { OVERFLOW_SLOT = 0, NAP_NS = 50000 };
 
 static _Atomic uint32_t slot_hint = 1;
 
-/* A thread for which the segment has no slot: `slot` is its private one, `folded` the part already
- * added to slot 0. */
+/* State of a thread for which the segment has no slot. `slot` is the thread's private slot;
+ * `folded` holds the counts that were already added to slot 0. */
 struct overflow {
 	struct gt_slot slot;
 	uint64_t folded[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
@@ -70,8 +70,7 @@ static void count32(_Atomic uint32_t *counter)
 #endif
 }
 
-/* Add what an overflow thread has seen since the last time to the counts that the collector
- * reads. */
+/* Add the overflow thread's new counts to the counts that the collector reads. */
 static void fold_counts(struct gt_segment *r, struct overflow *o, enum gt_class class,
 			enum gt_domain domain)
 {
@@ -94,7 +93,7 @@ void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain,
 	t->lost++;
 	t->lost_domain = domain;
 	if (slot_in_segment(r, t->slot)) {
-		/* it may be the newest call, and is not open any more */
+		/* the dropped call may be the newest call, and is not open any more */
 		if (class == GT_CLASS_CALL)
 			atomic_store_explicit(&t->slot->domains[domain].newest, 0,
 					      memory_order_relaxed);
@@ -128,7 +127,7 @@ void gt_thread_give_slot(struct gt_slot *slot)
 		return;
 	}
 	atomic_store_explicit(&slot->end_ticks, gt_ticks(), memory_order_relaxed);
-	/* a segment without blocks has no collector, which otherwise frees slots */
+	/* a segment without blocks has no collector to free closed slots */
 	atomic_store_explicit(&slot->state, r->block_count ? GT_SLOT_CLOSED : GT_SLOT_FREE,
 			      memory_order_release);
 }
@@ -141,9 +140,10 @@ static struct gt_slot *overflow_slot(void)
 	return o == MAP_FAILED ? NULL : &o->slot;
 }
 
-/* Wait until something that the collector returned can be taken, or session.wait_ns is over. If the
- * collector has returned no block during a whole wait, it is considered dead or stuck: do not wait
- * again until its count changes. @take: false: not yet; *hope: false: never. */
+/* Wait until @take succeeds, because the collector returned a block or slot, or until
+ * session.wait_ns is over. @take returns false if nothing can be taken yet, and clears *hope if
+ * nothing ever can. If the collector has returned no block during a whole wait, it is considered
+ * dead or stuck: the next wait only starts after the collector's count has changed. */
 static bool wait_for(struct gt_segment *r,
 		     bool (*take)(struct gt_segment *r, uint32_t *number, bool *hope),
 		     uint32_t *number)
@@ -178,7 +178,7 @@ static bool take_block(struct gt_segment *r, uint32_t *number, bool *hope)
 	return *number != GT_BLOCK_NONE;
 }
 
-/* Take a slot. The collector returns those of ended threads. */
+/* Take a slot. The collector returns the slots of ended threads. */
 static bool take_slot(struct gt_segment *r, uint32_t *index, bool *hope)
 {
 	uint32_t used = atomic_load_explicit(&r->slots_used, memory_order_acquire);
@@ -187,7 +187,7 @@ static bool take_slot(struct gt_segment *r, uint32_t *index, bool *hope)
 	for (uint32_t i = 0; i < used && !*hope; i++)
 		*hope = atomic_load_explicit(&gt_segment_slot(r, i)->state, memory_order_relaxed) ==
 			GT_SLOT_CLOSED;
-	/* after the loop: slots that were closed then may be free now */
+	/* after the loop, because slots that were closed in the loop may be free now */
 	*index = gt_slot_take(r, &slot_hint);
 	return *index != UINT32_MAX;
 }
@@ -228,7 +228,7 @@ static void *next_block(struct gt_thread *t, size_t bytes, enum gt_drop_reason *
 	if (!r->block_count)
 		return NULL;
 	if (gt_recording_stop_asked()) {
-		*why = GT_DROP_UNFINISHED; /* the session ended before this call did */
+		*why = GT_DROP_UNFINISHED; /* the session ended before the call did */
 		gt_recording_stop();
 		return NULL;
 	}
@@ -253,7 +253,7 @@ static void *next_block(struct gt_thread *t, size_t bytes, enum gt_drop_reason *
 	return t->cur;
 }
 
-/* Write how many records were lost, now that there is room again. Return the new place for the
+/* Write how many records were lost, now that there is room again. Return the new address for the
  * caller's record. */
 static void *report_loss(struct gt_thread *t, size_t bytes)
 {
@@ -270,7 +270,7 @@ static void *report_loss(struct gt_thread *t, size_t bytes)
 	e->value = lost;
 	e->bytes = 0;
 	gt_ring_commit(t, sizeof *e);
-	/* `writing` is off now: a subscriber may make calls, and their records come first */
+	/* `writing` is 0 now: a subscriber may make calls, and their records come first */
 	gt_subscribers_event(GT_EVENT_LOSS, domain, lost, NULL);
 	t->writing = 1;
 	/* a signal handler may have moved `end` before this point, not after it */

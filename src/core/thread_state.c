@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* State of threads declared in thread.h, and functions without other dependencies: the clock that
+/* State of threads that thread.h declares, and functions without other dependencies: the clock that
  * is always available, blocking of signals. */
 #include <signal.h>
 #include <sys/syscall.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts unmappings of the dynamic linker: libgputap-audit.so counts, libgputap.so owns the counter
- * (gputap_attach_unloads), and checks whether another module may have taken a module's place. */
+/* Counts unmappings of the dynamic linker, so that libgputap.so can check whether another module
+ * may have replaced a module at the same address. libgputap-audit.so increments the counter
+ * (gputap_attach_unloads); libgputap.so owns it. */
 #ifndef GPUTAP_CORE_UNLOADS_H
 #define GPUTAP_CORE_UNLOADS_H
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* See unwind.h. Memory that is read as the stack:
  *
- *   the thread's own     between its pointer and its end, in place. The end is read once from
- *                        /proc/self/maps: above the frames of a thread is the C library's
- *                        descriptor of it (pthread_self()), above those of main() the mapping's end
+ *   the thread's own     between the stack pointer and the end of the stack, in place. The end is
+ *                        read once from /proc/self/maps. Above the frames of a thread is the C
+ *                        library's descriptor of the thread (pthread_self()); above the frames of
+ *                        main() is the mapping's end
  *   any other            a piece copied with process_vm_readv() from the stack pointer on
  *
- * Each frame lies above the previous one; a signal handler's frame may lead from another stack to
+ * Each frame lies above the previous frame. A signal handler's frame may lead from another stack to
  * the thread's own. */
 #include "core/unwind.h"
 
@@ -26,19 +27,20 @@ enum {
 	MADE_MOST = 64, /* consecutive frames of code generated at run time */
 	LEAST_CODE = 4096,
 };
-/* Limit of the first thread's stack: it grows, and the kernel keeps this much free of mappings. */
+/* Limit of the first thread's stack. The stack grows, and the kernel keeps this much space free of
+ * mappings. */
 static const uintptr_t MAIN_BYTES = 64 << 20;
-/* Maximum distance of two frames if only a frame pointer links them. */
+/* Maximum distance of two frames that only a frame pointer links. */
 static const uintptr_t GUESS_BYTES = 1 << 20;
 
 struct walk {
 	struct gt_unwind_area *area;
 	uintptr_t pc, sp, bp;
-	/* readable memory: `bytes` from `low` on, stored at an address higher by `moved` */
+	/* readable memory: `bytes` bytes from `low` on; the data is at address + `moved` */
 	uintptr_t low, bytes, moved;
-	uintptr_t led; /* frame pointers up to this one are known to lead to code of a module */
+	uintptr_t led; /* frame pointers up to this address are known to lead to code of a module */
 	unsigned regions;
-	bool exact; /* pc is where it was interrupted, not a return address */
+	bool exact; /* true if pc was interrupted, false if pc is a return address */
 };
 
 /* End of the thread's stack ----------------------------------------------------------------- */
@@ -59,7 +61,8 @@ static __attribute__((noinline, cold)) void find_stack(struct gt_unwind_area *ar
 		area->high = self;
 		area->low = map.low;
 	}
-	/* otherwise it is a coroutine's: the thread's own is found after it has left that one */
+	/* otherwise sp is in a coroutine's stack; a later call, outside the coroutine, finds the
+	 * thread's own */
 	area->looked = area->high != 0;
 }
 
@@ -72,7 +75,8 @@ static uintptr_t copy_piece(struct walk *w)
 
 	if (n > 0)
 		return (uintptr_t)n;
-	/* the stack ends before that: a read of several pages returns one page, or nothing */
+	/* the stack ends before GT_UNWIND_COPY bytes: a read of several pages returns one page, or
+	 * nothing */
 	for (size_t bytes = 4096 - (w->sp & 4095); bytes <= GT_UNWIND_COPY; bytes += 4096) {
 		long more;
 
@@ -86,7 +90,7 @@ static uintptr_t copy_piece(struct walk *w)
 	return n > 0 ? (uintptr_t)n : 0;
 }
 
-/* Make the stack that the stack pointer has moved to readable. */
+/* Make the memory readable that the stack pointer now points to, if it is another stack. */
 static bool enter_region(struct walk *w)
 {
 	const struct gt_unwind_area *area = w->area;
@@ -135,12 +139,13 @@ static __attribute__((noinline)) void make_rule(const struct walk *w, uintptr_t 
 	struct gt_unwind_object object;
 
 	if (!gt_unwind_find_object(pc, &object)) {
-		/* generated at run time: it may be other code the next time */
+		/* do not cache: code generated at run time may be different code the next time */
 		*slot = (struct gt_unwind_rule){0};
 		return;
 	}
 	gt_unwind_find_rule(&object, pc, slot);
-	/* a function that was never called, but is returned to, such as a coroutine's first one */
+	/* a function that is returned to but was never called, such as a coroutine's first
+	 * function */
 	if (slot->kind == GT_UNWIND_UNKNOWN && !w->exact) {
 		gt_unwind_find_rule(&object, pc + 1, slot);
 		slot->pc = pc;
@@ -149,7 +154,8 @@ static __attribute__((noinline)) void make_rule(const struct walk *w, uintptr_t 
 
 static inline const struct gt_unwind_rule *get_rule(const struct walk *w)
 {
-	/* a call may be the last instruction of a function that does not return */
+	/* look up the call instruction itself: it may be the last instruction of a function that
+	 * does not return */
 	const uintptr_t pc = w->pc - !w->exact;
 	struct gt_unwind_rule *slot = &w->area->rules[(pc ^ pc >> 9 ^ pc >> 18) % GT_UNWIND_RULES];
 
@@ -159,8 +165,8 @@ static inline const struct gt_unwind_rule *get_rule(const struct walk *w)
 }
 
 /* Return true if frame pointers lead from @bp on, through unknown code, to code of a module. Code
- * from a JIT compiler calls more of its kind. A word that is not a frame pointer leads anywhere,
- * and seldom to code. */
+ * from a JIT compiler may be called by more such code. A word that is not a frame pointer leads
+ * anywhere, but seldom to code. */
 static bool leads_to_code(struct walk *w, uintptr_t bp)
 {
 	struct gt_unwind_object object;
@@ -181,7 +187,7 @@ static bool leads_to_code(struct walk *w, uintptr_t bp)
 	return false;
 }
 
-/* Step using the frame pointer. On all known machines a frame starts with the caller's frame
+/* Step using the frame pointer. On all known machines, a frame starts with the caller's frame
  * pointer and the return address. */
 static bool step_by_pointer(struct walk *w)
 {
@@ -190,7 +196,7 @@ static bool step_by_pointer(struct walk *w)
 	if (w->bp < w->sp || sp - w->sp > GUESS_BYTES || !load(w, w->bp, &bp) ||
 	    !load(w, w->bp + sizeof bp, &pc))
 		return false;
-	/* known code may use that register for anything */
+	/* known code may use the frame pointer register for anything */
 	if (w->bp > w->led && !leads_to_code(w, w->bp))
 		return false;
 	w->sp = sp;
@@ -200,7 +206,7 @@ static bool step_by_pointer(struct walk *w)
 }
 
 #if defined(__x86_64__)
-/* Step out of a signal handler: the kernel's frame has the interrupted registers. */
+/* Step out of a signal handler: the kernel's frame contains the interrupted registers. */
 static bool step_by_signal(struct walk *w)
 {
 	const uintptr_t registers = w->sp + offsetof(ucontext_t, uc_mcontext.gregs);

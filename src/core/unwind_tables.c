@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Unwinding rules from a module's .eh_frame: see unwind.h. Only three registers are tracked, the
- * frame's address, rbp and the return address: compiled code needs no others at a call.
+/* Unwinding rules from a module's .eh_frame: see unwind.h. Only three registers are tracked: the
+ * frame's address, rbp and the return address. Compiled code needs no others at a call.
  *
  *   .eh_frame_hdr ─ binary search ─► FDE of the function ─► CIE ─► instructions, until pc
  *
@@ -27,8 +27,8 @@ struct dl_find_object {
 	unsigned long long int reserved[7];
 };
 #endif
-/* glibc's, from 2.35 on: the library must not refer to it directly, because it also loads on older
- * ones. Constant after gt_unwind_init(). */
+/* _dl_find_object() of glibc 2.35 and later. The library must not refer to it directly, because the
+ * library also loads with older versions of glibc. Constant after gt_unwind_init(). */
 static int (*find_object)(void *pc, struct dl_find_object *found);
 
 void gt_unwind_init(void)
@@ -88,7 +88,7 @@ bool gt_unwind_find_object(uintptr_t pc, struct gt_unwind_object *object)
 #if defined(__x86_64__)
 /* Reading ----------------------------------------------------------------------------------- */
 
-/* A piece of a table. `bad`: a read went past its end. */
+/* A piece of a table. `bad` is true after a read past the end of the piece. */
 struct piece {
 	const uint8_t *p, *end;
 	bool bad;
@@ -156,7 +156,8 @@ enum {
 	FROM_TABLE = 0x30
 };
 
-/* Supports the encodings that are needed: for `indirect` ones only the size is right. */
+/* Read a pointer. Supports only the encodings that are needed; for `indirect` encodings only the
+ * size is right. */
 static uintptr_t take_pointer(struct piece *r, uint8_t encoding)
 {
 	const uintptr_t here = (uintptr_t)r->p;
@@ -190,7 +191,7 @@ struct state {
 	int64_t frame_offset;
 	struct saved bp;
 	bool no_return;
-	/* the return address is not just below the frame */
+	/* true if the return address is not just below the frame */
 	bool odd_return;
 };
 
@@ -200,11 +201,11 @@ struct function {
 	uint8_t pointers; /* encoding */
 	bool is_signal, has_data;
 	uintptr_t begin, end;
-	struct piece first, then; /* instructions of the CIE, of the FDE */
+	struct piece first, then; /* instructions of the CIE, then of the FDE */
 };
 
-/* Return true for "rbp + n", and for "the word at rbp + n": compilers generate those for frames
- * that they align. */
+/* Return true for "rbp + n" and for "the word at rbp + n". Compilers generate such expressions for
+ * frames that they align. */
 static bool is_bp_expression(struct piece e, bool *is_load, int64_t *offset)
 {
 	if (take(&e, 1) != 0x70 + REGISTER_BP) /* DW_OP_breg6 */
@@ -275,7 +276,8 @@ static void restore(struct state *s, const struct state *initial, uint64_t reg)
 	}
 }
 
-/* Run an instruction whose two upper bits are 0, except those that advance pc. False: not known. */
+/* Run an instruction whose two upper bits are 0, except instructions that advance pc. Return false
+ * if the instruction is unknown. */
 static bool run_other(const struct function *f, struct piece *r, struct state *s,
 		      const struct state *initial, uint8_t op)
 {
@@ -378,7 +380,7 @@ static bool run(const struct function *f, struct piece r, uintptr_t pc, struct s
 
 /* Entries ----------------------------------------------------------------------------------- */
 
-/* @at: address of an entry's length. */
+/* @at: address of the length field of an entry. */
 static bool begin_entry(const struct gt_unwind_object *o, uintptr_t at, struct piece *r)
 {
 	uint64_t bytes;
@@ -395,7 +397,7 @@ static bool begin_entry(const struct gt_unwind_object *o, uintptr_t at, struct p
 	return !r->bad;
 }
 
-/* Read the data described by letters such as "zPLR", one item per letter. */
+/* Read the augmentation data that letters such as "zPLR" describe, one item per letter. */
 static void read_augmentation(struct piece *r, const char *letters, struct function *f)
 {
 	struct piece data;
@@ -455,7 +457,8 @@ static bool read_fde(const struct gt_unwind_object *o, uintptr_t at, struct func
 	return !r.bad;
 }
 
-/* Return the address of the function's FDE; 0: none. @hdr: version, three encodings, ... */
+/* Return the address of the function's FDE; 0: none. The header starts with a version and three
+ * encodings. */
 static uintptr_t find_fde(const struct gt_unwind_object *o, uintptr_t pc)
 {
 	const uintptr_t table = (uintptr_t)o->table;
@@ -473,7 +476,7 @@ static uintptr_t find_fde(const struct gt_unwind_object *o, uintptr_t pc)
 	count_form = (uint8_t)take(&r, 1);
 	form = (uint8_t)take(&r, 1);
 	if (first == POINTER_OMITTED || count_form == POINTER_OMITTED ||
-	    form != (FROM_TABLE | 0x0b)) /* as all linkers generate it */
+	    form != (FROM_TABLE | 0x0b)) /* the form that all linkers generate */
 		return 0;
 	take_pointer(&r, first);
 	high = take_pointer(&r, count_form);
