@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See batch.h; journal.h explains the contents of the journal and their reason. */
+/* See batch.h. journal.h explains the contents of the journal and their purpose. */
 #include "collector/batch.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "util/error.h"
 #include "util/grow.h"
 
-#define BATCH_BYTES (UINT64_C(2) << 20) /* bytes of rings: enough to be worth a flush */
+#define BATCH_BYTES (UINT64_C(2) << 20) /* bytes of rings that make a flush worthwhile */
 
 bool gt_batch_halted(const struct gt_drain *d)
 {
@@ -21,7 +21,7 @@ void gt_batch_touch(struct gt_drain *d, struct gt_process *process)
 {
 	if (!process->touched) {
 		process->touched = true;
-		/* gt_batch_make_room() ensured that it fits */
+		/* gt_batch_make_room() ensured that there is room */
 		d->touched[d->touched_count++] = process;
 	}
 }
@@ -80,7 +80,7 @@ void gt_batch_lose(struct gt_drain *d, struct gt_process *process)
 			i++;
 }
 
-/* Carry out one mark in its segment. Repeating it changes nothing, even if the slot has another
+/* Carry out one mark in its segment. Repeating a mark changes nothing, even if the slot has another
  * owner by then. */
 static void apply_mark(struct gt_process *process, const struct gt_mark *m)
 {
@@ -135,7 +135,7 @@ static void give_back(struct gt_drain *d)
 	d->give_count = 0;
 }
 
-/* Reset rings that were drained to their end, so that they can serve the next thread, and clear all
+/* Reset rings that were drained to their end, so that they can serve the next thread. Clear all
  * marks. */
 static void settle_rings(struct gt_drain *d)
 {
@@ -152,7 +152,7 @@ static void settle_rings(struct gt_drain *d)
 	}
 }
 
-/* Copy the accounts, with this batch included, into the redo area. */
+/* Copy the accounts, including the counts of this batch, into the redo area. */
 static void fill_redos(struct gt_drain *d)
 {
 	struct gt_journal_file *f = d->journal.file;
@@ -205,7 +205,7 @@ void gt_batch_commit(struct gt_drain *d)
 		gt_error_clear(); /* reported once, at the end */
 		if (gt_batch_halted(d))
 			return;
-		/* the writer keeps everything except records for the next flush */
+		/* the writer keeps all data except the records for the next flush */
 		count_as_lost(d);
 	}
 	fill_redos(d);
@@ -232,7 +232,7 @@ static void redo_marks(struct gt_drain *d, const struct gt_redo *redo)
 		 (unsigned long long)redo->account.start_ticks);
 	memset(&process, 0, sizeof process);
 	process.fd = process.pidfd = -1;
-	if (GT_GUARD()) { /* false if it was cut meanwhile */
+	if (GT_GUARD()) { /* false if the segment was truncated in the meantime */
 		if (gt_process_open(d->folder, name, &process))
 			gt_error_clear(); /* removed already, or never valid */
 		for (uint32_t i = 0; process.segment && i < f->head.mark_count; i++)

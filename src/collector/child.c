@@ -16,8 +16,8 @@
 
 enum { ANCESTORS_MOST = 64 };
 
-/* Return true for signals that are never passed on: they mean that gputap itself, or its output, is
- * broken. */
+/* Return true for signals that are never passed on, because they mean that gputap itself, or its
+ * output, is broken. */
 static bool is_ours(int number)
 {
 	static const int ours[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
@@ -41,7 +41,7 @@ int gt_child_init(struct gt_child *c)
 		if (is_ours(i))
 			sigdelset(&all, i);
 	sigprocmask(SIG_SETMASK, &all, &c->mask_before);
-	/* ignoring it would discard the exit status */
+	/* an ignored SIGCHLD would discard the exit status */
 	sigaction(SIGCHLD, &normal, &c->chld_before);
 	c->signal_fd = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (c->signal_fd < 0) {
@@ -53,7 +53,7 @@ int gt_child_init(struct gt_child *c)
 	return 0;
 }
 
-/* Execute the program in the child. It reports only failure, through @report. */
+/* Execute the program in the child. Writes to @report only on failure. */
 static void run_program(const struct gt_child *c, char *const *argv, char *const *environment,
 			int report)
 {
@@ -98,7 +98,7 @@ int gt_child_start(struct gt_child *c, char *const *argv, char *const *environme
 	return 0;
 }
 
-/* Return true if that pid is the program's or a descendant's. */
+/* Return true if @pid is the program or a descendant of the program. */
 static bool is_of_program(const struct gt_child *c, uint32_t pid)
 {
 	struct gt_proc_stat stat;
@@ -113,9 +113,9 @@ static bool is_of_program(const struct gt_child *c, uint32_t pid)
 	return false;
 }
 
-/* Pass a signal on, unless it comes from the program itself or its descendants: kill(0, ...) sent
- * it to the whole group, so the program has it, or it was for the parent that the program would
- * have without gputap. */
+/* Pass a signal on, unless the program or a descendant sent it. Such a signal either went to the
+ * whole group through kill(0, ...), so the program has it already, or was meant for the parent that
+ * the program would have without gputap. */
 static void send_on(const struct gt_child *c, const struct signalfd_siginfo *s)
 {
 	if (c->pid < 0 || c->ended || is_of_program(c, s->ssi_pid))
@@ -127,7 +127,7 @@ static void send_on(const struct gt_child *c, const struct signalfd_siginfo *s)
 		kill(c->pid, (int)s->ssi_signo);
 }
 
-/* Job control stopped the program: stop in the same way, until continued. */
+/* Stop in the same way as job control stopped the program, until continued. */
 static void stop_too(int number)
 {
 	struct sigaction normal = {.sa_handler = SIG_DFL}, before;
@@ -162,9 +162,9 @@ static void look_at_program(struct gt_child *c)
 	}
 }
 
-/* Return true if the program is stopping. Threads stop one after the other, and wait() reports it
- * after the last one. A process that watches /proc or the program's output may have sent a SIGCONT
- * before. */
+/* Return true if the program is stopping. Its threads stop one after the other, and wait() reports
+ * the stop only after the last. A process that watches /proc or the program's output may send a
+ * SIGCONT before wait() reports the stop. */
 static bool is_stopping(const struct gt_child *c)
 {
 	struct gt_proc_stat stat;
@@ -180,14 +180,16 @@ static void on_signal(struct gt_child *c, const struct signalfd_siginfo *s)
 	switch (s->ssi_signo) {
 	case SIGCHLD:
 	case SIGPIPE: /* gputap's stderr is gone */
-	case SIGXFSZ: /* gputap's capture is too long: write() reports it */
-	case SIGIO:   /* from a lease, see gt_file_in_use() */
+	case SIGXFSZ: /* gputap's capture is too long; write() reports the error */
+	case SIGIO:   /* from a lease: see gt_file_in_use() */
 		if (s->ssi_signo == SIGIO && s->ssi_code <= 0)
 			send_on(c, s);
 		return;
-	/* a shell sends it to the whole group: only a stopped program needs it from gputap */
+	/* a shell sends SIGCONT to the whole group, so only a stopped program needs it from
+	 * gputap */
 	case SIGCONT:
-		look_at_program(c); /* it may have stopped just before the signal was sent */
+		/* the program may have stopped just before the signal was sent */
+		look_at_program(c);
 		if (c->stopped || is_stopping(c))
 			send_on(c, s);
 		return;
@@ -198,7 +200,8 @@ static void on_signal(struct gt_child *c, const struct signalfd_siginfo *s)
 		c->interrupted |= c->ended;
 		/* fall through */
 	default:
-		/* > 0: from the kernel, meaning the terminal, which sends it to the whole group */
+		/* > 0: from the kernel, that is, from the terminal, which signals the whole
+		 * group */
 		if (s->ssi_code <= 0)
 			send_on(c, s);
 	}

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The program under `gputap run`: start it as if gputap were not there, pass on signals, wait for
- * its end.
+/* The program under `gputap run`: start the program as if gputap were not there, pass on signals,
+ * wait for the program's end.
  *
- * It stays in gputap's process group and session, with the terminal, descriptors, signal mask and
- * dispositions that gputap was given. Signals from the terminal reach both processes; signals sent
- * to gputap alone are passed on. When job control stops the program, gputap stops also, so that the
- * shell sees a stopped job. */
+ * The program stays in gputap's process group and session, with the terminal, descriptors, signal
+ * mask and dispositions that gputap was given. Signals from the terminal reach both processes;
+ * signals sent to gputap alone are passed on. When job control stops the program, gputap stops too,
+ * so that the shell sees a stopped job. */
 #ifndef GPUTAP_COLLECTOR_CHILD_H
 #define GPUTAP_COLLECTOR_CHILD_H
 
@@ -16,14 +16,15 @@
 struct gt_child {
 	pid_t pid;
 	int pidfd;
-	int signal_fd;      /* all signals that can be caught, except those of a crash of gputap */
-	_Atomic bool ended; /* also read in control's thread */
+	/* for all signals that can be caught, except those raised by a crash of gputap */
+	int signal_fd;
+	_Atomic bool ended; /* the program has ended; also read in control's thread */
 	bool stopped;
-	/* INT, TERM, HUP or QUIT came after the program's end: do not wait for the rest */
+	/* true if INT, TERM, HUP or QUIT came after the program's end: do not wait for the rest */
 	bool interrupted;
 	int wait_status;
 	/* handles signals that are for gputap and not for the program; NULL: none. Returns true if
-	 * taken */
+	 * handled */
 	bool (*take)(void *data, int number);
 	void *take_data;
 	sigset_t mask_before;
@@ -41,10 +42,12 @@ int gt_child_init(struct gt_child *c);
  */
 int gt_child_start(struct gt_child *c, char *const *argv, char *const *environment);
 
-/* Pass on signals and notice stops and the end, when signal_fd or pidfd is readable. */
+/* Pass on signals, and notice stops and the program's end. Call when signal_fd or pidfd is
+ * readable. */
 void gt_child_poll(struct gt_child *c);
 
-/* Restore signal mask and dispositions; discard signals for the program that came after its end. */
+/* Restore signal mask and dispositions. Discard signals for the program that arrived after its
+ * end. */
 void gt_child_fini(struct gt_child *c);
 
 #endif

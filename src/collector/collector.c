@@ -5,16 +5,16 @@
  *   mark -> folder removed
  *
  * The loop sleeps in epoll_wait() until a signal comes, or the program or a traced process ends
- * (pidfd). Writers never wake the collector: the loop reads the rings every 1 to 20 ms, less often
- * the less they hold. This costs a busy writer nothing and an idle machine next to nothing. It
- * reads them no more often than some blocks fill, because it needs a processor that the program may
- * want. New segments show in the folder's modification time. (inotify is not used: the kernel takes
- * 10 to 25 ms to remove a watch, more than all the rest of a short run.)
+ * (pidfd). Writers never wake the collector: the loop reads the rings every 1 to 20 ms, and less
+ * often if they hold less. This costs a busy writer nothing and an idle machine next to nothing.
+ * The loop does not read the rings before some blocks are full, because it needs a processor that
+ * the program may want. A new segment changes the folder's modification time. (inotify is not used,
+ * because the kernel takes 10 to 25 ms to remove a watch, more than all the rest of a short run.)
  *
  * A process has ended when its pid has ended (pidfd), or when its segment is no longer mapped
  * (gt_file_in_use()): exec ends a process in this sense but not its pid, and a pid from another
- * namespace means nothing here. Waiting for the whole tree includes the pids of such processes:
- * they may be about to create another segment, or run a program that is not traced. */
+ * namespace means nothing here. Waiting for the whole tree includes the pids of such processes,
+ * because they may be about to create another segment, or run a program that is not traced. */
 #include "collector/collector.h"
 
 #include <errno.h>
@@ -61,14 +61,16 @@
 #define PARTIAL_EVERY_NS (50 * MS)
 #define SLOW_EVERY_NS    (1000 * MS)
 #define COUNTS_EVERY_NS  (5000 * MS)
-/* process gone, segment still mapped elsewhere and silent for this long: ended */
+/* a process that is gone has ended if its segment is still mapped elsewhere but silent for this
+ * long */
 #define LINGER_NS        (1000 * MS)
-/* helper processes of a program's language end shortly after it: nothing is missing then */
+/* helper processes of a program's language end shortly after the program: no records are missing
+ * then */
 #define GRACE_NS         (1000 * MS)
 #define IDLE_SLEEP_MS    20
 #define BUSY_SLEEP_MS    10
-#define BACKLOG_BYTES    (UINT64_C(1) << 20) /* read in one pass: there is more, do not sleep */
-/* target for the next look: 1/500 of the pool, blocks that are still warm */
+#define BACKLOG_BYTES    (UINT64_C(1) << 20) /* bytes of one pass: more is left, do not sleep */
+/* bytes to have at the next look: 1/500 of the pool, in blocks that are still warm */
 #define FILL_BYTES       (UINT64_C(512) << 10)
 
 struct collector {
@@ -87,17 +89,18 @@ struct collector {
 	struct gt_load load;
 	struct gt_session_status status;
 	int epoll;
-	struct gt_survivors survivors; /* filled when the first program has ended */
+	struct gt_survivors survivors; /* filled in when the first program has ended */
 	bool are_survivors_known;
 	int *kept_pidfds; /* pids that continue after their processes ended */
 	size_t kept_count, kept_room;
 	struct timespec folder_time; /* modification time at the last scan */
-	bool rescan;                 /* something could not be opened yet */
+	bool rescan;                 /* true if a file could not be opened yet */
 	bool exec_failed, has_files_limit, wait_tree;
 	struct rlimit files_limit;
 	uint32_t host_clock;
 	uint64_t start_ns; /* start of the session */
-	/* when the first program ended, if the others are not waited for; 0: not yet */
+	/* end of the first program in a session that does not wait for other processes; 0: not
+	 * ended yet */
 	uint64_t ended_ns;
 	uint64_t partial_ns, slow_ns;
 };
@@ -115,7 +118,7 @@ struct session_text {
 	char *command;
 };
 
-/* Read the first line of @path that starts with @key, without the key and its colon. @key: "" for
+/* Read the first line of @path that starts with @key, without the key and the colon. @key: "" for
  * any line. */
 static void read_line(const char *path, const char *key, char *out, size_t room)
 {
@@ -152,7 +155,8 @@ static char *join_argv(char *const *argv)
 	return text;
 }
 
-/* Return the program's name, for --no-command: without it the capture would be useless. */
+/* Return the program's name, for --no-command. The name is kept because the capture would be
+ * useless without it. */
 static char *join_name(const char *program)
 {
 	const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
@@ -197,7 +201,7 @@ void gt_session_defaults(struct gt_session *s)
 {
 	memset(s, 0, sizeof *s);
 	s->block_bytes = 64 << 10;
-	s->pool_bytes = UINT64_C(256) << 20; /* a quarter second of ten million calls per second */
+	s->pool_bytes = UINT64_C(256) << 20; /* a quarter second at ten million calls per second */
 	s->wait_ns = 1000 * MS;
 	s->slot_count = 4096;
 	s->payload_cap = 256;
@@ -216,8 +220,8 @@ static int watch_fd(struct collector *c, int fd, void *what)
 	return epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &e);
 }
 
-/* Raise the limit of descriptors as far as allowed: a process needs two. The program gets the
- * original limit. */
+/* Raise the descriptor limit as far as allowed, because each process needs two descriptors. The
+ * program gets the original limit. */
 static void raise_files_limit(struct collector *c)
 {
 	struct rlimit more;
@@ -305,7 +309,7 @@ static int open_session(struct collector *c, const struct gt_run_options *o, cha
 	return status;
 }
 
-/* Open the control socket. A session that cannot be controlled is still a session. */
+/* Open the control socket. If this fails, the session continues without control. */
 static void open_control(struct collector *c, const struct gt_run_options *o, char *const *argv)
 {
 	c->status = (struct gt_session_status){.drain = &c->drain,
@@ -350,9 +354,9 @@ static uint64_t get_process_start_ms(uint32_t pid)
 					     : 0;
 }
 
-/* Open a pidfd of the process that made the segment. Return -1 if it is gone, or the pid belongs to
- * another process now or always did: a pid of another namespace is often small, that of a process
- * older than the session. */
+/* Open a pidfd of the process that made the segment. Return -1 if the process is gone, or the pid
+ * belongs to another process. A pid of another namespace is often small, so here it belongs to a
+ * process older than the session. */
 static int open_pidfd(const struct collector *c, const struct gt_process *process)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, (pid_t)process->pid, 0);
@@ -380,11 +384,11 @@ static void adopt_process(struct collector *c, struct gt_process *process)
 	process->pidfd = open_pidfd(c, process);
 	if (process->pidfd < 0) {
 		process->is_unseen = true;
-		process->exited = true; /* unless others map it */
+		process->exited = true; /* unless other processes map the segment */
 	} else if (watch_fd(c, process->pidfd, process)) {
 		c->rescan = true;
 	}
-	/* exec: the process that had this pid before is over */
+	/* exec: the previous process with this pid is over */
 	for (size_t i = 0; i < c->drain.process_count; i++)
 		if (c->drain.processes[i] != process &&
 		    c->drain.processes[i]->pid == process->pid && process->number == 0)
@@ -400,7 +404,7 @@ static void add_process(const char *name, void *data)
 		c->rescan = true;
 	else if (process && process->segment)
 		adopt_process(c, process);
-	gt_error_clear(); /* refused ones are counted */
+	gt_error_clear(); /* refused segments are counted */
 }
 
 static void scan_folder(struct collector *c)
@@ -409,7 +413,7 @@ static void scan_folder(struct collector *c)
 	gt_folder_rings(&c->folder, add_process, c);
 }
 
-/* Return true if there may be files that the last scan did not see. */
+/* Return true if the last scan may have missed files. */
 static bool folder_changed(struct collector *c)
 {
 	struct timespec now;
@@ -421,7 +425,7 @@ static bool folder_changed(struct collector *c)
 	changed = st.st_mtim.tv_sec != c->folder_time.tv_sec ||
 		  st.st_mtim.tv_nsec != c->folder_time.tv_nsec;
 	c->folder_time = st.st_mtim;
-	/* modification times have a granularity of some ms: a recent one may hide a second
+	/* modification times have a granularity of some ms, so a recent time may hide a second
 	 * change */
 	clock_gettime(CLOCK_REALTIME, &now);
 	return changed || (now.tv_sec - st.st_mtim.tv_sec) * 1000 +
@@ -429,7 +433,7 @@ static bool folder_changed(struct collector *c)
 				  50;
 }
 
-/* Return true if the process has ended. @slow: also check processes that have shown no sign. */
+/* Return true if the process has ended. @slow: also check processes that show no sign of an end. */
 static bool is_over(const struct gt_process *process, bool slow, uint64_t now)
 {
 	int in_use;
@@ -443,21 +447,22 @@ static bool is_over(const struct gt_process *process, bool slow, uint64_t now)
 	in_use = gt_file_in_use(process->fd);
 	if (in_use == 0)
 		return true;
-	/* gone or replaced, but others (fork children) still map its memory, or the file system
-	 * cannot report that. A process that was never seen may be alive and silent for long */
+	/* the process is gone or replaced, but others (fork children) still map its memory, or the
+	 * file system cannot report the use. A process that was never seen may be alive and silent
+	 * for long */
 	return (process->exited || process->replaced) &&
 	       (in_use < 0 || (!process->is_unseen && now - process->active_ns > LINGER_NS));
 }
 
-/* Remove a descriptor from the epoll set before it is closed. A child of gputap that looks up names
- * (src/export/bounded_lines.h) may have a copy, which would keep it in the set and report a process
- * that is gone. */
+/* Remove a descriptor from the epoll set before closing the descriptor. A child of gputap that
+ * looks up names (src/export/bounded_lines.h) may have a copy, which would keep the descriptor in
+ * the set and report a process that is gone. */
 static void unwatch_fd(const struct collector *c, int fd)
 {
 	epoll_ctl(c->epoll, EPOLL_CTL_DEL, fd, NULL);
 }
 
-/* Keep the pidfd: the pid continues to exist and runs another program. */
+/* Keep the pidfd, because the pid still exists and runs another program. */
 static void keep_pidfd(struct collector *c, struct gt_process *process)
 {
 	int *more = gt_grow(c->kept_pidfds, c->kept_count, &c->kept_room, sizeof *c->kept_pidfds);
@@ -486,7 +491,7 @@ static void end_processes(struct collector *c, bool slow, uint64_t now)
 		process->exited = true;
 		if (c->child.ended && (pid_t)process->pid == c->child.pid && !process->replaced)
 			process->wait_status = c->child.wait_status;
-		gt_drain_end_process(&c->drain, process, now); /* another process is at i now */
+		gt_drain_end_process(&c->drain, process, now); /* i is another process now */
 	}
 }
 
@@ -518,7 +523,8 @@ static void handle_events(struct collector *c, int timeout_ms)
 			process->pidfd = -1;
 		}
 	}
-	gt_child_poll(&c->child); /* every time: one SIGCHLD may cover several changes */
+	/* on every wakeup, because one SIGCHLD may cover several changes */
+	gt_child_poll(&c->child);
 }
 
 static bool take_signal(void *data, int number)
@@ -532,7 +538,7 @@ static bool take_signal(void *data, int number)
 	return gt_session_windows_signal(&c->windows, number);
 }
 
-/* Runs once a second. */
+/* Do the work that is due once a second. */
 static void slow_work(struct collector *c, uint64_t now)
 {
 	take_clock(c);
@@ -565,7 +571,7 @@ static bool kept_have_ended(struct collector *c)
 	return !c->kept_count;
 }
 
-/* Return false if the search must be repeated. */
+/* Find the survivors. Return false if the search must be repeated. */
 static bool find_survivors(struct collector *c)
 {
 	return gt_survivors_find(&c->survivors, &c->folder, (uint32_t)c->child.pid, c->start_ns);
@@ -576,8 +582,8 @@ static bool tree_has_ended(struct collector *c)
 	gt_survivors_look(&c->survivors);
 	if (!kept_have_ended(c) || c->survivors.count)
 		return false;
-	/* between exec and its first recorded call a program has no segment and maps nothing: look
-	 * twice */
+	/* look twice, because between exec and its first recorded call a program has no segment and
+	 * maps nothing */
 	for (int i = 0; i < 2; i++) {
 		if (c->drain.process_count > 0 || gt_file_in_use(c->folder.session_fd) == 1)
 			return false;
@@ -609,8 +615,8 @@ static bool is_finished(struct collector *c, uint64_t now)
 	return have_survivors_had_time(c, now);
 }
 
-/* Return the time until the next look. @bytes: found in the last one; @passed_ns: since the one
- * before. */
+/* Return the time until the next look. @bytes: number found in the last look; @passed_ns: time
+ * between the last two looks. */
 static int next_sleep_ms(int sleep_ms, uint64_t bytes, uint64_t passed_ns)
 {
 	uint64_t fills_ms;
@@ -688,7 +694,8 @@ static void collect(struct collector *c)
 	}
 }
 
-/* Ask every process to stop and read everything that is left, even from processes still running. */
+/* Request that every process stop, and read all remaining records, even from processes still
+ * running. */
 static void finish_processes(struct collector *c, struct gt_run_result *result)
 {
 	uint64_t now = get_monotonic_ns();
@@ -698,7 +705,7 @@ static void finish_processes(struct collector *c, struct gt_run_result *result)
 	scan_folder(c);
 	end_processes(c, true, now);
 	gt_drain_stop(&c->drain);
-	/* update the survivors, and add processes that they have started since */
+	/* update the survivors, and add processes that they have started since the last search */
 	if (c->survivors.count)
 		find_survivors(c);
 	result->still_running = (uint32_t)c->survivors.count;
@@ -723,7 +730,7 @@ static void write_load(struct collector *c)
 		gt_capture_write_load(c->writer, &load);
 }
 
-/* Write the end mark. The folder is removed only when everything is in the file. */
+/* Write the end mark. Remove the folder only if the file contains all data. */
 static void finish_capture(struct gt_drain *d, struct gt_capture_writer *writer,
 			   struct gt_run_result *result)
 {
@@ -760,7 +767,7 @@ static int start_program(struct collector *c, char *const *argv)
 				     &environment);
 	if (!status) {
 		take_clock(c);
-		gt_batch_commit(&c->drain); /* recover can start from here */
+		gt_batch_commit(&c->drain); /* recovery can start from here */
 		restore_files_limit(c);
 		status = gt_child_start(&c->child, argv, environment);
 		raise_files_limit(c);
@@ -772,7 +779,7 @@ static int start_program(struct collector *c, char *const *argv)
 	return status;
 }
 
-/* Ignore the session's own signals: the mask is restored now, and a late one must not end
+/* Ignore the session's own signals. The mask is restored now, and a late signal must not end
  * gputap. */
 static void ignore_own_signals(const struct gt_run_options *options)
 {
@@ -826,7 +833,7 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 	collect(c);
 	gt_snapshots_finish(&c->snapshots);
 	finish_processes(c, result);
-	if (c->triggers) /* the last ones */
+	if (c->triggers) /* the last triggers */
 		gt_triggers_advance(c->triggers, get_monotonic_ns());
 	gt_snapshots_finish(&c->snapshots);
 	write_load(c);
@@ -860,7 +867,7 @@ restore_signals:
 int gt_collector_run(const struct gt_run_options *options, char *const *argv,
 		     struct gt_run_result *result)
 {
-	struct collector *c = calloc(1, sizeof *c); /* 53 KiB: the stack may have only 64 */
+	struct collector *c = calloc(1, sizeof *c); /* 53 KiB, but the stack may have only 64 KiB */
 	int status;
 
 	memset(result, 0, sizeof *result);

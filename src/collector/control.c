@@ -20,10 +20,10 @@
 #include "util/short_slice.h"
 
 #define SILENT_NS UINT64_C(5000000000) /* maximum age of a silent connection */
-#define MOMENT_NS UINT64_C(200000000)  /* ... while others wait for its place */
+#define MOMENT_NS UINT64_C(200000000)  /* maximum age while other connections wait for a place */
 
 enum {
-	WAITING_MOST = 1024, /* in the kernel, which has a separate limit */
+	WAITING_MOST = 1024, /* in the kernel, which applies its own limit too */
 	STACK_BYTES = 256 << 10,
 	FULL_MS = 20,
 	IDLE_MS = 1000,
@@ -90,7 +90,7 @@ int gt_control_refuse(struct gt_control_request *request, int status, const char
 
 /* The socket ---------------------------------------------------------------------- */
 
-/* Bind through the folder's descriptor, as paths of sockets are short. */
+/* Bind through the folder's descriptor, because socket paths have a small maximum length. */
 static int bind_in(int folder, int fd)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -151,8 +151,9 @@ int gt_control_open(struct gt_control *c, const struct gt_folder *folder, int ep
 	return gt_error(status, "cannot make the session's control socket");
 }
 
-/* Close a connection. A child of gputap that looks up names may have a copy of the descriptor: then
- * close() alone would neither remove it from the epoll set nor end the connection. */
+/* Close a connection. A child of gputap that looks up names may have a copy of the descriptor, so
+ * that close() alone would neither remove the descriptor from the epoll set nor end the
+ * connection. */
 static void close_client(const struct gt_control *c, struct gt_control_client *client)
 {
 	epoll_ctl(c->epoll, EPOLL_CTL_DEL, client->fd, NULL);
@@ -250,7 +251,7 @@ static int run_command(const struct gt_control_command *command, struct gt_contr
 		request->command);
 }
 
-/* Run the command into client->answer; NULL: memory is short. */
+/* Run the command and store its output in client->answer. NULL: memory is short. */
 static void make_answer(const struct gt_control *c, struct gt_control_client *client)
 {
 	const struct gt_control_command *command = find_command(c, client->request);
@@ -311,7 +312,7 @@ static void take_request(struct gt_control *c, struct gt_control_client *client)
 {
 	const struct gt_control_command *command = find_command(c, client->request);
 
-	/* otherwise its end would be reported repeatedly */
+	/* otherwise epoll would report the end of the connection repeatedly */
 	epoll_ctl(c->epoll, EPOLL_CTL_DEL, client->fd, NULL);
 	if (command && command->where == GT_CONTROL_IN_TURN) {
 		atomic_store_explicit(&client->state, GT_CONTROL_ASKED, memory_order_release);
@@ -334,7 +335,7 @@ static void read_request(struct gt_control *c, struct gt_control_client *client)
 	while (n < 0 && errno == EINTR);
 	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 		return;
-	if (n <= 0) { /* it has closed, or sent more than there is room for */
+	if (n <= 0) { /* the client has closed the connection, or sent more than fits */
 		close_client(c, client);
 		return;
 	}
@@ -349,7 +350,7 @@ static void read_request(struct gt_control *c, struct gt_control_client *client)
 
 /* The thread ------------------------------------------------------------------------- */
 
-/* Return true if the peer is our user or root. */
+/* Return true if the peer is gputap's user or root. */
 static bool is_allowed(int fd)
 {
 	struct ucred who;
@@ -359,8 +360,8 @@ static bool is_allowed(int fd)
 	       (who.uid == geteuid() || who.uid == 0);
 }
 
-/* Return a free place, or that of the connection that has been silent for longest, if that is long
- * enough. NULL: others must wait. */
+/* Return a free place. If there is none, close the connection that has been silent for longest, if
+ * that is long enough, and return its place. NULL: others must wait. */
 static struct gt_control_client *find_place(struct gt_control *c)
 {
 	struct gt_control_client *oldest = NULL;
@@ -389,7 +390,7 @@ static void set_full(struct gt_control *c, bool is_full)
 
 static void accept_clients(struct gt_control *c)
 {
-	/* a bounded number, so that a process that connects constantly cannot block the thread */
+	/* bounded, so that a process that connects constantly cannot block the thread */
 	for (int i = 0; i < GT_CONTROL_CLIENTS; i++) {
 		struct gt_control_client *client = find_place(c);
 		int fd;
@@ -411,12 +412,12 @@ static void accept_clients(struct gt_control *c)
 		if (watch(c->epoll, fd, client, EPOLLIN, EPOLL_CTL_ADD))
 			close_client(c, client);
 		else
-			read_request(c, client); /* mostly it is there already */
+			read_request(c, client); /* usually the request has arrived already */
 	}
 }
 
-/* Send the answers that the collector has produced; close connections that send or accept
- * nothing. */
+/* Send the answers that the collector has produced. Close connections that neither send nor accept
+ * data. */
 static void look_at_clients(struct gt_control *c)
 {
 	uint64_t now_ns = gt_clock_ns(CLOCK_MONOTONIC);
@@ -446,7 +447,7 @@ static void handle_event(struct gt_control *c, void *what)
 		read_request(c, client);
 	else if (state_of(client) == GT_CONTROL_ANSWERED)
 		send_answer(c, client);
-	/* else an earlier event closed it */
+	/* otherwise an earlier event closed the connection */
 }
 
 static void *run_thread(void *data)

@@ -4,22 +4,22 @@
  *   look: the first program, known processes, traced processes -> children of each, recursively
  *   each process, once per exec:
  *     maps the session                   traced
- *     /proc does not show it to us       another user's: missed; otherwise unknown: ignored
- *     lacks our variables                missed; a static one uses no runtime
- *     has them, and an obstacle          missed; mostly its executing process reported it
- *     has them, and is out of reach      missed, unless its parent is out of reach also
- *     has them                           about to be traced: looked at again
- *   end: processes that were reported (drain_state.h, struct gt_untraced_notice) are left out; the
+ *     not readable in /proc              another user's: missed; otherwise unknown: ignored
+ *     lacks gputap's variables           missed; a statically linked program uses no runtime
+ *     has them, and an obstacle          missed; usually the process that executed it reported it
+ *     has them, and is out of reach      missed, unless its parent is also out of reach
+ *     has them                           about to be traced: examined again
+ *   end: processes that were reported (drain_state.h, struct gt_untraced_notice) are omitted; the
  *   others become processes of the capture, with the reason
  *
- * All of this is evidence, not timing: a process that has our variables is waited for as long as it
- * takes, and one without them can no longer be traced. Only a fork child that still equals its
- * parent is given time, as it is mostly about to execute something.
+ * All of this is evidence, not timing: a process that has gputap's variables is waited for as long
+ * as it takes, and a process without them can no longer be traced. Only a fork child that still
+ * equals its parent is given some time, because it is usually about to execute a program.
  *
- * A look reads each thread's children from the kernel (CONFIG_PROC_CHILDREN) and one line of each
- * process; a process's mappings, once per exec. It takes no lock of the program except the kernel's
- * lock of its mappings, for reading. Looks come after 16 ms, 32 ms, up to 250 ms, and so rarely
- * that they take at most 1/50 of a processor.
+ * A look reads each thread's children from the kernel (CONFIG_PROC_CHILDREN), one line of each
+ * process, and once per exec a process's mappings. It takes no lock of the program except the
+ * kernel's lock of its mappings, for reading. Looks follow after 16 ms, 32 ms, up to 250 ms, and
+ * are spaced so that they take at most 1/50 of a processor.
  *
  * Not seen: a process that ended before a look, or whose parent ended before a look. */
 #include "collector/descendants.h"
@@ -44,28 +44,30 @@
 #define MS             UINT64_C(1000000)
 #define FIRST_NS       (16 * MS)
 #define EVERY_NS       (250 * MS)
-#define COST_SHARE     50         /* fraction of a processor: one in this many */
-#define FORK_NS        (300 * MS) /* how long a fork child may equal its parent */
+#define COST_SHARE     50         /* looks take at most 1/COST_SHARE of a processor */
+#define FORK_NS        (300 * MS) /* time for which a fork child may equal its parent */
 #define PROCESSES_MOST 16384
 #define MISSED_MOST    10000
 #define WHY_BYTES      192
 
 enum verdict {
-	VERDICT_NONE = 0, /* not looked at, or it changed during the look */
+	VERDICT_NONE = 0, /* not examined, or changed during the look */
 	VERDICT_TRACED,
-	VERDICT_COMING,  /* has our variables */
-	VERDICT_MISSED,  /* not traced, and in the list */
-	VERDICT_COVERED, /* out of reach like its parent, which is in a list */
-	VERDICT_UNKNOWN, /* unreadable, or another session's */
+	VERDICT_COMING,  /* has gputap's variables */
+	VERDICT_MISSED,  /* not traced, and in the list of missed processes */
+	VERDICT_COVERED, /* out of reach like its parent, which is reported */
+	VERDICT_UNKNOWN, /* unreadable, or belongs to another session */
 };
 
 struct gt_descendant {
-	uint32_t pid, look; /* look: when it was last seen */
+	uint32_t pid, look; /* `look`: number of the last look that saw the process */
 	uint64_t start, exec_id;
-	uint64_t since_ns; /* since when it executes this file */
+	uint64_t since_ns; /* when the process started to execute this file */
 	enum verdict verdict;
-	bool lacks_torch; /* at the last look: it maps torch without gputap's package for it */
-	bool is_of_tree;  /* false: only the pid of a segment, which may be another process's */
+	/* true if the process mapped torch without gputap's package at the last look */
+	bool lacks_torch;
+	/* false: known only as the pid of a segment, which may be another process's */
+	bool is_of_tree;
 };
 
 struct gt_missed {
@@ -74,10 +76,10 @@ struct gt_missed {
 	char name[GT_PROC_NAME_BYTES];
 	char *program;
 	char why[WHY_BYTES];
-	int error; /* 0: it uses no runtime */
+	int error; /* 0: the program uses no runtime */
 };
 
-/* Findings about a process in a look. */
+/* Findings of a look about one process. */
 struct findings {
 	struct gt_proc_stat stat;
 	struct gt_proc_ids ids;
@@ -104,9 +106,9 @@ void gt_descendants_fini(struct gt_descendants *d)
 	free(d->waiting);
 }
 
-/* Those that live ------------------------------------------------------------------ */
+/* Live processes ------------------------------------------------------------------- */
 
-/* Return the index of the pid, or the one at which to insert it. */
+/* Return the index of the pid, or the index at which to insert the pid. */
 static size_t find_place(const struct gt_descendants *d, uint32_t pid)
 {
 	size_t low = 0, high = d->known_count;
@@ -129,7 +131,7 @@ static struct gt_descendant *find_known(const struct gt_descendants *d, uint32_t
 	return at < d->known_count && d->known[at].pid == pid ? &d->known[at] : NULL;
 }
 
-/* Return NULL if memory is short or there are too many. */
+/* Add a process. Return NULL if memory is short or there are too many processes. */
 static struct gt_descendant *add_known(struct gt_descendants *d, uint32_t pid)
 {
 	void *more = d->known_count < PROCESSES_MOST
@@ -195,7 +197,7 @@ static void look_at_variable(const char *variable, void *data)
 		v->has_library = strstr(variable, "libgputap.so") != NULL;
 }
 
-/* Check that the session's folder is visible at its path in the process's root. Return 0 or
+/* Check that the session's folder is visible at its path in the root of the process. Return 0 or
  * errno. */
 static int look_for_session(const struct gt_descendants *d, uint32_t pid)
 {
@@ -210,8 +212,8 @@ static int look_for_session(const struct gt_descendants *d, uint32_t pid)
 	return own.st_dev == its.st_dev && own.st_ino == its.st_ino ? 0 : ENOENT;
 }
 
-/* Find why a process that has our variables cannot reach the session. Return 0 if no reason is
- * visible. */
+/* Find why a process that has gputap's variables cannot reach the session. Return the errno, or 0
+ * if no reason is visible. */
 static int find_distance(const struct gt_descendants *d, uint32_t pid, struct findings *f)
 {
 	char path[PATH_MAX + 32];
@@ -236,7 +238,7 @@ static int find_distance(const struct gt_descendants *d, uint32_t pid, struct fi
 	return 0;
 }
 
-/* Judge a process that we may not read: because it belongs to another user, or has extra
+/* Judge a process that gputap may not read because the process belongs to another user or has extra
  * privileges. */
 static enum verdict judge_hidden(struct findings *f, bool parent_is_traced)
 {
@@ -283,8 +285,8 @@ static enum verdict judge_unmapped(struct gt_descendants *d, uint32_t pid,
 	return !f->error ? VERDICT_COMING : parent_is_traced ? VERDICT_MISSED : VERDICT_COVERED;
 }
 
-/* Judge the process with the exec_id in f->stat. Return VERDICT_NONE if it has changed
- * meanwhile. */
+/* Judge the process with the exec_id in f->stat. Return VERDICT_NONE if the process has changed in
+ * the meantime. */
 static enum verdict judge_process(struct gt_descendants *d, uint32_t pid, bool parent_is_traced,
 				  struct findings *f)
 {
@@ -358,7 +360,7 @@ static bool is_fork_of(const struct gt_descendant *p, const struct gt_descendant
 	       p->exec_id;
 }
 
-/* Look at a process of the tree, or (@is_seed) at the pid of a segment, and queue its children. */
+/* Examine a process of the tree, or the pid of a segment (@is_seed), and queue its children. */
 static void look_at_process(struct gt_descendants *d, uint32_t pid, bool is_seed, uint64_t now_ns)
 {
 	struct gt_descendant *p = find_known(d, pid);
@@ -424,7 +426,7 @@ static void look_at_all(struct gt_descendants *d, uint32_t root, uint64_t now_ns
 		struct gt_proc_stat stat;
 
 		if (!gt_proc_read_stat(p->pid, &stat) || stat.start != p->start)
-			d->waiting[i] = d->waiting[--d->waiting_count]; /* it has ended */
+			d->waiting[i] = d->waiting[--d->waiting_count]; /* the process has ended */
 	}
 	look_at_waiting(d, now_ns);
 	for (size_t i = 0; i < drain->process_count; i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes of the tree that bypass gputap: executed through a program's inline system calls,
- * through a libc function that is not interposed, or from a program without gputap. No gputap code
- * runs when they start, so the collector looks for them in /proc: see descendants.c. */
+/* Processes of the tree that bypass gputap because they were executed through a program's inline
+ * system calls, through a libc function that is not interposed, or from a program without gputap.
+ * No gputap code runs when such processes start, so the collector looks for them in /proc: see
+ * descendants.c. */
 #ifndef GPUTAP_COLLECTOR_DESCENDANTS_H
 #define GPUTAP_COLLECTOR_DESCENDANTS_H
 
@@ -18,14 +19,14 @@ struct gt_descendants {
 	struct gt_drain *drain; /* borrowed, like the paths */
 	const char *library;    /* path of libgputap.so */
 	char session_path[PATH_MAX];
-	bool looks_for_torch; /* the session waits for a range */
-	bool lacks_torch;     /* a process that has ended had torch without gputap's package */
-	uint32_t root;        /* the session's first program; 0: it has ended */
+	bool looks_for_torch; /* true if the session waits for a range */
+	bool lacks_torch; /* true if a process that has ended had torch without gputap's package */
+	uint32_t root;    /* pid of the session's first program; 0: the program has ended */
 	struct gt_descendant *known;
 	size_t known_count, known_room;
 	struct gt_missed *missed;
 	size_t missed_count, missed_room;
-	uint32_t *waiting; /* pids still to be looked at */
+	uint32_t *waiting; /* pids still to be examined */
 	size_t waiting_count, waiting_room;
 	uint32_t look; /* number of the last look */
 	uint64_t next_ns, every_ns;
@@ -35,7 +36,8 @@ struct gt_descendants {
 void gt_descendants_init(struct gt_descendants *d, struct gt_drain *drain, const char *library);
 void gt_descendants_fini(struct gt_descendants *d);
 
-/* Look for processes if it is time. @root: pid of the session's first program; 0: it has ended. */
+/* Look for processes if the next look is due. @root: pid of the session's first program; 0: the
+ * program has ended. */
 void gt_descendants_look(struct gt_descendants *d, uint32_t root, uint64_t now_ns);
 
 /* Return true if any process has torch without gputap's package, which reports torch's ranges.

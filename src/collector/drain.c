@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The processes of a session, from the first look at a segment to their last records: see drain.h.
- * This file has all of gt_drain; the operations on one process are in the files that it
+ * This file owns struct gt_drain. The operations on one process are in the files whose headers it
  * includes. */
 #include "collector/drain.h"
 
@@ -24,11 +24,11 @@
 #include "util/error.h"
 #include "util/grow.h"
 
-#define TICKS_BEFORE (UINT64_C(1) << 32) /* before the first clock tuple: a few seconds */
-/* after the newest one: a minute or two, by which a busy collector may be late */
+#define TICKS_BEFORE (UINT64_C(1) << 32) /* allowed before the first clock tuple: a few seconds */
+/* allowed after the newest clock tuple: a minute or two, because a busy collector may be late */
 #define TICKS_AFTER  (UINT64_C(1) << 37)
 
-/* Note a program that a process executes and that cannot be traced. */
+/* Note an untraceable program that a process executes. */
 static void on_event(uint32_t process, const struct gt_record_event *event, void *data)
 {
 	struct gt_drain *d = data;
@@ -50,7 +50,7 @@ void gt_drain_init(struct gt_drain *d, struct gt_folder *folder, struct gt_captu
 	d->writer = writer;
 	d->journal.fd = d->journal.position_fd = -1;
 	d->latest_ticks = UINT64_MAX;
-	if (writer) /* none yet in gputap recover, which does not search /proc */
+	if (writer) /* NULL in `gputap recover`, which does not search /proc */
 		gt_capture_writer_watch_events(writer, on_event, d);
 }
 
@@ -109,10 +109,10 @@ int gt_drain_add(struct gt_drain *d, const char *name, struct gt_process **out)
 		return 0;
 	account = d->recovering ? gt_journal_find(&d->journal, pid, ticks) : UINT32_MAX;
 	if (account != UINT32_MAX && d->journal.file->accounts[account].state == GT_ACCOUNT_ENDED)
-		return 0; /* all of it is in the capture; only the file was not removed yet */
+		return 0; /* the capture contains all of it; only the file was not removed yet */
 	if (!GT_GUARD())
 		return gt_error(-EBADMSG, "%s was truncated", name);
-	status = gt_process_open(d->folder, name, &fresh); /* sets no segment when it fails */
+	status = gt_process_open(d->folder, name, &fresh); /* leaves the segment unset on failure */
 	gt_guard_end();
 	if (status == -EAGAIN)
 		return status;
@@ -256,7 +256,7 @@ static void final_info(struct gt_drain *d, struct gt_process *process, struct gt
 	info->wait_status = process->wait_status;
 	info->ended = process->exited || process->wait_status != -1;
 	if (info->ended && !d->recovering)
-		/* when it was noticed; after the collector's death this is unknown */
+		/* time at which the end was noticed; unknown after the collector's death */
 		info->end_ns = gt_clock_ns(CLOCK_BOOTTIME);
 }
 
@@ -271,7 +271,7 @@ void gt_drain_end_process(struct gt_drain *d, struct gt_process *process, uint64
 		return;
 	}
 	gt_drain_process(d, process, GT_DRAIN_ALL, now_ns);
-	gt_batch_commit(d); /* a failed flush counts records as lost: sum after it */
+	gt_batch_commit(d); /* before the sum, because a failed flush counts records as lost */
 	if (gt_batch_halted(d))
 		return;
 	end_threads(d, process);
@@ -280,7 +280,7 @@ void gt_drain_end_process(struct gt_drain *d, struct gt_process *process, uint64
 	if (info.ended && !info.proper_end)
 		gt_events_write_open_calls(d, process, &counts);
 	gt_events_write_open_plugins(d, process);
-	/* it has set one itself since it started: core/rank_variables.c */
+	/* the process has set its own rank since it started: core/rank_variables.c */
 	if (!process->lost && memcmp(&process->rank, &info.rank, sizeof info.rank))
 		gt_capture_write_process(d->writer, &info);
 	gt_capture_write_process_end(d->writer, &info);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Moves rings into the capture: all processes of a session, in batches (journal.h has the reason).
+/* Moves the rings of all processes of a session into the capture, in batches (journal.h explains
+ * why).
  *
  * A block that has a successor is read at once. A block that its thread still fills is read only
- * now and then, and not for a few records: a reader just after the writer takes the cache line
- * away from it. A block returns to its pool when its records are in the file.
+ * from time to time, and only once it holds enough records, because a reader just behind the writer
+ * takes the cache line away from the writer. A block returns to its pool when its records are in
+ * the file.
  * Records that the file cannot take (disk full) are counted as lost, so that programs never wait
  * for a disk. */
 #ifndef GPUTAP_COLLECTOR_DRAIN_H
@@ -17,11 +19,11 @@ void gt_drain_fini(struct gt_drain *d);
 
 /**
  * gt_drain_add() - add a new segment file
- * Return: 0, also if it is known or refused (counted); -EAGAIN: not possible now.
+ * Return: 0, also if the file is known or was refused (counted); -EAGAIN: not possible now.
  */
 int gt_drain_add(struct gt_drain *d, const char *name, struct gt_process **out);
 
-/* Return the process with that segment file, including refused ones, or NULL. */
+/* Return the process with this segment file, including refused files, or NULL. */
 struct gt_process *gt_drain_find(const struct gt_drain *d, uint32_t pid, uint64_t ticks);
 
 /* Read a process's rings. Return the bytes read. */
@@ -30,22 +32,22 @@ uint64_t gt_drain_process(struct gt_drain *d, struct gt_process *process, enum g
 
 void gt_drain_write_clock(struct gt_drain *d, const struct gt_clock_tuple *tuple);
 void gt_drain_write_counts(struct gt_drain *d, struct gt_process *process);
-/* Write a process's counts for a snapshot: they cover what was read, so later records are not
- * lost. */
+/* Write a process's counts for a snapshot. The counts cover the records read so far, so that later
+ * records do not appear as lost. */
 void gt_drain_write_settled(struct gt_drain *d, struct gt_process *process);
 
-/* Read everything of a process that is gone (or of a session that is over), write its end, forget
- * it. */
+/* Read all remaining records of a process that is gone (or of a session that is over), write the
+ * end of the process, and forget the process. */
 void gt_drain_end_process(struct gt_drain *d, struct gt_process *process, uint64_t now_ns);
 
 /* Write processes that reported that they could not create a segment. Call at the end. */
 void gt_drain_write_untraced(struct gt_drain *d);
 
-/* Write that the session's first program, @path, cannot be traced, and the reason. */
+/* Write to the capture that the session's first program, @path, cannot be traced, and why. */
 void gt_drain_write_obstacle(struct gt_drain *d, uint32_t pid, uint64_t ticks, const char *path,
 			     const char *why);
 
-/* Request all processes to stop recording. */
+/* Request that all processes stop recording. */
 void gt_drain_stop(struct gt_drain *d);
 
 /* Sum up all processes that have ended. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A session's processes and the current batch, within the collector. drain.h is the interface; the
- * files below it (ring_reader.c, events.c, ...) use this state. */
+/* A session's processes and the current batch. Internal to the collector: drain.h is the interface;
+ * the files below drain.c (ring_reader.c, events.c, ...) use this state. */
 #ifndef GPUTAP_COLLECTOR_DRAIN_STATE_H
 #define GPUTAP_COLLECTOR_DRAIN_STATE_H
 
@@ -17,11 +17,11 @@
 #include "collector/session_windows.h"
 
 enum gt_drain_how {
-	GT_DRAIN_FULL, /* blocks that are handed on */
-	/* also others, if they hold a fair amount or have held it for long */
+	GT_DRAIN_FULL, /* only blocks that their thread has handed over */
+	/* also blocks in use that hold enough records, or have held records for long */
 	GT_DRAIN_PARTIAL,
-	GT_DRAIN_NOW, /* committed records, of threads that continue */
-	GT_DRAIN_ALL, /* everything committed */
+	GT_DRAIN_NOW, /* all committed records of threads that continue */
+	GT_DRAIN_ALL, /* all committed records */
 };
 
 struct gt_give_back {
@@ -31,11 +31,13 @@ struct gt_give_back {
 
 struct gt_triggers;
 
-/* A program that a process has reported as not traced; the collector also finds it in /proc. */
+/* A program that a process has reported as not traced. The collector also finds the program in
+ * /proc. */
 struct gt_untraced_notice {
-	uint32_t pid;                  /* its own pid, or that of the process that executed it */
-	char name[GT_PROC_NAME_BYTES]; /* name of its file, truncated; "": unknown */
-	bool is_childs;                /* it has no name and belongs to a child of the pid */
+	uint32_t pid;                  /* pid of the program, or of the process that executed it */
+	char name[GT_PROC_NAME_BYTES]; /* name of the program's file, truncated; "": unknown */
+	/* true if the notice has no name and belongs to a child of the pid */
+	bool is_childs;
 	bool is_taken;
 };
 
@@ -43,30 +45,32 @@ struct gt_drain {
 	struct gt_folder *folder;
 	struct gt_journal journal;
 	struct gt_capture_writer *writer;
-	/* the rings' owners may be gone or stopping: nothing is given back */
+	/* true during recovery: the rings' owners may be gone or stopping, so nothing is given
+	 * back */
 	bool recovering;
-	bool is_rebuilt; /* ... without a valid journal: losses of threads that ended are unknown */
+	/* true during recovery without a valid journal: losses of ended threads are unknown */
+	bool is_rebuilt;
 
-	/* the collector's thread changes them with the lock held; other threads read them with
-	 * it */
+	/* the collector's thread changes the list with list_lock held; other threads hold it to
+	 * read the list */
 	pthread_mutex_t list_lock;
 	struct gt_process **processes;
 	size_t process_count, process_room;
 	uint32_t next_index;
 
-	/* range of valid times of this session, from the clock tuples so far */
+	/* range of valid times of this session, derived from the clock tuples so far */
 	uint64_t earliest_ticks, latest_ticks;
 
-	/* the current batch; its marks are in the journal */
+	/* the current batch; the journal contains its marks */
 	uint64_t batch_bytes;
-	bool batch_dirty; /* the capture's buffers are not empty */
+	bool batch_dirty; /* true if the capture's buffers are not empty */
 	struct gt_process *mark_process[GT_JOURNAL_MARKS];
 	struct gt_process *touched[GT_JOURNAL_REDOS];
 	uint32_t touched_count;
 	struct gt_give_back *give;
 	size_t give_count, give_room;
 
-	struct gt_triggers *triggers; /* NULL: none; borrowed */
+	struct gt_triggers *triggers; /* borrowed; NULL: none */
 
 	/* results */
 	int output_error; /* the first error */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds gputap's libraries and makes the program's environment: see environment.h. */
+/* Finds gputap's libraries and composes the program's environment: see environment.h. */
 #include "collector/environment.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@
 #define AUDIT_NAME       "libgputap-audit.so"
 #define LIBRARY_PATH_ENV "GPUTAP_LIBRARY_PATH"
 
-/* Find the library as installed, or in a build folder. */
+/* Find the library in an installed location, or in a build folder. */
 static void find_compat(const char *directory, size_t n, struct gt_libraries *out)
 {
 	static const char *const folders[] = {"gputap", GT_SUBSTITUTES_FOLDER};
@@ -65,7 +65,7 @@ static int find_libraries(struct gt_libraries *out)
 		*strrchr(self, '/') = '\0';
 		if (!try_directory(self, strlen(self), out))
 			return 0;
-		/* an installed copy, even if it was moved */
+		/* an installed copy, even if it was moved afterwards */
 		snprintf(beside, sizeof beside, "%s/" GPUTAP_LIBDIR_FROM_BINDIR, self);
 		if (realpath(beside, installed) &&
 		    !try_directory(installed, strlen(installed), out))
@@ -91,7 +91,7 @@ int gt_libraries_find(struct gt_libraries *out)
 
 	if (status)
 		return status;
-	/* the dynamic linker splits LD_PRELOAD at both, and they cannot be quoted */
+	/* the dynamic linker splits LD_PRELOAD at spaces and colons, and supports no quoting */
 	if (strpbrk(out->inject, " :"))
 		return gt_error(0,
 				"the path %s has a space or a colon, which LD_PRELOAD does not "
@@ -117,8 +117,8 @@ static const char *value_or(char *const *environment, const char *name, const ch
 	return value ? value : otherwise;
 }
 
-/* Make "@name=@first:@rest". @ours is removed from the user's list if it is in it already (gputap
- * in gputap). */
+/* Return "@name=@first:@rest". @ours is removed from the user's list if already present (gputap in
+ * gputap). */
 static char *list_variable(const char *name, const char *ours, const char *users, bool ours_first)
 {
 	size_t room = strlen(name) + strlen(ours) + (users ? strlen(users) : 0) + 4;
@@ -156,10 +156,10 @@ static char *variable(const char *name, const char *value)
 	return text;
 }
 
-/* Make a list that ends with @last, to which the runtime reports which of the user's libraries
- * failed. The user's text stays unchanged: ROCr interprets quotes and backslashes in it. gputap
- * gets the tables first, so the user's tools are in front of it and see the same as without
- * gputap. */
+/* Return a list that ends with @last, to which the runtime reports which of the user's libraries
+ * failed. The user's text stays unchanged, because ROCr interprets quotes and backslashes in it.
+ * gputap gets the tables first, so the user's tools are in front of gputap and see the same calls
+ * as without gputap. */
 static char *list_around(const struct gt_variable *v, const char *ours, const char *users,
 			 const char *last)
 {
@@ -167,7 +167,7 @@ static char *list_around(const struct gt_variable *v, const char *ours, const ch
 
 	if (!users || !*users)
 		return variable(v->name, ours);
-	if (strstr(users, ours)) /* gputap in gputap */
+	if (strstr(users, ours)) /* gputap runs in gputap */
 		return variable(v->name, users);
 	return asprintf(&text, "%s=%s%c%s%c%s", v->name, ours, v->separator, users, v->separator,
 			last) < 0
@@ -175,7 +175,7 @@ static char *list_around(const struct gt_variable *v, const char *ours, const ch
 		       : text;
 }
 
-/* Make the value of a runtime's variable. */
+/* Return a runtime's variable with its value. */
 static char *runtime_variable(const struct gt_variable *v, char *const *base,
 			      const struct gt_libraries *l)
 {
@@ -195,8 +195,9 @@ static char *runtime_variable(const struct gt_variable *v, char *const *base,
 	return NULL;
 }
 
-/* Make a variable with a copy: of a list, all of it as the program gets it (@text: "NAME=list"); of
- * a value, the user's original, even under another gputap. */
+/* Return a variable that holds a copy. For a list, the copy is the complete list that the program
+ * gets (@text: "NAME=list"). For a value, the copy is the user's original, even under another
+ * gputap. */
 static char *saved_variable(const struct gt_variable *v, char *const *base, const char *text)
 {
 	if (v->kind == GT_VARIABLE_LIST)
@@ -215,8 +216,8 @@ static bool is_replaced(const char *entry, char *const *set, size_t count)
 	return false;
 }
 
-/* Make "GLIBC_TUNABLES=theirs:ours", with the static thread-local storage that the program needs
- * together with an auditor. Its children get their own value: core/exec_environment.c. */
+/* Return "GLIBC_TUNABLES=theirs:ours", with the static thread-local storage that the program needs
+ * together with an auditor. The program's children get their own value: core/exec_environment.c. */
 static char *tunables_variable(char *const *base, const struct gt_static_tls *tls)
 {
 	const char *theirs = get_value(base, "GLIBC_TUNABLES"),
@@ -245,7 +246,7 @@ static void look_at_storage(const char *program, char *const *base, const char *
 	close(fd);
 }
 
-/* Return how many were added to @set. */
+/* Add the variables of the runtimes to @set. Return the number of added variables. */
 static size_t set_runtimes_variables(uint32_t domains, char *const *base,
 				     const struct gt_libraries *l, char **set)
 {
@@ -265,8 +266,8 @@ static size_t set_runtimes_variables(uint32_t domains, char *const *base,
 	return count;
 }
 
-/* Add the variables that load gputap's libraries into the program. Return how many were added to
- * @set. */
+/* Add the variables that load gputap's libraries into the program to @set. Return the number of
+ * added variables. */
 static size_t set_library_variables(uint32_t domains, char *const *base,
 				    const struct gt_libraries *l, const struct gt_target *target,
 				    char **set)
@@ -276,10 +277,10 @@ static size_t set_library_variables(uint32_t domains, char *const *base,
 
 	look_at_storage(target->executable ? target->path : NULL, base, l->inject, &tls);
 	set_count = set_runtimes_variables(domains, base, l, set);
-	/* AddressSanitizer, in one element of the list: gcc's ends a program in which it is not the
-	 * first library. With gputap that one is first, which is harmless. Its leak detector reads
-	 * a header before thread-local storage, which is missing when the dynamic linker has an
-	 * auditor. */
+	/* Options for AddressSanitizer, in one element of the list. gcc's AddressSanitizer ends a
+	 * program in which it is not the first library; under gputap, gputap's library is first,
+	 * which is harmless. The leak detector reads a header before thread-local storage, which is
+	 * missing when the dynamic linker has an auditor. */
 	set[set_count++] =
 		list_variable("ASAN_OPTIONS", "verify_asan_link_order=0,intercept_tls_get_addr=0",
 			      get_value(base, "ASAN_OPTIONS"), false);

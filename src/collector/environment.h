@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes the environment in which gputap's libraries are loaded into the program and its
+/* Prepares the environment in which gputap's libraries are loaded into the program and its
  * children. */
 #ifndef GPUTAP_COLLECTOR_ENVIRONMENT_H
 #define GPUTAP_COLLECTOR_ENVIRONMENT_H
@@ -11,13 +11,13 @@
 struct gt_libraries {
 	char inject[PATH_MAX]; /* libgputap.so.0 */
 	char audit[PATH_MAX];  /* libgputap-audit.so */
-	char compat[PATH_MAX]; /* the folder of our libroctx64.so.4; "": not available */
+	char compat[PATH_MAX]; /* folder of gputap's libroctx64.so.4; "": not available */
 };
 
 /**
  * gt_libraries_find() - find gputap's two libraries
- * Searches next to the running executable (a build folder), where gputap was installed, and in
- * GPUTAP_LIBRARY_PATH.
+ * Searches next to the running executable (in a build folder), in the folder where gputap was
+ * installed, and in GPUTAP_LIBRARY_PATH.
  */
 int gt_libraries_find(struct gt_libraries *out);
 
@@ -25,20 +25,20 @@ struct gt_target;
 
 /**
  * gt_environment_make() - copy @base and add the variables that the session needs
- * LD_PRELOAD: ours, then the user's. LD_AUDIT: the user's, then ours.
- * The runtimes' own variables (record/variable.h): in lists of libraries ours comes first, which is
- * nearest to the runtime (OpenCL's loaders call the last layer first), so the user's libraries see
- * the program as they would without gputap. ocl-icd truncates OPENCL_LAYERS after the first use, so
- * the whole value is also passed in a variable of gputap. A variable that is not needed for any of
- * @domains stays unchanged, because programs do more if it is set: with NVTX's, XLA makes a range
- * with a payload for each operation that it runs.
+ * LD_PRELOAD: gputap's library, then the user's. LD_AUDIT: the user's, then gputap's.
+ * The runtimes' own variables (record/variable.h): in lists of libraries, gputap's library comes
+ * first, which is nearest to the runtime (OpenCL's loaders call the last layer first), so that the
+ * user's libraries see the program as they would without gputap. ocl-icd truncates OPENCL_LAYERS
+ * after the first use, so the complete value is also passed in a variable of gputap. A variable
+ * that none of @domains needs stays unchanged, because some programs do more work if it is set:
+ * with NVTX's variable set, XLA makes a range with a payload for each operation that it runs.
  * GPUTAP_COMPAT: where the audit library finds substitutes (`substitute` in api/README.md).
  * GLIBC_TUNABLES: the static thread-local storage that @target's libraries need, because an auditor
- * takes some of its room.
- * @domains: bit per enum gt_domain that may be recorded: gt_session_recordable(). All of them if
- *           GPUTAP_TOOLS names tools, which choose for themselves
+ * takes some of this storage.
+ * @domains: bit per enum gt_domain that may be recorded: gt_session_recordable(). All domains if
+ *           GPUTAP_TOOLS names tools, because tools choose for themselves
  * @target: the first program. If its dynamic linker cannot load gputap's libraries, LD_PRELOAD and
- *          LD_AUDIT stay the user's; if there is no room for them, all variables do
+ *          LD_AUDIT keep the user's values; if there is no room for the libraries, all variables do
  * Owner: caller; gt_environment_free().
  */
 int gt_environment_make(char *const *base, const struct gt_libraries *libraries, const char *folder,

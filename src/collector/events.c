@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Events that the collector writes, and no program.
+/* Events that the collector writes, not the program.
  *
- * A call that was open when its process died has no record. But its start left its id and its
- * operation's number in the slot (gt_slot_domain.newest), and the encoder knows the highest id of
- * the records. Ids of a thread increase, so the newest call of a thread and domain is open if its
- * id is higher. If it is not, an older call around it may be open, but it is unknown which.
- * Open calls are also unknown after the collector's own death (no encoder has the ids it had read),
- * and if records were lost on their way. */
+ * A call that was open when its process died has no record. However, the start of the call left its
+ * id and the number of its operation in the slot (gt_slot_domain.newest), and the encoder knows the
+ * highest id of the records. Ids of a thread increase, so the newest call of a thread and domain is
+ * open if its id is higher. If its id is not higher, an older call around it may be open, but it is
+ * unknown which call.
+ * Open calls are also unknown after the collector's own death, because no encoder has the ids that
+ * the collector had read, and if records were lost on their way. */
 #include "collector/events.h"
 
 #include <stdio.h>
@@ -54,8 +55,8 @@ int gt_event_write(struct gt_drain *d, uint32_t process, enum gt_event_code code
 	return status;
 }
 
-/* Read the newest calls of a slot's thread, one per domain, and its ordinal. Return false if there
- * are none or they cannot be read. */
+/* Read the newest calls of a slot's thread, one per domain, and the ordinal of the thread. Return
+ * false if there are no calls or they cannot be read. */
 static bool read_newest(struct gt_drain *d, struct gt_process *process, uint32_t i,
 			uint64_t words[GT_DOMAIN_COUNT], uint32_t *ordinal)
 {
@@ -74,7 +75,7 @@ static bool read_newest(struct gt_drain *d, struct gt_process *process, uint32_t
 	return active;
 }
 
-/* Return true if @word is what the start of a call leaves, of a call without a record. */
+/* Return true if @word is the value that the start of a call leaves, and the call has no record. */
 static bool is_open(const struct gt_ring *ring, enum gt_domain domain, uint64_t word,
 		    uint32_t ordinal, struct open_call *call)
 {
@@ -87,7 +88,7 @@ static bool is_open(const struct gt_ring *ring, enum gt_domain domain, uint64_t 
 	       (!ring->stream || call->id > gt_capture_stream_newest_call(ring->stream, domain));
 }
 
-/* Return how many there are, sorted with the outermost first. */
+/* Find the open calls of a thread, outermost first. Return their number. */
 static unsigned find_open_calls(struct gt_drain *d, struct gt_process *process, uint32_t i,
 				const struct gt_counts *counts,
 				struct open_call calls[GT_DOMAIN_COUNT])
@@ -130,14 +131,16 @@ void gt_events_write_open_calls(struct gt_drain *d, struct gt_process *process,
 
 		if (n && !now.ticks)
 			gt_clock_tuple_take(d->folder->host_clock, &now);
-		if (n && !process->rings[i].stream) /* without a record it was not announced yet */
+		if (n && !process->rings[i].stream) /* a thread without a record was not announced
+		 * yet */
 			gt_announce_thread(d, process, i);
 		for (unsigned k = 0; k < n; k++)
 			if (gt_event_write(d, process->index, GT_EVENT_OPEN_CALL,
 					   (enum gt_domain)GT_OP_DOMAIN(calls[k].op), now.ticks,
 					   process->rings[i].ordinal,
 					   gt_operation_name(calls[k].op)))
-				/* the file takes nothing: reported once, at the end */
+				/* the file takes no more data, which is reported once, at the
+				 * end */
 				gt_error_clear();
 	}
 }
@@ -162,5 +165,5 @@ void gt_events_write_open_plugins(struct gt_drain *d, struct gt_process *process
 					     "records were not delivered"
 					   : "the session ended first: its plug-ins' last records "
 					     "were not delivered"))
-		gt_error_clear(); /* the file takes nothing: reported once, at the end */
+		gt_error_clear(); /* the file takes no more data: reported once, at the end */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The session folder: see folder.h. Everything goes through the folder's descriptor, so that
+/* The session folder: see folder.h. All access goes through the folder's descriptor, so that
  * renaming or a changed root cannot lead elsewhere. Files are created with O_EXCL and O_NOFOLLOW,
  * mode 0600. */
 #include "collector/folder.h"
@@ -19,27 +19,27 @@
 #include "util/error.h"
 #include "util/grow.h"
 
-/* Room besides one pool: the journal, slots, more processes with few records. */
+/* Room needed besides one pool: the journal, slots, and more processes with few records. */
 #define SPARE_BYTES      (UINT64_C(8) << 20)
 /* the session's own files, and a segment for each process that is not drained yet */
 #define SPARE_FILES      64
-/* enough to start with in little space, such as a container's /dev/shm */
+/* enough to start with if space is scarce, as in a container's /dev/shm */
 #define SMALL_POOL_BYTES (UINT64_C(16) << 20)
 
-/* Return the free bytes, or 0 if the directory is unusable. */
+/* Return the free bytes in @directory, or 0 if the directory is unusable. */
 static uint64_t room_in(const char *directory)
 {
 	struct statvfs fs;
 
 	if (statvfs(directory, &fs) || access(directory, W_OK | X_OK))
 		return 0;
-	/* some file systems report none and hold as many as fit */
+	/* some file systems report no file count and hold as many files as fit */
 	if (fs.f_files && fs.f_favail < SPARE_FILES)
 		return 0;
 	return (uint64_t)fs.f_bavail * fs.f_frsize;
 }
 
-/* Directories for session folders; NULL-terminated. */
+/* Return the candidate directories for session folders; NULL-terminated. */
 static void places(const char *out[4])
 {
 	const char *tmpdir = getenv("TMPDIR");
@@ -52,8 +52,8 @@ static void places(const char *out[4])
 	out[n] = NULL;
 }
 
-/* @pool_bytes: wanted size; reduced if there is less room. Memory is better than a disk, even if
- * there is little of it. */
+/* Create the folder. @pool_bytes: wanted size; reduced if there is less room. Even a small room in
+ * memory is preferred to a disk. */
 static int make_directory(uint64_t *pool_bytes, char *path, size_t size)
 {
 	uint64_t least = *pool_bytes < SMALL_POOL_BYTES ? *pool_bytes : SMALL_POOL_BYTES;
@@ -155,7 +155,7 @@ void gt_folder_repair(struct gt_folder *f)
 
 	if (f->copy && !fstat(f->session_fd, &st) && st.st_size < (off_t)sizeof *f->copy &&
 	    pwrite(f->session_fd, f->copy, sizeof *f->copy, 0) < 0)
-		return; /* retried in a second */
+		return; /* retried after a second */
 }
 
 void gt_folder_store(struct gt_folder *f, _Atomic uint32_t *word, uint32_t value)
@@ -175,8 +175,8 @@ void gt_folder_store(struct gt_folder *f, _Atomic uint32_t *word, uint32_t value
 	gt_guard_end();
 }
 
-/* Check the session before it is mapped: other versions' sessions have other lengths. *is_cut:
- * another program has cut the file. */
+/* Check the session before it is mapped, because sessions of other versions have other lengths.
+ * *is_cut: set if another program has truncated the file. */
 static int check_session(struct gt_folder *f, bool *is_cut)
 {
 	struct {
@@ -200,8 +200,8 @@ static int check_session(struct gt_folder *f, bool *is_cut)
 	return 0;
 }
 
-/* Check that a file is ours. Otherwise the contents of another user's folder could make us use any
- * of our files. */
+/* Check that the file belongs to the current user. Otherwise the contents of another user's folder
+ * could make gputap use any file of the current user. */
 static int check_owner(int fd, mode_t type, const char *folder, const char *name)
 {
 	struct stat st;
@@ -296,7 +296,7 @@ static int by_age(const void *a, const void *b)
 	return x->ticks < y->ticks ? -1 : x->ticks > y->ticks;
 }
 
-/* Return an allocated list, or NULL if there are none. */
+/* Return an allocated list of the segment names, or NULL if there are none. */
 static struct ring_name *read_names(int fd, size_t *count)
 {
 	DIR *dir = fdopendir(fd);
@@ -313,7 +313,7 @@ static struct ring_name *read_names(int fd, size_t *count)
 			continue;
 		more = gt_grow(names, *count, &room, sizeof *names);
 		if (!more)
-			break; /* the others are seen next time */
+			break; /* the next scan finds the remaining files */
 		names = more;
 		names[*count].ticks = ticks;
 		strcpy(names[(*count)++].name, e->d_name);
@@ -363,12 +363,12 @@ void gt_folder_close(struct gt_folder *f)
 
 void gt_folder_remove(struct gt_folder *f)
 {
-	/* use this descriptor: there may be no other left */
+	/* use this descriptor, because no other may be available */
 	DIR *dir = f->fd >= 0 ? fdopendir(f->fd) : NULL;
 	struct dirent *e;
 
-	/* Order matters if gputap is killed in here: without a journal nothing needs recovery, and
-	 * `session` identifies the folder, so it is removed last. */
+	/* The order matters if gputap is killed here. `journal` goes first, because without a
+	 * journal nothing needs recovery. `session` goes last, because it identifies the folder. */
 	unlinkat(f->fd, "journal", 0);
 	while (dir && (e = readdir(dir)))
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&

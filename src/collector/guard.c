@@ -17,14 +17,14 @@ static void on_bus(int number)
 		armed = 0;
 		siglongjmp(gt_guard_point, 1);
 	}
-	/* elsewhere it is a bug in gputap: die */
+	/* elsewhere, SIGBUS is a bug in gputap: die */
 	signal(number, SIG_DFL);
 	raise(number);
 }
 
 void gt_guard_install(void)
 {
-	/* SA_NODEFER: the handler ends with a jump, which does not restore the mask */
+	/* SA_NODEFER, because the handler ends with a jump, which does not restore the mask */
 	struct sigaction action = {.sa_handler = on_bus, .sa_flags = SA_NODEFER};
 
 	if (!installed)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading memory that another program may take away: a segment that is cut to nothing while it is
- * read, or a full tmpfs, gives SIGBUS. Between GT_GUARD() and gt_guard_end() that becomes a failed
- * GT_GUARD().
+/* Guards reads of memory that another program may take away. A segment that is truncated during a
+ * read, or a full tmpfs, raises SIGBUS. Between GT_GUARD() and gt_guard_end(), SIGBUS becomes a
+ * failed GT_GUARD().
  *
  *	if (!GT_GUARD())
  *		return process_is_lost();

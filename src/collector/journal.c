@@ -24,7 +24,7 @@ static void copy_head(struct gt_journal *j)
 	struct gt_journal_head *to = &j->shared->head;
 	const size_t phase_end = offsetof(struct gt_journal_head, phase) + sizeof from->phase;
 
-	/* copy all but magic and phase, whose stores have their own order */
+	/* copy all fields but magic and phase, which are stored in a separate order */
 	memcpy((char *)to + sizeof to->magic, (const char *)from + sizeof from->magic,
 	       offsetof(struct gt_journal_head, phase) - sizeof from->magic);
 	memcpy((char *)to + phase_end, (const char *)from + phase_end, sizeof *to - phase_end);
@@ -44,8 +44,8 @@ static void copy_phase(struct gt_journal *j)
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* Write everything into a file that another program has cut. The magic is stored last, so that half
- * a journal is invalid. */
+/* Write all data into a file that another program has truncated. The magic is stored last, so that
+ * a half-written journal is invalid. */
 static void restore_file(struct gt_journal *j)
 {
 	if (ftruncate(j->fd, (off_t)j->bytes) || !GT_GUARD())
@@ -94,7 +94,8 @@ static void store(struct gt_journal *j, void (*step)(struct gt_journal *j))
 
 	if (!j->shared)
 		return;
-	/* a file that was cut and extended again, from us or from others, has no magic */
+	/* a file that was truncated and extended again, by gputap or another program, has no
+	 * magic */
 	if (fstat(j->fd, &st) || st.st_size < (off_t)j->bytes || !GT_GUARD()) {
 		restore_file(j);
 		return;
@@ -122,10 +123,10 @@ static void store_position(struct gt_journal *j)
 	p.next_index = h->next_index;
 	p.crc = gt_crc32c(0, &p, offsetof(struct gt_position, crc));
 	if (pwrite(j->position_fd, &p, sizeof p, 0) != (ssize_t)sizeof p)
-		return; /* no room: the journal has it */
+		return; /* no room; the journal has the same data */
 }
 
-/* Return -1 if there is none that is ours. */
+/* Open the position file. Return -1 if there is none that belongs to the current user. */
 static int open_position(const struct gt_folder *f, int flags)
 {
 	int fd = openat(f->fd, "position", O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags,
@@ -152,9 +153,9 @@ bool gt_position_read(const struct gt_folder *f, struct gt_position *out)
 	       out->crc == gt_crc32c(0, out, offsetof(struct gt_position, crc));
 }
 
-/* Made and opened ----------------------------------------------------------------- */
+/* Creating and opening ------------------------------------------------------------- */
 
-/* Reserve memory, which is allocated on first use. */
+/* Reserve address space; memory is allocated on first use. */
 static int take_memory(struct gt_journal *j)
 {
 	j->file = mmap(NULL, j->bytes, PROT_READ | PROT_WRITE,
@@ -179,7 +180,8 @@ static uint64_t file_bytes(uint32_t accounts)
 	return sizeof(struct gt_journal_file) + (uint64_t)accounts * sizeof(struct gt_account);
 }
 
-/* Make the file as long as allowed: a file size limit (ulimit -f) applies to it also. */
+/* Make the file as long as allowed, because a file size limit (ulimit -f) also applies to this
+ * file. */
 static int size_file(struct gt_journal *j)
 {
 	for (j->account_count = GT_JOURNAL_ACCOUNTS; j->account_count >= 16;
@@ -229,7 +231,7 @@ int gt_journal_make(const struct gt_folder *f, struct gt_journal *out)
 	return take_memory(out);
 }
 
-/* Read the head and the used parts of the rest, up to the end of the file. */
+/* Read the head and the used parts of the remaining file, up to the end of the file. */
 static int read_file(const struct gt_folder *f, struct gt_journal *j, uint64_t bytes)
 {
 	struct gt_journal_head head;
@@ -258,8 +260,8 @@ static int read_file(const struct gt_folder *f, struct gt_journal *j, uint64_t b
 	return 0;
 }
 
-/* Check the position against the journal. A position is written after the journal: a valid one
- * cannot be ahead of it. */
+/* Check the position against the journal. The position is written after the journal, so a valid
+ * position cannot be ahead of the journal. */
 static int check_position(const struct gt_folder *f, const struct gt_journal *j)
 {
 	const struct gt_journal_head *h = &j->file->head;
@@ -267,7 +269,7 @@ static int check_position(const struct gt_folder *f, const struct gt_journal *j)
 
 	if (!gt_position_read(f, &p))
 		return 0;
-	/* a flight recorder's metadata gets shorter */
+	/* a flight recorder's metadata may become shorter */
 	if (!memcmp(p.capture_id, h->capture_id, sizeof p.capture_id) &&
 	    (p.kept.asked.window_ns || p.capture_bytes <= h->capture_bytes))
 		return 0;
@@ -317,7 +319,7 @@ void gt_journal_close(struct gt_journal *j)
 	if (j->position_fd >= 0)
 		close(j->position_fd);
 	if (j->fd >= 0)
-		close(j->fd); /* this also drops the lock */
+		close(j->fd); /* also drops the lock */
 	j->file = j->shared = NULL;
 	j->fd = j->position_fd = -1;
 }
@@ -352,7 +354,7 @@ uint32_t gt_journal_take(struct gt_journal *j)
 	for (uint32_t i = 0; i < j->account_count; i++) {
 		struct gt_account *a = &j->file->accounts[i];
 
-		/* pid alone: taken, but not yet in the journal's own view */
+		/* only `pid` is set: taken, but not yet in use */
 		if (a->state != GT_ACCOUNT_FREE || a->pid)
 			continue;
 		a->pid = UINT32_MAX;
@@ -363,8 +365,8 @@ uint32_t gt_journal_take(struct gt_journal *j)
 	return UINT32_MAX;
 }
 
-/* Free an account in memory. In the file it stays until another process gets it: the process has
- * ended, and its segment is gone. */
+/* Free an account in memory. In the file, the account stays until another process gets it, which is
+ * harmless: the process has ended, and its segment is gone. */
 void gt_journal_release(struct gt_journal *j, uint32_t number)
 {
 	memset(&j->file->accounts[number], 0, sizeof j->file->accounts[number]);
@@ -398,7 +400,8 @@ void gt_journal_redo_accounts(struct gt_journal *j)
 void gt_journal_redo_end(struct gt_journal *j)
 {
 	atomic_store_explicit(&j->file->head.phase, GT_JOURNAL_IDLE, memory_order_relaxed);
-	/* in the file after the phase: until IDLE is seen, they must be carried out */
+	/* cleared in the file after the phase: until the phase is IDLE, recovery must carry out the
+	 * marks and redos */
 	j->file->head.mark_count = j->file->head.redo_count = 0;
 	store(j, store_end);
 	store_position(j);

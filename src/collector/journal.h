@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* Records how far the collector has processed the rings, so that `gputap recover` can continue
- * exactly where it stopped, without duplicates or omissions, at any instruction that SIGKILL hit.
+ * exactly where the collector stopped, without duplicates or omissions, whatever instruction
+ * SIGKILL interrupted.
  *
  *   <folder>/journal:   | head | marks | redo accounts | accounts |      mapped, like the rings
- *   <folder>/position:  which capture, and its length after the last batch that was carried out
+ *   <folder>/position:  id of the capture, and its length after the last batch that was carried out
  *
  * The collector works with a private copy of the journal and copies each step into the mapped file,
- * under the guard (guard.h): any program of the user can cut that file. A file that was cut is
- * rewritten with the next step.
+ * under the guard (guard.h), because any program of the user can truncate the file. The next step
+ * rewrites a file that was truncated.
  *
  * Work is done in batches. A batch's records go into the capture's buffers; then
  *   1. the capture is flushed: its file is now `redo_capture_bytes` long;
- *   2. marks (how far each ring is read) and the changed accounts are in the redo area; phase
- *     = REDO;
- *   3. they are carried out: slot.first, block.drained, accounts, capture_bytes; phase = IDLE;
+ *   2. marks (how far each ring is read) and the changed accounts are in the redo area; phase =
+ *      REDO;
+ *   3. the redo area is carried out: slot.first, block.drained, accounts, capture_bytes; phase =
+ *      IDLE;
  *   4. only then are drained blocks given back to their pools.
- * If killed before 2, the capture is cut back to capture_bytes and the batch is read from the rings
- * again. If killed after 2, step 3 is repeated, which changes nothing if it was done already.
- * Without a valid journal, `gputap recover` makes one: the capture is cut back to `position`, its
- * processes and their records are counted, and the rings are read from their own positions.
- * Locking: flock() on the file; the process that holds it is the session's collector. */
+ * If the collector is killed before step 2, the capture is cut back to capture_bytes and the batch
+ * is read from the rings again. If it is killed after step 2, step 3 is repeated, which changes
+ * nothing if step 3 was done already.
+ * Without a valid journal, `gputap recover` makes a new one: the capture is cut back to `position`,
+ * its processes and their records are counted, and the rings are read from their own positions.
+ * Locking: flock() on the file; the process that holds the lock is the session's collector. */
 #ifndef GPUTAP_COLLECTOR_JOURNAL_H
 #define GPUTAP_COLLECTOR_JOURNAL_H
 
@@ -34,9 +37,10 @@
 #define GT_JOURNAL_VERSION 3u
 
 enum {
-	GT_JOURNAL_MARKS = 4096, /* rings in one batch */
-	GT_JOURNAL_REDOS = 64,   /* processes in one batch */
-	/* concurrent processes; sparse, and fewer if the file size is limited */
+	GT_JOURNAL_MARKS = 4096, /* maximum rings in one batch */
+	GT_JOURNAL_REDOS = 64,   /* maximum processes in one batch */
+	/* maximum concurrent processes; the file is sparse, and smaller if the file size is
+	 * limited */
 	GT_JOURNAL_ACCOUNTS = 8192,
 };
 
@@ -46,20 +50,21 @@ enum gt_account_state {
 	GT_ACCOUNT_ENDED = 2 /* everything is in the capture */
 };
 
-/* State of a process that is not in its segment. */
+/* State of a process that is not stored in its segment. */
 struct gt_account {
 	uint32_t state, pid;
-	uint64_t start_ticks; /* with pid: name of the segment file */
+	uint64_t start_ticks; /* with `pid`, forms the name of the segment file */
 	uint32_t index;       /* index of the process in the capture */
 	uint32_t torn;        /* nonzero: bytes in its rings were not records */
-	/* recorded; also seen and dropped of ended threads, and the collector's own losses */
+	/* recorded records; also seen and dropped records of ended threads, and the collector's own
+	 * losses */
 	struct gt_counts counts;
 };
 
 struct gt_mark {
 	uint32_t account, slot, ordinal;
-	uint32_t first, drained; /* the ring now starts there */
-	uint32_t free_slot;      /* its thread has ended and everything is read */
+	uint32_t first, drained; /* new start of the ring: first block, and bytes drained in it */
+	uint32_t free_slot;      /* nonzero if the thread has ended and everything is read */
 };
 
 struct gt_redo {
@@ -73,16 +78,16 @@ struct gt_journal_head {
 	uint64_t magic;
 	uint32_t version, bytes;
 	uint32_t collector_pid;
-	uint32_t accounts_used; /* high-water mark, for searching */
+	uint32_t accounts_used; /* high-water mark, limits searches */
 	uint64_t capture_bytes; /* length of the capture that matches the state of the rings */
 	uint32_t next_index;
 	_Atomic uint32_t phase;
 	uint64_t redo_capture_bytes;
 	uint32_t redo_next_index, mark_count, redo_count;
 	uint32_t account_count;
-	/* identifies the capture: its name may belong to another one by now */
+	/* identifies the capture, because another file may have its name by now */
 	uint8_t capture_id[GT_CAPTURE_ID_BYTES];
-	struct gt_keep_position kept, redo_kept; /* for a flight recorder, like capture_bytes */
+	struct gt_keep_position kept, redo_kept; /* like capture_bytes, for a flight recorder */
 };
 
 struct gt_journal_file {
@@ -99,26 +104,26 @@ struct gt_position {
 	struct gt_keep_position kept;
 	uint8_t capture_id[GT_CAPTURE_ID_BYTES];
 	uint32_t next_index;
-	uint32_t crc; /* of everything before it */
+	uint32_t crc; /* CRC of all preceding fields */
 };
 
 struct gt_journal {
 	int fd, position_fd; /* -1: no such file */
 	uint64_t bytes;
 	uint32_t account_count;
-	struct gt_journal_file *file;   /* in private memory */
+	struct gt_journal_file *file;   /* private copy */
 	struct gt_journal_file *shared; /* mapped, for stores; NULL: recovery made the journal */
 };
 
 /* @capture_id: gt_capture_writer_id() */
 int gt_journal_create(const struct gt_folder *f, const uint8_t capture_id[GT_CAPTURE_ID_BYTES],
 		      struct gt_journal *out);
-/* Open the journal, for recover. -EBUSY: the collector is alive; -ENOENT: there is none; -EBADMSG:
- * it is cut or damaged. */
+/* Open the journal, for recovery. Return 0; -EBUSY: the collector is alive; -ENOENT: no journal;
+ * -EBADMSG: the journal is truncated or damaged. */
 int gt_journal_open(const struct gt_folder *f, struct gt_journal *out);
-/* Make an empty journal, only in memory, in place of one that is missing or damaged. */
+/* Make an empty journal, only in memory, to replace a missing or damaged journal. */
 int gt_journal_make(const struct gt_folder *f, struct gt_journal *out);
-/* Return false if there is none, or it is damaged. */
+/* Read the position. Return false if the file is missing or damaged. */
 bool gt_position_read(const struct gt_folder *f, struct gt_position *out);
 void gt_journal_close(struct gt_journal *j);
 
@@ -127,11 +132,13 @@ uint32_t gt_journal_owner(const struct gt_folder *f);
 
 /* Return the account of a segment file, or UINT32_MAX. */
 uint32_t gt_journal_find(const struct gt_journal *j, uint32_t pid, uint64_t start_ticks);
-/* Return a free account, or UINT32_MAX. It stays free in the file until a redo fills it. */
+/* Return a free account, or UINT32_MAX. The account stays free in the file until a redo fills
+ * it. */
 uint32_t gt_journal_take(struct gt_journal *j);
 void gt_journal_release(struct gt_journal *j, uint32_t number);
 
-/* Steps 2 and 3 for everything that is not in segments; the caller carries out marks in between. */
+/* Carry out steps 2 and 3 for all state outside segments. The caller carries out the marks in
+ * between. */
 void gt_journal_redo_begin(struct gt_journal *j, uint64_t capture_bytes,
 			   const struct gt_keep_position *kept, uint32_t next_index);
 void gt_journal_redo_accounts(struct gt_journal *j);

@@ -22,7 +22,7 @@ static uint64_t used_by(int who)
 	return getrusage(who, &r) ? 0 : ns_of(&r.ru_utime) + ns_of(&r.ru_stime);
 }
 
-/* Read the lines of /proc/stat for each processor: user, nice, system, idle, iowait, irq, softirq,
+/* Read the line of each processor from /proc/stat: user, nice, system, idle, iowait, irq, softirq,
  * stolen, in ticks. */
 static void read_processors(const cpu_set_t *of, struct gt_machine_load *out)
 {
@@ -60,7 +60,7 @@ static void read_load(const cpu_set_t *of, struct gt_machine_load *out)
 void gt_load_begin(struct gt_load *l)
 {
 	if (sched_getaffinity(0, sizeof l->processors, &l->processors))
-		CPU_ZERO(&l->processors); /* there are more processors than a set can hold */
+		CPU_ZERO(&l->processors); /* more processors exist than a set can hold */
 	read_load(&l->processors, &l->at_begin);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures how busy others kept the processors that a session may use: times of a run on a busy
- * machine differ from those on a quiet one. */
+/* Measures how busy other processes kept the processors that a session may use, because run times
+ * on a busy machine differ from run times on a quiet machine. */
 #ifndef GPUTAP_COLLECTOR_LOAD_H
 #define GPUTAP_COLLECTOR_LOAD_H
 
@@ -14,8 +14,8 @@ struct gt_load {
 };
 
 void gt_load_begin(struct gt_load *l);
-/* Measure since the start. All children must have been waited for: running ones count as others.
- * @out: .processors is 0 if the kernel reports none. */
+/* Measure since the start. The caller must have waited for all children, because running children
+ * count as other processes. @out: .processors is 0 if the kernel reports none. */
 void gt_load_end(const struct gt_load *l, struct gt_machine_load *out);
 
 #endif

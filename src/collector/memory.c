@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* See memory.h. ring/segment.h defines who owns a block while it is cooled.
  *
- * Two words of its segment show that a process is short of blocks. Only then are the limits read
- * again, which takes 50 us. */
+ * Two words of a process's segment show that the process is short of blocks. Only then are the
+ * limits read again, which takes 50 us. */
 #include "collector/memory.h"
 
 #include <errno.h>
@@ -23,13 +23,13 @@
 #define BALANCE_EVERY_NS (5 * MS)
 #define COOL_EVERY_NS    (1000 * MS)
 #define IDLE_NS          (2000 * MS)
-#define PART             4  /* fraction of the remaining memory for rings */
-#define PROCESSES        16 /* processes that may start at once within that */
+#define PART             4  /* 1/PART of the remaining memory is for rings */
+#define PROCESSES        16 /* number of processes that may start at once within that part */
 #define START_BYTES_MAX  (UINT64_C(32) << 20)
-#define FLOOR_BYTES      (UINT64_C(1) << 20) /* of an idle process: stays warm */
+#define FLOOR_BYTES      (UINT64_C(1) << 20) /* memory of an idle process that stays warm */
 #define BLOCKS_MIN       4u
 #define CGROUP_ROOT      "/sys/fs/cgroup"
-/* control groups v1 report a number this large for no limit */
+/* control groups v1 report at least this number if there is no limit */
 #define NO_LIMIT         (UINT64_C(1) << 60)
 
 /* Limits ----------------------------------------------------------------------- */
@@ -47,7 +47,8 @@ static bool read_text(const char *path, char *out, size_t room)
 	return n > 0;
 }
 
-/* Return UINT64_MAX for "max", or if the file is missing. */
+/* Read a number from a file of a control group. Return UINT64_MAX for "max", or if the file is
+ * missing. */
 static uint64_t read_number(const char *folder, const char *name)
 {
 	char path[PATH_MAX], text[64], *end;
@@ -72,7 +73,8 @@ static uint64_t find_number(const char *text, const char *key)
 	return 0;
 }
 
-/* Return the page cache of the group: the kernel reclaims it before it kills a process. */
+/* Return the size of the group's page cache, which the kernel reclaims before it kills a
+ * process. */
 static uint64_t cache_bytes(const char *folder, const char *prefix)
 {
 	char path[PATH_MAX], text[8192], key[32];
@@ -105,8 +107,8 @@ static uint64_t left_in(const char *folder, bool is_v2)
 	return used < limit ? limit - used : 0;
 }
 
-/* Return the least left in the group @path below @mount and in all above it. In a container the
- * path may belong to another namespace: only groups that exist count. */
+/* Return the minimum of the memory left in the group @path below @mount and in all its ancestors.
+ * In a container the path may belong to another namespace, so only groups that exist count. */
 static uint64_t left_above(const char *mount, const char *path, size_t bytes, bool is_v2)
 {
 	char folder[PATH_MAX];
@@ -267,7 +269,7 @@ static void set_start_blocks(struct gt_folder *f, uint64_t left_bytes)
 					       f->copy->block_bytes));
 }
 
-/* Read two words of the segment and check them. Return false if they cannot be read. */
+/* Read and check two words of the segment. Return false if they cannot be read. */
 static bool read_block_words(struct gt_drain *d, struct gt_process *process)
 {
 	uint32_t used, limit;
@@ -299,8 +301,8 @@ static void set_limit(struct gt_drain *d, struct gt_process *process, uint32_t l
 
 /* Idle memory ------------------------------------------------------------------ */
 
-/* gt_pool_pop() in memory that a faulty program may change: every number is checked, attempts are
- * bounded. Return GT_BLOCK_NONE on failure. */
+/* gt_pool_pop() for memory that a faulty program may change: every number is checked, and attempts
+ * are bounded. Return GT_BLOCK_NONE on failure. */
 static uint32_t pop_block(struct gt_process *process)
 {
 	struct gt_segment *r = process->segment;
@@ -319,8 +321,8 @@ static uint32_t pop_block(struct gt_process *process)
 	return GT_BLOCK_NONE;
 }
 
-/* Free a block's memory, except the page with its header. Return false if the file system
- * cannot. */
+/* Free a block's memory, except the page with the block's header. Return false if the file system
+ * does not support this. */
 static bool cool_block(struct gt_process *process, uint32_t number)
 {
 	struct gt_block *b = gt_process_block(process, number);
@@ -332,12 +334,12 @@ static bool cool_block(struct gt_process *process, uint32_t number)
 	    fallocate(process->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(at + keep),
 		      (off_t)(process->block_bytes - keep)) != 0)
 		return false;
-	/* the push below publishes it */
+	/* published when the block is pushed */
 	atomic_store_explicit(&b->is_cold, 1, memory_order_relaxed);
 	return true;
 }
 
-/* Take free blocks and keep them, until @most are cold or no more are free. */
+/* Take free blocks and hold them, until @most blocks are cold or no more blocks are free. */
 static void hold_blocks(struct gt_drain *d, struct gt_process *process, uint32_t most)
 {
 	uint32_t *more;
@@ -382,7 +384,7 @@ static void release_blocks(struct gt_drain *d, struct gt_process *process, uint3
 	}
 }
 
-/* Cool everything that an idle process does not need, above a minimum for speed. Writers find the
+/* Cool all blocks of an idle process above a minimum, which stays warm for speed. Writers find the
  * blocks in the pool as before. */
 static void cool_process(struct gt_drain *d, struct gt_process *process, uint64_t now_ns)
 {
@@ -426,7 +428,7 @@ static void grant_blocks(struct gt_drain *d, struct gt_memory_group *g, struct g
 		set_limit(d, process, process->block_limit + fresh);
 }
 
-/* Take back what a process has above its share: unused limit first, then free blocks. */
+/* Take back the memory that a process has above its share: unused limit first, then free blocks. */
 static void take_away(struct gt_drain *d, struct gt_memory_group *g, struct gt_process *process)
 {
 	uint64_t excess = g->granted_bytes - g->budget_bytes, before = limit_bytes(process);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes processes that could not be traced to the capture, with the reason. Those that could not
- * create a segment left a link or a line instead (ring/session.h); others are in the segment of the
- * process that started them (ring/segment.h). */
+/* Writes processes that could not be traced to the capture, with the reason. Processes that could
+ * not create a segment left a link or a line instead (ring/session.h). Other untraced processes are
+ * listed in the segment of the process that started them (ring/segment.h). */
 #include "collector/not_traced.h"
 
 #include <dirent.h>
@@ -26,7 +26,7 @@ enum { TEXT_BYTES = 256, NAMELESS_MOST = 10000, NOTICES_MOST = 100000 };
 static void write_process(struct gt_drain *d, uint32_t pid, uint64_t ticks, const char *exe,
 			  const char *why, int error)
 {
-	/* it is unknown how it ended */
+	/* wait_status is -1, because it is unknown how the process ended */
 	struct gt_process_info info = {.pid = pid,
 				       .start_ticks = ticks,
 				       .argv = "",
@@ -41,13 +41,13 @@ static void write_process(struct gt_drain *d, uint32_t pid, uint64_t ticks, cons
 	snprintf(text, sizeof text, "%s: %s", exe, why);
 	if (gt_event_write(d, info.index, GT_EVENT_NOT_TRACED, GT_DOMAIN_NONE, ticks,
 			   (uint64_t)error, text))
-		gt_error_clear(); /* the file takes nothing: reported once, at the end */
+		gt_error_clear(); /* the file takes no more data: reported once, at the end */
 	gt_capture_write_process_end(d->writer, &info);
 	d->untraced += error != 0;
 	d->batch_dirty = true;
 }
 
-/* Reported processes, and found ones ----------------------------------------------- */
+/* Reported and found processes ----------------------------------------------------- */
 
 static const char *get_name(const char *path)
 {
@@ -56,7 +56,7 @@ static const char *get_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Return NULL if memory is short or there are too many. */
+/* Add a notice. Return NULL if memory is short or there are too many notices. */
 static struct gt_untraced_notice *add_notice(struct gt_drain *d, uint32_t pid)
 {
 	void *more = d->notice_count < NOTICES_MOST ? gt_grow(d->notices, d->notice_count,

@@ -7,19 +7,20 @@
 
 /* Write processes that reported that they could not create a segment. Call at the end. */
 void gt_not_traced_write(struct gt_drain *d);
-/* Write that the session's first program, @path, cannot be traced, and the reason. */
+/* Write to the capture that the session's first program, @path, cannot be traced, and why. */
 void gt_not_traced_write_obstacle(struct gt_drain *d, uint32_t pid, uint64_t ticks,
 				  const char *path, const char *why);
-/* Write such programs that a process has reported. Call at the process's end. */
+/* Write the untraced programs that a process has reported. Call at the end of the process. */
 void gt_not_traced_write_lost(struct gt_drain *d, struct gt_process *process);
 
-/* Note that a program was reported under pid @pid: "PATH: why", or only why. */
+/* Note that a program was reported under pid @pid. @text: "PATH: why", or only the reason. */
 void gt_not_traced_note(struct gt_drain *d, uint32_t pid, const char *text);
-/* Take the notice for this process. Return true if a process has reported it; then the notice is
- * used up. @inner_pid: in its pid namespace; @name: the kernel's; @program: path of its file. */
+/* Return true if a process has reported this process, and use up that notice. @inner_pid: pid in
+ * the process's pid namespace; @name: the kernel's name; @program: path of the executed file. */
 bool gt_not_traced_take_notice(struct gt_drain *d, uint32_t pid, uint32_t inner_pid, uint32_t ppid,
 			       const char *name, const char *program);
-/* Write a process that the collector found in /proc. @error: 0 for one that uses no runtime. */
+/* Write a process that the collector found in /proc. @error: 0 for a program that uses no
+ * runtime. */
 void gt_not_traced_write_found(struct gt_drain *d, uint32_t pid, uint64_t ticks,
 			       const char *program, const char *why, int error);
 

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* See own_threads.h. Two things that the process cannot do itself:
+/* See own_threads.h. Does two jobs that the process cannot do itself:
  *
- *   slices   The thread that follows the session gets short ones (util/short_slice.h). A filter in
- *            the program may kill it for the system call that requests them.
+ *   slices   The thread that follows the session gets short slices (util/short_slice.h). A seccomp
+ *            filter in the program may kill the thread for the system call that requests them.
  *   alone    A program whose last thread has called pthread_exit(), or was killed as a thread by
- *            seccomp, has ended without gputap. With gputap, its threads keep the process alive. So
- *            the thread that follows is notified, and ends the process in the same way.
+ *            seccomp, would have ended without gputap. With gputap, gputap's threads keep the
+ *            process
+ *            alive. Therefore the thread that follows is notified, and ends the process in the same
+ *            way.
  *
- * Threads that a runtime made count as the program's: they keep a process alive without gputap
- * also. */
+ * Threads that a runtime created count as the program's, because they also keep a process alive
+ * without gputap. */
 #include "collector/own_threads.h"
 
 #include <limits.h>
@@ -39,7 +41,7 @@ static bool read_state(const struct gt_process *process, struct own_state *out)
 	return true;
 }
 
-/* Set the slices. The thread's number is meaningless here if it is from another pid namespace. */
+/* Set the slices. If the thread's id is from another pid namespace, it is meaningless here. */
 static void give_slices(struct gt_process *process, const struct own_state *s)
 {
 	char path[64];
@@ -73,7 +75,7 @@ void gt_own_threads_look(struct gt_drain *d)
 		    !read_state(process, &s) || !s.threads)
 			continue;
 		give_slices(process, &s);
-		/* the first thread counts until the last one has ended */
+		/* the first thread counts until the last thread has ended */
 		if (gt_proc_read_stat(process->pid, &stat) && stat.state == 'Z' &&
 		    stat.threads == s.threads + 1)
 			tell_alone(d, process, stat.exit_signal);

@@ -5,7 +5,7 @@
 
 #include "collector/drain_state.h"
 
-/* Look at each live process: a few tens of microseconds for each that has such threads. */
+/* Look at each live process. Takes a few tens of microseconds per process with such threads. */
 void gt_own_threads_look(struct gt_drain *d);
 
 #endif

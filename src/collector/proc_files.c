@@ -22,7 +22,7 @@ enum {
 	FIELD_STACK = 28,
 	FIELD_ARGUMENTS = 48,
 	FIELD_ENVIRONMENT_END = 51,
-	FIELD_EXIT_CODE = 52, /* as from wait() */
+	FIELD_EXIT_CODE = 52, /* same encoding as wait() */
 	FIELD_COUNT
 };
 

@@ -21,7 +21,7 @@ enum {
 	BLOCK_BYTES_MAX = 16 << 20,
 };
 
-/* Check the current head against the file's size, and copy the fields used later. */
+/* Check the head of the segment against the file's size, and copy the fields used later. */
 static int check_segment(struct gt_process *process, const char *name, uint64_t file_bytes)
 {
 	const volatile struct gt_segment *r = process->segment;
@@ -146,8 +146,8 @@ void gt_process_give_back(struct gt_process *process, uint32_t number)
 	uint64_t old = atomic_load_explicit(&r->free, memory_order_relaxed);
 
 	atomic_store_explicit(&b->drained, 0, memory_order_relaxed);
-	/* the tag makes a pop fail that slept through pops and pushes; bounded because a faulty
-	 * program might change the word forever: then the pool loses this block */
+	/* the tag makes a pop fail that slept through pops and pushes. The loop is bounded, because
+	 * a faulty program might change the word forever; in that case the pool loses this block */
 	for (int tries = 0; tries < 1 << 16; tries++) {
 		uint64_t new = ((old >> 32) + 1) << 32 | number;
 
@@ -182,7 +182,8 @@ void gt_process_add_slot_counts(const struct gt_process *process, uint32_t i,
 {
 	const struct gt_slot *slot = gt_process_slot(process, i);
 
-	/* dropped before seen: a call that ends in between must not make dropped exceed seen */
+	/* read `dropped` before `seen`, because a call that ends in between must not make dropped
+	 * exceed seen */
 	for (int c = 0; c < GT_CLASS_COUNT; c++)
 		for (int d = 0; d < GT_DOMAIN_COUNT; d++) {
 			for (int why = 0; why < GT_DROP_REASON_COUNT; why++)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* One process as the collector sees it: its mapped segment, and how far each ring is read.
+/* One process as the collector sees it: the mapped segment, and how far each ring is read.
  *
- * The segment is memory that a faulty program may overwrite at any time. So the geometry is checked
- * once and kept in private fields, every number read later is checked against it, and a ring that
- * is corrupt is given up (`torn`), never followed. Walking a chain is bounded: it visits at most
- * all blocks. */
+ * A faulty program may overwrite the segment at any time. The geometry is therefore checked once
+ * and kept in private fields, and every number read later is checked against the geometry. A
+ * corrupt ring is given up (`torn`), never followed. The walk along a chain visits at most all
+ * blocks. */
 #ifndef GPUTAP_COLLECTOR_PROCESS_H
 #define GPUTAP_COLLECTOR_PROCESS_H
 
@@ -18,41 +18,47 @@
 
 /* A thread's ring. */
 struct gt_ring {
-	uint32_t block; /* current block; GT_BLOCK_NONE: the slot is free as far as we know */
-	uint32_t at;    /* bytes of it that are read */
+	/* current block; GT_BLOCK_NONE: the slot is free as far as the collector knows */
+	uint32_t block;
+	uint32_t at; /* number of bytes of the block that are read */
 	uint32_t ordinal;
-	uint32_t mark;    /* in the current batch; UINT32_MAX: none */
-	uint64_t read_ns; /* when something was last read */
+	uint32_t mark;    /* index in the current batch; UINT32_MAX: none */
+	uint64_t read_ns; /* time at which records were last read */
 	struct gt_stream *stream;
-	bool announced;    /* the thread is in the capture */
-	bool broken, done; /* given up; drained to its end and to be freed with the batch */
+	bool announced; /* true if the thread is in the capture */
+	/* broken: true if given up. done: true if drained to its end and to be freed with the
+	 * batch */
+	bool broken, done;
 };
 
 struct gt_process {
-	struct gt_segment *segment; /* NULL: refused, only its name is kept */
-	int fd;                     /* of the segment; kept for gt_file_in_use() */
-	int pidfd;                  /* -1: its pid is gone or meaningless here */
-	uint32_t name_pid;          /* as in the file's name, with name_ticks */
+	struct gt_segment *segment; /* NULL: refused, only the name is kept */
+	int fd;                     /* file of the segment; kept for gt_file_in_use() */
+	int pidfd;                  /* -1: the pid is gone or meaningless here */
+	uint32_t name_pid;          /* pid in the file's name, which also contains name_ticks */
 	uint64_t name_ticks;
 	/* geometry, checked and constant */
 	uint64_t bytes, slots_offset, block_offset;
 	uint32_t slot_count, block_bytes, block_count;
-	uint32_t pid, ppid, number; /* number: gt_segment.process */
+	uint32_t pid, ppid, number; /* `number` is gt_segment.process */
 
-	uint32_t account, index;  /* in the journal, in the capture */
-	struct gt_rank rank;      /* as in the capture */
-	struct gt_counts pending; /* counts of the current batch: added to the account with it */
-	bool touched;             /* the batch changes the account */
-	bool announced;           /* the process is in the capture */
-	_Atomic bool exited;      /* its process is gone, or was never in this pid namespace */
-	_Atomic bool is_unseen;   /* ... or gone before it was found: unknown which */
-	bool replaced;            /* replaced through exec: another process has its pid now */
-	bool stopped;             /* requested to stop recording */
-	bool ended;               /* its last records are written */
-	bool torn;                /* something in its memory was corrupt */
-	bool has_slices;          /* own_threads.c: its thread that follows was looked at */
-	_Atomic bool lost;        /* so corrupt that it is no longer read */
-	/* segment.full_count at that time; when records were last read, counts last written */
+	uint32_t account, index; /* indexes in the journal and in the capture */
+	struct gt_rank rank;     /* rank as written to the capture */
+	/* counts of the current batch, which are added to the account with the batch */
+	struct gt_counts pending;
+	bool touched;        /* true if the batch changes the account */
+	bool announced;      /* true if the process is in the capture */
+	_Atomic bool exited; /* true if the process is gone, or was never in this pid namespace */
+	_Atomic bool is_unseen; /* no pidfd was opened: gone, or in another namespace */
+	/* true if exec replaced the process: another process has its pid now */
+	bool replaced;
+	bool stopped;      /* true if requested to stop recording */
+	bool ended;        /* true if the last records are written */
+	bool torn;         /* true if any data in its memory was corrupt */
+	bool has_slices;   /* true once own_threads.c has looked at the thread that follows */
+	_Atomic bool lost; /* true if too corrupt to be read any longer */
+	/* segment.full_count at the last look; time of the last records read; time of the last
+	 * counts written */
 	uint64_t full_seen, active_ns, counted_ns;
 	int32_t wait_status;
 	/* used in memory.c */
@@ -65,14 +71,16 @@ struct gt_process {
 
 	struct gt_ring *rings;
 	uint32_t rings_known;
-	uint32_t slots_used;   /* the highest value seen */
-	uint32_t windows_seen; /* gt_segment.window_count: how many are in the capture */
+	uint32_t slots_used; /* the highest value seen */
+	/* number of changes in the capture: gt_segment.window_count when last written */
+	uint32_t windows_seen;
 };
 
 /**
  * gt_process_open() - map a segment file and check its head
- * Return: 0; -EAGAIN: not possible now (descriptors or memory are short), try later; otherwise
- *         refused, with a cause: another version, damaged. Then only the name in @out is valid.
+ * Return: 0; -EAGAIN: not possible now (descriptors or memory are short), try later; any other
+ *         errno, with a cause: refused because of another version or damage. In the last case only
+ *         the name in @out is valid.
  */
 int gt_process_open(const struct gt_folder *f, const char *name, struct gt_process *out);
 void gt_process_close(struct gt_process *process);
@@ -91,7 +99,7 @@ static inline struct gt_block *gt_process_block(const struct gt_process *process
 
 static inline bool gt_process_has_block(const struct gt_process *process, uint32_t number)
 {
-	return number - 1 < process->block_count; /* 0 wraps */
+	return number - 1 < process->block_count; /* for 0, number - 1 wraps to the maximum */
 }
 
 /* Return the number of slots that were ever used. */
@@ -104,12 +112,12 @@ void gt_process_give_back(struct gt_process *process, uint32_t block);
 /* Free a slot whose thread has ended and has been read completely. */
 void gt_process_free_slot(struct gt_process *process, uint32_t slot);
 
-/* Add what the slot's thread counted as seen and dropped. */
+/* Add the seen and dropped counts of the slot's thread. */
 void gt_process_add_slot_counts(const struct gt_process *process, uint32_t slot,
 				struct gt_counts *counts);
 void gt_counts_add(struct gt_counts *to, const struct gt_counts *what);
 
-/* Description of a process for the capture. Strings are in @text. */
+/* Description of a process for the capture, with storage for its strings. */
 struct gt_process_text {
 	char exe[512], argv[3072];
 };

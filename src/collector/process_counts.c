@@ -5,15 +5,15 @@
 #include "collector/batch.h"
 #include "collector/guard.h"
 
-#define CALLS_OPEN_MOST 64u /* nested open calls of one thread when a process ends */
-/* of anything in one process; sums of a few of them do not overflow */
+#define CALLS_OPEN_MOST 64u /* maximum nested open calls of one thread when a process ends */
+/* maximum of any counter of one process; sums of a few counters do not overflow */
 #define COUNT_MOST      (UINT64_C(1) << 48)
-/* GPU activities of a process that were not waited for */
+/* maximum number of GPU activities of a process that were not waited for */
 #define WORK_OPEN_MOST  (UINT64_C(1) << 24)
 
-/* Return true if too many calls are open for a process that ended, given @left calls left through
- * jumps. Then its counters or its rings were overwritten: records lost that way look like calls
- * that never returned. */
+/* Return true if too many calls are open for a process that ended. @left: number of calls that were
+ * left through jumps. In that case the counters or rings of the process were overwritten: records
+ * that are lost in this way look like calls that never returned. */
 static bool is_open_too_much(const struct gt_counts *counts, uint32_t threads, uint64_t left)
 {
 	uint64_t open[GT_CLASS_COUNT] = {0};
@@ -34,7 +34,7 @@ static bool is_open_too_much(const struct gt_counts *counts, uint32_t threads, u
 	       open[GT_CLASS_DEVICE] > WORK_OPEN_MOST;
 }
 
-/* Reset counters in a ring or journal that were overwritten. */
+/* Reset overwritten counters of a ring or journal. */
 static void forget_noise(struct gt_process *process, struct gt_counts *counts)
 {
 	uint64_t *all = (uint64_t *)counts;
@@ -46,7 +46,7 @@ static void forget_noise(struct gt_process *process, struct gt_counts *counts)
 		}
 }
 
-/* Make seen = recorded + dropped: the difference is open or damaged. */
+/* Make seen = recorded + dropped by counting the difference as open or damaged. */
 static void balance(struct gt_process *process, struct gt_counts *counts)
 {
 	for (int c = 0; c < GT_CLASS_COUNT; c++)
@@ -65,8 +65,8 @@ static void balance(struct gt_process *process, struct gt_counts *counts)
 		}
 }
 
-/* Check words that one stray write can change without a trace: the number of slots, and that
- * recording is over. */
+/* Check words that one stray write can change without other effects: the number of slots, and the
+ * word that says that recording is over. */
 static bool is_head_spoiled(const struct gt_drain *d, const struct gt_process *process,
 			    uint32_t used)
 {
@@ -75,13 +75,13 @@ static bool is_head_spoiled(const struct gt_drain *d, const struct gt_process *p
 		return true;
 	if (used < process->slots_used ||
 	    (used < process->slot_count && gt_process_slot(process, used)->ordinal))
-		return true; /* threads are missing: the number only grows */
+		return true; /* threads are missing, because the number only grows */
 	return !d->recovering && !process->stopped &&
 	       atomic_load_explicit(&process->segment->stop, memory_order_relaxed);
 }
 
-/* Return true if slot @i of a process that is gone is in a state that neither its thread nor the
- * collector can have left it in. */
+/* Return true if slot @i of a process that is gone is in a state in which neither its thread nor
+ * the collector can have left it. */
 static bool is_slot_spoiled(const struct gt_process *process, uint32_t i)
 {
 	const struct gt_slot *slot = gt_process_slot(process, i);
@@ -89,7 +89,7 @@ static bool is_slot_spoiled(const struct gt_process *process, uint32_t i)
 	uint32_t state = atomic_load_explicit(&slot->state, memory_order_relaxed);
 	uint64_t seen = 0;
 
-	if (!i || (ring && ring->done)) /* slot without a thread; or freed with the batch */
+	if (!i || (ring && ring->done)) /* slot without a thread, or freed with the batch */
 		return false;
 	if (ring && ring->stream && !ring->broken && slot->ordinal != ring->ordinal)
 		return true;
@@ -101,7 +101,7 @@ static bool is_slot_spoiled(const struct gt_process *process, uint32_t i)
 	return state > GT_SLOT_TAKEN || (state == GT_SLOT_FREE && (seen || !slot->ordinal));
 }
 
-/* @last: the process is gone, and all of its rings were read. */
+/* @last: true if the process is gone and all of its rings were read. */
 void gt_process_sum_counts(struct gt_drain *d, struct gt_process *process, bool last,
 			   struct gt_counts *out)
 {
@@ -115,7 +115,7 @@ void gt_process_sum_counts(struct gt_drain *d, struct gt_process *process, bool 
 			used = gt_process_slots_used(process);
 			if (last && is_head_spoiled(d, process, used))
 				process->torn = true;
-			for (i = 0; i < used; i++) { /* finished ones are in `pending` */
+			for (i = 0; i < used; i++) { /* finished slots are included in `pending` */
 				if (last && is_slot_spoiled(process, i))
 					process->torn = true;
 				left += atomic_load_explicit(&gt_process_slot(process, i)->left,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* See process_windows.h. The segment keeps the last GT_WINDOWS_KEPT changes; changes that were
+/* See process_windows.h. The segment keeps the last GT_WINDOWS_KEPT changes. Changes that were
  * overwritten before this file saw them are counted in the next record. A collector that recovers
- * does not know what the dead one has written, and writes all that are kept: the reader merges
- * duplicates. */
+ * does not know which changes the dead collector has written, and writes all changes in the
+ * segment. The reader merges duplicates. */
 #include "collector/process_windows.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static int write_window(struct gt_drain *d, struct gt_stream *stream, const stru
 	return gt_capture_write_records(stream, (const uint8_t *)&record, sizeof record, &counts);
 }
 
-/* Add up the state of a process's ranges, once, when it has ended. */
+/* Add the state of a process's ranges to the totals. Call once, when the process has ended. */
 void gt_process_sum_ranges(struct gt_drain *d, const struct gt_process *process)
 {
 	const struct gt_segment *r = process->segment;
@@ -47,7 +47,8 @@ void gt_process_sum_ranges(struct gt_drain *d, const struct gt_process *process)
 	d->ranges.missed += state == GT_RANGE_WINDOW_ENDED;
 }
 
-/* Return the number of changes so far; those from *first on are in @windows, each at its index. */
+/* Return the number of changes so far. The changes from *first on are in @windows, each at its
+ * index. */
 static uint32_t read_windows(struct gt_drain *d, struct gt_process *process,
 			     struct gt_window windows[GT_WINDOWS_KEPT], uint32_t *first)
 {
@@ -66,10 +67,10 @@ static uint32_t read_windows(struct gt_drain *d, struct gt_process *process,
 	}
 	gt_guard_end();
 	*first = process->windows_seen;
-	/* a program may have overwritten it */
+	/* a program may have overwritten the count */
 	if ((int32_t)(after - count) < 0)
 		after = count;
-	/* the writer may be overwriting the oldest one */
+	/* the writer may be overwriting the oldest change */
 	if (count != process->windows_seen && after + 1 - *first > GT_WINDOWS_KEPT)
 		*first = after + 1 - GT_WINDOWS_KEPT;
 	return count;
@@ -93,7 +94,8 @@ void gt_process_write_windows(struct gt_drain *d, struct gt_process *process)
 	for (uint32_t n = first; n != count; n++) {
 		if (write_window(d, stream, &windows[n % GT_WINDOWS_KEPT],
 				 n == first ? first - process->windows_seen : 0))
-			gt_error_clear(); /* the file takes nothing: reported once, at the end */
+			/* the file takes no more data, which is reported once, at the end */
+			gt_error_clear();
 	}
 	process->windows_seen = count;
 	gt_capture_stream_destroy(stream);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records when a process was recorded: its segment lists each pause and resume (ring/segment.h),
- * and the capture gets a record of each. */
+/* Records when a process was recorded: the segment lists each pause and resume (ring/segment.h),
+ * and each is written to the capture as a record. */
 #ifndef GPUTAP_COLLECTOR_PROCESS_WINDOWS_H
 #define GPUTAP_COLLECTOR_PROCESS_WINDOWS_H
 

@@ -11,12 +11,13 @@
 struct rebuild {
 	struct gt_drain *d;
 	const struct gt_capture *capture;
-	uint32_t *accounts; /* of each process of the capture; UINT32_MAX: it has no ring */
-	bool has_known;     /* a ring belongs to a process of the capture */
-	bool has_open;      /* ... whose end is not in the capture */
+	/* account of each process of the capture; UINT32_MAX: the process has no ring */
+	uint32_t *accounts;
+	bool has_known; /* true if a ring belongs to a process of the capture */
+	bool has_open;  /* true if a ring belongs to a process whose end is not in the capture */
 };
 
-/* Return NULL if the capture does not have the process. */
+/* Return the process of the ring file, or NULL if the capture does not contain the process. */
 static const struct gt_process_info *find_process(const struct gt_capture *c, const char *ring)
 {
 	uint64_t ticks;
@@ -40,7 +41,7 @@ static void look_for_process(const char *ring, void *data)
 	r->has_known |= find_process(r->capture, ring) != NULL;
 }
 
-/* Check that the capture is this session's and not finished. Nothing has been changed yet. */
+/* Check that the capture belongs to this session and is not finished. Changes nothing. */
 static int check_capture(struct rebuild *r, const char *output, const struct gt_position *position)
 {
 	const struct gt_capture_session *session = gt_capture_session_at(r->capture, 0);
@@ -77,7 +78,8 @@ static void add_account(const char *ring, void *data)
 	r->has_open |= !p->ended;
 }
 
-/* Return true if the thread that wrote the item has ended: then its slot no longer counts it. */
+/* Return true if the thread that wrote the item has ended, so that its slot no longer counts the
+ * item. */
 static bool is_of_ended_thread(const struct gt_capture *c, const struct gt_item *item)
 {
 	const struct gt_thread_info *t = gt_capture_thread_find(c, item->process, item->ordinal);
@@ -145,8 +147,8 @@ static int reopen(const char *output, const struct gt_position *position,
 					writer);
 }
 
-/* Read the processes of the capture. A flight recorder's are not in it yet: they get new
- * indexes. */
+/* Read the processes of the capture. A flight recorder's processes are not in the capture yet; they
+ * get new indexes. */
 static int read_capture(struct rebuild *r, const char *output, const struct gt_position *position)
 {
 	struct gt_journal_head *head = &r->d->journal.file->head;
@@ -177,7 +179,8 @@ int gt_rebuild_journal(struct gt_drain *d, const char *output, struct gt_capture
 	int status = gt_capture_open(output, &c);
 
 	*writer = NULL;
-	if (status) /* an empty one, -ENODATA, is not that of a program that never started */
+	if (status) /* report -ENODATA as another error, because an empty capture does not mean that
+	 * the program never started */
 		return status == -ENODATA ? gt_error(-EBADMSG, "%s is empty", output) : status;
 	r.capture = c;
 	status = check_capture(&r, output, position);

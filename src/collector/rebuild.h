@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes a journal from the capture and the rings, for `gputap recover`, when the collector's own is
- * missing, cut or damaged.
+/* Makes a journal from the capture and the rings, for `gputap recover`, when the collector's
+ * journal is missing, truncated or damaged.
  *
  *   position     the capture's id, and the length that matches the rings (journal.h)
- *   capture      its processes, their indexes, how much is recorded of each
+ *   capture      its processes, their indexes, number of recorded records of each
  *   rings        where to continue reading; counts of live threads
  *
- * Losses of threads that had ended are unknown, so the capture is never complete. Without a
- * position all whole blocks are retained, and the last batch can be in the capture twice. */
+ * Losses of ended threads are unknown, so the capture is never complete. Without a position, all
+ * whole blocks are retained, and the last batch may be in the capture twice. */
 #ifndef GPUTAP_COLLECTOR_REBUILD_H
 #define GPUTAP_COLLECTOR_REBUILD_H
 
@@ -16,8 +16,9 @@
 /**
  * gt_rebuild_journal() - fill d->journal, and reopen the capture
  * @d: with its folder; the journal is not open
- * Return: 0; -EALREADY without a cause: the capture is finished; or negative errno with a cause,
- *         for example if it belongs to another session, and the capture is unchanged.
+ * Return: 0; -EALREADY without a cause: the capture is finished; any other negative errno with a
+ *         cause, for example if the capture belongs to another session. On failure the capture is
+ *         unchanged.
  */
 int gt_rebuild_journal(struct gt_drain *d, const char *output, struct gt_capture_writer **writer);
 

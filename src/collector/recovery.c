@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* `gputap recover`: does what the collector would have done if it had not been killed.
+/* `gputap recover`: does the work that the collector would have done if it had not been killed.
  *
- * The journal records how far it was (journal.h). The capture is cut back to the matching length;
- * a batch that was flushed but not carried out in the rings is carried out; then the rings are read
- * to their ends. If recover is killed, it can be run again: it keeps the same journal, or makes one
- * again if there is none (rebuild.h). */
+ * The journal records how far the collector had come (journal.h). The capture is cut back to the
+ * matching length. A batch that was flushed but not carried out in the rings is carried out. Then
+ * the rings are read to their ends. If recover is killed, it can be run again: it keeps the same
+ * journal, or makes the journal again if there is none (rebuild.h). */
 #include "collector/collector.h"
 
 #include <errno.h>
@@ -28,10 +28,10 @@ static void add_process(const char *name, void *data)
 	struct gt_process *process;
 
 	gt_drain_add(data, name, &process);
-	gt_error_clear(); /* refused ones are counted */
+	gt_error_clear(); /* refused segments are counted */
 }
 
-/* Count rings that the journal lists and that are missing. Those of processes whose end is in the
+/* Count rings that the journal lists but that are missing. Rings of processes whose end is in the
  * capture may be gone. */
 static void count_missing(struct gt_drain *d)
 {
@@ -106,7 +106,7 @@ static int finish(struct gt_folder *folder, struct gt_drain *d, const char *outp
 	gt_drain_write_untraced(d);
 	gt_batch_commit(d);
 	if (d->output_error) {
-		/* there is no deadline as in tracing: the rings stay for another attempt */
+		/* unlike tracing, recovery has no deadline: the rings stay for another attempt */
 		status = gt_error(d->output_error, "cannot write all of %s", output);
 		gt_capture_writer_destroy(writer);
 		return status;
@@ -116,7 +116,7 @@ static int finish(struct gt_folder *folder, struct gt_drain *d, const char *outp
 	return status ? gt_error(status, "cannot finish %s", output) : 0;
 }
 
-/* Remove the folder of a session that was finished, if it is empty. */
+/* Remove the folder of a finished session if the folder is empty. */
 static bool remove_rest(const char *directory)
 {
 	char path[PATH_MAX];
@@ -133,17 +133,17 @@ static void count_ring(const char *name, void *data)
 	++*(unsigned *)data;
 }
 
-/* Return -EALREADY if nothing is left to read. */
+/* Open or make the journal. Return -EALREADY if nothing is left to read. */
 static int open_journal(struct gt_drain *d)
 {
 	int status = gt_journal_open(d->folder, &d->journal);
 	unsigned rings = 0;
 
-	if (status == -ENOENT) /* the journal is removed first, so rings would be left */
+	if (status == -ENOENT) /* the journal is removed first, so rings may still exist */
 		gt_folder_rings(d->folder, count_ring, &rings);
 	if (status == -ENOENT && !rings) {
 		gt_error_clear();
-		/* it may be any folder, with files that are not ours to remove */
+		/* may be any folder, with files that gputap must not remove */
 		return d->folder->session
 			       ? -EALREADY
 			       : gt_error(-EBADMSG, "%s/session is truncated", d->folder->path);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads one process's rings: see ring_reader.h, and batch.h for the handling of the records.
+/* Reads one process's rings: see ring_reader.h. batch.h describes the handling of the records.
  *
  *   ring: slot.first -> block -> block -> block (still being filled)
- *         `at` bytes of the first are read; `next` is read before `committed`: once a block has
- *         a next one, its committed is final */
+ *         `at` bytes of the first block are read; `next` is read before `committed`: once a block
+ *         has
+ *         a next block, its `committed` is final */
 #include "collector/ring_reader.h"
 
 #include <errno.h>
@@ -15,9 +16,11 @@
 #include "collector/triggers.h"
 #include "util/error.h"
 
-#define PARTIAL_BYTES 4096u                /* a block in use is read for this much ... */
-#define PARTIAL_NS    UINT64_C(1000000000) /* ... or when it has held records for this long */
-#define TURN_BLOCKS   64u                  /* from one ring, then others have their turn */
+/* a block in use is read if it holds at least this many new bytes, .. */
+#define PARTIAL_BYTES 4096u
+/* .. or has held records for this long */
+#define PARTIAL_NS    UINT64_C(1000000000)
+#define TURN_BLOCKS   64u /* blocks read from one ring before the others' turn */
 
 static void break_ring(struct gt_process *process, struct gt_ring *ring)
 {
@@ -25,8 +28,8 @@ static void break_ring(struct gt_process *process, struct gt_ring *ring)
 	process->torn = true;
 }
 
-/* Read the committed bytes of the ring's block, and the next block, if any: then they are final.
- * Return false if the block is corrupt. */
+/* Read the committed bytes of the ring's block, and the next block. If there is a next block, the
+ * committed bytes are final. Return false if the block is corrupt. */
 static bool look_at_block(struct gt_process *process, uint32_t slot, const struct gt_ring *ring,
 			  uint32_t *committed, uint32_t *next)
 {
@@ -40,7 +43,7 @@ static bool look_at_block(struct gt_process *process, uint32_t slot, const struc
 		(gt_process_has_block(process, *next) && *next != ring->block));
 }
 
-/* Touch every page once, under the guard: the capture's encoder must not hit a hole. */
+/* Touch every page once under the guard, because the capture's encoder must not hit a hole. */
 static void touch_pages(const uint8_t *data, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i += 4096)
@@ -48,7 +51,7 @@ static void touch_pages(const uint8_t *data, size_t bytes)
 	(void)*(volatile const uint8_t *)(data + bytes - 1);
 }
 
-/* Count the records of a batch that the file did not take. */
+/* Count the records of a batch that the file did not accept. */
 static void count_lost_records(const uint8_t *data, size_t bytes, struct gt_counts *counts)
 {
 	size_t at = 0;
@@ -56,7 +59,7 @@ static void count_lost_records(const uint8_t *data, size_t bytes, struct gt_coun
 	while (at + sizeof(struct gt_record) <= bytes) {
 		const volatile struct gt_record *head = (const void *)(data + at);
 		uint32_t op = head->op, words = head->words;
-		/* at the same offset in GT_DEVICE_REF() */
+		/* GT_DEVICE_REF() has the domain at the same offset */
 		uint32_t domain = GT_OP_DOMAIN(op);
 
 		if (head->kind == GT_RECORD_CALL && domain < GT_DOMAIN_COUNT)
@@ -81,9 +84,9 @@ static void read_records(struct gt_drain *d, struct gt_process *process, struct 
 		gt_triggers_look(d->triggers, process, data, bytes);
 	status = gt_capture_write_records(ring->stream, data, bytes, &process->pending);
 	if (gt_capture_stream_is_doubted(ring->stream, d->earliest_ticks, d->latest_ticks))
-		process->torn = true; /* overwritten, in a way that leaves something to read */
+		process->torn = true; /* overwritten, in a way that leaves readable records */
 	if (status == -EBADMSG)
-		/* the rest is skipped up to `committed`: a later record starts there */
+		/* skip up to `committed`, where a later record starts */
 		process->torn = true;
 	else if (status)
 		count_lost_records(data, bytes, &process->pending);
@@ -133,7 +136,7 @@ static bool start_ring(struct gt_drain *d, struct gt_process *process, uint32_t 
 
 enum peek { PEEK_GOOD, PEEK_MAD, PEEK_LOST };
 
-/* Run look_at_block() under the guard, and make everything present that will be read. */
+/* Run look_at_block() under the guard, and fault in all pages that will be read. */
 static enum peek peek_block(struct gt_drain *d, struct gt_process *process, uint32_t slot,
 			    const struct gt_ring *ring, uint32_t *committed, uint32_t *next)
 {
@@ -156,8 +159,8 @@ static uint64_t drain_ring(struct gt_drain *d, struct gt_process *process, uint3
 			   enum gt_drain_how how, uint64_t now_ns)
 {
 	struct gt_ring *ring = &process->rings[i];
-	/* an ended thread has at most all blocks; a running one reuses blocks given back
-	 * meanwhile */
+	/* an ended thread has at most all blocks; a running thread reuses blocks that are given
+	 * back during the walk */
 	uint32_t limit = how == GT_DRAIN_ALL ? process->block_count + 1 : TURN_BLOCKS;
 	uint64_t read = 0;
 
@@ -192,11 +195,11 @@ static uint64_t drain_ring(struct gt_drain *d, struct gt_process *process, uint3
 	if (how == GT_DRAIN_ALL)
 		break_ring(process, ring); /* a cycle */
 	else
-		process->full_seen = UINT64_MAX; /* return soon */
+		process->full_seen = UINT64_MAX; /* return to this process soon */
 	return read;
 }
 
-/* Finish the ring of a thread that has ended, after it was read to the end. */
+/* Finish the ring of an ended thread after reading the ring to its end. */
 static void end_ring(struct gt_drain *d, struct gt_process *process, uint32_t i)
 {
 	struct gt_ring *ring = &process->rings[i];
@@ -220,7 +223,7 @@ static void end_ring(struct gt_drain *d, struct gt_process *process, uint32_t i)
 	gt_batch_set_mark(d, process, i, ring);
 }
 
-/* Return true if the slot needs work. This takes only a few loads, as most slots have none. */
+/* Return true if the slot needs work. Takes only a few loads, because most slots need no work. */
 static bool wants_work(struct gt_process *process, uint32_t i, enum gt_drain_how how)
 {
 	const struct gt_ring *ring = &process->rings[i];
@@ -244,12 +247,13 @@ static bool wants_work(struct gt_process *process, uint32_t i, enum gt_drain_how
 				    memory_order_relaxed) != ring->at;
 }
 
-/* Return the next slot from @i on that needs work, and its state; @used if there is none. */
+/* Return the next slot from @i on that needs work, and store its state in *state. Return @used if
+ * there is none. */
 static uint32_t next_slot(struct gt_drain *d, struct gt_process *process, uint32_t i, uint32_t used,
 			  enum gt_drain_how how, uint32_t *state)
 {
 	volatile uint32_t k = i;
-	const volatile uint32_t end = used; /* like k: kept over the guard's jump */
+	const volatile uint32_t end = used; /* volatile like k: kept over the guard's jump */
 
 	*state = GT_SLOT_FREE;
 	if (!GT_GUARD()) {
@@ -279,7 +283,7 @@ static uint64_t drain_slot(struct gt_drain *d, struct gt_process *process, uint3
 	return bytes;
 }
 
-/* Return true if there may be something to read, and in how many slots. */
+/* Return true if there may be records to read. *used: number of slots to examine. */
 static bool look_at_segment(struct gt_drain *d, struct gt_process *process, enum gt_drain_how how,
 			    uint32_t *used)
 {

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a process's rings into the batch.
- *
- * Blocks that are handed on are read at once. A block that its thread still fills is read only now
- * and then, and not for a few records: a reader just after the writer takes the cache line away
- * from it. */
+/* Reads a process's rings into the batch. drain.h describes when a block is read. */
 #ifndef GPUTAP_COLLECTOR_RING_READER_H
 #define GPUTAP_COLLECTOR_RING_READER_H
 

@@ -41,8 +41,8 @@ static void put_capture(const struct gt_session_status *s, FILE *answer)
 	gt_control_put(answer, "capture", path);
 }
 
-/* Print the processes, how many follow the session's control, and how many of those have not
- * applied it yet. */
+/* Print the processes, the number that follow the session's control, and the number of those that
+ * have not applied it yet. */
 static void put_processes(const struct gt_session_status *s, uint32_t control, FILE *answer)
 {
 	struct gt_drain *d = s->drain;
@@ -56,7 +56,7 @@ static void put_processes(const struct gt_session_status *s, uint32_t control, F
 		if (!process->segment || (process->exited && !process->is_unseen))
 			continue;
 		count++;
-		if (!process->is_unseen) /* otherwise its pid belongs to another process here */
+		if (!process->is_unseen) /* otherwise the pid belongs to another process here */
 			fprintf(answer, "%s%u", pids++ ? "," : "", process->pid);
 		if (process->lost || !GT_GUARD())
 			continue;

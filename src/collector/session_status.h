@@ -4,13 +4,13 @@
  *   session    capture=PATH command=... output=... pid=PROGRAM collector=PID version=...
  *              state=recording|paused why=... since_ns= changed_ns= now_ns= (CLOCK_BOOTTIME)
  *              starts_in_ns= stops_in_ns= (next changes) processes=N pids=1,2,...
- *              following= (processes that use a runtime) behind= (those not yet in this state)
+ *              following= (processes that use a runtime) behind= (processes not yet in this state)
  *              windows=
- *   start      changed=yes|no, then as session
- *   stop       the same
- *   status     as session, then seen= recorded= lost= kernels= bytes=
+ *   start      changed=yes|no, then the lines of session
+ *   stop       changed=yes|no, then the lines of session
+ *   status     the lines of session, then seen= recorded= lost= kernels= bytes=
  *
- * All but status run at once in control's own thread. */
+ * All commands but status run at once in control's own thread. */
 #ifndef GPUTAP_COLLECTOR_SESSION_STATUS_H
 #define GPUTAP_COLLECTOR_SESSION_STATUS_H
 
@@ -23,10 +23,10 @@ struct gt_session_status {
 	struct gt_drain *drain;
 	const struct gt_child *child;
 	struct gt_session_windows *windows;
-	char *const *argv;  /* the program's */
-	const char *output; /* capture, as given */
+	char *const *argv;  /* arguments of the program */
+	const char *output; /* path of the capture, as given */
 	const char *wanted; /* requested file: the capture, or an export of it */
-	uint64_t since_ns;  /* CLOCK_BOOTTIME */
+	uint64_t since_ns;  /* start of the session, CLOCK_BOOTTIME */
 };
 
 /* @s must stay valid. */

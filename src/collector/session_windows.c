@@ -27,7 +27,8 @@ void gt_session_windows_prepare(struct gt_session *session, const struct gt_wind
 	memcpy(session->ranges, o->ranges, sizeof session->ranges);
 }
 
-/* Wake all processes. They share the word's page: one call wakes any number of them. */
+/* Wake all processes. One call wakes any number of processes, because they share the page of the
+ * word. */
 static void wake_all(struct gt_session_windows *w)
 {
 	syscall(SYS_futex, &w->folder->session->control, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
@@ -69,7 +70,7 @@ static bool set_locked(struct gt_session_windows *w, bool recording, enum gt_win
 	uint32_t before = w->control;
 
 	if (recording)
-		w->start_at_ns = 0; /* it has started, for any reason */
+		w->start_at_ns = 0; /* recording has started, for any reason */
 	else
 		w->stop_at_ns = 0;
 	if (GT_CONTROL_IS_PAUSED(before) == !recording)

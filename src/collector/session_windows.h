@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* When the session records: requests of `gputap run` (--paused, --delay, --duration, --max-kernels,
- * signals), and `gputap start` and `stop`. All of them set gt_session.control, which every process
- * follows (tool/tool_follow.h). */
+/* Decides when the session records, from the options of `gputap run` (--paused, --delay,
+ * --duration, --max-kernels, signals) and from `gputap start` and `gputap stop`. Both set
+ * gt_session.control, which every process follows (tool/tool_follow.h). */
 #ifndef GPUTAP_COLLECTOR_SESSION_WINDOWS_H
 #define GPUTAP_COLLECTOR_SESSION_WINDOWS_H
 
@@ -15,24 +15,27 @@
 
 /* Options of `gputap run`. */
 struct gt_window_options {
-	bool paused;                   /* start paused */
-	uint64_t delay_ns;             /* recording starts after this; 0: at once, or not given */
-	uint64_t duration_ns;          /* of the first window; 0: unlimited */
-	uint64_t kernels;              /* the window ends after this many; 0: unlimited */
-	int start_signal, stop_signal; /* 0: none; if equal, the signal toggles */
-	struct gt_range_bound ranges[GT_RANGE_EDGES]; /* for each process, which counts them */
+	bool paused;          /* true to start paused */
+	uint64_t delay_ns;    /* time until recording starts; 0: none, or not given */
+	uint64_t duration_ns; /* length of the first window; 0: unlimited */
+	/* number of kernels after which the window ends; 0: unlimited */
+	uint64_t kernels;
+	int start_signal, stop_signal; /* 0: none; if both are equal, the signal toggles */
+	/* --from and --to; each process counts its own ranges */
+	struct gt_range_bound ranges[GT_RANGE_EDGES];
 };
 
-/* How far processes have come with --from and --to. */
+/* Progress of the processes towards --from and --to. */
 struct gt_ranges_met {
-	/* ranges with those names, in the process that started most */
+	/* number of matching ranges in the process that started most */
 	uint64_t begun[GT_RANGE_EDGES];
 	uint32_t windows, ended; /* processes whose window started; whose --to has ended */
-	uint32_t missed;         /* ... before their --from came */
-	bool lacks_torch;        /* a process had torch, but not gputap's package for its ranges */
+	uint32_t missed;         /* processes whose --to ended before their --from started */
+	/* true if a process had torch, but not gputap's package for its ranges */
+	bool lacks_torch;
 };
 
-/* Two threads change and read it, the collector's and control's, holding the lock. */
+/* Shared by two threads, the collector's and control's, which hold `lock` to access it. */
 struct gt_session_windows {
 	struct gt_folder *folder; /* borrowed; NULL: the session has not started */
 	struct gt_window_options options;
@@ -59,17 +62,18 @@ void gt_session_windows_begin(struct gt_session_windows *w, struct gt_folder *fo
 
 struct gt_window_state gt_session_windows_read(struct gt_session_windows *w);
 
-/* Change the state for all processes. Return false if it was so already. */
+/* Change the state for all processes. Return false if the state was already the requested one. */
 bool gt_session_windows_set(struct gt_session_windows *w, bool recording, enum gt_window_why why);
 
-/* Apply the changes that time and counts require. @kernels: recorded so far. Return the ms until
- * the next look is due, or -1 if none is. */
+/* Apply changes that are due by time or count. @kernels: number recorded so far. Return the ms
+ * until the next look is due, or -1 if none is. */
 int gt_session_windows_look(struct gt_session_windows *w, uint64_t now_ns, uint64_t kernels);
 
-/* Handle a signal to `gputap run`. Return true if it is for gputap and not for the program. */
+/* Handle a signal to `gputap run`. Return true if the signal is for gputap and not for the
+ * program. */
 bool gt_session_windows_signal(struct gt_session_windows *w, int number);
 
-/* Wake all waiters on the word, as the session is over. */
+/* Wake all waiters on the word, because the session is over. */
 void gt_session_windows_end(struct gt_session_windows *w);
 
 #endif

@@ -20,8 +20,8 @@
 enum {
 	NICE = 10,
 	STACK_BYTES = 1 << 20,
-	NAMES_MOST = 100000, /* attempts to find a free one */
-	READS_MOST = 8,      /* passes over the rings, until little is left in them */
+	NAMES_MOST = 100000, /* attempts to find a free name */
+	READS_MOST = 8,      /* passes over the rings, until few records are left */
 	LITTLE_BYTES = 1 << 20,
 };
 
@@ -64,12 +64,13 @@ void gt_snapshots_trigger(struct gt_snapshots *s, const char *text, uint64_t now
 		return;
 	}
 	s->by_triggers++;
-	/* the next one's window starts where this one's ends */
+	/* the window of the next snapshot starts at the end of this snapshot's window */
 	s->next_ns = now_ns +
 		     (o->keep.window_ns > o->keep_after_ns ? o->keep.window_ns : o->keep_after_ns);
 }
 
-/* Choose the first free name: "last.gputap" -> "last.N.gputap", N from the snapshot's number on. */
+/* Choose the first free name: "last.gputap" -> "last.N.gputap". N starts at the snapshot's
+ * number. */
 static void choose_name(const struct gt_snapshots *s, struct gt_snapshot_job *job)
 {
 	static const char end[] = CAPTURE_END;
@@ -99,7 +100,8 @@ static void settle(struct gt_drain *d)
 		for (size_t k = 0; k < d->process_count; k++)
 			bytes += gt_drain_process(d, d->processes[k], GT_DRAIN_NOW, now);
 	}
-	gt_batch_commit(d); /* a failed flush counts records as lost: write sums after it */
+	/* before the sums are written, because a failed flush counts records as lost */
+	gt_batch_commit(d);
 	for (size_t k = 0; k < d->process_count; k++)
 		gt_drain_write_settled(d, d->processes[k]);
 	gt_clock_tuple_take(d->folder->host_clock, &tuple);
@@ -177,7 +179,7 @@ static void begin_job(struct gt_snapshots *s)
 	}
 }
 
-/* Take the first job that is due. Return false if there is none. */
+/* Take the first job that is due. Return false if no job is due. */
 static bool take_job(struct gt_snapshots *s, uint64_t now_ns)
 {
 	for (size_t i = 0; i < s->waiting_count; i++) {
@@ -278,7 +280,7 @@ static int answer_state(void *data, struct gt_control_request *request, FILE *an
 		snprintf(path, sizeof path, "%s", job->path);
 	else
 		snprintf(path, sizeof path, "%s/%s", folder, job->path);
-	/* while the thread runs, it owns its part of the job */
+	/* a running thread owns its part of the job */
 	gt_control_put(answer, "state",
 		       job == &((struct gt_snapshots *)data)->now ? states[GT_SNAPSHOT_WAITS]
 								  : states[job->state]);

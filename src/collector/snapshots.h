@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Snapshots of a running session: captures of everything so far, or with --keep of the window.
+/* Snapshots of a running session: captures of all records so far, or with --keep of the window.
  *
  *   request of a command, a signal, a trigger --due--> rings read, sums and clocks written, flushed
  *     --thread--> copied into a separate file --done--> reported
  *
- * One is written at a time, others wait. The thread reads files that the collector only appends
- * to, or has opened before they are removed, so recording continues meanwhile; it runs at a lower
- * priority. A failure is only reported: it does not affect the recording. */
+ * Only one snapshot is written at a time; others wait. The thread reads files that the collector
+ * only appends to, or has opened before they are removed, so recording continues during the copy.
+ * The thread runs at a lower priority. A failure is only reported: it does not affect the
+ * recording. */
 #ifndef GPUTAP_COLLECTOR_SNAPSHOTS_H
 #define GPUTAP_COLLECTOR_SNAPSHOTS_H
 
@@ -20,36 +21,36 @@
 
 enum {
 	GT_SNAPSHOTS_WAITING = 8,
-	GT_SNAPSHOTS_DONE = 64, /* outcomes that are kept */
+	GT_SNAPSHOTS_DONE = 64, /* maximum number of stored outcomes */
 	GT_SNAPSHOT_TEXT = 256,
 };
 
 enum gt_snapshot_state { GT_SNAPSHOT_WAITS, GT_SNAPSHOT_WRITTEN, GT_SNAPSHOT_FAILED };
 
 struct gt_snapshot_job {
-	uint32_t number; /* from 1; 0: none */
+	uint32_t number; /* starts at 1; 0: none */
 	enum gt_snapshot_state state;
 	enum gt_retained_reason reason;
 	uint64_t due_ns; /* CLOCK_MONOTONIC */
 	bool replace, shared;
 	char text[GT_SNAPSHOT_TEXT];
-	char path[PATH_MAX]; /* "": derived from the capture's when it is due */
+	char path[PATH_MAX]; /* "": derived from the capture's path when due */
 	char error[512];
 };
 
 struct gt_snapshots {
 	const struct gt_run_options *options;
 	struct gt_drain *drain;
-	uint64_t start_ns;    /* of the session, BOOTTIME */
+	uint64_t start_ns;    /* start of the session, BOOTTIME */
 	uint32_t asked;       /* numbers assigned */
-	uint32_t by_triggers; /* of these, through triggers */
-	uint64_t next_ns;     /* triggers before this are ignored */
+	uint32_t by_triggers; /* numbers assigned because of triggers */
+	uint64_t next_ns;     /* triggers before this time are ignored */
 	uint64_t left_out;
 	struct gt_snapshot_job waiting[GT_SNAPSHOTS_WAITING];
 	size_t waiting_count;
-	/* indexed by number, the newest ones */
+	/* newest outcomes, indexed by number */
 	struct gt_snapshot_job done[GT_SNAPSHOTS_DONE];
-	struct gt_snapshot_job now; /* belongs to the thread while it runs */
+	struct gt_snapshot_job now; /* belongs to the thread while the thread runs */
 	struct gt_snapshot *files;
 	pthread_t thread;
 	bool runs;
@@ -62,17 +63,18 @@ void gt_snapshots_init(struct gt_snapshots *s, const struct gt_run_options *opti
 void gt_snapshots_finish(struct gt_snapshots *s);
 
 /* Request a snapshot. Return its number, or 0 if too many are waiting. @path: NULL or "": derived
- * from the capture's. */
+ * from the capture's path. */
 uint32_t gt_snapshots_ask(struct gt_snapshots *s, enum gt_retained_reason reason, const char *text,
 			  const char *path, bool replace, uint64_t due_ns);
-/* Request one some time after a trigger, unless there are too many or the last is too recent. */
+/* Request a snapshot some time after a trigger, unless there are too many or the last is too
+ * recent. */
 void gt_snapshots_trigger(struct gt_snapshots *s, const char *text, uint64_t now_ns);
 /* Add the commands "snapshot [path=PATH] [replace=yes]", which answers "number=N", and
  * "snapshot-state number=N": "state=waits|written|failed", "path=", "error=". */
 void gt_snapshots_offer(struct gt_snapshots *s, struct gt_control *control);
 /* Call regularly, in the collector's thread. */
 void gt_snapshots_advance(struct gt_snapshots *s, uint64_t now_ns);
-/* Return NULL if there is no such number, or it is too old. */
+/* Return the job with that number; NULL: no such number, or too old. */
 const struct gt_snapshot_job *gt_snapshots_find(const struct gt_snapshots *s, uint32_t number);
 
 #endif

@@ -20,10 +20,10 @@
 #include "util/error.h"
 #include "util/grow.h"
 
-/* a machine needs at least this long to use all pids */
+/* minimum time in which a machine can use up all pids */
 #define NUMBERS_LAST_NS UINT64_C(10000000000)
 
-enum { KTHREADD = 2 }; /* the parent of the kernel's threads, which have no environment */
+enum { KTHREADD = 2 }; /* parent of the kernel's threads, which have no environment */
 
 struct search {
 	const char *folder;
@@ -40,7 +40,7 @@ static void look_at_variable(const char *variable, void *data)
 		s->is_found = !strcmp(variable + sizeof session - 1, s->folder);
 }
 
-/* *is_known: false if the process is executing a file right now. */
+/* *is_known: set to false if the process is executing a file right now. */
 static bool is_of_session(uint32_t pid, const struct gt_folder *folder, bool *is_known)
 {
 	struct search s = {.folder = folder->path};
@@ -79,7 +79,7 @@ static void add_survivor(struct gt_survivors *s, uint32_t pid)
 	one->pid = pid;
 	one->pidfd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
 	if (one->pidfd < 0)
-		return; /* it has ended */
+		return; /* the process has ended */
 	s->count++;
 	if (!gt_proc_read_program(pid, program, sizeof program))
 		program[0] = '\0';
@@ -125,7 +125,8 @@ void gt_survivors_look(struct gt_survivors *s)
 	}
 }
 
-/* Return the survivor's process in the capture; add one if the survivor has recorded nothing. */
+/* Return the survivor's process in the capture. Add a process if the survivor has recorded
+ * nothing. */
 static uint32_t find_index(struct gt_drain *d, const struct gt_survivor *one, uint64_t ticks)
 {
 	struct gt_process_info info = {.pid = one->pid,
@@ -157,7 +158,7 @@ void gt_survivors_write(const struct gt_survivors *s, struct gt_drain *d)
 
 		if (gt_event_write(d, index, GT_EVENT_STILL_RUNS, GT_DOMAIN_NONE, now.ticks,
 				   one->pid, one->program))
-			gt_error_clear(); /* the file takes nothing: reported once, at the end */
+			gt_error_clear(); /* file takes no more data: reported once, at the end */
 		d->batch_dirty = true;
 	}
 	gt_batch_commit(d);

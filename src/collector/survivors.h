@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes of the tree that are alive when the session's first program has ended: daemons,
- * background jobs. One that has used no runtime yet maps nothing of gputap, so they are found
- * through the session's variable in their environment, regardless of their current parent.
+ * background jobs. A process that has used no runtime yet maps nothing of gputap, so survivors are
+ * found through the session's variable in their environment, regardless of their current parent.
  *
- * Only pids above the first program's are looked at, unless pids may have wrapped: a machine has
- * thousands of other processes. */
+ * Only pids above the first program's pid are examined, unless pids may have wrapped, because a
+ * machine has thousands of other processes. */
 #ifndef GPUTAP_COLLECTOR_SURVIVORS_H
 #define GPUTAP_COLLECTOR_SURVIVORS_H
 
@@ -26,17 +26,17 @@ struct gt_survivors {
 };
 
 /**
- * gt_survivors_find() - find those that are alive now
- * @first: pid of the session's first program; @since_ns: when it started, CLOCK_BOOTTIME
+ * gt_survivors_find() - find the survivors that are alive now
+ * @first: pid of the session's first program; @since_ns: its start time, CLOCK_BOOTTIME
  * Return: true if the result is complete; false if a process is executing a file right now, so that
- * its environment is not available yet.
+ *         its environment is not available yet.
  */
 bool gt_survivors_find(struct gt_survivors *s, const struct gt_folder *folder, uint32_t first,
 		       uint64_t since_ns);
-/* Forget those that have ended. */
+/* Forget survivors that have ended. */
 void gt_survivors_look(struct gt_survivors *s);
-/* Write to the capture that they were still running when the session ended, with their names. Call
- * before the ends of the processes are written. */
+/* Write to the capture which processes were still running when the session ended, with their names.
+ * Call before the ends of the processes are written. */
 void gt_survivors_write(const struct gt_survivors *s, struct gt_drain *d);
 void gt_survivors_fini(struct gt_survivors *s);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds out what kind of program is about to run: see target.h. */
+/* Determines the kind of program that is about to run: see target.h. */
 #include "collector/target.h"
 
 #include <elf.h>
@@ -49,7 +49,8 @@ static bool is_program(const char *path, bool *found)
 	return S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Resolve like execvp(): a name with a slash is a path, another is looked up along PATH. */
+/* Resolve @program like execvp(): a name with a slash is a path; any other name is looked up along
+ * PATH. */
 static void resolve(const char *program, struct gt_target *t)
 {
 	const char *path = getenv("PATH");
@@ -73,7 +74,8 @@ static void resolve(const char *program, struct gt_target *t)
 			t->found = t->executable = true;
 			return;
 		}
-		/* exists but is not executable: the result unless a later one is */
+		/* exists but is not executable: the result unless a later candidate is
+		 * executable */
 		if (found && !t->found) {
 			strcpy(t->path, candidate);
 			t->found = true;
@@ -108,8 +110,9 @@ static bool is_privileged(int fd)
 	       (geteuid() != 0 && has_capabilities(fd, granted));
 }
 
-/* Return true if a program for another word size or machine has a dynamic linker. A program header
- * starts with its type, in either class. With the other byte order, one is assumed. */
+/* Return true if a program for another word size or machine has a dynamic linker. In both ELF
+ * classes, a program header starts with its type. With the other byte order, a dynamic linker is
+ * assumed. */
 static bool has_foreign_linker(int fd, const unsigned char *head)
 {
 	const Elf32_Ehdr *e32 = (const void *)head;
@@ -162,7 +165,7 @@ static enum gt_target_obstacle look_at_elf(int fd, const unsigned char *head, ss
 		linker = gt_dynamic_linker_of(name);
 	}
 	snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-	if (!has_interpreter) { /* `ld.so prog` is as good as prog */
+	if (!has_interpreter) { /* `ld.so prog` is equivalent to prog */
 		char path[PATH_MAX];
 
 		n = readlink(name, path, sizeof path - 1);
@@ -180,7 +183,7 @@ static enum gt_target_obstacle look_at_elf(int fd, const unsigned char *head, ss
 		       : GT_TARGET_NONE;
 }
 
-/* Get the path after "#!". Return false if there is none. */
+/* Get the path after "#!". Return false if there is no path. */
 static bool script_interpreter(const unsigned char *head, ssize_t n, char *out, size_t room)
 {
 	const char *p = (const char *)head + 2;
@@ -201,7 +204,7 @@ static enum gt_target_obstacle look_at_file(const char *path, struct gt_target *
 	ssize_t n;
 
 	if (fd < 0)
-		return GT_TARGET_NONE; /* executable but not readable: exec still works */
+		return GT_TARGET_NONE; /* executable but not readable, so exec still works */
 	n = read(fd, head, sizeof head - 1);
 	if (n > SELFMAG && !memcmp(head, ELFMAG, SELFMAG))
 		obstacle = is_privileged(fd) ? GT_TARGET_PRIVILEGED

@@ -8,22 +8,23 @@
 
 enum gt_target_obstacle {
 	GT_TARGET_NONE = 0,
-	GT_TARGET_PRIVILEGED, /* set-user-id and the like: the dynamic linker ignores LD_PRELOAD */
+	GT_TARGET_PRIVILEGED, /* set-user-id and similar: the dynamic linker ignores LD_PRELOAD */
 	GT_TARGET_STATIC,     /* no dynamic linker */
 	GT_TARGET_32BIT,
 	GT_TARGET_MACHINE, /* for another machine */
-	GT_TARGET_MUSL,    /* its C library lacks functions that gputap needs */
+	GT_TARGET_MUSL,    /* the program's C library lacks functions that gputap needs */
 	/* a library's static thread-local storage cannot be laid out together with an auditor */
 	GT_TARGET_ALIGNMENT,
-	GT_TARGET_ADDRESS_SPACE, /* too small: gt_target_look_with() */
+	GT_TARGET_ADDRESS_SPACE, /* too little address space: gt_target_look_with() */
 };
 
 struct gt_target {
-	char path[PATH_MAX];        /* as found, along PATH if necessary */
-	char interpreter[PATH_MAX]; /* of a script: the program that actually runs; else "" */
+	char path[PATH_MAX]; /* path of the program, found along PATH if necessary */
+	/* program that actually runs if `path` is a script; otherwise "" */
+	char interpreter[PATH_MAX];
 	bool found, executable;
-	/* its dynamic linker cannot load gputap's libraries: it reports that on stderr, or does not
-	 * start */
+	/* true if the program's dynamic linker cannot load gputap's libraries, and reports an error
+	 * on stderr or does not start */
 	bool complains;
 	enum gt_target_obstacle obstacle;
 };
@@ -31,7 +32,7 @@ struct gt_target {
 /* Look at @program as execvp() would find it. Never fails: exec will report other errors. */
 void gt_target_look(const char *program, struct gt_target *out);
 
-/* The same, and check if this process's limits leave room for @libraries. */
+/* Call gt_target_look(), and check if this process's limits leave room for @libraries. */
 struct gt_libraries;
 void gt_target_look_with(const char *program, const struct gt_libraries *libraries,
 			 struct gt_target *out);

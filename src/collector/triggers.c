@@ -18,25 +18,26 @@
 #include "util/grow.h"
 
 enum {
-	PENDING_MOST = 256, /* when there are this many candidates, they are decided */
+	PENDING_MOST = 256, /* number of candidates at which they are decided */
 	NAMES_MOST = 1 << 20,
-	DEVICES_MOST = 64, /* clocks of a process */
-	RATE_MS = 10,      /* two clock readings at least this far apart give the rate of ticks */
+	DEVICES_MOST = 64, /* maximum clocks of a process */
+	RATE_MS = 10,      /* minimum distance of two clock readings that give the rate of ticks */
 	WAIT_NS = 1000000000,
-	SAME_NS = 1000000, /* a device's clock is a host clock in ns if it is this close */
+	/* maximum difference at which a device's clock counts as a host clock in ns */
+	SAME_NS = 1000000,
 	NAME_BYTES = 256,
 };
 
-#define SAME_RATE 1e-4 /* ... and has drifted no more than this since the start */
+#define SAME_RATE 1e-4 /* maximum drift since the start at which it still does */
 
-/* A device's clock: its first and newest readings. */
+/* The first and the newest reading of a device's clock. */
 struct device_reading {
 	uint32_t device;
 	double tick_ns; /* 0: unknown before the second reading */
 	uint64_t first_host, first_device, host, stamp;
 };
 
-/* State of a process that is not in its rings. */
+/* State of a process that is not stored in its rings. */
 struct known_process {
 	uint32_t index;
 	char **names; /* indexed by string id */
@@ -48,7 +49,7 @@ struct known_process {
 struct candidate {
 	struct gt_trigger_record record;
 	uint32_t process, name, device;
-	uint64_t stamp_ticks; /* of a GPU activity: device stamps */
+	uint64_t stamp_ticks; /* duration of a GPU activity in device stamps */
 	uint64_t since_ns;    /* 0: new */
 	int32_t status;
 	bool has_status;
@@ -63,14 +64,15 @@ struct gt_triggers {
 	double tick_ns;
 	struct gt_clock_tuple begin;
 	uint64_t undecided;
-	/* shortest call in ticks, and GPU activity in ns, that may match any of them */
+	/* duration of the shortest call (in ticks) and GPU activity (in ns) that may match any
+	 * trigger */
 	uint64_t calls[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN];
 	uint64_t work[GT_DOMAIN_COUNT][GT_DEVICE_OP_COUNT];
 	struct known_process **processes;
 	size_t process_count, process_room;
 	struct candidate pending[PENDING_MOST];
 	size_t pending_count;
-	bool has_fired; /* since the last look: later ones are ignored */
+	bool has_fired; /* true after a trigger since the last look: later triggers are ignored */
 };
 
 static inline uint64_t load(const uint64_t *p)
@@ -114,7 +116,7 @@ static void free_process(struct known_process *p)
 	free(p);
 }
 
-/* Return the name as --where of a report sees it, or NULL if memory is short. */
+/* Return the name in the form that --where of a report uses, or NULL if memory is short. */
 static char *read_name(const char *text, size_t bytes)
 {
 	char *name = strndup(text, bytes), *readable = name ? gt_demangle(name) : NULL;
@@ -150,8 +152,8 @@ static void note_name(struct gt_triggers *t, uint32_t process, const uint64_t *r
 	p->names[id] = read_name((const char *)(r + 2), bytes);
 }
 
-/* Return the ns of a device's tick from one reading: the host's tick, or 1 if it is a host clock in
- * ns, as in ROCr. Return 0 if a second reading is needed. */
+/* Return the length of a device's tick in ns, derived from one reading: the host's tick, or 1 if
+ * the device's clock is a host clock in ns, as in ROCr. Return 0 if a second reading is needed. */
 static double find_tick(const struct gt_triggers *t, enum gt_clock_method method, uint64_t host,
 			uint64_t stamp)
 {
@@ -202,7 +204,8 @@ static void note_reading(struct gt_triggers *t, uint32_t process, const uint64_t
 
 /* Deciding ------------------------------------------------------------------------ */
 
-/* Compute the duration of a GPU activity in ns. Return false if it is unknown (yet). */
+/* Compute the duration of a GPU activity in ns. Return false if the duration is unknown, maybe only
+ * for now. */
 static bool measure_work(const struct gt_triggers *t, const struct known_process *p,
 			 struct candidate *c)
 {
@@ -237,8 +240,8 @@ static bool is_short(const struct gt_triggers *t, const struct gt_trigger_record
 	return work->duration_ns < t->work[GT_OP_DOMAIN(work->op)][work->device_op];
 }
 
-/* Evaluate a candidate. Return false if it must wait. If the duration is unknown, triggers that do
- * not use it decide. */
+/* Evaluate a candidate. Return false if the candidate must wait. If the duration is unknown,
+ * triggers that do not use it decide. */
 static bool decide(struct gt_triggers *t, struct candidate *c, bool *holds)
 {
 	const struct known_process *p = find_process(t, c->process);
@@ -268,7 +271,7 @@ static bool decide(struct gt_triggers *t, struct candidate *c, bool *holds)
 	return *holds || !asked;
 }
 
-/* Format with three digits, as the commands do: "694 us", "1.31 ms", "72.0 s". */
+/* Format a duration with three digits, as the commands do: "694 us", "1.31 ms", "72.0 s". */
 static void put_duration(uint64_t ns, char *text, size_t room)
 {
 	static const char *const units[] = {"us", "ms", "s"};
@@ -338,7 +341,7 @@ static void decide_pending(struct gt_triggers *t, uint64_t now_ns, const struct 
 
 /* Candidates --------------------------------------------------------------------- */
 
-/* Return NULL if too many are waiting. */
+/* Return a new candidate, or NULL if too many are waiting. */
 static struct candidate *add_candidate(struct gt_triggers *t, const struct gt_process *process)
 {
 	struct candidate *c;
@@ -355,8 +358,8 @@ static struct candidate *add_candidate(struct gt_triggers *t, const struct gt_pr
 	return c;
 }
 
-/* Add a call that is long enough, if it also failed where the trigger requires that. Argument words
- * are copied: they may change. */
+/* Add a call that is long enough and has failed if the trigger requires a failure. Argument words
+ * are copied, because they may change. */
 static void add_call(struct gt_triggers *t, const struct gt_process *process, const uint64_t *r,
 		     uint32_t words)
 {
@@ -436,7 +439,7 @@ void gt_triggers_look(struct gt_triggers *t, const struct gt_process *process, c
 			 domain = GT_OP_DOMAIN(op);
 
 		if (!words || words > (size_t)(end - r))
-			return; /* the encoder reports it */
+			return; /* the encoder reports the damage */
 		if (kind == GT_RECORD_CALL && words >= 5 && domain < GT_DOMAIN_COUNT &&
 		    GT_OP_NUMBER(op) < GT_OPS_PER_DOMAIN) {
 			if (__builtin_expect(load(r + 2) - load(r + 1) >=
@@ -446,7 +449,7 @@ void gt_triggers_look(struct gt_triggers *t, const struct gt_process *process, c
 		} else if (kind == GT_RECORD_DEVICE &&
 			   words >= sizeof(struct gt_record_device) / 8 &&
 			   domain < GT_DOMAIN_COUNT && detail < GT_DEVICE_OP_COUNT) {
-			/* compared in ns only once the clock is known */
+			/* durations are compared in ns only once the clock is known */
 			if (t->work[domain][detail] != UINT64_MAX)
 				add_work(t, process, r);
 		} else if (kind == GT_RECORD_STRING) {
@@ -466,7 +469,7 @@ void gt_triggers_advance(struct gt_triggers *t, uint64_t now_ns)
 
 void gt_triggers_forget(struct gt_triggers *t, const struct gt_process *process)
 {
-	if (t) { /* with its earlier strings and clock readings */
+	if (t) { /* decides with the strings and clock readings so far */
 		decide_pending(t, gt_clock_ns(CLOCK_MONOTONIC), process);
 		t->has_fired = false;
 	}
@@ -520,7 +523,7 @@ static void fill_tables(struct gt_triggers *t)
 					      ? find_least(t, &record)
 					      : UINT64_MAX;
 
-			/* a little less: close cases are decided in ns */
+			/* slightly shorter, so that close cases are decided in ns */
 			t->calls[d][n] = ns == UINT64_MAX
 						 ? UINT64_MAX
 						 : (uint64_t)((double)ns / t->tick_ns * 0.999);
