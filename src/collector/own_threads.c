@@ -5,9 +5,8 @@
  *            filter in the program may kill the thread for the system call that requests them.
  *   alone    A program whose last thread has called pthread_exit(), or was killed as a thread by
  *            seccomp, would have ended without gputap. With gputap, gputap's threads keep the
- *            process
- *            alive. Therefore the thread that follows is notified, and ends the process in the same
- *            way.
+ *            process alive. Therefore the thread that follows is notified, and ends the process in
+ *            the same way.
  *
  * Threads that a runtime created count as the program's, because they also keep a process alive
  * without gputap. */

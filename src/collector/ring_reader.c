@@ -3,8 +3,7 @@
  *
  *   ring: slot.first -> block -> block -> block (still being filled)
  *         `at` bytes of the first block are read; `next` is read before `committed`: once a block
- *         has
- *         a next block, its `committed` is final */
+ *         has a next block, its `committed` is final */
 #include "collector/ring_reader.h"
 
 #include <errno.h>

@@ -1,35 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers: made when a plug-in requests one, read after the session.
+/* Buffers: created when a plug-in requests a buffer, read after the session.
  *
  *   request  ──► out list ── complete_buffer ──► completed list ──► plugin_records.c ──► freed
  *
  * Life of a buffer:
- *   1. The plug-in requests it, in any thread. Its bytes count in bytes_now: an atomic sum that
- *      bounds memory and orders nothing. It goes to the out list, with the session's number.
- *   2. The plug-in completes it, in any thread. It leaves the out list. If its valid bytes are more
- *      than 0 and at most its size, it goes to the end of the completed lists of the plug-in's
- *      session and stream, if it has them; otherwise it is freed, without the lock.
+ *   1. The plug-in requests the buffer, in any thread. The buffer's bytes count in bytes_now: an
+ *      atomic sum that bounds memory and orders nothing. The buffer goes to the out list, with the
+ *      session's number.
+ *   2. The plug-in completes the buffer, in any thread. The buffer leaves the out list. If its
+ *      valid bytes are more than 0 and at most its size, it goes to the end of the completed lists
+ *      of the plug-in's session and stream, if the plug-in has them; otherwise it is freed, without
+ *      the lock.
  *   3. The session ends. Buffers that are still out are counted, and stay in the out list.
  *   4. Each reader takes its completed buffers one after the other. The last reader frees the
  *      buffer (plugin_records.c), or gives its pages to the caller (gt_plugin_buffers_give()).
  *
  * Late buffers. GPU activities that are in flight when a session ends complete afterwards, into a
- * buffer that was requested in that session or in none. The buffer is late: complete_buffer()
- * appends it to the session's list in any case, so that it is read with the session that has just
- * ended, or retired when the next one begins (gt_plugin_retire()). A plug-in may also keep filling
- * such a buffer with the next session's records: the time of each record says which session it
- * belongs to.
+ * buffer that was requested in that session or outside any session. Such a buffer is late:
+ * complete_buffer() appends it to the session's list in any case, so that the buffer is read with
+ * the session that has just ended, or retired when the next session begins (gt_plugin_retire()). A
+ * plug-in may also keep filling a late buffer with the next session's records. The time of each
+ * record shows to which session the record belongs.
  *
  * Locks: the lists of a plug-in are read and written with its `buffers.lock` held. Plug-ins call
  * while they hold their own locks, so this lock is a leaf: no function of a plug-in is called while
- * it is held. The callbacks have no context: each plug-in gets two separate functions. */
+ * it is held. The callbacks have no context, so each plug-in gets two separate functions. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "plugin/plugin_parts.h"
 
-/* limit for plug-ins without a stream while no session is open: for activities in flight */
+/* limit for plug-ins without a stream while no session is open, for activities in flight */
 enum { IDLE_BYTES_MOST = 64 << 20 };
 
 static struct gt_plugin *all;
@@ -105,15 +107,15 @@ struct gt_plugin_buffer *gt_plugin_buffer_next(struct gt_plugin *p, struct gt_pl
 	return b;
 }
 
-/* Compute the guard byte of an address. It depends on the address so that a plug-in that overwrites
- * the guard with a constant does not match it by chance. */
+/* Compute the guard byte of an address. The byte depends on the address, so that a plug-in that
+ * overwrites the guard with a constant does not match the guard by chance. */
 static uint8_t guard_byte(const uint8_t *at)
 {
 	return (uint8_t)((uint64_t)(uintptr_t)at * UINT64_C(0x9e3779b97f4a7c15) >> 56);
 }
 
-/* Map separate pages, so that the first bytes a plug-in writes past the end (up to the guard's
- * size) do not hit the program's memory. */
+/* Create a buffer in separate pages, so that the first bytes that a plug-in writes past the end (up
+ * to the guard's size) do not overwrite the program's memory. */
 static struct gt_plugin_buffer *make_buffer(size_t bytes)
 {
 	struct gt_plugin_buffer *b = calloc(1, sizeof *b);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Convert a plug-in's times to CLOCK_REALTIME. Its clock and ours are read together when a session
- * begins and when it ends; between these moments, and a little beyond, time is taken to pass
- * evenly:
+/* Converts a plug-in's times to CLOCK_REALTIME. The plug-in's clock and CLOCK_REALTIME are read
+ * together when a session begins and when it ends. Between these moments, and for a short time
+ * around them, the rate is assumed constant:
  *     real = real_0 + (clock - clock_0) * rate
- * The initial rate is the one that the plug-in declares, or one tick per ns. The rate measured
- * between two readings replaces it if they are at least 1 ms apart and contradict it by more than
- * their own widths allow. */
+ * The initial rate is the rate that the plug-in declares, or one tick per ns. The rate measured
+ * between two readings replaces the initial rate if the readings are at least 1 ms apart and
+ * contradict the initial rate by more than their own widths allow. */
 #include <time.h>
 
 #include "plugin/plugin_parts.h"
@@ -32,8 +32,8 @@ void gt_plugin_life_begin(struct gt_plugin *p)
 	p->loaded_boot_ns = read_clock(CLOCK_BOOTTIME);
 }
 
-/* CLOCK_REALTIME may be set meanwhile, so accept both ways of counting. Add a second on either
- * side: a device's clock is known that well. */
+/* CLOCK_REALTIME may be set in between, so accept the times computed from either end. Add a second
+ * on both sides, because a device's clock is known only to that precision. */
 void gt_plugin_life(const struct gt_plugin *p, uint64_t *first_ns, uint64_t *last_ns)
 {
 	uint64_t now = gt_plugin_now(), age = read_clock(CLOCK_BOOTTIME) - p->loaded_boot_ns,

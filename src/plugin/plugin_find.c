@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Find plug-in files: first those that the path names, then those in the standard folders. A file
- * is refused if anyone but its user and root may write it, or replace it by writing to one of the
- * folders above it: it would run with this process's rights. */
+/* Finds plug-in files: first the files that the path names, then the files in the standard folders.
+ * A file is refused if anyone but the process's user and root may write it, or replace it by
+ * writing to one of the folders above it, because the file would run with this process's rights. */
 #include <dirent.h>
 #include <elf.h>
 #include <errno.h>
@@ -22,12 +22,13 @@
 #define OWN_MACHINE EM_AARCH64
 #endif
 
-enum { PRIVATE_GROUPS_FROM = 1000 }; /* a group with its user's number holds only that user */
+/* smallest user number whose group of the same number holds only that user */
+enum { PRIVATE_GROUPS_FROM = 1000 };
 
 static bool others_may_write(const struct stat *st, bool above)
 {
 	if (above && st->st_mode & S_ISVTX)
-		return false; /* others cannot replace files that are not theirs */
+		return false; /* others cannot replace files of other users */
 	if (st->st_mode & S_IWOTH)
 		return true;
 	return st->st_mode & S_IWGRP && st->st_gid &&
@@ -96,8 +97,8 @@ static bool is_other_machine(const Elf64_Ehdr *head, char *why, size_t size)
 #endif
 }
 
-/* Return true if the file was not copied to its end. The dynamic linker maps segments without
- * checking the file's size, so such a library kills the program. */
+/* Return true if the file is truncated, for example by an incomplete copy. The dynamic linker maps
+ * segments without checking the file's size, so such a library kills the program. */
 static bool is_cut(int fd, const Elf64_Ehdr *head, const struct stat *st)
 {
 	Elf64_Phdr segment;
@@ -152,8 +153,8 @@ static int is_library_name(const struct dirent *entry)
 	return entry->d_name[0] != '.' && dot && !strcmp(dot, ".so");
 }
 
-/* Look for plug-ins in @folder. @named: the user named it, so report to the user if nothing is
- * there. */
+/* Look for plug-ins in @folder. @named: true if the user named the folder; an empty folder is
+ * reported then. */
 static void look_into_folder(struct gt_plugin_seeker *seeker, const char *folder, bool named)
 {
 	struct dirent **entries;

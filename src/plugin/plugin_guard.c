@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Guard calls of a plug-in that may crash or not return, in a program that must continue.
+/* Guards calls of a plug-in that may crash or not return, in a program that must continue.
  *
- *   caller   starts a thread and waits until it is done or the time is over
- *   thread   makes the call; a signal that kills the process in it is named on stderr first
+ *   caller   starts a thread and waits until the thread is done or the time is over
+ *   thread   makes the call; a signal that kills the process in the call is first named on stderr
  *
- * After the call the program's signal handlers are in place again. A signal goes to them, or to the
- * default action, after its line is printed. Locking: each call has its own lock, which no plug-in
- * knows. */
+ * After the call, the program's signal handlers are in place again. After the line is printed, a
+ * signal goes to the program's handler, or to the default action. Locking: each call has its own
+ * lock, which no plug-in knows. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -26,12 +26,12 @@ enum { DEADLY = sizeof deadly / sizeof *deadly };
 struct guarded_call {
 	pthread_mutex_t lock;
 	pthread_cond_t done;
-	bool is_done, is_left; /* with the lock held */
+	bool is_done, is_left; /* protected by the lock */
 	void (*call)(void *data);
 	void *data;
 };
 
-/* Only one call at a time is watched for signals; a second concurrent call is not. */
+/* Only one call at a time is watched for signals; a second concurrent call is not watched. */
 static struct sigaction before[DEADLY];
 static char line[512];
 static _Atomic bool watching;
@@ -48,7 +48,7 @@ static void name_death(int number)
 		written = write(STDERR_FILENO, line, strlen(line));
 		(void)written;
 	}
-	/* a fault recurs when this handler returns; other signals must be raised again */
+	/* a fault recurs when this handler returns; SIGABRT must be raised again */
 	if (number == SIGABRT)
 		raise(number);
 }
@@ -67,7 +67,7 @@ static bool begin_watch(const char *plugin, const char *what)
 	return true;
 }
 
-/* Restore the signal handlers, except those that the plug-in has set meanwhile. */
+/* Restore the signal handlers, except handlers that the plug-in has set during the call. */
 static void end_watch(void)
 {
 	struct sigaction now;
@@ -134,7 +134,8 @@ static bool start_thread(struct guarded_call *c)
 	return !error;
 }
 
-/* Return true if the call is done. If not, its thread destroys the call when it returns. */
+/* Wait for the call. Return true if it is done. Otherwise its thread destroys @c when the call
+ * returns. */
 static bool wait_for_call(struct guarded_call *c, uint64_t limit_ns)
 {
 	struct timespec until;

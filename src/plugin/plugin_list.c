@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The plug-ins of this process. A file is loaded once. Its entry is complete when the count
- * includes it, and is never removed.
+/* The plug-ins of this process. A file is loaded once. The entry of a file is complete when the
+ * count includes it, and is never removed.
  *
- *   1. The thread that loads a file notes its inode, with the lock held.
- *   2. It loads and registers the plug-in without the lock, because that runs the vendor's code.
- *   3. It adds the entry, with the lock held, and raises the count (release).
- * Another thread that wants the same file meanwhile is refused. */
+ *   1. The thread that loads a file notes the file's inode, with the lock held.
+ *   2. It loads and registers the plug-in without the lock, because this step runs the vendor's
+ *      code.
+ *   3. It adds the entry, with the lock held, and increments the count (release).
+ * Another thread that requests the same file during these steps is refused. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,7 +165,7 @@ int gt_plugin_list_load(const char *path, char *why, size_t size)
 	return index == -ENOENT ? open_claimed(claim, path, &st, why, size) : index;
 }
 
-/* A plug-in's failures and kinds ------------------------------------------------------- */
+/* Failures and kinds of a plug-in ------------------------------------------------------ */
 
 uint64_t gt_plugin_dropped(const struct gt_plugin *p)
 {

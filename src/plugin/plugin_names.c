@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Sanitise plug-ins' texts: UTF-8, without control characters, quotes and backslashes (Kineto
- * writes names into JSON as they are). Each name is kept once, until the process ends, in a table
- * that maps plug-ins' original texts to the sanitised ones. One thread at a time. */
+/* Sanitises plug-ins' texts: UTF-8, without control characters, quotes and backslashes (Kineto
+ * writes names into JSON unchanged). Each name is kept once, until the process ends, in a table
+ * that maps plug-ins' original texts to the sanitised texts. One thread at a time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ struct name_entry {
 	uint64_t hash;
 	uint32_t raw_bytes;
 	uint32_t how;     /* enum gt_plugin_text */
-	const char *text; /* sanitised; the raw bytes follow its NUL */
+	const char *text; /* sanitised text; the original bytes follow its NUL */
 };
 
 struct name_chunk {
@@ -45,7 +45,8 @@ static char *take_bytes(struct name_chunk **chunks, size_t bytes)
 	return at;
 }
 
-/* Return the bytes of the well-formed character at @s, of @left; 0: not well-formed. */
+/* Return the length of the well-formed character at @s; 0: not well-formed. @left: readable
+ * bytes. */
 static size_t character_bytes(const unsigned char *s, size_t left)
 {
 	size_t n = s[0] < 0x80   ? 1

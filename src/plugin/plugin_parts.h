@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of libgputap-plugin, which finds and opens plug-ins and reads their records.
  *
- *   plugin_find.c     which files: paths, folders, who may write them
- *   plugin_open.c     one file: its functions and groups, converted to this gputap's form
- *   plugin_buffers.c  buffers that go to plug-ins and come back
- *   plugin_clock.c    a plug-in's times in CLOCK_REALTIME
- *   plugin_records.c  records out of buffers, checked
- *   plugin_names.c    sanitised texts of plug-ins
- *   plugin_trial.c    a plug-in's trial registration, in a separate process
- *   plugin_guard.c    calls of a plug-in that may crash, or not return
- *   plugin_list.c     the loaded plug-ins
+ *   plugin_find.c     finds files: paths, folders, who may write them
+ *   plugin_open.c     opens one file: its functions and groups, converted to this gputap's form
+ *   plugin_buffers.c  passes buffers to plug-ins and takes them back
+ *   plugin_clock.c    converts a plug-in's times to CLOCK_REALTIME
+ *   plugin_records.c  reads and checks records in buffers
+ *   plugin_names.c    sanitises texts of plug-ins
+ *   plugin_trial.c    tries a plug-in's registration in a separate process
+ *   plugin_guard.c    calls functions of a plug-in that may crash, or not return
+ *   plugin_list.c     lists the loaded plug-ins
  *   plugin_session.c  the public functions
  *   plugin_stream.c   the public functions of streams
  *
  * Two readers may want a plug-in's records: a session (torch.profiler's) and a stream (gputap
- * run's). Each has its own list of completed buffers; a buffer that both want is freed when both
- * have read it.
+ * run's). Each reader has its own list of completed buffers. A buffer that both want is freed when
+ * both have read it.
  *
- * Locking: the_lock of plugin_session.c for load, start and stop; the list's lock and each
+ * Locking: the_lock of plugin_session.c protects load, start and stop. The list's lock and each
  * plug-in's `buffers.lock` are leaves, because plug-ins request buffers while they hold their own
  * locks. A stream holds no lock while it calls its plug-in, so a plug-in that never returns blocks
  * no other thread. */
@@ -34,10 +34,11 @@
 #include "gputap/plugin.h"
 
 enum {
-	GT_PLUGINS_MOST = 16, /* each needs separate functions, as the callbacks have no context */
+	/* each plug-in needs separate functions, because the callbacks have no context */
+	GT_PLUGINS_MOST = 16,
 	GT_PLUGIN_DEVICES_MOST = 256,
 	GT_PLUGIN_ERROR_BYTES = 320,
-	GT_PLUGIN_GUARD_BYTES = 4096, /* after each buffer, to detect writes past its end */
+	GT_PLUGIN_GUARD_BYTES = 4096, /* bytes after each buffer, to detect writes past its end */
 };
 #define GT_PLUGIN_SYNCHRONIZE_NS UINT64_C(2000000000)
 
@@ -46,7 +47,7 @@ enum {
 	X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
 /* clang-format on */
 
-/* A plug-in's eight functions and its groups. Absent groups are all NULL. */
+/* A plug-in's eight functions and its groups. All functions of an absent group are NULL. */
 struct gt_plugin_calls {
 	uint32_t (*version)(void);
 	pu1Result (*callbacks)(pu1BufferRequestFn request, pu1BufferCompleteFn complete);
@@ -69,46 +70,47 @@ struct gt_plugin_calls {
 	pu1SubmitsGroup submits;
 };
 
-/* The host's memory for records. The descriptor is separate, where an overrun cannot reach it. */
+/* The host's memory for records. The descriptor is separate from the data, so that an overrun
+ * cannot reach it. */
 enum gt_plugin_who { GT_PLUGIN_SESSION = 0, GT_PLUGIN_STREAM, GT_PLUGIN_READERS };
 
 struct gt_plugin_buffer {
-	struct gt_plugin_buffer *next[GT_PLUGIN_READERS]; /* in the out list: the session's */
+	struct gt_plugin_buffer *next[GT_PLUGIN_READERS]; /* the out list uses the session's link */
 	uint8_t *data;
 	size_t bytes, valid;
-	uint32_t session; /* session open when the plug-in requested it; 0: none */
-	bool streamed;    /* true if the plug-in had a stream when it requested it */
+	uint32_t session; /* session that was open when the plug-in requested the buffer; 0: none */
+	bool streamed;    /* true if the plug-in had a stream at the request */
 	bool late;        /* true if requested before the session, or completed after it */
-	uint32_t readers; /* readers that have not read it yet; buffers.lock */
+	uint32_t readers; /* number of readers that have not read the buffer yet; buffers.lock */
 };
 
 struct gt_plugin_buffers {
 	pthread_mutex_t lock;
-	struct gt_plugin_buffer *out; /* that the plug-in holds */
+	struct gt_plugin_buffer *out; /* buffers that the plug-in holds */
 };
 
-/* A reader of a plug-in's records. A session's records are on CLOCK_REALTIME, and their texts are
- * kept. A stream's records are on the clock that the plug-in names, and their texts are valid until
+/* A reader of a plug-in's records. A session's records use CLOCK_REALTIME, and their texts are
+ * kept. A stream's records use the clock that the plug-in names, and their texts are valid until
  * the next record. */
 struct gt_plugin_reader {
 	enum gt_plugin_who who;
 	struct gt_plugin_buffer *first, **last; /* completed, unread; buffers.lock */
-	uint64_t enabled;                       /* bit per kind that it receives */
+	uint64_t enabled;                       /* bit per kind that the reader receives */
 	uint64_t begun_ns;                      /* CLOCK_REALTIME at the session's start */
-	uint64_t life_first_ns, life_last_ns;   /* of the buffer being read: gt_plugin_life() */
-	char error[GT_PLUGIN_ERROR_BYTES];      /* the first failure, as a sentence; "": none */
+	uint64_t life_first_ns, life_last_ns;   /* gt_plugin_life() for the buffer being read */
+	char error[GT_PLUGIN_ERROR_BYTES];      /* first failure, as a sentence; "": none */
 	uint64_t dropped_before;
-	int32_t device_count; /* -1: the plug-in does not report it */
+	int32_t device_count; /* -1: the plug-in does not report the count */
 	uint32_t stream_counts[GT_PLUGIN_DEVICES_MOST];
 	struct gt_plugin_buffer *reading;
-	const pu1ActivityRecord *record; /* last one read in it */
+	const pu1ActivityRecord *record; /* last record read in `reading` */
 	_Atomic uint64_t counts[GPUTAP_PLUGIN_COUNT_COUNT];
-	char *name, *lines; /* texts of a stream's last record */
+	char *name, *lines; /* texts of the last record, for a stream */
 };
 
 /* Two moments of a session at which a clock and CLOCK_REALTIME were read together. */
 struct gt_plugin_scale {
-	uint64_t clock, real, width_ns; /* at the first moment */
+	uint64_t clock, real, width_ns; /* at the first of the two moments */
 	uint64_t rate;                  /* ns per tick, in units of 2^-48 */
 	bool known;
 };
@@ -122,18 +124,19 @@ struct gt_plugin {
 	char *path;
 	dev_t device;
 	ino_t inode;
-	pu1Plugin about; /* texts are owned by us */
+	pu1Plugin about; /* gputap owns the texts */
 	uint32_t abi;
 	uint64_t groups;
 	struct gt_plugin_calls calls;
 	struct gt_plugin_buffers buffers;
-	uint64_t enabled; /* bit per kind: `plugin check`'s trials */
+	uint64_t enabled; /* bit per kind, for the trials of `plugin check` */
 	struct gt_plugin_reader readers[GT_PLUGIN_READERS];
-	_Atomic bool streaming; /* true if it has a stream, until the process ends */
-	_Atomic bool abandoned; /* true if a call of a session has not returned: no more calls */
-	bool has_callbacks;     /* true if they were set at least once */
+	/* true if the plug-in has a stream; stays true until the process ends */
+	_Atomic bool streaming;
+	_Atomic bool abandoned; /* a call of a session has not returned: make no more calls */
+	bool has_callbacks;     /* true if the callbacks were set at least once */
 	uint64_t loaded_real_ns, loaded_boot_ns;
-	/* receives the submissions of its stream; the function is set last */
+	/* receives the submissions of the plug-in's stream; the function is stored last */
 	void (*_Atomic submitted)(void *user, uint64_t correlation, uint32_t kind, uint32_t items);
 	void *_Atomic submitted_user;
 	/* for a session's clock */
@@ -154,16 +157,16 @@ static inline void gt_plugin_count_both(struct gt_plugin *p, enum gputap_plugin_
 		gt_plugin_count(&p->readers[who], what);
 }
 
-/* The list (plugin_list.c). Entries are added at its end, and never removed. */
+/* The list (plugin_list.c). Entries are appended and never removed. */
 uint32_t gt_plugin_list_count(void);
 struct gt_plugin *gt_plugin_at(uint32_t index);
-/* Exclude the plug-in from sessions' calls and pushes. */
+/* Exclude the plug-in from the calls and pushes of sessions. */
 void gt_plugin_list_abandon(uint32_t index);
 
 /**
- * gt_plugin_list_load() - return a file's plug-in, and load it if it is not loaded yet
- * Return: its index; -ENOEXEC: @why says what is wrong; -ENOENT: no such file; -EBUSY:
- * another thread is loading it.
+ * gt_plugin_list_load() - return a file's plug-in, loading it first if necessary
+ * Return: the plug-in's index; -ENOEXEC: @why receives the reason; -ENOENT: no such file; -EBUSY:
+ *         another thread is loading the file.
  */
 int gt_plugin_list_load(const char *path, char *why, size_t size);
 void gt_plugin_list_lock(void);
@@ -172,49 +175,50 @@ void gt_plugin_list_unlock(void);
 /* Follow forks from now on (plugin_session.c). Call once. */
 void gt_plugin_prepare(void);
 
-/* Count a failure of @function. The reader's first one is kept, with the plug-in's message. @kind:
- * 0: none */
+/* Count a failure of @function. The reader's first failure is kept, with the plug-in's message.
+ * @kind: 0: none */
 void gt_plugin_refuse(struct gt_plugin *p, struct gt_plugin_reader *r, const char *function,
 		      uint32_t kind, pu1Result result);
-/* Return how many records the plug-in reports as dropped since it was registered. */
+/* Return the number of records that the plug-in has reported as dropped since its registration. */
 uint64_t gt_plugin_dropped(const struct gt_plugin *p);
-/* Set the plug-in's callbacks. Return true if it accepted them. */
+/* Set the plug-in's callbacks. Return true if the plug-in accepted them. */
 bool gt_plugin_set_callbacks(struct gt_plugin *p, uint32_t index, struct gt_plugin_reader *r);
-/* Enable @kinds, bit per kind. Return the kinds that it enabled. */
+/* Enable @kinds, a bit per kind. Return the kinds that the plug-in enabled. */
 uint64_t gt_plugin_enable(struct gt_plugin *p, struct gt_plugin_reader *r, uint64_t kinds);
 void gt_plugin_disable(struct gt_plugin *p, struct gt_plugin_reader *r, uint64_t kinds);
 /* Read a caller's struct, which may be shorter or, if the rest is zero, longer. Return false if it
- * cannot be read. */
+ * is neither. */
 bool gt_plugin_take_struct(void *to, size_t size, const void *from);
 /* Fill in a caller's struct of @size bytes, which may be an older, shorter version. */
 bool gt_plugin_give_struct(void *to, const void *from, size_t size);
 
-/* Search for plug-ins. @found is called for each file, in order; sentences about useless paths go
- * to @report. */
+/* Search for plug-ins. Calls @found for each file, in order, and @report with sentences about
+ * unusable paths. */
 struct gt_plugin_seeker {
 	void (*found)(struct gt_plugin_seeker *seeker, const char *path);
 	void (*report)(struct gt_plugin_seeker *seeker, const char *format, ...)
 		__attribute__((format(printf, 2, 3)));
 };
 void gt_plugin_find(struct gt_plugin_seeker *seeker, const char *path, bool standard_folders);
-/* Check the file or folder at @path. Return false if nothing is wrong; otherwise @why says why it
- * cannot be trusted, or is not a library for this machine. */
+/* Check the file or folder at @path. Return true if it cannot be trusted (unsafe), or is not a
+ * library for this machine (no_library); @why receives the reason. */
 bool gt_plugin_is_unsafe(const char *path, char *why, size_t size);
 bool gt_plugin_is_no_library(const char *path, char *why, size_t size);
 
 /**
  * gt_plugin_open() - load a file and convert its plug-in to this gputap's form
  * @index: index of the plug-in, which selects the callbacks
- * Return: true; false: @why says what is missing. The library then stays loaded, because something
- * that it started may still run.
+ * Return: true; false: @why receives what is missing. On failure the library stays loaded, because
+ *         something that it started may still run.
  */
 bool gt_plugin_open(struct gt_plugin *p, const char *path, char *why, size_t size);
 
-/* A trial's answer. It is one write to a pipe, so it arrives whole or not at all. */
+/* Answer of a trial. Sent with one write to a pipe, so it arrives completely or not at all. */
 struct gt_plugin_trial {
 	bool good;
-	char why[900];    /* a sentence; if it succeeded: the plug-in's name */
-	char needs[2048]; /* libraries that it needs, without those that any program may have */
+	char why[900]; /* the plug-in's name on success, otherwise a sentence */
+	/* libraries that the plug-in needs, except those that any program may have */
+	char needs[2048];
 };
 
 /* Load and register the plug-in in a separate process, for a bounded time (plugin_trial.c). */
@@ -223,8 +227,8 @@ void gt_plugin_try(const char *path, struct gt_plugin_trial *answer);
 /**
  * gt_plugin_guard() - call a plug-in's function in an expendable thread (plugin_guard.c)
  * @call: called with @data, which must stay valid if the call does not return
- * Return: false: it has not returned in time, and its thread is left alone. If a signal kills the
- * process meanwhile, a line on stderr names the plug-in and @what.
+ * Return: true; false: the call has not returned in time, and its thread is left running. If a
+ *         signal kills the process during the call, a line on stderr names the plug-in and @what.
  */
 bool gt_plugin_guard(const char *plugin, const char *what, void (*call)(void *data), void *data,
 		     uint64_t limit_ns);
@@ -233,37 +237,37 @@ bool gt_plugin_guard(const char *plugin, const char *what, void (*call)(void *da
 void gt_plugin_buffers_init(struct gt_plugin *plugins, uint32_t count);
 pu1BufferRequestFn gt_plugin_request_of(uint32_t index);
 pu1BufferCompleteFn gt_plugin_complete_of(uint32_t index);
-/* Begin a session: set its number, its buffers' size and the limit of their memory. */
+/* Begin a session: set its number, the size of its buffers and the limit of their memory. */
 void gt_plugin_buffers_begin(uint32_t session, size_t bytes, uint64_t most);
-/* Count for that reader the buffers that the plug-in still holds. */
+/* Count the buffers that the plug-in still holds, in the counts of that reader. */
 void gt_plugin_buffers_count_kept(struct gt_plugin *p, struct gt_plugin_reader *r);
 /* Release the buffers that were completed for that reader. */
 void gt_plugin_buffers_clear(struct gt_plugin *p, struct gt_plugin_reader *r);
-/* Return the next buffer for that reader; NULL: there is none. */
+/* Return the next buffer for that reader; NULL: no more buffers. */
 struct gt_plugin_buffer *gt_plugin_buffer_next(struct gt_plugin *p, struct gt_plugin_reader *r);
-/* Hand the pages of buffers that a session has read to @take, or free them if it is NULL. */
+/* Hand the pages of buffers that a session has read to @take. Free the pages if @take is NULL. */
 void gt_plugin_buffers_give(void (*take)(void *pages, size_t bytes, void *user), void *user);
-/* Release a buffer that the reader has read or does not want. */
+/* Release a buffer that the reader has read or does not need. */
 void gt_plugin_buffer_release(struct gt_plugin *p, struct gt_plugin_reader *r,
 			      struct gt_plugin_buffer *b);
 /* Return true if the guard after the buffer is unchanged. */
 bool gt_plugin_buffer_is_whole(const struct gt_plugin_buffer *b);
 
-/* Read the clocks. @last: true at the end of a session. */
+/* Read the clocks of a session. @last: true at the end of the session. */
 void gt_plugin_clock_read(struct gt_plugin *p, bool last);
-/* Return a time in CLOCK_REALTIME ns; 0: not known. */
+/* Convert a time to CLOCK_REALTIME ns. Return 0 if the conversion is not known. */
 uint64_t gt_plugin_real_time(const struct gt_plugin *p, int32_t device, uint64_t time);
 uint64_t gt_plugin_now(void);
 /* Return the ticks per second that the plug-in declares; 0: not declared. */
 uint64_t gt_plugin_nominal_hz(const struct gt_plugin *p, int32_t device, pu1ClockKind kind);
-/* Note the start of the plug-in's life in this process. No CLOCK_REALTIME time before its first
- * moment or after its last one can be right. */
+/* Note the start of the plug-in's life in this process. A CLOCK_REALTIME time before the first
+ * moment of this life or after the last one cannot be right. */
 void gt_plugin_life_begin(struct gt_plugin *p);
 void gt_plugin_life(const struct gt_plugin *p, uint64_t *first_ns, uint64_t *last_ns);
 
 /**
- * gt_plugin_next() - return the next good record of a plug-in
- * Return: true; false: there is none left.
+ * gt_plugin_next() - return the next valid record of a plug-in
+ * Return: true; false: no record is left.
  */
 bool gt_plugin_next(struct gt_plugin *p, uint32_t index, struct gt_plugin_reader *r,
 		    struct gputap_plugin_record *out);
@@ -274,9 +278,10 @@ enum { GT_PLUGIN_NAME_BYTES = 1024, GT_PLUGIN_LINES_BYTES = 4096 }; /* for a str
 
 /* Texts. */
 enum gt_plugin_text { GT_TEXT_GOOD, GT_TEXT_MENDED, GT_TEXT_NONE };
-/* Return a permanent copy of a name; @room: readable bytes. Never NULL. One thread at a time. */
+/* Return a permanent copy of a name. @room: number of readable bytes. Never NULL. One thread at a
+ * time. */
 const char *gt_plugin_name(const char *text, size_t room, enum gt_plugin_text *how);
-/* Return lines that stay valid until gt_plugin_lines_clear(). */
+/* Return a sanitised copy of lines, valid until gt_plugin_lines_clear(). */
 const char *gt_plugin_lines(const char *text, size_t room, enum gt_plugin_text *how);
 void gt_plugin_lines_clear(void);
 /* Copy the sanitised text into @out, truncated if necessary. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Read records from completed buffers. The plug-in's pu1GetNextRecord() walks, but none of its
- * results is trusted: not where a record is, how long it is, nor its contents. Records that make no
- * sense are counted under a name and left out; a single bad field is counted and left out of its
+/* Reads records from completed buffers. The plug-in's pu1GetNextRecord() iterates, but none of its
+ * results is trusted: neither the address of a record, nor its length, nor its contents. Invalid
+ * records are counted by reason and omitted. A single invalid field is counted and omitted from its
  * record. */
 #include <math.h>
 #include <string.h>
 
 #include "plugin/plugin_parts.h"
 
-#define BYTES_MOST (UINT64_C(1) << 48) /* no memory is larger */
+#define BYTES_MOST (UINT64_C(1) << 48) /* larger than any memory */
 enum { STREAMS_MOST = 65536 };
 
 static bool is_call_kind(uint32_t kind)
@@ -16,7 +16,7 @@ static bool is_call_kind(uint32_t kind)
 	return kind == PU1_KIND_PRIVATEUSE1_RUNTIME || kind == PU1_KIND_PRIVATEUSE1_DRIVER;
 }
 
-/* Return true for kinds of GPU activity, each of which a call has caused. */
+/* Return true for kinds of GPU activity. A call has caused each activity of these kinds. */
 static bool is_work_kind(uint32_t kind)
 {
 	return kind == PU1_KIND_CONCURRENT_KERNEL || kind == PU1_KIND_GPU_MEMCPY ||
@@ -66,7 +66,7 @@ static enum step copy_record(const struct gt_plugin *p, struct gt_plugin_reader 
 	if (at < b->data || at > b->data + b->valid || (uintptr_t)at % 8 ||
 	    (reader->record && at < (const uint8_t *)reader->record + PU1_RECORD_SIZE_LEAST)) {
 		gt_plugin_count(reader, GPUTAP_PLUGIN_BAD_PLACE);
-		return STEP_OVER; /* continuing there would read foreign memory */
+		return STEP_OVER; /* continuing would read memory outside the buffer */
 	}
 	if ((size_t)(b->data + b->valid - at) < PU1_RECORD_SIZE_LEAST) {
 		gt_plugin_count(reader, GPUTAP_PLUGIN_BAD_SIZE);
@@ -106,15 +106,16 @@ static bool is_known_stream(const struct gt_plugin *p, struct gt_plugin_reader *
 	if (stream < 1)
 		return false;
 	if (reader->device_count < 0 || device >= GT_PLUGIN_DEVICES_MOST || !p->calls.rows.device)
-		return stream <= STREAMS_MOST; /* streams must be ordinals: each would be a row */
+		/* streams must be ordinals, because each becomes a row */
+		return stream <= STREAMS_MOST;
 	if ((uint32_t)stream > reader->stream_counts[device] &&
 	    p->calls.rows.device(device, &row) == PU1_SUCCESS)
 		reader->stream_counts[device] = row.stream_count;
 	return (uint32_t)stream <= reader->stream_counts[device];
 }
 
-/* Return true if another reader of the plug-in wants that kind. It is then no fault that this
- * reader gets it. */
+/* Return true if another reader of the plug-in requests that kind, so that this reader gets it
+ * through no fault of the plug-in. */
 static bool is_for_another(const struct gt_plugin *p, const struct gt_plugin_reader *reader,
 			   uint32_t kind)
 {
@@ -126,8 +127,8 @@ static bool is_for_another(const struct gt_plugin *p, const struct gt_plugin_rea
 	       other->enabled >> kind & 1;
 }
 
-/* Return why a record is left out; GPUTAP_PLUGIN_COUNT_COUNT if it is kept; GPUTAP_PLUGIN_RECORDS
- * if it is not meant for this reader. */
+/* Return the reason to omit a record; GPUTAP_PLUGIN_COUNT_COUNT if the record is kept;
+ * GPUTAP_PLUGIN_RECORDS if the record is not meant for this reader. */
 static enum gputap_plugin_count fault_of(const struct gt_plugin *p, struct gt_plugin_reader *reader,
 					 const pu1ActivityRecord *r)
 {
@@ -145,7 +146,7 @@ static enum gputap_plugin_count fault_of(const struct gt_plugin *p, struct gt_pl
 	if (r->kind == PU1_KIND_COUNTER)
 		return r->counter_id && isfinite(r->value) ? GPUTAP_PLUGIN_COUNT_COUNT
 							   : GPUTAP_PLUGIN_BAD_COUNTER;
-	/* a whole device may wait */
+	/* without a stream, the wait is for a whole device */
 	if (r->kind == PU1_KIND_SYNCHRONIZATION && !r->stream_id)
 		return GPUTAP_PLUGIN_COUNT_COUNT;
 	return is_known_stream(p, reader, r->device_id, r->stream_id) ? GPUTAP_PLUGIN_COUNT_COUNT
@@ -157,7 +158,7 @@ static bool set_times(const struct gt_plugin *p, const struct gt_plugin_reader *
 {
 	bool real = is_call_kind(r->kind);
 
-	if (reader->who == GT_PLUGIN_STREAM && !real) { /* on the plug-in's clock */
+	if (reader->who == GT_PLUGIN_STREAM && !real) { /* times stay on the plug-in's clock */
 		out->start = r->start_time;
 		out->end = r->end_time;
 		return true;
@@ -177,7 +178,8 @@ static bool is_of_earlier_session(const struct gt_plugin_reader *reader,
 	       record->end < reader->begun_ns;
 }
 
-/* Return the readable bytes at a text: up to the end of the buffer that holds it. */
+/* Return the number of readable bytes at a text, up to the end of the buffer that contains the
+ * text. */
 static size_t room_at(const struct gt_plugin_reader *reader, const char *text)
 {
 	const struct gt_plugin_buffer *b = reader->reading;
@@ -187,8 +189,8 @@ static size_t room_at(const struct gt_plugin_reader *reader, const char *text)
 							: SIZE_MAX;
 }
 
-/* Return a permanent text, or for a stream one that is valid until the next record. @lines: true
- * for metadata */
+/* Return a permanent copy of the text; for a stream, a copy that is valid until the next record.
+ * @lines: true for metadata */
 static const char *make_text(struct gt_plugin_reader *reader, const char *text, bool lines,
 			     enum gt_plugin_text *how)
 {
@@ -260,7 +262,8 @@ static bool take_record(const struct gt_plugin *p, uint32_t index, struct gt_plu
 	    p->calls.counters.count && r->counter_id > p->calls.counters.count())
 		fault = GPUTAP_PLUGIN_BAD_COUNTER;
 	if (fault == GPUTAP_PLUGIN_COUNT_COUNT && is_of_earlier_session(reader, out))
-		/* a stream's buffers exist all the time, and the session may have begun in one */
+		/* a stream's buffers exist all the time, and the session may have begun in the
+		 * middle of one */
 		fault = reader->reading->streamed ? GPUTAP_PLUGIN_RECORDS : GPUTAP_PLUGIN_LATE;
 	if (fault == GPUTAP_PLUGIN_RECORDS)
 		return false;
@@ -318,7 +321,7 @@ void gt_plugin_retire(struct gt_plugin *p, struct gt_plugin_reader *reader)
 	enum step step;
 
 	if (reader->reading)
-		end_buffer(p, reader); /* the caller did not read the rest of it */
+		end_buffer(p, reader); /* the caller did not read the rest of the buffer */
 	while (begin_buffer(p, reader)) {
 		/* a stream has read its own records */
 		while (reader->reading->late && !reader->reading->streamed &&

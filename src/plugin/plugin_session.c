@@ -16,18 +16,18 @@ enum { BUFFER_BYTES = 1 << 20, BUFFER_BYTES_LEAST = 4096, BUFFER_BYTES_MOST = 1 
 #define LOAD_NS      UINT64_C(5000000000)
 #define CALL_NS      UINT64_C(10000000000)
 
-/* recursive: a plug-in may fork() while it is being enabled */
+/* recursive, because a plug-in may fork() while it is being enabled */
 static pthread_mutex_t the_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-/* call vendors' session functions in expendable threads */
+/* guarded: true to call vendors' session functions in expendable threads */
 static bool loaded, guarded;
 static _Atomic bool session_open;
-static bool changing; /* a guarded call is in progress, without the lock: its plug-in may fork() */
+static bool changing; /* a guarded call is in progress, without the lock; the plug-in may fork() */
 static uint32_t session_number, reading;
 
 /* Loading ---------------------------------------------------------------------- */
 
 struct loading {
-	struct gt_plugin_seeker seeker; /* first */
+	struct gt_plugin_seeker seeker; /* must be the first member */
 	struct gputap_plugins_opts opts;
 };
 
@@ -46,7 +46,7 @@ static void report_sentence(struct gt_plugin_seeker *seeker, const char *format,
 		fprintf(stderr, "gputap: %s\n", sentence);
 }
 
-/* A loading call's data, which outlives a call that does not return. */
+/* Data of a loading call, which outlives the caller if the call does not return. */
 struct load_call {
 	int index;
 	char why[900], path[];
@@ -73,8 +73,8 @@ static void load_now(void *data)
 	c->index = gt_plugin_list_load(c->path, c->why, sizeof c->why);
 }
 
-/* Load a plug-in after a trial in a separate process, which shows whether it kills or stops a
- * process. Return as gt_plugin_list_load(). */
+/* Load a plug-in after a trial in a separate process, which shows whether the plug-in kills or
+ * blocks a process. Return the same values as gt_plugin_list_load(). */
 static int load_guarded(const char *path, char *why, size_t size)
 {
 	struct gt_plugin_trial trial;
@@ -135,7 +135,7 @@ static void in_child(void)
 	static const pthread_mutex_t free_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
 	after_fork();
-	the_lock = free_lock; /* the thread that locked it had another id */
+	the_lock = free_lock; /* the locking thread had another id in the parent */
 	gt_plugin_buffers_begin(0, BUFFER_BYTES, MEMORY_BYTES);
 	for (uint32_t i = 0; i < gt_plugin_list_count(); i++) {
 		struct gt_plugin *p = gt_plugin_at(i);
@@ -271,14 +271,14 @@ static void learn_devices(struct gt_plugin *p, struct gt_plugin_reader *r)
 	r->device_count = p->device_count;
 }
 
-/* Return the kinds that the plug-in's stream has enabled, if it has one. The session must not
- * disable them. */
+/* Return the kinds that the plug-in's stream has enabled, or 0. The session must not disable these
+ * kinds. */
 static uint64_t streamed_kinds(const struct gt_plugin *p)
 {
 	return atomic_load(&p->streaming) ? p->readers[GT_PLUGIN_STREAM].enabled : 0;
 }
 
-/* Start one plug-in. Return true if it records anything. */
+/* Start one plug-in. Return true if the plug-in records anything. */
 static bool start_one(struct gt_plugin *p, uint32_t index,
 		      const struct gputap_plugins_session *session)
 {
@@ -336,7 +336,8 @@ static void stop_one(struct gt_plugin *p)
 	r->counts[GPUTAP_PLUGIN_DROPPED] = gt_plugin_dropped(p) - r->dropped_before;
 }
 
-/* A session's call, the start or stop of one plug-in. It outlives a call that does not return. */
+/* Data of a session's call that starts or stops one plug-in. Outlives the caller if the call does
+ * not return. */
 struct session_call {
 	struct gt_plugin *plugin;
 	uint32_t index;
@@ -369,7 +370,8 @@ static void abandon(struct gt_plugin *p, uint32_t index, const char *what)
 		 "%s does not return: it is not called again, and its records are lost", what);
 }
 
-/* Start the plug-in for @session, or stop it if @session is NULL. Return true if it records. */
+/* Start the plug-in for @session, or stop the plug-in if @session is NULL. Return true if it
+ * records. */
 static bool call_one(struct gt_plugin *p, uint32_t index,
 		     const struct gputap_plugins_session *session)
 {
@@ -466,7 +468,8 @@ long gputap_plugins_read(struct gputap_plugin_record *records, size_t count)
 		}
 	}
 	if (!n)
-		gt_plugin_buffers_give(NULL, NULL); /* the function's owner may be unloaded now */
+		/* the owner of the `take` function may be unloaded now */
+		gt_plugin_buffers_give(NULL, NULL);
 	return (long)n;
 }
 

@@ -2,8 +2,9 @@
 /* Streams: read the records of one plug-in while the process runs. `gputap run` has one stream for
  * each plug-in, each in its own thread (src/runtime/privateuse1).
  *
- * No lock is held while a plug-in's function runs: a function that never returns blocks only its
- * own thread. Sessions may begin and end while a stream runs: each reads every buffer. */
+ * No lock is held while a plug-in's function runs, so a function that never returns blocks only its
+ * own thread. Sessions may begin and end while a stream runs: the session and the stream each read
+ * every buffer. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@ static bool begin_stream(struct gt_plugin *p, uint32_t index, uint64_t kinds)
 		return false;
 	r->dropped_before = gt_plugin_dropped(p);
 	r->device_count = p->calls.rows.device_count ? p->calls.rows.device_count() : -1;
-	/* a session may have set them already */
+	/* a session may have set the callbacks already */
 	if (!p->readers[GT_PLUGIN_SESSION].enabled && !gt_plugin_set_callbacks(p, index, r))
 		return false;
 	/* before the first buffer is requested */
@@ -151,7 +152,8 @@ int gputap_plugins_stream_clock(uint32_t index, int32_t device, uint64_t *time)
 	return 0;
 }
 
-/* Report a submission. Runs in the submitting thread, maybe while the plug-in holds locks. */
+/* Report a submission. Runs in the submitting thread, which may be inside the plug-in with locks
+ * held. */
 static void report_submission(const struct gt_plugin *p, uint64_t correlation, uint32_t kind,
 			      uint32_t items)
 {

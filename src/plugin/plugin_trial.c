@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Try a plug-in's registration in a separate process, to see what it does to a process.
+/* Tries a plug-in's registration in a separate process, to see the effect on a process.
  *
  *   host ── fork ──► trial: loads the plug-in, registers it, describes it
  *        ◄── pipe ── struct gt_plugin_trial, one write
  *
- * The host may have threads: the child calls nothing but the dynamic linker and the plug-in, and is
- * killed after TRIAL_NS if a lock that another thread held keeps it. */
+ * The host may have threads, so the child calls nothing but the dynamic linker and the plug-in. The
+ * child is killed after TRIAL_NS in case it waits for a lock that another thread held at the
+ * fork. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -83,7 +84,7 @@ static void try_plugin(const char *path, int pipe)
 	_exit(write(pipe, &a, sizeof a) != sizeof a);
 }
 
-/* Receive the answer. Return false if none came in time. */
+/* Receive the answer. Return false if no answer came in time. */
 static bool receive(int pipe, struct gt_plugin_trial *a)
 {
 	uint64_t end = now_ns() + TRIAL_NS, now;
@@ -118,7 +119,7 @@ void gt_plugin_try(const char *path, struct gt_plugin_trial *a)
 	close(ends[1]);
 	answered = receive(ends[0], a);
 	close(ends[0]);
-	kill(-child, SIGKILL); /* including processes that it started */
+	kill(-child, SIGKILL); /* also kills processes that the child started */
 	kill(child, SIGKILL);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;

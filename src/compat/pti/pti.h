@@ -3,17 +3,17 @@
  * (include/compat/pti/pti_callback.h).
  *
  *   pti_proposed.c     the functions as they were proposed, and the data of their callbacks
- *   pti_shipped.c      the same as PTI 1.0 to 1.2 shipped them
+ *   pti_shipped.c      the functions as shipped in PTI 1.0 to 1.2, and their callbacks' data
  *   pti_lists.c        finds the append that submitted a GPU activity
  *   pti_subscriber.c   subscribers of both forms, and which of them an event is for
  *   pti_objects.c      objects that the program creates
- *   pti_kernels.c      kernels: which a call launches, which release is a kernel's last
+ *   pti_kernels.c      kernels: which kernel a call launches, which release is a kernel's last
  *   pti_handles.c      contexts, devices and names of the program's objects, found from handles
  *   pti_operations.c   ids and names of functions
  *
- * A subscriber has a gputap context for calls, and a second one once it requests completed GPU
- * activities. The gputap API defines the order of callbacks, how to wait for them, and what they
- * may do (include/gputap/tool.h). */
+ * A subscriber has a gputap context for calls, and a second context once it requests completed GPU
+ * activities. The gputap API defines the order of callbacks, how to wait for callbacks, and what
+ * callbacks may do (include/gputap/tool.h). */
 #ifndef GPUTAP_COMPAT_PTI_H
 #define GPUTAP_COMPAT_PTI_H
 
@@ -25,7 +25,7 @@
 
 #define PTI_EXPORT __attribute__((visibility("default")))
 
-/* Values of pti_result and pti_api_group_id: the two forms of pti_callback.h cannot both be
+/* Values of pti_result and pti_api_group_id, because the two forms of pti_callback.h cannot both be
  * included. */
 enum {
 	PTI_OK = 0,
@@ -55,7 +55,7 @@ enum pti_kind {
 	PTI_SAMPLER
 };
 
-/* Kinds of GPU activity that an operation submits: values of pti_gpu_operation_kind. */
+/* Kinds of GPU activity that an operation submits, as values of pti_gpu_operation_kind. */
 enum pti_appended {
 	PTI_APPENDED_NONE = 0,
 	PTI_APPENDED_KERNEL = 1,
@@ -67,20 +67,21 @@ struct pti_operation {
 	uint32_t id;      /* PTI's id; 0: PTI has no such operation */
 	uint8_t appended; /* enum pti_appended */
 	uint8_t parent;   /* enum pti_kind of the first argument */
-	/* Offsets in call->args of the kernel that it launches, 0: none, and of the count if that
-	 * is an array of kernels, else 0 */
+	/* offsets in call->args of the launched kernel (0: none), and of the count if the argument
+	 * is an array of kernels (otherwise 0) */
 	uint8_t kernel, kernels;
-	uint8_t made;   /* enum pti_kind of the object that it creates */
-	int8_t made_at; /* offset of the output address for it; -1: it is returned */
-	/* if that is an array: offsets of its length and of the address for the count returned;
-	 * else 0 */
+	uint8_t made;   /* enum pti_kind of the created object */
+	int8_t made_at; /* offset of the output address of that object; -1: returned */
+	/* if the output is an array: offsets of its length and of the address for the returned
+	 * count; otherwise 0 */
 	uint8_t made_room, made_came;
 };
 
-/* The gputap domains of PTI's driver and runtime APIs, and each one's group. */
+/* The gputap domains of PTI's driver and runtime APIs. pti_group_of() returns the group of a
+ * domain. */
 extern const uint32_t pti_domains[PTI_DOMAINS];
 uint32_t pti_group_of(uint32_t domain);
-/* Return the operation of a call. Never NULL: all operations of those domains are known. */
+/* Return the operation of a call. Never NULL, because all operations of these domains are known. */
 const struct pti_operation *pti_operation_of(uint32_t domain, uint32_t operation);
 /* Return gputap_operation_name(), cached. */
 const char *pti_operation_name(uint32_t domain, uint32_t operation);
@@ -93,7 +94,8 @@ int pti_operations_each(int (*fn)(uint32_t domain, uint32_t number,
 
 /* Objects of the program (pti_handles.c) ---------------------------------------------------- */
 
-/* Never freed; when a handle is reused, the new object takes the same entry. */
+/* Known handle of an object. Never freed; when the driver reuses a handle, the new object takes the
+ * same entry. */
 struct pti_handle {
 	struct pti_handle *next;
 	enum pti_kind kind;
@@ -101,20 +103,20 @@ struct pti_handle {
 	_Atomic(void *) context, device;
 	_Atomic(void *) module;     /* module of a kernel */
 	_Atomic(const char *) name; /* name of a kernel; never freed */
-	_Atomic uint64_t number;    /* number of the object, from 1, never reused */
-	/* the program's references to an OpenCL kernel: pti_kernels.c */
+	_Atomic uint64_t number;    /* unique number of the object, starting at 1 */
+	/* number of the program's references to an OpenCL kernel: pti_kernels.c */
 	_Atomic int32_t references;
 	_Atomic bool immediate;   /* true if a list is immediate */
 	_Atomic(void *) commands; /* entries of a list: pti_lists.c */
 };
 
-/* Find a handle, or return NULL if it was not seen. Lock-free. */
+/* Return the entry of a handle, or NULL if the handle was never seen. Lock-free. */
 struct pti_handle *pti_handle_find(enum pti_kind kind, const void *handle);
-/* Find or add a handle. Return NULL if memory is short. */
+/* Find the entry of a handle, or add one. Return NULL if memory is short. */
 struct pti_handle *pti_handle_add(enum pti_kind kind, const void *handle);
-/* Return the context that the call is made in, or NULL if there is none or it is unknown. */
+/* Return the context in which the call is made, or NULL if there is none or it is unknown. */
 void *pti_context_of(const struct pti_operation *operation, const struct gputap_call *call);
-/* Return a permanent copy of the text, or NULL if memory is short. Each text is kept once. */
+/* Return a permanent copy of the text, or NULL if memory is short. Stores each text once. */
 const char *pti_text_keep(const char *text);
 
 static inline void *pti_argument(const struct gputap_call *call, unsigned at)
@@ -129,32 +131,32 @@ static inline uint32_t pti_argument_u32(const struct gputap_call *call, unsigned
 
 /* Kernels (pti_kernels.c) ------------------------------------------------------------------- */
 
-/* Return the one kernel that the call launches, or NULL if there are none or several or it is
- * unknown. */
+/* Return the kernel that the call launches, or NULL if the call launches no kernel or several, or
+ * the kernel is unknown. */
 struct pti_handle *pti_kernel_of(const struct pti_operation *operation,
 				 const struct gputap_call *call);
-/* Return the name of the kernel that the call launches, "a, b" for several, or NULL if there is
- * none or it is unknown. The name is never freed. */
+/* Return the name of the kernel that the call launches, "a, b" for several kernels, or NULL if
+ * there is none or it is unknown. The name is never freed. */
 const char *pti_kernel_name_of(const struct pti_operation *operation,
 			       const struct gputap_call *call);
-/* Return the name that the call gives to the kernel that it creates, or NULL if unknown. */
+/* Return the name that the call gives to the created kernel, or NULL if unknown. */
 const char *pti_kernel_name_of_made(const struct gputap_call *call);
-/* True for zeKernelDestroy() and clReleaseKernel(). */
+/* Return true for zeKernelDestroy() and clReleaseKernel(). */
 bool pti_kernel_may_be_destroyed(const struct pti_operation *operation, uint32_t domain);
-/* True for zeKernelDestroy(), and for the clReleaseKernel() that releases the program's last
- * reference. At EXIT of a call that failed: whether it would have destroyed the kernel. */
+/* Return true for zeKernelDestroy(), and for the clReleaseKernel() that releases the program's last
+ * reference. At EXIT of a failed call, return true if the call would have destroyed the kernel. */
 bool pti_kernel_is_destroyed(const struct pti_operation *operation, const struct gputap_call *call);
 /* Return true if the call changes a kernel's reference count. */
 bool pti_kernel_is_counted(const struct pti_operation *operation, uint32_t domain);
-/* Count such a call, at ENTER and at EXIT. */
+/* Count a reference that the call takes or releases. Call at ENTER and at EXIT. */
 void pti_kernel_count(const struct pti_operation *operation, const struct gputap_call *call);
 
 /* Objects that the program creates (pti_objects.c) -------------------------------------------- */
 
 /* Start to follow object creation. */
 int pti_objects_start(void);
-/* Return the array of handles that the call has created, of the kind in @operation. @count: 0 if
- * none. Call at EXIT. */
+/* Return the array of handles that the call has created, of the kind in @operation. *count is 0 if
+ * there are none. Call at EXIT. */
 void *const *pti_made_by(const struct pti_operation *operation, const struct gputap_call *call,
 			 uint32_t *count);
 
@@ -174,27 +176,29 @@ struct pti_subscriber {
 	const struct pti_form *form; /* NULL: the entry is free */
 	void (*callback)(void);      /* the subscriber's pti_callback_function */
 	void *user;
-	struct gputap_context *calls, *work; /* work: NULL if not requested */
+	/* work: NULL if the subscriber requests no GPU activities */
+	struct gputap_context *calls, *work;
 	uint64_t generation;
 	_Atomic uint64_t age; /* order of subscription */
-	bool leaves;          /* true if its handle is refused from now on */
-	_Atomic bool events;  /* true if it requested events */
-	/* number of its event callbacks that are running */
+	bool leaves;          /* true if the handle is refused from now on */
+	_Atomic bool events;  /* true if the subscriber requested events */
+	/* number of running event callbacks of the subscriber */
 	_Atomic int32_t inside;
-	_Atomic uint8_t phases[PTI_SHIPPED_DOMAINS]; /* as shipped: enum in pti_shipped.c */
+	/* for the shipped form; indexes and bits: enums in pti_shipped.c */
+	_Atomic uint8_t phases[PTI_SHIPPED_DOMAINS];
 };
 
 /* Return: pti_result. */
 uint32_t pti_subscriber_create(void **handle, const struct pti_form *form, void (*callback)(void),
 			       void *user);
 uint32_t pti_subscriber_destroy(void *handle);
-/* Get the subscriber with that handle; @form: NULL for either form. It does not change until
- * pti_subscriber_put(), but its callbacks keep running. Return NULL if there is none; then do not
- * call pti_subscriber_put(). */
+/* Return the subscriber with that handle. @form: NULL for either form. The subscriber does not
+ * change until pti_subscriber_put(), but its callbacks keep running. Return NULL if there is no
+ * such subscriber; in that case do not call pti_subscriber_put(). */
 struct pti_subscriber *pti_subscriber_get(void *handle, const struct pti_form *form);
 void pti_subscriber_put(void);
-/* Switch callbacks for @operations of @domain on or off; @operations: NULL for all of the domain.
- * Return: pti_result. */
+/* Switch callbacks for @operations of @domain on or off. @operations: NULL for all operations of
+ * the domain. Return: pti_result. */
 uint32_t pti_subscriber_select(struct pti_subscriber *s, uint32_t domain,
 			       const uint32_t *operations, size_t count, bool selected);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Handles of the program's objects: the data that a callback gets in addition to its call, the
- * context that a queue, list or kernel belongs to, the device of a list, the name of a kernel.
+ * context of a queue, list or kernel, the device of a list, the name of a kernel.
  *
  *   buckets[] ─► node {kind, handle, context, ...} ─► node ...     never freed, newest first
  *
  * Locking: none. A node is inserted with compare and exchange. If the driver returns a handle
- * again, it finds its node, whose members are atomic. While one thread creates an object, another
- * one may read some members of the earlier object with that handle. This is harmless: the program
- * cannot use the new object before its creation has returned. */
+ * again, the new object uses the node of the handle, whose members are atomic. While one thread
+ * creates an object, another thread may read some members of the earlier object with that handle.
+ * This is harmless: the program cannot use the new object before its creation has returned. */
 #include <stdlib.h>
 #include <string.h>
 

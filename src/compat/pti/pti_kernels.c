@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels: which one a call launches, their names, and which release is a kernel's last.
+/* Kernels: which kernel a call launches, kernel names, and which release is a kernel's last.
  *
  * OpenCL counts references to a kernel. For the program, the clReleaseKernel() that releases the
- * last one destroys the kernel. The kernel's handle holds the count:
+ * last reference destroys the kernel. The kernel's handle holds the count:
  *
  *   creation, EXIT              1
- *   clRetainKernel(), EXIT      + 1, if it succeeded
- *   clReleaseKernel(), ENTER    - 1, when pti_kernel_is_destroyed() or pti_kernel_count() is first
- *                               called for it. The call that takes the last one destroys
- *   clReleaseKernel(), EXIT     + 1, if it failed
+ *   clRetainKernel(), EXIT      + 1, if the call succeeded
+ *   clReleaseKernel(), ENTER    - 1, at the call's first pti_kernel_is_destroyed() or
+ *                               pti_kernel_count(). The call that takes the last reference destroys
+ *                               the kernel
+ *   clReleaseKernel(), EXIT     + 1, if the call failed
  *
  * Two threads that release at once take one reference each, so one of them destroys the kernel. The
  * thread that makes the call keeps the decision from ENTER for later queries.
@@ -25,7 +26,7 @@ enum { RELEASES = 16, NAMES_BYTES = 512 };
 
 /* Launches ----------------------------------------------------------------------------------- */
 
-/* Return the kernels that the call launches. @count: 0 if it launches none. */
+/* Return the kernels that the call launches. *count is 0 if there are none. */
 static void *const *kernels_of(const struct pti_operation *op, const struct gputap_call *call,
 			       uint32_t *count)
 {
@@ -54,7 +55,7 @@ static const char *name_of(const void *kernel)
 	return h ? atomic_load_explicit(&h->name, memory_order_relaxed) : NULL;
 }
 
-/* Return the name of a GPU activity that runs several kernels: their names, as many as fit. */
+/* Return the name of a GPU activity that runs several kernels: as many kernel names as fit. */
 static const char *join_names(void *const *kernels, uint32_t count)
 {
 	char text[NAMES_BYTES];
@@ -87,7 +88,7 @@ const char *pti_kernel_name_of(const struct pti_operation *op, const struct gput
 
 /* Creation ----------------------------------------------------------------------------------- */
 
-/* The first members of ze_kernel_desc_t, up to the name. */
+/* First members of ze_kernel_desc_t, up to the name. */
 struct kernel_desc {
 	uint32_t type;
 	const void *next;
@@ -95,8 +96,8 @@ struct kernel_desc {
 	const char *name;
 };
 
-/* NEEDSWORK: clCreateKernelsInProgram() gets no names, and this does not query the driver for them:
- * such kernels have no name before their GPU activity has completed. */
+/* NEEDSWORK: clCreateKernelsInProgram() gets no names, and this function does not query the driver
+ * for names. Such kernels have no name before their GPU activity has completed. */
 const char *pti_kernel_name_of_made(const struct gputap_call *call)
 {
 	const uint32_t id = pti_operation_of(call->domain, call->operation)->id;
@@ -116,8 +117,8 @@ const char *pti_kernel_name_of_made(const struct gputap_call *call)
 
 /* References --------------------------------------------------------------------------------- */
 
-/* The releases that this thread has started last: a release inside a callback is stored after the
- * one that the callback belongs to. */
+/* The latest releases that this thread has started. A release inside a callback is stored after the
+ * release to which the callback belongs. */
 static _Thread_local struct {
 	unsigned next;
 	struct {

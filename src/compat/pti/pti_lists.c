@@ -3,15 +3,15 @@
  *
  * On an immediate list, and on OpenCL's queues, the append itself submits the activity: the
  * append's correlation is the operation's id. On a regular list, the call that runs the list
- * submits it. Each such list therefore stores its appends as entries, and a run takes them in
- * order:
+ * submits the activity. Each regular list therefore stores its appends as entries, and a run takes
+ * the entries in order:
  *
  *   append to a regular list, EXIT   ─► add entry {id, kernel} at the end of the list
  *   run of lists, ENTER              ─► this thread's run starts at the first entry
  *   a GPU activity is submitted      ─► take the run's next entry
- *   run of lists, EXIT               ─► the run is over; an outer one continues
+ *   run of lists, EXIT               ─► the run is over; an outer run continues
  *
- * A call in which the thread may learn of completed activities is noted while it lasts.
+ * A call in which the thread may learn of completed activities is noted while it is open.
  *
  * The first subscriber in the shipped form that enables a domain starts a gputap context for all
  * these calls.
@@ -36,18 +36,18 @@ struct commands {
 	struct command_entry *first, *last;
 };
 
-/* State of this thread's calls. A callback may append and run inside an append and a run; meanwhile
- * the outer state is kept in the outer call's own data. */
+/* State of this thread's calls. A callback may append and run inside an append and a run; the outer
+ * call's own data then holds the outer state. */
 struct list_state {
 	void **lists; /* remaining lists to run */
 	uint32_t count;
 	bool is_running;
 	struct command_entry *next;
-	/* the activity that an entry was last taken for: each subscriber requests it */
+	/* activity for which an entry was last taken, because each subscriber requests the entry */
 	uint64_t number;
 	bool is_kernel;
 	struct pti_append handed_out;
-	struct pti_append append; /* append that the thread is in */
+	struct pti_append append; /* append call that the thread is in */
 	uint64_t collecting;      /* group << 32 | id of the call that the thread is in */
 };
 static _Thread_local struct list_state now __attribute__((tls_model("initial-exec")));
@@ -109,7 +109,8 @@ static void add_entry(const struct pti_operation *op, const struct gputap_call *
 	c->last = e;
 }
 
-/* Return a copy of the thread's outer state, or NULL if there is none or memory is short. */
+/* Return a copy of the thread's outer state, or NULL if there is no outer state or memory is
+ * short. */
 static struct list_state *keep_outer(void)
 {
 	struct list_state *outer =
@@ -143,7 +144,7 @@ static void follow_run(const struct gputap_call *call)
 {
 	if (call->phase == GPUTAP_CALL_PHASE_EXIT)
 		return;
-	/* the same arguments in both kinds of run: list or queue, count, lists */
+	/* both kinds of run have the same arguments: list or queue, count, lists */
 	now.count = pti_argument_u32(call, 8);
 	now.lists = pti_argument(call, 16);
 	now.next = NULL;
@@ -222,7 +223,7 @@ static uint8_t appended_as(const struct gputap_activity *work)
 	}
 }
 
-/* Take the next entry of the activity's kind. Others are skipped: a filter left out their
+/* Take the next entry of the activity's kind. Skip other entries, because a filter excluded their
  * activities. */
 static struct pti_append take_entry(const struct gputap_activity *work)
 {
@@ -252,7 +253,7 @@ struct followed_appends {
 	uint32_t domain, count, numbers[OPERATIONS_MAX];
 };
 
-/* Level Zero calls that run lists or empty them, or that find completed activities
+/* Level Zero calls that run or empty lists, or that find completed activities
  * (src/runtime/level_zero). */
 static const uint32_t followed_level_zero[] = {
 	zeCommandQueueExecuteCommandLists_id,

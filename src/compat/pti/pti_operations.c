@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Ids and names of functions: a table that gen/emit_pti.py generates. */
+/* Ids and names of functions, in a table that gen/emit_pti.py generates. */
 #include "pti.h"
 
 enum { OPERATIONS = 1024 };
 
-/* Index of each domain's table, which PTI_OPERATION() uses. */
+/* Index of each domain's table, for PTI_OPERATION(). */
 enum {
 	IN_LEVEL_ZERO,
 	IN_LEVEL_ZERO_TOOLS,

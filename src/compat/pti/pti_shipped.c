@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* PTI's callback API as PTI 1.0 to 1.2 shipped it: GPU operations that are appended and completed,
- * kernels that are created and destroyed, internal events.
+/* PTI's callback API as PTI 1.0 to 1.2 shipped it: appended and completed GPU operations, created
+ * and destroyed kernels, internal events.
  *
- * An operation's id is the correlation of the call that appended it. A call that launches several
- * kernels with one command (zeCommandListAppendLaunchMultipleKernelsIndirect) appends one
- * operation, because it is one GPU activity: it has the names of all kernels, and no kernel
- * handle. */
+ * An operation's id is the correlation of the call that appended the operation. A call that
+ * launches several kernels with one command (zeCommandListAppendLaunchMultipleKernelsIndirect)
+ * appends one operation, because the command is one GPU activity. The operation has the names of
+ * all kernels, and no kernel handle. */
 #define PTI_CALLBACK_SHIPPED
 #include <pti/pti_callback.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 enum { TEXT_BYTES = 512 };
 
-/* Indexes in pti_subscriber.phases, and the bits there: ENABLED, and the wanted phases. */
+/* Indexes in pti_subscriber.phases, and bits of its elements: ENABLED, and the wanted phases. */
 enum { APPENDED, COMPLETED, CREATED, DESTROYED, EVENTS };
 enum { ENABLED = 1, ENTER = 2, LEAVE = 4 };
 _Static_assert(EVENTS + 1 == PTI_SHIPPED_DOMAINS, "one place for each domain");
@@ -101,8 +101,8 @@ static void set_kernel(pti_callback_kernel_data *d, void *handle)
 		d->_device_handle = atomic_load(&kernel->device);
 }
 
-/* Call back once at ENTER, and once without a handle at EXIT of a call that failed. At EXIT of a
- * call that has created kernels, call back once for each. */
+/* Call back once at ENTER, and once without a handle at EXIT of a failed call. At EXIT of a call
+ * that has created kernels, call back once for each kernel. */
 static void notify_created(const struct pti_subscriber *s, const struct pti_operation *op,
 			   const struct gputap_call *call, uint64_t *data,
 			   pti_callback_kernel_data *d)
@@ -147,8 +147,8 @@ static void notify_kernel(const struct pti_subscriber *s, const struct pti_opera
 		  data);
 }
 
-/* Return true if kernels were created. clCreateKernelsInProgram() without an address for them only
- * queries their count. */
+/* Return true if kernels were created. Without an address for kernels, clCreateKernelsInProgram()
+ * only queries their count. */
 static bool is_created(const struct pti_operation *op, const struct gputap_call *call)
 {
 	return op->made == PTI_KERNEL &&
@@ -186,8 +186,9 @@ static pti_gpu_operation_kind kind_of(const struct gputap_activity *activity)
 	}
 }
 
-/* Report a completion. The function id is, as in PTI, that of the call in which this thread learned
- * of the completion; in a gputap thread, that of the call that appended the operation. */
+/* Report a completion. As in PTI, the function id is the id of the call in which this thread
+ * learned of the completion. In a gputap thread, it is the id of the call that appended the
+ * operation. */
 static void notify_completed(const struct pti_subscriber *s, const struct gputap_activity *activity,
 			     const struct pti_append *append)
 {
@@ -224,7 +225,7 @@ static void notify_completed(const struct pti_subscriber *s, const struct gputap
 		  h ? atomic_load(&h->context) : NULL, &d, &data);
 }
 
-/* *data: a copy of the activity's append, from ENTER to COMPLETE. */
+/* *data: a copy of the activity's append, valid from ENTER to COMPLETE. */
 static void notify_work(const struct gputap_activity *activity, uint64_t *data, void *subscriber)
 {
 	const struct pti_subscriber *s = subscriber;
@@ -243,7 +244,8 @@ static void notify_work(const struct gputap_activity *activity, uint64_t *data, 
 	}
 }
 
-/* Request GPU activities, once and permanently: notify_work() skips those no longer wanted. */
+/* Request GPU activities, once and permanently. notify_work() skips activities that are no longer
+ * wanted. */
 static uint32_t follow_work(struct pti_subscriber *s)
 {
 	const struct gputap_context_opts opts = {.size = sizeof opts};
@@ -301,7 +303,8 @@ PTI_EXPORT pti_result ptiCallbackSubscribe(pti_callback_subscriber_handle *subsc
 						 (void (*)(void))callback, user_data);
 }
 
-/* Return the domain's index in phases[], or a negative value if it has no callbacks or is invalid.
+/* Return the domain's index in phases[], or a negative value if the domain has no callbacks or is
+ * invalid.
  * NEEDSWORK: contexts, modules, dispatches, host waits, calls and threads have no callbacks:
  * PTI_ERROR_NOT_IMPLEMENTED, as in PTI 1.2, whose header has no data for most of them. */
 static int place_of(pti_callback_domain domain)

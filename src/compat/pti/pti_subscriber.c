@@ -3,12 +3,13 @@
  *
  *   handle = generation << 7 | index + 1 ─► places[] ─► gputap contexts
  *
- * A reused entry has another generation, so its earlier subscriber's handle is refused.
+ * A reused entry has another generation, so the handle of the earlier subscriber is refused.
  *
- * Locking: `lock` for entries and for the requests of subscribers; gputap takes its own locks
- * inside it. It is never held while a callback runs or is waited for, and never taken to notify an
- * event. gputap makes the callbacks for calls and GPU activities and waits for them. Callbacks for
- * events are made here and counted in `inside`. */
+ * Locking: `lock` protects entries and the requests of subscribers; gputap takes its own locks
+ * inside `lock`. A thread never holds `lock` while a callback runs or the thread waits for a
+ * callback, and never takes `lock` to notify subscribers of an event. gputap makes the callbacks
+ * for calls and GPU activities and waits for these callbacks. Callbacks for events are made here
+ * and counted in `inside`. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -40,8 +41,8 @@ static int32_t own_inside(const struct pti_subscriber *s)
 }
 
 /* Add @by to the count of each callback that this thread is in. A thread that waits in a callback
- * does not count as being in it, so that callbacks that unsubscribe each other in two threads do
- * not wait for each other. */
+ * does not count as being in the callback, so that callbacks that unsubscribe each other in two
+ * threads do not wait for each other. */
 static void count_own_inside(int32_t by)
 {
 	for (struct inside *i = inside; i; i = i->outer)
@@ -58,8 +59,8 @@ static void unlock_after_fork(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Reset counts in a fork child. It has this thread only: callbacks that other threads were in do
- * not end here. */
+/* Reset counts in a fork child. Only the calling thread exists there, so callbacks of other threads
+ * never end in the child. */
 static void unlock_in_child(void)
 {
 	for (unsigned i = 0; i < PLACES; i++)
@@ -98,8 +99,8 @@ uint32_t pti_subscriber_select(struct pti_subscriber *s, uint32_t domain,
 										    : PTI_OK;
 }
 
-/* Create and start a context with a callback for every operation, none of which is selected:
- * pti_subscriber_select() selects. */
+/* Create and start a context with a callback for every operation, none of which is selected yet:
+ * see pti_subscriber_select(). */
 static int make_context(struct pti_subscriber *s)
 {
 	const struct gputap_context_opts opts = {.size = sizeof opts};
@@ -119,7 +120,7 @@ static int make_context(struct pti_subscriber *s)
 
 static void notify_event(const struct gputap_event *event, void *user);
 
-/* Runs once, with the first subscriber, which may come before any tool is started. */
+/* Runs once, for the first subscriber, which may come before any tool is started. */
 static void subscribe_to_events(void)
 {
 	gputap_event_subscribe(notify_event, NULL);
@@ -166,7 +167,7 @@ static uint64_t seconds_now(void)
 	return (uint64_t)t.tv_sec;
 }
 
-/* Wait until no other thread is in one of its event callbacks. */
+/* Wait until no other thread is in an event callback of @s. */
 static void wait_for_events(struct pti_subscriber *s)
 {
 	const struct timespec pause = {0, WAIT_NS};
@@ -202,14 +203,14 @@ uint32_t pti_subscriber_destroy(void *handle)
 
 /* Events ------------------------------------------------------------------------------------- */
 
-/* Return the oldest subscriber that is younger than @age and requests events, counted as being in
- * its callback; NULL if there is none. Takes no lock: an event may come while gputap holds one of
- * its locks.
+/* Return the oldest subscriber that is younger than @age and requests events, and count this thread
+ * as being in its callback. NULL: no such subscriber. Takes no lock, because an event may come
+ * while gputap holds one of its locks.
  *
  *   1. Find the entry.
- *   2. Count up in `inside`.
- *   3. Look again. If the subscriber has left meanwhile, it does not wait for this thread: count
- *      down, and start again. */
+ *   2. Increment `inside`.
+ *   3. Look again. If the subscriber has left in the meantime, it does not wait for this thread:
+ *      decrement `inside`, and start again. */
 static struct pti_subscriber *enter_next(uint64_t age)
 {
 	for (;;) {
@@ -273,7 +274,8 @@ void pti_event_text(const struct gputap_event *event, char *text, size_t room)
 		 (unsigned long long)event->value);
 }
 
-/* Being gputap's tool ------------------------------------------------------------------------- */
+/* Registration as gputap's tool
+ * ----------------------------------------------------------------- */
 
 static void notify_nothing(const struct gputap_call *call, uint64_t *data, void *user)
 {
@@ -285,9 +287,9 @@ static void notify_no_work(const struct gputap_activity *work, uint64_t *data, v
 	(void)work, (void)data, (void)user;
 }
 
-/* Create a context that is never started. It requests early everything that a subscriber may
- * request while the program runs: runtimes' tables get taps when they are registered, and GPU
- * activities can be followed only if their queue was seen. */
+/* Create a context that is never started. The context requests early everything that a subscriber
+ * may request while the program runs, because runtimes' tables get taps when they are registered,
+ * and GPU activities can be followed only if their queue was seen. */
 static int reserve_everything(void)
 {
 	const struct gputap_context_opts opts = {.size = sizeof opts};
@@ -321,7 +323,8 @@ static int start_following(void *user)
 static const struct gputap_tool tool = {
 	.size = sizeof tool,
 	.abi = GPUTAP_TOOL_ABI,
-	.priority = INT32_MAX, /* last at ENTER, first at EXIT: others find new objects there */
+	/* last at ENTER and first at EXIT, so that other tools find new objects there */
+	.priority = INT32_MAX,
 	.name = "libpti_callback",
 	.start = start_following};
 

@@ -2,12 +2,12 @@
 /* librocprofiler-sdk.so.1, a layer over gputap's tool API (include/gputap/tool.h): declarations
  * that its files share.
  *
- * The lowest layer: sdk_progress.c (how far initialisation is, who may configure, messages on
+ * The lowest layer: sdk_progress.c (state of initialisation, who may configure, messages on
  * stderr), sdk_context_table.c (contexts by handle, the lock), sdk_thread.c (the calling thread's
- * id, the time), sdk_stream.c (numbers of streams). On top of them:
+ * id, the time), sdk_stream.c (numbers of streams). Above this layer:
  *
  *   sdk_tool.c      tools ("clients"): found, configured, initialised, finalised
- *   sdk_context.c   configuration of contexts; creates gputap's contexts from it
+ *   sdk_context.c   configuration of contexts; creates gputap's contexts
  *   sdk_call.c      calls of the APIs            sdk_work.c      dispatches, copies
  *   sdk_inner.c     allocations, streams         sdk_range.c     ranges of ROCTx
  *   sdk_scratch.c   scratch memory               sdk_object.c    code objects
@@ -18,11 +18,11 @@
  *   sdk_agent.c     agents                       sdk_node.c      their memory, caches, links
  *   sdk_absent.c    functions that report that a feature is missing
  *
- * Each context of a client has one gputap context; all share one gputap tool. Handles are numbers
- * that are looked up in tables: no pointer from a client is followed before it is known.
+ * Each context of a client has one gputap context; all contexts share one gputap tool. Handles are
+ * numbers that are looked up in tables: no pointer from a client is followed before it is known.
  *
- * Locking: sdk_lock() for tables and configuration; never held while a client's function runs, or
- * while gputap runs clients' functions. */
+ * Locking: sdk_lock() for tables and configuration. No thread holds the lock while a client's
+ * function runs, or while gputap runs clients' functions. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_INTERNAL_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_INTERNAL_H
 
@@ -31,7 +31,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Arguments from clients are checked, so the compiler must not assume that they are not NULL. */
+/* Arguments from clients are checked for NULL, so the compiler must not assume non-NULL
+ * arguments. */
 #define ROCPROFILER_NONNULL(...)
 
 #include <rocprofiler-sdk/registration.h>
@@ -49,24 +50,24 @@ enum {
 	SDK_CLIENTS = 64,
 	SDK_CONTEXTS = 64,
 	SDK_BUFFERS = 256,
-	SDK_OPERATIONS = 512,   /* maximum in one kind */
-	SDK_FIRST_HANDLE = 256, /* 0 means none, and small numbers are mostly mistakes */
+	SDK_OPERATIONS = 512,   /* maximum number of operations in one kind */
+	SDK_FIRST_HANDLE = 256, /* 0 means none, and small numbers are usually mistakes */
 };
 
 /* Progress (sdk_progress.c) ------------------------------------------------------ */
 
-/* State of initialisation and of finalisation, as in rocprofiler_is_initialized(). */
+/* State of initialisation and of finalisation, with the values of rocprofiler_is_initialized(). */
 enum { SDK_NOT_YET = 0, SDK_IN_IT = -1, SDK_DONE = 1 };
 extern _Atomic int sdk_initialized, sdk_finalized;
 
 /* Print a message on stderr: "rocprofiler-sdk (gputap): ...". */
 __attribute__((format(printf, 1, 2))) void sdk_report(const char *format, ...);
 
-/* Return SUCCESS if services may be configured now, else CONFIGURATION_LOCKED. */
+/* Return SUCCESS if services may be configured now, otherwise CONFIGURATION_LOCKED. */
 rocprofiler_status_t sdk_may_configure(void);
-/* Return the client whose functions are running, or 0. */
+/* Return the client whose functions are running; 0: none. */
 uint32_t sdk_current_client(void);
-/* Mark that a client's functions start to run in this thread, or that they have returned. */
+/* Note that a client's functions start to run in this thread, or that they have returned. */
 void sdk_enter_client(uint32_t client);
 void sdk_leave_client(void);
 
@@ -100,9 +101,9 @@ struct sdk_objects;  /* code objects and symbols that clients got and that are s
 struct sdk_context {
 	uint64_t handle; /* 0: free */
 	uint32_t client;
-	uint32_t inner; /* bit per domain whose calls report something else (sdk_inner.c) */
-	bool dirty;     /* configuration differs from that of `tap` */
-	/* true if dispatch counters were requested: the context cannot be started */
+	uint32_t inner; /* bit per domain whose calls are reported as other kinds (sdk_inner.c) */
+	bool dirty;     /* true if the configuration differs from the configuration of `tap` */
+	/* true if dispatch counters were requested; the context cannot be started then */
 	bool counts;
 	_Atomic bool active;
 	struct gputap_context *tap;
@@ -128,18 +129,18 @@ struct sdk_context *sdk_context_of(rocprofiler_context_id_t id);
 
 /* Operations on contexts (sdk_context.c) ------------------------------------------ */
 
-/* For all contexts of a client: create them, so that runtimes' tables get the taps they need; stop;
- * drop. */
+/* Apply to all contexts of a client: commit() creates them, so that runtimes' tables get the
+ * required taps; stop() stops them; drop() drops them. */
 void sdk_contexts_commit(uint32_t client);
 void sdk_contexts_stop(uint32_t client);
 void sdk_contexts_drop(uint32_t client);
-/* Wait until their GPU activities have completed, or some seconds have passed; then unload their
- * loaded objects. */
+/* Wait until the GPU activities of the client's contexts have completed, or some seconds have
+ * passed. Then unload the contexts' loaded objects. */
 void sdk_contexts_settle(uint32_t client);
 
 /* Callbacks from gputap ---------------------------------------------------------- */
 
-/* user: the context */
+/* @user: the context */
 void sdk_on_call(const struct gputap_call *call, uint64_t *data, void *user);
 void sdk_on_work(const struct gputap_activity *work, uint64_t *data, void *user);
 void sdk_on_object(const struct gputap_object *object, uint64_t *data, void *user);
@@ -149,12 +150,13 @@ void sdk_on_device(const struct gputap_object *object);
 void sdk_on_runtime(rocprofiler_runtime_initialization_operation_t operation, uint64_t version,
 		    uint64_t instance);
 
-/* Data of a call and context, from ENTER to EXIT, for what it reports in addition. */
+/* Data of a call and context, from ENTER to EXIT, for the events that the call reports in
+ * addition. */
 struct sdk_inner {
 	rocprofiler_user_data_t user;
 	uint64_t external;
-	uint64_t which; /* agent, stream, range */
-	bool asked;     /* the external id is the client's answer */
+	uint64_t which; /* number of the agent, stream or range */
+	bool asked;     /* true if the client provided the external id on request */
 };
 bool sdk_inner_asks(const struct sdk_context *c, uint32_t domain, uint32_t number);
 void sdk_inner_enter(struct sdk_context *c, const struct gputap_call *call,
@@ -162,48 +164,50 @@ void sdk_inner_enter(struct sdk_context *c, const struct gputap_call *call,
 void sdk_inner_exit(struct sdk_context *c, const struct gputap_call *call, struct sdk_inner *inner,
 		    uint64_t end);
 bool sdk_range_asks(const struct sdk_context *c, uint32_t number);
-bool sdk_range_begins(uint32_t number); /* a range that has a correlation */
+bool sdk_range_begins(uint32_t number); /* true if the range has a correlation */
 void sdk_range_enter(struct sdk_context *c, const struct gputap_call *call,
 		     struct sdk_inner *inner);
 void sdk_range_exit(struct sdk_context *c, const struct gputap_call *call, struct sdk_inner *inner,
 		    uint64_t end);
 
-/* Return what a HIP operation does with streams, its argument, and the new stream or 0. */
+/* Return the effect of a HIP operation on streams, the stream argument, and the created stream or
+ * 0. */
 uint32_t sdk_stream_operation(uint32_t number);
 uint64_t sdk_stream_argument(const struct gputap_call *call);
 uint64_t sdk_stream_created(const struct gputap_call *call);
 
-/* Return the number of the stream at @address (sdk_stream.c): from 1, never reused. 0: the default
- * stream. */
+/* Return the number of the stream at @address (sdk_stream.c). Numbers start at 1 and are never
+ * reused. 0: the default stream. */
 uint64_t sdk_stream_id(uint64_t address);
-/* Forget a stream: its address may be another stream's from now on. */
+/* Forget a stream, because its address may belong to another stream from now on. */
 void sdk_forget_stream(uint64_t address);
-/* Find the host function for a kernel symbol. Return false if there is none. */
+/* Find the host function for a kernel symbol. Return false if none is known. */
 bool sdk_host_function(
 	const char *symbol,
 	rocprofiler_callback_tracing_code_object_host_kernel_symbol_register_data_t *out);
-/* Follow the data that this context will need. */
+/* Start to collect the data that this context will need. */
 void sdk_watch_for(const struct sdk_context *c);
 
-/* Called when HSA's table for tools is being registered. */
+/* Install the scratch functions. Called when HSA registers its table for tools. */
 void sdk_scratch_table(void *tools);
 
 /* Kinds and operations (sdk_names.c) ------------------------------------------------ */
 
-/* The API of a kind that reports calls: its gputap domain, and the first operation there. 0: the
- * kind has no API, or it is not recorded. */
+/* The API of a kind that reports calls: its gputap domain, and its first operation in the domain.
+ * `domain` is 0 if the kind has no API, or the API is not recorded. */
 struct sdk_api {
 	uint32_t domain, from, count;
 };
 struct sdk_api sdk_api_of(rocprofiler_callback_tracing_kind_t kind);
-/* Return gputap's number for HIP 5's hipGetDeviceProperties(). ROCm 6 calls it
+/* Return gputap's number for HIP 5's hipGetDeviceProperties(). ROCm 6 calls this function
  * hipGetDevicePropertiesR0000(), and clients get it under that name. */
 uint32_t sdk_old_properties(void);
-/* The reverse of sdk_api_of(). Return false if no kind has that operation. */
+/* Find the kind and its operation from a gputap operation, the reverse of sdk_api_of(). Return
+ * false if no kind has that operation. */
 bool sdk_kind_of(uint32_t domain, uint32_t number, rocprofiler_callback_tracing_kind_t *kind,
 		 uint32_t *operation);
 
-/* Return how many operations a kind has, or -1 if the kind does not exist. */
+/* Return the number of operations of a kind, or -1 if the kind does not exist. */
 int sdk_callback_operations(int kind);
 int sdk_buffer_operations(int kind);
 rocprofiler_external_correlation_id_request_kind_t sdk_request_of(
@@ -211,8 +215,8 @@ rocprofiler_external_correlation_id_request_kind_t sdk_request_of(
 
 /* External ids (sdk_external.c) ------------------------------------------------------- */
 
-/* Return the top of the thread's stack, or its substitute, or request it from the client if that is
- * configured. @asked: receives whether the tool gave it. */
+/* Return the top of the thread's stack, or its substitute, or request the id from the client if
+ * configured. *asked: set to true if the client provided the id. */
 uint64_t sdk_external_id(struct sdk_context *c, uint64_t thread,
 			 rocprofiler_external_correlation_id_request_kind_t kind, int32_t operation,
 			 uint64_t correlation, bool *asked);
@@ -226,31 +230,31 @@ bool sdk_buffer_is_of(const struct sdk_buffer *b, const struct sdk_context *c);
 void sdk_buffer_write(struct sdk_buffer *b, rocprofiler_buffer_tracing_kind_t kind,
 		      const void *record, size_t bytes, bool last);
 void sdk_buffers_drop(const struct sdk_context *c);
-/* Notify subscribers of threads (once). */
+/* Start to notify subscribers of threads. Later calls do nothing. */
 void sdk_threads_init(void);
 
-/* Call @fn. Return false if it threw; the exception ends here. */
+/* Call @fn. Return false if @fn threw an exception, which is caught here. */
 bool sdk_guarded(void (*fn)(void *), void *data);
 
 /* Objects (sdk_object.c) ------------------------------------------------------------------ */
 
-/* Unload what is still loaded: symbols, then their code object. */
+/* Unload the objects that are still loaded: symbols, then their code object. */
 void sdk_objects_unload(struct sdk_context *c);
 void sdk_objects_drop(struct sdk_context *c);
 
 /* Tables (sdk_table.c) ---------------------------------------------------------------------- */
 
 void sdk_tables_init(void);
-/* Return the name of a table that a separate library offered, or NULL if none has that type. */
+/* Return the name of a table that a separate library offered, or NULL if no table has that type. */
 const char *sdk_offered_name(uint32_t type);
 
 /* Agents (sdk_agent.c) ------------------------------------------------------------------------ */
 
-/* Find the agents, before HSA does. */
+/* Find the agents. Call before HSA finds them. */
 void sdk_agents_init(void);
 /* Return the agent of an HSA handle; 0: unknown. */
 rocprofiler_agent_id_t sdk_agent_of(uint64_t hsa_handle);
-rocprofiler_agent_id_t sdk_agent_of_pool(uint64_t pool); /* or of a region */
+rocprofiler_agent_id_t sdk_agent_of_pool(uint64_t pool); /* @pool: a pool or a region */
 void sdk_on_queue(const struct gputap_object *object);
 /* @own_id: HSA's id, for a queue that has no object. */
 void sdk_queue_of(uint64_t handle, uint64_t own_id, rocprofiler_queue_id_t *id,

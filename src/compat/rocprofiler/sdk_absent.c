@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* NEEDSWORK: hardware counters, program counter samples, thread traces and OpenMP need hardware or
- * a runtime that is not available here. When one is requested, the library reports that it has
- * none. README.md and docs/internals/conformance.md list them. */
+ * a runtime that is not available here. When such a service is requested, the library reports that
+ * it has none. README.md and docs/internals/conformance.md list the missing services. */
 #include "sdk.h"
 
 #define ABSENT(name, status, ...)                         \
@@ -90,8 +90,8 @@ SDK_EXPORT const char *rocprofiler_thread_trace_decoder_info_string(
 	return NULL;
 }
 
-/* Accept dispatch counting: tools configure it before they know whether they want it. The context
- * does not start. */
+/* Accept dispatch counting, because tools configure it before they know whether they need it. The
+ * context does not start. */
 static rocprofiler_status_t configure_counting(rocprofiler_context_id_t id)
 {
 	struct sdk_context *c = sdk_context_of(id);

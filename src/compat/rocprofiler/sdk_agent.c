@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Agents: the nodes of the kernel driver's topology, read from the driver's files, or else from its
- * library, which a software GPU has in place of a driver, or else one node, the CPU. HSA itself is
- * not queried, as it may be in the middle of its initialisation.
+/* Agents: the nodes of the kernel driver's topology. The topology is read from the driver's files.
+ * Without files, it is read from the driver's library, which a software GPU provides in place of a
+ * driver. Without a library, there is one node, the CPU. HSA itself is not queried, because it may
+ * be in the middle of its initialisation.
  *
- * An agent's id is its node's number + 1. For HSA's handles, gputap reports the node of each GPU;
- * for others, HSA is queried once it is in use. */
+ * An agent's id is its node's number + 1. gputap reports the node of each GPU for HSA's handles.
+ * For other handles, HSA is queried once it is in use. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@
 enum { AGENTS = 64, NAME_BYTES = 64, HANDLES = 64, POOLS = 256, QUEUES = 256 };
 
 #define TOPOLOGY          "/sys/class/kfd/kfd/topology/nodes"
-#define TOPOLOGY_VARIABLE "GPUTAP_ROCPROFILER_TOPOLOGY" /* another folder, for tests */
+#define TOPOLOGY_VARIABLE "GPUTAP_ROCPROFILER_TOPOLOGY" /* names another folder, for tests */
 
 static struct agent {
 	rocprofiler_agent_v0_t info;
@@ -32,7 +33,7 @@ static struct {
 } known[HANDLES];
 static _Atomic int known_count;
 
-/* ABI of the driver's library: the members of a node's properties that are used here. */
+/* ABI of the driver's library: the members of a node's properties that this file uses. */
 struct thunk_system {
 	uint32_t nodes, oem, timestamp, serial;
 	uint64_t reserved[4];
@@ -55,7 +56,7 @@ struct thunk_node {
 	int32_t drm_render_minor;
 	uint16_t marketing_name[64];
 	uint8_t amd_name[64];
-	uint8_t rest[1024]; /* newer versions have more */
+	uint8_t rest[1024]; /* for the additional members of newer versions */
 };
 
 static const char *cpu_name(void)
@@ -356,8 +357,8 @@ void sdk_on_device(const struct gputap_object *object)
 		remember(object->handle, agent_of_node(object->node - 1));
 }
 
-/* Return a function of the mapped runtime, or NULL if there is none. Calls of it are gputap's
- * own. */
+/* Return a function of the mapped runtime, or NULL if there is none. Calls of the function are
+ * gputap's own calls. */
 static void *hsa_function(const char *name)
 {
 	static _Atomic(void *) runtime;
@@ -465,7 +466,7 @@ rocprofiler_agent_id_t sdk_agent_of_pool(uint64_t pool)
 
 /* Queues ------------------------------------------------------------------------------------ */
 
-/* A program's queue and the runtime's queue that implements it have one id. */
+/* A program's queue and the runtime's queue that implements it share one id. */
 static struct agent_queue {
 	uint64_t handle, number, device;
 	uint64_t id; /* the runtime's id: last member of hsa_queue_t */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments of an API record, one at a time, as text. gputap knows their locations, types and
- * formats; this file has their names, which sometimes differ from those in the runtime's
- * prototypes. */
+/* Formats the arguments of an API record as text, one argument at a time. gputap knows their
+ * locations, types and formats. This file adds their names, which sometimes differ from the names
+ * in the runtime's prototypes. */
 #include <string.h>
 
 #include "sdk.h"
@@ -75,7 +75,8 @@ struct argument {
 	const char *type, *name, *text;
 };
 
-/* Call @each for every argument until it returns nonzero. @args: as in the payload. */
+/* Call @each for every argument until it returns nonzero. @args: arguments as laid out in the
+ * payload. */
 static rocprofiler_status_t iterate(struct sdk_api api, int32_t operation, const void *args,
 				    int32_t dereference,
 				    int (*each)(const struct argument *a, void *data), void *data)
@@ -134,7 +135,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_iterate_callback_tracing_kind_operat
 		return ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND;
 	if (!callback || !record.payload)
 		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
-	/* the arguments have the same offset in all APIs' payloads */
+	/* all APIs' payloads have the arguments at the same offset */
 	return iterate(sdk_api_of(record.kind), record.operation,
 		       (const char *)record.payload +
 			       offsetof(rocprofiler_callback_tracing_hip_api_data_t, args),

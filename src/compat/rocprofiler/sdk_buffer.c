@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers and the threads that deliver them: gputap's buffers, with unchanged records and with
- * headers that are created on delivery. */
+/* Buffers and the threads that deliver them: gputap's buffers, whose records are delivered
+ * unchanged, with headers that are created on delivery. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ struct sdk_buffer {
 	uint64_t context;
 	uint32_t client;
 	struct gputap_buffer *tap;
-	_Atomic(rocprofiler_buffer_tracing_cb_t) fn; /* NULL: its client is finalised */
+	_Atomic(rocprofiler_buffer_tracing_cb_t) fn; /* NULL: the client is finalised */
 	void *user;
 	/* used only in the delivering thread */
 	size_t room;
@@ -149,7 +149,7 @@ bool sdk_buffer_is_of(const struct sdk_buffer *b, const struct sdk_context *c)
 	return b->context == c->handle;
 }
 
-/* Destroy a buffer. An active context writes into it until it is stopped: do not call before. */
+/* Destroy a buffer. Stop the context first, because an active context writes into the buffer. */
 SDK_EXPORT rocprofiler_status_t rocprofiler_destroy_buffer(rocprofiler_buffer_id_t buffer_id)
 {
 	struct sdk_buffer *b = sdk_buffer_of(buffer_id);
@@ -187,7 +187,7 @@ void sdk_buffers_drop(const struct sdk_context *c)
 {
 	for (int i = 0; i < SDK_BUFFERS; i++)
 		if (buffers[i].handle && sdk_buffer_is_of(&buffers[i], c)) {
-			/* its client may have freed the data that it reads */
+			/* the client may have freed the data that its function reads */
 			atomic_store(&buffers[i].fn, NULL);
 			gputap_buffer_destroy(buffers[i].tap);
 			__atomic_store_n(&buffers[i].handle, 0, __ATOMIC_RELEASE);
@@ -241,7 +241,8 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_at_internal_thread_create(
 	if (atomic_load(&sdk_initialized) == SDK_DONE)
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
 	if (libs && !(libs & ROCPROFILER_LIBRARY))
-		/* all threads belong to this library: clients are not notified of the runtimes' */
+		/* all threads belong to this library: clients are not notified of the runtimes'
+		 * threads */
 		return ROCPROFILER_STATUS_SUCCESS;
 	sdk_threads_init();
 	sdk_lock();
@@ -257,7 +258,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_at_internal_thread_create(
 	return status;
 }
 
-/* A thread's handle is its index in gputap. */
+/* The handle of a thread is its index in gputap. */
 SDK_EXPORT rocprofiler_status_t
 rocprofiler_create_callback_thread(rocprofiler_callback_thread_t *cb_thread_id)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls of the APIs: a client's callbacks before and after them, and records of them.
+/* Calls of the APIs: a client's callbacks before and after each call, and records of calls.
  *
  *   ENTER ─► slot of the thread {user data, external id} ─► client's callback
  *   EXIT  ─► client's callback ─► record into the buffer ─► release the slot
  *
- * gputap keeps eight bytes for each call and context: they hold the slot. A thread's slots are
- * released last to first; those left over after a longjmp() are released with the next one below.
+ * gputap keeps eight bytes for each call and context, which refer to the slot. A thread's slots are
+ * released last to first. Slots left over after a longjmp() are released together with the next
+ * slot below them.
  *
- * Arguments in gputap's call have the layout of the union in the payload: they are copied
+ * Arguments in gputap's call have the layout of the union in the payload, so they are copied
  * unchanged. */
 #include <pthread.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ struct call_slot {
 	rocprofiler_user_data_t user;
 	uint64_t external;
 	uint32_t index;
-	bool asked; /* the external id is the client's answer */
+	bool asked; /* true if the client provided the external id on request */
 };
 
 struct slots {
@@ -59,8 +60,8 @@ static struct slots *make_slots(void)
 	return mine;
 }
 
-/* Take a slot. Return NULL if memory is short or nesting is too deep: clients do not get this
- * call. */
+/* Take a slot. Return NULL if memory is short or nesting is too deep; clients do not get this call
+ * then. */
 static struct call_slot *take_slot(void)
 {
 	struct call_slot *s, **chunk;
@@ -177,7 +178,7 @@ static void record_extended(struct sdk_buffer *b, rocprofiler_buffer_tracing_kin
 	sdk_buffer_write(b, kind, &r, sizeof r, false);
 }
 
-/* Return the kind for records with arguments, or NONE. */
+/* Return the kind of records with arguments, or NONE. */
 static rocprofiler_buffer_tracing_kind_t extended(rocprofiler_callback_tracing_kind_t kind)
 {
 	return kind == ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API
@@ -224,7 +225,7 @@ void sdk_on_call(const struct gputap_call *call, uint64_t *data, void *user)
 		return;
 	if (inner)
 		sdk_inner_exit(c, call, &s->inner, end);
-	if (!s->asked) /* the client may have pushed one at ENTER */
+	if (!s->asked) /* the client may have pushed an id at ENTER */
 		s->external = sdk_external_top(c, call->thread);
 	if (is_notified)
 		notify_call(c, &c->called[kind], kind, operation, call, s);

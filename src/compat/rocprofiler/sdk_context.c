@@ -4,9 +4,9 @@
  *   created ─► configured (checked completely, then stored)
  *           ─► commit: a gputap context that requests all of it ─► start ⇄ stop
  *
- * Each domain is requested once from gputap, with all operations of all kinds in that domain; the
- * callback looks up who wants an operation. Contexts are committed when the client's initialize()
- * returns, so that runtimes that start later install the taps that are wanted. */
+ * Each domain is requested once from gputap, with all operations of all kinds in that domain. The
+ * callback looks up which services requested an operation. Contexts are committed when the client's
+ * initialize() returns, so that runtimes that start later install the requested taps. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ enum { DOMAINS = GPUTAP_DOMAIN_RCCL + 1, NAP_NS = 1000000, PATIENCE = 5000 /* na
 
 /* Configuring --------------------------------------------------------------------- */
 
-/* Check the whole list, then store it. @limit: number of operations that the kind has. */
+/* Check the whole list, then store it. @limit: number of operations of the kind. */
 static rocprofiler_status_t take_operations(struct sdk_operations *o,
 					    const rocprofiler_tracing_operation_t *operations,
 					    size_t count, int limit)
@@ -90,7 +90,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_configure_buffer_tracing_service(
 		return ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
 	if (kind >= ROCPROFILER_BUFFER_TRACING_KFD_EVENT_PAGE_MIGRATE &&
 	    kind <= ROCPROFILER_BUFFER_TRACING_KFD_QUEUE)
-		/* tools know this status to mean: continue without */
+		/* tools take this status to mean that they can continue without the kind */
 		return ROCPROFILER_STATUS_ERROR_INCOMPATIBLE_KERNEL;
 	sdk_lock();
 	status = take_operations(&c->recorded[kind].ops, operations, operations_count, limit);
@@ -102,7 +102,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_configure_buffer_tracing_service(
 	return status;
 }
 
-/* Making gputap's context ------------------------------------------------------------ */
+/* Creating gputap's context ---------------------------------------------------------- */
 
 struct asked {
 	uint32_t operations[DOMAINS][SDK_OPERATIONS], uncorrelated[DOMAINS][SDK_OPERATIONS];
@@ -135,8 +135,8 @@ static void ask_api(struct asked *a, rocprofiler_callback_tracing_kind_t kind,
 		a->operations[api.domain][a->count[api.domain]++] = sdk_old_properties();
 }
 
-/* Request calls that report something else. Those that are not reported as calls need no
- * correlation, except the starts of ranges. */
+/* Request calls that are reported as other kinds. Those that are not also reported as calls need no
+ * correlation, except calls that start ranges. */
 static void ask_inner(struct asked *a, const struct sdk_context *c)
 {
 	static const uint32_t domains[] = {GPUTAP_DOMAIN_HIP, GPUTAP_DOMAIN_HSA_CORE,
@@ -158,14 +158,15 @@ static void ask_inner(struct asked *a, const struct sdk_context *c)
 	}
 }
 
-/* Copies and sets may also be dispatches. Barriers and markers are left out: GPU activities that
- * clients get have a correlation id, even if no record shows it. */
+/* Activities that may be dispatches, which include copies and sets. Barriers and markers are
+ * omitted: GPU activities that clients get have a correlation id, even if no record shows the
+ * id. */
 static const uint64_t DISPATCHED =
 	GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_KERNEL) | GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_FILL) |
 	GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_READ) | GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_WRITE) |
 	GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_COPY);
 
-/* Request kinds whose records are not made from the calls of that name. */
+/* Request kinds whose records do not come from the calls of the same name. */
 static void ask_others(struct asked *a, const struct sdk_context *c)
 {
 	if (c->called[ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH].ops.configured ||
@@ -215,7 +216,7 @@ static uint32_t object_flags(void)
 	       (replay && !strcmp(replay, "0") ? GPUTAP_OBJECTS_NO_REPLAY : 0);
 }
 
-/* Return the flag for the order of several contexts' EXIT. */
+/* Return the flag for the order in which several contexts get EXIT. */
 static uint32_t exit_flag(void)
 {
 	const char *order = getenv("GPUTAP_ROCPROFILER_EXIT");
@@ -223,7 +224,8 @@ static uint32_t exit_flag(void)
 	return order && !strcmp(order, "first-to-last") ? GPUTAP_CONTEXT_EXIT_FORWARD : 0;
 }
 
-/* Return whether calls need start times: records contain them, and callbacks of allocations do. */
+/* Return a nonzero flag if calls need start times, which records and callbacks of allocations
+ * contain. */
 static uint32_t is_timed(const struct sdk_context *c)
 {
 	bool timed = c->called[ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION].ops.configured;
@@ -236,7 +238,7 @@ static uint32_t is_timed(const struct sdk_context *c)
 /* Create a new gputap context for the current configuration. */
 static int make_context(struct sdk_context *c)
 {
-	static struct asked a; /* large; the lock serialises its users */
+	static struct asked a; /* static because it is large; the lock serialises its users */
 	const struct gputap_context_opts opts = {
 		.size = sizeof opts,
 		.flags = GPUTAP_CONTEXT_FINISH_CALLS | GPUTAP_CONTEXT_DENSE |
@@ -258,7 +260,7 @@ static int make_context(struct sdk_context *c)
 			rc = gputap_context_calls(c->tap, d, a.operations[d], a.count[d],
 						  is_timed(c), sdk_on_call, c);
 	for (uint32_t d = 0; rc == 0 && d < DOMAINS; d++)
-		/* an allocation outside any call that clients get has a separate correlation */
+		/* an allocation outside any call that clients get has its own correlation */
 		if (a.uncorrelated_count[d])
 			rc = gputap_context_uncorrelated(
 				c->tap, d, a.uncorrelated[d], a.uncorrelated_count[d],
@@ -283,8 +285,8 @@ static int make_context(struct sdk_context *c)
 	return rc;
 }
 
-/* Kinds that are accepted, as upstream does, and that have nothing to report. The reason is printed
- * on request. */
+/* Kinds that are accepted, as upstream does, but never report anything. The reason is printed on
+ * request. */
 static const struct {
 	int called, recorded;
 	const char *why;
@@ -299,8 +301,7 @@ static const struct {
 	 "ROCJPEG_API: clients can get its table"},
 };
 
-/* Report each kind once, if the log level is one at which upstream's library reports such
- * things. */
+/* Report each kind once, if at this log level upstream's library reports similar facts. */
 static void report_silent(const struct sdk_context *c)
 {
 	static _Atomic unsigned reported;

@@ -2,7 +2,7 @@
 /* The table of contexts, and the lock for all tables and configuration. sdk_context.c operates on
  * contexts.
  *
- * A context's handle is stored last (release) and looked up without the lock (acquire); a dropped
+ * A context's handle is stored last (release) and looked up without the lock (acquire). A dropped
  * context has the handle 0. */
 #include <pthread.h>
 #include <string.h>

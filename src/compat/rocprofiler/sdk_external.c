@@ -4,9 +4,9 @@
  *
  *   context ─► bucket of the thread's number ─► thread {depth, top} ─► values
  *
- * Lookup takes no lock: threads are only ever added, and `top` is the value after the last push or
- * pop. Any thread may push and pop for any thread, holding the context's mutex. A thread with an
- * empty stack gets the value that the process's first thread pushed last. */
+ * Lookup takes no lock, because threads are only ever added, and `top` is the value after the last
+ * push or pop. Any thread may push and pop for any thread while holding the context's mutex. A
+ * thread with an empty stack gets the value that the process's first thread pushed last. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ uint64_t sdk_external_id(struct sdk_context *c, uint64_t thread,
 	return *asked ? value.value : top;
 }
 
-/* Call with sdk_lock(). */
+/* Call with sdk_lock() held. */
 static struct sdk_external *external_of(struct sdk_context *c)
 {
 	if (!c->external) {
@@ -170,7 +170,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_pop_external_correlation_id(
 	return status;
 }
 
-/* Free the stacks of a context that is gone; its client is no longer called. */
+/* Free the stacks of a context that is gone. The client of the context is no longer called. */
 void sdk_external_drop(struct sdk_context *c)
 {
 	for (int i = 0; c->external && i < BUCKETS; i++)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls a function that may throw, where no caller can catch: a buffer's callback, in a gputap
+/* Calls a function that may throw where no caller can catch: a buffer's callback, in a gputap
  * thread.
  *
  *   sdk_guarded() ─► call, whose frame refers to "sdk_guard_personality" ─► the function
  *                      │                                                          throws │
  *                      └◄─ "thrown:" ◄── personality: a handler is here ◄── unwinder ◄───┘
  *
- * This is a hand-written version of the code that a C++ compiler generates for catch (...).
- * Compiled C++ would make this library need libstdc++ and libgcc_s, in programs that have neither.
- * Code that throws has loaded them; they are looked up at that time. */
+ * This is a hand-written version of the code that a C++ compiler generates for catch (...). With
+ * compiled C++, this library would need libstdc++ and libgcc_s, even in programs that use neither.
+ * Code that throws has loaded both libraries; they are looked up at that time. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <string.h>
@@ -28,14 +28,14 @@ _Unwind_Reason_Code sdk_guard_personality(int version, _Unwind_Action actions,
 					  struct _Unwind_Context *context)
 	__attribute__((visibility("hidden"), used));
 
-/* The unwinder restores rbp and removes everything that the function left on the stack. */
+/* The unwinder restores rbp and removes all data that the function left on the stack. */
 __asm__(".text\n"
 	".hidden sdk_guard_call, sdk_guard_thrown, sdk_guard_personality\n"
 	".globl sdk_guard_call, sdk_guard_thrown\n"
 	".type sdk_guard_call, @function\n"
 	"sdk_guard_call:\n"
 	"	.cfi_startproc\n"
-	/* relative to this place, 4 bytes */
+	/* 4 bytes, relative to their own address */
 	"	.cfi_personality 0x1b, sdk_guard_personality\n"
 	"	push %rbp\n"
 	"	.cfi_def_cfa_offset 16\n"
@@ -59,14 +59,15 @@ __asm__(".text\n"
 	"	.cfi_endproc\n"
 	".size sdk_guard_call, . - sdk_guard_call\n");
 
-/* Look up a function in a library that is already mapped. Otherwise it would be useless. */
+/* Look up a function in a mapped library. A library that is not mapped yet would be useless
+ * here. */
 static void *look_up(const char *library, const char *name)
 {
 	void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD),
 	     *found = handle ? dlsym(handle, name) : NULL;
 
 	if (handle)
-		dlclose(handle); /* the code that threw keeps it mapped */
+		dlclose(handle); /* the code that threw keeps the library mapped */
 	return found;
 }
 
@@ -95,8 +96,7 @@ _Unwind_Reason_Code sdk_guard_personality(int version, _Unwind_Action actions,
 	return _URC_INSTALL_CONTEXT;
 }
 
-/* End a catch block: through the library of the language, which counts exceptions, if that is
- * C++. */
+/* End a catch block. For C++, call the language's library, which counts exceptions. */
 static void end_catch(struct _Unwind_Exception *exception)
 {
 	static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1"};
@@ -131,8 +131,8 @@ bool sdk_guarded(void (*fn)(void *), void *data)
 	return false;
 }
 
-/* NEEDSWORK: implemented for x86-64 only, the one architecture of upstream's library; elsewhere an
- * exception ends the process */
+/* NEEDSWORK: implemented for x86-64 only, the only architecture of upstream's library; on other
+ * architectures an exception ends the process */
 #else
 
 bool sdk_guarded(void (*fn)(void *), void *data)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Events that are made from API calls: allocations (HSA's calls), HIP's streams, ranges of ROCTx
+/* Events derived from API calls: allocations (HSA's calls), HIP's streams, ranges of ROCTx
  * (sdk_range.c).
  *
  *   ENTER ─► API's callback ─► inner ENTER ─► the call ─► inner EXIT ─► API's callback ─► record
  *
  * Such calls need no separate correlation unless clients also get them as calls
- * (gputap_context_uncorrelated()): an allocation has the correlation of the call that it is made
- * in, else its own; streams have none. */
+ * (gputap_context_uncorrelated()). An allocation has the correlation of the enclosing call, or its
+ * own outside any call. Streams have no correlation. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
@@ -41,11 +41,11 @@ static void notify_inner(const struct sdk_context *c, const struct gputap_call *
 
 /* Allocations ---------------------------------------------------------------------- */
 
-/* The calls that allocate and free. */
+/* Calls that allocate and free. */
 static const struct memory {
 	uint32_t domain, number;
 	rocprofiler_memory_allocation_operation_t operation;
-	/* word with the output address for the result; for a free: the address itself */
+	/* word with the output address of the result; for a free, the freed address */
 	uint8_t out;
 } memories[] = {
 	{GPUTAP_DOMAIN_HSA_CORE, ROCPROFILER_HSA_CORE_API_ID_hsa_memory_allocate,
@@ -64,10 +64,10 @@ static const struct memory {
 enum {
 	MEMORIES = sizeof memories / sizeof *memories,
 	POOL = 0,
-	BYTES = 1 /* words of an allocating call */
+	BYTES = 1 /* POOL and BYTES: indexes of words of an allocating call */
 };
 
-/* Return one argument. In these calls each argument has a separate word: region or pool, size,
+/* Return one argument. Each argument of these calls has a separate word: region or pool, size,
  * [flags, ...,] output address. */
 static uint64_t argument_word(const struct gputap_call *call, unsigned i)
 {
@@ -168,7 +168,7 @@ static bool asks_memory(const struct sdk_context *c, const struct memory *m)
 
 enum { HIP_OPERATIONS = ROCPROFILER_HIP_RUNTIME_API_ID_LAST };
 
-/* For each HIP operation, its effect on a stream and the index of that argument. */
+/* Per HIP operation: the effect on a stream, and the index of the stream argument. */
 static struct {
 	uint8_t operation; /* rocprofiler_hip_stream_operation_t */
 	uint8_t argument;
@@ -247,7 +247,7 @@ static void stream_enter(struct sdk_context *c, const struct gputap_call *call, 
 			      sdk_stream_argument(call));
 }
 
-/* Report a stream after the call: creation and destruction without a phase. */
+/* Report a stream after the call. Creation and destruction have no phase. */
 static void stream_exit(struct sdk_context *c, const struct gputap_call *call, uint32_t operation,
 			struct sdk_inner *inner)
 {
@@ -269,7 +269,7 @@ static void stream_exit(struct sdk_context *c, const struct gputap_call *call, u
 	notify_stream(c, call, operation, ROCPROFILER_CALLBACK_PHASE_NONE, inner, stream);
 }
 
-/* All of them -------------------------------------------------------------------------- */
+/* All kinds ----------------------------------------------------------------------------- */
 
 void sdk_inner_enter(struct sdk_context *c, const struct gputap_call *call, struct sdk_inner *inner)
 {

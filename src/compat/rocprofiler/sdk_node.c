@@ -2,8 +2,8 @@
 /* Details of a node of the driver's topology: memory banks, caches, links to other nodes. They are
  * read from the driver's files,
  *     mem_banks/0/properties    "heap_type 1\nsize_in_bytes 8589934592\n.."
- * or from its library. The node's properties contain the counts. Memory is never freed, like the
- * agents. */
+ * or from the driver's library. The node's properties contain the counts. Like the agents, this
+ * memory is never freed. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Code objects and kernel symbols: loaded, unloaded. Those still loaded when a client is finalised
- * are unloaded then; this remembers what clients got. */
+/* Code objects and kernel symbols: loaded, unloaded. When a client is finalised, its loaded objects
+ * are unloaded. For this purpose, this file records the objects that clients got. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -68,8 +68,7 @@ static void notify_symbol(const struct sdk_service *service,
 	service->fn(*r, user, service->user);
 }
 
-/* Report a host function after its kernel symbol. Like upstream, do not report when it is
- * unloaded. */
+/* Report a host function after its kernel symbol. Like upstream, do not report the unload. */
 static void notify_host_function(const struct sdk_context *c, const struct gputap_object *o,
 				 rocprofiler_user_data_t *user)
 {
@@ -181,7 +180,7 @@ void sdk_on_object(const struct gputap_object *o, uint64_t *data, void *user)
 		remember(c, o, mine.value);
 }
 
-/* Take the last one out of the list. Return false if none is left. */
+/* Remove the last object from the list. Return false if none is left. */
 static bool take_last(struct sdk_objects *all, struct loaded *out)
 {
 	bool found;
@@ -199,7 +198,7 @@ void sdk_objects_unload(struct sdk_context *c)
 	struct sdk_objects *all = c->objects;
 	struct loaded l;
 
-	/* in reverse order: symbols before their code object */
+	/* in reverse order, so that symbols come before their code object */
 	while (all && take_last(all, &l))
 		notify_object(c, &l.object, GPUTAP_OBJECT_PHASE_UNLOAD, &l.user);
 }

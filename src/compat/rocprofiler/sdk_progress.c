@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* State of initialisation and finalisation, the client whose function is running, and whether
- * services can be configured; messages on stderr.
+/* State of initialisation and finalisation, the client whose function is running, whether services
+ * can be configured, and messages on stderr.
  *
  * sdk_tool.c stores sdk_initialized and sdk_finalized. Clients' configure() and initialize() run
- * one at a time in the thread that initialises. Only this thread may configure, while one of them
- * runs. */
+ * one at a time in the thread that initialises. Only this thread may configure, and only while one
+ * of these functions runs. */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ enum { TEXT_BYTES = 1024 };
 _Atomic int sdk_initialized, sdk_finalized;
 
 static uint32_t current;      /* client whose configure() or initialize() runs; 0: none */
-static pthread_t configuring; /* the thread that runs it */
+static pthread_t configuring; /* thread that runs the client's function */
 
 void sdk_report(const char *format, ...)
 {

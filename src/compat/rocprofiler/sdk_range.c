@@ -6,9 +6,10 @@
  *   roctxRangeStartA() ─► ENTER, into the process's list, under its id
  *   roctxRangeStop()   ─► EXIT, record, released, in any thread
  *
- * A range has the correlation of the call that starts it, which does not retire before the range
- * ends (gputap_correlation_hold()). Marks are ranges of one call. A thread's ranges are identified
- * through their level, so pushes and pops while a context was stopped do no harm. */
+ * A range has the correlation of the call that starts the range. This correlation does not retire
+ * before the range ends (gputap_correlation_hold()). Marks are ranges of one call. A thread's
+ * ranges are identified through their level, so pushes and pops while a context was stopped do no
+ * harm. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,17 +21,18 @@ struct sdk_range {
 	uint64_t context; /* the context's handle */
 	uint32_t operation;
 	bool asked;
-	int64_t id; /* level of a thread's range; of the process's: the id returned */
+	/* for a thread's range, its level; for the process's, the id that start returned */
+	int64_t id;
 	rocprofiler_user_data_t user;
 	rocprofiler_correlation_id_t correlation;
 	uint64_t thread, start;
-	char *message; /* a copy: the program's may be freed */
+	char *message; /* a copy, because the program may free its own */
 	rocprofiler_marker_api_retval_t ret;
 	struct gputap_hold *hold;
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct sdk_range *of_process; /* newest first, under the mutex */
+static struct sdk_range *of_process; /* newest first; protected by the mutex */
 static _Thread_local struct sdk_range *of_thread __attribute__((tls_model("initial-exec")));
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -57,7 +59,7 @@ static void make_ranges_key(void)
 	pthread_key_create(&key, free_ranges_of_thread);
 }
 
-/* Return the range operation that a call starts, or NONE. */
+/* Return the operation of the range that a call starts, or NONE. */
 static int range_begun_by(uint32_t number)
 {
 	switch (number) {
@@ -121,7 +123,8 @@ static void notify_range(const struct sdk_context *c, struct sdk_range *r,
 
 	if (!sdk_asks(&service->ops, r->operation))
 		return;
-	data.args.roctxMarkA.message = r->message; /* the only argument, for all that have one */
+	/* the only argument of all operations that have an argument */
+	data.args.roctxMarkA.message = r->message;
 	service->fn(record, &r->user, service->user);
 }
 
@@ -201,8 +204,8 @@ static void begin_range(struct sdk_context *c, const struct gputap_call *call, s
 	}
 }
 
-/* Remove the context's range with that id. In a thread's list, also remove deeper ones, whose pops
- * were not seen. */
+/* Remove the context's range with that id. In a thread's list, also remove deeper ranges, whose
+ * pops were not seen. */
 static struct sdk_range *take_range(struct sdk_range **list, uint64_t context, int64_t id,
 				    bool levels)
 {

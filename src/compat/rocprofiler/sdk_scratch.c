@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Scratch memory. ROCr 6 and later call functions of a table for tools before and after they give a
- * queue memory for spilled registers, take it back, or reclaim it. This file puts its functions
- * into that table and then calls the previous ones.
+/* Scratch memory. ROCr 6 and later have a table for tools, and call its functions before and after
+ * the runtime gives a queue memory for spilled registers, takes the memory back, or reclaims it.
+ * This file puts its functions into that table and then calls the previous ones.
  *
  *   start ─► ENTER of each active context that requests it {user data, time, in the thread}
  *   end   ─► EXIT, record
  *
- * These run inside the runtime, with its locks held: they must not call the runtime. */
+ * These functions run inside the runtime, with the runtime's locks held, so they must not call the
+ * runtime. */
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "runtime/hsa/hsa_tools_table.h"
 #include "sdk.h"
 
-/* functions of the first copy of the runtime; other copies keep theirs */
+/* functions of the first copy of the runtime; other copies keep their own */
 static gt_hsa_scratch_fn *next[GT_HSA_TOOLS_ENTRIES];
 
-/* Per-thread state, allocated: too large for the TLS room that the dynamic linker reserves for
- * libraries opened late. */
+/* Per-thread state. Allocated, because it is too large for the TLS room that the dynamic linker
+ * reserves for libraries opened late. */
 struct open {
 	uint64_t start;
-	uint64_t context[SDK_CONTEXTS]; /* contexts that had ENTER */
+	uint64_t context[SDK_CONTEXTS]; /* contexts that got ENTER */
 	uint64_t external[SDK_CONTEXTS];
 	rocprofiler_user_data_t user[SDK_CONTEXTS];
 };
@@ -39,7 +40,8 @@ static void make_events_key(void)
 	pthread_key_create(&key, free_events_of_thread);
 }
 
-/* Allocate the thread's state. Return false if memory is short: clients do not get this event. */
+/* Allocate the thread's state. Return false if memory is short; clients do not get this event
+ * then. */
 static bool make_open_events(void)
 {
 	if (opened)
@@ -82,7 +84,7 @@ static void notify_scratch(const struct sdk_context *c, int i, const struct gt_h
 		return;
 	sdk_queue_of((uintptr_t)e->queue, e->queue->id, &data.queue_id, &data.agent_id);
 	if (operation == ROCPROFILER_SCRATCH_MEMORY_ALLOC) {
-		/* alloc_start has only this member, at the same offset */
+		/* the only member of alloc_start, at the same offset */
 		data.args.alloc_end.dispatch_id = e->dispatch;
 		if (!begins) {
 			data.args.alloc_end.size = e->bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of HIP's streams: addresses are reused for other streams, numbers never are. */
+/* Numbers of HIP's streams. Addresses are reused for other streams; numbers are not. */
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Registration of the runtimes' tables: passes them to clients that requested them, and reports it
- * as initialisation of the runtime.
+/* Registration of the runtimes' tables: passes the tables to clients that requested them, and
+ * reports the registration as initialisation of the runtime.
  *
- * HSA's table is the runtime's own, with its size and order; gputap passes it on under a name.
- * ROCTx's three tables are one in gputap; clients get three, and their changed entries are copied
- * back. */
+ * HSA's table is the runtime's own, with its size and order; gputap passes the table on under a
+ * name. ROCTx's three tables are one in gputap. Clients get three tables, and the entries that they
+ * change are copied back. */
 #include <ctype.h>
 #include <link.h>
 #include <pthread.h>
@@ -28,7 +28,7 @@ static struct {
 } subscribers[SUBSCRIBERS];
 static _Atomic int subscriber_count;
 
-/* HSA's table, up to the last member read here; AMD's releases add members. */
+/* HSA's table, up to the last member read here. AMD's releases add members at the end. */
 struct hsa_tables {
 	struct {
 		uint32_t major, size, step, reserved;
@@ -53,8 +53,8 @@ struct library_version {
 	uint64_t version;
 };
 
-/* Return the version of a library: "/usr/lib/libamdhip64.so.5.2.21153" gives 50200. A third part of
- * 100 or more counts builds and is ignored. */
+/* Find the version of a library: "/usr/lib/libamdhip64.so.5.2.21153" gives 50200. A third number of
+ * 100 or more is a build count and is ignored. */
 static int is_library(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct library_version *l = data;
@@ -78,8 +78,8 @@ static int is_library(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-/* Return the version that the runtime passed, or that in its file name. Never 0: to clients, 0
- * means "missing". */
+/* Return the version that the runtime passed, or the version in its file name. Never 0, because 0
+ * means "missing" to clients. */
 static uint64_t version_of(const struct gputap_table *table, const char *name)
 {
 	struct library_version l = {name, 0};
@@ -135,7 +135,7 @@ static void on_offered(const struct gputap_table *table)
 			 table->version ? table->version : 1, table->instance, table->entries);
 }
 
-/* ROCTx: where its three tables are in gputap's one, after the sizes. */
+/* Positions of ROCTx's three tables in gputap's one table, after the sizes. */
 static const struct {
 	rocprofiler_intercept_table_t type;
 	uint32_t from, count;
@@ -168,8 +168,8 @@ static void on_marker(const struct gputap_table *table)
 	}
 }
 
-/* Runtimes whose calls this library does not know: clients can intercept them through their
- * tables. */
+/* Runtimes whose calls this library does not know. Clients can intercept the calls through the
+ * runtimes' tables. */
 static const struct unknown {
 	const char *name;
 	rocprofiler_runtime_initialization_operation_t operation;

@@ -4,14 +4,14 @@
  *   found (all) ─► configured (all): "do you want to take part?"
  *               ─► initialised (all): contexts, services ─► ... ─► finalised
  *
- * Clients are found in this order, each function once: the forced one; ROCP_TOOL_LIBRARIES; the
+ * Clients are found in this order, each function once: the forced client; ROCP_TOOL_LIBRARIES; the
  * globally visible symbol; all mapped libraries. gputap starts this library at the first call of a
- * runtime; rocprofiler_force_configure() starts it at once. As upstream, it ends in an exit()
- * handler that is registered before the first client is configured. An error in a client prints a
- * line on stderr and disables that client only.
+ * runtime; rocprofiler_force_configure() starts the library at once. Like upstream, the library
+ * ends in an exit() handler that is registered before the first client is configured. An error in a
+ * client prints a line on stderr and disables only that client.
  *
- * No lock is held while a client's function runs: it may call anything, including functions that
- * finalise it. */
+ * No lock is held while a client's function runs, because the function may call anything, including
+ * functions that finalise the client. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -22,14 +22,14 @@
 
 #include "sdk.h"
 
-/* The linker exports an executable's symbol if a library of the link refers to it. This reference
- * therefore makes the function visible in an executable linked without -rdynamic. */
+/* The linker exports an executable's symbol if a library on the link line refers to the symbol.
+ * This reference therefore makes the function visible in an executable linked without -rdynamic. */
 #pragma weak rocprofiler_configure
 
 struct client {
 	rocprofiler_configure_func_t configure;
-	rocprofiler_tool_configure_result_t *result; /* NULL: it does not take part */
-	/* passed to the client, which may have changed its contents */
+	rocprofiler_tool_configure_result_t *result; /* NULL: the client does not take part */
+	/* id passed to the client, which may have changed its contents */
 	rocprofiler_client_id_t *id;
 	uint32_t handle;
 	char from[PATH_MAX];
@@ -70,7 +70,7 @@ static rocprofiler_configure_func_t look_up(void *handle)
 	return (rocprofiler_configure_func_t)(uintptr_t)dlsym(handle, "rocprofiler_configure");
 }
 
-/* Find the library's own function, excluding those of the libraries that it is linked with. */
+/* Find the library's own function, not a function of a library that it is linked with. */
 static rocprofiler_configure_func_t find_own_configure(void *handle)
 {
 	rocprofiler_configure_func_t fn = look_up(handle);
@@ -158,7 +158,7 @@ static void find_clients(void)
 
 static void finalize_client(rocprofiler_client_id_t id);
 
-/* Create an id on the heap: clients keep a pointer to it, and it has a const member. */
+/* Create an id on the heap, because clients keep a pointer to the id, and it has a const member. */
 static rocprofiler_client_id_t *new_id(uint32_t handle)
 {
 	const rocprofiler_client_id_t made = {sizeof made, NULL, handle};
@@ -209,8 +209,8 @@ static void initialize(struct client *c)
 	drop_client(c);
 }
 
-/* Initialise everything if a client is found. Otherwise leave it undone, so that a later
- * rocprofiler_force_configure() can. */
+/* Initialise all clients if any client is found. Otherwise leave the state unchanged, so that a
+ * later rocprofiler_force_configure() can initialise. */
 static int start_clients(void *user)
 {
 	int before = SDK_NOT_YET;
@@ -218,7 +218,9 @@ static int start_clients(void *user)
 	(void)user;
 	if (!atomic_compare_exchange_strong(&sdk_initialized, &before, SDK_IN_IT))
 		return 0;
-	client_count = 0; /* a client may have been forced, or a library opened, meanwhile */
+	/* find again, because a client may have been forced, or a library opened, in the
+	 * meantime */
+	client_count = 0;
 	find_clients();
 	if (client_count)
 		sdk_agents_init();
@@ -247,7 +249,7 @@ static void finalize(struct client *c)
 	drop_client(c);
 }
 
-/* Finalise everything, once. Nested calls from the functions that this runs do nothing. */
+/* Finalise all clients, once. Nested calls from the clients' functions do nothing. */
 static void finalize_all(void)
 {
 	int before = SDK_NOT_YET;
@@ -284,8 +286,7 @@ static void finish_clients(void *user)
 	finalize_all();
 }
 
-/* Being gputap's tool
- * ----------------------------------------------------------------------------- */
+/* Registration as gputap's tool ------------------------------------------------------------ */
 
 static const struct gputap_tool tool = {
 	.size = sizeof tool,
@@ -312,6 +313,6 @@ rocprofiler_force_configure(rocprofiler_configure_func_t configure_func)
 	forced = configure_func;
 	setenv("ROCPROFILER_REGISTER_FORCE_LOAD", "1", 1);
 	if (gputap_tool_add(&tool) == -EALREADY)
-		start_clients(NULL); /* initialise with the earlier result: none found */
+		start_clients(NULL); /* the earlier start found no client: initialise now */
 	return ROCPROFILER_STATUS_SUCCESS;
 }

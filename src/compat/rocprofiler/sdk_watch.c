@@ -2,12 +2,12 @@
 /* Data that must be known before a client's context is started: the host functions that represent
  * kernels, and the existing streams.
  *
- *   a separate gputap context, started once a client requests one of both
+ *   a separate gputap context, started once a client requests either
  *     ├─► functions, under the kernel's name
  *     └─► numbers of streams
  *
  * HIP registers functions in constructors of programs and libraries, before any code object is
- * loaded. The address of a stream is reused for another one (sdk_stream.c). */
+ * loaded. The address of a stream is reused for other streams (sdk_stream.c). */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,8 +52,8 @@ static rocprofiler_dim3_t dim3_of(const uint32_t *of)
 	return of ? (rocprofiler_dim3_t){of[0], of[1], of[2]} : (rocprofiler_dim3_t){0, 0, 0};
 }
 
-/* Add a function. If two have the same name, the first is kept: the module of a code object is
- * unknown. */
+/* Add a function. If two functions have the same name, keep the first, because the module of a code
+ * object is unknown. */
 static void add_function(const struct registration *r)
 {
 	size_t bytes = strlen(r->device_function);
@@ -122,11 +122,12 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 		return;
 	}
 	switch (sdk_stream_operation(call->operation)) {
-	case ROCPROFILER_HIP_STREAM_CREATE: /* its destruction may have been missed */
+	case ROCPROFILER_HIP_STREAM_CREATE: /* the destruction of an earlier stream at this address
+	 * may have been missed */
 		if (call->phase == GPUTAP_CALL_PHASE_EXIT && sdk_stream_created(call))
 			sdk_stream_id(sdk_stream_created(call));
 		break;
-	/* before the call: another thread may get the address at once */
+	/* read the argument before the call, because another thread may get the address at once */
 	case ROCPROFILER_HIP_STREAM_DESTROY:
 		if (call->phase == GPUTAP_CALL_PHASE_ENTER)
 			*data = sdk_stream_argument(call);

@@ -3,9 +3,10 @@
  *
  *   gputap: ENTER, EXIT (submitting thread), COMPLETE (a gputap thread)
  *   KERNEL_DISPATCH: ENQUEUE enter, ENQUEUE exit, COMPLETE without a phase
- *   MEMORY_COPY:     enter, ... , exit when it is complete
+ *   MEMORY_COPY:     enter, ... , exit on completion
  *
- * A copy or fill that a kernel does is a dispatch here, as it is for the device. */
+ * A copy or fill that a kernel performs is reported as a dispatch, because the device executes it
+ * as one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +48,8 @@ static rocprofiler_kernel_dispatch_info_t info_of(const struct gputap_activity *
 	};
 }
 
-/* Return an end after the start, even if the device's clock has not advanced in between. */
+/* Return an end time after the start time, even if the device's clock has not advanced in
+ * between. */
 static uint64_t end_of(const struct gputap_activity *w)
 {
 	return w->start && w->end <= w->start ? w->start + 1 : w->end;

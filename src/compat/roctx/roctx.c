@@ -2,17 +2,17 @@
 /* libroctx64.so.4: ROCTx without ROCm. A program that marks its phases links and runs anywhere;
  * under gputap its marks are recorded.
  *
- * Each function goes through one of three tables. At the first call they are offered once to the
- * library that exports rocprofiler_set_api_table() (libgputap.so, or a librocprofiler-sdk). Without
- * one, a mark costs two loads and a call. If another library of the process has these functions, it
- * is the real one, and calls go there. A real library that can be paused (it comes with
- * librocprofiler-sdk) offers its own tables; then ours are not offered. One without tables is
- * interposed in gputap itself.
+ * Each function goes through one of three tables. At the first call, the tables are offered once to
+ * the library that exports rocprofiler_set_api_table() (libgputap.so, or a librocprofiler-sdk). If
+ * no library exports it, a mark costs two loads and a call. If another library of the process
+ * exports the ROCTx functions, that library is the real ROCTx, and calls go there. A real library
+ * that can be paused (it comes with librocprofiler-sdk) offers its own tables; then the tables of
+ * this library are not offered. gputap itself interposes a real library without tables.
  *
- * The same source is librocprofiler-sdk-roctx.so.1.
+ * librocprofiler-sdk-roctx.so.1 is built from the same source.
  *
- * Levels of nested ranges are per thread, ids of ranges per process. libc only; no thread, no
- * allocation. */
+ * Levels of nested ranges are per thread, ids of ranges per process. This library uses only libc,
+ * starts no thread and allocates no memory. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,7 +22,7 @@
 
 #include "compat/roctx/roctx.h"
 
-/* Marks this library as ours for gputap's audit library. */
+/* Identifies this library as gputap's to the audit library. */
 extern const char gputap_roctx[];
 const char gputap_roctx[] = "gputap";
 
@@ -97,7 +97,7 @@ static int name_stream(const char *name, const struct ihipStream_t *stream)
 	return 0;
 }
 
-/* Tools know the layout: a size in bytes, then functions, to which later versions append. */
+/* Tools rely on the layout: a size in bytes, then functions. Later versions append functions. */
 static struct core {
 	uint64_t size;
 	void (*mark)(const char *);
@@ -123,7 +123,8 @@ static struct names {
 	int (*stream)(const char *, const struct ihipStream_t *);
 } names = {sizeof names, name_thread, name_agent, name_device, name_stream};
 
-/* Replace an entry of a table by the real library's function, if it has that function. */
+/* Replace an entry of a table with the real library's function, if that library has the
+ * function. */
 static void chain_to_real(void *entry, const char *name)
 {
 	void *real = dlsym(RTLD_NEXT, name);
@@ -245,8 +246,8 @@ uint32_t roctx_version_minor(void)
 	return ROCTX_VERSION_MINOR;
 }
 
-/* Aliases without the final letter: programs that look up functions through dlsym() use these
- * also. */
+/* Aliases without the final letter, because programs that look up functions through dlsym() also
+ * use these names. */
 #define ALIAS(name, of) extern __typeof__(of) name __attribute__((alias(#of)))
 #undef roctxMark
 #undef roctxRangePush
