@@ -127,7 +127,7 @@ static void send_on(const struct gt_child *c, const struct signalfd_siginfo *s)
 		kill(c->pid, (int)s->ssi_signo);
 }
 
-/* Stop in the same way as job control stopped the program, until continued. */
+/* Stop gputap in the same way as job control stopped the program, until gputap is continued. */
 static void stop_too(int number)
 {
 	struct sigaction normal = {.sa_handler = SIG_DFL}, before;

@@ -7,9 +7,10 @@
  * The loop sleeps in epoll_wait() until a signal comes, or the program or a traced process ends
  * (pidfd). Writers never wake the collector: the loop reads the rings every 1 to 20 ms, and less
  * often if they hold less. This costs a busy writer nothing and an idle machine next to nothing.
- * The loop does not read the rings before some blocks are full, because it needs a processor that
- * the program may want. A new segment changes the folder's modification time. (inotify is not used,
- * because the kernel takes 10 to 25 ms to remove a watch, more than all the rest of a short run.)
+ * While records arrive, the loop waits until some blocks are likely to be full, because it needs a
+ * processor that the program may want. A new segment changes the folder's modification time.
+ * (inotify is not used, because the kernel takes 10 to 25 ms to remove a watch, more than all the
+ * rest of a short run.)
  *
  * A process has ended when its pid has ended (pidfd), or when its segment is no longer mapped
  * (gt_file_in_use()): exec ends a process in this sense but not its pid, and a pid from another
@@ -91,7 +92,7 @@ struct collector {
 	int epoll;
 	struct gt_survivors survivors; /* filled in when the first program has ended */
 	bool are_survivors_known;
-	int *kept_pidfds; /* pids that continue after their processes ended */
+	int *kept_pidfds; /* pidfds of pids that outlived their processes through exec */
 	size_t kept_count, kept_room;
 	struct timespec folder_time; /* modification time at the last scan */
 	bool rescan;                 /* true if a file could not be opened yet */
@@ -211,7 +212,7 @@ void gt_session_defaults(struct gt_session *s)
 	memset(s->ops, 0xff, sizeof s->ops);
 }
 
-/* Setting up and down ---------------------------------------------------------- */
+/* Setup and teardown ----------------------------------------------------------- */
 
 static int watch_fd(struct collector *c, int fd, void *what)
 {
@@ -491,7 +492,7 @@ static void end_processes(struct collector *c, bool slow, uint64_t now)
 		process->exited = true;
 		if (c->child.ended && (pid_t)process->pid == c->child.pid && !process->replaced)
 			process->wait_status = c->child.wait_status;
-		gt_drain_end_process(&c->drain, process, now); /* i is another process now */
+		gt_drain_end_process(&c->drain, process, now); /* i is now another process */
 	}
 }
 

@@ -96,7 +96,8 @@ struct gt_control {
 };
 
 /**
- * gt_control_open() - create the socket in the session folder; clients have to wait for now
+ * gt_control_open() - create the socket in the session folder; clients wait until
+ * gt_control_begin()
  * @epoll: the collector's epoll descriptor; the loop passes events with a pointer of this module to
  *         gt_control_handle()
  * Return: 0, or negative errno with a cause: the session continues without control.

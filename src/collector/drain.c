@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The processes of a session, from the first look at a segment to their last records: see drain.h.
- * This file owns struct gt_drain. The operations on one process are in the files whose headers it
- * includes. */
+ * This file owns struct gt_drain. The operations on one process are in the files whose headers are
+ * included here. */
 #include "collector/drain.h"
 
 #include <errno.h>

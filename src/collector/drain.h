@@ -3,9 +3,9 @@
  * why).
  *
  * A block that has a successor is read at once. A block that its thread still fills is read only
- * from time to time, and only once it holds enough records, because a reader just behind the writer
- * takes the cache line away from the writer. A block returns to its pool when its records are in
- * the file.
+ * from time to time, and not for only a few records, because a reader just behind the writer takes
+ * the cache line away from the writer. A block returns to its pool when its records are in the
+ * file.
  * Records that the file cannot take (disk full) are counted as lost, so that programs never wait
  * for a disk. */
 #ifndef GPUTAP_COLLECTOR_DRAIN_H

@@ -11,7 +11,7 @@
 struct gt_libraries {
 	char inject[PATH_MAX]; /* libgputap.so.0 */
 	char audit[PATH_MAX];  /* libgputap-audit.so */
-	char compat[PATH_MAX]; /* folder of gputap's libroctx64.so.4; "": not available */
+	char compat[PATH_MAX]; /* folder with gputap's libroctx64.so.4; "": not available */
 };
 
 /**
@@ -38,7 +38,8 @@ struct gt_target;
  * @domains: bit per enum gt_domain that may be recorded: gt_session_recordable(). All domains if
  *           GPUTAP_TOOLS names tools, because tools choose for themselves
  * @target: the first program. If its dynamic linker cannot load gputap's libraries, LD_PRELOAD and
- *          LD_AUDIT keep the user's values; if there is no room for the libraries, all variables do
+ *          LD_AUDIT keep the user's values. If address space is too small for the
+ *          libraries, all variables keep the user's values
  * Owner: caller; gt_environment_free().
  */
 int gt_environment_make(char *const *base, const struct gt_libraries *libraries, const char *folder,

@@ -55,7 +55,7 @@ struct gt_account {
 	uint32_t state, pid;
 	uint64_t start_ticks; /* with `pid`, forms the name of the segment file */
 	uint32_t index;       /* index of the process in the capture */
-	uint32_t torn;        /* nonzero: bytes in its rings were not records */
+	uint32_t torn;        /* nonzero if bytes in its rings were not records */
 	/* recorded records; also seen and dropped records of ended threads, and the collector's own
 	 * losses */
 	struct gt_counts counts;

@@ -21,7 +21,7 @@ struct gt_process;
 struct gt_memory_group {
 	/* text of /proc/PID/cgroup; "": unknown, the collector's own group is used */
 	char *name;
-	uint64_t budget_bytes;  /* for rings; UINT64_MAX: no known limit */
+	uint64_t budget_bytes;  /* memory for rings; UINT64_MAX: no known limit */
 	uint64_t granted_bytes; /* sum of the processes' limits */
 };
 

@@ -146,8 +146,9 @@ void gt_process_give_back(struct gt_process *process, uint32_t number)
 	uint64_t old = atomic_load_explicit(&r->free, memory_order_relaxed);
 
 	atomic_store_explicit(&b->drained, 0, memory_order_relaxed);
-	/* the tag makes a pop fail that slept through pops and pushes. The loop is bounded, because
-	 * a faulty program might change the word forever; in that case the pool loses this block */
+	/* the tag makes a pop fail if other pops and pushes happened during it. The loop is
+	 * bounded, because a faulty program might change the word forever; in that case the pool
+	 * loses this block */
 	for (int tries = 0; tries < 1 << 16; tries++) {
 		uint64_t new = ((old >> 32) + 1) << 32 | number;
 

@@ -11,9 +11,9 @@
 /* maximum number of GPU activities of a process that were not waited for */
 #define WORK_OPEN_MOST  (UINT64_C(1) << 24)
 
-/* Return true if too many calls are open for a process that ended. @left: number of calls that were
- * left through jumps. In that case the counters or rings of the process were overwritten: records
- * that are lost in this way look like calls that never returned. */
+/* Return true if too many calls are open for a process that ended. In that case the counters or
+ * rings of the process were overwritten: records that are lost in this way look like calls that
+ * never returned. @left: number of calls that were left through jumps. */
 static bool is_open_too_much(const struct gt_counts *counts, uint32_t threads, uint64_t left)
 {
 	uint64_t open[GT_CLASS_COUNT] = {0};

@@ -41,8 +41,8 @@ static void put_capture(const struct gt_session_status *s, FILE *answer)
 	gt_control_put(answer, "capture", path);
 }
 
-/* Print the processes, the number that follow the session's control, and the number of those that
- * have not applied it yet. */
+/* Print the processes, the number of processes that follow the session's control, and the number of
+ * those processes that have not applied it yet. */
 static void put_processes(const struct gt_session_status *s, uint32_t control, FILE *answer)
 {
 	struct gt_drain *d = s->drain;

@@ -29,7 +29,8 @@ struct gt_target {
 	enum gt_target_obstacle obstacle;
 };
 
-/* Look at @program as execvp() would find it. Never fails: exec will report other errors. */
+/* Examine the file that execvp() would execute for @program. Never fails, because exec will report
+ * other errors. */
 void gt_target_look(const char *program, struct gt_target *out);
 
 /* Call gt_target_look(), and check if this process's limits leave room for @libraries. */
@@ -37,8 +38,7 @@ struct gt_libraries;
 void gt_target_look_with(const char *program, const struct gt_libraries *libraries,
 			 struct gt_target *out);
 
-/* Return a part of a sentence such as "it is statically linked, ...", or NULL for
- * GT_TARGET_NONE. */
+/* Return a clause such as "it is statically linked, ...", or NULL for GT_TARGET_NONE. */
 const char *gt_target_reason(enum gt_target_obstacle obstacle);
 
 #endif

@@ -18,7 +18,7 @@
 #include "util/grow.h"
 
 enum {
-	PENDING_MOST = 256, /* number of candidates at which they are decided */
+	PENDING_MOST = 256, /* maximum candidates that wait; at this number, all are decided */
 	NAMES_MOST = 1 << 20,
 	DEVICES_MOST = 64, /* maximum clocks of a process */
 	RATE_MS = 10,      /* minimum distance of two clock readings that give the rate of ticks */
@@ -28,7 +28,7 @@ enum {
 	NAME_BYTES = 256,
 };
 
-#define SAME_RATE 1e-4 /* maximum drift since the start at which it still does */
+#define SAME_RATE 1e-4 /* maximum drift of such a clock since the start */
 
 /* The first and the newest reading of a device's clock. */
 struct device_reading {

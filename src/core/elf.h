@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds objects that the dynamic linker has mapped, and their dynamic symbols, for interposition.
- * Used by the library and by the audit library, so this file must not use libc (core/bare.h). */
+ * Both libgputap.so and the audit library include this file, so it must not use libc
+ * (core/bare.h). */
 #ifndef GPUTAP_CORE_ELF_H
 #define GPUTAP_CORE_ELF_H
 

@@ -45,12 +45,12 @@ enum { VALUE_BYTES = 1024, ENTRIES_MAX = 32 * 1024, TEXT_BYTES = 64 * 1024, TUNA
 enum { SESSION, PRELOAD, AUDIT, COMPAT, STATIC_TLS, ASAN, AUDIT_PATH, FILTERED };
 static struct {
 	const char *name;
-	/* for a list: prefix of the file name of gputap's element. NULL: the whole value is
-	 * gputap's */
+	/* for a list: prefix of the file name that identifies gputap's element. NULL: the whole
+	 * value is gputap's */
 	const char *library;
 	bool last;      /* true if gputap's element comes last in the list */
 	char separator; /* separator of the list; 0: colon */
-	size_t bytes;   /* length of gputap's part; 0: none */
+	size_t bytes;   /* number of bytes that gputap adds; 0: none */
 	char ours[VALUE_BYTES];
 } variables[] = {
 	[SESSION] = {.name = GT_SESSION_ENV},
@@ -258,7 +258,7 @@ static char *append_number(char *at, uint64_t value)
 	return append_bytes(at, d, (size_t)(digits + sizeof digits - d));
 }
 
-/* Return true if gputap's part of the variable loads one of gputap's libraries into the program. */
+/* Return true if this variable loads one or more gputap libraries into the program. */
 static bool is_library(int i)
 {
 	if (i == AUDIT || !variables[i].library)
@@ -275,7 +275,8 @@ static bool names_library(const char *entry)
 	return value && variables[PRELOAD].bytes && !strcmp(value + 1, variables[PRELOAD].ours);
 }
 
-/* Return gputap's part of the variable for this program; *bytes is 0 if there is no such part. */
+/* Return the text that gputap adds to the variable for this program; *bytes is 0 if gputap adds
+ * nothing. */
 static const char *wanted(const struct area *a, int i, size_t *bytes)
 {
 	if (i == STATIC_TLS) {
@@ -304,7 +305,7 @@ static bool is_kept(const struct area *a, int i, char *const *environment)
 		return strcmp(value, ours) == 0;
 	if (!find_element(value, variables[i].library, &at, &found))
 		return !bytes;
-	/* another copy of gputap's libraries is equally good */
+	/* any copy of gputap's libraries is equally good */
 	return bytes && (i != STATIC_TLS || (found == bytes && memcmp(at, ours, bytes) == 0));
 }
 

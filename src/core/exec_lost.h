@@ -17,7 +17,7 @@
  * @fd:      folder of a relative @path, or AT_FDCWD
  * @library: path of libgputap.so, as given in LD_PRELOAD
  * @place:   receives the argument for gt_exec_take_back()
- * Return: the reason, also if the program does not exist; GT_LOST_NONE: the program can.
+ * Return: the reason, also if the program does not exist; GT_LOST_NONE: the program can reach both.
  * Thread: any. Signal: safe; also in the child of a vfork.
  */
 enum gt_lost_why gt_exec_lose(int fd, const char *path, const char *library, uint32_t *place);

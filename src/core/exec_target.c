@@ -50,7 +50,8 @@ static const char musl[] = "it uses the musl C library, which cannot load gputap
 static const char is_static[] = "it is statically linked";
 
 /* Return true for file capabilities that set AT_SECURE. Effective capabilities set AT_SECURE even
- * if the kernel does not grant them (no_new_privs); other capabilities only if it does. */
+ * if the kernel does not grant them (no_new_privs). Other capabilities set AT_SECURE only if the
+ * kernel grants them. */
 static bool has_capabilities(int fd, bool granted)
 {
 	/* struct vfs_ns_cap_data: flags, then permitted and inheritable, twice */

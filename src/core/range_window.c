@@ -143,7 +143,7 @@ void gt_range_window_end(void)
 	int saved = errno;
 	struct gt_segment *r = own_segment();
 
-	/* false in a fork's child: the range is the parent's */
+	/* false in a fork's child, because the range belongs to the parent */
 	if (r && atomic_load_explicit(&r->ranges_begun[GT_RANGE_TO], memory_order_relaxed) >=
 			 bound_of(GT_RANGE_TO)->number) {
 		/* if the --from range has not started yet, stop waiting for it */

@@ -33,7 +33,7 @@
 
 enum { TOOL_THREADS = 1024, TOOL_BLOCK_BYTES = 64 * 1024 };
 
-static uint32_t last_epoch; /* not wiped: the child's epoch is one more */
+static uint32_t last_epoch; /* not wiped, so that the child's epoch is one higher */
 
 /* Session for tools without `gputap run`: requests no records, observes all GPU activities. */
 static const struct gt_session tools_session = {

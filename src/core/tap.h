@@ -279,7 +279,7 @@ static inline GT_IN_LINE void gt_value_put(uint64_t *p, uint32_t arg, const void
 /* Payload: the data that pointer arguments point to. A tap makes one blob per such argument and
  * passes all blobs together. A blob is NULL if there is nothing to read or the data must not be
  * read. Each blob takes a struct gt_payload and its bytes, capped at gt_tap_options.payload_cap, so
- * that a record with a few payloads is smaller than a block (and than 512 KiB). */
+ * that a record with a few payloads is smaller than a block and smaller than 512 KiB. */
 struct gt_blob {
 	const void *data; /* NULL: no payload */
 	uint32_t arg;

@@ -161,7 +161,7 @@ struct gt_thread *gt_thread_attach(struct gt_thread *t);
  */
 struct gt_thread *gt_thread_stand_for(struct gt_thread *t, uint32_t tid, const char *name);
 
-/* The slow halves of gt_thread_call() and gt_thread_api(). @here: the caller's GT_HERE(). */
+/* Slow halves of gt_thread_call() and gt_thread_api(). @here: the caller's GT_HERE(). */
 struct gt_thread *gt_thread_attach_call(struct gt_thread *t, enum gt_domain domain, uintptr_t here);
 struct gt_thread *gt_thread_attach_api(struct gt_thread *t, uintptr_t here);
 

@@ -24,7 +24,7 @@
 
 enum {
 	REGIONS_MOST = 4,
-	MADE_MOST = 64, /* consecutive frames of code generated at run time */
+	MADE_MOST = 64, /* maximum consecutive frames of code generated at run time */
 	LEAST_CODE = 4096,
 };
 /* Limit of the first thread's stack. The stack grows, and the kernel keeps this much space free of
@@ -90,7 +90,8 @@ static uintptr_t copy_piece(struct walk *w)
 	return n > 0 ? (uintptr_t)n : 0;
 }
 
-/* Make the memory readable that the stack pointer now points to, if it is another stack. */
+/* Enter another stack: make the memory at the stack pointer readable. Return false on failure, or
+ * after REGIONS_MOST stacks. */
 static bool enter_region(struct walk *w)
 {
 	const struct gt_unwind_area *area = w->area;

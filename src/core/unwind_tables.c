@@ -343,7 +343,7 @@ static bool run_other(const struct function *f, struct piece *r, struct state *s
 	return true;
 }
 
-/* Run all instructions that apply at @pc. */
+/* Run all instructions that apply to @pc. */
 static bool run(const struct function *f, struct piece r, uintptr_t pc, struct state *s,
 		const struct state *initial)
 {

@@ -23,8 +23,9 @@
  * record shows to which session the record belongs.
  *
  * Locks: the lists of a plug-in are read and written with its `buffers.lock` held. Plug-ins call
- * while they hold their own locks, so this lock is a leaf: no function of a plug-in is called while
- * it is held. The callbacks have no context, so each plug-in gets two separate functions. */
+ * these functions while they hold their own locks, so this lock is a leaf: no function of a plug-in
+ * is called while it is held. The callbacks have no context, so each plug-in gets two separate
+ * functions. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

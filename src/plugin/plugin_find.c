@@ -153,8 +153,8 @@ static int is_library_name(const struct dirent *entry)
 	return entry->d_name[0] != '.' && dot && !strcmp(dot, ".so");
 }
 
-/* Look for plug-ins in @folder. @named: true if the user named the folder; an empty folder is
- * reported then. */
+/* Look for plug-ins in @folder. @named: true if the user named the folder. If it contains no
+ * plug-ins, this is then reported to the user. */
 static void look_into_folder(struct gt_plugin_seeker *seeker, const char *folder, bool named)
 {
 	struct dirent **entries;

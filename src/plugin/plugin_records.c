@@ -323,7 +323,7 @@ void gt_plugin_retire(struct gt_plugin *p, struct gt_plugin_reader *reader)
 	if (reader->reading)
 		end_buffer(p, reader); /* the caller did not read the rest of the buffer */
 	while (begin_buffer(p, reader)) {
-		/* a stream has read its own records */
+		/* skip a stream's buffers, because the stream has read their records */
 		while (reader->reading->late && !reader->reading->streamed &&
 		       (step = copy_record(p, reader, &r)) != STEP_OVER)
 			if (step == STEP_RECORD)

@@ -370,8 +370,8 @@ static void abandon(struct gt_plugin *p, uint32_t index, const char *what)
 		 "%s does not return: it is not called again, and its records are lost", what);
 }
 
-/* Start the plug-in for @session, or stop the plug-in if @session is NULL. Return true if it
- * records. */
+/* Start the plug-in for @session, or stop the plug-in if @session is NULL. Return true if the
+ * plug-in records. */
 static bool call_one(struct gt_plugin *p, uint32_t index,
 		     const struct gputap_plugins_session *session)
 {

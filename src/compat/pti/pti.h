@@ -8,7 +8,7 @@
  *   pti_subscriber.c   subscribers of both forms, and which of them an event is for
  *   pti_objects.c      objects that the program creates
  *   pti_kernels.c      kernels: which kernel a call launches, which release is a kernel's last
- *   pti_handles.c      contexts, devices and names of the program's objects, found from handles
+ *   pti_handles.c      contexts, devices and names, found from handles of the program
  *   pti_operations.c   ids and names of functions
  *
  * A subscriber has a gputap context for calls, and a second context once it requests completed GPU
@@ -104,7 +104,7 @@ struct pti_handle {
 	_Atomic(void *) module;     /* module of a kernel */
 	_Atomic(const char *) name; /* name of a kernel; never freed */
 	_Atomic uint64_t number;    /* unique number of the object, starting at 1 */
-	/* number of the program's references to an OpenCL kernel: pti_kernels.c */
+	/* references to an OpenCL kernel that the program holds: pti_kernels.c */
 	_Atomic int32_t references;
 	_Atomic bool immediate;   /* true if a list is immediate */
 	_Atomic(void *) commands; /* entries of a list: pti_lists.c */
@@ -193,8 +193,8 @@ uint32_t pti_subscriber_create(void **handle, const struct pti_form *form, void 
 			       void *user);
 uint32_t pti_subscriber_destroy(void *handle);
 /* Return the subscriber with that handle. @form: NULL for either form. The subscriber does not
- * change until pti_subscriber_put(), but its callbacks keep running. Return NULL if there is no
- * such subscriber; in that case do not call pti_subscriber_put(). */
+ * change until pti_subscriber_put(), but its callbacks keep running. Return NULL if the handle is
+ * unknown; in that case do not call pti_subscriber_put(). */
 struct pti_subscriber *pti_subscriber_get(void *handle, const struct pti_form *form);
 void pti_subscriber_put(void);
 /* Switch callbacks for @operations of @domain on or off. @operations: NULL for all operations of

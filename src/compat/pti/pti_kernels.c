@@ -107,7 +107,8 @@ const char *pti_kernel_name_of_made(const struct gputap_call *call)
 		desc = pti_argument(call, 8);
 		return desc ? desc->name : NULL;
 	}
-	if (call->domain == GPUTAP_DOMAIN_UNIFIED_RUNTIME) /* or it is the driver's kernel */
+	/* calls other than urKernelCreate() take the name of the driver's kernel */
+	if (call->domain == GPUTAP_DOMAIN_UNIFIED_RUNTIME)
 		return id == urKernelCreate_id ? pti_argument(call, 8)
 					       : name_of(pti_argument(call, 0));
 	return id == clCreateKernel_id  ? pti_argument(call, 8)

@@ -145,7 +145,7 @@ static void write_call_record(struct sdk_buffer *b, rocprofiler_buffer_tracing_k
 			      uint32_t operation, const struct gputap_call *call,
 			      const struct call_slot *s, uint64_t end)
 {
-	/* all APIs have this layout */
+	/* all API records have this layout */
 	rocprofiler_buffer_tracing_hip_api_record_t r = {
 		.size = sizeof r,
 		.kind = kind,

@@ -135,8 +135,8 @@ static void ask_api(struct asked *a, rocprofiler_callback_tracing_kind_t kind,
 		a->operations[api.domain][a->count[api.domain]++] = sdk_old_properties();
 }
 
-/* Request calls that are reported as other kinds. Those that are not also reported as calls need no
- * correlation, except calls that start ranges. */
+/* Request calls that are reported as other kinds. A call that is not also reported as a call needs
+ * no correlation, unless it starts a range. */
 static void ask_inner(struct asked *a, const struct sdk_context *c)
 {
 	static const uint32_t domains[] = {GPUTAP_DOMAIN_HIP, GPUTAP_DOMAIN_HSA_CORE,

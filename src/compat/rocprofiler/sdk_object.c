@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Code objects and kernel symbols: loaded, unloaded. When a client is finalised, its loaded objects
- * are unloaded. For this purpose, this file records the objects that clients got. */
+/* Reports loads and unloads of code objects and kernel symbols. When a client is finalised, its
+ * loaded objects are unloaded. For this purpose, this file records the objects that clients got. */
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -38,7 +38,8 @@ struct client {
 static struct client clients[SDK_CLIENTS];
 static unsigned client_count;
 static rocprofiler_configure_func_t forced;
-static _Atomic bool is_forced; /* set even without a tool */
+/* true once rocprofiler_force_configure() was called, even without a tool */
+static _Atomic bool is_forced;
 
 /* Finding ------------------------------------------------------------------------------- */
 
