@@ -12,11 +12,13 @@ import sys
 CELL = 160
 HEAD = """# CUDA: the last report of `make test-gpu`
 
-How to run each part: [cuda.md](../runtimes/cuda.md#on-a-machine-with-a-gpu). Made by
-`tests/gpu/write_gpu_report.py`. *Missed*: a figure that is not as good as promised. Figures of cost
-are medians, with the quartiles in parentheses. They are differences in one process: *on over off*,
-recording and paused by turns; *on over never*, to rounds before recording had begun for the first
-time; *what off leaves*, a pause to those. Between processes such a machine differs by more.
+`tests/gpu/write_gpu_report.py` generates this report, and
+[cuda.md](../runtimes/cuda.md#on-a-machine-with-a-gpu) explains each part and how to run it.
+*Missed* means that a figure is worse than its goal. Cost figures are medians, with quartiles in
+parentheses. They are differences within one process, because figures from different processes on
+such a machine differ by more. *On over off* compares alternating recorded and paused rounds. *On
+over never* compares recorded rounds with rounds before the first recording. *What off leaves*
+compares paused rounds with rounds before the first recording.
 """
 PARTS = ("calls", "work", "ends", "beside", "runtime", "said", "several", "exports", "answers",
          "costs")
