@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Write a call's record into a tool's buffer, inline and without a copy.
+/* Writes a call's record into a tool's buffer, inline and without a copy.
  *
- * Two time stamps take so long that the record's stores are hidden, but only while the thread has
- * the core to itself. With another thread on the core, each instruction costs time, so a call's
+ * The record's stores overlap with the two time stamps and cost nothing, but only while the thread
+ * has the core to itself. With another thread on the core each instruction costs time, so a call's
  * record is not built first and then copied. */
 #ifndef GPUTAP_TOOL_TOOL_BUFFER_WRITE_H
 #define GPUTAP_TOOL_TOOL_BUFFER_WRITE_H
@@ -20,7 +20,7 @@ static inline size_t gt_record_room(size_t bytes)
 
 /**
  * gt_buffer_reserve() - return the thread's writer, with room for one record at its `cur`
- * Return: writer; call gt_buffer_commit() with the same bytes. NULL: use
+ * Return: writer; pass the same @bytes to gt_buffer_commit(). If NULL, call
  *         gt_tool_buffer_write_ticks() instead.
  */
 static inline GT_IN_LINE struct gt_buffer_writer *gt_buffer_reserve(const struct gputap_buffer *b,
@@ -33,8 +33,9 @@ static inline GT_IN_LINE struct gt_buffer_writer *gt_buffer_reserve(const struct
 		return NULL;
 	l->busy = 1;
 	__asm__ volatile("" ::: "memory"); /* excludes this thread's signal handlers */
-	/* limit may be less than cur. A record that just reaches it takes the slow path, which
-	 * checks the watermark */
+	/* `limit` may be less than `cur`. A record that ends exactly at `limit` takes the slow
+	 * path,
+	 * which checks the watermark */
 	if (gt_likely(l->limit - l->cur > (ptrdiff_t)gt_record_room(bytes)))
 		return l;
 	l->busy = 0;
@@ -55,7 +56,8 @@ static inline GT_IN_LINE void gt_buffer_commit(struct gt_buffer_writer *l, size_
 	l->busy = 0;
 }
 
-/* A load of one word. A load of two would wait until both recent stores have reached the cache. */
+/* Force the load of a single word. A load of two words would wait until both recent stores have
+ * reached the cache. */
 static inline GT_IN_LINE uint64_t gt_call_word(uint64_t word)
 {
 	__asm__("" : "+r"(word));
@@ -78,7 +80,8 @@ static inline GT_IN_LINE void gt_call_record(struct gputap_record_call *r,
 	r->ret = ret;
 }
 
-/* Write GPUTAP_RECORD_CALL of a call that has returned; @end is in host ticks, as its `start`. */
+/* Write GPUTAP_RECORD_CALL for a call that has returned. @end and the frame's `start` are in host
+ * ticks. */
 static inline GT_IN_LINE void gt_tool_buffer_call(struct gputap_buffer *b,
 						  const struct gt_tool_frame *f, uint64_t end,
 						  uint64_t ret)

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* The session's control: `gputap start`, `gputap stop` and other ways in which the collector pauses
- * recording in every process of the tree.
+/* Follows the session's control: `gputap start`, `gputap stop` and other ways in which the
+ * collector
+ * pauses recording in every process of the tree.
  *
  *   collector   gt_session.control = GT_CONTROL(), FUTEX_WAKE
  *                   │ shared memory, mapped read-only here
  *   process     a thread that gputap created sleeps in FUTEX_WAIT, and applies
  *               the word with gt_contexts_pause(GT_PAUSE_SESSION)
  *
- * A process that uses no runtime has no such thread. It starts
+ * A process that uses no runtime has no such thread. The thread starts
  *   - when a thread is attached (core/thread.c): the process has made a recorded call
  *   - in a pause, at the first call of any function: while `gt_control_pending` is set, all taps
  *     call gt_control_meet(). This covers a process that starts in a pause, and the child of a fork
  *     in a pause, which has only the thread that forked. (A child that clone() alone made in a
  *     pause is not recorded.)
- * If the thread cannot be created, an event reports it and `gt_control_pending` stays set, so each
- * call checks the word.
+ * If the thread cannot be created, an event reports the failure and `gt_control_pending` stays set,
+ * so each call checks the word.
  * See also core/process_pauses.h. */
 #ifndef GPUTAP_TOOL_FOLLOW_H
 #define GPUTAP_TOOL_FOLLOW_H

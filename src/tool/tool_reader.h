@@ -14,42 +14,43 @@ enum { GT_TOOL_DEPTH = 8 };
 #define GT_ORDER_READ   memory_order_seq_cst
 #define GT_TOOL_FENCE() ((void)0)
 #else
-#define GT_ORDER_HAZARD memory_order_release /* the previous hazard's call has ended */
+/* release: the previous call ends before its hazard is replaced */
+#define GT_ORDER_HAZARD memory_order_release
 #define GT_ORDER_READ   memory_order_acquire
 #define GT_TOOL_FENCE() atomic_thread_fence(memory_order_seq_cst)
 #endif
 
-/* A thread that calls tools' functions. Never freed: later threads reuse it. */
+/* A thread that calls tools' functions. Never freed: later threads reuse the struct. */
 struct gt_tool_reader {
-	/* place + 1 | generation << 32; GT_TOOL_ANY; 0: none */
+	/* slot + 1 | generation << 32; GT_TOOL_ANY for all slots; 0 for none */
 	_Atomic uint64_t hazards[GT_TOOL_DEPTH];
 	uintptr_t stack[GT_TOOL_DEPTH]; /* position of each caller in the stack */
 	uint32_t depth;
 	uint32_t thread;
-	_Atomic uint32_t choosing; /* between gt_tool_look() and gt_tool_look_done() */
-	_Atomic uint32_t waiting;  /* until callbacks of other threads end */
+	_Atomic uint32_t choosing; /* nonzero between gt_tool_look() and gt_tool_look_done() */
+	_Atomic uint32_t waiting;  /* nonzero while waiting for callbacks of other threads to end */
 	_Atomic uint32_t taken;
 	struct gt_tool_reader *next;
 };
 
-/* This thread's reader; NULL: none yet. */
+/* This thread's reader, or NULL before the first call. */
 extern _Thread_local struct gt_tool_reader *gt_tool_reader
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
-/* 1: the thread that stops a context makes all threads pass a barrier */
+/* 1 if a thread that stops a context makes all threads pass a barrier */
 extern _Atomic uint32_t gt_tool_membarrier __attribute__((visibility("hidden")));
 
-/* Make this thread a reader. Return NULL without memory, or if this process has no callbacks. */
+/* Make this thread a reader. Return NULL if out of memory, or if this process has no callbacks. */
 struct gt_tool_reader *gt_tool_become_reader(void) __attribute__((cold));
 
-/* Make threads that call become readers from now on, before a context gets a place. */
+/* Make calling threads become readers from now on. Call before a context gets a slot. */
 void gt_tool_readers_begin(void);
-/* Rewrite the order of the active places. With gt_core_lock(). */
+/* Rewrite the order of the active slots. The caller holds gt_core_lock(). */
 void gt_tool_order_write(void);
-/* Wait until no other thread is in a callback of this place, which is no longer active. */
+/* Wait until no other thread is in a callback of an inactive slot. */
 void gt_tool_readers_wait(uint32_t place);
 
 /* Order a reader's store before its load. The thread that stops a context has the reverse order, so
- * one of the two sees the other's store. */
+ * at least one of the two threads sees the other's store. */
 static inline void gt_tool_fence_of_reader(void)
 {
 	if (gt_likely(atomic_load_explicit(&gt_tool_membarrier, memory_order_relaxed)))
@@ -58,7 +59,7 @@ static inline void gt_tool_fence_of_reader(void)
 		GT_TOOL_FENCE();
 }
 
-/* The thread's counter. A signal handler's calls may interrupt it. */
+/* Add to the thread's `choosing` counter. A signal handler's calls may interrupt the update. */
 static inline void gt_tool_choosing(struct gt_tool_reader *r, uint32_t more)
 {
 	uint32_t n = atomic_load_explicit(&r->choosing, memory_order_relaxed) + more;
@@ -67,10 +68,10 @@ static inline void gt_tool_choosing(struct gt_tool_reader *r, uint32_t more)
 }
 
 /**
- * gt_tool_look() - start to read the subscriptions of the places in gt_tool_order()
- * gt_tool_look_done() ends it. A thread that stops a context waits for that, so call no callback in
- * between, and do nothing that takes long.
- * Return: false: no subscriber exists, or no memory for a further thread.
+ * gt_tool_look() - start to read the subscriptions of the slots in gt_tool_order()
+ * A thread that stops a context waits until gt_tool_look_done() ends the read. Call no callback in
+ * between, and do nothing slow.
+ * Return: false if no subscriber exists or if out of memory for a further thread.
  */
 static inline bool gt_tool_look(void)
 {
@@ -89,14 +90,14 @@ static inline void gt_tool_look_done(void)
 	gt_tool_choosing(gt_tool_reader, (uint32_t)-1);
 }
 
-/* Places of the active contexts, first to last, and their number in the upper byte, if they are
- * seven at most; else GT_TOOL_MANY. */
+/* Slots of the active contexts in order, one per byte, with their number in the upper byte.
+ * GT_TOOL_MANY if more than seven contexts are active. */
 enum { GT_TOOL_FEW = 7 };
 #define GT_TOOL_MANY UINT64_MAX
 extern _Atomic uint64_t gt_tool_few __attribute__((visibility("hidden")));
 unsigned gt_tool_order_of_many(uint8_t places[GT_TOOL_POOL]);
 
-/* Get the places of the active contexts, first to last. Return their number. */
+/* Get the slots of the active contexts in order. Return the number of slots. */
 static inline unsigned gt_tool_order(uint8_t places[GT_TOOL_POOL])
 {
 	uint64_t few = atomic_load_explicit(&gt_tool_few, GT_ORDER_READ);
@@ -107,24 +108,27 @@ static inline unsigned gt_tool_order(uint8_t places[GT_TOOL_POOL])
 	return (unsigned)(few >> 56);
 }
 
-#define GT_TOOL_ANY UINT64_MAX /* hazard on all places, while `choosing` is set */
+#define GT_TOOL_ANY UINT64_MAX /* hazard on all slots, while `choosing` is set */
 
 static inline uint64_t gt_tool_hazard(uint32_t place, uint32_t generation)
 {
 	return (uint64_t)generation << 32 | (place + 1);
 }
 
-/* Drop the levels from this one on. The thread's depth is then that before it. */
+/* Drop @level and all deeper levels. The thread's depth is then @level - 1. */
 void gt_tool_level_drop(struct gt_tool_reader *r, uint32_t level) __attribute__((cold));
-/* Drop levels of callbacks that longjmp() left: they are deeper in the stack than @here. Return
+/* Drop the levels of callbacks that longjmp() left, which are deeper in the stack than @here.
+ * Return
  * false if the remaining depth is too large. */
 bool gt_tool_level_deep(struct gt_tool_reader *r, uintptr_t here) __attribute__((cold));
 
 /**
- * gt_tool_level_in() - start to call functions of one or several places in turn
+ * gt_tool_level_in() - start to call functions of one or several slots in turn
  * @here: position in the stack
- * Return: NULL: call none. Else call gt_tool_hold() before each, and gt_tool_level_out() with the
- *         present `depth` at the end. Nests 8 deep in a thread; deeper functions are not called.
+ * Return: NULL if no function may be called. Otherwise call gt_tool_hold() before each function,
+ *         and
+ *         finally gt_tool_level_out() with the `depth` set here. Levels nest 8 deep in a thread;
+ *         deeper functions are not called.
  */
 static inline struct gt_tool_reader *gt_tool_level_in(uintptr_t here)
 {
@@ -138,9 +142,9 @@ static inline struct gt_tool_reader *gt_tool_level_in(uintptr_t here)
 }
 
 /**
- * gt_tool_hold() - set the place whose function is called next
- * @begun: it got ENTER, so it may be called while its context is finishing
- * Return: false: do not call it.
+ * gt_tool_hold() - set the slot whose function is called next
+ * @begun: true if the context got ENTER, so it may be called while it is finishing
+ * Return: false if the function must not be called.
  */
 static inline bool gt_tool_hold(struct gt_tool_reader *r, uint32_t level, uint32_t place,
 				uint32_t generation, bool begun)
@@ -150,8 +154,8 @@ static inline bool gt_tool_hold(struct gt_tool_reader *r, uint32_t level, uint32
 	atomic_store_explicit(&r->hazards[level - 1], gt_tool_hazard(place, generation),
 			      GT_ORDER_HAZARD);
 	gt_tool_fence_of_reader();
-	/* Check `active` before `generation`: the place may have a new user since it was chosen,
-	 * and keeps its user only while a stop of the active one waits for this hazard. */
+	/* Check `active` before `generation`: the slot may have a new user since it was chosen. The
+	 * user changes only after a stop, and a stop of an active user waits for this hazard. */
 	return gt_likely((atomic_load_explicit(&c->active, GT_ORDER_READ) ||
 			  (begun && atomic_load_explicit(&c->finishing, GT_ORDER_READ))) &&
 			 atomic_load_explicit(&c->generation, memory_order_relaxed) == generation);
@@ -166,8 +170,8 @@ static inline void gt_tool_level_out(struct gt_tool_reader *r, uint32_t level)
 }
 
 /**
- * gt_tool_lock_in() - start to call functions of one place: a level and a hold in one
- * Return: false: do not call. True: call, then gt_tool_lock_out().
+ * gt_tool_lock_in() - start to call functions of one slot: gt_tool_level_in() and gt_tool_hold()
+ * Return: true if the function may be called; call gt_tool_lock_out() afterwards.
  */
 static inline bool gt_tool_lock_in(uint32_t place, uint32_t generation, bool begun)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Entries of one size that threads take and return without a lock. They stay mapped, so a thread
- * with an old index may read one. The free entries are a stack with a count against reuse between
- * load and exchange. It grows one chunk at a time if the caller allows the system call. Never here:
- * malloc. */
+/* Allocates entries of one size without a lock. Entries stay mapped, so a thread with a stale index
+ * may still read its entry. The free entries form a stack with a counter that detects reuse between
+ * load and exchange. The stock grows by one chunk at a time if the caller allows the system call.
+ * Never here: malloc. */
 #ifndef GPUTAP_TOOL_TOOL_STOCK_H
 #define GPUTAP_TOOL_TOOL_STOCK_H
 
@@ -15,12 +15,13 @@ enum { GT_TOOL_CHUNK = 128, GT_TOOL_CHUNKS = 2048 };
 
 /* First member of an entry. */
 struct gt_tool_entry {
-	_Atomic uint32_t next; /* in the pool or in a list of completed entries: index + 1 */
+	/* index + 1 of the next entry in the pool or in a list of completed entries */
+	_Atomic uint32_t next;
 	uint32_t index;
 };
 
 struct gt_tool_stock {
-	_Atomic uint64_t free; /* index + 1 of the first entry, count of changes << 32 */
+	_Atomic uint64_t free; /* index + 1 of the first free entry | number of changes << 32 */
 	_Atomic uint32_t chunk_count;
 	size_t entry_bytes;
 	_Atomic(char *) chunks[GT_TOOL_CHUNKS];
@@ -41,7 +42,7 @@ static inline uint32_t gt_tool_stock_count(struct gt_tool_stock *stock)
 	return atomic_load_explicit(&stock->chunk_count, memory_order_acquire) * GT_TOOL_CHUNK;
 }
 
-/* Return an entry; NULL: it does not exist (yet). */
+/* Return an entry, or NULL if the entry does not exist yet. */
 static inline void *gt_tool_stock_look(struct gt_tool_stock *stock, uint32_t index)
 {
 	return atomic_load_explicit(&stock->chunks[index / GT_TOOL_CHUNK], memory_order_acquire)
@@ -49,8 +50,8 @@ static inline void *gt_tool_stock_look(struct gt_tool_stock *stock, uint32_t ind
 		       : NULL;
 }
 
-/* Take an entry. Return NULL if none is free, or without memory. A new entry is zero except for its
- * index. */
+/* Take an entry. Return NULL if no entry is free and the stock cannot grow. A new entry is zero
+ * except for its index. */
 void *gt_tool_stock_take(struct gt_tool_stock *stock, bool may_grow);
 void gt_tool_stock_give(struct gt_tool_stock *stock, struct gt_tool_entry *e);
 

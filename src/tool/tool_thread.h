@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For gputap's threads that call no function of tools; others use gt_tool_thread_takes(). */
+/* For gputap's threads that call no tool function; other threads use gt_tool_thread_takes(). */
 #ifndef GPUTAP_TOOL_TOOL_THREAD_H
 #define GPUTAP_TOOL_TOOL_THREAD_H
 
@@ -7,8 +7,9 @@
 
 /* Name the calling thread, unless a seccomp filter of the program could kill the process for it. */
 void gt_tool_thread_name(const char *name);
-/* Mark the start or end of such a thread, so that the collector detects a process that has no other
- * threads. */
+/* Mark the start or end of a thread of gputap, so that the collector can detect a process without
+ * any
+ * other threads. */
 void gt_tool_thread_count(bool begins);
 
 #endif
