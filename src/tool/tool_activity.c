@@ -5,8 +5,9 @@
  *                                                                    └─ done ─┘
  *   done list ── deliver ──► pool
  *
- * EXIT (in the submitting thread) and the end (in a helper) happen in any order: each thread sets a
- * bit, and the one that sets the second bit puts the activity on the done list (tool_complete.c).
+ * EXIT (in the submitting thread) and the end (in a helper) happen in any order. Each of the two
+ * threads sets a bit, and the thread that sets the second bit puts the activity on the done list
+ * (tool_complete.c).
  *
  * Locking: none.
  * Never here: malloc. System calls only if a caller lets the pool grow. */
@@ -22,7 +23,7 @@ enum { EXITED = 1, DONE = 2, DROPPED = 4 };
 
 static struct gt_tool_stock items = {.entry_bytes = sizeof(struct gt_activity)};
 static _Atomic uint64_t lost, lost_notified;
-/* numbers given so far; [1]: dispatches */
+/* last numbers given; [0] for other activities, [1] for dispatches */
 static _Alignas(64) _Atomic uint64_t numbers[GT_DOMAIN_COUNT][2];
 
 struct gt_activity *gt_activity_at(uint32_t index)
@@ -30,15 +31,16 @@ struct gt_activity *gt_activity_at(uint32_t index)
 	return (struct gt_activity *)(void *)gt_tool_stock_at(&items, index);
 }
 
-/* Return true for a call of an API that users know, whose activities come from a domain beneath it
- * (HIP, above HSA). */
+/* Return true for a call of a high-level API whose activities come from a lower domain (HIP, whose
+ * activities come from HSA). */
 static bool is_users_call(const struct gt_tool_frame *f)
 {
 	return gt_domain_delegates((enum gt_domain)f->call.domain);
 }
 
-/* Find the call that causes an activity which this thread submits now: the enclosing call of an API
- * that users know, else, or if a context wants it, the innermost call. */
+/* Find the call that causes an activity which this thread submits now: the enclosing call of a
+ * high-level API, or else the innermost call. If a context wants the innermost call, prefer that
+ * call. */
 static struct gt_tool_frame *find_cause(void)
 {
 	struct gt_tool_frame *first = gt_tool_open_call(), *f;
@@ -53,7 +55,7 @@ static struct gt_tool_frame *find_cause(void)
 	return f ? f : first;
 }
 
-/* Set the cause. Without a call, the activity gets a number when it has a subscriber. */
+/* Set the cause. An activity without a causing call gets a number once it has a subscriber. */
 static void set_cause(struct gt_activity *p, struct gt_tool_frame *f, bool may_grow)
 {
 	p->shared = f ? gt_correlation_get(f) : gt_correlation_new(0, may_grow);
@@ -103,7 +105,7 @@ void gt_activity_give(struct gt_activity *p)
 	gt_tool_stock_give(&items, &p->entry);
 }
 
-/* Choose the subscribers. Return false if there are none. */
+/* Choose the subscribers. Return false if the activity has no subscriber. */
 static bool choose_item_readers(struct gt_activity *p)
 {
 	uint64_t bit = GPUTAP_ACTIVITY_BIT(p->activity.type);
@@ -141,7 +143,8 @@ static bool choose_item_readers(struct gt_activity *p)
 	return is_notified;
 }
 
-/* An activity that is returned and taken again meanwhile counts as one or the other. */
+/* An entry that is returned and reused during the count counts as either the old or the new
+ * activity. */
 uint64_t gt_tool_activity_open(uint32_t place)
 {
 	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed),
@@ -220,7 +223,7 @@ bool gt_activity_enter(struct gt_activity *p)
 	return true;
 }
 
-/* End an activity after both EXIT and its end. */
+/* Free or deliver an activity after both its EXIT and its end. */
 static void settle(struct gt_activity *p, uint32_t state)
 {
 	if (state & DROPPED)
@@ -270,8 +273,9 @@ void gt_activity_drop(struct gt_activity *p, bool counted)
 		gt_activity_give(p);
 }
 
-/* Move times before the submission or in the future: the runtime's conversion of its clock has
- * small errors. */
+/* Clamp times that lie before the submission or in the future: the runtime's conversion of its
+ * clock
+ * has small errors. */
 static void clamp_times(const struct gt_activity *p, uint64_t *start, uint64_t *end)
 {
 	uint64_t now = gt_ticks_boottime();

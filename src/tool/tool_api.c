@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The public C API (include/gputap/), implemented with the core and this folder. Checks the
- * callers' arguments, nothing else. */
+/* Implements the public C API (include/gputap/) with the core and this folder. Only checks the
+ * callers' arguments. */
 #include "gputap/tool.h"
 
 #include <errno.h>
@@ -84,7 +84,7 @@ int gputap_context_create(const struct gputap_context_opts *opts, struct gputap_
 		return -EINVAL;
 	for (size_t i = sizeof *opts; i < opts->size; i++)
 		if (((const char *)opts)[i])
-			return -EINVAL; /* a request that this version does not have */
+			return -EINVAL; /* a request that this version does not know */
 	if (opts->domain && set_operations(set, opts->operations, opts->operation_count))
 		return -EINVAL;
 	gt_recording_init();
@@ -126,7 +126,7 @@ int gputap_context_is_active(const struct gputap_context *ctx)
 	return ctx ? ctx->core.started : -EINVAL;
 }
 
-/* Get the place of a context for a new service, and take the lock. Return 0 or the error. */
+/* Get the slot of a context for a new service, and take the lock. Return 0 or the error. */
 static int place_of(struct gputap_context *ctx, const void *fn, struct gt_tool_context **place)
 {
 	int32_t priority;
@@ -143,7 +143,7 @@ static int place_of(struct gputap_context *ctx, const void *fn, struct gt_tool_c
 	return ctx->core.started ? -EBUSY : -ENOSPC;
 }
 
-/* Do the same for a service of one domain. */
+/* Like place_of(), for a service of one domain. */
 static int place_in(struct gputap_context *ctx, enum gputap_domain domain, const void *fn,
 		    struct gt_tool_context **place)
 {

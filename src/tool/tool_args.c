@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of everything that has a number, and the arguments of calls in progress.
+/* Returns the name of every numbered item, and the arguments of calls in progress.
  *
- * A call's arguments are in one C struct; the generated tables (record/operation.h) have the
- * position, the type and the pointers of each. Pointers are never dereferenced directly:
- * process_vm_readv() copies the readable part and returns its size. If a filter forbids it, a
- * pipe is used, because write() fails with EFAULT. */
+ * A call's arguments are in one C struct. The generated tables (record/operation.h) describe the
+ * position, the type and the pointers of each argument. Pointers are never dereferenced directly:
+ * process_vm_readv() copies the readable part and returns its size. If a seccomp filter forbids
+ * this
+ * system call, a pipe is used, because write() fails with EFAULT. */
 #include "tool/tool_args.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@
 #include "record/describe.h"
 #include "record/operation.h"
 
-/* bytes read through a pointer; bytes of a text; largest number of arguments */
+/* bytes read through a pointer; bytes of a text; maximum number of arguments */
 enum { FOLLOWED = 256, TEXT = 2048, ARGUMENTS = 64 };
 
 /* Names ---------------------------------------------------------------------- */
@@ -147,7 +148,7 @@ static size_t read_by_pipe(void *to, const void *from, size_t bytes)
 
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
 		return 0;
-	/* stops where the memory is not readable, or fails with EFAULT */
+	/* write() stops at the first unreadable byte, or fails with EFAULT */
 	n = write(ends[1], from, bytes);
 	n = n > 0 ? read(ends[0], to, (size_t)n) : 0;
 	close(ends[0]);
@@ -155,7 +156,7 @@ static size_t read_by_pipe(void *to, const void *from, size_t bytes)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* Read up to @bytes. Return the number of bytes that were read. Preserves errno. */
+/* Read up to @bytes. Return the number of bytes read. Preserves errno. */
 static size_t read_memory(void *to, const void *from, size_t bytes)
 {
 	struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)from, bytes};
@@ -166,7 +167,7 @@ static size_t read_memory(void *to, const void *from, size_t bytes)
 	if (!from)
 		return 0;
 	n = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
-	if (n < 0 && errno == EFAULT && page_end < bytes) { /* the part on its first page */
+	if (n < 0 && errno == EFAULT && page_end < bytes) { /* read the part on the first page */
 		local.iov_len = remote.iov_len = page_end;
 		n = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
 	}
@@ -208,7 +209,7 @@ static size_t address(const struct view *v, const void *p)
 	return (size_t)snprintf(v->buffer, v->size, "0x%llx", (unsigned long long)(uintptr_t)p);
 }
 
-/* Return the length of the common prefix of an enum's names, less than a whole name. */
+/* Return the length of the common prefix of an enum's names, shorter than any whole name. */
 static size_t common_prefix(const struct gt_type *type)
 {
 	size_t n = type->name_count > 1 ? strlen(type->names[0].name) : 0;
@@ -220,7 +221,7 @@ static size_t common_prefix(const struct gt_type *type)
 	return n;
 }
 
-/* Format a value of the domain's type from our memory. */
+/* Format a value of the domain's type from gputap's own memory. */
 static size_t format_typed(const struct view *v, const struct gt_type *type, const uint8_t *p,
 			   size_t bytes)
 {
@@ -280,7 +281,8 @@ static size_t string(const struct view *v, const void *from, uint32_t *followed)
 	return gt_format_string(v->buffer, v->size, text, length, length == FOLLOWED);
 }
 
-/* Return the number of elements that the call has written into an array; UINT64_MAX: not known. */
+/* Return the number of elements that the call has written into an array, or UINT64_MAX if
+ * unknown. */
 static uint64_t count_arrived(const struct view *v, const struct gt_argument_info *a,
 			      uint64_t asked)
 {
@@ -290,15 +292,16 @@ static uint64_t count_arrived(const struct view *v, const struct gt_argument_inf
 	size_t bytes;
 
 	if (!number || asked == 1)
-		return asked; /* a single element exists, or the call has failed */
+		return asked; /* the single element exists, or the call has failed */
 	bytes = v->domain->types[number->base].bytes;
 	if (bytes > sizeof n || read_memory(&n, pointer(v->args + number->offset), bytes) != bytes)
 		return UINT64_MAX;
 	return n < asked ? n : asked;
 }
 
-/* Format the elements of an array with a known number of elements, as exports show them. Return 0
- * if it is not such an array, or is not readable. */
+/* Format the elements of an array with a known number of elements, in the style of exports. Return
+ * 0
+ * if the argument is not such an array or is not readable. */
 static size_t format_array(const struct view *v, unsigned argument, uint32_t *followed)
 {
 	const struct gt_argument_info *a = &v->info->args[argument],
@@ -332,7 +335,7 @@ static size_t format_array(const struct view *v, unsigned argument, uint32_t *fo
 		(uint32_t)read_memory(payload.bytes, (const void *)(uintptr_t)words[argument],
 				      count && count < FOLLOWED / each ? count * each
 								       : FOLLOWED / each * each);
-	if (!count) { /* until 0 */
+	if (!count) { /* the array ends with 0 */
 		uint32_t step = a->how == GT_HOW_PROPERTIES ? 16 : 8, n = 0;
 
 		while (n + 8 <= payload.head.bytes && load_value(payload.bytes + n, 8))
@@ -418,7 +421,7 @@ int gputap_call_arguments(const struct gputap_call *call, uint32_t dereference,
 	const struct gt_operation_info *info =
 		call ? operation(call->domain, call->operation) : NULL;
 	char text[TEXT];
-	bool written; /* are outputs? */
+	bool written; /* true if the outputs are written */
 	int32_t status;
 	int rc = 0;
 
@@ -468,8 +471,8 @@ int gputap_call_has_failed(const struct gputap_call *call, int32_t *status)
 	given = pointer((const uint8_t *)call->args + info->args[info->status_arg].offset);
 	if (read_memory(status, given, sizeof *status) == sizeof *status)
 		return gt_status_failed((enum gt_domain)call->domain, *status);
-	/* The program passed no pointer for it: the status is known only if a value was
-	 * returned. */
+	/* The program passed no pointer for the status. The status is known only if the call
+	 * returned a value. */
 	*status = 0;
 	return call->ret && call->ret_bytes >= sizeof(void *) && pointer(call->ret) ? 0 : -ENODATA;
 }

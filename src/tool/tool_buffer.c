@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Writers of buffers. tool_buffer.h has the picture.
+/* Writers of buffers. tool_buffer.h contains the picture.
  *
  * While there is room, a thread finds its writer in a small cache, copies the record and stores
- * `committed` (release). Else it calls write_slowly(), which
- *   1. finds the writer, or creates one;
+ * `committed` (release). Otherwise the thread calls write_slowly(), which
+ *   1. finds the writer, or creates a writer;
  *   2. adds the writer's bytes to the buffer's `filled`, and wakes the delivery at the watermark;
- *   3. starts the chunk again if the reader has read all of it; else takes a chunk from the pool
- *      (a lock-free stack); else the buffer is full.
+ *   3. starts the chunk again if the reader has read the whole chunk; otherwise takes a chunk from
+ *      the pool (a lock-free stack). If the pool is empty, the buffer is full.
  *
- * A writer checks the watermark again after the missing bytes divided by the number of writers. One
- * thread therefore reaches the watermark exactly, and several reach it within a few records. */
+ * A writer checks the watermark again after writing the bytes missing to the watermark, divided by
+ * the number of writers. A single thread therefore reaches the watermark exactly, and several
+ * threads
+ * reach it within a few records. */
 #include "tool/tool_buffer.h"
 
 #include <errno.h>
@@ -27,7 +29,7 @@ enum {
 	BUFFER_DEFAULT = 1 << 20
 };
 
-static uint64_t last_id; /* with the lock */
+static uint64_t last_id; /* protected by the lock */
 
 /* Writing -------------------------------------------------------------------------- */
 
@@ -39,7 +41,7 @@ static inline void put_record(struct gt_buffer_writer *l, struct gt_buffered_hea
 		memcpy(l->cur + sizeof head, payload, head.bytes);
 }
 
-/* Add the bytes written since the last time to the buffer's sum. Return the sum. */
+/* Add the bytes written since the last count to the buffer's sum. Return the sum. */
 static int64_t count_written(struct gputap_buffer *b, struct gt_buffer_writer *l)
 {
 	int64_t written = l->cur - l->counted, filled;
@@ -58,7 +60,7 @@ static void set_limit(struct gputap_buffer *b, struct gt_buffer_writer *l, int64
 
 	l->limit = l->cur + left;
 	if (filled >= (int64_t)b->watermark)
-		return; /* delivery is requested: no check until the chunk's end */
+		return; /* delivery is requested: no check until the end of the chunk */
 	credit = (size_t)((int64_t)b->watermark - filled);
 	if (writers > 1)
 		credit = credit / writers > CREDIT_MIN ? credit / writers : CREDIT_MIN;
@@ -77,7 +79,7 @@ static void link_chunk(struct gt_buffer_writer *l, struct gt_chunk *c)
 	atomic_store_explicit(&before->next, c, memory_order_release);
 }
 
-/* Create a chunk in addition to the buffer's bytes. */
+/* Create a chunk beyond the buffer's bytes. */
 static bool grow_buffer(struct gt_buffer_writer *l, size_t bytes)
 {
 	struct gt_chunk *c = gt_chunk_create(bytes);
@@ -89,8 +91,8 @@ static bool grow_buffer(struct gt_buffer_writer *l, size_t bytes)
 	return true;
 }
 
-/* Create a chunk for a record that is larger than a chunk. Such chunks may have as many bytes as
- * the buffer in addition. */
+/* Create a chunk for a record that is larger than a chunk. All such chunks together may use as many
+ * additional bytes as the buffer. */
 static bool reserve_large(struct gputap_buffer *b, size_t need, bool anyway)
 {
 	if (need <= b->chunk_bytes ||
@@ -128,7 +130,7 @@ static bool next_chunk(struct gputap_buffer *b, struct gt_buffer_writer *l, size
 	return c != NULL;
 }
 
-/* Make room for `need` bytes at l->cur. Wait for it if the buffer is lossless. */
+/* Make room for `need` bytes at l->cur. If the buffer is lossless, wait for room. */
 static int make_buffer_room(struct gputap_buffer *b, struct gt_buffer_writer *l, size_t need)
 {
 	for (;;) {
@@ -169,7 +171,7 @@ static __attribute__((noinline)) int write_slowly(struct gputap_buffer *b,
 
 	gt_buffers_look();
 	l = gt_writer_of_thread(b, last);
-	/* a signal handler interrupted a write: its record uses another writer */
+	/* a signal handler interrupted a write: the handler's record uses another writer */
 	if (l && l->busy) {
 		gt_buffers_lock(&signals);
 		l = gt_writer_take(b, last);
@@ -205,7 +207,7 @@ int gt_tool_buffer_write_ticks(struct gputap_buffer *b, uint64_t kind, const voi
 					      (uint16_t)ticks_count};
 	struct gt_buffer_writer *l;
 
-	if (gt_unlikely(bytes > UINT32_MAX)) /* rounding it up could overflow */
+	if (gt_unlikely(bytes > UINT32_MAX)) /* rounding up could overflow */
 		return -EMSGSIZE;
 	l = gt_buffer_reserve(b, bytes, last);
 	if (gt_likely(l != NULL)) {
@@ -263,7 +265,7 @@ int gputap_buffer_create(const struct gputap_buffer_opts *o, struct gputap_buffe
 		return -EINVAL;
 	for (size_t i = sizeof *o; i < o->size; i++)
 		if (((const char *)o)[i])
-			return -EINVAL; /* a request that this version does not have */
+			return -EINVAL; /* a request that this version does not know */
 	gt_buffers_init();
 	gt_tool_ticks_start();
 	d = o->delivery;
@@ -273,7 +275,7 @@ int gputap_buffer_create(const struct gputap_buffer_opts *o, struct gputap_buffe
 	if (!b)
 		return -ENOMEM;
 	atomic_store_explicit(&b->delivery, d, memory_order_relaxed);
-	/* each writer adds one more, for the unread rest of a chunk */
+	/* each writer adds one chunk, because part of a chunk can remain unread */
 	for (size_t i = 0; i < b->bytes / b->chunk_bytes; i++) {
 		struct gt_chunk *c = gt_chunk_add(b);
 

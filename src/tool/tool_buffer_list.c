@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of buffers, and their parts: chunks, the pool of chunks (a lock-free stack), writers.
- * tool_buffer.h has the picture.
+ * tool_buffer.h contains the picture.
  *
  * Fork: a child's buffers are empty. fork() runs our handler (pthread_atfork()); _Fork() and
- * clone() do not. Their child is detected with a page that the kernel wipes in it (`wiped`), which
+ * clone()
+ * do not. Their child is detected with a page that the kernel zeroes in the child (`wiped`), which
  * only the slow path checks. Records that such a child writes before its first slow path are
  * lost. */
 #include <limits.h>
@@ -28,7 +29,7 @@ _Thread_local struct gputap_delivery *gt_delivery_here;
 struct gputap_delivery *_Atomic gt_deliveries;
 
 struct wiped {
-	_Atomic uint32_t state; /* NEW_PROCESS .. */
+	_Atomic uint32_t state; /* NEW_PROCESS or KNOWN_PROCESS */
 	_Atomic uint32_t lock;
 };
 static struct wiped not_wiped, *wiped = &not_wiped;
@@ -91,8 +92,9 @@ struct gt_chunk *gt_pool_pop(struct gputap_buffer *b)
 		c = (struct gt_chunk *)(uintptr_t)(top & POINTER_BITS);
 		if (!c)
 			return NULL;
-		/* chunks of the pool stay mapped, so this may read a stale value but not
-		 * unmapped memory; the exchange then fails */
+		/* Chunks of the pool stay mapped, so this load may read a stale value but never
+		 * unmapped
+		 * memory. With a stale value the exchange fails */
 		to = (uint64_t)(uintptr_t)atomic_load_explicit(&c->below, memory_order_relaxed) |
 		     ((top & ~POINTER_BITS) + POINTER_BITS + 1);
 	} while (!atomic_compare_exchange_weak_explicit(&b->pool, &top, to, memory_order_acquire,
@@ -170,7 +172,8 @@ void gt_writer_give(struct gt_buffer_writer *l)
 	atomic_fetch_sub_explicit(&l->buffer->writer_count, 1, memory_order_relaxed);
 }
 
-/* Runs again if a later destructor of the program writes. */
+/* Return a thread's writers when the thread ends. Runs again if a later destructor of the program
+ * writes. */
 static void give_writers_back(void *arg)
 {
 	struct gt_buffer_thread *me = arg;
@@ -219,8 +222,8 @@ static void buffer_reset(struct gputap_buffer *b)
 				*kept = NULL, *next;
 	struct gt_chunk *c;
 
-	/* This thread may have called fork() in a signal handler that interrupted its own write.
-	 * The interrupted write continues in the child, so its writer is unchanged. */
+	/* This thread may have called fork() in a signal handler that interrupted a write. The
+	 * interrupted write continues in the child, so its writer stays unchanged. */
 	for (struct gt_buffer_writer *o = l; o; o = o->next)
 		if (o->busy && o->owner == &gt_buffer_thread)
 			o->chunk->abandoned = true;
@@ -268,13 +271,14 @@ static void reset_deliveries(uint32_t now)
 		atomic_store(&d->starting, 0);
 	}
 	gt_tool_ticks_reset();
-	/* a callback called fork(), so the child's only thread is the delivery's */
+	/* a callback called fork(), so the delivery's thread is the child's only thread */
 	if (gt_delivery_here)
 		atomic_store(&gt_delivery_here->process, now);
 }
 
 /* Empty all buffers, in the only thread of a fork's child. Locks that other threads of the parent
- * held are released here, or are overwritten with the buffers. */
+ * held
+ * are released here or overwritten together with the buffers. */
 static void reset_buffers(void)
 {
 	uint32_t now = atomic_load_explicit(&process, memory_order_relaxed) + 1;

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Before and after a call that tools are notified of.
+/* Notifies tools before and after a call.
  *
  *   tap ─► gt_tool_call_enter() ─► ENTER, first context to last ─► the call, recorded or not
- *      ◄── gt_tool_call_exit() ◄── EXIT, last to first, to those that had ENTER ◄──┘
+ *      ◄── gt_tool_call_exit() ◄── EXIT, last to first, to contexts that had ENTER ◄──┘
  *
- * The frame is on the tap's stack; gt_tool_frame is the innermost one of the thread. A callback or
- * a runtime that jumps out (longjmp, an exception) leaves frames. The next call finds them deeper
- * in the stack than itself, and ignores them. Calls that a runtime makes within a call of the
+ * The frame is on the tap's stack; gt_tool_frame points to the thread's innermost frame. A callback
+ * or a runtime that jumps out (longjmp, an exception) leaves frames. The next call finds these
+ * frames
+ * deeper in the stack than itself, and ignores them. Calls that a runtime makes within a call of
+ * the
  * program are not the program's: tools are not notified of them in an `outermost` API or with
  * interposition. Calls that a callback makes are notified.
  *
- * A call has a number, its correlation, unless no subscriber needs one. It then shares the number
- * of the enclosing call, which is also the cause of its activities.
+ * A call has a number, its correlation id, unless no subscriber needs a number. The call then
+ * shares
+ * the number of the enclosing call, which is also the cause of its activities.
  *
  * Never here: locks, allocation (except the first in a thread), system calls, a change of errno. */
 #include <string.h>
@@ -27,10 +30,12 @@
 enum { IDS_AT_ONCE = 256 };
 
 static _Alignas(64) _Atomic uint64_t last_correlation;
-static _Thread_local uint64_t next_id, ids_end; /* numbers that this thread has taken */
+static _Thread_local uint64_t next_id, ids_end; /* range of numbers reserved for this thread */
 
-/* A counter that all threads write would be the most expensive part of a call. A thread takes many
- * numbers at once, unless a context wants numbers without gaps. */
+/* Return the next correlation number. A counter written by all threads would be the most expensive
+ * part of a call, so each thread reserves many numbers at once, unless a context wants numbers
+ * without
+ * gaps. */
 uint64_t gt_tool_new_correlation(void)
 {
 	if (gt_unlikely(atomic_load_explicit(&gt_tool_dense, memory_order_relaxed)))
@@ -78,8 +83,8 @@ static bool is_nested(const struct gt_tool_frame *outer, enum gt_domain domain)
 	return false;
 }
 
-/* Choose the call's subscribers, in the order of contexts. One hazard covers all of them until each
- * is called. Return the union of their `how`; 0: none. */
+/* Choose the call's subscribers, in the order of contexts. One hazard covers all subscribers until
+ * each is called. Return the union of the subscribers' `how`, or 0 without subscribers. */
 static uint32_t choose_readers(struct gt_tool_frame *f, struct gt_tool_reader *r,
 			       enum gt_domain domain, uint32_t number)
 {
@@ -119,7 +124,7 @@ static inline GT_IN_LINE void call_one(struct gt_tool_frame *f, struct gt_tool_r
 		h->how &= ~(uint32_t)GT_TOOL_CALLED;
 }
 
-/* Handle the first call of the process, or the first since a tool was opened
+/* Handle the first call of the process, or the first call after a tool was opened
  * (runtime/tool_start.c). */
 static inline void start_tools(void)
 {
@@ -129,8 +134,9 @@ static inline void start_tools(void)
 		start();
 }
 
-/* Set each member. Clearing the struct first would be a string instruction, which takes long to
- * start. */
+/* Set each member individually. Clearing the whole struct would use a string instruction, which
+ * starts
+ * slowly. */
 static void begin_frame(struct gt_tool_frame *f, const struct gt_table *table, uint32_t number,
 			void *args, uint32_t args_bytes)
 {
@@ -208,7 +214,7 @@ static inline GT_IN_LINE bool enter_call(struct gt_tool_frame *f, uintptr_t at,
 	return true;
 }
 
-/* Tools first, because a callback may make calls. */
+/* Notify tools before the call stack is recorded, because a callback may make calls. */
 static __attribute__((noinline)) bool enter_with_stack(struct gt_tool_frame *f,
 						       const struct gt_table *table, uint32_t index,
 						       uint32_t services, void *args,
@@ -244,7 +250,7 @@ bool gt_tool_call_enter_at(struct gt_tool_frame *f, uintptr_t at, const struct g
 	return enter_call(f, at, table, index, args, args_bytes);
 }
 
-/* Notify of EXIT if a context wants a record, or the order of ENTER. */
+/* Notify of EXIT if a context wants a record, or EXIT in the order of ENTER. */
 static void exit_all(struct gt_tool_frame *f, struct gt_tool_reader *r, uint32_t level,
 		     uint64_t end)
 {
@@ -285,7 +291,7 @@ static void exit_call(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes)
 	if (gt_likely(r != NULL)) {
 		uint32_t level = r->depth;
 
-		/* a different thread in the child of a fork during the call */
+		/* the thread differs in a child that was forked during the call */
 		f->call.thread = r->thread;
 		if (f->how & (GT_TOOL_BUFFERED | GT_TOOL_FORWARD))
 			exit_all(f, r, level, end);

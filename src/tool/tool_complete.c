@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* The COMPLETE phase of GPU activities: notify subscribers of completed activities, also when a
+/* The COMPLETE phase of GPU activities: notifies subscribers of completed activities, also when a
  * tool is finished or the process ends.
  *
- *   harvesting thread ──► gt_tool_done_list ──► batch: current, rest ──► each one's subscribers
+ *   harvesting thread ──► gt_tool_done_list ──► batch: current, rest ──► subscribers of each
+ *   activity
  *                         a stack, newest first  oldest first
  *
  * Steps of a delivery (gt_tool_deliver(), mostly in a helper thread):
- *   1. It takes a free batch (compare and exchange of `owner`, acquire): thread << 32 | process.
- *   2. It takes the whole stack (exchange, sequentially consistent), and reverses it.
- *   3. It makes one activity `current` and the others `rest`, and notifies its subscribers.
- *   4. It frees the batch: `owner` 0 (release).
+ *   1. Take a free batch (compare and exchange of `owner`, acquire): thread << 32 | process.
+ *   2. Take the whole stack (exchange, sequentially consistent), and reverse it.
+ *   3. Make one activity `current` and the others `rest`, and notify the subscribers of `current`.
+ *      Repeat until `rest` is empty.
+ *   4. Free the batch: `owner` 0 (release).
  *
- * No lock is held in step 3, so a callback may do anything. It may also leave by a jump, or end its
- * thread. The batch then remains with its owner, and contains the rest:
- *   the owner lives      its next delivery finds its batch, whose position in the stack was left,
- *                        and completes that first
+ * No lock is held in step 3, so a callback may do anything. A callback may also leave by a jump, or
+ * end its thread. The batch then remains with its owner and contains the remaining activities:
+ *   the owner lives      the owner's next delivery detects from the batch's stack position that the
+ *                        earlier delivery was left, and completes that batch first
  *   the owner has ended  the next delivery of any thread takes the batch over */
 #include "tool/tool_batch.h"
 
@@ -38,7 +40,7 @@ static _Atomic uint32_t delivering;
 
 static void (*_Atomic looks[LOOKS])(void);
 
-/* Notify the activity's subscribers, or the remaining ones after a callback jumped out. */
+/* Notify the activity's subscribers, or the remaining subscribers after a callback jumped out. */
 static void complete_item(struct gt_activity *p)
 {
 	p->activity.phase = GPUTAP_ACTIVITY_PHASE_COMPLETE;
@@ -47,7 +49,7 @@ static void complete_item(struct gt_activity *p)
 	p->activity.end = p->done_end;
 	if (p->shared)
 		gt_correlation_reaches(p->shared, p->activity.end);
-	/* a callback that jumps out is not called again with the others */
+	/* a callback that jumps out is not called again for the remaining subscribers */
 	for (; p->count; p->count--) {
 		struct gt_tool_subscriber *h = &p->subscribers[p->count - 1], once = *h;
 		const struct gt_tool_context *c = &gt_tool_pool[h->place];
@@ -74,7 +76,7 @@ static struct gt_tool_batch *take_batch(uint64_t owner, const void *here)
 		    !atomic_compare_exchange_strong_explicit(&b->owner, &old, owner,
 							     memory_order_acquire,
 							     memory_order_relaxed))
-			continue; /* else it is free, or belongs to the parent of a fork */
+			continue; /* otherwise the batch is free or belongs to the parent of a fork */
 		b->stack = (uintptr_t)here;
 		atomic_store_explicit(&b->current, 0, memory_order_relaxed);
 		atomic_store_explicit(&b->rest, 0, memory_order_relaxed);
@@ -83,7 +85,7 @@ static struct gt_tool_batch *take_batch(uint64_t owner, const void *here)
 	return NULL;
 }
 
-/* Notify of COMPLETE for a list. Return its length. */
+/* Notify of COMPLETE for a list. Return the length of the list. */
 static uint32_t complete_list(struct gt_tool_batch *b, uint32_t list)
 {
 	uint32_t count = 0, epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
@@ -97,7 +99,7 @@ static uint32_t complete_list(struct gt_tool_batch *b, uint32_t list)
 			atomic_store_explicit(&b->rest, next, memory_order_release);
 		}
 		if (gt_likely(atomic_load_explicit(&p->epoch, memory_order_relaxed) ==
-			      epoch)) /* else it belongs to the parent of a fork */
+			      epoch)) /* otherwise the activity belongs to the parent of a fork */
 			complete_item(p);
 		if (b)
 			atomic_store_explicit(&b->current, 0, memory_order_release);
@@ -106,8 +108,8 @@ static uint32_t complete_list(struct gt_tool_batch *b, uint32_t list)
 	return count;
 }
 
-/* Complete a batch that this thread has taken over: notify the remaining subscribers of its current
- * activity, then of the activities after it. Return their number. */
+/* Complete a batch that this thread has taken over: notify the remaining subscribers of the current
+ * activity, then those of the activities in `rest`. Return the number of activities. */
 static uint32_t complete_rest(struct gt_tool_batch *b, const void *here)
 {
 	uint32_t count = 0, current = atomic_load_explicit(&b->current, memory_order_acquire);
@@ -160,8 +162,8 @@ static uint32_t complete_of_gone(uint64_t owner, const void *here)
 	return count;
 }
 
-/* Complete the batches of other live threads, except each one's current activity. These threads
- * were waited for. */
+/* Complete the batches of other live threads, except the current activity of each batch. The caller
+ * has already waited for these threads. */
 static void complete_behind(uint64_t owner)
 {
 	for (struct gt_tool_batch *b = gt_tool_batches; b < gt_tool_batches + GT_TOOL_BATCHES;
@@ -218,7 +220,7 @@ bool gt_tool_has_done(void)
 
 /* The end ------------------------------------------------------------------------ */
 
-/* Wait for other threads that are delivering, but not for those that wait for this one. */
+/* Wait for other threads that are delivering, except for threads that wait for this thread. */
 static void wait_for_deliveries(uint64_t owner, const void *here)
 {
 	const struct timespec nap = {0, NAP_NS};
@@ -254,7 +256,7 @@ static void look_all(void)
 	}
 }
 
-/* Let other threads notify: this one may hold a lock that the tool's callback takes. */
+/* Let other threads notify, because this thread may hold a lock that the tool's callback takes. */
 void gt_tool_activity_settle(void)
 {
 	const struct timespec nap = {0, NAP_NS};

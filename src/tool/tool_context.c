@@ -2,10 +2,10 @@
 /* Contexts of tools. tool.h describes when callbacks may run.
  *
  *   created ─► services are configured ─► started ⇄ stopped ─► destroyed
- *              (a place of the pool)      │
- *                                         └► order: the places of active contexts (tool_reader.c)
+ *              (a slot of the pool)       │
+ *                                         └► order: the slots of active contexts (tool_reader.c)
  *
- * All changes are made with gt_core_lock(), which is never held while a tool's function runs. */
+ * All changes are made with gt_core_lock() held. No tool function runs while this lock is held. */
 #include "tool/tool_context.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 static bool place_taken[GT_TOOL_POOL];
 static uint64_t ages;
-static struct gputap_context *all; /* newest first; with gt_core_lock() */
+static struct gputap_context *all; /* newest first; protected by gt_core_lock() */
 
 /* Contexts ------------------------------------------------------------------- */
 
@@ -76,7 +76,8 @@ struct gt_tool_context *gt_tool_place(struct gputap_context *ctx, int32_t priori
 		if (place_taken[p])
 			continue;
 		place_taken[p] = true;
-		/* a thread that still has the place's former user reads only these three */
+		/* a thread that still uses the slot's former user reads only the three fields
+		 * before `priority` */
 		memset(&c->priority, 0, sizeof *c - offsetof(struct gt_tool_context, priority));
 		atomic_store_explicit(&c->generation, generation + 1, memory_order_release);
 		c->priority = priority;
@@ -110,7 +111,7 @@ void gt_tool_calls_select(struct gputap_context *ctx, uint32_t domain, const uin
 	gt_contexts_refresh_locked();
 }
 
-/* Wait until no other thread is in a callback of this place, which is no longer active. */
+/* Wait until no other thread is in a callback of an inactive slot. */
 static void wait_for_callbacks(uint32_t place)
 {
 	/* this may be a buffer's callback, while the other thread waits for room in that buffer */
@@ -214,7 +215,7 @@ void gt_tool_contexts_destroy(const struct gputap_tool *tool)
 	} while (c);
 }
 
-/* Stop the contexts of all tools (@everybody), or of @tool. */
+/* Stop the contexts of all tools (@everybody), or only those of @tool. */
 static void stop_contexts(bool everybody, const struct gputap_tool *tool)
 {
 	struct gputap_context *c;

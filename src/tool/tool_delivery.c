@@ -2,20 +2,22 @@
 /* Delivery of buffers in their readers' threads.
  *
  * Steps of one delivery of a buffer ("drain"):
- *   1. note `committed` of the writers of `last` records
- *   2. note `committed` of all other writers, which covers records written before any record of 1
- *   3. deliver the others' records up to there, one writer at a time, then those of 1, in batches;
- *      after each batch, return its chunks
+ *   1. Note `committed` of the writers of `last` records.
+ *   2. Note `committed` of all other writers. This covers all records written before any record of
+ *      step 1.
+ *   3. Deliver the records noted in step 2, one writer at a time, then the records noted in step 1,
+ *      in batches. After each batch, return its chunks.
  * Records that threads write meanwhile belong to the next drain, so no thread can prolong a drain.
  *
- * `wanted` is cleared before step 1: a later writer that finds the watermark passed sets it again.
- * One thread at a time has `draining`: the delivery's, or another delivery's if the buffer was just
- * assigned to that one.
+ * `wanted` is cleared before step 1: a later writer that finds the watermark passed sets `wanted`
+ * again. One thread at a time has `draining`: the thread of the buffer's delivery, or the thread of
+ * the former delivery if the buffer was just reassigned.
  *
  * A delivery's thread blocks all signals and runs until the process ends. The first request in the
- * child of a fork starts it again. If a callback ends it (pthread_exit()), it starts its successor.
- * It may flush other buffers: those of the same delivery at once, those of another delivery after a
- * wait, unless that thread waits as well. No thread waits for a thread that waits. */
+ * child of a fork restarts the thread. If a callback ends the thread (pthread_exit()), the thread
+ * starts its successor. The thread may flush other buffers: buffers of the same delivery at once,
+ * buffers of another delivery after a wait, unless that delivery's thread waits as well. No thread
+ * waits for a thread that waits. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -33,7 +35,7 @@ static struct gputap_delivery *_Atomic shared;
 
 /* One delivery -------------------------------------------------------------------- */
 
-/* Note the present end of a writer. */
+/* Note the current end of a writer. */
 static void take_stop(struct gt_buffer_writer *l, uint64_t drain)
 {
 	struct gt_chunk *c = l->read, *next;
@@ -56,7 +58,7 @@ static bool at_record(struct gt_buffer_writer *l)
 				       : atomic_load_explicit(&c->committed, memory_order_acquire);
 
 		if (end >> 32 > l->read_word >> 32)
-			/* started again: the former lap was read completely */
+			/* the chunk was restarted: the previous lap was read completely */
 			l->read_word = end >> 32 << 32;
 		if (l->read_word < end)
 			return true;
@@ -104,24 +106,26 @@ static void wake_delivery(struct gputap_delivery *d)
 		gt_word_wake(&d->signal);
 }
 
-/* With the lock, because destroy checks with the lock. */
+/* End a drain. The caller holds the lock, because destroy checks `draining` with the lock. */
 static void end_drain(struct gputap_buffer *b)
 {
 	if (b->touched)
 		give_back(b);
 	atomic_store_explicit(&b->drainer, NULL, memory_order_relaxed);
 	atomic_store_explicit(&b->draining, 0, memory_order_seq_cst);
-	/* again, possibly for a delivery that found it claimed */
+	/* request another drain, possibly for a delivery that found the buffer claimed */
 	if (atomic_load_explicit(&b->wanted, memory_order_seq_cst))
 		wake_delivery(atomic_load_explicit(&b->delivery, memory_order_seq_cst));
 	atomic_fetch_add_explicit(&b->done, 1, memory_order_seq_cst);
 	gt_word_wake(&b->done);
 }
 
-/* Claim the buffer, with the lock. A callback may be left through an exception or longjmp() that
- * ends in the callback which flushed the buffer. A drain of this thread is then deeper in the stack
- * than the caller, and its batch counts as delivered. (The compiler's cleanup would need libgcc_s
- * in every program.) */
+/* End this thread's abandoned drain before a new claim, with the lock. An exception or longjmp()
+ * can
+ * leave a callback and end in an outer callback that flushed the buffer. The abandoned drain is
+ * then
+ * deeper in the stack than the caller, and its batch counts as delivered. (The compiler's cleanup
+ * would need libgcc_s in every program.) */
 static __attribute__((noinline)) void end_abandoned(struct gputap_buffer *b)
 {
 	if (atomic_load_explicit(&b->drainer, memory_order_relaxed) == &gt_buffer_thread &&
@@ -129,7 +133,8 @@ static __attribute__((noinline)) void end_abandoned(struct gputap_buffer *b)
 		end_drain(b);
 }
 
-/* Return false in the child if a callback forked: the buffer was emptied. */
+/* Pass the batch to the callback. Return false in the child if a callback forked: the buffer was
+ * emptied. */
 static bool hand_batch(struct gputap_buffer *b, uint32_t process)
 {
 	gt_tool_ticks_convert(b->batch, b->batch_count);
@@ -186,7 +191,7 @@ static bool drain_writers(struct gputap_buffer *b, uint32_t process)
 	return !b->batch_count || hand_batch(b, process);
 }
 
-/* The caller has `draining`. */
+/* Deliver a buffer's records. The caller has `draining`. */
 static __attribute__((noinline)) void drain_buffer(struct gputap_buffer *b)
 {
 	uint32_t process = gt_buffers_process();
@@ -218,7 +223,7 @@ static bool claim_drain(struct gputap_buffer *b)
 /* Claim the buffer of the delivery that has waited longest. */
 static struct gputap_buffer *wanted_of(struct gputap_delivery *d)
 {
-	static uint64_t turns; /* with the lock */
+	static uint64_t turns; /* protected by the lock */
 	struct gputap_buffer *found = NULL;
 	sigset_t signals;
 
@@ -241,7 +246,8 @@ static struct gputap_buffer *wanted_of(struct gputap_delivery *d)
 
 static void *run_delivery(void *arg);
 
-/* Replace a thread that a callback has ended. Its batch counts as delivered; another thread
+/* Replace a thread that a callback has ended. The thread's batch counts as delivered, and a new
+ * thread
  * continues. */
 static void thread_left(void *arg)
 {
@@ -282,7 +288,7 @@ static void *run_delivery(void *arg)
 	return NULL;
 }
 
-/* Start the thread in this process if it does not exist. Return 0 or -EAGAIN. */
+/* Start the delivery's thread if it does not exist in this process. Return 0 or -EAGAIN. */
 static int start_delivery(struct gputap_delivery *d)
 {
 	uint32_t process = gt_buffers_process(), nobody;
@@ -391,8 +397,9 @@ int gputap_buffer_assign(struct gputap_buffer *b, struct gputap_delivery *d)
 	return 0;
 }
 
-/* Return true if a wait for the delivery's thread might never end: it is not running in this
- * process, or it waits for other threads, possibly for this one. */
+/* Return true if a wait for the delivery's thread might never end, because the thread does not run
+ * in
+ * this process or waits for other threads, possibly for the caller. */
 static bool is_stuck(struct gputap_buffer *b)
 {
 	const struct gputap_delivery *d = atomic_load_explicit(&b->delivery, memory_order_acquire);
@@ -411,7 +418,8 @@ bool gt_buffer_hand_over(struct gputap_buffer *b, uint64_t deadline)
 	gt_buffers_look();
 	if ((gt_delivery_here || gt_tool_frame) &&
 	    atomic_load_explicit(&b->delivery, memory_order_acquire) == gt_delivery_here) {
-		/* else this thread's callback or the buffer's former thread continues with the
+		/* if the claim fails, this thread's callback or the buffer's former thread delivers
+		 * the
 		 * rest */
 		gt_buffers_lock(&signals);
 		end_abandoned(b);
@@ -437,7 +445,7 @@ bool gt_buffer_hand_over(struct gputap_buffer *b, uint64_t deadline)
 	return complete;
 }
 
-/* Wait until all records are delivered and no drain runs. The buffer is no longer in the list. */
+/* Wait until all records are delivered and no drain runs. Remove the buffer from the list. */
 static int retire(struct gputap_buffer *b)
 {
 	struct gputap_buffer **p;

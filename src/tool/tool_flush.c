@@ -20,7 +20,7 @@ int gputap_buffer_flush(struct gputap_buffer *b)
 	return 0;
 }
 
-/* Return the deadline after a duration, without overflow. */
+/* Return the end of a duration that starts now, without overflow. */
 static uint64_t deadline_in(uint64_t timeout_ns)
 {
 	uint64_t now = gt_clock_ns(CLOCK_MONOTONIC);

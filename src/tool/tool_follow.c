@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See tool_follow.h. Locking: follow() has a separate word in the page that the kernel wipes in a
+/* See tool_follow.h. Locking: follow() uses a separate word in the page that the kernel zeroes in a
  * fork's child, so that two threads do not apply two states in the wrong order. */
 #include "tool/tool_follow.h"
 
@@ -19,13 +19,13 @@
 #include "ring/segment_threads.h"
 #include "tool/tool.h"
 
-enum { STACK_BYTES = 256 << 10 }; /* CUPTI may be opened in this thread */
+enum { STACK_BYTES = 256 << 10 }; /* this thread may open CUPTI */
 
-/* Epoch of the process that has the thread, or could not create it. */
+/* Epoch of the process that runs the thread or could not create it. */
 static _Atomic uint32_t begun_epoch;
 static _Atomic uint32_t is_without_thread;
-/* The process that libc knows. A child of clone() or _Fork() has libc's locks in their state at
- * that time, so creating a thread there may block for ever. */
+/* The pid that libc knows. A child of clone() or _Fork() inherits the state of libc's locks, so
+ * creating a thread in such a child may block forever. */
 static _Atomic uint32_t known_pid;
 
 static bool is_over(void)
@@ -34,7 +34,9 @@ static bool is_over(void)
 	       gt_recording_stop_asked();
 }
 
-/* Tell the collector when this process has followed. It waits for processes with a thread. */
+/* Tell the collector that this process has applied @word. The collector waits for processes that
+ * run
+ * the thread. */
 static void note_followed(uint32_t word)
 {
 	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
@@ -48,7 +50,7 @@ static void note_followed(uint32_t word)
 	}
 }
 
-/* Apply the word. Return it. */
+/* Apply the control word. Return the word. */
 static uint32_t follow(void)
 {
 	uint32_t word;
@@ -66,7 +68,7 @@ static uint32_t follow(void)
 	return word;
 }
 
-/* End the process as its last thread would have, if only gputap's threads are left
+/* End the process as the program's last thread would have, if only gputap's threads remain
  * (collector/own_threads.c). */
 static void end_if_alone(void)
 {
@@ -149,7 +151,7 @@ static bool may_have_thread(void)
 	       (uint32_t)syscall(SYS_getpid);
 }
 
-/* Start the thread if the process has none: it makes recorded calls. */
+/* Start the thread if this process, which makes recorded calls, has none. */
 static void begin(void)
 {
 	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_acquire);
@@ -190,8 +192,8 @@ void gt_control_meet(void)
 	errno = saved;
 }
 
-/* Reset in the child of a fork(), which may have interrupted anything: take no other lock, allocate
- * nothing. */
+/* Reset in the child of a fork(). The fork may have interrupted any code, so take no other lock and
+ * allocate nothing. */
 static void begin_child(void)
 {
 	atomic_store_explicit(&known_pid, (uint32_t)syscall(SYS_getpid), memory_order_relaxed);

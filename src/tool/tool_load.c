@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Tools: found, started, finished.
+/* Finds, starts and finishes tools.
  *
  *   GPUTAP_TOOLS, gputap_tool_describe() ──► FOUND ── start() ──► STARTED ── finish() ──► FREE
  *   gputap_tool_add() ──────────────────────────┘
  *
- * tool_start.c decides when they are started. A tool's functions are called without a lock, in the
- * present thread. Each tool keeps its library mapped (a reference, released when the tool is
+ * tool_start.c decides when tools are started. A tool's functions are called without a lock, in the
+ * calling thread. Each tool keeps its library mapped (a reference, released when the tool is
  * removed), so a program that closes the library does not unmap it. A fault of a tool causes an
- * event and a line on stderr; the program continues. */
+ * event
+ * and a line on stderr; the program continues. */
 #include "tool/tool_load.h"
 
 #include <dlfcn.h>
@@ -38,17 +39,18 @@ enum { FREE = 0, FOUND, STARTING, STARTED, FINISHING };
 
 struct loaded_tool {
 	const struct gputap_tool *tool;
-	const char *arguments; /* "": none */
-	/* reference to its library; NULL: the tool is in the program, or no reference was
+	const char *arguments; /* "" if none */
+	/* reference to the tool's library; NULL if the tool is in the program or if no reference
+	 * was
 	 * possible */
 	void *library;
 	_Atomic uint32_t state;
 	bool on_first_call; /* GPUTAP_TOOL_ON_FIRST_CALL */
 	uint64_t told;      /* one bit for each domain whose missed calls were reported */
 	uint32_t age;
-	/* while its start() or finish() runs: the caller's position in the thread's stack */
+	/* stack position of the caller of start() or finish() while that function runs */
 	uintptr_t frame;
-	struct loaded_tool *outer; /* tool whose start() or finish() called it */
+	struct loaded_tool *outer; /* tool whose start() or finish() called this tool */
 };
 
 typedef const struct gputap_tool *describe_fn(uint32_t version);
@@ -56,10 +58,11 @@ typedef const struct gputap_tool *describe_fn(uint32_t version);
 static struct loaded_tool
 	entries[TOOLS]; /* `tool`, and changes from and to FREE: with gt_core_lock() */
 static uint32_t ages;
-/* all tools; those without a separate exit() handler */
+/* set once finish_all() or finish_early() has started; the latter finishes only tools without a
+ * separate exit() handler */
 static _Atomic uint32_t finishing, finishing_early;
 /* The tool whose start() or finish() runs in this thread. If an exception or longjmp() left that
- * function, its caller's position is deeper in the stack than the present one. */
+ * function, `frame` is deeper in the stack than the current function. */
 static _Thread_local struct loaded_tool *current __attribute__((tls_model("initial-exec")));
 /* arguments of the tool whose describe() runs */
 static _Thread_local const char *asked __attribute__((tls_model("initial-exec")));
@@ -122,8 +125,9 @@ static const char *get_tool_name(const struct gputap_tool *tool)
 
 /* The list ------------------------------------------------------------------- */
 
-/* Take a reference to the library of a description. Return NULL for the program, or if that is not
- * possible. */
+/* Take a reference to the library that contains a description. Return NULL for the program, or if
+ * no
+ * reference is possible. */
 static void *keep_library(const struct gputap_tool *tool)
 {
 	struct link_map *map = NULL;
@@ -140,8 +144,9 @@ static bool starts_on_first_call(const struct gputap_tool *tool)
 	       tool->flags & GPUTAP_TOOL_ON_FIRST_CALL;
 }
 
-/* Add an entry in @state. A found entry that waits is taken when it is to be started. Return 0 or
- * the error. */
+/* Add an entry in @state. If the tool already has an entry in FOUND and @state is STARTING, take
+ * that
+ * entry. Return 0 or the error. */
 static int enter_tool(const struct gputap_tool *tool, uint32_t state, struct loaded_tool **out)
 {
 	struct loaded_tool *unused = NULL, *there = NULL;
@@ -184,8 +189,8 @@ static void leave_tool(struct loaded_tool *e)
 	gt_core_unlock();
 }
 
-/* Check a description. Return -EINVAL, with a sentence, if it cannot be used. @from: where it was
- * found. */
+/* Check a description. If it is unusable, report a fault and return -EINVAL. @from: the library or
+ * entry that contains the description. */
 static int check_tool(const struct gputap_tool *tool, const char *from)
 {
 	const size_t needed = offsetof(struct gputap_tool, flags);
@@ -230,7 +235,8 @@ static void drop_tool(struct loaded_tool *e)
 	leave_tool(e);
 }
 
-/* End tools' functions that an exception or longjmp() left. (The compiler's cleanup would need
+/* Remove the tools whose functions an exception or longjmp() left. (The compiler's cleanup would
+ * need
  * libgcc_s in every program.) */
 static void drop_abandoned(const void *here)
 {
@@ -256,7 +262,7 @@ static int start_tool(struct loaded_tool *e)
 	if (!e->library)
 		e->library = keep_library(tool);
 	if (e->on_first_call)
-		atexit(finish_all); /* handlers that start() registers run before this one */
+		atexit(finish_all); /* runs after the handlers that start() registers */
 	rc = call_tool(e, tool->start, NULL);
 	if (rc == 0) {
 		atomic_store(&e->state, STARTED);
@@ -267,7 +273,9 @@ static int start_tool(struct loaded_tool *e)
 	return rc;
 }
 
-/* Claim a tool to finish it. Return false if another thread does, or if it was not started. */
+/* Claim a tool and finish it. Return false if another thread finishes the tool, or if the tool was
+ * not
+ * started. */
 static bool finish_tool(struct loaded_tool *e)
 {
 	uint32_t started = STARTED;
@@ -284,8 +292,9 @@ static bool comes_before(const struct loaded_tool *a, const struct loaded_tool *
 						      : a->age < b->age;
 }
 
-/* Return the first or the last tool of a state, of @all or of those that do not wait for the first
- * call; NULL: none. */
+/* Return the first or the last tool in a state, or NULL. Unless @all, ignore tools that start on
+ * the
+ * first call. */
 static struct loaded_tool *pick_tool(uint32_t wanted, bool last, bool all)
 {
 	struct loaded_tool *found = NULL;
@@ -309,14 +318,16 @@ static void finish_all(void)
 	if (!atomic_load(&gt_recording.tools) || atomic_exchange(&finishing, 1))
 		return;
 	gt_tool_activity_end();
-	/* last to first; all are finished before any is stopped, since they may use each other */
+	/* Finish the last tool first. Finish all tools before stopping any, since tools may use
+	 * each other */
 	while ((e = pick_tool(STARTED, true, true)))
 		finish_tool(e);
 	gt_tool_contexts_stop_all();
 }
 
-/* Notify of completed activities before these tools are removed. They may still be notified of the
- * others. Other tools continue. */
+/* Finish the tools without GPUTAP_TOOL_ON_FIRST_CALL, after notifying of completed activities.
+ * These
+ * tools may still be notified of activities that complete meanwhile. Other tools continue. */
 static void finish_early(void)
 {
 	struct loaded_tool *e;
@@ -360,7 +371,7 @@ void gt_tools_finish_at_exit(void)
 	enum { ENOUGH = 16 };
 	static _Atomic uint32_t registered;
 
-	/* the last registered handler runs first, before the ends of all mapped libraries */
+	/* the handler registered last runs first, before all mapped libraries end */
 	if (atomic_load(&gt_recording.tools) && !atomic_load(&finishing) &&
 	    atomic_fetch_add(&registered, 1) < ENOUGH)
 		atexit(at_exit);
@@ -369,7 +380,7 @@ void gt_tools_finish_at_exit(void)
 /* Finding --------------------------------------------------------------------- */
 
 struct describers {
-	unsigned count, asked; /* the first objects have been asked */
+	unsigned count, asked; /* the first `asked` functions have been called */
 	struct {
 		describe_fn *fn;
 		const char *arguments;
@@ -391,7 +402,7 @@ static void add_describer(struct describers *d, describe_fn *fn, const char *fro
 		 from && *from ? from : "the program");
 }
 
-/* Find a function that the object itself exports, not a library that it is linked with. */
+/* Find a function that the object itself exports. Libraries linked with the object do not count. */
 static describe_fn *exported(const struct gt_elf *o)
 {
 	struct gt_symbols s;
@@ -507,7 +518,7 @@ static const struct gputap_tool *ask_tool(describe_fn *fn, const char *arguments
 	return tool;
 }
 
-static struct describers describers; /* with `searching` */
+static struct describers describers; /* protected by `searching` */
 static _Atomic uint32_t searching, begun, opened;
 /* number of objects that the linker had added at the last look */
 static _Atomic unsigned long long adds_known;
@@ -519,7 +530,8 @@ static void find_tools(const char *list, bool everywhere)
 	char entry[2 * PATH_MAX];
 
 	if (atomic_exchange(&searching, 1)) {
-		/* another thread asks, or a tool's describe() has opened a library: later */
+		/* another thread is searching, or a tool's describe() has opened a library: search
+		 * later */
 		atomic_store(&opened, 1);
 		return;
 	}
@@ -543,7 +555,7 @@ static void find_tools(const char *list, bool everywhere)
 		rc = enter_tool(tool, FOUND, &e);
 		if (rc == 0) {
 			e->arguments = d->all[i].arguments;
-			/* the program may close it before it is started */
+			/* the program may close the library before the tool is started */
 			e->library = keep_library(tool);
 		}
 		if (rc == -ENOSPC)
@@ -595,7 +607,7 @@ void gt_tools_look(void)
 	static pid_t process;
 	unsigned long long adds;
 
-	/* a fork's child might wait for ever for the linker's lock */
+	/* a fork's child might wait forever for the linker's lock */
 	if (!atomic_load(&begun) || (process && process != getpid()))
 		return;
 	process = getpid();
@@ -656,7 +668,8 @@ void gt_tools_report_missed(enum gt_domain domain, const char *what)
 						   : "under 'gputap run'");
 }
 
-/* Under `gputap run`, a runtime's table has taps for the session's operations. */
+/* Find the missed calls. Under `gputap run`, a runtime's table has taps for the session's
+ * operations. */
 static void find_missed_calls(void)
 {
 	uint64_t domains = gt_contexts_find_missed();
@@ -704,11 +717,13 @@ void gt_tools_meet_runtime(bool mapped)
 
 static struct {
 	_Atomic uint32_t busy;
-	/* it took too long, or the thread is missing after a fork: threads no longer wait */
+	/* nonzero if the start took too long, or if its thread is missing after a fork: threads no
+	 * longer wait */
 	_Atomic uint32_t hangs;
 } starting;
 /* Frame of the function that starts the tools in this thread. An exception or longjmp() may have
- * left it, as with `current`. */
+ * left
+ * that function, as for `current`. */
 static _Thread_local uintptr_t starts_here __attribute__((tls_model("initial-exec")));
 
 static void stop_waiting(void)
@@ -717,7 +732,7 @@ static void stop_waiting(void)
 	gt_contexts_refresh();
 }
 
-/* Wait while another thread starts the tools. Without the wait they would miss this call or
+/* Wait while another thread starts the tools. Without the wait the tools would miss this call or
  * table. */
 static void wait_for_start(const void *here)
 {
@@ -757,7 +772,7 @@ static void start_found(bool all)
 	for (; (e = pick_tool(FOUND, false, all)) != NULL; started = true)
 		start_tool(e);
 	atomic_store(&gt_recording.pending, pick_tool(FOUND, false, true) ? gt_tools_start : NULL);
-	if (atomic_load(&opened)) /* meanwhile */
+	if (atomic_load(&opened)) /* a tool was opened meanwhile */
 		atomic_store(&gt_recording.pending, gt_tools_start);
 	gt_contexts_refresh();
 	if (atomic_load(&gt_recording.tools))
@@ -831,7 +846,7 @@ int gputap_tool_remove(const struct gputap_tool *tool)
 		return -ENOENT;
 	library = found->library;
 	drop_tool(found);
-	/* the reference may keep the code mapped to which this function returns */
+	/* the reference may keep mapped the code that this function returns to */
 	if (library && dladdr(tool, &its) && dladdr(caller, &callers) &&
 	    its.dli_fbase != callers.dli_fbase)
 		dlclose(library);

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects that tools are notified of: the existing ones, and the contexts that got their LOAD.
+/* Objects that tools are notified of: the existing objects, and the contexts that got their LOAD.
  *
  *   list, in the order of loading ─► object ─► object              devices, queues, code objects
  *                                      │ children, in the order of loading: kernel symbols
  *                                      └ subscriptions: {context, its eight bytes}, for each LOAD
  *
  * A context gets LOAD of an object once: from the thread that loads the object, or by replay from
- * the thread that starts the context. If both try at the same time, the thread that adds the
+ * the thread that starts the context. If both threads try at the same time, the thread that adds
+ * the
  * subscription notifies. A parent's LOAD comes before its children's. UNLOAD goes to the contexts
  * that have a subscription.
  *
  * Locking: gt_core_lock() for the lists, never while a callback runs. A thread pins the object that
- * it uses; the last thread to unpin it frees it. Entries are reused; memory and texts remain until
- * the process ends. */
+ * it uses; the last thread to unpin the object frees it. Entries are reused; memory and texts
+ * remain
+ * until the process ends. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -26,21 +28,22 @@
 
 enum { ROW_BYTES = 1 << 16, TEXT_BUCKETS = 4096, NAP_NS = 50000, PATIENCE = 20000 /* naps, 1 s */ };
 
-/* A context with a subscription to objects of a domain. The subscription is copied, because another
- * context may have the place when it is called. */
+/* A context with a subscription to objects of a domain. The subscription is copied, because the
+ * slot
+ * may belong to another context when the callback runs. */
 struct listener {
 	uint32_t place, generation;
 	uint32_t flags;
-	uint64_t types; /* 0: no subscription */
+	uint64_t types; /* 0 if not subscribed */
 };
 
 /* One context's subscription to one object. */
 struct subscription {
 	struct subscription *next;
 	struct gt_tool_subscriber subscriber;
-	uint32_t flags;             /* of the context's subscription */
-	_Atomic uint32_t notifying; /* thread that is notifying of LOAD; 0: done */
-	_Atomic uint32_t void_now;  /* LOAD was not called, or UNLOAD is done */
+	uint32_t flags;             /* flags of the context's subscription */
+	_Atomic uint32_t notifying; /* thread that is notifying of LOAD; 0 once done */
+	_Atomic uint32_t void_now;  /* nonzero if LOAD was not called, or UNLOAD is done */
 };
 
 struct gt_tool_object {
@@ -58,7 +61,7 @@ struct object_text {
 	char data[];
 };
 
-static struct gt_tool_object *first, *last; /* without parent */
+static struct gt_tool_object *first, *last; /* objects without a parent */
 static struct gt_tool_object *spare_objects;
 static struct subscription *spare_subscriptions;
 static struct object_text *texts[TEXT_BUCKETS];
@@ -228,8 +231,9 @@ static bool call_subscriber(struct subscription *h, const struct gt_tool_object 
 	return true;
 }
 
-/* Return the subscription with which to notify this context of LOAD; NULL: it was notified, or does
- * not want it. Waits while another thread notifies it. */
+/* Return the subscription for notifying this context of LOAD. Return NULL if the context was
+ * already
+ * notified or does not want LOAD. Wait while another thread notifies the context. */
 static struct subscription *begin_load(struct gt_tool_object *x, const struct listener *l)
 {
 	uint32_t me = gt_tool_thread();
@@ -279,7 +283,7 @@ static void notify_load(struct gt_tool_object *x, const struct listener *l, bool
 }
 
 /* Notify of UNLOAD. @x is unloaded and pinned, so it gets no further subscriptions.
- * @parent_first: 1: contexts that want that order; 0: the others; 2: both */
+ * @parent_first: 1 for contexts that want the parent first, 0 for the others, 2 for all contexts */
 static void notify_unload(struct gt_tool_object *x, int parent_first)
 {
 	uint32_t me = gt_tool_thread(), notifying;
@@ -319,7 +323,7 @@ struct gt_tool_object *gt_tool_object_add(const struct gputap_object *o,
 	return x;
 }
 
-/* Unpin @x, and return the next object in the list, pinned; NULL: none. With the lock. */
+/* Unpin @x, and return the next object in the list, pinned, or NULL. The caller holds the lock. */
 static struct gt_tool_object *step_object(struct gt_tool_object *x, struct gt_tool_object *to)
 {
 	if (to)
@@ -329,7 +333,7 @@ static struct gt_tool_object *step_object(struct gt_tool_object *x, struct gt_to
 	return to;
 }
 
-/* Notify of the children in the order of loading; @x is pinned. With the lock. */
+/* Notify of the children in the order of loading; @x is pinned. The caller holds the lock. */
 static void notify_children(struct gt_tool_object *x, const struct listener *l, bool replayed)
 {
 	for (struct gt_tool_object *child = step_object(NULL, x->first); child;
@@ -389,7 +393,7 @@ static void unload(struct gt_tool_object *x)
 		child->pins++;
 	}
 	gt_core_unlock();
-	/* children are pinned, and no child is added: the list does not change */
+	/* the children are pinned and no child is added, so the list does not change */
 	if (x->last)
 		notify_unload(x, 1);
 	for (child = x->last; child; child = child->previous)

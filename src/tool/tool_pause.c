@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap_pause() and gputap_resume(): pauses that the program requests. */
+/* Implements gputap_pause() and gputap_resume(), pauses that the program requests. */
 #include <errno.h>
 
 #include "core/context.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that call tools' functions, and the contexts that they may call. tool.h describes the
- * protocol.
+/* Threads that call tools' functions, and the contexts that these threads may call. tool.h
+ * describes
+ * the protocol.
  *
- * The order of active contexts is read without a lock: up to seven places are one word. For more, a
- * sequence number is odd while they are written, with gt_core_lock(). */
+ * Threads read the order of active contexts without a lock. Up to seven slots fit in one word. For
+ * more slots, a sequence number is odd while a thread writes them with gt_core_lock() held. */
 #include "tool/tool_reader.h"
 
 #include <linux/membarrier.h>
@@ -17,14 +18,14 @@
 #include <unistd.h>
 
 enum { ORDER_WORDS = GT_TOOL_POOL / 8, SPINS = 1000, YIELDS = 100000, NAP_NS = 20000 };
-/* naps, 5 s: longjmp() left a callback, and its thread has slept since */
+/* in naps, 5 s: longjmp() has left a callback, and its thread has slept since */
 enum { PATIENCE = 250000 };
 
 struct gt_tool_context gt_tool_pool[GT_TOOL_POOL];
 _Atomic uint64_t gt_tool_activity_types[GT_DOMAIN_COUNT];
 _Atomic uint32_t gt_tool_dense, gt_tool_innermost;
 
-static _Atomic bool place_given; /* ever */
+static _Atomic bool place_given; /* true once any context had a slot */
 
 static _Atomic uint32_t order_sequence, order_count;
 static _Atomic uint64_t order[ORDER_WORDS];
@@ -72,7 +73,8 @@ static void in_child(void)
 			clear_reader(r);
 	if (gt_tool_reader)
 		gt_tool_reader->thread = (uint32_t)syscall(SYS_gettid);
-	if (atomic_load(&order_sequence) % 2) /* another thread was writing it: complete it */
+	if (atomic_load(&order_sequence) % 2) /* a thread of the parent was writing the order:
+	 * complete it */
 		atomic_fetch_add(&order_sequence, 1);
 }
 
@@ -106,7 +108,7 @@ struct gt_tool_reader *gt_tool_become_reader(void)
 	int saved = errno;
 	struct gt_tool_reader *r;
 
-	/* No callback exists. Do not call init_readers(): it may delay a process with threads by
+	/* No callback exists. Do not call init_readers(): it may delay a multithreaded process by
 	 * 16 ms, the kernel's grace period. */
 	if (!atomic_load_explicit(&place_given, memory_order_acquire))
 		return NULL;
@@ -150,7 +152,7 @@ static bool called_now(const struct gt_tool_reader *r, uint32_t place)
 	if (!atomic_load_explicit(&r->taken, memory_order_acquire) ||
 	    atomic_load_explicit(&r->waiting, memory_order_acquire))
 		return false;
-	/* waits briefly; the thread may have read the order before */
+	/* a brief wait: the thread may have read the order before the stop */
 	if (atomic_load_explicit(&r->choosing, memory_order_seq_cst))
 		return true;
 	for (int i = 0; i < GT_TOOL_DEPTH; i++) {
@@ -212,7 +214,9 @@ unsigned gt_tool_order_of_many(uint8_t places[GT_TOOL_POOL])
 		if (gt_unlikely(i >= SPINS)) /* the writing thread was preempted */
 			sched_yield();
 	}
-	return 0; /* in a fork's child without our handler: as if no thread had started yet */
+	/* in a fork's child whose fork did not run our handler: act as if no context had started
+	 * yet */
+	return 0;
 }
 
 static bool comes_before(uint32_t a, uint32_t b)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Retirement of correlation ids: a call and its activities have ended.
+/* Retirement of correlation ids, once a call and its activities have ended.
  *
  * A call that causes activities has a gt_correlation. The open call and each activity hold a
- * reference to it; it retires when the last reference is put. Meanwhile it collects the contexts to
- * notify, one bit for each place: those that were notified of the call, and those of its
- * activities. A call without activities needs none: it retires when it returns.
+ * reference to the correlation, which retires when the last reference is put. Meanwhile the
+ * correlation collects the contexts to notify, one bit for each slot: contexts that were notified
+ * of
+ * the call, and contexts that were notified of its activities. A call without activities needs no
+ * correlation object: its id retires when the call returns.
  *
  * Locking: none. */
 #include "tool/tool_activity_item.h"
@@ -17,23 +19,23 @@ struct gt_correlation {
 	struct gt_tool_entry entry;
 	_Atomic uint32_t references;
 	_Atomic uint32_t retired;
-	/* process that created it; 0: nothing was written so far */
+	/* process that created the correlation; 0 before the fields are written */
 	uint32_t epoch;
 	uint64_t id;
-	_Atomic uint64_t last; /* ns: the latest time notified for it */
+	_Atomic uint64_t last; /* latest end of a step that contexts were notified of, ns */
 	uint32_t call_domain;
 	_Atomic uint32_t work_domain;
-	_Atomic uint64_t called; /* places that are notified with a callback */
-	/* places whose buffer for the call's domain gets a record */
+	_Atomic uint64_t called; /* slots notified with a callback */
+	/* slots whose buffer for the call's domain gets a record */
 	_Atomic uint64_t call_recorded;
-	/* places whose buffer for the activities' domain gets a record */
+	/* slots whose buffer for the activities' domain gets a record */
 	_Atomic uint64_t work_recorded;
 	_Atomic uint32_t generation[GT_TOOL_POOL];
 };
 
 static struct gt_tool_stock correlations = {.entry_bytes = sizeof(struct gt_correlation)};
 
-/* Places to notify, and how. */
+/* Slots to notify of a retirement, by callback and by record. */
 struct retiring {
 	uint64_t id, time;
 	uint64_t called, call_recorded, work_recorded;
@@ -96,7 +98,7 @@ static void retire_for(const struct retiring *r, uint32_t place, uint32_t genera
 	gt_tool_lock_out();
 }
 
-/* Notify last to first, then contexts that are only finishing. */
+/* Notify contexts last to first, then contexts that are only finishing. */
 static void retire(const struct retiring *r, const _Atomic uint32_t *generations)
 {
 	uint64_t left = r->called | r->call_recorded | r->work_recorded;
@@ -119,7 +121,7 @@ static void retire(const struct retiring *r, const _Atomic uint32_t *generations
 	errno = saved;
 }
 
-/* Retire a correlation without references, or at the end of the process. */
+/* Retire a correlation that has no references, or any correlation at the end of the process. */
 static void retire_shared(struct gt_correlation *c)
 {
 	struct retiring r = {.id = c->id,
@@ -278,7 +280,7 @@ static void retire_open_calls(void)
 		struct retiring r = {.time = gt_ticks_boottime()};
 
 		if (f->shared || !f->numbered)
-			continue; /* with the others, or with the enclosing call */
+			continue; /* retired with the correlations, or with the enclosing call */
 		add_frame(f, &r, generations);
 		f->count = 0;
 		retire(&r, generations);
@@ -301,7 +303,8 @@ void gt_correlations_end(void)
 		c = (struct gt_correlation *)(void *)gt_tool_stock_at(&correlations, i);
 		if (atomic_load_explicit(&c->references, memory_order_acquire) &&
 		    (!c->epoch || c->epoch == epoch))
-			retire_shared(c); /* else it depends on activities of a fork's parent */
+			/* otherwise the correlation depends on activities of a fork's parent */
+			retire_shared(c);
 	}
 	retire_open_calls();
 }

@@ -34,7 +34,7 @@ static bool grow_stock(struct gt_tool_stock *stock)
 		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	errno = saved;
 	if (chunk == MAP_FAILED)
-		return false; /* the numbers of this chunk are lost */
+		return false; /* the indices of this chunk are lost */
 	atomic_store_explicit(&stock->chunks[n], chunk, memory_order_release);
 	for (uint32_t i = 0; i < GT_TOOL_CHUNK; i++) {
 		struct gt_tool_entry *e = gt_tool_stock_at(stock, n * GT_TOOL_CHUNK + i);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap's threads in the program: subscriptions to them, and the recovery after a callback ends
- * one (pthread_exit(), pthread_cancel()). Another thread then takes over its task. The destructor
- * of a thread-specific value detects the end, because it runs in all cases. */
+/* gputap's threads in the program: subscriptions to them, and the recovery after a callback ends a
+ * thread (pthread_exit(), pthread_cancel()). Another thread then takes over the ended thread's
+ * task.
+ * The destructor of a thread-specific value detects the end, because it runs in all cases. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -60,8 +61,8 @@ static void notify_after(void)
 }
 
 /* Bytes that glibc takes from each thread's stack before the thread runs: static thread-local
- * storage, which may be large. Determined early, because a thread may be started where the dynamic
- * linker's lock must not be waited for. */
+ * storage, which may be large. Looked up early, because a thread may later be started in code that
+ * must not wait for the dynamic linker's lock. */
 static size_t (*find_taken_bytes)(const pthread_attr_t *attr);
 
 __attribute__((constructor)) static void find_stack_function(void)
@@ -127,7 +128,8 @@ static pthread_key_t key;
 static bool key_there;
 
 /* Count gputap's threads in this process's segment. The collector compares the count with the
- * number of threads to detect a process that has no others. */
+ * number
+ * of all threads to detect a process whose own threads have ended. */
 void gt_tool_thread_count(bool begins)
 {
 	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
@@ -138,7 +140,9 @@ void gt_tool_thread_count(bool begins)
 		atomic_fetch_sub_explicit(&gt_segment_threads(r)->running, 1, memory_order_relaxed);
 }
 
-/* A seccomp filter of the program may kill the process for it. */
+/* Name the calling thread. A program's seccomp filter may kill the process for this, so skip
+ * filtered
+ * processes. */
 void gt_tool_thread_name(const char *name)
 {
 	if (!gt_seccomp_is_filtered())
@@ -159,7 +163,8 @@ static void make_key(void)
 	key_there = pthread_key_create(&key, thread_ends) == 0;
 }
 
-/* Name the calling thread. For another thread, which may have ended, pthread_setname_np() would
+/* Name the calling thread only. pthread_setname_np() for another thread, which may have ended,
+ * would
  * open a file in the program. */
 void gt_tool_thread_takes(const char *name, void (*left)(void *arg), void *arg)
 {

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Conversion of host ticks in buffered records to CLOCK_BOOTTIME ns, at delivery.
+/* Converts host ticks in buffered records to CLOCK_BOOTTIME ns, at delivery.
  *
  *   ns |            *   anchors: both clocks read at one moment. Times between two anchors are on a
  *      |        *       straight line. A stamp that is newer than all anchors causes a new anchor.
  *      |    *           The time of a stamp therefore does not depend on the moment of conversion,
  *      +-------------- ticks    and later stamps have later times.
  *
- * A reading has an error of some tens of ns. Unadjusted, it would bend a short line between two
- * anchors, and the durations in it. An anchor may therefore deviate from the line of all anchors so
- * far by 1/1000 at most, unless it is far away (the host was suspended: one clock continued). The
- * table has room for the anchors of a second or more of deliveries; when it is full, every second
- * anchor of the older half is dropped. */
+ * A reading has an error of some tens of ns. Uncorrected, this error would bend a short line
+ * between
+ * two anchors and falsify the durations on that line. An anchor may therefore deviate by at most
+ * 1/1000 from the line of all anchors so far, unless it is far away (the host was suspended while
+ * one
+ * clock continued). The table has room for the anchors of a second or more of deliveries. When the
+ * table is full, every second anchor of the older half is dropped. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -107,7 +109,7 @@ static uint64_t convert_ticks(uint64_t ticks)
 		return map.anchors[map.count - 1].ns;
 	high = map.count - 1;
 	if (high && ticks >= map.anchors[high - 1].ticks)
-		low = high - 1; /* nearly always */
+		low = high - 1; /* the common case */
 	while (high - low > 1) {
 		size_t middle = (low + high) / 2;
 
@@ -117,7 +119,7 @@ static uint64_t convert_ticks(uint64_t ticks)
 			high = middle;
 	}
 	a = &map.anchors[low];
-	if (high == low || ticks <= a->ticks) /* before the first buffer */
+	if (high == low || ticks <= a->ticks) /* before the first buffer was created */
 		return a->ns;
 	return a->ns + scaled(ticks - a->ticks, a[1].ns - a->ns, a[1].ticks - a->ticks);
 }
@@ -126,8 +128,9 @@ void gt_tool_ticks_start(void)
 {
 	gt_word_lock(&map.lock);
 	if (!map.count) {
-		/* Without a session, only buffered calls have ticks, and they come after the first
-		 * buffer was created. */
+		/* Without a session, only buffered calls have ticks, and they come after the
+		 * creation of
+		 * the first buffer. */
 		gt_recording_init();
 		if (!gt_recording.session)
 			gt_host_clock = gt_clock_host_choose();
@@ -177,7 +180,7 @@ uint64_t gt_tool_ticks_ns(uint64_t ticks)
 
 void gt_tool_ticks_reset(void)
 {
-	/* at most the anchor that was being added is lost */
+	/* loses at most the anchor that was being added */
 	atomic_store_explicit(&map.lock, 0, memory_order_relaxed);
 }
 

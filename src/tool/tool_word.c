@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Locks and waits on words, which the child of a fork finds unlocked: tool_buffer.h. Calls no
+/* Locks and waits on single words, which are unlocked in the child of a fork: tool_buffer.h. Calls
+ * no
  * function of gputap. */
 #include <limits.h>
 #include <linux/futex.h>
@@ -26,7 +27,7 @@ void gt_word_wake(_Atomic uint32_t *word)
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* 0: unlocked, 1: locked, 2: locked, with waiters */
+/* Lock a word: 0 unlocked, 1 locked, 2 locked with waiters. */
 void gt_word_lock(_Atomic uint32_t *word)
 {
 	uint32_t open = 0;
