@@ -24,9 +24,8 @@
  *      hazard.
  *   3. A thread that stops a context clears `active`, makes every running thread pass a barrier
  *      (membarrier(), so that calls need no barrier), and waits until no other thread's hazard
- *      names
- *      the slot. The hazards of a waiting thread do not count, so two callbacks that stop each
- *      other's context do not deadlock.
+ *      names the slot. The hazards of a waiting thread do not count, so two callbacks that stop
+ *      each other's context do not deadlock.
  *
  * A call takes no lock, allocates nothing and makes no system call. */
 #ifndef GPUTAP_TOOL_TOOL_H
@@ -105,8 +104,8 @@ struct gt_tool_context {
 	uint64_t uncorrelated[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* subset of ops[] */
 	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];          /* for calls[] */
 	/* enum gt_tool_how, computed from the fields above for fast reading by calls. Calls read
-	 * the bytes
-	 * while gt_tool_calls_select() writes them, so each byte is loaded and stored atomically */
+	 * the bytes while gt_tool_calls_select() writes them, so each byte is loaded and stored
+	 * atomically */
 	uint8_t how[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN];
 	bool is_current; /* true if how[] agrees with the other fields */
 	uint64_t age;    /* order of creation */
@@ -135,13 +134,12 @@ uint32_t gt_tool_thread(void); /* gettid(), remembered */
 struct gt_correlation;
 
 /* An open call that tools are notified of. The frame is on the calling thread's stack or in memory
- * of
- * the code that announces the call. */
+ * of the code that announces the call. */
 struct gt_tool_frame {
 	struct gt_tool_frame *outer; /* the enclosing call */
 	/* stack position of the call: the frame's address if the frame is on the stack. Otherwise
-	 * `word`
-	 * holds the stack word below that position at the start of the call (gt_stack_word()) */
+	 * `word` holds the stack word below that position at the start of the call
+	 * (gt_stack_word()) */
 	uintptr_t at;
 	uint32_t word;
 	/* equals gt_tool_frame_mark() until another function's variables overwrite the frame */
@@ -150,8 +148,7 @@ struct gt_tool_frame {
 	struct gt_correlation *shared; /* NULL until something delays the retirement of the call */
 	uint64_t start;                /* in host ticks if a buffer needs the time; else 0 */
 	/* true while a callback of this call runs: calls made meanwhile belong to the callback, not
-	 * to the
-	 * runtime */
+	 * to the runtime */
 	bool calling;
 	bool numbered; /* true if the call has its own correlation id */
 	bool notified; /* true if tools are notified; false if the frame only serves `stacks` */
@@ -242,8 +239,7 @@ int gt_tool_buffer_write_ticks(struct gputap_buffer *b, uint64_t kind, const voi
 
 /* Mark the start or end of a wait for other threads, in code that callbacks may call. No thread may
  * wait for a buffer's delivery thread between the two marks: a writer that finds its buffer full
- * does
- * not wait, and a flush in a callback returns. */
+ * does not wait, and a flush in a callback returns. */
 void gt_tool_delivery_waits(bool waits);
 /* Return true if this thread delivers a buffer and is inside a callback. */
 bool gt_tool_delivery_is_here(void);
@@ -256,8 +252,7 @@ int gt_tool_thread_start(void *(*run)(void *), void *arg, size_t stack_bytes);
 /* Like gt_tool_thread_start(), without an event on failure: the caller reports the consequence. */
 int gt_tool_thread_try(void *(*run)(void *), void *arg, size_t stack_bytes);
 /* Declare the calling thread a thread of gputap, named @name, that calls tools' functions. If such
- * a
- * function ends the thread, @left is called as the thread's last action. */
+ * a function ends the thread, @left is called as the thread's last action. */
 void gt_tool_thread_takes(const char *name, void (*left)(void *arg), void *arg);
 /* End the declaration of gt_tool_thread_takes() before the thread returns normally. */
 void gt_tool_thread_leaves(void);

@@ -274,8 +274,7 @@ void gt_activity_drop(struct gt_activity *p, bool counted)
 }
 
 /* Clamp times that lie before the submission or in the future: the runtime's conversion of its
- * clock
- * has small errors. */
+ * clock has small errors. */
 static void clamp_times(const struct gt_activity *p, uint64_t *start, uint64_t *end)
 {
 	uint64_t now = gt_ticks_boottime();

@@ -58,8 +58,7 @@ static inline uint64_t gt_tool_activity_asked(enum gt_domain domain)
  * gt_activity_take() - allocate the activity that this thread is about to submit
  * @grow: true if the pool may grow, with an occasional system call
  * Return: activity with the open call's correlation, thread and external ids. NULL if out of
- *         memory;
- *         the activity is then counted as lost.
+ *         memory; the activity is then counted as lost.
  */
 struct gt_activity *gt_activity_take(enum gt_domain domain, bool grow);
 /* Set the open call as the cause. Runs in the call that actually submits, if this thread took the
@@ -78,8 +77,7 @@ bool gt_activity_enter(struct gt_activity *p);
 /* Notify of EXIT after the activity was submitted. */
 void gt_activity_exit(struct gt_activity *p);
 /* Call instead of gt_activity_exit() if a callback left ENTER or EXIT through a jump or an
- * exception
- * and the activity is submitted anyway. Contexts that got ENTER get COMPLETE. */
+ * exception and the activity is submitted anyway. Contexts that got ENTER get COMPLETE. */
 void gt_activity_left(struct gt_activity *p);
 /* Count an activity that was submitted without notifications because a callback took too long. The
  * activity's memory is abandoned. */
@@ -96,8 +94,7 @@ void gt_activity_drop(struct gt_activity *p, bool counted);
 void gt_activity_done(struct gt_activity *p, int32_t status, uint64_t start, uint64_t end);
 
 /* Convert times of a runtime whose time stamps are host ticks. Call gt_tool_ticks_start() before
- * the
- * first time stamp, so that a conversion exists. gt_tool_ticks_ns(0) is 0. */
+ * the first time stamp, so that a conversion exists. gt_tool_ticks_ns(0) is 0. */
 void gt_tool_ticks_start(void);
 uint64_t gt_tool_ticks_ns(uint64_t ticks);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared by the files about GPU activities: tool_activity.c (until the activity's end),
- * tool_batch.c
- * and tool_complete.c (COMPLETE), tool_retire.c. */
+ * tool_batch.c and tool_complete.c (COMPLETE), tool_retire.c. */
 #ifndef GPUTAP_TOOL_TOOL_ACTIVITY_ITEM_H
 #define GPUTAP_TOOL_TOOL_ACTIVITY_ITEM_H
 

@@ -4,8 +4,7 @@
  * A call's arguments are in one C struct. The generated tables (record/operation.h) describe the
  * position, the type and the pointers of each argument. Pointers are never dereferenced directly:
  * process_vm_readv() copies the readable part and returns its size. If a seccomp filter forbids
- * this
- * system call, a pipe is used, because write() fails with EFAULT. */
+ * this system call, a pipe is used, because write() fails with EFAULT. */
 #include "tool/tool_args.h"
 
 #include <errno.h>
@@ -300,8 +299,7 @@ static uint64_t count_arrived(const struct view *v, const struct gt_argument_inf
 }
 
 /* Format the elements of an array with a known number of elements, in the style of exports. Return
- * 0
- * if the argument is not such an array or is not readable. */
+ * 0 if the argument is not such an array or is not readable. */
 static size_t format_array(const struct view *v, unsigned argument, uint32_t *followed)
 {
 	const struct gt_argument_info *a = &v->info->args[argument],

@@ -15,8 +15,7 @@
 const char *gt_tool_argument_mangled(uint32_t domain, uint32_t operation, unsigned argument);
 
 /* Return the address of an argument in the C struct of the operation's arguments, or NULL if no
- * such
- * argument exists. */
+ * such argument exists. */
 const void *gt_tool_argument_value(uint32_t domain, uint32_t operation, unsigned argument,
 				   const void *args, uint32_t *bytes);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Declares the list of completed activities and the deliveries in progress. tool_complete.c
- * notifies;
- * tool_batch.c continues the delivery of a notifying thread that ends. */
+ * notifies; tool_batch.c continues the delivery of a notifying thread that ends. */
 #ifndef GPUTAP_TOOL_TOOL_BATCH_H
 #define GPUTAP_TOOL_TOOL_BATCH_H
 

@@ -10,8 +10,7 @@
  *
  * A writer checks the watermark again after writing the bytes missing to the watermark, divided by
  * the number of writers. A single thread therefore reaches the watermark exactly, and several
- * threads
- * reach it within a few records. */
+ * threads reach it within a few records. */
 #include "tool/tool_buffer.h"
 
 #include <errno.h>

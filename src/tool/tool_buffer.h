@@ -201,8 +201,7 @@ void gt_buffer_unmap(struct gputap_buffer *b); /* for a buffer never added to th
 int gt_delivery_default(struct gputap_delivery **out);
 void gt_delivery_want(struct gputap_buffer *b);
 /* Return true if no thread may wait for a delivery's thread: the delivery's thread is the caller,
- * is
- * waiting, or does not exist. */
+ * is waiting, or does not exist. */
 bool gt_delivery_blocked(const struct gputap_delivery *d);
 /* Deliver a buffer's records until @deadline (CLOCK_MONOTONIC ns). Return false if records
  * remain. */

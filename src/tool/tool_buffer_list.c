@@ -3,10 +3,9 @@
  * tool_buffer.h contains the picture.
  *
  * Fork: a child's buffers are empty. fork() runs our handler (pthread_atfork()); _Fork() and
- * clone()
- * do not. Their child is detected with a page that the kernel zeroes in the child (`wiped`), which
- * only the slow path checks. Records that such a child writes before its first slow path are
- * lost. */
+ * clone() do not. Their child is detected with a page that the kernel zeroes in the child
+ * (`wiped`), which only the slow path checks. Records that such a child writes before its first
+ * slow path are lost. */
 #include <limits.h>
 #include <pthread.h>
 #include <string.h>
@@ -93,8 +92,7 @@ struct gt_chunk *gt_pool_pop(struct gputap_buffer *b)
 		if (!c)
 			return NULL;
 		/* Chunks of the pool stay mapped, so this load may read a stale value but never
-		 * unmapped
-		 * memory. With a stale value the exchange fails */
+		 * unmapped memory. With a stale value the exchange fails */
 		to = (uint64_t)(uintptr_t)atomic_load_explicit(&c->below, memory_order_relaxed) |
 		     ((top & ~POINTER_BITS) + POINTER_BITS + 1);
 	} while (!atomic_compare_exchange_weak_explicit(&b->pool, &top, to, memory_order_acquire,
@@ -277,8 +275,7 @@ static void reset_deliveries(uint32_t now)
 }
 
 /* Empty all buffers, in the only thread of a fork's child. Locks that other threads of the parent
- * held
- * are released here or overwritten together with the buffers. */
+ * held are released here or overwritten together with the buffers. */
 static void reset_buffers(void)
 {
 	uint32_t now = atomic_load_explicit(&process, memory_order_relaxed) + 1;

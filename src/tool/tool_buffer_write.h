@@ -34,8 +34,7 @@ static inline GT_IN_LINE struct gt_buffer_writer *gt_buffer_reserve(const struct
 	l->busy = 1;
 	__asm__ volatile("" ::: "memory"); /* excludes this thread's signal handlers */
 	/* `limit` may be less than `cur`. A record that ends exactly at `limit` takes the slow
-	 * path,
-	 * which checks the watermark */
+	 * path, which checks the watermark */
 	if (gt_likely(l->limit - l->cur > (ptrdiff_t)gt_record_room(bytes)))
 		return l;
 	l->busy = 0;

@@ -6,15 +6,12 @@
  *
  * The frame is on the tap's stack; gt_tool_frame points to the thread's innermost frame. A callback
  * or a runtime that jumps out (longjmp, an exception) leaves frames. The next call finds these
- * frames
- * deeper in the stack than itself, and ignores them. Calls that a runtime makes within a call of
- * the
- * program are not the program's: tools are not notified of them in an `outermost` API or with
- * interposition. Calls that a callback makes are notified.
+ * frames deeper in the stack than itself, and ignores them. Calls that a runtime makes within a
+ * call of the program are not the program's: tools are not notified of them in an `outermost` API
+ * or with interposition. Calls that a callback makes are notified.
  *
  * A call has a number, its correlation id, unless no subscriber needs a number. The call then
- * shares
- * the number of the enclosing call, which is also the cause of its activities.
+ * shares the number of the enclosing call, which is also the cause of its activities.
  *
  * Never here: locks, allocation (except the first in a thread), system calls, a change of errno. */
 #include <string.h>
@@ -34,8 +31,7 @@ static _Thread_local uint64_t next_id, ids_end; /* range of numbers reserved for
 
 /* Return the next correlation number. A counter written by all threads would be the most expensive
  * part of a call, so each thread reserves many numbers at once, unless a context wants numbers
- * without
- * gaps. */
+ * without gaps. */
 uint64_t gt_tool_new_correlation(void)
 {
 	if (gt_unlikely(atomic_load_explicit(&gt_tool_dense, memory_order_relaxed)))
@@ -135,8 +131,7 @@ static inline void start_tools(void)
 }
 
 /* Set each member individually. Clearing the whole struct would use a string instruction, which
- * starts
- * slowly. */
+ * starts slowly. */
 static void begin_frame(struct gt_tool_frame *f, const struct gt_table *table, uint32_t number,
 			void *args, uint32_t args_bytes)
 {

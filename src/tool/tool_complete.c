@@ -76,7 +76,7 @@ static struct gt_tool_batch *take_batch(uint64_t owner, const void *here)
 		    !atomic_compare_exchange_strong_explicit(&b->owner, &old, owner,
 							     memory_order_acquire,
 							     memory_order_relaxed))
-			continue; /* otherwise the batch is free or belongs to the parent of a fork */
+			continue; /* otherwise free, or owned by the parent of a fork */
 		b->stack = (uintptr_t)here;
 		atomic_store_explicit(&b->current, 0, memory_order_relaxed);
 		atomic_store_explicit(&b->rest, 0, memory_order_relaxed);

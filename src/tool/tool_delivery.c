@@ -121,11 +121,9 @@ static void end_drain(struct gputap_buffer *b)
 }
 
 /* End this thread's abandoned drain before a new claim, with the lock. An exception or longjmp()
- * can
- * leave a callback and end in an outer callback that flushed the buffer. The abandoned drain is
- * then
- * deeper in the stack than the caller, and its batch counts as delivered. (The compiler's cleanup
- * would need libgcc_s in every program.) */
+ * can leave a callback and end in an outer callback that flushed the buffer. The abandoned drain is
+ * then deeper in the stack than the caller, and its batch counts as delivered. (The compiler's
+ * cleanup would need libgcc_s in every program.) */
 static __attribute__((noinline)) void end_abandoned(struct gputap_buffer *b)
 {
 	if (atomic_load_explicit(&b->drainer, memory_order_relaxed) == &gt_buffer_thread &&
@@ -247,8 +245,7 @@ static struct gputap_buffer *wanted_of(struct gputap_delivery *d)
 static void *run_delivery(void *arg);
 
 /* Replace a thread that a callback has ended. The thread's batch counts as delivered, and a new
- * thread
- * continues. */
+ * thread continues. */
 static void thread_left(void *arg)
 {
 	struct gputap_delivery *d = arg;
@@ -398,8 +395,7 @@ int gputap_buffer_assign(struct gputap_buffer *b, struct gputap_delivery *d)
 }
 
 /* Return true if a wait for the delivery's thread might never end, because the thread does not run
- * in
- * this process or waits for other threads, possibly for the caller. */
+ * in this process or waits for other threads, possibly for the caller. */
 static bool is_stuck(struct gputap_buffer *b)
 {
 	const struct gputap_delivery *d = atomic_load_explicit(&b->delivery, memory_order_acquire);
@@ -419,8 +415,7 @@ bool gt_buffer_hand_over(struct gputap_buffer *b, uint64_t deadline)
 	if ((gt_delivery_here || gt_tool_frame) &&
 	    atomic_load_explicit(&b->delivery, memory_order_acquire) == gt_delivery_here) {
 		/* if the claim fails, this thread's callback or the buffer's former thread delivers
-		 * the
-		 * rest */
+		 * the rest */
 		gt_buffers_lock(&signals);
 		end_abandoned(b);
 		complete = claim_drain(b);

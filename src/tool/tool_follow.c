@@ -35,8 +35,7 @@ static bool is_over(void)
 }
 
 /* Tell the collector that this process has applied @word. The collector waits for processes that
- * run
- * the thread. */
+ * run the thread. */
 static void note_followed(uint32_t word)
 {
 	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_acquire);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Follows the session's control: `gputap start`, `gputap stop` and other ways in which the
- * collector
- * pauses recording in every process of the tree.
+ * collector pauses recording in every process of the tree.
  *
  *   collector   gt_session.control = GT_CONTROL(), FUTEX_WAKE
  *                   │ shared memory, mapped read-only here

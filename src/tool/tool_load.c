@@ -7,8 +7,7 @@
  * tool_start.c decides when tools are started. A tool's functions are called without a lock, in the
  * calling thread. Each tool keeps its library mapped (a reference, released when the tool is
  * removed), so a program that closes the library does not unmap it. A fault of a tool causes an
- * event
- * and a line on stderr; the program continues. */
+ * event and a line on stderr; the program continues. */
 #include "tool/tool_load.h"
 
 #include <dlfcn.h>
@@ -41,8 +40,7 @@ struct loaded_tool {
 	const struct gputap_tool *tool;
 	const char *arguments; /* "" if none */
 	/* reference to the tool's library; NULL if the tool is in the program or if no reference
-	 * was
-	 * possible */
+	 * was possible */
 	void *library;
 	_Atomic uint32_t state;
 	bool on_first_call; /* GPUTAP_TOOL_ON_FIRST_CALL */
@@ -55,8 +53,8 @@ struct loaded_tool {
 
 typedef const struct gputap_tool *describe_fn(uint32_t version);
 
-static struct loaded_tool
-	entries[TOOLS]; /* `tool`, and changes from and to FREE: with gt_core_lock() */
+/* gt_core_lock() protects `tool`, and changes of `state` from and to FREE */
+static struct loaded_tool entries[TOOLS];
 static uint32_t ages;
 /* set once finish_all() or finish_early() has started; the latter finishes only tools without a
  * separate exit() handler */
@@ -126,8 +124,7 @@ static const char *get_tool_name(const struct gputap_tool *tool)
 /* The list ------------------------------------------------------------------- */
 
 /* Take a reference to the library that contains a description. Return NULL for the program, or if
- * no
- * reference is possible. */
+ * no reference is possible. */
 static void *keep_library(const struct gputap_tool *tool)
 {
 	struct link_map *map = NULL;
@@ -145,8 +142,7 @@ static bool starts_on_first_call(const struct gputap_tool *tool)
 }
 
 /* Add an entry in @state. If the tool already has an entry in FOUND and @state is STARTING, take
- * that
- * entry. Return 0 or the error. */
+ * that entry. Return 0 or the error. */
 static int enter_tool(const struct gputap_tool *tool, uint32_t state, struct loaded_tool **out)
 {
 	struct loaded_tool *unused = NULL, *there = NULL;
@@ -236,8 +232,7 @@ static void drop_tool(struct loaded_tool *e)
 }
 
 /* Remove the tools whose functions an exception or longjmp() left. (The compiler's cleanup would
- * need
- * libgcc_s in every program.) */
+ * need libgcc_s in every program.) */
 static void drop_abandoned(const void *here)
 {
 	while (current && current->frame <= (uintptr_t)here) {
@@ -274,8 +269,7 @@ static int start_tool(struct loaded_tool *e)
 }
 
 /* Claim a tool and finish it. Return false if another thread finishes the tool, or if the tool was
- * not
- * started. */
+ * not started. */
 static bool finish_tool(struct loaded_tool *e)
 {
 	uint32_t started = STARTED;
@@ -293,8 +287,7 @@ static bool comes_before(const struct loaded_tool *a, const struct loaded_tool *
 }
 
 /* Return the first or the last tool in a state, or NULL. Unless @all, ignore tools that start on
- * the
- * first call. */
+ * the first call. */
 static struct loaded_tool *pick_tool(uint32_t wanted, bool last, bool all)
 {
 	struct loaded_tool *found = NULL;
@@ -326,8 +319,7 @@ static void finish_all(void)
 }
 
 /* Finish the tools without GPUTAP_TOOL_ON_FIRST_CALL, after notifying of completed activities.
- * These
- * tools may still be notified of activities that complete meanwhile. Other tools continue. */
+ * These tools may still be notified of activities that complete meanwhile. Other tools continue. */
 static void finish_early(void)
 {
 	struct loaded_tool *e;
@@ -722,8 +714,7 @@ static struct {
 	_Atomic uint32_t hangs;
 } starting;
 /* Frame of the function that starts the tools in this thread. An exception or longjmp() may have
- * left
- * that function, as for `current`. */
+ * left that function, as for `current`. */
 static _Thread_local uintptr_t starts_here __attribute__((tls_model("initial-exec")));
 
 static void stop_waiting(void)

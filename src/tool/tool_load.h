@@ -16,29 +16,25 @@ bool gt_tools_expected(void);
 bool gt_tools_find(void);
 
 /* Handle a newly opened library that exports a tool's description. The next call of a runtime
- * starts
- * the tool. The caller may hold the dynamic linker's lock. */
+ * starts the tool. The caller may hold the dynamic linker's lock. */
 void gt_tools_opened(void);
 
 /* Look for a newly opened tool library and handle it like gt_tools_opened(). Cheap if no library
- * was
- * opened since the last call. Call without a lock. */
+ * was opened since the last call. Call without a lock. */
 void gt_tools_look(void);
 
 /* Start the tools without GPUTAP_TOOL_ON_FIRST_CALL, after the constructors of all libraries. */
 void gt_tools_begin(void);
 
 /* Finish the tools, once, before the mapped libraries end. Tools with GPUTAP_TOOL_ON_FIRST_CALL
- * have
- * separate exit() handlers. Nested and concurrent calls return at once. */
+ * have separate exit() handlers. Nested and concurrent calls return at once. */
 void gt_tools_finish(void);
 
 /* Register gt_tools_finish() to run before the currently mapped libraries end. */
 void gt_tools_finish_at_exit(void);
 
 /* Return true if libgputap was opened with RTLD_LOCAL. Symbols of the opener's libraries are then
- * not
- * found. */
+ * not found. */
 bool gt_tools_are_hidden(void);
 
 /* Start the remaining tools when a runtime passes its table. These tools finish before the runtime
@@ -46,12 +42,11 @@ bool gt_tools_are_hidden(void);
 void gt_tools_meet_runtime(bool mapped);
 
 /* Mark that this thread starts or ends passing a runtime's tables, while the runtime
- * initializes. */
+ * initialises. */
 void gt_tools_take_tables(bool begins);
 
 /* Report that tools were added while the program was running: an event and a line on stderr for
- * each
- * tool, once for each domain. @what: the missed part, a phrase within a sentence. */
+ * each tool, once for each domain. @what: the missed part, a phrase within a sentence. */
 void gt_tools_report_missed(enum gt_domain domain, const char *what);
 
 /* Report the text of gt_tool_attach.missed() like gt_tools_report_missed(). */
@@ -61,8 +56,7 @@ void gt_tools_find_missed(void);
  * pointer may be NULL. */
 struct gt_tool_attach {
 	/* attach to runtimes without `gputap run`: set the variables that the runtimes read (once)
-	 * and
-	 * interpose the runtimes' libraries. May be called repeatedly */
+	 * and interpose the runtimes' libraries. May be called repeatedly */
 	void (*begin)(void);
 	/* look for libraries that were mapped since the last call, and notify new subscribers.
 	 * Calls tools */

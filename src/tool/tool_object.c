@@ -7,14 +7,12 @@
  *
  * A context gets LOAD of an object once: from the thread that loads the object, or by replay from
  * the thread that starts the context. If both threads try at the same time, the thread that adds
- * the
- * subscription notifies. A parent's LOAD comes before its children's. UNLOAD goes to the contexts
- * that have a subscription.
+ * the subscription notifies. A parent's LOAD comes before its children's. UNLOAD goes to the
+ * contexts that have a subscription.
  *
  * Locking: gt_core_lock() for the lists, never while a callback runs. A thread pins the object that
  * it uses; the last thread to unpin the object frees it. Entries are reused; memory and texts
- * remain
- * until the process ends. */
+ * remain until the process ends. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -29,8 +27,7 @@
 enum { ROW_BYTES = 1 << 16, TEXT_BUCKETS = 4096, NAP_NS = 50000, PATIENCE = 20000 /* naps, 1 s */ };
 
 /* A context with a subscription to objects of a domain. The subscription is copied, because the
- * slot
- * may belong to another context when the callback runs. */
+ * slot may belong to another context when the callback runs. */
 struct listener {
 	uint32_t place, generation;
 	uint32_t flags;
@@ -232,8 +229,7 @@ static bool call_subscriber(struct subscription *h, const struct gt_tool_object 
 }
 
 /* Return the subscription for notifying this context of LOAD. Return NULL if the context was
- * already
- * notified or does not want LOAD. Wait while another thread notifies the context. */
+ * already notified or does not want LOAD. Wait while another thread notifies the context. */
 static struct subscription *begin_load(struct gt_tool_object *x, const struct listener *l)
 {
 	uint32_t me = gt_tool_thread();

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads that call tools' functions, and the contexts that these threads may call. tool.h
- * describes
- * the protocol.
+ * describes the protocol.
  *
  * Threads read the order of active contexts without a lock. Up to seven slots fit in one word. For
  * more slots, a sequence number is odd while a thread writes them with gt_core_lock() held. */

@@ -8,7 +8,7 @@
 
 enum { GT_TOOL_DEPTH = 8 };
 
-/* The thread sanitizer recognizes only a seq_cst operation as a fence. */
+/* The thread sanitizer recognises only a seq_cst operation as a fence. */
 #if defined(__SANITIZE_THREAD__)
 #define GT_ORDER_HAZARD memory_order_seq_cst
 #define GT_ORDER_READ   memory_order_seq_cst
@@ -118,17 +118,15 @@ static inline uint64_t gt_tool_hazard(uint32_t place, uint32_t generation)
 /* Drop @level and all deeper levels. The thread's depth is then @level - 1. */
 void gt_tool_level_drop(struct gt_tool_reader *r, uint32_t level) __attribute__((cold));
 /* Drop the levels of callbacks that longjmp() left, which are deeper in the stack than @here.
- * Return
- * false if the remaining depth is too large. */
+ * Return false if the remaining depth is too large. */
 bool gt_tool_level_deep(struct gt_tool_reader *r, uintptr_t here) __attribute__((cold));
 
 /**
  * gt_tool_level_in() - start to call functions of one or several slots in turn
  * @here: position in the stack
  * Return: NULL if no function may be called. Otherwise call gt_tool_hold() before each function,
- *         and
- *         finally gt_tool_level_out() with the `depth` set here. Levels nest 8 deep in a thread;
- *         deeper functions are not called.
+ *         and finally gt_tool_level_out() with the `depth` set here. Levels nest 8 deep in a
+ *         thread; deeper functions are not called.
  */
 static inline struct gt_tool_reader *gt_tool_level_in(uintptr_t here)
 {

@@ -4,9 +4,8 @@
  * A call that causes activities has a gt_correlation. The open call and each activity hold a
  * reference to the correlation, which retires when the last reference is put. Meanwhile the
  * correlation collects the contexts to notify, one bit for each slot: contexts that were notified
- * of
- * the call, and contexts that were notified of its activities. A call without activities needs no
- * correlation object: its id retires when the call returns.
+ * of the call, and contexts that were notified of its activities. A call without activities needs
+ * no correlation object: its id retires when the call returns.
  *
  * Locking: none. */
 #include "tool/tool_activity_item.h"

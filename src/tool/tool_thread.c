@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gputap's threads in the program: subscriptions to them, and the recovery after a callback ends a
  * thread (pthread_exit(), pthread_cancel()). Another thread then takes over the ended thread's
- * task.
- * The destructor of a thread-specific value detects the end, because it runs in all cases. */
+ * task. The destructor of a thread-specific value detects the end, because it runs in all cases. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -128,8 +127,7 @@ static pthread_key_t key;
 static bool key_there;
 
 /* Count gputap's threads in this process's segment. The collector compares the count with the
- * number
- * of all threads to detect a process whose own threads have ended. */
+ * number of all threads to detect a process whose own threads have ended. */
 void gt_tool_thread_count(bool begins)
 {
 	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
@@ -141,8 +139,7 @@ void gt_tool_thread_count(bool begins)
 }
 
 /* Name the calling thread. A program's seccomp filter may kill the process for this, so skip
- * filtered
- * processes. */
+ * filtered processes. */
 void gt_tool_thread_name(const char *name)
 {
 	if (!gt_seccomp_is_filtered())
@@ -164,8 +161,7 @@ static void make_key(void)
 }
 
 /* Name the calling thread only. pthread_setname_np() for another thread, which may have ended,
- * would
- * open a file in the program. */
+ * would open a file in the program. */
 void gt_tool_thread_takes(const char *name, void (*left)(void *arg), void *arg)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -8,8 +8,7 @@
 /* Name the calling thread, unless a seccomp filter of the program could kill the process for it. */
 void gt_tool_thread_name(const char *name);
 /* Mark the start or end of a thread of gputap, so that the collector can detect a process without
- * any
- * other threads. */
+ * any other threads. */
 void gt_tool_thread_count(bool begins);
 
 #endif

@@ -7,12 +7,10 @@
  *      +-------------- ticks    and later stamps have later times.
  *
  * A reading has an error of some tens of ns. Uncorrected, this error would bend a short line
- * between
- * two anchors and falsify the durations on that line. An anchor may therefore deviate by at most
- * 1/1000 from the line of all anchors so far, unless it is far away (the host was suspended while
- * one
- * clock continued). The table has room for the anchors of a second or more of deliveries. When the
- * table is full, every second anchor of the older half is dropped. */
+ * between two anchors and falsify the durations on that line. An anchor may therefore deviate by at
+ * most 1/1000 from the line of all anchors so far, unless it is far away (the host was suspended
+ * while one clock continued). The table has room for the anchors of a second or more of deliveries.
+ * When the table is full, every second anchor of the older half is dropped. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -129,8 +127,7 @@ void gt_tool_ticks_start(void)
 	gt_word_lock(&map.lock);
 	if (!map.count) {
 		/* Without a session, only buffered calls have ticks, and they come after the
-		 * creation of
-		 * the first buffer. */
+		 * creation of the first buffer. */
 		gt_recording_init();
 		if (!gt_recording.session)
 			gt_host_clock = gt_clock_host_choose();

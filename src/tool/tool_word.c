@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Locks and waits on single words, which are unlocked in the child of a fork: tool_buffer.h. Calls
- * no
- * function of gputap. */
+ * no function of gputap. */
 #include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>

@@ -20,8 +20,8 @@ void gt_cuda_table_is(const struct gt_table *table)
 	atomic_store_explicit(&driver, table, memory_order_release);
 }
 
-/* Return a real driver function. If cuInit()'s tap was not called, use the first driver that is
- * attached. */
+/* Return a real driver function. If cuInit()'s tap was not called, use the first attached
+ * driver. */
 void *gt_cuda_real(uint32_t index)
 {
 	const struct gt_table *table = atomic_load_explicit(&driver, memory_order_acquire);
@@ -52,7 +52,7 @@ void gt_cuda_helper_wake(void)
 static uint64_t process_mask[16];
 static long process_mask_bytes;
 
-/* Runs before the program can have bound its threads. */
+/* Record the process's processors before the program can have bound its threads. */
 __attribute__((constructor)) static void note_affinity(void)
 {
 	process_mask_bytes = syscall(SYS_sched_getaffinity, 0, sizeof process_mask, process_mask);

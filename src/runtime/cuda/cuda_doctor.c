@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap doctor's test of CUDA: the driver and its devices, in a child process, and the CUPTI
- * library available for GPU activities. Part of the command, not of the injected library:
+/* gputap doctor's test of CUDA: tests the driver and its devices in a child process, and finds the
+ * CUPTI library available for GPU activities. Part of the command, not of the injected library:
  * cli/doctor.h. */
 #include <dlfcn.h>
 #include <limits.h>
@@ -23,7 +23,7 @@ typedef int cupti_version_fn(uint32_t *version);
 
 /* In the child ----------------------------------------------------------------------------- */
 
-/* Print "version 13000", "device NVIDIA H100" and so on; or "status 100". */
+/* Print "version 13000", "device NVIDIA H100" and so on, or "status 100" on failure. */
 static int probe_driver(void)
 {
 	void *library = dlopen(DRIVER, RTLD_NOW);
@@ -151,8 +151,8 @@ static bool has_cupti(const struct doctor *d)
 	return false;
 }
 
-/* Look in the toolkit's folders only: NVIDIA's Python packages include a separate copy, which a
- * program maps itself. */
+/* Look only in the toolkit's folders: NVIDIA's Python packages include a separate copy of CUPTI,
+ * which a program maps itself. */
 static void look_for_cupti(struct doctor *d)
 {
 	static const char *const folders[] = {"/usr/local/cuda/lib64",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* _exit() and _Exit(): the process ends without exit handlers. Fetch the activities that the device
- * has completed from CUPTI before that, and do nothing else. Signal: safe. */
+/* Wraps _exit() and _Exit(), which end the process without exit handlers. Fetches the activities
+ * that the device has completed from CUPTI first, and does nothing else. Signal: safe. */
 #include <sys/syscall.h>
 #include <unistd.h>
 

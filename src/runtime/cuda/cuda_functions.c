@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Driver functions that cause GPU activities, by callback id, and whether they are wanted. */
+/* Maps callback ids to driver functions that cause GPU activities, and records which are wanted. */
 #include <string.h>
 
 #include "core/context.h"
@@ -59,7 +59,7 @@ static enum gt_device_op op_of(const char *name)
 	return begins(name, "cuMemcpy") ? GT_DEVICE_COPY : GT_DEVICE_KERNEL;
 }
 
-/* Use the operations' numbers, which are CUPTI's callback ids. */
+/* Classify functions by operation number, which equals CUPTI's callback id. */
 static void look_at_operations(void)
 {
 	static _Atomic uint32_t looked;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Executable graphs and the number of records that a launch of each gives. Entries are found
- * without a lock by graph handle, added in the instantiating thread, and never removed: a reused
- * handle gets its entry rewritten. */
+/* Executable graphs and the number of records that each launch produces. Entries are found without
+ * a lock by graph handle, added in the instantiating thread, and never removed: a reused handle
+ * gets its entry rewritten. */
 #define _GNU_SOURCE 1
 #include <sched.h>
 #include <stdio.h>
@@ -19,14 +19,14 @@ static struct graph {
 	_Atomic uint32_t number, launches, records;
 } * _Atomic buckets[BUCKETS];
 
-/* Names by object number; a later graph may overwrite an earlier one's entry. */
+/* Names by object number. A later graph may overwrite an earlier graph's entry. */
 static struct {
 	_Atomic uint32_t number, name;
 } names[NAMES];
 
 struct count {
 	uint32_t nodes, kernels, copies, sets;
-	bool known; /* else the device decides how many run */
+	bool known; /* false if the device decides how many nodes run */
 };
 
 static struct graph *_Atomic *bucket_of(const void *exec)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The helper thread: every 100 ms it flushes completed records from CUPTI and writes them. So a
- * SIGKILL of the program can lose at most that interval. Also handles the end of the process.
+/* The helper thread: flushes completed records from CUPTI every 100 ms and writes them, so a
+ * SIGKILL of the program loses at most that interval. Also handles the end of the process.
  *
- * The interval is 100 ms while there are launches, and for a minute after the last one, because a
- * kernel may run for long. After that it is one second, which has no measurable cost.
+ * The interval is 100 ms while the program launches, and for a minute after the last launch,
+ * because a kernel may run for a long time. Afterwards the interval is one second, which has no
+ * measurable cost.
  *
- * At the end, in the thread that calls exit(), the helper is kept out of CUPTI; completed records
- * are requested with FORCED, and written. Only the process that opened CUPTI does that: calling
- * CUPTI in a fork's child would hang forever. */
+ * At the end, the thread that calls exit() keeps the helper out of CUPTI, requests completed
+ * records with FORCED, and writes them. Only the process that opened CUPTI does so: calling CUPTI
+ * in a fork's child would hang forever. */
 #define _GNU_SOURCE 1
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -25,17 +26,19 @@
 #define FLUSH_NS         (100 * GT_CUDA_MS)
 #define IDLE_NS          (1000 * GT_CUDA_MS)
 #define LEAVE_NS         (5000 * GT_CUDA_MS) /* limit for the helper to leave CUPTI at the end */
-#define LEAVE_AT_ONCE_NS (500 * GT_CUDA_MS)  /* the same, at _exit() */
-#define LONG_PAUSE       10                  /* rounds in which GPU activities are not wanted */
-#define QUIET_AFTER      600                 /* rounds */
+#define LEAVE_AT_ONCE_NS (500 * GT_CUDA_MS)  /* that limit in _exit() */
+#define LONG_PAUSE       10                  /* rounds without demand for GPU activities */
+#define QUIET_AFTER      600                 /* in rounds */
 
 enum { STACK_BYTES = 256 << 10 };
 
 static struct {
-	_Atomic int32_t process;  /* process that has a helper */
-	_Atomic uint32_t at_work; /* inside CUPTI, or about to be */
-	_Atomic uint32_t over;    /* the process is ending */
-	_Atomic uint32_t leaving; /* enum leaving: the process ends without exit handlers */
+	_Atomic int32_t process; /* process that runs a helper */
+	_Atomic uint32_t
+		at_work;       /* nonzero while the helper is inside CUPTI or about to enter it */
+	_Atomic uint32_t over; /* nonzero once the process is ending */
+	_Atomic uint32_t
+		leaving; /* enum leaving; set when the process ends without exit handlers */
 } helper;
 
 enum leaving { STAYS = 0, LEAVES, MAY_LEAVE };
@@ -52,7 +55,7 @@ static void read_all(uint32_t flag)
 	gt_internal_leave();
 }
 
-/* Read the last records at the end. */
+/* Read the last records when the process ends. */
 static void read_last(void)
 {
 	gt_cupti_client_hold(true);
@@ -60,7 +63,8 @@ static void read_last(void)
 	gt_cupti_client_hold(false);
 }
 
-/* Follow changes of contexts: stop CUPTI after a long pause, and start it again when wanted. */
+/* Follow changes of contexts: stop CUPTI after a long pause, and restart CUPTI when it is
+ * wanted. */
 static void follow_contexts(uint32_t *unwanted)
 {
 	*unwanted = gt_cuda_work_wanted(false) || gt_cuda_runtime_wanted() ? 0 : *unwanted + 1;
@@ -115,14 +119,14 @@ static void at_end(void)
 	while (atomic_load_explicit(&helper.at_work, memory_order_seq_cst) &&
 	       gt_clock_ns(CLOCK_MONOTONIC) < until)
 		syscall(SYS_nanosleep, &pause, NULL);
-	if (!gt_thread.depth) /* exit() inside a call: the driver may hold locks */
+	if (!gt_thread.depth) /* in an exit() inside a call, the driver may hold locks */
 		read_last();
 	gt_tool_deliver();
 }
 
-/* Called from _exit(), maybe in a signal handler that has interrupted anything: so the helper does
- * all the work, and this thread waits only briefly, because the helper may need a lock that this
- * thread holds. */
+/* Let the helper read the last records before _exit(), which a signal handler may call. The calling
+ * thread only waits, and only briefly, because the helper may need a lock that this thread
+ * holds. */
 void gt_cuda_helper_leave(void)
 {
 	const struct timespec step = {0, 50000};
@@ -139,7 +143,7 @@ void gt_cuda_helper_leave(void)
 		syscall(SYS_nanosleep, &step, NULL);
 }
 
-/* Called when a tool flushes, stops or is finished. */
+/* Find completed activities when a tool flushes, stops or is finished. */
 static void look_for_tools(void)
 {
 	if (gt_thread.depth || atomic_load(&helper.process) != getpid() ||
@@ -182,8 +186,8 @@ static const struct gt_cupti_user user = {
 	.wants_records = wants_records,
 };
 
-/* Process that called cuInit() first. A child that it forks has no CUDA, and CUPTI would hang
- * there. */
+/* Process that called cuInit() first. A forked child of that process has no CUDA, and CUPTI would
+ * hang in the child. */
 static _Atomic int32_t user_process;
 
 static bool is_user(void)
@@ -191,7 +195,7 @@ static bool is_user(void)
 	return atomic_load_explicit(&user_process, memory_order_acquire) == getpid();
 }
 
-/* Called before recording resumes. CUPTI may have been stopped during the pause, or never
+/* Prepare CUPTI before recording resumes. CUPTI may have been stopped during the pause, or never
  * started. */
 static void resume(void)
 {
@@ -216,9 +220,9 @@ __attribute__((constructor)) static void be_user(void)
 	gt_contexts_changed_hook = follow_calls;
 }
 
-/* Return true if CUPTI must be opened now. During a pause it is opened when the pause ends, except
- * where launches of graphs are recorded as one: that kind must stay as it is for as long as there
- * are graphs (cupti_session.c). */
+/* Return true if CUPTI must be opened now. During a pause, open CUPTI when the pause ends. If graph
+ * launches are recorded as a whole, open CUPTI at once: that record kind must not change while
+ * graphs exist (cupti_session.c). */
 static bool is_wanted_at_once(void)
 {
 	if (gt_cuda_runtime_wanted() || gt_cuda_work_wanted(false))
@@ -227,8 +231,8 @@ static bool is_wanted_at_once(void)
 	       gt_cuda_work_wanted(true);
 }
 
-/* Start CUPTI before the real cuInit(): kinds enabled before a context is created leave nothing
- * behind when they are disabled, and CUPTI sees the first context. */
+/* Start CUPTI before the real cuInit(): kinds enabled before a context is created leave no overhead
+ * after they are disabled, and CUPTI sees the first context. */
 int gt_cuda_driver_wrap_cuInit(const struct gt_call *call, unsigned int flags)
 {
 	int32_t none = 0;

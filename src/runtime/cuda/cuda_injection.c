@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* CUDA_INJECTION64_PATH: a library that the driver opens in the first cuInit(), before it has done
- * anything else. A tool's user can name libgputap.so.0 there if preloading is not possible.
+/* CUDA_INJECTION64_PATH: a library that the driver opens at the start of the first cuInit(). A
+ * tool's user can set it to libgputap.so.0 if preloading is not possible.
  *
  *   cuInit() ─► dlopen(libgputap.so.0)      its constructor finds tools, interposes libraries
- *          ─► InitializeInjection()         here: libcuda.so.1 is interposed, if it is not yet
+ *          ─► InitializeInjection()         here: interpose libcuda.so.1 if not yet interposed
  *
- * The program's existing bindings lead to taps from then on, as do later lookups
- * (runtime/mapped.c).
- * NEEDSWORK: libcudart, and each copy of it, stores all its functions' addresses in private
- * variables before it calls cuInit(). Its calls are not seen with this method; they are seen if
- * libgputap.so.0 is preloaded or linked, and under gputap run. */
+ * From then on, the program's existing bindings and later lookups lead to taps (runtime/mapped.c).
+ * NEEDSWORK: each copy of libcudart stores all its functions' addresses in private variables before
+ * calling cuInit(). This method does not trace libcudart's calls. They are traced if libgputap.so.0
+ * is preloaded or linked, and under gputap run. */
 #include "runtime/tool_attach.h"
 #include "tool/tool_load.h"
 
@@ -17,7 +16,7 @@
 
 EXPORT int InitializeInjection(void);
 
-/* Return 1, as NVIDIA's own libraries do. */
+/* Return 1, like NVIDIA's own libraries. */
 int InitializeInjection(void)
 {
 	if (gt_tools_expected())

@@ -5,16 +5,15 @@
  *   callback, EXIT    tools get EXIT                           launching thread
  *   record            tools get COMPLETE                       reader of CUPTI's buffers
  *
- * There is one slot for each of the last PLACES correlation ids. EXIT and the record may come in
- * either order; the later one fills the item in, so that it is not written while EXIT is called.
- * If the number of a launch's records is not known in advance (a graph's launch; a launch into a
- * captured stream), the item is only kept. Each record then makes a separate item, with the
- * launch's call, thread and external ids, which goes through all three phases in the reader's
- * thread.
- * The kept item's call retires when the item is returned: after its last record, or, if their
- * number is not known, when the slot is reused.
- * Locking: a spin lock around the slots; no tool is called with it held. It is used only if a tool
- * wants CUDA's activities: otherwise there is one load per launch and one per record. */
+ * Each of the last PLACES correlation ids has one slot. EXIT and the record may come in either
+ * order. The later of the two fills the item in, so that no thread writes the item during EXIT. If
+ * the number of a launch's records is not known in advance (a graph's launch; a launch into a
+ * captured stream), the item is only kept. Each record then makes a separate item with the launch's
+ * call, thread and external ids. That item goes through all three phases in the reader's thread.
+ * The kept item's call retires when the item is returned: after the last record, or, if the number
+ * of records is unknown, when the slot is reused.
+ * Locking: a spin lock around the slots; no tool is called with it held. The lock is taken only if
+ * a tool wants CUDA's activities. Otherwise each launch and each record cost one load. */
 #include <sched.h>
 #include <string.h>
 
@@ -30,15 +29,15 @@ struct details {
 };
 
 static struct place {
-	struct gt_activity *item; /* NULL: free */
+	struct gt_activity *item; /* NULL if the slot is free */
 	uint32_t correlation;
-	uint32_t records; /* if kept: records still to come; 0: not known */
+	uint32_t records; /* number of records still to come for a kept item; 0 if unknown */
 	bool is_kept, is_left, has_details;
 	struct details details;
 } places[PLACES];
 
 static _Atomic uint32_t lock;
-static _Thread_local uint32_t open_correlation; /* of the item that awaits its EXIT; 0: none */
+static _Thread_local uint32_t open_correlation; /* correlation of the item that awaits EXIT, or 0 */
 
 static void take_lock(void)
 {
@@ -175,8 +174,8 @@ void gt_cuda_items_exit(uint32_t correlation, bool refused)
 		gt_activity_drop(item, false);
 }
 
-/* Notify tools of a record of a kept launch, with a separate item. @launch: the kept item's
- * data. */
+/* Notify tools of a record of a kept launch, with a separate item.
+ * @launch: data of the kept item */
 static void complete_kept(const struct gputap_activity *launch, uint64_t began,
 			  const struct details *d)
 {

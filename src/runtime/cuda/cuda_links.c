@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Links from CUPTI's correlation ids to calls.
  *
- *   links[id % GT_CUDA_LINKS]   {id, call, start, how many records}     8 MB, touched as ids come
+ *   links[id % GT_CUDA_LINKS]   {id, call, start, number of records}   8 MB, touched as ids are
+ *   used
  *   kept[hash]          links still needed when the table wraps around
  *
- * Writer: at ENTER the launching thread, the only one with that id (cuda_work.c): it clears
- * `correlation`, stores the rest, stores `correlation` (release). Reader: the helper, which checks
- * `correlation` before and after. Each time half of the table's ids have been used, it copies the
- * links still needed out of the older half: a kernel may run for minutes meanwhile. */
+ * Writer: the launching thread at ENTER, the only thread with that id (cuda_work.c). The writer
+ * clears `correlation`, stores the other fields, and stores `correlation` (release). Reader: the
+ * helper, which checks `correlation` before and after. Whenever half of the table's ids have been
+ * used, the helper copies the links still needed out of the older half, because a kernel may run
+ * for minutes. */
 #include <string.h>
 
 #include "runtime/cuda/cuda_parts.h"
@@ -19,7 +21,7 @@ _Atomic uint32_t gt_cuda_links_newest;
 
 /* Used only in the helper. */
 static struct progress {
-	uint32_t correlation, records; /* records received so far */
+	uint32_t correlation, records; /* number of records received so far */
 } progress[GT_CUDA_LINKS];
 static struct kept {
 	struct gt_cuda_link link;
@@ -28,8 +30,8 @@ static struct kept {
 static uint32_t newest, swept;
 static bool keeps_any;
 
-/* Copy a link. Return false if it is another id's, or is being overwritten for another id at this
- * moment. */
+/* Copy a link. Return false if the slot belongs to another id or is being overwritten for another
+ * id. */
 static bool copy_link(uint32_t correlation, struct gt_cuda_link *link)
 {
 	const struct gt_cuda_link *l = &gt_cuda_links[correlation % GT_CUDA_LINKS];
@@ -52,7 +54,7 @@ static struct kept *find_kept(uint32_t correlation)
 	return NULL;
 }
 
-/* Return how many records were counted as seen. */
+/* Return the number of records that were counted as seen at the launch. */
 static uint32_t counted_of(const struct gt_cuda_link *link)
 {
 	return link->flags & GT_CUDA_COUNTED ? link->records : 0;
@@ -63,7 +65,7 @@ bool gt_cuda_link_find(uint32_t correlation, struct gt_cuda_link *link, bool *mo
 	struct progress *p = &progress[correlation % GT_CUDA_LINKS];
 	struct kept *k;
 
-	if (!correlation) /* CUPTI knows no call for it: 0 marks slots without a link */
+	if (!correlation) /* CUPTI knows no call for the record: 0 marks slots without a link */
 		return false;
 	if (copy_link(correlation, link)) {
 		if ((int32_t)(correlation - newest) > 0)
@@ -127,8 +129,8 @@ void gt_cuda_links_keep(void)
 
 void gt_cuda_links_forget(void)
 {
-	/* otherwise a launch that writes no link would get that of an earlier launch with the same
-	 * id */
+	/* otherwise a launch that writes no link would get the link of an earlier launch with the
+	 * same id */
 	for (uint32_t i = 0; i < GT_CUDA_LINKS; i++)
 		if (atomic_load_explicit(&gt_cuda_links[i].correlation, memory_order_relaxed))
 			atomic_store_explicit(&gt_cuda_links[i].correlation, 0,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The device that holds a call's allocation, and the bytes of arrays. The driver is queried only if
- * it has several devices. */
+/* Finds the device that holds a call's allocation, and the size of arrays in bytes. The driver is
+ * queried only if it has several devices. */
 #include "runtime/array_bytes.h"
 #include "runtime/cuda/cuda_parts.h"
 
@@ -25,7 +25,7 @@ static uint32_t count_devices(void)
 	return count;
 }
 
-/* Return the device of @address, or -1 if not known. @address: 0: the device of the thread's
+/* Return the device of @address, or -1 if unknown. For address 0, return the device of the thread's
  * context. */
 static int find_device(uint64_t address)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices, contexts, streams and kernels as numbered objects, keyed with CUPTI's ids, written when
- * they are created or when a record first refers to them.
+/* Devices, contexts, streams and kernels as numbered objects, keyed by CUPTI's ids. Objects are
+ * written when they are created or when a record first refers to them.
  *
  * Locking: `lock` protects the tables; no function outside this file is called with it held. A
- * fork's child cannot use its parent's CUDA, so nothing is written again there. */
+ * fork's child cannot use its parent's CUDA, so nothing is written again in the child. */
 #define _GNU_SOURCE 1
 #include <sched.h>
 #include <stdio.h>
@@ -43,16 +43,16 @@ static const char *_Atomic device_labels[DEVICES];
 
 static struct stream {
 	uint32_t context, stream; /* CUPTI's ids */
-	uint32_t number;          /* 0: the slot is free */
-	bool is_default;          /* set before it was written */
+	uint32_t number;          /* 0 if the slot is free */
+	bool is_default;          /* set before the stream is written */
 	bool is_written;
-	const char *label; /* the program's name for it; NULL: none */
+	const char *label; /* the program's name for the stream, or NULL */
 } streams[STREAMS];
 
 /* Used only in the reader. */
 static struct kernel {
-	const char *pointer; /* CUPTI's; NULL: free */
-	const char *text;    /* our copy: CUPTI may reuse its memory */
+	const char *pointer; /* CUPTI's pointer; NULL if free */
+	const char *text;    /* our copy, because CUPTI may reuse the memory */
 	uint32_t registers, group_bytes, private_bytes;
 	struct gt_cuda_kernel kernel;
 } kernels[KERNELS];
@@ -76,7 +76,7 @@ static int end_own_call(int status)
 	return status;
 }
 
-/* Call the driver, hidden from our own taps and from other users of its callbacks. */
+/* Call the driver, hidden from our own taps and from other users of driver callbacks. */
 #define CALL(name, ...)                                                                            \
 	(GT_CUDA_REAL(name) ? (gt_internal_enter(), end_own_call(GT_CUDA_REAL(name)(__VA_ARGS__))) \
 			    : -1)
@@ -131,7 +131,7 @@ static void write_device(struct gt_thread *t, uint32_t device, uint32_t number)
 	gt_internal_leave();
 	add_label(&text, atomic_load_explicit(&device_labels[device], memory_order_acquire));
 	gt_object_write(t, GT_OBJECT_DEVICE, GT_DOMAIN_CUDA_DRIVER, number, device, 0, &text);
-	/* its timestamps are the host's: CUPTI calls our clock, and interpolates */
+	/* the device's time stamps are host times: CUPTI calls our clock and interpolates */
 	gt_clock_write(t, number, GT_CUDA_CLOCK, now, now, now, 0);
 	gt_cuda_items_device(number, device, &text);
 }
@@ -236,7 +236,8 @@ static uint32_t current_device(void)
 	return CALL(cuCtxGetDevice, &device) ? 0 : (uint32_t)device;
 }
 
-/* @label: the program's name for it, kept for good; NULL: none */
+/* Write a stream's object.
+ * @label: the program's name for the stream, which remains valid; or NULL */
 static void write_known_stream(void *context, uint32_t context_id, void *handle, const char *label)
 {
 	const struct gt_cupti_library *library = gt_cupti_session_library();
@@ -283,7 +284,7 @@ static const char *keep_label(const char *name)
 	return text ? text->text : NULL;
 }
 
-/* Name a device, and write it again if it was written already. */
+/* Name a device, and write its object again if the object was already written. */
 static void name_device(struct gt_thread *t, int device, const char *name)
 {
 	uint32_t number;
@@ -406,7 +407,7 @@ static struct gt_cuda_kernel add_kernel(struct gt_thread *t, struct kernel *k,
 	};
 	k->text = gt_string_text(k->kernel.name);
 	if (!k->text) {
-		k->pointer = NULL; /* it could not be written: try again at the next one */
+		k->pointer = NULL; /* writing failed: try again at the next record */
 		return k->kernel;
 	}
 	write_symbol(t, k);

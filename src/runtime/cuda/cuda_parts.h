@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* CUDA's GPU activities: shared parts of its files.
+/* Declarations shared by the files for CUDA's GPU activities.
  *
  *   a launching call of the program
  *     tap                       gt_thread.api_id, api_start: the open call
  *       └─ libcuda ─ CUPTI ─ callback, ENTER    correlation id -> that call      (cuda_work.c)
- *                          ─ callback, EXIT     it has succeeded: counted as seen
+ *                          ─ callback, EXIT     the call succeeded: count as seen
  *   device ─ CUPTI's buffer of records ─► full, or flushed each 100 ms           (cupti_buffers.c)
  *     └─ helper: a record's correlation id -> the call: device record            (cuda_records.c)
  *
@@ -27,31 +27,31 @@
 /* Links (cuda_work.c) -------------------------------------------------------------------- */
 
 enum gt_cuda_link_flag {
-	GT_CUDA_RECORDED = 1, /* the recording session wants its activities */
-	GT_CUDA_COUNTED = 2,  /* `records` of it are counted as seen when the call succeeds */
+	GT_CUDA_RECORDED = 1, /* the recording session wants the launch's activities */
+	GT_CUDA_COUNTED = 2,  /* `records` are counted as seen when the call succeeds */
 	GT_CUDA_GRAPH = 4,
 	GT_CUDA_NOTIFIED = 8, /* tools are notified */
 };
 
 struct gt_cuda_link {
-	_Atomic uint32_t correlation; /* 0: none. Stored last (release), cleared first */
-	uint32_t records : 28;        /* expected number, as far as known */
+	_Atomic uint32_t correlation; /* 0 if none. Stored last (release), cleared first */
+	uint32_t records : 28;        /* expected number of records, as far as known */
 	uint32_t flags   : 4;         /* enum gt_cuda_link_flag */
-	uint64_t id, start;           /* of the call */
-	uint32_t graph, replay;       /* number of the graph's object; launch of it */
+	uint64_t id, start;           /* id and start of the call */
+	uint32_t graph, replay; /* number of the graph's object; number of the graph's launch */
 };
 
 enum { GT_CUDA_LINKS = 1 << 18 };
 extern struct gt_cuda_link gt_cuda_links[GT_CUDA_LINKS] __attribute__((visibility("hidden")));
 
-/* Correlation of a recent launch: updated only now and then. */
+/* Correlation of a recent launch; not updated at every launch. */
 extern _Atomic uint32_t gt_cuda_links_newest __attribute__((visibility("hidden")));
 
-/* For the helper, the only reader of links. */
-/* Find the link of a record's correlation id. Return false if it has none. @more: true if more
- * records have come than were counted as seen. */
+/* Functions for the helper, the only reader of links. */
+/* Find the link of a record's correlation id. Return false if the id has no link. @more: true if
+ * more records have arrived than were counted as seen. */
 bool gt_cuda_link_find(uint32_t correlation, struct gt_cuda_link *link, bool *more);
-/* Copy links still needed to a place where later launches do not overwrite them. */
+/* Copy links that are still needed to a table that later launches do not overwrite. */
 void gt_cuda_links_keep(void);
 /* Forget all links, because CUPTI will restart its ids. */
 void gt_cuda_links_forget(void);
@@ -61,7 +61,7 @@ void gt_cuda_links_forget(void);
 enum gt_cuda_function {
 	GT_CUDA_NOTHING = 0,
 	GT_CUDA_LAUNCH, /* a kernel */
-	GT_CUDA_MOVE,   /* a copy, a set */
+	GT_CUDA_MOVE,   /* a memcpy or memset */
 	GT_CUDA_OTHER,  /* the number of records is not known in advance */
 	GT_CUDA_GRAPH_LAUNCH,
 	GT_CUDA_BEGIN_CAPTURE,
@@ -71,7 +71,8 @@ enum gt_cuda_function {
 	GT_CUDA_NODE_ENABLE,
 	GT_CUDA_STREAM_CREATE,
 };
-/* By callback id: enum gt_cuda_function; true if the recording session wants its activities */
+/* Tables by callback id: enum gt_cuda_function, and true if the recording session wants the
+ * function's activities. */
 extern uint8_t gt_cuda_functions[CUPTI_CALLBACK_IDS] __attribute__((visibility("hidden")));
 extern uint8_t gt_cuda_asked[CUPTI_CALLBACK_IDS] __attribute__((visibility("hidden")));
 
@@ -83,52 +84,56 @@ static inline bool gt_cuda_is_launch(enum gt_cuda_function function)
 /* Call after a library was opened. */
 void gt_cuda_functions_find(const struct gt_cupti_library *library);
 bool gt_cuda_callback_needed(uint32_t id);
-/* Return true if activities launched now are recorded: false while the program pauses recording. */
+/* Return true if activities launched now are recorded, false while the program pauses recording. */
 bool gt_cuda_stream_open(void);
-/* Return true if GPU activities are wanted: for the recording session (paused or not, if @ever) or
- * for a tool. */
+/* Return true if a tool or the recording session wants GPU activities. @ever: count a paused
+ * session as well. */
 bool gt_cuda_work_wanted(bool ever);
 
-/* Type of a function's activities, as far as its name implies it. */
+/* Type of a function's activities, as far as the function's name implies it. */
 extern uint8_t gt_cuda_work_ops[CUPTI_CALLBACK_IDS] __attribute__((visibility("hidden")));
 
 /* Tools (cuda_items.c) ---------------------------------------------------------------------- */
 
-/* Start the launch with that correlation id. @id: of its callback; @is_open: the number of its
- * records is not known, and may be 0. @records: their number, 0: not known. */
+/* Start the launch with a correlation id.
+ * @id:      callback id
+ * @is_open: true if the number of the launch's records is unknown, and possibly 0
+ * @records: number of the launch's records; 0 if unknown */
 void gt_cuda_items_enter(uint32_t correlation, uint32_t id, bool is_open, uint32_t records);
-/* Report that the call has returned. Thread: the same. */
+/* Report that the launching call has returned. Thread: the thread of gt_cuda_items_enter(). */
 void gt_cuda_items_exit(uint32_t correlation, bool refused);
-/* Notify tools of a device with that object number. @device: CUPTI's number; @text: text of the
- * object, which starts with its name. */
+/* Notify tools of a device with an object number. @device: CUPTI's number; @text: text of the
+ * object, which starts with the device's name. */
 void gt_cuda_items_device(uint32_t number, uint32_t device, const struct gt_text *text);
-/* Report that a record of the call has arrived. @r: as it is written; @device: CUPTI's number. */
+/* Report that a record of the call has arrived. @r: the record as written; @device: CUPTI's
+ * number. */
 void gt_cuda_items_done(uint32_t correlation, const struct gt_record_device *r, uint32_t device);
 
 /* Callbacks (cuda_work.c) ------------------------------------------------------------------ */
 
 /* CUPTI's only callback. */
 void gt_cuda_work_callback(void *user, int domain, uint32_t id, const void *data);
-/* Return true if there was a launch since the last call of this function. */
+/* Return true if the program has launched since the last call of this function. */
 bool gt_cuda_work_launched(void);
 
 /* Buffers (cupti_buffers.c) --------------------------------------------------------------- */
 
 void gt_cupti_request(uint8_t **buffer, size_t *bytes, size_t *records);
 void gt_cupti_complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid);
-/* Read the returned buffers. Thread: one at a time; others leave the work to that thread. */
+/* Read the returned buffers. Thread: any; while one thread reads, other threads return at once. */
 void gt_cupti_buffers_read(struct gt_thread *t);
-/* Read old buffers, then forget their links. Called when CUPTI was finalised in between. */
+/* Read the buffers from before CUPTI was finalised, then forget their links. */
 void gt_cupti_buffers_restart(void);
 
 /* Records (cuda_records.c) ---------------------------------------------------------------- */
 
-/* Thread: the reader of buffers. */
+/* Write a record. Thread: the reader of buffers. */
 void gt_cuda_record(struct gt_thread *t, const struct cupti_record *record);
 
 /* Objects (cuda_objects.c) ---------------------------------------------------------------- */
 
-/* Return an object's number, and write it at its first use. Thread: the reader of buffers. */
+/* Return an object's number, and write the object at its first use. Thread: the reader of
+ * buffers. */
 uint32_t gt_cuda_device(struct gt_thread *t, uint32_t device);
 uint32_t gt_cuda_stream(struct gt_thread *t, uint32_t device, uint32_t context, uint32_t stream);
 /* A kernel's symbol. */
@@ -138,33 +143,35 @@ struct gt_cuda_kernel {
 };
 struct gt_cuda_kernel gt_cuda_kernel(struct gt_thread *t, const struct cupti_kernel *kernel);
 
-/* Called from callbacks, at EXIT: the program has made an object. @parameters: the function's. */
+/* Note that the program has created an object. Called from callbacks, at EXIT, with the arguments
+ * of the creating function. */
 void gt_cuda_graph_made(void *exec, void *graph);
 void gt_cuda_graph_gone(void *exec);
-/* Note that a node of an executable graph was enabled or disabled: from now on, the number of nodes
- * that run is not known. */
+/* Note that a node of an executable graph was enabled or disabled. From now on, the number of nodes
+ * that run is unknown. */
 void gt_cuda_graph_changed(void *exec);
-/* Return the string id of "graph 3", by object number; 0: no longer known. */
+/* Return the string id of a name such as "graph 3", by object number. Return 0 if no longer
+ * known. */
 uint32_t gt_cuda_graph_name(uint32_t number);
-/* Start a launch of a graph. Return the number of its object, 0 if not known. @records: number of
- * records it will give; 0: not known. */
+/* Start a launch of a graph. Return the number of the graph's object, or 0 if unknown. @records:
+ * number of records that the launch will produce; 0 if unknown. */
 uint32_t gt_cuda_graph_launch(void *exec, uint32_t *replay, uint32_t *records);
 void gt_cuda_context_used(void *context, uint32_t id);
 void gt_cuda_stream_made(void *context, uint32_t context_id, void *stream);
 
 /* The layer below (cuda_beneath.c) ---------------------------------------------------------- */
 
-/* Driver function below all taps; NULL: the driver lacks it, or was not seen yet. */
+/* Driver function below all taps. NULL if the driver lacks the function or was not seen yet. */
 #define GT_CUDA_REAL(name) ((gt_cuda_driver_##name##_fn *)gt_cuda_real(GT_CUDA_DRIVER_INDEX_##name))
 void *gt_cuda_real(uint32_t index);
 void gt_cuda_table_is(const struct gt_table *table);
 
 /* Wake the helper after many launches. */
 void gt_cuda_helper_wake(void);
-/* For the helper: sleep until woken, or for @ns. */
+/* Sleep until woken, at most @ns. Thread: the helper. */
 void gt_cuda_helper_sleep(uint64_t ns);
-/* Processors that the process was allowed to use before the program bound its threads: CUPTI's own
- * threads inherit those of the creating thread. */
+/* Processors that the process was allowed to use before the program bound its threads. Needed
+ * because CUPTI's threads inherit the processors of the thread that creates them. */
 struct gt_cuda_affinity {
 	bool changed;
 	uint64_t before[16];

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* cuGetProcAddress() and cuGetProcAddress_v2(): functions that the driver returns by address.
- * libcudart, and each library that contains a copy of it, gets all of its functions this way, so
- * that taps of the exports alone (generated/cuda_driver_interposed.c) would see hardly any of their
- * calls.
+/* Replaces functions that cuGetProcAddress() and cuGetProcAddress_v2() return by address. libcudart
+ * and each library with a copy of libcudart get all driver functions this way, so taps of the
+ * exports alone (generated/cuda_driver_interposed.c) would see hardly any of their calls.
  *
  *   cuGetProcAddress_v2("cuMemAlloc", 12000, flags)  -> the driver: address of cuMemAlloc_v2
  *                                                    -> the program: the tap of cuMemAlloc_v2
  *
- * The address identifies the function, not the name: the driver chooses among a function's forms by
- * requested release and flags. If several names share one address, the name decides among those.
- * The two functions also return themselves, and those are taps like all others.
+ * The address identifies the function, not the name: the driver chooses among a function's variants
+ * by requested release and flags. If several names share one address, the name selects the
+ * function. The two functions also return themselves, and their taps work like all others.
  * Locking: none. The taps' real functions do not change while the library is mapped. */
 #include <stdatomic.h>
 #include <string.h>
@@ -19,7 +18,7 @@
 #include "generated/cuda_driver_taps.h"
 #include "generated/cuda_driver_wraps.h"
 
-/* Rate how well an operation's name matches a requested one: cuMemAlloc_v2 is a form of
+/* Rate how well an operation's name matches a requested name: cuMemAlloc_v2 is a variant of
  * cuMemAlloc. */
 static unsigned match_name(const char *operation, const char *symbol)
 {
@@ -53,7 +52,7 @@ static void *find_tap(const struct gt_table *table, const char *symbol, const vo
 	return found;
 }
 
-/* Return true if the name is new: each copy of libcudart looks up the same names, and they are
+/* Return true if the name is new. All copies of libcudart look up the same names, and each name is
  * reported once. */
 static bool is_new_name(const char *name)
 {
@@ -62,7 +61,7 @@ static bool is_new_name(const char *name)
 
 	for (const char *c = name; *c; c++)
 		hash = (hash ^ (uint8_t)*c) * 16777619u;
-	hash |= 1; /* not 0, which marks a free slot */
+	hash |= 1; /* nonzero, because 0 marks a free slot */
 	for (size_t i = 0; i < sizeof seen / sizeof *seen; i++) {
 		uint32_t there = 0;
 
@@ -82,7 +81,7 @@ static void *exchange_address(const struct gt_call *call, const char *symbol, vo
 
 	if (tap)
 		return tap;
-	/* a function that the library does not export: only its name is known */
+	/* the library does not export the function: only the function's name is known */
 	for (unsigned i = 0; i < GT_CUDA_DRIVER_INSTANCES; i++)
 		tables[i] = &gt_cuda_driver_tables[i];
 	tap = gt_table_extension(tables, GT_CUDA_DRIVER_INSTANCES, symbol, real, &unknown);

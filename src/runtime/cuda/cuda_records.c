@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Convert CUPTI's records to device records: one each, linked to its call through its correlation
- * id. Times are host ticks, because CUPTI was given our time source. */
+/* Converts each CUPTI record to a device record that is linked to its call through the correlation
+ * id. Times are host ticks, because CUPTI uses our time source. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,8 +11,8 @@
 struct place {
 	uint32_t correlation, device, context, stream;
 	uint64_t start, end;
-	uint64_t node; /* of a graph; 0: none */
-	bool whole;    /* a graph's launch as one record */
+	uint64_t node; /* node of a graph, or 0 */
+	bool whole;    /* true if one record covers a graph's whole launch */
 };
 
 static bool is_wanted(const struct gt_cuda_link *link, bool linked)
@@ -20,7 +20,7 @@ static bool is_wanted(const struct gt_cuda_link *link, bool linked)
 	return linked ? link->flags & GT_CUDA_RECORDED : gt_cuda_work_wanted(false);
 }
 
-/* Write GT_EVENT_UNLINKED after 1, 2, 4, 8 and so on such records. */
+/* Write GT_EVENT_UNLINKED after 1, 2, 4, 8 and so on unlinked records. */
 static void report_unlinked(struct gt_thread *t)
 {
 	static uint64_t seen;
@@ -39,11 +39,11 @@ static uint32_t saturate(uint64_t n)
 /* A record under construction. */
 struct draft {
 	struct gt_record_device record;
-	uint32_t correlation, device; /* CUPTI's */
-	bool is_recorded;             /* else only tools want it */
+	uint32_t correlation, device; /* CUPTI's numbers */
+	bool is_recorded;             /* false if only tools want the record */
 };
 
-/* Return false if it is not wanted. */
+/* Fill in the common fields of a record. Return false if the record is not wanted. */
 static bool begin_record(struct gt_thread *t, struct draft *d, enum gt_device_op op,
 			 const struct place *p)
 {
@@ -194,7 +194,7 @@ static void record_copy_peer(struct gt_thread *t, const struct cupti_copy_peer *
 	end_record(t, &d);
 }
 
-/* Write a memset. The value is stored in the field that holds a memcpy's source. */
+/* Write a memset. The value is stored in the field that holds the source of a memcpy. */
 static void record_set(struct gt_thread *t, const struct cupti_set *s)
 {
 	const struct place p = {s->correlation, s->device, s->context,    s->stream,

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls of the CUDA runtime API. The runtime is mostly a copy inside the program or inside a
- * library from NVIDIA, which cannot be interposed; CUPTI calls back before and after each call, in
+ * library from NVIDIA, which cannot be interposed. CUPTI calls back before and after each call, in
  * every copy:
  *
  *   program ─► cudaMalloc() ─► CUPTI ─► ENTER ─► gt_announced_begin()
  *                   └─► cuMemAlloc_v2(): its tap records a child of the call
  *                             CUPTI ─► EXIT ──► gt_announced_end(): status, arguments
  *
- * A callback's id is the operation's number. The arguments are laid out one after the other in a
- * struct, which is a local variable of the function in the runtime. Its address gives the call's
- * place in the stack; the callback's own frame does not, because it has returned when the call
- * continues. A function without arguments may have no such struct; then the address of the status
- * is used, or that of the word that CUPTI reserves for its user.
+ * A callback's id is the operation's number. The arguments are adjacent members of a struct, which
+ * is a local variable of the runtime's function. The struct's address gives the call's position in
+ * the stack. The callback's own frame does not, because the callback has returned when the call
+ * continues. A function without arguments may have no such struct. In that case, use the address of
+ * the status or of the word that CUPTI reserves for its user.
  *
- * Not seen: the call in which the runtime initialises the driver, because that call opens CUPTI. */
+ * Not recorded: the call in which the runtime initialises the driver, because that call opens
+ * CUPTI. */
 #include "runtime/cuda/cuda_runtime_calls.h"
 
 #include "core/table.h"
@@ -25,7 +26,8 @@ enum { NUMBERS = 1024, STACK_REACH = 1 << 16 };
 
 static struct gt_table *const table = &gt_cuda_runtime_tables[0];
 
-/* By number: index of the operation + 1, 0: none; and true if its callback was enabled in CUPTI. */
+/* By operation number: index of the operation + 1, or 0 if unknown; and true if CUPTI's callback is
+ * enabled. */
 static uint16_t places[NUMBERS];
 static _Atomic uint8_t enabled[NUMBERS];
 static _Atomic uint32_t is_known; /* set once contexts know the table */

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches, in CUPTI's callbacks: their links (cuda_links.c), the counts of seen activities, and
- * state of graphs and streams.
+/* Handles launches in CUPTI's callbacks: their links (cuda_links.c), the counts of seen activities,
+ * and the state of graphs and streams.
  *
  * Activities are counted as seen at EXIT, when the driver has accepted them. A record that arrives
- * before that is not lost: the link holds the expected number since ENTER.
+ * before EXIT is not lost: the link holds the expected number of records from ENTER on.
  * Never here, in a launch's callback: locks, allocation, calls of the driver. */
 #include "runtime/announced.h"
 #include "runtime/cuda/cuda_parts.h"
 #include "runtime/cuda/cuda_runtime_calls.h"
 #include "tool/tool_activity.h"
 
-enum { CAPTURE_INVALIDATED = 901 }; /* CUDA_ERROR_STREAM_CAPTURE_INVALIDATED: capture has ended */
+enum {
+	CAPTURE_INVALIDATED = 901
+}; /* CUDA_ERROR_STREAM_CAPTURE_INVALIDATED: the capture has ended */
 
-static _Atomic uint32_t launched; /* since the helper last looked */
-static _Atomic uint32_t captures; /* graph captures started and not ended */
+/* nonzero if the program has launched since the helper's last check */
+static _Atomic uint32_t launched;
+static _Atomic uint32_t captures; /* number of open graph captures */
 
 bool gt_cuda_work_launched(void)
 {
@@ -42,9 +45,9 @@ static void describe_graph(struct gt_cuda_link *l, const struct cupti_callback *
 	l->records = records;
 }
 
-/* Return true if records are certain to come. A launch into a captured stream has none, nor has a
- * copy of 0 bytes, nor a kernel that the session has not selected: then each record is counted when
- * it comes. */
+/* Return true if records are certain to arrive. A launch into a captured stream, a copy of 0 bytes,
+ * and a kernel that the session has not selected produce no record. For such calls, each record is
+ * counted when it arrives. */
 static bool is_counted(const struct gt_thread *t, enum gt_cuda_function function)
 {
 	if (atomic_load_explicit(&captures, memory_order_relaxed))

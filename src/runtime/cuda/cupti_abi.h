@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of CUPTI's records, callbacks, numbers and functions that gputap uses itself, declared
- * here so that no CUPTI header is needed: CUPTI 11.8 to 13.5.
+/* The parts of CUPTI's records, callbacks, numbers and functions that gputap uses. Declared here so
+ * that no CUPTI header is needed: CUPTI 11.8 to 13.5.
  *
- * A record grows at its end from release to release, and existing members keep their place. So a
- * struct here is the part common to all of these releases, and its size is never used: records are
- * walked with cuptiActivityGetNextRecord(). Kernels had 200 bytes in 11.8, 208 in 12, 216 in 13.0
- * and 248 in 13.5; copies 88, 96 from 12.9 on and 112; sets 88 and 104; graph launches 48 and 56
- * from 12.9. */
+ * A record grows at its end from release to release, and existing members keep their offsets. A
+ * struct here is therefore the part common to all of these releases, and its size is never used:
+ * records are walked with cuptiActivityGetNextRecord(). Sizes in bytes: kernels 200 in 11.8, 208 in
+ * 12, 216 in 13.0 and 248 in 13.5; copies 88, 96 from 12.9 on and 112; sets 88 and 104; graph
+ * launches 48, and 56 from 12.9 on. */
 #ifndef GPUTAP_RUNTIME_CUPTI_ABI_H
 #define GPUTAP_RUNTIME_CUPTI_ABI_H
 
@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* cuptiGetVersion() of the oldest release used: 11.8. It counts releases until 12.9 (28), and is
- * 10000 * major + 100 * minor + patch from 13.0 on (130000). */
+/* cuptiGetVersion() of the oldest supported release, 11.8. The version is a counter until 12.9
+ * (28), and 10000 * major + 100 * minor + patch from 13.0 on (130000). */
 #define CUPTI_VERSION_OLDEST 18
 
 enum cupti_status {
@@ -25,7 +25,7 @@ enum cupti_status {
 	CUPTI_OUT_OF_MEMORY = 8,
 	CUPTI_HARDWARE = 9,
 	CUPTI_API_NOT_IMPLEMENTED = 11,
-	CUPTI_MAX_LIMIT_REACHED = 12, /* no more records in the buffer */
+	CUPTI_MAX_LIMIT_REACHED = 12, /* the buffer contains no more records */
 	CUPTI_NOT_READY = 13,
 	CUPTI_NOT_COMPATIBLE = 14,
 	CUPTI_NOT_INITIALIZED = 15,
@@ -45,7 +45,7 @@ enum cupti_status {
 enum cupti_kind {
 	CUPTI_KIND_COPY = 1,
 	CUPTI_KIND_SET = 2,
-	CUPTI_KIND_KERNEL_SERIAL = 3, /* kernels run one after the other; replaces 10 */
+	CUPTI_KIND_KERNEL_SERIAL = 3, /* serialises kernels; replaces CUPTI_KIND_KERNEL */
 	CUPTI_KIND_DRIVER = 4,
 	CUPTI_KIND_RUNTIME = 5,
 	CUPTI_KIND_DEVICE = 8,
@@ -61,7 +61,8 @@ enum cupti_kind {
 	CUPTI_KIND_EXTERNAL = 39,
 	CUPTI_KIND_MEMORY = 49,
 	CUPTI_KIND_POOL = 50,
-	CUPTI_KIND_GRAPH = 51, /* a launch of a graph as one; then its nodes have no records */
+	/* one record for a graph's whole launch; suppresses the records of its nodes */
+	CUPTI_KIND_GRAPH = 51,
 	CUPTI_KIND_COUNT = 64, /* above the highest kind that gputap knows, in all releases */
 };
 
@@ -75,7 +76,7 @@ enum cupti_domain {
 	CUPTI_DOMAIN_COUNT = 16,
 };
 
-/* Callback ids of the driver's functions: 806 in 13.0, 876 in 13.5. */
+/* Upper bound of the driver functions' callback ids: 806 ids in 13.0, 876 in 13.5. */
 enum { CUPTI_CALLBACK_IDS = 1200 };
 
 enum cupti_resource {
@@ -98,11 +99,12 @@ enum cupti_attribute {
 	CUPTI_ATTRIBUTE_DEVICE_BUFFER_BYTES = 0,
 	CUPTI_ATTRIBUTE_DEVICE_BUFFERS = 2,
 	CUPTI_ATTRIBUTE_ZEROED_BUFFERS = 5,
-	/* one buffer per thread, or one for all: from 12.3 on */
+	/* selects one buffer per thread or one for all threads; from 12.3 on */
 	CUPTI_ATTRIBUTE_THREAD_BUFFERS = 9,
 };
 
-enum { CUPTI_FLUSH_COMPLETED = 0, CUPTI_FLUSH_FORCED = 1 }; /* also buffers that are not full */
+/* FORCED also flushes buffers that are not full */
+enum { CUPTI_FLUSH_COMPLETED = 0, CUPTI_FLUSH_FORCED = 1 };
 
 /* Source and destination of a copy. A: array, D: device, H: host, P: another device. */
 enum cupti_copy_kind {
@@ -141,16 +143,16 @@ struct cupti_kernel { /* CUPTI_KIND_KERNEL, _SERIAL */
 	uint32_t cache_requested, cache_executed;
 	uint64_t start, end, completed;
 	uint32_t device, context, stream;
-	int32_t grid[3], block[3]; /* blocks; threads of a block */
+	int32_t grid[3], block[3]; /* blocks of the grid; threads of a block */
 	int32_t static_shared, dynamic_shared;
 	uint32_t local_per_thread, local_total;
 	uint32_t correlation;
 	int64_t grid_id;
 	const char *name; /* mangled; in CUPTI's memory */
 	void *reserved;
-	uint64_t queued, submitted; /* 0, unless latency timestamps are enabled */
+	uint64_t queued, submitted; /* 0 unless latency time stamps are enabled */
 	uint8_t launch_type, shared_requested, shared_carveout, padding[5];
-	uint64_t graph_node; /* 0: not of a graph */
+	uint64_t graph_node; /* 0 if not part of a graph */
 	uint32_t shared_limit;
 	uint32_t graph; /* id of the executable graph */
 };
@@ -255,8 +257,8 @@ CUPTI_AT(cupti_api, status, 36);
 CUPTI_AT(cupti_external, external, 8);
 CUPTI_AT(cupti_external, correlation, 16);
 
-/* Number part of a node's id: the same in the original graph and each of its executable graphs. The
- * upper half is the graph's id. */
+/* Number part of a node's id: equal in the original graph and all its executable graphs. The upper
+ * half is the graph's id. */
 #define CUPTI_NODE_NUMBER(node) ((uint32_t)(node))
 
 /* Callbacks -------------------------------------------------------------------------------- */
@@ -264,12 +266,12 @@ CUPTI_AT(cupti_external, correlation, 16);
 struct cupti_callback { /* domains 1 and 2 */
 	uint32_t site;  /* enum cupti_site */
 	const char *function;
-	const void *parameters; /* struct of the function's arguments, one after the other */
+	const void *parameters; /* struct of the function's arguments, in order */
 	void *return_value;
-	const char *symbol; /* of a launch: the kernel's name */
+	const char *symbol; /* in a launch: the kernel's name */
 	void *context;
 	uint32_t context_id;
-	uint64_t *data; /* word for the subscriber, from ENTER to EXIT */
+	uint64_t *data; /* word for the subscriber, preserved from ENTER to EXIT */
 	uint32_t correlation;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Attaching to CUPTI through interposition. api/cupti.api lists its functions; cupti_share.c
+/* Attaches to CUPTI through interposition. api/cupti.api lists CUPTI's functions; cupti_share.c
  * handles their calls. */
 #include "core/recording.h"
 #include "core/table.h"
@@ -13,8 +13,8 @@
 #define GT_ATTACH_INSTANCES 2
 #include "runtime/attach_object.inc"
 
-/* Enable all wraps: tools may request CUDA's GPU activities after the client has started, so its
- * earlier calls must be noted. */
+/* Enable all wraps. Tools may request CUDA's GPU activities after the client has started, so the
+ * client's earlier calls must be noted. */
 static void wrap_for_tools(void)
 {
 	for (unsigned i = 0; i < GT_CUPTI_INSTANCES; i++)
@@ -23,7 +23,7 @@ static void wrap_for_tools(void)
 				atomic_fetch_or(&gt_cupti_taps[i][n].services, GT_SERVICE_WRAP);
 }
 
-/* Maybe called with the dynamic linker's lock held. */
+/* Adopt new copies of CUPTI. The caller may hold the dynamic linker's lock. */
 __attribute__((visibility("hidden"), used)) void gt_cupti_attached(void)
 {
 	if (gt_attach_adopt_all(gt_cupti_attach_states, gt_cupti_tables, GT_CUPTI_INSTANCES,

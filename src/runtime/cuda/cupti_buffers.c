@@ -4,9 +4,10 @@
  *   free ─ request ─► CUPTI's ─ complete ─► filled ─ read ─► free
  *
  * A buffer's head is after the part that CUPTI gets. CUPTI may complete a buffer in any thread,
- * also in a program thread: so that thread only adds our buffer to the list, and the helper reads
- * it. A client's buffer is read at once, because the client wants it back.
- * Locking: a spin lock around the lists; another one around reading, taken with trylock only. */
+ * including a program thread. That thread therefore only adds our buffer to the list, and the
+ * helper reads the buffer. A client's buffer is read at once, because the client wants it back.
+ * Locking: a spin lock around the lists; another spin lock around reading, taken with trylock
+ * only. */
 #define _GNU_SOURCE 1
 #include <sched.h>
 #include <string.h>
@@ -115,7 +116,7 @@ static void end_reading(void)
 	atomic_store_explicit(&reading, 0, memory_order_release);
 }
 
-/* Count records that CUPTI dropped: they were counted as seen when launched. */
+/* Count records that CUPTI dropped, because they were counted as seen when launched. */
 static void count_dropped(void *context, uint32_t stream)
 {
 	const struct gt_cupti_library *library = gt_cupti_session_library();
@@ -124,7 +125,7 @@ static void count_dropped(void *context, uint32_t stream)
 
 	if (library->cuptiActivityGetNumDroppedRecords(context, stream, &dropped) || !t ||
 	    !gt_cuda_stream_open())
-		return; /* in a pause none was counted as seen */
+		return; /* in a pause no record was counted as seen */
 	for (; dropped; dropped--)
 		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_CUDA_DRIVER, GT_DROP_RUNTIME);
 }
@@ -161,7 +162,7 @@ void gt_cupti_complete(void *context, uint32_t stream, uint8_t *buffer, size_t b
 	pool.last = &head->next;
 	unlock();
 	if (valid > BYTES / 2)
-		gt_cuda_helper_wake(); /* full before it was flushed: records come fast */
+		gt_cuda_helper_wake(); /* full before it was flushed: records arrive fast */
 }
 
 static struct head *take_filled(void)

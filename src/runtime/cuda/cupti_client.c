@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* See cupti_client.h: the client's requests to CUPTI, and its share of callbacks and buffers.
  *
- *   its turn:   first Enable ────── last Disable ────── FlushAll
- *   buffers:    the client's, as it knows its buffers by address and refuses others ──┤ ours again
+ *   the client's turn:  first Enable ────── last Disable ────── FlushAll
+ *   buffers:            the client's, since it refuses unknown buffer addresses ──┤ ours again
  *
  * If one of our buffers is completed during the client's turn, its records are copied into a
  * client's buffer. A client's buffer that is completed after the turn is still returned to the
  * client.
  *
- * Locking: `lock` for all but the callbacks' part, which launching threads read: atomic words. Not
- * held while CUPTI or the client is called. */
+ * Locking: `lock` protects everything except the callbacks, which launching threads read as atomic
+ * words. The lock is not held while CUPTI or the client is called. */
 #include "runtime/cuda/cupti_client.h"
 
 #include <pthread.h>
@@ -21,8 +21,8 @@
 
 enum {
 	BUFFERS_MAX = 1024,
-	/* All that CUPTI can have, plus the one being filled: new ones are requested when all spare
-	 * ones are used. So it is never full. */
+	/* All buffers that CUPTI can hold, plus the buffer being filled. CUPTI requests new buffers
+	 * only when all spare buffers are in use, so `filled` is never full. */
 	FILLED_MAX = BUFFERS_MAX + 1,
 	KEPT_MAX = 16,
 	CONTEXTS_MAX = 64,
@@ -36,15 +36,15 @@ struct reading {
 
 static struct {
 	pthread_mutex_t lock;
-	cuptiActivityGetNextRecord_fn *next; /* NULL: no client was served yet */
+	cuptiActivityGetNextRecord_fn *next; /* NULL before a client was served */
 	_Atomic bool subscribed;
 	_Atomic(cupti_callback_fn *) callback;
 	void *user;
 	_Atomic uint32_t callbacks[CUPTI_DOMAIN_COUNT][WORDS];
 	cupti_request_fn *request;
 	cupti_complete_fn *complete;
-	cupti_time_fn *clock; /* NULL: CLOCK_REALTIME */
-	/* enabled: for all contexts, for one, for single functions */
+	cupti_time_fn *clock; /* NULL for CLOCK_REALTIME */
+	/* enabled kinds: for all contexts, for one context, for single functions */
 	bool kinds[CUPTI_KIND_COUNT];
 	struct {
 		void *context;
@@ -52,26 +52,27 @@ static struct {
 	} contexts[CONTEXTS_MAX];
 	unsigned context_count;
 	uint32_t functions[2][WORDS];
-	_Atomic bool active;          /* in its turn */
-	_Atomic uint32_t first, last; /* correlations of launches in its turn; 0: none yet */
+	_Atomic bool active; /* true during the client's turn */
+	/* correlations of the first and last launch in the turn; 0 before the first launch */
+	_Atomic uint32_t first, last;
 	struct reading began;
 	struct gt_cupti_turn turn;
-	uint8_t *buffers[BUFFERS_MAX]; /* the client's buffers that CUPTI has */
+	uint8_t *buffers[BUFFERS_MAX]; /* client's buffers that CUPTI holds */
 	unsigned buffer_count;
 	/* Buffers completed between the client's own flushes. The CUPTI session flushes ten times a
-	 * second, which would return many client's buffers with little data each; so they are
-	 * merged here. */
+	 * second, which would return many nearly empty buffers to the client. Their records are
+	 * therefore merged here. */
 	struct filled {
 		uint8_t *buffer;
 		size_t bytes, valid;
-	} filled[FILLED_MAX]; /* the last one is still being filled */
+	} filled[FILLED_MAX]; /* the last buffer is still being filled */
 	unsigned filled_count, spare_count;
-	struct filled spare[FILLED_MAX]; /* emptied: for CUPTI's next request */
-	unsigned flushing;               /* the client itself flushes CUPTI */
-	bool holds;                      /* the client must not be called */
-	struct filled kept[KEPT_MAX];    /* copies of our buffers completed meanwhile */
+	struct filled spare[FILLED_MAX]; /* emptied buffers, for CUPTI's next requests */
+	unsigned flushing;               /* nonzero while the client itself flushes CUPTI */
+	bool holds;                      /* true while the client must not be called */
+	struct filled kept[KEPT_MAX];    /* copies of our buffers completed while `holds` is true */
 	unsigned kept_count;
-	size_t dropped; /* reported to the client as CUPTI's count */
+	size_t dropped; /* number of records reported to the client as dropped by CUPTI */
 } client = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void lock(void)
@@ -153,7 +154,8 @@ bool gt_cupti_client_has_callback(int domain, uint32_t id)
 		1);
 }
 
-/* Return true also for callbacks that note launches, during the client's turn. */
+/* Return true if the client needs a callback. During the client's turn this includes the callbacks
+ * that note launches. */
 bool gt_cupti_client_needs_callback(int domain, uint32_t id)
 {
 	return gt_cupti_client_has_callback(domain, id) ||
@@ -161,7 +163,7 @@ bool gt_cupti_client_needs_callback(int domain, uint32_t id)
 		atomic_load_explicit(&client.active, memory_order_relaxed));
 }
 
-/* Note which launches belong to the client's turn: the first and the last one started in it. */
+/* Note the first and the last launch that started in the client's turn. */
 static void note_launch(const struct cupti_callback *call)
 {
 	uint32_t none = 0;
@@ -213,8 +215,8 @@ uint64_t gt_cupti_client_time(void)
 	return time_of(client.clock);
 }
 
-/* Read both clocks, and keep the best of a few readings. Return false if the client's clock is the
- * same as ours. */
+/* Read both clocks a few times, and keep the best reading. Return false if the client's clock is
+ * our clock. */
 static bool read_clock(cupti_time_fn *clock, struct reading *out)
 {
 	uint64_t best = UINT64_MAX;
@@ -232,7 +234,7 @@ static bool read_clock(cupti_time_fn *clock, struct reading *out)
 	return true;
 }
 
-/* Fit a line through the turn's start and now. */
+/* Fit a line through the clock readings at the start of the turn and now. */
 static void set_conversion(struct gt_cupti_turn *turn, cupti_time_fn *clock,
 			   const struct reading *began)
 {
@@ -268,7 +270,7 @@ static bool has_kinds(void)
 	return client.context_count != 0;
 }
 
-/* The caller holds the lock. */
+/* Return true if the client has enabled a kind. The caller holds the lock. */
 static bool has_kind(uint32_t kind)
 {
 	for (unsigned i = 0; i < client.context_count; i++)
@@ -287,8 +289,8 @@ bool gt_cupti_client_begins(void)
 	return begins;
 }
 
-/* Start the client's turn. Works before the client has registered: it gets its buffers once it has.
- * The caller holds the lock. */
+/* Start the client's turn. Also works before the client has registered its callbacks: the client
+ * gets its buffers after the registration. The caller holds the lock. */
 static void begin_turn(const struct reading *now)
 {
 	if (atomic_load(&client.active))
@@ -421,7 +423,7 @@ static bool remember_buffer(uint8_t *buffer)
 	return room;
 }
 
-/* Search from the newest: CUPTI returns buffers soon. */
+/* Forget a client's buffer. Search from the newest buffer, because CUPTI returns buffers soon. */
 static bool forget_buffer(uint8_t *buffer)
 {
 	bool found = false;
@@ -473,9 +475,9 @@ bool gt_cupti_client_request(uint8_t **buffer, size_t *bytes, size_t *records)
 	return false;
 }
 
-/* Copy records from one of our buffers, which stays unchanged, because the CUPTI session reads it
- * later. Records that do not fit into the client's buffers are dropped, and counted, as CUPTI
- * does. */
+/* Copy records from one of our buffers. The buffer stays unchanged, because the CUPTI session reads
+ * it later. Records that do not fit into the client's buffers are dropped and counted, as in
+ * CUPTI. */
 static void copy_records(const struct gt_cupti_turn *turn, cuptiActivityGetNextRecord_fn *next,
 			 cupti_request_fn *request, cupti_complete_fn *complete, uint8_t *records,
 			 size_t valid)
@@ -507,7 +509,7 @@ void gt_cupti_client_hold(bool hold)
 	unlock();
 }
 
-/* The caller holds the lock. */
+/* Return the client's turn with its current launches. The caller holds the lock. */
 static struct gt_cupti_turn get_turn(void)
 {
 	struct gt_cupti_turn turn = client.turn;
@@ -516,7 +518,7 @@ static struct gt_cupti_turn get_turn(void)
 	return turn;
 }
 
-/* Pass its records to the client. */
+/* Pass a buffer's records to the client. */
 static void give_buffer(void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid,
 			bool is_clients)
 {
@@ -547,7 +549,7 @@ static void give_buffer(void *context, uint32_t stream, uint8_t *buffer, size_t 
 		copy_records(&turn, next, request, complete, buffer, valid);
 }
 
-/* Append the records to the buffer completed before, if they fit. The caller holds the lock. */
+/* Append records to the previously completed buffer if they fit. The caller holds the lock. */
 static bool append_records(const struct filled *more)
 {
 	struct filled *last = client.filled_count ? &client.filled[client.filled_count - 1] : NULL;
@@ -560,8 +562,8 @@ static bool append_records(const struct filled *more)
 	return true;
 }
 
-/* Return a buffer that is full and may go back to the client; its pointer is NULL if none is. The
- * caller holds the lock. */
+/* Return a full buffer that may go back to the client. If no buffer is full, its pointer is NULL.
+ * The caller holds the lock. */
 static struct filled fill_up(const struct filled *back)
 {
 	struct filled full = {NULL, 0, 0};
@@ -577,8 +579,8 @@ static struct filled fill_up(const struct filled *back)
 	return full;
 }
 
-/* Copy one of our buffers completed while the client must not be called. If it does not fit, its
- * records are dropped, and counted. The caller holds the lock. */
+/* Copy one of our buffers that was completed while the client must not be called. If the copy does
+ * not fit, the records are dropped and counted. The caller holds the lock. */
 static void keep_copy(uint8_t *buffer, size_t valid)
 {
 	uint8_t *copy = MAP_FAILED;

@@ -8,10 +8,12 @@
  *                 ├─► our device records
  *                 └─► client: its callbacks, its own buffers with its own records
  *
- * CUPTI allows one subscriber and one pair of functions for buffers; a later registration of the
- * pair replaces the earlier one. So both always belong to gputap's CUPTI session, and the client
- * gets from the session what it would get from CUPTI. There is one client at a time, as CUPTI
- * allows.
+ * CUPTI allows one subscriber and one pair of buffer functions. A later registration of the pair
+ * replaces the earlier pair. Both therefore always belong to gputap's CUPTI session, and the
+ * session gives the client exactly the data that CUPTI would. At most one client exists at a time,
+ * as in CUPTI.
+ *
+ * The client's turn lasts from its first enabled kind to its flush after the last disabled kind.
  *
  * Locking: one mutex of cupti_client.c, never held while CUPTI or the client is called. */
 #ifndef GPUTAP_RUNTIME_CUPTI_CLIENT_H
@@ -26,43 +28,44 @@
 
 /* For the CUPTI session ------------------------------------------------------------------- */
 
-/* Return the real function if @function, of libcupti, is a tap; else @function itself.
+/* Return the real function if @function is a tap of a libcupti function, else @function itself.
  * (cupti_attach.c) */
 void *gt_cupti_real(void *function);
 
 /* Return a sentence about a profiler of this program that uses CUPTI in a way that cannot be
- * shared; NULL: none. Thread: any; reads /proc/self/maps. */
+ * shared, or NULL. Thread: any. Reads /proc/self/maps. */
 const char *gt_cupti_client_other(void);
 
-/* Request a buffer from the client, if its records are wanted now. Return false if the session must
- * supply its own. */
+/* Request a buffer from the client, if the client wants records now. Return false if the session
+ * must supply a buffer. */
 bool gt_cupti_client_request(uint8_t **buffer, size_t *bytes, size_t *records);
 
-/* Return true if the client has given CUPTI this buffer, and it has not come back yet. */
+/* Return true if the client has given this buffer to CUPTI and CUPTI has not returned it yet. */
 bool gt_cupti_client_has_buffer(const uint8_t *buffer);
 
 /**
  * gt_cupti_client_complete() - deliver the client's part of a completed buffer
- * The session has read the client's buffer already: its records may be changed and moved here. A
- * buffer of the session stays unchanged.
- * Return: true if the buffer is the client's, and has gone back to it; false if it is the
- * session's.
+ * The session has already read the buffer. Records in a client's buffer may be changed and moved
+ * here. A buffer of the session stays unchanged.
+ * Return: true if the buffer is the client's and was returned to the client, false if the buffer is
+ *         the session's.
  */
 bool gt_cupti_client_complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
 			      size_t valid);
 
 /* Hold back calls to the client. Used around the session's flush at the end of the process: the
- * client may be gone already, or interrupted in any state, so it must not be called. It gets its
- * records if it flushes CUPTI itself later. */
+ * client may be gone, or interrupted in any state, so it must not be called. The client gets its
+ * records if the client itself flushes CUPTI later. */
 void gt_cupti_client_hold(bool hold);
 
-/* Report that CUPTI dropped @count records, as the session has read from CUPTI. */
+/* Report @count records that CUPTI dropped, a number that the session has read from CUPTI. */
 void gt_cupti_client_dropped(size_t count);
 
-/* Pass on each callback that the session gets. */
+/* Pass each callback of the session on to the client. */
 void gt_cupti_client_callback(int domain, uint32_t id, const void *data);
 
-/* Return false if the session may disable this, and finalise CUPTI. */
+/* Return true if the client prevents the session from disabling the kind or callback, or from
+ * finalising CUPTI. */
 bool gt_cupti_client_needs_kind(uint32_t kind);
 bool gt_cupti_client_needs_callback(int domain, uint32_t id);
 bool gt_cupti_client_present(void);
@@ -72,42 +75,43 @@ bool gt_cupti_client_present(void);
 /* Return the client's subscriber handle. */
 void *gt_cupti_client_handle(void);
 
-/* Set CUPTI's function for walking records. Call before the client requests any. */
+/* Set CUPTI's function for walking records. Call before the client requests any record. */
 void gt_cupti_client_walk_by(cuptiActivityGetNextRecord_fn *next);
 
-/* Return false if there is a subscriber already. */
+/* Subscribe the client. Return false if a subscriber already exists. */
 bool gt_cupti_client_subscribe(cupti_callback_fn *callback, void *user);
 void gt_cupti_client_unsubscribe(void);
 bool gt_cupti_client_subscribed(void);
-/* Switch one id; UINT32_MAX: all of the domain. */
+/* Enable or disable one callback id. UINT32_MAX stands for all ids of the domain. */
 void gt_cupti_client_set_callback(int domain, uint32_t id, bool on);
 bool gt_cupti_client_has_callback(int domain, uint32_t id);
 
-/* NULL, NULL: unregister. */
+/* Register the client's buffer functions. Two NULL pointers unregister. */
 void gt_cupti_client_register(cupti_request_fn *request, cupti_complete_fn *complete);
-/* NULL: CUPTI's default, CLOCK_REALTIME. */
+/* Set the client's clock. NULL selects CUPTI's default, CLOCK_REALTIME. */
 void gt_cupti_client_set_clock(cupti_time_fn *clock);
 uint64_t gt_cupti_client_time(void);
 
-/* Return true if this one would start the client's turn: CUPTI must be flushed first, so that no
- * buffer of the session is half full. */
+/* Return true if the next enabled kind would start the client's turn. The caller must first flush
+ * CUPTI, so that no buffer of the session is half full. */
 bool gt_cupti_client_begins(void);
-/* @context: NULL: for all. @owned: the session has enabled the kind. */
+/* Add or remove a kind of the client. @context: NULL for all contexts. @owned: true if the session
+ * has enabled the kind. */
 void gt_cupti_client_add_kind(void *context, uint32_t kind, bool owned);
 void gt_cupti_client_remove_kind(void *context, uint32_t kind, bool owned);
-/* Switch the records of one function's calls. @kind: CUPTI_KIND_DRIVER or _RUNTIME. */
+/* Enable or disable the records of one function's calls. @kind: CUPTI_KIND_DRIVER or _RUNTIME. */
 void gt_cupti_client_set_function(uint32_t kind, uint32_t id, bool on);
-/* Enclose the client's flush: it gets all of its records. If the client has nothing enabled after
- * that, its turn ends. */
+/* Mark the start or end of the client's flush, which delivers all of the client's records. If no
+ * kind of the client is enabled afterwards, the client's turn ends. */
 void gt_cupti_client_begin_flush(void);
 void gt_cupti_client_end_flush(void);
 size_t gt_cupti_client_take_dropped(void);
-/* Forget the client, which has finalised CUPTI. */
+/* Forget the client after it has finalised CUPTI. */
 void gt_cupti_client_forget(void);
 
 /* cupti_client_records.c: the client's share of a buffer ------------------------------------ */
 
-/* A kind of records, in the client's turn. */
+/* A kind of records in the client's turn. */
 struct gt_cupti_span {
 	bool asked; /* true if the client enabled it in this turn */
 	/* true if gputap had enabled it before the client did: launches before `first` are not the
@@ -121,7 +125,7 @@ struct gt_cupti_span {
 
 struct gt_cupti_turn {
 	struct gt_cupti_span kinds[CUPTI_KIND_COUNT];
-	uint32_t first; /* correlation of the first launch in it; 0: there was none */
+	uint32_t first; /* correlation of the first launch in the turn; 0 before the first launch */
 	/* client's time = time_to + (ticks - time_from) * time_rate */
 	bool convert;
 	uint64_t time_from, time_to;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* See cupti_client.h: select the records of a buffer for the client. The client does not get:
+/* See cupti_client.h: selects the records of a buffer for the client. The client does not get:
  * - kinds that only gputap requested;
- * - of kinds that both requested: activities launched before the client enabled the kind, and after
- *   it disabled it, while gputap had the kind enabled throughout. Launches are distinguished by
- *   correlation, which grows from call to call.
- * Times are converted from ticks, which CUPTI gets from gputap as its clock, to the client's clock:
- * the client may have given CUPTI a clock, or none.
- * Only memory of the buffer is accessed; a record ends where CUPTI says that the next one
- * starts. */
+ * - kinds that both requested, for activities launched before the client enabled the kind or after
+ *   the client disabled the kind, while gputap had the kind enabled throughout. Launches are
+ *   distinguished by correlation, which grows from call to call.
+ * CUPTI gets ticks from gputap as its clock. These times are converted to the client's clock, which
+ * is CUPTI's default clock unless the client has given CUPTI a clock.
+ * Only memory of the buffer is accessed. A record ends where CUPTI reports the start of the next
+ * record. */
 #include <string.h>
 
 #include "runtime/cuda/cupti_client.h"
 
-/* Offsets of a kind's times, indexed by kind; 0 ends the list. The same in 11.8 to 13.5. */
+/* Offsets of a kind's times, indexed by kind; 0 ends the list. Valid for 11.8 to 13.5. */
 static const uint8_t times_of_kind[CUPTI_KIND_COUNT][6] = {
 	[1] = {16, 24},  [2] = {16, 24},  [3] = {16, 24, 32, 120, 128},
 	[4] = {8, 16},   [5] = {8, 16},   [10] = {16, 24, 32, 120, 128},
@@ -26,7 +26,7 @@ static const uint8_t times_of_kind[CUPTI_KIND_COUNT][6] = {
 	[52] = {16, 24},
 };
 
-/* Return the offset of the correlation, for kinds that the session enables; 0 for others. */
+/* Return the offset of the correlation for kinds that the session enables, else 0. */
 static uint32_t correlation_at(uint32_t kind)
 {
 	switch (kind) {
@@ -40,7 +40,7 @@ static uint32_t correlation_at(uint32_t kind)
 	}
 }
 
-/* Return the kind that was requested: CUPTI may answer with another one. */
+/* Return the kind that was requested, since CUPTI may answer with a record of another kind. */
 static uint32_t asked_kind(const struct gt_cupti_turn *turn, uint32_t kind)
 {
 	if (kind == CUPTI_KIND_COPY_PEER && !turn->kinds[kind].asked)
@@ -52,7 +52,7 @@ static uint32_t asked_kind(const struct gt_cupti_turn *turn, uint32_t kind)
 	return kind;
 }
 
-/* Correlations count up, and may wrap around. */
+/* Return true if correlation @a is later than @b. Correlations count up, and may wrap around. */
 static bool is_later(uint32_t a, uint32_t b)
 {
 	return (int32_t)(a - b) > 0;
@@ -83,7 +83,7 @@ static void convert_times(const struct gt_cupti_turn *turn, uint8_t *record, siz
 		if (*at + sizeof time > bytes)
 			return;
 		memcpy(&time, record + *at, sizeof time);
-		if (!time || time == UINT64_MAX) /* not known to CUPTI */
+		if (!time || time == UINT64_MAX) /* CUPTI does not know the time */
 			continue;
 		time = turn->time_to +
 		       (uint64_t)(int64_t)((double)(int64_t)(time - turn->time_from) *
@@ -92,7 +92,7 @@ static void convert_times(const struct gt_cupti_turn *turn, uint8_t *record, siz
 	}
 }
 
-/* Return the bytes of the record at @record; *@following: the next one, or NULL. */
+/* Return the size of @record in bytes. @following receives the next record, or NULL. */
 static size_t record_bytes(cuptiActivityGetNextRecord_fn *next, uint8_t *buffer, size_t valid,
 			   struct cupti_record *record, struct cupti_record **following)
 {
@@ -111,7 +111,7 @@ size_t gt_cupti_client_filter(const struct gt_cupti_turn *turn, cuptiActivityGet
 	if (!valid || next(buffer, valid, &record) != CUPTI_SUCCESS)
 		return valid;
 	for (; record; record = following) {
-		/* from here on the record may be overwritten, but not the next one */
+		/* from here on this record may be overwritten, but not the next record */
 		size_t bytes = record_bytes(next, buffer, valid, record, &following);
 		uint32_t kind = record->kind;
 

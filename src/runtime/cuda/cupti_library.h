@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The libcupti in use, and its functions. It is never linked. */
+/* The libcupti in use, and its functions. gputap opens libcupti at run time and never links it. */
 #ifndef GPUTAP_RUNTIME_CUPTI_LIBRARY_H
 #define GPUTAP_RUNTIME_CUPTI_LIBRARY_H
 
@@ -7,8 +7,8 @@
 
 #include "runtime/cuda/cupti_abi.h"
 
-/* All usable releases have the functions of the first list; those of the second came later, or are
- * not needed. */
+/* Functions of libcupti. All usable releases contain the first list. Functions of the second list
+ * are newer or optional. */
 #define GT_CUPTI_FUNCTIONS(X)                \
 	X(cuptiGetVersion)                   \
 	X(cuptiSubscribe)                    \
@@ -40,7 +40,7 @@
 
 struct gt_cupti_library {
 	void *handle;
-	uint64_t base; /* where it is mapped */
+	uint64_t base; /* address at which the library is mapped */
 	uint32_t version;
 	char path[488];
 #define MEMBER(name) name##_fn *name;
@@ -50,11 +50,12 @@ struct gt_cupti_library {
 };
 
 /**
- * gt_cupti_library_open() - open the CUPTI that the program has mapped, or else find one
- * The order is: the path in GPUTAP_CUPTI; a mapped one; next to the mapped libcudart, or in the
- * folder of a Python package from NVIDIA; its plain name; the toolkit.
- * @base: only the one that is mapped there; 0: any
- * @text: receives one sentence that explains the error and its remedy, if it returns false
+ * gt_cupti_library_open() - open the CUPTI that the program has mapped, or else find a copy The
+ * search order is: the path in GPUTAP_CUPTI; a mapped copy; the folder of the mapped libcudart or
+ * of an NVIDIA Python package; the plain file name; the toolkit.
+ * @base: address of the only acceptable mapped copy; 0 accepts any copy
+ * @text: receives one sentence that explains the error and its remedy, if the function returns
+ *        false
  * Thread: any, without a lock; calls dlopen().
  */
 bool gt_cupti_library_open(struct gt_cupti_library *library, uint64_t base, char text[256]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Profilers that run the program and with which CUPTI cannot be shared: they use a separate copy of
- * it, or the layer below it, and CUPTI refuses all others (cuptiSubscribe() returns 39). They are
- * recognised from their libraries, which they load through CUDA_INJECTION64_PATH,
+/* Profilers of the program that cannot share CUPTI: they use a separate copy of CUPTI, or the layer
+ * below CUPTI, and CUPTI then refuses all other users (cuptiSubscribe() returns 39). These
+ * profilers are recognised by their libraries, which they load through CUDA_INJECTION64_PATH,
  * NVTX_INJECTION64_PATH or LD_PRELOAD. */
 #define _GNU_SOURCE 1
 #include <link.h>
@@ -11,7 +11,7 @@
 #include "runtime/cuda/cupti_client.h"
 
 static const struct {
-	const char *part; /* of a library's path */
+	const char *part; /* part of a library's path */
 	const char *text;
 } profilers[] = {
 	{"ToolsInjection", "Nsight Systems also profiles this program and gets its GPU activities: "

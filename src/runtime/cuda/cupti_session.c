@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* See cupti_session.h.
  *
- * cuptiFinalize() is called at the end of a launch's callback: NVIDIA's documentation recommends
- * that place because CUPTI does nothing else in the thread then, and until it is called only
- * launches pay for what is still enabled. So a program that launches nothing after a recording
- * window keeps CUPTI in the process, at no cost.
+ * cuptiFinalize() is called at the end of a launch's callback. NVIDIA's documentation recommends
+ * this, because CUPTI then does nothing else in the thread. Until that call, only launches pay for
+ * the enabled kinds. A program that launches nothing after a recording window therefore keeps CUPTI
+ * in the process, at no cost.
  *
- * CUPTI is not finalised where launches of graphs are recorded as one (GRAPH_TRACE, --mode lite):
- * if that kind is disabled in a launch's callback, or together with all of CUPTI, graphs fault on
- * the device (tested: CUPTI 13.0 on an H100; recorded by node they do not). There a pause costs as
- * much as CUPTI does. */
+ * CUPTI is not finalised if graph launches are recorded as a whole (GRAPH_TRACE, --mode lite). If
+ * that kind is disabled in a launch's callback, or together with all of CUPTI, graphs fault on the
+ * device (tested: CUPTI 13.0 on an H100; graphs recorded by node do not fault). In this mode a
+ * pause costs as much as CUPTI does. */
 #include "runtime/cuda/cupti_session.h"
 
 #include <sched.h>
@@ -25,17 +25,17 @@
 enum state { CLOSED = 0, ACTIVE, LEAVING, REFUSED };
 
 static struct {
-	_Atomic uint32_t state;    /* enum state: gputap's own use of CUPTI */
-	_Atomic uint32_t changing; /* a thread changes the members below */
-	_Atomic int32_t process;   /* process that opened it; 0: none has */
+	_Atomic uint32_t state;    /* enum state of gputap's own use of CUPTI */
+	_Atomic uint32_t changing; /* nonzero while a thread changes the members below */
+	_Atomic int32_t process;   /* process that opened CUPTI, or 0 */
 	struct gt_cupti_library library;
 	_Atomic bool has_library;
 	void *_Atomic subscriber;
 	_Atomic bool registered;
-	_Atomic bool was_gone;   /* finalised since it was last opened */
-	_Atomic uint64_t kinds;  /* enabled for gputap: bit per kind */
-	_Atomic uint64_t spared; /* of these, disabled for a client */
-	_Atomic bool has_spans;  /* launches of graphs have been recorded as one */
+	_Atomic bool was_gone;   /* true if CUPTI was finalised since it was last opened */
+	_Atomic uint64_t kinds;  /* kinds enabled for gputap, one bit per kind */
+	_Atomic uint64_t spared; /* subset of `kinds` that is disabled for a client */
+	_Atomic bool has_spans;  /* true if graph launches have been recorded as a whole */
 } owner;
 
 static const struct gt_cupti_user *user;
@@ -45,8 +45,8 @@ void gt_cupti_session_use(const struct gt_cupti_user *u)
 	user = u;
 }
 
-/* Nesting count of changes in this thread: CUPTI calls back while a thread changes its state, and
- * the callback may enter here again. */
+/* Nesting count of changes in this thread: CUPTI calls back while a thread changes CUPTI's state,
+ * and the callback may enter this file again. */
 static _Thread_local uint32_t changes;
 
 static bool try_change(void)
@@ -276,7 +276,7 @@ static uint64_t kinds_wanted(void)
 	return kinds | UINT64_C(1) << CUPTI_KIND_GRAPH;
 }
 
-/* Return true if a client that came first wants records that this kind suppresses. */
+/* Return true if an earlier client wants records that this kind suppresses. */
 static bool is_spared(uint32_t kind)
 {
 	bool spared = kind == CUPTI_KIND_GRAPH && gt_cupti_client_needs_kind(CUPTI_KIND_KERNEL);
@@ -286,8 +286,8 @@ static bool is_spared(uint32_t kind)
 	return spared;
 }
 
-/* Enable our kinds. Kernels are required; a release without one of the other kinds has calls
- * without those activities. */
+/* Enable our kinds. Only kernels are required. In a release without one of the other kinds, calls
+ * have no such activities. */
 static int enable_kinds(void)
 {
 	uint64_t kinds = kinds_wanted();
@@ -333,7 +333,7 @@ static bool start_records(void)
 	       !is_refused("cuptiActivityEnable()", enable_kinds());
 }
 
-/* Start for the runtime's calls alone, unless GPU activities are wanted. */
+/* Start only for the runtime's calls, unless GPU activities are wanted. */
 static bool start_with_library(void)
 {
 	return !is_refused("cuptiSubscribe()", subscribe()) &&
@@ -345,7 +345,7 @@ static int finalize(void)
 	int status;
 
 	if (atomic_load(&owner.has_spans))
-		return CUPTI_SUCCESS; /* it stays open */
+		return CUPTI_SUCCESS; /* CUPTI stays open */
 	status = owner.library.cuptiFinalize();
 
 	atomic_store(&owner.was_gone, true);
@@ -359,8 +359,7 @@ static bool has_client(void)
 	return gt_cupti_client_present();
 }
 
-/* Undo a partial start after a refusal. If not even a subscriber was given, CUPTI belongs to
- * another user. */
+/* Undo a partial start after a refusal. Without a subscriber, CUPTI belongs to another user. */
 static void undo(bool open)
 {
 	if (!open || !atomic_load(&owner.subscriber) || has_client())
@@ -416,7 +415,7 @@ void gt_cupti_session_start(void)
 	begin_change();
 	state = atomic_load(&owner.state);
 	if (state == LEAVING)
-		atomic_store(&owner.state, ACTIVE); /* its kinds are still enabled */
+		atomic_store(&owner.state, ACTIVE); /* our kinds are still enabled */
 	else if (state == CLOSED)
 		start();
 	/* so far only calls were recorded */
@@ -446,7 +445,7 @@ void gt_cupti_session_leave(void)
 
 	if (atomic_load(&owner.state) != LEAVING || !gt_cupti_session_is_here() || changes ||
 	    !try_change())
-		return; /* or later: another thread is changing it */
+		return; /* leave later: another thread is changing the state */
 	leaves = atomic_load(&owner.state) == LEAVING;
 	gt_internal_enter();
 	if (leaves && has_client()) {

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Wraps of libcupti's exports: calls of another user of CUPTI in the process go to the CUPTI
- * session (cupti_session.h) instead, which gives that client what CUPTI would (cupti_client.h).
+/* Wraps of libcupti's exports. Calls of another user of CUPTI in the process go to the CUPTI
+ * session (cupti_session.h) instead, which gives that client the data that CUPTI would
+ * (cupti_client.h).
  *
  *   the client calls                 result
  *   cuptiSubscribe()                 the session's subscriber calls its callback; the client gets
  *                                    our handle. A second client gets CUPTI's answer: 39
  *   cuptiEnableCallback() etc.       on: for the session's subscriber; off: unless we need it
  *   RegisterCallbacks()              noted; its functions are called in its turn
- *   cuptiActivityEnable()            the first one starts its turn: CUPTI is flushed before
+ *   cuptiActivityEnable()            the first call flushes CUPTI and starts the client's turn
  *   cuptiActivityDisable()           success; done unless we need the kind
- *   cuptiActivityFlushAll()          done; after the last Disable, this ends its turn
- *   RegisterTimestampCallback()      noted; times of its records are converted into its unit
+ *   cuptiActivityFlushAll()          done; after the last Disable, this ends the client's turn
+ *   RegisterTimestampCallback()      noted; times of its records are converted to its unit
  *   cuptiFinalize()                  success; done if we need nothing
  *
- * A process whose recording session and tools do not want CUDA's GPU activities is left alone. The
- * same holds for the functions _v2 of 13.2 and later: a program that subscribes that way gets CUPTI
- * exclusively, and our GPU activities end there. A second copy of libcupti is served if its release
- * is that of the copy in use, or older: records only grow at their ends, and are walked with the
- * newer copy's function. A newer copy is left alone, and CUPTI refuses it, as it does any copy in
- * addition to another one, also after that one's cuptiFinalize() (tested: 12.8 after 13.0, on an
- * H200). */
+ * If neither the recording session nor a tool wants CUDA's GPU activities, the client uses CUPTI
+ * directly. So does a client of the functions _v2 of 13.2 and later: a program that subscribes that
+ * way gets CUPTI exclusively, and our GPU activities end. A second copy of libcupti is served if
+ * its release equals that of the copy in use, or is older: records only grow at their ends, and are
+ * walked with the newer copy's function. A newer copy is not served. CUPTI refuses it, as it
+ * refuses any additional copy, even after the first copy's cuptiFinalize() (tested: 12.8 after
+ * 13.0, on an H200). */
 #include <stdio.h>
 #include <string.h>
 
@@ -117,8 +118,8 @@ static struct gt_tap *find_served(const struct gt_call *call)
 	return decision == SERVED ? served_by[instance] : NULL;
 }
 
-/* find_served() for a subscriber's call. A subscriber with another handle subscribed before gputap,
- * or bypassed it. */
+/* Like find_served(), for a subscriber's call. A subscriber with another handle subscribed before
+ * gputap, or bypassed gputap. */
 static struct gt_tap *find_subscribed(const struct gt_call *call, const void *subscriber)
 {
 	return subscriber == gt_cupti_client_handle() && gt_cupti_client_subscribed()
@@ -168,8 +169,8 @@ static bool has_callbacks(int domain)
 	return false;
 }
 
-/* Switch all callbacks of a domain. Switch off one at a time if we need some of them, which must
- * not be disabled meanwhile. */
+/* Enable or disable all callbacks of a domain. If we need some of the callbacks, disable the others
+ * one at a time, because ours must stay enabled. */
 static int set_domain(struct gt_tap *taps, bool on, int domain)
 {
 	void *subscriber = gt_cupti_session_subscriber();
@@ -266,8 +267,8 @@ int WRAP(cuptiGetCallbackState)(const struct gt_call *call, uint32_t *on, void *
 	return status;
 }
 
-/* NEEDSWORK: the next two also report our callbacks and kinds. They came with 13.2, for programs
- * with several subscribers. */
+/* NEEDSWORK: the next two functions also report our callbacks and kinds. They came with 13.2, for
+ * programs with several subscribers. */
 int WRAP(cuptiGetEnabledCallbacks)(const struct gt_call *call, void *subscriber, int domain,
 				   void *buffer, void *bytes, uint32_t *count)
 {
@@ -304,8 +305,8 @@ int WRAP(cuptiActivityRegisterCallbacks)(const struct gt_call *call, void *reque
 	return status;
 }
 
-/* Prepare before the client enables its first kind: our buffers are empty, and times are in our
- * unit. */
+/* Prepare before the client enables its first kind: empty our buffers, and use our unit for
+ * times. */
 static int begin_kind(struct gt_tap *taps)
 {
 	int status = gt_cupti_session_register();
@@ -315,8 +316,8 @@ static int begin_kind(struct gt_tap *taps)
 	return status;
 }
 
-/* Return true for kinds of a graph's nodes: recording a launch of a graph as one suppresses them,
- * and the client wants them. */
+/* Return true for kinds of a graph's nodes. Recording a graph's launch as a whole would suppress
+ * these records, which the client wants. */
 static bool is_of_nodes(int kind)
 {
 	return kind == CUPTI_KIND_KERNEL || kind == CUPTI_KIND_KERNEL_SERIAL ||
@@ -334,7 +335,7 @@ static int enable_kind(const struct gt_call *call, void *context, int kind, int 
 		return status;
 	if (taps && is_of_nodes(kind))
 		gt_cupti_session_spare_kind(CUPTI_KIND_GRAPH, true);
-	/* before it is enabled: CUPTI requests buffers at once */
+	/* before the kind is enabled, because CUPTI requests buffers at once */
 	if (taps)
 		gt_cupti_client_add_kind(context, (uint32_t)kind, owned);
 	status = context ? ((gt_cupti_cuptiActivityEnableContext_fn *)real)(context, kind)
@@ -471,7 +472,7 @@ int WRAP(cuptiActivityGetNumDroppedRecords)(const struct gt_call *call, void *co
 	return status;
 }
 
-/* The library itself keeps the thread's stack of ids. */
+/* Push an id in the session's library, which itself keeps the thread's stack of ids. */
 int WRAP(cuptiActivityPushExternalCorrelationId)(const struct gt_call *call, uint32_t kind,
 						 uint64_t id)
 {
@@ -490,7 +491,7 @@ int WRAP(cuptiActivityPopExternalCorrelationId)(const struct gt_call *call, uint
 		    cuptiActivityPopExternalCorrelationId)(kind, last);
 }
 
-/* Return functions for read-only calls, of any copy: also while no client is served. */
+/* Return the functions for read-only calls of any copy, also while no client is served. */
 static struct gt_tap *find_reader(const struct gt_call *call)
 {
 	unsigned instance = call->table->instance;
@@ -580,7 +581,7 @@ int WRAP(cuptiActivitySetAttribute)(const struct gt_call *call, uint32_t attribu
 {
 	struct gt_tap *taps = find_served(call);
 
-	/* the client's buffers are zeroed, ours are not: CUPTI works without that hint */
+	/* the client zeroes its buffers, we do not: CUPTI works without this hint */
 	if (taps && attribute == CUPTI_ATTRIBUTE_ZEROED_BUFFERS)
 		return CUPTI_SUCCESS;
 	return REAL(taps ? taps : gt_cupti_taps[call->table->instance],
