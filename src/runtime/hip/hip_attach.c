@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* HIP before ROCm 6, which does not offer its table: libgputap-audit.so has replaced the library's
- * exports with our taps, both the functions that programs call and those that compilers insert
- * calls to (runtime/audit/audit.c). Libraries that offer a table are attached through it.
+/* Attaches to HIP before ROCm 6, which does not offer its table: libgputap-audit.so has replaced
+ * the library's exports with our taps. This covers the functions that programs call and the
+ * functions that compilers insert calls to (runtime/audit/audit.c). Libraries that offer a table
+ * are attached through the table.
  *
- * Each mapped copy of the library is a separate instance. Calls that it makes to its own exports do
- * not come here: the audit library binds them to the real functions. */
+ * Each mapped copy of the library is a separate instance. The library's calls to its own exports do
+ * not reach this file: the audit library binds them to the real functions. */
 #include "runtime/hip/hip_attach.h"
 
 #include <link.h>
@@ -36,7 +37,8 @@
 
 static bool is_interposed;
 
-/* Both functions: called with the dynamic linker's lock held. No dlopen(), no dladdr() here. */
+/* Called with the dynamic linker's lock held, like gt_hip_compiler_attached(). No dlopen(), no
+ * dladdr() here. */
 __attribute__((visibility("hidden"), used)) void gt_hip_attached(void)
 {
 	if (gt_attach_adopt_all(gt_hip_attach_states, gt_hip_tables, GT_INSTANCES, GT_DOMAIN_HIP,
@@ -50,8 +52,8 @@ static int is_sdk(struct dl_phdr_info *info, size_t size, void *data)
 	return strstr(info->dlpi_name, "librocprofiler-sdk.so") != NULL;
 }
 
-/* Report tools that were not loaded: before ROCm 6, no library of ROCm reads the variable. Done at
- * the end, because a program may open the SDK at any time before. */
+/* Report tools that were not loaded: before ROCm 6, no library of ROCm reads the variable. The
+ * report comes at the end, because a program may open the SDK at any time before. */
 __attribute__((destructor)) static void report_ignored_tools(void)
 {
 	const char *tools = getenv("ROCP_TOOL_LIBRARIES");
@@ -72,7 +74,8 @@ __attribute__((visibility("hidden"), used)) void gt_hip_compiler_attached(void)
 			    GT_DOMAIN_HIP_COMPILER, NULL);
 }
 
-/* Take the instance for attaching through a table. Return false if interposition uses it. */
+/* Take the instance for attaching through a table. Return false if interposition already uses the
+ * instance. */
 static bool take_instance(enum gt_domain domain, uint32_t instance)
 {
 	struct gt_attach_state *states =

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared between HIP's ways to attach: an instance belongs to one of them. */
+/* Shared by the two ways to attach to HIP. An instance belongs to one of them. */
 #ifndef GPUTAP_RUNTIME_HIP_HIP_ATTACH_H
 #define GPUTAP_RUNTIME_HIP_HIP_ATTACH_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Return the function that programs call instead of an operation's tap; NULL: they call the tap. */
+/* Return the function that programs call instead of an operation's tap, or NULL if programs call
+ * the tap. */
 void *gt_hip_front(uint32_t instance, uint32_t index);
 
 /* Return true if this instance's taps replace a library's exports. */

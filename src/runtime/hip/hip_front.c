@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A table for subscribers of raw tables (gputap_table_subscribe()) where HIP has none: before ROCm
- * 6, interposed.
+/* Provides a table for subscribers of raw tables (gputap_table_subscribe()) if HIP has none: before
+ * ROCm 6, interposed.
  *
  *   program ─► front ─► table[number] ─► subscriber's function ─► tap ─► the library's function
  *
- * The table is laid out like ROCm 7.2's HipDispatchTable and HipCompilerDispatchTable, its size
- * first, and holds the taps. Once subscribers have inserted their functions, everything that is
- * bound to the taps is bound to fronts instead, each a jump through the table. The table is
- * permanent and is read in each call, as the runtime's own would be. Without a subscriber, neither
+ * The table has the layout of ROCm 7.2's HipDispatchTable and HipCompilerDispatchTable, with its
+ * size first, and contains the taps. Once subscribers have inserted their functions, all pointers
+ * to taps are replaced by pointers to fronts. A front is a jump through the table. The table is
+ * permanent and is read in each call, like the runtime's own table. Without a subscriber, neither
  * table nor fronts are used.
  *
  * Functions of ROCm 7.2 that the library lacks return hipErrorNotSupported. */
@@ -30,7 +30,7 @@ enum { ERROR_NOT_SUPPORTED = 801 };
 
 extern const struct gt_attach gputap_attach_hip, gputap_attach_hip_compiler;
 
-/* Used in the assembler below, hence not static. */
+/* Not static, because the assembler below uses the tables. */
 HIDDEN struct {
 	uint64_t size;
 	void *entries[HIP_ENTRIES];
@@ -75,7 +75,7 @@ FRONTS("gt_hip_compiler_fronts", "gt_hip_compiler_front_tables", COMPILER_ENTRIE
 struct front {
 	const struct gt_attach *attach;
 	struct gt_table *tables;
-	char *fronts, *made; /* the tables, in sequence */
+	char *fronts, *made; /* fronts and tables of all instances, in sequence */
 	uint32_t entries;
 	bool done[GT_INSTANCES];
 };
@@ -133,8 +133,8 @@ static void *entry_of(const struct gt_table *table, uint32_t index)
 {
 	const struct gt_operation *op = &table->operations[index];
 
-	/* names introduced with the tables: before that, these were the only structs of device
-	 * properties */
+	/* the R0000 names were introduced with the tables: before that, only the old structs of
+	 * device properties existed */
 	if (!table->taps[index].real && table->domain == GT_DOMAIN_HIP) {
 		if (index == GT_HIP_INDEX_hipGetDevicePropertiesR0000)
 			index = GT_HIP_INDEX_hipGetDeviceProperties;
@@ -146,8 +146,8 @@ static void *entry_of(const struct gt_table *table, uint32_t index)
 				       : (void *)(uintptr_t)not_supported;
 }
 
-/* Return true if the instance has any function of the table: libhiprtc's functions are not in
- * it. */
+/* Return true if the instance has any function of the table. libhiprtc's functions are not in the
+ * table. */
 static bool has_entries(const struct gt_table *table)
 {
 	for (uint32_t i = 0; i < table->operation_count; i++)
@@ -168,8 +168,8 @@ static void make_front(struct front *f, uint32_t instance)
 				entry_of(table, i);
 }
 
-/* Offer interposed tables that were not offered yet to the subscribers of raw tables. Calls tools,
- * so no locks may be held. */
+/* Offer new interposed tables to the subscribers of raw tables. Calls tools, so the caller must not
+ * hold a lock. */
 static void offer_tables(void)
 {
 	if (!gt_subscribers_there() || atomic_load(&gt_recording.pending))
@@ -182,7 +182,7 @@ static void offer_tables(void)
 
 			if (atomic_load(&states[i].state) != GT_ATTACH_ARMED ||
 			    !atomic_load(&states[i].adopted)) {
-				/* closed, and maybe opened again */
+				/* closed, and possibly opened again */
 				__atomic_store_n(&f->done[i], false, __ATOMIC_RELEASE);
 				continue;
 			}

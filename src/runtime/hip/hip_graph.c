@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Executable graphs: map each packet to its launch and node.
+/* Executable graphs: maps each packet to its launch and node.
  *
  *   place   0    1    2    3   ..  count      nodes in the order in which HIP submits them, queried
  *           k    k    c    k        (none)    from the runtime when the graph was instantiated
@@ -9,32 +9,33 @@
  *   1. hipGraphLaunch() is entered: gt_thread.graph points to the launch, `at` is 0.
  *   2. The thread reserves a packet's number. settle_packet() looks at the previous packet, which
  *      is written by now, and moves `at` past its node. The new packet will be the next kernel, the
- *      next copy or the next fill from `at` on: candidate[]. Its handler finds out which. (HIP 7
- *      reserves several at a time: this is done for each once they are written.)
+ *      next copy or the next fill from `at` on: candidate[]. The packet's handler finds out which.
+ *      (HIP 7 reserves several packets at a time: each of them is settled once they are written.)
  *   3. hipGraphLaunch() has returned: the last packet is settled, and the order is checked. If a
- *      kernel had another name than its node's, or nodes are left over, the graph's later launches
+ *      kernel's name differed from its node's, or nodes are left over, the graph's later launches
  *      have no ordinals, and an event reports this (GT_EVENT_GRAPH).
  *
  * Spans (`--mode lite`): only packets that can be the launch's first or last get a signal. On each
- * queue that the launch uses these are the first of the nodes that have no activity before them,
- * and the last of the nodes that have no activity after them. The graph's first launch observes all
- * candidates, and so learns which node is a queue's last one; a later launch on another stream does
- * the same. After that a launch costs two signals per queue, and a few comparisons per node.
+ * queue that the launch uses, these are the first node without a preceding activity and the last
+ * node without a following activity. The graph's first launch observes all candidates to learn each
+ * queue's last node. A later launch on another stream learns again. After that a launch costs two
+ * signals per queue, and a few comparisons per node.
  *
- * If the learning launch used a single queue, and this one starts the same way, the packets between
- * the first node's and the last one's are skipped (`unobserved_left` in struct gt_graph_launch). If
- * their number differs from the learned one, a gputap packet after the launch marks its end.
+ * If the learning launch used a single queue, and this launch starts the same way, the packets
+ * between the first node's and the last node's are skipped (`unobserved_left` in struct
+ * gt_graph_launch). If the number of packets differs from the learned number, a gputap packet after
+ * the launch marks its end.
  *
- * Writers of a graph's members (struct hip_graph; gt_core_lock() is held where graphs are made,
- * changed and destroyed, a launch takes no lock):
+ * Writers of a graph's members (struct hip_graph; gt_core_lock() is held while graphs are created,
+ * changed and destroyed; a launch takes no lock):
  *   the bucket          add_graph()               release   -> the entry; entries are never removed
  *   handle              add_graph(), destruction  release   -> the nodes; NULL: destroyed
  *   replays             a launch                  relaxed   a number for each launch
- *   wrong               the first launch that sees another order than the nodes'
+ *   wrong               the first launch that sees an order different from the nodes'
  *   last, course        the launch that takes `learned` from 0 to 1
- *   learned             0 to 1, to write them; 2: release   -> `last` and `course` are good;
- *                       0 again after a launch that did not go as learned
- *   odd, course.count   also such a launch; the count becomes 0: no packets are skipped */
+ *   learned             0 to 1, to write them; 2: release   -> `last` and `course` are valid;
+ *                       0 again after a launch that differed from the learned course
+ *   odd, course.count   a launch that differed; a count of 0 means that no packets are skipped */
 #include <string.h>
 
 #include "core/recording.h"
@@ -49,72 +50,77 @@ enum {
 	ODD_MOST = 3,
 };
 
-/* A queue that a launch uses. `last`: place of the last node there that has no activity after
- * it. */
+/* A queue that a launch uses. `last` is the place of the queue's last node without a following
+ * activity. */
 struct touched {
 	const void *queue;
 	uint32_t last;
-	uint32_t started; /* true if it has a node's packet; before that there may be barriers */
+	/* true once the queue has a node's packet; barriers may precede that packet */
+	uint32_t started;
 };
 
 /* Positions of the packets that determine a launch's span, in the order in which the launch
  * reserved its packets. */
 struct course {
-	/* the first node's; that of the last node without activity after it */
+	/* position of the first node's packet; position of the last node without a following
+	 * activity */
 	uint32_t first, last;
-	uint32_t place; /* of that last node */
-	uint32_t count; /* of all packets; if learned: 0: not reliable */
+	uint32_t place; /* place of that last node */
+	uint32_t count; /* number of all packets; 0 in a learned course if unreliable */
 };
 
 struct hip_graph {
-	/* of the bucket; never removed: entries of destroyed graphs are reused for another
-	 * handle */
+	/* next entry of the bucket; never removed: entries of destroyed graphs are reused for
+	 * another handle */
 	struct hip_graph *next;
 	_Atomic(void *) handle;
 	uint32_t number, name;
 	struct gt_tool_object *object; /* for tools */
 	struct gt_hip_nodes nodes;
-	struct gt_hip_shared_nodes *shared; /* copy of `nodes` for orders; NULL: not made yet */
-	/* lower ordinals are in the object's records; UINT32_MAX: not even the first one */
+	/* copy of `nodes` for submit orders; NULL before the first use */
+	struct gt_hip_shared_nodes *shared;
+	/* lower ordinals are in the object's records; UINT32_MAX if not even the first record was
+	 * written */
 	uint32_t written;
 	_Atomic uint32_t replays;
-	_Atomic uint32_t wrong;   /* the runtime submits in another order than expected */
-	_Atomic uint32_t learned; /* 1: being written, 2: `last` is good */
+	_Atomic uint32_t wrong; /* nonzero if the runtime submits in an unexpected order */
+	/* 1 while `last` and `course` are being written, 2 once they are valid */
+	_Atomic uint32_t learned;
 	struct touched last[QUEUES_MAX];
 	uint32_t last_count;
 	struct course course; /* learned with `last` */
-	uint32_t odd;         /* launches that did not go as learned */
+	uint32_t odd;         /* number of launches that differed from the learned course */
 };
 
 /* A launch that is open in this thread. */
 struct hip_launch {
 	struct gt_graph_launch shared; /* shared with HSA */
 	struct course course;
-	/* `course` is of a node that was seen; packets were skipped */
+	/* true if `course` contains an observed node; true if packets were skipped */
 	bool has_course, skips;
-	bool copies; /* there was a copy that is not a packet */
+	bool copies; /* true if the launch made a copy without a packet */
 	struct hip_graph *graph;
 	struct gt_graph_span *span;
 	uint32_t replay;
 	uint32_t at; /* place after the last packet's node */
-	/* place of the reserved packet's node, for each kind that it can be */
+	/* place of the reserved packet's node, for each kind that the packet can have */
 	uint32_t candidate[GT_GRAPH_PARTS];
 	uint32_t unobserved, parts;
 	uint32_t last_part, last_place;
-	bool blind; /* the order is not known: no ordinals */
+	bool blind; /* true if the order is unknown: no ordinals */
 	bool wrong, learning, unobservable;
-	/* the program has paused recording: only tools may be notified of it */
+	/* true if the program has paused recording: only tools may be notified of the launch */
 	bool paused;
-	/* streams have threads (hip_order.h); the first packet opens the span */
+	/* true if streams have threads (hip_order.h); true if the first packet opens the span */
 	bool ordered, late_span;
-	/* among its own packets: an unknown kernel; a copy or fill */
+	/* true if the launch's own packets include an unknown kernel; a copy or fill */
 	bool strange, transfers;
-	uint32_t kernels;  /* among its own packets */
-	const void *queue; /* of the reserved packet; NULL: none to settle */
+	uint32_t kernels;  /* number of kernels among the launch's own packets */
+	const void *queue; /* queue of the reserved packet; NULL if no packet must be settled */
 	uint64_t number;
 	struct touched touched[QUEUES_MAX];
 	uint32_t touched_count;
-	const void *destination, *source; /* end of the last copy's memory */
+	const void *destination, *source; /* ends of the last copy's memory */
 	uint64_t copied;
 };
 
@@ -157,8 +163,8 @@ static bool write_head(const struct hip_graph *g, struct gt_thread *t)
 			       (uintptr_t)atomic_load(&g->handle), 0, &text);
 }
 
-/* Write as many nodes as fit into an object: "k12 k13 c f", a letter for each, and for a kernel
- * then the string id of its name. */
+/* Write as many nodes as fit into an object: "k12 k13 c f", a letter for each node, followed by the
+ * string id of a kernel's name. */
 static bool write_nodes(struct hip_graph *g, struct gt_thread *t)
 {
 	struct gt_text text = {0};
@@ -188,8 +194,8 @@ static bool write_nodes(struct hip_graph *g, struct gt_thread *t)
 	return true;
 }
 
-/* Return nodes for a launch in a submit order; NULL if the places of its activities are not
- * certain. */
+/* Return nodes for a launch in a submit order, or NULL if the places of the launch's activities are
+ * uncertain. */
 static struct gt_hip_shared_nodes *share_nodes(struct hip_graph *g)
 {
 	size_t bytes =
@@ -240,7 +246,7 @@ static void name_graph(struct hip_graph *g, struct gt_thread *t)
 	write_object(g, t);
 }
 
-/* Hold no lock here: tools are called. */
+/* Notify tools of a graph. The caller must hold no lock, because tools are called. */
 static void notify_graph(struct hip_graph *g, bool there)
 {
 	const struct gputap_object o = {.domain = GPUTAP_DOMAIN_HIP,
@@ -296,8 +302,8 @@ static void add_graph(const struct gt_call *call, void *handle, void *source)
 		notify_graph(g, true);
 }
 
-/* Replace the graph's object: it has other kernels under the same handle, so later launches belong
- * to another object. */
+/* Replace the graph's object. The same handle now has other kernels, so later launches belong to
+ * another object. */
 static void replace_graph(const struct gt_call *call, struct hip_graph *g, void *source)
 {
 	struct gt_thread *t = call->thread ? call->thread : gt_thread_own();
@@ -416,7 +422,8 @@ static struct touched *get_touched(struct hip_launch *l, const void *queue)
 	return &l->touched[l->touched_count++];
 }
 
-/* Return true if the learning launch ended its work in this queue with the node at @place. */
+/* Return true if the learning launch ended its activities in this queue with the node at @place.
+ * Also return true while learning, and for a queue that was not learned. */
 static bool ends_queue(const struct hip_launch *l, const void *queue, uint32_t place)
 {
 	const struct hip_graph *g = l->graph;
@@ -435,8 +442,8 @@ static bool is_kernel_of(const struct gt_hip_node *n, const struct gt_kernel_inf
 	       (!n->grid[0] || !memcmp(grid, n->grid, sizeof n->grid));
 }
 
-/* Note packets that the launching thread submits itself. Even where streams have threads, HIP 7
- * does so for packets that it prepared at instantiation: mostly kernels. */
+/* Note a packet that the launching thread submits itself. Even if streams have threads, HIP 7 does
+ * so for packets prepared at instantiation, mostly kernels. */
 static void note_submitted(struct hip_launch *l, uint32_t part)
 {
 	l->kernels += part == GT_GRAPH_KERNEL;
@@ -444,7 +451,7 @@ static void note_submitted(struct hip_launch *l, uint32_t part)
 	gt_hip_order_note_submitted(l->at, part != GT_GRAPH_KERNEL);
 }
 
-/* Step 2: look at the previous packet, and move `at` past its node. */
+/* Step 2: look at the previous packet, and move `at` past the packet's node. */
 static void settle_packet(struct hip_launch *l)
 {
 	const struct gt_kernel_info *k;
@@ -488,9 +495,9 @@ static void settle_packet(struct hip_launch *l)
 	l->has_course = true;
 }
 
-/* Return the place of the packet or copy that is reserved now, if it is @part. One copy may consist
- * of several packets: one belongs to the same node unless the next node with an activity is also a
- * copy. */
+/* Return the place of the currently reserved packet or copy, if its kind is @part. One copy may
+ * consist of several packets. A further copy packet belongs to the same node unless the next node
+ * with an activity is also a copy. */
 static uint32_t get_place(const struct hip_launch *l, enum gt_graph_part part, bool goes_on)
 {
 	const uint32_t *next = l->graph->nodes.order[l->at].next;
@@ -527,7 +534,7 @@ static void set_ordinals(struct hip_launch *l, struct gt_node_ref *s)
 	}
 }
 
-/* Return bits of the parts that need no signal in this queue. */
+/* Return one bit for each kind of packet that needs no signal in this queue. */
 static uint32_t unobserved_parts(struct hip_launch *l, const void *queue)
 {
 	struct touched *where;
@@ -537,7 +544,7 @@ static uint32_t unobserved_parts(struct hip_launch *l, const void *queue)
 		return (1u << GT_GRAPH_PARTS) - 1;
 	if (!l->span)
 		return 0;
-	/* whether this launch must learn depends on its queue */
+	/* this launch must learn if its queue differs from the learned queue */
 	if (!l->touched_count)
 		l->learning = atomic_load_explicit(&l->graph->learned, memory_order_acquire) != 2 ||
 			      !l->graph->last_count || l->graph->last[0].queue != queue;
@@ -554,8 +561,8 @@ static uint32_t unobserved_parts(struct hip_launch *l, const void *queue)
 	return bits;
 }
 
-/* Skip all packets before the last node's, if the launch has gone as the learning one did and the
- * packet reserved now is the one after the first node's. */
+/* Skip all packets before the last node's, if the launch has gone like the learning launch and the
+ * reserved packet directly follows the first node's packet. */
 static bool skip_middle(struct hip_launch *l, const void *queue)
 {
 	const struct course *c = &l->graph->course;
@@ -573,8 +580,8 @@ static bool skip_middle(struct hip_launch *l, const void *queue)
 	return true;
 }
 
-/* Check whether a launch that skipped packets went as learned. If not, mark its end with a packet
- * of gputap. */
+/* Check whether a launch that skipped packets went as learned. If not, mark the launch's end with a
+ * packet of gputap. */
 static void check_course(struct hip_launch *l)
 {
 	struct hip_graph *g = l->graph;
@@ -631,7 +638,7 @@ static void assign_node(struct gt_graph_launch *shared, const void *queue, uint6
 	l->number = number;
 }
 
-/* Return true for the next chunk of a copy: large copies from or to memory that is not pinned are
+/* Return true for the next chunk of a copy. Large copies from or to memory that is not pinned are
  * split into chunks. */
 static bool same_copy(const struct hip_launch *l, const void *destination, const void *source)
 {
@@ -669,7 +676,7 @@ static void assign_copy(struct gt_graph_launch *shared, const void *destination,
 
 GT_PROVIDE(gt_graph_nodes) = {.assign_node = assign_node, .assign_copy = assign_copy};
 
-/* Step 3: learn the order that was observed, for later launches. */
+/* Step 3: learn the observed order for later launches. */
 static void learn_course(struct hip_launch *l, struct gt_thread *t)
 {
 	struct hip_graph *g = l->graph;
@@ -722,8 +729,8 @@ static void enter_order(struct hip_launch *l, struct gt_thread *t, const struct 
 	l->late_span = only && !l->paused && gt_recording.session->mode == GT_MODE_LITE;
 }
 
-/* The launch itself has submitted all of its kernels, or none: otherwise it is not known which ones
- * the stream's thread submits. */
+/* End a launch in a submit order. If the launching thread has submitted some but not all of the
+ * launch's kernels, the kernels that the stream's thread submits are unknown. */
 static void leave_order(struct hip_launch *l, struct gt_thread *t, int ret)
 {
 	uint32_t kernels = count_kind(l->graph, GT_HIP_NODE_KERNEL);
@@ -755,7 +762,7 @@ static int launch_graph(const struct gt_call *call, void *exec, void *stream, bo
 		write_object(g, t);
 	api_id = t->api_id;
 	api_start = t->api_start;
-	if (!api_id) { /* the call is not recorded: make an id for the launch nevertheless */
+	if (!api_id) { /* the call is not recorded: assign the launch an id nevertheless */
 		t->api_id = __atomic_fetch_add(&t->next_id, 1, __ATOMIC_RELAXED);
 		t->api_start = call->start ? call->start : gt_ticks();
 	}
@@ -768,7 +775,7 @@ static int launch_graph(const struct gt_call *call, void *exec, void *stream, bo
 	l.paused = !gt_launches_are_recorded(GT_DOMAIN_HSA_CORE);
 	l.last_part = GT_GRAPH_PARTS;
 	if (gt_unlikely(gt_tap_options
-				.submit_orders)) /* HIP's threads will submit it, or a part of it */
+				.submit_orders)) /* HIP's threads submit all or part of a launch */
 		enter_order(&l, t, call, stream, own);
 	else if (gt_recording.session->mode == GT_MODE_LITE && !l.paused)
 		open_span(&l);

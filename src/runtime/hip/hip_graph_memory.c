@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory of graphs' nodes: mappings, since calls of HIP must neither take malloc()'s locks nor
- * change errno. Nodes that a launch in a submit order shares with its graph are reference-counted:
- * the launch's packets may be matched after the graph has gone. */
+/* Allocates memory for graphs' nodes as mappings, since calls of HIP must neither take malloc()'s
+ * locks nor change errno. Nodes that a launch in a submit order shares with its graph are
+ * reference-counted: the launch's packets may be matched after the graph was destroyed. */
 #include <errno.h>
 #include <sys/mman.h>
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A graph's nodes, queried from the runtime when the program instantiates the graph, and the order
- * in which HIP will submit them.
+/* Queries a graph's nodes from the runtime when the program instantiates the graph, and computes
+ * the order in which HIP will submit them.
  *
- * Ordinals. A node's ordinal is its place in the order of creation (of capture, for captured
+ * Ordinals. A node's ordinal is its position in the order of creation (of capture, for captured
  * streams), from 0. The nodes of a child graph are counted directly after the node that contains
- * it. The order of creation is found as follows:
+ * the graph. The order of creation is found as follows:
  *   until HIP 5.2   hipGraphGetNodes() returns it.
  *   later           hipGraphGetNodes() sorts. But all releases return edges in the order in which
  *                   their source nodes were created. So a copy of the graph is made, and each node
- *                   of the copy that ends a branch gets an edge to an added node: then every node
- *                   is the source of an edge.
+ *                   of the copy that ends a branch gets an edge to an added node. Every node is
+ *                   then
+ *                   the source of an edge.
  *
  * Order of submission. HIP gives branches separate queues, but one thread submits all of them, in
  * an order that depends on the release. All releases start with the nodes without predecessors, in
@@ -18,17 +19,18 @@
  *   until 5.6     with successors one level below the node (ihipGraph::LevelOrder); a level is
  *                 the length of the longest path
  *   5.7 to 6.2    with successors whose predecessors have all been visited (TopologicalOrder);
- *                 they are appended to a list
- *   6.3 to 7.1    with the same, but at once: each branch as far as possible (Graph::RunOneNode).
- *                 A graph that gets only one queue is enqueued as before: one without branches,
- *                 where both orders are the same, or any if the user has set this
- *   7.2           as 6.3 to 7.1; in later releases, whose library has the name of a setting, most
- *                 graphs are submitted by segments (hip_graph_segments.c)
- * Each launch checks from the kernels' names and grids that the packets come in that order
+ *                 these successors are appended to a list
+ *   6.3 to 7.1    with the same successors, but at once: each branch as far as possible
+ *                 (Graph::RunOneNode). A graph with a single queue is enqueued as in 5.7 to 6.2:
+ *                 a graph without branches, for which both orders are equal, or any graph if the
+ *                 user's settings limit graphs to one queue
+ *   7.2           as 6.3 to 7.1; in later releases, whose library contains the name of a setting,
+ *                 most graphs are submitted by segments (hip_graph_segments.c)
+ * Each launch checks with the kernels' names and grids that the packets arrive in that order
  * (hip_graph.c).
  *
- * The calls made here leave the runtime's last error as after a successful call, which the
- * instantiation just was. */
+ * The calls made here leave the runtime's last error as after a successful call. The preceding
+ * instantiation was successful. */
 #include <errno.h>
 #include <link.h>
 #include <stdlib.h>
@@ -52,9 +54,9 @@ struct kernel_params {
 struct graph_level {
 	void **nodes, **from, **to;
 	size_t count, edges, bytes;
-	uint32_t *index; /* hash of nodes: place + 1 */
+	uint32_t *index; /* hash table of nodes: index + 1 */
 	uint32_t mask;
-	/* [count + 1] into edge_to: successors in the order in which they were added */
+	/* [count + 1] into edge_to: successors in the order in which their edges were added */
 	uint32_t *edge_first;
 	uint32_t *edge_to;
 	uint32_t *depth, *left, *queue, *ordinal, *kind;
@@ -66,10 +68,10 @@ struct graph_walk {
 	struct gt_thread *thread;
 	struct gt_hip_nodes *out;
 	uint32_t room, counter;
-	bool before_53;  /* HIP 5.3 renumbered hipGraphNodeType */
-	bool by_level;   /* until 5.6 */
-	bool by_branch;  /* from 6.3 on */
-	bool by_segment; /* later than 7.2.0 */
+	bool before_53;  /* true for releases before HIP 5.3, which renumbered hipGraphNodeType */
+	bool by_level;   /* true for releases until 5.6 */
+	bool by_branch;  /* true for releases from 6.3 on */
+	bool by_segment; /* true for releases later than 7.2.0 */
 };
 
 static uint32_t hash_of(const void *p, uint32_t mask)
@@ -128,7 +130,7 @@ static bool make_level(const struct graph_walk *w, void *graph, struct graph_lev
 	return true;
 }
 
-/* Return the kind of a node type. From 5.3 on the numbers are CUDA's. */
+/* Return the kind of a node type. From HIP 5.3 on the numbers are CUDA's. */
 static uint8_t get_kind(uint32_t type, bool before_53)
 {
 	static const char
@@ -181,9 +183,9 @@ static void index_nodes(struct graph_level *l)
 	}
 }
 
-/* Get the order of creation from a copy with an added node, and an edge to that node from each of
- * @ends. HIP sorts the copy's nodes as it did the graph's, with the added node last. @order: places
- * of the nodes in the order of their creation. */
+/* Get the order of creation from a copy with an added node and an edge from each of @ends to that
+ * node. HIP sorts the copy's nodes like the graph's, with the added node last. @order: indices of
+ * the nodes in the order of their creation. */
 static bool ask_copy(const struct graph_walk *w, void *copy, const struct graph_level *l,
 		     const void **ends, size_t end_count, uint32_t *order)
 {
@@ -210,7 +212,7 @@ static bool ask_copy(const struct graph_walk *w, void *copy, const struct graph_
 	return good && n == l->count;
 }
 
-/* Reorder l->nodes from HIP's sorted order to the order of their creation. */
+/* Reorder l->nodes from HIP's sorted order to the order of creation. */
 static bool order_by_creation(const struct graph_walk *w, void *graph, struct graph_level *l)
 {
 	const size_t n = l->count, bytes = n * (2 * sizeof(void *) + sizeof(uint32_t));
@@ -297,8 +299,8 @@ static bool makes_work(uint32_t kind)
 	       kind == GT_HIP_NODE_GRAPH;
 }
 
-/* Compute levels, and which nodes have activities before and after. Return false if the graph has a
- * cycle. */
+/* Compute levels, and find the nodes with activities before and after them. Return false if the
+ * graph has a cycle. */
 static bool sort_level(struct graph_level *l)
 {
 	uint32_t head = 0, tail = 0;
@@ -343,8 +345,8 @@ static bool is_chain(const struct graph_level *l)
 	return l->count <= 1 || (deepest == l->count - 1 && l->edges == l->count - 1);
 }
 
-/* Return the name of a function in the program, given its host stub, or of a module's function,
- * given its handle. */
+/* Return the string id of a function's name. The function is given by its host stub, or, for a
+ * module's function, by its handle. */
 uint32_t gt_hip_function_name(const struct gt_table *table, struct gt_thread *t,
 			      const void *function, bool by_pointer)
 {
@@ -411,8 +413,8 @@ static bool room_for(struct graph_walk *w, uint32_t more)
 static bool walk_graph(struct graph_walk *w, void *graph, unsigned depth, bool first, bool last,
 		       uint32_t *counter);
 
-/* Assign ordinals to a graph's nodes: those in child graphs are counted here, and walked when the
- * order reaches them. */
+/* Assign ordinals to a graph's nodes. Nodes in child graphs are counted here, and walked when the
+ * order reaches their graph. */
 static bool count_nodes(struct graph_walk *w, void *graph, unsigned depth, uint32_t *total)
 {
 	struct graph_level l = {0};
@@ -497,8 +499,8 @@ static bool put_queued(struct graph_walk *w, struct graph_level *l, unsigned dep
 	return good;
 }
 
-/* Visit a node: put it into the order, and decrement the predecessor count of its successors.
- * `depth` is where the walk of its edges continues. */
+/* Visit a node: append it to the order, and decrement the predecessor count of its successors.
+ * `depth` is the position at which the walk of the node's edges continues. */
 static bool visit_node(struct graph_walk *w, struct graph_level *l, uint32_t i, unsigned depth,
 		       bool first, bool last)
 {
@@ -546,7 +548,7 @@ static bool put_segments(struct graph_walk *w, struct graph_level *l, unsigned d
 	bool good = true;
 
 	if (!gt_hip_segments_order(&shape, depth > 0, l->queue)) {
-		w->by_segment = false; /* its child graphs do not use segments either */
+		w->by_segment = false; /* the graph's child graphs do not use segments either */
 		good = (w->by_branch ? put_branches : put_queued)(w, l, depth, first, last);
 		w->by_segment = true;
 		return good;
@@ -587,7 +589,7 @@ static int find_setting(struct dl_phdr_info *info, size_t size, void *data)
 	return gt_elf_contains(&o, name, sizeof name) ? 2 : 1;
 }
 
-/* Return true if the library contains the name of that setting. The search is done once. */
+/* Return true if the library contains the name of the setting for segments. Searches once. */
 static bool has_segments(const struct gt_table *table)
 {
 	static _Atomic uint8_t known[GT_INSTANCES];
@@ -608,7 +610,7 @@ static bool has_one_queue(void)
 	return queues && atoi(queues) == 1;
 }
 
-/* Compute the place of the next node of each kind, for each place; and places by ordinal. */
+/* Compute the place of the next node of each kind for each place, and the places by ordinal. */
 static void link_nodes(struct gt_hip_nodes *o)
 {
 	uint32_t next[GT_GRAPH_PARTS] = {o->count, o->count, o->count};

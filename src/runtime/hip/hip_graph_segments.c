@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* The order of submission of HIP 7.2.x, which splits a graph into segments and enqueues those level
+/* The order of submission in HIP 7.2.x, which splits a graph into segments and enqueues them level
  * by level:
  *
  *   segment   a chain of nodes. Only its last node may have several successors, and only its first
- *             several predecessors. A child graph is a separate segment. HIP finds segments along
- *             each branch, in the order of edges
+ *             node may have several predecessors. A child graph is a separate segment. HIP finds
+ *             segments along each branch, in the order of edges
  *   level     of a segment: one more than the highest level of the segments that it waits for.
  *             Segments of one level are enqueued in the order in which they became ready
  *
- * A graph of many short segments is enqueued along its branches instead, as in earlier releases;
- * the user can choose either for all graphs (DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING: 0 never, 2 always
- * segments). */
+ * A graph of many short segments is enqueued along its branches instead, as in earlier releases.
+ * The user can choose one method for all graphs (DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING: 0 never, 2
+ * always segments). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/hip/hip_graph.h"
 
-/* at least MANY segments with fewer than SHORT nodes each on average are too many */
+/* do not use segments if there are at least MANY with fewer than SHORT nodes each on average */
 enum { MANY = 16, SHORT = 8 };
 
 struct segments {
 	const struct gt_hip_shape *shape;
 	size_t bytes;
-	uint32_t *stack; /* nodes to be visited; successors of a segment, by number */
-	uint32_t *nodes; /* segments, in sequence */
+	uint32_t *stack; /* nodes to visit; later the numbers of a segment's successors */
+	uint32_t *nodes; /* nodes of all segments, in sequence */
 	uint32_t *first; /* [count + 1] into nodes */
-	uint32_t *of;    /* segment of a node */
+	uint32_t *of;    /* segment of each node */
 	uint32_t *level, *left, *ready, *place;
 	uint8_t *visited;
-	uint32_t count, length; /* of segments, of nodes */
+	uint32_t count, length; /* number of segments; number of nodes */
 };
 
 static bool begin_segments(struct segments *s, const struct gt_hip_shape *shape)
@@ -53,7 +53,7 @@ static bool begin_segments(struct segments *s, const struct gt_hip_shape *shape)
 	return true;
 }
 
-/* End the current segment at @end, if it is not empty. */
+/* End the current segment before index @end, if the segment is not empty. */
 static void cut_segment(struct segments *s, uint32_t end)
 {
 	for (uint32_t i = s->first[s->count]; i < end; i++)
@@ -99,7 +99,7 @@ static void find_segments(struct segments *s)
 	}
 }
 
-/* Put the segments that wait for this one into s->stack, ordered by number. */
+/* Put the segments that wait for @segment into s->stack, ordered by number. */
 static uint32_t find_successors(struct segments *s, uint32_t segment)
 {
 	uint32_t last = s->nodes[s->first[segment + 1] - 1], n = 0;
@@ -114,7 +114,7 @@ static uint32_t find_successors(struct segments *s, uint32_t segment)
 	return n;
 }
 
-/* Fill s->ready, with segments in the order in which they become ready, and s->level. */
+/* Fill s->ready with segments in the order in which they become ready, and compute s->level. */
 static uint32_t sort_segments(struct segments *s)
 {
 	uint32_t head = 0, tail = 0, highest = 0;
@@ -158,7 +158,7 @@ bool gt_hip_segments_order(const struct gt_hip_shape *shape, bool child, uint32_
 		return false;
 	}
 	highest = sort_segments(&s);
-	/* counting sort by level, into s.left, which is all 0 now; stable */
+	/* stable counting sort by level, into s.left, which is all 0 now */
 	for (uint32_t i = 0; i < s.count; i++)
 		s.place[s.level[i] + 1]++;
 	for (uint32_t i = 0; i <= highest; i++)

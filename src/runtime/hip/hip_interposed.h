@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Libraries of HIP that are interposed: one that exports __hipRegisterFatBinary, under any file
- * name, and one that exports hiprtcCompileProgram: HIP's functions that compile are in a separate
- * library (libhiprtc) since ROCm 6. A library that offers its tables to tools is left alone (it
- * calls rocprofiler_register_library_api_table, as ROCm 6 and later do: the registration takes the
- * tables). Included by runtime/arm.h. */
+/* Lists the HIP libraries that are interposed: a library that exports __hipRegisterFatBinary, under
+ * any file name, and a library that exports hiprtcCompileProgram, because HIP's compiler functions
+ * are in a separate library (libhiprtc) since ROCm 6. A library that offers its tables to tools is
+ * not interposed. Such a library calls rocprofiler_register_library_api_table, as in ROCm 6 and
+ * later, and is attached through this registration. Included by runtime/arm.h. */
 #ifndef GPUTAP_RUNTIME_HIP_INTERPOSED_H
 #define GPUTAP_RUNTIME_HIP_INTERPOSED_H
 
-/* Same form as GT_INTERPOSED in generated/interposed.h. */
+/* Has the form of GT_INTERPOSED in generated/interposed.h. */
 #define GT_INTERPOSED_HIP(X)                                                                  \
 	X(hip, "__hipRegisterFatBinary", "hiprtcCompileProgram", NULL, gt_wants_unregistered, \
 	  true)                                                                               \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The device that holds a call's allocation, and the bytes of arrays. HIP's devices are HSA's
- * agents: they are matched through their PCI addresses, each once. */
+/* Finds the device that holds a call's allocation, and the size of arrays in bytes. HIP's devices
+ * are HSA's agents: each device is matched once, by its PCI address. */
 #include <string.h>
 
 #include "core/emit.h"
@@ -26,7 +26,7 @@ static uint32_t find_agent(const char *pci)
 	return 0;
 }
 
-/* Return the number of the device's object; 0: not known. */
+/* Return the number of the device's object, or 0 if unknown. */
 static uint32_t get_number(const struct gt_table *table, struct gt_thread *t, int device)
 {
 	static _Atomic uint32_t numbers[DEVICES];

@@ -2,20 +2,20 @@
 /* Submit orders of HIP's streams, for AMD_DIRECT_DISPATCH=0 (see runtime/submit_order.h for the
  * steps and rules).
  *
- *   order: | oldest call | .. | newest |      one per stream: found from the stream's handle, those
- *           ▲                  ▲              of default streams from device or thread
+ *   order: | oldest call | .. | newest |      one per stream, found by the stream's handle, or by
+ *           ▲                  ▲              device or thread for default streams
  *           │ the stream's thread takes calls
  *           the program's threads add calls
  *
  * To associate threads with streams, libgputap-audit.so redirects the library's calls of
- * pthread_create() to this file. A thread that HIP makes while a call is open works for the stream
+ * pthread_create() to this file. A thread that HIP creates during an open call works for the stream
  * that the call creates, or for the default stream that the call is the first to use.
  *
- * An order is reused when its stream is being destroyed, its thread has ended, no call is on it,
- * and none of its packets is still to be handled.
+ * An order is reused when its stream is being destroyed, its thread has ended, the order contains
+ * no call, and all of its packets have been handled.
  *
- * Locks: one for each order; one for unused entries, taken inside an order's; gt_core_lock() for
- * the table of orders and their `users`, never together with an order's. This mode is not
+ * Locks: one for each order; one for unused entries, taken inside an order's lock; gt_core_lock()
+ * for the table of orders and their `users`, never together with an order's lock. This mode is not
  * performance-critical. */
 #include "runtime/hip/hip_order_parts.h"
 
@@ -30,15 +30,17 @@ int gt_hip_thread_create(pthread_t *thread, const pthread_attr_t *attributes,
 enum { BUCKETS = 64 };
 #define PER_THREAD ((uintptr_t)2) /* hipStreamPerThread */
 
-/* The call that is open in this thread; used only in this thread. */
+/* The open call of this thread; used only in this thread. */
 static _Thread_local struct {
 	struct gt_submit_order *order;
 	struct gt_ordered_call *entry;
-	struct gt_stream_thread *born; /* newest first */
-	uint64_t pushes;               /* calls added to the order so far, including this one */
-	bool alone;                    /* no other was open when it started */
-	bool blocking; /* when it returns, all earlier calls in its order have been submitted */
-	bool making;   /* it may create a thread for its stream */
+	struct gt_stream_thread *born; /* threads that HIP created in this call, newest first */
+	/* number of calls added to the order so far, including this call */
+	uint64_t pushes;
+	bool alone; /* true if no other call was open when this call started */
+	/* true if all earlier calls in the order have been submitted when this call returns */
+	bool blocking;
+	bool making; /* true if the call may create a thread for its stream */
 } call __attribute__((tls_model("initial-exec")));
 
 static struct gt_submit_order *buckets[BUCKETS], *unused_orders;
@@ -48,7 +50,7 @@ static struct gt_submit_order **get_order_bucket(uintptr_t handle, uintptr_t who
 	return &buckets[(handle ^ whose << 7) * UINT64_C(0x9e3779b97f4a7c15) >> 58];
 }
 
-/* The caller holds the core lock. */
+/* Create an order. The caller holds the core lock. */
 static struct gt_submit_order *make_order(uintptr_t handle, uintptr_t whose)
 {
 	struct gt_submit_order *l = unused_orders, **bucket = get_order_bucket(handle, whose);
@@ -70,7 +72,7 @@ static struct gt_submit_order *make_order(uintptr_t handle, uintptr_t whose)
 	return l;
 }
 
-/* Return the order with one more user, until free_if_unused(). */
+/* Return the order with one additional user, until free_if_unused(). */
 static struct gt_submit_order *borrow_order(uintptr_t handle, uintptr_t whose)
 {
 	struct gt_submit_order *l;
@@ -87,7 +89,7 @@ static struct gt_submit_order *borrow_order(uintptr_t handle, uintptr_t whose)
 	return l;
 }
 
-/* Subtract @users from the order's users, and free it if unused. */
+/* Subtract @users from the order's users, and free the order if unused. */
 static void free_if_unused(struct gt_submit_order *l, uint32_t users)
 {
 	struct gt_submit_order **at;
@@ -99,7 +101,7 @@ static void free_if_unused(struct gt_submit_order *l, uint32_t users)
 	for (at = get_order_bucket(l->handle, l->whose); nobodys && *at && *at != l;
 	     at = &(*at)->next)
 		;
-	/* false if another thread has found it unused at the same time */
+	/* false if another thread has found the order unused at the same time */
 	nobodys = nobodys && *at == l;
 	if (nobodys)
 		*at = l->next;
@@ -112,7 +114,7 @@ static void free_if_unused(struct gt_submit_order *l, uint32_t users)
 		gt_submit_order_drop_before(l, NULL);
 	gt_submit_order_unlock(&l->lock);
 	if (!nobodys)
-		return; /* a packet still refers to it */
+		return; /* a packet still refers to the order */
 	gt_core_lock();
 	l->next = unused_orders;
 	unused_orders = l;
@@ -255,8 +257,8 @@ void gt_hip_order_end_launch(bool kernels, bool all, bool part)
 	gt_submit_order_unlock(&l->lock);
 }
 
-/* The call has waited for its stream: all calls before it have submitted their activities, unless
- * one was open when the wait started. */
+/* Settle the order after a call that waited for its stream. All earlier calls have submitted their
+ * activities, unless another call was open when the wait started. */
 static void settle_order(struct gt_submit_order *l, const struct gt_ordered_call *e)
 {
 	if (!call.alone || l->pushes != call.pushes)
@@ -278,7 +280,7 @@ void gt_submit_order_end_call(struct gt_thread *t, uint64_t status)
 			gt_submit_order_remove_open(l, call.entry);
 		if (call.blocking && !status)
 			settle_order(l, call.entry);
-		/* it is unknown whether it submitted anything */
+		/* it is unknown whether the failed call submitted anything */
 		if (call.entry && status && call.entry->kind != GT_SUBMIT_SYNC)
 			gt_submit_order_break(l, "a call failed");
 		if (call.entry)
@@ -313,8 +315,8 @@ static void *begin_thread(void *data)
 	return result;
 }
 
-/* Return the only thread that HIP made in this call and that still runs. (HIP's first thread is not
- * a stream's: it measures something, and is joined at once.) */
+/* Return the only running thread that HIP created in this call. (HIP's first thread does not belong
+ * to a stream: it makes a measurement and is joined at once.) */
 static struct gt_stream_thread *only_born(void)
 {
 	struct gt_stream_thread *only = NULL;
@@ -328,7 +330,8 @@ static struct gt_stream_thread *only_born(void)
 	return only;
 }
 
-/* Return the default stream's order, if this call is the first to use that stream. */
+/* Return the default stream's order if this call is the first to use that stream, else a new
+ * order. */
 static struct gt_submit_order *make_order_for_thread(void)
 {
 	struct gt_submit_order *l =
@@ -336,7 +339,7 @@ static struct gt_submit_order *make_order_for_thread(void)
 
 	if (l && (!l->bound || (call.born && call.born->order == l))) {
 		if (call.born && !atomic_load_explicit(&call.born->ended, memory_order_acquire))
-			/* two threads, and it is not known which one is the stream's */
+			/* two threads exist, and it is unknown which of them is the stream's */
 			l->broken = l->lost = true;
 		l->bound = true;
 		return l;
@@ -347,8 +350,9 @@ static struct gt_submit_order *make_order_for_thread(void)
 	return l;
 }
 
-/* Replacement for pthread_create() in the library. HIP makes a default stream's thread in the first
- * call that uses the stream, any other stream's in the call that makes the stream. */
+/* Replacement for pthread_create() in the library. HIP creates a default stream's thread in the
+ * first call that uses the stream, and any other stream's thread in the call that creates the
+ * stream. */
 __attribute__((visibility("hidden"), used)) int gt_hip_thread_create(
 	pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument)
 {
@@ -393,7 +397,8 @@ void gt_hip_order_bind_stream(void *handle)
 	call.making = false;
 	if (!b || !b->order)
 		return;
-	gt_hip_order_destroy_stream(handle); /* one whose destruction was not seen */
+	/* a former stream with this handle, if its destruction was not recorded */
+	gt_hip_order_destroy_stream(handle);
 	gt_core_lock();
 	b->order->handle = (uintptr_t)handle;
 	b->order->next = *bucket;

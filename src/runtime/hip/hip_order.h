@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Submit orders (runtime/submit_order.h): interface through which HIP's other files report streams
- * and graphs. All functions but gt_hip_order_configure() only if gt_tap_options.submit_orders is
- * set. */
+ * and graphs. Call all functions except gt_hip_order_configure() only if
+ * gt_tap_options.submit_orders is set. */
 #ifndef GPUTAP_RUNTIME_HIP_ORDER_H
 #define GPUTAP_RUNTIME_HIP_ORDER_H
 
@@ -12,17 +12,16 @@
 /* Set gt_tap_options.submit_orders if HIP submits from its own threads. */
 void gt_hip_order_configure(void);
 
-/* Note that a call that makes a stream starts. HIP makes one thread in it, which works for that
- * stream. */
+/* Note the start of a call that creates a stream. HIP creates one thread in the call, which works
+ * for the stream. */
 void gt_hip_order_begin_stream(void);
-/* Bind the thread's order to the stream that the call has made, so that it is found from the
- * stream's handle. */
+/* Bind the thread's order to the stream that the call has created, so that the order is found by
+ * the stream's handle. */
 void gt_hip_order_bind_stream(void *handle);
-/* Call before the real call. */
+/* Call before the real call that destroys the stream. */
 void gt_hip_order_destroy_stream(void *handle);
 
-/* A graph's nodes, for its launches that are in submit orders. Reference-counted; NULL is
- * allowed. */
+/* A graph's nodes, for launches of the graph in submit orders. Reference-counted; may be NULL. */
 struct gt_hip_shared_nodes {
 	_Atomic uint32_t users;
 	uint32_t count;
@@ -36,17 +35,20 @@ struct gt_hip_ordered_launch {
 	bool apart; /* as in struct gt_hip_nodes */
 	uint32_t graph, replay, name;
 	uint64_t handle;
-	/* ownership passes to the callee; NULL: its activities go to several streams */
+	/* ownership passes to the callee; NULL if the launch's activities go to several streams */
 	struct gt_hip_shared_nodes *nodes;
 };
-/* Call before the real hipGraphLaunch(), and gt_submit_order_end_call() after it. */
+/* Add a launch. Call before the real hipGraphLaunch(), and call gt_submit_order_end_call() after
+ * it. */
 void gt_hip_order_add_launch(struct gt_thread *t, const struct gt_table *table,
 			     const struct gt_hip_ordered_launch *launch);
-/* In between: note that the launching thread has submitted a node's activity itself; @at is the
- * place after that node. */
+/* Note, during hipGraphLaunch(), that the launching thread has submitted a node's activity itself.
+ * @at: the place after that node. */
 void gt_hip_order_note_submitted(uint32_t at, bool transfer);
-/* Call when the real call has returned. @kernels: it has itself submitted all kernels; @all: and it
- * has no other activities; @part: it has submitted some, and it is not known which. */
+/* Call after the real hipGraphLaunch().
+ * @kernels: true if the launching thread has submitted all kernels itself
+ * @all:     true if @kernels and the graph has no other activities
+ * @part:    true if the launching thread has submitted an unknown part of the kernels */
 void gt_hip_order_end_launch(bool kernels, bool all, bool part);
 
 #endif

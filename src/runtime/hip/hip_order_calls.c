@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of a submit order, oldest first (see hip_order.c for the picture): allocation,
+/* The calls of a submit order, oldest first (hip_order.c contains the picture): allocation,
  * insertion and removal. Both sides build on this file: the program's side, which adds calls
  * (hip_order.c), and the stream's thread, which finds the call of a packet (hip_order_match.c).
  *
  * Unused entries form one list for all orders, under a separate lock, which is taken inside an
- * order's. An entry is freed when it is out of its order and its call has returned. */
+ * order's lock. An entry is freed when it is out of its order and its call has returned. */
 #include "runtime/hip/hip_order_parts.h"
 
 #include <string.h>
 
 #include "core/recording.h"
 
-enum { ROW = 32 }; /* entries allocated at a time */
+enum { ROW = 32 }; /* number of entries allocated at a time */
 
 _Atomic uint32_t gt_submit_order_given_up;
 
@@ -116,7 +116,7 @@ bool gt_submit_order_append(struct gt_submit_order *l, struct gt_ordered_call *e
 		gt_submit_order_break(l, "too many threads use one stream at once");
 		return false;
 	}
-	/* its activities go elsewhere, or the program never waits for them */
+	/* the stream's activities go elsewhere, or the program never waits for them */
 	if (l->waiting == GT_ORDER_WAITING_MAX) {
 		gt_submit_order_break(l, "too many calls of a stream wait for their activities");
 		return false;

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Step 3 of submit orders (runtime/submit_order.h): find the call of a packet or copy.
+/* Step 3 of submit orders (runtime/submit_order.h): finds the call of a packet or copy.
  *
- *   kernel          the oldest call that may launch one must launch one of that name; of calls in
- *                   several threads at a time: the only one that fits
- *   copy, fill      of the calls before the next kernel: the one whose memory it works on
+ *   kernel          the oldest call that may launch a kernel, if the names match; among concurrent
+ *                   calls of several threads, the only call that fits
+ *   copy, fill      the call before the next kernel whose memory the packet accesses
  *   graph           a call with a list of nodes: the next node of that kind
  *
  * The span of a graph's launch (`--mode lite`):
- *   1. It is opened when the first packet comes that is certain to be the launch's.
- *   2. The first node's packet and the last node's are its parts.
- *   3. It is closed when no more packets of the launch can come: with its last kernel; or, since a
- *      copy or fill may consist of several packets, when the order advances to the next call.
- * The span is written if all packets came in the order of the nodes. If the order breaks in
- * between, or a node with an activity has left no trace, it is counted as lost. A launch without
- * any certain packet has no span: each of its kernels has a record. */
+ *   1. The first packet that certainly belongs to the launch opens the span.
+ *   2. The first node's packet and the last node's packet become parts of the span.
+ *   3. The span is closed when no more packets of the launch can arrive: with the last kernel, or,
+ *      since a copy or fill may consist of several packets, when the order advances to the next
+ *      call.
+ * The span is written if all packets arrived in the order of the nodes. If the order breaks in
+ * between, or a node with an activity has left no trace, the span is counted as lost. A launch
+ * without any certain packet has no span: each of its kernels has a record. */
 #include "core/recording.h"
 #include "runtime/hip/hip_order_parts.h"
 
@@ -25,9 +26,10 @@ static bool is_within(uint64_t address, uint64_t from, uint64_t bytes)
 	return from && address >= from && address < from + bytes;
 }
 
-/* Return how far into [from, + bytes) this kernel works, or UINT64_MAX if elsewhere. Two arguments
- * of HIP's own kernels are numbers: the address of an allocation, and the offset of the range in
- * it, in elements of some size. All pairs of arguments are tested as these two. */
+/* Return the offset in [from, + bytes) at which this kernel works, or UINT64_MAX if it works
+ * elsewhere. Two arguments of HIP's own kernels are numbers: the address of an allocation, and the
+ * offset of the range in the allocation, in elements of some size. All pairs of arguments are
+ * tested as these two. */
 static uint64_t offset_in(const struct gt_submitted_work *w, uint64_t from, uint64_t bytes)
 {
 	uint64_t nearest = UINT64_MAX;
@@ -49,8 +51,8 @@ static uint64_t offset_in(const struct gt_submitted_work *w, uint64_t from, uint
 
 enum { CANNOT_FIT = -1 };
 
-/* Rate how the activity fits the call: CANNOT_FIT; 0: it may, but its addresses do not confirm it;
- * 1: one of its ends lies in the call's memory, 2: both do. */
+/* Rate how well the activity fits the call: CANNOT_FIT; 0 if it may fit but its addresses do not
+ * confirm this; 1 if one of its ends lies in the call's memory; 2 if both ends do. */
 static int fits_call(const struct gt_submitted_work *w, const struct gt_ordered_call *e,
 		     uint64_t *offset)
 {
@@ -73,7 +75,7 @@ static int fits_call(const struct gt_submitted_work *w, const struct gt_ordered_
 	*offset = to != UINT64_MAX ? to : from;
 	if (!fit)
 		return e->plain && (e->destination || e->source) ? CANNOT_FIT : 0;
-	/* 1 could be a copy through another buffer */
+	/* with one end, the activity could be a copy through another buffer */
 	return e->kind == GT_SUBMIT_COPY && e->direction == GT_HIP_DEVICE_TO_DEVICE && fit < 2
 		       ? 0
 		       : fit;
@@ -97,7 +99,8 @@ static bool is_order_known(const struct gt_ordered_call *e)
 	return e->nodes && !e->overlapped && !atomic_load_explicit(&e->mixed, memory_order_relaxed);
 }
 
-/* Add the packet to the launch's single record, if it is the first one, or the last node's. */
+/* Add the packet to the launch's single record, if the packet is the launch's first or the last
+ * node's. */
 static void add_to_span(struct gt_ordered_call *e, const struct gt_submitted_work *w,
 			uint32_t place, struct gt_submitter *o)
 {
@@ -105,9 +108,9 @@ static void add_to_span(struct gt_ordered_call *e, const struct gt_submitted_wor
 	bool first = !e->begun;
 
 	if (e->apart || atomic_load_explicit(&e->issued, memory_order_acquire))
-		return; /* not all packets come through here */
+		return; /* some packets do not pass through this file */
 	if (first && e->doubtful)
-		return; /* its first packet may have come already */
+		return; /* the launch's first packet may have arrived already */
 	if (first) {
 		struct gt_thread *t = gt_thread_own();
 
@@ -148,7 +151,7 @@ static void link_to_node(struct gt_ordered_call *e, const struct gt_submitted_wo
 		add_to_span(e, w, place, o);
 }
 
-/* Return the place of the graph's next node of that kind; nodes.count: none. */
+/* Return the place of the graph's next node of that kind, or nodes.count if none. */
 static uint32_t get_next_node(const struct gt_ordered_call *e, const struct gt_submitted_work *w)
 {
 	return w->part == GT_GRAPH_KERNEL ? gt_ordered_call_next_kernel(e)
@@ -171,12 +174,12 @@ static bool may_be_call(const struct gt_ordered_call *e, const struct gt_submitt
 	return e->kind == GT_SUBMIT_LAUNCH && e->state == GT_CALL_PENDING && e->name == w->name;
 }
 
-/* Match a kernel that one of several calls may have launched, whose order is not known: they
- * overlap in time. Let n calls fit (they may launch a kernel of that name).
- *   all n are of one thread   a thread's calls are in order: the kernel is the oldest one's
- *   else                      the kernel is one of the n calls', but not known whose; n - 1 kernels
- *                             of that name are still to come. A later call that also fits cannot
- *                             be distinguished from these n until all n kernels have come. */
+/* Match a kernel that one of several overlapping calls may have launched. The order of these calls
+ * is unknown. Let n calls fit (they may launch a kernel of that name).
+ *   all n from one thread   a thread's calls are in order: the kernel belongs to the oldest call
+ *   otherwise               the kernel belongs to an unknown call of the n; n - 1 kernels of that
+ *                           name are still to arrive. A later call that also fits cannot be
+ *                           distinguished from these n until all n kernels have arrived. */
 static void match_overlapped(struct gt_submit_order *l, struct gt_ordered_call *first,
 			     const struct gt_submitted_work *w, struct gt_submitter *o)
 {
@@ -198,7 +201,7 @@ static void match_overlapped(struct gt_submit_order *l, struct gt_ordered_call *
 	}
 	while (!first->overlapped)
 		first = first->next;
-	gt_submit_order_drop_before(l, first); /* activities of all earlier calls have come */
+	gt_submit_order_drop_before(l, first); /* activities of all earlier calls have arrived */
 	for (struct gt_ordered_call *e = found; doubtful && e && e->overlapped; e = e->next)
 		e->doubtful |= may_be_call(e, w);
 	found->state = GT_CALL_MATCHED;
@@ -212,7 +215,7 @@ static void match_kernel(struct gt_submit_order *l, const struct gt_submitted_wo
 	for (struct gt_ordered_call *e = l->first; e; e = e->next) {
 		if (e->state == GT_CALL_MATCHED || e->kind == GT_SUBMIT_COPY ||
 		    e->kind == GT_SUBMIT_FILL || e->kind == GT_SUBMIT_SYNC)
-			continue; /* those may have needed no packet */
+			continue; /* these calls may have needed no packet */
 		if (e->kind == GT_SUBMIT_GRAPH) {
 			uint32_t place = is_order_known(e) ? get_next_node(e, w) : 0;
 
@@ -221,7 +224,7 @@ static void match_kernel(struct gt_submit_order *l, const struct gt_submitted_wo
 			if (!is_order_known(e))
 				break;
 			if (place == e->nodes->count)
-				continue; /* all its kernels have come */
+				continue; /* all kernels of the graph have arrived */
 			if (!w->name || e->nodes->order[place].name != w->name)
 				break;
 			gt_submit_order_drop_before(l, e);
@@ -242,17 +245,17 @@ static void match_kernel(struct gt_submit_order *l, const struct gt_submitted_wo
 	gt_submit_order_break(l, UNEXPECTED);
 }
 
-/* The call that a copy or fill may be part of: searched from the oldest call on. */
+/* The call that a copy or fill may be part of. The search starts at the oldest call. */
 struct claim {
-	struct gt_ordered_call *first; /* the oldest that fits */
+	struct gt_ordered_call *first; /* the oldest call that fits */
 	int fit;
 	uint64_t offset;
-	/* both ends lie in the program's memory, none in a buffer of the runtime */
+	/* true if both ends lie in the program's memory and neither in a buffer of the runtime */
 	bool direct;
-	bool doubtful;                 /* it may belong to another call as well */
-	bool over;                     /* it cannot belong to a later call */
-	struct gt_ordered_call *graph; /* a graph whose last node may have more parts */
-	bool unknown;                  /* there is a graph whose order of nodes is not known */
+	bool doubtful;                 /* true if another call fits as well */
+	bool over;                     /* true if no later call can fit */
+	struct gt_ordered_call *graph; /* a graph whose last node may have more parts, or NULL */
+	bool unknown; /* true if a graph with an unknown order of nodes was found */
 };
 
 static bool is_untouched_call(const struct gt_ordered_call *e)
@@ -271,9 +274,8 @@ static bool is_direct(const struct gt_submit_order *l, const struct gt_submitted
 }
 
 /* Check whether the copy or fill may be a part of call @e. The parts of one copy come in the order
- * of their addresses, so one on memory that the call has copied already is a later call's. This
- * does not hold for fills: offset_in() may misread how far into the memory a part of a fill
- * lies. */
+ * of their addresses, so a part on memory that the call has already copied belongs to a later call.
+ * Fills have no such rule: offset_in() may misread a fill's offset in the memory. */
 static void claim_call(struct claim *c, struct gt_ordered_call *e,
 		       const struct gt_submitted_work *w)
 {
@@ -299,8 +301,8 @@ static void claim_call(struct claim *c, struct gt_ordered_call *e,
 	c->doubtful = true;
 }
 
-/* Note that it is not known to which call the copy or fill belongs. It may have been the first part
- * of each call of its kind, so none of these calls can be matched through their parts any more. */
+/* Note that the call of the copy or fill is unknown. The packet may have been the first part of
+ * each call of its kind, so none of these calls can be matched through their parts any more. */
 static void doubt_calls(struct gt_submit_order *l, const struct gt_submitted_work *w)
 {
 	for (struct gt_ordered_call *e = l->first;
@@ -314,8 +316,8 @@ static void doubt_calls(struct gt_submit_order *l, const struct gt_submitted_wor
 				       (w->part == GT_GRAPH_COPY ? GT_SUBMIT_COPY : GT_SUBMIT_FILL);
 }
 
-/* Check whether graph launch @e has a node of that kind before its next kernel. If it has such a
- * kernel, a call after @e cannot be the submitter. Return false if the search is over. */
+/* Check whether graph launch @e has a node of that kind before its next kernel. If @e has a further
+ * kernel, no call after @e can be the submitter. Return false if the search is over. */
 static bool claim_graph_node(struct gt_submit_order *l, struct claim *c, struct gt_ordered_call *e,
 			     const struct gt_submitted_work *w, struct gt_submitter *o)
 {
@@ -345,7 +347,7 @@ static bool claim_graph_node(struct gt_submit_order *l, struct claim *c, struct 
 }
 
 /* Match a copy or fill to the call that can have submitted it, among the calls before the next
- * kernel, if there is only one. */
+ * kernel, if only one call fits. */
 static void match_transfer(struct gt_submit_order *l, const struct gt_submitted_work *w,
 			   struct gt_submitter *o)
 {
@@ -362,7 +364,7 @@ static void match_transfer(struct gt_submit_order *l, const struct gt_submitted_
 		if (e->kind == GT_SUBMIT_GRAPH) {
 			if (!claim_graph_node(l, &c, e, w, o))
 				return;
-			/* one node in several parts */
+			/* one node may have several parts */
 			c.graph = is_order_known(e) && e->last_part == w->part ? e : c.graph;
 		} else if (e->kind == GT_SUBMIT_LAUNCH) {
 			launched = true;
@@ -381,7 +383,7 @@ static void match_transfer(struct gt_submit_order *l, const struct gt_submitted_
 		link_to_call(c.first, o);
 	} else if (candidates == 1 && !c.graph && !c.unknown && only->open && !only->overlapped &&
 		   (w->part == GT_GRAPH_COPY) == (only->kind == GT_SUBMIT_COPY)) {
-		/* a copy to a symbol: the call has no address in common with the packet */
+		/* a copy to a symbol: the call and the packet have no address in common */
 		link_to_call(only, o);
 		only->moved = only->moved ? only->moved : 1;
 	} else {
@@ -389,8 +391,9 @@ static void match_transfer(struct gt_submit_order *l, const struct gt_submitted_
 	}
 }
 
-/* Wait until earlier packets are handled, before a copy that is not a packet is matched. They may
- * still be unhandled if they follow a packet that another thread has reserved and not written. */
+/* Wait until earlier packets are handled, before a copy without a packet is matched. Earlier
+ * packets may still be unhandled if they follow a packet that another thread has reserved and not
+ * yet written. */
 static void wait_for_packets(const struct gt_submit_order *l)
 {
 	for (int i = 0;
@@ -399,8 +402,8 @@ static void wait_for_packets(const struct gt_submit_order *l)
 		sched_yield();
 }
 
-/* Return true if all packets before this one came through here. Otherwise a missing one has left
- * its call in the order. */
+/* Return true if all packets before this packet passed through this file. A missing packet would
+ * have left its call in the order. */
 static bool is_in_sequence(struct gt_submit_order *l, uint32_t sequence)
 {
 	uint32_t handled = atomic_load_explicit(&l->handled, memory_order_relaxed);

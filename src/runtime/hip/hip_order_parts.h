@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of a submit order, for hip_order.c, which has the picture, hip_order_match.c, and
- * hip_order_calls.c, on which both build and whose functions are declared below. A thread that
- * reads or writes a member holds the order's lock, unless the member's comment gives another
- * rule. */
+/* Parts of a submit order, for hip_order.c, which contains the picture, hip_order_match.c, and
+ * hip_order_calls.c, whose functions are declared below. A thread that reads or writes a member
+ * holds the order's lock, unless the member's comment gives another rule. */
 #ifndef GPUTAP_RUNTIME_HIP_ORDER_PARTS_H
 #define GPUTAP_RUNTIME_HIP_ORDER_PARTS_H
 
@@ -13,11 +12,11 @@
 
 enum { GT_ORDER_OPEN_MAX = 16, GT_ORDER_WAITING_MAX = 1 << 16 };
 enum { GT_HIP_DEVICE_TO_HOST = 2, GT_HIP_DEVICE_TO_DEVICE = 3 };
-#define GT_ORDER_NO_STREAM UINTPTR_MAX /* handle of an order whose stream is not known */
+#define GT_ORDER_NO_STREAM UINTPTR_MAX /* handle of an order whose stream is unknown */
 
 enum gt_ordered_call_state {
 	GT_CALL_PENDING,
-	GT_CALL_MATCHED /* its kernel has come, or never will */
+	GT_CALL_MATCHED /* the call's kernel has arrived, or never will */
 };
 
 /* A call that waits for its activities. */
@@ -25,37 +24,38 @@ struct gt_ordered_call {
 	struct gt_ordered_call *next;
 	enum gt_submit_kind kind;
 	enum gt_ordered_call_state state;
-	bool open;  /* the call has not returned */
+	bool open;  /* true until the call returns */
 	bool plain; /* as in struct gt_submit_call */
-	/* another thread's call was open at the same time: their order is not known */
+	/* true if another thread's call was open at the same time: the order of the two is
+	 * unknown */
 	bool overlapped;
-	bool doubtful; /* an activity may have been this call's, or another's */
-	bool popped;   /* out of the order: free it when the call returns */
-	bool begun;    /* GRAPH: some of its activities have come */
-	bool paused;   /* the call was made in a pause: its activities are not recorded */
-	const struct gt_thread *thread; /* calls of one thread have an order */
+	bool doubtful; /* true if an activity may have been this call's or another call's */
+	bool popped;   /* true if out of the order: free the entry when the call returns */
+	bool begun;    /* GRAPH: true once some of the launch's activities have arrived */
+	bool paused;   /* true if made in a pause: the call's activities are not recorded */
+	const struct gt_thread *thread; /* calling thread; calls of one thread have an order */
 	uint32_t name, direction;
 	uint64_t id, start, bytes, source, destination;
-	uint64_t moved; /* COPY, FILL: how many of the bytes were copied or filled so far */
+	uint64_t moved; /* COPY, FILL: number of bytes copied or filled so far */
 	/* GRAPH: */
-	struct gt_hip_shared_nodes *nodes; /* NULL: on several streams */
+	struct gt_hip_shared_nodes *nodes; /* NULL if the launch uses several streams */
 	uint32_t graph, replay, at, last_part, last_place;
-	/* set in the launching thread (release): place after the last node that the launching
-	 * thread has itself submitted */
+	/* place after the last node that the launching thread has submitted itself; set in that
+	 * thread (release) */
 	_Atomic uint32_t issued;
-	/* also set there: those include copies or fills, so it is not known which of these the
-	 * stream's thread submits */
+	/* true if those nodes include copies or fills, so the copies and fills that the stream's
+	 * thread submits are unknown; set in the launching thread as well */
 	_Atomic bool mixed;
 	bool apart;      /* as in struct gt_hip_nodes */
-	bool no_kernels; /* the launching thread has submitted all of them */
+	bool no_kernels; /* true if the launching thread has submitted all kernels */
 	uint64_t handle;
-	/* one record for the whole launch, from its first packet on; NULL: none, or it is closed */
+	/* single record of the whole launch, from its first packet on; NULL if none is open */
 	struct gt_graph_span *span;
 };
 
-/* A thread that HIP has made. */
+/* A thread that HIP has created. */
 struct gt_stream_thread {
-	struct gt_stream_thread *next; /* made earlier in the same call */
+	struct gt_stream_thread *next; /* thread created earlier in the same call */
 	void *(*begin)(void *);
 	void *argument;
 	struct gt_submit_order *order;
@@ -63,30 +63,30 @@ struct gt_stream_thread {
 };
 
 struct gt_submit_order {
-	struct gt_submit_order *next;  /* of the bucket, or of the unused ones */
-	struct gt_stream_thread birth; /* of its thread */
-	/* calls that are on it, plus its thread until that has ended */
+	struct gt_submit_order *next;  /* next order of the bucket, or next unused order */
+	struct gt_stream_thread birth; /* the order's thread */
+	/* number of calls in the order, plus one until the order's thread has ended */
 	uint32_t users;
 	_Atomic uintptr_t handle;
-	uintptr_t whose; /* of default streams: device, or thread */
+	uintptr_t whose; /* device or thread of a default stream */
 	_Atomic uint32_t lock;
-	bool bound; /* has its thread */
-	/* its stream is being destroyed; packets submitted to it may still come */
+	bool bound; /* true once the order has its thread */
+	/* true if the stream is being destroyed; packets submitted to it may still arrive */
 	bool gone;
-	bool broken; /* until the program has waited */
-	bool lost;   /* forever */
+	bool broken; /* true if unreliable until the program has waited */
+	bool lost;   /* true if permanently unreliable */
 	struct gt_ordered_call *first, **last;
-	uint32_t waiting; /* entries */
+	uint32_t waiting; /* number of entries in the order */
 	struct gt_ordered_call *open[GT_ORDER_OPEN_MAX];
 	uint32_t open_count;
-	uint32_t calls_open; /* including those without an entry */
+	uint32_t calls_open; /* number of open calls, including calls without an entry */
 	uint64_t pushes;
-	uint32_t reserved; /* packets reserved in its thread */
+	uint32_t reserved; /* number of packets reserved in the order's thread */
 	_Atomic uint32_t handled;
 };
 
-/* true if calls were made that are in no order, or activities go to unknown streams: nothing is
- * linked from then on. */
+/* Nonzero if calls were made that are in no order, or if activities go to unknown streams. From
+ * then on, nothing is linked. */
 extern _Atomic uint32_t gt_submit_order_given_up __attribute__((visibility("hidden")));
 
 static inline void gt_submit_order_lock(_Atomic uint32_t *lock)
@@ -106,26 +106,27 @@ void gt_ordered_call_free(struct gt_ordered_call *e);
 
 /* The functions below are called with the order's lock held. */
 
-/* Append @e. If another call on this stream is open, neither has a place in the order: both are
- * overlapped. Return false if the order was broken instead. */
+/* Append @e. If another call on this stream is open, both calls are marked as overlapped, since
+ * their order is unknown. Return false if the order was broken instead. */
 bool gt_submit_order_append(struct gt_submit_order *l, struct gt_ordered_call *e);
 void gt_submit_order_remove_open(struct gt_submit_order *l, const struct gt_ordered_call *e);
-/* Call when the call has returned. */
+/* Mark a call as returned, and free its entry if it is out of the order. */
 void gt_ordered_call_close(struct gt_ordered_call *e);
-/* Write an event, only the first time in a process. */
+/* Write an event, at most once in a process. */
 void gt_submit_order_report_unlinked(struct gt_thread *t, const char *text);
 /* Return the place of the next kernel that the stream's thread may submit. Kernels that the
- * launching thread submits itself do not pass through here, but are noted before any later packet
- * comes. */
+ * launching thread submits itself do not pass through the match, but are noted before any later
+ * packet arrives. */
 uint32_t gt_ordered_call_next_kernel(const struct gt_ordered_call *e);
-/* Return true if no node with an activity is left. */
+/* Return true if no node with an activity remains. */
 bool gt_ordered_call_is_whole(const struct gt_ordered_call *e);
-/* Drop the oldest entries until @e is the oldest; NULL: all. All their activities have come. */
+/* Drop the oldest entries until @e is the oldest, or all entries if @e is NULL. All activities of
+ * the dropped entries have arrived. */
 void gt_submit_order_drop_before(struct gt_submit_order *l, const struct gt_ordered_call *e);
-/* Mark the order as unreliable: nothing is linked until the program has waited. */
+/* Mark the order as unreliable: no activity is linked until the program has waited. */
 void gt_submit_order_break(struct gt_submit_order *l, const char *why);
-/* Close the launch's single record: no more of its packets will come. @whole: true if all packets
- * seen came in order. */
+/* Close the launch's single record: no more packets of the launch will arrive. @whole: true if all
+ * observed packets arrived in order. */
 void gt_ordered_call_end_span(struct gt_ordered_call *e, bool whole);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams as objects, with their device, from creation to destruction: a handle may be reused.
+/* Streams as objects, with their device, from creation to destruction, since a handle may be
+ * reused.
  *
- * The default streams have handle 0; one is written for each device, when the device gets its first
- * queue. HIP identifies a device with a number that depends on the program's environment, HSA with
- * a handle: the PCI address maps one to the other.
+ * All default streams have handle 0. One default stream is written for each device, when the device
+ * gets its first queue. HIP identifies a device with a number that depends on the program's
+ * environment, and HSA with a handle. The PCI address maps one to the other.
  *
  * Locking: gt_core_lock() for the table of handles. */
 #include <string.h>
@@ -17,8 +18,8 @@
 enum { BUCKET_BITS = 8 };
 
 struct hip_stream {
-	/* of the bucket; never removed: entries of destroyed streams are reused for another
-	 * handle */
+	/* next entry of the bucket; never removed: entries of destroyed streams are reused for
+	 * another handle */
 	struct hip_stream *next;
 	void *handle;
 	struct gt_fork_replay *replay;
@@ -51,7 +52,7 @@ static struct gt_tool_object *notify_stream(uint64_t number, const void *handle,
 	return x;
 }
 
-/* Return the number of this thread's current device; 0: not known. */
+/* Return the number of this thread's current device, or 0 if unknown. */
 static uint64_t current_device(const struct gt_table *table)
 {
 	char pci[16] = "";
@@ -68,7 +69,8 @@ static uint64_t current_device(const struct gt_table *table)
 	return 0;
 }
 
-/* Return an entry that has no handle. The caller holds the lock. */
+/* Return the entry of a handle, an entry without a handle, or a new entry. The caller holds the
+ * lock. */
 static struct hip_stream *get_stream_entry(void *handle)
 {
 	struct hip_stream **bucket = get_stream_bucket(handle), *s = *bucket;
@@ -120,7 +122,8 @@ static void add_stream(const struct gt_call *call, void *handle, unsigned flags,
 	gt_fork_replay_remove(t, former);
 }
 
-/* Call before the real call: a stream created after it may get the same handle. */
+/* Remove a stream. Call before the real call, because a stream created afterwards may get the same
+ * handle. */
 static void remove_stream(const struct gt_call *call, void *handle)
 {
 	struct gt_tool_object *object = NULL;
