@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of Level Zero's structures and numbers that gputap uses itself, declared here so that
- * no header is needed. The tests compare them with the headers (tests/test_level_zero.py). */
+/* The parts of Level Zero's structures and numbers that gputap uses. Declared here so that no Level
+ * Zero header is needed. The tests compare them with the headers (tests/test_level_zero.py). */
 #ifndef GPUTAP_RUNTIME_LEVEL_ZERO_ABI_H
 #define GPUTAP_RUNTIME_LEVEL_ZERO_ABI_H
 
@@ -17,7 +17,7 @@ enum {
 	LZ_EVENT_DESC = 0x11,
 	LZ_HOST_MEMORY_DESC = 0x16,
 	LZ_KERNEL_PROPERTIES = 0x1e,
-	LZ_DEVICE_PROPERTIES_1_2 = 0x00020006, /* timer_resolution: ticks per second */
+	LZ_DEVICE_PROPERTIES_1_2 = 0x00020006, /* timer_resolution is in ticks per second */
 	LZ_COUNTER_BASED_EVENT_POOL_DESC = 0x00020014,
 	LZ_MUTABLE_GROUPS = 0x0002001a,
 	LZ_MUTABLE_GROUP_SIZE = 0x0002001b,
@@ -25,7 +25,7 @@ enum {
 	LZ_DRIVER_DDI_HANDLES = 1,
 	LZ_EVENT_POOL_HOST_VISIBLE = 1,
 	LZ_EVENT_POOL_IPC = 2,
-	LZ_QUEUE_IN_ORDER = 2, /* of an immediate list */
+	LZ_QUEUE_IN_ORDER = 2, /* flag of an immediate list */
 	LZ_LIST_IN_ORDER = 8,
 	LZ_EVENT_POOL_TIMES = 4,
 	LZ_EVENT_POOL_MAPPED_TIMES = 8,
@@ -42,7 +42,7 @@ struct lz_chained {
 struct lz_mutable_groups {
 	struct lz_chained head;
 	uint64_t command;
-	const uint32_t *groups; /* three */
+	const uint32_t *groups; /* three group counts */
 };
 
 struct lz_mutable_group_size {
@@ -61,7 +61,7 @@ struct lz_device_properties {
 	uint32_t type, vendor_id, device_id, flags, subdevice_id, core_clock_rate;
 	uint64_t max_allocation;
 	uint32_t max_contexts, max_priority, threads_per_eu, simd_width, eus, subslices, slices;
-	uint64_t timer_resolution; /* older drivers: ns per tick */
+	uint64_t timer_resolution; /* ticks per second; ns per tick in older drivers */
 	uint32_t timestamp_bits, kernel_timestamp_bits;
 	uint8_t uuid[16];
 	char name[256];
@@ -132,7 +132,7 @@ enum {
 	LZ_IMAGE_BUFFER,
 };
 
-/* Memory: in bytes; images: in texels. */
+/* Memory regions are in bytes, image regions in texels. */
 struct lz_copy_region {
 	uint32_t x, y, z, width, height, depth;
 };

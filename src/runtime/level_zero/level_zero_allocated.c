@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The device that holds a call's allocation, and the bytes of an image: as its description requests
- * them, since padding that the driver adds between rows is not known. */
+/* Finds the device that holds a call's allocation, and the size of an image in bytes. The size is
+ * that of the image's description, since the padding that the driver adds between rows is
+ * unknown. */
 #include "runtime/level_zero/level_zero_objects.h"
 
 enum { IMAGE_1D, IMAGE_1D_ARRAY, IMAGE_2D, IMAGE_2D_ARRAY, IMAGE_3D };
@@ -15,7 +16,7 @@ struct image_description {
 	uint32_t height, depth, layers, levels;
 };
 
-/* Bytes per element, by ze_image_format_layout_t; the other formats are for video, or packed. */
+/* Bytes per element, by ze_image_format_layout_t. Other formats are packed or for video. */
 static const uint8_t element_bytes[] = {1, 2, 4, 2, 4, 4, 8, 8, 16, 4, 4, 2, 2, 2};
 
 static uint64_t at_least_1(uint64_t extent)
@@ -23,8 +24,8 @@ static uint64_t at_least_1(uint64_t extent)
 	return extent ? extent : 1;
 }
 
-/* Return the bytes, or UINT64_MAX if not known. A description with a chained extension is not
- * evaluated: the extension may import memory allocated elsewhere. */
+/* Return the size in bytes, or UINT64_MAX if unknown. A description with a chained extension is not
+ * evaluated, because the extension may import memory allocated elsewhere. */
 static uint64_t get_bytes(const struct image_description *d)
 {
 	uint64_t bytes;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Attaching to Level Zero between the loader and a driver.
+/* Attaches to Level Zero between the loader and a driver.
  *
  *   program ─► loader, its layers ─► tap ─► driver
  *
  * 1. The loader maps a driver. The audit library changes the addresses of the driver's exports
- *    zeGet..ProcAddrTable, so that the loader finds the functions below
- *    (level_zero_interposed.h). Each driver is an instance with separate taps.
+ *    zeGet..ProcAddrTable, so that the loader finds the functions below (level_zero_interposed.h).
+ *    Each driver is an instance with separate taps.
  * 2. The loader calls these functions, each for one table. They let the driver fill in a gputap
- *    table, which is empty and longer than any real one: the driver writes only as many entries
- *    as the loader's release knows, and only these are copied into the loader's table.
- * 3. Entries that are wanted become taps there.
+ *    table, which is empty and longer than any real table. The driver writes only as many entries
+ *    as the loader's release knows, and only these entries are copied into the loader's table.
+ * 3. Wanted entries become taps in the loader's table.
  *
- * So this works for every release of the loader, for programs with a loader linked into them, in
- * addition to the loader's own layers, and for several drivers. Handles are the driver's own. Not
- * seen are calls that the loader answers itself because it found no driver.
+ * This method works for every release of the loader, for programs with a loader linked into them,
+ * in addition to the loader's own layers, and for several drivers. Handles are the driver's own.
+ * Calls that the loader answers itself because it found no driver are not recorded.
  *
- * A tool that enters a running program finds a driver that has already handed out its tables, as
- * does a tool that comes after a session has taken only some of the functions: then the copies of
- * these tables are searched for (level_zero_tables.c). */
+ * The driver may already have handed out its tables when a tool enters a running program, or when a
+ * tool starts after a session has tapped only some functions. In these cases the copies of the
+ * tables are searched for (level_zero_tables.c). */
 #include <string.h>
 
 #include "core/emit.h"
@@ -44,7 +44,7 @@ enum {
 
 #define HIDDEN_FUNCTION __attribute__((visibility("hidden"), used))
 
-/* Named, because the assembler uses their addresses. */
+/* Not static, because the assembler uses the address. */
 extern struct gt_tap gt_level_zero_parts_taps[GT_INSTANCES][GT_LEVEL_ZERO_PARTS_INDEX_COUNT];
 HIDDEN_FUNCTION struct gt_tap gt_level_zero_parts_taps[GT_INSTANCES]
 						      [GT_LEVEL_ZERO_PARTS_INDEX_COUNT];
@@ -59,8 +59,8 @@ typedef int get_table_fn(uint32_t version, void **out);
 /* Instances for which unwanted entries were handed out unchanged. */
 static _Atomic uint32_t partial;
 
-/* Put taps into @filled, the driver's table. If there is a tool, all entries become taps: it may
- * want more later. */
+/* Put taps into @filled, the driver's table. If a tool exists, make all entries taps, because the
+ * tool may request more calls later. */
 static void put_taps(unsigned instance, const struct gt_lz_part *p, void **filled)
 {
 	gt_lz_name_untapped(instance, gt_level_zero_parts_attach_states[instance].base, p, filled);
@@ -88,7 +88,7 @@ static int fill_part(unsigned instance, unsigned index, uint32_t version, void *
 	return status;
 }
 
-/* The functions that the loader calls: one for each instance and table. */
+/* The functions that the loader calls: one function for each instance and table. */
 /* clang-format off */
 #define PART_TAP(n, function)                                                                \
 	int gt_level_zero_parts_tap##n##_##function(uint32_t, void **);                      \
@@ -105,7 +105,8 @@ static int fill_part(unsigned instance, unsigned index, uint32_t version, void *
 /* clang-format on */
 _Static_assert(GT_INSTANCES == 8, "one function above for each");
 
-/* Maybe called with the dynamic linker's lock held: no dlopen(), no dladdr() here. */
+/* Adopt new drivers. The caller may hold the dynamic linker's lock: no dlopen(), no dladdr()
+ * here. */
 __attribute__((visibility("hidden"), used)) void gt_level_zero_parts_attached(void)
 {
 	gt_attach_adopt_all(gt_level_zero_parts_attach_states, gt_level_zero_tables, GT_INSTANCES,
@@ -116,8 +117,8 @@ __attribute__((visibility("hidden"), used)) void gt_level_zero_parts_attached(vo
 
 enum { VERSION_1 = 1 << 16, LATEST_MINOR = 31, DRIVERS = 8 };
 
-/* Get the driver's functions by requesting its tables as a loader does, in the latest version that
- * it knows. */
+/* Get the driver's functions by requesting its tables like a loader, in the latest version that the
+ * driver knows. */
 static void learn_functions(unsigned instance)
 {
 	uint32_t version = VERSION_1 + LATEST_MINOR;
@@ -148,7 +149,7 @@ static void find_tables_of_handles(unsigned instance)
 		gt_lz_tables_of_handle(instance, handles[i]);
 }
 
-/* set for a driver: objects that the program made earlier are not known */
+/* true if a driver was found late: objects that the program created earlier are unknown */
 static _Atomic bool came_late;
 
 void gt_lz_note_unknown(void)
@@ -158,8 +159,8 @@ void gt_lz_note_unknown(void)
 							     "and lists created earlier");
 }
 
-/* Called when a tool has come: find the tables that were handed out earlier, without taps or
- * without all of them. */
+/* After a tool has started, find the tables that were handed out earlier without taps, or with taps
+ * for some functions only. */
 static void find_tables(void)
 {
 	for (unsigned i = 0; gt_lz_has_tool() && i < GT_INSTANCES; i++) {

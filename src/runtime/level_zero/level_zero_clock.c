@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A device and its clock. The driver gives pairs of host and device time; kernels' timestamps have
- * fewer bits than those (32 bits at 12.5 MHz wrap after 343 s).
+/* A device and its clock. The driver returns pairs of host and device time. Kernels' time stamps
+ * have fewer bits than these pairs (32 bits at 12.5 MHz wrap after 343 s).
  *
  *   device's counter   ..|0 ───────────► 2^bits|0 ──────► now      read at most each pause
  *   known.ticks        ──────────────────────────────────►         counts on
- *   a kernel's stamp             ▲ the last point before now that has these low bits
+ *   a kernel's stamp             ▲ the last moment before now with these low bits
  *
- * Records have ns of the device's clock: ticks * 10^9 / rate. `timerResolution` is the rate, if the
- * driver knows the newer form of the query; else ns per tick. */
+ * Times in records are ns of the device's clock: ticks * 10^9 / rate. `timerResolution` is the rate
+ * if the driver supports the newer form of the query; otherwise it is ns per tick. */
 #include <time.h>
 
 #include "runtime/level_zero/level_zero_objects.h"
@@ -15,7 +15,7 @@
 
 #define SECOND_NS      UINT64_C(1000000000)
 #define FIRST_PAUSE_NS UINT64_C(1000000)
-#define SLOWEST_HZ     UINT64_C(100000) /* lower values are ns per tick */
+#define SLOWEST_HZ     UINT64_C(100000) /* lower values mean ns per tick */
 
 static uint64_t mask_of(uint32_t bits)
 {
@@ -32,7 +32,7 @@ static uint64_t ticks_of(const struct gt_lz_device *d, uint64_t ns)
 	return (uint64_t)((unsigned __int128)ns * d->hz / SECOND_NS);
 }
 
-/* Return the time in which the shorter counter wraps. */
+/* Return the time after which the shorter counter wraps. */
 static uint64_t round_ns(const struct gt_lz_device *d)
 {
 	uint32_t bits = d->kernel_bits < d->bits ? d->kernel_bits : d->bits;
@@ -84,7 +84,7 @@ struct gt_lz_device *gt_lz_device(const struct gt_table *table, struct gt_thread
 	return d;
 }
 
-/* Advance the clock. The number of wraps is the one that comes closest to the host's clock. */
+/* Advance the clock by the number of wraps that agrees best with the host's clock. */
 static void advance_clock(struct gt_lz_device *d, uint64_t stamp, uint64_t now_ns)
 {
 	uint64_t mask = mask_of(d->bits), passed = (stamp - d->known.ticks) & mask, expected;
@@ -102,7 +102,7 @@ static void advance_clock(struct gt_lz_device *d, uint64_t stamp, uint64_t now_n
 	d->known.ns = now_ns;
 }
 
-/* Set the time of the next reading, in host ticks: they are quicker to read than a clock. Their
+/* Set the time of the next reading, in host ticks, which are faster to read than a clock. Their
  * rate is known from the second reading on. */
 static void plan_reading(struct gt_lz_device *d, uint64_t now_ns, uint64_t now_ticks)
 {
@@ -136,7 +136,7 @@ static void read_clock(struct gt_lz_device *d, struct gt_thread *t)
 	after = gt_ticks();
 	advance_clock(d, stamp, now);
 	plan_reading(d, now, after);
-	/* also while the program pauses recording */
+	/* written also while the program pauses recording */
 	gt_clock_write(t ? t : gt_thread_own(), (uint32_t)d->number, 1 /* GT_CLOCK_TIMER */, before,
 		       after, ns_of(d, d->known.ticks), 0);
 }
@@ -162,7 +162,7 @@ struct gt_lz_anchor gt_lz_clock_anchor(struct gt_lz_device *d)
 	return known;
 }
 
-/* @stamp may be up to an eighth of a wrap later than the last reading. */
+/* Convert a time stamp, which may be up to an eighth of a wrap later than the last reading. */
 uint64_t gt_lz_clock_ns(const struct gt_lz_device *d, struct gt_lz_anchor known, uint64_t stamp,
 			uint64_t *boottime)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Properties that a driver reports to the loader and that would make calls bypass the taps:
- * functions that it looks up for callers, and handles that contain tables. */
+/* Handles driver properties that would make the loader's calls bypass the taps: functions that the
+ * driver looks up for callers, and handles that contain tables. */
 #include <string.h>
 
 #include "core/table.h"
@@ -21,9 +21,9 @@ int gt_level_zero_wrap_zeDriverGetProperties(const struct gt_call *call, void *d
 	for (; at; at = at->next) {
 		struct lz_driver_ddi_handles_properties *p = (void *)at;
 
-		/* with this flag the loader calls functions through the handles, not those of its
-		 * table. If the handles' tables have no taps, clear the flag: if there are several
-		 * drivers, zeDriverGetDefaultContext() then gives the loader a handle that it does
+		/* With this flag the loader calls functions through the handles instead of its
+		 * table. If the handles' tables have no taps, clear the flag. With several drivers,
+		 * zeDriverGetDefaultContext() then gives the loader a handle that the loader does
 		 * not know */
 		if (at->type == LZ_DRIVER_DDI_HANDLES_PROPERTIES &&
 		    p->flags & LZ_DRIVER_DDI_HANDLES &&

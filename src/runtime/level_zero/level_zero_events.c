@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's queues, lists, events and kernels: creation and destruction. */
+/* Wraps the creation and destruction of the program's queues, lists, events and kernels. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 #define REAL(name) ((gt_level_zero_##name##_fn *)call->tap->real)
 
-/* Return true if this driver's activities can be followed. */
+/* Return true if gputap can follow this driver's activities. */
 static bool has_events(const struct gt_table *table)
 {
 	return GT_LZ(table, zeEventPoolCreate) && GT_LZ(table, zeEventCreate) &&
@@ -87,7 +87,8 @@ static int follow_list(const struct gt_call *call, int status, const void *conte
 	return status;
 }
 
-/* Follow an immediate list. Its first events are made here, not in a launch. */
+/* Follow an immediate list. The list's first events are created here, so that no launch has to
+ * create them. */
 static int follow_immediate(const struct gt_call *call, int status, const void *context,
 			    void *device, const struct lz_queue_desc *desc, void **handle)
 {
@@ -143,7 +144,7 @@ static void end_queue(const void *handle)
 
 	if (!queue)
 		return;
-	/* nothing is in flight, unless the program has an error */
+	/* in a correct program, nothing is in flight here */
 	gt_lz_harvest(queue, UINT64_MAX);
 	gt_lz_lock(&queue->lock);
 	gt_lz_owns_end(queue->context, &queue->own);
@@ -214,8 +215,9 @@ static void add_pool(const void *pool, const struct lz_event_pool_desc *wanted)
 	p->wants_times = wanted->flags & (LZ_EVENT_POOL_TIMES | LZ_EVENT_POOL_MAPPED_TIMES);
 }
 
-/* Create the pool with times, if the driver allows that; else as the program requested, and return
- * the driver's answer to that request. Events of such a pool have no times for gputap. */
+/* Create the pool with times if the driver allows times. Otherwise create the pool that the program
+ * requested, and return the driver's answer to that request. Events of such a pool have no times
+ * for gputap. */
 int gt_level_zero_wrap_zeEventPoolCreate(const struct gt_call *call, void *context,
 					 const void *desc, uint32_t device_count, void **devices,
 					 void **pool)
@@ -261,7 +263,7 @@ int gt_level_zero_wrap_zeEventCreate(const struct gt_call *call, void *pool, con
 	return status;
 }
 
-/* Create an event without a pool: with times, if the driver allows that. */
+/* Create an event without a pool, with times if the driver allows times. */
 static int create_counter_based(int (*create)(void *, void *, const void *, void **), void *context,
 				void *device, const void *desc, void **event)
 {
@@ -327,8 +329,8 @@ int gt_level_zero_wrap_zeEventHostReset(const struct gt_call *call, void *handle
 
 /* Kernels ---------------------------------------------------------------------------- */
 
-/* Describe the kernel's code, as the driver reports it, in an object that its activities refer to.
- * The subgroup is that for which the code was compiled, or the largest. */
+/* Write an object that describes the kernel's code, as the driver reports it, for the kernel's
+ * activities to refer to. The subgroup size is the compiled size, or the largest size. */
 static void describe_kernel(const struct gt_call *call, void *handle, const char *name,
 			    struct gt_lz_kernel *k)
 {

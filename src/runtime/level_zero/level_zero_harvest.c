@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Harvest of completed activities. A queue's items are examined from the first on; an item whose
- * event is signalled gets the times in that event. An item without such an event has completed when
- * the program has waited for its queue, and has no times then. Nothing waits here.
+/* Harvests completed activities. A queue's items are examined from the first item on. An item whose
+ * event is signalled gets the event's times. An item without a usable event has completed when the
+ * program has waited for its queue, and has no times then. Nothing waits here.
  *
- * Items leave their queue with its lock held; tools are notified of them without it.
+ * Items leave their queue with the queue's lock held; tools are notified of them without the lock.
  *
- * If an event is reused while an activity that uses it is in flight, and that activity is of the
- * same immediate list, the device itself first copies its times into gputap's memory
- * (keep_item_times()). Otherwise its times are not known, and a gputap event reports this once.
+ * If an event is reused while an activity of the same immediate list uses it, the device first
+ * copies the event's times into gputap's memory (keep_item_times()). In other cases of reuse the
+ * times are unknown, and a gputap event reports this once.
  * NEEDSWORK: a copy in the other list could have the times if the command that reuses the event
- * waits for that activity, possibly through others; this would have to be known for each command. A
+ * waits for that activity, possibly indirectly; this would have to be known for each command. A
  * wait in gputap might never end: the activity may wait for the program's next action. */
 #include "runtime/level_zero/level_zero_objects.h"
 
@@ -22,7 +22,7 @@ struct ended {
 };
 
 struct batch {
-	struct gt_lz_anchor known; /* ns 0: not read for this batch */
+	struct gt_lz_anchor known; /* ns is 0 before the clock is read for this batch */
 	unsigned count;
 	struct ended items[BATCH];
 };
@@ -34,7 +34,7 @@ static void notify_ended(const struct batch *b)
 				  b->items[i].end_ns);
 }
 
-/* Read the times. Timestamps of 0 are invalid. */
+/* Read the item's times. Return false if there are none; time stamps of 0 are invalid. */
 static bool read_times(const struct gt_lz_queue *queue, const struct gt_lz_item *i, struct ended *e,
 		       struct gt_lz_anchor *known)
 {
@@ -51,13 +51,13 @@ static bool read_times(const struct gt_lz_queue *queue, const struct gt_lz_item 
 		*known = gt_lz_clock_anchor(queue->device);
 	}
 	e->times.start = gt_lz_clock_ns(queue->device, *known, t.start, &e->start_ns);
-	/* converted separately: it may be after the clock's last reading when the start is not */
+	/* converted separately: only the end may be after the clock's last reading */
 	e->times.end = gt_lz_clock_ns(queue->device, *known, t.end, &e->end_ns);
 	return true;
 }
 
-/* Return true if the item is done, with its end in @e, as far as known. Times that the device
- * copies arrive a bit later than the program learns that the activity is done. */
+/* Return true if the item is done, and fill in @e with its end, as far as known. Times that the
+ * device copies arrive slightly after the program learns that the activity is done. */
 static bool has_ended(const struct gt_lz_queue *queue, const struct gt_lz_item *i, uint64_t until,
 		      struct ended *e, struct gt_lz_anchor *known)
 {
@@ -138,7 +138,7 @@ void gt_lz_harvest(struct gt_lz_queue *queue, uint64_t until)
 	} while (b.count == BATCH);
 }
 
-/* Skip queues whose lock another thread holds. */
+/* Harvest all queues. Skip queues whose lock another thread holds. */
 void gt_lz_harvest_all(void)
 {
 	struct batch b;
@@ -153,7 +153,7 @@ void gt_lz_harvest_all(void)
 		}
 }
 
-/* If memory cannot be allocated, the item ends here, without times. */
+/* Append the item to the queue. If out of memory, the item ends here, without times. */
 void gt_lz_push(struct gt_lz_queue *queue, const struct gt_lz_item *item)
 {
 	struct gt_lz_item *i;
@@ -186,9 +186,9 @@ void gt_lz_push(struct gt_lz_queue *queue, const struct gt_lz_item *item)
 
 /* Reuse of an event ---------------------------------------------------------------- */
 
-/* Append a command to @list that copies the item's times; the item is done when that command is. An
- * event that may have been signalled earlier does not show when the item is done: a barrier
- * does. */
+/* Append a command to @list that copies the item's times. The item is done when that command is
+ * done. If the event may have been signalled earlier, it cannot show when the item is done, so a
+ * barrier precedes the command. */
 static int append_query(const struct gt_lz_queue *queue, struct gt_lz_item *i, void *list,
 			struct lz_kernel_times *times, void *done)
 {
@@ -266,7 +266,7 @@ static void detach_in(struct gt_lz_queue *queue, const struct gt_lz_event *event
 	notify_ended(&b);
 }
 
-/* Usually all of its items are in one queue. */
+/* Detach an event from all its items. Usually all of these items are in one queue. */
 void gt_lz_event_detach(struct gt_lz_event *event, const struct gt_lz_list *list, bool ask)
 {
 	struct gt_lz_queue *queue = atomic_load_explicit(&event->queue, memory_order_relaxed);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Sizes of images and of their texels, as needed for the bytes of copies. Formats with several
- * planes count the bits per texel of all planes together. */
+/* Sizes of images and of their texels, needed for the number of bytes of copies. In formats with
+ * several planes, the bits per texel are the sum over all planes. */
 #include "runtime/level_zero/level_zero_objects.h"
 
 #define REAL(name) ((gt_level_zero_##name##_fn *)call->tap->real)
 
-/* Indexed with ze_image_format_layout_t. */
+/* Indexed by ze_image_format_layout_t. */
 static const uint8_t texel_bits[] = {
 	8,  16, 32, 16, 32, 32, 64, 64, 128, /* 8 to 32_32_32_32 */
 	32, 32, 16, 16, 16,                  /* 10_10_10_2, 11_11_10, 5_6_5, 5_5_5_1, 4_4_4_4 */
@@ -34,7 +34,7 @@ static void measure_image(struct gt_lz_image *image, const struct lz_image_desc 
 	case LZ_IMAGE_2D_ARRAY:
 		image->texels *= (uint64_t)at_least_1(d->height) * at_least_1(d->array_levels);
 		break;
-	case LZ_IMAGE_BUFFER: image->bits = 8; break; /* its width is in bytes */
+	case LZ_IMAGE_BUFFER: image->bits = 8; break; /* the image's width is in bytes */
 	default: break;
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Libraries of Level Zero that are interposed: drivers, identified through their functions that
- * fill in tables. The loader and its layers export functions of the same names, and a version in
- * addition: these are left alone. Included by runtime/arm.h. */
+/* Lists the Level Zero libraries that are interposed: drivers, identified by their functions that
+ * fill in tables. The loader and its layers export functions of the same names and additionally a
+ * version; they are not interposed. Included by runtime/arm.h. */
 #ifndef GPUTAP_RUNTIME_LEVEL_ZERO_INTERPOSED_H
 #define GPUTAP_RUNTIME_LEVEL_ZERO_INTERPOSED_H
 
@@ -10,11 +10,12 @@ static inline bool gt_wants_level_zero(struct gt_arming *a, const struct gt_elf 
 {
 	(void)a;
 	(void)o;
-	return !gt_symbol_find(s, "zelLoaderGetVersion") && /* layers; from 1.9 also the loader */
+	return !gt_symbol_find(s,
+			       "zelLoaderGetVersion") && /* layers; from 1.9 on also the loader */
 	       !gt_symbol_find(s, "zelLoaderGetVersions");
 }
 
-/* Same form as GT_INTERPOSED in generated/interposed.h. */
+/* Has the form of GT_INTERPOSED in generated/interposed.h. */
 #define GT_INTERPOSED_LEVEL_ZERO(X) \
 	X(level_zero_parts, "zeGetDriverProcAddrTable", NULL, NULL, gt_wants_level_zero, true)
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Location of program memory: its allocations by address, from which a copy's direction is
- * determined. The driver is not queried.
+/* Location of program memory: records the program's allocations by address to determine a copy's
+ * direction. The driver is not queried.
  *
- *   ranges   sorted on their first address, in an array that a larger one replaces
- *   sequence odd while they change; a reader looks without the lock, and once more with it if
- *            the number was odd or has changed
+ *   ranges   array sorted by first address; replaced by a larger array when full
+ *   sequence odd while ranges change. A reader searches without the lock, and again with the lock
+ *            if the number was odd or has changed
  *
- * Memory that device and host share counts as the device's; memory not allocated here counts as the
+ * Memory shared by device and host counts as the device's; memory not allocated here counts as the
  * host's. */
 #include "runtime/level_zero/level_zero_objects.h"
 
@@ -18,9 +18,9 @@ struct allocation_range {
 	_Atomic uintptr_t first, end;
 };
 
-static struct gt_lz_lock lock; /* for changes */
+static struct gt_lz_lock lock; /* held during changes */
 static _Atomic uint32_t sequence;
-static struct allocation_range *_Atomic ranges; /* of device and shared memory */
+static struct allocation_range *_Atomic ranges; /* ranges of device and shared memory */
 static _Atomic uint32_t range_count;
 static uint32_t room;
 
@@ -40,7 +40,8 @@ static uint32_t find_behind(const struct allocation_range *in, uint32_t count, u
 	return low;
 }
 
-/* Read the count first: the array has room for it, or is a later one. */
+/* Return true if a range contains @address. Read the count first: the array read afterwards has
+ * room for that count. */
 static bool is_in_range(uintptr_t address)
 {
 	uint32_t count = atomic_load_explicit(&range_count, memory_order_acquire);
@@ -204,7 +205,7 @@ int gt_level_zero_wrap_zeMemOpenIpcHandle(const struct gt_call *call, void *cont
 	return status;
 }
 
-/* Remove the range before the call: another thread may get the address immediately. */
+/* Remove the range before the call, because another thread may get the address immediately. */
 int gt_level_zero_wrap_zeMemFree(const struct gt_call *call, void *context, void *memory)
 {
 	remove_range(memory);

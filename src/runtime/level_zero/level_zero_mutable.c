@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Mutable lists: the program requests an id for the command that it appends next, and changes that
- * command between two runs of the list. The activity's name, sizes and event are changed here as
- * well. */
+ * command between two runs of the list. This file applies the changes to the activity's name, sizes
+ * and event. */
 #include "runtime/level_zero/level_zero_objects.h"
 
 #define REAL(name) ((gt_level_zero_##name##_fn *)call->tap->real)
@@ -43,7 +43,7 @@ static struct gt_lz_entry *find_entry(const void *handle, uint64_t id)
 	return id ? e : NULL;
 }
 
-/* Change the sizes, which are stored as work-items; @groups, @block: NULL: unchanged. */
+/* Change the sizes, which are stored as work-items. @groups, @block: NULL if unchanged. */
 static void change_sizes(struct gt_lz_entry *e, const uint32_t *groups, const uint32_t *block)
 {
 	for (int i = 0; i < 3; i++) {
@@ -103,7 +103,7 @@ int gt_level_zero_wrap_zeCommandListUpdateMutableCommandKernelsExp(const struct 
 	return status;
 }
 
-/* A command without a program event keeps ours, which is substituted for @signal. */
+/* Change a command's event. If @signal is NULL, use our own event for the command instead. */
 int gt_level_zero_wrap_zeCommandListUpdateMutableCommandSignalEventExp(const struct gt_call *call,
 								       void *handle, uint64_t id,
 								       void *signal)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* See level_zero_objects.h. Objects by handle: buckets with a sequence number each, which is odd
- * while a chain changes. A reader looks without the lock, and again if the number was odd or has
- * changed. All nodes have the same size, come from an arena, and are reused. */
+/* See level_zero_objects.h. Maps handles to objects with buckets. Each bucket has a sequence
+ * number, which is odd while its chain changes. A reader searches without the lock, and again if
+ * the number was odd or has changed. All nodes have the same size, come from an arena, and are
+ * reused. */
 #include "runtime/level_zero/level_zero_objects.h"
 
 #include <sched.h>
@@ -15,7 +16,7 @@ static struct bucket {
 	struct gt_lz_lock lock;
 } buckets[BUCKETS];
 
-static struct gt_lz_lock nodes_lock; /* protects the free ones */
+static struct gt_lz_lock nodes_lock; /* protects the lists of free nodes and objects */
 static struct gt_lz_object *free_objects[GT_LZ_KINDS];
 static struct gt_lz_node *free_nodes;
 static struct gt_lz_queue *_Atomic queues;
@@ -33,7 +34,7 @@ static uint32_t this_process(void)
 	return atomic_load_explicit(gt_epoch, memory_order_relaxed) + 1;
 }
 
-/* In a fork's child a lock may still be marked as held in the parent. */
+/* Try to take a lock. In a fork's child, a lock may still be marked as held by the parent. */
 bool gt_lz_try_lock(struct gt_lz_lock *lock)
 {
 	uint32_t ours = this_process(), was = 0;
@@ -138,7 +139,7 @@ void gt_lz_stock_end(struct gt_lz_stock *stock)
 
 /* Objects ------------------------------------------------------------------------- */
 
-/* Threads that walk all queues may be using this one, with its lock held. */
+/* Reset a queue. Threads that walk all queues may be using the queue, with its lock held. */
 static void reset_queue(struct gt_lz_queue *q, bool is_new)
 {
 	enum { KEPT = offsetof(struct gt_lz_queue, table) };
@@ -197,7 +198,8 @@ static struct gt_lz_object *find_in(const struct bucket *b, enum gt_lz_kind kind
 	return o;
 }
 
-/* Start a change, with the lock. A number that a fork left odd becomes even at the end. */
+/* Start a change, with the lock held. If a fork left the number odd, the number becomes even at the
+ * end. */
 static void begin_change(struct bucket *b)
 {
 	gt_lz_lock(&b->lock);
@@ -252,7 +254,7 @@ void *gt_lz_add(enum gt_lz_kind kind, const void *handle)
 	end_change(b);
 	if (!o)
 		return fresh;
-	gt_lz_lock(&nodes_lock); /* another thread was faster */
+	gt_lz_lock(&nodes_lock); /* another thread has added the object first */
 	fresh->next = free_objects[kind];
 	free_objects[kind] = fresh;
 	gt_lz_unlock(&nodes_lock);

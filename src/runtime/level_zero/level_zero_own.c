@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap's own events: a context has pools of them; queues and lists keep some, so that a launch
- * takes one without accessing the context. A pool has separate memory, made when it is first
- * needed, into which the device can copy an event's times before the event is reused.
+/* gputap's own events. A context has pools of events; queues and lists keep some events, so that a
+ * launch takes an event without accessing the context. A pool has separate memory, allocated at the
+ * first need, into which the device can copy an event's times before the event is reused.
  *
- * A launch may find no free event when more activities are in flight than ever before. It then
- * makes a few, and a pool only if the program has not waited since the last pool was half used:
- * pools are made in advance when it waits, each twice as large as the last. */
+ * A launch may find no free event when more activities are in flight than ever before. The launch
+ * then creates a few events. It creates a pool only if the program has not waited since the last
+ * pool was half used. Pools are normally created in advance when the program waits, each twice as
+ * large as the last. */
 #include "runtime/level_zero/level_zero_objects.h"
 
 enum { FIRST_EVENTS = 256, MOST_EVENTS = 4096, MAKE_AT_ONCE = 8, TAKE_AT_ONCE = 32 };
 
-/* The caller holds the context's lock. */
+/* Create a pool. The caller holds the context's lock. */
 static void make_pool(struct gt_lz_context *c)
 {
 	const uint32_t was = c->pools ? c->pools->size : 0;
@@ -35,7 +36,7 @@ static void make_pool(struct gt_lz_context *c)
 	c->unmade += desc.count;
 }
 
-/* Return the pool with room: at most one pool is made in advance. The caller holds the context's
+/* Return the pool with room; at most one pool is created in advance. The caller holds the context's
  * lock. */
 static struct gt_lz_own_pool *pool_with_room(const struct gt_lz_context *c)
 {
@@ -82,7 +83,7 @@ static void make_events(struct gt_lz_context *c)
 		;
 }
 
-/* Context that needs its next pool; NULL: none. */
+/* Context that needs its next pool, or NULL. */
 static struct gt_lz_context *_Atomic wanting;
 
 void gt_lz_owns_prepare(void)
@@ -94,7 +95,8 @@ void gt_lz_owns_prepare(void)
 	if (!c)
 		return;
 	gt_lz_lock(&c->lock);
-	if (c->pools && c->pools->made) /* else the pool exists already, or the context is gone */
+	if (c->pools && c->pools->made) /* otherwise the pool exists already, or the context was
+	 * destroyed */
 		make_pool(c);
 	gt_lz_unlock(&c->lock);
 }
@@ -134,7 +136,7 @@ struct gt_lz_own *gt_lz_own_take(const struct gt_table *table, const void *conte
 	return own;
 }
 
-/* An event that cannot be reset is not reused. */
+/* Return an event to @free. An event that cannot be reset is not reused. */
 void gt_lz_own_give(const struct gt_table *table, struct gt_lz_own **free, struct gt_lz_own *own)
 {
 	if (GT_LZ(table, zeEventHostReset)(own->event)) {
@@ -195,8 +197,8 @@ struct lz_kernel_times *gt_lz_own_times(const struct gt_table *table, const void
 	return times ? times + own->index : NULL;
 }
 
-/* Called when the program destroys a context. Events that activities in flight will signal are left
- * to the driver. */
+/* Release a context's events when the program destroys the context. Events that activities in
+ * flight will signal are left to the driver. */
 void gt_lz_context_end(const void *context)
 {
 	struct gt_lz_context *c = gt_lz_find(GT_LZ_CONTEXT, context);

@@ -2,15 +2,15 @@
 /* Runs of regular lists. A command has one event for all runs of its list:
  *
  *   the last run is known to be done   its times are read, gputap's events are reset
- *   it may be running, same queue      a gputap list goes to the queue before the program's: the
- *                                      device copies the events' times into gputap's memory (a
- *                                      readback), which become the last run's
- *   it may be running, elsewhere,      its times are not known; a gputap event reports this once
- *   or in the same call                per list
+ *   the last run may be running on     a gputap list goes to the queue before the program's list:
+ *   the same queue                     the device copies the events' times into gputap's memory (a
+ *                                      readback) for the last run
+ *   the last run may be running on     the last run's times are unknown; a gputap event reports
+ *   another queue or in the same call  this once per list
  *
- * Events that were signalled before a run give no information about it: such activities are done
- * when the program has waited for its queue, and their times are those of the last run. If a
- * command's event is reset or signalled again in a later command of its list, its times are copied
+ * Events that were signalled before a run give no information about the run. Activities with such
+ * events are done when the program has waited for their queue, and have the times of the last run.
+ * If a later command of a list resets or signals again a command's event, its times are copied
  * within the list. Nothing waits here. */
 #include "runtime/level_zero/level_zero_objects.h"
 
@@ -52,7 +52,8 @@ static int append_query(const struct gt_lz_list *list, const struct gt_lz_readba
 		     : 0;
 }
 
-/* Copy all of the entries' times, each to its place; consecutive events are copied together. */
+/* Copy the times of all entries, each to its element of r->times. Consecutive events are copied
+ * together. */
 static int append_queries(const struct gt_lz_list *list, const struct gt_lz_readback *r)
 {
 	void *events[QUERIES];
@@ -130,7 +131,7 @@ static struct gt_lz_readback *make_readback(struct gt_lz_list *list)
 	return r;
 }
 
-/* Return a readback that contains no run's times any more. */
+/* Return a readback that no run uses, or a new readback. */
 static struct gt_lz_readback *take_readback(struct gt_lz_list *list)
 {
 	for (struct gt_lz_readback *r = list->readbacks; r; r = r->next)
@@ -142,7 +143,7 @@ static struct gt_lz_readback *take_readback(struct gt_lz_list *list)
 
 /* Before a run ------------------------------------------------------------------------ */
 
-/* Return how many of the run's items are not done. The caller holds the queue's lock. */
+/* Return the number of the run's unfinished items. The caller holds the queue's lock. */
 static uint32_t count_items(const struct gt_lz_queue *queue, const struct gt_lz_list *list)
 {
 	uint32_t n = 0;
@@ -152,7 +153,7 @@ static uint32_t count_items(const struct gt_lz_queue *queue, const struct gt_lz_
 	return n;
 }
 
-/* Redirect items that use @was to the times in @r; NULL: they are not known. */
+/* Redirect items that use @was to the times in @r. @r: NULL if the times are unknown. */
 static void give_readback(struct gt_lz_queue *queue, const struct gt_lz_list *list,
 			  const struct gt_lz_readback *was, struct gt_lz_readback *r)
 {
@@ -182,9 +183,9 @@ static void reset_own_events(const struct gt_lz_list *list)
 			GT_LZ(list->table, zeEventHostReset)(e->own->event);
 }
 
-/* End the last run. Return a gputap list to be run before the next one on the same queue, with the
- * times for the last run's items; NULL: none. @queue: NULL: the list is not run again, its commands
- * are removed. */
+/* End the last run. Return a gputap list that must run on the same queue before the next run, with
+ * the times for the last run's items; or NULL. @queue: queue of the next run. NULL if the list is
+ * not run again, because its commands are removed. */
 static struct gt_lz_readback *end_last_run(struct gt_lz_list *list, struct gt_lz_queue *queue)
 {
 	struct gt_lz_readback *r = NULL;
@@ -208,13 +209,13 @@ static struct gt_lz_readback *end_last_run(struct gt_lz_list *list, struct gt_lz
 					  "known to be done");
 		give_readback(list->ran, list, NULL, r);
 	} else if (!list->unseen) {
-		list->ran = NULL; /* the run is done completely */
+		list->ran = NULL; /* the whole run is done */
 		reset_own_events(list);
 	}
 	return r;
 }
 
-/* End all runs, with times: the program guarantees that they are done, because it changes the
+/* End all runs, with times. The program guarantees that the runs are done, because it changes the
  * list. */
 static void end_all_runs(struct gt_lz_list *list)
 {
@@ -237,13 +238,13 @@ static void end_readbacks(struct gt_lz_list *list)
 	for (struct gt_lz_readback *r = list->readbacks, *next; r; r = next) {
 		next = r->next;
 		if (!atomic_load_explicit(&r->users, memory_order_acquire))
-			destroy_readback(list, r); /* else left to the driver */
+			destroy_readback(list, r); /* otherwise leave the readback to the driver */
 	}
 	list->readbacks = NULL;
 	list->readback_count = 0;
 }
 
-/* Another event may have reused its node meanwhile. */
+/* Forget an entry's program event. Another event may have reused the event's node meanwhile. */
 static void forget_program_event(struct gt_lz_entry *e)
 {
 	if (e->program && e->program->object.handle == e->event)
@@ -282,7 +283,7 @@ void gt_lz_entry_set_event(struct gt_lz_list *list, struct gt_lz_entry *e,
 		atomic_fetch_add_explicit(&program->entries, 1, memory_order_relaxed);
 }
 
-/* Copy the entry's times within the list itself. Return false if they will not be known. */
+/* Copy the entry's times within the list itself. Return false if the times will be unknown. */
 static bool keep_entry_times(struct gt_lz_list *list, struct gt_lz_entry *e)
 {
 	struct gt_lz_own *own = gt_lz_own_take(list->table, list->context, &list->own);
@@ -290,7 +291,7 @@ static bool keep_entry_times(struct gt_lz_list *list, struct gt_lz_entry *e)
 		own ? gt_lz_own_times(list->table, list->context, own) : NULL;
 	void *handle = (void *)list->object.handle;
 
-	/* its event may have been signalled in the last run */
+	/* the entry's event may have been signalled in the last run */
 	if (!times || GT_LZ(list->table, zeCommandListAppendBarrier)(handle, NULL, 0, NULL) ||
 	    GT_LZ(list->table, zeCommandListAppendQueryKernelTimestamps)(handle, 1, &e->event,
 									 times, NULL, own->event, 0,
@@ -341,7 +342,7 @@ static void push_entries(const struct gt_call *call, struct gt_lz_queue *queue,
 
 		what.queue = queue->number;
 		what.queue_handle = (uintptr_t)queue->object.handle;
-		if (e->program) /* another list of this call uses it */
+		if (e->program) /* another list in this call uses the event */
 			gt_lz_event_detach(e->program, NULL, false);
 		work = gt_work_begin(call, &what);
 		list->unseen |= !work;
@@ -394,7 +395,7 @@ static void detach_events(const struct gt_lz_list *list)
 			gt_lz_event_detach(e->program, NULL, true);
 }
 
-/* Return the queue whose runs are followed, or NULL. */
+/* Prepare lists for a run. Return the queue, or NULL if the queue's runs are not followed. */
 static struct gt_lz_queue *begin_run(const struct gt_call *call, const void *handle, uint32_t count,
 				     void **lists,
 				     int (*run)(const struct gt_call *, void *, void *))

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* See level_zero_tables.h. Two kinds of tables do not pass through level_zero_attach.c:
  *
- *   copies      a tool enters a running program: loaders (also one that is linked into the
+ *   copies      when a tool enters a running program, loaders (also a loader linked into the
  *               program), their layers and other callers have the driver's functions in private
  *               tables, in memory unknown to gputap
  *   of handles  since 2025 a driver's handles may start with pointers to tables (DDI handles); with
- *               several drivers a loader calls through these
+ *               several drivers a loader calls through these tables
  *
  *      handle ─► { core, tools, sysman, runtime } ─► { version, table, table, .. } ─► functions
  *
- * Both are found through their contents: a word that is the address of a driver's function which
- * the driver has in only one place of one of its tables. The table around it is walked place by
- * place: a place that holds the driver's function for that place becomes the tap. So it does not
- * matter which release of the loader has made the table, and which entries that release knows. A
- * call still goes through one tap, and then to the driver.
+ * Both are found by their contents: by a word that is the address of a driver's function which
+ * occurs only once in all of the driver's tables. The table around this word is walked entry by
+ * entry. An entry with the driver's function for that position becomes the tap. The loader's
+ * release and the set of entries that it knows therefore do not matter. A call still passes through
+ * exactly one tap before the driver.
  *
  * The search covers private, writable pages in memory, except the driver's own and gputap's. Pages
- * that are swapped out are skipped: the loader's tables are in use.
+ * that are swapped out are skipped, because the loader's tables are in use.
  *
  * Locking: one search at a time. Memory is read with process_vm_readv() or /proc/self/mem, because
  * other threads may unmap it meanwhile. An entry is exchanged only if it is unchanged. */
@@ -53,8 +53,8 @@ enum {
 	SLOTS = 1 << 12,
 	CHUNK_WORDS = 1 << 15,
 	PAGE_WORDS = 512,
-	HANDLE_WORDS = 4,    /* of a handle: tables of tables */
-	DISPATCH_WORDS = 64, /* of one of these: tables */
+	HANDLE_WORDS = 4,    /* words of a handle: pointers to tables of tables */
+	DISPATCH_WORDS = 64, /* words of a table of tables: pointers to tables */
 };
 _Static_assert(PLACES < SLOTS / 2 && PLACES < INT16_MAX, "a hash table with room, of int16_t");
 _Static_assert(PAGE_WORDS * sizeof(uintptr_t) == GT_ELF_PAGE, "mincore() tells of pages");
@@ -63,12 +63,13 @@ struct address_range {
 	uintptr_t from, to;
 };
 
-/* Functions to look for, of one driver. */
+/* Functions of one driver to search for. */
 static struct place {
-	uintptr_t real, tap; /* 0: the driver has none, or it is not wanted */
+	uintptr_t real, tap; /* 0 if the driver lacks the function or the function is not wanted */
 } places[PLACES];
-static int16_t slots[SLOTS]; /* place + 1, by `real`; 0: free; below 0: several places contain it */
-static uintptr_t low, high;  /* bounds of all `real` */
+/* hash table by `real`: place + 1; 0 if free; negative if several places contain the function */
+static int16_t slots[SLOTS];
+static uintptr_t low, high; /* lowest and highest `real` */
 static struct gt_lz_lock lock;
 
 static uintptr_t words[CHUNK_WORDS];
@@ -128,7 +129,8 @@ static int first_place(int part)
 	return place;
 }
 
-/* Collect all functions if there is a tool: it may want any of them later. */
+/* Collect the wanted functions, or all functions if a tool exists, because the tool may request any
+ * function later. */
 static void collect(unsigned instance)
 {
 	bool all = gt_lz_has_tool();
@@ -156,7 +158,7 @@ static void collect(unsigned instance)
 	gt_core_unlock();
 }
 
-/* Return the only place that has this function, or -1. */
+/* Return the place of this function, or -1 if no place or several places contain it. */
 static int find_place(uintptr_t word)
 {
 	if (word < low || word > high)
@@ -174,7 +176,7 @@ static bool is_tap(uintptr_t word)
 
 /* Memory ------------------------------------------------------------------------------- */
 
-/* Return true if the call is forbidden, as process_vm_readv() may be in a container. */
+/* Return true if the system call is forbidden, as process_vm_readv() may be in a container. */
 static bool is_refused(ssize_t got)
 {
 	return got < 0 && (errno == EPERM || errno == ENOSYS || errno == EACCES);
@@ -192,7 +194,7 @@ static ssize_t read_by_file(uintptr_t from, void *to, size_t bytes)
 	return got;
 }
 
-/* Return the number of bytes that could be read. */
+/* Read memory. Return the number of bytes that could be read. */
 static size_t read_memory(uintptr_t from, void *to, size_t bytes)
 {
 	size_t first = GT_ELF_PAGE - from % GT_ELF_PAGE;
@@ -265,8 +267,8 @@ static unsigned flags_of(uintptr_t address)
 	return wanted.flags;
 }
 
-/* Return an object's address range, from its first page to its last. It is mapped from its header
- * on. */
+/* Return an object's address range, from its first page to its last. The object's mapping starts
+ * with its header. */
 static struct address_range object_range(uintptr_t base, const ElfW(Ehdr) * header)
 {
 	struct address_range r = {base, base};
@@ -291,7 +293,7 @@ static struct address_range object_range(uintptr_t base, const ElfW(Ehdr) * head
 
 /* Tables ------------------------------------------------------------------------------- */
 
-/* Put taps into the table that has @place's function at @address, as far as it lies in @r. */
+/* Put taps into the part within @r of the table that contains @place's function at @address. */
 static int settle_table(int place, uintptr_t address, struct address_range r)
 {
 	int part = 0, first = 0, count, changed = 0;
@@ -330,7 +332,7 @@ static int search_words(const uintptr_t *text, size_t count, uintptr_t address,
 struct search {
 	struct address_range ours, driver;
 	int changed;
-	bool refused; /* memory cannot be read */
+	bool refused; /* true if memory cannot be read */
 };
 
 static bool overlap(struct address_range a, struct address_range b)
@@ -394,7 +396,7 @@ int gt_lz_tables_find(unsigned instance, uintptr_t base)
 
 /* Handles ------------------------------------------------------------------------------ */
 
-/* Put taps into one table that a handle leads to. Return true if it has taps. */
+/* Put taps into one table that a handle leads to. Return true if the table has taps. */
 static bool settle_pointed(uintptr_t table)
 {
 	uintptr_t text[GT_LZ_TABLE_MAX];
@@ -424,7 +426,7 @@ static bool settle_dispatch(uintptr_t dispatch)
 	size_t count = read_memory(dispatch, tables, sizeof tables) / sizeof *tables;
 	bool any = false;
 
-	for (size_t i = 1; i < count; i++) /* the first word is its version, and a flag */
+	for (size_t i = 1; i < count; i++) /* skip the first word, a version and a flag */
 		if (tables[i] && tables[i] % sizeof(void *) == 0)
 			any |= settle_pointed(tables[i]);
 	return any;

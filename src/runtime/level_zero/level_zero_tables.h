@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables that a driver hands out: a list of them, and a search for those handed out before
+/* Lists the tables that a driver hands out, and searches for tables that were handed out before
  * gputap could insert taps. */
 #ifndef GPUTAP_RUNTIME_LEVEL_ZERO_TABLES_H
 #define GPUTAP_RUNTIME_LEVEL_ZERO_TABLES_H
@@ -10,13 +10,13 @@
 #include "core/recording.h"
 #include "core/tap.h"
 
-enum { GT_LZ_TABLE_MAX = 256 }; /* entries of one table, with room for later releases */
+enum { GT_LZ_TABLE_MAX = 256 }; /* maximum entries of one table, with room for later releases */
 
-/* zeGet..ProcAddrTable() */
+/* A table, filled in by one zeGet..ProcAddrTable() function. */
 struct gt_lz_part {
 	const char *name;
 	enum gt_domain domain;
-	uint16_t first, end; /* numbers of its entries */
+	uint16_t first, end; /* numbers of the table's entries */
 };
 
 enum {
@@ -30,8 +30,8 @@ enum {
 };
 extern const struct gt_lz_part gt_lz_parts[GT_LZ_PARTS];
 
-/* Return true if there is a tool, or one that the first call starts. In a running program that call
- * cannot come before the loader's tables lead to taps. */
+/* Return true if a tool exists, or if the first call will start a tool. In a running program that
+ * call cannot come before the loader's tables lead to taps. */
 static inline bool gt_lz_has_tool(void)
 {
 	return atomic_load_explicit(&gt_recording.tools, memory_order_relaxed) ||
@@ -42,16 +42,17 @@ struct gt_table *gt_lz_table(enum gt_domain domain, unsigned instance);
 
 /**
  * gt_lz_tables_find() - put taps into other modules' copies of a driver's tables
- * @instance: the driver's; its functions are registered
- * @base:     where the driver is mapped
- * Return: number of entries that have become taps; -1: the process's memory cannot be searched.
+ * @instance: instance of the driver, with its functions registered
+ * @base:     address at which the driver is mapped
+ * Return: number of entries that have become taps, or -1 if the process's memory cannot be
+ *         searched.
  * Thread: any; not with gt_core_lock() held.
  */
 int gt_lz_tables_find(unsigned instance, uintptr_t base);
 
 /**
- * gt_lz_tables_of_handle() - the same for the tables that a driver's handle leads to (DDI handles)
- * Return: true if calls through them are seen now, or are not wanted.
+ * gt_lz_tables_of_handle() - put taps into the tables that a driver's handle leads to (DDI handles)
+ * Return: true if calls through these tables are recorded now, or are not wanted.
  */
 bool gt_lz_tables_of_handle(unsigned instance, const void *handle);
 

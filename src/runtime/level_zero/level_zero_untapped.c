@@ -13,7 +13,7 @@
 enum { NAMES_MAX = 256 };
 
 /* Return true once for each hash of a name. If there are too many names, always return true: a
- * second report is better than none. */
+ * second report is better than no report. */
 static bool is_new(const char *name)
 {
 	static _Atomic uint64_t reported[NAMES_MAX];
@@ -100,7 +100,7 @@ static void name_exports(uintptr_t base)
 void gt_lz_name_untapped(unsigned instance, uintptr_t base, const struct gt_lz_part *part,
 			 void *const *filled)
 {
-	static _Atomic uintptr_t searched[GT_INSTANCES]; /* base */
+	static _Atomic uintptr_t searched[GT_INSTANCES]; /* base of the last searched driver */
 	const struct gt_table *table = gt_lz_table(part->domain, instance);
 	char text[96];
 

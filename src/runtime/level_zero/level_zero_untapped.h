@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that a driver hands out and that have no description, hence no tap: an event names each
- * once, and the program gets the driver's function. */
+/* Functions that a driver hands out without a description in gputap, and hence without a tap. An
+ * event names each such function once, and the program gets the driver's function. */
 #ifndef GPUTAP_RUNTIME_LEVEL_ZERO_UNTAPPED_H
 #define GPUTAP_RUNTIME_LEVEL_ZERO_UNTAPPED_H
 
@@ -10,13 +10,13 @@
 
 /**
  * gt_lz_name_untapped() - report entries of a table, and whole tables, that are newer than gputap's
- * @base:   where the driver is mapped: its exports are scanned once
- * @filled: GT_LZ_TABLE_MAX entries, as the driver has filled them in
+ * @base:   address at which the driver is mapped; its exports are scanned once
+ * @filled: GT_LZ_TABLE_MAX entries, as filled in by the driver
  */
 void gt_lz_name_untapped(unsigned instance, uintptr_t base, const struct gt_lz_part *part,
 			 void *const *filled);
 
-/* Report a function that the program looked up with a name. */
+/* Report a function that the program looked up by name. */
 void gt_lz_name_function(const char *name);
 
 #endif

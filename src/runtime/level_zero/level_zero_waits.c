@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls that wait for activities, or query them: completed activities are recorded afterwards. A
- * program learns in these calls that a device has failed: an event reports it. */
+/* Wraps calls that wait for activities or query them, and records completed activities afterwards.
+ * A program learns in these calls that a device has failed. An event then reports the failure. */
 #include <stdio.h>
 
 #include "runtime/level_zero/level_zero_objects.h"
 
 #define REAL(name) ((gt_level_zero_##name##_fn *)call->tap->real)
 
-/* Write GT_EVENT_FAULT, once for each of the two statuses: all later calls also fail. */
+/* Write GT_EVENT_FAULT, once for each of the two statuses, because all later calls also fail. */
 static int note_failure(const char *name, int status)
 {
 	static _Atomic bool reported[2];
@@ -33,7 +33,7 @@ static int harvest_queue(struct gt_lz_queue *queue, uint64_t until, int status)
 	return status;
 }
 
-/* Called after a wait. */
+/* Create events in advance after a wait. Return @status. */
 static int waited(int status)
 {
 	gt_lz_owns_prepare();
@@ -90,7 +90,8 @@ int gt_level_zero_wrap_zeFenceDestroy(const struct gt_call *call, void *fence)
 	return REAL(zeFenceDestroy)(fence);
 }
 
-/* Activities on other queues that the event's activity depended on are also done. */
+/* Harvest all queues after a wait for an event: activities on other queues that the event's
+ * activity depended on are also done. */
 int gt_level_zero_wrap_zeEventHostSynchronize(const struct gt_call *call, void *event,
 					      uint64_t timeout)
 {
@@ -101,7 +102,7 @@ int gt_level_zero_wrap_zeEventHostSynchronize(const struct gt_call *call, void *
 	return waited(status);
 }
 
-/* This is called very often, so it checks the event's own queue only. */
+/* Harvest only the event's own queue, because programs call this function very often. */
 int gt_level_zero_wrap_zeEventQueryStatus(const struct gt_call *call, void *handle)
 {
 	int status = CHECKED(zeEventQueryStatus, handle);

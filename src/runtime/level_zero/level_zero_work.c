@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* GPU activities: commands on immediate lists, and those of regular lists in each run.
+/* GPU activities: commands on immediate lists, and commands of regular lists in each run.
  *
  *   immediate   wrap of the append: the command gets an event, the program's or gputap's
  *                 └─ real ─► an item in the list's queue                (level_zero_harvest.c)
- *   regular     wrap of the append: the same, kept as an entry of the list
- *   a run       an item in the queue's queue for each entry             (level_zero_runs.c)
+ *   regular     wrap of the append: the command gets an event and becomes an entry of the list
+ *   a run       an item in the queue's list of items for each entry     (level_zero_runs.c)
  *
- * Events of the program have times because its pools are made with them (level_zero_events.c).
- * Other events have no times for gputap: those for other processes, and those made before gputap
- * came. If a list is in order, its command gets a gputap event, and a command after it signals the
- * program's; elsewhere that would change which commands overlap.
+ * Events of the program have times because gputap creates the program's pools with times
+ * (level_zero_events.c). Other events have no times for gputap: events for other processes, and
+ * events created before gputap was loaded. If a list is in order, its command gets a gputap event
+ * instead, and an added command signals the program's event. In other lists this would change which
+ * commands overlap.
  *
  * Commands that go into a graph are left unchanged (level_zero_graphs.c); a launch of a graph is
  * one activity. */
@@ -23,13 +24,13 @@
 
 struct submission {
 	const struct gt_call *call;
-	struct gt_lz_list *list; /* NULL: the command is not followed */
+	struct gt_lz_list *list; /* NULL if the command is not followed */
 	struct gt_lz_own *own;
-	struct gt_lz_event *program; /* the program event that `event` is, if any */
+	struct gt_lz_event *program; /* program event behind `event`, or NULL */
 	void *event;
-	void *behind; /* event of the program, to be signalled after the command */
+	void *behind; /* event of the program to be signalled after the command */
 	bool dirty;
-	struct gt_work *work; /* on an immediate list */
+	struct gt_work *work; /* activity of a command on an immediate list */
 	struct gt_work_what what;
 };
 
@@ -38,8 +39,8 @@ static uint32_t saturate(uint64_t n)
 	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-/* Return true if the command's activity is wanted after the pause: a regular list may be run
- * then. */
+/* Return true if the command's activity is wanted after the pause, when a regular list may be
+ * run. */
 static bool is_asked_after_pause(const struct gt_call *call, const void *handle)
 {
 	const struct gt_lz_list *list;
@@ -73,7 +74,7 @@ static void take_own(struct submission *s, void **signal)
 		s->event = *signal = s->own->event;
 }
 
-/* Use a gputap event; the program's event is signalled after the command. */
+/* Use a gputap event, and signal the program's event after the command. */
 static bool take_own_before(struct submission *s, void **signal)
 {
 	void *behind = *signal;
@@ -86,16 +87,16 @@ static bool take_own_before(struct submission *s, void **signal)
 	return s->own != NULL;
 }
 
-/* Return true if the program may signal its event again, in any list, before it is read for this
- * command. If it has requested times of its events, it may read them, so they must remain those of
- * the command. */
+/* Return true if the program may signal its event again, in any list, before gputap reads the event
+ * for this command. If the program has requested its events' times, the program may read them, so
+ * the times must remain those of the command. */
 static bool may_be_reused(const struct submission *s)
 {
 	return s->program && s->program->counter_based && !s->program->wants_times &&
 	       s->list->queue;
 }
 
-/* Choose an event if the program's has no times. */
+/* Choose an event if the program's event has no times. */
 static void choose_other(struct submission *s, void **signal)
 {
 	if (!take_own_before(s, signal)) {
@@ -106,7 +107,7 @@ static void choose_other(struct submission *s, void **signal)
 	}
 }
 
-/* Choose the command's event: the program's, if that has times, or a gputap event. */
+/* Choose the command's event: the program's event if it has times, otherwise a gputap event. */
 static void choose_event(struct submission *s, void **signal)
 {
 	const struct gt_lz_queue *queue = s->list->queue;
@@ -198,7 +199,7 @@ static void refuse_command(const struct submission *s)
 		gt_lz_unlock(&queue->lock);
 }
 
-/* Signal the program's event after the command. A query of that event then refers to this queue. */
+/* Signal the program's event after the command. Queries of that event then refer to this queue. */
 static int signal_behind(const struct submission *s)
 {
 	struct gt_lz_event *event = gt_lz_find(GT_LZ_EVENT, s->behind);
@@ -227,7 +228,7 @@ static int end_command(struct submission *s, int status)
 						       .own = s->own,
 						       .dirty = s->dirty});
 		gt_work_submitted(s->work);
-		if (queue->synchronous) /* it is done already */
+		if (queue->synchronous) /* the command is already done */
 			gt_lz_harvest(queue, gt_lz_submitted_to(queue));
 	} else {
 		add_entry(s);
@@ -237,7 +238,7 @@ static int end_command(struct submission *s, int status)
 
 /* Commands ----------------------------------------------------------------------- */
 
-/* Operation 0: a kernel that must not be recorded. */
+/* Describe a kernel launch. Operation 0 marks a kernel that must not be recorded. */
 static struct gt_work_what kernel_what(const void *kernel, const struct gt_ze_group_count *groups,
 				       const struct gt_ze_group_size *size)
 {
@@ -265,8 +266,8 @@ static struct gt_work_what kernel_what(const void *kernel, const struct gt_ze_gr
 	return what;
 }
 
-/* Describe several kernels in one command, each launched as often as device memory specifies: one
- * activity with all of their names. */
+/* Describe several kernels in one command, whose launch counts are in device memory. The command is
+ * one activity with the names of all kernels. */
 static struct gt_work_what kernels_what(uint32_t count, void **kernels)
 {
 	struct gt_work_what what = {.op = GT_DEVICE_KERNEL};
@@ -415,7 +416,7 @@ COMMAND(zeCommandListAppendMemoryRangesBarrier,
 	(list, count, bytes, ranges, signal, waits, wait),
 	transfer_what(GT_DEVICE_BARRIER, NULL, NULL, 0))
 
-/* One activity for the whole graph, measured with the event that it signals at its end. */
+/* The whole graph is one activity, measured with the event that the graph signals at its end. */
 COMMAND(zeCommandListAppendGraphExt,
 	(const struct gt_call *call, void *list, void *graph, const void *next, SIGNALS),
 	(list, graph, next, signal, waits, wait),
@@ -434,7 +435,7 @@ int gt_level_zero_wrap_zeCommandListAppendEventReset(const struct gt_call *call,
 	return REAL(zeCommandListAppendEventReset)(list_handle, handle);
 }
 
-/* A wait for the event also waits for earlier commands of the list. */
+/* Let a wait for the event count as a wait for the list's earlier commands. */
 int gt_level_zero_wrap_zeCommandListAppendSignalEvent(const struct gt_call *call, void *list_handle,
 						      void *handle)
 {

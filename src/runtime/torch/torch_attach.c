@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs that use libtorch without Python: the observer of operators (torch/) is loaded into
- * them, as Python's `import torch` does in others.
+/* Programs that use libtorch without Python: loads the observer of operators (torch/) into the
+ * program. With Python, `import torch` loads the observer.
  *
- *   1a. If the program is linked with libtorch: the dynamic linker maps and initialises it, then
- *       calls our constructor, which is called last because gputap precedes all of that in
- *       LD_PRELOAD.
- *   1b. If the program opens libtorch, or a library that needs it: the first operator, or range,
- *       in any thread goes through a gputap function (runtime/torch_fronts.h). Other operators
- *       meanwhile do not wait.
- *   2. If torch's function that returns its version does not exist, this is not such a program. If
- *      Python's part of torch is mapped, `import torch` does the rest, unless it is disabled.
+ *   1a. If the program is linked with libtorch, the dynamic linker maps and initialises libtorch,
+ *   then
+ *       calls our constructor. The constructor is called last because gputap precedes all other
+ *       libraries in LD_PRELOAD.
+ *   1b. If the program opens libtorch, or a library that needs libtorch, the first operator or
+ *   range
+ *       in any thread passes through a gputap function (runtime/torch_fronts.h). Operators in other
+ *       threads do not wait meanwhile.
+ *   2. If torch's function that returns its version does not exist, the program does not use
+ *      libtorch.
+ *      If Python's part of torch is mapped, `import torch` does the rest, unless it is disabled.
  *   3. The observer is at the path in GPUTAP_TORCH_OBSERVER, or next to torch, where pip installs
  *      both:
  *        site-packages/torch/lib/libtorch_cpu.so     site-packages/gputap/_shim/observer.so
- *   4. The observer compares torch's version with the one that it was built for before it uses any
- *      C++ of torch.
+ *   4. The observer compares torch's version with the version that the observer was built for
+ *      before
+ *      using any C++ of torch.
  *
  * Never here: output. An event of the capture gives the reason if operators are missing. */
 #include <dlfcn.h>
@@ -32,7 +36,8 @@
 
 #define HIDDEN __attribute__((visibility("hidden"), used))
 
-/* Used in the assembler below. Not 0: stop looking. */
+/* Not static, because the assembler below uses these symbols. Nonzero gt_torch_settled ends the
+ * search. */
 HIDDEN _Atomic uint8_t gt_torch_settled;
 HIDDEN void *gt_torch_real[GT_TORCH_FRONTS];
 HIDDEN void gt_torch_meet(void);
@@ -55,7 +60,7 @@ static bool find_observer(const void *torch, char *path, size_t size)
 	    strlen(info.dli_fname) + sizeof BESIDE > size)
 		return false;
 	strcpy(path, info.dli_fname);
-	for (int i = 0; i < 3; i++) { /* remove the library, lib, torch */
+	for (int i = 0; i < 3; i++) { /* remove the file name, lib, torch */
 		end = strrchr(path, '/');
 		if (!end)
 			return false;
@@ -80,7 +85,7 @@ static void load_observer(const void *torch)
 
 	if (!find_observer(torch, path, sizeof path))
 		return;
-	/* lazily: another release of torch may lack its C++ functions, and they are then not
+	/* RTLD_LAZY: another release of torch may lack the C++ functions, which are then not
 	 * called */
 	library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
 	*(void **)&attach = library ? dlsym(library, "gputap_torch_attach") : NULL;
@@ -99,7 +104,8 @@ static bool are_operators_wanted(void)
 	return gt_recording_is_run() && !(wanted && !strcmp(wanted, "0"));
 }
 
-/* Return false if another thread does it, or this one, further out in its stack. */
+/* Return false if another thread, or an outer call in this thread, has already claimed the
+ * attachment. */
 static bool claim_attach(void)
 {
 	static atomic_flag taken = ATOMIC_FLAG_INIT;
@@ -116,7 +122,7 @@ static bool is_pythons(void)
 	return python != NULL;
 }
 
-/* Called at the program's first operator, or range, in a libtorch that was opened. */
+/* Attach at the program's first operator or range, in a libtorch that was opened. */
 void gt_torch_meet(void)
 {
 	int saved = errno;

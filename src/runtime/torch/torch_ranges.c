@@ -5,13 +5,14 @@
  *
  *   | depth | words_used | open[RANGES]: name, start, id, .. | words[WORDS]: their shapes |
  *
- * A range takes a number from its thread when it begins, like a call, and is one record when it
- * ends, with the number of the last call that the thread has begun by then. So a reader finds the
- * range's contents from numbers, not from times. It is not an open call: a runtime's calls in it
- * are the program's (core/thread.h).
+ * A range takes a number from its thread when it begins, like a call. At its end, the range is
+ * written as one record with the number of the last call that the thread has begun by then. A
+ * reader thus finds the range's contents by numbers, not by times. A range is not an open call: a
+ * runtime's calls within a range are the program's (core/thread.h).
  *
  * Pauses of the program (gt_contexts_pause()): a range is recorded, from its start to its end,
- * unless it begins and ends in the same pause. So calls before and after a pause are inside it.
+ * unless it begins and ends in the same pause. Calls before and after a pause are therefore inside
+ * such a range.
  *
  * Ranges and marks of NVTX are a separate domain: runtime/nvtx.
  * Locking: none, except for the first range of the process.
@@ -37,20 +38,20 @@ enum { RANGES = 250, WORDS = 2048, NAME_MAX_BYTES = 1024, OPERATIONS = 6 };
 
 struct torch_range {
 	const char *name;
-	uint64_t start, id; /* id 0: not recorded */
+	uint64_t start, id; /* id is 0 if not recorded */
 	uint64_t key;
 	int64_t sequence;
-	uint32_t epoch;  /* of the process in which it began */
-	uint32_t pauses; /* gt_pauses, of the pause in which it began; 0: none */
+	uint32_t epoch;  /* epoch of the process in which the range began */
+	uint32_t pauses; /* gt_pauses of the pause in which the range began, or 0 */
 	uint16_t words;
-	uint8_t op;   /* number of its operation, by its kind */
-	bool has_key; /* of gputap_range_begin() */
-	bool pushed;  /* vendors' plug-ins were notified */
-	bool is_last; /* of the recording window: core/range_window.h */
+	uint8_t op;   /* number of the range's operation, from its kind */
+	bool has_key; /* true if from gputap_range_begin() */
+	bool pushed;  /* true if vendors' plug-ins were notified */
+	bool is_last; /* true for the last range of the recording window: core/range_window.h */
 };
 
 struct gt_torch_ranges {
-	uint32_t depth; /* including those beyond RANGES, which are not kept */
+	uint32_t depth; /* includes ranges beyond RANGES, which are not kept */
 	uint32_t words_used;
 	struct torch_range open[RANGES];
 	int64_t words[WORDS];
@@ -67,7 +68,7 @@ static_assert((int)GT_RANGES_INDEX_range_operator == GT_RANGES_range_operator &&
 	      "the index of a tap is its operation's number");
 static_assert((int)GT_RANGES_INDEX_COUNT == (int)OPERATIONS, "one tap each");
 
-/* Fill an entry of the table: taps need a function there, and never call it. */
+/* Placeholder for entries of the table: taps need a function, and never call it. */
 static uint64_t nothing(const char *name, int64_t sequence, const int64_t *shapes, uint32_t words)
 {
 	(void)name, (void)sequence, (void)shapes, (void)words;
@@ -117,8 +118,8 @@ static __attribute__((cold, noinline)) struct gt_torch_ranges *map_ranges(struct
 	return t->ranges = r;
 }
 
-/* Begin a range in a pause. It takes its number, so that calls after the pause are inside it, and
- * is counted when it is written. */
+/* Begin a range in a pause. The range takes its number now, so that calls after the pause are
+ * inside it, and is counted when it is written. */
 static __attribute__((cold, noinline)) void begin_in_pause(struct torch_range *o)
 {
 	uint32_t pauses = atomic_load_explicit(&gt_pauses, memory_order_relaxed);
@@ -135,7 +136,7 @@ static __attribute__((cold, noinline)) void begin_in_pause(struct torch_range *o
 	o->start = gt_ticks();
 }
 
-/* False: invalid, or the options request something that this version does not have. */
+/* Return false if the options are invalid or request a feature that this version does not have. */
 static bool are_options_valid(const struct gputap_range_opts *o)
 {
 	if (o->size < sizeof *o || o->kind >= sizeof operation_of_kind || o->reserved ||
@@ -147,7 +148,7 @@ static bool are_options_valid(const struct gputap_range_opts *o)
 	return true;
 }
 
-/* @opts: valid. */
+/* Begin a range. @opts must be valid. */
 static inline __attribute__((always_inline)) int begin_range(const char *name, bool has_key,
 							     uint64_t key,
 							     const struct gputap_range_opts *opts)
@@ -269,7 +270,7 @@ static inline void end_range(struct gt_torch_ranges *r)
 
 	if (gt_unlikely(o->pushed))
 		gt_pop_notify(GT_PUSHED_RANGE);
-	/* one that began in a fork's parent is recorded there */
+	/* a range that began in a fork's parent is recorded in the parent */
 	if (gt_likely(t && t->epoch == o->epoch && (!o->pauses || count_late(t, o))))
 		write_range(t, r, o, end);
 	r->words_used -= o->words;
@@ -297,7 +298,7 @@ static __attribute__((cold, noinline)) int end_outer(struct gt_torch_ranges *r, 
 	return 0;
 }
 
-/* @key: 0 if the range has none. */
+/* End the range with a given key, or a range without a key. @key: 0 if the range has none. */
 static inline __attribute__((always_inline)) int end_match(bool has_key, uint64_t key)
 {
 	struct gt_torch_ranges *r = gt_thread.ranges;

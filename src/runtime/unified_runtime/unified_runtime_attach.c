@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Attaching to Unified Runtime between SYCL's loader and an adapter.
+/* Attaches to Unified Runtime between SYCL's loader and an adapter.
  *
  *   libsycl, its loader ─► tap ─► adapter (libur_adapter_level_zero_v2.so) ─► Level Zero
  *
  * 1. SYCL maps an adapter. The audit library changes the addresses of the adapter's exports
  *    urGet..ProcAddrTable, so that the loader finds the functions below
  *    (unified_runtime_interposed.h). Each adapter is an instance with separate taps.
- * 2. The loader calls these functions, each for one table. The adapter fills the table in; wanted
- *    entries become taps, or all of them if there is a tool.
- * 3. With one adapter the loader calls through that table. With several it calls through the table
- *    in a handle's first word, which the adapter has filled in itself. The first handle is the
- *    adapter's own, from urAdapterGet(), where get_adapter() is in front: then the same functions
- *    become taps there as well.
+ * 2. The loader calls these functions, each for one table. The adapter fills the table in. Wanted
+ *    entries become taps, or all entries if a tool exists.
+ * 3. With one adapter the loader calls through that table. With several adapters the loader calls
+ *    through the table in a handle's first word, which the adapter has filled in itself. The first
+ *    handle is the adapter's own, from urAdapterGet(). get_adapter() wraps this function and puts
+ *    taps into the handle's table.
  *
  * Positions and arguments change without a change of the API's version (0.12 for two years). An
- * adapter is accepted as one of the described release if all its tables have as many entries as
- * that release's: of the 58 sets of tables that 0.11 and 0.12 had from June 2024 on, no other set
- * has the same numbers. All others are left alone, and an event reports this if their calls were
- * wanted.
+ * adapter counts as the described release if all its tables have as many entries as that release's
+ * tables. Of the 58 sets of tables that 0.11 and 0.12 had from June 2024 on, no other set has the
+ * same numbers. Other releases get no taps, and an event reports this if their calls were wanted.
  *
- * Not seen: adapters that are linked into libsycl. In 2026.2 that is OpenCL's, whose calls of
- * OpenCL are seen. Also an adapter that was mapped before the first tool came. */
+ * Not recorded: adapters that are linked into libsycl. In 2026.2 this is only OpenCL's adapter,
+ * whose calls of OpenCL are recorded. Also not recorded: an adapter that was mapped before the
+ * first tool started. */
 #include <pthread.h>
 #include <stdio.h>
 
@@ -41,13 +41,13 @@ enum {
 
 enum {
 	VERSION = 12,      /* 0.12: major << 16 | minor */
-	ENTRIES_MAX = 128, /* entries of one table, with room for later releases */
-	NUMBERS = 512      /* of operations: `entries` in api/unified-runtime.api */
+	ENTRIES_MAX = 128, /* maximum entries of one table, with room for later releases */
+	NUMBERS = 512      /* number of operations: `entries` in api/unified-runtime.api */
 };
 
 #define HIDDEN_FUNCTION __attribute__((visibility("hidden"), used))
 
-/* Named, because the assembler uses their addresses. */
+/* Not static, because the assembler uses the address. */
 extern struct gt_tap gt_unified_runtime_parts_taps[GT_INSTANCES]
 						  [GT_UNIFIED_RUNTIME_PARTS_INDEX_COUNT];
 HIDDEN_FUNCTION struct gt_tap gt_unified_runtime_parts_taps[GT_INSTANCES]
@@ -74,8 +74,8 @@ static struct {
 	bool known[GT_INSTANCES];
 } releases = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Return how many entries of that table the adapter fills in; 0: it does not have the table, or not
- * in this version. */
+/* Return the number of entries that the adapter fills in in a table. Return 0 if the adapter does
+ * not have the table in this version. */
 static unsigned count_entries(unsigned instance, unsigned index, uint32_t version)
 {
 	int (*fill)(uint32_t, void **) = gt_unified_runtime_parts_taps[instance][index].real;
@@ -99,7 +99,7 @@ static bool calls_are_wanted(void)
 	return false;
 }
 
-/* Return true if there is a tool: it may want more later. */
+/* Return true if a tool exists, which may request more calls later. */
 static bool has_tool(void)
 {
 	return atomic_load_explicit(&gt_recording.tools, memory_order_relaxed) != 0;
@@ -116,7 +116,7 @@ static void report_other_release(uint32_t version)
 		       text);
 }
 
-/* Return true if the adapter is of the described release. */
+/* Return true if the adapter matches the described release. */
 static bool find_release(unsigned instance, uint32_t version)
 {
 	if (version != VERSION)
@@ -144,8 +144,8 @@ static bool is_known(unsigned instance, uint32_t version)
 	return known;
 }
 
-/* Put taps into the combined table, whose entries are the adapter's functions, where they are
- * wanted. */
+/* Put taps for wanted functions into the combined table, whose entries are the adapter's
+ * functions. */
 static void put_taps(const struct gt_table *table, void **entries)
 {
 	for (unsigned p = 0; p < GT_UNIFIED_RUNTIME_PARTS_INDEX_COUNT; p++)
@@ -170,7 +170,7 @@ static int get_adapter(unsigned instance, uint32_t count, void **adapters, uint3
 	int status = tap(count, adapters, there);
 	void **entries = status || !adapters || !count || !*adapters ? NULL : **(void ****)adapters;
 
-	/* the table starts with this function, unless it has taps already */
+	/* the table starts with this function, unless it already has taps */
 	if (entries && *entries == table->taps[index].real)
 		put_taps(table, entries);
 	return status;
@@ -216,7 +216,7 @@ static int fill_part(unsigned instance, unsigned index, uint32_t version, void *
 	return status;
 }
 
-/* The functions that the loader calls: one for each instance and table. */
+/* The functions that the loader calls: one function for each instance and table. */
 /* clang-format off */
 #define PART_TAP(n, function)                                                                \
 	int gt_unified_runtime_parts_tap##n##_##function(uint32_t, void **);                 \
@@ -238,7 +238,8 @@ _Static_assert(GT_INSTANCES == 8, "one function above for each");
 #define GT_ATTACH_EXPORTS "runtime/unified_runtime/ur_parts.inc"
 #include "runtime/attach_object.inc"
 
-/* Maybe called with the dynamic linker's lock held: no dlopen(), no dladdr() here. */
+/* Adopt new adapters. The caller may hold the dynamic linker's lock: no dlopen(), no dladdr()
+ * here. */
 __attribute__((visibility("hidden"), used)) void gt_unified_runtime_parts_attached(void)
 {
 	gt_attach_adopt_all(gt_unified_runtime_parts_attach_states, gt_unified_runtime_tables,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Libraries of Unified Runtime that are interposed: adapters, identified through their functions
- * that fill in tables. The loader exports functions of the same names, and the API itself: it is
- * left alone. Included by runtime/arm.h. */
+/* Lists the Unified Runtime libraries that are interposed: adapters, identified by their functions
+ * that fill in tables. The loader exports functions of the same names and the API itself; it is not
+ * interposed. Included by runtime/arm.h. */
 #ifndef GPUTAP_RUNTIME_UNIFIED_RUNTIME_INTERPOSED_H
 #define GPUTAP_RUNTIME_UNIFIED_RUNTIME_INTERPOSED_H
 
@@ -14,7 +14,7 @@ static inline bool gt_wants_unified_runtime(struct gt_arming *a, const struct gt
 	return true;
 }
 
-/* Same form as GT_INTERPOSED in generated/interposed.h. */
+/* Has the form of GT_INTERPOSED in generated/interposed.h. */
 #define GT_INTERPOSED_UNIFIED_RUNTIME(X)                                            \
 	X(unified_runtime_parts, "urGetAdapterProcAddrTable", NULL, "urLoaderInit", \
 	  gt_wants_unified_runtime, true)
