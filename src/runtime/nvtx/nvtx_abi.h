@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* NVTX's own numbers and layouts, of NVTX 2 and 3: the interface between a program's copy of NVTX
- * and an injected library. Structs start with their size, and may be longer or shorter. Only x86-64
+/* Numbers and layouts of NVTX 2 and 3: the interface between a program's copy of NVTX and an
+ * injected library. Structs start with their size, and may be longer or shorter. Only for x86-64
  * and other 64-bit machines. */
 #ifndef GPUTAP_NVTX_ABI_H
 #define GPUTAP_NVTX_ABI_H
@@ -10,7 +10,7 @@
 
 enum { NVTX_EXPORT_CALLBACKS = 1 };
 
-/* Tables of pointers to a program's functions, one per module. */
+/* Tables of pointers to a program's functions, one table per module. */
 enum nvtx_module {
 	NVTX_CORE = 1,
 	NVTX_CUDA = 2,
@@ -105,7 +105,7 @@ enum nvtx_payload_type {
 struct nvtx_attributes {
 	uint16_t version, size;
 	uint32_t category;
-	int32_t color_type; /* 0: none, 1: ARGB */
+	int32_t color_type; /* 0 for none, 1 for ARGB */
 	uint32_t color;
 	int32_t payload_type, reserved;
 	uint64_t payload;
@@ -147,7 +147,7 @@ struct nvtx_callbacks {
 	int (*get_module_table)(int module, nvtx_function ***table, unsigned *size);
 };
 
-/* Extensions: a module has slots for functions' addresses. */
+/* Extensions: a module has slots for the addresses of functions. */
 enum { NVTX_EXTENSION_PAYLOAD = 2 };
 enum {
 	NVTX_SLOT_SCHEMA = 0,
@@ -174,7 +174,7 @@ struct nvtx_extension {
 
 struct nvtx_payload {
 	uint64_t schema; /* a type below NVTX_SCHEMA_FIRST, or id of a schema or an enum */
-	size_t bytes;    /* SIZE_MAX: the schema's size */
+	size_t bytes;    /* SIZE_MAX for the schema's size */
 	const void *data;
 };
 
@@ -185,7 +185,7 @@ enum {
 	NVTX_ENTRY_POINTER = 1 << 1,
 	NVTX_ENTRY_FROM_BASE = 1 << 2,
 	NVTX_ENTRY_FROM_HERE = 1 << 3,
-	NVTX_ENTRY_ARRAY = 7 << 4, /* mask: any kind of array */
+	NVTX_ENTRY_ARRAY = 7 << 4, /* mask for any kind of array */
 	NVTX_ENTRY_FIXED = 1 << 4, /* array with a fixed number of elements */
 	NVTX_ENTRY_HIDE = 1 << 9,
 	NVTX_ENTRY_MESSAGE = 1 << 10
@@ -194,8 +194,8 @@ enum {
 struct nvtx_entry {
 	uint64_t flags, type;
 	const char *name, *description;
-	uint64_t detail; /* length of an array or of a text inside the payload */
-	uint64_t offset; /* 0, except for the first one: after the previous one, aligned */
+	uint64_t detail; /* length of an array, or of a text inside the payload */
+	uint64_t offset; /* 0 means after the previous entry, aligned, except for the first entry */
 	const void *semantics, *reserved;
 };
 

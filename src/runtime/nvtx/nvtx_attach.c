@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* NVTX 3 is a header: each program and library contains a copy of it, as pointers to functions that
- * do nothing. NVTX 2 is a library (libnvToolsExt.so.1) that works the same way.
+/* Attaches to NVTX. NVTX 3 is a header: each program and library contains a copy of it, as pointers
+ * to functions that do nothing. NVTX 2 is a library (libnvToolsExt.so.1) that works the same way.
  *
  *   1. At its first call a copy opens the library that NVTX_INJECTION64_PATH names. `gputap run`
- *      names libgputap.so there, unless the user has named another one, which is then the only one
- *      that the program's NVTX uses.
+ *      sets
+ *      the variable to libgputap.so. If the user has set it to another library, the program's NVTX
+ *      uses only that library.
  *   2. The copy calls InitializeInjectionNvtx2(), which puts gputap functions into its tables.
- *   3. At its first call of an extension (payloads) it calls InitializeInjectionNvtxExtension(),
- *      which puts gputap functions into the extension's slots.
+ *   3. At its first call of an extension (payloads) the copy calls
+ *      InitializeInjectionNvtxExtension(), which puts gputap functions into the extension's slots.
  *
- * If nothing is recorded, both functions report it, and the copy's functions do nothing from then
- * on.
- * NEEDSWORK: names of OpenCL's objects; the extensions for counters and memory, and in payloads
- * deferred events and scopes. */
+ * If nothing is recorded, both functions report this to the copy, and the copy's functions do
+ * nothing from then on.
+ * NEEDSWORK: names of OpenCL's objects; the extensions for counters and memory; deferred events and
+ * scopes in payloads. */
 #include "core/external.h"
 #include "core/recording.h"
 #include "runtime/module.h"
@@ -24,7 +25,7 @@
 EXPORT int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t number));
 EXPORT int InitializeInjectionNvtxExtension(struct nvtx_extension *extension);
 
-/* Return true if there is a session that wants ranges. */
+/* Return true if a session exists that wants ranges. */
 static bool is_run(void)
 {
 	void (*prepare)(void) = atomic_load(&gt_push_hooks.prepare);
@@ -62,7 +63,7 @@ int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t number))
 	return 1;
 }
 
-/* Functions of an unknown extension do nothing. */
+/* Handle an extension. Functions of an unknown extension do nothing. */
 int InitializeInjectionNvtxExtension(struct nvtx_extension *extension)
 {
 	const struct gt_nvtx_functions *ours = &gt_nvtx_payload_slots;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* NVTX's domains: the target of a domain handle, with the domain's names of categories and layouts
- * of payloads. The handle NULL is the default domain. */
+/* NVTX's domains: maps a domain handle to a domain, with the domain's names of categories and
+ * layouts of payloads. The handle NULL is the default domain. */
 #ifndef GPUTAP_NVTX_DOMAIN_H
 #define GPUTAP_NVTX_DOMAIN_H
 
@@ -18,17 +18,17 @@ struct gt_nvtx_category {
 struct gt_nvtx_schema;
 
 struct gt_nvtx_domain {
-	const char *name; /* NULL: the default domain */
+	const char *name; /* NULL for the default domain */
 	struct gt_nvtx_domain *next;
 	_Atomic(struct gt_nvtx_category *) categories;
 	_Atomic(struct gt_nvtx_schema *) schemas;
 	_Atomic uint64_t newest_schema;
 };
 
-/* Return the domain of that name, always the same one; it is never freed. Return NULL if out of
- * memory, or if the domain is XLA's, whose ranges slow the program, and the session does not name
- * NVTX: an event reports that they are left out. Callers that get NULL make no ranges of that
- * domain. */
+/* Return the domain with that name. The same name always gives the same domain, which is never
+ * freed. Return NULL if out of memory, or if the domain is XLA's, whose ranges slow the program,
+ * and the session does not name NVTX. In the latter case an event reports that XLA's ranges are
+ * omitted. Callers that get NULL make no ranges of that domain. */
 struct gt_nvtx_domain *gt_nvtx_domain_create(const char *name);
 /* Return the domain of a program's handle. */
 struct gt_nvtx_domain *gt_nvtx_domain_of(void *handle);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* NVTX's functions in all their forms (A, W, Ex, Domain), for a program's tables, and those of its
- * payload extension: see nvtx_functions.h. Each converts its arguments to the common form
- * (nvtx_ranges.h, nvtx_names.h).
+/* NVTX's functions in all their forms (A, W, Ex, Domain) for a program's tables, and the functions
+ * of its payload extension: see nvtx_functions.h. Each function converts its arguments to the
+ * common form (nvtx_ranges.h, nvtx_names.h).
  *
- * Attributes have their size: members beyond it are not read. */
+ * Attributes contain their size. Members beyond that size are not read. */
 #include "runtime/nvtx/nvtx_functions.h"
 
 #include <string.h>
@@ -223,7 +223,7 @@ static void *create_domain_wide(const wchar_t *name)
 
 static void destroy_domain(void *domain)
 {
-	(void)domain; /* the domain is kept: ranges may be open in it */
+	(void)domain; /* the domain is kept, because ranges may be open in it */
 }
 
 static void name_category_in(void *domain, uint32_t category, const char *name)
@@ -356,7 +356,8 @@ static int push_payload(void *domain, const struct nvtx_payload *payloads, size_
 	return gt_nvtx_push(&said);
 }
 
-/* A schema's own name is not used as a message here: the range has one. */
+/* End a range. The name of the payload's schema is not used as a message, because the range has a
+ * message. */
 static int pop_payload(void *domain, const struct nvtx_payload *payloads, size_t count)
 {
 	struct room room;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap's functions, in the order of NVTX's tables. Gaps are NULL: the program's functions stay
- * there. */
+/* gputap's functions, in the order of NVTX's tables. An entry of NULL leaves the program's function
+ * in place. */
 #ifndef GPUTAP_NVTX_FUNCTIONS_H
 #define GPUTAP_NVTX_FUNCTIONS_H
 
@@ -15,7 +15,7 @@ struct gt_nvtx_functions {
 	size_t count;
 };
 
-/* indexed with enum nvtx_module */
+/* indexed by enum nvtx_module */
 extern const struct gt_nvtx_functions gt_nvtx_modules[GT_NVTX_MODULES];
 extern const struct gt_nvtx_functions gt_nvtx_payload_slots;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See nvtx_names.h. A thread's name is a separate object: NVTX identifies threads by system thread
+/* See nvtx_names.h. A thread's name is a separate object. NVTX identifies threads by system thread
  * id, from which the reader finds the thread. Names of CUDA's objects are written with those
  * objects (runtime/cuda.h). */
 #include "runtime/nvtx/nvtx_names.h"

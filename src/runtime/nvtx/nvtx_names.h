@@ -12,8 +12,8 @@ void gt_nvtx_name_device(int device, const char *name);
 void gt_nvtx_name_context(uint64_t handle, const char *name);
 void gt_nvtx_name_stream(uint64_t handle, const char *name);
 void gt_nvtx_name_event(uint64_t handle, const char *name);
-/* Handle nvtxDomainResourceCreate(): objects of the kinds above are named, all others are
- * meaningful only to the program. Return a handle, not 0. */
+/* Handle nvtxDomainResourceCreate(). Objects of the kinds above are named. All other objects have a
+ * meaning only for the program. Return a nonzero handle. */
 uint64_t gt_nvtx_name_resource(const struct nvtx_resource_attributes *a, const char *name);
 
 #endif

@@ -5,12 +5,13 @@
  *   -> {"rank":3,"loss":0.25}
  *
  * Plain entries are decoded: integers, floating-point numbers, addresses, texts, registered
- * strings, enums, nested schemas, arrays of a fixed length. All others, payloads of unknown
- * schemas, and of schemas whose length is not fixed, become hexadecimal text of their first bytes.
+ * strings, enums, nested schemas, arrays of a fixed length. Other entries are written as
+ * hexadecimal text of their first bytes. So are payloads of unknown schemas and of schemas with a
+ * variable length.
  * NEEDSWORK: unions, arrays whose length is in another entry, half and quadruple precision, texts
  * in UTF-16 and UTF-32.
  * Locking: none; a domain's schemas are a list that only grows. A program's payload is read during
- * the call that passes it. Never read: more than the payload's bytes. */
+ * the call that passes the payload. Never read: bytes beyond the payload. */
 #include "runtime/nvtx/nvtx_payload.h"
 
 #include <stdbool.h>
@@ -25,19 +26,19 @@ struct gt_nvtx_schema {
 	uint64_t id;
 	const char *name;
 	bool is_static;
-	bool is_whole; /* its entries' bytes alone determine the text */
-	size_t bytes;  /* as declared in the program; 0: not declared */
-	size_t packed; /* maximum alignment of its entries; 0: natural alignment */
-	/* as an entry of another schema; known when it is registered, so that a schema cannot
-	 * contain itself */
+	bool is_whole; /* true if the bytes of the entries alone determine the text */
+	size_t bytes;  /* size declared by the program; 0 if not declared */
+	size_t packed; /* maximum alignment of the entries; 0 for natural alignment */
+	/* size and alignment as an entry of another schema; known at registration, so that a schema
+	 * cannot contain itself */
 	size_t size, align;
 	size_t count;
-	/* for an enum; NULL: it is a schema, with the entries below */
+	/* values of an enum; NULL for a schema with the entries below */
 	struct nvtx_enum_value *values;
 	struct nvtx_entry entries[];
 };
 
-/* An element of a payload: its available bytes, with their type. */
+/* An element of a payload: the available bytes and their number. */
 struct element {
 	const uint8_t *data;
 	size_t bytes;
@@ -96,7 +97,7 @@ static uint64_t add_schema(struct gt_nvtx_domain *domain, struct gt_nvtx_schema 
 
 /* Sizes ------------------------------------------------------------------------ */
 
-/* Return 0 if not known. */
+/* Return the size of a plain type in bytes, or 0 if unknown. */
 static size_t plain_bytes(uint64_t type)
 {
 	static const uint8_t bytes[] = {
@@ -122,14 +123,15 @@ static bool is_text(uint64_t type)
 	return type == NVTX_TYPE_TEXT || type == NVTX_TYPE_TEXT_UTF8;
 }
 
-/* Return true for a text outside the payload: the payload has its address. */
+/* Return true for a text outside the payload, whose address is in the payload. */
 static bool is_text_elsewhere(const struct nvtx_entry *e)
 {
 	return is_text(e->type) &&
 	       (e->flags & NVTX_ENTRY_POINTER || (!e->detail && !(e->flags & NVTX_ENTRY_ARRAY)));
 }
 
-/* Return the bytes of one element. *align: alignment of its type. 0: not known. */
+/* Return the size of one element in bytes, or 0 if unknown. *align receives the alignment of the
+ * element's type. */
 static size_t element_bytes(struct gt_nvtx_domain *domain, const struct nvtx_entry *e,
 			    size_t *align)
 {
@@ -146,7 +148,7 @@ static size_t element_bytes(struct gt_nvtx_domain *domain, const struct nvtx_ent
 	return inside && inside->is_static ? inside->size : 0;
 }
 
-/* Return the number of elements. 0: not known. */
+/* Return the number of elements, or 0 if unknown. */
 static size_t element_count(const struct nvtx_entry *e)
 {
 	if (is_text(e->type) && !is_text_elsewhere(e))
@@ -158,8 +160,8 @@ static size_t element_count(const struct nvtx_entry *e)
 	}
 }
 
-/* Find the entry's place: after the previous entries, as in a C struct. Return false if not
- * known. */
+/* Find the entry's offset: after the previous entries, as in a C struct. Return false if
+ * unknown. */
 static bool place_entry(struct gt_nvtx_domain *domain, const struct gt_nvtx_schema *s, size_t i,
 			size_t *at, size_t *end, size_t *most_align)
 {
@@ -191,8 +193,8 @@ static void measure_schema(struct gt_nvtx_domain *domain, struct gt_nvtx_schema 
 		s->size = (farthest + align - 1) / align * align;
 }
 
-/* Return true if the payload's bytes alone determine its text: no addresses of data that the
- * program may change, no schemas that it may register again. */
+/* Return true if the payload's bytes alone determine its text: the payload contains no addresses of
+ * data that the program may change, and no schemas that the program may register again. */
 static bool is_whole(const struct gt_nvtx_schema *s)
 {
 	for (size_t i = 0; i < s->count; i++)
@@ -394,7 +396,7 @@ static void put_key(struct gt_nvtx_out *o, const struct nvtx_entry *e, size_t i)
 	PUT(o, "\"");
 }
 
-/* Write a schema as a JSON object. From the first unknown entry on, the rest is written as
+/* Write a schema as a JSON object. The first unknown entry and all data after it are written as
  * bytes. */
 static void put_schema(struct gt_nvtx_out *o, struct gt_nvtx_domain *domain,
 		       const struct gt_nvtx_schema *s, struct element x, unsigned depth)
@@ -488,9 +490,9 @@ void gt_nvtx_put_payloads(struct gt_nvtx_out *o, struct gt_nvtx_domain *domain,
 		PUT(o, "]");
 }
 
-/* Payloads whose text is kept: XLA passes the same few for each operation that it runs, with
- * kilobytes of text in registered strings. Lists that only grow, at their heads, like a domain's
- * schemas. */
+/* Payloads whose text is kept: XLA passes the same few payloads for each operation that it runs,
+ * with kilobytes of text in registered strings. The lists only grow, at their heads, like a
+ * domain's schemas. */
 enum { KEPT_BUCKETS = 1024, KEPT_MOST = 16384, KEPT_BYTES = 256 };
 
 struct kept_payload {
@@ -590,7 +592,7 @@ static const char *find_message(struct gt_nvtx_domain *domain, const struct gt_n
 			return ((const struct gt_range_text *)(uintptr_t)load_word(value))->text;
 		if (is_text_elsewhere(e))
 			return (const char *)(uintptr_t)load_word(value);
-		/* up to its length, or to a NUL inside it */
+		/* the text ends after its length or at a NUL inside it */
 		if (is_text(e->type) && memchr(value.data, '\0', value.bytes))
 			return (const char *)value.data;
 	}

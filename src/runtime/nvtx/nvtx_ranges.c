@@ -5,15 +5,16 @@
  *
  *   | depth, texts_used | open[RANGES]: domain, message, .. | texts: messages, payloads |
  *
- * NVTX has a stack for each domain in each thread. Here they are one: a pop ends the innermost
- * range of its domain. If that one is not on top, its entry stays until the ranges above it have
- * ended, and it is recorded as a started and ended range: pushed ranges of a thread nest.
+ * NVTX has a stack for each domain in each thread. gputap keeps a single stack per thread: a pop
+ * ends the innermost range of its domain. If that range is not on top, its entry stays until the
+ * ranges above it have ended. The range is then recorded as a started and ended range, because
+ * pushed ranges of a thread nest.
  *
- * As with torch's (runtime/torch/torch_ranges.c), a range takes a number from its thread when it
- * begins, and is one record when it ends, with the number of the last call that the thread has
- * begun by then. A range that lies within a pause of the program is not recorded; one that begins
- * or ends outside of it is. Starts, ends and marks become records immediately: a start in a pause
- * is not recorded, an end is.
+ * As with torch's ranges (runtime/torch/torch_ranges.c), a range takes a number from its thread
+ * when it begins. At its end, the range is written as one record with the number of the last call
+ * that the thread has begun by then. A range within a pause of the program is not recorded; a range
+ * that begins or ends outside of the pause is recorded. Starts, ends and marks become records
+ * immediately. A start in a pause is not recorded; an end in a pause is recorded.
  * Locking: none, except for the first range of the process. */
 #include "runtime/nvtx/nvtx_ranges.h"
 
@@ -49,19 +50,20 @@ enum {
 
 struct open_range {
 	struct gt_nvtx_said said; /* its texts are in `texts`, or interned */
-	uint64_t start, id;       /* id 0: not recorded */
-	uint32_t epoch;           /* of the process in which it began */
-	uint32_t pauses;          /* gt_pauses, of the pause in which it began; 0: none */
-	uint32_t texts_before;    /* texts_used, before it */
-	uint32_t level;           /* number of enclosing ranges of its domain */
-	bool ended;               /* it has ended before those above it */
-	bool pushed;              /* vendors' plug-ins were notified */
-	bool is_last;             /* of the recording window: core/range_window.h */
+	uint64_t start, id;       /* id is 0 if not recorded */
+	uint32_t epoch;           /* epoch of the process in which the range began */
+	uint32_t pauses;          /* gt_pauses of the pause in which the range began, or 0 */
+	uint32_t texts_before;    /* value of texts_used before the range */
+	uint32_t level;           /* number of enclosing ranges in the range's domain */
+	bool ended;               /* true if ended before the ranges above */
+	bool pushed;              /* true if vendors' plug-ins were notified */
+	/* true for the last range of the recording window: core/range_window.h */
+	bool is_last;
 };
 
 struct open_ranges {
-	uint32_t depth;  /* of `open` */
-	uint32_t beyond; /* pushed when that was full: not kept */
+	uint32_t depth;  /* number of entries in `open` */
+	uint32_t beyond; /* number of ranges pushed while `open` was full; not kept */
 	uint32_t texts_used;
 	struct open_range open[RANGES];
 	char texts[TEXTS_BYTES];
@@ -71,7 +73,7 @@ static_assert((int)GT_NVTX_INDEX_COUNT == (int)OPERATIONS, "one tap each");
 
 static _Thread_local struct open_ranges *mine __attribute__((tls_model("initial-exec")));
 
-/* Fill an entry of the table: taps need a function there, and never call it. */
+/* Placeholder for entries of the table: taps need a function, and never call it. */
 static uint64_t nothing(void)
 {
 	return 0;
@@ -105,7 +107,8 @@ static void release_ranges(struct gt_thread *t)
 	mine = NULL;
 }
 
-/* Return NULL on failure. A thread that records nothing gets no memory: it would never be freed. */
+/* Map memory for this thread's ranges. Return NULL on failure. A thread that records nothing gets
+ * no memory, because the memory would never be freed. */
 static __attribute__((cold, noinline)) struct open_ranges *map_ranges(void)
 {
 	int saved = errno;
@@ -140,7 +143,7 @@ struct call {
 	uint64_t first; /* argument of operations that do not describe a range */
 };
 
-/* Texts of a record as payload: argument, address, length. */
+/* Texts of a record as payloads: argument, address, length. */
 struct texts {
 	unsigned count;
 	struct gt_blob list[ARGUMENTS];
@@ -153,7 +156,7 @@ static void add_text(struct texts *x, uint32_t arg, const char *text, size_t byt
 		x->list[x->count++] = (struct gt_blob){text, arg, bytes};
 }
 
-/* Add an interned text: its number, unless it is short. */
+/* Add an interned text by its number, or, if it is short, by its characters. */
 static void add_kept(struct gt_thread *t, struct texts *x, unsigned arg, struct gt_range_text *kept,
 		     size_t bytes)
 {
@@ -195,7 +198,7 @@ static void write_record(struct gt_thread *t, const struct call *c, const uint64
 	gt_ring_commit(t, bytes);
 }
 
-/* Write a range, its start, or a mark. */
+/* Write a range, the start of a range, or a mark. */
 static void write_said(struct gt_thread *t, const struct call *c, const struct gt_nvtx_said *said)
 {
 	const char *message = said->message ? said->message : "(no name)",
@@ -222,7 +225,7 @@ static void write_said(struct gt_thread *t, const struct call *c, const struct g
 	write_record(t, c, args, ARGUMENTS, &x);
 }
 
-/* Return the thread's state, if a record must be written now; else NULL. */
+/* Return the thread's state if a record must be written now, else NULL. */
 static struct gt_thread *get_recording(uint32_t operation, bool in_pause)
 {
 	if (!gt_nvtx_is_ready())
@@ -250,7 +253,8 @@ static uint64_t next_number(void)
 	return 1 + atomic_fetch_add_explicit(&newest, 1, memory_order_relaxed);
 }
 
-/* Started range whose end is that of the recording window (core/range_window.h); 0: none. */
+/* Id of the started range whose end is the end of the recording window (core/range_window.h), or
+ * 0. */
 static _Atomic uint64_t last_started;
 
 uint64_t gt_nvtx_start(const struct gt_nvtx_said *said)
@@ -301,8 +305,8 @@ void gt_nvtx_mark(const struct gt_nvtx_said *said)
 
 /* Ranges of a thread ----------------------------------------------------------- */
 
-/* Copy the program's text for as long as the range is open. If there is not enough room, it is
- * interned. */
+/* Copy the program's text for the lifetime of the open range. If the room is insufficient, intern
+ * the text. */
 static const char *keep_text(struct open_ranges *r, const char *text, size_t bytes)
 {
 	char *at = r->texts + r->texts_used;
@@ -326,8 +330,8 @@ static uint32_t next_level(const struct open_ranges *r, const struct gt_nvtx_dom
 	return 0;
 }
 
-/* Begin a range in a pause. It takes its number, so that calls after the pause are inside it, and
- * is counted when it is written. */
+/* Begin a range in a pause. The range takes its number now, so that calls after the pause are
+ * inside it, and is counted when it is written. */
 static __attribute__((cold, noinline)) void begin_in_pause(struct open_range *o)
 {
 	uint32_t pauses = atomic_load_explicit(&gt_pauses, memory_order_relaxed);
@@ -430,7 +434,7 @@ static void end_range(struct open_range *o, bool on_top)
 
 	if (gt_unlikely(o->pushed))
 		gt_pop_notify(GT_PUSHED_RANGE);
-	/* one that began in a fork's parent is recorded there */
+	/* a range that began in a fork's parent is recorded in the parent */
 	if (gt_likely(t && t->epoch == o->epoch && (!o->pauses || count_late(t, o)))) {
 		if (gt_likely(on_top))
 			write_whole(t, o, end);
@@ -442,7 +446,7 @@ static void end_range(struct open_range *o, bool on_top)
 		gt_range_window_end();
 }
 
-/* Add the data that an end has in addition to the start's. */
+/* Add the data that the end of a range has in addition to the start. */
 static void add_said(struct gt_nvtx_said *to, const struct gt_nvtx_said *more)
 {
 	if (more->message) {

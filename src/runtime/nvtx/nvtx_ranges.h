@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Common implementation of NVTX's functions, for all their forms. Any thread. */
+/* Common implementation of NVTX's functions in all their forms. Thread: any. */
 #ifndef GPUTAP_NVTX_RANGES_H
 #define GPUTAP_NVTX_RANGES_H
 
@@ -9,32 +9,33 @@
 #include "runtime/nvtx/nvtx_domain.h"
 #include "runtime/range_texts.h"
 
-/* Description of a range or a mark. Texts are the program's: they are copied. */
+/* Description of a range or a mark. Texts belong to the program and are copied. */
 struct gt_nvtx_said {
 	struct gt_nvtx_domain *domain;
-	const char *message; /* NULL: none */
+	const char *message; /* NULL if none */
 	uint32_t category, color;
-	const char *payload; /* as text; NULL: none */
+	const char *payload; /* payload as text; NULL if none */
 	uint32_t payload_bytes;
-	/* the same as interned texts, so that nothing is copied; else NULL */
+	/* the message and the payload as interned texts, so that nothing is copied; NULL if not
+	 * interned */
 	struct gt_range_text *message_kept, *payload_kept;
 };
 
-/* Return true if the domain's table of operations exists; false: nothing is recorded in this
- * process. */
+/* Return true if the domain's table of operations exists. Without the table, nothing is recorded in
+ * this process. */
 bool gt_nvtx_is_ready(void);
 
-/* returns how many were open before, in the domain */
+/* Push a range. Return the number of ranges in its domain that were open before. */
 int gt_nvtx_push(const struct gt_nvtx_said *said);
-/* End the domain's innermost range of the thread; @said: data added at its end, or NULL. Return how
- * many are still open, in the domain; -1: none was open. */
+/* End the thread's innermost range in a domain. @said: data added at the end of the range, or NULL.
+ * Return the number of ranges in the domain that are still open, or -1 if none was open. */
 int gt_nvtx_pop(struct gt_nvtx_domain *domain, const struct gt_nvtx_said *said);
 uint64_t gt_nvtx_start(const struct gt_nvtx_said *said); /* never returns 0 */
 void gt_nvtx_end(uint64_t id, const struct gt_nvtx_said *said);
 void gt_nvtx_mark(const struct gt_nvtx_said *said);
-/* Record a call about a lock: @operation, and its handle. */
+/* Record a call about the lock with a handle. */
 void gt_nvtx_count_sync(uint32_t operation, uint64_t handle);
-/* returns a handle */
+/* Record the creation of a lock. Return the lock's handle. */
 uint64_t gt_nvtx_sync_create(const char *name, struct gt_nvtx_domain *domain);
 
 #endif

@@ -66,7 +66,8 @@ void gt_nvtx_put_signed(struct gt_nvtx_out *o, int64_t value)
 	gt_nvtx_put_unsigned(o, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
-/* Write the shortest text for this number. @digits: enough for any number of its type, 17 or 9. */
+/* Write the shortest text for this number. @digits: number of digits sufficient for any number of
+ * the type: 17 or 9. */
 void gt_nvtx_put_real(struct gt_nvtx_out *o, double value, int digits)
 {
 	char text[40];

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Selection and loading of plug-ins. The session lists those that `gputap run` has found and
+/* Selection and loading of plug-ins. The session lists the plug-ins that `gputap run` has found and
  * tested. A process loads a plug-in when it has mapped a library that the plug-in needs, or the
  * plug-in itself, or torch. Until then nothing is loaded and no vendor's code runs: most programs
- * of a process tree (shells, compilers) never load any.
+ * of a process tree (shells, compilers) never load a plug-in.
  *
- *   1. gputap's constructor runs last among those of the libraries that the program is linked with:
- *      vendors' runtimes among these are initialised by then. Their plug-ins are started here, and
- *      main() does not begin before they record, or START_NS have passed.
- *   2. A thread looks for libraries that the program opens later, every LOOK_NS. When torch's
- *      operators are about to be recorded, the program's thread looks, and waits as above.
+ *   1. gputap's constructor runs last among the constructors of the libraries that the program is
+ *      linked with, so vendors' runtimes among these libraries are already initialised. Their
+ *      plug-ins
+ *      are started here, and main() does not begin before they record, or START_NS have passed.
+ *   2. Every LOOK_NS, a thread looks for libraries that the program opens later. When torch's
+ *      operators are about to be recorded, the program's thread looks, and waits as in step 1.
  *
- * At the end of the process, before the vendors' own handlers, which were registered earlier, each
- * plug-in's thread takes the last records; the process waits for it, END_NS at most.
+ * At the end of the process, each plug-in's thread takes the last records. This happens before the
+ * vendors' own handlers, which were registered earlier, and the process waits at most END_NS.
  *
  * Never here: a call of a plug-in's function in a thread of the program. */
 #include <elf.h>
@@ -44,9 +45,9 @@ enum { LOOKER_STACK_BYTES = 64 << 10 };
 
 static struct gt_pu1 plugins[GT_PU1_MOST];
 static uint32_t plugin_count;
-static pid_t owner; /* process whose threads run; a fork's child has none */
+static pid_t owner; /* process whose threads run; a fork's child has no such threads */
 
-/* Fill an entry of the table: taps need a function there, and never call it. */
+/* Placeholder for entries of the table: taps need a function, and never call it. */
 static int nothing(const char *name, uint64_t correlation, uint64_t within)
 {
 	(void)name, (void)correlation, (void)within;
@@ -73,8 +74,7 @@ static void read_list(void)
 		plugins[plugin_count++].path = line + 1;
 }
 
-/* Return true if @file, without its folder, equals one of the words of the line, without their
- * folders. */
+/* Return true if the file name @file ends a path in the line. */
 static bool line_names(const char *line, const char *file)
 {
 	size_t bytes = strlen(file);
@@ -108,7 +108,8 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-/* Start the plug-ins whose libraries this process has. Return how many are still waiting. */
+/* Start the plug-ins whose libraries this process has. Return the number of plug-ins still
+ * waiting. */
 static uint32_t start_plugins_needed(void)
 {
 	bool found[GT_PU1_MOST] = {false};
@@ -126,7 +127,7 @@ static uint32_t start_plugins_needed(void)
 	return left;
 }
 
-/* Wait until its state is at least @state. Return false on time-out. */
+/* Wait until the plug-in's state is at least @state. Return false on time-out. */
 static bool wait_for(struct gt_pu1 *p, uint32_t state, uint64_t deadline)
 {
 	uint32_t now;
@@ -179,7 +180,8 @@ static void end_plugins(void)
 	}
 }
 
-/* Return how many are still waiting. */
+/* Start the plug-ins needed now, and wait. Return the number of plug-ins still waiting for a
+ * library. */
 static uint32_t look_now(void)
 {
 	static _Atomic uint32_t waiting = UINT32_MAX;
@@ -195,7 +197,7 @@ static uint32_t look_now(void)
 static void prepare_for_pushes(void)
 {
 	look_now();
-	wait_for_starts(); /* also for plug-ins that the looking thread has just started */
+	wait_for_starts(); /* includes plug-ins that the looking thread has just started */
 }
 
 static void *look_for_libraries(void *nobody)
@@ -212,7 +214,7 @@ static void *look_for_libraries(void *nobody)
 	return NULL;
 }
 
-/* In a fork's child, forget the plug-ins: their threads are the parent's. */
+/* Forget the plug-ins in a fork's child, because their threads belong to the parent. */
 static void forget_plugins(void)
 {
 	gt_pu1_push_to_none();

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Times of a plug-in. Those of its GPU activities are raw in the records, with readings of its
- * clock and the host's ticks, and the rate that it declares in the device's object: the reader of
- * the capture fits the line, as for any other device (clock/clock.h), even if the clock is one of
- * the host's. A record whose times lie before the plug-in recorded, or in the future, is rejected
- * here: it would stretch the capture by hours. Those of its calls are CLOCK_REALTIME and are
- * converted to host ticks here, on the line between two readings of both.
+/* Times of a plug-in. Times of its GPU activities are written unconverted, together with readings
+ * of its clock and the host's ticks, and with the rate that the plug-in declares in the device's
+ * object. The reader of the capture fits the line, as for any other device (clock/clock.h), even if
+ * the clock is one of the host's clocks. A record whose times lie before the plug-in recorded, or
+ * in the future, is rejected here, because it would stretch the capture by hours. Times of its
+ * calls are CLOCK_REALTIME and are converted to host ticks here, on the line between two readings
+ * of both clocks.
  *
  *   ticks |          * last      A round reads both clocks after the plug-in's flush: the calls
  *         |     .'               that come with it lie between this reading and the previous one.
@@ -18,7 +19,7 @@
 #include "util/clock_ns.h"
 
 enum { TRIES = 3 };
-#define FIRST_PAUSE_NS UINT64_C(1000000) /* between readings of a device: doubles to 1 s */
+#define FIRST_PAUSE_NS UINT64_C(1000000) /* pause between readings of a device: doubles to 1 s */
 #define LAST_PAUSE_NS  UINT64_C(1000000000)
 #define STEP_NS        INT64_C(1000000) /* limit above which CLOCK_REALTIME was set, not slewed */
 #define SECOND_NS      INT64_C(1000000000)
@@ -58,7 +59,7 @@ int64_t gt_pu1_clock_step(struct gt_pu1_host_clock *c)
 	      (int64_t)(c->last.boot_ns - c->first.boot_ns);
 	if (set < STEP_NS && set > -STEP_NS)
 		return 0;
-	/* shift all of them as if it had been set before the first */
+	/* shift all readings as if the clock had been set before the first reading */
 	c->first.real_ns += (uint64_t)set;
 	return set;
 }
@@ -74,7 +75,7 @@ uint64_t gt_pu1_ticks(const struct gt_pu1_host_clock *c, uint64_t real_ns)
 	       (uint64_t)(int64_t)((__int128)(int64_t)(real_ns - c->last.real_ns) * ticks / ns);
 }
 
-/* Note another reading: the declared rate is used unless two readings contradict it. */
+/* Note another reading. The declared rate is used unless two readings contradict it. */
 static void note_reading(struct gt_pu1 *p, int32_t device, uint64_t time, uint64_t boot_ns)
 {
 	struct gt_pu1_device_clock *c = &p->clocks[device];
@@ -84,7 +85,7 @@ static void note_reading(struct gt_pu1 *p, int32_t device, uint64_t time, uint64
 	if (!c->boot_ns)
 		c->hz = gt_pu1_rate(p, device);
 	else if (ns < MEASURE_NS)
-		return; /* keep the first of these */
+		return; /* keep the first reading */
 	if (c->boot_ns && time > c->time) {
 		hz = (uint64_t)((unsigned __int128)ticks * (uint64_t)SECOND_NS / ns);
 		off = hz > c->hz ? hz - c->hz : c->hz - hz;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A plug-in's devices, streams and graphs as numbered objects, written when a record first refers
- * to them, only in its own thread; and the plug-in's properties and events. */
+/* A plug-in's devices, streams and graphs as numbered objects, written by the plug-in's own thread
+ * when a record first refers to them; and the plug-in's properties and events. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "core/emit.h"
 #include "runtime/privateuse1/pu1_parts.h"
 
-/* Return the place of the key, or a free one. A hash table: a plug-in may use a new graph in each
- * record. */
+/* Return the entry of the key, or a free entry. The table is a hash table, because a plug-in may
+ * use a new graph in each record. */
 static struct gt_pu1_object *find_place(struct gt_pu1_object *table, uint32_t room, uint64_t key)
 {
 	uint64_t at = key * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (room - 1);
@@ -60,7 +60,7 @@ static uint64_t write_plugin_object(struct gt_pu1 *p, enum gt_object_type type, 
 	return number;
 }
 
-/* Query the plug-in's row of a device or a stream. */
+/* Query the plug-in's row for a device or a stream. */
 static bool ask_row(struct gt_pu1 *p, int32_t device, int32_t stream, struct gputap_plugin_row *row)
 {
 	int rc;
@@ -138,7 +138,8 @@ static void write_plugin_event(struct gt_pu1 *p, struct gt_thread *t, enum gt_ev
 {
 	char sentence[1024];
 
-	/* its name may not be known yet; the line contains the path, then the plug-in's needs */
+	/* the plug-in's name may not be known yet; the line contains the path, then the plug-in's
+	 * needs */
 	if (p->name[0])
 		snprintf(sentence, sizeof sentence, "plug-in %s: %s", p->name, text);
 	else

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Convert a plug-in's records to gputap's, in rounds:
+/* Converts a plug-in's records to gputap's records, in rounds:
  *
- *   1. Everything that it has completed is read. Calls and GPU activities come in any order, and a
- *      call's record may come after that of its activity.
- *   2. Calls are sorted by thread and end, as threads write them (a call after those nested in it),
- *      and written into the ring of a state that represents the calling thread.
- *   3. Activities are written after them, with the number of their call. An activity whose call has
- *      not come waits for it, ROUNDS_WAITED rounds.
+ *   1. All completed records of the plug-in are read. Calls and GPU activities come in any order,
+ *      and a
+ *      call's record may come after the record of its activity.
+ *   2. Calls are sorted by thread and end, as threads write them (a call after the calls nested in
+ *      it), and written into the ring of a state that represents the calling thread.
+ *   3. Activities are written afterwards, with the number of their call. An activity whose call has
+ *      not come waits for the call, for at most ROUNDS_WAITED rounds.
  *
- * Counting: all records read are seen; records that the plug-in reports as dropped, and invalid
- * ones, are seen and lost, with an event that names the plug-in. */
+ * Counting: all records read are seen. Invalid records, and records that the plug-in reports as
+ * dropped, are seen and lost, with an event that names the plug-in. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,9 +148,9 @@ static void learn_role(struct gt_pu1 *p, uint32_t name, uint32_t kind)
 		learn_name(n, name);
 }
 
-/* Learn the roles of calls if the plug-in lacks pu1.submits: when an activity comes, the name of
- * the call with its correlation is noted as one that launches, copies, or sets. Runs before the
- * calls of this round are written. */
+/* Learn the roles of calls if the plug-in lacks pu1.submits. When an activity comes, the name of
+ * the call with the activity's correlation is noted as a name of calls that launch, copy, or set.
+ * Runs before the calls of this round are written. */
 static void learn_roles(struct gt_pu1 *p)
 {
 	struct gt_pu1_links by_correlation = {0};
@@ -175,8 +176,8 @@ static void learn_roles(struct gt_pu1 *p)
 	free(by_correlation.before);
 }
 
-/* Return the operation that a call is recorded as, and its stack's number. Among the driver's calls
- * only those that the program makes itself count as launches. */
+/* Return the operation that a call is recorded as, and the number of the call's stack. Calls of the
+ * driver count as launches only if the program makes them itself. */
 static uint32_t operation_of(struct gt_pu1 *p, const struct gt_pu1_item *c, uint32_t *stack)
 {
 	const bool driver = c->r.kind == PU1_KIND_PRIVATEUSE1_DRIVER;
@@ -199,7 +200,8 @@ static uint32_t operation_of(struct gt_pu1 *p, const struct gt_pu1_item *c, uint
 
 /* Calls ------------------------------------------------------------------------------ */
 
-/* Order of threads' own records: a call after those nested in it. */
+/* Compare two calls in the order in which threads write records: a call after the calls nested in
+ * it. */
 static int compare_calls(const void *a, const void *b)
 {
 	const struct gputap_plugin_record *x = &((const struct gt_pu1_item *)a)->r,
@@ -211,10 +213,11 @@ static int compare_calls(const void *a, const void *b)
 		return x->end < y->end ? -1 : 1;
 	if (x->start != y->start)
 		return x->start > y->start ? -1 : 1;
-	return (int)x->kind < (int)y->kind ? 1 : -1; /* the driver's are nested in the runtime's */
+	/* the driver's calls are nested in the runtime's */
+	return (int)x->kind < (int)y->kind ? 1 : -1;
 }
 
-/* Compute the depth of each call: from the last to the first, since enclosing calls come later. */
+/* Compute the depth of each call, from the last to the first, since enclosing calls come later. */
 static void find_depths(struct gt_pu1_items *calls)
 {
 	enum { MOST = 64 };
@@ -233,8 +236,8 @@ static void find_depths(struct gt_pu1_items *calls)
 	}
 }
 
-/* Return the state that represents a thread. NULL: nothing is recorded, or there are too many: the
- * plug-in's own thread then represents it. */
+/* Return the state that represents a thread. Return NULL if nothing is recorded, or if there are
+ * too many threads. In the latter case the plug-in's own thread represents the thread. */
 static struct gt_pu1_standing *stand_for(struct gt_pu1 *p, uint32_t tid)
 {
 	struct gt_pu1_standing *s;
@@ -254,7 +257,8 @@ static struct gt_pu1_standing *stand_for(struct gt_pu1 *p, uint32_t tid)
 	return s;
 }
 
-/* Write the external ids on top of the call's thread again, in the ring that represents it. */
+/* If changed, write the external ids on top of the thread's stacks, in the ring that represents the
+ * calling thread. */
 static void write_external(struct gt_thread *t, enum gt_external_stack stack, uint64_t id,
 			   uint64_t start, uint64_t *top)
 {
@@ -390,7 +394,8 @@ static void write_plugin_work(struct gt_pu1 *p, const struct gt_pu1_item *item,
 	gt_ring_commit(p->thread, sizeof *w);
 }
 
-/* @last: no more calls will come. */
+/* Write the activities whose calls are known or no longer expected. @last: true if no more calls
+ * will come. */
 static void write_all_work(struct gt_pu1 *p, bool last)
 {
 	size_t waiting = 0;
@@ -418,11 +423,11 @@ static void write_all_work(struct gt_pu1 *p, bool last)
 
 /* Counts ----------------------------------------------------------------------------- */
 
-/* Meaning of a count of the library for the capture. */
+/* Meaning of a library's count for the capture. */
 enum count_meaning {
 	COUNT_NOTHING = 0, /* reported elsewhere */
-	COUNT_LOST,        /* each is a lost record */
-	COUNT_MISSING,     /* records are lost, their number is not known */
+	COUNT_LOST,        /* number of lost records */
+	COUNT_MISSING,     /* an unknown number of records is lost */
 	COUNT_REPAIRED,
 };
 

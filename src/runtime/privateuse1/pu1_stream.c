@@ -4,8 +4,9 @@
  *   WAITS ── gt_pu1_start() ──► STARTS ── loaded, registered, enabled ──► RECORDS
  *                                  └─ refused ──► OVER ◄── the end, last records ──┘
  *
- * Every PAUSE_NS it flushes the plug-in, and writes completed records. At the end of the process it
- * does so once more: the ending thread waits for that, with a time-out (pu1_attach.c). */
+ * Every PAUSE_NS the thread flushes the plug-in and writes completed records. At the end of the
+ * process the thread does so once more, and the ending thread waits for it, with a time-out
+ * (pu1_attach.c). */
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/futex.h>
@@ -25,7 +26,7 @@
 
 #define PAUSE_NS 100000000
 
-enum { STACK_BYTES = 8 << 20 }; /* vendors' code runs on it */
+enum { STACK_BYTES = 8 << 20 }; /* vendors' code runs on this stack */
 
 static _Atomic uint32_t over; /* a futex */
 
@@ -48,7 +49,8 @@ static void pause_thread(void)
 	syscall(SYS_futex, &over, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);
 }
 
-/* Return libgputap-plugin's functions; the library is opened once. NULL: not found. */
+/* Return libgputap-plugin's functions, or NULL if the library is not found. The library is opened
+ * once. */
 static const struct gt_pu1_functions *open_library(void)
 {
 	static struct gt_pu1_functions f;
@@ -61,7 +63,8 @@ static const struct gt_pu1_functions *open_library(void)
 		return &f;
 	snprintf(path, sizeof path, "%s", gt_recording.session->plugins);
 	path[strcspn(path, "\n")] = '\0';
-	/* prefer the program's own copy, if it has one: a plug-in has one host */
+	/* prefer the program's own copy of the library if it exists, because a plug-in has one
+	 * host */
 	library = dlopen("libgputap-plugin.so.0", RTLD_NOW | RTLD_NOLOAD);
 	if (!library)
 		library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -74,7 +77,7 @@ static const struct gt_pu1_functions *open_library(void)
 	return all ? &f : NULL;
 }
 
-/* Return true if it records. */
+/* Load and enable the plug-in. Return true if the plug-in records. */
 static bool open_plugin(struct gt_pu1 *p)
 {
 	struct gputap_plugin about = {.size = sizeof about};
@@ -109,7 +112,7 @@ static void flush_stream(struct gt_pu1 *p)
 	atomic_store(&p->in, NULL);
 }
 
-/* Update the count that the collector reads when the process has ended. */
+/* Update the number of open plug-ins, which the collector reads when the process has ended. */
 static void count_open(int change)
 {
 	struct gt_segment *r = atomic_load_explicit(&gt_recording.segment, memory_order_acquire);
@@ -143,7 +146,7 @@ static void *run_plugin(void *argument)
 	gt_tool_thread_name("gputap-plug-in");
 	gt_tool_thread_count(true);
 	p->thread = gt_thread_own();
-	gt_internal_enter(); /* calls made in the plug-in are not the program's */
+	gt_internal_enter(); /* calls made by the plug-in are not the program's */
 	gt_pu1_clock_begin(&p->host);
 	p->begun_boot_ns = p->host.first.boot_ns;
 	if (!p->thread || !open_plugin(p)) {

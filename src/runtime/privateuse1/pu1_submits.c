@@ -2,10 +2,10 @@
 /* Submissions as a plug-in reports them (the group pu1.submits), in the submitting threads.
  *
  *   vendor's call ── submitted ──► counted as seen, in the thread's slot ──► announced[kind]
- *                        └──────► with --stacks: its stack's number, by correlation
+ *                        └──────► with --stacks: the number of its stack, by correlation
  *   record comes ── gt_pu1_arrives() ──► arrived[kind]; counted as seen unless it was announced
  *
- * So an activity whose record never comes, for example because the process is killed, is seen
+ * An activity whose record never comes, for example because the process is killed, is thus seen
  * without a record: unfinished. For plug-ins without the group, an activity is counted when its
  * record comes.
  *
@@ -33,8 +33,8 @@ static uint32_t place_of(uint64_t correlation, uint32_t probe)
 	       GT_PU1_CALLS_KNOWN;
 }
 
-/* A place has two words for the correlation: the first is set to claim it, the last when it is
- * readable. */
+/* Keep a call's data by correlation. An entry has two words for the correlation: `claim` is set
+ * first to claim the entry, and `correlation` last, when the entry is readable. */
 static void keep_call(struct gt_pu1 *p, uint64_t correlation, uint32_t kind, uint32_t stack)
 {
 	for (uint32_t i = 0; i < PROBES && correlation; i++) {
@@ -42,7 +42,7 @@ static void keep_call(struct gt_pu1 *p, uint64_t correlation, uint32_t kind, uin
 		uint64_t free_place = 0;
 
 		if (atomic_load_explicit(&k->correlation, memory_order_relaxed) == correlation)
-			return; /* the call submits more than one activity */
+			return; /* the call submits several activities */
 		if (!atomic_compare_exchange_strong_explicit(&k->claim, &free_place, correlation,
 							     memory_order_relaxed,
 							     memory_order_relaxed))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The device that holds a call's allocation. */
+/* Finds the device that holds a call's allocation. */
 #include "generated/refdev_taps.h"
 #include "generated/refdev_wraps.h"
 #include "runtime/refdev/refdev_objects.h"

@@ -12,7 +12,8 @@
 #define GT_REFDEV_REAL(table, name) \
 	((gt_refdev_##name##_fn *)(table)->taps[GT_REFDEV_INDEX_##name].real)
 
-/* Return the numbers of the objects; 0: out of memory, or nothing is recorded. Thread: any. */
+/* Return the numbers of the objects, or 0 if out of memory or if nothing is recorded. Thread:
+ * any. */
 uint64_t gt_refdev_device(const struct gt_table *table, struct gt_thread *t, int device);
 uint64_t gt_refdev_stream(const struct gt_table *table, struct gt_thread *t,
 			  const refdevActivity *a);

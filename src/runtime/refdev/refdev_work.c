@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference accelerator's GPU activities. The runtime notifies its subscribers of each one: in
- * the submitting thread, inside the call, and when it has completed.
+/* The reference accelerator's GPU activities. The runtime notifies its subscribers of each activity
+ * twice: in the submitting thread, inside the call, and after the activity has completed.
  *
  *   wrap            the thread's open call                   open_call
  *     └─ the runtime's function ─ on_submitted()   gt_work_begin(): the runtime keeps the token
@@ -84,8 +84,8 @@ static void on_completed(const refdevActivity *a, void *token, void *user)
 	gt_refdev_read_clock(table, gt_thread_own(), a->device);
 }
 
-/* Only one copy of the library notifies of its activities; a second one in the process has calls
- * only. */
+/* Subscribe to one copy of the library. Only one copy notifies of its activities; a second copy in
+ * the process has only calls. */
 static void subscribe_to_work(const struct gt_table *table)
 {
 	static refdevSubscriber subscriber = {sizeof subscriber, NULL, on_submitted, on_completed,
