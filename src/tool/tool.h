@@ -71,8 +71,8 @@ struct gt_tool_buffered {
 	uint64_t ops[GT_OPS_PER_DOMAIN / 64];
 };
 
-/* How a context is notified of a call or an activity. For a call, the context's eight request bits
- * for the operation. */
+/* Ways in which a context is notified of a call or an activity. For a call, the eight bits are the
+ * context's requests for the operation. */
 enum gt_tool_how {
 	GT_TOOL_CALLED = 1,
 	GT_TOOL_BUFFERED = 2,
@@ -102,7 +102,8 @@ struct gt_tool_context {
 	void *retired_user;
 	uint32_t uncorrelated_flags[GT_DOMAIN_COUNT];
 	uint64_t uncorrelated[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* subset of ops[] */
-	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];          /* for calls[] */
+	/* operations selected for calls[] */
+	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];
 	/* enum gt_tool_how, computed from the fields above for fast reading by calls. Calls read
 	 * the bytes while gt_tool_calls_select() writes them, so each byte is loaded and stored
 	 * atomically */
@@ -126,7 +127,7 @@ struct gt_tool_subscriber {
 	uint32_t how;  /* enum gt_tool_how */
 };
 
-uint32_t gt_tool_thread(void); /* gettid(), remembered */
+uint32_t gt_tool_thread(void); /* gettid(), cached */
 
 /* Calls (tool_call.c) -------------------------------------------------------- */
 
@@ -155,7 +156,7 @@ struct gt_tool_frame {
 	uint32_t op;   /* GT_OP() */
 	struct gt_stacks_call stacks;
 	uint32_t how;   /* enum gt_tool_how, combined over all subscribers */
-	uint32_t count; /* of subscribers[] */
+	uint32_t count; /* number of subscribers[] */
 	struct gt_tool_subscriber subscribers[GT_TOOL_POOL];
 };
 
@@ -231,8 +232,7 @@ extern _Atomic uint64_t gt_tool_activity_types[GT_DOMAIN_COUNT]
 /* Buffers (tool_buffer.c) ----------------------------------------------------- */
 
 /* Write a record like gputap_buffer_write(). The record contains @ticks_count times in host ticks
- * at
- * @ticks_offset. Delivery converts these times. */
+ * at @ticks_offset. Delivery converts these times. */
 int gt_tool_buffer_write_ticks(struct gputap_buffer *b, uint64_t kind, const void *payload,
 			       size_t bytes, uint32_t ticks_offset, uint32_t ticks_count,
 			       bool last);
@@ -269,7 +269,7 @@ void gt_tools_start(void);
 /* Prepare for a subscription: run the core without a session from now on, and attach to runtimes.
  * Call without locks. */
 void gt_tools_needed(void);
-/* Return the tool whose start() or finish() runs in this thread, or NULL. That tool owns contexts
+/* Return the tool whose start() or finish() runs in this thread, or NULL. The tool owns contexts
  * that are created now. */
 const struct gputap_tool *gt_tool_current(void);
 /* Return the priority of contexts that are created now in this thread: the priority of

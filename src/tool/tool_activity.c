@@ -273,8 +273,8 @@ void gt_activity_drop(struct gt_activity *p, bool counted)
 		gt_activity_give(p);
 }
 
-/* Clamp times that lie before the submission or in the future: the runtime's conversion of its
- * clock has small errors. */
+/* Clamp times that lie before the submission or in the future. Such times result from small errors
+ * in the runtime's conversion of its clock. */
 static void clamp_times(const struct gt_activity *p, uint64_t *start, uint64_t *end)
 {
 	uint64_t now = gt_ticks_boottime();

@@ -5,7 +5,7 @@
  *
  *   gt_activity_take()   in the submitting thread, inside the call that causes the activity
  *   gt_activity_enter()  ENTER; chooses the contexts that are notified until the activity's end
- *   (the runtime submits the activity)
+ *                        (the runtime submits the activity here)
  *   gt_activity_exit()   EXIT
  *   gt_activity_done()   in any thread that learns how the activity ended, possibly before EXIT
  *   gt_tool_deliver()    COMPLETE, in a gputap thread that holds no lock
@@ -33,7 +33,7 @@ struct gt_activity {
 	uint32_t count;
 	uint32_t entering; /* number of subscribers[] whose ENTER has started */
 	struct gt_correlation *shared;
-	uint64_t began, entered; /* before and after ENTER, ns */
+	uint64_t began, entered; /* times before and after ENTER, ns */
 	/* time after the submission, ns, if the runtime's folder needs it */
 	uint64_t left;
 	uint64_t done_start, done_end; /* as the helper reported them; EXIT may still follow */

@@ -84,7 +84,8 @@ int gputap_context_create(const struct gputap_context_opts *opts, struct gputap_
 		return -EINVAL;
 	for (size_t i = sizeof *opts; i < opts->size; i++)
 		if (((const char *)opts)[i])
-			return -EINVAL; /* a request that this version does not know */
+			/* the caller requests a feature that this version does not have */
+			return -EINVAL;
 	if (opts->domain && set_operations(set, opts->operations, opts->operation_count))
 		return -EINVAL;
 	gt_recording_init();

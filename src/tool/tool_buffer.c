@@ -8,8 +8,8 @@
  *   3. starts the chunk again if the reader has read the whole chunk; otherwise takes a chunk from
  *      the pool (a lock-free stack). If the pool is empty, the buffer is full.
  *
- * A writer checks the watermark again after writing the bytes missing to the watermark, divided by
- * the number of writers. A single thread therefore reaches the watermark exactly, and several
+ * With n writers, a writer checks the watermark again after writing 1/n of the bytes that are
+ * missing to the watermark. A single thread therefore reaches the watermark exactly, and several
  * threads reach it within a few records. */
 #include "tool/tool_buffer.h"
 
@@ -28,7 +28,7 @@ enum {
 	BUFFER_DEFAULT = 1 << 20
 };
 
-static uint64_t last_id; /* protected by the lock */
+static uint64_t last_id; /* requires the lock */
 
 /* Writing -------------------------------------------------------------------------- */
 
@@ -264,7 +264,8 @@ int gputap_buffer_create(const struct gputap_buffer_opts *o, struct gputap_buffe
 		return -EINVAL;
 	for (size_t i = sizeof *o; i < o->size; i++)
 		if (((const char *)o)[i])
-			return -EINVAL; /* a request that this version does not know */
+			/* the caller requests a feature that this version does not have */
+			return -EINVAL;
 	gt_buffers_init();
 	gt_tool_ticks_start();
 	d = o->delivery;

@@ -39,11 +39,11 @@
 #define GT_LAP_BYTES(word) ((uint32_t)(word))
 
 struct gt_chunk {
-	_Alignas(64) _Atomic uint64_t committed; /* stored by the owner */
-	_Atomic(struct gt_chunk *) next;         /* stored once, by the owner */
-	_Alignas(64) _Atomic uint64_t consumed;  /* stored by the reader */
+	_Alignas(64) _Atomic uint64_t committed; /* stored only in the owner */
+	_Atomic(struct gt_chunk *) next;         /* stored once, in the owner */
+	_Alignas(64) _Atomic uint64_t consumed;  /* stored only in the reader */
 	_Atomic(struct gt_chunk *) below;        /* next chunk in the pool's stack */
-	/* list of chunks with `grown` false; protected by the lock */
+	/* list of chunks with `grown` false; requires the lock */
 	struct gt_chunk *all;
 	size_t bytes; /* size of data[] */
 	/* true if beyond the buffer's bytes or made for one large record; unmapped once read */
@@ -56,19 +56,19 @@ struct gt_chunk {
 struct gt_buffered_head {
 	uint64_t kind;
 	uint32_t bytes;
-	uint16_t ticks_offset, ticks_count; /* position and number of times in host ticks */
+	uint16_t ticks_offset, ticks_count; /* offset and number of the times in host ticks */
 };
 
 struct gt_buffer_writer {
-	/* stored by the owner */
+	/* fields that the owner stores */
 	_Alignas(64) uint8_t *cur;
 	uint8_t *limit; /* end of the chunk, or the position from which the watermark may be near */
 	struct gt_chunk *chunk;
-	uint64_t lap;     /* of `chunk`, shifted left by 32 */
+	uint64_t lap;     /* number of the lap of `chunk`, shifted left by 32 */
 	uint8_t *counted; /* end of the bytes already counted in the buffer's `filled` */
 	/* nonzero while the owner writes: a signal handler that writes uses another writer */
 	volatile uint32_t busy;
-	/* stored by the reader */
+	/* fields that the reader stores */
 	_Alignas(64) struct gt_chunk *held; /* first chunk not yet returned */
 	struct gt_chunk *read;
 	uint64_t read_word;
@@ -77,11 +77,12 @@ struct gt_buffer_writer {
 	uint64_t consumed; /* bytes consumed since `held` */
 	struct gt_buffer_writer *touched_next;
 	bool touched;
-	/* protected by the lock; `next` and `last` are constant once the writer is in the list */
+	/* fields that require the lock; `next` and `last` are constant once the writer is in the
+	 * list */
 	bool last;
 	struct gt_buffer_writer *next;
 	struct gputap_buffer *buffer;
-	struct gt_buffer_thread *owner; /* NULL: free */
+	struct gt_buffer_thread *owner; /* NULL if free */
 	struct gt_buffer_writer *own_next;
 };
 
@@ -94,7 +95,7 @@ struct gt_buffer_thread {
 		uint64_t id;
 		struct gt_buffer_writer *writer[2];
 	} cache[GT_WRITER_CACHE];
-	struct gt_buffer_writer *writers; /* all writers of the thread; protected by the lock */
+	struct gt_buffer_writer *writers; /* all writers of the thread; requires the lock */
 };
 
 struct gputap_delivery {
@@ -112,7 +113,7 @@ struct gputap_delivery {
 enum { GT_BATCH = 512 };
 
 struct gputap_buffer {
-	/* constant */
+	/* constant fields */
 	uint64_t id;
 	size_t bytes, watermark, chunk_bytes;
 	uint32_t policy;
@@ -142,7 +143,7 @@ struct gputap_buffer {
 	struct gt_buffer_writer *touched;
 	uint32_t batch_count;
 	struct gputap_record batch[GT_BATCH];
-	/* protected by the lock */
+	/* fields that require the lock */
 	_Atomic(struct gt_buffer_writer *) writers; /* grows only */
 	struct gt_chunk *chunks;
 	struct gputap_buffer *next;
@@ -176,7 +177,7 @@ uint32_t gt_buffers_process(void);
  * no handler of gputap. */
 void gt_buffers_look(void);
 
-void gt_buffers_init(void); /* once */
+void gt_buffers_init(void); /* runs once */
 
 /* Return zeroed memory, or NULL if out of memory. */
 void *gt_pages_map(size_t bytes);
@@ -184,7 +185,8 @@ struct gt_chunk *gt_chunk_create(size_t bytes);
 /* Create a chunk that counts towards the buffer's bytes. The caller holds the lock. */
 struct gt_chunk *gt_chunk_add(struct gputap_buffer *b);
 void gt_chunk_begin(struct gt_chunk *c);
-void gt_chunk_release(struct gputap_buffer *b, struct gt_chunk *c); /* to the pool, or unmap */
+/* returns the chunk to the pool, or unmaps it */
+void gt_chunk_release(struct gputap_buffer *b, struct gt_chunk *c);
 void gt_pool_push(struct gputap_buffer *b, struct gt_chunk *c);
 struct gt_chunk *gt_pool_pop(struct gputap_buffer *b); /* NULL if empty */
 

@@ -116,7 +116,7 @@ static inline GT_IN_LINE void call_one(struct gt_tool_frame *f, struct gt_tool_r
 	if (gt_likely(gt_tool_hold(r, level, h->place, h->generation, begun)))
 		to->fn(&f->call, &h->data, to->user);
 	else
-		/* stopped, without EXIT for calls in progress */
+		/* the context was stopped without EXIT for calls in progress */
 		h->how &= ~(uint32_t)GT_TOOL_CALLED;
 }
 
@@ -172,7 +172,7 @@ static inline GT_IN_LINE bool enter_call(struct gt_tool_frame *f, uintptr_t at,
 
 	if (gt_thread.internal)
 		return false;
-	/* the first call of a process that starts in a pause */
+	/* true at the first call of a process that starts in a pause */
 	if (gt_unlikely(atomic_load_explicit(&gt_control_pending, memory_order_relaxed)))
 		gt_control_meet();
 	if (is_nested(outer, table->domain))

@@ -2,9 +2,8 @@
 /* The COMPLETE phase of GPU activities: notifies subscribers of completed activities, also when a
  * tool is finished or the process ends.
  *
- *   harvesting thread ──► gt_tool_done_list ──► batch: current, rest ──► subscribers of each
- *   activity
- *                         a stack, newest first  oldest first
+ *   harvesting thread ─► gt_tool_done_list ─► batch: current, rest ─► subscribers of each activity
+ *                        a stack, newest first  oldest first
  *
  * Steps of a delivery (gt_tool_deliver(), mostly in a helper thread):
  *   1. Take a free batch (compare and exchange of `owner`, acquire): thread << 32 | process.

@@ -16,8 +16,7 @@ struct gputap_context {
 };
 
 /* Return the context's slot, for a further subscription. If the context has no slot, take a slot
- * with
- * @priority. Return NULL if all slots are taken. The caller holds the lock. */
+ * with the given priority. Return NULL if all slots are taken. The caller holds the lock. */
 struct gt_tool_context *gt_tool_place(struct gputap_context *ctx, int32_t priority);
 
 /* Add operations to the subscription to calls, or remove operations. The context must have a slot,

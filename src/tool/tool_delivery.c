@@ -221,7 +221,7 @@ static bool claim_drain(struct gputap_buffer *b)
 /* Claim the buffer of the delivery that has waited longest. */
 static struct gputap_buffer *wanted_of(struct gputap_delivery *d)
 {
-	static uint64_t turns; /* protected by the lock */
+	static uint64_t turns; /* requires the lock */
 	struct gputap_buffer *found = NULL;
 	sigset_t signals;
 

@@ -81,7 +81,7 @@ static void end_if_alone(void)
 		return;
 	number = (int)GT_ALONE_SIGNAL(word);
 	if (!number)
-		exit(0); /* as libc does in the last thread, which calls pthread_exit() */
+		exit(0); /* as libc does when the last thread calls pthread_exit() */
 	signal(number, SIG_DFL);
 	sigemptyset(&one);
 	sigaddset(&one, number);

@@ -8,11 +8,11 @@
  *               the word with gt_contexts_pause(GT_PAUSE_SESSION)
  *
  * A process that uses no runtime has no such thread. The thread starts
- *   - when a thread is attached (core/thread.c): the process has made a recorded call
- *   - in a pause, at the first call of any function: while `gt_control_pending` is set, all taps
- *     call gt_control_meet(). This covers a process that starts in a pause, and the child of a fork
- *     in a pause, which has only the thread that forked. (A child that clone() alone made in a
- *     pause is not recorded.)
+ *   - when a thread is attached (core/thread.c), because the process has made a recorded call;
+ *   - in a pause, at the first call of any function, because all taps call gt_control_meet() while
+ *     `gt_control_pending` is set. This covers a process that starts in a pause, and the child of a
+ *     fork in a pause, which has only the thread that forked. (A child that clone() alone created
+ *     in a pause is not recorded.)
  * If the thread cannot be created, an event reports the failure and `gt_control_pending` stays set,
  * so each call checks the word.
  * See also core/process_pauses.h. */

@@ -113,7 +113,7 @@ __attribute__((format(printf, 1, 2))) static void report_fault(const char *forma
 	bytes = strlen(text);
 	text[bytes++] = '\n';
 	if (write(STDERR_FILENO, text, bytes) < 0)
-		return; /* no subscriber */
+		return; /* the text is lost if stderr cannot be written */
 }
 
 static const char *get_tool_name(const struct gputap_tool *tool)

@@ -45,7 +45,7 @@ struct subscription {
 
 struct gt_tool_object {
 	struct gt_tool_object *next, *previous;
-	struct gt_tool_object *parent, *first, *last; /* children */
+	struct gt_tool_object *parent, *first, *last; /* `first` and `last` of the children */
 	struct subscription *subscriptions;
 	uint32_t pins;
 	bool gone;

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 enum { ORDER_WORDS = GT_TOOL_POOL / 8, SPINS = 1000, YIELDS = 100000, NAP_NS = 20000 };
-/* in naps, 5 s: longjmp() has left a callback, and its thread has slept since */
+/* in naps, 5 s: limits the wait for a thread that left a callback by longjmp() and sleeps since */
 enum { PATIENCE = 250000 };
 
 struct gt_tool_context gt_tool_pool[GT_TOOL_POOL];

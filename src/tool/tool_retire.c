@@ -279,7 +279,7 @@ static void retire_open_calls(void)
 		struct retiring r = {.time = gt_ticks_boottime()};
 
 		if (f->shared || !f->numbered)
-			continue; /* retired with the correlations, or with the enclosing call */
+			continue; /* retires with its correlation, or with the outer call */
 		add_frame(f, &r, generations);
 		f->count = 0;
 		retire(&r, generations);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Maps callback ids to driver functions that cause GPU activities, and records which are wanted. */
+/* Maps callback ids to driver functions that cause GPU activities, and marks the functions that are
+ * wanted. */
 #include <string.h>
 
 #include "core/context.h"

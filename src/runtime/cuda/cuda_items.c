@@ -9,7 +9,7 @@
  * order. The later of the two fills the item in, so that no thread writes the item during EXIT. If
  * the number of a launch's records is not known in advance (a graph's launch; a launch into a
  * captured stream), the item is only kept. Each record then makes a separate item with the launch's
- * call, thread and external ids. That item goes through all three phases in the reader's thread.
+ * call, thread and external ids. Such an item goes through all three phases in the reader's thread.
  * The kept item's call retires when the item is returned: after the last record, or, if the number
  * of records is unknown, when the slot is reused.
  * Locking: a spin lock around the slots; no tool is called with it held. The lock is taken only if

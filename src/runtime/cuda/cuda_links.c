@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Links from CUPTI's correlation ids to calls.
  *
- *   links[id % GT_CUDA_LINKS]   {id, call, start, number of records}   8 MB, touched as ids are
- *   used
- *   kept[hash]          links still needed when the table wraps around
+ *   links[id % GT_CUDA_LINKS]   {id, call, start, number of records}; 8 MB, touched page by page
+ *   kept[hash]                  links still needed when the table wraps around
  *
  * Writer: the launching thread at ENTER, the only thread with that id (cuda_work.c). The writer
  * clears `correlation`, stores the other fields, and stores `correlation` (release). Reader: the

@@ -81,7 +81,7 @@ static inline bool gt_cuda_is_launch(enum gt_cuda_function function)
 	return function >= GT_CUDA_LAUNCH && function <= GT_CUDA_GRAPH_LAUNCH;
 }
 
-/* Call after a library was opened. */
+/* Classify the functions of an open CUPTI. Call after the library was opened. */
 void gt_cuda_functions_find(const struct gt_cupti_library *library);
 bool gt_cuda_callback_needed(uint32_t id);
 /* Return true if activities launched now are recorded, false while the program pauses recording. */

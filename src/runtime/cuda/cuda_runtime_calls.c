@@ -10,8 +10,8 @@
  * A callback's id is the operation's number. The arguments are adjacent members of a struct, which
  * is a local variable of the runtime's function. The struct's address gives the call's position in
  * the stack. The callback's own frame does not, because the callback has returned when the call
- * continues. A function without arguments may have no such struct. In that case, use the address of
- * the status or of the word that CUPTI reserves for its user.
+ * continues. A function without arguments may have no such struct. In that case the position is the
+ * address of the status, or of the word that CUPTI reserves for its user.
  *
  * Not recorded: the call in which the runtime initialises the driver, because that call opens
  * CUPTI. */

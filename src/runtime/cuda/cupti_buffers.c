@@ -4,7 +4,7 @@
  *   free ─ request ─► CUPTI's ─ complete ─► filled ─ read ─► free
  *
  * A buffer's head is after the part that CUPTI gets. CUPTI may complete a buffer in any thread,
- * including a program thread. That thread therefore only adds our buffer to the list, and the
+ * including a program thread. Such a thread therefore only adds our buffer to the list, and the
  * helper reads the buffer. A client's buffer is read at once, because the client wants it back.
  * Locking: a spin lock around the lists; another spin lock around reading, taken with trylock
  * only. */

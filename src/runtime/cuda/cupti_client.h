@@ -86,7 +86,7 @@ bool gt_cupti_client_subscribed(void);
 void gt_cupti_client_set_callback(int domain, uint32_t id, bool on);
 bool gt_cupti_client_has_callback(int domain, uint32_t id);
 
-/* Register the client's buffer functions. Two NULL pointers unregister. */
+/* Register the client's buffer functions. NULL pointers unregister the functions. */
 void gt_cupti_client_register(cupti_request_fn *request, cupti_complete_fn *complete);
 /* Set the client's clock. NULL selects CUPTI's default, CLOCK_REALTIME. */
 void gt_cupti_client_set_clock(cupti_time_fn *clock);

@@ -50,12 +50,11 @@ struct gt_cupti_library {
 };
 
 /**
- * gt_cupti_library_open() - open the CUPTI that the program has mapped, or else find a copy The
- * search order is: the path in GPUTAP_CUPTI; a mapped copy; the folder of the mapped libcudart or
- * of an NVIDIA Python package; the plain file name; the toolkit.
+ * gt_cupti_library_open() - open the CUPTI that the program has mapped, or else find a copy
  * @base: address of the only acceptable mapped copy; 0 accepts any copy
- * @text: receives one sentence that explains the error and its remedy, if the function returns
- *        false
+ * @text: receives a sentence about the error and its remedy, if the function returns false
+ * The search order is: the path in GPUTAP_CUPTI; a mapped copy; the folder of the mapped libcudart
+ * or of an NVIDIA Python package; the plain file name; the toolkit.
  * Thread: any, without a lock; calls dlopen().
  */
 bool gt_cupti_library_open(struct gt_cupti_library *library, uint64_t base, char text[256]);

@@ -4,23 +4,23 @@
  * (cupti_client.h).
  *
  *   the client calls                 result
- *   cuptiSubscribe()                 the session's subscriber calls its callback; the client gets
- *                                    our handle. A second client gets CUPTI's answer: 39
+ *   cuptiSubscribe()                 the session's subscriber calls the client's callback; the
+ *                                    client gets our handle. A second client gets CUPTI's error 39
  *   cuptiEnableCallback() etc.       on: for the session's subscriber; off: unless we need it
- *   RegisterCallbacks()              noted; its functions are called in its turn
+ *   RegisterCallbacks()              noted; the functions are called in the client's turn
  *   cuptiActivityEnable()            the first call flushes CUPTI and starts the client's turn
  *   cuptiActivityDisable()           success; done unless we need the kind
  *   cuptiActivityFlushAll()          done; after the last Disable, this ends the client's turn
- *   RegisterTimestampCallback()      noted; times of its records are converted to its unit
+ *   RegisterTimestampCallback()      noted; times of the client's records are converted to its unit
  *   cuptiFinalize()                  success; done if we need nothing
  *
  * If neither the recording session nor a tool wants CUDA's GPU activities, the client uses CUPTI
  * directly. So does a client of the functions _v2 of 13.2 and later: a program that subscribes that
  * way gets CUPTI exclusively, and our GPU activities end. A second copy of libcupti is served if
- * its release equals that of the copy in use, or is older: records only grow at their ends, and are
- * walked with the newer copy's function. A newer copy is not served. CUPTI refuses it, as it
- * refuses any additional copy, even after the first copy's cuptiFinalize() (tested: 12.8 after
- * 13.0, on an H200). */
+ * its release is equal to or older than the release of the copy in use: records only grow at their
+ * ends, and are walked with the newer copy's function. A newer copy is not served. CUPTI refuses
+ * it, as it refuses any additional copy, even after the first copy's cuptiFinalize() (tested: 12.8
+ * after 13.0, on an H200). */
 #include <stdio.h>
 #include <string.h>
 
@@ -581,7 +581,7 @@ int WRAP(cuptiActivitySetAttribute)(const struct gt_call *call, uint32_t attribu
 {
 	struct gt_tap *taps = find_served(call);
 
-	/* the client zeroes its buffers, we do not: CUPTI works without this hint */
+	/* only the client zeroes its buffers: CUPTI works without this hint */
 	if (taps && attribute == CUPTI_ATTRIBUTE_ZEROED_BUFFERS)
 		return CUPTI_SUCCESS;
 	return REAL(taps ? taps : gt_cupti_taps[call->table->instance],

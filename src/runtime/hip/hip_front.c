@@ -182,7 +182,7 @@ static void offer_tables(void)
 
 			if (atomic_load(&states[i].state) != GT_ATTACH_ARMED ||
 			    !atomic_load(&states[i].adopted)) {
-				/* closed, and possibly opened again */
+				/* the library was closed, and possibly opened again */
 				__atomic_store_n(&f->done[i], false, __ATOMIC_RELEASE);
 				continue;
 			}

@@ -75,7 +75,7 @@ struct hip_graph {
 	struct hip_graph *next;
 	_Atomic(void *) handle;
 	uint32_t number, name;
-	struct gt_tool_object *object; /* for tools */
+	struct gt_tool_object *object; /* object that tools are notified of */
 	struct gt_hip_nodes nodes;
 	/* copy of `nodes` for submit orders; NULL before the first use */
 	struct gt_hip_shared_nodes *shared;

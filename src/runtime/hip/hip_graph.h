@@ -22,7 +22,7 @@ enum gt_hip_node_kind {
 	GT_HIP_NODE_COPY = 'c',
 	GT_HIP_NODE_FILL = 'f',
 	GT_HIP_NODE_HOST = 'h',
-	GT_HIP_NODE_GRAPH = 'g', /* a child graph, directly followed by its nodes */
+	GT_HIP_NODE_GRAPH = 'g', /* a child graph, whose nodes follow directly */
 	GT_HIP_NODE_EMPTY = 'e',
 	GT_HIP_NODE_EVENT = 'v',
 	GT_HIP_NODE_OTHER = 'o',

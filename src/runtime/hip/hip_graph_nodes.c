@@ -9,8 +9,7 @@
  *   later           hipGraphGetNodes() sorts. But all releases return edges in the order in which
  *                   their source nodes were created. So a copy of the graph is made, and each node
  *                   of the copy that ends a branch gets an edge to an added node. Every node is
- *                   then
- *                   the source of an edge.
+ *                   then the source of an edge.
  *
  * Order of submission. HIP gives branches separate queues, but one thread submits all of them, in
  * an order that depends on the release. All releases start with the nodes without predecessors, in
@@ -136,18 +135,12 @@ static uint8_t get_kind(uint32_t type, bool before_53)
 	static const char
 		old[] =
 			{
-				[1] = GT_HIP_NODE_KERNEL,
-				[2] = GT_HIP_NODE_COPY,
-				[3] = GT_HIP_NODE_FILL,
-				[4] = GT_HIP_NODE_HOST,
-				[5] = GT_HIP_NODE_GRAPH,
-				/* and 1D */
-				[6] = GT_HIP_NODE_EMPTY,
-				[7] = GT_HIP_NODE_EVENT,
-				[8] = GT_HIP_NODE_EVENT,
-				[9] = GT_HIP_NODE_COPY,
-				[10] = GT_HIP_NODE_COPY,
-				[11] = GT_HIP_NODE_COPY, /* from and to symbols */
+				[1] = GT_HIP_NODE_KERNEL, [2] = GT_HIP_NODE_COPY,
+				[3] = GT_HIP_NODE_FILL,   [4] = GT_HIP_NODE_HOST,
+				[5] = GT_HIP_NODE_GRAPH,  [6] = GT_HIP_NODE_EMPTY,
+				[7] = GT_HIP_NODE_EVENT,  [8] = GT_HIP_NODE_EVENT,
+				[9] = GT_HIP_NODE_COPY,   [10] = GT_HIP_NODE_COPY,
+				[11] = GT_HIP_NODE_COPY, /* 9 to 11: 1D, from symbols, to symbols */
 			},
 		since[] = {
 			[0] = GT_HIP_NODE_KERNEL, [1] = GT_HIP_NODE_COPY,  [2] = GT_HIP_NODE_FILL,
@@ -345,8 +338,8 @@ static bool is_chain(const struct graph_level *l)
 	return l->count <= 1 || (deepest == l->count - 1 && l->edges == l->count - 1);
 }
 
-/* Return the string id of a function's name. The function is given by its host stub, or, for a
- * module's function, by its handle. */
+/* Return the string id of a function's name. @function: the host stub of a program's function, or
+ * the handle of a module's function. */
 uint32_t gt_hip_function_name(const struct gt_table *table, struct gt_thread *t,
 			      const void *function, bool by_pointer)
 {

@@ -44,7 +44,7 @@ struct gt_ordered_call {
 	 * thread (release) */
 	_Atomic uint32_t issued;
 	/* true if those nodes include copies or fills, so the copies and fills that the stream's
-	 * thread submits are unknown; set in the launching thread as well */
+	 * thread submits are unknown; also set in the launching thread */
 	_Atomic bool mixed;
 	bool apart;      /* as in struct gt_hip_nodes */
 	bool no_kernels; /* true if the launching thread has submitted all kernels */

@@ -23,7 +23,7 @@ struct hip_stream {
 	struct hip_stream *next;
 	void *handle;
 	struct gt_fork_replay *replay;
-	struct gt_tool_object *object; /* for tools */
+	struct gt_tool_object *object; /* object that tools are notified of */
 };
 
 static struct hip_stream *buckets[1 << BUCKET_BITS];

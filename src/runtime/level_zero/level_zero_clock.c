@@ -7,7 +7,7 @@
  *   a kernel's stamp             ▲ the last moment before now with these low bits
  *
  * Times in records are ns of the device's clock: ticks * 10^9 / rate. `timerResolution` is the rate
- * if the driver supports the newer form of the query; otherwise it is ns per tick. */
+ * if the driver supports the newer form of the query, and ns per tick otherwise. */
 #include <time.h>
 
 #include "runtime/level_zero/level_zero_objects.h"

@@ -133,7 +133,7 @@ struct gt_lz_queue {
 	struct gt_lz_queue *next; /* list of all queues ever used; constant */
 	struct gt_lz_lock lock;   /* protects the members below */
 	const struct gt_table *table;
-	const void *context; /* handle */
+	const void *context; /* handle of the context */
 	struct gt_lz_device *device;
 	uint64_t number; /* number of the queue's object */
 	bool synchronous;
@@ -160,7 +160,7 @@ struct gt_lz_entry {
 struct gt_lz_list {
 	struct gt_lz_object object;
 	const struct gt_table *table;
-	const void *context; /* handle */
+	const void *context; /* handle of the context */
 	struct gt_lz_device *device;
 	struct gt_lz_queue *queue; /* set if the list is immediate */
 	uint32_t ordinal;          /* ordinal of the list's queue group */
@@ -213,7 +213,7 @@ struct gt_lz_kernel {
 struct gt_lz_fence {
 	struct gt_lz_object object;
 	struct gt_lz_queue *queue;
-	uint64_t until; /* sequence number */
+	uint64_t until; /* sequence number up to which items are done when the fence is signalled */
 };
 
 struct gt_lz_image {

@@ -51,7 +51,7 @@ struct gt_table *gt_lz_table(enum gt_domain domain, unsigned instance);
 int gt_lz_tables_find(unsigned instance, uintptr_t base);
 
 /**
- * gt_lz_tables_of_handle() - put taps into the tables that a driver's handle leads to (DDI handles)
+ * gt_lz_tables_of_handle() - put taps into the tables that a driver's (DDI) handle leads to
  * Return: true if calls through these tables are recorded now, or are not wanted.
  */
 bool gt_lz_tables_of_handle(unsigned instance, const void *handle);

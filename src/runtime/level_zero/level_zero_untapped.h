@@ -9,14 +9,14 @@
 #include "runtime/level_zero/level_zero_tables.h"
 
 /**
- * gt_lz_name_untapped() - report entries of a table, and whole tables, that are newer than gputap's
+ * gt_lz_name_untapped() - report entries and whole tables that gputap does not know
  * @base:   address at which the driver is mapped; its exports are scanned once
- * @filled: GT_LZ_TABLE_MAX entries, as filled in by the driver
+ * @filled: GT_LZ_TABLE_MAX entries, as the driver has filled them in
  */
 void gt_lz_name_untapped(unsigned instance, uintptr_t base, const struct gt_lz_part *part,
 			 void *const *filled);
 
-/* Report a function that the program looked up by name. */
+/* Report a function whose name the program looked up. */
 void gt_lz_name_function(const char *name);
 
 #endif

@@ -435,7 +435,8 @@ int gt_level_zero_wrap_zeCommandListAppendEventReset(const struct gt_call *call,
 	return REAL(zeCommandListAppendEventReset)(list_handle, handle);
 }
 
-/* Let a wait for the event count as a wait for the list's earlier commands. */
+/* Mark the event as signalled by the list's queue: a wait for the event also waits for earlier
+ * commands of the list. */
 int gt_level_zero_wrap_zeCommandListAppendSignalEvent(const struct gt_call *call, void *list_handle,
 						      void *handle)
 {

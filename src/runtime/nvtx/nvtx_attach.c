@@ -3,9 +3,8 @@
  * to functions that do nothing. NVTX 2 is a library (libnvToolsExt.so.1) that works the same way.
  *
  *   1. At its first call a copy opens the library that NVTX_INJECTION64_PATH names. `gputap run`
- *      sets
- *      the variable to libgputap.so. If the user has set it to another library, the program's NVTX
- *      uses only that library.
+ *      sets the variable to libgputap.so. If the user has set it to another library, the program's
+ *      NVTX uses only that library.
  *   2. The copy calls InitializeInjectionNvtx2(), which puts gputap functions into its tables.
  *   3. At its first call of an extension (payloads) the copy calls
  *      InitializeInjectionNvtxExtension(), which puts gputap functions into the extension's slots.

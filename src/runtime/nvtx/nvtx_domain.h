@@ -26,9 +26,9 @@ struct gt_nvtx_domain {
 };
 
 /* Return the domain with that name. The same name always gives the same domain, which is never
- * freed. Return NULL if out of memory, or if the domain is XLA's, whose ranges slow the program,
- * and the session does not name NVTX. In the latter case an event reports that XLA's ranges are
- * omitted. Callers that get NULL make no ranges of that domain. */
+ * freed. Return NULL if out of memory, or if the domain is XLA's and the session does not name
+ * NVTX, because XLA's ranges slow the program. An event then reports that XLA's ranges are omitted.
+ * Callers that get NULL make no ranges of that domain. */
 struct gt_nvtx_domain *gt_nvtx_domain_create(const char *name);
 /* Return the domain of a program's handle. */
 struct gt_nvtx_domain *gt_nvtx_domain_of(void *handle);

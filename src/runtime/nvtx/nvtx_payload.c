@@ -5,9 +5,9 @@
  *   -> {"rank":3,"loss":0.25}
  *
  * Plain entries are decoded: integers, floating-point numbers, addresses, texts, registered
- * strings, enums, nested schemas, arrays of a fixed length. Other entries are written as
- * hexadecimal text of their first bytes. So are payloads of unknown schemas and of schemas with a
- * variable length.
+ * strings, enums, nested schemas, arrays of a fixed length. Other entries, payloads of unknown
+ * schemas, and payloads of schemas with a variable length become hexadecimal text of their first
+ * bytes.
  * NEEDSWORK: unions, arrays whose length is in another entry, half and quadruple precision, texts
  * in UTF-16 and UTF-32.
  * Locking: none; a domain's schemas are a list that only grows. A program's payload is read during

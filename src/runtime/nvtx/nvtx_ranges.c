@@ -156,7 +156,7 @@ static void add_text(struct texts *x, uint32_t arg, const char *text, size_t byt
 		x->list[x->count++] = (struct gt_blob){text, arg, bytes};
 }
 
-/* Add an interned text by its number, or, if it is short, by its characters. */
+/* Add an interned text: the characters of a short text, otherwise the text's number. */
 static void add_kept(struct gt_thread *t, struct texts *x, unsigned arg, struct gt_range_text *kept,
 		     size_t bytes)
 {

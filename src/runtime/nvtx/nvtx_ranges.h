@@ -33,7 +33,7 @@ int gt_nvtx_pop(struct gt_nvtx_domain *domain, const struct gt_nvtx_said *said);
 uint64_t gt_nvtx_start(const struct gt_nvtx_said *said); /* never returns 0 */
 void gt_nvtx_end(uint64_t id, const struct gt_nvtx_said *said);
 void gt_nvtx_mark(const struct gt_nvtx_said *said);
-/* Record a call about the lock with a handle. */
+/* Record a call about a lock. @handle: the lock's handle. */
 void gt_nvtx_count_sync(uint32_t operation, uint64_t handle);
 /* Record the creation of a lock. Return the lock's handle. */
 uint64_t gt_nvtx_sync_create(const char *name, struct gt_nvtx_domain *domain);

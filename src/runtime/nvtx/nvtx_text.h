@@ -23,7 +23,8 @@ void gt_nvtx_put_wide(struct gt_nvtx_out *o, const wchar_t *text);
 void gt_nvtx_put_unsigned(struct gt_nvtx_out *o, uint64_t value);
 void gt_nvtx_put_signed(struct gt_nvtx_out *o, int64_t value);
 void gt_nvtx_put_real(struct gt_nvtx_out *o, double value, int digits);
-void gt_nvtx_put_quoted(struct gt_nvtx_out *o, const char *text, size_t bytes); /* as JSON */
+void gt_nvtx_put_quoted(struct gt_nvtx_out *o, const char *text,
+			size_t bytes); /* formats as JSON */
 
 /* Return an interned text, or NULL for NULL. */
 const struct gt_range_text *gt_nvtx_keep(const char *text);

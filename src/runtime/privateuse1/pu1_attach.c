@@ -6,8 +6,7 @@
  *
  *   1. gputap's constructor runs last among the constructors of the libraries that the program is
  *      linked with, so vendors' runtimes among these libraries are already initialised. Their
- *      plug-ins
- *      are started here, and main() does not begin before they record, or START_NS have passed.
+ *      plug-ins are started here. main() does not begin before they record or START_NS have passed.
  *   2. Every LOOK_NS, a thread looks for libraries that the program opens later. When torch's
  *      operators are about to be recorded, the program's thread looks, and waits as in step 1.
  *

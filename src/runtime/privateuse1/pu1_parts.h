@@ -90,7 +90,7 @@ struct gt_pu1_host_clock {
 	} first, last;
 };
 
-/* A call that has submitted an activity, until the activity's record comes. */
+/* A call that has submitted an activity, until the activity's record arrives. */
 enum { GT_PU1_CALLS_KNOWN = 1 << 16 };
 struct gt_pu1_known {
 	_Atomic uint64_t claim, correlation; /* 0 if free */
@@ -146,7 +146,7 @@ struct gt_pu1 {
 	struct gt_pu1_known *known; /* hash table */
 	/* numbers of activities that the plug-in reported */
 	_Atomic uint64_t announced[PU1_KIND_COUNT];
-	/* numbers of reported activities whose records came */
+	/* numbers of reported activities whose records have arrived */
 	uint64_t arrived[PU1_KIND_COUNT];
 	struct gt_pu1_names launching, copying,
 		setting; /* names of calls seen to launch, copy, set */
@@ -192,7 +192,7 @@ void gt_pu1_hear_submissions(struct gt_pu1 *p);
 /* Get the kind of the first activity and the stack's number (0 if none) of the call with a
  * correlation. Return false if the plug-in did not report such a call. */
 bool gt_pu1_take_call(struct gt_pu1 *p, uint64_t correlation, uint32_t *kind, uint32_t *stack);
-/* Count an activity whose record has come or is lost as seen, once. @kind: PU1_KIND_COUNT if
+/* Count an activity as seen, once, when its record has arrived or is lost. @kind: PU1_KIND_COUNT if
  * unknown. */
 void gt_pu1_arrives(struct gt_pu1 *p, uint32_t kind);
 

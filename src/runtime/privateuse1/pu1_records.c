@@ -2,12 +2,11 @@
 /* Converts a plug-in's records to gputap's records, in rounds:
  *
  *   1. All completed records of the plug-in are read. Calls and GPU activities come in any order,
- *      and a
- *      call's record may come after the record of its activity.
+ *      and a call's record may come after the record of its activity.
  *   2. Calls are sorted by thread and end, as threads write them (a call after the calls nested in
  *      it), and written into the ring of a state that represents the calling thread.
  *   3. Activities are written afterwards, with the number of their call. An activity whose call has
- *      not come waits for the call, for at most ROUNDS_WAITED rounds.
+ *      not arrived waits for the call, for at most ROUNDS_WAITED rounds.
  *
  * Counting: all records read are seen. Invalid records, and records that the plug-in reports as
  * dropped, are seen and lost, with an event that names the plug-in. */

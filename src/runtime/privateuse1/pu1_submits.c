@@ -3,11 +3,11 @@
  *
  *   vendor's call ── submitted ──► counted as seen, in the thread's slot ──► announced[kind]
  *                        └──────► with --stacks: the number of its stack, by correlation
- *   record comes ── gt_pu1_arrives() ──► arrived[kind]; counted as seen unless it was announced
+ *   record arrives ── gt_pu1_arrives() ──► arrived[kind]; counted as seen unless announced
  *
- * An activity whose record never comes, for example because the process is killed, is thus seen
+ * An activity whose record never arrives, for example because the process is killed, is thus seen
  * without a record: unfinished. For plug-ins without the group, an activity is counted when its
- * record comes.
+ * record arrives.
  *
  * Never here: allocation, locks, a call of a plug-in's function. */
 #include <stdlib.h>

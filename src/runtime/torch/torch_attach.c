@@ -3,22 +3,19 @@
  * program. With Python, `import torch` loads the observer.
  *
  *   1a. If the program is linked with libtorch, the dynamic linker maps and initialises libtorch,
- *   then
- *       calls our constructor. The constructor is called last because gputap precedes all other
- *       libraries in LD_PRELOAD.
+ *       then calls our constructor. The constructor is called last because gputap precedes all
+ *       other libraries in LD_PRELOAD.
  *   1b. If the program opens libtorch, or a library that needs libtorch, the first operator or
- *   range
- *       in any thread passes through a gputap function (runtime/torch_fronts.h). Operators in other
- *       threads do not wait meanwhile.
- *   2. If torch's function that returns its version does not exist, the program does not use
- *      libtorch.
- *      If Python's part of torch is mapped, `import torch` does the rest, unless it is disabled.
- *   3. The observer is at the path in GPUTAP_TORCH_OBSERVER, or next to torch, where pip installs
- *      both:
- *        site-packages/torch/lib/libtorch_cpu.so     site-packages/gputap/_shim/observer.so
- *   4. The observer compares torch's version with the version that the observer was built for
- *      before
- *      using any C++ of torch.
+ *       range in any thread passes through a gputap function (runtime/torch_fronts.h). Operators
+ *       in other threads do not wait meanwhile.
+ *   2.  If torch's function that returns its version does not exist, the program does not use
+ *       libtorch. If Python's part of torch is mapped, `import torch` does the rest, unless it is
+ *       disabled.
+ *   3.  The observer is at the path in GPUTAP_TORCH_OBSERVER, or next to torch, where pip installs
+ *       both:
+ *         site-packages/torch/lib/libtorch_cpu.so     site-packages/gputap/_shim/observer.so
+ *   4.  The observer compares torch's version with the version that the observer was built for
+ *       before using any C++ of torch.
  *
  * Never here: output. An event of the capture gives the reason if operators are missing. */
 #include <dlfcn.h>

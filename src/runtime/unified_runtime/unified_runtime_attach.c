@@ -15,8 +15,8 @@
  *
  * Positions and arguments change without a change of the API's version (0.12 for two years). An
  * adapter counts as the described release if all its tables have as many entries as that release's
- * tables. Of the 58 sets of tables that 0.11 and 0.12 had from June 2024 on, no other set has the
- * same numbers. Other releases get no taps, and an event reports this if their calls were wanted.
+ * tables. No other of the 58 sets of tables that 0.11 and 0.12 had from June 2024 on has the same
+ * numbers. Other releases get no taps, and an event reports this if their calls were wanted.
  *
  * Not recorded: adapters that are linked into libsycl. In 2026.2 this is only OpenCL's adapter,
  * whose calls of OpenCL are recorded. Also not recorded: an adapter that was mapped before the
@@ -74,7 +74,7 @@ static struct {
 	bool known[GT_INSTANCES];
 } releases = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Return the number of entries that the adapter fills in in a table. Return 0 if the adapter does
+/* Return the number of entries of a table that the adapter fills in. Return 0 if the adapter does
  * not have the table in this version. */
 static unsigned count_entries(unsigned instance, unsigned index, uint32_t version)
 {
