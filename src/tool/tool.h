@@ -225,7 +225,8 @@ void gt_correlation_leave(struct gt_tool_frame *f);
 /* Notify a newly started context of all existing objects (tool_object.c). */
 void gt_tool_objects_replay(uint32_t place, uint32_t generation);
 
-/* Activity types of each domain that active contexts want. Runtimes check them with one load. */
+/* Activity types of each domain that active contexts want. Runtimes check the types with one
+ * load. */
 extern _Atomic uint64_t gt_tool_activity_types[GT_DOMAIN_COUNT]
 	__attribute__((visibility("hidden")));
 

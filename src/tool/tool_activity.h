@@ -36,7 +36,7 @@ struct gt_activity {
 	uint64_t began, entered; /* times before and after ENTER, ns */
 	/* time after the submission, ns, if the runtime's folder needs it */
 	uint64_t left;
-	uint64_t done_start, done_end; /* as the helper reported them; EXIT may still follow */
+	uint64_t done_start, done_end; /* as reported by helpers; EXIT may still follow */
 	int32_t done_status;
 	struct gputap_activity activity;
 	struct gt_tool_subscriber subscribers[GT_TOOL_SUBSCRIBERS];

@@ -160,7 +160,7 @@ static void begin(void)
 	    !is_own_process() ||
 	    atomic_exchange_explicit(&begun_epoch, epoch, memory_order_acq_rel) == epoch)
 		return;
-	/* apply the word at once: it may have changed before the thread runs */
+	/* apply the word at once, because the word may have changed before the thread runs */
 	follow();
 	if (may_have_thread() && start_thread()) {
 		atomic_store_explicit(&is_without_thread, 0, memory_order_relaxed);

@@ -185,7 +185,7 @@ static void leave_tool(struct loaded_tool *e)
 	gt_core_unlock();
 }
 
-/* Check a description. If it is unusable, report a fault and return -EINVAL. @from: the library or
+/* Check a description. Report a fault and return -EINVAL if it is unusable. @from: the library or
  * entry that contains the description. */
 static int check_tool(const struct gputap_tool *tool, const char *from)
 {

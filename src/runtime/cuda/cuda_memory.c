@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the device that holds a call's allocation, and the size of arrays in bytes. The driver is
- * queried only if it has several devices. */
+ * queried only if several devices exist. */
 #include "runtime/array_bytes.h"
 #include "runtime/cuda/cuda_parts.h"
 

@@ -323,7 +323,7 @@ static void name_stream(struct gt_thread *t, uint64_t handle, const char *name)
 	gt_internal_leave();
 }
 
-/* Ignore names of contexts and events: no report or export uses them. */
+/* Ignore names of contexts and events: no report or export uses such names. */
 static void name_nothing(struct gt_thread *t, uint64_t handle, const char *name)
 {
 	(void)t, (void)handle, (void)name;

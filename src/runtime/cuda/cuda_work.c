@@ -46,7 +46,7 @@ static void describe_graph(struct gt_cuda_link *l, const struct cupti_callback *
 }
 
 /* Return true if records are certain to arrive. A launch into a captured stream, a copy of 0 bytes,
- * and a kernel that the session has not selected produce no record. For such calls, each record is
+ * and a kernel that the session has not selected produce no record. For such calls, a record is
  * counted when it arrives. */
 static bool is_counted(const struct gt_thread *t, enum gt_cuda_function function)
 {

@@ -9,9 +9,9 @@
  *                 └─► client: its callbacks, its own buffers with its own records
  *
  * CUPTI allows one subscriber and one pair of buffer functions. A later registration of the pair
- * replaces the earlier pair. Both therefore always belong to gputap's CUPTI session, and the
- * session gives the client exactly the data that CUPTI would. At most one client exists at a time,
- * as in CUPTI.
+ * replaces the earlier pair. Subscriber and pair therefore always belong to gputap's CUPTI session,
+ * and the session gives the client exactly the data that CUPTI would. At most one client exists at
+ * a time, as in CUPTI.
  *
  * The client's turn lasts from its first enabled kind to its flush after the last disabled kind.
  *
@@ -113,12 +113,12 @@ void gt_cupti_client_forget(void);
 
 /* A kind of records in the client's turn. */
 struct gt_cupti_span {
-	bool asked; /* true if the client enabled it in this turn */
-	/* true if gputap had enabled it before the client did: launches before `first` are not the
-	 * client's */
+	bool asked; /* true if the client enabled the kind in this turn */
+	/* true if gputap had enabled the kind before the client did: launches before `first` are
+	 * not the client's */
 	bool after;
-	/* true if gputap keeps it enabled after the client: launches after `last` are not the
-	 * client's */
+	/* true if gputap keeps the kind enabled after the client does: launches after `last` are
+	 * not the client's */
 	bool before;
 	uint32_t last; /* correlation of the last launch before the client disabled it */
 };

@@ -267,8 +267,8 @@ int WRAP(cuptiGetCallbackState)(const struct gt_call *call, uint32_t *on, void *
 	return status;
 }
 
-/* NEEDSWORK: the next two functions also report our callbacks and kinds. They came with 13.2, for
- * programs with several subscribers. */
+/* NEEDSWORK: the next two functions also report our callbacks and kinds. These functions came with
+ * 13.2, for programs with several subscribers. */
 int WRAP(cuptiGetEnabledCallbacks)(const struct gt_call *call, void *subscriber, int domain,
 				   void *buffer, void *bytes, uint32_t *count)
 {

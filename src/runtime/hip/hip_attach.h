@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the two ways to attach to HIP. An instance belongs to one of them. */
+/* Shared by the two ways to attach to HIP, table and interposition. An instance uses one way. */
 #ifndef GPUTAP_RUNTIME_HIP_HIP_ATTACH_H
 #define GPUTAP_RUNTIME_HIP_HIP_ATTACH_H
 

@@ -315,8 +315,8 @@ static void *begin_thread(void *data)
 	return result;
 }
 
-/* Return the only running thread that HIP created in this call. (HIP's first thread does not belong
- * to a stream: it makes a measurement and is joined at once.) */
+/* Return the only running thread that HIP created in this call. (HIP's first thread belongs to no
+ * stream: the thread makes a measurement and is joined at once.) */
 static struct gt_stream_thread *only_born(void)
 {
 	struct gt_stream_thread *only = NULL;

@@ -6,7 +6,7 @@
  * 1. The loader maps a driver. The audit library changes the addresses of the driver's exports
  *    zeGet..ProcAddrTable, so that the loader finds the functions below (level_zero_interposed.h).
  *    Each driver is an instance with separate taps.
- * 2. The loader calls these functions, each for one table. They let the driver fill in a gputap
+ * 2. The loader calls these functions, each for one table. Each lets the driver fill in a gputap
  *    table, which is empty and longer than any real table. The driver writes only as many entries
  *    as the loader's release knows, and only these entries are copied into the loader's table.
  * 3. Wanted entries become taps in the loader's table.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists the Level Zero libraries that are interposed: drivers, identified by their functions that
  * fill in tables. The loader and its layers export functions of the same names and additionally a
- * version; they are not interposed. Included by runtime/arm.h. */
+ * version; loader and layers are not interposed. Included by runtime/arm.h. */
 #ifndef GPUTAP_RUNTIME_LEVEL_ZERO_INTERPOSED_H
 #define GPUTAP_RUNTIME_LEVEL_ZERO_INTERPOSED_H
 

@@ -4,9 +4,9 @@
  * first need, into which the device can copy an event's times before the event is reused.
  *
  * A launch may find no free event when more activities are in flight than ever before. The launch
- * then creates a few events. It creates a pool only if the program has not waited since the last
- * pool was half used. Pools are normally created in advance when the program waits, each twice as
- * large as the last. */
+ * then creates a few events. The launch creates a pool only if the program has not waited since the
+ * last pool was half used. Pools are normally created in advance when the program waits, each twice
+ * as large as the last. */
 #include "runtime/level_zero/level_zero_objects.h"
 
 enum { FIRST_EVENTS = 256, MOST_EVENTS = 4096, MAKE_AT_ONCE = 8, TAKE_AT_ONCE = 32 };

@@ -9,7 +9,7 @@
  *
  *      handle ─► { core, tools, sysman, runtime } ─► { version, table, table, .. } ─► functions
  *
- * Both are found by their contents: by a word that is the address of a driver's function which
+ * Both kinds are found by their contents: a word that is the address of a driver's function which
  * occurs only once in all of the driver's tables. The table around this word is walked entry by
  * entry. An entry with the driver's function for that position becomes the tap. The loader's
  * release and the set of entries that it knows therefore do not matter. A call still passes through
