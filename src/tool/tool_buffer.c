@@ -227,7 +227,7 @@ int gputap_buffer_write(struct gputap_buffer *b, uint64_t kind, const void *payl
 	return gt_tool_buffer_write_ticks(b, kind, payload, bytes, 0, 0, last != 0);
 }
 
-/* Create and destroy ---------------------------------------------------------------- */
+/* Creation and destruction ---------------------------------------------------------- */
 
 static struct gputap_buffer *buffer_pages(const struct gputap_buffer_opts *o)
 {

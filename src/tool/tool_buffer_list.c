@@ -354,7 +354,7 @@ void gt_buffers_init(void)
 	gt_buffers_look();
 }
 
-/* Unmaking -------------------------------------------------------------------------- */
+/* Destruction ----------------------------------------------------------------------- */
 
 void gt_buffer_unmap(struct gputap_buffer *b)
 {

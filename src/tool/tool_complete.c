@@ -217,7 +217,7 @@ bool gt_tool_has_done(void)
 	return atomic_load_explicit(&gt_tool_done_list, memory_order_seq_cst) != 0;
 }
 
-/* The end ------------------------------------------------------------------------ */
+/* End of the process ------------------------------------------------------------- */
 
 /* Wait for other threads that are delivering, except for threads that wait for this thread. */
 static void wait_for_deliveries(uint64_t owner, const void *here)

@@ -382,7 +382,7 @@ void gt_delivery_want(struct gputap_buffer *b)
 	wake_delivery(d);
 }
 
-/* Assign, destroy ----------------------------------------------------------------------- */
+/* Assignment and destruction ------------------------------------------------------------ */
 
 int gputap_buffer_assign(struct gputap_buffer *b, struct gputap_delivery *d)
 {

@@ -300,7 +300,7 @@ static void notify_unload(struct gt_tool_object *x, int parent_first)
 	}
 }
 
-/* Loading, unloading ---------------------------------------------------------------------- */
+/* Loading and unloading ------------------------------------------------------------------- */
 
 struct gt_tool_object *gt_tool_object_add(const struct gputap_object *o,
 					  struct gt_tool_object *parent)

@@ -124,9 +124,9 @@ static void at_end(void)
 	gt_tool_deliver();
 }
 
-/* Let the helper read the last records before _exit(), which a signal handler may call. The calling
- * thread only waits, and only briefly, because the helper may need a lock that this thread
- * holds. */
+/* Let the helper read the last records before _exit(), which may be called in a signal handler that
+ * has interrupted any code. The calling thread only waits, and only briefly, because the helper may
+ * need a lock that this thread holds. */
 void gt_cuda_helper_leave(void)
 {
 	const struct timespec step = {0, 50000};

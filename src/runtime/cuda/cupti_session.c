@@ -318,7 +318,7 @@ static void disable_kinds(void)
 			owner.library.cuptiActivityDisable((int)kind);
 }
 
-/* On and off ------------------------------------------------------------------------------- */
+/* Start and stop --------------------------------------------------------------------------- */
 
 static bool is_refused(const char *what, int status)
 {

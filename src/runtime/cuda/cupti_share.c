@@ -543,7 +543,7 @@ int WRAP(cuptiGetGraphNodeId)(const struct gt_call *call, void *node, uint64_t *
 	return REAL(find_reader(call), cuptiGetGraphNodeId)(node, id);
 }
 
-/* Clock, library --------------------------------------------------------------------------- */
+/* Clock and library ------------------------------------------------------------------------ */
 
 int WRAP(cuptiActivityRegisterTimestampCallback)(const struct gt_call *call, void *clock)
 {

@@ -5,10 +5,10 @@
  *   program ─► front ─► table[number] ─► subscriber's function ─► tap ─► the library's function
  *
  * The table has the layout of ROCm 7.2's HipDispatchTable and HipCompilerDispatchTable, with its
- * size first, and contains the taps. Once subscribers have inserted their functions, all pointers
- * to taps are replaced by pointers to fronts. A front is a jump through the table. The table is
- * permanent and is read in each call, like the runtime's own table. Without a subscriber, neither
- * table nor fronts are used.
+ * size first, and contains the taps. Once subscribers have inserted their functions, fronts replace
+ * the taps in all bindings. A front is a jump through the table. The table is permanent and is read
+ * in each call, like the runtime's own table. Without a subscriber, neither table nor fronts are
+ * used.
  *
  * Functions of ROCm 7.2 that the library lacks return hipErrorNotSupported. */
 #include <stdbool.h>

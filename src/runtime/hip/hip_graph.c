@@ -260,7 +260,7 @@ static void notify_graph(struct hip_graph *g, bool there)
 	gt_tool_object_loaded(g->object);
 }
 
-/* Making and destroying ------------------------------------------------------------ */
+/* Creation and destruction --------------------------------------------------------- */
 
 static void add_graph(const struct gt_call *call, void *handle, void *source)
 {
@@ -683,7 +683,7 @@ static void learn_course(struct hip_launch *l, struct gt_thread *t)
 	uint32_t none = 0;
 
 	if (l->skips)
-		return; /* an earlier launch was learned from */
+		return; /* already learned from an earlier launch */
 	if (l->at && !l->wrong && g->nodes.order[l->at].next[GT_GRAPH_KERNEL] != g->nodes.count)
 		l->wrong = true;
 	if (l->wrong && !l->blind && !atomic_exchange(&g->wrong, 1))

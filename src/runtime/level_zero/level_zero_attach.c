@@ -113,7 +113,7 @@ __attribute__((visibility("hidden"), used)) void gt_level_zero_parts_attached(vo
 			    GT_DOMAIN_LEVEL_ZERO, "Level Zero driver's");
 }
 
-/* A driver mapped before gputap came -------------------------------------------------- */
+/* Drivers mapped before gputap -------------------------------------------------------- */
 
 enum { VERSION_1 = 1 << 16, LATEST_MINOR = 31, DRIVERS = 8 };
 

@@ -244,7 +244,7 @@ static struct call begin_point(struct gt_thread *t, uint32_t operation)
 	return (struct call){.operation = operation, .start = now, .end = now, .id = id};
 }
 
-/* Starts, ends, marks ----------------------------------------------------------- */
+/* Starts, ends and marks -------------------------------------------------------- */
 
 static uint64_t next_number(void)
 {

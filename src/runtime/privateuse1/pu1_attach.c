@@ -155,7 +155,7 @@ static void wait_for_starts(void)
 				     "it is not ready after 5 s: the program continues without it");
 }
 
-/* The end ---------------------------------------------------------------------------- */
+/* End of the process ----------------------------------------------------------------- */
 
 static void end_plugins(void)
 {

@@ -25,7 +25,7 @@ struct itt_id {
 };
 
 struct itt_domain {
-	volatile int flags; /* 0 if the program must not call gputap for this domain */
+	volatile int flags; /* 0 if the program does not call gputap for this domain */
 	const char *name;
 	void *wide;
 	int extra1;
