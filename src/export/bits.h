@@ -18,7 +18,7 @@ static inline bool gt_bits_has(const struct gt_bits *set, uint32_t number)
 	return number / 64 < set->words && set->word[number / 64] >> number % 64 & 1;
 }
 
-/* If memory is exhausted, the number is not added: callers then only repeat work. */
+/* Add a number. If memory is exhausted, the number is not added; callers then only repeat work. */
 static inline void gt_bits_add(struct gt_bits *set, uint32_t number)
 {
 	if (number / 64 >= set->words) {

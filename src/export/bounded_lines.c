@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See bounded_lines.h. Answers come through a pipe, in the order of the requests: a length of 4
- * bytes and that many bytes of text. */
+/* See bounded_lines.h. Answers come through a pipe in the order of the requests: 4 bytes of length,
+ * then that many bytes of text. */
 #include "export/bounded_lines.h"
 
 #include <errno.h>
@@ -21,9 +21,9 @@
 
 enum { TEXT_MOST_BYTES = 128 << 10, PIPE_BYTES = 64 << 10, LOOK_MS = 200, EXIT_NO_LIBRARY = 3 };
 
-/* The process that looks up --------------------------------------------------------------- */
+/* Look-up process --------------------------------------------------------------------------- */
 
-/* Pack functions as texts. Return the bytes; functions that do not fit are left out. */
+/* Encode functions as texts. Return the number of bytes; functions that do not fit are left out. */
 static size_t pack_names(const struct gt_frame_name *list, size_t count, char *text)
 {
 	size_t used = 0;
@@ -75,7 +75,7 @@ static void look_up(const struct gt_line_request *list, size_t count, int fd)
 	}
 }
 
-/* Run as the child, which must die with its parent: otherwise it would keep the parent's files
+/* Run as the child. The child dies with its parent; otherwise it would keep the parent's files
  * open. */
 static void be_child(const struct gt_line_request *list, size_t count, int fd, pid_t parent)
 {
@@ -89,7 +89,8 @@ static void be_child(const struct gt_line_request *list, size_t count, int fd, p
 		signal(s, SIG_DFL);
 	sigemptyset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	signal(SIGINT, SIG_IGN); /* sent from the terminal: the parent handles it */
+	signal(SIGINT,
+	       SIG_IGN); /* the terminal sends it to both processes; the parent handles it */
 	setrlimit(RLIMIT_CORE, &none);
 	if (!gt_dwarf_lines_are_there())
 		_exit(EXIT_NO_LIBRARY);
@@ -97,17 +98,17 @@ static void be_child(const struct gt_line_request *list, size_t count, int fd, p
 	_exit(0);
 }
 
-/* The caller ------------------------------------------------------------------------------- */
+/* Caller ------------------------------------------------------------------------------------ */
 
 struct answers {
 	struct gt_line_request *list;
 	size_t count, done;
 	uint8_t *data; /* received bytes of an incomplete answer */
 	size_t bytes, room;
-	bool has_ended; /* the child has closed its end */
+	bool has_ended; /* true if the child has closed its end */
 };
 
-/* Take complete answers from the received bytes. */
+/* Consume the complete answers among the received bytes. */
 static void take_answers(struct answers *a)
 {
 	size_t at = 0;
@@ -132,7 +133,7 @@ static void take_answers(struct answers *a)
 	a->bytes -= at;
 }
 
-/* Return false if the time is over, or no more data will come. */
+/* Read available data. Return false if the time is over or no more data will come. */
 static bool read_some(struct answers *a, int fd, uint64_t until_ns)
 {
 	uint64_t now = gt_clock_ns(CLOCK_MONOTONIC);
@@ -157,7 +158,7 @@ static enum gt_lines_end end_child(const struct answers *a, pid_t child)
 {
 	int status = 0;
 
-	if (!a->has_ended) /* otherwise the child has closed its end and is exiting */
+	if (!a->has_ended) /* if true, the child is already exiting */
 		kill(child, SIGKILL);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;

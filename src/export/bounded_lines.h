@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds lines and inlined functions of many addresses, with a time limit. A separate process looks
- * them up: it is killed when the time is over, in any state, and if it crashes (debug information
- * may contain anything, and be of any size) the caller is not affected. */
+/* Finds source lines and inlined functions of many addresses within a time limit. A separate
+ * process looks them up. It is killed when the time is over, in any state. If it crashes, the
+ * caller is not affected: debug information may contain anything and have any size. */
 #ifndef GPUTAP_EXPORT_BOUNDED_LINES_H
 #define GPUTAP_EXPORT_BOUNDED_LINES_H
 
@@ -11,28 +11,28 @@
 
 #include "export/code_files.h"
 
-/* An address in a file. */
+/* An address in a file, and the result of its look-up. */
 struct gt_line_request {
 	struct gt_code_file *file;
 	uint64_t address;
-	/* filled in: as in struct gt_record_names; NULL: not looked up */
+	/* Result, encoded as in struct gt_record_names; NULL: not looked up. */
 	char *text;
 	uint32_t bytes;
 };
 
-/* Why some were not looked up. */
+/* Why the look-up ended. */
 enum gt_lines_end {
 	GT_LINES_DONE,
-	GT_LINES_TIME,       /* the time was over */
+	GT_LINES_TIME,       /* time limit reached */
 	GT_LINES_NO_LIBRARY, /* libdw is not installed */
-	GT_LINES_BROKEN,     /* the process that looked them up has died, or could not be created */
+	GT_LINES_BROKEN,     /* the look-up process died or could not be created */
 };
 
 /**
- * gt_bounded_lines() - look up requests, in their order
- * @most_ns: the time limit
- * @each: called now and then with the number that are done; may be NULL
- * Return: why it ended. The caller owns the texts.
+ * gt_bounded_lines() - look up requests in list order
+ * @most_ns: time limit
+ * @each: called from time to time with the number of finished requests; may be NULL
+ * Return: why the look-up ended. The caller owns the texts.
  */
 enum gt_lines_end gt_bounded_lines(struct gt_line_request *list, size_t count, uint64_t most_ns,
 				   void (*each)(void *data, uint64_t done), void *data);

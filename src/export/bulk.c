@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* SQLite b-trees written bottom up; see bulk.h. "Database File Format" in SQLite's documentation
- * describes pages. Each tree has one page buffer per level:
+/* Writes SQLite b-trees bottom-up; see bulk.h. "Database File Format" in SQLite's documentation
+ * describes the pages. Each tree has one page buffer per level:
  *
  *   leaf    | header 8                 | cell offsets, 2 bytes each -> | free | <- cells |
  *   inner   | header 12, rightmost one | cell offsets -> | free | <- cells, each with left child |
  *
- * A full page is appended to the file and its number is added one level up. Entries come in key
- * order, so all pages but the last of each level are full and nothing is ever read back. The top
- * page of a tree replaces the empty root that SQLite created. An inner page, or an index's leaf,
- * passes its last entry to the level above when a further one comes: so no page is ever empty. */
+ * A full page is appended to the file, and its number is added to the level above. Entries come in
+ * key order, so all pages except the last of each level are full and no page is ever read back. The
+ * top page of a tree replaces the empty root that SQLite created. An inner page, or a leaf of an
+ * index, passes its last entry to the level above only when a further entry comes, so no page is
+ * ever empty. */
 #include "export/bulk.h"
 
 #include <errno.h>
@@ -28,13 +29,14 @@ enum {
 	PAGE_INNER_TABLE = 5,
 	PAGE_LEAF_INDEX = 10,
 	PAGE_LEAF_TABLE = 13,
-	/* SQLite locks bytes at 1 GiB; the page there is never used */
+	/* SQLite locks bytes at 1 GiB; the page at that offset stays unused. */
 	LOCK_BYTE = 0x40000000,
 };
 
 struct level {
 	uint8_t *page;
-	unsigned cells, start, last_bytes; /* where cells start; length of the last one added */
+	/* start: offset of the first cell; last_bytes: length of the cell added last */
+	unsigned cells, start, last_bytes;
 };
 
 struct gt_bulk_tree {
@@ -54,7 +56,7 @@ struct gt_bulk {
 	int fd;
 	int status;
 	unsigned page_bytes;
-	uint32_t pages; /* pages in the file so far */
+	uint32_t pages; /* number of pages in the file so far */
 	struct gt_bulk_tree *trees;
 };
 
@@ -75,7 +77,8 @@ static uint32_t get_be32(const uint8_t *p)
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Write SQLite's varint: big endian, 7 bits a byte, the ninth byte has 8. Return its length. */
+/* Write a varint in SQLite's format: big-endian, 7 bits per byte, 8 bits in the ninth byte. Return
+ * its length. */
 static unsigned put_varint(uint8_t *p, uint64_t v)
 {
 	uint8_t reversed[9];
@@ -145,7 +148,7 @@ static void write_page(struct gt_bulk_tree *t, unsigned level, uint32_t number, 
 	l->page[0] = types[t->index][level > 0];
 	put_be16(l->page + 1, 0); /* no free blocks */
 	put_be16(l->page + 3, l->cells);
-	put_be16(l->page + 5, l->start & 0xffff); /* 65536 is written as 0 */
+	put_be16(l->page + 5, l->start & 0xffff); /* 65536 is stored as 0 */
 	l->page[7] = 0;                           /* no fragments */
 	if (level)
 		put_be32(l->page + 8, right);
@@ -184,7 +187,7 @@ static bool has_room(const struct level *l, unsigned level, size_t bytes)
 static void add_inner(struct gt_bulk_tree *t, unsigned level, uint32_t child, const uint8_t *key,
 		      size_t key_bytes);
 
-/* Write a full page, add it to the level above, start an empty one. */
+/* Write a full page, add its number to the level above, and start an empty page. */
 static void turn_page(struct gt_bulk_tree *t, unsigned level)
 {
 	struct level *l = &t->level[level];
@@ -195,8 +198,8 @@ static void turn_page(struct gt_bulk_tree *t, unsigned level)
 		write_page(t, level, number, 0);
 		add_inner(t, 1, number, key, put_varint(key, (uint64_t)t->last_id));
 	} else {
-		/* the last entry moves up; in an inner level its child becomes the right-most one
-		 * here */
+		/* The last entry moves up. In an inner level its child becomes the rightmost child
+		 * of this page. */
 		uint8_t moved[GT_BULK_ROW_BYTES + GT_BULK_COLUMNS * 2 + 32];
 		unsigned child_bytes = level ? 4 : 0;
 
@@ -210,7 +213,7 @@ static void turn_page(struct gt_bulk_tree *t, unsigned level)
 	open_level(t, level);
 }
 
-/* Add "left child, key" to an inner level; the key is an index entry, or a table's rowid as a
+/* Add "left child, key" to an inner level. The key is an index entry, or a table's rowid as a
  * varint. */
 static void add_inner(struct gt_bulk_tree *t, unsigned level, uint32_t child, const uint8_t *key,
 		      size_t key_bytes)
@@ -233,7 +236,7 @@ void gt_bulk_add(struct gt_bulk_tree *t, int64_t id, const struct gt_bulk_row *r
 	uint8_t prefix[19], *cell;
 	unsigned n;
 
-	/* one byte is the length of the head, including itself */
+	/* One byte stores the length of the header, including that byte. */
 	n = put_varint(prefix, 1 + row->head_bytes + row->body_bytes);
 	if (!t->index)
 		n += put_varint(prefix + n, (uint64_t)id);
@@ -259,7 +262,7 @@ uint64_t gt_bulk_count(const struct gt_bulk_tree *t)
 	return t->count;
 }
 
-/* Write the remaining buffers: each level's page is the right-most child of the one above. */
+/* Write the remaining buffers. The page of each level is the rightmost child of the level above. */
 static void finish_tree(struct gt_bulk_tree *t)
 {
 	uint32_t right = 0;
@@ -272,7 +275,7 @@ static void finish_tree(struct gt_bulk_tree *t)
 	}
 }
 
-/* Update the header fields that SQLite checks: number of pages, and change counters. */
+/* Update the header fields that SQLite checks: page count and change counters. */
 static void finish_header(struct gt_bulk *db)
 {
 	uint8_t header[100], count[4];
@@ -285,14 +288,14 @@ static void finish_header(struct gt_bulk *db)
 	}
 	put_be32(count, db->pages);
 	write_at(db, count, 4, 28);
-	/* change counter, and the change to which the page count applies */
+	/* Change counter, and the counter value for which the page count is valid. */
 	put_be32(count, get_be32(header + 24) + 1);
 	write_at(db, count, 4, 24);
 	write_at(db, count, 4, 92);
 }
 
-/* Find the reason of a failed write, which SQLite may have lost, by appending to the unusable
- * file. */
+/* Find the reason for a failed write, which SQLite may have lost, by appending to the file. The
+ * file is unusable anyway. */
 static int find_reason(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC), status = -EIO;
@@ -337,7 +340,7 @@ static int run_sql(const char *path, const char *before, const char *text, const
 	return 0;
 }
 
-/* Find the roots of all empty trees, with their names. */
+/* Find the root pages and names of all empty trees. */
 static int find_trees(struct gt_bulk *db)
 {
 	sqlite3 *sql = NULL;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* A SQLite database filled without SQL: SQLite creates the empty tables and indexes, then whole
- * b-tree pages are appended, in key order. 15 times as fast as the fastest method in SQL; the file
- * is an ordinary one, compact, and passes SQLite's integrity check.
+/* Fills a SQLite database without SQL. SQLite creates the empty tables and indexes; then whole
+ * b-tree pages are appended in key order. This is 15 times as fast as the fastest method in SQL.
+ * The file is an ordinary, compact SQLite file and passes SQLite's integrity check.
  *
- *	gt_bulk_create(path, schema, page_bytes, &db);
- *	struct gt_bulk_tree *t = gt_bulk_tree(db, "rocpd_op");
- *	gt_bulk_begin(&row); gt_bulk_null(&row); gt_bulk_int(&row, 7); gt_bulk_text(&row, "x", 1);
- *	gt_bulk_add(t, id, &row);       increasing ids; the column that is the rowid is NULL
- *	gt_bulk_add(index, 0, &row);    increasing in SQLite's order; last column is the rowid
- *	gt_bulk_finish(db, sql)         then @sql runs on the whole database
+ * 	gt_bulk_create(path, schema, page_bytes, &db);
+ * 	struct gt_bulk_tree *t = gt_bulk_tree(db, "rocpd_op");
+ * 	gt_bulk_begin(&row); gt_bulk_null(&row); gt_bulk_int(&row, 7); gt_bulk_text(&row, "x", 1);
+ * 	gt_bulk_add(t, id, &row);       ascending ids; the rowid column is NULL in the row
+ * 	gt_bulk_add(index, 0, &row);    ascending in SQLite's order; the last column is the rowid
+ * 	gt_bulk_finish(db, sql)         runs @sql on the complete database
  *
- * The first failed write is stored in the database object and reported once, in gt_bulk_finish().
- * One thread. */
+ * The first failed write is stored in the database object and reported once, by gt_bulk_finish().
+ * Not thread-safe. */
 #ifndef GPUTAP_EXPORT_BULK_H
 #define GPUTAP_EXPORT_BULK_H
 
@@ -22,10 +22,11 @@
 #include <string.h>
 
 enum {
-	GT_BULK_COLUMNS = 32, /* columns of one row */
-	/* so that neither rows nor index entries need overflow pages: 16 KiB pages and up */
+	GT_BULK_COLUMNS = 32, /* maximum columns of a row */
+	/* Small enough that neither rows nor index entries need overflow pages, from 16 KiB pages
+	 * on. */
 	GT_BULK_ROW_BYTES = 4080,
-	GT_BULK_TEXT_BYTES = 4000, /* longer text is cut */
+	GT_BULK_TEXT_BYTES = 4000, /* longer text is truncated */
 	GT_BULK_MIN_PAGE = 16384,
 	GT_BULK_MAX_PAGE = 65536,
 };
@@ -41,14 +42,16 @@ struct gt_bulk_row {
 };
 
 /**
- * gt_bulk_create() - create @path, which must not exist, with empty tables and indexes
- * @schema: SQL; @page_bytes: power of two, 16 KiB to 64 KiB
+ * gt_bulk_create() - create @path with empty tables and indexes
+ * @path: must not exist yet
+ * @schema: SQL
+ * @page_bytes: power of two, 16 KiB to 64 KiB
  * Return: 0 or negative errno with a cause.
  */
 int gt_bulk_create(const char *path, const char *schema, unsigned page_bytes, struct gt_bulk **out);
 
-/* Return the b-tree of a table or an index, to be filled once, from empty. NULL with a cause: there
- * is none of that name. */
+/* Return the b-tree of an empty table or index, to be filled once. NULL with a cause: no table or
+ * index has that name. */
 struct gt_bulk_tree *gt_bulk_tree(struct gt_bulk *db, const char *name);
 
 /* Append an entry. @id: rowid for tables, ignored for indexes. */
@@ -57,10 +60,9 @@ uint64_t gt_bulk_count(const struct gt_bulk_tree *t);
 
 /* Return the status of the first failed write: 0 or negative errno. */
 int gt_bulk_status(const struct gt_bulk *db);
-/* Complete the trees, run @sql. Return 0 or negative errno with a cause. The object is destroyed in
- * either case. */
+/* Complete the trees and run @sql. Always destroys @db. Return 0 or negative errno with a cause. */
 int gt_bulk_finish(struct gt_bulk *db, const char *sql);
-void gt_bulk_destroy(struct gt_bulk *db); /* leaves the file as it is */
+void gt_bulk_destroy(struct gt_bulk *db); /* leaves the file unchanged */
 
 static inline void gt_bulk_begin(struct gt_bulk_row *r)
 {
@@ -80,7 +82,7 @@ static inline void gt_bulk_int(struct gt_bulk_row *r, int64_t value)
 
 	assert(r->head_bytes < sizeof r->head && r->body_bytes + 8 <= sizeof r->body);
 	if (magnitude <= 1 && value >= 0) {
-		/* the constants 0 and 1 have separate types */
+		/* The constants 0 and 1 have types of their own. */
 		r->head[r->head_bytes++] = (uint8_t)(8 + value);
 		return;
 	}
@@ -94,7 +96,7 @@ static inline void gt_bulk_int(struct gt_bulk_row *r, int64_t value)
 	type = bytes <= 4 ? bytes : bytes == 6 ? 5 : 6;
 	r->head[r->head_bytes++] = (uint8_t)type;
 	big = __builtin_bswap64((uint64_t)value << (8 * (8 - bytes)));
-	/* the row has room for the extra bytes */
+	/* memcpy() writes 8 bytes regardless of the type; the row has room for them. */
 	memcpy(r->body + r->body_bytes, &big, 8);
 	r->body_bytes += bytes;
 }
@@ -111,8 +113,8 @@ static inline void gt_bulk_real(struct gt_bulk_row *r, double value)
 	r->body_bytes += 8;
 }
 
-/* Copy a text. For texts of some ten bytes compilers turn memcpy() into a string instruction, which
- * is slow to start. */
+/* Copy a text. For texts of about ten bytes compilers turn memcpy() into a string instruction,
+ * which has a long start-up time. */
 static inline void gt_bulk_copy(uint8_t *to, const char *from, size_t bytes)
 {
 	if (bytes >= 16) {

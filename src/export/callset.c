@@ -10,7 +10,7 @@ enum { CHUNK_SHIFT = 9, CHUNK_CALLS = 1 << CHUNK_SHIFT, CHUNK_WORDS = CHUNK_CALL
 
 struct gt_callset_chunk {
 	uint64_t bits[CHUNK_WORDS];
-	size_t first; /* index of the number of its first call */
+	size_t first; /* index in gt_callset.numbers of the chunk's first marked call */
 };
 
 int gt_callset_mark(struct gt_callset *s, uint32_t process, uint64_t id)

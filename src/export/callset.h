@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A set of calls of a capture, with a number for each: first all calls are marked, then numbers are
- * set and looked up. Memory: a bit for each call near a marked one of its thread, 4 bytes for each
- * marked call. */
+/* A set of calls of a capture, with a number for each call. All calls are marked first; then
+ * numbers are set and looked up. Memory: a bit for each call near a marked call of its thread, and
+ * 4 bytes for each marked call. */
 #ifndef GPUTAP_EXPORT_CALLSET_H
 #define GPUTAP_EXPORT_CALLSET_H
 
@@ -14,17 +14,17 @@ struct gt_callset_chunk;
 
 /* Zero-initialised: empty. */
 struct gt_callset {
-	struct gt_map chunk_map; /* keys: process, and a call's number / GT_CALLSET_CHUNK */
+	struct gt_map chunk_map; /* keys: process, and call id / GT_CALLSET_CHUNK */
 	struct gt_callset_chunk *chunks;
 	size_t chunk_count, chunk_room;
-	uint32_t *numbers; /* numbers of marked calls, in the order of chunks */
+	uint32_t *numbers; /* numbers of the marked calls, in the order of `chunks` */
 };
 
 /* Mark a call. Return 0, or -ENOMEM without a cause. */
 int gt_callset_mark(struct gt_callset *s, uint32_t process, uint64_t id);
-/* Call after the last mark: all numbers are 0. Return 0, or -ENOMEM without a cause. */
+/* Set all numbers to 0. Call after the last mark. Return 0, or -ENOMEM without a cause. */
 int gt_callset_settle(struct gt_callset *s);
-/* Return the place of a marked call's number; NULL: it is not marked. */
+/* Return a pointer to the number of a marked call; NULL: the call is not marked. */
 uint32_t *gt_callset_find(const struct gt_callset *s, uint32_t process, uint64_t id);
 void gt_callset_fini(struct gt_callset *s);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* See calltree.h. Three passes over the records, or four:
+/* See calltree.h. Makes three or four passes over the records:
  *
- *   1. ranges, which are known when they end; the calls that launched GPU activities
- *   2. only if another thread ended ranges: the last call in each of those
- *   3. calls, thread by thread in the order of their start: each gets its node below the call or
- *      the range that it was started in; launching calls remember it
- *   4. GPU activities: below their call's node
+ *   1. Read ranges, which are recorded when they end, and the calls that launched GPU activities.
+ *   2. Only if another thread ended ranges: find the last call in each of these ranges.
+ *   3. Read calls, thread by thread in order of start. Each call gets a node below the call or
+ *      range in which it was started. The nodes of launching calls are stored.
+ *   4. Add GPU activities below the nodes of their calls.
  *
- * The place of a range follows from numbers, not times: it is open for the thread's calls from the
- * one that started it to the one that ended it. */
+ * Call ids, not times, determine the position of a range. It is open for its thread's calls from
+ * the call that started it to the call that ended it. */
 #include "export/calltree.h"
 
 #include <errno.h>
@@ -24,14 +24,14 @@
 enum { PASSES = 4, DEPTH_MAX = 256, NONE = -1, FRAME_BYTES = 4096 };
 
 struct tree_range {
-	uint64_t open, close; /* numbers of the thread's first and last call in it */
+	uint64_t open, close; /* ids of the thread's first and last call in the range */
 	uint64_t start_ns, end_ns;
 	uint32_t process, ordinal, frame;
-	uint32_t node;  /* 0: not yet */
-	int32_t around; /* the range that was open when it was started; NONE */
+	uint32_t node;  /* 0: no node yet */
+	int32_t around; /* range that was open when this one was started; NONE */
 	bool has_time;
-	bool timed;   /* another thread ended it: `close` is not known before the second pass */
-	bool crosses; /* it, or one around it, ends after a range around it */
+	bool timed;   /* true if another thread ended the range: the second pass sets `close` */
+	bool crosses; /* true if the range, or one around it, ends after an enclosing range */
 };
 
 struct open_call {
@@ -47,17 +47,17 @@ struct tree_builder {
 	const struct gt_export_options *options;
 	unsigned pass;
 	bool filtered;
-	/* root of the last call outside of ranges and calls; root 0: none yet */
+	/* root of the last call outside ranges and calls; root 0: none yet */
 	uint32_t root_process, root;
 	struct tree_range *ranges; /* sorted by process, ordinal, open */
 	size_t range_count, range_room, timed_count;
 	struct gt_callset callers;     /* calls that launched activities, with their nodes */
 	struct gt_call_stacks *stacks; /* NULL: no stacks */
 	struct gt_frame_names *names;
-	/* third pass: the current thread's; the second uses some of it */
+	/* Current thread in the third pass; the second pass uses some of these fields. */
 	uint32_t process, ordinal;
 	size_t next_range, range_end;
-	int32_t range; /* the last one started, if it may be open */
+	int32_t range; /* range that was started last; it may have ended */
 	struct open_call calls[DEPTH_MAX];
 	unsigned depth;
 };
@@ -69,7 +69,7 @@ static int no_memory(void)
 
 /* The tree ------------------------------------------------------------------------ */
 
-/* Return a text's number; negative: no memory. */
+/* Return the index of a frame; negative: no memory. */
 static int64_t get_frame(struct gt_calltree *t, enum gt_frame_kind kind, const char *text)
 {
 	size_t bytes = strlen(text);
@@ -109,7 +109,7 @@ static int64_t add_node(struct gt_calltree *t, uint32_t parent, uint32_t frame)
 	return (int64_t)t->node_count++;
 }
 
-/* Return the frame's node below @parent; negative: no memory. @frame may already be an error. */
+/* Return the node of a frame below @parent; negative: no memory. @frame: may be a negative error */
 static int64_t get_node(struct gt_calltree *t, int64_t parent, int64_t frame)
 {
 	uint64_t key = (uint64_t)(uint32_t)frame;
@@ -134,7 +134,7 @@ uint32_t gt_calltree_next(const struct gt_calltree *t, uint32_t node)
 	return node ? t->nodes[node].sibling : 0;
 }
 
-/* Reverse the children: each was put in front of the previous one. */
+/* Reverse the lists of children: each child was inserted at the front. */
 static void order_children(struct gt_calltree *t)
 {
 	for (size_t i = 0; i < t->node_count; i++) {
@@ -151,7 +151,7 @@ static void order_children(struct gt_calltree *t)
 	}
 }
 
-/* Return the parent of ranges and calls that are in no range and no call. */
+/* Return the parent of ranges and calls that are outside all ranges and calls. */
 static int64_t get_root(struct tree_builder *b, uint32_t process)
 {
 	const struct gt_process_info *info = gt_capture_process(b->view.capture, process);
@@ -170,7 +170,7 @@ static int64_t get_root(struct tree_builder *b, uint32_t process)
 	return node;
 }
 
-/* Return the frame of a text that the view keeps, and store its number at *@own. */
+/* Return the frame of a text that the view stores, and cache its index in *@own. */
 static int64_t get_kept_frame(struct gt_calltree *t, enum gt_frame_kind kind, const char *text,
 			      void **own)
 {
@@ -181,7 +181,7 @@ static int64_t get_kept_frame(struct gt_calltree *t, enum gt_frame_kind kind, co
 		return *kept;
 	frame = get_frame(t, kind, text);
 	kept = frame < 0 ? NULL : malloc(sizeof *kept);
-	if (kept) { /* otherwise it is looked up again */
+	if (kept) { /* if not cached, the frame is looked up again next time */
 		*kept = (uint32_t)frame;
 		*own = kept;
 	}
@@ -190,7 +190,8 @@ static int64_t get_kept_frame(struct gt_calltree *t, enum gt_frame_kind kind, co
 
 /* Ranges --------------------------------------------------------------------------- */
 
-/* @ended: false if the range was never ended; it lasts to the end of the recording. */
+/* Add a range. @ended: false if the range was never ended; it then lasts to the end of the
+ * recording */
 static int add_range(struct tree_builder *b, const struct gt_range *range, bool ended)
 {
 	struct tree_range *ranges;
@@ -237,7 +238,7 @@ static int compare_ranges(const void *x, const void *y)
 		return threads;
 	if (a->open != b->open)
 		return a->open < b->open ? -1 : 1;
-	return (a->close < b->close) - (a->close > b->close); /* outer one first */
+	return (a->close < b->close) - (a->close > b->close); /* outer range first */
 }
 
 static void sort_ranges(struct tree_builder *b)
@@ -259,7 +260,7 @@ static void sort_ranges(struct tree_builder *b)
 	}
 }
 
-/* Sort ranges that another thread ended first, by thread and end. */
+/* Sort ranges that another thread ended before all others, by thread and end. */
 static int compare_timed(const void *x, const void *y)
 {
 	const struct tree_range *a = x, *b = y;
@@ -271,8 +272,8 @@ static int compare_timed(const void *x, const void *y)
 	return threads ? threads : (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
 }
 
-/* Set the last call of ranges that ended before this call started: a thread's calls come in order
- * of their start. */
+/* Set the last call of the ranges that ended before call @item started. Calls of a thread come in
+ * order of start. */
 static int take_timed(struct tree_builder *b, const struct gt_item *item)
 {
 	if (item->kind != GT_RECORD_CALL)
@@ -295,7 +296,7 @@ static int take_timed(struct tree_builder *b, const struct gt_item *item)
 	return 0;
 }
 
-/* Return the first range of the thread that opens at @id or later. */
+/* Return the index of the thread's first range that opens at call @id or later. */
 static size_t find_range(const struct tree_builder *b, uint32_t process, uint32_t ordinal,
 			 uint64_t id)
 {
@@ -314,8 +315,8 @@ static size_t find_range(const struct tree_builder *b, uint32_t process, uint32_
 	return low;
 }
 
-/* Return the innermost range in which the thread's call was started, or NONE. @from: the last range
- * opened before it. */
+/* Return the innermost range in which the thread started call @id, or NONE. @from: last range
+ * opened before the call */
 static int32_t get_innermost(const struct tree_builder *b, int32_t from, uint64_t id)
 {
 	while (from != NONE && b->ranges[from].close < id)
@@ -323,7 +324,7 @@ static int32_t get_innermost(const struct tree_builder *b, int32_t from, uint64_
 	return from;
 }
 
-/* Return the node of a range; one without node is entered as if outside all calls. */
+/* Return the node of a range. A range without a node is entered as if it were outside all calls. */
 static int64_t get_range_node(struct tree_builder *b, int32_t range)
 {
 	struct tree_range *r = &b->ranges[range];
@@ -348,8 +349,8 @@ static int64_t get_range_node(struct tree_builder *b, int32_t range)
 	return parent;
 }
 
-/* Return the node of a range that crosses others: below only the ranges in which that call was
- * started. */
+/* Return the node of a range that crosses others. Its parents are only the ranges in which call @id
+ * was started. */
 static int64_t get_open_node(struct tree_builder *b, int32_t range, uint64_t id)
 {
 	int32_t path[DEPTH_MAX];
@@ -376,21 +377,21 @@ static struct open_call *get_open_call(struct tree_builder *b)
 	return b->depth ? &b->calls[b->depth - 1] : NULL;
 }
 
-/* Return true if the range is inside that call, not around it. */
+/* Return true if @range is inside @call; false if the call is inside the range. */
 static bool is_range_in(const struct tree_builder *b, int32_t range, const struct open_call *call)
 {
 	return range != NONE && (!call || b->ranges[range].open > call->id);
 }
 
-/* Return the parent node of a call or a range of number @id that starts inside @range and @call,
- * and subtract its time from the own time of the inner one of those. */
+/* Return the parent node of a call or range @id that starts inside @range and @call. Subtract its
+ * duration from the own time of the inner of the two. */
 static int64_t enter(struct tree_builder *b, uint64_t id, int32_t range,
 		     const struct open_call *call, uint64_t duration_ns)
 {
 	struct gt_calltree *t = b->tree;
 	int64_t node;
 
-	/* ranges that cross others have no time to subtract from */
+	/* Ranges that cross others have no own time to subtract from. */
 	for (int32_t r = range; duration_ns && is_range_in(b, r, call); r = b->ranges[r].around)
 		if (b->ranges[r].has_time) {
 			t->nodes[b->ranges[r].node].host_ns -= (int64_t)duration_ns;
@@ -426,7 +427,7 @@ static int open_range(struct tree_builder *b, int32_t range)
 	return 0;
 }
 
-/* Open all ranges of the thread up to that call. */
+/* Open all ranges of the thread up to call @id. */
 static int open_ranges(struct tree_builder *b, uint64_t id)
 {
 	int status = 0;
@@ -441,7 +442,7 @@ static int open_ranges(struct tree_builder *b, uint64_t id)
 
 static int begin_thread(struct tree_builder *b, const struct gt_item *item)
 {
-	int status = open_ranges(b, UINT64_MAX); /* those of the previous thread */
+	int status = open_ranges(b, UINT64_MAX); /* remaining ranges of the previous thread */
 
 	b->process = item->process;
 	b->ordinal = item->ordinal;
@@ -452,7 +453,8 @@ static int begin_thread(struct tree_builder *b, const struct gt_item *item)
 	return status;
 }
 
-/* Return the parent node of a call that another thread handed over: where that thread made it. */
+/* Return the parent node of a call that another thread handed over. The parent is at the position
+ * where that thread made the call. */
 static int64_t enter_elsewhere(struct tree_builder *b, const struct gt_item *item)
 {
 	uint64_t place = gt_item_place(item);
@@ -467,7 +469,8 @@ static int64_t enter_elsewhere(struct tree_builder *b, const struct gt_item *ite
 	return b->ranges[range].crosses ? get_open_node(b, range, place) : get_range_node(b, range);
 }
 
-/* Return the node, below @node, of the functions that an outermost call was made from. */
+/* Enter the functions from which an outermost call was made, below @node. Return the node of the
+ * innermost function. */
 static int64_t enter_functions(struct tree_builder *b, int64_t node, const struct gt_item *call)
 {
 	uint32_t number = gt_call_stacks_find(b->stacks, call->process, call->id);
@@ -519,7 +522,7 @@ static int take_call(struct tree_builder *b, const struct gt_item *call)
 	return 0;
 }
 
-/* Device work ----------------------------------------------------------------------- */
+/* GPU activities -------------------------------------------------------------------- */
 
 static int take_work(struct tree_builder *b, const struct gt_item *work)
 {

@@ -3,18 +3,18 @@
  *
  *   process > range > range > function > function > call > call > kernel
  *
- * A node is a frame below its parent frame: everything that was reached through the same path. The
- * host's own time of a node is that of its ranges and calls minus that of the ranges and calls
- * directly in them; its device time is that of the GPU activities with its name.
+ * A node is a frame below its parent frame and covers everything that was reached through the same
+ * path. Its own host time is the time of its ranges and calls minus the time of ranges and calls
+ * directly inside them. Its device time is the time of the GPU activities with its name.
  *
- * Functions are those of the call's stack, if it was recorded; they have no own time.
+ * Functions come from the call's stack, if one was recorded. They have no own time.
  *
- * A range is a frame for the calls that its thread started in it, and for their activities.
- * Activities whose call is not known are below their process. Ranges that are started and stopped,
- * and may cross others, are frames without own time.
+ * A range is a frame for the calls that its thread started within the range, and for the activities
+ * of those calls. Activities whose call is not known are below their process. Ranges that are
+ * started and stopped explicitly may cross others; they are frames without own time.
  *
- * Under a filter (gt_capture_filter()) only the items that it takes have time; all that enclose
- * them are frames, and ranges have no own time.
+ * Under a filter (gt_capture_filter()) only matching items have time. Everything that encloses them
+ * is a frame, and ranges have no own time.
  *
  * Memory: nodes for distinct paths; 56 bytes per range; a bit per call and 4 bytes per launching
  * call. */
@@ -24,7 +24,7 @@
 #include "export/callset.h"
 #include "export/view.h"
 
-/* HOST: a function of the program that made the call (gputap run --stacks) */
+/* GT_FRAME_HOST: a function of the program, from the stack of the call (gputap run --stacks). */
 enum gt_frame_kind {
 	GT_FRAME_PROCESS,
 	GT_FRAME_RANGE,
@@ -34,26 +34,27 @@ enum gt_frame_kind {
 };
 
 struct gt_calltree_node {
-	uint32_t parent; /* of the root, which is not a frame: itself */
-	uint32_t frame;  /* index of gt_calltree.frames */
-	/* its first child, its next sibling, in order of arrival; 0: none */
+	uint32_t
+		parent; /* index of the parent; the root, which is not a frame, is its own parent */
+	uint32_t frame; /* index of gt_calltree.frames */
+	/* first child and next sibling, in order of arrival; 0: none */
 	uint32_t child, sibling;
-	int64_t host_ns; /* own time; not negative in a complete tree */
+	int64_t host_ns; /* own time; never negative in a complete tree */
 	uint64_t device_ns, device_count;
 };
 
 struct gt_calltree_frame {
-	char *text; /* as recorded, or demangled: may contain any bytes */
+	char *text; /* as recorded, or demangled; may contain any bytes */
 	enum gt_frame_kind kind;
 };
 
 /* Zero-initialised: empty. */
 struct gt_calltree {
 	struct gt_calltree_node *nodes;   /* nodes[0]: the root */
-	struct gt_calltree_frame *frames; /* each text of a kind once */
+	struct gt_calltree_frame *frames; /* each text once per kind */
 	size_t node_count, node_room, frame_count, frame_room;
-	uint64_t host_ns, device_ns; /* total of all nodes */
-	uint64_t untimed;            /* activities without times */
+	uint64_t host_ns, device_ns; /* totals of all nodes */
+	uint64_t untimed;            /* number of activities without times */
 	struct gt_map node_map, frame_map;
 };
 
@@ -62,8 +63,8 @@ int gt_calltree_build(struct gt_calltree *t, const struct gt_capture *c,
 		      const struct gt_export_options *options);
 void gt_calltree_fini(struct gt_calltree *t);
 
-/* Iterate over all nodes but the root, each before its children: from 0 to the first, from the last
- * to 0. */
+/* Return the node after @node in an iteration over all nodes except the root, each before its
+ * children. Start with 0; the iteration ends when it returns 0. */
 uint32_t gt_calltree_next(const struct gt_calltree *t, uint32_t node);
 
 #endif

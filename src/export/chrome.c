@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* Chrome JSON as torch.profiler writes it, for programs that read those files: Holistic Trace
- * Analysis, TraceLens, scripts; docs/reference/export-formats.md has the rules. These readers
+/* Chrome JSON as torch.profiler writes it, for programs that read such files: Holistic Trace
+ * Analysis, TraceLens, scripts. docs/reference/export-formats.md describes the rules. These readers
  * require:
- *   calls        cat cuda_runtime (for every runtime: they know no other), pid and tid of the
- *                system
+ *   calls        cat cuda_runtime (the only runtime that they support); pid and tid of the system
  *   activities   cat kernel, gpu_memcpy or gpu_memset; pid: number of the device; args.stream:
- *                number of the queue from 1 (0 counts as none); tid: the same, but an activity that
- *                overlaps another one of its queue gets a separate row, 100000 x its number +
- *                stream, because Perfetto drops overlapping slices of a row
- *   link         args.correlation on both, and an ac2g flow whose ends have the same pid, tid and
- *                ts
+ *   number of the queue from 1 (0 counts as none); tid: the same number. An activity that overlaps
+ *   another one of its queue gets a separate row, 100000 x its number + stream, because Perfetto
+ *   drops overlapping slices of a row
+ *   link         args.correlation on both sides, and an ac2g flow whose ends have the same pid, tid
+ *   and ts
  *   times        us with three decimals since baseTimeNanoseconds, a multiple of about ten days:
- *                readers compute in doubles, see choose_base(); equal for all ranks of a job
- *   rank         `"rank": 3` with the blank, near the head
+ *   readers compute in doubles, see choose_base(). All ranks of a job have the same base
+ *   rank         `"rank": 3` with the blank, near the start of the file
  *
- * Some statistics (HTA's launches and queue lengths) recognise only CUDA's names of calls: the
- * variant for .hta.json.gz gives those names to launching calls, and puts their own in args.api.
- * Ranges of the program (ROCTx) are cat user_annotation, from push to pop; the calls that push and
- * pop are not written. A graph's launch is cat gpu_graph, from its first node's start to its last
- * one's end, in a separate row next to the stream; it has no stream, and no args.correlation, which
- * belongs to the call and the nodes. A launch recorded as one item is written as a kernel of its
- * length. Memory in use is a counter (ph C) of its process, a pause an instant at its start.
- * Markers and barriers are cat gpu_marker without stream, so that they do not count as device time.
- * Arguments of calls are not written, because these readers keep everything in memory; use .pftrace
- * or .csv for them. Recurring text is generated once: per operation, per thread, per row, per
- * name. */
+ * Some statistics (HTA's launches and queue lengths) recognise only CUDA's names of calls. The
+ * .hta.json.gz variant gives launching calls those names and stores the real names in args.api.
+ * Ranges of the program (ROCTx) are cat user_annotation, from push to pop; pushing and popping
+ * calls are not written. The launch of a graph is cat gpu_graph, from the start of its first node
+ * to the end of its last node, in a separate row next to the stream. It has no stream and no
+ * args.correlation, which belongs to the call and the nodes. A launch recorded as one item is
+ * written as a kernel of the same length. Memory in use is a counter (ph C) of its process. A pause
+ * is an instant at its start. Markers and barriers are cat gpu_marker without a stream, so that
+ * they do not count as device time. Arguments of calls are omitted, because these readers keep
+ * everything in memory; .pftrace and .csv contain them. Recurring text is generated once per
+ * operation, thread, row and name. */
 #include "export/chrome.h"
 
 #include <errno.h>
@@ -36,10 +35,10 @@
 #include "util/error.h"
 
 #define BASE_STEP_NS   (UINT64_C(876582) * 1000000000) /* a ninth of kineto's 7,889,238 s */
-/* a device's clock may put activities before the session's start */
+/* A device's clock may place activities before the start of the session. */
 #define BASE_MARGIN_NS (UINT64_C(3600) * 1000000000)
 
-/* Return 0 or -ENOMEM. */
+/* Write names and sort order of processes and threads. Return 0 or -ENOMEM. */
 static int write_processes(struct gt_chrome *x)
 {
 	const struct gt_capture *c = x->view.capture;
@@ -63,7 +62,7 @@ static int write_processes(struct gt_chrome *x)
 	return 0;
 }
 
-/* Head and foot ---------------------------------------------------------------- */
+/* File header and end ---------------------------------------------------------- */
 
 static char *put_pair(char *p, const char *key, const char *text)
 {
@@ -75,7 +74,7 @@ static char *put_pair(char *p, const char *key, const char *text)
 	return gt_chrome_put_quoted(p, text);
 }
 
-/* Write torch.profiler's device properties under their CUDA names. */
+/* Write the device properties that torch.profiler writes, under their CUDA names. */
 static char *put_numbers(char *p, const struct gt_object_info *device)
 {
 	static const char *const keys[] = {"totalGlobalMem",
@@ -152,9 +151,9 @@ static void write_head(struct gt_chrome *x, const struct gt_export_options *opti
 	gt_out_text(&x->out, "{\n\"schemaVersion\": 1,\n");
 	write_devices(x);
 	p = gt_out_room(&x->out);
-	/* readers apply it to the whole file */
+	/* Readers apply the rank to the whole file. */
 	if (session->rank >= 0 && gt_capture_session_count(x->view.capture) == 1) {
-		/* readers search for the text with the blank */
+		/* Readers search for this text including the blank. */
 		p = GT_PUT(p, "\"distributedInfo\": {\"rank\": ");
 		p = gt_put_u64(p, (uint64_t)session->rank);
 		p = GT_PUT(p, "},\n");
@@ -196,12 +195,13 @@ static void write_event(struct gt_chrome *x, const struct gt_event_info *e)
 	gt_out_end(&x->out, p);
 }
 
-/* Choose the base. The clocks' difference at the session's start is used throughout, so that
- * durations are exact. Readers compute us x 1000 in doubles and round. From 2^42 us (51 days) on
- * the double and that product are each wrong by nearly half a ns, together by one ns, and Perfetto
- * drops slices that seem to overlap. kineto's step is 91 days; with this step a session can last 40
- * days before reaching that limit. Sessions of one job have the same base unless a multiple of the
- * step lies between their starts; kineto's bases are multiples of this step also. */
+/* Choose the base of all times. The clock offset at the start of the session is used throughout, so
+ * that durations are exact. Readers compute us x 1000 in doubles and round. From 2^42 us (51 days)
+ * on, the double and the product each have an error of nearly half a ns. The sum is one ns, and
+ * Perfetto drops slices that seem to overlap. kineto's step is 91 days; with this step a session
+ * can last 40 days before it reaches that limit. Sessions of one job have the same base unless a
+ * multiple of the step lies between their starts. kineto's bases are multiples of this step as
+ * well. */
 static void choose_base(struct gt_chrome *x)
 {
 	const struct gt_host_clock_map *map = gt_capture_host_clock(x->view.capture);
@@ -281,8 +281,8 @@ static int write_chrome(const struct gt_capture *c, const char *path,
 		status = gt_chrome_write_memory(&x);
 	if (!status)
 		status = gt_chrome_write_pauses(&x);
-	/* an event that ends the list without a comma, of a kind that every reader knows: TraceLens
-	 * rejects others; its process does not exist */
+	/* The last event of the list has no trailing comma. Its kind is one that every reader
+	 * knows: TraceLens rejects others. Its process does not exist. */
 	gt_out_text(&x.out, "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":4294967295,"
 			    "\"tid\":0,\"args\":{\"sort_index\":2147483647}}"
 			    "\n]\n}\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Internals of the Chrome exporter: shared by chrome.c (the file, its head and its events),
- * chrome_calls.c (calls, and the program's ranges), chrome_work.c (GPU activities, launches of
- * graphs) and chrome_memory.c. chrome.c has the format's rules. */
+/* Internals of the Chrome exporter: chrome.c (file, header and metadata events), chrome_calls.c
+ * (calls and ranges of the program), chrome_work.c (GPU activities and launches of graphs),
+ * chrome_memory.c (memory in use). chrome.c describes the rules of the format. */
 #ifndef GPUTAP_EXPORT_CHROME_H
 #define GPUTAP_EXPORT_CHROME_H
 
@@ -16,17 +16,17 @@
 #include "export/view.h"
 
 enum {
-	ROW_TID = 100000,       /* distance between rows of a queue, see chrome.c */
-	GRAPH_TID = 1000000000, /* the first row for launches of graphs */
-	DEVICE_SORT = 5000000,  /* device processes are sorted after those of the system */
+	ROW_TID = 100000,       /* distance between the rows of a queue; see chrome.c */
+	GRAPH_TID = 1000000000, /* first row for launches of graphs */
+	DEVICE_SORT = 5000000,  /* sorts device processes after processes of the system */
 	SNIPPET_STEP = 32,
-	/* bytes of most places, and half of the longest: three numbers, and the names of two of
-	 * them. As many bytes follow a place in its event, before the copy */
+	/* Bytes of most place texts, and half of the longest: three numbers and the names of two of
+	 * them. At least as many bytes follow the place in its event, before the copy. */
 	PLACE_USUAL = 48,
-	TEXT_MAX = 4096, /* bytes of a name, before it is escaped */
+	TEXT_MAX = 4096, /* maximum bytes of a name, before escaping */
 };
 
-/* Text that is generated once. Copied in steps, so SNIPPET_STEP extra bytes are allocated. */
+/* Text that is generated once. It is copied in steps, so SNIPPET_STEP extra bytes are allocated. */
 struct gt_snippet {
 	uint32_t bytes;
 	char text[];
@@ -40,19 +40,20 @@ struct gt_chrome {
 	struct gt_innermost innermost;
 	struct gt_launch_frames launches; /* call stacks of calls */
 	struct gt_replays replays;
-	struct gt_memory_use memory;              /* collected from the calls written */
-	const struct gt_view_queue *replay_queue; /* queue whose launches are being written .. */
-	unsigned replay_rows;                     /* .. and the number of its rows so far */
-	uint64_t shift_ns;                        /* added to BOOTTIME gives ns since base */
+	struct gt_memory_use memory;              /* collected from written calls */
+	const struct gt_view_queue *replay_queue; /* queue whose launches are being written */
+	unsigned replay_rows;                     /* number of rows of `replay_queue` so far */
+	uint64_t shift_ns;                        /* offset from BOOTTIME to ns since base_ns */
 	uint64_t base_ns;
-	bool *device_named;               /* by device; the last one is for "not known" */
-	struct gt_chrome_kernel *kernels; /* recent ones, see chrome_kernel.c; NULL: none yet */
-	struct gt_snippet *works[GT_DEVICE_OP_COUNT]; /* start of an activity without a name */
+	bool *device_named; /* indexed by device; the last entry is for "not known" */
+	/* recently seen kernels, see chrome_kernel.c; NULL: none yet */
+	struct gt_chrome_kernel *kernels;
+	struct gt_snippet *works[GT_DEVICE_OP_COUNT]; /* start of an activity that has no name */
 };
 
 /* chrome_text.c */
 
-/* Return NULL: no memory, with a cause. */
+/* Return a new snippet. NULL with a cause: no memory. */
 struct gt_snippet *gt_chrome_make_snippet(const char *text, size_t bytes);
 
 static inline char *gt_chrome_put_snippet(char *p, const struct gt_snippet *snippet)
@@ -62,7 +63,7 @@ static inline char *gt_chrome_put_snippet(char *p, const struct gt_snippet *snip
 	return p + snippet->bytes;
 }
 
-/* Write "text", escaped; at most TEXT_MAX bytes of it. */
+/* Write @text quoted and escaped; at most TEXT_MAX bytes of it. */
 char *gt_chrome_put_quoted(char *p, const char *text);
 /* Write ,"error":"CL_INVALID_VALUE (-30)" */
 char *gt_chrome_put_error(char *p, uint32_t domain, int32_t status);
@@ -77,8 +78,8 @@ static inline uint64_t gt_chrome_device_pid(const struct gt_chrome *x, uint32_t 
 	return device == UINT32_MAX ? gt_capture_device_count(x->view.capture) : device;
 }
 
-/* Write "External id":17, the operator or range that contains the item; torch has it in calls and
- * GPU activities. */
+/* Write "External id":17, the operator or range that contains the item. torch writes this field for
+ * calls and GPU activities. */
 static inline char *gt_chrome_put_external(struct gt_chrome *x, char *p, const struct gt_item *item)
 {
 	uint64_t place = gt_item_place(item), range = 0;
@@ -96,8 +97,8 @@ static inline char *gt_chrome_put_external(struct gt_chrome *x, char *p, const s
 	return p;
 }
 
-/* Write {"ph":"s","id":17,"pid":4711,"tid":4712,"ts":1.000,"cat":"ac2g","name":"ac2g"},
- * @place: from the pid to the ts, as already written in the event */
+/* Write {"ph":"s","id":17,"pid":4711,"tid":4712,"ts":1.000,"cat":"ac2g","name":"ac2g"}.
+ * @place: text from the pid to the ts, as already written in the event */
 static inline char *gt_chrome_put_flow(char *p, char phase, uint64_t id, const char *place,
 				       const char *place_end)
 {
@@ -106,7 +107,7 @@ static inline char *gt_chrome_put_flow(char *p, char phase, uint64_t id, const c
 	p = GT_PUT(p, "\",\"id\":");
 	p = gt_put_u64(p, id);
 	p = GT_PUT(p, ",\"pid\":");
-	/* bytes after the place are copied as well, and overwritten */
+	/* Copies extra bytes after the place; later output overwrites them. */
 	memcpy(p, place, PLACE_USUAL);
 	if (__builtin_expect(place_end - place > PLACE_USUAL, 0))
 		memcpy(p + PLACE_USUAL, place + PLACE_USUAL, PLACE_USUAL);
@@ -116,24 +117,25 @@ static inline char *gt_chrome_put_flow(char *p, char phase, uint64_t id, const c
 	return GT_PUT(p, ",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"bp\":\"e\"},\n");
 }
 
-/* Write metadata events: the name of a process or row, and its sort index. */
+/* Write a metadata event: the name of a process or row, or its sort index. */
 void gt_chrome_write_label(struct gt_chrome *x, const char *kind, uint64_t pid, uint64_t tid,
 			   const char *key, const char *text);
 void gt_chrome_write_sort(struct gt_chrome *x, const char *kind, uint64_t pid, uint64_t tid,
 			  uint64_t index);
 
-/* chrome_calls.c. Write calls, or the program's marks (ROCTx), from *item up to the first item of
- * another kind, so that the loop is next to its code. */
+/* chrome_calls.c: write calls, or marks of the program (ROCTx), from *item up to the first item of
+ * another kind. The loop is inside the function, so that it is compiled together with the code for
+ * a call. */
 int gt_chrome_write_calls(struct gt_chrome *x, const struct gt_item **item,
 			  const struct gt_item *end);
-/* Call at the end: writes ranges that were not ended. */
+/* Write ranges that were never ended. Call after the last record. */
 int gt_chrome_write_open_ranges(struct gt_chrome *x);
 void gt_chrome_calls_fini(struct gt_chrome *x);
 
-/* chrome_memory.c: write memory in use over time, after the last record. */
+/* chrome_memory.c: write memory in use over time. Call after the last record. */
 int gt_chrome_write_memory(struct gt_chrome *x);
 
-/* chrome_pauses.c: write when processes were not recorded. */
+/* chrome_pauses.c: write times in which processes were not recorded. */
 int gt_chrome_write_pauses(struct gt_chrome *x);
 
 /* chrome_kernel.c: write ,"registers per thread":40,"grid":[..] */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The Chrome exporter's calls and ranges: see chrome.h. */
+/* Writes calls and ranges for the Chrome exporter: see chrome.h. */
 #include "export/chrome.h"
 
 #include <stdio.h>
@@ -7,10 +7,11 @@
 
 #include "util/error.h"
 
-/* Texts of an operation: all before the thread's row, and the part after the correlation. */
+/* Texts of an operation: everything before the thread's row, and everything after the
+ * correlation. */
 struct call_text {
 	struct gt_snippet *begin, *api;
-	bool by_return; /* the status is the return value */
+	bool by_return; /* true if the status is the return value */
 };
 
 /* Calls ----------------------------------------------------------------------- */
@@ -24,7 +25,7 @@ static const char *call_category(uint32_t op)
 	return "cuda_runtime";
 }
 
-/* Return CUDA's name for such a call; NULL: none that readers look for. */
+/* Return the CUDA name for a call; NULL: readers search for no such name. */
 static const char *cuda_name(const struct gt_view_operation *o)
 {
 	switch (o->info ? o->info->kind : GT_KIND_OTHER) {
@@ -35,13 +36,13 @@ static const char *cuda_name(const struct gt_view_operation *o)
 	}
 }
 
-/* Make begin: {"ph":"X","cat":"cuda_runtime","name":"clFinish","pid": */
+/* Generate {"ph":"X","cat":"cuda_runtime","name":"clFinish","pid": */
 static struct call_text *operation_begin(struct gt_chrome *x, struct gt_view_operation *o,
 					 uint32_t op)
 {
 	const char *other = x->cuda_names ? cuda_name(o) : NULL;
 	struct call_text *call = calloc(1, sizeof *call);
-	/* a vendor's name may be long, and a character of it 6 bytes of JSON */
+	/* A vendor's name may be long, and each character may take 6 bytes of JSON. */
 	size_t name_bytes = o->name_bytes < TEXT_MAX ? o->name_bytes : TEXT_MAX;
 	char *text = malloc(256 + 6 * name_bytes), *p = text;
 
@@ -69,12 +70,12 @@ static struct call_text *operation_begin(struct gt_chrome *x, struct gt_view_ope
 	return call;
 }
 
-/* 4711,"tid":4712,"ts": */
+/* Generate 4711,"tid":4712,"ts": */
 static struct gt_snippet *thread_begin(struct gt_chrome *x, struct gt_view_thread *t)
 {
 	char text[128], name[64], *p = text;
 
-	/* a thread without a number, because of damage, still needs a row */
+	/* A thread without a number, because of damage, still needs a row. */
 	uint64_t tid = t->tid ? t->tid : (UINT64_C(1) << 32) + t->index;
 
 	snprintf(name, sizeof name, "thread %u", (unsigned)tid);
@@ -123,8 +124,7 @@ static inline int write_call_event(struct gt_chrome *x, const struct gt_item *ca
 	if (!text || !text->begin || !text->api || !row)
 		return -ENOMEM;
 	correlation = gt_view_correlation(&x->view, t, call->id);
-	/* a zero result usually means success: only other results are looked up in the
-	 * description */
+	/* A zero result usually means success, so only other results are looked up. */
 	failed = (call->ret || !text->by_return) &&
 		 gt_call_status(call->op, call->ret, call->args, &status) &&
 		 gt_status_failed((enum gt_domain)GT_OP_DOMAIN(call->op), status);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Details of a kernel in Chrome JSON, as torch.profiler writes them for CUDA: sizes, registers,
- * shared memory, occupancy. Only known values are written. Most kernels recur with the same sizes,
- * so the text is cached. */
+/* Writes details of a kernel in Chrome JSON, as torch.profiler writes them for CUDA: sizes,
+ * registers, shared memory, occupancy. Only known values are written. Most kernels recur with the
+ * same sizes, so the text is cached. */
 #include <stdlib.h>
 
 #include "export/chrome.h"
@@ -17,7 +17,7 @@ struct kernel_key {
 
 struct gt_chrome_kernel {
 	struct kernel_key key;
-	uint32_t bytes; /* 0: free */
+	uint32_t bytes; /* 0: free entry */
 	char text[SLOT_TEXT];
 };
 
@@ -37,7 +37,7 @@ static char *put_sizes(char *p, const struct kernel_key *key, const uint32_t gro
 		return p;
 	p = GT_PUT(p, ",\"global size\":");
 	p = put_triple(p, key->global);
-	if (!key->local[0]) /* chosen in the runtime and not reported */
+	if (!key->local[0]) /* chosen by the runtime and not reported */
 		return p;
 	p = GT_PUT(p, ",\"grid\":");
 	p = put_triple(p, groups);
@@ -45,7 +45,7 @@ static char *put_sizes(char *p, const struct kernel_key *key, const uint32_t gro
 	return put_triple(p, key->local);
 }
 
-/* Write the quotient with six decimals. */
+/* Write @n / @by with six decimals. */
 static char *put_ratio(char *p, uint64_t n, uint64_t by)
 {
 	uint64_t whole = n / by, rest = (uint64_t)((unsigned __int128)(n % by) * 1000000 / by);
@@ -57,7 +57,7 @@ static char *put_ratio(char *p, uint64_t n, uint64_t by)
 	return p;
 }
 
-/* Count blocks and the threads of a block. Return false: not known. */
+/* Count the blocks and the threads per block. Return false: not known. */
 static bool count_blocks(const struct kernel_key *key, uint32_t groups[3],
 			 struct gt_occupancy_kernel *k)
 {

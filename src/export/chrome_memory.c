@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory in use over time in Chrome JSON: counters of their process (memory_tracks.h). */
+/* Writes memory in use over time in Chrome JSON, as counters of the process (memory_tracks.h). */
 #include "export/chrome.h"
 #include "export/memory_tracks.h"
 

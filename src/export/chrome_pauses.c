@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* When processes were not recorded, in Chrome JSON: an instant of the process at the start of each
- * pause, with the pause's length. Readers do not sum up instants; TraceLens rejects asynchronous
- * events. */
+/* Writes times in which processes were not recorded in Chrome JSON: an instant at the start of each
+ * pause, with the length of the pause. Instants do not enter the sums that readers compute.
+ * TraceLens rejects asynchronous events. */
 #include "export/chrome.h"
 #include "export/unrecorded_spans.h"
 

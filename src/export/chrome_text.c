@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts and metadata events that all parts of the Chrome exporter use: see chrome.h. */
+/* Texts and metadata events for all parts of the Chrome exporter: see chrome.h. */
 #include "export/chrome.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The Chrome exporter's GPU activities and launches of graphs: see chrome.h. */
+/* Writes GPU activities and launches of graphs for the Chrome exporter: see chrome.h. */
 #include "export/chrome.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "util/error.h"
 
-/* Prefixes of a queue's rows: "pid,"tid":row,"ts":" */
+/* Prefixes of a queue's rows: pid,"tid":row,"ts": */
 struct chrome_rows {
 	uint64_t context;
 	unsigned count;
@@ -29,7 +29,7 @@ static void name_device(struct gt_chrome *x, uint32_t device)
 	gt_chrome_write_sort(x, "process_sort_index", pid, 0, DEVICE_SORT + pid);
 }
 
-/* Device work ----------------------------------------------------------------- */
+/* GPU activities -------------------------------------------------------------- */
 
 static const char *const class_categories[] = {
 	[GT_WORK_KERNEL] = "kernel",
@@ -38,7 +38,8 @@ static const char *const class_categories[] = {
 	[GT_WORK_MARK] = "gpu_marker",
 };
 
-/* Readers recognise the direction of a memcpy from the first 11 letters. */
+/* Return the start of a name. Readers recognise the direction of a memcpy by the first 11
+ * letters. */
 static const char *work_text(enum gt_device_op op)
 {
 	switch (op) {
@@ -53,7 +54,7 @@ static const char *work_text(enum gt_device_op op)
 	}
 }
 
-/* "cat":"kernel","name":"saxpy","pid": */
+/* Generate "cat":"kernel","name":"saxpy","pid": */
 static struct gt_snippet *work_begin(enum gt_device_op op, const char *name, size_t bytes)
 {
 	char text[6 * TEXT_MAX + 64], *p = text;
@@ -87,7 +88,7 @@ static const struct gt_snippet *work_name(struct gt_chrome *x, const struct gt_i
 	return name ? name->own : NULL;
 }
 
-/* 0,"tid":1,"ts": */
+/* Generate 0,"tid":1,"ts": */
 static struct gt_snippet *make_row(struct gt_chrome *x, struct gt_view_queue *q, unsigned row)
 {
 	uint64_t pid = gt_chrome_device_pid(x, q->device),
@@ -109,7 +110,7 @@ static struct gt_snippet *make_row(struct gt_chrome *x, struct gt_view_queue *q,
 	return gt_chrome_make_snippet(text, (size_t)(p - text));
 }
 
-/* Return the runtime's number of the context, or the process. */
+/* Return the number that the runtime gave the context, or else the process. */
 static uint64_t context_of(const struct gt_view_queue *q)
 {
 	const char *text = q->object ? gt_object_value(q->object, "context") : NULL;
@@ -146,7 +147,7 @@ static char *put_bytes(char *p, const struct gt_item *work, uint64_t duration_ns
 	p = GT_PUT(p, ",\"bytes\":");
 	p = gt_put_u64(p, work->bytes);
 	if (duration_ns) {
-		/* bytes per ns are GB/s; three decimals */
+		/* Bytes per ns equal GB/s; written with three decimals. */
 		uint64_t milli =
 			work->bytes < UINT64_MAX / 1000
 				? work->bytes * 1000 / duration_ns

@@ -11,9 +11,9 @@
 
 struct gt_code_file {
 	struct gt_code_file *next;
-	const char *path, *build_id;    /* texts in the capture */
+	const char *path, *build_id;    /* owned by the capture */
 	struct gt_elf_symbols *symbols; /* NULL: none */
-	struct gt_dwarf_lines *lines;   /* NULL: none, or not requested yet */
+	struct gt_dwarf_lines *lines;   /* NULL: none, or not loaded yet */
 	uint64_t bytes;
 	bool has_asked_lines, is_interpreter;
 };
@@ -105,7 +105,8 @@ size_t gt_code_file_find(struct gt_code_file *f, uint64_t address,
 	const char *symbol = gt_code_file_symbol(f, address);
 	size_t count;
 
-	if (!f->has_asked_lines && f->symbols) /* otherwise it may be another file by now */
+	if (!f->has_asked_lines &&
+	    f->symbols) /* without symbols, the file may have been replaced */
 		f->lines = gt_dwarf_lines_open(f->path);
 	f->has_asked_lines = true;
 	count = f->lines ? gt_dwarf_lines_find(f->lines, address, list, GT_FRAME_NAMES_MOST) : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One row per record, RFC 4180 with \n, a header row; docs/reference/export-formats.md explains the
- * columns. Times are CLOCK_BOOTTIME ns. A column that a record does not have, or that is not known,
- * is empty. */
+/* Writes one row per record, as in RFC 4180 with \n, and a header row.
+ * docs/reference/export-formats.md explains the columns. Times are CLOCK_BOOTTIME ns. A column is
+ * empty if the record has no such value or the value is not known. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static const char header[] = "kind,pid,tid,process,thread,domain,operation,start
 			     "global_x,global_y,global_z,local_x,local_y,local_z,graph,graph_node,"
 			     "graph_replay,arguments\n";
 
-enum { DEVICE_COLUMNS = 16 }; /* columns from device to graph_replay */
+enum { DEVICE_COLUMNS = 16 }; /* number of columns from device to graph_replay */
 
 struct csv {
 	struct gt_out out;
@@ -36,7 +36,7 @@ static char *put_decimal(char *p, uint64_t v)
 	return p;
 }
 
-/* 0: not known */
+/* Write a number; 0, not known, leaves the column empty. */
 static char *put_known(char *p, uint64_t v)
 {
 	if (v)
@@ -132,7 +132,7 @@ static int write_work_line(void *exporter, const struct gt_item *work)
 {
 	struct csv *x = exporter;
 	struct gt_view_queue *q = gt_view_queue(&x->view, work);
-	/* the submitting thread, if known, otherwise the one that wrote the record */
+	/* The submitting thread if known, otherwise the thread that wrote the record. */
 	struct gt_view_thread *t =
 		gt_view_thread(&x->view, work->process,
 			       work->id ? GT_ID_ORDINAL(work->id) : work->ordinal);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See dwarf_lines.h. libdw's interface has been stable since 2005; the parts used are declared
- * here, so that it is needed neither to build nor to run. */
+/* See dwarf_lines.h. libdw's interface has been stable since 2005. The parts used here are declared
+ * in this file, so that libdw is not required to build or run. */
 #include "export/dwarf_lines.h"
 
 #include <dlfcn.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From elfutils' libdwfl.h, libdw.h and dwarf.h. */
+/* Copied from elfutils' libdwfl.h, libdw.h and dwarf.h. */
 struct callbacks {
 	void *find_elf, *find_debuginfo, *section_address;
 	char **debuginfo_path;
@@ -82,14 +82,14 @@ bool gt_dwarf_lines_are_there(void)
 	dw.callbacks.section_address = dlsym(library, "dwfl_offline_section_address");
 	dw.is_there = all && dw.callbacks.find_elf && dw.callbacks.find_debuginfo &&
 		      dw.callbacks.section_address;
-	/* keeps libdw from querying a server */
+	/* Keep libdw from querying a debuginfod server. */
 	unsetenv("DEBUGINFOD_URLS");
 	return dw.is_there;
 }
 
 struct gt_dwarf_lines {
 	void *session, *module, *dwarf;
-	uint64_t bias; /* libdw's address minus the file's */
+	uint64_t bias; /* libdw's address minus the address in the file */
 };
 
 struct gt_dwarf_lines *gt_dwarf_lines_open(const char *path)
@@ -143,7 +143,7 @@ static uint64_t number_of(struct die *die, unsigned code)
 	return value;
 }
 
-/* Set where an inlined function was called, as the line of the enclosing function. */
+/* Set the line of the enclosing function to the line where the inlined function was called. */
 static void put_call(struct gt_frame_name *caller, struct die *unit, struct die *inlined)
 {
 	void *files;
@@ -155,7 +155,7 @@ static void put_call(struct gt_frame_name *caller, struct die *unit, struct die 
 		caller->file = dw.dwarf_filesrc(files, file, NULL, NULL);
 }
 
-/* Find the scopes around the innermost one at the address; the caller frees them. */
+/* Find the scopes around the innermost scope at an address. The caller frees them. */
 static int find_scopes(const struct gt_dwarf_lines *d, struct die *unit, uint64_t address,
 		       struct die **scopes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Source lines and inlined functions of an ELF file, from its debug information, via elfutils'
- * libdw. It is loaded if installed; without it lines are missing. Separate files of debug
- * information are found where distributions install them; nothing is fetched over a network. */
+/* Reads source lines and inlined functions of an ELF file from its debug information, with
+ * elfutils' libdw. libdw is loaded if it is installed; otherwise lines are missing. Separate debug
+ * files are found where distributions install them. Nothing is fetched over a network. */
 #ifndef GPUTAP_EXPORT_DWARF_LINES_H
 #define GPUTAP_EXPORT_DWARF_LINES_H
 
@@ -15,15 +15,15 @@ struct gt_dwarf_lines;
 
 /* Return true if libdw is installed. */
 bool gt_dwarf_lines_are_there(void);
-/* Return NULL: no libdw, or no debug information. */
+/* Open the debug information of a file. Return NULL: no libdw, or no debug information. */
 struct gt_dwarf_lines *gt_dwarf_lines_open(const char *path);
 void gt_dwarf_lines_close(struct gt_dwarf_lines *d);
 
 /**
  * gt_dwarf_lines_find() - find the functions at an address of the file
- * @frames: receives at most @most, innermost first: inlined ones, and the function that contains
- *          them. Texts are valid until gt_dwarf_lines_close()
- * Return: how many; 0: nothing is known.
+ * @frames: receives at most @most functions, innermost first: inlined functions, then the function
+ *          that contains them. Texts are valid until gt_dwarf_lines_close()
+ * Return: number of functions; 0: nothing is known.
  */
 size_t gt_dwarf_lines_find(const struct gt_dwarf_lines *d, uint64_t address,
 			   struct gt_frame_name *frames, size_t most);

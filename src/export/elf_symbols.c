@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See elf_symbols.h. The file is another program's and may contain anything: each offset in it is
- * checked before use. */
+/* See elf_symbols.h. The file belongs to another program and may contain anything: every offset in
+ * it is checked before use. */
 #include "export/elf_symbols.h"
 
 #include <elf.h>
@@ -26,7 +26,7 @@ struct gt_elf_symbols {
 	size_t count, room;
 };
 
-/* Return the @count items of @each bytes at @offset; NULL: they are not in the file. */
+/* Return @count items of @each bytes at @offset; NULL: outside the file. */
 static const void *part(const struct gt_elf_symbols *s, uint64_t offset, uint64_t count,
 			uint64_t each)
 {
@@ -47,7 +47,8 @@ static const Elf64_Shdr *sections_of(const struct gt_elf_symbols *s, unsigned *c
 	return part(s, e->e_shoff, e->e_shnum, sizeof(Elf64_Shdr));
 }
 
-/* Return true if the build id matches. "0": the file has no build id, so none can differ. */
+/* Return true if the build id matches. @wanted: "0": the file had no build id, which always
+ * matches */
 static bool has_build_id(const struct gt_elf_symbols *s, const char *wanted)
 {
 	const Elf64_Ehdr *e = part(s, 0, 1, sizeof *e);
@@ -116,7 +117,7 @@ static bool add_symbols(struct gt_elf_symbols *s, const Elf64_Shdr *table,
 	return true;
 }
 
-/* Sort names of one address: global ones first; then the shortest, then alphabetically. */
+/* Sort names of one address: global names first, then by length, then alphabetically. */
 static int compare_functions(const void *a, const void *b)
 {
 	const struct function *x = a, *y = b;
@@ -209,7 +210,7 @@ const char *gt_elf_symbols_find(const struct gt_elf_symbols *s, uint64_t address
 	f = &s->functions[low - 1];
 	while (f > s->functions && f[-1].address == f->address)
 		f--;
-	/* functions written in assembler may lack a size */
+	/* Functions written in assembler may have no size. */
 	if (f->bytes && address >= f->address + f->bytes)
 		return NULL;
 	*offset = address - f->address;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of an ELF file by address, from .symtab and .dynsym. */
+/* Looks up functions of an ELF file by address, in .symtab and .dynsym. */
 #ifndef GPUTAP_EXPORT_ELF_SYMBOLS_H
 #define GPUTAP_EXPORT_ELF_SYMBOLS_H
 
@@ -8,15 +8,16 @@
 
 struct gt_elf_symbols;
 
-/* @build_id: in hexadecimal; "": any. Return NULL: no such file, not an ELF file, or not the one
- *            with this build id; *other (may be NULL) is set for the last reason. */
+/* Open a file. @build_id: in hexadecimal; "": any. Return NULL: the file does not exist, is not an
+ * ELF file, or has another build id; in the last case *other is set, unless NULL. */
 struct gt_elf_symbols *gt_elf_symbols_open(const char *path, const char *build_id, int *other);
 void gt_elf_symbols_close(struct gt_elf_symbols *s);
 
-/* Return the function at an address in the file; NULL: none. *offset: from its start. */
+/* Return the function at an address in the file; NULL: none. *offset: distance from the function's
+ * start. */
 const char *gt_elf_symbols_find(const struct gt_elf_symbols *s, uint64_t address, uint64_t *offset);
 
-/* Return true if it has a function whose name starts so. */
+/* Return true if the name of any function starts with @begin. */
 bool gt_elf_symbols_has(const struct gt_elf_symbols *s, const char *begin);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of exporters, and writing under a temporary name: a file with the final name is
- * complete. */
+/* The list of exporters, and writing under a temporary name, so that a file with the final name is
+ * always complete. */
 #include "export/export.h"
 
 #include <errno.h>
@@ -33,8 +33,8 @@ const struct gt_exporter *gt_exporter_for_path(const char *path)
 		for (const char *const *e = gt_exporters[i]->extensions; *e; e++) {
 			size_t n = strlen(*e);
 
-			/* a name before the extension: ".csv" alone is a hidden file, not a
-			 * format */
+			/* Requires a name before the extension: ".csv" alone is a hidden file, not
+			 * a format. */
 			if (n > longest && n < length && path[length - n - 1] != '/' &&
 			    !strcmp(path + length - n, *e)) {
 				best = gt_exporters[i];
@@ -61,7 +61,7 @@ static int check_target(const char *path, bool replace)
 {
 	struct stat st;
 
-	/* a dangling link still exists */
+	/* A dangling link exists although stat() fails. */
 	if (stat(path, &st) < 0 && lstat(path, &st) < 0)
 		return errno == ENOENT ? 0 : gt_error(-errno, "access %s", path);
 	if (S_ISDIR(st.st_mode))
@@ -74,22 +74,22 @@ static int check_target(const char *path, bool replace)
 	return replace ? 0 : gt_error(-EEXIST, "%s", path);
 }
 
-/* Give the finished file its name. */
+/* Rename the finished file to @path. */
 static int publish(const char *temporary, const char *path, bool replace)
 {
 	if (replace)
 		return rename(temporary, path) < 0 ? -errno : 0;
-	/* it may have been created since the check */
+	/* Fails if @path was created since the check. */
 	if (renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
-	/* the file system does not support it */
+	/* The file system does not support RENAME_NOREPLACE. */
 	return link(temporary, path) < 0 || unlink(temporary) < 0 ? -errno : 0;
 }
 
-/* On these signals remove the unfinished file; the process then ends as without a handler. An
- * ignored signal (nohup) stays ignored. */
+/* Signals on which the unfinished file is removed. The process then ends as it would without a
+ * handler. An ignored signal (nohup) stays ignored. */
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
 enum { ENDS = sizeof ends / sizeof *ends };
 static char unfinished[4096];
@@ -100,8 +100,8 @@ static void remove_unfinished(int number)
 	raise(number); /* the default action is restored: SA_RESETHAND */
 }
 
-/* Commands exit if memory is exhausted (cli/lookup.c), which may happen in a callback while a file
- * is written (gt_export_options). */
+/* Remove the unfinished file at exit. Commands exit if memory is exhausted (cli/lookup.c), which
+ * may happen in a callback while a file is written (gt_export_options). */
 static void remove_unfinished_at_exit(void)
 {
 	if (unfinished[0])
@@ -143,7 +143,8 @@ int gt_export_publish(const char *path, bool replace,
 		     path + folder, (int)getpid());
 	if (n < 0 || (size_t)n >= sizeof temporary)
 		return gt_error(-ENAMETOOLONG, "%s", path);
-	if (unlink(temporary) < 0 && errno != ENOENT) /* of an earlier process with our pid */
+	if (unlink(temporary) < 0 && errno != ENOENT) /* left by an earlier process with the same
+	 * pid */
 		return gt_error(-errno, "make a temporary file next to it");
 	strcpy(unfinished, temporary);
 	guard_unfinished(before);

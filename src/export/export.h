@@ -9,17 +9,17 @@
 #include "capture/capture.h"
 #include "export/idle_parts.h"
 
-/* Meaning of a call tree's numbers. */
+/* Meaning of the numbers in a call tree. */
 enum gt_export_weight {
-	GT_WEIGHT_USUAL, /* device time if there is any, else the host's; or both */
+	GT_WEIGHT_USUAL, /* device time if there is any, otherwise host time; or both */
 	GT_WEIGHT_DEVICE,
 	GT_WEIGHT_HOST,
 };
 
 struct gt_export_options {
-	/* command that made the export, for the file's metadata; may be NULL */
+	/* command that made the export, for the metadata of the file; may be NULL */
 	const char *command_line;
-	/* names of kernels as recorded, not demangled */
+	/* true if kernel names stay as recorded, not demangled */
 	bool mangled;
 	enum gt_export_weight weight;
 	gt_idle_read_fn *idle; /* causes of idle time; NULL: not available */
@@ -31,27 +31,28 @@ struct gt_exporter {
 	const char *name;              /* "perfetto" */
 	const char *const *extensions; /* ".pftrace", NULL */
 	const char *text;
-	bool weighs; /* it supports gt_export_options.weight */
-	/* Write @path, which must not exist. Return 0 or negative errno with a cause; then the
+	bool weighs; /* true if gt_export_options.weight is supported */
+	/* Write @path, which must not exist. Return 0 or negative errno with a cause; on error the
 	 * caller removes @path. */
 	int (*write)(const struct gt_capture *c, const char *path,
 		     const struct gt_export_options *options);
 };
 
-/* NULL-ended. */
+/* NULL-terminated */
 extern const struct gt_exporter *const gt_exporters[];
 
-/* Find the exporter for the extension of @path, longest first; NULL: no such format. */
+/* Find the exporter for the longest matching extension of @path; NULL: unknown format. */
 const struct gt_exporter *gt_exporter_for_path(const char *path);
-/* Find the exporter of this name or extension, with or without the dot. */
+/* Find an exporter by its name or by its extension, with or without the dot. */
 const struct gt_exporter *gt_exporter_find(const char *name);
 
-/* Call @write with a temporary name next to @path, and rename the complete file; -EEXIST unless
- * @replace. */
+/* Call @write with a temporary name next to @path, and rename the complete file to @path. Return
+ * -EEXIST if @path exists, unless @replace. */
 int gt_export_publish(const char *path, bool replace,
 		      int (*write)(void *data, const char *temporary), void *data);
 
-/* Write to a temporary name next to @path and rename the complete file; -EEXIST unless @replace. */
+/* Write a capture to a temporary name next to @path, and rename the complete file to @path. Return
+ * -EEXIST if @path exists, unless @replace. */
 int gt_export(const struct gt_exporter *exporter, const struct gt_capture *c, const char *path,
 	      bool replace, const struct gt_export_options *options);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Folded stacks, as read by flamegraph.pl and similar tools: a line for each call path that took
- * time, frames joined with ';', a space, and ns.
+/* Writes folded stacks as read by flamegraph.pl and similar tools: one line for each call path with
+ * own time, consisting of frames joined with ';', a space, and ns.
  *
  *   train;step;forward;hipLaunchKernel;gemm 1200
  *
- * One line for each node of a call tree (calltree.h) that has own time. */
+ * A line is a node of a call tree (calltree.h) that has own time. */
 #include <string.h>
 
 #include "export/calltree.h"

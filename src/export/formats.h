@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The formats, for the list in export.c. */
+/* The exporters of all formats, for the list in export.c. */
 #ifndef GPUTAP_EXPORT_FORMATS_H
 #define GPUTAP_EXPORT_FORMATS_H
 

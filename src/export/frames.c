@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See frames.h. Modules and addresses are looked up once each. */
+/* See frames.h. Each module and each address is looked up once. */
 #include "export/frames.h"
 
 #include <inttypes.h>
@@ -17,11 +17,11 @@ enum { FRAMES_MOST = 1024 };
 
 struct module {
 	const struct gt_code_info *code;
-	struct gt_code_file *file; /* NULL: not requested yet */
+	struct gt_code_file *file; /* NULL: not loaded yet */
 	bool looked, is_ours;
 };
 
-/* A stack with names. */
+/* The named frames of a stack. */
 struct named {
 	struct gt_frame *list;
 	size_t count;
@@ -40,7 +40,7 @@ struct gt_frame_names {
 	struct named *named;    /* one per stack */
 	struct text *texts;
 	struct gt_frame building[FRAMES_MOST];
-	size_t count; /* count of entries in `building` */
+	size_t count; /* number of entries in `building` */
 };
 
 struct gt_frame_names *gt_frame_names_create(const struct gt_capture *c)
@@ -111,7 +111,7 @@ static struct module *get_module(struct gt_frame_names *n, const struct gt_code_
 	return m;
 }
 
-/* Return NULL: the file does not exist, or no memory. */
+/* Return the module's file. NULL: the file does not exist, or no memory. */
 static struct gt_code_file *get_file(struct gt_frame_names *n, struct module *m)
 {
 	if (!m->file)
@@ -119,14 +119,14 @@ static struct gt_code_file *get_file(struct gt_frame_names *n, struct module *m)
 	return m->file && gt_code_file_is_there(m->file) ? m->file : NULL;
 }
 
-/* Functions at a frame's address. */
+/* The functions at a frame's address. */
 struct functions {
 	struct gt_frame_name list[GT_FRAME_NAMES_MOST];
 	size_t count;
-	bool is_interpreter; /* the frame is in a Python interpreter */
+	bool is_interpreter; /* true if the frame is in a Python interpreter */
 };
 
-/* Find the functions in the capture; if that has no lines for them, in the file if it still
+/* Find the functions in the capture. If the capture has no lines for them, use the file if it still
  * exists. */
 static void find_functions(struct gt_frame_names *n, struct module *m, uint32_t process,
 			   uint64_t pc, struct functions *f)
@@ -183,7 +183,7 @@ static bool is_evaluation(const char *function)
 	       !strncmp(function, GT_PYTHON_EVALUATION, sizeof GT_PYTHON_EVALUATION - 1);
 }
 
-/* Return true for the C library's code that starts a program or a thread, which is not shown. */
+/* Return true for the C library code that starts a program or thread. Such frames are not shown. */
 static bool is_beginning(const struct gt_frame *f)
 {
 	return f->origin == GT_ORIGIN_NATIVE && f->module &&
@@ -195,13 +195,13 @@ static bool is_beginning(const struct gt_frame *f)
 /* State while the frames of a stack are added. */
 struct progress {
 	const struct gt_stack_info *stack;
-	uint32_t python; /* index of Python's next frame */
-	/* number of frames before the interpreter's outermost frame */
+	uint32_t python; /* index of the next Python frame */
+	/* number of frames that precede the interpreter's outermost frame */
 	size_t interpreter;
-	bool is_first; /* the native frame is the first one of the program */
+	bool is_first; /* true if the native frame is the program's first frame */
 };
 
-/* Add Python frames up to the one that was called from native code. */
+/* Add Python frames up to the frame that was called from native code. */
 static void add_python_group(struct gt_frame_names *n, struct progress *p)
 {
 	const struct gt_stack_info *s = p->stack;
@@ -225,7 +225,8 @@ static const char *plain_name(struct gt_frame_names *n, const char *symbol)
 	return symbol;
 }
 
-/* Add the functions of a frame, inlined ones first. @module: NULL: code of a JIT compiler. */
+/* Add the functions of a frame, inlined functions first. @module: NULL for code of a JIT
+ * compiler */
 static void add_functions(struct gt_frame_names *n, const struct functions *known,
 			  const char *module, uint64_t address)
 {
@@ -280,14 +281,15 @@ static void add_native(struct gt_frame_names *n, struct progress *p, uint64_t pc
 	if (s->python && known.is_interpreter) {
 		if (known.count && is_evaluation(known.list[known.count - 1].function))
 			add_python_group(n, p);
-		if (!p->is_first) /* the first one is _start() */
+		if (!p->is_first) /* the first frame is _start() */
 			p->interpreter = n->count;
 		return;
 	}
 	add_functions(n, &known, code->name, pc - code->base);
 }
 
-/* For interpreters whose functions have no names: put Python's frames at their outermost frame. */
+/* Insert the Python frames at the interpreter's outermost frame, for interpreters whose functions
+ * have no names. */
 static void add_python_rest(struct gt_frame_names *n, struct progress *p)
 {
 	const size_t at = p->interpreter ? p->interpreter : n->count, count = n->count - at;
@@ -361,6 +363,6 @@ size_t gt_frame_text(const struct gt_frame *f, char *text, size_t size)
 	else
 		n = snprintf(text, size, "[jit] 0x%" PRIx64, f->address);
 	for (char *c = n > 0 && size ? text : NULL; c && (c = strchr(c, '\n'));)
-		*c = ' '; /* in a symbol: readers separate frames at line ends */
+		*c = ' '; /* symbols may contain line ends, which readers use to separate frames */
 	return n > 0 ? (size_t)n : 0;
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The frames of a capture's call stacks with their names: functions, files, lines. Names come from
- * the files that were mapped, if these still exist with the same build id; nothing is fetched over
- * a network.
+/* The frames of a capture's call stacks with their functions, files and lines. Names come from the
+ * mapped files, if they still exist with the same build id. Nothing is fetched over a network.
  *
- * A stack as shown, innermost frame first: gputap's frames are left out, and native frames of an
- * interpreter that runs Python are replaced with Python's functions. */
+ * Stacks are shown innermost frame first. Frames of gputap are left out. Native frames of an
+ * interpreter that runs Python are replaced with the Python functions. */
 #ifndef GPUTAP_EXPORT_FRAMES_H
 #define GPUTAP_EXPORT_FRAMES_H
 
@@ -21,8 +20,9 @@ struct gt_frame {
 	const char *function; /* demangled; NULL: not known */
 	const char *file;     /* source file; NULL: not known */
 	uint32_t line;        /* 0: not known */
-	const char *module;   /* path; NULL: Python's, or code generated at run time */
-	uint64_t address;     /* in the module's file; UNKNOWN: in memory */
+	const char *module;   /* path; NULL for Python frames and for code generated at run time */
+	/* offset in the module's file; for GT_ORIGIN_UNKNOWN: address in memory */
+	uint64_t address;
 };
 
 struct gt_frames {
@@ -32,11 +32,12 @@ struct gt_frames {
 };
 
 struct gt_frame_names;
-/* Return NULL: no memory. @c must stay open. Thread: one at a time. */
+/* Return a reader of frame names. NULL: no memory. @c must stay open. Thread: one at a time. */
 struct gt_frame_names *gt_frame_names_create(const struct gt_capture *c);
 void gt_frame_names_destroy(struct gt_frame_names *n);
 
-/* Return the stack's frames, valid until @n is destroyed. An empty list if the stack was lost. */
+/* Return the frames of a stack, valid until @n is destroyed. The list is empty if the stack was
+ * lost. */
 struct gt_frames gt_frames_get(struct gt_frame_names *n, uint32_t process, uint32_t number);
 
 /**

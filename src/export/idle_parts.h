@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Why a device was idle: the causes, and the data of a part of a gap. cli/idle.h finds them;
- * exporters get them through a function in their options (struct gt_export_options).
- * docs/guides/idle-time.md has the rules. */
+/* Causes of a device's idle time, and the data of a part of a gap. cli/idle.h finds them. Exporters
+ * get them through a function in struct gt_export_options. docs/guides/idle-time.md describes the
+ * rules. */
 #ifndef GPUTAP_EXPORT_IDLE_PARTS_H
 #define GPUTAP_EXPORT_IDLE_PARTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Name in files, name shown to people. Names never change. */
+/* Name in files, name in reports. Names in files never change. */
 #define GT_IDLE_CAUSES(X)                                               \
 	X(HOST, "host", "host, outside any call")                       \
 	X(SYNCHRONISING, "synchronising", "in a call that waits")       \
@@ -54,27 +54,28 @@ static inline const char *gt_idle_cause_text(enum gt_idle_cause cause)
 	return cause < GT_IDLE_COUNT ? texts[cause] : "";
 }
 
-/* A part of a gap that has one cause. The parts of a gap do not overlap, and their sum is the gap;
- * they come in any order. */
+/* A part of a gap that has one cause. The parts of a gap do not overlap, add up to the gap, and
+ * come in any order. */
 struct gt_idle_part {
 	uint64_t start_ns, end_ns;
 	uint64_t gap_start_ns, gap_end_ns;
 	enum gt_idle_cause cause;
 	uint32_t device; /* merged device index; UINT32_MAX: not known */
-	/* the thread whose call submitted the activity that ended the gap; ordinal 0: not known */
+	/* thread whose call submitted the activity that ended the gap; ordinal 0: not known */
 	uint32_t process, ordinal;
-	uint32_t op;       /* the call that the thread was in; 0: none */
-	const char *range; /* the program's range that the thread was in; NULL: none */
-	/* activity that ended at the gap's start, activity that started at its end */
+	uint32_t op;       /* call in progress on that thread; 0: none */
+	const char *range; /* innermost range of the program on that thread; NULL: none */
+	/* names of the activities that ended at the gap's start and started at its end */
 	const char *after, *before;
-	const char *behind; /* HELD: activity that the queue waited for; NULL: not known */
+	const char
+		*behind; /* GT_IDLE_BLOCKED: activity that the queue waited for; NULL: not known */
 };
 
 typedef void gt_idle_part_fn(void *to, const struct gt_idle_part *part);
 
-/* Call @each with the parts of all gaps, a device's in the order of their start, except those too
- * small to be seen; a filter of the capture selects whose gaps. Texts are valid until it returns.
- * Return 0 or negative errno with a cause. */
+/* Call @each with the parts of all gaps. Parts of one device come in order of start time. Gaps too
+ * small to be visible are left out. A filter of the capture selects the gaps. Texts are valid until
+ * @each returns. Return 0 or negative errno with a cause. */
 struct gt_capture;
 typedef int gt_idle_read_fn(const struct gt_capture *capture, bool mangled, gt_idle_part_fn *each,
 			    void *to);

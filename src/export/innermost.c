@@ -27,7 +27,7 @@ static int compare_ranges(const void *a, const void *b)
 		return threads;
 	if (x->first != y->first)
 		return x->first < y->first ? -1 : 1;
-	return (x->last < y->last) - (x->last > y->last); /* outer one first */
+	return (x->last < y->last) - (x->last > y->last); /* outer range first */
 }
 
 int gt_innermost_add(struct gt_innermost *m, uint32_t process, uint32_t ordinal, uint64_t first,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See jit_map.h. The file is in a folder that any user can write to: it may contain anything. */
+/* See jit_map.h. Any user can write to the folder that contains the file, so it may contain
+ * anything. */
 #include "export/jit_map.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@ static uint64_t get_time_ns(const struct stat *st)
 	return (uint64_t)st->st_mtim.tv_sec * 1000000000 + (uint64_t)st->st_mtim.tv_nsec;
 }
 
-/* Return NULL: the file does not exist, or must not be trusted. */
+/* Open a map. Return NULL: the file does not exist, or cannot be trusted. */
 static FILE *open_map(const char *path, uid_t user, struct gt_jit_map_time time)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
@@ -39,7 +40,7 @@ static FILE *open_map(const char *path, uid_t user, struct gt_jit_map_time time)
 	return f;
 }
 
-/* Parse "7f10 2a name of it\n". Return the name, ended with NUL; NULL: invalid line. */
+/* Parse "7f10 2a name of it\n". Return the name, NUL-terminated; NULL: invalid line. */
 static char *parse_line(char *line, uint64_t *begin, uint64_t *bytes)
 {
 	char *p;
@@ -58,7 +59,7 @@ static char *parse_line(char *line, uint64_t *begin, uint64_t *bytes)
 	return *p ? p : NULL;
 }
 
-/* Return the index of the first address that is not below @address. */
+/* Return the index of the first address at or above @address. */
 static size_t find_address(const uint64_t *addresses, size_t count, uint64_t address)
 {
 	size_t low = 0, high = count;
@@ -85,7 +86,7 @@ size_t gt_jit_map_read(const char *path, uid_t user, struct gt_jit_map_time time
 
 	if (!f)
 		return 0;
-	/* stop even if the file grows while it is read */
+	/* Stops even if the file grows while it is read. */
 	while ((n = getline(&line, &room, f)) > 0 && (read += (uint64_t)n) <= FILE_MOST_BYTES) {
 		name = parse_line(line, &begin, &bytes);
 		if (!name)

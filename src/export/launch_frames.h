@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For exporters: the functions of a call's stack, as texts of limited size. */
+/* The functions of a call's stack as texts of limited size, for exporters. */
 #ifndef GPUTAP_EXPORT_LAUNCH_FRAMES_H
 #define GPUTAP_EXPORT_LAUNCH_FRAMES_H
 
@@ -11,14 +11,15 @@ enum { GT_LAUNCH_FRAMES = 24, GT_LAUNCH_FRAME_BYTES = 160 };
 struct gt_launch_frames {
 	struct gt_call_stacks *calls;
 	struct gt_frame_names *names;
-	/* stack of the last call looked up, innermost first; further frames are left out */
+	/* stack of the call looked up last, innermost first; outer frames beyond the limit are left
+	 * out */
 	char texts[GT_LAUNCH_FRAMES][GT_LAUNCH_FRAME_BYTES];
 };
 
 /* Read the stacks. Return 0 or negative errno with a cause. */
 int gt_launch_frames_read(struct gt_launch_frames *f, const struct gt_capture *c);
 void gt_launch_frames_fini(struct gt_launch_frames *f);
-/* Fill `texts`. Return how many; 0: the call has no stack. */
+/* Fill `texts`. Return the number of frames; 0: the call has no stack. */
 unsigned gt_launch_frames_find(struct gt_launch_frames *f, const struct gt_item *call);
 
 #endif

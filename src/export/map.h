@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash map from two 64-bit keys to a 32-bit number, open addressing, never shrinks. */
+/* A hash map from two 64-bit keys to a 32-bit number. Uses open addressing and never shrinks. */
 #ifndef GPUTAP_EXPORT_MAP_H
 #define GPUTAP_EXPORT_MAP_H
 
@@ -9,7 +9,7 @@
 
 struct gt_map_entry {
 	uint64_t a, b;
-	uint32_t value; /* the number plus one; 0: free */
+	uint32_t value; /* number plus one; 0: free entry */
 };
 
 struct gt_map {
@@ -25,7 +25,7 @@ static inline size_t gt_map_hash(uint64_t a, uint64_t b)
 	return (size_t)(h ^ h >> 32);
 }
 
-/* Return the number, or -1. */
+/* Return the number of a key, or -1 if it is missing. */
 static inline int64_t gt_map_find(const struct gt_map *map, uint64_t a, uint64_t b)
 {
 	size_t mask = map->capacity - 1;
@@ -73,7 +73,7 @@ static inline int gt_map_add(struct gt_map *map, uint64_t a, uint64_t b, uint32_
 	return 0;
 }
 
-/* Change the number of a key in the map. */
+/* Change the number of a key. The key must be in the map. */
 static inline void gt_map_set(struct gt_map *map, uint64_t a, uint64_t b, uint32_t value)
 {
 	size_t mask = map->capacity - 1, i = gt_map_hash(a, b) & mask;

@@ -11,13 +11,13 @@
 #include "util/grow.h"
 
 struct point {
-	uint64_t ns, in_use, number; /* number: of the change, in time order */
+	uint64_t ns, in_use, number; /* number: of the change, counted in time order */
 };
 
 struct track {
 	struct gt_memory_track shown;
 	uint64_t in_use, changes, bytes, first_ns, last_ns;
-	uint64_t part; /* index of the current part, plus one; 0: none yet */
+	uint64_t part; /* one plus the index of the current part; 0: none yet */
 	struct point first, least, most, last;
 };
 
@@ -30,7 +30,7 @@ struct drawing {
 	void *exporter;
 };
 
-/* Return NULL: no memory. */
+/* Find or create the track of a change. Return NULL: no memory. */
 static struct track *find_track(struct drawing *d, const struct gt_memory_change *c)
 {
 	uint64_t key = gt_memory_key(c->domain, c->memory, c->device);
@@ -58,7 +58,8 @@ static void give_point(struct drawing *d, const struct track *t, const struct po
 	d->point(d->exporter, &t->shown, p->ns, p->in_use);
 }
 
-/* Write the part's first, lowest, highest and last point, each once, in time order. */
+/* Write the first, lowest, highest and last point of the part, in time order and without
+ * duplicates. */
 static void end_part(struct drawing *d, struct track *t)
 {
 	const struct point *low = &t->least, *high = &t->most;
@@ -105,7 +106,7 @@ static bool has_effect(const struct gt_memory_change *c)
 	return !c->is_retain && (!c->is_free || c->is_matched);
 }
 
-/* Measure each track: its length decides how it is drawn. */
+/* Count the changes of each track, which determine how it is drawn. */
 static int measure_tracks(struct drawing *d)
 {
 	for (size_t i = 0; i < d->use->count; i++) {
@@ -124,8 +125,8 @@ static int measure_tracks(struct drawing *d)
 	return 0;
 }
 
-/* End the allocation that @c replaced at the same address; for another kind of memory, this is a
- * point of another track. */
+/* End the allocation that @c replaced at the same address. If its kind of memory differs, this adds
+ * a point to another track. */
 static void end_replaced(struct drawing *d, const struct gt_memory_change *c, struct track *into,
 			 uint64_t number)
 {

@@ -2,9 +2,9 @@
 /* Memory in use over time, for exports that draw it: a track for each process, domain, kind of
  * memory and device, from the allocations and frees in memory_use.h.
  *
- * A track with up to GT_MEMORY_POINTS changes has a point for each. The time of a longer one is
- * divided into GT_MEMORY_PARTS parts, each with its first, lowest, highest and last point: a chart
- * of that width looks the same, and the peak has its exact time. */
+ * A track with at most GT_MEMORY_POINTS changes has one point per change. The time of a longer
+ * track is divided into GT_MEMORY_PARTS parts, each with its first, lowest, highest and last point.
+ * A chart of that width looks the same, and the peak keeps its exact time. */
 #ifndef GPUTAP_EXPORT_MEMORY_TRACKS_H
 #define GPUTAP_EXPORT_MEMORY_TRACKS_H
 
@@ -13,25 +13,26 @@
 enum { GT_MEMORY_POINTS = 1 << 16, GT_MEMORY_PARTS = 1 << 14, GT_MEMORY_LABEL = 64 };
 
 struct gt_memory_track {
-	uint32_t process, index; /* index: from 0, in the order of first changes */
-	uint32_t device;         /* GT_MEMORY_NO_DEVICE */
+	uint32_t process, index; /* index: from 0, in the order of the tracks' first changes */
+	uint32_t device;         /* may be GT_MEMORY_NO_DEVICE */
 	enum gt_domain domain;
 	enum gt_memory memory;
 };
 
-/* A point; those of a track come in time order. */
+/* Receives a point. Points of a track come in time order. */
 typedef void gt_memory_point_fn(void *exporter, const struct gt_memory_track *track, uint64_t ns,
 				uint64_t in_use);
 
 /**
  * gt_memory_tracks_each() - report all points of all tracks
- * @use: filled, not settled. If it is full, calls are missing and nothing is drawn; allocations
- *       whose calls do not have a size have no track.
+ * @use: filled, not settled. If it is full, calls are missing and no point is reported. Allocations
+ *       whose calls have no size get no track.
  * Return: 0 or -ENOMEM with a cause.
  */
 int gt_memory_tracks_each(struct gt_memory_use *use, gt_memory_point_fn *point, void *exporter);
 
-/* Write "device memory (level_zero), device 1"; without the device if not known */
+/* Write "device memory (level_zero), device 1"; omits the device if it is not known. Return
+ * @label. */
 const char *gt_memory_track_label(const struct gt_memory_track *track, char label[GT_MEMORY_LABEL]);
 
 #endif

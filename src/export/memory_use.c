@@ -11,8 +11,8 @@
 
 enum { CHANGES_MAX = 1 << 24 };
 
-/* Return false for kinds without a memory type: the memory that their calls allocate is not
- * known. */
+/* Return true if the call changes memory in use. Kinds without a memory type are ignored: the type
+ * that their calls allocate is not known. */
 static bool is_change(const struct gt_item *call, const struct gt_operation_info *info)
 {
 	int32_t status;
@@ -67,8 +67,8 @@ void gt_memory_use_note(struct gt_memory_use *use, const struct gt_item *call, u
 	changes[use->count++] = c;
 }
 
-/* Sort allocations first at equal times: one may be freed in the next call. A freed address cannot
- * be allocated again within the same ns, because both calls take longer. */
+/* At equal times, sort allocations first: the next call may free one. A freed address cannot be
+ * allocated again within the same ns, because both calls take longer. */
 static int compare_changes(const void *left, const void *right)
 {
 	const struct gt_memory_change *a = left, *b = right;
@@ -78,13 +78,14 @@ static int compare_changes(const void *left, const void *right)
 	return (int)a->is_free - (int)b->is_free;
 }
 
-/* Addresses are separate for each domain: an address of one may be a handle of another. */
+/* Return the key of an address. Domains are separate: an address in one domain may be a handle in
+ * another. */
 static uint64_t owner_key(const struct gt_memory_change *c)
 {
 	return (uint64_t)c->domain << 32 | c->process;
 }
 
-/* Return NULL: no memory. */
+/* Find or create the sum of a change. Return NULL: no memory. */
 static struct gt_memory_sum *find_sum(struct gt_memory_use *use, const struct gt_memory_change *c)
 {
 	uint64_t key = gt_memory_key(c->domain, c->memory, c->device);
@@ -105,7 +106,7 @@ static struct gt_memory_sum *find_sum(struct gt_memory_use *use, const struct gt
 	return &more[use->sum_count++];
 }
 
-/* End an allocation, for which there is a sum already. */
+/* End an allocation. Its sum must exist. */
 static void end_allocation(struct gt_memory_use *use, struct gt_memory_change *c)
 {
 	struct gt_memory_sum *sum = find_sum(use, c);
@@ -114,7 +115,7 @@ static void end_allocation(struct gt_memory_use *use, struct gt_memory_change *c
 	c->is_matched = true;
 }
 
-/* Return false: no memory. */
+/* Begin an allocation. Return false: no memory. */
 static bool begin_allocation(struct gt_memory_use *use, struct gt_map *open, size_t index)
 {
 	struct gt_memory_change *c = &use->changes[index];
@@ -123,7 +124,7 @@ static bool begin_allocation(struct gt_memory_use *use, struct gt_map *open, siz
 
 	if (!sum)
 		return false;
-	if (before >= 0) { /* its end was not recorded */
+	if (before >= 0) { /* the free of the previous allocation was not recorded */
 		if (!use->changes[before].is_matched) {
 			end_allocation(use, &use->changes[before]);
 			c->replaced = (uint32_t)before + 1;

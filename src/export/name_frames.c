@@ -19,17 +19,18 @@
 #include "util/grow.h"
 
 enum { TABLE_LEAST = 1024, EACH = 256 };
-static const uint64_t MAP_LATE_NS = 2000000000; /* a map is closed when its process has ended */
+/* time after the end of a process until which its map may still be written */
+static const uint64_t MAP_LATE_NS = 2000000000;
 
-/* A frame without a name yet: an address in one generation of a process's modules. */
+/* A frame that has no name yet: an address in one generation of a process's modules. */
 struct wanted {
-	uint32_t process, generation; /* those of the stack */
+	uint32_t process, generation; /* process and generation of the stack */
 	uint64_t pc;
-	const struct gt_code_info *code; /* NULL: in no module */
+	const struct gt_code_info *code; /* NULL: not in a module */
 	struct gt_code_file *file;       /* NULL: the file does not exist */
 	const char *symbol;
 	char *jit; /* owned */
-	/* shared by frames of the same address in a file; NULL */
+	/* shared by all frames with the same address in a file; may be NULL */
 	const struct gt_line_request *request;
 };
 
@@ -57,7 +58,7 @@ static void show_progress(struct naming *n, uint64_t done, uint64_t total)
 		n->options->progress(n->options->data, done, total);
 }
 
-/* Which frames ---------------------------------------------------------------------------- */
+/* Choice of frames ------------------------------------------------------------------------ */
 
 static uint64_t hash_frame(uint32_t process, uint32_t generation, uint64_t pc)
 {
@@ -140,7 +141,8 @@ static bool is_ours(const struct gt_code_info *code)
 	return !strncmp(slash ? slash + 1 : code->name, "libgputap.so", 12);
 }
 
-/* Sort by module, then address; an address in several generations of stacks is kept once. */
+/* Sort by module, then address. An address that occurs in several generations of stacks is kept
+ * once. */
 static int compare_wanted(const void *a, const void *b)
 {
 	const struct wanted *x = a, *y = b;
@@ -152,7 +154,7 @@ static int compare_wanted(const void *a, const void *b)
 	return (x->pc > y->pc) - (x->pc < y->pc);
 }
 
-/* Keep frames that need a name: not gputap's, without a name, each once. */
+/* Keep each frame that needs a name once. Frames of gputap and frames with a name are left out. */
 static void choose_frames(struct naming *n)
 {
 	size_t kept = 0;
@@ -207,7 +209,7 @@ static struct gt_jit_map_time get_map_time(const struct naming *n, uint32_t proc
 	return t;
 }
 
-/* Read the map for @count frames of one process, with increasing addresses. */
+/* Read the map of one process for @count frames with ascending addresses. */
 static int read_map(const struct naming *n, struct wanted *list, size_t count)
 {
 	uint64_t *addresses = calloc(count, sizeof *addresses);
@@ -227,7 +229,8 @@ static int read_map(const struct naming *n, struct wanted *list, size_t count)
 	return addresses && names ? 0 : no_memory();
 }
 
-/* Frames in no module have generation 0, and so may others. */
+/* Look up frames in maps of JIT compilers. Frames outside all modules have generation 0, which
+ * other frames may have too. */
 static int find_jit(struct naming *n)
 {
 	struct wanted *list = calloc(n->count + 1, sizeof *list);
@@ -254,7 +257,7 @@ static int find_jit(struct naming *n)
 
 /* Lines ------------------------------------------------------------------------------------ */
 
-/* Small files first: they give the most results in a short time. */
+/* Sort small files first: they give most results per time. */
 static int compare_requests(const void *a, const void *b)
 {
 	const struct gt_line_request *x = a, *y = b;
@@ -312,7 +315,7 @@ static int find_lines(struct naming *n)
 	return 0;
 }
 
-/* Into the capture ------------------------------------------------------------------------- */
+/* Writing to the capture ------------------------------------------------------------------ */
 
 static int append_frame(struct naming *n, struct gt_names_append *to, const struct wanted *w)
 {
@@ -368,8 +371,8 @@ static int name_all(struct naming *n)
 	return append_all(n);
 }
 
-/* Return false if `gputap run --stacks=no-names` was given; `gputap recover` learns this only
- * here. */
+/* Return false if the capture was recorded with `gputap run --stacks=no-names`. `gputap recover`
+ * learns this only from the capture. */
 static bool is_wanted(const struct gt_capture *c)
 {
 	const char *option = strstr(gt_capture_session_at(c, 0)->info.options, " stacks=");

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers as text, without snprintf(): five to ten times as fast, and exporters do little else.
- * Every function writes at @p, without a terminating NUL, and returns the end. */
+/* Formats numbers without snprintf(), five to ten times as fast. Formatting numbers is most of an
+ * exporter's work. Every function writes at @p, without a terminating NUL, and returns the end. */
 #ifndef GPUTAP_EXPORT_NUMBER_H
 #define GPUTAP_EXPORT_NUMBER_H
 
 #include <stdint.h>
 #include <string.h>
 
-enum { GT_NUMBER_MAX = 24 }; /* maximum that one of them writes */
+enum { GT_NUMBER_MAX = 24 }; /* maximum number of bytes that one function writes */
 
 static const char gt_digit_pairs[201] = "0001020304050607080910111213141516171819202122232425262728"
 					"2930313233343536373839404142434445464748495051"
@@ -26,7 +26,7 @@ static inline char *gt_put(char *p, const char *text, size_t length)
 
 static inline unsigned gt_decimal_length(uint64_t v)
 {
-	/* bits * log10(2), corrected with one comparison */
+	/* Estimates the length as bits * log10(2) and corrects it with one comparison. */
 	/* clang-format off */
 	static const uint64_t power[20] = {
 		0, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000,
@@ -78,9 +78,9 @@ static inline char *gt_put_hex(char *p, uint64_t v)
 	return p + length;
 }
 
-/* Return the eight digits of @v < 10^8, with leading zeros, first digit in the lowest byte: a word
- * to be stored. Each step splits all groups of digits at once: 8 into 4 and 4, those into 2 and 2,
- * those into 1 and 1. */
+/* Return the eight digits of @v < 10^8, with leading zeros, as a word whose lowest byte is the
+ * first digit. Each step splits all groups of digits at once: one group of 8 into two of 4, then
+ * into four of 2, then into eight single digits. */
 static inline uint64_t gt_eight_digits(uint32_t v)
 {
 	uint64_t groups = v / 10000 | (uint64_t)(v % 10000) << 32;
@@ -92,7 +92,7 @@ static inline uint64_t gt_eight_digits(uint32_t v)
 	return groups | 0x3030303030303030u;
 }
 
-/* Write ns as us with three decimals; writes up to 24 bytes regardless of the result */
+/* Write ns as us with three decimals. May write up to 24 bytes, even if the text is shorter. */
 static inline char *gt_put_us(char *p, uint64_t ns)
 {
 	char digits[32];
@@ -108,7 +108,8 @@ static inline char *gt_put_us(char *p, uint64_t ns)
 		memcpy(p, digits + 8 - length, 8);
 		p += length - 3;
 		*p = '.';
-		memcpy(p + 1, digits + 5, 4); /* writes one extra byte, to use a whole word */
+		memcpy(p + 1, digits + 5,
+		       4); /* copies 4 bytes instead of 3, to move a whole word */
 		return p + 4;
 	}
 	if (ns < 10000000000000000u) {

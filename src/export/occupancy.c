@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* See occupancy.h. The rules are from NVIDIA's programming guide: a block takes whole warps,
- * registers in units of warps from one of four parts of the multiprocessor, shared memory in
- * steps. */
+/* See occupancy.h. Implements the rules of NVIDIA's programming guide: a block occupies whole
+ * warps; registers are allocated per warp from one of four parts of the multiprocessor; shared
+ * memory is allocated in steps. */
 #include "export/occupancy.h"
 
 #include <stdlib.h>
 
 enum {
 	MAJOR_LEAST = 7,
-	PARTS = 4,             /* parts of a multiprocessor's registers */
+	PARTS = 4,             /* parts of a multiprocessor's register file */
 	REGISTERS_STEP = 256,  /* per warp */
 	SHARED_STEP = 128,     /* from compute capability 8.0 on */
 	SHARED_STEP_OLD = 256, /* before 8.0 */

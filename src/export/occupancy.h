@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How much of a CUDA device a kernel can fill, from the properties of the device and the kernel:
- * the numbers that torch.profiler reports for a kernel. From compute capability 7.0 on. */
+/* Computes how far a kernel can fill a CUDA device, from properties of both. torch.profiler reports
+ * the same numbers. Supports compute capability 7.0 and later. */
 #ifndef GPUTAP_EXPORT_OCCUPANCY_H
 #define GPUTAP_EXPORT_OCCUPANCY_H
 
@@ -12,7 +12,7 @@
 /* Properties of a device; 0: not known. */
 struct gt_occupancy_device {
 	uint32_t multiprocessors, warp_size, major;
-	/* per multiprocessor; reserved: additional shared memory of each block */
+	/* per multiprocessor; reserved_bytes: additional shared memory per block */
 	uint32_t threads, blocks, registers, shared_bytes, reserved_bytes;
 };
 
@@ -24,12 +24,12 @@ struct gt_occupancy_kernel {
 
 void gt_occupancy_device_read(struct gt_occupancy_device *d, const struct gt_object_info *device);
 
-/* Compute the blocks that a multiprocessor runs at once. Return false: not known. */
+/* Compute how many blocks a multiprocessor runs concurrently. Return false: not known. */
 bool gt_occupancy_blocks(const struct gt_occupancy_device *d, const struct gt_occupancy_kernel *k,
 			 uint32_t *blocks);
 
-/* Compute the per cent of a multiprocessor's threads used, rounded; blocks that the grid lacks
- * count as unused. Return false: not known. */
+/* Compute the percentage of a multiprocessor's threads that are used, rounded. Blocks that the grid
+ * lacks count as unused. Return false: not known. */
 bool gt_occupancy_percent(const struct gt_occupancy_device *d, const struct gt_occupancy_kernel *k,
 			  uint32_t *percent);
 

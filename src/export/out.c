@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Buffered output of the exporters, see out.h.
  *   | base ... next ... flush_at | room GT_OUT_ROOM_MAX |
- * The buffer is written when next has passed flush_at, so that filling it needs no check per byte.
- * The kernel's share of an export's time is finding and filling pages of its cache. It is a third
- * less if the file's blocks are allocated ahead of the writing, in large parts, and if a write ends
- * at a page boundary; closing frees the excess. */
+ * The buffer is written when `next` has passed `flush_at`, so that filling it needs no check per
+ * byte. The kernel spends its share of an export's time on finding and filling page-cache pages.
+ * This takes a third less time if blocks are allocated ahead of the writes, in large parts, and if
+ * a write ends at a page boundary. Closing frees the excess. */
 #include "export/out.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 enum {
 	PAGE = 4096,
-	/* bytes allocated at once, for files that have grown to a quarter of that */
+	/* Bytes allocated at once, for files of at least a quarter of this size. */
 	RESERVE = 32 << 20,
 };
 
@@ -33,15 +33,15 @@ static void fail_output(struct gt_out *out, int status)
 		out->status = gt_error(status, "write %s", out->path);
 }
 
-/* Allocate blocks in advance. If this fails (a pipe, a file system without it, a disk nearly full),
- * the export is only slower. */
+/* Allocate blocks in advance. If this fails (a pipe, an unsupported file system, a nearly full
+ * disk), the export is only slower. */
 static void reserve_out(struct gt_out *out, size_t bytes)
 {
 	if (out->bytes + bytes <= out->reserved || out->bytes < RESERVE / 4)
 		return;
 	if (fallocate(out->fd, FALLOC_FL_KEEP_SIZE, (off_t)out->bytes, RESERVE) == 0)
 		out->has_reserved = true;
-	out->reserved = out->bytes + RESERVE; /* after a failure: do not retry soon */
+	out->reserved = out->bytes + RESERVE; /* also after a failure, to avoid immediate retries */
 }
 
 static void write_all(struct gt_out *out, const void *data, size_t bytes)
@@ -133,13 +133,13 @@ void gt_out_flush(struct gt_out *out)
 	size_t bytes = (size_t)(out->next - out->base), rest = 0;
 
 	if (out->status) {
-		; /* the buffer is just cleared */
+		; /* on errors only clear the buffer */
 	} else if (out->gzip) {
 		deflate_all(out, false);
 	} else {
 		rest = bytes % PAGE;
 		write_all(out, out->base, bytes - rest);
-		/* the areas do not overlap: a buffer to flush has many pages */
+		/* The areas do not overlap: a buffer that is flushed contains many pages. */
 		memcpy(out->base, out->base + bytes - rest, rest);
 	}
 	out->next = out->base + rest;
@@ -162,7 +162,7 @@ void gt_out_write(struct gt_out *out, const void *data, size_t bytes)
 
 int gt_out_finish(struct gt_out *out, int status)
 {
-	if (status) { /* the rest does not matter any more */
+	if (status) { /* the exporter failed: discard the rest */
 		close(out->fd);
 		free(out->gzip);
 		free(out->base);
@@ -174,7 +174,7 @@ int gt_out_finish(struct gt_out *out, int status)
 		write_all(out, out->base, (size_t)(out->next - out->base));
 	if (out->has_reserved && !out->status && ftruncate(out->fd, (off_t)out->bytes) < 0)
 		fail_output(out, -errno);
-	/* network file systems may report a full disk only here */
+	/* Network file systems may report a full disk only at close(). */
 	if (close(out->fd) < 0)
 		fail_output(out, -errno);
 	free(out->gzip);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The file that an exporter writes: one large buffer, written when it is full, optionally through
- * gzip (one member, ISA-L level 1). An exporter requests room, fills it through a pointer, and
- * passes back where it stopped. The first error is kept; later output is discarded. */
+/* The output file of an exporter: one large buffer that is written when full, optionally through
+ * gzip (one member, ISA-L level 1). An exporter gets room, fills it through a pointer, and passes
+ * back the end. The first error is stored; later output is discarded. */
 #ifndef GPUTAP_EXPORT_OUT_H
 #define GPUTAP_EXPORT_OUT_H
 
@@ -13,9 +13,10 @@
 struct gt_gzip;
 
 enum {
-	/* bytes of one write(); the kernel uses the largest possible cache pages, so not less */
+	/* Bytes per write(). Smaller writes would keep the kernel from using its largest page-cache
+	 * pages. */
 	GT_OUT_WRITE = 1 << 19,
-	GT_OUT_ROOM_MAX = 1 << 18, /* maximum that gt_out_room() returns */
+	GT_OUT_ROOM_MAX = 1 << 18, /* maximum room that gt_out_room() guarantees */
 };
 
 struct gt_out {
@@ -23,21 +24,21 @@ struct gt_out {
 	struct gt_gzip *gzip;
 	const char *path; /* borrowed, for error messages */
 	int fd;
-	int status;        /* first error; its cause is recorded already */
-	uint64_t bytes;    /* passed to write() so far */
-	uint64_t reserved; /* blocks are allocated up to here */
-	bool has_reserved; /* an allocation succeeded */
+	int status;        /* first error; its cause has been reported */
+	uint64_t bytes;    /* bytes passed to write() so far */
+	uint64_t reserved; /* offset up to which blocks are allocated */
+	bool has_reserved; /* true if an allocation succeeded */
 };
 
 /* Create @path, which must not exist. Return 0 or negative errno with a cause. */
 int gt_out_open(struct gt_out *out, const char *path, bool gzip);
-/* Write the rest and close; if the exporter's @status is not 0, only close. Return that, else the
- * first error, or 0. @out needs no other cleanup. */
+/* Write the rest and close. If the exporter's @status is not 0, close without writing. Return
+ * @status if it is not 0, otherwise the first error or 0. @out needs no other clean-up. */
 int gt_out_finish(struct gt_out *out, int status);
-/* Write most of the buffer, so that it has room again. */
+/* Write most of the buffer, to make room. */
 void gt_out_flush(struct gt_out *out);
 
-/* Return room of at least GT_OUT_ROOM_MAX bytes. */
+/* Return room for at least GT_OUT_ROOM_MAX bytes. */
 static inline char *gt_out_room(struct gt_out *out)
 {
 	if (__builtin_expect(out->next >= out->flush_at, 0))

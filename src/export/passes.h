@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Helpers for the exporters to SQLite: two passes over the capture, calls and then GPU activities,
- * with one progress. */
+/* Helpers for the exporters to SQLite: two passes over the capture, first calls, then GPU
+ * activities, with a common progress report. */
 #ifndef GPUTAP_EXPORT_PASSES_H
 #define GPUTAP_EXPORT_PASSES_H
 
@@ -22,7 +22,7 @@ static inline void gt_pass_report(void *data, uint64_t done, uint64_t total)
 			     GT_PASSES * total);
 }
 
-/* @step: takes an item; false: stop. Return 0, or the reader's error. */
+/* Pass all items to @step until it returns false. Return 0, or the error of the reader. */
 static inline int gt_pass_run(
 	struct gt_view *view, unsigned number, const struct gt_export_options *options,
 	bool (*step)(void *exporter, unsigned pass, const struct gt_item *item), void *exporter)

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Perfetto's native format: a stream of TracePacket messages of TrackEvents.
+/* Perfetto's native format: a stream of TracePacket messages that contain TrackEvents.
  *
  *   sequence 1           clocks, processes, devices, metadata of the capture, gputap's events
  *   one per thread       calls as slice begin and end; times are deltas (incremental clock), so
  *                        calls must come in order of start, as a cursor returns them
  *   one per thread and   ranges and marks of the program (ROCTx), see perfetto_ranges.c
- *   one per queue row    GPU activities; times are from the trace's start, because these come in
- *                        any order
+ *   one per queue row    GPU activities; they come in any order, so times count from the start
+ *                        of the trace
  *   sequence 1, at the   launches of graphs, around their nodes, see perfetto_replays.c; memory in
- *   end                  use, see perfetto_memory.c; when processes were not recorded, see
- *                        perfetto_pauses.c; why devices were idle, see perfetto_idle.c
+ *   end                  use, see perfetto_memory.c; times that were not recorded, see
+ *                        perfetto_pauses.c; causes of idle time, see perfetto_idle.c
  *
- * A sequence declares once: its track, its clock, and every text that it refers to with a number
- * (interned). All clocks are tied to BOOTTIME at one moment, `zero`: the reader requires the
- * snapshots of a clock to increase through the file. Slices of a track with equal times nest by
- * position in the file, so the end of a call is written before the next one begins, and rows
- * (track_rows.h) keep device slices of a track apart. A flow leads from a call to the GPU activity
- * that it launched; its id is the correlation number.
- * Memory: depends on the number of threads, queues, names, launches of graphs, and calls that
+ * A sequence declares its track, its clock, and every interned text once. All clocks are tied to
+ * BOOTTIME at one moment, `zero`: the reader requires that the snapshots of a clock increase
+ * through the file. Slices of a track with equal times nest by position in the file, so the end of
+ * a call is written before the next call begins. Rows (track_rows.h) keep device slices of a track
+ * from overlapping. A flow leads from a call to the GPU activity that it launched; the flow id is
+ * the correlation number.
+ * Memory: proportional to the number of threads, queues, names, launches of graphs, and calls that
  * allocate or free.
  * Field numbers: protos/perfetto/trace/ of the Perfetto project. */
 #include "export/perfetto.h"
@@ -96,16 +96,16 @@ static void write_process(struct gt_pf *x, const struct gt_process_info *process
 	for (unsigned n = 0; word && *word && n < COMMAND_WORDS; n++, word += strlen(word) + 1)
 		p = gt_pf_put_text(p, PROCESS_COMMAND, word);
 	gt_pb_close(p, inner);
-	/* the reader keeps this for display; it drops the command line above */
+	/* The reader displays the description; it drops the command line written above. */
 	p = gt_pf_put_text(p, TRACK_DESCRIPTION,
 			   gt_view_command(process->argv, command, sizeof command));
 	gt_pb_close(p, mark);
 	gt_pf_packet_close(x, p, packet);
 }
 
-/* Write one track per pid: an exec continues in the same track. The newest process gives the name;
- * the reader keeps the first descriptor that it sees, so only one is written. Readers number
- * processes in order of arrival, so ranks come in their order. */
+/* Write one track per pid. An exec continues in the same track, and the newest process determines
+ * its name: the reader keeps only the first descriptor of a track, so only one is written. Readers
+ * number processes in order of arrival, so ranks are written in order. */
 static int write_processes(struct gt_pf *x)
 {
 	const struct gt_capture *c = x->view.capture;
@@ -152,7 +152,7 @@ static const char *end_text(enum gt_capture_end end)
 					  : "no: tracing did not end properly";
 }
 
-/* Write a track "gputap" with one instant that has all metadata as arguments. */
+/* Write a track "gputap" with one instant whose arguments are all metadata. */
 static void write_about(struct gt_pf *x, const struct gt_export_options *options)
 {
 	const struct gt_session_info *session = gt_capture_session(x->view.capture);
@@ -217,7 +217,7 @@ static void write_events(struct gt_pf *x)
 	}
 }
 
-/* The whole ---------------------------------------------------------------------- */
+/* Export ------------------------------------------------------------------------- */
 
 static void choose_zero(struct gt_pf *x)
 {
@@ -262,7 +262,7 @@ static void free_exporter_parts(struct gt_pf *x)
 	gt_view_fini(&x->view);
 }
 
-/* Write all records, with the loop for this CPU. */
+/* Write all records with the loop that is compiled for this CPU. */
 static int write_records(struct gt_pf *x, const struct gt_export_options *options)
 {
 #if GT_PF_V3
@@ -302,7 +302,7 @@ static int write_file(struct gt_pf *x, const char *path, const struct gt_export_
 	return gt_out_finish(&x->out, status);
 }
 
-/* Owned by no sequence. */
+/* Placeholder in gt_pf.recent; no sequence owns it. */
 static const struct gt_pf_call no_call;
 
 static int write_perfetto(const struct gt_capture *c, const char *path,

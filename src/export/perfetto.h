@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Internals of the Perfetto exporter: perfetto.c has the frame (sequences, tracks, interned texts,
- * metadata of the capture), perfetto_records.c the two loops that write calls and GPU activities,
- * perfetto_ranges.c the program's ranges, perfetto_replays.c launches of graphs, perfetto_memory.c
- * memory in use, perfetto_pauses.c when processes were not recorded, perfetto_idle.c why devices
- * were idle. */
+/* Internals of the Perfetto exporter:
+ *  - perfetto.c: sequences, tracks, interned texts, metadata of the capture
+ *  - perfetto_records.c: the two loops that write calls and GPU activities
+ *  - perfetto_ranges.c: ranges of the program
+ *  - perfetto_replays.c: launches of graphs
+ *  - perfetto_memory.c: memory in use
+ *  - perfetto_pauses.c: times in which processes were not recorded
+ *  - perfetto_idle.c: causes of idle time */
 #ifndef GPUTAP_EXPORT_PERFETTO_H
 #define GPUTAP_EXPORT_PERFETTO_H
 
@@ -18,7 +21,7 @@
 #include "export/replays.h"
 #include "export/view.h"
 
-/* Field numbers, message by message. */
+/* Protobuf field numbers, grouped by message. */
 enum {
 	TRACE_PACKET = 1,
 
@@ -92,7 +95,7 @@ enum {
 };
 
 enum {
-	FLAG_CLEARED = 1, /* interned texts and defaults start here */
+	FLAG_CLEARED = 1, /* discards interned texts and defaults of earlier packets */
 
 	TYPE_BEGIN = 1,
 	TYPE_END = 2,
@@ -103,21 +106,22 @@ enum {
 
 	CLOCK_REALTIME_ID = 1,
 	CLOCK_BOOTTIME_ID = 6,
-	CLOCK_DELTA = 64, /* ids from 64 are per sequence: ns since its previous packet */
-	CLOCK_ZERO = 65,  /* ns since `zero` */
+	/* ns since the sequence's previous packet; ids from 64 on are per sequence */
+	CLOCK_DELTA = 64,
+	CLOCK_ZERO = 65, /* ns since `zero` */
 
 	ORDER_EXPLICIT = 3,
 	SEQUENCE_MAIN = 1,
 
-	IID_NULL = 1, /* "NULL" among the texts of values; others start at 2 */
+	IID_NULL = 1, /* "NULL" among interned values; other values start at 2 */
 	ARGS_MAX = 24,
-	TEXT_MAX = 512, /* bytes of a text, before it is made valid */
+	TEXT_MAX = 512, /* maximum bytes of a text, before conversion to valid UTF-8 */
 	COMMAND_WORDS = 8,
-	/* beyond this size a slice gets no more annotations: GT_PB_OPEN_MAX */
+	/* A slice of this size gets no further annotations, because of GT_PB_OPEN_MAX. */
 	ANNOTATIONS_MAX = 12 << 10,
 };
 
-/* Keys of annotations other than arguments of calls: in SQL `debug.<key>`. */
+/* Keys of all annotations except call arguments. SQL shows a key as `debug.<key>`. */
 #define KEYS(X)                                           \
 	X(CORRELATION, "correlation", UINT)               \
 	X(ERROR, "error", STRING)                         \
@@ -148,31 +152,32 @@ enum key {
 		KEY_COUNT
 };
 
-/* Their fields. */
+/* Protobuf field of each key's value. */
 enum {
 #define X(name, text, type) FIELD_##name = ANNOTATION_##type,
 	KEYS(X)
 #undef X
 };
 
-/* The start of an annotation, up to its value, written as one word; its second byte, the length, is
- * set once the value is there. */
+/* Constant bytes of an annotation before its value, written as one word. The second byte, the
+ * length, is set after the value is written. */
 struct gt_pf_annotation {
 	uint64_t start;
 	uint8_t bytes;
 };
 
-/* The annotation of an argument for one value, as written: at most 17 bytes, 7 before the value and
- * 10 of it. */
+/* Encoded annotation of an argument with one value: at most 17 bytes, 7 of constant prefix and 10
+ * of value. */
 struct gt_pf_value {
 	char data[23];
 	uint8_t bytes;
-	uint64_t value; /* in a free entry: a value that is not searched for here */
+	uint64_t value; /* in a free entry: a value that is looked up in another slot */
 };
 enum { VALUES = 16, VALUE_ALIGNED = 32 };
 static_assert(sizeof(struct gt_pf_value) == VALUE_ALIGNED, "copied whole");
 
-/* 32 bytes that the compiler moves in one step if it can; memcpy() takes two halves. */
+/* 32 bytes that the compiler moves with one instruction if possible; memcpy() would move two
+ * halves. */
 typedef uint8_t gt_pf_whole __attribute__((vector_size(VALUE_ALIGNED), aligned(1), may_alias));
 
 static inline void gt_pf_put_whole(void *to, const void *from)
@@ -186,7 +191,7 @@ static inline char *gt_pf_put_value(char *p, const struct gt_pf_value *value)
 	return p + value->bytes;
 }
 
-/* Return the place of a value among VALUES, in bytes. */
+/* Return the byte offset of a value's slot among VALUES slots. */
 #define GT_PF_FACTOR UINT64_C(0x9e3779b97f4a7c15)
 static inline size_t gt_pf_value_at(uint64_t value, uint64_t factor)
 {
@@ -198,41 +203,43 @@ static inline size_t gt_pf_value_slot(uint64_t value)
 	return gt_pf_value_at(value, GT_PF_FACTOR) / VALUE_ALIGNED;
 }
 
-/* An argument of an operation. */
+/* Annotations of an operation's argument. */
 struct gt_pf_argument {
-	struct gt_pf_annotation form[2]; /* [0] the value itself, [1] an interned text */
+	struct gt_pf_annotation form[2]; /* [0] for the value itself, [1] for an interned text */
 	uint32_t key;
-	uint8_t length_arg; /* argument on which the text of a payload may depend */
+	uint8_t length_arg; /* index of the argument that may determine a payload's text */
 };
 
-/* The start of a slice: track event up to its length, at [1], type, name, category, flow,
- * correlation number. Among 16384 consecutive numbers only the lowest 14 bits differ, in two
- * places. */
+/* Encoded start of a slice: header of the track event with its length at [1], type, name, category,
+ * flow, correlation number. Within 16384 consecutive numbers only the lowest 14 bits differ; they
+ * occur at two offsets. */
 struct gt_pf_begin {
-	char data[48];              /* 41 bytes at most */
-	uint64_t id_high;           /* upper bits of the ids that it is for; UINT64_MAX: none */
-	uint16_t in_flow, in_value; /* other bits in those places */
-	uint8_t flow_at, value_at, bytes; /* flow_at: after the data if it has no flow */
+	char data[48];    /* 41 bytes at most */
+	uint64_t id_high; /* upper bits of the call ids that `data` fits; UINT64_MAX: none */
+	uint16_t in_flow, in_value;       /* remaining bits at both offsets */
+	uint8_t flow_at, value_at, bytes; /* flow_at: past the data if the slice has no flow */
 };
 
 /* Data of one operation. */
 struct gt_pf_call {
 	uint32_t op;
 	struct gt_pf_begin begin;
-	struct gt_pb_snippet event; /* its constant part: at most 16 bytes */
-	/* the last one with such a call: it has the operation's texts */
+	struct gt_pb_snippet event; /* constant part of the event: at most 16 bytes */
+	/* sequence that wrote the most recent call of this operation and has interned its texts */
 	struct gt_pf_sequence *owner;
-	uint32_t named; /* bits: arguments whose values have names */
-	/* bits: arguments written as their payload if present, else as the word; 0 is "NULL" */
+	uint32_t named; /* bit per argument: values have names */
+	/* bit per argument: written as its payload if present, otherwise as the word; 0 is
+	 * "NULL" */
 	uint32_t addresses;
-	/* bits: those of `addresses` whose text depends on another argument that this `op` has */
+	/* subset of `addresses`: the text depends on another argument that calls of this `op`
+	 * record */
 	uint32_t lengths;
-	uint8_t nargs;      /* known arguments */
-	uint8_t shown;      /* number of those in calls of this `op` */
-	uint8_t flow_bytes; /* for a call that submits; else 0 */
-	bool by_return;     /* the status is the return value */
-	bool allocates;     /* it allocates or frees memory */
-	/* after args, VALUES of each: recent ones, because most recur */
+	uint8_t nargs;      /* number of known arguments */
+	uint8_t shown;      /* number of known arguments that calls of this `op` record */
+	uint8_t flow_bytes; /* for calls that submit; 0 for others */
+	bool by_return;     /* true if the status is the return value */
+	bool allocates;     /* true if the call allocates or frees memory */
+	/* VALUES recent values per argument, stored after `args`; most values recur */
 	struct gt_pf_value *values;
 	struct gt_pf_argument args[];
 };
@@ -241,37 +248,38 @@ enum {
 	FLOW_BYTES = 10,
 	RECENT = 64,
 	BEGIN_BITS = 14,
-	OPEN_MAX = 256, /* each is deeper than the previous one, and a depth has 8 bits */
+	OPEN_MAX = 256, /* open calls have distinct depths, and a depth has 8 bits */
 };
 
-/* A call whose end has not been written. */
+/* A call whose end has not been written yet. */
 struct gt_pf_open {
 	uint64_t end_ns;
 	uint32_t depth;
 };
 
-/* The last annotation of a correlation number, as written. */
+/* Most recent annotation of a correlation number, as written. */
 struct gt_pf_correlation {
 	uint64_t high;       /* number without its lowest 7 bits; UINT64_MAX: none */
 	uint64_t id_high;    /* id of the call, without its lowest 7 bits */
 	char data[24];       /* 15 bytes at most */
-	uint8_t bytes, more; /* more: the bit that marks further bytes after the lowest 7 bits */
+	uint8_t bytes, more; /* more: continuation bit of the varint after the lowest 7 bits */
 };
 
-/* A writer of packets that share texts, track and clock. */
+/* A packet sequence: its packets share interned texts, a track and a clock. */
 struct gt_pf_sequence {
-	/* at most 16 bytes each: the part that every packet contains (the sequence); a packet up to
-	 * its time, with room for the length at [1] */
+	/* At most 16 bytes each: `head` is the part common to all packets (the sequence id),
+	 * `timed_head` a packet up to its time, with room for the length at [1]. */
 	struct gt_pb_snippet head, timed_head;
 	/* annotations shared by all activities of a row: device and queue */
 	struct gt_pb_snippet work;
 	uint32_t id;
 	struct gt_pf_correlation correlation;
-	uint64_t last_ns, last_begin_ns; /* of the delta clock; start of the last call */
-	struct gt_bits ops, keys, words, names, categories; /* interned already */
-	struct gt_pf_open *open;                            /* OPEN_MAX entries, for a thread */
+	uint64_t last_ns, last_begin_ns; /* last time of the delta clock; start of the last call */
+	struct gt_bits ops, keys, words, names, categories; /* texts that are already interned */
+	struct gt_pf_open *open; /* OPEN_MAX entries; only for a thread */
 	uint32_t open_count;
-	struct gt_pf_ranges *ranges; /* ranges of a thread that has any, with their tracks */
+	/* ranges of the thread with their tracks; NULL: the thread has none */
+	struct gt_pf_ranges *ranges;
 };
 
 /* Rows of a queue. */
@@ -280,12 +288,13 @@ struct gt_pf_rows {
 	struct gt_pf_sequence row[];
 };
 
-/* Recent payloads, so that a recurring one becomes an interned text. */
+/* A recently seen payload: a payload that recurs becomes an interned text. */
 struct gt_pf_payload {
-	uint64_t data[4], length, head;     /* head: struct gt_payload, of the argument */
-	uint32_t op;                        /* of this operation; 0: free */
-	struct gt_view_text *word;          /* set from the second time on */
-	const struct gt_pf_sequence *owner; /* the last one to use it, which has the text */
+	uint64_t data[4], length, head; /* head: struct gt_payload of the argument */
+	uint32_t op;                    /* operation of the call; 0: free entry */
+	struct gt_view_text *word;      /* set when the payload occurs for the second time */
+	/* sequence that used the payload last and has interned its text */
+	const struct gt_pf_sequence *owner;
 	struct gt_pf_value written;
 	char pad[24];
 };
@@ -298,20 +307,20 @@ static inline unsigned gt_pf_payload_slot(uint64_t hash)
 }
 static_assert(PAYLOADS == 1 << (64 - 53), "bits of the hash");
 
-/* The start of a track event of a GPU activity, up to its length, at [1], and type, name, category;
- * recent ones. */
+/* Encoded start of a recent GPU activity's track event: header with the length at [1], type, name,
+ * category. */
 struct gt_pf_work {
-	uint64_t name;     /* process and string */
-	uint32_t sequence; /* on this sequence, which has the name; 0: free */
+	uint64_t name;     /* process and string id */
+	uint32_t sequence; /* sequence that has interned the name; 0: free entry */
 	uint8_t device_op, class, bytes;
 	char data[16];
 };
 enum { WORKS = 256 };
 static_assert(sizeof(struct gt_pf_work) == 32, "several to a cache line");
 
-/* Sizes of GPU activities as annotations, "64 x 64", recent ones. A free entry has the sizes 0. */
+/* Recent sizes of GPU activities as annotations ("64 x 64"). The sizes of a free entry are 0. */
 struct gt_pf_size {
-	uint64_t size[3]; /* global, local */
+	uint64_t size[3]; /* global and local size */
 	uint8_t bytes;
 	char data[87];
 };
@@ -320,24 +329,25 @@ enum { SIZES = 256 };
 struct gt_pf {
 	struct gt_out out;
 	struct gt_view view;
-	uint64_t zero, seed; /* ns; seed of track numbers */
+	uint64_t zero, seed; /* zero: reference time, ns; seed: of track numbers */
 	uint32_t sequences;
-	const char **arg_names; /* all names of arguments; number: KEY_COUNT + index */
+	const char **arg_names; /* names of all arguments; the key is KEY_COUNT + index */
 	uint32_t arg_name_count;
 	struct gt_bits devices;  /* devices that have a track */
-	struct gt_ranges ranges; /* started and stopped ones */
+	struct gt_ranges ranges; /* ranges that are started and stopped explicitly */
 	struct gt_innermost innermost;
 	struct gt_launch_frames launches; /* call stacks of calls */
 	struct gt_replays replays;
-	struct gt_memory_use memory;              /* collected from the calls written */
-	const struct gt_view_queue *replay_queue; /* queue whose launches are being written .. */
-	unsigned replay_track_rows;               /* .. and the number of its rows so far */
-	/* of the current call: arguments that have a payload; one that must be formatted points to
-	 * `unknown`, with another value */
+	struct gt_memory_use memory;              /* collected from written calls */
+	const struct gt_view_queue *replay_queue; /* queue whose launches are being written */
+	unsigned replay_track_rows; /* number of track rows of `replay_queue` so far */
+	/* Arguments of the current call that have a payload. An argument whose text must be
+	 * formatted points to its entry in `unknown`, which has a different value. */
 	uint32_t given_bits;
 	const struct gt_pf_value *given[ARGS_MAX];
 	struct gt_pf_value unknown[ARGS_MAX];
-	struct gt_pf_call *recent[RECENT]; /* recent operations, by number; not NULL */
+	/* recently used operations, indexed by number; entries are never NULL */
+	struct gt_pf_call *recent[RECENT];
 	struct gt_pf_payload payloads[PAYLOADS];
 	struct gt_pf_work works[WORKS];
 	struct gt_pf_size sizes[SIZES];
@@ -356,7 +366,7 @@ enum gt_pf_tracks {
 	GT_PF_TRACKS_PAUSES
 };
 
-/* Return a track number. They differ between captures, so that files can be joined. */
+/* Return a track number. Track numbers differ between captures, so files can be concatenated. */
 uint64_t gt_pf_track(const struct gt_pf *x, enum gt_pf_tracks kind, uint64_t a, uint64_t b);
 /* Return the key of a thread in its process. */
 static inline uint64_t gt_pf_thread_key(const struct gt_view_thread *t)
@@ -364,20 +374,19 @@ static inline uint64_t gt_pf_thread_key(const struct gt_view_thread *t)
 	return t->tid ? t->tid : UINT64_C(1) << 32 | t->ordinal;
 }
 
-/* Start a sequence: its clock and, unless 0, its track. */
+/* Start a sequence: write its clock and, unless @track is 0, its default track. */
 void gt_pf_sequence_begin(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t clock,
 			  uint64_t track);
-/* Free all but its ranges: gt_pf_ranges_fini(). */
+/* Free everything except `ranges`; gt_pf_ranges_fini() frees those. */
 void gt_pf_sequence_fini(struct gt_pf_sequence *s);
 char *gt_pf_put_text(char *p, uint32_t field, const char *text);
 void gt_pf_intern(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t field, uint64_t iid,
 		  const char *text);
 
-/* Return an operation. It is prepared for the sequence's first call of it, and again after calls of
- * other sequences. NULL: no memory, with a cause. */
+/* Return an operation whose texts are interned in sequence @s. NULL with a cause: no memory. */
 struct gt_pf_call *gt_pf_operation(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t op);
-/* Return the sequence of a thread, with its track, on the thread's first record; return that of a
- * queue's row. NULL: no memory, with a cause. */
+/* Return the sequence of a thread or of a queue's row, and create it with its track on first use.
+ * NULL with a cause: no memory. */
 struct gt_pf_sequence *gt_pf_thread_begin(struct gt_pf *x, struct gt_view_thread *t);
 struct gt_pf_sequence *gt_pf_row_slow(struct gt_pf *x, struct gt_view_queue *q, unsigned row);
 
@@ -393,24 +402,27 @@ static inline struct gt_pf_sequence *gt_pf_row(struct gt_pf *x, struct gt_view_q
 /* Write a mark or range call of thread @t (gt_mark_of()). Return 0 or negative errno with a
  * cause. */
 int gt_pf_mark(struct gt_pf *x, struct gt_view_thread *t, const struct gt_item *call);
-/* Write ranges that were not ended, after the last record. */
+/* Write ranges that were never ended. Call after the last record. */
 int gt_pf_ranges_end(struct gt_pf *x);
 void gt_pf_ranges_fini(struct gt_pf_ranges *r);
-/* Write launches of graphs, after the last record. Return 0 or negative errno with a cause. */
+/* Write launches of graphs. Call after the last record. Return 0 or negative errno with a cause. */
 int gt_pf_replays(struct gt_pf *x);
-/* Write memory in use over time, after the last record. Return the same. */
+/* Write memory in use over time. Call after the last record. Return 0 or negative errno with a
+ * cause. */
 int gt_pf_memory(struct gt_pf *x);
-/* perfetto_pauses.c, also after the last record */
+/* Write times in which processes were not recorded. Call after the last record. Return 0 or
+ * negative errno with a cause. */
 int gt_pf_pauses(struct gt_pf *x);
-/* Write why devices were idle, after the last record. Return the same. */
+/* Write the causes of idle time. Call after the last record. Return 0 or negative errno with a
+ * cause. */
 int gt_pf_idle(struct gt_pf *x, const struct gt_export_options *options);
 
-/* For sequence 1, which interns no texts. */
+/* Add an annotation without interned texts, for sequence 1. */
 char *gt_pf_annotate_named(char *p, const char *name, uint64_t value);
 char *gt_pf_annotate_named_signed(char *p, const char *name, int64_t value);
 char *gt_pf_annotate_named_text(char *p, const char *name, const char *text);
-/* Write "queue 2: copies (out of order)": with the program's name for it, if any, and the process
- * if there are several. */
+/* Write "queue 2: copies (out of order)", with the program's name for the queue, if any, and the
+ * process if there are several. */
 enum { GT_PF_LABEL = 256 };
 void gt_pf_queue_label(const struct gt_pf *x, const struct gt_view_queue *q, char *label,
 		       size_t size);
@@ -419,8 +431,8 @@ static inline uint32_t gt_pf_device_bit(uint32_t device)
 {
 	return device == UINT32_MAX ? 0 : device + 1;
 }
-/* Return a queue's rank among the tracks of its device. The rank before it is for graphs launched
- * on the queue. */
+/* Return a queue's rank among the tracks of its device. The preceding rank belongs to graphs
+ * launched on the queue. */
 static inline uint64_t gt_pf_queue_rank(const struct gt_view_queue *q)
 {
 	return 2 * (uint64_t)q->stream;
@@ -440,7 +452,7 @@ static inline char *gt_pf_annotate(char *p, const struct gt_pf_annotation *a, ui
 	return end;
 }
 
-/* With a number of KEYS(): the compiler knows the bytes before the value. */
+/* Add an annotation whose key is one of KEYS(). The compiler folds all bytes before the value. */
 enum { GT_PF_VALUE_AT = 5 };
 #define GT_PF_ANNOTATE(p, name, value) gt_pf_annotate_key(p, KEY_##name, FIELD_##name, value)
 static inline char *gt_pf_annotate_key(char *p, enum key key, unsigned field, uint64_t value)
@@ -457,8 +469,8 @@ static inline char *gt_pf_annotate_key(char *p, enum key key, unsigned field, ui
 }
 static_assert(KEY_COUNT < 128 && ANNOTATION_POINTER < 16, "one byte each");
 
-/* Open a packet, up to its time or without one; usually so short that its length, at @packet, takes
- * one byte. */
+/* Open a packet with (timed) or without (short) a time. Its length at @packet usually takes one
+ * byte. */
 static inline char *gt_pf_timed_open(char *p, const struct gt_pf_sequence *s, uint64_t time,
 				     char **packet)
 {
@@ -472,8 +484,8 @@ static inline char *gt_pf_short_open(struct gt_pf *x, const struct gt_pf_sequenc
 			       &s->head);
 }
 
-/* Close a packet and its track event, which end at @p. @mark: start of the track event. Return the
- * end. */
+/* Close a packet and its track event, which both end at @p. @mark: start of the track event. Return
+ * the new end. */
 static inline char *gt_pf_short_close(char *p, char *packet, char *mark)
 {
 	if (__builtin_expect(p - packet > 128, 0)) {

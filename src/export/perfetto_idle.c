@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Why devices were idle, in Perfetto: a track "idle" of each device, above its queues, with a slice
- * for each part of a gap, named after its cause (idle_parts.h). Parts of a device come in the order
- * of their start and do not overlap, device after device: each device has a separate sequence with
+/* Writes the causes of idle time in Perfetto: a track "idle" for each device, above its queues,
+ * with a slice for each part of a gap, named after its cause (idle_parts.h). Parts come device
+ * after device, in order of start and without overlap. Each device has a separate sequence with
  * interned texts, because a capture may have millions of parts. */
 #include <errno.h>
 
@@ -9,7 +9,7 @@
 #include "record/operation.h"
 #include "util/error.h"
 
-/* Interned names of annotations on these sequences, from 1. */
+/* Interned annotation names on these sequences, numbered from 1. */
 #define ANNOTATIONS(X)           \
 	X(CAUSE, "cause")        \
 	X(CALL, "call")          \
@@ -34,10 +34,11 @@ enum { CATEGORY_IDLE = 1 };
 
 struct drawn {
 	struct gt_pf *x;
-	struct gt_pf_sequence sequence; /* sequence of the current device */
+	struct gt_pf_sequence sequence; /* packet sequence of the current device */
 	uint32_t device;
 	bool any;
-	struct gt_map texts; /* number less 1 by address, which is constant while parts come */
+	/* address of a text -> number - 1; texts keep their address while parts are delivered */
+	struct gt_map texts;
 	int status;
 };
 
@@ -86,7 +87,7 @@ static void begin_device(struct drawn *d, uint32_t device)
 	d->any = true;
 }
 
-/* Return a text's number on the sequence; 0: no text. */
+/* Return the number of a text on the sequence, and intern it if necessary; 0: no text. */
 static uint64_t intern(struct drawn *d, const char *text)
 {
 	int64_t number;
@@ -118,7 +119,7 @@ static char *put_annotation(char *p, enum annotation name, uint32_t field, uint6
 	return p;
 }
 
-/* Open an event at a time not before the last one's. */
+/* Open an event. Its time is @ns, but not before the previous event's time. */
 static char *open_event(struct drawn *d, uint64_t ns, unsigned type, char **packet, char **event)
 {
 	struct gt_pf_sequence *s = &d->sequence;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory in use over time in Perfetto: a counter track of its process for each domain, kind and
- * device (memory_tracks.h), in bytes. On sequence 1, after all records. */
+/* Writes memory in use over time in Perfetto: for each domain, kind and device a counter track of
+ * the process, in bytes (memory_tracks.h). On sequence 1, after all records. */
 #include "export/memory_tracks.h"
 #include "export/perfetto.h"
 
 struct drawn {
 	struct gt_pf *x;
-	struct gt_bits begun; /* tracks by index */
+	struct gt_bits begun; /* indexes of the tracks that have been started */
 };
 
 static uint64_t track_number(const struct gt_pf *x, const struct gt_memory_track *track)

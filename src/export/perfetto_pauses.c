@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* When processes were not recorded, in Perfetto: a track "not recorded" of each process that was
- * not recorded throughout, with a slice for each pause, and for the part that a flight recorder
- * evicted. On sequence 1, with full texts. */
+/* Writes times in which processes were not recorded in Perfetto: a track "not recorded" for each
+ * process concerned, with a slice for each pause and for the time that a flight recorder evicted.
+ * On sequence 1, with full texts. */
 #include "export/perfetto.h"
 #include "export/unrecorded_spans.h"
 #include "util/error.h"
 
-/* Several processes can have one pid: exec. */
+/* Return a track number. Several processes can have one pid because of exec. */
 static uint64_t track_number(const struct gt_pf *x, uint64_t pid)
 {
 	return gt_pf_track(x, GT_PF_TRACKS_PAUSES, pid, 0);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges and marks of a program (ROCTx), in Perfetto: tracks "ranges" under its thread's, next to
- * the calls.
+/* Writes ranges and marks of a program (ROCTx) in Perfetto, on tracks "ranges" under the thread's
+ * track, next to its calls.
  *
- *   row 0      ranges that are pushed and popped: they nest, so begin and end are written in place;
- *              marks as instants; whole ranges (torch's operators): records inside one come
- *              before it, and readers sort by time
- *   row 1 on   ranges that are started and stopped, of the thread that started them: they may
+ *   row 0      ranges that are pushed and popped: they nest, so begin and end are written at once;
+ *              marks as instants; whole ranges (torch's operators): their records come after the
+ *              records inside them, and readers sort by time
+ *   row 1 on   ranges that are started and stopped, on the thread that started them: they may
  *              overlap, so each is written when both ends are known, in a row where it overlaps
- *              no other (track_rows.h)
+ *              no other range (track_rows.h)
  *
- * Times are from the trace's start: ends may come with another thread's records. A range that was
- * never ended ends with the last event of any thread. Rare compared with calls: texts are written
- * in full each time. */
+ * Times count from the start of the trace, because ends may come with another thread's records. A
+ * range that was never ended ends with the last event of any thread. Ranges are rare compared with
+ * calls, so texts are written in full each time. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -19,10 +19,10 @@
 #include "util/error.h"
 
 struct gt_pf_ranges {
-	struct gt_track_rows rows; /* rows from 1 on */
+	struct gt_track_rows rows; /* track rows from 1 on */
 	struct gt_pf_sequence *row;
 	unsigned row_count;
-	uint32_t depth; /* pushed and not popped */
+	uint32_t depth; /* number of ranges pushed and not popped */
 };
 
 void gt_pf_ranges_fini(struct gt_pf_ranges *r)
@@ -48,13 +48,13 @@ static void begin_row(struct gt_pf *x, const struct gt_view_thread *t, struct gt
 	p = gt_pb_open(p, PACKET_TRACK, &mark);
 	p = gt_pb_u64(p, TRACK_UUID, track);
 	p = gt_pb_u64(p, TRACK_PARENT, gt_pf_track(x, GT_PF_TRACKS_THREAD, t->pid, key));
-	/* one name, so that the reader shows rows as rows of one track */
+	/* All rows have one name, so that the reader shows them as rows of one track. */
 	p = gt_pf_put_text(p, TRACK_NAME, "ranges");
 	gt_pb_close(p, mark);
 	gt_pf_packet_close(x, p, packet);
 }
 
-/* Return NULL: no memory, with a cause. */
+/* Return a row's sequence, and create it if necessary. NULL with a cause: no memory. */
 static struct gt_pf_sequence *get_row(struct gt_pf *x, struct gt_view_thread *t, unsigned row)
 {
 	struct gt_pf_sequence *s = t->own ? t->own : gt_pf_thread_begin(x, t), *more;
@@ -78,7 +78,8 @@ no_memory:
 	return NULL;
 }
 
-/* Activities submitted in it have the same number, as "external_id" and in their flow. */
+/* Write the range's number. Activities submitted in the range have the same number, as
+ * "external_id" and in their flow. */
 static char *put_annotation_number(struct gt_pf *x, char *p, const struct gt_item *call)
 {
 	uint64_t number =
@@ -114,7 +115,7 @@ static char *annotate_words(char *p, const char *name, const struct gt_range_wor
 	text[bytes] = '\0';
 	if (!gt_range_is_number(words))
 		return gt_pf_annotate_named_text(p, name, text);
-	/* 64-bit integers stay exact; negative ones are read back as such */
+	/* Integers of 64 bits stay exact; negative numbers are read back as negative. */
 	if (strpbrk(text, ".e") || bytes > 19)
 		return annotate_real(p, name, strtod(text, NULL));
 	return gt_pf_annotate_named_signed(p, name, strtoll(text, NULL, 10));
@@ -138,7 +139,7 @@ static char *put_detail(char *p, const struct gt_range_detail *detail)
 	return p;
 }
 
-/* @range: the range to begin, else NULL */
+/* Write a begin, end or instant event. @range: range that begins; otherwise NULL */
 static void write_event(struct gt_pf *x, const struct gt_pf_sequence *s, uint64_t ns, uint64_t type,
 			const struct gt_range *range)
 {
@@ -159,7 +160,7 @@ static void write_event(struct gt_pf *x, const struct gt_pf_sequence *s, uint64_
 	gt_pf_packet_close(x, p, packet);
 }
 
-/* Return the row for the range: those that nest share row 0. NULL: an error, with a cause. */
+/* Return the row for a range. Nested ranges share row 0. NULL with a cause: error. */
 static struct gt_pf_sequence *place_range(struct gt_pf *x, struct gt_view_thread *t,
 					  const struct gt_range *range)
 {
@@ -214,7 +215,7 @@ int gt_pf_mark(struct gt_pf *x, struct gt_view_thread *t, const struct gt_item *
 	if (!row)
 		return -ENOMEM;
 	s = t->own;
-	/* a pop without its push belongs to a range from before the recording */
+	/* A pop without a push belongs to a range that was pushed before the recording. */
 	if (mark == GT_MARK_POP) {
 		if (s->ranges->depth) {
 			s->ranges->depth--;

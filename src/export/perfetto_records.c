@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The Perfetto exporter's loops: each call as slice begin and end, each GPU activity as both at
- * once. They run millions of times, so recurring bytes are made once (perfetto.c) and copied: a
- * slice's type, name and category per operation, an annotation up to its value per argument, device
- * and queue per row. Compiled twice, see meson.build; GT_PF_RECORDS is the name of the exported
- * function.
+/* The loops of the Perfetto exporter. They write each call as slice begin and end, and each GPU
+ * activity as both at once. They run millions of times, so recurring bytes are generated once
+ * (perfetto.c) and copied: type, name and category of a slice per operation, an annotation up to
+ * its value per argument, device and queue per row. This file is compiled twice, see meson.build;
+ * GT_PF_RECORDS is the name of the exported function.
  *
- * Arguments are numbers, addresses, or interned texts: names of values, and payloads (arrays, small
- * memory) from the second occurrence on. Only new ones are formatted. */
+ * Arguments are written as numbers, addresses, or interned texts: names of values, and payloads
+ * (arrays, small memory) from the second occurrence on. Only new texts are formatted. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -37,7 +37,7 @@ static char *annotate_status(char *p, uint32_t op, int32_t status)
 	return annotate_text(p, KEY_ERROR, text);
 }
 
-/* The formatter's text is valid UTF-8 and is written directly to its place. */
+/* Write an argument's formatted text in place. The formatter produces valid UTF-8. */
 static char *annotate_formatted(char *p, uint32_t key, const struct gt_item *call, unsigned arg)
 {
 	char *mark, *inner;
@@ -54,7 +54,7 @@ static char *annotate_formatted(char *p, uint32_t key, const struct gt_item *cal
 	return p;
 }
 
-/* Write "1024 x 1024"; trailing ones are left out */
+/* Write "1024 x 1024"; omits trailing dimensions of size 0 or 1. */
 static char *put_size(char *p, uint32_t key, const uint32_t size[3])
 {
 	unsigned dimensions = size[2] > 1 ? 3 : size[1] > 1 ? 2 : 1;
@@ -63,7 +63,7 @@ static char *put_size(char *p, uint32_t key, const uint32_t size[3])
 	for (unsigned i = 0; i < dimensions; i++) {
 		if (i)
 			t = GT_PUT(t, " x ");
-		t = gt_put_u64(t, size[i]); /* 36 bytes at most with the blanks */
+		t = gt_put_u64(t, size[i]); /* at most 36 bytes with the blanks */
 	}
 	p = gt_pb_open_short(p, EVENT_ANNOTATION, &mark);
 	p = gt_pb_u64(p, ANNOTATION_NAME, key);
@@ -74,7 +74,7 @@ static char *put_size(char *p, uint32_t key, const uint32_t size[3])
 
 static __attribute__((noinline)) void make_sizes(struct gt_pf_size *s, const uint64_t size[3])
 {
-	uint32_t each[6]; /* global, local */
+	uint32_t each[6]; /* global size, local size */
 	char *p = s->data;
 
 	memcpy(each, size, sizeof each);
@@ -114,7 +114,7 @@ static inline char *put_sizes(struct gt_pf *x, char *p, const struct gt_item *wo
 	return p + s->bytes;
 }
 
-/* Make the annotation of a number whose higher bits differ from the last one's. */
+/* Encode the annotation of a number whose higher bits differ from those of the previous number. */
 static __attribute__((noinline)) uint64_t make_correlation(struct gt_pf *x,
 							   struct gt_pf_sequence *s,
 							   const struct gt_item *item)
@@ -132,7 +132,7 @@ static __attribute__((noinline)) uint64_t make_correlation(struct gt_pf *x,
 	return correlation;
 }
 
-/* Return gt_view_correlation() of an activity, for put_correlation(): among 128 consecutive numbers
+/* Return gt_view_correlation() of an activity, for put_correlation(). Among 128 consecutive numbers
  * only the first byte differs. */
 static inline uint64_t need_correlation(struct gt_pf *x, struct gt_pf_sequence *s,
 					const struct gt_item *item)
@@ -144,7 +144,7 @@ static inline uint64_t need_correlation(struct gt_pf *x, struct gt_pf_sequence *
 	return make_correlation(x, s, item);
 }
 
-/* Make the start of calls whose ids have the higher bits of @item's. */
+/* Encode the start of all calls whose ids have the same higher bits as @item's id. */
 static __attribute__((noinline)) void make_begin(struct gt_pf *x, struct gt_pf_call *call,
 						 const struct gt_view_thread *t,
 						 const struct gt_item *item)
@@ -161,7 +161,7 @@ static __attribute__((noinline)) void make_begin(struct gt_pf *x, struct gt_pf_c
 	b->flow_at = (uint8_t)(p - b->data - sizeof correlation);
 	b->value_at = (uint8_t)(p - b->data + GT_PF_VALUE_AT);
 	b->in_value = 0x8080;
-	if (correlation >> BEGIN_BITS == 0) { /* always in two bytes */
+	if (correlation >> BEGIN_BITS == 0) { /* small numbers are written in two bytes too */
 		q = p + GT_PF_VALUE_AT + 2;
 		p[1] = GT_PF_VALUE_AT;
 		b->in_value = 0x0080;
@@ -170,7 +170,8 @@ static __attribute__((noinline)) void make_begin(struct gt_pf *x, struct gt_pf_c
 	b->bytes = (uint8_t)(q - b->data);
 	if (!call->flow_bytes)
 		b->flow_at = b->bytes;
-	b->id_high = correlation && high ? high : UINT64_MAX; /* numbers are consecutive like ids */
+	/* correlation numbers are consecutive, as ids are */
+	b->id_high = correlation && high ? high : UINT64_MAX;
 }
 
 static inline char *put_begin(char *p, const struct gt_pf_begin *b, uint64_t id)
@@ -205,7 +206,7 @@ static inline void need_word(struct gt_pf *x, struct gt_pf_sequence *s,
 	gt_pf_intern(x, s, INTERNED_ANNOTATION_STRING, word->index + IID_NULL + 1, word->text);
 }
 
-/* Make a payload's text and its annotation; NULL: first occurrence, or too long. */
+/* Format a payload and encode its annotation. Return NULL: first occurrence, or too long. */
 static __attribute__((noinline)) struct gt_pf_value *make_payload(struct gt_pf *x,
 								  struct gt_pf_sequence *s,
 								  const struct gt_pf_argument *a,
@@ -232,7 +233,7 @@ static __attribute__((noinline)) struct gt_pf_value *make_payload(struct gt_pf *
 	return &slot->written;
 }
 
-/* Find payloads of 9 bytes and more. */
+/* Return the annotation of a payload of 9 bytes or more; NULL: first occurrence, or too long. */
 static __attribute__((noinline)) struct gt_pf_value *long_payload(
 	struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_argument *a,
 	const struct gt_item *item, const uint8_t *payload, uint32_t bytes, uint64_t length)
@@ -256,7 +257,7 @@ static __attribute__((noinline)) struct gt_pf_value *long_payload(
 	return slot->owner == s ? &slot->written : make_payload(x, s, a, item, slot);
 }
 
-/* Return the annotation of the argument's payload; most payloads are one word. */
+/* Return the annotation of an argument's payload. Most payloads are one word. */
 static inline struct gt_pf_value *payload_value(struct gt_pf *x, struct gt_pf_sequence *s,
 						const struct gt_pf_argument *a,
 						const struct gt_item *item, const uint8_t *payload,
@@ -268,7 +269,7 @@ static inline struct gt_pf_value *payload_value(struct gt_pf *x, struct gt_pf_se
 	if (bytes > 8)
 		return long_payload(x, s, a, item, payload, bytes, length);
 	memcpy(&head, payload, sizeof head);
-	if (bytes) { /* a whole word: payloads are padded to words */
+	if (bytes) { /* reads a whole word: payloads are padded to words */
 		memcpy(&word, payload + sizeof head, 8);
 		word &= UINT64_MAX >> (64 - bytes * 8);
 	}
@@ -286,8 +287,8 @@ static inline struct gt_pf_value *payload_value(struct gt_pf *x, struct gt_pf_se
 						     : make_payload(x, s, a, item, slot);
 }
 
-/* Mark an argument whose payload is new. Its slot may have belonged to another argument's payload,
- * whose annotation is then gone. */
+/* Mark an argument whose payload is new. The new payload may have replaced another argument's
+ * payload in its slot; that annotation is lost too. */
 static __attribute__((noinline)) void forget_given(struct gt_pf *x, const struct gt_item *item,
 						   uint32_t bits, unsigned arg)
 {
@@ -301,7 +302,7 @@ static __attribute__((noinline)) void forget_given(struct gt_pf *x, const struct
 	}
 }
 
-/* Return the arguments that have a payload, as bits; their annotations are in x->given. */
+/* Return a bit for each argument that has a payload. The annotations are in x->given. */
 static inline uint32_t need_payloads(struct gt_pf *x, struct gt_pf_sequence *s,
 				     const struct gt_pf_call *call, const struct gt_item *item)
 {
@@ -335,8 +336,8 @@ static inline uint32_t need_payloads(struct gt_pf *x, struct gt_pf_sequence *s,
 	return bits;
 }
 
-/* Make the annotation of a value that is not cached. Return false if it is neither a number nor an
- * interned text. */
+/* Encode the annotation of a value that is not cached. Return false if the value is neither a
+ * number nor an interned text. */
 static __attribute__((noinline)) bool make_value(struct gt_pf *x, struct gt_pf_sequence *s,
 						 const struct gt_pf_call *call,
 						 const struct gt_item *item, unsigned i,
@@ -363,7 +364,7 @@ static __attribute__((noinline)) bool make_value(struct gt_pf *x, struct gt_pf_s
 	return true;
 }
 
-/* Write an argument whose value is not cached. Return the end; NULL: see put_arguments(). */
+/* Write an argument whose value is not cached. Return the end, or NULL as put_arguments() does. */
 static __attribute__((noinline)) char *put_new_value(struct gt_pf *x, struct gt_pf_sequence *s,
 						     char *p, const struct gt_pf_call *call,
 						     const struct gt_item *item, unsigned i)
@@ -378,8 +379,8 @@ static __attribute__((noinline)) char *put_new_value(struct gt_pf *x, struct gt_
 	return x->out.next == packet ? gt_pf_put_value(p, slot) : NULL;
 }
 
-/* Write arguments. @payloads: a constant 0 for calls without any. Return the end; NULL: a text was
- * interned first, at @p, so the packet must be started again. */
+/* Write all arguments. @payloads: constant 0 for calls without payloads. Return the end; NULL: a
+ * text had to be interned at @p first, so the caller must start the packet again. */
 static inline __attribute__((always_inline)) char *put_arguments(struct gt_pf *x,
 								 struct gt_pf_sequence *s, char *p,
 								 const struct gt_pf_call *call,
@@ -391,10 +392,10 @@ static inline __attribute__((always_inline)) char *put_arguments(struct gt_pf *x
 	unsigned nargs = call->shown;
 	uint64_t factor = GT_PF_FACTOR;
 
-	__asm__("" : "+r"(factor)); /* keeps it in a register */
+	__asm__("" : "+r"(factor)); /* keeps the factor in a register */
 	for (unsigned i = 0; i < nargs; i++, slots += VALUES * VALUE_ALIGNED) {
 		uint64_t value = args[i];
-		/* the hash gives the slot's number times its size */
+		/* The hash yields the slot's byte offset. */
 		const struct gt_pf_value *slot =
 			(const struct gt_pf_value *)(slots + gt_pf_value_at(value, factor));
 
@@ -420,7 +421,7 @@ static char *put_result(char *p, const struct gt_pf_call *call, const struct gt_
 	if (gt_call_status(item->op, item->ret, item->args, &status) &&
 	    gt_status_failed((enum gt_domain)GT_OP_DOMAIN(item->op), status))
 		return annotate_status(p, item->op, status);
-	/* a result that is not a status is a handle, an address or nothing */
+	/* A result that is not a status is a handle, an address or void. */
 	if (item->ret && !call->by_return)
 		return GT_PF_ANNOTATE(p, RETURN, item->ret);
 	return p;
@@ -437,8 +438,8 @@ static char *put_external(char *p, const struct gt_item *item)
 	return p;
 }
 
-/* Return the number of the range or operator that contains the call @item, or its launching call;
- * the range has it as "external_id" and in its flow; 0: none. */
+/* Return the number of the range or operator that contains the call @item, or the launching call of
+ * the activity @item; 0: none. The range has this number as "external_id" and in its flow. */
 static __attribute__((noinline)) uint64_t find_range(struct gt_pf *x, const struct gt_item *item)
 {
 	uint64_t place = gt_item_place(item);
@@ -466,8 +467,8 @@ static inline char *put_range_of_work(struct gt_pf *x, char *p, const struct gt_
 	return GT_PF_ANNOTATE(p, EXTERNAL_ID, range);
 }
 
-/* Write the end of the innermost open call: a packet of some 10 bytes. @delta: on the sequence's
- * clock */
+/* Write the end of the innermost open call, a packet of about 10 bytes. @delta: ns on the
+ * sequence's clock */
 static inline char *put_end(char *p, const struct gt_pf_sequence *s, uint64_t delta)
 {
 	static const char event[4] = {PACKET_TRACK_EVENT << 3 | GT_PB_BYTES, 2,
@@ -481,8 +482,8 @@ static inline char *put_end(char *p, const struct gt_pf_sequence *s, uint64_t de
 	return p;
 }
 
-/* End the calls that are over when a call of @depth starts at @start_ns. @p: has room for all: each
- * is deeper than the previous one. */
+/* End the calls that are over when a call of @depth starts at @start_ns. @p: has room for all ends;
+ * open calls have distinct depths */
 static inline char *close_calls(char *p, struct gt_pf_sequence *s, uint32_t depth,
 				uint64_t start_ns)
 {
@@ -494,7 +495,7 @@ static inline char *close_calls(char *p, struct gt_pf_sequence *s, uint32_t dept
 	do {
 		uint64_t end_ns = top[-1].end_ns;
 
-		/* a lost parent leaves calls of a smaller depth that are over as well */
+		/* A lost parent leaves calls of smaller depth open that are over as well. */
 		if (top[-1].depth < depth && end_ns >= start_ns)
 			break;
 		end_ns = end_ns > last_ns ? end_ns : last_ns;
@@ -510,7 +511,7 @@ static inline void push_call(struct gt_pf_sequence *s, uint64_t end_ns, uint32_t
 {
 	uint32_t count = s->open_count;
 
-	/* a call ends within the enclosing one, in spite of rounding */
+	/* Rounding must not make a call end after its enclosing call. */
 	if (count && end_ns > s->open[count - 1].end_ns)
 		end_ns = s->open[count - 1].end_ns;
 	s->open[count].end_ns = end_ns;
@@ -518,9 +519,9 @@ static inline void push_call(struct gt_pf_sequence *s, uint64_t end_ns, uint32_t
 	s->open_count = count + 1;
 }
 
-/* Write the time of a late call: one that encloses more calls than a cursor holds comes after them.
- * The delta clock cannot go back, so such a call has a BOOTTIME time, and is begun and ended at
- * once: the reader sorts by time. */
+/* Write the time of a late call. A call that encloses more calls than a cursor holds comes after
+ * them. The delta clock cannot go back, so such a call uses BOOTTIME, and its begin and end are
+ * written together; the reader sorts by time. */
 static char *put_late_time(char *p, uint64_t ns)
 {
 	p = gt_pb_u64(p, PACKET_TIMESTAMP, ns);
@@ -538,7 +539,7 @@ static void write_late_end(struct gt_pf *x, struct gt_pf_sequence *s, uint64_t n
 	gt_pf_packet_close(x, p, packet);
 }
 
-/* Write "from": the calling function, "from 2": its caller, ... */
+/* Write the call stack: "from" is the calling function, "from 2" its caller, and so on. */
 static __attribute__((noinline)) char *put_functions(struct gt_pf *x, char *p,
 						     const struct gt_item *call)
 {
@@ -553,8 +554,8 @@ static __attribute__((noinline)) char *put_functions(struct gt_pf *x, char *p,
 	return p;
 }
 
-/* @payloads: arguments that have one; their annotations are in x->given. Always inlined: into the
- *            loop for the usual calls, and into put_call_slow(). */
+/* Write a call. Always inlined: into the loop for usual calls, and into put_call_slow().
+ * @payloads: bit for each argument that has a payload; the annotations are in x->given */
 static void put_call_slow(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_call *call,
 			  const struct gt_item *item, uint32_t payloads, bool late);
 static inline __attribute__((always_inline)) void put_call(struct gt_pf *x,
@@ -581,7 +582,7 @@ static inline __attribute__((always_inline)) void put_call(struct gt_pf *x,
 			return;
 		}
 	}
-	if (item->ret || !call->by_return) /* most calls return 0, their status */
+	if (item->ret || !call->by_return) /* most calls return 0 as their status */
 		p = put_result(p, call, item);
 	if (__builtin_expect((item->external[0] | item->external[1]) != 0, 0))
 		p = put_external(p, item);
@@ -598,7 +599,7 @@ static inline __attribute__((always_inline)) void put_call(struct gt_pf *x,
 	push_call(s, end_ns, item->depth);
 }
 
-/* Write a late call, or one whose packet must be started again, after a text that it uses. */
+/* Write a late call, or a call whose packet must be started again because it uses a new text. */
 static __attribute__((noinline)) void put_call_slow(struct gt_pf *x, struct gt_pf_sequence *s,
 						    const struct gt_pf_call *call,
 						    const struct gt_item *item, uint32_t payloads,
@@ -618,7 +619,7 @@ static inline int write_call_packets(struct gt_pf *x, struct gt_view_thread *t,
 	if (__builtin_expect(!s, 0))
 		return -ENOMEM;
 	if (__builtin_expect(call->op != item->op || call->owner != s, 0)) {
-		/* marks are never cached as recent operations: they always come here */
+		/* Marks are never cached as recent operations, so they always reach this point. */
 		if (gt_mark_of(item->op))
 			return gt_pf_mark(x, t, item);
 		call = gt_pf_operation(x, s, item->op);
@@ -644,11 +645,11 @@ static inline int write_call_packets(struct gt_pf *x, struct gt_view_thread *t,
 	return 0;
 }
 
-/* Device work --------------------------------------------------------------------------- */
+/* GPU activities ------------------------------------------------------------------------ */
 
-/* Make the start of activities of this name and kind on @s, if not cached. Names 1 to
- * GT_DEVICE_OP_COUNT are kinds of activities.
- * Return NULL: no memory, with a cause. */
+/* Encode the start of activities of this name and kind on @s, if it is not cached. Numbers 1 to
+ * GT_DEVICE_OP_COUNT are names for kinds of activities.
+ * Return NULL with a cause: no memory. */
 static __attribute__((noinline)) struct gt_pf_work *make_work(struct gt_pf *x,
 							      struct gt_pf_sequence *s,
 							      const struct gt_item *work,
@@ -672,7 +673,7 @@ static __attribute__((noinline)) struct gt_pf_work *make_work(struct gt_pf *x,
 	}
 	p = gt_pb_open_short(slot->data, PACKET_TRACK_EVENT, &mark);
 	p = gt_pb_u64(p, EVENT_TYPE, TYPE_BEGIN);
-	p = gt_pb_u64(p, EVENT_NAME, number + 1); /* 6 bytes at most */
+	p = gt_pb_u64(p, EVENT_NAME, number + 1); /* at most 6 bytes */
 	p = gt_pb_u64(p, EVENT_CATEGORY, class + 1);
 	slot->bytes = (uint8_t)(p - slot->data);
 	slot->class = (uint8_t) class;
@@ -681,7 +682,7 @@ static __attribute__((noinline)) struct gt_pf_work *make_work(struct gt_pf *x,
 	slot->name = (uint64_t)work->process << 32 | work->name;
 	return slot;
 }
-enum { WORK_TYPE = 3 }; /* offset of the type in it */
+enum { WORK_TYPE = 3 }; /* offset of the event type in `data` */
 
 static inline struct gt_pf_work *need_work(struct gt_pf *x, struct gt_pf_sequence *s,
 					   const struct gt_item *work)
@@ -721,8 +722,8 @@ static inline char *put_work_annotations(struct gt_pf *x, char *p, const struct 
 	p = put_sizes(x, p, work);
 	if (work->bytes)
 		p = put_bytes(p, work, class);
-	/* times before the start, as durations, which is how people read them; signed, because
-	 * clocks may be wrong */
+	/* Times before the start are written as durations, which are easier to read. They are
+	 * signed because clocks may be wrong. */
 	if (work->start_ns && work->call_start_ns)
 		p = GT_PF_ANNOTATE(p, LATENCY, work->start_ns - work->call_start_ns);
 	if (work->submitted_ns && work->queued_ns)
@@ -778,7 +779,7 @@ static inline int write_work_packets(struct gt_pf *x, const struct gt_item *work
 		return -ENOMEM;
 
 	p = gt_pf_timed_open(gt_out_room(&x->out), s, start_ns - x->zero, &packet);
-	if (__builtin_expect(whole, 0)) { /* as a launch whose nodes were recorded */
+	if (__builtin_expect(whole, 0)) { /* same form as a launch whose nodes were recorded */
 		class = gt_view_work_class(work->device_op);
 		p = gt_pb_open_short(p, PACKET_TRACK_EVENT, &mark);
 		p = gt_pb_u64(p, EVENT_TYPE, timed ? TYPE_BEGIN : TYPE_INSTANT);
@@ -809,7 +810,7 @@ static inline int write_work_packets(struct gt_pf *x, const struct gt_item *work
 	return 0;
 }
 
-/* All ------------------------------------------------------------------------------------ */
+/* Loop ----------------------------------------------------------------------------------- */
 
 static int write_items(void *exporter, const struct gt_item *item, const struct gt_item *end)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches of graphs in Perfetto: a track "queue 2: graphs" above that of the queue, with a slice
- * for each launch (replays.h). It is separate from the queue's track because a launch's nodes run
- * on several queues, and launches may overlap. Rows have one name, so that the reader shows them as
- * rows of one track. Rare compared with nodes: on sequence 1, with full texts. */
+/* Writes launches of graphs in Perfetto: a track "queue 2: graphs" above the queue's track, with a
+ * slice for each launch (replays.h). The track is separate because the nodes of a launch run on
+ * several queues, and launches may overlap. All rows have one name, so that the reader shows them
+ * as rows of one track. Launches are rare compared with nodes, so they are written on sequence 1
+ * with full texts. */
 #include <stdio.h>
 
 #include "export/perfetto.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Building blocks of a Perfetto file: tracks, sequences of packets, interned texts, the constant
- * part of an operation's calls. The exporter (perfetto.c), its records, ranges and replays use this
- * file, which calls none of them. See perfetto.h. */
+/* Building blocks of a Perfetto file: tracks, packet sequences, interned texts, the constant part
+ * of an operation's calls. Used by the exporter (perfetto.c) and its files for records, ranges and
+ * replays; calls none of them. See perfetto.h. */
 #include "export/perfetto.h"
 
 #include <stdio.h>
@@ -45,8 +45,8 @@ void gt_pf_sequence_begin(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t cl
 	s->id = id;
 	s->correlation.high = s->correlation.id_high = UINT64_MAX;
 	s->last_ns = x->zero;
-	/* no flag that the packet depends on earlier ones: it only matters after a loss, and a file
-	 * has none */
+	/* Does not set the flag for packets that depend on earlier ones: it matters only after
+	 * packet loss, which cannot happen in a file. */
 	p = gt_pb_u64(s->head.data, PACKET_SEQUENCE, id);
 	s->head.bytes = (uint8_t)(p - s->head.data);
 	p = gt_pb_open_short(s->timed_head.data, TRACE_PACKET, &mark);
@@ -96,7 +96,7 @@ void gt_pf_sequence_fini(struct gt_pf_sequence *s)
 	free(s->open);
 }
 
-/* Texts by number -------------------------------------------------------------- */
+/* Interned texts --------------------------------------------------------------- */
 
 static char *put_interned(char *p, uint32_t field, uint64_t iid, const char *text)
 {
@@ -133,8 +133,8 @@ static inline void need_key(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t 
 	gt_pf_intern(x, s, INTERNED_ANNOTATION_NAME, key, key_text(x, key));
 }
 
-/* Return the number of an argument's name. There are a few hundred, and this runs once per
- * operation. */
+/* Look up the key of an argument's name. A linear search suffices: there are a few hundred names,
+ * and this runs once per operation. */
 static int key_of_argument(struct gt_pf *x, const char *name, uint32_t *key)
 {
 	const char **more;
@@ -159,7 +159,7 @@ static void make_annotation(struct gt_pf_annotation *a, uint32_t key, uint32_t f
 
 	p = gt_pb_u64(p, ANNOTATION_NAME, key);
 	p = gt_pb_tag(p, field, GT_PB_VARINT);
-	a->bytes = (uint8_t)(p - start); /* at most 7: keys have two bytes, as do fields */
+	a->bytes = (uint8_t)(p - start); /* at most 7: keys and fields take two bytes each */
 	memset(p, 0, sizeof start - a->bytes);
 	memcpy(&a->start, start, sizeof a->start);
 }
@@ -177,7 +177,7 @@ static int make_argument(struct gt_pf *x, struct gt_pf_call *call, unsigned i,
 		field = info->form == GT_FORM_SIGNED ? ANNOTATION_INT : ANNOTATION_UINT;
 	} else if (info->form == GT_FORM_NAMED) {
 		call->named |= UINT32_C(1) << i;
-	} else { /* other forms without payload: write the address */
+	} else { /* other forms without payload: write an address */
 		call->addresses |= UINT32_C(1) << i;
 	}
 	make_annotation(&a->form[0], a->key, field);
@@ -218,7 +218,8 @@ static struct gt_pf_call *make_call(struct gt_pf *x, struct gt_view_operation *o
 	return call;
 }
 
-/* Value 0 is searched for in one slot only: other slots are free with it, and that slot with 1. */
+/* Empty the cache of values. A free entry has value 0, which is never found because 0 belongs to
+ * one slot; a free entry in that slot has value 1. */
 static void forget_values(struct gt_pf_call *call)
 {
 	memset(call->values, 0, call->nargs * VALUES * sizeof *call->values);
@@ -235,7 +236,7 @@ struct gt_pf_call *gt_pf_operation(struct gt_pf *x, struct gt_pf_sequence *s, ui
 	if (!o || (!o->own && !make_call(x, o, op)))
 		return NULL;
 	call = x->recent[op % RECENT] = o->own;
-	call->op = op; /* from a newer gputap: the number of arguments may differ between calls */
+	call->op = op; /* with a newer gputap's capture, calls may differ in number of arguments */
 	call->shown = (uint8_t)(call->nargs < GT_OP_NARGS(op) ? call->nargs : GT_OP_NARGS(op));
 	call->lengths = 0;
 	for (unsigned i = 0; i < call->shown; i++)
@@ -261,7 +262,7 @@ struct gt_pf_call *gt_pf_operation(struct gt_pf *x, struct gt_pf_sequence *s, ui
 
 /* Tracks of threads and queues --------------------------------------------------- */
 
-/* Create a thread's track and sequence, on its first record. */
+/* See perfetto.h: creates the track and sequence on the thread's first record. */
 struct gt_pf_sequence *gt_pf_thread_begin(struct gt_pf *x, struct gt_view_thread *t)
 {
 	struct gt_pf_sequence *s = t->own = calloc(1, sizeof *s);
@@ -336,7 +337,7 @@ void gt_pf_queue_label(const struct gt_pf *x, const struct gt_view_queue *q, cha
 			 called ? called : "");
 }
 
-/* Start the track of a new row: the rows of a queue have one name, so that the reader shows them as
+/* Start the track of a new row. All rows of a queue have one name, so that the reader shows them as
  * rows of one track. */
 static void begin_row(struct gt_pf *x, struct gt_view_queue *q, struct gt_pf_sequence *s,
 		      unsigned row)

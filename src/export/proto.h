@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Protocol buffers' wire format, written directly in place. Every function writes at @p and returns
- * the end; the caller has made sure of the room. */
+/* Writes the Protocol Buffers wire format in place. Every function writes at @p and returns the
+ * end. The caller guarantees enough room. */
 #ifndef GPUTAP_EXPORT_PROTO_H
 #define GPUTAP_EXPORT_PROTO_H
 
@@ -23,8 +23,8 @@ static inline char *gt_pb_varint(char *p, uint64_t v)
 	return p;
 }
 
-/* Indexed by leading zero bits: the continuation bits of a varint's bytes, and its number of bytes.
- * 9 and 10 are for gt_pb_varint(). */
+/* Continuation bits of a varint's bytes, and number of bytes, indexed by leading zero bits. Entries
+ * with 9 and 10 bytes make the caller use gt_pb_varint(). */
 #define GT_PB_SEVEN(x) x, x, x, x, x, x, x
 static const struct gt_pb_lengths {
 	uint64_t more[65];
@@ -38,8 +38,8 @@ static const struct gt_pb_lengths {
 };
 #undef GT_PB_SEVEN
 
-/* Make a varint of at most 8 bytes as a word. Return its bytes; if more than 8, *word is not
- * valid. */
+/* Encode a varint of at most 8 bytes in a word. Return its number of bytes; if that exceeds 8,
+ * *word is not valid. */
 static inline size_t gt_pb_varint_word(uint64_t v, uint64_t *word)
 {
 	const struct gt_pb_lengths *lengths = &gt_pb_lengths;
@@ -49,11 +49,11 @@ static inline size_t gt_pb_varint_word(uint64_t v, uint64_t *word)
 	uint64_t zeros = v ? (uint64_t)__builtin_clzll(v) : 64;
 #endif
 
-	__asm__("" : "+r"(lengths)); /* one address for both */
+	__asm__("" : "+r"(lengths)); /* forces one base address for both tables */
 #ifdef __BMI2__
 	v = _pdep_u64(v, 0x7f7f7f7f7f7f7f7fu);
 #else
-	/* spread groups of 7 bits over bytes: 28, 14, 7 */
+	/* Spread groups of 7 bits over bytes, in steps of 28, 14 and 7 bits. */
 	v = (v & 0x00fffffff0000000u) << 4 | (v & 0x000000000fffffffu);
 	v = (v & 0x0fffc0000fffc000u) << 2 | (v & 0x00003fff00003fffu);
 	v = (v & 0x3f803f803f803f80u) << 1 | (v & 0x007f007f007f007fu);
@@ -62,8 +62,8 @@ static inline size_t gt_pb_varint_word(uint64_t v, uint64_t *word)
 	return lengths->bytes[zeros];
 }
 
-/* gt_pb_varint() without a branch that depends on the length. Writes up to 10 bytes at @p. Return
- * the number of bytes that belong to the varint. */
+/* Write a varint without a branch on its length. May write up to 10 bytes at @p. Return the number
+ * of bytes of the varint. */
 static inline size_t gt_pb_varint_at(char *p, uint64_t v)
 {
 	uint64_t word;
@@ -80,8 +80,8 @@ static inline char *gt_pb_varint_wide(char *p, uint64_t v)
 	return p + gt_pb_varint_at(p, v);
 }
 
-/* Bytes that are made once and put into many messages: copied in steps of 16, so up to 15 extra
- * bytes are written. */
+/* Bytes that are generated once and copied into many messages. They are copied in steps of 16, so
+ * up to 15 extra bytes are written. */
 struct gt_pb_snippet {
 	uint8_t bytes;
 	char data[63];
@@ -95,7 +95,7 @@ static inline char *gt_pb_put(char *p, const struct gt_pb_snippet *snippet)
 	return p + snippet->bytes;
 }
 
-/* gt_pb_put() for a snippet of at most 16 bytes: always writes 16. */
+/* Copy a snippet of at most 16 bytes. Always writes 16 bytes. */
 static inline char *gt_pb_put_short(char *p, const struct gt_pb_snippet *snippet)
 {
 	memcpy(p, snippet->data, 16);
@@ -112,11 +112,11 @@ static inline char *gt_pb_u64(char *p, uint32_t field, uint64_t v)
 	return gt_pb_varint(gt_pb_tag(p, field, GT_PB_VARINT), v);
 }
 
-/* sfixed, fixed and double: the same bits */
+/* Write a fixed64, sfixed64 or double field; the encodings are identical. */
 static inline char *gt_pb_fixed64(char *p, uint32_t field, uint64_t bits)
 {
 	p = gt_pb_tag(p, field, GT_PB_FIXED64);
-	memcpy(p, &bits, sizeof bits); /* little endian, like every machine that gputap supports */
+	memcpy(p, &bits, sizeof bits); /* little-endian, like all machines that gputap supports */
 	return p + sizeof bits;
 }
 
@@ -140,8 +140,8 @@ static inline char *gt_pb_text(char *p, uint32_t field, const char *text)
 	return gt_pb_bytes(p, field, text, strlen(text));
 }
 
-/* A message in a message: its length is written at the end, always in two bytes (a longer varint
- * than needed is legal). At most GT_PB_OPEN_MAX bytes inside. */
+/* Open a nested message of at most GT_PB_OPEN_MAX bytes. Its length is written when it is closed,
+ * always in two bytes: a varint may be longer than necessary. */
 enum { GT_PB_OPEN_MAX = (1 << 14) - 1 };
 
 static inline char *gt_pb_open(char *p, uint32_t field, char **mark)
@@ -159,7 +159,7 @@ static inline void gt_pb_close(char *p, char *mark)
 	mark[1] = (char)(bytes >> 7);
 }
 
-/* gt_pb_open() and gt_pb_close() for a message of at most 127 bytes. */
+/* Open a nested message of at most 127 bytes; gt_pb_close_short() closes it. */
 static inline char *gt_pb_open_short(char *p, uint32_t field, char **mark)
 {
 	p = gt_pb_tag(p, field, GT_PB_BYTES);
@@ -172,8 +172,8 @@ static inline void gt_pb_close_short(char *p, char *mark)
 	*mark = (char)(p - mark - 1);
 }
 
-/* gt_pb_close_short() for a message that is usually short: if there are more than 127 bytes, they
- * move up one place. Return the end. */
+/* Close a message that is usually short. More than 127 bytes are moved up by one byte, to make room
+ * for a longer length. Return the end. */
 static inline char *gt_pb_close_either(char *p, char *mark)
 {
 	size_t bytes = (size_t)(p - mark - 1);

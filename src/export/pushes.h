@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes ranges of a thread from the pushes and pops of its external ids. */
+/* Derives ranges of a thread from the pushes and pops of its external ids. */
 #ifndef GPUTAP_EXPORT_PUSHES_H
 #define GPUTAP_EXPORT_PUSHES_H
 
@@ -20,9 +20,11 @@ struct gt_pushes {
 	} stack[GT_EXTERNAL_STACK_COUNT];
 };
 
-/* Process a push or a pop. Return 1 and *range, which has ended; 0; -ENOMEM without a cause. */
+/* Process a push or a pop. Return 1 and fill *range with a range that has ended; 0: none has ended;
+ * -ENOMEM without a cause. */
 int gt_pushes_step(struct gt_pushes *r, const struct gt_item *item, struct gt_pushed_range *range);
-/* End the innermost range; false: none is open, for example if pushed before the recording. */
+/* End the innermost range. Return false: no range is open, for example because the push preceded
+ * the recording. */
 bool gt_pushes_pop(struct gt_pushes *r, enum gt_external_stack stack,
 		   struct gt_pushed_range *range);
 void gt_pushes_fini(struct gt_pushes *r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of Python functions, from the table that CPython 3.11 and later have for each code object
- * (co_linetable; Objects/locations.md in its sources). */
+/* Looks up lines of Python functions in the table that CPython 3.11 and later keep for each code
+ * object (co_linetable; Objects/locations.md in CPython's source). */
 #ifndef GPUTAP_EXPORT_PYTHON_LINES_H
 #define GPUTAP_EXPORT_PYTHON_LINES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See ranges.h. Open ranges are in one list for all threads: calls of a thread are consecutive, so
- * the last entries are usually its own. */
+/* See ranges.h. Open ranges of all threads are in one list. Calls of a thread are consecutive, so
+ * the ranges of the current thread are usually at the end. */
 #include "export/ranges.h"
 
 #include <errno.h>
@@ -15,8 +15,8 @@
 
 struct gt_range_open {
 	uint32_t process, ordinal, op;
-	uint64_t start_ns, id; /* id 0: pushed */
-	uint64_t first;        /* number of the call that started it */
+	uint64_t start_ns, id; /* id 0: pushed range */
+	uint64_t first;        /* id of the call that started the range */
 	char *name;
 	struct gt_range_detail detail;
 	char *texts; /* owns the texts of `detail`; NULL: none */
@@ -35,7 +35,7 @@ enum gt_range_mark gt_mark_look_up(uint32_t op)
 	return info ? (enum gt_range_mark)info->mark : GT_MARK_NONE;
 }
 
-/* Return the position of the argument with that role; -1: none. */
+/* Return the index of the argument with a role; -1: none. */
 static int find_argument(uint32_t op, enum gt_role role)
 {
 	const struct gt_operation_info *info = gt_operation(op);
@@ -65,7 +65,7 @@ const char *gt_range_category(const struct gt_range *range)
 	return info ? info->group : "user_annotation";
 }
 
-/* Return the text of the argument with that role. */
+/* Return the text of the argument with a role. */
 static struct gt_range_words find_words(const struct gt_item *call, enum gt_role role)
 {
 	struct gt_payload head;
@@ -79,7 +79,7 @@ static struct gt_range_words find_words(const struct gt_item *call, enum gt_role
 		    : (struct gt_range_words){0};
 }
 
-/* Return the word of the argument with that role; 0: none. */
+/* Return the value of the argument with a role; 0: none. */
 static uint64_t find_word(const struct gt_item *call, enum gt_role role)
 {
 	int arg = find_argument(call->op, role);
@@ -122,7 +122,7 @@ const char *gt_range_colour(const struct gt_range_detail *detail, char *text)
 	return text;
 }
 
-/* Longer numbers are written as text: readers would lose digits. */
+/* Longer numbers count as text, because readers would lose digits. */
 bool gt_range_is_number(const struct gt_range_words *words)
 {
 	const char *p = words->text, *const end = p + words->bytes;
@@ -149,7 +149,7 @@ bool gt_range_is_number(const struct gt_range_words *words)
 
 size_t gt_range_shapes(const struct gt_range_detail *detail, char *text, size_t size)
 {
-	enum { CLOSING = 32 }; /* room for one number and the end of the lists */
+	enum { CLOSING = 32 }; /* room for one number and the closing brackets */
 	char *p = text, *const end = text + size - CLOSING;
 	int64_t word, dimensions;
 	size_t i = 0;
@@ -173,8 +173,8 @@ size_t gt_range_shapes(const struct gt_range_detail *detail, char *text, size_t 
 	return (size_t)(p - text);
 }
 
-/* Return the number that start and stop of a range share: an argument, else the result of the
- * start. */
+/* Return the number that identifies a range in its start and stop: an argument, or the result of
+ * the start. */
 static uint64_t range_id(const struct gt_item *call)
 {
 	int arg = find_argument(call->op, GT_ROLE_RANGE);
@@ -184,7 +184,7 @@ static uint64_t range_id(const struct gt_item *call)
 	return call->ret;
 }
 
-/* gt_grow(), with a cause if memory is exhausted. */
+/* Call gt_grow(), and set a cause if memory is exhausted. */
 static void *grow_list(void *list, size_t count, size_t *room, size_t bytes)
 {
 	void *moved = gt_grow(list, count, room, bytes);
@@ -228,7 +228,8 @@ static char *keep_words(char *at, struct gt_range_words *words)
 	return at + words->bytes;
 }
 
-/* Copy the detail's texts: the call is gone when the range ends. Return false: no memory. */
+/* Copy the texts of @detail, because the call is no longer available when the range ends. Return
+ * false: no memory. */
 static bool keep_detail(struct gt_range_detail *detail, char **texts)
 {
 	size_t bytes = detail->scope.bytes + detail->category.bytes + detail->payload.bytes;
@@ -350,7 +351,8 @@ static int step_ranges(struct gt_ranges *r, const struct gt_item *call, struct g
 	case GT_MARK_PUSH: return begin_range(r, call, 0);
 	case GT_MARK_START: return start_range(r, call, out);
 	case GT_MARK_STOP: return stop_range(r, call, out);
-	case GT_MARK_POP: /* a pop without its push belongs to a range from before the recording */
+	case GT_MARK_POP: /* a pop without a push belongs to a range that was pushed before the
+	 * recording */
 		for (size_t i = r->open_count; i-- > 0;)
 			if (!r->open[i].id && r->open[i].process == call->process &&
 			    r->open[i].ordinal == call->ordinal) {
@@ -370,7 +372,7 @@ int gt_ranges_step(struct gt_ranges *r, const struct gt_item *call, struct gt_ra
 {
 	int status = step_ranges(r, call, out);
 
-	if (status > 0) /* in the call that ends it */
+	if (status > 0) /* the call that ends the range decides */
 		out->context = call->context & GT_CONTEXT_RANGE;
 	return status;
 }

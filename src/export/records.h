@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop over all records, shared by all exporters that need one. Always inlined, so that it
- * calls the exporter's functions directly: it runs millions of times. */
+/* The loop over all records, shared by the exporters. Always inlined, so that it calls the
+ * exporter's functions directly: it runs millions of times. */
 #ifndef GPUTAP_EXPORT_RECORDS_H
 #define GPUTAP_EXPORT_RECORDS_H
 
 #include "export/out.h"
 #include "export/view.h"
 
-/* Consecutive records of one thread. @exporter: as passed in. Return 0 or negative errno with a
- * cause. */
+/* Receives consecutive records of one thread. @exporter: as passed to gt_export_records(). Return 0
+ * or negative errno with a cause. */
 typedef int gt_export_items_fn(void *exporter, const struct gt_item *item,
 			       const struct gt_item *end);
 
-/* Pass all records to @write, until it or the output fails. Return 0 or negative errno. */
+/* Pass all records to @write until @write or the output fails. Return 0 or negative errno. */
 static inline __attribute__((always_inline)) int gt_export_records(
 	const struct gt_view *view, const struct gt_out *out,
 	const struct gt_export_options *options, void *exporter, gt_export_items_fn *write)
@@ -35,7 +35,8 @@ static inline __attribute__((always_inline)) int gt_export_records(
 	return count < 0 ? count : status;
 }
 
-/* For exporters with one function for calls and one for GPU activities. */
+/* Body of a gt_export_items_fn, for exporters with one function for calls and one for GPU
+ * activities. */
 #define GT_EXPORT_EACH(exporter, item, end, write_call, write_work)                               \
 	do {                                                                                      \
 		for (; (item) < (end); (item)++) {                                                \

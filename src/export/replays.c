@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches of graphs as slices, see replays.h. Records of a launch come in any order, from several
- * threads. */
+/* Collects launches of graphs as slices, see replays.h. The records of a launch come in any order,
+ * from several threads. */
 #include "export/replays.h"
 
 #include <stdio.h>
@@ -57,7 +57,7 @@ int gt_replays_add_node(struct gt_replays *r, const struct gt_view_queue *q,
 	if (!replay)
 		return gt_error(-ENOMEM, "export");
 	replay->work++;
-	/* the first one may start at the end of time */
+	/* Tests the queue too, because the first node may start at UINT64_MAX. */
 	if (!replay->queue || work->start_ns < replay->start_ns) {
 		replay->start_ns = work->start_ns;
 		replay->queue = q;

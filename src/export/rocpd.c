@@ -2,19 +2,23 @@
 /* ROCm 7 rocpd files (.rocpd): the SQLite database that rocprofiler-sdk writes and its rocpd tools
  * read.
  *
- * Two passes over the capture, calls and then GPU activities. Rows for records are written as
- * b-tree pages (bulk.h); all other tables are small and written with SQL at the end: nodes,
+ * Two passes over the capture read calls and then GPU activities. Rows for records are written as
+ * b-tree pages (bulk.h). All other tables are small and written with SQL at the end: nodes,
  * processes, threads, agents, queues, kernels, texts.
  *
- * Requirements of its readers: every row has the file's guid; a dispatch has an event, an agent, a
- * queue, a kernel, a thread and a region name (the empty one); a copy has both agents, including
- * the host's; an event's stack_id is the call, parent_stack_id the enclosing call, correlation_id
- * the id that the user pushed. rocpd_string is UNIQUE, so only names are in it, and arguments are
- * in their rows. Ids of processes and threads are pid and tid; with several sessions those of
- * gt_view_pid().
+ * Requirements of its readers:
+ *  - Every row has the guid of the file.
+ *  - A dispatch has an event, an agent, a queue, a kernel, a thread and a region name (the empty
+ *    one).
+ *  - A copy has both agents, including the host's.
+ *  - In an event, stack_id is the call, parent_stack_id the enclosing call, correlation_id the id
+ *    that the user pushed.
+ *  - rocpd_string is UNIQUE, so it contains only names; arguments are stored in their own rows.
+ *  - Ids of processes and threads are pid and tid; with several sessions, the numbers of
+ *    gt_view_pid().
  *
- * The guid is the first session's id, so that two exports of a capture are equal and do not look
- * like two ranks. */
+ * The guid is the id of the first session, so that two exports of a capture are identical and are
+ * not mistaken for two ranks. */
 #include "export/rocpd.h"
 
 #include <errno.h>
@@ -40,10 +44,11 @@ static bool step_rocpd(void *exporter, unsigned pass, const struct gt_item *item
 		gt_rocpd_add_external(r, item);
 	else if (pass == 1 && item->kind == GT_RECORD_DEVICE)
 		gt_rocpd_add_work(r, item);
-	return !r->status && !gt_bulk_status(r->db); /* gt_bulk_finish() reports the latter */
+	/* gt_bulk_finish() reports failures of the database */
+	return !r->status && !gt_bulk_status(r->db);
 }
 
-/* Make a UUID of version 8 (custom format) from the first session's id. */
+/* Derive a UUID of version 8 (custom format) from the id of the first session. */
 static void choose_guid(struct rocpd *r)
 {
 	const struct gt_capture_session *session = gt_capture_session_at(r->view.capture, 0);
@@ -115,7 +120,7 @@ static int open_rocpd_file(struct rocpd *r, const char *path)
 	}
 	if (status)
 		return status;
-	gt_rocpd_name(r, ""); /* ROCPD_EMPTY_TEXT */
+	gt_rocpd_name(r, ""); /* creates ROCPD_EMPTY_TEXT */
 	r->dispatch_category = gt_rocpd_name(r, "KERNEL_DISPATCH");
 	r->copy_category = gt_rocpd_name(r, "MEMORY_COPY");
 	r->allocation_category = gt_rocpd_name(r, "MEMORY_ALLOCATION");
@@ -126,7 +131,7 @@ static int open_rocpd_file(struct rocpd *r, const char *path)
 	return r->status;
 }
 
-/* Make the numbers of rows that are added later start after ours. */
+/* Set SQLite's counters, so that rows added later get ids after the exported ones. */
 static void put_sequences(struct rocpd *r, struct gt_sql *sql)
 {
 	const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The small tables of a rocpd file: metadata, texts, nodes, processes, threads, agents, queues,
- * kernels, tracks. They are written with SQL after all records; if several processes or threads had
- * one number, the newest one defines its row. */
+ * kernels, tracks. They are written with SQL after all records. If several processes or threads had
+ * the same number, the newest one defines the row. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static const char *machine_id(const struct gt_capture_session *s)
 						     : "";
 }
 
-/* Return the node's id, equal in all files of the machine. */
+/* Return the id of a node, which is equal in all files from the same machine. */
 static int64_t node_id(const struct gt_capture_session *s)
 {
 	const char *id = machine_id(s);
@@ -63,13 +63,13 @@ int64_t gt_rocpd_node_id(const struct rocpd *r, uint32_t process)
 
 int64_t gt_rocpd_thread_id(const struct gt_view_thread *thread)
 {
-	/* a thread without a number, because of damage, still needs a row */
+	/* A thread without a number, because of damage, still needs a row. */
 	return thread->tid ? (int64_t)thread->tid : (INT64_C(1) << 40) + thread->index;
 }
 
 /* SQL ------------------------------------------------------------------------ */
 
-/* Write INSERT INTO "rocpd_<table>_<uuid>" (guid, <columns>) VALUES ('<guid>' */
+/* Begin INSERT INTO "rocpd_<table>_<uuid>" (guid, <columns>) VALUES ('<guid>' */
 static void begin_insert(struct rocpd *r, struct gt_sql *sql, const char *table,
 			 const char *columns)
 {
@@ -164,8 +164,8 @@ struct rocpd_agent {
 	const char *name, *vendor, *uuid, *pci;
 };
 
-/* Properties of an agent that a capture does not have. ROCm's `rocpd convert` aborts if one of the
- * members is missing. */
+/* Properties of an agent that a capture does not contain. ROCm's `rocpd convert` aborts if one of
+ * these members is missing. */
 static const char agent_numbers[] =
 	"\"size\":312,\"cpu_cores_count\":0,\"simd_count\":0,\"mem_banks_count\":0,\"caches_"
 	"count\":0,\"io_links_count\":0,"
@@ -204,7 +204,7 @@ static char *put_json_text(char *p, const char *key, const char *text)
 	return stpcpy(p, "\"");
 }
 
-/* Write an agent as rocprofiler-sdk does, and the device's identity. */
+/* Write an agent as rocprofiler-sdk does, plus the identity of the device. */
 static void put_agent_json(char *p, const struct rocpd_agent *a)
 {
 	p += sprintf(p,
@@ -300,7 +300,8 @@ static long long number_of(const struct gt_object_info *o, const char *key)
 	return value ? (long long)strtoull(value, NULL, 0) : 0;
 }
 
-/* Write recorded code objects; also one per process for kernels whose code object is missing. */
+/* Write recorded code objects, and one more per process for kernels without a recorded code
+ * object. */
 static void put_code_objects(struct rocpd *r, struct gt_sql *sql)
 {
 	static const char columns[] =

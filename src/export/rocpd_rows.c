@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls, external ids and GPU activities as rows of a rocpd file. See rocpd.c for the rules. */
+/* Writes calls, external ids and GPU activities as rows of a rocpd file. rocpd.c describes the
+ * rules. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 
 enum { MESSAGE_BYTES = 1024 };
 
-/* The exporter's data of a thread, in the view's `own`. */
+/* Data that the exporter keeps per thread, in gt_view_thread.own. */
 struct rocpd_thread {
 	int64_t node, id;
 	struct gt_pushes external;
@@ -27,7 +28,7 @@ struct rocpd_operation {
 
 static const char nothing[] = "{}";
 
-/* Start a row: every row starts with its id, which is the rowid, and the guid. */
+/* Start a row with its id, which is the rowid, and the guid, as every row does. */
 static struct gt_bulk_row *begin_row_of(struct rocpd *r)
 {
 	gt_bulk_begin(&r->row);
@@ -44,7 +45,7 @@ static void put_json(struct gt_bulk_row *row)
 struct rocpd_event {
 	int64_t category;
 	uint64_t stack, parent, external;
-	const char *extra; /* JSON; NULL: nothing */
+	const char *extra; /* JSON; NULL: none */
 };
 
 static int64_t add_event(struct rocpd *r, const struct rocpd_event *e)
@@ -127,7 +128,7 @@ static struct rocpd_operation *operation_own(struct rocpd *r, struct gt_view_ope
 	return own;
 }
 
-/* Write the value of an argument as text, to r->text. Return its length. */
+/* Format an argument's value in r->text. Return the length. */
 static size_t put_value(struct rocpd *r, const struct gt_item *call,
 			const struct gt_view_operation *operation, unsigned arg)
 {
@@ -246,7 +247,7 @@ static void add_allocation(struct rocpd *r, const struct gt_item *call,
 				     .is_virtual = info->memory == GT_MEMORY_VIRTUAL};
 	struct rocpd_allocation *moved;
 
-	/* the program registered this memory, but did not allocate it */
+	/* The program registered this memory but did not allocate it. */
 	if (info->memory == GT_MEMORY_REGISTERED)
 		return;
 	if (!call->args || (!gt_call_address(&view, call->ret, &a.address) &&
@@ -310,8 +311,8 @@ static void note_external(struct rocpd *r, struct rocpd_thread *own, const struc
 
 /* Markers --------------------------------------------------------------------- */
 
-/* Add an annotation of the program, from any API, with the names of ROCm's own tools; instants are
- * samples. */
+/* Add an annotation of the program, from any API, under the names that ROCm's tools use. Instants
+ * are written as samples. */
 static void add_marker(struct rocpd *r, const struct gt_range *range)
 {
 	struct gt_view_thread *thread = gt_view_thread(&r->view, range->process, range->ordinal);
@@ -321,7 +322,7 @@ static void add_marker(struct rocpd *r, const struct gt_range *range)
 										: "roctxRange");
 
 	if (!thread || !thread_own(r, thread)) {
-		gt_rocpd_note(r, -ENOMEM); /* has its cause already */
+		gt_rocpd_note(r, -ENOMEM); /* the cause has been set */
 		return;
 	}
 	p = GT_PUT(p, "{\"message\":\"");
@@ -347,7 +348,7 @@ static void step_markers(struct rocpd *r, const struct gt_item *call)
 		add_marker(r, &range);
 }
 
-/* Calls, whole ----------------------------------------------------------------- */
+/* All calls ------------------------------------------------------------------- */
 
 void gt_rocpd_add_call(struct rocpd *r, const struct gt_item *call)
 {
@@ -362,7 +363,7 @@ void gt_rocpd_add_call(struct rocpd *r, const struct gt_item *call)
 	int64_t event;
 
 	if (!own || !name) {
-		gt_rocpd_note(r, -ENOMEM); /* has its cause already */
+		gt_rocpd_note(r, -ENOMEM); /* the cause has been set */
 		return;
 	}
 	e = (struct rocpd_event){category_of(r, GT_OP_DOMAIN(call->op)),
@@ -377,7 +378,8 @@ void gt_rocpd_add_call(struct rocpd *r, const struct gt_item *call)
 	    (operation->info->kind == GT_KIND_ALLOCATION || operation->info->kind == GT_KIND_FREE))
 		add_allocation(r, call, thread, operation->info, &e);
 	else if (operation->info && operation->info->kind == GT_KIND_RETAIN)
-		gt_memory_use_note(&r->memory, call, 0); /* has no row */
+		gt_memory_use_note(&r->memory, call,
+				   0); /* retaining calls have no allocation row */
 	if (gt_mark_of(call->op))
 		step_markers(r, call);
 	note_external(r, own, call, external);
@@ -387,7 +389,7 @@ void gt_rocpd_add_call(struct rocpd *r, const struct gt_item *call)
 
 /* External ids ---------------------------------------------------------------- */
 
-/* Add a range of the user or the framework. */
+/* Add a range that the user or the framework pushed. */
 static void add_pushed_range(struct rocpd *r, const struct gt_view_thread *thread,
 			     enum gt_external_stack stack, struct gt_pushed_range range,
 			     uint64_t end_ns)
@@ -433,7 +435,7 @@ static int compare_externals(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-/* End ranges that were never closed at their thread's last call. */
+/* End ranges that were never closed at the last call of their thread. */
 void gt_rocpd_settle_calls(struct rocpd *r)
 {
 	struct gt_range marker;
@@ -479,7 +481,7 @@ static uint64_t external_of(const struct rocpd *r, uint32_t process, uint64_t id
 		       : 0;
 }
 
-/* Device work ------------------------------------------------------------------ */
+/* GPU activities --------------------------------------------------------------- */
 
 static bool has_symbol(const struct gt_item *work)
 {
@@ -487,7 +489,7 @@ static bool has_symbol(const struct gt_item *work)
 	       gt_domain_traits[GT_OP_DOMAIN(work->op)].symbols;
 }
 
-/* Return the kernel's row in rocpd_info_kernel_symbol. */
+/* Return the id of a kernel's row in rocpd_info_kernel_symbol. */
 static int64_t kernel_id(struct rocpd *r, const struct gt_item *work)
 {
 	bool kernel = work->device_op == GT_DEVICE_KERNEL;
@@ -602,7 +604,7 @@ void gt_rocpd_add_work(struct rocpd *r, const struct gt_item *work)
 	struct rocpd_event e;
 
 	if (!queue || !thread || !thread_own(r, thread)) {
-		gt_rocpd_note(r, -ENOMEM); /* has its cause already */
+		gt_rocpd_note(r, -ENOMEM); /* the cause has been set */
 		return;
 	}
 	if (!work->start_ns) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables and views of a ROCm 7 rocpd file, from their columns. Names of tables end with the
- * file's uuid, those of views do not, so that files of several ranks can be combined under one set
- * of views. In columns that readers join, a NULL loses the row: rocpd.h.
+/* The tables and views of a ROCm 7 rocpd file. Table names end with the uuid of the file and view
+ * names do not, so that files of several ranks can be combined under one set of views. A NULL in a
+ * column that readers join on loses the row: rocpd.h.
  *
- * %U is the uuid with underscores, %G the guid. Writing pages applies no defaults: every row has
- * its guid and its JSON. */
-/* SQL: one statement or list of columns each. */
+ * %U is the uuid with underscores, %G the guid. Pages are written directly, so defaults do not
+ * apply: every row contains its guid and its JSON. */
+/* SQL: one statement or list of columns per string. */
 /* clang-format off */
 #ifndef GPUTAP_EXPORT_ROCPD_SCHEMA_H
 #define GPUTAP_EXPORT_ROCPD_SCHEMA_H
@@ -119,7 +119,8 @@ static const char *const rocpd_table_names[] = {
 };
 
 #define V(name, body) "CREATE VIEW " name " AS SELECT " body ";"
-/* Keys are unique within one guid: views of several files keep their rows apart. */
+/* Keys are unique within one guid. Joins therefore compare guids, which keeps rows of several files
+ * apart. */
 #define WITH(alias, table, key, of) \
 	" JOIN " table " " alias " ON " alias ".id = " key " AND " alias ".guid = " of ".guid"
 #define MAYBE(alias, table, key, of) " LEFT" WITH(alias, table, key, of)

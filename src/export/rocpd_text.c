@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of a rocpd file, and texts with its ids: see rocpd.h. */
+/* Names of a rocpd file, and SQL texts with its ids: see rocpd.h. */
 #include "export/rocpd.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 
 #include "util/grow.h"
 
-enum { RUN_GAP = 64 }; /* missing calls within a run before a new one starts */
+enum { RUN_GAP = 64 }; /* maximum number of missing calls within a run */
 
 unsigned gt_rowmap_flags(const struct gt_rowmap *map, int64_t row)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Maps every call of an export to its row number, for GPU activities that refer to the call.
  *
- * A cursor returns a thread's calls in order of their ids, so a call's row is the row of its
- * thread's run plus its index in the run: memory depends on runs, not on calls. Missing calls leave
- * row numbers unused; if many are missing, a new run starts. Four bits per row say whether it
- * exists, and what the caller stores. */
+ * A cursor returns a thread's calls in order of their ids, so the row of a call is the first row of
+ * its run plus the index of the call in that run. Memory depends on the number of runs, not of
+ * calls. Missing calls leave row numbers unused; many missing calls start a new run. Four bits per
+ * row tell whether the row exists, and hold three flags for the caller. */
 #ifndef GPUTAP_EXPORT_ROWMAP_H
 #define GPUTAP_EXPORT_ROWMAP_H
 
@@ -13,9 +13,9 @@
 
 #include "capture/capture.h"
 
-enum { GT_ROW_THERE = 1 }; /* the lowest of the four bits */
+enum { GT_ROW_THERE = 1 }; /* lowest of the four bits */
 
-/* Consecutive calls of one thread: count `seq + i` has row `row + i`. */
+/* Consecutive calls of one thread: call `seq + i` has row `row + i`. */
 struct gt_row_run {
 	uint32_t process, ordinal;
 	uint64_t seq, span;
@@ -39,9 +39,10 @@ static inline int64_t gt_rowmap_next(struct gt_rowmap *map)
 	return map->next_row++;
 }
 
-/* Call after all calls were added. */
+/* Call after all calls have been added. */
 void gt_rowmap_settle(struct gt_rowmap *map);
-/* Return the row of a call, after that. 0: it was not added, or has no flag set. */
+/* Return the row of a call. Call after gt_rowmap_settle(). 0: the call was not added, or its row
+ * does not exist. */
 int64_t gt_rowmap_find(struct gt_rowmap *map, uint32_t process, uint64_t id);
 
 unsigned gt_rowmap_flags(const struct gt_rowmap *map, int64_t row);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* RPD files (.rpd): a SQLite database as rocmProfileData's tools read it, of schema 3 and, due to
- * the rule that text ids of names and arguments come from one sequence and arguments are in both
- * text tables, also of schema 2.
+/* RPD files (.rpd): a SQLite database as read by rocmProfileData's tools. It suits schema 3. It
+ * also suits schema 2, because text ids of names and arguments come from one sequence and arguments
+ * are in both text tables.
  *
- * Two passes over the capture. The first writes the calls: a call's row number is the row number of
- * its thread's run plus its index in it (struct gt_row_run). The second pass, which writes GPU
- * activities, therefore finds the row of any call in a few kilobytes. Activities whose call is not
- * in the capture get a separate call row: RPD's tools delete activities without one. Rows, and
- * index entries after a separate sort (sorter.h), are written as b-tree pages (bulk.h). SQLite
- * creates the empty tables at the start and fills small ones at the end.
+ * Two passes over the capture: the first writes calls. The row of a call is the first row of its
+ * run plus its index in that run (struct gt_row_run). The second pass writes GPU activities and
+ * thus finds the row of any call in a few kilobytes. An activity whose call is not in the capture
+ * gets a separate call row, because RPD's tools delete activities without a call. Rows are written
+ * as b-tree pages (bulk.h), and so are index entries after an external sort (sorter.h). SQLite
+ * creates the empty tables at the start and fills small tables at the end.
  *
  * Names and arguments are sanitised (no quotes, backslashes, control characters, invalid UTF-8),
- * because RPD's tools print them into JSON unchanged. Times are CLOCK_BOOTTIME ns. */
+ * because RPD's tools print them into JSON without escaping. Times are CLOCK_BOOTTIME ns. */
 #include "export/rpd.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@
 
 enum {
 	SMALL_CAPTURE = 8 << 20,
-	TEXT_SORT_BYTES = 64 << 20, /* memory of the sorters, for captures that are not small */
+	TEXT_SORT_BYTES = 64 << 20, /* memory of a sorter, except for small captures */
 	LINK_SORT_BYTES = 16 << 20,
 	SMALL_SORT_BYTES = 2 << 20,
 };
@@ -49,7 +49,8 @@ static bool step_rpd(void *exporter, unsigned pass, const struct gt_item *item)
 		gt_rpd_add_work(r, item);
 	else if (pass == 1 && item->kind == GT_RECORD_CALL)
 		gt_rpd_step_copy(r, item);
-	return !r->status && !gt_bulk_status(r->db); /* gt_bulk_finish() reports the latter */
+	/* gt_bulk_finish() reports failures of the database */
+	return !r->status && !gt_bulk_status(r->db);
 }
 
 static void put_all_metadata(struct rpd *r, struct gt_sql *sql,
@@ -154,14 +155,14 @@ static int write_indexes(struct rpd *r)
 
 	if (!status)
 		status = index_links(r, r->links_sorted, "rocpd_api_ops_by_api");
-	if (!status) /* SQLite's names of their primary keys */
+	if (!status) /* SQLite's names for the primary key indexes of these tables */
 		status = index_links(r, r->kernels_sorted, "sqlite_autoindex_rocpd_kernelapi_1");
 	if (!status)
 		status = index_links(r, r->copies_sorted, "sqlite_autoindex_rocpd_copyapi_1");
 	return status;
 }
 
-/* Write the parts that SQLite itself must do at the end. */
+/* Complete the file with the parts that SQLite itself must write. */
 static int finish_rpd(struct rpd *r, const struct gt_export_options *options)
 {
 	struct gt_sql sql = {.out = sqlite3_str_new(NULL),
@@ -175,7 +176,7 @@ static int finish_rpd(struct rpd *r, const struct gt_export_options *options)
 	put_all_metadata(r, &sql, options);
 	put_own_tables(r, &sql);
 	gt_sql_put(&sql, "%s", rpd_views);
-	/* so that rows added later get numbers after ours */
+	/* Rows added later get ids after the exported ones. */
 	gt_sql_put(&sql,
 		   "INSERT INTO sqlite_sequence VALUES ('rocpd_string', %lld), ('rocpd_ustring', "
 		   "%lld), ('rocpd_api', %lld), "
@@ -216,8 +217,8 @@ static int open_rpd_file(struct rpd *r, const char *path)
 	int status = gt_bulk_create(path, rpd_tables, small ? GT_BULK_MIN_PAGE : GT_BULK_MAX_PAGE,
 				    &r->db);
 
-	/* data that does not fit in memory is written next to the file, where room is most
-	 * likely */
+	/* Data that does not fit in memory is written next to the output file, where free space is
+	 * most likely. */
 	snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
 		 slash ? path : ".");
 	for (size_t i = 0; i < sizeof sorters / sizeof *sorters && !status; i++)
@@ -229,7 +230,7 @@ static int open_rpd_file(struct rpd *r, const char *path)
 		if (!(*trees[i].tree = gt_bulk_tree(r->db, trees[i].name)))
 			return -ENOENT;
 	r->next_string = r->calls.next_row = r->next_op = 1;
-	gt_rpd_name(r, ""); /* RPD_EMPTY_TEXT */
+	gt_rpd_name(r, ""); /* creates RPD_EMPTY_TEXT */
 	for (unsigned i = 0; i < GT_DEVICE_OP_COUNT; i++)
 		r->type_ids[i] = gt_rpd_name(r, gt_rpd_type_name(i));
 	r->marker_id = gt_rpd_name(r, "UserMarker");

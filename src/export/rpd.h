@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Declarations for the files of the RPD exporter: the database under construction. rpd.c describes
- * its structure, rpd_text.c has names and arguments, rpd_rows.c calls and GPU activities,
- * rpd_copies.c the data of copies from both. */
+/* Declarations shared by the files of the RPD exporter: the database under construction. rpd.c
+ * describes its structure. rpd_text.c writes names and arguments, rpd_rows.c calls and GPU
+ * activities, rpd_copies.c copies, with data from both. */
 #ifndef GPUTAP_EXPORT_RPD_H
 #define GPUTAP_EXPORT_RPD_H
 
@@ -18,31 +18,32 @@
 #include "export/view.h"
 
 enum {
-	/* id of '' in both text tables: RPD's importer looks for it there */
+	/* id of '' in both text tables, required by RPD's importer */
 	RPD_EMPTY_TEXT = 1,
-	RPD_ARGS_SLOTS = 1 << 14, /* slots of the cache of argument texts */
-	RPD_ARGS_KEY_BYTES = 240, /* longer ones are not cached */
-	RPD_ARGS_ROOM = 16384,    /* limit for one text before it is cut */
+	RPD_ARGS_SLOTS = 1 << 14, /* size of the cache of argument texts */
+	RPD_ARGS_KEY_BYTES = 240, /* longer keys are not cached */
+	RPD_ARGS_ROOM = 16384,    /* maximum length of one text */
 	RPD_HEX_BYTES = 19,
 };
 
-/* Flags of a call's row, 4 bits each. */
+/* Flags of a call's row, 4 bits per row. */
 enum {
 	RPD_CALL_THERE = GT_ROW_THERE,
-	RPD_CALL_BLOCKS = 2, /* the program waited for its copy */
-	/* the same bit, in a domain whose activities come from a domain beneath it: the call itself
-	 * describes the copy */
+	RPD_CALL_BLOCKS = 2, /* the call blocked until its copy was complete */
+	/* Same bit as RPD_CALL_BLOCKS, for domains whose activities are recorded in a lower-level
+	 * domain: the call itself describes the copy. */
 	RPD_CALL_TELLS_COPY = 2,
 	RPD_CALL_HAS_KERNEL = 4,
 	RPD_CALL_HAS_COPY = 8,
 };
 
-/* The exporter's data of a queue, in the view's `own`. */
+/* Data that the exporter keeps per queue, in gt_view_queue.own. */
 struct rpd_queue {
 	char handle[RPD_HEX_BYTES];
 };
 
-/* A call's operation, result, arguments and payload, unchanged, and the id of their text. */
+/* Key: a call's operation, result, arguments and payload, byte for byte. Value: id of their
+ * text. */
 struct rpd_args_slot {
 	int64_t id;
 	uint32_t bytes;
@@ -55,7 +56,7 @@ struct rpd {
 	struct gt_bulk *db;
 	struct gt_bulk_tree *string, *ustring, *api, *copyapi, *kernelapi, *op, *api_ops;
 	struct gt_bulk_tree *ops_by_op;
-	/* sorted into indexes */
+	/* entries of indexes, to be sorted */
 	struct gt_sorter *texts_sorted, *links_sorted, *kernels_sorted, *copies_sorted;
 	struct gt_bulk_row row;
 	struct gt_map functions; /* process, host function -> id of the kernel's name */
@@ -67,17 +68,18 @@ struct rpd {
 	/* process, call id -> row - first_unseen, for calls that are not in the capture */
 	struct gt_map unseen;
 	int64_t first_unseen;
-	/* copies for which only the call or only the activity has come: rpd_copies.c */
+	/* copies of which only the call or only the activity has been read: rpd_copies.c */
 	struct rpd_copy *copies;
 	size_t copy_count, copy_capacity;
 	struct rpd_args_slot *args;
-	char *text; /* RPD_ARGS_ROOM and some, and the same again for the sanitised copy */
+	/* slightly more than RPD_ARGS_ROOM bytes, and as many again for the sanitised copy */
+	char *text;
 	int64_t domain_ids[GT_DOMAIN_COUNT], type_ids[GT_DEVICE_OP_COUNT], marker_id, unseen_id;
-	uint64_t untimed; /* GPU activities without times: not written */
+	uint64_t untimed; /* number of GPU activities without times, which are not written */
 	int status;
 };
 
-/* The first failure is kept in rpd.status; later rows are still made but not written. */
+/* Store the first failure in rpd.status. Later rows are still built but not written. */
 static inline int gt_rpd_no_memory(struct rpd *r)
 {
 	return gt_sql_no_memory(&r->status);
@@ -88,11 +90,11 @@ static inline void gt_rpd_note(struct rpd *r, int status)
 	gt_sql_note(&r->status, status);
 }
 
-/* Add a text. Names go into rocpd_string, arguments into both text tables. */
+/* Add a text: a name to rocpd_string, an argument to both text tables. */
 void gt_rpd_add_text(struct rpd *r, int64_t id, const char *text, size_t bytes, bool argument);
-/* Return the id of a name; names are few and written once. */
+/* Return the id of a name. Each distinct name is written once. */
 int64_t gt_rpd_name(struct rpd *r, const char *name);
-/* Return the id of a call's arguments as text. */
+/* Return the id of the text of a call's arguments. */
 int64_t gt_rpd_args(struct rpd *r, const struct gt_item *item,
 		    const struct gt_view_operation *operation);
 
@@ -103,7 +105,7 @@ static inline void gt_rpd_set_flags(struct rpd *r, int64_t row, unsigned flags)
 		gt_rpd_no_memory(r);
 }
 
-/* Add an entry to an index on rows of rocpd_api. */
+/* Add an entry to an index over rows of rocpd_api. */
 static inline void gt_rpd_add_link(struct rpd *r, struct gt_sorter *index, int64_t api, int64_t id)
 {
 	uint64_t big = __builtin_bswap64((uint64_t)api);
@@ -111,23 +113,24 @@ static inline void gt_rpd_add_link(struct rpd *r, struct gt_sorter *index, int64
 	gt_rpd_note(r, gt_sorter_add(index, &big, sizeof big, (uint64_t)id));
 }
 
-/* Add all calls and external ids, then call the next two functions, then add all GPU activities
- * and, interleaved, the calls again to gt_rpd_step_copy(). */
+/* Order of calls: add all calls and external ids; call gt_rpd_close_markers() and
+ * gt_rpd_settle_calls(); then add all GPU activities and, interleaved with them, pass all calls
+ * again to gt_rpd_step_copy(). */
 void gt_rpd_add_call(struct rpd *r, const struct gt_item *item);
 void gt_rpd_add_external(struct rpd *r, const struct gt_item *item);
-/* instead of gt_rpd_add_call(): for operations with gt_mark_of() */
+/* Add a call of an operation with gt_mark_of(), instead of gt_rpd_add_call(). */
 void gt_rpd_add_mark(struct rpd *r, const struct gt_item *call);
 void gt_rpd_close_markers(struct rpd *r);
 void gt_rpd_settle_calls(struct rpd *r);
 void gt_rpd_step_copy(struct rpd *r, const struct gt_item *call);
 void gt_rpd_add_work(struct rpd *r, const struct gt_item *work);
-/* Add a call that copies and describes it, and an activity that copies; @api: the call's row. Then
- * write the unmatched ones. */
+/* Add a call that copies, or a copying activity. @api: row of the call. gt_rpd_copies_rest() writes
+ * the unmatched ones. */
 void gt_rpd_copy_called(struct rpd *r, const struct gt_item *call, int64_t api, bool blocks);
 void gt_rpd_copy_worked(struct rpd *r, const struct gt_item *work, int64_t api, uint64_t stream,
 			const struct gt_view_queue *queue);
 void gt_rpd_copies_rest(struct rpd *r);
-/* Return RPD's name for it. */
+/* Return the name that RPD uses for @op. */
 const char *gt_rpd_type_name(enum gt_device_op op);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes rows of rocpd_copyapi: one for each call that copies. See rpd.h.
+/* Writes the rows of rocpd_copyapi, one for each call that copies. See rpd.h.
  *
- * The device may not do exactly what the program requested: HIP copies pageable memory through its
- * own buffers, in parts. So if a domain's activities come from another domain (HIP's from HSA), a
- * row has addresses, bytes and stream from the call's arguments, and from the activity only the
- * device, and the direction if the call leaves it open. In the second pass call and activity come
- * in either order; the first one waits for the other in a hash table, whose size depends on the
- * copies in progress. Calls whose activity never comes (a graph captured them, they failed) get
- * their rows at the end. */
+ * A device may not do exactly what the program requested: HIP copies pageable memory in parts,
+ * through staging buffers. If a domain's activities come from a lower-level domain (HIP's from
+ * HSA), addresses, bytes and stream of a row are therefore those of the call's arguments. The
+ * activity provides only the device, and the direction if the call leaves it open.
+ * In the second pass, call and activity come in either order. The first one waits in a hash table,
+ * whose size depends on the number of copies in progress. Calls whose activity never comes
+ * (captured in a graph, or failed) get their rows at the end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ enum {
 
 /* A row under construction. */
 struct rpd_copy {
-	int64_t api; /* 0: the slot is free */
+	int64_t api; /* 0: free slot */
 	bool called, worked;
 	bool sync;
 	uint64_t stream, bytes, width, height, to, from, kind;
@@ -63,7 +63,7 @@ static int make_copy_room(struct rpd *r)
 	return 0;
 }
 
-/* Remove the entry. Entries after it whose probing passed it move up. */
+/* Remove an entry. Entries whose probe sequence passed the removed slot move up. */
 static void take_out(struct rpd *r, const struct rpd_copy *gone)
 {
 	size_t mask = r->copy_capacity - 1, hole = (size_t)(gone - r->copies);
@@ -110,13 +110,13 @@ static void put_row(struct rpd *r, const struct rpd_copy *c)
 	gt_bulk_int(row, reads ? NO_DEVICE : c->to_device);
 	gt_bulk_int(row, writes ? NO_DEVICE : c->from_device);
 	gt_bulk_int(row, c->sync);
-	gt_bulk_int(row, 0); /* whether host memory is pinned is not known */
+	gt_bulk_int(row, 0); /* pinned: not known */
 	gt_bulk_add(r->copyapi, id, row);
 	gt_rpd_add_link(r, r->copies_sorted, c->api, id);
 }
 
-/* Return the address with that role. Several members may have the role, of which the program uses
- * one: the host's address, the device's, an array. */
+/* Return the address with a role. Of several members with that role (host address, device address,
+ * array) the program uses one. */
 static uint64_t address_of(const struct gt_call_view *call, enum gt_role role)
 {
 	uint64_t value = 0;
@@ -159,7 +159,7 @@ static void read_work(const struct rpd *r, struct rpd_copy *c, const struct gt_i
 	c->from_device = device_number(ends.from);
 }
 
-/* Return the pending row of call @api; NULL: no memory. */
+/* Find or create the pending row of call @api. Return NULL: no memory. */
 static struct rpd_copy *half_of(struct rpd *r, int64_t api)
 {
 	struct rpd_copy *c;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls, external ids and GPU activities as rows of an RPD file, and the links between them. See
- * rpd.h. */
+/* Writes calls, external ids and GPU activities as rows of an RPD file, and the links between them.
+ * See rpd.h. */
 #include "export/rpd.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "util/demangle.h"
 #include "util/error.h"
 
-/* The exporter's data of a thread, in the view's `own`: external ids that are pushed. */
+/* Data that the exporter keeps per thread, in gt_view_thread.own: pushed external ids. */
 struct rpd_thread {
 	struct gt_pushes external;
 	uint64_t last_ns;
@@ -22,11 +22,11 @@ struct rpd_thread {
 
 struct rpd_operation {
 	int64_t name, category;
-	bool copies;           /* and describes the copy */
-	bool names_a_function; /* it maps a host function to a kernel */
+	bool copies;           /* true if the call copies and describes the copy */
+	bool names_a_function; /* true if the call maps a host function to a kernel */
 };
 
-enum { RANGE_BYTES = 1000 }; /* limit of a range's name */
+enum { RANGE_BYTES = 1000 }; /* maximum bytes of a range's name */
 
 /* Calls ---------------------------------------------------------------------- */
 
@@ -68,7 +68,7 @@ static void add_api(struct rpd *r, const struct api_row *api)
 	gt_bulk_add(r->api, api->id, row);
 }
 
-/* Return the index of an operation's first argument with that role; -1: none. */
+/* Return the index of the operation's first argument with a role; -1: none. */
 static int argument_of_role(const struct gt_view_operation *operation, enum gt_role role)
 {
 	for (int i = 0; i < operation->nargs; i++)
@@ -115,7 +115,7 @@ static int64_t domain_id(struct rpd *r, uint32_t domain)
 	return r->domain_ids[domain];
 }
 
-/* One row of rocpd_kernelapi per launching call. */
+/* A row of rocpd_kernelapi. Each launching call has one. */
 struct kernel_row {
 	int64_t api, name;
 	const char *stream;
@@ -162,7 +162,7 @@ static void note_function(struct rpd *r, const struct gt_item *call,
 	if (!host || n < 3 || n >= sizeof text || *text != '"' ||
 	    gt_map_find(&r->functions, call->process, host) >= 0)
 		return;
-	text[n - 1] = '\0'; /* the closing quote */
+	text[n - 1] = '\0'; /* removes the closing quote */
 	readable = r->view.mangled ? NULL : gt_demangle(text + 1);
 	if (gt_map_add(&r->functions, call->process, host,
 		       (uint32_t)gt_rpd_name(r, readable ? readable : text + 1)) < 0)
@@ -170,9 +170,9 @@ static void note_function(struct rpd *r, const struct gt_item *call,
 	free(readable);
 }
 
-/* Add a launch of a domain whose activities come from another one: the call has all data. This
- * includes launches that a graph captures, which have no activity. A graph's launch uses its
- * name. */
+/* Add a launch in a domain whose activities come from a lower-level domain. The call contains all
+ * data. This includes launches that a graph captures and that have no activity. A launch of a graph
+ * uses the graph's name. */
 static void add_upper_launch(struct rpd *r, const struct gt_item *item, int64_t api)
 {
 	struct gt_call_view call = {item->op, item->args, item->payload, item->payload_bytes};
@@ -193,7 +193,7 @@ static void add_upper_launch(struct rpd *r, const struct gt_item *item, int64_t 
 			? gt_map_find(&r->functions, item->process, function)
 			: -1;
 	if (known < 0)
-		return; /* the name comes with its activity */
+		return; /* the activity will provide the name */
 	k.name = known;
 	for (unsigned i = 0; i < 3; i++) {
 		gt_call_role(&call, GT_ROLE_GRID, i, &k.grid[i]);
@@ -213,7 +213,7 @@ void gt_rpd_add_call(struct rpd *r, const struct gt_item *item)
 
 	if (!thread || !operation || !(own = operation_own(r, operation)) ||
 	    !(mine = thread_own(r, thread))) {
-		gt_rpd_note(r, -ENOMEM); /* has its cause already */
+		gt_rpd_note(r, -ENOMEM); /* the cause has been set */
 		return;
 	}
 	args = gt_rpd_args(r, item, operation);
@@ -230,7 +230,7 @@ void gt_rpd_add_call(struct rpd *r, const struct gt_item *item)
 	gt_rpd_set_flags(r, api.id, RPD_CALL_THERE);
 	if (own->copies && item->args)
 		gt_rpd_set_flags(r, api.id, RPD_CALL_TELLS_COPY);
-	else if (!gt_view_is_beneath(item->op) && /* else read as TELLS_COPY */
+	else if (!gt_view_is_beneath(item->op) && /* there the bit would be read as TELLS_COPY */
 		 gt_call_blocking(item->op, item->args) == GT_BLOCKING_YES)
 		gt_rpd_set_flags(r, api.id, RPD_CALL_BLOCKS);
 	if (item->args && own->names_a_function && item->payload_bytes &&
@@ -245,7 +245,7 @@ void gt_rpd_add_call(struct rpd *r, const struct gt_item *item)
 
 /* External ids ---------------------------------------------------------------- */
 
-/* Add a range of the user or the framework in RPD's form: an api row named UserMarker. */
+/* Add a range that the user or the framework pushed, in RPD's form: an api row named UserMarker. */
 static void add_marker(struct rpd *r, const struct gt_view_thread *thread,
 		       enum gt_external_stack stack, struct gt_pushed_range m, uint64_t end_ns)
 {
@@ -320,7 +320,7 @@ void gt_rpd_add_mark(struct rpd *r, const struct gt_item *call)
 		add_program_range(r, &range);
 }
 
-/* End ranges that were never closed at their thread's last call. */
+/* End ranges that were never closed at the last call of their thread. */
 void gt_rpd_close_markers(struct rpd *r)
 {
 	struct gt_range range;
@@ -343,7 +343,7 @@ void gt_rpd_close_markers(struct rpd *r)
 	}
 }
 
-/* Device work ------------------------------------------------------------------ */
+/* GPU activities --------------------------------------------------------------- */
 
 const char *gt_rpd_type_name(enum gt_device_op op)
 {
@@ -383,8 +383,8 @@ static struct rpd_queue *queue_own(struct rpd *r, struct gt_view_queue *queue)
 	return own;
 }
 
-/* Add a row for a call that the capture does not have, to which its activity can refer. Its length
- * is 0, so that it nests. */
+/* Add a row for a call that is not in the capture, so that its activity can refer to it. The row's
+ * duration is 0, so that it nests. */
 static int64_t add_unseen_call(struct rpd *r, const struct gt_item *work)
 {
 	uint32_t ordinal = work->id ? GT_ID_ORDINAL(work->id) : work->ordinal;
@@ -398,7 +398,7 @@ static int64_t add_unseen_call(struct rpd *r, const struct gt_item *work)
 	if (known >= 0)
 		return r->first_unseen + known;
 	if (!thread) {
-		gt_rpd_note(r, -ENOMEM); /* has its cause already */
+		gt_rpd_note(r, -ENOMEM); /* the cause has been set */
 		return 0;
 	}
 	api = (struct api_row){gt_rowmap_next(&r->calls),
@@ -418,7 +418,7 @@ static int64_t add_unseen_call(struct rpd *r, const struct gt_item *work)
 	return api.id;
 }
 
-/* Add the data that the launching call did not have. */
+/* Add data about a kernel that its launching call did not contain. */
 static void add_kernelapi(struct rpd *r, const struct gt_item *work, int64_t api,
 			  const char *stream, int64_t kernel, bool graph)
 {
@@ -460,7 +460,7 @@ void gt_rpd_add_work(struct rpd *r, const struct gt_item *work)
 	int64_t api, op, name = RPD_EMPTY_TEXT, type, device;
 
 	if (!own) {
-		gt_rpd_note(r, -ENOMEM); /* has its cause already */
+		gt_rpd_note(r, -ENOMEM); /* the cause has been set */
 		return;
 	}
 	if (!work->start_ns) {
@@ -497,7 +497,7 @@ void gt_rpd_add_work(struct rpd *r, const struct gt_item *work)
 	gt_rpd_add_link(r, r->links_sorted, api, op);
 	gt_bulk_begin(row);
 	gt_bulk_int(row, op);
-	gt_bulk_int(row, op); /* both increase together */
+	gt_bulk_int(row, op); /* both ids increase together */
 	gt_bulk_add(r->ops_by_op, 0, row);
 	if (graph || work->device_op == GT_DEVICE_KERNEL)
 		add_kernelapi(r, work, api, own->handle, name, graph);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of an RPD file ("hybrid v3"): they suit the readers of schema 3 and the older ones of
- * schema 2. Every column is NOT NULL; numbers that refer to a text are ids of rocpd_string, args_id
+/* The tables of an RPD file ("hybrid v3"), which suit readers of schema 3 and older readers of
+ * schema 2. Every column is NOT NULL. Numbers that refer to a text are ids of rocpd_string; args_id
  * is an id of rocpd_ustring.
  *
- * Tables with the prefix gputap_ are additions; other readers ignore them. */
-/* SQL: one statement or list of columns each. */
+ * Tables with the prefix gputap_ are additions that other readers ignore. */
+/* SQL: one statement or list of columns per string. */
 /* clang-format off */
 #ifndef GPUTAP_EXPORT_RPD_SCHEMA_H
 #define GPUTAP_EXPORT_RPD_SCHEMA_H
@@ -80,8 +80,8 @@ static const char rpd_views[] =
 	"CREATE VIEW busy AS SELECT g.gpuId, g.GpuTime, w.WallTime, g.GpuTime * 1.0 / w.WallTime "
 	  "AS Busy FROM (SELECT gpuId, sum(\"end\" - start) AS GpuTime FROM rocpd_op "
 	  "GROUP BY gpuId) g, (SELECT max(\"end\") - min(start) AS WallTime FROM rocpd_op) w;"
-	/* an op without a description uses its type; unlike in RPD's view, equal intervals are all
-	 * counted */
+	/* An op without a description uses its type. Unlike RPD's view, this view counts all of
+	 * several equal intervals. */
 	"CREATE VIEW top AS SELECT Name, count(*) AS TotalCalls, "
 	  "sum(ns) / 1000 AS TotalDuration_us, sum(ns) / count(*) / 1000.0 AS Ave_us, "
 	  "sum(ns) * 100.0 / (SELECT sum(\"end\" - start) FROM rocpd_op) AS Percentage "
@@ -103,7 +103,8 @@ static const char rpd_views[] =
 	"CREATE VIEW stackframe AS SELECT a.id, n.string AS apiName, f.depth, s.string AS frame "
 	  "FROM rocpd_stackframe f JOIN rocpd_api a ON a.id = f.api_ptr_id" RPD_NAME_OF("n",
 	  "a.apiName_id") RPD_NAME_OF("s", "f.name_id") ";"
-	/* several nodes in one file: the node's number times the stride is in pid and gpuId */
+	/* Several nodes in one file: pid and gpuId contain the number of the node times the
+	 * stride. */
 	"CREATE VIEW napi AS SELECT a.id, a.pid / " RPD_STRIDE("pid_stride") " AS node, a.pid % "
 	  RPD_STRIDE("pid_stride") " AS pid, a.tid % " RPD_STRIDE("pid_stride") " AS tid, a.start, "
 	  "a.\"end\", d.string AS domain, g.string AS category, n.string AS apiName, "

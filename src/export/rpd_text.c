@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names and arguments of an RPD file: sanitised, cached, written. See rpd.h. */
+/* Sanitises, caches and writes names and arguments of an RPD file. See rpd.h. */
 #include "export/rpd.h"
 
 #include <stdlib.h>
@@ -45,14 +45,14 @@ int64_t gt_rpd_name(struct rpd *r, const char *name)
 		return RPD_EMPTY_TEXT;
 	}
 	r->text_ids[r->text_count++] = r->next_string;
-	/* '' can be an argument as well */
+	/* An argument can be '' as well. */
 	gt_rpd_add_text(r, r->next_string, clean, bytes, !bytes);
 	return r->next_string++;
 }
 
-/* Return the argument's name for RPD. Its tools search for some arguments under the names, and
- * sizes in the form, that RPD itself uses: those of domains whose activities come from another one,
- * such as HIP. */
+/* Return the name of an argument in RPD. RPD's tools search for some arguments of domains whose
+ * activities come from a lower-level domain, such as HIP, under RPD's own names, with sizes in
+ * RPD's form. */
 static const char *argument_name(const struct gt_operation_info *info, unsigned arg, bool *in_hex)
 {
 	bool upper = gt_view_delegates(info->op),
@@ -120,8 +120,9 @@ static char *put_args(struct rpd *r, char *p, const struct gt_item *item,
 	return p;
 }
 
-/* Return the id of a call's arguments as text, in both text tables. The text depends only on the
- * key, and calls recur: a cache by key avoids most of the formatting, writing and space. */
+/* Return the id of the text of a call's arguments, which is in both text tables. The text depends
+ * only on the key, and calls recur, so a cache by key avoids most of the formatting, writing and
+ * space. */
 int64_t gt_rpd_args(struct rpd *r, const struct gt_item *item,
 		    const struct gt_view_operation *operation)
 {

@@ -3,10 +3,10 @@
  *
  *   | entries: number, length, key .. -> | free | <- slots: next 8 bytes of the key, its entry |
  *
- * Texts with long common prefixes (arguments of the same call) make plain comparisons slow: so
- * slots are sorted by 8 bytes of key at a time, as numbers, and only equal slots continue after
- * their common prefix. Entries are in memory in any order: fetching them takes most of the time, so
- * there are few rounds, with prefetching. */
+ * Texts with long common prefixes (arguments of the same call) make plain comparisons slow. Slots
+ * are therefore sorted by 8 bytes of the key at a time, as numbers, and only equal slots continue
+ * after their common prefix. Entries are in memory in any order, and fetching them takes most of
+ * the time, so the sort uses few rounds, with prefetching. */
 #include "export/sorter.h"
 
 #include <assert.h>
@@ -30,29 +30,30 @@ struct sort_entry {
 #define ENTRY_BYTES(key_bytes) ((offsetof(struct sort_entry, key) + (key_bytes) + 7) & ~(size_t)7)
 
 struct sort_slot {
-	uint64_t chunk; /* 8 bytes of the key, big-endian, zeros after its end */
+	uint64_t chunk; /* 8 bytes of the key, big-endian, zero-padded at its end */
 	uint32_t at;    /* offset of the entry, in units of 8 bytes */
 };
 
-/* A sorted part of the file, being read. */
+/* A sorted part of the file that is being read. */
 struct sorted_part {
-	uint64_t offset, end; /* range not read yet */
+	uint64_t offset, end; /* range that has not been read yet */
 	uint8_t *buffer;
 	size_t used, filled;
-	const struct sort_entry *head; /* NULL: at its end */
+	const struct sort_entry *head; /* NULL: end of the part */
 };
 
 struct gt_sorter {
 	uint8_t *memory;
 	size_t memory_bytes, entries_bytes, slot_count;
-	/* valid after sorting; while adding they grow downwards from the end of memory */
+	/* Valid after sorting. While keys are added, slots grow downwards from the end of
+	 * memory. */
 	struct sort_slot *slots;
 	char *folder;
 	int fd;
 	uint64_t file_bytes;
 	struct sorted_part *parts;
 	size_t part_count;
-	size_t *heap, heap_count; /* heap of parts; key: their heads */
+	size_t *heap, heap_count; /* heap of part indexes, ordered by the parts' heads */
 	size_t next_slot;
 	bool sorted;
 };
@@ -99,7 +100,8 @@ static struct sort_entry *entry_of(const struct gt_sorter *s, const struct sort_
 
 /* Sorting in memory ------------------------------------------------------------ */
 
-/* Reads up to 8 bytes past the key: an entry in memory always has slots after it. */
+/* Return 8 bytes of the key from @depth on. May read up to 8 bytes past the key: in memory, slots
+ * always follow an entry. */
 static uint64_t chunk_of(const struct sort_entry *e, size_t depth)
 {
 	uint64_t word;
@@ -111,7 +113,7 @@ static uint64_t chunk_of(const struct sort_entry *e, size_t depth)
 	return e->bytes - depth < 8 ? word & ~(UINT64_MAX >> (8 * (e->bytes - depth))) : word;
 }
 
-/* Compare chunks, then the order of adding. */
+/* Compare by chunk, then by order of adding. */
 static bool before(const struct sort_slot *a, const struct sort_slot *b)
 {
 	return a->chunk != b->chunk ? a->chunk < b->chunk : a->at < b->at;
@@ -137,7 +139,8 @@ static void swap_slots(struct sort_slot *a, struct sort_slot *b)
 	*b = t;
 }
 
-/* Quicksort by chunk and age; equal chunks become adjacent. Depth of recursion: log2(count). */
+/* Quicksort by chunk and then age, which makes equal chunks adjacent. Recursion depth:
+ * log2(count). */
 static void sort_chunks(struct sort_slot *slots, size_t count)
 {
 	while (count > SMALL) {
@@ -162,7 +165,7 @@ static void sort_chunks(struct sort_slot *slots, size_t count)
 				high--;
 			}
 		}
-		/* the loop continues with the larger part */
+		/* The loop continues with the larger part. */
 		if (high + 1 - slots < slots + count - low) {
 			sort_chunks(slots, (size_t)(high + 1 - slots));
 			count -= (size_t)(low - slots);
@@ -187,8 +190,8 @@ static void fetch_ahead(const struct gt_sorter *s, const struct sort_slot *slots
 	__builtin_prefetch(e->key + depth);
 }
 
-/* Return the length of the common prefix of all keys, which are equal up to @depth. (Little-endian:
- * the lowest byte comes first.) */
+/* Return the length of the common prefix of all keys, which are equal up to @depth. On a
+ * little-endian machine the lowest byte comes first. */
 static size_t common_depth(const struct gt_sorter *s, const struct sort_slot *slots, size_t count,
 			   size_t depth)
 {
@@ -215,8 +218,8 @@ static size_t common_depth(const struct gt_sorter *s, const struct sort_slot *sl
 	return common > depth ? common : depth;
 }
 
-/* Sort from @depth on. Keys have at most MAX_KEY bytes, so recursion is at most MAX_KEY / 8
- * deep. */
+/* Sort slots by the key from @depth on. Keys have at most MAX_KEY bytes, so the recursion depth is
+ * at most MAX_KEY / 8. */
 static void sort_from(struct gt_sorter *s, struct sort_slot *slots, size_t count, size_t depth)
 {
 	bool further;
@@ -252,7 +255,7 @@ static int open_runs_file(struct gt_sorter *s)
 	s->fd = open(s->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (s->fd >= 0)
 		return 0;
-	/* a file system without nameless files */
+	/* The file system does not support unnamed files. */
 	if (snprintf(name, sizeof name, "%s/.gputap-sort-XXXXXX", s->folder) >= (int)sizeof name)
 		return gt_error(-ENAMETOOLONG, "%s", s->folder);
 	s->fd = mkostemp(name, O_CLOEXEC);
@@ -279,7 +282,7 @@ static int write_all(struct gt_sorter *s, const uint8_t *p, size_t bytes)
 	return 0;
 }
 
-/* Write everything in memory as a sorted part of the file. */
+/* Write all entries in memory as a sorted part of the file. */
 static int spill_part(struct gt_sorter *s)
 {
 	struct sorted_part *more = realloc(s->parts, (s->part_count + 1) * sizeof *more);
@@ -339,7 +342,7 @@ int gt_sorter_add(struct gt_sorter *s, const void *key, size_t bytes, uint64_t n
 	return 0;
 }
 
-/* Advance to the part's next entry. */
+/* Advance to the next entry of the part. */
 static int advance(struct gt_sorter *s, struct sorted_part *p)
 {
 	const struct sort_entry *e;
@@ -377,8 +380,8 @@ static int advance(struct gt_sorter *s, struct sorted_part *p)
 	}
 }
 
-/* Parts were written in the order of adding: for equal keys, the earlier part's entry comes
- * first. */
+/* Compare the heads of two parts. Parts were written in order of adding, so for equal keys the
+ * earlier part comes first. */
 static bool part_before(const struct gt_sorter *s, size_t a, size_t b)
 {
 	const struct sort_entry *x = s->parts[a].head, *y = s->parts[b].head;
@@ -449,7 +452,7 @@ int gt_sorter_next(struct gt_sorter *s, const void **key, size_t *bytes, uint64_
 		e = entry_of(s, &s->slots[s->next_slot++]);
 	} else {
 		if (s->next_slot != SIZE_MAX && s->heap_count) {
-			/* the entry that was returned is done */
+			/* Advances past the entry that the previous call returned. */
 			status = advance(s, &s->parts[s->heap[0]]);
 			if (status)
 				return status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* speedscope's JSON format (https://www.speedscope.app/file-format-schema.json): the frames of a
- * call tree once, and one profile each of device and host time, with a list of stacks and their
- * ns. */
+/* Writes speedscope's JSON format (https://www.speedscope.app/file-format-schema.json): the frames
+ * of a call tree once, and one profile each for device and host time, with a list of stacks and
+ * their ns. */
 #include <string.h>
 
 #include "config.h"
@@ -26,7 +26,7 @@ static void write_text(struct gt_out *out, const char *text)
 static void write_frames(struct gt_out *out, const struct gt_calltree *t)
 {
 	gt_out_text(out, "\"shared\": {\"frames\": [");
-	/* frame 0 is the root's, which is in no stack */
+	/* Frame 0 belongs to the root, which is in no stack. */
 	for (size_t i = 1; i < t->frame_count; i++) {
 		gt_out_text(out, i > 1 ? ",\n{\"name\": " : "\n{\"name\": ");
 		write_text(out, *t->frames[i].text ? t->frames[i].text : "?");
@@ -91,7 +91,7 @@ static void write_all(struct gt_out *out, const struct gt_calltree *t,
 {
 	bool device = options->weight != GT_WEIGHT_HOST, host = options->weight != GT_WEIGHT_DEVICE;
 
-	/* both, unless one has no data */
+	/* Writes both profiles, unless one has no data. */
 	if (options->weight == GT_WEIGHT_USUAL && !t->device_ns)
 		device = false;
 	else if (options->weight == GT_WEIGHT_USUAL && !t->host_ns)

@@ -7,7 +7,7 @@
 
 /* Characters ------------------------------------------------------------------- */
 
-/* Return the length of the sequence at @text (2 to 4), 0: not a sequence. */
+/* Return the length of the UTF-8 sequence at @text (2 to 4); 0: invalid. */
 static unsigned sequence_length(const unsigned char *text, size_t bytes)
 {
 	unsigned char first = text[0], low = 0x80, high = 0xbf;
@@ -60,7 +60,7 @@ static char *put_replacement(char *p)
 	return GT_PUT(p, "\xef\xbf\xbd");
 }
 
-/* Write @character as a medium requires. Return the end, or NULL if it needs no change. */
+/* Write @character, escaped for an output format. Return the end, or NULL if it needs no escape. */
 typedef char *escape_fn(char *p, uint32_t character);
 
 static inline char *put_escaped(char *p, const char *text, size_t bytes, escape_fn *escape)
@@ -115,7 +115,7 @@ char *gt_put_json(char *p, const char *text, size_t bytes)
 {
 	size_t plain = 0;
 
-	/* usually the whole text */
+	/* The plain prefix is usually the whole text. */
 	while (plain < bytes && text[plain] >= 0x20 && text[plain] < 0x7f && text[plain] != '"' &&
 	       text[plain] != '\\') {
 		*p++ = text[plain++];
@@ -146,7 +146,7 @@ static size_t count_digits(const char *text, size_t bytes)
 	return n;
 }
 
-/* -12.5e+3 */
+/* Return true for a number such as -12.5e+3. */
 static bool is_number(const char *text, size_t bytes)
 {
 	size_t at = bytes && (*text == '-' || *text == '+'), digits;
@@ -167,7 +167,8 @@ static bool is_number(const char *text, size_t bytes)
 	return digits && at == bytes;
 }
 
-/* A text that starts with an apostrophe may need another one, so that removing one is exact. */
+/* Return true for a text that needs a leading apostrophe. This includes texts that start with an
+ * apostrophe, so that removing one restores the text exactly. */
 static bool is_formula(const char *text, size_t bytes)
 {
 	size_t at = 0;
@@ -178,7 +179,7 @@ static bool is_formula(const char *text, size_t bytes)
 	if (at == bytes)
 		return false;
 	gt_text_next(text + at, bytes - at, &c);
-	if (c >= 0xff00 && c < 0xff5f) /* full width */
+	if (c >= 0xff00 && c < 0xff5f) /* full-width forms */
 		c -= 0xfee0;
 	return (c == '=' || c == '+' || c == '-' || c == '@' || c == '\t' || c == '\n') &&
 	       !is_number(text, bytes);
@@ -215,7 +216,7 @@ char *gt_put_csv(char *p, const char *text, size_t bytes)
 
 /* Pages ------------------------------------------------------------------------ */
 
-/* &#38; */
+/* Write a numeric reference such as &#38; */
 static char *put_reference(char *p, uint32_t c)
 {
 	p = gt_put_u64(GT_PUT(p, "&#"), c);
@@ -235,7 +236,8 @@ char *gt_put_page(char *p, const char *text, size_t bytes)
 	return put_escaped(p, text, bytes, escape_page);
 }
 
-/* Escape characters of CommonMark's and GitHub's inline markup; "www." and "x@y" make links. */
+/* Escape characters of CommonMark's and GitHub's inline markup. "www." and "x@y" would create
+ * links. */
 static char *escape_markdown(char *p, uint32_t c)
 {
 	if (c < 0x80 && c && strchr("<>&\"'|`*_[]~@#:.$!\\", (int)c))
@@ -248,7 +250,7 @@ char *gt_put_markdown(char *p, const char *text, size_t bytes)
 	return put_escaped(p, text, bytes, escape_markdown);
 }
 
-/* Other programs' text formats --------------------------------------------------- */
+/* Text formats of other programs --------------------------------------------------- */
 
 static char *put_character(char *p, char c)
 {

@@ -2,8 +2,8 @@
 /* Rows of a queue, see track_rows.h.
  *   intervals: | sorted, before the gap | gap: capacity - count free | sorted, after the gap |
  *              0                        gap                          gap + free          capacity
- * The last interval is also stored separately: nearly all activities come in order and only compare
- * with it. */
+ * The end of the last interval is also stored separately: nearly all activities come in order and
+ * are compared only with it. */
 #include "export/track_rows.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static void forget_half(struct gt_track_row *row)
 	row->gap = row->count;
 }
 
-/* Make room for one more; the gap is at the end afterwards. */
+/* Make room for one more interval, and move the gap to the end. */
 static int grow_row(struct gt_track_row *row, size_t *budget)
 {
 	size_t more = row->capacity ? row->capacity : FIRST_CAPACITY;
@@ -79,7 +79,7 @@ static size_t upper_bound(struct gt_track_row *row, uint64_t start)
 	return low;
 }
 
-/* Return 1 if placed, 0 no room, -ENOMEM. */
+/* Return 1 if placed, 0 if the row has no room, or -ENOMEM. */
 static int place_in_row(struct gt_track_row *row, size_t *budget, uint64_t start, uint64_t end)
 {
 	size_t index;
@@ -93,7 +93,7 @@ static int place_in_row(struct gt_track_row *row, size_t *budget, uint64_t start
 		return 0;
 	if (end > row->last_end)
 		row->last_end = end;
-	/* adjacent: one interval */
+	/* Adjacent intervals become one. */
 	if (index > 0 && interval_at(row, index - 1)->end == start) {
 		interval_at(row, index - 1)->end = end;
 		return 1;
@@ -103,7 +103,7 @@ static int place_in_row(struct gt_track_row *row, size_t *budget, uint64_t start
 
 		if (grow_row(row, budget))
 			return -ENOMEM;
-		if (before != row->count) { /* the older half was dropped */
+		if (before != row->count) { /* grow_row() dropped the older half */
 			if (start < row->forgotten)
 				return 0;
 			index -= before - row->count;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Assigns GPU activities to rows of a queue's track, so that no two of a row overlap.
+/* Assigns GPU activities to rows of a queue's track, so that activities of a row do not overlap.
  *
  * Activities come in any order: several threads feed a queue or report its activities, and a cursor
- * returns one thread after the other. A row keeps the intervals that it contains, sorted, in a gap
- * buffer (neighbours arrive consecutively, so insertions are near the last one). All rows of an
- * export share a budget of intervals. A row that gets no more drops its older half, and all time
- * before the end of that counts as occupied: memory is bounded, the result stays correct, and only
- * an activity that comes that late may get a row more than necessary. */
+ * returns one thread after the other. A row keeps its intervals sorted in a gap buffer. Neighbours
+ * arrive consecutively, so most insertions are near the previous one. All rows of an export share a
+ * budget of intervals. A row that exhausts the budget drops its older half, and all time before the
+ * end of that half counts as occupied. Memory is bounded and the result stays correct. Only an
+ * activity that arrives so late may get an additional row. */
 #ifndef GPUTAP_EXPORT_TRACK_ROWS_H
 #define GPUTAP_EXPORT_TRACK_ROWS_H
 
@@ -22,7 +22,7 @@ struct gt_interval {
 
 struct gt_track_row {
 	uint64_t last_end;  /* end of the latest interval */
-	uint64_t forgotten; /* all time before this counts as occupied */
+	uint64_t forgotten; /* time before which everything counts as occupied */
 	size_t count, capacity, gap;
 	struct gt_interval *interval;
 };
@@ -30,13 +30,14 @@ struct gt_track_row {
 struct gt_track_rows {
 	struct gt_track_row **rows;
 	unsigned count;
-	size_t *budget; /* intervals that may still be allocated; shared; NULL: unlimited */
+	size_t *budget; /* shared number of intervals that may still be allocated; NULL: unlimited */
 };
 
 void gt_track_rows_fini(struct gt_track_rows *l);
 int gt_track_rows_place_anywhere(struct gt_track_rows *l, uint64_t start, uint64_t end);
 
-/* Append after all intervals of the row, if there is room: nearly all activities. */
+/* Append after all intervals of the row if there is room. This is the case for nearly all
+ * activities. */
 static inline bool gt_track_row_append(struct gt_track_row *row, uint64_t start, uint64_t end)
 {
 	size_t count = row->count, joined;
@@ -45,7 +46,7 @@ static inline bool gt_track_row_append(struct gt_track_row *row, uint64_t start,
 	if (start < row->last_end || row->gap != count || count == row->capacity ||
 	    start < row->forgotten)
 		return false;
-	/* without a branch: whether an activity follows directly is hard to predict */
+	/* Branch-free: the branch predictor cannot predict whether an activity follows directly. */
 	last = row->interval + count;
 	joined = (row->last_end == start) & (count != 0);
 	last -= joined;
@@ -57,11 +58,11 @@ static inline bool gt_track_row_append(struct gt_track_row *row, uint64_t start,
 
 /**
  * gt_track_rows_place() - find or create a row that is free from @start to @end
- * @end: not before @start; equal is legal
+ * @end: at or after @start
  *
- * An activity that starts exactly where an earlier one of its row ends is accepted. One that ends
- * exactly where an earlier one starts is not: readers sort by time and keep the file's order for
- * equal times, so they would see the later slice begin before this one ends.
+ * An activity may start exactly where an earlier one of its row ends. An activity must not end
+ * exactly where an earlier one starts: readers sort by time and keep file order for equal times, so
+ * they would see the later slice begin before this one ends.
  * Return: row from 0, or -ENOMEM.
  */
 static inline int gt_track_rows_place(struct gt_track_rows *l, uint64_t start, uint64_t end)

@@ -22,7 +22,8 @@ static const char *const whys[GT_WINDOW_WHY_COUNT] = {
 	[GT_WINDOW_RANGE] = "outside --from and --to",
 };
 
-/* A process that starts in a pause does not know the reason; the pause's end may. */
+/* Return the reason for a pause. A process that starts in a pause does not know the reason; the end
+ * of the pause may reveal it. */
 static const char *why_paused(const struct gt_window_info *w)
 {
 	if (w->why != GT_WINDOW_LIFE)
@@ -54,10 +55,10 @@ static bool has_evicted(const struct gt_capture *c, uint32_t process)
 	return any;
 }
 
-/* Part of a process that was retained: between these times; else 0 and UINT64_MAX. */
+/* Retained time of a process; 0 and UINT64_MAX if nothing was evicted. */
 struct kept_time {
 	uint64_t begin_ns, end_ns;
-	const char *why; /* why the rest was not */
+	const char *why; /* why the remaining time was not retained */
 };
 
 static struct kept_time find_kept(const struct gt_capture *c, uint32_t process)

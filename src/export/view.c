@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads, queues, names and labels of a capture for exporters, see view.h. Each kind is an array
- * of pointers (so that they stay valid) and a map from the capture's key to the index. */
+/* Threads, queues, names and labels of a capture for exporters, see view.h. Each kind has an array
+ * of pointers, so that the objects keep their addresses, and a map from the capture's key to the
+ * index. */
 #include "export/view.h"
 
 #include <stdio.h>
@@ -11,9 +12,10 @@
 #include "util/error.h"
 
 enum {
-	WORDS_MAX = 16384, /* limit of cached texts of values */
+	WORDS_MAX = 16384, /* maximum number of cached texts of values */
 	WORD_BYTES = 512,
-	STRIDE_SPARE = 1024, /* thread indexes for threads that are missing in a damaged capture */
+	/* thread indexes reserved for threads that are missing in a damaged capture */
+	STRIDE_SPARE = 1024,
 };
 
 static int no_memory(void)
@@ -21,13 +23,13 @@ static int no_memory(void)
 	return gt_error(-ENOMEM, "export");
 }
 
-/* Append a zeroed object of @bytes to a pointer array and to the map. */
+/* Append a zeroed object of @bytes to a pointer array and a map. */
 static void *add_thing(void ***array, uint32_t *count, struct gt_map *map, uint64_t a, uint64_t b,
 		       size_t bytes)
 {
 	void **more = *array, *thing;
 
-	if ((*count & (*count - 1)) == 0) { /* double at powers of two */
+	if ((*count & (*count - 1)) == 0) { /* capacity doubles at powers of two */
 		more = realloc(*array, (*count ? *count * 2 : 1) * sizeof *more);
 		if (!more)
 			goto fail;
@@ -88,7 +90,8 @@ static uint32_t next_stream(struct gt_view *v, uint32_t device)
 	return ++v->streams[device < devices ? device : devices];
 }
 
-/* Number all queues now, so that their numbers do not depend on which of them have records. */
+/* Number all queues in advance, so that their numbers do not depend on which queues have
+ * records. */
 static int number_streams(struct gt_view *v)
 {
 	const size_t count = gt_capture_object_count(v->capture);
@@ -121,7 +124,8 @@ int gt_view_init(struct gt_view *v, const struct gt_capture *capture,
 		gt_view_fini(v);
 		return no_memory();
 	}
-	/* all at once, so that their numbers do not depend on the order of the records */
+	/* All threads are added in advance, so that their numbers do not depend on the order of
+	 * records. */
 	for (size_t i = 0; i < count; i++) {
 		const struct gt_thread_info *t = gt_capture_thread(capture, i);
 
@@ -186,7 +190,7 @@ struct gt_view_thread *gt_view_thread_find(struct gt_view *v, uint32_t process, 
 
 struct gt_view_queue *gt_view_queue_slow(struct gt_view *v, const struct gt_item *work)
 {
-	/* unknown queues: one per process and device number */
+	/* Unknown queues: one per process and device number. */
 	uint64_t a = work->process, b = work->queue ? (uintptr_t)work->queue : work->op;
 	int64_t found = gt_map_find(&v->queue_map, a, b);
 	const struct gt_object_info *device;
@@ -248,14 +252,14 @@ static bool set_text(struct gt_view_text *t, const char *text, size_t bytes)
 	return true;
 }
 
-/* Add a text under a key that is not in the map. Return NULL: no memory; nothing has changed. */
+/* Add a text under a key that is not in the map. Return NULL: no memory; the view is unchanged. */
 static struct gt_view_text *add_text(struct gt_view_text ***texts, uint32_t *count,
 				     struct gt_map *map, uint64_t a, uint64_t b, const char *text,
 				     size_t bytes)
 {
 	struct gt_view_text content = {.own = NULL}, *t;
 
-	/* content first: entries in the map are complete */
+	/* The content is created first, so that entries in the map are always complete. */
 	if (!set_text(&content, text, bytes)) {
 		no_memory();
 		return NULL;
@@ -289,8 +293,7 @@ struct gt_view_text *gt_view_name(struct gt_view *v, uint32_t process, uint32_t 
 	return t;
 }
 
-/* Words have numbers but no content in the map: each is stored under the first key that requested
- * it. */
+/* Add a word under the key that requested it first. The map does not compare contents. */
 static struct gt_view_text *add_word(struct gt_view *v, uint64_t a, uint64_t b, const char *text,
 				     size_t bytes)
 {
@@ -299,13 +302,13 @@ static struct gt_view_text *add_word(struct gt_view *v, uint64_t a, uint64_t b, 
 	if (v->word_count < WORDS_MAX)
 		t = add_text(&v->words, &v->word_count, &v->word_map, a, b, text, bytes);
 	if (!t)
-		gt_error_clear(); /* not a failure: the caller can do without */
+		gt_error_clear(); /* not a failure: the caller formats the argument itself */
 	return t;
 }
 
 struct gt_view_text *gt_view_word_of(struct gt_view *v, const char *text, size_t bytes)
 {
-	/* an argument number that no operation has, and a counter */
+	/* The key is an argument number that no operation has, and a counter. */
 	return add_word(v, UINT64_MAX, v->word_count, text, bytes);
 }
 
@@ -332,7 +335,7 @@ static bool submits(const struct gt_operation_info *info)
 	case GT_KIND_LAUNCH:
 	case GT_KIND_COPY:
 	case GT_KIND_SET: return true;
-	default: /* barriers, maps and migrations are other kinds */
+	default: /* barriers, maps and migrations have other kinds */
 		return strstr(info->name, "Enqueue") != NULL;
 	}
 }
@@ -451,7 +454,7 @@ const char *gt_view_process_title(const struct gt_view *v, const struct gt_proce
 
 	gt_view_process_label(process, buffer, size);
 	n = strlen(buffer);
-	/* the capture of a single rank has it in its head */
+	/* The capture of a single rank states the rank in its header. */
 	if (!session ||
 	    (gt_capture_session_count(v->capture) < 2 && process->rank.rank == session->info.rank))
 		return buffer;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A capture in the form that exporters need: threads, queues and kernel names with small dense
- * numbers and labels, correlation numbers that are unique in the whole file, cached texts of
- * arguments. Entries are looked up or created on first use; returned pointers stay valid until
- * gt_view_fini().
- * Memory: depends on threads, queues and distinct names, never on records. */
+/* A capture in the form that exporters need: dense numbers and labels for threads, queues and
+ * kernel names; correlation numbers that are unique in the file; cached texts of arguments. Entries
+ * are looked up or created on first use. Returned pointers stay valid until gt_view_fini().
+ * Memory: proportional to threads, queues and distinct names, not to records. */
 #ifndef GPUTAP_EXPORT_VIEW_H
 #define GPUTAP_EXPORT_VIEW_H
 
@@ -19,28 +18,28 @@
 struct gt_view_thread {
 	uint32_t index; /* dense, in the capture's order */
 	uint32_t process, ordinal;
-	uint64_t pid, tid; /* as gt_view_pid() */
+	uint64_t pid, tid; /* see gt_view_pid() */
 	const char *name;  /* "" if none */
-	void *own;         /* the exporter's; freed with free() */
+	void *own;         /* owned by the exporter; freed with free() */
 };
 
 struct gt_view_queue {
 	uint32_t index; /* dense */
 	uint32_t process;
-	uint64_t pid;    /* as gt_view_pid() */
+	uint64_t pid;    /* see gt_view_pid() */
 	uint32_t device; /* merged device index; UINT32_MAX: not known */
-	uint32_t number; /* number in its process and device, as in reports; 0: not known */
-	uint32_t stream; /* number among those of its device in all processes, from 1 */
+	uint32_t number; /* number within its process and device, as in reports; 0: not known */
+	uint32_t stream; /* number within its device across all processes, from 1 */
 	const struct gt_object_info *object; /* NULL: activities whose queue is not known */
 	struct gt_track_rows rows;
-	void *own; /* the exporter's; freed with free() */
+	void *own; /* owned by the exporter; freed with free() */
 };
 
 struct gt_view_text {
-	uint32_t index; /* dense, per kind of text */
+	uint32_t index; /* dense per kind of text */
 	uint32_t bytes;
-	char *text; /* terminated */
-	void *own;  /* the exporter's; freed with free() */
+	char *text; /* NUL-terminated */
+	void *own;  /* owned by the exporter; freed with free() */
 };
 
 struct gt_view_operation {
@@ -48,13 +47,13 @@ struct gt_view_operation {
 	uint32_t name_bytes;
 	const struct gt_operation_info *info; /* NULL: from a newer gputap */
 	char *name;
-	uint8_t nargs;  /* known arguments */
-	bool allocates; /* a call that allocates or frees memory */
-	bool submits;   /* a call that may launch GPU activities: it gets the start of a flow */
-	void *own;      /* the exporter's; freed with free() */
+	uint8_t nargs;  /* number of known arguments */
+	bool allocates; /* true if a call allocates or frees memory */
+	bool submits;   /* true if a call may launch GPU activities; it then starts a flow */
+	void *own;      /* owned by the exporter; freed with free() */
 };
 
-/* Classes of GPU activities in formats that know only these. */
+/* Classes of GPU activities, for formats that distinguish only these. */
 enum gt_work_class { GT_WORK_KERNEL, GT_WORK_COPY, GT_WORK_SET, GT_WORK_MARK };
 
 enum { GT_VIEW_QUEUE_CACHE = 64 };
@@ -68,14 +67,14 @@ struct gt_view {
 	struct gt_view_operation **operations[GT_DOMAIN_COUNT]; /* index: operation number */
 	uint32_t operation_limit[GT_DOMAIN_COUNT], operation_count;
 	uint32_t thread_count, queue_count, name_count, word_count;
-	uint32_t *streams;        /* used numbers per device, the last one for "not known" */
-	uint32_t *object_streams; /* the number of each object of the capture; 0: not a queue */
+	uint32_t *streams; /* last number used per device; the last entry is for "not known" */
+	uint32_t *object_streams; /* number of each object of the capture; 0: not a queue */
 	uint32_t correlation_stride;
 	size_t rows_budget;
-	bool mangled; /* names stay as recorded */
-	/* results of the last look-up: records come thread by thread */
+	bool mangled; /* true if names stay as recorded */
+	/* Results of the last look-ups, because records of one thread are consecutive. */
 	struct gt_view_thread *last_thread, *last_caller;
-	/* index: the position of their objects */
+	/* indexed by the position of the queue's object */
 	struct gt_view_queue *queue_cache[GT_VIEW_QUEUE_CACHE];
 };
 
@@ -88,16 +87,15 @@ void gt_view_fini(struct gt_view *v);
 struct gt_view_thread *gt_view_thread_find(struct gt_view *v, uint32_t process, uint32_t ordinal);
 struct gt_view_queue *gt_view_queue_slow(struct gt_view *v, const struct gt_item *work);
 struct gt_view_operation *gt_view_operation_slow(struct gt_view *v, uint32_t op);
-/* Return the name of a kernel (or other named activity) for display, by string id, which is not
- * 0. */
+/* Return the display name of a kernel or other named activity. @string: its string id, not 0. */
 struct gt_view_text *gt_view_name(struct gt_view *v, uint32_t process, uint32_t string);
 
-/* Return the text of an argument of form GT_FORM_NAMED; cached, up to some thousand. NULL: too many
- * different ones; the caller must format it. */
+/* Return the text of an argument of form GT_FORM_NAMED. Some thousand texts are cached. NULL: too
+ * many distinct texts; the caller must format the argument. */
 struct gt_view_text *gt_view_word(struct gt_view *v, uint32_t op, unsigned arg,
 				  const uint64_t *args);
 
-/* Return the text as a word, for callers that cache it under another key. NULL: too many words. */
+/* Return @text as a word, for callers that cache words under another key. NULL: too many words. */
 struct gt_view_text *gt_view_word_of(struct gt_view *v, const char *text, size_t bytes);
 
 static inline struct gt_view_thread *gt_view_thread(struct gt_view *v, uint32_t process,
@@ -110,7 +108,8 @@ static inline struct gt_view_thread *gt_view_thread(struct gt_view *v, uint32_t 
 	return v->last_thread = gt_view_thread_find(v, process, ordinal);
 }
 
-/* Return the thread of a launching call, cached separately from the thread whose records come. */
+/* Return the thread of a launching call. It is cached separately from the thread whose records are
+ * being read. */
 static inline struct gt_view_thread *gt_view_caller(struct gt_view *v, uint32_t process,
 						    uint32_t ordinal)
 {
@@ -144,9 +143,9 @@ static inline struct gt_view_queue *gt_view_queue(struct gt_view *v, const struc
 	return gt_view_queue_slow(v, work);
 }
 
-/* The capture's ids are unique in a process and large. These numbers are unique in the file, and
- * small for programs with few threads: | thread index | count |, 32 bits the count. 0 stays 0. NULL
- * thread: 0. */
+/* Return a correlation number. The capture's ids are large and unique only within a process. These
+ * numbers are unique in the file and small for programs with few threads: | thread index | count |,
+ * with 32 bits for the count. Return 0 if @id is 0 or @caller is NULL. */
 static inline uint64_t gt_view_correlation(const struct gt_view *v,
 					   const struct gt_view_thread *caller, uint64_t id)
 {
@@ -159,22 +158,22 @@ static inline uint64_t gt_view_correlation(const struct gt_view *v,
 	return (caller->index + (count >> 32) * v->correlation_stride) << 32 | (count & UINT32_MAX);
 }
 
-/* Return true for an operation of an API whose GPU activities come from one beneath it, such as
- * HIP. */
+/* Return true for an operation of an API, such as HIP, whose GPU activities are recorded in a
+ * lower-level domain. */
 static inline bool gt_view_delegates(uint32_t op)
 {
 	return GT_OP_DOMAIN(op) < GT_DOMAIN_COUNT &&
 	       gt_domain_delegates((enum gt_domain)GT_OP_DOMAIN(op));
 }
 
-/* Return true for an activity, or a call, of a domain that others are built on, such as HSA. */
+/* Return true for an activity or a call of a lower-level domain, such as HSA. */
 static inline bool gt_view_is_beneath(uint32_t op)
 {
 	return GT_OP_DOMAIN(op) < GT_DOMAIN_COUNT && gt_domain_traits[GT_OP_DOMAIN(op)].beneath;
 }
 
-/* The devices that a memcpy went between, in the form of queue->device; both are that device if not
- * known. */
+/* Source and destination device of a memcpy, in the form of queue->device. Both are that device if
+ * they are not known. */
 struct gt_view_ends {
 	uint32_t from, to;
 };
@@ -197,37 +196,37 @@ static inline enum gt_work_class gt_view_work_class(enum gt_device_op op)
 	default: return GT_WORK_KERNEL;
 	}
 }
-/* Return the best known time of an activity, ns: one without times still happened. */
+/* Return the best known time of an activity in ns, also for an activity that has no times. */
 uint64_t gt_view_work_time(const struct gt_item *work);
 
-/* Formats identify a process with one number. For several machines, or pid namespaces, it is the
- * pid plus this stride for each: RPD's convention for several nodes, above every pid of Linux. */
+/* Formats identify a process with one number: its pid plus this stride times the index of the
+ * machine or pid namespace. RPD uses the same convention for several nodes; the stride exceeds
+ * every Linux pid. */
 enum { GT_VIEW_PID_STRIDE = 10000000 };
 uint64_t gt_view_pid(const struct gt_view *v, uint32_t process);
-/* Return the processes in the order in which people look for them: ranks of a job in order,
- * processes without rank after them; then by host, then by start. In memory to be freed; NULL: no
- * memory, with a cause. */
+/* Return the processes in display order: ranks of a job in ascending order, then processes without
+ * a rank, then by host, then by start time. The caller frees the array. NULL with a cause: no
+ * memory. */
 uint32_t *gt_view_order_processes(const struct gt_view *v);
-/* Write "python3", or "python3 (rank 3, node17)" if the capture has sessions of several `gputap
- * run`. */
+/* Write "python3", or "python3 (rank 3, node17)" if the capture combines several sessions. */
 const char *gt_view_process_title(const struct gt_view *v, const struct gt_process_info *process,
 				  char *buffer, size_t size);
-/* Write "python3": the program that the process runs. */
+/* Write the name of the program that the process runs, such as "python3". */
 const char *gt_view_process_label(const struct gt_process_info *process, char *buffer, size_t size);
-/* Write a NUL-joined list as one line of words. */
+/* Write a NUL-separated list as one line of words. */
 const char *gt_view_command(const char *argv, char *buffer, size_t size);
-/* Write "device 3: pthread-AMD EPYC", and " (node17)" if captures of several machines are
- * together. */
+/* Write "device 3: pthread-AMD EPYC", followed by " (node17)" if the capture combines several
+ * machines. */
 const char *gt_view_device_label(const struct gt_view *v, uint32_t device, char *buffer,
 				 size_t size);
 
-/* Sums over all processes and domains of one class. */
+/* Sums over all processes and all domains of one class. */
 struct gt_view_counts {
 	uint64_t seen, recorded, dropped;
 };
 struct gt_view_counts gt_view_counts(const struct gt_view *v, enum gt_class class);
 
-/* Reports progress now and then: call it for every record. */
+/* Reports progress from time to time. Call gt_view_progress_step() for every record. */
 struct gt_view_progress {
 	const struct gt_export_options *options;
 	uint64_t total;
@@ -241,7 +240,7 @@ static inline void gt_view_progress_step(struct gt_view_progress *p, const struc
 	if (__builtin_expect(++p->count % (1u << 16) == 0, 0))
 		gt_view_progress_report(p, cursor);
 }
-/* gt_view_progress_step() for a few records at once. */
+/* Report progress for a few records at once. */
 static inline void gt_view_progress_steps(struct gt_view_progress *p,
 					  const struct gt_cursor *cursor, uint32_t records)
 {
