@@ -461,7 +461,7 @@ void gt_rocpd_settle_calls(struct rocpd *r)
 		qsort(r->externals, r->external_count, sizeof *r->externals, compare_externals);
 }
 
-/* Return the id that the user had pushed when a call started. */
+/* Return the external id that the user had pushed when a call started. */
 static uint64_t external_of(const struct rocpd *r, uint32_t process, uint64_t id)
 {
 	struct rocpd_external key = {process, GT_ID_ORDINAL(id), GT_ID_SEQ(id), 0};

@@ -115,8 +115,8 @@ static void put_row(struct rpd *r, const struct rpd_copy *c)
 	gt_rpd_add_link(r, r->copies_sorted, c->api, id);
 }
 
-/* Return the address with a role. Of several members with that role (host address, device address,
- * array) the program uses one. */
+/* Return the address with a role. If several members have that role (host address, device address,
+ * array), the program uses one of them. */
 static uint64_t address_of(const struct gt_call_view *call, enum gt_role role)
 {
 	uint64_t value = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of HSA's ABI that device activity uses, so that gputap needs no HSA header: handles are
- * 64-bit numbers, queues are pointers, packets and signals are laid out in memory as the HSA and
- * AMD specifications define. tests/test_activity_rocm_abi.py compares it with the distribution's
- * headers. */
+/* The part of HSA's ABI that gputap needs to record GPU activities, so that gputap does not depend
+ * on HSA headers. Handles are 64-bit numbers and queues are pointers; packets and signals have the
+ * memory layout that the HSA and AMD specifications define. tests/test_activity_rocm_abi.py
+ * compares this file with the distribution's headers. */
 #ifndef GPUTAP_RUNTIME_HSA_ABI_H
 #define GPUTAP_RUNTIME_HSA_ABI_H
 
@@ -13,7 +13,7 @@
 
 enum { GT_HSA_SUCCESS = 0, GT_HSA_INFO_BREAK = 1 };
 
-/* hsa_agent_info_t and AMD's */
+/* hsa_agent_info_t and AMD's additions */
 enum gt_hsa_agent_info {
 	GT_HSA_AGENT_NAME = 0,           /* char[64] */
 	GT_HSA_AGENT_VENDOR_NAME = 1,    /* char[64] */
@@ -133,23 +133,23 @@ static_assert(sizeof(union gt_hsa_packet) == 64 &&
 
 /* amd_signal_t; a signal's handle is its address. */
 struct gt_hsa_signal {
-	int64_t kind; /* 1: made for programs */
+	int64_t kind; /* 1: usable by programs */
 	_Atomic int64_t value;
 	uint64_t event_mailbox;
 	uint32_t event_id, reserved1;
-	/* raw; the packet processor writes them before the value */
+	/* raw device time stamps; the packet processor writes them before `value` */
 	_Atomic uint64_t start_ts, end_ts;
 	uint64_t queue;
 	uint32_t reserved3[2];
 };
 static_assert(sizeof(struct gt_hsa_signal) == 64 && offsetof(struct gt_hsa_signal, start_ts) == 32,
 	      "amd_signal_t");
-/* for a doorbell, `value` is the address of the device's doorbell */
+/* For a doorbell, `value` is the address of the device's doorbell. */
 enum { GT_HSA_SIGNAL_USER = 1, GT_HSA_SIGNAL_DOORBELL = -1 };
 enum { GT_HSA_SIGNAL_GPU_ONLY = 1 }; /* HSA_AMD_SIGNAL_AMD_GPU_ONLY: no interrupt */
 
-/* amd_queue_t, whose first member is the hsa_queue_t that programs have. Kernels and HIP read
- * it. */
+/* amd_queue_t. Its first member is the hsa_queue_t that programs get. Kernels and HIP read this
+ * struct. */
 struct gt_hsa_queue_abi {
 	uint32_t type, features;
 	void *base_address;
@@ -185,17 +185,17 @@ struct gt_hsa_event {
 };
 enum { GT_HSA_MEMORY_FAULT = 0, GT_HSA_ERROR = 0x1000 };
 
-/* hsa_amd_event_scratch_*_t: the common members, then those of an allocation */
+/* hsa_amd_event_scratch_*_t: the common members, followed by the members of an allocation. */
 struct gt_hsa_scratch_event {
 	uint32_t kind;
 	const struct gt_hsa_queue_abi *queue;
 	uint32_t flags;
 	uint64_t dispatch;
-	uint64_t bytes, slots; /* at its end only */
+	uint64_t bytes, slots; /* set only in the end event */
 };
 typedef int gt_hsa_scratch_fn(const struct gt_hsa_scratch_event *event);
 
-/* ToolsApiTable (ROCm 6): has a start and an end entry for each */
+/* Operations of ToolsApiTable (ROCm 6), which has a start entry and an end entry for each. */
 enum gt_hsa_scratch_operation {
 	GT_HSA_SCRATCH_ALLOC,
 	GT_HSA_SCRATCH_FREE,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* See hsa_agent.h.
  *
- * ROCr translates a device's counter into its system clock itself
- * (hsa_amd_profiling_get_dispatch_time() returns system time), which is CLOCK_BOOTTIME on Linux
- * today. gputap does not rely on that: the clock is read between two host times now and then, and
- * the reader of the capture finds out which clock it is (clock/).
+ * ROCr itself translates a device's counter into its system clock
+ * (hsa_amd_profiling_get_dispatch_time() returns system time), which currently is CLOCK_BOOTTIME on
+ * Linux. gputap does not rely on that. From time to time the clock is read between two host times,
+ * and the reader of the capture determines which clock it is (clock/).
  *
- * Entries are never freed; an agent's handle is the same for as long as the runtime lives. */
+ * Entries are never freed. An agent's handle stays the same for the lifetime of the runtime. */
 #include "runtime/hsa/hsa_agent.h"
 
 #include <errno.h>
@@ -22,7 +22,8 @@
 #include "runtime/rocm.h"
 
 enum { READINGS = 6 };
-#define SAME_NS UINT64_C(100000) /* the runtime's clock and ours, read in sequence */
+/* Maximum difference between the runtime's clock and the host's when read in sequence. */
+#define SAME_NS UINT64_C(100000)
 
 static struct gt_hsa_agent agents[GT_HSA_AGENTS_MAX];
 static _Atomic uint32_t agent_count;
@@ -65,7 +66,7 @@ static void add_pci(struct gt_text *text, struct gt_hsa_agent *a)
 	gt_text_add_bytes(text, "pci", pci, 12);
 }
 
-/* Names given in the program, for agents that are met later. */
+/* Device names that the program assigned, for agents that are found later. */
 enum { NAMES_MAX = 16 };
 static struct given {
 	uint64_t handle;
@@ -91,7 +92,7 @@ static void give_name(struct gt_hsa_agent *a, struct gt_thread *t)
 		gt_fork_replay_label(t, a->replay, mine.name);
 }
 
-/* Keep a name. A new one replaces the former name of the same device. */
+/* Store a name. It replaces an earlier name of the same device. */
 static void keep_name(const struct given *new)
 {
 	uint32_t i = 0;
@@ -119,7 +120,7 @@ static void name_agent(struct gt_thread *t, uint64_t handle, const char *pci, co
 			gt_fork_replay_label(t, agents[i].replay, new.name);
 }
 
-/* Add the agent's tool object. Tools are notified of it in the next gt_hsa_notify_agents(). */
+/* Add the agent's tool object. The next gt_hsa_notify_agents() notifies tools of it. */
 static void add_tool_object(struct gt_hsa_agent *a, const char *name, uint64_t node)
 {
 	const struct gputap_object o = {
@@ -227,7 +228,7 @@ struct gt_hsa_agent *gt_hsa_agent_at(uint32_t i)
 	return i < atomic_load_explicit(&agent_count, memory_order_acquire) ? &agents[i] : NULL;
 }
 
-/* Measure the current offset between the runtime's clock and CLOCK_BOOTTIME. */
+/* Measure the current offset from the runtime's clock to CLOCK_BOOTTIME. */
 static void compare_clocks(struct gt_hsa_agent *a)
 {
 	gt_hsa_core_hsa_system_get_info_fn *info = GT_HSA_CORE(a->runtime, hsa_system_get_info);
@@ -261,8 +262,8 @@ uint64_t gt_hsa_agent_to_boottime(const struct gt_hsa_agent *a, uint64_t stamp)
 	return stamp + (uint64_t)atomic_load_explicit(&a->to_boottime, memory_order_relaxed);
 }
 
-/* Use the tightest of several readings: the first one in a while meets cold caches, and any may be
- * interrupted. */
+/* Uses the tightest of several readings, because the first one after a pause finds cold caches, and
+ * any reading may be interrupted. */
 void gt_hsa_agent_read_clock(struct gt_hsa_agent *a, struct gt_thread *t)
 {
 	gt_hsa_core_hsa_system_get_info_fn *info = GT_HSA_CORE(a->runtime, hsa_system_get_info);

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* HSA's tables: converted from the runtime's order to ours (ROCm 7.2's, whose positions are the
- * operations' numbers), registered, and the taps written back into the runtime's tables.
+/* HSA's tables: they are converted from the runtime's order to the canonical order (ROCm 7.2's,
+ * whose positions are the operation numbers), registered, and the taps are written back into the
+ * runtime's tables.
  *
  *   runtime's AmdExtTable (48 entries in ROCm 5.2) ─► canonical copy (76) ─► gt_table_register()
- *   changed entries ─► back into the runtime's
+ *   changed entries ─► back into the runtime's table
  *
- * The core and AMD extension tables are required; a runtime may lack those of images and of a
- * finalizer. hsa_system_get_major_extension_table() returns the library's exported functions, which
- * also go through the tables.
+ * The core and AMD extension tables are required. A runtime may lack the tables for images and for
+ * a finalizer. hsa_system_get_major_extension_table() returns the library's exported functions,
+ * which also call through the tables.
  *
- * ROCr offers its tables twice: to the tools of HSA_TOOLS_LIB (OnLoad(), all versions) and, since
- * ROCm 6.1, to the library that exports rocprofiler_set_api_table(). The first offer is accepted
- * for that copy of the runtime; the other is ignored.
+ * ROCr offers its tables twice: to the tools in HSA_TOOLS_LIB (OnLoad(), all versions) and, since
+ * ROCm 6.1, to the library that exports rocprofiler_set_api_table(). gputap accepts the first offer
+ * of each copy of the runtime and ignores the other.
  *
  * A wrap is a function gt_hsa_core_wrap_<name>() or gt_hsa_amd_ext_wrap_<name>() with the prototype
- * in generated/hsa_*_wraps.h, for operations with `wrap` in api/hsa-*.api; gt_hsa_runtime_of(call)
+ * in generated/hsa_*_wraps.h, for operations with `wrap` in api/hsa-*.api. gt_hsa_runtime_of(call)
  * is its runtime.
  *
- * The highest file of this folder: hsa_runtime.h has the order.
- * Locking: gt_core_lock() for choosing an instance. Nothing here calls the runtime. */
+ * The highest-level file of this folder: hsa_runtime.h describes the order.
+ * Locking: gt_core_lock() protects the choice of an instance. This file makes no call into the
+ * runtime. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
@@ -45,7 +47,7 @@ enum {
 	NOT_BEFORE_5_5 = 49, /* hsa_amd_spm_acquire, _release, _set_dest_buffer */
 };
 
-/* Operation number == position in the canonical table. */
+/* The operation number equals the position in the canonical table. */
 static_assert(GT_HSA_CORE_hsa_executable_iterate_program_symbols == CORE_ENTRIES - 1,
 	      "api/hsa-core.api");
 static_assert(GT_HSA_AMD_EXT_hsa_amd_ais_file_read == AMD_EXT_ENTRIES - 1, "api/hsa-amd-ext.api");
@@ -63,13 +65,13 @@ static_assert(sizeof(struct gt_hsa_version) == 16 &&
 		      offsetof(struct gt_hsa_tables, pc_sampling) == 56,
 	      "ROCr's ABI");
 
-/* A table of functions in the runtime. */
+/* A function table of the runtime. */
 struct function_table {
 	struct gt_hsa_version version;
 	void *entries[];
 };
 
-/* The runtime's original functions, in our order, and their replacements. */
+/* The runtime's original functions in canonical order, and their replacements. */
 struct canonical_table {
 	struct gt_hsa_version version;
 	void *entries[CORE_ENTRIES];
@@ -79,17 +81,17 @@ struct table_pair {
 	struct canonical_table real, taps;
 };
 
-/* A table in the runtime. */
+/* A kind of table that the runtime has. */
 struct table_kind {
-	size_t member;           /* of struct gt_hsa_tables */
-	struct gt_table *tables; /* ours, by instance */
-	struct table_pair *both; /* likewise */
-	uint32_t count;          /* known operations */
+	size_t member;           /* offset in struct gt_hsa_tables */
+	struct gt_table *tables; /* gputap's tables, indexed by instance */
+	struct table_pair *both; /* indexed by instance */
+	uint32_t count;          /* number of known operations */
 	uint32_t (*position)(uint32_t number, uint32_t count);
 	bool (*is_known)(uint32_t count);
 };
 
-/* Return the number of entries in the runtime's table; 0 if it cannot be a table. */
+/* Return the number of entries in the runtime's table; 0 if @table cannot be a table. */
 static uint32_t count_functions(const struct function_table *table)
 {
 	return table->version.size < sizeof table->version
@@ -97,8 +99,8 @@ static uint32_t count_functions(const struct function_table *table)
 		       : (table->version.size - sizeof table->version) / sizeof(void *);
 }
 
-/* Return the position of an operation in an AmdExtTable of that many entries; UINT32_MAX if it is
- * not there. Until ROCm 5.6 new entries were inserted in the middle; since then tables only grow at
+/* Return the position of an operation in an AmdExtTable of @count entries; UINT32_MAX if it has
+ * none. Until ROCm 5.6 new entries were inserted in the middle; since then tables grow only at
  * their end. */
 static uint32_t amd_ext_position(uint32_t number, uint32_t count)
 {
@@ -106,7 +108,7 @@ static uint32_t amd_ext_position(uint32_t number, uint32_t count)
 
 	if (count < 55 && number >= NOT_BEFORE_5_6) {
 		if (number < NOT_BEFORE_5_6 + 2 || count > 51 || (count > 48 && count < 51))
-			return UINT32_MAX; /* 49, 50, 52 to 54: used in no release */
+			return UINT32_MAX; /* 49, 50, 52 to 54 occur in no release */
 		position -= 2;
 		if (count <= 48 && number >= NOT_BEFORE_5_5) {
 			if (number < NOT_BEFORE_5_5 + 3)
@@ -122,7 +124,7 @@ static bool amd_ext_known(uint32_t count)
 	return count <= 48 || count == 51 || (count >= 55 && count <= AMD_EXT_ENTRIES);
 }
 
-/* Return the position in a table that has only grown at its end. */
+/* Return the position of an operation in a table that has grown only at its end. */
 static uint32_t same_position(uint32_t number, uint32_t count)
 {
 	return number < count ? number : UINT32_MAX;
@@ -135,7 +137,8 @@ static bool core_known(uint32_t count)
 
 static bool image_known(uint32_t count)
 {
-	return count == IMAGE_ENTRIES || count == IMAGE_ENTRIES - 1; /* before ROCm 7 */
+	/* the second size precedes ROCm 7 */
+	return count == IMAGE_ENTRIES || count == IMAGE_ENTRIES - 1;
 }
 
 static bool finalizer_known(uint32_t count)
@@ -157,7 +160,7 @@ static const struct table_kind parts[] = {
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
-/* Return the runtime's table. Return NULL if it has none, or one without entries, as ROCr 5 has
+/* Return the runtime's table. Return NULL if there is none, or if it has no entries, as in ROCr 5
  * without a finalizer. */
 static struct function_table *get_table(const struct gt_hsa_tables *tables,
 					const struct table_kind *p)
@@ -169,7 +172,7 @@ static struct function_table *get_table(const struct gt_hsa_tables *tables,
 	return table && count_functions(table) ? table : NULL;
 }
 
-/* Return the place of an operation in the runtime's table, or NULL. */
+/* Return the entry of an operation in the runtime's table, or NULL. */
 static void **get_place(struct function_table *table, const struct table_kind *p, uint32_t number)
 {
 	uint32_t at = table ? p->position(number, count_functions(table)) : UINT32_MAX;
@@ -189,7 +192,7 @@ static void copy_table(struct function_table *table, const struct table_kind *p,
 	}
 }
 
-/* Write taps, only over entries that have a function. */
+/* Write the taps into all entries that contain a function. */
 static void write_taps(struct function_table *table, const struct table_kind *p,
 		       const struct table_pair *b)
 {
@@ -199,10 +202,10 @@ static void write_taps(struct function_table *table, const struct table_kind *p,
 					 __ATOMIC_RELEASE);
 }
 
-/* Return true if an entry that we changed has its former value again, and none of the entries is
- * ours. The runtime was then shut down and has started again. (The second condition alone is not
- * enough: another tool's function may precede each tap. If a tap were taken for a real function,
- * calls would recurse endlessly.) */
+/* Return true if an entry that gputap changed has its former value again, and no entry contains a
+ * tap. The runtime was then shut down and restarted. The second condition alone does not suffice:
+ * another tool's function may precede each tap. If a tap were mistaken for a real function, calls
+ * would recurse endlessly. */
 static bool is_reset(struct function_table *table, const struct table_kind *p,
 		     const struct table_pair *b)
 {
@@ -221,8 +224,8 @@ static bool is_reset(struct function_table *table, const struct table_kind *p,
 	return as_before;
 }
 
-/* Return true if the table contains none of our taps. Also true if no tap was wanted, so that none
- * was ever written. */
+/* Return true if the table contains none of gputap's taps. Also returns true if no tap was ever
+ * written, because none was wanted. */
 static bool is_untouched(struct function_table *table, const struct table_kind *p,
 			 const struct table_pair *b)
 {
@@ -236,8 +239,8 @@ static bool is_untouched(struct function_table *table, const struct table_kind *
 	return true;
 }
 
-/* Return true if known tables belong to a new hsa_init(); false if they come through the other way
- * in the same one. */
+/* Return true if known tables belong to a new hsa_init(); false if they come through the other
+ * interception method during the same hsa_init(). */
 static bool is_new_load(const struct gt_hsa_runtime *r, const char *way)
 {
 	bool reset = false, untouched = true;
@@ -274,8 +277,8 @@ static void unregister_tables(struct gt_hsa_runtime *r)
 		gt_table_unregister(&p->tables[r->instance]);
 }
 
-/* Return the instance of those tables, or a free one, or NULL. @known: true if it has them
- * already. */
+/* Return the instance of these tables, or a free instance, or NULL. *known: set to true if an
+ * instance has the tables already */
 static struct gt_hsa_runtime *get_instance(struct gt_hsa_tables *tables, bool *known)
 {
 	struct gt_hsa_runtime *found = NULL;
@@ -301,15 +304,15 @@ static void write_module(struct gt_hsa_runtime *r, const char *way, uint64_t ver
 {
 	Dl_info where;
 
-	/* the tables are the library's own data; their entries may be another tool's functions */
+	/* The tables are data of the library. Their entries may be functions of another tool. */
 	r->base = dladdr(r->tables, &where) ? (uintptr_t)where.dli_fbase : 0;
 	if (r->base)
 		gt_runtime_module_named(GT_DOMAIN_HSA_CORE, where.dli_fname, r->base, way, version);
 }
 
-/* Attach the tables that a copy of the runtime has handed over. @way: for the module's record;
- * @version: the runtime's, as 10000 * major + 100 * minor + patch; 0: not given. Return 0, also if
- * its tables are attached already. */
+/* Attach the tables of a copy of the runtime. @way: interception method, for the module's record;
+ * @version: of the runtime, as 10000 * major + 100 * minor + patch; 0: not known. Return 0, also if
+ * the tables are already attached. */
 static int attach_tables(struct gt_hsa_tables *tables, const char *way, uint64_t version)
 {
 	struct gt_hsa_runtime *r;
@@ -327,7 +330,7 @@ static int attach_tables(struct gt_hsa_tables *tables, const char *way, uint64_t
 	}
 	if (known) {
 		if (!is_new_load(r, way))
-			return 0; /* attached through the other way */
+			return 0; /* attached through the other interception method */
 		unregister_tables(r);
 	}
 	r->loads++;
@@ -351,19 +354,18 @@ static int take_registered(uint64_t version, void **tables, uint64_t count)
 
 GT_PROVIDE(gt_registered) = {.name = "hsa", .take = take_registered};
 
-/* Functions that ROCr looks up in a library of HSA_TOOLS_LIB. */
+/* Functions that ROCr looks up in each library of HSA_TOOLS_LIB. */
 #define EXPORT __attribute__((visibility("default")))
 EXPORT bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t failed_count,
 		   const char *const *failed_names);
 EXPORT void OnUnload(void);
 
-/* Always return true: ROCr 5 unmaps a tool that returns false and calls its OnUnload()
- * nevertheless. */
+/* Always returns true: ROCr 5 unmaps a tool that returns false, and still calls its OnUnload(). */
 bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t failed_count,
 	    const char *const *failed_names)
 {
 	(void)runtime_version;
-	(void)failed_count; /* 0: this library is the first */
+	(void)failed_count; /* 0, because this library is the first */
 	(void)failed_names;
 	gt_tools_take_tables(true);
 	gt_tools_meet_runtime(true);
@@ -373,8 +375,8 @@ bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t fai
 	return true;
 }
 
-/* Return the missed domains if the runtime is already initialised: it hands over its tables then,
- * and not later. */
+/* Return the missed domains if the runtime is already initialised: it provides its tables only
+ * during initialisation. */
 static const char *find_missed(void)
 {
 	void *library = dlopen("libhsa-runtime64.so.1", RTLD_LAZY | RTLD_NOLOAD);
@@ -384,7 +386,7 @@ static const char *find_missed(void)
 
 	if (library)
 		*(void **)&get_info = dlsym(library, "hsa_system_get_info");
-	if (get_info) /* it fails before hsa_init() */
+	if (get_info) /* fails before hsa_init() */
 		missed =
 			get_info(0 /* HSA_SYSTEM_INFO_VERSION_MAJOR */, &version) == GT_HSA_SUCCESS;
 	if (library)
@@ -396,9 +398,9 @@ static const char *find_missed(void)
 
 GT_PROVIDE(gt_tool_attach) = {.missed = find_missed, .domain = GT_DOMAIN_HSA_CORE};
 
-/* Detach the runtime that calls. The caller's address identifies it. If a library calls its own
- * function named OnUnload(), ours may be called because it is first in the search order: that call
- * is forwarded. */
+/* Detach the calling runtime, identified by the caller's address. If a library calls its own
+ * function named OnUnload(), this function may be called instead, because it is first in the search
+ * order. That call is forwarded. */
 void OnUnload(void)
 {
 	Dl_info where;

@@ -4,13 +4,14 @@
 
 #include <signal.h>
 
-#define PATIENCE_NS (5000 * GT_HSA_MS) /* as for a callback of a context that is being stopped */
+/* Same limit as for a callback of a context that is being stopped. */
+#define PATIENCE_NS (5000 * GT_HSA_MS)
 
-/* Step 1. */
+/* Do step 1. */
 static void begin_callback(struct gt_hsa_callbacks *c, struct gt_hsa_ring *ring,
 			   struct gt_hsa_callback_guard *guard, struct gt_hsa_callback what)
 {
-	gt_hsa_ring_notify(ring); /* so that the device need not wait for the tool */
+	gt_hsa_ring_notify(ring); /* the device need not wait for the tool */
 	c->current = what;
 	c->current.guard = guard;
 	guard->number = ++c->count;
@@ -18,15 +19,15 @@ static void begin_callback(struct gt_hsa_callbacks *c, struct gt_hsa_ring *ring,
 	atomic_store_explicit(&c->running, guard->number, memory_order_release);
 }
 
-/* Step 2. Return false if another thread has done it. */
+/* Do step 2. Return false if another thread has done it already. */
 static bool end_callback(struct gt_hsa_callbacks *c, uint64_t number)
 {
 	return atomic_compare_exchange_strong_explicit(&c->running, &number, 0,
 						       memory_order_acq_rel, memory_order_relaxed);
 }
 
-/* Stop waiting for the function, because it will not return (@left) or takes too long; in the
- * latter case its thread finishes the item. */
+/* Stop waiting for the function. @left: true if it will not return; false if it takes too long, in
+ * which case its thread finishes the item */
 static bool interrupt_callback(struct gt_hsa_callbacks *c, uint64_t number, bool left)
 {
 	if (!end_callback(c, number))
@@ -48,7 +49,7 @@ bool gt_hsa_callbacks_enter(struct gt_hsa_callbacks *c, struct gt_hsa_ring *ring
 	if (gt_unlikely(!end_callback(c, guard.number))) {
 		if (asked) {
 			gt_activity_exit(*item);
-			gt_activity_drop(*item, false); /* counted already */
+			gt_activity_drop(*item, false); /* already counted */
 		}
 		return false;
 	}
@@ -78,7 +79,7 @@ void gt_hsa_callbacks_resume_exit(struct gt_hsa_callbacks *c)
 
 	c->interrupted.item = NULL;
 	if (!was.left)
-		return; /* the thread in the function finishes it */
+		return; /* the thread that executes the function finishes the item */
 	gt_activity_left(was.item);
 	if (!was.followed)
 		gt_activity_drop(was.item, true);
@@ -97,8 +98,8 @@ struct gt_activity *gt_hsa_callbacks_resume_enter(struct gt_hsa_callbacks *c)
 	return NULL;
 }
 
-/* Return true on an alternate signal stack: addresses of frames there cannot be compared with the
- * thread's. */
+/* Return true on an alternate signal stack, where frame addresses cannot be compared with those of
+ * the thread's stack. */
 static bool is_on_signal_stack(void)
 {
 	stack_t stack;
@@ -106,8 +107,7 @@ static bool is_on_signal_stack(void)
 	return sigaltstack(NULL, &stack) == 0 && stack.ss_flags & SS_ONSTACK;
 }
 
-/* The guard shows that the function was left: its address is below the frame, or it was
- * overwritten. */
+/* The function was left if the guard's address is below the frame or the guard was overwritten. */
 bool gt_hsa_callbacks_were_left(struct gt_hsa_callbacks *c, const void *frame)
 {
 	uint64_t number = atomic_load_explicit(&c->running, memory_order_acquire);

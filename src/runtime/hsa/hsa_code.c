@@ -3,17 +3,16 @@
  * readers of a capture.
  *
  * Steps:
- *   1. The program freezes an executable. Its loaded code objects are listed, and for each agent
- *      the kernels' symbols. Each kernel gets an entry for the address that dispatch packets carry:
- *      the rest of the entry is written, then the address (release).
- *   2. The thread that handles a packet finds the entry from that address (acquire), without a
- *      lock.
+ *   1. The program freezes an executable. gputap lists its loaded code objects, and the kernel
+ *      symbols for each agent. Each kernel gets an entry for the address that dispatch packets
+ *      contain: the address is written after the rest of the entry (release).
+ *   2. The thread that handles a packet finds the entry by that address (acquire), without a lock.
  *   3. The program destroys the executable. Before the real call the address in each of its entries
- *      becomes 0 (release): the next module of the same size may be loaded at the same address, and
- *      takes over the entry.
+ *      becomes 0 (release): the next module of the same size may be loaded at the same address and
+ *      then takes over the entry.
  *
- * Numbers of objects are never reused; GT_RECORD_LIFETIME gives the time range in which each was
- * loaded.
+ * Numbers of objects are never reused. GT_RECORD_LIFETIME contains the time range in which each
+ * object was loaded.
  * Locking: steps 1 and 3 change the table under gt_core_lock(). */
 #include "runtime/hsa/hsa_code.h"
 
@@ -27,7 +26,7 @@ enum { NAME_BYTES = 8192, PATH_BYTES = 1024 };
 
 _Atomic(struct gt_hsa_kernel *) gt_hsa_kernel_buckets[1 << GT_HSA_KERNEL_BUCKET_BITS];
 
-/* Loaded code objects. */
+/* A loaded code object. */
 struct code_object {
 	struct code_object *next;
 	uint64_t executable;
@@ -54,7 +53,8 @@ static void *take_entry(size_t bytes)
 	return p;
 }
 
-/* Return the kind of a kernel, from its name: HIP copies and fills with internal kernels. */
+/* Return the kind of a kernel, determined from its name: HIP copies and fills with internal
+ * kernels. */
 static enum gt_graph_part get_part(const char *name, size_t bytes)
 {
 	static const struct {
@@ -72,7 +72,7 @@ static enum gt_graph_part get_part(const char *name, size_t bytes)
 	return GT_GRAPH_KERNEL;
 }
 
-/* Return an unused entry of the object's bucket, or a new one. The caller holds the lock. */
+/* Return an unused entry in the bucket of @object, or a new one. The caller must hold the lock. */
 static struct gt_hsa_kernel *get_kernel_entry(uint64_t object)
 {
 	_Atomic(struct gt_hsa_kernel *) *bucket = gt_hsa_kernel_bucket(object);
@@ -122,8 +122,8 @@ struct freeze {
 	struct gt_thread *thread;
 	uint64_t executable, agent, code_object;
 	const struct gt_hsa_loader *loader;
-	struct gt_tool_object *object; /* of the code object */
-	char isa[64];                  /* of its agent */
+	struct gt_tool_object *object; /* the code object's tool object */
+	char isa[64];                  /* instruction set of the code object's agent */
 };
 
 static void add_symbol_number(struct gt_text *text, const char *key, const struct freeze *f,
@@ -136,7 +136,7 @@ static void add_symbol_number(struct gt_text *text, const char *key, const struc
 		gt_text_add_number(text, key, value);
 }
 
-/* The kernel's descriptor, amdhsa_kernel_descriptor, in the host's copy of the code object. */
+/* A kernel descriptor (amdhsa_kernel_descriptor) in the host's copy of the code object. */
 struct descriptor {
 	uint32_t group_bytes, private_bytes, kernarg_bytes, reserved0;
 	int64_t code_offset;
@@ -164,7 +164,7 @@ static void add_registers(struct gt_text *text, const struct descriptor *d)
 	gt_text_add_number(text, "sgpr_granules", (d->rsrc1 >> 6 & 15) + 1);
 }
 
-/* Set the register counts. The granule's size depends on the device. */
+/* Set the register counts. The granule size depends on the device. */
 static void set_registers(struct gputap_object *o, const struct descriptor *d, const char *isa)
 {
 	uint32_t granules = (d->rsrc1 & 63) + 1;
@@ -261,7 +261,7 @@ static int add_each_symbol(uint64_t executable, uint64_t agent, uint64_t symbol,
 	return GT_HSA_SUCCESS;
 }
 
-/* Add the URI. Return its text, for tools; NULL: none. */
+/* Add the URI. Return the text for tools; NULL: none. */
 static const char *add_uri(struct gt_text *text, const struct freeze *f, uint64_t object)
 {
 	char uri[PATH_BYTES];
@@ -277,7 +277,7 @@ static const char *add_uri(struct gt_text *text, const struct freeze *f, uint64_
 	return gt_tool_text(uri, strnlen(uri, bytes));
 }
 
-/* Add the code object's origin, then its tool object. */
+/* Add the origin of a code object, then its tool object. */
 static void add_object(struct freeze *f, uint64_t object, struct gputap_object *o, uint32_t storage)
 {
 	gt_hsa_core_hsa_agent_get_info_fn *info = GT_HSA_CORE(f->runtime, hsa_agent_get_info);
@@ -349,8 +349,8 @@ static int add_each_code_object(uint64_t executable, uint64_t object, void *data
 	return GT_HSA_SUCCESS;
 }
 
-/* Notify tools of loaded code objects, in the order of loading. Call after the iteration, which
- * holds locks of the runtime. */
+/* Notify tools of loaded code objects in load order. Call after the iteration, which holds locks of
+ * the runtime. */
 static void notify_loaded(uint64_t executable)
 {
 	struct gt_tool_object *object;
@@ -393,7 +393,7 @@ int gt_hsa_core_wrap_hsa_executable_freeze(const struct gt_call *call, uint64_t 
 	return status;
 }
 
-/* Mark an executable's kernels and code objects as unloaded. */
+/* Mark the kernels and code objects of an executable as unloaded. */
 static void unload_executable(uint64_t executable, struct gt_thread *t)
 {
 	struct code_object *gone = NULL, **end = &gone;
@@ -422,7 +422,7 @@ static void unload_executable(uint64_t executable, struct gt_thread *t)
 		end = &c->next;
 	}
 	gt_core_unlock();
-	for (struct code_object *c = gone; c; c = c->next) /* from last to first */
+	for (struct code_object *c = gone; c; c = c->next) /* in reverse load order */
 		gt_tool_object_unload(c->object);
 	gt_core_lock();
 	*end = spare;
@@ -430,7 +430,7 @@ static void unload_executable(uint64_t executable, struct gt_thread *t)
 	gt_core_unlock();
 }
 
-/* Unload before the real call: the next code object may be loaded at the same address. */
+/* Unloads before the real call, because the next code object may be loaded at the same address. */
 int gt_hsa_core_wrap_hsa_executable_destroy(const struct gt_call *call, uint64_t executable)
 {
 	unload_executable(executable, gt_thread_own());

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels, found from the address in dispatch packets (hsa_code.c). */
+/* Finds kernels by the address in dispatch packets (hsa_code.c). */
 #ifndef GPUTAP_RUNTIME_HSA_CODE_H
 #define GPUTAP_RUNTIME_HSA_CODE_H
 
@@ -11,10 +11,10 @@ struct gt_hsa_kernel {
 	_Atomic uint64_t object; /* address of the kernel's descriptor; 0: unloaded */
 	struct gt_kernel_info info;
 	uint64_t executable;
-	uint64_t symbol;  /* number of its object */
-	const char *text; /* its name, for tools; NULL: none */
+	uint64_t symbol;  /* number of the kernel symbol object */
+	const char *text; /* kernel name, for tools; NULL: none */
 	uint32_t kernarg_bytes;
-	bool internal; /* the runtime's own kernel that neither copies nor fills */
+	bool internal; /* true for a kernel of the runtime that neither copies nor fills */
 	struct gt_fork_replay *replay;
 };
 
@@ -28,7 +28,8 @@ static inline _Atomic(struct gt_hsa_kernel *) *gt_hsa_kernel_bucket(uint64_t obj
 				      (64 - GT_HSA_KERNEL_BUCKET_BITS)];
 }
 
-/* Find a kernel, lock-free. Return NULL if no code object seen being loaded has it. */
+/* Find a kernel, lock-free. Return NULL if none of the code objects whose loading was observed
+ * contains the kernel. */
 static inline const struct gt_hsa_kernel *gt_hsa_kernel_find(uint64_t object)
 {
 	struct gt_hsa_kernel *k =

@@ -2,7 +2,7 @@
 /* See hsa_completion.h. */
 #include "runtime/hsa/hsa_completion.h"
 
-/* Choose the signal for a packet that has one of the program. */
+/* Choose the signal for a packet that has a signal of the program. */
 static enum gt_hsa_completion choose_signal(struct gt_hsa_queue *q, struct gt_hsa_slot *slot,
 					    uint64_t *completion)
 {
@@ -17,8 +17,8 @@ static enum gt_hsa_completion choose_signal(struct gt_hsa_queue *q, struct gt_hs
 	return GT_HSA_BY_OURS_AND_BARRIER;
 }
 
-/* Insert a barrier packet with the program's signal after all packets in the queue. It does not
- * depend on our signal, which is reused soon. */
+/* Insert a barrier packet with the program's signal that waits for all packets in the queue. The
+ * packet does not depend on gputap's signal, which will be reused soon. */
 static void insert_barrier(struct gt_hsa_queue *q, uint16_t header, uint64_t signal)
 {
 	union gt_hsa_packet p = {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Detecting the completion of a packet, and handing the packet to the device. Runs in the thread at
- * work in the ring. */
+/* Detects the completion of a packet, and hands the packet to the device. Runs in the ring's
+ * worker. */
 #ifndef GPUTAP_RUNTIME_HSA_COMPLETION_H
 #define GPUTAP_RUNTIME_HSA_COMPLETION_H
 
 #include "runtime/hsa/hsa_queue.h"
 
 enum gt_hsa_completion {
-	GT_HSA_BY_ITS_SIGNAL, /* ours, or the program's, which is watched */
-	/* ours; a barrier packet after it completes the program's signal */
+	GT_HSA_BY_ITS_SIGNAL, /* by gputap's signal, or the program's signal, which is watched */
+	/* by gputap's signal; a barrier packet after the packet completes the program's signal */
 	GT_HSA_BY_OURS_AND_BARRIER,
-	GT_HSA_UNKNOWN, /* the program's signal, which cannot be watched */
+	GT_HSA_UNKNOWN, /* not detected: the program's signal cannot be watched */
 };
 
-/* Hand a packet to the device, when the slot's work is filled in and the packet's copy @p in the
- * device's ring has the signal that it needs. */
+/* Hand a packet to the device. The slot's activity must be filled in, and the packet's copy @p in
+ * the device's ring must have its final signal. */
 static inline GT_IN_LINE void gt_hsa_hand_on(struct gt_hsa_queue *q, struct gt_hsa_slot *slot,
 					     union gt_hsa_packet *p,
 					     const union gt_hsa_packet *from,
@@ -28,11 +28,11 @@ static inline GT_IN_LINE void gt_hsa_hand_on(struct gt_hsa_queue *q, struct gt_h
 	gt_hsa_slots_fetch_next(&q->slots);
 }
 
-/* gt_hsa_hand_on() for a packet that has a signal of the program. */
+/* Hand a packet that has a signal of the program to the device. */
 void gt_hsa_hand_on_with_signal(struct gt_hsa_queue *q, struct gt_hsa_slot *slot,
 				const union gt_hsa_packet *from);
 
-/* Hand a packet whose work is filled in to the device, with a signal for its end. */
+/* Hand a packet whose activity is filled in to the device, with a signal for its completion. */
 static inline GT_IN_LINE void gt_hsa_hand_on_followed(struct gt_hsa_queue *q,
 						      struct gt_hsa_slot *slot,
 						      const union gt_hsa_packet *from)
@@ -49,7 +49,7 @@ static inline GT_IN_LINE void gt_hsa_hand_on_followed(struct gt_hsa_queue *q,
 	gt_hsa_hand_on(q, slot, p, from, GT_HSA_BY_ITS_SIGNAL);
 }
 
-/* Hand the packet on unchanged. */
+/* Hand a packet to the device unchanged. */
 static inline GT_IN_LINE void gt_hsa_hand_on_unfollowed(struct gt_hsa_queue *q,
 							const union gt_hsa_packet *from)
 {

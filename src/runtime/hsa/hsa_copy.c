@@ -7,12 +7,12 @@
 #include "runtime/hsa/hsa_shared.h"
 #include "runtime/hsa/hsa_work_items.h"
 
-/* Our signals use events of the driver, and a process has only 4,096 of these. */
+/* gputap's signals use events of the driver, and a process has only 4,096 of them. */
 enum { COPIES = 4096, OURS_MAX = 2048 };
 
 static struct gt_hsa_copy copies[COPIES];
-static _Atomic uint32_t used;  /* slots below have been in use */
-static _Atomic uint32_t first; /* where the search for a free slot starts */
+static _Atomic uint32_t used;  /* lower slots have been in use */
+static _Atomic uint32_t first; /* index at which the search for a free slot starts */
 static _Atomic uint32_t taken; /* number of slots in use */
 
 bool gt_hsa_copies_exist(void)
@@ -56,17 +56,17 @@ static void free_copy(struct gt_hsa_copy *c)
 		atomic_store_explicit(&first, i, memory_order_relaxed);
 }
 
-/* Our signals ---------------------------------------------------------------------- */
+/* gputap's signals ----------------------------------------------------------------- */
 
-static _Atomic uint32_t made; /* number of our signals */
+static _Atomic uint32_t made; /* number of gputap's signals */
 
-/* Set our signal to 1, creating it if needed. Return false if there is none. */
+/* Set gputap's signal to 1, and create it if necessary. Return false if there is no signal. */
 static bool arm_ours(struct gt_hsa_copy *c, struct gt_hsa_runtime *r)
 {
 	uint64_t signal = 0;
 
 	if (c->ours && (c->maker != r || c->loads != r->loads)) {
-		/* it was destroyed with the runtime that made it, or will be */
+		/* The runtime that created the signal destroys it. */
 		c->ours = NULL;
 		atomic_fetch_sub_explicit(&made, 1, memory_order_relaxed);
 	}
@@ -84,7 +84,7 @@ static bool arm_ours(struct gt_hsa_copy *c, struct gt_hsa_runtime *r)
 	return true;
 }
 
-/* Do step 2. Return true if the copy has completed. */
+/* Do step 2. Return true if the copy is complete. */
 static bool look_at_copy(struct gt_hsa_copy *c)
 {
 	struct gt_hsa_runtime *runtime;
@@ -98,7 +98,7 @@ static bool look_at_copy(struct gt_hsa_copy *c)
 	theirs = c->theirs;
 	if (!gt_hsa_signal_take(&c->watch, &times))
 		return false;
-	if (theirs) /* the entry may be free by now */
+	if (theirs) /* the entry may already be free */
 		gt_hsa_shared_hand_on(runtime, theirs, &times);
 	return true;
 }
@@ -107,7 +107,7 @@ static bool on_completion(int64_t value, void *copy)
 {
 	(void)value;
 	look_at_copy(copy);
-	return false; /* do not call it again */
+	return false; /* do not call this handler again */
 }
 
 static bool watch_by_ours(struct gt_hsa_copy *c, struct gt_hsa_runtime *r, uint64_t theirs)
@@ -127,7 +127,7 @@ static bool watch_by_ours(struct gt_hsa_copy *c, struct gt_hsa_runtime *r, uint6
 	return true;
 }
 
-/* Return the signal to submit it with, or 0 if it cannot be watched. */
+/* Return the signal for the submission, or 0 if the copy cannot be watched. */
 static uint64_t choose_signal(struct gt_hsa_copy *c, struct gt_hsa_runtime *r, uint64_t signal)
 {
 	struct gt_hsa_signal *theirs = (struct gt_hsa_signal *)(uintptr_t)signal;
@@ -203,7 +203,7 @@ static void end_ours(struct gt_hsa_copy *c, struct gt_hsa_runtime *r)
 	atomic_fetch_sub_explicit(&made, 1, memory_order_relaxed);
 }
 
-/* Make sure that no thread looks at the copy any more. */
+/* Ensure that no thread reads the copy's signal any more. */
 static void stop_watching(struct gt_hsa_copy *c)
 {
 	if (!c->theirs)

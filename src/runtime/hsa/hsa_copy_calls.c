@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The program's asynchronous copies. A copy keeps the program's completion signal, unless that
- * signal is also used for other activities (hsa_copy.h). The harvester queries the runtime for the
- * times in it; at the latest this happens when the signal is reused or destroyed (hsa_signal.c).
+ * signal is also used for other activities (hsa_copy.h). The harvester gets the signal's times from
+ * the runtime, at the latest when the signal is reused or destroyed (hsa_signal.c).
  *
- * The runtime stores times only after hsa_amd_profiling_async_copy_enable(), which is called once
- * for all; if the program disables it, it remains enabled.
+ * The runtime stores times only after hsa_amd_profiling_async_copy_enable(). gputap calls it once,
+ * and keeps the times enabled if the program disables them.
  *
- * HIP's copies inside the device, and small ones, are kernels: see hsa_packets.c. hsa_memory_copy()
- * and hsa_amd_memory_fill() have no signal and no times: they are recorded as calls only. */
+ * HIP's copies within a device, and its small copies, are kernels: see hsa_packets.c.
+ * hsa_memory_copy() and hsa_amd_memory_fill() have no signal and no times, so they are recorded
+ * only as calls. */
 #include "core/recording.h"
 #include "runtime/hsa/hsa_copy.h"
 #include "runtime/hsa/hsa_graph_batch.h"
@@ -24,12 +25,12 @@ static void enable_times(struct gt_hsa_runtime *r)
 	if (gt_likely(atomic_load_explicit(&loads[r->instance], memory_order_acquire) == r->loads))
 		return;
 	if (enable)
-		/* may run in several threads: none may continue before it is enabled */
+		/* Several threads may call this: none may continue before times are enabled. */
 		enable(true);
 	atomic_store_explicit(&loads[r->instance], r->loads, memory_order_release);
 }
 
-/* Return the number of the queue object that represents a device's copy engines. */
+/* Return the number of the queue object for a device's copy engines. */
 static uint64_t get_engines(struct gt_hsa_agent *a, struct gt_thread *t)
 {
 	uint64_t number = atomic_load_explicit(&a->copies, memory_order_acquire), fresh;
@@ -54,15 +55,16 @@ struct copy_request {
 	uint64_t signal;
 };
 
-/* A copy during its call. */
+/* A copy while its call is in progress. */
 struct copy_call {
 	struct gt_hsa_copy *copy; /* NULL: not followed */
-	bool counted;             /* as seen, unless the runtime refuses it */
-	uint64_t signal;          /* signal to submit it with */
+	/* true if counted as seen, which is undone if the runtime refuses the copy */
+	bool counted;
+	uint64_t signal; /* signal for the submission */
 	struct gt_activity *item;
 };
 
-/* Do not follow the copy. If it is a part of a launch's span, that span has no end. */
+/* Leave the copy unfollowed. If it is a part of a launch's span, the span has no end. */
 static struct copy_call leave_unfollowed(const struct copy_request *x,
 					 const struct gt_node_ref *node, struct gt_thread *t)
 {
@@ -71,7 +73,7 @@ static struct copy_call leave_unfollowed(const struct copy_request *x,
 	return (struct copy_call){.signal = x->signal};
 }
 
-/* Describe the copy, except for its submitter. */
+/* Describe a copy except its submitter. */
 static struct gt_hsa_work describe_copy(const struct copy_request *x, enum gt_device_op op,
 					const struct gt_hsa_agent *from,
 					const struct gt_hsa_agent *to)
@@ -92,7 +94,7 @@ static struct gt_hsa_work describe_copy(const struct copy_request *x, enum gt_de
 	return work;
 }
 
-/* Take an entry for the copy, and watch it. Return NULL if it cannot be watched. */
+/* Take an entry for a copy and watch it. Return NULL if the copy cannot be watched. */
 static struct gt_hsa_copy *watch_copy(const struct copy_request *x, const struct gt_hsa_work *work,
 				      const struct gt_node_ref *node, struct gt_hsa_agent *device,
 				      struct gt_activity *item, uint64_t *signal)
@@ -115,7 +117,7 @@ static struct gt_hsa_copy *watch_copy(const struct copy_request *x, const struct
 	return NULL;
 }
 
-/* Runs before the real call. */
+/* Process a copy before the real call. */
 static struct copy_call begin_copy(const struct gt_call *call, const struct copy_request *x,
 				   enum gt_device_op op)
 {
@@ -136,7 +138,7 @@ static struct copy_call begin_copy(const struct gt_call *call, const struct copy
 		return (struct copy_call){.signal = x->signal};
 	if (t->graph)
 		gt_hsa_flush_held(t->graph);
-	/* also if it is not recorded: it must be matched with its call */
+	/* Also for unrecorded copies, which must be matched with their calls. */
 	if (gt_unlikely(t->submit_order && !t->api_id)) {
 		gt_submit_order_match(t->submit_order,
 				      &(struct gt_submitted_work){.part = GT_GRAPH_COPY,
@@ -147,7 +149,7 @@ static struct copy_call begin_copy(const struct gt_call *call, const struct copy
 				      0, &by);
 		node = by.node;
 	}
-	if (!x->signal || !x->bytes) /* with 0 bytes, the runtime does not change the signal */
+	if (!x->signal || !x->bytes) /* the runtime does not change the signal of an empty copy */
 		return leave_unfollowed(x, &node, t);
 	recorded = gt_hsa_is_recording() && !gt_node_ref_is_paused(&by.node) &&
 		   (t->graph || node.replay || gt_session_wants_copies(gt_recording.session));
@@ -158,7 +160,7 @@ static struct copy_call begin_copy(const struct gt_call *call, const struct copy
 	from = x->source_agent ? gt_hsa_agent_get(r, t, x->source_agent) : NULL;
 	device = to && to->gpu ? to : from && from->gpu ? from : NULL;
 	if (!device)
-		/* between host memories: not done on a device */
+		/* A copy between host memories is not executed by a device. */
 		return leave_unfollowed(x, &node, t);
 	if (t->graph)
 		gt_graph_assign_copy(t->graph, x->destination, x->source, x->bytes, &node);
@@ -188,14 +190,14 @@ static struct copy_call begin_copy(const struct gt_call *call, const struct copy
 	return c;
 }
 
-/* Runs after the real call. If the runtime refused, nothing is counted as seen. */
+/* Process a copy after the real call. A refused copy is not counted as seen. */
 static int end_copy(const struct copy_call *x, int status)
 {
 	struct gt_activity *item = x->item;
 	bool refused = status != GT_HSA_SUCCESS;
 
 	if (gt_unlikely(item != NULL))
-		gt_activity_exit(item); /* it may belong to the helper by now */
+		gt_activity_exit(item); /* the item may already belong to the helper */
 	if (!x->copy) {
 		if (item)
 			gt_activity_drop(item, !refused);
@@ -280,7 +282,7 @@ int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy_rect(
 				    num_dep_signals, dep_signals, c.signal));
 }
 
-/* Call the real function, but keep the times enabled. */
+/* Calls the real function, but keeps the times enabled. */
 int gt_hsa_amd_ext_wrap_hsa_amd_profiling_async_copy_enable(const struct gt_call *call,
 							    _Bool enable)
 {

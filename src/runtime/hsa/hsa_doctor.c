@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap doctor's test of the hardware for HSA, and for HIP above it: the kernel's driver, and the
+/* The hardware test of gputap doctor for HSA, and for HIP above it: the kernel driver, and the
  * software GPU that can replace it. Part of the command, not of the injected library:
  * cli/doctor.h. */
 #include <errno.h>

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A failing device usually ends the process: ROCr aborts after a memory fault, HIP after a queue's
- * error. Both report it first, in a thread of ROCr. In that thread:
- *   1. all activities completed by then are recorded (gt_hsa_helper_fault());
- *   2. the failure is written as an event;
+/* Records failures of devices. A failing device usually ends the process: ROCr aborts after a
+ * memory fault, HIP after an error of a queue. Both first report the failure in a thread of ROCr.
+ * In that thread:
+ *   1. gputap records all activities completed by then (gt_hsa_helper_fault());
+ *   2. gputap writes the failure as an event;
  *   3. the program's own callback, or the runtime's default handling, follows. */
 #include "runtime/hsa/hsa_fault.h"
 
 #include "runtime/hsa/hsa_helper.h"
 #include "runtime/hsa/hsa_queue.h"
 
-/* Do not return SUCCESS, which would mean that the fault was handled. */
+/* Record a failure. Does not return SUCCESS, which would mean that the fault was handled. */
 static int on_system_event(const struct gt_hsa_event *event, void *data)
 {
 	(void)data;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Failures of a device or queue that the runtime reports (hsa_fault.c). */
+/* Failures of devices and queues that the runtime reports (hsa_fault.c). */
 #ifndef GPUTAP_RUNTIME_HSA_FAULT_H
 #define GPUTAP_RUNTIME_HSA_FAULT_H
 
 #include "runtime/hsa/hsa_runtime.h"
 
-/* Subscribe to accesses to unmapped memory; call once for each load of the runtime. */
+/* Subscribe to accesses to unmapped memory. Call once per load of the runtime. */
 void gt_hsa_fault_subscribe(struct gt_hsa_runtime *r);
-/* Replacement for the program's callback of a queue; @data: struct gt_hsa_queue. */
+/* Replaces the program's callback of a queue. @data: struct gt_hsa_queue */
 gt_hsa_queue_callback gt_hsa_report_queue_fault;
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fill in the activity in flight from a packet: all of its record but the times. Runs in the thread
- * at work in the ring. */
+/* Fills in the activity in flight from a packet: the whole record except the times. Runs in the
+ * ring's worker. */
 #ifndef GPUTAP_RUNTIME_HSA_FILL_H
 #define GPUTAP_RUNTIME_HSA_FILL_H
 
@@ -21,7 +21,7 @@ static inline GT_IN_LINE void gt_hsa_fill_common(const struct gt_hsa_queue *q,
 	w->span = NULL;
 }
 
-/* Fill in the fields common to all kernels. @k: NULL: not known. */
+/* Fill in the fields common to all kernels. */
 static inline GT_IN_LINE void gt_hsa_fill_dispatch(struct gt_hsa_work *w,
 						   const struct gt_hsa_kernel_packet *p,
 						   uint32_t name, uint64_t symbol)
@@ -35,7 +35,7 @@ static inline GT_IN_LINE void gt_hsa_fill_dispatch(struct gt_hsa_work *w,
 	}
 }
 
-/* Fill in the call that it is linked to. @by: NULL: not known. */
+/* Fill in the call to which the activity is linked. @by: NULL: not known */
 static inline GT_IN_LINE void gt_hsa_fill_linked(const struct gt_hsa_queue *q,
 						 struct gt_hsa_work *w,
 						 const struct gt_submitter *by,
@@ -43,19 +43,20 @@ static inline GT_IN_LINE void gt_hsa_fill_linked(const struct gt_hsa_queue *q,
 {
 	uint64_t id = by ? by->id : t->api_id, start = by ? by->start : t->api_start;
 
-	if (!id) {                                  /* HSA without HIP: use the ringing call */
-		id = t->depth ? t->next_id - 1 : 0; /* the innermost that is open */
+	if (!id) {                                  /* HSA without HIP: use the call that rings the
+	 * doorbell */
+		id = t->depth ? t->next_id - 1 : 0; /* innermost open call */
 		start = t->depth ? gt_ticks() : 0;
 	}
 	gt_hsa_fill_common(q, w, op, id, start);
 }
 
-/* Fill in one of HIP's own kernels that copies or fills. The call's bytes are counted with its
- * first kernel; kernels of another thread may come between its kernels. */
+/* Fill in one of HIP's own kernels that copies or fills. The call's bytes are counted with the
+ * first of its kernels; kernels of other threads may come between them. */
 void gt_hsa_fill_transfer(struct gt_hsa_queue *q, struct gt_hsa_work *w,
 			  const struct gt_submitter *by, enum gt_graph_part part);
 
-/* @o: NULL: the call that reserved the packet's number is not known. */
+/* Fill in a kernel. @o: NULL: the call that reserved the packet's number is not known */
 static inline GT_IN_LINE void gt_hsa_fill_kernel(struct gt_hsa_queue *q, struct gt_hsa_work *w,
 						 const struct gt_hsa_kernel_packet *p,
 						 const struct gt_hsa_submitter *o,
@@ -70,7 +71,7 @@ static inline GT_IN_LINE void gt_hsa_fill_kernel(struct gt_hsa_queue *q, struct 
 		gt_hsa_fill_transfer(q, w, &o->by, part);
 	if (gt_unlikely(o && o->by.node.replay))
 		gt_hsa_work_set_node(w, &o->by.node, part);
-	w->queued = gt_ticks(); /* a third of what CLOCK_BOOTTIME costs */
+	w->queued = gt_ticks(); /* costs a third of CLOCK_BOOTTIME */
 }
 
 void gt_hsa_fill_barrier(const struct gt_hsa_queue *q, struct gt_hsa_work *w,

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* A graph's launch (runtime/graph_nodes.h) rings the doorbell for each packet. Packets that are not
- * observed are held back and handed on in runs.
+/* Launches of graphs. A launch (runtime/graph_nodes.h) rings the doorbell for each packet. Packets
+ * that are not observed are held back and handed on in runs.
  *
  * Steps, in the launching thread:
  *   1. It rings for a packet that is not observed. If the run is shorter than `held_max`, the
  *      packet is only counted (`held`), and the launch is counted in the queue's `holders`.
- *   2. It rings for the packet that ends the run: all of the run goes to the device at once.
- *   3. The launch returns, or the thread reads the queue's read index, since it may wait for the
- *      device: gt_hsa_flush_held().
- * Any other thread that rings, or handles packets for another reason, also hands on the held
- * packets, since all written packets go in order. A packet that completes a signal is not held, so
- * that no thread can wait for a held one. The helper handles the remaining case: if no packet has
- * gone on between two of its looks, it hands on the held ones (hsa_proxy.c).
+ *   2. It rings for the packet that ends the run. The whole run goes to the device at once.
+ *   3. The launch returns, or the thread reads the queue's read index and thus may wait for the
+ *      device. Both call gt_hsa_flush_held().
+ * Any other thread that rings, or that handles packets for another reason, also hands on held
+ * packets, because all written packets go in order. A packet that completes a signal is not held,
+ * so no thread can wait for a held packet. The helper covers the remaining case: if no packet was
+ * handed on between two of its looks, it hands on the held packets (hsa_proxy.c).
  *
- * The device must always have enough packets: a run is an eighth of the packets already handed on,
- * and of the rest of the launch. */
+ * The device must always have enough packets: the length of a run is an eighth of the packets
+ * already handed on, and an eighth of the rest of the launch. */
 #include "runtime/hsa/hsa_graph_batch.h"
 
 #include "runtime/hsa/hsa_code.h"
@@ -36,7 +36,7 @@ static __attribute__((noinline)) bool is_skipped(const struct gt_hsa_queue *q, u
 	return gt_hsa_submitter_is_skipped(&q->submitters, number);
 }
 
-/* Return how many of the next packets, at most @most, are written, are not wanted, and complete no
+/* Return how many of the next packets, at most @most, are written, not wanted, and complete no
  * signal. */
 static inline GT_IN_LINE uint64_t count_skipped(const struct gt_hsa_queue *q, uint64_t most)
 {
@@ -60,7 +60,7 @@ static inline GT_IN_LINE uint64_t count_skipped(const struct gt_hsa_queue *q, ui
 
 /* Handle packets in a thread that launches a graph. A run of unobserved packets is handed on as in
  * the packet loop, but without the checks needed for other packets. The loop handles all other
- * packets and rare cases: for this reason the only calls here are tail calls. */
+ * packets and rare cases, so the only calls here are tail calls. */
 static __attribute__((noinline)) void handle_for_graph(struct gt_hsa_queue *q, uint64_t index,
 						       bool wait,
 						       const struct gt_graph_launch *graph)
@@ -86,7 +86,7 @@ static __attribute__((noinline)) void handle_for_graph(struct gt_hsa_queue *q, u
 	notify_and_leave(q, index, wait);
 }
 
-/* Handle packets that were reserved together, now that they are written. */
+/* Handle packets that were reserved together. They must be written. */
 static __attribute__((noinline)) void handle_deferred(struct gt_hsa_queue *q, uint64_t index,
 						      bool wait)
 {
@@ -107,8 +107,8 @@ void gt_hsa_handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait)
 		handle_deferred(q, index, wait);
 }
 
-/* Step 1: hold the packet if that is possible. It is not if a thread may wait for this packet or
- * for a later one: a thread that is reserving one now may have rung already, and waits for this
+/* Do step 1: hold the packet if possible. It cannot be held if a thread may wait for this packet or
+ * a later one: a thread that is reserving a packet may already have rung, and waits for this
  * run. */
 static inline GT_IN_LINE bool hold_packet(struct gt_hsa_queue *q, uint64_t index,
 					  struct gt_graph_launch *graph)
@@ -195,10 +195,10 @@ static const struct gt_kernel_info *get_kernel(const void *queue, uint64_t numbe
 	const struct gt_hsa_queue_abi *abi = queue;
 	const union gt_hsa_packet *packets = abi->base_address,
 				  *p = &packets[number & (abi->size - 1)];
-	uint64_t object = p->kernel.kernel_object; /* or a barrier's last dependency */
+	uint64_t object = p->kernel.kernel_object; /* or the last dependency of a barrier */
 	const struct gt_hsa_kernel *k = object ? gt_hsa_kernel_find(object) : NULL;
 
-	/* the header is no longer meaningful if the packet has been handled already */
+	/* The header is meaningless once the packet has been handled. */
 	*grid = k || GT_HSA_PACKET_TYPE(p->kernel.header) == GT_HSA_PACKET_KERNEL ? p->kernel.grid
 										  : NULL;
 	return k ? &k->info : NULL;

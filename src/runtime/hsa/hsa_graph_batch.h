@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* The doorbell, and its special handling in a graph's launch (hsa_graph_batch.c). */
+/* The doorbell, and its special treatment during the launch of a graph (hsa_graph_batch.c). */
 #ifndef GPUTAP_RUNTIME_HSA_GRAPH_BATCH_H
 #define GPUTAP_RUNTIME_HSA_GRAPH_BATCH_H
 
 #include "runtime/hsa/hsa_queue.h"
 
-/* Hand packets written so far to the device. @wait: for room; if false, the helper does the
- * rest. */
+/* Hand the packets written so far to the device. @wait: true to wait for room; if false, the helper
+ * does the rest */
 void gt_hsa_handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait);
 
-/* Handle a ring of the doorbell with @index in this thread: the same, but packets in the middle of
- * a graph's launch may be held back. */
+/* Handle a ring of the doorbell with @index in this thread. Like gt_hsa_handle_packets(), but may
+ * hold back packets in the middle of a graph's launch. */
 void gt_hsa_on_doorbell(struct gt_hsa_queue *q, uint64_t index);
 
-/* Called from HIP through runtime/graph_nodes.h, which describes them. */
+/* HIP calls these through runtime/graph_nodes.h, which describes them. */
 void gt_hsa_assign_deferred(struct gt_graph_launch *graph, bool handle);
 void gt_hsa_flush_held(struct gt_graph_launch *graph);
 
-/* Note that this thread has reserved packets [from, from + count): the part that
- * gt_hsa_submitters_note_plain() does not do. */
+/* Note that this thread has reserved packets [from, from + count). Handles the cases that
+ * gt_hsa_submitters_note_plain() leaves out. */
 static inline GT_IN_LINE void gt_hsa_note_reserved(struct gt_hsa_queue *q, uint64_t from,
 						   uint64_t count)
 {

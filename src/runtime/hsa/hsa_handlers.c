@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* When the program ends, ROCr may still have to call handlers of signals that have completed. It
- * calls them in sequence in its own thread. HIP's handlers use objects that HIP's destructors free
- * (seen with HIP 7.2.4: SIGSEGV in exit()).
+/* Waits for signal handlers at exit. When the program ends, ROCr may still have to call handlers of
+ * completed signals, which it does one after the other in its own thread. HIP's handlers use
+ * objects that HIP's destructors free (seen with HIP 7.2.4: SIGSEGV in exit()).
  *
  *   ROCr's thread: | HIP's handler | .. | ours |
  *   exit(): our exit handler ── waits for ours ──► HIP's destructors ─► hsa_shut_down()
  *
  * Steps, at exit() and before HIP's destructors:
- *   1. A gputap handler is added after them, on a signal whose condition is met already.
- *   2. This thread waits until it has been called, for MOST_NS at most.
- * Handlers of activities that have not completed are not waited for: HIP does that itself. Captures
- * do not depend on this file. */
+ *   1. A handler of gputap is added after HIP's handlers, on a signal whose condition is already
+ *      met.
+ *   2. This thread waits until that handler was called, for at most MOST_NS.
+ * HIP itself waits for handlers of incomplete activities. Captures do not depend on this file. */
 #include "runtime/hsa/hsa_handlers.h"
 
 #include <errno.h>
@@ -22,7 +22,8 @@
 #include "runtime/hsa/hsa_runtime.h"
 
 enum { EQUAL = 0 }; /* hsa_signal_condition_t */
-/* in case a handler does not return: the program then ends as it would without gputap */
+/* Limits the wait for a handler that does not return. The program then ends as it would without
+ * gputap. */
 #define MOST_NS (100 * GT_HSA_MS)
 
 static bool wake_end(int64_t value, void *data)
@@ -35,7 +36,7 @@ static bool wake_end(int64_t value, void *data)
 	return false;
 }
 
-/* Return false on time-out. */
+/* Wait until *done is set. Return false on time-out. */
 static bool wait_for_end(_Atomic uint32_t *done)
 {
 	uint64_t end = gt_hsa_boottime_ns() + MOST_NS, now;
@@ -54,7 +55,7 @@ static bool wait_for_end(_Atomic uint32_t *done)
 
 static void wait_for_handlers_of(struct gt_hsa_runtime *r)
 {
-	/* not on the stack: ROCr may call the handler late */
+	/* Static, because ROCr may call the handler late. */
 	static _Atomic uint32_t done[GT_INSTANCES];
 	gt_hsa_amd_ext_hsa_amd_signal_async_handler_fn *handle =
 		GT_HSA_AMD(r, hsa_amd_signal_async_handler);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding and recording completed GPU activities: in the helpers, and in threads of the program
- * that have waited for them.
+/* Finds and records completed GPU activities: in the helpers, and in threads of the program that
+ * waited for them.
  *
  * Steps:
  *   1. A thread takes the agent's `harvester` (compare and exchange, acquire). One thread holds it
- *      at a time, for the duration of a look. No function of the program or of a tool runs
- *      meanwhile. Signals are blocked, so that no handler can jump out. A thread that wants it
- *      waits at most HARVEST_NS, since the other one may have lost its processor.
+ *      at a time, for the duration of a look. Meanwhile no function of the program or of a tool
+ *      runs, and signals are blocked, so that no handler can jump out. A thread that wants
+ *      `harvester` waits at most HARVEST_NS, because its holder may have lost its processor.
  *   2. It reads the host's two clocks, to convert ticks.
  *   3. It goes through each queue from the oldest activity, past at most WINDOW unfinished ones.
- *      Completed ones are recorded, in any order, and their slots freed (hsa_slots.h). So a long
- *      kernel delays only the reuse of later slots, and the harvester never waits.
+ *      Completed activities are recorded in any order, and their slots are freed (hsa_slots.h). A
+ *      long kernel therefore delays only the reuse of later slots, and the harvester never waits.
  *   4. It stores 0 into `harvester` (release). */
 #include "runtime/hsa/hsa_harvest.h"
 
@@ -25,14 +25,14 @@
 #include "util/clock_ns.h"
 
 #define CLOCK_NS   (1000 * GT_HSA_MS)
-#define HARVEST_NS (200 * GT_HSA_MS) /* limit for another thread to end its look */
+#define HARVEST_NS (200 * GT_HSA_MS) /* maximum wait for another thread's look */
 #define PAUSE_NS   (GT_HSA_MS / 10)
 
 enum { SPINS = 100, YIELDS = 1000, WINDOW = 256 };
 
 _Atomic uint32_t gt_hsa_harvest_over;
 
-/* Return true if the two readings are far enough apart, and recent enough, to convert current
+/* Return true if the two readings are far enough apart and recent enough to convert current
  * ticks. */
 static bool are_clocks_fresh(const struct gt_hsa_agent *a)
 {
@@ -41,8 +41,8 @@ static bool are_clocks_fresh(const struct gt_hsa_agent *a)
 	       a->now.ns - a->before.ns < 2 * CLOCK_NS;
 }
 
-/* Read the clocks, before each look. Converted ticks lie between the two readings, except for
- * activities that take longer than seconds. */
+/* Read the clocks before a look. Converted ticks lie between the two readings, except for
+ * activities that take several seconds. */
 static void read_clocks(struct gt_hsa_agent *a)
 {
 	struct gt_hsa_clock_pair now = gt_hsa_read_clocks();
@@ -71,7 +71,7 @@ static void write_slot(struct gt_hsa_queue *q, struct gt_hsa_slot *s, struct gt_
 	uint32_t state = atomic_load_explicit(&s->watch.state, memory_order_relaxed);
 	int status = -1;
 
-	if (state == GT_HSA_WORK_SAVED) { /* the runtime translates the times in a signal */
+	if (state == GT_HSA_WORK_SAVED) { /* the runtime converts the times of a signal */
 		atomic_store_explicit(&s->ours->start_ts, s->watch.times[0], memory_order_relaxed);
 		atomic_store_explicit(&s->ours->end_ts, s->watch.times[1], memory_order_relaxed);
 	}
@@ -87,7 +87,7 @@ static void write_slot(struct gt_hsa_queue *q, struct gt_hsa_slot *s, struct gt_
 				     status == GT_HSA_SUCCESS ? &times : NULL);
 }
 
-/* Return true if the activity is done and its times can be read. */
+/* Return true if the activity is complete and its times can be read. */
 static bool has_completed(struct gt_hsa_slot *s)
 {
 	uint32_t state = atomic_load_explicit(&s->watch.state, memory_order_acquire);
@@ -99,7 +99,7 @@ static bool has_completed(struct gt_hsa_slot *s)
 	return gt_hsa_signal_harvest(&s->watch);
 }
 
-/* Do step 3. Return how many activities are in flight. */
+/* Do step 3. Return the number of activities in flight. */
 static uint32_t harvest_queue(struct gt_hsa_queue *q, struct gt_thread *t, uint32_t *done)
 {
 	uint64_t head = atomic_load_explicit(&q->slots.head, memory_order_relaxed);
@@ -124,8 +124,8 @@ static uint32_t harvest_queue(struct gt_hsa_queue *q, struct gt_thread *t, uint3
 	return (uint32_t)(tail - head);
 }
 
-/* Count the queue's unfinished activities: they never complete, because the program has destroyed
- * it. */
+/* Counts the unfinished activities of a queue that the program has destroyed. They never
+ * complete. */
 void gt_hsa_harvest_end_queue(struct gt_hsa_queue *q, struct gt_thread *t)
 {
 	uint64_t tail = atomic_load_explicit(&q->slots.tail, memory_order_acquire);
@@ -143,7 +143,7 @@ void gt_hsa_harvest_end_queue(struct gt_hsa_queue *q, struct gt_thread *t)
 	gt_hsa_queue_end(q);
 }
 
-/* Do step 1. Return false if another thread holds it for too long. */
+/* Do step 1. Return false if another thread holds `harvester` for too long. */
 static bool begin_harvest(struct gt_hsa_agent *a, uint32_t epoch)
 {
 	uint64_t since = 0;
@@ -151,7 +151,7 @@ static bool begin_harvest(struct gt_hsa_agent *a, uint32_t epoch)
 	for (uint32_t n = 0;; n++) {
 		uint32_t holder = atomic_load_explicit(&a->harvester, memory_order_relaxed);
 
-		if (holder != epoch && /* else it is free, or held in a fork's parent */
+		if (holder != epoch && /* otherwise free, or held in the parent of a fork */
 		    atomic_compare_exchange_strong_explicit(&a->harvester, &holder, epoch,
 							    memory_order_acquire,
 							    memory_order_relaxed))
@@ -173,8 +173,8 @@ static void end_harvest(struct gt_hsa_agent *a)
 	atomic_store_explicit(&a->harvester, 0, memory_order_release);
 }
 
-/* Harvest an agent. @ends: true if the caller ends queues that the program has destroyed; others
- * leave those alone. Return how many activities are in flight. */
+/* Harvest an agent. @ends: true if the caller also ends queues that the program has destroyed;
+ * other callers leave such queues unchanged. Return the number of activities in flight. */
 static uint32_t harvest_agent(struct gt_hsa_agent *a, struct gt_thread *t, uint32_t *done,
 			      bool ends)
 {
@@ -208,7 +208,7 @@ uint32_t gt_hsa_harvest_agent(struct gt_hsa_agent *a, struct gt_thread *t, uint3
 	return left;
 }
 
-/* In other threads than the helper ----------------------------------------------- */
+/* In threads other than the helper ------------------------------------------------ */
 
 static bool has_work(const struct gt_hsa_agent *a)
 {
@@ -221,7 +221,7 @@ static bool has_work(const struct gt_hsa_agent *a)
 	return false;
 }
 
-/* Harvest, unless the process is ending: the runtime then shuts itself down. */
+/* Harvest unless the process is ending, because the runtime then shuts itself down. */
 static void harvest_now(struct gt_hsa_agent *a, struct gt_thread *t)
 {
 	uint32_t done = 0;
@@ -236,7 +236,7 @@ static void harvest_now(struct gt_hsa_agent *a, struct gt_thread *t)
 	end_harvest(a);
 }
 
-/* Harvest everything that has completed, of all agents. */
+/* Harvests the completed activities of all agents. */
 __attribute__((noinline)) void gt_hsa_harvest_all(void)
 {
 	struct gt_thread *t = gt_thread_own();
@@ -265,8 +265,8 @@ void gt_work_waited(void)
 		gt_hsa_harvest_all();
 }
 
-/* Harvest completed activities after a wait of the program. Not in a wait inside a call of HIP,
- * which harvests when it returns, nor in HIP's own threads. */
+/* Harvest completed activities after a wait of the program. Skips waits inside a call of HIP, which
+ * harvests when it returns, and waits in HIP's own threads. */
 static inline void end_wait(bool met)
 {
 	if (met && !gt_thread.api_id && !gt_thread.submit_order)

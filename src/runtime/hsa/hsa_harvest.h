@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding and recording completed GPU activities (hsa_harvest.c). */
+/* Finds and records completed GPU activities (hsa_harvest.c). */
 #ifndef GPUTAP_RUNTIME_HSA_HARVEST_H
 #define GPUTAP_RUNTIME_HSA_HARVEST_H
 
 #include "runtime/hsa/hsa_queue.h"
 
-/* 1: the process ends, or the runtime goes away: make no more calls into it. */
+/* 1: the process is exiting or the runtime is about to be unloaded, so no more calls into it are
+ * allowed. */
 extern _Atomic uint32_t gt_hsa_harvest_over __attribute__((visibility("hidden")));
 
-/* Harvest one agent's completed activities, in the helper, including those of queues that the
- * program has destroyed. Adds to *done. Return how many are in flight. */
+/* Harvest the completed activities of an agent in the helper, including activities of queues that
+ * the program has destroyed. Adds to *done. Return the number of activities in flight. */
 uint32_t gt_hsa_harvest_agent(struct gt_hsa_agent *a, struct gt_thread *t, uint32_t *done);
-/* Harvest everything that has completed, of all agents, in any other thread. */
+/* Harvest the completed activities of all agents, in a thread other than a helper. */
 void gt_hsa_harvest_all(void);
-/* Count unfinished activities of a queue that the program has destroyed: they will never
+/* Count the unfinished activities of a queue that the program has destroyed. They will never
  * complete. */
 void gt_hsa_harvest_end_queue(struct gt_hsa_queue *q, struct gt_thread *t);
 

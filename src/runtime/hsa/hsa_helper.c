@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* The helpers: a thread for each agent, which harvests completed activities so that no thread of
- * the program has to; and the end of the process.
+/* The helpers and the end of the process. Each agent has a helper thread that harvests completed
+ * activities, so that no thread of the program has to.
  *
- *   busy   activities are in flight: it looks every STEP; the interval doubles each time that few
- *          had completed, and shrinks if there were many
- *   idle   none is in flight: it sleeps briefly; after a second of that, longer (`sleeps_long`).
- *          The next submission, or a queue that is half full, wakes it from long sleeps
+ *   busy   activities are in flight: the helper looks every STEP. The interval doubles each time
+ *   that few activities had completed, and shrinks if many had
+ *   idle   no activity is in flight: the helper takes short sleeps, and after a second of those,
+ *   long sleeps (`sleeps_long`). The next submission, or a queue that is half full, ends a long
+ *   sleep
  *
- * So completed activities are recorded at most about 2 ms later, if the helper gets a CPU: that is
- * how much a SIGKILL of the program can lose. The collector counts it as unfinished. Activities
- * that the program has waited for are recorded by then: calls that wait harvest before they return
- * (gt_work_waited()), as do tools that flush or stop.
+ * Completed activities are thus recorded at most about 2 ms later, if the helper gets a CPU. A
+ * SIGKILL of the program can lose the activities of that time; the collector counts them as
+ * unfinished. Activities for which the program has waited are already recorded: waiting calls
+ * harvest before they return (gt_work_waited()), and so do tools that flush or stop.
  *
- * All signals are blocked in the helpers; they are detached, and do not keep the process alive.
+ * All signals are blocked in the helpers. The helpers are detached and do not keep the process
+ * alive.
  *
  * The end, in the thread that calls exit():
  *   1. It stores `gt_hsa_harvest_over` (sequentially consistent), and waits until no helper is
  *      inside the runtime (`at_work`; a helper stores that, then reads `gt_hsa_harvest_over`).
- *   2. It harvests everything done by then: ROCr shuts itself down in later exit handlers.
- *   3. It waits for handlers of signals (hsa_handlers.c), and completes items of tools.
- * hsa_shut_down() goes through gt_hsa_helper_leave() instead. The collector counts activities that
- * have not completed by then as unfinished. */
+ *   2. It harvests everything completed by then: ROCr shuts itself down in later exit handlers.
+ *   3. It waits for handlers of signals (hsa_handlers.c), and completes the items of tools.
+ * hsa_shut_down() calls gt_hsa_helper_leave() instead. The collector counts activities that are
+ * incomplete by then as unfinished. */
 #include "runtime/hsa/hsa_helper.h"
 
 #include <errno.h>
@@ -43,24 +45,26 @@
 #define LONG_SLEEP_NS   (50 * GT_HSA_MS)
 #define IDLE_NS         (1000 * GT_HSA_MS)
 #define CLOCK_NS        (1000 * GT_HSA_MS)
-#define LEAVE_NS        (5000 * GT_HSA_MS) /* limit for a helper to leave the runtime */
+#define LEAVE_NS        (5000 * GT_HSA_MS) /* maximum time for a helper to leave the runtime */
 #define LEAVE_INSIDE_NS (50 * GT_HSA_MS)
 
 enum { STACK_BYTES = 256 << 10, ARM_AT_ONCE = 1024 };
-/* Number of activities that a look should find: with fewer, each costs a sleep and a wake-up; more
- * use memory that is not in the cache. After MANY, more will have completed by now. */
+/* Number of activities that a look should find. With fewer, each activity costs a sleep and a
+ * wake-up; with more, memory is no longer in the cache. After a look that found MANY, more
+ * activities have completed meanwhile. */
 enum { FEW = 128, ENOUGH = 384, MANY = 512 };
 
 struct helper {
-	_Atomic uint32_t epoch;   /* process that has this helper, or tried to start it */
-	_Atomic uint32_t at_work; /* inside the runtime, or about to be */
+	_Atomic uint32_t epoch; /* process that started, or tried to start, this helper */
+	_Atomic uint32_t
+		at_work; /* true while the helper is, or is about to be, inside the runtime */
 };
 
 static struct helper helpers[GT_HSA_AGENTS_MAX];
-static _Atomic uint32_t waiting; /* another thread is harvesting */
-static _Atomic int32_t process;  /* process that has helpers; its children have none */
+static _Atomic uint32_t waiting; /* true while another thread is harvesting */
+static _Atomic int32_t process;  /* process that has helpers; its child processes have none */
 
-/* Make one round over an agent's queues. @last: no more packets are handled. */
+/* Make one round over the queues of an agent. @last: true if no more packets are handled */
 static uint32_t look_at_agent(struct gt_hsa_agent *a, struct gt_thread *t, uint32_t *done,
 			      bool last)
 {
@@ -73,7 +77,7 @@ static uint32_t look_at_agent(struct gt_hsa_agent *a, struct gt_thread *t, uint3
 		if (state >= GT_HSA_QUEUE_ENDING || q->epoch != t->epoch)
 			continue;
 		if (gt_hsa_queue_arm(q, ARM_AT_ONCE))
-			++*done; /* look again soon */
+			++*done; /* makes the next look come soon */
 		if (state == GT_HSA_QUEUE_LIVE)
 			left += gt_hsa_proxy_look(q);
 	}
@@ -85,7 +89,7 @@ static uint32_t look_at_agent(struct gt_hsa_agent *a, struct gt_thread *t, uint3
 	return left;
 }
 
-/* Return how long to wait after a look. */
+/* Return the time until the next look. */
 static uint64_t next_step(uint64_t step, uint32_t done)
 {
 	if (done < FEW)
@@ -93,7 +97,7 @@ static uint64_t next_step(uint64_t step, uint32_t done)
 	return done > ENOUGH && step / 2 > STEP_NS ? step / 2 : step;
 }
 
-/* Sleep for @ns, or until gt_hsa_wake_helper(). */
+/* Sleep for @ns, or until gt_hsa_wake_helper() is called. */
 static void sleep_until_woken(struct gt_hsa_agent *a, uint64_t ns)
 {
 	const struct timespec wait = {0, (long)ns};
@@ -105,7 +109,7 @@ static void sleep_until_woken(struct gt_hsa_agent *a, uint64_t ns)
 
 static void start_thread(struct gt_hsa_agent *a);
 
-/* Start a new thread after a tool's function has ended this one. */
+/* Start a new thread. Runs when a tool's function has ended the current thread. */
 static void restart_helper(void *arg)
 {
 	struct gt_hsa_agent *a = arg;
@@ -144,10 +148,10 @@ static void *run_helper(void *arg)
 			gt_hsa_agent_read_clock(a, t);
 		atomic_store_explicit(&h->at_work, 0, memory_order_release);
 		if (gt_tool_deliver())
-			worked = now; /* other threads also harvest */
+			worked = now; /* other threads may have harvested */
 		step = next_step(step, done);
 		if (done >= MANY)
-			continue; /* more will have completed by now */
+			continue; /* more activities have completed meanwhile */
 		if (left || done) {
 			worked = now;
 			atomic_store_explicit(&a->sleeps_long, 0, memory_order_relaxed);
@@ -156,8 +160,8 @@ static void *run_helper(void *arg)
 		}
 		idle = now - worked > IDLE_NS;
 		if (idle && !atomic_exchange_explicit(&a->sleeps_long, 1, memory_order_seq_cst))
-			/* look once more: a submission before `sleeps_long` was set did not wake
-			 * the helper */
+			/* Look once more: a submission before `sleeps_long` was set did not wake
+			 * the helper. */
 			continue;
 		sleep_until_woken(a, idle ? LONG_SLEEP_NS : step);
 	}
@@ -168,9 +172,9 @@ static void *run_helper(void *arg)
 }
 
 /* Keep the helpers out of the runtime, and wait at most @ns until they have left it. On a busy
- * machine they may have no processor for long; but they may also wait for a lock that this thread
- * holds inside the runtime. @why: &gt_hsa_harvest_over or &waiting. A fork's child has no helpers,
- * regardless of inherited state. Return false if one has not left. */
+ * machine a helper may have no processor for a long time; it may also wait for a lock that this
+ * thread holds inside the runtime. @why: &gt_hsa_harvest_over or &waiting. A forked child has no
+ * helpers, regardless of inherited state. Return false if a helper has not left. */
 static bool keep_helpers_out(_Atomic uint32_t *why, uint64_t ns)
 {
 	bool out = true, here = atomic_load_explicit(&process, memory_order_relaxed) == getpid();
@@ -210,8 +214,8 @@ void gt_hsa_helper_fault(uint64_t value, const char *text)
 	errno = saved;
 }
 
-/* Harvest completed activities in this thread, because a tool flushes, stops or is finished. The
- * helpers call the tools. */
+/* Harvest completed activities in this thread when a tool flushes, stops or finishes. The helpers
+ * call the tools. */
 static void look_for_tools(void)
 {
 	struct gt_hsa_agent *a;
@@ -225,7 +229,7 @@ static void look_for_tools(void)
 
 static void end_process(void)
 {
-	/* exit() from inside a call: the runtime may hold locks */
+	/* In exit() from inside a call, the runtime may hold locks. */
 	bool inside = gt_thread.depth;
 
 	if (keep_helpers_out(&gt_hsa_harvest_over, inside ? LEAVE_INSIDE_NS : LEAVE_NS) &&
@@ -237,9 +241,9 @@ static void end_process(void)
 	gt_tool_deliver();
 }
 
-/* Harvest and destroy our signals before the real call. A runtime that is being shut down does not
- * answer calls any more, ROCr 7 not even while it notifies its tools of that. (If the runtime has
- * other users left, this was just one more look.) */
+/* Harvests, and destroys gputap's signals, before the real call. A runtime that is being shut down
+ * no longer answers calls; ROCr 7 does not even answer while it notifies its tools. If the runtime
+ * has other users left, this call was merely an additional look. */
 int gt_hsa_core_wrap_hsa_shut_down(const struct gt_call *call)
 {
 	if (keep_helpers_out(&waiting, LEAVE_NS))

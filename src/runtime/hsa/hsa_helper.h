@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* A helper thread for each agent that harvests its activities, and the end of the process
+/* The helper thread of each agent, which harvests its activities, and the end of the process
  * (hsa_helper.c). */
 #ifndef GPUTAP_RUNTIME_HSA_HELPER_H
 #define GPUTAP_RUNTIME_HSA_HELPER_H
 
 #include "runtime/hsa/hsa_agent.h"
 
-/* Start the agent's helper, if it has none. Called when an activity was submitted, or will be. */
+/* Start the helper of an agent if it is not running. Call when an activity was or will be
+ * submitted. */
 void gt_hsa_helper_start(struct gt_hsa_agent *agent, const struct gt_thread *t);
-/* Harvest what is done, because the device has failed and the process may end at any moment. @text:
- * for the capture. Called in the runtime's thread. */
+/* Harvest completed activities, because the device has failed and the process may end at any
+ * moment. Runs in the runtime's thread. @text: for the capture */
 void gt_hsa_helper_fault(uint64_t value, const char *text);
-/* Harvest, and do not use the runtime afterwards, because it is going away. */
+/* Harvest, and stop using the runtime, which is about to be unloaded. */
 void gt_hsa_helper_leave(struct gt_hsa_runtime *runtime);
 
 #endif

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* The packet handler: runs in the thread that rings a queue's doorbell, between the program's ring
- * and the device's (hsa_ring.h).
+/* The packet handler. Runs in the thread that rings a queue's doorbell, between the program's ring
+ * and the device's ring (hsa_ring.h).
  *
- * For each packet, in the order of the numbers:
- *   1. Its submitter is looked up (hsa_submitters.h). A packet whose node reference is being made
- *      ends the loop: the thread that makes it rings afterwards.
- *   2. Tools get ENTER (hsa_callbacks.h). Until their functions return the queue does not advance:
- *      packets that they submit come after this one, and other threads that ring wait for it no
- *      longer than ENTER_NS, then leave theirs to the helper.
+ * For each packet, in order of the packet numbers:
+ *   1. Its submitter is looked up (hsa_submitters.h). A packet whose node reference is being
+ *      created ends the loop: the thread that creates the reference rings afterwards.
+ *   2. Tools get ENTER (hsa_callbacks.h). The queue does not advance until their functions return:
+ *      packets that they submit come after this one. Other threads that ring wait at most ENTER_NS,
+ *      then leave their packets to the helper.
  *   3. A kernel, and a barrier in `--mode hsa`, gets a slot with its activity in flight
- *      (hsa_fill.h) and a signal for its end; it is handed on (hsa_completion.h). Every other
- *      packet is handed on unchanged.
+ *      (hsa_fill.h) and a signal for its completion, and is handed on (hsa_completion.h). Every
+ *      other packet is handed on unchanged.
  *   4. Tools get EXIT.
  * One ring of the doorbell hands up to GT_HSA_PACKETS_AT_ONCE packets to the device.
  *
  * Activities that cannot be followed (no free slot, recording is off) run as they would without
  * gputap, and are counted.
  *
- * Never here: allocation, locks, creation of signals; no system calls except
- * gt_hsa_wake_helper(). */
+ * Never here: allocation, locks, creation of signals, system calls except gt_hsa_wake_helper(). */
 #include "runtime/hsa/hsa_packets.h"
 
 #include <sched.h>
@@ -31,7 +30,7 @@
 #define ROOM_NS  (1000 * GT_HSA_MS)
 #define ENTER_NS (20 * GT_HSA_MS)
 
-/* Find the call for a packet that the runtime's own thread has reserved. */
+/* Find the call for a packet that a thread of the runtime reserved. */
 static void match_submitter(struct gt_hsa_submitter *o, const struct gt_hsa_kernel *k,
 			    const struct gt_hsa_kernel_packet *p)
 {
@@ -41,7 +40,7 @@ static void match_submitter(struct gt_hsa_submitter *o, const struct gt_hsa_kern
 	struct gt_submit_order *order = o->order;
 
 	o->order = NULL;
-	/* HIP keeps the arguments of such kernels in host-readable memory */
+	/* HIP stores the arguments of such kernels in host-readable memory. */
 	if (work.part != GT_GRAPH_KERNEL) {
 		work.words = (const uint64_t *)(uintptr_t)p->kernarg;
 		work.word_count = k->kernarg_bytes / 8;
@@ -49,7 +48,7 @@ static void match_submitter(struct gt_hsa_submitter *o, const struct gt_hsa_kern
 	gt_submit_order_match(order, k && k->internal ? NULL : &work, o->sequence, &o->by);
 }
 
-/* Return true if it is recorded. If false, at most tools are notified. */
+/* Return true if the kernel is recorded. If false, it is at most reported to tools. */
 static bool is_recorded(const struct gt_hsa_kernel *k, const struct gt_hsa_submitter *o)
 {
 	bool graph = o && o->by.node.replay;
@@ -67,7 +66,7 @@ static void leave_to_helper(struct gt_hsa_queue *q)
 	gt_hsa_wake_helper(q->agent);
 }
 
-/* Return false if it is not followed to its end. */
+/* Submit a kernel. Return false if it is not followed until it completes. */
 static bool submit_kernel(struct gt_hsa_queue *q, const union gt_hsa_packet *from,
 			  const struct gt_hsa_submitter *o, const struct gt_hsa_kernel *k,
 			  struct gt_activity *item, struct gt_thread *t)
@@ -98,7 +97,8 @@ static bool submit_kernel(struct gt_hsa_queue *q, const union gt_hsa_packet *fro
 	return true;
 }
 
-/* Submit a barrier packet of the program (or of HIP for it). Return false if it is not followed. */
+/* Submit a barrier packet of the program, or of HIP on its behalf. Return false if the barrier is
+ * not followed. */
 static bool submit_barrier(struct gt_hsa_queue *q, const union gt_hsa_packet *from,
 			   const struct gt_hsa_submitter *o, bool recorded,
 			   struct gt_activity *item, struct gt_thread *t)
@@ -121,10 +121,10 @@ static bool submit_barrier(struct gt_hsa_queue *q, const union gt_hsa_packet *fr
 	return true;
 }
 
-/* The next four functions return false when the ring no longer belongs to this thread. */
+/* The next four functions return false when this thread is no longer the ring's worker. */
 
-/* Call EXIT, after the packet has been handed on. @resumed: the tool's functions have got that
- * already. */
+/* Call EXIT after the packet has been handed on. @resumed: true if the tool's functions have
+ * already received EXIT */
 static bool notify_submitted(struct gt_hsa_queue *q, struct gt_activity *item, bool resumed,
 			     bool followed)
 {
@@ -135,9 +135,9 @@ static bool notify_submitted(struct gt_hsa_queue *q, struct gt_activity *item, b
 	return true;
 }
 
-/* Handle the most frequent packet: a kernel of the program, in a call of HIP, that is recorded and
- * nothing else, without a completion signal. Does the same as handle_kernel(), but skips its other
- * checks. Return false if the packet is different, or no slot is ready. */
+/* Handle the most frequent packet: a kernel of the program in a call of HIP, without a completion
+ * signal, that is only recorded. Like handle_kernel(), but without its other checks. Return false
+ * if the packet is different, or no slot is ready. */
 static inline GT_IN_LINE bool handle_plain_kernel(struct gt_hsa_queue *q,
 						  const union gt_hsa_packet *from,
 						  const struct gt_hsa_submitter *o,
@@ -192,7 +192,7 @@ static bool handle_kernel(struct gt_hsa_queue *q, const union gt_hsa_packet *fro
 	return notify_submitted(q, item, resumed, followed);
 }
 
-/* *handed_on: false: barriers are not wanted. */
+/* Handle a barrier packet. *handed_on: false if barriers are not wanted */
 static bool handle_barrier(struct gt_hsa_queue *q, const union gt_hsa_packet *from,
 			   struct gt_hsa_submitter *o, struct gt_thread *t, bool *handed_on)
 {
@@ -245,9 +245,9 @@ static bool handle_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *fro
 	return true;
 }
 
-/* Wait for room: more packets are in flight than the program's ring holds. A program that releases
- * its first packet only when its queue is full would block forever in here: so this continues after
- * ROOM_NS without progress. Return false if the helper must do the rest. */
+/* Wait for room, because more packets are in flight than the program's ring holds. A program that
+ * releases its first packet only when its queue is full would block forever here, so the wait ends
+ * after ROOM_NS without progress. Return false if the helper must do the rest. */
 static bool wait_for_room(struct gt_hsa_queue *q, bool wait)
 {
 	struct gt_hsa_ring *ring = &q->ring;
@@ -270,7 +270,8 @@ static bool wait_for_room(struct gt_hsa_queue *q, bool wait)
 	return true;
 }
 
-/* Hand a packet on without recording it or notifying tools: in a fork's child, or at the end. */
+/* Hand on a packet without recording it or notifying tools: in a forked child, or at the end of the
+ * process. */
 static void pass_silently(struct gt_hsa_queue *q, const union gt_hsa_packet *from)
 {
 	struct gt_activity *item =
@@ -281,8 +282,8 @@ static void pass_silently(struct gt_hsa_queue *q, const union gt_hsa_packet *fro
 	gt_hsa_hand_on_unfollowed(q, from);
 }
 
-/* Handle all written packets for which there is room. Return false if the ring no longer belongs to
- * this thread. */
+/* Handle all written packets for which there is room. Return false if this thread is no longer the
+ * ring's worker. */
 static bool handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait, struct gt_thread *t)
 {
 	struct gt_hsa_ring *ring = &q->ring;
@@ -305,7 +306,7 @@ static bool handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait, st
 			if (gt_unlikely(!handle_packet(q, from, o, t)))
 				return false;
 		} else if (marks & GT_HSA_DEFERRED) {
-			from = NULL; /* the thread that makes its reference will ring */
+			from = NULL; /* the thread that creates the reference will ring */
 			break;
 		} else {
 			gt_hsa_hand_on_unfollowed(q, from);

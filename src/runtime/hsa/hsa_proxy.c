@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The proxy queue, which the program has: a copy of the real queue, with separate indices, packets
+/* The proxy queue that the program gets: a copy of the real queue with separate indices, packets
  * and doorbell (hsa_ring.h).
  *
- *   page 0   amd_queue_t, a copy; and the bytes after the runtime's, with which the runtime finds
- *            its own object: so a function that takes a queue, and that is not wrapped, finds the
- *            real one
+ *   page 0   a copy of amd_queue_t and of the bytes after it, by which the runtime finds its own
+ *            object; a function that takes a queue and is not wrapped therefore finds the real one
  *   after    the program's packets
  *
- * Functions that take a queue are wrapped here. Those for indices are answered here; the others get
- * the runtime's queue. A store to a signal is looked up in a table of doorbells.
+ * This file wraps the functions that take a queue. Functions for indices are answered here; others
+ * get the runtime's queue. A store to a signal is looked up in a table of doorbells.
  *
- * The proxy is in memory that devices can also access. A kernel that enqueues adds to the write
- * index, writes its packet, and stores to the doorbell, which is an HSA signal of gputap. A store
- * from the host never reaches that signal, since the function is wrapped. A store from a device
- * does, and the helper looks for one: this is the only case in which a packet waits until the
- * helper looks. */
+ * The proxy is in memory that devices can access. A kernel that enqueues adds to the write index,
+ * writes its packet, and stores to the doorbell, which is an HSA signal of gputap. A store from the
+ * host never reaches that signal, because the function is wrapped. A store from a device does. The
+ * helper checks for such a store; this is the only case in which a packet waits for the helper. */
 #include <dlfcn.h>
 #include <string.h>
 
@@ -23,17 +21,18 @@
 #include "runtime/hsa/hsa_proxy.h"
 
 enum { PAGE = 4096, BELLS_BITS = 8 };
-#define REST INT64_MAX /* the doorbell's value if it was not rung */
+#define REST INT64_MAX /* value of the doorbell until it is rung */
 
 static _Atomic(struct gt_hsa_queue *) bells[1 << BELLS_BITS];
 
 #define NO_QUEUE ((const void *)UINTPTR_MAX)
 
-/* This thread's state for the queue that it used last. */
+/* State of this thread for the queue that it used last. */
 static _Thread_local struct {
 	struct gt_hsa_queue *q;
-	/* It has reserved a packet of @asks and not rung for it: the next @answers times that it
-	 * queries the read index, it does so to look for room, and @gone is accurate enough. */
+	/* The thread has reserved a packet of queue `asks` and has not rung for it. Its next
+	 * `answers` queries of the read index check for room, for which `gone` is accurate
+	 * enough. */
 	const void *asks;
 	uint64_t gone;
 	uint32_t answers;
@@ -76,7 +75,7 @@ static int look_at_agent(uint64_t agent, void *data)
 	return s->pool ? GT_HSA_INFO_BREAK : GT_HSA_SUCCESS;
 }
 
-/* Allocate host memory that the agent can access. Return NULL if there is none. */
+/* Allocate host memory that the agent can access. Return NULL on failure. */
 static void *allocate_for_agent(const struct gt_hsa_agent *a, size_t bytes)
 {
 	struct pool_search s = {a->runtime, 0};
@@ -94,7 +93,7 @@ static void *allocate_for_agent(const struct gt_hsa_agent *a, size_t bytes)
 	return p;
 }
 
-/* Return true if ROCr 7 has loaded a thunk that must be called for each ring. */
+/* Return true if ROCr 7 has loaded a thunk that must be called on each ring. */
 static bool thunk_rings(void)
 {
 	void *thunk = dlopen("libdtif.so", RTLD_LAZY | RTLD_NOLOAD);
@@ -104,8 +103,8 @@ static bool thunk_rings(void)
 	return thunk != NULL;
 }
 
-/* Return the doorbell's address. NULL: only the runtime can ring it (older devices, another tool's
- * queue instead of the real one, or thunk_rings()). */
+/* Return the address of the doorbell. NULL: only the runtime can ring it (older devices, another
+ * tool's queue in place of the real one, or thunk_rings()). */
 static _Atomic uint64_t *cell_of(const struct gt_hsa_queue_abi *real)
 {
 	struct gt_hsa_signal *bell = (struct gt_hsa_signal *)(uintptr_t)real->doorbell_signal;
@@ -182,7 +181,7 @@ void gt_hsa_proxy_publish(struct gt_hsa_queue *q)
 						      memory_order_relaxed));
 }
 
-/* Return the queue of a doorbell, or NULL for another signal. */
+/* Return the queue that has this doorbell; NULL for any other signal. */
 static inline GT_IN_LINE struct gt_hsa_queue *find_bell(uint64_t bell)
 {
 	struct gt_hsa_queue *q = last_used.q;
@@ -197,8 +196,8 @@ static inline GT_IN_LINE struct gt_hsa_queue *find_bell(uint64_t bell)
 	return q;
 }
 
-/* Return true if a launch holds packets back. If none has gone on since the last look, its thread
- * waits for something unknown to gputap: they are then handed on. */
+/* Return true if a launch holds packets back. If no packet was handed on since the last look, the
+ * launching thread waits for a cause unknown to gputap. The held packets are then handed on. */
 static bool holds_packets(struct gt_hsa_queue *q)
 {
 	uint64_t gone = atomic_load_explicit(q->ring.theirs_read, memory_order_relaxed);
@@ -229,7 +228,7 @@ bool gt_hsa_proxy_look(struct gt_hsa_queue *q)
 	return holds || atomic_load_explicit(&q->attention.unhandled, memory_order_relaxed);
 }
 
-/* Ring the doorbell in this thread: after that, a query of the index is not for room. */
+/* Ring the doorbell in this thread. Later queries of the index do not check for room. */
 static inline GT_IN_LINE void ring_doorbell(struct gt_hsa_queue *q, uint64_t index)
 {
 	last_used.asks = NO_QUEUE;
@@ -253,8 +252,8 @@ RING(hsa_signal_silent_store_screlease)
 
 /* Indices ------------------------------------------------------------------------------ */
 
-/* Remember the room when a packet is reserved; @reserved is the index after it. HIP checks for room
- * twice for each packet. */
+/* Store the available room when a packet is reserved, because HIP checks for room twice per packet.
+ * @reserved: index after the packet */
 static inline GT_IN_LINE void remember_room(struct gt_hsa_queue *q, uint64_t reserved)
 {
 	last_used.answers = 2;
@@ -263,7 +262,8 @@ static inline GT_IN_LINE void remember_room(struct gt_hsa_queue *q, uint64_t res
 				 : NO_QUEUE;
 }
 
-/* Hand on held packets, then return the read index: this thread may be about to wait for them. */
+/* Hand on held packets, because this thread may be about to wait for them. Return the read
+ * index. */
 static __attribute__((noinline)) uint64_t load_read_index(struct gt_hsa_queue *q)
 {
 	if (gt_unlikely(gt_thread.graph != NULL))
@@ -300,14 +300,14 @@ LOAD_READ(hsa_queue_load_read_index_relaxed)
 LOAD_WRITE(hsa_queue_load_write_index_scacquire)
 LOAD_WRITE(hsa_queue_load_write_index_relaxed)
 
-/* Return true if this thread used that queue last. */
+/* Return true if this thread used queue @q last. */
 static inline GT_IN_LINE bool is_last_used(const struct gt_hsa_queue *q, const void *handle)
 {
 	return q && q->handle == handle && gt_hsa_queue_is_live(q);
 }
 
-/* Note packets that this thread has reserved, most likely one. Return false if
- * gt_hsa_note_reserved() must do it. */
+/* Note that this thread has reserved packets, most likely one. Return false if the caller must use
+ * gt_hsa_note_reserved(). */
 static inline GT_IN_LINE bool note_plain(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
 {
 	return gt_hsa_submitters_note_plain(&q->submitters, &q->ring, q->handle, from, count);
@@ -319,7 +319,7 @@ static inline void note_reserved(struct gt_hsa_queue *q, uint64_t from, uint64_t
 		gt_hsa_note_reserved(q, from, count);
 }
 
-/* Slow path of ADD, separate so that ADD needs no frame. */
+/* Slow path of ADD, in a separate function so that ADD needs no stack frame. */
 static __attribute__((noinline)) uint64_t note_slowly(struct gt_hsa_queue *q, uint64_t from,
 						      uint64_t value)
 {
@@ -386,7 +386,7 @@ CAS(hsa_queue_cas_write_index_scacquire)
 CAS(hsa_queue_cas_write_index_relaxed)
 CAS(hsa_queue_cas_write_index_screlease)
 
-/* Stores to the index of a queue with one producer: the producer has reserved the difference. */
+/* Stores to the index of a queue with a single producer, which has reserved the difference. */
 #define STORE(f)                                                                               \
 	void gt_hsa_core_wrap_##f(const struct gt_tap *tap, const void *queue, uint64_t value) \
 	{                                                                                      \
@@ -405,7 +405,7 @@ CAS(hsa_queue_cas_write_index_screlease)
 STORE(hsa_queue_store_write_index_relaxed)
 STORE(hsa_queue_store_write_index_screlease)
 
-/* Functions of the real queue --------------------------------------------------------------- */
+/* Functions that act on the real queue ------------------------------------------------------ */
 
 static void *get_real_queue(const void *queue)
 {
@@ -419,7 +419,7 @@ int gt_hsa_core_wrap_hsa_queue_inactivate(const struct gt_call *call, void *queu
 	return ((gt_hsa_core_hsa_queue_inactivate_fn *)call->tap->real)(get_real_queue(queue));
 }
 
-/* Call the real function, but keep the profiler enabled. */
+/* Calls the real function, but keeps the profiler enabled. */
 int gt_hsa_amd_ext_wrap_hsa_amd_profiling_set_profiler_enabled(const struct gt_call *call,
 							       void *queue, int enable)
 {

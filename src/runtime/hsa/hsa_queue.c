@@ -7,12 +7,13 @@
 enum {
 	CAPACITY_MIN = 1024,
 	CAPACITY_MAX = 1 << 17,
-	SPARE_SIGNALS = 2048, /* created before they are needed */
+	SPARE_SIGNALS = 2048, /* number of signals created in advance */
 };
 
 _Atomic(struct gt_hsa_queue *) gt_hsa_queue_buckets[1 << GT_HSA_BUCKET_BITS];
 
-/* Create a signal, without interrupt if possible: it is polled, and no thread waits for it. */
+/* Create a signal, without an interrupt if possible: the signal is polled, and no thread waits for
+ * it. */
 static struct gt_hsa_signal *make_signal(struct gt_hsa_runtime *r)
 {
 	gt_hsa_amd_ext_hsa_amd_signal_create_fn *gpu_only = GT_HSA_AMD(r, hsa_amd_signal_create);
@@ -55,7 +56,7 @@ static size_t entry_bytes(void)
 	return (sizeof(struct gt_hsa_queue) + 4095) & ~(size_t)4095;
 }
 
-/* Free everything except the entry itself. */
+/* Free everything except the entry. */
 static void free_parts(struct gt_hsa_queue *q)
 {
 	struct gt_hsa_slots *s = &q->slots;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* A followed queue of the program, made of parts. Each part has its own writers:
+/* A followed queue of the program. Each of its parts has separate writers:
  *
  *   constant            set before the queue can be found
  *   submitters          threads that reserve packet numbers    (hsa_submitters.h)
- *   ring                the thread at work in the ring         (hsa_ring.h)
- *   slots               the same, and the harvester            (hsa_slots.h)
- *   callbacks           the same, and the helper               (hsa_callbacks.h)
- *   moved               the thread at work in the ring         (hsa_fill.h)
+ *   ring                the ring's worker                      (hsa_ring.h)
+ *   slots               the ring's worker, and the harvester   (hsa_slots.h)
+ *   callbacks           the ring's worker, and the helper      (hsa_callbacks.h)
+ *   moved               the ring's worker                      (hsa_fill.h)
  *   attention           any thread, and the helper             (hsa_proxy.c)
  *   scratch             threads of the runtime                 (hsa_scratch.c)
  *
- * Entries are found from the program's pointer and never freed: a thread may look at one at any
- * time. The memory of its parts is freed when it is destroyed and harvested. */
+ * Entries are found from the program's pointer and never freed, because a thread may read an entry
+ * at any time. The memory of the parts is freed once the queue is destroyed and harvested. */
 #ifndef GPUTAP_RUNTIME_HSA_QUEUE_H
 #define GPUTAP_RUNTIME_HSA_QUEUE_H
 
@@ -21,18 +21,18 @@
 
 enum gt_hsa_queue_state {
 	GT_HSA_QUEUE_LIVE = 1,
-	/* the program is destroying it: its memory and the runtime's must not be accessed any
-	 * more */
+	/* The program is destroying the queue: its memory, including the runtime's, must not be
+	 * accessed. */
 	GT_HSA_QUEUE_CLOSING,
-	/* destroyed in the program: harvest completed activities, count the others */
+	/* The program has destroyed the queue: harvest completed activities, count the others. */
 	GT_HSA_QUEUE_DESTROYED,
-	GT_HSA_QUEUE_ENDING, /* completed activities are harvested: the helper ends it */
-	GT_HSA_QUEUE_GONE,   /* ended; no longer found */
+	GT_HSA_QUEUE_ENDING, /* completed activities are harvested: the helper frees the parts */
+	GT_HSA_QUEUE_GONE,   /* freed; no longer found */
 };
 
-enum { GT_HSA_MOVERS = 64 }; /* threads beyond that share an entry */
+enum { GT_HSA_MOVERS = 64 }; /* threads beyond this number share an entry */
 
-/* Last call of each thread whose bytes a kernel has already been given, in the record and for
+/* Last call of each thread whose bytes are already assigned to a kernel, for records and for
  * tools. */
 struct gt_hsa_moved {
 	uint64_t recorded[GT_HSA_MOVERS], notified[GT_HSA_MOVERS];
@@ -40,17 +40,17 @@ struct gt_hsa_moved {
 
 /* Tasks for the helper. */
 struct gt_hsa_attention {
-	_Atomic uint32_t unhandled; /* packets were left in the program's ring */
-	_Atomic uint32_t holders;   /* launches that may be holding packets back */
-	/* the helper's: number of packets that had gone on at its last look, if some were held
-	 * back */
+	_Atomic uint32_t unhandled; /* true if packets were left in the program's ring */
+	_Atomic uint32_t holders;   /* number of launches that may be holding packets back */
+	/* Used by the helper: number of packets that had been handed on when it last found some
+	 * held back. */
 	uint64_t gone_seen;
 };
 
-/* Current or last change of a queue's scratch memory. */
+/* Current or latest change of a queue's scratch memory. */
 struct gt_hsa_scratch {
 	uint64_t start;      /* system time; 0: not started */
-	uint64_t id, called; /* call that caused it, and that call's start; 0: not known */
+	uint64_t id, called; /* id and start of the call that caused the change; 0: not known */
 	uint64_t address;
 	struct gt_activity *item;
 };
@@ -58,23 +58,26 @@ struct gt_hsa_scratch {
 struct gt_hsa_queue {
 	/* constant */
 	struct gt_hsa_queue *hash_next, *bell_next;
-	_Atomic(struct gt_hsa_queue *) agent_next; /* of an agent, newest first; never shrinks */
-	void *handle; /* hsa_queue_t as the program has it: the proxy */
+	/* queues of an agent, newest first; the list never shrinks */
+	_Atomic(struct gt_hsa_queue *) agent_next;
+	void *handle; /* hsa_queue_t that the program gets: the proxy */
 	struct gt_hsa_queue_abi *proxy;
-	void *real;                 /* the runtime's */
+	void *real;                 /* the runtime's queue */
 	struct gt_hsa_signal *bell; /* the proxy's doorbell */
 	struct gt_hsa_agent *agent;
 	uint64_t number;
 	uint64_t born_ns;
-	gt_hsa_queue_callback *callback; /* the program's callback, and its data */
+	gt_hsa_queue_callback *callback; /* the program's callback and its data */
 	void *callback_data;
-	/* true if recorded, with these names: string ids of barrier-and, barrier-or */
+	/* barriers: true if barrier packets are recorded; barrier_names: string ids for barrier-and
+	 * and barrier-or */
 	bool barriers;
 	uint32_t barrier_names[2];
-	uint32_t epoch; /* process in which it was made: a fork's child has no such queue */
+	uint32_t epoch; /* process that created the queue: it does not exist in a forked child */
 	struct gt_tool_object *object;
-	/* written in the thread that creates or destroys it */
-	_Atomic uint32_t users; /* how often the program has obtained it and not yet destroyed it */
+	/* Written by the thread that creates or destroys the queue. */
+	/* number of times that the program obtained the queue and has not destroyed it */
+	_Atomic uint32_t users;
 	_Atomic uint32_t state;
 
 	struct gt_hsa_submitters submitters;
@@ -111,18 +114,17 @@ static inline struct gt_hsa_queue *gt_hsa_queue_find(const void *handle)
 	return q;
 }
 
-/* Allocate an entry and the memory of its parts, for a queue of @size packets. Return NULL if out
- * of memory. */
+/* Allocate an entry and its parts for a queue of @size packets. Return NULL if out of memory. */
 struct gt_hsa_queue *gt_hsa_queue_make(struct gt_hsa_agent *a, uint32_t size, struct gt_thread *t);
 /* Free a queue that was never published. */
 void gt_hsa_queue_free(struct gt_hsa_queue *q);
-/* Make the queue findable from q->handle. */
+/* Publish a queue, so that it can be found by q->handle. */
 void gt_hsa_queue_publish(struct gt_hsa_queue *q);
-/* Create signals for slots that have none yet and will be used soon, at most @most of them. Return
- * false if there are enough. */
+/* Create signals for at most @most slots that have none and will be used soon. Return false if
+ * there are enough signals. */
 bool gt_hsa_queue_arm(struct gt_hsa_queue *q, uint32_t most);
-/* Free a queue's signals and memory, in the helper, when the program has destroyed the queue and
- * its activities are harvested. */
+/* Free the signals and memory of a queue. Runs in the helper, after the program destroyed the queue
+ * and its activities are harvested. */
 void gt_hsa_queue_end(struct gt_hsa_queue *q);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The program's creation and destruction of queues. The program gets a proxy (hsa_proxy.c) of a
- * queue made with its own arguments, but larger; or the runtime's queue if that is not possible;
- * then an event gives the reason. */
+ * queue that was created with the program's arguments, but larger. If that is not possible, the
+ * program gets the runtime's queue, and an event states the reason. */
 #include <sched.h>
 
 #include "core/recording.h"
@@ -33,8 +33,8 @@ struct queue_request {
 	uint32_t private_bytes, group_bytes;
 };
 
-/* Return a size with room for our packets, if the agent's queues may be that large. Otherwise
- * return it unchanged: the runtime must refuse a size that is too large or too small. */
+/* Return a size with room for gputap's packets, if the agent permits such large queues. Otherwise
+ * return @size unchanged: the runtime itself must refuse invalid sizes. */
 static uint32_t double_size(const struct gt_hsa_agent *a, uint32_t size)
 {
 	gt_hsa_core_hsa_agent_get_info_fn *info = GT_HSA_CORE(a->runtime, hsa_agent_get_info);
@@ -45,8 +45,8 @@ static uint32_t double_size(const struct gt_hsa_agent *a, uint32_t size)
 	return size >= least && size <= most / 2 ? 2 * size : size;
 }
 
-/* Return true if all functions with which a program uses a queue are wrapped. False while contexts
- * are being changed. */
+/* Return true if all functions with which a program uses a queue are wrapped. Returns false while
+ * contexts are being changed. */
 static bool are_all_wrapped(const struct gt_hsa_runtime *r)
 {
 	static const uint16_t needed[] = {
@@ -63,8 +63,8 @@ static bool are_all_wrapped(const struct gt_hsa_runtime *r)
 	return true;
 }
 
-/* Find a queue that the runtime shares: it has only one of some kinds (cooperative ones), and
- * returns it again, so the proxy is also shared. */
+/* Find a queue that the runtime shares. The runtime has only one queue of some kinds (cooperative
+ * ones) and returns it repeatedly, so its proxy is shared too. */
 static struct gt_hsa_queue *find_shared_queue(const struct gt_hsa_agent *a, const void *real)
 {
 	struct gt_hsa_queue *q = atomic_load_explicit(&a->queues, memory_order_acquire);
@@ -75,7 +75,7 @@ static struct gt_hsa_queue *find_shared_queue(const struct gt_hsa_agent *a, cons
 	return q;
 }
 
-/* Return NULL if it is not possible, and set *why to the reason. */
+/* Create a queue with a proxy. Return NULL if that is not possible, and set *why to the reason. */
 static struct gt_hsa_queue *make_with_proxy(struct gt_hsa_runtime *r, struct gt_thread *t,
 					    struct gt_hsa_agent *a, const struct queue_request *c,
 					    const char **why)
@@ -177,8 +177,8 @@ int gt_hsa_core_wrap_hsa_queue_create(const struct gt_call *call, uint64_t agent
 	return status;
 }
 
-/* Wait until the thread at work in the queue's ring leaves it, and keep other threads out. The wait
- * is limited: that thread may be in a tool's function, which waits for this thread. */
+/* Wait until the ring's worker leaves the ring, and keep other threads out. The wait is limited,
+ * because the worker may be in a tool's function that waits for this thread. */
 static void wait_for_worker(struct gt_hsa_queue *q)
 {
 	uint64_t since = gt_hsa_boottime_ns();

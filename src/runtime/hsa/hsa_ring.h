@@ -1,36 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* Two rings of packets: the program's, which the device does not read, and the device's, which the
- * program does not know.
+/* Two rings of packets: the program's ring, which the device does not read, and the device's ring,
+ * which the program does not know.
  *
  *   program: reserve, write packet, ring ─► theirs[] ─ one thread at a time, in order ─► device[]
  *               ▲                              │ up to the first packet that is not written yet
- *               └── read index ◄───────────────┴─────── origin[]: how many packets of the program
- *                                                       are gone when a packet of the device is
+ *               └── read index ◄───────────────┴─────── origin[]: for each packet of the device,
+ *               how
+ *                                                       many program packets are gone once it is
  *
  * Steps:
  *   1. The program's thread reserves a number, writes the packet, stores its header (release), and
  *      rings the doorbell.
- *   2. The thread that rings enters the ring (`worker`, compare and exchange, acquire). If another
- *      thread is at work it waits, as it would for a packet before its packet that is not written
- *      yet. If it is itself at work (a signal handler rings, or a tool's function called for a
- *      packet), it leaves a note (`again`) and continues.
- *   3. The thread at work reads headers (acquire), copies each packet into device[], changes the
- *      copy before the device can have it, makes the program's slot INVALID, stores origin[]
- *      (release), then the copy's header (release): the device may now process it.
- *   4. It stores the program's read index (release), and the device's doorbell (release).
- *   5. It leaves the ring (`worker`, release), then looks for a note; with a note it starts over.
- * A gputap packet inserted between two program packets shifts the later ones. The program does not
- * see this, because it has separate indices.
+ *   2. The ringing thread enters the ring as its worker (`worker`, compare and exchange, acquire).
+ *      If another thread is the worker, the ringing thread waits, as it would for an earlier packet
+ *      that is not written yet. If it is already the worker (a signal handler rings, or a tool's
+ *      function called for a packet), it leaves a note (`again`) and continues.
+ *   3. The worker reads headers (acquire), copies each packet into device[], changes the copy
+ *      before it becomes visible to the device, makes the program's slot INVALID, stores origin[]
+ *      (release), then the copy's header (release). The device may now process the copy.
+ *   4. The worker stores the program's read index (release) and the device's doorbell (release).
+ *   5. The worker leaves the ring (`worker`, release) and checks for a note. If there is one, it
+ *      starts again.
+ * A gputap packet inserted between two program packets shifts the later packets. The program does
+ * not see this, because it has separate indices.
  *
- * Room. The program keeps its packets in flight below its own ring's size. It learns from the read
- * index how many the device has taken, or had taken at the last look (`shown`). The device's ring
- * is twice as large, with room for one gputap packet after each packet. But some programs read the
- * read index in the queue's memory, which cannot be kept in step with the device; there it counts
- * the packets copied to the device's ring. Such a program may submit more than its ring's size:
- * then the thread at work waits for room, where the program would wait without gputap. The device's
- * ring has no other producer: its write index is stored, not added to.
+ * Room. The program keeps its packets in flight below the size of its own ring. The read index
+ * tells the program how many packets the device has taken, as of the last look (`shown`). The
+ * device's ring is twice as large, with room for one gputap packet after each packet. Some
+ * programs, however, read the read index in the queue's memory, which cannot be kept in step with
+ * the device; that index counts the packets copied to the device's ring. Such a program may submit
+ * more packets than its ring holds. The worker then waits for room, where the program would wait
+ * without gputap. The device's ring has no other producer, so its write index is stored, not added
+ * to.
  *
- * The only HSA function called here is ring->store; tests/unit/hsa_ring.c runs it alone. */
+ * ring->store is the only HSA function called here; tests/unit/hsa_ring.c tests this file alone. */
 #ifndef GPUTAP_RUNTIME_HSA_RING_H
 #define GPUTAP_RUNTIME_HSA_RING_H
 
@@ -40,7 +43,7 @@
 
 #include "runtime/hsa/hsa_abi.h"
 
-/* First four bytes of a packet, which make it valid. */
+/* First four bytes of a packet. Storing them makes the packet valid. */
 typedef uint32_t __attribute__((may_alias)) gt_hsa_packet_head;
 typedef uint64_t __attribute__((may_alias)) gt_hsa_packet_word;
 
@@ -48,34 +51,36 @@ struct gt_hsa_ring {
 	/* constant */
 	union gt_hsa_packet *theirs, *device;
 	uint64_t theirs_size, device_size; /* powers of two; device_size >= theirs_size */
-	uint64_t theirs_mask, device_mask, origin_mask; /* set in gt_hsa_ring_begin() */
-	_Atomic uint64_t *theirs_write, *theirs_read;   /* in the queue that the program has */
-	_Atomic uint64_t *write, *read;                 /* in the runtime's */
-	/* [2 * device_size]: an entry must not be overwritten while its packet is in a full ring */
+	uint64_t theirs_mask, device_mask, origin_mask; /* set by gt_hsa_ring_begin() */
+	_Atomic uint64_t *theirs_write, *theirs_read; /* in the proxy queue that the program uses */
+	_Atomic uint64_t *write, *read;               /* in the runtime's queue */
+	/* [2 * device_size]: an entry must survive as long as its packet is in a full ring */
 	_Atomic uint64_t *origin;
-	/* the device's doorbell itself; NULL: only the runtime can ring it, through: */
+	/* the device's doorbell; NULL: only the runtime can ring it, with store(doorbell, index) */
 	_Atomic uint64_t *cell;
 	void (*store)(uint64_t doorbell, int64_t index);
-	uint64_t doorbell; /* the runtime's */
-	/* number of program packets that were gone at the last look, or more. Rarely written */
+	uint64_t doorbell; /* handle of the runtime's doorbell */
+	/* Number of program packets that were gone at the last look, or more. Rarely written. */
 	_Atomic uint64_t shown;
 
-	_Alignas(64) _Atomic uintptr_t worker; /* the thread at work; 0: none */
-	_Atomic uint32_t again;                /* that thread's own note: it was rung meanwhile */
-	/* of the thread at work */
-	uint64_t taken; /* the program's packets below are in the device's ring */
-	/* index after the newest packet there; index up to which the doorbell was rung */
+	_Alignas(64) _Atomic uintptr_t worker; /* thread that is the ring's worker; 0: none */
+	/* the worker's note to itself: the doorbell was rung meanwhile */
+	_Atomic uint32_t again;
+	/* Used only by the worker. */
+	uint64_t taken; /* lower program packets are in the device's ring */
+	/* last: index after the newest packet in the device's ring; notified: index for which the
+	 * doorbell was rung last */
 	uint64_t last, notified;
-	uint64_t limit; /* packets below may be processed */
-	/* how many of `taken` and `last` the device has taken, or more */
+	uint64_t limit; /* lower packets may be processed */
+	/* how many of `taken` and of `last` the device has taken, or more */
 	uint64_t gone, read_known;
 };
 
-/* Initialise @ring, whose constants are set. The packets of both rings become INVALID if @theirs is
- * new memory. */
+/* Initialise @ring, whose constants must be set. If @theirs is new memory, the packets of both
+ * rings become INVALID. */
 void gt_hsa_ring_begin(struct gt_hsa_ring *ring);
 
-/* Return how many program packets the device has taken. */
+/* Return the number of program packets that the device has taken. */
 static inline uint64_t gt_hsa_ring_read(const struct gt_hsa_ring *ring)
 {
 	uint64_t gone, read, write;
@@ -88,13 +93,12 @@ static inline uint64_t gt_hsa_ring_read(const struct gt_hsa_ring *ring)
 					    memory_order_acquire);
 		write = atomic_load_explicit(ring->write, memory_order_relaxed);
 	} while (__builtin_expect((int64_t)(write - read) > (int64_t)ring->origin_mask,
-				  0)); /* it may be a later packet's by now */
+				  0)); /* the entry may already belong to a later packet */
 	return gone;
 }
 
-/* Return true if there is plenty of room for a thread that has reserved up to @reserved, judged
- * from the last look. The index itself lies in a cache line that the device writes for each
- * packet. */
+/* Return true if there was plenty of room, at the last look, for a thread that has reserved up to
+ * @reserved. Reading the index itself is slow: the device writes its cache line for each packet. */
 static inline bool gt_hsa_ring_is_roomy(const struct gt_hsa_ring *ring, uint64_t reserved,
 					uint64_t *gone)
 {
@@ -106,15 +110,15 @@ static inline uint64_t gt_hsa_ring_show(struct gt_hsa_ring *ring)
 {
 	uint64_t gone = gt_hsa_ring_read(ring);
 
-	/* a reader may then write to those slots */
+	/* A reader may write to those slots afterwards. */
 	atomic_store_explicit(&ring->shown, gone, memory_order_release);
 	return gone;
 }
 
 enum gt_hsa_ring_entry { GT_HSA_RING_BUSY, GT_HSA_RING_ENTERED, GT_HSA_RING_NOTED };
 
-/* @me: identifies this thread, not 0. Return BUSY if another thread is in it; NOTED if this one is,
- * and will handle it. */
+/* Enter the ring. @me: identifies this thread, not 0. Return BUSY if another thread is the worker;
+ * NOTED if this thread already is and will handle the note. */
 static inline enum gt_hsa_ring_entry gt_hsa_ring_enter(struct gt_hsa_ring *ring, uintptr_t me)
 {
 	uintptr_t worker = 0;
@@ -130,8 +134,8 @@ static inline enum gt_hsa_ring_entry gt_hsa_ring_enter(struct gt_hsa_ring *ring,
 	return GT_HSA_RING_NOTED;
 }
 
-/* Leave the ring after handling everything that was seen. Return false if there was a note, and it
- * must be entered again. */
+/* Leave the ring after all packets seen were handled. Return false if there was a note; the thread
+ * must then enter the ring again. */
 static inline bool gt_hsa_ring_leave(struct gt_hsa_ring *ring)
 {
 	atomic_store_explicit(&ring->worker, 0, memory_order_release);
@@ -141,8 +145,8 @@ static inline bool gt_hsa_ring_leave(struct gt_hsa_ring *ring)
 	return false;
 }
 
-/* Set the limit for looking. @index: value that the doorbell was rung with, which may come before
- * the write index is stored. */
+/* Set the limit up to which packets are processed. @index: value with which the doorbell was rung;
+ * may come before the write index is stored */
 static inline void gt_hsa_ring_look(struct gt_hsa_ring *ring, uint64_t index)
 {
 	uint64_t write = atomic_load_explicit(ring->theirs_write, memory_order_acquire);
@@ -150,8 +154,8 @@ static inline void gt_hsa_ring_look(struct gt_hsa_ring *ring, uint64_t index)
 	ring->limit = index + 1 > write && index < write + ring->theirs_size ? index + 1 : write;
 }
 
-/* Return the program's next packet, number ring->taken. Return NULL if it is not written yet, or
- * does not exist. */
+/* Return the program's next packet, number ring->taken. Return NULL if it does not exist or is not
+ * written yet. */
 static inline const union gt_hsa_packet *gt_hsa_ring_next(struct gt_hsa_ring *ring)
 {
 	union gt_hsa_packet *p = &ring->theirs[ring->taken & ring->theirs_mask];
@@ -163,14 +167,14 @@ static inline const union gt_hsa_packet *gt_hsa_ring_next(struct gt_hsa_ring *ri
 	return p;
 }
 
-/* Return true if there is room for a gputap packet after every packet. */
+/* Return true if the device's ring has room for a gputap packet after every packet. */
 static inline bool gt_hsa_ring_is_large(const struct gt_hsa_ring *ring)
 {
 	return ring->device_size >= 2 * ring->theirs_size;
 }
 
-/* Return true if fewer packets are in flight than the program's ring holds. (And if there is room,
- * which follows except where gputap inserted others.) */
+/* Return true if fewer packets are in flight than the program's ring holds. The device's ring then
+ * has room too, except if gputap inserted packets, which is checked as well. */
 static inline bool gt_hsa_ring_has_room(struct gt_hsa_ring *ring)
 {
 	uint64_t last = ring->last + 1 + gt_hsa_ring_is_large(ring);
@@ -185,7 +189,8 @@ static inline bool gt_hsa_ring_has_room(struct gt_hsa_ring *ring)
 	       last - ring->read_known <= ring->device_size;
 }
 
-/* Return for how many packets there was room at the last look, at most @most. 0: look again. */
+/* Return the number of packets for which there was room at the last look, at most @most. 0: look
+ * again. */
 static inline uint64_t gt_hsa_ring_had_room(const struct gt_hsa_ring *ring, uint64_t most)
 {
 	int64_t places = (int64_t)(ring->theirs_size - (ring->taken - ring->gone));
@@ -195,7 +200,7 @@ static inline uint64_t gt_hsa_ring_had_room(const struct gt_hsa_ring *ring, uint
 	return places > 0 ? ((uint64_t)places < most ? (uint64_t)places : most) : 0;
 }
 
-/* Prefetch @p for writing: it will be written soon, and another core had it last. */
+/* Prefetch @p for writing, because another core used it last. */
 static inline void gt_hsa_fetch(void *p)
 {
 #if defined(__x86_64__)
@@ -214,7 +219,7 @@ static inline union gt_hsa_packet *gt_hsa_ring_reserve(struct gt_hsa_ring *ring)
 	return &ring->device[index & ring->device_mask];
 }
 
-/* Publish a packet: once its first four bytes are stored, the device may process it. */
+/* Publish a packet. The device may process it once its first four bytes are stored. */
 static inline void gt_hsa_ring_publish(struct gt_hsa_ring *ring, union gt_hsa_packet *p,
 				       const void *head, uint64_t gone)
 {
@@ -226,9 +231,9 @@ static inline void gt_hsa_ring_publish(struct gt_hsa_ring *ring, union gt_hsa_pa
 	__atomic_store_n((gt_hsa_packet_head *)(void *)p, first, __ATOMIC_RELEASE);
 }
 
-/* Copy a packet except for its head. Done word by word: the program may have stored it just now,
- * and a load that spans two stores waits until both are in the cache, which is slow when the ring
- * is as large as the cache. */
+/* Copy a packet except its head, word by word. If the program has just stored the packet, a load
+ * that spans two stores waits until both are in the cache, which is slow when the ring is as large
+ * as the cache. */
 static inline void gt_hsa_packet_copy(union gt_hsa_packet *to, const union gt_hsa_packet *from)
 {
 	const gt_hsa_packet_word *source = (const gt_hsa_packet_word *)(const void *)from;
@@ -243,8 +248,8 @@ static inline void gt_hsa_packet_copy(union gt_hsa_packet *to, const union gt_hs
 				 __ATOMIC_RELAXED);
 }
 
-/* Copy the program's next packet, without its head, into the device's ring: to be patched, then
- * passed to gt_hsa_ring_hand_on(). */
+/* Copy the program's next packet, without its head, into the device's ring. The caller patches the
+ * copy and passes it to gt_hsa_ring_hand_on(). */
 static inline union gt_hsa_packet *gt_hsa_ring_copy(struct gt_hsa_ring *ring,
 						    const union gt_hsa_packet *from)
 {
@@ -254,8 +259,8 @@ static inline union gt_hsa_packet *gt_hsa_ring_copy(struct gt_hsa_ring *ring,
 	return p;
 }
 
-/* @followed: gt_hsa_ring_insert() comes next: the packet's slot in the program's ring is free only
- * when the inserted one is gone. */
+/* Hand a packet to the device. @followed: true if gt_hsa_ring_insert() comes next; the packet's
+ * slot in the program's ring becomes free only when the inserted packet is gone */
 static inline void gt_hsa_ring_hand_on(struct gt_hsa_ring *ring, union gt_hsa_packet *p,
 				       const union gt_hsa_packet *from, bool followed)
 {
@@ -263,7 +268,7 @@ static inline void gt_hsa_ring_hand_on(struct gt_hsa_ring *ring, union gt_hsa_pa
 	uint32_t head;
 
 	memcpy(&head, from, sizeof head);
-	/* before the device may have it: after that the slot belongs to the program again */
+	/* Must precede the hand-over, after which the slot belongs to the program again. */
 	__atomic_store_n(&theirs->kernel.header, (uint16_t)GT_HSA_PACKET_INVALID, __ATOMIC_RELAXED);
 	ring->taken++;
 	gt_hsa_ring_publish(ring, p, &head, ring->taken - followed);
@@ -271,8 +276,8 @@ static inline void gt_hsa_ring_hand_on(struct gt_hsa_ring *ring, union gt_hsa_pa
 	gt_hsa_fetch(&ring->device[ring->last & ring->device_mask]);
 }
 
-/* Copy the program's next packets, which are written, unchanged into the device's ring: reserve,
- * copy and hand on in one, for packets that are not wanted. */
+/* Hand the program's next @count packets, which must be written, to the device unchanged. For
+ * packets that are not wanted: reserves, copies and hands on in one step. */
 static inline void gt_hsa_ring_pass(struct gt_hsa_ring *ring, uint64_t count)
 {
 	uint64_t taken = ring->taken, last = ring->last, end = taken + count;
@@ -291,8 +296,7 @@ static inline void gt_hsa_ring_pass(struct gt_hsa_ring *ring, uint64_t count)
 						__ATOMIC_RELAXED);
 
 		gt_hsa_packet_copy(p, from);
-		/* before the device may have it: after that the slot belongs to the program
-		 * again */
+		/* Must precede the hand-over, after which the slot belongs to the program again. */
 		__atomic_store_n(&from->kernel.header, (uint16_t)GT_HSA_PACKET_INVALID,
 				 __ATOMIC_RELAXED);
 		atomic_store_explicit(&origin[last++ & origin_mask], ++taken, memory_order_release);
@@ -302,7 +306,7 @@ static inline void gt_hsa_ring_pass(struct gt_hsa_ring *ring, uint64_t count)
 	gt_hsa_fetch(&device[last & device_mask]);
 }
 
-/* Insert a gputap packet after the newest one. */
+/* Insert a gputap packet after the newest packet. */
 void gt_hsa_ring_insert(struct gt_hsa_ring *ring, const union gt_hsa_packet *packet);
 
 /* Ring the device's doorbell for all packets handed on so far. */
@@ -316,7 +320,7 @@ static inline void gt_hsa_ring_notify(struct gt_hsa_ring *ring)
 		ring->store(ring->doorbell, (int64_t)(ring->last - 1));
 		return;
 	}
-#if defined(__x86_64__) /* as the runtime does: its packets may lie in write-combined memory */
+#if defined(__x86_64__) /* like the runtime: its packets may be in write-combined memory */
 	__asm__ volatile("sfence" : : : "memory");
 #endif
 	atomic_store_explicit(ring->cell, ring->last - 1, memory_order_release);

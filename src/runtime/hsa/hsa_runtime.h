@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* The copies of the HSA runtime in this process, and services for every file here: their functions,
- * memory, the host's clocks. The lowest file of this folder.
+/* The copies of the HSA runtime in this process, and services for every file here: the runtime's
+ * functions, memory, the host's clocks. The lowest-level file of this folder.
  *
- * Order of the folder's files, from low to high; a file calls only files above it in this list:
+ * Order of the folder's files from low to high level. A file calls only files above it in this
+ * list:
  *
  *   hsa_runtime       runtimes by instance; memory; the host's two clocks
  *   hsa_ring          packets from the program's ring into the device's
- *   hsa_agent         agents as devices; the clock of their times; the helper's sleep
- *   hsa_signal        the program's own completion signals, whose times are read from them
- *   hsa_shared        program's signals that are used for several copies in flight
- *   hsa_code          code objects; kernels, found from the address in packets
+ *   hsa_agent         agents as devices; the clock of their activities; the helper's sleep
+ *   hsa_signal        the program's completion signals, from which times are read
+ *   hsa_shared        program signals that are used for several copies in flight
+ *   hsa_code          code objects; kernels, found by the address in packets
  *   hsa_work          a GPU activity in flight, and its record
  *   hsa_submitters    the call that reserved a packet number
  *   hsa_slots         activities in flight of a queue
- *   hsa_callbacks     a tool's function that is called for a packet, and may not return
+ *   hsa_callbacks     calls of a tool's function for a packet, which may not return
  *   hsa_queue         the queue, made of the parts above
  *   hsa_work_items    activities and queues, as tools are notified of them
- *   hsa_fill          a packet becomes an activity in flight
- *   hsa_completion    detecting a packet's completion; handing it to the device
- *   hsa_packets       the loop over the packets that the program has written
+ *   hsa_fill          conversion of a packet to an activity in flight
+ *   hsa_completion    detecting the completion of a packet; handing it to the device
+ *   hsa_packets       the loop over the packets that the program wrote
  *   hsa_graph_batch   the doorbell; a graph's launch in runs of packets
- *   hsa_proxy         the queue that the program has, and functions that take it
+ *   hsa_proxy         the queue that the program gets, and functions that take it
  *   hsa_copy          asynchronous copies in flight
  *   hsa_harvest       finding and recording completed activities
- *   hsa_handlers      the program's signal handlers that the runtime calls at the end
+ *   hsa_handlers      the program's signal handlers that the runtime calls at exit
  *   hsa_helper        a thread for each agent; the end of the process
- *   hsa_fault         failures of devices and queues, as the runtime reports them
+ *   hsa_fault         failures of devices and queues that the runtime reports
  *   hsa_copy_calls    the program's asynchronous copies
  *   hsa_queue_calls   the program's creation and destruction of queues
  *   hsa_scratch       scratch memory of queues
@@ -38,23 +39,24 @@
  *                                                           ▼                              │
  *      slot is free ◄─ harvester writes the record ◄── work in flight;  times, signal ◄────┘
  *
- * Completion. A packet without a completion signal gets our signal. A packet that has one keeps it:
- * its times are in the signal until the signal is reused or destroyed. Both happen in a function
- * that we wrap, in the thread that does it. So the program's waits end when they would without
- * gputap, no packet is added, and the values that the program reads from its signal are correct.
- * Only if one signal is used for several packets at once does the kernel get ours, and a barrier
- * packet after it completes the program's. A copy then also gets ours, and our handler decrements
- * the program's (hsa_copy.h).
+ * Completion. A packet without a completion signal gets a signal of gputap. A packet with a signal
+ * keeps it: the signal contains the times until it is reused or destroyed. Both happen in functions
+ * that gputap wraps, in the calling thread. Therefore the program's waits end when they would
+ * without gputap, no packet is added, and the program reads correct values from its signal. Only a
+ * signal that is used for several packets at once needs more: the kernel gets gputap's signal, and
+ * a barrier packet after it completes the program's signal. A copy with such a signal also gets
+ * gputap's signal, and a handler of gputap decrements the program's signal (hsa_copy.h).
  *
  * Correlation. A queue has several producers (HIP's streams share queues). The thread that rings
- * the doorbell hands on all packets that are valid by then, including other threads'. So a packet
- * belongs to the call that reserved its number, not to the thread that runs the handler.
+ * the doorbell hands on all packets that are valid by then, including those of other threads. A
+ * packet therefore belongs to the call that reserved its number, not to the thread that runs the
+ * handler.
  *
- * Locks: none on a packet's path. If several threads ring, one handles the packets of all
+ * Locks: none on a packet's path. If several threads ring, one of them handles all packets
  * (hsa_ring.h).
- * Never on that path: allocation, creation of signals, system calls except one: the handler wakes
- * the helper when a queue is half full, or when the helper takes a long sleep after a second
- * without activities. */
+ * Never on that path: allocation, creation of signals, system calls, with one exception: the
+ * handler wakes the helper when a queue is half full, or when the helper takes a long sleep after a
+ * second without activities. */
 #ifndef GPUTAP_RUNTIME_HSA_RUNTIME_H
 #define GPUTAP_RUNTIME_HSA_RUNTIME_H
 
@@ -72,12 +74,13 @@
 #include "runtime/device_work.h"
 #include "runtime/hsa/hsa_abi.h"
 
-/* Head of each table in the runtime. */
+/* Header of each table of the runtime. */
 struct gt_hsa_version {
-	uint32_t major, size, step, reserved; /* size: of the table in bytes, this included */
+	uint32_t major, size, step,
+		reserved; /* size: of the table in bytes, including this header */
 };
 
-/* Tables that ROCr hands over. Members exist up to version.size: gt_hsa_has(). */
+/* Tables that ROCr provides. Members exist up to version.size; check with gt_hsa_has(). */
 struct gt_hsa_tables {
 	struct gt_hsa_version version;
 	void *core, *amd_ext, *finalizer, *image; /* ROCm 5: size 48 */
@@ -87,14 +90,15 @@ struct gt_hsa_tables {
 	(offsetof(struct gt_hsa_tables, member) + sizeof(void *) <= (t)->version.size && \
 	 (t)->member)
 
-/* One copy of the runtime. Never freed: its address may be kept. */
+/* One copy of the runtime. Never freed, so its address may be stored. */
 struct gt_hsa_runtime {
-	uint32_t instance; /* of the tables and taps of HSA's domains */
-	/* how often its tables were handed over: from 1. hsa_shut_down() and hsa_init() add one */
+	uint32_t instance; /* instance of the tables and taps of HSA's domains */
+	/* number of times that the tables were provided, from 1; hsa_shut_down() and hsa_init() add
+	 * one */
 	uint32_t loads;
-	struct gt_hsa_tables *tables; /* the runtime's, in place; NULL between unload and load */
-	const char *way;              /* method through which they came */
-	uint64_t base;                /* load address of its library; 0: not known */
+	struct gt_hsa_tables *tables; /* the runtime's own tables; NULL between unload and load */
+	const char *way;              /* interception method that provided the tables */
+	uint64_t base;                /* load address of the runtime's library; 0: not known */
 };
 
 extern struct gt_hsa_runtime gt_hsa_runtimes[GT_INSTANCES] __attribute__((visibility("hidden")));
@@ -104,9 +108,9 @@ static inline struct gt_hsa_runtime *gt_hsa_runtime_of(const struct gt_call *cal
 	return &gt_hsa_runtimes[call->table->instance];
 }
 
-/* Call the runtime's own functions, which do not pass through our taps. They may be another tool's
- * functions, if it came before us. NULL: this runtime lacks a function of that name (AMD's
- * extensions grow). */
+/* Call the runtime's own functions, bypassing gputap's taps. They may be functions of another tool
+ * that was loaded before gputap. NULL: this runtime has no function of that name (AMD adds
+ * extensions over time). */
 #define GT_HSA_CORE(runtime, f) \
 	((gt_hsa_core_##f##_fn *)gt_hsa_core_taps[(runtime)->instance][GT_HSA_CORE_INDEX_##f].real)
 #define GT_HSA_AMD(runtime, f)                                                      \
@@ -116,29 +120,30 @@ static inline struct gt_hsa_runtime *gt_hsa_runtime_of(const struct gt_call *cal
 
 #define GT_HSA_MS UINT64_C(1000000)
 
-/* Return zeroed memory, or NULL. Preserves errno. */
+/* Return zeroed memory, or NULL if out of memory. Preserves errno. */
 void *gt_hsa_alloc(size_t bytes);
 void gt_hsa_free(void *p, size_t bytes);
 
-/* Sleep through a system call that is not a cancellation point. */
+/* Sleep with a system call that is not a cancellation point. */
 void gt_hsa_sleep_ns(uint64_t ns);
 
-/* The host's clocks, read at the same time. */
+/* Both host clocks, read at the same time. */
 struct gt_hsa_clock_pair {
 	uint64_t ticks, ns;
 };
 
 uint64_t gt_hsa_boottime_ns(void);
-/* Read both clocks, as close together as three attempts allow. */
+/* Read both clocks as close together as possible in three attempts. */
 struct gt_hsa_clock_pair gt_hsa_read_clocks(void);
 
-/* Return true if GPU activities of ROCm are recorded. If false, at most tools are notified. */
+/* Return true if GPU activities of ROCm are recorded. If false, activities are at most reported to
+ * tools. */
 static inline bool gt_hsa_is_recording(void)
 {
 	return gt_work_is_recorded(GT_DOMAIN_HSA_CORE);
 }
 
-/* Return true if activities launched now are recorded as well. */
+/* Return true if activities launched now are recorded. */
 static inline bool gt_hsa_records_launches(void)
 {
 	return gt_launches_are_recorded(GT_DOMAIN_HSA_CORE);

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Scratch memory: it holds a kernel's registers that do not fit into the device's. A queue has none
- * until a kernel needs some. From version 6 on ROCr has a table of functions for tools, which it
- * calls before and after each change; ours are inserted there.
+/* Scratch memory, which holds the part of a kernel's registers that does not fit into the device's
+ * registers. A queue has none until a kernel needs some. From version 6 on, ROCr has a table of
+ * functions for tools, which it calls before and after each change. gputap inserts its functions
+ * there.
  *
  * Steps:
  *   1. The packet processor stops at packet N, which needs scratch memory, and notifies ROCr.
- *   2. A thread of ROCr calls our function: an allocation starts. The slot of packet N has the call
- *      that the packet belongs to: the packet waits, so it is in flight.
- *   3. ROCr allocates, and calls our function: the record is written, from start to end. The packet
- *      processor continues.
- *   4. Memory that is very large is freed after its kernel, in the same two steps.
+ *   2. A thread of ROCr calls gputap's function: an allocation starts. The slot of packet N
+ *      contains the call to which the packet belongs; the packet is in flight, because it waits.
+ *   3. ROCr allocates and calls gputap's function, which writes the record from start to end. The
+ *      packet processor continues.
+ *   4. Very large memory is freed after its kernel, in the same two steps.
  *
  * The runtime passes its own queue, not the proxy, and the packet's index in the device's ring,
- * which struct gt_hsa_work also has. A packet that is not followed has no slot, and its memory no
- * link.
+ * which struct gt_hsa_work also contains. A packet that is not followed has no slot, so its memory
+ * is not linked to a call.
  *
- * All this runs inside the runtime, which may hold locks: the only call made into it reads the
- * time. Functions that were in the table before are called after ours. If there are several copies
- * of the runtime, only the first has our functions: an event does not contain its copy. */
+ * All this runs inside the runtime, which may hold locks, so the only call into the runtime reads
+ * the time. Functions that were in the table earlier are called after gputap's. If there are
+ * several copies of the runtime, only the first one gets gputap's functions: an event does not
+ * identify its copy. */
 #include "runtime/hsa/hsa_scratch.h"
 
 #include <string.h>
@@ -69,7 +71,7 @@ static void begin_scratch(struct gt_hsa_queue *q, struct gt_hsa_scratch *s,
 
 	s->id = work ? work->id : 0;
 	s->called = work ? work->call_start : 0;
-	/* freed after one dispatch: the call is that of the last allocation */
+	/* Freed after one dispatch: linked to the call of the last allocation. */
 	if (operation == GT_HSA_SCRATCH_FREE) {
 		s->id = given->id;
 		s->called = given->called;
@@ -89,7 +91,7 @@ static void write_scratch(const struct gt_hsa_queue *q, const struct gt_hsa_scra
 
 	if (!t || !gt_hsa_is_recording())
 		return;
-	/* separate record, so before reserving the next */
+	/* Writes a record of its own, so this precedes the next reservation. */
 	name = gt_string_id(t, names[operation], strlen(names[operation]));
 	gt_device_seen(t, GT_DOMAIN_HSA_CORE);
 	r = gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE);

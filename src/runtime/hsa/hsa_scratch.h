@@ -5,8 +5,8 @@
 
 #include "runtime/hsa/hsa_runtime.h"
 
-/* Put our functions into the runtime's table for tools, which is new each time the runtime starts.
- * Makes no call into the runtime. */
+/* Insert gputap's functions into the runtime's table for tools, which is new each time the runtime
+ * starts. Makes no call into the runtime. */
 void gt_hsa_scratch_attach(const struct gt_hsa_runtime *runtime);
 
 #endif

@@ -10,13 +10,13 @@
 enum { BITS = 12, ROW = 8, ENTRIES = 1 << BITS };
 
 struct shared_signal {
-	uint64_t signal; /* 0: the entry is free */
+	uint64_t signal; /* 0: free entry */
 	struct gt_hsa_runtime *runtime;
 	uint32_t in_flight, epoch;
-	struct gt_hsa_times times; /* times of the copy that completed last */
+	struct gt_hsa_times times; /* times of the copy that completed most recently */
 };
 
-/* All protected with the lock, except the count. */
+/* The lock protects all of these except the atomic counts. */
 static struct shared_signal entries[ENTRIES + ROW];
 static _Atomic uint32_t used;       /* number of entries in use */
 static _Atomic uint32_t locker;     /* process that holds the lock; 0: none */
@@ -29,7 +29,7 @@ static void lock_entries(void)
 	for (;;) {
 		uint32_t holder = atomic_load_explicit(&locker, memory_order_relaxed);
 
-		if (holder != epoch && /* else it is free, or held in a fork's parent */
+		if (holder != epoch && /* otherwise free, or held in the parent of a fork */
 		    atomic_compare_exchange_weak_explicit(&locker, &holder, epoch,
 							  memory_order_acquire,
 							  memory_order_relaxed))
@@ -43,7 +43,8 @@ static void unlock_entries(void)
 	atomic_store_explicit(&locker, 0, memory_order_release);
 }
 
-/* Find an entry. @signal: 0: a free entry in the row of @row_of. The caller holds the lock. */
+/* Find the entry of a signal. @signal: 0: find a free entry in the row of @row_of. The caller must
+ * hold the lock. */
 static struct shared_signal *find_entry(uint64_t signal, uint64_t row_of)
 {
 	struct shared_signal *e = &entries[row_of * UINT64_C(0x9e3779b97f4a7c15) >> (64 - BITS)];
@@ -54,7 +55,7 @@ static struct shared_signal *find_entry(uint64_t signal, uint64_t row_of)
 	return NULL;
 }
 
-/* Find an entry and take the lock. If the result is NULL, the lock is not held. */
+/* Find the entry of a signal and take the lock. If the result is NULL, the lock is not held. */
 static struct shared_signal *find_locked(uint64_t signal)
 {
 	struct shared_signal *e;
@@ -111,7 +112,7 @@ void gt_hsa_shared_hand_on(struct gt_hsa_runtime *r, uint64_t signal,
 	struct shared_signal *e = find_locked(signal);
 
 	if (!e)
-		return; /* the program has destroyed it */
+		return; /* the program has destroyed the signal */
 	if (times->end)
 		e->times = *times;
 	gt_hsa_signal_expect_less((struct gt_hsa_signal *)(uintptr_t)signal);
@@ -122,7 +123,7 @@ void gt_hsa_shared_hand_on(struct gt_hsa_runtime *r, uint64_t signal,
 	gt_hsa_shared_cancel(signal);
 }
 
-/* Step 3. */
+/* Do step 3. */
 static void forget(uint64_t signal)
 {
 	struct shared_signal *e = find_locked(signal);
@@ -177,8 +178,8 @@ int gt_hsa_core_wrap_hsa_signal_destroy(const struct gt_call *call, uint64_t sig
 	return ((gt_hsa_core_hsa_signal_destroy_fn *)call->tap->real)(signal);
 }
 
-/* Return the times of a copy submitted with our signal: the runtime does not know that the copy was
- * for this one. */
+/* Returns the times of a copy that was submitted with gputap's signal, because the runtime does not
+ * connect that copy with this signal. */
 int gt_hsa_amd_ext_wrap_hsa_amd_profiling_get_async_copy_time(const struct gt_call *call,
 							      uint64_t signal, void *time)
 {

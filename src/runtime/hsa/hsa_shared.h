@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's signals that are used for several copies in flight. Such a copy is submitted with a
- * signal of gputap (hsa_copy.h). When that completes, the program's is decremented here.
+/* Program signals that are used for several copies in flight. Each such copy is submitted with a
+ * signal of gputap (hsa_copy.h). When the copy completes, the program's signal is decremented here.
  *
- *   signal's address ─hash─► 8 entries in a row: signal, copies in flight, times of the last one
+ *   signal's address ─hash─► 8 consecutive entries: signal, copies in flight, times of the last
+ *   copy
  *
  * Steps:
- *   1. The thread that submits a copy calls gt_hsa_shared_add(): one more is in flight.
- *   2. The thread that finds it completed calls gt_hsa_shared_hand_on(), which keeps its times for
- *      hsa_amd_profiling_get_async_copy_time() and subtracts 1 from the signal (release), as the
- *      device would have.
- *   3. hsa_signal_destroy() first calls here. It waits for threads in step 2: after the subtraction
- *      they may still have to wake threads that wait for the signal.
+ *   1. The thread that submits a copy calls gt_hsa_shared_add(): one more copy is in flight.
+ *   2. The thread that finds the copy completed calls gt_hsa_shared_hand_on(). This stores the
+ *      copy's times for hsa_amd_profiling_get_async_copy_time() and subtracts 1 from the signal
+ *      (release), as the device would have done.
+ *   3. hsa_signal_destroy() first calls gputap, which waits for threads in step 2: after the
+ *      subtraction they may still have to wake threads that wait for the signal.
  *
- * Locking: one lock, held briefly in each of these functions, and not while the runtime is called.
- * It is not taken while no signal is shared. A fork's child does not wait for its parent's
- * threads. */
+ * Locking: one lock, held briefly in each of these functions, but not during calls of the runtime.
+ * It is not taken while no signal is shared. The child of a fork does not wait for threads of its
+ * parent. */
 #ifndef GPUTAP_RUNTIME_HSA_SHARED_H
 #define GPUTAP_RUNTIME_HSA_SHARED_H
 
@@ -22,17 +23,17 @@
 
 /* Do step 1. Return false if the table is full. */
 bool gt_hsa_shared_add(struct gt_hsa_runtime *r, uint64_t signal);
-/* Cancel a copy that the runtime has refused: it is not in flight. */
+/* Cancel a copy that the runtime refused; it is no longer in flight. */
 void gt_hsa_shared_cancel(uint64_t signal);
-/* Do step 2. @times: end 0: they are not known. */
+/* Do step 2. @times: end 0 if not known */
 void gt_hsa_shared_hand_on(struct gt_hsa_runtime *r, uint64_t signal,
 			   const struct gt_hsa_times *times);
-/* Return true if copies in flight will be handed on to this signal. */
+/* Return true if completed copies will still decrement this signal. */
 bool gt_hsa_shared_is_in_use(uint64_t signal);
-/* Forget kept times, because a copy is submitted with the signal itself: the runtime has its
- * times. */
+/* Discard stored times, because a copy is submitted with the signal itself. The runtime provides
+ * the times of that copy. */
 void gt_hsa_shared_leave_times(uint64_t signal);
-/* Forget the runtime's signals, because it is going away. */
+/* Discard all signals of a runtime that is about to be unloaded. */
 void gt_hsa_shared_end(const struct gt_hsa_runtime *r);
 
 #endif

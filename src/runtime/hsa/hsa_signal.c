@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's completion signals that stay in their packets and copies, and from which the times
- * are read.
+/* The program's completion signals that stay in their packets and copies, and from which times are
+ * read.
  *
- *   signal's address ─hash─► 8 entries in a row: watch or NULL
+ *   signal's address ─hash─► 8 consecutive entries: watch or NULL
  *
  * Steps:
  *   1. The submitting thread sets the signal's end_ts to 0, and puts the watch into the table
@@ -10,19 +10,19 @@
  *   2. The packet processor writes start_ts and end_ts, then decrements the value. Nothing else
  *      changes the two times. The program may store any value into the signal meanwhile, so
  *      completion is detected from end_ts.
- *   3. The times stay until the signal goes into another packet or copy, or is destroyed. Both go
- *      through gt_hsa_signal_release() first.
- *   4. The releasing thread or the harvester, the first of the two, claims the watch (PENDING to
+ *   3. The times stay until the signal is put into another packet or copy, or is destroyed. gputap
+ *      calls gt_hsa_signal_release() before either.
+ *   4. The releasing thread or the harvester, whichever comes first, claims the watch (PENDING to
  *      CLAIMED, acquire), copies the two times, removes the watch from the table, and stores SAVED
- *      (release). The other one finds that done. A thread that loses its processor in between makes
- *      the other one wait for these few instructions.
+ *      (release). The other thread finds this done. If a thread loses its processor in between, the
+ *      other thread waits for these few instructions.
  *
- * If one signal is used for several activities in flight, it has the times of the one that
- * completed last. So only a signal whose value is 1 is watched: another value waits for several.
- * The others get a signal of gputap: kernels in hsa_completion.c, copies in hsa_copy.c. If a
- * release finds that its activity has not completed, the value of 1 was misleading. Then the times
- * of that activity are not known, and later uses of the signal are not watched, until the signal is
- * destroyed (shared[]).
+ * A signal that is used for several activities in flight contains the times of the activity that
+ * completed last. Therefore only a signal whose value is 1 is watched: any other value waits for
+ * several activities. The other activities get a signal of gputap: kernels in hsa_completion.c,
+ * copies in hsa_copy.c. If a release finds that its activity is not complete, the value of 1 was
+ * misleading. The times of that activity are then not known, and later uses of the signal are not
+ * watched until the signal is destroyed (shared[]).
  * Locking: none. */
 #include "runtime/hsa/hsa_signal.h"
 
@@ -31,11 +31,12 @@
 #include "runtime/hsa/hsa_agent.h"
 
 enum { BITS = 14, ROW = 8, ENTRIES = 1 << BITS };
-#define SKEW_NS UINT64_C(20000) /* tolerance between our clock and the translated one */
+#define SKEW_NS UINT64_C(20000) /* tolerance between the host's clock and the converted one */
 
 static _Atomic(struct gt_hsa_watch *) table[ENTRIES + ROW];
 
-/* Signals that were used for several activities in flight though their value was 1, by hash. */
+/* Signals that were used for several activities in flight although their value was 1, indexed by
+ * hash. */
 enum { SHARED = 256 };
 static _Atomic(const struct gt_hsa_signal *) shared[SHARED];
 
@@ -57,7 +58,7 @@ bool gt_hsa_signal_claim(struct gt_hsa_watch *w)
 						       memory_order_acquire, memory_order_relaxed);
 }
 
-/* End the watch, with the activity claimed: gputap no longer uses its signal. */
+/* End the watch of a claimed activity. gputap no longer uses its signal afterwards. */
 static void end_watch(struct gt_hsa_watch *w, enum gt_hsa_watch_state state)
 {
 	if (w->entry)
@@ -67,10 +68,10 @@ static void end_watch(struct gt_hsa_watch *w, enum gt_hsa_watch_state state)
 	atomic_store_explicit(&w->state, state, memory_order_release);
 }
 
-/* Get a copy's times. Only the runtime can read them, and it reports an error if queried too early:
- * so it is queried when the value shows that the copy is done, or, once, when the program reuses
- * the signal (@last): then it must be done, and the times may be those of the signal's previous
- * activity. */
+/* Get the times of a copy. Only the runtime can read them, and it reports an error if queried too
+ * early. It is therefore queried when the value shows that the copy is complete, or once when the
+ * program reuses the signal (@last). In that case the copy must be complete, and the times may be
+ * those of the signal's previous activity. */
 static bool get_copy_times(const struct gt_hsa_watch *w, bool last, struct gt_hsa_times *times)
 {
 	bool counted = atomic_load_explicit(&w->signal->value, memory_order_acquire) <
@@ -154,7 +155,7 @@ bool gt_hsa_signal_release(uint64_t handle)
 			sched_yield();
 		if (w->signal != signal || !gt_hsa_signal_claim(w))
 			continue;
-		if (w->signal != signal) { /* the entry has another activity by now */
+		if (w->signal != signal) { /* the entry belongs to another activity now */
 			atomic_store_explicit(&w->state, GT_HSA_WORK_PENDING, memory_order_release);
 		} else if (!take_times(w, true, &times)) {
 			end_watch(w, GT_HSA_WORK_LOST);
@@ -188,8 +189,7 @@ bool gt_hsa_signal_harvest(struct gt_hsa_watch *w)
 {
 	struct gt_hsa_times times;
 
-	/* the program's signal must not be read without a claim: it may be destroyed at any
-	 * moment */
+	/* The program may destroy the signal at any moment, so only a claim permits reading it. */
 	if (!gt_hsa_signal_claim(w))
 		return atomic_load_explicit(&w->state, memory_order_acquire) >= GT_HSA_WORK_SAVED;
 	return gt_hsa_signal_take(w, &times);

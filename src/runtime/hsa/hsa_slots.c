@@ -8,7 +8,7 @@
 
 enum { HELPER_TRIES = 500, SIGNALS_AT_ONCE = 512 };
 
-/* Return a free slot, preferably one used before: it is in the cache. Return NULL if none is
+/* Return a free slot, preferably one used before, which is in the cache. Return NULL if none is
  * free. */
 static struct gt_hsa_slot *find_free_slot(struct gt_hsa_slots *s, struct gt_hsa_agent *a)
 {
@@ -25,11 +25,11 @@ static struct gt_hsa_slot *find_free_slot(struct gt_hsa_slots *s, struct gt_hsa_
 		return NULL;
 	atomic_store_explicit(&s->fresh, fresh + 1, memory_order_relaxed);
 	if (fresh % SIGNALS_AT_ONCE == SIGNALS_AT_ONCE - 1)
-		gt_hsa_wake_helper(a); /* to make new signals */
+		gt_hsa_wake_helper(a); /* to create new signals */
 	return &s->slot[fresh];
 }
 
-/* Wait for a late harvester. Return NULL if it does not come. */
+/* Wait for a late harvester. Return NULL if it frees no slot. */
 static struct gt_hsa_slot *wait_for_slot(struct gt_hsa_slots *s, struct gt_hsa_ring *ring,
 					 struct gt_hsa_agent *a, uint64_t tail)
 {
@@ -84,7 +84,7 @@ bool gt_hsa_slots_can_take(struct gt_hsa_slots *s)
 	return s->failed_tries++ >= HELPER_TRIES;
 }
 
-/* Reset the slot to its initial state. */
+/* Reset a slot to its initial state. */
 static void reset_slot(struct gt_hsa_slot *slot)
 {
 	atomic_store_explicit(&slot->ours->value, 1, memory_order_relaxed);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Map from a queue's packet numbers to the calls that reserved them.
+/* Maps a queue's packet numbers to the calls that reserved them.
  *
- *   all[number & mask]       a submitter for each packet that may be in flight, twice: a thread may
- *                            reserve a number before there is room
- *   cached[number % 16]      of packets that are handled at once, which most are: a few entries
- *                            that stay in the cache
- *   unobserved[number % 64]  number + 1 of a packet that is not wanted and that is handled soon
+ *   all[number & mask]       a submitter for each packet that may be in flight; twice as many
+ *                            entries, because a thread may reserve a number before there is room
+ *   cached[number % 16]      submitters of packets that are handled immediately, as most are:
+ *                            few entries that stay in the cache
+ *   unobserved[number % 64]  number + 1 of a packet that is not wanted and is handled soon
  *
  * Steps:
  *   1. The thread that reserves a number writes its entry, then the packet.
- *   2. It stores the packet's header (release), and rings.
+ *   2. It stores the packet's header (release) and rings the doorbell.
  *   3. The thread that handles the packet has read its header (acquire), so it sees the entry.
- * An entry in `cached` or `unobserved` is used only after the packet that had it before has been
- * handled: the program's read index (acquire) shows that. `packet` distinguishes entries of
- * different rounds. */
+ * An entry in `cached` or `unobserved` is reused only after its previous packet has been handled,
+ * which the program's read index (acquire) shows. `packet` distinguishes entries of different
+ * rounds. */
 #ifndef GPUTAP_RUNTIME_HSA_SUBMITTERS_H
 #define GPUTAP_RUNTIME_HSA_SUBMITTERS_H
 
@@ -22,20 +22,21 @@
 #include "runtime/submit_order.h"
 #include "tool/tool_activity.h"
 
-/* In `packet`: the packet is not wanted, and the rest of the entry is not set. */
+/* Mark in `packet`: the packet is not wanted, and the rest of the entry is not set. */
 #define GT_HSA_UNOBSERVED (UINT64_C(1) << 63)
-/* In `packet`: must not be handled yet, because its node reference is being made. */
+/* Mark in `packet`: the packet must not be handled yet, because its node reference is being
+ * created. */
 #define GT_HSA_DEFERRED   (UINT64_C(1) << 62)
 #define GT_HSA_MARKS      (GT_HSA_UNOBSERVED | GT_HSA_DEFERRED)
 
-/* Most packets need only the first cache line. */
+/* The call that reserved a packet. Most packets need only the first cache line. */
 struct gt_hsa_submitter {
-	_Alignas(64) uint64_t packet;       /* number + 1, and GT_HSA_MARKS */
-	_Atomic(struct gt_activity *) item; /* for tools; NULL: none wants it */
-	/* of a thread in the runtime, until the packet's call is known */
+	_Alignas(64) uint64_t packet;       /* number + 1, combined with GT_HSA_MARKS */
+	_Atomic(struct gt_activity *) item; /* for tools; NULL: no tool wants the packet */
+	/* For a packet of a runtime thread, until its call is known. */
 	struct gt_submit_order *order;
 	struct gt_submitter by;
-	uint32_t sequence; /* of `order` */
+	uint32_t sequence; /* position in `order` */
 };
 static_assert(offsetof(struct gt_hsa_submitter, by.node.replay) < 64,
 	      "of a packet that is no graph's only that is read");
@@ -45,13 +46,13 @@ enum { GT_HSA_CACHED = 16, GT_HSA_UNOBSERVED_CACHED = 64 };
 struct gt_hsa_submitters {
 	/* constant */
 	struct gt_hsa_submitter *all, *cached;
-	uint64_t mask; /* of `all` */
-	/* written in reserving threads */
+	uint64_t mask; /* mask for `all` */
+	/* Written by reserving threads. */
 	uint64_t unobserved[GT_HSA_UNOBSERVED_CACHED];
-	_Atomic bool has_items; /* some entry has, or had, an item for tools */
+	_Atomic bool has_items; /* true if any entry has, or had, an item for tools */
 };
 
-/* Return the entry for a packet reserved now: a cached one, if the packet that had it before has
+/* Return the entry for a packet that is being reserved: a cached entry, if its previous packet has
  * been handled. */
 static inline struct gt_hsa_submitter *gt_hsa_submitter_new(struct gt_hsa_submitters *s,
 							    const struct gt_hsa_ring *ring,
@@ -64,7 +65,7 @@ static inline struct gt_hsa_submitter *gt_hsa_submitter_new(struct gt_hsa_submit
 }
 
 /* Return the submitter of the next packet, or NULL if not known. *marks: GT_HSA_UNOBSERVED,
- * GT_HSA_DEFERRED, or 0. */
+ * GT_HSA_DEFERRED, or 0 */
 static inline struct gt_hsa_submitter *gt_hsa_submitter_find(struct gt_hsa_submitters *s,
 							     uint64_t number, uint64_t *marks)
 {
@@ -86,7 +87,8 @@ static inline struct gt_hsa_submitter *gt_hsa_submitter_find(struct gt_hsa_submi
 	return NULL;
 }
 
-/* Return the submitter of a packet that must not be handled yet, or NULL if it may be. */
+/* Return the submitter of a packet that must not be handled yet, or NULL if the packet may be
+ * handled. */
 static inline struct gt_hsa_submitter *gt_hsa_submitter_find_deferred(struct gt_hsa_submitters *s,
 								      uint64_t number)
 {
@@ -101,7 +103,7 @@ static inline struct gt_hsa_submitter *gt_hsa_submitter_find_deferred(struct gt_
 		       : NULL;
 }
 
-/* Note that the packet reserved now is not wanted. */
+/* Note that the packet being reserved is not wanted. */
 static inline GT_IN_LINE void gt_hsa_submitter_skip(struct gt_hsa_submitters *s,
 						    const struct gt_hsa_ring *ring, uint64_t number)
 {
@@ -114,7 +116,7 @@ static inline GT_IN_LINE void gt_hsa_submitter_skip(struct gt_hsa_submitters *s,
 				 __ATOMIC_RELAXED);
 }
 
-/* Return true if the packet is not wanted. For packets that are not handled soon. */
+/* Return true if a packet is not wanted. For packets that are not handled soon. */
 static inline bool gt_hsa_submitter_is_skipped(const struct gt_hsa_submitters *s, uint64_t number)
 {
 	uint64_t packet = (number + 1) | GT_HSA_UNOBSERVED;
@@ -125,19 +127,19 @@ static inline bool gt_hsa_submitter_is_skipped(const struct gt_hsa_submitters *s
 }
 
 /* Return true if an activity was launched while the program paused recording. @o: its submitter;
- * NULL: not known, so the activity is treated as launched now. */
+ * NULL: not known, the activity then counts as launched now */
 static inline bool gt_hsa_submitter_is_paused(const struct gt_hsa_submitter *o)
 {
 	return o ? gt_node_ref_is_paused(&o->by.node) : !gt_hsa_records_launches();
 }
 
-/* Note that this thread has reserved packets [from, from + count) of a queue; the program's handle
- * for it is @handle. */
+/* Note that this thread has reserved packets [from, from + count) of a queue. @handle: the
+ * program's handle for the queue */
 void gt_hsa_submitters_note(struct gt_hsa_submitters *s, const struct gt_hsa_ring *ring,
 			    const void *handle, uint64_t from, uint64_t count);
 
-/* Fast form of gt_hsa_submitters_note() for most packets. Return false if that function must handle
- * them. */
+/* Do the work of gt_hsa_submitters_note() quickly for most packets. Return false if the packets
+ * need that function. */
 static inline GT_IN_LINE bool gt_hsa_submitters_note_plain(struct gt_hsa_submitters *s,
 							   const struct gt_hsa_ring *ring,
 							   const void *handle, uint64_t from,
@@ -172,8 +174,8 @@ static inline GT_IN_LINE bool gt_hsa_submitters_note_plain(struct gt_hsa_submitt
 	return false;
 }
 
-/* Set the packet's item for tools, or none; a leftover item of a packet that was never handled is
- * returned. */
+/* Create or clear the packet's item for tools. Returns a leftover item of a packet that was never
+ * handled to the pool. */
 void gt_hsa_submitter_set_item(struct gt_hsa_submitters *s, struct gt_hsa_submitter *o,
 			       bool wanted);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Part of libgputap-audit.so: find out which tool libraries of the user HSA's runtime could not
+/* Part of libgputap-audit.so: finds out which tool libraries of the user HSA's runtime could not
  * load.
  *
  *   HSA_TOOLS_LIB: libgputap.so <the user's> libgputap-audit.so
  *
- * The runtime maps the audit library for that purpose, in addition to libgputap.so and not among
- * the auditors, and calls the OnLoad() of each library in turn. The last one gets the names of all
- * that failed. libgputap.so, which is the first one, cannot be listed there again: ROCr 6 opens
- * each library once. */
+ * The runtime maps the audit library for this purpose, in addition to libgputap.so and not as an
+ * auditor, and calls OnLoad() of each library in turn. The last library gets the names of all
+ * libraries that failed. libgputap.so, the first one, cannot be listed again at the end: ROCr 6
+ * opens each library once. */
 #include <stdbool.h>
 #include <stdint.h>
 

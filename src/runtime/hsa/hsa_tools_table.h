@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* ROCr's table for tools (ToolsApiTable, version 6 and later): functions that it calls before and
- * after a queue's scratch memory is allocated, freed or reclaimed; and insertion of our functions.
- * An earlier function is called from the later one. */
+/* ROCr's table for tools (ToolsApiTable, version 6 and later): functions that ROCr calls before and
+ * after a queue's scratch memory is allocated, freed or reclaimed. Inserts gputap's functions,
+ * which call any functions inserted earlier. */
 #ifndef GPUTAP_RUNTIME_HSA_TOOLS_TABLE_H
 #define GPUTAP_RUNTIME_HSA_TOOLS_TABLE_H
 
 #include "runtime/hsa/hsa_abi.h"
 
-enum { GT_HSA_TOOLS_ENTRIES = 2 * GT_HSA_SCRATCH_OPERATIONS }; /* start and end of each */
+/* a start and an end entry per operation */
+enum { GT_HSA_TOOLS_ENTRIES = 2 * GT_HSA_SCRATCH_OPERATIONS };
 
 struct gt_hsa_tools_table {
 	struct {
@@ -16,7 +17,7 @@ struct gt_hsa_tools_table {
 	gt_hsa_scratch_fn *entries[GT_HSA_TOOLS_ENTRIES];
 };
 
-/* Define a function for each entry, ours[], which passes its number to @on_event: int
+/* Define ours[], with one function per entry, which passes its number to @on_event: int
  * on_event(uint32_t at, event). */
 #define GT_HSA_TOOLS_ENTRY(on_event, n)                                 \
 	static int on_event##_##n(const struct gt_hsa_scratch_event *e) \
@@ -35,8 +36,8 @@ struct gt_hsa_tools_table {
 	static_assert(sizeof ours / sizeof *ours == GT_HSA_TOOLS_ENTRIES,                    \
 		      "a function for each entry")
 
-/* Insert our functions, as far as the runtime's table goes; the former ones are in next[] before
- * ours can be called. */
+/* Insert gputap's functions into all entries that the runtime's table has. The previous functions
+ * are stored in next[] before gputap's functions can be called. */
 static inline void gt_hsa_tools_table_put(struct gt_hsa_tools_table *table,
 					  gt_hsa_scratch_fn *const *ours, gt_hsa_scratch_fn **next)
 {
@@ -51,7 +52,7 @@ static inline void gt_hsa_tools_table_put(struct gt_hsa_tools_table *table,
 	}
 }
 
-/* Call the former function. */
+/* Call the previous function of an entry. */
 static inline int gt_hsa_tools_table_next(gt_hsa_scratch_fn *const *next, uint32_t at,
 					  const struct gt_hsa_scratch_event *e)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A GPU activity while it is in flight, and its conversion to a record. Its completion is described
- * in a separate struct next to it (struct gt_hsa_watch). */
+/* A GPU activity in flight, and its conversion to a record. A separate struct next to it describes
+ * its completion (struct gt_hsa_watch). */
 #ifndef GPUTAP_RUNTIME_HSA_WORK_H
 #define GPUTAP_RUNTIME_HSA_WORK_H
 
@@ -9,26 +9,26 @@
 #include "runtime/hsa/hsa_agent.h"
 
 enum gt_hsa_work_flags {
-	GT_HSA_WORK_RECORDED = 1,  /* else only tools are notified of it */
-	GT_HSA_WORK_BY_ENGINE = 2, /* a copy not made with a kernel */
+	GT_HSA_WORK_RECORDED = 1,  /* if not set, the activity is only reported to tools */
+	GT_HSA_WORK_BY_ENGINE = 2, /* a copy made by a copy engine, not by a kernel */
 };
 
-/* Description of an activity. The submitting thread writes it, before the activity is pending
+/* Description of an activity. The submitting thread writes it before the activity becomes pending
  * (release); the harvester reads it (acquire). */
 struct gt_hsa_work {
-	uint64_t id, call_start; /* of the linked call; 0: none known */
-	uint64_t queue;          /* number of its object; upper half: the graph's number */
-	uint64_t queued;         /* dispatches: host ticks; copies: the runtime's system time */
+	uint64_t id, call_start; /* id and start of the linked call; 0: not known */
+	uint64_t queue;          /* number of the queue object; upper half: number of the graph */
+	uint64_t queued; /* host ticks for dispatches; the runtime's system time for copies */
 	uint64_t bytes, object[2];
-	struct gt_graph_span *span; /* NULL: it has a separate record */
-	struct gt_activity *item;   /* for tools; NULL: none wants it */
+	struct gt_graph_span *span; /* NULL: the activity has a separate record */
+	struct gt_activity *item;   /* for tools; NULL: no tool wants the activity */
 	uint32_t name, replay, ordinal;
-	/* its packet's index in the device's ring, truncated: the runtime identifies packets that
-	 * need scratch memory with it. Atomic: ROCr's thread reads it */
+	/* Truncated index of the packet in the device's ring, by which the runtime identifies
+	 * packets that need scratch memory. Read atomically by ROCr's thread. */
 	uint32_t packet;
 	uint32_t global[3];
 	uint32_t local[3];
-	/* BY_ENGINE: numbers of the device objects; 0: not known */
+	/* GT_HSA_WORK_BY_ENGINE: numbers of the device objects; 0: not known */
 	uint32_t source_device, destination_device;
 	uint8_t op;    /* enum gt_device_op */
 	uint8_t flags; /* enum gt_hsa_work_flags */
@@ -45,8 +45,8 @@ static inline void gt_hsa_work_set_node(struct gt_hsa_work *w, const struct gt_n
 	w->span = ref->span;
 }
 
-/* Write the record of a completed activity, or its part of the span. @queued: CLOCK_BOOTTIME ns.
- * @times: NULL: they are not known. */
+/* Write the record of a completed activity, or add the activity to its span. @queued:
+ * CLOCK_BOOTTIME ns; @times: NULL: not known */
 void gt_hsa_work_write(const struct gt_hsa_work *w, const struct gt_hsa_agent *a, uint64_t queued,
 		       const struct gt_hsa_times *times, struct gt_thread *t);
 /* Count an activity that will never complete. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Notifying tools of ROCm's activities and queues: see tool/tool_activity.h for the mechanism.
+/* Notifies tools of ROCm's activities and queues: tool/tool_activity.h describes the mechanism.
  *
  * The thread that reserves a packet's number takes the item: the call that causes the activity is
- * open there, and memory may be allocated. The handler finds the item in the packet's submitter.
- * Not every activity that tools are notified of is recorded (no session, or one that does not want
- * it), and vice versa: see the flags of struct gt_hsa_work.
+ * open there, and allocation is permitted. The handler finds the item in the packet's submitter.
+ * Some activities that tools are notified of are not recorded (no session, or a session that does
+ * not select them), and vice versa: see the flags of struct gt_hsa_work.
  *
- * Dispatches share one numbering, including those that copy or fill memory, which have a kernel.
- * Copies with engines and barriers are numbered separately. */
+ * All dispatches share one numbering, including dispatches that copy or fill memory with a kernel.
+ * Copies with engines, and barriers, are numbered separately. */
 #include "runtime/hsa/hsa_work_items.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static void set_node(struct gputap_activity *w, const struct gt_node_ref *s,
 	w->ordinal = s->ordinal[part];
 }
 
-/* Return the packet's item, or a new one. Return NULL if it is not wanted. */
+/* Return the packet's item, or a new item. Return NULL if no tool wants it. */
 static struct gt_activity *take_item(struct gt_hsa_queue *q, struct gt_hsa_submitter *o,
 				     uint32_t type)
 {
@@ -92,7 +92,7 @@ struct gt_activity *gt_hsa_item_of_kernel(struct gt_hsa_queue *q, struct gt_hsa_
 	if (type != GPUTAP_ACTIVITY_KERNEL && o && o->by.bytes) {
 		uint64_t *moved = &q->moved.notified[w->correlation % GT_HSA_MOVERS];
 
-		/* only with its first kernel */
+		/* Only the first kernel of a call gets its bytes. */
 		w->bytes = w->correlation && *moved == w->correlation ? 0 : o->by.bytes;
 		*moved = w->correlation;
 		w->source = o->by.source;

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* GPU activities and queues, as tools are notified of them. */
+/* Converts GPU activities and queues to items, which notify tools of them. */
 #ifndef GPUTAP_RUNTIME_HSA_WORK_ITEMS_H
 #define GPUTAP_RUNTIME_HSA_WORK_ITEMS_H
 
 #include "runtime/hsa/hsa_code.h"
 #include "runtime/hsa/hsa_queue.h"
 
-/* Return the item of a dispatch, filled in, before gt_activity_enter(). @o: NULL: not known.
- * Return NULL if no tool wants it. */
+/* Return the filled-in item of a dispatch, before gt_activity_enter(). Return NULL if no tool wants
+ * it. @o: NULL: not known */
 struct gt_activity *gt_hsa_item_of_kernel(struct gt_hsa_queue *q, struct gt_hsa_submitter *o,
 					  const struct gt_hsa_kernel *k,
 					  const struct gt_hsa_kernel_packet *p);
 struct gt_activity *gt_hsa_item_of_barrier(struct gt_hsa_queue *q, struct gt_hsa_submitter *o);
-/* Return the item of a copy that is about to be submitted, after ENTER. Return NULL if no tool
- * wants it. */
+/* Return the item of a copy that is about to be submitted, after calling ENTER. Return NULL if no
+ * tool wants it. */
 struct gt_activity *gt_hsa_item_of_copy(const struct gt_hsa_agent *device,
 					const struct gt_hsa_agent *from,
 					const struct gt_hsa_agent *to, const struct gt_hsa_work *w,
 					const struct gt_node_ref *node);
-/* Return the item for a queue's gain or loss of scratch memory, after ENTER. Return NULL if no tool
- * wants it. */
+/* Return the item for a queue's gain or loss of scratch memory, after calling ENTER. Return NULL if
+ * no tool wants it. */
 struct gt_activity *gt_hsa_item_of_scratch(const struct gt_hsa_queue *q, const char *name);
-/* Call COMPLETE. @times: NULL: they are not known. */
+/* Call COMPLETE for an item. @times: NULL: not known */
 void gt_hsa_complete_item(struct gt_activity *item, const struct gt_hsa_agent *a,
 			  const struct gt_hsa_times *times);
 
