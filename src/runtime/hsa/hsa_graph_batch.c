@@ -13,8 +13,8 @@
  * so no thread can wait for a held packet. The helper covers the remaining case: if no packet was
  * handed on between two of its looks, it hands on the held packets (hsa_proxy.c).
  *
- * The device must always have enough packets: the length of a run is an eighth of the packets
- * already handed on, and an eighth of the rest of the launch. */
+ * The device must always have enough packets: the length of a run is at most an eighth of the
+ * packets already handed on, and of the packets left in the launch. */
 #include "runtime/hsa/hsa_graph_batch.h"
 
 #include "runtime/hsa/hsa_code.h"

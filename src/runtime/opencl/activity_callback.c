@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The program's callbacks, and the thread in which each is called.
  *
- * A runtime calls a callback in any thread that notices the reason for it. PoCL calls a context's
- * destructors in the thread that releases its last event. Intel's runtime calls an event's
- * callbacks in the thread that queries its status. Either may be gputap's helper, or a thread of
- * the program inside a call that gputap itself makes, with a gputap lock held. So the runtime gets
- * a gputap function, and a struct with the program's function in it:
+ * A runtime calls a callback in whichever thread detects its trigger. PoCL calls a context's
+ * destructors in the thread that releases the context's last event. Intel's runtime calls an
+ * event's callbacks in the thread that queries its status. Either may be gputap's helper, or a
+ * thread of the program inside a call that gputap itself makes, with a gputap lock held. Therefore
+ * the runtime gets a function of gputap, and a struct that contains the program's function:
  *
  *   program ─ clSetEventCallback(f, data) ─► tap ─► struct callback {f, data}
  *                                             └───► runtime: clSetEventCallback(on_event, struct)
@@ -14,15 +14,15 @@
  *   a call of the program, or a thread of the    there, immediately
  *   runtime
  *   a call of gputap, in a thread of the         in the same thread, before the program's call
- *   program                                      returns and after our locks are released
- *   the helper                                   in a thread created for that, when the first such
- *                                                callback comes. It is like the runtime's own
- *                                                threads: a stack of the usual size, the program's
- *                                                signal mask, its calls are recorded
+ *   program                                      returns and after gputap's locks are released
+ *   the helper                                   in a thread that is created for the first such
+ *                                                callback. It resembles the runtime's own threads:
+ *                                                a stack of the usual size, the program's signal
+ *                                                mask, and its calls are recorded
  *
- * The struct is free before f is called. So an f that never returns (exit(), longjmp(),
- * pthread_exit()) leaks nothing. A callback for a context's errors may be called many times: its
- * struct is never freed.
+ * The struct is freed before f is called, so an f that never returns (exit(), longjmp(),
+ * pthread_exit()) leaks no memory. The callback for a context's errors may be called many times, so
+ * its struct is never freed.
  * Not here: callbacks of builds, which no call of gputap can trigger.
  * Never here: calling f with a gputap lock held, or waiting for f. */
 #include "core/callback.h"
@@ -49,18 +49,18 @@ enum kind {
 enum { TEXT_BYTES = 256, DETAIL_BYTES = 128, POINTERS = 48 };
 
 struct callback {
-	struct callback *next; /* in the list of free or deferred ones */
+	struct callback *next; /* next in the list of free or deferred structs */
 	void (*function)(void);
 	void *user;
 	const struct gt_table *table;
-	/* argument of the callback; this and later members are set when the runtime calls */
+	/* Argument of the callback. This and later members are set when the runtime calls. */
 	void *object;
 	cl_int status;
 	uint16_t kind;
-	bool retained; /* a deferred event callback holds a reference */
+	bool retained; /* true if a deferred event callback holds a reference */
 };
 
-/* A callback with more data to keep while it is deferred. */
+/* A callback with additional data to store while it is deferred. */
 struct large {
 	struct callback callback;
 	cl_uint count;
@@ -83,22 +83,22 @@ struct stock {
 static struct stock small_stock = {.bytes = sizeof(struct callback)};
 static struct stock large_stock = {.bytes = sizeof(struct large)};
 
-/* Callbacks triggered in the helper, in order. */
+/* Callbacks triggered in the helper, in order of arrival. */
 static struct {
 	struct gt_cl_lock lock;
 	struct callback *first, *last;
-	_Atomic uint32_t epoch; /* process that they belong to */
+	_Atomic uint32_t epoch; /* process to which the callbacks belong */
 	_Atomic uint32_t count;
-	_Atomic uint32_t thread; /* process whose thread for them runs */
+	_Atomic uint32_t thread; /* process in which the thread for these callbacks runs */
 	_Atomic uint32_t asleep; /* futex: 1 while that thread sleeps */
 	_Atomic uint32_t over;   /* process that is ending */
 } handed;
 
-/* Ring of callbacks that this thread will call later: its last one; the `next` of that is the
+/* Ring of callbacks that this thread will call later. Points to the last one, whose `next` is the
  * first. */
 _Thread_local struct callback *gt_cl_callbacks_waiting __attribute__((tls_model("initial-exec")));
 
-static sigset_t program_mask; /* of the thread that registered the first callback */
+static sigset_t program_mask; /* signal mask of the thread that registered the first callback */
 static _Atomic uint32_t mask_known;
 
 /* Structs -------------------------------------------------------------------------- */
@@ -149,7 +149,8 @@ static struct callback *take_callback(enum kind kind, void (*function)(void), vo
 	return c;
 }
 
-/* Return NULL if no structs are left; the runtime then gets the program's function itself. */
+/* Register a callback. Return NULL if no structs are left; the runtime then gets the program's
+ * function itself. */
 static struct callback *register_callback(const struct gt_call *call, enum kind kind,
 					  void (*function)(void), void *user)
 {
@@ -165,13 +166,13 @@ static struct callback *register_callback(const struct gt_call *call, enum kind 
 	return c;
 }
 
-/* Running them ----------------------------------------------------------------------- */
+/* Running callbacks ------------------------------------------------------------------- */
 
 static void call_program(const struct callback *c, const struct large *l)
 {
 	const uint32_t outer = gt_callback_depth;
 
-	gt_callback_depth = gt_thread.depth; /* calls in the callback are the program's */
+	gt_callback_depth = gt_thread.depth; /* calls inside the callback belong to the program */
 	switch ((enum kind)c->kind) {
 	case EVENT: ((gt_cl_event_notify)c->function)(c->object, c->status, c->user); break;
 	case CONTEXT_DESTROYED: ((gt_cl_context_destroyed)c->function)(c->object, c->user); break;
@@ -180,7 +181,7 @@ static void call_program(const struct callback *c, const struct large *l)
 	case SVM_FREED:
 		((gt_cl_svm_free)c->function)(c->object, l->count, l->pointers, c->user);
 		break;
-	case CONTEXT_ERRORS: /* not a call */ break;
+	case CONTEXT_ERRORS: /* a registration, never called */ break;
 	case CONTEXT_ERROR:
 		((gt_cl_context_notify)c->function)(l->text, l->detail_bytes ? l->detail : NULL,
 						    l->detail_bytes, c->user);
@@ -225,7 +226,7 @@ static bool lock_handed(uint32_t epoch)
 	enum gt_cl_lock_result r = gt_cl_lock_take(&handed.lock, epoch);
 
 	if (r != GT_CL_LOCK_FAILED && (r == GT_CL_LOCK_STALE || handed.epoch != epoch)) {
-		/* entries left after a fork belong to the parent */
+		/* Entries left by a fork belong to the parent. */
 		handed.first = handed.last = NULL;
 		handed.count = 0;
 		handed.epoch = epoch;
@@ -254,7 +255,7 @@ static void hand_to_thread(struct callback *c)
 	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
 
 	while (!lock_handed(epoch))
-		; /* the holder is a stopped thread; the helper can wait */
+		; /* the lock's holder is a stopped thread; the helper can wait */
 	c->next = NULL;
 	if (handed.first)
 		handed.last->next = c;
@@ -272,7 +273,7 @@ static bool may_run_here(void)
 	return !gt_thread.internal && !gt_tool_thread_is_ours();
 }
 
-/* Defer a callback that came where the program's function must not be called. */
+/* Defer a callback that arrived where the program's function must not be called. */
 static void defer_callback(struct callback *c)
 {
 	if (c->kind == EVENT && c->table)
@@ -300,7 +301,7 @@ static void receive_callback(struct callback *c, void *object, cl_int status)
 		defer_callback(c);
 }
 
-/* Functions for the runtime -------------------------------------------------------------- */
+/* Functions passed to the runtime --------------------------------------------------------- */
 
 static void on_event(cl_event event, cl_int status, void *user)
 {
@@ -340,7 +341,7 @@ static void on_svm_free(cl_command_queue queue, cl_uint count, void **pointers, 
 	receive_callback(&l->callback, queue, 0);
 }
 
-/* Handle a context's error, at any time; the text belongs to the runtime, and is copied if the
+/* Handle a context's error, at any time. The text belongs to the runtime, and is copied if the
  * callback is deferred. */
 static void on_context_error(const char *text, const void *detail, size_t bytes, void *user)
 {
@@ -396,7 +397,7 @@ void gt_cl_svm_callback_drop(const struct gt_cl_svm_callback *f)
 		give_callback(f->user);
 }
 
-/* Common form of registrations: if the runtime refuses, the struct is freed, because it will not be
+/* Common form of registrations. If the runtime refuses, the struct is freed, because it will not be
  * called. */
 #define REGISTER(name, kind, mine, object_type, object, function_type)                 \
 	cl_int gt_opencl_wrap_##name(const struct gt_call *call, object_type object,   \
@@ -447,8 +448,8 @@ static void sleep_until_handed(uint32_t epoch)
 
 static pthread_key_t ended;
 
-/* Mark the thread as ended; a callback may have ended it. The helper starts another one for the
- * next callback. This is a key's destructor: a handler of pthread_cleanup_push() would make every
+/* Mark the thread as ended, possibly by a callback. The helper starts another thread for the next
+ * callback. This is the destructor of a key, because pthread_cleanup_push() would make every
  * program depend on libgcc_s. */
 static void thread_left(void *thread)
 {
@@ -499,7 +500,7 @@ void gt_cl_callback_thread_start(uint32_t epoch)
 		return;
 	atomic_store_explicit(&handed.thread, epoch, memory_order_release);
 	if (gt_tool_thread_start(run_handed, (void *)(uintptr_t)epoch, 0) != 0)
-		thread_left(NULL); /* the helper retries, as does the end of the process */
+		thread_left(NULL); /* the helper retries, and so does the end of the process */
 }
 
 void gt_cl_callbacks_end(bool run_them)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Command buffers (cl_khr_command_buffer). Commands are remembered by kind when they are added; an
- * enqueued command buffer is one GPU activity, because the runtime gives one event for all of it:
- *   name       "command buffer: advance x2, copy" (kernels' names, as they first appear)
+/* Command buffers (cl_khr_command_buffer). Commands are stored by kind when they are added. An
+ * enqueued command buffer is one GPU activity, because the runtime provides one event for all of
+ * it:
+ *   name       "command buffer: advance x2, copy" (kernel names in order of first appearance)
  *   global[0]  number of commands
- *   replay     launch of this command buffer, from 1
- * Its times are those of that event; PoCL 3.1 stamps the end of the whole, not its start.
+ *   replay     launch of this command buffer, counted from 1
+ * Its times are those of that event. PoCL 3.1 stamps only the end of the whole command buffer, not
+ * its start.
  *
- * Extension 0.9.5 added an argument to most of these functions; only arguments common to both forms
+ * Extension 0.9.5 added an argument to most of these functions. Only arguments common to both forms
  * are used. */
 #include "runtime/opencl/activity.h"
 
@@ -19,15 +21,15 @@ enum { KINDS = 12, NAME_BYTES = 64, QUEUES = 8 };
 struct command_buffer {
 	struct gt_cl_node node;
 	struct gt_cl_lock lock;
-	uint32_t total; /* commands */
+	uint32_t total; /* number of commands */
 	uint32_t kind_count;
-	_Atomic uint32_t name; /* string id; 0: not made yet */
+	_Atomic uint32_t name; /* string id; 0: not created yet */
 	_Atomic uint32_t replay;
 	uint32_t queue_count;
 	cl_command_queue queues[QUEUES];
 	struct {
 		uint32_t count;
-		char name[NAME_BYTES]; /* truncated, terminated */
+		char name[NAME_BYTES]; /* truncated and NUL-terminated */
 	} kinds[KINDS];
 };
 
@@ -53,7 +55,7 @@ void *gt_opencl_wrap_clCreateCommandBufferKHR(const struct gt_call *call, cl_uin
 	return handle;
 }
 
-/* Add a command. @name is truncated to NAME_BYTES. */
+/* Add a command. @name: is truncated to NAME_BYTES */
 static void add_command(const struct gt_call *call, const void *handle, const char *name)
 {
 	struct command_buffer *c = gt_cl_map_find(&command_buffers, handle);
@@ -118,9 +120,9 @@ static uint32_t make_name(struct command_buffer *c, struct gt_thread *t)
 	return id;
 }
 
-/* Return true if the runtime would reject the queues as incompatible without gputap: the program
- * requested different properties, but the forced ones are equal, so the runtime's check would pass.
- * All other errors come from the runtime itself: it is called with an invalid wait list, so that it
+/* Return true if the runtime would reject the queues as incompatible without gputap. The program
+ * requested different properties, but the forced properties are equal, so the runtime's check would
+ * pass. All other errors come from the runtime: it is called with an invalid wait list, so that it
  * returns the first error that precedes that one. */
 static bool incompatible(const struct gt_call *call, cl_uint num_queues, cl_command_queue *queues,
 			 void *handle, const struct command_buffer *c, cl_int *error)
@@ -156,7 +158,7 @@ cl_int gt_opencl_wrap_clEnqueueCommandBufferKHR(const struct gt_call *call, cl_u
 
 	if (gt_unlikely(incompatible(call, num_queues, queues, handle, c, &ret)))
 		return ret;
-	if (!queue) /* created while nothing was recorded: its queue is not known */
+	if (!queue) /* the queue of a command buffer created while nothing was recorded is not known */
 		return GT_CL_REAL(call, clEnqueueCommandBufferKHR)(num_queues, queues, handle,
 								   count, list, event);
 	ret = GT_CL_REAL(call, clEnqueueCommandBufferKHR)(num_queues, queues, handle, count, list,
@@ -199,7 +201,7 @@ cl_int gt_opencl_wrap_clCommandNDRangeKernelKHR(const struct gt_call *call, void
 	return ret;
 }
 
-/* The other commands: passed through, and named. */
+/* Wraps of the other commands, which pass the call through and store a name. */
 #define COMMAND(f, name, parameters, arguments)                                                 \
 	cl_int gt_opencl_wrap_##f(const struct gt_call *call, void *handle, cl_command_queue q, \
 				  COMMAND_##parameters, cl_uint count, const void *list,        \

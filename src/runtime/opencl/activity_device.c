@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices as records identify them: an object record once in each process, and readings of their
+/* Devices as records identify them: an object record once per process, and readings of their
  * clocks.
  *
  * Devices live as long as the runtime and keep their number, except sub-devices: a handle that is
- * created again gets a new one.
+ * created again gets a new number.
  *
- * learn_device() queries a device's properties from the runtime once: when its first queue or
- * context is created, or at its first activity if the devices are still being created then. The
- * device goes through these states (gt_cl_device.fresh), with `learning` held, unless the lock
- * could not be taken:
+ * learn_device() queries a device's properties from the runtime once: when the device's first queue
+ * or context is created, or at its first activity if devices are still being created then. A device
+ * passes through these states (gt_cl_device.fresh), with `learning` held unless the lock could not
+ * be taken:
  *   CREATED    the handle is new, or was created again
  *   NUMBERED   it has a number, and records can refer to it; its properties must not be queried yet
- *   ASKED      its properties are known. The record is written once more in each fork's child. */
+ *   ASKED      its properties are known. Each forked child writes the record once more */
 #include "runtime/opencl/activity.h"
 
 #include "core/recording.h"
@@ -33,9 +33,9 @@ enum { ASKED = 0, NUMBERED, CREATED };
 
 GT_CL_MAP(devices, 8);
 static _Atomic(struct gt_cl_device *) all_devices;
-/* so that two threads that meet a device make one entry for it */
+/* Ensures that two threads that find a device at once create one entry for it. */
 static struct gt_cl_lock learning;
-/* number of threads in device queries; << 32: the process that they are in */
+/* Number of threads in device queries; upper half: their process. */
 static _Atomic uint64_t making;
 
 /* Record of a device --------------------------------------------------------- */
@@ -93,7 +93,7 @@ static unsigned device_version(const struct gt_table *table, cl_device_id d)
 	return (unsigned)(v[7] - '0') * 100 + (unsigned)(v[9] - '0');
 }
 
-/* Add "0000:3b:00.0", with the first query that the runtime supports. */
+/* Add an address such as "0000:3b:00.0", with the first query that the runtime supports. */
 static void add_pci(const struct gt_table *table, struct gt_text *text, cl_device_id d)
 {
 	struct {
@@ -136,7 +136,7 @@ static void add_uuid(const struct gt_table *table, struct gt_text *text, cl_devi
 		gt_text_add_hex(text, "uuid", uuid, sizeof uuid);
 }
 
-/* Its clock ------------------------------------------------------------------ */
+/* Clock of a device ---------------------------------------------------------- */
 
 void gt_cl_device_clock(struct gt_cl_device *d, struct gt_thread *t)
 {
@@ -160,12 +160,12 @@ void gt_cl_device_clock(struct gt_cl_device *d, struct gt_thread *t)
 	gt_clock_write(t, (uint32_t)d->number, 1 /* GT_CLOCK_TIMER */, before, after, device, host);
 }
 
-/* While devices are being made ----------------------------------------------- */
+/* While devices are being created -------------------------------------------- */
 
-/* Return true while devices may be half created. A runtime creates its devices in the first query
- * for them. PoCL shows them half created to a second thread: a query of the missing name crashes,
- * while the program's own calls get errors. So while any thread queries for devices, gputap does
- * not query their properties. */
+/* Return true while devices may be half created. A runtime creates its devices during the first
+ * query for them. PoCL shows half-created devices to a second thread: a query of the missing name
+ * crashes, and the program's own calls get errors. Therefore gputap queries no properties while any
+ * thread queries for devices. */
 static bool are_being_made(uint32_t epoch)
 {
 	uint64_t m = atomic_load_explicit(&making, memory_order_acquire);
@@ -178,7 +178,7 @@ void gt_cl_devices_begin_making(uint32_t epoch)
 	uint64_t m = atomic_load_explicit(&making, memory_order_relaxed), more;
 
 	do
-		/* else the threads counted are those of a fork's parent */
+		/* On mismatch, the counted threads are those of a fork's parent. */
 		more = m >> 32 == epoch ? m + 1 : (uint64_t)epoch << 32 | 1;
 	while (!atomic_compare_exchange_weak_explicit(&making, &m, more, memory_order_acq_rel,
 						      memory_order_relaxed));
@@ -265,7 +265,8 @@ static bool is_known(const struct gt_cl_device *d, const struct gt_thread *t)
 	       atomic_load_explicit(&d->epoch, memory_order_acquire) == t->epoch;
 }
 
-/* `learning` is held, unless the lock could not be taken. */
+/* Return the entry of a device. The caller must hold `learning`, unless the lock could not be
+ * taken. */
 static struct gt_cl_device *learn_device(const struct gt_table *table, struct gt_thread *t,
 					 cl_device_id id)
 {
@@ -280,14 +281,14 @@ static struct gt_cl_device *learn_device(const struct gt_table *table, struct gt
 	}
 	if (are_being_made(t->epoch))
 		return d;
-	/* may wait for the dynamic linker, whose lock's holder may wait for ours, but with a
-	 * time-out */
+	/* May wait, with a time-out, for the dynamic linker, whose lock's holder may wait for
+	 * gputap's lock. */
 	gt_opencl_used(table, id);
 	if (atomic_load_explicit(&d->fresh, memory_order_acquire)) {
 		d->version = device_version(table, id);
 		d->host = device_type(table, id) & CL_DEVICE_TYPE_CPU;
 		d->timer = d->version >= 201 && GT_CL(table, clGetDeviceAndHostTimer) != NULL;
-		gt_cl_device_clock(d, NULL); /* test whether it works */
+		gt_cl_device_clock(d, NULL); /* tests whether the clock works */
 		atomic_store_explicit(&d->fresh, ASKED, memory_order_release);
 	}
 	if (GT_CL(table, clGetDeviceInfo)(id, CL_DEVICE_PARENT_DEVICE, sizeof parent, &parent,
@@ -315,7 +316,7 @@ struct gt_cl_device *gt_cl_device_get(const struct gt_table *table, struct gt_th
 	return d;
 }
 
-/* Mark handles as new: a sub-device's may be a reused one. */
+/* Mark device handles as new, because the handle of a sub-device may be a reused one. */
 static void created_again(const cl_device_id *ids, cl_uint count)
 {
 	for (cl_uint i = 0; i < count; i++) {
@@ -353,7 +354,7 @@ void gt_cl_notify_device(struct gt_cl_device *d)
 	};
 	char name[512] = "";
 
-	/* only one thread gets past here, so it may change d->object */
+	/* Only one thread continues past this point, so it may change d->object. */
 	if (atomic_exchange_explicit(&d->notified_number, d->number, memory_order_acq_rel) ==
 	    d->number)
 		return;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Events as the program expects them: without our references, without the profiling that it did not
- * request. gputap's own calls, which come here if a library in front of the loader is interposed,
- * get the runtime's true answers.
+/* Events as the program expects them: without gputap's references, and without profiling that the
+ * program did not request. gputap's own calls get the runtime's true answers; they reach this file
+ * if a library in front of the loader is interposed.
  *
- * The result of clGetEventProfilingInfo() for an event without times, and the choice among several
- * errors of one call, differ between runtimes. So the runtime itself is queried:
- *   1. gputap makes a queue like the program's, without profiling, and enqueues a marker in it.
+ * Runtimes differ in the result of clGetEventProfilingInfo() for an event without times, and in the
+ * choice among several errors of one call. Therefore the runtime itself is queried:
+ *   1. gputap creates a queue like the program's, without profiling, and enqueues a marker in it.
  *   2. It queries that marker's times with the program's arguments.
- *   3. The program gets that answer. Each form of the query is made once for each device. */
+ *   3. The program gets that answer. Each form of the query is made once per device. */
 #include "runtime/opencl/activity_pending.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ cl_int gt_opencl_wrap_clGetEventInfo(const struct gt_call *call, cl_event event,
 	if (q)
 		ours = gt_cl_event_references(q, event, &locked);
 	if (locked)
-		gt_internal_enter(); /* callbacks triggered meanwhile are deferred */
+		gt_internal_enter(); /* defers callbacks that are triggered meanwhile */
 	ret = GT_CL_REAL(call, clGetEventInfo)(event, name, size, value, size_ret);
 	if (locked) {
 		gt_internal_leave();
@@ -44,7 +44,7 @@ cl_int gt_opencl_wrap_clGetEventInfo(const struct gt_call *call, cl_event event,
 	return ret;
 }
 
-/* Fallback if a queue cannot be created: query a user event. */
+/* Query a user event, as a fallback if no queue can be created. */
 static cl_int ask_user_event(const struct gt_table *table, cl_event event, cl_profiling_info name,
 			     size_t size, void *value, size_t *size_ret)
 {
@@ -73,8 +73,8 @@ struct form {
 	const struct gt_cl_device *device;
 	size_t size;
 	cl_profiling_info name;
-	bool value, size_ret; /* there are buffers for them */
-	bool done;            /* the command has ended */
+	bool value, size_ret; /* true if the program passed a buffer */
+	bool done;            /* true if the command has ended */
 };
 
 struct event_answer {
@@ -82,7 +82,7 @@ struct event_answer {
 	cl_int ret;
 	bool size_of_result;
 	size_t size;
-	unsigned char value[ROOM]; /* bytes that the runtime did not write are UNTOUCHED */
+	unsigned char value[ROOM]; /* UNTOUCHED in bytes that the runtime did not write */
 };
 
 static struct event_answer answers[ANSWERS];
@@ -129,8 +129,8 @@ static bool is_done(const struct gt_table *table, cl_event event)
 	return status <= CL_COMPLETE;
 }
 
-/* Return true once the marker is done. It is alone in its queue: it ends immediately, or is not
- * waited for. */
+/* Return true once the marker is done. The marker is alone in its queue: either it ends
+ * immediately, or the wait is abandoned. */
 static bool becomes_done(const struct gt_table *table, cl_command_queue queue, cl_event marker)
 {
 	const struct timespec nap = {0, NAP_NS};
@@ -156,7 +156,7 @@ static void ask_marker(const struct gt_table *table, cl_event marker, struct eve
 	a->size_of_result = a->size != SIZE_MAX;
 }
 
-/* Return false if this kind of query is not possible. */
+/* Query a marker in a similar queue. Return false if this kind of query is not possible. */
 static bool ask_alike(const struct gt_cl_queue *q, struct event_answer *a)
 {
 	const struct gt_table *table = q->table;
@@ -186,7 +186,7 @@ static bool ask_alike(const struct gt_cl_queue *q, struct event_answer *a)
 	return asked;
 }
 
-/* Find the runtime's answer for @event as if it were in a queue without profiling. */
+/* Find the answer that the runtime would give for @event in a queue without profiling. */
 static bool find_out(const struct gt_cl_queue *q, cl_event event, struct event_answer *a)
 {
 	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);

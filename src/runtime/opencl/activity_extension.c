@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that a program looks up at run time: it gets our tap for known ones. Two platforms may
- * each have a function with the same name: each gets a separate tap, as long as there are free
- * instances; after that the program gets the runtime's own function, and an event reports it. */
+/* Functions that a program looks up at run time. For a known function the program gets a tap. Two
+ * platforms may each have a function of the same name; each gets a separate tap while instances are
+ * free. After that the program gets the runtime's own function, and an event reports this. */
 #include "core/table.h"
 #include "runtime/opencl/activity.h"
 #include "generated/opencl_taps.h"
@@ -10,7 +10,7 @@
 
 enum { REPORTED_MAX = 256 };
 
-/* Return true once for each name, by hash. When the table is full, no more are reported. */
+/* Return true once per name, by hash. When the table is full, no more names are reported. */
 static bool report_name(const char *name)
 {
 	static _Atomic uint64_t reported[REPORTED_MAX];
@@ -31,7 +31,7 @@ static bool report_name(const char *name)
 	return false;
 }
 
-/* Return true if all instances of this function are used for others. */
+/* Return true if all instances of a function are in use for other real functions. */
 static bool no_instance_left(const char *name, const void *real)
 {
 	for (uint32_t f = 0; f < GT_OPENCL_INDEX_COUNT; f++) {
@@ -56,7 +56,8 @@ static void *hand_out(const struct gt_call *call, const char *name, void *real)
 
 	if (!real || !name)
 		return real;
-	/* the table that has the core functions: extension functions' calls come with others */
+	/* Uses the table that has the core functions, because calls of extension functions use
+	 * other tables. */
 	gt_cl_table_find(call);
 	for (unsigned i = 0; i < GT_INSTANCES; i++)
 		tables[i] = &gt_opencl_tables[i];

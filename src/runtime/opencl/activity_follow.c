@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Follow an enqueued command as an activity in flight, or count it as lost; then trigger the
+/* Follows an enqueued command as an activity in flight, or counts it as lost. Then triggers the
  * harvest and the helper.
  *
  * After the real call, in the program's thread (gt_cl_work_follow()):
  *   1. It counts the command as seen.
  *   2. It writes the command's entry at the tail of its queue's list (activity_pending.h).
- *   3. It wakes the helper for a list that was empty, or harvests: after a blocking call this
- *      command, otherwise commands completed well before, once the list is long.
+ *   3. It wakes the helper if the list was empty, or harvests: after a blocking call this command,
+ *      otherwise commands well before it that have completed, once the list is long.
  * Commands beyond a limit are not followed but counted. */
 #include "runtime/opencl/activity_pending.h"
 
@@ -16,7 +16,7 @@ enum { CAP_DEFAULT = 1 << 20 }; /* commands in flight per queue: 112 MiB */
 
 const char gt_cl_no_event;
 
-/* Return the limit of commands in flight, which tests can change. */
+/* Return the maximum number of commands in flight, which tests can change. */
 static uint32_t in_flight_max(void)
 {
 	static _Atomic uint32_t known;
@@ -67,7 +67,7 @@ static void lose_command(struct gt_thread *t, const struct gt_cl_work *w, enum g
 		gt_cl_event_release(w->table, w->event);
 }
 
-/* Return false if it is not followed. */
+/* Follow a command. Return false if it is not followed. */
 static bool follow_command(const struct gt_call *call, struct gt_cl_queue *q, enum gt_device_op op,
 			   struct gt_cl_work *w)
 {
@@ -84,7 +84,8 @@ static bool follow_command(const struct gt_call *call, struct gt_cl_queue *q, en
 	return false;
 }
 
-/* @followed: the item now belongs to the harvest. */
+/* End the command's item after the real call. @followed: true if the item now belongs to the
+ * harvest */
 static void end_item(struct gt_cl_work *w, cl_int ret, bool followed)
 {
 	gt_cl_item_leave(w);

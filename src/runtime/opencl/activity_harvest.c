@@ -1,50 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* The harvest of activities in flight: completed ones are recorded, and their events released.
+/* The harvest of activities in flight: records completed activities and releases their events.
  *
  *   a queue's list (activity_pending.h), oldest first:   [done][done][done][running][waiting] ..
  *                                                         ▲ harvested                      ▲ pushed
  *
- * A thread that holds the queue's `harvest` lock examines one entry after the other:
+ * A thread that holds the queue's `harvest` lock examines the entries in sequence:
  *   1. It queries the runtime for the command's times.
  *   2. If the command is done, it writes the record into its own thread's ring, and releases the
  *      event.
- *   3. If not, and the queue runs in order, the harvest ends: no later command can be done. If the
- *      queue runs out of order, the entry is moved to the tail, and the next one is examined.
+ *   3. If the command is not done and the queue is in-order, the harvest ends: no later command can
+ *      be done. In an out-of-order queue, the entry is moved to the tail, and the next one is
+ *      examined.
  * An entry becomes a record or a drop, or is still in its list when the process ends.
  *
  * The harvesting thread depends on the device:
- *   the device is the host   The thread that enqueues, LOOK_AT commands at most. The helper
- *                            harvests commands that no call of the program does; it has no idle
- *                            processor there. Events must be released soon, because runtimes reuse
- *                            their memory: when 100,000 events of PoCL were kept until the program
- *                            waited, each enqueue cost twice as much.
+ *   the device is the host   The enqueuing thread, at most LOOK_AT commands. The helper, which has
+ *   no idle processor on such a machine, harvests commands that no call of the program does. Events
+ *   must be released soon, because runtimes reuse their memory: when 100,000 events of PoCL were
+ *   kept until the program waited, each enqueue cost twice as much.
  *   any other device         The helper, in parallel with the program: one query takes microseconds
- *                            (NVIDIA: 1.4 us).
+ *   (NVIDIA: 1.4 us).
  *
  * An enqueue queries rarely, and only commands well before the last one that is done. The runtime's
- * workers take the locks of recent events and of the heap, which do not spin. A thread that meets a
- * worker there sleeps, as does the worker: with PoCL, 100,000 kernels and one look every 32
- * enqueues up to the last command that is done, this cost 0.4 us per kernel. After a wait of the
- * program everything is done, and all is harvested at once. */
+ * workers take the locks of recent events and of the heap, which do not spin. A thread that waits
+ * for a worker there sleeps, and then the worker does too: with PoCL, 100,000 kernels, and one look
+ * every 32 enqueues up to the last command that is done, this cost 0.4 us per kernel. After a wait
+ * of the program all commands are done, and all are harvested at once. */
 #include "runtime/opencl/activity_pending.h"
 
 enum {
 	LOOK_EVERY = 512,    /* enqueues between two harvests of a queue */
-	LOOK_HELPED = 16384, /* the same where the helper harvests: in case it falls behind */
-	LOOK_AT = 1024,      /* commands that an enqueue harvests at most */
-	/* of an in-order queue: commands harvested at once, and distance kept from commands that a
+	LOOK_HELPED = 16384, /* same, if the helper harvests: only in case it falls behind */
+	LOOK_AT = 1024,      /* maximum number of commands that an enqueue harvests */
+	/* in-order queues: number of commands harvested at once, and distance to commands that a
 	 * worker of the runtime may be using */
 	STEP = 128,
-	/* of an out-of-order queue: commands that a wait looks at; again while half of them are
-	 * done */
+	/* out-of-order queues: number of commands that a wait examines; the wait repeats this while
+	 * half of them are done */
 	LOOK_WAITED = 256,
-	FETCH_AHEAD = 384, /* bytes of the ring: three records ahead */
+	FETCH_AHEAD = 384, /* bytes ahead in the ring: three records */
 };
 
 _Atomic uint32_t gt_cl_helper_alive;
 
-/* Query the times, the end first: a runtime refuses that query until the command is done. Return
- * false if it is not done, or has no times. */
+/* Query the times, END first: a runtime refuses that query until the command is done. Return false
+ * if the command is not done or has no times. */
 static bool ask_times(const struct gt_table *table, cl_event event, cl_ulong v[4])
 {
 	__typeof__(&clGetEventProfilingInfo) ask = GT_CL(table, clGetEventProfilingInfo);
@@ -66,7 +66,8 @@ static bool ask_times(const struct gt_table *table, cl_event event, cl_ulong v[4
 	return false;
 }
 
-/* Return 1: not done; 0 and below: its final status; 2: the runtime does not know the event. */
+/* Return 1: not done; 0 or negative: final status of the command; 2: the runtime does not know the
+ * event. */
 static cl_int ask_status(const struct gt_table *table, cl_event event)
 {
 	cl_int status = CL_COMPLETE;
@@ -107,8 +108,7 @@ static void record_command(struct gt_thread *t, const struct gt_cl_pending *p, c
 	gt_ring_commit(t, sizeof *r);
 }
 
-/* Query one command; if it is done, record it and release its event. @t: NULL: recording has
- * ended. */
+/* Query a command. If it is done, record it and release its event. @t: NULL: recording has ended */
 static bool settle_command(struct gt_cl_queue *q, struct gt_thread *t,
 			   const struct gt_cl_pending *p)
 {
@@ -121,11 +121,12 @@ static bool settle_command(struct gt_cl_queue *q, struct gt_thread *t,
 		status = ask_status(q->table, p->event);
 		if (status == 1)
 			return false;
-		if (status == CL_COMPLETE && !q->untimed) /* it may have completed in between */
+		if (status == CL_COMPLETE &&
+		    !q->untimed) /* it may have completed since the query */
 			ask_times(q->table, p->event, v);
 	}
-	/* the program released a reference that it did not own: the event can no longer be queried
-	 * or released */
+	/* The program released a reference that it did not own, so the event can no longer be
+	 * queried or released. */
 	if (status == 2 && p->recorded)
 		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_OPENCL, GT_DROP_RUNTIME);
 	else if (t && status != 2 && p->recorded)
@@ -143,7 +144,7 @@ static bool settle_command(struct gt_cl_queue *q, struct gt_thread *t,
 	return true;
 }
 
-/* Move a command that is not done to the tail. The caller holds q->harvest. */
+/* Move a command that is not done to the tail. The caller must hold q->harvest. */
 static bool move_to_tail(struct gt_cl_queue *q, const struct gt_cl_pending *p, uint32_t epoch)
 {
 	struct gt_cl_pending *to = NULL;
@@ -159,7 +160,8 @@ static bool move_to_tail(struct gt_cl_queue *q, const struct gt_cl_pending *p, u
 	return to != NULL;
 }
 
-/* The caller holds q->harvest. */
+/* Harvest at most @limit entries. Return the number of completed ones. The caller must hold
+ * q->harvest. */
 static uint32_t harvest_entries(struct gt_cl_queue *q, uint64_t limit, uint32_t epoch)
 {
 	struct gt_thread *t = gt_thread_own();
@@ -174,7 +176,7 @@ static uint32_t harvest_entries(struct gt_cl_queue *q, uint64_t limit, uint32_t 
 	for (; at < end; at++) {
 		const struct gt_cl_pending *p = gt_cl_head_entry(q, at, epoch);
 
-		/* harvest_events() leaves entries without one */
+		/* harvest_events() leaves entries without an event */
 		if (gt_unlikely(!p->event) || settle_command(q, t, p))
 			done++;
 		else if (!q->out_of_order || !move_to_tail(q, p, epoch))
@@ -220,8 +222,8 @@ static bool is_among(const cl_event *events, uint32_t count, cl_event event)
 	return false;
 }
 
-/* Harvest commands that were waited for, at any position. Their entries stay, without an event. The
- * caller holds q->harvest. */
+/* Harvest commands for which the program has waited, at any position. Their entries stay in the
+ * list without an event. The caller must hold q->harvest. */
 static void harvest_events(struct gt_cl_queue *q, const cl_event *events, uint32_t count)
 {
 	uint64_t at = atomic_load_explicit(&q->harvested, memory_order_relaxed);
@@ -252,7 +254,7 @@ void gt_cl_queue_harvest_waited(struct gt_cl_queue *q, const cl_event *events, u
 	epoch = gt_cl_queue_epoch(q);
 	if (!epoch || !gt_cl_queue_lock(&q->harvest, epoch))
 		return;
-	/* other threads may continue to enqueue: limit the number of rounds */
+	/* Limits the number of rounds, because other threads may continue to enqueue. */
 	for (uint64_t rounds = gt_cl_queue_count(q) / (LOOK_WAITED / 2) + 1; rounds; rounds--)
 		if (harvest_entries(q, LOOK_WAITED, epoch) < LOOK_WAITED / 2)
 			break;
@@ -262,8 +264,8 @@ void gt_cl_queue_harvest_waited(struct gt_cl_queue *q, const cl_event *events, u
 	gt_cl_callbacks_run();
 }
 
-/* Return how many commands of an in-order queue are followed by at least STEP completed commands;
- * in steps of STEP. The caller holds q->harvest. */
+/* Return how many commands of an in-order queue are followed by at least STEP completed commands,
+ * rounded to STEP. The caller must hold q->harvest. */
 static uint32_t done_behind(struct gt_cl_queue *q)
 {
 	uint64_t at = atomic_load_explicit(&q->harvested, memory_order_relaxed);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The helper thread: harvests commands that no call of the program harvests, keeps chunks ready,
- * reads device clocks. At the end of the process, commands completed by then are recorded, without
- * waiting.
+/* The helper thread. It harvests commands that no call of the program harvests, keeps chunks ready,
+ * and reads device clocks. At the end of the process, commands completed by then are recorded
+ * without waiting.
  *
- *   busy   something in flight: looks every millisecond, less often while nothing completes.
- *          Queues of devices that are the host itself are left alone until they were not harvested
- *          for a while (on PoCL, 100,000 small kernels took 11 % longer with a helper that
- *          took part, 5 % with one that does not)
+ *   busy   commands are in flight: looks every millisecond, less often while none completes. Queues
+ *   of devices that are the host itself are skipped until they have not been harvested for a while
+ *   (on PoCL, 100,000 small kernels took 11 % longer with a helper that took part, 5 % with one
+ *   that does not)
  *   idle   nothing in flight: looks a few more times, then sleeps until the first enqueue wakes it
  *
- * The first enqueued command starts it, with all signals blocked. Without it (the thread cannot be
- * created) the program's own calls harvest. After the end of the process has started it no longer
- * calls the runtime: runtimes shut themselves down in their own exit handlers, which run after
- * ours, because ours was registered later.
+ * The first enqueued command starts the helper, with all signals blocked. If the thread cannot be
+ * created, the program's own calls harvest. Once the end of the process has started, the helper no
+ * longer calls the runtime: runtimes shut themselves down in their own exit handlers, which run
+ * after gputap's, because gputap's was registered later.
  * Never here: waiting for the device. */
 #include "runtime/opencl/activity_pending.h"
 
@@ -28,20 +28,20 @@
 #include "util/clock_ns.h"
 
 #define MS              UINT64_C(1000000)
-/* Devices that are the host: the helper takes a processor from them, and the program's calls
- * harvest soon. */
+/* Limits for devices that are the host, where the helper would take a processor from the device and
+ * the program's calls harvest soon. */
 #define UNHARVESTED_NS  (50 * MS)   /* time without a harvest after which the helper harvests */
-#define WAITING_NS      (1000 * MS) /* the same, while a thread waits for the queue */
-#define LEAVE_NS        (5000 * MS) /* limit for the helper to leave the runtime at the end */
+#define WAITING_NS      (1000 * MS) /* same, while a thread waits for the queue */
+#define LEAVE_NS        (5000 * MS) /* maximum time for the helper to leave the runtime at exit */
 #define LEAVE_INSIDE_NS (50 * MS)
 
 enum { STACK_BYTES = 256 << 10, IDLE_LOOKS = 20, AT_ONCE = 256 };
 
 static struct {
-	_Atomic uint32_t epoch;   /* process that has a helper, or tried to start it */
-	_Atomic uint32_t asleep;  /* futex: 1 while it sleeps without time-out */
-	_Atomic uint32_t at_work; /* inside harvest_queues() */
-	_Atomic uint32_t over;    /* the process is ending */
+	_Atomic uint32_t epoch;   /* process that started, or tried to start, the helper */
+	_Atomic uint32_t asleep;  /* futex: 1 while the helper sleeps without time-out */
+	_Atomic uint32_t at_work; /* true while the helper is inside harvest_queues() */
+	_Atomic uint32_t over;    /* true once the process is ending */
 } helper;
 
 static bool is_over(void)
@@ -61,7 +61,7 @@ static void sleep_ns(uint64_t ns)
 	syscall(SYS_nanosleep, &t, NULL);
 }
 
-/* Return true if the helper harvests this queue now. */
+/* Return true if the helper should harvest this queue now. */
 static bool is_ours(struct gt_cl_queue *q, uint64_t now)
 {
 	uint64_t harvested = atomic_load_explicit(&q->harvested, memory_order_relaxed);
@@ -77,8 +77,8 @@ static bool is_ours(struct gt_cl_queue *q, uint64_t now)
 }
 
 /* Make one round over all queues.
- * @all:  also queues that the program is enqueuing to, whose enqueues harvest; and also while the
- *        process ends
+ * @all:  true to include queues to which the program is enqueuing, whose enqueues harvest, and to
+ *        continue while the process ends
  * @done: receives the number of harvested commands
  * Return: number of commands still in flight. */
 static uint32_t harvest_queues(bool all, uint32_t *done)
@@ -122,7 +122,7 @@ static void sleep_until_wanted(void)
 
 static void start_helper(uint32_t epoch);
 
-/* A tool's function has ended the thread: start a new one. */
+/* Start a new thread. Runs when a tool's function has ended the current thread. */
 static void thread_left(void *epoch)
 {
 	if (!is_over())
@@ -154,7 +154,7 @@ static void *run_helper(void *arg)
 		gt_cl_callback_thread_start(epoch);
 		gt_tool_deliver();
 		if (!t && !left)
-			break; /* recording is over and the list is empty */
+			break; /* recording has ended and the list is empty */
 		step = done ? MS : step < 16 * MS ? step * 2 : step;
 		idle = left || done ? 0 : idle + 1;
 		if (idle > IDLE_LOOKS) {
@@ -169,13 +169,13 @@ static void *run_helper(void *arg)
 	return NULL;
 }
 
-/* At exit:
- *   1. helper.over is stored (sequentially consistent): the helper makes no more calls of OpenCL.
- *   2. This thread waits until the helper has left its current call: long, because on a busy
- *      machine the helper may have no processor; but only briefly if exit() was called inside a
- *      call of OpenCL, because the helper may then wait for a lock that this thread holds.
- *   3. Completed commands are recorded here.
- * Exit handlers of the program that run after this may still use OpenCL: their calls harvest. */
+/* Finish at exit:
+ *  1. helper.over is stored (sequentially consistent): the helper makes no more calls of OpenCL.
+ *  2. This thread waits until the helper has left its current call. The limit is long, because on a
+ *     busy machine the helper may have no processor. It is short if exit() was called inside a call
+ *     of OpenCL, because the helper may then wait for a lock that this thread holds.
+ *  3. This thread records completed commands.
+ * Exit handlers of the program that run later may still use OpenCL; their calls harvest. */
 static void at_end(void)
 {
 	uint64_t until = get_host_ns() + (gt_thread.depth ? LEAVE_INSIDE_NS : LEAVE_NS);
@@ -185,14 +185,14 @@ static void at_end(void)
 	while (gt_cl_helper_lives() &&
 	       atomic_load_explicit(&helper.at_work, memory_order_seq_cst) && get_host_ns() < until)
 		sleep_ns(MS / 2);
-	if (!gt_thread.depth) /* exit() from inside a call: the runtime may hold locks */
+	if (!gt_thread.depth) /* in exit() from inside a call, the runtime may hold locks */
 		harvest_queues(true, &done);
 	gt_cl_callbacks_end(!gt_thread.depth);
 	gt_tool_deliver();
 }
 
-/* Harvest completed commands here, because a tool flushes, stops or is finished; the helper
- * notifies the tool of them. */
+/* Harvest completed commands in this thread when a tool flushes, stops or finishes. The helper
+ * notifies the tool. */
 static void look_for_tools(void)
 {
 	const struct gt_thread *t = gt_thread_own();
@@ -209,7 +209,7 @@ static void start_helper(uint32_t epoch)
 {
 	static _Atomic uint32_t registered;
 
-	/* a fork's child inherits these registrations */
+	/* Forked children inherit these registrations. */
 	if (!atomic_exchange_explicit(&registered, 1, memory_order_relaxed)) {
 		atexit(at_end);
 		at_quick_exit(at_end);
@@ -230,9 +230,10 @@ void gt_cl_helper_want(const struct gt_thread *t)
 	    atomic_compare_exchange_strong_explicit(&helper.epoch, &known, t->epoch,
 						    memory_order_relaxed, memory_order_relaxed))
 		start_helper(t->epoch);
-	/* The caller has raised its count before this; the helper exchanges `asleep` before it
-	 * looks at the counts a last time. The later of the two reads what the first has written:
-	 * either this thread sees that the helper sleeps, or the helper sees the count. */
+	/* The caller has raised its count before this point. The helper exchanges `asleep` before
+	 * it checks the counts a last time. The later of the two reads the value that the earlier
+	 * one has written: either this thread sees that the helper sleeps, or the helper sees the
+	 * count. */
 	if (gt_unlikely(atomic_fetch_or_explicit(&helper.asleep, 0, memory_order_acq_rel))) {
 		atomic_store_explicit(&helper.asleep, 0, memory_order_relaxed);
 		syscall(SYS_futex, &helper.asleep, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Images: reads, writes, copies, fills, maps. object[]: source, destination; global[]: the
- * region. */
+/* Images: reads, writes, copies, fills, maps. object[]: source, destination; global[]: region. */
 #include "runtime/opencl/activity.h"
 
 static void set_image_region(struct gt_cl_work *w, cl_mem image, const size_t *region)

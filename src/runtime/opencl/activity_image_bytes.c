@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes of an image, as the runtime reports them: only the runtime knows the pitch of its rows. An
- * image made from a buffer, or from another image, has no separate memory. */
+/* Size of an image in bytes, queried from the runtime, because only the runtime knows the pitch of
+ * its rows. An image created from a buffer or another image has no separate memory. */
 #include "runtime/opencl/activity.h"
 
-/* @values: the image; its description, if the call has one */
+/* Add the size of an image to @facts. @values: the image, and its description if the call has
+ * one */
 void gt_opencl_ask(struct gt_thread *t, const struct gt_table *table, unsigned index,
 		   const uint64_t *values, struct gt_facts *facts)
 {

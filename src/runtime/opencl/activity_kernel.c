@@ -4,7 +4,7 @@
 
 enum { CALL_BYTES = 192 }; /* approximate size of a launch's record */
 
-/* Set the range; call only after the runtime has accepted it. */
+/* Set the range. Call only after the runtime has accepted the command. */
 static inline void set_range(struct gt_cl_what *what, cl_uint work_dim, const size_t *global,
 			     const size_t *local)
 {
@@ -26,8 +26,8 @@ cl_int gt_opencl_wrap_clEnqueueNDRangeKernel(const struct gt_call *call, cl_comm
 					     const size_t *local, cl_uint count,
 					     const cl_event *list, cl_event *event)
 {
-	/* gt_cl_work_begin() sets the rest: clearing all of it would take longer than the rest of
-	 * this function */
+	/* gt_cl_work_begin() sets the other members: clearing the whole struct would take longer
+	 * than the rest of this function. */
 	struct gt_cl_work w;
 	cl_int ret;
 

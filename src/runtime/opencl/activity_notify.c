@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Notification of tools about OpenCL's commands: ENTER and EXIT around the enqueue function, with
- * the queue and the kind of command known at ENTER and everything else at EXIT; COMPLETE in the
- * helper (tool/tool_activity.h).
+/* Notifies tools of OpenCL's commands. ENTER and EXIT come around the enqueue function: the queue
+ * and the kind of command are known at ENTER, everything else at EXIT. COMPLETE comes in the helper
+ * (tool/tool_activity.h).
  *
- * Times. The clock of a driver's timestamps is not documented. It is found with the first command
- * whose QUEUED timestamp, interpreted in one of the host's clocks, lies between its ENTER and its
- * EXIT. If no clock fits, the QUEUED timestamp is mapped to ENTER, which is too early by the
- * duration of a call at most. */
+ * Times. The clock of a driver's time stamps is not documented. It is determined with the first
+ * command whose QUEUED time stamp, interpreted in one of the host's clocks, lies between its ENTER
+ * and its EXIT. If no clock fits, the QUEUED time stamp is mapped to ENTER, which is too early by
+ * at most the duration of the call. */
 #include "runtime/opencl/activity.h"
 
 #include <errno.h>
@@ -14,16 +14,16 @@
 
 #include "util/clock_ns.h"
 
-#define TOLERANCE_NS 2000 /* between two readings of the host's clocks */
+#define TOLERANCE_NS 2000 /* between readings of two host clocks */
 
-/* The innermost activity of this thread whose enqueue function has not returned. */
+/* Innermost activity of this thread whose enqueue function has not returned. */
 static _Thread_local struct gt_cl_work *open_work __attribute__((tls_model("initial-exec")));
 
-/* Return true if it is the runtime's own call, made inside one of the program (interposition; see
+/* Return true for the runtime's own call, made inside a call of the program (interposition; see
  * attach_interposition.c). */
 static bool is_nested(const struct gt_cl_work *w)
 {
-	/* left with longjmp(): this call is not deeper in the stack */
+	/* Skips calls that were left with longjmp(): this call is not deeper in the stack. */
 	while (open_work && (uintptr_t)open_work <= (uintptr_t)w)
 		open_work = open_work->outer;
 	return open_work && gt_skip_nested[GT_DOMAIN_OPENCL];
@@ -85,8 +85,8 @@ void gt_cl_item_describe(struct gt_cl_work *w, const struct gt_cl_queue *q, enum
 	work->destination = w->what.object[1];
 }
 
-/* Return the offset from the device's timestamps to CLOCK_BOOTTIME. @queued: of a command between
- * these two times. */
+/* Return the offset from the device's time stamps to CLOCK_BOOTTIME. @queued: time stamp of a
+ * command enqueued between @entered and @left */
 static int64_t offset_of(struct gt_cl_device *d, uint64_t queued, uint64_t entered, uint64_t left)
 {
 	static const clockid_t clocks[] = {CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW,

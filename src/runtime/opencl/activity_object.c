@@ -2,8 +2,8 @@
 /* Contexts and kernels as records identify them.
  *
  * A handle that is created again gets a new number. A context's object record lists its devices,
- * whose records come before it. Kernels have no object record: the string id of their name goes
- * into each launch's record. Tools are notified of both kinds, once for each number. */
+ * whose records precede it. Kernels have no object record: each launch's record contains the string
+ * id of the kernel's name. Tools are notified of contexts and kernels once for each number. */
 #include "runtime/opencl/activity.h"
 
 #include "core/kernels.h"
@@ -15,16 +15,17 @@ struct context {
 	struct gt_cl_node node;
 	_Atomic uint64_t number;
 	_Atomic uint32_t epoch;
-	_Atomic uint64_t notified_number; /* number under which tools were last notified of it */
+	/* number under which tools were last notified of the context */
+	_Atomic uint64_t notified_number;
 	struct gt_tool_object *object;
 };
 
 struct kernel_object {
 	struct gt_cl_node node;
-	_Atomic uint32_t name; /* string id; 0: query it at launch */
-	/* result for --kernels: not checked yet, WANTED, UNWANTED */
+	_Atomic uint32_t name; /* string id; 0: queried at launch */
+	/* decision of --kernels: not checked yet, WANTED, UNWANTED */
 	_Atomic uint32_t choice;
-	/* number under which tools were last notified of it; 0: none */
+	/* number under which tools were last notified of the kernel; 0: none */
 	_Atomic uint64_t notified_number;
 	struct gt_tool_object *object;
 };
@@ -32,8 +33,8 @@ enum { WANTED = 1, UNWANTED };
 
 GT_CL_MAP(contexts, 8);
 GT_CL_MAP(kernels, 12);
-/* so that two threads that meet a context make one entry for it; taken before the lock of
- * devices */
+/* Ensures that two threads that find a context at once create one entry for it. Taken before the
+ * lock of devices. */
 static struct gt_cl_lock learning;
 
 /* Contexts ------------------------------------------------------------------ */
@@ -72,7 +73,7 @@ static void add_devices(const struct gt_table *table, struct gt_thread *t, struc
 	gt_text_add_bytes(text, "devices", list, (size_t)(p - list));
 }
 
-/* Return a context's number if this process has a record of it, else 0. */
+/* Return a context's number if this process has written its record; otherwise 0. */
 static uint64_t known_context(const struct context *c, const struct gt_thread *t)
 {
 	return c && atomic_load_explicit(&c->epoch, memory_order_acquire) == t->epoch ? c->number
@@ -96,7 +97,7 @@ static uint64_t learn_context(const struct gt_table *table, struct gt_thread *t,
 	return c->number;
 }
 
-/* The caller holds no lock. */
+/* Notify tools of an object. Return its tool object. The caller must hold no lock. */
 static struct gt_tool_object *notify_object(uint32_t type, uint64_t number, const void *handle,
 					    const char *name)
 {
@@ -118,7 +119,7 @@ static void notify_context(struct context *c, uint64_t number)
 {
 	if (atomic_exchange_explicit(&c->notified_number, number, memory_order_acq_rel) == number)
 		return;
-	gt_tool_object_unload(c->object); /* former context with this handle */
+	gt_tool_object_unload(c->object); /* previous context with this handle */
 	c->object = notify_object(GPUTAP_OBJECT_CONTEXT, number, c->node.handle, NULL);
 }
 
@@ -143,7 +144,7 @@ uint64_t gt_cl_context_number(const struct gt_table *table, struct gt_thread *t,
 	return number;
 }
 
-/* Forget the former context of a reused handle. */
+/* Discard the previous context of a reused handle. */
 static void context_created(const struct gt_call *call, cl_context handle)
 {
 	struct context *c = gt_cl_map_find(&contexts, handle);
@@ -195,7 +196,7 @@ cl_context gt_opencl_wrap_clCreateContextFromType(const struct gt_call *call,
 
 /* Kernels ------------------------------------------------------------------- */
 
-/* @wanted: receives whether it is recorded */
+/* Query a kernel's name. Return its string id. *wanted: receives whether the kernel is recorded */
 static uint32_t ask_name(const struct gt_table *table, struct gt_thread *t, cl_kernel handle,
 			 bool *wanted)
 {
@@ -281,13 +282,13 @@ uint64_t gt_cl_notify_kernel(const struct gt_table *table, struct gt_thread *t, 
 	if (!atomic_compare_exchange_strong_explicit(&k->notified_number, &number, fresh,
 						     memory_order_acq_rel, memory_order_acquire))
 		return number;
-	gt_tool_object_unload(k->object); /* former kernel with this handle */
+	gt_tool_object_unload(k->object); /* previous kernel with this handle */
 	k->object = notify_object(GPUTAP_OBJECT_KERNEL_SYMBOL, fresh, handle,
 				  gt_string_text(gt_cl_kernel_name(table, t, handle)));
 	return fresh;
 }
 
-/* Note a created kernel. With a name of 0 the first launch queries the name. */
+/* Note a created kernel. @name: 0: the first launch queries the name */
 static void kernel_created(const struct gt_call *call, cl_kernel handle, uint32_t name)
 {
 	const struct gt_table *table = gt_cl_table_find(call);
@@ -299,7 +300,7 @@ static void kernel_created(const struct gt_call *call, cl_kernel handle, uint32_
 	if (!k)
 		return;
 	atomic_store_explicit(&k->name, name, memory_order_relaxed);
-	/* the handle may be a reused one */
+	/* The handle may be a reused one. */
 	atomic_store_explicit(&k->choice, 0, memory_order_relaxed);
 	atomic_store_explicit(&k->notified_number, 0, memory_order_relaxed);
 	if (tools && table)

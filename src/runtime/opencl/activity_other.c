@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Markers, barriers, migrations, and acquiring and releasing objects shared with other APIs. */
+/* Markers, barriers, migrations, and acquisition and release of objects shared with other APIs. */
 #include "runtime/opencl/activity.h"
 
 static uint64_t bytes_of(const struct gt_table *table, cl_uint num, const cl_mem *objects)
@@ -16,7 +16,8 @@ static uint64_t bytes_of(const struct gt_table *table, cl_uint num, const cl_mem
 	return bytes;
 }
 
-/* The event is the call's purpose: NULL is an error of the program, which the runtime reports. */
+/* The event is the purpose of the call. NULL is an error of the program, which the runtime
+ * reports. */
 cl_int gt_opencl_wrap_clEnqueueMarker(const struct gt_call *call, cl_command_queue queue,
 				      cl_event *event)
 {
@@ -31,8 +32,9 @@ cl_int gt_opencl_wrap_clEnqueueMarker(const struct gt_call *call, cl_command_que
 	return gt_cl_work_follow(call, queue, GT_DEVICE_MARKER, false, &w, ret);
 }
 
-/* OpenCL 1.0's barrier has no event. Since 1.2 it is equivalent to one with an empty wait list,
- * which has an event. If that one is refused, the original call is made, for its error. */
+/* The barrier of OpenCL 1.0 has no event. Since 1.2 it is equivalent to a barrier with an empty
+ * wait list, which has an event. If the runtime refuses that form, the original call is made to get
+ * its error. */
 cl_int gt_opencl_wrap_clEnqueueBarrier(const struct gt_call *call, cl_command_queue queue)
 {
 	const struct gt_table *table = gt_cl_table_find(call);
@@ -108,7 +110,7 @@ cl_int gt_opencl_wrap_clEnqueueMigrateMemObjectEXT(const struct gt_call *call,
 	return gt_cl_work_follow(call, queue, GT_DEVICE_MIGRATE, false, &w, ret);
 }
 
-/* Acquire and release functions have the same form. */
+/* Common form of acquire and release functions. */
 #define SHARED(f)                                                                                  \
 	cl_int gt_opencl_wrap_##f(const struct gt_call *call, cl_command_queue queue, cl_uint num, \
 				  const cl_mem *objects, cl_uint count, const cl_event *list,      \

@@ -2,7 +2,7 @@
 /* Lists of activities in flight, and their chunks: see activity_pending.h. */
 #include "runtime/opencl/activity_pending.h"
 
-enum { SPARE_WANTED = 32 }; /* chunks that the helper keeps ready */
+enum { SPARE_WANTED = 32 }; /* number of chunks that the helper keeps ready */
 
 /* Unused chunks. */
 static struct {
@@ -60,7 +60,7 @@ void gt_cl_spare_grow(uint32_t epoch)
 		c = gt_cl_memory_take(epoch, sizeof *c);
 		if (!c)
 			return;
-		/* touch its pages now */
+		/* Touch the pages of the chunk in advance. */
 		c->entry[0].event = c->entry[GT_CL_CHUNK - 1].event = NULL;
 		spare_give(c, epoch);
 	}
@@ -94,7 +94,8 @@ void gt_cl_queue_reset(struct gt_cl_queue *q, uint32_t epoch)
 	if (!gt_cl_lock_take(&q->push, epoch))
 		return;
 	if (gt_cl_lock_take(&q->harvest, epoch)) {
-		/* the parent's; not moved to the spare ones, since a harvester there may use one */
+		/* The parent's chunks are not reused as spare ones, because a harvester of the
+		 * parent may have been using them. */
 		q->head = q->tail = NULL;
 		q->harvested = q->pushed = 0;
 		q->head_at = 0;

@@ -2,37 +2,37 @@
 /* Profiling of queues: it is forced on where the program did not request it, invisibly to the
  * program.
  *
- * The runtime gets the program's properties with CL_QUEUE_PROFILING_ENABLE added; if it refuses, it
- * gets them unchanged, so that every error is its own answer to the program's own arguments. Queues
- * on the device are left alone. clGetCommandQueueInfo() reports the properties that the program
- * requested. */
+ * The runtime gets the program's properties with CL_QUEUE_PROFILING_ENABLE added. If it refuses, it
+ * gets them unchanged, so that every error is the runtime's answer to the program's own arguments.
+ * Queues on the device are left unchanged. clGetCommandQueueInfo() reports the properties that the
+ * program requested. */
 #include "runtime/opencl/activity_pending.h"
 
 #include <string.h>
 
 /* Creation ------------------------------------------------------------------ */
 
-/* One call that creates a queue: the program's arguments, and the result. */
+/* A call that creates a queue: the program's arguments, and the result. */
 struct creation {
 	cl_context context;
 	cl_device_id device;
 	cl_command_queue_properties asked;
 	const cl_queue_properties *list; /* without the terminator; NULL: none */
-	/* number of words, with the terminator; 0: no list, or one too long to keep */
+	/* number of words including the terminator; 0: no list, or too long to store */
 	unsigned list_count;
 	bool forced;
 	bool refused;
-	const struct creation *outer; /* enclosing call of this thread */
+	const struct creation *outer; /* enclosing creating call of this thread */
 };
 
 static _Thread_local const struct creation *open_creation
 	__attribute__((tls_model("initial-exec")));
 
 /* Return false if the runtime itself makes this call, inside a creating call of the program that
- * has changed the properties already (attach_interposition.c). */
+ * has already changed the properties (attach_interposition.c). */
 static bool begin_creation(struct creation *c)
 {
-	/* left with longjmp(): this call is not deeper in the stack */
+	/* Skips calls that were left with longjmp(): this call is not deeper in the stack. */
 	while (open_creation && (uintptr_t)open_creation <= (uintptr_t)c)
 		open_creation = open_creation->outer;
 	c->outer = open_creation;
@@ -52,7 +52,7 @@ static void end_creation(const struct gt_call *call, cl_command_queue handle,
 	open_creation = c->outer;
 	if (!handle || (!q && (!t || !table || !(q = gt_cl_queue_add(t, handle)))))
 		return;
-	/* a reused handle that is not recorded now: it must not look like the old queue */
+	/* A reused handle that is not recorded now must not look like the previous queue. */
 	if (!t || !table) {
 		q->number = 0;
 		q->forced = false;
@@ -152,7 +152,7 @@ static bool force_list(const cl_queue_properties *list, cl_queue_properties *out
 	return true;
 }
 
-/* Common form of both ..WithProperties functions. */
+/* Common type of both ..WithProperties functions. */
 typedef cl_command_queue create_fn(cl_context, cl_device_id, const cl_queue_properties *, cl_int *);
 
 static cl_command_queue create_with_list(const struct gt_call *call, create_fn *real,
@@ -212,9 +212,9 @@ cl_command_queue gt_cl_queue_alike(const struct gt_cl_queue *q)
 								   &error);
 }
 
-/* Let the runtime answer this query, since answers differ: an empty list is one word long (PoCL) or
- * none (NVIDIA); with an error the needed size is given (NVIDIA) or not. A queue is made with the
- * program's own list, queried, and released. Return false if it cannot be made. */
+/* Let the runtime answer a query, because answers differ: an empty list is one word long (PoCL) or
+ * absent (NVIDIA), and on error the needed size is set (NVIDIA) or not. A queue is created with the
+ * program's own list, queried, and released. Return false if the queue cannot be created. */
 static bool ask_alike(const struct gt_cl_queue *q, size_t size, void *value, size_t *size_ret,
 		      cl_int *ret)
 {
@@ -232,7 +232,7 @@ static bool ask_alike(const struct gt_cl_queue *q, size_t size, void *value, siz
 }
 
 /* Answer CL_QUEUE_PROPERTIES_ARRAY for a queue whose list was changed. The runtime is called first,
- * to check that it supports this query at all. */
+ * to check that it supports this query. */
 static cl_int answer_list(const struct gt_call *call, const struct gt_cl_queue *q, size_t size,
 			  void *value, size_t *size_ret)
 {
@@ -261,7 +261,7 @@ cl_int gt_opencl_wrap_clGetCommandQueueInfo(const struct gt_call *call, cl_comma
 	cl_command_queue_properties properties;
 	cl_int ret;
 
-	/* our reference to an event may hold its queue */
+	/* gputap's reference to an event may keep its queue alive. */
 	if (q && name == CL_QUEUE_REFERENCE_COUNT)
 		gt_cl_queue_harvest_all(q);
 	if (q && q->forced && name == CL_QUEUE_PROPERTIES_ARRAY)
@@ -276,8 +276,7 @@ cl_int gt_opencl_wrap_clGetCommandQueueInfo(const struct gt_call *call, cl_comma
 	return ret;
 }
 
-/* OpenCL 1.0's function to change a queue: profiling stays on, only the reported properties
- * change. */
+/* Changes a queue (OpenCL 1.0). Profiling stays on; only the reported properties change. */
 cl_int gt_opencl_wrap_clSetCommandQueueProperty(const struct gt_call *call, cl_command_queue handle,
 						cl_command_queue_properties properties,
 						cl_bool enable, cl_command_queue_properties *old)

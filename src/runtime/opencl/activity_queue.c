@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Queues as records identify them, and as tools are notified of them.
  *
- * A queue's entry is found from its handle and is reused if the handle is; commands of the old
- * queue that are still in its list have the old queue's number. */
+ * A queue's entry is found by its handle, and is reused if the handle is. Commands of the previous
+ * queue that are still in the list have the previous queue's number. */
 #include "runtime/opencl/activity_pending.h"
 
 GT_CL_MAP(queues, 10);
 static _Atomic(struct gt_cl_queue *) all_queues;
-/* for queues that existed before: so that two threads that meet one make one entry for it */
+/* Ensures that two threads that find an existing queue at once create one entry for it. */
 static struct gt_cl_lock learning;
 
 struct gt_cl_queue *gt_cl_queue_first(void)
@@ -36,14 +36,14 @@ struct gt_cl_queue *gt_cl_queue_add(struct gt_thread *t, cl_command_queue handle
 	return q;
 }
 
-/* Write properties as text, for readers of the capture. */
+/* Writes properties as text, for readers of the capture. */
 void gt_cl_queue_write(struct gt_cl_queue *q, struct gt_thread *t)
 {
 	struct gt_text text = {0};
 	uint64_t context;
 
 	if (q->device && !gt_cl_device_is_asked(q->device))
-		return; /* written at its first activity instead */
+		return; /* will be written at the queue's first activity */
 	context = gt_cl_context_number(q->table, t, q->context);
 	gt_text_add(&text, "properties",
 		    q->asked & CL_QUEUE_ON_DEVICE ? "on_device"
@@ -59,8 +59,8 @@ void gt_cl_queue_write(struct gt_cl_queue *q, struct gt_thread *t)
 		atomic_store_explicit(&q->written, t->epoch, memory_order_release);
 }
 
-/* Learn about a queue that was created unobserved: the runtime reports what the program
- * requested. */
+/* Query a queue whose creation was not observed. The runtime then reports the properties that the
+ * program requested. */
 static void learn_queue(struct gt_cl_queue *q, const struct gt_table *table, struct gt_thread *t,
 			cl_command_queue handle)
 {
@@ -89,7 +89,8 @@ static bool is_known_queue(const struct gt_cl_queue *q, const struct gt_thread *
 	return q && atomic_load_explicit(&q->written, memory_order_acquire) == t->epoch;
 }
 
-/* `learning` is held, unless the lock could not be taken. */
+/* Return the entry of a queue. The caller must hold `learning`, unless the lock could not be
+ * taken. */
 static struct gt_cl_queue *know_queue(const struct gt_table *table, struct gt_thread *t,
 				      cl_command_queue handle)
 {
@@ -131,7 +132,7 @@ void gt_cl_notify_queue(struct gt_cl_queue *q)
 	if (atomic_exchange_explicit(&q->notified_number, q->number, memory_order_acq_rel) ==
 	    q->number)
 		return;
-	/* former queue with this handle: only the runtime knows when a queue ends */
+	/* Previous queue with this handle: only the runtime knows when a queue ends. */
 	gt_tool_object_unload(q->object);
 	q->object = gt_tool_object_add(&o, NULL);
 	gt_tool_object_loaded(q->object);

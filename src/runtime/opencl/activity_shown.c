@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Events that a call shows to the program before it returns.
+/* Events that the program sees before the call returns.
  *
  * A blocking call may take forever, and another thread of the program may wait for the event that
- * the runtime writes before it blocks; a native kernel may read its own event. So for such calls
- * the runtime writes directly where the program wants it. Events of other calls go into a gputap
- * variable first: those calls return immediately, and by then gputap has a reference.
+ * the runtime writes before it blocks. A native kernel may read its own event. For such calls the
+ * runtime therefore writes directly to the program's variable. Other calls return immediately:
+ * their events go into a variable of gputap first, and gputap has taken a reference before the
+ * program sees the event.
  *
  *   calling thread   1. opens a slot of places[]
  *                    2. makes the real call; the runtime writes *where
- *                    3. with the slot's lock: takes a reference of the event there for gputap, and
+ *                    3. holding the slot's lock, takes a reference to that event for gputap and
  *                       closes the slot
- *   other threads    release an event that is at an open slot: with the slot's lock they first take
- *                    that reference
+ *   other threads    when they release an event that is at an open slot, they first take that
+ *                    reference, holding the slot's lock
  *
  * Other threads must do that because one of them may see the event, wait for it and release it
- * before the call returns. The event would then be gone when the calling thread comes to step 3.
+ * before the call returns. The event would then be gone when the calling thread reaches step 3.
  *
  * A call may be left with longjmp(), or end with its thread. Its slot stays open until that thread
- * makes such a call again, and `where` may be unmapped by then. So memory at `where` is read only
- * after the kernel has confirmed that it can be read. */
+ * makes such a call again, and `where` may be unmapped by then. Therefore memory at `where` is read
+ * only after the kernel has confirmed that it is readable. */
 #include "runtime/opencl/activity.h"
 
 #include <errno.h>
@@ -30,24 +31,25 @@ enum { PLACES = 64, KERNEL_SIGSET_BYTES = 8 };
 
 struct gt_cl_shown {
 	_Alignas(64) struct gt_cl_lock lock;
-	uint32_t epoch; /* process in which it was opened */
+	uint32_t epoch; /* process in which the slot was opened */
 	const struct gt_thread *thread;
-	uintptr_t stack;   /* address in that thread's stack */
-	cl_event *where;   /* NULL: closed */
-	cl_event retained; /* event last released there, with a reference of gputap; NULL: none */
+	uintptr_t stack; /* address in the stack of the calling thread */
+	cl_event *where; /* NULL: closed */
+	/* event at `where` that was released last, to which gputap has a reference; NULL: none */
+	cl_event retained;
 };
 
 static struct gt_cl_shown places[PLACES];
-static _Atomic uint64_t open_places; /* one bit each */
+static _Atomic uint64_t open_places; /* one bit per slot */
 
-/* Return a slot that was free, and is now open. Return NULL if all are taken. */
+/* Open a free slot. Return NULL if all slots are taken. */
 static struct gt_cl_shown *take_place(const struct gt_thread *t, uintptr_t stack)
 {
 	uint32_t first = (uint32_t)((uintptr_t)t >> 12) % PLACES;
 	const struct gt_cl_shown *s = &places[first];
 	uint64_t open = atomic_load_explicit(&open_places, memory_order_relaxed);
 
-	/* A call of this thread has left it open, and ended: it was deeper in the stack. */
+	/* An earlier call of this thread, deeper in the stack, has ended and left the slot open. */
 	if (open >> first & 1 && s->thread == t && s->epoch == t->epoch && s->stack <= stack)
 		return &places[first];
 	for (uint32_t i = 0; i < PLACES; i++) {
@@ -101,12 +103,13 @@ void gt_cl_shown_end(struct gt_cl_work *w, cl_int ret)
 	if (locked)
 		gt_cl_lock_release(&s->lock);
 	give_place(s);
-	if (other) /* an event that was there before the runtime wrote, or of a call that failed */
+	if (other) /* an event that was there before the runtime wrote, or that belongs to a failed
+	 * call */
 		gt_cl_event_release(w->table, other);
 }
 
-/* Return true if @address can be read. Uses a system call that changes the signal mask, with an
- * invalid operation: the kernel reads the memory, or returns EFAULT, and changes nothing. */
+/* Return true if @address is readable. Uses a system call that changes the signal mask, with an
+ * invalid operation: the kernel reads the memory or returns EFAULT, and changes nothing. */
 static bool can_be_read(const void *address)
 {
 	int saved = errno;
@@ -119,8 +122,8 @@ static bool can_be_read(const void *address)
 	return readable;
 }
 
-/* Take a reference of @event if it is at the slot. Return the event that the slot had a reference
- * of before; NULL: none. */
+/* Take a reference to @event if it is at the slot. Return the event to which the slot had a
+ * reference before; NULL: none. */
 static cl_event keep_event(struct gt_cl_shown *s, const struct gt_table *table, cl_event event,
 			   uint32_t epoch)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared virtual memory and unified shared memory: core, Arm's and Intel's. object[]: source,
- * destination address. It is not known which side of a copy is host memory: all are copies.
+/* Shared virtual memory and unified shared memory: core, Arm's and Intel's functions. object[]:
+ * source and destination address. It is not known which side of a copy is host memory, so all are
+ * recorded as copies.
  *
- * Core, Arm, and Intel, where it has the function, differ only in names: one function does the
+ * The core, Arm and Intel variants of a function differ only in their names. One function does the
  * work, and a wrap for each name calls it. */
 #include "runtime/opencl/activity.h"
 

@@ -4,7 +4,7 @@
 
 static _Atomic(const struct gt_table *) core_table;
 
-/* Return false for a table that only holds functions that programs looked up. */
+/* Return false for a table that contains only functions that programs looked up. */
 static bool is_whole(const struct gt_table *table)
 {
 	static const unsigned needed[] = {

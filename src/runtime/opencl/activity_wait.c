@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls that wait, and that end queues and contexts: completed commands are recorded before the
- * call returns to the program. */
+/* Calls that wait, and calls that end queues and contexts: completed commands are recorded before
+ * the call returns to the program. */
 #include "runtime/opencl/activity.h"
 
 cl_int gt_opencl_wrap_clReleaseCommandQueue(const struct gt_call *call, cl_command_queue handle)
@@ -51,7 +51,7 @@ cl_int gt_opencl_wrap_clFinish(const struct gt_call *call, cl_command_queue hand
 cl_int gt_opencl_wrap_clWaitForEvents(const struct gt_call *call, cl_uint count,
 				      const cl_event *list)
 {
-	enum { ASKED_MOST = 64 }; /* with more events, their queues are not queried */
+	enum { ASKED_MOST = 64 }; /* the queues of further events are not queried */
 	cl_int ret = GT_CL_REAL(call, clWaitForEvents)(count, list);
 	const struct gt_table *table = gt_cl_table_find(call);
 	struct gt_cl_queue *seen[ASKED_MOST];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A driver that a program calls without a loader, while a loader that knows layers is mapped. Such
- * a driver is left alone (opencl_interposed.h): it may be used through that loader, whose layer
- * sees its calls. Loaders query a driver's platforms with clIcdGetPlatformIDsKHR; a call of its
- * clGetPlatformIDs is for the driver itself. So the audit library puts the function below in front
- * of that one function: it reports, once for each library, that these calls are not seen, and
+/* A driver that a program calls without a loader, while a layer-capable loader is mapped. Such a
+ * driver is not interposed (opencl_interposed.h): it may be used through that loader, whose layer
+ * sees its calls. Loaders query a driver's platforms with clIcdGetPlatformIDsKHR, so a call of the
+ * driver's clGetPlatformIDs is made directly. The audit library therefore places the function below
+ * in front of that one function. It reports, once per library, that these calls are not seen, and
  * continues.
  *
- * The driver's calls of functions that it exports itself do not come here (own_calls). */
+ * The driver's calls of its own exported functions do not reach this function (own_calls). */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static void report_driver(unsigned instance)
 	char text[sizeof state->path + sizeof why];
 	size_t n = strnlen(state->path, sizeof state->path);
 
-	/* inside a recorded call: made in a loader or a layer */
+	/* A call inside a recorded call is made by a loader or a layer. */
 	if (!t || t->depth ||
 	    atomic_exchange_explicit(&reported[instance], t->epoch, memory_order_relaxed) ==
 		    t->epoch)

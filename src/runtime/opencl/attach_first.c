@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A program's first call, if no drivers exist. A loader that knows layers looks for them once it
- * has found drivers; without any, Debian's answers clGetPlatformIDs() itself and no layer sees the
- * call. So the audit library puts the function below in front of that one function of such a loader
- * (opencl_interposed.h):
+/* Records a program's first call if no drivers exist. A layer-capable loader searches for layers
+ * once it has found drivers. Without drivers, Debian's loader answers clGetPlatformIDs() itself and
+ * no layer sees the call. The audit library therefore places the function below in front of that
+ * one function of such a loader (opencl_interposed.h):
  *
  *   a layer exists by now, or the call succeeded ─► nothing: the layer sees everything
  *   the call failed, and no layers exist         ─► recorded here
  *
- * Nothing is started before it is known that this function records the call: the layer's own record
- * is then the same as without this function. Tools are not notified. */
+ * Recording starts only once it is known that this function records the call, so that the layer's
+ * own record is the same as without this function. Tools are not notified. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 
@@ -23,8 +23,8 @@
 #define GT_ATTACH_UP OPENCL_FIRST
 #include "runtime/opencl/attach_platforms.inc"
 
-/* Return true if the call must be recorded. The table is registered when it first matters, so that
- * a program which never calls counts as without a runtime. */
+/* Return true if the call must be recorded. The table is registered only then, so that a program
+ * that never calls counts as without a runtime. */
 static bool is_attach_asked(void)
 {
 	static struct gt_tap tap;
@@ -80,7 +80,7 @@ static cl_int get_platforms(unsigned instance, platforms_fn *real, cl_uint num_e
 	uint64_t start;
 
 	if (gt_opencl_has_layer() ||
-	    gt_thread.internal) /* then no clock may be read (core/seccomp.c) */
+	    gt_thread.internal) /* in internal calls no clock may be read (core/seccomp.c) */
 		return real(num_entries, platforms, num_platforms);
 	start = gt_ticks();
 	status = real(num_entries, platforms, num_platforms);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* OpenCL without a layer-capable loader: libgputap-audit.so has replaced a library's exported
- * functions with our taps (runtime/audit/audit.c). This is libgputap.so's half: the table that it
- * looks for (runtime/interposition.h), and adopting what it has armed.
+ * functions with gputap's taps (runtime/audit/audit.c). This file is the part in libgputap.so: the
+ * table that the audit library looks up (runtime/interposition.h), and adoption of the entries that
+ * it has armed.
  *
  * The library's calls to its own exported functions also go through the taps, and a library in
- * front of a layer-capable loader would be seen twice: so with an armed instance, calls within
- * calls are the runtime's own and not recorded. */
+ * front of a layer-capable loader would be seen twice. With an armed instance, calls within calls
+ * are therefore the runtime's own and not recorded. */
 #include <dlfcn.h>
 #include <stdbool.h>
 
@@ -22,7 +23,8 @@
 #define GT_ATTACH_EXPORTS "generated/opencl_exports.inc"
 #include "runtime/attach_object.inc"
 
-/* Called with the dynamic linker's lock held: no dlopen(), no dladdr() here. */
+/* Adopt the armed entries. Called with the dynamic linker's lock held: dlopen() and dladdr() are
+ * forbidden. */
 __attribute__((visibility("hidden"), used)) void gt_opencl_attached(void)
 {
 	if (gt_attach_adopt_all(gt_opencl_attach_states, gt_opencl_tables, GT_INSTANCES,

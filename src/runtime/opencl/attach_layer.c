@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Attaching as a layer of the OpenCL loader: an ICD loader reads OPENCL_LAYERS, opens libgputap.so
+/* Attaches as a layer of the OpenCL loader: an ICD loader reads OPENCL_LAYERS, opens libgputap.so
  * and requests a table.
  *
  *   program ─► loader ─► our table: a tap for each wanted function ─► the next layer or the driver
- *                                   NULL: the loader inserts its own function, the call costs
- *                                   the same as before
+ *                                   NULL: the loader inserts its own function, and the call has no
+ *                                   additional cost
  *
- * Each loader copy in the process is an instance with separate taps. Old loaders need
- * clGetLayerInfo and clInitLayer; Khronos' from 2026 need clInitLayerWithProperties, and call
- * clDeinitLayer at their end: all four are exported. The calls come inside the loader's
- * initialisation: nothing here calls OpenCL. */
+ * Each copy of a loader in the process is an instance with separate taps. Old loaders need
+ * clGetLayerInfo and clInitLayer. Khronos' loaders from 2026 on need clInitLayerWithProperties, and
+ * call clDeinitLayer at their end. All four are exported. These calls come during the loader's
+ * initialisation, so this file must not call OpenCL. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include "runtime/opencl/cl_layers.h"
 
@@ -34,11 +34,11 @@ cl_int CL_API_CALL clInitLayerWithProperties(cl_uint num_entries, const cl_icd_d
 					     const cl_properties *properties);
 cl_int CL_API_CALL clDeinitLayer(void);
 
-/* Tables passed to the loaders. They copy it, or keep the pointer. */
+/* Tables passed to the loaders, which copy the table or store the pointer. */
 static void *dispatch[GT_INSTANCES][ENTRIES_MAX];
 
-/* Return true if the instance's taps are free: its loader is no longer mapped, or is this one again
- * (dlclose and dlopen). */
+/* Return true if the taps of an instance are free: its loader is no longer mapped, or is the
+ * present one again (dlclose and dlopen). */
 static int instance_unused(uint32_t i, const void *const *target)
 {
 	void *real = gt_opencl_taps[i][GT_OPENCL_INDEX_clGetPlatformIDs].real;
@@ -79,7 +79,7 @@ static cl_int init_layer(cl_uint num_entries, const cl_icd_dispatch *target_disp
 
 	if (!target || !num_entries_ret || !layer || !num_entries)
 		return CL_INVALID_VALUE;
-	/* one method is enough: otherwise each call would be seen twice */
+	/* One interception method suffices; with two, each call would be seen twice. */
 	if (gt_opencl_attach_armed(caller))
 		return CL_OUT_OF_RESOURCES;
 	gt_tools_meet_runtime(false);
@@ -131,12 +131,12 @@ EXPORT CL_API_ENTRY cl_int CL_API_CALL clInitLayerWithProperties(cl_uint num_ent
 								 const cl_icd_dispatch **layer,
 								 const cl_properties *properties)
 {
-	(void)properties; /* no relevant property is defined */
+	(void)properties; /* no relevant property exists */
 	return init_layer(num_entries, target, num_entries_ret, layer, __builtin_return_address(0));
 }
 
-/* The loader is about to unmap itself. Its instance is detected as free when another one is needed:
- * other threads may still be in our taps now. */
+/* Called when the loader is about to be unmapped. The instance is detected as free when another one
+ * is needed, because other threads may still be executing gputap's taps. */
 EXPORT CL_API_ENTRY cl_int CL_API_CALL clDeinitLayer(void)
 {
 	return CL_SUCCESS;

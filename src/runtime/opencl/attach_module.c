@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Libraries that are actually mapped: the loader that the program uses, the drivers below it. */
+/* Libraries that are actually mapped: the loader that the program uses, and the drivers below
+ * it. */
 #include "runtime/opencl/opencl_attach.h"
 
 #include <dlfcn.h>

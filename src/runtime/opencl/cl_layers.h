@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Declarations for a layer of Khronos' OpenCL loader. Headers before 2021 (Debian 11's) have no
- * CL/cl_layer.h: in that case the same names, numbers and prototypes are declared here. */
+ * CL/cl_layer.h; for these, the same names, numbers and prototypes are declared here. */
 #ifndef GPUTAP_RUNTIME_OPENCL_CL_LAYERS_H
 #define GPUTAP_RUNTIME_OPENCL_CL_LAYERS_H
 

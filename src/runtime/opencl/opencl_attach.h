@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared between OpenCL's ways to attach and the rest of this folder. */
+/* Declarations shared between OpenCL's interception methods and the rest of this folder. */
 #ifndef GPUTAP_RUNTIME_OPENCL_OPENCL_ATTACH_H
 #define GPUTAP_RUNTIME_OPENCL_OPENCL_ATTACH_H
 
@@ -9,19 +9,19 @@
 struct gt_table;
 
 /**
- * gt_opencl_used() - record and keep the libraries of a device that was met
- * @object: made in a driver: its first word points to the driver's functions, which is how ICD
- *         loaders find them
- * Records the driver's library. Keeps both libraries mapped from now on: gputap holds events of
- * their queues and queries them from a separate thread, which would crash if a dlclose() unmapped
- * the library.
+ * gt_opencl_used() - record the libraries of a device, and keep them mapped
+ * @object: object of a driver: its first word points to the driver's functions, where ICD loaders
+ *          look them up
+ * Records the driver's library. Keeps the loader and the driver mapped: gputap holds events of
+ * their queues and queries them from a separate thread, which would crash if a dlclose() unmapped a
+ * library.
  */
 void gt_opencl_used(const struct gt_table *table, const void *object);
 
-/* Take an instance for the layer. Return false if interposition uses it. */
+/* Reserve an instance for the layer. Return false if interposition uses the instance. */
 bool gt_opencl_attach_take(uint32_t instance);
 
-/* Return true if the library with that function is interposed. */
+/* Return true if the library that contains @function is interposed. */
 bool gt_opencl_attach_armed(const void *function);
 
 /* Return true if a loader uses gputap as a layer. */

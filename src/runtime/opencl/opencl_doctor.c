@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap doctor's test of OpenCL: loaders (libOpenCL.so), drivers as the loaders find them, and the
- * devices of all drivers. A driver is loaded, and its devices queried, only in a child process.
+/* The OpenCL test of gputap doctor: loaders (libOpenCL.so), drivers as the loaders find them, and
+ * the devices of all drivers. A driver is loaded, and its devices queried, only in a child process.
  * Part of the command, not of the injected library: cli/doctor.h. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
@@ -21,9 +21,9 @@
 #define LOADER "libOpenCL.so"
 
 struct opencl_search {
-	struct doctor *d; /* NULL: only count them */
+	struct doctor *d; /* NULL: only count the drivers */
 	unsigned loaders, drivers, devices;
-	char loader[PATH_MAX]; /* the loader that programs get */
+	char loader[PATH_MAX]; /* path of the loader that programs get */
 };
 
 static void add_loader(void *data, const char *path)
@@ -55,7 +55,7 @@ static void find_loaders(struct opencl_search *s)
 	doctor_hint(f, "apt install ocl-icd-libopencl1");
 }
 
-/* Handle a driver that @file names; @library is for dlopen(). */
+/* Handles a driver. @file: names the driver; @library: argument for dlopen() */
 typedef void driver_fn(struct opencl_search *s, const char *file, const char *library);
 
 static void check_driver(struct opencl_search *s, const char *file, const char *library)
@@ -82,7 +82,7 @@ static void check_driver(struct opencl_search *s, const char *file, const char *
 	}
 }
 
-/* Read an ICD file, which holds the name of a library. */
+/* Read an ICD file, which contains the name of a library. */
 static void read_icd_file(struct opencl_search *s, const char *path, driver_fn *each)
 {
 	char line[PATH_MAX] = "";
@@ -99,7 +99,7 @@ static void read_icd_file(struct opencl_search *s, const char *path, driver_fn *
 
 static void each_driver(struct opencl_search *s, driver_fn *each)
 {
-	/* same order as in ocl-icd and the Khronos loader */
+	/* Same order as in ocl-icd and the Khronos loader. */
 	const char *names = getenv("OCL_ICD_FILENAMES"), *place = getenv("OCL_ICD_VENDORS");
 	char path[PATH_MAX];
 	struct dirent **entries;
@@ -186,7 +186,7 @@ static void find_devices(struct opencl_search *s)
 			field[i] = tab + 1;
 		}
 		if (field[3] == line)
-			continue; /* another library's output */
+			continue; /* a line that another library printed */
 		f = doctor_add(s->d, FOUND_OK, "opencl", "device");
 		doctor_say(f, "%.200s (%s, driver %.100s, %.100s)", field[1], field[0], field[2],
 			   field[3]);
@@ -243,7 +243,7 @@ static void describe_opencl(char *text, size_t size)
 		snprintf(text, size, "OpenCL without a driver");
 }
 
-/* Print one line per device: type, name, driver version, platform, separated by tabs. */
+/* Print one line per device with tab-separated type, name, driver version and platform. */
 static int probe_opencl(const char *name)
 {
 	enum { MOST = 16 };

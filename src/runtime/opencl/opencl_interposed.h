@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Libraries of OpenCL that are interposed: one that exports clGetPlatformIDs. Left alone are a
- * loader that knows layers (it contains the text OPENCL_LAYERS: the layer takes its table), a
- * layer, and a driver below such a loader. In a loader that knows layers, the auditor changes only
- * clGetPlatformIDs: without drivers it loads no layer (opencl/attach_first.c). The same function is
- * changed in such a driver, to report a program that calls it without the loader
- * (opencl/attach_direct.c). Included by runtime/arm.h. */
+/* Selects the libraries of OpenCL to interpose: those that export clGetPlatformIDs. Exceptions are
+ * a layer-capable loader (it contains the text OPENCL_LAYERS, and its layer takes the table), a
+ * layer, and a driver below such a loader. In a layer-capable loader, the auditor changes only
+ * clGetPlatformIDs, because the loader loads no layer if there are no drivers
+ * (opencl/attach_first.c). In a driver below such a loader the same function is changed, to report
+ * a program that calls it without the loader (opencl/attach_direct.c). Included by
+ * runtime/arm.h. */
 #ifndef GPUTAP_RUNTIME_OPENCL_INTERPOSED_H
 #define GPUTAP_RUNTIME_OPENCL_INTERPOSED_H
 
 #define GT_OPENCL_LAYERS "OPENCL_LAYERS"
 
-/* true if a loader that knows layers was seen; separate in the audit library and in libgputap.so */
+/* true if a layer-capable loader was seen; separate in the audit library and in libgputap.so */
 static bool gt_opencl_loader_seen;
 
 static inline bool gt_wants_opencl(struct gt_arming *a, const struct gt_elf *o,
@@ -32,8 +33,8 @@ static inline bool gt_wants_opencl_first(struct gt_arming *a, const struct gt_el
 	       gt_elf_contains(o, GT_OPENCL_LAYERS, sizeof GT_OPENCL_LAYERS - 1);
 }
 
-/* Return true for a driver that gt_wants_opencl() leaves to the loader. Without an auditor,
- * libraries are examined too late. */
+/* Return true for a driver that gt_wants_opencl() leaves to the loader. Returns false without an
+ * auditor, because libraries are then examined too late. */
 static inline bool gt_wants_opencl_direct(struct gt_arming *a, const struct gt_elf *o,
 					  const struct gt_symbols *s)
 {
