@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See python_lines.h. A table entry is a byte 1cccclll (code c, l + 1 units of code), followed by the
- * data of that code, in bytes whose highest bit is 0. */
+/* See python_lines.h. A table entry is a byte 1cccclll (code c, l + 1 units of code), followed by
+ * the data of that code, in bytes whose highest bit is 0. */
 #include "export/python_lines.h"
 
 #include <stdbool.h>
@@ -11,8 +11,8 @@ struct table {
 	const uint8_t *p, *end;
 };
 
-/* Read a signed number: six bits per byte, lowest bits first. Bit 6 marks that more bytes follow. The
- * lowest bit of the result is the sign. */
+/* Read a signed number: six bits per byte, lowest bits first. Bit 6 marks that more bytes follow.
+ * The lowest bit of the result is the sign. */
 static int64_t take_signed(struct table *t)
 {
 	uint64_t v = 0;

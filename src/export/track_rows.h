@@ -30,7 +30,7 @@ struct gt_track_row {
 struct gt_track_rows {
 	struct gt_track_row **rows;
 	unsigned count;
-	size_t *budget; /* shared number of intervals that may still be allocated; NULL: unlimited */
+	size_t *budget; /* shared; intervals that may still be allocated; NULL: unlimited */
 };
 
 void gt_track_rows_fini(struct gt_track_rows *l);

@@ -2,20 +2,20 @@
 /* See announced.h. Open calls of a thread:
  *
  *   open_calls (thread-local) ─► | calls[0] | calls[1] | .. |  taken at the thread's first call,
- *                                  outermost  innermost        returned at its end, for others
+ *                                  outermost  innermost        returned for reuse at its end
  *
- * A call may be left through a jump (longjmp(), an exception): its end is never announced. The next
- * call that begins detects this, because it is at least as far up in the stack, or because the word
- * below the old call's place has been overwritten, and drops the old one; so also the end of a call
- * further out. Taps do the same with gt_thread.outer and outer_return, which are set to the call's
- * values here.
+ * A call may be left by a jump (longjmp(), an exception), so that its end is never announced. The
+ * next call that begins detects this: either it is at least as far up in the stack, or the word
+ * just below the old call's stack address has been overwritten. It then drops the old call. The end
+ * of an enclosing call does the same. Taps use the same rule with gt_thread.outer and outer_return,
+ * which this file sets to the call's values.
  *
- * Data that a call points to is read when the call has ended, if its status is one of success:
- * before that the runtime may not have looked at it.
+ * Data to which a call points is read when the call has ended and its status is success, because
+ * the runtime may not have validated the data earlier.
  *
- * Locking: areas without a thread form a list, changed through compare and exchange of its head,
- * with a change count against an area that came back in between (ABA). Never here: allocation,
- * except for a thread's first call. */
+ * Locking: areas without a thread form a list, which is changed by compare and exchange of its
+ * head. A change count protects against an area that came back in between (ABA). Never here:
+ * allocation, except for a thread's first call. */
 #include "runtime/announced.h"
 
 #include <errno.h>
@@ -33,15 +33,16 @@ struct open_call {
 	uint32_t index, word;
 	uintptr_t at;
 	uint64_t key, id, start;
-	uint64_t slow_from_ns; /* its start, if slow calls are wanted; else 0 */
+	uint64_t slow_from_ns; /* start of the call if slow calls are wanted; otherwise 0 */
 	uint32_t epoch, depth;
 	bool is_recorded, is_notified;
 	struct gt_tool_frame frame;
-	alignas(8) uint8_t held[HELD_BYTES]; /* arguments, for tools */
+	alignas(8) uint8_t held[HELD_BYTES]; /* arguments in the form that tools get */
 };
 
 struct open_calls {
-	uint32_t next, number; /* number of the next area in the list; own number, from 1 */
+	/* next: number of the next area in the list; number: of this area, from 1 */
+	uint32_t next, number;
 	unsigned count;
 	struct open_call calls[OPEN_MOST];
 };
@@ -53,7 +54,7 @@ static _Atomic uint64_t idle_areas; /* number of the first area; upper half: cha
 
 static _Thread_local struct open_calls *open_calls __attribute__((tls_model("initial-exec")));
 
-/* The areas -------------------------------------------------------------------------------- */
+/* Areas ------------------------------------------------------------------------------------ */
 
 static struct open_calls *take_idle_area(void)
 {
@@ -99,7 +100,7 @@ static struct open_calls *take_area(void)
 	return area;
 }
 
-/* Return the thread's area at its end. */
+/* Return the area of a thread that ends to the list. */
 static void give_area(struct gt_thread *t)
 {
 	struct open_calls *area = open_calls;
@@ -120,7 +121,7 @@ static void give_area(struct gt_thread *t)
 
 void gt_announced_init(enum gt_domain domain)
 {
-	gt_domain_description(domain); /* allocates memory for the description */
+	gt_domain_description(domain); /* allocates the description in advance */
 	atomic_store_explicit(&gt_thread_hooks.ends[GT_THREAD_END_ANNOUNCED], give_area,
 			      memory_order_release);
 }
@@ -198,7 +199,7 @@ static void begin_recording(struct open_call *c, uint32_t services)
 		return;
 	c->depth = t->depth;
 	c->id = gt_call_begin(t, c->table->domain, GT_OP_NUMBER(op));
-	if (!c->depth && c->at) { /* the call's place, not this function's */
+	if (!c->depth && c->at) { /* the call's address, not that of this function */
 		t->outer = c->at;
 		t->outer_return = c->word;
 	}
@@ -219,8 +220,8 @@ struct arguments {
 	uint64_t words[ARGUMENTS_MOST];
 	struct gt_blob blobs[ARGUMENTS_MOST];
 	unsigned count, blob_count;
-	size_t value_bytes; /* of structs passed by value, with their heads */
-	bool is_read;       /* the runtime has looked at the data behind the pointers */
+	size_t value_bytes; /* bytes of structs passed by value, with their headers */
+	bool is_read;       /* true if the runtime has read the data behind the pointers */
 };
 
 static void add_blob(struct arguments *all, struct gt_blob blob)
@@ -237,7 +238,8 @@ static const void *pointer_at(const uint8_t *at)
 	return p;
 }
 
-/* Return an array's bytes: its length is in bytes or in elements of the type. */
+/* Return the size of an array in bytes. Its length argument counts bytes or elements of its
+ * type. */
 static uint64_t array_bytes(const struct arguments *all, const struct gt_argument_info *a)
 {
 	const struct gt_argument_info *length = &all->info->args[a->length_arg];
@@ -352,7 +354,7 @@ static void end_recording(const struct open_call *c, const struct gt_announcemen
 {
 	struct gt_thread *t = &gt_thread;
 
-	/* not in the child of a fork, if the call began in the parent */
+	/* Skipped in a forked child if the call began in the parent. */
 	if (t->epoch == c->epoch &&
 	    t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed)) {
 		t->depth = c->depth + 1;
@@ -382,7 +384,7 @@ uint64_t gt_announced_open(uint64_t *start)
 
 /* Begin and end ---------------------------------------------------------------------------- */
 
-/* Return the bytes of the struct of all arguments. */
+/* Return the size of the struct of all arguments. */
 static uint32_t arguments_bytes(const struct gt_operation_info *info)
 {
 	const struct gt_argument_info *last =
@@ -391,7 +393,8 @@ static uint32_t arguments_bytes(const struct gt_operation_info *info)
 	return last ? last->offset + last->bytes : 0;
 }
 
-/* Tools get a copy, so that their changes to it have no effect. */
+/* Notify tools of the start. They get a copy of the arguments, so that their changes have no
+ * effect. */
 static void notify_begin(struct open_call *c, const void *arguments)
 {
 	uint32_t bytes =
@@ -416,7 +419,7 @@ void gt_announced_begin(const struct gt_announcement *a)
 	c = push_call(a);
 	if (c && gt_tap_services(tap) & GT_SERVICE_NOTIFY)
 		notify_begin(c, a->arguments);
-	/* read again: the notification may have started tools */
+	/* Read again, because the notification may have started tools. */
 	if (c && gt_tap_services(tap) & GT_SERVICE_STREAM)
 		begin_recording(c, gt_tap_services(tap));
 	errno = saved;

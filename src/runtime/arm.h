@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Interposition of one library. It is done in one of two places: libgputap-audit.so, when the
- * library is mapped and before the dynamic linker relocates it; or libgputap.so, later (see
+/* Interposition of a library. It is done in one of two places: by libgputap-audit.so, when the
+ * library is mapped and before the dynamic linker relocates it, or later by libgputap.so (see
  * runtime/mapped.c). Each runtime's runtime/<name>/<name>_interposed.h lists the libraries to
- * interpose and those to leave alone.
+ * interpose and the exceptions.
  *
  * Steps of gt_arm(), in this order:
- *   1. The library's calls of functions that it exports itself keep going to them (gt_keep_own()):
- *      its PLT and GOT slots for them get the real addresses, and their relocations are redirected
- *      so that the dynamic linker does not change the slots again.
+ *   1. Calls by which the library reaches its own exported functions remain direct (gt_keep_own()):
+ *      the PLT and GOT slots for these functions get the real addresses, and their relocations are
+ *      redirected so that the dynamic linker does not change the slots again.
  *   2. A free instance of the taps is taken (compare and exchange).
  *   3. The instance's taps get the real addresses (gt_fill_taps()).
  *   4. The instance's state becomes ARMED (sequentially consistent): libgputap.so may adopt it.
- *   5. The library's symbols get the taps' addresses (release): a symbol resolved from now on leads
- *      to a tap.
+ *   5. The library's symbols get the taps' addresses (release). Symbols resolved from now on lead
+ *      to taps.
  *
- * No libc, no allocation. A step that cannot be done is skipped. */
+ * No libc, no allocation. A step that is not possible is skipped. */
 #ifndef GPUTAP_RUNTIME_ARM_H
 #define GPUTAP_RUNTIME_ARM_H
 
@@ -24,31 +24,32 @@
 
 /* State of one arming pass. */
 struct gt_arming {
-	/* no loader of the runtime loads us through an environment variable: interpose each library
-	 * that can be */
+	/* true if no loader of the runtime loads gputap through an environment variable: interpose
+	 * every library that can be interposed */
 	bool alone;
-	bool relocated;     /* libraries are already relocated when they are armed */
-	ElfW(Addr) nowhere; /* target of relocations that must have no effect */
+	bool relocated;     /* true if libraries are already relocated when they are armed */
+	ElfW(Addr) nowhere; /* target for relocations that must have no effect */
 	/* Called for an attach point once it is armed, before its taps can be reached. NULL: the
-	 * caller of gt_arm() calls it later. */
+	 * caller of gt_arm() calls the function later. */
 	void (*opened)(void);
 };
 
-/* A library that can be interposed. One library may hold several domains. */
+/* A library that can be interposed. A library may contain several domains. */
 struct gt_interposable {
-	const char *object; /* of libgputap.so: gputap_attach_<domain> */
-	const char *marker; /* a symbol that the runtime's library defines and few others do */
-	/* a symbol that a smaller library of the same runtime defines; NULL: none exists */
+	const char *object; /* object in libgputap.so: gputap_attach_<domain> */
+	const char *marker; /* symbol that the runtime's library and few other libraries define */
+	/* symbol that a smaller library of the same runtime defines; NULL: there is none */
 	const char *part;
-	const char *left; /* a symbol that marks libraries to leave alone; NULL: none */
+	const char *left; /* symbol that marks libraries that must not be interposed; NULL: none */
 	bool (*wants)(struct gt_arming *a, const struct gt_elf *o, const struct gt_symbols *s);
-	/* use gt_keep_own(); if false, the library's calls of its exported functions are recognised
-	 * when they happen */
+	/* true to use gt_keep_own(); if false, the library's calls of its exported functions are
+	 * recognised when they happen */
 	bool own_calls;
 };
 
-/* Interpose only libraries that do not offer their tables to tools. ROCm 6 and later offer them:
- * they import this function of librocprofiler-register and are attached through it. */
+/* Interpose only libraries that do not offer their tables to tools. Libraries of ROCm 6 and later
+ * offer them: they import this function of librocprofiler-register, through which gputap
+ * attaches. */
 static inline bool gt_wants_unregistered(struct gt_arming *a, const struct gt_elf *o,
 					 const struct gt_symbols *s)
 {
@@ -59,7 +60,7 @@ static inline bool gt_wants_unregistered(struct gt_arming *a, const struct gt_el
 
 #include "generated/interposed.h"
 
-/* In the order of GT_INTERPOSED. */
+/* Same order as GT_INTERPOSED. */
 static const struct gt_interposable gt_interposables[] = {
 #define X(name, marker, part, left, wants, own_calls) \
 	{"gputap_attach_" #name, marker, part, left, wants, own_calls},
@@ -76,9 +77,10 @@ static inline bool gt_is_interposable(const struct gt_interposable *what,
 	return gt_symbol_find(s, what->marker) || (what->part && gt_symbol_find(s, what->part));
 }
 
-/* Take an instance that no other interception method and no other library uses. Search from the
- * first one; from the last if the library is only a part of the runtime: tools know runtimes by
- * instance number, and a part may be mapped before the runtime's main library. */
+/* Take an instance that no other interception method and no other library uses. The search starts
+ * at the first instance, or at the last one if the library is only a part of the runtime: tools
+ * identify runtimes by instance number, and a part may be mapped before the runtime's main
+ * library. */
 static inline int gt_attach_take_instance(const struct gt_attach *point, bool is_part)
 {
 	const struct gt_attach_shape *shape = GT_ATTACH_AT(point, point->shape);
@@ -93,7 +95,7 @@ static inline int gt_attach_take_instance(const struct gt_attach *point, bool is
 	return -1;
 }
 
-/* Return the position of an exported name, or -1 if it has no taps. */
+/* Return the position of an exported name, or -1 if the name has no taps. */
 static inline int gt_attach_position(const struct gt_attach *point, const char *name)
 {
 	const struct gt_attach_shape *shape = GT_ATTACH_AT(point, point->shape);
@@ -126,7 +128,7 @@ static inline struct gt_tap *gt_attach_tap_state(const struct gt_attach *point, 
 	       (size_t)instance * shape->operations + indices[position];
 }
 
-/* Handle one table of relocations: set the PLT and GOT slots for the library's own exports to their
+/* Handle a table of relocations: set the PLT and GOT slots for the library's own exports to the
  * real addresses, permanently. */
 static inline void gt_keep_own(struct gt_arming *a, const struct gt_attach *point,
 			       const struct gt_elf *o, const struct gt_symbols *s,
@@ -148,7 +150,7 @@ static inline void gt_keep_own(struct gt_arming *a, const struct gt_attach *poin
 			continue;
 		if (!gt_symbol_is_defined(symbol) && point->threads &&
 		    bare_equal(s->strings + symbol->st_name, "pthread_create"))
-			/* see runtime/submit_order.h for the reason */
+			/* runtime/submit_order.h explains the reason */
 			to = (ElfW(Addr))GT_ATTACH_AT(point, point->threads);
 		else if (!gt_symbol_is_defined(symbol) ||
 			 gt_attach_position(point, s->strings + symbol->st_name) < 0)
@@ -163,8 +165,8 @@ static inline void gt_keep_own(struct gt_arming *a, const struct gt_attach *poin
 	gt_set_protection(first, end, segment->p_flags);
 }
 
-/* Return the next name of @point, from *position on, that the library defines as a function, and
- * advance *position and *name past it. Return NULL if there are no more. */
+/* Return the next name of @point, from *position on, that the library defines as a function.
+ * Advance *position and *name past it. Return NULL if there are no more names. */
 static inline ElfW(Sym) * gt_next_function(const struct gt_attach *point,
 					   const struct gt_symbols *s, uint32_t *position,
 					   const char **name)
@@ -183,7 +185,7 @@ static inline ElfW(Sym) * gt_next_function(const struct gt_attach *point,
 	return NULL;
 }
 
-/* Get the range of these symbols, from the first one to just after the last one. */
+/* Get the range of these symbols, from the first one to the end of the last one. */
 static inline void gt_symbols_range(const struct gt_attach *point, const struct gt_symbols *s,
 				    ElfW(Sym) * *from, ElfW(Sym) * *to)
 {
@@ -201,7 +203,7 @@ static inline void gt_symbols_range(const struct gt_attach *point, const struct 
 	}
 }
 
-/* Step 3 of gt_arm(). */
+/* Do step 3 of gt_arm(). */
 static inline void gt_fill_taps(const struct gt_attach *point, const struct gt_symbols *s,
 				int instance)
 {
@@ -212,8 +214,8 @@ static inline void gt_fill_taps(const struct gt_attach *point, const struct gt_s
 		struct gt_tap *tap = gt_attach_tap_state(point, instance, (int)i - 1);
 
 		tap->real = (void *)(s->base + symbol->st_value);
-		/* until libgputap.so's constructor has decided: an earlier call takes the slow path
-		 * and checks */
+		/* Valid until the constructor of libgputap.so has decided. Earlier calls take the
+		 * slow path, which checks again. */
 		atomic_store_explicit(&tap->services, GT_SERVICE_STREAM, memory_order_relaxed);
 	}
 }
@@ -230,7 +232,7 @@ static inline void gt_change_symbols(const struct gt_attach *point, const struct
 				 __ATOMIC_RELEASE);
 }
 
-/* Return the instance, or -1 if the library is left unchanged. */
+/* Arm a library. Return the instance, or -1 if the library is left unchanged. */
 static inline int gt_arm(struct gt_arming *a, const struct gt_interposable *what,
 			 const struct gt_attach *point, const struct gt_elf *o, bool own_calls)
 {
@@ -246,8 +248,8 @@ static inline int gt_arm(struct gt_arming *a, const struct gt_interposable *what
 	gt_symbols_range(point, &s, &from, &to);
 	segment = from ? gt_elf_segment(o, from) : NULL;
 	if (segment && own_calls) {
-		/* before the symbols change. Tables of pointers are left to the linker: other
-		 * libraries read them */
+		/* Must precede the change of the symbols. Tables of pointers are left to the
+		 * linker, because other libraries read them. */
 		gt_relocations_of(o, tables);
 		gt_keep_own(a, point, o, &s, &tables[0]);
 		gt_keep_own(a, point, o, &s, &tables[1]);

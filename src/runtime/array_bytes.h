@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sizes in bytes of CUDA and HIP arrays as the program requested them; padding that the driver adds
+/* Sizes in bytes of CUDA and HIP arrays as the program requested them. Padding that the driver adds
  * between rows is not known. Both runtimes use the same numbers and structs. */
 #ifndef GPUTAP_RUNTIME_ARRAY_BYTES_H
 #define GPUTAP_RUNTIME_ARRAY_BYTES_H
@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct gt_array_shape {
-	uint64_t width, height, depth; /* 0: no such dimension */
+	uint64_t width, height, depth; /* 0: the array lacks this dimension */
 	uint64_t element_bytes;        /* 0: not known */
 	uint32_t levels;
 	uint32_t flags; /* enum gt_array_flag */
@@ -19,7 +19,7 @@ enum gt_array_flag {
 	GT_ARRAY_LAYERED = 1, /* `depth` counts layers */
 	GT_ARRAY_CUBEMAP = 4, /* `depth` counts faces */
 	GT_ARRAY_SPARSE = 0x40,
-	GT_ARRAY_DEFERRED = 0x80, /* both: memory is mapped later */
+	GT_ARRAY_DEFERRED = 0x80, /* CUDA and HIP: memory is mapped later */
 };
 
 /* CUDA_ARRAY_DESCRIPTOR, HIP_ARRAY_DESCRIPTOR */
@@ -34,16 +34,17 @@ struct gt_array3d_descriptor {
 	uint32_t format, channels, flags;
 };
 
-/* CUarray_format, hipArray_Format. Return 0 for other formats (compressed, video). */
+/* Return the bytes of an element. @format: CUarray_format, hipArray_Format. Return 0 for other
+ * formats (compressed, video). */
 static inline uint64_t gt_array_element_bytes(uint32_t format, uint32_t channels)
 {
 	switch (format) {
-	case 0x01: /* 8 bits, unsigned; signed */
+	case 0x01: /* 8 bits, unsigned or signed */
 	case 0x08: return channels;
-	case 0x02: /* 16 bits; half */
+	case 0x02: /* 16 bits, or half */
 	case 0x09:
 	case 0x10: return UINT64_C(2) * channels;
-	case 0x03: /* 32 bits; float */
+	case 0x03: /* 32 bits, or float */
 	case 0x0a:
 	case 0x20: return UINT64_C(4) * channels;
 	default: return 0;
@@ -55,7 +56,7 @@ static inline uint64_t gt_array_extent(uint64_t extent, uint32_t level)
 	return level < 64 && extent >> level ? extent >> level : 1;
 }
 
-/* Return the bytes of all levels, or UINT64_MAX if not known. */
+/* Return the size of all levels in bytes, or UINT64_MAX if not known. */
 static inline uint64_t gt_array_bytes(const struct gt_array_shape *a)
 {
 	const bool layered = a->flags & (GT_ARRAY_LAYERED | GT_ARRAY_CUBEMAP);

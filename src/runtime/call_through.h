@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* An assembler wrapper (a front) around another function: it calls a gputap function first, then
- * jumps to the real one as if the program had called it directly.
+/* An assembler wrapper (a front) around another function. It calls a function of gputap first, then
+ * jumps to the real function as if the program had called it directly.
  *
  *   program ─► front ─► called()          only while *settled is 0, if there is such a byte
  *                └────► jump to *real     same arguments, same stack, the program's return address
  *
  * The registers of the first three arguments and the struct-return register are preserved across
- * the call. So the real function may have at most three arguments, none of them a float. This
- * cannot be written in C: the real function's prototype is not known, and dlsym() inspects its
+ * the call. The real function may therefore have at most three arguments, none of them a float. C
+ * cannot express this: the prototype of the real function is not known, and dlsym() inspects its
  * return address. */
 #ifndef GPUTAP_RUNTIME_CALL_THROUGH_H
 #define GPUTAP_RUNTIME_CALL_THROUGH_H
 
-/* Expand to strings for __asm__(). @front: the function's name; @unless: GT_UNLESS_SETTLED(byte),
- * or ""; @called: a function of this library, void (*)(void); @real: an assembler expression for
- * the address of a void *. All are hidden symbols of this library. */
+/* Expand to strings for __asm__().
+ * @front: name of the function
+ * @unless: GT_UNLESS_SETTLED(byte), or ""
+ * @called: a function of this library, void (*)(void)
+ * @real: assembler expression for the address of a void *
+ * All are hidden symbols of this library. */
 #if defined(__x86_64__)
 #define GT_UNLESS_SETTLED(byte)            \
 	"	cmpb $0, " byte "(%rip)\n" \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Interface to CUDA's objects for other folders: names that the program assigns through NVTX.
- * Without the CUDA folder no object has a name. */
+ * Without the CUDA folder, objects have no names. */
 #ifndef GPUTAP_RUNTIME_CUDA_H
 #define GPUTAP_RUNTIME_CUDA_H
 
@@ -9,8 +9,8 @@
 #include "core/thread.h"
 #include "util/provided.h"
 
-/* Called when the program names an object. A name for an object not seen yet is applied once it is
- * seen. */
+/* Called when the program names an object. A name for an unknown object is applied once the object
+ * is known. */
 struct gt_cuda_names {
 	void (*device)(struct gt_thread *t, int device, const char *name); /* CUdevice */
 	/* CUcontext, CUstream, CUevent */

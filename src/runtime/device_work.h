@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries for a runtime whose GPU activities are recorded by another one's folder: HIP's by
- * HSA's. */
+/* Queries for a runtime whose GPU activities another runtime's folder records: HSA's folder records
+ * those of HIP. */
 #ifndef GPUTAP_RUNTIME_DEVICE_WORK_H
 #define GPUTAP_RUNTIME_DEVICE_WORK_H
 
@@ -9,14 +9,15 @@
 #include "core/context.h"
 #include "core/tap.h"
 
-/* Return true if GPU activities of @domain are recorded. If false, at most tools are notified. */
+/* Return true if GPU activities of @domain are recorded. If false, they are at most reported to
+ * tools. */
 static inline bool gt_work_is_recorded(enum gt_domain domain)
 {
 	return atomic_load_explicit(&gt_stream_work, memory_order_relaxed) >> domain & 1;
 }
 
-/* Return true if GPU activities of @domain launched now are recorded: false while the program
- * pauses recording. */
+/* Return true if GPU activities of @domain launched now are recorded. Returns false while the
+ * program pauses recording. */
 static inline bool gt_launches_are_recorded(enum gt_domain domain)
 {
 	return atomic_load_explicit(&gt_stream_launches, memory_order_relaxed) >> domain & 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Map a packet to its node and graph launch: the interface between the folder that knows graphs
- * (HIP) and the folder that makes packets (HSA). Neither includes the other.
+/* Maps a packet to its node and graph launch: the interface between the folder that knows graphs
+ * (HIP) and the folder that creates packets (HSA). Neither includes the other.
  *
  *   hipGraphLaunch ── gt_thread.graph ──► packet number reserved: gt_graph_assign_node()
  *                                         copy submitted:         gt_graph_assign_copy()
@@ -10,27 +10,26 @@
  *                                         record {graph, replay, ordinal}, or a part of the span
  *
  * Steps of a launch, all in the launching thread except 4 and 5:
- *   1. HIP embeds a struct gt_graph_launch in its own and sets gt_thread.graph (plain store; only
- *      this thread reads it).
+ *   1. HIP embeds a struct gt_graph_launch in its own struct and sets gt_thread.graph (plain store;
+ *      only this thread reads it).
  *   2. Each time the thread reserves a packet's number, HSA calls gt_graph_assign_node(). The
  *      thread reserves numbers in the order of the graph's nodes, and has written the previous
- *      packet before it reserves the next one. HIP looks at that previous packet
- *      (gt_packet_kernel()), advances its position in the order past it, and says which node the
- *      new packet belongs to. The kind of the new packet (a kernel of the program, a copy or a fill
- *      made of kernels, a barrier) is known only when it is handled, so a reference has a node for
- *      each kind.
- *   3. HIP 7 reserves many numbers at a time. Their references are made once all packets are
- *      written, before the thread rings the doorbell: gt_graph_assign_deferred(). Until then no
- *      thread handles them.
+ *      packet before it reserves the next one. HIP reads that previous packet (gt_packet_kernel()),
+ *      advances its position in the order past it, and determines the node of the new packet. The
+ *      kind of the new packet (a kernel of the program, a copy or fill made of kernels, a barrier)
+ *      is known only when the packet is handled, so a reference contains a node for each kind.
+ *   3. HIP 7 reserves many numbers at a time. Their references are created once all packets are
+ *      written, before the thread rings the doorbell: gt_graph_assign_deferred(). Until then these
+ *      packets must not be handled by any thread.
  *   4. The thread that handles the packet puts the reference into the activity in flight.
- *   5. When the packet completes, the harvester writes the record; or, if the launch has a span,
- *      calls gt_graph_span_complete_part().
- *   6. When the launch returns: gt_graph_flush_held(), then gt_thread.graph is NULL again.
+ *   5. When the packet completes, the harvester writes the record. If the launch has a span, the
+ *      harvester calls gt_graph_span_complete_part() instead.
+ *   6. When the launch returns, it calls gt_graph_flush_held() and sets gt_thread.graph to NULL.
  *
- * A launch that matches an earlier one skips most of step 2: HIP sets `unobserved_left`, and that
- * many of the next packets the thread reserves in `queue` get no reference and no signal.
+ * A launch that matches an earlier launch skips most of step 2: HIP sets `unobserved_left`, and
+ * that number of the next packets reserved in `queue` get no reference and no signal.
  *
- * In a record the graph's number is in the upper half of `queue` (record/record.h), next to
+ * A record contains the graph's number in the upper half of `queue` (record/record.h), next to
  * `replay` and `ordinal`.
  *
  * Without HIP, gt_thread.graph is never set and none of these functions is called. */
@@ -43,56 +42,57 @@
 #include "core/tap.h"
 #include "util/provided.h"
 
-/* Kind of a launch's packet. */
+/* Kind of a packet of a launch. */
 enum gt_graph_part { GT_GRAPH_KERNEL = 0, GT_GRAPH_COPY, GT_GRAPH_FILL, GT_GRAPH_PARTS };
 
-#define GT_GRAPH_NO_NODE UINT32_MAX /* ordinal: node not known */
+#define GT_GRAPH_NO_NODE UINT32_MAX /* ordinal of an unknown node */
 
-/* A launch open in this thread, as both sides see it. HIP embeds it in its own struct; only the
+/* An open launch of this thread, as seen by both sides. HIP embeds it in its own struct. Only the
  * launching thread uses it. */
 struct gt_graph_launch {
-	/* set by HIP; HSA counts `unobserved_left` down: that many of the next packets in `queue`
-	 * need neither reference nor signal */
+	/* Set by HIP. HSA counts `unobserved_left` down: that number of the next packets in `queue`
+	 * need neither reference nor signal. */
 	const void *queue;
 	uint64_t unobserved_left, unobserved_all;
-	/* HSA's: packets that the thread has rung for but that were not handed on yet, the maximum
-	 * of such packets, and the queue in which a helper looks after them (NULL: none) */
+	/* Used by HSA. held: number of packets for which the thread has rung and that were not
+	 * handed on yet; held_max: maximum of held; held_in: queue whose helper hands them on if
+	 * necessary (NULL: none). */
 	uint32_t held, held_max;
 	void *held_in;
-	/* HSA's: packets [deferred_from, + deferred_count) of that queue are reserved and have no
-	 * reference yet; NULL: there are none */
+	/* Used by HSA: packets [deferred_from, + deferred_count) of queue `deferred_in` are
+	 * reserved and have no reference yet; NULL: none. */
 	void *deferred_in;
 	uint64_t deferred_from, deferred_count;
 };
 
-/* Single record of a launch whose nodes have none of their own. Its memory is never freed. */
+/* Single record of a launch whose nodes have no separate records. Its memory is never freed. */
 struct gt_graph_span;
 
 /* Node and launch of a packet. */
 struct gt_node_ref {
-	/* number of the graph's object. If `replay` is 0: GT_NODE_NOT_RECORDED, or 0 */
+	/* number of the graph's object; if `replay` is 0: GT_NODE_NOT_RECORDED, or 0 */
 	uint32_t graph;
-	uint32_t replay;                  /* launch of the graph, from 1; 0: not of a graph */
+	uint32_t replay;                  /* launch of the graph, from 1; 0: not part of a graph */
 	uint32_t ordinal[GT_GRAPH_PARTS]; /* node for each kind of packet */
-	/* bit per part: packets of that kind pass through unobserved and are not counted */
+	/* bit per part: packets of that kind are not observed and not counted */
 	uint32_t unobserved;
-	/* NULL: the packet has its own record. Otherwise, unless it is unobserved, it is a part of
-	 * the span and not counted as a GPU activity: call gt_graph_span_complete_part() or
-	 * gt_graph_span_lose_part() once */
+	/* NULL: the packet has a separate record. Otherwise the packet, unless unobserved, is a
+	 * part of the span and not counted as a GPU activity. Its handler must call
+	 * gt_graph_span_complete_part() or gt_graph_span_lose_part() once. */
 	struct gt_graph_span *span;
 };
 
-/* `graph` of GPU activities launched while the program paused recording: tools are notified of
- * them, but they are not recorded. */
+/* `graph` of GPU activities that were launched while the program paused recording: they are
+ * reported to tools, but not recorded. */
 #define GT_NODE_NOT_RECORDED UINT32_MAX
 
-/* Return true if the packet was launched during such a pause. */
+/* Return true if the packet was launched while the program paused recording. */
 static inline bool gt_node_ref_is_paused(const struct gt_node_ref *ref)
 {
 	return !ref->replay && ref->graph == GT_NODE_NOT_RECORDED;
 }
 
-/* The folder that knows graphs ------------------------------------------------------------ */
+/* Functions of the folder that knows graphs ----------------------------------------------- */
 
 struct gt_graph_nodes {
 	void (*assign_node)(struct gt_graph_launch *launch, const void *queue, uint64_t number,
@@ -103,8 +103,8 @@ struct gt_graph_nodes {
 GT_INTERFACE(gt_graph_nodes);
 
 /**
- * gt_graph_assign_node() - make the reference of a packet whose number was just reserved
- * @queue: hsa_queue_t as the program has it
+ * gt_graph_assign_node() - create the reference of a packet whose number was just reserved
+ * @queue: hsa_queue_t that the program uses
  */
 static inline void gt_graph_assign_node(struct gt_graph_launch *launch, const void *queue,
 					uint64_t number, struct gt_node_ref *ref)
@@ -112,7 +112,7 @@ static inline void gt_graph_assign_node(struct gt_graph_launch *launch, const vo
 	GT_PROVIDED(gt_graph_nodes)->assign_node(launch, queue, number, ref);
 }
 
-/* Make the reference of a copy that is not a packet: set ref->ordinal[GT_GRAPH_COPY]. */
+/* Create the reference of a copy that is not a packet: set ref->ordinal[GT_GRAPH_COPY]. */
 static inline void gt_graph_assign_copy(struct gt_graph_launch *launch, const void *destination,
 					const void *source, uint64_t bytes, struct gt_node_ref *ref)
 {
@@ -123,33 +123,37 @@ static inline void gt_graph_assign_copy(struct gt_graph_launch *launch, const vo
 
 /* Fields of a span's record that describe its launch. */
 struct gt_graph_span_head {
-	uint64_t id, start; /* of the call */
+	uint64_t id, start; /* id and start of the launching call */
 	uint32_t graph, replay, name, nodes;
 	uint64_t handle;
-	/* of the call; the record is of the domain that executes the launch */
+	/* domain of the launching call; the record belongs to the domain that executes the
+	 * launch */
 	enum gt_domain domain;
 };
 
-/* Return NULL if too many launches are in flight. The launch itself counts as one part. */
+/* Open a span. Return NULL if too many launches are in flight. The launch itself counts as one
+ * part. */
 struct gt_graph_span *gt_graph_span_open(const struct gt_graph_span_head *head);
 void gt_graph_span_add_part(struct gt_graph_span *span);
-/* Call when the launch has returned. */
+/* End the part that is the launch itself. Call when the launch has returned. */
 void gt_graph_span_close(struct gt_graph_span *span, struct gt_thread *t);
 /**
  * gt_graph_span_complete_part() - report that a part of the launch has completed
- * @device: GT_DEVICE_REF(); @queue: number of its object; @start, @end: raw device ticks
+ * @device: GT_DEVICE_REF()
+ * @queue: number of the queue's object
+ * @start, @end: raw device ticks
  */
 void gt_graph_span_complete_part(struct gt_graph_span *span, struct gt_thread *t, uint32_t device,
 				 uint64_t queue, uint64_t start, uint64_t end);
-/* Report that a part's times will never be known. */
+/* Report that the times of a part will never be known. */
 void gt_graph_span_lose_part(struct gt_graph_span *span, struct gt_thread *t);
 
-/* The folder that makes packets ------------------------------------------------------------ */
+/* Functions of the folder that creates packets --------------------------------------------- */
 
-/* Properties of a kernel, found from the address in its packets. */
+/* Properties of a kernel, found by the address in its packets. */
 struct gt_kernel_info {
 	uint32_t name;     /* string id; 0: not known */
-	uint16_t part;     /* enum gt_graph_part: the runtime's own copy or fill, or a kernel */
+	uint16_t part;     /* enum gt_graph_part: a copy or fill of the runtime, or a kernel */
 	uint16_t unwanted; /* true if not selected by `gputap run --kernels` */
 };
 
@@ -164,9 +168,9 @@ GT_INTERFACE(gt_graph_packets);
 
 /**
  * gt_packet_kernel() - return the kernel of a packet that this thread has written
- * @grid: receives its work-items in three dimensions; NULL if it is not a kernel's packet
- * Return: NULL if it is not a kernel's packet, or no code object that was seen being loaded has the
- * kernel.
+ * @grid: receives the number of work-items in three dimensions; NULL if the packet is not a kernel
+ * Return: NULL if the packet is not a kernel, or if none of the code objects whose loading was
+ *         observed contains the kernel.
  */
 static inline const struct gt_kernel_info *gt_packet_kernel(const void *queue, uint64_t number,
 							    const uint32_t **grid)
@@ -174,14 +178,14 @@ static inline const struct gt_kernel_info *gt_packet_kernel(const void *queue, u
 	return GT_PROVIDED(gt_graph_packets)->get_kernel(queue, number, grid);
 }
 
-/* Step 3. The launch has `deferred_in`. @handle: also hand the packets on, whether their doorbell
- * was rung or not. */
+/* Do step 3 for a launch that has `deferred_in`. @handle: true to also hand the packets on, even if
+ * their doorbell was not rung */
 static inline void gt_graph_assign_deferred(struct gt_graph_launch *launch, bool handle)
 {
 	GT_PROVIDED(gt_graph_packets)->assign_deferred(launch, handle);
 }
 
-/* Hand to the device the packets that the launch has rung for and that are held back. */
+/* Hand on the packets that are held back although the launch has rung for them. */
 static inline void gt_graph_flush_held(struct gt_graph_launch *launch)
 {
 	if (launch->held_in)
@@ -189,10 +193,10 @@ static inline void gt_graph_flush_held(struct gt_graph_launch *launch)
 }
 
 /**
- * gt_graph_mark_end() - add a gputap packet after the newest one in @queue
- * Used where the launch's last packet was not observed: the end of the added packet is a part of
- * ref->span. It waits for all packets before it, and packets after it wait for it. Counted as lost
- * if the queue is full.
+ * gt_graph_mark_end() - add a gputap packet after the newest packet in @queue
+ * Used if the last packet of the launch was not observed: the end of the added packet is a part of
+ * ref->span. The packet waits for all earlier packets, and later packets wait for it. Counted as
+ * lost if the queue is full.
  */
 static inline void gt_graph_mark_end(const void *queue, const struct gt_node_ref *ref)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Spans of graph launches: one record per launch, for `--mode lite`, from the start of its first
- * node to the end of its last one.
+/* Spans of graph launches: one record per launch for `--mode lite`, from the start of its first
+ * node to the end of its last node.
  *
- * Parts of a span are the packets and copies that can be first or last (hip/hip_graph.c), and the
- * launch itself until it has returned. Steps:
+ * The parts of a span are the packets and copies that can be first or last (hip/hip_graph.c), and
+ * the launch itself until it has returned. Steps:
  *   1. The launching thread takes a span from the table (compare and exchange of `parts` from 0 to
- *      1 + LAUNCHING, acquire). A launch that finds none free runs unobserved, and is counted.
+ *      1 + LAUNCHING, acquire). If none is free, the launch runs unobserved and is counted.
  *   2. It adds 1 to `parts` for each part, possibly after that part has completed.
- *   3. A harvester of any device widens the span with a part's times, under `lock`, and subtracts 1
- *      from `parts` (release). When the launch returns, it subtracts LAUNCHING.
+ *   3. A harvester of any device widens the span to include a part's times, under `lock`, and
+ *      subtracts 1 from `parts` (release). When the launch returns, it subtracts LAUNCHING.
  *   4. The thread that removes the last part (acquire) writes the record, and frees the span:
  *      `parts` 0 (release). */
 #include <string.h>
@@ -19,8 +19,8 @@
 enum { SPANS = 4096, LAUNCHING = 1 << 30 };
 
 struct gt_graph_span {
-	/* 0: free; else 1, plus one for each part in flight, plus LAUNCHING: a part may complete
-	 * before the launch counts it */
+	/* 0: free. Otherwise 1, plus 1 for each part in flight, plus LAUNCHING, because a part may
+	 * complete before the launch counts it. */
 	_Atomic uint32_t parts;
 	_Atomic uint32_t lock; /* protects the fields below */
 	struct gt_graph_span_head head;
@@ -61,9 +61,9 @@ static void write_span(const struct gt_graph_span *e, struct gt_thread *t)
 	const enum gt_domain domain = gt_domain_traits[e->head.domain].work;
 	struct gt_record_device *r;
 
-	if (e->lost) /* of a part that may have been the first or the last */
+	if (e->lost) /* a part that may have been first or last is lost */
 		gt_drop(t, GT_CLASS_DEVICE, domain, GT_DROP_RUNTIME);
-	if (e->lost || !e->device) /* no part, so no node that ran */
+	if (e->lost || !e->device) /* without a device, there was no part, so no node ran */
 		return;
 	r = gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, domain);
 	if (!r)
@@ -99,7 +99,7 @@ static void lock_span(struct gt_graph_span *e)
 void gt_graph_span_complete_part(struct gt_graph_span *e, struct gt_thread *t, uint32_t device,
 				 uint64_t queue, uint64_t start, uint64_t end)
 {
-	if (!start || end < start) { /* a failed clock reading, not a time */
+	if (!start || end < start) { /* the clock reading failed */
 		gt_graph_span_lose_part(e, t);
 		return;
 	}

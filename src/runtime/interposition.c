@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* libgputap.so's half of interposition, for all domains: adopting what the audit library has
- * armed. */
+/* The part of interposition in libgputap.so, for all domains: adopts entries that the audit library
+ * has armed. */
 #include "runtime/interposition.h"
 
 #include <stdio.h>

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The contract between libgputap-audit.so and libgputap.so: how the first finds and arms the taps
- * of the second.
+/* The contract between libgputap-audit.so and libgputap.so: how the audit library finds and arms
+ * the taps in libgputap.so.
  *
  * libgputap.so exports one object per domain, gputap_attach_<domain>. The audit library may need it
- * before libgputap.so is relocated (libraries are relocated from the last to the first, a preloaded
- * one comes late), so it contains no pointers, only offsets from the object's own address, which
- * the static linker knew.
+ * before libgputap.so is relocated (libraries are relocated from the last to the first, and a
+ * preloaded library comes late). The object therefore contains no pointers, only offsets from its
+ * own address, which the static linker knows.
  *
  *   gt_attach ─► names      "clBuildProgram\0clCloneKernel\0.."   exports of a runtime's library
- *           ─► indices    uint16_t[count]                       of each name, by operation
+ *           ─► indices    uint16_t[count]                       operation of each name
  *           ─► functions  int32_t[instances][count]             taps, as offsets from the gt_attach
  *           ─► taps       struct gt_tap[instances][operations]  .bss: may be written before
  *                                                               relocation
  *           ─► states     struct gt_attach_state[instances]       .bss
- *           ─► threads    what the library gets instead of pthread_create(); 0: the real one
- *           ─► opened     void (void): something was armed after libgputap.so's constructor ran
+ *           ─► threads    replaces pthread_create() in the library; 0: the real function
+ *           ─► opened     void (void): a library was armed after libgputap.so's constructor ran
  *
  * Writers: the audit library, with the dynamic linker's lock held, writes `state` FREE -> ARMED and
  * back, base, path, taps[].real. libgputap.so writes `ready` and `adopted`. */
@@ -41,37 +41,43 @@ struct gt_attach_shape {
 	uint32_t tap_bytes; /* sizeof(struct gt_tap) */
 };
 
-enum { GT_ATTACH_FREE = 0, GT_ATTACH_LAYER = 1 /* another method's */, GT_ATTACH_ARMED = 2 };
+enum {
+	GT_ATTACH_FREE = 0,
+	GT_ATTACH_LAYER = 1 /* LAYER: used by another interception method */,
+	GT_ATTACH_ARMED = 2
+};
 
 struct gt_attach_state {
 	_Atomic uint32_t state;
-	/* libgputap.so's constructor has run: call `opened`. Instance 0's counts for all */
+	/* true once libgputap.so's constructor has run: call `opened`; instance 0's value applies
+	 * to all */
 	_Atomic uint32_t ready;
-	_Atomic uint32_t adopted; /* set once libgputap.so adopted it */
-	/* libraries that found no free instance; instance 0's counts for all */
+	_Atomic uint32_t adopted; /* true once libgputap.so has adopted the instance */
+	/* number of libraries that found no free instance; instance 0's value applies to all */
 	_Atomic uint32_t missed;
-	/* it was mapped before gputap first looked: others may have its functions already */
+	/* true if the library was mapped before gputap first looked: others may already have its
+	 * functions */
 	_Atomic uint32_t late;
-	uint64_t base;  /* where the runtime's library is mapped */
-	char path[228]; /* its name, cut if longer */
+	uint64_t base;  /* address at which the runtime's library is mapped */
+	char path[228]; /* name of the library, truncated if longer */
 };
 
-/* For libgputap.so. Return true once for each library that was armed: the caller then adopts its
- * table and records its module. */
+/* Return true once for each armed library, for use in libgputap.so. The caller then adopts the
+ * library's table and records its module. */
 bool gt_attach_adopt(struct gt_attach_state *state);
 /**
- * gt_attach_adopt_all() - take over what was armed of a domain: its tables, its libraries' names,
- * and an event for those that found no instance free
+ * gt_attach_adopt_all() - adopt the armed instances of a domain: tables and library names
+ * Writes an event for libraries that found no free instance.
  * @tables:  tables of the instances, in the order of @states
- * @library: "HIP": the library's name in that event. NULL: another domain's event names it
- * Return: true if there was anything new. Thread: any; maybe with the dynamic linker's lock held,
- * so no dlopen(), no dladdr().
+ * @library: name of the library in that event ("HIP"). NULL: another domain's event names it
+ * Return: true if there was anything new. Thread: any, possibly with the dynamic linker's lock
+ *         held, so dlopen() and dladdr() are forbidden.
  */
 bool gt_attach_adopt_all(struct gt_attach_state *states, struct gt_table *tables,
 			 uint32_t instances, enum gt_domain domain, const char *library);
 
-/* Exported from libgputap.so for libgputap-audit.so: report the tool libraries that a runtime could
- * not load (runtime/hsa/hsa_tools_failed.c). */
+/* Report the tool libraries that a runtime could not load (runtime/hsa/hsa_tools_failed.c).
+ * libgputap.so exports this function for libgputap-audit.so. */
 __attribute__((visibility("default"))) void gputap_attach_tools_failed(uint32_t domain,
 								       uint64_t count,
 								       const char *const *names);

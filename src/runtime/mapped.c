@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* See mapped.h: interposition of libraries that are mapped already.
+/* See mapped.h: interposition of libraries that are already mapped.
  *
  *                                  calls that are bound later    calls that were bound before
  *   1. symbols of the library ──► taps
  *   2. slots (GOT, PLT, tables of pointers) of all mapped objects ───────────────► taps
  *
- * Step 1 is what the audit library does while a library is mapped (runtime/arm.h). Step 2 exchanges
- * each slot that holds the address of one of the library's functions. A page that was made
- * read-only after relocation is writable for that moment. Not reached: addresses that a program has
- * already copied into its own variables with dlsym().
+ * The audit library does step 1 while a library is mapped (runtime/arm.h). Step 2 exchanges each
+ * slot that contains the address of one of the library's functions. A page that was made read-only
+ * after relocation is made writable for the exchange. Addresses that a program has already copied
+ * into its own variables with dlsym() cannot be changed.
  *
- * A library that is opened later is found when the program next calls dlsym() or dlvsym() for any
- * symbol: a front (runtime/call_through.h) looks first. libc's dlsym() then still sees the caller's
- * return address. These two are redirected like a runtime's functions, and only where there is a
- * tool: without one libgputap changes nothing in a process.
+ * A library that is opened later is found at the program's next call of dlsym() or dlvsym() for any
+ * symbol: a front (runtime/call_through.h) looks for new libraries first. libc's dlsym() still sees
+ * the caller's return address. These two functions are redirected like a runtime's functions, and
+ * only if there is a tool: without a tool libgputap changes nothing in a process.
  *
- * Locking: one lock, private to this file. Objects are looked at inside dl_iterate_phdr(), which
+ * Locking: one lock, private to this file. Objects are examined inside dl_iterate_phdr(), which
  * keeps them mapped.
- * Never here: allocation. Allocators that wrap another one call dlsym() inside of malloc(). */
+ * Never here: allocation. Allocators that wrap another allocator call dlsym() inside malloc(). */
 #include "runtime/mapped.h"
 
 #include <dlfcn.h>
@@ -40,7 +40,7 @@ GT_INTERPOSED(X)
 #define HIDDEN __attribute__((visibility("hidden"), used))
 
 HIDDEN void gt_mapped_asked(void);
-/* Defined in assembler below. */
+/* Defined in the assembler code below. */
 extern void *gt_mapped_dlsym(void *handle, const char *name) __attribute__((visibility("hidden")));
 extern void *gt_mapped_dlvsym(void *handle, const char *name, const char *version)
 	__attribute__((visibility("hidden")));
@@ -48,7 +48,7 @@ HIDDEN void *gt_mapped_real_dlsym, *gt_mapped_real_dlvsym;
 
 enum { MOVES = 16, FOLLOWERS = 4 };
 
-/* In the order of gt_interposables. */
+/* Same order as gt_interposables. */
 static const struct {
 	const struct gt_attach *point;
 	void (*opened)(void);
@@ -58,35 +58,35 @@ static const struct {
 #undef X
 };
 
-/* Addresses to be exchanged wherever they are bound. */
+/* Addresses to exchange in all slots. */
 struct move {
 	const struct gt_attach *point;
 	int instance;
-	/* NULL: from the real functions to the taps */
+	/* NULL: exchange real functions for taps */
 	void *(*to)(uint32_t instance, uint32_t index);
-	uintptr_t low, high; /* bounds of all exchanged addresses */
-	uintptr_t library;   /* base of the library that defines them */
+	uintptr_t low, high; /* bounds of all addresses to exchange */
+	uintptr_t library;   /* base of the library that defines the addresses */
 };
 
 static struct {
 	struct gt_arming arming;
 	struct move moves[MOVES];
 	unsigned move_count;
-	unsigned long long adds, subs; /* the linker's counters at our last look */
+	unsigned long long adds, subs; /* the linker's counters at the last look */
 	bool watching, watch_now;
-	/* in this look, a library was armed, or found no free instance */
+	/* true if a library was armed, or found no free instance, in this look */
 	bool armed;
-	bool is_left[GT_INTERPOSABLES]; /* gt_mapped_leave() */
+	bool is_left[GT_INTERPOSABLES]; /* set by gt_mapped_leave() */
 	void (*followers[FOLLOWERS])(void);
 } state = {.arming = {.relocated = true}};
 
 static _Thread_local bool looking __attribute__((tls_model("initial-exec")));
 
-/* Return true if libgputap-audit.so is loaded: it sees every library before this file could. */
+/* Return true if libgputap-audit.so is loaded. It sees every library before this file does. */
 static bool has_auditor(void)
 {
 	enum { UNKNOWN, YES, NO };
-	static _Atomic int known; /* the program may change its environment */
+	static _Atomic int known; /* cached, because the program may change its environment */
 	const char *auditors;
 
 	if (!atomic_load_explicit(&known, memory_order_relaxed)) {
@@ -96,8 +96,8 @@ static bool has_auditor(void)
 	return atomic_load_explicit(&known, memory_order_relaxed) == YES;
 }
 
-/* A signal handler that interrupts this may call dlsym(). `looking` prevents it from waiting for
- * the lock that its own thread holds. */
+/* Take the lock. A signal handler that interrupts the holder may call dlsym(): `looking` keeps it
+ * from waiting for the lock that its own thread holds. */
 static void begin_look(void)
 {
 	looking = true;
@@ -140,7 +140,7 @@ static bool is_ours(const struct gt_elf *o)
 	return o->base == self.base;
 }
 
-/* Return true if the object has symbols and is not libgputap.so itself. */
+/* Return true if an object has symbols and is not libgputap.so. */
 static bool is_other_library(const struct dl_phdr_info *info, struct gt_elf *o,
 			     struct gt_symbols *s)
 {
@@ -150,11 +150,11 @@ static bool is_other_library(const struct dl_phdr_info *info, struct gt_elf *o,
 
 /* Arming --------------------------------------------------------------------- */
 
-/* one bit per armed instance whose library was seen in this look */
+/* one bit per armed instance whose library was found in this look */
 static uint32_t mapped[GT_INTERPOSABLES];
 
-/* Return true if the library's symbols lead to our taps. False if it was closed and opened again at
- * the same place. */
+/* Return true if the library's symbols lead to gputap's taps. Returns false if the library was
+ * closed and opened again at the same address. */
 static bool is_changed(const struct gt_attach *point, const struct gt_symbols *s)
 {
 	const struct gt_attach_shape *shape = GT_ATTACH_AT(point, point->shape);
@@ -211,7 +211,7 @@ static void add_move(const struct gt_attach *point, int instance, void *(*to)(ui
 	state.move_count++;
 }
 
-/* Return true if a loader of the runtime loads us, or has done it already. */
+/* Return true if a loader of the runtime will load gputap, or has loaded it. */
 static bool is_brought_in(unsigned d)
 {
 	const struct gt_attach_shape *shape = GT_ATTACH_AT(points[d].point, points[d].point->shape);
@@ -240,8 +240,8 @@ static int arm_one(struct dl_phdr_info *info, size_t size, void *data)
 		if (!gt_is_interposable(what, &s) || is_armed(d, &o, &s) ||
 		    !what->wants(&state.arming, &o, &s))
 			continue;
-		/* call `opened` before the taps can be reached: other threads may have opened the
-		 * same library, and their calls must be seen from the first moment */
+		/* `opened` must be called before the taps can be reached: other threads may have
+		 * opened the same library, and their first calls must be recorded. */
 		state.arming.opened = points[d].opened;
 		instance = gt_arm(&state.arming, what, points[d].point, &o, what->own_calls);
 		state.armed = true;
@@ -277,9 +277,9 @@ static void forget(void)
 	}
 }
 
-/* Settling ------------------------------------------------------------------- */
+/* Exchanging slots ----------------------------------------------------------- */
 
-/* Return the new target of a slot that holds @value, or 0 if it is not one to change. */
+/* Return the new target of a slot that contains @value, or 0 if the slot must not change. */
 static uintptr_t target_of_slot(const struct move *m, uintptr_t value, const char *name)
 {
 	const uint16_t *indices = GT_ATTACH_AT(m->point, m->point->indices);
@@ -320,8 +320,8 @@ static uintptr_t settled(const struct gt_elf *o, unsigned type, uintptr_t value,
 	for (unsigned i = 0; i < state.move_count && !to; i++) {
 		const struct move *m = &state.moves[i];
 
-		/* the library's own calls are not redirected; its tables of pointers are, since
-		 * others read them */
+		/* The library's own calls are not redirected. Its tables of pointers are, because
+		 * other libraries read them. */
 		if (value >= m->low && value < m->high &&
 		    (o->base != m->library || type == GT_POINTER))
 			to = target_of_slot(m, value, name);
@@ -366,7 +366,7 @@ struct wanted_function {
 	bool done;
 };
 
-/* Set the slot in the first object, which is the program. */
+/* Set a slot in the first object, which is the program. */
 static int set_slot(struct dl_phdr_info *info, size_t size, void *data)
 {
 	const struct gt_elf o = object_of(info);
@@ -414,7 +414,7 @@ static void change_symbol(const struct gt_elf *o, ElfW(Sym) * symbol, uintptr_t 
 	gt_set_protection(symbol, symbol + 1, segment->p_flags);
 }
 
-/* Change all versions of a libc name that lead to @from. */
+/* Change all versions of a libc symbol that lead to @from. */
 static void change_name(const struct gt_elf *o, const struct gt_symbols *s, const char *name,
 			void *from, void *to)
 {
@@ -460,7 +460,7 @@ static int change_one(struct dl_phdr_info *info, size_t size, void *data)
 
 /* Looking -------------------------------------------------------------------- */
 
-/* Apply everything in `moves`. The caller holds our lock. */
+/* Apply all entries of `moves`. The caller must hold this file's lock. */
 static void settle_all(void)
 {
 	if (state.move_count || state.watch_now) {
@@ -481,10 +481,11 @@ static int read_counts(struct dl_phdr_info *info, size_t size, void *counts)
 	return 1;
 }
 
-/* A fork's child inherits the dynamic linker's lock as it was: if another thread of the parent was
- * inside dlopen(), dl_iterate_phdr() would wait forever in the child. So the child does not call it
- * until its list of objects has changed. A changed list means that the child itself has opened or
- * closed something, which needs that lock; an unchanged one has nothing new to look at. */
+/* State for forked children. A child inherits the dynamic linker's lock as it was: if another
+ * thread of the parent was inside dlopen(), dl_iterate_phdr() would wait forever in the child. The
+ * child therefore does not call it until its list of objects has changed. A changed list means that
+ * the child itself has opened or closed a library, which needs that lock. An unchanged list
+ * contains no new objects. */
 static struct {
 	const struct link_map *first;
 	bool possible;
@@ -503,7 +504,7 @@ static const struct link_map *first_object(void)
 	return first;
 }
 
-/* Return a checksum of all mapped objects. Takes no lock. */
+/* Return a checksum of all mapped objects, without taking a lock. */
 static uintptr_t objects_there(void)
 {
 	uintptr_t sum = 0;
@@ -541,7 +542,7 @@ void gt_mapped_follow(void (*follower)(void))
 			break;
 		}
 	end_look();
-	if (has_looked) /* another constructor of this library has looked already */
+	if (has_looked) /* another constructor of this library has already looked */
 		follower();
 }
 
@@ -597,7 +598,8 @@ void gt_mapped_look(void)
 	}
 	end_look();
 	for (unsigned d = 0; armed && d < GT_INTERPOSABLES; d++)
-		/* also if a library found no free instance: that is reported without a lock */
+		/* Also for libraries that found no free instance, which must be reported without a
+		 * lock. */
 		points[d].opened();
 	if (armed) {
 		gt_tools_finish_at_exit();
@@ -623,7 +625,7 @@ void gt_mapped_redirect(const struct gt_attach *point, uint32_t instance,
 
 static _Thread_local bool forks __attribute__((tls_model("initial-exec")));
 
-/* Take our lock before a fork, so that this file does not hold the linker's lock during the
+/* Take this file's lock before a fork, so that this file does not hold the linker's lock during the
  * fork. */
 static void before_fork(void)
 {
@@ -669,7 +671,8 @@ void gt_mapped_asked(void)
 		gt_mapped_look();
 }
 
-/* A front, so that dlsym() sees the caller's return address, not one in this library. */
+/* Define a front, so that dlsym() sees the caller's return address, not an address in this
+ * library. */
 #define FRONT(name)                                                             \
 	__asm__(".text\n"                                                       \
 		".globl gt_mapped_" #name                                       \

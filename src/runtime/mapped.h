@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Interposition without an auditor, for tools: of libraries already mapped, and of later ones. */
+/* Interposition without an auditor, for tools: of libraries that are already mapped, and of later
+ * ones. */
 #ifndef GPUTAP_RUNTIME_MAPPED_H
 #define GPUTAP_RUNTIME_MAPPED_H
 
@@ -8,35 +9,38 @@
 #include "core/tap.h"
 
 /**
- * gt_mapped_look() - put taps in front of the runtimes' libraries that are mapped and not attached
- * Changes their symbols and everything that was bound to them before. Cheap if nothing was mapped
- * or unmapped since the last time. Does nothing if an auditor is loaded (libgputap-audit.so).
- * Thread: any, but not with the dynamic linker's lock held and not from a signal handler.
+ * gt_mapped_look() - interpose the runtimes' libraries that are mapped and not attached
+ * Changes their symbols and everything that was bound to them earlier. Cheap if the mapped
+ * libraries have not changed since the last look. Does nothing if an auditor is loaded
+ * (libgputap-audit.so).
+ * Thread: any, but not with the dynamic linker's lock held and not in a signal handler.
  */
 void gt_mapped_look(void);
 
-/* Leave the object's libraries to the runtime's loaders, which find us in an environment variable:
- * libraries that these loaders load us into are not interposed. @object: gputap_attach_<domain>. */
+/* Leave the object's libraries to the runtime's loaders, which find gputap in an environment
+ * variable: libraries into which such a loader loads gputap are not interposed. @object:
+ * gputap_attach_<domain> */
 void gt_mapped_leave(const char *object);
 
-/* Return true if a mapped library defines @name and does not define @without (NULL: either way). */
+/* Return true if a mapped library defines @name and does not define @without. @without: NULL: no
+ * such condition */
 bool gt_mapped_defines(const char *name, const char *without);
 
-/* Register @follower, to be called without a lock whenever libraries may have been interposed. Four
- * at most; call from constructors. */
+/* Register @follower, which is called without a lock whenever libraries may have been interposed.
+ * Call from constructors, at most four times. */
 void gt_mapped_follow(void (*follower)(void));
 void gt_mapped_call_followers(void);
 
-/* From now on, look whenever the program requests an address with dlsym(): libraries it has opened
- * are found before they are used. */
+/* Start to look whenever the program requests an address with dlsym(), so that libraries it has
+ * opened are found before they are used. */
 void gt_mapped_watch(void);
 
-/* Redirect the program's own calls of @name to @to. Return false if the program does not call that
- * name, or its slot cannot be written. */
+/* Redirect the program's own calls of @name to @to. Return false if the program does not call
+ * @name, or its slot cannot be written. */
 bool gt_mapped_program(const char *name, void *to);
 
-/* From now on, redirect everything that leads to the tap of an operation of an interposed table to
- * @to(operation's index); NULL leaves it as is. */
+/* Redirect everything that leads to the tap of an operation of an interposed table to @to(index of
+ * the operation), now and in future. If @to returns NULL, the operation is left unchanged. */
 struct gt_attach;
 void gt_mapped_redirect(const struct gt_attach *point, uint32_t instance,
 			void *(*to)(uint32_t instance, uint32_t index));

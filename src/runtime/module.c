@@ -12,15 +12,16 @@
 #include "core/emit.h"
 #include "core/recording.h"
 
-/* Load addresses of libraries that have a record. Protected with gt_core_lock(), never removed. */
+/* Load addresses of libraries that have a record. Protected by gt_core_lock(). Entries are never
+ * removed. */
 static struct seen {
 	struct seen *next;
 	uint64_t base;
 	enum gt_domain domain;
 } * seen;
 
-/* Return false if the library already has a record. If memory to remember it cannot be allocated,
- * it gets another record each time. */
+/* Return false if the library already has a record. If memory for the entry cannot be allocated,
+ * the library gets another record each time. */
 static bool is_new(enum gt_domain domain, uint64_t base)
 {
 	struct seen *s;
@@ -41,8 +42,8 @@ static bool is_new(enum gt_domain domain, uint64_t base)
 	return true;
 }
 
-/* Return "5.2.21153" for libamdhip64.so.5.2.21153, NULL for a single number, which is an interface
- * version. */
+/* Return "5.2.21153" for libamdhip64.so.5.2.21153. Return NULL for a single number, which is an
+ * interface version. */
 static const char *version_in(const char *path)
 {
 	const char *at = strstr(path, ".so.");
@@ -50,8 +51,8 @@ static const char *version_in(const char *path)
 	return at && strchr(at + 4, '.') && !at[4 + strspn(at + 4, "0123456789.")] ? at + 4 : NULL;
 }
 
-/* Get the real path of our ROCTx: the dynamic linker reports it under the last place where it
- * looked for another one. */
+/* Get the real path of gputap's ROCTx library. The dynamic linker reports it under the path where
+ * it last searched for another library. */
 static bool stand_in(const char *name, char *path)
 {
 	const char *folder = getenv("GPUTAP_COMPAT"), *slash = strrchr(name, '/');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of ranges: taken from the thread's sequence, as a call's are, but with no call open. So a
- * reader knows from the numbers which calls are nested in the range. Inline, because every torch
- * operator takes one. */
+/* Numbers of ranges. They are taken from the thread's sequence like a call's number, but without an
+ * open call. A reader can thus derive from the numbers which calls are nested in the range. Inline,
+ * because every torch operator takes a number. */
 #ifndef GPUTAP_RUNTIME_RANGE_IDS_H
 #define GPUTAP_RUNTIME_RANGE_IDS_H
 
@@ -23,7 +23,7 @@ static inline uint64_t gt_range_take_number(struct gt_thread *t)
 	return id;
 }
 
-/* Like gt_call_begin(), but nothing is open. */
+/* Take the number of a range. Like gt_call_begin(), but leaves no call open. */
 static inline uint64_t gt_range_take_id(struct gt_thread *t, enum gt_domain domain,
 					uint32_t operation)
 {
@@ -35,8 +35,8 @@ static inline uint64_t gt_range_take_id(struct gt_thread *t, enum gt_domain doma
 	return id;
 }
 
-/* Prefetch the next cache lines of the ring, which the collector's core held last: they arrive
- * while the range runs. */
+/* Prefetch the next cache lines of the ring, which the collector's core used last, so that they
+ * arrive while the range runs. */
 static inline void gt_range_fetch_ring(const struct gt_thread *t)
 {
 	__builtin_prefetch(t->cur, 1);

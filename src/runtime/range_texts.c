@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See range_texts.h. A hash table; each bucket is a list that only grows, at its head.
- * Locking: none. A bucket's head: exchanged (release), read (acquire). Two threads that add the
- * same new text at once may each get a separate copy. */
+/* See range_texts.h. A hash table whose buckets are lists that grow only at their head.
+ * Locking: none. The head of a bucket is exchanged (release) and read (acquire). Two threads that
+ * add the same new text at once may each get a separate copy. */
 #include "runtime/range_texts.h"
 
 #include <stdatomic.h>

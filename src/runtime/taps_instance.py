@@ -3,11 +3,11 @@
 """taps_instance.py NM OBJCOPY DOMAIN NUMBER IN OUT: copy a domain's compiled taps for another
 instance.
 
-Compiling them takes most of a build's time, and the taps of all instances differ in only two
-addresses: those of the instance's state. So they are compiled once, as instance 0, and the others
-are copies of that object with other names: gt_<domain>_tap0_<f> becomes gt_<domain>_tap<n>_<f>;
-gt_<domain>_taps and gt_<domain>_tables become the names that runtime/tap_tables.inc gives the n-th
-element of each.
+Compiling taps takes most of a build's time, and the taps of all instances differ only in the two
+addresses of the instance's state. Therefore the taps are compiled once, as instance 0. The other
+instances are copies of that object with different names: gt_<domain>_tap0_<f> becomes
+gt_<domain>_tap<n>_<f>; gt_<domain>_taps and gt_<domain>_tables become the names that
+runtime/tap_tables.inc gives the n-th element of each array.
 """
 
 import subprocess

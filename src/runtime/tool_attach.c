@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Attach runtimes to tools where `gputap run` has not prepared the process: set the variables that
- * it would have set (see collector/environment.c), and interpose mapped libraries
- * (runtime/mapped.h). `gputap run` has set those of the domains that it records; a tool may want
- * others. */
+/* Attaches tools to runtimes where `gputap run` has not prepared the process: sets the variables
+ * that it would have set (see collector/environment.c), and interposes mapped libraries
+ * (runtime/mapped.h). `gputap run` has set the variables of the domains that it records; a tool may
+ * need others. */
 #include "runtime/tool_attach.h"
 
 #include <dlfcn.h>
@@ -48,7 +48,8 @@ static const char *get_variable(const char *name)
 	return value ? value : "";
 }
 
-/* Set @name to "ours", or "ours<separator>users", with ours again at the end if @twice. */
+/* Set @name to "ours", or to "ours<separator>users". @twice: true to append @ours again at the
+ * end */
 static void put_first(const char *name, const char *ours, char separator, bool twice)
 {
 	const char *users = get_variable(name);
@@ -68,7 +69,7 @@ static void put_first(const char *name, const char *ours, char separator, bool t
 		setenv(name, text, 1);
 }
 
-/* Return true if the list's readers can parse @path: they support no quotes, or it needs none. */
+/* Return true if @path can be added to a list unquoted: readers of a list do not support quotes. */
 static bool can_stand_in(const char *path, char separator)
 {
 	return !strchr(path, separator) && (separator != ' ' || !strpbrk(path, "\"\\"));
@@ -76,8 +77,8 @@ static bool can_stand_in(const char *path, char separator)
 
 static void set_list(const struct gt_variable *v, const char *path)
 {
-	/* a loader that has looked already is interposed, as are all later ones: in a running
-	 * program, or when a library's constructor has called the loader */
+	/* A loader that has already looked is interposed, and so are all later ones. This happens
+	 * in a running program, or when a library's constructor has called the loader. */
 	if (v->until && (gt_tools_late() || gt_mapped_defines(v->until, v->until_without)))
 		return;
 	if (can_stand_in(path, v->separator))
@@ -93,10 +94,11 @@ static void set_value(const struct gt_variable *v)
 	setenv(v->name, v->value, 1);
 }
 
-/* @done: one bit per enum gt_domain whose variables are already set. */
+/* Set all variables that are not set yet. @done: one bit per enum gt_domain whose variables are
+ * set */
 static void set_environment(const char *path, uint32_t done)
 {
-	/* first the variables that depend on the user's lists */
+	/* Variables that depend on the user's lists come first. */
 	for (const struct gt_variable *v = gt_variables; v < gt_variables + GT_VARIABLE_COUNT; v++)
 		if (!(v->domains & done) && v->kind == GT_VARIABLE_DEFAULT && v->other &&
 		    *get_variable(v->other))

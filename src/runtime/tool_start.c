@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Start tools at the right moment, and finish them at the right moment.
+/* Starts and finishes tools at the right moment.
  *
  *   libraries' constructors ── ours ──► .. ──► __libc_start_main() ──► main() .. exit()
  *                              expected?       tools are started              └─► finished
  *                                 └─► pending: at the first call of a runtime,
  *                                     if that comes before
  *
- * A tool's library that is linked with libgputap is initialised after it: when our constructor
- * runs, the tool's have not run yet. So the tools found are started once all libraries are
- * initialised: in the program's call of __libc_start_main(), which is redirected here and has done
- * nothing yet. If a runtime is called before that (from a library's constructor), that call starts
- * them: gt_recording.pending. The first call of a runtime also starts them if __libc_start_main()
- * is not called this way (a program with its own start-up code; libgputap opened by a running
- * program), and for tools that request it (GPUTAP_TOOL_ON_FIRST_CALL).
+ * A tool's library that is linked with libgputap is initialised after it, so the tool's
+ * constructors have not run yet when libgputap's runs. The tools found are therefore started once
+ * all libraries are initialised: in the program's call of __libc_start_main(), which is redirected
+ * here and has had no effect yet. If a runtime is called before that, from a library's constructor,
+ * that call starts them: gt_recording.pending. The first call of a runtime also starts them if
+ * __libc_start_main() is not called this way (a program with its own start-up code; libgputap
+ * opened by a running program), and for tools that request it (GPUTAP_TOOL_ON_FIRST_CALL).
  *
  * A tool that is opened after libgputap is found by libgputap-audit.so, which calls
- * gt_tools_opened(), or without it by gt_mapped_look(); the next call of a runtime starts it. A
- * tool that came too late for something is notified at once: gt_tools_find_missed().
+ * gt_tools_opened(), or without it by gt_mapped_look(). The next call of a runtime starts the tool.
+ * A tool that came too late for a domain is notified immediately: gt_tools_find_missed().
  *
- * Tools are finished before libraries' destructors, so that they may still call runtimes; and after
- * the exit handlers that the program has registered since it began to use runtimes. A tool that
- * wants to start on the first call is finished when exit() reaches a handler that was registered
- * just before its start(). */
+ * Tools are finished before libraries' destructors run, so that they may still call runtimes, and
+ * after the exit handlers that the program has registered since it began to use runtimes. A tool
+ * that starts on the first call is finished when exit() reaches a handler that was registered just
+ * before the tool's start(). */
 #include <dlfcn.h>
 #include <stdlib.h>
 
@@ -43,7 +43,7 @@ struct gt_tool_opened gputap_attach_tools = {.magic = GT_TOOL_OPENED_MAGIC};
 static start_fn *real_start;
 static void (*libraries_end)(void);
 
-/* Runs with the handlers of exit(), after the program's own. */
+/* Handles the end of the program. Runs among the handlers of exit(), after the program's own. */
 static void program_ends(void)
 {
 	gt_tools_finish();
@@ -62,8 +62,8 @@ static int program_starts(main_fn *program, int argc, char **argv, void (*init)(
 	return real_start(program, argc, argv, init, fini, end, stack);
 }
 
-/* Return true if the program will call program_starts(). False if it is already running: then
- * libgputap was opened with dlopen(), usually without RTLD_GLOBAL. */
+/* Return true if the program will call program_starts(). Returns false if the program is already
+ * running: libgputap was then opened with dlopen(), usually without RTLD_GLOBAL. */
 static bool wait_for_program(void)
 {
 	if (gt_tools_are_hidden())

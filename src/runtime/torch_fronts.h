@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Detection of torch's first operator where a program opens libtorch_cpu.so itself: when the
- * library is mapped and before anything is bound to it, libgputap-audit.so puts libgputap.so's
- * functions in front of two of libtorch's own.
+/* Detects torch's first operator if a program opens libtorch_cpu.so itself. When the library is
+ * mapped and before anything is bound to it, libgputap-audit.so places functions of libgputap.so in
+ * front of two of libtorch's functions.
  *
- *   gputap_attach_ranges ─► front[i].function   ours: looks once, then continues with
- *                     └──► front[i].real       the real one; the audit library writes it. NULL:
- *                                              no libtorch was mapped, or only before us
+ *   gputap_attach_ranges ─► front[i].function   gputap's function: looks once, then continues with
+ *                     └──► front[i].real       the real function, written by the audit library;
+ *                                              NULL: libtorch was not mapped, or was mapped
+ *                                              before gputap
  *
- * Offsets from the object's own address, as in struct gt_attach (runtime/interposition.h). */
+ * Contains offsets from the object's own address, like struct gt_attach
+ * (runtime/interposition.h). */
 #ifndef GPUTAP_RUNTIME_TORCH_FRONTS_H
 #define GPUTAP_RUNTIME_TORCH_FRONTS_H
 
@@ -15,7 +17,7 @@
 
 #define GT_TORCH_FRONTS_MAGIC UINT64_C(0x31304e4f52465447) /* "GTFRON01" */
 
-/* at::getStepCallbacksUnlessEmpty(RecordScope), which each operator calls first, and
+/* at::getStepCallbacksUnlessEmpty(RecordScope), the first call of each operator, and
  * at::RecordFunction::RecordFunction(RecordScope), a range of C++ code. */
 enum { GT_TORCH_FRONTS = 2 };
 static const char *const gt_torch_front_names[GT_TORCH_FRONTS] = {

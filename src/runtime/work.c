@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See work.h. The submitting thread (after EXIT) and the thread that learns of the completion each
- * count `left` down; the later one returns the token. */
+/* See work.h. The submitting thread (after EXIT) and the thread that detects the completion each
+ * decrement `left`. The later one returns the token. */
 #include "runtime/work.h"
 
 #include "core/context.h"
@@ -11,12 +11,12 @@
 
 struct gt_work {
 	struct gt_tool_entry entry;
-	_Atomic uint32_t left; /* steps still to come: submitted, completed */
-	uint32_t epoch;        /* process in which it was submitted */
+	_Atomic uint32_t left; /* number of steps still to come: submitted, completed */
+	uint32_t epoch;        /* process in which the activity was submitted */
 	bool recorded;
 	uint64_t id, call_start;
 	struct gt_work_what what;
-	struct gt_activity *item; /* NULL: no tool wants it */
+	struct gt_activity *item; /* NULL: no tool wants the activity */
 };
 
 static struct gt_tool_stock stock = {.entry_bytes = sizeof(struct gt_work)};
@@ -28,7 +28,7 @@ static bool is_recorded(const struct gt_call *call, enum gt_domain domain)
 				       1;
 }
 
-/* Return NULL if no tool wants it. */
+/* Notify tools with ENTER. Return the item; NULL: no tool wants the activity. */
 static struct gt_activity *notify_enter(const struct gt_work_what *what)
 {
 	struct gt_activity *p;
@@ -100,7 +100,7 @@ void gt_work_submitted(struct gt_work *w)
 {
 	if (!w)
 		return;
-	if (w->recorded) /* not earlier: a launch that the runtime refuses is not a GPU activity */
+	if (w->recorded) /* not earlier, because a refused launch is not a GPU activity */
 		gt_device_seen(gt_thread_own(), w->what.domain);
 	if (w->item)
 		gt_activity_exit(w->item);
@@ -150,7 +150,7 @@ static void write_item(struct gt_thread *t, const struct gt_work *w, int32_t sta
 	gt_ring_commit(t, sizeof *r);
 }
 
-/* Write GT_EVENT_CLOCK after 1, 2, 4, 8 and so on such times. */
+/* Write GT_EVENT_CLOCK after 1, 2, 4, 8 and so on invalid times. */
 static void report_broken_clock(enum gt_domain domain)
 {
 	static _Atomic uint64_t seen, reported;

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* libgputap-audit.so: interposition that the dynamic linker itself does (LD_AUDIT).
+/* libgputap-audit.so: interposition in the dynamic linker (LD_AUDIT).
  *
- * The linker calls us for every object that it maps, before anything is bound to it. A runtime's
- * library that offers no table of functions gets its symbol table changed right then: the addresses
- * of its exported functions become those of libgputap.so's taps, and the taps get the real
- * addresses. All later bindings lead to the taps: lazy or immediate, through a PLT, a static table
- * of pointers or dlsym(), also from RTLD_LOCAL and RTLD_DEEPBIND libraries. (la_symbind64() is
- * called for PLT slots and dlsym() only, never for the relocations of a pointer table; and it makes
- * the linker call us for every binding of the program.) runtime/arm.h describes the changes to a
- * library. libgputap.so makes the same changes later without an auditor (runtime/mapped.c).
+ * The linker calls this library for every object that it maps, before anything is bound to the
+ * object. If the object is a runtime's library that offers no table of functions, its symbol table
+ * is changed at that moment: the addresses of its exported functions become those of libgputap.so's
+ * taps, and the taps get the real addresses. All later bindings lead to the taps: lazy or
+ * immediate, through a PLT, a static table of pointers or dlsym(), also from RTLD_LOCAL and
+ * RTLD_DEEPBIND libraries. (la_symbind64() is called only for PLT slots and dlsym(), never for the
+ * relocations of a pointer table. It would also make the linker call this library for every binding
+ * of the program.) runtime/arm.h describes the changes to a library. Without an auditor,
+ * libgputap.so makes the same changes later (runtime/mapped.c).
  *
  * Two functions of libtorch get a gputap function in front, until torch's first operator
  * (runtime/torch_fronts.h).
  *
- * A program that needs a library which gputap can substitute (ROCTx), and that is not found, gets
- * our substitute through la_objsearch(): after all other places, so that a real one is preferred.
- * (LD_LIBRARY_PATH would come before a program's RUNPATH and the linker's cache.)
+ * If a program needs a library that is not found and that gputap can substitute (ROCTx), it gets
+ * gputap's substitute through la_objsearch(), after all other search paths, so that a real library
+ * is preferred. (LD_LIBRARY_PATH would precede the program's RUNPATH and the linker's cache.)
  *
- * This library has a separate link namespace. It uses no libc at all: that saves mapping a second
- * one at start-up, and avoids state shared by mistake. No allocation, no thread-local storage, no
- * output; steps that it cannot do are skipped. All entries are called with the linker's lock held:
- * one thread at a time. */
+ * This library has a separate link namespace. It uses no libc, which saves mapping a second libc at
+ * start-up and avoids accidentally shared state. No allocation, no thread-local storage, no output;
+ * impossible steps are skipped. All entry points are called with the linker's lock held, so by one
+ * thread at a time. */
 #include <elf.h>
 #include <link.h>
 #include <stdbool.h>
@@ -49,7 +50,7 @@ EXPORT unsigned int la_objclose(uintptr_t *cookie);
 EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned int flag);
 
 static bool active;
-static const char *compat; /* folder of our substitutes; NULL: none */
+static const char *compat; /* folder of gputap's substitutes; NULL: none */
 static struct gt_arming arming;
 
 /* State of one entry of gt_interposables. */
@@ -97,10 +98,10 @@ static void meet_point(unsigned index, const struct gt_symbols *s, const ElfW(Sy
 	const struct gt_attach_shape *shape = GT_ATTACH_AT(point, point->shape);
 
 	if (point->magic != GT_ATTACH_MAGIC || shape->tap_bytes != sizeof(struct gt_tap))
-		return; /* of another version */
+		return; /* from another version */
 	a->point = point;
-	/* libgputap.so came late (not preloaded): these may be relocated, and their slots
-	 * read-only */
+	/* libgputap.so came late (not preloaded): these libraries may be relocated, and their slots
+	 * read-only. */
 	for (unsigned i = 0; i < a->pending_count; i++) {
 		struct gt_elf o = object_of(a->pending[i]);
 
@@ -126,9 +127,9 @@ static void meet_library(unsigned i, const struct link_map *map, const struct gt
 		a->pending[a->pending_count++] = map;
 }
 
-/* Fronts in libtorch. */
+/* Fronts of two functions of libtorch. */
 static const struct gt_torch_fronts *fronts; /* set once libgputap.so is mapped */
-static ElfW(Addr) torch_base;                /* of the libtorch that has them; 0: none */
+static ElfW(Addr) torch_base;                /* base of the libtorch that has the fronts; 0: none */
 
 static void put_front(const struct gt_elf *o, const struct gt_symbols *s, unsigned i)
 {
@@ -151,7 +152,7 @@ static void meet_torch(const struct gt_elf *o, const struct gt_symbols *s)
 	if (ours) {
 		fronts = (const struct gt_torch_fronts *)(s->base + ours->st_value);
 		if (fronts->magic != GT_TORCH_FRONTS_MAGIC)
-			fronts = NULL; /* of another version */
+			fronts = NULL; /* from another version */
 		return;
 	}
 	for (unsigned i = 0;
@@ -159,8 +160,8 @@ static void meet_torch(const struct gt_elf *o, const struct gt_symbols *s)
 		put_front(o, s, i);
 }
 
-/* Count unmapped modules: call stacks must know that another module may be mapped at the same
- * place. */
+/* Count of unmapped modules, which call stacks need because another module may be mapped at the
+ * same address. */
 static struct gt_unloads *unloads; /* set once libgputap.so is mapped */
 
 static void meet_unloads(const struct gt_symbols *s)
@@ -171,10 +172,10 @@ static void meet_unloads(const struct gt_symbols *s)
 		return;
 	unloads = (struct gt_unloads *)(s->base + ours->st_value);
 	if (unloads->magic != GT_UNLOADS_MAGIC)
-		unloads = NULL; /* of another version */
+		unloads = NULL; /* from another version */
 }
 
-/* Tools that a running program opens. */
+/* Notification about tools that a running program opens. */
 static struct gt_tool_opened *tools; /* set once libgputap.so is mapped */
 
 static void meet_tool(const struct gt_symbols *s)
@@ -185,7 +186,7 @@ static void meet_tool(const struct gt_symbols *s)
 	if (ours) {
 		tools = (struct gt_tool_opened *)(s->base + ours->st_value);
 		if (tools->magic != GT_TOOL_OPENED_MAGIC)
-			tools = NULL; /* of another version */
+			tools = NULL; /* from another version */
 	} else if (tools && gt_symbol_find(s, "gputap_tool_describe")) {
 		opened = atomic_load(&tools->opened);
 		if (opened)
@@ -221,8 +222,8 @@ __attribute__((constructor)) static void start_audit(int argc, char **argv, char
 			compat = *e + sizeof "GPUTAP_COMPAT=" - 1;
 }
 
-/* Write "@folder/@name" to the single static buffer. Return NULL if it is too long or the file does
- * not exist. */
+/* Write "@folder/@name" to the single static buffer. Return NULL if the path is too long or the
+ * file does not exist. */
 static char *file_in(const char *folder, const char *name)
 {
 	static char path[512];
@@ -238,8 +239,8 @@ static char *file_in(const char *folder, const char *name)
 		       : NULL;
 }
 
-/* Return the path of our substitute for @name. Return NULL if gputap has none, or the real one is
- * in one of the linker's own folders, which are searched last. */
+/* Return the path of gputap's substitute for @name. Return NULL if gputap has none, or if the real
+ * library is in one of the linker's own folders, which are searched last. */
 static char *stand_in(const char *name)
 {
 	static const char *const folders[] = {"/lib/" TRIPLET, "/usr/lib/" TRIPLET,
@@ -267,11 +268,12 @@ static char *stand_in(const char *name)
 
 unsigned int la_version(unsigned int version)
 {
-	/* 0 would make the linker ignore us. We use only features of every interface version. */
+	/* With 0 the linker would ignore this library, which uses only features of all interface
+	 * versions. */
 	return active && version >= 1 ? (version < LAV_CURRENT ? version : LAV_CURRENT) : 0;
 }
 
-/* Return flags of 0: the linker then reports no bindings to us. */
+/* Returns no flags, so that the linker reports no bindings to this library. */
 unsigned int la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *cookie)
 {
 	struct gt_elf o = object_of(map);
@@ -304,7 +306,7 @@ unsigned int la_objclose(uintptr_t *cookie)
 	for (unsigned i = 0; i < GT_INTERPOSABLES; i++)
 		forget(&apis[i], map);
 	if (torch_base && torch_base == map->l_addr)
-		torch_base = 0; /* another one may be mapped later */
+		torch_base = 0; /* another libtorch may be mapped later */
 	if (unloads)
 		atomic_fetch_add(&unloads->count, 1);
 	return 0;

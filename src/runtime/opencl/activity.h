@@ -303,7 +303,7 @@ struct gt_cl_work {
 	struct gt_activity *item; /* for tools; NULL: no tool wants the command */
 	/* if `item` is set: enclosing command of this thread that tools were notified of */
 	struct gt_cl_work *outer;
-	bool unwanted; /* true if not selected by `gputap run --kernels`, and therefore not recorded */
+	bool unwanted; /* true if `gputap run --kernels` does not select it: not recorded */
 	bool recorded;
 };
 

@@ -158,7 +158,7 @@ cl_int gt_opencl_wrap_clEnqueueCommandBufferKHR(const struct gt_call *call, cl_u
 
 	if (gt_unlikely(incompatible(call, num_queues, queues, handle, c, &ret)))
 		return ret;
-	if (!queue) /* the queue of a command buffer created while nothing was recorded is not known */
+	if (!queue) /* not known if it was created while nothing was recorded */
 		return GT_CL_REAL(call, clEnqueueCommandBufferKHR)(num_queues, queues, handle,
 								   count, list, event);
 	ret = GT_CL_REAL(call, clEnqueueCommandBufferKHR)(num_queues, queues, handle, count, list,

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Attaching to ROCm 6 and later: its libraries offer their tables of functions through
- * librocprofiler-register to the library that exports rocprofiler_set_api_table(). The exporting
- * library is libgputap, because it comes first; a librocprofiler-sdk that would have received the
- * tables gets them after libgputap, so that its functions precede our taps: program, SDK, tap,
- * runtime.
+/* Attaches to ROCm 6 and later: its libraries offer their tables of functions through
+ * librocprofiler-register to the library that exports rocprofiler_set_api_table(). libgputap is the
+ * exporting library, because it comes first. A librocprofiler-sdk that would have received the
+ * tables gets them after libgputap, so its functions precede the taps: program, SDK, tap, runtime.
  *
- * Runs during the runtime's initialisation: it copies and patches, without a call into any runtime.
- * A registration meanwhile, nested or from another thread, would be refused in
- * librocprofiler-register and lost. */
+ * Runs during the runtime's initialisation: it copies and patches, without calling any runtime.
+ * librocprofiler-register would refuse a registration during that time, nested or from another
+ * thread, and the registration would be lost. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -28,7 +27,7 @@
 #include "generated/rccl_taps.h"
 #include "tool/tool_load.h"
 
-#pragma weak gputap_tool_add /* unit tests link without it */
+#pragma weak gputap_tool_add /* unit tests link without this function */
 
 #define SDK_NAME      "librocprofiler-sdk.so"
 #define REGISTER_NAME "librocprofiler-register.so"
@@ -40,7 +39,7 @@ typedef int set_api_table_fn(const char *name, uint64_t version, uint64_t instan
 			     uint64_t count);
 __attribute__((visibility("default"))) set_api_table_fn rocprofiler_set_api_table;
 
-/* RCCL has no folder. */
+/* Provider for RCCL, which has no separate folder. */
 static _Atomic(void *) taken_rccl[GT_INSTANCES];
 GT_PROVIDE(gt_registered) = {
 	.name = "rccl",
@@ -76,7 +75,7 @@ static int take_sized(const struct gt_registered *r, uint64_t version, void *the
 	return -ENOSPC;
 }
 
-/* Offer a table with unknown functions: subscribers to tables get it unchanged. */
+/* Offer a table with unknown functions unchanged to subscribers to tables. */
 static int offer_unknown_table(const char *name, uint64_t version, uint64_t instance, void *theirs)
 {
 	if (gt_recording.session)
@@ -96,7 +95,7 @@ static int take_tables(const char *name, uint64_t version, uint64_t instance, vo
 	return offer_unknown_table(name, version, instance, tables[0]);
 }
 
-/* The SDK ---------------------------------------------------------------- */
+/* SDK -------------------------------------------------------------------- */
 
 struct library_search {
 	const char *name;
@@ -116,7 +115,7 @@ static int is_library(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-/* Find the mapped library of that name (and any version). */
+/* Find a mapped library by name, in any version. */
 static bool find_mapped(const char *name, char *path)
 {
 	struct library_search l = {.name = name};
@@ -144,7 +143,7 @@ static bool is_true(const char *name)
 }
 
 /* Return true if librocprofiler-register would have detected a tool without libgputap. `gputap run`
- * has saved the user's value of ROCPROFILER_REGISTER_FORCE_LOAD in our variable. */
+ * has saved the user's value of ROCPROFILER_REGISTER_FORCE_LOAD in a variable of gputap. */
 static bool has_tool(void)
 {
 	return is_set("ROCP_TOOL_LIBRARIES") || is_set("ROCPROFILER_REGISTER_LIBRARY") ||
@@ -152,8 +151,8 @@ static bool has_tool(void)
 	       dlsym(RTLD_DEFAULT, "rocprofiler_configure");
 }
 
-/* Open the SDK as librocprofiler-register would: the library that the user names, else one next to
- * it. Return NULL if there is none. */
+/* Open the SDK as librocprofiler-register would: the library that the user names, otherwise a
+ * library in the folder of librocprofiler-register. Return NULL if there is none. */
 static void *open_sdk(void)
 {
 	const char *named = getenv("ROCPROFILER_REGISTER_LIBRARY");
@@ -180,7 +179,7 @@ static void *open_sdk(void)
 }
 
 /* If the SDK is gputap's own, add it as a tool: its requests must be known before tables are taken.
- * (It does not export rocprofiler_set_api_table().) */
+ * It does not export rocprofiler_set_api_table(). */
 static void let_in(void *handle)
 {
 	const struct gputap_tool *(*describe)(uint32_t) = NULL, *tool;
@@ -232,9 +231,9 @@ static int offer_tables(const char *name, uint64_t version, uint64_t instance, v
 	return status;
 }
 
-/* @instance: counts from 0 for each name. An instance that cannot be traced is reported in an event
- * and is not an error: the program runs.
- * Return: 0, or the SDK's status. */
+/* Receive the tables of a library. @instance: counts from 0 for each name. An instance that cannot
+ * be traced is reported in an event and is not an error: the program continues.
+ * Return: 0, or the status of the SDK. */
 int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance, void **tables,
 			      uint64_t count)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* ROCTx is attached in two ways. ROCm's older library (roctracer's) offers nothing: its exports are
- * interposed (runtime/audit/audit.c). Newer ones, and gputap's, offer three small tables, each with
- * its size in bytes first; these are merged into one whose positions are the operations' numbers.
- * Pause and resume are requests of the program about recording: a call of the program, carried out
- * here (the older library has neither). An instance belongs to one of the two ways. */
+/* Attaches ROCTx in one of two ways. ROCm's older library (roctracer's) offers no tables, so its
+ * exports are interposed (runtime/audit/audit.c). Newer libraries, and gputap's, offer three small
+ * tables, each starting with its size in bytes. These tables are merged into one whose positions
+ * are the operation numbers. Pause and resume are requests of the program about recording: calls of
+ * the program that are executed here (the older library has neither). An instance belongs to one of
+ * the two ways. */
 #include <errno.h>
 #include <string.h>
 
@@ -32,7 +33,7 @@ struct canonical {
 	void *entries[ENTRIES];
 };
 
-/* Number of known functions in each table, and their positions in ours. */
+/* Number of known functions in each table, and their first position in the merged table. */
 static const struct {
 	uint32_t first, count;
 } parts[TABLES] = {{GT_ROCTX_roctxMarkA, 6},
@@ -40,12 +41,12 @@ static const struct {
 		   {GT_ROCTX_roctxNameOsThread, 4}};
 
 static struct {
-	void *core; /* the library's first table; NULL: free */
+	void *core; /* first table of the library; NULL: free entry */
 	struct canonical real, taps;
 } instances[GT_INSTANCES];
 
-/* Functions that the program gets for pause and resume, whether records of them are wanted or not.
- * The pause itself is the last call recorded, the resume the first. */
+/* Functions that the program gets for pause and resume, even if records of them are not wanted. The
+ * pause is the last recorded call, the resume the first. */
 typedef int control_fn(uint64_t tid);
 
 static int pause_instance(int n, uint64_t tid)
@@ -109,7 +110,7 @@ static bool take_instance(int instance)
 		free == GT_ATTACH_LAYER);
 }
 
-/* Return the instance for a library's tables; -EALREADY: they have one. */
+/* Return the instance for a library's tables; -EALREADY: they already have an instance. */
 static int find_instance(void *core)
 {
 	int found = -ENOSPC;
@@ -127,7 +128,7 @@ static int find_instance(void *core)
 	return found;
 }
 
-/* Take the library's core, control and name tables, each with its size in bytes first; @count:
+/* Take the library's core, control and name tables, each starting with its size in bytes. @count:
  * number of tables. Return 0, also for known tables; -EINVAL; -ENOSPC: all instances are in use,
  * which an event reports. */
 static int take_tables(uint64_t version, void **tables, uint64_t count)

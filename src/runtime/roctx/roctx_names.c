@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that the program assigns: a thread's is a separate object, others are written with the
- * named object. */
+/* Names that the program assigns. The name of a thread is a separate object; other names are
+ * written with the named object. */
 #include "core/emit.h"
 #include "core/recording.h"
 #include "generated/roctx_wraps.h"
@@ -25,7 +25,7 @@ int gt_roctx_wrap_roctxNameOsThread(const struct gt_call *call, const char *name
 	return ret;
 }
 
-/* @agent: points to HSA's handle. */
+/* @agent: points to the HSA handle */
 int gt_roctx_wrap_roctxNameHsaAgent(const struct gt_call *call, const char *name, const void *agent)
 {
 	struct gt_thread *t = thread_of(call);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges of ROCTx across pauses of recording, and those of --from and --to.
+/* Ranges of ROCTx across pauses of recording, and the ranges of --from and --to.
  *
- * A push and its pop are two calls, and one of them may be in a pause. A thread's open ranges are a
+ * A push and its pop are two calls, and either may be in a pause. The open ranges of a thread are a
  * stack in separate memory, which its first push maps:
  *
- *   | depth, texts_used | open[RANGES]: recorded or from when | texts: their messages |
+ *   | depth, texts_used | open[RANGES]: recorded or start time | texts: their messages |
  *
  *   pushed        popped                records
  *   recorded      recorded              each in its tap
  *   recorded      in a pause            the pop, here
  *   in a pause    recorded              the push, here, before the pop: with its time and number
  *   in a pause    in another pause      both, here
- *   in a pause    in the same one       none
+ *   in a pause    in the same pause     none
  *
- * A range that is started in a pause is not recorded, except the one that a recording window starts
- * with; the stop of a range is recorded in a pause as well.
- * Locking: none. Never here: allocation beyond a thread's first push. */
+ * A range that is started in a pause is not recorded, except the range with which a recording
+ * window starts. The stop of a range is also recorded in a pause.
+ * Locking: none. Never here: allocation after a thread's first push. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -31,19 +31,19 @@
 enum { RANGES = 250, TEXTS_BYTES = 32768, NAME_MAX_BYTES = 1024 };
 
 struct open_range {
-	uint64_t start, id;    /* id 0: it did not begin in a pause */
-	const char *message;   /* in `texts`; NULL: it had none, or there was not enough room */
-	uint32_t epoch;        /* of the process in which it began */
-	uint32_t pauses;       /* gt_pauses, of the pause in which it began */
-	uint32_t texts_before; /* texts_used, before it */
+	uint64_t start, id;    /* id 0: the range did not begin in a pause */
+	const char *message;   /* in `texts`; NULL: no message, or no room for the message */
+	uint32_t epoch;        /* process in which the range began */
+	uint32_t pauses;       /* value of gt_pauses when the range began */
+	uint32_t texts_before; /* texts_used before the range began */
 	int level;
 	bool recorded;
-	bool is_last; /* of the recording window: core/range_window.h */
+	bool is_last; /* true if the range ends the recording window: core/range_window.h */
 };
 
 struct open_ranges {
-	uint32_t depth;  /* of `open` */
-	uint32_t beyond; /* pushed when that was full: not kept */
+	uint32_t depth;  /* number of entries in `open` */
+	uint32_t beyond; /* number of ranges pushed while `open` was full, which are not stored */
 	uint32_t texts_used;
 	struct open_range open[RANGES];
 	char texts[TEXTS_BYTES];
@@ -59,7 +59,8 @@ static void release_ranges(struct gt_thread *t)
 	mine = NULL;
 }
 
-/* Return NULL on failure. A thread that records nothing gets no memory: it would never be freed. */
+/* Map the stack of a thread. Return NULL on failure. A thread that records nothing gets no memory,
+ * which would never be freed. */
 static __attribute__((cold, noinline)) struct open_ranges *map_ranges(void)
 {
 	int saved = errno;
@@ -78,7 +79,7 @@ static __attribute__((cold, noinline)) struct open_ranges *map_ranges(void)
 
 /* Records ---------------------------------------------------------------------- */
 
-/* Return the thread's state, if the session wants a record that the tap does not write; else
+/* Return the thread's state if the session wants a record that the tap does not write; otherwise
  * NULL. */
 static struct gt_thread *get_recording(uint32_t operation)
 {
@@ -136,8 +137,8 @@ static const char *keep_text(struct open_ranges *r, const char *text)
 	return at;
 }
 
-/* Begin a range in a pause. It takes its number, so that calls after the pause are inside it, and
- * is counted when it is written. */
+/* Begin a range in a pause. It takes a number now, so that calls after the pause are inside the
+ * range. It is counted when it is written. */
 static __attribute__((cold, noinline)) void begin_in_pause(struct open_ranges *r,
 							   struct open_range *o,
 							   const char *message)
@@ -179,13 +180,14 @@ int gt_roctx_wrap_roctxRangePushA(const struct gt_call *call, const char *messag
 	return level;
 }
 
-/* Write a range's push. Return true if it is in the capture, or will be counted as lost. */
+/* Write the push of a range. Return true if the push is in the capture, or will be counted as
+ * lost. */
 static bool write_push(const struct open_range *o)
 {
 	struct gt_thread *t;
 
-	/* one that began in a fork's parent is recorded there; or the pause of its push
-	 * continues */
+	/* The range began in a fork's parent, which records the push, or the pause of the push
+	 * continues. */
 	if (!o->id || atomic_load_explicit(&gt_pauses, memory_order_relaxed) == o->pauses)
 		return o->recorded;
 	t = get_recording(GT_ROCTX_roctxRangePushA);
@@ -235,7 +237,7 @@ int gt_roctx_wrap_roctxRangePop(const struct gt_call *call)
 
 /* Started ranges ------------------------------------------------------------------- */
 
-/* Started range whose stop ends the recording window; 0: none. */
+/* Id of the started range whose stop ends the recording window; 0: none. */
 static _Atomic uint64_t last_started;
 
 uint64_t gt_roctx_wrap_roctxRangeStartA(const struct gt_call *call, const char *message)
@@ -246,7 +248,7 @@ uint64_t gt_roctx_wrap_roctxRangeStartA(const struct gt_call *call, const char *
 
 	if (gt_unlikely(gt_range_note(message)))
 		atomic_store_explicit(&last_started, range, memory_order_relaxed);
-	/* the recording window has just started */
+	/* The recording window has just started. */
 	if (gt_unlikely(!call->id && gt_tap_services(call->tap) & GT_SERVICE_STREAM)) {
 		t = get_recording(GT_ROCTX_roctxRangeStartA);
 		if (t)
