@@ -89,8 +89,7 @@ static void be_child(const struct gt_line_request *list, size_t count, int fd, p
 		signal(s, SIG_DFL);
 	sigemptyset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	signal(SIGINT,
-	       SIG_IGN); /* the terminal sends it to both processes; the parent handles it */
+	signal(SIGINT, SIG_IGN); /* the parent handles the terminal's SIGINT */
 	setrlimit(RLIMIT_CORE, &none);
 	if (!gt_dwarf_lines_are_there())
 		_exit(EXIT_NO_LIBRARY);

@@ -7,8 +7,8 @@
  *      range in which it was started. The nodes of launching calls are stored.
  *   4. Add GPU activities below the nodes of their calls.
  *
- * Call ids, not times, determine the position of a range. It is open for its thread's calls from
- * the call that started it to the call that ended it. */
+ * Call ids, not times, determine the position of a range. A range is open for calls of its thread,
+ * from the call that started the range to the call that ended it. */
 #include "export/calltree.h"
 
 #include <errno.h>
@@ -57,7 +57,7 @@ struct tree_builder {
 	/* Current thread in the third pass; the second pass uses some of these fields. */
 	uint32_t process, ordinal;
 	size_t next_range, range_end;
-	int32_t range; /* range that was started last; it may have ended */
+	int32_t range; /* range that was started last; may have ended */
 	struct open_call calls[DEPTH_MAX];
 	unsigned depth;
 };

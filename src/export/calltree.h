@@ -4,10 +4,11 @@
  *   process > range > range > function > function > call > call > kernel
  *
  * A node is a frame below its parent frame and covers everything that was reached through the same
- * path. Its own host time is the time of its ranges and calls minus the time of ranges and calls
- * directly inside them. Its device time is the time of the GPU activities with its name.
+ * path. The own host time of a node is the time of its ranges and calls minus the time of ranges
+ * and calls directly inside them. The device time of a node is the time of the GPU activities with
+ * its name.
  *
- * Functions come from the call's stack, if one was recorded. They have no own time.
+ * Functions come from the call's stack, if one was recorded. Functions have no own time.
  *
  * A range is a frame for the calls that its thread started within the range, and for the activities
  * of those calls. Activities whose call is not known are below their process. Ranges that are

@@ -17,11 +17,11 @@
  * .hta.json.gz variant gives launching calls those names and stores the real names in args.api.
  * Ranges of the program (ROCTx) are cat user_annotation, from push to pop; pushing and popping
  * calls are not written. The launch of a graph is cat gpu_graph, from the start of its first node
- * to the end of its last node, in a separate row next to the stream. It has no stream and no
- * args.correlation, which belongs to the call and the nodes. A launch recorded as one item is
- * written as a kernel of the same length. Memory in use is a counter (ph C) of its process. A pause
- * is an instant at its start. Markers and barriers are cat gpu_marker without a stream, so that
- * they do not count as device time. Arguments of calls are omitted, because these readers keep
+ * to the end of its last node, in a separate row next to the stream. A graph launch has no stream
+ * and no args.correlation, which belongs to the call and the nodes. A launch recorded as one item
+ * is written as a kernel of the same length. Memory in use is a counter (ph C) of its process. A
+ * pause is an instant at its start. Markers and barriers are cat gpu_marker without a stream, so
+ * that they do not count as device time. Arguments of calls are omitted, because these readers keep
  * everything in memory; .pftrace and .csv contain them. Recurring text is generated once per
  * operation, thread, row and name. */
 #include "export/chrome.h"
@@ -281,8 +281,8 @@ static int write_chrome(const struct gt_capture *c, const char *path,
 		status = gt_chrome_write_memory(&x);
 	if (!status)
 		status = gt_chrome_write_pauses(&x);
-	/* The last event of the list has no trailing comma. Its kind is one that every reader
-	 * knows: TraceLens rejects others. Its process does not exist. */
+	/* The last event of the list has no trailing comma. The event's kind is known to every
+	 * reader: TraceLens rejects others. The event's process does not exist. */
 	gt_out_text(&x.out, "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":4294967295,"
 			    "\"tid\":0,\"args\":{\"sort_index\":2147483647}}"
 			    "\n]\n}\n");

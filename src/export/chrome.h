@@ -26,7 +26,8 @@ enum {
 	TEXT_MAX = 4096, /* maximum bytes of a name, before escaping */
 };
 
-/* Text that is generated once. It is copied in steps, so SNIPPET_STEP extra bytes are allocated. */
+/* Text that is generated once. Snippets are copied in steps, so SNIPPET_STEP extra bytes are
+ * allocated. */
 struct gt_snippet {
 	uint32_t bytes;
 	char text[];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes times in which processes were not recorded in Chrome JSON: an instant at the start of each
- * pause, with the length of the pause. Instants do not enter the sums that readers compute.
- * TraceLens rejects asynchronous events. */
+ * pause, with the length of the pause. Readers do not include instants in sums. TraceLens rejects
+ * asynchronous events. */
 #include "export/chrome.h"
 #include "export/unrecorded_spans.h"
 

@@ -143,8 +143,7 @@ int gt_export_publish(const char *path, bool replace,
 		     path + folder, (int)getpid());
 	if (n < 0 || (size_t)n >= sizeof temporary)
 		return gt_error(-ENAMETOOLONG, "%s", path);
-	if (unlink(temporary) < 0 && errno != ENOENT) /* left by an earlier process with the same
-	 * pid */
+	if (unlink(temporary) < 0 && errno != ENOENT) /* left by a process with this pid */
 		return gt_error(-errno, "make a temporary file next to it");
 	strcpy(unfinished, temporary);
 	guard_unfinished(before);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Causes of a device's idle time, and the data of a part of a gap. cli/idle.h finds them. Exporters
- * get them through a function in struct gt_export_options. docs/guides/idle-time.md describes the
- * rules. */
+/* Causes of a device's idle time, and the data of a part of a gap. cli/idle.h finds the parts.
+ * Exporters get the parts through a function in struct gt_export_options. docs/guides/idle-time.md
+ * describes the rules. */
 #ifndef GPUTAP_EXPORT_IDLE_PARTS_H
 #define GPUTAP_EXPORT_IDLE_PARTS_H
 

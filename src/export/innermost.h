@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the program's innermost range in which a call was started, among ranges with one record
  * each (operators of torch, gputap_range_begin()). A range is recorded when it ends, after the
- * calls in it, so all ranges are read before everything else. A capture without ranges is not read.
+ * calls in it, so all ranges are read before other records. A capture without ranges is not read.
  * Memory: 40 bytes per range. */
 #ifndef GPUTAP_EXPORT_INNERMOST_H
 #define GPUTAP_EXPORT_INNERMOST_H

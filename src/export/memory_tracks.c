@@ -125,8 +125,8 @@ static int measure_tracks(struct drawing *d)
 	return 0;
 }
 
-/* End the allocation that @c replaced at the same address. If its kind of memory differs, this adds
- * a point to another track. */
+/* End the allocation that @c replaced at the same address. If that allocation is of another kind of
+ * memory, this adds a point to another track. */
 static void end_replaced(struct drawing *d, const struct gt_memory_change *c, struct track *into,
 			 uint64_t number)
 {

@@ -25,7 +25,7 @@ struct gt_memory_change {
 	/* For an allocation: one plus the index of the earlier allocation at the same address whose
 	 * free was not recorded and which this allocation ends; 0: none. */
 	uint32_t replaced;
-	uint16_t device;        /* index in the capture; a free has that of its allocation */
+	uint16_t device;        /* index in the capture; a free has the index of its allocation */
 	uint8_t domain, memory; /* enum gt_memory */
 	bool is_free, is_retain, is_matched;
 	uint32_t retained; /* for an allocation: number of frees that do not end it yet */

@@ -3,7 +3,7 @@
  *   | base ... next ... flush_at | room GT_OUT_ROOM_MAX |
  * The buffer is written when `next` has passed `flush_at`, so that filling it needs no check per
  * byte. The kernel spends its share of an export's time on finding and filling page-cache pages.
- * This takes a third less time if blocks are allocated ahead of the writes, in large parts, and if
+ * This time is a third shorter if blocks are allocated ahead of the writes, in large parts, and if
  * a write ends at a page boundary. Closing frees the excess. */
 #include "export/out.h"
 

@@ -377,7 +377,7 @@ static inline uint64_t gt_pf_thread_key(const struct gt_view_thread *t)
 /* Start a sequence: write its clock and, unless @track is 0, its default track. */
 void gt_pf_sequence_begin(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t clock,
 			  uint64_t track);
-/* Free everything except `ranges`; gt_pf_ranges_fini() frees those. */
+/* Free everything except `ranges`; gt_pf_ranges_fini() frees the ranges. */
 void gt_pf_sequence_fini(struct gt_pf_sequence *s);
 char *gt_pf_put_text(char *p, uint32_t field, const char *text);
 void gt_pf_intern(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t field, uint64_t iid,
@@ -469,8 +469,8 @@ static inline char *gt_pf_annotate_key(char *p, enum key key, unsigned field, ui
 }
 static_assert(KEY_COUNT < 128 && ANNOTATION_POINTER < 16, "one byte each");
 
-/* Open a packet with (timed) or without (short) a time. Its length at @packet usually takes one
- * byte. */
+/* Open a packet with (timed) or without (short) a time. The packet's length at @packet usually
+ * takes one byte. */
 static inline char *gt_pf_timed_open(char *p, const struct gt_pf_sequence *s, uint64_t time,
 				     char **packet)
 {

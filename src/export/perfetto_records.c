@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The loops of the Perfetto exporter. They write each call as slice begin and end, and each GPU
- * activity as both at once. They run millions of times, so recurring bytes are generated once
- * (perfetto.c) and copied: type, name and category of a slice per operation, an annotation up to
- * its value per argument, device and queue per row. This file is compiled twice, see meson.build;
- * GT_PF_RECORDS is the name of the exported function.
+/* The loops of the Perfetto exporter. The loops write each call as slice begin and end, and each
+ * GPU activity as both at once. The loops run millions of times, so recurring bytes are generated
+ * once (perfetto.c) and copied: type, name and category of a slice per operation, an annotation up
+ * to its value per argument, device and queue per row. This file is compiled twice, see
+ * meson.build; GT_PF_RECORDS is the name of the exported function.
  *
  * Arguments are written as numbers, addresses, or interned texts: names of values, and payloads
  * (arrays, small memory) from the second occurrence on. Only new texts are formatted. */
@@ -722,8 +722,8 @@ static inline char *put_work_annotations(struct gt_pf *x, char *p, const struct 
 	p = put_sizes(x, p, work);
 	if (work->bytes)
 		p = put_bytes(p, work, class);
-	/* Times before the start are written as durations, which are easier to read. They are
-	 * signed because clocks may be wrong. */
+	/* Times before the start are written as durations, which are easier to read. The durations
+	 * are signed because clocks may be wrong. */
 	if (work->start_ns && work->call_start_ns)
 		p = GT_PF_ANNOTATE(p, LATENCY, work->start_ns - work->call_start_ns);
 	if (work->submitted_ns && work->queued_ns)

@@ -14,7 +14,7 @@
 
 enum gt_range_mark gt_mark_look_up(uint32_t op);
 
-/* Return the mark of an operation's calls; GT_MARK_NONE if they have none. */
+/* Return the mark of an operation's calls; GT_MARK_NONE if the calls have no mark. */
 static inline enum gt_range_mark gt_mark_of(uint32_t op)
 {
 	unsigned domain = GT_OP_DOMAIN(op);

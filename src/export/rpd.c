@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* RPD files (.rpd): a SQLite database as read by rocmProfileData's tools. It suits schema 3. It
- * also suits schema 2, because text ids of names and arguments come from one sequence and arguments
- * are in both text tables.
+/* RPD files (.rpd): a SQLite database as read by rocmProfileData's tools. The database suits
+ * readers of schema 3. It also suits readers of schema 2, because text ids of names and arguments
+ * come from one sequence and arguments are in both text tables.
  *
  * Two passes over the capture: the first writes calls. The row of a call is the first row of its
  * run plus its index in that run (struct gt_row_run). The second pass writes GPU activities and

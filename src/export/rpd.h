@@ -125,7 +125,7 @@ void gt_rpd_settle_calls(struct rpd *r);
 void gt_rpd_step_copy(struct rpd *r, const struct gt_item *call);
 void gt_rpd_add_work(struct rpd *r, const struct gt_item *work);
 /* Add a call that copies, or a copying activity. @api: row of the call. gt_rpd_copies_rest() writes
- * the unmatched ones. */
+ * unmatched calls and activities. */
 void gt_rpd_copy_called(struct rpd *r, const struct gt_item *call, int64_t api, bool blocks);
 void gt_rpd_copy_worked(struct rpd *r, const struct gt_item *work, int64_t api, uint64_t stream,
 			const struct gt_view_queue *queue);

@@ -2,7 +2,7 @@
 /* External sort of keys, each with a number. Handles as many keys as fit on the disk, in a fixed
  * amount of memory.
  *
- * Keys are bytes in memcmp() order. They must be texts without NUL bytes, or all of one length up
+ * Keys are bytes in memcmp() order. All keys must be texts without NUL bytes, or have one length up
  * to 8. Equal keys keep the order in which they were added. Keys that do not fit in memory are
  * written in sorted runs to an unnamed temporary file and merged at the end. Not thread-safe. */
 #ifndef GPUTAP_EXPORT_SORTER_H

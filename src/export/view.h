@@ -108,8 +108,8 @@ static inline struct gt_view_thread *gt_view_thread(struct gt_view *v, uint32_t 
 	return v->last_thread = gt_view_thread_find(v, process, ordinal);
 }
 
-/* Return the thread of a launching call. It is cached separately from the thread whose records are
- * being read. */
+/* Return the thread of a launching call. This thread is cached separately from the thread whose
+ * records are being read. */
 static inline struct gt_view_thread *gt_view_caller(struct gt_view *v, uint32_t process,
 						    uint32_t ordinal)
 {
@@ -172,8 +172,8 @@ static inline bool gt_view_is_beneath(uint32_t op)
 	return GT_OP_DOMAIN(op) < GT_DOMAIN_COUNT && gt_domain_traits[GT_OP_DOMAIN(op)].beneath;
 }
 
-/* Source and destination device of a memcpy, in the form of queue->device. Both are that device if
- * they are not known. */
+/* Source and destination device of a memcpy, in the form of queue->device. If not known, both are
+ * that device. */
 struct gt_view_ends {
 	uint32_t from, to;
 };

@@ -6,9 +6,9 @@
  *
  * A call may be left by a jump (longjmp(), an exception), so that its end is never announced. The
  * next call that begins detects this: either it is at least as far up in the stack, or the word
- * just below the old call's stack address has been overwritten. It then drops the old call. The end
- * of an enclosing call does the same. Taps use the same rule with gt_thread.outer and outer_return,
- * which this file sets to the call's values.
+ * just below the old call's stack address has been overwritten. The next call then drops the old
+ * call. The end of an enclosing call does the same. Taps use the same rule with gt_thread.outer and
+ * outer_return, which this file sets to the call's values.
  *
  * Data to which a call points is read when the call has ended and its status is success, because
  * the runtime may not have validated the data earlier.
@@ -393,7 +393,7 @@ static uint32_t arguments_bytes(const struct gt_operation_info *info)
 	return last ? last->offset + last->bytes : 0;
 }
 
-/* Notify tools of the start. They get a copy of the arguments, so that their changes have no
+/* Notify tools of the start. Tools get a copy of the arguments, so that changes by tools have no
  * effect. */
 static void notify_begin(struct open_call *c, const void *arguments)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Interposition of a library. It is done in one of two places: by libgputap-audit.so, when the
- * library is mapped and before the dynamic linker relocates it, or later by libgputap.so (see
- * runtime/mapped.c). Each runtime's runtime/<name>/<name>_interposed.h lists the libraries to
+/* Interposition of a library. A library is interposed in one of two places: by libgputap-audit.so,
+ * when the library is mapped and before the dynamic linker relocates it, or later by libgputap.so
+ * (see runtime/mapped.c). Each runtime's runtime/<name>/<name>_interposed.h lists the libraries to
  * interpose and the exceptions.
  *
  * Steps of gt_arm(), in this order:
@@ -48,7 +48,7 @@ struct gt_interposable {
 };
 
 /* Interpose only libraries that do not offer their tables to tools. Libraries of ROCm 6 and later
- * offer them: they import this function of librocprofiler-register, through which gputap
+ * offer them: such libraries import this function of librocprofiler-register, through which gputap
  * attaches. */
 static inline bool gt_wants_unregistered(struct gt_arming *a, const struct gt_elf *o,
 					 const struct gt_symbols *s)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An assembler wrapper (a front) around another function. It calls a function of gputap first, then
- * jumps to the real function as if the program had called it directly.
+/* An assembler wrapper (a front) around another function. The front calls a function of gputap
+ * first, then jumps to the real function as if the program had called it directly.
  *
  *   program ─► front ─► called()          only while *settled is 0, if there is such a byte
  *                └────► jump to *real     same arguments, same stack, the program's return address

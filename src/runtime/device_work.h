@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Queries for a runtime whose GPU activities another runtime's folder records: HSA's folder records
- * those of HIP. */
+ * the activities of HIP. */
 #ifndef GPUTAP_RUNTIME_DEVICE_WORK_H
 #define GPUTAP_RUNTIME_DEVICE_WORK_H
 

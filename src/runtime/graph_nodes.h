@@ -24,7 +24,7 @@
  *   4. The thread that handles the packet puts the reference into the activity in flight.
  *   5. When the packet completes, the harvester writes the record. If the launch has a span, the
  *      harvester calls gt_graph_span_complete_part() instead.
- *   6. When the launch returns, it calls gt_graph_flush_held() and sets gt_thread.graph to NULL.
+ *   6. When the launch returns, HIP calls gt_graph_flush_held() and sets gt_thread.graph to NULL.
  *
  * A launch that matches an earlier launch skips most of step 2: HIP sets `unobserved_left`, and
  * that number of the next packets reserved in `queue` get no reference and no signal.
@@ -47,8 +47,8 @@ enum gt_graph_part { GT_GRAPH_KERNEL = 0, GT_GRAPH_COPY, GT_GRAPH_FILL, GT_GRAPH
 
 #define GT_GRAPH_NO_NODE UINT32_MAX /* ordinal of an unknown node */
 
-/* An open launch of this thread, as seen by both sides. HIP embeds it in its own struct. Only the
- * launching thread uses it. */
+/* An open launch of this thread, as seen by both sides. HIP embeds this struct in its own. Only the
+ * launching thread uses the struct. */
 struct gt_graph_launch {
 	/* Set by HIP. HSA counts `unobserved_left` down: that number of the next packets in `queue`
 	 * need neither reference nor signal. */
@@ -82,8 +82,8 @@ struct gt_node_ref {
 	struct gt_graph_span *span;
 };
 
-/* `graph` of GPU activities that were launched while the program paused recording: they are
- * reported to tools, but not recorded. */
+/* `graph` of GPU activities that were launched while the program paused recording: such activities
+ * are reported to tools, but not recorded. */
 #define GT_NODE_NOT_RECORDED UINT32_MAX
 
 /* Return true if the packet was launched while the program paused recording. */

@@ -6,9 +6,10 @@
  * the launch itself until it has returned. Steps:
  *   1. The launching thread takes a span from the table (compare and exchange of `parts` from 0 to
  *      1 + LAUNCHING, acquire). If none is free, the launch runs unobserved and is counted.
- *   2. It adds 1 to `parts` for each part, possibly after that part has completed.
+ *   2. The thread adds 1 to `parts` for each part, possibly after that part has completed.
  *   3. A harvester of any device widens the span to include a part's times, under `lock`, and
- *      subtracts 1 from `parts` (release). When the launch returns, it subtracts LAUNCHING.
+ *      subtracts 1 from `parts` (release). When the launch returns, the launching thread subtracts
+ *      LAUNCHING.
  *   4. The thread that removes the last part (acquire) writes the record, and frees the span:
  *      `parts` 0 (release). */
 #include <string.h>

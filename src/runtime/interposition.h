@@ -2,10 +2,10 @@
 /* The contract between libgputap-audit.so and libgputap.so: how the audit library finds and arms
  * the taps in libgputap.so.
  *
- * libgputap.so exports one object per domain, gputap_attach_<domain>. The audit library may need it
- * before libgputap.so is relocated (libraries are relocated from the last to the first, and a
- * preloaded library comes late). The object therefore contains no pointers, only offsets from its
- * own address, which the static linker knows.
+ * libgputap.so exports one object per domain, gputap_attach_<domain>. The audit library may need
+ * this object before libgputap.so is relocated (libraries are relocated from the last to the first,
+ * and a preloaded library comes late). The object therefore contains no pointers, only offsets from
+ * its own address, which the static linker knows.
  *
  *   gt_attach ─► names      "clBuildProgram\0clCloneKernel\0.."   exports of a runtime's library
  *           ─► indices    uint16_t[count]                       operation of each name
@@ -55,8 +55,8 @@ struct gt_attach_state {
 	_Atomic uint32_t adopted; /* true once libgputap.so has adopted the instance */
 	/* number of libraries that found no free instance; instance 0's value applies to all */
 	_Atomic uint32_t missed;
-	/* true if the library was mapped before gputap first looked: others may already have its
-	 * functions */
+	/* true if the library was mapped before gputap first looked: other libraries may already be
+	 * bound to its functions */
 	_Atomic uint32_t late;
 	uint64_t base;  /* address at which the runtime's library is mapped */
 	char path[228]; /* name of the library, truncated if longer */

@@ -82,7 +82,8 @@ static struct {
 
 static _Thread_local bool looking __attribute__((tls_model("initial-exec")));
 
-/* Return true if libgputap-audit.so is loaded. It sees every library before this file does. */
+/* Return true if libgputap-audit.so is loaded. The audit library sees every library before this
+ * file does. */
 static bool has_auditor(void)
 {
 	enum { UNKNOWN, YES, NO };
@@ -320,8 +321,8 @@ static uintptr_t settled(const struct gt_elf *o, unsigned type, uintptr_t value,
 	for (unsigned i = 0; i < state.move_count && !to; i++) {
 		const struct move *m = &state.moves[i];
 
-		/* The library's own calls are not redirected. Its tables of pointers are, because
-		 * other libraries read them. */
+		/* The library's own calls are not redirected. The library's tables of pointers are
+		 * redirected, because other libraries read the tables. */
 		if (value >= m->low && value < m->high &&
 		    (o->base != m->library || type == GT_POINTER))
 			to = target_of_slot(m, value, name);

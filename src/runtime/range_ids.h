@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of ranges. They are taken from the thread's sequence like a call's number, but without an
- * open call. A reader can thus derive from the numbers which calls are nested in the range. Inline,
- * because every torch operator takes a number. */
+/* Numbers of ranges. Such numbers are taken from the thread's sequence like a call's number, but
+ * without an open call. A reader can thus derive from the numbers which calls are nested in the
+ * range. Inline, because every torch operator takes a number. */
 #ifndef GPUTAP_RUNTIME_RANGE_IDS_H
 #define GPUTAP_RUNTIME_RANGE_IDS_H
 

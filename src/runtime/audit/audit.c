@@ -7,9 +7,9 @@
  * taps, and the taps get the real addresses. All later bindings lead to the taps: lazy or
  * immediate, through a PLT, a static table of pointers or dlsym(), also from RTLD_LOCAL and
  * RTLD_DEEPBIND libraries. (la_symbind64() is called only for PLT slots and dlsym(), never for the
- * relocations of a pointer table. It would also make the linker call this library for every binding
- * of the program.) runtime/arm.h describes the changes to a library. Without an auditor,
- * libgputap.so makes the same changes later (runtime/mapped.c).
+ * relocations of a pointer table. la_symbind64() would also make the linker call this library for
+ * every binding of the program.) runtime/arm.h describes the changes to a library. Without an
+ * auditor, libgputap.so makes the same changes later (runtime/mapped.c).
  *
  * Two functions of libtorch get a gputap function in front, until torch's first operator
  * (runtime/torch_fronts.h).
@@ -18,10 +18,10 @@
  * gputap's substitute through la_objsearch(), after all other search paths, so that a real library
  * is preferred. (LD_LIBRARY_PATH would precede the program's RUNPATH and the linker's cache.)
  *
- * This library has a separate link namespace. It uses no libc, which saves mapping a second libc at
- * start-up and avoids accidentally shared state. No allocation, no thread-local storage, no output;
- * impossible steps are skipped. All entry points are called with the linker's lock held, so by one
- * thread at a time. */
+ * This library has a separate link namespace. The library uses no libc, which saves mapping a
+ * second libc at start-up and avoids accidentally shared state. No allocation, no thread-local
+ * storage, no output; impossible steps are skipped. All entry points are called with the linker's
+ * lock held, so by one thread at a time. */
 #include <elf.h>
 #include <link.h>
 #include <stdbool.h>

@@ -148,7 +148,7 @@ static_assert(sizeof(struct gt_hsa_signal) == 64 && offsetof(struct gt_hsa_signa
 enum { GT_HSA_SIGNAL_USER = 1, GT_HSA_SIGNAL_DOORBELL = -1 };
 enum { GT_HSA_SIGNAL_GPU_ONLY = 1 }; /* HSA_AMD_SIGNAL_AMD_GPU_ONLY: no interrupt */
 
-/* amd_queue_t. Its first member is the hsa_queue_t that programs get. Kernels and HIP read this
+/* amd_queue_t. The first member is the hsa_queue_t that programs get. Kernels and HIP read this
  * struct. */
 struct gt_hsa_queue_abi {
 	uint32_t type, features;

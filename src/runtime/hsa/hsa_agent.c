@@ -92,7 +92,7 @@ static void give_name(struct gt_hsa_agent *a, struct gt_thread *t)
 		gt_fork_replay_label(t, a->replay, mine.name);
 }
 
-/* Store a name. It replaces an earlier name of the same device. */
+/* Store a name, which replaces an earlier name of the same device. */
 static void keep_name(const struct given *new)
 {
 	uint32_t i = 0;

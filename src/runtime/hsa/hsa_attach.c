@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* HSA's tables: they are converted from the runtime's order to the canonical order (ROCm 7.2's,
- * whose positions are the operation numbers), registered, and the taps are written back into the
+/* HSA's tables are converted from the runtime's order to the canonical order (ROCm 7.2's, whose
+ * positions are the operation numbers), registered, and the taps are written back into the
  * runtime's tables.
  *
  *   runtime's AmdExtTable (48 entries in ROCm 5.2) ─► canonical copy (76) ─► gt_table_register()
@@ -375,8 +375,8 @@ bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t fai
 	return true;
 }
 
-/* Return the missed domains if the runtime is already initialised: it provides its tables only
- * during initialisation. */
+/* Return the missed domains if the runtime is already initialised: a runtime provides its tables
+ * only during initialisation. */
 static const char *find_missed(void)
 {
 	void *library = dlopen("libhsa-runtime64.so.1", RTLD_LAZY | RTLD_NOLOAD);
@@ -399,8 +399,8 @@ static const char *find_missed(void)
 GT_PROVIDE(gt_tool_attach) = {.missed = find_missed, .domain = GT_DOMAIN_HSA_CORE};
 
 /* Detach the calling runtime, identified by the caller's address. If a library calls its own
- * function named OnUnload(), this function may be called instead, because it is first in the search
- * order. That call is forwarded. */
+ * function named OnUnload(), gputap's function may be called instead, because gputap is first in
+ * the search order. That call is forwarded. */
 void OnUnload(void)
 {
 	Dl_info where;

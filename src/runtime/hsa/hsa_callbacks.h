@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls a tool's function for a packet, in the middle of the packet loop. The function may never
- * return: it may throw an exception, jump out of the loop, or wait forever. It must not block the
- * queue. (The compiler's cleanup attribute would require libgcc_s in every program.)
+ * return: it may throw an exception, jump out of the loop, or wait forever. A function that does
+ * not return must not block the queue. (The compiler's cleanup attribute would require libgcc_s in
+ * every program.)
  *
  * Steps:
  *   1. The ring's worker writes `current`, puts a guard with a new number on its stack, stores the
  *      number into `running` (release), and calls the tool.
  *   2. The thread that exchanges that number in `running` for 0 (acquire, release) is the ring's
- *      worker from then on. It is one of three:
+ *      worker from then on. This thread is one of three:
  *      - the thread of step 1, when the function has returned;
  *      - the same thread in an outer stack frame, when it rings again: the guard shows that the
  *        function was left;
@@ -33,7 +34,7 @@ struct gt_hsa_callback_guard {
 struct gt_hsa_callback {
 	struct gt_activity *item;
 	const volatile struct gt_hsa_callback_guard *guard;
-	bool enter; /* true for ENTER: the packet is not on the device yet; false for EXIT: it is */
+	bool enter;    /* true for ENTER: the packet is not handed on yet; false for EXIT */
 	bool followed; /* true if the packet is followed until it completes */
 	bool left;     /* true if the function is known not to return */
 };

@@ -9,8 +9,9 @@
  * Steps:
  *   1. The submitting thread takes an entry (`taken`, acquire), fills in the activity, chooses the
  *      signal for the submission, and stores the state PENDING (release).
- *   2. The harvester reads the state (acquire). It takes the times, writes the record, exchanges
- *      `item` for NULL and completes the item, stores FREE, then sets `taken` to 0 (release).
+ *   2. The harvester reads the state (acquire). The harvester takes the times, writes the record,
+ *      exchanges `item` for NULL and completes the item, stores FREE, then sets `taken` to 0
+ *      (release).
  *
  * A copy whose signal is also used for other activities is submitted with a signal of gputap:
  *   1. The submitting thread registers a handler that the runtime calls in its handler thread when

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Records failures of devices. A failing device usually ends the process: ROCr aborts after a
- * memory fault, HIP after an error of a queue. Both first report the failure in a thread of ROCr.
- * In that thread:
+ * memory fault, HIP after an error of a queue. ROCr and HIP first report the failure in a thread of
+ * ROCr. In that thread:
  *   1. gputap records all activities completed by then (gt_hsa_helper_fault());
  *   2. gputap writes the failure as an event;
  *   3. the program's own callback, or the runtime's default handling, follows. */

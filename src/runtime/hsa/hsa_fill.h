@@ -43,8 +43,7 @@ static inline GT_IN_LINE void gt_hsa_fill_linked(const struct gt_hsa_queue *q,
 {
 	uint64_t id = by ? by->id : t->api_id, start = by ? by->start : t->api_start;
 
-	if (!id) {                                  /* HSA without HIP: use the call that rings the
-	 * doorbell */
+	if (!id) {                                  /* HSA without HIP: the call that rings */
 		id = t->depth ? t->next_id - 1 : 0; /* innermost open call */
 		start = t->depth ? gt_ticks() : 0;
 	}

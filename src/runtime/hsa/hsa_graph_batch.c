@@ -3,11 +3,11 @@
  * that are not observed are held back and handed on in runs.
  *
  * Steps, in the launching thread:
- *   1. It rings for a packet that is not observed. If the run is shorter than `held_max`, the
- *      packet is only counted (`held`), and the launch is counted in the queue's `holders`.
- *   2. It rings for the packet that ends the run. The whole run goes to the device at once.
+ *   1. The thread rings for a packet that is not observed. If the run is shorter than `held_max`,
+ *      the packet is only counted (`held`), and the launch is counted in the queue's `holders`.
+ *   2. The thread rings for the packet that ends the run. The whole run goes to the device at once.
  *   3. The launch returns, or the thread reads the queue's read index and thus may wait for the
- *      device. Both call gt_hsa_flush_held().
+ *      device. In both cases the thread calls gt_hsa_flush_held().
  * Any other thread that rings, or that handles packets for another reason, also hands on held
  * packets, because all written packets go in order. A packet that completes a signal is not held,
  * so no thread can wait for a held packet. The helper covers the remaining case: if no packet was
@@ -86,7 +86,7 @@ static __attribute__((noinline)) void handle_for_graph(struct gt_hsa_queue *q, u
 	notify_and_leave(q, index, wait);
 }
 
-/* Handle packets that were reserved together. They must be written. */
+/* Handle packets that were reserved together. The packets must be written. */
 static __attribute__((noinline)) void handle_deferred(struct gt_hsa_queue *q, uint64_t index,
 						      bool wait)
 {
@@ -107,9 +107,9 @@ void gt_hsa_handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait)
 		handle_deferred(q, index, wait);
 }
 
-/* Do step 1: hold the packet if possible. It cannot be held if a thread may wait for this packet or
- * a later one: a thread that is reserving a packet may already have rung, and waits for this
- * run. */
+/* Do step 1: hold the packet if possible. A packet cannot be held if a thread may wait for this
+ * packet or a later one: a thread that is reserving a packet may already have rung, and waits for
+ * this run. */
 static inline GT_IN_LINE bool hold_packet(struct gt_hsa_queue *q, uint64_t index,
 					  struct gt_graph_launch *graph)
 {

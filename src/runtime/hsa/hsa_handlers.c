@@ -22,8 +22,8 @@
 #include "runtime/hsa/hsa_runtime.h"
 
 enum { EQUAL = 0 }; /* hsa_signal_condition_t */
-/* Limits the wait for a handler that does not return. The program then ends as it would without
- * gputap. */
+/* Limits the wait for a handler that does not return. After the limit the program ends as it would
+ * without gputap. */
 #define MOST_NS (100 * GT_HSA_MS)
 
 static bool wake_end(int64_t value, void *data)

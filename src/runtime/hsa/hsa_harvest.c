@@ -3,15 +3,16 @@
  * waited for them.
  *
  * Steps:
- *   1. A thread takes the agent's `harvester` (compare and exchange, acquire). One thread holds it
- *      at a time, for the duration of a look. Meanwhile no function of the program or of a tool
- *      runs, and signals are blocked, so that no handler can jump out. A thread that wants
- *      `harvester` waits at most HARVEST_NS, because its holder may have lost its processor.
- *   2. It reads the host's two clocks, to convert ticks.
- *   3. It goes through each queue from the oldest activity, past at most WINDOW unfinished ones.
- *      Completed activities are recorded in any order, and their slots are freed (hsa_slots.h). A
- *      long kernel therefore delays only the reuse of later slots, and the harvester never waits.
- *   4. It stores 0 into `harvester` (release). */
+ *   1. A thread takes the agent's `harvester` (compare and exchange, acquire). One thread holds
+ *      `harvester` at a time, for the duration of a look. Meanwhile no function of the program or
+ *      of a tool runs, and signals are blocked, so that no handler can jump out. A thread that
+ *      wants `harvester` waits at most HARVEST_NS, because its holder may have lost its processor.
+ *   2. The thread reads the host's two clocks, to convert ticks.
+ *   3. The thread goes through each queue from the oldest activity, past at most WINDOW unfinished
+ *      activities. Completed activities are recorded in any order, and their slots are freed
+ *      (hsa_slots.h). A long kernel therefore delays only the reuse of later slots, and the
+ *      harvester never waits.
+ *   4. The thread stores 0 into `harvester` (release). */
 #include "runtime/hsa/hsa_harvest.h"
 
 #include <errno.h>
@@ -124,7 +125,7 @@ static uint32_t harvest_queue(struct gt_hsa_queue *q, struct gt_thread *t, uint3
 	return (uint32_t)(tail - head);
 }
 
-/* Counts the unfinished activities of a queue that the program has destroyed. They never
+/* Counts the unfinished activities of a queue that the program has destroyed. Such activities never
  * complete. */
 void gt_hsa_harvest_end_queue(struct gt_hsa_queue *q, struct gt_thread *t)
 {

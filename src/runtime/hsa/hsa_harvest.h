@@ -14,8 +14,8 @@ extern _Atomic uint32_t gt_hsa_harvest_over __attribute__((visibility("hidden"))
 uint32_t gt_hsa_harvest_agent(struct gt_hsa_agent *a, struct gt_thread *t, uint32_t *done);
 /* Harvest the completed activities of all agents, in a thread other than a helper. */
 void gt_hsa_harvest_all(void);
-/* Count the unfinished activities of a queue that the program has destroyed. They will never
- * complete. */
+/* Count the unfinished activities of a queue that the program has destroyed. Such activities will
+ * never complete. */
 void gt_hsa_harvest_end_queue(struct gt_hsa_queue *q, struct gt_thread *t);
 
 #endif

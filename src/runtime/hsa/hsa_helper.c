@@ -17,10 +17,11 @@
  * alive.
  *
  * The end, in the thread that calls exit():
- *   1. It stores `gt_hsa_harvest_over` (sequentially consistent), and waits until no helper is
- *      inside the runtime (`at_work`; a helper stores that, then reads `gt_hsa_harvest_over`).
- *   2. It harvests everything completed by then: ROCr shuts itself down in later exit handlers.
- *   3. It waits for handlers of signals (hsa_handlers.c), and completes the items of tools.
+ *   1. The thread stores `gt_hsa_harvest_over` (sequentially consistent), and waits until no helper
+ *      is inside the runtime (`at_work`; a helper stores that, then reads `gt_hsa_harvest_over`).
+ *   2. The thread harvests everything completed by then: ROCr shuts itself down in later exit
+ *      handlers.
+ *   3. The thread waits for handlers of signals (hsa_handlers.c), and completes the items of tools.
  * hsa_shut_down() calls gt_hsa_helper_leave() instead. The collector counts activities that are
  * incomplete by then as unfinished. */
 #include "runtime/hsa/hsa_helper.h"

@@ -3,8 +3,8 @@
  * and the device's ring (hsa_ring.h).
  *
  * For each packet, in order of the packet numbers:
- *   1. Its submitter is looked up (hsa_submitters.h). A packet whose node reference is being
- *      created ends the loop: the thread that creates the reference rings afterwards.
+ *   1. The packet's submitter is looked up (hsa_submitters.h). A packet whose node reference is
+ *      being created ends the loop: the thread that creates the reference rings afterwards.
  *   2. Tools get ENTER (hsa_callbacks.h). The queue does not advance until their functions return:
  *      packets that they submit come after this one. Other threads that ring wait at most ENTER_NS,
  *      then leave their packets to the helper.
@@ -48,7 +48,7 @@ static void match_submitter(struct gt_hsa_submitter *o, const struct gt_hsa_kern
 	gt_submit_order_match(order, k && k->internal ? NULL : &work, o->sequence, &o->by);
 }
 
-/* Return true if the kernel is recorded. If false, it is at most reported to tools. */
+/* Return true if the kernel is recorded. If false, the kernel is at most reported to tools. */
 static bool is_recorded(const struct gt_hsa_kernel *k, const struct gt_hsa_submitter *o)
 {
 	bool graph = o && o->by.node.replay;

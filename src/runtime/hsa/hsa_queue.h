@@ -73,7 +73,7 @@ struct gt_hsa_queue {
 	 * and barrier-or */
 	bool barriers;
 	uint32_t barrier_names[2];
-	uint32_t epoch; /* process that created the queue: it does not exist in a forked child */
+	uint32_t epoch; /* process that created the queue; a forked child has no such queue */
 	struct gt_tool_object *object;
 	/* Written by the thread that creates or destroys the queue. */
 	/* number of times that the program obtained the queue and has not destroyed it */
@@ -103,7 +103,7 @@ static inline bool gt_hsa_queue_is_live(const struct gt_hsa_queue *q)
 	return atomic_load_explicit(&q->state, memory_order_relaxed) == GT_HSA_QUEUE_LIVE;
 }
 
-/* Find a queue, lock-free. Return NULL if it is not followed. */
+/* Find a queue, lock-free. Return NULL if the queue is not followed. */
 static inline struct gt_hsa_queue *gt_hsa_queue_find(const void *handle)
 {
 	struct gt_hsa_queue *q =

@@ -13,14 +13,14 @@
  *      rings the doorbell.
  *   2. The ringing thread enters the ring as its worker (`worker`, compare and exchange, acquire).
  *      If another thread is the worker, the ringing thread waits, as it would for an earlier packet
- *      that is not written yet. If it is already the worker (a signal handler rings, or a tool's
- *      function called for a packet), it leaves a note (`again`) and continues.
+ *      that is not written yet. If the ringing thread is already the worker (a signal handler
+ *      rings, or a tool's function called for a packet), it leaves a note (`again`) and continues.
  *   3. The worker reads headers (acquire), copies each packet into device[], changes the copy
  *      before it becomes visible to the device, makes the program's slot INVALID, stores origin[]
  *      (release), then the copy's header (release). The device may now process the copy.
  *   4. The worker stores the program's read index (release) and the device's doorbell (release).
- *   5. The worker leaves the ring (`worker`, release) and checks for a note. If there is one, it
- *      starts again.
+ *   5. The worker leaves the ring (`worker`, release) and checks for a note. If there is a note,
+ *      the worker starts again.
  * A gputap packet inserted between two program packets shifts the later packets. The program does
  * not see this, because it has separate indices.
  *
@@ -154,8 +154,8 @@ static inline void gt_hsa_ring_look(struct gt_hsa_ring *ring, uint64_t index)
 	ring->limit = index + 1 > write && index < write + ring->theirs_size ? index + 1 : write;
 }
 
-/* Return the program's next packet, number ring->taken. Return NULL if it does not exist or is not
- * written yet. */
+/* Return the program's next packet, number ring->taken. Return NULL if the packet does not exist or
+ * is not written yet. */
 static inline const union gt_hsa_packet *gt_hsa_ring_next(struct gt_hsa_ring *ring)
 {
 	union gt_hsa_packet *p = &ring->theirs[ring->taken & ring->theirs_mask];

@@ -40,12 +40,13 @@
  *      slot is free ◄─ harvester writes the record ◄── work in flight;  times, signal ◄────┘
  *
  * Completion. A packet without a completion signal gets a signal of gputap. A packet with a signal
- * keeps it: the signal contains the times until it is reused or destroyed. Both happen in functions
- * that gputap wraps, in the calling thread. Therefore the program's waits end when they would
- * without gputap, no packet is added, and the program reads correct values from its signal. Only a
- * signal that is used for several packets at once needs more: the kernel gets gputap's signal, and
- * a barrier packet after it completes the program's signal. A copy with such a signal also gets
- * gputap's signal, and a handler of gputap decrements the program's signal (hsa_copy.h).
+ * keeps it: the signal contains the times until it is reused or destroyed. Reuse and destruction
+ * happen in functions that gputap wraps, in the calling thread. Therefore the program's waits end
+ * when they would without gputap, no packet is added, and the program reads correct values from its
+ * signal. Only a signal that is used for several packets at once needs more: the kernel gets
+ * gputap's signal, and a barrier packet after it completes the program's signal. A copy with such a
+ * signal also gets gputap's signal, and a handler of gputap decrements the program's signal
+ * (hsa_copy.h).
  *
  * Correlation. A queue has several producers (HIP's streams share queues). The thread that rings
  * the doorbell hands on all packets that are valid by then, including those of other threads. A
@@ -108,8 +109,8 @@ static inline struct gt_hsa_runtime *gt_hsa_runtime_of(const struct gt_call *cal
 	return &gt_hsa_runtimes[call->table->instance];
 }
 
-/* Call the runtime's own functions, bypassing gputap's taps. They may be functions of another tool
- * that was loaded before gputap. NULL: this runtime has no function of that name (AMD adds
+/* Call the runtime's own functions, bypassing gputap's taps. Such a function may belong to another
+ * tool that was loaded before gputap. NULL: this runtime has no function of that name (AMD adds
  * extensions over time). */
 #define GT_HSA_CORE(runtime, f) \
 	((gt_hsa_core_##f##_fn *)gt_hsa_core_taps[(runtime)->instance][GT_HSA_CORE_INDEX_##f].real)
@@ -127,7 +128,7 @@ void gt_hsa_free(void *p, size_t bytes);
 /* Sleep with a system call that is not a cancellation point. */
 void gt_hsa_sleep_ns(uint64_t ns);
 
-/* Both host clocks, read at the same time. */
+/* The two host clocks, read at the same time. */
 struct gt_hsa_clock_pair {
 	uint64_t ticks, ns;
 };

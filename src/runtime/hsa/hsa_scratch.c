@@ -91,7 +91,7 @@ static void write_scratch(const struct gt_hsa_queue *q, const struct gt_hsa_scra
 
 	if (!t || !gt_hsa_is_recording())
 		return;
-	/* Writes a record of its own, so this precedes the next reservation. */
+	/* Writes a separate record, so this precedes the next reservation. */
 	name = gt_string_id(t, names[operation], strlen(names[operation]));
 	gt_device_seen(t, GT_DOMAIN_HSA_CORE);
 	r = gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE);

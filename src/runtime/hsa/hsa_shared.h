@@ -11,11 +11,11 @@
  *      copy's times for hsa_amd_profiling_get_async_copy_time() and subtracts 1 from the signal
  *      (release), as the device would have done.
  *   3. hsa_signal_destroy() first calls gputap, which waits for threads in step 2: after the
- *      subtraction they may still have to wake threads that wait for the signal.
+ *      subtraction such threads may still have to wake threads that wait for the signal.
  *
  * Locking: one lock, held briefly in each of these functions, but not during calls of the runtime.
- * It is not taken while no signal is shared. The child of a fork does not wait for threads of its
- * parent. */
+ * The lock is not taken while no signal is shared. The child of a fork does not wait for threads of
+ * its parent. */
 #ifndef GPUTAP_RUNTIME_HSA_SHARED_H
 #define GPUTAP_RUNTIME_HSA_SHARED_H
 

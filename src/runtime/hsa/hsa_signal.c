@@ -68,10 +68,10 @@ static void end_watch(struct gt_hsa_watch *w, enum gt_hsa_watch_state state)
 	atomic_store_explicit(&w->state, state, memory_order_release);
 }
 
-/* Get the times of a copy. Only the runtime can read them, and it reports an error if queried too
- * early. It is therefore queried when the value shows that the copy is complete, or once when the
- * program reuses the signal (@last). In that case the copy must be complete, and the times may be
- * those of the signal's previous activity. */
+/* Get the times of a copy. Only the runtime can read the times, and it reports an error if queried
+ * too early. The runtime is therefore queried when the value shows that the copy is complete, or
+ * once when the program reuses the signal (@last). In that case the copy must be complete, and the
+ * times may be those of the signal's previous activity. */
 static bool get_copy_times(const struct gt_hsa_watch *w, bool last, struct gt_hsa_times *times)
 {
 	bool counted = atomic_load_explicit(&w->signal->value, memory_order_acquire) <

@@ -29,14 +29,15 @@ struct gt_hsa_watch {
 	uint64_t queued;            /* copies: submission time, system time */
 };
 
-/* Watch an activity: its times will be read from the program's signal once available. Return false,
- * without watching, if the signal is used for other activities in flight or the table is full. */
+/* Watch an activity, whose times will be read from the program's signal once available. Return
+ * false, without watching, if the signal is used for other activities in flight or the table is
+ * full. */
 bool gt_hsa_signal_watch(struct gt_hsa_watch *w, struct gt_hsa_signal *signal);
 /* Save the times of earlier activities. Call before the program reuses or destroys the signal.
  * Return false if an earlier activity is not complete. */
 bool gt_hsa_signal_release(uint64_t signal);
 /* Return true if other watched activities in flight use the program's signal. Saves the times of
- * completed ones. */
+ * completed activities. */
 bool gt_hsa_signal_is_busy(const struct gt_hsa_signal *signal);
 /* Note that the program's signal will be decremented for an activity that is not watched. */
 void gt_hsa_signal_expect_less(const struct gt_hsa_signal *signal);

@@ -9,7 +9,7 @@
  *
  * Steps:
  *   1. The thread that reserves a number writes its entry, then the packet.
- *   2. It stores the packet's header (release) and rings the doorbell.
+ *   2. The thread stores the packet's header (release) and rings the doorbell.
  *   3. The thread that handles the packet has read its header (acquire), so it sees the entry.
  * An entry in `cached` or `unobserved` is reused only after its previous packet has been handled,
  * which the program's read index (acquire) shows. `packet` distinguishes entries of different

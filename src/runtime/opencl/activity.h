@@ -30,7 +30,8 @@
  * callback costs a thread switch. The program's own callbacks would be interleaved with gputap's.
  *
  * Locks are held for a few instructions, and during calls of the runtime that gputap itself makes.
- * If such a call triggers callbacks of the program, they run later (activity_callback.c). */
+ * If such a call triggers callbacks of the program, the callbacks run later
+ * (activity_callback.c). */
 #ifndef GPUTAP_RUNTIME_OPENCL_ACTIVITY_H
 #define GPUTAP_RUNTIME_OPENCL_ACTIVITY_H
 
@@ -307,7 +308,8 @@ struct gt_cl_work {
 	bool recorded;
 };
 
-/* Return true if this call's activity is recorded. If false, it is at most reported to tools. */
+/* Return true if this call's activity is recorded. If false, the activity is at most reported to
+ * tools. */
 static inline bool gt_cl_is_recorded(const struct gt_call *call)
 {
 	return call->thread &&

@@ -16,8 +16,8 @@
  *   a call of gputap, in a thread of the         in the same thread, before the program's call
  *   program                                      returns and after gputap's locks are released
  *   the helper                                   in a thread that is created for the first such
- *                                                callback. It resembles the runtime's own threads:
- *                                                a stack of the usual size, the program's signal
+ *                                                callback. The thread resembles the runtime's: a
+ *                                                stack of the usual size, the program's signal
  *                                                mask, and its calls are recorded
  *
  * The struct is freed before f is called, so an f that never returns (exit(), longjmp(),

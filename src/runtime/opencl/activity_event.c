@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Events as the program expects them: without gputap's references, and without profiling that the
- * program did not request. gputap's own calls get the runtime's true answers; they reach this file
- * if a library in front of the loader is interposed.
+ * program did not request. gputap's own calls get the runtime's true answers; such calls reach this
+ * file if a library in front of the loader is interposed.
  *
  * Runtimes differ in the result of clGetEventProfilingInfo() for an event without times, and in the
  * choice among several errors of one call. Therefore the runtime itself is queried:
  *   1. gputap creates a queue like the program's, without profiling, and enqueues a marker in it.
- *   2. It queries that marker's times with the program's arguments.
+ *   2. gputap queries that marker's times with the program's arguments.
  *   3. The program gets that answer. Each form of the query is made once per device. */
 #include "runtime/opencl/activity_pending.h"
 

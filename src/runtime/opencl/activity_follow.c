@@ -3,10 +3,10 @@
  * harvest and the helper.
  *
  * After the real call, in the program's thread (gt_cl_work_follow()):
- *   1. It counts the command as seen.
- *   2. It writes the command's entry at the tail of its queue's list (activity_pending.h).
- *   3. It wakes the helper if the list was empty, or harvests: after a blocking call this command,
- *      otherwise commands well before it that have completed, once the list is long.
+ *   1. The thread counts the command as seen.
+ *   2. The thread writes the command's entry at the tail of its queue's list (activity_pending.h).
+ *   3. The thread wakes the helper if the list was empty, or harvests: after a blocking call this
+ *      command, otherwise commands well before it that have completed, once the list is long.
  * Commands beyond a limit are not followed but counted. */
 #include "runtime/opencl/activity_pending.h"
 
@@ -67,7 +67,7 @@ static void lose_command(struct gt_thread *t, const struct gt_cl_work *w, enum g
 		gt_cl_event_release(w->table, w->event);
 }
 
-/* Follow a command. Return false if it is not followed. */
+/* Follow a command. Return false if that is not possible. */
 static bool follow_command(const struct gt_call *call, struct gt_cl_queue *q, enum gt_device_op op,
 			   struct gt_cl_work *w)
 {

@@ -5,8 +5,8 @@
  *                                                         ▲ harvested                      ▲ pushed
  *
  * A thread that holds the queue's `harvest` lock examines the entries in sequence:
- *   1. It queries the runtime for the command's times.
- *   2. If the command is done, it writes the record into its own thread's ring, and releases the
+ *   1. The thread queries the runtime for the command's times.
+ *   2. If the command is done, the thread writes the record into its own ring, and releases the
  *      event.
  *   3. If the command is not done and the queue is in-order, the harvest ends: no later command can
  *      be done. In an out-of-order queue, the entry is moved to the tail, and the next one is
@@ -160,7 +160,7 @@ static bool move_to_tail(struct gt_cl_queue *q, const struct gt_cl_pending *p, u
 	return to != NULL;
 }
 
-/* Harvest at most @limit entries. Return the number of completed ones. The caller must hold
+/* Harvest at most @limit entries. Return the number of completed commands. The caller must hold
  * q->harvest. */
 static uint32_t harvest_entries(struct gt_cl_queue *q, uint64_t limit, uint32_t epoch)
 {

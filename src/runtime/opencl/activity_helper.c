@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The helper thread. It harvests commands that no call of the program harvests, keeps chunks ready,
- * and reads device clocks. At the end of the process, commands completed by then are recorded
- * without waiting.
+/* The helper thread. The helper harvests commands that no call of the program harvests, keeps
+ * chunks ready, and reads device clocks. At the end of the process, commands completed by then are
+ * recorded without waiting.
  *
  *   busy   commands are in flight: looks every millisecond, less often while none completes. Queues
  *   of devices that are the host itself are skipped until they have not been harvested for a while
@@ -172,8 +172,8 @@ static void *run_helper(void *arg)
 /* Finish at exit:
  *  1. helper.over is stored (sequentially consistent): the helper makes no more calls of OpenCL.
  *  2. This thread waits until the helper has left its current call. The limit is long, because on a
- *     busy machine the helper may have no processor. It is short if exit() was called inside a call
- *     of OpenCL, because the helper may then wait for a lock that this thread holds.
+ *     busy machine the helper may have no processor. The limit is short if exit() was called inside
+ *     a call of OpenCL, because the helper may then wait for a lock that this thread holds.
  *  3. This thread records completed commands.
  * Exit handlers of the program that run later may still use OpenCL; their calls harvest. */
 static void at_end(void)

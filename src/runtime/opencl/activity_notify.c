@@ -3,10 +3,10 @@
  * and the kind of command are known at ENTER, everything else at EXIT. COMPLETE comes in the helper
  * (tool/tool_activity.h).
  *
- * Times. The clock of a driver's time stamps is not documented. It is determined with the first
- * command whose QUEUED time stamp, interpreted in one of the host's clocks, lies between its ENTER
- * and its EXIT. If no clock fits, the QUEUED time stamp is mapped to ENTER, which is too early by
- * at most the duration of the call. */
+ * Times. The clock of a driver's time stamps is not documented. gputap determines the clock with
+ * the first command whose QUEUED time stamp, interpreted in one of the host's clocks, lies between
+ * its ENTER and its EXIT. If no clock fits, the QUEUED time stamp is mapped to ENTER, which is too
+ * early by at most the duration of the call. */
 #include "runtime/opencl/activity.h"
 
 #include <errno.h>

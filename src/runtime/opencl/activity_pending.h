@@ -6,13 +6,14 @@
  *     q->head                              q->tail        a drained chunk becomes a spare chunk
  *
  * An enqueue, in the program's thread (activity_follow.c):
- *   1. It takes q->push, the lock of the threads that enqueue to this queue.
- *   2. It writes the entry at the tail. If the tail is full, it appends a spare chunk.
- *   3. It stores q->pushed + 1 (release). The entry now belongs to the harvester.
+ *   1. The thread takes q->push, the lock of the threads that enqueue to this queue.
+ *   2. The thread writes the entry at the tail. If the tail is full, the thread appends a spare
+ *      chunk.
+ *   3. The thread stores q->pushed + 1 (release). The entry now belongs to the harvester.
  * The harvest (activity_harvest.c), in the one thread that holds q->harvest:
- *   1. It loads q->pushed (acquire). The entries before that position are complete.
- *   2. It handles the entry at q->harvested.
- *   3. It stores q->harvested + 1 (release), and continues with step 2.
+ *   1. The thread loads q->pushed (acquire). The entries before that position are complete.
+ *   2. The thread handles the entry at q->harvested.
+ *   3. The thread stores q->harvested + 1 (release), and continues with step 2.
  * A chunk becomes a spare chunk when the harvest has entered the next chunk.
  * Lock order: q->harvest, q->push, lock of the spare chunks. After a fork, the child's first use of
  * a queue discards the parent's entries (gt_cl_queue_reset()).
@@ -88,7 +89,7 @@ static inline struct gt_cl_pending *gt_cl_tail_entry(struct gt_cl_queue *q, uint
 	return &q->tail->entry[pushed % GT_CL_CHUNK];
 }
 
-/* Commit the entry that was filled in. It now belongs to the harvester. The caller must hold
+/* Commit the entry that was filled in. The entry now belongs to the harvester. The caller must hold
  * q->push. */
 static inline void gt_cl_tail_commit(struct gt_cl_queue *q)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Profiling of queues: it is forced on where the program did not request it, invisibly to the
- * program.
+/* Profiling of queues is forced on where the program did not request it, invisibly to the program.
  *
- * The runtime gets the program's properties with CL_QUEUE_PROFILING_ENABLE added. If it refuses, it
- * gets them unchanged, so that every error is the runtime's answer to the program's own arguments.
- * Queues on the device are left unchanged. clGetCommandQueueInfo() reports the properties that the
- * program requested. */
+ * The runtime gets the program's properties with CL_QUEUE_PROFILING_ENABLE added. If the runtime
+ * refuses, it gets the properties unchanged, so that every error is the runtime's answer to the
+ * program's own arguments. Queues on the device are left unchanged. clGetCommandQueueInfo() reports
+ * the properties that the program requested. */
 #include "runtime/opencl/activity_pending.h"
 
 #include <string.h>

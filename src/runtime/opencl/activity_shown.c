@@ -103,8 +103,7 @@ void gt_cl_shown_end(struct gt_cl_work *w, cl_int ret)
 	if (locked)
 		gt_cl_lock_release(&s->lock);
 	give_place(s);
-	if (other) /* an event that was there before the runtime wrote, or that belongs to a failed
-	 * call */
+	if (other) /* existed before the runtime wrote, or its call failed */
 		gt_cl_event_release(w->table, other);
 }
 

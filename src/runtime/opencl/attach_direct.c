@@ -3,8 +3,8 @@
  * driver is not interposed (opencl_interposed.h): it may be used through that loader, whose layer
  * sees its calls. Loaders query a driver's platforms with clIcdGetPlatformIDsKHR, so a call of the
  * driver's clGetPlatformIDs is made directly. The audit library therefore places the function below
- * in front of that one function. It reports, once per library, that these calls are not seen, and
- * continues.
+ * in front of that one function. The function reports, once per library, that these calls are not
+ * seen, and continues.
  *
  * The driver's calls of its own exported functions do not reach this function (own_calls). */
 #define CL_TARGET_OPENCL_VERSION 300

@@ -179,7 +179,7 @@ static void *open_sdk(void)
 }
 
 /* If the SDK is gputap's own, add it as a tool: its requests must be known before tables are taken.
- * It does not export rocprofiler_set_api_table(). */
+ * gputap's SDK does not export rocprofiler_set_api_table(). */
 static void let_in(void *handle)
 {
 	const struct gputap_tool *(*describe)(uint32_t) = NULL, *tool;

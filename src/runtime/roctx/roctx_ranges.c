@@ -137,8 +137,8 @@ static const char *keep_text(struct open_ranges *r, const char *text)
 	return at;
 }
 
-/* Begin a range in a pause. It takes a number now, so that calls after the pause are inside the
- * range. It is counted when it is written. */
+/* Begin a range in a pause. The range takes a number now, so that calls after the pause are inside
+ * the range. It is counted when it is written. */
 static __attribute__((cold, noinline)) void begin_in_pause(struct open_ranges *r,
 							   struct open_range *o,
 							   const char *message)
