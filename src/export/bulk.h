@@ -82,7 +82,7 @@ static inline void gt_bulk_int(struct gt_bulk_row *r, int64_t value)
 
 	assert(r->head_bytes < sizeof r->head && r->body_bytes + 8 <= sizeof r->body);
 	if (magnitude <= 1 && value >= 0) {
-		/* The constants 0 and 1 have types of their own. */
+		/* The constants 0 and 1 have separate types. */
 		r->head[r->head_bytes++] = (uint8_t)(8 + value);
 		return;
 	}

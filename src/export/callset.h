@@ -12,7 +12,7 @@
 
 struct gt_callset_chunk;
 
-/* Zero-initialised: empty. */
+/* Empty if zero-initialised. */
 struct gt_callset {
 	struct gt_map chunk_map; /* keys: process, and call id / GT_CALLSET_CHUNK */
 	struct gt_callset_chunk *chunks;

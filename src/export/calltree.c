@@ -260,7 +260,7 @@ static void sort_ranges(struct tree_builder *b)
 	}
 }
 
-/* Sort ranges that another thread ended before all others, by thread and end. */
+/* Compare ranges. Ranges that another thread ended come first, sorted by thread and end. */
 static int compare_timed(const void *x, const void *y)
 {
 	const struct tree_range *a = x, *b = y;

@@ -49,7 +49,7 @@ struct gt_calltree_frame {
 	enum gt_frame_kind kind;
 };
 
-/* Zero-initialised: empty. */
+/* Empty if zero-initialised. */
 struct gt_calltree {
 	struct gt_calltree_node *nodes;   /* nodes[0]: the root */
 	struct gt_calltree_frame *frames; /* each text once per kind */
@@ -59,7 +59,7 @@ struct gt_calltree {
 	struct gt_map node_map, frame_map;
 };
 
-/* Build the tree. Return 0 or negative errno with a cause. */
+/* Build the tree of a capture. Return 0 or negative errno with a cause. */
 int gt_calltree_build(struct gt_calltree *t, const struct gt_capture *c,
 		      const struct gt_export_options *options);
 void gt_calltree_fini(struct gt_calltree *t);

@@ -124,7 +124,7 @@ void gt_chrome_write_label(struct gt_chrome *x, const char *kind, uint64_t pid, 
 void gt_chrome_write_sort(struct gt_chrome *x, const char *kind, uint64_t pid, uint64_t tid,
 			  uint64_t index);
 
-/* chrome_calls.c: write calls, or marks of the program (ROCTx), from *item up to the first item of
+/* Write calls, or marks of the program (ROCTx; chrome_calls.c), from *item up to the first item of
  * another kind. The loop is inside the function, so that it is compiled together with the code for
  * a call. */
 int gt_chrome_write_calls(struct gt_chrome *x, const struct gt_item **item,
@@ -133,13 +133,13 @@ int gt_chrome_write_calls(struct gt_chrome *x, const struct gt_item **item,
 int gt_chrome_write_open_ranges(struct gt_chrome *x);
 void gt_chrome_calls_fini(struct gt_chrome *x);
 
-/* chrome_memory.c: write memory in use over time. Call after the last record. */
+/* Write memory in use over time (chrome_memory.c). Call after the last record. */
 int gt_chrome_write_memory(struct gt_chrome *x);
 
-/* chrome_pauses.c: write times in which processes were not recorded. */
+/* Write times in which processes were not recorded (chrome_pauses.c). */
 int gt_chrome_write_pauses(struct gt_chrome *x);
 
-/* chrome_kernel.c: write ,"registers per thread":40,"grid":[..] */
+/* Write ,"registers per thread":40,"grid":[..] (chrome_kernel.c) */
 char *gt_chrome_put_kernel(struct gt_chrome *x, char *p, const struct gt_view_queue *q,
 			   const struct gt_item *work);
 

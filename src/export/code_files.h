@@ -18,7 +18,7 @@
 struct gt_code_files;
 struct gt_code_file;
 
-/* Return NULL: no memory. */
+/* Create an empty set of files. Return NULL: no memory. */
 struct gt_code_files *gt_code_files_create(void);
 void gt_code_files_destroy(struct gt_code_files *files);
 

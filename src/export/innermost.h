@@ -18,7 +18,7 @@ struct gt_innermost_range {
 	size_t around; /* index of the enclosing range; SIZE_MAX: none */
 };
 
-/* Zero-initialised: empty. */
+/* Empty if zero-initialised. */
 struct gt_innermost {
 	struct gt_innermost_range *ranges; /* sorted by process, thread, first call */
 	size_t count, room;

@@ -7,7 +7,7 @@
 
 enum { GT_LAUNCH_FRAMES = 24, GT_LAUNCH_FRAME_BYTES = 160 };
 
-/* Zero-initialised: no stacks. */
+/* Contains no stacks if zero-initialised. */
 struct gt_launch_frames {
 	struct gt_call_stacks *calls;
 	struct gt_frame_names *names;

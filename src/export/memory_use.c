@@ -67,8 +67,8 @@ void gt_memory_use_note(struct gt_memory_use *use, const struct gt_item *call, u
 	changes[use->count++] = c;
 }
 
-/* At equal times, sort allocations first: the next call may free one. A freed address cannot be
- * allocated again within the same ns, because both calls take longer. */
+/* Sort by time. At equal times, allocations come first: the next call may free one. A freed address
+ * cannot be allocated again within the same ns, because both calls take longer. */
 static int compare_changes(const void *left, const void *right)
 {
 	const struct gt_memory_change *a = left, *b = right;

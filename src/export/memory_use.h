@@ -14,7 +14,7 @@
 #include "export/map.h"
 #include "record/operation.h"
 
-enum { GT_MEMORY_NO_DEVICE = 0xffff }; /* no device, or not known */
+enum { GT_MEMORY_NO_DEVICE = 0xffff }; /* no device, or device not known */
 
 struct gt_memory_change {
 	uint64_t ns, address;

@@ -119,7 +119,7 @@ static char *put_annotation(char *p, enum annotation name, uint32_t field, uint6
 	return p;
 }
 
-/* Open an event. Its time is @ns, but not before the previous event's time. */
+/* Open an event. The time of the event is @ns, but not before the previous event's time. */
 static char *open_event(struct drawn *d, uint64_t ns, unsigned type, char **packet, char **event)
 {
 	struct gt_pf_sequence *s = &d->sequence;

@@ -262,7 +262,7 @@ struct gt_pf_call *gt_pf_operation(struct gt_pf *x, struct gt_pf_sequence *s, ui
 
 /* Tracks of threads and queues --------------------------------------------------- */
 
-/* See perfetto.h: creates the track and sequence on the thread's first record. */
+/* Create the track and sequence on the thread's first record (perfetto.h). */
 struct gt_pf_sequence *gt_pf_thread_begin(struct gt_pf *x, struct gt_view_thread *t)
 {
 	struct gt_pf_sequence *s = t->own = calloc(1, sizeof *s);

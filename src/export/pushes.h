@@ -12,7 +12,7 @@ struct gt_pushed_range {
 	uint64_t value, start_ns;
 };
 
-/* Zero-initialised: empty. */
+/* Empty if zero-initialised. */
 struct gt_pushes {
 	struct {
 		struct gt_pushed_range *open;

@@ -122,7 +122,8 @@ const char *gt_range_colour(const struct gt_range_detail *detail, char *text)
 	return text;
 }
 
-/* Longer numbers count as text, because readers would lose digits. */
+/* Return true for a JSON number. Longer numbers count as text, because readers would lose
+ * digits. */
 bool gt_range_is_number(const struct gt_range_words *words)
 {
 	const char *p = words->text, *const end = p + words->bytes;

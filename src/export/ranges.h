@@ -79,7 +79,7 @@ struct gt_range {
 	struct gt_range_detail detail; /* valid as long as `name` */
 };
 
-/* Zero-initialised: empty. */
+/* Empty if zero-initialised. */
 struct gt_ranges {
 	struct gt_range_open *open;
 	/* stops whose start comes later, in the records of another thread */

@@ -19,7 +19,7 @@ struct gt_replay {
 	uint64_t correlation; /* correlation number of the launching call; 0: not known */
 };
 
-/* Zero-initialised: empty. */
+/* Empty if zero-initialised. */
 struct gt_replays {
 	struct gt_map map; /* process << 32 | graph, replay -> index in the list */
 	struct gt_replay *list;

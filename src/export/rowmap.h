@@ -22,7 +22,7 @@ struct gt_row_run {
 	int64_t row;
 };
 
-/* Zero-initialised except next_row. */
+/* Must be zero-initialised except next_row. */
 struct gt_rowmap {
 	struct gt_row_run *runs;
 	size_t run_count, run_capacity, last_run;

@@ -139,7 +139,7 @@ static void swap_slots(struct sort_slot *a, struct sort_slot *b)
 	*b = t;
 }
 
-/* Quicksort by chunk and then age, which makes equal chunks adjacent. Recursion depth:
+/* Sort by chunk and then age (quicksort), which makes equal chunks adjacent. Recursion depth:
  * log2(count). */
 static void sort_chunks(struct sort_slot *slots, size_t count)
 {

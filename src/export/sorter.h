@@ -13,7 +13,8 @@
 
 struct gt_sorter;
 
-/* @folder: folder for the temporary file; @memory_bytes: at least 64 KiB. Return 0 or -ENOMEM. */
+/* Create a sorter. @folder: folder for the temporary file; @memory_bytes: at least 64 KiB. Return 0
+ * or -ENOMEM. */
 int gt_sorter_create(const char *folder, size_t memory_bytes, struct gt_sorter **out);
 void gt_sorter_destroy(struct gt_sorter *s);
 

@@ -24,22 +24,23 @@ typedef char *gt_text_fn(char *p, const char *text, size_t bytes);
 /* Room that suffices for each of these functions. */
 #define GT_TEXT_ROOM(bytes) (6 * (bytes) + 3)
 
-/* For binary formats: valid UTF-8 with control characters unchanged. Room: 3 bytes per byte. */
+/* Write valid UTF-8 for binary formats. Control characters are unchanged. Room: 3 bytes per
+ * byte. */
 gt_text_fn gt_put_utf8;
-/* Between the quotes of a JSON string. */
+/* Write the inside of a JSON string. */
 gt_text_fn gt_put_json;
-/* Between the quotes of a JSON string in an HTML element, for texts that the page displays. */
+/* Write the inside of a JSON string in an HTML element, for texts that the page displays. */
 gt_text_fn gt_put_page_json;
-/* A CSV field as in RFC 4180, quoted only if necessary. A text that a spreadsheet would evaluate as
- * a formula gets a leading apostrophe. Room: 3 bytes per byte, plus 3. */
+/* Write a CSV field as in RFC 4180, quoted only if necessary. A text that a spreadsheet would
+ * evaluate as a formula gets a leading apostrophe. Room: 3 bytes per byte, plus 3. */
 gt_text_fn gt_put_csv;
-/* Between tags of HTML or SVG, or between the quotes of an attribute. */
+/* Write text between tags of HTML or SVG, or between the quotes of an attribute. */
 gt_text_fn gt_put_page;
-/* In Markdown, including table cells and <code> elements: without markup. */
+/* Write Markdown without markup, also for table cells and <code> elements. */
 gt_text_fn gt_put_markdown;
-/* A frame of a folded stack. Room: 3 bytes per byte. */
+/* Write a frame of a folded stack. Room: 3 bytes per byte. */
 gt_text_fn gt_put_frame;
-/* For readers that print the text into JSON without escaping. Room: 3 bytes per byte. */
+/* Write text for readers that print it into JSON without escaping. Room: 3 bytes per byte. */
 gt_text_fn gt_put_harmless;
 
 /* Return the largest length up to @most that does not split a character. */

@@ -49,7 +49,7 @@ struct gt_view_operation {
 	char *name;
 	uint8_t nargs;  /* number of known arguments */
 	bool allocates; /* true if a call allocates or frees memory */
-	bool submits;   /* true if a call may launch GPU activities; it then starts a flow */
+	bool submits;   /* true if a call may launch GPU activities and thus starts a flow */
 	void *own;      /* owned by the exporter; freed with free() */
 };
 
@@ -72,18 +72,19 @@ struct gt_view {
 	uint32_t correlation_stride;
 	size_t rows_budget;
 	bool mangled; /* true if names stay as recorded */
-	/* Results of the last look-ups, because records of one thread are consecutive. */
+	/* Results of the last look-ups. Records of one thread are consecutive, so look-ups
+	 * repeat. */
 	struct gt_view_thread *last_thread, *last_caller;
 	/* indexed by the position of the queue's object */
 	struct gt_view_queue *queue_cache[GT_VIEW_QUEUE_CACHE];
 };
 
-/* @options: may be NULL */
+/* Initialise a view of a capture. @options: may be NULL */
 int gt_view_init(struct gt_view *v, const struct gt_capture *capture,
 		 const struct gt_export_options *options);
 void gt_view_fini(struct gt_view *v);
 
-/* Return NULL: no memory, with a cause. */
+/* Find or create an entry. NULL with a cause: no memory. */
 struct gt_view_thread *gt_view_thread_find(struct gt_view *v, uint32_t process, uint32_t ordinal);
 struct gt_view_queue *gt_view_queue_slow(struct gt_view *v, const struct gt_item *work);
 struct gt_view_operation *gt_view_operation_slow(struct gt_view *v, uint32_t op);

@@ -354,7 +354,7 @@ static void end_recording(const struct open_call *c, const struct gt_announcemen
 {
 	struct gt_thread *t = &gt_thread;
 
-	/* Skipped in a forked child if the call began in the parent. */
+	/* A forked child skips this if the call began in the parent. */
 	if (t->epoch == c->epoch &&
 	    t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed)) {
 		t->depth = c->depth + 1;

@@ -47,9 +47,9 @@ struct gt_interposable {
 	bool own_calls;
 };
 
-/* Interpose only libraries that do not offer their tables to tools. Libraries of ROCm 6 and later
- * offer them: such libraries import this function of librocprofiler-register, through which gputap
- * attaches. */
+/* Return true for libraries that do not offer their tables to tools. Libraries of ROCm 6 and later
+ * offer their tables: such libraries import this function of librocprofiler-register, through which
+ * gputap attaches. */
 static inline bool gt_wants_unregistered(struct gt_arming *a, const struct gt_elf *o,
 					 const struct gt_symbols *s)
 {

@@ -76,7 +76,7 @@ static struct {
 	bool watching, watch_now;
 	/* true if a library was armed, or found no free instance, in this look */
 	bool armed;
-	bool is_left[GT_INTERPOSABLES]; /* set by gt_mapped_leave() */
+	bool is_left[GT_INTERPOSABLES]; /* true after gt_mapped_leave() */
 	void (*followers[FOLLOWERS])(void);
 } state = {.arming = {.relocated = true}};
 

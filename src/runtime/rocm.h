@@ -17,7 +17,7 @@ struct gt_rocm_device {
 	const char *pci; /* "0000:03:00.0"; "": not known */
 };
 
-/* Provided by HSA. */
+/* Functions that HSA's folder provides. */
 struct gt_rocm_devices {
 	bool (*get)(uint32_t position, struct gt_rocm_device *device);
 	void (*meet)(struct gt_thread *t);
@@ -25,7 +25,7 @@ struct gt_rocm_devices {
 };
 GT_INTERFACE(gt_rocm_devices);
 
-/* Provided by HIP. */
+/* Functions that HIP's folder provides. */
 struct gt_rocm_streams {
 	void (*write_default)(struct gt_thread *t, uint64_t device);
 	void (*name)(struct gt_thread *t, const void *stream, const char *name);
@@ -40,7 +40,7 @@ static inline bool gt_rocm_device_get(uint32_t position, struct gt_rocm_device *
 	       GT_PROVIDED(gt_rocm_devices)->get(position, device);
 }
 
-/* Find devices that have not been used yet, so that they are known from now on. */
+/* Add devices that have not been used yet to the known devices. */
 static inline void gt_rocm_devices_meet(struct gt_thread *t)
 {
 	if (GT_IS_PROVIDED(gt_rocm_devices))

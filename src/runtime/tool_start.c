@@ -43,7 +43,7 @@ struct gt_tool_opened gputap_attach_tools = {.magic = GT_TOOL_OPENED_MAGIC};
 static start_fn *real_start;
 static void (*libraries_end)(void);
 
-/* Handles the end of the program. Runs among the handlers of exit(), after the program's own. */
+/* Handle the end of the program. Runs among the handlers of exit(), after the program's own. */
 static void program_ends(void)
 {
 	gt_tools_finish();

@@ -273,7 +273,8 @@ unsigned int la_version(unsigned int version)
 	return active && version >= 1 ? (version < LAV_CURRENT ? version : LAV_CURRENT) : 0;
 }
 
-/* Returns no flags, so that the linker reports no bindings to this library. */
+/* Examine a new object. Returns no flags, so that the linker reports no bindings to this
+ * library. */
 unsigned int la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *cookie)
 {
 	struct gt_elf o = object_of(map);

@@ -262,8 +262,8 @@ uint64_t gt_hsa_agent_to_boottime(const struct gt_hsa_agent *a, uint64_t stamp)
 	return stamp + (uint64_t)atomic_load_explicit(&a->to_boottime, memory_order_relaxed);
 }
 
-/* Uses the tightest of several readings, because the first one after a pause finds cold caches, and
- * any reading may be interrupted. */
+/* Read the clock. The tightest of several readings is used, because the first one after a pause
+ * finds cold caches, and any reading may be interrupted. */
 void gt_hsa_agent_read_clock(struct gt_hsa_agent *a, struct gt_thread *t)
 {
 	gt_hsa_core_hsa_system_get_info_fn *info = GT_HSA_CORE(a->runtime, hsa_system_get_info);

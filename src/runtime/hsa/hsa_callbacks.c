@@ -107,7 +107,8 @@ static bool is_on_signal_stack(void)
 	return sigaltstack(NULL, &stack) == 0 && stack.ss_flags & SS_ONSTACK;
 }
 
-/* The function was left if the guard's address is below the frame or the guard was overwritten. */
+/* Detect that the function was left: the guard's address is below the frame, or the guard was
+ * overwritten. */
 bool gt_hsa_callbacks_were_left(struct gt_hsa_callbacks *c, const void *frame)
 {
 	uint64_t number = atomic_load_explicit(&c->running, memory_order_acquire);

@@ -430,7 +430,8 @@ static void unload_executable(uint64_t executable, struct gt_thread *t)
 	gt_core_unlock();
 }
 
-/* Unloads before the real call, because the next code object may be loaded at the same address. */
+/* Unload the code objects before the real call, because the next code object may be loaded at the
+ * same address. */
 int gt_hsa_core_wrap_hsa_executable_destroy(const struct gt_call *call, uint64_t executable)
 {
 	unload_executable(executable, gt_thread_own());

@@ -282,7 +282,7 @@ int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy_rect(
 				    num_dep_signals, dep_signals, c.signal));
 }
 
-/* Calls the real function, but keeps the times enabled. */
+/* Call the real function, but keep the times enabled. */
 int gt_hsa_amd_ext_wrap_hsa_amd_profiling_async_copy_enable(const struct gt_call *call,
 							    _Bool enable)
 {

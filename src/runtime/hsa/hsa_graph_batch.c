@@ -195,7 +195,7 @@ static const struct gt_kernel_info *get_kernel(const void *queue, uint64_t numbe
 	const struct gt_hsa_queue_abi *abi = queue;
 	const union gt_hsa_packet *packets = abi->base_address,
 				  *p = &packets[number & (abi->size - 1)];
-	uint64_t object = p->kernel.kernel_object; /* or the last dependency of a barrier */
+	uint64_t object = p->kernel.kernel_object; /* for a barrier: its last dependency */
 	const struct gt_hsa_kernel *k = object ? gt_hsa_kernel_find(object) : NULL;
 
 	/* The header is meaningless once the packet has been handled. */

@@ -9,11 +9,11 @@
  * does the rest */
 void gt_hsa_handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait);
 
-/* Handle a ring of the doorbell with @index in this thread. Like gt_hsa_handle_packets(), but may
- * hold back packets in the middle of a graph's launch. */
+/* Handle a ring of the doorbell with @index in this thread, like gt_hsa_handle_packets(). Packets
+ * in the middle of a graph's launch may be held back. */
 void gt_hsa_on_doorbell(struct gt_hsa_queue *q, uint64_t index);
 
-/* HIP calls these through runtime/graph_nodes.h, which describes them. */
+/* Functions that HIP calls through runtime/graph_nodes.h, which describes them. */
 void gt_hsa_assign_deferred(struct gt_graph_launch *graph, bool handle);
 void gt_hsa_flush_held(struct gt_graph_launch *graph);
 

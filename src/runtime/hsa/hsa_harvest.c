@@ -125,7 +125,7 @@ static uint32_t harvest_queue(struct gt_hsa_queue *q, struct gt_thread *t, uint3
 	return (uint32_t)(tail - head);
 }
 
-/* Counts the unfinished activities of a queue that the program has destroyed. Such activities never
+/* Count the unfinished activities of a queue that the program has destroyed. Such activities never
  * complete. */
 void gt_hsa_harvest_end_queue(struct gt_hsa_queue *q, struct gt_thread *t)
 {
@@ -237,7 +237,7 @@ static void harvest_now(struct gt_hsa_agent *a, struct gt_thread *t)
 	end_harvest(a);
 }
 
-/* Harvests the completed activities of all agents. */
+/* Harvest the completed activities of all agents. */
 __attribute__((noinline)) void gt_hsa_harvest_all(void)
 {
 	struct gt_thread *t = gt_thread_own();

@@ -319,7 +319,7 @@ static inline void note_reserved(struct gt_hsa_queue *q, uint64_t from, uint64_t
 		gt_hsa_note_reserved(q, from, count);
 }
 
-/* Slow path of ADD, in a separate function so that ADD needs no stack frame. */
+/* Do the slow path of ADD, which is a separate function so that ADD needs no stack frame. */
 static __attribute__((noinline)) uint64_t note_slowly(struct gt_hsa_queue *q, uint64_t from,
 						      uint64_t value)
 {
@@ -419,7 +419,7 @@ int gt_hsa_core_wrap_hsa_queue_inactivate(const struct gt_call *call, void *queu
 	return ((gt_hsa_core_hsa_queue_inactivate_fn *)call->tap->real)(get_real_queue(queue));
 }
 
-/* Calls the real function, but keeps the profiler enabled. */
+/* Call the real function, but keep the profiler enabled. */
 int gt_hsa_amd_ext_wrap_hsa_amd_profiling_set_profiler_enabled(const struct gt_call *call,
 							       void *queue, int enable)
 {

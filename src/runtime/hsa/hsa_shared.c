@@ -178,7 +178,7 @@ int gt_hsa_core_wrap_hsa_signal_destroy(const struct gt_call *call, uint64_t sig
 	return ((gt_hsa_core_hsa_signal_destroy_fn *)call->tap->real)(signal);
 }
 
-/* Returns the times of a copy that was submitted with gputap's signal, because the runtime does not
+/* Return the times of a copy that was submitted with gputap's signal, because the runtime does not
  * connect that copy with this signal. */
 int gt_hsa_amd_ext_wrap_hsa_amd_profiling_get_async_copy_time(const struct gt_call *call,
 							      uint64_t signal, void *time)

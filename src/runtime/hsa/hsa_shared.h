@@ -23,7 +23,7 @@
 
 /* Do step 1. Return false if the table is full. */
 bool gt_hsa_shared_add(struct gt_hsa_runtime *r, uint64_t signal);
-/* Cancel a copy that the runtime refused; it is no longer in flight. */
+/* Cancel a copy that the runtime refused and that is therefore not in flight. */
 void gt_hsa_shared_cancel(uint64_t signal);
 /* Do step 2. @times: end 0 if not known */
 void gt_hsa_shared_hand_on(struct gt_hsa_runtime *r, uint64_t signal,

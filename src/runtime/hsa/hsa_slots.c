@@ -25,7 +25,7 @@ static struct gt_hsa_slot *find_free_slot(struct gt_hsa_slots *s, struct gt_hsa_
 		return NULL;
 	atomic_store_explicit(&s->fresh, fresh + 1, memory_order_relaxed);
 	if (fresh % SIGNALS_AT_ONCE == SIGNALS_AT_ONCE - 1)
-		gt_hsa_wake_helper(a); /* to create new signals */
+		gt_hsa_wake_helper(a); /* the helper creates new signals */
 	return &s->slot[fresh];
 }
 

@@ -358,9 +358,9 @@ static inline cl_event *gt_cl_work_begin(const struct gt_call *call, cl_command_
 	return &w->event;
 }
 
-/* Events that the program sees before the call returns (activity_shown.c) */
+/* Begin a call whose event the program sees before the call returns (activity_shown.c). */
 void gt_cl_shown_begin(struct gt_cl_work *w);
-/* Sets w->event, w->retained. */
+/* End a call whose event the program may already see. Sets w->event and w->retained. */
 void gt_cl_shown_end(struct gt_cl_work *w, cl_int ret);
 
 /* Start to follow a command whose call may take long, or may run code of the program. Other

@@ -16,8 +16,8 @@ static uint64_t bytes_of(const struct gt_table *table, cl_uint num, const cl_mem
 	return bytes;
 }
 
-/* The event is the purpose of the call. NULL is an error of the program, which the runtime
- * reports. */
+/* Follow a marker. The event is the purpose of the call. NULL is an error of the program, which the
+ * runtime reports. */
 cl_int gt_opencl_wrap_clEnqueueMarker(const struct gt_call *call, cl_command_queue queue,
 				      cl_event *event)
 {
@@ -32,9 +32,9 @@ cl_int gt_opencl_wrap_clEnqueueMarker(const struct gt_call *call, cl_command_que
 	return gt_cl_work_follow(call, queue, GT_DEVICE_MARKER, false, &w, ret);
 }
 
-/* The barrier of OpenCL 1.0 has no event. Since 1.2 this barrier is equivalent to a barrier with an
- * empty wait list, which has an event. If the runtime refuses that form, the original call is made
- * to get its error. */
+/* Follow a barrier of OpenCL 1.0, which has no event. Since 1.2 it is equivalent to a barrier with
+ * an empty wait list, which has an event. If the runtime refuses that form, the original call is
+ * made to get its error. */
 cl_int gt_opencl_wrap_clEnqueueBarrier(const struct gt_call *call, cl_command_queue queue)
 {
 	const struct gt_table *table = gt_cl_table_find(call);

@@ -35,7 +35,7 @@ struct gt_cl_pending {
 	uint64_t queue;
 	uint32_t device; /* GT_DEVICE_REF() */
 	uint16_t op;     /* enum gt_device_op */
-	bool recorded;   /* false: the command is only reported to tools */
+	bool recorded;   /* true if recorded; if false, the command is only reported to tools */
 	struct gt_cl_what what;
 	struct gt_activity *item; /* for tools; NULL: no tool wants the command */
 };

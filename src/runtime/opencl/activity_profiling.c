@@ -275,7 +275,7 @@ cl_int gt_opencl_wrap_clGetCommandQueueInfo(const struct gt_call *call, cl_comma
 	return ret;
 }
 
-/* Changes a queue (OpenCL 1.0). Profiling stays on; only the reported properties change. */
+/* Change a queue (OpenCL 1.0). Profiling stays on; only the reported properties change. */
 cl_int gt_opencl_wrap_clSetCommandQueueProperty(const struct gt_call *call, cl_command_queue handle,
 						cl_command_queue_properties properties,
 						cl_bool enable, cl_command_queue_properties *old)

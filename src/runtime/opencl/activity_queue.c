@@ -36,7 +36,7 @@ struct gt_cl_queue *gt_cl_queue_add(struct gt_thread *t, cl_command_queue handle
 	return q;
 }
 
-/* Writes properties as text, for readers of the capture. */
+/* Write properties as text, for readers of the capture. */
 void gt_cl_queue_write(struct gt_cl_queue *q, struct gt_thread *t)
 {
 	struct gt_text text = {0};

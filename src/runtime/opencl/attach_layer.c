@@ -135,8 +135,8 @@ EXPORT CL_API_ENTRY cl_int CL_API_CALL clInitLayerWithProperties(cl_uint num_ent
 	return init_layer(num_entries, target, num_entries_ret, layer, __builtin_return_address(0));
 }
 
-/* Called when the loader is about to be unmapped. The instance is detected as free when another one
- * is needed, because other threads may still be executing gputap's taps. */
+/* Return success when the loader is about to be unmapped. The instance is detected as free when
+ * another one is needed, because other threads may still be executing gputap's taps. */
 EXPORT CL_API_ENTRY cl_int CL_API_CALL clDeinitLayer(void)
 {
 	return CL_SUCCESS;

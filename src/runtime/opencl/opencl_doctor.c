@@ -55,7 +55,7 @@ static void find_loaders(struct opencl_search *s)
 	doctor_hint(f, "apt install ocl-icd-libopencl1");
 }
 
-/* Handles a driver. @file: names the driver; @library: argument for dlopen() */
+/* Handle a driver. @file: names the driver; @library: argument for dlopen() */
 typedef void driver_fn(struct opencl_search *s, const char *file, const char *library);
 
 static void check_driver(struct opencl_search *s, const char *file, const char *library)

@@ -178,7 +178,7 @@ static void *open_sdk(void)
 	return handle;
 }
 
-/* If the SDK is gputap's own, add it as a tool: its requests must be known before tables are taken.
+/* Add the SDK as a tool if it is gputap's own: its requests must be known before tables are taken.
  * gputap's SDK does not export rocprofiler_set_api_table(). */
 static void let_in(void *handle)
 {

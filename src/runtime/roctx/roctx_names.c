@@ -25,7 +25,7 @@ int gt_roctx_wrap_roctxNameOsThread(const struct gt_call *call, const char *name
 	return ret;
 }
 
-/* @agent: points to the HSA handle */
+/* Name an agent. @agent: points to the HSA handle */
 int gt_roctx_wrap_roctxNameHsaAgent(const struct gt_call *call, const char *name, const void *agent)
 {
 	struct gt_thread *t = thread_of(call);

@@ -138,7 +138,7 @@ static const char *keep_text(struct open_ranges *r, const char *text)
 }
 
 /* Begin a range in a pause. The range takes a number now, so that calls after the pause are inside
- * the range. It is counted when it is written. */
+ * the range. The range is counted when it is written. */
 static __attribute__((cold, noinline)) void begin_in_pause(struct open_ranges *r,
 							   struct open_range *o,
 							   const char *message)
@@ -186,8 +186,8 @@ static bool write_push(const struct open_range *o)
 {
 	struct gt_thread *t;
 
-	/* The range began in a fork's parent, which records the push, or the pause of the push
-	 * continues. */
+	/* Either the range began in a fork's parent, which records the push, or the pause of the
+	 * push continues. */
 	if (!o->id || atomic_load_explicit(&gt_pauses, memory_order_relaxed) == o->pauses)
 		return o->recorded;
 	t = get_recording(GT_ROCTX_roctxRangePushA);
