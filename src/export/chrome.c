@@ -4,13 +4,14 @@
  * require:
  *   calls        cat cuda_runtime (the only runtime that they support); pid and tid of the system
  *   activities   cat kernel, gpu_memcpy or gpu_memset; pid: number of the device; args.stream:
- *   number of the queue from 1 (0 counts as none); tid: the same number. An activity that overlaps
- *   another one of its queue gets a separate row, 100000 x its number + stream, because Perfetto
- *   drops overlapping slices of a row
+ *                number of the queue from 1 (0 counts as none); tid: the same number. An activity
+ *                that overlaps another activity of its queue gets a separate row with the number
+ *                100000 x row + stream, because Perfetto drops overlapping slices of a row
  *   link         args.correlation on both sides, and an ac2g flow whose ends have the same pid, tid
- *   and ts
+ *                and ts
  *   times        us with three decimals since baseTimeNanoseconds, a multiple of about ten days:
- *   readers compute in doubles, see choose_base(). All ranks of a job have the same base
+ *                readers compute in doubles, see choose_base(). All ranks of a job have the same
+ *                base
  *   rank         `"rank": 3` with the blank, near the start of the file
  *
  * Some statistics (HTA's launches and queue lengths) recognise only CUDA's names of calls. The

@@ -36,7 +36,7 @@ gt_text_fn gt_put_page_json;
 gt_text_fn gt_put_csv;
 /* Write text between tags of HTML or SVG, or between the quotes of an attribute. */
 gt_text_fn gt_put_page;
-/* Write Markdown without markup, also for table cells and <code> elements. */
+/* Write Markdown that displays the text literally, also in table cells and <code> elements. */
 gt_text_fn gt_put_markdown;
 /* Write a frame of a folded stack. Room: 3 bytes per byte. */
 gt_text_fn gt_put_frame;

@@ -4,9 +4,8 @@
  *   order[position]   the slot of each activity, in order of submission: [head, tail)
  *                         head ─────────────────────── tail
  *                          ▲ the harvester                ▲ the ring's worker
- *   slot[]            slots, each with a separate signal. There are twice as many slots as the
- *   queue
- *                     has packets, to hold completed activities that are not harvested yet
+ *   slot[]            slots, each with a separate signal: twice as many as the queue has packets,
+ *                     to hold completed activities that are not harvested yet
  *   freed[]           free slots that were used before, [taken, put) as a ring
  *
  * A free slot is reused before an unused one: new memory for each packet would cost more than all

@@ -15,11 +15,12 @@
  *
  * The harvesting thread depends on the device:
  *   the device is the host   The enqueuing thread, at most LOOK_AT commands. The helper, which has
- *   no idle processor on such a machine, harvests commands that no call of the program does. Events
- *   must be released soon, because runtimes reuse their memory: when 100,000 events of PoCL were
- *   kept until the program waited, each enqueue cost twice as much.
+ *                            no idle processor on such a machine, harvests commands that no call of
+ *                            the program harvests. Events must be released soon, because runtimes
+ *                            reuse their memory: when 100,000 events of PoCL were kept until the
+ *                            program waited, each enqueue cost twice as much.
  *   any other device         The helper, in parallel with the program: one query takes microseconds
- *   (NVIDIA: 1.4 us).
+ *                            (NVIDIA: 1.4 us).
  *
  * An enqueue queries rarely, and only commands well before the last one that is done. The runtime's
  * workers take the locks of recent events and of the heap, which do not spin. A thread that waits

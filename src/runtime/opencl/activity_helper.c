@@ -3,11 +3,12 @@
  * chunks ready, and reads device clocks. At the end of the process, commands completed by then are
  * recorded without waiting.
  *
- *   busy   commands are in flight: looks every millisecond, less often while none completes. Queues
- *   of devices that are the host itself are skipped until they have not been harvested for a while
- *   (on PoCL, 100,000 small kernels took 11 % longer with a helper that took part, 5 % with one
- *   that does not)
- *   idle   nothing in flight: looks a few more times, then sleeps until the first enqueue wakes it
+ *   busy   Commands are in flight: the helper looks every millisecond, less often while no command
+ *          completes. Queues of devices that are the host itself are skipped until they have not
+ *          been harvested for a while (on PoCL, 100,000 small kernels took 11 % longer with a
+ *          helper that took part, 5 % longer with a helper that does not).
+ *   idle   No command is in flight: the helper looks a few more times, then sleeps until the first
+ *          enqueue wakes it.
  *
  * The first enqueued command starts the helper, with all signals blocked. If the thread cannot be
  * created, the program's own calls harvest. Once the end of the process has started, the helper no
