@@ -31,8 +31,7 @@ typedef void gt_memory_point_fn(void *exporter, const struct gt_memory_track *tr
  */
 int gt_memory_tracks_each(struct gt_memory_use *use, gt_memory_point_fn *point, void *exporter);
 
-/* Write "device memory (level_zero), device 1"; omits the device if it is not known. Return
- * @label. */
+/* Write "device memory (level_zero), device 1"; omits an unknown device. Return @label. */
 const char *gt_memory_track_label(const struct gt_memory_track *track, char label[GT_MEMORY_LABEL]);
 
 #endif

@@ -257,7 +257,7 @@ static int find_jit(struct naming *n)
 
 /* Lines ------------------------------------------------------------------------------------ */
 
-/* Sort small files first: they give most results per time. */
+/* Sort small files first, because small files yield most results per time. */
 static int compare_requests(const void *a, const void *b)
 {
 	const struct gt_line_request *x = a, *y = b;

@@ -647,7 +647,7 @@ static inline int write_call_packets(struct gt_pf *x, struct gt_view_thread *t,
 
 /* GPU activities ------------------------------------------------------------------------ */
 
-/* Encode the start of activities of this name and kind on @s, if it is not cached. Numbers 1 to
+/* Encode the start of activities of this name and kind on @s, unless that is cached. Numbers 1 to
  * GT_DEVICE_OP_COUNT are names for kinds of activities.
  * Return NULL with a cause: no memory. */
 static __attribute__((noinline)) struct gt_pf_work *make_work(struct gt_pf *x,

@@ -77,8 +77,8 @@ static bool can_stand_in(const char *path, char separator)
 
 static void set_list(const struct gt_variable *v, const char *path)
 {
-	/* A loader that has already looked is interposed, and so are all later ones. This happens
-	 * in a running program, or when a library's constructor has called the loader. */
+	/* A loader that has already read the variable is interposed, like all later loaders. This
+	 * happens in a running program, or when a library's constructor has called the loader. */
 	if (v->until && (gt_tools_late() || gt_mapped_defines(v->until, v->until_without)))
 		return;
 	if (can_stand_in(path, v->separator))

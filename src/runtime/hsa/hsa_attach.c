@@ -401,7 +401,7 @@ GT_PROVIDE(gt_tool_attach) = {.missed = find_missed, .domain = GT_DOMAIN_HSA_COR
 
 /* Detach the calling runtime, identified by the caller's address. If a library calls its own
  * function named OnUnload(), gputap's function may be called instead, because gputap is first in
- * the search order. That call is forwarded. */
+ * the search order. Such a call is forwarded. */
 void OnUnload(void)
 {
 	Dl_info where;

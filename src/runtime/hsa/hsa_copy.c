@@ -11,7 +11,7 @@
 enum { COPIES = 4096, OURS_MAX = 2048 };
 
 static struct gt_hsa_copy copies[COPIES];
-static _Atomic uint32_t used;  /* lower slots have been in use */
+static _Atomic uint32_t used;  /* index of the first slot that was never used */
 static _Atomic uint32_t first; /* index at which the search for a free slot starts */
 static _Atomic uint32_t taken; /* number of slots in use */
 

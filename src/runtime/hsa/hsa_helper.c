@@ -172,10 +172,10 @@ static void *run_helper(void *arg)
 	return NULL;
 }
 
-/* Keep the helpers out of the runtime, and wait at most @ns until they have left it. On a busy
- * machine a helper may have no processor for a long time; it may also wait for a lock that this
- * thread holds inside the runtime. @why: &gt_hsa_harvest_over or &waiting. A forked child has no
- * helpers, regardless of inherited state. Return false if a helper has not left. */
+/* Keep the helpers out of the runtime, and wait at most @ns until the helpers have left it. On a
+ * busy machine a helper may have no processor for a long time; it may also wait for a lock that
+ * this thread holds inside the runtime. @why: &gt_hsa_harvest_over or &waiting. A forked child has
+ * no helpers, regardless of inherited state. Return false if a helper has not left. */
 static bool keep_helpers_out(_Atomic uint32_t *why, uint64_t ns)
 {
 	bool out = true, here = atomic_load_explicit(&process, memory_order_relaxed) == getpid();

@@ -66,7 +66,7 @@ static void leave_to_helper(struct gt_hsa_queue *q)
 	gt_hsa_wake_helper(q->agent);
 }
 
-/* Submit a kernel. Return false if it is not followed until it completes. */
+/* Submit a kernel. Return false if the kernel is not followed until it completes. */
 static bool submit_kernel(struct gt_hsa_queue *q, const union gt_hsa_packet *from,
 			  const struct gt_hsa_submitter *o, const struct gt_hsa_kernel *k,
 			  struct gt_activity *item, struct gt_thread *t)

@@ -103,8 +103,8 @@ static bool thunk_rings(void)
 	return thunk != NULL;
 }
 
-/* Return the address of the doorbell. NULL: only the runtime can ring it (older devices, another
- * tool's queue in place of the real one, or thunk_rings()). */
+/* Return the address of the doorbell. NULL: only the runtime can ring the doorbell (older devices,
+ * another tool's queue in place of the real one, or thunk_rings()). */
 static _Atomic uint64_t *cell_of(const struct gt_hsa_queue_abi *real)
 {
 	struct gt_hsa_signal *bell = (struct gt_hsa_signal *)(uintptr_t)real->doorbell_signal;

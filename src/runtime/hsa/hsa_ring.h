@@ -4,9 +4,8 @@
  *
  *   program: reserve, write packet, ring ─► theirs[] ─ one thread at a time, in order ─► device[]
  *               ▲                              │ up to the first packet that is not written yet
- *               └── read index ◄───────────────┴─────── origin[]: for each packet of the device,
- *               how
- *                                                       many program packets are gone once it is
+ *               └── read index ◄───────────────┴─────── origin[]: number of program packets that
+ *                                                       are gone once a device packet is gone
  *
  * Steps:
  *   1. The program's thread reserves a number, writes the packet, stores its header (release), and
@@ -67,11 +66,11 @@ struct gt_hsa_ring {
 	/* the worker's note to itself: the doorbell was rung meanwhile */
 	_Atomic uint32_t again;
 	/* Used only by the worker. */
-	uint64_t taken; /* lower program packets are in the device's ring */
+	uint64_t taken; /* number of program packets copied to the device's ring */
 	/* last: index after the newest packet in the device's ring; notified: index for which the
 	 * doorbell was rung last */
 	uint64_t last, notified;
-	uint64_t limit; /* lower packets may be processed */
+	uint64_t limit; /* end of the packets that may be processed */
 	/* how many of `taken` and of `last` the device has taken, or more */
 	uint64_t gone, read_known;
 };

@@ -2,8 +2,7 @@
 /* Program signals that are used for several copies in flight. Each such copy is submitted with a
  * signal of gputap (hsa_copy.h). When the copy completes, the program's signal is decremented here.
  *
- *   signal's address ─hash─► 8 consecutive entries: signal, copies in flight, times of the last
- *   copy
+ *   signal's address ─hash─► 8 consecutive entries: signal, copies in flight, latest times
  *
  * Steps:
  *   1. The thread that submits a copy calls gt_hsa_shared_add(): one more copy is in flight.

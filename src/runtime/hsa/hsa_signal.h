@@ -44,13 +44,13 @@ void gt_hsa_signal_expect_less(const struct gt_hsa_signal *signal);
 /* Watch a copy with a signal of gputap whose value is 1. */
 void gt_hsa_signal_watch_ours(struct gt_hsa_watch *w, struct gt_hsa_signal *ours);
 /* Claim an activity, so that only the calling thread may read its signal. The thread must then call
- * gt_hsa_signal_take(). Return false if another thread has claimed it, or the times are in w->times
- * or lost. */
+ * gt_hsa_signal_take(). Return false if another thread has claimed the activity, or the times are
+ * in w->times or lost. */
 bool gt_hsa_signal_claim(struct gt_hsa_watch *w);
 /* Take the times of a claimed activity. Return true if the activity is complete; the times are then
  * also in w->times. End 0: lost. */
 bool gt_hsa_signal_take(struct gt_hsa_watch *w, struct gt_hsa_times *times);
-/* Call before the program destroys the signal. */
+/* End the use of a signal. Call before the program destroys the signal. */
 void gt_hsa_signal_end(uint64_t signal);
 /* Check an activity in the harvester. Return true if the times are in w->times or lost. */
 bool gt_hsa_signal_harvest(struct gt_hsa_watch *w);

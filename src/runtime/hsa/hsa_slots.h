@@ -47,12 +47,12 @@ struct gt_hsa_slots {
 	uint64_t known_head;
 	uint64_t freed_taken, freed_known;
 	uint64_t stuck_head;    /* value of `head` that had not changed for long */
-	_Atomic uint32_t fresh; /* lower slots have been used */
+	_Atomic uint32_t fresh; /* number of the first slot that was never used */
 	_Atomic uint64_t tail;
 	/* Written by the harvester. */
 	_Alignas(64) _Atomic uint64_t head;
 	_Atomic uint64_t freed_put;
-	_Atomic uint32_t armed; /* lower slots have a signal; written by the helper */
+	_Atomic uint32_t armed; /* number of the first slot without a signal (helper only) */
 };
 
 /* Return the slot at @position, or NULL if its activity is complete. */

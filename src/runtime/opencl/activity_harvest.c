@@ -109,7 +109,8 @@ static void record_command(struct gt_thread *t, const struct gt_cl_pending *p, c
 	gt_ring_commit(t, sizeof *r);
 }
 
-/* Query a command. If it is done, record it and release its event. @t: NULL: recording has ended */
+/* Query a command. If the command is done, record it and release its event. @t: NULL: recording has
+ * ended */
 static bool settle_command(struct gt_cl_queue *q, struct gt_thread *t,
 			   const struct gt_cl_pending *p)
 {
@@ -123,7 +124,7 @@ static bool settle_command(struct gt_cl_queue *q, struct gt_thread *t,
 		if (status == 1)
 			return false;
 		if (status == CL_COMPLETE &&
-		    !q->untimed) /* it may have completed since the query */
+		    !q->untimed) /* the command may have completed since the query */
 			ask_times(q->table, p->event, v);
 	}
 	/* The program released a reference that it did not own, so the event can no longer be

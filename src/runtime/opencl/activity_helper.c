@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The helper thread. The helper harvests commands that no call of the program harvests, keeps
- * chunks ready, and reads device clocks. At the end of the process, commands completed by then are
+/* The helper thread, which harvests commands that no call of the program harvests, keeps chunks
+ * ready, and reads device clocks. At the end of the process, commands completed by then are
  * recorded without waiting.
  *
  *   busy   Commands are in flight: the helper looks every millisecond, less often while no command

@@ -122,8 +122,8 @@ cl_command_queue gt_opencl_wrap_clCreateCommandQueue(const struct gt_call *call,
 	return q;
 }
 
-/* Add profiling to the program's list. Return false if it does not fit or is not terminated within
- * the limit. */
+/* Add profiling to the program's list. Return false if the list does not fit or is not terminated
+ * within the limit. */
 static bool force_list(const cl_queue_properties *list, cl_queue_properties *out,
 		       struct creation *c)
 {
