@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Heat spreading over a plate, computed with OpenCL: what `make demo` traces.
+/* Heat spreading over a plate, computed with OpenCL. `make demo` traces this program.
  *
- * Queue "steps" (in order) runs the simulation. Every few steps a snapshot is copied, and queue
- * "looks" (out of order) reduces it to statistics and a small picture and reads them back, while
- * the simulation continues. So there are kernels, memsets, memcpys in all three directions, a map,
- * and overlapping GPU activities. The heat is compared with the initial amount: exit status 1 if
- * any of it got lost. */
+ * Queue "steps" (in order) runs the simulation. Every few steps, a snapshot is copied. Queue
+ * "looks" (out of order) reduces the snapshot to statistics and a small picture and reads them
+ * back, while the simulation continues. The program thus submits kernels, memsets, memcpys in all
+ * three directions, a map, and overlapping GPU activities. The heat is compared with the initial
+ * amount: exit status 1 if any heat was lost. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 
@@ -56,7 +56,7 @@ static void check(cl_int status, const char *what)
 	}
 }
 
-/* Return the first device of the requested type, of any platform. */
+/* Return the first device of the requested type on any platform. */
 static cl_device_id find_device(cl_device_type type)
 {
 	cl_platform_id platforms[16];
@@ -154,8 +154,8 @@ static double heat_up(cl_mem plate)
 	return heat;
 }
 
-/* Results that one look reads back. Its events are waited for before the next look uses the same
- * buffers. */
+/* Results that one look reads back. The program waits for the look's events before the next look
+ * uses the same buffers. */
 struct look {
 	cl_mem snapshot, sums, picture;
 	cl_event ready[2];
@@ -202,7 +202,7 @@ static void look_at(struct look *look, cl_mem plate)
 	look->pending = 1;
 }
 
-/* Return 1 if the look found @heat in the plate. */
+/* Return 0 if the look's total heat differs from @heat, otherwise 1. */
 static int take(struct look *look, double heat)
 {
 	double sum = 0;
@@ -235,7 +235,7 @@ static void show(const struct look *look)
 
 int main(void)
 {
-	static struct look look[2]; /* one is read while the other is computed */
+	static struct look look[2]; /* the program reads one look while the other is computed */
 	const size_t plate_size[2] = {SIDE, SIDE};
 	cl_mem plate[2];
 	int good = 1, last = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A plucked string, computed with HIP: `make demo` traces it along with examples/demo.c, on a
- * software GPU.
+/* A plucked string, computed with HIP. `make demo` traces this program along with examples/demo.c,
+ * on a software GPU.
  *
- * First two streams work on halves of a vector, chunk by chunk: copy in, two kernels, copy out.
- * Then one time step of the string (three kernels) is captured into a graph, which is launched
- * 20 times. ROCTx ranges name the parts. The result is compared with the host's own computation:
- * exit status 1 if they differ. */
+ * First, two streams process halves of a vector in chunks: copy in, two kernels, copy out. Then one
+ * time step of the string (three kernels) is captured into a graph, which is launched 20 times.
+ * ROCTx ranges name the parts. The result is compared with the host's own computation: exit status
+ * 1 if they differ. */
 #include <hip/hip_runtime.h>
 #include <roctx/roctx.h>
 
@@ -70,7 +70,7 @@ static bool near(float a, float b)
 	return fabsf(a - b) <= 1e-4f * (1 + fabsf(b));
 }
 
-/* Compute y = (3x + y)^2, with every other chunk in the other stream. */
+/* Compute y = (3x + y)^2. Odd and even chunks run on different streams. */
 static bool two_streams(hipStream_t streams[2])
 {
 	const size_t bytes = CHUNK * sizeof(float);
@@ -112,7 +112,7 @@ static bool two_streams(hipStream_t streams[2])
 	return good;
 }
 
-/* Return the energy after the step, summed as in the graph's third kernel. */
+/* Return the energy after the step, summed as in the third kernel of the graph. */
 static double step_on_host(std::vector<float> &at, std::vector<float> &speed)
 {
 	double sum = 0;
@@ -149,7 +149,7 @@ static bool string(hipStream_t stream)
 	double expected = 0;
 	bool good = true;
 
-	for (int i = 0; i < POINTS; i++) /* plucked at a third */
+	for (int i = 0; i < POINTS; i++) /* pluck the string at a third of its length */
 		at[i] = i < POINTS / 3 ? i * 3.0f / POINTS : (POINTS - 1 - i) * 1.5f / POINTS;
 	roctxRangePush("a step becomes a graph");
 	CHECK(hipMalloc((void **)&d_at, bytes));

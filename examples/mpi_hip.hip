@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Heat that spreads along a rod, computed with MPI and HIP: the program of the tutorial
- * docs/tutorials/mpi-slurm-hip.md. Each rank has some blocks of the rod. In each step it
- * exchanges the points at its ends with its neighbours and runs a kernel for each block on its GPU.
- * Then all ranks add up the heat.
+ * docs/tutorials/mpi-slurm-hip.md. Each rank owns some blocks of the rod. In each step, a rank
+ * exchanges its end points with its neighbours and runs a kernel for each block on its GPU. Then
+ * all ranks add up the heat.
  *
- * The program makes a common mistake: the number of blocks per rank is rounded down, and the last
- * rank gets the rest. With the argument "even" they are distributed evenly.
- * Exit status 1 if heat was lost. */
+ * The program contains a common mistake: the number of blocks per rank is rounded down, and the
+ * last rank gets the rest. With the argument "even", the blocks are distributed evenly. Exit status
+ * 1 if heat was lost. */
 #include <hip/hip_runtime.h>
 #include <mpi.h>
 #include <roctx/roctx.h>
@@ -29,7 +29,7 @@
 
 enum { BLOCK = 1024, BLOCKS = 11, STEPS = 20, GROUP = 64 };
 
-/* @from and @to start one point before the block, at its left neighbour. */
+/* @from and @to start one point before the block, at the left neighbour of its first point. */
 __global__ void diffuse(const float *from, float *to)
 {
 	int i = blockIdx.x * blockDim.x + threadIdx.x + 1;
@@ -45,7 +45,7 @@ static int blocks_of(int rank, int ranks, bool even)
 }
 
 /* Exchange the points at both ends with the neighbours. Received points are stored next to this
- * rank's points. The ends of the rod are insulated: each is its own neighbour. */
+ * rank's points. The ends of the rod are insulated: an end point is its own neighbour. */
 static void exchange_ends(float *rod, int points, int rank, int ranks)
 {
 	float ends[2], theirs[2];

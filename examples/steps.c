@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that works in steps, as training does: each loads a batch on the host, copies it to the
- * device, runs kernels there and reads a number back. Each step is a range "step", and its parts
- * are nested ranges. One of the steps can be made slow. docs/guides/questions.md uses this program.
- *   steps [COUNT [SLOW]]    COUNT steps, 10 by default, 0: for ever; step SLOW, from 1, takes 30 ms
- *                           longer to load */
+/* A program that works in steps, like a training loop. Each step loads a batch on the host, copies
+ * it to the device, runs kernels and reads a number back. Each step is a range "step", and its
+ * parts are nested ranges. One step can be made slow. docs/guides/questions.md uses this program.
+ *   steps [COUNT [SLOW]]    run COUNT steps (default 10, 0: endlessly); step SLOW, from 1, loads
+ *                           its batch 30 ms longer */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 

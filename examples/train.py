@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Train a small network. Two mistakes make its steps slow; the argument "fast" fixes both: the
-program of the tutorial docs/tutorials/slow-torch-step.md."""
+"""Train a small network. Two mistakes make its steps slow. The argument "fast" fixes both mistakes.
+The program of the tutorial docs/tutorials/slow-torch-step.md."""
 import sys
 
 import numpy

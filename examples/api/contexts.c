@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Contexts: the program itself requests records of a few operations, and starts and stops them.
+/* Contexts: the program requests records of a few operations, and starts and stops the recording.
  *
  *     cc contexts.c -lgputap -lOpenCL -o contexts
  *     gputap run -o contexts.gputap --ops clFinish ./contexts */
@@ -22,7 +22,7 @@ int main(void)
 		puts("this process is not recorded");
 		return 1;
 	}
-	clGetPlatformIDs(0, NULL, &count); /* stopped: not recorded */
+	clGetPlatformIDs(0, NULL, &count); /* not recorded, because the context is stopped */
 	gputap_context_start(context);
 	printf("started: %d\n", gputap_context_is_active(context));
 	clGetPlatformIDs(0, NULL, &count); /* recorded */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events: print trouble of gputap as it happens. Here a tool refuses to start.
+/* Events: print gputap's errors as they happen. In this example, a tool refuses to start.
  *
  *     cc events.c -lgputap -o events && ./events */
 #include <gputap/tool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* External correlation: attach the program's own number to the calls that it makes. An export has
- * it in the column external_user.
+/* External correlation: attach the program's own number to its calls. An export contains the number
+ * in the column external_user.
  *
  *     cc external_ids.c -lgputap -lOpenCL -o external_ids
  *     gputap run -o ids.gputap ./external_ids && gputap export ids.gputap -o ids.csv */
@@ -12,7 +12,7 @@ int main(void)
 {
 	cl_uint count;
 
-	gputap_external_push(GPUTAP_STACK_USER, 4711); /* a request's number */
+	gputap_external_push(GPUTAP_STACK_USER, 4711); /* number of a request */
 	clGetPlatformIDs(0, NULL, &count);
 	gputap_external_pop(GPUTAP_STACK_USER, NULL);
 	clGetPlatformIDs(0, NULL, &count); /* without a number */

@@ -7,7 +7,7 @@
 #include <gputap/plugin.h>
 #include <stdio.h>
 
-/* Submit a few activities with the function that plug-ins have for tests. */
+/* Submit a few activities with the plug-in's function for tests. */
 static void submit(uint32_t index)
 {
 	struct gputap_plugin plugin = {.size = sizeof plugin};

@@ -7,7 +7,7 @@
 
 static void multiply(void)
 {
-	static const int64_t shapes[] = {2, 64, 32, 2, 32, 16}; /* 64 x 32 and 32 x 16 */
+	static const int64_t shapes[] = {2, 64, 32, 2, 32, 16}; /* shapes 64 x 32 and 32 x 16 */
 	const struct gputap_range_opts opts = {
 		.size = sizeof opts,
 		.kind = GPUTAP_RANGE_OPERATOR,

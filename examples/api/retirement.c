@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Correlation: a tool that reports when a launch retires, which is after its kernel has ended. It
- * suppresses calls that it makes itself.
+/* Correlation: a tool that reports when a launch retires, after its kernel has ended. The tool
+ * suppresses its own calls.
  *
  *     cc -shared -fPIC retirement.c -lgputap -o retirement.so
  *     gputap run --tool ./retirement.so ./program */
@@ -10,20 +10,20 @@
 enum { CALLS = 4096 };
 static struct {
 	uint64_t correlation, start;
-} calls[CALLS]; /* the last ones, by correlation */
+} calls[CALLS]; /* the most recent calls, by correlation */
 
 static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 {
 	(void)data, (void)user;
 	if (call->phase != GPUTAP_CALL_PHASE_ENTER)
 		return;
-	gputap_suppress_begin(); /* calls of OpenCL up to the end would not be notified */
+	gputap_suppress_begin(); /* OpenCL calls before gputap_suppress_end() are not notified */
 	calls[call->correlation % CALLS].start = gputap_now();
 	calls[call->correlation % CALLS].correlation = gputap_correlation();
 	gputap_suppress_end();
 }
 
-/* A subscription to the activities makes the call retire after them. */
+/* Subscribing to activities delays the call's retirement until they have completed. */
 static void on_kernel(const struct gputap_activity *kernel, uint64_t *data, void *user)
 {
 	(void)kernel, (void)data, (void)user;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Raw tables: a library lets others wrap its functions, and a subscriber counts the calls.
+/* Raw tables: a library lets subscribers wrap its functions, and a subscriber counts the calls.
  *
  *     cc tables.c -lgputap -o tables && ./tables */
 #include <gputap/gputap.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The library's table, which its header describes. */
+/* The library's table. The library's header describes it. */
 struct adder_table {
 	int (*add)(int, int);
 };
@@ -42,7 +42,7 @@ static void on_table(const struct gputap_table *t, void *user)
 int main(void)
 {
 	gputap_table_subscribe(on_table, NULL);
-	gputap_table_offer("adder", (void **)&table, sizeof table); /* the library does this once */
+	gputap_table_offer("adder", (void **)&table, sizeof table); /* called once by the library */
 	printf("1 + 2 = %d\n", table.add(1, 2));
 	printf("calls: %d\n", calls);
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Windows: leave a part of the program out of the recording.
+/* Windows: exclude a part of the program from the recording.
  *
  *     cc windows.c -lgputap -lOpenCL -o windows
  *     gputap run -o windows.gputap ./windows && gputap report windows.gputap */

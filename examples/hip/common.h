@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For all samples: end the program with the name of a call that fails. */
+/* For all samples: if a call fails, end the program with the name of the call. */
 #pragma once
 #include <hip/hip_runtime.h>
 

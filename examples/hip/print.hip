@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* print: device printf and host printf print the same text for the same formats. Strings have no
- * width or precision here: with one that differs from the string's length, HIP 5.2 reads the wrong
- * arguments. */
+/* print: device printf and host printf print the same text for the same formats. Strings are
+ * printed without width or precision: if a width differs from the length of the string, HIP 5.2
+ * reads the wrong arguments. */
 #include "common.h"
 
 #define LINES(who)                                                                        \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* streams: concurrent copies and kernels of four streams; a fifth waits for all of them with
+/* streams: concurrent copies and kernels on four streams; a fifth stream waits for all of them with
  * events. */
 #include "common.h"
 

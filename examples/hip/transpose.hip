@@ -4,7 +4,7 @@
 
 #include <vector>
 
-enum { TILE = 16, WIDTH = 200, HEIGHT = 120 }; /* not multiples of a tile */
+enum { TILE = 16, WIDTH = 200, HEIGHT = 120 }; /* WIDTH and HEIGHT are not multiples of TILE */
 
 __global__ void transpose(const int *in, int *out)
 {

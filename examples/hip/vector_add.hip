@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* vector_add: the smallest whole program. hipcc vector_add.hip -o vector_add */
+/* vector_add: the smallest complete program. hipcc vector_add.hip -o vector_add */
 #include "common.h"
 
 #include <vector>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Put a function in front of a runtime's, in its table: OpenCL buffers get a page more than the
- * program requests.
+/* Wrap a runtime's function in its table: OpenCL buffers get one page more than the program
+ * requests.
  *
- * Several tools chain: the last one to register is called first, and calls the function that it
- * found in the table. Compiled with -DNAME='"inner"' this is two tools. LD_PRELOAD=libgputap.so.0
- * GPUTAP_TOOLS=./inner.so:./outer.so program */
+ * Several tools form a chain: the last tool to register is called first, and calls the function
+ * that it found in the table. To build two tools, compile this file twice, once with
+ * -DNAME='"inner"'. LD_PRELOAD=libgputap.so.0 GPUTAP_TOOLS=./inner.so:./outer.so program */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <gputap/tool.h>
 
@@ -28,7 +28,7 @@ static cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, 
 {
 	cl_mem made;
 
-	/* the runtime would read past the program's data */
+	/* with a larger size, the runtime would read past the end of the program's data */
 	if (host_ptr)
 		return next(context, flags, size, host_ptr, errcode_ret);
 	fprintf(stderr, NAME ": a buffer of %zu bytes, asks for %zu\n", size, size + MORE);
@@ -42,8 +42,8 @@ static void on_table(const struct gputap_table *table, void *user)
 	size_t entry = offsetof(cl_icd_dispatch, clCreateBuffer) / sizeof(void *);
 
 	(void)user;
-	/* a shorter table is an older runtime's; a second copy of the runtime would need a separate
-	 * function */
+	/* A shorter table belongs to an older runtime. A second copy of the runtime would need a
+	 * separate function */
 	if (table->domain != GPUTAP_DOMAIN_OPENCL || next ||
 	    table->bytes < (entry + 1) * sizeof(void *))
 		return;

@@ -22,7 +22,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kernel {
 	char name[200];
 	uint64_t ns;
-	unsigned launches, times[POWERS]; /* times[n]: of 2^n ns and more */
+	/* times[n]: number of kernels that took 2^n ns or more, but less than 2^(n+1) */
+	unsigned launches, times[POWERS];
 } kernels[KERNELS];
 
 static struct kernel *kernel_of(const char *name)
@@ -57,7 +58,7 @@ static void on_activity(const struct gputap_activity *activity, uint64_t *data, 
 
 static int start(void *user)
 {
-	/* HIP's kernels are recorded as HSA's */
+	/* HSA reports HIP's kernels */
 	const uint32_t domains[] = {GPUTAP_DOMAIN_OPENCL, GPUTAP_DOMAIN_HSA_CORE};
 	struct gputap_context_opts opts = {.size = sizeof opts};
 	int rc = gputap_context_create(&opts, &context);
@@ -70,7 +71,8 @@ static int start(void *user)
 	return rc ? rc : gputap_context_start(context);
 }
 
-/* Print from the shortest to the longest, including empty classes, so that gaps show. */
+/* Print the classes from the shortest to the longest, including empty classes, so that gaps are
+ * visible. */
 static void show(const struct kernel *k)
 {
 	int first = 0, last = POWERS - 1;

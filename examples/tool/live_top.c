@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Print the most frequently called operations while the program runs, twice a second, on stderr.
+/* Print the most frequently called operations on stderr while the program runs, twice a second.
  *
- * A callback only counts; the tool's own thread reads the counts. It makes no runtime calls,
- * so it is not traced. LD_PRELOAD=libgputap.so.0 GPUTAP_TOOLS=./live_top.so program */
+ * The callback only counts. The tool's own thread reads the counts. This thread makes no runtime
+ * calls, so it is not traced. LD_PRELOAD=libgputap.so.0 GPUTAP_TOOLS=./live_top.so program */
 #include <gputap/tool.h>
 
 #include <pthread.h>
@@ -26,7 +26,7 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 					  memory_order_relaxed);
 }
 
-/* Print the highest rates since the last time. */
+/* Print the highest rates since the previous call. */
 static void show(double at_seconds, double seconds)
 {
 	static uint32_t now[ALL];

@@ -17,7 +17,7 @@ static struct gputap_context *context;
 struct line {
 	char text[8192];
 	size_t used;
-	int ended; /* only values that the call has written */
+	int ended; /* 1: print only values that the call has written */
 };
 
 static int add_argument(const struct gputap_argument *a, void *user)

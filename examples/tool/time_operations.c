@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Print how often each operation was called, and how long it took, as a table on stderr when the
- * program ends.
+/* Print how often each operation was called, and how long its calls took, as a table on stderr when
+ * the program ends.
  *
- * The calls arrive as records through a buffer: in the program's threads a call costs some ns more,
- * and a gputap thread adds them up. LD_PRELOAD=libgputap.so.0 GPUTAP_TOOLS=./time_operations.so
- * program */
+ * The calls arrive as records through a buffer. A call costs the program's threads a few ns more,
+ * and a gputap thread adds up the records. LD_PRELOAD=libgputap.so.0
+ * GPUTAP_TOOLS=./time_operations.so program */
 #include <gputap/tool.h>
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ static struct row {
 	uint64_t calls, ns, longest;
 } rows[DOMAINS][OPERATIONS];
 
-/* Add up the records. Called in one thread only, so no lock is needed. */
+/* Add up the records. Only one thread calls this function, so no lock is needed. */
 static void add_up(struct gputap_buffer *from, const struct gputap_record *records, size_t count,
 		   uint64_t lost, void *user)
 {
@@ -76,7 +76,7 @@ static void finish(void *user)
 
 	(void)user;
 	gputap_context_stop(context);
-	gputap_buffer_destroy(buffer); /* flushes the rest */
+	gputap_buffer_destroy(buffer); /* delivers the remaining records */
 	qsort(all, DOMAINS * OPERATIONS, sizeof *all, by_time);
 	fprintf(stderr, "%-44s %10s %12s %12s %12s\n", "operation", "calls", "total us", "mean us",
 		"longest us");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The PrivateUse1 tracing API: a vendor implements it in one shared library, so that torch.profiler
- * and gputap show an accelerator's kernels, memcpys and calls. C and C++.
- * docs/tools/vendor-plugin.md has a complete example and the contract in numbered rules.
- * `gputap plugin check FILE.so` tests each of them.
+ * and gputap show an accelerator's kernels, memcpys and calls. For C and C++.
+ * docs/tools/vendor-plugin.md contains a complete example and the contract in numbered rules.
+ * `gputap plugin check FILE.so` tests each rule.
  *
  *   host    ── dlopen ──► kineto_register_privateuse1_plugin()     once: names, optional groups
  *           ── pu1TracingSetCallbacks(), pu1TracingEnable(kind)    a session starts
@@ -12,17 +12,17 @@
  *   host    ── pu1TracingDisable(kind), pu1FlushAll()              the session ends
  *           ── pu1GetNextRecord(buffer, size, &record)             each buffer, until PU1_END
  *
- * The host reads records. It is gputap's libgputap-plugin, used by torch.profiler's bridge, by
- * `gputap run` or by another program. The plug-in is the vendor's library. It is loaded once and
- * stays until the process ends.
+ * The host reads the records. The host is gputap's libgputap-plugin, used by torch.profiler's
+ * bridge, by `gputap run` or by another program. The plug-in is the vendor's library. The host
+ * loads the plug-in once and keeps it loaded until the process ends.
  *
  * Rules for all functions and structs:
  *   - A struct starts with its size, set with sizeof. Newer versions only append members. Members
  *     beyond the size that the other side was built with are zero, and zero means default or not
  *     known.
  *   - Times are CLOCK_REALTIME ns, unless the group PU1_GROUP_CLOCK names another clock.
- *   - A function may be called from any thread, unless its comment differs. None has to
- *     be safe in a signal handler. */
+ *   - A function may be called from any thread, unless its comment says otherwise. No function has
+ *     to be safe in a signal handler. */
 #ifndef GPUTAP_PRIVATEUSE1_TRACING_API_H
 #define GPUTAP_PRIVATEUSE1_TRACING_API_H
 
@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-/* Marks the functions that a plug-in exports. It exports no others. */
+/* Marks the functions that a plug-in exports. A plug-in exports no other functions. */
 #define PU1_API __attribute__((visibility("default")))
 
 /* Version of this header. A host accepts plug-ins with the same major version. */
@@ -46,7 +46,7 @@ typedef enum pu1Result {
 	PU1_SUCCESS = 0,
 	PU1_END = 1,                  /* pu1GetNextRecord(): no further record */
 	PU1_ERROR_INVALID = -1,       /* an argument is NULL or out of range */
-	PU1_ERROR_NOT_SUPPORTED = -2, /* the device does not have this kind */
+	PU1_ERROR_NOT_SUPPORTED = -2, /* the plug-in does not record this kind */
 	PU1_ERROR_ORDER = -3,         /* not possible now: call another function first */
 	PU1_ERROR_NO_MEMORY = -4,
 	PU1_ERROR_EMPTY = -5,  /* pop from an empty stack */
@@ -54,15 +54,15 @@ typedef enum pu1Result {
 	PU1_ERROR_FORKED = -7  /* the device belongs to the parent process */
 } pu1Result;
 
-/* Kinds of records. The names of the first five are Kineto's. */
+/* Kinds of records. The first five names are Kineto's. */
 typedef enum pu1ActivityKind {
 	PU1_KIND_CONCURRENT_KERNEL = 1,
 	PU1_KIND_GPU_MEMCPY = 2,
 	PU1_KIND_GPU_MEMSET = 3,
 	PU1_KIND_PRIVATEUSE1_RUNTIME = 4, /* a call of the runtime, on the host */
 	PU1_KIND_PRIVATEUSE1_DRIVER = 5,  /* a call of the driver, on the host */
-	PU1_KIND_SYNCHRONIZATION = 6,     /* a stream or the device waits */
-	PU1_KIND_COUNTER = 7,             /* a sample of a counter: PU1_GROUP_COUNTERS */
+	PU1_KIND_SYNCHRONIZATION = 6,     /* a wait of a stream or of the device */
+	PU1_KIND_COUNTER = 7,             /* a sample of a counter (PU1_GROUP_COUNTERS) */
 	PU1_KIND_COUNT
 } pu1ActivityKind;
 
@@ -79,53 +79,56 @@ typedef enum pu1CopyDirection {
 /**
  * struct pu1ActivityRecord - a completed GPU activity or call, or a sample of a counter
  *
- * A record is aligned to 8 bytes in its buffer. The members from kind to metadata are those of
+ * A record is aligned to 8 bytes in its buffer. The members from kind to metadata are defined by
  * torch RFC 177978. A record may end after metadata or any later member. Kernels and calls have a
- * name. Texts must stay valid until the process ends, unless they are in the buffer.
+ * name. Texts outside of the buffer must stay valid until the process ends.
  */
 typedef struct pu1ActivityRecord {
-	uint32_t size;           /* bytes of this record */
-	uint32_t kind;           /* pu1ActivityKind */
-	uint64_t start_time;     /* ns, or ticks of the device: PU1_GROUP_CLOCK */
-	uint64_t end_time;       /* not before start_time. Counters: equal */
-	int32_t device_id;       /* ordinal, from 0. Calls: -1 */
-	int32_t stream_id;       /* ordinal on its device, from 1. Calls and whole devices: 0 */
-	uint64_t correlation_id; /* equal in a call and the activities it caused; 0: none */
-	const char *name;        /* UTF-8 without control characters, quotes, backslashes */
-	const char *metadata;    /* "key=value" lines, each with a final '\n'; NULL: none */
-	/* not in the RFC */
-	uint64_t external_id;    /* top of the submitting thread's operators; 0: none */
-	uint64_t user_id;        /* top of its user ranges: PU1_GROUP_USER; 0: none */
-	uint64_t bytes;          /* memcpy and memset */
+	uint32_t size;       /* size of this record in bytes */
+	uint32_t kind;       /* pu1ActivityKind */
+	uint64_t start_time; /* ns, or ticks of the device (PU1_GROUP_CLOCK) */
+	uint64_t end_time;   /* not before start_time. Counters: equal to start_time */
+	int32_t device_id;   /* ordinal of the device, from 0. Calls: -1 */
+	/* ordinal of the stream on its device, from 1. Calls and whole devices: 0 */
+	int32_t stream_id;
+	/* equal in a call and in the activities that the call caused; 0: none */
+	uint64_t correlation_id;
+	const char *name;     /* UTF-8 without control characters, quotes, backslashes */
+	const char *metadata; /* "key=value" lines, each with a final '\n'; NULL: none */
+	/* Members that the RFC does not define */
+	uint64_t external_id; /* top of the submitting thread's stack of operators; 0: none */
+	/* top of the submitting thread's stack of user ranges (PU1_GROUP_USER); 0: none */
+	uint64_t user_id;
+	uint64_t bytes;          /* memcpy and memset: size */
 	uint32_t grid[3];        /* kernels: groups */
 	uint32_t block[3];       /* kernels: work-items in a group */
 	uint32_t thread_id;      /* calls: gettid() of the caller */
 	uint32_t copy_direction; /* pu1CopyDirection */
-	uint64_t graph_id;       /* activities of a graph: PU1_GROUP_GRAPHS; 0: none */
+	uint64_t graph_id;       /* activities of a graph: its id (PU1_GROUP_GRAPHS); 0: none */
 	uint32_t graph_replay;   /* number of the graph launch, from 1 */
 	uint32_t graph_node;     /* number of the node in the graph, from 0 */
-	uint32_t counter_id;     /* counters: PU1_GROUP_COUNTERS */
-	uint32_t status;         /* 0: success; else the runtime's error */
-	double value;            /* counters: the sample */
+	uint32_t counter_id;     /* counters: id of the counter (PU1_GROUP_COUNTERS) */
+	uint32_t status;         /* 0: success; otherwise the runtime's error */
+	double value;            /* counters: value of the sample */
 } pu1ActivityRecord;
 
-/* Smallest size of a record. */
+/* Smallest valid size of a record. */
 #define PU1_RECORD_SIZE_LEAST offsetof(pu1ActivityRecord, external_id)
 
 /* Buffers --------------------------------------------------------------------- */
 
 /**
  * pu1BufferRequestFn - request a buffer from the host
- * @buffer: receives memory aligned to 8 bytes, which the plug-in owns until it completes it; NULL:
- *          none at present. Then drop the record and count it
+ * @buffer: receives memory aligned to 8 bytes, which the plug-in owns until it completes the
+ *          buffer; NULL: no buffer is available. In that case drop the record and count it
  * @size:   receives the size in bytes
  */
 typedef void (*pu1BufferRequestFn)(uint8_t **buffer, size_t *size);
 
 /**
  * pu1BufferCompleteFn - return a buffer to the host, once
- * @size:  bytes, as the request returned
- * @valid: bytes that contain records
+ * @size:  size that the request returned
+ * @valid: number of bytes that contain records
  */
 typedef void (*pu1BufferCompleteFn)(uint8_t *buffer, size_t size, size_t valid);
 
@@ -141,9 +144,8 @@ typedef void (*pu1BufferCompleteFn)(uint8_t *buffer, size_t size, size_t valid);
 PU1_API uint32_t pu1GetVersion(void);
 
 /**
- * pu1TracingSetCallbacks() - set the functions that provide and take buffers
- * Return: PU1_SUCCESS; PU1_ERROR_INVALID (one of them is NULL), PU1_ERROR_ORDER (a kind is
- *         enabled).
+ * pu1TracingSetCallbacks() - set the functions that provide and receive buffers
+ * Return: PU1_SUCCESS; PU1_ERROR_INVALID (a function is NULL), PU1_ERROR_ORDER (a kind is enabled).
  * Owner:  the host; the functions stay valid until the process ends.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -169,8 +171,9 @@ PU1_API pu1Result pu1TracingDisable(pu1ActivityKind kind);
 
 /**
  * pu1PushExternalCorrelationId() - attach @id to the activities that this thread submits next
- * The host calls it for each operator, so it must not lock, allocate or make a system call. The
- * stack may have a limited depth. Pushes beyond it are counted, so that each pop matches its push.
+ * The host calls this function for each operator, so it must not lock, allocate or make a system
+ * call. The stack may have a limited depth. Pushes beyond that depth are counted, so that each pop
+ * matches its push.
  * Return: PU1_SUCCESS.
  * Owner:  nothing is kept.
  * Thread: any; each thread has a stack.   Signal: not safe.   Since: 0.1
@@ -186,9 +189,9 @@ PU1_API pu1Result pu1PushExternalCorrelationId(uint64_t id);
 PU1_API pu1Result pu1PopExternalCorrelationId(void);
 
 /**
- * pu1FlushAll() - complete all buffers that have records
- * When it returns, completed buffers contain the records of all activities that completed before
- * the call. It does not wait for running activities.
+ * pu1FlushAll() - complete all buffers that contain records
+ * When this function returns, completed buffers contain the records of all activities that
+ * completed before the call. It does not wait for running activities.
  * Return: PU1_SUCCESS; PU1_ERROR_ORDER (callbacks were never set).
  * Owner:  the host owns completed buffers.
  * Thread: any.   Signal: not safe.   Since: 0.1
@@ -197,9 +200,9 @@ PU1_API pu1Result pu1FlushAll(void);
 
 /**
  * pu1GetNextRecord() - iterate over the records of a completed buffer
- * @buffer: as completed
- * @size:   its valid bytes
- * @record: *@record is NULL for the first record, else the last one; receives the next
+ * @buffer: a completed buffer
+ * @size:   number of valid bytes in the buffer
+ * @record: on entry, *@record is NULL or the previous record; receives the next record
  * Return: PU1_SUCCESS; PU1_END; PU1_ERROR_INVALID (NULL, or *@record is not in this buffer).
  * Owner:  the host; the record is in its buffer.
  * Thread: any; one at a time for each buffer.   Signal: not safe.   Since: 0.1
@@ -213,26 +216,26 @@ PU1_API pu1Result pu1GetNextRecord(const uint8_t *buffer, size_t size,
 typedef struct pu1Host {
 	size_t size;       /* sizeof(pu1Host) */
 	uint32_t version;  /* PU1_VERSION of the host */
-	uint32_t reserved; /* 0 */
-	const char *name;  /* "gputap 0.1.0" */
+	uint32_t reserved; /* must be 0 */
+	const char *name;  /* name and version of the host, for example "gputap 0.1.0" */
 } pu1Host;
 
 /* Description of the plug-in. Texts must stay valid until the process ends. */
 typedef struct pu1Plugin {
-	size_t size;         /* the host sets it; the plug-in writes no more */
-	const char *name;    /* of the accelerator, for example "refdev" */
-	const char *vendor;  /* NULL: unknown */
-	const char *version; /* of the plug-in; NULL: unknown */
-	uint64_t kinds;      /* bit 1 << kind for each kind that it can record */
-	/* Return the optional group with a name; NULL: the plug-in does not have it. */
+	size_t size;         /* set by the host; the plug-in must not write beyond it */
+	const char *name;    /* name of the accelerator, for example "refdev" */
+	const char *vendor;  /* vendor of the accelerator; NULL: not known */
+	const char *version; /* version of the plug-in; NULL: not known */
+	uint64_t kinds;      /* kinds that the plug-in can record, bit 1 << pu1ActivityKind */
+	/* Return the optional group with a name; NULL: the plug-in does not have that group. */
 	const void *(*find_group)(const char *name);
 } pu1Plugin;
 
 /**
  * kineto_register_privateuse1_plugin() - describe the plug-in to the host
- * The host calls it once, after pu1GetVersion().
+ * The host calls this function once, after pu1GetVersion().
  * @host:   description of the host
- * @plugin: only its size is set; to be filled in
+ * @plugin: only its size is set; the plug-in fills in the rest
  * Return: PU1_SUCCESS; another result: this process does not use the plug-in.
  * Owner:  @plugin is the host's. Its texts and functions are the plug-in's and stay valid.
  * Thread: any.   Signal: not safe.   Since: 0.1
@@ -247,15 +250,16 @@ PU1_API pu1Result kineto_register_privateuse1_plugin(const pu1Host *host, pu1Plu
 #define PU1_GROUP_USER "pu1.user"
 typedef struct pu1UserGroup {
 	size_t size;                    /* sizeof(pu1UserGroup) */
-	pu1Result (*push)(uint64_t id); /* a range starts */
-	pu1Result (*pop)(void);         /* a range ends */
+	pu1Result (*push)(uint64_t id); /* a user range starts */
+	pu1Result (*pop)(void);         /* a user range ends */
 } pu1UserGroup;
 
 /* Number of records dropped since the plug-in was registered. */
 #define PU1_GROUP_DROPS "pu1.drops"
 typedef struct pu1DropsGroup {
-	size_t size;                               /* sizeof(pu1DropsGroup) */
-	uint64_t (*dropped)(pu1ActivityKind kind); /* return the number for a kind */
+	size_t size; /* sizeof(pu1DropsGroup) */
+	/* return the number of dropped records of a kind */
+	uint64_t (*dropped)(pu1ActivityKind kind);
 } pu1DropsGroup;
 
 /* The clock of the times in records. Times of calls are always CLOCK_REALTIME. */
@@ -268,60 +272,66 @@ typedef enum pu1ClockKind {
 	PU1_CLOCK_DEVICE /* ticks, which pair() relates to CLOCK_REALTIME */
 } pu1ClockKind;
 typedef struct pu1ClockPair {
-	size_t size;          /* the host sets it */
-	uint64_t host_before; /* CLOCK_REALTIME ns just before the device's clock was read */
-	uint64_t host_after;  /* and just after */
-	uint64_t device;      /* ticks */
+	size_t size;          /* set by the host */
+	uint64_t host_before; /* CLOCK_REALTIME ns, read just before the device's clock */
+	uint64_t host_after;  /* CLOCK_REALTIME ns, read just after the device's clock */
+	uint64_t device;      /* time of the device's clock in ticks */
 } pu1ClockPair;
 typedef struct pu1ClockGroup {
 	size_t size;                /* sizeof(pu1ClockGroup) */
-	pu1ClockKind (*kind)(void); /* return the clock */
-	/* Read both clocks at one moment. The host calls it at the start and the end of a session,
-	 * and `gputap run` repeatedly in between. */
+	pu1ClockKind (*kind)(void); /* return the clock of the records */
+	/* Read CLOCK_REALTIME and the device's clock at one moment. The host calls this function at
+	 * the start and the end of a session, and `gputap run` also calls it repeatedly during the
+	 * session. */
 	pu1Result (*pair)(int32_t device_id, pu1ClockPair *pair);
-	/* Return the nominal rate, for sessions that are too short to measure it. 0: not known. */
+	/* Return the nominal rate, for sessions that are too short to measure the rate. 0: not
+	 * known. */
 	uint64_t (*ticks_per_second)(int32_t device_id);
 } pu1ClockGroup;
 
 /* Names of devices and streams. Texts must stay valid until the process ends. */
 #define PU1_GROUP_ROWS "pu1.rows"
 typedef struct pu1DeviceRow {
-	size_t size;            /* the host sets it */
-	int32_t device_id;      /* ordinal, from 0 */
-	uint32_t stream_count;  /* created so far: streams 1 to stream_count */
-	const char *name;       /* of the device */
+	size_t size;            /* set by the host */
+	int32_t device_id;      /* ordinal of the device, from 0 */
+	uint32_t stream_count;  /* number of streams created so far: streams 1 to stream_count */
+	const char *name;       /* name of the device */
 	uint64_t memory_bytes;  /* 0: not known */
 	char uuid[16];          /* all zero: not known */
 	const char *properties; /* "key=value" lines; NULL: none */
 } pu1DeviceRow;
 typedef struct pu1StreamRow {
-	size_t size;       /* the host sets it */
-	int32_t device_id; /* ordinal, from 0 */
-	int32_t stream_id; /* ordinal, from 1 */
+	size_t size;       /* set by the host */
+	int32_t device_id; /* ordinal of the device, from 0 */
+	int32_t stream_id; /* ordinal of the stream, from 1 */
 	const char *name;  /* NULL: "stream N" */
 	uint64_t handle;   /* the program's handle */
-	int32_t priority;  /* as the runtime numbers it */
-	uint32_t reserved; /* 0 */
+	int32_t priority;  /* priority in the runtime's numbering */
+	uint32_t reserved; /* must be 0 */
 } pu1StreamRow;
 typedef struct pu1RowsGroup {
 	size_t size;                   /* sizeof(pu1RowsGroup) */
 	int32_t (*device_count)(void); /* return the number of devices */
-	pu1Result (*device)(int32_t device_id, pu1DeviceRow *row);                    /* fill in */
-	pu1Result (*stream)(int32_t device_id, int32_t stream_id, pu1StreamRow *row); /* fill in */
+	/* fill in a device's row */
+	pu1Result (*device)(int32_t device_id, pu1DeviceRow *row);
+	/* fill in a stream's row */
+	pu1Result (*stream)(int32_t device_id, int32_t stream_id, pu1StreamRow *row);
 } pu1RowsGroup;
 
 /* Text about the last failure in this thread. */
 #define PU1_GROUP_ERRORS "pu1.errors"
 typedef struct pu1ErrorsGroup {
-	size_t size;               /* sizeof(pu1ErrorsGroup) */
-	const char *(*text)(void); /* valid until the thread's next call; NULL: none */
+	size_t size; /* sizeof(pu1ErrorsGroup) */
+	/* return the text, valid until the thread's next call; NULL: none */
+	const char *(*text)(void);
 } pu1ErrorsGroup;
 
 /* Options from the user, as in torch's custom_profiler_config. */
 #define PU1_GROUP_CONFIG "pu1.config"
 typedef struct pu1ConfigGroup {
 	size_t size; /* sizeof(pu1ConfigGroup) */
-	/* Called before the kinds are enabled. PU1_ERROR_INVALID: text not understood. */
+	/* Called before the kinds are enabled. PU1_ERROR_INVALID: the plug-in does not understand
+	 * the text. */
 	pu1Result (*set)(const char *text);
 } pu1ConfigGroup;
 
@@ -329,69 +339,72 @@ typedef struct pu1ConfigGroup {
 #define PU1_GROUP_WINDOW "pu1.window"
 typedef struct pu1WindowGroup {
 	size_t size;                          /* sizeof(pu1WindowGroup) */
-	void (*begins)(uint64_t realtime_ns); /* before the kinds are enabled */
-	void (*ends)(uint64_t realtime_ns);   /* before the kinds are disabled */
+	void (*begins)(uint64_t realtime_ns); /* called before the kinds are enabled */
+	void (*ends)(uint64_t realtime_ns);   /* called before the kinds are disabled */
 } pu1WindowGroup;
 
 /* Counters of records with PU1_KIND_COUNTER. Texts must stay valid until the process ends. */
 #define PU1_GROUP_COUNTERS "pu1.counters"
 typedef struct pu1CounterRow {
-	size_t size;         /* the host sets it */
+	size_t size;         /* set by the host */
 	uint32_t counter_id; /* from 1 */
-	uint32_t reserved;   /* 0 */
-	const char *name;    /* of the counter */
-	const char *unit;    /* NULL: none */
+	uint32_t reserved;   /* must be 0 */
+	const char *name;    /* name of the counter */
+	const char *unit;    /* unit of the values; NULL: none */
 } pu1CounterRow;
 typedef struct pu1CountersGroup {
 	size_t size;             /* sizeof(pu1CountersGroup) */
 	uint32_t (*count)(void); /* return the number of counters */
-	pu1Result (*counter)(uint32_t counter_id, pu1CounterRow *row); /* fill in */
+	pu1Result (*counter)(uint32_t counter_id, pu1CounterRow *row); /* fill in a counter's row */
 } pu1CountersGroup;
 
 /* Graphs, for pu1ActivityRecord.graph_id. Texts must stay valid until the process ends. */
 #define PU1_GROUP_GRAPHS "pu1.graphs"
 typedef struct pu1GraphRow {
-	size_t size;         /* the host sets it */
+	size_t size;         /* set by the host */
 	uint64_t graph_id;   /* not 0 */
 	const char *name;    /* NULL: "graph N" */
-	uint32_t node_count; /* nodes 0 to node_count - 1 */
-	uint32_t reserved;   /* 0 */
+	uint32_t node_count; /* number of nodes: 0 to node_count - 1 */
+	uint32_t reserved;   /* must be 0 */
 } pu1GraphRow;
 typedef struct pu1GraphsGroup {
 	size_t size;                                             /* sizeof(pu1GraphsGroup) */
-	pu1Result (*graph)(uint64_t graph_id, pu1GraphRow *row); /* fill in */
+	pu1Result (*graph)(uint64_t graph_id, pu1GraphRow *row); /* fill in a graph's row */
 } pu1GraphsGroup;
 
-/* Waits for the device, so that a session has all its activities when it ends. */
+/* Waits for the device, so that a session contains all its activities when it ends. */
 #define PU1_GROUP_SYNCHRONIZE "pu1.synchronize"
 typedef struct pu1SynchronizeGroup {
 	size_t size; /* sizeof(pu1SynchronizeGroup) */
 	/* Return when all activities submitted before this call have completed, or after
-	 * timeout_ns. The host calls it when a session ends, between pu1TracingDisable() and
-	 * pu1FlushAll(). Return: PU1_SUCCESS, PU1_ERROR_ORDER (some are still running),
-	 * PU1_ERROR_DEVICE. */
+	 * timeout_ns. The host calls this function when a session ends, between pu1TracingDisable()
+	 * and pu1FlushAll(). Return: PU1_SUCCESS, PU1_ERROR_ORDER (some activities are still
+	 * running), PU1_ERROR_DEVICE. */
 	pu1Result (*wait)(uint64_t timeout_ns);
 } pu1SynchronizeGroup;
 
-/* Reports of submissions, in the submitting thread. With them the host counts launches whose
- * activity never arrives, and `gputap run --stacks` records where launches were made. */
+/* Reports of submissions, made in the submitting thread. The host uses the reports to count
+ * launches whose activity never arrives. `gputap run --stacks` uses them to record where launches
+ * were made. */
 #define PU1_GROUP_SUBMITS "pu1.submits"
-/* The host's function. A call that submits activities calls it in its thread, before their records
- * can be handed over. It takes none of the plug-in's locks and never calls the plug-in. @items:
- * number of records of @kind to come with @correlation_id. A call may report several times. */
+/* The host's function. A call that submits activities calls this function in its own thread, before
+ * the records of the activities can be handed over. The function takes none of the plug-in's locks
+ * and never calls the plug-in. @items: number of records of @kind that will follow with
+ * @correlation_id. A call may report several times. */
 typedef void (*pu1SubmittedFn)(uint64_t correlation_id, pu1ActivityKind kind, uint32_t items);
 typedef struct pu1SubmitsGroup {
 	size_t size; /* sizeof(pu1SubmitsGroup) */
-	/* Set the function to call for enabled kinds of GPU activities. NULL: stop calling it. */
+	/* Set the function to call for enabled kinds of GPU activities. NULL: stop calling the
+	 * function. */
 	pu1Result (*set)(pu1SubmittedFn submitted);
 } pu1SubmitsGroup;
 
 /**
  * pu1Exercise() - submit activities for `gputap plugin check`
- * Optional. It may also be in another library (`--exercise FILE`).
+ * Optional. Another library may contain this function instead (`--exercise FILE`).
  * @items: smallest number of activities to submit from this thread, of each kind that the plug-in
  *         records
- * Return: PU1_SUCCESS when they have completed, or the error.
+ * Return: PU1_SUCCESS when the activities have completed, or the error.
  * Owner:  nothing is kept.
  * Thread: any, several at once.   Signal: not safe.   Since: 0.1
  */

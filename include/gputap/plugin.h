@@ -3,17 +3,19 @@
  * by torch.profiler's bridge and `gputap run`, and usable in your own program.
  *
  *   gputap_plugins_load()         find and load plug-ins, once in a process
- *   gputap_plugins_stacks()       functions to call for each operator
+ *   gputap_plugins_stacks()       return the functions to call for each operator
  *   gputap_plugins_start()        start a session
- *   gputap_plugins_stop()         end it
- *   gputap_plugins_read()         read its records, all in one form and on one clock
- *   gputap_plugins_count()        number of invalid records
+ *   gputap_plugins_stop()         end the session
+ *   gputap_plugins_read()         read the session's records, converted to one form and one clock
+ *   gputap_plugins_count()        return the number of invalid records
  *   gputap_plugins_stream_open()  read one plug-in's records while the program runs, as `gputap
  *                                 run` does; independent of sessions
  *
- * Link with libgputap-plugin (pkg-config gputap-plugin). It needs only libc, and no `gputap run`.
- * Functions return 0 or a negative errno unless their comment differs. Descriptions start with
- * their size, as in gputap.h. Only functions with "Signal: safe" may be called in a signal handler.
+ * Link with libgputap-plugin (pkg-config gputap-plugin), which needs only libc and does not need
+ * `gputap run`.
+ * Functions return 0 or a negative errno unless their comment says otherwise. Descriptions start
+ * with their size, as in gputap.h. Only functions with "Signal: safe" may be called in a signal
+ * handler.
  * gputap_plugins_load() prints a line on stderr for each plug-in that cannot be used, unless
  * gputap_plugins_opts.message is set. No other function prints, except as GPUTAP_PLUGINS_GUARDED
  * describes. */
@@ -35,27 +37,27 @@ extern "C" {
 
 /* Flags of gputap_plugins_load(). */
 enum gputap_plugins_flags {
-	GPUTAP_PLUGINS_NO_FOLDERS = 1, /* do not search the standard folders */
-	/* Register each plug-in in a separate process first, and do not use it if that process
-	 * dies or takes more than 5 s. Sessions call plug-ins in separate threads: a plug-in is no
-	 * longer called after a call that took more than 10 s, and gputap_plugins_error() returns
-	 * the reason. If a signal kills the process in such a call, a line on stderr names the
-	 * plug-in. */
+	GPUTAP_PLUGINS_NO_FOLDERS = 1, /* Do not search the standard folders */
+	/* First register each plug-in in a separate process, and do not use the plug-in if that
+	 * process dies or takes more than 5 s. Sessions call plug-ins in separate threads: after a
+	 * call that took more than 10 s, the plug-in is no longer called, and
+	 * gputap_plugins_error() returns the reason. If a signal kills the process in such a call,
+	 * a line on stderr names the plug-in. */
 	GPUTAP_PLUGINS_GUARDED = 2
 };
 
 /* Options of gputap_plugins_load(). */
 struct gputap_plugins_opts {
 	size_t size; /* sizeof(struct gputap_plugins_opts) */
-	/* files or folders, separated by ':'; NULL: KINETO_PLUGIN_PATH. After these, the standard
-	 * folders are searched: /usr/lib/kineto/plugins, /usr/local/lib/kineto/plugins,
+	/* files or folders, separated by ':'; NULL: KINETO_PLUGIN_PATH. The library then searches
+	 * the standard folders: /usr/lib/kineto/plugins, /usr/local/lib/kineto/plugins,
 	 * ~/.local/lib/kineto/plugins */
 	const char *path;
 	/* receives a sentence for each plug-in that cannot be used; NULL: print it to stderr */
 	void (*message)(const char *sentence, void *user);
 	void *user;                      /* passed to message() */
 	enum gputap_plugins_flags flags; /* 0: none */
-	uint32_t reserved;               /* 0 */
+	uint32_t reserved;               /* must be 0 */
 };
 
 /**
@@ -63,8 +65,8 @@ struct gputap_plugins_opts {
  * @opts: NULL: defaults
  * Return: number of loaded plug-ins; -EINVAL (size, flags). Only the first call in a process loads
  *         plug-ins; later calls return the current number.
- * A plug-in stays loaded until the process ends. Files and folders that others may write are
- * refused. KINETO_PLUGIN_PATH is ignored in a program that gains privileges.
+ * A plug-in stays loaded until the process ends. Files and folders that other users can write to
+ * are refused. A program that gains privileges ignores KINETO_PLUGIN_PATH.
  * Owner:  @opts stays the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -72,18 +74,19 @@ GPUTAP_API int gputap_plugins_load(const struct gputap_plugins_opts *opts);
 
 /* A plug-in. Texts stay valid until the process ends. */
 struct gputap_plugin {
-	size_t size;           /* sizeof(struct gputap_plugin) */
-	const char *path;      /* of its file */
-	const char *name;      /* of the accelerator */
-	const char *vendor;    /* "": unknown */
-	const char *version;   /* "": unknown */
-	uint32_t abi;          /* of the header that it was built with: major << 16 | minor */
-	uint32_t device_count; /* 0: not known */
-	uint64_t kinds;        /* bit 1 << pu1ActivityKind */
-	uint64_t groups;       /* bit 1 << enum gputap_plugin_group */
+	size_t size;         /* sizeof(struct gputap_plugin) */
+	const char *path;    /* path of the plug-in's file */
+	const char *name;    /* name of the accelerator */
+	const char *vendor;  /* vendor of the accelerator; "": not known */
+	const char *version; /* version of the plug-in; "": not known */
+	/* version of the header that the plug-in was built with: major << 16 | minor */
+	uint32_t abi;
+	uint32_t device_count; /* number of devices; 0: not known */
+	uint64_t kinds;        /* kinds that the plug-in records, bit 1 << pu1ActivityKind */
+	uint64_t groups;       /* groups that the plug-in has, bit 1 << enum gputap_plugin_group */
 };
 
-/* Optional groups of functions that a plug-in may have. */
+/* Optional groups of functions in a plug-in. */
 enum gputap_plugin_group {
 	GPUTAP_PLUGIN_USER = 0,
 	GPUTAP_PLUGIN_DROPS,
@@ -102,7 +105,7 @@ enum gputap_plugin_group {
 /**
  * gputap_plugins_at() - describe a plug-in
  * @index:  from 0; lower than the result of gputap_plugins_load()
- * @plugin: set its size; the rest is filled in
+ * @plugin: set its size; the function fills in the rest
  * Return: 0, -EINVAL (size), -ENOENT (no such plug-in).
  * Owner:  @plugin stays the caller's; its texts are the library's.
  * Thread: any.   Signal: not safe.   Since: 0.1
@@ -114,9 +117,10 @@ struct gputap_plugin_row {
 	size_t size;            /* sizeof(struct gputap_plugin_row) */
 	int32_t device, stream; /* stream 0: the device itself */
 	char name[128];         /* UTF-8, without control characters, quotes and backslashes */
-	uint64_t memory_bytes, handle; /* of a device; of a stream: the program's handle */
-	uint32_t stream_count;         /* of a device: streams 1 to stream_count */
-	int32_t priority;              /* of a stream */
+	uint64_t memory_bytes,
+		handle;        /* device: size of its memory; stream: the program's handle */
+	uint32_t stream_count; /* device: streams 1 to stream_count exist */
+	int32_t priority;      /* stream: its priority */
 };
 
 /**
@@ -124,7 +128,7 @@ struct gputap_plugin_row {
  * @index:  index of the plug-in
  * @device: from 0
  * @stream: from 1; 0: the device itself
- * @row:    set its size; the rest is filled in
+ * @row:    set its size; the function fills in the rest
  * Return: 0, -EINVAL (size), -ENOENT (no such plug-in, device or stream, or the plug-in does not
  *         describe it).
  * Owner:  @row stays the caller's.
@@ -133,18 +137,19 @@ struct gputap_plugin_row {
 GPUTAP_API int gputap_plugins_row(uint32_t index, int32_t device, int32_t stream,
 				  struct gputap_plugin_row *row);
 
-/* A plug-in's functions to call for each operator, in the operator's thread. They are never NULL: a
- * function that the plug-in lacks has no effect. */
+/* A plug-in's functions for operators. Call them for each operator, in its thread. No pointer is
+ * NULL: a function that the plug-in lacks has no effect. */
 struct gputap_plugin_stacks {
-	int (*push)(uint64_t id);      /* an operator starts */
-	int (*pop)(void);              /* an operator ends */
-	int (*push_user)(uint64_t id); /* a user range starts */
-	int (*pop_user)(void);         /* a user range ends */
+	int (*push)(uint64_t id);      /* call when an operator starts */
+	int (*pop)(void);              /* call when an operator ends */
+	int (*push_user)(uint64_t id); /* call when a user range starts */
+	int (*pop_user)(void);         /* call when a user range ends */
 };
 
 /**
  * gputap_plugins_stacks() - return the functions to call for each operator
- * Return: array with an element for each loaded plug-in, in their order; NULL: none is loaded.
+ * Return: array with an element for each loaded plug-in, in plug-in order; NULL: no plug-in is
+ *         loaded.
  * Owner:  the library; the array stays valid until the process ends.
  * Thread: any.   Signal: safe.   Since: 0.1
  */
@@ -154,15 +159,17 @@ GPUTAP_API const struct gputap_plugin_stacks *gputap_plugins_stacks(void);
 
 /* Options of gputap_plugins_start(). */
 struct gputap_plugins_session {
-	size_t size;           /* sizeof(struct gputap_plugins_session) */
-	uint64_t kinds;        /* bit 1 << pu1ActivityKind; 0: all that each plug-in has */
-	const char *config;    /* options from the user to the plug-ins; NULL: none */
-	uint64_t memory_bytes; /* size of all buffers at most, then records are dropped; 0: 4 GiB */
+	size_t size; /* sizeof(struct gputap_plugins_session) */
+	/* kinds to record, bit 1 << pu1ActivityKind; 0: all kinds of each plug-in */
+	uint64_t kinds;
+	const char *config; /* options from the user for the plug-ins; NULL: none */
+	/* largest total size of all buffers; records beyond it are dropped; 0: 4 GiB */
+	uint64_t memory_bytes;
 	uint32_t buffer_bytes; /* size of a buffer, 4 KiB to 1 GiB; 0: 1 MiB */
-	uint32_t reserved;     /* 0 */
-	/* takes the pages of a buffer that gputap_plugins_read() has read. The caller may use them
-	 * for its copies of the records, because new pages are expensive, and must munmap() them.
-	 * NULL: the library unmaps them */
+	uint32_t reserved;     /* must be 0 */
+	/* receives the pages of a buffer that gputap_plugins_read() has read. The caller may use
+	 * the pages for its copies of the records, because new pages are expensive, and must
+	 * munmap() them. NULL: the library unmaps the pages */
 	void (*take_pages)(void *pages, size_t bytes, void *user);
 	void *user; /* passed to take_pages() */
 };
@@ -171,7 +178,7 @@ struct gputap_plugins_session {
  * gputap_plugins_start() - start a session
  * @session: NULL: defaults
  * Return: number of plug-ins that record; -EINVAL (size, buffer_bytes), -EBUSY (a session is open).
- * Unread records of the last session are discarded. A plug-in that refuses to start is skipped:
+ * Unread records of the previous session are discarded. A plug-in that refuses to start is skipped:
  * see gputap_plugins_count() and gputap_plugins_error().
  * Owner:  @session stays the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
@@ -181,9 +188,9 @@ GPUTAP_API int gputap_plugins_start(const struct gputap_plugins_session *session
 /**
  * gputap_plugins_stop() - end the session, so that its records can be read
  * Return: 0, -EINVAL (no session is open).
- * It waits at most 2 s for the devices of each plug-in that has the group pu1.synchronize. For
- * other plug-ins, synchronize the device first. A record that arrives later belongs to this
- * session until gputap_plugins_read() has returned 0. After that, the next session counts it as
+ * Waits at most 2 s for the devices of each plug-in that has the group pu1.synchronize. For other
+ * plug-ins, synchronize the device first. A record that arrives later belongs to this session until
+ * gputap_plugins_read() has returned 0. After that, the next session counts the record as
  * GPUTAP_PLUGIN_LATE.
  * Owner:  nothing is kept.
  * Thread: any.   Signal: not safe.   Since: 0.1
@@ -192,44 +199,44 @@ GPUTAP_API int gputap_plugins_stop(void);
 
 /**
  * gputap_plugins_session_active() - return whether a session is open
- * A record has only one id of each stack. Code that pushes ids while a session may be open must
- * leave the stacks to the session.
- * Return: 1: a session is open; 0: none is.
+ * A record contains only one id from each stack. Code that pushes ids of its own must not use the
+ * stacks while a session is open.
+ * Return: 1: a session is open; 0: no session is open.
  * Owner:  nothing is kept.
  * Thread: any.   Signal: safe.   Since: 0.1
  */
 GPUTAP_API int gputap_plugins_session_active(void);
 
-/* A completed activity, call or sample: a pu1ActivityRecord, checked and in one form. */
+/* A completed activity, call or sample: a pu1ActivityRecord, checked and converted to one form. */
 struct gputap_plugin_record {
-	uint32_t plugin;        /* index of its plug-in */
+	uint32_t plugin;        /* index of the plug-in */
 	pu1ActivityKind kind;   /* kernel, memcpy, call and others */
 	uint64_t start, end;    /* CLOCK_REALTIME ns; end is not before start */
-	uint64_t correlation;   /* 0: none. Unique within a plug-in */
+	uint64_t correlation;   /* correlation of the call, unique within a plug-in; 0: none */
 	uint64_t external;      /* id of the operator, as pushed; 0: none */
 	uint64_t user_range;    /* id of the user range, as pushed; 0: none */
-	int32_t device, stream; /* stream from 1. Calls: -1 and 0 */
+	int32_t device, stream; /* device from 0, stream from 1. Calls: -1 and 0 */
 	/* UTF-8 without control characters, quotes and backslashes; never NULL. Stays valid until
 	 * the process ends */
 	const char *name;
 	const char *metadata; /* "key=value" lines, UTF-8; "": none. Valid until the next start */
-	uint64_t bytes;       /* memcpy and memset */
+	uint64_t bytes;       /* memcpy and memset: size */
 	uint32_t grid[3];     /* kernels: groups */
 	uint32_t block[3];    /* kernels: work-items in a group */
-	uint32_t thread_id;   /* calls */
-	pu1CopyDirection copy_direction; /* memcpy */
+	uint32_t thread_id;   /* calls: id of the calling thread */
+	pu1CopyDirection copy_direction; /* memcpy: direction */
 	uint64_t graph;                  /* id of the graph; 0: none */
-	uint32_t replay, node; /* number of the graph launch, from 1; of the node, from 0 */
-	uint32_t counter;      /* counters: id; `name` is the counter's */
-	uint32_t status;       /* 0: success; else the runtime's error */
-	double value;          /* counters: the sample */
+	uint32_t replay, node; /* number of the graph launch, from 1; number of the node, from 0 */
+	uint32_t counter;      /* counters: id of the counter; `name` is its name */
+	uint32_t status;       /* 0: success; otherwise the runtime's error */
+	double value;          /* counters: value of the sample */
 };
 
 /**
- * gputap_plugins_read() - read the next records of the session that was stopped
+ * gputap_plugins_read() - read the next records of the stopped session
  * @records: receives up to @count records
- * Return: number of records; 0: no more; -EBUSY (the session is still open).
- * Invalid records are counted and left out: gputap_plugins_count(). Records of one buffer keep the
+ * Return: number of records; 0: no more records; -EBUSY (the session is still open).
+ * Invalid records are counted and omitted: gputap_plugins_count(). Records of one buffer keep the
  * order in which the plug-in wrote them.
  * Owner:  @records stay the caller's; their texts are the library's.
  * Thread: one at a time.   Signal: not safe.   Since: 0.1
@@ -239,8 +246,8 @@ GPUTAP_API long gputap_plugins_read(struct gputap_plugin_record *records, size_t
 /**
  * gputap_plugins_error() - return the first failure of a plug-in in the session
  * @index: index of the plug-in
- * Return: sentence with the function that failed, its result, and the plug-in's text (the group
- *         pu1.errors); NULL: no failure, or no such plug-in. Valid until the next start.
+ * Return: sentence that contains the failed function, its result, and the plug-in's text (from the
+ *         group pu1.errors); NULL: no failure, or no such plug-in. Valid until the next start.
  * Owner:  the library.
  * Thread: one at a time, not while a session starts or stops.   Signal: not safe.   Since: 0.1
  */
@@ -249,38 +256,40 @@ GPUTAP_API const char *gputap_plugins_error(uint32_t index);
 /* Counts since the start of a session. gputap_plugins_count_name() returns their names. */
 enum gputap_plugin_count {
 	GPUTAP_PLUGIN_RECORDS = 0, /* records that were read */
-	GPUTAP_PLUGIN_DROPPED,     /* records that the plug-in dropped, as it reports */
+	GPUTAP_PLUGIN_DROPPED,     /* records that the plug-in reports as dropped */
 	GPUTAP_PLUGIN_NO_BUFFER,   /* requests for buffers beyond memory_bytes */
 	GPUTAP_PLUGIN_REFUSED,     /* kinds that could not be enabled, and other failed calls */
-	/* records that were left out, up to GPUTAP_PLUGIN_BAD_COUNTER */
+	/* Omitted records, up to GPUTAP_PLUGIN_BAD_COUNTER */
 	GPUTAP_PLUGIN_BAD_SIZE,  /* shorter than a record, or beyond the end of the buffer */
-	GPUTAP_PLUGIN_BAD_PLACE, /* outside of the buffer, not aligned, or overlapping */
+	GPUTAP_PLUGIN_BAD_PLACE, /* outside of the buffer, misaligned, or overlapping */
 	GPUTAP_PLUGIN_BAD_KIND,  /* unknown, or not enabled */
 	/* start is 0, end is before start, or a time is more than 1 s in the future or before the
 	 * plug-in was loaded */
 	GPUTAP_PLUGIN_BAD_TIME,
 	GPUTAP_PLUGIN_BAD_DEVICE,  /* unknown device */
 	GPUTAP_PLUGIN_BAD_STREAM,  /* unknown stream */
-	GPUTAP_PLUGIN_BAD_COUNTER, /* unknown counter, or a value that is not finite */
-	/* records that were retained, up to GPUTAP_PLUGIN_NO_CORRELATION */
-	GPUTAP_PLUGIN_NO_NAME,        /* the name was NULL or empty, and is now "unnamed" */
-	GPUTAP_PLUGIN_BAD_NAME,       /* not UTF-8, or characters that break JSON: replaced */
-	GPUTAP_PLUGIN_BAD_GRAPH,      /* unknown graph or node, and is now 0 */
+	GPUTAP_PLUGIN_BAD_COUNTER, /* unknown counter, or a non-finite value */
+	/* Retained records, up to GPUTAP_PLUGIN_NO_CORRELATION */
+	GPUTAP_PLUGIN_NO_NAME, /* the name was NULL or empty; replaced by "unnamed" */
+	/* the name was not UTF-8, or contained characters that break JSON; they were replaced */
+	GPUTAP_PLUGIN_BAD_NAME,
+	GPUTAP_PLUGIN_BAD_GRAPH,      /* unknown graph or node; replaced by 0 */
 	GPUTAP_PLUGIN_NO_CORRELATION, /* GPU activity without a correlation */
-	/* buffers */
-	GPUTAP_PLUGIN_OVERRUN,     /* written beyond the end: discarded */
-	GPUTAP_PLUGIN_BAD_BUFFER,  /* completed twice, never requested, or of another size */
-	GPUTAP_PLUGIN_KEPT_BUFFER, /* still with the plug-in after pu1FlushAll() */
+	/* Buffers */
+	GPUTAP_PLUGIN_OVERRUN, /* the plug-in wrote beyond the end; discarded */
+	/* completed twice, never requested, or returned with another size */
+	GPUTAP_PLUGIN_BAD_BUFFER,
+	GPUTAP_PLUGIN_KEPT_BUFFER, /* not returned by the plug-in after pu1FlushAll() */
 	GPUTAP_PLUGIN_BAD_WALK,    /* pu1GetNextRecord() failed, or returned an earlier record */
-	/* records of an earlier session that arrived after it had been read: left out */
+	/* Omitted records of an earlier session that arrived after the session had been read */
 	GPUTAP_PLUGIN_LATE,
-	GPUTAP_PLUGIN_BAD_BYTES, /* more than 2^48, and is now 0 */
+	GPUTAP_PLUGIN_BAD_BYTES, /* size of more than 2^48; replaced by 0 */
 	GPUTAP_PLUGIN_COUNT_COUNT
 };
 
 /**
  * gputap_plugins_count() - return a count of the session
- * @index: index of the plug-in; UINT32_MAX: sum of all plug-ins
+ * @index: index of the plug-in; UINT32_MAX: sum over all plug-ins
  * Return: the count; 0 if @index or @what does not exist.
  * Owner:  nothing is kept.
  * Thread: any.   Signal: safe.   Since: 0.1
@@ -300,15 +309,15 @@ GPUTAP_API const char *gputap_plugins_count_name(enum gputap_plugin_count what);
 /**
  * gputap_plugins_stream_open() - load a plug-in and start to record it
  * @path:  path of the plug-in's file
- * @kinds: bit 1 << pu1ActivityKind; 0: all that it has
+ * @kinds: kinds to record, bit 1 << pu1ActivityKind; 0: all kinds of the plug-in
  * @why:   receives a sentence on failure
  * @size:  size of @why
  * Return: the plug-in's index, for the functions below; -EINVAL (arguments), -ENOENT (no such
- *         file), -ENOEXEC (see @why), -EBUSY (another thread is loading it), -EALREADY (it has a
- *         stream).
- * This function and those below hold no lock while they call the plug-in. If the plug-in might not
- * return, call them in a thread that the program can spare. In the child of a fork the stream is
- * closed.
+ *         file), -ENOEXEC (see @why), -EBUSY (another thread is loading the plug-in), -EALREADY
+ *         (the plug-in already has a stream).
+ * This function and all functions below hold no lock while they call the plug-in. If the plug-in
+ * might not return, call them in a thread that the program can do without. In the child of a fork,
+ * the stream is closed.
  * Owner:  @why stays the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -324,10 +333,10 @@ GPUTAP_API int gputap_plugins_stream_flush(uint32_t index);
 
 /**
  * gputap_plugins_stream_read() - read the next record
- * @record: receives it. Times of GPU activities are those of the plug-in's clock, as read with
- *          gputap_plugins_stream_clock(). Times of calls are CLOCK_REALTIME ns. Texts are valid
- *          until the next call
- * Return: 1: a record; 0: none at present; -ENOENT (no stream).
+ * @record: receives the record. Times of GPU activities are times of the plug-in's clock, as read
+ *          with gputap_plugins_stream_clock(). Times of calls are CLOCK_REALTIME ns. Texts are
+ *          valid until the next call
+ * Return: 1: a record was read; 0: no record is available now; -ENOENT (no stream).
  * Owner:  @record stays the caller's.
  * Thread: one at a time for each plug-in.   Signal: not safe.   Since: 0.1
  */
@@ -355,7 +364,7 @@ GPUTAP_API int gputap_plugins_stream_close(uint32_t index);
 /**
  * gputap_plugins_stream_clock() - read the clock of a device's activities
  * @device: from 0
- * @time:   receives the time: ns of a clock of the host, or ticks of the device's clock
+ * @time:   receives the time: ns for a clock of the host, or ticks for the device's clock
  * Return: 0, -ENOENT (no stream), -ENODATA (the clock cannot be read).
  * Owner:  @time stays the caller's.
  * Thread: one at a time for each plug-in.   Signal: not safe.   Since: 0.1
@@ -363,7 +372,7 @@ GPUTAP_API int gputap_plugins_stream_close(uint32_t index);
 GPUTAP_API int gputap_plugins_stream_clock(uint32_t index, int32_t device, uint64_t *time);
 
 /**
- * gputap_plugins_stream_rate() - return the rate of that clock in ticks per second
+ * gputap_plugins_stream_rate() - return the rate of a device's clock in ticks per second
  * @device: from 0
  * Return: the rate that the plug-in declares; 1,000,000,000 for clocks of the host; 0: not known.
  * Owner:  nothing is kept.
@@ -375,6 +384,7 @@ GPUTAP_API uint64_t gputap_plugins_stream_rate(uint32_t index, int32_t device);
  * gputap_plugins_stream_submits() - request a call for each submission
  * @submitted: called in the submitting thread with @user and the values that the plug-in's group
  *             pu1.submits reports; NULL: end the calls
+ * @user:      passed to @submitted
  * Return: 0, -ENOENT (no stream), -ENOTSUP (the plug-in lacks the group, or refused).
  * Owner:  @user stays the caller's.
  * Thread: one at a time for each plug-in.   Signal: not safe.   Since: 0.1
@@ -395,7 +405,7 @@ GPUTAP_API uint64_t gputap_plugins_stream_count(uint32_t index, enum gputap_plug
 
 /**
  * gputap_plugins_stream_dropped() - return the number of records that the plug-in dropped
- * Return: the count since registration; 0 also if the plug-in does not report it.
+ * Return: the count since registration; 0 also if the plug-in does not report drops.
  * Owner:  nothing is kept.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -403,7 +413,7 @@ GPUTAP_API uint64_t gputap_plugins_stream_dropped(uint32_t index, pu1ActivityKin
 
 /**
  * gputap_plugins_stream_error() - return the stream's first failure
- * Return: sentence as of gputap_plugins_error(); NULL: none. The text stays valid.
+ * Return: sentence like that of gputap_plugins_error(); NULL: no failure. The text stays valid.
  * Owner:  the library.
  * Thread: one at a time for each plug-in.   Signal: not safe.   Since: 0.1
  */

@@ -2,35 +2,36 @@
 /* gputap's tool API: callbacks in the traced process, before and after each call of an
  * accelerator's runtime and at each step of its GPU activities.
  *
- *   context ─┬─► calls       a callback before and after each one      gputap_context_calls()
- *            ├─► activities  when submitted, and when completed        gputap_context_activities()
+ *   context ─┬─► calls       a callback before and after each call     gputap_context_calls()
+ *            ├─► activities  on submission and on completion           gputap_context_activities()
  *            ├─► objects     code objects, kernel symbols, streams     gputap_context_objects()
  *            └─► buffer      calls and activities as records           gputap_context_buffer()
  *
- * A tool needs no `gputap run`. It is code that links or preloads libgputap, or a library that
- * GPUTAP_TOOLS names.
+ * A tool does not need `gputap run`. A tool is code that links or preloads libgputap, or a library
+ * that GPUTAP_TOOLS names.
  *
- * Rules for all functions, unless the comment of one differs:
+ * Rules for all functions, unless a function's comment says otherwise:
  *   - Functions return 0 or a negative errno. A function that fails has no effect.
  *   - Any function may be called from any thread and inside any callback.
  *   - Only functions with "Signal: safe" may be called in a signal handler.
- *   - Descriptions start with their size. A newer gputap appends fields after those that this
- *     header has.
- *   - Callbacks run in the thread in which the event happens. Contexts are ordered by priority of
- *     their tools, then by age. Callbacks before a call run first to last, those after it last to
- *     first.
- *   - A callback may call the runtime. These calls are notified like the program's. Callbacks nest
- *     at most 8 deep in a thread; calls that are deeper are not notified.
- *   - A callback that never returns, throws or jumps out takes the program's call with it, as any
- *     function of the program would. gputap stays usable. If a callback ends a thread that gputap
- *     created (pthread_exit()), another thread takes over.
- *   - Times are CLOCK_BOOTTIME in ns. Numbers of calls, activities and objects start with 1 and
- *     are never reused.
- *   - The child of a fork has copies of its parent's objects, of its contexts, which are started
- *     or stopped as in the parent, and of its open calls, which end in both processes. Its buffers
- *     are empty. Numbers continue from the parent's, so a number that a tool noted before the fork
- *     is valid in both; the pid distinguishes later ones. Activities in flight complete only in
- *     the parent. Calls that depend on them retire only there. */
+ *   - Structs start with their size. A newer gputap appends fields after those that this header
+ *     declares.
+ *   - A callback runs in the thread in which its event happens. Contexts are ordered by the
+ *     priority of their tools, then by age. Callbacks before a call run in this order, callbacks
+ *     after a call in reverse order.
+ *   - A callback may call the runtime. Such calls are notified like calls of the program. Callbacks
+ *     nest at most 8 deep in a thread; deeper calls are not notified.
+ *   - If a callback never returns, throws or jumps out, the program's call is abandoned with it, as
+ *     with any function of the program. gputap stays usable. If a callback ends a thread that
+ *     gputap created (pthread_exit()), another thread takes over.
+ *   - Times are CLOCK_BOOTTIME in ns. Numbers of calls, activities and objects start with 1 and are
+ *     never reused.
+ *   - The child of a fork gets copies of its parent's objects, contexts and open calls. Its
+ *     contexts are started or stopped as in the parent. Open calls end in both processes. The
+ *     child's buffers are empty. Numbers continue from the parent's, so a number that a tool noted
+ *     before the fork is valid in both processes; the pid distinguishes later numbers. Activities
+ *     in flight complete only in the parent. Calls that depend on these activities retire only in
+ *     the parent. */
 #ifndef GPUTAP_TOOL_H
 #define GPUTAP_TOOL_H
 
@@ -42,14 +43,15 @@ extern "C" {
 
 /* Tools ---------------------------------------------------------------------- */
 
-#define GPUTAP_TOOL_ABI 1 /* a tool with another value is refused, with a message */
+#define GPUTAP_TOOL_ABI 1 /* gputap refuses a tool with another value and prints a message */
 
 /* Flags of a tool. */
 enum gputap_tool_flags {
 	/* Treat the tool as AMD's rocprofiler-sdk treats its clients. The first call of a runtime
-	 * (or gputap_tool_add()) calls start(), so a program without such a call does not start
-	 * the tool. finish() runs as an exit() handler that was registered just before start():
-	 * after the handlers that start() registers, and after those that are registered later. */
+	 * (or gputap_tool_add()) calls start(), so a program without such a call does not start the
+	 * tool. finish() runs as an exit() handler that is registered just before start(): finish()
+	 * runs after the handlers that start() registers and after handlers that are registered
+	 * later. */
 	GPUTAP_TOOL_ON_FIRST_CALL = 1
 };
 
@@ -57,16 +59,16 @@ enum gputap_tool_flags {
 struct gputap_tool {
 	size_t size;  /* sizeof(struct gputap_tool) */
 	uint32_t abi; /* GPUTAP_TOOL_ABI */
-	/* lower ones are first: their callbacks are nearer to the program. Tools with equal
-	 * priorities have the order in which they were found */
+	/* Tools with lower values come first; their callbacks run closer to the program. Tools with
+	 * equal values keep the order in which gputap found them */
 	int32_t priority;
 	const char *name; /* for messages */
-	/* creates contexts and starts them, before the first call of any runtime. If it does not
-	 * return 0, the tool and its contexts are removed. May be NULL */
+	/* creates contexts and starts them, before the first call of any runtime. If start() does
+	 * not return 0, gputap removes the tool and its contexts. May be NULL */
 	int (*start)(void *user);
 	/* called once, when the process ends or in gputap_tool_remove(). May be NULL */
 	void (*finish)(void *user);
-	void *user;                   /* for start() and finish() */
+	void *user;                   /* passed to start() and finish() */
 	enum gputap_tool_flags flags; /* 0 if the description ends before this field */
 };
 
@@ -75,13 +77,12 @@ struct gputap_tool {
  * @version: gputap_version() of the calling library
  * Return: description that stays valid; NULL: the tool does not take part.
  * gputap looks for this function in the libraries that GPUTAP_TOOLS names, then in the program and
- * in all libraries that are mapped when gputap starts. GPUTAP_TOOLS has paths, separated by ':'.
- * Each may be followed by '=' and arguments, in which %3a means ':' and %25 means '%'. `gputap run
- * --tool LIBRARY[:ARGUMENTS]` sets the variable.
- * First all tools are described, then all are started in the order of their priorities: after the
- * constructors of libraries, and before main() and the program's constructors. In a running
- * program that opens libgputap, the first call of a runtime starts them, after the tool's
- * constructors.
+ * in all libraries that are mapped when gputap starts. GPUTAP_TOOLS contains paths, separated by
+ * ':'. Each path may be followed by '=' and arguments, in which %3a means ':' and %25 means '%'.
+ * `gputap run --tool LIBRARY[:ARGUMENTS]` sets the variable.
+ * gputap first describes all tools, then starts them in the order of their priorities: after the
+ * constructors of libraries, and before main() and the program's constructors. In a running program
+ * that opens libgputap, the first call of a runtime starts the tools, after their constructors.
  * A fault of a tool causes the event GPUTAP_EVENT_TOOL, and a line on stderr unless GPUTAP_QUIET is
  * set. The program continues.
  * Owner:  the tool; the description stays valid until the process ends or the tool is removed.
@@ -101,9 +102,9 @@ GPUTAP_API const char *gputap_tool_arguments(void);
 
 /**
  * gputap_tool_add() - add a tool and start it, at any time
- * @tool: its library stays mapped until gputap_tool_remove()
+ * @tool: description; the tool's library stays mapped until gputap_tool_remove()
  * Return: 0; -EINVAL (size, GPUTAP_TOOL_ABI), -EALREADY (this description was added before),
- *         -ENOSPC (32 tools), -ESHUTDOWN (the process ends: tools have been finished), or the
+ *         -ENOSPC (32 tools), -ESHUTDOWN (the process ends and tools have been finished), or the
  *         result of start().
  * When contexts start, they are notified of objects that exist already (code objects, kernel
  * symbols), but not of earlier calls. Interposed runtimes and Level Zero accept requests at any
@@ -117,16 +118,16 @@ GPUTAP_API int gputap_tool_add(const struct gputap_tool *tool);
 /**
  * gputap_tool_remove() - finish a tool now
  * Stops and destroys the contexts that the tool created in start(), and ends its subscriptions to
- * tables and events. None of these callbacks runs afterwards (exceptions: gputap_context_stop()).
- * The tool's library may then be unloaded, unless a callback was abandoned. A library that calls
- * this function itself stays mapped.
+ * tables and events. None of the tool's callbacks runs afterwards (exceptions:
+ * gputap_context_stop()). The program may then unload the tool's library, unless a callback was
+ * abandoned. A library that calls this function itself stays mapped.
  * Return: 0, -ENOENT.
  * Owner:  returns @tool to the caller.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_tool_remove(const struct gputap_tool *tool);
 
-/* Contexts (more of gputap.h's) ---------------------------------------------- */
+/* Contexts (continued from gputap.h) ----------------------------------------- */
 
 /**
  * gputap_context_is_active() - return whether a context is started
@@ -143,29 +144,30 @@ enum gputap_call_phase { GPUTAP_CALL_PHASE_ENTER = 1, GPUTAP_CALL_PHASE_EXIT = 2
 
 /* A call of a runtime. Valid during the callback. */
 struct gputap_call {
-	size_t size;                  /* of this description */
+	size_t size;                  /* size of this struct */
 	enum gputap_domain domain;    /* API of the call */
-	uint32_t operation;           /* number in the domain */
+	uint32_t operation;           /* operation number in the domain */
 	enum gputap_call_phase phase; /* before or after the call */
-	uint32_t instance;            /* of the runtime, from 0; each copy in the process has one */
+	uint32_t instance;            /* copy of the runtime in this process, from 0 */
 	uint64_t thread;              /* gettid() */
-	uint64_t correlation; /* shared with the activities it causes; rises within a thread */
-	uint64_t parent;      /* correlation of the enclosing call; 0: none */
-	/* the arguments as members of a C struct, with the types of the prototype; NULL: none.
-	 * With GPUTAP_CALLS_WRITE, a callback at ENTER may change them */
+	/* shared with the activities that the call causes; ascending within a thread */
+	uint64_t correlation;
+	uint64_t parent; /* correlation of the enclosing call; 0: none */
+	/* arguments as members of a C struct, with the types of the prototype; NULL: none. With
+	 * GPUTAP_CALLS_WRITE, a callback at ENTER may change them */
 	void *args;
-	uint32_t args_bytes;  /* of that struct */
-	uint32_t ret_bytes;   /* 0: returns nothing */
-	void *ret;            /* EXIT: returned value; read only */
+	uint32_t args_bytes;  /* size of the argument struct */
+	uint32_t ret_bytes;   /* size of the returned value; 0: returns nothing */
+	void *ret;            /* EXIT: returned value, read-only */
 	uint64_t external[2]; /* tops of the thread's stacks (enum gputap_stack); 0: empty */
-	/* EXIT, with GPUTAP_CALLS_TIMED: ns, taken after all ENTER callbacks */
+	/* EXIT, with GPUTAP_CALLS_TIMED: start time in ns, read after all ENTER callbacks */
 	uint64_t start;
 };
 
 /**
  * typedef gputap_call_fn - receive the start or the end of a call
  * @data: eight bytes for this context and call: 0 at ENTER, retained until EXIT
- * @user: as given to gputap_context_calls()
+ * @user: as passed to gputap_context_calls()
  */
 typedef void (*gputap_call_fn)(const struct gputap_call *call, uint64_t *data, void *user);
 
@@ -178,9 +180,9 @@ enum gputap_calls_flags {
 
 /**
  * gputap_context_calls() - subscribe to calls of a domain
- * @ctx:        stopped
- * @operations: numbers, copied; NULL with @count 0: all of the domain
- * @flags:      0, or how @fn is called
+ * @ctx:        a stopped context
+ * @operations: operation numbers, copied; NULL with @count 0: all operations of the domain
+ * @flags:      0, or options for calling @fn
  * @fn:         called before and after each call
  * Return: 0; -EINVAL; -EEXIST (the context has a function for the domain already), -EBUSY (the
  *         context is started), -ENOSPC (64 contexts have subscriptions).
@@ -194,7 +196,7 @@ GPUTAP_API int gputap_context_calls(struct gputap_context *ctx, enum gputap_doma
 /**
  * gputap_context_select() - add operations to a context's subscription, or remove them
  * @ctx:        has a function for the domain (gputap_context_calls()); started or stopped
- * @operations: numbers; NULL with @count 0: all of the domain
+ * @operations: operation numbers; NULL with @count 0: all operations of the domain
  * @selected:   1: add; 0: remove
  * Return: 0; -EINVAL; -ENOENT (the context has no function for the domain).
  * A call in progress gets EXIT if and only if it got ENTER.
@@ -207,18 +209,19 @@ GPUTAP_API int gputap_context_select(struct gputap_context *ctx, enum gputap_dom
 /* Flags of gputap_context_uncorrelated(). */
 enum gputap_uncorrelated_flags {
 	GPUTAP_UNCORRELATED_DEFAULT = 0,
-	/* a call outside of all numbered calls still gets a number */
+	/* A call that has no enclosing numbered call still gets a number */
 	GPUTAP_UNCORRELATED_ALONE = 1
 };
 
 /**
  * gputap_context_uncorrelated() - subscribe to some calls without giving them correlations
- * @operations: some of those passed to gputap_context_calls(), which must be called first
- * @flags:      0, or an exception
- * Return: 0; -EINVAL; -ENOENT (the context has no function for the domain), -EBUSY (it is started).
- * For tools that report such calls as something else, for example as allocations: the numbers of
- * the other calls then have no gaps. If no subscriber needs a number for a call, the call shares
- * the number of the enclosing call (0: none), and is not the cause of activities.
+ * @operations: some of the operations passed to gputap_context_calls(); call that function first
+ * @flags:      0 or GPUTAP_UNCORRELATED_ALONE
+ * Return: 0; -EINVAL; -ENOENT (the context has no function for the domain), -EBUSY (the context is
+ *         started).
+ * Intended for tools that report such calls as something else, for example as allocations: the
+ * numbers of the other calls then have no gaps. If no subscriber needs a number for a call, the
+ * call shares the number of the enclosing call (0: none), and is not the cause of activities.
  * Owner:  @ctx and @operations stay the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -238,7 +241,7 @@ GPUTAP_API const char *gputap_domain_name(enum gputap_domain domain);
 
 /**
  * gputap_operation_name() - return an operation's name, for example "hipMalloc"
- * @operation: its number in the domain
+ * @operation: operation number in the domain
  * Return: text; NULL: no such number.
  * Owner:  gputap; the text stays valid.
  * Thread: any.   Signal: not safe.   Since: 0.1
@@ -247,7 +250,7 @@ GPUTAP_API const char *gputap_operation_name(enum gputap_domain domain, uint32_t
 
 /**
  * gputap_status_name() - return a status's name, for example "hipErrorOutOfMemory"
- * @status: as calls of the domain return it
+ * @status: as returned by calls of the domain
  * Return: text; NULL: no such number.
  * Owner:  gputap; the text stays valid.
  * Thread: any.   Signal: not safe.   Since: 0.1
@@ -264,8 +267,8 @@ GPUTAP_API const char *gputap_event_name(enum gputap_event_code code);
 
 /**
  * gputap_domain_find() - return the number of the domain with a name
- * @name: as gputap_domain_name() returns it
- * Return: its number, or -ENOENT.
+ * @name: as returned by gputap_domain_name()
+ * Return: the domain's number, or -ENOENT.
  * Owner:  nothing is kept.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -273,8 +276,8 @@ GPUTAP_API int gputap_domain_find(const char *name);
 
 /**
  * gputap_operation_find() - return the number of the operation with a name
- * @name:   as gputap_operation_name() returns it
- * Return: its number, or -ENOENT.
+ * @name:   as returned by gputap_operation_name()
+ * Return: the operation's number, or -ENOENT.
  * Owner:  nothing is kept.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -282,7 +285,7 @@ GPUTAP_API int gputap_operation_find(enum gputap_domain domain, const char *name
 
 /**
  * gputap_domains_iterate() - call a function for each domain, in ascending order
- * @fn:   called for each; the iteration stops if it does not return 0
+ * @fn:   called for each domain; a result other than 0 stops the iteration
  * @user: passed to @fn
  * Return: 0, -EINVAL, or the last result of @fn.
  * Owner:  nothing is kept.
@@ -294,7 +297,7 @@ GPUTAP_API int gputap_domains_iterate(int (*fn)(enum gputap_domain domain, const
 
 /**
  * gputap_operations_iterate() - call a function for each operation of a domain, in ascending order
- * @fn:     called for each; the iteration stops if it does not return 0
+ * @fn:     called for each operation; a result other than 0 stops the iteration
  * @user:   passed to @fn
  * Return: 0, -EINVAL, or the last result of @fn.
  * Owner:  nothing is kept.
@@ -307,11 +310,11 @@ GPUTAP_API int gputap_operations_iterate(enum gputap_domain domain,
 
 /* One argument of a call. */
 struct gputap_argument {
-	size_t size;           /* of this description */
+	size_t size;           /* size of this struct */
 	uint32_t number;       /* from 0 */
-	uint32_t indirection;  /* stars of the type */
-	uint32_t dereferenced; /* pointers followed for `text` */
-	uint32_t bytes;        /* of the value */
+	uint32_t indirection;  /* number of '*' in the type */
+	uint32_t dereferenced; /* number of pointers followed to form `text` */
+	uint32_t bytes;        /* size of the value */
 	const void *value;     /* address of the value */
 	const char *type;      /* "void *", as in the prototype */
 	const char *name;      /* as in the prototype */
@@ -321,10 +324,10 @@ struct gputap_argument {
 /**
  * gputap_call_arguments() - call a function for each argument of a call
  * @call:        as passed to a callback
- * @dereference: pointers to follow at most. Outputs are followed only at EXIT of a call that
- *               succeeded, arrays as far as the call filled them. A value that cannot be read is
- *               shown as its address
- * @fn:          the iteration stops if it does not return 0
+ * @dereference: largest number of pointers to follow. Outputs are followed only at EXIT of a
+ *               successful call, and only the part of an array that the call filled. An unreadable
+ *               value is shown as its address
+ * @fn:          a result other than 0 stops the iteration
  * @user:        passed to @fn
  * Return: 0, -EINVAL, or the last result of @fn.
  * Owner:  gputap; values are valid during the callback.
@@ -338,8 +341,8 @@ GPUTAP_API int gputap_call_arguments(const struct gputap_call *call, uint32_t de
  * gputap_call_has_failed() - return whether a call failed, and its status
  * @call:   as passed to a callback
  * @status: receives the status
- * Return: 1: it failed; 0: it succeeded; -ENODATA (the operation has no status, or the phase is
- *         ENTER), -EINVAL.
+ * Return: 1: the call failed; 0: the call succeeded; -ENODATA (the operation has no status, or the
+ *         phase is ENTER), -EINVAL.
  * Owner:  @call is valid during the callback.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -347,7 +350,7 @@ GPUTAP_API int gputap_call_has_failed(const struct gputap_call *call, int32_t *s
 
 /* GPU activities ------------------------------------------------------------- */
 
-/* Types of GPU activities. Numbers never change. Captures contain the same ones. */
+/* Types of GPU activities. Numbers never change. Captures use the same numbers. */
 enum gputap_activity_type {
 	GPUTAP_ACTIVITY_KERNEL = 1,
 	GPUTAP_ACTIVITY_READ,  /* memcpy D2H */
@@ -364,7 +367,7 @@ enum gputap_activity_type {
 	GPUTAP_ACTIVITY_OTHER,
 	GPUTAP_ACTIVITY_GRAPH,
 	/* ROCm 6.1 and later: the runtime gives a queue memory for registers that do not fit, or
-	 * takes it away, while the device waits. `name`: "scratch alloc", "scratch free",
+	 * takes the memory away, while the device waits. `name`: "scratch alloc", "scratch free",
 	 * "scratch reclaim"; at EXIT: bytes, private_bytes, destination. The callback runs in a
 	 * thread of the runtime and must not call the runtime */
 	GPUTAP_ACTIVITY_SCRATCH
@@ -384,40 +387,44 @@ GPUTAP_API const char *gputap_activity_name(enum gputap_activity_type type);
 enum gputap_activity_phase {
 	GPUTAP_ACTIVITY_PHASE_ENTER = 1, /* about to be submitted */
 	GPUTAP_ACTIVITY_PHASE_EXIT = 2,  /* submitted */
-	/* done; in a thread that gputap created or the one that ends the process */
+	/* completed; the callback runs in a thread of gputap, or in the thread that ends the
+	 * process */
 	GPUTAP_ACTIVITY_PHASE_COMPLETE = 3
 };
 
 /* A GPU activity. Valid during the callback; `name` stays valid until the process ends. */
 struct gputap_activity {
-	size_t size;               /* of this description */
-	enum gputap_domain domain; /* of the runtime that reports it: HSA's for HIP's activities */
+	size_t size;               /* size of this struct */
+	enum gputap_domain domain; /* domain of the reporting runtime: HSA's for HIP's activities */
 	enum gputap_activity_type type; /* kernel, memcpy and others */
-	/* ENTER and EXIT in the submitting thread, if the runtime allows it; then COMPLETE */
+	/* ENTER and EXIT in the submitting thread, if the runtime allows that; then COMPLETE */
 	enum gputap_activity_phase phase;
-	/* COMPLETE: 0, or the runtime's error; -ENODATA: done, but its times are not known */
+	/* COMPLETE: 0, or the runtime's error; -ENODATA: completed, but times are not known */
 	int32_t status;
-	uint64_t thread;      /* the submitting one */
-	uint64_t correlation; /* of the call that caused it; if there is none, a new one */
-	/* from 1 without gaps, in two series for each domain: dispatches (including those that
-	 * copy or set memory), and all other activities */
+	uint64_t thread; /* id of the submitting thread */
+	/* correlation of the call that caused the activity; without such a call, a new number */
+	uint64_t correlation;
+	/* ascending from 1 without gaps, in two series for each domain: dispatches (including those
+	 * that copy or set memory), and all other activities */
 	uint64_t number;
-	uint64_t device;               /* number of the device object; memcpy: of the destination */
-	uint64_t device_handle;        /* the runtime's handle of it */
-	uint64_t source_device_handle; /* memcpy: of the source; 0: not known */
+	/* number of the device object; memcpy: of the destination device */
+	uint64_t device;
+	uint64_t device_handle;        /* the runtime's handle of the device */
+	uint64_t source_device_handle; /* memcpy: handle of the source device; 0: not known */
 	uint64_t queue;                /* number of the queue object */
-	uint64_t queue_handle;         /* the runtime's handle of it */
-	/* number of the kernel symbol, including kernels that copy or set memory; 0: none */
+	uint64_t queue_handle;         /* the runtime's handle of the queue */
+	/* number of the kernel symbol, also for kernels that copy or set memory; 0: none */
 	uint64_t kernel;
-	const char *name;                    /* of the kernel, mangled, without ".kd"; NULL: none */
+	/* name of the kernel, mangled, without ".kd"; NULL: none */
+	const char *name;
 	uint32_t grid[3];                    /* work-items */
-	uint32_t group[3];                   /* work-items in a group */
-	uint32_t group_bytes, private_bytes; /* memory of a group, of a work-item */
-	uint64_t bytes;                      /* copied or set */
+	uint32_t group[3];                   /* work-items per group */
+	uint32_t group_bytes, private_bytes; /* memory per group and per work-item */
+	uint64_t bytes;                      /* number of bytes copied or set */
 	uint64_t source, destination;        /* addresses; 0: not known */
 	uint64_t graph;                      /* number of the graph object; 0: not from a graph */
-	uint32_t replay;                     /* which launch of the graph, from 1 */
-	uint32_t ordinal;                    /* of the graph node */
+	uint32_t replay;                     /* number of the graph launch, from 1 */
+	uint32_t ordinal;                    /* ordinal of the graph node */
 	uint64_t start, end;                 /* COMPLETE: ns; 0: not known */
 	uint64_t external[2];                /* tops of the submitting thread's stacks */
 };
@@ -432,18 +439,18 @@ typedef void (*gputap_activity_fn)(const struct gputap_activity *activity, uint6
 /**
  * gputap_context_activities() - subscribe to GPU activities of a domain
  * @types: GPUTAP_ACTIVITY_BIT() of each type, or GPUTAP_ACTIVITY_ALL
- * Return: 0; -EINVAL, -EEXIST, -EBUSY, -ENOSPC as gputap_context_calls().
+ * Return: 0; -EINVAL, -EEXIST, -EBUSY, -ENOSPC as for gputap_context_calls().
  * A context that gets ENTER of an activity also gets EXIT and COMPLETE, with these exceptions:
- *   - An activity that never completes gets no COMPLETE. Neither does one for which gputap has no
- *     room (event GPUTAP_EVENT_LOSS).
+ *   - An activity that never completes gets no COMPLETE. An activity for which gputap has no room
+ *     gets no COMPLETE either (event GPUTAP_EVENT_LOSS).
  *   - At most 16 contexts are notified of an activity.
  *   - An HSA activity is submitted even if a function leaves ENTER or EXIT through an exception or
- *     a jump. It gets COMPLETE, and may get no EXIT.
- *   - An HSA activity waits at most five seconds for a function to return from ENTER. Then it is
- *     submitted and gets no COMPLETE (GPUTAP_EVENT_LOSS).
- * ENTER and EXIT are called in the thread that hands the activity to the device. It may differ
- * from `thread` if threads share a queue. At ENTER, OpenCL knows only the type and the queue; all
- * other fields are filled in at EXIT.
+ *     a jump. Such an activity gets COMPLETE, and may get no EXIT.
+ *   - An HSA activity waits at most five seconds for a function to return from ENTER. The activity
+ *     is then submitted and gets no COMPLETE (GPUTAP_EVENT_LOSS).
+ * ENTER and EXIT are called in the thread that hands the activity to the device. If threads share a
+ * queue, this thread may differ from `thread`. At ENTER, OpenCL knows only the type and the queue;
+ * all other fields are filled in at EXIT.
  * Owner:  @ctx and @user stay the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -452,7 +459,7 @@ GPUTAP_API int gputap_context_activities(struct gputap_context *ctx, enum gputap
 
 /* Objects -------------------------------------------------------------------- */
 
-/* Types of objects. Numbers never change. Captures contain the same ones. */
+/* Types of objects. Numbers never change. Captures use the same numbers. */
 enum gputap_object_type {
 	GPUTAP_OBJECT_DEVICE = 1,
 	GPUTAP_OBJECT_QUEUE = 2,
@@ -460,7 +467,7 @@ enum gputap_object_type {
 	GPUTAP_OBJECT_CODE_OBJECT = 5,
 	GPUTAP_OBJECT_KERNEL_SYMBOL = 6,
 	GPUTAP_OBJECT_STREAM = 7, /* HIP; handle 0: the device's default stream */
-	GPUTAP_OBJECT_GRAPH = 8   /* HIP: executable; a new object when its nodes change */
+	GPUTAP_OBJECT_GRAPH = 8   /* HIP: executable graph; a new object when its nodes change */
 };
 
 /**
@@ -474,37 +481,40 @@ GPUTAP_API const char *gputap_object_name(enum gputap_object_type type);
 /* The step of an object at which a callback runs. */
 enum gputap_object_phase { GPUTAP_OBJECT_PHASE_LOAD = 1, GPUTAP_OBJECT_PHASE_UNLOAD = 2 };
 
-/* An object of a runtime. Texts stay valid until the process ends, the rest during the callback.
- *   HIP     streams and graphs. Its devices, queues, code objects and kernel symbols are HSA's
+/* An object of a runtime. Texts stay valid until the process ends, all other fields during the
+ * callback.
+ *   HIP     streams and graphs. HSA reports HIP's devices, queues, code objects and kernel symbols
  *   CUDA    devices
  *   refdev  devices, and streams as queues; unloaded when the process ends
  *   OpenCL  contexts, queues, and kernels (as kernel symbols without a code object; the handle is
- *           the cl_kernel). OpenCL does not report their end: they are unloaded when a new object
- *           has the same handle, or when the process ends */
+ *           the cl_kernel). OpenCL does not report the end of an object: it is unloaded when a new
+ *           object has the same handle, or when the process ends */
 struct gputap_object {
-	size_t size;                    /* of this description */
-	enum gputap_domain domain;      /* of the runtime */
+	size_t size;                    /* size of this struct */
+	enum gputap_domain domain;      /* domain of the runtime */
 	enum gputap_object_type type;   /* device, queue and others */
 	enum gputap_object_phase phase; /* created or destroyed */
-	uint32_t replayed;              /* 1: it existed before the context was started */
-	uint64_t number;                /* among objects of the type */
-	/* number of the device (queue, stream, code object) or code object (kernel symbol) */
+	uint32_t replayed;              /* 1: the object existed before the context was started */
+	uint64_t number;                /* number among objects of the type */
+	/* number of the parent: a device (for a queue, stream or code object) or a code object (for
+	 * a kernel symbol) */
 	uint64_t parent;
-	/* the program's handle; kernel symbol: address of its descriptor */
+	/* the program's handle; kernel symbol: address of the kernel descriptor */
 	uint64_t handle;
-	uint64_t device_handle; /* of its device; 0: not known */
-	/* kernel symbol: mangled, as in the code object (".kd"); OpenCL: as in the source. Name of
-	 * a device. NULL for other types */
+	uint64_t device_handle; /* handle of the object's device; 0: not known */
+	/* kernel symbol: mangled name as in the code object (".kd"); OpenCL: name as in the source.
+	 * Device: its name. NULL for other types */
 	const char *name;
 	const char *uri;                /* code object */
 	uint64_t load_base, load_bytes; /* code object */
 	int64_t load_delta; /* code object: address in memory minus address in its file */
-	uint64_t storage_base, storage_bytes; /* code object in memory; 0, 0: in a file */
-	int32_t storage_file;                 /* descriptor; -1: none */
+	uint64_t storage_base,
+		storage_bytes; /* code object: its memory; 0, 0: loaded from a file */
+	int32_t storage_file;  /* file descriptor; -1: none */
 	uint32_t kernarg_bytes, kernarg_align, group_bytes, private_bytes; /* kernel symbol */
-	uint32_t sgprs, vgprs, accum_vgprs; /* a kernel's registers */
-	int64_t code_offset;                /* of the code, relative to the descriptor */
-	uint64_t code_address;              /* of the code; 0: not known */
+	uint32_t sgprs, vgprs, accum_vgprs; /* kernel symbol: registers */
+	int64_t code_offset;                /* offset of the code from the descriptor */
+	uint64_t code_address;              /* address of the code; 0: not known */
 	uint64_t node; /* device: the kernel driver's number + 1; 0: not known */
 };
 
@@ -517,17 +527,19 @@ typedef void (*gputap_object_fn)(const struct gputap_object *object, uint64_t *d
 /* Flags of gputap_context_objects(). */
 enum gputap_objects_flags {
 	GPUTAP_OBJECTS_DEFAULT = 0,
-	GPUTAP_OBJECTS_NO_REPLAY = 1, /* only objects loaded while the context is started */
-	/* parents first at UNLOAD as well; without it, kernel symbols precede their code object */
+	/* notify only of objects that are loaded while the context is started */
+	GPUTAP_OBJECTS_NO_REPLAY = 1,
+	/* unload parents first as well; without this flag, kernel symbols precede their code
+	 * object */
 	GPUTAP_OBJECTS_PARENT_FIRST = 2
 };
 
 /**
  * gputap_context_objects() - subscribe to the objects of a domain
- * @types: 1 << enum gputap_object_type of each
+ * @types: 1 << enum gputap_object_type of each type
  * @flags: 0, or which objects and in which order
- * Return: as gputap_context_calls(). Objects that still exist when the process ends are unloaded
- *         then.
+ * Return: as for gputap_context_calls(). Objects that still exist when the process ends are
+ *         unloaded then.
  * Owner:  @ctx and @user stay the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -539,18 +551,20 @@ GPUTAP_API int gputap_context_objects(struct gputap_context *ctx, enum gputap_do
 
 /**
  * typedef gputap_retired_fn - receive the retirement of a call
- * @correlation: that of the call, whose EXIT has been notified and whose activities have completed
+ * @correlation: correlation of the call. Its EXIT has been notified, and its activities have
+ *               completed
  * @time:        ns, later than all times notified for the call
  */
 typedef void (*gputap_retired_fn)(uint64_t correlation, uint64_t time, void *user);
 
 /**
  * gputap_context_retirement() - subscribe to the retirement of calls
- * @ctx:  not started. Applies to calls that the context is notified of, and to calls that caused
- *        activities it is notified of; with GPUTAP_CONTEXT_ALL_RETIRED, to those of all contexts
- * @fn:   called for each
+ * @ctx:  a stopped context. Subscribes to the calls that the context is notified of, and to calls
+ *        that caused activities that the context is notified of; with GPUTAP_CONTEXT_ALL_RETIRED,
+ *        to such calls of all contexts
+ * @fn:   called for each retired call
  * @user: passed to @fn
- * Return: as gputap_context_calls().
+ * Return: as for gputap_context_calls().
  * Owner:  @ctx stays the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -559,10 +573,11 @@ GPUTAP_API int gputap_context_retirement(struct gputap_context *ctx, gputap_reti
 
 /**
  * gputap_correlation_hold() - delay the retirement of the current call
- * For a callback that starts something that ends later. Call it in a callback of a call that has a
- * correlation. Calls that are still held when the process ends retire then.
- * Return: argument of one gputap_correlation_release(), in any thread; NULL: no such call is
- *         open, or no context needs its retirement.
+ * Intended for a callback that starts an operation that ends later. Call this function in a
+ * callback of a call that has a correlation. Calls that are still held when the process ends retire
+ * then.
+ * Return: argument for one gputap_correlation_release(), in any thread; NULL: no such call is open,
+ *         or no context needs its retirement.
  * Owner:  caller; gputap_correlation_release().
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -578,8 +593,9 @@ GPUTAP_API struct gputap_hold *gputap_correlation_hold(void);
 GPUTAP_API void gputap_correlation_release(struct gputap_hold *hold);
 
 /**
- * gputap_suppress_begin() - stop notifying and recording the calls of runtimes of this thread
- * Nests. A callback must call gputap_suppress_end() as often before it returns.
+ * gputap_suppress_begin() - stop notifying and recording the runtime calls of this thread
+ * Suppressions nest. A callback must call gputap_suppress_end() once for each call of this function
+ * before it returns.
  * Return: nothing.
  * Owner:  nothing is kept.
  * Thread: any.   Signal: not safe.   Since: 0.1
@@ -588,7 +604,7 @@ GPUTAP_API void gputap_suppress_begin(void);
 
 /**
  * gputap_suppress_end() - end this thread's last gputap_suppress_begin()
- * Without one it has no effect.
+ * Has no effect without an open gputap_suppress_begin().
  * Return: nothing.
  * Owner:  nothing is kept.
  * Thread: any.   Signal: not safe.   Since: 0.1
@@ -597,37 +613,37 @@ GPUTAP_API void gputap_suppress_end(void);
 
 /**
  * gputap_correlation() - return the correlation of this thread's current call
- * Return: that of the innermost open call that was notified; 0: none. A signal handler that runs on
- *         an alternate stack may get 0 inside a call.
+ * Return: correlation of the innermost open call that was notified; 0: none. A signal handler that
+ *         runs on an alternate stack may get 0 inside a call.
  * Owner:  nothing is kept.
  * Thread: any.   Signal: safe.   Since: 0.1
  */
 GPUTAP_API uint64_t gputap_correlation(void);
 
 /**
- * gputap_now() - read the clock of all times in this API
+ * gputap_now() - read the clock used for all times in this API
  * Return: CLOCK_BOOTTIME in ns.
  * Owner:  nothing is kept.
  * Thread: any.   Signal: safe.   Since: 0.1
  */
 GPUTAP_API uint64_t gputap_now(void);
 
-/* The kernel's clocks at one moment, ns. */
+/* Linux clocks at one moment, in ns. */
 struct gputap_clock_pair {
 	size_t size;            /* sizeof(struct gputap_clock_pair) */
-	uint64_t boottime;      /* CLOCK_BOOTTIME: the clock of all times in this API */
-	uint64_t realtime;      /* CLOCK_REALTIME: since 1970; torch.profiler's */
-	uint64_t monotonic;     /* CLOCK_MONOTONIC: CUPTI's, and that of most programs */
-	uint64_t monotonic_raw; /* CLOCK_MONOTONIC_RAW: ROCm's */
-	uint64_t width;         /* largest distance between two readings: twice their error */
+	uint64_t boottime;      /* CLOCK_BOOTTIME: used for all times in this API */
+	uint64_t realtime;      /* CLOCK_REALTIME: time since 1970; used by torch.profiler */
+	uint64_t monotonic;     /* CLOCK_MONOTONIC: used by CUPTI and most programs */
+	uint64_t monotonic_raw; /* CLOCK_MONOTONIC_RAW: used by ROCm */
+	uint64_t width;         /* largest time between two of the readings: twice their error */
 };
 
 /**
  * gputap_clock_read() - read CLOCK_BOOTTIME and other clocks at one moment
- * @pair: set its size; the rest is filled in
+ * @pair: set its size; the function fills in the rest
  * Return: 0; -EINVAL (NULL, size).
- * The administrator and NTP change CLOCK_REALTIME. To convert times, read a pair before and after
- * them and use the straight line between the two pairs.
+ * The administrator and NTP adjust CLOCK_REALTIME. To convert times, read one pair before them and
+ * one pair after them, and interpolate linearly.
  * Owner:  @pair stays the caller's.
  * Thread: any.   Signal: safe.   Since: 0.1
  */
@@ -639,43 +655,44 @@ struct gputap_buffer;
 
 /* Treatment of a record for which the buffer has no room. */
 enum gputap_buffer_policy {
-	/* the writer waits until the buffer was delivered; in a delivery's thread, the buffer
-	 * grows */
+	/* The writer waits until the buffer has been delivered. In a delivery thread, the buffer
+	 * grows instead */
 	GPUTAP_BUFFER_LOSSLESS = 0,
 	GPUTAP_BUFFER_DISCARD = 1 /* the record is dropped and counted */
 };
 
 /* One record of a batch. */
 struct gputap_record {
-	uint64_t kind;       /* as given to gputap_buffer_write(), or enum gputap_record_kind */
+	uint64_t kind;       /* as passed to gputap_buffer_write(), or enum gputap_record_kind */
 	const void *payload; /* aligned to 8; valid during the callback */
-	size_t bytes;        /* of the payload */
+	size_t bytes;        /* size of the payload */
 };
 
 /**
  * typedef gputap_buffer_fn - receive a batch of records
- * @lost: records dropped since the buffer was created
+ * @lost: number of records dropped since the buffer was created
  */
 typedef void (*gputap_buffer_fn)(struct gputap_buffer *buffer, const struct gputap_record *records,
 				 size_t count, uint64_t lost, void *user);
 
 /* Options of a buffer. */
 struct gputap_buffer_opts {
-	size_t size;                      /* sizeof(struct gputap_buffer_opts) */
-	size_t bytes;                     /* capacity, rounded up to whole chunks. 0: 1 MiB */
-	size_t watermark;                 /* bytes at which it is delivered; 0: half */
+	size_t size;  /* sizeof(struct gputap_buffer_opts) */
+	size_t bytes; /* capacity in bytes, rounded up to whole chunks. 0: 1 MiB */
+	/* number of bytes at which the buffer is delivered; 0: half */
+	size_t watermark;
 	enum gputap_buffer_policy policy; /* 0: lossless */
 	uint32_t reserved;                /* 0 */
 	gputap_buffer_fn fn;              /* called with each batch */
 	void *user;                       /* passed to fn */
-	struct gputap_delivery *delivery; /* thread that calls fn; NULL: the shared one */
+	struct gputap_delivery *delivery; /* thread that calls fn; NULL: the shared thread */
 };
 
 /**
  * gputap_delivery_create() - create a thread that delivers buffers
- * @out: receives it. The thread starts now, between the callbacks of gputap_thread_subscribe()
+ * @out: receives the thread, which starts now, between the callbacks of gputap_thread_subscribe()
  * Return: 0; -EINVAL, -ENOMEM, -EAGAIN (the thread could not be created).
- * Owner:  gputap; it exists until the process ends.
+ * Owner:  gputap; the thread exists until the process ends.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_delivery_create(struct gputap_delivery **out);
@@ -685,7 +702,7 @@ GPUTAP_API int gputap_delivery_create(struct gputap_delivery **out);
  * @opts: options
  * @out:  receives the buffer; NULL on failure
  * Return: 0; -EINVAL, -ENOMEM, -EAGAIN (the delivery thread could not be created).
- * The child of a fork has the same buffer, empty.
+ * The child of a fork inherits the buffer, empty.
  * Owner:  caller; gputap_buffer_destroy().
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -694,8 +711,9 @@ GPUTAP_API int gputap_buffer_create(const struct gputap_buffer_opts *opts,
 
 /**
  * gputap_buffer_destroy() - deliver a buffer's records and free it
- * @buffer: may be NULL. Stop the contexts that record into it and all other writers first
- * Return: 0; -EDEADLK (called in its own callback, or its delivery thread waits for this one).
+ * @buffer: may be NULL. First stop the contexts that record into the buffer and all other writers
+ * Return: 0; -EDEADLK (called in the buffer's own callback, or the delivery thread waits for the
+ *         calling thread).
  * Owner:  takes @buffer.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -703,8 +721,8 @@ GPUTAP_API int gputap_buffer_destroy(struct gputap_buffer *buffer);
 
 /**
  * gputap_buffer_flush() - deliver all records that were written before this call
- * @buffer: its records are delivered when this function returns. In a delivery thread, only those
- *          that can be delivered at once
+ * @buffer: its records have been delivered when this function returns. In a delivery thread, only
+ *          the records that can be delivered immediately
  * Return: 0, -EINVAL.
  * Owner:  @buffer stays the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
@@ -716,40 +734,40 @@ GPUTAP_API int gputap_buffer_flush(struct gputap_buffer *buffer);
  * @buffer:   created by gputap_buffer_create()
  * @delivery: the thread, created by gputap_delivery_create()
  * Return: 0, -EINVAL.
- * Owner:  both stay the caller's.
+ * Owner:  @buffer and @delivery stay the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_buffer_assign(struct gputap_buffer *buffer, struct gputap_delivery *delivery);
 
 /**
  * gputap_buffer_write() - write a record into a buffer
- * @kind:    the caller's number of the kind of record
+ * @kind:    the caller's number for the kind of record
  * @payload: copied
- * @last:    1: deliver it after all records that any thread wrote before this call, for a record
- *           that ends something
+ * @last:    1: deliver the record after all records that any thread wrote before this call, for a
+ *           record that ends something
  * Return: 0; -EINVAL; -ENOSPC: dropped and counted; -EMSGSIZE: larger than the buffer.
- * A thread's records stay in order. Takes no lock, except when the buffer is full or new to the
- * thread.
+ * The records of a thread stay in order. Takes no lock, except when the buffer is full or new to
+ * the thread.
  * Owner:  @buffer and @payload stay the caller's.
  * Thread: any.   Signal: safe.   Since: 0.1
  */
 GPUTAP_API int gputap_buffer_write(struct gputap_buffer *buffer, uint64_t kind, const void *payload,
 				   size_t bytes, int last);
 
-/* Records that gputap writes: gputap_context_buffer(). */
+/* Records that gputap writes for gputap_context_buffer(). */
 enum gputap_record_kind {
 	GPUTAP_RECORD_CALL = 1,     /* struct gputap_record_call */
 	GPUTAP_RECORD_ACTIVITY = 2, /* struct gputap_activity, phase COMPLETE */
 	GPUTAP_RECORD_RETIRED = 3   /* struct gputap_record_retired */
 };
 
-/* GPUTAP_RECORD_CALL: a call that returned. Members are as in struct gputap_call. */
+/* GPUTAP_RECORD_CALL: a completed call. Members are as in struct gputap_call. */
 struct gputap_record_call {
 	enum gputap_domain domain;    /* API of the call */
-	uint32_t operation;           /* number in the domain */
-	uint64_t correlation, parent; /* of the call, of the enclosing call */
+	uint32_t operation;           /* operation number in the domain */
+	uint64_t correlation, parent; /* correlation of the call and of the enclosing call */
 	uint64_t start, end;          /* ns */
-	uint64_t thread;              /* the calling one */
+	uint64_t thread;              /* id of the calling thread */
 	uint64_t external[2];         /* tops of the thread's stacks */
 	uint64_t ret;                 /* first eight bytes of the returned value */
 };
@@ -761,11 +779,13 @@ struct gputap_record_retired {
 
 /**
  * gputap_context_buffer() - record calls and GPU activities into a buffer
- * @operations: as for gputap_context_calls(), which may also be used for the domain
+ * @operations: as for gputap_context_calls(). The same domain may also have a function of
+ *              gputap_context_calls()
  * @activity_types: as for gputap_context_activities(); 0: no activities
- * @retirement: not 0: also write GPUTAP_RECORD_RETIRED for all calls that have a record here
- * @buffer:     stop the context before it is destroyed
- * Return: as gputap_context_calls().
+ * @retirement: not 0: also write GPUTAP_RECORD_RETIRED for all calls that are recorded in the
+ *              buffer
+ * @buffer:     receives the records; stop the context before you destroy the buffer
+ * Return: as for gputap_context_calls().
  * Owner:  @ctx and @buffer stay the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -776,16 +796,16 @@ GPUTAP_API int gputap_context_buffer(struct gputap_context *ctx, enum gputap_dom
 
 /**
  * gputap_context_drain() - wait until a context was notified of all its GPU activities
- * @ctx:        usually stopped, with GPUTAP_CONTEXT_FINISH_CALLS. If it is started, activities that
- *              are submitted meanwhile are included
+ * @ctx:        usually stopped, with GPUTAP_CONTEXT_FINISH_CALLS. If the context is started,
+ *              activities that are submitted during the wait are included
  * @timeout_ns: longest wait for activities to complete, and again for the context's buffers to be
  *              delivered; 0: do not wait
  * @unfinished: receives the number of activities that have not completed; may be NULL
  * Return: 0: all activities have completed and all their records were delivered; -ETIMEDOUT;
  *         -EINVAL (NULL).
- * It makes no call of the runtime, and does not synchronize the device. In a callback of an
- * activity or a buffer it does not wait. An activity that never completes causes -ETIMEDOUT. In the
- * child of a fork, the parent's activities do not count.
+ * This function makes no call of the runtime, and does not synchronize the device. In a callback of
+ * an activity or a buffer, it does not wait. An activity that never completes causes -ETIMEDOUT. In
+ * the child of a fork, the parent's activities do not count.
  * Owner:  @ctx stays the caller's.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -800,9 +820,9 @@ typedef void (*gputap_thread_fn)(void *user);
 /**
  * gputap_thread_subscribe() - request a call before and after gputap starts each of its threads
  * @before: called before a thread is created; may be NULL
- * @after:  called after that; may be NULL
- * @user:   passed to both
- * Return: 0, -EINVAL (both are NULL), -ENOSPC (16 subscribers).
+ * @after:  called after the thread was created; may be NULL
+ * @user:   passed to @before and @after
+ * Return: 0, -EINVAL (@before and @after are NULL), -ENOSPC (16 subscribers).
  * Owner:  the subscription lasts until the process ends.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Let tools wrap a library's functions: the library calls them through a table, which it registers
- * when it is first used. cc -shared -fPIC foo.c -lgputap -o libfoo.so */
+/* Let tools wrap a library's functions: the library calls its functions through a table, which it
+ * registers on first use. cc -shared -fPIC foo.c -lgputap -o libfoo.so */
 #include "foo.h"
 
 #include <gputap/gputap.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool in front of foo(). Several of them, compiled with -DNAME='"inner"' and so on, chain. */
+/* A tool that wraps foo(). Several tools, compiled with different -DNAME='"inner"', form a
+ * chain. */
 #include "foo.h"
 
 #include <gputap/tool.h>

@@ -2,25 +2,25 @@
 /* Intel PTI's callback API on gputap: callbacks before and after calls of Level Zero and OpenCL.
  * Link with -lpti_callback (pkg-config gputap-pti).
  *
- * The API has two forms. One program may contain source files of both:
+ * The API has two forms. One program may contain source files of both forms:
  *   as proposed (intel/pti-gpu issue 82), the default of this header: callbacks for each driver
  *       function, enabled one by one, with the call's arguments; critical events
  *   as shipped (PTI 1.0 to 1.2), if PTI_CALLBACK_SHIPPED is defined before the header is included:
  *       appended and completed GPU operations, created and destroyed kernels, internal events.
  *       Files compiled with Intel's own header use this form.
  * Functions of both forms have the same name in C. The library exports the shipped form as NAME and
- * the proposed form as NAME_proposed. ptiCallbackUnsubscribe() serves both.
+ * the proposed form as NAME_proposed. ptiCallbackUnsubscribe() serves both forms.
  *
  * PTI types outside the callback API (pti_result and others) come from Intel's headers if the
  * compiler finds them, otherwise from this header.
  *
  * For all functions:
  *   - Return: PTI_SUCCESS; PTI_ERROR_BAD_ARGUMENT for NULL, for an invalid or removed subscriber,
- *     or for a domain or group that does not exist: such a call changes nothing.
+ *     or for a domain or group that does not exist. A call that fails changes nothing.
  *   - Functions may be called from any thread and inside any callback, not in a signal handler.
  *   - Callbacks run in the thread that makes the call: on ENTER in the order in which subscribers
- *     subscribed, on EXIT in the reverse order. Calls that a callback makes are notified like
- *     calls of the program.
+ *     subscribed, on EXIT in the reverse order. Calls that a callback makes are notified like calls
+ *     of the program.
  *   - A subscriber that got ENTER also gets EXIT, unless it has unsubscribed. */
 #ifndef PTI_CALLBACK_H
 #define PTI_CALLBACK_H
@@ -73,7 +73,7 @@ typedef enum _pti_api_group_id {
 	PTI_API_GROUP_LEVELZERO = 1,
 	PTI_API_GROUP_OPENCL = 2,
 	PTI_API_GROUP_SYCL = 3,
-	PTI_API_GROUP_ALL = 0x7fffffff /* only as an argument */
+	PTI_API_GROUP_ALL = 0x7fffffff /* valid only as an argument */
 } pti_api_group_id;
 #endif
 
@@ -87,8 +87,8 @@ typedef enum _pti_api_group_id {
 
 typedef struct _pti_callback_subscriber *pti_callback_subscriber;
 
-/* Id of a function, unique within its group: pti_driver_levelzero_api_ids.h,
- * pti_driver_opencl_api_ids.h, pti_runtime_sycl_api_ids.h. */
+/* Id of a function, unique within its group. Defined in pti_driver_levelzero_api_ids.h,
+ * pti_driver_opencl_api_ids.h and pti_runtime_sycl_api_ids.h. */
 typedef uint32_t pti_api_id;
 
 typedef enum _pti_callback_domain {
@@ -100,24 +100,27 @@ typedef enum _pti_callback_domain {
 
 typedef enum _pti_callback_site { PTI_SITE_ENTER = 0, PTI_SITE_EXIT = 1 } pti_callback_site;
 
-/* Valid during the callback; _api_name and _kernel_name stay valid. */
+/* A call. Valid during the callback; _api_name and _kernel_name stay valid. */
 typedef struct _pti_apicall_callback_data {
 	pti_callback_site _site;
 	const char *_api_name;
-	/* struct with the arguments, with types as in the prototype; NULL: none */
+	/* struct of the arguments, with types as in the prototype; NULL: none */
 	const void *_args;
 	const char *_kernel_name; /* kernel that the call submits; NULL: none, or not known */
-	const void *_return_code; /* address of the call's status: Level Zero, EXIT; else NULL */
-	pti_backend_ctx_t _backend_context_handle; /* NULL: none, or not known */
-	uint32_t _correlation_id; /* low 32 bits of the number in struct gputap_call */
-	uint64_t *_local_data;    /* subscriber's data for this call: 0 at ENTER, kept to EXIT */
+	const void
+		*_return_code; /* Level Zero, EXIT: address of the call's status; otherwise NULL */
+	/* handle of the context; NULL: none, or not known */
+	pti_backend_ctx_t _backend_context_handle;
+	uint32_t _correlation_id; /* low 32 bits of gputap_call.correlation */
+	/* subscriber's data for this call: 0 at ENTER, retained until EXIT */
+	uint64_t *_local_data;
 } pti_apicall_callback_data;
 
 /* A critical event. Valid during the callback, which runs in the thread in which the event
  * occurred, possibly inside a call of the driver. Events:
  *   PTI_ERROR_RECORDS_LOST      buffers were full, or the end of some GPU activities is not
  *                               notified
- *   PTI_ERROR_BAD_TIMESTAMP     a device's clock is broken: its time stamps cannot be right
+ *   PTI_ERROR_BAD_TIMESTAMP     a device's clock is broken, so its time stamps are invalid
  *   PTI_ERROR_BAD_API_ID        the program obtained an unknown function, whose calls are not
  *                               traced
  *   PTI_ERROR_DRIVER            a driver or a device has failed
@@ -142,7 +145,7 @@ typedef void (*pti_callback_function)(void *user_data, pti_callback_domain domai
 #define PTI_PROPOSED(name) __asm__(name "_proposed")
 
 /**
- * ptiCallbackSubscribe() - add a subscriber, with nothing enabled yet
+ * ptiCallbackSubscribe() - add a subscriber without enabled functions or events
  * @callback: called for the functions and events that are enabled later
  * Return: also PTI_ERROR_INTERNAL: out of memory, or there are 64 subscribers and tool contexts.
  */
@@ -151,19 +154,19 @@ pti_result ptiCallbackSubscribe(pti_callback_subscriber *subscriber, pti_callbac
 
 /**
  * ptiCallbackUnsubscribe() - remove a subscriber
- * No callback of the subscriber starts after this. The function waits until those in other threads
- * have returned, for at most five seconds, because a callback that longjmp() left never returns.
- * It does not wait for two kinds of callbacks, which may still run after it has returned:
- *   - the callback that calls it
- *   - a callback that is itself in ptiCallbackUnsubscribe(): two callbacks that unsubscribe each
- *     other would deadlock
+ * No callback of the subscriber starts after this call. The function waits until callbacks in other
+ * threads have returned, for at most five seconds, because a callback that longjmp() left never
+ * returns. It does not wait for two kinds of callbacks, which may still run after it has returned:
+ *   - the callback that calls this function
+ *   - a callback that is itself in ptiCallbackUnsubscribe(), because two callbacks that unsubscribe
+ *     each other would deadlock
  */
 pti_result ptiCallbackUnsubscribe(pti_callback_subscriber subscriber);
 
 /**
  * ptiCallbackEnableDomain() - enable or disable all functions of a domain, or critical events
- * @domain: PTI_DOMAIN_RUNTIME_API: the functions of Unified Runtime, on its Level Zero adapters
- *          (Intel's release 2026.2)
+ * @domain: PTI_DOMAIN_RUNTIME_API covers the functions of Unified Runtime on its Level Zero
+ *          adapters (Intel's release 2026.2)
  */
 pti_result ptiCallbackEnableDomain(uint32_t enable, pti_callback_subscriber subscriber,
 				   pti_callback_domain domain)
@@ -171,7 +174,8 @@ pti_result ptiCallbackEnableDomain(uint32_t enable, pti_callback_subscriber subs
 
 /**
  * ptiCallbackEnable() - enable or disable one function
- * Return: also PTI_ERROR_BAD_API_ID: the group has no such function, or no longer has it.
+ * Return: also PTI_ERROR_BAD_API_ID: the group does not contain the function, or no longer contains
+ *         it.
  */
 pti_result ptiCallbackEnable(uint32_t enable, pti_callback_subscriber subscriber,
 			     pti_api_group_id api_group_id, pti_api_id api_id);
@@ -182,8 +186,8 @@ pti_result ptiCallbackEnable(uint32_t enable, pti_callback_subscriber subscriber
 
 typedef struct _pti_callback_subscriber *pti_callback_subscriber_handle;
 
-/* The comment names the type of cb_data. Domains without one are PTI_ERROR_NOT_IMPLEMENTED, as in
- * PTI itself. */
+/* The comment of a domain names the type of cb_data. Domains without a comment return
+ * PTI_ERROR_NOT_IMPLEMENTED, as in PTI itself. */
 typedef enum _pti_callback_domain {
 	PTI_CB_DOMAIN_INVALID = 0,
 	PTI_CB_DOMAIN_DRIVER_CONTEXT_CREATED = 1,
@@ -191,10 +195,11 @@ typedef enum _pti_callback_domain {
 	PTI_CB_DOMAIN_DRIVER_MODULE_UNLOADED = 3,
 	PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_APPENDED = 4, /* pti_callback_gpu_op_data */
 	PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_DISPATCHED = 5,
-	PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_COMPLETED = 6, /* the same; only API_EXIT */
+	PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_COMPLETED =
+		6, /* pti_callback_gpu_op_data; only API_EXIT */
 	PTI_CB_DOMAIN_DRIVER_HOST_SYNCHRONIZATION = 7,
 	PTI_CB_DOMAIN_DRIVER_KERNEL_CREATED = 8,   /* pti_callback_kernel_data */
-	PTI_CB_DOMAIN_DRIVER_KERNEL_DESTROYED = 9, /* the same */
+	PTI_CB_DOMAIN_DRIVER_KERNEL_DESTROYED = 9, /* pti_callback_kernel_data */
 	PTI_CB_DOMAIN_DRIVER_API = 1023,
 	PTI_CB_DOMAIN_INTERNAL_THREADS = 1024,
 	PTI_CB_DOMAIN_INTERNAL_EVENT = 1025, /* pti_internal_callback_data */
@@ -235,8 +240,9 @@ typedef enum _pti_gpu_operation_kind {
 
 typedef struct _pti_gpu_op_details {
 	pti_gpu_operation_kind _operation_kind;
-	uint64_t _operation_id;  /* unique in the process; a list's command has it in each run */
-	uint64_t _kernel_handle; /* number of the kernel's object in the driver; 0: none */
+	/* unique in the process; a command of a list keeps its id in each run of the list */
+	uint64_t _operation_id;
+	uint64_t _kernel_handle; /* number of the driver's kernel object; 0: none */
 	const char *_name;
 } pti_gpu_op_details;
 
@@ -247,7 +253,7 @@ typedef struct _pti_callback_gpu_op_data {
 	pti_backend_queue_t _queue_handle;
 	pti_device_handle_t _device_handle;
 	pti_callback_phase _phase;
-	uint32_t _return_code; /* at EXIT */
+	uint32_t _return_code; /* set at EXIT */
 	uint32_t _correlation_id;
 	uint32_t _operation_count;
 	pti_gpu_op_details *_operation_details;
@@ -256,13 +262,13 @@ typedef struct _pti_callback_gpu_op_data {
 typedef struct _pti_callback_kernel_data {
 	pti_callback_domain _domain;
 	pti_callback_phase _phase;
-	uint32_t _return_code; /* at EXIT */
+	uint32_t _return_code; /* set at EXIT */
 	uint32_t _correlation_id;
 	uint64_t _kernel_handle;
 	pti_backend_kernel_t _device_kernel_handle; /* KERNEL_CREATED: set at EXIT */
 	pti_device_handle_t _device_handle;
-	pti_backend_module_t _module_handle; /* KERNEL_CREATED */
-	const char *_name;                   /* KERNEL_CREATED */
+	pti_backend_module_t _module_handle; /* set for KERNEL_CREATED */
+	const char *_name;                   /* set for KERNEL_CREATED */
 } pti_callback_kernel_data;
 
 typedef struct _pti_internal_callback_data {
@@ -272,7 +278,7 @@ typedef struct _pti_internal_callback_data {
 	const char *_message;
 } pti_internal_callback_data;
 
-/** @instance_user_data: the subscriber's data for this call: NULL at ENTER, kept to EXIT */
+/** @instance_user_data: the subscriber's data for this call: NULL at ENTER, retained until EXIT */
 typedef void (*pti_callback_function)(pti_callback_domain domain,
 				      pti_api_group_id driver_api_group_id, uint32_t driver_api_id,
 				      pti_backend_ctx_t backend_context, void *cb_data,
@@ -282,7 +288,8 @@ pti_result ptiCallbackSubscribe(pti_callback_subscriber_handle *subscriber,
 				pti_callback_function callback, void *user_data);
 pti_result ptiCallbackUnsubscribe(pti_callback_subscriber_handle subscriber);
 
-/** @enter_cb, @exit_cb: 0 or 1; for COMPLETED and INTERNAL_EVENT, either enables their callback */
+/** @enter_cb, @exit_cb: 0 or 1. COMPLETED and INTERNAL_EVENT have one callback, which either of
+ * them enables */
 pti_result ptiCallbackEnableDomain(pti_callback_subscriber_handle subscriber,
 				   pti_callback_domain domain, uint32_t enter_cb, uint32_t exit_cb);
 pti_result ptiCallbackDisableDomain(pti_callback_subscriber_handle subscriber,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ROCTx's function tables: a size in bytes, then functions. New ones are added at the end. */
+/* ROCTx's function tables. A table starts with its size in bytes, followed by functions. New
+ * functions are appended. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_ROCTX_API_TRACE_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_ROCTX_API_TRACE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ROCTx: annotations that a program makes for profilers. */
+/* ROCTx: annotations of a program for profilers. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_ROCTX_ROCTX_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_ROCTX_ROCTX_H
 
@@ -17,14 +17,14 @@ struct ihipStream_t;
 
 /* Record a marker. */
 void roctxMarkA(const char *message) ROCTX_API ROCTX_NONNULL(1);
-/* Start and end a range of this thread. Return: its nesting level, from 0; negative if
+/* Start and end a range of this thread. Return: nesting level of the range, from 0; negative if
  * roctxRangePop() finds no open range. */
 int roctxRangePushA(const char *message) ROCTX_API ROCTX_NONNULL(1);
 int roctxRangePop(void) ROCTX_API;
-/* Start and end a range of the process. Any thread may end it. */
+/* Start and end a range of the process. Any thread may end the range. */
 roctx_range_id_t roctxRangeStartA(const char *message) ROCTX_API ROCTX_NONNULL(1);
 void roctxRangeStop(roctx_range_id_t id) ROCTX_API;
-/* Ask tools to pause and to resume recording. @tid: 0: all threads. */
+/* Request tools to pause or resume recording. @tid: a thread; 0: all threads. */
 int roctxProfilerPause(roctx_thread_id_t tid) ROCTX_API;
 int roctxProfilerResume(roctx_thread_id_t tid) ROCTX_API;
 /* Name this thread, an agent, a device or a stream. */

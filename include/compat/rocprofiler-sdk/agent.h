@@ -8,7 +8,7 @@
 #include <rocprofiler-sdk/defines.h>
 #include <rocprofiler-sdk/fwd.h>
 
-/* Types of the kernel driver's library. Declare them here if its header is not available. */
+/* Types of the kernel driver's library, declared here if its header is not available. */
 /* clang-format off */
 #if !defined(GPUTAP_ROCPROFILER_OPAQUE) && defined(__has_include) && \
 	__has_include(<hsakmt/hsakmttypes.h>)
@@ -82,7 +82,7 @@ typedef struct rocprofiler_agent_mem_bank_t {
 	uint64_t size_in_bytes;
 } rocprofiler_agent_mem_bank_t;
 
-/* Misspelled upstream. */
+/* The misspelling is upstream's. */
 typedef struct rocprofiler_agent_runtime_visiblity_t {
 	uint32_t hsa       : 1;
 	uint32_t hip       : 1;
@@ -162,7 +162,7 @@ typedef rocprofiler_status_t (*rocprofiler_query_available_agents_cb_t)(
 	void *user_data);
 
 /* @agent_size: sizeof(rocprofiler_agent_v0_t) in the caller. @callback: called once, with all
- *         agents. They stay valid until the process ends. */
+ *              agents. The agents stay valid until the process ends. */
 rocprofiler_status_t rocprofiler_query_available_agents(
 	rocprofiler_agent_version_t version, rocprofiler_query_available_agents_cb_t callback,
 	size_t agent_size, void *user_data) ROCPROFILER_API ROCPROFILER_NONNULL(2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of an agent: the name that rocprofiler-sdk 0.5 uses for this header. */
+/* Counters of an agent, under the header name of rocprofiler-sdk 0.5. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_AGENT_PROFILE_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_AGENT_PROFILE_H
 

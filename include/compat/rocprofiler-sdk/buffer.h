@@ -8,8 +8,8 @@
 
 ROCPROFILER_EXTERN_C_INIT
 
-/* @headers: they and their records are valid during the call. @drop_count: records dropped since
- *         the buffer was created. */
+/* @headers: headers and their records are valid during the callback. @drop_count: number of records
+ *           dropped since the buffer was created. */
 typedef void (*rocprofiler_buffer_tracing_cb_t)(rocprofiler_context_id_t context,
 						rocprofiler_buffer_id_t buffer_id,
 						rocprofiler_record_header_t **headers,

@@ -16,7 +16,7 @@
 
 ROCPROFILER_EXTERN_C_INIT
 
-/* Records. `size` is that of the struct in the library. Times are in ns. ------ */
+/* Records. `size` is the size of the struct in the library. Times are in ns. -- */
 
 typedef struct rocprofiler_buffer_tracing_hsa_api_record_t {
 	uint64_t size;
@@ -58,7 +58,7 @@ typedef struct rocprofiler_buffer_tracing_rccl_api_record_t {
 	rocprofiler_thread_id_t thread_id;
 } rocprofiler_buffer_tracing_rccl_api_record_t;
 
-/* rocprofiler_buffer_tracing_hip_api_record_t with arguments. */
+/* Like rocprofiler_buffer_tracing_hip_api_record_t, with arguments. */
 typedef struct rocprofiler_buffer_tracing_hip_api_ext_record_t {
 	uint64_t size;
 	rocprofiler_buffer_tracing_kind_t kind;
@@ -309,7 +309,7 @@ typedef struct rocprofiler_buffer_tracing_kfd_queue_record_t {
 
 /* Functions ------------------------------------------------------------------ */
 
-/* Return: 0, or another value to end the iteration. */
+/* Return: 0 to continue, another value to end the iteration. */
 typedef int (*rocprofiler_buffer_tracing_kind_cb_t)(rocprofiler_buffer_tracing_kind_t kind,
 						    void *data);
 typedef int (*rocprofiler_buffer_tracing_kind_operation_cb_t)(
@@ -320,7 +320,8 @@ typedef int (*rocprofiler_buffer_tracing_operation_args_cb_t)(
 	uint32_t arg_number, const void *const arg_value_addr, int32_t arg_indirection_count,
 	const char *arg_type, const char *arg_name, const char *arg_value_str, void *data);
 
-/* Like rocprofiler_configure_callback_tracing_service(), with records in a buffer. */
+/* Configure a service like rocprofiler_configure_callback_tracing_service(), with records in a
+ * buffer. */
 rocprofiler_status_t rocprofiler_configure_buffer_tracing_service(
 	rocprofiler_context_id_t context_id, rocprofiler_buffer_tracing_kind_t kind,
 	const rocprofiler_tracing_operation_t *operations, size_t operations_count,

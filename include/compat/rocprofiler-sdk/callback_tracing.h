@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Callback tracing: a function of the tool is called when an operation starts and when it ends. */
+/* Callback tracing: calls a function of the tool when an operation starts and when it ends. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_CALLBACK_TRACING_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_CALLBACK_TRACING_H
 
@@ -17,7 +17,7 @@
 
 ROCPROFILER_EXTERN_C_INIT
 
-/* HSA's numbers. */
+/* Values are those of HSA. */
 typedef enum rocprofiler_code_object_storage_type_t {
 	ROCPROFILER_CODE_OBJECT_STORAGE_TYPE_NONE = 0,
 	ROCPROFILER_CODE_OBJECT_STORAGE_TYPE_FILE = 1,
@@ -25,12 +25,12 @@ typedef enum rocprofiler_code_object_storage_type_t {
 	ROCPROFILER_CODE_OBJECT_STORAGE_TYPE_LAST
 } rocprofiler_code_object_storage_type_t;
 
-/* Payloads. `size` is that of the struct in the library. --------------------- */
+/* Payloads. `size` is the size of the struct in the library. ----------------- */
 
 typedef struct rocprofiler_callback_tracing_hsa_api_data_t {
 	uint64_t size;
 	rocprofiler_hsa_api_args_t args;
-	rocprofiler_hsa_api_retval_t retval; /* EXIT */
+	rocprofiler_hsa_api_retval_t retval; /* set at EXIT */
 } rocprofiler_callback_tracing_hsa_api_data_t;
 
 typedef struct rocprofiler_callback_tracing_hip_api_data_t {
@@ -68,12 +68,12 @@ typedef struct rocprofiler_callback_tracing_rocjpeg_api_data_t {
 	rocprofiler_rocjpeg_api_retval_t retval;
 } rocprofiler_callback_tracing_rocjpeg_api_data_t;
 
-/* CODE_OBJECT, operation LOAD. */
+/* Payload of CODE_OBJECT, operation LOAD. */
 typedef struct rocprofiler_callback_tracing_code_object_load_data_t {
 	uint64_t size;
 	uint64_t code_object_id; /* from 1, never reused */
 	union {
-		rocprofiler_agent_id_t rocp_agent; /* older name */
+		rocprofiler_agent_id_t rocp_agent; /* older name of the field */
 		rocprofiler_agent_id_t agent_id;
 	};
 	hsa_agent_t hsa_agent;
@@ -84,7 +84,7 @@ typedef struct rocprofiler_callback_tracing_code_object_load_data_t {
 	rocprofiler_code_object_storage_type_t storage_type;
 	union {
 		struct {
-			int storage_file; /* FILE: descriptor */
+			int storage_file; /* FILE: file descriptor */
 		};
 		struct {
 			uint64_t memory_base; /* MEMORY */
@@ -95,7 +95,7 @@ typedef struct rocprofiler_callback_tracing_code_object_load_data_t {
 
 #define ROCPROFILER_CODE_OBJECT_ID_NONE ROCPROFILER_UINT64_C(0)
 
-/* CODE_OBJECT, operation DEVICE_KERNEL_SYMBOL_REGISTER. */
+/* Payload of CODE_OBJECT, operation DEVICE_KERNEL_SYMBOL_REGISTER. */
 typedef struct rocprofiler_callback_tracing_code_object_kernel_symbol_register_data_t {
 	uint64_t size;
 	uint64_t kernel_id; /* from 1, never reused */
@@ -113,7 +113,7 @@ typedef struct rocprofiler_callback_tracing_code_object_kernel_symbol_register_d
 	rocprofiler_address_t kernel_address;
 } rocprofiler_callback_tracing_code_object_kernel_symbol_register_data_t;
 
-/* CODE_OBJECT, operation HOST_KERNEL_SYMBOL_REGISTER. */
+/* Payload of CODE_OBJECT, operation HOST_KERNEL_SYMBOL_REGISTER. */
 typedef struct rocprofiler_callback_tracing_code_object_host_kernel_symbol_register_data_t {
 	uint64_t size;
 	uint64_t host_function_id;
@@ -170,7 +170,7 @@ typedef struct rocprofiler_callback_tracing_scratch_memory_data_t {
 typedef struct rocprofiler_callback_tracing_runtime_initialization_data_t {
 	uint64_t size;
 	uint64_t version;
-	uint64_t instance; /* index of this copy of the runtime, from 0 */
+	uint64_t instance; /* index of the copy of the runtime, from 0 */
 } rocprofiler_callback_tracing_runtime_initialization_data_t;
 
 typedef struct rocprofiler_callback_tracing_hip_stream_data_t {
@@ -181,11 +181,11 @@ typedef struct rocprofiler_callback_tracing_hip_stream_data_t {
 
 /* Functions ------------------------------------------------------------------ */
 
-/* @user_data: eight bytes of the context for this call, kept from ENTER to EXIT. */
+/* @user_data: eight bytes for this context and call, retained from ENTER to EXIT. */
 typedef void (*rocprofiler_callback_tracing_cb_t)(rocprofiler_callback_tracing_record_t record,
 						  rocprofiler_user_data_t *user_data,
 						  void *callback_data) ROCPROFILER_NONNULL(2);
-/* Return: 0, or another value to end the iteration. */
+/* Return: 0 to continue, another value to end the iteration. */
 typedef int (*rocprofiler_callback_tracing_kind_cb_t)(rocprofiler_callback_tracing_kind_t kind,
 						      void *data);
 typedef int (*rocprofiler_callback_tracing_kind_operation_cb_t)(
@@ -198,8 +198,8 @@ typedef int (*rocprofiler_callback_tracing_operation_args_cb_t)(
 	const char *arg_type, const char *arg_name, const char *arg_value_str,
 	int32_t arg_dereference_count, void *data);
 
-/* Call @callback for operations of a kind. Allowed once for each kind and context, while tools are
- * initialised. @operations: NULL with @operations_count 0: all. */
+/* Call @callback for operations of a kind. Call this function only while tools are initialised,
+ * once for each kind and context. @operations: NULL with @operations_count 0: all operations. */
 rocprofiler_status_t rocprofiler_configure_callback_tracing_service(
 	rocprofiler_context_id_t context_id, rocprofiler_callback_tracing_kind_t kind,
 	const rocprofiler_tracing_operation_t *operations, size_t operations_count,
@@ -219,8 +219,8 @@ rocprofiler_status_t rocprofiler_iterate_callback_tracing_kind_operations(
 	rocprofiler_callback_tracing_kind_t kind,
 	rocprofiler_callback_tracing_kind_operation_cb_t callback, void *data) ROCPROFILER_API
 	ROCPROFILER_NONNULL(2);
-/* Call @callback for each argument of an API record, as text. @max_dereference_count: number of
- * pointers to follow at most. */
+/* Call @callback for each argument of an API record, as text. @max_dereference_count: largest
+ * number of pointers to follow. */
 rocprofiler_status_t rocprofiler_iterate_callback_tracing_kind_operation_args(
 	rocprofiler_callback_tracing_record_t record,
 	rocprofiler_callback_tracing_operation_args_cb_t callback, int32_t max_dereference_count,

@@ -7,8 +7,8 @@
 
 #define ROCPROFILER_SDK_VERSION_0_0
 
-/* Clients may define these before including the header: attributes of exported functions, and
- * warnings for deprecated and experimental ones. */
+/* Attributes of exported functions, and warnings for deprecated and experimental functions. Clients
+ * may define these macros before including the header. */
 #ifndef ROCPROFILER_ATTRIBUTE
 #define ROCPROFILER_ATTRIBUTE(...) __attribute__((__VA_ARGS__))
 #endif
@@ -67,7 +67,8 @@
 #else
 #define ROCPROFILER_SDK_DEPRECATED(...)
 #endif
-/* Upstream marks much of the API as experimental and can warn about it. Here it is stable. */
+/* Upstream marks much of the API as experimental and can warn about its use. This library's API is
+ * stable. */
 #define ROCPROFILER_SDK_EXPERIMENTAL
 
 #ifndef ROCPROFILER_SDK_BETA_COMPAT

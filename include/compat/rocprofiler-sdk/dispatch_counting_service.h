@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of dispatches. Not supported: the service can be configured, because tools do that
- * before they know whether they want it, but its context does not start. */
+/* Counters of dispatches. Not supported. The service can be configured, because tools configure it
+ * before they know whether they need it, but its context does not start. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_DISPATCH_COUNTING_SERVICE_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_DISPATCH_COUNTING_SERVICE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of dispatches: the name that rocprofiler-sdk 0.5 uses for this header. */
+/* Counters of dispatches, under the header name of rocprofiler-sdk 0.5. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_DISPATCH_PROFILE_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_DISPATCH_PROFILE_H
 

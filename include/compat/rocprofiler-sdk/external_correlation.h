@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* External correlation: attach numbers of the tool to records. The tool pushes them before calls,
- * or a callback returns them. */
+/* External correlation: attaches numbers of the tool to records. The tool pushes the numbers before
+ * calls, or returns them from a callback. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_EXTERNAL_CORRELATION_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_EXTERNAL_CORRELATION_H
 
@@ -32,16 +32,16 @@ typedef enum rocprofiler_external_correlation_id_request_kind_t {
 	ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_LAST = 19
 } rocprofiler_external_correlation_id_request_kind_t;
 
-/* Return: 0: the record's external id is *@external_corr_id_value; other values: it is the top of
- * the stack. */
+/* Return: 0: the record's external id is *@external_corr_id_value; another value: the external id
+ *         is the top of the stack. */
 typedef int (*rocprofiler_external_correlation_id_request_cb_t)(
 	rocprofiler_thread_id_t thread_id, rocprofiler_context_id_t context_id,
 	rocprofiler_external_correlation_id_request_kind_t kind,
 	rocprofiler_tracing_operation_t operation, uint64_t internal_corr_id_value,
 	rocprofiler_user_data_t *external_corr_id_value, void *data);
 
-/* Call @callback for the external id of each record. Allowed once for each context. @kinds: NULL
- * with @kinds_count 0: all. */
+/* Call @callback to get the external id of each record. Call this function once for each context.
+ * @kinds: NULL with @kinds_count 0: all kinds. */
 rocprofiler_status_t rocprofiler_configure_external_correlation_id_request_service(
 	rocprofiler_context_id_t context_id,
 	const rocprofiler_external_correlation_id_request_kind_t *kinds, size_t kinds_count,
@@ -52,8 +52,8 @@ rocprofiler_status_t rocprofiler_query_external_correlation_id_request_kind_name
 	rocprofiler_external_correlation_id_request_kind_t kind, const char **name,
 	uint64_t *name_len) ROCPROFILER_API;
 
-/* Push and pop ids. Each thread has a stack in each context. A thread with an empty stack uses the
- * id that the process's first thread pushed last. */
+/* Push and pop ids. Each thread has one stack for each context. A thread with an empty stack uses
+ * the id that the process's first thread pushed last. */
 rocprofiler_status_t rocprofiler_push_external_correlation_id(
 	rocprofiler_context_id_t context, rocprofiler_thread_id_t tid,
 	rocprofiler_user_data_t external_correlation_id) ROCPROFILER_API;

@@ -202,8 +202,8 @@ typedef enum rocprofiler_pc_sampling_unit_t {
 
 typedef enum rocprofiler_buffer_policy_t {
 	ROCPROFILER_BUFFER_POLICY_NONE = 0,
-	ROCPROFILER_BUFFER_POLICY_DISCARD,  /* a full buffer drops records and counts them */
-	ROCPROFILER_BUFFER_POLICY_LOSSLESS, /* a full buffer makes writers wait */
+	ROCPROFILER_BUFFER_POLICY_DISCARD,  /* drop and count records if full */
+	ROCPROFILER_BUFFER_POLICY_LOSSLESS, /* let writers wait while full */
 	ROCPROFILER_BUFFER_POLICY_LAST
 } rocprofiler_buffer_policy_t;
 
@@ -283,8 +283,8 @@ typedef enum rocprofiler_pc_sampling_record_kind_t {
 /* Numbers, handles ----------------------------------------------------------- */
 
 typedef uint64_t rocprofiler_timestamp_t; /* CLOCK_BOOTTIME, ns */
-typedef uint64_t rocprofiler_thread_id_t; /* as from gettid() */
-#ifdef GPUTAP_ROCPROFILER_0_5             /* for sources of 0.4 and 0.5 */
+typedef uint64_t rocprofiler_thread_id_t; /* gettid() */
+#ifdef GPUTAP_ROCPROFILER_0_5             /* for sources written for 0.4 and 0.5 */
 typedef uint32_t rocprofiler_tracing_operation_t;
 #define ROCPROFILER_BUFFER_TRACING_PAGE_MIGRATION ROCPROFILER_BUFFER_TRACING_KFD_PAGE_MIGRATE
 #else
@@ -357,7 +357,7 @@ typedef struct rocprofiler_correlation_id_t {
 	uint64_t ancestor;
 } rocprofiler_correlation_id_t;
 
-/* Ids of a GPU activity: those of the call that caused it. */
+/* Ids of a GPU activity, copied from the call that caused it. */
 typedef struct rocprofiler_async_correlation_id_t {
 	uint64_t internal;
 	rocprofiler_user_data_t external;
@@ -368,13 +368,13 @@ typedef struct rocprofiler_async_correlation_id_t {
 
 /* Records -------------------------------------------------------------------- */
 
-/* Record that a callback receives by value. */
+/* Record that is passed to a callback by value. */
 typedef struct rocprofiler_callback_tracing_record_t {
 	rocprofiler_context_id_t context_id;
 	rocprofiler_thread_id_t thread_id;
 	rocprofiler_correlation_id_t correlation_id;
 	rocprofiler_callback_tracing_kind_t kind;
-	rocprofiler_tracing_operation_t operation; /* number within the kind */
+	rocprofiler_tracing_operation_t operation; /* operation number within the kind */
 	rocprofiler_callback_phase_t phase;
 	/* rocprofiler_callback_tracing_*_data_t, valid during the callback */
 	void *payload;
@@ -398,11 +398,11 @@ static inline uint64_t rocprofiler_record_header_compute_hash(uint32_t category,
 }
 
 typedef struct rocprofiler_kernel_dispatch_info_t {
-	uint64_t size; /* bytes up to reserved_padding */
+	uint64_t size; /* size of the members before reserved_padding */
 	rocprofiler_agent_id_t agent_id;
 	rocprofiler_queue_id_t queue_id;
 	rocprofiler_kernel_id_t kernel_id;     /* id of the kernel symbol */
-	rocprofiler_dispatch_id_t dispatch_id; /* from 1 */
+	rocprofiler_dispatch_id_t dispatch_id; /* number of the dispatch, from 1 */
 	uint32_t private_segment_size;
 	uint32_t group_segment_size;
 	rocprofiler_dim3_t workgroup_size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The function tables of runtimes, available when they are registered. */
+/* The function tables of runtimes, available when a runtime registers them. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_INTERCEPT_TABLE_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_INTERCEPT_TABLE_H
 
@@ -9,17 +9,17 @@
 ROCPROFILER_EXTERN_C_INIT
 
 /* An extension of gputap: mask of the tables that libraries pass to gputap_table_offer(). A table
- * name gets one of these bits when it is first offered; rocprofiler_query_intercept_table_name()
- * returns the name of a bit. "All" tables do not include them. */
+ * name gets one of these bits when it is first offered. rocprofiler_query_intercept_table_name()
+ * returns the name for a bit. "All" tables do not include offered tables. */
 #define ROCPROFILER_GPUTAP_OFFERED_TABLES 0x7fff0000
 
 /**
  * typedef rocprofiler_intercept_library_cb_t - save entries of a table, and replace them by
- * functions that call the saved ones
+ * functions that call the saved entries
  * @type:        one bit
  * @lib_version: 10000 * major + 100 * minor + patch
- * @tables:      @num_tables (1) of them; HSA's is an HsaApiTable
- * Called while the runtime is initialising: do not call the runtime from here.
+ * @tables:      array of @num_tables (1) tables; HSA's table is an HsaApiTable
+ * Called while the runtime is initialising: do not call the runtime from this callback.
  */
 typedef void (*rocprofiler_intercept_library_cb_t)(rocprofiler_intercept_table_t type,
 						   uint64_t lib_version, uint64_t lib_instance,
@@ -30,7 +30,8 @@ rocprofiler_status_t rocprofiler_query_intercept_table_name(rocprofiler_intercep
 							    const char **name,
 							    uint64_t *name_len) ROCPROFILER_API;
 /* Call @callback when a runtime registers its table. The last subscriber is outermost. @libs: bits
- * of rocprofiler_intercept_table_t; 0: all. Return: CONFIGURATION_LOCKED after initialisation. */
+ * of rocprofiler_intercept_table_t; 0: all tables. Return: CONFIGURATION_LOCKED after
+ * initialisation. */
 rocprofiler_status_t rocprofiler_at_intercept_table_registration(
 	rocprofiler_intercept_library_cb_t callback, int libs, void *data) ROCPROFILER_API;
 

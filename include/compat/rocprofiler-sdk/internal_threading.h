@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads of the library: create threads that deliver buffers, and get notified when it creates
- * one. */
+/* Threads of the library: creates threads that deliver buffers, and notifies clients when the
+ * library creates a thread. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_INTERNAL_THREADING_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_INTERNAL_THREADING_H
 
@@ -11,8 +11,8 @@ ROCPROFILER_EXTERN_C_INIT
 
 typedef void (*rocprofiler_internal_thread_library_cb_t)(rocprofiler_runtime_library_t, void *);
 
-/* @precreate, @postcreate: called before and after a thread is created, in the thread that creates
- *         it; may be NULL. */
+/* @precreate, @postcreate: called before and after the library creates a thread, in the thread that
+ * creates it; may be NULL. */
 rocprofiler_status_t rocprofiler_at_internal_thread_create(
 	rocprofiler_internal_thread_library_cb_t precreate,
 	rocprofiler_internal_thread_library_cb_t postcreate, int libs, void *data) ROCPROFILER_API;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* OpenMP tools. Declared so that clients compile: the library never reports an OpenMP runtime. */
+/* OpenMP tools. Declared so that clients compile. The library never reports an OpenMP runtime. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_OMPT_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_OMPT_H
 

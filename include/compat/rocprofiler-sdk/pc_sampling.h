@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples of program counters. Not supported: declared so that clients compile. The functions
+/* Samples of program counters. Not supported, but declared so that clients compile. The functions
  * return NOT_IMPLEMENTED or NULL. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_PC_SAMPLING_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_PC_SAMPLING_H

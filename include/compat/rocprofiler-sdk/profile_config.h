@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets of counters: the name that rocprofiler-sdk 0.5 uses for this header. */
+/* Sets of counters, under the header name of rocprofiler-sdk 0.5. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_PROFILE_CONFIG_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_PROFILE_CONFIG_H
 

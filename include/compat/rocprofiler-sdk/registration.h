@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding, initialising and finalising tools. */
+/* Finds, initialises and finalises tools. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_REGISTRATION_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_REGISTRATION_H
 
@@ -11,14 +11,14 @@ ROCPROFILER_EXTERN_C_INIT
 /* Identity of a client. Valid until the process ends. */
 typedef struct rocprofiler_client_id_t {
 	size_t size;
-	const char *name; /* the tool sets it */
+	const char *name; /* set by the tool */
 	const uint32_t handle;
 } rocprofiler_client_id_t;
 
 /* Finalise this client, or the whole library if this is its only client. */
 typedef void (*rocprofiler_client_finalize_t)(rocprofiler_client_id_t);
-/* Create contexts and services. Return: 0; other values: it failed, and its contexts are removed
- * without a call of finalize(). */
+/* Create contexts and services. Return: 0; another value: initialisation failed, and the library
+ * removes the client's contexts without calling finalize(). */
 typedef int (*rocprofiler_tool_initialize_t)(rocprofiler_client_finalize_t finalize_func,
 					     void *tool_data);
 typedef void (*rocprofiler_tool_finalize_t)(void *tool_data);
@@ -30,16 +30,16 @@ typedef struct rocprofiler_tool_configure_result_t {
 	void *tool_data;
 } rocprofiler_tool_configure_result_t;
 
-/* @status: receives 0: not yet, -1: in progress, 1: done. */
+/* @status: receives 0 (not initialised), -1 (in progress) or 1 (initialised). */
 rocprofiler_status_t rocprofiler_is_initialized(int *status) ROCPROFILER_API ROCPROFILER_NONNULL(1);
 rocprofiler_status_t rocprofiler_is_finalized(int *status) ROCPROFILER_API ROCPROFILER_NONNULL(1);
 
 /**
  * rocprofiler_configure() - describe a tool. A library that defines this function is a tool
  * @version:   10000 * major + 100 * minor + patch
- * @priority:  number of tools before this one
- * @client_id: valid until the process ends; set its name
- * Return: the functions to call, in static memory; NULL: the tool does not want to be used.
+ * @priority:  number of preceding tools
+ * @client_id: valid until the process ends; the tool sets its name
+ * Return: the functions to call, in static memory; NULL: the library does not use the tool.
  */
 rocprofiler_tool_configure_result_t *rocprofiler_configure(
 	uint32_t version, const char *runtime_version, uint32_t priority,
@@ -49,8 +49,8 @@ typedef rocprofiler_tool_configure_result_t *(*rocprofiler_configure_func_t)(
 	uint32_t version, const char *runtime_version, uint32_t priority,
 	rocprofiler_client_id_t *client_id);
 
-/* Initialise now. @configure_func: the first tool; NULL: only those that are found. Return:
- * CONFIGURATION_LOCKED: already initialised. */
+/* Initialise now. @configure_func: function of the first tool; NULL: only the tools that the
+ * library finds. Return: CONFIGURATION_LOCKED: already initialised. */
 rocprofiler_status_t rocprofiler_force_configure(rocprofiler_configure_func_t configure_func)
 	ROCPROFILER_API;
 

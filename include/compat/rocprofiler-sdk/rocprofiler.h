@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The API of rocprofiler-sdk 1.0.0 on gputap (include/gputap/tool.h). Includes all of its headers
- * except registration.h. */
+/* The API of rocprofiler-sdk 1.0.0 on gputap (include/gputap/tool.h). Includes all headers of the
+ * API except registration.h. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_ROCPROFILER_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_ROCPROFILER_H
 
@@ -42,7 +42,7 @@ rocprofiler_status_t rocprofiler_get_version(uint32_t *major, uint32_t *minor,
 rocprofiler_status_t rocprofiler_get_version_triplet(rocprofiler_version_triplet_t *info)
 	ROCPROFILER_API ROCPROFILER_NONNULL(1);
 
-/* Return the time on the clock that all records use: CLOCK_BOOTTIME, ns. */
+/* Return the time in ns on the clock that all records use, CLOCK_BOOTTIME. */
 rocprofiler_status_t rocprofiler_get_timestamp(rocprofiler_timestamp_t *ts) ROCPROFILER_API
 	ROCPROFILER_NONNULL(1);
 /* Return the calling thread's id, as gettid() does. */

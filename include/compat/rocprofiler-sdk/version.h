@@ -7,7 +7,7 @@
 #include <rocprofiler-sdk/defines.h>
 
 #define ROCPROFILER_IS_ROCPROFILER_SDK 1
-#define ROCPROFILER_IS_GPUTAP          1 /* not AMD's library */
+#define ROCPROFILER_IS_GPUTAP          1 /* defined only by this library, not by AMD's */
 
 #define ROCPROFILER_SDK_VERSION_MAJOR    1
 #define ROCPROFILER_SDK_VERSION_MINOR    0
@@ -27,7 +27,7 @@
 					ROCPROFILER_SDK_VERSION_MINOR, \
 					ROCPROFILER_SDK_VERSION_PATCH)
 
-/* The same under older names. */
+/* Older names of these macros. */
 #define ROCPROFILER_VERSION_MAJOR    ROCPROFILER_SDK_VERSION_MAJOR
 #define ROCPROFILER_VERSION_MINOR    ROCPROFILER_SDK_VERSION_MINOR
 #define ROCPROFILER_VERSION_PATCH    ROCPROFILER_SDK_VERSION_PATCH

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ROCTx: annotations that a program makes for profilers. This header belongs to gputap's
- * libroctx64.so.4, which has the ABI of ROCm's library: a program compiled for one of them also
- * runs with the other. */
+/* ROCTx: annotations of a program for profilers. This header belongs to gputap's libroctx64.so.4,
+ * which has the ABI of ROCm's library: a program compiled for one of the two libraries also runs
+ * with the other. */
 #ifndef GPUTAP_COMPAT_ROCTX_H
 #define GPUTAP_COMPAT_ROCTX_H
 
@@ -31,21 +31,21 @@ void roctxMarkA(const char *message);
 
 /**
  * roctxRangePushA() - start a range of this thread, which the matching roctxRangePop() ends
- * Return: its nesting level, from 0.
+ * Return: nesting level of the range, from 0.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
 int roctxRangePushA(const char *message);
 
 /**
  * roctxRangePop() - end the innermost range of this thread
- * Return: its nesting level; -1: no range was open.
+ * Return: nesting level of the range; -1: no range was open.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
 int roctxRangePop(void);
 
 /**
  * roctxRangeStartA() - start a range of the process, which any thread may end
- * Return: its id, never 0.
+ * Return: id of the range, never 0.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
 roctx_range_id_t roctxRangeStartA(const char *message);

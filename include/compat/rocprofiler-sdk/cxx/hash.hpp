@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* std::hash of handles. */
+/* Defines std::hash for handles. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_CXX_HASH_HPP
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_CXX_HASH_HPP
 

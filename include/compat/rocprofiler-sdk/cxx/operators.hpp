@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Comparisons of handles and small structs. */
+/* Compares handles and small structs. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_CXX_OPERATORS_HPP
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_CXX_OPERATORS_HPP
 

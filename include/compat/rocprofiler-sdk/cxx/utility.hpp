@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A number or an address in hexadecimal. */
+/* Formats a number or an address in hexadecimal. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_CXX_UTILITY_HPP
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_CXX_UTILITY_HPP
 

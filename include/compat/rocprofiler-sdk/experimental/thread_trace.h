@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Traces of a device's threads, and their decoding. Not supported: declared so that clients
+/* Traces of a device's threads, and their decoding. Not supported, but declared so that clients
  * compile. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_EXPERIMENTAL_THREAD_TRACE_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_EXPERIMENTAL_THREAD_TRACE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ids of HIP's operations, which are positions in its tables. They never change. */
+/* Ids of HIP's operations, which are positions in HIP's tables. The ids never change. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_HIP_API_ID_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_HIP_API_ID_H
 

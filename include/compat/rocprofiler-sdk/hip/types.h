@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* HIP's types. They come from HIP's header, in any version since 5.2. Types that its version lacks
- * are declared here, but not defined. */
+/* HIP's types. They come from HIP's header, version 5.2 or later. Types that its version lacks are
+ * declared here, but not defined. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_HIP_TYPES_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_HIP_TYPES_H
 
 #if defined(GPUTAP_ROCPROFILER_OPAQUE) || !defined(__has_include)
-#define GPUTAP_ROCPROFILER_NO_HIP /* argument unions have their size, but no members */
+#define GPUTAP_ROCPROFILER_NO_HIP /* argument unions get their size, but no members */
 #elif !__has_include(<hip/hip_runtime_api.h>)
 #define GPUTAP_ROCPROFILER_NO_HIP
 #else

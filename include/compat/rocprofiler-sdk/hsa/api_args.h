@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments of HSA's operations: one struct for each, with the name of the operation. */
+/* Arguments of HSA's operations, in one struct for each operation, named like the operation. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_API_ARGS_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_API_ARGS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ids of HSA's operations, which are positions in its tables. */
+/* Ids of HSA's operations, which are positions in HSA's tables. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_API_ID_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_API_ID_H
 

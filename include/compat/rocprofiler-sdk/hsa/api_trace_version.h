@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Versions of HSA's tables: those of HSA's header if there is one, otherwise those that the
- * argument structs of these headers match. */
+/* Versions of HSA's tables. They come from HSA's header if it is available, otherwise from the
+ * versions that the argument structs of these headers match. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_API_TRACE_VERSION_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_API_TRACE_VERSION_H
 
@@ -14,7 +14,7 @@
 #ifdef AMD_INTERNAL_BUILD
 #include <hsa/hsa_api_trace.h>
 #else
-#define AMD_INTERNAL_BUILD /* otherwise it includes files of ROCr's source tree */
+#define AMD_INTERNAL_BUILD /* without this macro, the header includes files of ROCr's source tree */
 #include <hsa/hsa_api_trace.h>
 #undef AMD_INTERNAL_BUILD
 #endif

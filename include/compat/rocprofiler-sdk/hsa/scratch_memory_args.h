@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments of scratch memory's events. */
+/* Arguments of scratch memory events. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_SCRATCH_MEMORY_ARGS_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_SCRATCH_MEMORY_ARGS_H
 

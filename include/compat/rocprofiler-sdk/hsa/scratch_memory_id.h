@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scratch memory's events, with HSA's numbers. */
+/* Scratch memory events, numbered as in HSA. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_SCRATCH_MEMORY_ID_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_SCRATCH_MEMORY_ID_H
 
@@ -29,7 +29,7 @@ typedef enum {
 	HSA_AMD_EVENT_SCRATCH_ALLOC_FLAG_ALT = 2
 } hsa_amd_event_scratch_alloc_flag_t;
 
-/* Events that ROCr passes to its listener, since version 6. */
+/* Events that ROCr 6 and later passes to its listener. */
 #define GPUTAP_SCRATCH_EVENT(name, ...)                   \
 	typedef struct {                                  \
 		hsa_amd_tool_event_kind_t kind;           \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* HSA's types. They come from HSA's headers, in any version since 5.2. Types that its version lacks
- * are declared here. */
+/* HSA's types. They come from HSA's headers, version 5.2 or later. Types that its version lacks are
+ * declared here. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_TYPES_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_TYPES_H
 
@@ -47,7 +47,7 @@ typedef struct hsa_amd_ais_file_handle_s {
 typedef struct hsa_ext_sampler_descriptor_v2_s hsa_ext_sampler_descriptor_v2_t;
 #endif
 
-/* The same as in the runtime's C++ header of its tables, the only header that has these types. */
+/* Copied from the runtime's C++ header of its tables, the only header that declares these types. */
 typedef void (*hsa_amd_queue_intercept_packet_writer)(const void *pkts, uint64_t pkt_count);
 typedef void (*hsa_amd_queue_intercept_handler)(const void *pkts, uint64_t pkt_count,
 						uint64_t user_pkt_index, void *data,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments of ROCTx's operations: one struct for each, with the name of the operation. */
+/* Arguments of ROCTx's operations, in one struct for each operation, named like the operation. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_MARKER_API_ARGS_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_MARKER_API_ARGS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ids of ROCTx's operations, which are positions in its tables. In MARKER_CORE_RANGE, a range is a
- * single operation. */
+/* Ids of ROCTx's operations, which are positions in ROCTx's tables. In MARKER_CORE_RANGE, a whole
+ * range is one operation. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_MARKER_API_ID_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_MARKER_API_ID_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments of RCCL's operations: one struct for each, with the name of the operation. */
+/* Arguments of RCCL's operations, in one struct for each operation, named like the operation. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_RCCL_API_ARGS_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_RCCL_API_ARGS_H
 

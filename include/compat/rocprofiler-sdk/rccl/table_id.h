@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* RCCL's tables: one. */
+/* RCCL's only table. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_RCCL_TABLE_ID_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_RCCL_TABLE_ID_H
 

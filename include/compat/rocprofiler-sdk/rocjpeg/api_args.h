@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Space for arguments of the rocJPEG API. This library does not record it. */
+/* Space for arguments of the rocJPEG API. This library does not record the API. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_ROCJPEG_API_ARGS_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_ROCJPEG_API_ARGS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations of the rocJPEG API. This library does not record it. */
+/* Operations of the rocJPEG API. This library does not record the API. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_ROCJPEG_API_ID_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_ROCJPEG_API_ID_H
 

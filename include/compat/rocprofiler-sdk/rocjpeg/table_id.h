@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of the rocJPEG API. This library does not record it. */
+/* Tables of the rocJPEG API. This library does not record the API. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_ROCJPEG_TABLE_ID_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_ROCJPEG_TABLE_ID_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* HIP's function tables as in ROCm 7.2, for HIP before 6.1, which has no such header. This folder
- * is the last one in the include path, so that the header of a newer HIP takes precedence. */
+/* HIP's function tables as in ROCm 7.2, for HIP before 6.1, which lacks this header. This folder is
+ * last in the include path, so that the header of a newer HIP takes precedence. */
 #ifndef GPUTAP_COMPAT_ROCM5_HIP_API_TRACE_HPP
 #define GPUTAP_COMPAT_ROCM5_HIP_API_TRACE_HPP
 

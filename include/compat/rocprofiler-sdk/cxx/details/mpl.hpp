@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Type traits: text types that name_info.hpp can store names as, printable types, containers that
- * can append elements. */
+/* Type traits for: text types in which name_info.hpp can store names, printable types, and
+ * containers that can append elements. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_CXX_DETAILS_MPL_HPP
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_CXX_DETAILS_MPL_HPP
 
@@ -62,7 +62,7 @@ struct takes_at_end<
 };
 
 /* Append an element to a sequence, or insert it into a set. Return the result of the container's
- * function. */
+ * member function. */
 template <typename Container, typename... Args> auto emplace(Container &container, Args &&...args)
 {
 	if constexpr (takes_at_end<Container, void, Args...>::value)
@@ -79,7 +79,7 @@ struct can_reserve<Container, Size,
     : std::true_type {
 };
 
-/* Reserve space for @count elements. Return false if the container cannot reserve. */
+/* Reserve space for @count elements. Return false if the container cannot reserve space. */
 template <typename Container, typename Size> bool reserve(Container &container, Size count)
 {
 	if constexpr (can_reserve<Container, Size>::value)
@@ -88,7 +88,7 @@ template <typename Container, typename Size> bool reserve(Container &container, 
 	return can_reserve<Container, Size>::value;
 }
 
-/* For static_assert() in a branch that no type may reach. */
+/* For static_assert() in an unreachable branch. */
 template <typename T> struct assert_false : std::false_type {
 };
 

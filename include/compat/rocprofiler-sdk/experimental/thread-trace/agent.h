@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Thread traces of everything that runs on an agent. */
+/* Thread traces of all activities on an agent. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_EXPERIMENTAL_THREAD_TRACE_AGENT_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_EXPERIMENTAL_THREAD_TRACE_AGENT_H
 

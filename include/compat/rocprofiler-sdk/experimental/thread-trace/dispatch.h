@@ -12,7 +12,7 @@ typedef enum rocprofiler_thread_trace_control_flags_t {
 	ROCPROFILER_THREAD_TRACE_CONTROL_START_AND_STOP = 3
 } rocprofiler_thread_trace_control_flags_t;
 
-/* Decide whether to trace a dispatch. Called for each. */
+/* Decide whether to trace a dispatch. Called for each dispatch. */
 typedef rocprofiler_thread_trace_control_flags_t (*rocprofiler_thread_trace_dispatch_callback_t)(
 	rocprofiler_agent_id_t agent_id, rocprofiler_queue_id_t queue_id,
 	rocprofiler_async_correlation_id_t correlation_id, rocprofiler_kernel_id_t kernel_id,

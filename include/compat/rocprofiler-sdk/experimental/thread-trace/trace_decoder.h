@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoding of thread traces. It requires a library from AMD, which gputap does not load: creating a
- * decoder fails, and no handle is valid. */
+/* Decoding of thread traces. Decoding requires a library from AMD, which gputap does not load.
+ * Creating a decoder therefore fails, and no handle is valid. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_EXPERIMENTAL_THREAD_TRACE_TRACE_DECODER_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_EXPERIMENTAL_THREAD_TRACE_TRACE_DECODER_H
 
@@ -23,7 +23,7 @@ rocprofiler_status_t rocprofiler_thread_trace_decoder_create(
 	ROCPROFILER_NONNULL(1, 2);
 void rocprofiler_thread_trace_decoder_destroy(rocprofiler_thread_trace_decoder_id_t handle)
 	ROCPROFILER_API;
-/* Return: INVALID_ARGUMENT, for these three functions. */
+/* Return: INVALID_ARGUMENT. Applies to the next three functions. */
 rocprofiler_status_t rocprofiler_thread_trace_decoder_codeobj_load(
 	rocprofiler_thread_trace_decoder_id_t handle, uint64_t load_id, uint64_t load_addr,
 	uint64_t load_size, const void *data, uint64_t size) ROCPROFILER_API ROCPROFILER_NONNULL(5);

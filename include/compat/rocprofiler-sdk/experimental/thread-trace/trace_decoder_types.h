@@ -13,8 +13,8 @@ typedef enum rocprofiler_thread_trace_decoder_info_t {
 	ROCPROFILER_THREAD_TRACE_DECODER_INFO_LAST
 } rocprofiler_thread_trace_decoder_info_t;
 
-/* marker_id: id of a code object, and the address is relative to its file; 0: the address is in
- * memory. */
+/* @marker_id: id of a code object, and @addr is relative to the file of the code object; 0: @addr
+ *             is an address in memory. */
 typedef struct rocprofiler_thread_trace_decoder_pc_t {
 	size_t addr;
 	size_t marker_id;
@@ -85,8 +85,8 @@ typedef struct rocprofiler_thread_trace_decoder_wave_t {
 	rocprofiler_thread_trace_decoder_inst_t *instructions_array;
 } rocprofiler_thread_trace_decoder_wave_t;
 
-/* Types of a decoder's output, which determine what `trace_events` points to: GFXIP: a size_t;
- * DEBUG: unspecified; the others: the struct of that name. */
+/* Types of a decoder's output. The type determines the type of `trace_events`: GFXIP: a size_t;
+ * DEBUG: unspecified; all other types: the struct of the same name. */
 typedef enum rocprofiler_thread_trace_decoder_record_type_t {
 	ROCPROFILER_THREAD_TRACE_DECODER_RECORD_GFXIP = 0,
 	ROCPROFILER_THREAD_TRACE_DECODER_RECORD_OCCUPANCY = 1,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* RCCL's function table, which clients of ROCPROFILER_RCCL_TABLE receive. */
+/* RCCL's function table. Clients that intercept ROCPROFILER_RCCL_TABLE receive it. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_RCCL_DETAILS_API_TRACE_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_RCCL_DETAILS_API_TRACE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* RCCL's types. They come from its header if there is one. Otherwise those that its functions'
- * arguments need are defined here. */
+/* RCCL's types. They come from RCCL's header if it is available. Otherwise this file defines the
+ * types that the arguments of RCCL's functions need. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_RCCL_DETAILS_RCCL_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_RCCL_DETAILS_RCCL_H
 
