@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands of gputap: one file each, listed in cli/main.c. */
+/* Commands of gputap. Each command has one file; cli/main.c lists them. */
 #ifndef GPUTAP_CLI_COMMAND_H
 #define GPUTAP_CLI_COMMAND_H
 
 #include <stdio.h>
 
-/* Exit codes of gputap itself. `gputap run` passes through the program's own. */
+/* Exit codes of gputap itself. `gputap run` returns the program's exit code. */
 enum {
 	GT_EXIT_OK = 0,
-	/* bad input, or output that cannot be written: one sentence names the problem and the
+	/* Bad input, or output that cannot be written. One sentence names the problem and the
 	 * solution */
 	GT_EXIT_FAILURE = 1,
-	/* unknown option, command, domain and so on: the nearest valid one is named */
+	/* Unknown option, command, domain and so on. The error names the nearest valid one */
 	GT_EXIT_USAGE = 2,
-	/* `gputap diff`, whose 1 is an answer: captures that cannot be compared, or only partly */
+	/* `gputap diff`: captures that cannot be compared, or only partly. For this command, 1 is a
+	 * result */
 	GT_EXIT_NO_ANSWER = 3,
 	GT_EXIT_CANNOT_EXEC = 126,
-	GT_EXIT_NOT_FOUND = 127 /* `gputap run`: program not found */
+	GT_EXIT_NOT_FOUND = 127 /* `gputap run`: the program was not found */
 };
 
 struct gt_command {
 	const char *name;
 	const char *summary;               /* one line for `gputap --help` */
-	int (*run)(int argc, char **argv); /* argv[0] is the command's name */
+	int (*run)(int argc, char **argv); /* argv[0] is the name of the command */
 };
 
 extern const struct gt_command gt_command_run, gt_command_report, gt_command_export,
@@ -30,10 +31,10 @@ extern const struct gt_command gt_command_run, gt_command_report, gt_command_exp
 	gt_command_plugin, gt_command_soft, gt_command_top, gt_command_diff, gt_command_start,
 	gt_command_stop, gt_command_status, gt_command_snapshot;
 
-/* Print where the time went, in at most twenty lines, at the end of `gputap run`. Return 0 or
+/* Print a summary of the run in at most twenty lines, at the end of `gputap run`. Return 0 or
  * negative errno with a cause. */
 int gt_report_short(const char *capture, FILE *out);
-/* Write a clause about what can be traced on this machine; takes a few ms. */
+/* Write a clause about the runtimes that can be traced on this machine. Takes a few ms. */
 void gt_doctor_short(char *text, size_t size);
 
 #endif

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The durations of one row in one run, in their order, in at most 6 KiB:
+/* Durations of one row in one run, in their order, in at most 6 KiB:
  *
- *   sample   one value of each `stride` consecutive ones, chosen at random, at most DIFF_SAMPLE. If
- *            it is full, one of each pair stays and the stride doubles. Few values are all kept.
- *            The choice is the same each time.
- *   cells    sums of `cell_stride` consecutive values, at most DIFF_CELLS. If they are full, pairs
- *            are added up and the stride doubles. No value is left out.
+ *   sample   one random value out of each `stride` consecutive values, at most DIFF_SAMPLE values.
+ *   If
+ *            the sample is full, one value of each pair stays and the stride doubles. A short
+ *            series
+ *            is kept completely. The choice is the same each time.
+ *   cells    sums of `cell_stride` consecutive values, at most DIFF_CELLS sums. If the cells are
+ *            full, pairs are added up and the stride doubles. The cells include all values.
  *
- * Both depend on positions, because two runs of a program do the same at the same position. */
+ * Sample and cells depend on positions, because two runs of a program do the same at the same
+ * position. */
 #ifndef GPUTAP_CLI_DIFF_SERIES_H
 #define GPUTAP_CLI_DIFF_SERIES_H
 
@@ -15,7 +18,7 @@
 
 enum { DIFF_SAMPLE = 1024, DIFF_CELLS = 128 };
 
-/* Zero-initialised is empty. */
+/* Empty if zero-initialised. */
 struct diff_series {
 	uint64_t count;
 	double total;
@@ -23,12 +26,12 @@ struct diff_series {
 	uint32_t sample_count, sample_room;
 	uint64_t stride, in_stratum, random;
 	double cells[DIFF_CELLS];
-	uint64_t cell_stride, in_cell; /* in_cell: values in the last cell */
+	uint64_t cell_stride, in_cell; /* in_cell: number of values in the last cell */
 	uint32_t cell_count;
 };
 
 void diff_series_add(struct diff_series *s, double value);
-/* Return the median of the sample; 0: no values. */
+/* Return the median of the sample; 0: the series is empty. */
 double diff_series_median(const struct diff_series *s);
 static inline double diff_series_mean(const struct diff_series *s)
 {

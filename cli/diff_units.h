@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Find the occurrence of a range that a record is in. Outermost occurrences of each thread are kept
- * in memory, 24 bytes each. */
+/* Finds the occurrence of a range that contains a record. The outermost occurrences in each thread
+ * are kept in memory, 24 bytes each. */
 #ifndef GPUTAP_CLI_DIFF_UNITS_H
 #define GPUTAP_CLI_DIFF_UNITS_H
 
@@ -10,18 +10,19 @@
 #include "cli/lookup.h"
 
 struct diff_unit {
-	uint64_t thread, first, last; /* its calls */
+	uint64_t thread, first, last; /* first, last: calls in the occurrence */
 };
 
 struct diff_units {
 	struct diff_unit *units;
-	uint32_t count, room, last; /* last: the one found last */
+	uint32_t count, room, last; /* last: result of the last search */
 };
 
-/* Read the occurrences in one pass over the calls. @pattern: the range's name, with wildcards.
+/* Read the occurrences in one pass over the calls. @pattern: name of the range, with wildcards.
  * Return: 0 or negative errno with a cause. */
 int diff_units_read(struct diff_units *u, const struct gt_capture *capture, const char *pattern);
-/* Return the unit of call @place of @thread (process << 32 | ordinal); LOOKUP_NONE: none. */
+/* Return the unit that contains call @place of @thread (process << 32 | ordinal); LOOKUP_NONE:
+ * none. */
 uint32_t diff_units_find(struct diff_units *u, uint64_t thread, uint64_t place);
 void diff_units_fini(struct diff_units *u);
 

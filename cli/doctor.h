@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings of gputap doctor, and the runtimes' own trials.
+/* Findings of gputap doctor, and the trials of runtimes.
  *
- * Properties that all runtimes have (libraries, a compiler, a substitute for a missing device) are
- * data in their descriptions: cli/runtimes.h. A runtime that needs its own trial, as OpenCL does
- * with its drivers, has a file src/runtime/<area>/<area>_doctor.c, which defines
- * gt_doctor_trial_<area>; tools/generate finds it. It belongs to the command, not to the injected
- * library.
+ * Properties of all runtimes (libraries, a compiler, a substitute for a missing device) are data in
+ * their descriptions: cli/runtimes.h. If a runtime needs its own trial, as OpenCL does for its
+ * drivers, a file src/runtime/<area>/<area>_doctor.c defines gt_doctor_trial_<area>; tools/generate
+ * finds the file. The trial belongs to the command, not to the injected library.
  *
- * Drivers crash: all foreign code is loaded in a separate child process, which is the same
- * program with --probe. */
+ * Drivers can crash. All foreign code is therefore loaded in a separate child process, which is the
+ * same program with --probe. */
 #ifndef GPUTAP_CLI_DOCTOR_H
 #define GPUTAP_CLI_DOCTOR_H
 
@@ -28,8 +27,8 @@ struct finding {
 
 enum { DOCTOR_FINDINGS_MOST = 128, DOCTOR_CHILD_SECONDS = 20 };
 
-/* Verdict on whether a runtime's programs can be traced here, with GPU activities. */
-enum doctor_verdict { DOCTOR_NO, DOCTOR_YES, DOCTOR_IN_SOFTWARE /* on a device in software */ };
+/* Whether a runtime's programs can be traced on this machine, with GPU activities. */
+enum doctor_verdict { DOCTOR_NO, DOCTOR_YES, DOCTOR_IN_SOFTWARE /* on a software device */ };
 
 struct doctor {
 	struct finding findings[DOCTOR_FINDINGS_MOST];
@@ -40,45 +39,45 @@ struct doctor {
 };
 
 struct doctor_trial {
-	/* Add findings after those on the runtime's libraries. Return whether there is a device to
-	 * compute on; the caller handles missing libraries. */
+	/* Add findings after the findings about the runtime's libraries. Return whether a compute
+	 * device exists. The caller handles missing libraries. */
 	enum doctor_verdict (*look)(struct doctor *d);
-	/* Describe the runtime in a few ms, without loading anything: "OpenCL with 2 drivers", or
-	 * "" for nothing. NULL: print its name if its library exists. */
+	/* Describe the runtime in a few ms, without loading anything: "OpenCL with 2 drivers"; "":
+	 * nothing to report. NULL: print the runtime's name if its library exists. */
 	void (*look_short)(char *text, size_t size);
-	/* Run in the child that look() starts, and print lines for it. Return the exit status.
-	 * NULL: no child. */
+	/* Run in the child that look() starts, and print lines for look(). Return the exit status.
+	 * NULL: there is no child. */
 	int (*probe)(const char *argument);
 };
 
-/* Return the trial of that area's runtime; NULL: it has none. */
+/* Return the trial of an area's runtime; NULL: the runtime has no trial. */
 const struct doctor_trial *doctor_find_trial(const char *area);
 
 struct finding *doctor_add(struct doctor *d, enum finding_level level, const char *area,
 			   const char *what);
 __attribute__((format(printf, 2, 3))) void doctor_say(struct finding *f, const char *format, ...);
 __attribute__((format(printf, 2, 3))) void doctor_hint(struct finding *f, const char *format, ...);
-/* Note a library. Links and copies in several folders of a list are one library. Return false if it
- * already has a finding, or @path leads nowhere. */
+/* Note a library. Links and copies in several folders of a list count as one library. Return false
+ * if the library already has a finding, or @path does not resolve. */
 bool doctor_is_new(const struct doctor *d, const char *path, char real[PATH_MAX]);
 bool doctor_file_has(const char *path, const char *text);
 
-/* Call @each for every library whose name begins with @stem, first of LD_LIBRARY_PATH and then of
- * the dynamic linker's cache, for our own word size. */
+/* Call @each for every library whose name begins with @stem and whose word size is ours, first in
+ * LD_LIBRARY_PATH and then in the dynamic linker's cache. */
 void doctor_each_library(const char *stem, void (*each)(void *data, const char *path), void *data);
 
-/* The child: --probe loaded | library NAME | AREA ARGUMENT, which is passed to the trial. Prints
- * lines to stdout. Return the exit code. */
+/* Run the child: --probe loaded | library NAME | AREA ARGUMENT (ARGUMENT is passed to the trial).
+ * Prints lines to stdout. Return the exit code. */
 int doctor_probe(int argc, char **argv);
 
 struct doctor_child {
-	char text[16384]; /* its output, truncated */
+	char text[16384]; /* output of the child, truncated */
 	int wait_status;
 	bool timed_out;
 };
 
-/* Run ourselves with "doctor --probe @what @argument" in @environment (NULL: ours), for at most
- * @seconds. Return 0, or negative errno if it could not be started. */
+/* Run our own program with "doctor --probe @what @argument" in @environment (NULL: ours), for at
+ * most @seconds. Return 0, or negative errno if the child could not be started. */
 int doctor_run_child(const char *what, const char *argument, char *const *environment,
 		     unsigned seconds, struct doctor_child *out);
 

@@ -9,17 +9,17 @@
  *               process thread queue range
  *               host
  *   number      duration bytes rank at       with  = != < <= > >=
- *   value       a word, or anything in '' or ""; numbers take units: ns us ms s
+ *   value       a word, or any text in '' or ""; numbers take units: ns us ms s
  *               min h, B K M G; with = and != also A..B: both included, times up to B
- *   range       NAME, NAME#N: the N-th of that name that its process began, NAME#N..M
+ *   range       NAME; NAME#N: the N-th occurrence of NAME in its process; NAME#N..M
  *   at          a time since the first session began; RANGE#N: its start (with < and >=) or its
- *               end (with > and <=), of the record's own process; RANGE#N+TIME, RANGE#N-TIME;
- *               A..B from one to the other, RANGE#N..M from the start of one to the end of another
+ *               end (with > and <=), in the record's own process; RANGE#N+TIME, RANGE#N-TIME;
+ *               A..B: from A to B; RANGE#N..M: from the start of N to the end of M
  *
- * A record's time is its start: for a GPU activity its start on the device or, if its times are not
- * known, the start of its call. A condition about something that a record does not have (the device
- * of a call) is false. Text conditions are decided once per distinct text and kept, so that a
- * filter costs next to nothing per record. */
+ * The time of a record is its start. The start of a GPU activity is its start on the device or, if
+ * its times are not known, the start of its call. A condition on a property that a record lacks
+ * (the device of a call) is false. Text conditions are evaluated once per distinct text and cached,
+ * so a filter costs almost nothing per record. */
 #ifndef GPUTAP_CLI_FILTER_H
 #define GPUTAP_CLI_FILTER_H
 
@@ -37,7 +37,7 @@ enum filter_field {
 	FILTER_PROCESS,
 	FILTER_THREAD,
 	FILTER_QUEUE,
-	FILTER_RANGE, /* all ranges around the record, innermost first */
+	FILTER_RANGE, /* all ranges that contain the record, innermost first */
 	FILTER_HOST,
 	FILTER_TEXT_COUNT,
 	FILTER_DURATION = FILTER_TEXT_COUNT,
@@ -49,53 +49,56 @@ enum filter_field {
 
 enum { FILTER_TEXTS_MOST = 256, FILTER_OCCURRENCE_BYTES = 32 };
 
-/* The fields that a filter uses. Texts are small numbers from lookup.h; LOOKUP_NONE: no value. */
+/* The fields that a filter uses. Texts are represented by their numbers from lookup.h; LOOKUP_NONE:
+ * no value. */
 struct filter_record {
 	uint32_t text[FILTER_TEXT_COUNT];
 	uint64_t duration_ns, bytes;
-	uint64_t at_ns;            /* 0: not known */
+	uint64_t at_ns;            /* time of the record; 0: not known */
 	int32_t rank;              /* -1: none */
-	bool timed, sized, failed; /* has a duration; has bytes: it moves or maps them */
+	bool timed, sized, failed; /* timed: has a duration; sized: moves or maps bytes */
 };
 
-/* Return the texts of @number in @field, at most FILTER_TEXTS_MOST: a process has a pid and a name,
- * a record may be in many ranges. */
+/* Return the texts of @number in @field, at most FILTER_TEXTS_MOST. A process has a pid and a name
+ * as texts. A record may be in several ranges. */
 typedef unsigned filter_texts_fn(void *data, enum filter_field field, uint32_t number,
 				 const char **texts);
 
 struct filter_error {
-	size_t at; /* position in the expression */
+	size_t at; /* position of the error in the expression */
 	char text[160];
 };
 
 struct filter;
-/* Parse an expression. Return NULL and set *error if it is wrong. */
+/* Parse an expression. If it is invalid, return NULL and set *error. */
 struct filter *filter_create(const char *expression, filter_texts_fn *texts, void *data,
 			     struct filter_error *error);
-/* Print where and why the expression is wrong. Return GT_EXIT_USAGE. */
+/* Print the position and the reason of an error in the expression. Return GT_EXIT_USAGE. */
 int filter_print_error(const char *expression, const struct filter_error *error);
-/* Do the same for an option other than --where. */
+/* Like filter_print_error(), for an option other than --where. */
 int filter_print_error_of(const char *option, const char *expression,
 			  const struct filter_error *error);
-/* Set the time from which `at` counts, and the capture's end, on the clock of at_ns. */
+/* Set the start of the first session, to which `at` is relative, and the capture's end, on the
+ * clock of at_ns. */
 void filter_set_origin(struct filter *f, uint64_t origin_ns, uint64_t end_ns);
-/* Return the number of occurrences in the expression, which select ranges of a name. They are found
+/* Return the number of occurrences of ranges that the expression counts. The caller finds them
  * before the first record is matched, for each process in order of their start. */
 uint32_t filter_occurrence_count(const struct filter *f);
 bool filter_occurrence_named(const struct filter *f, uint32_t i, const char *name);
-/* Note the @n-th range of such a name, from 1. Return true if the expression refers to it: records
- * in it then also have the text of the occurrence among their ranges. */
+/* Note the @n-th range, from 1, of a name that the expression counts. Return true if the expression
+ * refers to this range: records in it then also have the text of the occurrence among their
+ * ranges. */
 bool filter_occurrence_begins(struct filter *f, uint32_t i, uint32_t process, uint64_t n,
 			      uint64_t from_ns, uint64_t to_ns);
-/* Return the text of an occurrence, in @text of FILTER_OCCURRENCE_BYTES. */
+/* Write the text of an occurrence into @text of FILTER_OCCURRENCE_BYTES, and return @text. */
 const char *filter_occurrence_text(uint32_t i, char *text);
 /* Return true if the expression uses @field. */
 bool filter_asks(const struct filter *f, enum filter_field field);
 bool filter_match(struct filter *f, const struct filter_record *record);
 void filter_destroy(struct filter *f);
 
-/* Words that domain= and --domains accept: names of domains and families, NULL-ended. Return true
- * if @word is one of them. */
+/* Return the words that domain= and --domains accept (names of domains and families,
+ * NULL-terminated), and true if @word is one of them. */
 enum { FILTER_DOMAIN_WORDS = 2 * GT_DOMAIN_COUNT };
 bool filter_domain_words(const char **words, const char *word);
 

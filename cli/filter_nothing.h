@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Explain why an expression matches no record. Call after the capture was read with it. */
+/* Explains why an expression matches no record. Call after reading the capture with the
+ * expression. */
 #ifndef GPUTAP_CLI_FILTER_NOTHING_H
 #define GPUTAP_CLI_FILTER_NOTHING_H
 
@@ -8,9 +9,9 @@
 #include "cli/filter.h"
 
 enum { FILTER_WHY_BYTES = 160 };
-/* Write a clause with the reason, such as a missing range; "" if not known. */
+/* Write a clause with the reason, such as a missing range; "": not known. */
 void filter_explain_nothing(const struct filter *f, char why[FILTER_WHY_BYTES]);
-/* Note on stderr that no record matched, and why. @of: kind of records; "": any. */
+/* Note on stderr that no record matched, with the reason. @of: kind of records; "": any kind. */
 void filter_note_nothing(const struct filter *f, const char *expression, const char *of);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Find the processes whose records an expression can match, from rank, host and process. */
+/* Finds the processes whose records an expression can match, based on rank, host and process. */
 #ifndef GPUTAP_CLI_FILTER_PROCESS_H
 #define GPUTAP_CLI_FILTER_PROCESS_H
 
 #include "capture/capture.h"
 #include "cli/filter.h"
 
-/* @processes: receives a flag for each process of the capture. Return true if it cannot match some
- * of them. */
+/* @processes: receives a flag for each process of the capture. Return true if the expression cannot
+ *             match records of some processes. */
 bool filter_find_processes(const struct filter *f, const struct gt_capture *capture,
 			   bool *processes);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Find when records that match an expression can start, and so which parts of a capture must be
- * read. */
+/* Finds the times at which records that match an expression can start, and thus the parts of a
+ * capture that must be read. */
 #ifndef GPUTAP_CLI_FILTER_SLICE_H
 #define GPUTAP_CLI_FILTER_SLICE_H
 
@@ -9,36 +9,36 @@
 
 enum { FILTER_SPANS_MOST = 32 };
 
-/* Read so much more around the time ranges: activities that block others, calls and ranges that
- * continue. */
+/* Time to read before and after the time ranges: activities that block others, calls and ranges
+ * that continue. */
 #define FILTER_CONTEXT_NS UINT64_C(1000000000)
 
-/* In order, disjoint. */
+/* Time ranges, in order and disjoint. */
 struct filter_times {
 	struct gt_slice_span spans[FILTER_SPANS_MOST];
 	uint32_t count;
 };
 
-/* Find the times; call after the occurrences were found. Return false if records can start at any
- * time. */
+/* Find the time ranges. Call after finding the occurrences. Return false if matching records can
+ * start at any time. */
 bool filter_find_times(const struct filter *f, struct filter_times *times);
-/* Return the span that contains a time; NULL: none. */
+/* Return the span that contains the time @ns; NULL: none. */
 const struct gt_slice_span *filter_times_find(const struct filter_times *times, uint64_t ns);
 
 /* The part of a capture that a filter needs. */
 struct filter_slice {
-	bool some;                    /* false: all times */
-	bool of_processes;            /* true if some processes are not read */
-	struct filter_times begins;   /* times of matching records' starts */
-	struct filter_times overlaps; /* times that are read */
-	bool is_time;                 /* true if all records that start then match, and no others */
+	bool some;                    /* false: the filter needs all times */
+	bool of_processes;            /* true if the filter does not need some processes */
+	struct filter_times begins;   /* times at which matching records start */
+	struct filter_times overlaps; /* times to read */
+	bool is_time;                 /* true if exactly the records that start in `begins` match */
 };
 
 /**
  * filter_slice_begin() - let cursors of @capture return only records that the expression needs
- * @f: NULL: everything
- * Captures in which ranks wait for each other are read completely: collective calls are matched by
- * order, from the first one on.
+ * @f: NULL: all records
+ * Captures in which ranks wait for each other are read completely, because collective calls are
+ * matched by order, starting with the first call.
  * Return: 0 or negative errno with a cause.
  */
 int filter_slice_begin(struct filter_slice *s, struct filter *f, const struct gt_capture *capture);
@@ -51,7 +51,7 @@ static inline bool filter_slice_has(const struct filter_slice *s, uint64_t begin
 {
 	return !s->some || filter_times_find(&s->begins, begin_ns);
 }
-/* Return true if everything between the two times was read. */
+/* Return true if all records between the two times were read. */
 static inline bool filter_slice_covers(const struct filter_slice *s, uint64_t from_ns,
 				       uint64_t to_ns)
 {

@@ -9,24 +9,25 @@
 
 enum filter_unit { FILTER_UNIT_NONE, FILTER_UNIT_TIME, FILTER_UNIT_BYTES };
 
-/* Parse "1.5ms", "64K", "3" into ns, bytes or a plain number; the text has @bytes. Return false if
- * invalid. */
+/* Parse "1.5ms", "64K" or "3" into ns, bytes or a plain number. @bytes: length of the text. Return
+ * false if invalid. */
 bool filter_parse_number(enum filter_unit unit, const char *text, size_t bytes, uint64_t *out);
 
-/* Parse "A..B", with the ".." at @dots. A number without a unit has the other number's unit. */
+/* Parse "A..B", with the ".." at @dots. A number without a unit takes the unit of the other
+ * number. */
 bool filter_parse_interval(enum filter_unit unit, const char *text, const char *dots,
 			   uint64_t *from, uint64_t *to);
 
-/* Return the ".." that separates two values. NULL: there is one value. */
+/* Return the ".." that separates two values. NULL: there is only one value. */
 const char *filter_find_dots(const char *text);
 
-/* NAME#N, NAME#N..M; with @after also NAME#N+TIME and NAME#N-TIME. */
+/* A value NAME#N or NAME#N..M; with @after also NAME#N+TIME and NAME#N-TIME. */
 struct filter_occurrence_value {
 	size_t name_bytes;
 	uint64_t first, last;
 	int64_t after_ns;
 };
-/* Return 1; 0 if it has no #N; -1 if the text after the # is wrong, at *wrong. */
+/* Return 1; 0 if the text contains no #N; -1 if the text after the # is invalid, at *wrong. */
 int filter_parse_occurrence(const char *text, size_t bytes, bool after,
 			    struct filter_occurrence_value *out, size_t *wrong);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Graphs of a report: how often each was launched, how long a launch took from its first node's
- * start to its last node's end, and for how much of that time any of its nodes ran. Memory: a few
- * words per launch, none per node. */
+/* Graphs of a report: number of launches of each graph, time of a launch from its first node's
+ * start to its last node's end, and the part of this time in which any of its nodes ran. Needs a
+ * few words of memory per launch, and none per node. */
 #ifndef GPUTAP_CLI_GRAPHS_H
 #define GPUTAP_CLI_GRAPHS_H
 
@@ -11,23 +11,24 @@
 #include "cli/timeline.h"
 
 struct graphs_row {
-	uint32_t process;        /* index in the summary */
-	uint32_t number;         /* the graph object's number */
-	uint64_t nodes, kernels; /* per launch, from the graph's creation; 0: not known */
-	uint64_t work;           /* records of all launches */
+	uint32_t process; /* index of the process in the summary */
+	uint32_t number;  /* number of the graph object */
+	/* numbers per launch, known from the graph's creation; 0: not known */
+	uint64_t nodes, kernels;
+	uint64_t work; /* number of records of all launches */
 	uint64_t launches;
-	bool whole;             /* launches were recorded as one activity each */
-	struct histogram times; /* durations of launches, after graphs_finish() */
-	/* of all nodes together: launches of one graph follow each other */
+	bool whole;             /* true if each launch was recorded as one activity */
+	struct histogram times; /* durations of launches, valid after graphs_finish() */
+	/* time in which any node ran; launches of one graph follow each other */
 	struct timeline busy;
 };
 
 struct graphs_launch {
 	uint32_t row;
-	uint64_t start_ns, end_ns; /* 0: no node's times are known */
+	uint64_t start_ns, end_ns; /* start and end of the launch; 0: no node has known times */
 };
 
-/* Zero-initialised is empty. */
+/* Empty if zero-initialised. */
 struct graphs {
 	struct graphs_row *rows;
 	struct graphs_launch *launches;
@@ -36,9 +37,9 @@ struct graphs {
 	struct idmap launch_ids; /* row << 32 | replay -> launch */
 };
 
-/* Add a GPU activity; those that belong to no graph are ignored. */
+/* Add a GPU activity. Activities that belong to no graph are ignored. */
 void graphs_add(struct graphs *g, const struct gt_capture *capture, const struct gt_item *item);
-/* Return: 0 or negative errno with a cause. */
+/* Finish. Return: 0 or negative errno with a cause. */
 int graphs_finish(struct graphs *g);
 void graphs_fini(struct graphs *g);
 

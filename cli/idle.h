@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Why devices were idle: each gap between a device's activities is split into parts, each with one
- * cause, as in docs/guides/idle-time.md.
+/* Finds why devices were idle. Each gap between a device's activities is split into parts with one
+ * cause each, as in docs/guides/idle-time.md.
  *
  *   first pass, in the caller         all activities, ranges  -> sorted by start, per thread
  *   idle_finish(): sweep              activities in order     -> gaps, each with the next activity
  *   idle_finish(): second pass        the calls of each thread, with the gaps that its activities
  *                                     ended
- *   idle_finish(): the rest           gaps whose queue may have been blocked by other activities
+ *   idle_finish(): remaining gaps     gaps whose queue may have been blocked by other activities
  *
- *        gap starts      the call starts   it ends           the activity starts
+ *        gap starts      the call starts   call ends         the activity starts
  *           |  the host, or the  |  launching  |  blocked, submitted |
- *           |  call it is in     |             |  or started late    |
+ *           |  enclosing call    |             |  or started late    |
  *
- * A gap belongs to the activity that ended it: to its queue, its process, and the calling thread.
- * Without gaps the second pass is skipped. Memory is bounded: rows are small, and sorted in
+ * A gap belongs to the queue, the process and the calling thread of the activity that ended it.
+ * Without gaps, the second pass is skipped. Memory is bounded: rows are small, and sorted in
  * files. */
 #ifndef GPUTAP_CLI_IDLE_H
 #define GPUTAP_CLI_IDLE_H
@@ -29,54 +29,55 @@
 
 enum { IDLE_LARGEST = 128, IDLE_LAST_DETAILS = 64 };
 
-/* The owner by which gaps are distinguished: LOOKUP_NONE for fields that do not matter. No
+/* Key that distinguishes gaps. Fields that do not matter are LOOKUP_NONE. Must not contain
  * padding. */
 struct idle_owner {
-	uint32_t device; /* the caller's number */
+	uint32_t device; /* the caller's number of the device */
 	uint32_t name, process, thread, queue;
-	uint32_t place; /* rank, host */
+	uint32_t place; /* number of a rank, a host, or both */
 };
 
 struct idle_sum {
-	uint64_t ns, max_ns; /* max_ns: largest share of one gap */
-	uint64_t gaps;       /* gaps that had this cause */
+	uint64_t ns, max_ns; /* max_ns: largest part of one gap */
+	uint64_t gaps;       /* number of gaps with this cause */
 };
 
 struct idle_row {
 	struct idle_owner owner;
-	struct idle_sum all, sums[GT_IDLE_COUNT]; /* all.max_ns: the longest gap */
+	struct idle_sum all, sums[GT_IDLE_COUNT]; /* all.max_ns: length of the longest gap */
 };
 
-/* A detail of a cause: the calls that the thread was in, or else its ranges; for a blocked queue,
- * the activity that it waited for. */
+/* A detail of a cause: the call that the thread was in, or its range if it was in no call. For a
+ * blocked queue: the activity that the queue waited for. */
 struct idle_detail {
 	uint32_t row, cause;
-	uint32_t op, name; /* op 0: name; LOOKUP_NONE: in no range */
+	uint32_t op, name; /* op 0: use name; name LOOKUP_NONE: in no range */
 	uint64_t ns;
 };
 
 /* One of a device's largest gaps. */
 struct idle_gap {
-	uint64_t start_ns, end_ns, idle_ns; /* idle_ns: without time that was not recorded */
+	uint64_t start_ns, end_ns, idle_ns; /* idle_ns: length without unrecorded time */
 	struct idle_gap_cause {
 		uint64_t ns,
-			most_ns;   /* most_ns: its largest part, to which `op` and `name` belong */
-		uint32_t op, name; /* LOOKUP_NONE: in no range */
+			/* most_ns: length of the largest part, to which `op` and `name` belong */
+			most_ns;
+		uint32_t op, name; /* name LOOKUP_NONE: in no range */
 	} causes[GT_IDLE_COUNT];
-	uint32_t device, process, ordinal; /* ordinal 0: not known */
+	uint32_t device, process, ordinal; /* ordinal: number of the thread; 0: not known */
 };
 
 struct idle_work {
-	const struct gt_item *item; /* timed */
+	const struct gt_item *item; /* activity with known times */
 	struct idle_owner owner;
 	uint64_t slack_ns;     /* possible error of the device's clock */
-	uint32_t device_index; /* in the capture */
+	uint32_t device_index; /* index of the device in the capture */
 	uint32_t name;         /* number in `names` */
-	bool counts;           /* true if gaps that it ends are in the rows */
-	bool is_marker;        /* true if it is not an activity, but others may wait for it */
+	bool counts;           /* true if gaps that this activity ends are counted in the rows */
+	bool is_marker;        /* true for a marker: not an activity, but others may wait for it */
 };
 
-/* An activity, sorted by start; tag: from idle_tag(). */
+/* An activity. The caller of idle_step() sorts them by start. tag: from idle_tag(). */
 struct idle_start {
 	uint64_t start, end, id, call_start, submitted;
 	uint32_t tag;
@@ -87,54 +88,59 @@ struct idle_blocked;
 struct idle_device;
 
 struct idle_operation {
-	uint8_t cause; /* enum gt_idle_cause; for memcpys, if they return when done */
+	uint8_t cause; /* enum gt_idle_cause; for memcpys, the cause if they return when done */
 	uint8_t hold;  /* enum idle_hold */
-	/* the argument with the number of events that its activity waits for; UINT8_MAX: none */
+	/* argument that contains the number of events that the activity waits for; UINT8_MAX:
+	 * none */
 	uint8_t waits_arg;
-	bool copies;   /* memcpy or memset */
-	int8_t blocks; /* for memcpys: the argument that decides this; or one of these: */
+	bool copies; /* memcpy or memset */
+	/* memcpys: argument that decides whether the call blocks, or one of the values below */
+	int8_t blocks;
 };
 enum { IDLE_ALWAYS = -1, IDLE_NEVER = -2 };
 
-/* Zero-initialised, except for fields that the caller sets, is empty. */
+/* Empty if zero-initialised, except for fields that the caller sets. */
 struct idle {
-	/* the caller sets these before the first record */
+	/* Set by the caller before the first record */
 	const struct gt_capture *capture;
 	struct texts *names;
 	gt_idle_part_fn
-		*each; /* may be NULL; parts of gaps that are too small to see are left out */
+		*each; /* may be NULL; not called for parts that are too small to be visible */
 	void *to;
-	/* set before idle_finish(), per device: time not recorded, so not idle; NULL: none */
+	/* Set before idle_finish(), for each device: unrecorded time, which is not idle; NULL:
+	 * none */
 	const struct unrecorded_list *unrecorded;
-	/* results, after idle_finish() */
+	/* Results, valid after idle_finish() */
 	struct idle_row *rows;
 	struct idle_detail *details;
-	struct idle_gap *largest; /* of device d: from d * IDLE_LARGEST, largest first */
+	/* largest gaps of device d, from index d * IDLE_LARGEST, largest first */
+	struct idle_gap *largest;
 	uint32_t row_count, detail_count, device_count;
-	uint64_t *unrecorded_ns; /* per device: of gaps that count */
-	/* work */
+	uint64_t *unrecorded_ns; /* for each device: unrecorded time in the counted gaps */
+	/* Internal state */
 	uint32_t row_room, detail_room;
 	struct idle_device *devices;
 	struct idmap row_numbers, detail_numbers, threads, origin_numbers;
-	uint64_t last_thread; /* the current thread, and the number of threads before it */
+	/* last_thread: current thread; thread_count: number of threads before it */
+	uint64_t last_thread;
 	uint32_t thread_count;
 	struct spill work, ranges, gaps;
 	struct idle_origin *origins;
 	uint32_t origin_count, origin_room, last_origin;
-	struct idle_blocked *held; /* calls that may block a queue; NULL: none may */
-	/* by domain and number: properties of an operation's calls */
+	struct idle_blocked *held; /* calls that may block a queue; NULL: there are none */
+	/* properties of an operation's calls, indexed by domain and number */
 	struct idle_operation *operations[GT_DOMAIN_COUNT];
 	uint32_t operation_counts[GT_DOMAIN_COUNT];
 	uint64_t gap_count;
-	uint32_t last_row, last_caller;           /* found last */
-	uint32_t last_details[IDLE_LAST_DETAILS]; /* by hash */
+	uint32_t last_row, last_caller;           /* results of the last search */
+	uint32_t last_details[IDLE_LAST_DETAILS]; /* indexed by hash */
 	uint64_t last_caller_key;
-	/* per process: when it was paused; NULL: never, or not looked up yet */
+	/* times in which each process was paused; NULL: never paused, or not looked up yet */
 	struct unrecorded_list *paused;
 	size_t paused_count;
 };
 
-/* Initialise. Call after filling in the caller's fields above. */
+/* Initialise. Call after setting the caller's fields. */
 void idle_init(struct idle *s);
 void idle_note_thread(struct idle *s, const struct gt_item *item);
 void idle_note_hold(struct idle *s, const struct gt_item *call);
@@ -154,18 +160,19 @@ static inline void idle_note(struct idle *s, const struct gt_item *item)
 			idle_note_hold(s, item);
 	}
 }
-/* Add an activity: sorted here or, if the caller sorts, with a tag; then call idle_step() in order,
- * before idle_finish(). Markers are also added. */
+/* Add an activity or a marker. idle_add_work() sorts the activities. If the caller sorts them
+ * itself, it calls idle_tag() for each activity, and then idle_step() in order, before
+ * idle_finish(). */
 void idle_add_work(struct idle *s, const struct idle_work *work);
 uint32_t idle_tag(struct idle *s, const struct idle_work *work);
 void idle_step(struct idle *s, const struct idle_start *work);
 /* Add a range of the program, with the number of its name. */
 void idle_add_range(struct idle *s, const struct gt_range *range, uint32_t name);
-/* Find the causes; reads the capture again. Return 0 or negative errno with a cause. */
+/* Find the causes. Reads the capture again. Return 0 or negative errno with a cause. */
 int idle_finish(struct idle *s);
 void idle_fini(struct idle *s);
 
-/* Return NULL if it is not one of the largest gaps. */
+/* Return the gap between two times; NULL: it is not one of the largest gaps. */
 const struct idle_gap *idle_find_gap(const struct idle *s, uint32_t device, uint64_t start_ns,
 				     uint64_t end_ns);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Causes of idle time for exporters (gt_idle_read_fn): run idle.h over a whole capture, without a
- * report. */
+/* Finds causes of idle time for exporters (gt_idle_read_fn): runs idle.h over a whole capture,
+ * without a report. */
 #ifndef GPUTAP_CLI_IDLE_READ_H
 #define GPUTAP_CLI_IDLE_READ_H
 

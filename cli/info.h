@@ -9,9 +9,9 @@
 
 enum { INFO_REASONS_MOST = 8 };
 
-/* Whether a runtime's device was seen at all. */
+/* Whether the capture shows that a runtime used a device. */
 struct coverage {
-	uint64_t launches[GT_DOMAIN_COUNT]; /* calls that launched something */
+	uint64_t launches[GT_DOMAIN_COUNT]; /* number of calls that launched a GPU activity */
 	uint64_t work[GT_DOMAIN_COUNT];
 };
 
@@ -24,12 +24,12 @@ struct info {
 	uint64_t read[GT_CLASS_COUNT], linked, call_lost, untimed, end_ns;
 	uint64_t seen, recorded, dropped, evicted;
 	const struct mode *mode;
-	struct coverage *coverage;            /* per process */
-	char reasons[INFO_REASONS_MOST][200]; /* reasons why it is not complete */
+	struct coverage *coverage;            /* one element per process */
+	char reasons[INFO_REASONS_MOST][200]; /* reasons why the capture is not complete */
 	unsigned reason_count;
 };
 
-/* In the order of output. */
+/* In output order. */
 enum info_table {
 	INFO_SESSIONS,
 	INFO_RUNTIMES,
@@ -44,7 +44,7 @@ enum info_table {
 	INFO_TABLE_COUNT
 };
 
-/* Return the number of the programs' threads, without gputap's own. */
+/* Return the number of threads of the programs, without gputap's own threads. */
 uint64_t info_thread_count(const struct info *i);
 void info_table(struct grid *g, enum info_table table, const struct info *i);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Device code in `gputap info` and `gputap report`: what was loaded, the kernels in it, from when
- * until when; in a report also how often they were dispatched. */
+/* Device code in `gputap info` and `gputap report`: loaded code objects, their kernels, and the
+ * times at which they were loaded and unloaded. A report also shows how often each kernel was
+ * dispatched. */
 #ifndef GPUTAP_CLI_INFO_CODE_H
 #define GPUTAP_CLI_INFO_CODE_H
 
@@ -8,28 +9,28 @@
 #include "cli/grid.h"
 #include "cli/lookup.h"
 
-/* Dispatches of each kernel symbol. Zero-initialised is empty. */
+/* Number of dispatches of each kernel symbol. Empty if zero-initialised. */
 struct dispatches {
 	struct idmap ids; /* process << 32 | number of the symbol -> count */
 	uint64_t *counts;
 	uint32_t count, room;
 };
 
-/* Add a GPU activity; only kernels with a known symbol count. */
+/* Add a GPU activity. Only kernels with a known symbol are counted. */
 void dispatches_add(struct dispatches *d, const struct gt_item *item);
 void dispatches_fini(struct dispatches *d);
 
 /* Input of the tables. Times are relative to the start of the capture's first session. */
 struct info_code {
 	const struct gt_capture *capture;    /* NULL: no rows */
-	const struct dispatches *dispatches; /* NULL: not counted or shown */
-	bool mangled;                        /* true: names of kernels as recorded */
+	const struct dispatches *dispatches; /* NULL: dispatches are not counted or shown */
+	bool mangled;                        /* true: show kernel names as recorded */
 };
 
 void info_code_objects(struct grid *g, const struct info_code *code);
 void info_code_kernels(struct grid *g, const struct info_code *code);
 
-/* Columns of the tables with dispatches. */
+/* Columns of the tables that show dispatches. */
 extern const struct grid_column info_code_object_columns[11], info_code_kernel_columns[20];
 
 #endif

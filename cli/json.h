@@ -14,11 +14,11 @@ struct json {
 	char closing[16];
 };
 
-/* @key: NULL in an array and for the outermost value. */
+/* Open an object. @key: NULL in an array and for the outermost value. */
 void json_object(struct json *j, const char *key);
 void json_array(struct json *j, const char *key);
-void json_close(struct json *j); /* close the newest; the outermost ends the line */
-void json_string(struct json *j, const char *key, const char *value); /* NULL: null */
+void json_close(struct json *j); /* close the innermost object; the outermost one ends the line */
+void json_string(struct json *j, const char *key, const char *value); /* @value NULL: write null */
 void json_count(struct json *j, const char *key, uint64_t value);
 void json_integer(struct json *j, const char *key, int64_t value);
 void json_number(struct json *j, const char *key, double value);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Find the call stacks from which GPU activities were launched, and those of slow calls. Memory is
- * limited: it grows with different stacks and names, plus 16 bytes for each call with a stack. */
+/* Finds the call stacks from which GPU activities were launched, and the call stacks of slow calls.
+ * Memory grows with the number of different stacks and names, plus 16 bytes for each call with a
+ * stack. */
 #ifndef GPUTAP_CLI_LAUNCHED_H
 #define GPUTAP_CLI_LAUNCHED_H
 
@@ -13,28 +14,28 @@
 #include "record/operation.h"
 
 struct launched_row {
-	uint32_t process, stack; /* in the capture; stack 0: none */
+	uint32_t process, stack; /* numbers in the capture; stack 0: none */
 	uint32_t name;           /* the caller's number of a kernel, a memcpy or a call */
 	bool is_call;            /* false: a GPU activity */
-	bool launches;           /* a call that launches */
+	bool launches;           /* true for a call that launches */
 	uint64_t count, ns;
 };
 
-/* Zero-initialised is empty. */
+/* Empty if zero-initialised. */
 struct launched {
-	bool wanted;   /* the caller sets it before the first record; false: keep nothing */
-	size_t frames; /* lines of a stack in text; 0: all */
+	bool wanted;   /* set by the caller before the first record; false: keep nothing */
+	size_t frames; /* number of text lines for a stack; 0: all */
 	struct gt_call_stacks *calls;
 	struct launched_row *rows;
 	uint32_t count, room;
 	struct idmap by_hash;
 };
 
-/* Return: 0 or negative errno with a cause. */
+/* Prepare for a capture. Return: 0 or negative errno with a cause. */
 int launched_begin(struct launched *l, const struct gt_capture *capture);
-/* Add a GPU activity of call @id. */
+/* Add a GPU activity that call @id launched. */
 void launched_work(struct launched *l, uint32_t process, uint64_t id, uint32_t name, uint64_t ns);
-/* A call; it counts only if it has a stack. */
+/* A call. Calls without a stack are ignored. */
 struct launched_call {
 	uint32_t process, name;
 	uint64_t id, ns;
@@ -44,7 +45,7 @@ void launched_call(struct launched *l, const struct launched_call *call);
 void launched_fini(struct launched *l);
 
 struct summary;
-/* Table `stacks`: add rows to @g, which has these columns. */
+/* Add the rows of table `stacks` to @g, which has these columns. */
 enum { LAUNCHED_COLUMNS = 8 };
 extern const struct grid_column launched_columns[LAUNCHED_COLUMNS];
 void make_launched(struct grid *g, const struct summary *s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Count the GPU activities whose calls were recorded, in one pass over records in any order, with
- * two bits per call id. Ids of a thread count from 1, so a page of 512 is mostly full; a call whose
- * record was lost leaves a gap. */
+/* Counts the GPU activities whose calls were recorded, in one pass over records in any order, with
+ * two bits per call id. Ids in a thread ascend from 1, so a page of 512 ids is mostly full. A call
+ * whose record was lost leaves a gap. */
 #ifndef GPUTAP_CLI_LINKED_H
 #define GPUTAP_CLI_LINKED_H
 
@@ -13,24 +13,26 @@ struct linked_page {
 	uint64_t first_id;
 	uint32_t process;
 	uint64_t calls[LINKED_PAGE_IDS / 64]; /* calls that were recorded */
-	/* calls with activities that were seen before the call's record */
+	/* calls whose activities were seen before the call's record */
 	uint64_t work[LINKED_PAGE_IDS / 64];
 };
 
-/* Zero-initialised is empty. */
+/* Empty if zero-initialised. */
 struct linked {
 	struct linked_page *pages;
 	uint32_t count, room;
-	uint32_t last[2]; /* page + 1 of the last call, of the last activity; 0: none */
+	uint32_t last[2]; /* page + 1 of the last call and of the last activity; 0: none */
 	struct idmap by_hash;
-	struct idmap more; /* page and id -> further activities that wait for their call */
-	uint64_t work;     /* activities whose call's record was seen so far */
-	uint64_t lost;     /* activities whose call is known but not seen so far */
+	struct idmap
+		more;  /* page and id -> number of further activities that wait for their call */
+	uint64_t work; /* number of activities whose call's record was seen */
+	/* number of activities whose call is known, but whose call's record was not seen */
+	uint64_t lost;
 };
 
-/* @process: a number that is unique per process. */
+/* Add a call. @process: a number that is unique per process. */
 void linked_call(struct linked *l, uint32_t process, uint64_t id);
-/* @id: 0 is not counted. */
+/* Add an activity of call @id. Ids of 0 are ignored. */
 void linked_work(struct linked *l, uint32_t process, uint64_t id);
 void linked_fini(struct linked *l);
 

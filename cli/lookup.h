@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Two small tables for commands that read records: texts by number and number by text, and a map of
- * numbers. If memory runs out, the command reports it and exits (lookup_grow()): it has nothing to
+ * numbers. If memory runs out, lookup_grow() reports it and ends the command, which has no data to
  * save. */
 #ifndef GPUTAP_CLI_LOOKUP_H
 #define GPUTAP_CLI_LOOKUP_H
@@ -10,14 +10,15 @@
 
 #define LOOKUP_NONE UINT32_MAX
 
-/* Reallocate to @count elements of @each bytes, the new ones zeroed; exit if memory runs out. */
+/* Reallocate to @count elements of @each bytes and zero the new ones. If memory runs out, exit. */
 void *lookup_grow(void *old, size_t old_count, size_t count, size_t each);
 
-/* Texts: equal texts have the same number, and numbers count from 0. Zero-initialised is empty. */
+/* Numbered texts. Equal texts have the same number, and numbers start with 0. Empty if
+ * zero-initialised. */
 struct texts {
 	char **text;
 	uint32_t count, room;
-	uint32_t *slots; /* number + 1, open addressing */
+	uint32_t *slots; /* number + 1 of a text, in a hash table with open addressing */
 	uint32_t slot_count;
 };
 uint32_t texts_put(struct texts *t, const char *text);
@@ -27,7 +28,7 @@ static inline const char *texts_get(const struct texts *t, uint32_t number)
 }
 void texts_fini(struct texts *t);
 
-/* 64-bit key to 32-bit value. Zero-initialised is empty. */
+/* Map of 64-bit keys to 32-bit values. Empty if zero-initialised. */
 struct idmap {
 	struct idmap_slot {
 		uint64_t key;

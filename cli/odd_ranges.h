@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Find the range that took much longer than others of its name, such as one slow step of fifty.
+/* Finds the range that took much longer than other ranges of its name, such as one slow step out of
+ * fifty.
  *
  *   each name   the first INSTANCES_MOST instances, 32 bytes each; a name with more is not judged
  *
- * An instance differs if it exceeds the median by 8 standard deviations, as the median absolute
- * deviation estimates them, and by half, and if few instances do so. */
+ * An instance is an outlier if it exceeds the median by half the median, and by 8 standard
+ * deviations as estimated from the median absolute deviation, and if only a few instances do so. */
 #ifndef GPUTAP_CLI_ODD_RANGES_H
 #define GPUTAP_CLI_ODD_RANGES_H
 
@@ -14,25 +15,27 @@
 struct gt_range;
 
 struct odd_ranges {
-	bool wanted; /* set before the first range; else none is added */
+	bool wanted; /* set before the first range; false: no range is added */
 	struct odd_ranges_name *names;
 	uint32_t room;
 };
 
 struct odd_range {
 	uint32_t name, process;
-	uint32_t number, count; /* number: from 1, among those of its name and process, by start */
+	/* number of the instance, from 1, by start, among ranges with its name and process */
+	uint32_t number, count;
 	uint64_t duration_ns, median_ns;
 };
 
-/* Add a range that has ended. @counts: compare it; else it only affects the numbers of others. */
+/* Add a range that has ended. @counts: true: compare the range; false: only count it for the
+ * numbers of other ranges. */
 void odd_ranges_add(struct odd_ranges *o, uint32_t name, const struct gt_range *range,
 		    uint64_t duration_ns, bool counts);
 /**
- * odd_ranges_find() - find the instance that lost most time compared with its siblings
- * @least_ns: by so much it must exceed the median
- * Return: true if there is one. The first instance of a process is chosen only if no other differs,
- * because programs start slowly.
+ * odd_ranges_find() - find the instance that lost most time compared with the others of its name
+ * @least_ns: smallest difference to the median
+ * Return: true if there is one. The first instance in a process is chosen only if no other instance
+ *         is an outlier, because programs start slowly.
  */
 bool odd_ranges_find(const struct odd_ranges *o, uint64_t least_ns, struct odd_range *out);
 void odd_ranges_fini(struct odd_ranges *o);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Trials of a vendor's plug-in, each in a separate child process: plugin_trials.c has the trials,
- * plugin_host.c the host that they simulate, plugin.c starts them and prints the report.
- *
- * plugin_content.c checks the contents of records, plugin_news.c reports to plugin.c.
+/* Trials of a vendor's plug-in, each in a separate child process. plugin_trials.c contains the
+ * trials, plugin_host.c the host that they simulate. plugin.c starts the trials and prints the
+ * report. plugin_content.c checks the contents of records. plugin_news.c reports to plugin.c.
  *
  *   gputap ── fork ──► trial: announces a call, makes it, reports errors
- *          ◄── pipe ── struct gt_trial_message, one write each: whole or not at all
+ *          ◄── pipe ── struct gt_trial_message, one write for each, so complete or absent
  *
  * A trial that crashes, hangs or exits breaks the rule that it was testing. */
 #ifndef GPUTAP_CLI_PLUGIN_CHECK_H
@@ -26,10 +25,10 @@ enum gt_rule {
 };
 
 enum gt_trial_news {
-	GT_TRIAL_TRIES = 1, /* a rule, from now on; text: the call */
-	GT_TRIAL_BROKEN,    /* a rule; text: how */
-	GT_TRIAL_UNTRIED,   /* a rule; text: why */
-	GT_TRIAL_ABSENT,    /* a rule: about a group that the plug-in does not have */
+	GT_TRIAL_TRIES = 1, /* testing of a rule starts; text: the call */
+	GT_TRIAL_BROKEN,    /* a rule was broken; text: how */
+	GT_TRIAL_UNTRIED,   /* a rule cannot be tested; text: why */
+	GT_TRIAL_ABSENT,    /* a rule is about a group that the plug-in does not have */
 	GT_TRIAL_ENDED,
 };
 
@@ -39,12 +38,12 @@ struct gt_trial_message {
 };
 
 struct gt_trial_buffer {
-	uint8_t *data; /* ends at a page boundary; the next page is not mapped */
+	uint8_t *data; /* memory that ends at a page boundary; the next page is not mapped */
 	size_t bytes, valid, mapped;
-	uint32_t completed; /* number of completions */
+	uint32_t completed; /* number of times that the plug-in completed the buffer */
 };
 
-/* A text of a record that is in no buffer, copied when the record was read. */
+/* A text of a record that is outside of all buffers, copied when the record was read. */
 struct gt_trial_text {
 	const char *at;
 	char copy[128];
@@ -53,28 +52,29 @@ struct gt_trial_text {
 enum { GT_TRIAL_BUFFERS = 65536, GT_TRIAL_TEXTS = 1024 };
 
 struct gt_trial {
-	const char *path;     /* of the plug-in */
-	const char *exercise; /* another library with pu1Exercise(); NULL: none */
+	const char *path;     /* path of the plug-in */
+	const char *exercise; /* path of another library with pu1Exercise(); NULL: none */
 	int pipe;
 	enum gt_rule trying;
-	uint64_t reported; /* rules already known to be broken: report each once */
+	/* rules already reported as broken, one bit each; a rule is reported once */
+	uint64_t reported;
 	struct gt_plugin plugin;
 	pu1Result (*work)(uint32_t items); /* NULL: not available */
-	/* the host's side */
+	/* State of the simulated host */
 	pthread_mutex_t lock;
 	struct gt_trial_buffer *buffers;
 	size_t buffer_count;
-	size_t buffer_bytes; /* of requested buffers; 0: provide none */
-	size_t seen;         /* buffers that were walked */
+	size_t buffer_bytes; /* size of requested buffers; 0: provide none */
+	size_t seen;         /* number of buffers whose records were read */
 	pu1ActivityRecord *records;
 	size_t record_count, record_room;
 	uint64_t begun_ns;
 	struct gt_trial_text texts[GT_TRIAL_TEXTS];
 	size_t text_count;
-	_Atomic uint64_t reported_items; /* through pu1.submits */
+	_Atomic uint64_t reported_items; /* number of items reported through pu1.submits */
 };
 
-/* The trial of this process: the callbacks have no context. */
+/* The trial of this process. The plug-in's callbacks take no context argument. */
 extern struct gt_trial *gt_trial_now;
 
 void gt_trial_report(struct gt_trial *t, enum gt_trial_news news, enum gt_rule rule,
@@ -89,24 +89,24 @@ void gt_trial_try(struct gt_trial *t, enum gt_rule rule, const char *what);
 	} while (0)
 const char *gt_trial_result_name(pu1Result result);
 
-/* Load and register it. Return false, with a report, on failure. */
+/* Load and register the plug-in. On failure, report it and return false. */
 bool gt_trial_open(struct gt_trial *t);
 /* Set callbacks and enable all kinds. */
 void gt_trial_begin(struct gt_trial *t);
 /* Disable all kinds. */
 void gt_trial_end(struct gt_trial *t);
 void gt_trial_flush(struct gt_trial *t);
-/* Run items on the device. */
+/* Submit activities to the device, at least @items of each kind. */
 void gt_trial_exercise(struct gt_trial *t, uint32_t items);
-/* Walk through the buffers that were completed since the last time, and store their records. Faults
- * of buffers and records are reported. */
+/* Read the buffers that were completed since the previous call, and store their records. Report
+ * faults of buffers and records. */
 void gt_trial_collect(struct gt_trial *t);
-/* Return true if the plug-in has @group; otherwise report the rule as not applicable. */
+/* Return true if the plug-in has @group. Otherwise report the rule as not applicable. */
 bool gt_trial_has_group(struct gt_trial *t, enum gt_rule rule, enum gputap_plugin_group group);
-/* plugin_content.c */
+/* Functions of plugin_content.c */
 void gt_trial_keep_text(struct gt_trial *t, const char *text);
 void gt_trial_compare_texts(struct gt_trial *t);
-/* Check the records that were collected last. */
+/* Check the records of the last gt_trial_collect(). */
 void gt_trial_want_once(struct gt_trial *t);
 void gt_trial_check_sizes(struct gt_trial *t, const pu1ActivityRecord *r);
 void gt_trial_check_rows(struct gt_trial *t);
@@ -114,8 +114,8 @@ void gt_trial_callbacks(pu1BufferRequestFn *request, pu1BufferCompleteFn *comple
 
 struct gt_trial_kind {
 	void (*run)(struct gt_trial *t);
-	bool needs_work;      /* pu1Exercise() */
-	const uint8_t *rules; /* rules that it tests; 0 at the end */
+	bool needs_work;      /* true if the trial needs pu1Exercise() */
+	const uint8_t *rules; /* rules that the trial tests, ended by 0 */
 };
 extern const struct gt_trial_kind gt_trials[];
 extern const size_t gt_trial_count;

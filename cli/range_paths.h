@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Find the program's ranges around a record, for `--where range=NAME`. Ranges become known when
- * they end, after the records in them, so they are read before all records.
+/* Finds the program's ranges that contain a record, for `--where range=NAME`. Ranges become known
+ * when they end, after the records in them. All ranges are therefore read before the records.
  *
- * A set is a chain: a name, and the set around it. The same names in the same order are one set; a
- * set contains each name once. For each thread, the call numbers at which the set changes are kept:
+ * A set is a chain: a name, and the enclosing set. Sets with the same names in the same order are
+ * one set; a set contains each name once. For each thread, this table keeps the call numbers at
+ * which the set changes:
  *
  *   number  1     2      3       4
  *           step  step,  step,   step            16 bytes for each change, in memory
@@ -19,17 +20,17 @@
 #include "cli/spill.h"
 
 struct range_path {
-	uint32_t name, around; /* LOOKUP_NONE: no set around it */
+	uint32_t name, around; /* around: enclosing set; LOOKUP_NONE: none */
 };
 
 struct range_paths_change {
 	uint64_t id;
-	uint32_t thread, set; /* LOOKUP_NONE: in no range from here on */
+	uint32_t thread, set; /* set LOOKUP_NONE: in no range from here on */
 };
 
-/* Zero-initialised is empty. */
+/* Empty if zero-initialised. */
 struct range_paths {
-	struct spill spill; /* ranges */
+	struct spill spill; /* Ranges */
 	struct range_path *sets;
 	struct range_paths_change *changes;
 	struct idmap set_numbers, thread_numbers;
@@ -43,14 +44,14 @@ static inline uint64_t range_paths_thread(uint32_t process, uint32_t ordinal)
 	return (uint64_t)process << 32 | ordinal;
 }
 
-/* Add a range from the thread's call @first to its call @last, both included. */
+/* Add a range from the thread's call @first to its call @last, inclusive. */
 void range_paths_add(struct range_paths *e, uint64_t thread, uint64_t first, uint64_t last,
 		     uint32_t name);
 /* Call after the last range, before the first query. Return 0 or negative errno with a cause. */
 int range_paths_finish(struct range_paths *e);
-/* Return the set that contains that call of the thread; LOOKUP_NONE: in no range. */
+/* Return the set that contains call @id of the thread; LOOKUP_NONE: in no range. */
 uint32_t range_paths_find(const struct range_paths *e, uint64_t thread, uint64_t id);
-/* Return the names of a set, innermost first, at most @most. */
+/* Store the names of a set, innermost first, at most @most. Return their number. */
 unsigned range_paths_names(const struct range_paths *e, uint32_t set, uint32_t *names,
 			   unsigned most);
 void range_paths_fini(struct range_paths *e);

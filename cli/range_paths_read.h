@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Read the ranges of a capture before its records are shown to a filter that uses ranges: which
- * records are in them (range_paths.h), and which of them an expression counts (filter.h). */
+/* Reads the ranges of a capture before a filter that uses ranges sees its records. Finds the
+ * records in each range (range_paths.h), and the ranges that an expression counts (filter.h). */
 #ifndef GPUTAP_CLI_RANGE_PATHS_READ_H
 #define GPUTAP_CLI_RANGE_PATHS_READ_H
 
@@ -15,9 +15,9 @@ static inline bool range_paths_are_needed(const struct filter *f)
 }
 
 /**
- * range_paths_read() - make one pass over the capture, and another one if threads end each other's
- * ranges
- * @names: receives the ranges' names; range_paths_names() returns its numbers
+ * range_paths_read() - make one pass over the capture, and a second pass if threads end each
+ * other's ranges
+ * @names: receives the names of the ranges; range_paths_names() returns their numbers
  * Return: 0 or negative errno with a cause.
  */
 int range_paths_read(struct range_paths *e, struct texts *names, struct filter *f,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Describe which part of a session was recorded. */
+/* Describes which part of a session was recorded. */
 #ifndef GPUTAP_CLI_RECORDED_TEXT_H
 #define GPUTAP_CLI_RECORDED_TEXT_H
 
@@ -10,7 +10,7 @@ enum { RECORDED_TEXT = 96 };
 /**
  * recorded_text() - write "5.00 s of 35.0 s, in 2 windows"
  * @session: only this session; NULL: all sessions
- * Return: false, and "": recording was never paused.
+ * Return: true; false, and "", if recording was never paused.
  */
 bool recorded_text(const struct gt_capture *c, const struct gt_capture_session *session,
 		   char text[RECORDED_TEXT]);

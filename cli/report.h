@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of a report, made from a summary. Their names and their columns' keys are documented
- * in gputap-report(1) and never change; new ones may be added. */
+/* Tables of a report, made from a summary. gputap-report(1) documents the names of the tables and
+ * the keys of their columns. They never change, but new ones may be added. */
 #ifndef GPUTAP_CLI_REPORT_H
 #define GPUTAP_CLI_REPORT_H
 
@@ -9,7 +9,7 @@
 #include "cli/summary.h"
 
 enum report_table {
-	REPORT_RANKS, /* for several */
+	REPORT_RANKS, /* Only for several ranks */
 	REPORT_RANK_SPREAD,
 	REPORT_RANK_WAITS,
 	REPORT_OPERATIONS,
@@ -34,28 +34,28 @@ enum report_table {
 	REPORT_TABLE_COUNT
 };
 
-/* NULL-ended, in the order of enum report_table. */
+/* NULL-terminated, in the order of enum report_table. */
 extern const char *const report_table_names[];
 
-/* Make one table, in its default order. @domain: for REPORT_OPERATIONS, only that domain;
- * GT_DOMAIN_NONE: all. Release with grid_fini(). */
+/* Make one table, in its default order. @domain: only this domain, for REPORT_OPERATIONS;
+ * GT_DOMAIN_NONE: all domains. Release with grid_fini(). */
 void report_table(struct grid *g, enum report_table table, const struct summary *s,
 		  enum gt_domain domain);
 
-/* Return the columns of tables (a bit each; 0: all), NULL-ended, for --sort: their titles if those
- * are one word, or all @keys. Valid until the next call. */
+/* Return the columns of @tables (one bit each; 0: all) for --sort, NULL-terminated: titles of one
+ * word; or with @keys, all keys. Valid until the next call. */
 const char *const *report_columns(uint32_t tables, bool keys);
 
 /* Return "exit 0", "Killed (signal 9)", "still running" and the like (per-thread buffer).
- * Parameters as in struct gt_process_info. @replaced: the same process continues as another
+ * Parameters are as in struct gt_process_info. @replaced: the same process continued as another
  * program. */
 const char *report_process_end(bool ended, bool proper_end, int wait_status, bool replaced);
 
 /* Write "process 12 (prog): Killed (signal 9), in clFinish, thread 14 (worker)", or "in a call of
- * opencl" if the call is not known. Return false if it did not die in a call. */
+ * opencl" if the call is not known. Return false if the process did not die in a call. */
 bool report_death(const struct gt_capture *capture, uint32_t process, char *text, size_t size);
 
-/* Return true if a later entry is the same process. Call for all processes from the last to the
+/* Return true if a later entry is the same process. Call for all processes, from the last to the
  * first. */
 bool report_is_replaced(struct idmap *later, uint32_t session, uint32_t pid, uint32_t ppid);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Internals of report.h: the columns of its tables. */
+/* Internals of report.h: columns of its tables. */
 #ifndef GPUTAP_CLI_REPORT_COLUMNS_H
 #define GPUTAP_CLI_REPORT_COLUMNS_H
 
@@ -8,8 +8,8 @@
 struct report_table_columns {
 	const struct grid_column *columns;
 	unsigned count;
-	const char *heading; /* NULL: it is in info_code.h */
-	size_t usual_top;    /* rows; 0: all */
+	const char *heading; /* NULL: defined in info_code.h */
+	size_t usual_top;    /* default number of rows; 0: all */
 };
 
 /* In the order of enum report_table. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Write a report as one HTML file: the first screen, a timeline that can be zoomed, and tables that
- * can be sorted and filtered. It needs no network and cannot use one: its policy (CSP) allows only
- * the style and the script with its hashes. Names of the traced program are data, never markup. */
+/* Writes a report as one HTML file: the first screen, a timeline with zoom, and tables that can be
+ * sorted and filtered. The file needs no network and cannot use one: its policy (CSP) allows only
+ * the style and the script with the given hashes. Names from the traced program are data, never
+ * markup. */
 #ifndef GPUTAP_CLI_REPORT_HTML_H
 #define GPUTAP_CLI_REPORT_HTML_H
 
@@ -10,21 +11,22 @@
 #include "cli/grid.h"
 #include "cli/picture.h"
 
-enum { HTML_ROWS_MOST = 2000 }; /* of a table */
+enum { HTML_ROWS_MOST = 2000 }; /* largest number of rows in a table */
 
 struct report_page {
 	const char *title, *head; /* head: the first lines of a report as text */
-	const char *overview;     /* first screen of a terminal, in unwrapped lines; "": none */
+	const char *overview;     /* first screen of a terminal, without line wrapping; "": none */
 	const struct picture *picture;
-	/* Get the @number-th table, which the page releases. Return: false if there is none. */
+	/* Make the @number-th table in @out; the page releases it. Return: false if there is no
+	 * such table. */
 	bool (*table)(void *data, unsigned number, struct grid *out);
 	void *data;
-	size_t top; /* most rows of a table; 0: HTML_ROWS_MOST */
+	size_t top; /* largest number of rows in a table; 0: HTML_ROWS_MOST */
 };
 
-/* Set the options of a picture for a page; call before it is read. */
+/* Set the options of a picture for a page. Call before reading the picture. */
 void report_html_init_picture(struct picture *p);
-/* Return: 0 or negative errno with a cause. */
+/* Write the page. Return: 0 or negative errno with a cause. */
 int report_html_write(const struct report_page *page, FILE *out);
 
 #endif

@@ -10,23 +10,24 @@
 #include "cli/json.h"
 #include "cli/summary.h"
 
-/* Return the idle time of a row's device, over all owners of its gaps. */
+/* Return the idle time of a row's device, summed over all rows of the device. */
 uint64_t report_idle_device_ns(const struct summary *s, uint32_t device);
 
-/* Write the calls, ranges or activities that took most of a row's time of that cause: "clFinish
- * 80%, clBuildProgram 12%"; "": none is known. */
+/* Write the calls, ranges or activities with the most time of this cause in a row: "clFinish 80%,
+ * clBuildProgram 12%"; "": none is known. */
 void report_idle_mostly(const struct summary *s, uint32_t row, enum gt_idle_cause cause, char *text,
 			size_t size);
 
-/* Print below a table the devices' times that were not recorded and are missing from it. */
+/* Print a note below a table that lists the unrecorded times of devices, which the table
+ * excludes. */
 void report_idle_note(struct grid *g, const struct summary *s);
-/* Write the same for programs: "not_recorded". */
+/* Write these times as JSON: "not_recorded". */
 void report_idle_json(struct json *j, const struct summary *s);
 
-/* Return the cause of most of the gap. */
+/* Return the cause with the largest part of the gap. */
 enum gt_idle_cause report_idle_gap_cause(const struct idle_gap *gap);
 /* Write the largest causes of a device's idle time for the end of a run: "58% host, outside any
- * call, 20% in a call that waits". Return false if none deserves a line. */
+ * call, 20% in a call that waits". Return false if no cause is large enough for a line. */
 bool report_idle_line(const struct summary *s, uint32_t device, uint64_t span_ns, char *text,
 		      size_t size);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `gputap report --timeline`: a picture over time, in the width of a terminal; and its JSON. */
+/* `gputap report --timeline`: a picture over time that fits the terminal, and the picture as
+ * JSON. */
 #ifndef GPUTAP_CLI_REPORT_TIMELINE_H
 #define GPUTAP_CLI_REPORT_TIMELINE_H
 
@@ -9,11 +10,12 @@
 #include "capture/capture.h"
 
 struct report_timeline {
-	const char *where; /* NULL: all */
+	const char *where; /* NULL: all records */
 	bool json, mangled;
 };
 
-/* Print the records that match the capture's filter. Return 0 or negative errno with a cause. */
+/* Print a picture of the records that match the capture's filter. Return 0 or negative errno with a
+ * cause. */
 int report_timeline_print(const struct report_timeline *t, const struct gt_capture *c, FILE *out);
 
 #endif

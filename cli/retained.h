@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Flight recorder captures and snapshots, as info, report and run describe them. */
+/* Describes flight recorder captures and snapshots for info, report and run. */
 #ifndef GPUTAP_CLI_RETAINED_H
 #define GPUTAP_CLI_RETAINED_H
 
@@ -18,16 +18,16 @@ uint64_t retained_missing(const struct gt_capture *c, const struct gt_capture_se
 /**
  * retained_text() - describe a flight recorder's capture: "the last 20.0 s of 3.03 h; 12,345 older
  * records evicted"
- * Return: false, and "": the session is neither a flight recorder's nor a snapshot.
+ * Return: true; false, and "", if the session belongs to neither a flight recorder nor a snapshot.
  */
 bool retained_text(const struct gt_capture *c, const struct gt_capture_session *s,
 		   char text[RETAINED_TEXT]);
 
-/* Return true if a session contains only some records of a time range. Wait targets and causes of
- * idle time are then not known. */
+/* Return true if a session contains only a part of the records of a time range. Wait targets and
+ * causes of idle time are then not known. */
 bool retained_is_part(const struct gt_capture *c);
 
-/* Write an object with that key; null for other sessions. */
+/* Write an object with that key; for other sessions, write null. */
 void retained_json(const struct gt_capture *c, const struct gt_capture_session *s, struct json *j);
 
 #endif

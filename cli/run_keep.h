@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap run as a flight recorder: --keep, snapshots, triggers. */
+/* gputap run as a flight recorder: --keep, snapshots and triggers. */
 #ifndef GPUTAP_CLI_RUN_KEEP_H
 #define GPUTAP_CLI_RUN_KEEP_H
 
@@ -17,13 +17,14 @@ enum run_keep_option {
 	RUN_KEEP_OPTIONS
 };
 
-/* Take one option. Return GT_EXIT_OK, or ui_fail()'s result. */
+/* Parse one option. Return GT_EXIT_OK, or ui_fail()'s result. */
 int run_keep_option(struct gt_run_options *o, enum run_keep_option option, const char *value);
-/* Check the options when all are known. @quiet: do not print snapshots. Return the same. */
+/* Check the options when all are known. @quiet: do not print snapshots. Return GT_EXIT_OK, or
+ * ui_fail()'s result. */
 int run_keep_check(struct gt_run_options *o, bool quiet);
-/* Write " keep=20s,2G trigger=.." for the capture's options text; "": none. */
+/* Write " keep=20s,2G trigger=.." for the capture's options text; "": no such option. */
 void run_keep_describe(const struct gt_run_options *o, char *text, size_t room);
-/* Note triggers that never fired, at the end. */
+/* At the end of a run, note triggers that never fired. */
 void run_keep_note(const struct gt_run_result *result);
 
 #endif

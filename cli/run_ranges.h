@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap run --from RANGE --to RANGE: the start and end of a process's recording window. */
+/* gputap run --from RANGE --to RANGE: start and end of a process's recording window. */
 #ifndef GPUTAP_CLI_RUN_RANGES_H
 #define GPUTAP_CLI_RUN_RANGES_H
 
@@ -10,12 +10,12 @@
 /* Parse "step", "step#3", "layer*#2". Return GT_EXIT_OK, or ui_fail()'s result. */
 int run_ranges_option(struct gt_range_bound ranges[GT_RANGE_EDGES], enum gt_range_edge edge,
 		      const char *value);
-/* Check the options when all are known. Return the same. */
+/* Check the options when all are known. Return GT_EXIT_OK, or ui_fail()'s result. */
 int run_ranges_check(const struct gt_window_options *w);
 /* Print " from=.. to=.." for the capture's options text. */
 void run_ranges_describe(const struct gt_range_bound ranges[GT_RANGE_EDGES], FILE *out);
 
-/* Note at the end a recording window that never began, or never ended. */
+/* At the end of a run, note a recording window that never began or never ended. */
 void run_ranges_note(const struct gt_range_bound ranges[GT_RANGE_EDGES],
 		     const struct gt_ranges_met *met);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `gputap run --stacks`: the calls whose stacks are recorded. */
+/* `gputap run --stacks`: calls whose stacks are recorded. */
 #ifndef GPUTAP_CLI_RUN_STACKS_H
 #define GPUTAP_CLI_RUN_STACKS_H
 
@@ -8,10 +8,10 @@
 
 #include "ring/session.h"
 
-/* Options for naming the stacks' frames after the program's end. */
+/* Options for naming the frames of stacks after the program's end. */
 struct run_stacks {
-	bool no_names;     /* true: add no names of frames to the capture */
-	uint64_t lines_ns; /* time limit for looking up their lines */
+	bool no_names;     /* true: add no frame names to the capture */
+	uint64_t lines_ns; /* time limit for looking up source lines of frames */
 };
 #define RUN_STACKS_USUAL ((struct run_stacks){.lines_ns = UINT64_C(2000000000)})
 
@@ -19,17 +19,17 @@ struct run_stacks {
  * Return the exit code. */
 int run_stacks_option(const char *value, struct gt_session *session, struct run_stacks *names,
 		      bool (*parse_time)(const char *text, uint64_t *ns));
-/* Check that the rest of the session records calls that can have stacks. Return the exit code. */
+/* Check that the session records calls that can have stacks. Return the exit code. */
 int run_stacks_check(const struct gt_session *session);
 /* Write " stacks=launch,slow:1000000ns,no-names" for the capture's options text; "" without
  * stacks. */
 void run_stacks_describe(const struct gt_session *session, const struct run_stacks *names,
 			 char *text, size_t size);
 
-/* Add names of frames to a finished capture, if it has stacks; note missing names and failures.
- * @quiet: no progress bar, no note. */
+/* Add frame names to a finished capture, if it contains stacks. Print notes about missing names and
+ * failures. @quiet: no progress bar, no notes. */
 void run_stacks_name(const char *path, const struct run_stacks *names, bool quiet);
-/* Do the same without messages, in any thread. */
+/* Like run_stacks_name(), without messages, in any thread. @names: struct run_stacks. */
 void run_stacks_name_snapshot(const char *path, void *names);
 
 #endif

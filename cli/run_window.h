@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap run: options for the part of a program's life that is recorded. */
+/* gputap run: options that select the recorded part of a program's run. */
 #ifndef GPUTAP_CLI_RUN_WINDOW_H
 #define GPUTAP_CLI_RUN_WINDOW_H
 
@@ -18,18 +18,19 @@ enum run_window_option {
 	RUN_TO,
 };
 
-/* Parse "USR1", "SIGUSR1", "10", "RTMIN+3": a signal that `gputap run` can take. Return
+/* Parse a signal that `gputap run` can handle: "USR1", "SIGUSR1", "10", "RTMIN+3". Return
  * GT_EXIT_OK, or ui_fail()'s result. */
 int run_signal(const char *option, const char *value, int *out);
-/* Take one option. Return GT_EXIT_OK, or ui_fail()'s result. */
+/* Parse one option. Return GT_EXIT_OK, or ui_fail()'s result. */
 int run_window_option(struct gt_window_options *w, enum run_window_option option,
 		      const char *value);
-/* Check the options when all are known. Return the same. */
+/* Check the options when all are known. Return GT_EXIT_OK, or ui_fail()'s result. */
 int run_window_check(const struct gt_window_options *w);
 /* Write " delay=.. .." for the capture's options text; "": everything is recorded. */
 void run_window_describe(const struct gt_window_options *w, char *text, size_t room);
 
-/* Note at the end a recording window that never began, or was never started on request. */
+/* At the end of a run, note a recording window that never began, or was never started on
+ * request. */
 void run_window_note(const struct gt_window_options *w, const char *capture,
 		     const struct gt_ranges_met *met);
 

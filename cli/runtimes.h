@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Libraries and tools that accelerator programs need, from the descriptions of runtimes (`runtime`
- * in api/README.md). */
+/* Libraries and tools that accelerator programs need, generated from the descriptions of runtimes
+ * (`runtime` in api/README.md). */
 #ifndef GPUTAP_CLI_RUNTIMES_H
 #define GPUTAP_CLI_RUNTIMES_H
 
@@ -9,22 +9,25 @@
 #include "generated/runtimes.h"
 
 struct runtime {
-	const char *area, *name; /* in gputap doctor; for people */
+	const char *area, *name; /* area: in gputap doctor; name: in text */
 	bool traced;
-	const char *library;            /* NULL: its trial finds it (cli/doctor.h) */
-	const char *way;                /* interception method, */
-	const char *other_way, *symbol; /* or this one if the library has the symbol */
-	const char *needs;              /* area of a runtime that its programs also need; or NULL */
-	const char *device, *device_is; /* its compute device's file; "an AMD GPU" */
-	const char *software;           /* `gputap soft` with this name replaces the device */
-	const char *hint;               /* if the library is missing; NULL: print nothing */
-	const char *compiler, *compiler_file, *compiler_hint; /* in PATH, or else that file */
-	const char *absent; /* words: statuses that mean a missing device */
+	const char *library;            /* NULL: the runtime's trial finds it (cli/doctor.h) */
+	const char *way;                /* interception method */
+	const char *other_way, *symbol; /* interception method if the library defines `symbol` */
+	/* area of another runtime that this runtime's programs need; NULL: none */
+	const char *needs;
+	/* file of the compute device, and its description: "an AMD GPU" */
+	const char *device, *device_is;
+	const char *software; /* name for `gputap soft` that replaces the device */
+	const char *hint;     /* hint if the library is missing; NULL: none */
+	/* name in PATH; file if it is not there */
+	const char *compiler, *compiler_file, *compiler_hint;
+	const char *absent; /* status names that mean a missing device, separated by spaces */
 };
 
 extern const struct runtime runtimes[GT_RUNTIME_COUNT];
 
-/* Return the runtime whose status of that name may mean a missing device; NULL: none. */
+/* Return the runtime for which a status of this name may mean a missing device; NULL: none. */
 const struct runtime *runtime_find_absent(const char *status);
 
 #endif

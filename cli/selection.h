@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The selection of records in `gputap run`, read from a capture's options text. Reports print it in
- * their heads, and the parts of it that matched nothing. */
+/* Selection of records in `gputap run`, read from a capture's options text. Reports print the
+ * selection in their heads, and the parts of it that matched nothing. */
 #ifndef GPUTAP_CLI_SELECTION_H
 #define GPUTAP_CLI_SELECTION_H
 
@@ -12,17 +12,18 @@
 
 enum { SELECTION_LINE = 1024 };
 
-/* Lists are "" if everything was requested. */
+/* A selection. A list is "" if it selects everything. */
 struct capture_selection {
 	const struct mode *mode;
 	bool arguments, device, commands;
 	char domains[128], operations[256], kernels[256];
 };
 
-/* @options: a session's; NULL or from an older gputap: everything. */
+/* Read the selection. @options: options text of a session; NULL or from an older gputap:
+ * everything. */
 void selection_read(const char *options, struct capture_selection *s);
 
-/* Return true if calls were requested besides the program's own annotations. */
+/* Return true if the selection includes calls other than the program's own annotations. */
 bool selection_has_calls(const struct capture_selection *s);
 
 /* Write "mode lite (kernels); only domains hip" and the like. Return false, and "", if everything
@@ -30,8 +31,8 @@ bool selection_has_calls(const struct capture_selection *s);
 bool selection_describe(const struct capture_selection *s, char *text, size_t size);
 
 /* Write "--ops clFoo, --kernels ^conv": the parts of the selection that matched nothing in
- * @summary, which must be of one capture, with names and without --where. Return false, and "", if
- * all parts matched. */
+ * @summary. @summary must be made from one capture, with names and without --where. Return false,
+ * and "", if all parts matched. */
 bool selection_unmet(const struct capture_selection *s, const struct summary *summary, char *text,
 		     size_t size);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Find running sessions through their folders, and ask them through their control sockets
- * (collector/control.h). A session is named by a process of it (`gputap run` itself, or any traced
- * process), its capture's path or name, its folder, or not at all if only one is running. */
+/* Finds running sessions through their folders, and queries them through their control sockets
+ * (collector/control.h). A session is identified by one of its processes (`gputap run` itself, or
+ * any traced process), its capture's path or name, or its folder. If only one session is running,
+ * no identification is needed. */
 #ifndef GPUTAP_CLI_SESSION_FIND_H
 #define GPUTAP_CLI_SESSION_FIND_H
 
@@ -9,32 +10,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A session's answer: lines, most of them "key=value". */
+/* Answer of a session: lines, most of them "key=value". */
 struct session_answer {
 	char *text;
-	char **lines; /* as received, without "ok"; NULL-ended */
+	char **lines; /* lines as received, without "ok"; NULL-terminated */
 	size_t count;
-	char **values; /* for each line: its unescaped value, if it is a single pair; else NULL */
+	char **values; /* unescaped value of each line that is a single pair; NULL for other lines */
 };
 
 struct session_found {
 	char *folder;
-	struct session_answer status; /* the answer to "session" or "status" */
+	struct session_answer status; /* answer to "session" or "status" */
 };
 
 struct session_list {
 	struct session_found *sessions; /* sorted by start */
 	size_t count, room;
-	size_t others;     /* true if there are folders of other users' sessions */
-	size_t silent;     /* those whose collector did not answer in time */
-	size_t silent_own; /* those of this user; only root asks the others */
-	bool counts;       /* as requested */
+	size_t others; /* number of folders of other users' sessions */
+	size_t silent; /* number of sessions whose collector did not answer in time */
+	/* number of these sessions that belong to this user; only root queries the others */
+	size_t silent_own;
+	bool counts; /* as passed to session_list_read() */
 };
 
 /**
  * session_list_read() - read all running sessions that this user may control
- * @counts: also read how much they have recorded ("status"), which each collector answers when it
- *          gets to it. Otherwise "session", which is answered at once.
+ * @counts: also read how much the sessions have recorded ("status"). A collector answers this
+ *          request only between other work. Without @counts, the request is "session", which is
+ *          answered immediately.
  * Return: 0, or negative errno with a cause.
  */
 int session_list_read(struct session_list *list, bool counts);
@@ -42,34 +45,35 @@ void session_list_fini(struct session_list *list);
 
 /**
  * session_find() - find a session
- * @which: process, capture, folder; NULL: the only one
- * Return: GT_EXIT_OK, and *out points into @list; else ui_fail()'s result: the error was printed.
+ * @which: process, capture or folder; NULL: the only session
+ * Return: GT_EXIT_OK, and *out points into @list; otherwise ui_fail()'s result, after printing the
+ *         error.
  */
 int session_find(struct session_list *list, const char *which, const struct session_found **out);
 
-/* Return the number of matching sessions; *out: the last of them, or NULL. */
+/* Return the number of matching sessions. *out: the last match, or NULL. */
 size_t session_match(const struct session_list *list, const char *which,
 		     const struct session_found **out);
 
-/* Return the name of a session's capture for users: the file's name or, if another session's file
- * has the same name, the path, relative to the current folder if it is below that. Borrowed from
- * @list. */
+/* Return the name of a session's capture for messages: the file's name, or its path if another
+ * session's file has the same name. The path is relative if the file is below the current folder.
+ * Borrowed from @list. */
 const char *session_name(const struct session_list *list, const struct session_found *s);
 
 /**
  * session_ask() - send a request and receive the answer
  * @request: "command key=value ..", values escaped (session_escape())
- * Return: 0; or negative errno with a cause: the session's message, or its fault.
- *         -ECONNREFUSED, -ENOENT: it is not running.
+ * Return: 0; or negative errno with a cause: the session's message, or its fault. -ECONNREFUSED,
+ *         -ENOENT: the session is not running.
  */
 int session_ask(const char *folder, const char *request, struct session_answer *out);
 void session_answer_fini(struct session_answer *answer);
-/* Send "session"; or "status" to a gputap that does not know "session". */
+/* Send "session", or "status" if the session's gputap does not know "session". */
 int session_ask_state(const char *folder, struct session_answer *out);
-/* Return a line's value; "": no such line. */
+/* Return the value of a line; "": no such line. */
 const char *session_value(const struct session_answer *answer, const char *key);
 uint64_t session_number(const struct session_answer *answer, const char *key);
-/* Return @value as a word of a request, in memory to be freed; NULL: no memory. */
+/* Return @value as a word of a request. The caller frees it. NULL: out of memory. */
 char *session_escape(const char *value);
 
 #endif

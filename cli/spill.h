@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of one size, sorted. Memory is bounded: rows over a limit are sorted and packed
- * (spill_pack.h), and packed rows over a limit go into an unnamed temporary file. All are merged at
- * the end: equal rows come in the order in which they were added. Without room for such a file
- * packed rows stay in memory.
+/* Sorts rows of one size. Memory is bounded: when rows exceed a limit, they are sorted and packed
+ * (spill_pack.h). When packed rows exceed a limit, they are written to an unnamed temporary file.
+ * All rows are merged at the end. Equal rows keep the order in which they were added. If there is
+ * no space for such a file, packed rows stay in memory.
  *
  *   rows, as they were added | sorted: pieces of up to 256 packed rows, in memory, from the
  *                            | first on in the file; a run is pieces whose rows are in order */
@@ -13,50 +13,51 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct spill_run;   /* sorted rows: packed, or the last ones in memory */
-struct spill_piece; /* packed rows */
-struct spill_head;  /* the next row of a run */
+struct spill_run;   /* sorted rows, packed, or the last rows in memory */
+struct spill_piece; /* a block of packed rows */
+struct spill_head;  /* next row of a run */
 
-/* A file that several spills may share, so that an owner of thousands needs only one descriptor.
- * Zero-initialised: not opened yet. */
+/* A file that several spills may share, so that an owner of thousands of spills needs only one
+ * descriptor. Not yet opened if zero-initialised. */
 struct spill_file {
 	uint64_t bytes;
 	int fd;
 	bool is_open, failed;
 };
 
-/* Zero-initialised, except for fields that the caller sets, is empty. */
+/* Empty if zero-initialised, except for fields that the caller sets. */
 struct spill {
-	/* the caller sets these */
+	/* Set by the caller */
 	struct spill_file *shared; /* must outlive spill_fini(); NULL: use `own` */
-	size_t row_bytes;          /* a multiple of 8; all bytes are written */
+	size_t row_bytes;          /* size of a row, a multiple of 8; all bytes are written */
 	int (*compare)(const void *a, const void *b);
-	size_t rows_most;   /* unpacked rows; 0: the default */
-	size_t packed_most; /* bytes in memory; 0: the default */
-	/* work */
+	size_t rows_most;   /* largest number of unpacked rows; 0: default */
+	size_t packed_most; /* largest size of packed rows in memory; 0: default */
+	/* Internal state */
 	char *rows;
 	size_t count, room;
-	uint8_t *packed; /* pieces that are not in the file */
+	uint8_t *packed; /* pieces in memory */
 	size_t packed_bytes, packed_room;
 	struct spill_piece *pieces;
 	size_t piece_count, piece_room;
-	char *last;     /* last row of the last run, if that may be extended; else NULL */
-	uint8_t *piece; /* read from the file */
+	char *last;     /* last row of the last run, if that run may be extended; otherwise NULL */
+	uint8_t *piece; /* piece that was read from the file */
 	struct spill_run *runs;
-	struct spill_head *heads; /* of runs, after reading began: a heap */
+	struct spill_head *heads; /* heap of the runs' next rows, after reading has begun */
 	size_t run_count, run_room, head_count;
 	struct spill_file own;
 	bool reading;
 };
 
 void spill_add(struct spill *s, const void *row);
-/* Write @count rows that are sorted already to the file at once. Return false if it is full or
- * failed, now and later; the rows are then still the caller's. Not together with spill_add(). */
+/* Write @count sorted rows to the file immediately. Return false if the file is full or failed, now
+ * and later; the caller then still owns the rows. Do not combine with spill_add(). */
 bool spill_add_sorted(struct spill *s, const void *rows, size_t count);
-/* Do the same for rows that stay in memory, which spill_fini() frees: the last ones. */
+/* Like spill_add_sorted(), but keep the rows in memory. spill_fini() frees them. Only for the last
+ * rows. */
 void spill_take_sorted(struct spill *s, void *rows, size_t count);
-/* Return the next row, smallest first; no row may be added after the first call. Return 1 and *row,
- * valid until the next call; 0 at the end; negative errno with a cause. */
+/* Return the next row, smallest first. The caller must not add rows after the first call. Return 1
+ * and *row, valid until the next call; 0 at the end; negative errno with a cause. */
 int spill_next(struct spill *s, const void **row);
 void spill_fini(struct spill *s);
 void spill_file_close(struct spill_file *f);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Internals of spill.c: adjacent rows are mostly similar, so they take a third of their size if
- * each word is stored as its difference from the previous row's.
+/* Internals of spill.c. Adjacent rows are mostly similar, so storing each word as its difference
+ * from the previous row's word reduces rows to a third of their size.
  *
- *   | half a byte per word: its difference's size | differences, zigzag | next row | */
+ *   | half a byte per word: size of its difference | differences, zigzag | next row | */
 #ifndef GPUTAP_CLI_SPILL_PACK_H
 #define GPUTAP_CLI_SPILL_PACK_H
 
@@ -10,9 +10,9 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { SPILL_PACK_SLACK = 8 }; /* bytes after packed rows that are also accessed */
+enum { SPILL_PACK_SLACK = 8 }; /* number of bytes after packed rows that may also be accessed */
 
-/* Return the most bytes that rows take. @words: 8-byte words per row. */
+/* Return the largest packed size of rows. @words: 8-byte words per row. */
 static inline size_t spill_pack_bytes(size_t words, size_t rows)
 {
 	return rows * (words * 8 + (words + 1) / 2);
@@ -26,7 +26,7 @@ static inline uint64_t spill_load_word(const void *p)
 	return word;
 }
 
-/* @last: the previous row. Return the position of the next one. */
+/* Pack a row. @last: previous row. Return the position of the next packed row. */
 static inline uint8_t *spill_pack_row(uint8_t *to, const char *row, const char *last, size_t words)
 {
 	uint8_t *lengths = to;

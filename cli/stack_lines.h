@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A call stack for people: a few lines that show where a call was made.
+/* Formats a call stack in a few lines that show where a call was made.
  *
  *   at::native::add_kernel in libtorch_cuda.so     innermost first
  *   3 frames of libtorch_cpu.so                    adjacent frames without names
@@ -16,10 +16,10 @@
 enum { STACK_LINES_USUAL = 12 };
 
 /**
- * stack_lines() - return frames as lines, each but the last ended by '\n'
- * @most: lines of frames; one more is for omitted ones. 0: all, and none is omitted
- * If all of Python's frames would be omitted, half of the lines are theirs.
- * Return: text that the caller frees; NULL: no memory, or no frame.
+ * stack_lines() - return frames as lines separated by '\n'
+ * @most: largest number of lines for frames, plus one line for omitted frames. 0: omit none
+ * If all Python frames would be omitted, half of the lines are reserved for Python frames.
+ * Return: text that the caller frees; NULL: out of memory, or no frames.
  */
 char *stack_lines(const struct gt_frames *frames, size_t most);
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Internals of summary.h: the interfaces between its steps. summary_entries.c converts a record to
- * small numbers and shows it to the filter, summary_rows.c finds its group and its track,
- * summary_files.c begins with the sessions and processes of a capture, summary.c adds everything
- * up. */
+ * small numbers and passes it to the filter. summary_rows.c finds the record's group and track.
+ * summary_files.c adds the sessions and processes of a capture. summary.c adds up all records. */
 #ifndef GPUTAP_CLI_SUMMARY_STEPS_H
 #define GPUTAP_CLI_SUMMARY_STEPS_H
 
 #include "cli/summary.h"
 
-/* start of device operations in FILTER_KIND, after the calls' kinds */
+/* number of the first device operation in FILTER_KIND, after the kinds of calls */
 enum { SUMMARY_KIND_DEVICE = 64 };
 
 /* State that is needed only while records are read. */
@@ -25,20 +24,22 @@ struct summary_reading {
 	uint32_t last_thread;
 };
 
-/* A record as small numbers. */
+/* A record, converted to small numbers. */
 struct summary_entry {
 	const struct gt_item *item;
 	enum summary_class class;
 	uint32_t domain, name, device, process, thread, queue;
-	uint32_t brief;              /* an activity's name, for memcpys only the direction */
-	uint32_t ranges;             /* around the record */
-	uint32_t scope, category;    /* for a range */
-	enum gt_operation_kind kind; /* for a call */
+	uint32_t brief;              /* name of an activity; for memcpys, only the direction */
+	uint32_t ranges;             /* set of ranges that contain the record */
+	uint32_t scope, category;    /* ranges only */
+	enum gt_operation_kind kind; /* calls only */
 	uint64_t duration_ns;
-	uint64_t at_ns; /* its start; without times, its call's start; 0: not known */
+	/* start of the record; if its times are not known, start of its call; 0: not known */
+	uint64_t at_ns;
 	int32_t status;
 	bool timed, failed;
-	bool refused; /* not a failure: the runtime refused something that the program only tried */
+	/* true if the runtime refused something that the program only tried; not a failure */
+	bool refused;
 };
 
 #define SUMMARY_GROW(array, count, room)                                                     \
@@ -47,7 +48,7 @@ struct summary_entry {
 			      (room) = (room) ? (room)*2 : 16)                               \
 			   : 0)
 
-/* The key of a track; small, as it is made for every record. */
+/* Key of a track. Small, because it is computed for every record. */
 struct summary_track_ids {
 	uint32_t device, name, process, thread, queue, place;
 };
@@ -62,17 +63,17 @@ static inline uint64_t summary_thread_key(uint32_t process, uint32_t ordinal)
 	return range_paths_thread(process, ordinal);
 }
 
-/* Return the thread in whose ranges the item is. */
+/* Return the key of the thread whose ranges contain the item. */
 static inline uint64_t summary_place_key(const struct gt_item *item)
 {
 	return summary_thread_key(item->process, GT_ID_ORDINAL(gt_item_place(item)));
 }
 
-/* summary_entries.c */
+/* Functions of summary_entries.c */
 
 struct summary_entry summary_entry_of_call(struct summary_reading *r, const struct gt_item *item);
 /* Convert a whole range of the program, nested or not. A mark has a name but no time. @id: id of
- * the call that started it; 0: not known. */
+ * the call that started the range; 0: not known. */
 struct summary_entry summary_entry_of_range(struct summary_reading *r, const struct gt_range *range,
 					    uint64_t id);
 struct summary_entry summary_entry_of_work(struct summary_reading *r, const struct gt_item *item);
@@ -80,23 +81,23 @@ struct summary_entry summary_entry_of_work(struct summary_reading *r, const stru
  * activity's kind. */
 bool summary_matches(struct summary *s, const struct summary_entry *e, uint32_t kind);
 
-/* summary_rows.c */
+/* Functions of summary_rows.c */
 
-/* @e: a GPU activity's. */
+/* @e: entry of a GPU activity. */
 struct summary_track_ids summary_track_ids_of(const struct summary *s,
 					      const struct summary_entry *e);
 uint32_t summary_track_of(struct summary *s, const struct summary_entry *e);
-/* Return a record's group. May move the rows of that class. */
+/* Return the group of a record. May move the rows of the record's class. */
 uint32_t summary_group_of(struct summary *s, const struct summary_entry *e);
 void summary_group_add(struct summary_group *g, const struct summary_entry *e);
 void summary_add_failure(struct summary *s, const struct summary_entry *e);
 
-/* summary_files.c */
+/* Functions of summary_files.c */
 
 /* Add a row for each session, regardless of the number of files. Call before the processes. */
 void summary_add_sessions(struct summary_reading *r);
 void summary_add_processes(struct summary_reading *r);
-/* Give devices the same numbers as in a complete read. */
+/* Give devices the numbers that they have when all records are read. */
 void summary_number_devices(struct summary_reading *r);
 /* Note the untraced processes of each session. Call after the processes. */
 void summary_count_untraced(struct summary_reading *r);

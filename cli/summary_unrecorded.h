@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Find times that were not recorded (unrecorded.h), for the devices, tracks and ranks of a
+/* Finds times that were not recorded (unrecorded.h), for the devices, tracks and ranks of a
  * summary. */
 #ifndef GPUTAP_CLI_SUMMARY_UNRECORDED_H
 #define GPUTAP_CLI_SUMMARY_UNRECORDED_H

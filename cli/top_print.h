@@ -10,17 +10,17 @@
 #include "cli/top_sums.h"
 
 enum top_order { TOP_BY_TIME, TOP_BY_COUNT, TOP_BY_MEAN, TOP_BY_NAME, TOP_ORDER_COUNT };
-extern const char *const top_order_names[]; /* NULL-ended */
+extern const char *const top_order_names[]; /* NULL-terminated */
 
 struct top_view {
 	const struct top_sums *sums;
 	const struct top_session *session;
-	uint64_t interval_ns, elapsed_ns; /* of the sums; since top began */
-	uint64_t from_ns, to_ns;          /* for devices' busy times */
-	const char *state;                /* "recording", "ended" and so on */
+	uint64_t interval_ns, elapsed_ns; /* time of the sums, and time since top began */
+	uint64_t from_ns, to_ns;          /* time range for the busy times of devices */
+	const char *state;                /* state of the session: "recording", "ended" and so on */
 	enum top_order order;
 	bool held;   /* true if the view is frozen */
-	size_t rows; /* most rows of a table; 0: all */
+	size_t rows; /* largest number of rows in a table; 0: all */
 };
 
 void top_print_text(const struct top_view *v, FILE *out);

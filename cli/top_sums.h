@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums for `gputap top`: of all records since it began, and of the last interval.
+/* Sums for `gputap top`, over all records since it began, and over the last interval.
  *
- * A device is busy if any of its activities runs: spans of the last seconds are kept, so that
- * activities that are known late, and those that overlap, count once and at their own time. */
+ * A device is busy while any of its activities runs. Spans of the last seconds are kept, so that
+ * activities that become known late, and overlapping activities, count once and at their own
+ * time. */
 #ifndef GPUTAP_CLI_TOP_SUMS_H
 #define GPUTAP_CLI_TOP_SUMS_H
 
@@ -12,8 +13,8 @@
 #include "cli/lookup.h"
 
 struct top_row {
-	uint32_t name;             /* in top_sums.names */
-	uint64_t count, ns, bytes; /* since the last top_sums_begin() */
+	uint32_t name;             /* number in top_sums.names */
+	uint64_t count, ns, bytes; /* sums since the last top_sums_begin() */
 	uint64_t all_count, all_ns, all_bytes;
 };
 
@@ -29,18 +30,18 @@ struct top_span {
 
 struct top_device {
 	char *name;
-	uint64_t work, all_work; /* items */
-	struct top_span *spans;  /* disjoint and sorted, except for new ones */
+	uint64_t work, all_work; /* number of activities in the interval and in total */
+	struct top_span *spans;  /* disjoint and sorted, except for newly added spans */
 	size_t count, room;
-	/* sum of removed spans; time from which spans are kept */
+	/* total length of removed spans, and time from which spans are kept */
 	uint64_t past_ns, kept_from_ns;
 };
 
 struct top_sums {
-	uint64_t begin_ns; /* the caller sets it: activities count as busy from then on */
+	uint64_t begin_ns; /* set by the caller: activities count as busy from this time on */
 	struct texts names;
-	struct idmap kernel_names; /* of names, by process and string */
-	/* kernels whose names are not in the file yet: `name` is the string, with its process */
+	struct idmap kernel_names; /* numbers of names, by process and string */
+	/* Kernels whose names are not in the file yet. `name`: the string and its process */
 	struct top_unnamed {
 		struct top_row row;
 		uint32_t process;
@@ -50,20 +51,21 @@ struct top_sums {
 	struct top_device *devices;
 	uint32_t device_count;
 	uint64_t work, all_work, call_count, all_call_count;
-	uint64_t dropped; /* so far, from the capture's counts */
+	uint64_t dropped; /* number of records dropped so far, from the capture's counts */
 	char *command;
-	uint32_t processes, ended; /* the session's */
+	uint32_t processes, ended; /* numbers of processes of the session */
 };
 
 /* Begin a new interval. */
 void top_sums_begin(struct top_sums *s);
-/* Return: 0 or negative errno with a cause. */
+/* Add the available records. Return: 0 or negative errno with a cause. */
 int top_sums_add(struct top_sums *s, const struct gt_capture *c);
-/* Call after the last record of an interval. @keep_from_ns: spans that end before are removed. */
+/* Call after the last record of an interval. @keep_from_ns: spans that end before this time are
+ * removed. */
 void top_sums_settle(struct top_sums *s, uint64_t keep_from_ns);
-/* Return a device's busy ns between two times, for which spans must be kept. */
+/* Return the busy ns of a device between two times. Spans must be kept for this time. */
 uint64_t top_device_busy(const struct top_device *d, uint64_t from_ns, uint64_t to_ns);
-/* Return a device's busy ns since the beginning. */
+/* Return the busy ns of a device since top began. */
 uint64_t top_device_all_busy(const struct top_device *d);
 void top_sums_fini(struct top_sums *s);
 

@@ -10,7 +10,7 @@
 
 #include "export/text.h"
 
-/* The running command; main.c sets it, errors print it. NULL: gputap itself. */
+/* Name of the running command, printed in errors. main.c sets it. NULL: gputap itself. */
 extern const char *ui_command;
 
 /* Print "gputap <command>: sentence" on stderr, then the cause chain if there is one (alone when
@@ -21,42 +21,42 @@ int ui_fail(int exit_code, const char *format, ...) __attribute__((format(printf
 /* Print a note on stderr: "gputap: sentence". */
 void ui_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Return the name of @names (NULL-ended) nearest to @word, or NULL if none is near. */
+/* Return the name in @names (NULL-terminated) that is nearest to @word; NULL: no name is near. */
 const char *ui_nearest(const char *word, const char *const *names);
 
 bool ui_ends_with(const char *text, const char *end);
 
-/* Print "Did you mean 'x'?" for a word that is not in @names, or else the list of them; @kind:
- * "column", "format" and the like. Return GT_EXIT_USAGE. */
+/* Print "Did you mean 'x'?" for a word that is not in @names, or the list of names if none is near.
+ * @kind: "column", "format" and the like. Return GT_EXIT_USAGE. */
 int ui_unknown(const char *kind, const char *word, const char *const *names);
-/* Parse a list: "a,c" of @names sets bits 0 and 2. Return the exit code; errors are reported. */
+/* Parse a list of @names: "a,c" sets bits 0 and 2. Return the exit code; errors are reported. */
 int ui_parse_list(const char *kind, const char *value, const char *const *names, unsigned *bits);
 
-/* Store the @value of @option in @slot, NULL before. A repeated option and an empty value are
- * errors. Return the exit code; errors are reported. */
+/* Store the @value of @option in @slot, which must be NULL. A repeated option and an empty value
+ * are errors. Return the exit code; errors are reported. */
 int ui_take_once(const char *option, const char *value, const char **slot);
 
-/* Print " @before a, b, c" on stderr, in as many lines as needed. @names: NULL-ended. */
+/* Print " @before a, b, c" on stderr, in as many lines as needed. @names: NULL-terminated. */
 void ui_list_names(const char *before, const char *const *names);
 
-/* For getopt_long() with opterr 0 and ':' first in its short options: print the error for '?' and
- * ':', with the nearest long option. Return GT_EXIT_USAGE. */
+/* Print the error for '?' and ':' from getopt_long(), with the nearest long option. Requires opterr
+ * 0 and a short option string that starts with ':'. Return GT_EXIT_USAGE. */
 struct option;
 int ui_bad_option(const char *command, char *const *argv, const struct option *options);
 
-/* Colours: on a terminal, without NO_COLOR, TERM not dumb. Each is "" when off. */
+/* Colours, used on a terminal unless NO_COLOR is set or TERM is dumb. Each is "" when off. */
 struct ui_colors {
 	const char *bold, *dim, *red, *green, *yellow, *cyan, *reset;
 };
 const struct ui_colors *ui_colors(FILE *stream);
-/* Columns to fit into: the terminal's; without a terminal COLUMNS, or UI_ROOM_FILE if that is not
- * set. */
+/* Number of columns to fit into: those of the terminal. Without a terminal: COLUMNS, or
+ * UI_ROOM_FILE if COLUMNS is not set. */
 enum { UI_ROOM_FILE = 120, UI_ROOM_MOST = 10000 };
 unsigned ui_room(FILE *stream);
-/* Set the columns of streams that are not terminals; 0: restore the default. */
+/* Set the number of columns for streams that are not terminals; 0: restore the default. */
 void ui_set_file_room(unsigned columns);
 
-/* A progress bar on stderr, only if that is a terminal and the operation takes over half a
+/* A progress bar on stderr, shown only on a terminal and for operations of more than half a
  * second. */
 struct ui_progress {
 	const char *what;
@@ -67,44 +67,44 @@ void ui_progress_begin(struct ui_progress *p, const char *what, uint64_t total);
 void ui_progress_set(struct ui_progress *p, uint64_t done);
 void ui_progress_end(struct ui_progress *p);
 
-/* Format numbers for people: "1.23 ms", "4.50 GiB", "15.3 GB/s" (of 1,000), "12,345". Per-thread
- * buffers; results stay valid for 32 calls. */
+/* Format numbers for text: "1.23 ms", "4.50 GiB", "15.3 GB/s" (powers of 1,000), "12,345".
+ * Per-thread buffers; results stay valid for 32 calls. */
 const char *ui_duration(uint64_t ns);
 const char *ui_bytes(uint64_t bytes);
 const char *ui_rate(double bytes_per_s);
 const char *ui_count(uint64_t count);
 
-/* Return @word in a shell's syntax: quoted if necessary, control characters as '?'. Valid until
- * the next but one call. */
+/* Return @word in shell syntax, quoted if necessary, with control characters as '?'. Results stay
+ * valid for one more call. */
 const char *ui_shell_word(const char *word);
 
-/* Text from a traced program, sanitised for a terminal. */
-/* Like gt_text_next(), for a @text that is not empty and ends with a NUL. */
+/* Text from a traced program, made safe for a terminal. */
+/* Like gt_text_next(), for a non-empty @text that ends with a NUL. */
 size_t ui_utf8(const char *text, uint32_t *character);
-/* Print @text for another medium than a terminal: @put is a function of export/text.h. */
+/* Print @text for an output other than a terminal. @put: a function of export/text.h. */
 void ui_put_as(FILE *out, gt_text_fn *put, const char *text);
-/* Return the columns that ui_put() takes for @text. */
+/* Return the number of columns that ui_put() needs for @text. */
 unsigned ui_width(const char *text);
-/* Print @text, control characters as '?'; if it has more than @most columns, it is cut with "..".
- * Return the columns printed. */
+/* Print @text, with control characters as '?'. If it needs more than @most columns, cut it with
+ * "..". Return the number of columns printed. */
 unsigned ui_put(FILE *out, const char *text, unsigned most);
-/* Do the same, but cut the beginning, at a '/' if there is one: the end of a path is more
+/* Like ui_put(), but cut the beginning, at a '/' if possible, because the end of a path is more
  * informative. */
 unsigned ui_put_end(FILE *out, const char *text, unsigned most);
 
-/* A space at which ui_wrap() breaks no line, between a number and its unit. */
+/* A space at which ui_wrap() does not break a line, for example between a number and its unit. */
 #define UI_TIE "\x1f"
-/* Print sentences, broken between words to fit into ui_room(); control characters, including
- * newlines, as '?'. The first line begins at column @at, the others are indented by @indent. Return
- * the column after the last character. */
+/* Print sentences, broken between words to fit into ui_room(), with control characters, including
+ * newlines, as '?'. The first line begins at column @at; other lines are indented by @indent.
+ * Return the column after the last character. */
 unsigned ui_wrap(FILE *out, unsigned at, unsigned indent, const char *text);
 unsigned ui_wrapf(FILE *out, unsigned at, unsigned indent, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-enum { UI_LABEL = 9, UI_INDENT = 2 }; /* columns */
-/* Print @label, of a section or "", in UI_LABEL columns. */
+enum { UI_LABEL = 9, UI_INDENT = 2 }; /* numbers of columns */
+/* Print the @label of a section, or "", in UI_LABEL columns. */
 void ui_print_label(FILE *out, const char *label);
-/* Print @label and sentences after it, wrapped, in @color if that is not NULL. */
+/* Print @label and wrapped sentences after it, in @color if that is not NULL. */
 void ui_print_line(FILE *out, const char *label, const char *color, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 /* Print sentences, wrapped and indented by UI_INDENT, in @color if that is not NULL. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parse amounts in options. */
+/* Parses sizes and times in options. */
 #ifndef GPUTAP_CLI_UNITS_H
 #define GPUTAP_CLI_UNITS_H
 
@@ -10,7 +10,8 @@
 bool parse_size(const char *text, uint64_t *out);
 /* Parse ns: "100ms", "1s", "250us", "0". */
 bool parse_time(const char *text, uint64_t *out);
-/* Do the same, but a number alone is seconds; also minutes ("2m", "2min") and hours ("1h"). */
+/* Parse ns like parse_time(). A number without a unit is in seconds. Also accepts minutes ("2m",
+ * "2min") and hours ("1h"). */
 bool parse_seconds(const char *text, uint64_t *out);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Time between a device's activities in which its activity is not known, because nothing was
- * recorded. It is neither busy nor idle:
+/* Time between a device's activities in which the device's state is not known, because nothing was
+ * recorded. This time is neither busy nor idle:
  *
  *   paused    every live process with activities on the device was paused
  *             (docs/guides/recording-windows.md)
- *   evicted   older than the records that a flight recorder retained
- *   cut       all time, if a capture was cut out of another with a filter on more than time
- *   between   before a session's first activity on the device, or after its last: for several
- *             captures
+ *   evicted   before the records that a flight recorder retained
+ *   cut       all time, if a capture was cut from another with a filter on more than time
+ *   between   before a session's first activity on the device, or after its last activity, for
+ *             several captures
  *
- *   unrecorded_note()   each activity      -> the processes' activities on devices: from, to
+ *   unrecorded_note()   each activity      -> first and last activity of each process and device
  *   unrecorded_make()   device, processes  -> spans in order, disjoint */
 #ifndef GPUTAP_CLI_UNRECORDED_H
 #define GPUTAP_CLI_UNRECORDED_H
@@ -25,7 +25,7 @@ struct unrecorded_span {
 	uint64_t start, end;
 };
 
-/* Zero-initialised is empty. */
+/* Empty if zero-initialised. */
 struct unrecorded_list {
 	struct unrecorded_span *spans;
 	size_t count, room;
@@ -37,20 +37,20 @@ struct unrecorded_user {
 	uint64_t first_ns, last_ns;
 };
 
-/* Zero-initialised is empty. */
+/* Empty if zero-initialised. */
 struct unrecorded {
 	struct unrecorded_user *users;
 	uint32_t count, room, last;
 	struct idmap by_key; /* device << 32 | process -> user */
 };
 
-/* Return true if the process is one of those requested. */
+/* Return true if @process is one of the requested processes. */
 typedef bool unrecorded_match(const void *data, uint32_t process);
 
-/* Return true if the capture can have such time. If not, no list has spans. */
+/* Return true if the capture can contain unrecorded time. If not, all lists are empty. */
 bool unrecorded_is_possible(const struct gt_capture *capture);
 uint32_t unrecorded_find_user(struct unrecorded *u, uint32_t device, uint32_t process);
-/* Note an activity of a device, which has the caller's number, with its times. */
+/* Note the times of an activity. @device: the caller's number. */
 static inline void unrecorded_note(struct unrecorded *u, uint32_t device, uint32_t process,
 				   uint64_t start_ns, uint64_t end_ns)
 {
@@ -63,17 +63,17 @@ static inline void unrecorded_note(struct unrecorded *u, uint32_t device, uint32
 	user->first_ns = start_ns < user->first_ns ? start_ns : user->first_ns;
 	user->last_ns = end_ns > user->last_ns ? end_ns : user->last_ns;
 }
-/* @device: LOOKUP_NONE: any; @match: NULL: all processes. */
+/* Return the unrecorded time. @device: LOOKUP_NONE: any device; @match: NULL: all processes. */
 struct unrecorded_list unrecorded_make(const struct unrecorded *u, const struct gt_capture *capture,
 				       uint32_t device, unrecorded_match *match, const void *data);
-/* Return the times in which the process's own activity is not known: it was paused, or its session,
- * or the retained part of a flight recorder, had not begun. */
+/* Return the times in which activity of the process is not known: the process was paused, or its
+ * session, or the retained part of a flight recorder, had not begun. */
 struct unrecorded_list unrecorded_of_process(const struct gt_capture *capture, uint32_t process);
 void unrecorded_fini(struct unrecorded *u);
 
-/* Return how much of the time was not recorded. @list: may be NULL. */
+/* Return the length of the unrecorded time between two times. @list: may be NULL. */
 uint64_t unrecorded_ns(const struct unrecorded_list *list, uint64_t start_ns, uint64_t end_ns);
-/* Return the first span that ends after @time, or the list's count. */
+/* Return the index of the first span that ends after @time, or the list's count. */
 size_t unrecorded_find(const struct unrecorded_list *list, uint64_t time);
 void unrecorded_list_fini(struct unrecorded_list *list);
 
