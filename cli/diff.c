@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap diff: parse options, assign files to runs and sides, read both sides with a thread each,
- * and print the answer. */
+/* gputap diff: parses options, assigns files to runs and sides, reads both sides with one thread
+ * each, and prints the result. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,11 +21,11 @@
 #include "util/error.h"
 
 #define NOISE_OF_ONE_RUN 0.02
-#define MOST_LOAD        0.95 /* with more, no comparison is possible */
+#define MOST_LOAD        0.95 /* load above which no comparison is possible */
 
 static const char *const keys[] = {"device", "rank", NULL};
 
-/* Words of the command line, or the files of folders. */
+/* Words of the command line, or files of folders. */
 struct words {
 	char **text;
 	size_t count, room;
@@ -34,7 +34,7 @@ struct words {
 struct diff_request {
 	struct diff_options options;
 	const char *expression[DIFF_SIDES];
-	struct words words[DIFF_SIDES]; /* before --vs, after it */
+	struct words words[DIFF_SIDES]; /* words before --vs, and after it */
 	bool versus;
 };
 
@@ -108,7 +108,7 @@ static void add_word(struct words *w, const char *text)
 	w->count++;
 }
 
-/* Parse "5%", "5" or "0.5%" into a fraction. @end: first character after it. */
+/* Parse "5%", "5" or "0.5%" into a fraction. @end: receives the first character after the value. */
 static bool parse_percent(const char *text, const char **end, double *value)
 {
 	char *behind;
@@ -120,8 +120,8 @@ static bool parse_percent(const char *text, const char **end, double *value)
 	return true;
 }
 
-/* Return true if a limit without a table applies to @table. Idle time grows when kernels get
- * faster, and a device's time repeats that of its kernels. */
+/* Return true if a limit without a table applies to @table. Excludes idle time, which grows when
+ * kernels get faster, and devices, whose time repeats that of their kernels. */
 static bool is_limited_by_default(unsigned table)
 {
 	return table != DIFF_DEVICES && table != DIFF_IDLE;
@@ -210,13 +210,13 @@ static int check_formats(struct diff_options *o)
 		o->svg = ui_ends_with(o->output, ".svg");
 	}
 	if (o->output && !strcmp(o->output, "-"))
-		o->output = NULL; /* the standard output */
+		o->output = NULL; /* use the standard output */
 	if (o->json + o->csv + o->markdown + o->svg > 1)
 		return ui_fail(GT_EXIT_USAGE, "--json, --csv, --markdown and --svg: choose one");
 	return GT_EXIT_OK;
 }
 
-/* Return: exit code, or -1 to continue. */
+/* Return the exit code, or -1 to continue. */
 static int parse_options(int argc, char **argv, struct diff_request *r)
 {
 	struct diff_options *o = &r->options;
@@ -265,7 +265,7 @@ static int parse_options(int argc, char **argv, struct diff_request *r)
 		if (rc)
 			return rc;
 	}
-	while (optind < argc) /* behind "--" */
+	while (optind < argc) /* words after "--" */
 		add_word(&r->words[r->versus], argv[optind++]);
 	rc = check_formats(o);
 	return rc ? rc : -1;
@@ -383,7 +383,8 @@ static size_t add_file_ids(const struct words *files, unsigned side, struct file
 	return count;
 }
 
-/* Refuse a file that is given twice for a side or, without two expressions, for both sides. */
+/* Refuse a file that is given twice for a side. Without two expressions, also refuse a file that is
+ * given for both sides. */
 static int refuse_repeated(const struct words *files, const char *const *expression)
 {
 	bool sliced = expression[DIFF_BASELINE] || expression[DIFF_CANDIDATE];
@@ -425,7 +426,7 @@ static struct diff_run *add_run(struct diff_side *side, size_t path_room)
 	return &side->runs[side->run_count++];
 }
 
-/* Return the rank that the capture is of; -1: none, or several. */
+/* Return the rank of a capture; -1: none, or several ranks. */
 static int32_t rank_of(const char *path)
 {
 	struct gt_capture *capture;
@@ -448,7 +449,7 @@ static int32_t rank_of(const char *path)
 	return rank;
 }
 
-/* Group the files of ranks into runs: the n-th file of each rank belongs to the n-th run. */
+/* Group the files of ranks into runs. The n-th file of each rank belongs to the n-th run. */
 static void make_runs(struct diff_side *side, const struct words *files)
 {
 	struct {
@@ -467,7 +468,7 @@ static void make_runs(struct diff_side *side, const struct words *files)
 				at++;
 			if (at == rank_count)
 				ranks[rank_count++].rank = rank;
-			if (run_of_turn[ranks[at].seen]) /* + 1 */
+			if (run_of_turn[ranks[at].seen]) /* number of the run + 1 */
 				run = &side->runs[run_of_turn[ranks[at].seen] - 1];
 		}
 		if (!run) {
@@ -483,7 +484,7 @@ static void make_runs(struct diff_side *side, const struct words *files)
 	free(run_of_turn);
 }
 
-/* Leave out files that are not captures, if there are others. */
+/* Skip files that are not captures, if there are other files. */
 static int probe_files(struct words *files, bool *left_out)
 {
 	size_t kept = 0;
@@ -537,7 +538,7 @@ static char *join_expressions(const char *where, const char *expression)
 	return text;
 }
 
-/* Return the name of the first range in an expression, without its number: "step" for
+/* Return the name of the first range in an expression, without its occurrence number: "step" for
  * "range=step#7 and ..."; NULL: none. Owner: caller. */
 static char *range_asked_for(const char *expression)
 {
@@ -582,7 +583,7 @@ static void *read_side(void *data)
 	return NULL;
 }
 
-/* Read both sides at the same time, or one after the other if no thread can be created. */
+/* Read both sides at the same time. If no thread can be created, read them one after the other. */
 static int read_sides(struct diff_result *result, const struct diff_options *options)
 {
 	struct side_reading baseline = {result, options, DIFF_BASELINE, 0},
@@ -617,7 +618,7 @@ static int check_sides(struct diff_result *result, const struct diff_options *op
 			matched += side->runs[i].matched;
 			records += side->runs[i].records;
 		}
-		if (side->where && !matched) /* a time range may have no records */
+		if (side->where && !matched) /* a time range may contain no records */
 			return ui_fail(GT_EXIT_NO_ANSWER, "'%s' matches no record of %s%s%s",
 				       side->where, side->runs[0].paths[0],
 				       *side->runs[0].why_nothing ? ": " : "",
@@ -632,7 +633,7 @@ static int check_sides(struct diff_result *result, const struct diff_options *op
 	return GT_EXIT_OK;
 }
 
-/* Refuse copies of a file: they are one run, not two. */
+/* Refuse copies of a file, because they are one run, not two. */
 static int refuse_copies(const struct diff_result *result)
 {
 	static const uint8_t unknown[GT_CAPTURE_ID_BYTES];
@@ -673,9 +674,9 @@ static void choose_method(struct diff_result *result, const struct diff_options 
 						     : NOISE_OF_ONE_RUN;
 }
 
-/* Allow for the load of other programs in the noise limit; call after reading. A program that gets
- * a share of the processors may take 1 / share as long. This is an upper bound, but one run per
- * side shows no better one. */
+/* Raise the noise limit according to the load of other programs. Call after reading. A program that
+ * gets a share of the processors may take 1 / share times as long. This is an upper bound, but one
+ * run per side allows no better estimate. */
 static void allow_for_load(struct diff_result *result, const struct diff_options *options)
 {
 	double others = fmax(result->sides[DIFF_BASELINE].runs[0].others,
@@ -690,7 +691,7 @@ static void allow_for_load(struct diff_result *result, const struct diff_options
 	result->others = others;
 }
 
-/* Decide whether figures are per range, and how noise is measured; call after reading. */
+/* Choose whether figures are per range, and how noise is measured. Call after reading. */
 static void choose_units(struct diff_result *result)
 {
 	bool both = result->sides[0].units && result->sides[1].units;
@@ -728,7 +729,7 @@ static bool is_read(const struct diff_result *result, const char *output)
 	return false;
 }
 
-/* Open the file of -o, which is as private as the captures it describes. */
+/* Open the file of -o, with the same permissions as the captures that it describes. */
 static FILE *open_output(const struct diff_options *o)
 {
 	const mode_t mode = o->share ? 0666 : 0600;
@@ -739,7 +740,7 @@ static FILE *open_output(const struct diff_options *o)
 	if (fd < 0)
 		return NULL;
 	if (!o->share && !fstat(fd, &st) && S_ISREG(st.st_mode))
-		fchmod(fd, mode); /* the replaced file may have been readable by others */
+		fchmod(fd, mode); /* other users may have been able to read the replaced file */
 	return fdopen(fd, "w");
 }
 
@@ -763,7 +764,7 @@ static int write_answer(const struct diff_result *result, const struct diff_opti
 	print_answer(result, options, out);
 	status = ui_flush(out);
 	if (status && !fstat(fileno(out), &st) && S_ISREG(st.st_mode))
-		unlink(options->output); /* an incomplete answer is worse than none */
+		unlink(options->output); /* an incomplete result is worse than none */
 	if (fclose(out) && !status)
 		status = -errno;
 	if (status)
@@ -791,7 +792,7 @@ static int compare_sides(struct diff_result *result, const struct diff_options *
 	code = write_answer(result, options);
 	if (!code &&
 	    (!diff_side_is_whole(&result->sides[0]) || !diff_side_is_whole(&result->sides[1])))
-		code = GT_EXIT_NO_ANSWER; /* the head of the answer reports it */
+		code = GT_EXIT_NO_ANSWER; /* the head of the result reports the skipped files */
 	return code ? code : result->over ? GT_EXIT_FAILURE : GT_EXIT_OK;
 }
 

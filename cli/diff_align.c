@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Align rows of both sides that have the same key; compare, judge and sort them. */
+/* Aligns rows of both sides that have the same key, then compares, judges and sorts them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +7,10 @@
 #include "cli/diff.h"
 #include "cli/ui.h"
 
-#define LEVEL        0.05 /* allowed share of false discoveries */
-#define MUCH         0.05 /* of the longest total */
-#define LEAST_WEIGHT 0.01 /* of the table's time, for --fail-over */
-#define WAIT_NS      4e6  /* for a processor that other programs use */
+#define LEVEL        0.05 /* allowed false discovery rate */
+#define MUCH         0.05 /* share of the longest total */
+#define LEAST_WEIGHT 0.01 /* share of the table's time, for --fail-over */
+#define WAIT_NS      4e6  /* wait for a processor that other programs use */
 #define LEAST_COUNT  0.01 /* smallest relative difference of counts that matters */
 
 const char *const diff_table_names[] = {
@@ -25,7 +25,7 @@ bool diff_has_values(enum diff_table table)
 	       table != DIFF_IDLE;
 }
 
-/* Side by side ------------------------------------------------------------------------- */
+/* Pairs -------------------------------------------------------------------------------- */
 
 static size_t add_pair(struct diff_result *result, size_t *room)
 {
@@ -44,7 +44,8 @@ static size_t add_pair(struct diff_result *result, size_t *room)
 	return result->pair_count++;
 }
 
-/* Add the rows of a run to the pairs. @keys: all keys; a key has the number of its pair. */
+/* Add the rows of a run to the pairs. @keys: all keys; the number of a key is the number of its
+ * pair. */
 static void add_run(struct diff_result *result, struct texts *keys, size_t *room, unsigned side,
 		    size_t at)
 {
@@ -75,7 +76,8 @@ static bool has_side(const struct diff_result *result, const struct diff_pair *p
 	return false;
 }
 
-/* Pairs with one side only whose names differ only in numbers that a compiler chose. */
+/* Pairs that exist on one side only and whose names are equal except for compiler-generated
+ * numbers. */
 struct alike {
 	size_t pair[DIFF_SIDES];
 	unsigned count[DIFF_SIDES];
@@ -88,10 +90,10 @@ static void take_candidate(struct diff_pair *pair, struct diff_pair *from)
 	pair->rows[DIFF_CANDIDATE] = from->rows[DIFF_CANDIDATE];
 	from->rows[DIFF_CANDIDATE] = rows;
 	pair->name = from->name;
-	from->table = DIFF_TABLE_COUNT; /* removed */
+	from->table = DIFF_TABLE_COUNT; /* mark the pair as removed */
 }
 
-/* Align names that differ only in numbers that a compiler chose, if each side has exactly one such
+/* Align names that differ only in compiler-generated numbers, if each side has exactly one such
  * name. If there are several, do not guess. Equal names have been aligned before. */
 static void align_alike(struct diff_result *result)
 {
@@ -153,9 +155,9 @@ static void align_pairs(struct diff_result *result, uint32_t tables)
 	result->pair_count = kept;
 }
 
-/* Compared ----------------------------------------------------------------------------- */
+/* Comparison --------------------------------------------------------------------------- */
 
-/* Return the divisor of counts and totals of a run. */
+/* Return the number by which counts and totals of a run are divided. */
 static double parts_of_run(const struct diff_result *result, unsigned side, size_t at)
 {
 	double units = (double)result->sides[side].runs[at].units;
@@ -170,8 +172,8 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Find the median of a side and its bounds. With several runs: the median, the smallest and the
- * largest of their medians. */
+/* Find the median of a side and its bounds. With several runs, use the median, the smallest and the
+ * largest of the runs' medians. */
 static void find_median(const struct diff_result *result, struct diff_pair *pair, unsigned side)
 {
 	size_t runs = result->sides[side].run_count, n = 0;
@@ -230,9 +232,9 @@ static bool is_on_gpus(const struct diff_result *result, enum diff_table table)
 	       result->sides[DIFF_CANDIDATE].runs[0].on_gpus;
 }
 
-/* Return the noise between runs, which one run per side does not show. On a machine that other
- * programs use, a thread sometimes waits milliseconds for a processor. All of a few short values
- * may have waited. */
+/* Return the noise between runs, which one run per side does not show. If other programs use the
+ * machine, a thread sometimes waits milliseconds for a processor. If a row has only a few short
+ * values, all of them may include such a wait. */
 static double noise_of_row(const struct diff_result *result, const struct diff_pair *pair)
 {
 	double shortest = fmin(pair->median[DIFF_BASELINE], pair->median[DIFF_CANDIDATE]);
@@ -245,7 +247,7 @@ static double noise_of_row(const struct diff_result *result, const struct diff_p
 	return result->noise * (1 + WAIT_NS / fmax(1, shortest));
 }
 
-/* Compare one run per side. A row that is one number has no values. */
+/* Compare one run per side. A row that consists of one number has no values. */
 static void compare_blocks(const struct diff_result *result, struct diff_pair *pair)
 {
 	const struct diff_row *baseline = pair->rows[DIFF_BASELINE][0],
@@ -256,7 +258,7 @@ static void compare_blocks(const struct diff_result *result, struct diff_pair *p
 				    noise_of_row(result, pair), &pair->of_median, &pair->of_mean);
 }
 
-/* Collect the logarithm of the median or the total of each run. Return: number of values. */
+/* Collect the logarithm of the median, or of the total, of each run. Return: number of values. */
 static size_t collect_runs(const struct diff_result *result, const struct diff_pair *pair,
 			   unsigned side, bool totals, double *values, double *variance)
 {
@@ -290,7 +292,7 @@ static void compare_runs(const struct diff_result *result, struct diff_pair *pai
 		sides[side].count =
 			collect_runs(result, pair, side, totals, values[side], &variance);
 	}
-	/* runs cannot be more alike than the precision of their own medians */
+	/* differences between runs cannot be smaller than the uncertainty of the runs' medians */
 	if (sides[0].count + sides[1].count)
 		noise.least = variance / (double)(sides[0].count + sides[1].count);
 	diff_compare_values(&sides[0], &sides[1], &noise, e);
@@ -298,7 +300,7 @@ static void compare_runs(const struct diff_result *result, struct diff_pair *pai
 		free(values[side]);
 }
 
-/* Compare the occurrences of the range that contain the row. */
+/* Compare the occurrences of the range that contain records of the row. */
 static void compare_occurrences(const struct diff_result *result, struct diff_pair *pair)
 {
 	struct diff_noise noise = {.floor = result->noise, .in_order = true};
@@ -336,7 +338,7 @@ bool diff_is_significant(const struct diff_estimate *e)
 	return e->judged && e->p <= LEVEL;
 }
 
-/* Return true if the program determines the count. Calls that poll occur as often as they like. */
+/* Return true if the program determines the count. Polling calls have arbitrary counts. */
 static bool has_own_count(enum diff_table table)
 {
 	return table != DIFF_OPERATIONS && diff_has_values(table);
@@ -350,7 +352,7 @@ static double count_of_run(const struct diff_result *result, const struct diff_p
 	return row ? (double)row->count / parts_of_run(result, side, at) : 0;
 }
 
-/* Return true if the counts of all runs of one side differ from all of the other side. */
+/* Return true if the counts of all runs on one side differ from all counts on the other side. */
 static bool counts_differ(const struct diff_result *result, const struct diff_pair *pair)
 {
 	double least[DIFF_SIDES], most[DIFF_SIDES];
@@ -373,8 +375,9 @@ bool diff_opposes_total(const struct diff_pair *pair, const struct diff_estimate
 	return e->known && e->change * diff_added_ns(pair) < 0;
 }
 
-/* Return true if @e may decide. One that opposes the total may do so only if it is significant and
- * the total is not: then a few outliers moved the total. If counts differ, they moved it. */
+/* Return true if @e may decide. An estimate that opposes the total may decide only if it is
+ * significant and the estimate of the total is not. In this case, a few outliers moved the total.
+ * If counts differ, they moved the total. */
 static bool may_decide(const struct diff_pair *pair, const struct diff_estimate *e,
 		       const struct diff_estimate *other, bool by_counts)
 {
@@ -384,7 +387,7 @@ static bool may_decide(const struct diff_pair *pair, const struct diff_estimate 
 	       (!diff_is_significant(other) || diff_opposes_total(pair, other));
 }
 
-/* Choose the statistic of a row. The median is shown unless only the mean decides. */
+/* Choose the statistic of a row. Show the median unless only the mean decides. */
 static void choose_measure(const struct diff_result *result, struct diff_pair *pair)
 {
 	const struct diff_estimate *median = &pair->of_median, *mean = &pair->of_mean;
@@ -394,7 +397,7 @@ static void choose_measure(const struct diff_result *result, struct diff_pair *p
 	const double tests = median->judged && mean->judged ? 2 : 1;
 
 	pair->judged = median->judged || mean->judged;
-	if (by_median && by_mean) { /* two tests: double the smaller p */
+	if (by_median && by_mean) { /* two tests were made: double the smaller p */
 		pair->p = fmin(1, tests * fmin(median->p, mean->p));
 		pair->by = mean->p < median->p && median->p > 1e-4 && pair->p <= LEVEL
 				   ? DIFF_MEAN
@@ -458,7 +461,7 @@ double diff_change_of_total(const struct diff_pair *pair)
 	return ratio_of(pair->total_ns[DIFF_BASELINE], pair->total_ns[DIFF_CANDIDATE]);
 }
 
-/* Judged ------------------------------------------------------------------------------- */
+/* Verdicts ----------------------------------------------------------------------------- */
 
 const char *diff_verdict_name(enum diff_verdict verdict)
 {
@@ -494,7 +497,7 @@ static enum diff_verdict judge_pair(const struct diff_result *result, const stru
 	}
 	if (pair->judged && pair->q <= LEVEL)
 		return diff_change_of(pair) > 0 ? DIFF_SLOWER : DIFF_FASTER;
-	/* counts of host calls matter only where their time does */
+	/* changed counts of host calls matter only if their time changes as well */
 	if (counts_differ(result, pair) && diff_has_values(pair->table) &&
 	    (has_own_count(pair->table) || diff_moved_much(result, pair)))
 		return pair->count[DIFF_CANDIDATE] > pair->count[DIFF_BASELINE] ? DIFF_MORE
@@ -505,7 +508,7 @@ static enum diff_verdict judge_pair(const struct diff_result *result, const stru
 		return DIFF_NOISE;
 	if (pair->by == DIFF_TOTAL &&
 	    (diff_is_significant(&pair->of_median) || diff_is_significant(&pair->of_mean)))
-		return DIFF_UNSURE; /* each value got faster and the total slower, or the reverse */
+		return DIFF_UNSURE; /* each value got faster and the total slower, or vice versa */
 	return result->method == DIFF_BY_BLOCKS && pair->of_mean.known &&
 			       fabs(pair->of_mean.change) > result->noise
 		       ? DIFF_UNSURE
@@ -602,7 +605,8 @@ void diff_align(struct diff_result *result, const struct diff_options *options)
 		struct diff_pair *pair = &result->pairs[i];
 
 		pair->verdict = judge_pair(result, pair);
-		if (pair->verdict == DIFF_UNSURE) /* show the statistic in which the time is */
+		if (pair->verdict == DIFF_UNSURE) /* show the statistic that contains the time
+		 * difference */
 			pair->by =
 				diff_opposes_total(pair, &pair->of_mean) ? DIFF_TOTAL : DIFF_MEAN;
 		pair->over = is_over(pair, options);
@@ -631,7 +635,7 @@ void diff_result_fini(struct diff_result *result)
 	*result = (struct diff_result){0};
 }
 
-/* Said --------------------------------------------------------------------------------- */
+/* Descriptions ------------------------------------------------------------------------- */
 
 static void add_part(char *text, size_t size, size_t count, const char *what)
 {

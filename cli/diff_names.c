@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of kernels that differ between builds. Only parts that no person wrote are removed:
+/* Names of kernels that differ between builds. Only compiler-generated parts are removed:
  *
- *   0x7f31c0a0            an address in a template's argument      0x*
+ *   0x7f31c0a0            an address in a template argument        0x*
  *   {lambda(int)#2}       demangled by libstdc++                   {lambda(int)#*}
  *   $_3  'lambda1'(int)   clang's                                  $_*  'lambda'(int)
  *   _GLOBAL__N__1f2e3d4c  nvcc's namespace of a file               _GLOBAL__N__* */
@@ -11,7 +11,7 @@
 
 #include "cli/diff.h"
 
-/* Return the length of @prefix and the number after it at the start of @text; 0: no match. */
+/* Return the length of @prefix and of the number after it at the start of @text; 0: no match. */
 static size_t numbered(const char *text, const char *prefix, bool hexadecimal)
 {
 	size_t n = strlen(prefix), start = n;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The answer of gputap diff as a picture: one SVG file without scripts, fonts or links. Each row
- * has a bar for the change of its total. All tables share one axis, and both directions one scale:
+/* Draws the result of gputap diff as one SVG file without scripts, fonts or links. Each row has a
+ * bar for the change of its total. All tables share one axis, and both directions have the same
+ * scale:
  *
  *                         less time | more time         change  ratio
  *                     -2 ms    -1 ms  0   +1 ms
@@ -16,23 +17,23 @@ enum {
 	WIDTH = 960,
 	ROW = 20,
 	LINE = 18,
-	NAME_ROOM = 46, /* characters */
+	NAME_ROOM = 46, /* number of characters for names */
 	VERDICTS = 345,
-	LEFT = 410, /* the plot */
+	LEFT = 410, /* position of the plot */
 	RIGHT = 785,
 	NUMBERS = 885,
 	RATIOS = 950,
 	MOST_TICKS = 6,
 	SENTENCE_ROOM = 110,
 	SIDE_ROOM = 120,
-	USUAL_TOP = 15, /* rows of a table */
+	USUAL_TOP = 15, /* default number of rows in a table */
 };
 #define MORE_COLOR  "#c8402f"
 #define LESS_COLOR  "#2f8f4e"
 #define NOISE_COLOR "#b0b0b0"
 #define SOFT_COLOR  "#606060"
 
-/* The axis: from @low_ns, which is 0 or less, to @high_ns. */
+/* The axis, from @low_ns (0 or less) to @high_ns. */
 struct axis {
 	double low_ns, high_ns, step_ns;
 };
@@ -82,7 +83,7 @@ static double place_of(const struct axis *axis, double ns)
 	return LEFT + (ns - axis->low_ns) / (axis->high_ns - axis->low_ns) * (RIGHT - LEFT);
 }
 
-/* Return 1, 2 or 5 times a power of ten, so that at most MOST_TICKS steps make up @range. */
+/* Return 1, 2 or 5 times a power of ten. At most MOST_TICKS steps of this size cover @range. */
 static double choose_step(double range)
 {
 	static const double factors[] = {1, 2, 5, 10};
@@ -94,7 +95,7 @@ static double choose_step(double range)
 	return power * 10;
 }
 
-/* Return an axis for these changes whose ends are ticks. */
+/* Return an axis for these changes. Its ends are ticks. */
 static struct axis fit_axis(double low_ns, double high_ns)
 {
 	struct axis axis = {fmin(low_ns, 0), fmax(high_ns, 0), 1};
@@ -185,7 +186,8 @@ static void put_bar(FILE *out, const struct axis *axis, const struct diff_pair *
 		y + 14, ratio);
 }
 
-/* Return how many rows of a table are drawn, and extend @low_ns and @high_ns to their changes. */
+/* Return the number of rows to draw for a table. Extend @low_ns and @high_ns to include their
+ * changes. */
 static size_t count_rows(const struct diff_result *result, enum diff_table table, size_t top,
 			 double *low_ns, double *high_ns)
 {
@@ -225,7 +227,7 @@ static unsigned put_table(const struct diff_result *result, const struct axis *a
 
 /* The head ----------------------------------------------------------------------------- */
 
-/* Two sides of one capture differ only in their expressions. */
+/* The sides of one capture differ only in their expressions. */
 static unsigned put_side(FILE *out, const struct diff_side *side, const char *name, unsigned y)
 {
 	fprintf(out,
@@ -244,8 +246,8 @@ static unsigned put_side(FILE *out, const struct diff_side *side, const char *na
 	return y + LINE;
 }
 
-/* Print the answer from @y on, broken into lines. @out: NULL to print nothing. Return the y after
- * it. */
+/* Print the result in lines, starting at @y. @out: NULL to print nothing. Return the y after the
+ * last line. */
 static unsigned put_sentence(const struct diff_result *result, FILE *out, unsigned y)
 {
 	char text[512], *line = text;

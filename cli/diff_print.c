@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Print the answer of gputap diff as text, CSV, JSON or Markdown. Keys never change. */
+/* Prints the result of gputap diff as text, CSV, JSON or Markdown. Keys never change. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -79,20 +79,20 @@ static const char *signed_time(struct grid *g, double ns)
 			 ui_duration(diff_whole_ns(ns)));
 }
 
-/* Format a change as "+5.1%", or as a factor from 2 on. */
+/* Format a change as "+5.1%", or as a factor if it is 2 or more. */
 void diff_put_change(char *text, size_t size, double change)
 {
 	double times = 1 + change;
 
 	if (fabs(change) < 0.0005)
-		snprintf(text, size, "0.0%%"); /* which has no sign */
+		snprintf(text, size, "0.0%%"); /* without a sign */
 	else if (change >= 1)
 		snprintf(text, size, "x%.*f", times < 9.995 ? 2 : times < 99.95 ? 1 : 0, times);
 	else
 		snprintf(text, size, "%+.1f%%", change * 100);
 }
 
-/* Format an end of an interval. Digits of extreme ends mean nothing. */
+/* Format one end of an interval. The digits of extreme ends are not significant. */
 static void put_bound(char *text, size_t size, double change)
 {
 	if (change > 99)
@@ -107,7 +107,7 @@ static const char *count_text(struct grid *g, const double *count)
 {
 	const char *text[DIFF_SIDES];
 
-	if (count[0] <= 0 && count[1] <= 0) /* the row is one number */
+	if (count[0] <= 0 && count[1] <= 0) /* the row consists of one number */
 		return "";
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
 		text[side] = count[side] == floor(count[side]) ? ui_count((uint64_t)count[side])
@@ -121,7 +121,7 @@ static const struct diff_estimate *estimate_of(const struct diff_pair *pair)
 	return pair->by == DIFF_MEAN ? &pair->of_mean : &pair->of_median;
 }
 
-/* Return the value that is compared; for a row of one side only, its median or its total. */
+/* Return the compared value; for a row on one side only, the row's median or total. */
 static double value_of(const struct diff_pair *pair, unsigned side)
 {
 	const struct diff_estimate *e = estimate_of(pair);
@@ -177,13 +177,13 @@ static struct grid_cell verdict_cell(const struct diff_pair *pair)
 	return cell;
 }
 
-/* Fill the columns of the text form. */
+/* Fill in the columns of the text form. */
 static struct grid_cell *put_people(struct grid *g, struct grid_cell *cell,
 				    const struct diff_result *result, const struct diff_pair *pair)
 {
 	const struct diff_estimate *e = estimate_of(pair);
 	bool both = pair->verdict != DIFF_NEW && pair->verdict != DIFF_GONE;
-	/* a row that is one number has only its total */
+	/* a row that consists of one number has only a total */
 	bool each = both && e->known && pair->by != DIFF_TOTAL && diff_has_values(pair->table);
 	char change[32] = "", ratio[32] = "", low[32], high[32];
 
@@ -205,13 +205,13 @@ static struct grid_cell *put_people(struct grid *g, struct grid_cell *cell,
 				? ""
 				: grid_keep(g, "%s",
 					    ui_duration(diff_whole_ns(value_of(pair, side)))));
-	/* a change without a word is that of medians */
+	/* a change without a word is a change of medians */
 	*cell++ =
 		cell_text(*change && pair->by == DIFF_MEAN && pair->judged && pair->has_median[0] &&
 					  result->method != DIFF_BY_OCCURRENCES
 				  ? grid_keep(g, "%s (%s)", change, measure_of(result, pair))
 				  : grid_keep(g, "%s", change));
-	/* with several runs, rows of one number also have an interval */
+	/* with several runs, rows that consist of one number also have an interval */
 	if (e->judged && both && pair->by != DIFF_TOTAL) {
 		put_bound(low, sizeof low, e->low);
 		put_bound(high, sizeof high, e->high);
@@ -319,8 +319,8 @@ static void print_side(const struct diff_result *result, unsigned at, FILE *out)
 				  "difference. See 'gputap info'.");
 }
 
-/* Sentences about differences between the first runs of both sides that make them hard to compare;
- * "": none. */
+/* Sentences about differences between the first runs of both sides that hinder a comparison; "":
+ * none. */
 struct differences {
 	char devices[1024], selection[2 * SELECTION_LINE + 64], alike[160];
 };
@@ -374,7 +374,7 @@ static void print_limit(const struct diff_result *result, const char *limit, FIL
 	const size_t new = result->verdicts[DIFF_NEW];
 	char uncounted[96] = "";
 
-	if (new) /* only the name may be new */
+	if (new) /* only the name may have changed */
 		snprintf(uncounted, sizeof uncounted,
 			 "; %s %s only in the candidate and do%s not count", ui_count(new),
 			 new == 1 ? "is" : "are", new == 1 ? "es" : "");
@@ -414,7 +414,7 @@ static void print_judgement(const struct diff_result *result, const struct diff_
 		print_limit(result, options->limit, out);
 }
 
-/* Return true if a row differs, or if it may differ and much time was lost or gained. */
+/* Return true if a row differs, or may differ and has lost or gained much time. */
 static bool is_worth_showing(const struct diff_result *result, enum diff_table table)
 {
 	for (size_t i = 0; i < result->pair_count; i++) {
@@ -596,7 +596,7 @@ static void print_markdown_table(const struct diff_result *result, enum diff_tab
 	size_t shown = 0, more = 0;
 	struct grid g;
 
-	grid_init(&g, "", columns, COLUMN_COUNT); /* keeps texts */
+	grid_init(&g, "", columns, COLUMN_COUNT); /* the grid keeps the texts */
 	for (size_t i = 0; i < result->pair_count; i++) {
 		const struct diff_pair *pair = &result->pairs[i];
 

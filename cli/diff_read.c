@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Read one run of a side: one pass of the summary that reports use, which adds records to rows.
+/* Reads one run of a side in one pass of the summary that reports use, which adds records to rows.
  * Rows of different runs belong together if they have the same key:
  *
  *   table, device, rank, name       names of kernels are demangled in all runtimes
  *
- * Keys contain no clock, pid or handle. The runs of both sides are read at the same time, so
- * nothing here is shared. */
+ * Keys contain no clock, pid or handle. The runs of both sides are read at the same time, so this
+ * file has no shared state. */
 #include "cli/diff.h"
 
 #include <errno.h>
@@ -22,20 +22,20 @@
 #include "cli/summary.h"
 #include "util/error.h"
 
-enum { UNIT_SLOTS = 4096 }; /* occurrences of a range that have their own times */
+enum { UNIT_SLOTS = 4096 }; /* number of occurrences of a range for which times are kept */
 
 struct reading {
-	struct summary_observer observer; /* first */
+	struct summary_observer observer; /* must be the first member */
 	struct diff_run *run;
 	struct summary *s;
 	const struct gt_capture *capture;
 	unsigned by;
 	uint32_t *row_of_group[SUMMARY_CLASS_COUNT]; /* row + 1; 0: not known yet */
 	uint32_t group_room[SUMMARY_CLASS_COUNT];
-	uint32_t *row_of_operator; /* row + 1; index: name */
+	uint32_t *row_of_operator; /* row + 1, indexed by name */
 	uint32_t operator_room;
 	struct diff_units units;
-	uint32_t *slots; /* of units: slot + 1; 0: the unit is empty so far */
+	uint32_t *slots; /* slot + 1 of each unit; 0: the unit is empty so far */
 	uint64_t units_seen;
 };
 
@@ -79,7 +79,7 @@ static enum diff_table table_of(enum summary_class class)
 	}
 }
 
-/* Return a range's name after its NVTX domain and category. Owner: caller. */
+/* Return the name of a range with its NVTX domain and category in front. Owner: caller. */
 static char *full_name(const struct summary *s, const struct summary_group *g)
 {
 	const char *name = texts_get(&s->names, g->name), *scope = "", *category = "";
@@ -140,7 +140,8 @@ static void add_to_unit(struct reading *r, struct diff_row *row,
 static void observe(struct summary_observer *observer, const struct summary_observed *what)
 {
 	struct reading *r = (struct reading *)observer;
-	uint32_t at = row_of_group(r, what->class, what->group); /* may move the rows */
+	uint32_t at =
+		row_of_group(r, what->class, what->group); /* row_of_group() may move the rows */
 	struct diff_row *row = &r->run->rows[at];
 
 	diff_series_add(&row->series, (double)what->duration_ns);
@@ -169,7 +170,7 @@ static void observe_operator(void *data, uint32_t name, uint64_t duration_ns)
 	diff_series_add(&r->run->rows[row].series, (double)duration_ns);
 }
 
-/* Rows that are complete at the end ---------------------------------------------------- */
+/* Rows that are added at the end ------------------------------------------------------- */
 
 static void add_groups(struct reading *r)
 {
@@ -246,7 +247,7 @@ static void add_graphs(struct reading *r)
 	free(rows);
 }
 
-/* Add to a row that is one number. */
+/* Add a value to a row that consists of one number. */
 static void add_value(struct reading *r, enum diff_table table, const char *name, uint32_t rank,
 		      uint64_t ns, uint64_t count)
 {
@@ -256,7 +257,8 @@ static void add_value(struct reading *r, enum diff_table table, const char *name
 	r->run->rows[row].total_ns += ns;
 }
 
-/* Sum the gaps that matching activities ended. Others may lie between those of a filter. */
+/* Sum the gaps that matching activities ended. Other activities may run within such a gap if a
+ * filter excludes them. */
 static struct idle_sum sum_idle(const struct idle *idle, uint32_t device)
 {
 	struct idle_sum sum = {0};
@@ -282,7 +284,7 @@ static void add_devices(struct reading *r)
 			continue;
 		snprintf(name, sizeof name, "device %" PRIu32 ": busy", t->device);
 		add_value(r, DIFF_DEVICES, name, LOOKUP_NONE, t->all.busy_ns, t->count);
-		if (r->s->is_part) /* what the device did between these activities is not known */
+		if (r->s->is_part) /* the device's state between these activities is not known */
 			continue;
 		snprintf(name, sizeof name, "device %" PRIu32 ": idle", t->device);
 		add_value(r, DIFF_DEVICES, name, LOOKUP_NONE, idle.ns, idle.gaps);
@@ -338,7 +340,7 @@ static void add_totals(struct reading *r)
 	for (unsigned c = 0; c < SUMMARY_CLASS_COUNT; c++)
 		for (uint32_t i = 0; i < s->groups[c].count; i++)
 			work_ns[c] += s->groups[c].rows[i].times.total;
-	if (!is_part) /* it means nothing for a filter, a snapshot or a flight recorder */
+	if (!is_part) /* the value is meaningless for a filter, a snapshot or a flight recorder */
 		add_value(r, DIFF_TOTALS, "from start to end", LOOKUP_NONE, r->run->wall_ns, 0);
 	if (call_ns)
 		add_value(r, DIFF_TOTALS, "in calls", LOOKUP_NONE, call_ns, 0);
@@ -355,7 +357,7 @@ static int compare_floats(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Find the median and its bounds from order statistics. */
+/* Find the median and its bounds, based on order statistics. */
 static void sum_up(struct diff_row *row, bool keep_series)
 {
 	uint32_t n = row->series.sample_count, low, high;
@@ -385,7 +387,7 @@ static char *copy_text(const char *text)
 	return strdup(text ? text : "");
 }
 
-/* Describe the recorded part as the head of a report does. Owner: caller. */
+/* Describe the recorded part like the head of a report. Owner: caller. */
 static char *copy_part(const struct summary *s)
 {
 	char text[RETAINED_TEXT + 32] = "";
@@ -455,7 +457,8 @@ static void read_heads(struct reading *r)
 	r->run->command = copy_text(s->files[0].command);
 	r->run->host = copy_text(s->files[0].host);
 	r->run->start_unix_ns = s->files[0].realtime_ns;
-	for (size_t i = 0; i < gt_capture_session_count(r->capture); i++) /* of the busiest host */
+	for (size_t i = 0; i < gt_capture_session_count(r->capture); i++) /* use the load of the
+	 * busiest host */
 		r->run->others =
 			fmax(r->run->others, gt_machine_load_of_others(
 						     &gt_capture_session_at(r->capture, i)->load));
@@ -512,7 +515,7 @@ int diff_read_run(struct diff_run *run, const struct diff_options *options, cons
 	s.gpu_by_range.each = observe_operator;
 	s.gpu_by_range.each_data = &r;
 	choose_keys(&s, options->by);
-	if (where) /* its parts have been checked */
+	if (where) /* the parts of the expression have been checked */
 		s.filter = filter_create(where, summary_texts, &s, &error);
 	rc = where && !s.filter ? -EINVAL : read_rows(&r, unit, keep_series);
 	filter_destroy(s.filter);

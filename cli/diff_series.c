@@ -28,7 +28,7 @@ static void add_to_sample(struct diff_series *s, double value)
 		s->sample = lookup_grow(s->sample, s->sample_room, room, sizeof *s->sample);
 		s->sample_room = room;
 	}
-	/* the k-th value of a stratum replaces the previous choice with probability 1/k */
+	/* the k-th value in a stratum replaces the previous choice with probability 1/k */
 	if (s->stride == 1 || next_random(s) % ++s->in_stratum == 0)
 		s->sample[s->sample_count] = (float)value;
 	if (s->stride > 1 && s->in_stratum < s->stride)

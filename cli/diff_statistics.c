@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See diff_statistics.h and docs/internals/diff-statistics.md. Random numbers have fixed seeds, so
- * the same captures always give the same answer. */
+ * the same captures always give the same result. */
 #include "cli/diff_statistics.h"
 
 #include <math.h>
@@ -11,14 +11,16 @@
 
 enum {
 	BLOCKS = DIFF_MANY_VALUES,
-	BLOCKS_COARSE = 12, /* for slower drift */
+	BLOCKS_COARSE = 12, /* number of coarse blocks, which show slower drift */
 	DRAWS = 200,
-	LEAST_VALUES = 5, /* fewer do not show their noise */
-	ROBUST = 8,       /* from so many values on, medians are used */
+	LEAST_VALUES = 5, /* smallest number of values whose noise can be estimated */
+	ROBUST = 8,       /* smallest number of values for which medians are used */
 };
-#define TAIL           0.025 /* each tail outside a 95 % interval */
-#define BETWEEN        0.01  /* variance between runs, relative to that of single values */
-#define BETWEEN_STATES 0.2   /* the same, relative to its square */
+#define TAIL           0.025 /* probability of each tail outside a 95 % interval */
+/* Variance between runs: a multiple of the variance of single values, plus a multiple of its
+ * square. */
+#define BETWEEN        0.01
+#define BETWEEN_STATES 0.2
 
 /* Student's t ------------------------------------------------------------------------- */
 
@@ -52,7 +54,7 @@ static double beta_fraction(double a, double b, double x)
 	return f;
 }
 
-/* lgamma() without its global variable, because threads call this. */
+/* lgamma() without its global variable, because several threads call this function. */
 static double log_gamma(double x)
 {
 	int sign;
@@ -95,15 +97,15 @@ double diff_student_quantile(double tail, double freedom)
 	return high;
 }
 
-/* Judge an estimate of the logarithm of a ratio that has a standard error. The null hypothesis is a
- * true change of at most @floor, so this margin is added to both sides of the interval. */
+/* Judge an estimate of the logarithm of a ratio, and its standard error. The null hypothesis is a
+ * true change of at most @floor, so this margin is added at both ends of the interval. */
 static void judge(struct diff_estimate *e, double ratio, double error, double freedom, double floor)
 {
 	double margin = log1p(floor), reach;
 
 	e->known = e->judged = true;
 	e->change = expm1(ratio);
-	if (error < 1e-9) /* equal values: no clock is more precise */
+	if (error < 1e-9) /* the values are equal: no clock is more precise */
 		error = 1e-9;
 	reach = diff_student_quantile(TAIL, freedom) * error + margin;
 	e->low = expm1(ratio - reach);
@@ -114,18 +116,19 @@ static void judge(struct diff_estimate *e, double ratio, double error, double fr
 		e->p = 1;
 }
 
-/* One run a side ------------------------------------------------------------------------ */
+/* One run per side ---------------------------------------------------------------------- */
 
 struct ordered {
 	float value;
 	uint16_t block;
 };
 
-/* The values that are drawn from. */
+/* The values to draw from. */
 struct drawing {
 	struct ordered values[DIFF_SAMPLE];
 	uint32_t count;
-	double sums[BLOCKS], counts[BLOCKS]; /* of the cells of each block */
+	double sums[BLOCKS],
+		counts[BLOCKS]; /* sum and number of values in the cells of each block */
 };
 
 static int compare_ordered(const void *a, const void *b)
@@ -219,7 +222,7 @@ static double variance_of(const struct moments *m)
 	return variance > 0 ? variance : 0;
 }
 
-/* Squared standard errors of the ratio of the sides, and of the baseline alone. */
+/* Squared standard errors: of the ratio of the sides, and of the baseline alone. */
 struct errors {
 	double ratio, baseline;
 };
@@ -264,9 +267,10 @@ static void draw(const struct diff_series *baseline, const struct diff_series *c
 	*mean = errors_of(&means, &means_baseline, blocks);
 }
 
-/* Return the variance of a run's drift, from the variances of fine and coarse blocks. Both would be
- * equal if distant values were as independent as neighbours. The excess is drift: a run may be in
- * one state of it from its start to its end, so more values do not reduce it. */
+/* Return the variance of a run's drift, based on the variances of fine and coarse blocks. The two
+ * variances would be equal if distant values were as independent as neighbours. The excess of the
+ * coarse one is drift. A run may stay in one state from start to end, so more values do not reduce
+ * the drift. */
 static double drift_of(double fine, double coarse)
 {
 	return coarse > fine
@@ -274,9 +278,10 @@ static double drift_of(double fine, double coarse)
 		       : 0;
 }
 
-/* Add the geometric mean of the drift of the ratio and twice the drift of the baseline. The ratio
- * does not contain the program's phases, which both sides go through; the baseline does not contain
- * a slowdown that starts during the candidate. Drift that both show is noise. */
+/* Add the geometric mean of two drifts: the drift of the ratio, and twice the drift of the
+ * baseline. The ratio does not contain the phases of the program, which are the same on both sides.
+ * The baseline does not contain a slowdown that starts during the candidate. Drift in both the
+ * ratio and the baseline is noise. */
 static double add_drift(const struct errors *fine, const struct errors *coarse)
 {
 	return fmax(fine->ratio, coarse->ratio) + sqrt(drift_of(fine->ratio, coarse->ratio) * 2 *
@@ -290,7 +295,7 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Estimate the variance of values from quartiles. Sorts them. */
+/* Estimate the variance of values from their quartiles. Sorts @values. */
 static double spread_of(double *values, uint32_t n)
 {
 	double spread;
@@ -300,11 +305,12 @@ static double spread_of(double *values, uint32_t n)
 	return spread * spread;
 }
 
-/* Variances of the logarithms of single values; if both sides have the same number of values, of
- * the differences at the same place. */
+/* Variances of the logarithms of single values. If both sides have the same number of values,
+ * variances of the differences between values at the same position. */
 struct variances {
-	double middle; /* from quartiles */
-	double all;    /* relative; includes outliers that both sides have, which move means */
+	double middle; /* variance estimated from quartiles */
+	/* relative variance, including outliers that both sides have and that move means */
+	double all;
 };
 
 static double sample_mean(const struct diff_series *s)
@@ -316,8 +322,8 @@ static double sample_mean(const struct diff_series *s)
 	return sum / s->sample_count;
 }
 
-/* Return the relative variance of a side's values, without the one farthest from the mean. It is
- * often the first value. */
+/* Return the relative variance of a side's values, without the value farthest from the mean, which
+ * is often the first one. */
 static double relative_variance(const struct diff_series *s)
 {
 	double mean = sample_mean(s), squares = 0, most = 0;
@@ -360,8 +366,8 @@ static struct variances variances_of_values(const struct diff_series *baseline,
 	return v;
 }
 
-/* Estimate the variance between runs from that of their values. If values vary by factors, as with
- * two states, runs vary nearly as much. */
+/* Estimate the variance between runs from the variance of values. If values differ by factors, as
+ * in a program with two states, runs differ nearly as much. */
 static double between_runs(double variance)
 {
 	return BETWEEN * variance + BETWEEN_STATES * variance * variance;
@@ -414,9 +420,9 @@ void diff_compare_series(const struct diff_series *baseline, const struct diff_s
 	      sqrt(of_mean.ratio + between_runs(fmax(apart.middle, apart.all))), freedom, floor);
 }
 
-/* Several values a side ------------------------------------------------------------------ */
+/* Several values per side ---------------------------------------------------------------- */
 
-/* Sorts them. */
+/* Return the median. Sorts @values. */
 static double median_of(double *values, size_t n)
 {
 	qsort(values, n, sizeof *values, compare_doubles);
@@ -440,7 +446,7 @@ static double location_of(const struct diff_values *v, bool robust)
 	return sum / (double)v->count;
 }
 
-/* Return the distances of values from the location of their side. Owner: caller. */
+/* Return the differences between the values and the location of their side. Owner: caller. */
 static double *residuals_of(const struct diff_values *baseline, double at_baseline,
 			    const struct diff_values *candidate, double at_candidate)
 {
@@ -473,8 +479,8 @@ static double robust_variance(const double *r, size_t n, double freedom)
 	return scale > 0 ? scale * scale * (double)n / freedom : plain_variance(r, n, freedom);
 }
 
-/* Return the factor by which variances of sums grow because neighbours are correlated:
- * (1 + r) / (1 - r), where r is the first-order correlation. Outliers count as 3 deviations. */
+/* Return the factor by which the variance of a sum grows because neighbours are correlated: (1 + r)
+ * / (1 - r), where r is the first-order correlation. Outliers count as 3 deviations. */
 static double serial_factor(const double *r, size_t n, double variance)
 {
 	double most = 3 * sqrt(variance), products = 0, squares = 0, correlation;
@@ -493,8 +499,9 @@ static double serial_factor(const double *r, size_t n, double variance)
 	return (1 + correlation) / (1 - correlation);
 }
 
-/* Return a p value for one or two values that are compared with many: the share of the many that
- * are as far from their middle. A robust spread does not show that. One may be, as a first step. */
+/* Return a p value for a comparison of one or two values with many values: the share of the many
+ * values that are as far from their middle. A robust spread does not show outliers. One outlier is
+ * allowed, for example the first step. */
 static double share_as_far(const struct diff_values *baseline, double at_baseline,
 			   const struct diff_values *candidate, double at_candidate)
 {

@@ -38,7 +38,7 @@ static int compare_units(const void *a, const void *b)
 	return (x->last < y->last) - (x->last > y->last);
 }
 
-/* Keep only outermost ranges: one inside another is a part of it. */
+/* Keep only outermost ranges, because an inner range is a part of the outer one. */
 static void keep_outermost(struct diff_units *u)
 {
 	uint32_t kept = 0;
@@ -62,8 +62,8 @@ int diff_units_read(struct diff_units *u, const struct gt_capture *capture, cons
 
 	if (rc)
 		return rc;
-	/* include the ranges that a cut keeps as context: as in the whole capture, a range in which
-	 * nothing counts is not a unit in the end */
+	/* Include ranges that a cut keeps as context. As in the whole capture, a range without
+	 * counted records is not a unit in the end */
 	gt_cursor_take_context(cursor);
 	while ((rc = gt_cursor_next(cursor, &item)) == 1) {
 		if (item->kind != GT_RECORD_CALL || !gt_mark_of(item->op))

@@ -12,12 +12,12 @@
 
 enum {
 	WIDTH_LEAST = 8,
-	NESTING_MOST = 64, /* nested brackets; a name with more is only cut */
+	NESTING_MOST = 64, /* largest depth of nested brackets; deeper names are only cut */
 };
 
-/* Steps from the longest form to the shortest. */
+/* Shortening steps, from the longest form to the shortest. */
 static const struct fold_step {
-	unsigned levels; /* levels of template arguments that are kept */
+	unsigned levels; /* number of levels of template arguments to keep */
 	bool thin;       /* true: drop less informative arguments, see copy_thin() */
 } steps[] = {{3, false}, {3, true}, {2, true}, {1, true}, {0, false}};
 
@@ -25,13 +25,13 @@ enum { STEPS = sizeof steps / sizeof *steps };
 
 static const char anonymous[] = "(anonymous namespace)::";
 
-/* Return the bracket that closes @open, or NULL. Brackets inside must match. */
+/* Return the bracket that closes @open, or NULL. Nested brackets must match. */
 static char closing(char open)
 {
 	return open == '<' ? '>' : open == '(' ? ')' : open == '{' ? '}' : ']';
 }
 
-/* Return true if @at is a '<' or '>' that is part of an operator's name, or of "->". */
+/* Return true if the '<' or '>' at @at is part of an operator's name, or of "->". */
 static bool is_operator_sign(const char *name, const char *at)
 {
 	const char *word = at;
@@ -51,8 +51,8 @@ static bool is_in_name(const char *name, const char *at)
 	       (at - name >= 8 && strncmp(at - 8, "operator", 8) == 0);
 }
 
-/* Return the end of the function's name, where its parameters start; the text's end if there are
- * none. */
+/* Return the end of the function's name, where its parameters start; the end of the text if there
+ * are no parameters. */
 static const char *find_parameters(const char *name)
 {
 	char open[NESTING_MOST];
@@ -73,7 +73,8 @@ static const char *find_parameters(const char *name)
 	return found;
 }
 
-/* Return the start of the name itself, after "void ", "std::enable_if<...>::type " and the like. */
+/* Return the start of the function's name, after "void ", "std::enable_if<...>::type " and the
+ * like. */
 static const char *skip_result(const char *name, const char *end)
 {
 	unsigned depth = 0;
@@ -99,11 +100,12 @@ static bool ends_component(char c)
 	return strchr(" ,*&", c) != NULL;
 }
 
-/* Copy @from to @end without namespaces, and without template arguments below @levels. @out must
- * have room for all of it. */
+/* Copy the text between @from and @end, without namespaces and without template arguments below
+ * @levels. @out must have room for the whole text. */
 static void fold(const char *from, const char *end, unsigned levels, char *out)
 {
-	char *component[NESTING_MOST + 1] = {out}; /* start of the component at each depth */
+	char *component[NESTING_MOST + 1] = {
+		out}; /* start of the current component at each depth */
 	unsigned depth = 0, templates = 0, hidden = 0;
 	char *to = out;
 
@@ -130,7 +132,7 @@ static void fold(const char *from, const char *end, unsigned levels, char *out)
 			component[++depth] = to;
 		} else if (is_close && depth) {
 			templates -= *c == '>' && templates;
-			if (to > out && to[-1] == ' ') /* "> >" */
+			if (to > out && to[-1] == ' ') /* a space as in "> >" */
 				to--;
 			*to++ = *c;
 			depth--;
@@ -146,7 +148,7 @@ static void fold(const char *from, const char *end, unsigned levels, char *out)
 	*to = '\0';
 }
 
-/* Return the end of a template argument that starts at @arg: its ',' or '>', or @end. */
+/* Return the end of the template argument at @arg: its ',' or '>', or @end. */
 static const char *find_argument_end(const char *arg, const char *end)
 {
 	unsigned depth = 0;
@@ -170,7 +172,7 @@ static bool says_little(const char *arg, size_t length)
 	       (length == 5 && strncmp(arg, "false", 5) == 0);
 }
 
-/* Return true if the argument from @arg to @end is among those from @list to @arg. */
+/* Return true if the argument between @arg and @end equals one of those between @list and @arg. */
 static bool is_repeated(const char *list, const char *arg, const char *end)
 {
 	for (const char *old = list, *old_end; old < arg; old = old_end + 2) {
@@ -181,9 +183,9 @@ static bool is_repeated(const char *list, const char *arg, const char *end)
 	return false;
 }
 
-/* Copy @from without template arguments that are numbers, arrays or repetitions of an earlier one:
- * "kernel<4, F<A, A>, array<B>>" becomes "kernel<F<A>>". @to has twice the room. Return the end of
- * the copy. */
+/* Copy @from without template arguments that are numbers, arrays or repetitions of an earlier
+ * argument: "kernel<4, F<A, A>, array<B>>" becomes "kernel<F<A>>". @to must have room for twice the
+ * length. Return the end of the copy. */
 static char *copy_thin(const char *from, const char *end, char *to, unsigned depth)
 {
 	while (from < end) {
@@ -226,7 +228,8 @@ static char *drop_arguments(char *text)
 	return out;
 }
 
-/* Cut to @width columns, and keep the start and the end. Never cuts inside a UTF-8 character. */
+/* Cut the text to @width columns, keeping its start and its end. Never cut inside a UTF-8
+ * character. */
 static void cut_middle(char *text, unsigned width)
 {
 	size_t length = strlen(text), head = (width - 3) * 2 / 3, tail = width - 3 - head;
@@ -241,7 +244,7 @@ static void cut_middle(char *text, unsigned width)
 	memcpy(text + head, "...", 3);
 }
 
-/* Return @name after a step. */
+/* Return @name after a shortening step. */
 static char *fold_name(const char *name, unsigned step)
 {
 	const char *end = find_parameters(name), *start = skip_result(name, end);
@@ -251,7 +254,7 @@ static char *fold_name(const char *name, unsigned step)
 		fold(start, end, steps[step].levels, out);
 	if (out && steps[step].thin && !strstr(out, "operator"))
 		out = drop_arguments(out);
-	if (out && !*out) { /* empty: not a C++ name */
+	if (out && !*out) { /* the result is empty: not a C++ name */
 		free(out);
 		out = strdup(name);
 	}
@@ -284,7 +287,7 @@ static bool is_taken(const char *const *names, char *const *out, size_t row, con
 	return false;
 }
 
-/* Choose a row's form, with a number if another row has the same: "gemm (2)". */
+/* Choose a row's form. If another row has the same form, append a number: "gemm (2)". */
 static char *choose_form(const char *const *names, char *const *out, size_t row, unsigned width)
 {
 	char *form = display_name(names[row], width), *numbered;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap doctor: report what can be traced on this machine, the obstacles, and how to get missing
- * parts. Its knowledge of runtimes comes from their descriptions and trials: doctor.h. */
+/* gputap doctor: reports what can be traced on this machine, the obstacles, and how to get missing
+ * parts. Descriptions and trials of runtimes provide the information: doctor.h. */
 #include "cli/doctor.h"
 
 #include <errno.h>
@@ -31,15 +31,15 @@ extern char **environ;
 
 static void check_injection(struct doctor *d)
 {
-	/* without a session the libraries stay passive */
+	/* without a session, the libraries stay passive */
 	static const char *const nothing = "/nonexistent";
-	static const struct gt_target any; /* program */
+	static const struct gt_target any; /* the program */
 	struct gt_libraries libraries;
 	struct doctor_child child;
 	char **environment;
 	struct finding *f;
 
-	/* children are started through it; and PoCL and others exit without it */
+	/* child processes are started through /proc, and PoCL and others exit without /proc */
 	if (access("/proc/self/exe", F_OK)) {
 		f = doctor_add(d, FOUND_BAD, "gputap", "proc");
 		doctor_say(f, "/proc is not mounted: cannot test injection and drivers");
@@ -82,7 +82,8 @@ static void check_injection(struct doctor *d)
 	gt_environment_free(environment);
 }
 
-/* Check the places where gputap run looks for memory for its session, which needs only little. */
+/* Check the places where gputap run looks for memory for its session. The session itself needs
+ * little memory. */
 static void check_memory(struct doctor *d)
 {
 	static const char *const places[] = {"/dev/shm", "/tmp"};
@@ -169,7 +170,7 @@ static void find_sessions(struct doctor *d)
 
 /* Runtimes ------------------------------------------------------------------------------ */
 
-/* A search for libraries of one runtime. */
+/* A search for the libraries of one runtime. */
 struct runtime_search {
 	struct doctor *d;
 	unsigned runtime;
@@ -263,8 +264,8 @@ static void find_others(struct doctor *d)
 					    &(struct runtime_search){d, i});
 }
 
-/* Return the verdict on a runtime: its libraries, its device, and those of the runtime that it
- * needs. */
+/* Return the verdict on a runtime, based on the libraries and the device of the runtime, and of the
+ * runtime that it needs. */
 static enum doctor_verdict verdict_of(const struct doctor *d, unsigned runtime)
 {
 	const struct runtime *r = &runtimes[runtime];
@@ -286,7 +287,7 @@ static unsigned count_traceable(const struct doctor *d)
 	return count;
 }
 
-/* The end of a run that recorded nothing ------------------------------------------------ */
+/* Summary for the end of a run that recorded nothing ------------------------------------ */
 
 __attribute__((format(printf, 3, 4))) static void append_text(char *text, size_t size,
 							      const char *format, ...)
@@ -309,7 +310,7 @@ static void append_device(char *text, size_t size, const struct runtime *r)
 /* Append text such as "OpenCL with 2 drivers, HIP and HSA with an AMD GPU, Toy". */
 static void append_runtimes(struct doctor *d, char *text, size_t size)
 {
-	const struct runtime *last = NULL; /* runtime whose device is not printed yet */
+	const struct runtime *last = NULL; /* last runtime whose device is not printed yet */
 
 	for (unsigned i = 0; i < GT_RUNTIME_COUNT; i++) {
 		const struct runtime *r = &runtimes[i];
@@ -357,7 +358,7 @@ void gt_doctor_short(char *text, size_t size)
 	free(d);
 }
 
-/* Elsewhere ------------------------------------------------------------------------------ */
+/* Other tools ---------------------------------------------------------------------------- */
 
 static void find_tools(struct doctor *d)
 {
@@ -383,7 +384,7 @@ static void find_tools(struct doctor *d)
 
 /* Output ----------------------------------------------------------------------------------- */
 
-/* Print names: "HIP", "HIP and HSA", "OpenCL, HIP and HSA". @own: "HIP's and HSA's". */
+/* Print names: "HIP", "HIP and HSA", "OpenCL, HIP and HSA". @own: print "HIP's and HSA's". */
 static void print_names(const char *const *names, unsigned count, bool own)
 {
 	for (unsigned i = 0; i < count; i++)
@@ -441,7 +442,7 @@ static void print_verdict(const struct doctor *d)
 	}
 }
 
-enum { BEHIND_WHAT = 19 }; /* columns before a sentence */
+enum { BEHIND_WHAT = 19 }; /* number of columns before a sentence */
 
 static void print_text(const struct doctor *d)
 {

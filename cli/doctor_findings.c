@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts shared by gputap doctor: findings, libraries of this machine, search for trials. See
+/* Shared parts of gputap doctor: findings, libraries of this machine, search for trials. See
  * doctor.h. */
 #include <fcntl.h>
 #include <glob.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The children of gputap doctor: see doctor.h. */
+/* Child processes of gputap doctor, see doctor.h. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #include "export/ranges.h"
 #include "record/operation.h"
 
-/* Time that one operation took in an edge, in one thread. */
+/* Time of one operation in an edge, in one thread. */
 struct edge_sum {
 	uint32_t edge, process, ordinal, op;
 	uint64_t ns;
@@ -16,8 +16,8 @@ struct edge_sum {
 /* An edge while it is being read. */
 struct edge_search {
 	uint64_t from_ns, to_ns;
-	uint64_t activity_ns; /* start of the first activity, or end of the last one */
-	uint32_t device;      /* number in the summary */
+	uint64_t activity_ns; /* start of the first activity, or end of the last activity */
+	uint32_t device;      /* number of the device in the summary */
 	uint32_t process, ordinal;
 	bool is_found, is_after;
 };
@@ -25,12 +25,12 @@ struct edge_search {
 struct edges_reading {
 	const struct summary *s;
 	struct gt_capture *capture;
-	struct edge_search *edges; /* two per device: before, after */
+	struct edge_search *edges; /* two edges for each device: before and after */
 	uint32_t edge_count;
 	struct edge_sum *sums;
 	uint32_t sum_count, sum_room;
 	struct idmap by_hash;
-	uint64_t thread, outer_end_ns; /* the current thread, and the end of its outermost call */
+	uint64_t thread, outer_end_ns; /* current thread, and end of its outermost call */
 };
 
 static struct edge_sum *find_sum(struct edges_reading *r, uint32_t edge, const struct gt_item *call)
@@ -61,7 +61,7 @@ static struct edge_sum *find_sum(struct edges_reading *r, uint32_t edge, const s
 	return &r->sums[row];
 }
 
-/* Add a call's time. Calls inside another one are left out, so that no time counts twice. */
+/* Add the time of a call. Calls inside another call are ignored, so that no time counts twice. */
 static void add_call(struct edges_reading *r, const struct gt_item *call)
 {
 	const uint64_t thread = (uint64_t)call->process << 32 | call->ordinal;
@@ -84,7 +84,7 @@ static void add_call(struct edges_reading *r, const struct gt_item *call)
 	}
 }
 
-/* Return the device's number in the summary; LOOKUP_NONE if the capture does not know it. */
+/* Return the device's number in the summary; LOOKUP_NONE: the capture does not know the device. */
 static uint32_t find_device(const struct edges_reading *r, const struct gt_item *activity)
 {
 	const struct gt_object_info *object =
@@ -139,7 +139,7 @@ static int compare_spans(const void *a, const void *b)
 	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
 }
 
-/* Sort spans and join those that touch. Return the number of remaining spans. */
+/* Sort spans and join adjacent ones. Return the number of remaining spans. */
 static size_t join_spans(struct gt_slice_span *spans, size_t count)
 {
 	size_t last = 0;

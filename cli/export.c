@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap export: write a capture in another program's format. */
+/* gputap export: writes a capture in another program's format. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ int export_options(int argc, char **argv, const struct export_words *words,
 	int c, code = GT_EXIT_OK;
 
 	opterr = 0;
-	optind = 0; /* start afresh, including GNU getopt's own state */
+	optind = 0; /* restart getopt, including GNU getopt's own state */
 	while (!code && (c = getopt_long(argc, argv, ":o:w:fh", options, NULL)) != -1)
 		switch (c) {
 		case 'o':
@@ -102,7 +102,7 @@ int export_options(int argc, char **argv, const struct export_words *words,
 		return ui_fail(GT_EXIT_USAGE, "no capture%s given: gputap %s %s -o %s",
 			       words->several ? "s" : "", words->command,
 			       words->several ? "rank*.gputap" : "prog.gputap", words->output);
-	if (!share) /* for all files that are created from here on */
+	if (!share) /* applies to all files that are created later */
 		umask(S_IRWXG | S_IRWXO);
 	request->inputs = argv + optind;
 	request->input_count = argc - optind;
@@ -143,7 +143,7 @@ static enum gt_export_weight get_weight(const struct export_request *request)
 	return strcmp(request->weight, "host") ? GT_WEIGHT_DEVICE : GT_WEIGHT_HOST;
 }
 
-/* Return true if --weight is absent, or is a known one for a format that uses it. */
+/* Return true if --weight is absent, or is known to a format that uses it. */
 static bool is_weight_known(const struct export_request *request,
 			    const struct gt_exporter *exporter)
 {
@@ -194,7 +194,8 @@ static const struct gt_exporter *choose_format(const struct export_request *requ
 		return exporter;
 	if (export_is_ambiguous(request->output))
 		report_ambiguous();
-	else if (extension) /* "trace.v2.jsn": use the last extension, but .json.gz is one */
+	else if (extension) /* "trace.v2.jsn": use the last extension, except that .json.gz is one
+	 * extension */
 		unknown_format(strrchr(extension, '.') != extension && !strstr(extension, ".json")
 				       ? strrchr(extension, '.')
 				       : extension,
@@ -301,9 +302,9 @@ static int export_chosen(const struct export_request *request, const struct gt_e
 	inputs_print_notes(capture);
 	exit_code = s->filter ? write_some(capture, request, exporter, s)
 			      : write_out(capture, request, exporter);
-	export_note_health(capture); /* after reading, which finds some damage */
+	export_note_health(capture); /* call after reading, which finds some of the damage */
 	if (!exit_code && (in.left_out || !gt_capture_is_whole(gt_capture_health(capture))))
-		exit_code = GT_EXIT_FAILURE; /* reported above */
+		exit_code = GT_EXIT_FAILURE; /* errors were reported above */
 	gt_capture_close(capture);
 	inputs_fini(&in);
 	return exit_code;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See export_capture.h. Each session becomes a separate capture (capture/cut.h), and several of
- * them are merged. */
+/* See export_capture.h. Each session becomes a separate capture (capture/cut.h). Several captures
+ * are merged. */
 #include "cli/export_capture.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ static bool wants(void *data, const struct gt_item *item, bool *range)
 	return counts;
 }
 
-/* Write sessions into a file each, to be merged. */
+/* Write each session into a separate file, for merging. */
 static int write_parts(struct cutting *k, const char *temporary, char **parts, size_t count)
 {
 	struct gt_capture_health health;
@@ -172,7 +172,7 @@ static int open_and_cut(struct cutting *k, struct summary *s)
 	code = cut_capture(k, s);
 	export_note_health(k->capture);
 	if (!code && (in.left_out || !gt_capture_is_whole(gt_capture_health(k->capture))))
-		code = GT_EXIT_FAILURE; /* reported above */
+		code = GT_EXIT_FAILURE; /* errors were reported above */
 	gt_capture_close(k->capture);
 	inputs_fini(&in);
 	return code;

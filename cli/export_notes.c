@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Report parts missing from an export because its captures are damaged or incomplete. */
+/* Reports parts that are missing from an export because its captures are damaged or incomplete. */
 #include "capture/capture.h"
 #include "cli/export.h"
 #include "cli/ui.h"
 
-/* Return true if there was anything to report. */
+/* Note damage of a session. Return true if there was any. */
 static bool note_session(const struct gt_capture_session *s)
 {
 	if (s->health.bad_sums)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A recursive descent parser that builds a tree. A text condition caches its decision for each text
+/* Recursive descent parser that builds a tree. A text condition caches its decision for each text
  * number. */
 #include "cli/filter.h"
 
@@ -114,7 +114,7 @@ static bool take_sign(struct parser *p, const char *sign)
 	return true;
 }
 
-/* Take a value: quoted, or everything up to white space, ')', "&&" or "||". */
+/* Parse a value: quoted, or everything up to white space, ')', "&&" or "||". */
 static char *take_value(struct parser *p)
 {
 	const char *start;
@@ -154,7 +154,7 @@ static char *take_value(struct parser *p)
 	return value;
 }
 
-/* Add a new occurrence, which selects ranges of a name, to the filter. Return its number. */
+/* Add an occurrence, which selects ranges of a name, to the filter. Return its number. */
 static uint32_t put_occurrence(struct parser *p, const char *at, const char *name,
 			       const struct filter_occurrence_value *value)
 {
@@ -174,8 +174,8 @@ static uint32_t put_occurrence(struct parser *p, const char *at, const char *nam
 	return f->occurrence_count++;
 }
 
-/* Parse NAME#N in a value of @bytes at @text, which is at @at in the expression. Return as
- * filter_parse_occurrence(). */
+/* Parse NAME#N in a value of @bytes at @text, at position @at in the expression. Return the same
+ * values as filter_parse_occurrence(). */
 static int parse_occurrence(struct parser *p, const char *at, const char *text, size_t bytes,
 			    bool after, struct filter_occurrence_value *value, uint32_t *number)
 {
@@ -219,8 +219,8 @@ bool filter_domain_words(const char **words, const char *word)
 	return is_in(words, n, word);
 }
 
-/* Check a domain's or kind's word. There are only a few, so an unknown one is an error, not a
- * condition that never matches. */
+/* Check the name of a domain or kind. There are only a few names, so an unknown one is an error,
+ * not a condition that never matches. */
 static bool check_word(struct parser *p, const char *at, enum filter_field field, const char *word)
 {
 	const char *names[FILTER_DOMAIN_WORDS + GT_KIND_COUNT + GT_DEVICE_OP_COUNT + 1], *near;
@@ -275,7 +275,7 @@ static bool parse_point(struct parser *p, const char *at, const char *text, size
 	return true;
 }
 
-/* Parse TIME, RANGE#N, an interval between two of them, or RANGE#N..M; @at: the position of the
+/* Parse TIME, RANGE#N, an interval between two of these, or RANGE#N..M. @at: position of the
  * value. */
 static bool parse_at(struct parser *p, const char *at, struct filter_node *n)
 {
@@ -292,7 +292,7 @@ static bool parse_at(struct parser *p, const char *at, struct filter_node *n)
 		return false;
 	}
 	if (dots && isdigit((unsigned char)dots[2]) && memchr(n->pattern, '#', first) &&
-	    !dots[2 + strspn(dots + 2, "0123456789")]) { /* step#3..5 */
+	    !dots[2 + strspn(dots + 2, "0123456789")]) { /* for example step#3..5 */
 		if (!parse_point(p, at, n->pattern, bytes, &n->from, &value))
 			return false;
 		n->to = n->from;
@@ -314,7 +314,8 @@ static bool parse_at(struct parser *p, const char *at, struct filter_node *n)
 	return parse_point(p, at + first + 2, dots + 2, bytes - first - 2, &n->to, &value);
 }
 
-/* Return true if digits follow the last '#'. Names may contain other '#': "f()::{lambda()#1}". */
+/* Return true if digits follow the last '#'. Names may contain other '#' characters:
+ * "f()::{lambda()#1}". */
 static bool is_counted(const char *pattern)
 {
 	const char *hash = strrchr(pattern, '#');
@@ -474,7 +475,7 @@ static struct filter_node *parse_not(struct parser *p)
 	return inner;
 }
 
-/* Build a balanced tree of all nodes, as matching recurses once per level. */
+/* Build a balanced tree of all nodes, because matching recurses once per level. */
 static struct filter_node *join_nodes(enum filter_node_type type, struct filter_node **nodes,
 				      size_t count)
 {
@@ -484,7 +485,7 @@ static struct filter_node *join_nodes(enum filter_node_type type, struct filter_
 			   join_nodes(type, nodes + count / 2, count - count / 2));
 }
 
-/* @tight: true for "and", which binds tighter than "or" */
+/* Parse a chain of "and" or "or". @tight: true for "and", which binds tighter than "or" */
 static struct filter_node *parse_chain(struct parser *p, bool tight)
 {
 	struct filter_node **nodes = NULL, *joined = NULL;
@@ -596,7 +597,7 @@ void filter_set_origin(struct filter *f, uint64_t origin_ns, uint64_t end_ns)
 
 /* Matching --------------------------------------------------------------------- */
 
-/* "memcpy" includes "memcpy H2D". */
+/* Return true if @kind includes the kind in @text: "memcpy" includes "memcpy H2D". */
 static bool is_kind_of(const char *kind, const char *text)
 {
 	const size_t n = strlen(kind);
@@ -604,7 +605,7 @@ static bool is_kind_of(const char *kind, const char *text)
 	return !strncmp(text, kind, n) && text[n] == ' ';
 }
 
-/* @text: a value of the field; for ranges a name, or the text of a counted occurrence. */
+/* @text: a value of the field; for ranges, a name or the text of a counted occurrence. */
 bool filter_match_text(const struct filter_node *n, const char *text)
 {
 	const bool counted = n->field == FILTER_RANGE &&
@@ -662,8 +663,8 @@ bool filter_match_number(const struct filter_node *n, const struct filter_record
 	}
 }
 
-/* Compute a point's time since the first session's start. @end: use the range's end, not its start.
- * Return false if the process has no such range. */
+/* Compute the time of a point since the first session's start. @end: use the end of the range, not
+ * its start. Return false if the process does not have the range. */
 static bool find_point(const struct filter *f, const struct filter_point *point, uint32_t process,
 		       bool end, int64_t *out)
 {

@@ -39,7 +39,7 @@ static bool is_never_met(const struct filter_node *n)
 	return true;
 }
 
-/* Return the first of the conditions joined with "and" that no record met. Those after it were not
+/* Return the first condition joined with "and" that no record met. Later conditions were not
  * evaluated for any record. */
 static const struct filter_node *find_never_met(const struct filter_node *n, bool *first)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See filter_process.h. A condition is evaluated for all records of a process: all meet it, none
- * does, or it depends. */
+/* See filter_process.h. A condition is evaluated for all records of a process together: all records
+ * meet it, no record meets it, or the result depends on the record. */
 #include "cli/filter_process.h"
 
 #include <inttypes.h>

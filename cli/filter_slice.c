@@ -10,8 +10,8 @@
 #include "record/operation.h"
 #include "util/error.h"
 
-/* Times at which records that match an expression can start; no matching record starts at another
- * time. @exact: also, all records that start then match. */
+/* Times at which records that match an expression can start. No matching record starts at another
+ * time. @exact: true if in addition all records that start at these times match. */
 struct times {
 	struct filter_times in;
 	bool exact;
@@ -87,7 +87,7 @@ static struct times complement(const struct times *a)
 	return rest;
 }
 
-/* Convert a time since the capture's start to its clock. */
+/* Convert a time since the capture's start to the capture's clock. */
 static uint64_t add_ns(uint64_t ns, int64_t after)
 {
 	uint64_t sum;
@@ -97,8 +97,8 @@ static uint64_t add_ns(uint64_t ns, int64_t after)
 	return __builtin_add_overflow(ns, (uint64_t)after, &sum) ? UINT64_MAX : sum;
 }
 
-/* Find the first and the last time, over all processes, to which a point refers. Return false if no
- * process has it. */
+/* Find the first and the last time, over all processes, that a point refers to. Return false if the
+ * point exists in no process. */
 static bool find_hull(const struct filter *f, const struct filter_point *point, bool end,
 		      struct gt_slice_span *out)
 {
@@ -128,13 +128,13 @@ static struct times times_of_at(const struct filter *f, const struct filter_node
 	const bool interval = n->compare == CMP_EQ || n->compare == CMP_NE;
 	const bool fixed = n->from.occurrence == FILTER_NO_OCCURRENCE &&
 			   n->to.occurrence == FILTER_NO_OCCURRENCE;
-	/* a range's time differs between processes */
+	/* the time of a range differs between processes */
 	struct times t = {.exact = fixed || f->is_one_process};
 	struct gt_slice_span from, to = {0};
 
 	if (!find_hull(f, &n->from, n->compare == CMP_LE || n->compare == CMP_GT, &from) ||
 	    (interval && !find_hull(f, &n->to, true, &to)))
-		return t; /* no process has the range: the condition matches nothing */
+		return t; /* the range exists in no process, so the condition matches nothing */
 	switch (n->compare) {
 	case CMP_LT:
 		if (from.to_ns)
@@ -174,7 +174,7 @@ static struct times times_of(const struct filter *f, const struct filter_node *n
 	}
 }
 
-/* @is_time: set to whether all records that start then match. */
+/* Find the times. @is_time: set to true if all records that start at these times match. */
 static bool find_times(const struct filter *f, struct filter_times *times, bool *is_time)
 {
 	struct times t = times_of(f, f->root);
@@ -199,7 +199,7 @@ const struct gt_slice_span *filter_times_find(const struct filter_times *times, 
 	return NULL;
 }
 
-/* Return true if calls of the capture wait for other processes, or may do so. */
+/* Return true if calls of the capture wait, or may wait, for other processes. */
 static bool has_collectives(const struct gt_capture *capture)
 {
 	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++) {

@@ -40,7 +40,8 @@ bool filter_parse_number(enum filter_unit unit, const char *text, size_t bytes, 
 		return false;
 	while (isspace((unsigned char)*end))
 		end++;
-	if (unit == FILTER_UNIT_TIME && !*end && value > 0) /* --delay takes seconds instead */
+	if (unit == FILTER_UNIT_TIME && !*end &&
+	    value > 0) /* without a unit: an error, because --delay takes seconds */
 		return false;
 	for (; u->name; u++)
 		if (!strcasecmp(u->name, end)) {
@@ -78,7 +79,7 @@ const char *filter_find_dots(const char *text)
 	return dots && dots > text && dots[2] ? dots : NULL;
 }
 
-/* Parse digits at *at, below @end. Return false if there are none, or the number is 0. */
+/* Parse digits at *at, before @end. Return false if there are no digits, or the number is 0. */
 static bool take_count(const char **at, const char *end, uint64_t *out)
 {
 	const char *digit = *at;

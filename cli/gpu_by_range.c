@@ -4,15 +4,15 @@
 
 #include <stdlib.h>
 
-/* An activity, or a range, which is sorted before the activities in it. */
+/* An activity or a range. A range is sorted before the activities in it. */
 struct operator_row {
 	uint64_t thread, id;
-	uint64_t last; /* 0: an activity */
+	uint64_t last; /* number of the last call in a range; 0: an activity */
 	uint64_t duration_ns;
 	uint64_t name;
 };
 
-/* Flag in a range's name: it is only around activities. */
+/* Flag in the name of a range that only encloses activities. */
 #define ONLY_AROUND (UINT64_C(1) << 32)
 
 struct open_operators {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches of graphs, see graphs.h. A launch's records come in any order, from several threads, so
- * each launch keeps a row until the end. */
+/* Launches of graphs, see graphs.h. The records of a launch come in any order, from several
+ * threads, so each launch keeps a row until the end. */
 #include "cli/graphs.h"
 
 #include <stdlib.h>
@@ -64,7 +64,7 @@ void graphs_add(struct graphs *g, const struct gt_capture *capture, const struct
 
 	if (!item->graph || !item->replay)
 		return;
-	at = row_of(g, capture, item); /* may move the rows */
+	at = row_of(g, capture, item); /* row_of() may move the rows */
 	row = &g->rows[at];
 	launch = launch_of(g, at, item->replay);
 	row->work++;

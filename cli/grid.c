@@ -76,7 +76,7 @@ int grid_column(const struct grid *g, const char *name)
 	return -1;
 }
 
-/* Compare cells: below 0 if @a goes first. Cells without a value go last. */
+/* Compare cells. Return a negative number if @a goes first. Cells without a value go last. */
 static int compare_cells(const struct grid_cell *a, const struct grid_cell *b)
 {
 	if (a->has != b->has)
@@ -183,7 +183,7 @@ static bool column_shown(const struct grid *g, unsigned c, size_t rows)
 	return false;
 }
 
-/* Return the width with the least of the last column. */
+/* Return the total width with the smallest width of the last column. */
 static unsigned width_of(const unsigned *width, unsigned last)
 {
 	unsigned sum = INDENT;
@@ -193,7 +193,7 @@ static unsigned width_of(const unsigned *width, unsigned last)
 	return sum + (width[last] < NARROWEST_LAST ? width[last] : NARROWEST_LAST);
 }
 
-/* Shorten names in the middle columns that are always shown, before columns are dropped. */
+/* Shorten texts in the middle columns that are always shown, before columns are dropped. */
 static void narrow_texts(const struct grid *g, unsigned last, unsigned room, unsigned *width)
 {
 	for (unsigned c = 0; c < last; c++) {
@@ -209,7 +209,8 @@ static void narrow_texts(const struct grid *g, unsigned last, unsigned room, uns
 	}
 }
 
-/* Choose the columns and their widths. The last one shown takes the rest. Return its index. */
+/* Choose the columns and their widths. The last visible column takes the remaining width. Return
+ * its index. */
 static unsigned lay_out(const struct grid *g, size_t rows, unsigned room, unsigned *width)
 {
 	char buffer[64];
@@ -242,7 +243,7 @@ static unsigned lay_out(const struct grid *g, size_t rows, unsigned room, unsign
 		if (width_of(width, last) <= room || !g->columns[worst].rank)
 			break;
 		width[worst] = 0;
-		while (last && !width[last]) /* the last one may be the first to be dropped */
+		while (last && !width[last]) /* the last column may be the first to be dropped */
 			last--;
 	}
 	if (sum + width[last] > room)
@@ -250,7 +251,7 @@ static unsigned lay_out(const struct grid *g, size_t rows, unsigned room, unsign
 	return last;
 }
 
-/* List columns that a wider line would show. */
+/* List columns that a wider terminal would show. */
 static void print_left_out(const struct grid *g, size_t rows, const unsigned *width, FILE *out)
 {
 	const struct ui_colors *colors = ui_colors(out);
@@ -274,7 +275,7 @@ static void put_spaces(FILE *out, unsigned n)
 	fprintf(out, "%*s", (int)n, "");
 }
 
-/* @spaces: not printed yet, so that no line ends in spaces. */
+/* @spaces: number of spaces to print before the text, delayed so that no line ends in spaces. */
 static void put_cell(FILE *out, const char *text, unsigned width, bool left, bool last,
 		     unsigned *spaces, const char *color, const char *reset)
 {
@@ -303,8 +304,8 @@ static unsigned last_column_at(const struct grid *g, const unsigned *width)
 	return at;
 }
 
-/* Print a function of a stack: if its name is too long, it is shortened, and its place (" at
- * file:line", " in module") is kept. */
+/* Print a function of a stack. If its name is too long, shorten it and keep its place (" at
+ * file:line", " in module"). */
 static void put_function(FILE *out, char *line, unsigned width)
 {
 	enum { NAME_LEAST = 8 };
@@ -326,7 +327,7 @@ static void put_function(FILE *out, char *line, unsigned width)
 	free(next);
 }
 
-/* Print the last cell of a row, with its lines below each other. */
+/* Print the last cell of a row, with the cell's lines below each other. */
 static void put_lines(const struct grid *g, const unsigned *width, unsigned spaces,
 		      const char *text, FILE *out)
 {
@@ -342,8 +343,8 @@ static void put_lines(const struct grid *g, const unsigned *width, unsigned spac
 	free(line);
 }
 
-/* Print the last cell of a row, in as many lines as it takes. @spaces: before it, not printed
- * yet. */
+/* Print the last cell of a row in as many lines as it needs. @spaces: number of delayed spaces
+ * before the cell. */
 static void put_sentence(const struct grid *g, const unsigned *width, unsigned spaces,
 			 const char *text, FILE *out)
 {

@@ -6,8 +6,8 @@
 
 #include "cli/lookup.h"
 
-/* Count a value. Values below 32 have octave 0 and a bucket each; value v >= 32 with highest bit e
- * has octave e - 4. */
+/* Count a value. Values below 32 have octave 0 and a bucket each. A value v >= 32 with highest bit
+ * e has octave e - 4. */
 static void count_value(struct histogram *h, uint64_t value)
 {
 	unsigned octave = 0, step = (unsigned)value;
@@ -66,7 +66,8 @@ static int by_value(const void *a, const void *b)
 
 uint64_t histogram_percentile(const struct histogram *h, unsigned permille)
 {
-	/* nearest rank: the smallest value with at least that share of all values at or below it */
+	/* nearest rank: the smallest value such that at least this share of all values is not
+	 * greater */
 	uint64_t rank = (uint64_t)(((unsigned __int128)h->count * permille + 999) / 1000),
 		 passed = 0, middle;
 	uint64_t sorted[HISTOGRAM_EXACT];
