@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See idle.h. This file has the activities in order, and the gaps between them. */
+/* See idle.h. This file contains the ordered activities, and the gaps between them. */
 #include "cli/idle.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "record/operation.h"
 
 struct idle_device {
-	uint64_t end; /* of the activities so far */
+	uint64_t end; /* latest end of the activities so far */
 	uint32_t origin;
 	bool any;
 };
@@ -206,7 +206,7 @@ static void keep_gap(struct idle *s, const struct idle_gap_row *gap, uint64_t id
 				     .ordinal = GT_ID_ORDINAL(gap->id)};
 }
 
-/* Return the position, in the order of records, of the thread that made the call. */
+/* Return the position of the calling thread in the order of records. */
 static uint32_t find_caller(struct idle *s, uint32_t process, uint64_t id)
 {
 	uint64_t key = (uint64_t)process << 32 | GT_ID_ORDINAL(id);
@@ -220,7 +220,8 @@ static uint32_t find_caller(struct idle *s, uint32_t process, uint64_t id)
 	return s->last_caller;
 }
 
-/* Add a gap: the device has had nothing to do between its last activity and this one. */
+/* Add a gap. The device had no activity between the end of its last activity and the start of this
+ * one. */
 static void add_gap(struct idle *s, const struct idle_device *device, const struct idle_start *work)
 {
 	const struct idle_origin *origin = &s->origins[work->tag];

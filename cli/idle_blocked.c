@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* See idle.h: queues that were blocked by other activities, because of events.
+/* See idle.h. Finds queues that were blocked by other activities, because of events.
  *
- *   1. Calls show which events refer to which call's activity, and the waits for them
- *      (wait_targets.h): waits of the call that ended a gap, and waits of a stream, which block its
- *      next activities.
- *   2. A wait's events are joined with the activities of their calls, on the calls' ids, to find
- *      when the last one ended.
- *   3. Each stream's waits and rests of gaps are read in the order of their calls: a rest was
- *      blocked until the last end of the waits since the stream's previous rest. */
+ *   1. Calls show which events refer to which call's activity, and which calls wait for them
+ *      (wait_targets.h). A wait belongs to the call that ended a gap, or to a stream, where it
+ *      blocks the next activities.
+ *   2. The events of a wait are joined with the activities of their calls by call id, to find when
+ *      the last of these activities ended.
+ *   3. The waits and the rests of gaps of each stream are read in the order of their calls. A rest
+ *      was blocked until the last end of the waits since the stream's previous rest. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,23 +17,23 @@
 
 enum { EVENTS_MOST = 256 };
 
-/* A call's activity, or (wait != 0) a wait for it. */
+/* The activity of a call, or (wait != 0) a wait for this activity. */
 struct held_join {
-	uint64_t id, end, wait; /* wait: its number plus 1 */
+	uint64_t id, end, wait; /* wait: number of the wait + 1 */
 	uint32_t process, name;
 };
 
-/* The answer to one event of a wait. */
+/* Result for one event of a wait. */
 struct held_answer {
 	uint64_t wait, end;
 	uint32_t name;
-	bool found; /* otherwise its end is not known */
+	bool found; /* false: the end is not known */
 };
 
-/* A wait: of a stream, or of the activity that ended a gap, which may name no event. */
+/* A wait of a stream, or of the activity that ended a gap. The latter may name no event. */
 struct held_wait {
 	uint64_t number, stream, at;
-	uint64_t end; /* of its wait targets, as far as known */
+	uint64_t end; /* end of the wait targets, as far as known */
 	struct idle_rest rest;
 	uint32_t process, name;
 	bool has_rest, unsure;
@@ -138,7 +138,7 @@ static bool find_role(const struct gt_item *call, enum gt_role role, uint64_t *v
 	return call->args && gt_call_role(&view, role, 0, value);
 }
 
-/* Add the wait's events. Return true if all are known. */
+/* Add the events of a wait. Return true if all events are known. */
 static bool add_events(struct idle_blocked *h, const struct gt_item *call, uint64_t wait)
 {
 	const struct gt_call_view view = {call->op, call->args, call->payload, call->payload_bytes};
@@ -146,7 +146,7 @@ static bool add_events(struct idle_blocked *h, const struct gt_item *call, uint6
 	uint64_t events[EVENTS_MOST];
 	const struct gt_operation_info *info = gt_operation(call->op);
 	size_t count = 1;
-	/* a single event next to a list is the call's own */
+	/* a single event in addition to a list is the event that the call returns */
 	const bool one = !idle_names_events(info) && find_role(call, GT_ROLE_EVENT, &events[0]);
 
 	if (!one &&
@@ -166,11 +166,11 @@ static struct held_wait wait_of(struct idle_blocked *h, const struct gt_item *ca
 				 .process = call->process};
 
 	if (!find_role(call, GT_ROLE_STREAM, &wait.stream))
-		wait.stream = UINT64_MAX; /* not known: arguments were not recorded */
+		wait.stream = UINT64_MAX; /* not known, because arguments were not recorded */
 	return wait;
 }
 
-/* Note what the call says about events: which refer to its activity, or to that of its stream. */
+/* Note which events refer to the call's activity, or to the activity of its stream. */
 static void note_events(struct idle_blocked *h, const struct gt_item *call,
 			const struct gt_operation_info *info)
 {
@@ -222,11 +222,11 @@ void idle_blocked_add_rest(struct idle_blocked *h, const struct gt_item *call,
 	spill_add(&h->waits, &wait);
 }
 
-/* Joining --------------------------------------------------------------------------- */
+/* Joins ----------------------------------------------------------------------------- */
 
-/* Add the call to which an event refers. A single event that was recorded after no activity blocks
- * nothing. An event of a list was returned by a call: if that call is not known, the event may be
- * the program's own. */
+/* Add the call to which an event refers. If a single event refers to no call, it was recorded after
+ * no activity and blocks nothing. An event in a list was returned by a call. If that call is not
+ * known, the event may be the program's own. */
 static void add_found(void *to, uint64_t wait, uint32_t process, uint64_t id)
 {
 	struct idle_blocked *h = to;
@@ -263,7 +263,7 @@ static int join_work(struct idle_blocked *h)
 	return rc;
 }
 
-/* Join each wait with its answers, and sort it into its stream. */
+/* Join each wait with the results for its events, and sort the wait into its stream. */
 static int join_answers(struct idle_blocked *h)
 {
 	const struct held_answer *answer;
@@ -303,7 +303,7 @@ static void split_rest(struct idle *s, const struct held_wait *wait, const struc
 int idle_blocked_finish(struct idle *s)
 {
 	struct idle_blocked *h = s->held;
-	struct held_wait before = {.number = 0}; /* of the stream, since its last rest */
+	struct held_wait before = {.number = 0}; /* waits of the stream since its last rest */
 	const void *next;
 	int rc = wait_targets_find(&h->wait_targets, add_found, h);
 
@@ -326,7 +326,7 @@ int idle_blocked_finish(struct idle *s)
 		}
 		split_rest(s, wait, &before);
 		before.end = 0;
-		/* if the stream is not known, it may be for another stream's gap */
+		/* if the stream is not known, the wait may belong to another stream's gap */
 		before.unsure &= wait->stream == UINT64_MAX;
 	}
 	return rc;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Classify calls for idle.h from their descriptions, for all runtimes. */
+/* Classifies calls for idle.h, based on the descriptions of operations in all runtimes. */
 #include <string.h>
 
 #include "cli/idle_steps.h"
 #include "cli/selection.h"
 #include "record/operation.h"
 
-/* Groups of operations whose calls build device code, load it, or find something in it. */
+/* Groups of operations that build, load or search device code. */
 static const char *const code_groups[] = {"program", "module", "compiler",        "code",
 					  "library", "rtc",    "module_build_log"};
 
-/* Parts of the names of calls that only query, release something, or compute a launch's size. */
+/* Substrings of the names of calls that only query, release an object, or compute a launch's
+ * size. */
 static const char *const asking[] = {"Get",    "_get_",     "Release",
 				     "Retain", "Destroy",   "_destroy",
 				     "Query",  "_iterate_", "CallConfiguration"};
@@ -121,8 +122,9 @@ static bool gives_work(const struct gt_operation_info *info)
 	       info->kind == GT_KIND_SET;
 }
 
-/* Return how a call blocks its stream. A call that names events and gives its stream no activity
- * blocks the later ones. One that itself waits, or records its event, does not. */
+/* Return how a call blocks its stream. A call that names events and adds no activity to its stream
+ * blocks the later activities. A call that itself waits, or records its event, does not block its
+ * stream. */
 enum idle_hold idle_call_hold(uint32_t op)
 {
 	const struct gt_operation_info *info = gt_operation(op);
@@ -154,7 +156,7 @@ bool idle_call_holds(const struct gt_item *call, enum idle_hold *how)
 
 /* Processes ------------------------------------------------------------------------- */
 
-/* Return a bit per domain in a list as --domains takes it. */
+/* Return one bit for each domain in a list in the format of --domains. */
 static uint32_t find_listed(const char *list)
 {
 	uint32_t set = 0;
@@ -168,8 +170,9 @@ static uint32_t find_listed(const char *list)
 	return set;
 }
 
-/* Return true if the requested domains include those whose calls submitted the device's activities.
- * HSA's activities are submitted from other domains, such as HIP, which may have been left out. */
+/* Return true if the requested domains include the domains whose calls submitted the device's
+ * activities. HSA's activities are submitted by calls of other domains, such as HIP, which may have
+ * been excluded. */
 static bool has_calls_of_work(const struct gt_counts *counts, const char *domains)
 {
 	const uint32_t listed = find_listed(domains);
@@ -182,8 +185,8 @@ static bool has_calls_of_work(const struct gt_counts *counts, const char *domain
 	return true;
 }
 
-/* Return true if no calls are missing because they were not requested, or were lost. Calls that
- * were open at the end are missing for a good reason. */
+/* Return true if no calls are missing because they were not requested or were lost. Calls that were
+ * open at the end may be missing. */
 bool idle_host_is_known(const struct gt_capture *capture, uint32_t process)
 {
 	const struct gt_process_info *info = gt_capture_process(capture, process);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* See idle.h: what threads did while devices were idle.
+/* See idle.h. Finds what threads did while devices were idle.
  *
- * A thread's calls come in order of their start, its gaps in the order in which they can first
- * count, its ranges in order of their start. Between two events of these three the thread is in the
- * same call and the same range: that time is a part of each open gap. */
+ * A thread's calls are read in order of their start, its gaps in the order in which they can first
+ * count, and its ranges in order of their start. Between two consecutive times from these three
+ * inputs, the thread is in the same call and the same range. This time is a part of each open
+ * gap. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,19 +25,20 @@ struct open_range {
 
 struct walk {
 	struct idle *idle;
-	/* the current thread */
+	/* State of the current thread */
 	uint64_t now;
 	uint32_t thread, process, ordinal;
 	struct open_call *calls; /* outermost first */
 	struct open_range *ranges;
 	struct idle_open *gaps;
 	size_t call_count, call_room, range_count, range_room, gap_count, gap_room;
-	/* next inputs, of this thread or a later one */
+	/* Next inputs, for this thread or a later one */
 	struct idle_gap_row next_gap;
 	struct idle_range_row next_range;
 	bool has_gap, has_range;
-	int status;         /* from reading spilled rows: 0 or negative */
-	uint8_t *processes; /* 0: not looked up yet; 1: activity of its host not known, 2: known */
+	int status; /* result of reading spilled rows: 0 or negative errno */
+	/* for each process: 0: not looked up yet; 1: its host activity is not known; 2: known */
+	uint8_t *processes;
 };
 
 static void read_gap(struct walk *w)
@@ -76,7 +78,8 @@ static void push_range(struct walk *w, const struct idle_range_row *row)
 	w->ranges[w->range_count++] = (struct open_range){row->end, row->name};
 }
 
-/* Return the innermost range at @time, which never decreases, and until when it is so. */
+/* Return the innermost range at @time, and in *until the end of the time for which it stays
+ * innermost. @time must not decrease between calls. */
 static uint32_t find_range(struct walk *w, uint64_t time, uint64_t *until)
 {
 	size_t kept = 0;
@@ -118,8 +121,8 @@ static bool is_pageable(const struct walk *w, const struct idle_open *gap)
 	return strstr(texts_get(w->idle->names, origin->name), "Pageable") != NULL;
 }
 
-/* Find the cause of a thread's time: the outermost call that has one, or else the call that submits
- * the activity that will end the gap. */
+/* Find the cause of a thread's time: the outermost call that has a cause, or else the call that
+ * submits the activity that will end the gap. */
 static enum gt_idle_cause find_cause(struct walk *w, const struct idle_open *gap, uint32_t *op)
 {
 	const struct open_call *submits = NULL;
@@ -147,7 +150,7 @@ static enum gt_idle_cause find_cause(struct walk *w, const struct idle_open *gap
 	return GT_IDLE_OTHER_CALL;
 }
 
-/* Add parts from @from to @to, during which the thread was in the same calls. */
+/* Add parts between @from and @to. During this time, the thread was in the same calls. */
 static void add_parts(struct walk *w, uint64_t from, uint64_t to)
 {
 	while (from < to) {
@@ -184,7 +187,7 @@ static void close_gaps(struct walk *w, uint64_t now)
 	w->gap_count = kept;
 }
 
-/* Advance the time to @to. */
+/* Advance the current time to @to. */
 static void advance(struct walk *w, uint64_t to)
 {
 	while (w->call_count && w->calls[w->call_count - 1].end <= to) {
@@ -206,8 +209,8 @@ static void advance(struct walk *w, uint64_t to)
 
 /* Gaps ----------------------------------------------------------------------------- */
 
-/* Close a gap whose launching call was not recorded: unknown up to the call, then split as
- * usual. */
+/* Close a gap whose launching call was not recorded. The cause is unknown up to the call. The rest
+ * is split as usual. */
 static void close_unseen(struct walk *w, struct idle_open *gap, uint64_t from)
 {
 	uint64_t call = gap->row.call_start, end = gap->row.end;
@@ -235,7 +238,7 @@ static void open_gap(struct walk *w, const struct idle_gap_row *row)
 		close_unseen(w, gap, 0);
 		return;
 	}
-	/* until the call is seen, the host counts up to its start */
+	/* until the call is seen, the host is the cause up to the call's start */
 	gap->until = row->call_start && row->call_start < row->end ? row->call_start : row->end;
 	w->gap_count++;
 }
@@ -274,7 +277,7 @@ static void see_calls(struct walk *w, const struct gt_item *call)
 		if (gap->row.id == call->id)
 			see_call(w, gap, call);
 		any |= gap->is_seen;
-		if (!gap->is_seen && gap->row.id < call->id) { /* its call was not recorded */
+		if (!gap->is_seen && gap->row.id < call->id) { /* the call was not recorded */
 			close_unseen(w, gap, gap->until < w->now ? gap->until : w->now);
 			continue;
 		}
@@ -286,7 +289,7 @@ static void see_calls(struct walk *w, const struct gt_item *call)
 		close_gaps(w, w->now);
 }
 
-/* Open gaps that can count by @time. */
+/* Open gaps that can count at @time or earlier. */
 static void open_gaps(struct walk *w, uint64_t time)
 {
 	while (w->has_gap && w->next_gap.thread == w->thread &&
@@ -344,13 +347,14 @@ static int walk_calls(struct walk *w)
 
 	if (rc)
 		return rc;
-	if (gt_capture_is_filtered(w->idle->capture)) /* else a time range was read in part */
+	if (gt_capture_is_filtered(w->idle->capture)) /* otherwise, blocks of a time range would be
+	 * read only in part */
 		gt_cursor_take_all(cursor);
 	while ((count = gt_cursor_next_several(cursor, &items)) > 0 && !w->status) {
 		if (items->process != w->process || items->ordinal != w->ordinal)
 			begin_thread(w, items);
 		if (!w->idle->held && (!w->has_gap || w->next_gap.thread != w->thread) &&
-		    !w->gap_count) { /* none of its further calls counts */
+		    !w->gap_count) { /* no further call of this thread counts */
 			gt_cursor_skip_thread(cursor);
 			continue;
 		}
@@ -379,7 +383,8 @@ int idle_walk_host(struct idle *s)
 	read_range(&w);
 	rc = walk_calls(&w);
 	end_thread(&w);
-	for (w.thread = LOOKUP_NONE; !rc && w.has_gap; read_gap(&w)) /* gaps without records */
+	for (w.thread = LOOKUP_NONE; !rc && w.has_gap; read_gap(&w)) /* remaining gaps, in threads
+	 * without records */
 		open_gap(&w, &w.next_gap);
 	free(w.processes);
 	free(w.calls);

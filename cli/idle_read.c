@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See idle_read.h. Parts come from idle.h in any order, and an exporter needs them by device and
- * time, so they are also sorted in a file. */
+/* See idle_read.h. idle.h reports parts in any order, and an exporter needs them by device and
+ * time. The parts are therefore also sorted in a file. */
 #include "cli/idle_read.h"
 
 #include <stdlib.h>
@@ -16,7 +16,8 @@ struct reading {
 	struct gt_ranges ranges;
 	struct spill parts;
 	struct unrecorded unrecorded;
-	struct unrecorded_list *lists; /* by device number; NULL: all was recorded */
+	/* unrecorded time of each device; NULL: everything was recorded */
+	struct unrecorded_list *lists;
 	uint32_t device_count;
 	const struct gt_capture *capture;
 	bool mangled;
@@ -68,7 +69,7 @@ static void add_work(struct reading *r, const struct gt_item *item)
 	const uint32_t device = object ? object->device_index : UINT32_MAX;
 	const struct idle_work work = {
 		.item = item,
-		/* an additional one for activities whose device is not known */
+		/* number 0 is for activities whose device is not known */
 		.owner = {.device = device == UINT32_MAX ? 0 : device + 1},
 		.slack_ns = clock ? gt_device_clock_residual_ns(clock) : 0,
 		.device_index = device,
@@ -132,7 +133,8 @@ static int read_capture(struct reading *r)
 	return status;
 }
 
-/* Return true if GPU activities were seen. If the counts do not show it, search for them. */
+/* Return true if the capture contains GPU activities. If its counts do not show any, search the
+ * records. */
 static bool may_have_work(const struct gt_capture *capture)
 {
 	if (!gt_capture_is_whole(gt_capture_health(capture)))

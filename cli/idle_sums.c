@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* See idle.h. This file has the parts of gaps and their sums. */
+/* See idle.h. This file contains the parts of gaps and their sums. */
 #include <stdlib.h>
 
 #include "cli/idle_steps.h"
 
-/* Limits for parts that are too small to be visible, which are only in the sums: a gap has at most
- * PARTS_MOST others, and a gap shorter than SEEN_NS has none. Parts shorter than PART_NS are not
- * reported. */
+/* Limits for parts that are too small to be visible. Such parts are only counted in the sums. At
+ * most PARTS_MOST parts of a gap are reported, and none of a gap shorter than SEEN_NS. Parts
+ * shorter than PART_NS are not reported. */
 enum { PARTS_MOST = 50, SEEN_NS = 10000, PART_NS = 1000 };
 
 void idle_add_sum(struct idle_sum *sum, uint64_t ns)
@@ -130,8 +130,8 @@ static void say_part(struct idle *s, const struct idle_open *gap)
 		       });
 }
 
-/* Parameters are numbers, not a struct: a struct just assembled from small fields is slow to
- * read. */
+/* The parameters are numbers, not a struct, because reading a struct just assembled from small
+ * fields is slow. */
 static void add_detail(struct idle *s, uint32_t row, enum gt_idle_cause cause, uint32_t op,
 		       uint32_t range, uint64_t ns)
 {
@@ -139,11 +139,12 @@ static void add_detail(struct idle *s, uint32_t row, enum gt_idle_cause cause, u
 	uint32_t *number = find_last(s, row, cause, op, name);
 
 	if (*number == LOOKUP_NONE || !is_detail(s, *number, row, cause, op, name))
-		*number = find_detail(s, row, cause, op, name); /* may move the details */
+		/* find_detail() may move the details */
+		*number = find_detail(s, row, cause, op, name);
 	s->details[*number].ns += ns;
 }
 
-/* Report the part that was kept back, because a following one could have extended it. */
+/* Report the part that was kept back because a following part could have extended it. */
 static void hand_on(struct idle *s, struct idle_open *gap)
 {
 	const struct idle_kept *kept = &gap->kept;
@@ -170,7 +171,7 @@ static void add_part(struct idle *s, struct idle_open *gap, uint64_t from, uint6
 		return;
 	gap->ns[cause] = to - from + (gap->causes >> cause & 1 ? gap->ns[cause] : 0);
 	gap->causes |= 1u << cause;
-	if (!gap->is_told) { /* sums do not depend on whether it is extended */
+	if (!gap->is_told) { /* sums do not depend on whether a part is extended */
 		add_detail(s, gap->detail_row, cause, op, name, to - from);
 		return;
 	}
@@ -182,7 +183,7 @@ static void add_part(struct idle *s, struct idle_open *gap, uint64_t from, uint6
 	*kept = (struct idle_kept){from, to, cause, op, name};
 }
 
-/* Return the time in which a process was paused, or its session had not started. */
+/* Return the times in which a process was paused, or its session had not started. */
 static const struct unrecorded_list *find_paused(struct idle *s, uint32_t process)
 {
 	const size_t count = gt_capture_process_count(s->capture);
@@ -198,13 +199,14 @@ static const struct unrecorded_list *find_paused(struct idle *s, uint32_t proces
 
 void idle_fini_paused(struct idle *s)
 {
-	for (size_t p = 0; p < s->paused_count; p++) /* as the capture may be closed later */
+	for (size_t p = 0; p < s->paused_count; p++) /* read now, because the capture may be closed
+	 * later */
 		unrecorded_list_fini(&s->paused[p]);
 	free(s->paused);
 }
 
-/* Add a part in which others' activities were recorded, but not this host's calls: it may have been
- * in calls. */
+/* Add a part in which other processes were recorded, but not the calls of this host thread, which
+ * may have been in calls. */
 static void add_host_part(struct idle *s, struct idle_open *gap, uint64_t from, uint64_t to,
 			  uint32_t name)
 {
@@ -232,7 +234,7 @@ static void add_recorded_part(struct idle *s, struct idle_open *gap, uint64_t fr
 		add_part(s, gap, from, to, cause, op, name);
 }
 
-/* Add a part. Time that was not recorded is never idle time, even if it looks idle. */
+/* Add a part. Unrecorded time is never idle time, even if it appears idle. */
 void idle_add_part(struct idle *s, struct idle_open *gap, uint64_t from, uint64_t to,
 		   enum gt_idle_cause cause, uint32_t op, uint32_t name)
 {

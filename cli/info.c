@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap info: what a capture holds, how it was made, and whether it is all there. Unlike
- * `report` it says nothing about where time went; like it, it reads every record, so that what
- * it says of damage and links is so. */
+/* gputap info: shows a capture's contents, how it was made, and whether it is complete. Unlike
+ * `report`, it does not analyse times. Like `report`, it reads every record, so its information
+ * about damage and links is reliable. */
 #include <ctype.h>
 #include <getopt.h>
 #include <math.h>
@@ -25,7 +25,7 @@
 #include "record/operation.h"
 #include "util/error.h"
 
-/* Rows of a table without --all; 0: all. */
+/* Default number of rows in each table; 0: all. */
 static const size_t shown[INFO_TABLE_COUNT] = {
 	[INFO_STREAMS] = 8,    [INFO_CODE_OBJECTS] = 8, [INFO_KERNEL_SYMBOLS] = 8,
 	[INFO_PROCESSES] = 20, [INFO_WINDOWS] = 10,     [INFO_EVENTS] = 10,
@@ -105,15 +105,15 @@ static void sum_counts(struct info *i)
 		}
 }
 
-/* Return true if GPU activities were requested. */
+/* Return true if the session requested GPU activities. */
 static bool work_asked(const struct info *i)
 {
 	return !i->session->options || !strstr(i->session->options, "device=no");
 }
 
-/* Return the first runtime whose program launched, but whose device had no activity;
- * GT_DOMAIN_NONE: none. Without calls in the capture, launches are not known; then the presence of
- * a runtime like HIP is sufficient. */
+/* Return the first runtime with launches in a process, but without activity on its device;
+ * GT_DOMAIN_NONE: none. If the capture contains no calls, launches are not known, and the presence
+ * of a runtime like HIP is sufficient. */
 static enum gt_domain uncovered(const struct info *i, uint64_t *launches, uint32_t *pid)
 {
 	for (uint32_t p = 0; work_asked(i) && p < gt_capture_process_count(i->capture); p++)
@@ -180,7 +180,8 @@ static void find_untraced(struct info *i)
 	}
 }
 
-/* Return true if records were lost in the program, and none on their way into the file. */
+/* Return true if records were lost in the program, and no records were lost on their way into the
+ * file. */
 static bool is_lost_in_program(const struct info *i)
 {
 	uint64_t lost[GT_DROP_REASON_COUNT] = {0}, sum = 0;
@@ -194,7 +195,7 @@ static bool is_lost_in_program(const struct info *i)
 	return sum > lost[GT_DROP_UNFINISHED] && !lost[GT_DROP_CORRUPT] && !lost[GT_DROP_OUTPUT];
 }
 
-/* Return true if processes continued to run, and nothing from the time before is missing. */
+/* Return true if processes were still running at the end, and no earlier records are missing. */
 static bool has_survivors(const struct info *i)
 {
 	bool found = false;
@@ -258,14 +259,15 @@ static void print_label(const char *text)
 
 enum { OPTIONS_SHOWN = 4096 };
 
-/* Return true if @number belongs to a word of options, @key, that contains a size. */
+/* Return true if @number belongs to an option, @key, that contains a size. */
 static bool has_bytes(const char *key, const char *number)
 {
 	return !strncmp(key, "buffer=", 7) || !strncmp(key, "block=", 6) ||
 	       (!strncmp(key, "keep=", 5) && number[-1] == ',');
 }
 
-/* Copy "1.00 s" so that no line breaks in it. Return: bytes. */
+/* Copy text such as "1.00 s" so that no line break separates number and unit. Return: number of
+ * bytes. */
 static size_t put_tied(char *to, const char *text)
 {
 	size_t n = 0;
@@ -275,8 +277,8 @@ static size_t put_tied(char *to, const char *text)
 	return n;
 }
 
-/* Copy a session's options with units: "when-full=1000000000ns" becomes "when-full=1.00 s". Names
- * and patterns of the user stay as they are. */
+/* Copy a session's options with readable units: "when-full=1000000000ns" becomes "when-full=1.00
+ * s". The user's names and patterns stay unchanged. */
 static void describe_options(const char *options, char *text, size_t size)
 {
 	const char *key = options, *at = options;
@@ -350,8 +352,7 @@ static void print_coverage(const struct info *i)
 		       pid, gt_domain_name(d), c->reset);
 }
 
-/* Print other programs' share of the processors: times on a busy machine differ from those on a
- * quiet one. */
+/* Print the processor share of other programs, because times differ on a busy machine. */
 static void print_load(const struct gt_capture_session *session)
 {
 	const struct gt_machine_load *l = &session->load;
@@ -373,7 +374,7 @@ static void json_load(const struct gt_capture_session *session, struct json *j)
 	json_number(j, "load_of_others", l->processors ? gt_machine_load_of_others(l) : NAN);
 }
 
-/* Print what was run, when and where. */
+/* Print the command, the host and the time of a session. */
 static void print_session(const struct info *i)
 {
 	const struct gt_session_info *s = i->session;
@@ -381,7 +382,8 @@ static void print_session(const struct info *i)
 	char date[64] = "";
 	struct tm tm;
 
-	if (!s->start_realtime_ns) { /* the start of the file is damaged, or nothing else exists */
+	if (!s->start_realtime_ns) { /* the start of the file is damaged, or the file contains
+	 * nothing else */
 		print_label("session");
 		puts("command, time and host are not in the readable part");
 		return;
@@ -431,7 +433,7 @@ static void print_session(const struct info *i)
 		       : "-");
 }
 
-/* Print how blocks are found. */
+/* Print how gputap finds the blocks of the capture. */
 static void print_index(const struct info *i)
 {
 	const struct gt_capture_index *index = gt_capture_index(i->capture);
@@ -448,8 +450,8 @@ static void print_index(const struct info *i)
 		       index->blocks == 1 ? "" : "s", ui_bytes(index->bytes));
 }
 
-/* Return true if GPU activity can be linked. A mode named after a runtime records the calls of that
- * one, of which there may be none. */
+/* Return true if GPU activities can be linked. A mode named after a runtime records only calls of
+ * that runtime, and there may be no such calls. */
 static bool has_linked(const struct info *i)
 {
 	return mode_has_calls(i->mode) &&
@@ -521,9 +523,10 @@ static void print_text(const struct info *i, bool all)
 		struct grid g;
 
 		info_table(&g, (enum info_table)t, i);
-		if (g.row_count > (t == INFO_SESSIONS)) { /* a single session is in the head */
+		if (g.row_count >
+		    (t == INFO_SESSIONS)) { /* the head already shows a single session */
 			putchar('\n');
-			g.selection = true; /* the table has its own words for omitted rows */
+			g.selection = true; /* the table itself mentions omitted rows */
 			grid_print_text(&g, stdout, all ? 0 : most);
 			if (!all && most && g.row_count > most)
 				printf("  .. and %s more (--all shows them)\n",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Code objects and kernel symbols, see info_code.h. A kernel's numbers are the resources that its
- * code requests. */
+/* Tables of code objects and kernel symbols, see info_code.h. The numbers of a kernel are the
+ * resources that its code requests. */
 #include "cli/info_code.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
 
-/* The first columns are left out if dispatches were not counted. */
+/* Number of leading columns that are omitted if dispatches were not counted. */
 enum { COUNTED_OF_OBJECT = 1, COUNTED_OF_KERNEL = 2 };
 
 const struct grid_column info_code_object_columns[] = {
@@ -124,8 +124,8 @@ static const struct gt_object_info *find_device(const struct gt_capture *capture
 		    : NULL;
 }
 
-/* Return a number of registers. Descriptors count them in granules, whose size depends on the
- * processor. Empty if it also depends on the wave's size. */
+/* Return a number of registers. Descriptors count registers in granules. The size of a granule
+ * depends on the processor. If it also depends on the wave size, return an empty cell. */
 static struct grid_cell registers(const struct gt_object_info *kernel,
 				  const struct gt_object_info *device, const char *key, bool vector)
 {
@@ -151,8 +151,8 @@ struct kernels_in {
 	uint64_t count, dispatches;
 };
 
-/* Objects are sorted by process and type; @at: where the search for the process's kernels
- * starts. */
+/* Count the kernels in a code object. Objects are sorted by process and type. @at: start position
+ * for the search in the process. */
 static struct kernels_in kernels_in(const struct info_code *code,
 				    const struct gt_object_info *object, size_t at)
 {
@@ -170,7 +170,7 @@ static struct kernels_in kernels_in(const struct info_code *code,
 	return sum;
 }
 
-/* Initialise all columns, or all but the first @counted. */
+/* Initialise all columns, or all except the first @counted columns. */
 static void init_columns(struct grid *g, const struct info_code *code, const char *name,
 			 const struct grid_column *columns, unsigned count, unsigned counted)
 {
@@ -212,18 +212,19 @@ void info_code_objects(struct grid *g, const struct info_code *code)
 
 /* Kernels ---------------------------------------------------------------------------- */
 
-/* A kernel, or several of a report that differ only in their handles: programs create kernels
- * repeatedly. */
+/* A kernel. In a report, also several kernels that differ only in their handles, because programs
+ * create kernels repeatedly. */
 struct kernel_row {
 	const struct gt_object_info *first;
 	uint64_t dispatches, symbols;
-	uint64_t begin_ns, end_ns; /* of the first and the last one; end 0: none */
+	uint64_t begin_ns,
+		end_ns; /* start of the first kernel and end of the last one; end 0: none */
 };
 
 struct kernel_rows {
 	struct kernel_row *rows;
 	uint32_t count, room;
-	struct idmap ids; /* by hash; colliding ones use the next numbers */
+	struct idmap ids; /* row by hash; rows with equal hashes use the next numbers */
 };
 
 static bool is_same_text(const char *a, const char *b)
@@ -255,7 +256,7 @@ static uint64_t hash_kernel(const struct gt_object_info *o)
 	return lookup_mix(hash);
 }
 
-/* Return the row of @o, or a new one. */
+/* Return the row for @o. If it does not exist, add it. */
 static struct kernel_row *find_kernel_row(struct kernel_rows *all, const struct gt_object_info *o,
 					  bool merge)
 {

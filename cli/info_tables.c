@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of `gputap info`: each function fills a grid from the data that info.c has read. */
+/* Tables of `gputap info`. Each function fills a grid with the data that info.c has read. */
 #include "cli/info.h"
 
 #include <stdlib.h>
@@ -153,7 +153,7 @@ static void make_sessions(struct grid *g, const struct info *i)
 	}
 }
 
-/* Captures of earlier versions call it a door. */
+/* Captures of earlier versions use "door" for the interception method. */
 static const char *interception_method(const struct gt_object_info *module)
 {
 	const char *method = gt_object_value(module, "method");
@@ -161,7 +161,7 @@ static const char *interception_method(const struct gt_object_info *module)
 	return method ? method : gt_object_value(module, "door");
 }
 
-/* Make a row for each library and interception method; several processes may map the same
+/* Add a row for each library and interception method. Several processes may map the same
  * library. */
 static void make_runtimes(struct grid *g, const struct info *i)
 {
@@ -195,7 +195,8 @@ static void make_runtimes(struct grid *g, const struct info *i)
 	}
 }
 
-/* Show the worst clock of the processes that used the device: clocks are fitted per process. */
+/* Show the least precise clock among the processes that used the device, because clocks are fitted
+ * per process. */
 static void make_devices(struct grid *g, const struct info *i)
 {
 	grid_init(g, "devices", device_columns, COUNT_OF(device_columns));
@@ -276,7 +277,7 @@ static struct grid_cell rank_cell(int32_t number)
 	return number >= 0 ? cell_signed(number) : cell_none();
 }
 
-/* Return true for gputap's helper threads in the program, which also have rings. */
+/* Return true for gputap's helper threads in the program, which have rings as well. */
 static bool is_own_thread(const struct gt_capture *c, const struct gt_thread_info *thread)
 {
 	const struct gt_process_info *process = gt_capture_process(c, thread->process);

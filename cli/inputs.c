@@ -14,7 +14,7 @@
 
 enum { FILES_SPARE = 64 };
 
-/* Raise the limit: every capture stays open while it is read. */
+/* Raise the limit of open files, because every capture stays open while it is read. */
 static void raise_files_limit(size_t count)
 {
 	struct rlimit limit;
@@ -83,7 +83,7 @@ void inputs_fini(struct capture_inputs *in)
 	in->paths = NULL;
 }
 
-/* Find the time of its records, on the first session's clock. */
+/* Find the times of a session's records, on the first session's clock. */
 static void find_span(const struct gt_capture_session *s, uint64_t *from, uint64_t *to)
 {
 	*from = s->info.start_ns;
@@ -94,8 +94,8 @@ static void find_span(const struct gt_capture_session *s, uint64_t *from, uint64
 	}
 }
 
-/* Return true if two sessions are snapshots or parts of one recording, or one of them and the
- * whole, with records in common. */
+/* Return true if two sessions contain the same records: both are snapshots or parts of one
+ * recording, or one of them is the whole recording. */
 static bool is_overlapping(const struct gt_capture_session *a, const struct gt_capture_session *b)
 {
 	uint64_t from[2], to[2];
@@ -114,7 +114,8 @@ static void note_overlaps(const struct gt_capture *capture)
 	size_t count = gt_capture_session_count(capture), pairs = 0;
 	const struct gt_capture_session *first = NULL, *second = NULL;
 
-	for (size_t i = 1; i < count; i++) { /* sorted by start: overlapping ones are adjacent */
+	for (size_t i = 1; i < count; i++) { /* sessions are sorted by start, so overlapping
+	 * sessions are adjacent */
 		const struct gt_capture_session *s = gt_capture_session_at(capture, i);
 
 		for (size_t k = i; k-- > 0;) {

@@ -10,8 +10,8 @@
 #include "export/frames.h"
 
 enum { FRAME_BYTES = 4096 };
-/* Mean duration from which launching calls have separate rows: below it, the rows of their
- * activities are enough. */
+/* Smallest mean duration for which launching calls get their own rows. For shorter calls, the rows
+ * of their activities are sufficient. */
 static const uint64_t LONG_NS = 1000000;
 
 int launched_begin(struct launched *l, const struct gt_capture *capture)
@@ -90,7 +90,7 @@ void launched_fini(struct launched *l)
 	*l = (struct launched){0};
 }
 
-/* The table --------------------------------------------------------------------------------- */
+/* Table ------------------------------------------------------------------------------------- */
 
 const struct grid_column launched_columns[LAUNCHED_COLUMNS] = {
 	{"device_ns", "GPU time", GRID_NS, GRID_ALWAYS, 0, false},
@@ -125,7 +125,7 @@ static void add_line(struct lines *l, const char *text)
 	l->bytes += n;
 }
 
-/* Return a remark on a stack in addition to its frames; NULL: none. */
+/* Return a remark about a stack, shown in addition to its frames; NULL: none. */
 static const char *get_remark(const struct launched_row *row, const struct gt_frames *frames)
 {
 	if (!row->stack)
@@ -156,7 +156,7 @@ static const char *describe_stack(struct grid *g, struct gt_frame_names *names,
 	return kept;
 }
 
-/* Do the same for people, with the activity in the first line. */
+/* Describe a stack for the text form, with the activity in the first line. */
 static const char *describe_shortly(struct grid *g, struct gt_frame_names *names,
 				    const struct summary *s, const struct launched_row *row)
 {
@@ -204,7 +204,7 @@ static int compare_shown(const void *a, const void *b)
 	return compare_same(a, b);
 }
 
-/* Join rows with the same text. Return the number of remaining rows. */
+/* Merge rows with the same text. Return the number of remaining rows. */
 static size_t join_rows(struct shown *list, size_t count)
 {
 	size_t kept = 0;
@@ -259,7 +259,7 @@ static void add_rows(struct grid *g, const struct summary *s, struct gt_frame_na
 	free(list);
 }
 
-/* @c: NULL if only the table's columns are needed. */
+/* Return true if a session requested stacks. @c: NULL if only the table's columns are needed. */
 static bool has_asked_for_stacks(const struct gt_capture *c)
 {
 	for (size_t i = 0; c && i < gt_capture_session_count(c); i++) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap list: print the names that other commands accept. All of them come from the tables used
- * for tracing. */
+/* gputap list: prints the names that other commands accept, from the tables used for tracing. */
 #include <fnmatch.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -49,7 +48,7 @@ static const struct grid_column format_columns[] = {
 	{"text", "", GRID_TEXT, GRID_ALWAYS, 0, false},
 };
 
-/* The same words as in gputap info for each runtime. */
+/* Words for each runtime, as in gputap info. */
 static const struct {
 	enum gt_domain domain;
 	const char *name, *text;
@@ -98,7 +97,7 @@ static bool chosen(const struct list_options *o, const char *name)
 	return false;
 }
 
-/* Numbers that are not used (any more) do not count. */
+/* Return the number of operations, without unused numbers. */
 static uint64_t known_operations(enum gt_domain domain)
 {
 	uint64_t n = 0;
@@ -213,7 +212,7 @@ static void make_formats(struct grid *g, const struct list_options *o)
 	}
 }
 
-/* Collect every group and kind of operations, each once. Return their number. */
+/* Collect the groups or kinds of operations, without duplicates. Return their number. */
 static size_t words_of_operations(bool kinds, const char **words, size_t most)
 {
 	size_t n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Open addressing with linear probing; at most half full, then doubled. */
+/* Hash tables with open addressing and linear probing. A table that is half full is doubled. */
 #include "cli/lookup.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap: find and run a command. Each command is a separate file in this folder. */
+/* gputap: finds and runs a command. Each command is a separate file in this folder. */
 #include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -117,8 +117,8 @@ static void ignore_signal(int number)
 	(void)number;
 }
 
-/* Make writing past `ulimit -f` an error that is reported and leaves no unfinished files. Use a
- * handler, not SIG_IGN, so that programs that gputap starts get the default again. */
+/* Turn writing beyond `ulimit -f` into an error that is reported and leaves no unfinished files.
+ * Use a handler, not SIG_IGN, so that programs started by gputap get the default again. */
 static void survive_file_limit(void)
 {
 	struct sigaction action = {.sa_handler = ignore_signal, .sa_flags = SA_RESTART}, old;
@@ -132,7 +132,7 @@ int main(int argc, char **argv)
 	const struct gt_command *command;
 
 	survive_file_limit();
-	setlocale(LC_CTYPE, ""); /* for any character in names; numbers keep the point */
+	setlocale(LC_CTYPE, ""); /* allow any character in names; numbers keep the decimal point */
 	if (argc < 2) {
 		print_all_help();
 		return GT_EXIT_USAGE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap merge: combine several captures into one, or into one export. */
+/* gputap merge: combines several captures into one capture or one export. */
 #include <stdlib.h>
 #include <string.h>
 

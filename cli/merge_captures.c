@@ -35,8 +35,8 @@ static int write_merged(void *data, const char *temporary)
 				&m->repeated);
 }
 
-/* Read the merged file's heads again, and report the clocks that were moved and missing parts.
- * Return true if it is complete. */
+/* Read the merged file's heads again, and report adjusted clocks and missing parts. Return true if
+ * the file is complete. */
 static bool report_result(const struct export_request *request, const struct merging *m)
 {
 	struct gt_capture *capture;

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* See mode.h. A mode decides for each operation whether its calls are recorded, and whether the GPU
- * activities that they cause are recorded, with or without the calls.
+/* See mode.h. A mode selects for each operation whether its calls are recorded, and whether the GPU
+ * activities that its calls cause are recorded, with or without the calls.
  *
  *   mode        calls                         GPU activities
  *   lite        annotations                   kernels; a graph's launch as one
  *   standard    annotations                   all
  *   of a domain its own and annotations       all
- *   of a lower  all, of lower domains those   all
- *     domain      beneath the same one
+ *   of a lower  all; of lower domains, those  all
+ *     domain      beneath the same domain
  *
- * Lower domains are those on which others are built: `beneath` in their descriptions, as HSA is
- * beneath HIP. The name of a domain's mode is in its description (`hip`, `hsa`).
+ * Lower domains are domains on which other domains are built: their descriptions contain `beneath`.
+ * HSA, for example, is beneath HIP. The description of a domain also defines the name of its mode
+ * (`hip`, `hsa`).
  *
- * `default`, as without --mode, records the calls of all but lower domains, and of these when
- * --domains names them. The GPU activities of an upper domain may belong to a lower one
- * (ROCm's belong to HSA), so --domains hip keeps HSA's activities, and --domains cuda_runtime keeps
- * those of driver calls within runtime calls. --ops replaces the mode's calls. */
+ * `default`, the mode without --mode, records the calls of all domains except lower ones, and the
+ * calls of lower domains that --domains names. The GPU activities of an upper domain may belong to
+ * a lower domain (ROCm's belong to HSA), so --domains hip keeps HSA's activities, and --domains
+ * cuda_runtime keeps the activities of driver calls within runtime calls. --ops replaces the mode's
+ * selection of calls. */
 #include "cli/mode.h"
 
 #include <fnmatch.h>
@@ -51,8 +53,8 @@ static uint32_t annotations(void)
 	return set;
 }
 
-/* Return the domains whose calls are recorded only on request: others are built on them, or their
- * descriptions request it. */
+/* Return the domains whose calls are recorded only on request, because other domains are built on
+ * them, or because their descriptions say so. */
 static uint32_t lower_domains(void)
 {
 	uint32_t set = 0;
@@ -67,7 +69,8 @@ bool mode_records_calls(enum gt_domain domain)
 	return !(lower_domains() & BIT(domain));
 }
 
-/* Return the domains that make up one API with @domain, as HIP and what HIP's compiler calls. */
+/* Return the domains that form one API with @domain, such as HIP and the functions that HIP's
+ * compiler calls. */
 static uint32_t upper_domains(enum gt_domain domain)
 {
 	uint32_t set = BIT(domain);
@@ -77,7 +80,7 @@ static uint32_t upper_domains(enum gt_domain domain)
 	return set;
 }
 
-/* Return the domains that those in @upper are built on. */
+/* Return the domains on which the domains in @upper are built. */
 static uint32_t beneath(uint32_t upper)
 {
 	uint32_t set = 0;
@@ -90,7 +93,7 @@ static uint32_t beneath(uint32_t upper)
 	return set;
 }
 
-/* Return the domains beneath the same APIs as one of @set. */
+/* Return the domains that are beneath the same APIs as a domain in @set. */
 static uint32_t work_beside(uint32_t set)
 {
 	uint32_t upper = 0;
@@ -102,8 +105,8 @@ static uint32_t work_beside(uint32_t set)
 	return beneath(upper);
 }
 
-/* Return the domains beneath the same APIs as @lower; only @lower itself if it is recorded on
- * request. */
+/* Return the domains that are beneath the same APIs as @lower. If @lower is recorded on request,
+ * return only @lower. */
 static uint32_t beside(enum gt_domain lower)
 {
 	uint32_t set = 0;
@@ -116,7 +119,7 @@ static uint32_t beside(enum gt_domain lower)
 	return set;
 }
 
-/* Return the domains that record the GPU activities of those calls in @set that are recorded on
+/* Return the domains that record GPU activities for the domains in @set that are recorded on
  * request. */
 static uint32_t work_of_requested(uint32_t set)
 {
@@ -139,7 +142,7 @@ const struct mode *mode_of_options(const char *options)
 	return &modes[0];
 }
 
-/* Map RTL's words to modes here: it has two for the middle one. */
+/* Map a word of RTL_MODE to a mode. RTL has two words for `standard`. */
 static const char *rtl_word(const char *word)
 {
 	return !strcmp(word, "full") || !strcmp(word, "default") ? "standard" : word;
@@ -161,7 +164,7 @@ static int find_mode(const char *word, const char *what, const struct mode **out
 	return ui_unknown(said, word, names);
 }
 
-/* Copy the next word of a comma-separated list; false at its end. */
+/* Copy the next word of a comma-separated list. Return false at its end. */
 static bool next_word(const char **list, char *word, size_t room)
 {
 	size_t n;
@@ -205,7 +208,8 @@ static int choose_domains(const char *list, uint32_t *out)
 	return 0;
 }
 
-/* Return all operation names of the chosen domains, NULL-ended, to suggest similar names. */
+/* Return all operation names of the chosen domains, NULL-terminated, for suggestions of similar
+ * names. */
 static const char **operation_names(uint32_t domains)
 {
 	const char **list;
@@ -225,7 +229,7 @@ static const char **operation_names(uint32_t domains)
 	return list;
 }
 
-/* Return a bit per domain in which something matched. */
+/* Select the operations that match @pattern. Return one bit for each domain with a match. */
 static uint32_t choose_matching(const char *pattern, uint32_t domains, struct gt_session *s)
 {
 	uint32_t found = 0;
@@ -281,7 +285,8 @@ static int choose_operations(const char *list, uint32_t domains, struct gt_sessi
 	return 0;
 }
 
-/* Escape a C++ name's brackets, stars and the like, which have a meaning in an expression. */
+/* Escape brackets, stars and other characters of a C++ name that have a meaning in an
+ * expression. */
 static void escape(const char *from, char *to, size_t size)
 {
 	size_t n = 0;
@@ -330,8 +335,8 @@ static void set_work(struct gt_session *s, uint32_t domains)
 		memset(s->work[d], domains & BIT(d) ? 0xff : 0, sizeof s->work[d]);
 }
 
-/* Keep only launches, in APIs whose calls cause the activities themselves. Runtimes that split a
- * launch into packets (HSA) check the mode themselves. */
+/* Keep only launches, in APIs whose calls directly cause activities. Runtimes that split a launch
+ * into packets (HSA) check the mode themselves. */
 static void keep_launches(struct gt_session *s)
 {
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
@@ -349,7 +354,7 @@ int mode_choose(struct mode_options *o, struct gt_session *s)
 	uint32_t asked = s->domains, matched = 0, lower;
 	const char *rtl = o->mode ? NULL : getenv("RTL_MODE");
 	const struct mode *mode = &modes[0];
-	bool only_upper; /* without --domains, which may name others */
+	bool only_upper; /* true without --domains, which may name other domains */
 	int code = 0;
 
 	if (o->mode)
@@ -377,7 +382,7 @@ int mode_choose(struct mode_options *o, struct gt_session *s)
 		set_calls(s, asked);
 	if (o->ops)
 		code = choose_operations(o->ops, asked, s, &matched);
-	/* select the GPU activities of lower domains, because other domains' calls cause them as
+	/* Select the GPU activities of lower domains, because calls of other domains cause them as
 	 * well. Other activities are recorded with their calls, if the mode records calls */
 	if (!mode_has_calls(mode) || only_upper)
 		set_work(s, UINT32_MAX);

@@ -12,11 +12,11 @@ enum {
 	INSTANCES_MOST = 1024,
 	INSTANCES_LEAST = 8,
 	DEVIATIONS = 8,
-	LEAST_PERCENT = 50, /* above the median */
-	FEW_PERCENT = 10,   /* of the instances may differ */
+	LEAST_PERCENT = 50, /* smallest excess over the median, in percent */
+	FEW_PERCENT = 10,   /* largest percentage of outliers */
 };
 #define DEVIATION_OF_MAD 1.4826
-#define LEAST_DEVIATION  0.01 /* of the median, in case durations are equal */
+#define LEAST_DEVIATION  0.01 /* relative to the median, in case durations are equal */
 
 struct instance {
 	uint64_t start_ns, duration_ns;
@@ -90,7 +90,8 @@ static uint64_t excess_of(const struct odd_range *r)
 	return r->duration_ns - r->median_ns;
 }
 
-/* Find the odd instances of a name: @best[0], which is not the first, and @best[1], which is. */
+/* Find the outliers of a name. @best[0]: largest that is not the first instance in its process;
+ * @best[1]: largest that is. */
 static void find_of_name(const struct odd_ranges_name *n, uint32_t name, uint64_t least_ns,
 			 struct odd_range *best)
 {

@@ -30,7 +30,7 @@ enum {
 	EDGE_PERCENT = 1
 };
 
-/* A device differs from its siblings if it was busy for this much less than the busiest one. */
+/* Smallest difference in busy time from the busiest device for which a device is reported. */
 enum { DIFFERS_PERCENT = 20 };
 
 static double percent(uint64_t part, uint64_t whole)
@@ -38,7 +38,8 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* "1.39" digits and unit tied together, so that no line breaks between them. */
+/* Return text such as "1.39 s" with number and unit tied together, so that no line break separates
+ * them. */
 static const char *tie(const char *text)
 {
 	static _Thread_local char buffers[8][40];
@@ -59,8 +60,8 @@ static const char *duration(uint64_t ns)
 
 /* GPUs ------------------------------------------------------------------------------- */
 
-/* Return true if the capture has the run from its start to its end. Otherwise nothing is known of
- * the time before a device's first activity and after its last one. */
+/* Return true if the capture contains the run from its start to its end. Otherwise, the time before
+ * a device's first activity and after its last activity is not known. */
 static bool has_whole_run(const struct summary *s)
 {
 	if (s->filter || s->slice.some || s->slice.of_processes || s->is_part)
@@ -71,8 +72,8 @@ static bool has_whole_run(const struct summary *s)
 	return true;
 }
 
-/* Return the denominator of "busy": the whole run, or the time from the first activity to the
- * last. */
+/* Return the denominator of "busy": the time of the whole run, or the time from the first activity
+ * to the last. */
 static uint64_t find_run_ns(const struct summary *s, const struct summary_track *t)
 {
 	uint64_t start = t->all.first_ns, end = t->all.last_ns;
@@ -140,7 +141,7 @@ static void print_device(const struct summary *s, const struct summary_track *d,
 {
 	const struct timeline *t = &d->all;
 	const uint64_t run_ns = find_run_ns(s, d), span = timeline_span_ns(t);
-	/* gaps that the sections below add up; one may begin before the time range */
+	/* gaps that the sections below add up; a gap may begin before the time range */
 	const uint64_t gaps_ns = report_idle_device_ns(s, d->device),
 		       idle_ns = gaps_ns ? gaps_ns : timeline_idle_ns(t);
 	char label[32], idle[256], rest[64] = "";
@@ -166,7 +167,8 @@ static void print_device(const struct summary *s, const struct summary_track *d,
 			      percent(d->kernels.busy_ns, span), percent(d->copies.busy_ns, span));
 }
 
-/* Return the device that was busy for the smallest share of the run; LOOKUP_NONE: none differs. */
+/* Return the device that was busy for the smallest share of the run; LOOKUP_NONE: no device
+ * differs. */
 static uint32_t find_odd_device(const struct summary *s)
 {
 	uint32_t least = 0, most = 0;
@@ -223,7 +225,7 @@ struct overview_row {
 	const char *name;
 };
 
-/* Treatment of names that are too long. */
+/* Treatment of names that exceed their column. */
 enum names { NAMES_FOLDED, NAMES_CUT, NAMES_FULL };
 
 static int compare_rows(const void *a, const void *b)
@@ -279,7 +281,8 @@ static int compare_names(const void *a, const void *b)
 	       ((uintptr_t)x->name < (uintptr_t)y->name);
 }
 
-/* Add up rows of one name, as a page's summary has one for each device. Return: how many remain. */
+/* Merge rows of one name: the summary of a page has one row for each device. Return the number of
+ * remaining rows. */
 static size_t merge_rows(struct overview_row *rows, size_t count)
 {
 	size_t kept = 0;
@@ -297,7 +300,7 @@ static size_t merge_rows(struct overview_row *rows, size_t count)
 	return kept;
 }
 
-/* The groups of a class with most time by @value. Rows of 0.0 % are left out. */
+/* Choose the groups of a class with the most time by @value. Rows of 0.0 % are omitted. */
 static size_t choose_rows(const struct summary *s, enum summary_class class,
 			  uint64_t (*value)(const struct summary_group *g),
 			  struct overview_row *rows, size_t most)
@@ -381,7 +384,7 @@ static void print_calls(const struct summary *s, FILE *out)
 	print_rows(out, "Calls", rows, count, NAMES_CUT, 0);
 }
 
-/* Why it was idle --------------------------------------------------------------------- */
+/* Causes of idle time ----------------------------------------------------------------- */
 
 static void print_causes(const struct summary *s, FILE *out)
 {
@@ -472,7 +475,8 @@ static bool is_plain_name(const char *name)
 					   "0123456789_.:/-")];
 }
 
-/* Find the range that took much longer than others of its name, by at least 1 % of the run. */
+/* Find the range that took much longer than other ranges of its name, by at least 1 % of the
+ * run. */
 static bool find_odd_range(const struct summary *s, struct odd_range *odd)
 {
 	uint64_t run_ns = 0;
@@ -501,7 +505,7 @@ static void print_odd_range(const struct summary *s, FILE *out)
 		      ui_count(odd.count), duration(odd.median_ns));
 }
 
-/* Return the advice for a call that failed because @runtime has no device here. */
+/* Print advice for a call that failed because @runtime has no device on this machine. */
 static void print_absence(const struct runtime *runtime, FILE *out)
 {
 	const char *device = runtime->device_is ? strchr(runtime->device_is, ' ') : NULL;
@@ -516,11 +520,11 @@ static void print_absence(const struct runtime *runtime, FILE *out)
 			      device, runtime->software);
 }
 
-/* Print failures, then calls that a runtime refused by design, which are not errors of the
+/* Print failures, followed by calls that a runtime refused by design, which are not errors of the
  * program. */
 static void print_failures(const struct summary *s, FILE *out)
 {
-	const struct runtime *absent = NULL; /* of the first failure with that reason */
+	const struct runtime *absent = NULL; /* runtime of the first failure with that reason */
 	uint64_t failures = 0, refusals = 0;
 	struct grid g;
 
@@ -550,7 +554,7 @@ static void print_failures(const struct summary *s, FILE *out)
 	grid_fini(&g);
 }
 
-/* Print a tool that a runtime refused, a library that is not traced, a device that failed. */
+/* Print tools that a runtime refused, libraries that are not traced, and devices that failed. */
 static void print_events(const struct gt_capture *capture, FILE *out)
 {
 	unsigned shown = 0;

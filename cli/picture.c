@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See picture.h. The first pass over the records finds the queues and threads, the time of each,
- * and the overall start and end. Then rows are chosen, and filled in the second pass. */
+ * and the overall start and end. Rows are then chosen. The second pass fills them. */
 #include "cli/picture.h"
 
 #include <errno.h>
@@ -25,13 +25,13 @@ struct source {
 	enum picture_kind kind;
 	uint32_t device, stream, process, ordinal;
 	const struct gt_view_thread *thread;
-	const struct gt_view_queue *queue; /* for queues */
+	const struct gt_view_queue *queue; /* queues: queue of the view */
 	uint64_t count, sum_ns, first_ns;
-	int64_t row;                /* NOT_SHOWN */
-	struct picture_users users; /* for devices and queues: processes */
-	/* threads: calls come in order of their start; time before this is counted */
+	int64_t row;                /* index of the row, or NOT_SHOWN */
+	struct picture_users users; /* devices and queues: their processes */
+	/* threads: end of the counted time; calls come in order of their start */
 	uint64_t until_ns, wait_until_ns;
-	struct timeline *spans; /* others */
+	struct timeline *spans; /* devices and queues: busy spans */
 };
 
 struct painter {
@@ -40,11 +40,11 @@ struct painter {
 	struct gt_view view;
 	struct source *sources;
 	uint32_t source_count, source_room, device_room;
-	struct idmap by_key; /* queues by index of the view, threads also */
+	struct idmap by_key; /* source of a queue (by its index in the view) or of a thread */
 	bool any, second;
 	struct picture_finder pauses;
 	struct gt_memory_use memory;
-	uint32_t memory_row; /* row of its first track */
+	uint32_t memory_row; /* row of the first memory track */
 	struct ui_progress progress;
 };
 
@@ -59,7 +59,7 @@ static int compare_durations(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Drop the shorter half. */
+/* Drop the shorter half of the slices. */
 static void thin_slices(struct picture_slices *s)
 {
 	uint64_t *durations = lookup_grow(NULL, 0, s->count, sizeof *durations);
@@ -104,7 +104,7 @@ static int compare_slices(const void *a, const void *b)
 		return x->row < y->row ? -1 : 1;
 	if (x->start_ns != y->start_ns)
 		return x->start_ns < y->start_ns ? -1 : 1;
-	return (x->end_ns < y->end_ns) - (x->end_ns > y->end_ns); /* the outer one first */
+	return (x->end_ns < y->end_ns) - (x->end_ns > y->end_ns); /* sort the outer slice first */
 }
 
 static void sort_slices(struct picture_slices *s)
@@ -113,7 +113,7 @@ static void sort_slices(struct picture_slices *s)
 		qsort(s->list, s->count, sizeof *s->list, compare_slices);
 }
 
-/* Sources: what may become a row --------------------------------------------------- */
+/* Sources of rows ------------------------------------------------------------------ */
 
 static struct source *get_source(struct painter *x, unsigned what, uint32_t number,
 				 const struct source *like)
@@ -135,7 +135,7 @@ static struct source *get_source(struct painter *x, unsigned what, uint32_t numb
 	return &x->sources[x->source_count++];
 }
 
-/* Return a thread's source; NULL if memory ran out, with a cause. */
+/* Return the source of a thread; NULL with a cause: out of memory. */
 static struct source *get_thread(struct painter *x, uint32_t process, uint32_t ordinal)
 {
 	struct gt_view_thread *t = gt_view_thread(&x->view, process, ordinal);
@@ -267,7 +267,8 @@ static char *describe_process(struct painter *x, uint32_t process)
 			 info->pid);
 }
 
-/* Describe a thread. Its tid is its machine's; the view's are unique over all machines. */
+/* Describe a thread. Show the tid of its machine, because the view changes tids to be unique over
+ * all machines. */
 static char *describe_thread(const struct painter *x, const struct gt_view_thread *t)
 {
 	const struct gt_process_info *info = gt_capture_process(x->capture, t->process);
@@ -292,8 +293,8 @@ static void find_pauses_of(struct painter *x, struct picture_row *row, uint32_t 
 	find_pauses(x, row, &one);
 }
 
-/* Describe a queue as reports number it: within its process, which is named if several have
- * queues. */
+/* Describe a queue like reports do: numbered within its process, which is named if several
+ * processes have queues. */
 static char *describe_queue(const struct painter *x, const struct gt_view_queue *q)
 {
 	bool several = false;
@@ -348,7 +349,8 @@ static int compare_places(const void *a, const void *b)
 	}
 	if (x->device != y->device)
 		return x->device < y->device ? -1 : 1;
-	return (x->stream > y->stream) - (x->stream < y->stream); /* all queues: 0 */
+	/* the row for all queues of a device has stream 0 */
+	return (x->stream > y->stream) - (x->stream < y->stream);
 }
 
 static int compare_sums(const void *a, const void *b)
@@ -358,7 +360,7 @@ static int compare_sums(const void *a, const void *b)
 	return (x->sum_ns < y->sum_ns) - (x->sum_ns > y->sum_ns);
 }
 
-/* Return true for the queue of a device that has only one. */
+/* Return true for the only queue of a device. */
 static bool is_alone(const struct painter *x, const struct source *s)
 {
 	unsigned queues = 0;
@@ -402,7 +404,7 @@ static void choose_rows(struct painter *x)
 /* Add a time to the bins that it overlaps. */
 static void fill_bins(const struct picture *p, uint64_t *bins, uint64_t start_ns, uint64_t end_ns)
 {
-	/* in 128 bits: days of ns times thousands of bins */
+	/* 128 bits: days in ns times thousands of bins */
 	__uint128_t length = p->end_ns - p->start_ns ? p->end_ns - p->start_ns : 1;
 	size_t bin = (size_t)((__uint128_t)(start_ns - p->start_ns) * p->bins / length);
 
@@ -474,7 +476,8 @@ static int paint_work(struct painter *x, const struct gt_item *item)
 	return 0;
 }
 
-/* Add the part of a call that no earlier call of the thread has taken. Return its start. */
+/* Add the part of a call that is not covered by earlier calls of the thread. Return the start of
+ * this part. */
 static uint64_t fill_rest(const struct picture *p, uint64_t *bins, uint64_t *sum,
 			  uint64_t *until_ns, const struct gt_item *call)
 {
@@ -504,7 +507,7 @@ static void paint_range(struct painter *x, const struct gt_range *range)
 	if (!t || range->instant)
 		return;
 	note_time(x, range->start_ns, range->end_ns);
-	/* the row holds the thread's number until rows are assigned */
+	/* the slice's row is the thread's number until rows are assigned */
 	add_slice(&p->ranges, &(struct picture_slice){.start_ns = range->start_ns,
 						      .end_ns = range->end_ns,
 						      .row = t->index,
@@ -554,7 +557,7 @@ static int paint_call(struct painter *x, struct gt_ranges *ranges, const struct 
 	return 0;
 }
 
-/* Assign rows to ranges: each gets the first one of its thread in which it overlaps no other
+/* Assign rows to ranges. A range gets the first row of its thread in which it overlaps no other
  * range. */
 static void place_ranges(struct painter *x)
 {

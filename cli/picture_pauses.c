@@ -6,8 +6,9 @@
  *   process 2             |------ recorded ---|
  *   device      ....................paused....................   between the two
  *
- * cli/unrecorded.h does this for gaps between activities; a picture also has the time before the
- * first activity and after the last, in which a recorded process shows that there was none. */
+ * cli/unrecorded.h does this for gaps between activities. A picture also includes the time before
+ * the first activity and after the last. If a process was recorded in this time, the device had no
+ * activity. */
 #include "cli/picture_pauses.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 
 void picture_users_add(struct picture_users *users, uint32_t process)
 {
-	for (uint32_t i = users->count; i-- > 0;) /* most often the last one */
+	for (uint32_t i = users->count; i-- > 0;) /* most often, the process is the last one */
 		if (users->list[i] == process)
 			return;
 	if (users->count == users->room) {
@@ -29,10 +30,10 @@ void picture_users_add(struct picture_users *users, uint32_t process)
 
 /* Edges ---------------------------------------------------------------------------- */
 
-/* A time at which one more or one fewer process is recorded, or paused. */
+/* A time at which the number of recorded or paused processes changes. */
 struct edge {
 	uint64_t ns;
-	int recorded, paused; /* changes of the counts */
+	int recorded, paused; /* changes of the two numbers */
 	const struct gt_unrecorded *span;
 };
 
@@ -107,7 +108,7 @@ static void add_pause(struct picture *p, struct picture_pauses *to, uint64_t fro
 	to->list[to->count++] = (struct picture_pause){from_ns, to_ns, why};
 }
 
-/* @why: reason of the pause that began last. */
+/* Add the pauses to @to. Local `why`: reason of the pause that began last. */
 static void walk_edges(struct picture *p, const struct edges *e, struct picture_pauses *to)
 {
 	int recorded = 0, paused = 0;
@@ -198,7 +199,7 @@ uint64_t picture_paused_ns(const struct picture *p, const struct picture_row *ro
 	size_t low = 0, high = set ? set->count : 0;
 	uint64_t sum = 0;
 
-	while (low < high) { /* find the first that ends after the start */
+	while (low < high) { /* find the first pause that ends after the start */
 		size_t middle = low + (high - low) / 2;
 
 		if (set->list[middle].end_ns <= start_ns)
