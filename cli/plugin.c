@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap plugin: test a vendor's plug-in against the rules of docs/tools/vendor-plugin.md. */
+/* gputap plugin: tests a vendor's plug-in against the rules of docs/tools/vendor-plugin.md. */
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -70,7 +70,7 @@ struct check {
 	const char *path, *exercise;
 	unsigned seconds;
 	bool verbose, has_work;
-	bool stopped; /* true if loading failed so that later rules were not tested */
+	bool stopped; /* true if loading failed, so that later rules were not tested */
 	bool hung;    /* true if a trial did not return */
 	struct outcome outcomes[GT_RULE_COUNT];
 };
@@ -110,7 +110,7 @@ static void run_trial(const struct check *c, const struct gt_trial_kind *kind, i
 	else
 		kind->run(&trial);
 	gt_trial_report(&trial, GT_TRIAL_ENDED, GT_RULE_NONE, "-");
-	exit(0); /* its exit handlers are part of the trial */
+	exit(0); /* the plug-in's exit handlers are part of the trial */
 }
 
 struct listening {
@@ -139,7 +139,7 @@ static void listen_to(struct check *c, struct listening *l, const struct gt_tria
 	}
 }
 
-/* Return false if the time is over. */
+/* Receive all messages of a trial. Return false if its time is over. */
 static bool receive_all(struct check *c, struct listening *l, int pipe)
 {
 	unsigned seconds = c->hung && c->seconds > 3 ? c->seconds / 4 : c->seconds;
@@ -220,12 +220,12 @@ static int start_trial(struct check *c, const struct gt_trial_kind *kind)
 		;
 	if (!l.reported || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
 		judge_end(c, &l, status);
-	kill(-child, SIGKILL); /* including processes that it forked */
+	kill(-child, SIGKILL); /* also kill processes that the trial forked */
 	keep_rest(c, kind, &l);
 	return GT_EXIT_OK;
 }
 
-/* The report ------------------------------------------------------------------- */
+/* Report ----------------------------------------------------------------------- */
 
 static void print_outcome(const struct check *c, int rule)
 {
@@ -292,7 +292,7 @@ static int check_plugin(struct check *c)
 
 	if (!realpath(c->path, real))
 		return ui_fail(GT_EXIT_FAILURE, "cannot read %s: %m", c->path);
-	c->path = real; /* dlopen() searches for a name without a slash elsewhere */
+	c->path = real; /* dlopen() would search other folders for a name without a slash */
 	c->has_work = true;
 	for (size_t i = 0; i < gt_trial_count; i++) {
 		int code = start_trial(c, &gt_trials[i]);

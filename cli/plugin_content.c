@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks of records' contents beyond a single record: texts that must not change, records that
- * occur twice, sizes that no device has. */
+/* Checks of contents that involve several records: texts that must not change, duplicate records,
+ * impossible sizes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ void gt_trial_keep_text(struct gt_trial *t, const char *text)
 		return;
 	for (size_t i = t->text_count; i--;)
 		if (t->texts[i].at == text)
-			return; /* only its first reading counts */
+			return; /* only the first reading of a record counts */
 	kept = &t->texts[t->text_count++];
 	kept->at = text;
 	snprintf(kept->copy, sizeof kept->copy, "%s", text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The host that a trial simulates: buffers that end where nothing is mapped, and a check of each
- * record. A write past a buffer's end is a fault, reported before the process ends. */
+/* The host that a trial simulates: buffers that end before an unmapped page, and a check of each
+ * record. A write beyond the end of a buffer causes a fault, which is reported before the process
+ * ends. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +80,7 @@ void gt_trial_callbacks(pu1BufferRequestFn *to_request, pu1BufferCompleteFn *to_
 	*to_complete = on_completed;
 }
 
-/* Report the fault, in the trial's process, which ends here; only write() is needed. */
+/* Report the fault. Runs in the trial's process, which ends here, and uses only write(). */
 static void on_fault(int number, siginfo_t *info, void *context)
 {
 	struct gt_trial *t = gt_trial_now;
@@ -268,7 +269,7 @@ static void check_record(struct gt_trial *t, const pu1ActivityRecord *r)
 	check_names(t, r);
 }
 
-/* Check the contents of a record. Members that the plug-in's version does not have are 0. */
+/* Check the contents of a record. Members that the plug-in's version lacks are 0. */
 static void look_at_content(struct gt_trial *t, const pu1ActivityRecord *r)
 {
 	gt_trial_check_sizes(t, r);

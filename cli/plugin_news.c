@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages of a trial to the command that started it: the rule that it tests, and rules that are
- * broken. */
+/* Messages of a trial to the command that started it: the tested rule, and broken rules. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>

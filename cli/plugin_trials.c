@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The trials: what each does to a plug-in, and which rule is broken if the plug-in misbehaves. */
+/* The trials: the steps of each trial, and the rules that are broken if the plug-in misbehaves. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
@@ -45,7 +45,7 @@ static size_t count_work(const struct gt_trial *t)
 	return n;
 }
 
-/* Return true if the faults found in the buffers explain activities without records. */
+/* Return true if faults in the buffers explain activities without records. */
 static bool is_loss_explained(const struct gt_trial *t, enum gt_rule rule)
 {
 	uint64_t explains = 1ull << GT_RULE_WALK | 1ull << GT_RULE_PLACE | 1ull << GT_RULE_KIND |
@@ -53,12 +53,12 @@ static bool is_loss_explained(const struct gt_trial *t, enum gt_rule rule)
 
 	if (rule != GT_RULE_FLUSHED)
 		explains |= 1ull << GT_RULE_FLUSHED;
-	if (rule == GT_RULE_IN_FLIGHT) /* distinguishes sessions only through times */
+	if (rule == GT_RULE_IN_FLIGHT) /* only times distinguish the sessions */
 		explains |= 1ull << GT_RULE_TIMES;
 	return t->reported & explains;
 }
 
-/* Check that at least @items have records, or are counted as dropped. */
+/* Check that at least @items activities have records, or are counted as dropped. */
 static void want_work(struct gt_trial *t, enum gt_rule rule, const char *when, size_t items,
 		      size_t found)
 {
@@ -87,7 +87,7 @@ struct prints {
 	int saved[2];
 };
 
-/* Redirect printed text into a temporary file, for a check. */
+/* Redirect printed text into a temporary file for a check. */
 static void catch_prints(struct prints *p)
 {
 	p->file = tmpfile();
@@ -130,7 +130,7 @@ static bool has_functions(struct gt_trial *t, void *handle)
 	return all;
 }
 
-/* Return a byte that is not a constant, so that a plug-in does not write the same one by chance. */
+/* Return a byte that depends on @i, so that a plug-in does not write the same byte by chance. */
 static uint8_t guard_byte(size_t i)
 {
 	return (uint8_t)((i + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 56);
@@ -457,7 +457,8 @@ static void *exercise_long(void *data)
 	return NULL;
 }
 
-/* End a session while another thread submits. Return true if the thread was still submitting. */
+/* End a session while another thread submits activities. Return true if the thread was still
+ * submitting. */
 static bool end_in_flight(struct gt_trial *t, uint32_t items)
 {
 	struct late_work w = {.t = t, .items = items};
@@ -476,8 +477,8 @@ static bool end_in_flight(struct gt_trial *t, uint32_t items)
 	return in_time;
 }
 
-/* Test items in flight at a session's end: they complete in no session, and the next session has
- * all of its items. */
+/* Test activities in flight at the end of a session. They complete outside of any session, and the
+ * next session must contain all of its own activities. */
 static void in_flight(struct gt_trial *t)
 {
 	uint32_t items = LATE_ITEMS;
@@ -485,7 +486,7 @@ static void in_flight(struct gt_trial *t)
 	for (int i = 0; i < 3; i++) {
 		gt_trial_try(t, GT_RULE_IN_FLIGHT, "a session that ends with activities in flight");
 		for (int k = 0; k < 5 && !end_in_flight(t, items); k++)
-			items *= 4; /* it was too fast */
+			items *= 4; /* the thread had finished too early */
 		gt_trial_begin(t);
 		gt_trial_exercise(t, ITEMS);
 		gt_trial_end(t);
@@ -563,7 +564,7 @@ static void disabled(struct gt_trial *t)
 		      t->record_count);
 }
 
-/* @bytes: size of buffers that are too small to use. */
+/* Test buffers that are too small. @bytes: size of these buffers. */
 static void starve(struct gt_trial *t, enum gt_rule rule, size_t bytes)
 {
 	size_t good = t->buffer_bytes;
@@ -679,7 +680,7 @@ static void try_window(struct gt_trial *t)
 	}
 }
 
-/* Life ------------------------------------------------------------------------- */
+/* Threads, forks, unloading and exit ------------------------------------------- */
 
 enum { THREADS = 4, THREAD_ITEMS = 300 };
 
@@ -772,7 +773,7 @@ static void unload(struct gt_trial *t)
 	gt_trial_end(t);
 	gt_trial_flush(t);
 	dlclose(t->plugin.handle);
-	usleep(50000); /* time for its threads, if it has any */
+	usleep(50000); /* give the plug-in's threads time, if it has any */
 }
 
 static void end_inside(struct gt_trial *t)

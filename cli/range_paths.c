@@ -9,7 +9,7 @@ struct range_paths_row {
 	uint64_t thread, first, last, name;
 };
 
-/* Ranges that have begun and not ended, outermost first. */
+/* Open ranges, outermost first. */
 struct range_paths_ranges {
 	struct range_paths_range {
 		uint64_t last;
@@ -68,7 +68,7 @@ static uint32_t put_set(struct range_paths *e, uint32_t name, uint32_t around)
 	return e->set_count++;
 }
 
-/* Note that the thread's calls from @id on are in the open ranges. */
+/* Note that the thread's calls from @id on are in the currently open ranges. */
 static void note_change(struct range_paths *e, const struct range_paths_ranges *r, uint64_t id)
 {
 	struct range_paths_change *last = e->change_count ? &e->changes[e->change_count - 1] : NULL;
@@ -92,7 +92,7 @@ static void note_change(struct range_paths *e, const struct range_paths_ranges *
 	e->changes[e->change_count++] = (struct range_paths_change){id, r->thread, set};
 }
 
-/* Close ranges that end before @id, the earliest end first. Ranges may cross each other. */
+/* Close ranges that end before call @id, earliest end first. Ranges may cross each other. */
 static void close_before(struct range_paths *e, struct range_paths_ranges *r, uint64_t id)
 {
 	while (r->depth) {
@@ -157,7 +157,7 @@ uint32_t range_paths_find(const struct range_paths *e, uint64_t thread, uint64_t
 
 	if (number == LOOKUP_NONE)
 		return LOOKUP_NONE;
-	while (low < high) { /* find the first change after it */
+	while (low < high) { /* find the first change after call @id */
 		size_t middle = low + (high - low) / 2;
 		const struct range_paths_change *c = &e->changes[middle];
 

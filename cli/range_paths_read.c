@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See range_paths_read.h. Ranges that an expression counts are sorted by process and start before
- * they get their numbers. They are then added twice, under their name and under that number. */
+ * they get their numbers. They are then added twice: under their name, and under their number. */
 #include "cli/range_paths_read.h"
 
 #include <stdlib.h>
@@ -8,18 +8,18 @@
 #include "cli/spill.h"
 #include "export/ranges.h"
 
-/* A range that another thread has ended: its end is known as a time, and the last call of its
- * thread in it must be found. */
+/* A range that another thread has ended. Only the time of its end is known. The last call of its
+ * own thread in the range must be found. */
 struct timed_range {
 	uint64_t thread, begun, end_ns;
 	uint32_t name;
 };
 
-/* A range of a name that the expression counts. */
+/* A range whose name the expression counts. */
 struct counted_range {
 	uint64_t start_ns, end_ns, thread, begun;
-	uint64_t ended; /* 0: not ended in a call of its thread */
-	uint64_t open;  /* true if it was never ended */
+	uint64_t ended; /* call that ended the range; 0: no call of its own thread */
+	uint64_t open;  /* 1 if the range was never ended */
 	uint32_t process, occurrence;
 };
 
@@ -31,8 +31,10 @@ struct ranges_read {
 	struct timed_range *timed;
 	uint32_t timed_count, timed_room;
 	struct spill counted;
-	uint64_t *named; /* per name: a bit for each occurrence that refers to such ranges, */
-	uint8_t *asked;  /* valid if the name was looked up before */
+	/* for each name: one bit for each occurrence that refers to ranges of this name */
+	uint64_t *named;
+	/* for each name: 1 if `named` is valid, because the name was looked up before */
+	uint8_t *asked;
 	uint32_t named_room;
 };
 
@@ -76,8 +78,8 @@ static uint32_t find_timed(const struct ranges_read *r, uint64_t thread)
 	return low;
 }
 
-/* Find the last call in ranges that have only an end time. A thread's calls come in order of their
- * start: a range that ended before a call had its last call before it. */
+/* Find the last call in each range for which only the end time is known. A thread's calls are read
+ * in order of their start. If a range ended before a call, its last call is an earlier one. */
 static int end_timed(struct ranges_read *r)
 {
 	uint64_t thread = UINT64_MAX, last = 0;
@@ -132,7 +134,7 @@ static void add_range(struct ranges_read *r, const struct counted_range *range, 
 				     range->open ? UINT64_MAX : range->end_ns, name};
 }
 
-/* Return the occurrences that refer to ranges of that name. */
+/* Return the occurrences that refer to ranges of this name. */
 static uint64_t find_occurrences(struct ranges_read *r, uint32_t name)
 {
 	if (name >= r->named_room) {
@@ -176,7 +178,7 @@ static void take_range(struct ranges_read *r, const struct gt_range *range, bool
 	}
 }
 
-/* Count ranges in order of their start, and add those that the expression refers to as separate
+/* Count ranges in order of their start. Add the ranges that the expression refers to as separate
  * ranges. */
 static int count_ranges(struct ranges_read *r)
 {

@@ -143,7 +143,7 @@ static const struct gt_collective_part *part_of(const struct one_call *c, size_t
 	return &c->match->members[member].parts[c->match->at[member]];
 }
 
-/* Time in a kernel, or in the call. */
+/* Time spent in a kernel, or in the call. */
 struct stay {
 	uint64_t start_ns, end_ns;
 };
@@ -157,7 +157,7 @@ static struct stay stay_of(const struct one_call *c, size_t member)
 	return s;
 }
 
-/* Return when the other members could continue, as far as it depends on @member. */
+/* Return the time from which on @member did not delay the other members. */
 static uint64_t begin_of(const struct one_call *c, size_t member)
 {
 	return c->by_kernel ? stay_of(c, member).start_ns : part_of(c, member)->start_ns;
@@ -168,7 +168,7 @@ static struct ranks_row *row_of_member(const struct one_call *c, size_t member)
 	return &c->r->rows[c->r->of_process[c->match->members[member].process]];
 }
 
-/* One process waited for another one. */
+/* A wait of one process for another process. */
 struct waiting {
 	struct ranks_row *waits, *for_whom;
 	uint64_t ns;
@@ -194,7 +194,7 @@ static void add_waiting(struct ranks *r, const struct waiting *w)
 	}
 }
 
-/* Add the time that @member waited for @other from its own start. Return it. */
+/* Add the time that @member waited for @other, starting when @member arrived. Return this time. */
 static uint64_t compare_pair(const struct one_call *c, size_t member, size_t other)
 {
 	const struct stay mine = stay_of(c, member);
@@ -220,7 +220,7 @@ static size_t find_last(const struct one_call *c)
 	return last;
 }
 
-/* Return the root; the count of members if not known. */
+/* Return the root's member number; the number of members if the root is not known. */
 static size_t find_root(const struct one_call *c)
 {
 	for (size_t i = 0; i < c->match->count; i++)
@@ -229,7 +229,7 @@ static size_t find_root(const struct one_call *c)
 	return c->match->count;
 }
 
-/* Return true if the call is in one launch with the previous call, for all members. */
+/* Return true if the call is in one launch with the previous call for all members. */
 static bool is_fused(const struct one_call *c)
 {
 	for (size_t i = 0; i < c->match->count; i++) {
@@ -259,8 +259,8 @@ static bool has_kernels(const struct one_call *c)
 	return true;
 }
 
-/* Return how the calls of one launch wait: all for the last one if that is true for a call in
- * it. */
+/* Return the kind of wait for the calls of one launch. If any call makes all members wait for the
+ * last one, the whole launch does. */
 static unsigned kind_of(const struct one_call *c)
 {
 	const struct gt_collective_member *m = c->match->members;
@@ -288,7 +288,7 @@ static void compare_call(struct one_call *c)
 
 	c->by_kernel = info && info->joints & GT_JOINT_BY_KERNEL;
 	if (c->by_kernel && is_fused(c))
-		return; /* its launch has been compared */
+		return; /* the launch of this call has been compared */
 	if (c->by_kernel && !has_kernels(c)) {
 		c->r->unmatched++;
 		return;
@@ -331,7 +331,8 @@ static int compare_members(struct ranks *r, size_t first, size_t members, uint64
 	for (size_t i = 0; i < members; i++)
 		if (r->collectives.members[first + i].count > most)
 			most = r->collectives.members[first + i].count;
-	if (members < 2) { /* only itself, or the others' captures are not included */
+	if (members < 2) { /* the communicator has only this member, or the other members' captures
+	 * are not included */
 		r->unmatched += r->collectives.members[first].communicator ? 0 : most;
 		return 0;
 	}
@@ -344,8 +345,8 @@ static int compare_members(struct ranks *r, size_t first, size_t members, uint64
 	return status;
 }
 
-/* Find which messages were waited for. A message that was received before it was sent is a
- * different one. */
+/* Find messages that a rank waited for. If a message was received before it was sent, the two
+ * records belong to different messages. */
 static void compare_messages(struct ranks *r, uint64_t tolerance_ns)
 {
 	const struct gt_messages *m = &r->collectives.messages;

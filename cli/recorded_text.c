@@ -4,7 +4,7 @@
 
 #include "cli/ui.h"
 
-/* Return the largest number that one process has. */
+/* Return the largest number of windows in a process. */
 static size_t count_windows(const struct gt_capture *c, const struct gt_capture_session *session)
 {
 	size_t most = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap recover: complete captures whose collector was killed. */
+/* gputap recover: completes captures whose collector was killed. */
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -32,7 +32,7 @@ static void list_one(const struct gt_session_found *found, void *data)
 {
 	unsigned *count = data;
 
-	/* paths may contain anything, and anyone can write to /tmp */
+	/* paths may contain any characters, and any user can write to /tmp */
 	ui_put(stdout, found->path, UINT32_MAX);
 	fputs(found->collector_pid ? "  is being written to " : "  left from ", stdout);
 	ui_put(stdout, *found->output ? found->output : "an unnamed capture", UINT32_MAX);

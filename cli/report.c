@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap report: options, then one pass over the files, then the tables as text, CSV or JSON. */
+/* gputap report: parses options, reads the files in one pass, and prints the tables as text, CSV or
+ * JSON. */
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -32,13 +33,13 @@ enum { TOP_DEFAULT = -1, PAGE_NAME_ROOM = 90 };
 struct report_options {
 	const char *where, *sort, *output;
 	const char *single_path; /* NULL: several captures */
-	long top, frames;        /* rows of a table; lines of a stack; 0: all */
-	unsigned by;             /* SUMMARY_NAME | ..; 0: not given */
-	uint32_t tables;         /* bit per enum report_table; 0: not given */
+	long top, frames;        /* number of rows in a table, and of lines in a stack; 0: all */
+	unsigned by;             /* bits such as SUMMARY_NAME; 0: not given */
+	uint32_t tables;         /* one bit for each enum report_table; 0: not given */
 	bool reverse, csv, json, mangled, timeline, html, force, share;
 	bool all, full_names;
-	bool implied;    /* true if the tables are those that support `by` */
-	uint32_t others; /* those of them that are not shown, because they would be long */
+	bool implied;    /* true if the tables were chosen because they support `by` */
+	uint32_t others; /* tables that support `by` but are too long to be shown */
 };
 
 static void print_report_help(void)
@@ -140,7 +141,8 @@ static bool is_exports(const char *output)
 	for (size_t i = 0; gt_exporters[i]; i++)
 		for (const char *const *e = gt_exporters[i]->extensions; *e; e++)
 			if (ui_ends_with(output, *e) && strcmp(*e, ".csv") != 0 &&
-			    strcmp(*e, ".json") != 0) /* --csv and --json also write these */
+			    strcmp(*e, ".json") != 0) /* --csv and --json also write these
+			     * extensions */
 				return true;
 	return ui_ends_with(output, ".gputap");
 }
@@ -150,7 +152,7 @@ static int check_output(struct report_options *o)
 	const bool any = o->json || o->csv || o->html;
 
 	if (o->output && !strcmp(o->output, "-"))
-		o->output = NULL; /* the standard output */
+		o->output = NULL; /* use the standard output */
 	if (o->output && ui_ends_with(o->output, ".html"))
 		o->html = true;
 	else if (o->output && ui_ends_with(o->output, ".json"))
@@ -249,7 +251,7 @@ enum {
 	KEYS_ALL = KEYS_CALLS | SUMMARY_DEVICE | SUMMARY_QUEUE
 };
 
-/* Keys by which each table's rows can be split; 0: rows cannot be split. */
+/* Keys by which the rows of each table can be split; 0: none. */
 static const unsigned keys_of_tables[REPORT_TABLE_COUNT] = {
 	[REPORT_RANKS] = KEYS_PLACE,
 	[REPORT_RANK_SPREAD] = KEYS_PLACE,
@@ -286,7 +288,8 @@ static int refuse_key(enum report_table table, unsigned by)
 	return GT_EXIT_USAGE;
 }
 
-/* Choose tables. Named tables must support each key; without names, those that do are shown. */
+/* Choose tables. Named tables must support each key. Without names, all tables that support the
+ * keys are shown. */
 static int choose_tables(struct report_options *o)
 {
 	uint32_t knowing = 0;
@@ -375,7 +378,7 @@ static void print_operations(const struct summary *s, const struct report_option
 	}
 }
 
-/* Clear columns of calls that were not requested: they are not 0. */
+/* Clear columns about calls that were not requested, because the values are unknown, not 0. */
 static void clear_calls(struct grid *g)
 {
 	static const char *const keys_of_calls[] = {"calls", "call_ns", "call_share", "wait_ns"};
@@ -496,7 +499,7 @@ static void print_json(const struct summary *s, const struct report_options *o, 
 	json_count(&j, "calls", s->read[GT_CLASS_CALL]);
 	json_count(&j, "activities", s->read[GT_CLASS_DEVICE]);
 	json_count(&j, "range_records", s->read_ranges);
-	if (s->slice.some) { /* activities' calls may also be outside */
+	if (s->slice.some) { /* calls of activities may be outside of the time range */
 		json_null(&j, "linked");
 		json_null(&j, "call_lost");
 	} else {
@@ -523,7 +526,7 @@ static void print_json(const struct summary *s, const struct report_options *o, 
 	json_close(&j);
 }
 
-/* The page --------------------------------------------------------------------------- */
+/* Page ------------------------------------------------------------------------------- */
 
 struct page_source {
 	struct summary *summary;
@@ -545,7 +548,8 @@ static bool make_page_table(void *data, unsigned number, struct grid *out)
 	return false;
 }
 
-/* Read a picture of the records that match the filter, which must not have been used yet. */
+/* Read a picture of the records that match the filter. The capture must not have been read with the
+ * filter yet. */
 static int read_picture(struct gt_capture *capture, const char *where, struct picture *picture)
 {
 	struct summary s = {.mangled = picture->mangled};
@@ -576,15 +580,15 @@ static char *make_head(const struct summary *s, const struct report_options *o)
 
 	if (!out)
 		return NULL;
-	ui_set_file_room(UI_ROOM_MOST); /* the browser wraps */
+	ui_set_file_room(UI_ROOM_MOST); /* the browser wraps lines */
 	report_head_print(s, o->where, o->by, out);
 	ui_set_file_room(0);
 	fclose(out);
 	return text;
 }
 
-/* Return the first screen as the terminal shows it, NULL if options choose other tables or
- * memory is short. */
+/* Return the first screen as shown on a terminal; NULL: options choose other tables, or out of
+ * memory. */
 static char *make_overview(const struct page_source *p)
 {
 	const struct overview_options overview = {
@@ -612,7 +616,7 @@ static char *make_overview(const struct page_source *p)
 	return NULL;
 }
 
-/* "job/0.gputap and 3 more". A merged file is one. */
+/* Write a title such as "job/0.gputap and 3 more". A merged file counts as one file. */
 static void make_title(const struct summary *s, char *text, size_t size)
 {
 	uint32_t more = 0;
@@ -654,7 +658,7 @@ static int write_page(const struct page_source *p, FILE *out)
 
 /* Output ------------------------------------------------------------------------------ */
 
-/* One answer, to the standard output or to a file. */
+/* Output of one report, to the standard output or to a file. */
 struct answer {
 	int (*write)(void *data, FILE *out);
 	void *data;
@@ -740,7 +744,7 @@ static int check_sort(const struct report_options *o)
 							     report_columns(o->tables, true))));
 }
 
-/* Print the timeline instead of tables, for the records that match the filter. */
+/* Print the timeline instead of tables, for records that match the filter. */
 static int print_timeline(struct summary *s, const struct report_options *o,
 			  struct gt_capture *capture, FILE *out)
 {
@@ -800,7 +804,7 @@ static int print_report(struct summary *s, const struct report_options *o,
 	return write_answer(o, &answer);
 }
 
-/* Skip data that no requested table has. */
+/* Skip data that no requested table needs. */
 static void leave_out(struct summary *s, uint32_t tables)
 {
 	const uint32_t idle = 1u << REPORT_IDLE | 1u << REPORT_GAPS,
@@ -823,8 +827,8 @@ static bool has_ranks(const struct gt_capture *capture)
 	return false;
 }
 
-/* Choose tables of ranks. The comparison of ranks is one screen, for any number of them. A table
- * with rows per rank is only for explicit requests, and for scripts. */
+/* Choose tables of ranks. The comparison of ranks fits one screen for any number of ranks. The
+ * table with a row per rank is only printed on explicit request, and for scripts. */
 static void choose_rank_tables(struct report_options *o, const struct gt_capture *capture)
 {
 	const uint32_t of_ranks =
@@ -874,7 +878,7 @@ static int report_files(struct report_options *o, char **paths, int count)
 		goto out;
 	}
 	if (in.left_out || !gt_capture_is_whole(&s.health)) {
-		code = GT_EXIT_FAILURE; /* its head reports it */
+		code = GT_EXIT_FAILURE; /* the head reports the skipped files */
 		if (o->output)
 			ui_note("%s is incomplete: its head shows what is missing", o->output);
 	}

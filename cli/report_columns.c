@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The columns of each table of a report, in one list each, and the tables' headings. */
+/* Headings and columns of the tables of a report, with one list of columns for each table. */
 #include "cli/report_columns.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ const char *const report_table_names[] = {
 
 #define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
 
-/* Columns that several tables have. */
+/* Columns shared by several tables. */
 /* clang-format off */
 #define TIMES_COLUMNS \
 	{"mean_ns", "mean", GRID_NS, GRID_ALWAYS, 2, false}, \
@@ -31,8 +31,8 @@ const char *const report_table_names[] = {
 	{"process", "process", GRID_TEXT, GRID_IF_ANY, 4, false}, \
 	{"tid", "tid", GRID_ID, GRID_IF_ANY, 0, false}, \
 	{"thread", "thread", GRID_TEXT, GRID_IF_ANY, 4, false}
-/* Parts of the time of waiting calls: waiting for earlier activities, transferring their own data,
- * neither; and the unattributed part, which is still shown if the terminal is narrow. */
+/* Split of the time of waiting calls: time spent on earlier activities, on transferring their own
+ * data, and on neither. The unattributed part is kept even if the terminal is narrow. */
 #define WAIT_COLUMNS \
 	{"wait_ns", "waiting", GRID_NS, GRID_IF_ANY, 1, false}, \
 	{"transfer_ns", "transferring", GRID_NS, GRID_IF_ANY, 1, false}, \
@@ -122,7 +122,7 @@ static const struct grid_column copy_columns[] = {
 	{"direction", "direction", GRID_TEXT, GRID_ALWAYS, 0, false},
 };
 
-/* `left`: allocated and not freed; `peak`: its maximum */
+/* `left`: bytes allocated and not freed; `peak`: largest value of this number */
 static const struct grid_column memory_columns[] = {
 	{"allocations", "allocated", GRID_COUNT, GRID_ALWAYS, 0, false},
 	{"bytes", "bytes", GRID_BYTES, GRID_ALWAYS, 0, false},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Find the calls in which processes died, as far as the capture has them (GT_EVENT_OPEN_CALL). */
+/* Finds the calls in which processes died, if the capture contains them (GT_EVENT_OPEN_CALL). */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,8 +36,8 @@ static void add_dead_thread(struct sentence *s, const struct gt_capture *capture
 			  t->name ? t->name : "", t->name && *t->name ? ")" : "");
 }
 
-/* Events of one thread follow each other, the outermost call first. @domains: those of which a call
- * was named. */
+/* Add the open calls of a process. Events of one thread are adjacent, outermost call first.
+ * @domains: domains of which a call was named. */
 static void add_open_calls(struct sentence *s, const struct gt_capture *capture, uint32_t process,
 			   uint32_t *domains)
 {
@@ -83,8 +83,8 @@ bool report_death(const struct gt_capture *capture, uint32_t process, char *text
 	struct sentence s = {text, size};
 	uint32_t named, unnamed = 0;
 
-	/* only the first process of the tree is our child, whose status is known; the others' ends
-	 * are in their rings */
+	/* only the first process of the tree is a child of gputap with a known status; the status
+	 * of other processes is in their rings */
 	if (!p->ended || p->proper_end || !counts ||
 	    (p->wait_status >= 0 && !WIFSIGNALED(p->wait_status) && !WEXITSTATUS(p->wait_status)))
 		return false;

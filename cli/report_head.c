@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The head of a report: what was run, what was requested, what is missing. */
+/* Head of a report: the traced command, the requested records, the missing records. */
 #include "cli/report_head.h"
 
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 
 enum {
 	HEAD_INDENT = 2,
-	FILES_EACH = 8, /* with more sessions, the head has their totals */
-	FILES_NAMED = 4 /* and names up to this many that have remarks */
+	FILES_EACH = 8, /* with more sessions, the head shows totals */
+	FILES_NAMED = 4 /* largest number of sessions with remarks that are named */
 };
 
 bool report_file_is_complete(const struct summary_file *f)
@@ -35,7 +35,7 @@ bool report_is_complete(const struct summary *s)
 	       !s->health.bad_blocks && !s->health.bad_sums;
 }
 
-/* Print the command in the rest of the line, or on a separate line if the rest is short. */
+/* Print the command in the rest of the line, or on a separate line if the rest is too short. */
 static void print_command(const struct summary_file *f, FILE *out)
 {
 	unsigned room = ui_room(out), at = ui_width(f->path) + 2;
@@ -47,7 +47,7 @@ static void print_command(const struct summary_file *f, FILE *out)
 	ui_put(out, f->command, room > at + 10 ? room - at : 10);
 }
 
-/* Print what was requested, unless it was everything. */
+/* Print the selection, unless everything was requested. */
 static void print_selection(const struct summary *s, size_t file, FILE *out)
 {
 	const char *options = gt_capture_session_at(s->capture, file)->info.options;
@@ -59,7 +59,7 @@ static void print_selection(const struct summary *s, size_t file, FILE *out)
 		ui_print_sentence(out, ui_colors(out)->yellow, "Recorded: %s", text);
 }
 
-/* Print what sessions left out by default, each once. */
+/* Print the records that sessions exclude by default, without duplicates. */
 static void print_left_out(const struct summary *s, FILE *out)
 {
 	const char *last = "";
@@ -74,7 +74,8 @@ static void print_left_out(const struct summary *s, FILE *out)
 	}
 }
 
-/* Print requested names that matched nothing. Only for a single capture, where names are known. */
+/* Print requested names that matched nothing. Only for a single capture, because its names are
+ * known. */
 static void print_unmet(const struct summary *s, const char *where, unsigned by, FILE *out)
 {
 	struct capture_selection selection;
@@ -114,7 +115,7 @@ static void print_deaths(const struct summary *s, FILE *out)
 				  ui_count(dead - most));
 }
 
-/* Return whether calls and GPU activities were requested in any session. */
+/* Set *calls and *device to true if a session requested calls or GPU activities. */
 void report_was_asked(const struct summary *s, bool *calls, bool *device)
 {
 	*calls = *device = !s->file_count;
@@ -137,7 +138,7 @@ static void print_file(const struct summary_file *f, FILE *out)
 	fprintf(out, "%s: ", c->reset);
 	if (known)
 		print_command(f, out);
-	else /* the start of the file is damaged, or nothing else exists */
+	else /* the start of the file is damaged, or the file contains nothing else */
 		ui_wrap(out, ui_width(f->path) + 2, HEAD_INDENT,
 			"command, time and host are not in the readable part");
 	fputc('\n', out);
@@ -206,7 +207,7 @@ static void print_job(const struct summary *s, FILE *out)
 				  ui_count(wrong - FILES_NAMED));
 }
 
-/* Write text such as "all linked to their call", for the GPU activities that exist. */
+/* Write text such as "all linked to their call" for GPU activities, if there are any. */
 static void describe_links(const struct summary *s, char *text, size_t size)
 {
 	uint64_t device = s->read[GT_CLASS_DEVICE];

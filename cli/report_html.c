@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See report_html.h. The page is cli/page/page.css, cli/page/page.js, and data as JSON. */
+/* See report_html.h. The page consists of cli/page/page.css, cli/page/page.js, and data in JSON. */
 #include "cli/report_html.h"
 
 #include <errno.h>
@@ -46,7 +46,7 @@ static void put_key(FILE *out, const char *key, const char *value)
 	fputc(',', out);
 }
 
-/* The timeline --------------------------------------------------------------------- */
+/* Timeline ------------------------------------------------------------------------- */
 
 /* Print the busy share of each bin in thousandths. */
 static void put_bins(FILE *out, const struct picture *p, const char *key, const uint64_t *bins)
@@ -57,7 +57,7 @@ static void put_bins(FILE *out, const struct picture *p, const char *key, const 
 	for (size_t i = 0; i < p->bins; i++) {
 		double share = part > 0 ? (double)bins[i] / part * 1000 : 0;
 
-		/* show any share above 0 as at least 1 */
+		/* show shares above 0 as at least 1 */
 		fprintf(out, "%s%.0f", i ? "," : "",
 			share > 1000           ? 1000
 			: bins[i] && share < 1 ? 1
@@ -95,7 +95,7 @@ static void put_slices(FILE *out, const struct picture *p, const struct picture_
 	fputc(']', out);
 }
 
-/* Print the first, the highest and the last point of each of MEMORY_PARTS parts. */
+/* Print the first, the highest and the last point in each of MEMORY_PARTS parts of the time. */
 static void put_points(FILE *out, const struct picture *p, const struct picture_row *row)
 {
 	size_t part = row->point_count / MEMORY_PARTS + 1;
@@ -127,7 +127,7 @@ static int compare_lengths(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* Return the shortest length of the PAUSES_MOST longest pauses. */
+/* Return the length of the shortest among the PAUSES_MOST longest pauses. */
 static uint64_t find_shortest(const struct picture_pauses *set)
 {
 	struct picture_pause *sorted;
@@ -144,7 +144,7 @@ static uint64_t find_shortest(const struct picture_pauses *set)
 	return shortest;
 }
 
-/* Print lists of [start, length, reason]. Return: number of pauses left out. */
+/* Print lists of [start, length, reason]. Return the number of omitted pauses. */
 static uint64_t put_pauses(FILE *out, const struct picture *p)
 {
 	uint64_t left_out = 0;
@@ -204,7 +204,7 @@ static void put_note(FILE *out, bool *any, const char *text)
 	*any = true;
 }
 
-/* Print sentences about records that are left out or not drawn individually. */
+/* Print sentences about records that are omitted or not drawn individually. */
 static void put_notes(FILE *out, const struct picture *p, uint64_t pauses_left_out)
 {
 	char text[512];
@@ -347,7 +347,7 @@ static void put_tables(FILE *out, const struct report_page *page)
 	fputs("]}\n", out);
 }
 
-/* The file ------------------------------------------------------------------------- */
+/* File ----------------------------------------------------------------------------- */
 
 int report_html_write(const struct report_page *page, FILE *out)
 {

@@ -10,7 +10,7 @@
 
 enum { MOSTLY = 2, LINE_CAUSES = 3 };
 
-/* Percentages below which a device's idle time, or a cause of it, is not printed at the end of a
+/* Smallest percentage of a device's idle time, and of a cause, that is printed at the end of a
  * run. */
 enum { LINE_SHARE = 10 };
 
@@ -36,7 +36,7 @@ static const char *name_detail(const struct summary *s, const struct idle_detail
 	return d->name == LOOKUP_NONE ? NULL : texts_get(&s->names, d->name);
 }
 
-/* Return the largest detail below @limit that has a name. */
+/* Return the largest detail that has a name and is smaller than @limit. */
 static const struct idle_detail *find_largest(const struct summary *s, uint32_t row,
 					      enum gt_idle_cause cause,
 					      const struct idle_detail *last)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Comparison of ranks; their differences; which ranks waited for which others. */
+/* Comparison of ranks, differences between ranks, and waits of ranks for other ranks. */
 #include "cli/report_ranks.h"
 
 #include <stdlib.h>
@@ -52,7 +52,8 @@ static uint64_t idle_ns(const struct ranks_row *row)
 	return timeline_idle_ns(&row->busy);
 }
 
-/* Return ": 20 of 30 kernels of collectives are not compared", with the reason; or "". */
+/* Return ": 20 of 30 kernels of collectives are not compared", with the reason; "": all are
+ * compared. */
 static const char *describe_left_out(struct grid *g, const struct ranks *r)
 {
 	uint64_t left = r->kernels - r->compared_kernels;
@@ -72,7 +73,7 @@ static const char *describe_left_out(struct grid *g, const struct ranks *r)
 	return "";
 }
 
-/* Return how long others waited for messages of a row; LOOKUP_NONE: of all rows. */
+/* Return for how long other ranks waited for messages of a row; LOOKUP_NONE: of all rows. */
 static uint64_t sum_messages(const struct ranks *r, uint32_t row)
 {
 	uint64_t ns = 0;
@@ -154,7 +155,7 @@ void report_make_ranks(struct grid *g, const struct summary *s)
 	g->heading = describe_straggler(g, s);
 }
 
-/* The spread of the ranks in one measure. */
+/* Spread of one measure over the ranks. */
 struct measure {
 	const char *what;
 	uint64_t (*get)(const struct ranks_row *row);

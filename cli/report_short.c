@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of `gputap run`: a head of a few lines, then the first screen of a report. */
+/* End of `gputap run`: a head of a few lines, followed by the first screen of a report. */
 #include "cli/command.h"
 #include "cli/losses.h"
 #include "cli/overview.h"
@@ -8,7 +8,7 @@
 #include "cli/ui.h"
 #include "util/error.h"
 
-/* Print the selection, unless it is everything, and the parts of it that matched nothing. */
+/* Print the selection and the parts of it that matched nothing, unless everything was requested. */
 static void print_selection(const struct summary *s, const struct gt_capture *capture, FILE *out)
 {
 	const struct ui_colors *c = ui_colors(out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One function per table: it fills cells in the order of report_columns.c. */
+/* Tables of a report. One function per table fills cells in the order of report_columns.c. */
 #include "cli/report.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 
 #define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
 
-/* Cells that several tables have --------------------------------------------------- */
+/* Cells shared by several tables --------------------------------------------------- */
 
 static double share_of(uint64_t part, uint64_t whole)
 {
@@ -38,7 +38,7 @@ static struct grid_cell *put_times(struct grid_cell *cell, const struct histogra
 	return cell;
 }
 
-/* Put a wait's parts. If nothing is known of it, they are empty, not 0. */
+/* Put the parts of a wait. If no part is known, the cells are empty, not 0. */
 static struct grid_cell *put_wait(struct grid_cell *cell, const struct stages_wait *wait)
 {
 	bool split = wait->earlier_ns || wait->transfer_ns || wait->runtime_ns;
@@ -55,7 +55,8 @@ static struct grid_cell name_cell(const struct summary *s, uint32_t name)
 	return name == LOOKUP_NONE ? cell_none() : cell_text(texts_get(&s->names, name));
 }
 
-/* Put a thread's or a queue's number and its process, without which it means little. */
+/* Put the number of a thread or queue, and its process, because the number alone is not
+ * meaningful. */
 static struct grid_cell *put_owner(struct grid_cell *cell, const struct summary *s,
 				   const struct summary_group *g)
 {
@@ -118,7 +119,7 @@ static void show_always(struct grid *g, const char *key)
 	g->always |= UINT64_C(1) << grid_column(g, key);
 }
 
-/* If calls wait, show all parts of waits, including empty ones. */
+/* If calls wait, show all parts of their waits, including empty columns. */
 static void show_waits(struct grid *g, const struct summary *s)
 {
 	if (!s->wait.earlier_ns && !s->wait.transfer_ns && !s->wait.runtime_ns)
@@ -128,7 +129,7 @@ static void show_waits(struct grid *g, const struct summary *s)
 	show_always(g, "runtime_ns");
 }
 
-/* Show queues, if requested, even if all rows have the same one. */
+/* Show requested queues, even if all rows have the same queue. */
 static void show_tracks(struct grid *g, const struct summary *s)
 {
 	if (s->track_keys & SUMMARY_QUEUE)
@@ -166,20 +167,21 @@ static void make_operations(struct grid *g, const struct summary *s, enum gt_dom
 		inner |= row->inner_ns > all / 100;
 	}
 	sort_by(g, "total_ns");
-	if (inner) /* shares are fractions of these, and would look wrong next to totals */
+	if (inner) /* shares are fractions of self times, and would appear wrong next to totals */
 		show_always(g, "self_ns");
 	if (waits)
 		show_waits(g, s);
 }
 
-/* Return the end of a process; if none was seen, that of its last record. 0: not included. */
+/* Return the end of a process; if it was not seen, the end of the process's last record. 0: the
+ * process is not included. */
 static uint64_t find_end(const struct summary *s, const struct summary_process *p)
 {
 	return p->end_ns ? p->end_ns : s->files[p->file].is_cut ? 0 : s->files[p->file].end_ns;
 }
 
-/* Return how long the programs ran, all sessions together, as the denominator of ranges. Ranges
- * nest, so their times have no sum. 0: not known. */
+/* Return the total run time of the programs in all sessions, as the denominator for ranges. Ranges
+ * nest, so the sum of their times is meaningless. 0: not known. */
 static uint64_t wall_ns(const struct summary *s)
 {
 	uint64_t sum = 0;
@@ -215,7 +217,7 @@ static void make_ranges(struct grid *g, const struct summary *s)
 	sort_by(g, "total_ns");
 }
 
-/* Make rows for ranges with GPU activities in them; none if no range has any. */
+/* Add rows for ranges that contain GPU activities. If no range contains any, add none. */
 static void make_operators(struct grid *g, const struct summary *s)
 {
 	const struct gpu_by_range *o = &s->gpu_by_range;
@@ -226,7 +228,7 @@ static void make_operators(struct grid *g, const struct summary *s)
 	for (uint32_t i = 0; o->work && i < o->count; i++) {
 		const struct gpu_by_range_row *row = &o->rows[i];
 		const bool inside = row->name != LOOKUP_NONE;
-		/* a range without a count does not match the filter, only its activities do */
+		/* a range without a count does not match the filter; only its activities match */
 		const bool counted = inside && row->count;
 		struct grid_cell *cell;
 
@@ -259,10 +261,10 @@ static void make_failures(struct grid *g, const struct summary *s)
 		*cell++ = name_cell(s, f->name);
 	}
 	sort_by(g, "count");
-	sort_by(g, "kind"); /* first failures first */
+	sort_by(g, "kind"); /* sort failures first */
 }
 
-/* Put a total; activities without times have none, which is not 0. */
+/* Put a total. Activities without times have an empty total, not 0. */
 static struct grid_cell *put_total(struct grid_cell *cell, const struct histogram *times,
 				   uint64_t all_ns)
 {
@@ -297,7 +299,7 @@ static void make_kernels(struct grid *g, const struct summary *s, enum summary_c
 	}
 }
 
-/* Return text such as "memcpy H2D (Pageable)", with the kind of the host's memory if known. */
+/* Return text such as "memcpy H2D (Pageable)", with the kind of host memory if known. */
 static struct grid_cell direction_cell(struct grid *g, const struct summary *s,
 				       const struct summary_group *row)
 {
@@ -436,8 +438,8 @@ static void make_devices(struct grid *g, const struct summary *s)
 	show_tracks(g, s);
 }
 
-/* Return a gap's time since a start. Times of several files have no common start, so it counts from
- * the first file that can contain it. */
+/* Return the time of a gap since a start. Several files have no common start, so the time counts
+ * from the first file that can contain the gap. */
 static uint64_t since_start(const struct summary *s, uint64_t time)
 {
 	uint64_t best = 0;
@@ -485,7 +487,8 @@ static void make_idle(struct grid *g, const struct summary *s)
 	show_tracks(g, s);
 }
 
-/* Put the cause of a device's gap. A gap that --by splits off is another one: @gap is NULL. */
+/* Put the cause of a device's gap. If --by splits the gap off, it is a different gap, and @gap is
+ * NULL. */
 static struct grid_cell *put_gap_cause(struct grid_cell *cell, struct grid *g,
 				       const struct summary *s, const struct idle_gap *gap)
 {
@@ -545,8 +548,8 @@ static void make_gaps(struct grid *g, const struct summary *s)
 	g->selection = true;
 }
 
-/* Make the table of memory. Images whose calls do not give their bytes are only counted. For a part
- * of a capture the peak is not known. */
+/* Make the table of memory. Images whose calls do not contain their size are only counted. For a
+ * part of a capture, the peak is not known. */
 static void make_memory(struct grid *g, const struct summary *s)
 {
 	for (size_t i = 0; i < s->memory.sum_count; i++) {
@@ -587,7 +590,7 @@ static void make_latency(struct grid *g, const struct summary *s)
 		for (unsigned k = 0; (d->launch.count || d->early) && k < COUNT_OF(stages); k++) {
 			struct grid_cell *cell;
 
-			if (k && !stages[k].times->count) /* the runtime has no such stage */
+			if (k && !stages[k].times->count) /* the runtime lacks this stage */
 				continue;
 			cell = grid_row(g);
 			*cell++ = cell_count(stages[k].times->count);
@@ -604,7 +607,7 @@ static void make_latency(struct grid *g, const struct summary *s)
 bool report_is_replaced(struct idmap *later, uint32_t session, uint32_t pid, uint32_t ppid)
 {
 	uint64_t key = (uint64_t)pid << 32 | session;
-	/* with another parent it is a different process with the same number */
+	/* a process with another parent is a different process with the same pid */
 	bool replaced = idmap_get(later, key) == ppid;
 
 	idmap_put(later, key, ppid);
@@ -739,7 +742,7 @@ static void make_table(struct grid *g, enum report_table table, const struct sum
 	case REPORT_LOSS: make_loss(g, s); break;
 	case REPORT_STACKS: make_launched(g, s); break;
 	case REPORT_CODE_OBJECTS:
-	case REPORT_KERNEL_SYMBOLS: /* above */
+	case REPORT_KERNEL_SYMBOLS: /* created above */
 	case REPORT_TABLE_COUNT: break;
 	}
 }
@@ -752,5 +755,5 @@ void report_table(struct grid *g, enum report_table table, const struct summary 
 	else
 		make_table(g, table, s, domain);
 	if (table != REPORT_LOSS && summary_holds_for_nothing(s))
-		g->row_count = 0; /* processes and threads would be rows of zeros */
+		g->row_count = 0; /* rows of processes and threads would only contain zeros */
 }

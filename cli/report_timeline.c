@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* See report_timeline.h. A row is a label, a share and a bar of columns:
+/* See report_timeline.h. A row consists of a label, a share and a bar of columns:
  *
  *                     0 ms          50            100
  *   device 0: NVIDIA H100
  *     queue 2    87%  ▁▂██████▇····▁████████
  *   train, pid 7
  *     ranges          [step      ]    [step  ]
- *     main 7     98%  ██▇▇▒▒▒▒▓▓▓▓▁▁·····████
+ *     main 7     98%  ██▇▇▒▒▒▒▓▓▓▓▓▁▁·····████
  *
- * In UTF-8 a column's height is its share of busy time, eighth by eighth; elsewhere a digit means
- * tenths. A column in which calls mostly wait is shaded; an empty column that was mostly not
+ * In UTF-8, the height of a column is its share of busy time in eighths; elsewhere, a digit shows
+ * tenths. A column in which calls mostly wait is shaded. An empty column that was mostly not
  * recorded is a slash. */
 #include "cli/report_timeline.h"
 
@@ -29,13 +29,13 @@
 enum {
 	ROOM_MOST = 200,
 	LABEL_ROOM = 16,
-	BAR_AT = 2 + LABEL_ROOM + 6, /* indent, label, " 100% " */
-	ROWS_MOST = 24,              /* of queues, and of threads */
+	BAR_AT = 2 + LABEL_ROOM + 6, /* indent, label, and " 100% " */
+	ROWS_MOST = 24,              /* largest number of rows for queues, and for threads */
 	RANGE_ROWS_SHOWN = 3,
 	RANGES_MOST = 1 << 14,
 	GLYPH_BYTES = 8,
 	PAUSE_WHYS = 4,
-	TICK_ROOM = 12 /* least columns between numbers of the axis */
+	TICK_ROOM = 12 /* smallest distance between numbers of the axis, in columns */
 };
 
 struct canvas {
@@ -60,7 +60,7 @@ static const struct unit units[] = {
 	{"s", 1000000000},
 };
 
-/* Return 1, 2 or 5 times a power of ten, so that numbers are TICK_ROOM columns apart. */
+/* Return 1, 2 or 5 times a power of ten, such that numbers are at least TICK_ROOM columns apart. */
 static uint64_t choose_step(uint64_t length_ns, unsigned columns)
 {
 	uint64_t least = (uint64_t)((__uint128_t)length_ns * TICK_ROOM / columns), step = 1;
@@ -87,7 +87,7 @@ static unsigned column_of(const struct canvas *v, uint64_t ns)
 	return column < v->columns ? column : v->columns - 1;
 }
 
-/* Print a time in the unit of the step, with as many decimals as the step needs. */
+/* Print a time in the unit of the step, with the decimals that the step needs. */
 static int print_tick(char *text, size_t size, uint64_t at_ns, uint64_t step_ns,
 		      const struct unit *unit, bool first)
 {
@@ -134,7 +134,7 @@ static void print_axis(const struct canvas *v)
 
 /* Bars ----------------------------------------------------------------------------- */
 
-/* Return a column's time since the picture's start. */
+/* Return the time of a column since the picture's start. */
 static uint64_t edge_ns(const struct canvas *v, unsigned column)
 {
 	const struct picture *p = v->picture;
@@ -218,7 +218,7 @@ static void print_bar(const struct canvas *v, const struct picture_row *row)
 /* Ranges --------------------------------------------------------------------------- */
 
 struct range_cells {
-	char glyph[ROOM_MOST][GLYPH_BYTES]; /* "": the second column of a wide character */
+	char glyph[ROOM_MOST][GLYPH_BYTES]; /* "": second column of a wide character */
 };
 
 static void put_name(struct range_cells *cells, const char *name, unsigned from, unsigned to)
@@ -244,14 +244,14 @@ static void put_name(struct range_cells *cells, const char *name, unsigned from,
 	}
 }
 
-/* Put a range. Ranges of a row come in order of their start. */
+/* Put a range. Ranges of a row are passed in order of their start. */
 static void put_range(const struct canvas *v, struct range_cells *cells,
 		      const struct picture_slice *s)
 {
 	unsigned from = column_of(v, s->start_ns);
 	unsigned to = column_of(v, s->end_ns > s->start_ns ? s->end_ns - 1 : s->end_ns);
 
-	if (from == to) { /* shorter than a column; ':' means several */
+	if (from == to) { /* shorter than a column; ':' stands for several ranges */
 		strcpy(cells->glyph[from], strcmp(cells->glyph[from], " ") ? ":" : "|");
 		return;
 	}
@@ -266,7 +266,7 @@ static void print_ranges(const struct canvas *v, size_t row)
 {
 	const struct picture_slices *ranges = &v->picture->ranges;
 	struct range_cells cells;
-	unsigned blanks = 0; /* not more than the characters after them need */
+	unsigned blanks = 0; /* number of pending spaces, printed only before other characters */
 
 	for (unsigned i = 0; i < v->columns; i++)
 		strcpy(cells.glyph[i], " ");
@@ -379,7 +379,7 @@ static void print_left_out(const struct canvas *v)
 	}
 }
 
-/* Return true for pauses that a column may show. */
+/* Return true for pauses that are long enough to be visible in a column. */
 static bool is_seen(const struct canvas *v, const struct picture_pauses *pauses)
 {
 	const struct picture *p = v->picture;
@@ -390,7 +390,8 @@ static bool is_seen(const struct canvas *v, const struct picture_pauses *pauses)
 	return 2 * sum > (p->end_ns - p->start_ns) / v->columns;
 }
 
-/* Put the last of @whys, without the words before its colon if they are the previous one's. */
+/* Put the last element of @whys. Omit the words before its colon if they equal those of the
+ * previous element. */
 static size_t put_why(const struct picture *p, char *text, size_t size, const uint32_t *whys,
 		      unsigned count)
 {
@@ -452,7 +453,7 @@ static void print_legend(const struct canvas *v)
 		print_pauses_legend(v);
 }
 
-/* Print ---------------------------------------------------------------------------- */
+/* Printing ------------------------------------------------------------------------- */
 
 static unsigned choose_columns(FILE *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap run: trace a program from start to end. Our output goes to stderr; the program's stdin and
- * stdout are its own, and its exit status or death from a signal becomes ours. */
+/* gputap run: traces a program from start to end. gputap's output goes to stderr. The program keeps
+ * its stdin and stdout, and gputap exits with its exit status or signal. */
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
@@ -67,7 +67,7 @@ static const char help[] =
 	"                         lite      kernels, and each graph launch as one; no\n"
 	"                                   copies, no calls\n"
 	"                         standard  all GPU activity, no calls\n"
-	/* of domains: */
+	/* modes of domains */
 	GT_MODES_HELP
 	"                         default   standard, and calls; those of HSA, Unified\n"
 	"                                   Runtime, the CUDA runtime, NCCL, cuBLAS and\n"
@@ -191,18 +191,19 @@ static const struct option options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-enum { SLOTS_NOT_THREADS = 2 }; /* of a segment: the first, and that of our own thread */
+/* slots of a segment without a thread of the program: the first, and that of gputap's own thread */
+enum { SLOTS_NOT_THREADS = 2 };
 
 struct run_request {
 	struct gt_run_options run;
-	const char *output;  /* as given; NULL: not given */
-	const char *pattern; /* -o; "": not given */
+	const char *output;  /* output as given; NULL: not given */
+	const char *pattern; /* argument of -o; "": not given */
 	struct mode_options what;
 	struct run_stacks stacks;
 	bool quiet, no_plugins;
-	char text[4096]; /* the options, for the capture */
+	char text[4096]; /* options text for the capture */
 	char capture[PATH_MAX];
-	char named[PATH_MAX]; /* the output, if different from rtl_output */
+	char named[PATH_MAX]; /* output, if it differs from rtl_output */
 	char rtl_output[PATH_MAX];
 	const struct gt_exporter *exporter; /* NULL: write a capture */
 	char **argv;
@@ -262,7 +263,8 @@ static void encode_arguments(char *to, const char *arguments)
 					       : sprintf(to, "%c", *arguments);
 }
 
-/* Add a tool to the program's GPUTAP_TOOLS. If it does not exist, the program runs without it. */
+/* Add a tool to the program's GPUTAP_TOOLS. If the library does not exist, the program runs without
+ * the tool. */
 static int tool_option(const char *value)
 {
 	const char *arguments = strchr(value, ':'), *users = getenv("GPUTAP_TOOLS");
@@ -276,7 +278,8 @@ static int tool_option(const char *value)
 				 "a tool's library, optionally followed by ':' and its arguments");
 	}
 	if (access(name, F_OK) == 0) {
-		char *path = realpath(name, NULL); /* programs may change their folder */
+		/* make the path absolute, because programs may change their folder */
+		char *path = realpath(name, NULL);
 
 		free(name);
 		name = path;
@@ -437,7 +440,7 @@ static int choose_output(struct run_request *r)
 				       r->output);
 		if (!r->run.replace)
 			return exists(r);
-		if (!S_ISREG(st.st_mode)) /* report it now, not after the program has run */
+		if (!S_ISREG(st.st_mode)) /* report this before the program runs */
 			return ui_fail(GT_EXIT_FAILURE,
 				       "%s is not a regular file; name a file on disk", r->output);
 		if (access(r->output, W_OK))
@@ -446,7 +449,7 @@ static int choose_output(struct run_request *r)
 	} else if (output_name_check_folder(r->output)) {
 		return GT_EXIT_FAILURE;
 	}
-	if (r->exporter) /* next to the export, so that it is on a disk meant for such files */
+	if (r->exporter) /* put the capture next to the export, on a disk meant for such files */
 		snprintf(r->capture, sizeof r->capture, "%.3000s.%d.gputap", r->output,
 			 (int)getpid());
 	else
@@ -504,7 +507,7 @@ static int parse_arguments(struct run_request *r, int argc, char **argv)
 
 /* After the run ------------------------------------------------------------------- */
 
-/* After an error before anything was traced, print a solution if there is one. */
+/* If an error occurred before anything was traced, print a solution if one is known. */
 static void print_way_out(const struct run_request *r, int error)
 {
 	if (error == EMFILE || error == ENFILE)
@@ -512,7 +515,7 @@ static void print_way_out(const struct run_request *r, int error)
 			"  gputap run needs about %d file descriptors and a few per process of the "
 			"tree: use 'ulimit -n 1024'\n",
 			r->run.keep.window_ns ? 40 : 20);
-	else if (error == EEXIST || error == EBUSY) /* another rank was faster */
+	else if (error == EEXIST || error == EBUSY) /* another rank created the file first */
 		output_name_note_ranks(r->output, r->pattern);
 	else if (!*r->pattern)
 		fputs("  'gputap run -o FILE ..' writes the capture elsewhere\n", stderr);
@@ -547,7 +550,8 @@ static void note_reason(enum gt_drop_reason why, uint64_t lost)
 static void note_losses(const struct run_request *r, const struct gt_target *t,
 			const struct gt_run_result *result)
 {
-	unsigned noted = t->obstacle ? 1 : 0; /* noted before the program started */
+	/* number of untraced processes noted before the program started */
+	unsigned noted = t->obstacle ? 1 : 0;
 	uint64_t lost = result->dropped - result->unfinished;
 
 	if (result->output_error)
@@ -564,8 +568,8 @@ static void note_losses(const struct run_request *r, const struct gt_target *t,
 		ui_note("%u process%s overwrote gputap's rings; unreadable records are counted as "
 			"lost",
 			result->torn, result->torn == 1 ? "" : "es");
-	/* otherwise gt_report_short() or note_nothing_seen() reports it. Processes that a traced
-	 * program reported are not in result->untraced */
+	/* In other cases, gt_report_short() or note_nothing_seen() reports untraced processes.
+	 * Processes that a traced program reported are not in result->untraced */
 	if (r->quiet || ((result->untraced > noted || result->still_running) && !result->runtimes))
 		untraced_note(r->run.output);
 	if (result->refused)
@@ -576,15 +580,16 @@ static void note_losses(const struct run_request *r, const struct gt_target *t,
 
 static void note_obstacle(const struct gt_target *t, const char *program)
 {
-	/* a privileged program removes our variables from the environment, so its children do not
-	 * get them; children for another machine or word size are started without them */
+	/* A privileged program removes gputap's variables from the environment, so its children do
+	 * not get them. Children for another machine or word size are started without these
+	 * variables */
 	bool children = t->obstacle != GT_TARGET_PRIVILEGED && !t->complains;
 
 	ui_note("%s cannot be traced because %s%s", program, gt_target_reason(t->obstacle),
 		children ? "; programs that it starts still can" : "");
 }
 
-/* Print processes of the tree that could not be traced, maybe the reason why nothing was seen. */
+/* Print processes of the tree that could not be traced, which may explain why nothing was seen. */
 static void note_not_traced(const char *path)
 {
 	enum { MOST = 3 };
@@ -602,7 +607,7 @@ static void note_not_traced(const char *path)
 			continue;
 		noted++;
 		fputs("  not traced: ", stderr);
-		ui_put(stderr, e->text, UINT32_MAX); /* a path may contain anything */
+		ui_put(stderr, e->text, UINT32_MAX); /* a path may contain any characters */
 		fputc('\n', stderr);
 	}
 	gt_capture_close(c);
@@ -658,14 +663,15 @@ static void on_progress(void *data, uint64_t done, uint64_t total)
 	ui_progress_set(&progress, done);
 }
 
-/* Export the capture, then remove it. On failure the capture stays: no traced data is lost. */
+/* Export the capture, then remove it. If the export fails, keep the capture, so that no traced data
+ * is lost. */
 static bool export(const struct run_request *r)
 {
 	struct gt_export_options o = {.progress = on_progress};
 	struct gt_capture *c;
 	int status = gt_capture_open(r->capture, &c);
 
-	if (!r->run.shared) /* the export has the capture's contents */
+	if (!r->run.shared) /* the export contains the data of the capture */
 		umask(S_IRWXG | S_IRWXO);
 
 	if (!status) {
@@ -682,7 +688,7 @@ static bool export(const struct run_request *r)
 	return true;
 }
 
-/* Return true if the requested output exists, even if incomplete. */
+/* Return true if the requested output exists, even if it is incomplete. */
 static bool print_results(const struct run_request *r, const struct gt_target *t,
 			  const struct gt_run_result *result)
 {
@@ -708,7 +714,7 @@ static bool print_results(const struct run_request *r, const struct gt_target *t
 	return exported || !r->exporter;
 }
 
-/* End as the program ended. */
+/* Exit with the program's exit status or signal. */
 static int end_as(int wait_status)
 {
 	struct rlimit none = {0, 0};
@@ -720,17 +726,18 @@ static int end_as(int wait_status)
 	number = WTERMSIG(wait_status);
 	fflush(stdout);
 	fflush(stderr);
-	setrlimit(RLIMIT_CORE, &none); /* the core, if any, is the program's */
+	setrlimit(RLIMIT_CORE, &none); /* a core dump, if any, is the program's */
 	prctl(PR_SET_DUMPABLE, 0);
 	signal(number, SIG_DFL);
 	sigemptyset(&one);
 	sigaddset(&one, number);
 	kill(getpid(), number);
 	sigprocmask(SIG_UNBLOCK, &one, NULL);
-	return 128 + number; /* a signal that does not kill us */
+	return 128 + number; /* the signal does not kill gputap */
 }
 
-/* Note another tool's library for NVTX (nsys sets one): a program loads only one. */
+/* Note another tool's library for NVTX (nsys sets one), because a program loads only one such
+ * library. */
 static void note_other_nvtx(void)
 {
 	const char *path = getenv("NVTX_INJECTION64_PATH");
@@ -743,7 +750,8 @@ static void note_other_nvtx(void)
 
 static int run(int argc, char **argv)
 {
-	static struct run_request r = {.pattern = ""}; /* too large for a small stack */
+	/* static, because the struct is too large for a small stack */
+	static struct run_request r = {.pattern = ""};
 	struct gt_run_result result;
 	struct gt_libraries libraries;
 	struct gt_target target;
@@ -752,13 +760,14 @@ static int run(int argc, char **argv)
 
 	if (code)
 		return code;
-	if (gt_libraries_find(&libraries)) { /* reported when they are needed */
+	if (gt_libraries_find(
+		    &libraries)) { /* missing libraries are reported when they are needed */
 		gt_error_clear();
 		gt_target_look(r.argv[0], &target);
 	} else {
 		gt_target_look_with(r.argv[0], &libraries, &target);
 	}
-	if (!target.executable) /* before a file is created or replaced */
+	if (!target.executable) /* check before a file is created or replaced */
 		return cannot_start(r.argv[0], &target, target.found ? EACCES : ENOENT);
 	if (target.obstacle && !r.quiet)
 		note_obstacle(&target, r.argv[0]);

@@ -12,7 +12,7 @@
 #include "cli/trigger.h"
 #include "cli/ui.h"
 
-#define KEEP_BYTES       (UINT64_C(2) << 30) /* for --keep without bytes */
+#define KEEP_BYTES       (UINT64_C(2) << 30) /* default for --keep without bytes */
 #define KEEP_LEAST_BYTES (UINT64_C(64) << 20)
 #define KEEP_MOST_BYTES  (UINT64_C(1) << 50)
 #define KEEP_LEAST_NS    UINT64_C(100000000)
@@ -89,7 +89,7 @@ int run_keep_option(struct gt_run_options *o, enum run_keep_option option, const
 	}
 }
 
-/* Print a snapshot during a run, for users who watch its stderr. */
+/* Print a snapshot during a run, for users who follow stderr. */
 static void say_snapshot(const char *path, const char *error, enum gt_retained_reason reason,
 			 const char *what)
 {

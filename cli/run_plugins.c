@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* See run_plugins.h.
- * Each plug-in is tried first (src/plugin/plugin_trial.c).
+/* See run_plugins.h. Each plug-in is first tested (src/plugin/plugin_trial.c).
  *
- * A plug-in's path is passed with the libraries that it needs (without those that any program may
- * have): a program recognises from these that the plug-in is for it
- * (src/runtime/privateuse1/pu1_attach.c). */
+ * The path of a plug-in is passed to the program together with the libraries that the plug-in
+ * needs, except for common libraries. A program uses this list to recognise plug-ins for its own
+ * runtime (src/runtime/privateuse1/pu1_attach.c). */
 #include "cli/run_plugins.h"
 
 #include <errno.h>
@@ -22,7 +21,7 @@
 #include "record/operation.h"
 
 struct plugin_finding {
-	struct gt_plugin_seeker seeker; /* first */
+	struct gt_plugin_seeker seeker; /* must be the first member */
 	struct gt_session *session;
 	bool quiet;
 	uint32_t count;
@@ -42,15 +41,15 @@ static void report(struct gt_plugin_seeker *seeker, const char *format, ...)
 	ui_note("%s", text);
 }
 
-/* The list ----------------------------------------------------------------------------- */
+/* List of plug-ins --------------------------------------------------------------------- */
 
 static bool is_domain_asked(const struct gt_session *s, enum gt_domain domain)
 {
 	return domain != GT_DOMAIN_NONE && s->domains >> domain & 1;
 }
 
-/* Return true if gputap itself traces the same runtime, which has priority: nothing is recorded
- * twice. */
+/* Return true if gputap itself traces the same runtime. Its own tracing has priority, so that
+ * nothing is recorded twice. */
 static bool is_traced_without(const struct plugin_finding *f, const char *path, const char *name)
 {
 	enum gt_domain own = gt_domain_find(name);
@@ -64,7 +63,7 @@ static bool is_traced_without(const struct plugin_finding *f, const char *path, 
 	return true;
 }
 
-/* Find libgputap-plugin.so.0: next to libgputap.so.0, or in the build folder. */
+/* Find libgputap-plugin.so.0, next to libgputap.so.0 or in the build folder. */
 static bool find_library(char *path, size_t size)
 {
 	static const char *const places[] = {"", "src/plugin/"};

@@ -20,7 +20,7 @@ static int fail_at(enum gt_range_edge edge, const char *value, size_t at, const 
 	return filter_print_error_of(options[edge], value, &error);
 }
 
-/* Return true for a NAME#N. As with --where, names may contain '#', such as "f()::{lambda()#1}". */
+/* Return true for NAME#N. As with --where, names may contain '#', such as "f()::{lambda()#1}". */
 static bool is_counted(const char *value)
 {
 	const char *hash = strrchr(value, '#');
@@ -92,7 +92,7 @@ static const char *which(uint64_t n, char text[32])
 	return text;
 }
 
-/* @what: "the recording window never opened" or the like. */
+/* Note a missing range. @what: "the recording window never opened" or the like. */
 static void note_missing(const char *what, const struct gt_range_bound *bound, uint64_t begun)
 {
 	char text[32];

@@ -10,9 +10,9 @@
 #include "export/name_frames.h"
 #include "util/error.h"
 
-static const uint64_t SLOW_NS = 1000000; /* for "slow" without a time */
+static const uint64_t SLOW_NS = 1000000; /* default for "slow" without a time */
 
-/* Parse the time after @word in "slow:1ms", if there is one. Return the exit code. */
+/* Parse the optional time after @word in "slow:1ms". Return the exit code. */
 static int take_time(const char *word, uint64_t *ns,
 		     bool (*parse_time)(const char *text, uint64_t *ns))
 {

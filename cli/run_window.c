@@ -38,7 +38,7 @@ static int take_count(const char *option, const char *value, uint64_t *out)
 	return bad(option, value, "a number of at least 1");
 }
 
-/* Signals that gputap run can take, and that have no other meaning for it. */
+/* Signals that gputap run can handle and does not use otherwise. */
 static const struct {
 	const char *name;
 	int number;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Read the text that run.c writes: "mode=lite domains=all ops=clEnqueue* kernels=.. args=yes
- * device=yes", and so on; long lists are truncated. */
+/* Reads the text that run.c writes: "mode=lite domains=all ops=clEnqueue* kernels=.. args=yes
+ * device=yes", and so on. Long lists are truncated. */
 #include "cli/selection.h"
 
 #include <fnmatch.h>
@@ -10,9 +10,9 @@
 #include "record/domain.h"
 #include "record/operation.h"
 
-enum { OPERATIONS_CUT = 200 }; /* bytes of --ops in the text */
+enum { OPERATIONS_CUT = 200 }; /* largest number of bytes of --ops in the text */
 
-/* Read the value after @key, up to the first of @ends. */
+/* Read the value after @key, up to the first occurrence of any of @ends. */
 static void read_value(const char *options, const char *key, const char *const *ends, char *out,
 		       size_t size)
 {
@@ -57,7 +57,7 @@ bool selection_has_calls(const struct capture_selection *s)
 	return mode_has_calls(s->mode) || *s->operations;
 }
 
-/* Append one choice. */
+/* Append one part of the selection. */
 static void add_choice(char *text, size_t size, const char *separator, const char *what,
 		       const char *value)
 {
@@ -120,7 +120,7 @@ static bool operation_was_called(const struct summary *summary, const char *patt
 			    !fnmatch(pattern, texts_get(&summary->names, groups->rows[i].name), 0))
 				return true;
 	}
-	/* annotations have names that the program chose */
+	/* the program chooses the names of annotations */
 	return summary->groups[SUMMARY_RANGES].count && names_annotation(pattern);
 }
 
