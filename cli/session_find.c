@@ -27,9 +27,9 @@
 
 enum {
 	ANSWER_SECONDS = 5,
-	OTHERS_SECONDS = 1,   /* for another user's session, asked as root */
-	EXCHANGES_MOST = 256, /* in parallel */
-	AGAIN_MS = 20,        /* until the next attempt to connect to a busy session */
+	OTHERS_SECONDS = 1,   /* time limit for other users' sessions, which root queries */
+	EXCHANGES_MOST = 256, /* largest number of parallel exchanges */
+	AGAIN_MS = 20,        /* time until the next attempt to connect to a busy session */
 };
 
 /* Answers ------------------------------------------------------------------------- */
@@ -55,7 +55,7 @@ static char *copy_value(const char *line)
 	return value;
 }
 
-/* @text: the answer owns it afterwards. */
+/* Parse an answer. @text: owned by the answer afterwards. */
 static int parse_answer(char *text, struct session_answer *out)
 {
 	size_t count = 0;
@@ -104,22 +104,22 @@ char *session_escape(const char *value)
 		free(text);
 		return NULL;
 	}
-	memmove(text, text + 1, bytes); /* without the '=' */
+	memmove(text, text + 1, bytes); /* drop the '=' */
 	return text;
 }
 
-/* Asking ----------------------------------------------------------------------------- */
+/* Requests --------------------------------------------------------------------------- */
 
-/* One request and its answer. Several run in parallel, so that the time-outs of silent sessions do
- * not add up. */
+/* One request and its answer. Several exchanges run in parallel, so that the time-outs of silent
+ * sessions do not add up. */
 struct exchange {
-	const char *folder, *line; /* line: the request, with its newline */
+	const char *folder, *line; /* line: request with its newline */
 	size_t sent;
 	int fd; /* -1: closed */
 	bool is_connected, is_done;
-	int error;        /* errno; 0: the answer is complete. ETIMEDOUT: no answer in time */
-	const char *what; /* the step that failed */
-	char *text;       /* the answer; to be freed */
+	int error;        /* errno; 0: the answer is complete; ETIMEDOUT: no answer in time */
+	const char *what; /* step that failed */
+	char *text;       /* answer; the owner frees it */
 	size_t bytes, room;
 };
 
@@ -134,7 +134,7 @@ static void end_exchange(struct exchange *e, int error, const char *what)
 }
 
 /* Connect through the folder's descriptor, because paths of sockets are short. If the session's
- * backlog is full, leave the exchange unconnected; the caller connects again in its next round. */
+ * backlog is full, leave the exchange unconnected. The caller tries again in its next round. */
 static void connect_exchange(struct exchange *e)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -171,8 +171,8 @@ static void send_request(struct exchange *e)
 		end_exchange(e, errno, "cannot send a request to the session");
 }
 
-/* Read part of the answer. It is limited: root asks the sessions of all users, and one of them may
- * send without end. */
+/* Read part of the answer. Its size is limited, because root queries the sessions of all users, and
+ * a session may send endlessly. */
 static void read_answer(struct exchange *e)
 {
 	ssize_t n;
@@ -210,7 +210,7 @@ static void advance_exchange(struct exchange *e)
 		read_answer(e);
 }
 
-/* Wait for any of the exchanges. */
+/* Wait for events of any exchange. */
 static void wait_for_any(const struct exchange *all, size_t count, struct pollfd *fds, int most_ms)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -239,7 +239,7 @@ static uint64_t get_deadline(unsigned seconds)
 	return gt_clock_ns(CLOCK_MONOTONIC) + seconds * UINT64_C(1000000000);
 }
 
-/* Run all exchanges in parallel, until the deadline. At most EXCHANGES_MOST. */
+/* Run all exchanges in parallel, until the deadline. There may be at most EXCHANGES_MOST. */
 static void exchange_all(struct exchange *all, size_t count, uint64_t deadline_ns)
 {
 	struct pollfd fds[EXCHANGES_MOST];
@@ -263,7 +263,7 @@ static void exchange_all(struct exchange *all, size_t count, uint64_t deadline_n
 			end_exchange(&all[i], ETIMEDOUT, NULL);
 }
 
-/* Report a failed exchange; the session may have ended since it was found. */
+/* Report a failed exchange. The session may have ended since it was found. */
 static int fail_exchange(const struct exchange *e)
 {
 	switch (e->error) {
@@ -340,7 +340,7 @@ static void take_folder(const char *path, void *data)
 	char *copy;
 	void *more;
 
-	/* anyone can create such a name in /tmp */
+	/* any user can create such a name in /tmp */
 	if (lstat(path, &st) || !S_ISDIR(st.st_mode) || (st.st_uid != geteuid() && geteuid()))
 		return;
 	more = gt_grow(f->paths, f->count, &f->room, sizeof *f->paths);
@@ -373,8 +373,9 @@ static void add_session(struct session_list *list, const char *folder,
 	session_answer_fini(answer);
 }
 
-/* Ask the sessions in the folders. @line: the request. @older: receives the folders of gputap
- * versions that do not know it; NULL: not needed. Return the number of folders in it. */
+/* Query the sessions in the folders. @line: the request. @older: receives the folders of gputap
+ * versions that do not know the request; NULL: not needed. Return the number of folders in
+ * @older. */
 static size_t ask_folders(struct session_list *list, char *const *paths, size_t count,
 			  const char *line, uint64_t deadline_ns, char **older)
 {
@@ -416,7 +417,7 @@ static void ask_all(struct session_list *list, char *const *paths, size_t count,
 	}
 }
 
-/* Root also asks other users' sessions, which may be silent on purpose. */
+/* Query all sessions. Root also queries other users' sessions, which may be silent on purpose. */
 static void ask_all_folders(struct session_list *list, const struct folders *f)
 {
 	ask_all(list, f->paths, f->own, ANSWER_SECONDS);
@@ -433,7 +434,7 @@ static int by_begin(const void *a, const void *b)
 	return (m > n) - (m < n);
 }
 
-/* Count other users' folders, "gputap-<user>-..". */
+/* Count the folders of other users, "gputap-<user>-..". */
 static size_t count_others(const char *place)
 {
 	DIR *dir = opendir(place);
@@ -485,7 +486,7 @@ static bool is_number(const char *text)
 	return *text && strspn(text, "0123456789") == strlen(text);
 }
 
-/* "12,345,6789" */
+/* Return true if a list such as "12,345,6789" contains @pid. */
 static bool has_pid(const char *pids, unsigned long pid)
 {
 	char *end;
@@ -503,7 +504,7 @@ static bool is_process_of(const struct session_found *s, unsigned long pid)
 	       has_pid(session_value(&s->status, "pids"), pid);
 }
 
-/* Compare a capture's path, name, and name without the extension. */
+/* Return true if @which is a capture's path, name, or name without extension. */
 static bool is_capture_of(const char *path, const char *which)
 {
 	const char *name = gt_file_name(path), *dot = strrchr(name, '.');
@@ -530,7 +531,7 @@ static bool is_meant(const struct session_found *s, const char *which)
 	       is_capture_of(session_value(&s->status, "output"), which);
 }
 
-/* Return the part of @path after the current folder, if it is in that folder. */
+/* Return the part of @path after the current folder, if @path is in that folder. */
 static const char *path_from_here(const char *path)
 {
 	char here[PATH_MAX];
@@ -598,8 +599,8 @@ static int unknown_process(const struct session_list *list, const char *which)
 	return GT_EXIT_FAILURE;
 }
 
-/* Report an unknown session. An existing file may be another session's, a snapshot, a part or a
- * copy: its session may still be running. */
+/* Report an unknown session. An existing file may be another session's capture, a snapshot, a part
+ * or a copy, whose session may still be running. */
 static int unknown_session(const struct session_list *list, const char *which)
 {
 	struct stat st;
@@ -617,7 +618,7 @@ static int unknown_session(const struct session_list *list, const char *which)
 	return GT_EXIT_FAILURE;
 }
 
-/* Return the session that writes this capture file, even if others have the same name. */
+/* Return the session that writes this capture file, even if other captures have the same name. */
 static const struct session_found *find_writer(const struct session_list *list, const char *which)
 {
 	char whole[PATH_MAX];

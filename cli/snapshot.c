@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap snapshot: save a capture of a running session. */
+/* gputap snapshot: saves a capture of a running session. */
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -41,7 +41,7 @@ static const struct option options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-/* Return "snapshot path=.. replace=yes", in memory to be freed. NULL: an error was printed. */
+/* Return "snapshot path=.. replace=yes", which the caller frees. NULL: an error was printed. */
 static char *make_request(const char *output, bool force)
 {
 	char folder[PATH_MAX] = "", path[2 * PATH_MAX], *word, *request;
@@ -61,7 +61,7 @@ static char *make_request(const char *output, bool force)
 	return request;
 }
 
-/* Wait until the snapshot is written or has failed. */
+/* Wait until the snapshot has been written or has failed. */
 static int wait_for(const char *folder, uint64_t number, bool quiet)
 {
 	const struct timespec nap = {0, 10000000};

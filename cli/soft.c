@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap soft: run a program with software accelerators under the vendor's real runtime. Each
+/* gputap soft: runs a program with software accelerators under the vendor's real runtime. Each
  * accelerator has a separate file. */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static const struct soft_accelerator *const accelerators[] = {&soft_amdgpu_accel
 							      &soft_cuda_accelerator};
 enum { ACCELERATORS = sizeof accelerators / sizeof *accelerators };
 
-/* List the accelerators. A missing one is not an error while another is available. */
+/* List the accelerators. A missing accelerator is not an error if another is available. */
 static int list_accelerators(void)
 {
 	int status = GT_EXIT_FAILURE;
@@ -39,7 +39,7 @@ static int run_soft(int argc, char **argv)
 		return list_accelerators();
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
 		return show_help();
-	if (argv[1][0] == '-') /* options of the oldest accelerator */
+	if (argv[1][0] == '-') /* without a name, the options are for the oldest accelerator */
 		return soft_accelerator_run(accelerators[0], argc, argv);
 	for (unsigned i = 0; i < ACCELERATORS; i++) {
 		names[i] = accelerators[i]->name;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Convert options to variables, find folders, exec: see soft_accelerator.h. */
+/* Converts options to variables, finds folders, and executes the program: see
+ * soft_accelerator.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

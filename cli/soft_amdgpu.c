@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gputap soft amdgpu: software AMD GPUs under the real ROCr and HIP. Options become environment
- * variables (soft/amdgpu/config.h), the substitute's folder goes to the front of LD_LIBRARY_PATH,
- * and ROCr 7 is made to search there. */
+ * variables (soft/amdgpu/config.h). The substitute's folder is prepended to LD_LIBRARY_PATH, and a
+ * variable makes ROCr 7 search there. */
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>

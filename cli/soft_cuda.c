@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap soft cuda: software CUDA devices, for programs of the driver API. Options become
- * environment variables (soft/cuda/config.h), and the dynamic linker finds our libcuda.so.1 and our
+/* gputap soft cuda: software CUDA devices for programs that use the driver API. Options become
+ * environment variables (soft/cuda/config.h). The dynamic linker finds gputap's libcuda.so.1 and
  * libcupti.so.13 first. */
 #include <limits.h>
 #include <stdbool.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* gputap soft level-zero: software Level Zero devices under the real loader. Options become
- * environment variables (soft/level_zero/config.h); another one names the driver to the loader.
+ * environment variables (soft/level_zero/config.h). Another variable passes the driver's path to
+ * the loader.
  *
- * SPIR-V kernels need an OpenCL that accepts SPIR-V. Intel's is usually in a virtual environment:
- * one next to the program, such as python, is found. A child process tests whether any OpenCL
- * accepts SPIR-V, because an OpenCL that was loaded stays loaded. */
+ * SPIR-V kernels need an OpenCL that accepts SPIR-V. Intel's OpenCL is usually in a virtual
+ * environment: if the program is in one, as python is, gputap finds the OpenCL there. A child
+ * process tests whether any OpenCL accepts SPIR-V, because a loaded OpenCL stays loaded. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -124,7 +125,7 @@ static bool check_variables(char *why, size_t size)
 	return soft_ze_config_read(&config, why, size);
 }
 
-/* Find Intel's OpenCL in @program's virtual environment, in a sibling of its folder. */
+/* Find Intel's OpenCL in @program's virtual environment, in a sibling of the program's folder. */
 static void find_beside(const char *program)
 {
 	const char *slash = strrchr(program, '/'), *path = getenv("PATH");
@@ -142,11 +143,11 @@ static void find_beside(const char *program)
 	if (slash &&
 	    snprintf(found, sizeof found, "%.*s/../" WITH_SPIRV, (int)(slash - program), program) <
 		    (int)sizeof found &&
-	    realpath(found, real)) /* the folder of its other libraries */
+	    realpath(found, real)) /* the real folder contains the other libraries of this OpenCL */
 		setenv(OPENCL, real, 1);
 }
 
-/* Under `gputap run`, do not record the calls of this search as the program's. */
+/* Under `gputap run`, exclude the calls of this search from the program's recorded calls. */
 static void hide_calls(void)
 {
 	void (*suppress)(void);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Look up the ROCr that the dynamic linker would find in the folders that it searches, and read
- * from its ELF file which functions of libhsakmt it needs. A ROCr that needs others than the
- * substitute has does not load, and one that needs none contains libhsakmt. ROCr 7 contains it, but
- * can load another (SOFT_RUNTIME_OTHER_THUNK); a ROCr that cannot has no substitute. */
+/* Looks up the ROCr that the dynamic linker would find in its search folders, and reads from its
+ * ELF file which functions of libhsakmt it needs. A ROCr that needs functions that the substitute
+ * lacks does not load. A ROCr that needs no functions contains its own libhsakmt. ROCr 7 contains
+ * its own, but can load another one (SOFT_RUNTIME_OTHER_THUNK). A ROCr that cannot do this cannot
+ * use the substitute. */
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -29,10 +30,11 @@ static const char *const stand_in_has[] = {
 };
 
 struct rocr {
-	char path[PATH_MAX];   /* "" if there is none */
-	unsigned wants, lacks; /* functions of libhsakmt; those that the substitute does not have */
-	char lacking[128];     /* names of some of these */
-	bool loads_another;    /* true if it can use another libhsakmt than its own */
+	char path[PATH_MAX]; /* "": not found */
+	/* number of functions needed from libhsakmt; number of those that the substitute lacks */
+	unsigned wants, lacks;
+	char lacking[128];  /* names of some missing functions */
+	bool loads_another; /* true if this ROCr can load another libhsakmt instead of its own */
 };
 
 static bool find_in(const char *folders, struct rocr *r)
@@ -72,7 +74,7 @@ static void count_symbol(struct rocr *r, const char *name)
 			 name);
 }
 
-/* Read the undefined dynamic symbols of a mapped ELF file; an invalid file has none. */
+/* Read the undefined dynamic symbols of a mapped ELF file. An invalid file has none. */
 static void read_symbols(struct rocr *r, const char *file, uint64_t bytes)
 {
 	const Elf64_Ehdr *header = (const Elf64_Ehdr *)file;
@@ -127,7 +129,7 @@ static bool inspect_rocr(struct rocr *r)
 	return true;
 }
 
-/* Write a sentence about a fault; "" if there is none. */
+/* Write a sentence about a fault; "": no fault. */
 static void judge_rocr(const struct rocr *r, bool found, char *out, size_t size)
 {
 	*out = '\0';
@@ -167,7 +169,8 @@ void soft_runtime_describe(FILE *out)
 
 	judge_rocr(&r, found, sentence, sizeof sentence);
 	fputs("        ", out);
-	ui_put(out, *sentence ? sentence : r.path, UINT32_MAX); /* paths may contain anything */
+	ui_put(out, *sentence ? sentence : r.path,
+	       UINT32_MAX); /* paths may contain any characters */
 	fputc('\n', out);
 }
 

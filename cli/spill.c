@@ -19,14 +19,15 @@ struct spill_piece {
 };
 
 struct spill_run {
-	uint64_t at;              /* of the next piece: after the file's end it is in memory */
-	size_t piece, piece_left; /* the next piece, and the number left */
+	/* position of the next piece; positions beyond the file's end are in memory */
+	uint64_t at;
+	size_t piece, piece_left; /* next piece, and number of remaining pieces */
 	char *buffer;
-	size_t have; /* rows in the buffer that were not passed */
+	size_t have; /* number of rows in the buffer that were not passed */
 };
 
 struct spill_head {
-	const char *row; /* of the run, the next one */
+	const char *row; /* next row of the run */
 	struct spill_run *run;
 };
 
@@ -64,12 +65,12 @@ static void add_run(struct spill *s, struct spill_run run)
 	s->runs[s->run_count++] = run;
 }
 
-/* Sort rows. They mostly come in order, except for interleaved rows of a few threads, so find
+/* Sort rows. Rows mostly come in order, except for interleaved rows of a few threads. Find
  * stretches that are in order, and merge them. */
 static void sort_rows(struct spill *s)
 {
 	size_t bytes = s->row_bytes, count = 0, room = 0;
-	size_t *ends = NULL; /* ends of stretches that are in order; in rows */
+	size_t *ends = NULL; /* ends of ordered stretches, in rows */
 	char *from = s->rows, *to = NULL;
 
 	for (size_t i = 1; i <= s->count; i++) {
@@ -113,7 +114,7 @@ static void sort_rows(struct spill *s)
 	free(ends);
 }
 
-/* Pack @count rows into pieces after the others. */
+/* Pack @count rows into pieces, and append the pieces. */
 static void pack_rows(struct spill *s, const char *rows, size_t count)
 {
 	const size_t words = s->row_bytes / 8, row_bytes = s->row_bytes;
@@ -150,7 +151,7 @@ static void pack_rows(struct spill *s, const char *rows, size_t count)
 	}
 }
 
-/* Write packed rows to the file. Return false if it is full or failed. */
+/* Write packed rows to the file. Return false if the file is full or failed. */
 static bool write_packed(struct spill *s)
 {
 	struct spill_file *f = file_of(s);
@@ -192,7 +193,7 @@ bool spill_add_sorted(struct spill *s, const void *rows, size_t count)
 					      .piece_left = s->piece_count - pieces});
 	else
 		s->piece_count = pieces;
-	free(s->packed); /* the buffer is not kept, as thousands of spills may share a file */
+	free(s->packed); /* do not keep the buffer, because thousands of spills may share a file */
 	s->packed = NULL;
 	s->packed_bytes = s->packed_room = 0;
 	return written;
@@ -227,7 +228,7 @@ void spill_add(struct spill *s, const void *row)
 	if (s->count == s->room) {
 		size_t room = s->room ? 2 * s->room : 256;
 
-		/* not zeroed, because each row is written whole */
+		/* not zeroed, because each row is written completely */
 		s->rows = lookup_grow(s->rows, room, room, s->row_bytes);
 		s->room = room;
 	}
@@ -258,7 +259,7 @@ static int read_piece(struct spill *s, uint64_t at, size_t bytes)
 	return 0;
 }
 
-/* Refill the run's buffer. Return 1, 0 at its end, negative errno. */
+/* Refill the buffer of a run. Return 1; 0 at the end of the run; negative errno. */
 static int fill_run(struct spill *s, struct spill_run *r)
 {
 	static const char none[ROW_MOST];
@@ -300,7 +301,7 @@ static bool is_before(const struct spill *s, const struct spill_head *a, const s
 	return order ? order < 0 : a->run < b->run;
 }
 
-/* Restore the heap: no run is before its parent. */
+/* Restore the heap: every run comes after its parent. */
 static void sift_down(struct spill *s, size_t i)
 {
 	struct spill_head *heads = s->heads, moved = heads[i];
@@ -318,7 +319,7 @@ static void sift_down(struct spill *s, size_t i)
 	heads[i] = moved;
 }
 
-/* Begin reading: the rows in memory are one more run. */
+/* Begin reading. The rows in memory become one more run. */
 static int begin_reading(struct spill *s)
 {
 	s->reading = true;
@@ -340,7 +341,7 @@ static int begin_reading(struct spill *s)
 	return 0;
 }
 
-/* Pass the row that was returned last, which had to stay valid until now. */
+/* Pass the row that was returned last. It had to stay valid until now. */
 static int pass_row(struct spill *s)
 {
 	struct spill_head *first = &s->heads[0];

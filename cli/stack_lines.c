@@ -16,12 +16,12 @@ static bool has_no_name(const struct gt_frame *f)
 	return !f->function && !f->file && f->origin != GT_ORIGIN_PYTHON;
 }
 
-/* A line: the frames of a list that it covers. */
+/* A line, and the frames of a list that it represents. */
 struct part {
 	size_t first, count;
 };
 
-/* Find parts. Adjacent frames without names in one module become one line. */
+/* Split frames into parts. Adjacent frames without names in one module become one line. */
 static size_t find_parts(const struct gt_frames *frames, struct part *parts)
 {
 	size_t count = 0;

@@ -6,47 +6,47 @@
 
 enum { SPANS_MOST = 1 << 20 };
 
-/* For activities: where they ran. For calls: whose they are. No padding, as origins are compared as
- * bytes. */
+/* Activities: the process, device, queue and track that they ran on. Calls: the process, thread and
+ * group that they belong to. Must not contain padding, because origins are compared as bytes. */
 struct stages_origin {
 	uint64_t slack_ns;
 	uint32_t process;
 	uint32_t device, queue, track;
 	uint32_t thread, group;
-	uint32_t kind;   /* for a call: enum stages_kind */
-	uint32_t domain; /* for a call */
+	uint32_t kind;   /* calls: enum stages_kind */
+	uint32_t domain; /* calls: domain */
 	uint32_t moves, dependent;
 };
 
 /* A row of the first pass: a GPU activity, at its start, or a call that waits for queues, at its
- * end. There is one for each activity: 48 bytes. */
+ * end. There is one row for each activity, of 48 bytes. */
 struct stage_row {
 	uint64_t at;
 	uint64_t other;         /* activity: its end; call: its start */
-	uint64_t from;          /* activity: its call's start; call: the queue's handle */
-	uint64_t id, submitted; /* activity */
+	uint64_t from;          /* activity: start of its call; call: handle of the queue */
+	uint64_t id, submitted; /* activities only */
 	uint32_t origin : 31, is_call : 1;
-	uint32_t tag; /* activity */
+	uint32_t tag; /* activities only */
 };
 
-/* A row of the second pass: an activity, or a call that waited for one. */
+/* A row of the second pass: an activity, or a call that waited for an activity. */
 struct join {
 	uint64_t id, start, end;
 	union {
-		uint64_t earlier; /* for an activity that moves data: time after other activities */
-		uint64_t wait;    /* for a call that waited for events or a stream: its number */
+		uint64_t earlier; /* activity that moves data: time behind other activities */
+		uint64_t wait;    /* call that waited for events or a stream: number of the wait */
 	};
 	uint32_t process;
 	uint32_t origin : 31, is_call : 1;
 };
 
-/* A row of the third pass: a call that waited for events or a stream, then what is known of
- * each. */
+/* A row of the third pass: a call that waited for events or a stream, followed by one row for each
+ * activity that it waited for. */
 struct wait_part {
 	uint64_t wait;
-	uint64_t start, end; /* of the call, or of the activity */
+	uint64_t start, end; /* times of the call or of the activity */
 	uint64_t slack;
-	uint32_t origin; /* of the call, or of the activity */
+	uint32_t origin; /* origin of the call or of the activity */
 	uint8_t is_work, found;
 };
 
@@ -54,16 +54,16 @@ struct running {
 	uint64_t call_start, start, end, slack;
 };
 
-/* A queue at the current time of the sweep. */
+/* State of a queue at the current time of the sweep. */
 struct queue_state {
-	uint64_t ended; /* last end of activities that no longer run; 0: nothing has run */
+	uint64_t ended; /* latest end of the activities that no longer run; 0: none has run */
 	struct running *running;
 	size_t count, room;
 };
 
-/* A time in which any queue of a device was busy: disjoint, in order. */
+/* A time in which any queue of a device was busy. Spans are disjoint and in order. */
 struct span {
-	uint64_t start, end, before; /* before: busy time of the earlier spans */
+	uint64_t start, end, before; /* before: total length of the earlier spans */
 };
 
 struct device {
@@ -165,7 +165,8 @@ static void add_slots(struct stages *s)
 		*slot_of(s, &s->origins[i]) = i + 1;
 }
 
-/* @last: cache, as the same few origins are looked up repeatedly. */
+/* Return the number of an origin. @last: cache, because the same few origins are looked up
+ * repeatedly. */
 static uint32_t get_number(struct stages *s, const struct stages_origin *origin, uint32_t *last)
 {
 	uint32_t *slot;
@@ -310,7 +311,8 @@ static void add_span(struct device *d, uint64_t start, uint64_t end)
 		last->end = end > last->end ? end : last->end;
 		return;
 	}
-	if (d->count == SPANS_MOST) { /* activities never wait in a queue for so long */
+	if (d->count == SPANS_MOST) { /* drop old spans, because activities never wait that long in
+	 * a queue */
 		memmove(d->spans, d->spans + SPANS_MOST / 2, SPANS_MOST / 2 * sizeof *d->spans);
 		d->count = SPANS_MOST / 2;
 		last = &d->spans[d->count - 1];
@@ -326,13 +328,14 @@ static void add_span(struct device *d, uint64_t start, uint64_t end)
 		(struct span){start, end, last ? last->before + (last->end - last->start) : 0};
 }
 
-/* Return how long the device had been busy by then. */
+/* Return the busy time of the device up to @time. */
 static uint64_t busy_by(const struct device *d, uint64_t time)
 {
 	size_t low = d->count, high = d->count;
 	const struct span *s;
 
-	for (size_t step = 1; low && d->spans[low - 1].start >= time; step *= 2) { /* mostly late */
+	for (size_t step = 1; low && d->spans[low - 1].start >= time; step *= 2) { /* @time is
+	 * usually late */
 		high = low - 1;
 		low = low > step ? low - step : 0;
 	}
@@ -352,7 +355,7 @@ static uint64_t busy_by(const struct device *d, uint64_t time)
 
 /* The first pass ----------------------------------------------------------------- */
 
-/* Find how long an activity waited for its own queue's activities, and for other queues' on the
+/* Find for how long an activity waited for activities of its own queue, and of other queues on the
  * device. */
 static void find_behind(struct sweep *w, const struct stage_row *work,
 			const struct stages_origin *origin, uint64_t *own, uint64_t *others)
@@ -409,8 +412,8 @@ static void sweep_work(struct sweep *w, const struct stage_row *work)
 	add_span(device_at(w, origin->device), work->at, work->other);
 }
 
-/* Find when the queue's last activity ended that a call waited for. Return false if the call
- * returned before that, or some of the queue's activities have no times. */
+/* Find the end of the last activity of a queue that a call waited for. Return false if the call
+ * returned before that, or some activities of the queue have no times. */
 static bool find_last(struct sweep *w, const struct stages_queue *known,
 		      const struct stage_row *call, uint64_t *last)
 {
@@ -422,7 +425,7 @@ static bool find_last(struct sweep *w, const struct stages_queue *known,
 		const struct running *r = &q->running[i];
 
 		if (r->call_start >= call->other)
-			continue; /* another thread's, which the call does not wait for */
+			continue; /* an activity of another thread, which the call does not wait for */
 		if (r->end - call->at > r->slack)
 			return false;
 		*last = call->at;
@@ -470,12 +473,13 @@ static void sweep_call(struct sweep *w, const struct stage_row *call)
 
 /* The second pass ---------------------------------------------------------------- */
 
-/* The activities of a call, as far as they were seen. */
+/* Activities of a call that were seen so far. */
 struct seen_work {
 	uint64_t id, start, end, slack;
-	uint32_t process, origin;         /* origin: of the last one */
-	uint64_t moves_from, moves_until; /* of those that move data */
-	uint64_t moved, earlier;          /* of those that move data */
+	uint32_t process, origin; /* origin: origin of the last activity */
+	/* first start and last end of the activities that move data */
+	uint64_t moves_from, moves_until;
+	uint64_t moved, earlier; /* times of the activities that move data */
 	bool any, moves;
 };
 
@@ -528,7 +532,8 @@ static void split_copy(const struct seen_work *w, const struct join *call,
 		wait.transfer_ns = w->moved - late;
 		wait.earlier_ns = w->earlier;
 		wait.runtime_ns = length - wait.transfer_ns - wait.earlier_ns;
-		if (origin->dependent) { /* it may have waited for anything before */
+		if (origin->dependent) { /* before its activity, the call may have waited for
+		 * anything */
 			wait.unknown_ns = w->moves_from - call->start - w->earlier;
 			wait.runtime_ns -= wait.unknown_ns;
 		}
@@ -574,7 +579,7 @@ static int join_calls(struct stages *s, const struct stages_out *out)
 
 struct events {
 	struct stages *stages;
-	uint32_t origin; /* for rows that request the activities of a call */
+	uint32_t origin; /* origin for rows that request the activities of a call */
 };
 
 static void ask_for_work(void *to, uint64_t wait, uint32_t process, uint64_t id)
@@ -601,10 +606,11 @@ static int find_awaited(struct stages *s)
 	return wait_targets_find(&s->wait_targets, ask_for_work, &events);
 }
 
-/* @last: the last-ending activity among those that were unfinished when the call began. A handle
- * whose activity was finished before is not conclusive: it may since be another event's, whose call
- * was not recorded. @sure: there was none such, none without a known activity, and nothing else to
- * wait for. */
+/* Split a wait for events or a stream. @last: the activity with the latest end among those that
+ * were unfinished when the call began. A handle whose activity was already finished is not
+ * conclusive: the handle may since belong to another event, whose call was not recorded. @sure:
+ * true if there was no such handle, no handle without a known activity, and nothing else to wait
+ * for. */
 static void split_events(const struct stages *s, const struct wait_part *call,
 			 const struct wait_part *last, bool sure, const struct stages_out *out)
 {

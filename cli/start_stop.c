@@ -86,9 +86,9 @@ struct change {
 	const char *command, *help, *done, *already;
 };
 
-/* Wait until every process has followed; a process stopped with SIGSTOP never does.
- * @not_following: number of those that have not.
- * Return the number of those that have not in the end. */
+/* Wait until every process has changed its state. A process stopped with SIGSTOP never does.
+ * @not_following: number of processes that have not.
+ * Return this number at the end. */
 static uint64_t wait_for_all(const struct session_found *s, uint64_t not_following)
 {
 	const struct timespec nap = {0, 2000000};
@@ -220,7 +220,7 @@ static const char *describe_state(struct grid *g, const struct session_answer *a
 		       : "recording";
 }
 
-/* Return the end of a path, which is the most informative part. */
+/* Return the end of a path, which is its most informative part. */
 static const char *short_path(struct grid *g, const char *path)
 {
 	const char *end = path, *slash;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Make one pass over the records of all files together. Every record is first converted to small
- * numbers (its name, device, process, thread, queue), then shown to the filter, then added to its
- * group, its thread and its device. */
+/* Makes one pass over the records of all files together. Every record is first converted to small
+ * numbers (name, device, process, thread, queue). It is then passed to the filter, and added to its
+ * group, thread and device. */
 #include "cli/summary_steps.h"
 
 #include <errno.h>
@@ -34,8 +34,8 @@ static void observe(struct summary *s, const struct summary_entry *e, uint32_t g
 
 /* Records ------------------------------------------------------------------------ */
 
-/* Subtract the call's time from the call in which it was made. If that was not recorded, this finds
- * an earlier call at that depth, which has ended. */
+/* Subtract a call's time from the enclosing call. If the enclosing call was not recorded, this
+ * function finds an earlier call at that depth, which has ended and is ignored. */
 static void note_open(struct summary *s, struct summary_thread *t, const struct summary_entry *e,
 		      uint32_t group)
 {
@@ -71,15 +71,15 @@ static void add_wait(struct stages_wait *sum, const struct stages_wait *wait)
 	sum->unknown_ns += wait->unknown_ns;
 }
 
-/* Return the domain in which a call's or a queue's activities are recorded. Numbers come from
- * files. */
+/* Return the domain that records the activities of a call or queue. @domain: comes from a file, so
+ * it may be invalid. */
 static uint32_t work_domain(uint32_t domain)
 {
 	return domain < GT_DOMAIN_COUNT ? gt_domain_traits[domain].work : domain;
 }
 
-/* Return true if the call is made in another one. An outer call of a domain that is recorded on
- * request does not count: its waits are known only from the calls in it, as if it were not
+/* Return true if the call is made in another call. An outer call of a domain that is recorded on
+ * request does not count, because its waits are only known from the calls in it, as if it were not
  * recorded. */
 static bool is_inner(struct summary_thread *t, const struct gt_item *item)
 {
@@ -91,8 +91,8 @@ static bool is_inner(struct summary_thread *t, const struct gt_item *item)
 	return requested;
 }
 
-/* Note a call that waits; its parts are known when all activities are. A call inside another one is
- * a part of that one. */
+/* Note a call that waits. The parts of its wait are known when all activities are known. A call
+ * inside another call is a part of that call. */
 static void note_wait(struct summary_reading *r, const struct summary_entry *e, bool inner,
 		      uint32_t group)
 {
@@ -220,7 +220,7 @@ static uint64_t ns_between(uint64_t later, uint64_t earlier)
 	return later > earlier ? later - earlier : 0;
 }
 
-/* Add the time from the call's start to the kernel's start, and its stages. */
+/* Add the time from the call's start to the kernel's start, and the stages of this time. */
 static void add_latency(struct summary_track *d, const struct gt_item *item)
 {
 	if (!item->call_start_ns || !item->start_ns)
@@ -237,18 +237,18 @@ static void add_latency(struct summary_track *d, const struct gt_item *item)
 	histogram_add(&d->wait, ns_between(item->start_ns, item->submitted_ns));
 }
 
-/* Return true for real activities. Markers and barriers are not: some runtimes stamp them long
- * before the activities that they wait for end. Scratch memory, for which the device waits, is not
- * one either. */
+/* Return true for activities that keep the device busy. Excludes markers and barriers, because some
+ * runtimes stamp them long before the activities that they wait for end. Also excludes scratch
+ * memory, for which the device waits. */
 static bool is_work(const struct gt_item *item)
 {
 	return item->device_op != GT_DEVICE_MARKER && item->device_op != GT_DEVICE_BARRIER &&
 	       item->device_op != GT_DEVICE_SCRATCH;
 }
 
-/* Add activities regardless of the filter: others wait for them, and a device that runs them is not
- * idle. The users share one sorted order of all activities. @track: LOOKUP_NONE: no latency
- * needed. */
+/* Add an activity regardless of the filter, because other activities wait for it, and a device that
+ * runs it is not idle. All users share one sorted order of all activities. @track: LOOKUP_NONE: no
+ * latency needed. */
 static void add_stages(struct summary_reading *r, const struct summary_entry *e, uint32_t track,
 		       bool matched)
 {
@@ -279,7 +279,7 @@ static void add_stages(struct summary_reading *r, const struct summary_entry *e,
 		.slack_ns = 1000 + idle.slack_ns,
 	};
 
-	/* activities before it may not have been read */
+	/* earlier activities may not have been read */
 	if (s->is_part || !filter_slice_covers(&s->slice, item->call_start_ns, item->start_ns))
 		work.track = LOOKUP_NONE;
 
@@ -334,13 +334,13 @@ static void add_device_work(struct summary_reading *r, const struct gt_item *ite
 	s->matched++;
 	track = summary_track_of(s, &e);
 	add_stages(r, &e, item->device_op == GT_DEVICE_KERNEL ? track : LOOKUP_NONE, true);
-	group = summary_group_of(s, &e); /* may move the rows */
+	group = summary_group_of(s, &e); /* summary_group_of() may move the rows */
 	summary_group_add(&s->groups[e.class].rows[group], &e);
 	observe(s, &e, group, summary_place_key(item), gt_item_place(item));
 	graphs_add(&s->graphs, r->capture, item);
 	if (is_work(item))
 		launched_work(&s->launched, e.process, item->id, e.name, e.duration_ns);
-	/* its ranges may not have been read */
+	/* the ranges of the activity may not have been read */
 	if (is_work(item) && filter_slice_covers(&s->slice, item->call_start_ns, e.at_ns))
 		gpu_by_range_work(&s->gpu_by_range, summary_place_key(item), gt_item_place(item),
 				  e.duration_ns);
@@ -381,7 +381,7 @@ static int read_summary(struct summary_reading *r, struct gt_cursor *cursor,
 		if ((++records & 0xffff) == 0)
 			ui_progress_set(progress, gt_cursor_position(cursor));
 		if (item->process >= s->process_count)
-			continue; /* a damaged file can contain anything */
+			continue; /* a damaged file can contain any records */
 		if (!s->no_idle)
 			idle_note(&s->idle, item);
 		file = &s->files[s->processes[item->process].file];
@@ -392,7 +392,8 @@ static int read_summary(struct summary_reading *r, struct gt_cursor *cursor,
 		if (item->kind == GT_RECORD_CALL) {
 			enum gt_range_mark mark = gt_mark_of(item->op);
 
-			if (mark == GT_MARK_RANGE) { /* its time is that of the calls in it */
+			if (mark ==
+			    GT_MARK_RANGE) { /* the calls inside the range provide its time */
 				s->read_ranges += looked_for;
 			} else {
 				s->read[GT_CLASS_CALL] += looked_for;
@@ -410,7 +411,7 @@ static int read_summary(struct summary_reading *r, struct gt_cursor *cursor,
 	return rc;
 }
 
-/* Return true if the programs marked no range, according to a whole capture's counts. */
+/* Return true if the counts of a complete capture show that its programs marked no range. */
 static bool has_no_ranges(const struct gt_capture *capture)
 {
 	if (!gt_capture_is_whole(gt_capture_health(capture)))
@@ -445,8 +446,8 @@ static uint64_t find_end(const struct gt_capture *capture)
 	return end_ns;
 }
 
-/* Read what the filter needs to know of the capture before it sees a record, and select the parts
- * to read. */
+/* Read the information about the capture that the filter needs before the first record, and select
+ * the parts to read. */
 static int begin_filter(struct summary *s, const struct gt_capture *capture)
 {
 	int rc = 0;
@@ -512,7 +513,7 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 	gt_ranges_fini(&r.ranges);
 	ui_progress_end(&progress);
 	summary_count_untraced(&r);
-	for (uint32_t i = 0; i < s->file_count; i++) /* damage is found during the read */
+	for (uint32_t i = 0; i < s->file_count; i++) /* after reading, which finds damage */
 		s->files[i].health = gt_capture_session_at(capture, i)->health;
 	s->health = *gt_capture_health(capture);
 	gt_cursor_destroy(cursor);

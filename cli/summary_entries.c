@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Convert a record to small numbers: its name, device, process, thread, queue, ranges; and return
+/* Converts a record to small numbers (name, device, process, thread, queue, ranges), and returns
  * the texts of these numbers to the filter. */
 #include "cli/summary_steps.h"
 
@@ -10,7 +10,7 @@
 
 #include "util/demangle.h"
 
-/* Names for people and filters -------------------------------------------------- */
+/* Names for output and filters -------------------------------------------------- */
 
 static unsigned range_texts(const struct summary *s, uint32_t set, const char **texts)
 {
@@ -65,7 +65,7 @@ unsigned summary_texts(void *data, enum filter_field field, uint32_t number, con
 	}
 }
 
-/* Small numbers ------------------------------------------------------------------ */
+/* Conversion to numbers ---------------------------------------------------------- */
 
 static uint32_t operation_name(struct summary_reading *r, uint32_t op)
 {
@@ -95,7 +95,7 @@ static uint32_t kernel_name(struct summary_reading *r, const struct gt_item *ite
 	return name;
 }
 
-/* Name a memcpy or memset: its direction; CUDA's also has the kinds of memory. */
+/* Name a memcpy by its direction, or a memset. CUDA names also contain the kinds of memory. */
 static uint32_t copy_name(struct summary_reading *r, const struct gt_item *item, uint32_t direction)
 {
 	uint32_t name = item->name ? kernel_name(r, item) : direction;
@@ -147,8 +147,8 @@ static uint32_t thread_of(struct summary_reading *r, uint32_t process, uint32_t 
 	return thread;
 }
 
-/* Add a device. It has the capture's number, as in `gputap info` and in exports, or the next number
- * if the capture does not know it. */
+/* Add a device. It gets its number in the capture, as in `gputap info` and in exports, or the next
+ * number if the capture does not know the device. */
 static uint32_t add_device(struct summary_reading *r, const struct gt_object_info *object,
 			   enum gt_domain domain)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Read sessions and processes from a capture before its records, and untraced processes after
- * them. */
+/* Reads sessions and processes of a capture before its records, and untraced processes after its
+ * records. */
 #include "cli/summary_steps.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "cli/untraced.h"
 #include "util/file_name.h"
 
-/* Return argv, which is separated by NULs, as words in a shell's syntax. */
+/* Return argv, which is separated by NULs, as words in shell syntax. */
 static const char *joined(struct summary *s, const char *argv)
 {
 	char line[4096];
@@ -83,7 +83,7 @@ void summary_count_untraced(struct summary_reading *r)
 		}
 }
 
-/* Return the place for the rank and the host, as far as rows are split by them. */
+/* Return the number of the place (rank and host), if rows are split by rank or host. */
 static uint32_t place_of(struct summary *s, const struct summary_process *p)
 {
 	const struct summary_place place = {s->place_keys & SUMMARY_RANK ? p->rank : LOOKUP_NONE,

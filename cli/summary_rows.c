@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of a summary: tracks of devices, groups of records, failures. */
+/* Rows of a summary: tracks of devices, groups of records, failures. */
 #include "cli/summary_steps.h"
 
 /* Tracks ------------------------------------------------------------------------- */
@@ -58,10 +58,10 @@ uint32_t summary_track_of(struct summary *s, const struct summary_entry *e)
 
 /* Groups ------------------------------------------------------------------------- */
 
-/* The key of a group; small, as it is made for every record. */
+/* Key of a group. Small, because it is computed for every record. */
 struct group_ids {
 	uint32_t domain, name, device, process, thread, queue, place;
-	uint32_t scope, category; /* for ranges; else 0 */
+	uint32_t scope, category; /* ranges only; otherwise 0 */
 };
 
 static bool is_group(const struct summary_group *g, const struct group_ids *k)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* See summary_unrecorded.h. Lists of devices come first, in numerical order; then those of tracks
- * or ranks with only some processes' activities. */
+/* See summary_unrecorded.h. The lists of devices come first, in numerical order, followed by the
+ * lists of tracks and ranks that contain the activities of only some processes. */
 #include "cli/summary_unrecorded.h"
 
 #include <stdlib.h>
 
-/* The owner of a track's or a rank's activities. */
+/* Owner of the activities of a track or rank. */
 struct owner {
 	const struct summary *s;
 	uint32_t process, place, row; /* LOOKUP_NONE: any */

@@ -9,7 +9,7 @@
 enum {
 	PENDING = 8192,
 	SPANS_MOST = 512 * 1024,
-	/* if a pool is full */
+	/* smallest number of pending spans, used if a pool is full */
 	PENDING_LEAST = 512,
 	SPANS_LEAST = 1024,
 	POOL_BYTES = 1 << 30,
@@ -22,7 +22,7 @@ static bool is_pool_full(const struct timeline *t)
 	return t->pool && t->pool->bytes > (t->pool->bytes_most ? t->pool->bytes_most : POOL_BYTES);
 }
 
-/* Resize or free @rows. New ones are not zeroed, because each is written whole. */
+/* Resize or free @rows. New rows are not zeroed, because each row is written completely. */
 static void set_room(struct timeline *t, struct timeline_span **rows, size_t *room, size_t wanted)
 {
 	if (t->pool)
@@ -145,7 +145,7 @@ static void write_spans(struct timeline *t)
 		set_room(t, &t->spans, &t->span_room, 0);
 }
 
-/* Merge pending ones into the spans, looking only at spans that they can touch. */
+/* Merge pending spans into the sorted spans, comparing only spans that they can touch. */
 static void merge_pending(struct timeline *t)
 {
 	size_t from, tail_count, i = 0, j = 0;
@@ -183,7 +183,8 @@ void timeline_add(struct timeline *t, const struct timeline_span *work)
 	if (!t->any || work->end > t->last_ns)
 		t->last_ns = work->end;
 	t->any = true;
-	if (t->pending_count == t->pending_room) /* many timelines may have few activities each */
+	if (t->pending_count == t->pending_room) /* start with little room, because many timelines
+	 * may have few activities each */
 		set_room(t, &t->pending, &t->pending_room,
 			 t->pending_room ? 4 * t->pending_room : PENDING / 256);
 	if (t->pending_count && work->start < t->pending[t->pending_count - 1].start)
@@ -193,7 +194,7 @@ void timeline_add(struct timeline *t, const struct timeline_span *work)
 		merge_pending(t);
 }
 
-/* Merge the spans of all runs, some of which touch. */
+/* Merge the spans of all runs, some of which touch each other. */
 static int merge_runs(struct timeline *t)
 {
 	struct timeline_span now = {0};
@@ -226,7 +227,7 @@ int timeline_finish(struct timeline *t)
 	merge_pending(t);
 	if (t->pool)
 		t->pool->bytes -= t->span_room * sizeof *t->spans;
-	if (t->span_count) { /* spans in memory are one more run */
+	if (t->span_count) { /* the spans in memory become one more run */
 		spill_take_sorted(get_runs(t), t->spans, t->span_count);
 		t->spans = NULL;
 		t->span_count = t->span_room = 0;

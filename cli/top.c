@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap top: show what a running session does now. Its capture is followed while it grows
- * (capture/follow.h); the program and its collector are not affected. */
+/* gputap top: shows the current activity of a running session. Follows the session's capture while
+ * it grows (capture/follow.h). The program and its collector are not affected. */
 #include <getopt.h>
 #include <poll.h>
 #include <signal.h>
@@ -20,19 +20,19 @@
 
 #define NS UINT64_C(1000000000)
 enum {
-	LAG_MS = 300, /* after this delay, completed records are in the file */
+	LAG_MS = 300, /* delay after which completed records are in the file */
 	KEEP_S = 3,
-	HEAD_LINES = 17, /* lines of a screen that are not table rows */
+	HEAD_LINES = 17, /* number of screen lines that are not table rows */
 	ROWS_PLAIN = 10,
-	PART_RECORDS = 1 << 20, /* if so many came at once, there may be more */
+	PART_RECORDS = 1 << 20, /* number of records after which more may follow immediately */
 };
 
 struct top {
 	const char *which;
 	struct top_session session;
-	/* for views: their interval, the start of the first, the ends of the last two */
+	/* views: interval, start of the first view, ends of the last two views */
 	uint64_t delay_ns, begin_ns, last_ns, before_ns;
-	long count; /* 0: until the session ends */
+	long count; /* number of views; 0: until the session ends */
 	bool json, ended, quit, held, screen;
 	enum top_order order;
 	struct top_sums sums;
@@ -145,7 +145,7 @@ static void interrupt(int number)
 	interrupted = 1;
 }
 
-/* Save the terminal's contents, which come back at our end. */
+/* Save the terminal's contents, which are restored at the end. */
 static void open_screen(struct top *t)
 {
 	struct sigaction action = {.sa_handler = interrupt};
@@ -160,7 +160,7 @@ static void open_screen(struct top *t)
 	raw = terminal_before;
 	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
 	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-	/* a view is one write */
+	/* write each view at once */
 	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
 	fputs("\033[?1049h\033[?25l", stdout);
 }
@@ -238,14 +238,14 @@ static void print_view(const struct top *t, uint64_t from_ns, uint64_t to_ns)
 
 /* Following -------------------------------------------------------------------------- */
 
-/* Read all that is new. Return 0 or negative errno with a cause. */
+/* Read all new records. Return 0 or negative errno with a cause. */
 static int read_new(struct top *t)
 {
 	bool over = top_session_is_over(&t->session);
 	uint64_t calls, work;
 	int status;
 
-	do { /* at a high rate it comes in several parts */
+	do { /* at a high rate, records come in several parts */
 		struct gt_capture *capture;
 
 		calls = t->sums.all_call_count;
@@ -257,7 +257,7 @@ static int read_new(struct top *t)
 		}
 	} while (!status && !t->ended && !interrupted &&
 		 t->sums.all_call_count - calls + t->sums.all_work - work > PART_RECORDS);
-	if (over) /* killed: its capture has no end, and will get none */
+	if (over) /* the collector was killed, so the capture has no end, and will get none */
 		t->ended = true;
 	return status;
 }
@@ -324,7 +324,7 @@ static int show_views(struct top *t)
 	return status;
 }
 
-/* Report a session that gives no more data, or none yet. Return the exit code. */
+/* Report a session that provides no more data, or none yet. Return the exit code. */
 static int refuse_session(const struct top *t, int status)
 {
 	if (!status && t->ended)
@@ -353,7 +353,7 @@ static int run_top(int argc, char **argv)
 		top_sums_fini(&t.sums);
 		return code;
 	}
-	gt_error_clear(); /* found again, and reported, if it persists */
+	gt_error_clear(); /* a persistent error is found again, and reported */
 	open_screen(&t);
 	code = show_views(&t);
 	close_screen(&t);

@@ -44,7 +44,8 @@ static const struct grid_column copy_columns[] = {
 
 #define INIT_GRID(g, name, columns) grid_init(g, name, columns, sizeof(columns) / sizeof *(columns))
 
-/* Return the share of the time that was recorded; if that is nearly none, it is not known. */
+/* Return the busy share of the recorded time. If almost no time was recorded, the share is not
+ * known. */
 static struct grid_cell share_of(uint64_t busy_ns, uint64_t length_ns, uint64_t paused_ns)
 {
 	uint64_t known_ns = length_ns > paused_ns ? length_ns - paused_ns : 0;
@@ -92,7 +93,7 @@ static uint64_t mean_of(const struct top_row *r)
 
 static int compare_numbers(uint64_t x, uint64_t y)
 {
-	return (x < y) - (x > y); /* larger first */
+	return (x < y) - (x > y); /* sort larger values first */
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -177,7 +178,7 @@ static void print_state(const struct top_view *v, FILE *out)
 	bool paused = !strcmp(v->state, "paused");
 
 	fprintf(out, "\n%s%s%s", paused ? c->yellow : c->green, v->state, c->reset);
-	if (paused) /* `paused` is shown as its option */
+	if (paused) /* the reason `paused` is printed as the option --paused */
 		fprintf(out, " (by %s)",
 			strcmp(v->session->why, "paused") ? v->session->why : "--paused");
 	if (paused && v->session->starts_in_ns)

@@ -17,7 +17,7 @@
 #include "util/error.h"
 #include "util/file_name.h"
 
-enum { LOOKS_MOST = 10 }; /* for a session whose file exists */
+enum { LOOKS_MOST = 10 }; /* number of attempts to find the session of an existing file */
 
 static bool is_number(const char *word)
 {
@@ -31,7 +31,7 @@ static void take_session(struct top_session *s, const struct session_found *foun
 	s->collector = (int)syscall(SYS_pidfd_open, session_number(&found->status, "collector"), 0);
 }
 
-/* Find the session that writes the file, which may appear a moment after the file. */
+/* Find the session that writes the file. The session may appear a moment after the file. */
 static void find_writer(struct top_session *s, const struct session_list *list)
 {
 	const struct session_found *found;
@@ -74,7 +74,8 @@ static void find_late(struct top_session *s)
 	session_list_fini(&list);
 }
 
-/* Ask the session. Return true if there is an answer. Errors are noted in `said` if @says. */
+/* Send a request to the session. Return true if it answered. If @says, errors are noted in
+ * `said`. */
 static bool ask(struct top_session *s, const char *request, struct session_answer *out, bool says)
 {
 	int status = *s->folder ? session_ask(s->folder, request, out) : -1;
@@ -110,7 +111,7 @@ static void look_at_snapshot(struct top_session *s)
 	session_answer_fini(&now);
 }
 
-/* Add pauses. Exact only if the state changed at most once between two looks. */
+/* Add pauses. The result is exact only if the state changed at most once between two looks. */
 static void count_pause(struct top_session *s, uint64_t changed_ns, uint64_t now_ns)
 {
 	uint64_t from_ns = s->looked_ns ? s->looked_ns : now_ns;

@@ -83,7 +83,8 @@ static struct top_device *get_device(struct top_sums *s, const struct gt_capture
 
 static void add_span(struct top_device *d, uint64_t start_ns, uint64_t end_ns)
 {
-	if (start_ns < d->kept_from_ns) /* the rest is past, or of a removed span */
+	if (start_ns <
+	    d->kept_from_ns) /* earlier time is in the past, or belongs to a removed span */
 		start_ns = end_ns < d->kept_from_ns ? end_ns : d->kept_from_ns;
 	if (start_ns >= end_ns)
 		return;
@@ -158,7 +159,7 @@ uint64_t top_device_all_busy(const struct top_device *d)
 
 /* Records ---------------------------------------------------------------------------- */
 
-/* Note a kernel's name, once for each: demangling takes longer than counting. */
+/* Note a kernel's name, once for each name, because demangling takes longer than counting. */
 static uint32_t put_kernel_name(struct top_sums *s, const struct gt_capture *c,
 				const struct gt_item *item)
 {
@@ -172,7 +173,7 @@ static uint32_t put_kernel_name(struct top_sums *s, const struct gt_capture *c,
 	if (!item->name)
 		return texts_put(&s->names, gt_device_op_name(item->device_op));
 	text = gt_capture_string(c, item->process, item->name);
-	if (!*text) /* another thread's block has the name, and will come */
+	if (!*text) /* the block of another thread contains the name, and follows later */
 		return LOOKUP_NONE;
 	readable = gt_demangle(text);
 	name = texts_put(&s->names, readable ? readable : text);
@@ -214,7 +215,7 @@ static void add_kernel(struct top_sums *s, const struct gt_capture *c, const str
 		add_to_row(&s->kernels, name, ns, 0);
 }
 
-/* Name the kernels whose names are known by now. */
+/* Name the kernels whose names have become known. */
 static void name_kernels(struct top_sums *s, const struct gt_capture *c)
 {
 	size_t kept = 0;
@@ -271,8 +272,8 @@ static void add_call(struct top_sums *s, const struct gt_item *item)
 		   item->end_ns > item->start_ns ? item->end_ns - item->start_ns : 0, 0);
 }
 
-/* Count lost records. TORN: records that a reader cannot see; here all that were read before.
- * UNFINISHED: live processes may still complete them. */
+/* Count lost records. TORN: records that a reader cannot see; here, all records before them were
+ * read. UNFINISHED: records that live processes may still complete. */
 static uint64_t count_lost(const struct gt_counts *counts, bool ended)
 {
 	uint64_t lost = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See trigger.h. Before the first record, the tree of the expression is evaluated for each
- * operation to find how long a record must be: "and" takes the longer, "or" the shorter of its
- * sides, "not" gives no limit. */
+/* See trigger.h. Before the first record, the expression is evaluated for each operation to find
+ * the smallest duration of a record that can match. "and" takes the longer duration of its two
+ * sides, "or" the shorter one. "not" provides no limit. */
 #include "cli/trigger.h"
 
 #include <stdlib.h>
@@ -16,11 +16,11 @@
 
 struct trigger {
 	struct filter *filter;
-	struct texts texts; /* numbers of filter_record.text */
+	struct texts texts; /* numbers for filter_record.text */
 	char pid[16];
 };
 
-/* Return the texts of a number; a process has its number and its program's names. */
+/* Return the texts of a number. A process has its pid and the names of its program as texts. */
 static unsigned give_texts(void *data, enum filter_field field, uint32_t number, const char **texts)
 {
 	const struct trigger *t = data;
@@ -33,7 +33,7 @@ static unsigned give_texts(void *data, enum filter_field field, uint32_t number,
 	}
 	if (field != FILTER_PROCESS)
 		return 1;
-	texts[0] = strchr(text, ' ') ? strchr(text, ' ') + 1 : text; /* text is "PID EXE" */
+	texts[0] = strchr(text, ' ') ? strchr(text, ' ') + 1 : text; /* the text is "PID EXE" */
 	slash = strrchr(texts[0], '/');
 	texts[1] = slash ? slash + 1 : texts[0];
 	texts[2] = t->pid;
@@ -61,7 +61,7 @@ static const char *name_of(const struct gt_trigger_record *r)
 					 : gt_device_op_name(r->device_op);
 }
 
-/* Return true if this condition can hold for a record, judging only names that are known in
+/* Return true if the condition can match a record, considering only names that are known in
  * advance. */
 static bool may_hold(struct trigger *t, const struct filter_node *n,
 		     const struct gt_trigger_record *r)

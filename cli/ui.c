@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Output shared by all commands: errors, suggested names, colours, progress, numbers.
- * Rules: sentences for people go to stderr, results to stdout; escape codes only to a terminal;
- * a wrong word is answered with the nearest right one. */
+ * Rules: messages go to stderr, results to stdout; escape codes only to a terminal; the error for
+ * an unknown word suggests the nearest valid one. */
 #include "cli/ui.h"
 
 #include <ctype.h>
@@ -22,9 +22,9 @@ const char *ui_command;
 
 /* Errors ----------------------------------------------------------------------- */
 
-enum { CONTINUED = 2 }; /* indent of a sentence's further lines */
+enum { CONTINUED = 2 }; /* indent of a sentence's continuation lines */
 
-/* Print the command's name. Return the column after it. */
+/* Print the command's name. Return the column after the name. */
 static unsigned say_who(const struct ui_colors *c, const char *color)
 {
 	int n = fprintf(stderr, "%sgputap%s%s:", color, ui_command ? " " : "",
@@ -34,7 +34,7 @@ static unsigned say_who(const struct ui_colors *c, const char *color)
 	return (unsigned)n - (unsigned)strlen(color) + 1;
 }
 
-/* Return the formatted text in new memory, or NULL if memory ran out. */
+/* Return the formatted text in new memory; NULL: out of memory. */
 static char *sentence(const char *format, va_list args)
 {
 	char *text;
@@ -46,13 +46,13 @@ int ui_flush(FILE *out)
 {
 	bool failed = ferror(out);
 
-	if (failed) { /* an earlier failure: repeat it to learn the reason */
+	if (failed) { /* an earlier write failed: repeat it to get the reason */
 		clearerr(out);
 		putc('\n', out);
 	}
 	if (fflush(out))
 		return -errno;
-	return failed ? -EIO : 0; /* the reason is no longer known */
+	return failed ? -EIO : 0; /* the reason of an earlier failure is no longer known */
 }
 
 int ui_fail(int exit_code, const char *format, ...)
@@ -66,7 +66,7 @@ int ui_fail(int exit_code, const char *format, ...)
 
 	fflush(stdout);
 	at = say_who(c, c->red);
-	errno = saved; /* for %m */
+	errno = saved; /* needed for %m */
 	va_start(args, format);
 	text = sentence(format, args);
 	va_end(args);
@@ -94,7 +94,7 @@ void ui_note(const char *format, ...)
 	free(text);
 }
 
-/* Near names ------------------------------------------------------------------- */
+/* Similar names ---------------------------------------------------------------- */
 
 static unsigned least_of_three(unsigned a, unsigned b, unsigned c)
 {
@@ -102,8 +102,8 @@ static unsigned least_of_three(unsigned a, unsigned b, unsigned c)
 	return m < c ? m : c;
 }
 
-/* Count edits (insert, remove, replace, swap of neighbours) from @a to @b, ignoring case; words are
- * cut at 63. */
+/* Return the edit distance of @a and @b (insert, remove, replace, swap of neighbours), ignoring
+ * case. Words are cut at 63 characters. */
 static unsigned count_edits(const char *a, const char *b)
 {
 	enum { LONGEST = 63 };
@@ -131,17 +131,17 @@ static unsigned count_edits(const char *a, const char *b)
 const char *ui_nearest(const char *word, const char *const *names)
 {
 	size_t length = strlen(word);
-	/* one more than allowed */
+	/* one more than the largest allowed distance */
 	unsigned best = (unsigned)(length < 2 ? 1 : length < 5 ? 2 : (length + 1) / 3 + 1);
 	const char *nearest = NULL;
 
 	for (; *names; names++) {
 		unsigned d = count_edits(word, *names);
-		/* A typed prefix counts as near, but less than a typing error. */
+		/* a typed prefix counts as similar, but less than a typing error */
 		if (length >= 2 && strncasecmp(word, *names, length) == 0 && d > 1)
 			d = 1;
-		/* of two equally near names, one with the same first letter: people more often miss
-		 * later letters */
+		/* among equally similar names, prefer one with the same first letter, because
+		 * typing errors are more common in later letters */
 		if (d < best || (nearest && d == best && *word == **names && *word != *nearest)) {
 			best = d;
 			nearest = *names;
@@ -195,8 +195,8 @@ int ui_take_once(const char *option, const char *value, const char **slot)
 	return GT_EXIT_OK;
 }
 
-/* Return the long option that @word (without "--" and "=value") means, as getopt_long() does;
- * *count: the number of matches. */
+/* Return the long option that getopt_long() would choose for @word (without "--" and "=value").
+ * *count: receives the number of matches. */
 static const struct option *find_long(const char *word, size_t length, const struct option *options,
 				      unsigned *count)
 {
@@ -258,7 +258,7 @@ int ui_bad_option(const char *command, char *const *argv, const struct option *o
 	if (word && !strncmp(word, "--", 2) && word[2]) {
 		const struct option *o =
 			find_long(word + 2, strcspn(word + 2, "="), options, &fits);
-		/* In the middle of "-xyz" getopt has not advanced yet and `word` is valid. */
+		/* Inside "-xyz", getopt has not advanced yet, and `word` is valid. */
 		bool value = strchr(word, '=');
 		if (fits != 1 || (o->has_arg == no_argument && value) ||
 		    (o->has_arg == required_argument && !value))
@@ -291,7 +291,7 @@ const struct ui_colors *ui_colors(FILE *stream)
 	return is_terminal(stream) && !(no && *no) ? &colors_on : &colors_off;
 }
 
-static unsigned file_room; /* of ui_set_file_room() */
+static unsigned file_room; /* set by ui_set_file_room() */
 
 void ui_set_file_room(unsigned columns)
 {
@@ -324,7 +324,7 @@ static unsigned character_width(uint32_t c)
 	int w;
 
 	if (gt_text_is_control(c))
-		return 1; /* shown as '?' */
+		return 1; /* printed as '?' */
 	w = c < 0x7f || MB_CUR_MAX == 1 ? 1 : wcwidth((wchar_t)c);
 	return w < 0 ? 1 : (unsigned)w;
 }
@@ -365,7 +365,7 @@ const char *ui_shell_word(const char *word)
 	return start;
 }
 
-/* Print a character. Return its bytes; *width grows. */
+/* Print a character. Return its number of bytes, and add its columns to *width. */
 static size_t put_character(FILE *out, const char *text, unsigned *width)
 {
 	uint32_t c;
@@ -410,7 +410,7 @@ unsigned ui_put(FILE *out, const char *text, unsigned most)
 	return width;
 }
 
-/* Return where the last @most columns of @text begin. */
+/* Return the start of the last @most columns of @text. */
 static const char *last_columns(const char *text, unsigned most)
 {
 	uint32_t c;
@@ -545,7 +545,7 @@ static char *next_buffer(size_t *size)
 	return buffers[turn++ % BUFFERS];
 }
 
-/* Return three significant digits: 1.23, 12.3, 123 */
+/* Format three significant digits: 1.23, 12.3, 123. */
 static const char *three_digits(double value, const char *unit)
 {
 	size_t size;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* See unrecorded.h. A list is made in a sweep over the starts and ends of recorded times, paused
- * times, and times from a session's first activity to its last. */
+/* See unrecorded.h. A list is computed in a sweep over the starts and ends of recorded times, of
+ * paused times, and of times from a session's first activity to its last. */
 #include "cli/unrecorded.h"
 
 #include <stdlib.h>
 
-/* An interval that starts (or ends) at a time. */
+/* Kind of an interval that starts or ends at a time. */
 enum edge_kind { EDGE_RECORDED, EDGE_PAUSED, EDGE_SESSION, EDGE_KINDS };
 
 struct edge {
 	uint64_t time;
 	enum edge_kind kind;
-	int step; /* 1 or -1 */
+	int step; /* 1: start; -1: end */
 };
 
 struct edges {
@@ -72,8 +72,8 @@ static void add_interval(struct edges *e, uint64_t from, uint64_t to, enum edge_
 	add_edge(e, to, kind, -1);
 }
 
-/* Add a process. If it was never paused, it was recorded during its whole life or, if that is not
- * known, always. */
+/* Add a process. If it was never paused, it was recorded during its whole life, or always if its
+ * life is not known. */
 static void add_process(struct edges *e, const struct gt_capture *capture, uint32_t process)
 {
 	const struct gt_process_info *info = gt_capture_process(capture, process);
@@ -88,14 +88,14 @@ static void add_process(struct edges *e, const struct gt_capture *capture, uint3
 			     w[i].recorded ? EDGE_RECORDED : EDGE_PAUSED);
 }
 
-/* Return the time before which records are not retained. 0: all are. */
+/* Return the time before which records are not retained. 0: all records are retained. */
 static uint64_t find_kept_begin(const struct gt_capture_session *session)
 {
 	return session->kept.is_kept ? session->kept.begin_ns + (uint64_t)session->shift_ns : 0;
 }
 
-/* Add the time from a session's first activity, or the start of what its flight recorder retained,
- * to its last. */
+/* Add a session's time: from its first activity, or the start of the records that its flight
+ * recorder retained, to its last activity. */
 static void add_session(struct edges *e, const struct gt_capture *capture, size_t number,
 			uint64_t first_ns, uint64_t last_ns)
 {
@@ -103,7 +103,7 @@ static void add_session(struct edges *e, const struct gt_capture *capture, size_
 	const uint64_t kept_ns = find_kept_begin(session);
 
 	if (session->kept.is_cut && !session->kept.is_whole_time)
-		return; /* other activities of that time were left out */
+		return; /* other activities of that time were excluded */
 	add_interval(e, first_ns > kept_ns ? first_ns : kept_ns, last_ns, EDGE_SESSION);
 }
 
@@ -133,8 +133,8 @@ static void add_span(struct unrecorded_list *l, uint64_t start, uint64_t end)
 	l->spans[l->count++] = (struct unrecorded_span){start, end};
 }
 
-/* Make the list. While no process lived, the state continues: a process that began in a pause may
- * have left no trace. Such a time counts only if a pause follows it. */
+/* Compute the list. While no process lives, the state continues, because a process that began in a
+ * pause may have left no trace. Such a time counts only if a pause follows. */
 static struct unrecorded_list sweep(struct edges *e)
 {
 	struct unrecorded_list list = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See unrecorded.h. Functions for lists of spans that need no capture. */
+/* See unrecorded.h. Functions for lists of spans that do not need a capture. */
 #include <stdlib.h>
 
 #include "cli/unrecorded.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See untraced.h. An event's text is "PATH: why" (src/collector/not_traced.c,
+/* See untraced.h. The text of an event is "PATH: why" (src/collector/not_traced.c,
  * src/core/exec_environment.c). */
 #include "cli/untraced.h"
 
@@ -25,7 +25,7 @@ static void add_bytes(struct text_line *l, const char *text, size_t bytes)
 	l->out[l->used += bytes] = '\0';
 }
 
-/* Add "NAME (why)" from "/path/NAME: why". */
+/* Add "NAME (why)" from "/path/NAME: why" to the line. */
 static void add_program(struct text_line *l, const char *text)
 {
 	const char *end = strstr(text, ": "), *name = text;

@@ -2,10 +2,10 @@
 #include "cli/wait_targets.h"
 
 enum row_kind {
-	ROW_CALL,     /* number: the call to which the handle refers from then on */
-	ROW_RECORD,   /* number: the record to which this event refers from then on */
-	ROW_RECORDED, /* number: the record that copies what this stream refers to */
-	ROW_WAIT,     /* number: the wait */
+	ROW_CALL,     /* number: call to which the handle refers from then on */
+	ROW_RECORD,   /* number: record to which this event refers from then on */
+	ROW_RECORDED, /* number: record that copies the stream's reference */
+	ROW_WAIT,     /* number: number of the wait */
 };
 
 struct wait_targets_row {
@@ -14,10 +14,10 @@ struct wait_targets_row {
 	uint16_t is_stream, kind;
 };
 
-/* Maps a record to the call it refers to, then to the waits for it. */
+/* Maps a record to the call that it refers to, followed by the waits for the record. */
 struct record_row {
 	uint64_t record;
-	uint64_t number; /* of the call, or of the wait */
+	uint64_t number; /* number of the call or of the wait */
 	uint32_t process, is_wait;
 };
 
@@ -125,7 +125,7 @@ int wait_targets_find(struct wait_targets *a,
 		      void *to)
 {
 	const struct wait_targets_row nothing = {.kind = ROW_CALL};
-	struct wait_targets_row last = nothing; /* what the handle refers to */
+	struct wait_targets_row last = nothing; /* last reference of the handle */
 	const void *next;
 	int rc = 0;
 

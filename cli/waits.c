@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/waits.h"
 
-/* Lower numbers refer to a stream of each thread, or to the default one. */
+/* Handles below this number mean a stream of each thread, or the default stream. */
 enum { STREAM_LEAST = 4096 };
 
 static struct gt_call_view view_of(const struct gt_item *call)
@@ -16,7 +16,7 @@ static bool find_role(const struct gt_item *call, enum gt_role role, uint64_t *v
 	return call->args && gt_call_role(&view, role, 0, value);
 }
 
-/* Find a stream of the process, or its default one. */
+/* Find a stream of the process, or the process's default stream. */
 static bool find_stream(const struct gt_item *call, int arg, struct wait_handle *stream)
 {
 	*stream = (struct wait_handle){0, call->process, true};
@@ -29,9 +29,9 @@ static bool find_stream(const struct gt_item *call, int arg, struct wait_handle 
 	return !stream->handle || stream->handle >= STREAM_LEAST;
 }
 
-/* Note what events and streams refer to: a recorded event to its stream's activities so far, an
- * event that a call returned to that call's activity, and a stream to the activity of its last
- * call. */
+/* Note the references of events and streams. A recorded event refers to its stream's activities so
+ * far. An event that a call returned refers to the activity of that call. A stream refers to the
+ * activity of its last call. */
 void waits_note_call(struct wait_targets *a, const struct gt_item *call)
 {
 	const struct gt_operation_info *info = gt_operation(call->op);
@@ -52,8 +52,8 @@ void waits_note_call(struct wait_targets *a, const struct gt_item *call)
 	}
 }
 
-/* Return true if the call waits for events that it names. The activities behind these events are
- * not looked up. */
+/* Return true if the call waits for events that it names. The activities of these events are not
+ * looked up. */
 static bool is_dependent(const struct gt_item *call)
 {
 	uint64_t events;
@@ -61,14 +61,16 @@ static bool is_dependent(const struct gt_item *call)
 	return find_role(call, GT_ROLE_DEPENDENCIES, &events) && events;
 }
 
-/* Find the events. @handles: room for WAITS_EVENTS_MOST. Return false if not all are known. */
+/* Find the events. @handles: room for WAITS_EVENTS_MOST events. Return false if some events are not
+ * known. */
 static bool find_events(const struct gt_item *call, struct stages_call *wait, uint64_t *handles)
 {
 	const struct gt_call_view view = view_of(call);
 
 	wait->kind = STAGES_EVENTS;
 	wait->handles = handles;
-	if (find_role(call, GT_ROLE_EVENT, &handles[0])) { /* recorded; its stream may have more */
+	if (find_role(call, GT_ROLE_EVENT, &handles[0])) { /* the event was recorded; its stream may
+	 * contain more */
 		wait->handle_count = 1;
 		wait->dependent = true;
 		return true;
