@@ -605,8 +605,8 @@ void diff_align(struct diff_result *result, const struct diff_options *options)
 		struct diff_pair *pair = &result->pairs[i];
 
 		pair->verdict = judge_pair(result, pair);
-		if (pair->verdict == DIFF_UNSURE) /* show the statistic that contains the time
-		 * difference */
+		/* show the statistic that contains the time difference */
+		if (pair->verdict == DIFF_UNSURE)
 			pair->by =
 				diff_opposes_total(pair, &pair->of_mean) ? DIFF_TOTAL : DIFF_MEAN;
 		pair->over = is_over(pair, options);

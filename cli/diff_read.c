@@ -140,8 +140,7 @@ static void add_to_unit(struct reading *r, struct diff_row *row,
 static void observe(struct summary_observer *observer, const struct summary_observed *what)
 {
 	struct reading *r = (struct reading *)observer;
-	uint32_t at =
-		row_of_group(r, what->class, what->group); /* row_of_group() may move the rows */
+	uint32_t at = row_of_group(r, what->class, what->group); /* may move the rows */
 	struct diff_row *row = &r->run->rows[at];
 
 	diff_series_add(&row->series, (double)what->duration_ns);
@@ -457,8 +456,8 @@ static void read_heads(struct reading *r)
 	r->run->command = copy_text(s->files[0].command);
 	r->run->host = copy_text(s->files[0].host);
 	r->run->start_unix_ns = s->files[0].realtime_ns;
-	for (size_t i = 0; i < gt_capture_session_count(r->capture); i++) /* use the load of the
-	 * busiest host */
+	/* load of the busiest host */
+	for (size_t i = 0; i < gt_capture_session_count(r->capture); i++)
 		r->run->others =
 			fmax(r->run->others, gt_machine_load_of_others(
 						     &gt_capture_session_at(r->capture, i)->load));

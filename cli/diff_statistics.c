@@ -127,8 +127,8 @@ struct ordered {
 struct drawing {
 	struct ordered values[DIFF_SAMPLE];
 	uint32_t count;
-	double sums[BLOCKS],
-		counts[BLOCKS]; /* sum and number of values in the cells of each block */
+	/* sum and number of values in the cells of each block */
+	double sums[BLOCKS], counts[BLOCKS];
 };
 
 static int compare_ordered(const void *a, const void *b)

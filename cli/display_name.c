@@ -104,8 +104,8 @@ static bool ends_component(char c)
  * @levels. @out must have room for the whole text. */
 static void fold(const char *from, const char *end, unsigned levels, char *out)
 {
-	char *component[NESTING_MOST + 1] = {
-		out}; /* start of the current component at each depth */
+	/* start of the current component at each depth */
+	char *component[NESTING_MOST + 1] = {out};
 	unsigned depth = 0, templates = 0, hidden = 0;
 	char *to = out;
 

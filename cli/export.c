@@ -194,8 +194,7 @@ static const struct gt_exporter *choose_format(const struct export_request *requ
 		return exporter;
 	if (export_is_ambiguous(request->output))
 		report_ambiguous();
-	else if (extension) /* "trace.v2.jsn": use the last extension, except that .json.gz is one
-	 * extension */
+	else if (extension) /* the last extension, except that .json.gz is one: "trace.v2.jsn" */
 		unknown_format(strrchr(extension, '.') != extension && !strstr(extension, ".json")
 				       ? strrchr(extension, '.')
 				       : extension,

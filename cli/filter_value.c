@@ -40,8 +40,8 @@ bool filter_parse_number(enum filter_unit unit, const char *text, size_t bytes, 
 		return false;
 	while (isspace((unsigned char)*end))
 		end++;
-	if (unit == FILTER_UNIT_TIME && !*end &&
-	    value > 0) /* without a unit: an error, because --delay takes seconds */
+	/* a time needs a unit, because --delay takes seconds */
+	if (unit == FILTER_UNIT_TIME && !*end && value > 0)
 		return false;
 	for (; u->name; u++)
 		if (!strcasecmp(u->name, end)) {

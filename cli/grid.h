@@ -40,9 +40,10 @@ struct grid_column {
 	const char *key, *title;
 	enum grid_type type;
 	enum grid_show show;
-	unsigned
-		rank; /* 0: never dropped; on a narrow terminal, the highest rank is dropped first */
-	bool bad;     /* true if a value in this column deserves attention */
+	/* 0: never dropped; on a narrow terminal, the highest rank is dropped first */
+	unsigned rank;
+	/* true if a value in this column deserves attention */
+	bool bad;
 };
 
 struct grid_cell {

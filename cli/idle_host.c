@@ -347,8 +347,8 @@ static int walk_calls(struct walk *w)
 
 	if (rc)
 		return rc;
-	if (gt_capture_is_filtered(w->idle->capture)) /* otherwise, blocks of a time range would be
-	 * read only in part */
+	/* otherwise, blocks of a time range would be read only in part */
+	if (gt_capture_is_filtered(w->idle->capture))
 		gt_cursor_take_all(cursor);
 	while ((count = gt_cursor_next_several(cursor, &items)) > 0 && !w->status) {
 		if (items->process != w->process || items->ordinal != w->ordinal)
@@ -383,8 +383,8 @@ int idle_walk_host(struct idle *s)
 	read_range(&w);
 	rc = walk_calls(&w);
 	end_thread(&w);
-	for (w.thread = LOOKUP_NONE; !rc && w.has_gap; read_gap(&w)) /* remaining gaps, in threads
-	 * without records */
+	/* remaining gaps, in threads without records */
+	for (w.thread = LOOKUP_NONE; !rc && w.has_gap; read_gap(&w))
 		open_gap(&w, &w.next_gap);
 	free(w.processes);
 	free(w.calls);

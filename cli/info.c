@@ -382,8 +382,8 @@ static void print_session(const struct info *i)
 	char date[64] = "";
 	struct tm tm;
 
-	if (!s->start_realtime_ns) { /* the start of the file is damaged, or the file contains
-	 * nothing else */
+	/* the start of the file is damaged, or the file contains nothing else */
+	if (!s->start_realtime_ns) {
 		print_label("session");
 		puts("command, time and host are not in the readable part");
 		return;
@@ -523,8 +523,7 @@ static void print_text(const struct info *i, bool all)
 		struct grid g;
 
 		info_table(&g, (enum info_table)t, i);
-		if (g.row_count >
-		    (t == INFO_SESSIONS)) { /* the head already shows a single session */
+		if (g.row_count > (t == INFO_SESSIONS)) { /* the head shows a single session */
 			putchar('\n');
 			g.selection = true; /* the table itself mentions omitted rows */
 			grid_print_text(&g, stdout, all ? 0 : most);

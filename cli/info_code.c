@@ -217,8 +217,8 @@ void info_code_objects(struct grid *g, const struct info_code *code)
 struct kernel_row {
 	const struct gt_object_info *first;
 	uint64_t dispatches, symbols;
-	uint64_t begin_ns,
-		end_ns; /* start of the first kernel and end of the last one; end 0: none */
+	/* start of the first kernel and end of the last one; end 0: none */
+	uint64_t begin_ns, end_ns;
 };
 
 struct kernel_rows {

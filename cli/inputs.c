@@ -114,8 +114,8 @@ static void note_overlaps(const struct gt_capture *capture)
 	size_t count = gt_capture_session_count(capture), pairs = 0;
 	const struct gt_capture_session *first = NULL, *second = NULL;
 
-	for (size_t i = 1; i < count; i++) { /* sessions are sorted by start, so overlapping
-	 * sessions are adjacent */
+	/* sessions are sorted by start, so overlapping sessions are adjacent */
+	for (size_t i = 1; i < count; i++) {
 		const struct gt_capture_session *s = gt_capture_session_at(capture, i);
 
 		for (size_t k = i; k-- > 0;) {

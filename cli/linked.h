@@ -23,8 +23,8 @@ struct linked {
 	uint32_t count, room;
 	uint32_t last[2]; /* page + 1 of the last call and of the last activity; 0: none */
 	struct idmap by_hash;
-	struct idmap
-		more;  /* page and id -> number of further activities that wait for their call */
+	/* page and id -> number of further activities that wait for their call */
+	struct idmap more;
 	uint64_t work; /* number of activities whose call's record was seen */
 	/* number of activities whose call is known, but whose call's record was not seen */
 	uint64_t lost;

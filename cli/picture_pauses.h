@@ -18,8 +18,8 @@ struct picture_finder {
 	struct picture *picture;
 	const struct gt_capture *capture;
 	struct gt_unrecorded_list list;
-	struct idmap
-		by_users; /* index in picture.pauses, for each set of users that was looked up */
+	/* index in picture.pauses, for each set of users that was looked up */
+	struct idmap by_users;
 };
 
 /* Prepare the search. Call when the picture's time is known. Return 0 or negative errno with a

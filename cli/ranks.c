@@ -331,8 +331,7 @@ static int compare_members(struct ranks *r, size_t first, size_t members, uint64
 	for (size_t i = 0; i < members; i++)
 		if (r->collectives.members[first + i].count > most)
 			most = r->collectives.members[first + i].count;
-	if (members < 2) { /* the communicator has only this member, or the other members' captures
-	 * are not included */
+	if (members < 2) { /* other members do not exist, or are not included */
 		r->unmatched += r->collectives.members[first].communicator ? 0 : most;
 		return 0;
 	}

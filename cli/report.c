@@ -141,8 +141,7 @@ static bool is_exports(const char *output)
 	for (size_t i = 0; gt_exporters[i]; i++)
 		for (const char *const *e = gt_exporters[i]->extensions; *e; e++)
 			if (ui_ends_with(output, *e) && strcmp(*e, ".csv") != 0 &&
-			    strcmp(*e, ".json") != 0) /* --csv and --json also write these
-			     * extensions */
+			    strcmp(*e, ".json") != 0) /* also for --csv and --json */
 				return true;
 	return ui_ends_with(output, ".gputap");
 }

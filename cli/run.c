@@ -760,8 +760,7 @@ static int run(int argc, char **argv)
 
 	if (code)
 		return code;
-	if (gt_libraries_find(
-		    &libraries)) { /* missing libraries are reported when they are needed */
+	if (gt_libraries_find(&libraries)) { /* reported when they are needed */
 		gt_error_clear();
 		gt_target_look(r.argv[0], &target);
 	} else {

@@ -15,7 +15,8 @@ struct session_answer {
 	char *text;
 	char **lines; /* lines as received, without "ok"; NULL-terminated */
 	size_t count;
-	char **values; /* unescaped value of each line that is a single pair; NULL for other lines */
+	/* unescaped value of each line that is a single pair; NULL for other lines */
+	char **values;
 };
 
 struct session_found {

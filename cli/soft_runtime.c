@@ -169,8 +169,7 @@ void soft_runtime_describe(FILE *out)
 
 	judge_rocr(&r, found, sentence, sizeof sentence);
 	fputs("        ", out);
-	ui_put(out, *sentence ? sentence : r.path,
-	       UINT32_MAX); /* paths may contain any characters */
+	ui_put(out, *sentence ? sentence : r.path, UINT32_MAX); /* may contain any characters */
 	fputc('\n', out);
 }
 

@@ -311,8 +311,7 @@ static void add_span(struct device *d, uint64_t start, uint64_t end)
 		last->end = end > last->end ? end : last->end;
 		return;
 	}
-	if (d->count == SPANS_MOST) { /* drop old spans, because activities never wait that long in
-	 * a queue */
+	if (d->count == SPANS_MOST) { /* activities never wait that long in a queue */
 		memmove(d->spans, d->spans + SPANS_MOST / 2, SPANS_MOST / 2 * sizeof *d->spans);
 		d->count = SPANS_MOST / 2;
 		last = &d->spans[d->count - 1];
@@ -334,8 +333,8 @@ static uint64_t busy_by(const struct device *d, uint64_t time)
 	size_t low = d->count, high = d->count;
 	const struct span *s;
 
-	for (size_t step = 1; low && d->spans[low - 1].start >= time; step *= 2) { /* @time is
-	 * usually late */
+	/* search from the end, because @time is usually late */
+	for (size_t step = 1; low && d->spans[low - 1].start >= time; step *= 2) {
 		high = low - 1;
 		low = low > step ? low - step : 0;
 	}
@@ -425,7 +424,7 @@ static bool find_last(struct sweep *w, const struct stages_queue *known,
 		const struct running *r = &q->running[i];
 
 		if (r->call_start >= call->other)
-			continue; /* an activity of another thread, which the call does not wait for */
+			continue; /* another thread's activity, not waited for */
 		if (r->end - call->at > r->slack)
 			return false;
 		*last = call->at;
@@ -532,8 +531,8 @@ static void split_copy(const struct seen_work *w, const struct join *call,
 		wait.transfer_ns = w->moved - late;
 		wait.earlier_ns = w->earlier;
 		wait.runtime_ns = length - wait.transfer_ns - wait.earlier_ns;
-		if (origin->dependent) { /* before its activity, the call may have waited for
-		 * anything */
+		/* before its activity, the call may have waited for anything */
+		if (origin->dependent) {
 			wait.unknown_ns = w->moves_from - call->start - w->earlier;
 			wait.runtime_ns -= wait.unknown_ns;
 		}

@@ -392,8 +392,8 @@ static int read_summary(struct summary_reading *r, struct gt_cursor *cursor,
 		if (item->kind == GT_RECORD_CALL) {
 			enum gt_range_mark mark = gt_mark_of(item->op);
 
-			if (mark ==
-			    GT_MARK_RANGE) { /* the calls inside the range provide its time */
+			/* the calls inside a range provide its time */
+			if (mark == GT_MARK_RANGE) {
 				s->read_ranges += looked_for;
 			} else {
 				s->read[GT_CLASS_CALL] += looked_for;

@@ -151,10 +151,9 @@ struct summary_file { /* a session; merged files contain several */
 	uint64_t start_ns, end_ns, realtime_ns;
 	uint64_t records;
 	uint32_t processes, threads;
-	bool is_cut;       /* true for a part of a capture, without its last record */
-	uint32_t untraced; /* number of untraced processes */
-	const char
-		*untraced_text; /* names of the untraced processes, with reasons: cli/untraced.h */
+	bool is_cut;               /* true for a part of a capture, without its last record */
+	uint32_t untraced;         /* number of untraced processes */
+	const char *untraced_text; /* names and reasons of these processes: cli/untraced.h */
 	const char *recorded_text; /* pauses: cli/recorded_text.h; "": none */
 	const char *retained_text; /* flight recorder or snapshot: cli/retained.h; "": neither */
 };

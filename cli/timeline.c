@@ -183,8 +183,7 @@ void timeline_add(struct timeline *t, const struct timeline_span *work)
 	if (!t->any || work->end > t->last_ns)
 		t->last_ns = work->end;
 	t->any = true;
-	if (t->pending_count == t->pending_room) /* start with little room, because many timelines
-	 * may have few activities each */
+	if (t->pending_count == t->pending_room) /* many timelines may have few activities each */
 		set_room(t, &t->pending, &t->pending_room,
 			 t->pending_room ? 4 * t->pending_room : PENDING / 256);
 	if (t->pending_count && work->start < t->pending[t->pending_count - 1].start)

@@ -83,8 +83,7 @@ static struct top_device *get_device(struct top_sums *s, const struct gt_capture
 
 static void add_span(struct top_device *d, uint64_t start_ns, uint64_t end_ns)
 {
-	if (start_ns <
-	    d->kept_from_ns) /* earlier time is in the past, or belongs to a removed span */
+	if (start_ns < d->kept_from_ns) /* earlier time is past, or of a removed span */
 		start_ns = end_ns < d->kept_from_ns ? end_ns : d->kept_from_ns;
 	if (start_ns >= end_ns)
 		return;

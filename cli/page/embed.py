@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Make a C header with the page's style and script, and the hashes that its policy allows:
+"""Make a C header from the page's style and script, with the hashes that the page's policy allows:
 embed.py page.css page.js page.h"""
 
 import base64

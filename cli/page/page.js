@@ -50,7 +50,7 @@ function element(name, properties = {}, ...children) {
 	return e;
 }
 
-// The first screen -------------------------------------------------------------------------
+// First screen -----------------------------------------------------------------------------
 
 // Colours of the kinds of time, by label of the first screen and by table.
 const COLORS = {
@@ -60,7 +60,7 @@ const COLORS = {
 	devices: "kernel",
 };
 const BAD = ["Failed", "Events", "Refused"];
-const LABEL = 9; // columns of a label, as UI_LABEL
+const LABEL = 9; // number of columns of a label, like UI_LABEL
 
 function shareBar(share, color) {
 	const bar = element("span", {className: "share"}), part = element("i");
@@ -88,7 +88,7 @@ function drawOverview(text) {
 	for (const line of text.split("\n").filter(l => l.trim())) {
 		const name = line.slice(0, LABEL).trim(), rest = line.slice(LABEL);
 		if (!name && /^ +time +share +count/.test(rest))
-			continue; // the heading of the rows
+			continue; // heading of the rows
 		if (name || !into) {
 			label = name;
 			body = null;
@@ -118,7 +118,8 @@ function drawOverview(text) {
 
 // Tables -----------------------------------------------------------------------------------
 
-// The numbers of the columns that are shown; the name of a row comes first, and stays in view.
+// Numbers of the visible columns. The column with the row's name comes first, and always stays
+// visible.
 function shown(table) {
 	const order = table.columns.map((c, i) => i), last = table.columns.at(-1);
 	if (order.length > 1 && last.type === "text")
@@ -201,7 +202,7 @@ function drawTable(table) {
 	}};
 }
 
-// One box for the rows of all tables.
+// A single box for the rows of all tables.
 function drawFilter(tables) {
 	const filter = element("input", {type: "search", id: "filter",
 	                                 placeholder: "filter the rows of all tables"});
@@ -220,7 +221,7 @@ function drawFilter(tables) {
 
 const WORK = ["kernel", "copy", "other", "call", "wait", "range"];
 const AXIS = 24, GROUP = 22;
-let LABELS = 190; // columns of the names; less on a narrow screen
+let LABELS = 190; // number of columns for names; fewer on a narrow screen
 
 function drawTimeline(time) {
 	const canvas = element("canvas", {tabIndex: 0, id: "timeline"});
@@ -383,7 +384,7 @@ function drawTimeline(time) {
 
 	function drawLabel(g, lane) {
 		const row = lane.row, room = LABELS - 8 - 14;
-		// "device memory (hip), device 0": the device goes to the line of the peak
+		// "device memory (hip), device 0": the device is shown in the line of the peak
 		const [name, device] = row.kind === "memory" ? row.label.split(", ") : [row.label];
 		const share = row.busy / ((row.known === undefined ? whole.to - whole.from : row.known) || 1);
 		g.save();
@@ -525,7 +526,7 @@ function drawTimeline(time) {
 	canvas.addEventListener("wheel", e => {
 		if (!e.ctrlKey && !e.shiftKey && Math.abs(e.deltaX) < Math.abs(e.deltaY) && !e.altKey &&
 		    document.activeElement !== canvas)
-			return; // the wheel scrolls the page until the timeline has the focus
+			return; // the wheel scrolls the page unless the timeline has the focus
 		e.preventDefault();
 		const by = (view.to - view.from) * .1;
 		if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY))

@@ -117,8 +117,8 @@ struct gputap_plugin_row {
 	size_t size;            /* sizeof(struct gputap_plugin_row) */
 	int32_t device, stream; /* stream 0: the device itself */
 	char name[128];         /* UTF-8, without control characters, quotes and backslashes */
-	uint64_t memory_bytes,
-		handle;        /* device: size of its memory; stream: the program's handle */
+	/* device: size of its memory; stream: the program's handle */
+	uint64_t memory_bytes, handle;
 	uint32_t stream_count; /* device: streams 1 to stream_count exist */
 	int32_t priority;      /* stream: its priority */
 };

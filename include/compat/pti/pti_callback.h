@@ -107,8 +107,7 @@ typedef struct _pti_apicall_callback_data {
 	/* struct of the arguments, with types as in the prototype; NULL: none */
 	const void *_args;
 	const char *_kernel_name; /* kernel that the call submits; NULL: none, or not known */
-	const void
-		*_return_code; /* Level Zero, EXIT: address of the call's status; otherwise NULL */
+	const void *_return_code; /* Level Zero, EXIT: address of the status; otherwise NULL */
 	/* handle of the context; NULL: none, or not known */
 	pti_backend_ctx_t _backend_context_handle;
 	uint32_t _correlation_id; /* low 32 bits of gputap_call.correlation */
@@ -195,8 +194,7 @@ typedef enum _pti_callback_domain {
 	PTI_CB_DOMAIN_DRIVER_MODULE_UNLOADED = 3,
 	PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_APPENDED = 4, /* pti_callback_gpu_op_data */
 	PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_DISPATCHED = 5,
-	PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_COMPLETED =
-		6, /* pti_callback_gpu_op_data; only API_EXIT */
+	PTI_CB_DOMAIN_DRIVER_GPU_OPERATION_COMPLETED = 6, /* pti_callback_gpu_op_data; only EXIT */
 	PTI_CB_DOMAIN_DRIVER_HOST_SYNCHRONIZATION = 7,
 	PTI_CB_DOMAIN_DRIVER_KERNEL_CREATED = 8,   /* pti_callback_kernel_data */
 	PTI_CB_DOMAIN_DRIVER_KERNEL_DESTROYED = 9, /* pti_callback_kernel_data */
