@@ -22,10 +22,10 @@ struct gpu_by_range_row {
 
 /* Empty if zero-initialised. */
 struct gpu_by_range {
-	/* Set by the caller if there are no ranges; rows are then not sorted */
+	/* The caller sets this field if no ranges exist; rows are then not sorted */
 	bool no_ranges;
-	/* Set by the caller, may be NULL: called for each GPU activity in a range, in order of
-	 * threads and calls, with the name of the innermost range */
+	/* Set in advance, may be NULL: called for each GPU activity in a range, in order of threads
+	 * and calls, with the name of the innermost range */
 	void (*each)(void *data, uint32_t name, uint64_t duration_ns);
 	void *each_data;
 	/* Internal state */

@@ -101,7 +101,7 @@ enum { IDLE_ALWAYS = -1, IDLE_NEVER = -2 };
 
 /* Empty if zero-initialised, except for fields that the caller sets. */
 struct idle {
-	/* Set by the caller before the first record */
+	/* The caller sets these fields before the first record */
 	const struct gt_capture *capture;
 	struct texts *names;
 	gt_idle_part_fn

@@ -39,7 +39,7 @@ struct idle_range_row {
 	uint32_t thread, name;
 };
 
-/* The last part of a gap, whose queue may have been blocked. */
+/* The last part of a gap. The queue may have been blocked during this part. */
 struct idle_rest {
 	struct idle_gap_row gap;
 	uint64_t from; /* start of the part, which lasts until the gap ends */

@@ -18,7 +18,7 @@ struct timed_range {
 /* A range whose name the expression counts. */
 struct counted_range {
 	uint64_t start_ns, end_ns, thread, begun;
-	uint64_t ended; /* call that ended the range; 0: no call of its own thread */
+	uint64_t ended; /* call that ended the range; 0: not a call of the same thread */
 	uint64_t open;  /* 1 if the range was never ended */
 	uint32_t process, occurrence;
 };

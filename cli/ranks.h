@@ -57,7 +57,7 @@ struct ranks {
 	uint8_t *kinds;
 	uint32_t kind_room;
 	struct gt_collectives collectives;
-	/* Set by the caller */
+	/* The caller sets these fields */
 	const struct gt_capture *capture;
 	struct timeline_pool *pool; /* must outlive this struct */
 	bool is_slice;              /* true if earlier calls are not read */

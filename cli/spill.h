@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Sorts rows of one size. Memory is bounded: when rows exceed a limit, they are sorted and packed
- * (spill_pack.h). When packed rows exceed a limit, they are written to an unnamed temporary file.
- * All rows are merged at the end. Equal rows keep the order in which they were added. If there is
- * no space for such a file, packed rows stay in memory.
+ * (spill_pack.h). When packed rows exceed a limit, they are written to an unnamed temporary file,
+ * or stay in memory if there is no space for the file. All rows are merged at the end. Equal rows
+ * keep the order in which they were added.
  *
  *   rows, as they were added | sorted: pieces of up to 256 packed rows, in memory, from the
  *                            | first on in the file; a run is pieces whose rows are in order */
@@ -27,7 +27,7 @@ struct spill_file {
 
 /* Empty if zero-initialised, except for fields that the caller sets. */
 struct spill {
-	/* Set by the caller */
+	/* The caller sets these fields */
 	struct spill_file *shared; /* must outlive spill_fini(); NULL: use `own` */
 	size_t row_bytes;          /* size of a row, a multiple of 8; all bytes are written */
 	int (*compare)(const void *a, const void *b);

@@ -40,7 +40,7 @@ struct join {
 	uint32_t origin : 31, is_call : 1;
 };
 
-/* A row of the third pass: a call that waited for events or a stream, followed by one row for each
+/* A row of the third pass: a call that waited for events or a stream, then one row for each
  * activity that it waited for. */
 struct wait_part {
 	uint64_t wait;
@@ -608,8 +608,8 @@ static int find_awaited(struct stages *s)
 /* Split a wait for events or a stream. @last: the activity with the latest end among those that
  * were unfinished when the call began. A handle whose activity was already finished is not
  * conclusive: the handle may since belong to another event, whose call was not recorded. @sure:
- * true if there was no such handle, no handle without a known activity, and nothing else to wait
- * for. */
+ * true if no handle was inconclusive, the activities of all handles are known, and the call waited
+ * for nothing else. */
 static void split_events(const struct stages *s, const struct wait_part *call,
 			 const struct wait_part *last, bool sure, const struct stages_out *out)
 {

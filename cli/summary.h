@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums over captures, from one pass over their records. Memory is bounded by the number of distinct
- * names, devices, threads and so on, not by the number of records. report.c prints the sums. */
+/* Sums over captures, from one pass over their records. Memory grows with the number of distinct
+ * names, devices, threads and so on, not with the number of records. report.c prints the sums. */
 #ifndef GPUTAP_CLI_SUMMARY_H
 #define GPUTAP_CLI_SUMMARY_H
 
@@ -36,7 +36,7 @@ enum summary_key {
 	SUMMARY_PROCESS = 4,
 	SUMMARY_THREAD = 8,
 	SUMMARY_QUEUE = 16,
-	SUMMARY_OPERATOR = 32, /* for a separate table */
+	SUMMARY_OPERATOR = 32, /* used for a separate table */
 	SUMMARY_RANK = 64,
 	SUMMARY_HOST = 128,
 };
@@ -52,7 +52,7 @@ enum summary_class {
 };
 
 struct summary_group {
-	/* LOOKUP_NONE if the group is not split by the key */
+	/* LOOKUP_NONE if the key does not split groups */
 	uint32_t domain, name, device, process, thread, queue;
 	uint32_t place;              /* index in summary.places of the group's process */
 	uint32_t scope, category;    /* ranges: names of NVTX's domain and of the category in it */
@@ -90,7 +90,7 @@ struct summary_device {
 /* Activities of a device, or its activities with certain keys. */
 struct summary_track {
 	uint32_t device;
-	/* LOOKUP_NONE if tracks are not split by the key */
+	/* LOOKUP_NONE if the key does not split tracks */
 	uint32_t name, process, thread, queue, place;
 	uint64_t count, untimed, failed;
 	struct timeline all, kernels, copies;
@@ -142,7 +142,7 @@ struct summary_queue {
 
 /* A rank, a host, or a rank on a host, for --by. */
 struct summary_place {
-	uint32_t rank, host; /* LOOKUP_NONE: not requested, or there is none */
+	uint32_t rank, host; /* LOOKUP_NONE: not requested, or not known */
 };
 
 struct summary_file { /* a session; merged files contain several */
@@ -173,7 +173,7 @@ struct summary_observer {
 };
 
 struct summary {
-	/* Set by the caller before the first file */
+	/* The caller sets these fields before the first file */
 	unsigned keys[SUMMARY_CLASS_COUNT]; /* bits such as SUMMARY_NAME */
 	/* bits such as SUMMARY_NAME that split tracks, in addition to the device */
 	unsigned track_keys;

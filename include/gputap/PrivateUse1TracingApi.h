@@ -136,7 +136,7 @@ typedef void (*pu1BufferCompleteFn)(uint8_t *buffer, size_t size, size_t valid);
 
 /**
  * pu1GetVersion() - return PU1_VERSION of the header that the plug-in was built with
- * The host calls it before all other functions.
+ * The host calls this function before all others.
  * Return: the version.
  * Owner:  nothing is kept.
  * Thread: any.   Signal: not safe.   Since: 0.1
@@ -222,7 +222,7 @@ typedef struct pu1Host {
 
 /* Description of the plug-in. Texts must stay valid until the process ends. */
 typedef struct pu1Plugin {
-	size_t size;         /* set by the host; the plug-in must not write beyond it */
+	size_t size;         /* the host sets it; the plug-in must not write beyond it */
 	const char *name;    /* name of the accelerator, for example "refdev" */
 	const char *vendor;  /* vendor of the accelerator; NULL: not known */
 	const char *version; /* version of the plug-in; NULL: not known */
@@ -272,7 +272,7 @@ typedef enum pu1ClockKind {
 	PU1_CLOCK_DEVICE /* ticks, which pair() relates to CLOCK_REALTIME */
 } pu1ClockKind;
 typedef struct pu1ClockPair {
-	size_t size;          /* set by the host */
+	size_t size;          /* the host sets it */
 	uint64_t host_before; /* CLOCK_REALTIME ns, read just before the device's clock */
 	uint64_t host_after;  /* CLOCK_REALTIME ns, read just after the device's clock */
 	uint64_t device;      /* time of the device's clock in ticks */
@@ -292,19 +292,19 @@ typedef struct pu1ClockGroup {
 /* Names of devices and streams. Texts must stay valid until the process ends. */
 #define PU1_GROUP_ROWS "pu1.rows"
 typedef struct pu1DeviceRow {
-	size_t size;            /* set by the host */
+	size_t size;            /* the host sets it */
 	int32_t device_id;      /* ordinal of the device, from 0 */
 	uint32_t stream_count;  /* number of streams created so far: streams 1 to stream_count */
 	const char *name;       /* name of the device */
-	uint64_t memory_bytes;  /* 0: not known */
-	char uuid[16];          /* all zero: not known */
+	uint64_t memory_bytes;  /* size of the device's memory; 0: not known */
+	char uuid[16];          /* UUID of the device; all zero: not known */
 	const char *properties; /* "key=value" lines; NULL: none */
 } pu1DeviceRow;
 typedef struct pu1StreamRow {
-	size_t size;       /* set by the host */
+	size_t size;       /* the host sets it */
 	int32_t device_id; /* ordinal of the device, from 0 */
 	int32_t stream_id; /* ordinal of the stream, from 1 */
-	const char *name;  /* NULL: "stream N" */
+	const char *name;  /* name of the stream; NULL: "stream N" */
 	uint64_t handle;   /* the program's handle */
 	int32_t priority;  /* priority in the runtime's numbering */
 	uint32_t reserved; /* must be 0 */
@@ -346,8 +346,8 @@ typedef struct pu1WindowGroup {
 /* Counters of records with PU1_KIND_COUNTER. Texts must stay valid until the process ends. */
 #define PU1_GROUP_COUNTERS "pu1.counters"
 typedef struct pu1CounterRow {
-	size_t size;         /* set by the host */
-	uint32_t counter_id; /* from 1 */
+	size_t size;         /* the host sets it */
+	uint32_t counter_id; /* id of the counter, from 1 */
 	uint32_t reserved;   /* must be 0 */
 	const char *name;    /* name of the counter */
 	const char *unit;    /* unit of the values; NULL: none */
@@ -361,9 +361,9 @@ typedef struct pu1CountersGroup {
 /* Graphs, for pu1ActivityRecord.graph_id. Texts must stay valid until the process ends. */
 #define PU1_GROUP_GRAPHS "pu1.graphs"
 typedef struct pu1GraphRow {
-	size_t size;         /* set by the host */
-	uint64_t graph_id;   /* not 0 */
-	const char *name;    /* NULL: "graph N" */
+	size_t size;         /* the host sets it */
+	uint64_t graph_id;   /* id of the graph, not 0 */
+	const char *name;    /* name of the graph; NULL: "graph N" */
 	uint32_t node_count; /* number of nodes: 0 to node_count - 1 */
 	uint32_t reserved;   /* must be 0 */
 } pu1GraphRow;

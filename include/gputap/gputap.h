@@ -251,7 +251,7 @@ GPUTAP_API int gputap_context_stop(struct gputap_context *ctx);
 
 /**
  * gputap_context_destroy() - stop a context and free it
- * @ctx:   may be NULL; stopped as by gputap_context_stop()
+ * @ctx:   may be NULL; stopped like gputap_context_stop() does
  * Thread: any.   Signal: not safe.   Since: 0.1
  * Return: nothing.
  * Owner:  takes @ctx.

@@ -62,14 +62,14 @@ struct gputap_tool {
 	/* Tools with lower values come first; their callbacks run closer to the program. Tools with
 	 * equal values keep the order in which gputap found them */
 	int32_t priority;
-	const char *name; /* for messages */
+	const char *name; /* name of the tool in messages */
 	/* creates contexts and starts them, before the first call of any runtime. If start() does
 	 * not return 0, gputap removes the tool and its contexts. May be NULL */
 	int (*start)(void *user);
 	/* called once, when the process ends or in gputap_tool_remove(). May be NULL */
 	void (*finish)(void *user);
 	void *user;                   /* passed to start() and finish() */
-	enum gputap_tool_flags flags; /* 0 if the description ends before this field */
+	enum gputap_tool_flags flags; /* taken as 0 if the description ends before this field */
 };
 
 /**
@@ -311,13 +311,13 @@ GPUTAP_API int gputap_operations_iterate(enum gputap_domain domain,
 /* One argument of a call. */
 struct gputap_argument {
 	size_t size;           /* size of this struct */
-	uint32_t number;       /* from 0 */
+	uint32_t number;       /* number of the argument, from 0 */
 	uint32_t indirection;  /* number of '*' in the type */
 	uint32_t dereferenced; /* number of pointers followed to form `text` */
 	uint32_t bytes;        /* size of the value */
 	const void *value;     /* address of the value */
-	const char *type;      /* "void *", as in the prototype */
-	const char *name;      /* as in the prototype */
+	const char *type;      /* type in the prototype, for example "void *" */
+	const char *name;      /* name in the prototype */
 	const char *text;      /* the value as text; valid during the callback */
 };
 

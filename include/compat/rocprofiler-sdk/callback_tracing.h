@@ -71,7 +71,7 @@ typedef struct rocprofiler_callback_tracing_rocjpeg_api_data_t {
 /* Payload of CODE_OBJECT, operation LOAD. */
 typedef struct rocprofiler_callback_tracing_code_object_load_data_t {
 	uint64_t size;
-	uint64_t code_object_id; /* from 1, never reused */
+	uint64_t code_object_id; /* id from 1, never reused */
 	union {
 		rocprofiler_agent_id_t rocp_agent; /* older name of the field */
 		rocprofiler_agent_id_t agent_id;
@@ -98,7 +98,7 @@ typedef struct rocprofiler_callback_tracing_code_object_load_data_t {
 /* Payload of CODE_OBJECT, operation DEVICE_KERNEL_SYMBOL_REGISTER. */
 typedef struct rocprofiler_callback_tracing_code_object_kernel_symbol_register_data_t {
 	uint64_t size;
-	uint64_t kernel_id; /* from 1, never reused */
+	uint64_t kernel_id; /* id from 1, never reused */
 	uint64_t code_object_id;
 	const char *kernel_name; /* mangled, with ".kd"; stays valid */
 	uint64_t kernel_object;

@@ -48,7 +48,7 @@ GPUTAP_SCRATCH_EVENT(async_reclaim_end, );
 
 typedef enum rocprofiler_scratch_alloc_flag_t {
 	ROCPROFILER_SCRATCH_ALLOC_FLAG_NONE = 0,
-	ROCPROFILER_SCRATCH_ALLOC_FLAG_USE_ONCE = 1, /* for one dispatch */
+	ROCPROFILER_SCRATCH_ALLOC_FLAG_USE_ONCE = 1, /* used for one dispatch */
 	ROCPROFILER_SCRATCH_ALLOC_FLAG_ALT = 2       /* alternative scratch memory */
 } rocprofiler_scratch_alloc_flag_t;
 
