@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Export captures to another format, for the commands that do this. */
+/* Export of captures to another format, for all commands that export. */
 #ifndef GPUTAP_CLI_EXPORT_H
 #define GPUTAP_CLI_EXPORT_H
 
@@ -36,7 +36,7 @@ char *export_command_line(int argc, char **argv);
 bool export_is_ambiguous(const char *output);
 /* Choose the exporter. If there is none, report an error and return NULL. */
 const struct gt_exporter *export_choose(const struct export_request *request);
-/* Report damaged and missing parts of the captures to the user. Call after reading them. */
+/* Report damaged and missing parts of the captures to the user. Call after reading the captures. */
 void export_note_health(const struct gt_capture *capture);
 /* Export the captures. Return the exit code; errors are reported. */
 int export_files(const struct export_request *request, const struct gt_exporter *exporter);

@@ -37,7 +37,8 @@ struct idmap {
 	} * slots;
 	uint32_t slot_count, count;
 };
-uint32_t idmap_get(const struct idmap *m, uint64_t key); /* Return LOOKUP_NONE if not found. */
+/* Return the value; LOOKUP_NONE: not found. */
+uint32_t idmap_get(const struct idmap *m, uint64_t key);
 void idmap_put(struct idmap *m, uint64_t key, uint32_t value);
 void idmap_fini(struct idmap *m);
 

@@ -13,9 +13,9 @@
 /* Name of the running command, printed in errors. main.c sets it. NULL: gputap itself. */
 extern const char *ui_command;
 
-/* Print "gputap <command>: sentence" on stderr, then the cause chain if there is one (alone when
- * the sentence is "%s", ""). Return @exit_code. */
-/* Write out buffered output. Return 0, or the negative errno of this or an earlier write. */
+/* Print "gputap <command>: sentence" on stderr, followed by the cause chain if there is one. If the
+ * sentence is "%s", "", print only the cause chain. Return @exit_code. */
+/* Write buffered output. Return 0, or the negative errno of this write or an earlier one. */
 int ui_flush(FILE *out);
 int ui_fail(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Print a note on stderr: "gputap: sentence". */
@@ -107,7 +107,7 @@ void ui_print_label(FILE *out, const char *label);
 /* Print @label and wrapped sentences after it, in @color if that is not NULL. */
 void ui_print_line(FILE *out, const char *label, const char *color, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
-/* Print sentences, wrapped and indented by UI_INDENT, in @color if that is not NULL. */
+/* Print wrapped sentences, indented by UI_INDENT, in @color if that is not NULL. */
 void ui_print_sentence(FILE *out, const char *color, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

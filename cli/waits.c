@@ -69,7 +69,7 @@ static bool find_events(const struct gt_item *call, struct stages_call *wait, ui
 
 	wait->kind = STAGES_EVENTS;
 	wait->handles = handles;
-	if (find_role(call, GT_ROLE_EVENT, &handles[0])) { /* recorded; its stream may have more */
+	if (find_role(call, GT_ROLE_EVENT, &handles[0])) { /* the stream may have more events */
 		wait->handle_count = 1;
 		wait->dependent = true;
 		return true;

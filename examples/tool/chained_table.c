@@ -3,8 +3,9 @@
  * requests.
  *
  * Several tools form a chain: the last tool to register is called first, and calls the function
- * that it found in the table. To build two tools, compile this file twice, once with
- * -DNAME='"inner"'. LD_PRELOAD=libgputap.so.0 GPUTAP_TOOLS=./inner.so:./outer.so program */
+ * that it found in the table. To build two tools, compile this file with -DNAME='"inner"', and
+ * again with -DNAME='"outer"'.
+ * LD_PRELOAD=libgputap.so.0 GPUTAP_TOOLS=./inner.so:./outer.so program */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <gputap/tool.h>
 

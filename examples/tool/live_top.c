@@ -2,7 +2,8 @@
 /* Print the most frequently called operations on stderr while the program runs, twice a second.
  *
  * The callback only counts. The tool's own thread reads the counts. This thread makes no runtime
- * calls, so it is not traced. LD_PRELOAD=libgputap.so.0 GPUTAP_TOOLS=./live_top.so program */
+ * calls, so it is not traced.
+ * LD_PRELOAD=libgputap.so.0 GPUTAP_TOOLS=./live_top.so program */
 #include <gputap/tool.h>
 
 #include <pthread.h>

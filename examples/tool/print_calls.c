@@ -5,7 +5,8 @@
  *   [4711] clGetPlatformIDs(num_entries=16, platforms=0x7ffe.., num_platforms=0x7ffe..)
  *   [4711] clGetPlatformIDs: ok after 1.8 us, platforms=[0x7f84..], num_platforms=1
  *
- * The number is the thread id. cc -shared -fPIC print_calls.c -o print_calls.so -lgputap
+ * The number in brackets is the thread id.
+ * cc -shared -fPIC print_calls.c -o print_calls.so -lgputap
  * LD_PRELOAD=libgputap.so.0 GPUTAP_TOOLS=./print_calls.so program */
 #include <gputap/tool.h>
 

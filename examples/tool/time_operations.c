@@ -3,8 +3,8 @@
  * the program ends.
  *
  * The calls arrive as records through a buffer. A call costs the program's threads a few ns more,
- * and a gputap thread adds up the records. LD_PRELOAD=libgputap.so.0
- * GPUTAP_TOOLS=./time_operations.so program */
+ * and a gputap thread adds up the records.
+ * LD_PRELOAD=libgputap.so.0 GPUTAP_TOOLS=./time_operations.so program */
 #include <gputap/tool.h>
 
 #include <stdio.h>

@@ -91,7 +91,7 @@ typedef struct rocprofiler_agent_runtime_visiblity_t {
 	uint32_t reserved  : 28;
 } rocprofiler_agent_runtime_visiblity_t;
 
-/* A node of the kernel driver's topology. Unknown values are 0. */
+/* A node of the kernel driver's topology. Values that are not known are 0. */
 typedef struct rocprofiler_agent_v0_t {
 	uint64_t size;
 	rocprofiler_agent_id_t id;

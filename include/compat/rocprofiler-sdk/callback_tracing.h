@@ -100,7 +100,7 @@ typedef struct rocprofiler_callback_tracing_code_object_kernel_symbol_register_d
 	uint64_t size;
 	uint64_t kernel_id; /* id from 1, never reused */
 	uint64_t code_object_id;
-	const char *kernel_name; /* mangled, with ".kd"; stays valid */
+	const char *kernel_name; /* mangled name, with ".kd"; stays valid */
 	uint64_t kernel_object;
 	uint32_t kernarg_segment_size;
 	uint32_t kernarg_segment_alignment;
@@ -130,7 +130,7 @@ typedef struct rocprofiler_callback_tracing_code_object_host_kernel_symbol_regis
 	uint64_t workgroup_size;
 } rocprofiler_callback_tracing_code_object_host_kernel_symbol_register_data_t;
 
-/* Times are 0 until they are known. */
+/* All times are 0 until they are known. */
 typedef struct rocprofiler_callback_tracing_kernel_dispatch_data_t {
 	uint64_t size;
 	rocprofiler_timestamp_t start_timestamp;

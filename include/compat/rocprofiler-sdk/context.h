@@ -18,7 +18,7 @@ rocprofiler_status_t rocprofiler_create_context(rocprofiler_context_id_t *contex
  * returns CONTEXT_NOT_FOUND. */
 rocprofiler_status_t rocprofiler_start_context(rocprofiler_context_id_t context_id) ROCPROFILER_API;
 rocprofiler_status_t rocprofiler_stop_context(rocprofiler_context_id_t context_id) ROCPROFILER_API;
-/* @status: receives 1 or 0. */
+/* @status: receives 1 (active) or 0. */
 rocprofiler_status_t rocprofiler_context_is_active(rocprofiler_context_id_t context_id,
 						   int *status) ROCPROFILER_API
 	ROCPROFILER_NONNULL(2);

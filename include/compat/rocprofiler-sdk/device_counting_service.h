@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of devices. Declared so that clients compile; the functions return NOT_IMPLEMENTED. */
+/* Counters of devices. Not supported, but declared so that clients compile. The functions return
+ * NOT_IMPLEMENTED. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_DEVICE_COUNTING_SERVICE_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_DEVICE_COUNTING_SERVICE_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Streaming counters. Declared so that clients compile; the function returns NOT_IMPLEMENTED. */
+/* Streaming counters. Not supported, but declared so that clients compile. The function returns
+ * NOT_IMPLEMENTED. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_SPM_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_SPM_H
 

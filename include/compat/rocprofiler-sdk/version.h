@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The version of rocprofiler-sdk that this library is compatible with, including its ABI and its
+/* Version of rocprofiler-sdk that this library is compatible with. This includes the ABI and the
  * soname librocprofiler-sdk.so.1. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_VERSION_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_VERSION_H
