@@ -3,19 +3,21 @@
  * the kernel's driver.
  *
  *   program ─ HIP ─ ROCr ──hsaKmt*()──► thunk.c topology.c memory.c event.c queue.c      (calls)
- *                    ├─ (libdrm's, for the clock's rate) ─► drm.c
+ *                    ├─ (libdrm's, for the clock rate) ─► drm.c
  *                    └─ packets, doorbells, signals in memory
  *                        └─► queue_aql.c queue_sdma.c               (one worker thread per queue)
  *                             └─ dispatch.c kernel.c blit.c durations.c isa/
  *   all of them use state.c
  *
- * Nodes: 0 is the CPU, 1 to gpus are GPUs. All memory is memory of this process: a GPU address is
- * a host address, or its alias. State belongs to the process and to hsaKmtOpenKFD(): a child
- * after fork() has lost it, and each call reports that until the child opens the driver again, as
- * with the real one.
- * Lock order: queues, then bells; memory, events and kernels are taken last and alone. No lock is
- * held while a packet runs.
- * Never here: an access to /dev/kfd, /dev/dri or libdrm; a call of ROCr. */
+ * Node 0 is the CPU, nodes 1 to `gpus` are GPUs. All memory is memory of this process: a GPU
+ * address is
+ * a host address, or its alias. State belongs to the process and to hsaKmtOpenKFD(). As with the
+ * real
+ * driver, a child after fork() has no state, and each call fails until the child opens the driver
+ * again.
+ * Lock order: queues, then bells. The locks of memory, events and kernels are taken last, one at a
+ * time. No lock is held while a packet runs.
+ * Never here: accesses to /dev/kfd, /dev/dri or libdrm; calls to ROCr. */
 #ifndef SOFT_AMDGPU_H
 #define SOFT_AMDGPU_H
 
@@ -32,11 +34,12 @@
 #define SOFT_GWS  64 /* global wave sync barriers of a GPU */
 
 /* state.c: state that all parts use */
-const struct soft_amdgpu_config *soft_config(void); /* valid from the first hsaKmtOpenKFD() on */
-/* Return SUCCESS between open and close, in the process that opened. Every call starts with
- * this. */
+const struct soft_amdgpu_config *soft_config(void); /* valid after the first hsaKmtOpenKFD() */
+/* Return SUCCESS in the process that opened the driver, between open and close. Every call starts
+ * with this check. */
 HSAKMT_STATUS soft_opened(void);
-bool soft_fails(enum soft_amdgpu_fault fault); /* counts one and returns true if it must fail */
+/* count one operation of this kind; return true if it must fail */
+bool soft_fails(enum soft_amdgpu_fault fault);
 static inline bool soft_is_gpu(HSAuint32 node)
 {
 	return node >= 1 && node <= soft_config()->gpus;
@@ -56,17 +59,18 @@ void soft_trace_line(const char *format, ...) __attribute__((format(printf, 1, 2
 			soft_trace_line(__VA_ARGS__);                     \
 	} while (0)
 
-/* state.c, for thunk.c under its lock */
-bool soft_config_read(void); /* reads the environment. Return: false with a sentence on stderr */
+/* state.c: called by thunk.c under its lock */
+/* read the environment; return false after printing the error on stderr */
+bool soft_config_read(void);
 void soft_config_drop_gpus(void);
 void soft_state_count_opens(int more);
-/* In a fork child: the driver is closed until it is opened again. */
+/* Close the driver in a fork child, until the child opens it again. */
 void soft_state_forked(void);
-/* Return true in a fork child that opens it for the first time. */
+/* Return true in a fork child that opens the driver for the first time. */
 bool soft_state_renew(void);
 
 /* thunk.c */
-bool soft_is_rocr(const void *caller); /* does this return address lie in ROCr? */
+bool soft_is_rocr(const void *caller); /* return true if this return address lies in ROCr */
 
 /* topology.c: apertures for flat addresses of LDS and scratch, 4 GiB each, above all host
  * addresses */
@@ -75,9 +79,11 @@ bool soft_is_rocr(const void *caller); /* does this return address lie in ROCr? 
 bool soft_topology_open(void);
 
 /* memory.c */
-/* On GPUs, registered memory has a separate address, as with the real driver: bit 47, which no host
- * address has. Programs, among them HIP, distinguish registered from allocated memory through it;
- * GPU accesses go through soft_host(). */
+/* On GPUs, registered memory has a separate address, as with the real driver: bit 47 is set, which
+ * no
+ * host address has. Programs, including HIP, distinguish registered from allocated memory through
+ * this
+ * bit. GPU accesses convert addresses with soft_host(). */
 #define SOFT_ALIAS SOFT_ISA_ALIAS
 static inline void *soft_host(uint64_t address)
 {
@@ -88,19 +94,18 @@ static inline void *soft_host(uint64_t address)
 bool soft_memory_find(uint64_t address, uint64_t *base, uint64_t *bytes);
 /* Return the file that holds all device memory, or -1. */
 THUNK_API int soft_dtif_file(void);
-/* Set a callback for when memory of a program will be freed: it runs before the pages are
- * released. */
+/* Set a callback that runs before freed program memory is released. */
 void soft_memory_notify_freed(void (*notify)(uint64_t base, uint64_t bytes));
-void soft_memory_close(void); /* forgets everything; unmaps nothing */
+void soft_memory_close(void); /* drop all records, without unmapping memory */
 
 /* event.c */
-/* Signal the event with this id, like the interrupt of a completed packet. */
+/* Signal the event with this id, like the interrupt of a completed packet does. */
 void soft_event_signal(uint32_t id);
-/* Signal the events whose ids end in these bits and whose mailboxes were written: for s_sendmsg in
+/* Signal all events whose ids end in these bits and whose mailboxes were written. For s_sendmsg in
  * a kernel. */
 void soft_event_interrupt(uint32_t low_bits);
-/* Report that a GPU accessed missing memory: ROCr's handler is notified and ends the program.
- * Return false if it has none. */
+/* Report that a GPU accessed missing memory: notifies ROCr's handler, which ends the program.
+ * Return false if ROCr has no handler. */
 bool soft_event_memory_fault(HSAuint32 node, uint64_t address, bool read_only);
 void soft_event_forked(void);
 
@@ -108,18 +113,18 @@ void soft_event_forked(void);
 void soft_queue_forked(void);
 
 /* kernel.c */
-/* its code was unloaded: forget its kernels */
+/* drop the kernels of unloaded code */
 void soft_kernel_forget(uint64_t base, uint64_t bytes);
 void soft_kernel_forked(void);
 
-/* durations.c: how long kernels take, from SOFT_AMDGPU_DURATIONS */
-/* Read the file. Return: false with a sentence on stderr. */
+/* durations.c: durations of kernels, from SOFT_AMDGPU_DURATIONS */
+/* Read the file. Return false after printing the error on stderr. */
 bool soft_durations_open(const char *path);
-/* Return the duration of the kernel with this (mangled) name; 0: as long as its execution takes. */
+/* Return the duration of the kernel with this mangled name, or 0 for the time of its execution. */
 uint64_t soft_duration_ns(const char *kernel);
 
-/* Exported for libdtif.so (dtif.c): a node and its links in the layout of thunk_abi.h; ringing an
- * AQL queue. */
+/* Exported for libdtif.so (dtif.c): a node and its links in the layout of thunk_abi.h, and the
+ * doorbell call of an AQL queue. */
 THUNK_API HSAKMT_STATUS soft_dtif_node(HSAuint32 node, HsaNodeProperties *properties);
 THUNK_API HSAKMT_STATUS soft_dtif_links(HSAuint32 node, HSAuint32 count,
 					HsaIoLinkProperties *links);

@@ -2,19 +2,18 @@
 /* Properties of the software GPUs, read once from the environment. `gputap soft amdgpu` sets
  * these variables from its options.
  *
- * | variable | meaning, default |
- * | SOFT_AMDGPU_GPUS | how many, 1 to 8; 1 |
+ * | variable | meaning; default |
+ * | SOFT_AMDGPU_GPUS | number of GPUs, 1 to 8; 1 |
  * | SOFT_AMDGPU_GFX | type: 900, 906, 908, 90a; 906 |
- * | SOFT_AMDGPU_MEMORY | memory of each, "16G", "512M"; the type's |
- * | SOFT_AMDGPU_DURATIONS | file of kernel names and microseconds |
- * | SOFT_AMDGPU_EXECUTE | 0: kernels take their time but do nothing |
- * | SOFT_AMDGPU_CLOCK_EPOCH, _SKEW, _DRIFT | "5s", "20us,-20us", "50ppm": of all GPUs, or of each |
- * | SOFT_AMDGPU_FAIL | "queue:2,allocate:10+": what fails, see enum soft_amdgpu_fault, faults.h |
+ * | SOFT_AMDGPU_MEMORY | memory of each GPU, "16G", "512M"; the type's |
+ * | SOFT_AMDGPU_DURATIONS | file of kernel names and microseconds; none |
+ * | SOFT_AMDGPU_EXECUTE | 0: kernels take their time but do nothing; 1 |
+ * | SOFT_AMDGPU_CLOCK_EPOCH, _SKEW, _DRIFT | "5s", "20us,-20us", "50ppm": for all, or for each |
+ * | SOFT_AMDGPU_FAIL | "queue:2,allocate:10+": faults, see enum soft_amdgpu_fault, faults.h |
  * | SOFT_AMDGPU_LARGE_BAR | 1: ROCr lets the host access all device memory |
- * | SOFT_AMDGPU_SPIN | microseconds that an idle queue spins before it sleeps; 50, 0 on one CPU |
- * | SOFT_AMDGPU_CPU | host's CPU for the queues' threads; any that the program may use |
- * | SOFT_AMDGPU_TRACE | 1: queues, kernels and errors; 2: also each call and packet; on stderr |
- */
+ * | SOFT_AMDGPU_SPIN | microseconds that an idle queue spins before it sleeps; 50; 0 on one CPU |
+ * | SOFT_AMDGPU_CPU | host CPU for the queues' threads; any CPU that the program may use |
+ * | SOFT_AMDGPU_TRACE | 1: queues, kernels and errors; 2: also each call and packet; on stderr | */
 #ifndef SOFT_AMDGPU_CONFIG_H
 #define SOFT_AMDGPU_CONFIG_H
 
@@ -45,10 +44,10 @@ struct soft_gpu_type {
 
 /* Operations that can be made to fail. */
 enum soft_amdgpu_fault {
-	SOFT_FAIL_ALLOCATE, /* an allocation fails for lack of memory, host's or device's */
-	/* events are exhausted: ROCr makes signals that are polled, and no queue */
+	SOFT_FAIL_ALLOCATE, /* an allocation fails: no host or device memory */
+	/* no event is left: ROCr then polls its signals, and creates no queue */
 	SOFT_FAIL_EVENT,
-	SOFT_FAIL_QUEUE,  /* queues are exhausted */
+	SOFT_FAIL_QUEUE,  /* no queue is left */
 	SOFT_FAIL_KERNEL, /* a kernel ends its queue with an error */
 	SOFT_FAIL_HANG,   /* a kernel never ends */
 	SOFT_FAIL_COUNT

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libdrm's structure with the rate of a GPU's clock, which ROCr reads. */
+/* libdrm's structure with the GPU clock rate, which ROCr reads. */
 #ifndef SOFT_AMDGPU_DRM_H
 #define SOFT_AMDGPU_DRM_H
 
@@ -9,7 +9,7 @@ struct soft_drm_gpu_info { /* the members that ROCr reads; more follow */
 	uint32_t ids[4];
 	uint64_t clocks[3];
 	uint32_t shape[8];
-	uint32_t counter_khz; /* rate of the clock of the stamps */
+	uint32_t counter_khz; /* rate of the clock that stamps are taken from */
 };
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that ROCr 7's thunk loader requires from libdtif.so in addition to functions.h, and
+/* Functions that ROCr 7's thunk loader requires from libdtif.so in addition to functions.h, but
  * that a software GPU does not need: X(name) for hsaKmt<name>. No include guard: an X-list. The
- * loader gives up at the first missing name. */
+ * loader stops at the first missing name. */
 X(AisReadWriteFile)
 X(CheckRuntimeDebugSupport)
 X(DbgAddressWatch)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions of libhsakmt that this library implements: X(name) for hsaKmt<name>. No include
- * guard: an X-list. ROCr is linked with BIND_NOW (5.2.3 needs 42 of them, 6.1.2 needs 55): if a
- * function that it needs is missing here, the program does not start. */
+ * guard: an X-list. ROCr is linked with BIND_NOW (5.2.3 needs 42 of these functions, 6.1.2 needs
+ * 55):
+ * if a function is missing here, the program does not start. */
 X(AcquireSystemProperties)
 X(AllocMemory)
 X(AllocMemoryAlign)

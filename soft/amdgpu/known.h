@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The runtimes that were tested with this library. Others are run also, with a message. */
+/* Runtimes that were tested with this library. Other runtimes also run, with a message. */
 #ifndef SOFT_AMDGPU_KNOWN_H
 #define SOFT_AMDGPU_KNOWN_H
 

@@ -4,9 +4,11 @@
  *   host:   packets into the ring, write index, then the doorbell
  *   worker: bell ─► packets ─► read index, signal, event
  *
- * One thread per queue: kernels of different queues overlap in time, one queue is strictly in order
- * (so barrier bits and fences of packets require nothing more). All accesses to data that host and
- * worker share are atomic. After an error a queue stays, does nothing more, and waits to be
+ * One thread per queue: kernels of different queues overlap in time, and each queue runs strictly
+ * in
+ * order, so barrier bits and fences of packets require no further work. All accesses to data shared
+ * by
+ * host and worker are atomic. After an error a queue runs nothing more and waits to be
  * destroyed. */
 #ifndef SOFT_AMDGPU_QUEUE_H
 #define SOFT_AMDGPU_QUEUE_H
@@ -38,7 +40,7 @@ enum soft_queue_error {
 struct soft_kernel;
 enum { SOFT_KERNEL_SLOTS = 64 };
 
-/* Recently used kernels of a queue: found without a lock. Valid for one generation of loaded
+/* Recently used kernels of a queue, found without a lock. Valid for one generation of loaded
  * code. */
 struct soft_kernel_cache {
 	uint64_t generation;
@@ -48,23 +50,23 @@ struct soft_kernel_cache {
 
 struct soft_queue {
 	HSAuint32 node;
-	unsigned number; /* index in the GPU's doorbells */
+	unsigned number; /* index into the GPU's doorbells */
 	HSA_QUEUE_TYPE type;
 	char *ring;
 	uint64_t bytes;
 	uint64_t *doorbell, *write_index, *read_index;
-	uint64_t own_indices[2]; /* SDMA: the thunk owns them */
+	uint64_t own_indices[2]; /* SDMA: owned by the thunk */
 	/* AQL: ROCr's queue structure, which contains the read index */
 	amd_queue_t *aql;
 	struct soft_bell bell;
 	pthread_t thread;
 	int suspended; /* atomic; percentage 0, or an error */
-	/* atomic; AQL: a call rings the queue, and the doorbell only counts how often */
+	/* atomic; AQL: true if a call rings the queue; the doorbell then only counts the calls */
 	int called;
-	int cooperative; /* atomic; has global wave sync: whole grids run at once */
+	int cooperative; /* atomic; true if the queue has global wave sync: whole grids run at once */
 	struct soft_queue *next;
 	uint64_t packets; /* the worker's */
-	/* the worker's, for kernels */
+	/* owned by the worker, for kernels */
 	struct soft_kernel_cache kernels;
 	struct soft_isa_gpu gpu;
 	struct soft_isa *isa; /* created for the first kernel */
@@ -79,16 +81,16 @@ static inline bool soft_queue_stopped(const struct soft_queue *q)
 void *soft_queue_aql_work(void *queue);
 void *soft_queue_sdma_work(void *queue);
 
-/* End the queue with an error, which ROCr passes to the program's callback; details are printed on
+/* End the queue with an error. ROCr passes the error to the program's callback. Prints details on
  * stderr. */
 void soft_queue_fail(struct soft_queue *q, enum soft_queue_error error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* End the queue, and through ROCr's handler the program, after a packet or a kernel accessed
- * @address. @what: "kernel vadd". */
+/* End the queue after a packet or a kernel accessed @address. ROCr's handler then ends the program.
+ * @what: for example "kernel vadd". */
 void soft_queue_memory_fault(struct soft_queue *q, uint64_t address, const char *what);
-/* Store a value in the queue's inactive signal, for ROCr's handler. */
+/* Store a value in the queue's inactive signal, to call ROCr's handler. */
 void soft_queue_raise(struct soft_queue *q, enum soft_queue_error value);
-/* Do nothing until the queue is destroyed. */
+/* Wait until the queue is destroyed. */
 void soft_queue_halt(struct soft_queue *q);
 
 /* dispatch.c: run the kernel of the packet at @slot in the ring. Return false if the queue must
@@ -96,8 +98,8 @@ void soft_queue_halt(struct soft_queue *q);
 bool soft_dispatch_run(struct soft_queue *q, const void *slot, uint64_t id, uint64_t *start,
 		       uint64_t *end);
 
-/* scratch.c: request @bytes for each work-item of a packet that is about to run; return scratch
- * after a packet that has completed.
+/* scratch.c: request @bytes for each work-item of a packet that is about to run; return the scratch
+ * after a packet has completed.
  * Return false if the queue must stop. */
 bool soft_scratch_need(struct soft_queue *q, uint32_t bytes, uint64_t packet);
 bool soft_scratch_done(struct soft_queue *q);
@@ -113,23 +115,25 @@ enum soft_kernel_kind {
 struct soft_kernel {
 	uint64_t object; /* address of the kernel's descriptor */
 	enum soft_kernel_kind kind;
-	uint64_t code_base, code_bytes; /* the allocation that contains it; 0, 0: none */
-	uint64_t duration_ns;           /* 0: as long as it takes */
-	/* HIP's copies and fills: run even when kernels are not executed */
+	uint64_t code_base,
+		code_bytes;   /* the allocation that contains the descriptor; 0, 0: none */
+	uint64_t duration_ns; /* duration in ns; 0: as long as execution takes */
+	/* true for copies and fills of HIP: run even when kernels are not executed */
 	bool runtimes_own;
 	int references; /* atomic */
 	struct soft_kernel *next;
-	char name[]; /* mangled, without ".kd"; "?" without a symbol */
+	char name[]; /* mangled, without ".kd"; "?" if the kernel has no symbol */
 };
 
-/* Return a kernel borrowed from the cache: valid until the next call with that cache. NULL: memory
+/* Return a kernel borrowed from the cache: valid until the next call with the same cache. NULL:
+ * memory
  * is short. */
 const struct soft_kernel *soft_kernel_get(struct soft_kernel_cache *cache, uint64_t object);
 void soft_kernel_cache_clear(struct soft_kernel_cache *cache);
 
 /* blit.c: ROCr's own copy and fill shaders, which have no symbols */
 enum soft_kernel_kind soft_blit_recognise(uint64_t object, uint64_t base, uint64_t bytes);
-/* Do what the shader does. */
+/* Perform the shader's copy or fill. */
 void soft_blit_run(enum soft_kernel_kind kind, const void *arguments);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The interface between ROCr and its thunk: the calls' types and numbers, as far as this library
- * needs them. The names are the vendor's, the text is ours: libhsakmt's own headers are not needed,
- * and Debian has none since ROCr contains its thunk. Layouts are those of ROCr 5 and 6 (all of one
- * size; additions of 6 use reserved fields of 5); if those of ROCr 7 differ, dtif.c translates.
- * tests/test_soft_amdgpu_abi_hsa.py compares with the installed headers. */
+/* The interface between ROCr and its thunk: types and numbers of the calls, as far as this library
+ * needs them. The names are the vendor's. The text is ours, because Debian has no libhsakmt headers
+ * since ROCr contains its thunk. Layouts are those of ROCr 5 and 6, which have the same size: ROCr
+ * 6
+ * uses reserved fields of ROCr 5. dtif.c translates where ROCr 7 has other layouts.
+ * tests/test_soft_amdgpu_abi_hsa.py compares these types with the installed headers. */
 #ifndef SOFT_AMDGPU_THUNK_ABI_H
 #define SOFT_AMDGPU_THUNK_ABI_H
 
@@ -251,7 +252,8 @@ typedef struct {
 		HsaSyncVar SyncVar;
 		HsaMemoryAccessFault MemoryAccessFault;
 	} EventData;
-	HSAuint64 HWData1, HWData2; /* the thunk's; ROCr reads HWData2: the mailbox's address */
+	/* owned by the thunk; ROCr reads HWData2: address of the mailbox */
+	HSAuint64 HWData1, HWData2;
 	HSAuint32 HWData3;
 } HsaEventData;
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A buffer of device memory as a file descriptor, corresponding to the real driver's DMA buffer: a
- * small memfd that contains the process, its file of device memory, and the buffer's offset. A
- * process that may open /proc/PID/fd/N may use it. */
+/* A buffer of device memory as a file descriptor, like the real driver's DMA buffer. The descriptor
+ * is
+ * a small memfd that names the process, its file of device memory, and the buffer's offset. A
+ * process
+ * that may open /proc/PID/fd/N may use the buffer. */
 #ifndef SOFT_AMDGPU_TICKET_H
 #define SOFT_AMDGPU_TICKET_H
 
@@ -16,11 +18,12 @@
 
 struct soft_ticket {
 	uint32_t magic;
-	int32_t process, descriptor; /* of the file of device memory */
+	int32_t process, descriptor; /* descriptor of the file of device memory */
 	uint32_t node;
 	uint64_t offset, bytes;
-	uint64_t handle; /* the allocation's handle in the process that made it */
-	uint32_t taken;  /* another process uses it: its pages stay when it is freed */
+	uint64_t handle; /* handle of the allocation in the process that made the ticket */
+	/* true if another process uses the buffer: its pages stay after it is freed */
+	uint32_t taken;
 	uint32_t reserved;
 	uint32_t metadata[70]; /* libdrm's struct amdgpu_bo_metadata, which ROCr fills in */
 };
@@ -30,7 +33,7 @@ static inline bool soft_ticket_read(int fd, struct soft_ticket *t)
 	return pread(fd, t, sizeof *t, 0) == sizeof *t && t->magic == SOFT_TICKET_MAGIC;
 }
 
-/* Open the file of device memory that the ticket refers to, if it belongs to another process.
+/* Mark the ticket as taken and open its file of device memory, which belongs to another process.
  * Return a descriptor, or -1. */
 static inline int soft_ticket_open(int fd, struct soft_ticket *t)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A software accelerator's own clock, with an error against the host's that a test chooses.
+/* A software accelerator's clock, with an error against the host's clock that a test chooses.
  *
  *   the device's stamps:
  *     ticks(host) = (epoch + host + (host - anchor) * drift) * hz / 1e9
@@ -7,8 +7,8 @@
  *     (host, ticks(host - skew))
  *
  * Without drift and skew, a runtime that converts with such pairs finds the exact host times. Drift
- * is a rate that differs from the nominal one: frequent pairs hide it. Skew is an error of the
- * pairs themselves, which no conversion can find: all converted stamps are late by this amount.
+ * is the deviation from the nominal rate; frequent pairs hide it. Skew is an error of the pairs
+ * themselves, which no conversion can detect: all converted stamps are late by this amount.
  * Host time is CLOCK_BOOTTIME. */
 #ifndef SOFT_CLOCK_H
 #define SOFT_CLOCK_H
@@ -17,9 +17,9 @@
 
 struct soft_clock {
 	uint64_t hz;
-	uint64_t epoch_ns;  /* its value when the host's clock was 0 */
+	uint64_t epoch_ns;  /* value of the device clock when the host clock was 0 */
 	int64_t skew_ns;    /* excess of converted device times over true ones */
-	int64_t drift_ppb;  /* parts per billion that it runs fast */
+	int64_t drift_ppb;  /* rate error in parts per billion; positive: the clock is fast */
 	uint64_t anchor_ns; /* host time at which drift starts */
 };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Fault switches: make the n-th of some calls fail, for tests.
+/* Fault switches for tests: make the n-th of some calls fail.
  *
- *   "queue:2"        the second one fails
- *   "allocate:10+"   the tenth and all later ones
- *   "event"          each one
- *   "queue:2,kernel" several
+ *   "queue:2"        the second call fails
+ *   "allocate:10+"   the tenth call and all later calls fail
+ *   "event"          each call fails
+ *   "queue:2,kernel" two switches
  *
- * The accelerator defines the names and the meaning of a failure. Counting is atomic; switches are
+ * The accelerator defines the names and the meaning of a failure. Counting is atomic. Switches are
  * set once, before the first call. */
 #ifndef SOFT_FAULTS_H
 #define SOFT_FAULTS_H
@@ -20,8 +20,8 @@ struct soft_fault {
 	uint64_t calls;       /* atomic */
 };
 
-/* Set the switches of @faults (terminated with a nameless one). Return false if the text is invalid
- * or contains an unknown name. */
+/* Set the switches in @faults, which ends with an entry without a name. Return false if the text is
+ * invalid or contains an unknown name. */
 bool soft_faults_parse(struct soft_fault *faults, const char *text);
 
 /* Count a call. Return true if it must fail. */
@@ -29,7 +29,7 @@ static inline bool soft_fault_now(struct soft_fault *fault)
 {
 	uint64_t n;
 
-	if (!fault->last) /* not requested: avoid the shared counter */
+	if (!fault->last) /* no switch is set: avoid the shared counter */
 		return false;
 	n = __atomic_add_fetch(&fault->calls, 1, __ATOMIC_RELAXED);
 	return n >= fault->first && n <= fault->last;

@@ -11,9 +11,9 @@
 bool soft_parse_count(const char *text, uint64_t *out);
 /* "512M", "16G", "4096": powers of 1024. */
 bool soft_parse_bytes(const char *text, uint64_t *out);
-/* "1.5ms", "20us", "-3s", "100ns": in nanoseconds; a plain number has @unit. */
+/* "1.5ms", "20us", "-3s", "100ns": in nanoseconds. @unit applies to a plain number. */
 bool soft_parse_ns(const char *text, const char *unit, int64_t *out);
-/* "50ppm", "-0.5ppm", "20ppb": in parts per billion; a plain number is ppm. */
+/* "50ppm", "-0.5ppm", "20ppb": in parts per billion. A plain number is in ppm. */
 bool soft_parse_ppb(const char *text, int64_t *out);
 
 #endif

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The CUDA driver API that the software driver implements, under the names that libcuda.so.1
- * exports: for the driver itself, and for test programs that are built without NVIDIA's headers.
- * Prototypes (calls.h) and values are NVIDIA's; structs are opaque, except the one that launches
+ * exports. For the driver itself, and for test programs that are built without NVIDIA's headers.
+ * Prototypes (calls.h) and values are NVIDIA's. Structs are opaque, except the struct that launches
  * take.
  *
  * A kernel is a host function in a shared object that is loaded as a module:
  *
- *	SOFT_CUDA_KERNEL(add, sizeof(float *), sizeof(int))
- *	{
- *		float *array = *(float **)arguments[0];
- *		...                                  once for each thread of each block
- *	}
- */
+ * 	SOFT_CUDA_KERNEL(add, sizeof(float *), sizeof(int))
+ * 	{
+ * 		float *array = *(float **)arguments[0];
+ * 		...                                  once for each thread of each block
+ * 	} */
 #ifndef SOFT_CUDA_API_H
 #define SOFT_CUDA_API_H
 
@@ -71,7 +70,7 @@ typedef struct soft_cu_graph *CUgraph;
 typedef struct soft_cu_exec *CUgraphExec;
 typedef struct soft_cu_node *CUgraphNode;
 typedef struct soft_cu_library *CUlibrary;
-typedef struct soft_cu_function *CUkernel; /* a launch accepts one as a function also */
+typedef struct soft_cu_function *CUkernel; /* launches also accept a kernel as their function */
 typedef struct soft_cu_pool *CUmemoryPool;
 typedef size_t CUoccupancyB2DSize(int block);
 typedef struct {
@@ -100,7 +99,7 @@ typedef struct {
 typedef void CUhostFn(void *data);
 typedef void CUstreamCallback(CUstream stream, int status, void *data);
 
-/* kern and ctx: only in the second form. NEEDSWORK: kern is ignored. */
+/* kern and ctx exist only in the second form. NEEDSWORK: kern is ignored. */
 typedef struct {
 	CUfunction func;
 	unsigned int gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
@@ -165,7 +164,7 @@ enum {
 	CU_STREAM_CAPTURE_STATUS_ACTIVE,
 	CU_STREAM_CAPTURE_STATUS_INVALIDATED
 };
-/* arguments of a launch in one buffer */
+/* all arguments of a launch in one buffer */
 #define CU_LAUNCH_PARAM_END            ((void *)0)
 #define CU_LAUNCH_PARAM_BUFFER_POINTER ((void *)1)
 #define CU_LAUNCH_PARAM_BUFFER_SIZE    ((void *)2)
@@ -173,7 +172,7 @@ enum {
 #define CU_STREAM_LEGACY     ((CUstream)0x1)
 #define CU_STREAM_PER_THREAD ((CUstream)0x2)
 enum { CU_STREAM_NON_BLOCKING = 1, CU_EVENT_DISABLE_TIMING = 2 };
-/* flag of cuGetProcAddress() */
+/* a flag of cuGetProcAddress() */
 enum { CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM = 2 };
 
 /* Kernels ---------------------------------------------------------------------- */
@@ -182,7 +181,7 @@ struct soft_cuda_position {
 	struct {
 		unsigned int x, y, z;
 	} block_index, thread_index, grid_dim, block_dim;
-	void *shared; /* the block's, zeroed before its first thread */
+	void *shared; /* shared memory of the block, zeroed before its first thread runs */
 	void (*synchronize)(const struct soft_cuda_position *at); /* SOFT_CUDA_SYNCHRONIZE() */
 	void *block;                                              /* the driver's */
 };
@@ -190,11 +189,11 @@ struct soft_cuda_position {
 struct soft_cuda_parameters {
 	uint32_t count;
 	uint32_t bytes[16];
-	uint32_t synchronizes; /* true if a block's threads run at once */
+	uint32_t synchronizes; /* true if the threads of a block run at once */
 };
 
-/* A kernel whose threads wait for each other is defined with SOFT_CUDA_BLOCK_KERNEL(); then each
- * thread of a block has a host thread. */
+/* Define a kernel whose threads wait for each other with SOFT_CUDA_BLOCK_KERNEL(). Each thread of a
+ * block then has a host thread. */
 #define SOFT_CUDA_SYNCHRONIZE()           at->synchronize(at)
 #define SOFT_CUDA_KERNEL(name, ...)       SOFT_CUDA_ANY_KERNEL(name, 0, __VA_ARGS__)
 #define SOFT_CUDA_BLOCK_KERNEL(name, ...) SOFT_CUDA_ANY_KERNEL(name, 1, __VA_ARGS__)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Internals of the software driver.
  *
- *   context ─► streams ─► tasks, in order; a thread for each stream that has had one
+ *   context ─► streams ─► tasks, in order; one thread for each stream that has had a task
  *           ─► allocations
- *   event: a number that a stream's thread raises when it reaches it
+ *   event: a number that the stream's thread raises when it reaches the event
  *
  * Order: each task has a number from its context. A task of the legacy default stream starts when
- * no blocking stream has an unfinished task with a smaller number; a task of a blocking stream,
- * when the legacy default stream has none.
+ * no blocking stream has an unfinished task with a smaller number. A task of a blocking stream
+ * starts
+ * when the legacy default stream has no such task.
  *
- * Locking: one lock and one condition for all of it. Tasks themselves run without the lock.
+ * Locking: one lock and one condition for the whole driver. Tasks run without the lock.
  * After a fork the child's driver returns CUDA_ERROR_NOT_INITIALIZED, as NVIDIA's does. */
 #ifndef SOFT_CUDA_PARTS_H
 #define SOFT_CUDA_PARTS_H
@@ -28,10 +29,10 @@ enum soft_cu_kind {
 	SOFT_CU_TASK_KERNEL,
 	SOFT_CU_TASK_FREE,
 	SOFT_CU_TASK_HOST,     /* a function in the program */
-	SOFT_CU_TASK_CALLBACK, /* one that gets the stream and its status */
+	SOFT_CU_TASK_CALLBACK, /* a callback that takes the stream and its status */
 	SOFT_CU_TASK_RECORD,
 	SOFT_CU_TASK_WAIT,
-	SOFT_CU_TASK_GRAPH, /* tasks of a graph's nodes, one after the other */
+	SOFT_CU_TASK_GRAPH, /* tasks of the nodes of a graph, one after the other */
 };
 
 struct soft_cu_task {
@@ -39,8 +40,8 @@ struct soft_cu_task {
 	struct soft_cu_task *next;
 	uint64_t number;
 	void *to, *from;
-	void *staged; /* copy of the source, if that may change: owned */
-	size_t bytes; /* copy: bytes of a row; set: number of elements */
+	void *staged; /* copy of the source, if the source may change; owned */
+	size_t bytes; /* copy: bytes per row; set: number of elements */
 	size_t rows, slices, to_pitch, from_pitch, to_slice, from_slice; /* 0: one row */
 	unsigned value, width;
 	struct soft_cu_task *graph; /* tasks of a graph; owned */
@@ -51,14 +52,14 @@ struct soft_cu_task {
 	CUevent event;
 	uint64_t event_number;
 	CUfunction function;
-	bool is_traced; /* a tool requested its end; then: */
+	bool is_traced; /* true if a tool requested the task's end; the next fields are then valid */
 	struct soft_cu_work work;
 	struct soft_cuda_position position;
 	unsigned shared;
-	void **arguments; /* owned, including the values */
+	void **arguments; /* owned, including the values of the arguments */
 };
 
-/* Nodes of a graph, as a separate array. */
+/* Nodes of a graph, in a separate array. */
 struct soft_cu_nodes {
 	CUgraphNode *at;
 	size_t count;
@@ -67,46 +68,47 @@ struct soft_cu_nodes {
 struct soft_cu_stream {
 	CUcontext context;
 	struct soft_cu_stream *next;
-	struct soft_cu_task *first, *last; /* the first one may be running */
+	struct soft_cu_task *first, *last; /* the first task may be running */
 	unsigned flags, id;                /* ids are unique and never reused */
 	int priority;
-	uint64_t owner; /* a thread's default stream: its thread; 0: any other stream */
-	uint64_t done;  /* the last finished number */
+	uint64_t owner; /* thread whose default stream this is; 0: any other stream */
+	uint64_t done;  /* number of the last finished task */
 	bool has_thread, is_closing;
-	unsigned waiters; /* calls that wait for its tasks: it is freed only when they are done */
-	struct soft_cu_capture *capture; /* tasks become nodes of it */
+	unsigned waiters; /* calls waiting for its tasks; the stream is freed after they return */
+	struct soft_cu_capture *capture; /* the capture in which tasks become nodes; NULL: none */
 	struct soft_cu_nodes last_nodes; /* in a capture: dependencies of the next node */
 };
 
 struct soft_cu_event {
-	unsigned flags, uses; /* uses: tasks, and the handle */
+	unsigned flags, uses; /* uses: references from tasks and the handle */
 	uint64_t recorded, done, host_ns;
 	int status;
-	struct soft_cu_capture *capture; /* the capture it was recorded in; only compared */
+	struct soft_cu_capture *capture; /* the capture that recorded the event; only compared */
 	struct soft_cu_nodes nodes;
 };
 
 struct soft_cu_node {
 	struct soft_cu_node *next;
 	CUgraph graph;
-	int type;                  /* CU_GRAPH_NODE_TYPE_... */
-	uint32_t number;           /* in its graph; in an executable graph: unique in all of it */
+	int type; /* CU_GRAPH_NODE_TYPE_... */
+	/* number in its graph; in an executable graph: unique across child graphs */
+	uint32_t number;
 	struct soft_cu_task *task; /* owned; a launch uses a copy */
 	CUgraph child;             /* owned */
-	CUgraphNode original;      /* of a clone; only compared */
-	struct soft_cu_nodes from; /* all in the same graph */
+	CUgraphNode original;      /* in a clone: the cloned node; only compared */
+	struct soft_cu_nodes from; /* dependencies, all in the same graph */
 	bool is_disabled, is_done;
 };
 
 struct soft_cu_graph {
-	struct soft_cu_graph *next; /* list of all */
+	struct soft_cu_graph *next; /* list of all graphs */
 	uint32_t id, numbers;
 	struct soft_cu_node *first, **last;
-	bool is_child; /* a node or an executable graph owns it */
+	bool is_child; /* true if a node or an executable graph owns the graph */
 };
 
 struct soft_cu_exec {
-	struct soft_cu_exec *next; /* list of all */
+	struct soft_cu_exec *next; /* list of all executable graphs */
 	CUgraph graph;             /* a clone with the executable graph's id */
 };
 
@@ -122,8 +124,8 @@ struct soft_cu_allocation {
 	CUcontext context;
 	char *address;
 	size_t bytes;
-	bool is_host, is_managed, is_registered; /* registered: the program's own memory */
-	unsigned flags;                          /* of host memory */
+	bool is_host, is_managed, is_registered; /* is_registered: memory of the program itself */
+	unsigned flags;                          /* flags of host memory */
 	CUmemoryPool pool;
 };
 
@@ -133,9 +135,9 @@ struct soft_cu_context {
 	unsigned id;
 	unsigned flags, retained; /* retained: reference count of a primary context; others: 0 */
 	bool is_primary;
-	int failed; /* status that its device returns from now on */
+	int failed; /* status that the device returns from now on */
 	int cache_config;
-	uint32_t peers; /* one bit for each device whose memory it may access */
+	uint32_t peers; /* one bit for each device whose memory the context may access */
 	size_t limits[8];
 	uint64_t numbers;
 	struct soft_cu_stream legacy, *streams;
@@ -146,7 +148,7 @@ struct soft_cu_function {
 	CUmodule module;
 	const struct soft_cuda_parameters *parameters;
 	void (*call)(const struct soft_cuda_position *at, void **arguments);
-	int dynamic_shared; /* limit for a block */
+	int dynamic_shared; /* maximum dynamic shared memory of a block, in bytes */
 	char name[];
 };
 
@@ -174,7 +176,7 @@ extern struct soft_cu_config soft_cu_config;
 extern bool soft_cu_is_initialized, soft_cu_is_forked;
 extern struct soft_cu_context *soft_cu_contexts;
 
-/* The thread's contexts, the current one last. */
+/* The contexts of the thread, with the current context last. */
 enum { SOFT_CU_STACK = 32 };
 enum {
 	SOFT_CU_THREADS_OF_BLOCK = 1024,
@@ -188,11 +190,11 @@ extern _Thread_local struct soft_cu_stack {
 } soft_cu_stack;
 CUcontext soft_cu_current(void);
 
-/* Return 0, or a status that explains why no call is possible. */
+/* Return 0, or the status that says why calls are not possible. */
 int soft_cu_check_driver(void);
 bool soft_cu_fails(enum soft_cu_fault fault);
 
-/* Get the thread's current context and check that it is usable. Takes the lock on success. */
+/* Get the current context of the thread and check that it is usable. Takes the lock on success. */
 int soft_cu_enter(CUcontext *context);
 static inline int soft_cu_leave(int status)
 {
@@ -200,18 +202,18 @@ static inline int soft_cu_leave(int status)
 	return status;
 }
 
-/* Call all of these with the lock held. */
+/* Call the following functions with the lock held. */
 /* Return true if the context exists. */
 bool soft_cu_knows_context(CUcontext context);
-/* Return the stream of a handle, or NULL; 0 may mean the thread's. */
+/* Return the stream of a handle, or NULL. Handle 0 may mean the thread's default stream. */
 struct soft_cu_stream *soft_cu_find_stream(CUcontext context, CUstream handle, bool per_thread);
 /* Return NULL if memory is short. */
 struct soft_cu_stream *soft_cu_make_stream(CUcontext context, unsigned flags, int priority,
 					   uint64_t owner);
-/* End the stream's thread, which finishes its tasks first. */
+/* End the stream's thread after it has finished its tasks. */
 void soft_cu_close_stream(struct soft_cu_stream *stream);
 void soft_cu_free_stream(struct soft_cu_stream *stream);
-/* Append @task to the stream, taking ownership. @waits: wait until it is done. */
+/* Append @task to the stream, taking ownership. @waits: return only when the task is done. */
 int soft_cu_submit(struct soft_cu_stream *stream, struct soft_cu_task *task, bool waits);
 /* Wait until the context or the stream has no unfinished task. */
 void soft_cu_drain_context(CUcontext context);
@@ -219,10 +221,11 @@ void soft_cu_drain_stream(struct soft_cu_stream *stream);
 /* End threads and free streams. */
 void soft_cu_close_streams(CUcontext context);
 void soft_cu_release_event(CUevent event);
-/* Return the allocation that contains the whole range, or NULL. */
+/* Return the allocation that contains the whole address range, or NULL. */
 struct soft_cu_allocation *soft_cu_find_allocation(const void *address, size_t bytes);
 void soft_cu_free_allocations(CUcontext context);
-/* Request for an allocation in a context, with or without a pool. The functions return a status. */
+/* Request for an allocation in a context, with or without a pool. The functions below return a
+ * status. */
 struct soft_cu_request {
 	size_t bytes;
 	bool is_host, is_managed;
@@ -239,7 +242,7 @@ void soft_cu_change_pool(CUmemoryPool pool, int64_t bytes);
 /* Run a task. Call without the lock. Return a status. */
 int soft_cu_run_kernel(const struct soft_cu_task *task);
 
-/* Graphs. Call all of these with the lock. */
+/* Graphs. Call the following functions with the lock held. */
 CUgraph soft_cu_make_graph(void);
 void soft_cu_free_graph(CUgraph graph);
 /* Add a node, taking ownership of @task. Return NULL if memory is short. */
@@ -252,20 +255,20 @@ bool soft_cu_knows_exec(CUgraphExec exec);
 bool soft_cu_knows_node(CUgraphNode node);
 /* Copy a task for a launch. Return NULL if memory is short. */
 struct soft_cu_task *soft_cu_copy_task(const struct soft_cu_task *task);
-/* Make the task of cuGraphAddKernelNode() and similar calls. Return a status. */
+/* Make the task for cuGraphAddKernelNode() and similar calls. Return a status. */
 int soft_cu_make_node_task(const CUDA_KERNEL_NODE_PARAMS *parameters, struct soft_cu_task **task);
 /* Turn @task into a node of the stream's capture, taking ownership. */
 int soft_cu_capture_task(struct soft_cu_stream *stream, struct soft_cu_task *task, bool waits);
 bool soft_cu_knows_capture(const struct soft_cu_capture *capture);
 bool soft_cu_is_waited_for(const struct soft_cu_capture *capture, CUgraphNode node);
-/* End a capture, when it is over or its stream is destroyed. */
+/* End a capture, when it is complete or its stream is destroyed. */
 void soft_cu_end_capture(struct soft_cu_capture *capture);
 
-/* Make a launch's task, without its stream. Return a status. */
+/* Make the task for a launch, without its stream. Return a status. */
 int soft_cu_make_kernel_task(const CUlaunchConfig *config, CUfunction function, void **parameters,
 			     void **extra, struct soft_cu_task **task);
 void **soft_cu_copy_arguments(const struct soft_cuda_parameters *parameters, void **given);
-/* Make a copy's task from CUDA_MEMCPY3D. Call with the lock. Return a status. */
+/* Make the task for a CUDA_MEMCPY3D copy. Call with the lock held. Return a status. */
 int soft_cu_make_copy_task(const CUDA_MEMCPY3D *copy, struct soft_cu_task **task);
 int soft_cu_make_set_task(const CUDA_MEMSET_NODE_PARAMS *set, struct soft_cu_task **task);
 
@@ -276,10 +279,10 @@ void soft_cu_discard_task(struct soft_cu_task *task);
 /* Tools: see tools.h --------------------------------------------------------------- */
 
 extern _Thread_local struct soft_cu_call *soft_cu_call; /* the reported call, or NULL */
-/* Return NULL if no tool is attached. */
+/* Start a call. Return NULL if no tool is attached. */
 const struct soft_cu_tool *soft_cu_get_tool(void);
-/* Queue a notice of a created object until the lock is released: soft_cu_send_notices(), at the end
- * of a call. */
+/* Queue a notice of a created object until the lock is released. soft_cu_send_notices() sends the
+ * notices at the end of a call. */
 void soft_cu_note_resource(const struct soft_cu_resource_notice *notice);
 void soft_cu_send_notices(void);
 /* Send a notice at once. Call without the lock. */
@@ -291,7 +294,7 @@ void soft_cu_end_call(struct soft_cu_call *call, const void *result);
 /* Return false if another tool is attached. */
 bool soft_cu_attach_tool(const struct soft_cu_tool *tool);
 void soft_cu_detach_tool(const struct soft_cu_tool *tool);
-unsigned soft_cu_new_stream_id(void); /* call with the lock */
+unsigned soft_cu_new_stream_id(void); /* call with the lock held */
 unsigned soft_cu_new_graph_id(void);
 
 /* Implementations of the exported functions. */

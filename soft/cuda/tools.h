@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The interface between the driver and a tool's library (cupti/), which are two libraries, as
- * NVIDIA's are. The tool's library gets a table from cuGetExportTable() with a private id, and
- * gives the driver functions to call.
+/* The interface between the driver and a tool's library (cupti/). As in NVIDIA's stack, these are
+ * two
+ * libraries. The tool's library gets a table from cuGetExportTable() with a private id, and gives
+ * the
+ * driver functions to call.
  *
  *   program ─► cuLaunchKernel() ─► begin_call() ─► the call itself ─► end_call()
- *                                      │ sets the call's correlation id, if it is observed
+ *                                      │ sets the call's correlation id, if the call is observed
  *                                      ▼
  *              task ── on the stream's thread ──► now() ─ run ─ now() ─► end_work()
  *
- * One library at a time is attached; it is never unloaded. The driver calls none of these functions
+ * One library at a time is attached, and it is never unloaded. The driver calls none of these
+ * functions
  * with its lock held, and none in a fork child. */
 #ifndef SOFT_CUDA_TOOLS_H
 #define SOFT_CUDA_TOOLS_H
@@ -29,14 +32,14 @@ struct soft_cu_call {
 	uint32_t number;        /* GT_CUDA_DRIVER_...: CUPTI's callback id */
 	const char *name;       /* exported name */
 	const void *parameters; /* a struct of all parameters, in order */
-	const char *symbol;     /* a launch: the kernel's name */
-	CUcontext context;      /* the thread's when the call starts and ends; may be NULL */
+	const char *symbol;     /* name of the launched kernel; NULL for other calls */
+	CUcontext context; /* context of the thread when the call starts and ends; may be NULL */
 	uint32_t context_id;
-	const void *result; /* at the end; points to the function's status */
-	/* the tool writes them: */
-	uint32_t correlation; /* submitted tasks belong to it; 0: to no call */
+	const void *result; /* set when the call ends; points to the status of the function */
+	/* written by the tool: */
+	uint32_t correlation; /* id of the call, for tasks that it submits; 0: no id */
 	bool is_seen, is_traced;
-	uint64_t kinds; /* kinds of activity at the start */
+	uint64_t kinds; /* kinds of activity enabled at the start */
 	uint64_t start, data;
 	struct soft_cu_call *outer; /* the runtime call around this one */
 };
@@ -52,9 +55,9 @@ enum soft_cu_work_kind {
 struct soft_cu_work {
 	enum soft_cu_work_kind kind;
 	uint32_t correlation, device, context_id, stream_id;
-	uint64_t kinds;      /* kinds of the call */
+	uint64_t kinds;      /* kinds of activity enabled when the call started */
 	uint64_t start, end; /* from the tool's clock */
-	uint64_t bytes;      /* bytes of a copy or set */
+	uint64_t bytes;      /* bytes of a memcpy or memset */
 	uint32_t value;
 	uint8_t copy_kind, from_kind, to_kind; /* numbered as in CUPTI */
 	bool is_async, is_cooperative;
@@ -113,13 +116,14 @@ struct soft_cu_tools_table {
 	/* Return false if the object does not exist. */
 	bool (*find_context)(CUcontext context, uint32_t *id, uint32_t *device);
 	bool (*find_stream)(CUcontext context, CUstream stream, bool per_thread, uint32_t *id);
-	/* Get the n-th context, from 0. */
+	/* Get the context at @index, counted from 0. */
 	bool (*get_context)(unsigned index, CUcontext *context, uint32_t *id, uint32_t *device,
 			    uint32_t *null_stream);
 	bool (*find_graph)(void *graph, bool is_executable, uint32_t *id);
 	bool (*find_node)(void *node, uint64_t *id);
 	unsigned (*count_devices)(void);
-	/* For a runtime above the driver: its own calls (the caller sets the domain). */
+	/* For a runtime on top of the driver: reports calls of the runtime. The caller sets the
+	 * domain. */
 	bool (*begin_call)(struct soft_cu_call *call);
 	void (*end_call)(struct soft_cu_call *call, const void *result);
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Additions of Level Zero since version 1.5, whose headers Debian 12 has: constants, structures and
- * functions, under private names, because newer headers define the original ones. */
+/* Additions to Level Zero since version 1.5, the version in Debian 12: constants, structures and
+ * functions, under private names, because newer headers define the original names. */
 #ifndef SOFT_LEVEL_ZERO_NEWER_H
 #define SOFT_LEVEL_ZERO_NEWER_H
 
@@ -58,7 +58,7 @@ struct newer_group_size {
 	uint32_t x, y, z;
 };
 
-/* Structures of mutable lists: all start with stype, pNext and the command's id. */
+/* Structures for mutable lists. Each starts with stype, pNext and the id of the command. */
 struct newer_mutable {
 	uint32_t stype;
 	const void *pNext;
@@ -77,7 +77,7 @@ struct newer_mutable_groups {
 	const ze_group_count_t *groups;
 };
 
-struct newer_mutable_triple { /* group size, offset */
+struct newer_mutable_triple { /* group size, group offset */
 	struct newer_mutable head;
 	uint32_t x, y, z;
 };
@@ -120,7 +120,7 @@ struct newer_kernel_times {
 
 struct newer_host_times {
 	struct {
-		uint64_t start, end; /* ns of the host's clock */
+		uint64_t start, end; /* host time in ns */
 	} global, context;
 };
 

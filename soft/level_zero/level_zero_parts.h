@@ -4,21 +4,21 @@
  *   driver_tables.c   the tables that the loader requests
  *   driver.c          driver, devices, contexts      memory.c    allocations
  *   list.c            command lists                  module.c    modules, kernels
- *   list_append.c     appending to them              spirv.c     reading a module's SPIR-V
+ *   list_append.c     appending to lists             spirv.c     reading a module's SPIR-V
  *   list_mutable.c    commands changed later
  *   submit.c          queues, their threads          opencl.c    the OpenCL that runs kernels
  *   command.c         one command, its execution     event.c     events, pools, fences
- *   state.c           settings, the one lock         virtual.c   addresses, physical memory
- *   image.c           images, samplers               opencl_image.c   OpenCL's side of them
+ *   state.c           settings, the driver's lock    virtual.c   addresses, physical memory
+ *   image.c           images, samplers               opencl_image.c   OpenCL objects of images
  *   image_copy.c      copies of images               opencl_find.c    finding an OpenCL
  *   budget.c          count of used memory           ipc.c           memory of other processes
  *   share.c           memory that they can map       sysman.c        queries of zes and zet
  *
- * A handle is a pointer to an object (object.c). Its first word is the object's kind, and a handle
+ * A handle is a pointer to an object (object.c). The first word of an object is its kind. A handle
  * of another kind, or of a destroyed object, is refused.
  *
- * Locking: soft_ze_lock guards the state of events, fences and queues; it is a leaf, and no command
- * runs under it. Host threads and queues' threads wait for soft_ze_changed. */
+ * Locking: soft_ze_lock guards the state of events, fences and queues. It is a leaf lock, and no
+ * command runs under it. Host threads and queue threads wait for soft_ze_changed. */
 #ifndef SOFT_LEVEL_ZERO_PARTS_H
 #define SOFT_LEVEL_ZERO_PARTS_H
 
@@ -54,10 +54,10 @@ enum { SOFT_ZE_GROUP_COMPUTE, SOFT_ZE_GROUP_COPY, SOFT_ZE_GROUPS };
 
 struct soft_ze_device {
 	uint32_t kind;
-	unsigned index, tile;          /* tile: index in the parent */
+	unsigned index, tile;          /* tile: index in the parent device */
 	struct soft_ze_device *parent; /* NULL: a whole device */
 	unsigned tile_count;
-	uint64_t used_bytes; /* for the whole device; atomic */
+	uint64_t used_bytes; /* used bytes of the whole device; atomic */
 };
 
 struct soft_ze_context {
@@ -65,22 +65,22 @@ struct soft_ze_context {
 	bool is_default;
 };
 
-/* Times of a command's run; all 0: none. */
+/* Start and end of a command's run; all fields are 0 without times. */
 struct soft_ze_times {
-	uint64_t start, end; /* ticks, with the valid bits only */
+	uint64_t start, end; /* device ticks, masked to the valid bits */
 	uint64_t host_start_ns, host_end_ns;
 };
 
-/* State of an event, in memory that processes share if its pool is for several of them. */
+/* State of an event, in shared memory if the pool is for several processes. */
 struct soft_ze_event_state {
 	uint32_t signalled;    /* atomic */
-	ze_result_t status;    /* of the command that signalled it */
+	ze_result_t status;    /* status of the command that signalled the event */
 	uint64_t target, done; /* atomic */
 	struct soft_ze_times times;
 };
 
 struct soft_ze_event_share {
-	uint32_t users; /* the pool and its events; atomic */
+	uint32_t users; /* number of users: the pool and its events; atomic */
 	struct soft_ze_event_state *states;
 	size_t bytes;
 	uint64_t offset;
@@ -94,22 +94,22 @@ struct soft_ze_pool {
 	uint32_t count;
 	ze_event_pool_flags_t flags;
 	bool counter_based;
-	struct soft_ze_event_share *share; /* NULL: private to this process */
+	struct soft_ze_event_share *share; /* NULL: the pool is private to this process */
 };
 
-/* A command that will signal a counter-based event: in the event's `pending` list until then. */
+/* A command that will signal a counter-based event; in the event's `pending` list until then. */
 struct soft_ze_turn {
-	uint64_t number; /* number of the event's signal; in a wait: the number waited for */
+	uint64_t number; /* number of the event's signal; in a wait: the number to wait for */
 	struct soft_ze_turn *next;
 };
 
-/* A regular event is signalled or not. A counter-based one has a number for each command that
- * signals it: `target` is the last one, and `done` the highest that was signalled. Programs reuse
+/* A regular event is signalled or not. A counter-based event has a number for each command that
+ * signals it: `target` is the last number, and `done` the highest signalled number. Programs reuse
  * an event before it is done, in other lists, which need not end in the order of the numbers.
- * Waiting for a number therefore means waiting until it is not pending. */
+ * Waiting for a number therefore means waiting until that number is not pending. */
 struct soft_ze_event {
 	uint32_t kind;
-	uint32_t users; /* the program, and commands; atomic */
+	uint32_t users; /* number of users: the program and commands; atomic */
 	struct soft_ze_pool *pool;
 	bool counter_based, stamped;
 	ze_event_scope_flags_t signal_scope, wait_scope;
@@ -122,7 +122,7 @@ struct soft_ze_event {
 struct soft_ze_fence {
 	uint32_t kind;
 	uint32_t signalled; /* atomic */
-	ze_result_t status; /* of the queue when it was signalled */
+	ze_result_t status; /* status of the queue when it signalled the fence */
 };
 
 struct soft_ze_log {
@@ -132,12 +132,12 @@ struct soft_ze_log {
 
 struct soft_ze_module {
 	uint32_t kind;
-	uint32_t users; /* the program, kernels, launches; atomic */
+	uint32_t users; /* number of users: the program, kernels, launches; atomic */
 	struct soft_ze_context *context;
 	struct soft_ze_device *device;
 	struct soft_cl_program *program; /* NULL: kernels are not executed */
 	struct soft_spirv code;          /* kernels and their parameters */
-	void *input;                     /* source that it was built from */
+	void *input;                     /* source that the module was built from */
 	size_t input_bytes;
 };
 
@@ -152,17 +152,17 @@ struct soft_ze_kernel {
 	uint32_t kind;
 	struct soft_ze_module *module;
 	const struct soft_spirv_kernel *about;
-	struct soft_cl_kernel *code; /* reference-counted: commands use it also */
+	struct soft_cl_kernel *code; /* reference-counted, because commands also use it */
 	uint32_t group[3], offset[3];
 	ze_kernel_indirect_access_flags_t indirect;
-	struct soft_ze_argument *arguments; /* as many as it has parameters */
+	struct soft_ze_argument *arguments; /* one for each parameter of the kernel */
 };
 
-/* An image. Only `object` is reference-counted: the program has one reference, each command
- * another. */
+/* An image. Only `object` is reference-counted: by the program and by each command. */
 struct soft_ze_image {
 	uint32_t kind;
-	struct soft_ze_device *device; /* device whose budget has the pixels; NULL: not owned */
+	/* device whose budget includes the pixels; NULL: pixels are not owned */
+	struct soft_ze_device *device;
 	struct soft_cl_object *object;
 	size_t pixel_bytes;
 	size_t extent[3]; /* layers count as rows (1D) or slices (2D) */
@@ -195,10 +195,12 @@ struct soft_ze_launch {
 	struct soft_ze_module *module; /* reference-counted, for the target of `about` */
 	const struct soft_spirv_kernel *about;
 	uint32_t group[3], groups[3], offset[3];
-	const ze_group_count_t *indirect; /* groups are read when it runs; NULL: they are known */
-	const uint32_t *limit;            /* it runs if `number` is below *limit; NULL: always */
+	/* group counts read when the launch runs; NULL: they are known */
+	const ze_group_count_t *indirect;
+	/* the launch runs only if `number` is below *limit; NULL: always */
+	const uint32_t *limit;
 	uint32_t number;
-	struct soft_cl_argument *arguments; /* their values follow in memory */
+	struct soft_cl_argument *arguments; /* the argument values follow in the same memory */
 	unsigned argument_count;
 };
 
@@ -206,10 +208,10 @@ struct soft_ze_command {
 	struct soft_ze_command *next;
 	enum soft_ze_command_kind kind;
 	uint64_t id;                  /* id of a mutable command */
-	struct soft_ze_event *signal; /* reference-counted, like all its events */
+	struct soft_ze_event *signal; /* reference-counted, like all events of a command */
 	struct soft_ze_event **waits;
 	uint32_t wait_count;
-	uint32_t wait_slots; /* original count before changes; 0: unchanged */
+	uint32_t wait_slots; /* original wait count before changes; 0: unchanged */
 	void *to;
 	const void *from;
 	size_t bytes;
@@ -218,23 +220,27 @@ struct soft_ze_command {
 	void *pattern;
 	size_t pattern_bytes;
 	struct soft_ze_launch *launch;
-	struct soft_ze_event **queried; /* or reset: `bytes` is the count; `from`: offsets */
+	/* events to query or reset: `bytes` is the count; `from`: offsets */
+	struct soft_ze_event **queried;
 	void (*host_call)(void *);
 };
 
 struct soft_ze_queue {
 	uint32_t kind;
-	struct soft_ze_queue *next; /* list of all */
+	struct soft_ze_queue *next; /* list of all queues */
 	struct soft_ze_device *device;
 	uint32_t ordinal, index, flags;
 	ze_command_queue_mode_t mode;
 	ze_command_queue_priority_t priority;
 	pthread_t thread;
-	pthread_cond_t wake; /* wakes its thread */
+	pthread_cond_t wake; /* wakes the queue's thread */
 	struct soft_ze_submission *first, **last;
-	uint64_t oldest; /* number of the oldest unfinished submission; UINT64_MAX: idle */
+	/* number of the oldest unfinished submission; UINT64_MAX: the queue is idle */
+	uint64_t oldest;
 	bool ends;
-	bool busy; /* without threads: a thread of the program is running one of its commands */
+	/* without threads: true if a thread of the program is running one of the queue's
+	 * commands */
+	bool busy;
 	ze_result_t failed; /* persistent device failure */
 	struct soft_cl_queue *cl_queue;
 };
@@ -244,9 +250,9 @@ struct soft_ze_list {
 	struct soft_ze_context *context;
 	struct soft_ze_device *device;
 	uint32_t ordinal, flags;
-	struct soft_ze_queue *queue; /* of an immediate list */
+	struct soft_ze_queue *queue; /* queue of an immediate list; NULL otherwise */
 	bool closed, is_mutable;
-	uint64_t next_id; /* for the next command; 0: it is not mutable */
+	uint64_t next_id; /* id for the next command; 0: the command is not mutable */
 	uint64_t last_id;
 	struct soft_ze_command *first, **last;
 };
@@ -258,10 +264,10 @@ extern pthread_mutex_t soft_ze_lock;
 extern pthread_cond_t soft_ze_changed;
 extern uint64_t soft_ze_done[SOFT_ZE_COMMAND_KINDS]; /* counts of commands, for the trace; atomic */
 
-/* True in a fork child of a process that had started the driver: the threads of its queues do not
+/* True in a fork child of a process that had started the driver: the queue threads do not
  * exist here. */
 extern bool soft_ze_forked;
-/* Report that on stderr, once. */
+/* Report once on stderr that the driver does not work in a fork child. */
 ze_result_t soft_ze_refuse_child(void);
 /* Read the settings once. Return true if they are valid. */
 bool soft_ze_start(void);
@@ -276,24 +282,26 @@ __attribute__((format(printf, 1, 2))) void soft_ze_set_error(const char *format,
 const char *soft_ze_last_error(void);
 /* Return CLOCK_MONOTONIC_RAW in ns. */
 uint64_t soft_ze_host_ns(void);
-/* Return the devices' clock. */
+/* Return the device clock in ticks. */
 uint64_t soft_ze_ticks(void);
-/* Wait until @is_done(@argument), called under the lock; @timeout_ns: UINT64_MAX for no limit.
- * Return false on timeout. */
+/* Wait until @is_done(@argument) returns true; it is called under the lock. @timeout_ns: UINT64_MAX
+ * for no limit. Return false on timeout. */
 bool soft_ze_wait(bool (*is_done)(void *), void *argument, uint64_t timeout_ns);
 /* Wait until something changes, or another process may have changed something. Call with the
- * lock. */
+ * lock held. */
 void soft_ze_wait_for_change(void);
-/* Number of pools whose events other processes may signal: waiters then poll every millisecond. */
+/* Number of pools whose events other processes may signal. While not 0, waiters poll every
+ * millisecond. */
 extern uint32_t soft_ze_shared_pools; /* atomic */
-/* If set, called at each such poll with the lock held: lets queues without threads continue. */
+/* Called at each such poll with the lock held, unless NULL: lets queues without threads
+ * continue. */
 extern void (*soft_ze_on_look)(void);
 
 /* object.c ------------------------------------------------------------------------ */
 
 /* Allocate a zeroed object with its kind set. Return NULL if memory is short. */
 void *soft_ze_object_create(enum soft_ze_kind kind, size_t bytes);
-/* Destroy an object. Its handle is refused from now on, until another object reuses its memory. */
+/* Destroy an object. Its handle is refused until another object reuses the memory. */
 void soft_ze_object_destroy(void *object, enum soft_ze_kind kind);
 
 static inline void *soft_ze_check(void *handle, enum soft_ze_kind kind)
@@ -306,7 +314,8 @@ static inline ze_result_t soft_ze_refuse(const void *handle)
 		return soft_ze_refuse_child();
 	return handle ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
 }
-/* Declare @name, the object of @handle; return a status from the function if there is none. */
+/* Declare @name as the object of @handle. If there is none, make the calling function return a
+ * status. */
 #define SOFT_ZE_OBJECT(name, type, handle, kind)                   \
 	struct type *name = soft_ze_check((void *)(handle), kind); \
 	if (!name)                                                 \
@@ -322,14 +331,15 @@ struct soft_ze_event *soft_ze_event_get(struct soft_ze_event *event);
 void soft_ze_event_put(struct soft_ze_event *event);
 /* Create an event without a pool. */
 ze_result_t soft_ze_event_create_counter_based(bool stamped, ze_event_handle_t *out);
-/* Call with the lock. @number is for counter-based events. */
+/* Signal an event. Call with the lock held. @number is for counter-based events. */
 bool soft_ze_event_is_done(const struct soft_ze_event *event, uint64_t number);
-/* Take the next number of a counter-based event, in @turn, which must exist until it is
+/* Take the next number of a counter-based event into @turn, which must stay valid until the event
+ * is
  * signalled. */
 void soft_ze_event_expect(struct soft_ze_event *event, struct soft_ze_turn *turn);
 void soft_ze_event_signal(struct soft_ze_event *event, struct soft_ze_turn *turn,
 			  ze_result_t status, const struct soft_ze_times *times);
-/* Return times from these start ticks until now. Call without the lock. */
+/* Return the times from these start ticks until now. Call without the lock. */
 struct soft_ze_times soft_ze_times_until_now(uint64_t start);
 void soft_ze_event_read_times(const struct soft_ze_event *event, ze_kernel_timestamp_result_t *out);
 
@@ -337,13 +347,13 @@ void soft_ze_event_read_times(const struct soft_ze_event *event, ze_kernel_times
 
 struct soft_ze_command *soft_ze_command_create(enum soft_ze_command_kind kind);
 void soft_ze_command_destroy(struct soft_ze_command *command);
-/* Take counted references. Return false if memory is short or a handle is invalid. */
+/* Take references to events. Return false if memory is short or a handle is invalid. */
 bool soft_ze_command_set_events(struct soft_ze_command *command, ze_event_handle_t signal,
 				uint32_t wait_count, ze_event_handle_t *waits);
 bool soft_ze_command_set_waits(struct soft_ze_command *command, uint32_t wait_count,
 			       ze_event_handle_t *waits);
 bool soft_ze_command_set_signal(struct soft_ze_command *command, ze_event_handle_t signal);
-/* Execute it, without its events. */
+/* Execute the command without its events. */
 ze_result_t soft_ze_command_do(struct soft_ze_command *command, struct soft_ze_queue *queue);
 
 /* submit.c ------------------------------------------------------------------------- */
@@ -351,33 +361,34 @@ ze_result_t soft_ze_command_do(struct soft_ze_command *command, struct soft_ze_q
 ze_result_t soft_ze_queue_create(struct soft_ze_device *device, const ze_command_queue_desc_t *desc,
 				 struct soft_ze_queue **out);
 void soft_ze_queue_destroy(struct soft_ze_queue *queue);
-/* Submit commands, linked through next, to the queue. @owned: it destroys them afterwards, also on
- * failure. */
+/* Submit commands, linked through next, to the queue. @owned: the queue destroys the commands
+ * afterwards, also on failure. */
 ze_result_t soft_ze_submit(struct soft_ze_queue *queue, struct soft_ze_command *first, bool owned,
 			   struct soft_ze_fence *fence);
 ze_result_t soft_ze_queue_wait(struct soft_ze_queue *queue, uint64_t timeout_ns);
-/* Wait for all queues of the device, its tiles and its parent; NULL: all devices. */
+/* Wait for all queues of the device, its tiles and its parent. NULL: all devices. */
 ze_result_t soft_ze_device_wait(struct soft_ze_device *device);
 
 /* budget.c -------------------------------------------------------------------------- */
 
-/* Return true if the budget of the device, or of the device that it is a tile of, had @bytes
- * left. */
+/* Take @bytes from the budget of the device, or of its parent if it is a tile. Return false if too
+ * few
+ * are left. */
 bool soft_ze_budget_take(struct soft_ze_device *device, size_t bytes);
 void soft_ze_budget_give(struct soft_ze_device *device, size_t bytes);
 
 /* memory.c -------------------------------------------------------------------------- */
 
-/* Export the allocation that contains @memory: it must be on the host or a device. */
+/* Export the allocation that contains @memory, which must be host or device memory. */
 ze_result_t soft_ze_memory_export(const void *memory, struct soft_share_handle *out);
-/* Import another process's memory for @device; close it afterwards. */
+/* Import memory of another process for @device. Close it with the function below. */
 ze_result_t soft_ze_memory_import(struct soft_share_handle *handle, struct soft_ze_device *device,
 				  void **out);
 ze_result_t soft_ze_memory_close(const void *memory);
 
 /* image.c ---------------------------------------------------------------------------- */
 
-/* Return OpenCL's object for an image or a sampler, or NULL if @handle is invalid. */
+/* Return the OpenCL object for an image or a sampler, or NULL if @handle is invalid. */
 struct soft_cl_object *soft_ze_find_object(enum soft_spirv_parameter_kind kind, const void *handle);
 
 /* module.c, driver.c, list.c --------------------------------------------------------- */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The OpenCL of this machine that runs kernels on its processors: its driver is loaded without the
+/* The OpenCL of this machine that runs kernels on its processors. Its driver is loaded without the
  * OpenCL loader, and called through the table at the start of each of its handles.
  *
- * Two are looked up, when the first module of their kind is loaded: one that accepts SPIR-V
- * (Intel's OpenCL for CPUs), and any for OpenCL C, which is the native format of the software
+ * Two drivers are looked up when the first module of their kind is loaded: a driver that accepts
+ * SPIR-V
+ * (Intel's OpenCL for CPUs), and any driver for OpenCL C, which is the native format of the
+ * software
  * device. */
 #ifndef SOFT_LEVEL_ZERO_OPENCL_H
 #define SOFT_LEVEL_ZERO_OPENCL_H
@@ -46,7 +48,7 @@ struct soft_cl_argument {
 	bool is_null;
 	size_t bytes;
 	void *value;
-	struct soft_cl_object *object; /* an image's or a sampler's: reference-counted */
+	struct soft_cl_object *object; /* image or sampler; reference-counted */
 };
 
 /* Pixels in this process's memory, described with OpenCL's constants. */
@@ -58,15 +60,15 @@ struct soft_cl_image {
 	char *pixels;
 };
 
-/* Return true if there is one. Once found, it stays loaded. */
+/* Return true if a driver for @language exists. The driver stays loaded. */
 bool soft_cl_is_there(const char *opencl, enum soft_cl_language language);
-/* Build a program. @opencl: a driver's library, or NULL for the one found. *@log: freed by the
- * caller; NULL if it is empty. Return NULL if it does not build. */
+/* Build a program. @opencl: library of a driver, or NULL for the driver found. *@log: freed by the
+ * caller; NULL if the log is empty. Return NULL if the program does not build. */
 struct soft_cl_program *soft_cl_build(const char *opencl, enum soft_cl_language language,
 				      const struct soft_cl_input *inputs, unsigned count,
 				      const char *options, char **log);
 void soft_cl_program_put(struct soft_cl_program *program);
-/* Get names and parameters from an OpenCL C program. */
+/* Read kernel names and parameters from an OpenCL C program. */
 bool soft_cl_describe(struct soft_cl_program *program, struct soft_spirv *out);
 bool soft_cl_find_global(struct soft_cl_program *program, const char *name, size_t *bytes,
 			 void **address);
@@ -75,7 +77,7 @@ struct soft_cl_kernel *soft_cl_kernel_create(struct soft_cl_program *program, co
 struct soft_cl_kernel *soft_cl_kernel_get(struct soft_cl_kernel *kernel);
 void soft_cl_kernel_put(struct soft_cl_kernel *kernel);
 void soft_cl_kernel_memory(struct soft_cl_kernel *kernel, uint64_t *local, uint64_t *private_bytes);
-/* Run it and wait. *@queue: created on first use. Return 0, or OpenCL's status. */
+/* Run the kernel and wait. *@queue: created on first use. Return 0, or an OpenCL status. */
 int soft_cl_run(struct soft_cl_queue **queue, struct soft_cl_kernel *kernel,
 		const uint32_t offset[3], const uint32_t groups[3], const uint32_t group[3],
 		const struct soft_cl_argument *arguments, unsigned count);
@@ -83,11 +85,11 @@ void soft_cl_queue_destroy(struct soft_cl_queue *queue);
 
 /* opencl_image.c ---------------------------------------------------------------------- */
 
-/* Return true if the OpenCL that runs kernels supports images of this shape and format, or if there
- * is none. */
+/* Return true if the OpenCL that runs kernels supports images of this shape and format, or if no
+ * OpenCL was found. */
 bool soft_cl_takes_image(const char *opencl, const struct soft_cl_image *image);
-/* Create an image with the pixels of @image, which remain the program's; or with those of @whole,
- * which it holds; or with new zeroed ones. Return NULL if memory is short. */
+/* Create an image with the pixels of @image, which the program owns; or with the pixels of @whole,
+ * to which it holds a reference; or with new zeroed pixels. Return NULL if memory is short. */
 struct soft_cl_object *soft_cl_image_create(const struct soft_cl_image *image,
 					    struct soft_cl_object *whole);
 const struct soft_cl_image *soft_cl_image_of(const struct soft_cl_object *object);

@@ -19,13 +19,13 @@ struct soft_cl_runtime {
 	clSetKernelArgMemPointerINTEL_fn set_pointer; /* NULL: use the function for shared memory */
 };
 
-/* Search once. Return NULL if there is none. */
+/* Search for an OpenCL driver, once. Return NULL if there is none. */
 const struct soft_cl_runtime *soft_cl_find_runtime(const char *opencl,
 						   enum soft_cl_language language);
-/* Set the object as an argument. Return OpenCL's status. */
+/* Set the object as an argument of a kernel. Return an OpenCL status. */
 cl_int soft_cl_object_set(struct soft_cl_object *object, const struct soft_cl_runtime *runtime,
 			  cl_kernel kernel, cl_uint index);
-/* Pass its pixels to OpenCL, or (@to_device: false) back to the host. */
+/* Pass the object's pixels to OpenCL, or (@to_device: false) back to the host. */
 cl_int soft_cl_image_sync(struct soft_cl_object *object, const struct soft_cl_runtime *runtime,
 			  cl_command_queue queue, bool to_device);
 

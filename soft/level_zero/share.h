@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory that other processes can map, and the handles that identify it between processes.
  *
- * A handle has 64 bytes for its user. The first four are a file descriptor of the process that made
- * it: a program may send that descriptor to another process (SCM_RIGHTS) and replace it with the
- * received number, or send the 64 bytes unchanged. */
+ * A handle has 64 bytes for its user. The first four bytes are a file descriptor of the process
+ * that
+ * made the handle. A program may send that descriptor to another process (SCM_RIGHTS) and replace
+ * it
+ * with the received number, or send the 64 bytes unchanged. */
 #ifndef SOFT_LEVEL_ZERO_SHARE_H
 #define SOFT_LEVEL_ZERO_SHARE_H
 
@@ -18,26 +20,28 @@ struct soft_share_handle {
 	uint32_t magic;
 	int32_t process;
 	uint32_t kind;   /* SOFT_SHARE_MEMORY, ... */
-	uint32_t detail; /* the type of memory; a pool's flags */
-	uint32_t count;  /* number of a pool's events */
+	uint32_t detail; /* type of the memory, or flags of a pool */
+	uint32_t count;  /* number of events in a pool */
 	uint64_t inode, offset, bytes;
 };
 
-/* Allocate zeroed pages of this process's file, at @alignment (a power of two). Return NULL if
+/* Allocate zeroed pages of this process's file, aligned to @alignment (a power of two). Return NULL
+ * if
  * memory or mappings are exhausted. */
 void *soft_share_allocate(size_t bytes, size_t alignment, uint64_t *offset);
-/* Free memory. If it was exported, it stays for processes that have it open. */
+/* Free memory. Exported memory stays valid for processes that have it open. */
 void soft_share_free(void *memory, size_t bytes, uint64_t offset, bool exported);
 /* Make a descriptor that identifies this part of the file for other processes, and its handle.
  * Return false if no descriptor is left. */
 bool soft_share_export(struct soft_share_handle *handle);
-/* Map the memory of @handle, even if that contains only a descriptor, and complete the handle.
- * Return NULL if it is invalid, or its process is gone. */
+/* Map the memory of @handle, even if the handle contains only a descriptor, and complete the
+ * handle.
+ * Return NULL if the handle is invalid or its process is gone. */
 void *soft_share_open(struct soft_share_handle *handle, uint32_t kind);
 void soft_share_close(void *memory, size_t bytes);
 /* Complete a handle that contains only a descriptor. */
 bool soft_share_complete(struct soft_share_handle *handle);
-/* Return a descriptor in this process for @handle, which the caller owns, or -1 if the handle is
+/* Return a descriptor for @handle in this process, which the caller owns, or -1 if the handle is
  * invalid. */
 int soft_share_descriptor(struct soft_share_handle *handle);
 

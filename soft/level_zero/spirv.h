@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernels in a SPIR-V module: names, parameters, required group sizes, specialization constants.
- * For SPIR-V, OpenCL does not report the kind and size of a parameter.
+ * OpenCL does not report the kind and size of a SPIR-V kernel's parameters.
  *
- * The words may be anything: inconsistent input is refused, and nothing beyond it is read. */
+ * The words may be anything: inconsistent input is refused, and reads stay within the input. */
 #ifndef SOFT_LEVEL_ZERO_SPIRV_H
 #define SOFT_LEVEL_ZERO_SPIRV_H
 
@@ -14,9 +14,9 @@
 
 enum soft_spirv_parameter_kind {
 	SOFT_SPIRV_VALUE,
-	SOFT_SPIRV_POINTER, /* to device memory */
-	SOFT_SPIRV_LOCAL,   /* to group memory: its argument is a size */
-	SOFT_SPIRV_IMAGE,   /* a handle, like the next */
+	SOFT_SPIRV_POINTER, /* a pointer to device memory */
+	SOFT_SPIRV_LOCAL,   /* a pointer to group memory: its argument is a size */
+	SOFT_SPIRV_IMAGE,   /* a handle, like SOFT_SPIRV_SAMPLER */
 	SOFT_SPIRV_SAMPLER
 };
 
@@ -27,14 +27,14 @@ struct soft_spirv_parameter {
 
 struct soft_spirv_kernel {
 	char *name;
-	uint32_t group[3], subgroup; /* required; 0: any */
+	uint32_t group[3], subgroup; /* required sizes; 0: any */
 	uint32_t hint[3];            /* hint for the group size; 0: none */
 	struct soft_spirv_parameter *parameters;
 	unsigned parameter_count;
 };
 
 struct soft_spirv_constant {
-	uint32_t id; /* the program's id */
+	uint32_t id; /* SpecId, as the program uses it */
 	size_t bytes;
 };
 
@@ -45,8 +45,9 @@ struct soft_spirv {
 	unsigned constant_count;
 };
 
-/* Add the contents of @words to @out, which is zeroed before the first call. Return false if they
- * are not SPIR-V or memory is short; then @out is unchanged. */
+/* Add the contents of @words to @out, which the caller zeroes before the first call. Return false
+ * and
+ * leave @out unchanged if the words are not SPIR-V or memory is short. */
 bool soft_spirv_read(struct soft_spirv *out, const uint32_t *words, size_t count);
 /* Add a kernel without parameters. Return NULL if memory is short. */
 struct soft_spirv_kernel *soft_spirv_add_kernel(struct soft_spirv *spirv, const char *name);

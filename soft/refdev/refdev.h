@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference accelerator: a software device with everything that a vendor's runtime has, as a
- * target for writing a plug-in, a backend or a test. C and C++.
+/* The reference accelerator: a software device with all features of a vendor's runtime, as a
+ * target for writing a plug-in, a backend or a test. For C and C++.
  *
  *   devices ── streams ── kernels, copies, fills, events, in order, on the stream's thread
  *          └── device memory, which is host memory
- *   graphs: a stream's submissions are captured, or nodes are added, then launched as one
+ *   graphs: capture the submissions of a stream, or add nodes, then launch the graph as a whole
  *
  * Two levels: refdev...() is the runtime API, which calls refdevDrv...(), the driver API.
  * Kernels are C functions that the program registers under a name. refdevSubscribe() notifies a
- * profiler of calls and GPU activities. Faults and the error of the device's clock are set through
- * the environment, or refdevSetFaults() and refdevSetClock():
+ * profiler of calls and GPU activities. Faults and the clock error of the device are set through
+ * the environment, or with refdevSetFaults() and refdevSetClock():
  *   REFDEV_DEVICES=2 REFDEV_MEMORY=1G REFDEV_FAULTS=launch:3,malloc:10+
  *   REFDEV_CLOCK=hz=1000000000,drift=50ppm
  *
- * A child of fork() has no device: its calls return refdevErrorForked. */
+ * A fork() child has no device: its calls return refdevErrorForked. */
 #ifndef REFDEV_H
 #define REFDEV_H
 
@@ -35,7 +35,7 @@ typedef enum refdevError {
 	refdevErrorNoDevice = 4,
 	refdevErrorKernel = 5,  /* a kernel accessed invalid memory */
 	refdevErrorDevice = 6,  /* requested through refdevSetFaults() */
-	refdevErrorCapture = 7, /* not possible while a stream is captured, or only then */
+	refdevErrorCapture = 7, /* not possible while a stream is captured, or only possible then */
 	refdevErrorForked = 8
 } refdevError_t;
 
@@ -46,7 +46,7 @@ typedef enum refdevMemcpyKind {
 	refdevMemcpyDeviceToDevice = 3
 } refdevMemcpyKind;
 
-typedef struct refdevStream *refdevStream_t; /* NULL: the device's own */
+typedef struct refdevStream *refdevStream_t; /* NULL: default stream of the device */
 typedef struct refdevEvent *refdevEvent_t;
 typedef struct refdevKernel *refdevKernel_t;
 typedef struct refdevGraph *refdevGraph_t;
@@ -56,11 +56,11 @@ typedef struct refdevDim3 {
 	uint32_t x, y, z;
 } refdevDim3;
 
-/* The running group, and the launch that it belongs to. */
+/* The running group, and its launch. */
 typedef struct refdevGroup {
 	refdevDim3 grid, block, index;
 } refdevGroup;
-/* Runs the work-items of one group. */
+/* Run the work-items of one group. */
 typedef void (*refdevFunction)(const refdevGroup *group, const void *arguments);
 
 typedef struct refdevDeviceProperties {
@@ -74,7 +74,7 @@ typedef struct refdevDeviceProperties {
 
 /* Devices */
 REFDEV_API refdevError_t refdevGetDeviceCount(int *count);
-REFDEV_API refdevError_t refdevSetDevice(int device); /* for this thread */
+REFDEV_API refdevError_t refdevSetDevice(int device); /* for the calling thread */
 REFDEV_API refdevError_t refdevGetDevice(int *device);
 REFDEV_API refdevError_t refdevGetDeviceProperties(refdevDeviceProperties *properties, int device);
 REFDEV_API refdevError_t refdevDeviceSynchronize(void);
@@ -106,7 +106,8 @@ REFDEV_API refdevError_t refdevMemset2DAsync(void *to, size_t pitch, int value, 
 
 /* Streams and events */
 REFDEV_API refdevError_t refdevStreamCreate(refdevStream_t *stream);
-REFDEV_API refdevError_t refdevStreamDestroy(refdevStream_t stream); /* waits for its tasks */
+/* Destroy a stream after its tasks have finished. */
+REFDEV_API refdevError_t refdevStreamDestroy(refdevStream_t stream);
 REFDEV_API refdevError_t refdevStreamSynchronize(refdevStream_t stream);
 REFDEV_API refdevError_t refdevStreamQuery(refdevStream_t stream);
 REFDEV_API refdevError_t refdevStreamWaitEvent(refdevStream_t stream, refdevEvent_t event);
@@ -118,8 +119,8 @@ REFDEV_API refdevError_t refdevEventSynchronize(refdevEvent_t event);
 REFDEV_API refdevError_t refdevEventQuery(refdevEvent_t event);
 REFDEV_API refdevError_t refdevEventElapsedTime(float *ms, refdevEvent_t start, refdevEvent_t end);
 
-/* The name is copied; the handle stays valid. Registering a name again replaces the kernel for
- * later launches. */
+/* Register a kernel. The name is copied; the handle stays valid. Registering a name again replaces
+ * the kernel for later launches. */
 REFDEV_API refdevError_t refdevRegisterKernel(refdevKernel_t *kernel, const char *name,
 					      refdevFunction function);
 /* @arguments: copied; 4096 bytes at most. */
@@ -157,10 +158,10 @@ REFDEV_API refdevError_t refdevDrvLaunchKernel(refdevKernel_t kernel, refdevDim3
 REFDEV_API refdevError_t refdevDrvGraphLaunch(refdevGraphExec_t exec, refdevStream_t stream);
 REFDEV_API refdevError_t refdevDrvStreamSynchronize(refdevStream_t stream);
 
-/* Faults. Names: launch, copy, fill, malloc, stream, event, kernel (it fails on the device);
- * soft/common/faults.h describes the counts. Call before the first call of the runtime. */
+/* Faults. Names: launch, copy, fill, malloc, stream, event, kernel (fails on the device);
+ * soft/common/faults.h describes the counts. Call before the first call to the runtime. */
 REFDEV_API refdevError_t refdevSetFaults(const char *text);
-/* Set all devices' clocks, at once: comma-separated hz=N epoch=TIME drift=RATE skew=TIME. */
+/* Set the clocks of all devices at once: comma-separated hz=N epoch=TIME drift=RATE skew=TIME. */
 REFDEV_API refdevError_t refdevSetClock(const char *text);
 
 /* For profilers ----------------------------------------------------------------- */
@@ -172,7 +173,7 @@ typedef enum refdevActivityKind {
 	refdevActivityWait = 4 /* refdevStreamWaitEvent() */
 } refdevActivityKind;
 
-/* A GPU activity. Times are ticks of the device's clock. */
+/* A GPU activity. Times are ticks of the device clock. */
 typedef struct refdevActivity {
 	size_t size;
 	uint32_t kind;
@@ -180,7 +181,7 @@ typedef struct refdevActivity {
 	int32_t device, stream_id;
 	refdevStream_t stream;
 	uint64_t queued, submitted, start, end;
-	const char *name; /* kernels; never freed */
+	const char *name; /* kernels: name; never freed */
 	uint64_t bytes;
 	const void *source;
 	void *destination;
@@ -188,42 +189,42 @@ typedef struct refdevActivity {
 	uint32_t reserved;
 	refdevDim3 grid, block;
 	uint64_t graph;        /* number of the executable graph; 0: none */
-	uint32_t replay, node; /* number of the launch, from 1; of the node, from 0 */
+	uint32_t replay, node; /* launch: number from 1; node: number from 0 */
 	uint64_t correlation;  /* number of the outermost call */
 } refdevActivity;
 
 typedef struct refdevCall {
 	size_t size;
 	const char *name; /* never freed */
-	uint32_t driver;  /* 1: driver level */
-	uint32_t exits;   /* 0: it starts; 1: it has ended */
+	uint32_t driver;  /* 1: call at driver level */
+	uint32_t exits;   /* 0: start of the call; 1: end */
 	refdevError_t status;
-	uint32_t nested; /* 1: inside another call */
+	uint32_t nested; /* 1: call inside another call */
 	uint64_t correlation;
 } refdevCall;
 
-/* Notifications of a profiler. Any member may be NULL. They run in the thread that calls or
- * submits, or in the stream's; they must not call the runtime. */
+/* Notifications for a profiler. Any member may be NULL. Each runs in the thread that calls or
+ * submits, or in the stream's thread. It must not call the runtime. */
 typedef struct refdevSubscriber {
 	size_t size;
-	/* @slot: for this call and subscriber; zero at its start, unchanged at its end */
+	/* @slot: storage for this call and subscriber; zero at the start, unchanged at the end */
 	void (*call)(const refdevCall *call, uint64_t *slot, void *user);
-	/* Called before the task is in the stream. Return a token that completed() gets. */
+	/* Called before the task is in the stream. Return a token that is passed to completed(). */
 	void *(*submitted)(const refdevActivity *activity, void *user);
 	void (*completed)(const refdevActivity *activity, void *token, void *user);
 	void *user;
 } refdevSubscriber;
 
-/* At most four. Subscribing twice fails with refdevErrorInvalid. */
+/* Add a subscriber, four at most. Subscribing twice fails with refdevErrorInvalid. */
 REFDEV_API refdevError_t refdevSubscribe(const refdevSubscriber *subscriber);
-/* After this has returned none of the subscriber's functions runs, not even for the completion of
- * activities whose submission it was notified of. */
+/* Remove a subscriber. After the return none of its functions runs, not even for the completion of
+ * activities whose submission was reported. */
 REFDEV_API refdevError_t refdevUnsubscribe(const refdevSubscriber *subscriber);
-/* Read both clocks at one moment: CLOCK_REALTIME ns before and after. */
+/* Read both clocks at one moment, with CLOCK_REALTIME in ns before and after. */
 REFDEV_API refdevError_t refdevReadClock(int device, uint64_t *before, uint64_t *ticks,
 					 uint64_t *after);
-/* Convert ticks of the device's clock to CLOCK_BOOTTIME ns, as its driver reports them. 0:
- * unknown. */
+/* Convert device ticks to CLOCK_BOOTTIME ns, as the driver of the device reports them. Return 0 if
+ * the time is unknown. */
 REFDEV_API uint64_t refdevTicksToBoottime(int device, uint64_t ticks);
 /* Return the number of nodes of an executable graph, or 0 if that graph does not exist. */
 REFDEV_API uint32_t refdevGraphNodeCount(uint64_t graph);

@@ -43,32 +43,32 @@ struct ref_task {
 	enum ref_task_kind kind;
 	refdevActivity about;
 	void *tokens[REF_SUBSCRIBERS];
-	uint32_t subscriptions[REF_SUBSCRIBERS]; /* subscription of each token; 0: none */
+	uint32_t subscriptions[REF_SUBSCRIBERS]; /* subscription for each token; 0: none */
 	refdevFunction function;
 	size_t argument_bytes;
 	size_t to_pitch, from_pitch, width, height;
 	int value;
 	refdevEvent_t event;
-	uint64_t event_number;                  /* number of this record of the event */
-	_Alignas(16) unsigned char arguments[]; /* at the end of the struct */
+	uint64_t event_number;                  /* number of this recording of the event */
+	_Alignas(16) unsigned char arguments[]; /* last member of the struct */
 };
 
 struct refdevStream {
-	struct refdevStream *next; /* list of its device */
+	struct refdevStream *next; /* list of the device's streams */
 	int device, id;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct ref_task *first, **last;
 	bool busy, ends;
-	refdevError_t failed; /* set on a kernel's failure; the next wait returns it */
+	refdevError_t failed; /* set when a kernel fails; returned by the next wait */
 	refdevGraph_t capture;
 };
 
 struct refdevEvent {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	uint32_t users; /* the program, and tasks */
+	uint32_t users; /* number of users: the program and tasks */
 	uint64_t recorded, done;
 	uint64_t host_ns;
 };
@@ -93,7 +93,8 @@ extern struct soft_fault ref_faults[REF_FAULT_COUNT + 1] __attribute__((visibili
 extern pthread_mutex_t ref_list_lock __attribute__((visibility("hidden")));
 extern _Thread_local int ref_current_device __attribute__((visibility("hidden")));
 
-/* Read the environment once. Return 0, refdevErrorForked in a child, or refdevErrorNoDevice. */
+/* Read the environment once. Return 0, or refdevErrorForked in a fork child, or
+ * refdevErrorNoDevice. */
 refdevError_t ref_begin(void);
 static inline bool ref_fails(enum ref_fault fault)
 {
@@ -102,8 +103,7 @@ static inline bool ref_fails(enum ref_fault fault)
 
 uint64_t ref_ticks(int device);
 
-/* Calls: ref_enter() at the start of each public function that is traced, ref_leave() at its
- * end. */
+/* Calls: each traced public function calls ref_enter() at its start and ref_leave() at its end. */
 struct ref_frame {
 	refdevCall call;
 	uint32_t subscriptions[REF_SUBSCRIBERS];
@@ -128,7 +128,7 @@ void ref_tell_submitted(struct ref_task *task);
 void ref_tell_completed(struct ref_task *task);
 
 /* Streams. */
-struct refdevStream *ref_stream_of(refdevStream_t stream); /* NULL: memory is short */
+struct refdevStream *ref_stream_of(refdevStream_t stream); /* return NULL if memory is short */
 /* Take ownership of @task, which is freed when it is done or captured. */
 refdevError_t ref_submit(struct refdevStream *s, struct ref_task *task);
 refdevError_t ref_stream_wait(struct refdevStream *s);

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* The instruction interpreter of the software GPU's queues: it takes one dispatch packet and
- * applies its effects to memory.
+/* The instruction interpreter of the software GPU's queues: takes one dispatch packet and applies
+ * its effects to memory.
  *
  *   queue_aql.c ── soft_isa_run(machine, dispatch, error, stats) ──► isa/: decode, execute
  *
  * The queue has read and checked the packet (sizes not 0, kernel object inside an allocation) and
  * knows the kernel's name. The interpreter reads the 64-byte kernel descriptor at the kernel
  * object, creates LDS and scratch, and fills the first SGPRs and VGPRs according to the
- * descriptor's enable bits. Device addresses are addresses of this process (or SOFT_ISA_ALIAS of
- * them). Two apertures of 4 GiB each, outside all host addresses, represent LDS and scratch in flat
+ * descriptor's enable bits. A device address is an address in this process, or its SOFT_ISA_ALIAS.
+ * Two apertures of 4 GiB each, outside all host addresses, represent LDS and scratch in flat
  * addresses.
  *
- * Threads: a machine belongs to one thread at a time, machines are independent. Atomics on
- * global memory are the host's.
+ * Threads: each machine is used by one thread at a time, and machines are independent. Atomics on
+ * global memory are host atomics.
  * Memory faults: the caller guards the call (soft/common/guard.h) and leaves it with a jump when a
- * load or store hits an unmapped page. Hence there are no locks and no half-linked lists while
- * global memory is accessed. The machine owns all memory, so that the next run or
- * soft_isa_destroy() finds it again.
+ * load or store hits an unmapped page. So the interpreter holds no lock and leaves no list
+ * half-linked
+ * while it accesses global memory. The machine owns all memory, so the next run or
+ * soft_isa_destroy() can reuse or free it.
  * Never here: writing to stderr, exit, a wrong result for an unknown opcode. */
 #ifndef SOFT_AMDGPU_ISA_H
 #define SOFT_AMDGPU_ISA_H
@@ -24,8 +25,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How a dispatch ended. Everything except DONE and STOPPED ends the queue with an error; memory
- * keeps the kernel's effects up to then, as on hardware. */
+/* Result of a dispatch. Every result except DONE and STOPPED ends the queue with an error. Memory
+ * keeps the kernel's effects up to that point, as on hardware. */
 #define SOFT_ISA_RESULTS(X)                                                          \
 	X(SOFT_ISA_DONE, "done")                                                     \
 	X(SOFT_ISA_STOPPED, "stopped: its queue is being destroyed")                 \
@@ -49,57 +50,62 @@ enum soft_isa_result {
 #undef X
 };
 
-/* Everything of the GPU that a kernel can see, except memory. One per queue; must outlive the
- * machine. */
+/* All GPU state that a kernel can read, except memory. One per queue; must outlive the machine. */
 struct soft_isa_gpu {
 	uint32_t gfx;           /* 0x906, 0x90a, ...: the digits of the target's name */
 	uint32_t compute_units; /* for HW_ID registers only */
-	/* base of 4 GiB of flat addresses, with the low 32 bits 0 (src_shared_base) */
+	/* base of 4 GiB of flat addresses for LDS; the low 32 bits are 0 (src_shared_base) */
 	uint64_t lds_aperture;
-	uint64_t private_aperture; /* the same for scratch (src_private_base) */
-	/* The constant-rate counter that s_memrealtime reads, in its own ticks, and the cycles that
-	 * s_memtime counts. */
+	uint64_t
+		private_aperture; /* base of 4 GiB of flat addresses for scratch (src_private_base) */
+	/* The constant-rate counter that s_memrealtime reads, in ticks of that counter, and the
+	 * cycles
+	 * that s_memtime counts. */
 	uint64_t (*read_clock)(void *data);
 	uint64_t (*read_cycles)(void *data);
-	/* s_sendmsg MSG_INTERRUPT: the low 23 bits of m0 identify an event; its mailbox was written
-	 * before. */
+	/* s_sendmsg MSG_INTERRUPT: the low 23 bits of m0 identify an event whose mailbox the kernel
+	 * has
+	 * already written. */
 	void (*interrupt)(void *data, uint32_t m0);
 	void *data;
 };
 
 struct soft_dispatch {
-	/* The 64 bytes of an hsa_kernel_dispatch_packet_t: a persistent copy, since the ring's slot
-	 * may be given back. */
+	/* The 64 bytes of an hsa_kernel_dispatch_packet_t. A copy, because the slot in the ring may
+	 * be
+	 * reused. */
 	const void *packet;
 	/* address of a packet that stays readable while the kernel runs (dispatch_ptr) */
 	uint64_t packet_address;
 	uint64_t queue_address; /* the amd_queue_t (queue_ptr); 0 in tests without a queue */
-	uint64_t dispatch_id;   /* running number of the packet in its queue (dispatch_id) */
+	uint64_t dispatch_id;   /* number of the packet in its queue (dispatch_id) */
 	/* the allocation that contains the kernel: the program counter stays inside it */
 	uint64_t code_base, code_bytes;
-	/* all workgroups run at once, up to the GPU's capacity: they may wait for each other */
+	/* true if all workgroups run at once, up to the GPU's capacity, because they may wait for
+	 * each other */
 	bool cooperative;
-	/* Nonzero: the queue is being destroyed. Read (relaxed) at least every 100,000
+	/* Nonzero once the queue is being destroyed. Read (relaxed) at least every 100,000
 	 * instructions. */
 	const int *stop;
 };
 
-/* Why a run failed, for the queue's message. Which members are valid depends on the result. */
+/* Reason of a failed run, for the queue's message. The result determines which members are
+ * valid. */
 struct soft_isa_error {
-	uint64_t pc;       /* address of the instruction; 0 when there was none */
-	uint32_t words[4]; /* the instruction, up to 16 bytes; words after it are 0 */
-	uint64_t address;  /* MEMORY_FAULT: the accessed address */
-	uint32_t trap;     /* TRAP: its number */
+	uint64_t pc;       /* address of the instruction; 0 without one */
+	uint32_t words[4]; /* the instruction, up to 16 bytes; missing words are 0 */
+	uint64_t address;  /* MEMORY_FAULT: accessed address */
+	uint32_t trap;     /* TRAP: number of the trap */
 	uint32_t workgroup[3];
-	/* "v_mfma_f32_32x32x1f32", "v_add_f16 with DPP", "wave64 only": a noun phrase */
+	/* noun phrase such as "v_mfma_f32_32x32x1f32", "v_add_f16 with DPP", "wave64 only" */
 	char text[120];
 };
 
-struct soft_isa_stats { /* over all runs of a machine since its creation */
+struct soft_isa_stats { /* totals over all runs since the machine was created */
 	uint64_t dispatches, workgroups, waves, instructions;
 };
 
-/* the machine: registers, LDS and scratch of the running workgroups, decoded instructions */
+/* opaque: registers, LDS and scratch of the running workgroups, decoded instructions */
 struct soft_isa;
 
 /* Return true if there is an interpreter for this target. */
@@ -107,9 +113,9 @@ bool soft_isa_has(uint32_t gfx);
 /* Return all supported targets: "gfx900 gfx906". */
 const char *soft_isa_targets(void);
 
-/* Return NULL if memory is short or gpu->gfx is not supported. */
+/* Create a machine. Return NULL if memory is short or gpu->gfx is not supported. */
 struct soft_isa *soft_isa_create(const struct soft_isa_gpu *gpu);
-/* Also allowed after a jump left a run. NULL is ignored. */
+/* Destroy the machine, also after a jump out of a run. Ignores NULL. */
 void soft_isa_destroy(struct soft_isa *isa);
 
 /* Run the whole grid. @error is written unless the result is DONE; @stats (may be NULL) receives
@@ -117,15 +123,16 @@ void soft_isa_destroy(struct soft_isa *isa);
 enum soft_isa_result soft_isa_run(struct soft_isa *isa, const struct soft_dispatch *dispatch,
 				  struct soft_isa_error *error, struct soft_isa_stats *stats);
 
-/* Forget decoded instructions at [base, base + bytes), which was unloaded or is being overwritten.
- * Any thread, even while other threads run other code. */
+/* Drop decoded instructions at [base, base + bytes), because the code was unloaded or is being
+ * overwritten. Call from any thread, even while other threads run other code. */
 void soft_isa_forget(uint64_t base, uint64_t bytes);
 
-/* In the child after fork(): reset a lock that another thread of the parent held. The parent's
- * machines must not be used any more. */
+/* In the child after fork(): reset a lock that another thread of the parent may have held. The
+ * child
+ * must not use the parent's machines. */
 void soft_isa_forked(void);
 
-/* Return the sentence for a result, for messages. */
+/* Return the message for a result. */
 const char *soft_isa_result_text(enum soft_isa_result result);
 
 #endif

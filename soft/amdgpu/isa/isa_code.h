@@ -3,8 +3,9 @@
  * is first reached.
  *
  * A machine's pages belong to its thread. Other threads report unloaded code (soft_isa_forget()) in
- * a list of the last ranges, which has a separate lock. A machine drops its pages in these ranges
- * when its next dispatch starts. */
+ * a list of recent ranges with a separate lock. A machine drops its pages in these ranges when its
+ * next
+ * dispatch starts. */
 #ifndef SOFT_AMDGPU_ISA_CODE_H
 #define SOFT_AMDGPU_ISA_CODE_H
 
@@ -22,7 +23,7 @@ struct code_page {
 
 struct code {
 	struct code_page *buckets[CODE_BUCKETS];
-	uint64_t forgotten; /* how many ranges of the list have been processed */
+	uint64_t forgotten; /* number of processed ranges in the list */
 };
 
 /* Return the page that contains @address, creating it if necessary. NULL: memory is short. */

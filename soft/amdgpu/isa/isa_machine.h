@@ -4,7 +4,8 @@
  *   machine ─► residents (running workgroups) ─► waves, LDS, scratch
  *           ─► code: decoded instructions
  *
- * One thread at a time. isa_run.c creates and runs it; steps use isa_machine.c to access it. */
+ * Used by one thread at a time. isa_run.c creates and runs machines; steps access them through
+ * isa_machine.c. */
 #ifndef SOFT_AMDGPU_ISA_MACHINE_H
 #define SOFT_AMDGPU_ISA_MACHINE_H
 
@@ -13,22 +14,22 @@
 #define MAX_WAVES 16
 #define LDS_BYTES 65536
 
-enum { AT_BARRIER = 1, AT_GRID_BARRIER }; /* wait targets of a wave */
+enum { AT_BARRIER = 1, AT_GRID_BARRIER }; /* objects that a wave waits for */
 
 struct resident { /* a running workgroup */
 	struct soft_workgroup group;
 	struct soft_wave *waves[MAX_WAVES];
 	uint8_t *lds, *scratch;
 	size_t scratch_size;
-	unsigned alive; /* waves that have not ended */
+	unsigned alive; /* number of waves that have not ended */
 };
 
 struct soft_isa {
 	struct soft_isa_gpu gpu;
 	struct code code;
-	struct resident *residents; /* one, or all workgroups of a cooperative dispatch */
+	struct resident *residents; /* one workgroup, or all workgroups of a cooperative dispatch */
 	size_t resident_count;
-	uint32_t grid_barrier; /* how many waves are still missing before the one that opens it */
+	uint32_t grid_barrier; /* number of waves missing before the wave that opens the barrier */
 	const struct soft_dispatch *dispatch;
 	struct soft_isa_stats stats;
 };

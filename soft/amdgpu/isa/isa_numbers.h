@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Helpers for the meanings in gfx906.isa: rows in and out, and functions that have no operator in
- * C.
+/* Helpers for the meanings in gfx906.isa: row input and output, and functions without an operator
+ * in C.
  *
  * Float results are those of the host, which has the same format and rounding. Functions that
  * hardware approximates (exp, log, rcp, rsq, sqrt, sin, cos) are computed in double and rounded, so
- * the result is the nearest value, while hardware may be one off.
- * NaN: quiet, but sign and payload are the host's. Names have no prefix: this header is for three
- * .c files only. */
+ * the result is the nearest value, while hardware may be off by one.
+ * A NaN result is quiet, but has the host's sign and payload. Names have no prefix, because only
+ * three
+ * .c files include this header. */
 #ifndef SOFT_AMDGPU_ISA_NUMBERS_H
 #define SOFT_AMDGPU_ISA_NUMBERS_H
 
@@ -204,7 +205,7 @@ static inline void row_of(uint32_t row[64], uint64_t mask)
 
 /* ---- integers ---- */
 
-/* Extract @bits bits of @x starting at @at; bits above the top are 0. */
+/* Extract @bits bits of @x starting at @at; bits beyond the top of @x are 0. */
 static inline uint64_t field_u64(uint64_t x, unsigned at, unsigned bits)
 {
 	return !bits ? 0 : bits >= 64 ? x >> at : x >> at & ((1ull << bits) - 1);
@@ -251,13 +252,13 @@ static inline uint32_t leading_zeros(uint32_t x)
 	return x ? (uint32_t)__builtin_clz(x) : UINT32_MAX;
 }
 
-/* Set bit 4n if one of the four bits from 4n on is set. */
+/* Set bit 4n if any of bits 4n to 4n + 3 is set. */
 static inline uint64_t quads(uint64_t x)
 {
 	return (x | x >> 1 | x >> 2 | x >> 3) & 0x1111111111111111ull;
 }
 
-/* Set one bit for each four bits. */
+/* Set bit n if any of bits 4n to 4n + 3 is set. */
 static inline uint64_t quadmask(uint64_t x)
 {
 	uint64_t r = 0;
@@ -386,7 +387,7 @@ static inline uint32_t to_u16(float x)
 	return MIN(to_u32(x), 0xffffu);
 }
 
-/* Convert a float to half, rounded towards zero: too large values become the largest half. */
+/* Convert a float to half, rounding towards zero. Values out of range become the largest half. */
 static inline uint32_t half_toward_zero(float x)
 {
 	uint32_t half = bits16(x);
@@ -413,11 +414,12 @@ static inline float mad_f32(float x, float y, float z)
 static inline float fma_f16(float x, float y, float z)
 {
 	/* the product of halves is exact in double, and a sum that double rounds is never halfway
-	 * between two halves */
+	 * between
+	 * two halves */
 	return (float)(_Float16)((double)x * y + z);
 }
 
-/* A number wins against a NaN; -0 is less than 0. */
+/* Return the number if the other operand is a NaN. -0 is less than 0. */
 static inline float min_f32(float x, float y)
 {
 	float less = x < y || (x == y && bits32(x) >> 31) ? x : y;
@@ -462,7 +464,7 @@ static inline double roundeven_f64(double x)
 	return __builtin_roundeven(x);
 }
 
-/* Always below 1, even for tiny negative numbers, whose distance to -1 rounds to 1. */
+/* Keep the fraction below 1, even for tiny negative numbers, whose distance to -1 rounds to 1. */
 static inline float fract_f32(float x)
 {
 	float f = x - floorf(x);
@@ -505,7 +507,7 @@ static inline float ldexp_f16(float x, int32_t e)
 	return (float)(_Float16)ldexp(x, e);
 }
 
-/* Angles are in turns. Beyond 256 turns hardware returns the result for 0. */
+/* Angles are in turns. Beyond 256 turns hardware returns the result for angle 0. */
 static inline double turn_sin(float x)
 {
 	return fabsf(x) > 256 && isfinite(x) ? 0 : sin((x - truncf(x)) * 6.283185307179586477);
@@ -555,7 +557,8 @@ static inline float dot2_f32_f16(uint32_t x, uint32_t y, float z)
 	return fmaf(float16(x >> 16), float16(y >> 16), fmaf(float16(x), float16(y), z));
 }
 
-/* ---- division: scale, iterate, fix up. y is the denominator, z the numerator; x one of them,
+/* ---- division: scale, iterate, fix up. y is the denominator, z the numerator; x is one of the
+ * two,
  * or the quotient ---- */
 
 static inline int exponent_f32(float x)
@@ -630,8 +633,8 @@ static inline int div_scales_f64(double x, double y, double z)
 }
 
 /* Compute x * y + z times a power of two with one rounding. If the result is denormal, a second
- * rounding could cross a midpoint that the first one reached. 113 bits hold everything that a
- * quotient and its remainder have, which the division multiplies and adds here. */
+ * rounding could cross a midpoint that the first rounding reached. 113 bits hold all bits of the
+ * quotient and the remainder that the division multiplies and adds here. */
 static inline double scaled_fma_f64(double x, double y, double z, int exponent)
 {
 #if defined(__SIZEOF_FLOAT128__)
@@ -645,8 +648,9 @@ static inline double scaled_fma_f64(double x, double y, double z, int exponent)
 #endif
 }
 
-/* Handle cases that the iteration cannot compute correctly. Return 1 and *@r if @y and @z make one.
- * (A quotient that overflows reaches the fixup as NaN, from a subtraction of infinities.) */
+/* Handle cases that the iteration cannot compute correctly. Return 1 and *@r if @y and @z form such
+ * a
+ * case. (An overflowing quotient reaches the fixup as NaN, from a subtraction of infinities.) */
 static inline int div_special(double y, double z, double *r)
 {
 	double sign = copysign(1, y) * copysign(1, z);

@@ -6,12 +6,12 @@
  *   struct soft_step ── isa_run.c ──► struct soft_wave
  *
  * A step is one instruction at one address: its row, its resolved operands, its checked form. Steps
- * are stored by page of code (isa_code.c), so that an instruction is decoded once. Running one is a
- * call of step->run, which returns 0 or an event.
+ * are stored by page of code (isa_code.c), so that an instruction is decoded once. step->run() runs
+ * a step and returns 0 or an event.
  *
- * Registers: v[register][lane], so that an operand of a lane loop is a row. s[] is indexed with the
- * 7-bit register numbers of scalar operands, including VCC and EXEC. Nothing here is shared between
- * threads. */
+ * Registers: v[register][lane], so that an operand of a lane loop is a row. s[] is indexed by the
+ * 7-bit register numbers of scalar operands, including VCC and EXEC. Threads share nothing declared
+ * here. */
 #ifndef SOFT_AMDGPU_ISA_WAVE_H
 #define SOFT_AMDGPU_ISA_WAVE_H
 
@@ -39,7 +39,7 @@ enum soft_encoding {
 	SOFT_DS,
 };
 
-/* The function of the interpreter that runs it. */
+/* Function of the interpreter that runs the instruction. */
 enum soft_kind {
 	SOFT_KIND_NOTHING,
 	SOFT_KIND_SCALAR,
@@ -84,8 +84,8 @@ enum soft_type {
 	SOFT_TYPE_WRITEEXEC,
 };
 
-/* How a vector instruction operates on lines (struct soft_line), without their rows; 0: not
- * supported. */
+/* How a vector instruction operates on lines (struct soft_line) without converting them to rows;
+ * 0: not supported. */
 enum soft_line_way {
 	SOFT_LINE_NONE,
 	SOFT_LINE_MOVE,
@@ -137,7 +137,7 @@ enum soft_flag {
 struct soft_wave;
 struct soft_step;
 
-/* Actions that a step requests from the wave's loop; 0: continue with the next one. */
+/* Actions that a step requests from the wave's loop; 0: continue with the next step. */
 enum soft_event {
 	SOFT_EVENT_END = 1,
 	SOFT_EVENT_BARRIER,
@@ -157,12 +157,12 @@ struct soft_op {
 	uint8_t encoding, kind;
 	uint16_t number;
 	uint8_t type[4];          /* result, operands */
-	uint8_t bytes, is_signed; /* memory: size of an element, or of all */
+	uint8_t bytes, is_signed; /* memory: size of one element, or of all elements */
 	uint32_t flags;
 	uint16_t lanes, clamp_lanes; /* index into the lane tables */
 	uint8_t line;                /* enum soft_line_way */
 	soft_step_function run;      /* scalar, branch, hand */
-	/* atomic: returns the new value of memory */
+	/* atomic: returns the new value in memory */
 	uint64_t (*merge)(uint64_t m, uint64_t x, uint64_t y);
 };
 
@@ -172,7 +172,7 @@ enum soft_register {
 	REG_M0 = 124,
 	REG_EXEC = 126,
 	REG_COUNT = 128,
-	/* Operands that are not registers; private numbers; vector registers are 256 and up. */
+	/* Operands that are not registers, as private numbers; vector registers are 256 and up. */
 	REG_CONSTANT = 128,
 	REG_VCCZ = 251,
 	REG_EXECZ = 252,
@@ -189,11 +189,11 @@ struct soft_step {
 	soft_lanes_function lanes;
 	uint64_t constant[3]; /* values of operands that are REG_CONSTANT, in the operand's type */
 	uint16_t source[3];
-	uint8_t bytes;  /* size of the instruction */
-	uint8_t result; /* first VGPR, or SGPR of scalar instructions */
+	uint8_t bytes;  /* size of the instruction in bytes */
+	uint8_t result; /* first destination VGPR, or SGPR for scalar instructions */
 	/* SGPR pair for results of carries and comparisons */
 	uint8_t mask_result;
-	uint8_t mask_source;                   /* ... and for their inputs */
+	uint8_t mask_source;                   /* SGPR pair for carry and condition inputs */
 	uint8_t modifier;                      /* enum soft_modifier */
 	uint8_t absolute, negate, negate_high; /* one bit per operand */
 	uint8_t half, half_high;               /* op_sel, op_sel_hi */
@@ -202,15 +202,16 @@ struct soft_step {
 	uint8_t base, data, data2; /* memory: SGPR base (128 none), VGPRs of data */
 	uint8_t sampler;           /* memory: first SGPR of the sampler */
 	uint8_t returns;           /* atomics: return the old value */
-	uint8_t modes;             /* float formats used: 1 single, 2 double and half */
-	uint8_t line;              /* enum soft_line_way, if no modifier prevents it */
-	/* runs when all vector registers are rows: it does not support lines */
+	uint8_t modes;             /* used float formats: 1 single, 2 double and half */
+	/* enum soft_line_way, unless a modifier prevents the use of lines */
+	uint8_t line;
+	/* runs once all vector registers are rows: does not support lines */
 	soft_step_function with_rows;
 	/* the SDWA or DPP word; images: channel mask; typed buffers: 1 an index, 2 an offset per
 	 * lane */
 	uint32_t control;
 	int32_t offset, offset2;
-	const char *why; /* the unsupported feature, if run only reports it */
+	const char *why; /* the unsupported feature, for a step that only reports it */
 };
 
 struct soft_workgroup {
@@ -220,35 +221,37 @@ struct soft_workgroup {
 	uint32_t flat_id;
 };
 
-/* A vector register whose lane l holds base + l * step, modulo 2^32, as most indices and addresses
- * do. */
+/* A vector register whose lane l holds base + l * step, modulo 2^32. Most indices and addresses
+ * have
+ * this form. */
 struct soft_line {
 	uint32_t base, step;
 };
 
 struct soft_wave {
-	/* A register is its row here or, if its bit in `lines` is set, its line: then the row is
+	/* Value of each register: a row here, or its line if the bit in `lines` is set. The row is
+	 * then
 	 * out of date. */
 	uint32_t v[256][SOFT_LANES] __attribute__((aligned(64)));
 	struct soft_line line[256];
 	uint64_t lines[4];
 	uint32_t s[REG_COUNT] __attribute__((aligned(64)));
-	/* live[l] is ~0 if bit l of live_mask is set: EXEC as a row, computed on demand */
+	/* EXEC as a row, computed on demand: live[l] is ~0 if bit l of live_mask is set */
 	uint32_t live[SOFT_LANES] __attribute__((aligned(64)));
 	uint64_t live_mask;
-	uint64_t pc; /* address of the next instruction, while one runs */
+	uint64_t pc; /* address of the next instruction while a step runs */
 	uint32_t scc;
 	uint32_t mode;   /* MODE register */
 	uint8_t indexed; /* s_set_gpr_idx_on */
-	/* indexed, or float modes other than MODE_PLAIN: soft_special_step() */
+	/* true if registers are indexed or the float mode is not MODE_PLAIN: soft_special_step() */
 	uint8_t special;
-	uint8_t done, waits;    /* waits: wait target, see isa_run.c; 0 for none */
-	uint32_t index;         /* in its workgroup */
+	uint8_t done, waits;    /* wait target, see isa_run.c; 0: none */
+	uint32_t index;         /* number of the wave in its workgroup */
 	uint8_t *scratch;       /* swizzled: dword i of lane l at 256 i + 4 l */
 	uint32_t scratch_bytes; /* per lane */
-	uint64_t fault;         /* the address when a step returned SOFT_EVENT_FAULT */
+	uint64_t fault;         /* accessed address, after a step returned SOFT_EVENT_FAULT */
 	uint32_t trap;
-	const char *why; /* an unsupported form that a step reported */
+	const char *why; /* the unsupported form that a step reported */
 	struct soft_workgroup *group;
 	struct soft_isa *isa;
 	uint64_t instructions;
@@ -259,7 +262,7 @@ struct soft_wave {
 #define MODE_ROUND_64(mode)    ((mode) >> 2 & 3)
 #define MODE_DENORMAL_32(mode) ((mode) >> 4 & 3)
 #define MODE_DENORMAL_64(mode) ((mode) >> 6 & 3)
-#define MODE_PLAIN             0xf0 /* its low 8 bits: round to nearest, keep denormals */
+#define MODE_PLAIN             0xf0 /* low 8 bits of MODE: round to nearest, keep denormals */
 
 static inline void soft_set_special(struct soft_wave *w)
 {
@@ -347,17 +350,17 @@ static inline void soft_set_line(struct soft_wave *w, unsigned r, uint32_t base,
 	w->lines[r / 64] |= 1ull << (r % 64);
 }
 
-/* Prepare to write all of the register's row. */
+/* Prepare to write the whole row of the register. */
 static inline void soft_row_comes(struct soft_wave *w, unsigned r)
 {
 	w->lines[r / 64] &= ~(1ull << (r % 64));
 }
 
-/* Make the row of a register that is a line. */
+/* Convert a register that is a line to a row. */
 void soft_make_row(struct soft_wave *w, unsigned r);
 void soft_make_all_rows(struct soft_wave *w);
 
-/* Prepare to read the registers' rows, or to write some lanes of them. */
+/* Prepare to read the rows of the registers, or to write some of their lanes. */
 static inline void soft_want_rows(struct soft_wave *w, unsigned r, unsigned count)
 {
 	for (; count; count--, r++)
@@ -370,26 +373,27 @@ static inline int64_t soft_line_last(const struct soft_line *x)
 	return (int64_t)x->base + (SOFT_LANES - 1) * (int64_t)(int32_t)x->step;
 }
 
-/* Return true if it does not wrap around between the first lane and the last. */
+/* Return true if the line does not wrap around between the first lane and the last. */
 static inline int soft_line_is_straight(const struct soft_line *x)
 {
 	return (uint64_t)soft_line_last(x) <= UINT32_MAX;
 }
 
-/* Run a plain vector instruction, on lines if possible. */
+/* Run a plain vector instruction, using lines if possible. */
 int soft_vector_line(struct soft_wave *w, const struct soft_step *s);
 
 #include "generated/gfx906_hand.h"
 
-/* isa_scalar.c: return the row of an encoding's number, or NULL if there is none. */
+/* isa_scalar.c: return the row for an opcode of an encoding, or NULL for an unknown opcode. */
 const struct soft_op *soft_op_of(enum soft_encoding encoding, unsigned number);
 extern const struct soft_op *const soft_ops;
 extern const unsigned soft_op_count;
-/* Return the name of an unsupported number: "v_mqsad_u32_u8", or NULL. */
+/* Return the name of an unsupported opcode, such as "v_mqsad_u32_u8", or NULL. */
 const char *soft_absent_name(enum soft_encoding encoding, unsigned number);
 
-/* isa_decode.c: make a step of the instruction at @pc; @words are the readable words from there on,
- * at most 4, at least 1. */
+/* isa_decode.c: decode the instruction at @pc into a step. @words: the readable words from @pc on,
+ * at
+ * least 1, at most 4. */
 void soft_decode(struct soft_step *s, const uint32_t *words, unsigned count,
 		 const struct soft_isa_gpu *gpu);
 
@@ -398,19 +402,20 @@ int soft_vector_plain(struct soft_wave *w, const struct soft_step *s);
 int soft_vector_modified(struct soft_wave *w, const struct soft_step *s);
 int soft_vector_packed(struct soft_wave *w, const struct soft_step *s);
 int soft_vector_mix(struct soft_wave *w, const struct soft_step *s);
-/* Run a step in a wave that is special. */
+/* Run a step in a special wave (see `special`). */
 int soft_special_step(struct soft_wave *w, const struct soft_step *s);
-/* Store the result of a comparison or a carry in its registers. */
+/* Store the result of a comparison or a carry in the step's registers. */
 void soft_put_mask(struct soft_wave *w, const struct soft_step *s, uint64_t mask);
 const soft_lanes_function *soft_lanes_table(void);
 /* Return the bits of @exec as a row. */
 const uint32_t *soft_live(struct soft_wave *w, uint64_t exec);
 
-/* isa_machine.c: how steps access the machine */
+/* isa_machine.c: access to the machine, for steps */
 const struct soft_isa_gpu *soft_isa_gpu(const struct soft_wave *w);
 int soft_isa_stops(const struct soft_wave *w);
-/* The barrier of all waves of a cooperative dispatch. @more, @next: waves that come before the one
- * that opens it. */
+/* The barrier of all waves of a cooperative dispatch. @more, @next: number of waves that arrive
+ * before
+ * the wave that opens the barrier, now and for the next use. */
 void soft_grid_barrier_set(struct soft_wave *w, uint32_t more);
 int soft_grid_barrier(struct soft_wave *w, uint32_t next);
 

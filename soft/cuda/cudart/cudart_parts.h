@@ -70,7 +70,7 @@ struct soft_rt_call {
 	bool is_seen;
 };
 
-/* Return success if the driver is available and the thread has a context, otherwise the reason.
+/* Return success if the driver is available and the thread has a context, otherwise the error.
  * @number: GT_CUDA_RUNTIME_..., CUPTI's callback id. */
 cudaError_t soft_rt_begin(struct soft_rt_call *call, uint32_t number, const char *name,
 			  const void *parameters, const char *symbol)

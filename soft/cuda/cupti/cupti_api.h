@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of CUPTI that the substitute implements, under the names that libcupti.so.13 exports:
- * for the library itself, and for test programs that are built without NVIDIA's headers.
- * Prototypes, numbers and layouts are NVIDIA's. The layouts are those of 13.5; older ones end
- * earlier (cupti_layout.c). Handles are the driver's. */
+/* The part of CUPTI that the substitute implements, under the names that libcupti.so.13 exports.
+ * For the library itself, and for test programs that are built without NVIDIA's headers.
+ * Prototypes, numbers and layouts are NVIDIA's. The layouts are those of 13.5; records of older
+ * versions are shorter (cupti_layout.c). Handles are the driver's. */
 #ifndef SOFT_CUPTI_API_H
 #define SOFT_CUPTI_API_H
 
@@ -97,7 +97,7 @@ typedef struct {
 	void *resourceDescriptor;
 } CUpti_ResourceData;
 
-/* resourceDescriptor of graphs and their nodes. */
+/* resourceDescriptor for graphs and their nodes. */
 typedef struct {
 	CUgraph graph, originalGraph;
 	CUgraphNode node, originalNode;
@@ -111,7 +111,7 @@ typedef struct {
 	CUstream stream;
 } CUpti_SynchronizeData;
 
-/* For the _v2 functions, which came with 13.2. */
+/* For the _v2 functions, added in 13.2. */
 typedef struct {
 	size_t structSize;
 	const char *subscriberName;

@@ -2,7 +2,7 @@
 /* Internals of the CUPTI substitute, shared between its files.
  *
  *   cupti_activity.c  enabled kinds; calls and GPU activities become records; Finalize
- *   cupti_callback.c  the subscriber, and the callbacks it gets
+ *   cupti_callback.c  the subscriber and its callbacks
  *   cupti_v2.c        the _v2 functions
  *   cupti_buffer.c    records and the client's buffers
  *   cupti_layout.c    length of a record in each version
@@ -22,20 +22,22 @@
 #include "soft/cuda/cupti/cupti_api.h"
 #include "soft/cuda/tools.h"
 
-enum { SOFT_CUPTI_NUMBERS = 1024 }; /* callback ids of a domain */
+enum { SOFT_CUPTI_NUMBERS = 1024 }; /* number of callback ids in a domain */
 
 /* Settings, read on first use. */
 extern struct soft_cu_config soft_cupti_config;
 bool soft_cupti_fails(enum soft_cupti_fault fault);
 
-/* Attach to the driver's table. Return 0, or the reason of a failure. In a fork child it prints the
- * called function and aborts: NVIDIA's hangs there. */
+/* Attach to the driver's table. Return 0, or the reason of a failure. In a fork child, print the
+ * called function and abort: NVIDIA's library hangs there. */
 int soft_cupti_attach(const char *function);
-/* Do the same as soft_cupti_attach(), but do not attach: for functions that work before. */
+/* Initialise like soft_cupti_attach(), but do not attach. For functions that work before
+ * attaching. */
 int soft_cupti_open(const char *function);
-extern const struct soft_cu_tools_table *soft_cupti_table; /* both functions set it */
+/* set by soft_cupti_attach() and soft_cupti_open() */
+extern const struct soft_cu_tools_table *soft_cupti_table;
 /* Claim a form of the API. Functions of the first form and _v2 functions exclude each other until
- * Finalize: the first one called decides. Return true if the caller's form may continue. */
+ * Finalize: the first call decides. Return true if the caller's form may continue. */
 enum soft_cupti_form { SOFT_CUPTI_NO_FORM, SOFT_CUPTI_V1, SOFT_CUPTI_V2 };
 bool soft_cupti_take_form(enum soft_cupti_form form);
 void soft_cupti_drop_form(void);
@@ -56,14 +58,14 @@ bool soft_cupti_launches(uint32_t number);
 int soft_cupti_subscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback,
 			 void *user);
 int soft_cupti_check_subscriber(const char *function, CUpti_SubscriberHandle subscriber);
-/* Kinds, for both forms. */
+/* Kinds of activity, for both forms of the API. */
 int soft_cupti_enable(int kind);
 int soft_cupti_disable(int kind);
 int soft_cupti_register(CUpti_BuffersCallbackRequestFunc requested,
 			CUpti_BuffersCallbackCompleteFunc completed);
 
 /* Records. soft_cupti_add_record() copies @size bytes of @record; soft_cupti_request_buffer() may
- * request its buffer, in the thread of a call. */
+ * request a buffer for the record, in the thread of a call. */
 void soft_cupti_add_record(const void *record, size_t size);
 void soft_cupti_request_buffer(void);
 void soft_cupti_drop_records(void);
