@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* ROCr's own shaders, with which it copies and fills before any code object is loaded (loading one
- * is such a copy). They have no symbols and no kernel descriptor, only an amd_kernel_code_t that
- * ROCr itself puts at the start of an executable allocation, and after it the code. The register
- * counts in it distinguish the three shaders; their argument blocks contain the start and end of
- * the copy. */
+/* ROCr's own shaders, with which ROCr copies and fills before any code object is loaded (loading a
+ * code object is such a copy). The shaders have no symbols and no kernel descriptor, only an
+ * amd_kernel_code_t that ROCr itself puts at the start of an executable allocation, before the
+ * code.
+ * The register counts in this struct distinguish the three shaders. Their argument blocks contain
+ * the
+ * start and end of the copy. */
 #include <hsa/amd_hsa_kernel_code.h>
 #include <string.h>
 
 #include "soft/amdgpu/queue.h"
 
-/* Argument blocks. A copy is cut into consecutive phases; the end of the last one is the end of the
- * copy. */
+/* Argument blocks. A copy is cut into consecutive phases; the last phase ends where the copy
+ * ends. */
 struct copy_aligned {
 	uint64_t source, target, between[6], source_end, target_end;
 	uint32_t work_items;

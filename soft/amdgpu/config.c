@@ -9,7 +9,7 @@
 #include "soft/amdgpu/config.h"
 #include "soft/common/settings.h"
 
-/* makes an unconverted stamp recognisable: it is not a host time */
+/* makes an unconverted stamp recognisable, because it is no host time */
 #define CLOCK_EPOCH_NS 123456789000ll
 
 struct config_reader {
@@ -43,8 +43,8 @@ static uint64_t read_count(struct config_reader *r, const char *name, uint64_t o
 	return value;
 }
 
-/* Read one value for all GPUs, or a comma-separated list with one for each; the last value applies
- * to the remaining GPUs. */
+/* Read one value for all GPUs, or a comma-separated list with one value for each. The last value
+ * applies to the remaining GPUs. */
 static void read_each(struct config_reader *r, const char *name,
 		      bool (*parse)(const char *, int64_t *), int64_t otherwise, const char *wanted,
 		      int64_t out[SOFT_AMDGPU_MAX])

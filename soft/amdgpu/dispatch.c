@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel dispatch: check its packet as the packet processor does, find the kernel, execute it and
- * measure its time.
+/* Dispatches a kernel: checks the packet as the packet processor does, finds the kernel, executes
+ * it
+ * and measures its time.
  *
  * A kernel with a set duration ends exactly that long after its start, according to its stamps, but
- * not before its execution ended. Everything that may touch the program's memory is in a guarded
+ * not before its execution ended. All accesses that may touch the program's memory are in a guarded
  * call. */
 #include <hsa/hsa.h>
 #include <stdio.h>
@@ -29,8 +30,8 @@ static uint64_t read_queue_clock(void *queue)
 	return soft_gpu_ticks(((struct soft_queue *)queue)->node);
 }
 
-/* Return cycles at the clock rate that programs see as the device's: they wait for clock64() with
- * it. */
+/* Return cycles at the clock rate that the device reports: programs wait for clock64() with this
+ * rate. */
 static uint64_t read_cycles(void *queue)
 {
 	const struct soft_queue *q = queue;
@@ -45,7 +46,7 @@ static void interrupt(void *queue, uint32_t m0)
 	soft_event_interrupt(m0);
 }
 
-/* Return the queue's interpreter, created for its first kernel: most queues never run one. */
+/* Return the queue's interpreter, created for its first kernel: most queues never run a kernel. */
 static struct soft_isa *machine(struct soft_queue *q)
 {
 	const struct soft_gpu_type *t = soft_config()->type;
@@ -92,7 +93,7 @@ static void execute(void *run)
 	r->result = isa ? soft_isa_run(isa, &dispatch, &r->error, NULL) : SOFT_ISA_NO_MEMORY;
 }
 
-/* Return false if the packet is refused; the queue has failed then. */
+/* Check the packet. Return false if it is refused; the queue has then failed. */
 static bool check_packet(struct soft_queue *q, const hsa_kernel_dispatch_packet_t *p, uint64_t id)
 {
 	uint64_t items = (uint64_t)p->workgroup_size_x * p->workgroup_size_y * p->workgroup_size_z;
@@ -156,10 +157,10 @@ static void raise_fault(struct dispatch_run *r, uint64_t address)
 	soft_queue_memory_fault(r->q, address, what);
 }
 
-/* Wait until @ns after @host_ns have passed, mostly asleep. */
+/* Wait until @ns after @host_ns, mostly asleep. */
 static void stay_busy(const struct soft_queue *q, uint64_t host_ns, uint64_t ns)
 {
-	/* a sleep is late by up to 60 us; a destroyed queue must not wait long */
+	/* a sleep ends up to 60 us late, and a destroyed queue must not wait long */
 	const uint64_t awake = 80000, nap = 20000000;
 	uint64_t end = host_ns + ns, now;
 

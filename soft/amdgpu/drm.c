@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The libdrm functions through which ROCr 5.5 to 6.1 reads the rate of a GPU's clock. This library
- * precedes libdrm among ROCr's dependencies, so its calls come here. Calls from other callers, such
- * as an OpenGL used together with HIP, are forwarded to libdrm.
+/* The libdrm functions through which ROCr 5.5 to 6.1 reads the GPU clock rate. This library
+ * precedes libdrm among ROCr's dependencies, so ROCr's calls arrive here. Calls from other callers,
+ * such as an OpenGL used together with HIP, are forwarded to libdrm.
  * NEEDSWORK: in a program that is itself linked with libdrm, libdrm comes first, and ROCr 5.7 finds
  * no GPU.
  *
@@ -24,9 +24,9 @@ THUNK_API int amdgpu_query_gpu_info(void *device, struct soft_drm_gpu_info *info
 
 #define CALLER __builtin_return_address(0)
 
-static char the_device; /* all GPUs have one clock rate, so one device suffices */
+static char the_device; /* one device suffices, because all GPUs have the same clock rate */
 
-/* Return an open file for ROCr to close; any file will do. */
+/* Return an open file for ROCr to close. Any file works. */
 int drmOpenRender(int minor)
 {
 	int (*next)(int);
@@ -52,7 +52,7 @@ int amdgpu_device_initialize(int fd, uint32_t *major, uint32_t *minor, void **de
 	int (*next)(int, uint32_t *, uint32_t *, void **);
 
 	if (soft_is_rocr(CALLER)) {
-		*major = 3; /* the versions of the kernel's driver, which ROCr ignores */
+		*major = 3; /* versions of the kernel driver, which ROCr ignores */
 		*minor = 0;
 		*device = &the_device;
 		return 0;

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* libdtif.so: how ROCr 7 loads this library. ROCr 7 contains its thunk, but with HSA_ENABLE_DTIF=1
- * it takes all functions of the thunk, and the libdrm functions that it calls itself, from a
- * library of this name, through dlsym().
+/* libdtif.so: the library through which ROCr 7 uses this one. ROCr 7 contains its thunk, but with
+ * HSA_ENABLE_DTIF=1 it looks up all functions of the thunk, and the libdrm functions that ROCr
+ * itself
+ * calls, in a library of this name, with dlsym().
  *
- *   ROCr 7 ──dlsym()──► libdtif.so      functions only in ROCr 7, or with another layout there
- *                        └─ needs ────► libhsakmt.so.1      all others: dlsym() searches it also
- *   libdrm's part is in dtif_drm.c.
+ *   ROCr 7 ──dlsym()──► libdtif.so      functions that only ROCr 7 has, or with another layout
+ *                        └─ needs ────► libhsakmt.so.1      other functions: also found by dlsym()
+ *   dtif_drm.c contains the libdrm functions.
  *
  * A program that opens libhsakmt.so.1 itself, in addition to ROCr, thus gets the older layouts.
- * When loaded this way, ROCr makes signals that are polled (no interrupts, so no events except the
- * program's own) and rings an AQL queue's doorbell with a call. */
+ * When loaded this way, ROCr polls its signals (no interrupts, so no events except the program's
+ * own)
+ * and rings the doorbell of an AQL queue with a call. */
 #include <stddef.h>
 #include <string.h>
 
@@ -20,8 +22,9 @@
 DTIF_API void *DtifCreate(const char *user);
 DTIF_API void DtifDestroy(void);
 
-/* Return a non-NULL handle. ROCr 7 calls this before it opens, and takes NULL for a failure. The
- * state belongs to hsaKmtOpenKFD(). */
+/* Return a non-NULL handle. ROCr 7 calls this before opening the driver, and treats NULL as a
+ * failure.
+ * hsaKmtOpenKFD() initialises the state. */
 void *DtifCreate(const char *user)
 {
 	static char instance;
@@ -34,15 +37,16 @@ void DtifDestroy(void)
 {
 }
 
-/* --- layouts of ROCr 7: those of ROCr 6 with inserted words --- */
+/* --- layouts of ROCr 7: the layouts of ROCr 6 with inserted words --- */
 
 struct gap {
 	size_t before; /* offset in the older layout */
-	size_t bytes;  /* size in ROCr 7; zeros */
+	size_t bytes;  /* number of zero bytes inserted for ROCr 7 */
 };
 
-/* Copy @from with gaps. @gaps end with one at the size of the older layout. Return the end of the
- * output. */
+/* Copy @from and insert gaps. The last entry of @gaps is at the size of the older layout. Return
+ * the
+ * end of the output. */
 static char *spread(char *to, const void *from, const struct gap *gaps, size_t size)
 {
 	size_t at = 0;
@@ -63,7 +67,7 @@ DTIF_API HSAKMT_STATUS hsaKmtGetNodeProperties(HSAuint32 node, HsaNodeProperties
 	static const struct gap gaps[] = {
 		{offsetof(HsaNodeProperties, NumMemoryBanks), 4},  /* neural cores */
 		{offsetof(HsaNodeProperties, MaxWavesPerSIMD), 4}, /* more capabilities */
-		/* the engine that it pretends to be */
+		/* version of the simulated engine */
 		{offsetof(HsaNodeProperties, VendorId), 4},
 		{sizeof(HsaNodeProperties), 8},
 	};
@@ -79,7 +83,7 @@ DTIF_API HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 node, HSAuint32 c
 						     HsaIoLinkProperties *out)
 {
 	static const struct gap gaps[] = {
-		/* the preferred copy engines: any */
+		/* the preferred copy engines: any engine */
 		{offsetof(HsaIoLinkProperties, Flags), 4},
 		{sizeof(HsaIoLinkProperties), 0},
 	};
@@ -95,7 +99,7 @@ DTIF_API HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 node, HSAuint32 c
 
 /* --- new calls in ROCr 7 --- */
 
-/* From 1.15 on ROCr maps memory itself, with the functions of dtif_drm.c. */
+/* Since 1.15 ROCr maps memory itself, with the functions of dtif_drm.c. */
 DTIF_API HSAKMT_STATUS hsaKmtGetVersion(HsaVersionInfo *version)
 {
 	*version = (HsaVersionInfo){1, 15};
@@ -132,7 +136,7 @@ DTIF_API HSAKMT_STATUS hsaKmtRegisterMemory(void *address, HSAuint64 bytes)
 DTIF_API HSAKMT_STATUS hsaKmtRegisterMemoryToNodes(void *address, HSAuint64 bytes, HSAuint64 count,
 						   HSAuint32 *nodes)
 {
-	(void)count; /* not enforced: which GPUs may use it */
+	(void)count; /* which GPUs may use the memory is not enforced */
 	(void)nodes;
 	return hsaKmtRegisterMemory(address, bytes);
 }

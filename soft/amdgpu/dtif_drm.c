@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The libdrm functions that ROCr 7 calls, which it takes from libdtif.so also: memory that is
- * mapped explicitly (hipMemCreate, hipMemMap; HIP 7's pools use it) and buffers that are passed to
- * other processes as descriptors.
+/* The libdrm functions that ROCr 7 calls, also looked up in libdtif.so: explicitly mapped memory
+ * (hipMemCreate, hipMemMap; HIP 7's pools use it) and buffers that are passed to other processes as
+ * descriptors.
  *
  *   hsaKmtAllocMemory(NoAddress) ─► handle ─ hsaKmtExportDMABufHandle() ─► ticket
  *   ticket ─ amdgpu_bo_import() ─► buffer
  *   hsaKmtAllocMemoryAlign(OnlyAddress) ─► addresses ◄─ amdgpu_bo_va_op(MAP) ─ buffer
  *
  * All GPUs and the host share one address space here: the first GPU that maps a buffer maps it for
- * all, the last one that unmaps it unmaps it. ROCr makes the host's mapping itself, from the
- * device's file at the offset that GEM_MMAP returns. */
+ * all, and the last GPU that unmaps a buffer removes the mapping. ROCr itself maps the buffer on
+ * the
+ * host, from the device's file at the offset that GEM_MMAP returns. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -27,10 +28,11 @@ enum { VA_MAP = 1, VA_UNMAP = 2 };
 enum { GEM_MMAP = 1 }; /* the only implemented command of the device */
 enum { PAGE_READABLE = 2, PAGE_WRITEABLE = 4 };
 #define FOREIGN_HANDLE   UINT32_MAX
-#define BEYOND_ALL_FILES (1ull << 46) /* accessing a mapping of this gives SIGBUS */
+#define BEYOND_ALL_FILES (1ull << 46) /* accessing a mapping at this offset gives SIGBUS */
 
 struct buffer {
-	int file, ticket; /* @file: closed with the buffer if it belongs to another process */
+	int file,
+		ticket; /* @file: closed with the buffer if the buffer belongs to another process */
 	bool foreign;
 	uint64_t offset, bytes;
 };
@@ -76,7 +78,7 @@ DTIF_API int drmCommandWriteRead(int fd, unsigned long command, void *data, unsi
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct mapping *mappings;
-static pid_t mapped_in; /* the process of these mappings: a child has none */
+static pid_t mapped_in; /* process that made the mappings; fork children have none */
 
 /* ROCr gets its devices from hsaKmtGetAMDGPUDeviceHandle(). */
 int amdgpu_device_initialize(int fd, uint32_t *major, uint32_t *minor, void **device)
@@ -135,8 +137,9 @@ int amdgpu_bo_free(struct buffer *b)
 	return 0;
 }
 
-/* Export a buffer for mapping on the host. One of another process is reachable only through its
- * GPUs' mapping: its offset refers to that process's device file. */
+/* Export a buffer for mapping on the host. A buffer of another process is reachable only through
+ * its
+ * GPUs' mapping, because its offset refers to that process's device file. */
 int amdgpu_bo_export(struct buffer *b, uint32_t type, uint32_t *handle)
 {
 	if (type != HANDLE_KMS)

@@ -26,7 +26,7 @@ struct rule {
 	uint64_t ns;
 };
 
-static struct rule *rules; /* the first open writes it, then it is read-only */
+static struct rule *rules; /* written on the first open, then read-only */
 static size_t rule_count;
 
 static char *trim_line(char *text)
@@ -52,7 +52,7 @@ static bool add_rule(const char *pattern, int64_t ns)
 	return rules[rule_count].pattern && ++rule_count;
 }
 
-/* Return false if the line is not a rule, empty or a comment. */
+/* Parse a line. Return false if it is not a rule, empty or a comment. */
 static bool read_line(char *line)
 {
 	char *text = trim_line(line), *time;

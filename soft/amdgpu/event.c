@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Events: a thread of ROCr sleeps on them until the GPU interrupts. The rules are the kernel
+/* Events: a thread of ROCr sleeps on an event until the GPU interrupts. The rules are the kernel
  * driver's.
  *
  *   CP or kernel ── mailbox[id] := id ── interrupt ──► event `id` set ──► its waiters
  *
  * Setting an event wakes all current waiters. An auto-reset event without waiters stays set until
- * the next wait takes it. Ids are 1 to 4095, lowest free first, so that few programs have one above
- * 255: a kernel's own interrupt (s_sendmsg) carries 8 bits of the id, and the mailboxes identify
- * the event among those with these bits.
+ * the next wait takes it. Ids are 1 to 4095, lowest free first, so that few programs use an id
+ * above
+ * 255: an interrupt from a kernel (s_sendmsg) carries 8 bits of the id, and the mailboxes identify
+ * the event among the events with these bits.
  * Locking: one mutex; a waiting thread sleeps on a separate futex. */
 #include <linux/futex.h>
 #include <pthread.h>
@@ -22,7 +23,7 @@
 enum { EVENTS = 4096, INTERRUPT_BITS = 8 };
 #define EMPTY UINT64_MAX /* value of an unwritten mailbox */
 
-struct link { /* one wait for one event; in the waiter's memory */
+struct link { /* one wait for one event, in the memory of the waiter */
 	struct link *next;
 	uint32_t *futex;
 	bool activated;
@@ -35,7 +36,7 @@ struct event {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* made on first use, never freed: a late ROCr thread may still refer to one */
+/* created on first use, never freed: a late ROCr thread may still refer to an event */
 static struct event *events[EVENTS];
 static uint64_t mailboxes[EVENTS];
 
@@ -110,13 +111,13 @@ THUNK_API HSAKMT_STATUS hsaKmtCreateEvent(HsaEventDescriptor *wanted, bool manua
 		__atomic_store_n(&mailboxes[id], EMPTY, __ATOMIC_RELEASE);
 		if (has_mailbox(wanted->EventType)) {
 			data->EventData.SyncVar = wanted->SyncVar;
-			/* ROCr puts it into the signal */
+			/* ROCr puts the mailbox address into the signal */
 			data->HWData2 = (HSAuint64)&mailboxes[id];
 		}
 	}
 	pthread_mutex_unlock(&lock);
 	if (!e)
-		return HSAKMT_STATUS_ERROR; /* ROCr continues with signals that are polled */
+		return HSAKMT_STATUS_ERROR; /* ROCr continues by polling its signals */
 	*out = &e->public;
 	return HSAKMT_STATUS_SUCCESS;
 }
@@ -147,7 +148,7 @@ THUNK_API HSAKMT_STATUS hsaKmtSetEvent(HsaEvent *event)
 		return soft_opened();
 	if (!event)
 		return HSAKMT_STATUS_INVALID_HANDLE;
-	if (!has_mailbox(event->EventData.EventType)) /* the driver sets the others */
+	if (!has_mailbox(event->EventData.EventType)) /* the driver sets events without a mailbox */
 		return HSAKMT_STATUS_ERROR;
 	soft_event_signal(event->EventId);
 	return HSAKMT_STATUS_SUCCESS;
@@ -186,7 +187,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-/* Sleep until @futex is 1 or @end_ns (UINT64_MAX: unlimited) has come. Return false on timeout. */
+/* Sleep until @futex is 1 or until @end_ns (UINT64_MAX: unlimited). Return false on timeout. */
 static bool sleep_on(uint32_t *futex, uint64_t end_ns)
 {
 	struct timespec t, *limit = NULL;
@@ -212,7 +213,7 @@ static bool enough(const struct link *links, HSAuint32 count, bool all)
 	return all ? activated == count : activated > 0;
 }
 
-/* Return false if one of the events is invalid. */
+/* Link @links into the events. Return false if an event is invalid. */
 static bool link_all(HsaEvent *handles[], struct link *links, HSAuint32 count, uint32_t *futex)
 {
 	for (HSAuint32 i = 0; i < count; i++)
@@ -244,7 +245,7 @@ static HSAKMT_STATUS wait_linked(const struct link *links, HSAuint32 count, bool
 {
 	while (!enough(links, count, all)) {
 		bool in_time;
-		/* under the lock: an activation sets it after this */
+		/* reset under the lock: an activation sets the futex afterwards */
 		__atomic_store_n(futex, 0, __ATOMIC_RELAXED);
 		pthread_mutex_unlock(&lock);
 		in_time = sleep_on(futex, end_ns);
@@ -291,8 +292,9 @@ THUNK_API HSAKMT_STATUS hsaKmtWaitOnEvent(HsaEvent *event, HSAuint32 millisecond
 		     : HSAKMT_STATUS_INVALID_HANDLE;
 }
 
-/* Event ages came with version 1.14 of the driver's interface. ROCr 6, which sees version 1.10,
- * passes zeros for none. ROCr 7, which sees 1.15, waits for no events when loaded this way. */
+/* Event ages came with version 1.14 of the driver's interface. ROCr 6, which is told version 1.10,
+ * passes zeros, which mean no ages. ROCr 7, which is told 1.15, waits for no events when loaded
+ * through libdtif.so. */
 THUNK_API HSAKMT_STATUS hsaKmtWaitOnMultipleEvents_Ext(HsaEvent *handles[], HSAuint32 count,
 						       bool all, HSAuint32 milliseconds,
 						       uint64_t *ages)

@@ -3,11 +3,11 @@
  *
  * ROCr's loader puts a code object into a separate allocation, ELF header first, including dynamic
  * symbols: the symbol with the kernel object's address is "<name>.kd". Loading gives no
- * notification. Freeing does, and makes a new generation: queues then drop their cached kernels.
- * Hence a kernel loaded to the address of an unloaded one is looked up again.
+ * notification. Freeing memory does, and starts a new generation: queues then drop their cached
+ * kernels. Hence a kernel loaded to the address of an unloaded kernel is looked up again.
  * Locking: one mutex around the table; a queue's cache belongs to its thread. The ELF file is in
- * the program's memory and may contain anything: each offset is checked. It stays mapped while it
- * is read: freeing it waits for the mutex. */
+ * the program's memory and may contain anything, so each offset is checked. The file stays mapped
+ * while it is read, because freeing it waits for the mutex. */
 #include <elf.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,14 +19,14 @@ enum { BUCKETS = 256 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct soft_kernel *kernels[BUCKETS];
-static uint64_t generation = 1; /* atomic; count of unloadings */
+static uint64_t generation = 1; /* atomic; number of unloadings */
 
-struct image { /* an allocation with an ELF file in it */
+struct image { /* an allocation that contains an ELF file */
 	const char *base;
 	uint64_t bytes;
 };
 
-/* Return @count items of @size at @offset of the image, or NULL if it does not contain them. */
+/* Return @count items of @size at @offset in the image, or NULL if the image is too short. */
 static const void *find_part(const struct image *image, uint64_t offset, uint64_t count,
 			     uint64_t size)
 {
@@ -70,7 +70,7 @@ static bool find_symbols(const struct image *image, struct symbols *out)
 	hash = at[DT_HASH] ? find_part(image, at[DT_HASH], 2, sizeof *hash) : NULL;
 	if (!hash)
 		return false;
-	out->count = hash[1]; /* chains: one per symbol */
+	out->count = hash[1]; /* entries in chains: one per symbol */
 	out->symbol = find_part(image, at[DT_SYMTAB], out->count, sizeof *out->symbol);
 	out->names_bytes = at[DT_STRSZ];
 	out->names = find_part(image, at[DT_STRTAB], out->names_bytes, 1);
@@ -135,7 +135,7 @@ static unsigned bucket_of(uint64_t object)
 	return (unsigned)((object >> 6) * 0x9e3779b97f4a7c15ull >> 56);
 }
 
-/* Find a kernel in the table, or add it. Return it with a reference. */
+/* Find a kernel in the table, or add the kernel. Return it with a reference. */
 static struct soft_kernel *get_kernel(uint64_t object, uint64_t *now)
 {
 	struct soft_kernel **bucket = &kernels[bucket_of(object)], *k;
@@ -147,7 +147,7 @@ static struct soft_kernel *get_kernel(uint64_t object, uint64_t *now)
 	if (!k) {
 		k = make_kernel(object);
 		if (k) {
-			k->references = 1; /* held in the table */
+			k->references = 1; /* the reference of the table */
 			k->next = *bucket;
 			*bucket = k;
 		}
@@ -209,7 +209,8 @@ void soft_kernel_forget(uint64_t base, uint64_t bytes)
 void soft_kernel_forked(void)
 {
 	pthread_mutex_init(&lock, NULL);
-	memset(kernels, 0, sizeof kernels); /* the code of their names is not mapped here */
+	/* the code objects of these kernels are not mapped in the child */
+	memset(kernels, 0, sizeof kernels);
 	generation++;
 	soft_isa_forked();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* libsoft-kfd.so, for LD_PRELOAD: programs that look for the kernel's driver themselves (rocminfo
- * checks lsmod or /sys for its module, and opens /dev/kfd) find it. ROCr and HIP never look. */
+/* libsoft-kfd.so, for LD_PRELOAD: lets programs find the kernel driver that check for it themselves
+ * (rocminfo checks lsmod or /sys for the module, and opens /dev/kfd). ROCr and HIP never check. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -58,7 +58,7 @@ API int open64(const char *path, int flags, ...)
 	return open_by("open64", path, flags, mode);
 }
 
-/* Return a file that reports the module as loaded; C++ streams read its descriptor. */
+/* Return a file that reports the module as loaded. C++ streams read its descriptor. */
 static FILE *module_state(void)
 {
 	int fd = memfd_create("initstate", MFD_CLOEXEC);

@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocations of host and device memory, and ranges of the program's own memory that it
+/* Allocations of host and device memory, and ranges of the program's own memory that the program
  * registered.
  *
  *   ranges[ALLOCATED]   disjoint, sorted by base       } an address is looked up in the first,
  *   ranges[REGISTERED]  may overlap, sorted by base    } then in the second
  *
- * Registered memory has a second address, which its GPUs use (SOFT_ALIAS); both work here. Device
- * memory is pages of one unnamed file (a memfd), so that another process can map them; they use
- * memory when touched, with a budget per GPU. Like real device memory, it is not inherited in
- * children (MADV_DONTFORK). A shared handle contains the process, its descriptor of the file, and
- * the offset in it: a process that may open /proc/PID/fd/N may import. It is recorded whether a GPU
- * has a range mapped, but not enforced: see "too forgiving" in docs/internals/soft-amdgpu.md.
- * Locking: one mutex around everything; mmap and munmap are outside of it. */
+ * Registered memory has a second address (SOFT_ALIAS), which its GPUs use; both addresses work
+ * here.
+ * Device memory consists of pages of one unnamed file (a memfd), so that another process can map
+ * it.
+ * Pages use memory when touched, limited by a budget per GPU. Like real device memory, the pages
+ * are
+ * not inherited in children (MADV_DONTFORK). A shared handle contains the process, its descriptor
+ * of
+ * the file, and the offset in the file: a process that may open /proc/PID/fd/N may import the
+ * memory.
+ * Mapping a range on a GPU is recorded but not enforced: see "too forgiving" in
+ * docs/internals/soft-amdgpu.md.
+ * Locking: one mutex around everything; mmap and munmap are called outside of it. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -32,11 +38,12 @@ struct memory_range {
 	HsaMemFlags flags;
 	HSA_POINTER_TYPE type;
 	void *user_data;
-	unsigned references; /* registrations of exactly this range */
+	unsigned references; /* number of registrations of exactly this range */
 	uint64_t offset;     /* offset in the file of device memory, or NOT_IN_FILE */
-	bool exported;       /* others may have it mapped: its pages stay when it is freed */
-	bool charged;        /* counted in the node's budget */
-	/* descriptor, or -1: see ticket.h; for another process's memory, the ticket of that
+	/* true if other processes may have mapped the range: its pages stay when it is freed */
+	bool exported;
+	bool charged; /* true if counted in the budget of the node */
+	/* descriptor of a ticket (ticket.h), or -1; for memory of another process, a ticket of that
 	 * process */
 	int ticket;
 	HSAuint32 mapped_count;
@@ -46,7 +53,7 @@ struct memory_range {
 struct ranges {
 	struct memory_range **item;
 	size_t count, space;
-	/* the longest range so far: how far back an overlapping one can start */
+	/* longest range so far: maximum distance to the base of an overlapping range */
 	uint64_t longest;
 };
 
@@ -55,7 +62,7 @@ static struct ranges allocated, registered;
 static uint64_t used[1 + SOFT_AMDGPU_MAX];
 static int file = -1; /* device memory, created on first use */
 static uint64_t file_bytes;
-/* the first open sets it; NULL: none */
+/* set by the first open; NULL: no callback */
 static void (*notify_freed)(uint64_t base, uint64_t bytes);
 
 /* Return the index of the first range whose base is above @address. */
@@ -130,15 +137,16 @@ static void erase_range(struct ranges *r, struct memory_range *range)
 {
 	size_t at = upper_bound(r, range->base);
 
-	while (r->item[--at] != range) /* several may start at one address */
+	while (r->item[--at] != range) /* several ranges may start at one address */
 		;
 	memmove(&r->item[at], &r->item[at + 1], (r->count - at - 1) * sizeof *r->item);
 	r->count--;
 	free(range);
 }
 
-/* Take @bytes of the node's memory. Scratch is a reservation that ROCr makes once, and not
- * memory. */
+/* Take @bytes from the memory of the node. Scratch is a reservation that ROCr makes once, and does
+ * not
+ * count as memory. */
 static bool take_budget(HSAuint32 node, uint64_t bytes)
 {
 	bool fits = true;
@@ -173,7 +181,7 @@ THUNK_API HSAKMT_STATUS hsaKmtAvailableMemory(HSAuint32 node, HSAuint64 *bytes)
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* Return the file of device memory, or -1; ROCr also maps it itself. Call under the lock. */
+/* Return the file of device memory, or -1. ROCr also maps this file. Call with the lock held. */
 static int device_file(void)
 {
 	if (file < 0)
@@ -191,8 +199,9 @@ int soft_dtif_file(void)
 	return fd;
 }
 
-/* Reserve @bytes in the file of device memory. Return NOT_IN_FILE if the file is full: such memory
- * is private to this process. */
+/* Reserve @bytes in the file of device memory. Return NOT_IN_FILE if the file is full: the memory
+ * is
+ * then private to this process. */
 static uint64_t place_in_file(uint64_t bytes)
 {
 	uint64_t offset = NOT_IN_FILE;
@@ -200,14 +209,15 @@ static uint64_t place_in_file(uint64_t bytes)
 	pthread_mutex_lock(&lock);
 	if (device_file() >= 0 && ftruncate(file, (off_t)(file_bytes + bytes)) == 0) {
 		offset = file_bytes;
-		/* offsets are not reused: they take nothing once their pages are given back */
+		/* offsets are not reused, but use no memory once their pages are released */
 		file_bytes += bytes;
 	}
 	pthread_mutex_unlock(&lock);
 	return offset;
 }
 
-/* Map @bytes of pages, at addresses like the real driver's, or aligned to @align. Pages are from
+/* Map @bytes of pages, at addresses like the real driver's, or aligned to @align. The pages are
+ * from
  * @fd at @offset, or private and zeroed. Return NULL on failure. */
 static char *map_pages(uint64_t bytes, uint64_t align, int fd, uint64_t offset)
 {
@@ -254,7 +264,7 @@ static bool insert_allocation(char *pages, uint64_t bytes, HSAuint32 node, HsaMe
 	return range != NULL;
 }
 
-/* Reserve addresses without memory: an access is a fault until memory is mapped there explicitly.
+/* Reserve addresses without memory: accesses fault until memory is mapped there explicitly.
  * @wanted: the only acceptable address, or NULL. */
 static HSAKMT_STATUS reserve_memory(void *wanted, uint64_t bytes, uint64_t align, HsaMemFlags flags,
 				    void **out)
@@ -284,7 +294,7 @@ static HSAKMT_STATUS reserve_memory(void *wanted, uint64_t bytes, uint64_t align
 }
 
 /* @align: 0, or a power of two. Memory without an address (NoAddress) gets an inaccessible address
- * as its name. */
+ * that identifies it. */
 THUNK_API HSAKMT_STATUS hsaKmtAllocMemoryAlign(HSAuint32 node, HSAuint64 bytes, HSAuint64 align,
 					       HsaMemFlags flags, void **out)
 {
@@ -544,7 +554,8 @@ void soft_memory_notify_freed(void (*notify)(uint64_t base, uint64_t bytes))
 
 void soft_memory_close(void)
 {
-	pthread_mutex_init(&lock, NULL); /* the parent's thread that held it does not exist here */
+	/* the parent's thread that held the lock does not exist in the child */
+	pthread_mutex_init(&lock, NULL);
 	allocated = registered = (struct ranges){0};
 	memset(used, 0, sizeof used);
 	if (file >= 0)
@@ -553,7 +564,7 @@ void soft_memory_close(void)
 	file_bytes = 0;
 }
 
-/* Operations for which the kernel's driver would need a real device. */
+/* Operations that require a real device in the kernel driver. */
 THUNK_API HSAKMT_STATUS hsaKmtSetMemoryPolicy(HSAuint32 node, HSAuint32 policy, HSAuint32 alternate,
 					      void *address, HSAuint64 bytes)
 {
@@ -567,7 +578,7 @@ THUNK_API HSAKMT_STATUS hsaKmtSetMemoryPolicy(HSAuint32 node, HSAuint32 policy, 
 }
 
 /* Contents of an HsaSharedMemoryHandle. ROCr marks a part of a block in bits 31 and 0 to 8 of the
- * word that stays 0, and removes the marks before it imports. */
+ * word that stays 0, and removes the marks before importing. */
 struct shared_handle {
 	uint32_t magic;
 	int32_t process, descriptor;
@@ -606,7 +617,8 @@ THUNK_API HSAKMT_STATUS hsaKmtShareMemory(void *address, HSAuint64 bytes,
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* Map pages of another process's device memory, or of this one's. Takes ownership of @fd. */
+/* Map pages of device memory that belongs to another process or to this one. Takes ownership of
+ * @fd. */
 static HSAKMT_STATUS map_shared(int fd, HSAuint32 node, uint64_t offset, uint64_t bytes,
 				void **address)
 {
@@ -664,13 +676,13 @@ THUNK_API HSAKMT_STATUS hsaKmtRegisterSharedHandleToNodes(const HsaSharedMemoryH
 							  void **address, HSAuint64 *bytes,
 							  HSAuint64 count, HSAuint32 *nodes)
 {
-	(void)count; /* not enforced: which GPUs may use it */
+	(void)count; /* which GPUs may use the memory is not enforced */
 	(void)nodes;
 	return hsaKmtRegisterSharedHandle(handle, address, bytes);
 }
 
-/* Make a buffer's ticket on first use. Call under the lock. Return a descriptor that the caller
- * owns, or -1. */
+/* Make the ticket of a buffer on first use. Call with the lock held. Return a descriptor that the
+ * caller owns, or -1. */
 static int ticket_of(struct memory_range *range)
 {
 	struct soft_ticket t = {.magic = SOFT_TICKET_MAGIC,
@@ -710,7 +722,7 @@ THUNK_API HSAKMT_STATUS hsaKmtExportDMABufHandle(void *address, HSAuint64 bytes,
 	return *fd < 0 ? HSAKMT_STATUS_INVALID_PARAMETER : HSAKMT_STATUS_SUCCESS;
 }
 
-/* Description of a buffer that came as a descriptor, for ROCr. */
+/* Describe a buffer that was received as a descriptor, for ROCr. */
 struct buffer_info {
 	void *address;
 	uint64_t bytes;
@@ -718,8 +730,9 @@ struct buffer_info {
 	uint32_t metadata_bytes, node;
 };
 
-/* Name another process's buffer like NoAddress memory; it is mapped explicitly. Return NULL if
- * memory is short. */
+/* Give an inaccessible address, like NoAddress memory, to a buffer of another process, which is
+ * mapped
+ * explicitly. Return NULL if memory is short. */
 static void *name_foreign(int fd, const struct soft_ticket *t)
 {
 	char *pages = map_pages(t->bytes, 0, -1, NOT_IN_FILE);
@@ -751,14 +764,15 @@ THUNK_API HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodes(HSAuint64 handle, vo
 	if (soft_opened())
 		return soft_opened();
 	if (!soft_ticket_read((int)handle, &t) || !soft_is_gpu(t.node))
-		return HSAKMT_STATUS_NOT_SUPPORTED; /* a buffer of a graphics driver */
+		/* the descriptor is a buffer of a graphics driver */
+		return HSAKMT_STATUS_NOT_SUPPORTED;
 	*out = (struct buffer_info){.address = (void *)t.handle, .bytes = t.bytes, .node = t.node};
 	if (t.process != getpid())
 		out->address = name_foreign((int)handle, &t);
 	return out->address ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_NO_MEMORY;
 }
 
-/* For ROCr 7. Bit 0 of @flags: map at an address, like a shared handle. */
+/* For ROCr 7. Bit 0 in @flags: map at an address, like a shared handle. */
 THUNK_API HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodesExt(HSAuint64 handle, void *info,
 							       HSAuint64 count, HSAuint32 *nodes,
 							       HSAuint32 flags)
@@ -779,7 +793,7 @@ THUNK_API HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodesExt(HSAuint64 handle,
 		      : map_shared(fd, t.node, t.offset, t.bytes, &out->address);
 }
 
-/* The topology does not offer it; managed memory works without it. */
+/* The topology does not offer this feature; managed memory works without it. */
 THUNK_API HSAKMT_STATUS hsaKmtSVMSetAttr(void *address, HSAuint64 bytes, unsigned count,
 					 void *attributes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queues: creates and destroys them with their doorbells and worker threads. */
+/* Creates and destroys queues with their doorbells and worker threads. */
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -9,10 +9,11 @@
 #include "soft/common/guard.h"
 
 enum { DOORBELLS = 1024 };
-#define DOORBELL_REST UINT64_MAX /* value before the first packet: no index has it */
+#define DOORBELL_REST UINT64_MAX /* value before the first packet, not used as an index */
 
-/* ROCr distinguishes doorbells through 10 bits of their address: a page of them per GPU, aligned to
- * its size. */
+/* ROCr distinguishes doorbells by 10 bits of their address: one page of doorbells per GPU, aligned
+ * to
+ * the page size. */
 static _Alignas(DOORBELLS * 8) uint64_t doorbells[SOFT_AMDGPU_MAX][DOORBELLS];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

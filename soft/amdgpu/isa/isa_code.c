@@ -7,7 +7,7 @@
 
 #define RANGES 64
 
-/* The last ranges forgotten. A machine that lags further drops everything. */
+/* The most recent ranges dropped. A machine that is further behind drops all pages. */
 static struct {
 	pthread_mutex_t lock;
 	uint64_t count; /* written under the lock, read without */
@@ -55,8 +55,9 @@ static void drop_pages(struct code *code, uint64_t base, uint64_t bytes)
 			struct code_page *page = *link;
 
 			/* Use differences, so that a range up to the end of the address space does
-			 * not wrap. An instruction may have words on the next page, so the
-			 * preceding page is also dropped. */
+			 * not wrap. An instruction
+			 * may have words on the next page, so the preceding page is also
+			 * dropped. */
 			if (page->address - base < bytes ||
 			    base - page->address < 2 * CODE_PAGE_BYTES) {
 				*link = page->next;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Decodes instruction words into steps. Each encoding has a function that looks its row up, sets
- * the operands, and refuses every bit that the interpreter would ignore: an unsupported form
+/* Decodes instruction words into steps. Each encoding has a function that looks up the
+ * instruction's
+ * row, sets the operands, and refuses every bit that the interpreter would ignore. An unsupported
+ * form
  * becomes a step that ends the kernel with a message. */
 #include "soft/amdgpu/isa/isa_numbers.h"
 #include "soft/amdgpu/isa/isa_wave.h"
@@ -80,7 +82,7 @@ static uint64_t take_literal(struct decoder *d, unsigned type)
 	return type == SOFT_TYPE_I64 ? (uint64_t)(int32_t)d->literal : d->literal;
 }
 
-/* Decode a 9-bit operand. Return 0 if it is unknown. */
+/* Decode a 9-bit operand. Return 0 for an unknown operand. */
 static int operand(struct decoder *d, unsigned i, unsigned n)
 {
 	struct soft_step *s = d->s;
@@ -119,7 +121,7 @@ static int operand(struct decoder *d, unsigned i, unsigned n)
 		refuse(d, "with an unknown operand");
 		return 0;
 	}
-	/* an aperture read as 32 bits gives its high word */
+	/* an aperture read as 32 bits gives the high word of its base */
 	s->constant[i] = n >= 235 && n <= 238 && !soft_type_is_64(type) ? x >> 32 : x;
 	return 1;
 }
@@ -195,7 +197,8 @@ static void decode_smem(struct decoder *d, uint32_t w)
 	s->result = w >> 6 & 127;
 	s->base = (uint8_t)((w & 63) * 2);
 	s->source[0] = REG_CONSTANT;
-	/* IMM: a 21-bit offset; SOFFSET_EN: a register, alone or in addition; neither: the offset
+	/* IMM: a 21-bit offset; SOFFSET_EN: a register, alone or added to the offset; neither bit:
+	 * the offset
 	 * field contains a register number */
 	if (w >> 17 & 1)
 		s->offset = (int32_t)(w1 << 11) >> 11;
@@ -239,7 +242,7 @@ static int is_float(unsigned type)
 	return type == SOFT_TYPE_F16 || type == SOFT_TYPE_F32 || type == SOFT_TYPE_F64;
 }
 
-/* Choose the function that runs a vector instruction, once its modifiers are known. */
+/* Choose the function that runs a vector instruction, after its modifiers are known. */
 static void finish_vector(struct decoder *d)
 {
 	struct soft_step *s = d->s;
@@ -299,7 +302,7 @@ static int decode_sdwa(struct decoder *d, int compares)
 	if (compares) {
 		if (c >> 15 & 1)
 			s->mask_result = c >> 8 & 127;
-		s->control = (c & ~0x1f00u) | 6 << 8; /* nothing else to select */
+		s->control = (c & ~0x1f00u) | 6 << 8; /* no further modifiers to check */
 		return 1;
 	}
 	s->clamp = c >> 13 & 1;
@@ -481,7 +484,7 @@ static void decode_vop3p(struct decoder *d, uint32_t w)
 
 /* ---- memory ---- */
 
-/* Check up to four registers of data, and as many again of comparison values. */
+/* Check up to four registers of data, and the same number of registers of comparison values. */
 static int beyond_registers(const struct soft_step *s)
 {
 	unsigned words = (s->op->bytes + 3) / 4 * (s->op->kind == SOFT_KIND_READ2 ? 2 : 1);
@@ -581,8 +584,9 @@ static void decode_mimg(struct decoder *d, uint32_t w)
 	s->data = s->result = w1 >> 8 & 255;
 	s->base = (uint8_t)((w1 >> 16 & 31) * 4);
 	s->sampler = (uint8_t)((w1 >> 21 & 31) * 4);
-	/* refuse 16-bit coordinates, residency results and 16-bit data; also elements with
-	 * coordinates from 0 to 1, and samples that override the sampler's coordinate mode */
+	/* refuse 16-bit coordinates, residency results, 16-bit data, elements with coordinates from
+	 * 0 to 1,
+	 * and samples that override the sampler's coordinate mode */
 	if (w >> 15 & 7 || (w >> 12 & 1) == (uint32_t)samples || w1 >> 31)
 		refuse(d, "in an unknown form");
 	else if (beyond_registers(s) || s->source[0] > 247 || s->base > 96 || s->sampler > 100)
@@ -629,7 +633,7 @@ static int run_with_rows(struct soft_wave *w, const struct soft_step *s)
 	return s->with_rows(w, s);
 }
 
-/* Return true if the step uses vector registers without checking whether they are lines. */
+/* Return true if the step reads vector registers without checking whether they are lines. */
 static int wants_rows(const struct soft_step *s)
 {
 	static const soft_step_function others[] = {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Images: loads and stores of elements. HIP's own kernels use them to copy between buffers and
- * arrays, and programs to access surfaces.
+/* Images: loads and stores of elements. HIP's kernels use them to copy between buffers and arrays,
+ * and programs use them to access surfaces.
  *
  *   eight SGPRs (the resource) ─► struct soft_image: address, size, channels
  *   VGPRs of an address: x y z, according to the resource's type ─► element
  *   element ─► up to four channels, one VGPR each
  *
  * The hardware's memory layout of a non-linear image is undocumented. Here all elements are stored
- * row by row, with the resource's pitch, which needs no more room. The layout is not visible: the
- * host accesses arrays only through such kernels. Outside the image a load returns 0 and a store
- * does nothing. There is one level; any other is outside. */
+ * row by row, with the resource's pitch, which needs no more memory. The layout is not visible,
+ * because the host accesses arrays only through such kernels. Outside the image a load returns 0
+ * and a
+ * store does nothing. There is one level; accesses to other levels are outside the image. */
 #include "soft/amdgpu/isa/isa_image.h"
 #include "soft/amdgpu/isa/isa_numbers.h"
 
@@ -18,7 +19,7 @@ enum { LOAD_MIP = 0x01, STORE_MIP = 0x09, GET_RESINFO = 0x0e };
 const char *soft_element_read(struct soft_element *e, unsigned format, unsigned number,
 			      unsigned select)
 {
-	/* Per data format: channels, and bits of each. */
+	/* Channels and bits of each channel, for each data format. */
 	static const struct {
 		uint8_t channels, bits;
 	} formats[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The lane loops that gen/isa.py generates from gfx906.isa: isa_lanes.h. SOFT_LANES_SET names this
- * compilation's set. */
+/* The lane loops that gen/isa.py generates from gfx906.isa: see isa_lanes.h. SOFT_LANES_SET names
+ * the set that this compilation defines. */
 #include "soft/amdgpu/isa/isa_lanes.h"
 #include "soft/amdgpu/isa/isa_numbers.h"
 

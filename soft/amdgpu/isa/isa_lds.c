@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* LDS: a workgroup's shared memory, and the instructions that move values between lanes through
- * it.
+ * LDS.
  *
  * The waves of a workgroup run on one thread, so atomics need no host atomics. Outside LDS, loads
  * return 0 and stores are ignored, as on hardware. */
@@ -123,8 +123,9 @@ static void put_live(struct soft_wave *w, const struct soft_step *s, const uint3
 		d[l] = (row[l] & live[l]) | (d[l] & ~live[l]);
 }
 
-/* Each lane sends to the lane at its address. If several send to one, the highest wins; a lane that
- * receives nothing gets 0. */
+/* Each lane sends to the lane at its address. If several lanes send to the same lane, the highest
+ * lane
+ * wins. A lane that receives nothing gets 0. */
 int soft_isa_ds_permute_b32(struct soft_wave *w, const struct soft_step *s)
 {
 	uint32_t row[SOFT_LANES] = {0};
@@ -153,8 +154,9 @@ int soft_isa_ds_bpermute_b32(struct soft_wave *w, const struct soft_step *s)
 	return 0;
 }
 
-/* The offset is the pattern: with bit 15 any order within four lanes; otherwise and, or, xor of the
- * lane number within 32. */
+/* The offset is the pattern: with bit 15, any order within four lanes; otherwise and, or, xor of
+ * the
+ * lane number within 32 lanes. */
 int soft_isa_ds_swizzle_b32(struct soft_wave *w, const struct soft_step *s)
 {
 	uint64_t exec = pair(w, REG_EXEC);
@@ -174,7 +176,7 @@ int soft_isa_ds_swizzle_b32(struct soft_wave *w, const struct soft_step *s)
 	return 0;
 }
 
-/* ---- global wave sync: the first active lane has the count; M0 and the offset select one of 64
+/* ---- global wave sync: the first active lane holds the count; M0 and the offset select one of 64
  * barriers, of which only the first exists ---- */
 
 static bool first_lane(const struct soft_wave *w, const struct soft_step *s, uint32_t *count)

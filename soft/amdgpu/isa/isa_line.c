@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines: vector registers whose lanes have equal distances, and the instructions that need only two
- * numbers of them.
+/* Lines: vector registers whose lanes have equal distances, and the instructions that need only the
+ * base and step of a line.
  *
  *   work-item's id, scalars ─► line ─► indices, addresses ─► one memcpy for 64 lanes
  *                               └────► soft_make_row() as soon as a step needs single lanes
  *
- * 32-bit sums wrap around in lines as in lanes, so these always work. Operations beyond 32 bits
+ * 32-bit sums wrap around in lines as in lanes, so they always work. Operations beyond 32 bits
  * (carries, comparisons, right shifts, 64 bits) work only if the line does not wrap between its
- * ends and nothing happens in between that does not happen at both ends: a line's step is constant.
- * Everything else falls back to rows. All lanes must be active. */
+ * ends and every lane behaves as both ends do, because a line's step is constant.
+ * All other operations fall back to rows. All lanes must be active. */
 #include "soft/amdgpu/isa/isa_numbers.h"
 #include "soft/amdgpu/isa/isa_wave.h"
 
@@ -44,7 +44,7 @@ static int run_of_line(const struct soft_line *x, int is_signed, struct line_run
 	return is_signed ? last >= INT32_MIN && last <= INT32_MAX : last >= 0 && last <= UINT32_MAX;
 }
 
-/* Get a 64-bit operand whose high word is equal in all lanes. */
+/* Get a 64-bit operand whose high word is the same in all lanes. */
 static int wide_of(const struct soft_wave *w, const struct soft_step *s, unsigned i, uint64_t *base,
 		   int64_t *step)
 {
@@ -83,7 +83,7 @@ static int run_of(const struct soft_wave *w, const struct soft_step *s, unsigned
 
 /* ---- results ---- */
 
-/* Return 0 if the high word differs between lanes. */
+/* Set a 64-bit result. Return 0 if the high word differs between lanes. */
 static int put_wide(struct soft_wave *w, unsigned r, uint64_t base, int64_t step)
 {
 	int64_t last;
@@ -142,8 +142,9 @@ static int subtract_borrow(struct soft_wave *w, const struct soft_step *s,
 	return put_word(w, s, (uint32_t)first, x->step - y->step);
 }
 
-/* Shift right. Bits shifted out may differ in any lane, so this works only if the result is equal
- * in all lanes, or nothing is shifted out. */
+/* Shift right. Bits shifted out may differ between lanes, so lines work only if the result is the
+ * same
+ * in all lanes or nothing is shifted out. */
 static int shift_right(struct soft_wave *w, const struct soft_step *s, const struct soft_line *by,
 		       const struct soft_line *y, int is_signed)
 {
@@ -157,7 +158,7 @@ static int shift_right(struct soft_wave *w, const struct soft_step *s, const str
 	return put_word(w, s, (uint32_t)(r.first >> n), 0);
 }
 
-/* Compute x * y + z in 64 bits. One of the factors is equal in all lanes. */
+/* Compute x * y + z in 64 bits. One of the factors is the same in all lanes. */
 static int multiply_add(struct soft_wave *w, const struct soft_step *s, struct soft_line x,
 			struct soft_line y)
 {
@@ -196,8 +197,8 @@ static int has_sign(unsigned way, int sign)
 	}
 }
 
-/* Compare. A difference that changes in equal steps has between its ends no sign outside the range
- * of its ends' signs. */
+/* Compare. A difference that changes in equal steps has, between its ends, only signs in the range
+ * of the signs at its ends. */
 static int compare_line(struct soft_wave *w, const struct soft_step *s)
 {
 	struct line_run x, y;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that steps use to access their wave's machine: see isa_machine.h. */
+/* Functions through which steps access the machine of their wave: see isa_machine.h. */
 #include "soft/amdgpu/isa/isa_machine.h"
 
 const struct soft_isa_gpu *soft_isa_gpu(const struct soft_wave *w)

@@ -28,7 +28,7 @@ int soft_scalar_load(struct soft_wave *w, const struct soft_step *s)
 	address &= ~3ull;
 	if (!is_host(address, s->op->bytes))
 		return soft_fault(w, address);
-	switch (s->op->bytes) { /* constant sizes compile without calls */
+	switch (s->op->bytes) { /* constant sizes let compilers inline the copy */
 	case 4: memcpy(&w->s[s->result], host_pointer(address), 4); break;
 	case 8: memcpy(&w->s[s->result], host_pointer(address), 8); break;
 	case 16: memcpy(&w->s[s->result], host_pointer(address), 16); break;
@@ -167,8 +167,8 @@ static int store_lanes(struct soft_wave *w, const struct soft_step *s, uint64_t 
 	return 0;
 }
 
-/* Convert consecutive elements of @words words to one row per word, and back. Constant counts let
- * compilers vectorise this. */
+/* Convert consecutive elements of @words words to one row per word, or back. Constant counts let
+ * compilers vectorise the loops. */
 #define EACH(words, code)                            \
 	for (unsigned i = 0; i < (words); i++)       \
 		for (unsigned n = 0; n < count; n++) \
@@ -201,7 +201,7 @@ static void load_host(struct soft_wave *w, const struct soft_step *s, uint64_t e
 {
 	unsigned bytes = s->op->bytes;
 
-	if (exec == UINT64_MAX && bytes == 16) { /* HIP's rectangular copies */
+	if (exec == UINT64_MAX && bytes == 16) { /* sizes used by HIP's rectangular copies */
 		uint32_t x[4 * SOFT_LANES];
 
 		for (unsigned l = 0; l < SOFT_LANES; l++)
@@ -265,8 +265,9 @@ static int all_host(const struct soft_step *s, uint64_t exec, const uint64_t *ad
 
 /* ---- neighbours ---- */
 
-/* The most frequent accesses: consecutive elements (@count of them, that of lane @first at @p), or
- * all lanes the same one. */
+/* The most frequent access patterns: @count consecutive elements, starting with lane @first at @p,
+ * or
+ * the same element for all lanes. */
 enum layout { ANY, ROW, ONE };
 
 struct row {
@@ -274,7 +275,7 @@ struct row {
 	unsigned first, count;
 };
 
-/* Find which host memory the active lanes access, before addresses are computed, in 32 bits. */
+/* Determine in 32 bits, before computing addresses, which host memory the active lanes access. */
 static enum layout find_layout(struct soft_wave *w, const struct soft_step *s, uint64_t exec,
 			       struct row *r)
 {
@@ -419,7 +420,7 @@ static void store_row(struct soft_wave *w, const struct soft_step *s, const stru
 	memcpy(r->p, x, 4 * (size_t)words * r->count);
 }
 
-/* Find the memory that the lanes access if the address's registers are lines, without looking at
+/* Determine the memory that the lanes access if the address registers are lines, without reading
  * single lanes. */
 static enum layout line_layout(const struct soft_wave *w, const struct soft_step *s, struct row *r)
 {
@@ -576,7 +577,7 @@ int soft_memory(struct soft_wave *w, const struct soft_step *s)
 }
 
 /* Move spilled registers and variables: whole words at one offset in all lanes, which are rows of
- * scratch. Return 0 if the access is different. */
+ * scratch. Return 0 for any other access. */
 static int move_spilled(struct soft_wave *w, const struct soft_step *s, uint64_t exec, uint32_t at)
 {
 	const uint32_t *live = soft_live(w, exec);
@@ -596,8 +597,9 @@ static int move_spilled(struct soft_wave *w, const struct soft_step *s, uint64_t
 	return 1;
 }
 
-/* Access a buffer through a descriptor in four SGPRs. Only the wave's scratch descriptor is
- * supported: its own memory, swizzled. The offset register counts bytes of the whole wave: 64 per
+/* Access a buffer through a descriptor in four SGPRs. Only the scratch descriptor of the wave is
+ * supported: swizzled memory of the wave. The offset register counts bytes of the whole wave: 64
+ * per
  * byte of a lane. */
 int soft_buffer(struct soft_wave *w, const struct soft_step *s)
 {

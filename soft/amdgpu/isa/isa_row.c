@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts lines to rows: a register whose lanes have equal distances (isa_line.c) gets a word for
- * each lane. */
+/* Converts lines to rows: writes one word per lane for a register whose lanes have equal distances
+ * (isa_line.c). */
 #include "soft/amdgpu/isa/isa_wave.h"
 
 void soft_make_row(struct soft_wave *w, unsigned r)

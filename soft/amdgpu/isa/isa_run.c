@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A dispatch: its workgroups run one after another, with their waves interleaved; in a cooperative
- * dispatch all waves are interleaved.
+/* Runs a dispatch: its workgroups run one after another, with the waves of a workgroup interleaved.
+ * In
+ * a cooperative dispatch all waves are interleaved.
  *
  *   packet + kernel descriptor ─► launch ─► for each workgroup: make waves ─► turns until all end
  *   turn: steps until the wave ends, waits at a barrier, sleeps, or has used up its share of
  *         instructions
  *
  * A barrier opens when every wave of its workgroup that has not ended waits at it. The grid's
- * barrier (global wave sync) opens when the configured number of waves has come. Turns let waves
- * progress that wait for each other in loops (a flag in LDS). Registers that a wave does not
- * receive a value in are 0, so that a run can be repeated. The caller may leave a run with a jump
+ * barrier (global wave sync) opens when the configured number of waves has arrived. Turns let waves
+ * progress that wait for each other in loops (a flag in LDS). Registers in which a wave receives no
+ * value are 0, so that a run can be repeated. The caller may leave a run with a jump
  * at any access to global memory: nothing is locked then, and the machine owns all memory. */
 #include "soft/amdgpu/isa/isa_machine.h"
 #include "soft/amdgpu/isa/isa_numbers.h"
@@ -18,7 +19,7 @@
 #include <stdlib.h>
 
 #define UNIT_WAVES 40    /* capacity of a compute unit */
-#define TURN_STEPS 50000 /* the queue's stop flag is read at least this often */
+#define TURN_STEPS 50000 /* maximum number of steps between two reads of the queue's stop flag */
 
 struct launch { /* parameters of one dispatch: from the packet and the kernel descriptor */
 	uint32_t size[3], grid[3], groups[3];
@@ -60,7 +61,7 @@ struct soft_isa *soft_isa_create(const struct soft_isa_gpu *gpu)
 	return isa;
 }
 
-/* Free all but the first @count. */
+/* Free all residents except the first @count. */
 static void free_residents(struct soft_isa *isa, size_t count)
 {
 	while (isa->resident_count > count) {
@@ -85,7 +86,9 @@ void soft_isa_destroy(struct soft_isa *isa)
 
 /* ---- steps ---- */
 
-/* Return the decoded step at @pc. NULL: memory is short, or *@event: outside the kernel's code. */
+/* Return the decoded step at @pc. Return NULL if memory is short or, with *@event set, if @pc is
+ * outside
+ * the kernel's code. */
 static struct soft_step *fetch_step(struct soft_isa *isa, struct code_page **page, uint64_t pc,
 				    int *event)
 {
@@ -112,12 +115,13 @@ static struct soft_step *fetch_step(struct soft_isa *isa, struct code_page **pag
 	return s;
 }
 
-/* Run until something other than the next instruction is due. w->pc is then after the instruction
- * that requested it, or at it if it failed. Return an event; 0: memory is short. */
+/* Run until a step returns an event. w->pc is then after the instruction that returned the event,
+ * or
+ * at the instruction if it failed. Return the event; 0: memory is short. */
 static int run_wave(struct soft_isa *isa, struct soft_wave *w)
 {
 	const struct soft_step *steps = NULL, *s; /* steps of the page at @base */
-	uint64_t pc = w->pc, base = 1;            /* ... none so far */
+	uint64_t pc = w->pc, base = 1;            /* 1: no page yet */
 	unsigned left = TURN_STEPS;
 	int event = 0;
 
@@ -217,7 +221,8 @@ static void set_scalars(const struct soft_isa *isa, const struct launch *a, stru
 	unsigned n = 0;
 
 	memset(w->s, 0, sizeof(w->s));
-	/* the scratch buffer: 4 bytes per lane, swizzled over 64 lanes, the lane's number added */
+	/* descriptor of the scratch buffer: 4 bytes per lane, swizzled over 64 lanes, plus the lane
+	 * number */
 	if (a->properties & 1) {
 		w->s[0] = (uint32_t)scratch;
 		w->s[1] = (uint32_t)(scratch >> 32 & 0xffff) | 0x80000000;
@@ -244,8 +249,9 @@ static void set_scalars(const struct soft_isa *isa, const struct launch *a, stru
 			w->s[n++] = id[i];
 	if (a->rsrc2 >> 10 & 1)
 		w->s[n++] = a->waves | (w->index == 0) << 31; /* workgroup info */
-	/* The wave's offset within scratch would come last and stays 0: the descriptor's base is
-	 * the wave's own. */
+	/* The last register is the wave's offset within scratch. It stays 0, because the base in
+	 * the descriptor
+	 * belongs to the wave. */
 }
 
 /* Set the work-item ids and return the mask of existing lanes: the grid may end within a
@@ -261,7 +267,7 @@ static uint64_t set_ids(const struct launch *a, struct soft_wave *w)
 	y -= z * a->size[1];
 	for (unsigned i = 0; i < 3; i++)
 		end[i] = MIN(a->size[i], a->grid[i] - w->group->id[i] * a->size[i]);
-	if (x + SOFT_LANES <= a->size[0]) { /* in one row of the workgroup */
+	if (x + SOFT_LANES <= a->size[0]) { /* the lanes are in one row of the workgroup */
 		soft_set_line(w, 0, x, 1);
 		soft_set_line(w, 1, a->rsrc2 >> 11 & 3 ? y : 0, 0);
 		soft_set_line(w, 2, a->rsrc2 >> 12 & 1 ? z : 0, 0);
@@ -270,7 +276,7 @@ static uint64_t set_ids(const struct launch *a, struct soft_wave *w)
 		return UINT64_MAX >> (SOFT_LANES - MIN(end[0] - x, SOFT_LANES));
 	}
 	items = a->size[0] * a->size[1] * a->size[2] - w->index * SOFT_LANES;
-	soft_want_rows(w, 0, 3); /* they are zeros */
+	soft_want_rows(w, 0, 3); /* the rows are zero */
 	for (unsigned l = 0; l < MIN(items, SOFT_LANES); l++) {
 		w->v[0][l] = x;
 		w->v[1][l] = a->rsrc2 >> 11 & 3 ? y : 0;
@@ -332,7 +338,7 @@ static void start_group(struct soft_isa *isa, const struct launch *a, struct res
 	isa->stats.workgroups++;
 }
 
-/* Run a turn for each wave that does not wait. @ran: set if there was one. */
+/* Run a turn for each wave that does not wait. @ran: set to true if a wave ran. */
 static enum soft_isa_result run_turns(struct soft_isa *isa, const struct launch *a,
 				      struct resident *r, struct soft_isa_error *error, bool *ran)
 {
@@ -365,7 +371,7 @@ static enum soft_isa_result run_turns(struct soft_isa *isa, const struct launch 
 	return SOFT_ISA_DONE;
 }
 
-/* Run the first @count residents until they have ended. */
+/* Run the first @count residents until all have ended. */
 static enum soft_isa_result run_groups(struct soft_isa *isa, const struct launch *a, size_t count,
 				       struct soft_isa_error *error)
 {
@@ -508,8 +514,9 @@ static enum soft_isa_result run_grid(struct soft_isa *isa, const struct launch *
 	return at_once ? run_groups(isa, a, flat_id, error) : result;
 }
 
-/* Return true if a kernel ends with its first instruction. It does nothing, so no wave of it must
- * run, even if there are 2^32 of them. */
+/* Return true if the first instruction of a kernel ends it. Such a kernel does nothing, so none of
+ * its
+ * waves must run, even if there are 2^32 of them. */
 static bool ends_at_once(struct soft_isa *isa, const struct launch *a)
 {
 	struct code_page *page;
@@ -536,7 +543,7 @@ enum soft_isa_result soft_isa_run(struct soft_isa *isa, const struct soft_dispat
 	if (groups * a.waves > MAX(isa->gpu.compute_units, 1) * UNIT_WAVES)
 		return refuse_launch(error, SOFT_ISA_BAD_DESCRIPTOR,
 				     "more waves at once than the GPU holds");
-	free_residents(isa, groups); /* a whole grid's residents need much memory */
+	free_residents(isa, groups); /* the residents of a whole grid need much memory */
 	if (reserve_waves(isa, &a, groups))
 		return refuse_launch(error, SOFT_ISA_NO_MEMORY, "registers, LDS and scratch");
 	result = ends_at_once(isa, &a) ? SOFT_ISA_DONE

@@ -3,13 +3,14 @@
  *
  *   four SGPRs (the sampler) ─► struct image_sampler: coordinates beyond the image, the filter
  *   VGPRs: gradients (sample_d) x y z, level (sample_l) ─► positions ─► elements
- *   elements ─► one, or weighted with the distance ─► channels
+ *   elements ─► one element, or a sum weighted with the distance ─► channels
  *
- * There is one level, so gradients and levels have no effect: a sampler with different near and far
+ * There is one level, so gradients and levels have no effect. A sampler with different near and far
  * filters is refused. Positions are rounded to 8 fractional bits, as in hardware: device code
- * relies on it, addressing elements as the quotient of their number and the size. Sums are computed
- * in double and rounded once. A depth filter that the sampler leaves open is that of rows and
- * columns. */
+ * relies on the rounding when it addresses elements as the quotient of their number and the size.
+ * Sums
+ * are computed in double and rounded once. If the sampler does not specify a depth filter, the
+ * filter for rows and columns applies. */
 #include "soft/amdgpu/isa/isa_image.h"
 #include "soft/amdgpu/isa/isa_numbers.h"
 
@@ -19,12 +20,13 @@ enum { OUTSIDE = -1 };
 
 struct image_sampler {
 	uint8_t mode[3];
-	uint8_t linear, deep; /* between columns and rows; between slices */
-	uint8_t counts;       /* coordinates are element numbers, not 0 to 1 */
-	uint8_t border;       /* 0 transparent black, 1 opaque black, 2 white */
+	uint8_t linear,
+		deep;   /* linear: interpolate between columns and rows; deep: between slices */
+	uint8_t counts; /* true if coordinates are element numbers; false: from 0 to 1 */
+	uint8_t border; /* 0 transparent black, 1 opaque black, 2 white */
 };
 
-/* Return a message about an unsupported feature, or NULL. */
+/* Read the sampler. Return a message about an unsupported feature, or NULL. */
 static const char *read_sampler(struct image_sampler *p, const uint32_t *r,
 				const struct soft_image *m)
 {
@@ -65,7 +67,7 @@ static int64_t inside(unsigned mode, int64_t i, int64_t size)
 	}
 }
 
-/* For one coordinate: the positions on both sides, and the distance to the second. */
+/* For one coordinate: positions on both sides, and distance to the second position. */
 struct texel_span {
 	int64_t at[2];
 	double weight;
@@ -77,7 +79,7 @@ static void find_span(struct texel_span *s, const struct image_sampler *p, unsig
 {
 	double x = p->counts ? coordinate : (double)coordinate * size, whole;
 
-	if (!(fabs(x) < 0x1p40)) /* also NaN and infinities: no fraction is left */
+	if (!(fabs(x) < 0x1p40)) /* also NaN and infinities, which leave no fraction */
 		x = x > 0 ? 0x1p40 : x < 0 ? -0x1p40 : 0;
 	x = rint(x * 256) / 256 - (half ? 0.5 : 0);
 	whole = floor(x);
@@ -94,7 +96,7 @@ static void find_layer(struct texel_span *s, float coordinate, uint32_t layers)
 	s->weight = 0;
 }
 
-/* Load register @i of the element at three positions. */
+/* Load register @i of the element at these three positions. */
 static uint32_t load_texel(const struct soft_image *m, const struct image_sampler *p,
 			   const int64_t at[3], unsigned i)
 {
@@ -197,8 +199,8 @@ int soft_sample(struct soft_wave *w, const struct soft_step *s)
 
 /* ---- typed buffers ---- */
 
-/* Access a resource of four words: base, stride, total bytes, format. Beyond its bytes, loads
- * return 0 and stores are ignored. Hardware counts elements there, not bytes, but ROCr sets
+/* Access a resource of four words: base, stride, total bytes, format. Beyond the total bytes, loads
+ * return 0 and stores are ignored. Hardware counts elements in this field, not bytes, but ROCr sets
  * bytes. */
 int soft_typed_buffer(struct soft_wave *w, const struct soft_step *s)
 {

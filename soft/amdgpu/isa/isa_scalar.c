@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Scalar instructions: those that gen/isa.py generates from gfx906.isa, those that gfx906.isa marks
- * as `hand`, and the table. */
+ * as `hand`, and the table of both. */
 #include "soft/amdgpu/isa/isa_numbers.h"
 #include "soft/amdgpu/isa/isa_wave.h"
 
 #include <sched.h>
 
-/* Take a branch. An infinite loop stops here when its queue is destroyed: every loop has a backward
- * branch. */
+/* Take a branch. An infinite loop stops here when its queue is destroyed, because every loop has a
+ * backward branch. */
 static int branch(struct soft_wave *w, const struct soft_step *s, int taken)
 {
 	if (!taken)
@@ -139,7 +139,7 @@ int soft_isa_s_getreg_b32(struct soft_wave *w, const struct soft_step *s)
 	case HWREG_HW_ID: /* wave, SIMD, compute unit of its array of 16, shader engine */
 		x = (w->index & 15) | (w->index & 3) << 4 | (cu & 15) << 8 | (cu >> 4 & 3) << 13;
 		break;
-	case HWREG_SH_MEM_BASES: /* the apertures' highest 16 bits */
+	case HWREG_SH_MEM_BASES: /* the highest 16 bits of the apertures */
 		x = (uint32_t)(gpu->private_aperture >> 48) | (uint32_t)(gpu->lds_aperture >> 48)
 								      << 16;
 		break;
@@ -174,8 +174,8 @@ int soft_isa_s_setreg_imm32_b32(struct soft_wave *w, const struct soft_step *s)
 	return set_register(w, s, (uint32_t)s->constant[0]);
 }
 
-/* ---- indirect registers: M0 contains the index, and for vector operands in bits 12 to 15 the
- * operands that it applies to ---- */
+/* ---- indirect registers: M0 contains the index and, for vector operands, in bits 12 to 15 the
+ * operands that are indexed ---- */
 
 int soft_isa_s_set_gpr_idx_on(struct soft_wave *w, const struct soft_step *s)
 {
@@ -206,7 +206,7 @@ int soft_isa_s_set_gpr_idx_idx(struct soft_wave *w, const struct soft_step *s)
 	return 0;
 }
 
-/* Return -1 beyond the registers of a wave. */
+/* Return -1 for an index beyond the registers of a wave. */
 static int find_relative(const struct soft_wave *w, unsigned from, unsigned bytes)
 {
 	uint64_t n = (uint64_t)from + w->s[REG_M0];

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* v_trig_preop_f64: 53 bits of 2/pi at a position from the operand's exponent and the segment. The
- * device library reduces large angles with it. */
+/* v_trig_preop_f64: extracts 53 bits of 2/pi at a position that depends on the operand's exponent
+ * and
+ * the segment. The device library reduces large angles with this instruction. */
 #include "soft/amdgpu/isa/isa_numbers.h"
 
-/* 2/pi, with the first fractional bit on top. */
+/* 2/pi; the most significant bit is the first fractional bit. */
 static const uint32_t two_over_pi[40] = {
 	0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab,
 	0xdebbc561, 0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c, 0xfe1deb1c, 0xb129a73e,

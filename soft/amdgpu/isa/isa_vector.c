@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Vector instructions around their lane loops (isa_lanes.h): operands to rows, modifiers, and where
- * results are written.
+/* Vector instructions around their lane loops (isa_lanes.h): convert operands to rows, apply
+ * modifiers, and write results.
  *
- *   plain      operands are rows of registers, or one scalar 64 times; the result goes straight
- *              into the register if all lanes are active
+ *   plain      operands are rows of registers, or one scalar repeated 64 times; the result is
+ *   written
+ *              directly to the register if all lanes are active
  *   modified   signs, absolute values, clamp, SDWA (bytes, words), DPP (other lanes), op_sel
  *              (halves)
- *   packed     a 16-bit loop on the low halves, then on the high ones
- *   mix        operands each a single or a half, a single multiply-add, result a single or one half
+ *   packed     a 16-bit loop on the low halves, then on the high halves
+ *   mix        each operand is a single or a half; a single multiply-add; the result is a single or
+ *              one half
  *
- * A loop runs on all lanes; inactive ones keep their register. With EXEC 0 only masks are
+ * A loop runs on all lanes; inactive lanes keep their registers. With EXEC 0 only masks are
  * written. */
 #include "soft/amdgpu/isa/isa_numbers.h"
 #include "soft/amdgpu/isa/isa_wave.h"
 
-/* Two rows per operand: v255 of a pair would lie beyond the registers, which decode cannot detect
- * with indexing on. */
+/* Two rows per operand: v255 in a pair would lie beyond the registers, which decoding cannot detect
+ * if registers are indexed. */
 struct rows {
 	uint32_t row[3][2 * SOFT_LANES] __attribute__((aligned(64)));
 };
@@ -154,7 +156,7 @@ static int dpp_lane(uint32_t control, int l)
 	return -1;
 }
 
-/* Read the first operand from other lanes. Return the lanes that are written. */
+/* Read the first operand from other lanes. Return the mask of written lanes. */
 static uint64_t move_lanes(uint32_t control, uint64_t exec, const uint32_t *from, uint32_t *to)
 {
 	uint64_t written = 0;
@@ -172,7 +174,7 @@ static uint64_t move_lanes(uint32_t control, uint64_t exec, const uint32_t *from
 	return written & exec;
 }
 
-/* SDWA: extract one byte or word of an operand. Selections: bytes 0 to 3, words 4 and 5, all 6. */
+/* SDWA: extract one byte or word of an operand. Selections: 0 to 3 bytes, 4 and 5 words, 6 all. */
 static void select_part(unsigned select, int sign, const uint32_t *from, uint32_t *to)
 {
 	unsigned shift = select < 4 ? 8 * select : 16 * (select - 4), bits = select < 4 ? 8 : 16;
@@ -184,7 +186,8 @@ static void select_part(unsigned select, int sign, const uint32_t *from, uint32_
 	}
 }
 
-/* SDWA: put the result into one byte or word; the rest becomes 0 or the sign, or is kept. */
+/* SDWA: put the result into one byte or word. The remaining bits become 0 or the sign, or are
+ * kept. */
 static int place_part(unsigned select, unsigned unused, uint32_t *d, const uint32_t *before)
 {
 	unsigned shift = select < 4 ? 8 * select : 16 * (select - 4), bits = select < 4 ? 8 : 16;
@@ -204,7 +207,7 @@ static int place_part(unsigned select, unsigned unused, uint32_t *d, const uint3
 	return 0;
 }
 
-/* Return operand @i with everything applied that precedes the lane loop. */
+/* Return operand @i after all modifiers that precede the lane loop. */
 static const uint32_t *modified_rows(struct soft_wave *w, const struct soft_step *s, unsigned i,
 				     uint32_t *spare, uint64_t exec, uint64_t *written)
 {
@@ -253,7 +256,9 @@ static void clamp_row(unsigned type, uint32_t *d)
 			   : type == SOFT_TYPE_F16 ? get_f16(d, l)
 						   : get_f64(d, l);
 
-		x = !(x > 0) ? 0 : x > 1 ? 1 : x; /* NaN: 0, with DX10_CLAMP, which HIP sets */
+		x = !(x > 0) ? 0
+		    : x > 1  ? 1
+			     : x; /* NaN becomes 0 with DX10_CLAMP, which HIP sets */
 		if (type == SOFT_TYPE_F32)
 			put_f32(d, l, (float)x);
 		else if (type == SOFT_TYPE_F16)
@@ -263,7 +268,7 @@ static void clamp_row(unsigned type, uint32_t *d)
 	}
 }
 
-/* Put the result into its part of the register, if that is not all of it. */
+/* Put the result into its part of the register, unless it fills the register. */
 static int place_result(struct soft_wave *w, const struct soft_step *s, uint32_t *d)
 {
 	const uint32_t *before = w->v[s->result];
@@ -373,7 +378,7 @@ int soft_vector_mix(struct soft_wave *w, const struct soft_step *s)
 		for (unsigned l = 0; l < SOFT_LANES; l++) {
 			uint32_t x = is_half ? bits32(float16(row[l] >> shift)) : row[l];
 
-			/* this instruction has its absolute bits there */
+			/* this instruction uses these bits for its absolute values */
 			if (s->negate_high >> i & 1)
 				x &= 0x7fffffff;
 			spare.row[i][l] = x ^ (uint32_t)(s->negate >> i & 1) << 31;
@@ -394,7 +399,8 @@ int soft_vector_mix(struct soft_wave *w, const struct soft_step *s)
 
 /* ---- modes ---- */
 
-/* Offset registers with M0, as s_set_gpr_idx_on requires: its bits 12 to 15 select the operands. */
+/* Offset registers with M0, as s_set_gpr_idx_on requires: bits 12 to 15 of M0 select the
+ * operands. */
 static int move_registers(const struct soft_wave *w, struct soft_step *s)
 {
 	uint32_t m0 = w->s[REG_M0], by = m0 & 255;
