@@ -10,11 +10,9 @@
  *   all of them use state.c
  *
  * Node 0 is the CPU, nodes 1 to `gpus` are GPUs. All memory is memory of this process: a GPU
- * address is
- * a host address, or its alias. State belongs to the process and to hsaKmtOpenKFD(). As with the
- * real
- * driver, a child after fork() has no state, and each call fails until the child opens the driver
- * again.
+ * address is a host address, or its alias. State belongs to the process and to hsaKmtOpenKFD(). As
+ * with the real driver, a child after fork() has no state, and each call fails until the child
+ * opens the driver again.
  * Lock order: queues, then bells. The locks of memory, events and kernels are taken last, one at a
  * time. No lock is held while a packet runs.
  * Never here: accesses to /dev/kfd, /dev/dri or libdrm; calls to ROCr. */
@@ -80,10 +78,8 @@ bool soft_topology_open(void);
 
 /* memory.c */
 /* On GPUs, registered memory has a separate address, as with the real driver: bit 47 is set, which
- * no
- * host address has. Programs, including HIP, distinguish registered from allocated memory through
- * this
- * bit. GPU accesses convert addresses with soft_host(). */
+ * no host address has. Programs, including HIP, distinguish registered from allocated memory
+ * through this bit. GPU accesses convert addresses with soft_host(). */
 #define SOFT_ALIAS SOFT_ISA_ALIAS
 static inline void *soft_host(uint64_t address)
 {

@@ -4,8 +4,7 @@
  * amd_kernel_code_t that ROCr itself puts at the start of an executable allocation, before the
  * code.
  * The register counts in this struct distinguish the three shaders. Their argument blocks contain
- * the
- * start and end of the copy. */
+ * the start and end of the copy. */
 #include <hsa/amd_hsa_kernel_code.h>
 #include <string.h>
 

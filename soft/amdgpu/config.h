@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Properties of the software GPUs, read once from the environment. `gputap soft amdgpu` sets
- * these variables from its options.
+/* Properties of the software GPUs, read once from the environment. `gputap soft amdgpu` sets these
+ * variables from its options.
  *
  * | variable | meaning; default |
  * | SOFT_AMDGPU_GPUS | number of GPUs, 1 to 8; 1 |

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Dispatches a kernel: checks the packet as the packet processor does, finds the kernel, executes
- * it
- * and measures its time.
+ * it and measures its time.
  *
  * A kernel with a set duration ends exactly that long after its start, according to its stamps, but
  * not before its execution ended. All accesses that may touch the program's memory are in a guarded

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* libdtif.so: the library through which ROCr 7 uses this one. ROCr 7 contains its thunk, but with
  * HSA_ENABLE_DTIF=1 it looks up all functions of the thunk, and the libdrm functions that ROCr
- * itself
- * calls, in a library of this name, with dlsym().
+ * itself calls, in a library of this name, with dlsym().
  *
  *   ROCr 7 ──dlsym()──► libdtif.so      functions that only ROCr 7 has, or with another layout
  *                        └─ needs ────► libhsakmt.so.1      other functions: also found by dlsym()
@@ -10,8 +9,7 @@
  *
  * A program that opens libhsakmt.so.1 itself, in addition to ROCr, thus gets the older layouts.
  * When loaded this way, ROCr polls its signals (no interrupts, so no events except the program's
- * own)
- * and rings the doorbell of an AQL queue with a call. */
+ * own) and rings the doorbell of an AQL queue with a call. */
 #include <stddef.h>
 #include <string.h>
 
@@ -45,8 +43,7 @@ struct gap {
 };
 
 /* Copy @from and insert gaps. The last entry of @gaps is at the size of the older layout. Return
- * the
- * end of the output. */
+ * the end of the output. */
 static char *spread(char *to, const void *from, const struct gap *gaps, size_t size)
 {
 	size_t at = 0;

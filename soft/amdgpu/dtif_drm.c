@@ -9,8 +9,7 @@
  *
  * All GPUs and the host share one address space here: the first GPU that maps a buffer maps it for
  * all, and the last GPU that unmaps a buffer removes the mapping. ROCr itself maps the buffer on
- * the
- * host, from the device's file at the offset that GEM_MMAP returns. */
+ * the host, from the device's file at the offset that GEM_MMAP returns. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -138,8 +137,7 @@ int amdgpu_bo_free(struct buffer *b)
 }
 
 /* Export a buffer for mapping on the host. A buffer of another process is reachable only through
- * its
- * GPUs' mapping, because its offset refers to that process's device file. */
+ * its GPUs' mapping, because its offset refers to that process's device file. */
 int amdgpu_bo_export(struct buffer *b, uint32_t type, uint32_t *handle)
 {
 	if (type != HANDLE_KMS)

@@ -6,9 +6,8 @@
  *
  * Setting an event wakes all current waiters. An auto-reset event without waiters stays set until
  * the next wait takes it. Ids are 1 to 4095, lowest free first, so that few programs use an id
- * above
- * 255: an interrupt from a kernel (s_sendmsg) carries 8 bits of the id, and the mailboxes identify
- * the event among the events with these bits.
+ * above 255: an interrupt from a kernel (s_sendmsg) carries 8 bits of the id, and the mailboxes
+ * identify the event among the events with these bits.
  * Locking: one mutex; a waiting thread sleeps on a separate futex. */
 #include <linux/futex.h>
 #include <pthread.h>

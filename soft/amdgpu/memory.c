@@ -10,11 +10,9 @@
  * Device memory consists of pages of one unnamed file (a memfd), so that another process can map
  * it.
  * Pages use memory when touched, limited by a budget per GPU. Like real device memory, the pages
- * are
- * not inherited in children (MADV_DONTFORK). A shared handle contains the process, its descriptor
- * of
- * the file, and the offset in the file: a process that may open /proc/PID/fd/N may import the
- * memory.
+ * are not inherited in children (MADV_DONTFORK). A shared handle contains the process, its
+ * descriptor of the file, and the offset in the file: a process that may open /proc/PID/fd/N may
+ * import the memory.
  * Mapping a range on a GPU is recorded but not enforced: see "too forgiving" in
  * docs/internals/soft-amdgpu.md.
  * Locking: one mutex around everything; mmap and munmap are called outside of it. */
@@ -145,8 +143,7 @@ static void erase_range(struct ranges *r, struct memory_range *range)
 }
 
 /* Take @bytes from the memory of the node. Scratch is a reservation that ROCr makes once, and does
- * not
- * count as memory. */
+ * not count as memory. */
 static bool take_budget(HSAuint32 node, uint64_t bytes)
 {
 	bool fits = true;
@@ -200,8 +197,7 @@ int soft_dtif_file(void)
 }
 
 /* Reserve @bytes in the file of device memory. Return NOT_IN_FILE if the file is full: the memory
- * is
- * then private to this process. */
+ * is then private to this process. */
 static uint64_t place_in_file(uint64_t bytes)
 {
 	uint64_t offset = NOT_IN_FILE;
@@ -731,8 +727,7 @@ struct buffer_info {
 };
 
 /* Give an inaccessible address, like NoAddress memory, to a buffer of another process, which is
- * mapped
- * explicitly. Return NULL if memory is short. */
+ * mapped explicitly. Return NULL if memory is short. */
 static void *name_foreign(int fd, const struct soft_ticket *t)
 {
 	char *pages = map_pages(t->bytes, 0, -1, NOT_IN_FILE);

@@ -12,8 +12,7 @@ enum { DOORBELLS = 1024 };
 #define DOORBELL_REST UINT64_MAX /* value before the first packet, not used as an index */
 
 /* ROCr distinguishes doorbells by 10 bits of their address: one page of doorbells per GPU, aligned
- * to
- * the page size. */
+ * to the page size. */
 static _Alignas(DOORBELLS * 8) uint64_t doorbells[SOFT_AMDGPU_MAX][DOORBELLS];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -40,8 +39,8 @@ static bool take_doorbell(struct soft_queue *q)
 	return false;
 }
 
-/* Set the indices: ROCr's queue structure has those of an AQL queue; this library has those of an
- * SDMA queue. */
+/* Set the indices. Those of an AQL queue are in ROCr's queue structure, those of an SDMA queue in
+ * this library. */
 static void set_indices(struct soft_queue *q, HsaQueueResource *resource)
 {
 	if (q->type == HSA_QUEUE_COMPUTE_AQL) {
@@ -57,7 +56,7 @@ static void set_indices(struct soft_queue *q, HsaQueueResource *resource)
 	resource->Queue_read_ptr_aql = (HSAuint64 *)q->read_index;
 }
 
-/* Pin the thread according to the settings; a CPU that this process may not use is ignored. */
+/* Pin the thread according to the settings. A CPU that this process may not use is ignored. */
 static void move_to_cpu(pthread_t thread)
 {
 	cpu_set_t set;
@@ -69,7 +68,7 @@ static void move_to_cpu(pthread_t thread)
 	pthread_setaffinity_np(thread, sizeof set, &set);
 }
 
-/* Add @q to the list and start its bell and thread. Return: 0 or an errno. */
+/* Add @q to the list and start its bell and thread. Return 0 or an errno. */
 static int start_queue(struct soft_queue *q)
 {
 	bool aql = q->type == HSA_QUEUE_COMPUTE_AQL;
@@ -126,7 +125,7 @@ THUNK_API HSAKMT_STATUS hsaKmtCreateQueue(HSAuint32 node, HSA_QUEUE_TYPE type, H
 	q->ring = ring;
 	q->bytes = bytes;
 	q->suspended = percentage == 0;
-	soft_guard_init(); /* the program may have installed handlers since */
+	soft_guard_init(); /* the program may have installed handlers in the meantime */
 	pthread_mutex_lock(&lock);
 	if (take_doorbell(q)) {
 		set_indices(q, resource);
@@ -145,7 +144,7 @@ THUNK_API HSAKMT_STATUS hsaKmtCreateQueue(HSAuint32 node, HSA_QUEUE_TYPE type, H
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* Remove the queue from the list. Return NULL if it is not in it. */
+/* Remove the queue from the list. Return NULL if the list does not contain it. */
 static struct soft_queue *take_queue(HSA_QUEUEID id)
 {
 	struct soft_queue *found = NULL;
@@ -169,7 +168,7 @@ static struct soft_queue *find_locked(HSA_QUEUEID id)
 	return NULL;
 }
 
-/* Also ends a kernel that never returns. */
+/* Destroy a queue, ending even a kernel that never returns. */
 THUNK_API HSAKMT_STATUS hsaKmtDestroyQueue(HSA_QUEUEID id)
 {
 	struct soft_queue *q;
@@ -190,7 +189,8 @@ THUNK_API HSAKMT_STATUS hsaKmtDestroyQueue(HSA_QUEUEID id)
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* Ring a queue for ROCr 7, whose call has no index. The caller owns the queue, so it exists. */
+/* Ring a queue for ROCr 7, whose call passes no index. The caller owns the queue, so the queue
+ * exists. */
 void soft_dtif_ring(HSA_QUEUEID id)
 {
 	struct soft_queue *q = (struct soft_queue *)id;
@@ -199,8 +199,8 @@ void soft_dtif_ring(HSA_QUEUEID id)
 	soft_bell_ring(&q->bell);
 }
 
-/* Percentage 0 suspends: ROCr stops a failed queue in this way. Other changes have no effect
- * here. */
+/* Change a queue. Percentage 0 suspends it: ROCr stops a failed queue in this way. Other changes
+ * have no effect here. */
 THUNK_API HSAKMT_STATUS hsaKmtUpdateQueue(HSA_QUEUEID id, HSAuint32 percentage,
 					  HSA_QUEUE_PRIORITY priority, void *ring, HSAuint64 bytes,
 					  HsaEvent *event)
@@ -252,5 +252,5 @@ THUNK_API HSAKMT_STATUS hsaKmtAllocQueueGWS(HSA_QUEUEID id, HSAuint32 count, HSA
 void soft_queue_forked(void)
 {
 	pthread_mutex_init(&lock, NULL);
-	queues = NULL; /* their threads are in the parent */
+	queues = NULL; /* the threads of the queues exist only in the parent */
 }

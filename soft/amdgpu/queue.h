@@ -5,10 +5,8 @@
  *   worker: bell ─► packets ─► read index, signal, event
  *
  * One thread per queue: kernels of different queues overlap in time, and each queue runs strictly
- * in
- * order, so barrier bits and fences of packets require no further work. All accesses to data shared
- * by
- * host and worker are atomic. After an error a queue runs nothing more and waits to be
+ * in order, so barrier bits and fences of packets require no further work. All accesses to data
+ * shared by host and worker are atomic. After an error a queue runs nothing more and waits to be
  * destroyed. */
 #ifndef SOFT_AMDGPU_QUEUE_H
 #define SOFT_AMDGPU_QUEUE_H
@@ -126,8 +124,7 @@ struct soft_kernel {
 };
 
 /* Return a kernel borrowed from the cache: valid until the next call with the same cache. NULL:
- * memory
- * is short. */
+ * memory is short. */
 const struct soft_kernel *soft_kernel_get(struct soft_kernel_cache *cache, uint64_t object);
 void soft_kernel_cache_clear(struct soft_kernel_cache *cache);
 

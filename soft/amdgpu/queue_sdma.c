@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* SDMA queues: the copy engine of gfx9. Packets of dwords in a ring of bytes; read and write index
+/* SDMA queues: the copy engine of gfx9. Packets of dwords in a ring of bytes. Read and write index
  * are byte counts that only increase, and the doorbell is the write index. A packet does not wrap
- * around: ROCr pads with NOPs. */
+ * around, because ROCr pads with NOPs. */
 #include <string.h>
 
 #include "soft/amdgpu/queue.h"
 #include "soft/common/guard.h"
 
-enum { /* opcodes, and the sub-opcodes that are distinguished */
+enum { /* opcodes, and the sub-opcodes that the engine distinguishes */
        SDMA_NOP = 0,
        SDMA_COPY = 1,
        SDMA_FENCE = 5,
@@ -39,7 +39,7 @@ static void copy_linear(const uint32_t *p)
 	memmove(pointer(p + 5), pointer(p + 3), (size_t)(p[1] & 0x3fffff) + 1);
 }
 
-struct window { /* a position in a pitched image, in elements */
+struct window { /* position in a pitched image, in elements */
 	char *base;
 	uint64_t x, y, z, pitch, slice;
 };
@@ -83,7 +83,7 @@ static void fill_memory(const uint32_t *p)
 		memset(words, (int)p[3], bytes);
 		return;
 	}
-	/* the field is the count of dwords minus 1, times 4 */
+	/* the field contains (number of dwords - 1) * 4 */
 	for (uint64_t i = 0; i < (bytes + 3) / 4; i++)
 		words[i] = p[3];
 }
@@ -108,7 +108,8 @@ static void poll_memory(struct soft_queue *q, const uint32_t *p)
 {
 	struct soft_idle idle = {0};
 
-	if (!(p[0] >> 31)) /* a register: a flush of the host data path, which is done at once */
+	if (!(p[0] >> 31)) /* register access: a flush of the host data path, which completes at
+	 * once */
 		return;
 	while (!poll_holds(p) && !soft_queue_stopped(q))
 		soft_value_wait(&idle);
@@ -176,7 +177,7 @@ static void run_packet(void *argument)
 	}
 }
 
-/* Return false if the engine hangs, as the real one does. */
+/* Run a packet. Return false if the engine hangs, as the real engine does. */
 static bool run_one(struct soft_queue *q, uint64_t *read)
 {
 	const uint32_t *p = (const uint32_t *)(q->ring + (*read & (q->bytes - 1)));

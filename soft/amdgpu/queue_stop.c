@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stops a queue: it waits to be destroyed, or has an error, which ROCr's handler gets. The workers
- * call this (dispatch.c, queue_aql.c, queue_sdma.c, scratch.c). */
+/* Stops a queue that waits to be destroyed or has failed, and reports the error to ROCr's handler.
+ * The workers call these functions (dispatch.c, queue_aql.c, queue_sdma.c, scratch.c). */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ void soft_queue_halt(struct soft_queue *q)
 {
 	struct soft_idle idle = {.since_ns = 1}; /* nonzero: no spinning */
 
-	while (!soft_queue_stopped(q)) /* it may still be rung */
+	while (!soft_queue_stopped(q)) /* the queue may still be rung */
 		soft_bell_wait(&q->bell, __atomic_load_n(q->doorbell, __ATOMIC_ACQUIRE), &idle);
 }
 
@@ -43,9 +43,9 @@ void soft_queue_fail(struct soft_queue *q, enum soft_queue_error error, const ch
 	soft_queue_raise(q, error);
 }
 
-/* Report a memory fault to a ROCr without interrupts, which has no handler for these. Its handler
- * for queue errors is the nearest equivalent: it calls the queue's callback, and then stores -1 in
- * the signal. */
+/* Report a memory fault to a ROCr without interrupts, which has no handler for memory faults.
+ * ROCr's handler for queue errors is the nearest equivalent: it calls the queue's callback, and
+ * then stores -1 in the signal. */
 static void report_fault(struct soft_queue *q)
 {
 	const amd_signal_t *signal =
@@ -69,7 +69,7 @@ void soft_queue_memory_fault(struct soft_queue *q, uint64_t address, const char 
 	if (soft_event_memory_fault(q->node, address, false))
 		return;
 	report_fault(q);
-	/* the program would wait forever for the results of this queue. In ROCr's words: */
+	/* the program would wait forever for results of this queue; the text uses ROCr's wording */
 	fprintf(stderr,
 		"Memory access fault by GPU node-%u (reported by the GPU: this ROCr has no "
 		"handler) on address %#llx. Reason: Page not present or supervisor privilege.\n",

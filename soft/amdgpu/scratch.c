@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Scratch memory, for spilled registers: the packet processor requests it, the runtime gives and
- * takes it.
+/* Scratch memory for spilled registers: the packet processor requests scratch, and the runtime
+ * provides and reclaims it.
  *
  *   a packet needs more per work-item than the queue has
  *     └─► inactive signal := NO_SCRATCH
  *         └─► ROCr allocates memory, writes the queue's structure, stores 0 ─► the packet runs
  *   the structure has USE_SCRATCH_ONCE set
  *     └─► after the packet: inactive signal := SCRATCH_DONE
- *         └─► ROCr takes it back, clears the bit ─► the next packet
+ *         └─► ROCr reclaims the memory, clears the bit ─► the next packet
  *
- * The interpreter uses separate memory for its waves; the runtime's is accounted for as on
- * hardware, and never touched. */
+ * The interpreter uses separate memory for its waves. The runtime's memory is accounted for as on
+ * hardware, but never accessed. */
 #include "soft/amdgpu/queue.h"
 
 static int64_t inactive(const struct soft_queue *q)
@@ -20,7 +20,7 @@ static int64_t inactive(const struct soft_queue *q)
 	return signal ? __atomic_load_n((const int64_t *)&signal->value, __ATOMIC_ACQUIRE) : 0;
 }
 
-/* Return true if the runtime has given up on it. */
+/* Return true if the runtime has suspended the queue. */
 static bool suspended(const struct soft_queue *q)
 {
 	return __atomic_load_n(&q->suspended, __ATOMIC_ACQUIRE);

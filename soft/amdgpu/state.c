@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* State that all parts use, and that depends on none of them: the settings, whether the program has
- * the driver open, which call must fail, lines on stderr.
+/* State that all parts use and that depends on no other part: the settings, whether the program has
+ * opened the driver, which call must fail, lines on stderr.
  *
- * Only thunk.c writes it, under its lock; any thread reads it. */
+ * Only thunk.c writes the state, under its lock; any thread reads it. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -10,11 +10,11 @@
 
 #include "soft/amdgpu/amdgpu.h"
 
-/* written on the first open, then read-only except for the faults' counters */
+/* written on the first open, then read-only except for the counters of the faults */
 static struct soft_amdgpu_config config;
 static int open_count, forked; /* atomics */
 
-/* A single write, so that lines of threads and processes do not mix. */
+/* Print a line in a single write, so that lines of threads and processes do not mix. */
 static void print_line(const char *prefix, const char *format, va_list arguments)
 	__attribute__((format(printf, 2, 0)));
 

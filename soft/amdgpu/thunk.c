@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening and closing, versions, and calls that a software GPU does not need. */
+/* Opens and closes the driver, reports versions, and answers calls that a software GPU does not
+ * need. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,8 +15,8 @@
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool configured;
 
-/* Reset the state in a fork child. It has no worker threads, and its parent's device memory is not
- * mapped here: inherited state must not be used. */
+/* Reset the state in a fork child, which must not use inherited state: it has no worker threads,
+ * and its parent's device memory is not mapped. */
 static void forget_in_child(void)
 {
 	pthread_mutex_init(&open_lock, NULL);
@@ -26,7 +27,7 @@ static void forget_in_child(void)
 	soft_kernel_forked();
 }
 
-/* Return: false with a sentence on stderr. */
+/* Initialise for the first open. Return false after printing the error on stderr. */
 static bool configure(void)
 {
 	if (configured)
@@ -56,7 +57,7 @@ bool soft_is_rocr(const void *caller)
 	return strstr(library_of(caller), "libhsa-runtime64");
 }
 
-/* Report an untested ROCr: it may use functions that are missing here. */
+/* Report an untested ROCr, which may use functions that are missing here. */
 static void check_caller(const void *caller)
 {
 	char path[PATH_MAX];
@@ -102,7 +103,7 @@ THUNK_API HSAKMT_STATUS hsaKmtCloseKFD(void)
 	return status;
 }
 
-/* From 1.4 on ROCr trusts the driver's report of SRAM ECC; 1.10 has the events that it waits
+/* Since 1.4 ROCr trusts the driver's report of SRAM ECC. 1.10 has the events that ROCr waits
  * for. */
 THUNK_API HSAKMT_STATUS hsaKmtGetVersion(HsaVersionInfo *version)
 {
@@ -115,7 +116,8 @@ THUNK_API HSAKMT_STATUS hsaKmtGetVersion(HsaVersionInfo *version)
 
 THUNK_API HSAKMT_STATUS hsaKmtGetClockCounters(HSAuint32 node, HsaClockCounters *counters)
 {
-	uint64_t host = soft_clock_host_ns(); /* one reading for both: conversion is exact */
+	/* one reading for both clocks, so that conversion is exact */
+	uint64_t host = soft_clock_host_ns();
 	struct timespec cpu;
 
 	if (soft_opened())
@@ -133,8 +135,8 @@ THUNK_API HSAKMT_STATUS hsaKmtGetClockCounters(HSAuint32 node, HsaClockCounters 
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* NOT_SUPPORTED: errors are then reported through queue_inactive_signal, as before that
- * interface. */
+/* NOT_SUPPORTED: ROCr then reports errors through queue_inactive_signal, as before this interface
+ * existed. */
 THUNK_API HSAKMT_STATUS hsaKmtRuntimeEnable(void *debug, bool setup_ttmp)
 {
 	(void)debug;
@@ -148,7 +150,7 @@ THUNK_API HSAKMT_STATUS hsaKmtRuntimeDisable(void)
 	return soft_opened();
 }
 
-/* Traps end a kernel here; no handler runs. ROCr requires success. */
+/* A trap ends a kernel here, and no trap handler runs. ROCr requires success. */
 THUNK_API HSAKMT_STATUS hsaKmtSetTrapHandler(HSAuint32 node, void *code, HSAuint64 code_bytes,
 					     void *buffer, HSAuint64 buffer_bytes)
 {
@@ -182,8 +184,8 @@ THUNK_API HSAKMT_STATUS hsaKmtGetRuntimeCapabilities(HSAuint32 *mask)
 	return soft_opened();
 }
 
-/* Return a libdrm device. ROCr 7 gets the device's file from libdrm itself, to map memory from: the
- * returned structure starts like libdrm's. */
+/* Return a libdrm device. ROCr 7 gets the device's file from libdrm itself, in order to map memory:
+ * the returned structure starts like libdrm's. */
 THUNK_API HSAKMT_STATUS hsaKmtGetAMDGPUDeviceHandle(HSAuint32 node, void **device)
 {
 	static struct {
@@ -201,9 +203,9 @@ THUNK_API HSAKMT_STATUS hsaKmtGetAMDGPUDeviceHandle(HSAuint32 node, void **devic
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* Not supported: debuggers, counters streamed while kernels run, the driver's own events,
- * AddressSanitizer on the device, buffers shared through descriptors. Only programs that need them
- * call these. */
+/* Not supported: debuggers, counters streamed while kernels run, events of the driver itself,
+ * AddressSanitizer on the device, buffers shared through descriptors. Only programs that need these
+ * features make the calls. */
 #define NOT_HERE(name, ...)                                                         \
 	THUNK_API HSAKMT_STATUS hsaKmt##name(__VA_ARGS__)                           \
 	{                                                                           \

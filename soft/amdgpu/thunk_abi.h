@@ -2,8 +2,7 @@
 /* The interface between ROCr and its thunk: types and numbers of the calls, as far as this library
  * needs them. The names are the vendor's. The text is ours, because Debian has no libhsakmt headers
  * since ROCr contains its thunk. Layouts are those of ROCr 5 and 6, which have the same size: ROCr
- * 6
- * uses reserved fields of ROCr 5. dtif.c translates where ROCr 7 has other layouts.
+ * 6 uses reserved fields of ROCr 5. dtif.c translates where ROCr 7 has other layouts.
  * tests/test_soft_amdgpu_abi_hsa.py compares these types with the installed headers. */
 #ifndef SOFT_AMDGPU_THUNK_ABI_H
 #define SOFT_AMDGPU_THUNK_ABI_H

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A buffer of device memory as a file descriptor, like the real driver's DMA buffer. The descriptor
- * is
- * a small memfd that names the process, its file of device memory, and the buffer's offset. A
- * process
- * that may open /proc/PID/fd/N may use the buffer. */
+ * is a small memfd that names the process, its file of device memory, and the buffer's offset. A
+ * process that may open /proc/PID/fd/N may use the buffer. */
 #ifndef SOFT_AMDGPU_TICKET_H
 #define SOFT_AMDGPU_TICKET_H
 

@@ -10,8 +10,8 @@
 
 enum { GPU_BANKS = 4, GPU_CACHES = 2, CPU_CACHES = 3 };
 
-/* ROCr uses this page's address for the registers that flush the host data path. The page is never
- * read. */
+/* ROCr uses the address of this page for the registers that flush the host data path. The page is
+ * never read. */
 static uint64_t flush_registers;
 
 bool soft_topology_open(void)
@@ -37,7 +37,7 @@ THUNK_API HSAKMT_STATUS hsaKmtAcquireSystemProperties(HsaSystemProperties *syste
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* ROCr releases before it acquires, and after it has closed. */
+/* ROCr calls this before it acquires, and after it has closed the driver. */
 THUNK_API HSAKMT_STATUS hsaKmtReleaseSystemProperties(void)
 {
 	return HSAKMT_STATUS_SUCCESS;
@@ -57,7 +57,7 @@ static void cpu_properties(HsaNodeProperties *p)
 	p->NumCPUCores = (HSAuint32)sysconf(_SC_NPROCESSORS_ONLN);
 	p->NumMemoryBanks = 1;
 	p->NumCaches = CPU_CACHES;
-	/* for ROCr, a link from the CPU means that the host reaches all device memory */
+	/* ROCr concludes from a link from the CPU that the host reaches all device memory */
 	p->NumIOLinks = soft_config()->large_bar ? soft_config()->gpus : 0;
 	p->MaxEngineClockMhzCCompute = 3000;
 	p->DrmRenderMinor = -1;
@@ -69,11 +69,11 @@ static void gpu_properties(HSAuint32 node, HsaNodeProperties *p)
 	const struct soft_gpu_type *t = soft_config()->type;
 	HSAuint32 units = t->shader_engines * t->arrays_per_engine * t->units_per_array;
 
-	/* NumCPUCores stays 0: otherwise ROCr treats it as a part of the CPU */
+	/* NumCPUCores stays 0: otherwise ROCr treats the GPU as part of the CPU */
 	p->NumFComputeCores = units * t->simds_per_unit;
 	p->NumMemoryBanks = GPU_BANKS;
 	p->NumCaches = GPU_CACHES;
-	p->NumIOLinks = soft_config()->gpus; /* to the CPU and to each of the others */
+	p->NumIOLinks = soft_config()->gpus; /* links to the CPU and to each other GPU */
 	p->FComputeIdLo = 0x80001000 + node * 0x100;
 	p->Capability.ui32.DoorbellType = 2; /* 64 bits, plain memory */
 	p->Capability.ui32.QueueSizePowerOfTwo = 1;
@@ -169,7 +169,7 @@ THUNK_API HSAKMT_STATUS hsaKmtGetNodeMemoryProperties(HSAuint32 node, HSAuint32 
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* ROCr treats an empty list as an error: each node has some. */
+/* ROCr treats an empty list as an error, so each node has entries. */
 THUNK_API HSAKMT_STATUS hsaKmtGetNodeCacheProperties(HSAuint32 node, HSAuint32 processor,
 						     HSAuint32 count, HsaCacheProperties *caches)
 {
@@ -196,8 +196,8 @@ THUNK_API HSAKMT_STATUS hsaKmtGetNodeCacheProperties(HSAuint32 node, HSAuint32 p
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* A GPU's first link goes to the CPU, with atomics (otherwise ROCr avoids 64-bit ones); the others
- * to the other GPUs. */
+/* The first link of a GPU leads to the CPU, with atomics (otherwise ROCr avoids 64-bit atomics).
+ * The other links lead to the other GPUs. */
 HSAKMT_STATUS soft_dtif_links(HSAuint32 node, HSAuint32 count, HsaIoLinkProperties *links)
 {
 	if (soft_opened())
@@ -224,8 +224,8 @@ THUNK_API HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 node, HSAuint32 
 	return soft_dtif_links(node, count, links);
 }
 
-/* ROCr computes an image's memory from this; the interpreter stores elements row by row, which
- * takes no more. */
+/* ROCr computes the memory size of an image from this value. The interpreter stores elements row by
+ * row, which takes no more memory. */
 THUNK_API HSAKMT_STATUS hsaKmtGetTileConfig(HSAuint32 node, HsaGpuTileConfig *config)
 {
 	if (soft_opened())

@@ -19,15 +19,15 @@
 static pthread_mutex_t bells_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct soft_bell *bells; /* protected by bells_lock */
 static pthread_t watcher;
-static int watching; /* the watcher runs while it is 1 */
+static int watching; /* 1 while the watcher runs */
 
-/* serialises adding and removing */
+/* serialises adding and removing of bells */
 static pthread_mutex_t life_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned count; /* protected by life_lock */
 
 static uint64_t spin_ns = 50 * US;
 
-/* futex: soft_value_changed() increments it when a thread is waiting */
+/* futex: soft_value_changed() increments it while a thread is waiting */
 static uint32_t value_epoch;
 static int value_waiters;
 
@@ -65,7 +65,7 @@ static void sleep_us(unsigned us)
 	nanosleep(&t, NULL);
 }
 
-/* Spin once. Return true while the time for spinning lasts. */
+/* Spin once. Return true until the time for spinning is over. */
 static bool spin_for_bell(struct soft_idle *idle)
 {
 	uint64_t now = now_ns();
@@ -78,7 +78,7 @@ static bool spin_for_bell(struct soft_idle *idle)
 	return true;
 }
 
-/* Return how long to sleep when the last activity was @quiet_ns ago. */
+/* Return how long to sleep, @quiet_ns after the last activity. */
 static unsigned pace_us(uint64_t quiet_ns)
 {
 	return quiet_ns < 2 * MS      ? 10
@@ -113,7 +113,7 @@ static void *watch_bells(void *unused)
 {
 	uint64_t last = now_ns();
 
-	prctl(PR_SET_TIMERSLACK, 1ul); /* the default adds 50 us to each sleep */
+	prctl(PR_SET_TIMERSLACK, 1ul); /* the default slack adds 50 us to each sleep */
 	while (LOAD(watching)) {
 		uint64_t now = now_ns();
 		if (wake_changed())
@@ -207,11 +207,12 @@ void soft_bell_wait(struct soft_bell *bell, uint64_t seen, struct soft_idle *idl
 
 	if (spin_for_bell(idle))
 		return;
-	/* read before `stop`: a later stop ends the futex's wait */
+	/* read before `stop`: a later stop ends the futex wait */
 	wakeups = LOAD(bell->wakeups);
 	STORE(bell->seen, seen);
 	__atomic_store_n(&bell->parked, 1, __ATOMIC_SEQ_CST);
-	/* the watcher sees a store to the cell from here on; an earlier one is seen here */
+	/* from here on the watcher finds a store to the cell; the check below finds an earlier
+	 * store */
 	if (!__atomic_load_n(&bell->stop, __ATOMIC_SEQ_CST) &&
 	    __atomic_load_n(bell->cell, __ATOMIC_SEQ_CST) == seen)
 		futex_wait(&bell->wakeups, wakeups, NULL);
@@ -238,7 +239,7 @@ void soft_value_wait(struct soft_idle *idle)
 
 void soft_value_changed(void)
 {
-	/* a waiter that is missed here looks again within its sleep */
+	/* a waiter missed here checks again after its sleep */
 	if (!LOAD(value_waiters))
 		return;
 	__atomic_fetch_add(&value_epoch, 1, __ATOMIC_SEQ_CST);

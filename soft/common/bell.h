@@ -44,8 +44,7 @@ void soft_bell_remove(struct soft_bell *bell);
 /* Wait until the cell differs from @seen or the bell is stopped. May return spuriously. */
 void soft_bell_wait(struct soft_bell *bell, uint64_t seen, struct soft_idle *idle);
 /* Change the cell and wake the worker at once, for a host that calls instead of storing. Call from
- * any
- * thread. */
+ * any thread. */
 void soft_bell_ring(struct soft_bell *bell);
 /* Set @bell->stop and wake the bell's worker. Call from any thread. */
 void soft_bell_stop(struct soft_bell *bell);

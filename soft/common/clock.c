@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The programmable clock: see clock.h for its formula. All arithmetic is exact to the tick for
+/* The programmable clock: clock.h defines its formula. All arithmetic is exact to the tick for
  * centuries (128 bits). */
 #include <time.h>
 

@@ -14,7 +14,7 @@ static struct soft_fault *find_fault(struct soft_fault *faults, const char *name
 	return NULL;
 }
 
-/* Parse ":3", ":3+" or nothing. Return the text after it, or NULL for anything else. */
+/* Parse ":3", ":3+" or nothing. Return the rest of the text, or NULL for other input. */
 static const char *parse_range(struct soft_fault *fault, const char *text)
 {
 	char *end;

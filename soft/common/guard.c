@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory faults of worker threads: signal handlers and a jump. See guard.h. */
+/* Memory faults of worker threads: signal handlers that leave the guarded call with a jump. See
+ * guard.h. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -12,15 +13,15 @@ struct guard {
 	uint64_t address;
 };
 
-/* Saving the mask costs a system call each time, and SA_NODEFER leaves it unchanged anyway; but
- * ThreadSanitizer's handler, which calls ours, has blocked everything. */
+/* Saving the signal mask costs a system call each time. SA_NODEFER leaves the mask unchanged, but
+ * ThreadSanitizer's handler, which calls ours, has blocked all signals. */
 #ifdef __SANITIZE_THREAD__
 enum { SAVE_MASK = 1 };
 #else
 enum { SAVE_MASK = 0 };
 #endif
 
-static __thread struct guard *volatile guard; /* the call that this thread is in */
+static __thread struct guard *volatile guard; /* guarded call of this thread, or NULL */
 
 static pthread_mutex_t install = PTHREAD_MUTEX_INITIALIZER;
 /* written under `install`, before our handler can run */
@@ -35,7 +36,7 @@ static void pass_on(int number, siginfo_t *info, void *context)
 	else if (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN)
 		before->sa_handler(number);
 	else
-		/* the access is repeated and ends the program as it would have */
+		/* the access is repeated and ends the program, as without this library */
 		sigaction(number, before, NULL);
 }
 
@@ -43,7 +44,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
 {
 	struct guard *g = guard;
 
-	if (!g || info->si_code <= 0) { /* not ours, or sent through kill() */
+	if (!g || info->si_code <= 0) { /* fault outside a guarded call, or signal sent by kill() */
 		pass_on(number, info, context);
 		return;
 	}

@@ -17,9 +17,8 @@
 void soft_guard_init(void);
 
 /* Call @function(@argument). Return true if the function returned, or false if it faulted at
- * *@address
- * and was left with a jump. @function must allow for the jump: its locks stay locked and its
- * allocations leak. Calls do not nest. */
+ * *@address and was left with a jump. @function must allow for the jump: its locks stay locked and
+ * its allocations leak. Calls do not nest. */
 bool soft_guard_call(void (*function)(void *), void *argument, uint64_t *address);
 
 #endif

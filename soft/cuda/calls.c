@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The exported functions. Each one calls soft_<name>(), and an attached tool is notified of its
+/* The exported functions. Each function calls soft_<name>(), and notifies an attached tool of its
  * start and end (tools.h). Nested calls of the driver are not reported. cuGetProcAddress() returns
  * these functions in both forms. */
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "soft/cuda/cuda_parts.h"
 #include "soft/cuda/functions.h"
 
-/* Return NULL if the call launches no kernel. */
+/* Return the kernel name of a launching call, or NULL for other calls. */
 static const char *find_symbol(uint32_t number, const void *parameters)
 {
 	CUfunction f = NULL;
@@ -16,7 +16,7 @@ static const char *find_symbol(uint32_t number, const void *parameters)
 	switch (number) {
 	case GT_CUDA_DRIVER_cuLaunchKernel:
 	case GT_CUDA_DRIVER_cuLaunchKernel_ptsz:
-		memcpy(&f, parameters, sizeof f); /* the first one */
+		memcpy(&f, parameters, sizeof f); /* the function is the first parameter */
 		break;
 	case GT_CUDA_DRIVER_cuLaunchKernelEx:
 	case GT_CUDA_DRIVER_cuLaunchKernelEx_ptsz:
@@ -50,7 +50,7 @@ static int end_seen(struct soft_cu_call *call, bool is_seen, int status)
 	return status;
 }
 
-/* Like CUPTI, never report this one. Names end in _ to differ from parameters. */
+/* Like CUPTI, never report cuGetExportTable(). Names end in _ to differ from parameters. */
 #define soft_is_seen(number) ((number) != GT_CUDA_DRIVER_cuGetExportTable)
 
 #define X(name, ...)                                                                               \
@@ -92,7 +92,7 @@ static const struct {
 
 enum { FOUND = 0, NO_SUCH_NAME = 1, RELEASE_TOO_OLD = 2 };
 
-/* Forms for a thread's default stream came with 7.0. */
+/* Forms for the thread's default stream were added in 7.0. */
 static unsigned find_function(const char *name, int release, uint64_t flags, void **out)
 {
 	const bool per_thread = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The exports of libcuda.so.1, one per line: X(name, (type, parameter) ...) for most functions,
  * V(name) for functions without parameters, B(name, suffix, (type, parameter) ...) for functions
- * with
- * a second form for the thread's default stream. This list generates the prototypes (cuda_api.h),
- * the
- * exported functions and the notifications of a tool (calls.c). soft_<name>() implements each
- * function. */
+ * with a second form for the thread's default stream. This list generates the prototypes
+ * (cuda_api.h), the exported functions and the notifications of a tool (calls.c). soft_<name>()
+ * implements each function. */
 #ifndef SOFT_CUDA_CALLS_H
 #define SOFT_CUDA_CALLS_H
 

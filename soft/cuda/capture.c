@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Internals of stream capture. A submitted task becomes a node that waits for the stream's previous
- * node. Waiting for an event recorded in the capture adds the waiting stream to it. All functions
- * are called with the driver's lock. */
+/* Internals of stream capture. A submitted task becomes a node that depends on the stream's
+ * previous node. Waiting for an event recorded in the capture adds the waiting stream to the
+ * capture. All functions are called with the driver's lock held. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,12 +14,12 @@ static int invalidate(struct soft_cu_stream *s, struct soft_cu_task *t, int stat
 	return status;
 }
 
-/* Record an event: it remembers its position; no node is made. */
+/* Record an event: store its position without making a node. */
 static int capture_record(struct soft_cu_stream *s, struct soft_cu_task *t)
 {
 	CUevent event = t->event;
 
-	event->recorded--; /* no device will reach it */
+	event->recorded--; /* no stream's thread will raise the event */
 	event->capture = s->capture;
 	event->nodes.count = 0;
 	if (!soft_cu_append_nodes(&event->nodes, s->last_nodes.at, s->last_nodes.count))
@@ -39,7 +39,7 @@ static int find_type(const struct soft_cu_task *t)
 	}
 }
 
-/* Wait for an event of the same capture; the stream now belongs to it. */
+/* Wait for an event of the same capture. The stream then belongs to the capture. */
 static int capture_wait(struct soft_cu_stream *s, struct soft_cu_task *t)
 {
 	const CUevent event = t->event;
@@ -83,7 +83,7 @@ bool soft_cu_knows_capture(const struct soft_cu_capture *capture)
 	return false;
 }
 
-/* Return true if another node or the next task of the origin waits for the node. */
+/* Return true if @node is a dependency of another node or of the origin's next task. */
 bool soft_cu_is_waited_for(const struct soft_cu_capture *capture, CUgraphNode node)
 {
 	const struct soft_cu_nodes *last = &capture->origin->last_nodes;

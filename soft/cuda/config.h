@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Properties of the software CUDA devices, read once from the environment. `gputap soft cuda`
- * sets these variables from its options.
+/* Properties of the software CUDA devices, read once from the environment. `gputap soft cuda` sets
+ * these variables from its options.
  *
  * | variable | meaning; default |
  * | SOFT_CUDA_DEVICES | number of devices, 0 to 8; 1 |

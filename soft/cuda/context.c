@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Contexts: a device's primary one, those that the program creates, and each thread's stack of
- * them. */
+/* Contexts: the primary context of each device, contexts that the program creates, and each
+ * thread's stack of contexts. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 static unsigned primary_flags[SOFT_CU_DEVICES_MOST];
 
-/* Call with the lock. Return NULL if memory is short. */
+/* Create a context. Call with the lock held. Return NULL if memory is short. */
 static CUcontext make_context(CUdevice device, unsigned flags, bool is_primary)
 {
 	static unsigned ids;
@@ -35,8 +35,8 @@ static CUcontext make_context(CUdevice device, unsigned flags, bool is_primary)
 	return c;
 }
 
-/* Destroy a context after its tasks have finished. Call with the lock, which is released for a
- * while. */
+/* Destroy a context after its tasks have finished. Call with the lock held; it is temporarily
+ * released. */
 static void destroy_context(CUcontext context)
 {
 	struct soft_cu_context **link = &soft_cu_contexts;
@@ -275,14 +275,15 @@ int soft_cuCtxSynchronize(void)
 	return soft_cu_leave(context->failed);
 }
 
-/* Parameters of new kinds of contexts are ignored. */
+/* The parameters of newer kinds of contexts are ignored. */
 int soft_cuCtxCreate_v4(CUcontext *context, void *parameters __attribute__((unused)),
 			unsigned int flags, CUdevice device)
 {
 	return soft_cuCtxCreate_v2(context, flags, device);
 }
 
-/* Enter a context; NULL means the thread's. Takes the lock unless it fails. */
+/* Enter @context; NULL means the current context of the thread. Takes the lock unless the call
+ * fails. */
 static int enter_named(CUcontext *context)
 {
 	int status = soft_cu_check_driver();
@@ -326,7 +327,7 @@ int soft_cuCtxSynchronize_v2(CUcontext context)
 	return soft_cu_leave(context->failed);
 }
 
-/* Limits and the cache split are stored and have no effect. */
+/* Limits and the cache split are stored but have no effect. */
 
 enum { LIMITS = sizeof((CUcontext)0)->limits / sizeof *((CUcontext)0)->limits };
 
@@ -376,7 +377,8 @@ int soft_cuCtxSetCacheConfig(int config)
 	return soft_cu_leave(CUDA_SUCCESS);
 }
 
-/* Peers: every device reaches every other one's memory, but a context must enable it. ---- */
+/* Peers: every device reaches the memory of every other device, but a context must enable it.
+ * ---- */
 
 int soft_cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
 {

@@ -7,8 +7,7 @@
  *
  * Order: each task has a number from its context. A task of the legacy default stream starts when
  * no blocking stream has an unfinished task with a smaller number. A task of a blocking stream
- * starts
- * when the legacy default stream has no such task.
+ * starts when the legacy default stream has no such task.
  *
  * Locking: one lock and one condition for the whole driver. Tasks run without the lock.
  * After a fork the child's driver returns CUDA_ERROR_NOT_INITIALIZED, as NVIDIA's does. */
@@ -287,7 +286,7 @@ void soft_cu_note_resource(const struct soft_cu_resource_notice *notice);
 void soft_cu_send_notices(void);
 /* Send a notice at once. Call without the lock. */
 void soft_cu_notify_resource(const struct soft_cu_resource_notice *notice);
-/* Assign @task to the thread's call, traced or not. Call with the lock. */
+/* Assign @task to the thread's call, traced or not. Call with the lock held. */
 void soft_cu_trace_task(struct soft_cu_stream *stream, struct soft_cu_task *task);
 bool soft_cu_begin_call(struct soft_cu_call *call);
 void soft_cu_end_call(struct soft_cu_call *call, const void *result);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Events: each record is a number, which the stream's thread stores when it reaches it. An event
- * that was never recorded is done. */
+/* Events: each recording has a number, which the stream's thread stores when it reaches the
+ * recording.
+ * An event that was never recorded counts as done. */
 #include <stdlib.h>
 
 #include "soft/cuda/cuda_parts.h"
@@ -72,7 +73,7 @@ static int await_event(CUevent event, bool waits)
 	if (status)
 		return status;
 	pthread_mutex_lock(&soft_cu_lock);
-	event->uses++; /* another thread may destroy it meanwhile */
+	event->uses++; /* another thread may destroy the event meanwhile */
 	while (waits && event->done < event->recorded)
 		pthread_cond_wait(&soft_cu_changed, &soft_cu_lock);
 	status = event->done < event->recorded ? CUDA_ERROR_NOT_READY : event->status;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions that cuGetProcAddress() returns: X(requested name, release that introduced this form,
  * symbol, symbol for programs that use the thread's default stream, or the same symbol again).
- * Forms
- * of one name are adjacent, the newest first. NEEDSWORK: cuCtxCreate_v4, cuCtxGetDevice_v2,
+ * Forms of one name are adjacent, the newest first. NEEDSWORK: cuCtxCreate_v4, cuCtxGetDevice_v2,
  * cuCtxSynchronize_v2 and cuEventElapsedTime_v2 are exported but not returned. */
 #ifndef SOFT_CUDA_FUNCTIONS_H
 #define SOFT_CUDA_FUNCTIONS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Executable graphs: clones, launched as one task of a stream that runs copies of all nodes' tasks,
- * one after the other in an order that satisfies their dependencies. */
+/* Executable graphs: clones that are launched as one task of a stream. The task runs copies of all
+ * nodes' tasks, one after the other, in an order that satisfies the dependencies. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ bool soft_cu_knows_exec(CUgraphExec exec)
 	return e != NULL;
 }
 
-/* Takes the lock unless it fails. */
+/* Takes the lock unless the call fails. */
 static int enter_exec(CUgraphExec exec)
 {
 	const int status = exec ? soft_cu_check_driver() : CUDA_ERROR_INVALID_VALUE;
@@ -30,7 +30,7 @@ static int enter_exec(CUgraphExec exec)
 
 /* Instantiation ---------------------------------------------------------------------- */
 
-/* Number the nodes of child graphs after those of the graph. */
+/* Number the nodes of child graphs after the nodes of the graph. */
 static uint32_t number_children(CUgraph graph, uint32_t next)
 {
 	for (struct soft_cu_node *n = graph->first; n; n = n->next) {
@@ -178,7 +178,8 @@ static bool append_task(struct soft_cu_node *n, uint32_t id, struct soft_cu_task
 	return true;
 }
 
-/* Append all tasks: repeatedly the first ready node, in the order in which the nodes were added. */
+/* Append all tasks: repeatedly append the first ready node, in the order in which nodes were
+ * added. */
 static bool append_tasks(CUgraph graph, uint32_t id, struct soft_cu_task ***last)
 {
 	for (struct soft_cu_node *n = graph->first; n; n = n->next)
@@ -303,7 +304,7 @@ int soft_cuGraphNodeGetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int 
 	return soft_cu_leave(n ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
 }
 
-/* Compare graphs node by node, in order. Return CU_GRAPH_EXEC_UPDATE_... */
+/* Compare two graphs node by node, in order. Return CU_GRAPH_EXEC_UPDATE_... */
 static int compare_graphs(CUgraph a, CUgraph b, CUgraphNode *error)
 {
 	struct soft_cu_node *n = a->first, *m = b->first;
@@ -325,7 +326,8 @@ static int compare_graphs(CUgraph a, CUgraph b, CUgraphNode *error)
 	return n || m ? CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED : CU_GRAPH_EXEC_UPDATE_SUCCESS;
 }
 
-/* Update the executable graph. The clone takes its id: it stays the same executable graph. */
+/* Update the executable graph. The clone takes its id, so that it stays the same executable
+ * graph. */
 static int update(CUgraphExec exec, CUgraph graph, CUgraphNode *error, int *result)
 {
 	const int status = result && error && graph ? enter_exec(exec) : CUDA_ERROR_INVALID_VALUE;
@@ -347,7 +349,8 @@ static int update(CUgraphExec exec, CUgraph graph, CUgraphNode *error, int *resu
 	number_children(clone, clone->numbers);
 	for (struct soft_cu_node *n = exec->graph->first, *m = clone->first; n && m;
 	     n = n->next, m = m->next) {
-		m->original = n->original; /* nodes keep their identity from the instantiation */
+		/* nodes keep the identity that they have since instantiation */
+		m->original = n->original;
 		m->number = n->number;
 	}
 	soft_cu_free_graph(exec->graph);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Graphs in the program's view: their nodes, the dependencies, clones. */
+/* The program's view of graphs: nodes, dependencies, clones. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "soft/cuda/cuda_parts.h"
 
-/* Takes the lock unless it fails. */
+/* Takes the lock unless the call fails. */
 static int enter_graph(CUgraph graph)
 {
 	const int status = graph ? soft_cu_check_driver() : CUDA_ERROR_INVALID_VALUE;
@@ -36,7 +36,7 @@ static bool has_nodes(CUgraph graph, const CUgraphNode *nodes, size_t count)
 
 /* Adding ---------------------------------------------------------------------------- */
 
-/* Add a node and release the lock, which the caller holds. Takes ownership of @task and @child. */
+/* Add a node and release the lock that the caller holds. Takes ownership of @task and @child. */
 static int leave_with_node(CUgraphNode *out, CUgraph graph, int type, struct soft_cu_task *task,
 			   CUgraph child, const CUgraphNode *from, size_t count)
 {
@@ -310,7 +310,7 @@ int soft_cuGraphNodeFindInClone(CUgraphNode *node, CUgraphNode original, CUgraph
 
 /* Edges ----------------------------------------------------------------------------- */
 
-/* Return true if @to already waits for @from, directly or through other nodes. */
+/* Return true if @to already depends on @from, directly or through other nodes. */
 static bool is_behind(const struct soft_cu_node *to, const struct soft_cu_node *from)
 {
 	if (to == from)
@@ -364,8 +364,8 @@ int soft_cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const
 	return soft_cu_leave(status);
 }
 
-/* List nodes: with NULL only count them; otherwise at most *@count, which is set to how many were
- * returned. */
+/* List nodes. NULL: only count them; otherwise write at most *@count nodes and set it to the number
+ * written. */
 
 static int list_nodes(CUgraph graph, CUgraphNode *nodes, size_t *count, bool roots)
 {
@@ -495,7 +495,7 @@ int soft_cuGraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode *nodes,
 	return status;
 }
 
-/* The arguments belong to the node and are valid as long as it keeps them. */
+/* The node owns the arguments. They are valid as long as the node keeps them. */
 int soft_cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *parameters)
 {
 	const int status = parameters ? enter_node(node) : CUDA_ERROR_INVALID_VALUE;

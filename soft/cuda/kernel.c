@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a kernel: its function, once for each thread of each block, one block after the other.
+/* Runs a kernel: calls its function once for each thread of each block, one block after the other.
  *
- * A kernel whose threads wait for each other has a host thread for each thread of a block; they go
- * through all blocks together:
+ * If the threads of a kernel wait for each other, each thread of a block has a host thread. The
+ * host threads process all blocks together:
  *
- *	all: arrive ─ the last one zeroes shared memory ─ run ─ arrive ─ the next block
+ * 	all: arrive ─ the last thread zeroes shared memory ─ run ─ arrive ─ the next block
  *
- * A thread that faults leaves the crew: the others no longer wait for it. */
+ * A thread that faults leaves the crew: the other threads no longer wait for it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +44,8 @@ struct crew {
 	const struct soft_cu_task *task;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	unsigned threads, waiting; /* remaining threads, and those that have arrived */
+	unsigned threads,
+		waiting; /* number of remaining threads, and of threads that have arrived */
 	uint64_t rounds;
 	bool has_failed;
 	void *shared;
@@ -56,7 +57,7 @@ struct member {
 	struct soft_cuda_position position;
 };
 
-/* All remaining threads have arrived. Call with the lock. */
+/* Release the threads once all have arrived. Call with the lock held. */
 static void end_round(struct crew *c)
 {
 	c->waiting = 0;
@@ -133,7 +134,8 @@ static int start_members(struct crew *c, struct member *members, unsigned count)
 		if (soft_thread_start(&m->thread, "soft-cuda-block", run_member, m))
 			break;
 	}
-	if (started < count) { /* the threads that were started must not wait for the others */
+	if (started < count) { /* the started threads must not wait for threads that could not be
+	 * started */
 		pthread_mutex_lock(&c->lock);
 		c->has_failed = true;
 		c->threads -= count - started;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory: device memory is host memory, in a private list, so that an invalid address is refused.
- * Pageable source memory is read in the call, as NVIDIA's driver does. */
+/* Memory: device memory is host memory in a private list, so that an invalid address is refused.
+ * Pageable source memory is read during the call, as in NVIDIA's driver. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ struct soft_cu_allocation *soft_cu_find_allocation(const void *address, size_t b
 	return a;
 }
 
-/* Remove an allocation. Call with the lock. Return the memory, which the caller frees. */
+/* Remove an allocation. Call with the lock held. Return the memory, which the caller frees. */
 static void *forget_allocation(struct soft_cu_allocation *a)
 {
 	struct soft_cu_allocation **link = &allocations;
@@ -139,7 +139,7 @@ static int allocate_device(CUdeviceptr *address, size_t bytes, bool is_managed)
 	return status;
 }
 
-/* Find the allocation that starts at the address. Call with the lock. */
+/* Find the allocation that starts at the address. Call with the lock held. */
 static struct soft_cu_allocation *find_begin(const void *address, bool is_host)
 {
 	struct soft_cu_allocation *a = soft_cu_find_allocation(address, 0);
@@ -159,7 +159,7 @@ static int release(void *address, bool is_host)
 	if (!a)
 		return soft_cu_leave(CUDA_ERROR_INVALID_VALUE);
 	soft_cu_drain_context(a->context);
-	a = find_begin(address, is_host); /* another thread may have freed it */
+	a = find_begin(address, is_host); /* another thread may have freed the allocation */
 	if (a)
 		free(forget_allocation(a));
 	return soft_cu_leave(a ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
@@ -248,7 +248,7 @@ int soft_cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr a
 	return soft_cu_leave(a ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND);
 }
 
-/* @pool: NULL for the device's. */
+/* @pool: NULL for the device's pool. */
 static int allocate_async(CUdeviceptr *address, size_t bytes, CUmemoryPool pool, CUstream stream,
 			  bool per_thread)
 {
@@ -319,13 +319,13 @@ struct copy {
 	bool per_thread, waits;
 };
 
-/* Call with the lock. */
+/* Call with the lock held. */
 static bool is_allowed(const void *address, size_t bytes, enum side side)
 {
 	return side != DEVICE || soft_cu_find_allocation(address, bytes);
 }
 
-/* Call with the lock. Kinds of memory and of copies are numbered as in CUPTI. */
+/* Call with the lock held. Kinds of memory and of copies are numbered as in CUPTI. */
 static uint8_t find_memory_kind(const void *address, size_t bytes, int *device)
 {
 	enum { PAGEABLE = 1, PINNED = 2, ON_DEVICE = 3, MANAGED = 5 };
@@ -472,7 +472,8 @@ SET(32, unsigned int)
 
 /* Copies and sets of rows ------------------------------------------------------------ */
 
-/* Return the start of one side of a copy, or NULL if it is not our memory, or an array. */
+/* Return the start of one side of a copy, or NULL if it is an array or memory outside our
+ * allocations. */
 static char *find_side(int type, const void *host, CUdeviceptr device, size_t x, size_t y, size_t z,
 		       size_t pitch, size_t height)
 {
@@ -552,7 +553,7 @@ int soft_cu_make_set_task(const CUDA_MEMSET_NODE_PARAMS *s, struct soft_cu_task 
 	return CUDA_SUCCESS;
 }
 
-/* Copy rows. Memory that is not ours is read and written before the call returns. */
+/* Copy rows. Memory outside our allocations is read and written before the call returns. */
 static int submit_rows(const CUDA_MEMCPY3D *copy, CUstream stream, bool per_thread, bool waits)
 {
 	struct soft_cu_task *task;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Modules: shared objects of the host, whose kernels are functions (cuda_api.h). A module's image
- * is copied into an unnamed file, so that each loaded module has separate variables. */
+/* Modules: shared objects of the host, whose kernels are functions (cuda_api.h). The image of a
+ * module is copied into an unnamed file, so that each loaded module has separate variables. */
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@ enum { SHARED_OF_BLOCK = 48 << 10 };
 
 /* Loading -------------------------------------------------------------------------- */
 
-/* Return the bytes of a shared object in memory, up to the section headers at its end. 0: not a
+/* Return the size of a shared object in memory, up to the section headers at its end. 0: not a
  * shared object. */
 static size_t image_bytes(const void *image)
 {
@@ -100,7 +100,7 @@ static void unload(CUmodule module)
 	free(module);
 }
 
-/* Modules require a context, libraries do not. */
+/* Modules require a context; libraries do not. */
 static int check_context(void)
 {
 	CUcontext context;
@@ -168,7 +168,7 @@ static int make_library(CUlibrary *out, const void *image, const char *file)
 	return CUDA_SUCCESS;
 }
 
-/* Options are for the compiler, which does not exist here. */
+/* Options are for the compiler, which this driver does not have. */
 int soft_cuLibraryLoadData(CUlibrary *library, const void *image,
 			   int *options __attribute__((unused)),
 			   void **values __attribute__((unused)),
@@ -191,7 +191,7 @@ int soft_cuLibraryLoadFromFile(CUlibrary *library, const char *file,
 	return make_library(library, NULL, file);
 }
 
-/* Waits for all tasks. */
+/* Waits for all tasks of all contexts. */
 int soft_cuLibraryUnload(CUlibrary library)
 {
 	const int status = library ? soft_cu_check_driver() : CUDA_ERROR_INVALID_HANDLE;
@@ -201,7 +201,7 @@ int soft_cuLibraryUnload(CUlibrary library)
 	pthread_mutex_lock(&soft_cu_lock);
 	for (CUcontext c = soft_cu_contexts; c;) {
 		soft_cu_drain_context(c);
-		/* it may be gone, and the list may have changed */
+		/* the context may be gone, and the list may have changed */
 		c = soft_cu_knows_context(c) ? c->next : soft_cu_contexts;
 	}
 	pthread_mutex_unlock(&soft_cu_lock);
@@ -237,7 +237,7 @@ int soft_cuModuleGetLoadingMode(int *mode)
 
 /* Functions and variables ---------------------------------------------------------- */
 
-/* Call with the lock. Return NULL if the module has no function of that name. */
+/* Call with the lock held. Return NULL if the module has no function of this name. */
 static CUfunction find_function(CUmodule module, const char *name)
 {
 	struct soft_cu_function *f = module->functions;
@@ -308,8 +308,8 @@ int soft_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *nam
 
 /* Launches ------------------------------------------------------------------------- */
 
-/* Unpack `extra`: a list of keys and values, terminated with END. The parameters in the buffer are
- * laid out like a struct. Return an allocated array of addresses, or NULL if it is invalid or
+/* Unpack `extra`: a list of keys and values that ends with END. The parameters in the buffer are
+ * laid out like a struct. Return an allocated array of addresses, or NULL if `extra` is invalid or
  * memory is short. */
 static void **unpack_extra(const struct soft_cuda_parameters *p, void **extra)
 {
@@ -356,10 +356,10 @@ static void **take_arguments(CUfunction f, void **parameters, void **extra)
 	return out;
 }
 
-/* Return true if a supported launch attribute is set. */
+/* Return true if a launch attribute is set that the driver supports. */
 static bool has_attribute(const CUlaunchConfig *config, int id)
 {
-	enum { BYTES = 72 }; /* the id, 4 of padding, and a union of 64 */
+	enum { BYTES = 72 }; /* id, 4 bytes of padding, and a union of 64 bytes */
 	const char *attribute = config->attrs;
 
 	for (unsigned i = 0; i < config->numAttrs; i++, attribute += BYTES)
@@ -431,7 +431,7 @@ static int launch(const CUlaunchConfig *config, CUfunction f, void **parameters,
 	return soft_cu_leave(CUDA_ERROR_INVALID_HANDLE);
 }
 
-/* All blocks must run at once, so they must fit. */
+/* All blocks run at once, so all must fit. */
 static int launch_cooperative(const CUlaunchConfig *c, CUfunction f, void **parameters,
 			      bool per_thread)
 {

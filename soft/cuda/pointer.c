@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Attributes of addresses; host memory that the program registers; managed memory, which the host
- * and all devices can reach, so that prefetches and advice have no effect. */
+/* Attributes of addresses, host memory that the program registers, and managed memory. The host and
+ * all devices can reach managed memory, so prefetches and advice have no effect. */
 #include "soft/cuda/cuda_parts.h"
 
 static void *host_address(CUdeviceptr address)
@@ -8,7 +8,7 @@ static void *host_address(CUdeviceptr address)
 	return (void *)(uintptr_t)address;
 }
 
-/* Numbers are those of CUpointer_attribute. Return false if it is unknown. */
+/* Numbers are those of CUpointer_attribute. Return false for an unknown number. */
 static bool get_attribute(const struct soft_cu_allocation *a, CUdeviceptr address, int attribute,
 			  void *value)
 {
@@ -61,7 +61,7 @@ int soft_cuPointerGetAttribute(void *value, int attribute, CUdeviceptr address)
 	return soft_cu_leave(done ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
 }
 
-/* For an address outside all allocations every value is 0, if its size is known. */
+/* For an address outside all allocations, every value of known size is 0. */
 int soft_cuPointerGetAttributes(unsigned int count, int *attributes, void **values,
 				CUdeviceptr address)
 {

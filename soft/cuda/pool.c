@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory pools: their counters. When memory is freed, a pool retains as much as its threshold
- * allows, but only in its counters: the host's allocator has the memory. */
+ * allows, but only in its counters: the memory is returned to the host's allocator. */
 #include <stdlib.h>
 
 #include "soft/cuda/cuda_parts.h"
@@ -46,7 +46,7 @@ void soft_cu_change_pool(CUmemoryPool p, int64_t bytes)
 		trim(p, p->threshold);
 }
 
-/* Takes the lock unless it fails. */
+/* Takes the lock unless the call fails. */
 static int enter_pool(CUmemoryPool pool)
 {
 	const int status = pool ? soft_cu_check_driver() : CUDA_ERROR_INVALID_VALUE;
@@ -77,7 +77,7 @@ int soft_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *properties)
 	return soft_cu_leave(CUDA_SUCCESS);
 }
 
-/* NEEDSWORK: NVIDIA's pool stays until its last allocation is freed; this call fails until then. */
+/* NEEDSWORK: NVIDIA's pool stays until its last allocation is freed. This call fails until then. */
 int soft_cuMemPoolDestroy(CUmemoryPool pool)
 {
 	struct soft_cu_pool **link = &pools;
@@ -87,7 +87,7 @@ int soft_cuMemPoolDestroy(CUmemoryPool pool)
 		return status;
 	while (*link && *link != pool)
 		link = &(*link)->next;
-	if (!*link || pool->used) /* a default pool */
+	if (!*link || pool->used) /* not for a default pool */
 		return soft_cu_leave(CUDA_ERROR_INVALID_VALUE);
 	*link = pool->next;
 	if (current[pool->device] == pool)
@@ -158,7 +158,7 @@ int soft_cuMemPoolSetAttribute(CUmemoryPool pool, int attribute, void *value)
 	return soft_cu_leave(status);
 }
 
-/* Every device reaches every pool. */
+/* Every device can access every pool. */
 int soft_cuMemPoolSetAccess(CUmemoryPool pool, const void *accesses, size_t count)
 {
 	const int status = accesses || !count ? enter_pool(pool) : CUDA_ERROR_INVALID_VALUE;

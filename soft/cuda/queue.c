@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Internals of streams: a queue of tasks, and a thread that runs them in order. cuda_parts.h
+/* Internals of streams: a queue of tasks, and a thread that runs the tasks in order. cuda_parts.h
  * defines which tasks of different streams wait for each other. */
 #include <stdlib.h>
 #include <string.h>
@@ -58,8 +58,8 @@ static void raise_event(CUevent event, uint64_t number, int status)
 
 static int do_graph(const struct soft_cu_task *t);
 
-/* Run a task without the lock. @failed: earlier status of the context. Return a new status for
- * it. */
+/* Run a task without the lock. @failed: earlier status of the context. Return the new status of the
+ * context. */
 static int do_task(const struct soft_cu_task *t, int failed)
 {
 	struct guarded g = {t, CUDA_SUCCESS};
@@ -78,7 +78,7 @@ static int do_task(const struct soft_cu_task *t, int failed)
 	return g.status;
 }
 
-/* Run a task, traced if requested, without the lock. Return a status for the context. */
+/* Run a task, traced if requested, without the lock. Return the new status of the context. */
 static int do_traced(struct soft_cu_task *t, int failed)
 {
 	const struct soft_cu_tool *tool = t->is_traced && !failed ? soft_cu_get_tool() : NULL;
@@ -94,7 +94,7 @@ static int do_traced(struct soft_cu_task *t, int failed)
 	return status;
 }
 
-/* Run a graph's tasks. Its events become visible while it runs. */
+/* Run the tasks of a graph. Events become visible while the graph runs. */
 static int do_graph(const struct soft_cu_task *graph)
 {
 	int status = CUDA_SUCCESS;
@@ -121,7 +121,7 @@ static bool has_earlier(const struct soft_cu_stream *s, uint64_t number)
 	return s->first && s->first->number < number;
 }
 
-/* Return true if the stream's first task may start. Call with the lock. */
+/* Return true if the stream's first task may start. Call with the lock held. */
 static bool may_begin(const struct soft_cu_stream *s)
 {
 	const struct soft_cu_context *c = s->context;
@@ -236,7 +236,7 @@ void soft_cu_drain_stream(struct soft_cu_stream *s)
 	end_waiting(s);
 }
 
-/* Wait for all tasks, including those submitted meanwhile. */
+/* Wait for all tasks, including tasks submitted meanwhile. */
 void soft_cu_drain_context(CUcontext context)
 {
 	struct soft_cu_stream *s = &context->legacy;
@@ -259,8 +259,8 @@ void soft_cu_close_stream(struct soft_cu_stream *s)
 		pthread_cond_wait(&soft_cu_changed, &soft_cu_lock);
 }
 
-/* Free a stream. A capture that it started ends with it; EndCapture reports that to a caller
- * waiting for its graph. */
+/* Free a stream. A capture that this stream started ends. EndCapture then returns an error to the
+ * caller that waits for the graph. */
 void soft_cu_free_stream(struct soft_cu_stream *s)
 {
 	if (s->capture && s->capture->origin == s) {

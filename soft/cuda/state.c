@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* State shared in the whole driver: its lock, whether it is started, and each thread's stack of
+/* State shared by the whole driver: its lock, whether it has started, and each thread's stack of
  * contexts. */
 #include "soft/cuda/cuda_parts.h"
 

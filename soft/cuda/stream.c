@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams in the program's view. */
+/* The program's view of streams. */
 #include <stdlib.h>
 
 #include "soft/cuda/cuda_parts.h"
 
-/* Takes the lock unless it fails. */
+/* Takes the lock unless the call fails. */
 static int enter_stream(CUstream handle, bool per_thread, struct soft_cu_stream **stream)
 {
 	CUcontext context;
@@ -34,7 +34,7 @@ int soft_cuStreamCreate(CUstream *stream, unsigned int flags)
 	return soft_cuStreamCreateWithPriority(stream, flags, 0);
 }
 
-/* NEEDSWORK: NVIDIA's returns at once, and the stream's tasks continue. */
+/* NEEDSWORK: NVIDIA's function returns at once, and the tasks of the stream continue. */
 int soft_cuStreamDestroy_v2(CUstream stream)
 {
 	struct soft_cu_stream *s, **link;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks as objects: a stream runs them, and a graph's node keeps one to copy. */
+/* Tasks as objects: a stream runs tasks, and a node of a graph keeps a task to copy. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ void soft_cu_release_event(CUevent event)
 	free(event);
 }
 
-/* Call with the lock if it has an event. */
+/* Call with the lock held if the task has an event. */
 void soft_cu_discard_task(struct soft_cu_task *t)
 {
 	while (t->graph) {
@@ -38,7 +38,7 @@ void soft_cu_discard_task(struct soft_cu_task *t)
 	free(t);
 }
 
-/* Copy the arguments' current values: an array of addresses, and after it the values. */
+/* Copy the current values of the arguments: an array of addresses, followed by the values. */
 void **soft_cu_copy_arguments(const struct soft_cuda_parameters *parameters, void **given)
 {
 	enum { SLOT = 16 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver's side of tools.h: the attached tool, and its notifications. */
+/* Implements the driver's side of tools.h: the attached tool and its notifications. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +8,8 @@
 static const struct soft_cu_tool *attached; /* atomic */
 _Thread_local struct soft_cu_call *soft_cu_call;
 
-/* Notices that wait for the end of the thread's call, and whether the tool is being called: its own
- * driver calls meanwhile are not reported. */
+/* Notices that wait for the end of the thread's call, and whether the tool is being called. Driver
+ * calls that the tool makes meanwhile are not reported. */
 struct waiting_notice {
 	struct waiting_notice *next;
 	struct soft_cu_resource_notice notice;
@@ -41,7 +41,7 @@ bool soft_cu_begin_call(struct soft_cu_call *call)
 	if (!tool)
 		return false;
 	set_context(call);
-	/* a runtime's call has no outer call; one that is still set was left with a jump */
+	/* a runtime call has no outer call; if one is still set, it was left with a jump */
 	call->outer = call->domain == SOFT_CU_RUNTIME_CALLS ? NULL : soft_cu_call;
 	in_tool = true;
 	tool->begin_call(call);
@@ -128,7 +128,7 @@ void soft_cu_send_notices(void)
 	}
 }
 
-/* The first stream of a process has number 7, as in NVIDIA's driver. */
+/* The first stream in a process has number 7, as in NVIDIA's driver. */
 unsigned soft_cu_new_stream_id(void)
 {
 	static unsigned ids = 6;

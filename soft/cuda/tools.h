@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The interface between the driver and a tool's library (cupti/). As in NVIDIA's stack, these are
- * two
- * libraries. The tool's library gets a table from cuGetExportTable() with a private id, and gives
- * the
- * driver functions to call.
+ * two libraries. The tool's library gets a table from cuGetExportTable() with a private id, and
+ * gives the driver functions to call.
  *
  *   program ─► cuLaunchKernel() ─► begin_call() ─► the call itself ─► end_call()
  *                                      │ sets the call's correlation id, if the call is observed
@@ -11,8 +9,7 @@
  *              task ── on the stream's thread ──► now() ─ run ─ now() ─► end_work()
  *
  * One library at a time is attached, and it is never unloaded. The driver calls none of these
- * functions
- * with its lock held, and none in a fork child. */
+ * functions with its lock held, and none in a fork child. */
 #ifndef SOFT_CUDA_TOOLS_H
 #define SOFT_CUDA_TOOLS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One command: its contents, and its execution. Copies and fills that hit unmapped memory lose the
- * device, as on hardware, and do not end the program. A kernel's bad access is a SIGSEGV of the
- * program: it runs in threads of OpenCL. */
+/* A command: its contents, and its execution. A copy or fill that accesses unmapped memory loses
+ * the device, as on hardware, and does not end the program. An invalid access by a kernel is a
+ * SIGSEGV of the program, because the kernel runs in threads of OpenCL. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,7 +82,7 @@ bool soft_ze_command_set_events(struct soft_ze_command *c, ze_event_handle_t sig
 	       soft_ze_command_set_signal(c, signal);
 }
 
-/* Doing it --------------------------------------------------------------------------- */
+/* Execution -------------------------------------------------------------------------- */
 
 static void copy_bytes(void *data)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver, its devices, contexts. A device's properties satisfy the requirements of SYCL's
- * runtime: it looks like an Intel GPU. */
+/* The driver, its devices and contexts. The properties of a device satisfy the requirements of
+ * SYCL's runtime: the device looks like an Intel GPU. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ ze_result_t zeInit(ze_init_flags_t flags)
 	return start();
 }
 
-/* Limit *@count to the elements available. Return true if the caller only queries their number:
+/* Limit *@count to the available elements. Return true if the caller only queries their number,
  * with a count of 0 or without an array. */
 static bool asks_count(uint32_t *count, const void *out, uint32_t there)
 {
@@ -172,7 +172,7 @@ static ze_result_t get_version_text(ze_driver_handle_t handle, char *out, size_t
 	return ZE_RESULT_SUCCESS;
 }
 
-/* Intel's function, older than the standard one. */
+/* Intel's function, which is older than the standard function. */
 static ze_result_t create_counter_based(ze_context_handle_t context, ze_device_handle_t device,
 					const void *desc, ze_event_handle_t *out)
 {
@@ -302,8 +302,7 @@ ze_result_t zeDeviceGetProperties(ze_device_handle_t handle, ze_device_propertie
 			((struct newer_ip_version *)next)->version = IP_VERSION;
 		else if ((int)next->stype == NEWER_STYPE_MUTABLE_PROPERTIES)
 			((struct newer_mutable_properties *)next)->command_flags = 0x7f;
-		else if ((int)next->stype ==
-			 NEWER_STYPE_KERNEL_TIMES) /* in ticks, in the host's ns */
+		else if ((int)next->stype == NEWER_STYPE_KERNEL_TIMES) /* in ticks, in host ns */
 			((struct newer_kernel_times *)next)->flags = 3;
 	return ZE_RESULT_SUCCESS;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables that the loader requests: driver_tables.inc lists them.
+/* The tables that the loader requests; driver_tables.inc lists them.
  *
- * A table is filled up to the requested version, since the loader's table is no longer than that:
- * more would overwrite the loader's memory. A refused entry is a function that returns an error,
- * because a static loader calls NULL entries. */
+ * A table is filled up to the requested version, because the loader's table is no longer than that:
+ * more entries would overwrite the loader's memory. A refused entry is a function that returns an
+ * error, because a static loader calls NULL entries. */
 #include <level_zero/ze_api.h>
 #include <level_zero/zes_api.h>
 #include <level_zero/zet_api.h>
@@ -63,7 +63,7 @@ static ze_result_t fill_refused(ze_api_version_t version, entry_function *table,
 	return ZE_RESULT_SUCCESS;
 }
 
-/* Define a function for each refused entry, so that the trace contains its name. */
+/* Define a function for each refused entry, so that the trace shows its name. */
 #define TABLE(export)
 #define END
 #define HAS(since, name)
@@ -99,7 +99,7 @@ static ze_result_t fill_refused(ze_api_version_t version, entry_function *table,
 #undef LACKS
 #undef REFUSED
 
-/* Define the exports: the loader looks them up with dlsym(). */
+/* Define the exports, which the loader looks up with dlsym(). */
 #define EXPORT        __attribute__((visibility("default")))
 #define COUNTED(list) list, sizeof(list) / sizeof *(list)
 #define TABLE(export)                                                                \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Event pools, events, fences. Events are reference-counted: for the program, and for commands that
- * use them, so that destroying one too early does no harm. */
+/* Event pools, events, fences. Events are reference-counted by the program and by the commands that
+ * use them, so that destroying an event too early does no harm. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -144,7 +144,7 @@ ze_result_t zeEventPoolGetIpcHandle(ze_event_pool_handle_t handle, ze_ipc_event_
 	}
 	memset(out, 0, sizeof *out);
 	memcpy(out->data, &share->handle, sizeof share->handle);
-	/* waiters for its events poll from now on */
+	/* waiters for events of the pool poll from now on */
 	pthread_cond_broadcast(&soft_ze_changed);
 	pthread_mutex_unlock(&soft_ze_lock);
 	return status;
@@ -229,7 +229,7 @@ bool soft_ze_event_is_done(const struct soft_ze_event *e, uint64_t number)
 	return !t;
 }
 
-/* Return whether the last appended signal is done, for a query of the host. Call without the
+/* Return true if the last appended signal is done, for a query by the host. Call without the
  * lock. */
 static bool is_done(void *argument)
 {
@@ -255,7 +255,7 @@ void soft_ze_event_expect(struct soft_ze_event *e, struct soft_ze_turn *turn)
 	e->pending = turn;
 }
 
-/* Remove a turn. If the host has signalled the event before, it is not in the list. */
+/* Remove a turn. If the host has already signalled the event, the turn is not in the list. */
 static void forget_turn(struct soft_ze_event *e, const struct soft_ze_turn *turn)
 {
 	struct soft_ze_turn **at = &e->pending;
@@ -284,7 +284,7 @@ void soft_ze_event_signal(struct soft_ze_event *e, struct soft_ze_turn *turn, ze
 {
 	if (e->counter_based) {
 		forget_turn(e, turn);
-		if (turn->number < e->state->done) /* the last command's times remain */
+		if (turn->number < e->state->done) /* keep the times of the last command */
 			return;
 	}
 	e->state->times = *times;
@@ -324,7 +324,7 @@ ze_result_t soft_ze_event_create_counter_based(bool stamped, ze_event_handle_t *
 	return create_event(NULL, true, stamped, out);
 }
 
-/* Use the shared state. The process that made the pool resets its events. */
+/* Use the shared state. The process that made the pool resets the events. */
 static void share_state(struct soft_ze_event *e, struct soft_ze_event_share *share, uint32_t index)
 {
 	if (!share)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Images and samplers. Pixels are stored row by row in this process's memory (opencl_image.c), so a
- * copy (image_copy.c) is a copy of memory regions. The formats are those that the OpenCL below
- * supports; others, media and bindless images are refused. */
+ * copy (image_copy.c) is a copy of memory regions. The supported formats are those of the OpenCL
+ * driver. Other formats, media and bindless images are refused. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ struct soft_ze_sampler {
 
 /* Formats -------------------------------------------------------------------------------- */
 
-/* Get the number of channels of a plain layout, and their bits. */
+/* Get the number of channels in a plain layout, and the bits per channel. */
 static bool measure_layout(ze_image_format_layout_t layout, unsigned *channels, unsigned *bits)
 {
 	static const struct {
@@ -54,7 +54,7 @@ static bool measure_layout(ze_image_format_layout_t layout, unsigned *channels, 
 	return false;
 }
 
-/* Return OpenCL's type of a channel, or 0 if it has none. */
+/* Return the OpenCL type of a channel, or 0 if OpenCL has none. */
 static unsigned find_type(ze_image_format_type_t type, unsigned bits)
 {
 	static const unsigned types[][3] = {
@@ -71,7 +71,7 @@ static unsigned find_type(ze_image_format_type_t type, unsigned bits)
 	return types[type][bits == 8 ? 0 : bits == 16 ? 1 : 2];
 }
 
-/* Return OpenCL's channel order for the bytes of a pixel, or 0 if it has none. */
+/* Return the OpenCL channel order for the bytes of a pixel, or 0 if OpenCL has none. */
 static unsigned find_order(const ze_image_format_t *f, unsigned channels)
 {
 	enum { R = ZE_IMAGE_FORMAT_SWIZZLE_R, G, B, A };
@@ -101,7 +101,7 @@ static unsigned find_order(const ze_image_format_t *f, unsigned channels)
 	return 0;
 }
 
-/* Find a packed format; OpenCL has two. */
+/* Find a packed format, of which OpenCL has two. */
 static bool find_packed(const ze_image_format_t *f, struct soft_cl_image *out, size_t *bytes)
 {
 	if (f->type != ZE_IMAGE_FORMAT_TYPE_UNORM)
@@ -187,8 +187,8 @@ static size_t find_pitch(size_t row_bytes)
 	return (row_bytes + PITCH_ALIGNMENT - 1) & ~(size_t)(PITCH_ALIGNMENT - 1);
 }
 
-/* Describe the whole image. Memory from the program has the pitch that zeMemGetPitchFor2dImage
- * returns. */
+/* Describe the whole image. Memory provided by the program has the pitch that
+ * zeMemGetPitchFor2dImage returns. */
 static ze_result_t describe_image(const ze_image_desc_t *desc, struct soft_cl_image *out,
 				  size_t *pixel_bytes)
 {
@@ -274,8 +274,8 @@ ze_result_t zeImageGetProperties(ze_device_handle_t handle, const ze_image_desc_
 	return ZE_RESULT_SUCCESS;
 }
 
-/* Create an image with the pixels of @about, or of @whole, or with new ones from the device's
- * budget. */
+/* Create an image with the pixels of @about, with the pixels of @whole, or with new pixels from the
+ * device's budget. */
 static ze_result_t create_image(struct soft_ze_device *device, const struct soft_cl_image *about,
 				size_t pixel_bytes, struct soft_cl_object *whole,
 				ze_image_handle_t *out)
@@ -354,7 +354,7 @@ ze_result_t zeImageViewCreateExp(ze_context_handle_t context, ze_device_handle_t
 	return newer_zeImageViewCreateExt(context, device, desc, of, out);
 }
 
-/* Unfinished commands keep the pixels. */
+/* Unfinished commands keep the pixels alive. */
 ze_result_t zeImageDestroy(ze_image_handle_t handle)
 {
 	SOFT_ZE_OBJECT(image, soft_ze_image, handle, SOFT_ZE_IMAGE);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Handles through which other processes map this one's device and host memory. Handles of event
- * pools are in event.c. */
+/* Handles through which other processes map device and host memory of this process. Handles of
+ * event pools are in event.c. */
 #include <string.h>
 #include <unistd.h>
 

@@ -264,8 +264,8 @@ extern pthread_mutex_t soft_ze_lock;
 extern pthread_cond_t soft_ze_changed;
 extern uint64_t soft_ze_done[SOFT_ZE_COMMAND_KINDS]; /* counts of commands, for the trace; atomic */
 
-/* True in a fork child of a process that had started the driver: the queue threads do not
- * exist here. */
+/* True in a fork child of a process that had started the driver: the queue threads do not exist
+ * here. */
 extern bool soft_ze_forked;
 /* Report once on stderr that the driver does not work in a fork child. */
 ze_result_t soft_ze_refuse_child(void);
@@ -287,8 +287,8 @@ uint64_t soft_ze_ticks(void);
 /* Wait until @is_done(@argument) returns true; it is called under the lock. @timeout_ns: UINT64_MAX
  * for no limit. Return false on timeout. */
 bool soft_ze_wait(bool (*is_done)(void *), void *argument, uint64_t timeout_ns);
-/* Wait until something changes, or another process may have changed something. Call with the
- * lock held. */
+/* Wait until something changes, or another process may have changed something. Call with the lock
+ * held. */
 void soft_ze_wait_for_change(void);
 /* Number of pools whose events other processes may signal. While not 0, waiters poll every
  * millisecond. */
@@ -334,8 +334,7 @@ ze_result_t soft_ze_event_create_counter_based(bool stamped, ze_event_handle_t *
 /* Signal an event. Call with the lock held. @number is for counter-based events. */
 bool soft_ze_event_is_done(const struct soft_ze_event *event, uint64_t number);
 /* Take the next number of a counter-based event into @turn, which must stay valid until the event
- * is
- * signalled. */
+ * is signalled. */
 void soft_ze_event_expect(struct soft_ze_event *event, struct soft_ze_turn *turn);
 void soft_ze_event_signal(struct soft_ze_event *event, struct soft_ze_turn *turn,
 			  ze_result_t status, const struct soft_ze_times *times);
@@ -372,8 +371,7 @@ ze_result_t soft_ze_device_wait(struct soft_ze_device *device);
 /* budget.c -------------------------------------------------------------------------- */
 
 /* Take @bytes from the budget of the device, or of its parent if it is a tile. Return false if too
- * few
- * are left. */
+ * few are left. */
 bool soft_ze_budget_take(struct soft_ze_device *device, size_t bytes);
 void soft_ze_budget_give(struct soft_ze_device *device, size_t bytes);
 

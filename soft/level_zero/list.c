@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Command lists. A regular one keeps its commands until it is reset or destroyed. An immediate one
- * has a separate queue and submits each command to it. All lists run in order, regardless of their
- * flags. */
+/* Command lists. A regular list keeps its commands until it is reset or destroyed. An immediate
+ * list has a separate queue and submits each command to it. All lists run in order, regardless of
+ * their flags. */
 #include <stdlib.h>
 
 #include "soft/level_zero/level_zero_newer.h"
@@ -109,7 +109,7 @@ ze_result_t zeCommandListReset(ze_command_list_handle_t handle)
 	return ZE_RESULT_SUCCESS;
 }
 
-/* @status: error in the command itself. */
+/* @status: error while the command was made. */
 static ze_result_t check_append(const struct soft_ze_list *l, const struct soft_ze_command *c)
 {
 	if (l->closed)
@@ -198,7 +198,7 @@ ze_result_t newer_zeCommandListGetFlags(ze_command_list_handle_t handle, uint32_
 	return l->queue ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ZE_RESULT_SUCCESS;
 }
 
-/* Return the queue of an immediate list, or NULL for others. */
+/* Return the queue of an immediate list, or NULL for other lists. */
 static struct soft_ze_queue *find_queue(ze_command_list_handle_t handle)
 {
 	struct soft_ze_list *l = soft_ze_check(handle, SOFT_ZE_LIST);

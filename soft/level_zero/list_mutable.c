@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Mutable command lists: the program requests an id for the command that it appends next, and
- * changes the command between two runs of the list. */
+ * changes that command between two runs of the list. */
 #include <string.h>
 
 #include "soft/level_zero/level_zero_newer.h"
@@ -67,7 +67,7 @@ static ze_result_t change_launch(struct soft_ze_launch *l, const struct newer_mu
 	return ZE_RESULT_SUCCESS;
 }
 
-/* The program closes a changed list again. */
+/* The program must close a changed list again. */
 ze_result_t newer_zeCommandListUpdateMutableCommandsExp(ze_command_list_handle_t handle,
 							const struct newer_mutable_commands *desc)
 {
@@ -121,7 +121,8 @@ ze_result_t newer_zeCommandListUpdateMutableCommandWaitEventsExp(ze_command_list
 	return ZE_RESULT_SUCCESS;
 }
 
-/* The new kernel starts with its own arguments and group size, and with the old one's groups. */
+/* The new kernel starts with its own arguments and group size, and with the group count of the old
+ * kernel. */
 ze_result_t newer_zeCommandListUpdateMutableCommandKernelsExp(ze_command_list_handle_t handle,
 							      uint32_t count, uint64_t *commands,
 							      ze_kernel_handle_t *kernels)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Host, device and shared memory. Device and host memory can be given to other processes (share.c);
- * the rest is on this process's heap.
+/* Host, device and shared memory. Device and host memory can be passed to other processes
+ * (share.c).
+ * Other memory is on the heap of this process.
  *
- * Allocations are in an array sorted by address, under a read-write lock: SYCL queries a pointer
- * several times for each kernel. */
+ * Allocations are in an array sorted by address, under a read-write lock, because SYCL queries a
+ * pointer several times for each kernel. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,11 +19,11 @@ struct allocation {
 	size_t bytes;
 	ze_memory_type_t type;
 	uint64_t id;
-	struct soft_ze_device *device; /* NULL: the host's */
-	uint64_t offset;               /* in the shared file; 0: it is on the heap */
+	struct soft_ze_device *device; /* NULL: host memory */
+	uint64_t offset;               /* offset in the shared file; 0: on the heap */
 	struct soft_share_handle *exported;
-	bool imported; /* it belongs to another process */
-	/* the program's setting for atomic access: returned on query, without effect */
+	bool imported; /* true if the memory belongs to another process */
+	/* the program's setting for atomic access: returned by queries, without effect */
 	uint32_t atomics;
 };
 
@@ -78,8 +79,8 @@ static bool enter(struct allocation a)
 	return good;
 }
 
-/* Remove an allocation. @imported: whether it must be another process's, or this one's. Return
- * false if none starts there. */
+/* Remove an allocation. @imported: true if it must be memory of another process, false if of this
+ * process. Return false if no such allocation starts there. */
 static bool leave(const void *memory, bool imported, struct allocation *out)
 {
 	struct allocation *a;
@@ -97,8 +98,8 @@ static bool leave(const void *memory, bool imported, struct allocation *out)
 	return good;
 }
 
-/* Allocate. Memory that the program may want to share is in the file for that, as long as mappings
- * are available; SYCL's pools request few and large ones. */
+/* Allocate. Memory that the program may want to share is in the shared file, as long as mappings
+ * are available: SYCL's pools request few large blocks. */
 static void *find_room(struct allocation *a, size_t alignment)
 {
 	void *memory = NULL;

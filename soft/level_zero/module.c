@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Modules, their build logs, kernels, and the copy of a kernel in a launch: its arguments at the
- * time when it was appended. */
+/* Modules, their build logs, kernels, and the copy of a kernel in a launch: its arguments when the
+ * launch was appended. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static ze_result_t build_failed(char *why, struct soft_ze_log *log)
 
 /* Modules -------------------------------------------------------------------------------- */
 
-/* Collect one input, or the several of a program description. */
+/* Collect a single input, or the inputs of a program description. */
 static bool collect_inputs(const ze_module_desc_t *desc, struct inputs *in)
 {
 	const ze_module_program_exp_desc_t *program = NULL;
@@ -70,7 +70,7 @@ static bool is_text(const struct soft_cl_input *input)
 	return input->size > n && !memcmp(input->bytes, SOFT_CL_TEXT_MAGIC, n);
 }
 
-/* Read the code. SPIR-V is counted in words, the program's size in bytes. */
+/* Read the code. SPIR-V is counted in words, the size of the program in bytes. */
 static bool read_code(struct soft_ze_module *m, const struct soft_cl_input *input)
 {
 	uint32_t *words = malloc(input->size);
@@ -84,8 +84,8 @@ static bool read_code(struct soft_ze_module *m, const struct soft_cl_input *inpu
 	return good;
 }
 
-/* Match the program's values with the constants of this input, using the sizes declared there.
- * Return an array that the caller owns, or NULL if there are none. */
+/* Match the values from the program with the constants of this input, using the sizes declared in
+ * the input. Return an array that the caller owns, or NULL if there are no values. */
 static struct soft_cl_constant *match_constants(const struct soft_spirv *code, unsigned from,
 						const ze_module_constants_t *given, unsigned *count)
 {
@@ -232,7 +232,8 @@ ze_result_t zeModuleBuildLogDestroy(ze_module_build_log_handle_t handle)
 	return ZE_RESULT_SUCCESS;
 }
 
-/* Return a terminated text in @out if given: at most *@bytes, which is set to its full size. */
+/* Write a terminated text to @out, unless @out is NULL: at most *@bytes, which is set to the full
+ * size. */
 static ze_result_t give_text(const char *text, size_t *bytes, char *out)
 {
 	size_t all = strlen(text) + 1;
@@ -252,8 +253,8 @@ ze_result_t zeModuleBuildLogGetString(ze_module_build_log_handle_t handle, size_
 	return give_text(log->text ? log->text : "", bytes, out);
 }
 
-/* Check the modules. Inputs of one module are linked when it is built. NEEDSWORK: symbols between
- * modules are not resolved; OpenCL would require to build them again. */
+/* Check the modules. The inputs of a module are linked when it is built. NEEDSWORK: symbols between
+ * modules are not resolved, because OpenCL would require building the modules again. */
 ze_result_t zeModuleDynamicLink(uint32_t count, ze_module_handle_t *modules,
 				ze_module_build_log_handle_t *out_log)
 {
@@ -271,7 +272,7 @@ ze_result_t zeModuleDynamicLink(uint32_t count, ze_module_handle_t *modules,
 	return ZE_RESULT_SUCCESS;
 }
 
-/* The device's native format is the format of the input. */
+/* The native format of the device is the format of the input. */
 ze_result_t zeModuleGetNativeBinary(ze_module_handle_t handle, size_t *bytes, uint8_t *out)
 {
 	SOFT_ZE_OBJECT(m, soft_ze_module, handle, SOFT_ZE_MODULE);
@@ -429,7 +430,7 @@ ze_result_t zeKernelSuggestMaxCooperativeGroupCount(ze_kernel_handle_t handle, u
 	SOFT_ZE_VALID(handle, SOFT_ZE_KERNEL);
 	if (!out)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-	*out = 1; /* OpenCL does not guarantee for any two groups that both make progress */
+	*out = 1; /* OpenCL guarantees for no two groups that both make progress */
 	return ZE_RESULT_SUCCESS;
 }
 
@@ -438,7 +439,7 @@ static bool is_handle(const struct soft_spirv_parameter *p)
 	return p->kind == SOFT_SPIRV_IMAGE || p->kind == SOFT_SPIRV_SAMPLER;
 }
 
-/* Return the image or sampler whose handle is at @value, or NULL if it is invalid. */
+/* Return the image or sampler whose handle is at @value, or NULL if the handle is invalid. */
 static struct soft_cl_object *find_object(const struct soft_spirv_parameter *p, const void *value,
 					  size_t bytes)
 {
@@ -510,7 +511,7 @@ ze_result_t zeKernelSetCacheConfig(ze_kernel_handle_t handle, ze_cache_config_fl
 	return ZE_RESULT_SUCCESS;
 }
 
-/* Return the source's group size attributes. A vector type hint is not reported. */
+/* Return the group size attributes in the source. A vector type hint is not reported. */
 ze_result_t zeKernelGetSourceAttributes(ze_kernel_handle_t handle, uint32_t *bytes, char **out)
 {
 	SOFT_ZE_OBJECT(k, soft_ze_kernel, handle, SOFT_ZE_KERNEL);
@@ -598,8 +599,8 @@ void soft_ze_launch_destroy(struct soft_ze_launch *l)
 	free(l);
 }
 
-/* Set an argument. The kernel's declared size is used: programs pass more, and NULL for a value of
- * zero. */
+/* Set an argument, using the size that the kernel declares: programs pass larger sizes, and NULL
+ * for a value of zero. */
 static bool fill_argument(struct soft_cl_argument *a, const struct soft_spirv_parameter *p,
 			  const void *value, size_t given, struct soft_cl_object *object)
 {
@@ -643,8 +644,8 @@ ze_result_t soft_ze_launch_set(struct soft_ze_launch *l, uint32_t index, size_t 
 		       : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-/* Set all arguments. @arguments: those of a launch that passes them; each points to a value, or to
- * the size of local memory. */
+/* Set all arguments. @arguments: from a launch that passes its arguments; each points to a value,
+ * or to the size of local memory. */
 static bool fill_arguments(struct soft_ze_launch *l, const struct soft_ze_kernel *k,
 			   void **arguments)
 {

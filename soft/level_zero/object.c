@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The objects of handles. The memory of a destroyed object remains an object's: its kind is 0 until
- * another object of its kind reuses it, so that a handle that is used too late is refused instead
- * of followed into unrelated memory.
+/* The objects behind handles. The memory of a destroyed object stays reserved for objects: its kind
+ * is 0 until another object of this kind reuses the memory. A handle that is used too late is thus
+ * refused, and not followed into unrelated memory.
  *
  *   freed of a kind:  oldest ─next─► ... ─next─► youngest       a new object takes the oldest
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The OpenCL below: see opencl.h.
+/* The OpenCL that runs kernels: see opencl.h.
  *
- * Locking: a kernel's lock is held from its first argument to its enqueue, because arguments are
- * state of OpenCL's kernel. */
+ * Locking: the lock of a kernel is held from its first argument to its enqueue, because arguments
+ * are state of the OpenCL kernel. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct soft_cl_kernel {
 struct soft_cl_queue {
 	const struct soft_cl_runtime *runtime;
 	cl_command_queue handle;
-	struct soft_cl_queue *next; /* for another runtime */
+	struct soft_cl_queue *next; /* queue for another runtime */
 };
 
 /* Programs ----------------------------------------------------------------------------- */
@@ -336,7 +336,7 @@ static cl_int set_argument(struct soft_cl_kernel *k, cl_uint index,
 	return r->call->clSetKernelArgSVMPointer(k->handle, index, pointer);
 }
 
-/* Synchronise pixels: pass the host's writes to OpenCL, or fetch a kernel's. */
+/* Synchronise pixels: pass writes by the host to OpenCL, or fetch writes by a kernel. */
 static cl_int sync_images(const struct soft_cl_queue *q, const struct soft_cl_argument *arguments,
 			  unsigned count, bool to_device)
 {

@@ -3,10 +3,8 @@
  * OpenCL loader, and called through the table at the start of each of its handles.
  *
  * Two drivers are looked up when the first module of their kind is loaded: a driver that accepts
- * SPIR-V
- * (Intel's OpenCL for CPUs), and any driver for OpenCL C, which is the native format of the
- * software
- * device. */
+ * SPIR-V (Intel's OpenCL for CPUs), and any driver for OpenCL C, which is the native format of the
+ * software device. */
 #ifndef SOFT_LEVEL_ZERO_OPENCL_H
 #define SOFT_LEVEL_ZERO_OPENCL_H
 

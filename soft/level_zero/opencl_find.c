@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the OpenCL below: see opencl.h.
+/* Finds the OpenCL that runs kernels: see opencl.h.
  *
  * Locking: `found` guards the search. */
 #include <dirent.h>
@@ -19,7 +19,7 @@ static struct soft_cl_runtime runtimes[SOFT_CL_LANGUAGES];
 static bool searched[SOFT_CL_LANGUAGES];
 static pthread_mutex_t found = PTHREAD_MUTEX_INITIALIZER;
 
-/* Finding one ------------------------------------------------------------------------ */
+/* Search ----------------------------------------------------------------------------- */
 
 static bool takes_spirv(const struct soft_cl_runtime *r)
 {
@@ -53,7 +53,7 @@ static bool try_library(const char *path, enum soft_cl_language language)
 	cl_int status = 0;
 	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 
-	/* a library that was tested stays loaded: many cannot be unloaded */
+	/* a tested library stays loaded, because many libraries cannot be unloaded */
 	if (!library || !open_platform(&r, library) ||
 	    (language == SOFT_CL_SPIRV && !takes_spirv(&r)))
 		return false;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Images and samplers for kernels on the OpenCL below. The pixels are in this process's memory,
- * where copies operate on them. Each OpenCL that runs a kernel on them has an image over that
+/* Images and samplers for kernels that OpenCL runs. The pixels are in this process's memory, where
+ * copies operate on them. Each OpenCL that runs a kernel on an image has a CL image over that
  * memory (CL_MEM_USE_HOST_PTR), created on first use.
  *
- *   image   pixels <-- CL image, one for each OpenCL       a view holds the image that it is of
+ *   image   pixels <-- CL image, one for each OpenCL       a view holds the image that it shows
  *
- * OpenCL gets the host's writes before a kernel, and returns the pixels after it: it may have used
- * a copy.
+ * Writes by the host are passed to OpenCL before a kernel runs, and the pixels are fetched
+ * afterwards, because OpenCL may have used a copy.
  *
  * Locking: a lock per object, while its handle is created. */
 #include <limits.h>
@@ -18,14 +18,14 @@
 
 enum { FORMATS_MOST = 1024 };
 
-/* Zeroed pages that take no memory until they are written. */
+/* Zeroed pages that use no memory until they are written. */
 #define PIXELS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
 struct soft_cl_object {
 	uint32_t users; /* atomic */
 	bool is_sampler, owns_pixels;
 	struct soft_cl_image image;
-	struct soft_cl_object *whole; /* the image of a view; reference-counted */
+	struct soft_cl_object *whole; /* the image that this view shows; reference-counted */
 	bool normalized;
 	unsigned addressing, filter;
 	pthread_mutex_t lock;
@@ -36,10 +36,10 @@ struct soft_cl_object {
 	} handles[SOFT_CL_LANGUAGES];
 };
 
-/* Making them -------------------------------------------------------------------------- */
+/* Creation ----------------------------------------------------------------------------- */
 
-/* Return true for a combination that PoCL 3.1 cannot run: it ends the program when a kernel gets an
- * image of a buffer and a pointer argument, which it takes only through
+/* Return true for a combination that PoCL 3.1 cannot run: PoCL ends the program when a kernel gets
+ * an image of a buffer and a pointer argument, which PoCL takes only through
  * clSetKernelArgSVMPointer. */
 static bool breaks(const struct soft_cl_runtime *r, unsigned shape)
 {

@@ -5,11 +5,12 @@
  *
  *   | page: header, written in an export | pages of an allocation | header | pages | ...
  *
- * Parts are not reused. Freed parts are punched out of the file: in the process that made them, or
- * in the last one that closes them; the header counts the processes that have it open.
+ * Parts are not reused. Freed parts are punched out of the file, either in the process that made
+ * them or in the last process that closes them. The header counts the processes that have the part
+ * open.
  *
- * An allocation is a mapping of its part of that file. It needs no descriptor until it is exported:
- * then the file is opened once more, and the position of that descriptor is the part's offset,
+ * An allocation is a mapping of its part of the file, and needs no descriptor until it is exported.
+ * The export opens the file again and sets the position of that descriptor to the part's offset,
  * because the descriptor may be all that the other process receives.
  *
  * Locking: `lock` guards the file and its end. */
@@ -27,8 +28,8 @@ enum { PAGE = 4096, MAGIC = 0x315a4c47 };
 
 struct header {
 	struct soft_share_handle handle;
-	uint32_t users; /* processes that have it open; atomic */
-	uint32_t freed; /* set in the process that made it; atomic */
+	uint32_t users; /* number of processes that have the part open; atomic */
+	uint32_t freed; /* set in the process that made the part; atomic */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -40,7 +41,7 @@ static size_t round_up(size_t bytes)
 	return (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
 }
 
-/* Reserve a part of the file with a preceding page. Return its offset, or 0 if it is full. */
+/* Reserve a part of the file with a preceding page. Return its offset, or 0 if the file is full. */
 static uint64_t take_part(size_t bytes)
 {
 	uint64_t at = 0;
@@ -62,7 +63,7 @@ static void drop_part(uint64_t offset, size_t bytes)
 		  (off_t)(bytes + PAGE));
 }
 
-/* Map the part at an aligned address: reserve more addresses, and release the rest. */
+/* Map the part at an aligned address: reserve more addresses than needed, and release the rest. */
 static void *map_part(uint64_t offset, size_t bytes, size_t alignment)
 {
 	size_t room = alignment > PAGE ? bytes + alignment : bytes;
@@ -99,7 +100,7 @@ void *soft_share_allocate(size_t bytes, size_t alignment, uint64_t *offset)
 	return memory;
 }
 
-/* Mark the part as freed. Return true if no other process has it open. */
+/* Mark the part as freed. Return true if no other process has the part open. */
 static bool leave_part(uint64_t offset)
 {
 	struct header *h =
@@ -177,7 +178,7 @@ int soft_share_descriptor(struct soft_share_handle *h)
 
 	if (h->magic != MAGIC && !soft_share_complete(h))
 		return -1;
-	/* the number is valid in this process, or came through a socket */
+	/* the number is valid in this process, or was received through a socket */
 	if (inode_of(h->file) == h->inode)
 		descriptor = fcntl(h->file, F_DUPFD_CLOEXEC, 0);
 	else

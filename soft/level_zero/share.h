@@ -2,10 +2,8 @@
 /* Memory that other processes can map, and the handles that identify it between processes.
  *
  * A handle has 64 bytes for its user. The first four bytes are a file descriptor of the process
- * that
- * made the handle. A program may send that descriptor to another process (SCM_RIGHTS) and replace
- * it
- * with the received number, or send the 64 bytes unchanged. */
+ * that made the handle. A program may send that descriptor to another process (SCM_RIGHTS) and
+ * replace it with the received number, or send the 64 bytes unchanged. */
 #ifndef SOFT_LEVEL_ZERO_SHARE_H
 #define SOFT_LEVEL_ZERO_SHARE_H
 
@@ -26,8 +24,7 @@ struct soft_share_handle {
 };
 
 /* Allocate zeroed pages of this process's file, aligned to @alignment (a power of two). Return NULL
- * if
- * memory or mappings are exhausted. */
+ * if memory or mappings are exhausted. */
 void *soft_share_allocate(size_t bytes, size_t alignment, uint64_t *offset);
 /* Free memory. Exported memory stays valid for processes that have it open. */
 void soft_share_free(void *memory, size_t bytes, uint64_t offset, bool exported);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads SPIR-V in one pass over the instructions, each of which starts with its length. Types and
- * constants precede the functions that use them, entry points precede both. */
+ * constants precede the functions that use them; entry points precede both. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ enum { MODE_LOCAL_SIZE = 17, MODE_LOCAL_SIZE_HINT = 18, MODE_SUBGROUP_SIZE = 35 
 enum { MODEL_KERNEL = 6 };
 
 struct id {
-	uint32_t op;          /* of a type or constant; 0: anything else */
+	uint32_t op;          /* opcode of a type or constant; 0: other ids */
 	const uint32_t *rest; /* words after the result's id */
 	uint32_t count;       /* number of these words */
 	uint32_t spec;        /* SpecId + 1 */
@@ -53,7 +53,7 @@ struct spirv_reader {
 	bool failed;
 };
 
-/* Adding things ---------------------------------------------------------------------- */
+/* Adding entries --------------------------------------------------------------------- */
 
 struct soft_spirv_kernel *soft_spirv_add_kernel(struct soft_spirv *s, const char *name)
 {
@@ -156,7 +156,7 @@ static struct extent measure_array(const struct spirv_reader *r, const struct id
 	return e;
 }
 
-/* Return OpenCL C's size and alignment of a type. A type without a size is a handle. */
+/* Return the OpenCL C size and alignment of a type. A type without a size is a handle. */
 static struct extent measure(const struct spirv_reader *r, uint32_t type, unsigned depth)
 {
 	const struct id *t = type < r->bound ? &r->ids[type] : NULL;
@@ -184,7 +184,7 @@ static struct extent measure(const struct spirv_reader *r, uint32_t type, unsign
 
 /* Instructions ------------------------------------------------------------------------- */
 
-/* Return the text at @words, or NULL if it is not terminated. */
+/* Return the text at @words, or NULL if the text is not terminated. */
 static const char *read_text(const uint32_t *words, uint32_t count)
 {
 	return count && memchr(words, '\0', count * sizeof *words) ? (const char *)words : NULL;
@@ -317,7 +317,7 @@ static void read_instruction(struct spirv_reader *r, uint32_t op, const uint32_t
 	}
 }
 
-/* Remove the additions of a module that turned out to be invalid. */
+/* Remove the additions from a module that turned out to be invalid. */
 static void cut_back(struct soft_spirv *s, unsigned kernels, unsigned constants)
 {
 	while (s->kernel_count > kernels) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* State that all parts share: settings, the one lock, the clock, messages on stderr. */
+/* State that all parts share: settings, the driver's lock, the clock, messages on stderr. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #define LOOK_NS  1000000
 
 struct soft_ze_config soft_ze_config;
-/* Held for tens of nanoseconds: a thread that finds it taken spins before it sleeps. */
+/* Held for tens of nanoseconds: a thread spins before it sleeps if the lock is taken. */
 pthread_mutex_t soft_ze_lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 pthread_cond_t soft_ze_changed = PTHREAD_COND_INITIALIZER;
 uint64_t soft_ze_done[SOFT_ZE_COMMAND_KINDS];
@@ -34,7 +34,7 @@ static void tell_what_was_done(void)
 		[SOFT_ZE_HOST_CALL] = "host calls", [SOFT_ZE_COPY_IMAGE] = "image copies",
 	};
 
-	if (soft_ze_forked) /* the parent reports it */
+	if (soft_ze_forked) /* the parent reports the counts */
 		return;
 	fprintf(stderr, "soft level-zero: done:");
 	for (unsigned i = 0; i < SOFT_ZE_COMMAND_KINDS; i++)
@@ -117,7 +117,7 @@ uint64_t soft_ze_ticks(void)
 	return soft_clock_ticks(&soft_ze_config.clock, soft_ze_host_ns());
 }
 
-/* Wait, at most until @until if given; other processes cannot wake a thread here. Return true on
+/* Wait, until @until at most if given. Other processes cannot wake a thread here. Return true on
  * timeout. */
 static bool wait_until(const struct timespec *until)
 {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Queues: each has a thread, which runs submissions in order.
+/* Queues: each queue has a thread, which runs submissions in order.
  *
  *   submission: commands ─next─► ..., and for each use of a counter-based event the number that
  *               this run of the commands waits for or signals
  *
- * A list's commands remain the list's and can be submitted again; an immediate list's belong to the
- * submission. Submissions are numbered: waiting for a queue means waiting until its oldest
- * unfinished submission is younger than all that existed at the start of the wait.
+ * The commands of a list remain in the list and can be submitted again. The commands of an
+ * immediate list belong to the submission. Submissions are numbered: waiting for a queue means
+ * waiting until its oldest unfinished submission is younger than all submissions at the start of
+ * the wait.
  *
- * With SOFT_LEVEL_ZERO_THREADS=0 the submitting thread runs the commands. One that waits for an
- * event stays in its queue, with those after it, and is run in the thread that signals the event:
- * with a command or through zeEventHostSignal. */
+ * With SOFT_LEVEL_ZERO_THREADS=0 the submitting thread runs the commands. A command that waits for
+ * an event stays in its queue, with all commands after it. It runs in the thread that signals the
+ * event, with a command or through zeEventHostSignal. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,13 +29,14 @@ struct soft_ze_submission {
 	struct soft_ze_turn turns[]; /* for each command: its waits, then its signal */
 };
 
-static struct soft_ze_queue *queues; /* list of all; soft_ze_lock */
+static struct soft_ze_queue *queues; /* list of all queues; guarded by soft_ze_lock */
 static uint64_t last_number;         /* soft_ze_lock */
-static unsigned undone;              /* submissions, without threads; soft_ze_lock */
+/* number of submissions, without threads; guarded by soft_ze_lock */
+static unsigned undone;
 
 /* Running ------------------------------------------------------------------------------ */
 
-/* Return true if the next command waits for nothing. Call with the lock. */
+/* Return true if the next command waits for nothing. Call with the lock held. */
 static bool is_ready(const struct soft_ze_submission *s)
 {
 	const struct soft_ze_command *c = s->at;
@@ -45,10 +47,10 @@ static bool is_ready(const struct soft_ze_submission *s)
 	return true;
 }
 
-/* Result of a command that is not published yet. */
+/* Result of a command, not published yet. */
 struct outcome {
 	struct soft_ze_event *signal; /* NULL: none */
-	bool counted;                 /* the outcome has taken over the command's reference */
+	bool counted; /* true if the outcome has taken over the command's reference */
 	struct soft_ze_turn *turn;
 	ze_result_t status;
 	struct soft_ze_times times;
@@ -75,7 +77,7 @@ static struct outcome do_command(struct soft_ze_queue *q, struct soft_ze_submiss
 	return o;
 }
 
-/* Call with the lock. */
+/* Call with the lock held. */
 static void publish_outcome(struct soft_ze_queue *q, const struct outcome *o)
 {
 	if (o->status)
@@ -88,9 +90,9 @@ static void publish_outcome(struct soft_ze_queue *q, const struct outcome *o)
 	pthread_cond_broadcast(&soft_ze_changed);
 }
 
-/* Run the next command, which must be ready, and those after it up to one with waits. Call without
- * the lock; returns with it, so that the end of the last command and of the submission become
- * visible at once. */
+/* Run the next command, which must be ready, and all further commands without waits. Call without
+ * the lock. Returns with the lock held, so that the end of the last command and of the submission
+ * become visible at once. */
 static void run_commands(struct soft_ze_queue *q, struct soft_ze_submission *s)
 {
 	for (;;) {
@@ -107,7 +109,7 @@ static void run_commands(struct soft_ze_queue *q, struct soft_ze_submission *s)
 	}
 }
 
-/* Finish the queue's first submission. Call with the lock. */
+/* Finish the queue's first submission. Call with the lock held. */
 static void finish_submission(struct soft_ze_queue *q)
 {
 	struct soft_ze_submission *s = q->first;
@@ -148,8 +150,8 @@ static void *serve(void *data)
 	return NULL;
 }
 
-/* Run the queue's commands until one must wait, or nothing while another thread does. For operation
- * without threads. Call with the lock. Return true if something ran. */
+/* Run the queue's commands until a command must wait. Do nothing while another thread runs them.
+ * For operation without threads. Call with the lock held. Return true if a command ran. */
 static bool run_queue(struct soft_ze_queue *q)
 {
 	struct soft_ze_submission *s;
@@ -171,12 +173,12 @@ static bool run_queue(struct soft_ze_queue *q)
 	return ran;
 }
 
-/* Run everything that is ready. Call with the lock. */
+/* Run all commands that are ready. Call with the lock held. */
 static void run_ready(void)
 {
 	struct soft_ze_queue *q = undone && !soft_ze_config.threads ? queues : NULL;
 
-	while (q) /* one queue may have done what another one waits for */
+	while (q) /* one queue may have completed a command that another queue waits for */
 		q = run_queue(q) ? queues : q->next;
 }
 
@@ -191,8 +193,8 @@ static size_t count_uses(const struct soft_ze_command *c)
 	return n;
 }
 
-/* Assign the numbers that this run of the commands waits for and signals. A wait precedes the
- * command's own signal, so it refers to the previous run. Call with the lock. */
+/* Assign the numbers that this run of the commands waits for and signals. A command waits before it
+ * signals, so its wait refers to the previous run. Call with the lock held. */
 static void take_turns(struct soft_ze_submission *s)
 {
 	struct soft_ze_turn *at = s->turns;
@@ -246,7 +248,7 @@ ze_result_t soft_ze_submit(struct soft_ze_queue *q, struct soft_ze_command *firs
 	return ZE_RESULT_SUCCESS;
 }
 
-/* In this file, because it lets queues continue. */
+/* Defined in this file, because it lets queues continue. */
 ze_result_t zeEventHostSignal(ze_event_handle_t handle)
 {
 	SOFT_ZE_OBJECT(e, soft_ze_event, handle, SOFT_ZE_EVENT);
@@ -266,7 +268,7 @@ ze_result_t zeEventHostSignal(ze_event_handle_t handle)
 
 struct target {
 	struct soft_ze_queue *queue;   /* or */
-	struct soft_ze_device *device; /* including all tiles; NULL: all */
+	struct soft_ze_device *device; /* a device with all tiles; NULL: all devices */
 	uint64_t number;
 };
 
@@ -371,7 +373,7 @@ void soft_ze_queue_destroy(struct soft_ze_queue *q)
 	struct soft_ze_queue **at;
 
 	pthread_mutex_lock(&soft_ze_lock);
-	q->ends = true; /* its thread ends when nothing is left to do */
+	q->ends = true; /* the thread ends after its last submission */
 	pthread_cond_broadcast(&q->wake);
 	while (!soft_ze_config.threads && q->first)
 		pthread_cond_wait(&soft_ze_changed, &soft_ze_lock);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries to system management (zes) and tools (zet) that programs make before they compute: the
- * devices, whose handles are those of the core API, their PCI address, and free memory. Everything
- * else is reported as absent: engines, fans, sensors, metric groups. */
+/* Queries of system management (zes) and tools (zet) that programs make before they compute: the
+ * devices, whose handles are those of the core API, their PCI address, and free memory. All other
+ * features are reported as absent: engines, fans, sensors, metric groups. */
 #include <level_zero/zes_api.h>
 #include <level_zero/zet_api.h>
 #include <stdio.h>

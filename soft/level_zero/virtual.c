@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Virtual memory: reserved addresses, and physical memory that is mapped there, more than once if
- * the program wants that.
+/* Virtual memory: reserved addresses, and physical memory that programs map there, possibly more
+ * than once.
  *
  *   physical memory   a file in memory, private to this process
  *   reservation       inaccessible pages; a mapping replaces them with pages of that file, with the
@@ -29,10 +29,10 @@ struct reservation {
 	struct reservation *next;
 	char *start;
 	size_t bytes;
-	unsigned char *access; /* of each page: its attribute + 1, or UNMAPPED */
+	unsigned char *access; /* attribute + 1 of each page, or UNMAPPED */
 };
 
-/* Pages that take no memory until they are written. */
+/* Pages that use no memory until they are written. */
 #define RESERVED (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -107,7 +107,7 @@ ze_result_t zeVirtualMemQueryPageSize(ze_context_handle_t context, ze_device_han
 {
 	SOFT_ZE_VALID(context, SOFT_ZE_CONTEXT);
 	SOFT_ZE_VALID(device, SOFT_ZE_DEVICE);
-	(void)bytes; /* 0 is also accepted: the API's conformance tests pass it */
+	(void)bytes; /* 0 is also accepted, because the API's conformance tests pass it */
 	if (!out)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	*out = PAGE;
@@ -151,8 +151,8 @@ ze_result_t zeVirtualMemReserve(ze_context_handle_t context, const void *wish, s
 	return ZE_RESULT_SUCCESS;
 }
 
-/* Find the reservation that contains the whole range, and the range's first page. Call with the
- * lock. */
+/* Find the reservation that contains the whole range, and the first page of the range. Call with
+ * the lock held. */
 static struct reservation *find_range(const void *start, size_t bytes, size_t *page)
 {
 	for (struct reservation *r = reservations; r; r = r->next) {
@@ -205,7 +205,7 @@ static int protection_of(unsigned char access)
 
 enum { NOTHING = -1, WHAT_IS_THERE = -2 };
 
-/* Map @file from @offset on, or NOTHING, or change the access of WHAT_IS_THERE. */
+/* Map @file from @offset on, or map NOTHING, or change the access of WHAT_IS_THERE. */
 static ze_result_t change_range(void *start, size_t bytes, int file, uint64_t offset,
 				unsigned char access)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices, their settings, their memory. Device memory is host memory, counted against the device's
- * limit; a block's header contains its length and its device. */
+/* Devices, their settings, their memory. Device memory is host memory, counted against the limit of
+ * the device. The header of a block contains its length and its device. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ enum { HEAD_BYTES = 64 };
 
 struct memory_head {
 	uint64_t magic, bytes;
-	int device; /* -1: the host's */
+	int device; /* -1: host memory */
 };
 
 struct ref_device ref_devices[REF_DEVICES_MOST];
@@ -152,7 +152,7 @@ refdevError_t refdevReadClock(int device, uint64_t *before, uint64_t *ticks, uin
 	return refdevSuccess;
 }
 
-/* The inverse of soft_clock_ticks(), as the driver computes it: with the skew of its pairs. */
+/* Invert soft_clock_ticks(), as the driver computes it: with the skew of its clock pairs. */
 uint64_t refdevTicksToBoottime(int device, uint64_t ticks)
 {
 	const struct soft_clock *c;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Graphs: lists of tasks that are not submitted. An executable graph is a copy with a number; each
- * launch submits copies of its tasks, which contain the node and launch that they belong to. */
+/* Graphs: lists of tasks that are not submitted. An executable graph is a copy with a number. Each
+ * launch submits copies of its tasks, which name their node and launch. */
 #include <stdlib.h>
 
 #include "soft/refdev/refdev_parts.h"
@@ -13,7 +13,7 @@ struct refdevGraphExec {
 	bool gone;
 };
 
-/* never freed: profilers query them after they are destroyed */
+/* never freed: profilers query executable graphs after their destruction */
 static struct refdevGraphExec *executables;
 static pthread_mutex_t executables_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t last_number;

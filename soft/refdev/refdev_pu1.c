@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference accelerator's plug-in: how a vendor implements PrivateUse1TracingApi.h on top of
- * the notifications of its runtime (refdevSubscribe()). It uses only refdev.h.
+/* The reference accelerator's plug-in: shows how a vendor implements PrivateUse1TracingApi.h on top
+ * of the notifications of its runtime (refdevSubscribe()). Uses only refdev.h.
  *
  *   call starts/ends ──► a record of kind RUNTIME or DRIVER          in the calling thread
  *   activity submitted ──► token: ids of the thread's stacks
  *   activity completed ──► a record of kind KERNEL, MEMCPY, MEMSET   in the stream's thread
  *   records ──► the thread's open buffer ── full, or flush ──► complete()
  *
- * Each thread that writes has a separate buffer, with a lock that only pu1FlushAll() and the
- * thread itself take, so contention is rare. */
+ * Each thread that writes has a separate buffer, with a lock that only pu1FlushAll() and the thread
+ * itself take, so contention is rare. */
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -24,14 +24,15 @@
 
 enum { DEPTH = 256 };
 
-/* The ids that a thread has pushed. Depth beyond the room is counted, so that pops match. */
+/* The ids that a thread has pushed. Pushes beyond DEPTH are counted, so that pops match. */
 struct stack {
 	uint64_t ids[DEPTH];
 	uint32_t depth;
 };
 
 struct writer {
-	struct writer *next; /* list of all; never freed: another thread takes it */
+	/* list of all writers; never freed, because another thread takes them over */
+	struct writer *next;
 	pthread_mutex_t lock;
 	atomic_bool taken;
 	uint8_t *buffer;
@@ -42,20 +43,20 @@ struct pu1_thread {
 	struct stack operators, ranges;
 	struct writer *writer;
 	uint32_t id;
-	bool inside; /* the plug-in itself is calling the runtime */
+	bool inside; /* true while the plug-in itself calls the runtime */
 };
 
 struct token {
 	uint64_t external, user;
 };
 
-static _Atomic uint32_t enabled; /* bit per kind */
+static _Atomic uint32_t enabled; /* one bit for each kind */
 static pu1BufferRequestFn request;
 static pu1BufferCompleteFn complete;
 static struct writer *_Atomic writers;
 static _Atomic uint64_t dropped[PU1_KIND_COUNT];
 static pu1SubmittedFn _Atomic report_submitted;
-/* Number of GPU activities with a token. Waiters for 0 wait for the condition. */
+/* Number of GPU activities with a token. Threads that wait for 0 wait for the condition. */
 static _Atomic uint64_t in_flight;
 static pthread_mutex_t flight_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t flight_over = PTHREAD_COND_INITIALIZER;
@@ -63,7 +64,7 @@ static _Atomic pid_t owner;
 static pthread_mutex_t order_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool subscribed;
 /* Per-thread state, created on the first push or record. Only a pointer is in static TLS, which is
- * scarce for dlopen(): reading it is one instruction. */
+ * scarce after dlopen(); reading the pointer is one instruction. */
 static _Thread_local struct pu1_thread *own __attribute__((tls_model("initial-exec")));
 static pthread_key_t thread_key;
 
@@ -97,7 +98,7 @@ static inline struct pu1_thread *get_thread(void)
 	return __builtin_expect(own != NULL, 1) ? own : make_thread();
 }
 
-/* Stacks: no lock, no system call, and no allocation but a thread's first ----------- */
+/* Stacks: no lock, no system call, and no allocation after a thread's first ----------- */
 
 static inline pu1Result push_id(struct stack *s, uint64_t id)
 {
@@ -170,7 +171,7 @@ static struct writer *find_writer(struct pu1_thread *t)
 	return w;
 }
 
-/* Call with the writer's lock. */
+/* Call with the lock of the writer held. */
 static void hand_over(struct writer *w)
 {
 	if (w->buffer)
@@ -383,7 +384,7 @@ PU1_API pu1Result pu1TracingEnable(pu1ActivityKind kind)
 	return result;
 }
 
-/* Disable a kind. The subscription stays: activities in flight still complete into records. */
+/* Disable a kind. The subscription stays, so that activities in flight still become records. */
 PU1_API pu1Result pu1TracingDisable(pu1ActivityKind kind)
 {
 	if (kind < 1 || kind >= PU1_KIND_COUNT)
@@ -397,7 +398,7 @@ PU1_API pu1Result pu1FlushAll(void)
 	if (!request)
 		return PU1_ERROR_ORDER;
 	if (atomic_load(&owner) != getpid())
-		/* a thread that does not exist here may hold a writer's lock */
+		/* a thread that does not exist in the child may have held a writer's lock */
 		return PU1_ERROR_FORKED;
 	for (struct writer *w = atomic_load(&writers); w; w = w->next) {
 		pthread_mutex_lock(&w->lock);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Streams: a queue of tasks, and a thread that runs them in order. Events: a number that a stream's
- * thread raises when it reaches it.
+ * thread raises when it reaches the event.
  *
- * A thread that has seen an event done also finds the stream idle, if that was its last task; and a
- * thread that has seen the stream idle also finds the event done: the stream's thread raises the
- * event and becomes idle under the stream's lock.
+ * A thread that has seen an event done also finds the stream idle, if that was the last task. A
+ * thread that has seen the stream idle also finds the event done. The stream's thread therefore
+ * raises the event and becomes idle under the stream's lock.
  *
- * Locking: stream.lock: queue, busy, ends, failed, capture. event.lock: its members; it may be
+ * Locking: stream.lock: queue, busy, ends, failed, capture. event.lock: the event's members; may be
  * taken inside of stream.lock. */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 pthread_mutex_t ref_list_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The work itself -------------------------------------------------------------- */
+/* Execution -------------------------------------------------------------------- */
 
 static void run_kernel(void *data)
 {
@@ -76,7 +76,7 @@ static refdevError_t do_task(struct ref_task *t)
 	uint64_t address;
 
 	switch (t->kind) {
-	case REF_TASK_RECORD: return refdevSuccess; /* serve_stream() raises it */
+	case REF_TASK_RECORD: return refdevSuccess; /* serve_stream() raises the event */
 	case REF_TASK_WAIT: wait_for_event(t->event, t->event_number); return refdevSuccess;
 	default:
 		if (t->kind == REF_TASK_KERNEL && ref_fails(REF_FAULT_KERNEL))
@@ -98,7 +98,7 @@ static refdevError_t serve_task(int device, struct ref_task *t)
 	return status;
 }
 
-/* Call with the stream's lock. */
+/* Call with the lock of the stream held. */
 static void end_task(struct refdevStream *s, struct ref_task *t, refdevError_t status)
 {
 	if (status)
@@ -291,8 +291,7 @@ refdevError_t refdevStreamSynchronize(refdevStream_t stream)
 	REF_RUNTIME(refdevDrvStreamSynchronize(stream));
 }
 
-/* Wait for all streams. The program must not destroy a stream of a device while it waits for the
- * device. */
+/* Wait for all streams. The program must not destroy a stream of the device meanwhile. */
 static refdevError_t wait_for_device(void)
 {
 	refdevError_t status = refdevSuccess, one;

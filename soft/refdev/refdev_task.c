@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks: a stream runs them one after the other, and a graph is a list of them. Calls nothing in
- * the other files. */
+/* Tasks: a stream runs them one after the other, and a graph is a list of them. Does not call the
+ * other files. */
 #include <stdlib.h>
 #include <string.h>
 

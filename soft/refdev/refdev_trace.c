@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Subscribers: notified of calls in the thread that makes them, and of GPU activities on submission
- * and completion. Without subscribers, this costs one load.
+/* Subscribers: notified of calls in the calling thread, and of GPU activities on submission and
+ * completion. Without subscribers, the cost is one load.
  *
- * A subscriber has an entry and a number. A thread that notifies it counts itself in before it
- * reads the number, and refdevUnsubscribe() clears the number before it waits for the count to
- * become 0. */
+ * A subscriber has an entry and a number. A thread that notifies a subscriber increments the
+ * entry's count before it reads the number. refdevUnsubscribe() clears the number before it waits
+ * for the count to become 0. */
 #include <sched.h>
 #include <stdatomic.h>
 
@@ -30,8 +30,8 @@ uint64_t ref_correlation(void)
 	return correlation;
 }
 
-/* Enter an entry. @number: the required one; 0: any. Return its number, to be left through
- * leave_place(), or 0 if it does not match. */
+/* Enter an entry. @number: the required number; 0: any. Return the entry's number (release with
+ * leave_place()), or 0 if the number does not match. */
 static uint32_t enter_place(struct trace_place *p, uint32_t number)
 {
 	uint32_t now;

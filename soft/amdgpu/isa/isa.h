@@ -15,8 +15,7 @@
  * global memory are host atomics.
  * Memory faults: the caller guards the call (soft/common/guard.h) and leaves it with a jump when a
  * load or store hits an unmapped page. So the interpreter holds no lock and leaves no list
- * half-linked
- * while it accesses global memory. The machine owns all memory, so the next run or
+ * half-linked while it accesses global memory. The machine owns all memory, so the next run or
  * soft_isa_destroy() can reuse or free it.
  * Never here: writing to stderr, exit, a wrong result for an unknown opcode. */
 #ifndef SOFT_AMDGPU_ISA_H
@@ -59,21 +58,18 @@ struct soft_isa_gpu {
 	uint64_t
 		private_aperture; /* base of 4 GiB of flat addresses for scratch (src_private_base) */
 	/* The constant-rate counter that s_memrealtime reads, in ticks of that counter, and the
-	 * cycles
-	 * that s_memtime counts. */
+	 * cycles that s_memtime counts. */
 	uint64_t (*read_clock)(void *data);
 	uint64_t (*read_cycles)(void *data);
 	/* s_sendmsg MSG_INTERRUPT: the low 23 bits of m0 identify an event whose mailbox the kernel
-	 * has
-	 * already written. */
+	 * has already written. */
 	void (*interrupt)(void *data, uint32_t m0);
 	void *data;
 };
 
 struct soft_dispatch {
 	/* The 64 bytes of an hsa_kernel_dispatch_packet_t. A copy, because the slot in the ring may
-	 * be
-	 * reused. */
+	 * be reused. */
 	const void *packet;
 	/* address of a packet that stays readable while the kernel runs (dispatch_ptr) */
 	uint64_t packet_address;
@@ -128,8 +124,7 @@ enum soft_isa_result soft_isa_run(struct soft_isa *isa, const struct soft_dispat
 void soft_isa_forget(uint64_t base, uint64_t bytes);
 
 /* In the child after fork(): reset a lock that another thread of the parent may have held. The
- * child
- * must not use the parent's machines. */
+ * child must not use the parent's machines. */
 void soft_isa_forked(void);
 
 /* Return the message for a result. */

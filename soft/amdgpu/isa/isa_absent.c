@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of gfx906 instructions that the interpreter does not support, for the errors of kernels
- * that
- * use them. */
+ * that use them. */
 #include "soft/amdgpu/isa/isa_wave.h"
 
 static const struct {

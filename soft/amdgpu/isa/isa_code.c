@@ -55,9 +55,8 @@ static void drop_pages(struct code *code, uint64_t base, uint64_t bytes)
 			struct code_page *page = *link;
 
 			/* Use differences, so that a range up to the end of the address space does
-			 * not wrap. An instruction
-			 * may have words on the next page, so the preceding page is also
-			 * dropped. */
+			 * not wrap. An instruction may have words on the next page, so the
+			 * preceding page is also dropped. */
 			if (page->address - base < bytes ||
 			    base - page->address < 2 * CODE_PAGE_BYTES) {
 				*link = page->next;

@@ -4,8 +4,7 @@
  *
  * A machine's pages belong to its thread. Other threads report unloaded code (soft_isa_forget()) in
  * a list of recent ranges with a separate lock. A machine drops its pages in these ranges when its
- * next
- * dispatch starts. */
+ * next dispatch starts. */
 #ifndef SOFT_AMDGPU_ISA_CODE_H
 #define SOFT_AMDGPU_ISA_CODE_H
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Decodes instruction words into steps. Each encoding has a function that looks up the
- * instruction's
- * row, sets the operands, and refuses every bit that the interpreter would ignore. An unsupported
- * form
- * becomes a step that ends the kernel with a message. */
+ * instruction's row, sets the operands, and refuses every bit that the interpreter would ignore. An
+ * unsupported form becomes a step that ends the kernel with a message. */
 #include "soft/amdgpu/isa/isa_numbers.h"
 #include "soft/amdgpu/isa/isa_wave.h"
 
@@ -198,8 +196,7 @@ static void decode_smem(struct decoder *d, uint32_t w)
 	s->base = (uint8_t)((w & 63) * 2);
 	s->source[0] = REG_CONSTANT;
 	/* IMM: a 21-bit offset; SOFFSET_EN: a register, alone or added to the offset; neither bit:
-	 * the offset
-	 * field contains a register number */
+	 * the offset field contains a register number */
 	if (w >> 17 & 1)
 		s->offset = (int32_t)(w1 << 11) >> 11;
 	else if (!(w >> 14 & 1))
@@ -585,8 +582,7 @@ static void decode_mimg(struct decoder *d, uint32_t w)
 	s->base = (uint8_t)((w1 >> 16 & 31) * 4);
 	s->sampler = (uint8_t)((w1 >> 21 & 31) * 4);
 	/* refuse 16-bit coordinates, residency results, 16-bit data, elements with coordinates from
-	 * 0 to 1,
-	 * and samples that override the sampler's coordinate mode */
+	 * 0 to 1, and samples that override the sampler's coordinate mode */
 	if (w >> 15 & 7 || (w >> 12 & 1) == (uint32_t)samples || w1 >> 31)
 		refuse(d, "in an unknown form");
 	else if (beyond_registers(s) || s->source[0] > 247 || s->base > 96 || s->sampler > 100)

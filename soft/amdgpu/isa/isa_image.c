@@ -9,8 +9,7 @@
  * The hardware's memory layout of a non-linear image is undocumented. Here all elements are stored
  * row by row, with the resource's pitch, which needs no more memory. The layout is not visible,
  * because the host accesses arrays only through such kernels. Outside the image a load returns 0
- * and a
- * store does nothing. There is one level; accesses to other levels are outside the image. */
+ * and a store does nothing. There is one level; accesses to other levels are outside the image. */
 #include "soft/amdgpu/isa/isa_image.h"
 #include "soft/amdgpu/isa/isa_numbers.h"
 

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Lane loops: apply one vector instruction to all 64 lanes, without operand modifiers and without
- * the
- * execution mask.
+ * the execution mask.
  *
  *   a, b, c ──► loop over 64 lanes ──► d, mask_out
  *   a 64-bit value is two rows: low words, then high words
  *
  * A row is 64 words, one per lane, so that compilers can vectorise the loops. The loops also
- * compute
- * inactive lanes, which the caller must discard. d may be one of the operands' rows, because each
- * lane
- * is read before it is written. The same source (isa_lanes.c) is compiled twice: for every x86-64,
- * and
- * with AVX2, FMA and F16C. */
+ * compute inactive lanes, which the caller must discard. d may be one of the operands' rows,
+ * because each lane is read before it is written. The same source (isa_lanes.c) is compiled twice:
+ * for every x86-64, and with AVX2, FMA and F16C. */
 #ifndef SOFT_AMDGPU_ISA_LANES_H
 #define SOFT_AMDGPU_ISA_LANES_H
 

@@ -124,8 +124,7 @@ static void put_live(struct soft_wave *w, const struct soft_step *s, const uint3
 }
 
 /* Each lane sends to the lane at its address. If several lanes send to the same lane, the highest
- * lane
- * wins. A lane that receives nothing gets 0. */
+ * lane wins. A lane that receives nothing gets 0. */
 int soft_isa_ds_permute_b32(struct soft_wave *w, const struct soft_step *s)
 {
 	uint32_t row[SOFT_LANES] = {0};
@@ -155,8 +154,7 @@ int soft_isa_ds_bpermute_b32(struct soft_wave *w, const struct soft_step *s)
 }
 
 /* The offset is the pattern: with bit 15, any order within four lanes; otherwise and, or, xor of
- * the
- * lane number within 32 lanes. */
+ * the lane number within 32 lanes. */
 int soft_isa_ds_swizzle_b32(struct soft_wave *w, const struct soft_step *s)
 {
 	uint64_t exec = pair(w, REG_EXEC);

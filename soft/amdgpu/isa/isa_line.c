@@ -143,8 +143,7 @@ static int subtract_borrow(struct soft_wave *w, const struct soft_step *s,
 }
 
 /* Shift right. Bits shifted out may differ between lanes, so lines work only if the result is the
- * same
- * in all lanes or nothing is shifted out. */
+ * same in all lanes or nothing is shifted out. */
 static int shift_right(struct soft_wave *w, const struct soft_step *s, const struct soft_line *by,
 		       const struct soft_line *y, int is_signed)
 {

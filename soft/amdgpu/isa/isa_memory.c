@@ -266,8 +266,7 @@ static int all_host(const struct soft_step *s, uint64_t exec, const uint64_t *ad
 /* ---- neighbours ---- */
 
 /* The most frequent access patterns: @count consecutive elements, starting with lane @first at @p,
- * or
- * the same element for all lanes. */
+ * or the same element for all lanes. */
 enum layout { ANY, ROW, ONE };
 
 struct row {
@@ -599,8 +598,7 @@ static int move_spilled(struct soft_wave *w, const struct soft_step *s, uint64_t
 
 /* Access a buffer through a descriptor in four SGPRs. Only the scratch descriptor of the wave is
  * supported: swizzled memory of the wave. The offset register counts bytes of the whole wave: 64
- * per
- * byte of a lane. */
+ * per byte of a lane. */
 int soft_buffer(struct soft_wave *w, const struct soft_step *s)
 {
 	uint64_t exec = pair(w, REG_EXEC);

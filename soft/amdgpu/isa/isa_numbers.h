@@ -6,8 +6,7 @@
  * hardware approximates (exp, log, rcp, rsq, sqrt, sin, cos) are computed in double and rounded, so
  * the result is the nearest value, while hardware may be off by one.
  * A NaN result is quiet, but has the host's sign and payload. Names have no prefix, because only
- * three
- * .c files include this header. */
+ * three .c files include this header. */
 #ifndef SOFT_AMDGPU_ISA_NUMBERS_H
 #define SOFT_AMDGPU_ISA_NUMBERS_H
 
@@ -414,8 +413,7 @@ static inline float mad_f32(float x, float y, float z)
 static inline float fma_f16(float x, float y, float z)
 {
 	/* the product of halves is exact in double, and a sum that double rounds is never halfway
-	 * between
-	 * two halves */
+	 * between two halves */
 	return (float)(_Float16)((double)x * y + z);
 }
 
@@ -558,8 +556,7 @@ static inline float dot2_f32_f16(uint32_t x, uint32_t y, float z)
 }
 
 /* ---- division: scale, iterate, fix up. y is the denominator, z the numerator; x is one of the
- * two,
- * or the quotient ---- */
+ * two, or the quotient ---- */
 
 static inline int exponent_f32(float x)
 {
@@ -649,8 +646,7 @@ static inline double scaled_fma_f64(double x, double y, double z, int exponent)
 }
 
 /* Handle cases that the iteration cannot compute correctly. Return 1 and *@r if @y and @z form such
- * a
- * case. (An overflowing quotient reaches the fixup as NaN, from a subtraction of infinities.) */
+ * a case. (An overflowing quotient reaches the fixup as NaN, from a subtraction of infinities.) */
 static inline int div_special(double y, double z, double *r)
 {
 	double sign = copysign(1, y) * copysign(1, z);

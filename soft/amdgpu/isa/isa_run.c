@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs a dispatch: its workgroups run one after another, with the waves of a workgroup interleaved.
- * In
- * a cooperative dispatch all waves are interleaved.
+ * In a cooperative dispatch all waves are interleaved.
  *
  *   packet + kernel descriptor ─► launch ─► for each workgroup: make waves ─► turns until all end
  *   turn: steps until the wave ends, waits at a barrier, sleeps, or has used up its share of
@@ -10,8 +9,8 @@
  * A barrier opens when every wave of its workgroup that has not ended waits at it. The grid's
  * barrier (global wave sync) opens when the configured number of waves has arrived. Turns let waves
  * progress that wait for each other in loops (a flag in LDS). Registers in which a wave receives no
- * value are 0, so that a run can be repeated. The caller may leave a run with a jump
- * at any access to global memory: nothing is locked then, and the machine owns all memory. */
+ * value are 0, so that a run can be repeated. The caller may leave a run with a jump at any access
+ * to global memory: nothing is locked then, and the machine owns all memory. */
 #include "soft/amdgpu/isa/isa_machine.h"
 #include "soft/amdgpu/isa/isa_numbers.h"
 
@@ -87,8 +86,7 @@ void soft_isa_destroy(struct soft_isa *isa)
 /* ---- steps ---- */
 
 /* Return the decoded step at @pc. Return NULL if memory is short or, with *@event set, if @pc is
- * outside
- * the kernel's code. */
+ * outside the kernel's code. */
 static struct soft_step *fetch_step(struct soft_isa *isa, struct code_page **page, uint64_t pc,
 				    int *event)
 {
@@ -116,8 +114,7 @@ static struct soft_step *fetch_step(struct soft_isa *isa, struct code_page **pag
 }
 
 /* Run until a step returns an event. w->pc is then after the instruction that returned the event,
- * or
- * at the instruction if it failed. Return the event; 0: memory is short. */
+ * or at the instruction if it failed. Return the event; 0: memory is short. */
 static int run_wave(struct soft_isa *isa, struct soft_wave *w)
 {
 	const struct soft_step *steps = NULL, *s; /* steps of the page at @base */
@@ -250,8 +247,7 @@ static void set_scalars(const struct soft_isa *isa, const struct launch *a, stru
 	if (a->rsrc2 >> 10 & 1)
 		w->s[n++] = a->waves | (w->index == 0) << 31; /* workgroup info */
 	/* The last register is the wave's offset within scratch. It stays 0, because the base in
-	 * the descriptor
-	 * belongs to the wave. */
+	 * the descriptor belongs to the wave. */
 }
 
 /* Set the work-item ids and return the mask of existing lanes: the grid may end within a
@@ -515,8 +511,7 @@ static enum soft_isa_result run_grid(struct soft_isa *isa, const struct launch *
 }
 
 /* Return true if the first instruction of a kernel ends it. Such a kernel does nothing, so none of
- * its
- * waves must run, even if there are 2^32 of them. */
+ * its waves must run, even if there are 2^32 of them. */
 static bool ends_at_once(struct soft_isa *isa, const struct launch *a)
 {
 	struct code_page *page;

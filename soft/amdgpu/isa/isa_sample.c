@@ -8,8 +8,7 @@
  * There is one level, so gradients and levels have no effect. A sampler with different near and far
  * filters is refused. Positions are rounded to 8 fractional bits, as in hardware: device code
  * relies on the rounding when it addresses elements as the quotient of their number and the size.
- * Sums
- * are computed in double and rounded once. If the sampler does not specify a depth filter, the
+ * Sums are computed in double and rounded once. If the sampler does not specify a depth filter, the
  * filter for rows and columns applies. */
 #include "soft/amdgpu/isa/isa_image.h"
 #include "soft/amdgpu/isa/isa_numbers.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* v_trig_preop_f64: extracts 53 bits of 2/pi at a position that depends on the operand's exponent
- * and
- * the segment. The device library reduces large angles with this instruction. */
+ * and the segment. The device library reduces large angles with this instruction. */
 #include "soft/amdgpu/isa/isa_numbers.h"
 
 /* 2/pi; the most significant bit is the first fractional bit. */

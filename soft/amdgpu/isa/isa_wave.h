@@ -222,16 +222,14 @@ struct soft_workgroup {
 };
 
 /* A vector register whose lane l holds base + l * step, modulo 2^32. Most indices and addresses
- * have
- * this form. */
+ * have this form. */
 struct soft_line {
 	uint32_t base, step;
 };
 
 struct soft_wave {
 	/* Value of each register: a row here, or its line if the bit in `lines` is set. The row is
-	 * then
-	 * out of date. */
+	 * then out of date. */
 	uint32_t v[256][SOFT_LANES] __attribute__((aligned(64)));
 	struct soft_line line[256];
 	uint64_t lines[4];
@@ -392,8 +390,7 @@ extern const unsigned soft_op_count;
 const char *soft_absent_name(enum soft_encoding encoding, unsigned number);
 
 /* isa_decode.c: decode the instruction at @pc into a step. @words: the readable words from @pc on,
- * at
- * least 1, at most 4. */
+ * at least 1, at most 4. */
 void soft_decode(struct soft_step *s, const uint32_t *words, unsigned count,
 		 const struct soft_isa_gpu *gpu);
 
@@ -414,8 +411,7 @@ const uint32_t *soft_live(struct soft_wave *w, uint64_t exec);
 const struct soft_isa_gpu *soft_isa_gpu(const struct soft_wave *w);
 int soft_isa_stops(const struct soft_wave *w);
 /* The barrier of all waves of a cooperative dispatch. @more, @next: number of waves that arrive
- * before
- * the wave that opens the barrier, now and for the next use. */
+ * before the wave that opens the barrier, now and for the next use. */
 void soft_grid_barrier_set(struct soft_wave *w, uint32_t more);
 int soft_grid_barrier(struct soft_wave *w, uint32_t next);
 

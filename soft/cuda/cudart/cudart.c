@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A small part of libcudart.so.13: the functions that tests of the runtime API call. Like NVIDIA's
- * runtime, each function is announced to a tool with its arguments as one struct, and calls the
- * same driver functions. */
+ * runtime, each function reports its arguments to a tool as one struct, and calls the same driver
+ * functions. */
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
@@ -502,20 +502,20 @@ enum { IMAGES = 8, KERNELS = 32 };
 
 struct image {
 	const char *file;
-	CUmodule module; /* loaded at its first launch */
+	CUmodule module; /* NULL until the first launch loads it */
 };
 
 static struct image images[IMAGES];
 static unsigned image_count;
 static struct kernel {
 	struct image *image;
-	const void *function; /* in the program */
+	const void *function; /* address of the function in the program */
 	const char *name;
 	CUfunction handle;
 } kernels[KERNELS];
 static unsigned kernel_count;
 
-/* Runs before main(), or with the dynamic linker's lock held: one thread at a time. */
+/* Runs before main(), or with the dynamic linker's lock held, so in one thread at a time. */
 void **__cudaRegisterFatBinary(void *image)
 {
 	struct image *i = image_count < IMAGES ? &images[image_count++] : NULL;

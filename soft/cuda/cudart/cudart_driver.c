@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How the runtime reaches the driver, like NVIDIA's: dlopen(), and cuGetProcAddress_v2() for every
- * function, at the first call. Each thread's context is the primary one of its chosen device.
+/* Connects the runtime to the driver as NVIDIA's runtime does: dlopen(), and cuGetProcAddress_v2()
+ * for every function, at the first call. The context of each thread is the primary context of its
+ * chosen device.
  * Locking: `lock` around one-time initialisation. */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -18,7 +19,7 @@ static _Thread_local int chosen;
 static _Thread_local bool has_context;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static CUcontext contexts[DEVICES];
-static int state = -1; /* the driver's status; -1: not queried yet; atomic */
+static int state = -1; /* status of the driver; -1: not queried yet; atomic */
 
 static bool find(void *function, const char *name)
 {
@@ -83,8 +84,8 @@ cudaError_t soft_rt_choose_device(int device)
 	return status;
 }
 
-/* Start a call. The runtime itself initialises in the first one, whose start a tool loaded with the
- * driver has not seen. */
+/* Start a call. The first call initialises the runtime itself; a tool that the driver loads then
+ * has not seen the start of that call. */
 cudaError_t soft_rt_begin(struct soft_rt_call *call, uint32_t number, const char *name,
 			  const void *parameters, const char *symbol)
 {

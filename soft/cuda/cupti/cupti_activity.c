@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Kinds of activity, and how records are made: for calls at their end, for GPU activities when they
- * are done.
+/* Kinds of activity, and the records of each kind: for calls when they end, for GPU activities when
+ * they complete.
  *
  * A call gets a correlation id if it is observed: through an enabled callback, a DRIVER or RUNTIME
  * record or, if it launches, a kind of GPU activity. A driver call inside an observed runtime call
- * has that call's id; while RUNTIME records are on it has no DRIVER record. */
+ * has the id of the runtime call. While RUNTIME records are enabled, it has no DRIVER record. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +21,8 @@ static const uint64_t device_kinds =
 	BIT(CUPTI_ACTIVITY_KIND_MEMCPY) | BIT(CUPTI_ACTIVITY_KIND_MEMCPY2) |
 	BIT(CUPTI_ACTIVITY_KIND_MEMSET) | BIT(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 
-/* All of these are atomic. */
-static uint64_t kinds; /* one bit each */
+/* All of the following are atomic. */
+static uint64_t kinds; /* one bit for each kind */
 static struct {
 	CUcontext context;
 	uint64_t kinds;
@@ -30,8 +30,8 @@ static struct {
 static uint8_t of_driver[SOFT_CUPTI_NUMBERS], of_runtime[SOFT_CUPTI_NUMBERS];
 static uint32_t correlations;
 
-/* The thread's stack of each kind. Small: this library is loaded late, and its thread-local storage
- * comes out of a small reserve. */
+/* The thread's stack for each external kind. Small, because this library is loaded late, and its
+ * thread-local storage comes from a small reserve. */
 struct external {
 	struct external *below;
 	uint64_t id;
@@ -127,7 +127,7 @@ static void add_externals(const struct soft_cu_call *c)
 	}
 }
 
-/* Return 0 if the call waits for nothing. */
+/* Return the type of wait in a call, or 0 if the call does not wait. */
 static uint32_t find_synchronization(const struct soft_cu_call *c)
 {
 	enum { EVENT = 1, WAIT = 2, STREAM = 3, CONTEXT = 4 };
@@ -171,7 +171,7 @@ static void add_synchronization(const struct soft_cu_call *c, uint64_t end)
 
 /* Calls ----------------------------------------------------------------------------- */
 
-/* Return the observed runtime call around this one, if any. */
+/* Return the observed runtime call around this call, or NULL. */
 static const struct soft_cu_call *find_outer(const struct soft_cu_call *c)
 {
 	for (const struct soft_cu_call *o = c->outer; o; o = o->outer)
@@ -194,7 +194,7 @@ static bool has_api_record(const struct soft_cu_call *c, const struct soft_cu_ca
 	       __atomic_load_n(&of_driver[c->number], __ATOMIC_RELAXED);
 }
 
-/* is_seen: the call gets an API record. */
+/* is_seen: true if the call gets an API record. */
 static void begin_call(struct soft_cu_call *c)
 {
 	const uint64_t on = find_kinds(c->context);
@@ -363,8 +363,8 @@ static void add_graph(const struct soft_cu_work *w)
 	soft_cupti_add_record(&r, soft_cupti_record_bytes(r.kind));
 }
 
-/* Write the records of a GPU activity. Without kind MEMCPY2, a copy between devices has a record of
- * kind MEMCPY. GRAPH_TRACE replaces the records of a graph's nodes. */
+/* Write the records for a GPU activity. Without kind MEMCPY2, a copy between devices has a record
+ * of kind MEMCPY. GRAPH_TRACE replaces the records of the graph's nodes. */
 static void end_work(const struct soft_cu_work *work)
 {
 	struct soft_cu_work w = *work;
@@ -453,7 +453,7 @@ static int refuse_kind(void)
 							    : CUPTI_SUCCESS;
 }
 
-/* Write records of a kind that describes existing objects, at once. */
+/* Write records at once for a kind that describes existing objects. */
 static void add_present(int kind)
 {
 	uint32_t id, device, null_stream;
@@ -486,7 +486,7 @@ int cuptiActivityEnable(int kind)
 						   : CUPTI_ERROR_NOT_COMPATIBLE;
 }
 
-/* Write records of existing objects, even if the kind was on before. */
+/* Write records for existing objects, even if the kind was already enabled. */
 int cuptiActivityEnableAndDump(int kind)
 {
 	const bool was_on = kind > 0 && kind < CUPTI_ACTIVITY_KIND_COUNT &&
@@ -505,7 +505,7 @@ int soft_cupti_disable(int kind)
 	if (status)
 		return status;
 	__atomic_fetch_and(&kinds, ~BIT(kind), __ATOMIC_RELAXED);
-	for (size_t i = 0; i < SOFT_CUPTI_NUMBERS; i++) { /* also its switches for single ids */
+	for (size_t i = 0; i < SOFT_CUPTI_NUMBERS; i++) { /* also clears switches for single ids */
 		if (kind == CUPTI_ACTIVITY_KIND_DRIVER)
 			__atomic_store_n(&of_driver[i], 0, __ATOMIC_RELAXED);
 		if (kind == CUPTI_ACTIVITY_KIND_RUNTIME)
@@ -581,7 +581,7 @@ int cuptiActivityEnableRuntimeApi(CUpti_CallbackId id, uint8_t enable)
 	return switch_number("cuptiActivityEnableRuntimeApi", of_runtime, id, enable);
 }
 
-/* Times of queueing are not recorded. */
+/* Queueing times are not recorded. */
 int cuptiActivityEnableLatencyTimestamps(uint8_t enable)
 {
 	(void)enable;
@@ -594,7 +594,7 @@ int cuptiActivityEnableLaunchAttributes(uint8_t enable)
 	return soft_cupti_attach("cuptiActivityEnableLaunchAttributes");
 }
 
-/* Answers like a device without this trace. */
+/* Return the status that a device without this trace gives. */
 int cuptiActivityEnableHWTrace(uint8_t enable)
 {
 	(void)enable;

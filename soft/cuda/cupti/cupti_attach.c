@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The substitute as a whole: the driver that it attaches to, its settings and its clock. */
+/* State of the substitute as a whole: the driver that it attaches to, its settings and its
+ * clock. */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
 #include <pthread.h>
@@ -21,8 +22,8 @@ static bool is_forked;
 static CUpti_TimestampCallbackFunc timestamp_callback; /* atomic */
 static int thread_id_type;                             /* atomic */
 
-/* Choose the release. Without a setting the file's name contains it, as NVIDIA's do: a program may
- * map two. */
+/* Choose the release. Without a setting, the file name contains the release, as for NVIDIA's
+ * library, because a program may map two releases. */
 static void choose_release(void)
 {
 	const char *set = getenv("SOFT_CUDA_CUPTI_VERSION");
@@ -54,7 +55,7 @@ static void open_driver(void)
 	if (!soft_cu_config_read(&soft_cupti_config, why, sizeof why))
 		dprintf(2, "soft/cuda/cupti: %s\n", why);
 	choose_release();
-	/* a program loads it nevertheless */
+	/* a program may load the library nevertheless */
 	if (soft_cupti_config.cupti_version == SOFT_CUPTI_NONE)
 		soft_cupti_config.cupti_version = SOFT_CUPTI_13_0;
 	if (driver)
@@ -135,7 +136,7 @@ void soft_cupti_drop_clock(void)
 	__atomic_store_n(&timestamp_callback, NULL, __ATOMIC_RELEASE);
 }
 
-/* NULL: back to CLOCK_REALTIME. */
+/* @function: NULL restores CLOCK_REALTIME. */
 int cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc timestamp)
 {
 	const int status = soft_cupti_attach("cuptiActivityRegisterTimestampCallback");

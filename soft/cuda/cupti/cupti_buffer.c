@@ -5,12 +5,12 @@
  *                                  (ours)             (theirs)
  *
  * As in NVIDIA's library, a buffer is requested in the thread of the first observed call, and is
- * written only when it is handed back: if a process is killed, its contents are lost. A full buffer
- * is handed back in a thread of this library, or in the caller's thread through FlushAll(). The
- * client that registered last provides buffers and gets all that are completed, including those
- * of other clients.
+ * written only when it is handed back. If the process is killed, the contents are lost. A full
+ * buffer is handed back in a thread of this library, or in the caller's thread through FlushAll().
+ * The client that registered last provides buffers and receives all completed buffers, including
+ * those of other clients.
  *
- * One thread at a time hands back (`is_busy`); others continue to add records meanwhile. */
+ * One thread at a time hands back (`is_busy`). Meanwhile other threads continue to add records. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,18 +35,18 @@ static CUpti_BuffersCallbackRequestFunc request;
 static CUpti_BuffersCallbackCompleteFunc complete;
 static struct record *first, **last = &first;
 static size_t waiting_bytes, waiting_records;
-static size_t dropped; /* since the last query */
+static size_t dropped; /* number of records dropped since the last query */
 static bool is_busy, has_thread, is_asking;
 static _Thread_local bool in_client;
 static struct name *names;
 
-/* The client's, while this library has it. */
+/* The client's buffer, while this library holds it. */
 static struct {
 	uint8_t *bytes;
-	size_t size, records; /* 0: as many as fit */
+	size_t size, records; /* records: maximum number; 0: as many as fit */
 } buffer;
 
-/* Return true if more records wait than fit into the buffer. Call with the lock. */
+/* Return true if more records wait than fit into the buffer. Call with the lock held. */
 static bool is_full(void)
 {
 	return buffer.bytes && (waiting_bytes > buffer.size ||
@@ -54,9 +54,9 @@ static bool is_full(void)
 				buffer.size - waiting_bytes < 256);
 }
 
-/* Asking and handing back ------------------------------------------------------------- */
+/* Requesting and handing back ------------------------------------------------------------ */
 
-/* Request a buffer, one thread at a time. Call with the lock, which is released meanwhile. */
+/* Request a buffer, in one thread at a time. Call with the lock held; it is released meanwhile. */
 static void ask(void)
 {
 	const CUpti_BuffersCallbackRequestFunc function = request;
@@ -94,7 +94,7 @@ static struct record *take_record(void)
 	return r;
 }
 
-/* Copy as many waiting records as fit. Call with the lock. */
+/* Copy as many waiting records as fit. Call with the lock held. */
 static size_t fill(void)
 {
 	size_t used = 0, count = 0;
@@ -111,14 +111,14 @@ static size_t fill(void)
 	return used;
 }
 
-/* Hand the buffer back. Call with the lock, which is released meanwhile. */
+/* Hand the buffer back. Call with the lock held; it is released meanwhile. */
 static void hand_back(void)
 {
 	const CUpti_BuffersCallbackCompleteFunc function = complete;
 	uint8_t *bytes = buffer.bytes;
 	const size_t size = buffer.size, valid = fill();
 
-	if (!valid && first) { /* not even one fits */
+	if (!valid && first) { /* the buffer is too small for one record */
 		free(take_record());
 		dropped++;
 	}
@@ -131,7 +131,7 @@ static void hand_back(void)
 	pthread_mutex_lock(&lock);
 }
 
-/* Wait until no thread hands back, then become that thread. Call with the lock. */
+/* Wait until no thread hands back, then become that thread. Call with the lock held. */
 static void become_busy(void)
 {
 	while (is_busy)
@@ -153,7 +153,7 @@ static void drop_waiting(void)
 	}
 }
 
-/* Thread that hands back full buffers. It requests a buffer only when there is a record for it. */
+/* Hand back full buffers, as a thread. Requests a buffer only for a waiting record. */
 static void *serve(void *data)
 {
 	(void)data;
@@ -270,14 +270,14 @@ int cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requested,
 						   : CUPTI_ERROR_NOT_COMPATIBLE;
 }
 
-/* @flag 1 also hands back a buffer without records. */
+/* @flag: 1 also hands back a buffer without records. */
 int cuptiActivityFlushAll(uint32_t flag)
 {
 	const int status = soft_cupti_attach("cuptiActivityFlushAll");
 
 	if (status)
 		return status;
-	if (in_client) /* it would wait for itself */
+	if (in_client) /* the thread would wait for itself */
 		return CUPTI_ERROR_INVALID_OPERATION;
 	pthread_mutex_lock(&lock);
 	become_busy();
@@ -301,7 +301,7 @@ int cuptiActivityFlush(CUcontext context, uint32_t stream, uint32_t flag)
 	return cuptiActivityFlushAll(flag);
 }
 
-/* Full buffers are handed back at once here, and NVIDIA's period hands back only these. */
+/* Full buffers are handed back at once here. NVIDIA's period also applies only to full buffers. */
 int cuptiActivityFlushPeriod(uint32_t ms)
 {
 	(void)ms;
@@ -357,7 +357,7 @@ int cuptiActivityGetAttribute(int attribute, size_t *size, void *value)
 	return CUPTI_SUCCESS;
 }
 
-/* Values are stored and have no effect. */
+/* Values are stored but have no effect. */
 int cuptiActivitySetAttribute(int attribute, size_t *size, void *value)
 {
 	const int status = check_attribute(attribute, size, value);

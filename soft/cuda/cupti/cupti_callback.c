@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Callbacks: one subscriber per process, and its requests. EnableDomain(0) also disables single ids
- * that were enabled. */
+/* Callbacks: one subscriber per process, and its enabled callbacks. EnableDomain(0) also disables
+ * single ids that were enabled. */
 #include <string.h>
 
 #include "generated/cuda_driver_ops.h"
@@ -20,7 +20,7 @@ static const char *const driver_names[SOFT_CUPTI_NUMBERS] = {
 #undef X
 };
 
-/* CUPTI has no ids from here on. */
+/* CUPTI has no ids from this number on. */
 enum { DRIVER_IDS = 896 };
 
 static const char *const resource_names[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Sizes of records in the selected version. Newer versions have additional fields at the end.
+/* Sizes of records in the selected version. Newer versions add fields at the end.
  *
- * 11.8, 12.9 and 13.5 are as in NVIDIA's headers; 13.0: kernels, copies and sets as measured, the
- * others as in 12.9. */
+ * Sizes of 11.8, 12.9 and 13.5 are those of NVIDIA's headers. For 13.0, kernels, copies and sets
+ * were measured; other sizes are those of 12.9. */
 #include <assert.h>
 
 #include "soft/cuda/cupti/cupti_parts.h"
@@ -75,7 +75,7 @@ int cuptiGetVersion(uint32_t *version)
 	return CUPTI_SUCCESS;
 }
 
-/* Iterate over the records of a buffer, as NVIDIA's does. */
+/* Iterate over the records in a buffer, as NVIDIA's function does. */
 int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, CUpti_Activity **record)
 {
 	size_t at, bytes;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The _v2 functions, which take the subscriber that they are for. NVIDIA's library supports several
- * at once, each with separate buffers. NEEDSWORK: this one supports one, and no selected fields. As
- * there, these functions and those of the first form exclude each other. */
+/* The _v2 functions, which take a subscriber. NVIDIA's library supports several subscribers at
+ * once, each with separate buffers. NEEDSWORK: this library supports one, without selected fields.
+ * As in NVIDIA's library, these functions and the functions of the first form exclude each
+ * other. */
 #include "soft/cuda/cupti/cupti_parts.h"
 
 static CUpti_BuffersCallbackRequestFunc_v2 request;   /* atomic */
