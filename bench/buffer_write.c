@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Measure the cost of a call's record in a buffer of the tool API, next to the floor: two time
- * stamps and 64 bytes stored into a ring. The buffer is handed over between the trials. With "3":
- * three threads write to the same buffer. Trials are sorted by whether this thread had its core
- * alone, as in tap_cost. */
+/* Measures the cost of a call's record in a buffer of the tool API, next to the floor: two time
+ * stamps and 64 bytes stored into a ring. The buffer is handed over between trials. With "3", three
+ * threads write to the same buffer. Trials are sorted by whether this thread had its core to
+ * itself, as in tap_cost. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -43,7 +43,8 @@ static double floor_trial(uint64_t *ring)
 	return (double)(bench_now_ns() - begin) / CALLS;
 }
 
-/* Do as gt_tool_call_exit(): a call's frame is in memory and has these values. */
+/* Write a record as gt_tool_call_exit() does: the frame of the call is in memory and has these
+ * values. */
 static double buffer_trial(void)
 {
 	static _Thread_local struct gt_tool_frame f = {
@@ -62,7 +63,7 @@ static double buffer_trial(void)
 struct job {
 	pthread_t id;
 	int cpu;
-	/* on a core of our own; on a shared one, 0: too few trials */
+	/* trials on an unshared core; on a shared core, 0: too few trials */
 	double floor, ns, ratio, shared_ratio;
 };
 
@@ -76,7 +77,8 @@ static void *run(void *arg)
 	size_t count[3] = {0}; /* indexed by enum bench_core */
 
 	bench_pin(j->cpu);
-	for (int i = 0; i < TRIALS; i++) { /* short: the other hardware thread disturbs few */
+	for (int i = 0; i < TRIALS; i++) { /* short, so that the other hardware thread disturbs few
+	 * trials */
 		double before = bench_busy(), beside = floor_trial(floor_rings[j->cpu]),
 		       mine = buffer_trial();
 		enum bench_core kind = bench_alone(before, bench_busy(), least);
@@ -84,7 +86,7 @@ static void *run(void *arg)
 		floor[kind][count[kind]] = beside;
 		ns[kind][count[kind]] = mine;
 		ratio[kind][count[kind]++] = mine / beside;
-		/* measure writing, not waiting for a processor that hands over */
+		/* measure writing, not waiting for the CPU of the thread that hands over */
 		gputap_buffer_flush(buffer);
 	}
 	if (count[BENCH_ALONE] < 15) { /* otherwise use all trials */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Measure the capture's rates on one core: records to file (the collector's drain without the
+/* Measures the capture's rates on one core: records to file (the collector's drain without the
  * rings), file to items; and bytes per record. The records are in a buffer larger than the caches,
  * as rings are; stamps and arguments vary as in real calls.
  *
  *   capture_rate [folder] [millions of records]
  *
- * With --big: write one large capture if it does not exist, read it, and report the memory that
- * this took. */
+ * With --big: write one large capture if it does not exist, read it, and report the memory used. */
 #include <inttypes.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -20,7 +19,7 @@ enum { BUFFER_BYTES = 64 << 20, BATCH_BYTES = 256 << 10, FLUSH_BYTES = 4 << 20, 
 
 struct kind {
 	const char *name;
-	unsigned words, nargs; /* words, with the payload */
+	unsigned words, nargs; /* number of words, including the payload */
 };
 
 static const struct kind kinds[] = {{"plain", 5, 0},
@@ -28,7 +27,7 @@ static const struct kind kinds[] = {{"plain", 5, 0},
 				    {"args4_payload", 11, 4},
 				    {"mixed", 0, 0}};
 
-/* Return this thread's CPU time: the cost of the drain, independent of other load. */
+/* Return the CPU time of this thread: the cost of the drain, independent of other load. */
 static uint64_t cpu_ns(void)
 {
 	struct timespec t;
@@ -64,8 +63,8 @@ static void cut_batches(const uint64_t *buffer, size_t bytes)
 	}
 }
 
-/* Fill the buffer with records of a thread that sets kernel arguments, or of one that makes all
- * kinds of calls. Return the bytes. */
+/* Fill the buffer with the records of a thread that sets kernel arguments, or of a thread that
+ * makes all kinds of calls. Return the number of bytes. */
 static size_t fill(uint64_t *buffer, const struct kind *kind, uint64_t *count)
 {
 	static const struct {
@@ -128,7 +127,7 @@ static struct gt_capture_writer *create(const char *path, bool compress)
 	return w;
 }
 
-/* Encode rows without a file: the encoder's limit. */
+/* Encode rows without a file, to measure the limit of the encoder. */
 static double encode_only(const uint64_t *buffer, size_t bytes, uint64_t count)
 {
 	static struct gt_encoder e;
@@ -144,7 +143,7 @@ static double encode_only(const uint64_t *buffer, size_t bytes, uint64_t count)
 	return (double)count * 1e3 / (double)(cpu_ns() - start);
 }
 
-/* Write as the collector drains: batches of a ring block, and a flush after a number of them. */
+/* Write as the collector drains: batches of one ring block, with a flush after several batches. */
 static double write_file(const char *path, const uint64_t *buffer, unsigned times, uint64_t count,
 			 bool compress, double *size)
 {
@@ -271,7 +270,7 @@ int main(int argc, char **argv)
 	buffer = malloc(BUFFER_BYTES);
 	if (!buffer)
 		return 1;
-	memset(buffer, 1, BUFFER_BYTES); /* not 0, which calloc() would not touch */
+	memset(buffer, 1, BUFFER_BYTES); /* not 0, because calloc() would not touch the memory */
 	snprintf(path, sizeof path, "%s/capture_rate.%d.gputap", folder, (int)getpid());
 	for (i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		measure(&kinds[i], path, buffer, millions);

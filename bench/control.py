@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""control.py BUILD [PROCESSES [TURNS [LOOPS]]]: how long a whole session takes to follow a
+"""control.py BUILD [PROCESSES [TURNS [LOOPS]]]: measure how long a whole session takes to follow a
 change.
 
-Runs a program of the reference accelerator and PROCESSES children (100) that launch kernels all
-the time. Stops and starts the session TURNS times (20), with the command and directly through
-the session's socket, while LOOPS (0) endless loops run. Prints median and largest:
-    command        `gputap stop` including its start; it returns when every process has followed
+Runs a program on the reference accelerator and PROCESSES children (100) that launch kernels all the
+time. Stops and starts the session TURNS times (20), with the command and directly through the
+session's socket, while LOOPS (0) endless loops run. Prints median and maximum:
+    command        `gputap stop` including its start; returns when every process has followed
     until changed  from a request at the socket to the change of the session's word
-    until known    from there until every process has followed, and the session reports it"""
+    until known    from then until every process has followed and the session reports it"""
 
 import json
 import os
@@ -48,7 +48,7 @@ def ask(folder, request):
 
 
 def time_request(folder, request):
-    """Return ms until the word changed, and from there until all processes have followed."""
+    """Return the ms until the word changed, and from then until all processes have followed."""
     begin = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
     said = ask(folder, request)
     changed = int(said["changed_ns"])

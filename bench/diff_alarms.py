@@ -5,9 +5,9 @@
     bench/diff_alarms.py BUILD RUNS PROGRAM [ARGUMENT..]
 
 Traces PROGRAM RUNS times, one after the other, then compares pairs of runs, and three runs with
-three, drawn from them: 200 draws each, always the same ones. An alarm is any row that is slower
-or faster. At a level of 5 %, one draw in twenty may have one. The caller decides what else runs
-on the machine: put load on it."""
+three other runs: 200 random draws each, the same on every call. An alarm is any row that is slower
+or faster. At a level of 5 %, one draw in twenty may have an alarm. Put load on the machine
+yourself."""
 import collections
 import json
 import os

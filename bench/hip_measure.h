@@ -21,7 +21,7 @@ static inline uint64_t now_ns(clockid_t clock = CLOCK_MONOTONIC)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Return the CPU time of a thread, or of all of a process's threads called @name. */
+/* Return the CPU time of a thread, or of all threads named @name in a process. */
 static inline uint64_t ran_ns(const char *process, const char *thread)
 {
 	unsigned long long ns = 0;
@@ -59,7 +59,7 @@ static inline uint64_t ran_all_ns(const char *process, const char *name)
 	return ns;
 }
 
-/* CPU time of the helper in this process, and of the collector if it is our parent. */
+/* CPU time of the helper in this process, and of the collector if it is the parent process. */
 struct gputap_time {
 	uint64_t helper, collector;
 };
@@ -73,8 +73,8 @@ static inline gputap_time gputap_ns()
 }
 
 /* Interleave the blocks of several of these programs, so that drift affects all of them alike.
- * GPUTAP_BENCH_TURNS: "IN:OUT", the names of two pipes: a block is run for each byte from IN, and
- * then a byte is written to OUT. Without it, all blocks run at once. */
+ * GPUTAP_BENCH_TURNS: "IN:OUT", the names of two pipes. For each byte from IN, one block runs, and
+ * then a byte is written to OUT. Without the variable, all blocks run at once. */
 class turns
 {
 	int in = -1, out = -1;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_dispatch PREFIX CODE_OBJECT [DISPATCHES]: measure what a kernel's dispatch costs the
- * submitting thread, and in all. Submits empty kernels without completion signals in bursts that
- * fit into the queue; the queue runs empty between two bursts. Run on the software GPU with
- * --no-execute: bare, with bench/hsa_pass.so, under `gputap run`; the differences are the cost. */
+/* hsa_dispatch PREFIX CODE_OBJECT [DISPATCHES]: measures the cost of a kernel dispatch for the
+ * submitting thread, and in total. Submits empty kernels without completion signals in bursts that
+ * fit into the queue; the queue drains between two bursts. Run it on the software GPU with
+ * --no-execute: bare, with bench/hsa_pass.so, and under `gputap run`. The differences are the
+ * cost. */
 #include <sys/resource.h>
 
 #include "hsa_program.h"

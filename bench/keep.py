@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""keep.py BUILD [SECONDS]: measure a flight recorder's cost, at 2 x 5 million calls a second.
+"""keep.py BUILD [SECONDS]: measure the cost of a flight recorder at 2 x 5 million calls a second.
 
 Runs bench/opencl_paced under `gputap run` without and with --keep, with a snapshot in the middle
-and with a trigger; prints for each: calls seen, lost, retained; the maximum of bytes on disk;
+and with a trigger. Prints for each run: calls seen, lost, retained; maximum bytes on disk;
 memory and CPU time of the collector."""
 
 import json
@@ -37,7 +37,7 @@ def bytes_of_files():
 
 
 def sample(pid):
-    """Return a process's CPU seconds and anonymous KiB."""
+    """Return the CPU seconds and anonymous KiB of a process."""
     try:
         fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
         status = pathlib.Path(f"/proc/{pid}/status").read_text()

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""Count the instructions of one launch of bench/hip_loop.hip in the submitting thread, by
-library, and by function in libgputap. For bench/hip_graph.hip the difference between two numbers
-of nodes is the price of a node.
+"""Count the instructions of one launch of bench/hip_loop.hip in the submitting thread, by library,
+and by function in libgputap. For bench/hip_graph.hip the difference between two numbers of nodes is
+the cost of a node.
 
     hipcc --offload-arch=gfx906 -O2 bench/hip_loop.hip -o hip_loop
     build/gputap soft amdgpu --no-execute -- [build/gputap run -q -o a.gputap --mode hip --] \\
         gdb -q -batch -x bench/launch_instructions.py --args ./hip_loop x 2000
         (or ./hip_graph x 100 20)
 
-The counts are the same on every run and under any load, unlike times. Functions of the vdso
-count as one instruction each: single steps take longer than the clock that they read takes to
-change."""
+Unlike times, the counts are the same on every run and under any load. Functions of the vdso count
+as one instruction each, because single-stepping them takes longer than a tick of the clock that
+they read."""
 
 import bisect
 import collections
 
 import gdb
 
-# program: the first call of a launch, the number of its calls (push the configuration, pop it,
-# launch), the number of launches to skip
+# program: first call of a launch, number of its calls (push the configuration, pop it, launch),
+# number of launches to skip
 LAUNCHES = {
     "hip_loop": ("__hipPushCallConfiguration", 3, 400), "hip_graph": ("hipGraphLaunch", 1, 12)
 }

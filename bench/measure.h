@@ -42,10 +42,11 @@ static inline void bench_pin(int cpu)
 	sched_setaffinity(0, sizeof set, &set);
 }
 
-/* Measure how busy the core's other hardware thread is. It often belongs to another machine, takes
- * half of what the core can hold in flight, and comes and goes within milliseconds. Return the time
- * of independent additions relative to a chain of multiplications, which nothing slows down. Takes
- * some 20 us. */
+/* Measure how busy the core's other hardware thread is. It often belongs to another machine, halves
+ * the number of operations that the core can have in flight, and comes and goes within
+ * milliseconds.
+ * Return the time of independent additions relative to a chain of multiplications, which no other
+ * load slows down. Takes some 20 us. */
 static inline double bench_busy(void)
 {
 	uint64_t a = 1, b = 1, c = 1, d = 1, e = 1, f = 1, start = bench_now_ns(), between;
@@ -64,9 +65,9 @@ static inline double bench_busy(void)
 	return (double)(between - start) / (double)(bench_now_ns() - between);
 }
 
-/* Return bench_busy() of a core of our own: nearly the least of many samples, because an interrupt
- * in the chain makes a single one too small.
- * @known: from before, as text, or NULL */
+/* Return bench_busy() for an unshared core: nearly the least of many samples, because an interrupt
+ * in the chain makes a single sample too small.
+ * @known: earlier result, as text, or NULL */
 static inline double bench_least_busy(const char *known)
 {
 	double seen[400], before = known ? atof(known) : 1e9;

@@ -2,9 +2,9 @@
 /* opencl_loop KEY WHAT COUNT [BATCH]: a real OpenCL program on the first device. Prints ns per
  * call.
  * WHAT: kernels[:N]    kernels of N work-items (1) on one queue, finished every BATCH (64)
- *       profiling[:N]  the same on a queue with profiling
- *       events[:N]     and with an event for each kernel, released after the finish
- *       times[:N]      and with the four times of each read
+ *       profiling[:N]  like kernels, on a queue with profiling
+ *       events[:N]     like profiling, with an event for each kernel, released after the finish
+ *       times[:N]      like events, and reads the four times of each event
  *       calls          clGetContextInfo, a call that does nearly nothing
  *       none           no calls: start and end only (for start-up time) */
 #define CL_TARGET_OPENCL_VERSION 120

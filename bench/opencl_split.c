@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* opencl_split KEY [ITEMS [BATCH [ROUNDS]]]: split the price of small kernels' device times into
+/* opencl_split KEY [ITEMS [BATCH [ROUNDS]]]: splits the cost of device times for small kernels into
  * its parts. Runs under `gputap run`.
  *
- * Kernels of ITEMS work-items (1), finished every BATCH (64), in interleaved blocks of six kinds in
- * one process, so that all have the same threads on the same processors. Blocks inherit the state
- * of PoCL's heap, so an untimed block of a kind precedes each timed one. A round is one block of
- * each.
+ * Runs kernels of ITEMS work-items (1), finished every BATCH (64), in interleaved blocks of six
+ * kinds in one process, so that all kinds have the same threads on the same CPUs. Blocks inherit
+ * the state of PoCL's heap, so an untimed block of a kind precedes each timed block. A round is one
+ * block of each kind.
  *
- *   bare       straight to the runtime, through its dispatch table: gputap does not see it
- *   profiling  the same on a queue with profiling
- *   events     and an event for each kernel, released after the finish
- *   times      and the four times of each read: the price for a program that reads them itself
- *   stopped    called as by a program, traced, while the collector (our parent) is stopped
- *              (SIGSTOP)
- *   traced     the same, while the collector runs
+ *   bare       directly to the runtime, through its dispatch table: bypasses gputap
+ *   profiling  like bare, on a queue with profiling
+ *   events     like profiling, with an event for each kernel, released after the finish
+ *   times      like events, and reads the four times: cost for a program that reads them itself
+ *   stopped    traced calls, while the collector (our parent) is stopped (SIGSTOP)
+ *   traced     traced calls, while the collector runs
  *
- * Prints for each kind the medians of the ns per kernel, of its ratio to the bare block of the same
- * round, and of the enqueuing thread's processor time. */
+ * Prints for each kind three medians: the ns per kernel, the ratio to the bare block of the same
+ * round, and the CPU time of the enqueuing thread. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <CL/cl_icd.h>
@@ -85,7 +84,7 @@ static cl_int block(enum kind kind, cl_command_queue queue)
 	return error;
 }
 
-/* Signal the collector. A stopped collector reads its backlog before the next block. */
+/* Signal the collector. After a stop, wait until it has read its backlog before the next block. */
 static void tell_collector(int signal)
 {
 	const struct timespec t = {0, CATCH_UP_NS};
@@ -95,7 +94,7 @@ static void tell_collector(int signal)
 		nanosleep(&t, NULL);
 }
 
-/* Return the ns per kernel; *own: those of this thread. 0: failed. */
+/* Return the ns per kernel, or 0 on failure. *@own: CPU time of this thread per kernel, in ns. */
 static double measure(enum kind kind, cl_command_queue queue, double *own)
 {
 	uint64_t start = 0, end = 0;
@@ -140,7 +139,7 @@ static int run(const char *key, cl_command_queue queues[KINDS], size_t rounds)
 			if (ns[k][n] == 0)
 				return fail(names[k], 0);
 		}
-	for (enum kind k = KINDS; k-- > 0;) { /* the bare kind last, because the median sorts */
+	for (enum kind k = KINDS; k-- > 0;) { /* bare last: the median sorts its values */
 		for (size_t n = 0; n < rounds; n++)
 			ratio[n] = ns[k][n] / ns[BARE][n];
 		print(key, k, "_ratio", ratio, rounds, "x");

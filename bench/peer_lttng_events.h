@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One traced call as two LTTng-UST events, with the contents of a gputap record. */
+/* A traced call as two LTTng-UST events, with the contents of a gputap record. */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER gputap_bench
 #undef LTTNG_UST_TRACEPOINT_INCLUDE

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""peer_pti.py TRIALS: measure a kernel of dpnp with any tool; bench/run.py runs it like
-peer_pti. Prints "kernel_us": the least of the trials, of 200 kernels each."""
+"""peer_pti.py TRIALS: measure a dpnp kernel with any tool. bench/run.py runs this program like
+peer_pti. Prints "kernel_us": the least over the trials, of 200 kernels each."""
 import sys
 import time
 

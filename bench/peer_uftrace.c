@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* peer_uftrace KEY CALLS: measure a call in a program built with -pg; run under `uftrace
+/* peer_uftrace KEY CALLS: measures a call in a program built with -pg. Run it under `uftrace
  * record`. */
 #define UNTRACED __attribute__((no_instrument_function))
 #include <stdint.h>

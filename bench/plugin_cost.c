@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measure a plug-in's cost to its program, with the reference accelerator's plug-in: a push and a
- * pop, as torch makes them for each operator, and the reading of a record after a session.
+/* Measures the cost of a plug-in for its program, with the reference accelerator's plug-in: a push
+ * and a pop, as torch makes them for each operator, and reading a record after a session.
  *
  *     KINETO_PLUGIN_PATH=build/soft/refdev/librefdev_pu1.so build/bench/plugin_cost [items] */
 #include <dlfcn.h>
@@ -12,7 +12,7 @@
 
 enum { ROUNDS = 21, PAIRS = 1000000, RECORDS = 1024 };
 
-/* Return this thread's CPU time, so that other programs do not count. */
+/* Return the CPU time of this thread, so that other programs do not count. */
 static uint64_t cpu_ns(void)
 {
 	struct timespec t;

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measure the processor time of a report's tables, and of an export's idle track, in pairs.
+"""Measure in pairs the CPU time of the tables in a report, and of the idle track in an export.
 
     bench/report_cost.py [--build build] [--calls N] [--runs N] [--other GPUTAP]
 
-The capture is from tests/synth, in which nearly each GPU activity ends a gap: idle time costs most
-there. --other: an older gputap, whose reports are also compared. Prints the least and the
+Nearly every GPU activity in the capture, which tests/synth writes, ends a gap: the most costly case
+for idle time. --other: an older gputap, whose reports are also compared. Prints the least and the
 median of each, and the median of the ratios within pairs.
 """
 import argparse
@@ -22,7 +22,7 @@ REST = ",".join(t for t in ALL.split(",") if t not in ("idle", "gaps"))
 
 
 def measure(words):
-    """Return seconds of processor time."""
+    """Return seconds of CPU time."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(words, stdout=subprocess.DEVNULL, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

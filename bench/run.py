@@ -5,10 +5,10 @@ docs/internals/performance.md's figures.
 
 usage: bench/run.py [--build DIR] [--rounds N] [--write] [--only NAME] [--quick]
 
-Each program prints lines "key value unit". A figure is the median over the rounds; a ratio is
-computed within each round and then its median is taken. Peers that are not installed are listed as
-such. If a program fails, its group's figures are those that it had printed; it is named, and the
-exit status is 1.
+Each program prints lines "key value unit". A figure is the median over the rounds. A ratio is
+computed within each round, and the figure is the median of these ratios. Peers that are not
+installed are listed as such. If a program fails, its group keeps the figures printed up to then;
+the program is named, and the exit status is 1.
 """
 import argparse
 import contextlib
@@ -27,17 +27,17 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DOC = ROOT / "docs" / "internals/performance.md"
-# hipcc uses CUDA's nvcc if there is one and no clang++ in PATH, unless told otherwise
+# hipcc uses CUDA's nvcc if nvcc exists and PATH contains no clang++, unless told otherwise
 HIPCC_ENVIRONMENT = {"HIP_PLATFORM": "amd", "HIP_COMPILER": "clang", "HIP_RUNTIME": "rocclr"}
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
 
 
 class Missing(Exception):
-    """A peer or a program that is not available."""
+    """A missing peer or program."""
 
 
 class Failed(RuntimeError):
-    """A command that failed, with its output up to then."""
+    """A failed command, with its output up to then."""
 
     def __init__(self, command, done):
         super().__init__(
@@ -60,8 +60,8 @@ def run(command, env=None, timeout=600, cpus=None):
 
 
 def cpus_for_two():
-    """Return a CPU for a thread that is measured, one for the thread that it works with, on
-    separate cores, and the other cores' CPUs for the rest. None: fewer than three cores."""
+    """Return a CPU for the measured thread, a CPU for the thread that it works with, on separate
+    cores, and the CPUs of the other cores for all other threads. None: fewer than three cores."""
     cores = {}
     for cpu in sorted(os.sched_getaffinity(0)):
         siblings = pathlib.Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
@@ -83,8 +83,8 @@ def figures(text):
 
 
 def with_interval(values):
-    """Return {suffix of a figure's name: value}: their median, and the interval that holds the
-    median of 95 of 100 such sets."""
+    """Return {suffix of the figure's name: value}: the median of @values, and the interval that
+    contains the median of 95 of 100 such sets."""
     values = sorted(values)
     middle, wide = len(values) / 2, 0.98 * len(values) ** 0.5
     return {"": statistics.median(values), "_low": values[max(0, int(middle - wide))],
@@ -112,7 +112,7 @@ class Bench:
         return figures(run([self.program("tap_cost")]))
 
     def tool(self):
-        """A tool with an empty callback; the session records nothing of the same API."""
+        """A tool with an empty callback. The session records nothing of the same API."""
         return figures(
             run([
                 self.build / "gputap", "run", "-q", "-f", "-o", self.work / "tool.gputap",
@@ -121,7 +121,7 @@ class Bench:
             ]))
 
     def level_zero(self):
-        """The software driver, which executes no kernels; and the loader's tracing layer."""
+        """The software driver, which executes no kernels, and the tracing layer of the loader."""
         driver, program = self.build / "soft/level_zero/libze_soft.so", self.program(
             "level_zero_cost")
         env = {
@@ -137,13 +137,13 @@ class Bench:
                     self.build / "gputap", "run", "-q", "-f", "-o", self.work / "ze.gputap",
                     *domains, "--", program, what, library if what == "pti" else self.count(100)
                 ], env))
-        with contextlib.suppress(Failed):  # not available: no loader, or one without that layer
+        with contextlib.suppress(Failed):  # no loader, or a loader without that layer
             out |= figures(run([program, "layer"], env | {"ZE_ENABLE_TRACING_LAYER": "1"}))
         return out
 
     def pti(self):
-        """A launch of a plain program, and a kernel of dpnp, without a tool, with Intel's PTI, and
-        with gputap, interleaved; with the software driver, which executes no kernels."""
+        """A launch in a plain program, and a kernel of dpnp: without a tool, with Intel's PTI, and
+        with gputap, interleaved. Uses the software driver, which executes no kernels."""
         python, loader = (os.environ.get(f"GPUTAP_{name}")
                           for name in ("SYCL_PYTHON", "LEVEL_ZERO_LOADER"))
         if not python or not loader:
@@ -235,7 +235,7 @@ class Bench:
         return out
 
     def plugin(self):
-        """The reference accelerator's plug-in: an operator's push and pop, and the reading of a
+        """The plug-in of the reference accelerator: an operator's push and pop, and reading a
         record after a session."""
         return figures(
             run([self.program("plugin_cost"), self.count(1_000_000)],
@@ -245,7 +245,7 @@ class Bench:
         return figures(run([self.program("capture_rate")]))
 
     def soft(self):
-        """The software GPU's queues: empty kernels, executed and not."""
+        """The queues of the software GPU: empty kernels, with and without execution."""
         out = {}
         for prefix, options in (("soft", ["--no-execute"]), ("soft_executed", [])):
             out |= figures(
@@ -266,7 +266,7 @@ class Bench:
         out = {}
 
         def wall(command):
-            # replacing a file takes as long as some thousand kernels
+            # replacing a file takes as long as a thousand kernels
             capture.unlink(missing_ok=True)
             start = time.monotonic()
             run(command)
@@ -296,8 +296,8 @@ class Bench:
         return out
 
     def split(self):
-        """Small PoCL kernels: split the price of device times into the runtime's, for a program
-        that reads them itself, and gputap's."""
+        """Small PoCL kernels: split the cost of device times into the cost of the runtime, for a
+        program that reads the times itself, and the cost of gputap."""
         out = {}
         for key, items, batch in (("split", 1, 64), ("split_4k", 4096, 64), ("split_batch", 1,
                                                                              1000)):
@@ -311,7 +311,7 @@ class Bench:
         return out
 
     def hip_program(self, name):
-        """Compile bench/NAME.hip: hipcc is not a compiler of the build."""
+        """Compile bench/NAME.hip, because hipcc is not a compiler of the build."""
         program = self.work / name
         if not shutil.which("hipcc") or not (self.build / "soft/amdgpu/libhsakmt.so.1").exists():
             raise Missing("hipcc or the software GPU is not here (tools/setup)")
@@ -324,10 +324,10 @@ class Bench:
         return program
 
     def in_turns(self, program, *arguments):
-        """Return {mode: [[launching, its CPU time, until done], for each block]} of @program bare
-        and in each mode. They run at the same time with interleaved blocks of some milliseconds, so
-        that drift affects all alike, and a block's difference from the neighbouring bare block is
-        the mode's cost."""
+        """Return {mode: [[launching, its CPU time, until done], for each block]} for @program bare
+        and in each mode. All modes run at the same time with interleaved blocks of some
+        milliseconds, so that drift affects all alike. The difference between a block and the
+        neighbouring bare block is the cost of the mode."""
         gputap, modes = self.build / "gputap", ("bare", "lite", "standard", "hip")
         launches, gpu, others = cpus_for_two() or (None, None, None)
         pipes = [self.work / f"turn{i}" for i in range(len(modes))]
@@ -384,9 +384,10 @@ class Bench:
             compare(m[what], b[what]) for m, b in list(zip(blocks[mode], blocks["bare"]))[2:])
 
     def hip(self):
-        """A launch-bound HIP loop on the software GPU, kernels not executed: bare and in each mode,
-        interleaved. The cores of its thread and of the GPU matter more than a mode's cost (580 to
-        1,430 ns a launch on one machine), so both have a core, and the rest has the others."""
+        """A launch-bound HIP loop on the software GPU, without executing kernels: bare and in each
+        mode, interleaved. The choice of cores for its thread and for the GPU has a larger effect
+        than the cost of a mode (580 to 1,430 ns a launch on one machine). So each of the two has a
+        core, and all other threads share the remaining cores."""
         gputap, trials, modes = self.build / "gputap", {}, ["bare", "lite", "standard", "hip"]
         loop = [self.hip_program("hip_loop"), "hip", self.count(200_000)]
         soft = [gputap, "soft", "amdgpu", "--no-execute", "--"]
@@ -433,7 +434,7 @@ class Bench:
 
     def graph(self):
         """A HIP graph of 1,000 empty kernels, launched and waited for, on the software GPU: the
-        cost that a mode adds. Bare launches differ by more than this cost, so blocks are
+        cost that a mode adds. Bare launches vary by more than this cost, so blocks are
         interleaved."""
         nodes, program = 1000, self.hip_program("hip_graph")
         blocks = self.in_turns(program, nodes, self.count(1000))
@@ -456,7 +457,7 @@ class Bench:
         return out
 
     def paced(self):
-        """Two threads at 5 million calls a second each: the rate reached and the calls lost."""
+        """Two threads at 5 million calls a second each: the achieved rate and the lost calls."""
         capture = self.work / "paced.gputap"
         out = figures(
             run([
@@ -505,9 +506,9 @@ def table(values, ratios):
     return "\n".join(rows)
 
 
-# name: (figure, "/" or "-", figure, promised value); (figure, "", "", text): a ratio already
+# name: (figure, "/" or "-", figure, promised value); (figure, "", "", text): already a ratio
 RATIOS = json.loads((pathlib.Path(__file__).parent / "ratios.json").read_text())
-# if a program prints a figure's confidence interval, the row uses it
+# if a program prints a confidence interval for a figure, the row uses it
 INTERVALS = {
     name: (f"{a}_low", f"{a}_high") for name, (a, how, _, _) in RATIOS.items() if how == ""
 }
@@ -539,7 +540,7 @@ def main():
                     found |= getattr(bench, group)()
                 except Missing as why:
                     missing[group] = str(why)
-                except Exception as why:  # any error: the others' figures are good
+                except Exception as why:  # any error: figures of other groups are valid
                     if isinstance(why, Failed):
                         found |= figures(why.output)
                     failed.setdefault(group, []).append(n + 1)
@@ -552,7 +553,7 @@ def main():
 
     ratios = {}
     for name, (a, how, b, wanted) in RATIOS.items():
-        if how == "":  # a ratio that the program computed itself from adjacent trials
+        if how == "":  # a ratio that the program itself computed from adjacent trials
             r = [f[a] for f in per_round if a in f]
         else:
             pairs = [(f[a], f[b]) for f in per_round if a in f and f.get(b)]

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* soft_isa CODE_OBJECT [ROUNDS]: measure the speed of the software GPU's interpreter in CPU time of
- * the one thread that it runs on, so that other load matters little. Needs no runtime: the code
- * object of soft_isa_kernels.hip is put into memory as ROCr's loader would, and each kernel's
- * dispatch is passed to soft_isa_run(). Prints the best of some rounds. */
+/* soft_isa CODE_OBJECT [ROUNDS]: measures the speed of the software GPU's interpreter in CPU time
+ * of its single thread, so that other load matters little. Needs no runtime: the code object of
+ * soft_isa_kernels.hip is put into memory as ROCr's loader would do, and the dispatch of each
+ * kernel is passed to soft_isa_run(). Prints the best of some rounds. */
 #include <elf.h>
 #include <fcntl.h>
 #include <hsa/hsa.h>
@@ -51,7 +51,7 @@ static void load(const char *path)
 			memcpy(image + part[i].p_vaddr, file + part[i].p_offset, part[i].p_filesz);
 }
 
-/* Return the descriptor of @name, from the dynamic symbols in the image. */
+/* Return the descriptor of @name, found through the dynamic symbols in the image. */
 static uint64_t kernel_object(const char *name)
 {
 	const Elf64_Ehdr *head = (const void *)image;
@@ -102,8 +102,8 @@ static void no_interrupt(void *data, uint32_t m0)
 	(void)data, (void)m0;
 }
 
-/* Run one kernel, a warm round and @rounds measured ones. Return the fastest round's instructions
- * per second. */
+/* Run one kernel: a warm-up round and @rounds measured rounds. Return the instructions per second
+ * of the fastest round. */
 static double measure(struct soft_isa *isa, const char *name, int rounds, size_t copied)
 {
 	static uint8_t in[2][BYTES] __attribute__((aligned(64))),
@@ -196,7 +196,8 @@ int main(int argc, char **argv)
 	for (int i = 0; i < count; i++)
 		seconds += 1 / measure(isa, kernels[i].name, argc > 2 ? atoi(argv[2]) : 10,
 				       kernels[i].copied);
-	bench_print("isa", count / seconds / 1e6, "M/s"); /* as many instructions of each */
+	/* the same number of instructions of each kind */
+	bench_print("isa", count / seconds / 1e6, "M/s");
 	soft_isa_destroy(isa);
 	return 0;
 }

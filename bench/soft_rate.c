@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* soft_rate PREFIX CODE_OBJECT: measure how much the software GPU's queues do in a second, and what
- * they cost when idle. Run under `gputap soft amdgpu`, with and without --no-execute. */
+/* soft_rate PREFIX CODE_OBJECT: measures the throughput of the software GPU's queues, and their
+ * cost when idle. Run it under `gputap soft amdgpu`, with and without --no-execute. */
 #include <sys/resource.h>
 
 #include "hsa_program.h"
@@ -25,7 +25,7 @@ static double cpu_seconds(void)
 	       1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
-/* One producer, one queue of 4096 packets, one signal that counts them down. */
+/* One producer, one queue of 4096 packets, one signal that counts the packets down. */
 static void dispatches(struct hsa_program *p, const char *prefix, int count)
 {
 	hsa_queue_t *q = hsa_program_queue(p, 4096, NULL, NULL);

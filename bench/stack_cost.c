@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stack_cost DEPTH COUNT [WAYS]: measure a launch that does nothing else: a fill of nothing, which
- * the runtime refuses. Calls from DEPTH functions below main(), from WAYS places (1) with different
+/* stack_cost DEPTH COUNT [WAYS]: measures a launch that does nothing else: an empty fill, which the
+ * runtime refuses. Calls it from DEPTH functions below main(), from WAYS places (1) with different
  * stacks. Prints the median of ns per call. Compiled without frame pointers. For
  * bench/stacks.py. */
 #define CL_TARGET_OPENCL_VERSION 120
@@ -21,7 +21,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Time ten calls together, because the clock takes as long as one. */
+/* Time ten calls together, because reading the clock takes as long as one call. */
 static __attribute__((noinline)) void launch(void)
 {
 	const uint64_t begin = now_ns();
@@ -32,7 +32,7 @@ static __attribute__((noinline)) void launch(void)
 		times[taken++] = now_ns() - begin;
 }
 
-/* Call through a path that @bits selects; each value has a different stack. */
+/* Call through a path that @bits selects: each value gives a different stack. */
 static __attribute__((noinline)) void descend(unsigned depth, unsigned bits)
 {
 	volatile char room[48];

@@ -4,8 +4,8 @@
 
 usage: bench/stacks.py [--build DIR] [--pairs N]
 
-For each depth of the stack, from one place and from 1,000 in turn, and for Python: the medians of
-pairs' first and second, and the median of their differences, in ns per launch.
+For each stack depth, from one place and from 1,000 places in turn, and for Python: prints the
+medians of both sides, and the median of the differences within pairs, in ns per launch.
 """
 import argparse
 import pathlib
@@ -17,7 +17,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
-# the same from Python functions, with ctypes
+# the same calls from Python functions, with ctypes
 PYTHON = """
 import ctypes, statistics, sys, time
 cl = ctypes.CDLL("libOpenCL.so.1")

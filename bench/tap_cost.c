@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Measure a tapped call with the real library. This program acts as the OpenCL loader: it hands
+/* Measures a tapped call with the real library. This program acts as the OpenCL loader: it passes
  * libgputap.so a table of functions that do nothing, and calls them through the table that it gets
- * back. For comparison, in the same run: the bare call, and the floor (two time stamps around the
- * call and a 64-byte record stored into a ring).
+ * back. For comparison, the same run measures the bare call and the floor (two time stamps around
+ * the call and a 64-byte record stored into a ring).
  *
- *   parent: writes the session, starts itself again with libgputap.so preloaded, then acts as the
- *   collector: takes
- *           full blocks and gives them back
- *   child:  measures, prints "key value ns" and "key_ratio value x": relative to the adjacent floor
+ *   parent: writes the session, restarts itself with libgputap.so preloaded, then acts as the
+ *           collector: takes full blocks and gives them back
+ *   child:  measures, prints "key value ns" and "key_ratio value x", relative to the adjacent floor
  *           trial
  *
- * The floor waits for its time stamps and hardly notices another thread on its core; a tap fills
- * that waiting with work, and does notice it. So trials are short and sorted by whether the core
- * was ours alone (measure.h): trials on such a core make the figures, those on a shared core
+ * The floor waits for its time stamps and is hardly affected by another thread on its core. A tap
+ * uses that waiting time for work, and is affected. So trials are short and sorted by whether the
+ * core was shared (measure.h): trials on an unshared core give the figures, trials on a shared core
  * "key_shared_ratio".
  *
- * Each setting (recorded or not, with arguments or without) takes a process, because the library
- * reads its session once. */
+ * Each setting (recorded or not, with arguments or without) runs in a separate process, because the
+ * library reads its session once. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_0_APIS
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
@@ -71,8 +70,8 @@ __attribute__((noinline)) static cl_int real_set_arg(cl_kernel k, cl_uint i, siz
 	return 0;
 }
 
-/* The floor: the least code that writes a call's record. Not inlined, called through a pointer like
- * a tap. */
+/* The floor: minimal code that writes a call's record. Not inlined, and called through a pointer,
+ * like a tap. */
 struct floor_ring {
 	_Alignas(64) _Atomic uint64_t head;
 	_Alignas(64) uint64_t data[FLOOR_BYTES / 8];
@@ -110,7 +109,7 @@ struct job {
 	const void *value;
 	size_t bytes;
 	int cpu;
-	/* median; median of trial / preceding floor trial; on a core that was ours alone */
+	/* median; median of trial / preceding floor trial; on an unshared core */
 	double ns, ratio;
 	double shared_ratio; /* on a shared core; 0: too few trials */
 	pthread_barrier_t *barrier;
@@ -181,7 +180,7 @@ static void warm(const char *key, const char *more, struct job job)
 	}
 }
 
-/* Measure with warm caches in three threads at once; print the mean of all threads. */
+/* Measure with warm caches in three threads at once. Print the mean over all threads. */
 static void warm_threads(const char *key, const char *more, struct job job)
 {
 	struct job jobs[THREADS];
@@ -208,8 +207,8 @@ static void warm_threads(const char *key, const char *more, struct job job)
 	bench_print(name, ratios / THREADS, "x");
 }
 
-/* Read other data between calls, until L1 and L2 have evicted ours. Print the mean of the fastest
- * 99 %. */
+/* Read other data between calls, until L1 and L2 have evicted the data of the tap. Print the mean
+ * of the fastest 99 %. */
 static void cold(const char *key, const char *more, struct job job)
 {
 	static uint8_t *walk;
@@ -271,7 +270,7 @@ static const cl_icd_dispatch *layer(void)
 	*(void **)&init = dlsym(RTLD_DEFAULT, "clInitLayer");
 	if (!init || init(sizeof target / sizeof(void *), &target, &n, &got) != CL_SUCCESS)
 		exit(3);
-	/* as loaders do with NULL members */
+	/* as loaders do, with NULL members */
 	out = target;
 	if (got->clRetainEvent)
 		out.clRetainEvent = got->clRetainEvent;
@@ -299,7 +298,7 @@ static int child(const char *setting)
 			exit(4);
 		all("untouched", "", (struct job){.four = table->clSetKernelArg, .cpu = 1});
 	} else if (!strcmp(setting, "passive")) {
-		/* the collector has stopped the segment: taps are installed, but none is needed */
+		/* the collector has stopped the segment: taps are installed but not needed */
 		for (int i = 0; i < 4 * CALLS; i++)
 			table->clSetKernelArg(NULL, 0, 0, NULL);
 		all("passive", "", (struct job){.four = table->clSetKernelArg, .cpu = 1});
@@ -341,7 +340,7 @@ static struct gt_segment *find_segment(const char *dir)
 	return r;
 }
 
-/* Give back every block except each ring's last one. */
+/* Give back every block except the last block of each ring. */
 static void drain(struct gt_segment *r)
 {
 	uint32_t used = atomic_load(&r->slots_used);

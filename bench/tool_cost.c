@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Measure a call of which tools are notified, with the real library. This program acts as the
- * OpenCL loader, as tap_cost.c does, and is a tool with an empty callback. For comparison, in the
- * same run: the bare call into a separate library (tool_runtime.c), and the floor (two time stamps
+/* Measures a call that notifies tools, with the real library. This program acts as the OpenCL
+ * loader, as tap_cost.c does, and is a tool with an empty callback. For comparison, the same run
+ * measures the bare call into a separate library (tool_runtime.c), and the floor (two time stamps
  * around the call and a 64-byte record).
  *
- * Prints "key value unit" lines; *_ratio: relative to the floor; *_over: ns more than the bare
- * call. Each trial of one kind has an adjacent trial of the other, and the medians are of their
- * differences and ratios; those on a shared core (measure.h) are *_shared_over.
+ * Prints "key value unit" lines. *_ratio: relative to the floor; *_over: ns more than the bare
+ * call. Each trial of one kind has an adjacent trial of the other kind, and the medians are over
+ * their differences and ratios. Medians of trials on a shared core (measure.h) are *_shared_over.
  *
  * tool_cost CALLS TOOLS: only make CALLS calls and notify TOOLS contexts of each, for callgrind:
  * take the difference of two runs. */
@@ -57,8 +57,8 @@ static double one_trial(one_argument f)
 struct job {
 	one_argument f;
 	int cpu;
-	double over, ratio; /* on a core of our own */
-	double shared_over; /* on a shared one; 0: too few trials */
+	double over, ratio; /* trials on an unshared core */
+	double shared_over; /* trials on a shared core; 0: too few trials */
 	pthread_barrier_t *barrier;
 };
 
@@ -110,7 +110,7 @@ static void print(const char *key, const char *what, double value, const char *u
 		bench_print(name, value, unit);
 }
 
-/* Return the mean of the threads that have one. */
+/* Return the mean over the threads that have a value. */
 static double mean(const struct job *jobs, bool shared)
 {
 	double sum = 0;

@@ -4,14 +4,14 @@
     bench/torch_operator.py [--python PYTHON] [--gputap BUILD/gputap] [--pairs N] [WORKLOAD ..]
 
 A leg is one process, in which torch alternates between calling no observer and calling its
-observers: a pair is one slice of each, one right after the other. The measure is the thread's own
-processor time, since the machine may have other work: the median pair of a leg, and the quartiles.
-`add` is one operator (`torch.add(a, b, out=c)`); `train` a training step of a small network,
-`small` one of a larger network, whose ranges take 2 us each: forward, backward, optimizer.
-`observer` is torch's own part: an observer that does nothing.
+observers. A pair is one slice of each, one directly after the other. The measure is the CPU time of
+the thread, because the machine may have other work: the median pair of a leg, and the quartiles.
+`add` is one operator (`torch.add(a, b, out=c)`). `train` is a training step of a small network,
+`small` a training step of a larger network, whose ranges take 2 us each: forward, backward,
+optimizer. `observer` is torch's own part: an observer that does nothing.
 
-`loaded` is about programs that are not recorded, with nothing to be set in between: each pair is
-two processes of the workload `add`, the first without the package.
+`loaded` measures programs that are not recorded, which have no switch within a process: each pair
+is two processes of the workload `add`, the first without the package.
 """
 import argparse
 import json
@@ -89,7 +89,7 @@ LEGS = [
 
 
 def run_leg(options, environment, workload, shapes, observer, recorded=None):
-    """Return pairs of nanoseconds: without, with."""
+    """Return pairs of nanoseconds: without and with observers."""
     if observer.endswith(".so"):
         observer = options.folder / observer
     command = [options.python, "-c", LEG, observer, workload, str(options.pairs)]
@@ -110,7 +110,7 @@ def say(title, pairs):
 
 
 def compare_loaded(options, environment):
-    """Compare processes with the package, and with `gputap run` that leaves operators out."""
+    """Compare processes with the package, and with `gputap run` that omits operators."""
     without = {name: text for name, text in environment.items() if name != "PYTHONPATH"}
     cases = {
         "package": (None, {}),

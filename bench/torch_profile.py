@@ -7,9 +7,9 @@ PYTHON has torch and gputap's package (pip install ./torch). Each leg is a separ
 kernels of the reference accelerator (soft/refdev), each with its calls, in operators that launch
 1,000 each, in one profile. They are recorded by gputap's own runtime or through the vendor's
 plug-in, with or without torch's processing at the end of a profile (trace_only). Figures are the
-processor time of the thread that ends the profile (all of it, and the bridge's part of it), the
-process's growth in memory from before the profile to after its end, and the leg's own count of
-what it finds in the profile.
+CPU time of the thread that ends the profile (in total, and the part of the bridge), the memory
+growth of the process from before the profile to after its end, and the leg's own count of events
+found in the profile.
 """
 import argparse
 import json

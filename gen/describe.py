@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""Read an API description (api/*.api) and check it. The language is described in api/README.md.
+"""Read an API description (api/*.api) and check it. api/README.md describes the language.
 
 Every error raises one Bad("file:line: sentence"), with the nearest known word if a name is unknown,
-so that the author of a description sees the line, never a traceback."""
+so that the author of a description sees the line and never a traceback."""
 import copy
 import difflib
 import os
 import re
 
-# Facts about a call that the runtime's submitting thread needs besides its kind and stream.
+# Facts about a call that the runtime's submitting thread needs in addition to its kind and stream.
 ORDER_WORDS = ('by_handle', 'of_thread', 'plain', 'confuses')
-# The order of waiting among a communicator's ranks in a collective call: enum gt_collective.
+# How the ranks of a communicator wait for each other in a collective call: enum gt_collective.
 COLLECTIVES = ('all', 'from_root', 'to_root', 'any')
-# A call's relation to other calls of its thread or to other processes: bits of enum gt_joint.
+# Relation of a call to other calls of its thread or to other processes: bits of enum gt_joint.
 JOINTS = ('sends', 'receives', 'by_kernel', 'opens_batch', 'closes_batch', 'begins', 'completes')
-# The direction between host and device, if no argument has it.
+# Direction between host and device, if no argument contains it.
 DIRECTIONS = {'to_device': 1, 'to_host': 2, 'on_device': 3}
-# The event that a marker reports: enum gt_range_mark.
+# Event that a marker reports: enum gt_range_mark.
 MARKS = ('instant', 'push', 'pop', 'start', 'stop', 'range')
-# The kind of an allocation: enum gt_memory.
+# Kind of an allocation: enum gt_memory.
 MEMORIES = ('host', 'device', 'shared', 'virtual', 'image', 'pool', 'registered')
 KINDS = ('other', 'launch', 'copy', 'set', 'allocation', 'free', 'retain', 'synchronisation',
          'marker')
@@ -28,7 +28,7 @@ C_NAMES = {
     'u8': 'uint8_t', 'u16': 'uint16_t', 'u32': 'uint32_t', 'u64': 'uint64_t', 'i32': 'int32_t',
     'i64': 'int64_t', 'f32': 'float', 'f64': 'double'
 }
-# The role of an argument or a member in its operation: enum gt_role.
+# Role of an argument or member in its operation: enum gt_role.
 ROLES = ('function', 'grid', 'block', 'stream', 'event', 'graph', 'graphexec', 'source',
          'destination', 'bytes', 'times', 'address', 'direction', 'device', 'value', 'message',
          'range', 'blocks', 'dependencies', 'symbol', 'signals', 'within', 'sequence', 'shapes',
@@ -46,7 +46,7 @@ TOKEN = re.compile(
     r'(?:("[^"\n]*")|(<[^>\n]*>)|(-?(?:0x[0-9A-Fa-f]+|0|[1-9]\d*))\b'
     r'|([A-Za-z_][\w.]*)|([][{}(),:=*])|(\S))'
 )
-# Names that the generated code uses itself: an argument with such a name gets a trailing _ there.
+# Names that the generated code uses itself. An argument with such a name gets a trailing _ there.
 RESERVED = ('tap', 'real', 'to', 't', 'id', 'start', 'end', 'ret', 'r', 'ok', 'blob', 'blobs',
             'bytes', 'call', 'services', 'status', 'came')
 
@@ -61,8 +61,8 @@ def nearest(word, words):
 
 
 class Token(str):
-    """A word of the file and its position. `first`: true at the beginning of a line; only
-    statements begin there."""
+    """A word in the file and its position. `first`: true at the beginning of a line, where
+    statements begin."""
     file, line, kind, first = '', 0, '', False
 
 
@@ -73,7 +73,7 @@ class Type:
         self.names = []   # (name, value, type of the property's value or None)
         self.fields, self.args = [], []  # struct: (type, name, offset, role); callback
         self.role = None  # role of all arguments of the type without a role
-        # struct: passed or returned as it is; may be at any address
+        # struct: by_value: passed or returned by value; packed: at any address
         self.by_value = self.packed = False
 
 
@@ -119,8 +119,8 @@ class Operation:
             False,
         )
         self.readable, self.unless, self.exported, self.mark = [], None, None, None
-        self.asks = []  # arguments about which the runtime is asked after the call
-        self.memory = None  # of an allocation or a free: one of MEMORIES
+        self.asks = []  # arguments whose values are queried after the call
+        self.memory = None  # allocation or free: one of MEMORIES
         # ordered: None or a list of ORDER_WORDS
         self.waits, self.ordered, self.direction = False, None, None
         self.finishes = self.drains = False
@@ -128,14 +128,14 @@ class Operation:
         self.joints = []  # list of JOINTS
 
     def status_arg(self, api):
-        """Return the index of the argument that holds the status, -1: the return value, -2:
+        """Return the index of the argument that holds the status; -1: the return value, -2:
         none."""
         found = [i for i, a in enumerate(self.args) if a.how == 'status']
         return found[
             0] if found else -1 if self.ret is api.status_type and not self.ret_stars else -2
 
     def finished(self):
-        """Return what a call that finishes has finished: enum gt_finished."""
+        """Return what a finishing call has finished: enum gt_finished."""
         roles = [a.role for a in self.args]
         if self.drains:
             return 'STREAM'
@@ -165,7 +165,7 @@ class Runtime:
         self.area, self.name = area, name
         self.library = self.way = self.hint = self.needs = self.software = None
         self.other, self.device = (None, None), (None, None)
-        self.compiler = None, None, None  # its name, else its file, how to get it
+        self.compiler = None, None, None  # name or else file, how to install it
 
 
 class Api:
@@ -180,17 +180,17 @@ class Api:
         self.outermost = self.beneath = self.work = self.category = self.rocpd = None
         self.family = None  # a word shared between several domains
         self.annotations = self.relayed = self.symbols = self.typeid = self.requested = False
-        self.announced = False  # it has no taps: calls are announced when they begin and end
+        self.announced = False  # no taps: start and end of calls are announced
         self.attach = []  # (name, text)
-        self.parts = []   # (function that fills it in, number of its first entry)
+        self.parts = []   # (function that fills the part in, number of its first entry)
         self.runtime = None    # Runtime
         self.mode = None       # (name, text): for `gputap run --mode`
-        self.variables = []    # Variable: those that load gputap
+        self.variables = []    # Variable: variables that load gputap
         self.substitutes = []  # (name that a program requests, our file)
         # symbol that identifies the library, one that identifies excluded libraries or None
         self.interposed = None
-        self.kernels = None  # kernels whose names begin with this are its collectives
-        self.prefixed = None  # the library also has each function with this prefix
+        self.kernels = None  # prefix of the names of its collective kernels
+        self.prefixed = None  # prefix of a second name of each function
         self.types = {'void': Type('void', 'void'), 'char': Type('char', 'char', 'u8')}
         self.macros, self.operations, self.sources = {}, [], []
 
@@ -251,7 +251,7 @@ class Parser:
         return found
 
     def items(self, opening, closing):
-        """Yield once for each item of a comma-separated list; a comma may follow the last one."""
+        """Yield once for each item in a comma-separated list. A comma may follow the last item."""
         self.take(opening)
         while not self.accept(closing):
             yield
@@ -694,7 +694,7 @@ class Parser:
         return found
 
     def check_announced(self, op):
-        """Check words that only taps, or only announced calls, can have."""
+        """Check words that are valid only for taps, or only for announced calls."""
         named = [a for a in op.args if a.how == 'named']
         if named and not self.api.announced:
             self.fail(op.name, f"'{named[0].shown}' cannot be named: only an announced domain"
@@ -744,7 +744,8 @@ class Parser:
 
 
 def is_domain(path):
-    """Return true for a domain's description, false for a part that others include."""
+    """Return true for the description of a domain, false for a part that other descriptions
+    include."""
     with open(path, encoding='utf-8') as f:
         return any(line.startswith('domain ') for line in f)
 

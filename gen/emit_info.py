@@ -26,7 +26,7 @@ def joints(op):
 
 
 class Types:
-    """Types of arguments, numbered; 0 is any address, 1 any byte."""
+    """Types of arguments, numbered. 0 is any address, 1 any byte."""
 
     def __init__(self):
         self.list = [None, None]
@@ -47,7 +47,7 @@ class Types:
 
 
 class Texts:
-    """All texts of a domain, one after the other, each once. Tables refer to them by offset,
+    """All texts of a domain, one after the other, each once. Tables refer to texts by offset,
     because pointers would have to be relocated whenever the library is loaded."""
 
     def __init__(self):
@@ -85,7 +85,7 @@ def alignment(a):
 
 
 def places(op):
-    """The layout of the arguments in a C struct of all of them: offset, bytes of each."""
+    """Layout of the arguments in a C struct that contains all of them: offset and bytes of each."""
     at = 0
     for a in op.args:
         at = -(-at // alignment(a)) * alignment(a)

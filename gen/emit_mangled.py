@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Emit the types of arguments as C++'s typeid() names them, for users of rocprofiler-sdk. They are
-data, as the library is C.
+"""Emit the types of arguments as C++'s typeid() names them, for users of rocprofiler-sdk. The names
+are data, because the library is written in C.
 
-A type's name comes from its tag, which a description does not know: TAGS has the types whose tags
-differ from their names."""
+The name of a type comes from its tag, which a description does not contain. TAGS lists the types
+whose tags differ from their names."""
 from emit_taps import head
 
 BASIC = {
@@ -49,8 +49,8 @@ WITH_ST = ('HIP_RESOURCE_DESC', 'HIP_RESOURCE_VIEW_DESC', 'HIP_TEXTURE_DESC',
            'hipExternalMemoryBufferDesc', 'hipExternalMemoryHandleDesc',
            'hipExternalMemoryMipmappedArrayDesc', 'hipExternalSemaphoreHandleDesc',
            'hipExternalSemaphoreSignalParams', 'hipExternalSemaphoreWaitParams')
-# Callbacks that are spelled out in the prototype: their return type, and their parameters before
-# the user's pointer.
+# Callbacks that the prototype spells out: their return type, and their parameters before the user's
+# pointer.
 RETURN_STATUS = {
     'hsa_iterate_agents': '11hsa_agent_s',
     'hsa_agent_iterate_caches': '11hsa_cache_s',
@@ -117,8 +117,8 @@ def mangled_type(op, a):
 
 
 def mangled(api):
-    """generated/<domain>_mangled.inc: per operation its arguments' types, each ended by NUL, and
-    their offsets."""
+    """generated/<domain>_mangled.inc: argument types of each operation, each ended by NUL, and
+    their offsets"""
     if not api.typeid:
         return []
     out, rows, at = [head(api, 'emit_mangled.py'),

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Emit ids of functions for the library compatible with Intel's PTI (src/compat/pti), as headers
-for tools, and a table from operations to ids.
+"""Emit function ids for the library compatible with Intel's PTI (src/compat/pti), as headers for
+tools, and a table from operations to ids.
 
-An id never changes. Level Zero's core functions and Unified Runtime's that PTI has published
-keep PTI's ids (api/pti-*.ids, frozen). All others are derived from our operation's number, which
-never changes either: Level Zero's lie above 65536 for each of its domains, OpenCL's are the
-number + 1, because 0 is not an id; Unified Runtime's are the number, as PTI's are."""
+An id never changes. Functions of Level Zero's core API and of Unified Runtime that PTI has
+published keep PTI's ids (api/pti-*.ids, frozen). All other ids are derived from the number of our
+operation, which never changes either. Ids of Level Zero are above 65536 for each of its domains.
+Ids of OpenCL are the number + 1, because 0 is not an id. Ids of Unified Runtime are the number, as
+in PTI."""
 import os
 
 from emit_info import places
@@ -45,7 +46,7 @@ def kind(a, how):
 
 
 def appended(op):
-    """The activity that the call gives a device, if its completion is notified; else NONE."""
+    """The activity that the call submits to a device if its completion is reported, else NONE."""
     if not op.wrap or not op.name.startswith(('zeCommandListAppend', 'clEnqueue')):
         return 'NONE'
     several = any(word in op.name for word in ('CommandBuffer', 'Graph'))
@@ -55,14 +56,14 @@ def appended(op):
 
 
 def launched(op, at):
-    """Offsets of the kernel that it launches, 0: none, and, for an array, of its length."""
+    """Offsets of the launched kernel (0: none) and, for an array, of its length."""
     a = next((a for a in op.args if op.kind == 'launch' and KINDS.get(a.type.name) == 'KERNEL'), 0)
     return (at[a.shown], at.get(str(a.length), 0)) if a else (0, 0)
 
 
 def made(op, at):
-    """The kind of object that it creates; offsets of the address for it, -1: it is returned, and,
-    for an array, of its length and of the address for the count."""
+    """Kind of the created object; offset of its address (-1: the return value) and, for an array,
+    of its length and of the address for the count."""
     if 'Create' in op.name or 'Clone' in op.name:
         for a in reversed(op.args):
             if a.how in ('out', 'outarray') and kind(a, a.how) != 'NONE':
@@ -74,8 +75,8 @@ def made(op, at):
 
 
 def row(api, op, number):
-    """PTI_OPERATION(..): the activity that it gives a device, the object whose context it belongs
-    to, the kernels that it launches, the object that it creates; offsets of arguments in bytes."""
+    """PTI_OPERATION(..): the activity that the call submits to a device, the object whose context
+    the call belongs to, the launched kernels, the created object; offsets of arguments in bytes."""
     at = {a.shown: at for a, (at, _) in zip(op.args, places(op))}
     parent = kind(op.args[0], 'value') if op.args else 'NONE'
     columns = (upper(api), op.number, number, appended(op), parent, *launched(op, at),

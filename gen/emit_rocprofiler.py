@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Emit parts of the headers that are compatible with rocprofiler-sdk
 (include/compat/rocprofiler-sdk): operation ids, a struct of arguments for each operation, the
-runtimes' tables. And for our library of that name: the arguments that have other names there."""
+runtimes' tables. Also emit, for our library of that name, arguments with other names there."""
 import textwrap
 
 from emit_taps import head
 
-# Public headers use the runtime's names of types. Descriptions have names for readers for some of
-# them ("hipStreamFlags", "uint"), which are spelled as the underlying types.
+# Public headers use the runtime's names of types. Descriptions use names for readers for some types
+# ("hipStreamFlags", "uint"), which the headers spell as the underlying types.
 SPELLED = ('integer', 'flags')
 ELABORATED = {
     'hipLimit_t': 'enum', 'hipTextureAddressMode': 'enum', 'hipTextureFilterMode': 'enum',
@@ -24,7 +24,7 @@ FOLDERS = {
 TABLES = {
     'hip': ('HipDispatchTable', 't_{}', 'hip_api_trace.hpp'),
     'rccl': ('rcclApiFuncTable', '{}_fn_t', 'rccl/details/api_trace.h'),
-    # its name, its types' names, the header that includes it
+    # name, names of its types, header that includes it
     'hip_compiler': ('HipCompilerDispatchTable', 't_{}', 'hip_api_trace.hpp')
 }
 # Arguments whose names in the SDK differ from the runtime's prototype.
@@ -62,8 +62,9 @@ def spelling(t):
 
 
 def declared(a, name, passed=False):
-    """@passed: true for a parameter of a function; false for a member, for which dim3 has the SDK's
-    type (it must not be a C++ class)."""
+    """@passed: true for a parameter of a function, false for a member. For a dim3 member the SDK
+             has
+    its own type, which must not be a C++ class."""
     base = (
         'rocprofiler_dim3_t'
         if a.type.name == 'dim3' and not a.stars and not passed
@@ -151,8 +152,7 @@ def names(api):
 
 
 def argument_names(api):
-    """generated/<domain>_rocprofiler_args.inc: names of the operations' arguments, each ended by
-    NUL"""
+    """generated/<domain>_rocprofiler_args.inc: argument names of operations, each ended by NUL"""
     rows = []
     for op in in_table(api):
         text = textwrap.wrap(' '.join(argument_name(op, a) for a in op.args), 120)
@@ -162,7 +162,7 @@ def argument_names(api):
 
 
 def outputs(api):
-    """(path from the root, text) of the public headers, for the domains that have them."""
+    """(path from the root, text) of the public headers, for the domains that have such headers."""
     if api.domain not in FOLDERS:
         return []
     folder, part, _ = FOLDERS[api.domain]

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Emit the injected library's half: taps, the table of operations, prototypes of the
-hand-written wraps.
+"""Emit the injected library's half: taps, the table of operations, prototypes of the hand-written
+wraps.
 
-A tap, from top to bottom: without a service, tail call of the real function; count, stamp, call,
-stamp; one record of head, arguments and payload. The rules for what a tap may read through the
-program's pointers, and when, are only in `readable()` below."""
+A tap without a service is a tail call to the real function. Otherwise it counts, reads the time,
+makes the call, reads the time, and writes one record of head, arguments and payload. Only
+`readable()` below contains the rules for what a tap may read through the program's pointers, and
+when."""
 import re
 import textwrap
 
@@ -27,7 +28,7 @@ def parameters(op):
 
 
 def word(type_, stars, text):
-    """Return a C expression: a value as a record's 64-bit word."""
+    """Return a C expression for a value as a 64-bit word of a record."""
     if stars or type_.cls in ('handle', 'callback'):
         return f'(uintptr_t){text}'
     if type_.cls == 'struct' or type_.rep in ('f32', 'f64'):
@@ -42,23 +43,23 @@ def status_value(api, op):
 
 
 def succeeded(api, value):
-    """Return a C expression: the status is one of success. Not in parentheses."""
+    """Return a C expression that is true if the status means success. Not in parentheses."""
     return ' || '.join(f'{value} == {n}' for _, n in api.succeeds) or f'{value} >= 0'
 
 
 def gate(api, value):
-    """Return the same as one operand of &&; empty: the operation has no status."""
+    """Return this condition as one operand of &&, or "" if the operation has no status."""
     text = succeeded(api, value) if value else ''
     return f'({text})' if '||' in text else text
 
 
 def readable(api, op):
-    """Return a C expression: the runtime has looked at the call's array and string arguments, and
-    they cannot have been freed since."""
+    """Return a C expression that is true if the runtime has read the call's array and string
+    arguments and the program cannot have freed them since."""
     value = status_value(api, op)
     ok = succeeded(api, value) + ''.join(f' || {value} == {n}'
                                          for _, n in op.readable) if value else '1'
-    if op.unless:  # a callback that may run before the call returns and free its data
+    if op.unless:  # a callback may run before the call returns and free the callback's data
         ok = f'({ok}) && !{op.unless}' if '||' in ok else f'{ok} && !{op.unless}'
     return ok
 
@@ -107,8 +108,8 @@ PLAIN = """
 	{result}real({call});
 	uint64_t end = gt_ticks();{leave}
 """
-# The wrap gets the tap, but not the call: if the call is not recorded, the tap ends with a call of
-# the wrap.
+# The wrap gets the tap, but not the call: if the call is not recorded, the tap ends by calling the
+# wrap.
 DIRECT = """
 	struct gt_thread *t = gt_tap_services(tap) & GT_SERVICE_STREAM ? {thread} : NULL;{local}
 	if (gt_unlikely(!t))
@@ -144,15 +145,15 @@ def own_values(api, op):
         if a.how == 'status':
             local.append(f'{a.type.c} status = 0;')
             own.append('{0} = {0} ? {0} : &status;'.format(a.name))
-        elif count:  # if both are NULL, it must stay an error
+        elif count:  # if both are NULL, the call must still fail
             local.append(f'{count.type.c} came = 0;')
             own.append('{0} = {0} || !{1} ? {0} : &came;'.format(count.name, a.name))
     return local, own
 
 
 def moves(op, thread):
-    """Return the statements that describe a memcpy's or memset's data, for its GPU activity: after
-    gt_api_enter() and before gt_api_leave()."""
+    """Return the statements that describe the data of a memcpy or memset, for its GPU activity:
+    after gt_api_enter() and before gt_api_leave()."""
     if op.kind not in ('copy', 'set'):
         return '', ''
     values = {
@@ -183,8 +184,8 @@ def moves(op, thread):
     )
 
 
-# A call that is not recorded: pass on the facts that its stream's submit order needs, before and
-# after it, in the three forms of `around()`.
+# An unrecorded call: pass on the facts that the submit order of its stream needs, before and after
+# the call, in the three forms of `around()`.
 UNRECORDED = """
 static GT_ORDER {c} GT_ORDER_NAME({name})({parameters})
 {{
@@ -203,7 +204,8 @@ def indented(statements, depth):
 def around(op, early):
     """Return the statements before and after an unrecorded call, in three forms. A call that does
     not wait needs the thread's state, because its GPU activity is always followed. A call that
-    waits needs it only with submit orders; if it is not part of them, it needs only the wait."""
+    waits needs the state only with submit orders. If it is not part of a submit order, it needs
+    only the wait."""
     before, after = zip(moves(op, 't'), ordered(op, 't'))
     before, after = ([text.removeprefix(f'{ORDER_ASKED} ') for text in part]
                      for part in (before, after))
@@ -220,8 +222,8 @@ def around(op, early):
 
 
 def unrecorded(api, op):
-    """Return the function that passes an unrecorded call to the submit order, and notes its wait.
-    Empty: not needed."""
+    """Return the function that passes an unrecorded call to the submit order and notes its wait,
+    or "" if it is not needed."""
     if not api.outermost or not (ordered(op, 't')[0] or op.waits):
         return []
     call, void = ', '.join(a.name for a in op.args), op.returns_nothing()
@@ -350,7 +352,8 @@ static GT_ASKED {c} GT_NOTIFIED_NAME({name})({parameters})
 
 
 def notified(api, op):
-    """Return the path that notifies a tool: arguments in one struct, which the tool may change."""
+    """Return the path that notifies a tool, with the arguments in one struct that the tool may
+    change."""
     c, call, void, order = op.ret_c(), ', '.join(
         a.name for a in op.args), op.returns_nothing(), '_ORDER' * bool(unrecorded(api, op))
     parts = [op.name, f'GT_{upper(api)}_INDEX_{op.name}'] + [call] * bool(call)
@@ -375,7 +378,7 @@ def notified(api, op):
 
 
 def asked(api, op, thread):
-    """Return statements that ask the runtime about a call that succeeded (struct gt_facts)."""
+    """Return statements that query the runtime about a successful call (struct gt_facts)."""
     by_name = {a.name: a for a in op.args}
     values = [
         word(op.ret, op.ret_stars, 'ret') if name not in by_name else f'(uintptr_t)&{name}'
@@ -400,7 +403,7 @@ def record(api, op, w, thread, times):
     status, plain = op.status_arg(api), '0' if op.returns_nothing() else word(
         op.ret, op.ret_stars, 'ret')
     ret = plain
-    if status >= 0:  # even without arguments, a record holds the reason why a call failed
+    if status >= 0:  # even without arguments, the record contains the reason why a call failed
         plain = f'gt_tap_failed(*{op.args[status].name}, {plain})'
     short = (
         f'gt_tap_record_plain({thread}, GT_OP(GT_DOMAIN_{up}, {op.number}, 0), {times}, {plain});'
@@ -468,8 +471,9 @@ PART_LINES = 4500
 
 
 def taps(api):
-    """generated/<domain>_taps.inc: the taps of one instance for the functions of the table, then
-    for all others; those that do not fit into one file go into <domain>_taps_2.inc and so on."""
+    """generated/<domain>_taps.inc: the taps of one instance, first for the functions of the table,
+    then for all other functions; taps that do not fit into one file are in <domain>_taps_2.inc and
+    so on"""
     out = [head(api, 'emit_taps.py')]
     out.append(
         f'''/* Compiled once per instance, with GT_INSTANCE defined as its number; \
@@ -508,8 +512,8 @@ def extension_taps(api):
 
 def operations(api):
     """generated/<domain>_operations.inc: struct gt_operation per operation, in the order of the
-    indices; before it the declarations of the taps that it names, as each instance's taps are a
-    separate compilation unit."""
+    indices, preceded by declarations of the taps, because the taps of each instance are a separate
+    compilation unit"""
     up, out = upper(api), [head(api, 'emit_taps.py')]
     out += [f'GT_TAP_DECLARE({op.ret_c()}, {op.name}, ({parameters(op)}));'
             for op in api.real()] + ['']
@@ -543,7 +547,7 @@ def operations(api):
 
 
 def also(api, op):
-    """Return the value of gt_operation.also: actions for calls that are not recorded."""
+    """Return the value of gt_operation.also: actions for unrecorded calls."""
     reasons = ['GT_ALSO_ORDER'] * bool(api.outermost and ordered(op, 't')[0]) + ['GT_ALSO_WAITS'
                                                                              ] * op.waits
     reasons += ['GT_ALSO_PAUSED'] * any(a.role == 'creates' for a in op.args)
@@ -577,7 +581,7 @@ def wraps(api):
     out += [f'#define {text}' for text in api.defines]
     out.append((f'#include {api.header}\n\n' if api.header else '') + '#include "core/tap.h"\n')
     for t in api.types.values():
-        # may be described for several domains
+        # several domains may describe the same type
         if t.cls == 'struct' and t.by_value and t.c.startswith('struct '):
             tag = t.c.partition(' ')[2]
             out += [
@@ -626,7 +630,7 @@ def exports(api):
         head(api, 'emit_taps.py'),
         '/* X(operation, "name as it is exported"), in strcmp() order of the operations */'
     ]
-    # not other APIs' extensions, which programs look up at run time. A C++ name comes first: if
+    # not extensions of other APIs, which programs look up at run time. A C++ name comes first: if
     # both exist, the operation's name wins
     out += [
         f'X({op.name}, "{name}")' for op in sorted(api.real(), key=lambda op: op.name)

@@ -2,9 +2,9 @@
 """Translate soft/amdgpu/isa/*.isa to C: the interpreter's instruction table, its scalar functions
 and its lane loops.
 
-Files of a description NAME.isa: NAME_ops.inc (types of the rows: soft/amdgpu/isa/isa_wave.h),
-NAME_scalar.inc, NAME_lanes.inc and NAME_hand.h (prototypes of its `hand` functions). The language
-is described at the head of the description."""
+Files generated from NAME.isa: NAME_ops.inc (types of the rows: soft/amdgpu/isa/isa_wave.h),
+NAME_scalar.inc, NAME_lanes.inc and NAME_hand.h (prototypes of its `hand` functions). The head of
+the description describes the language."""
 import os
 import re
 
@@ -34,7 +34,7 @@ SIZES = {'u8': (1, 0), 'i8': (1, 1), 'u16': (2, 0), 'i16': (2, 1)}
 
 
 class Bad(Exception):
-    """A line that makes no sense: file, line and reason."""
+    """A line that cannot be parsed: file, line and reason."""
 
 
 class Instruction:
@@ -46,7 +46,7 @@ class Instruction:
 
 
 def parse(path):
-    """Return the instructions of a description, in its order."""
+    """Return the instructions of a description, in order."""
     section, found, numbers = None, [], {}
     for at, line in enumerate(open(path, encoding='utf-8'), 1):
         line = line.rstrip('\n')
@@ -109,7 +109,7 @@ def instruction(section, line):
 
 
 def shape(one, words):
-    """Return the instruction's kind, from its words."""
+    """Return the kind of an instruction from its words."""
     name = one.name
     if words and words[0] in ('nothing', 'branch', 'load', 'store', 'time', 'packed', 'mix', 'read',
                               'write', 'read2', 'write2', 'atomic'):
@@ -231,7 +231,7 @@ def lanes(path, found):
 
 
 def scalar_function(one):
-    """Return a scalar instruction's function, which reads all operands before it writes."""
+    """Return the function of a scalar instruction, which reads all operands before it writes."""
     if one.kind == 'branch':
         return (
             f'static int scalar_{one.name}(struct soft_wave *w, const struct soft_step *s)\n{{\n'
@@ -299,7 +299,7 @@ def scalar(path, found):
 
 
 def rows(one):
-    """Return the instruction's rows of the table, as C initializers."""
+    """Return the table rows of an instruction, as C initializers."""
     fields = [
         f'.name = "{one.name}"', f'.encoding = SOFT_{encoding(one.section).upper()}',
         f'.number = {one.number:#x}', f'.kind = SOFT_KIND_{one.kind.upper()}'

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Hooks of mkdocs.yml: pages and links of the site that `make docs` builds.
+"""Hooks for mkdocs.yml: pages and links of the site that `make docs` builds.
 
-Documents link to each other as GitHub shows them, also to files outside docs/. The site has these
-files as pages: README.md is its front page, other documents keep their text, manual pages are
+Documents link to each other as GitHub shows them, also to files outside docs/. The site has pages
+for these files: README.md is the front page, other documents keep their text, manual pages are
 converted with mandoc, source files become a listing, and a folder a list of its files. A link to
-anything else stays as it is, and `mkdocs build --strict` fails."""
+any other target stays unchanged, and `mkdocs build --strict` fails."""
 import pathlib
 import posixpath
 import re
@@ -24,7 +24,7 @@ LANGUAGES = {".c": "c", ".h": "c", ".hip": "cpp", ".py": "python", ".sh": "sh"}
 
 
 def page_of(name):
-    """The page that shows the file @name of the repository, a path below docs/; None: no page."""
+    """Return the page for the file @name of the repository, as a path below docs/, or None."""
     path = ROOT / name
     if name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"):
         return "index.md" if name == "README.md" else name.lower()
@@ -38,7 +38,7 @@ def page_of(name):
 
 
 def links_of(text, name):
-    """The files of the repository that the document @name links to."""
+    """Return the files of the repository that the document @name links to."""
     for _, target, _ in LINK.findall(re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)):
         path = target.partition("#")[0]
         if path and ":" not in path:
@@ -50,7 +50,7 @@ def read_manual_page(path):
         raise PluginError("no mandoc, which converts manual pages: run tools/setup docs")
     text = subprocess.run(["mandoc", "-T", "markdown", path], check=True, text=True,
                           stdout=subprocess.PIPE).stdout
-    # its first and last lines are a page's head and foot, its headings are all of one level
+    # the first and last lines are the head and foot of a page; all headings have the same level
     body = "\n".join(text.splitlines()[1:-1]).replace("\n# ", "\n## ")
     return f"# {path.stem}({path.suffix[1:]})\n{body}\n"
 
@@ -63,7 +63,7 @@ def list_manual_pages():
 
 
 def read_page(name):
-    """The Markdown of the page for the file or folder @name."""
+    """Return the Markdown of the page for the file or folder @name."""
     path = ROOT / name
     if name == "docs/man":
         return list_manual_pages()
@@ -83,7 +83,7 @@ def read_page(name):
 
 def on_files(files, config):
     """Add a page for each file outside docs/*.md that a page links to."""
-    names = {}  # of each page: the file that it shows
+    names = {}  # file that each page shows
     for file in files.documentation_pages():
         names[file.src_uri] = f"docs/{file.src_uri}"
     pending = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs/man",
@@ -96,7 +96,7 @@ def on_files(files, config):
             continue
         done.add(name)
         page = page_of(name)
-        if not page.endswith(".md"):  # a picture or a text, which is there
+        if not page.endswith(".md"):  # a picture or a text that exists
             continue
         text = read_page(name)
         if name.endswith(".md") or (ROOT / name).is_dir():
@@ -109,7 +109,7 @@ def on_files(files, config):
 
 
 def on_page_markdown(markdown, page, config, files):
-    """Rewrite links from places in the repository to places in the site."""
+    """Rewrite links from paths in the repository to paths in the site."""
     here = page.file.src_uri
     name = config["names"][here]
     base = posixpath.dirname(name)

@@ -18,13 +18,13 @@ def run(command):
 
 
 def find(folder, name):
-    """Return the topmost file of that name in @folder, or None."""
+    """Return the topmost file with this name in @folder, or None."""
     found = [p for p in folder.rglob(name) if p.is_file() and os.access(p, os.R_OK)]
     return min(found, key=lambda p: len(p.parts)).absolute() if found else None
 
 
 class Product:
-    """gputap's command and libraries. Raises LookupError, with a sentence, if one is missing."""
+    """gputap's command and libraries. Raises LookupError with a sentence if a file is missing."""
 
     def __init__(self, folder, libraries=LIBRARIES):
         self.folder = folder
@@ -32,7 +32,7 @@ class Product:
         self.files = {name: self.get(name) for name in libraries}
         self.environment = {}
         missing = re.findall(r"(\S+) => not found", run(["ldd", self.command]))
-        if missing:  # pack() puts each into a separate folder
+        if missing:  # pack() puts each file into a separate folder
             self.environment["LD_LIBRARY_PATH"] = ":".join(
                 str((folder / "carried" / name).absolute()) for name in missing)
 

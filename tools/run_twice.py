@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Run all tests with pytest; run those that fail among others, on a busy machine, once more
-alone.
+"""Run all tests with pytest. Run tests that fail among others on a busy machine once more, alone.
 
     tools/run_twice.py [ARGUMENTS OF PYTEST]
 
-Tests that fail, if they are at most 25, run a second time: one after another, with no other test
-at the same time. A test that fails again fails the run. One that then passes does not fail the
-run, but is named at the end, because it should be made robust. The last line combines both runs."""
+Failing tests, if at most 25, run a second time: one after another, with no other test at the same
+time. A test that fails again fails the run. A test that then passes does not fail the run, but is
+named at the end, because it should be made robust. The last line combines both runs."""
 
 import json
 import os
@@ -16,11 +15,11 @@ import sys
 import tempfile
 
 AGAIN_MOST = 25
-OUTCOMES = "GPUTAP_TEST_OUTCOMES"  # file that the plugin below writes
+OUTCOMES = "GPUTAP_TEST_OUTCOMES"  # file that the plug-in below writes
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Write ids by outcome, as a plugin of pytest, in both runs. A test may have several
+    """Write test ids by outcome, as a pytest plug-in, in both runs. A test may have several
     outcomes."""
     stats = terminalreporter.stats
     outcomes = {
@@ -32,7 +31,7 @@ def pytest_terminal_summary(terminalreporter):
 
 
 def run_pytest(folder, *arguments):
-    """Return the exit status and the outcomes as sets; None if pytest did not reach its summary."""
+    """Return exit status and outcomes as sets, or None if pytest did not reach its summary."""
     out = folder / "outcomes.json"
     out.unlink(missing_ok=True)
     path = os.pathsep.join([str(pathlib.Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
@@ -61,7 +60,7 @@ def run_twice(folder, arguments):
     failed_again = again["failed"] | again["error"]
     alone = failed & again["passed"] - failed_again
     skipped = failed & again["skipped"] - failed_again
-    failed -= alone | skipped  # including tests that were not found again
+    failed -= alone | skipped  # includes tests that were not found in the second run
     for name in sorted(failed):
         print(f"failed twice: {name}")
     if alone:

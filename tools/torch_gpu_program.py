@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The program of tools/try-torch-gpu, run each time in a separate Python that has torch. The
-last line that it prints is JSON: measurements and counts."""
+"""The program that tools/try-torch-gpu runs, each time in a separate Python that has torch. The
+last line of its output is JSON: measurements and counts."""
 import argparse
 import collections
 import contextlib
@@ -41,9 +41,9 @@ class Language(nn.Module):
 
 
 class Trainer:
-    """A small transformer, its optimizer and its data on one device. It runs only forward if a
-    backend is registered alongside another device: a registered backend is torch's one accelerator,
-    and autograd then fails one of its assertions for the other device (2.11)."""
+    """A small transformer, its optimizer and its data on one device. Runs only forward if a backend
+    is registered in addition to another device: torch treats a registered backend as its only
+    accelerator, and autograd then fails an assertion for the other device (2.11)."""
 
     def __init__(self, device, learns=True):
         self.learns = learns
@@ -72,7 +72,7 @@ class Trainer:
             getattr(torch, self.device).synchronize()
 
     def step_times(self, count):
-        """Return the milliseconds of each step, until the device has done it."""
+        """Return the milliseconds of each step, including its completion on the device."""
         times = []
         for _ in range(count):
             begin = time.perf_counter_ns()
@@ -83,7 +83,7 @@ class Trainer:
 
 
 class Launcher:
-    """refdev without a backend of torch: kernels launched with ctypes inside an operator."""
+    """refdev without a torch backend: kernels launched with ctypes inside an operator."""
 
     def __init__(self, path):
         class Dim(ctypes.Structure):
@@ -102,7 +102,8 @@ class Launcher:
         def launch(x: torch.Tensor) -> torch.Tensor:
             assert not refdev.refdevLaunchKernel(self.kernel, one, one, None, 0, None)
             return x + 1
-        # not the name that the decorator returns: torch from 2.14 on records no operator for it
+        # not the name that the decorator returns: since 2.14 torch records no operator for that
+        # name
         self.launch, self.number = torch.ops.gputap_try.launch, torch.ones(1)
 
     def step(self):
@@ -132,7 +133,7 @@ def count_events(events):
 
 def count_links(events):
     """Return for each device: its activities; how many have no operator, no call, no arrow; how
-    many are early: started before their calls."""
+    many are early (started before their calls)."""
     owners = {e["args"]["External id"] for e in events
               if e.get("cat") in ("cpu_op", "user_annotation") and "External id" in e["args"]}
     calls = {e["args"]["correlation"]: e for e in events
@@ -155,7 +156,7 @@ def count_links(events):
 
 
 def labels(events):
-    """Return for each device with activities: the labels of its row."""
+    """Return the labels of the row of each device with activities."""
     devices = {e["pid"] for e in events if e.get("ph") == "X" and e.get("cat") in WORK}
     found = {device: [] for device in sorted(devices)}
     for e in events:
@@ -190,14 +191,14 @@ def summary(times):
 
 
 def profile_model(options):
-    """Return the model's time per step, bare and in torch.profiler's profile, and its trace's
-    counts."""
+    """Return the time per step of the model, bare and in torch.profiler's profile, and the counts
+    of its trace."""
     if options.bridge:
         import gputap.torch  # noqa: F401
     trainer = Trainer(options.device)
     trainer.step_times(WARM_UP)
     result = {"bare step, ms": summary(trainer.step_times(TIMED))}
-    with profile(activities=activities_for(options.device)):  # its own start is not measured
+    with profile(activities=activities_for(options.device)):  # start not measured
         trainer.step_times(1)
     prof = profile(activities=activities_for(options.device))
     prof.start()
@@ -219,7 +220,7 @@ def may_learn(options):
 
 
 def profile_together(options):
-    """Record that device and refdev in one trace."""
+    """Record the tested device and refdev in one trace."""
     import gputap.torch
     other = (Launcher(options.refdev) if options.way == "ctypes" else Trainer("refdev"))
     trainer = Trainer(options.device, learns=may_learn(options))
@@ -253,7 +254,7 @@ def profile_together(options):
 
 
 def train_model(options):
-    """Train for `gputap run`, or the same without it: imports no gputap module."""
+    """Train for `gputap run`, or without `gputap run`: imports no gputap module."""
     trainer = Trainer(options.device, learns=may_learn(options))
     others = [Trainer("refdev")] if options.way == "backend" else []
     trainer.step_times(WARM_UP)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Build the package with pip (PEP 517), with only Python and a C++ compiler.
+"""Build the package with pip (PEP 517), using only Python and a C++ compiler.
 
-torch's C++ interface changes with every minor version, so the libraries are built from the
-headers of the installed torch, and are valid for that minor version only. pip hides installed
-packages from a build, so torch is searched where this Python keeps its packages. GPUTAP_TORCH
-names its folder."""
+torch's C++ interface changes with every minor version. The libraries are therefore built from the
+headers of the installed torch, and are valid only for its minor version. pip hides installed
+packages from a build, so torch is searched in the folders where this Python keeps its packages.
+GPUTAP_TORCH names the torch folder."""
 import base64
 import hashlib
 import os
@@ -24,7 +24,7 @@ FLAGS = ('-std=c++20', '-O2', '-fPIC', '-shared', '-fvisibility=hidden', '-w', '
 
 
 class Wrong(SystemExit):
-    """A reason why it cannot be built, with the solution."""
+    """The reason why the package cannot be built, with the solution."""
 
 
 def gputap_version():
@@ -75,7 +75,7 @@ def gputap_headers():
 
 
 def check_headers(folder, numbers):
-    """Check that the headers exist, and have the version that the folder claims."""
+    """Check that the headers exist and have the version that the folder claims."""
     include = os.path.join(folder, 'include')
     if not os.path.isfile(os.path.join(include, 'ATen', 'record_function.h')):
         raise Wrong(f'gputap: {folder} has no C++ headers: install torch from a wheel (pip)')
@@ -88,7 +88,7 @@ def check_headers(folder, numbers):
 
 
 def find_sources(folder):
-    """Return the sources to build: without Kineto, no bridge to torch.profiler."""
+    """Return the sources to build. Without Kineto, the bridge to torch.profiler is omitted."""
     if os.path.isfile(os.path.join(folder, 'include/kineto/libkineto.h')):
         return 'observer', 'bridge'
     print(f'gputap: {folder} has no Kineto: not building for torch.profiler', file=sys.stderr)
@@ -108,8 +108,8 @@ def compile_library(source, folder, output):
 
 
 def write_wheel(tree, wheel, info, files):
-    """Write everything below @tree and the texts @files (name: text) in folder @info, listed with
-    their digests."""
+    """Write all files below @tree and the texts @files (name: text) to the folder @info, listed
+    with their digests."""
     contents = {f'{info}/{name}': text.encode() for name, text in files.items()}
     for folder, _, names in os.walk(tree):
         for name in names:
@@ -154,7 +154,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
         with open(os.path.join(package, 'built.py'), 'w', encoding='utf-8') as f:
             f.write(f'# The torch that the libraries beside this were built for.\n'
                     f'VERSION = {text!r}\nNUMBERS = {numbers!r}\n')
-        # torch calls it at the end of `import torch`
+        # torch calls this entry point at the end of `import torch`
         return make_wheel(wheel_directory, tree, NAME, 'gputap for Python and PyTorch',
                           f'[torch.backends]\n{NAME} = gputap._shim:autoload\n')
 

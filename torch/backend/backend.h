@@ -24,7 +24,7 @@ enum { DEVICES_MOST = 16 };
 
 #define REFDEV_CHECK(call) refdev::check_status((call), #call)
 
-// Throw torch's error, with the name of the failed call.
+// Throw a torch error with the name of the failed call.
 void check_status(refdevError_t status, const char *call);
 
 // Devices and streams ---------------------------------------------------------
@@ -34,7 +34,7 @@ int count_devices();
 int get_device();
 void set_device(int device);
 
-// Directs calls of refdev to @device until the end of the block.
+// Selects @device for refdev calls until the end of the block.
 class DeviceScope
 {
       public:
@@ -53,7 +53,8 @@ class DeviceScope
 	int before;
 };
 
-// Stream 0 is the device's default; others are created at their first use and never destroyed.
+// Stream 0 is the device's default stream. Other streams are created on first use and never
+// destroyed.
 c10::StreamId current_stream(int device);
 refdevStream_t find_stream(int device, c10::StreamId id);
 
@@ -62,7 +63,7 @@ refdevStream_t find_stream(int device, c10::StreamId id);
 c10::DeviceAllocator *device_allocator();
 c10::Allocator *pinned_allocator();
 bool is_pinned(const void *memory);
-// Do not free the host's memory before the device has completed its current activities.
+// Keep the host memory until the device has completed its current activities.
 void keep_pinned(const void *memory);
 
 } // namespace refdev

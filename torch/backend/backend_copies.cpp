@@ -2,8 +2,9 @@
 // Copies between host and device, between devices, between layouts and types; fills.
 //
 // Host memory is copied with refdevMemcpyAsync() if both sides are dense in the same order,
-// otherwise through a dense tensor on the side that has other strides. Copies from or to the host
-// are waited for, except with pinned memory if the program requested a non-blocking copy.
+// otherwise through a dense tensor on the side that has other strides. Each copy from or to the
+// host waits for its completion, except with pinned memory if the program requested a non-blocking
+// copy.
 #include <ATen/ExpandUtils.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/ops/_copy_from.h>
@@ -113,7 +114,8 @@ void copy_here(const at::Tensor &from, const at::Tensor &to)
 		to.copy_(from.to(at::kCPU).to(to.scalar_type()));
 }
 
-// Copy between devices. The streams of both devices wait for each other: @from's does the copy.
+// Copy between devices. The streams of both devices wait for each other; the stream of @from
+// copies.
 void copy_across(const at::Tensor &from, const at::Tensor &to)
 {
 	const int source = from.device().index(), target = to.device().index();
@@ -139,7 +141,7 @@ void copy_across(const at::Tensor &from, const at::Tensor &to)
 	REFDEV_CHECK(refdevEventDestroy(event));
 }
 
-// Copy from or to the host; both sides are dense, of one layout and type.
+// Copy from or to the host. Both sides are dense and have the same layout and type.
 void copy_host(const at::Tensor &from, const at::Tensor &to, bool non_blocking)
 {
 	const bool in = is_here(to);
@@ -169,7 +171,7 @@ at::Tensor copy_from(const at::Tensor &from, const at::Tensor &to, bool non_bloc
 		else
 			copy_host(source, to, non_blocking);
 	} else if (is_here(to)) {
-		// the host converts if the source is there, otherwise this device
+		// the host converts if the source is on the host, otherwise this device does
 		const auto type = is_here(source) ? source.scalar_type() : to.scalar_type();
 		const at::Tensor dense = source.to(type).contiguous();
 		const at::Tensor landed = at::empty(to.sizes(), to.options().dtype(type));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 // The device as torch sees it: the guard (current device, streams, events), hooks, the generator,
-// and the stubs of its profiler that measure an operator between two events.
+// and the profiler stubs that measure an operator between two events.
 //
-// Each thread has its own current device and streams. Streams of torch's pool are created at their
-// first use; none is destroyed at the end of the process.
+// Each thread has its own current device and streams. Streams of torch's pool are created on first
+// use; no stream is destroyed at the end of the process.
 #include <mutex>
 
 #include <ATen/CPUGeneratorImpl.h>
@@ -348,7 +348,7 @@ struct Hooks final : at::PrivateUse1HooksInterface {
 	}
 };
 
-// torch.autograd.profiler without Kineto: times operators with two events on their stream.
+// torch.autograd.profiler without Kineto: times operators with two events on the operator's stream.
 struct Stubs final : torch::profiler::impl::ProfilerStubs {
 	using Event = torch::profiler::impl::ProfilerVoidEventStub;
 
@@ -442,7 +442,7 @@ REFDEV_EXPORT int refdev_torch_device_count(void)
 	return refdev::count_devices();
 }
 
-// Return 1 if the device belongs to the process that forked this one.
+// Return 1 if the device belongs to the parent process of a fork.
 REFDEV_EXPORT int refdev_torch_is_forked(void)
 {
 	int count;
@@ -463,7 +463,7 @@ REFDEV_EXPORT uint64_t refdev_torch_first_seed(int device)
 	return refdev::default_generator(device).current_seed();
 }
 
-// Return the length of the state; nothing is written if @room is less.
+// Return the length of the state. Writes nothing if @room is too small.
 REFDEV_EXPORT size_t refdev_torch_get_state(int device, void *state, size_t room)
 {
 	const at::Tensor t = refdev::default_generator(device).get_state();

@@ -7,7 +7,7 @@ namespace refdev
 {
 
 const at::Generator &default_generator(int device);
-// Return the CPU generator from which @generator, one of the device's, draws its numbers.
+// Return the CPU generator from which the device generator @generator draws its numbers.
 at::Generator host_generator(const at::Generator &generator);
 
 } // namespace refdev

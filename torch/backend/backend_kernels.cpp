@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// The kernels themselves. A group works on GROUP_ITEMS elements, rows or columns.
-// Locking: none; a kernel is registered at its first launch, and registering it twice is harmless.
+// The kernels. A group processes GROUP_ITEMS elements, rows or columns.
+// Locking: none. A kernel is registered at its first launch, and registering it twice is harmless.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -57,7 +57,8 @@ template <typename F> void each_row(const refdevGroup *g, const Elementwise &e, 
 	}
 }
 
-// Return the start of operand @o, and the distance of its elements; a value is copied to @value.
+// Return the start of operand @o and the distance between its elements. A value is copied to
+// @value.
 template <typename T>
 const T *find_operand(const Elementwise &e, int o, const int64_t *offsets, T *value,
 		      int64_t *stride)
@@ -140,7 +141,7 @@ EACH(gelu_backward, a *gelu_slope(b))
 EACH(gelu_tanh, T(0.5) * a * (1 + gelu_tanh_inner(a)))
 EACH(gelu_tanh_backward, a *gelu_tanh_slope(b))
 
-// Copies and fills, of bits ---------------------------------------------------
+// Copies and fills, bit by bit ------------------------------------------------
 
 struct Bits16 {
 	uint64_t low, high;
@@ -362,7 +363,7 @@ void run_layer_norm_backward_weights(const refdevGroup *g, const void *arguments
 	}
 }
 
-// Matrices: a group has GROUP_ITEMS columns of one row ------------------------
+// Matrices: a group processes GROUP_ITEMS columns of one row -----------------
 
 template <typename T> void run_gemm(const refdevGroup *g, const void *arguments)
 {
@@ -451,7 +452,7 @@ refdevKernel_t get_handle(Kernel &k)
 		}                                                                               \
 	}
 
-// In the order of enum Operation
+// in the order of enum Operation
 Kernel kernels[OPERATION_COUNT][TYPE_COUNT] = {
 	NUMBERS_BY(add, run_each, add_each),
 	NUMBERS_BY(sub, run_each, sub_each),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// The kernels that the backend launches, and the arguments of each. They are independent of torch:
-// plain C++ on the device's memory, one group per call.
+// The kernels that the backend launches, and the arguments of each kernel. They are independent of
+// torch: plain C++ on device memory, one group per call.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ enum Operation {
 	OPERATION_COUNT
 };
 
-// An elementwise operation. Operand 0 is written. An operand without an address is a value.
+// An elementwise operation that writes operand 0. An operand without an address is a value.
 struct Elementwise {
 	int64_t count;
 	int32_t dims, operands;
@@ -70,10 +70,10 @@ struct Reduction {
 	void *out;
 };
 
-// Contiguous rows of @length elements, @inner apart.
+// Contiguous rows of @length elements, at a distance of @inner.
 struct Rows {
 	int64_t count, length, inner;
-	const void *in, *other; // for a backward pass: the gradient and the forward pass's result
+	const void *in, *other; // backward pass: the gradient and the result of the forward pass
 	void *out;
 };
 
@@ -84,7 +84,7 @@ struct LayerNorm {
 	void *out, *mean, *rstd, *weight_gradient, *bias_gradient;
 };
 
-// out = beta * bias + alpha * a b, for each matrix of a batch. Strides of batch, row and column.
+// out = beta * bias + alpha * a b, for each matrix in a batch. Strides for batch, row and column.
 struct Gemm {
 	int64_t batch, rows, columns, inner;
 	int64_t a_strides[3], b_strides[3], bias_strides[3], out_strides[3];
@@ -93,13 +93,13 @@ struct Gemm {
 	void *out;
 };
 
-// Return a kernel that is registered with the device; NULL if there is none for the type.
+// Return a kernel registered with the device, or NULL if the type has no kernel.
 refdevKernel_t find_kernel(Operation operation, Type type);
-// Return a kernel that moves elements of @bytes: 1, 2, 4, 8, 16. @copy: copies operand 1; otherwise
-// writes the value's bits.
+// Return a kernel that moves elements of @bytes: 1, 2, 4, 8, 16. @copy: true to copy operand 1,
+// false to write the bits of a value.
 refdevKernel_t find_move_kernel(bool copy, unsigned bytes);
 
-// Types that copies convert between.
+// Types that copies can convert.
 enum Converted { TO_FLOAT32, TO_FLOAT64, TO_INT64, TO_INT32, TO_UINT8, TO_BOOL, CONVERTED_COUNT };
 refdevKernel_t find_convert_kernel(Converted to, Converted from);
 

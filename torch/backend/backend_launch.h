@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Launching operators' kernels on the device's current stream.
+// Launches operator kernels on the device's current stream.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,7 +15,7 @@ inline bool is_here(const at::Tensor &t)
 	return t.device().type() == DEVICE_TYPE;
 }
 
-// Return the kernels' type for @t; TYPE_COUNT: none.
+// Return the kernel type for @t, or TYPE_COUNT if no kernel supports it.
 inline Type type_of(const at::Tensor &t)
 {
 	switch (t.scalar_type()) {
@@ -26,7 +26,7 @@ inline Type type_of(const at::Tensor &t)
 	}
 }
 
-// Launch a group for each GROUP_ITEMS of @items, times @y and @z.
+// Launch a group for each GROUP_ITEMS of @items, for each @y and @z.
 template <typename Arguments>
 void launch(int device, refdevKernel_t kernel, const Arguments &arguments, int64_t items,
 	    int64_t y = 1, int64_t z = 1)
@@ -40,8 +40,8 @@ void launch(int device, refdevKernel_t kernel, const Arguments &arguments, int64
 					find_stream(device, current_stream(device))));
 }
 
-// Plan sizes and strides of @out and its broadcast operands; dimensions that are contiguous in all
-// operands are merged. Return false if there are more dimensions than kernels support.
+// Plan sizes and strides of @out and its broadcast operands. Merges dimensions that are contiguous
+// in all operands. Return false if there are more dimensions than kernels support.
 bool plan_elementwise(Elementwise *e, const at::Tensor &out, at::ArrayRef<at::Tensor> operands);
 
 } // namespace refdev

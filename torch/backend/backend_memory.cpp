@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-// Allocator of device memory. Freed memory is kept for the stream that it was allocated on: later
-// activities of that stream start only after those that still use it, so no wait is needed. Memory
-// that other streams also used (record_stream) is reused after events on those streams have
+// Allocator of device memory. Freed memory is kept for the stream that it was allocated on. Later
+// activities on that stream start only after earlier users of the memory, so no wait is needed.
+// Memory that other streams also used (record_stream) is reused after events on those streams have
 // completed.
 //
 //   allocated ── release() ──┬─ one stream ──────────────────► kept ── allocate() ──► allocated
 //                            └─ others too ──► pending, events ──┘ └── emptyCache() ──► freed
 //
-// Locking: `lock`, a leaf except for the calls of refdev. torch's profiler is notified without it.
-// Never here: destructors at the end of the process; tensors may be destroyed later.
+// Locking: `lock`, a leaf lock except for calls to refdev. torch's profiler is notified without the
+// lock.
+// Never here: destructors at the end of the process, because tensors may be destroyed later.
 #include <map>
 #include <mutex>
 #include <unordered_map>
@@ -29,7 +30,7 @@ struct Block {
 	int device;
 	c10::StreamId stream;
 	std::vector<c10::StreamId> others;
-	std::vector<refdevEvent_t> events; // of other streams, once it is freed
+	std::vector<refdevEvent_t> events; // events on other streams, after the block is freed
 };
 
 using c10::CachingAllocator::Stat;
@@ -70,7 +71,7 @@ class Allocator final : public c10::DeviceAllocator
 	void put_block(void *memory);
 
       private:
-	// A kept block's key: its stream and size.
+	// Key of a kept block: stream and size.
 	using Kept = std::multimap<std::pair<c10::StreamId, size_t>, Block *>;
 
 	std::mutex lock;
@@ -232,7 +233,7 @@ Block *Allocator::get_block(int device, size_t asked)
 	return b;
 }
 
-// Return the smallest sufficient block that is less than twice the needed size.
+// Return the smallest sufficient block that is less than twice as large as needed.
 Block *Allocator::find_kept(int device, c10::StreamId stream, size_t bytes)
 {
 	Kept &k = kept[size_t(device)];
@@ -351,7 +352,7 @@ void release(void *memory)
 
 struct Pinned {
 	size_t bytes;
-	bool in_use; // used by a copy that has not been waited for
+	bool in_use; // used by a copy that may not have completed
 };
 
 std::mutex pinned_lock;
@@ -363,7 +364,7 @@ std::map<uintptr_t, Pinned> &pinned()
 	return *p;
 }
 
-// Return the block that contains @memory, or the end. The caller holds pinned_lock.
+// Return the block that contains @memory, or the end iterator. The caller holds pinned_lock.
 std::map<uintptr_t, Pinned>::iterator find_pinned(const void *memory)
 {
 	const auto address = reinterpret_cast<uintptr_t>(memory);

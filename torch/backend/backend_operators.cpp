@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-// torch's operators on the device. An operator that torch calls structured is registered only in
-// its `out` form: torch derives the functional and the in-place form, and has checked shapes and
-// types before the call. Operators whose types or layouts no kernel supports, and all that are not
-// here, run on the CPU: their tensors are copied there and back.
+// torch's operators on the device. Operators that torch calls structured are registered only in the
+// `out` form: torch derives the functional and in-place forms, and has checked shapes and types
+// before the call. Operators with types or layouts that no kernel supports, and all unregistered
+// operators, run on the CPU: their tensors are copied to the CPU and back.
 #include <ATen/EmptyTensor.h>
 #include <ATen/ExpandUtils.h>
 #include <ATen/MemoryOverlap.h>
@@ -31,7 +31,7 @@ using OptionalTensor = std::optional<Tensor>;
 
 // Run on the CPU --------------------------------------------------------------
 
-// Replace the device's generators with the CPU generators that they contain, and a missing one with
+// Replace device generators with the CPU generators that they contain, and a missing generator with
 // the default generator.
 void run_on_cpu(const c10::OperatorHandle &op, torch::jit::Stack *stack)
 {
@@ -96,7 +96,8 @@ void record_stream(Tensor &t, at::Stream s)
 
 // Element by element ----------------------------------------------------------
 
-// Read a CPU tensor without dimensions. Calls no operator of torch, which profilers would see.
+// Read a CPU tensor without dimensions. Calls no torch operator, because profilers would see the
+// call.
 double read_value(const Tensor &t)
 {
 	switch (t.scalar_type()) {
@@ -107,7 +108,7 @@ double read_value(const Tensor &t)
 	}
 }
 
-// Return false if no kernel supports the operation.
+// Run an elementwise operation. Return false if no kernel supports it.
 bool launch_each(Operation operation, const Tensor &out, std::initializer_list<Tensor> in,
 		 double scalar = 0)
 {
@@ -124,8 +125,8 @@ bool launch_each(Operation operation, const Tensor &out, std::initializer_list<T
 	for (Tensor &t : operands) {
 		is_value[o] = t.dim() == 0 && t.device().is_cpu() && !t.is_complex();
 		if (is_value[o]) {
-			// a float operand in an operation of integers gives floats: out is then a
-			// float tensor
+			// a float operand in an integer operation gives a float result: out is then
+			// a float tensor
 			if (type == INT64 &&
 			    (t.is_floating_point() || std::abs(read_value(t)) > double(1LL << 52)))
 				return false;
@@ -150,7 +151,7 @@ bool launch_each(Operation operation, const Tensor &out, std::initializer_list<T
 	return true;
 }
 
-// Give @out the common shape of the operands.
+// Give @out the common shape of its operands.
 void shape_like(const Tensor &out, std::initializer_list<Tensor> in)
 {
 	at::DimVector sizes;
@@ -259,7 +260,7 @@ Tensor &gelu_backward_out(const Tensor &gradient, const Tensor &a, c10::string_v
 
 // Sums ------------------------------------------------------------------------
 
-// @out has the shape from torch, with or without the reduced dimensions.
+// @out has the shape that torch computed, with or without the reduced dimensions.
 bool launch_reduction(Operation operation, const Tensor &in, at::OptionalIntArrayRef dims,
 		      const Tensor &out)
 {
@@ -289,7 +290,7 @@ bool launch_reduction(Operation operation, const Tensor &in, at::OptionalIntArra
 	r.in = in.data_ptr();
 	r.out = out.data_ptr();
 	if (out.numel() != r.count)
-		return false; // the program's tensor, with another shape
+		return false; // a tensor of the program, with another shape
 	if (r.count)
 		launch(in.device().index(), find_kernel(operation, type), r, r.count);
 	return true;
@@ -458,7 +459,8 @@ void put_strides(int64_t *strides, const Tensor &t)
 	strides[2] = t.stride(-1);
 }
 
-// @a, @b, @out: with two or three dimensions. @bias: broadcasts to @out's shape, or is undefined.
+// @a, @b, @out: tensors with two or three dimensions. @bias: broadcasts to the shape of @out, or is
+// undefined.
 bool launch_gemm(const Tensor &a, const Tensor &b, const Tensor &bias, double beta, double alpha,
 		 const Tensor &out)
 {
@@ -520,7 +522,7 @@ Tensor &sum_product_out(const Tensor &bias, const Tensor &a, const Tensor &b, co
 
 // The rest --------------------------------------------------------------------
 
-// torch has made @out for the functional form; one that the program provides may have any size.
+// In the functional form torch has allocated @out. A tensor from the program may have any size.
 Tensor &cat_out(const at::ITensorListRef &tensors, int64_t dim, Tensor &out)
 {
 	at::DimVector sizes;
@@ -546,7 +548,7 @@ Tensor &cat_out(const at::ITensorListRef &tensors, int64_t dim, Tensor &out)
 	return out;
 }
 
-// Registered directly, not in the `out` form, which the CPU resizes with a warning.
+// Registered directly, not in the `out` form, because the CPU resizes `out` with a warning.
 Tensor mse_loss(const Tensor &a, const Tensor &b, int64_t reduction)
 {
 	const Tensor squares = at::pow(at::sub(a, b), 2);
@@ -564,7 +566,7 @@ Tensor mse_loss_backward(const Tensor &gradient, const Tensor &a, const Tensor &
 	return at::mul(at::mul(at::sub(a, b), 2 / count), gradient);
 }
 
-// Choose attention through matrix products and softmax, as no fused form is implemented.
+// Choose attention through matrix products and softmax, because no fused form is implemented.
 int64_t choose_attention(const Tensor &, const Tensor &, const Tensor &, const OptionalTensor &,
 			 double, bool, std::optional<double>, bool)
 {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Build the device "refdev" with pip (PEP 517), like the bridge: from the headers of the
-installed torch, and for its minor version only. GPUTAP_REFDEV names librefdev.so.1 if it is
-neither built in this checkout (build/soft/refdev) nor installed."""
+"""Build the device "refdev" with pip (PEP 517), like the bridge: from the headers of the installed
+torch, and only for its minor version. GPUTAP_REFDEV names librefdev.so.1 if the library is neither
+built in this checkout (build/soft/refdev) nor installed."""
 import os
 import subprocess
 import sys
@@ -19,7 +19,7 @@ FLAGS = tuple(f for f in bridge.FLAGS if f != '-shared')
 
 
 def find_refdev():
-    """Return the device's library, and the folder of its header."""
+    """Return the device's library and the folder of its header."""
     given = os.environ.get('GPUTAP_REFDEV')
     places = [given] if given else [
         os.path.join(folder, LIBRARY)
@@ -72,7 +72,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
         compile_backend(folder, os.path.join(package, '_backend.so'))
         return bridge.make_wheel(
             wheel_directory, tree, NAME, 'torch\'s device "refdev"',
-            # torch calls it at the end of `import torch`
+            # torch calls this entry point at the end of `import torch`
             f'[torch.backends]\n{NAME} = {NAME}:load\n')
 
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-// A child profiler of Kineto: shows gputap's runtimes and vendors' plug-ins to torch.profiler.
+// A child profiler of Kineto: shows gputap's runtimes and vendors' plug-ins in torch.profiler.
 //
 //   records from gputap tool API ─┐                             at stop()
 //                                 ├─► one table of activities ─────────────► Kineto
 //   records of libgputap-plugin ──┘   (bridge_records.h)      processTrace()
-//            (bridge_sources.h)
 //
-// The table is in the buffer that Kineto keeps with the trace, and is destroyed with it. Built from
-// the installed torch's headers; needs libkineto::api() of libtorch_cpu, and gputap's libraries,
-// which are loaded with dlopen(): without a library there are none of its records.
+// The table is in the buffer that Kineto keeps with the trace, and is destroyed with that buffer.
+// Built from the headers of the installed torch. Needs libkineto::api() of libtorch_cpu, and
+// gputap's libraries, which are loaded with dlopen(); a missing library contributes no records.
 // Never here: static destructors (Kineto ends open sessions after them), exceptions that escape.
 #include <ctime>
 #include <set>
@@ -19,7 +18,7 @@
 namespace
 {
 
-// limit of the wait for submitted activities at the end of a profile
+// maximum wait for submitted activities at the end of a profile
 const uint64_t DRAIN_NS = 200000000;
 
 uint64_t now_ns(clockid_t clock)
@@ -31,7 +30,7 @@ uint64_t now_ns(clockid_t clock)
 }
 
 #if TORCH_VERSION_MINOR >= 12
-// A counter's sample: Kineto writes it as an event of phase "C".
+// A sample of a counter: Kineto writes it as an event of phase "C".
 class sample_activity final : public lk::GenericTraceActivity
 {
       public:
@@ -79,8 +78,8 @@ const ActivityType device_types[] = {ActivityType::CONCURRENT_KERNEL, ActivityTy
 				     ActivityType::GPU_MEMSET};
 
 // Return the types that a profile records, from Kineto's types, with the filters of torch 2.13. If
-// torch does not know one of our devices, it drops the types that the user has requested for that
-// device; Python passes them on (devices_wanted).
+// torch does not know a device, it drops the types that the user has requested for that device.
+// Python then passes these types on (devices_wanted).
 std::set<ActivityType> wanted_types(bridge &b, const std::set<ActivityType> &types)
 {
 	std::set<ActivityType> wanted = types;
@@ -90,9 +89,9 @@ std::set<ActivityType> wanted_types(bridge &b, const std::set<ActivityType> &typ
 			wanted.insert(device_types[i]);
 		else
 			wanted.erase(device_types[i]);
-	b.devices_wanted = -1; // for this profile only
+	b.devices_wanted = -1; // reset: applies only to this profile
 	if (wanted.count(ActivityType::PRIVATEUSE1_RUNTIME))
-		wanted.insert(ActivityType::CUDA_RUNTIME); // shown as the type of our calls
+		wanted.insert(ActivityType::CUDA_RUNTIME); // our calls are shown with this type
 	return wanted;
 }
 
@@ -158,7 +157,7 @@ class session final : public lk::IActivityProfilerSession
 	}
 	std::unique_ptr<lk::DeviceInfo> getDeviceInfo() override
 	{
-		// one row only; with none, Kineto adds "GPU 0" to "GPU 15", for other GPUs
+		// one row only: without a row, Kineto adds "GPU 0" to "GPU 15", for other GPUs
 		return first_row() ? std::make_unique<lk::DeviceInfo>(device_row(*first_row()))
 				   : nullptr;
 	}
@@ -228,7 +227,7 @@ class session final : public lk::IActivityProfilerSession
 	void hand_samples(lk::ActivityLogger &logger, int64_t from, int64_t to);
 	void hand_rows(lk::ActivityLogger &logger, int64_t from);
 
-	// Return the device whose row getDeviceInfo() returns; nullptr: none.
+	// Return the device whose row getDeviceInfo() returns, or nullptr.
 	const int32_t *first_row() const
 	{
 		return rows_.empty() || beside_gpus_ ? nullptr : &rows_.begin()->first;
@@ -249,7 +248,7 @@ class session final : public lk::IActivityProfilerSession
 	const std::set<ActivityType> types_;
 	const std::string config_;
 	const bool beside_gpus_;   // true if CUDA, ROCm or XPU is also in this profile
-	bool has_devices_ = false; // true if some GPU activity is requested
+	bool has_devices_ = false; // true if the profile requests GPU activities
 	bool has_plugins_ = false; // true if plug-ins record in this profile
 	bool open_ = false;
 	bool has_cuda_ = false; // true if CUDA activities come from us in this profile
@@ -280,7 +279,7 @@ void session::start()
 		began_.size = ended_.size = sizeof began_;
 		tool.gputap_clock_read(&began_);
 		tool.gputap_context_start(b.context);
-		// CUDA from one source only: never together with Kineto's own
+		// record CUDA from one source only, never also from Kineto
 		has_cuda_ = b.takes_cuda && !beside_gpus_ && b.cuda_context &&
 			    !tool.gputap_context_start(b.cuda_context);
 	}
@@ -289,7 +288,7 @@ void session::start()
 	asked.take_pages = [](void *pages, size_t bytes, void *table_) {
 		static_cast<table *>(table_)->take_pages(pages, bytes);
 	};
-	asked.user = &records_; // of this session, the only reader of them
+	asked.user = &records_; // belongs to this session, its only reader
 	asked.kinds = plugin_kinds(types_, has_devices_);
 	has_plugins_ = b.plugin_count && asked.kinds;
 	if (has_plugins_)
@@ -358,7 +357,7 @@ bool session::is_wanted(const record &r) const
 }
 
 // Convert times from CLOCK_BOOTTIME to CLOCK_REALTIME. The offset drifts linearly from its value at
-// the session's start to that at its end.
+// the session's start to its value at the end.
 void session::set_times(record &r) const
 {
 	const int64_t first = (int64_t)(began_.realtime - began_.boottime),
@@ -370,7 +369,7 @@ void session::set_times(record &r) const
 	r.start += offset, r.end += offset;
 }
 
-// Convert the times, and cut records outside the window.
+// Convert the times, and cut records outside the profile's window.
 void session::place_records(int64_t from, int64_t to)
 {
 	bridge &b = the();
@@ -418,13 +417,14 @@ void session::hand_over(lk::ActivityLogger &logger, lk::getLinkedActivityCallbac
 	buffer_->activities.push_back(std::move(own));
 	records.each([&](activity &a) {
 		const record &r = a.r;
-		const uint64_t id = r.op ? r.op : r.user; // outside of operators: the user's range
+		const uint64_t id = r.op ? r.op : r.user; // outside of operators, link to the
+		// user's range
 
 		if (r.cut)
 			return;
 		if (id != last_id)
 			last_id = id, last = id ? linked((int32_t)id) : nullptr;
-		// torch counts all linked records as GPU time of the operator: do not link waits
+		// do not link waits: torch counts all linked records as GPU time of the operator
 		if (type_of(r) != ActivityType::CUDA_SYNC) {
 			a.linked = last;
 			b.unlinked += !last && !r.call;
@@ -459,7 +459,7 @@ void session::hand_samples(lk::ActivityLogger &logger, int64_t from, int64_t to)
 void session::hand_rows(lk::ActivityLogger &logger, int64_t from)
 {
 	for (const auto &[device, row] : rows_) {
-		if (!first_row() || device != *first_row()) // the first is in getDeviceInfo()
+		if (!first_row() || device != *first_row()) // getDeviceInfo() returns the first row
 			logger.handleDeviceInfo(device_row(device), from);
 		for (int32_t stream : row.streams)
 			logger.handleResourceInfo(stream_row(device, stream), from);
@@ -477,7 +477,7 @@ class profiler final : public lk::IActivityProfiler
 	{
 		return types_;
 	}
-	// nullptr: nothing to record, torch continues without us
+	// nullptr: nothing to record; torch continues without this profiler
 	std::unique_ptr<lk::IActivityProfilerSession> configure(const std::set<ActivityType> &types,
 								const lk::Config &config) override
 	{
@@ -520,23 +520,22 @@ EXPORT int gputap_bridge_register(void *tool_library, void *plugin_library)
 	return 0;
 }
 
-// Show plug-ins' waits in profiles that begin from now on, even if torch does not request them: it
-// requests only CUDA's.
+// Show waits from plug-ins in profiles that begin from now on, even if torch does not request them:
+// torch requests only waits for CUDA.
 EXPORT void gputap_bridge_show_waits(int show)
 {
 	the().shows_waits = show != 0;
 }
 
-// Set the GPU activities of the profile that is prepared next: bits of kernels, memcpys and
-// memsets, in case torch does not know the devices that the user has requested. Negative: use
-// Kineto's types.
+// Set the GPU activities of the next prepared profile: bits for kernels, memcpys and memsets, in
+// case torch does not know the devices that the user has requested. Negative: use Kineto's types.
 EXPORT void gputap_bridge_want_devices(int bits)
 {
 	the().devices_wanted = bits;
 }
 
-// Take CUDA's calls and activities from us in profiles that begin from now on, unless Kineto
-// records them itself.
+// Take CUDA calls and activities from gputap in profiles that begin from now on, unless Kineto
+// records them.
 EXPORT void gputap_bridge_take_cuda(int take)
 {
 	the().takes_cuda = take != 0;

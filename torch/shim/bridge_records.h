@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-// Records in the form that Kineto takes: their memory, names, and the numbers that link them.
+// Records in the form that Kineto expects: their memory, names, and the numbers that link them.
 //
-//   table:  block ── block ── ...     each of BLOCK activities, which never move
-//   activity: | vtable | linked | record |    Kineto's questions are answered from the record
+//   table:  block ── block ── ...     each with BLOCK activities, which never move
+//   activity: | vtable | linked | record |    the record answers Kineto's queries
 //
-// A table is in the buffer that Kineto keeps with the trace (holder), and is destroyed with it.
+// A table is in the buffer that Kineto keeps with the trace (holder), and is destroyed with that
+// buffer.
 #ifndef GPUTAP_TORCH_BRIDGE_RECORDS_H
 #define GPUTAP_TORCH_BRIDGE_RECORDS_H
 
@@ -32,25 +33,24 @@ namespace
 {
 
 enum {
-	FIRST_FLOW = 1 << 30, // Kineto's other profilers count from 1
-	SOURCES = 17,         // gputap's own runtimes, and each possible plug-in
+	FIRST_FLOW = 1 << 30, // above the flows of Kineto's other profilers, which count from 1
+	SOURCES = 17,         // gputap's own runtimes, and the maximum number of plug-ins
 };
 
 struct record {
-	uint64_t start, end; // CLOCK_REALTIME in ns; source 0: CLOCK_BOOTTIME until
-			     // they are handed over
-	uint64_t op, user;   // tops of the submitting thread's stacks
+	uint64_t start, end; // CLOCK_REALTIME in ns; source 0: CLOCK_BOOTTIME until hand-over
+	uint64_t op, user;   // tops of the stacks of the submitting thread
 	uint64_t correlation;
 	uint64_t bytes;
 	const char *name; // stays
 	uint32_t grid[3], block[3];
 	int32_t device, stream; // calls: process and thread
 	uint32_t flow;          // 0: no link
-	uint8_t source;         // 0: gputap's runtimes; otherwise a plug-in's index + 1
+	uint8_t source;         // 0: gputap's runtimes; otherwise index of the plug-in + 1
 	uint8_t type;           // ActivityType
 	bool call;
 	bool starts; // calls: true if the flow starts here
-	bool cut;    // true if outside the window
+	bool cut;    // true if outside the profile's window
 };
 
 ActivityType type_of(const record &r)
@@ -178,7 +178,7 @@ class table
 	void clear()
 	{
 		for (const slab &s : slabs_)
-			munmap(s.at, s.bytes); // activities' destructors do nothing
+			munmap(s.at, s.bytes); // destructors of activities do nothing
 		for (const slab &s : spare_)
 			munmap(s.at, s.bytes);
 		slabs_.clear();
@@ -186,7 +186,7 @@ class table
 		blocks_.clear();
 		count_ = used_ = 0;
 	}
-	// Give pages to the table. They are better than new ones, which the kernel must clear.
+	// Add used pages to the table, which the kernel need not clear, unlike new pages.
 	void take_pages(void *pages, size_t bytes)
 	{
 		if (!make_room(spare_))
@@ -202,7 +202,7 @@ class table
 		std::swap(count_, other.count_);
 		std::swap(used_, other.used_);
 	}
-	// Return false if memory ran out.
+	// Add a record. Return false if memory ran out.
 	bool add(const record &r)
 	{
 		if (count_ == blocks_.size() * BLOCK && !grow())
@@ -242,8 +242,8 @@ class table
 		}
 		return true;
 	}
-	// Add memory: pages from take_pages() first; otherwise one block at first, then several in
-	// a large page.
+	// Add memory: first pages from take_pages(), then one block, then several blocks in a large
+	// page.
 	bool add_slab()
 	{
 		const size_t bytes = slabs_.empty() ? BLOCK_BYTES : SLAB_BYTES;
@@ -277,10 +277,10 @@ class table
 	}
 	std::vector<slab> slabs_, spare_;
 	std::vector<activity *> blocks_;
-	size_t count_ = 0, used_ = 0; // bytes of the last slab
+	size_t count_ = 0, used_ = 0; // used_: bytes used in the last slab
 };
 
-// Owner of a table in the buffer that Kineto keeps with the trace.
+// Owns a table in the buffer that Kineto keeps with the trace.
 class holder final : public lk::GenericTraceActivity
 {
       public:
@@ -292,12 +292,12 @@ class holder final : public lk::GenericTraceActivity
 
 // Names ---------------------------------------------------------------------------------------
 
-// Kineto writes names of calls and kernels into JSON as they are: quotes break it, and a character
-// that is not ASCII makes the whole name "unknown".
+// Kineto writes names of calls and kernels into JSON unescaped: quotes break the JSON, and a
+// non-ASCII character makes the whole name "unknown".
 class names
 {
       public:
-	// Return a clean name. @text must stay valid, as the returned text does.
+	// Return a clean name. @text must stay valid, because the returned text may refer to it.
 	const char *clean(const char *text)
 	{
 		entry &e = recent_[((uintptr_t)text >> 3) % RECENT];
@@ -306,7 +306,7 @@ class names
 			e = {text, is_clean(text) ? text : mend(text)};
 		return e.to;
 	}
-	// Return the same for a kernel, demangled as Kineto's own kernels are.
+	// Return a clean name of a kernel, demangled like the names of Kineto's own kernels.
 	const char *clean_kernel(const char *text)
 	{
 		entry &e = recent_[((uintptr_t)text >> 3) % RECENT];
@@ -363,9 +363,9 @@ class names
 
 // Flows ---------------------------------------------------------------------------------------
 
-// Map correlations of GPU activities and of their calls to 31-bit numbers. Each source has one, as
-// their correlations are independent. If correlations are close together, as usual, they index the
-// slots directly, otherwise through a hash.
+// Map correlations of GPU activities and of their calls to 31-bit numbers. Each source has a map,
+// because sources count independently. Correlations that are close together, as usual, index the
+// slots directly; otherwise a hash finds the slot.
 class flows
 {
       public:
@@ -432,8 +432,8 @@ void number_calls(flows *f, table &records, bool driver)
 	});
 }
 
-// Number the flows. torch takes two starts of one flow for a collision: if the driver's call inside
-// a runtime's call is also recorded, the runtime's is the start.
+// Number the flows. torch treats two starts of one flow as a collision: if the driver call inside
+// a runtime call is also recorded, the runtime call is the start.
 void number_flows(table &records)
 {
 	std::vector<flows> f(SOURCES);

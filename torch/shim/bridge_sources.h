@@ -4,7 +4,7 @@
 //   gputap's thread   take_batch() ──► the().records           while a session is open
 //   stop()            take_plugins() ──► the session's table   all completed plug-in records
 //
-// Never here: exceptions. gputap's thread calls us through C.
+// Never here: exceptions, because gputap's thread calls these functions through C.
 #ifndef GPUTAP_TORCH_BRIDGE_SOURCES_H
 #define GPUTAP_TORCH_BRIDGE_SOURCES_H
 
@@ -23,12 +23,12 @@ namespace
 {
 
 enum {
-	DEVICES_OF_DOMAIN = 1000, // a domain's device numbers start here, to differ from CUDA's
+	DEVICES_OF_DOMAIN = 1000, // device numbers of a domain start here, to differ from CUDA's
 	DEVICES_OF_PLUGIN = 100000,
 	CALLS_MAX = 4096, // per domain
 };
 
-// gputap's functions, found in its libraries. NULL: not there.
+// gputap's functions, found in its libraries. NULL: not available.
 #define TOOL_FUNCTIONS(X)         \
 	X(gputap_tool_add)        \
 	X(gputap_context_create)  \
@@ -70,25 +70,25 @@ struct bridge {
 	table records;
 	names texts;
 	std::map<int32_t, std::string> devices; // names of rows
-	uint64_t lost = 0;                      // in the buffer since its creation; in the bridge
+	uint64_t lost = 0;                      // lost records: in the buffer since its creation,
+	// and in the bridge
 	uint64_t no_memory = 0;
 	gputap_context *context = nullptr;
 	gputap_context *cuda_context =
-		nullptr; // CUDA's, separate: started only if a profile takes it
+		nullptr; // separate context for CUDA: started only if a profile takes CUDA
 	gputap_buffer *buffer = nullptr;
 	const gputap_plugin_stacks *stacks = nullptr;
 	int plugin_count = 0;
-	int hsa = 0;         // number of HSA's domain
-	int cuda = 0;        // number of CUDA's domain
-	int32_t process = 0; // getpid() is a system call
+	int hsa = 0;         // number of the HSA domain
+	int cuda = 0;        // number of the CUDA domain
+	int32_t process = 0; // cached, because getpid() is a system call
 	bool registered = false;
 	bool shows_waits = false;
 	bool takes_cuda = false;
-	int devices_wanted = -1; // gputap_bridge_want_devices()
-	// for the last session
+	int devices_wanted = -1; // gputap_bridge_want_devices() counts of the last session
 	uint64_t kept = 0, outside = 0, unlinked = 0, dropped = 0, unfinished = 0;
 	uint64_t unshown = 0;       // samples of counters that this torch cannot write
-	uint64_t processing_ns = 0; // CPU time of the bridge at its end
+	uint64_t processing_ns = 0; // CPU time of the bridge at the end of the session
 };
 bridge &the()
 {
@@ -109,7 +109,7 @@ ActivityType type_of_work(uint32_t type)
 
 const char *name_of_work(const gputap_activity &w)
 {
-	// CUDA's memcpys and memsets have Kineto's names
+	// memcpys and memsets of CUDA have Kineto's names
 	if (w.type != GPUTAP_ACTIVITY_KERNEL && w.name && !strncmp(w.name, "Mem", 3))
 		return w.name;
 	switch (w.type) {
@@ -127,7 +127,8 @@ bool is_shown(const gputap_activity &w)
 	       w.type != GPUTAP_ACTIVITY_SCRATCH && w.start && w.end >= w.start;
 }
 
-// CUDA's devices have CUDA's numbers: a profile with them has no others for the same devices.
+// CUDA devices keep CUDA's numbers, because a profile with CUDA from gputap has no other rows for
+// them.
 int32_t number_of_device(const bridge &b, uint32_t domain, uint64_t number, uint64_t handle)
 {
 	return (int32_t)((int)domain == b.cuda ? handle : domain * DEVICES_OF_DOMAIN + number);
@@ -160,7 +161,7 @@ void take_call(bridge &b, const gputap_record_call &c)
 	record r = {};
 
 	if (c.parent && (int)c.domain == b.hsa)
-		return; // calls that HIP itself makes
+		return; // calls made by HIP itself
 	name = tool.gputap_operation_name(c.domain, c.operation);
 
 	r.start = c.start, r.end = c.end;
@@ -197,12 +198,12 @@ void take_object(const gputap_object *o, uint64_t *, void *)
 			b.devices[number_of_device(b, o->domain, o->number, o->handle)] =
 				b.texts.clean(o->name);
 		} catch (const std::bad_alloc &) {
-			b.no_memory++; // its row is named after its number
+			b.no_memory++; // the row is named after its number
 		}
 }
 
-// Return true if a plug-in delivers the device's activities. They come from one source only, and a
-// vendor's plug-in has priority over gputap's own runtime.
+// Return true if a plug-in delivers the device's activities. Activities come from one source only,
+// and a vendor's plug-in has priority over gputap's own runtime.
 bool has_plugin(const bridge &b, const char *name)
 {
 	gputap_plugin p = {};
@@ -215,7 +216,7 @@ bool has_plugin(const bridge &b, const char *name)
 	return false;
 }
 
-// Return true for CUDA calls that torch shows: those that submit, wait, or allocate. An operator
+// Return true for CUDA calls that torch shows: calls that submit, wait, or allocate. An operator
 // makes four other calls for each of these.
 bool is_shown_call(const char *name)
 {
@@ -232,7 +233,7 @@ bool is_shown_call(const char *name)
 	return false;
 }
 
-// Request CUDA's calls and activities. Return 0; -1 if they are not available.
+// Request CUDA's calls and activities. Return 0, or -1 if they are not available.
 int ask_for_cuda(bridge &b, const gputap_context_opts &options)
 {
 	const int domain = tool.gputap_domain_find("cuda_driver");
@@ -256,8 +257,8 @@ int ask_for_cuda(bridge &b, const gputap_context_opts &options)
 	return 0;
 }
 
-// Register as a tool, before a runtime's first call, so that taps exist; stopped until a profile
-// starts.
+// Register as a tool before a runtime's first call, so that taps exist. The contexts stay stopped
+// until a profile starts.
 int ask_tool_api(void *)
 {
 	static const char *const domains[] = {"opencl", "hip", "hsa_core", "refdev", "level_zero"};
@@ -354,8 +355,8 @@ void take_plugins(bridge &b, table &records, std::vector<sample> &samples)
 		}
 }
 
-// Return the faults of a plug-in's session, as `"wrong times": 3, "lost": 1`, quoted with @quote or
-// not.
+// Return the faults in a plug-in's session, as `"wrong times": 3, "lost": 1`, with or without
+// @quote.
 std::string faults_of(uint32_t plugin, const char *quote)
 {
 	std::string text;
@@ -371,7 +372,7 @@ std::string faults_of(uint32_t plugin, const char *quote)
 	return text;
 }
 
-// Return JSON; "": no faults.
+// Return the plug-ins' report as JSON, or "" without faults.
 std::string report_plugins(bridge &b)
 {
 	std::string all;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-// Notify gputap of torch's operators: start and end of each RecordFunction become a range.
+// Notifies gputap of torch's operators: start and end of each RecordFunction become a range.
 //
-// Built from the installed torch's headers. gputap's functions are looked up in the process: if
-// nothing is recorded, torch gets no callback and runs unchanged.
-// Never here: allocation or a system call in the callbacks; inputs, unless shapes were requested,
-// as torch boxes them for observers that need them.
+// Built from the headers of the installed torch. gputap's functions are looked up in the process.
+// If nothing is recorded, torch gets no callback and runs unchanged.
+// Never here: allocation or system calls in the callbacks; inputs, unless shapes were requested,
+// because torch boxes inputs for observers that need them.
 #include <dlfcn.h>
 #include <string.h>
 
@@ -41,8 +41,8 @@ gputap_range_opts options(gputap_range_kind kind, int64_t sequence)
 }
 
 // Autograd reports each node twice: as a function whose name has this prefix, and inside it as the
-// node. The second report costs torch half a microsecond, for the name: it is left out, and its
-// other information is taken from the node itself.
+// node. The second report costs torch 0.5 us for the name. It is therefore not requested, and the
+// information in it is taken from the node itself.
 const char EVALUATE[] = "autograd::engine::evaluate_function: ";
 
 bool is_node(const char *name)
@@ -76,8 +76,8 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction &f)
 	return nullptr;
 }
 
-// Write the number of dimensions, then each; -1 for a value that is not a tensor or has no plain
-// shape. Return the words written.
+// Write the number of dimensions, then each dimension; -1 for a value that is not a tensor or has
+// no plain shape. Return the number of words written.
 uint32_t put_shape(int64_t *words, uint32_t room, const c10::IValue &value)
 {
 	const bool known =
@@ -131,7 +131,7 @@ void end(const at::RecordFunction &f, at::ObserverContext *)
 
 } // namespace
 
-// Start observing, once per process. Return 0; 1 if nothing is recorded in this process.
+// Start observing, once per process. Return 0, or 1 if nothing is recorded in this process.
 extern "C" __attribute__((visibility("default"))) int gputap_torch_observe(uint32_t version,
 									   int shapes)
 {
@@ -148,8 +148,8 @@ extern "C" __attribute__((visibility("default"))) int gputap_torch_observe(uint3
 	if (!source || !begin_range || !end_range ||
 	    source(reinterpret_cast<const void *>(&at::addGlobalCallback), version))
 		return 1;
-	// one callback with all possible scopes: torch rebuilds its lists of callbacks for each
-	// node
+	// one callback for all possible scopes, because torch rebuilds its lists of callbacks for
+	// each node
 	using Scope = at::RecordScope;
 	const std::unordered_set<Scope> calls{Scope::FUNCTION, Scope::TORCHSCRIPT_FUNCTION},
 		ranges{Scope::USER_SCOPE},
@@ -164,8 +164,8 @@ extern "C" __attribute__((visibility("default"))) int gputap_torch_observe(uint3
 	return 0;
 }
 
-// For programs without Python, where torch's version has not been checked. Return as above; 2:
-// wrong version of torch.
+// Start observing in programs without Python, where torch's version has not been checked. Return as
+// above, or 2 for a wrong version of torch.
 extern "C" __attribute__((visibility("default"))) int gputap_torch_attach(int shapes)
 {
 	auto version =

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""torch's device "refdev", gputap's accelerator in software. `import torch` loads it (entry point
-torch.backends); `torch.refdev` is its module."""
+"""torch's device "refdev", gputap's software accelerator. `import torch` loads the device (entry
+point torch.backends); `torch.refdev` is its module."""
 import ctypes
 import os
 import sys
@@ -10,7 +10,8 @@ BUILT_FOR = None
 
 
 def _loaded_version():
-    """Return (major, minor) of the loaded torch, from its C function; None: not known."""
+    """Return (major, minor) of the loaded torch, from its C function, or None if the version is
+    unknown."""
     try:
         read_version = ctypes.CDLL('libtorch_cpu.so', mode=os.RTLD_NOLOAD).aoti_torch_abi_version
     except (OSError, AttributeError):
@@ -21,7 +22,7 @@ def _loaded_version():
 
 
 def _is_right_version():
-    """Check the version before any C++ function is used; print one line if it is wrong."""
+    """Check the version before any C++ function is used. Print one line if the version is wrong."""
     version = _loaded_version()
     if version is None or version != BUILT_FOR:
         print('torch_refdev: built for torch %s, this one is %s: '
@@ -68,7 +69,7 @@ def _add_random(m, torch, library, index):
 
 
 def _make_module(torch, library):
-    """Make torch.refdev, with the functions that programs and torch itself expect of a device's
+    """Create torch.refdev, with the functions that programs and torch itself expect from a device
     module."""
     accelerator = torch.accelerator
     m = types.ModuleType('torch.refdev')

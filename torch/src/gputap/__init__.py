@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""gputap for Python: annotate what the program is doing.
+"""gputap for Python: annotate parts of the program.
 
     with gputap.range('step'): ...
     @gputap.range('load')
     def load(): ...
     gputap.pause(), gputap.resume()
 
-Under `gputap run` ranges are recorded with their calls and GPU activities; without it they cost one
-check and do nothing."""
+Under `gputap run`, ranges are recorded with their calls and GPU activities. Without it they cost
+one check and do nothing."""
 import ctypes
 import functools
 import itertools
@@ -20,7 +20,7 @@ _keys = itertools.count(1 << 48)  # distinct from addresses, which torch's obser
 
 
 def _functions():
-    """Return the library's functions, if `gputap run` has loaded it and records; else None."""
+    """Return the library's functions if `gputap run` has loaded it and records, else None."""
     process = ctypes.CDLL(None)
     try:
         begin, end, source = (process.gputap_range_begin, process.gputap_range_end,
@@ -53,7 +53,7 @@ def _call(name):
 
 
 def pause():
-    """Stop recording this process until resume(). Return False if it is not traced."""
+    """Stop recording this process until resume(). Return False if this process is not traced."""
     return _call('gputap_pause')
 
 
@@ -63,8 +63,7 @@ def resume():
 
 
 class range:
-    """A range of the program, usable as a context manager or as a decorator. Ranges of a thread
-    nest."""
+    """A range of the program, usable as a context manager or decorator. Ranges of a thread nest."""
 
     def __init__(self, name):
         self._name = str(name).encode()

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Load the libraries that were built for the installed torch, and only for that version. They
-are in this package and not in gputap.torch, which is for programs that import it: torch imports
-this one.
+"""Load the libraries that were built for the installed torch, and only for its version. The
+libraries are in this package, which torch imports. gputap.torch is for programs that import it.
 
-A C function of torch returns its version before any C++ function is used: with another or an
+A C function of torch returns its version before any C++ function is used. With another or an
 unknown version, one line is printed, and no library is loaded."""
 import ctypes
 import os
@@ -21,7 +20,7 @@ def say(sentence):
 
 
 def loaded_torch():
-    """Return torch's library, if it is loaded; else None."""
+    """Return torch's library if it is loaded, else None."""
     try:
         return ctypes.CDLL('libtorch_cpu.so', mode=os.RTLD_NOLOAD)
     except OSError:
@@ -40,13 +39,13 @@ def loaded_version(torch_library):
 
 
 def is_prerelease(text):
-    """Return true for a development version, whose C++ interface belongs to no release."""
+    """Return true for a development version, whose C++ interface matches no release."""
     return bool(re.match(r'\d+\.\d+\.\d+[a-z.]', text))
 
 
 def refusal(built, library):
-    """Return why @library, built for torch version @built, does not fit the loaded one; None if it
-    does."""
+    """Return why @library, built for torch version @built, does not fit the loaded torch, or None
+    if it does."""
     torch_library = loaded_torch()
     if not torch_library:
         return 'torch is not loaded, or has no libtorch_cpu.so'
@@ -65,8 +64,8 @@ def refusal(built, library):
 
 
 def load(library):
-    """Load the library "observer" or "bridge". Return None, and print one line, if it does not fit
-    this torch."""
+    """Load the library "observer" or "bridge". If the library does not fit this torch, print one
+    line and return None."""
     path = os.path.join(HERE, library + '.so')
     try:
         from gputap._shim import built

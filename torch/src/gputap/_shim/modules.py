@@ -2,7 +2,7 @@
 """Record torch's modules as ranges: "nn.Module: Linear_0", the name that torch.profiler gives
 them.
 
-torch calls back for modules in Python only, before and after each forward(): a module costs some
+torch calls back for modules only in Python, before and after each forward(). A module costs some
 microseconds, so modules are recorded only on request."""
 import collections
 import itertools
@@ -12,7 +12,7 @@ import gputap
 from torch.nn.modules import module as _module
 
 _names = weakref.WeakKeyDictionary()
-_numbers = collections.defaultdict(itertools.count)  # per class of modules
+_numbers = collections.defaultdict(itertools.count)  # next number for each class of modules
 
 
 def _begin(module, inputs):

@@ -6,8 +6,8 @@
     print(prof.key_averages().table())
 
 torch.profiler then shows the calls and GPU activities of every runtime that gputap supports, and of
-vendors' plug-ins (KINETO_PLUGIN_PATH). Operators under `gputap run` need no import: torch loads
-their observer itself (entry point torch.backends)."""
+vendors' plug-ins (KINETO_PLUGIN_PATH). Operators under `gputap run` need no import: torch itself
+loads their observer (entry point torch.backends)."""
 import atexit
 import ctypes
 import functools
@@ -16,7 +16,7 @@ import shutil
 
 import torch
 
-if not hasattr(torch, '__version__'):  # Python found only a folder of that name
+if not hasattr(torch, '__version__'):  # Python found only a folder with this name
     raise ModuleNotFoundError(
         f'torch is not installed: Python found only the folder {list(torch.__path__)[0]}',
         name='torch')
@@ -31,7 +31,7 @@ _open_profile = None  # the one of gputap.torch.profile
 
 
 def _open(name):
-    """Return gputap's library of that name, from the command's folder or through the linker; else
+    """Return gputap's library with this name, from the command's folder or through the linker, else
     None."""
     folders = []
     command = shutil.which('gputap')
@@ -68,7 +68,7 @@ def _register():
 
 
 def _end_open_profile():
-    """End an open profile, because torch itself crashes if exit() is called inside one."""
+    """End an open profile, because torch crashes if exit() is called inside a profile."""
     if torch._C._autograd._profiler_enabled():
         torch._C._autograd._disable_profiler()
 
@@ -84,9 +84,9 @@ atexit.register(_end_open_profile)
 
 
 def counts():
-    """Return counts of the last profile's records: kept, outside (of its window), unlinked
+    """Return counts of records in the last profile: kept, outside (of its window), unlinked
     (activities without an operator), lost, unfinished (activities that had not completed at its
-    end), unshown (samples of counters, which torch 2.11 cannot write)."""
+    end), unshown (counter samples, which torch 2.11 cannot write)."""
     return {
         what: _bridge.gputap_bridge_count(what.encode()) if _bridge else 0
         for what in ('kept', 'outside', 'unlinked', 'lost', 'unfinished', 'unshown',
@@ -96,7 +96,7 @@ def counts():
 
 def plugins():
     """Return vendors' plug-ins, each with its name, its file, the first failure in the last profile
-    (or None), and the counts of faults in its records, keyed by fault."""
+    (or None), and the number of faults in its records, keyed by fault."""
     class Plugin(ctypes.Structure):
         _fields_ = [('size', ctypes.c_size_t)] + [(f, ctypes.c_char_p)
                                                   for f in ('path', 'name', 'vendor', 'version')]
@@ -127,7 +127,7 @@ _ALL_KINDS = 7
 
 
 def _device_kinds(activities, cuda):
-    """Return bits of the kinds of GPU activity that these activities request: all by default, none
+    """Return bits for the kinds of GPU activity that @activities requests: all by default, none
     for CPU alone. torch drops requests for devices that it does not know, so the bridge cannot see
     them. `cuda`: true if CUDA's activities are requested without its type."""
     if activities is None:
@@ -165,17 +165,16 @@ if _bridge and hasattr(_profiler, '_KinetoProfile'):
 
 
 def _without_cuda(activities):
-    """Return the activities without CUDA's: Kineto records CUDA with CUPTI only if it is
-    requested."""
+    """Return the activities without CUDA, which Kineto records with CUPTI only on request."""
     return [a for a in activities if a != _profiler.ProfilerActivity.CUDA]
 
 
 class profile(_profiler.profile):
     """torch.profiler.profile that counts device time of backends that torch does not know.
-    `waits`: include the times that streams of plug-ins' devices waited, as torch does for CUDA if
-    enable_cuda_sync_events is set; they add to the device's total.
-    `cuda`: CUDA's calls and activities come from gputap, and not from Kineto: under `gputap run`
-    only. None: use GPUTAP_TORCH_CUDA, which also applies to torch's own profile."""
+    `waits`: include the waiting times of streams on plug-in devices, as torch does for CUDA if
+    enable_cuda_sync_events is set; they add to the total of the device.
+    `cuda`: take CUDA calls and activities from gputap instead of Kineto, which works only under
+    `gputap run`. None: use GPUTAP_TORCH_CUDA, which also applies to torch's own profile."""
 
     def __init__(self, *args, activities=None, waits=False, cuda=None, **keywords):
         self._waits = waits
@@ -214,6 +213,6 @@ class profile(_profiler.profile):
             _open_profile = None
             if _bridge:
                 _bridge.gputap_bridge_take_cuda(int(_takes_cuda()))
-        # any value but None makes torch sum device times; must be set before torch looks at events
+        # any value but None makes torch sum device times; must be set before torch reads events
         if self.profiler and self.profiler.use_device is None:
             self.profiler.use_device = 'device'
