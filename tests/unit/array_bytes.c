@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* runtime/array_bytes.h: size of arrays of CUDA and HIP. */
+/* runtime/array_bytes.h: sizes of arrays in CUDA and HIP. */
 #include "runtime/array_bytes.h"
 #include "unit.h"
 
@@ -15,7 +15,8 @@ UNIT_TEST(an_array_has_the_bytes_of_its_elements)
 
 UNIT_TEST(levels_of_an_array_are_halved_but_not_its_layers)
 {
-	/* 16 x 8, 8 x 4, 4 x 2, 2 x 1, 1 x 1: each with four layers, or with decreasing depth */
+	/* 16 x 8, 8 x 4, 4 x 2, 2 x 1, 1 x 1: each level with four layers, or with decreasing
+	 * depth */
 	CHECK_EQ(gt_array3d_descriptor_bytes(&(struct gt_array3d_descriptor){16, 8, 4, 0x20, 1,
 									     GT_ARRAY_LAYERED},
 					     5),

@@ -49,7 +49,7 @@ static const char *ask(const char *query)
 	return answer;
 }
 
-/* Make text number k: all start alike; lengths vary up to @longest. Sorted like k. */
+/* Make text number k. All texts start alike, have up to @longest bytes, and sort like k. */
 static size_t make_text(char *text, int64_t k, size_t longest)
 {
 	int n = snprintf(text, 32, "%012" PRId64, k);
@@ -58,8 +58,8 @@ static size_t make_text(char *text, int64_t k, size_t longest)
 	return (size_t)n + (size_t)(k * 7919) % (longest - 12 + 1);
 }
 
-/* Write @rows rows and both indexes, because the numbers and the texts are ascending. Ids skip
- *         every third number. */
+/* Write @rows rows and both indexes, because the numbers and the texts are ascending. Ids omit
+ * every third number. */
 static void fill(int64_t rows, unsigned page_bytes, size_t longest)
 {
 	struct gt_bulk *db;
@@ -161,7 +161,7 @@ UNIT_TEST(bulk_writes_trees_of_three_levels)
 	check(60000, 16384, 200);
 }
 
-/* Index entries of 4,000 bytes: four to a page. */
+/* Index entries of 4,000 bytes: four per page. */
 UNIT_TEST(bulk_writes_deep_indexes_of_long_texts)
 {
 	check(3000, 16384, 3900);

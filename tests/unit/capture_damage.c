@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Capture files that are damaged, cut, of other versions, or cannot grow: intact parts are read,
- * the rest is refused and reported. */
+ * and damaged parts are refused and reported. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -12,8 +12,8 @@ static struct records r;
 
 /* Damage -------------------------------------------------------------------- */
 
-/* Write a capture with all kinds of blocks: several stream blocks with 8 calls each. Return:
- * calls. */
+/* Write a capture with all kinds of blocks: several stream blocks with 8 calls each. Return the
+ * number of calls. */
 static uint64_t write_sample(const char *path, bool compress)
 {
 	struct gt_capture_writer *w = capture_begin(path, compress);
@@ -53,7 +53,8 @@ static uint64_t sum_of(const struct gt_counts *n, enum gt_class class)
 	return sum;
 }
 
-/* Open the file and walk through its items. Return: calls, or -1: refused. */
+/* Open the file and walk through its items. Return the number of calls, or -1 if the file is
+ * refused. */
 static int64_t walk(const char *path)
 {
 	struct gt_capture *c;
@@ -95,7 +96,7 @@ static void truncate_everywhere(bool compress)
 
 		file_write(cut, data, n);
 		now = walk(cut);
-		CHECK_GE(now, last); /* every whole block stays readable */
+		CHECK_GE(now, last); /* every complete block stays readable */
 		CHECK(now <= 0 || now % 8 == 0);
 		last = now;
 	}
@@ -150,7 +151,7 @@ UNIT_TEST(a_damaged_payload_is_counted_as_torn)
 	}
 	file_write(path, data, bytes);
 	c = open_capture(path);
-	/* found when the device clocks were settled */
+	/* found when the device clocks were determined */
 	CHECK_EQ(gt_capture_health(c)->bad_blocks, 1);
 	CHECK_EQ(count_items(c), calls - 8 + 5);
 	CHECK_EQ(gt_capture_counts(c, 0)->dropped[GT_DROP_CORRUPT][GT_CLASS_CALL][GT_DOMAIN_OPENCL],
@@ -195,7 +196,7 @@ UNIT_TEST(garbage_between_blocks_is_skipped)
 	free(data);
 }
 
-/* Write a wrong content with right checksums: @change changes each block of @type. */
+/* Write invalid contents with correct checksums: @change changes each block of @type. */
 static void forge(const char *path, uint8_t type,
 		  void (*change)(struct gt_file_block *head, uint8_t *extension, uint8_t *payload))
 {
@@ -242,7 +243,7 @@ static void see_more(struct gt_file_block *head, uint8_t *extension, uint8_t *pa
 	memcpy(payload, &sum, sizeof sum);
 }
 
-/* Seen equals recorded plus dropped, but only modulo 2^64. */
+/* seen = recorded + dropped, but only modulo 2^64. */
 static void see_too_many(struct gt_file_block *head, uint8_t *extension, uint8_t *payload)
 {
 	struct gt_file_sum *sums = (void *)payload, one;
@@ -296,7 +297,7 @@ UNIT_TEST(blocks_that_count_other_rows_than_they_have_are_reported_when_they_are
 
 	forge(path, GT_BLOCK_STREAM, count_one_more);
 	c = open_capture(path);
-	CHECK_EQ(count_items(c), calls + 6); /* all of them are still read */
+	CHECK_EQ(count_items(c), calls + 6); /* all items are still read */
 	CHECK(gt_capture_health(c)->bad_sums >= 6);
 	gt_capture_close(c);
 }
@@ -371,8 +372,8 @@ UNIT_TEST(a_section_that_a_later_version_wrote_ends_alike_in_reading_and_in_merg
 	CHECK_NE(end_of(once), GT_CAPTURE_COMPLETE);
 }
 
-/* One capture's header with blocks of a section: no writer makes it, but merging must leave out
- * what reading leaves out. */
+/* The header of one capture with blocks of a section. No writer produces this, but merging must
+ * omit the same blocks as reading. */
 UNIT_TEST(a_file_with_the_id_of_a_capture_that_is_in_is_left_out_whole)
 {
 	const char *a = file_name("a.gputap"), *b = file_name("b.gputap"),
@@ -394,7 +395,7 @@ UNIT_TEST(a_file_with_the_id_of_a_capture_that_is_in_is_left_out_whole)
 	memcpy(&section, data + sizeof header, sizeof section);
 	CHECK_EQ(section.type, GT_BLOCK_SECTION);
 	first = (size_t)section.head_bytes + section.stored_bytes;
-	memcpy(data + first, &header, sizeof header); /* so that nothing reports the section */
+	memcpy(data + first, &header, sizeof header); /* so that no block reports the section */
 	file_write(b, data + first, bytes - first);
 	free(data);
 
@@ -410,8 +411,8 @@ UNIT_TEST(a_file_with_the_id_of_a_capture_that_is_in_is_left_out_whole)
 	gt_capture_close(c);
 }
 
-/* The search for the next block must not read the same bytes repeatedly, nor a hole: otherwise
- * these take minutes or years, and the test's time limit ends them. */
+/* The search for the next block must not read the same bytes repeatedly, and must skip holes.
+ * Otherwise these tests take minutes or years, and the time limit of the test ends them. */
 UNIT_TEST(a_file_of_nothing_but_magic_numbers_and_a_hole_of_terabytes_are_walked_once)
 {
 	const char *path = file_name("a.gputap");
@@ -556,7 +557,7 @@ UNIT_TEST(a_block_that_names_a_process_far_away_makes_one_process)
 	c = open_capture(path);
 	CHECK_EQ(gt_capture_process_count(c), 2);
 	CHECK_EQ(gt_capture_health(c)->bad_blocks, 0);
-	CHECK_EQ(gt_capture_health(c)->end, GT_CAPTURE_CUT); /* something follows the end mark */
+	CHECK_EQ(gt_capture_health(c)->end, GT_CAPTURE_CUT); /* data follow the end mark */
 	gt_capture_close(c);
 	free(data);
 }
@@ -594,7 +595,8 @@ UNIT_TEST(a_capture_without_end_mark_is_cut_and_can_be_gone_on_with)
 	CHECK_EQ(count_items(c), calls + 6 + 2);
 	gt_capture_close(c);
 
-	CHECK_OK(gt_capture_writer_reopen(path, NULL, at, &w)); /* back to what the flush left */
+	CHECK_OK(gt_capture_writer_reopen(path, NULL, at,
+					  &w)); /* back to the state after the flush */
 	CHECK_EQ(gt_capture_writer_bytes(w), at);
 	CHECK_OK(gt_capture_writer_finish(w, true));
 	c = open_capture(path);
@@ -635,7 +637,7 @@ static struct gt_counts fill_up(struct gt_capture_writer *w, struct gt_stream *s
 			int k;
 
 			for (k = 0; k < 8; k++)
-				/* 64 bytes that cannot be compressed */
+				/* 64 incompressible bytes */
 				p[5 + k] = records_random(&state);
 		}
 		if (gt_capture_write_records(s, r.words, r.count * 8, &counts))
@@ -644,8 +646,8 @@ static struct gt_counts fill_up(struct gt_capture_writer *w, struct gt_stream *s
 			int status = gt_capture_flush(w);
 
 			if (!status)
-				/* otherwise nothing since the last successful flush is in the
-				 * file */
+				/* otherwise the file contains nothing that was written since the
+				 * last successful flush */
 				good = counts;
 			else
 				*failed = status;
@@ -665,7 +667,8 @@ UNIT_TEST(a_file_that_takes_no_more_keeps_what_was_flushed_and_says_what_was_los
 	struct gt_capture *c;
 	int failed = 0;
 
-	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0); /* exceeding it would end us with SIGXFSZ */
+	/* exceeding the limit would end this process with SIGXFSZ */
+	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	w = capture_begin(path, false);
 	s = stream_begin(w, 0, 1);
 	counts = fill_up(w, s, &failed);
@@ -704,7 +707,7 @@ UNIT_TEST(a_capture_that_cannot_begin_leaves_no_file)
 	gt_error_clear();
 	limit.rlim_cur = RLIM_INFINITY;
 	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-	/* the failed attempt left nothing behind */
+	/* the failed attempt left no data behind */
 	CHECK_OK(gt_capture_writer_create(path, false, NULL, &session, &w));
 	gt_capture_writer_destroy(w);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Capture files: everything written is read back, in order. capture_damage.c tests damaged
+/* Capture files: all written records are read back, in order. capture_damage.c tests damaged
  * files. */
 #include <errno.h>
 
@@ -83,7 +83,7 @@ UNIT_TEST(items_have_their_arguments_payload_and_times)
 	p[8] = UINT64_MAX;
 	p[9] = 3 | UINT64_C(8) << 32;
 	p[10] = UINT64_C(0x1122334455667788);
-	/* a duration of 0; no arguments */
+	/* duration 0, no arguments */
 	records_call(&r, 46, 0, 0, GT_ID(1, 2), 1000000300, 1000000300, 0);
 	d = records_device(&r, GT_ID(1, 1), 1000000100, 1000000150);
 	d->status = -5;
@@ -141,8 +141,8 @@ UNIT_TEST(items_have_their_arguments_payload_and_times)
 	gt_capture_close(c);
 }
 
-/* Random groups of nested calls: the reader must return them in the order of their starts, with
- * parents. */
+/* Random groups of nested calls: the reader must return the calls in the order of their starts,
+ * with their parents. */
 struct model_call {
 	uint64_t id, parent;
 	unsigned depth;
@@ -197,7 +197,7 @@ UNIT_TEST(calls_come_in_order_of_their_begin_with_their_parents)
 		r.count = 0;
 		model_make(&state, 0, 0, (unsigned)(records_random(&state) % 6));
 		write_records(s, &r, &counts);
-		/* blocks may also end inside a group: flush between batches of one */
+		/* blocks may also end inside a group: flush between batches of one call */
 		if (records_random(&state) % 50 == 0)
 			CHECK_OK(gt_capture_flush(w));
 	}
@@ -290,7 +290,8 @@ UNIT_TEST(calls_inside_one_that_never_returned_come_without_parent)
 	records_call(&r, 1, 0, 2, GT_ID(1, 3), 1000000030, 1000000031, 0);
 	records_call(&r, 1, 0, 1, GT_ID(1, 2), 1000000020, 1000000040, 0);
 	records_call(&r, 1, 0, 1, GT_ID(1, 4), 1000000050, 1000000060, 0);
-	write_records(s, &r, &counts); /* call 1 at depth 0: killed inside */
+	write_records(s, &r,
+		      &counts); /* call 1 at depth 0: the process is killed inside this call */
 	capture_finish(w, s, &counts);
 	c = open_capture(path);
 	k = cursor_of(c);
@@ -318,8 +319,8 @@ UNIT_TEST(calls_of_a_dropped_parent_are_not_given_to_the_next_call)
 	struct gt_capture *c;
 	struct gt_cursor *k;
 
-	/* 1 was dropped, 2 is its child; 3 has child 4, whose child 5 lost it: the nearest known
-	 * one is 3 */
+	/* 1 was dropped, and 2 is its child. 3 has child 4, whose child 5 lost its parent: the
+	 * nearest known parent is 3 */
 	records_call(&r, 1, 0, 1, GT_ID(1, 2), 1000000020, 1000000021, 0);
 	records_call(&r, 1, 0, 2, GT_ID(1, 5), 1000000050, 1000000051, 0);
 	records_call(&r, 1, 0, 0, GT_ID(1, 3), 1000000030, 1000000090, 0);
@@ -358,7 +359,7 @@ UNIT_TEST(external_ids_are_those_at_a_calls_begin)
 	records_external(&r, GT_EXTERNAL_OPERATION, false, 1000000060, 500);
 	records_call(&r, 1, 0, 1, GT_ID(1, 3), 1000000070, 1000000080, 0);
 	records_call(&r, 1, 0, 0, GT_ID(1, 1), 1000000020, 1000000090, 0);
-	/* call 4 has no calls inside, but a push */
+	/* call 4 contains no calls, but a push */
 	records_external(&r, GT_EXTERNAL_OPERATION, true, 1000000110, 600);
 	records_call(&r, 1, 0, 0, GT_ID(1, 4), 1000000100, 1000000120, 0);
 	write_records(s, &r, &counts);
@@ -442,7 +443,7 @@ UNIT_TEST(the_same_device_of_two_processes_is_one)
 	records_object(&r, GT_OBJECT_QUEUE, 4, 99, TEXT(""));
 	write_records(s, &r, &counts);
 	r.count = 0;
-	/* C, the first of its process */
+	/* C is the first device of its process */
 	records_object(&r, GT_OBJECT_DEVICE, 1, 0, TEXT("name=C\0"));
 	records_object(&r, GT_OBJECT_DEVICE, 2, 0, TEXT("name=other\0uuid=1234\0")); /* A */
 	records_object(&r, GT_OBJECT_DEVICE, 3, 0, TEXT("pci=0:1.0\0"));             /* B */
@@ -485,7 +486,7 @@ UNIT_TEST(a_queue_of_a_device_record_is_found)
 	struct gt_capture *c;
 	struct gt_cursor *k;
 
-	/* before its object: another ring may be slower */
+	/* the activity precedes its object, because another ring may be slower */
 	records_device(&r, GT_ID(1, 1), 1000000000, 1000000100);
 	records_device(&r, GT_ID(1, 1), 1000000000, 1000000100)->queue = 5;
 	records_object(&r, GT_OBJECT_QUEUE, 1, 1, TEXT(""));
@@ -632,7 +633,7 @@ UNIT_TEST(items_come_several_at_once_as_they_come_one_by_one)
 
 			memcpy(p + 1, (uint64_t[]){at, at + 10, GT_ID(thread, id), 0, id, 2, 3, at},
 			       64);
-			/* in the next one */
+			/* in the next thread */
 			records_call(&r, 46, 0, 1, GT_ID(thread, id + 2), at + 120, at + 130, 0);
 			records_call(&r, 46, 0, 0, GT_ID(thread, id + 1), at + 100, at + 200, 0);
 		}
@@ -688,7 +689,7 @@ UNIT_TEST(what_is_left_of_a_thread_is_skipped_but_not_the_next_one)
 			if (id % 100 == 0)
 				CHECK_OK(gt_capture_flush(w));
 		}
-		/* the other calls of the second thread are inside this one */
+		/* this call contains the other calls of the second thread */
 		r.count = 0;
 		records_call(&r, 2, 0, 0, GT_ID(thread, 1), 1000000000, 1001000000, 0);
 		write_records(s, &r, &counts);

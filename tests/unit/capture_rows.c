@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The row form: the decoded rows equal the encoded ones, in both versions of the loops, and
- * anything else is refused. */
+/* The row form: the decoded rows equal the encoded rows, in both versions of the loops, and
+ * invalid input is refused. */
 #include "capture/decode.h"
 #include "capture/encode.h"
 #include "records.h"
@@ -9,7 +9,7 @@ static struct gt_encoder encoder;
 static struct gt_decoder decoder;
 static struct records in;
 
-/* Make values as in real calls: mostly near the last ones, sometimes arbitrary. */
+/* Make values as in real calls: mostly near the previous values, sometimes arbitrary. */
 static uint64_t some_value(uint64_t *state)
 {
 	uint64_t r = records_random(state);
@@ -67,7 +67,8 @@ static void check_row(const struct gt_row *row, const uint64_t *record)
 	CHECK_MEM(row->words, record + fixed, (words - fixed) * 8);
 }
 
-/* Compare the content of one block with the records from @at on. Return: the record after them. */
+/* Compare the contents of one block with the records from @at on. Return the record after the
+ * block. */
 static const uint64_t *check_block(const uint64_t *at, const uint64_t *end,
 				   gt_decoder_next_fn *next)
 {
@@ -115,7 +116,7 @@ static void round_trip(uint64_t seed, gt_encoder_run_fn *run, gt_decoder_next_fn
 	in.count = 0;
 	for (i = 0; i < 400; i++)
 		some_record(&seed);
-	records_call(&in, 1, 0, 0, 1, 2, 3, 0); /* so that the last one is not a PAD */
+	records_call(&in, 1, 0, 0, 1, 2, 3, 0); /* so that the last record is not a PAD */
 	r = checked = in.words;
 	end = in.words + in.count;
 	gt_encoder_init(&encoder, 1);
@@ -234,8 +235,8 @@ UNIT_TEST(records_whose_words_cannot_hold_their_kind_are_malformed)
 	}
 }
 
-/* Random and half-random payloads: there is an answer, the same one in both versions, and no access
- * outside (sanitizers check that). */
+/* For random and half-random payloads, both versions give the same result, without accesses outside
+ * the payload (sanitizers check this). */
 UNIT_TEST(any_bytes_decode_to_something_or_are_refused)
 {
 	static uint8_t payload[4096 + GT_DECODE_SLACK];
@@ -250,7 +251,7 @@ UNIT_TEST(any_bytes_decode_to_something_or_are_refused)
 
 		for (i = 0; i < bytes; i++)
 			payload[i] = (uint8_t)records_random(&state);
-		/* shapes of known kinds */
+		/* payload shapes of known kinds */
 		for (i = 0; i + 9 < bytes && round % 2; i += 1 + records_random(&state) % 50) {
 			struct gt_record head = {(uint16_t)(3 + records_random(&state) % 30),
 						 (uint8_t)(records_random(&state) % 10), 0,

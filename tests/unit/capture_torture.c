@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The n-th allocation or system call fails, for n = 1, 2, ...: the writer reports it or continues,
- * the file stays valid, the reader reports it with a cause, and nothing leaks (checked in
- * AddressSanitizer's build). The linker wraps the calls: meson.build. */
+/* The n-th allocation or system call fails, for n = 1, 2, ...: the writer reports the failure or
+ * continues, the file stays valid, the reader reports the failure with a cause, and nothing leaks
+ * (checked in the AddressSanitizer build). The linker wraps the calls: meson.build. */
 #include <errno.h>
 
 #include "records.h"
@@ -54,8 +54,8 @@ char *__wrap_strdup(const char *s)
 	return fails(&until_allocation) ? NULL : __real_strdup(s);
 }
 
-/* Act as a disk that becomes full in the middle: half is written, then nothing; the next flush
- * finds room again. */
+/* Act like a disk that becomes full during a write: half is written, then nothing. The next flush
+ * finds free space again. */
 ssize_t __wrap_pwrite64(int fd, const void *data, size_t bytes, off_t at)
 {
 	if (until_write == 0 && bytes > 1) {
@@ -81,7 +81,7 @@ ssize_t __wrap_pread64(int fd, void *data, size_t bytes, off_t at)
 	return __real_pread64(fd, data, bytes, at);
 }
 
-/* Write all kinds of records for several threads. Each step may fail; flushed records are counted
+/* Write all kinds of records for several threads. Each step may fail. Flushed records are counted
  * in
  * @good. */
 static int write_all(const char *path, struct gt_counts *good, bool *created)
@@ -116,7 +116,8 @@ static int write_all(const char *path, struct gt_counts *good, bool *created)
 			if (!gt_capture_flush(w))
 				*good = counts;
 			else
-				counts = *good; /* discarded: the caller counts them as lost */
+				counts =
+					*good; /* discarded: the caller counts the records as lost */
 		}
 	}
 	for (i = 0; i < 20; i++)
@@ -156,7 +157,7 @@ static uint64_t calls_of(const struct gt_counts *n)
 	return n->recorded[GT_CLASS_CALL][GT_DOMAIN_OPENCL];
 }
 
-/* Check that flushed records can be read back, whichever step failed later. */
+/* Check that flushed records can be read back, regardless of which step failed later. */
 static void check_file(const char *path, const struct gt_counts *good, long n)
 {
 	uint64_t calls;
@@ -179,7 +180,7 @@ UNIT_TEST(the_writer_bears_every_failing_allocation)
 		until_allocation = n;
 		(void)write_all(path, &good, &created);
 		if (until_allocation >= 0)
-			break; /* there are no more allocations */
+			break; /* fewer allocations than that: all have been tested */
 		until_allocation = -1;
 		if (created)
 			check_file(path, &good, n);
@@ -221,7 +222,7 @@ UNIT_TEST(the_reader_bears_every_failing_allocation_and_read)
 	for (n = 0;; n++, allocations++) {
 		until_allocation = n;
 		if (!read_all(path, &calls))
-			/* it continued without that allocation */
+			/* the reader continued without that allocation */
 			CHECK(until_allocation >= 0 || calls == 2000);
 		if (until_allocation >= 0)
 			break;
@@ -230,8 +231,8 @@ UNIT_TEST(the_reader_bears_every_failing_allocation_and_read)
 	for (n = 0;; n++, reads++) {
 		until_read = n;
 		if (!read_all(path, &calls))
-			/* a failing read is never ignored, except of the index: then heads are
-			 * read */
+			/* a failing read is never ignored, except of the index, which heads then
+			 * replace */
 			CHECK(until_read >= 0 || calls == 2000);
 		if (until_read >= 0)
 			break;

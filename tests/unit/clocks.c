@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Clocks: conversion is monotone and right within a tuple's jitter, for any tuples; device clocks
- * are recognised. */
+/* Clocks: conversion is monotone, and accurate to the jitter of the tuples, for any tuples. Device
+ * clocks are recognised. */
 #include <time.h>
 
 #include "clock/clock.h"
@@ -50,7 +50,7 @@ UNIT_TEST(a_tuple_reads_all_clocks_of_one_moment)
 	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
 	ns = (uint64_t)t.tv_sec * S + (uint64_t)t.tv_nsec;
 	CHECK_GE(ns, b.raw_ns);
-	/* on a slow machine it is still the same moment; another clock would be far off */
+	/* on a slow machine still the same moment; another clock would be far off */
 	CHECK_LT(ns - b.raw_ns, 30 * S);
 	clock_gettime(CLOCK_REALTIME, &t);
 	ns = (uint64_t)t.tv_sec * S + (uint64_t)t.tv_nsec;
@@ -59,8 +59,8 @@ UNIT_TEST(a_tuple_reads_all_clocks_of_one_moment)
 	CHECK_EQ(a.ticks, a.boottime_ns);
 }
 
-/* The processor's counter, which the kernel of this machine may or may not trust: between two
- * tuples it converts to CLOCK_BOOTTIME. */
+/* The CPU's counter, which the kernel of this machine may or may not trust, converts to
+ * CLOCK_BOOTTIME between two tuples. */
 UNIT_TEST(the_processors_counter_converts_to_boottime)
 {
 	struct gt_clock_tuple t[2];
@@ -79,13 +79,14 @@ UNIT_TEST(the_processors_counter_converts_to_boottime)
 	ticks = gt_counter_read_ordered();
 	after = gt_clock_ns(CLOCK_BOOTTIME);
 	at = gt_host_clock_to_ns(map, ticks);
-	/* the line through the two tuples can be off as far as their own brackets */
+	/* the line through the two tuples may be off by the widths of their brackets */
 	CHECK_GT(at + S / 100, before);
 	CHECK_LT(at, after + S / 100);
 	gt_host_clock_map_destroy(map);
 }
 
-/* A counter at 2.6 GHz that drifts by up to 50 ppm, tuples each second with 100 ns of jitter. */
+/* A counter at 2.6 GHz that drifts by up to 50 ppm, with a tuple each second and 100 ns of
+ * jitter. */
 UNIT_TEST(drifting_ticks_convert_within_the_jitter_of_tuples)
 {
 	struct gt_clock_tuple t[60];
@@ -179,7 +180,7 @@ UNIT_TEST(the_short_way_converts_as_the_long_one_whatever_the_tuples)
 			const struct gt_clock_line *p = &lines->list[i];
 			uint64_t end = p->in0 + p->plain;
 
-			/* stamps of another line are not attributed to this one */
+			/* stamps on another line are not attributed to this line */
 			CHECK_LE(p->plain, p->to - p->in0);
 			for (k = 0; k < 100; k++)
 				check_plain(p, p->in0 + draw(p->plain + 1));
@@ -226,17 +227,18 @@ UNIT_TEST(the_ends_of_64_bits_convert_without_wrapping)
 	CHECK_OK(gt_host_clock_map_create(t, 2, &map));
 	CHECK_LE(distance(gt_host_clock_to_ns(map, UINT64_MAX), 101 * S), 1);
 	CHECK_LE(distance(gt_host_clock_to_ns(map, UINT64_MAX - 1300000001), 100 * S + S / 2), 1);
-	CHECK_EQ(gt_host_clock_to_ns(map, 0), 0); /* before BOOTTIME started: not below 0 */
+	CHECK_EQ(gt_host_clock_to_ns(map, 0), 0); /* before BOOTTIME started: clamped to 0 */
 	gt_host_clock_map_destroy(map);
 	t[0] = tuple(0, UINT64_MAX - S);
 	t[1] = tuple(1000000000, UINT64_MAX);
 	CHECK_OK(gt_host_clock_map_create(t, 2, &map));
-	CHECK_EQ(gt_host_clock_to_ns(map, UINT64_MAX), UINT64_MAX); /* not beyond the end either */
+	/* clamped to UINT64_MAX at the other end */
+	CHECK_EQ(gt_host_clock_to_ns(map, UINT64_MAX), UINT64_MAX);
 	CHECK_EQ(gt_host_clock_to_ns(map, 0), UINT64_MAX - S);
 	gt_host_clock_map_destroy(map);
 }
 
-/* The host sleeps for an hour within the second between two tuples; ticks and MONOTONIC stop
+/* The host sleeps for an hour within the second between two tuples. Ticks and MONOTONIC stop
  * meanwhile. */
 UNIT_TEST(a_suspended_host_does_not_stretch_the_second_around_it)
 {
@@ -252,7 +254,7 @@ UNIT_TEST(a_suspended_host_does_not_stretch_the_second_around_it)
 		t[i].raw_ns = t[i].monotonic_ns + 77;
 	}
 	CHECK_OK(gt_host_clock_map_create(t, 6, &map));
-	/* a call took its own time, not 30 minutes */
+	/* a call keeps its duration, instead of 30 minutes */
 	CHECK_LE(distance(gt_host_clock_to_ns(map, 2 * 2600000000 + 1300000000), 12 * S + S / 2),
 		 2);
 	CHECK_EQ(gt_host_clock_to_ns(map, 3 * 2600000000), 3600 * S + 13 * S);
@@ -294,7 +296,7 @@ UNIT_TEST(one_tuple_gives_an_offset_and_no_tuple_the_identity)
 	gt_host_clock_map_destroy(map);
 	CHECK_OK(gt_host_clock_map_create(&t, 1, &map));
 	CHECK_EQ(gt_host_clock_to_ns(map, 7 * S), 9 * S);
-	/* the rate of these ticks is not known */
+	/* the rate of these ticks is unknown */
 	CHECK_EQ(gt_host_clock_residual_ns(map), UINT64_MAX);
 	gt_host_clock_map_destroy(map);
 	t.ticks = t.boottime_ns;
@@ -372,8 +374,8 @@ static uint64_t raw_of(uint64_t ns)
 
 typedef uint64_t stamp_fn(uint64_t ns);
 
-/* Add an activity each millisecond: its call takes 5 to 25 us, and it is queued 1 to 4 us into
- * it. */
+/* Add an activity each millisecond. Its call takes 5 to 25 us, and the activity is queued 1 to 4 us
+ * after the call starts. */
 static struct gt_device_clock *device_of(struct gt_host_clock_map *host, stamp_fn *stamp, bool ends,
 					 unsigned count)
 {
@@ -411,7 +413,7 @@ UNIT_TEST(a_device_that_stamps_in_monotonic_raw_is_recognised)
 	CHECK_EQ(gt_device_clock_violations(clock), 0);
 	check_converts(clock, raw_of, 5);
 	gt_device_clock_destroy(clock);
-	clock = device_of(host, raw_of, false, 3000); /* the ends of calls are not known */
+	clock = device_of(host, raw_of, false, 3000); /* the ends of calls are unknown */
 	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_HOST_RAW);
 	gt_device_clock_destroy(clock);
 	gt_host_clock_map_destroy(host);
@@ -432,7 +434,7 @@ UNIT_TEST(devices_that_stamp_in_other_host_clocks_are_recognised)
 	struct gt_host_clock_map *host = plain_host();
 	struct gt_device_clock *clock = device_of(host, monotonic_of, true, 100);
 
-	/* BOOTTIME is the same here */
+	/* BOOTTIME equals MONOTONIC here */
 	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_HOST_MONOTONIC);
 	check_converts(clock, monotonic_of, 2);
 	gt_device_clock_destroy(clock);
@@ -443,8 +445,8 @@ UNIT_TEST(devices_that_stamp_in_other_host_clocks_are_recognised)
 	gt_host_clock_map_destroy(host);
 }
 
-/* RAW and MONOTONIC are 3 ms apart, as after a short uptime, and the ends of calls are not known:
- * both fit. */
+/* RAW and MONOTONIC are 3 ms apart, as after a short uptime, and the ends of calls are unknown, so
+ * both clocks fit. */
 UNIT_TEST(of_two_host_clocks_that_fit_the_nearer_one_is_taken)
 {
 	struct gt_clock_tuple t[2] = {tuple(10 * S, 10 * S), tuple(50 * S, 50 * S)};
@@ -483,7 +485,7 @@ UNIT_TEST(a_few_odd_stamps_do_not_hide_the_clock_but_many_do)
 	gt_host_clock_map_destroy(host);
 }
 
-/* A separate counter: far away, 80 ppm slow. */
+/* A separate counter: far from the host clocks, 80 ppm slow. */
 static uint64_t own_of(uint64_t ns)
 {
 	return ns - 9 * S - (ns - 10 * S) / 12500;
@@ -496,12 +498,12 @@ UNIT_TEST(an_unknown_clock_gets_the_smallest_offset_and_its_drift)
 
 	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_OFFSET);
 	CHECK_EQ(gt_device_clock_violations(clock), 0);
-	/* queued at least 1 us into its call: that much remains unknown */
+	/* each activity is queued at least 1 us into its call, so 1 us remains unknown */
 	check_converts(clock, own_of, 1500);
 	CHECK_GE(gt_device_clock_residual_ns(clock), 1000);
 	CHECK_LE(gt_device_clock_residual_ns(clock), 25000);
 	gt_device_clock_destroy(clock);
-	clock = device_of(host, own_of, true, 20); /* too few to determine the drift */
+	clock = device_of(host, own_of, true, 20); /* too few readings to determine the drift */
 	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_OFFSET);
 	CHECK_EQ(gt_device_clock_violations(clock), 0);
 	gt_device_clock_destroy(clock);
@@ -539,7 +541,8 @@ UNIT_TEST(readings_of_a_device_timer_come_first)
 
 	CHECK_OK(gt_device_clock_create(host, &clock));
 	for (ns = 11 * S; ns < 40 * S; ns += S) {
-		for (i = 0; i < 3; i++) /* of readings close together, the tightest one counts */
+		for (i = 0; i < 3;
+		     i++) /* of readings close together, the tightest reading counts */
 			CHECK_OK(gt_device_clock_add_reading(
 				clock, timer_of(ns + i * 100000) + (i == 1 ? 0 : 500),
 				ns + i * 100000 - (i == 1 ? 200 : 90000),
@@ -550,15 +553,15 @@ UNIT_TEST(readings_of_a_device_timer_come_first)
 	gt_device_clock_settle(clock);
 	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_TIMER);
 	for (ns = 11 * S; ns < 40 * S; ns += 77777777)
-		/* a tick is 42 ns, the jitter 500 */
+		/* a tick is 42 ns, the jitter 500 ns */
 		CHECK_LE(distance(gt_device_clock_to_ns(clock, timer_of(ns)), ns), 1200);
 	CHECK_EQ(gt_device_clock_violations(clock), 0);
 	gt_device_clock_destroy(clock);
 	gt_host_clock_map_destroy(host);
 }
 
-/* One window of readings is too short to measure a rate: the declared rate is used; without one,
- * the rate between the first and the last reading. */
+/* One window of readings is too short to measure a rate. The declared rate is used or, without a
+ * declared rate, the rate between the first and last reading. */
 UNIT_TEST(a_short_run_has_the_rate_that_its_device_declares)
 {
 	static const uint64_t rates[] = {S, 25000000, 19200000, 0};
@@ -579,7 +582,7 @@ UNIT_TEST(a_short_run_has_the_rate_that_its_device_declares)
 						 7000 + (ns + 500) * hz / S);
 		gt_device_clock_settle(clock);
 		CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_TIMER);
-		for (ns = 0; ns <= 10000000; ns += 1000000) /* 20 ms: as in the readings */
+		for (ns = 0; ns <= 10000000; ns += 1000000) /* 20 ms, as in the readings */
 			CHECK_LE(distance(gt_device_clock_to_ns(clock, 7000 + ns * hz / S),
 					  20 * S + ns),
 				 1000);
@@ -646,7 +649,8 @@ UNIT_TEST(work_that_seems_to_start_before_its_call_is_counted)
 	CHECK_OK(gt_device_clock_create(host, &clock));
 	CHECK_OK(gt_device_clock_add_reading(clock, ns, ns - 100, ns + 100));
 	gt_device_clock_add_work(clock, ns, ns + 1000, ns - 50000);
-	gt_device_clock_add_work(clock, ns, ns + 1000, ns - 500); /* within tuples' accuracy */
+	/* within the accuracy of the tuples */
+	gt_device_clock_add_work(clock, ns, ns + 1000, ns - 500);
 	gt_device_clock_add_work(clock, ns, ns + 1000, ns + 500);
 	gt_device_clock_add_work(clock, ns, ns + 1000, 0); /* not known */
 	gt_device_clock_settle(clock);
@@ -655,8 +659,8 @@ UNIT_TEST(work_that_seems_to_start_before_its_call_is_counted)
 	gt_host_clock_map_destroy(host);
 }
 
-/* Add an activity each @step: queued 1 to 4 us into its call, ended 2 to 50 us later; the host sees
- * its end 3 to 20 us after that. */
+/* Add an activity each @step: queued 1 to 4 us after its call starts, ended 2 to 50 us later; the
+ * host observes the end 3 to 20 us after that. */
 static struct gt_device_clock *bounded_of(struct gt_host_clock_map *host, stamp_fn *stamp,
 					  unsigned count, uint64_t step, bool *violated)
 {
@@ -705,7 +709,7 @@ UNIT_TEST(the_residual_of_bounds_holds_the_true_time_also_when_the_clock_drifts)
 {
 	struct gt_host_clock_map *host = plain_host();
 	bool violated;
-	/* 80 ppm, 20 s: more than is kept */
+	/* 80 ppm, 20 s: more than the clock keeps */
 	struct gt_device_clock *clock = bounded_of(host, own_of, 20000, 1000000, &violated);
 
 	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_BOUNDS);
@@ -737,7 +741,7 @@ UNIT_TEST(more_bounds_than_are_kept_give_the_same_line)
 	gt_host_clock_map_destroy(host);
 }
 
-/* 40 ppm slow for 5 s, then 60 ppm fast: no single line is within 5 us of that for 10 s. */
+/* 40 ppm slow for 5 s, then 60 ppm fast: no single line fits within 5 us for 10 s. */
 static uint64_t bent_of(uint64_t ns)
 {
 	return ns <= 16 * S ? ns - 9 * S - (ns - 11 * S) / 25000
@@ -802,7 +806,7 @@ UNIT_TEST(stamps_of_no_clock_keep_the_smallest_offset_and_a_residual_that_says_s
 	gt_host_clock_map_destroy(host);
 }
 
-/* A counter that restarts at 0 in the middle: one conversion of ascending stamps cannot hold both
+/* A counter that restarts at 0 halfway: a single conversion of ascending stamps cannot fit both
  * halves. */
 static uint64_t wrapping_of(uint64_t ns)
 {
@@ -855,8 +859,8 @@ UNIT_TEST(a_device_without_any_sign_converts_to_itself)
 	gt_host_clock_map_destroy(host);
 }
 
-/* Damaged captures give arbitrary values: there is an answer, monotone, without overflow (the
- * sanitizers check). */
+/* Damaged captures give arbitrary values: the conversion returns a monotone result without overflow
+ * (checked by the sanitizers). */
 UNIT_TEST(device_clocks_take_any_values)
 {
 	int round;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sources of frame names: symbol tables, line tables of Python, maps of JIT compilers. They are
- * files of other programs: for any bytes the parser returns names or none. */
+/* Sources of frame names: symbol tables, line tables of Python, maps from JIT compilers. The files
+ * belong to other programs: for any bytes the parser returns names or none. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -82,7 +82,7 @@ UNIT_TEST(symbol_tables_of_damaged_files_are_read_within_the_file)
 		uint64_t offset;
 
 		memcpy(copy, data, bytes);
-		for (int i = 0; i < 1 + round % 8; i++) /* heads are at both ends */
+		for (int i = 0; i < 1 + round % 8; i++) /* both ends of the file contain heads */
 			copy[round % 2 ? random64() % LEAST : bytes - 1 - random64() % 4096] =
 				(uint8_t)random64();
 		write_file(path, copy, length);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The collector on rings of the test: killed at any instruction and recovered, and fed with records
- * that no sane program writes. */
+ * that no correct program writes. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,8 +22,8 @@
 #include "util/error.h"
 
 #if !defined(__SANITIZE_ADDRESS__)
-#define STEPPED     /* by single instructions; a sanitized collector needs ten times as many */
-enum { KILLS = 4 }; /* per stage; GPUTAP_KILLS=24 for a long run */
+#define STEPPED     /* by single instructions; a sanitized collector executes ten times as many */
+enum { KILLS = 4 }; /* kills per stage; GPUTAP_KILLS=24 for a long run */
 #endif
 
 enum {
@@ -33,7 +33,7 @@ enum {
 	RECORDS_PER_BLOCK = 20
 };
 
-/* A session, and the segment of a program in it --------------------------------------- */
+/* A session, and the segment of a program in the session ------------------------------ */
 
 struct bench {
 	char output[512];
@@ -46,7 +46,7 @@ struct bench {
 
 /* A thread of the program. */
 struct pen {
-	uint32_t index, number; /* of its slot, of its block */
+	uint32_t index, number; /* of the thread's slot, of its block */
 	struct gt_block *block;
 };
 
@@ -107,7 +107,7 @@ static struct gt_slot *slot_of(const struct bench *b, const struct pen *p)
 	return gt_segment_slot(b->segment, p->index);
 }
 
-/* Write @n calls; a block holds few, so that small tests have chains. */
+/* Write @n calls. A block holds few calls, so that small tests produce chains. */
 static void write_calls(struct bench *b, struct pen *p, unsigned n)
 {
 	struct gt_slot *slot = slot_of(b, p);
@@ -222,7 +222,8 @@ static uint64_t calls_of(const uint64_t counts[GT_CLASS_COUNT][GT_DOMAIN_COUNT])
 /* Killed --------------------------------------------------------------------------- */
 
 #ifdef STEPPED
-/* Collect two batches: full blocks first, then the rest and the end. Stop before each stage. */
+/* Collect two batches: full blocks first, then the remaining records and the end. Stop before each
+ * stage. */
 static void collect(struct bench *b, pid_t program)
 {
 	struct gt_process *process;
@@ -256,8 +257,9 @@ static void resume(pid_t child, int how, int *status)
 	CHECK_EQ(waitpid(child, status, 0), child);
 }
 
-/* Let a collector run up to a stage and execute @steps instructions of it, then send SIGKILL.
- * Return: instructions executed; fewer than @steps if the stage ended. */
+/* Let a collector run up to a stage and execute @steps instructions of the stage, then send
+ * SIGKILL.
+ * Return the number of executed instructions: fewer than @steps if the stage ended. */
 static uint64_t collect_and_kill(struct bench *b, unsigned stage, uint64_t steps)
 {
 	pid_t program = getpid(), child = fork();
@@ -429,8 +431,8 @@ UNIT_TEST(calls_that_never_ended_are_counted_as_unfinished)
 	bench_fini(&b);
 }
 
-/* End the process after @records calls, with call @newest of the thread noted as started. Return:
- * the event's text in the capture, "" for none. */
+/* End the process after @records calls, with call @newest of the thread noted as started. Return
+ * the text of the event in the capture, or "". */
 static const char *name_open_call(unsigned records, unsigned newest, bool exited, uint64_t *thread)
 {
 	static char text[64];
@@ -756,7 +758,7 @@ UNIT_TEST(more_device_work_than_can_be_is_reported)
 	survive(see_much_work, true);
 }
 
-/* Write one to eight bytes anywhere into the used part of the segment's head, of its slots or of a
+/* Write one to eight bytes at a random position in the used part of the segment's head, slots or
  * block. */
 static void write_astray(struct bench *b, uint64_t seed)
 {
@@ -833,8 +835,8 @@ static bool survive_astray(uint64_t seed)
 	return told;
 }
 
-/* GPUTAP_STRAY=100000 for a long run. These changes cannot be detected: plausible arguments,
- * results, operations and times, names of threads, and sums according to which a few more calls are
+/* GPUTAP_STRAY=100000 for a long run. Some changes cannot be detected: plausible arguments,
+ * results, operations and times, names of threads, and sums that count a few more calls as
  * unfinished. */
 UNIT_TEST(stray_writes_are_reported_or_change_no_sum)
 {
@@ -850,7 +852,7 @@ static void spoil_everything(struct bench *b, struct pen *p, struct gt_block *fi
 {
 	(void)p;
 	(void)first;
-	/* parts not used yet have no access rights */
+	/* parts that are not used yet have no access rights */
 	CHECK_EQ(mprotect(b->segment, b->segment_bytes, PROT_READ | PROT_WRITE), 0);
 	for (uint64_t i = 0; i < b->segment_bytes && i < 1 << 20; i++)
 		((uint8_t *)b->segment)[i] = (uint8_t)random();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Matching of collective calls, tested with synthetic calls whose truth is known. */
+/* Matching of collective calls, tested with synthetic calls whose correct matches are known. */
 #include <stdlib.h>
 
 #include "capture/collective_match.h"
@@ -7,7 +7,7 @@
 
 enum { MEMBERS = 3, CALLS = 200 };
 
-/* The last digits of a call's duration are its number in the communicator. */
+/* The last digits of a call's duration are the number of the call in its communicator. */
 struct made {
 	struct gt_collectives c;
 	enum gt_collective_gaps gaps;
@@ -60,7 +60,7 @@ static unsigned number_of(const struct gt_collective_match *match, size_t i)
 	return (unsigned)(match->members[i].parts[match->at[i]].duration_ns % 1000);
 }
 
-/* Return the number of matched calls; check that all are right. */
+/* Return the number of matched calls after checking that all matches are correct. */
 static size_t match_all(struct made *m, uint64_t tolerance_ns, bool *is_unsure)
 {
 	struct gt_collective_match match;
@@ -133,7 +133,7 @@ UNIT_TEST(calls_that_are_missing_in_between_do_not_shift_those_behind_them)
 	}
 }
 
-/* No count reports the missing calls, but the times show it. */
+/* No count reports the missing calls, but their times reveal the gap. */
 UNIT_TEST(calls_that_do_not_overlap_are_not_the_same_though_their_number_is)
 {
 	struct made m = {.gaps = GT_COLLECTIVE_COMPLETE};
@@ -158,8 +158,7 @@ UNIT_TEST(without_a_common_clock_nothing_is_guessed)
 	CHECK(is_unsure);
 }
 
-/* The clock is wrong by a period, which is less than its tolerance: the wrong calls overlap
- * best. */
+/* The clock error is one period, which is less than the tolerance: the wrong calls overlap best. */
 UNIT_TEST(clocks_that_are_wrong_by_more_than_a_period_match_nothing_wrong)
 {
 	for (int k = -2; k <= 2; k++) {

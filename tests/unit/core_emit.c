@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Strings, objects and modules as records, and those that a fork's child writes again. */
+/* Strings, objects and modules as records, and the records that a fork child writes again. */
 #include <fcntl.h>
 #include <dirent.h>
 #include <pthread.h>
@@ -18,7 +18,7 @@
 
 enum { TEXTS = 300, THREADS = 6 };
 
-/* As in ring_threads.c. */
+/* Execute this program again with a session, as in ring_threads.c. */
 static void with_session(const char *test)
 {
 	struct gt_session s = {.magic = GT_SESSION_MAGIC,
@@ -47,7 +47,7 @@ static struct gt_segment *segment(void)
 	return atomic_load(&gt_recording.segment);
 }
 
-/* Call @each with every record of the segment. */
+/* Call @each for every record in the segment. */
 static void for_records(void (*each)(const struct gt_record *, void *), void *data)
 {
 	const struct gt_segment *r = segment();
@@ -210,7 +210,7 @@ UNIT_TEST(a_fork_child_writes_again_what_it_inherited)
 		f = found();
 		CHECK_EQ(f->strings, TEXTS);
 		CHECK_EQ(f->modules, 1);
-		CHECK_EQ(f->objects, 0); /* their owners write them */
+		CHECK_EQ(f->objects, 0); /* the owners of objects write them */
 		for (unsigned i = 0; i < TEXTS; i++) {
 			char name[24];
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Registration of tables, and the effect of contexts on them, with a domain of three functions and
- * one extension. */
+/* Registration of tables, and the effect of contexts on tables, with a domain of three functions
+ * and one extension. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,7 +18,8 @@
 #define DOMAIN GT_DOMAIN_REFDEV
 enum { ENTRIES = 3, OPERATIONS = 4, INSTANCES = 2 };
 
-static int tap_ids[INSTANCES][OPERATIONS], real_ids[8]; /* their addresses represent functions */
+/* the addresses of these ids represent functions */
+static int tap_ids[INSTANCES][OPERATIONS], real_ids[8];
 static void *const taps_of[OPERATIONS][INSTANCES] = {{&tap_ids[0][0], &tap_ids[1][0]},
 						     {&tap_ids[0][1], &tap_ids[1][1]},
 						     {&tap_ids[0][2], &tap_ids[1][2]},
@@ -37,7 +38,7 @@ static struct gt_table tables[INSTANCES] = {{DOMAIN, 0, operations, OPERATIONS, 
 static const void *const target[5] = {&real_ids[0], &real_ids[1], &real_ids[2], &real_ids[3],
 				      &real_ids[4]};
 
-/* As in ring_threads.c: execute this program again, with a session that requests the given
+/* Execute this program again, as in ring_threads.c, with a session that requests the given
  * operations. */
 static void with_session(const char *test, unsigned ops, bool device)
 {
@@ -102,7 +103,7 @@ UNIT_TEST(device_activity_needs_wraps_also_of_operations_that_nobody_asked_for)
 	CHECK_EQ(services(0, 0), GT_SERVICE_WRAP);
 	CHECK_EQ(services(0, 1), GT_SERVICE_STREAM);
 	CHECK_EQ(out[2], target[2]);
-	/* the end of recording leaves the wrap in place: what it hides must stay hidden */
+	/* the end of recording leaves the wrap in place: calls that it hides must stay hidden */
 	gt_recording_stop();
 	CHECK_EQ(services(0, 0), GT_SERVICE_WRAP);
 	CHECK_EQ(services(0, 1), 0);
@@ -154,7 +155,7 @@ UNIT_TEST(a_shorter_and_a_longer_table_are_used_as_far_as_known_and_reported)
 	CHECK_EQ(out[4], target[4]);
 	gt_table_unregister(&tables[0]);
 	CHECK_EQ(gt_table_register(&tables[0], target, 24, out), 0);
-	CHECK_EQ(told, 2); /* exactly as long as known */
+	CHECK_EQ(told, 2); /* exactly as long as the known table */
 }
 
 UNIT_TEST(an_empty_entry_stays_empty)
@@ -175,7 +176,7 @@ UNIT_TEST(each_real_function_of_an_extension_gets_a_tap_of_its_own)
 	bool unknown;
 
 	with_session("each_real_function_of_an_extension_gets_a_tap_of_its_own", 0, false);
-	/* no operation is requested */
+	/* no session requests the operation */
 	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &real_ids[5], &unknown),
 		 (void *)&real_ids[5]);
 	CHECK(!unknown);

@@ -25,16 +25,17 @@
 #define DOMAIN GT_DOMAIN_REFDEV
 enum { THREADS = 4, RANGES = 5000, TURNS = 500 };
 
-static int tap_id, real_id; /* their addresses represent functions */
+static int tap_id, real_id; /* the addresses of these ids represent functions */
 static void *const taps_of[1] = {&tap_id};
 static const struct gt_operation operations[1] = {
 	{"launch", GT_OP(DOMAIN, 0, 0), 0, taps_of, NULL, false, 0}};
 static struct gt_tap taps[1];
 static struct gt_table table = {DOMAIN, 0, operations, 1, taps, "fake", 10000, 0};
 
-static struct gt_session *session; /* the collector's mapping */
+static struct gt_session *session; /* the mapping that the collector uses */
 
-/* Execute this program again, in a session. @from, @to: number of the `step`; 0: not requested. */
+/* Execute this program again, in a session. @from, @to: range of `step` numbers; 0: not
+ * requested. */
 static void with_session(const char *test, uint32_t control, uint64_t from, uint64_t to)
 {
 	struct gt_session s = {
@@ -98,14 +99,14 @@ static void wait_until_followed(uint32_t word)
 		sched_yield();
 }
 
-/* Let the thread end before the process does. */
+/* Let the thread end before the process ends. */
 static void end_session(uint32_t serial)
 {
 	atomic_store(&session->stop, 1);
 	say(serial, false);
 }
 
-/* Check that the segment's windows are alternately recorded and paused. */
+/* Check that the windows of the segment are alternately recorded and paused. */
 static void check_windows(bool recorded)
 {
 	const struct gt_segment *r = own_segment();
@@ -170,7 +171,7 @@ UNIT_TEST(all_who_pause_do_so_at_once)
 
 	with_session("all_who_pause_do_so_at_once", GT_CONTROL(0, GT_WINDOW_PAUSED, 1), 2500, 0);
 	CHECK_EQ(atomic_load(&gt_pause_reasons), GT_PAUSE_SESSION | GT_PAUSE_RANGES);
-	gt_control_meet(); /* the first call */
+	gt_control_meet(); /* the process's first call */
 	pthread_create(&program, NULL, pause_program, NULL);
 	pthread_create(&ranges, NULL, begin_ranges, NULL);
 	for (uint32_t i = 1; i <= TURNS; i++) {
@@ -197,7 +198,7 @@ UNIT_TEST(a_forks_child_counts_its_own_while_others_pause)
 	gt_range_note("step");
 	CHECK(is_recorded());
 	pthread_create(&program, NULL, pause_program, NULL);
-#ifdef __SANITIZE_THREAD__ /* it assumes that the child has leaked that thread */
+#ifdef __SANITIZE_THREAD__ /* ThreadSanitizer assumes that the child has leaked that thread */
 	pthread_join(program, NULL);
 #endif
 	for (int i = 0; i < 20; i++) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the call that a CUPTI correlation id belongs to (runtime/cuda/cuda_links.c), without
- * CUPTI. */
+/* Finds the call for a CUPTI correlation id (runtime/cuda/cuda_links.c), without CUPTI. */
 #include "runtime/cuda/cuda_parts.h"
 #include "unit.h"
 
@@ -16,7 +15,7 @@ static void launch(uint32_t correlation, uint64_t call)
 	atomic_store(&gt_cuda_links_newest, correlation);
 }
 
-/* Return the call that a record of that id is linked to; 0: none. */
+/* Return the call that a record with this id is linked to, or 0. */
 static uint64_t find_call(uint32_t correlation)
 {
 	struct gt_cuda_link link = {0};
@@ -62,7 +61,8 @@ UNIT_TEST(a_record_of_id_0_is_not_linked_to_a_launch_that_was_kept)
 	launch(GT_CUDA_LINKS, 70);
 	gt_cuda_links_keep();
 	launch(GT_CUDA_LINKS + 3, 90);
-	CHECK_EQ(find_call(3), 30); /* its only record: its retained slot is free again */
+	/* the only record of this launch: its retained slot is free again */
+	CHECK_EQ(find_call(3), 30);
 	CHECK(!is_linked(0));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers that another CUPTI client gets back (runtime/cuda/cupti_client.c), without CUPTI: records
- * are memcpys, one after the other, and the session's buffers are the test's. */
+/* Buffers that another CUPTI client gets back (runtime/cuda/cupti_client.c), without CUPTI. Records
+ * are memcpys, one after the other, and the session's buffers belong to the test. */
 #include <stdlib.h>
 
 #include "runtime/cuda/cupti_client.h"
@@ -10,7 +10,7 @@ enum { BYTES = 16 * sizeof(struct cupti_copy), MADE_MOST = 4096 };
 
 static struct {
 	uint8_t *made[MADE_MOST]; /* buffers that the client has handed out */
-	bool out[MADE_MOST];      /* not returned yet */
+	bool out[MADE_MOST];      /* true while the buffer is not returned */
 	unsigned made_count;
 	unsigned records, returned_twice, called_while_held;
 	bool held;
@@ -151,7 +151,7 @@ UNIT_TEST(a_guest_that_must_not_be_called_is_not_called_however_many_buffers_com
 UNIT_TEST(a_guests_buffer_goes_back_to_it_once)
 {
 	enum { HERE = 100 };
-	uint8_t *here[HERE] = {NULL}; /* in CUPTI's hands */
+	uint8_t *here[HERE] = {NULL}; /* buffers that CUPTI holds */
 	unsigned filled = 0, seed = 1;
 
 	begin();

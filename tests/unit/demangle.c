@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* util/demangle.h: names of C++ kernels as people write them. */
+/* util/demangle.h: names of C++ kernels as users write them. */
 #include "util/demangle.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ UNIT_TEST(kernels_of_sycl_are_the_types_that_name_them)
 UNIT_TEST(other_names_stay)
 {
 	check("", "(stays)");
-	check("f", "(stays)"); /* float, read as a type */
+	check("f", "(stays)"); /* read as the type float */
 	check("saxpy", "(stays)");
 	check("Cijk_Ailk_Bljk_SB_MT64x64", "(stays)");
 	check("__amd_rocclr_fillBufferAligned", "(stays)");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Statistics of `gputap diff`: Student's t compared with published tables, and the error rate on
- * series whose truth is known. All random numbers are the same each time. */
+ * synthetic series with known differences. The random numbers are the same in each run. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,14 +32,14 @@ static double normal(uint64_t *state)
 	return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
 }
 
-/* A kernel's durations in one run. */
+/* Durations of a kernel in one run. */
 struct run_model {
 	unsigned count;
 	double median;
-	double spread;      /* of the logarithm of each duration */
+	double spread;      /* standard deviation of the logarithm of each duration */
 	double correlation; /* of neighbours */
-	double outliers;    /* share that takes five times as long */
-	double run_spread;  /* of the run's level */
+	double outliers;    /* share of durations that are five times as long */
+	double run_spread;  /* variation of the level between runs */
 	double slower;      /* relative slowdown from slower_from on */
 	unsigned slower_from;
 	unsigned period; /* every period-th takes three times as long */
@@ -66,7 +66,7 @@ static void make_run(struct diff_series *s, const struct run_model *m, uint64_t 
 	}
 }
 
-/* Return the share of pairs of runs that are found to differ, at 5 %. */
+/* Return the share of pairs of runs that are reported as different, at a level of 5 %. */
 static double share_found(const struct run_model *before, const struct run_model *after,
 			  double floor, unsigned pairs)
 {
@@ -104,7 +104,8 @@ UNIT_TEST(tails_of_student_are_those_of_the_tables)
 
 UNIT_TEST(discoveries_are_controlled_as_benjamini_and_hochberg_did)
 {
-	/* the fifteen p values in section 3.2 of their paper of 1995: four are discoveries */
+	/* the fifteen p values in section 3.2 of their paper of 1995, of which four are
+	 * discoveries */
 	double p[] = {0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344,
 		      0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0000};
 	unsigned found = 0;
@@ -191,7 +192,7 @@ UNIT_TEST(slowdowns_are_found)
 	CHECK(share_found(&m, &slow, 0.02, 100) == 1);
 	m.spread = slow.spread = 0.1;
 	CHECK(share_found(&m, &slow, 0.02, 100) >= 0.95);
-	/* after the tenth of forty steps */
+	/* from the tenth of forty steps on */
 	slow = m;
 	slow.slower = 0.2;
 	slow.slower_from = slow.count / 4;
@@ -227,7 +228,7 @@ UNIT_TEST(several_runs_a_side_are_wrong_as_often_as_said)
 	CHECK_NEAR(values_found(2, 2, 0.03, 0, 0), 0.05, 0.015);
 	CHECK_NEAR(values_found(5, 5, 0.03, 0, 0), 0.05, 0.015);
 	CHECK_NEAR(values_found(6, 1, 0.03, 0, 0), 0.05, 0.015);
-	CHECK(values_found(20, 1, 0.03, 0, 0) <= 0.09); /* medians are used: approximate */
+	CHECK(values_found(20, 1, 0.03, 0, 0) <= 0.09); /* approximate, because medians are used */
 	CHECK(values_found(20, 20, 0.03, 0, 0) <= 0.07);
 	CHECK(values_found(5, 5, 0.01, log(1.05), 0) >= 0.95);
 }

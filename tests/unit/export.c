@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* src/export: numbers, texts, rows, output files, and the formats' output for odd captures. */
+/* src/export: numbers, texts, rows, output files, and the output of the formats for unusual
+ * captures. */
 #include "export/export.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@
 #include "unit.h"
 #include "util/error.h"
 
-/* Number of allocations until one fails; -1: none fails. */
+/* Number of allocations until one fails; -1: all succeed. */
 static int allocations = -1;
 
 static bool fails(void)
@@ -189,7 +190,7 @@ UNIT_TEST(protobuf_numbers_are_the_same_whichever_way_they_are_written)
 
 /* Cached texts ------------------------------------------------------------------- */
 
-/* Make the first lookup of a text fail at its n-th allocation, for every n; return the number of
+/* Make the first lookup of a text fail at its n-th allocation, for every n. Return the number of
  * failures. */
 static int look_without_memory(bool word)
 {
@@ -221,7 +222,7 @@ static int look_without_memory(bool word)
 
 UNIT_TEST(texts_without_memory_are_not_kept_half)
 {
-	CHECK(look_without_memory(false) >= 3); /* the text, its position, the map */
+	CHECK(look_without_memory(false) >= 3); /* allocations of the text, its position, the map */
 	CHECK(look_without_memory(true) >= 3);
 }
 
@@ -261,8 +262,8 @@ UNIT_TEST(rows_take_empty_work_between_its_neighbours)
 	gt_track_rows_fini(&rows);
 }
 
-/* Readers keep the file's order for equal times: a later item must not end where an earlier one
- * starts. */
+/* Readers keep the order of the file for equal times: a later item must not end where an earlier
+ * item starts. */
 UNIT_TEST(rows_keep_late_work_from_ending_where_earlier_placed_work_begins)
 {
 	struct gt_track_rows rows = {0};
@@ -290,7 +291,7 @@ static int by_row_and_start(const void *a, const void *b)
 				     : x->end > y->end;
 }
 
-/* Compare activities in an order that @shuffle disturbs with all pairs of neighbours. */
+/* Compare all pairs of neighbours in activities whose order @shuffle disturbs. */
 static void check_rows(size_t count, unsigned shuffle, uint64_t length, size_t budget)
 {
 	struct placed *all = calloc(count, sizeof *all);
@@ -452,8 +453,8 @@ UNIT_TEST(export_that_fails_leaves_no_file)
 	fake_capture_fini(&fake);
 }
 
-/* Blocks are allocated ahead in large pieces: the file must have its length, its bytes, and no
- * blocks after them. */
+/* Blocks are preallocated in large pieces: the file must have the correct length and bytes, and no
+ * blocks beyond its end. */
 UNIT_TEST(output_keeps_no_blocks_that_it_did_not_need)
 {
 	enum { LINES = 3000000, LINE = 8 };
@@ -474,7 +475,8 @@ UNIT_TEST(output_keeps_no_blocks_that_it_did_not_need)
 	CHECK_EQ(gt_out_finish(&out, 0), 0);
 	CHECK_EQ(stat(target("file"), &st), 0);
 	CHECK_EQ(st.st_size, (off_t)LINES * LINE);
-	CHECK_LE(st.st_blocks * 512, st.st_size + (1 << 20)); /* blocks of the file system itself */
+	/* blocks of the file system's own metadata */
+	CHECK_LE(st.st_blocks * 512, st.st_size + (1 << 20));
 	file = fopen(target("file"), "rbe");
 	CHECK(file);
 	while ((got = fread(have, LINE, sizeof have / LINE, file)) > 0)

@@ -359,7 +359,7 @@ uint64_t gt_cursor_position(const struct gt_cursor *cursor)
 	return cursor->next;
 }
 
-/* capture/callstacks.h: no capture here has stacks */
+/* capture/callstacks.h: captures here contain no stacks */
 size_t gt_capture_stack_count(const struct gt_capture *c)
 {
 	(void)c;
@@ -405,7 +405,7 @@ const struct gt_code_info *gt_capture_python_find(const struct gt_capture *c, ui
 	return NULL;
 }
 
-/* capture/frame_names.h: nor names */
+/* capture/frame_names.h: captures here contain no names */
 const struct gt_names_info *gt_capture_names_find(const struct gt_capture *c, uint32_t process,
 						  uint32_t generation, uint64_t address)
 {
@@ -438,7 +438,7 @@ uint32_t gt_call_stacks_find(const struct gt_call_stacks *s, uint32_t process, u
 	return 0;
 }
 
-/* clock/clock.h: no capture here has a clock */
+/* clock/clock.h: captures here have no clock */
 uint64_t gt_host_clock_to_ns(const struct gt_host_clock_map *map, uint64_t ticks)
 {
 	(void)map;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments as text, for real operations of OpenCL, and what readers know about operations. */
+/* Arguments as text, for real operations of OpenCL, and the facts that readers know about
+ * operations. */
 #include <pthread.h>
 #include <stdio.h>
 
@@ -117,7 +118,7 @@ UNIT_TEST(what_failed_is_the_domain_s_word)
 	CHECK(!gt_status_failed(GT_DOMAIN_OPENCL, 1));
 	CHECK(gt_status_failed(GT_DOMAIN_OPENCL, -1));
 	CHECK(!gt_status_failed(GT_DOMAIN_HIP, 0));
-	CHECK(!gt_status_failed(GT_DOMAIN_HIP, 600)); /* hipErrorNotReady: a query's answer */
+	CHECK(!gt_status_failed(GT_DOMAIN_HIP, 600)); /* hipErrorNotReady: the result of a query */
 	CHECK(gt_status_failed(GT_DOMAIN_HIP, 1));
 	CHECK(gt_status_failed(GT_DOMAIN_HIP, 100));
 }
@@ -182,7 +183,7 @@ UNIT_TEST(strings_are_quoted_escaped_and_valid_utf8)
 	CHECK_STR(formatted("clGetExtensionFunctionAddress", ARGS(0x7ff0),
 			    PARTS(TEXT(0, "gr\xc3\xb6\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80"))),
 		  "function_name=\"gr\xc3\xb6\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80\"");
-	/* cut in the middle, overlong, surrogate, past the last character */
+	/* truncated, overlong, surrogate, beyond the last code point */
 	CHECK_STR(formatted("clGetExtensionFunctionAddress", ARGS(0x7ff0),
 			    PARTS(TEXT(0, "\xe2\x82"))),
 		  "function_name=\"\\xe2\\x82\"");
@@ -269,7 +270,7 @@ UNIT_TEST(damaged_payload_is_not_followed)
 	uint32_t bytes = pack(PARTS(WORDS(1, 1, 2, 3)));
 
 	for (uint32_t cut = 0; cut < bytes; cut++) {
-		/* sanitizers detect one byte too far */
+		/* the sanitizers detect a read of one byte too many */
 		uint8_t *exact = memcpy((uint8_t[4096]){0} + 4096 - cut, payload, cut);
 
 		gt_format_args(text, sizeof text, op_of("clWaitForEvents"), 0, args, exact, cut,

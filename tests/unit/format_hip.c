@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* HIP's arguments as text and per role, from its description: features that OpenCL lacks
+/* Arguments of HIP as text and by role, from HIP's description: features that OpenCL lacks
  * (tests/unit/format.c). */
 #include <stdio.h>
 
@@ -116,7 +116,7 @@ UNIT_TEST(roles_are_found_inside_structs)
 	CHECK_EQ(role_of("hipMemcpy3DAsync", args, GT_ROLE_DIRECTION, 0), 1);
 	CHECK_EQ(bytes_of("hipMemcpy3DAsync", args), 64 * 8 * 2);
 	c = call_of(GT_DOMAIN_HIP, "hipMemcpy3DAsync", args);
-	c.payload_bytes = 40; /* a damaged file */
+	c.payload_bytes = 40; /* from a damaged file */
 	CHECK(!gt_call_role(&c, GT_ROLE_SOURCE, 0, &value));
 	CHECK(!gt_call_bytes(&c, &value));
 }

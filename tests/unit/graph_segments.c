@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The order in which HIP 7.2.4 submits a graph's nodes, as observed there for these graphs; without
- * HIP. */
+/* The order in which HIP 7.2.4 submits the nodes of a graph, as observed with HIP for these graphs.
+ * Runs without HIP. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ struct edge {
 static bool made, child;
 static uint32_t child_node = NODES;
 
-/* Return the order as "3 1 5 ...", in one static buffer. @edges are in the order of their
+/* Return the order as "3 1 5 ...", in a static buffer. @edges are in the order of their
  * creation. */
 static const char *order_of(uint32_t count, const struct edge *edges, uint32_t edge_count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's ring and the device's, without HSA: producers, and a device that reads its ring
- * only up to the doorbell. */
+/* The program's ring and the device's ring, without HSA: producers, and a device that reads its
+ * ring only up to the doorbell. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -28,13 +28,14 @@ static struct {
 	union gt_hsa_packet theirs[SIZE], device[DEVICE_SIZE];
 	_Atomic uint64_t origin[2 * DEVICE_SIZE], theirs_write, theirs_read, write, read, bell;
 	unsigned insert_every; /* 0: never */
-	unsigned pass_every;   /* all but one in this many pass unchanged; 0: none does */
+	/* one packet in this many is changed, the others pass unchanged; 0: all are changed */
+	unsigned pass_every;
 	/* the device's */
 	uint64_t seen[PRODUCERS + 1], ours, as_they_were;
 	_Atomic uint32_t wrong;
 } all;
 
-static bool pass_most; /* four of five pass unchanged */
+static bool pass_most; /* four of five packets pass unchanged */
 
 static void rung(uint64_t doorbell, int64_t index)
 {
@@ -65,7 +66,7 @@ static void begin(unsigned insert_every, bool cell)
 	gt_hsa_ring_begin(&all.ring);
 }
 
-/* Return the number of next packets that pass unchanged. 0: the free room has to be checked. */
+/* Return the number of next packets that pass unchanged. 0: check the free room. */
 static uint64_t run_of(const struct gt_hsa_ring *r)
 {
 	uint64_t most = gt_hsa_ring_had_room(r, all.pass_every - 1 - r->taken % all.pass_every),
@@ -78,7 +79,7 @@ static uint64_t run_of(const struct gt_hsa_ring *r)
 	return n;
 }
 
-/* Copy packets as hsa_packets.c does. */
+/* Copy packets, as hsa_packets.c does. */
 static void ring(uint64_t index)
 {
 	struct gt_hsa_ring *r = &all.ring;
@@ -135,7 +136,7 @@ static void write_packet(uint64_t index, uint64_t producer, uint64_t number)
 	__atomic_store_n(&p->kernel.header, (uint16_t)GT_HSA_PACKET_KERNEL, __ATOMIC_RELEASE);
 }
 
-/* Take one packet, if there is one below the doorbell. */
+/* Take a packet if one is below the doorbell. */
 static bool device_takes(void)
 {
 	uint64_t read = atomic_load_explicit(&all.read, memory_order_relaxed);
@@ -226,7 +227,7 @@ UNIT_TEST(who_asks_for_room_gets_none_that_is_not_there)
 	CHECK(gt_hsa_ring_is_roomy(&all.ring, SIZE / 2, &gone) && gone == 0);
 	while (device_takes())
 		;
-	/* by far, and that was enough */
+	/* the read index known before is enough for half the ring */
 	CHECK(gt_hsa_ring_is_roomy(&all.ring, SIZE / 2, &gone) && gone == 0);
 	CHECK(!gt_hsa_ring_is_roomy(&all.ring, SIZE / 2 + 1, &gone) &&
 	      gt_hsa_ring_show(&all.ring) == SIZE / 2);
@@ -247,7 +248,7 @@ UNIT_TEST(a_run_goes_on_as_far_as_there_was_room)
 	gt_hsa_ring_pass(&all.ring, 3);
 	CHECK(gt_hsa_ring_had_room(&all.ring, 16) == 0 && !gt_hsa_ring_has_room(&all.ring));
 	gt_hsa_ring_notify(&all.ring);
-	all.pass_every = 1; /* they are unchanged */
+	all.pass_every = 1; /* the packets are unchanged */
 	while (device_takes())
 		;
 	CHECK(all.seen[0] == SIZE && all.as_they_were == SIZE && !all.wrong &&
@@ -303,8 +304,8 @@ static uint64_t asked_for_room(uint64_t index)
 								 : gt_hsa_ring_show(&all.ring);
 }
 
-/* Half of the producers use the read index in memory, which may admit more than fits; the others
- * use the index that gt_hsa_ring_is_roomy() returns. */
+/* Half of the producers use the read index in memory, which may admit more packets than fit. The
+ * other half uses the index that gt_hsa_ring_is_roomy() returns. */
 static void *produce(void *arg)
 {
 	uint64_t producer = (uint64_t)(uintptr_t)arg;
@@ -397,7 +398,8 @@ UNIT_TEST(a_packet_that_is_passed_on_is_the_same_but_for_the_place)
 	CHECK(gt_hsa_ring_read(&all.ring) == 2);
 }
 
-/* Most pass unchanged, some are patched, and one of our packets follows a third of these. */
+/* Most packets pass unchanged, some are patched, and a packet of ours follows every third patched
+ * packet. */
 UNIT_TEST(several_producers_lose_nothing_of_what_is_passed_on)
 {
 	pass_most = true;

@@ -105,7 +105,7 @@ UNIT_TEST(with_all_slots_in_use_the_helper_is_waited_for_once)
 
 enum { PIECES = 20000 };
 
-/* Harvest completed activities in a different order, each third one late. */
+/* Harvest completed activities in a different order, with each third activity late. */
 static void *harvest(void *unused)
 {
 	uint64_t next = 0, head = 0, late = UINT64_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/idle.h: gaps of captures in memory, to the nanosecond. */
+/* cli/idle.h: gaps in captures in memory, to the nanosecond. */
 #include "cli/idle.h"
 
 #include <string.h>
@@ -13,11 +13,11 @@ static struct gt_capture c;
 static struct idle s;
 static struct texts names;
 static struct unrecorded unrecorded;
-static struct unrecorded_list list; /* of the device */
+static struct unrecorded_list list; /* unrecorded intervals of the device */
 static uint64_t slack;
-static const uint64_t no_events[16]; /* arguments without a wait list */
+static const uint64_t no_events[16]; /* arguments of a call without a wait list */
 
-/* Start a capture, to which calls and activities are added. */
+/* Start a capture to which calls and activities are added. */
 static void begin(void)
 {
 	fake_capture_init(&c);
@@ -34,7 +34,7 @@ static struct gt_item *add_kernel(uint32_t name, uint64_t start, uint64_t end,
 	return work;
 }
 
-/* Add a launch and its kernel; the gap before it ends at @start. */
+/* Add a launch and its kernel. The gap before the kernel ends at @start. */
 static void add_launch(uint64_t from, uint64_t to, uint64_t start, uint64_t end)
 {
 	const struct gt_item *call = fake_call(&c, 0, "clEnqueueTask", from, to, 0, no_events);
@@ -191,7 +191,7 @@ UNIT_TEST(work_without_a_call_ends_gaps_of_which_nothing_is_known)
 	finish();
 }
 
-/* The call is missing, but the activity has its start. */
+/* The call is missing, but the activity contains the start of the call. */
 UNIT_TEST(a_call_that_was_lost_leaves_what_its_work_says)
 {
 	struct gt_item call = {.id = GT_ID(0, 2), .start_ns = 2300};
@@ -222,7 +222,8 @@ UNIT_TEST(calls_that_were_lost_are_not_the_host)
 	finish();
 }
 
-/* Two kernels at a time: the device is idle when neither runs; the first to start ends the gap. */
+/* Two kernels at a time: the device is idle when neither runs, and the first kernel to start ends
+ * the gap. */
 UNIT_TEST(a_device_is_idle_when_no_queue_of_it_works)
 {
 	begin();
@@ -239,8 +240,7 @@ UNIT_TEST(a_device_is_idle_when_no_queue_of_it_works)
 	finish();
 }
 
-/* Add a blocking copy, whose activity starts after a while, with a kind of memory that CUDA
- * reports. */
+/* Add a blocking copy, whose activity starts later, with a kind of memory that CUDA reports. */
 static void add_copy(const char *kind, uint64_t from, uint64_t to, uint64_t start, uint64_t end)
 {
 	static const uint64_t blocking[16] = {0, 0, 1};
@@ -273,7 +273,7 @@ UNIT_TEST(copies_say_what_memory_they_are_of)
 	finish();
 }
 
-/* The events that it waits for are not known. */
+/* The events that the call waits for are unknown. */
 UNIT_TEST(without_arguments_a_call_may_have_waited_for_events)
 {
 	const struct gt_item *launch;
@@ -344,7 +344,8 @@ UNIT_TEST(a_gap_that_was_all_paused_is_none)
 	finish();
 }
 
-/* The kernel before the gap was long: its record, as that of a call, was written when it ended. */
+/* The kernel before the gap was long. Its record was written when it ended, like the record of a
+ * call. */
 UNIT_TEST(what_a_flight_recorder_threw_away_is_no_idle_time)
 {
 	begin();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that a process may still allocate, according to control groups that are folders created
- * here; and what processes start with. */
+/* Memory that a process may still allocate, according to control groups, which are folders created
+ * by the test; and the initial memory of processes. */
 #include "collector/memory.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ static void end(void)
 	CHECK_EQ(system(command), 0);
 }
 
-/* Write a file into the folder @group. */
+/* Write a file in the folder @group. */
 static void put(const char *group, const char *name, const char *text)
 {
 	char path[512], *slash = path + sizeof root;

@@ -6,7 +6,8 @@
 
 #include "unit.h"
 
-/* Add a call in a cursor's order: a thread's calls, then the next thread's. */
+/* Add a call in the order of a cursor: the calls of one thread, then the calls of the next
+ * thread. */
 static void note_of(struct gt_memory_use *use, enum gt_domain domain, const char *name, uint64_t ns,
 		    uint64_t address, uint64_t bytes, int32_t status)
 {
@@ -60,7 +61,7 @@ UNIT_TEST(a_free_of_another_thread_is_of_the_allocation_before_it)
 	note(&use, "zeMemFree", 60, 0x1000, 0, 0);
 	note(&use, "zeMemAllocDevice", 10, 0x1000, 100, 0);
 	note(&use, "zeMemAllocHost", 12, 0x2000, 7, 0);
-	note(&use, "zeMemAllocDevice", 40, 0x1000, 300, 0); /* the same address again */
+	note(&use, "zeMemAllocDevice", 40, 0x1000, 300, 0); /* the same address, used again */
 	note(&use, "zeMemAllocDevice", 45, 0x3000, 50, 0);
 	CHECK_OK(gt_memory_use_settle(&use, add_freed, NULL));
 	CHECK_EQ(freed_in_all, 400);
@@ -80,7 +81,7 @@ UNIT_TEST(a_free_in_the_same_ns_is_of_the_allocation_that_has_just_returned)
 
 	for (uint64_t ns = 10; ns < 1000; ns += 10) {
 		note(&use, "zeMemAllocDevice", ns, 0x1000, 100, 0);
-		note(&use, "zeMemFree", ns + 5, 0x1000, 0, 0); /* at the allocation's end */
+		note(&use, "zeMemFree", ns + 5, 0x1000, 0, 0); /* at the end of the allocation */
 	}
 	CHECK_OK(gt_memory_use_settle(&use, NULL, NULL));
 	CHECK_EQ(sum_of(&use, GT_MEMORY_DEVICE)->frees, 99);
@@ -94,10 +95,10 @@ UNIT_TEST(what_failed_or_was_not_seen_has_no_bytes)
 	struct gt_memory_use use = {0};
 
 	note(&use, "zeMemAllocShared", 10, 0x1000, 100, 0x70000003);
-	note(&use, "zeMemFree", 20, 0x1000, 0, 0); /* of memory allocated before the recording */
+	note(&use, "zeMemFree", 20, 0x1000, 0, 0); /* frees memory allocated before the recording */
 	note(&use, "zeMemFree", 25, 0, 0, 0);
 	note(&use, "zeMemAllocShared", 30, 0x1000, 8, 0);
-	note(&use, "zeMemAllocShared", 40, 0x1000, 16, 0); /* its free was not recorded */
+	note(&use, "zeMemAllocShared", 40, 0x1000, 16, 0); /* the free was not recorded */
 	CHECK_OK(gt_memory_use_settle(&use, NULL, NULL));
 	CHECK_EQ(sum_of(&use, GT_MEMORY_SHARED)->allocations, 2);
 	CHECK_EQ(sum_of(&use, GT_MEMORY_SHARED)->frees, 0);
@@ -171,8 +172,8 @@ UNIT_TEST(a_short_track_has_every_change)
 	note(&use, "zeMemAllocHost", 12, 0x2000, 7, 0);
 	note(&use, "zeMemAllocDevice", 14, 0x3000, 30, 0);
 	note(&use, "zeMemFree", 26, 0x2000, 0, 0);
-	note(&use, "zeMemFree", 28, 0x9000, 0, 0); /* of an unknown allocation */
-	/* the address was free, and now has another kind */
+	note(&use, "zeMemFree", 28, 0x9000, 0, 0); /* frees an unknown allocation */
+	/* the address was free, and is now used by another kind of memory */
 	note(&use, "zeMemAllocHost", 30, 0x3000, 1, 0);
 	CHECK_OK(gt_memory_tracks_each(&use, draw, drawn));
 	CHECK_EQ(drawn[0].points, 3);
@@ -199,7 +200,7 @@ UNIT_TEST(a_long_track_has_few_points_and_its_peak)
 	CHECK(drawn.points > GT_MEMORY_PARTS);
 	CHECK(drawn.points <= 4 * (GT_MEMORY_PARTS + 1));
 	CHECK_EQ(drawn.peak, 778777);
-	CHECK_EQ(drawn.peak_ns, 100 * (uint64_t)AT + 5); /* when its call ended */
+	CHECK_EQ(drawn.peak_ns, 100 * (uint64_t)AT + 5); /* time at which the call ended */
 	CHECK_EQ(drawn.end, 1000);
 	CHECK_EQ(drawn.ns, 100 * (uint64_t)PAIRS + 50);
 	gt_memory_use_fini(&use);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* export/occupancy.h, and the Chrome JSON of CUDA's kernels, memcpys, streams and devices. */
+/* export/occupancy.h, and the Chrome JSON for CUDA's kernels, memcpys, streams and devices. */
 #include "export/occupancy.h"
 
 #include <stdio.h>
@@ -30,7 +30,7 @@ static uint32_t blocks_of(uint32_t threads, uint32_t registers, uint32_t shared_
 	return gt_occupancy_blocks(&d, &k, &blocks) ? blocks : UINT32_MAX;
 }
 
-/* Results of the occupancy calculator from NVIDIA, for compute capability 9.0. */
+/* Results of NVIDIA's occupancy calculator for compute capability 9.0. */
 UNIT_TEST(blocks_at_once_go_by_threads_registers_and_shared_memory)
 {
 	CHECK_EQ(blocks_of(256, 32, 0), 8);
@@ -59,7 +59,7 @@ UNIT_TEST(of_a_device_that_says_nothing_no_occupancy_is_known)
 
 static struct gt_capture capture;
 
-/* Return the part of the line with @name that starts with @key, up to the last brace. */
+/* Return the part of the line with @name from @key to the last brace. */
 static const char *exported(const char *name, const char *key)
 {
 	static char line[4096];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* GPU activities of OpenCL on a fake runtime, whose device is a thread: commands complete while the
- * program's threads enqueue, wait, query and release. Also in the ThreadSanitizer build.
+ * threads of the program enqueue, wait, query and release. Also in the ThreadSanitizer build.
  *
- * The wraps are called as taps call them. Handles of queues are reused as soon as they are free,
- * last one first. */
+ * The test calls the wraps as taps do. Handles of queues are reused as soon as they are free, last
+ * freed first. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ struct event {
 	cl_ulong times[4];
 };
 
-/* One lock protects all of it. */
+/* One lock protects the whole runtime. */
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t submitted, completed;
@@ -59,7 +59,7 @@ static struct {
 	     .submitted = PTHREAD_COND_INITIALIZER,
 	     .completed = PTHREAD_COND_INITIALIZER};
 
-/* the helper uses the second one's queues */
+/* the helper uses queues of the second device */
 static struct device devices[DEVICES] = {{CL_DEVICE_TYPE_CPU}, {CL_DEVICE_TYPE_GPU}};
 static int contexts[1], kernels[KERNELS];
 
@@ -118,7 +118,7 @@ static struct event *take(struct event **at)
 	return e;
 }
 
-/* Complete commands in order, except that a second one of an out-of-order queue goes first. */
+/* Complete commands in order. In an out-of-order queue, the second command goes first. */
 static void *device_run(void *arg)
 {
 	enter();
@@ -274,7 +274,7 @@ static cl_int fake_clGetEventInfo(cl_event event, cl_event_info name, size_t siz
 	switch (name) {
 	case CL_EVENT_COMMAND_EXECUTION_STATUS: memcpy(value, &e->status, sizeof e->status); break;
 	case CL_EVENT_COMMAND_QUEUE: memcpy(value, &e->queue, sizeof e->queue); break;
-	/* one reference is the device's own: runtimes do not count it */
+	/* the device holds a reference that runtimes do not count */
 	case CL_EVENT_REFERENCE_COUNT:
 		*(cl_uint *)value = e->references - (e->status != CL_COMPLETE);
 		break;
@@ -286,7 +286,7 @@ static cl_int fake_clGetEventInfo(cl_event event, cl_event_info name, size_t siz
 
 static _Atomic enum { NOBODY, ASKED_FOR, INSIDE, LEFT } held;
 
-/* Delay the helper, as if it had no processor. */
+/* Delay the helper, as if it had no CPU. */
 static void hold_helper(void)
 {
 	if (gettid() != getpid() && atomic_load(&held) == ASKED_FOR) {
@@ -373,7 +373,7 @@ static cl_int fake_unused(void)
 	return CL_INVALID_OPERATION;
 }
 
-/* As the program calls it ------------------------------------------------------- */
+/* Calls as the program makes them ----------------------------------------------- */
 
 static struct gt_tap taps[GT_OPENCL_INDEX_COUNT];
 static const struct gt_table table = {GT_DOMAIN_OPENCL, 0,     NULL, GT_OPENCL_INDEX_COUNT, taps,
@@ -388,7 +388,7 @@ static struct gt_call begin(unsigned index)
 				gt_ticks()};
 }
 
-/* Call the function as its tap does. */
+/* Call the function, as its tap does. */
 #define CALL(f, ...)                                                                     \
 	({                                                                               \
 		struct gt_call call = begin(GT_OPENCL_INDEX_##f);                        \
@@ -420,7 +420,7 @@ static void start(void)
 	pthread_detach(thread);
 }
 
-/* As in ring_threads.c. */
+/* Execute this program again with a session, as in ring_threads.c. */
 static void with_session(const char *test)
 {
 	struct gt_session s = {.magic = GT_SESSION_MAGIC,
@@ -492,12 +492,12 @@ static struct found find_all(void)
 	return f;
 }
 
-/* Wait until all events are released, by any thread: the helper at the latest. */
+/* Wait until all events are released by any thread, at the latest by the helper. */
 static void wait_for_the_last(void)
 {
 	const struct timespec nap = {0, 1000000};
 
-	for (unsigned left = 1; left; nanosleep(&nap, NULL)) { /* until the time limit */
+	for (unsigned left = 1; left; nanosleep(&nap, NULL)) { /* ended by the time limit */
 		enter();
 		left = runtime.events;
 		leave();
@@ -559,7 +559,8 @@ static void *program(void *arg)
 			CALL(clFinish, round % 2 ? own : shared[0]);
 		CALL(clReleaseCommandQueue, own);
 		if (round % 4 == 3)
-			CALL(clReleaseContext, (cl_context)contexts); /* one of its references */
+			/* one of the context's references */
+			CALL(clReleaseContext, (cl_context)contexts);
 	}
 	return NULL;
 }
@@ -627,7 +628,7 @@ UNIT_TEST(the_end_of_the_process_waits_for_the_helper_to_leave_the_runtime)
 {
 	with_session("the_end_of_the_process_waits_for_the_helper_to_leave_the_runtime");
 	start();
-	atexit(look_that_it_left); /* registered before gputap's own, so called after it */
+	atexit(look_that_it_left); /* registered before gputap's handler, so called after it */
 	atomic_store(&held, ASKED_FOR);
 	feed(create(1), 1);
 	while (atomic_load(&held) == ASKED_FOR)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The Perfetto exporter's bytes, read back by a small reader of the wire format: messages of every
- * length, texts that must be written in the middle of a packet. tests/test_export_odd.py tests
- * Perfetto's own reader. */
+/* The bytes of the Perfetto exporter, read back by a small reader of the wire format: messages of
+ * every length, and texts that must be written in the middle of a packet. tests/test_export_odd.py
+ * uses Perfetto's own reader. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,18 +15,18 @@ enum { SEQUENCES = 16, IIDS = 4096 };
 
 static struct gt_capture fake;
 
-/* Counts of a whole file. */
+/* Counts over a whole file. */
 static struct {
 	unsigned packets, begins, ends, long_packets, packets_of_128, annotations;
-	/* annotations whose text is the number of an interned one */
+	/* annotations whose text refers to an interned text by number */
 	unsigned words_used;
-	bool word[SEQUENCES][IIDS]; /* interned so far */
+	bool word[SEQUENCES][IIDS]; /* texts interned so far */
 } seen;
 
 struct field {
 	uint32_t number;
 	unsigned type;
-	uint64_t value; /* of the two kinds of numbers; length of bytes */
+	uint64_t value; /* value of both number types, or length of the bytes */
 	const uint8_t *data;
 };
 
@@ -125,7 +125,7 @@ static void read_packet(const uint8_t *p, const uint8_t *end)
 	uint64_t sequence = 0;
 	struct field f;
 
-	while (take(&p, end, &f)) /* the sequence may follow */
+	while (take(&p, end, &f)) /* a sequence id may follow */
 		if (f.number == PACKET_SEQUENCE)
 			sequence = f.value;
 	CHECK_LT(sequence, SEQUENCES);
@@ -162,8 +162,8 @@ static void export_and_read(void)
 	}
 }
 
-/* The arguments become a byte longer from call to call, so every length of packets occurs,
- * including 128. */
+/* Each call's arguments are a byte longer than the previous call's, so packets of every length
+ * occur, including 128. */
 UNIT_TEST(perfetto_packets_around_127_bytes_are_whole)
 {
 	enum { CALLS = 73 };
@@ -192,7 +192,7 @@ UNIT_TEST(perfetto_packets_around_127_bytes_are_whole)
 	fake_capture_fini(&fake);
 }
 
-/* Each call has a value whose name is new to its thread, so its packet is started, abandoned for
+/* Each call has a value whose name is new to its thread. Its packet is started, abandoned to write
  * the name, and started again. */
 UNIT_TEST(perfetto_names_of_values_are_there_before_the_packet_that_needs_them)
 {
@@ -202,7 +202,8 @@ UNIT_TEST(perfetto_names_of_values_are_there_before_the_packet_that_needs_them)
 	for (unsigned thread = 2; thread <= THREADS; thread++)
 		fake_thread(&fake, 0, thread, 1000 + thread, "worker");
 	for (unsigned thread = 1; thread <= THREADS; thread++)
-		for (unsigned i = 0; i < 2 * KINDS; i++) { /* the second time it is known */
+		for (unsigned i = 0; i < 2 * KINDS;
+		     i++) { /* in the second round the name is known */
 			uint64_t args[5] = {0x1000, 0x1000 + i % KINDS, 8, 0x2000, 0x3000};
 
 			fake_call(&fake, thread, "clGetDeviceInfo", 1000 + i * 100, 1050 + i * 100,
@@ -211,13 +212,13 @@ UNIT_TEST(perfetto_names_of_values_are_there_before_the_packet_that_needs_them)
 	export_and_read();
 	CHECK_EQ(seen.begins, 2 * KINDS * THREADS);
 	CHECK_EQ(seen.ends, 2 * KINDS * THREADS);
-	/* five arguments and the correlation: none twice, none missing */
+	/* five arguments and the correlation: none repeated, none missing */
 	CHECK_EQ(seen.annotations, 2 * KINDS * THREADS * 6);
 	CHECK_EQ(seen.words_used, 2 * KINDS * THREADS);
 	fake_capture_fini(&fake);
 }
 
-/* Cached values of an argument: the initial 0 of an unused entry must not be taken for a cached
+/* Cached values of an argument: the initial 0 in an unused entry must not be mistaken for a cached
  * value. */
 UNIT_TEST(perfetto_writes_each_argument_whatever_its_value)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Subscribers of PTI's callback API that come, change what they request and go while calls run and
- * events happen, from outside and from inside callbacks: no subscriber is called after it has
- * unsubscribed, every EXIT belongs to an ENTER. Also in the ThreadSanitizer build. */
+/* Subscribers of PTI's callback API subscribe, change their requests and unsubscribe while calls
+ * run and events occur, from outside and from inside callbacks. No subscriber is called after it
+ * has unsubscribed, and every EXIT belongs to an ENTER. Also in the ThreadSanitizer build. */
 #include <pthread.h>
 #include <pti/pti_callback.h>
 #include <pti/pti_driver_levelzero_api_ids.h>
@@ -12,7 +12,7 @@
 #include "tool/tool.h"
 #include "unit.h"
 
-/* As shipped: the same names, other symbols. */
+/* The shipped library: the same names with other symbols. */
 uint32_t shipped_subscribe(void **handle, void (*callback)(void),
 			   void *user) __asm__("ptiCallbackSubscribe");
 uint32_t shipped_enable(void *handle, uint32_t domain, uint32_t enter,
@@ -36,7 +36,7 @@ static struct gt_table table = {
 static _Atomic bool is_over;
 static _Atomic uint64_t enters, events, appended;
 
-/* One subscription, freed when it has ended. */
+/* A subscription, freed after it has ended. */
 struct comer {
 	uint64_t magic;
 	pti_callback_subscriber itself;
@@ -150,8 +150,8 @@ UNIT_TEST(subscribers_come_and_go_while_calls_run_and_events_happen)
 
 /* From inside callbacks --------------------------------------------------------------------- */
 
-/* Place where a client's own callback unsubscribes it; before that, each of its callbacks changes
- * what it requests. */
+/* Callback in which a client unsubscribes itself. Before that, each of its callbacks changes its
+ * requests. */
 enum { LEAVES_AT_ENTER, LEAVES_AT_EXIT, LEAVES_AT_EVENT, PLACES_TO_LEAVE };
 
 struct guest {
@@ -163,8 +163,8 @@ struct guest {
 
 static _Atomic uint64_t left[PLACES_TO_LEAVE];
 
-/* Let another subscriber come and go in each of the host's callbacks. The host itself stays: a
- * callback that unsubscribes is not waited for. */
+/* Let another subscriber subscribe and unsubscribe in each of the host's callbacks. The host itself
+ * stays, because unsubscribing inside a callback does not wait for the callback. */
 static void on_host(void *user, pti_callback_domain domain, pti_api_group_id group, uint32_t id,
 		    void *data)
 {
@@ -180,7 +180,7 @@ static void ask_for_something_else(struct guest *g)
 	pti_result result =
 		ptiCallbackEnable(1, g->itself, PTI_API_GROUP_LEVELZERO, zeDriverGetApiVersion_id);
 
-	/* another thread may be about to unsubscribe it */
+	/* another thread may be about to unsubscribe this subscriber */
 	CHECK(result == PTI_SUCCESS || (result == PTI_ERROR_BAD_ARGUMENT && g->is_leaving));
 }
 
@@ -216,7 +216,8 @@ static void *bring_guests(void *which)
 		g->is_ready = true;
 		CHECK_EQ(ptiCallbackEnableDomain(1, g->itself, PTI_DOMAIN_PTI_CRITICAL_EVENT),
 			 PTI_SUCCESS);
-		ptiCallbackEnableDomain(1, g->itself, PTI_DOMAIN_DRIVER_API); /* may be gone */
+		/* the subscriber may be gone */
+		ptiCallbackEnableDomain(1, g->itself, PTI_DOMAIN_DRIVER_API);
 		while (!g->is_gone)
 			sched_yield();
 		CHECK_EQ(ptiCallbackUnsubscribe(g->itself), PTI_ERROR_BAD_ARGUMENT);

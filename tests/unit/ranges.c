@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* export/ranges.c with programs that misuse ROCTx, and without memory. */
+/* export/ranges.c with programs that misuse ROCTx, and with failing allocations. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 #include "unit.h"
 #include "util/error.h"
 
-/* Number of allocations until one fails; negative: none does. */
+/* Number of allocations until one fails; negative: all succeed. */
 static int fail_after = -1;
 
 static bool fails(void)
@@ -36,8 +36,8 @@ static struct gt_range range;
 
 static uint64_t payload[8];
 
-/* Add one call of thread @ordinal: @text for a start, @value for the id returned (start) or given
- * (stop). */
+/* Add a call of thread @ordinal. @text: for a start. @value: the returned id (start) or the passed
+ * id (stop). */
 static int call(uint32_t ordinal, uint32_t number, uint64_t ns, const char *text, uint64_t value)
 {
 	struct gt_item item = {.kind = GT_RECORD_CALL,
@@ -108,7 +108,7 @@ UNIT_TEST(a_range_started_in_one_thread_is_stopped_by_another_whichever_is_read_
 	CHECK_EQ(STOP(2, 20, 1), 1);
 	check_range("first", 1, 10, 21);
 	CHECK(range.across);
-	/* the stopping thread's records come before the starting one's */
+	/* records of the stopping thread precede records of the starting thread */
 	CHECK_EQ(STOP(2, 40, 2), 0);
 	CHECK_EQ(START(3, 30, "second", 2), 1);
 	check_range("second", 3, 30, 41);

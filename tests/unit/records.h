@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ring records and small captures for the tests of src/capture. */
+/* Ring records and small captures for tests of src/capture. */
 #ifndef GPUTAP_UNIT_RECORDS_H
 #define GPUTAP_UNIT_RECORDS_H
 
@@ -74,7 +74,7 @@ static inline void records_external(struct records *r, unsigned stack, bool push
 	p[2] = value;
 }
 
-/* Add a string, object, module or event: @fixed words between head and length. */
+/* Add a string, object, module or event with @fixed words between head and length. */
 static inline void records_text(struct records *r, uint8_t kind, uint8_t depth, uint32_t op,
 				const uint64_t *fixed, size_t count, const void *text, size_t bytes)
 {
@@ -101,7 +101,7 @@ static inline void records_object(struct records *r, enum gt_object_type type, u
 		     GT_DOMAIN_OPENCL, type, fixed, 3, text, bytes);
 }
 
-/* Return a path in the test's folder; a few of them are valid at a time. */
+/* Return a path in the test's folder. The last few paths are valid. */
 static inline const char *file_name(const char *name)
 {
 	static char paths[4][256];
@@ -112,7 +112,7 @@ static inline const char *file_name(const char *name)
 	return path;
 }
 
-/* Create a writer with a session, process 0 and clocks: 1 tick is 1 ns from 1 s on. */
+/* Create a writer with a session, process 0 and clocks: 1 tick is 1 ns, from 1 s on. */
 static inline struct gt_capture_writer *capture_begin(const char *path, bool compress)
 {
 	struct gt_session_info session = {.hostname = "host",

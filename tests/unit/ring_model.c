@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* Model check of the ring's protocol: the real functions of src/ring/ (gt_pool_pop, gt_pool_push,
  * gt_pool_grow, gt_slot_take, gt_block_take, gt_block_link), executed by writers and a collector in
- * every order of their atomic operations, with any of them dying between any two.
+ * every order of their atomic operations. Any of them may die between any two operations.
  *
- *   world | contexts and stacks of the actors | segment: header, slots, blocks | what must come
- *         | out of it |
+ *   world | contexts and stacks of the actors | segment: header, slots, blocks | expected
+ *         | results |
  *
- * Each atomic operation of the included sources is a point where another actor may continue. The
- * search is depth first: at each point the world is copied, one actor makes one step, and a state
- * that was met before is not followed again. A state is the segment, the records taken out, and for
- * each actor a hash of all that it has read: an actor's next step depends on nothing else.
+ * Each atomic operation in the included sources is a point where another actor may continue. The
+ * search is depth first. At each point the world is copied, one actor makes one step, and a state
+ * that was already reached is not followed again. A state consists of the segment, the records
+ * taken out, and for each actor a hash of all values that it has read: the next step of an actor
+ * depends on nothing else.
  *
  * Checked in every state: no block is twice in the rings and the pool together. Checked in every
  * end state (all writers finished or dead): the collector, and after its death recovery, has taken
- * each writer's committed records, each once, in order and complete. Not checked:
- * memory weaker than sequential consistency (the test ring_threads under ThreadSanitizer checks the
- * orders), more actors than here, the collector's file (taking records and marking them as taken is
- * one step here: its journal makes it one). */
+ * the committed records of each writer exactly once, in order and complete. Not checked: memory
+ * weaker than sequential consistency (the test ring_threads under ThreadSanitizer checks memory
+ * orders), more actors than here, and the file of the collector (taking records and marking them as
+ * taken is one step here, because the journal makes it one step). */
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -98,16 +99,16 @@ enum {
 /* Parameters of one run of the search. */
 static struct setting {
 	unsigned writers, slots, blocks, deaths;
-	unsigned records[WRITERS_MAX], a_block; /* per writer; per block */
+	unsigned records[WRITERS_MAX], a_block; /* number per writer; number per block */
 	bool warm;   /* all blocks were used before and are in the pool */
-	bool halves; /* stop in the middle of a record */
-	/* how often the collector takes a free block and gives it back cold */
+	bool halves; /* writers stop in the middle of a record */
+	/* number of times that the collector takes a free block and returns it cold */
 	unsigned cools;
-	/* blocks allowed at first; the collector allows all at some time. 0: all */
+	/* number of blocks allowed at first, until the collector allows all; 0: all */
 	unsigned limit;
 } setting;
 
-/* The collector's own memory, which is lost when it dies. */
+/* The private memory of the collector, lost when it dies. */
 struct cursor {
 	bool active;
 	uint32_t block, at;
@@ -115,9 +116,10 @@ struct cursor {
 
 static struct world {
 	ucontext_t scheduler, actor[ACTORS_MAX];
-	uint64_t history[ACTORS_MAX]; /* hash of what it has read since `history` was set */
+	/* hash of the values that the actor has read since `history` was set */
+	uint64_t history[ACTORS_MAX];
 	bool alive[ACTORS_MAX], finished[ACTORS_MAX];
-	uint32_t linked; /* bit per block: it is in a ring, or in the pool */
+	uint32_t linked; /* one bit per block, set if the block is in a ring or the pool */
 	unsigned deaths, cooled;
 	struct cursor cursor[SLOTS_MAX];
 	unsigned committed[WRITERS_MAX], out[WRITERS_MAX];
@@ -127,7 +129,7 @@ static struct world {
 	_Alignas(64) uint8_t stack[ACTORS_MAX][STACK_BYTES];
 } world;
 
-static int running = -1; /* actor; -1: the scheduler, whose own operations are not steps */
+static int running = -1; /* running actor; -1: the scheduler, whose own operations are not steps */
 static struct gt_segment *const segment = (struct gt_segment *)world.segment;
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -140,7 +142,7 @@ static void step(void)
 {
 	if (running < 0)
 		return;
-	/* its position, also after a mere store */
+	/* the actor's position changes, even after a mere store */
 	world.history[running] = mix(world.history[running], 5);
 	swapcontext(&world.actor[running], &world.scheduler);
 }
@@ -163,8 +165,8 @@ static uint32_t bit_of(const struct gt_block *b)
 		      1);
 }
 
-/* Make a step unless no other actor can notice the operation: on a block that is not linked yet, on
- * the actor's own variables, and on a count that no actor reads, the order does not matter. */
+/* Make a step unless no other actor can notice the operation. The order does not matter on a block
+ * that is not linked yet, on the actor's own variables, and on a count that no actor reads. */
 static void step_at(const volatile void *at)
 {
 	const uint8_t *byte = (const uint8_t *)(uintptr_t)at;
@@ -177,7 +179,7 @@ static void step_at(const volatile void *at)
 	step();
 }
 
-/* Track which blocks other actors can reach. */
+/* Track the blocks that other actors can reach. */
 static void stored(const volatile void *at, uint64_t value)
 {
 	const struct gt_block *b = block_at(at);
@@ -213,7 +215,7 @@ static void write_record(uint8_t *at, unsigned writer, unsigned number)
 	words[2] = words[3] = words[0];
 }
 
-/* Write as core/thread.c does, without waiting: no block, no record. */
+/* Write as core/thread.c does, but without waiting: without a block, no record. */
 static void writer(unsigned self)
 {
 	_Atomic uint32_t hint = 1;
@@ -241,12 +243,13 @@ static void writer(unsigned self)
 		in_block++;
 		atomic_store_explicit(&block->committed, in_block * RECORD_BYTES,
 				      memory_order_release);
-		world.committed[self] = ++n; /* no step in between: the same moment */
+		/* no step in between, so both happen at the same moment */
+		world.committed[self] = ++n;
 	}
 	atomic_store_explicit(&slot->state, GT_SLOT_CLOSED, memory_order_release);
 }
 
-/* Take out the records of the block from @at on, in one step. */
+/* Take the records of the block from @at on, in one step. */
 static void take_records(const struct gt_block *b, uint32_t at, uint32_t committed)
 {
 	for (; at < committed; at += RECORD_BYTES) {
@@ -267,7 +270,7 @@ static void take_records(const struct gt_block *b, uint32_t at, uint32_t committ
 	}
 }
 
-/* Look at a slot once. Return true if something was done. */
+/* Process a slot once. Return true if there was work. */
 static bool collect(uint32_t index)
 {
 	struct gt_slot *slot = gt_segment_slot(segment, index);
@@ -291,13 +294,14 @@ static bool collect(uint32_t index)
 		c->active = true;
 	}
 	b = gt_segment_block(segment, c->block);
-	/* before `committed`, which is then final */
+	/* read before `committed`, which is then final */
 	next = atomic_load_explicit(&b->next, memory_order_acquire);
 	committed = atomic_load_explicit(&b->committed, memory_order_acquire);
 	if (committed == c->at && next == GT_BLOCK_NONE && state != GT_SLOT_CLOSED)
 		return false;
 	step();
-	/* the journal's commit: records in the file and marks in the segment change in one step */
+	/* the commit of the journal: records in the file and marks in the segment change in one
+	 * step */
 	take_records(b, c->at, committed);
 	old = c->block;
 	c->at = committed;
@@ -320,7 +324,8 @@ static bool collect(uint32_t index)
 
 static uint64_t hash_cursors(void);
 
-/* Cool a block as collector/memory.c does. If it dies in between, the block is lost to the pool. */
+/* Cool a block as collector/memory.c does. If the collector dies in between, the block is lost to
+ * the pool. */
 static void cool(void)
 {
 	uint32_t number = gt_pool_pop(segment);
@@ -353,7 +358,7 @@ static void collector(void)
 		if (world.cooled < setting.cools)
 			cool();
 		for (uint32_t i = 1; i < setting.slots; i++) {
-			/* all its memory at this point */
+			/* all memory of the collector at this point */
 			world.history[running] = mix(hash_cursors(), i);
 			collect(i);
 		}
@@ -399,7 +404,7 @@ static void make_world(void)
 		world.actor[i].uc_stack.ss_sp = world.stack[i];
 		world.actor[i].uc_stack.ss_size = STACK_BYTES;
 		makecontext(&world.actor[i], (void (*)(void))actor_main, 1, (int)i);
-		/* run up to its first operation */
+		/* run up to the first operation */
 		running = (int)i;
 		swapcontext(&world.scheduler, &world.actor[i]);
 		running = -1;
@@ -422,7 +427,7 @@ static uint64_t hash_world(void)
 	return hash | 1;
 }
 
-/* Return true if the state is new. */
+/* Add the state. Return true if it is new. */
 static bool enter_state(void)
 {
 	uint64_t hash = hash_world(), mask = (UINT64_C(1) << TABLE_BITS) - 1;
@@ -463,7 +468,7 @@ static void check_blocks(void)
 	}
 }
 
-/* No writer will act any more: the collector continues, or after its death recovery starts from the
+/* No writer acts any more: the collector continues or, after its death, recovery starts from the
  * marks. */
 static void check_end(void)
 {
@@ -518,7 +523,7 @@ static void search(unsigned depth)
 		if (enter_state())
 			search(depth + 1);
 		memcpy(&world, saved[depth], sizeof world);
-		/* or its death; every search ends with the collector's */
+		/* or its death; every search ends with the end or death of the collector */
 		if (i == setting.writers ? writers_done() || world.deaths < setting.deaths
 					 : world.deaths < setting.deaths) {
 			world.alive[i] = false;
@@ -578,7 +583,7 @@ UNIT_TEST(two_writers_after_each_other_in_one_slot)
 			       .halves = true});
 }
 
-/* Without the tag in segment.free this fails: a block is popped, given back and popped again
+/* Without the tag in segment.free this test fails: a block is popped, returned and popped again
  * meanwhile. */
 UNIT_TEST(two_writers_and_blocks_that_come_back)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The rings with real threads, signals, forks and kills; also in the ThreadSanitizer build.
  *
- * Each test starts itself again with GPUTAP_SESSION set, so that the library's core (linked into
- * this program) finds a session when it is loaded. A small reader acts as the collector; each
- * record has its thread and its number there, so that lost, duplicate, mixed up or corrupt records
- * are detected. */
+ * Each test executes its program again with GPUTAP_SESSION set, so that the library's core (linked
+ * into this program) finds a session when it is loaded. A small reader acts as the collector. Each
+ * record contains its thread and its number, so that lost, duplicate, interchanged or corrupt
+ * records are detected. */
 #include <errno.h>
 #include <fcntl.h>
 #include <dirent.h>
@@ -107,7 +107,7 @@ struct reader {
 	struct gt_segment *segment;
 	uint32_t block[THREADS_MAX], at[THREADS_MAX];  /* by slot */
 	uint64_t records, lost, last_seq[THREADS_MAX]; /* by ordinal */
-	uint64_t next[THREADS_MAX];                    /* per ordinal: number of its next record */
+	uint64_t next[THREADS_MAX];                    /* number of the next record, by ordinal */
 	_Atomic bool stop;
 	bool give_back;
 };
@@ -127,7 +127,8 @@ static void read_record(struct reader *r, const struct gt_block *b, const struct
 	CHECK_LT(ordinal, THREADS_MAX);
 	CHECK_EQ(c->args[1], c->args[0]);
 	CHECK_EQ(c->args[2], ~c->args[0]);
-	CHECK_LT(r->last_seq[ordinal], GT_ID_SEQ(c->id)); /* ids rise; dropped ones leave gaps */
+	CHECK_LT(r->last_seq[ordinal],
+		 GT_ID_SEQ(c->id)); /* ids increase; dropped calls leave gaps */
 	r->last_seq[ordinal] = GT_ID_SEQ(c->id);
 	if (!gt_record_depth(&c->head)) {
 		CHECK_LE(r->next[ordinal], c->args[0]);
@@ -136,7 +137,7 @@ static void read_record(struct reader *r, const struct gt_block *b, const struct
 	r->records++;
 }
 
-/* Return: number of records read. */
+/* Read the records. Return their number. */
 static uint64_t read_slot(struct reader *r, uint32_t i)
 {
 	struct gt_slot *slot = gt_segment_slot(r->segment, i);
@@ -230,7 +231,7 @@ static void sums(const struct gt_segment *r, uint64_t *seen, uint64_t *dropped)
 
 /* Writers ------------------------------------------------------------------------ */
 
-/* Make a call as a tap does. Return true if it is in the ring. */
+/* Make a call as a tap does. Return true if its record is in the ring. */
 static bool call(uint64_t number)
 {
 	struct gt_thread *t = gt_thread_get();
@@ -253,7 +254,7 @@ static bool call(uint64_t number)
 
 struct writer {
 	uint64_t calls, recorded;
-	_Atomic uint64_t *acknowledged; /* number of calls that the program has seen recorded */
+	_Atomic uint64_t *acknowledged; /* number of calls that the program knows to be recorded */
 };
 
 static void *write_calls(void *arg)
@@ -389,7 +390,7 @@ UNIT_TEST(threads_that_come_and_go_use_slots_again)
 	}
 	atomic_store(&r->stop, true);
 	pthread_join(reading, NULL);
-	CHECK_EQ(recorded, ROUNDS * TOGETHER * CALLS); /* a thread without a slot waits for one */
+	CHECK_EQ(recorded, ROUNDS * TOGETHER * CALLS); /* threads without a slot wait for a slot */
 	CHECK_EQ(r->records, recorded);
 	check_sums(r->segment, ROUNDS * TOGETHER * CALLS, recorded);
 	CHECK_LE(atomic_load(&r->segment->slots_used), 24);
@@ -426,7 +427,7 @@ UNIT_TEST(a_thread_waits_for_the_slot_of_one_that_has_ended)
 	pthread_create(&writing, NULL, run_writers, &recorded);
 	while (atomic_load(&r->segment->slots_used) < 24)
 		usleep(100);
-	usleep(20000); /* most likely one is waiting by now */
+	usleep(20000); /* most likely a thread is waiting by now */
 	pthread_create(&reading, NULL, read_until_stopped, r);
 	pthread_join(writing, NULL);
 	atomic_store(&r->stop, true);
@@ -467,7 +468,7 @@ static void make_call(int number)
 	(void)number;
 	in_handler = 1;
 	handled++;
-	recorded_in_handler += call(UINT64_MAX / 2); /* a number that no other record has */
+	recorded_in_handler += call(UINT64_MAX / 2); /* a number that no other record contains */
 	in_handler = 0;
 }
 
@@ -496,8 +497,8 @@ UNIT_TEST(calls_in_signal_handlers_are_recorded_or_counted)
 	sums(own_segment(), &seen, &dropped);
 	CHECK_EQ(seen, CALLS + (uint64_t)handled);
 	CHECK_EQ(recorded + recorded_in_handler + dropped, seen);
-	/* ids are unique and all records whole; those of handlers are between a call's start and
-	 * its record */
+	/* ids are unique and all records complete; ids from handlers are between the start of a
+	 * call and its record */
 	r = reader_new(own_segment(), false);
 	for (uint32_t n = atomic_load(&gt_segment_slot(r->segment, 1)->first); n;
 	     n = atomic_load(&gt_segment_block(r->segment, n)->next)) {
@@ -507,7 +508,7 @@ UNIT_TEST(calls_in_signal_handlers_are_recorded_or_counted)
 		     at += ((struct gt_record *)(gt_block_data(b) + at))->words * 8u) {
 			const struct gt_record_call *c = (const void *)(gt_block_data(b) + at);
 
-			if (c->head.kind == GT_RECORD_EVENT) /* of losses, in handlers */
+			if (c->head.kind == GT_RECORD_EVENT) /* event about losses in handlers */
 				continue;
 			CHECK_EQ(c->args[2], ~c->args[0]);
 			r->records++;
@@ -579,14 +580,14 @@ UNIT_TEST(a_child_of_any_fork_has_a_segment_of_its_own)
 		_exit(work_in_child());
 	check_child(pid, 1);
 	CHECK(call(3));
-	/* a child that makes no calls has none */
+	/* a child that makes no calls has no segment */
 	pid = fork();
 	if (pid == 0)
 		_exit(0);
 	waitpid(pid, NULL, 0);
 	CHECK_NULL(find_segment(pid));
-	/* a vfork child runs in its parent's memory, and records there; ThreadSanitizer turns it
-	 * into a fork */
+	/* a vfork child runs in its parent's memory and records there; ThreadSanitizer turns vfork
+	 * into fork */
 	pid = SCALE == 1 ? vfork() : 0;
 	if (pid == 0) {
 		call(4);
@@ -614,7 +615,7 @@ UNIT_TEST(a_grandchild_has_a_segment_too)
 		grandchild = fork();
 		if (grandchild == 0)
 			_exit(work_in_child());
-		check_child(grandchild, 1); /* its parent never made one */
+		check_child(grandchild, 1); /* the parent of the grandchild never made a call */
 		grandchild = 0;
 		if (work_in_child())
 			_exit(1);
@@ -642,7 +643,7 @@ UNIT_TEST(a_call_that_began_before_the_fork_is_the_parents_alone)
 	id = gt_call_begin(t, GT_DOMAIN_OPENCL, 0);
 	pid = fork(); /* as in a callback inside the call */
 	if (pid == 0 && call(7))
-		_exit(9); /* passive while that call is open */
+		_exit(9); /* the child is passive while that call is open */
 	r = gt_tap_record(t, OP, sizeof *r + 24, id, 0, 0, 0);
 	if (r) {
 		r->args[0] = r->args[1] = 0;
@@ -747,8 +748,8 @@ static void write_until_killed(_Atomic uint64_t *acknowledged)
 		pause();
 }
 
-/* @live: a reader drains meanwhile, as the collector does; otherwise it reads what the dead
- *         process left, as recovery does. */
+/* @live: a reader drains meanwhile, as the collector does. Otherwise the reader processes the rings
+ * that the dead process left, as recovery does. */
 static void kill_once(unsigned delay_us, bool live)
 {
 	_Atomic uint64_t *acknowledged =
@@ -760,7 +761,7 @@ static void kill_once(unsigned delay_us, bool live)
 
 	if (pid == 0)
 		write_until_killed(acknowledged);
-	while (!(r->segment = find_segment(pid))) /* until the time limit */
+	while (!(r->segment = find_segment(pid))) /* ended by the time limit */
 		usleep(200);
 	if (live)
 		pthread_create(&reading, NULL, read_until_stopped, r);
@@ -777,7 +778,7 @@ static void kill_once(unsigned delay_us, bool live)
 	}
 	sums(r->segment, &seen, &dropped);
 	CHECK_LE(sum, r->records); /* calls that the program knew to be recorded */
-	/* plus one per writer that it did not know of yet */
+	/* plus one call per writer that was recorded but not counted yet */
 	CHECK_LE(r->records, sum + KILLED_WRITERS);
 	CHECK_LE(r->records + dropped, seen);
 	CHECK_LE(seen, r->records + dropped + KILLED_WRITERS); /* open calls */

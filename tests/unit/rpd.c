@@ -14,7 +14,7 @@
 static struct gt_capture capture;
 static char path[128];
 
-/* Return the columns of the first row of @query, joined with '|', and rows joined with a space.
+/* Return the first row of @query, with columns joined by '|', or rows joined by a space.
  * Empty after a failed export. */
 static const char *ask(const char *query)
 {
@@ -51,7 +51,7 @@ static const struct gt_object_info *queue(void)
 	return gt_capture_object_find(&capture, 0, GT_OBJECT_QUEUE, 1);
 }
 
-/* Export and check the invariants of every file. */
+/* Export, and check the invariants that hold for every file. */
 static void export(void)
 {
 	const struct gt_export_options options = {0};
@@ -78,7 +78,7 @@ UNIT_TEST(rpd_gives_work_of_an_unseen_call_a_call_to_hang_on)
 	begin();
 	launch(1, 10, 20);
 	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 30, 40, GT_ID(1, 9))->call_start_ns = 25;
-	/* of the same call */
+	/* an activity of the same call */
 	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 50, 60, GT_ID(1, 9))->call_start_ns = 25;
 	/* of none */
 	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 70, 80, 0)->queued_ns = 65;
@@ -92,8 +92,8 @@ UNIT_TEST(rpd_gives_work_of_an_unseen_call_a_call_to_hang_on)
 		  "30|25 50|25 70|65");
 }
 
-/* Numbers of dropped calls are skipped; an activity of such a call must not be attached to its
- * neighbour. */
+/* Numbers of dropped calls are skipped. An activity of such a call must not be attached to the
+ * neighbouring call. */
 UNIT_TEST(rpd_links_by_number_across_gaps_and_interleaved_threads)
 {
 	static const uint64_t gaps[] = {1, 2, 60, 64, 65, 1000, 1u << 20, UINT64_C(1) << 39};
@@ -151,7 +151,7 @@ UNIT_TEST(rpd_leaves_out_work_without_times_and_tells)
 {
 	begin();
 	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 0, 0, launch(1, 10, 20));
-	/* its end is not known */
+	/* the end of the kernel is unknown */
 	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 100, 0, launch(1, 30, 40));
 	export();
 	CHECK_STR(ask("SELECT start, end FROM rocpd_op"), "100|100");
@@ -183,7 +183,7 @@ UNIT_TEST(rpd_makes_markers_of_external_ids)
 	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 100, 200, launch(1, 13, 20));
 	external(1, GT_EXTERNAL_USER, false, 21, 8);
 	external(1, GT_EXTERNAL_OPERATION, false, 22, 70);
-	/* 7 stays open until here */
+	/* range 7 stays open until here */
 	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 300, 400, launch(1, 30, 90));
 	export();
 	CHECK_STR(

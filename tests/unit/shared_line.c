@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The clock of a host, derived from calls that it made together with another one: synthetic clocks,
- * of which the truth is known. The stated residual covers the error. */
+/* The clock of a host, derived from calls that it made together with another host: synthetic clocks
+ * with known offsets. The stated residual covers the error. */
 #include <errno.h>
 
 #include "capture/shared_line.h"
@@ -11,10 +11,10 @@ enum { CALLS = 400, PERIOD_NS = 10000000, LEAVE_NS = 3000 };
 #define BEGIN_NS UINT64_C(100000000000)
 
 struct made {
-	int64_t offset_ns; /* here - there, at 0 */
-	int64_t ppb;       /* how much faster the clock here runs */
+	int64_t offset_ns; /* clock here - clock there, at time 0 */
+	int64_t ppb;       /* excess rate of the clock here */
 	uint64_t jitter_ns, late_here_ns, late_there_ns;
-	unsigned outliers; /* of 1,000 returns: up to 5 ms later */
+	unsigned outliers; /* per 1,000 returns: up to 5 ms later */
 	uint64_t seed;
 };
 
@@ -51,7 +51,7 @@ static void add_calls(struct made *m, struct gt_shared_calls *s, unsigned calls)
 	}
 }
 
-/* Return the largest error over the time of the calls; it must not exceed the stated residual. */
+/* Return the largest error during the calls. It must not exceed the stated residual. */
 static uint64_t check_covered(struct made m, uint64_t *residual_ns)
 {
 	struct gt_shared_calls s = {0};
@@ -73,7 +73,7 @@ static uint64_t check_covered(struct made m, uint64_t *residual_ns)
 	return worst;
 }
 
-/* Return the error at that time before the first call. */
+/* Return the error at a time before the first call. */
 static uint64_t error_before(struct made m, uint64_t before_ns)
 {
 	struct gt_shared_calls s = {0};
@@ -132,8 +132,8 @@ UNIT_TEST(returns_that_come_late_do_no_harm)
 	}
 }
 
-/* The bounds are as far apart as the others wait: the returns are more exact, and the residual
- * still covers everything that the bounds allow. */
+/* The bounds are as far apart as the other hosts wait: the returns are more exact, and the residual
+ * still covers every offset within the bounds. */
 UNIT_TEST(a_host_that_is_always_late_is_placed_by_returns_and_told_with_all_doubt)
 {
 	for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -152,8 +152,8 @@ UNIT_TEST(a_host_that_is_always_late_is_placed_by_returns_and_told_with_all_doub
 	}
 }
 
-/* The same holds if the returns of the two hosts are not simultaneous: one always returns 1 ms
- * later. */
+/* The residual also covers the error if the two hosts do not return at the same time: one host
+ * always returns 1 ms later. */
 UNIT_TEST(where_one_host_returns_later_the_error_is_covered)
 {
 	struct made m = {.offset_ns = 77777, .jitter_ns = 20000, .late_there_ns = 2000000};

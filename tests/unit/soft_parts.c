@@ -16,8 +16,8 @@
 #include "unit.h"
 
 #ifdef __SANITIZE_THREAD__
-/* A guarded call leaves its signal's handler through a jump; the sanitizer considers it inside the
- * handler forever. */
+/* A guarded call leaves its signal handler with a jump, so ThreadSanitizer considers the thread
+ * inside the handler forever. */
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {
@@ -77,7 +77,7 @@ UNIT_TEST(clock_counts_from_its_epoch_at_its_rate)
 	c.epoch_ns = 5000000000;
 	CHECK_EQ(soft_clock_ticks(&c, 0), 500000000u);
 	CHECK_EQ(soft_clock_ticks(&c, 1000), 500000100u);
-	c.hz = 27000000; /* does not divide a second into whole nanoseconds */
+	c.hz = 27000000; /* a tick is not a whole number of nanoseconds */
 	CHECK_EQ(soft_clock_ticks(&c, 0), 135000000u);
 	CHECK_EQ(soft_clock_ticks(&c, 86400ull * 365 * 1000000000),
 		 135000000u + 86400ull * 365 * 27000000);
@@ -167,7 +167,7 @@ UNIT_TEST(fault_elsewhere_goes_to_the_programs_handler)
 	fault_page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	signal(SIGSEGV, of_the_program);
 	soft_guard_init();
-	soft_guard_init(); /* does not take our own handler for the program's */
+	soft_guard_init(); /* does not mistake our own handler for the program's */
 	store_at(fault_page);
 	CHECK(program_saw);
 	munmap(fault_page, 4096);

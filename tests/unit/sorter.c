@@ -61,7 +61,7 @@ static void make_arguments(struct item *item, uint64_t k)
 				 (unsigned long long)(k % 1000), (unsigned long long)(k % 37));
 }
 
-/* Make many equal items, many that are prefixes of one another, and the empty one. */
+/* Make many equal items, many items that are prefixes of one another, and the empty item. */
 static void make_nested(struct item *item, uint64_t k)
 {
 	item->bytes = k % 40;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Time between a call and its GPU activity, and in calls that wait. */
+/* Time between a call and its GPU activity, and time in calls that wait. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,9 +130,11 @@ UNIT_TEST(a_kernel_stands_behind_its_queue_and_then_behind_others)
 	struct told t;
 
 	stages_init(&s);
-	add_work(&s, 0, 1000, 5000, 6000, true); /* added first: order does not matter */
-	add_work(&s, 0, 500, 600, 1600, false);  /* its own queue: until 1600 */
-	add_work(&s, 1, 500, 700, 2000, false);  /* another one: until 2000 */
+	add_work(&s, 0, 1000, 5000, 6000,
+		 true); /* added first, because the order does not matter */
+	add_work(&s, 0, 500, 600, 1600,
+		 false); /* previous activity on the same queue, until 1600 */
+	add_work(&s, 1, 500, 700, 2000, false); /* activity on another queue, until 2000 */
 	add_work(&s, 2, 500, 2500, 4000, false);
 	t = finish(&s, false);
 	CHECK_EQ(t.latencies, 1);
@@ -164,7 +166,7 @@ UNIT_TEST(a_blocking_copy_is_split_into_waiting_moving_and_the_runtime)
 	add_work(&s, 0, 100, 200, 183000, false);
 	add_call(&s, STAGES_COPY, 7, 1000, 190000, false);
 	add_copy(&s, 7, 1000, 184000, 185000);
-	add_copy(&s, 7, 1000, 184500, 186000); /* in two pieces that overlap */
+	add_copy(&s, 7, 1000, 184500, 186000); /* in two overlapping pieces */
 	t = finish(&s, false);
 	CHECK_EQ(t.wait.earlier_ns, 182000);
 	CHECK_EQ(t.wait.transfer_ns, 2000);
@@ -325,7 +327,7 @@ static struct wide_row make_row(uint64_t number)
 	uint64_t random = number * UINT64_C(0x9e3779b97f4a7c15);
 	struct wide_row row = {.key = random >> 56, .number = number};
 
-	for (unsigned i = 0; i < 5; i++) { /* of each length, and of both signs */
+	for (unsigned i = 0; i < 5; i++) { /* intervals of each length, and of both signs */
 		random = (random ^ random >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
 		row.any[i] = random >> (random >> 58) % 64;
 		row.any[i] = number % 7 ? row.any[i] : -row.any[i];
@@ -333,7 +335,7 @@ static struct wide_row make_row(uint64_t number)
 	return row;
 }
 
-/* Rows packed in memory, in a file, and where no file can be created. */
+/* Rows packed in memory, in a file, and without a file if none can be created. */
 UNIT_TEST(packed_rows_are_what_they_were_and_equal_ones_keep_their_order)
 {
 	enum { ROWS = 20000 };
@@ -383,7 +385,7 @@ UNIT_TEST(a_wait_for_events_stands_until_the_last_of_their_work)
 	stages_init(&s);
 	add_work(&s, 0, 100, 200, 1500, false);
 	add_work(&s, 0, 110, 1500, 3000, false);
-	add_work(&s, 0, 120, 3000, 4500, false); /* no call waits for it */
+	add_work(&s, 0, 120, 3000, 4500, false); /* no call waits for this activity */
 	add_event(&s, 0, 0xe1, 100, 100);
 	add_event(&s, 0, 0xe2, 110, 110);
 	add_wait(&s, 1000, 3200, 2, both);
@@ -404,7 +406,7 @@ UNIT_TEST(a_wait_for_the_event_of_a_copy_sees_its_data_move)
 	add_copy(&s, 7, 500, 2000, 2600);
 	add_event(&s, 0, 0xe1, 500, 7);
 	add_wait(&s, 1000, 3000, 1, event);
-	add_wait(&s, 2200, 3100, 1, event); /* another thread's, in the middle of it */
+	add_wait(&s, 2200, 3100, 1, event); /* a wait in another thread, during the first wait */
 	t = finish(&s, false);
 	CHECK_EQ(t.waits, 2);
 	CHECK_EQ(t.wait.earlier_ns, 1000);
@@ -412,8 +414,8 @@ UNIT_TEST(a_wait_for_the_event_of_a_copy_sees_its_data_move)
 	CHECK_EQ(t.wait.runtime_ns, 400 + 500);
 }
 
-/* The last call that returned this event was not recorded, so the handle refers to an older
- * activity. */
+/* The last call that returned this event was not recorded. The handle in the capture refers to an
+ * older activity. */
 UNIT_TEST(a_handle_that_is_used_again_is_the_last_calls_or_nobody_knows)
 {
 	static const uint64_t event[] = {0xe1};
@@ -428,7 +430,8 @@ UNIT_TEST(a_handle_that_is_used_again_is_the_last_calls_or_nobody_knows)
 	add_event(&s, 1, 0xe1, 950, 100); /* another process's */
 	add_event(&s, 0, 0xe1, 2600, 0);  /* later */
 	add_wait(&s, 1000, 2600, 1, event);
-	add_wait(&s, 4000, 5000, 1, event); /* done before: it could be another activity */
+	/* completed before the wait, so it may be another activity */
+	add_wait(&s, 4000, 5000, 1, event);
 	t = finish(&s, false);
 	CHECK_EQ(t.wait.earlier_ns, 1500);
 	CHECK_EQ(t.wait.runtime_ns, 100);
@@ -444,7 +447,7 @@ UNIT_TEST(of_a_wait_for_what_was_not_seen_the_rest_is_not_known)
 	stages_init(&s);
 	add_work(&s, 0, 100, 200, 1500, false);
 	add_event(&s, 0, 0xe1, 100, 100);
-	add_event(&s, 0, 0xe3, 110, 110); /* its activity has no times */
+	add_event(&s, 0, 0xe3, 110, 110); /* the activity of this event has no times */
 	add_wait(&s, 1000, 3000, 2, both);
 	add_wait(&s, 1000, 2000, 1, event);
 	t = finish(&s, false);
@@ -454,7 +457,8 @@ UNIT_TEST(of_a_wait_for_what_was_not_seen_the_rest_is_not_known)
 	CHECK_EQ(t.wait.runtime_ns, 0);
 
 	stages_init(&s);
-	add_work(&s, 0, 100, 200, 2500, false); /* the wait returned before: contradiction */
+	/* contradiction: the wait returned before the activity */
+	add_work(&s, 0, 100, 200, 2500, false);
 	add_event(&s, 0, 0xe1, 100, 100);
 	add_wait(&s, 1000, 2000, 1, both);
 	t = finish(&s, false);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Model check of orders (runtime/submit_order.h): the real functions of src/runtime/hip/hip_order.c
- * and hip_order_match.c are called in many orders by
+/* Model check of orders (runtime/submit_order.h): calls the real functions of
+ * src/runtime/hip/hip_order.c and hip_order_match.c in many orders, from
  *
  *   program's threads ─ each call: push │ the runtime queues its work │ returned ─► work in the
  *                       order in which it was queued
- *   the stream's thread ─ next work: take ─► linked to whose call? The model knows it; it must be
- *                       it or none
+ *   the stream's thread ─ next work: take ─► linked to a call, which must be the call that the
+ *   model
+ *                       knows, or none
  *
- * A graph's launch is one record here (`--mode lite`), which spans exactly the first to the last of
+ * A graph launch is one record here (`--mode lite`), which spans exactly the first to the last of
  * its activities, or there is no record.
  *
- * Small plans are run in every order of these steps, larger ones in orders from a random generator
- * with a fixed seed, so each run of this test tests the same ones. */
+ * Small plans are run in every order of these steps, larger plans in orders from a random generator
+ * with a fixed seed, so that each run of this test covers the same orders. */
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,7 +25,7 @@
 #include "../../src/runtime/hip/hip_order_match.c"
 #include "unit.h"
 
-/* The core as used by orders ------------------------------------------------------- */
+/* Functions of the core that orders use -------------------------------------------- */
 
 static uint8_t arena[64 << 20] __attribute__((aligned(64)));
 static size_t arena_used;
@@ -95,7 +96,7 @@ void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain,
 
 struct gt_graph_span {
 	uint64_t id;
-	uint32_t parts, first, last; /* of the works[] that extended it */
+	uint32_t parts, first, last; /* indices of the works[] that extended the span */
 	bool closed, lost;
 };
 enum { SPANS_MAX = 32 };
@@ -145,11 +146,11 @@ struct planned {
 	uint32_t name;            /* launch */
 	uint64_t to, from, bytes; /* copy, fill */
 	uint32_t direction;
-	uint32_t pieces; /* of a copy or fill; 0: one piece */
-	bool fails;      /* without submitting work */
-	bool hidden;     /* its work has other addresses */
-	/* a digit is a kernel of that name, f a fill, c a copy in two pieces, n one that needs no
-	 * device; fails: after submitting a part of its work */
+	uint32_t pieces; /* number of pieces of a copy or fill; 0: one piece */
+	bool fails;      /* true if the call fails without submitting work */
+	bool hidden;     /* true if the work has other addresses */
+	/* a digit is a kernel with that name, f a fill, c a copy in two pieces, n a node that needs
+	 * no device; fails: after submitting a part of the nodes */
 	const char *graph;
 };
 
@@ -185,7 +186,7 @@ static enum gt_graph_part part_of(char c)
 	return c == 'f' ? GT_GRAPH_FILL : c == 'c' || c == 'n' ? GT_GRAPH_COPY : GT_GRAPH_KERNEL;
 }
 
-/* Make nodes, one after the other. */
+/* Make nodes from @text, in sequence. */
 static struct gt_hip_shared_nodes *make_nodes(const char *text)
 {
 	struct gt_hip_shared_nodes *n = (void *)(nodes_memory + nodes_used);
@@ -222,8 +223,8 @@ static void world_begin(void)
 	order = borrow_order(STREAM, 0);
 }
 
-/* Kernels of the runtime have both allocations as arguments, and the offsets in these; the engines
- * do a copy in pieces, and report its size. */
+/* Kernels of the runtime take both allocations and the offsets in them as arguments. The engines
+ * do a copy in pieces and report its size. */
 static void make_work(const struct planned *p, uint64_t id)
 {
 	uint32_t pieces = p->pieces ? p->pieces : 1;
@@ -276,7 +277,7 @@ static void make_graph_work(const struct planned *p, uint64_t id)
 	}
 }
 
-/* Check the span of the launch's record. */
+/* Check the span in the record of the launch. */
 static void check_spans(void)
 {
 	for (uint32_t i = 0; i < span_count; i++) {
@@ -365,8 +366,8 @@ static void step_stream(void)
 	}
 }
 
-/* Return which threads can make a step: a bit per thread of the program, and one for the
- * stream's. */
+/* Return the threads that can make a step: one bit per thread of the program, and one for the
+ * thread of the stream. */
 static uint32_t ready(const struct plan *plan)
 {
 	uint32_t found = taken < made ? 1u << THREADS_MOST : 0;
@@ -386,8 +387,8 @@ static uint32_t random_below(uint32_t n)
 	return (uint32_t)((seed >> 33) % n);
 }
 
-/* Run one order of steps. @choices: which of the ready threads made each step; from @given on: the
- * first one, or @random. Return: number of choices. */
+/* Run one order of steps. @choices: number of the ready thread that made each step; from @given on,
+ * the first ready thread, or a random one. Return the number of choices. */
 static uint32_t run(const struct plan *plan, uint8_t *choices, uint8_t *options, uint32_t given,
 		    bool random)
 {
@@ -473,7 +474,7 @@ UNIT_TEST(kernels_of_two_threads_on_one_stream)
 
 	CHECK(linked > 0 && linked < 4 * runs);
 	runs = run_all(&own);
-	CHECK_EQ(linked, 4 * runs); /* its name identifies each */
+	CHECK_EQ(linked, 4 * runs); /* the name of each kernel identifies it */
 	run_some(&mixed, 100000);
 	CHECK(linked >= 6 * 100000);
 }
@@ -502,7 +503,7 @@ UNIT_TEST(kernels_whose_calls_fail_or_have_no_known_name)
 	CHECK(linked > 0);
 }
 
-/* A lost order is trusted again only when no earlier activity can still arrive. */
+/* A lost order is trusted again only if no earlier activity can still arrive. */
 UNIT_TEST(a_wait_mends_a_broken_order_only_if_nobody_else_was_at_it)
 {
 	static const struct planned failing = {.kind = GT_SUBMIT_LAUNCH, .name = 3, .fails = true};
@@ -636,7 +637,8 @@ UNIT_TEST(graphs_of_one_thread_are_one_record_each)
 	run_all(&ends);
 	CHECK(spans > 0);
 	runs = run_all(&none);
-	CHECK_EQ(spans, runs); /* it is not known whether all of the first one has arrived */
+	/* it is unknown whether all activities of the first launch have arrived */
+	CHECK_EQ(spans, runs);
 	runs = run_all(&fails);
 	CHECK(spans >= runs && spans <= 2 * runs);
 }
@@ -664,7 +666,7 @@ UNIT_TEST(graphs_of_several_threads_on_one_stream_are_one_record_or_none)
 	CHECK(spans > 0);
 }
 
-/* Threads at a time: for ThreadSanitizer, and for what no single step shows --------------- */
+/* Real threads: for ThreadSanitizer, and for errors that single steps cannot show -------- */
 
 enum { AT_A_TIME = 3, EACH = 3000 };
 static struct {
@@ -740,7 +742,7 @@ static void *stream_thread(void *wanted)
 	return NULL;
 }
 
-/* Run a stream's whole life. @packet: one is read only after the thread has ended. */
+/* Run a stream from start to end. @packet: a packet is read only after the thread has ended. */
 static void live(uintptr_t handle, uint32_t number, bool packet)
 {
 	struct gt_thread t = {.api_id = GT_ID(1, number)};

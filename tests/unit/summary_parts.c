@@ -26,7 +26,7 @@ UNIT_TEST(work_is_linked_whichever_of_it_and_its_call_is_read_first)
 {
 	struct linked l = {0};
 
-	linked_work(&l, 1, 7); /* three activities of one call, and then the call */
+	linked_work(&l, 1, 7); /* three activities of one call, followed by the call */
 	linked_work(&l, 1, 7);
 	linked_work(&l, 1, 7);
 	linked_work(&l, 1, 0);
@@ -113,8 +113,8 @@ UNIT_TEST(busy_time_is_the_union_of_intervals_in_any_order)
 	add(&t, 100, 200, 90, 1);
 	add(&t, 50, 60, 10, 2);
 	add(&t, 150, 250, 90, 3);
-	add(&t, 250, 260, 90, 4);  /* touches: no gap */
-	add(&t, 300, 300, 295, 5); /* of zero length */
+	add(&t, 250, 260, 90, 4);  /* adjacent: no gap */
+	add(&t, 300, 300, 295, 5); /* length zero */
 	CHECK_EQ(timeline_finish(&t), 0);
 	CHECK_EQ(t.busy_ns, UINT64_C(170));
 	CHECK_EQ(t.first_ns, UINT64_C(50));
@@ -140,7 +140,7 @@ UNIT_TEST(gaps_name_the_work_on_both_sides)
 	timeline_fini(&t);
 }
 
-/* Many timelines, each of which would fit: together they are bounded, and use one file. */
+/* Many timelines that each fit are bounded together, and use one file. */
 UNIT_TEST(timelines_of_a_pool_are_bounded_together)
 {
 	enum { TIMELINES = 40, EACH = 9000 };
@@ -162,7 +162,7 @@ UNIT_TEST(timelines_of_a_pool_are_bounded_together)
 		most = pool.bytes > most ? pool.bytes : most;
 	}
 	CHECK(most > 1u << 20);
-	CHECK(most < 3u << 20); /* without a pool: 23 MiB */
+	CHECK(most < 3u << 20); /* 23 MiB without a pool */
 	CHECK(pool.file.is_open);
 	CHECK_EQ(timeline_finish(&alone), 0);
 	for (unsigned k = 0; pooled && k < TIMELINES; k++) {
@@ -178,7 +178,7 @@ UNIT_TEST(timelines_of_a_pool_are_bounded_together)
 	free(pooled);
 }
 
-/* The same intervals with all spans in memory and with runs in a file. */
+/* Busy time of the same intervals, with all spans in memory and with runs in a file. */
 UNIT_TEST(busy_time_is_the_same_through_the_temporary_file)
 {
 	enum { COUNT = 60000 };
@@ -186,7 +186,7 @@ UNIT_TEST(busy_time_is_the_same_through_the_temporary_file)
 	uint64_t state = 7;
 
 	for (unsigned i = 0; i < COUNT; i++) {
-		/* activities of two threads, one after the other, as in a capture */
+		/* activities of two threads, one thread after the other, as in a capture */
 		uint64_t start = (uint64_t)(i % (COUNT / 2)) * 1000 + next_random(&state) % 1000;
 		uint64_t end = start + next_random(&state) % 400;
 		add(&memory, start, end, start - 10, i);
@@ -358,7 +358,8 @@ UNIT_TEST(numbers_have_three_digits_and_a_unit)
 	CHECK_STR(ui_count(UINT64_MAX), "18,446,744,073,709,551,615");
 }
 
-/* Return the names around a call, the innermost one lowest: 0x21 is name 1 in name 2. */
+/* Return the names of ranges around a call, the innermost in the lowest digit: 0x21 is name 1 in
+ * name 2. */
 static unsigned around(const struct range_paths *e, uint64_t thread, uint64_t id)
 {
 	uint32_t names[8];
@@ -373,7 +374,7 @@ UNIT_TEST(range_paths_ranges_are_those_of_the_thread_that_hold_the_call)
 {
 	struct range_paths e = {0};
 
-	range_paths_add(&e, 7, 3, 4, 1); /* in the order of their ends: the inner one first */
+	range_paths_add(&e, 7, 3, 4, 1); /* in the order of their ends: the inner range first */
 	range_paths_add(&e, 7, 2, 6, 2);
 	range_paths_add(&e, 9, 2, 2, 3);
 	CHECK_EQ(range_paths_finish(&e), 0);
@@ -395,7 +396,7 @@ UNIT_TEST(range_paths_ranges_that_cross_each_other_are_both_around)
 
 	range_paths_add(&e, 1, 1, 4, 1);
 	range_paths_add(&e, 1, 3, 6, 2);
-	range_paths_add(&e, 1, 5, 5, 2); /* the same name again counts once */
+	range_paths_add(&e, 1, 5, 5, 2); /* a nested range with the same name counts once */
 	range_paths_add(&e, 1, 9, 8, 3); /* from a damaged capture */
 	CHECK_EQ(range_paths_finish(&e), 0);
 	CHECK_EQ(around(&e, 1, 2), 0x1u);

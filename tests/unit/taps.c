@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Generated taps, tested with those of tests/gen/tiny.api: every kind of argument, a runtime that
- * fails, and programs that pass pointers that must not be followed. The rings are replaced by a
- * plain buffer. */
+/* Generated taps, tested with the taps of tests/gen/tiny.api: every kind of argument, a runtime
+ * that fails, and programs that pass pointers that must not be followed. A plain buffer replaces
+ * the rings. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -16,7 +16,7 @@
 #include "tests/gen/golden/tiny_wraps.h"
 #include "unit.h"
 
-/* The core as used by taps ----------------------------------------------------- */
+/* Functions of the core that taps use ------------------------------------------ */
 
 static struct {
 	struct gt_block block;
@@ -74,7 +74,7 @@ void *gt_ring_next(struct gt_thread *t, size_t bytes, enum gt_drop_reason *why)
 	return NULL;
 }
 
-/* No tool requests calls. */
+/* In this test no tool requests calls. */
 bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, uint32_t index,
 			void *args, uint32_t args_bytes)
 {
@@ -109,7 +109,7 @@ extern struct gt_table gt_tiny_tables[1];
 #define GT_INSTANCE 0
 #include "tests/gen/golden/tiny_taps.inc"
 #pragma GCC diagnostic pop
-/* A domain with `outermost` in its description: the smallest there is. */
+/* The smallest domain with `outermost` in its description. */
 extern struct gt_tap gt_hip_compiler_taps[1][GT_HIP_COMPILER_INDEX_COUNT];
 struct gt_tap gt_hip_compiler_taps[1][GT_HIP_COMPILER_INDEX_COUNT];
 static struct gt_table gt_hip_compiler_tables[1];
@@ -240,7 +240,7 @@ static void begin(uint32_t services)
 	next_record = ring.words;
 }
 
-/* Return the next committed record; NULL: there is none. */
+/* Return the next committed record, or NULL. */
 static const struct gt_record_call *record(void)
 {
 	const struct gt_record_call *r = next_record;
@@ -254,7 +254,7 @@ static const struct gt_record_call *record(void)
 	return r;
 }
 
-/* Return the payload of an argument, which its bytes follow. NULL: there is none. */
+/* Return the payload of an argument, followed by its bytes, or NULL. */
 static const struct gt_payload *payload(const struct gt_record_call *r, unsigned arg)
 {
 	const uint64_t *p = r->args + GT_OP_NARGS(r->head.op),
@@ -295,7 +295,7 @@ UNIT_TEST(structs_and_floats_by_value_go_through_and_into_the_record)
 	CHECK_EQ(gt_tiny_tap0_tiny_fill((void *)0x10, (void *)0x20, size, 9, 0.5f, 10), 0);
 	r = record();
 	CHECK_NOT_NULL(r);
-	CHECK_EQ(r->args[2], 64 | UINT64_C(3) << 32); /* the first eight bytes */
+	CHECK_EQ(r->args[2], 64 | UINT64_C(3) << 32); /* first eight bytes of the value */
 	CHECK_EQ(r->args[3], 9);
 	CHECK_EQ(r->args[4], 0x3f000000); /* 0.5f */
 	CHECK_NOT_NULL(payload(r, 2));
@@ -437,8 +437,8 @@ UNIT_TEST(arrays_are_recorded_with_their_lengths)
 	CHECK_EQ(r->head.words, 5 + 5 + 3 + 2 + 4);
 }
 
-/* Three arguments of each of these lengths (0: not present), under caps below, at and above a word:
- * payloads written together equal those written alone. */
+/* Three arguments of each of these lengths (0: absent), under caps below, at and above a word:
+ * payloads that are written together equal payloads written alone. */
 UNIT_TEST(payloads_of_one_call_are_each_as_it_is_alone)
 {
 	static const uint32_t lengths[] = {0, 4, 5, 8, 9, 16, 24}, caps[] = {0, 4, 7, 8, 12, 64};
@@ -540,7 +540,7 @@ UNIT_TEST(only_the_elements_that_came_are_recorded)
 	r = record();
 	CHECK_EQ(payload(r, 1)->bytes, 16);
 	CHECK_EQ(r->args[2], 2);
-	answer.came = 9; /* more than there is room for */
+	answer.came = 9; /* more elements than fit */
 	gt_tiny_tap0_tiny_list(4, queues, &came);
 	CHECK_EQ(payload(record(), 1)->bytes, 32);
 	answer.came = 1;
@@ -550,7 +550,7 @@ UNIT_TEST(only_the_elements_that_came_are_recorded)
 	CHECK_EQ(payload(r, 1)->bytes, 8);
 	CHECK_EQ(r->args[2], 1);
 	answer.came = 77;
-	gt_tiny_tap0_tiny_list(0, NULL, NULL); /* wrong, and stays wrong */
+	gt_tiny_tap0_tiny_list(0, NULL, NULL); /* invalid, and stays invalid */
 	CHECK_EQ(answer.saw_count_pointer, 0);
 	CHECK(payload(record(), 1) == NULL);
 }
@@ -712,7 +712,7 @@ UNIT_TEST(call_that_returns_after_recording_ended_writes_nothing)
 
 static void in_handler(void)
 {
-	gt_thread.writing = 1; /* as if the signal had come between reserve and commit */
+	gt_thread.writing = 1; /* as if the signal had arrived between reserve and commit */
 }
 
 UNIT_TEST(call_in_a_signal_handler_between_reserve_and_commit_is_counted)
@@ -747,7 +747,7 @@ static int real_push(struct gt_hip_dim3 grid, struct gt_hip_dim3 block, size_t b
 	inside.depth = gt_thread.depth;
 	/* the runtime's own call */
 	gt_hip_compiler_tap0___hipPopCallConfiguration(NULL, NULL, NULL, NULL);
-	gt_tiny_tap0_tiny_free(NULL); /* of a layer below */
+	gt_tiny_tap0_tiny_free(NULL); /* call of a layer below */
 	return 0;
 }
 

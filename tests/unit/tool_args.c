@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names and arguments for tools: values of live calls as text, pointers followed or not, statuses,
- * C++ types. */
+/* Names and arguments for tools: values of live calls as text, with and without following pointers,
+ * statuses, C++ types. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static int add(const struct gputap_argument *a, void *user)
 	return 0;
 }
 
-static bool begins; /* the call is about to be made; otherwise it returned `returned` */
+static bool begins; /* true if the call is about to be made; otherwise it returned `returned` */
 static int32_t returned;
 
 static const char *text(uint32_t domain, uint32_t operation, void *args, uint32_t dereference)
@@ -80,7 +80,7 @@ UNIT_TEST(pointers_are_followed_as_deep_as_asked)
 	CHECK_STR(text(GPUTAP_DOMAIN_HIP, GT_HIP_hipMalloc, &args, 0), want);
 	CHECK_STR(text(GPUTAP_DOMAIN_HIP, GT_HIP_hipMalloc, &args, 1),
 		  "void ** ptr=0xabc0 (1/2); size_t size=16");
-	/* the target type of a void * is not known */
+	/* the type that a void * points to is unknown */
 	CHECK_STR(text(GPUTAP_DOMAIN_HIP, GT_HIP_hipMalloc, &args, 2),
 		  "void ** ptr=0xabc0 (1/2); size_t size=16");
 }
@@ -140,13 +140,13 @@ UNIT_TEST(what_a_call_writes_is_shown_when_it_has_as_far_as_it_has)
 	came = 0;
 	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1),
 		     "platforms=[] (1/1)"));
-	ids.num_platforms = NULL; /* the count is not known */
+	ids.num_platforms = NULL; /* the count is unknown */
 	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1),
 		     "platforms=0x"));
 	ids.num_entries = 1;
 	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1),
 		     "platforms=[0x10] (1/1)"));
-	returned = CL_INVALID_VALUE; /* it failed: the call did not set the memory */
+	returned = CL_INVALID_VALUE; /* the call failed, and did not set the memory */
 	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1),
 		     "platforms=0x"));
 	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clCreateKernel, &kernel, 1),
@@ -210,7 +210,8 @@ UNIT_TEST(a_calls_status_is_what_it_returned_or_wrote)
 	call.args = &kernel;
 	call.ret = &made;
 	call.ret_bytes = sizeof made;
-	CHECK_EQ(gputap_call_has_failed(&call, &status), -ENODATA); /* it failed without a reason */
+	/* the call failed without a reason */
+	CHECK_EQ(gputap_call_has_failed(&call, &status), -ENODATA);
 	made = &kernel;
 	CHECK_EQ(gputap_call_has_failed(&call, &status), 0);
 	ret = CL_INVALID_KERNEL_NAME;

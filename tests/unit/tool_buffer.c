@@ -23,9 +23,9 @@ struct payload {
 
 struct seen {
 	_Atomic uint64_t count, batches, lost, disorder, sum;
-	_Atomic uint64_t thread; /* of the last callback */
-	uint64_t next[64];       /* per writing thread */
-	_Atomic int hold;        /* the callback waits until it is 0 */
+	_Atomic uint64_t thread; /* thread of the last callback */
+	uint64_t next[64];       /* next number, by writing thread */
+	_Atomic int hold;        /* the callback waits until this is 0 */
 };
 
 static void collect(struct gputap_buffer *b, const struct gputap_record *records, size_t count,
@@ -93,11 +93,12 @@ UNIT_TEST(a_buffer_is_handed_over_when_the_watermark_is_reached_and_not_before)
 		.size = sizeof o, .bytes = 4096, .watermark = 3584, .fn = collect, .user = &s};
 	struct gputap_buffer *b;
 
-	/* a separate buffer each: after a flush, the delivery may look once more at the data
+	/* a separate buffer each, because after a flush the delivery may check once more the data
 	 * present by then */
 	for (int round = 1; round <= 3; round++) {
 		CHECK_OK(gputap_buffer_create(&o, &b));
-		for (int i = 0; i < 3584 / 32 - 1; i++) /* each 16 bytes are preceded by 16 bytes */
+		for (int i = 0; i < 3584 / 32 - 1; i++) /* each 16 bytes are preceded by a head of
+		 * 16 bytes */
 			CHECK_OK(put(b, 0, (uint64_t)round * 1000 + (uint64_t)i));
 		usleep(20000);
 		CHECK_EQ(s.batches, round - 1);
@@ -126,7 +127,7 @@ UNIT_TEST(a_discarding_buffer_counts_what_it_drops_exactly)
 	CHECK_LE(written, 3 * 8192 / 32);
 	atomic_store(&s.hold, 0);
 	CHECK_OK(gputap_buffer_flush(b));
-	CHECK_OK(put(b, 0, 5000)); /* there is room again */
+	CHECK_OK(put(b, 0, 5000)); /* the buffer has room again */
 	CHECK_OK(gputap_buffer_flush(b));
 	CHECK_EQ(s.count, written + 1);
 	CHECK_EQ(s.lost, dropped);
@@ -234,7 +235,7 @@ UNIT_TEST(large_records_fit_up_to_the_size_of_the_buffer)
 	}
 	CHECK_EQ(gputap_buffer_write(b, 1, large, 2 << 20, 0), -EMSGSIZE);
 	CHECK_EQ(gputap_buffer_write(b, 1, large, SIZE_MAX, 0), -EMSGSIZE); /* rounds up to 0 */
-	/* as an offset, it is negative */
+	/* negative as an offset */
 	CHECK_EQ(gputap_buffer_write(b, 1, large, SIZE_MAX / 2 + 2, 0), -EMSGSIZE);
 	CHECK_EQ(gputap_buffer_write(b, 1, large, (size_t)UINT32_MAX + 2, 0), -EMSGSIZE);
 	CHECK_EQ(gputap_buffer_write(b, 1, NULL, 0, 0), 0);
@@ -274,7 +275,7 @@ static void check_ends(struct gputap_buffer *b, const struct gputap_record *reco
 static _Atomic uint64_t handed[4];
 static struct gputap_buffer *shared;
 
-/* Write starts; end_things(), in another thread, writes an end for those that it sees here. */
+/* Write starts. end_things(), in another thread, writes an end for each start that it sees. */
 static void *begin_things(void *arg)
 {
 	uint64_t me = (uintptr_t)arg;
@@ -344,7 +345,7 @@ static void from_inside(struct gputap_buffer *b, const struct gputap_record *rec
 	if (in->once++ == 0) {
 		in->rc = gputap_buffer_flush(b);
 		in->rc |= gputap_buffer_destroy(b) == -EDEADLK ? 0 : -1;
-		/* more than it holds */
+		/* more records than the buffer holds */
 		for (uint64_t i = 0; i < 2000; i++)
 			in->wrote += put(b, 0, i) == 0;
 		if (in->other) {
@@ -460,7 +461,7 @@ UNIT_TEST(a_buffer_may_be_given_to_another_delivery)
 	CHECK_OK(gputap_buffer_destroy(b));
 }
 
-/* End the thread with each batch but the last one. */
+/* End the thread with each batch except the last. */
 static _Atomic int endings;
 
 static void end_thread(struct gputap_buffer *b, const struct gputap_record *records, size_t count,
@@ -479,7 +480,7 @@ UNIT_TEST(a_callback_that_ends_its_thread_is_called_in_another_one)
 	struct seen others = {0};
 
 	CHECK_OK(gputap_buffer_create(&o, &b));
-	other = make(&others, 0, 0); /* of the same delivery */
+	other = make(&others, 0, 0); /* a buffer of the same delivery */
 	endings = 3;
 	for (uint64_t i = 1; i <= 5; i++) {
 		CHECK_OK(put(b, 0, i));
@@ -605,8 +606,8 @@ UNIT_TEST(signal_handlers_write_in_the_middle_of_a_write)
 	CHECK_OK(gputap_buffer_destroy(shared));
 }
 
-/* ThreadSanitizer does not follow threads that a fork's child starts; AddressSanitizer's allocator
- * may be locked forever in the child. */
+/* ThreadSanitizer does not follow threads that a fork child starts. The allocator of
+ * AddressSanitizer may be locked forever in the child. */
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 static void in_child(struct gputap_buffer *b, struct seen *s)
 {
@@ -702,7 +703,8 @@ static void check_times(struct gputap_buffer *b, const struct gputap_record *rec
 		t->wrong += p->start > p->end;
 		t->back += p->start < t->last;
 		t->last = p->end;
-		/* a reading is off by some tens of ns; loaded machines delay threads between two */
+		/* a reading is off by some tens of ns; loaded machines delay threads between two
+		 * readings */
 		t->off += p->start + 20000 < p->now_before || p->end > p->now_after + 20000;
 	}
 	t->count += count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Notifications of calls to tools: which tools, in which order, until when. Many threads:
- * tool_calls_threads.c. */
+/* Notifications of calls to tools: the notified tools, the order of notifications, and their end.
+ * Tests with many threads are in tool_calls_threads.c. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ UNIT_TEST(which_calls_a_context_is_notified_of_changes_while_it_is_started)
 	CHECK_STR(notified, "a+0 a-0 ");
 }
 
-/* Up to seven are read in one word, more in another way. */
+/* Up to seven contexts are read in one word, more contexts in another way. */
 UNIT_TEST(so_are_more_than_fit_into_a_word_and_those_that_are_left_of_them)
 {
 	static const char *const names[] = {"a", "b", "c", "d", "e", "f",
@@ -261,9 +261,9 @@ static void tell_and_hold(const struct gputap_call *c, uint64_t *data, void *use
 	if (c->phase == GPUTAP_CALL_PHASE_ENTER && c->operation == 0)
 		held = gputap_correlation_hold();
 	gputap_suppress_begin();
-	call(2, 0); /* the tool's own */
+	call(2, 0); /* call of the tool itself */
 	gputap_suppress_end();
-	gputap_suppress_end(); /* one too many */
+	gputap_suppress_end(); /* one call more than there were begins */
 }
 
 static void on_retired(uint64_t correlation, uint64_t time, void *user)
@@ -278,7 +278,7 @@ UNIT_TEST(a_call_that_is_held_retires_when_it_is_released_and_a_tools_own_calls_
 {
 	struct gputap_context *ctx = context(GPUTAP_CONTEXT_DENSE);
 
-	gputap_correlation_release(gputap_correlation_hold()); /* outside a call: no effect */
+	gputap_correlation_release(gputap_correlation_hold()); /* no effect outside a call */
 	CHECK_OK(gputap_context_calls(ctx, DOMAIN, NULL, 0, 0, tell_and_hold, NULL));
 	CHECK_OK(gputap_context_retirement(ctx, on_retired, NULL));
 	CHECK_OK(gputap_context_start(ctx));
@@ -408,13 +408,13 @@ static void call_within(const struct gputap_call *c, uint64_t *data, void *user)
 	correlations[heard] = c->correlation;
 	parents[heard++] = c->parent;
 	if (c->operation == 7 && heard == 1)
-		call_of(&hip_table, 0, 0, NULL); /* the tool's own: reported */
+		call_of(&hip_table, 0, 0, NULL); /* call of the tool itself: reported */
 }
 
 static void hip_within(void)
 {
-	call_of(&hip_table, 0, 0, NULL); /* the runtime's own */
-	call(1, 0);                      /* of another runtime, below it */
+	call_of(&hip_table, 0, 0, NULL); /* call of the runtime itself */
+	call(1, 0);                      /* call of another runtime, below HIP */
 }
 
 UNIT_TEST(the_runtimes_own_calls_are_not_reported_but_those_of_callbacks_and_of_lower_runtimes_are)
@@ -497,7 +497,7 @@ static void jump_once(const struct gputap_call *c, uint64_t *data, void *user)
 	}
 }
 
-/* Overwrite the stack where that call's variables were. */
+/* Overwrite the stack where the variables of that call were. */
 static __attribute__((noinline)) void call_from_below(unsigned char fill)
 {
 	volatile unsigned char over[1 << 14];

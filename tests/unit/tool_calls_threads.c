@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Notifications to tools about calls of many threads, and of forks, with contexts that come and
+/* Notifications to tools about calls in many threads and in fork children, while contexts come and
  * go. */
 #include <pthread.h>
 #include <sched.h>
@@ -61,7 +61,7 @@ struct heard_by {
 	int tool, generation;
 };
 
-/* Check that the notified tool is started, and has the generation of its user pointer. */
+/* Check that the notified tool is started and has the generation in its user pointer. */
 static void check_started(const struct gputap_call *c, uint64_t *data, void *user)
 {
 	const struct heard_by *h = user;
@@ -122,7 +122,7 @@ static void *tool(void *arg)
 
 UNIT_TEST_SECONDS(threads_call_while_tools_come_and_go_and_none_is_notified_after_its_stop, 1200)
 {
-	/* number of notified calls, over all threads and tools */
+	/* number of notified calls, summed over all threads and tools */
 	const char *more = getenv("GPUTAP_TOOL_CALLS");
 	pthread_t callers[CALLERS], tools[TOOLS];
 
@@ -216,7 +216,7 @@ UNIT_TEST(a_forks_child_does_not_wait_for_callbacks_of_its_parents_threads)
 		sched_yield();
 	pid = fork();
 	if (pid == 0)
-		_exit(gputap_context_stop(ctx) != 0); /* if it hangs: the time limit */
+		_exit(gputap_context_stop(ctx) != 0); /* the time limit ends a hanging child */
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK_EQ(status, 0);
 	for (int i = 0; i < 2; i++) { /* ENTER and EXIT */
@@ -246,8 +246,8 @@ static void fork_in_the_middle(void)
 	call(2, 0);
 }
 
-/* Tools' maps from numbers are copied into the child: a number used again would mean two things
- * there. */
+/* Tools keep maps by number, which are copied into the child: a reused number would have two
+ * meanings there. */
 UNIT_TEST(
 	a_forks_child_is_told_the_end_of_the_call_around_it_and_counts_on_from_its_parents_numbers)
 {
@@ -259,7 +259,7 @@ UNIT_TEST(
 	call(1, 0);
 	call_of(&table, 0, 0, fork_in_the_middle);
 	call(1, 0);
-	CHECK_STR(notified, "+1:1 -1:1 +0:2 +2:3 -2:3 -0:2 +1:4 -1:4 "); /* in both of them */
+	CHECK_STR(notified, "+1:1 -1:1 +0:2 +2:3 -2:3 -0:2 +1:4 -1:4 "); /* in parent and child */
 	if (child == 0)
 		_exit(0);
 	CHECK_EQ(waitpid(child, &status, 0), child);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables without a runtime, whose calls are made here as the generated taps make them
- * (src/core/tap.h), for tests of notifications to tools. */
+/* Tables without a runtime, whose calls are made as generated taps make them (src/core/tap.h), for
+ * tests of notifications to tools. */
 #ifndef GPUTAP_UNIT_TOOL_FAKE_H
 #define GPUTAP_UNIT_TOOL_FAKE_H
 
@@ -8,7 +8,7 @@
 #include "tool/tool.h"
 #include "unit.h"
 
-/* A domain without a runtime: only its number is known. */
+/* A domain without a runtime, of which only the number is known. */
 #define DOMAIN ((uint32_t)GT_DOMAIN_COUNT - 2)
 enum { OPERATIONS = 3, HIP_OPERATIONS = 1 };
 
@@ -29,7 +29,7 @@ struct args {
 	uint64_t value;
 };
 
-/* Make a call as a tap does, with a runtime that calls `inside` and returns twice its argument. */
+/* Make a call as a tap does. The runtime calls `inside` and returns twice the argument. */
 static inline uint64_t call_of(const struct gt_table *t, uint32_t op, uint64_t value,
 			       void (*inside)(void))
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Use all of the tool API at once, from many threads, while tools come and go at random: calls that
- * submit work, helpers that record its end and report it, objects that are loaded and unloaded,
- * buffers, retirement. The notifications of each tool are checked: none while it is stopped, every
- * end goes to the tool that got the start, with its eight bytes, parents come before children,
+ * submit work, helpers that record and report the end of the work, objects that are loaded and
+ * unloaded, buffers, retirement. Checks the notifications of each tool: none while it is stopped;
+ * every end goes to the tool that got the start, with its eight bytes; parents precede children;
  * retirement comes last.
  *
  * 	GPUTAP_STORM=600 build-thread/tests/unit/tool_storm --no-fork ...
@@ -32,7 +32,7 @@ enum {
 	IN_FLIGHT = 256,
 	SYMBOLS = 3
 };
-enum { TYPES = 3 }; /* of activities: kernels, reads, writes */
+enum { TYPES = 3 }; /* types of activities: kernels, reads, writes */
 
 static void *const no_taps[1];
 static const struct gt_operation operations[OPERATIONS] = {
@@ -67,7 +67,7 @@ static unsigned next(unsigned *random)
 
 /* Tools ---------------------------------------------------------------------- */
 
-/* One life of a tool's context, which its functions get as `user`. */
+/* One lifetime of a tool's context, passed to its functions as `user`. */
 struct life {
 	_Atomic int running;
 	uint64_t number; /* unique */
@@ -238,7 +238,7 @@ static void end(struct gt_activity *p, unsigned random)
 			 random % 16 ? now : 0);
 }
 
-/* Submit as runtimes do: the end may come before EXIT has been notified. */
+/* Submit as runtimes do: the activity may end before EXIT is notified. */
 static void submit(unsigned *random)
 {
 	const unsigned how = next(random), at = next(random);

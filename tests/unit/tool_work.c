@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* GPU activities reported to tools in difficult cases: callbacks that jump out, a fork, a context
- * that is destroyed. The runtime is simulated here (src/tool/tool_activity.h). */
+ * that is destroyed. The test simulates the runtime (src/tool/tool_activity.h). */
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -54,7 +54,7 @@ static struct gputap_context *listen(void)
 	return ctx;
 }
 
-/* Submit as a wrap does. */
+/* Submit an activity, as a wrap does. */
 static struct gt_activity *submit(void)
 {
 	struct gt_activity *p = gt_activity_take(DOMAIN, true);
@@ -87,7 +87,7 @@ static void a_phase_jumps(unsigned phase, const char *what)
 	run_one();
 	CHECK_STR(notified, what);
 	CHECK_EQ(retirements, 1);
-	gt_tool_activity_end(); /* the rest also retires */
+	gt_tool_activity_end(); /* the remaining activities also retire */
 	CHECK_EQ(retirements, 2);
 	CHECK_OK(gputap_context_stop(ctx));
 }
@@ -113,7 +113,8 @@ UNIT_TEST(work_behind_a_callback_that_jumps_out_of_an_end_is_reported_with_the_n
 	for (volatile int i = 0; i < 4; i++)
 		if (!setjmp(away))
 			gt_tool_deliver();
-	CHECK_STR(notified, ".1 .1 .2 .2 "); /* each jumps once, and is not reported again */
+	/* each callback jumps once, and is not called again for the same activity */
+	CHECK_STR(notified, ".1 .1 .2 .2 ");
 	jump_at = 0;
 	CHECK_EQ(gt_tool_deliver(), 2);
 	CHECK_STR(notified, ".1 .1 .2 .2 .3 .3 ");
@@ -130,8 +131,8 @@ static void *deliver_once(void *arg)
 	return arg;
 }
 
-/* Complete @pieces activities; the first callback of the first one jumps out, in a thread that
- *         ends. */
+/* Complete @pieces activities. The first callback of the first activity jumps out, in a thread that
+ * ends. */
 static void jump_in_a_thread_that_ends(int pieces)
 {
 	pthread_t thread;
@@ -179,7 +180,7 @@ static void count_retired(uint64_t correlation, uint64_t time, void *user)
 	++*(uint64_t *)user;
 }
 
-/* There is room for 262,144 open ones. */
+/* There is room for 262,144 open activities. */
 UNIT_TEST(what_has_retired_makes_room_for_more_work_than_there_is_room_for)
 {
 	const struct gputap_context_opts opts = {.size = sizeof opts};
@@ -213,7 +214,8 @@ UNIT_TEST(work_behind_a_callback_that_ended_its_thread_is_reported_with_the_next
 	pthread_t thread;
 	int calls = 0;
 
-	listen(); /* notified last to first: it comes after the one that ends the thread */
+	/* contexts are notified last to first: this context follows the one that ends the thread */
+	listen();
 	CHECK_OK(gputap_context_create(&opts, &ctx));
 	CHECK_OK(gputap_context_activities(ctx, DOMAIN, GPUTAP_ACTIVITY_ALL, end_thread, &calls));
 	CHECK_OK(gputap_context_start(ctx));
@@ -227,7 +229,7 @@ UNIT_TEST(work_behind_a_callback_that_ended_its_thread_is_reported_with_the_next
 	CHECK_EQ(gt_tool_deliver(), 3);
 	CHECK_EQ(calls, 3);
 	CHECK_STR(notified, ".1 .2 .3 ");
-	CHECK_OK(gputap_context_stop(ctx)); /* no thread counts as inside its callback */
+	CHECK_OK(gputap_context_stop(ctx)); /* no thread counts as inside its callbacks */
 	run_one();
 }
 
@@ -257,7 +259,7 @@ UNIT_TEST(a_thread_that_ends_while_the_process_waits_for_its_callback_leaves_not
 	pthread_t thread, ends;
 	int calls = 0;
 
-	listen(); /* notified last to first: it comes after the one that jumps */
+	listen(); /* contexts are notified last to first: this context follows the one that jumps */
 	CHECK_OK(gputap_context_create(&opts, &ctx));
 	CHECK_OK(gputap_context_activities(ctx, DOMAIN, GPUTAP_ACTIVITY_ALL, jump_late, &calls));
 	CHECK_OK(gputap_context_start(ctx));
@@ -267,7 +269,7 @@ UNIT_TEST(a_thread_that_ends_while_the_process_waits_for_its_callback_leaves_not
 	while (!__atomic_load_n(&calls, __ATOMIC_ACQUIRE))
 		usleep(100);
 	CHECK_EQ(pthread_create(&ends, NULL, end_the_process, NULL), 0);
-	usleep(20000); /* most likely it waits by now */
+	usleep(20000); /* most likely the thread waits by now */
 	__atomic_store_n(&go_on, true, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);
 	pthread_join(ends, NULL);
@@ -311,7 +313,7 @@ UNIT_TEST(work_in_flight_at_a_fork_completes_in_the_parent_alone)
 	listen();
 	in_flight = submit();
 	done = submit();
-	gt_activity_done(done, 0, now, now + 1); /* not reported so far */
+	gt_activity_done(done, 0, now, now + 1); /* an activity not reported so far */
 	pid = fork();
 	if (pid == 0) {
 		notified[0] = '\0';
@@ -352,7 +354,7 @@ UNIT_TEST(a_drain_says_how_much_is_open_when_its_time_is_over)
 	complete_later(first);
 	CHECK_EQ(gputap_context_drain(other, 0, &open), -ETIMEDOUT);
 	CHECK_EQ(open, 1);
-	gt_activity_drop(second, true); /* its end cannot be observed */
+	gt_activity_drop(second, true); /* the end of this activity cannot be observed */
 	CHECK_EQ(gputap_context_drain(ctx, 0, &open), 0);
 	CHECK_EQ(open, 0);
 	CHECK_EQ(gputap_context_drain(NULL, 0, &open), -EINVAL);
@@ -382,7 +384,7 @@ UNIT_TEST(a_drain_does_not_wait_for_a_context_that_is_gone_or_for_the_parent_of_
 	ctx = listen();
 	submit();
 	gputap_context_destroy(ctx);
-	ctx = listen(); /* in the slot of the other one */
+	ctx = listen(); /* in the slot of the destroyed context */
 	CHECK_EQ(gputap_context_drain(ctx, 0, NULL), 0);
 	submit();
 	if (fork() == 0)

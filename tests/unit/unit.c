@@ -57,7 +57,7 @@ void unit_need_the_kernel(void)
 	pid_t pid;
 
 	if (page == MAP_FAILED || madvise((void *)(uintptr_t)page, 4096, MADV_WIPEONFORK))
-		return; /* this kernel does not support it, so skip the check */
+		return; /* the kernel does not support MADV_WIPEONFORK, so skip the check */
 	*page = 1;
 	pid = fork();
 	if (pid == 0)
@@ -163,7 +163,7 @@ static unsigned open_descriptors(void)
 	return count;
 }
 
-/* Run in the test's own process. Does not return to the caller's stdio buffers. */
+/* Run in the process of the test. Does not return to the caller's stdio buffers. */
 static void run_here(const struct unit_test *test)
 {
 	unsigned before = open_descriptors(), after;
@@ -188,7 +188,7 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 	return remove(path);
 }
 
-/* Wait for a test, and end its whole process group if it takes too long. */
+/* Wait for a test. End its whole process group if the test takes too long. */
 static int wait_for(pid_t pid, unsigned seconds, bool *late)
 {
 	struct timespec start, now;
@@ -208,7 +208,7 @@ static int wait_for(pid_t pid, unsigned seconds, bool *late)
 	return status;
 }
 
-/* Return: 0 passed, 1 failed, EXIT_SKIP. */
+/* Return 0 for passed, 1 for failed, or EXIT_SKIP. */
 static int run_forked(const struct unit_test *test)
 {
 	const char *word = "FAIL", *why = "";

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* C unit tests. A program tests/unit/<name>.c holds several, each named as a sentence:
+/* C unit tests. A program tests/unit/<name>.c contains several tests, each named as a sentence:
  *
  * 	UNIT_TEST(ring_drops_and_counts_when_full)
  * 	{
  * 		CHECK_EQ(dropped, 3);
  * 	}
  *
- * and is listed in tests/unit/meson.build. The runner (unit.c) has main(): each test runs in a
+ * and is listed in tests/unit/meson.build. The runner (unit.c) has main(). Each test runs in a
  * separate process with a time-out and must leave no descriptor and no child.
  *
  * 	build/tests/unit/ring --list
@@ -14,7 +14,7 @@
  * 	gdb --args build/tests/unit/ring --no-fork ring_drops_and_counts_when_full
  *
  * A failed CHECK prints both values and ends the test. In a child process or another thread of the
- * test it ends the process, so the test also fails if it waits for it. */
+ * test it ends the process, so the test also fails if it waits for that process. */
 #ifndef GPUTAP_UNIT_H
 #define GPUTAP_UNIT_H
 
@@ -32,13 +32,13 @@ struct unit_test {
 void unit_register(struct unit_test *test);
 void unit_fail(const char *file, int line, const char *format, ...)
 	__attribute__((noreturn, format(printf, 3, 4)));
-/* End the test as not possible here; @reason is shown and must be in tests/skips.txt. */
+/* End the test as not possible here. @reason is printed and must be in tests/skips.txt. */
 void unit_skip(const char *reason) __attribute__((noreturn));
-/* Skip the test under an emulator that does less than the kernel that it replaces: qemu 7.2 wipes
- * no page in a fork's child (MADV_WIPEONFORK), and its process_vm_readv() reads only memory that is
- * mapped for qemu itself. */
+/* Skip the test under an emulator with fewer features than the kernel: qemu 7.2 wipes no page in a
+ * fork child (MADV_WIPEONFORK), and its process_vm_readv() reads only memory that is mapped for
+ * qemu itself. */
 void unit_need_the_kernel(void);
-/* Return a folder of this test, removed after it. */
+/* Return a folder for this test, which is removed after the test. */
 const char *unit_folder(void);
 
 #define UNIT_TEST_SECONDS(test_name, limit)                                                       \
@@ -50,10 +50,10 @@ const char *unit_folder(void);
 		unit_register(&unit_test_##test_name);                                            \
 	}                                                                                         \
 	static void unit_run_##test_name(void)
-/* The limit ends hanging tests: it is far above what a test takes on a busy machine. */
+/* The limit ends hanging tests. It is far above the time that a test takes on a busy machine. */
 #define UNIT_TEST(test_name) UNIT_TEST_SECONDS(test_name, 600)
 
-/* Return a value of any scalar type as text, in one of a few buffers. */
+/* Return a value of any scalar type as text, in one of a few static buffers. */
 const char *unit_show_signed(long long value);
 const char *unit_show_unsigned(unsigned long long value);
 const char *unit_show_double(double value);
@@ -93,7 +93,7 @@ const char *unit_show_pointer(const void *value);
 #define CHECK_NULL(a)     UNIT_COMPARE((const void *)(a), ==, (const void *)0)
 #define CHECK_NOT_NULL(a) UNIT_COMPARE((const void *)(a), !=, (const void *)0)
 
-/* Check for 0; a negative errno is shown with its name */
+/* Check for 0. A negative errno is printed with its name. */
 #define CHECK_OK(call)                                                                   \
 	do {                                                                             \
 		int unit_status = (call);                                                \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* core/unwind.h: return addresses of the calling thread, compared with those that the compiler
- * reports. */
+/* core/unwind.h: return addresses of the calling thread, compared with the addresses that the
+ * compiler reports. */
 #include "core/unwind.h"
 
 #include <sys/mman.h>
@@ -34,7 +34,7 @@ __attribute__((noinline)) static void unwind(void)
 	__asm__ volatile("" ::: "memory");
 }
 
-/* Find the call of the first descending function in the stack, and check the others after it. */
+/* Find the call of the first descending function in the stack, and check all calls after it. */
 static void check_descent(void)
 {
 	unsigned i = 0;
@@ -51,7 +51,7 @@ UNIT_TEST(each_caller_is_found_by_the_tables)
 	descend(DEEP, unwind);
 #if defined(__x86_64__)
 	CHECK_EQ((int)end, GT_UNWIND_WHOLE);
-#else /* only frame pointers are used, and code may have none */
+#else /* only frame pointers are used, and some code may lack them */
 	CHECK(count > 0);
 	if (count <= DEEP)
 		return;
@@ -113,7 +113,7 @@ UNIT_TEST(code_without_tables_that_calls_itself_is_walked_by_frame_pointers)
 	check_descent();
 }
 
-/* The register may point to garbage, to unmapped memory, or in a circle: the walk must never leave
+/* The register may point to garbage or unmapped memory, or form a circle: the walk must never leave
  * the stack. */
 UNIT_TEST(a_register_that_is_no_frame_pointer_ends_the_walk)
 {
