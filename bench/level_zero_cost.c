@@ -5,8 +5,7 @@
  *
  *   calls      under `gputap run`: a recorded call without and with four arguments
  *   callback   under `gputap run --domains roctx`: a call with an empty callback of a tool
- *   pti        like callback, with an empty callback of PTI's callback API; ROUNDS is
- *   libpti_callback
+ *   pti        like callback, with an empty callback of PTI's API; ROUNDS is libpti_callback
  *   launches   under `gputap run`: a launch on an immediate list, with an event for each, in a
  *              regular list; including the resets, runs and waits that they need
  *   threads    like launches, in four threads at once, each with its own lists

@@ -30,8 +30,8 @@ enum { PAGE_READABLE = 2, PAGE_WRITEABLE = 4 };
 #define BEYOND_ALL_FILES (1ull << 46) /* accessing a mapping at this offset gives SIGBUS */
 
 struct buffer {
-	int file,
-		ticket; /* @file: closed with the buffer if the buffer belongs to another process */
+	/* @file: closed with the buffer if the buffer belongs to another process */
+	int file, ticket;
 	bool foreign;
 	uint64_t offset, bytes;
 };

@@ -113,9 +113,8 @@ enum soft_kernel_kind {
 struct soft_kernel {
 	uint64_t object; /* address of the kernel's descriptor */
 	enum soft_kernel_kind kind;
-	uint64_t code_base,
-		code_bytes;   /* the allocation that contains the descriptor; 0, 0: none */
-	uint64_t duration_ns; /* duration in ns; 0: as long as execution takes */
+	uint64_t code_base, code_bytes; /* allocation with the descriptor; 0, 0: none */
+	uint64_t duration_ns;           /* duration in ns; 0: as long as execution takes */
 	/* true for copies and fills of HIP: run even when kernels are not executed */
 	bool runtimes_own;
 	int references; /* atomic */

@@ -44,8 +44,7 @@ struct crew {
 	const struct soft_cu_task *task;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	unsigned threads,
-		waiting; /* number of remaining threads, and of threads that have arrived */
+	unsigned threads, waiting; /* number of remaining and of arrived threads */
 	uint64_t rounds;
 	bool has_failed;
 	void *shared;

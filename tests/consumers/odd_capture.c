@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* odd_capture OUT...: export an in-memory capture with everything that a reader may stumble over,
- * and print its content as JSON, so that a test can compare what the reader saw.
+/* odd_capture OUT...: exports an in-memory capture with everything that a reader may stumble over,
+ * and prints its content as JSON, so that a test can compare the content with the reader's result.
  *
- * It has calls of zero length; children with the times of their parents; adjacent siblings; failed
- * calls; names with quotes, backslashes, control characters, bytes that are not UTF-8, 5,000
- * letters; two processes on one device; an exec (two processes, one pid); overlapping GPU
- * activities of a queue, in the file's order and against it; activities without times, without a
- * call, without a queue; a call with three activities; a loss event. */
+ * The capture contains calls of zero length; children with the times of their parents; adjacent
+ * siblings; failed calls; names with quotes, backslashes, control characters, bytes that are not
+ * UTF-8, 5,000 letters; two processes on one device; an exec (two processes, one pid); overlapping
+ * GPU activities on one queue, in the order of the file and in reverse; activities without times,
+ * without a call, without a queue; a call with three activities; a loss event. */
 #include <stdio.h>
 #include <string.h>
 
@@ -52,15 +52,14 @@ static void add_nesting(uint64_t t)
 	call(0, 0, "clGetPlatformInfo", t, t + 500, 2);
 	call(0, 0, "clGetPlatformInfo", t + 500, t + 1000, 2); /* adjacent, until the common end */
 	call(0, 0, "clGetPlatformInfo", t + 1000, t + 1000, 2);
-	call(0, 0, "clFinish", t + 1000, t + 1000, 0); /* starts when all those end */
+	call(0, 0, "clFinish", t + 1000, t + 1000, 0); /* starts when all these calls end */
 	call(0, 0, "clFinish", t + 1000, t + 1000, 0);
 	call(0, 0, "clFlush", t + 1000, t + 1000, 1);
 	call(0, 0, "clCreateBuffer", t + 1000, t + 1010, 0)->ret = 0xabc0;
 	call(0, 0, "clFlush", t + 2000, t + 2010, 0)->ret = (uint64_t)(int64_t)-36;
 }
 
-/* A call that encloses more calls than a cursor holds back is returned after the calls that it
- * encloses. */
+/* A call that encloses more calls than a cursor holds back is returned after the enclosed calls. */
 static void add_late_parent(uint64_t t)
 {
 	struct gt_item *item;
@@ -90,7 +89,7 @@ static void add_names(const struct gt_object_info *queue, uint64_t t)
 	}
 }
 
-/* Thread 1: GPU activities that overlap in their queue, out of order, as a callback thread may
+/* Thread 1: GPU activities that overlap on their queue, out of order, as a callback thread may
  * report them. */
 static void add_overlap(const struct gt_object_info *queue, uint64_t t)
 {
@@ -127,13 +126,15 @@ static void add_loose_ends(const struct gt_object_info *queue, uint64_t t)
 	w = fake_work(&capture, queue, GT_DEVICE_MARKER, 0, t + 1200, t + 1200, id);
 	w->call_start_ns = t + 1000;
 	id = call(0, 1, "clEnqueueFillBuffer", t + 2000, t + 2100, 0)->id;
-	w = fake_work(&capture, queue, GT_DEVICE_FILL, 0, 0, 0, id); /* the runtime gave no times */
+	/* the runtime reported no times */
+	w = fake_work(&capture, queue, GT_DEVICE_FILL, 0, 0, 0, id);
 	w->call_start_ns = t + 2000;
 	w->status = -5;
-	/* the call is not known */
+	/* the call is unknown */
 	w = fake_work(&capture, queue, GT_DEVICE_WRITE, 0, t + 3000, t + 4000, 0);
 	w->bytes = 1 << 20;
-	w = fake_work(&capture, NULL, GT_DEVICE_READ, 0, t + 3000, t + 4000, 0); /* nor the queue */
+	/* the queue is also unknown */
+	w = fake_work(&capture, NULL, GT_DEVICE_READ, 0, t + 3000, t + 4000, 0);
 	w->bytes = 1 << 20;
 }
 
@@ -183,8 +184,8 @@ static void fill(void)
 		(struct gt_event_info){0, GT_EVENT_LOSS, GT_DOMAIN_OPENCL, t, 17, "a \"text\""};
 }
 
-/* Print the capture's content as JSON for the test. Enclosing calls are given as positions: the
- * items of a thread are in order. */
+/* Print the content of the capture as JSON for the test. Enclosing calls are given as positions,
+ * because the items of a thread are in order. */
 static void tell(void)
 {
 	const char *separator = "";

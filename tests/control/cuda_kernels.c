@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A module for the software driver of CUDA: kernels a to d. */
+/* A module for the software CUDA driver: kernels a to d. */
 #include "soft/cuda/cuda_api.h"
 
 #define NOTHING(name)                       \

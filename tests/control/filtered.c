@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* filtered PROGRAM [ARGUMENTS]: run it under a filter that kills a caller of sched_setattr(). */
+/* filtered PROGRAM [ARGUMENTS]: runs PROGRAM under a filter that kills callers of
+ * sched_setattr(). */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>

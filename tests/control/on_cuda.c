@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels of CUDA's driver API, from the module that CONTROL_KERNELS names. */
+/* Kernels for CUDA's driver API, from the module that CONTROL_KERNELS names. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels of Level Zero on an immediate list, from the source text that CONTROL_KERNELS names,
+/* Kernels for Level Zero on an immediate list, from the source text that CONTROL_KERNELS names,
  * which the software device accepts. */
 #include <level_zero/ze_api.h>
 

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* A program of some runtime (on_<runtime>.c) that executes the lines of its standard input and
- * answers each with "ok":
+/* A program for one runtime (on_<runtime>.c) that executes the lines of its standard input and
+ * answers each line with "ok":
  *
- *     run NAME N     run N kernels of that name (a, b, c or d) and wait for them
+ *     run NAME N     run N kernels with that name (a, b, c or d) and wait for them
  *     pause, resume  gputap_pause(), gputap_resume()
  *     by SOURCE      use that source for ranges from now on (ranges.h)
  *     begin NAME     begin a range in this thread
- *     end            end its innermost range
- *     thread NAME N  do that and `run a N` in it, in a new thread; wait for the thread
+ *     end            end the innermost range of this thread
+ *     thread NAME N  begin a range and `run a N` in it, in a new thread; wait for the thread
  *     fork           fork a child, which executes the following lines until it exits
  *     vfork          start a child with vfork(), which ends at once
  *     spawn N        start N programs like this one, "child", which run kernel `a` until a file
  *                    "stop" exists in their folder
  *     storm N        fork N children, ten at a time, which run kernel `a` twice and end
- *     wait           wait until those have ended
- *     nothing        make no call of the runtime
- *     exit           _exit(0)
- */
+ *     wait           wait until the spawned programs have ended
+ *     nothing        make no runtime call
+ *     exit           _exit(0) */
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -64,7 +63,7 @@ static void storm(int count)
 		;
 }
 
-/* Read byte by byte: a child continues reading where its parent was. */
+/* Read byte by byte, because a child continues reading where its parent was. */
 static int read_line(char *line, size_t room)
 {
 	size_t n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Use every function of the public API; tests/test_core_api.py checks the output and the
+/* Uses every function of the public API; tests/test_core_api.py checks the output and the
  * recording. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -49,7 +49,7 @@ static void contexts(void)
 	gputap_context_start(two);
 	call(); /* 2 */
 	gputap_context_stop(one);
-	call(); /* 3: two is still started */
+	call(); /* 3: context two is still started */
 	gputap_context_start(two);
 	gputap_context_destroy(two);
 	call(); /* none */

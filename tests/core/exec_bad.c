@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* exec_bad: pass pointers that the kernel refuses to the exec family; print the result of each
- * call. */
+/* exec_bad: passes pointers that the kernel refuses to the exec family and prints the result of
+ * each call. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -18,7 +18,7 @@ extern char **environ;
 
 static char *good[] = {"KEPT=1", NULL}, *arguments[] = {"true", NULL};
 
-/* Map two pages and make the second inaccessible. Return: the end of the first. */
+/* Map two pages and make the second inaccessible. Return the end of the first. */
 static char *edge(void)
 {
 	char *at = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -27,7 +27,7 @@ static char *edge(void)
 	return at + PAGE;
 }
 
-/* Fork a child for each: a successful exec would end the list. */
+/* Fork a child for each call, because a successful exec would end the list. */
 static void show(const char *what, int way, const char *path, char *const *argv, char *const *envp)
 {
 	static const char *const ways[] = {"execve",   "execv",       "execvpe",     "fexecve",
@@ -71,7 +71,7 @@ int main(void)
 	memset(unterminated -= 8, 'x', 8);
 	crossing = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	memset(crossing, 'x', PAGE + 8);
-	*--cut = "KEPT=1"; /* and the next one is unreadable */
+	*--cut = "KEPT=1"; /* the next pointer is unreadable */
 	for (int way = 0; way < 7; way++) {
 		show("all good", way, "/bin/true", arguments, good);
 		show("a text over two pages", way, "/bin/true", arguments,
@@ -83,7 +83,7 @@ int main(void)
 		     (char *[]){unterminated, NULL});
 		show("environment without end", way, "/bin/true", arguments, cut);
 		show("arguments", way, "/bin/true", (char *const *)(uintptr_t)bad, good);
-		if (way != 2 && way != 6) /* libc reads it itself */
+		if (way != 2 && way != 6) /* in these two ways libc itself reads the path */
 			show("path", way, bad, arguments, good);
 	}
 	return 0;

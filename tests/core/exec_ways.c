@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* exec_ways WAY PROGRAM [ARG ...]: start PROGRAM with an emptied environment (only KEPT=1), through
- * one of the existing functions; signal:WAY does it in a handler on an alternate stack of 8 KiB,
- * thread:WAY in a thread of 16 KiB. Exit status: the program's; 100 + errno when it could not be
- * started. */
+/* exec_ways WAY PROGRAM [ARG ...]: starts PROGRAM with an emptied environment (only KEPT=1),
+ * through one of the existing functions. signal:WAY starts it in a handler on an alternate stack of
+ * 8 KiB, thread:WAY in a thread with a stack of 16 KiB. Exit status: that of the program, or 100 +
+ * errno if it could not be started. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -50,7 +50,7 @@ static void start(const char *way, char **argv)
 	_exit(100 + errno);
 }
 
-/* The command of system() and popen() gets the environment unchanged. */
+/* The command in system() and popen() gets the environment unchanged. */
 static int run_shell(const char *way, char **argv)
 {
 	FILE *stream;
@@ -93,7 +93,7 @@ static int run(char *way, char **argv)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
 }
 
-/* A stack whose end is followed by memory that cannot be written. */
+/* Allocate a stack whose end is followed by read-only memory. */
 static char *small_stack(size_t bytes)
 {
 	enum { GUARD = 1 << 16 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Preloaded in front of libgputap.so: the FAIL_NTH-th of its system calls and allocations fails.
- * Only calls from libgputap.so count; the program's own always succeed. At exit the number of calls
- * is written to the file FAIL_COUNT. */
+/* Preloaded in front of libgputap.so: makes the FAIL_NTH-th of its system calls and allocations
+ * fail.
+ * Only calls from libgputap.so count; calls from the program always succeed. At exit the number of
+ * calls is written to the file FAIL_COUNT. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +39,7 @@ static bool fails(const void *caller)
 	return atomic_fetch_add(&count, 1) + 1 == nth;
 }
 
-/* 0: a function that does not fail in practice. */
+/* Return the error of a system call, or 0 if it does not fail in practice. */
 static int error_of(long number)
 {
 	switch (number) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hostile WHAT ...: do something to this process that tracers tend to forget, then make 20 OpenCL
- * calls. Prints the calls' results. Exit status 0 if they are correct. */
+/* hostile WHAT ...: puts this process into a state that tracers tend to forget, then makes 20
+ * OpenCL calls. Prints the results of the calls. Exit status 0 if they are correct. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <errno.h>
@@ -57,7 +57,7 @@ static void *make_threads(void *arg)
 	return arg;
 }
 
-/* Refuse system calls that are newer than the sandbox, as sandboxes do. */
+/* Refuse system calls that are newer than this filter, as sandboxes do. */
 static int sandbox(uint32_t answer)
 {
 	static const uint32_t newer[] = {SYS_memfd_create,   SYS_membarrier, SYS_faccessat2,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* jumper WHAT [N]: OpenCL calls and signals. Prints how many calls were started.
+/* jumper WHAT [N]: OpenCL calls and signals. Prints the number of started calls.
  *
- * 	first   a signal comes while a thread makes its first call; the handler makes calls
- * 	fork    the same in the child of a fork
- * 	jump    a handler leaves a call by siglongjmp(), N times in each of two threads; more calls
+ * 	first   a signal arrives while a thread makes its first call; the handler makes calls
+ * 	fork    like first, in a fork child
+ * 	jump    a handler leaves a call with siglongjmp(), N times in each of two threads; more calls
  * 		follow
- * 	stack   the same, with the handler on an alternate stack
+ * 	stack   like jump, with the handler on an alternate stack
  * 	nested  a handler on an alternate stack, further up, makes calls in the middle of a call
- * 	alarms  a timer's handler leaves the current call by siglongjmp(), N times; calls
+ * 	alarms  a timer's handler leaves the current call with siglongjmp(), N times; calls
  * 		continue meanwhile, and 1000 follow */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -51,7 +51,7 @@ static void in_signal(int number)
 	calls(3);
 }
 
-/* libgputap.so calls these while it creates the state of a thread or of a process. */
+/* libgputap.so calls these functions while it creates the state of a thread or process. */
 int prctl(int option, ...)
 {
 	va_list list;
@@ -84,7 +84,7 @@ static void *thread(void *arg)
 	return raise_in_prctl ? NULL : arg;
 }
 
-/* Return: 77 without libgputap.so, which creates no state then. */
+/* Return 77 without libgputap.so, because no state is created then. */
 static int first(void)
 {
 	pthread_t id;
@@ -147,7 +147,7 @@ static int alarms(void)
 	return 0;
 }
 
-/* An alternate stack for its handlers. */
+/* Set an alternate stack for the handlers of this thread. */
 static void take_stack(void)
 {
 	static char below[STACK_BYTES];
@@ -192,7 +192,7 @@ static void mend(int number)
 	mprotect(page, PAGE, PROT_READ | PROT_WRITE);
 }
 
-/* Run on a stack that lies below that of the handler. */
+/* Run on a stack below the stack of the handler. */
 static void *interrupted(void *arg)
 {
 	stack_t s = {.ss_sp = arg, .ss_size = STACK_BYTES};

@@ -2,12 +2,12 @@
 /* A session folder without a collector, for tests of the injected library alone.
  *
  *   rings make DIR [key=value ..]   write DIR/session
- *   rings dump DIR                  print each segment's records and counts, one JSON object a line
+ *   rings dump DIR                  print each segment's records and counts, a JSON object per line
  *   rings stop DIR                  end the session
  *
- * While it reads, it also checks that blocks belong to their chain, that records are whole, and
- * that seen = recorded + dropped (calls still open at the end are reported as "open"). Exit status
- * 1 if the memory itself is inconsistent. */
+ * While dumping, checks that blocks belong to their chain, that records are complete, and that seen
+ * = recorded + dropped (calls still open at the end are reported as "open"). Exit status 1 if the
+ * memory itself is inconsistent. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* seccomp WHAT [BEFORE]: make BEFORE calls of OpenCL, restrict the system calls, make five more.
- *   strict     seccomp's strict mode; ends by exit_group(), for which it is killed
- *   thread     a filter that kills a thread for getppid(), which it then calls
+/* seccomp WHAT [BEFORE]: makes BEFORE calls of OpenCL, restricts system calls, makes five more
+ * calls.
+ *   strict     seccomp's strict mode; ends with exit_group(), for which it is killed
+ *   thread     a filter that kills a thread for getppid(), which the thread then calls
  *   prctl      a filter that kills the process for prctl()
- *   exec PROGRAM ...   such a filter, then executes that program
- *   leave      no filter: the first thread ends by pthread_exit()
+ *   exec PROGRAM ...   the prctl filter, then executes PROGRAM
+ *   leave      no filter: the first thread ends with pthread_exit()
  *   tsc        no filter: reading the time stamp counter gives SIGSEGV */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that puts its own function in front of clGetPlatformIDs. NAME: the name that it
- * registers. */
+/* A tool that puts its own function in front of clGetPlatformIDs. NAME: the name under which the
+ * tool registers. */
 #include <gputap/gputap.h>
 #include <stdio.h>
 #include <stdlib.h>

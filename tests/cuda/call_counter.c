@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that counts calls of the CUDA driver API per function, and prints the counts on stderr as
- * the traced program does on stdout. */
+/* A tool that counts calls of each function in the CUDA driver API, and prints the counts on stderr
+ * in the format that the traced program uses on stdout. */
 #include <gputap/tool.h>
 
 #include <stdatomic.h>

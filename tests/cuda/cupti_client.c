@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A CUPTI client for the stand-in over the software driver: each scene enables something, submits
- * some work and prints what it received, one line each.
+/* A CUPTI client for the stand-in over the software driver: each scene enables callbacks or
+ * records, submits work and prints what the client received, one line each.
  *
  *   cupti_client MODULE SCENE [LIBRARY, a second copy of libcupti] */
 #include <dlfcn.h>
@@ -234,7 +234,7 @@ static void show_work(void)
 	CHECK(cuptiActivityFlushAll(0));
 }
 
-/* Copy between devices: the record has kind MEMCPY2 if that is enabled. */
+/* Copy between devices. The record has kind MEMCPY2 if that kind is enabled. */
 static void show_peers(void)
 {
 	CUcontext second;
@@ -305,7 +305,7 @@ static void show_objects(void)
 	CHECK(cuptiActivityFlushAll(0));
 }
 
-/* Make a runtime call around a launch, as a libcudart would. */
+/* Make a runtime call around a launch, as libcudart does. */
 static void call_runtime(const struct soft_cu_tools_table *table)
 {
 	enum { ID_OF_CUDA_LAUNCH_KERNEL = 211 };
@@ -350,7 +350,7 @@ static void show_runtime(void)
 	CHECK(cuptiActivityFlushAll(0));
 }
 
-/* Enable kinds for one context alone; test attributes. */
+/* Enable kinds for one context alone, and test attributes. */
 static void show_context(void)
 {
 	CUcontext second;
@@ -466,8 +466,8 @@ static void count_again(int launches)
 	printf("records %d\n", records);
 }
 
-/* A full buffer is returned without a flush; a recording window ends with Finalize, and another
- * begins. */
+/* A full buffer is returned without a flush. A recording window ends with Finalize, and another
+ * window begins. */
 static void show_windows(void)
 {
 	enable_work();
@@ -534,7 +534,7 @@ static void show_clock(void)
 	CHECK(cuptiActivityRegisterTimestampCallback(NULL));
 }
 
-/* Threads that share streams, and one that flushes: each record must belong to a launch. */
+/* Threads that share streams, and a thread that flushes: each record must belong to a launch. */
 enum { THREADS = 4, STREAMS = 3, LAUNCHES = 300 };
 static uint8_t called[THREADS * LAUNCHES + 1];
 static CUstream shared[STREAMS];
@@ -578,7 +578,7 @@ static void *launch_many(void *data)
 
 	(void)data;
 	CHECK(cuCtxSetCurrent(context));
-	for (int i = 0; i < LAUNCHES; i++) /* block 1 of 1: it adds nothing */
+	for (int i = 0; i < LAUNCHES; i++) /* block 1 of 1 adds nothing */
 		CHECK(cuLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, shared[i % STREAMS], arguments,
 				     NULL));
 	return NULL;
@@ -618,7 +618,7 @@ static void show_threads(void)
 	printf("%d of %d, %d without a call\n", found, THREADS * LAUNCHES, unknown);
 }
 
-/* NVIDIA's CUPTI hangs here; ours aborts. */
+/* NVIDIA's CUPTI hangs here; the substitute aborts. */
 static void show_fork(void)
 {
 	int status;

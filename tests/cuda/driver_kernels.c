@@ -22,7 +22,7 @@ SOFT_CUDA_KERNEL(add_numbers, sizeof(int *), sizeof(int), sizeof(int))
 		numbers[i] += *(int *)arguments[2];
 }
 
-/* Add the numbers of neighbours in shared memory, in each block's threads. */
+/* Add the numbers of neighbours in shared memory, in the threads of each block. */
 SOFT_CUDA_BLOCK_KERNEL(sum_block, sizeof(int *))
 {
 	int *sums = *(int **)arguments[0], *shared = at->shared;
@@ -39,7 +39,7 @@ SOFT_CUDA_BLOCK_KERNEL(sum_block, sizeof(int *))
 		sums[at->block_index.x] = shared[0];
 }
 
-/* One of its threads faults; the others wait. */
+/* One thread of the block faults; the other threads wait. */
 SOFT_CUDA_BLOCK_KERNEL(fault_block, sizeof(int *))
 {
 	if (at->thread_index.x == 3)
@@ -52,7 +52,7 @@ SOFT_CUDA_KERNEL(fault, sizeof(int *))
 	**(int **)arguments[0] = 1;
 }
 
-/* Make every block take that many microseconds. */
+/* Make every block take the given number of microseconds. */
 SOFT_CUDA_KERNEL(nap, sizeof(int))
 {
 	if (!at->thread_index.x)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A program of the CUDA driver API on the software driver: it counts its own calls and prints the
- * counts as JSON. With -DLINKED it is linked with libcuda.so.1; otherwise it looks its functions
- * up.
+/* A program for the CUDA driver API on the software driver. It counts its own calls and prints the
+ * counts as JSON. With -DLINKED it is linked with libcuda.so.1; otherwise it looks up its
+ * functions.
  *
  *   driver_program MODULE LAUNCHES THREADS symbols|address|per-thread|address-old
  *   driver_program MODULE fault            a kernel that faults
@@ -19,7 +19,7 @@
 
 enum { NUMBERS = 1000 };
 
-/* X(name for cuGetProcAddress(), symbol, its form for a thread's default stream) */
+/* X(name for cuGetProcAddress(), symbol, symbol of the form for a thread's default stream) */
 #define FUNCTIONS(X)                                                                             \
 	X(cuInit, cuInit, cuInit)                                                                \
 	X(cuDriverGetVersion, cuDriverGetVersion, cuDriverGetVersion)                            \
@@ -66,7 +66,7 @@ enum id {
 };
 
 #ifdef LINKED
-/* as NVIDIA's header does it */
+/* as NVIDIA's header defines it */
 #define cuDevicePrimaryCtxRelease cuDevicePrimaryCtxRelease_v2
 #define cuStreamDestroy           cuStreamDestroy_v2
 #define cuEventDestroy            cuEventDestroy_v2
@@ -111,7 +111,7 @@ static struct {
 		}                                                    \
 	} while (0)
 
-/* Looking functions up -------------------------------------------------------------- */
+/* Function lookup ------------------------------------------------------------------- */
 
 static long lookups, lookups_old;
 static int is_per_thread;
@@ -134,7 +134,7 @@ static void find_by_address(void *driver)
 		(__typeof__(look))dlsym(driver, "cuGetProcAddress_v2");
 	unsigned status;
 
-	/* it returns itself, as libcudart expects */
+	/* cuGetProcAddress returns itself, as libcudart expects */
 	lookups++;
 	if (look("cuGetProcAddress", (void **)&look, SOFT_CUDA_VERSION, 0, &status) || status)
 		exit(1);

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that profiles itself with CUPTI on the software driver, as PyTorch does (Kineto). It
- * prints what it received as JSON. The output does not depend on time, so it is the same whether or
- * not another client uses CUPTI.
+/* A program that profiles itself with CUPTI on the software driver, as PyTorch does (Kineto).
+ * Prints as JSON the records that it received. The output does not depend on time, so it is the
+ * same with and without another CUPTI client.
  *
  *   kineto_like MODULE WORD...      in this order:
- *     clock=ticks|none|boot         the clock that it gives CUPTI, from its next session on
+ *     clock=ticks|none|boot         the clock given to CUPTI, from the next session on
  *     run=N                         N kernels
- *     profile=N                     a session as Kineto's, with N kernels
- *     api=N                         a session with DRIVER records alone
- *     callbacks=N                   callbacks of all driver functions, with N kernels
+ *     profile=N                     a session like Kineto's, with N kernels
+ *     api=N                         a session with only DRIVER records
+ *     callbacks=N                   callbacks for all driver functions, with N kernels
  *     poor=N                        a session that gives CUPTI no buffer
  *     second                        a second subscriber
- *     graph=N                       a session with N launches of a graph of four kernels
+ *     graph=N                       a session with N launches of a graph with four kernels
  *     finalize                      cuptiFinalize(); the next session subscribes again
  *     subscribe                     subscribe now, not in the first session
  *     v2=N                          a session that used cuptiSubscribe_v2(), with N kernels
- *     leave=N                       N kernels of a session that is open when the program
+ *     leave=N                       N kernels in a session that is open when the program
  *                                   ends; calling the client after that aborts the program
- *     flush=N                       the same, but an exit handler ends the session
- *     slow=N                        a session with a kernel every 20 ms; how many buffers it took
+ *     flush=N                       like leave, but an exit handler ends the session
+ *     slow=N                        a session with a kernel every 20 ms; prints how many
+ *                                   buffers it took
  *     threads=N                     three threads with N kernels each, and sessions meanwhile
- *     pause, resume                 the recording, with the library that KINETO_LIKE_ROCTX
- *                                   names
+ *     pause, resume                 pause or resume the recording, with the library that
+ *                                   KINETO_LIKE_ROCTX names
  *     fork                          a child that ends at once
  *
- * Built with -DLINKED it is linked with libcupti.so.13, which is called at load time; else it opens
- * it (the file that KINETO_LIKE_CUPTI names) and looks its functions up. */
+ * With -DLINKED it is linked with libcupti.so.13, which is called at load time. Otherwise it opens
+ * the file that KINETO_LIKE_CUPTI names and looks up its functions. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -185,11 +186,11 @@ static void complete_buffer(CUcontext context, uint32_t stream, uint8_t *buffer,
 	pthread_mutex_unlock(&lock);
 }
 
-/* A session's records ------------------------------------------------------------------ */
+/* Records of a session ----------------------------------------------------------------- */
 
 static uint64_t begin_time, end_time;
 static long counts[KINDS], outside, unlinked;
-static uint8_t *correlations; /* bit 0: a call, 1: an external id */
+static uint8_t *correlations; /* bit 0: has a call, bit 1: has an external id */
 enum { CORRELATIONS = 1 << 22 };
 
 static int is_of_device(uint32_t kind)
@@ -201,7 +202,7 @@ static int is_of_device(uint32_t kind)
 
 static void look_at_time(uint64_t start, uint64_t end)
 {
-	/* a conversion of a few millions of ticks may be a few ticks off */
+	/* converting a few millions of ticks may be off by a few ticks */
 	const uint64_t slack = 20000;
 
 	outside += start + slack < begin_time || end > end_time + slack || end < start;
@@ -423,7 +424,7 @@ static void profile(const char *name, long kernels, const int *kinds, int kind_c
 	begin_session(kernels, kinds, kind_count, external, fn);
 	for (int i = 0; i < kind_count; i++)
 		CUPTI(cuptiActivityDisable, kinds[i]);
-	run(3, 0); /* not the session's */
+	run(3, 0); /* kernels outside of the session */
 	CUPTI(cuptiActivityFlushAll, 1);
 	print_session(name, external ? 3 : 1);
 }
@@ -433,7 +434,7 @@ static void go_away(void)
 	is_over = 1;
 }
 
-/* Written as NVIDIA's own samples. */
+/* Written like NVIDIA's samples. */
 static void flush_at_exit(void)
 {
 	CUPTI(cuptiActivityFlushAll, 1);
@@ -478,7 +479,7 @@ static void watch(long kernels)
 	CUPTI(cuptiEnableDomain, 1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API);
 	CUPTI(cuptiGetCallbackState, &on[0], subscriber, CUPTI_CB_DOMAIN_DRIVER_API, 307);
 	run(kernels, 0);
-	CUDA(cuStreamCreate, &made, 1); /* gputap queries the driver about it */
+	CUDA(cuStreamCreate, &made, 1); /* gputap queries the driver about the stream */
 	CUDA(cuStreamDestroy_v2, made);
 	make_graph();
 	CUPTI(cuptiEnableDomain, 0, subscriber, CUPTI_CB_DOMAIN_DRIVER_API);
@@ -492,7 +493,7 @@ static void watch(long kernels)
 	       on[2] != 0);
 }
 
-/* The second form, which excludes the first one. */
+/* The second form of the API, which excludes the first form. */
 static CUpti_SubscriberHandle other;
 static long other_kernels;
 

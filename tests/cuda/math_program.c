@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Call the functions of tests/cuda/math_stand_in.c, or of the real libraries of that name as far as
- * they work without a GPU. Prints what each returned.
+/* Calls the functions of tests/cuda/math_stand_in.c, or those of the real libraries that work
+ * without a GPU. Prints the result of each call.
  *
  *   math_program LIBRARY.. */
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Some functions of NCCL, cuBLAS, cuBLASLt and cuDNN that do nothing: for machines without these
- * libraries. -DNCCL, -DCUBLAS, -DCUBLASLT or -DCUDNN selects one. */
+/* Some functions of NCCL, cuBLAS, cuBLASLt and cuDNN that do nothing, for machines without these
+ * libraries. -DNCCL, -DCUBLAS, -DCUBLASLT or -DCUDNN selects the library. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -22,7 +22,8 @@ int ncclGetUniqueId(struct id *id)
 	return 0;
 }
 
-/* As in the real library, it calls its own functions; those are not calls of the program. */
+/* Like the real library, this library calls its own functions; these are not calls of the
+ * program. */
 int ncclGroupStart(void)
 {
 	return 0;
@@ -90,7 +91,7 @@ size_t cublasLtGetVersion(void)
 int cudnnCreate(void **handle)
 {
 	*handle = NULL;
-	return 1001; /* not initialised: there is no GPU */
+	return 1001; /* not initialised, because there is no GPU */
 }
 
 size_t cudnnGetVersion(void)

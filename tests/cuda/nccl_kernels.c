@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel of nccl_library.c for the software driver, under the names of NCCL's kernels. */
+/* The kernel in nccl_library.c for the software driver, under the names of NCCL's kernels. */
 #include <time.h>
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 
 enum { POLL_US = 50, LONGEST_S = 30 };
 
-/* Wait for at least that many arrivals, but not forever. */
+/* Wait for at least this number of arrivals, but not forever. */
 static void wait_for(atomic_uint *count, unsigned least)
 {
 	time_t end = time(NULL) + LONGEST_S;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A small NCCL over the software driver. It has a few of NCCL's calls, whose kernels wait for those
- * of the other ranks (nccl_kernels.c). Calls in a group become one kernel per communicator, as in
- * NCCL; calls that the library makes itself are not the program's. NCCL_KERNELS: the kernels'
- * module. */
+/* A small NCCL on the software driver. Implements a few of NCCL's calls, whose kernels wait for the
+ * kernels of other ranks (nccl_kernels.c). Calls in a group become one kernel per communicator, as
+ * in NCCL. Calls that the library makes itself are not calls of the program. NCCL_KERNELS names the
+ * module of the kernels. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,7 +114,8 @@ static int add_piece(struct communicator *c, void *stream, struct piece piece)
 {
 	ncclGroupStart();
 	if (!c->batch) {
-		c->batch = calloc(1, sizeof *c->batch); /* never freed: its kernel uses it */
+		/* never freed, because the kernel uses it */
+		c->batch = calloc(1, sizeof *c->batch);
 		c->batch->shared = &c->all->communicators[c->index];
 		c->batch->rank = c->rank;
 		c->batch->size = c->size;

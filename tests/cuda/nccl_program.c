@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A rank of a job that uses nccl_library.c: STEPS steps, in each of which rank LATE sleeps LATE_MS
- * before it calls NCCL.
+/* A rank in a job that uses nccl_library.c: runs STEPS steps. In each step, rank LATE sleeps
+ * LATE_MS before it calls NCCL.
  *
- *   nccl_program SCENE FILE STEPS LATE LATE_MS     RANK and WORLD_SIZE: its rank, their number
+ *   nccl_program SCENE FILE STEPS LATE LATE_MS     RANK and WORLD_SIZE: its rank, number of ranks
  *
- * SCENE: solo       an all-reduce a step
+ * SCENE: solo       an all-reduce in each step
  *        group      two all-reduces and a broadcast in a group
  *        split      an all-reduce on a communicator of every second rank
  *        two        a group on two communicators, each with its own stream
- *        shared     the same with one stream
+ *        shared     like two, with one stream
  *        broadcast  from rank LATE, and then an all-reduce
- *        ring       each sends to the next rank and receives from the one before
+ *        ring       each rank sends to the next rank and receives from the previous rank
  *        graph      an all-reduce that is captured, then launched in each step */
 #include <stdbool.h>
 #include <stdio.h>

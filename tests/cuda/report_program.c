@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A program of the CUDA driver API whose reports are known. Linked with the software driver's
+/* A program for the CUDA driver API whose reports are known. Linked with the software driver's
  * libcuda.so.1; also built as a library, with another name for main().
  *
- *   report_program MODULE waits    long kernels on one stream, each waited for
- *   report_program MODULE graph N  N launches of a graph of a kernel and a memset
+ *   report_program MODULE waits    long kernels on one stream, with a wait for each
+ *   report_program MODULE graph N  N launches of a graph with a kernel and a memset
  *   report_program MODULE work N   N times a memcpy, a kernel, a memset and a memcpy back */
 #include <stdio.h>
 #include <stdlib.h>

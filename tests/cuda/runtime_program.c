@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A program of the CUDA runtime API on the stand-in runtime. It prints the number of calls of each
- * function as JSON, and addresses that the test looks for. Built with cudart.c inside, or linked
- * with libcudart.so.13.
+/* A program for the CUDA runtime API on the stand-in runtime. Prints as JSON the number of calls of
+ * each function, and addresses that the test looks for. Built with cudart.c inside, or linked with
+ * libcudart.so.13.
  *
  *   runtime_program MODULE every            call each function once or twice
- *   runtime_program MODULE threads COUNT    launches, memcpys, memsets from that many threads
- *   runtime_program MODULE jump             leave a call through a jump
- *   runtime_program MODULE fork             a child calls the runtime; then the parent does
+ *   runtime_program MODULE threads COUNT    launches, memcpys, memsets from COUNT threads
+ *   runtime_program MODULE jump             leave a call with a jump
+ *   runtime_program MODULE fork             first a child calls the runtime, then the parent
  *   runtime_program MODULE pause LIBRARY    pause recording between calls
- *   runtime_program MODULE share            use CUPTI's callbacks itself */
+ *   runtime_program MODULE share            the program itself uses CUPTI's callbacks */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -43,7 +43,7 @@ static _Atomic int *find_count(const char *name)
 	return &counts[i].count;
 }
 
-/* Count the call, which must return that. */
+/* Count the call, which must return @status. */
 #define GIVES(status, function, ...)                                                 \
 	do {                                                                         \
 		(*find_count(#function))++;                                          \
@@ -212,7 +212,7 @@ static void leave(int signal)
 	siglongjmp(back, 1);
 }
 
-/* Make a call after recursing to the given depth of the stack. */
+/* Make a call after recursing to the given stack depth. */
 static __attribute__((noinline)) void call_deep(int depth)
 {
 	volatile char room[256];
@@ -244,7 +244,7 @@ static void fork_child(void)
 	pid_t child = fork();
 
 	if (!child) {
-		cudaGetDeviceCount(&count); /* CUDA does not work in a child; it must not hang */
+		cudaGetDeviceCount(&count); /* CUDA does not work in a child, but must not hang */
 		_exit(0);
 	}
 	waitpid(child, &status, 0);
@@ -253,7 +253,7 @@ static void fork_child(void)
 	CALL(cudaDeviceSynchronize);
 }
 
-/* Pause with ROCTx, from the named library. */
+/* Pause with ROCTx from the named library. */
 static void pause_recording(const char *library)
 {
 	void *roctx = dlopen(library, RTLD_NOW);
@@ -273,7 +273,7 @@ static void pause_recording(const char *library)
 	}
 }
 
-/* The program's own use of CUPTI: it enables callbacks of two functions, then of none. */
+/* The program's own use of CUPTI: enables callbacks for two functions, then for none. */
 static int seen[2];
 
 static void see(void *user, int domain, uint32_t id, const void *data)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that is notified of CUDA runtime calls and of cuLaunchKernel, and prints them: phase,
- * name, number, parent, status, arguments. RUNTIME_TOOL=late: its context starts with the first
- * cuMemAlloc_v2, in the middle of a runtime call; work: it is notified only of runtime calls and
- * GPU activities. */
+/* A tool that is notified of CUDA runtime calls and of cuLaunchKernel, and prints each
+ * notification:
+ * phase, name, number, parent, status, arguments. RUNTIME_TOOL=late: the context starts with the
+ * first cuMemAlloc_v2, in the middle of a runtime call. RUNTIME_TOOL=work: the tool is notified
+ * only of runtime calls and GPU activities. */
 #include <gputap/tool.h>
 
 #include <stdio.h>

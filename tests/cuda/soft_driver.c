@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs of the driver API, for the software driver: each scene prints its results.
+/* Programs for the driver API on the software driver. Each scene prints its results.
  *
  *   soft_driver MODULE SCENE */
 #include <pthread.h>
@@ -181,7 +181,7 @@ static void launch(CUstream s, void **arguments)
 	CHECK(cuLaunchKernel(add, 4, 1, 1, 256, 1, 1, 0, s, arguments, NULL));
 }
 
-/* Two streams: one forks off and joins again. */
+/* Two streams: one stream forks off and joins again. */
 static void show_capture(void)
 {
 	CUgraphExec exec;
@@ -468,7 +468,7 @@ static void *synchronize_always(void *unused)
 	return unused;
 }
 
-/* Another thread waits for all work of the context while its streams are created and destroyed. */
+/* Another thread waits for all work in the context while its streams are created and destroyed. */
 static void show_streams(void)
 {
 	pthread_t waiter;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that is notified of CUDA's GPU activities. At exit it prints on stderr, as JSON: how many
- * began, were submitted and completed; of which type; and what was wrong with them. */
+/* A tool that is notified of CUDA's GPU activities. At exit it prints on stderr, as JSON, the
+ * number of activities that began, were submitted and completed, their types, and all errors
+ * found. */
 #include <gputap/tool.h>
 
 #include <stdatomic.h>

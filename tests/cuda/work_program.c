@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* A program of the CUDA driver API whose GPU activities can each be identified: kernels from their
- * block's size, memcpys and memsets from their bytes. Linked with the software driver's
- * libcuda.so.1.
+/* A program for the CUDA driver API whose GPU activities can each be identified: kernels by their
+ * block size, memcpys and memsets by their bytes. Linked with the software driver's libcuda.so.1.
  *
  *   work_program MODULE identities N   4 threads that share 3 streams, N activities each
- *   work_program MODULE fork           also a child that does not use CUDA, then one that tries to
- *   work_program MODULE leave          _exit() when all is done
- *   work_program MODULE kill           SIGKILL to itself, half a second after all is done
+ *   work_program MODULE fork           also a child without CUDA, then a child that tries to use it
+ *   work_program MODULE leave          _exit() when all activities are done
+ *   work_program MODULE kill           SIGKILL to itself, half a second after all are done
  *   work_program MODULE destroy        destroy the context at once, and create it again
  *   work_program MODULE graph N        two graphs of kernel, memcpy, memset; N launches of each
  *   work_program MODULE nothing        a memcpy and a memset of 0 bytes, and a disabled node
  *   work_program MODULE peer           a memcpy of 4,000 bytes from the second device to the first
- *   work_program MODULE long N         a kernel of 4 s, and meanwhile N activities of each thread
- *   work_program MODULE pauses ROCTX [MS]   before, in and after a pause of that length */
+ *   work_program MODULE long N         a kernel of 4 s, and meanwhile N activities in each thread
+ *   work_program MODULE pauses ROCTX [MS]   before, during and after a pause of MS */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -104,7 +103,7 @@ static void fork_children(void)
 	launch(11, streams[0]);
 	DO(cuCtxSynchronize());
 	if (fork() == 0)
-		exit(0); /* runs its exit handlers */
+		exit(0); /* runs the exit handlers of the child */
 	wait(&status);
 	if (status)
 		exit(4);
@@ -182,7 +181,7 @@ static void copy_from_peer(void)
 	DO(cuCtxSynchronize());
 }
 
-/* More than the number of links that are cached. */
+/* More than the number of cached links. */
 static void launch_long(void)
 {
 	int us = 4000000;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A libOpenCL.so.1 as some programs bring along: it exports the functions and jumps to those of the
- * system's loader (SHIM_LOADER), which supports layers. */
+/* A libOpenCL.so.1 as some programs bundle it: exports the functions and jumps to the functions of
+ * the system's loader (SHIM_LOADER), which supports layers. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A libOpenCL.so.1 without layers, as NVIDIA's and older Khronos loaders are: it exports the
- * functions of the table and forwards each call to the driver through the object in its first
- * argument. One driver: PoCL, or the one that STANDIN_DRIVER names. */
+/* A libOpenCL.so.1 without layers, like NVIDIA's and older Khronos loaders: exports the functions
+ * of the table and forwards each call to the driver through the object in its first argument. There
+ * is one driver: PoCL, or the driver that STANDIN_DRIVER names. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_0_APIS
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* First argument: an object, whose first word points to the driver's table. Weak, because some
+/* The first argument is an object whose first word points to the driver's table. Weak, because some
  * functions are defined differently below. */
 #define X(name, exported)                                                                      \
 	__attribute__((naked, weak, visibility("default"))) void forward_##name(void) __asm__( \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* two_loaders LIBRARY ...: call each loader's own functions in turn, twice. Prints a line per
+/* two_loaders LIBRARY ...: calls the functions of each loader in turn, twice. Prints one line per
  * call. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Preloaded into the gputap command: the FAIL_NTH-th allocation (FAIL_KIND=memory) or write to a
- * file (FAIL_KIND=write) fails. At exit the number of them is written to the file FAIL_COUNT. */
-#undef _FILE_OFFSET_BITS /* pwrite() and pwrite64() are two names here */
+/* Preloaded into the gputap command: makes the FAIL_NTH-th allocation (FAIL_KIND=memory) or write
+ * to a file (FAIL_KIND=write) fail. At exit the number of allocations or writes is written to the
+ * file FAIL_COUNT. */
+#undef _FILE_OFFSET_BITS /* pwrite() and pwrite64() need two separate names here */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -69,7 +70,7 @@ void *realloc(void *old, size_t bytes)
 	return NULL;
 }
 
-/* Fail as on a full disk; descriptors 0 to 2 always work. */
+/* Fail as on a full disk. Descriptors 0 to 2 always work. */
 static int full(int fd)
 {
 	if (fd <= 2 || !fails('w'))

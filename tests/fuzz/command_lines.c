@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Fork server of the gputap command: run random command lines over mutants of captures, each in a
+/* Fork server of the gputap command: runs random command lines over mutants of captures, each in a
  * process forked from this one, in which the sanitizers are already loaded.
  *
  *   command_lines FIRST COUNT CAPTURE...
- * It runs the rounds FIRST to FIRST + COUNT - 1. A round makes two mutants of a CAPTURE (a.gputap,
+ * Runs the rounds FIRST to FIRST + COUNT - 1. A round makes two mutants of a CAPTURE (a.gputap,
  * b.gputap) and runs LINES command lines over them and over the CAPTURE (original.gputap).
  *
- *   -k           keep the captures of a round that failed, in the current folder
- *   -t SECONDS   start no more rounds after that
- *   -x PROGRAM   run that program instead, to measure what the fork server saves
+ *   -k           keep the captures of a failed round, in the current folder
+ *   -t SECONDS   start no more rounds after this time
+ *   -x PROGRAM   run PROGRAM instead, to measure the time that the fork server saves
  *
  * Each command must end within CPU_SECONDS with a status of 0 to 3, explain a nonzero status, and
  * print UTF-8 without control characters, and valid JSON if requested. The program prints findings
- * with their command lines, and the number of commands per status. Its own status is 1 if there are
+ * with their command lines, and the number of commands per status. Exit status 1 if there are
  * findings. */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@
 #include "json_check.h"
 #include "mutate.h"
 
-/* cli/main.c, built under this name */
+/* cli/main.c, whose main() is built under this name */
 int gputap_main(int argc, char **argv);
 
 enum { LINES = 24, WORDS_MAX = 40, CPU_SECONDS = 30, WALL_SECONDS = 600, FINDINGS_MAX = 50 };
@@ -49,12 +49,12 @@ struct input {
 struct line {
 	char *words[WORDS_MAX + 1];
 	int count;
-	bool is_json; /* writes to the standard output */
+	bool is_json; /* true if it writes to the standard output */
 };
 
 struct choice {
 	const char *option;
-	const char *const *values; /* NULL: it takes no value */
+	const char *const *values; /* NULL: the option takes no value */
 };
 
 struct syntax {
@@ -81,7 +81,7 @@ static size_t below(size_t n)
 /* The grammar -------------------------------------------------------------------- */
 
 #define VALUES(...) ((const char *const[]){__VA_ARGS__, NULL})
-/* a value that is generated on each use */
+/* a value that is newly generated on each use */
 static const char expression[] = "EXPRESSION";
 
 static const struct choice report_choices[] = {
@@ -448,7 +448,7 @@ static void put_file(const char *name, const void *data, size_t bytes)
 	close(fd);
 }
 
-/* Mostly plausible ones: all commands refuse others for the same reasons. */
+/* Write mostly plausible mutants, because all commands refuse others for the same reasons. */
 static void put_mutant(const char *name, const struct input *in, uint64_t number)
 {
 	static struct mutant mutant;

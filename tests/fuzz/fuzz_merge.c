@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Take any bytes as two captures and merge them. If both are whole, the merged file must return
- * what both return when they are read together, in any layout; otherwise it must still be readable.
- * The first byte: bits 0 and 1 repair the checksums of the first and the second capture; the next
- * two say where the second starts. */
+/* Takes any bytes as two captures and merges them. If both are whole, the merged file must return
+ * the same as both captures read together, in any layout. Otherwise it must still be readable.
+ * Bits 0 and 1 of the first byte repair the checksums of the first and the second capture. The next
+ * two bytes contain the start of the second capture. */
 #include <string.h>
 #include <unistd.h>
 
@@ -13,8 +13,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-/* Sessions and processes are not counted: one may be known only from the head of a block whose
- * payload is damaged, and is not merged. */
+/* Sessions and processes are not counted: a session or process may be known only from the head of a
+ * block with a damaged payload, and is not merged. */
 struct sum {
 	uint64_t items, ids, times, payload, objects, events;
 };
@@ -58,7 +58,7 @@ static struct sum read_several(const char *const *paths, size_t count)
 	struct sum s;
 
 	if (gt_capture_open_several(paths, count, &c))
-		abort(); /* they were merged */
+		abort(); /* the captures were merged */
 	s = sum_of(c);
 	gt_capture_close(c);
 	return s;
@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	unlink(merged);
 	if (gt_capture_merge(paths, 2, merged, NULL, &health, &repeated)) {
 		if (!gt_error_text()[0])
-			abort(); /* refused without an error message */
+			abort(); /* the file was refused without an error message */
 	} else {
 		apart = read_several(paths, 2);
 		together = read_several(whole, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Take any bytes as a capture file: open it, request everything, walk through all items. The first
- * byte says whether the checksums are repaired first (to test the code after the checks) and which
- * row decoder is used. */
+/* Takes any bytes as a capture file: opens it, requests everything, walks through all items. The
+ * first byte selects whether the checksums are repaired first (to test the code after the checks)
+ * and which row decoder is used. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -135,7 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	free(file);
 	if (gt_capture_open(path, &c)) {
 		if (!gt_error_text()[0])
-			abort(); /* refused without an error message */
+			abort(); /* the file was refused without an error message */
 		gt_error_clear();
 		return 0;
 	}

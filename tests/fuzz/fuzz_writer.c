@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Take any bytes as a batch of records from a wild program. The writer must read nothing outside
- * the batch (which lies at the end of an allocation), and the capture must return what was counted
- * as recorded. The first byte: bit 0: two batches; bit 1: compressed; the rest: where the batch is
- * cut. */
+/* Takes any bytes as a batch of records from a misbehaving program. The writer must read nothing
+ * outside the batch (which lies at the end of an allocation), and the capture must return all
+ * records that were counted as recorded. In the first byte, bit 0 selects two batches and bit 1
+ * compression;
+ * the other bits select where the batch is cut. */
 #include <string.h>
 #include <unistd.h>
 

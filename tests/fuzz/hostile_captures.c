@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Run info, report and its pictures, cutting, every export, diff, merge and recover over mutants of
- * captures (mutate.h), as a user would, but in one process:
+/* Runs info, report and its pictures, cutting, every export, diff, merge and recover over mutants
+ * of captures (mutate.h), as a user would, but in one process:
  *
  *   hostile_captures FIRST COUNT CAPTURE... PARTNER
- * It tests the mutants FIRST to FIRST + COUNT - 1, and merges them with PARTNER. The first one of
+ * Tests the mutants FIRST to FIRST + COUNT - 1, and merges them with PARTNER. The first mutant of
  * each CAPTURE is the unchanged capture.
  *
  *   -p           plausible mutants: mutate_plausibly()
  *   -k           keep failing mutants as NUMBER.gputap in the current folder
- *   -t SECONDS   start no more mutants after that
+ *   -t SECONDS   start no more mutants after this time
  *
- * A worker process runs them one after another and notes its progress in shared memory. If it dies,
- * the mutant and the command are reported, and another worker continues after that mutant. Apart
- * from not crashing and ending in time, a command must meet these conditions:
+ * A worker process runs the mutants one after another and notes its progress in shared memory. If
+ * it dies, the mutant and the command are reported, and another worker continues after that mutant.
+ * A command must not crash, must end in time, and must meet these conditions:
  *   - its status is 0 or 1 (for `diff` also 3), and a nonzero status is explained;
- *   - its output has no control characters;
- *   - status 0 of `info` means that seen = recorded + evicted + lost, and that all recorded rows
- *     are there; `report`, `export` and `merge` return 0 only then, and with the same numbers.
- * The program prints its findings, and how often each command succeeded. Its status is 1 if there
- * are findings. */
+ *   - its output contains no control characters;
+ *   - if the status of `info` is 0, then seen = recorded + evicted + lost, and all recorded rows
+ *     are
+ *     present; `report`, `export` and `merge` return 0 only in that case, and with the same
+ *     numbers.
+ * The program prints its findings, and how often each command succeeded. Exit status 1 if there are
+ * findings. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -48,7 +50,7 @@
 
 enum { STEP_SECONDS = 30, STEPS = 64, OUTPUT_MAX = 8 << 20, FINDINGS_MAX = 50 };
 
-/* Ways in which a command ends, in the order of the output. */
+/* Possible ends of a command, in the order of the output. */
 enum { STATUS_GOOD, STATUS_FAILED, STATUS_OTHER /* mostly status 3 of diff */, STATUSES };
 
 /* Steps, in the order of the output. */
@@ -66,7 +68,7 @@ enum {
 /* Progress of the worker, for its parent. */
 struct progress {
 	uint64_t number, findings, done;
-	const char *step; /* at the same address in both processes */
+	const char *step; /* valid address in both processes */
 	uint64_t statuses[STEPS][STATUSES];
 };
 
@@ -135,7 +137,7 @@ static const char *read_output(int fd, size_t *bytes)
 	return printed;
 }
 
-/* Find control characters, which a terminal would obey. */
+/* Find control characters, which a terminal would interpret. */
 static void check_harmless(int fd, const char *which)
 {
 	size_t bytes;
@@ -150,7 +152,7 @@ static void check_harmless(int fd, const char *which)
 		}
 }
 
-/* Return: the exit status. */
+/* Return the exit status. */
 static int run_command(const struct gt_command *command, unsigned step, const char *name,
 		       char **argv)
 {
@@ -186,7 +188,7 @@ static int run_command(const struct gt_command *command, unsigned step, const ch
 	return status;
 }
 
-/* Return the first number of that key in the output. */
+/* Return the first number of @key in the output. */
 static uint64_t number_of(const char *key)
 {
 	char quoted[64];
@@ -245,7 +247,7 @@ static void check_report(const struct sums *info, int info_status)
 
 	if (status == 0 && info_status)
 		find("status 0, and info says 1");
-	/* rows kept in a cut only because others need them are not counted as calls */
+	/* rows kept in a cut only because other rows need them are not counted as calls */
 	if (status == 0 && !info->evicted &&
 	    (number_of("calls") + number_of("range_records") != info->calls ||
 	     number_of("activities") != info->work || number_of("seen") != info->seen ||
@@ -270,7 +272,7 @@ static uint64_t count_lines(const char *path)
 }
 
 static const struct {
-	const char *ending, *format; /* format: NULL: depends on the ending */
+	const char *ending, *format; /* format: NULL: from the file name extension */
 } exports[] = {
 	{"pftrace", NULL}, {"json", NULL},   {"json.gz", NULL},         {"hta.json", "hta"},
 	{"rpd", NULL},     {"db", "rpd"},    {"rocpd", NULL},           {"folded", NULL},
@@ -302,7 +304,7 @@ static void check_exports(const struct sums *info, int info_status)
 			argv[6] = (char *)(uintptr_t)exports[i].format;
 		}
 		status = run_command(&gt_command_export, STEP_EXPORTS + i, ending, argv);
-		/* a copy also has the damaged parts */
+		/* a copy also contains the damaged parts */
 		if (status == 0 && info_status && strcmp(ending, "gputap") != 0)
 			find("status 0, and info says 1");
 		if (status == 0 && !strcmp(ending, "csv") && !info->evicted &&
@@ -315,8 +317,8 @@ static void check_exports(const struct sums *info, int info_status)
 	}
 }
 
-/* Other commands over a capture, of which only termination is checked. EXPR: one of `expressions`,
- * selected with the mutant's number. ORIGINAL: the capture that the mutant was made from. */
+/* Run other commands over a capture, checking only their termination. EXPR: one of `expressions`,
+ * selected by the number of the mutant. ORIGINAL: the capture that the mutant was made from. */
 static const struct {
 	const struct gt_command *command;
 	const char *name, *words[10];

@@ -13,7 +13,7 @@ struct scan {
 	unsigned depth;
 };
 
-/* Return the number of bytes of the character, or 0 if it is invalid. */
+/* Return the number of bytes of the character, or 0 if the character is invalid. */
 static size_t character_bytes(const unsigned char *p, size_t rest)
 {
 	size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* See mutate.h. A capture is a list of blocks; a STREAM block is a list of records (decoded
- * rows), as a RECORDS block is.
+/* See mutate.h. A capture is a list of blocks. STREAM blocks (decoded rows) and RECORDS blocks are
+ * lists of records.
  *
  *   parse -> blocks, records -> 1 to 16 changes -> (every second mutant) sums that agree with its
  *   rows -> file
  *
- * The library's own encoder refuses records that make no sense, so this file has a simple encoder
- * for rows: every word takes 8 bytes. */
+ * The library's own encoder refuses records that make no sense, so this file contains a simple
+ * encoder for rows: every word takes 8 bytes. */
 #include "mutate.h"
 
 #include <stdlib.h>
@@ -39,8 +39,8 @@ static void change_head(struct mutation *m, uint8_t *record)
 	memcpy(record, &head, sizeof head);
 }
 
-/* Change one field of one record, or exchange it with that of another record, so that references
- * are wrong. */
+/* Change one field of one record, or exchange the field with that of another record, so that
+ * references are wrong. */
 static void change_record(struct mutation *m, struct piece *b)
 {
 	static size_t at[MUTATION_RECORDS_MAX];
@@ -62,7 +62,7 @@ static void change_record(struct mutation *m, struct piece *b)
 
 		if (other + 8 <= b->bytes)
 			memcpy(&value, b->payload + other, 8);
-	} else if (below(m, 4) == 0) { /* half a word: names, states, sizes */
+	} else if (below(m, 4) == 0) { /* half a word, for names, states and sizes */
 		uint32_t half = (uint32_t)mutation_odd_value(m, value);
 
 		memcpy((uint8_t *)&value + 4 * below(m, 2), &half, 4);
@@ -84,7 +84,7 @@ static uint64_t small_or_odd(struct mutation *m)
 	return below(m, 3) ? below(m, 6) : mutation_odd_value(m, 1);
 }
 
-/* Return a time near those of the capture, or an impossible one. */
+/* Return a time near the times of the capture, or an impossible time. */
 static uint64_t some_time(struct mutation *m, uint64_t near)
 {
 	return below(m, 4) ? near + below(m, 1000000) : mutation_odd_value(m, near);
@@ -157,8 +157,8 @@ static size_t make_row(struct mutation *m, uint64_t near, uint64_t *r)
 	}
 }
 
-/* Make a record that is not a row: objects of all types, strings, events, clock readings,
- * lifetimes. */
+/* Make a record that is not a row: an object of any type, a string, event, clock reading or
+ * lifetime. */
 static size_t make_record(struct mutation *m, uint64_t near, uint64_t *r)
 {
 	static const char text[] = "name=gfx\0uuid=1\0pci=0\0type=GPU\0clock=raw\0uri=file:///"
@@ -351,7 +351,7 @@ static void change(struct mutation *m)
 		else if (b->head.type == GT_BLOCK_STREAM)
 			change_stream(m, b);
 		break;
-	default: /* mostly records: commands mainly read these */
+	default: /* mostly records, because commands mainly read records */
 		for (int tries = 0; !mutation_has_records(b) && tries < 8; tries++)
 			b = m->pieces[below(m, m->count)];
 		if (!mutation_has_records(b))
@@ -365,7 +365,7 @@ static void change(struct mutation *m)
 	}
 }
 
-/* Putting together -------------------------------------------------------------- */
+/* Assembly ---------------------------------------------------------------------- */
 
 struct rows {
 	uint8_t *bytes;
@@ -408,8 +408,8 @@ static void put_codes(struct rows *r, size_t words)
 		put_byte(r, words - i >= 4 ? 0xff : (1u << 2 * (words - i)) - 1);
 }
 
-/* Add the shape of the head, or find its existing place. Return false if the block takes no
- * more. */
+/* Add the shape of the head, or find the existing shape. Return false if the block takes no more
+ * shapes. */
 static bool put_shape(struct rows *r, uint64_t head, uint32_t *shape)
 {
 	for (*shape = 0; *shape < r->shapes && r->heads[*shape] != head; ++*shape)
@@ -566,7 +566,7 @@ static void put_stream(struct mutation *m, struct piece *b, struct mutant *out)
 	put_block(m, b, head, (size_t)(at - head), r.bytes ? r.bytes : (uint8_t *)"", r.count, out);
 }
 
-/* Return the section of a merged capture, else UINT32_MAX. */
+/* Return the section of a merged capture, or UINT32_MAX for another capture. */
 static uint32_t section_of(const struct piece *b)
 {
 	uint32_t section = UINT32_MAX;
@@ -628,7 +628,7 @@ static void mend_counts(struct mutation *m, struct piece *counts)
 	counts->room = fresh.room;
 }
 
-/* Rows kept only because others need them are in no sum. */
+/* Rows kept only because other rows need them are in no sum. */
 static bool is_cut(const struct mutation *m)
 {
 	for (size_t i = 0; i < m->count; i++)

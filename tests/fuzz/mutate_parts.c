@@ -20,7 +20,7 @@ void mutation_append(struct piece *b, const void *data, size_t bytes)
 	b->bytes += bytes;
 }
 
-/* Taking apart ------------------------------------------------------------------ */
+/* Parsing ----------------------------------------------------------------------- */
 
 static void decode_rows(struct piece *b, const uint8_t *raw, size_t bytes)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* See mutate.h. The capture is taken apart into records, some of them are changed, and the
- * project's own writer puts all of them together, so checksums, bounds, sums and the index are
- * right.
+/* See mutate.h. Splits the capture into records and changes some of them. The project's own writer
+ * then assembles the records, so checksums, bounds, sums and the index are correct.
  *
  *   mutation_parse() -> 1 to 24 changes -> gt_capture_write_records(), gt_writer_append_block()
  *
- * Changes are limited to what another run of a program could do: names, times, order, counts,
- * devices, queues, links, ranges, nesting, ranks, failures, and losses. */
+ * Changes are limited to differences that another run of a program could have: names, times, order,
+ * counts, devices, queues, links, ranges, nesting, ranks, failures, and losses. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -25,7 +24,8 @@ struct found {
 	struct gt_record head;
 };
 
-/* Find a random record of a kind. Return false if there is none, or the search did not hit one. */
+/* Find a random record of a kind. Return false if there is none, or the random search found
+ * none. */
 static bool find_record(struct mutation *m, unsigned kind, struct found *f)
 {
 	static size_t at[MUTATION_RECORDS_MAX];
@@ -89,7 +89,8 @@ static uint64_t some_duration(struct mutation *m)
 	return below(m, 12) ? draw(m) >> (24 + below(m, 40)) : 0;
 }
 
-/* Make a name, mostly as compilers and frameworks do, whole or damaged. Return: bytes. */
+/* Make a name, mostly as compilers and frameworks make names, complete or damaged. Return its
+ * bytes. */
 static size_t make_text(struct mutation *m, char *text)
 {
 	static const char *const names[] = {
@@ -118,10 +119,10 @@ static size_t make_text(struct mutation *m, char *text)
 
 	memcpy(text, name, n);
 	switch (below(m, 8)) {
-	case 0: /* one of many that differ in a number */
+	case 0: /* one of many names that differ in a number */
 		return n + (size_t)snprintf(text + n, 24, "%u", (unsigned)below(m, 1000));
 	case 1: return below(m, n + 1);
-	case 2: /* a part of it, repeated many times */
+	case 2: /* a part of the name, repeated many times */
 		at = below(m, n + 1);
 		for (size_t k = below(m, TEXT_MAX); n < k && n > at; n++)
 			text[n] = text[at + (n - at) % (n - at)];
@@ -188,7 +189,7 @@ static void change_call(struct mutation *m)
 		f.head.detail = (uint8_t)below(m, below(m, 8) ? 4 : 256);
 		put_head(&f);
 		break;
-	case 7: /* another function with as many arguments */
+	case 7: /* another function with the same number of arguments */
 		if (!find_record(m, GT_RECORD_CALL, &other) || other.head.words != f.head.words)
 			break;
 		f.head.op = other.head.op;
@@ -204,7 +205,7 @@ static void change_work_times(struct mutation *m, struct gt_record_device *d)
 
 	switch (below(m, 5)) {
 	case 0: d->end = d->start + some_duration(m); break;
-	case 1: /* the whole row, earlier or later */
+	case 1: /* shift the whole row, earlier or later */
 		d->queued += d->queued ? shift : 0;
 		d->submitted += d->submitted ? shift : 0;
 		d->start += d->start ? shift : 0;
@@ -212,7 +213,7 @@ static void change_work_times(struct mutation *m, struct gt_record_device *d)
 		break;
 	case 2: d->queued = d->submitted = 0; break;
 	case 3: d->queued = d->submitted = d->start = d->end = 0; break;
-	default: /* it waited for a long time */
+	default: /* the activity waited for a long time */
 		d->start += some_duration(m);
 		d->end = d->start + some_duration(m);
 	}
@@ -231,7 +232,7 @@ static void change_work_links(struct mutation *m, struct gt_record_device *d)
 	case 2: d->queue = below(m, 4) ? other.queue : other.queue ^ 1; break;
 	case 3: d->head.op = other.head.op ^ (below(m, 4) ? 0 : 1); break;
 	case 4: d->id = below(m, 4) ? other.id : 0; break;
-	default: /* a node of a graph */
+	default: /* make it a node of a graph */
 		d->ordinal = (uint32_t)below(m, 8);
 		d->replay = (uint32_t)below(m, 4);
 		d->queue = (d->queue & UINT32_MAX) | (other.queue >> 32 | below(m, 2)) << 32;
@@ -266,7 +267,7 @@ static void change_work(struct mutation *m)
 	memcpy(f.piece->payload + f.at, &d, sizeof d);
 }
 
-/* Repeat each row after the last one, as if a loop ran once more: times advance, and calls get new
+/* Repeat each row after the last row, as if a loop ran once more: times advance, and calls get new
  * ids. */
 static void repeat_rows(struct mutation *m)
 {
@@ -347,7 +348,7 @@ static void change_string(struct mutation *m)
 	if (!find_record(m, GT_RECORD_STRING, &f))
 		return;
 	if (below(m, 4) == 0 && find_record(m, GT_RECORD_STRING, &other) &&
-	    get_word(&other, 1) <= sizeof text) { /* two with one name */
+	    get_word(&other, 1) <= sizeof text) { /* two strings with the same name */
 		size_t bytes = get_word(&other, 1);
 
 		memcpy(text, other.piece->payload + other.at + 16, bytes);
@@ -357,7 +358,7 @@ static void change_string(struct mutation *m)
 	put_text(&f, 1, text, make_text(m, text));
 }
 
-/* Return the value of one "key=value". */
+/* Change the value of one "key=value". */
 static void change_object_text(struct mutation *m, struct found *f)
 {
 	char text[2 * TEXT_MAX + 128], value[TEXT_MAX + 64];
@@ -448,7 +449,7 @@ static void change_code(struct mutation *m)
 
 /* Processes, threads, the session ----------------------------------------------- */
 
-/* Change the texts of a payload from @at on, each of which follows its length. */
+/* Change @count texts in a payload from @at on, each preceded by its length. */
 static void change_texts(struct mutation *m, struct piece *b, size_t at, unsigned count)
 {
 	uint32_t bytes;
@@ -540,7 +541,7 @@ static void change(struct mutation *m)
 	}
 }
 
-/* Putting together -------------------------------------------------------------- */
+/* Assembly ---------------------------------------------------------------------- */
 
 struct output {
 	struct gt_capture_writer *writer;
@@ -549,7 +550,7 @@ struct output {
 	size_t stream_count;
 	struct gt_counts counts[PROCESSES_MAX];
 	bool has_counts[PROCESSES_MAX];
-	uint64_t lost; /* losses that no record mentions */
+	uint64_t lost; /* losses that no record reports */
 };
 
 static bool write_records(struct output *o, const struct piece *b)
@@ -573,7 +574,7 @@ static bool write_records(struct output *o, const struct piece *b)
 						      &o->counts[b->head.process]);
 }
 
-/* Keep the counts of losses; the writer counts the recorded rows itself. */
+/* Keep the counts of losses. The writer itself counts the recorded rows. */
 static bool note_counts(struct output *o, const struct piece *b)
 {
 	struct gt_counts *counts = &o->counts[b->head.process];

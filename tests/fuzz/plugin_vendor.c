@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A vendor's library that is its own plug-in and delivers hostile records: mutants of good ones,
- * and noise. FUZZ_SEED and FUZZ_RECORDS set which and how many. Its pu1GetNextRecord() ignores the
- * size in a record when it steps to the next one, so that the host sees each. At exit it prints how
- * many it has delivered.
+/* A vendor's library that is its own plug-in and delivers hostile records: mutants of good records,
+ * and noise. FUZZ_SEED selects the records, FUZZ_RECORDS their number. Its pu1GetNextRecord()
+ * ignores the size in a record when it steps to the next record, so that the host sees each record.
+ * At exit it prints the number of delivered records.
  *
  * Pointers always point into the library or the buffer, because no host could survive a wild
- * one. */
+ * pointer. */
 #include <gputap/PrivateUse1TracingApi.h>
 
 #include <pthread.h>
@@ -41,7 +41,7 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Return a troublesome number: a small one, a power of two less one, or any. */
+/* Return a troublesome number: a small number, a power of two minus one, or any number. */
 static uint64_t odd_number(void)
 {
 	switch (draw(4)) {
@@ -67,7 +67,7 @@ static const char *odd_text(void)
 	switch (draw(6)) {
 	case 0: return NULL;
 	case 1: return long_name;
-	case 2: return (const char *)buffer + draw(room); /* to the buffer's end or past it */
+	case 2: return (const char *)buffer + draw(room); /* up to the buffer's end or beyond */
 	case 3: return (const char *)buffer + room - 1;
 	default: return texts[draw(sizeof texts / sizeof *texts)];
 	}
@@ -143,7 +143,7 @@ static void deliver(void)
 	r = good_record();
 	for (uint64_t i = draw(4); i--;)
 		mutate(&r);
-	if (!draw(50)) { /* noise, except its pointers */
+	if (!draw(50)) { /* noise, except for the pointers in the record */
 		for (size_t i = 0; i < sizeof r; i++)
 			((uint8_t *)&r)[i] = (uint8_t)draw(256);
 		r.name = odd_text();

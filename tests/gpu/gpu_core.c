@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Report to a Python program whether the calling thread has its processor core to itself. */
+/* Tells a Python program whether the calling thread has its CPU core to itself. */
 #define _GNU_SOURCE
 #include "bench/measure.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Another CUPTI client than gputap, for comparison: the driver opens it in cuInit()
+/* A CUPTI client other than gputap, for comparison. The driver opens it in cuInit()
  * (CUDA_INJECTION64_PATH), or a program calls gpu_cupti_start().
  *
  *   GPU_CUPTI=FOLDER/libcupti.so.13   used if none is mapped
- *   GPU_CUPTI_COUNT=FILE              count calls of both APIs in callbacks; FILE.PID gets them
- *                                     at exit, a line each: domain, name, calls
+ *   GPU_CUPTI_COUNT=FILE              count calls of both APIs in callbacks; FILE.PID receives the
+ *                                     counts at exit, one per line: domain, name, calls
  *   GPU_CUPTI_KINDS=10,1,2            record these kinds, linked in callbacks of launching
- *                                     functions as gputap does it, flushed every 100 ms; standard
- *                                     error gets their count at exit */
+ *                                     functions as in gputap, flushed every 100 ms; their number is
+ *                                     printed on standard error at exit */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -42,7 +42,8 @@ static struct {
 } cupti;
 
 static atomic_long calls[3][NAMES], records[CUPTI_KIND_COUNT], linked, no_time;
-static _Atomic uint32_t ids[ID_TABLE]; /* callbacks' correlation ids, at their low bits */
+/* correlation ids from callbacks, indexed by their low bits */
+static _Atomic uint32_t ids[ID_TABLE];
 static const char *count_file, *kinds;
 static void *subscriber;
 static atomic_int is_running;
@@ -222,7 +223,7 @@ static void start_once(void)
 		pthread_create(&thread, NULL, flush_now_and_then, NULL);
 }
 
-/* Return: 1 if CUPTI is available. May be called again after gpu_cupti_stop(). */
+/* Return 1 if CUPTI is available. May be called again after gpu_cupti_stop(). */
 int gpu_cupti_start(void)
 {
 	if (!cupti.cuptiSubscribe && !open_cupti())
@@ -240,7 +241,7 @@ int gpu_cupti_start(void)
 	return 1;
 }
 
-/* Leave the program as it was. No other client may use CUPTI. */
+/* Restore the state of the program. No other client may use CUPTI. */
 void gpu_cupti_stop(void)
 {
 	if (!is_running)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs of the driver API for the checks on a GPU; the last line on standard output is JSON.
+/* Programs for the driver API, for the checks on a GPU. The last line on standard output is JSON.
  *
  *   gpu_program MODULE identity N   4 threads share 3 streams, N operations per thread, each with a
  *                                   unique identity: threads of a kernel, bytes
- *   gpu_program MODULE count N      N kernels in all, from 4 threads on 3 streams
+ *   gpu_program MODULE count N      N kernels in total, from 4 threads on 3 streams
  *   gpu_program MODULE shapes       one of each: launches, memcpys, memsets, with their sizes
  *   gpu_program MODULE clock N      N times a kernel of 20 us and cuCtxSynchronize()
  *   gpu_program MODULE end N WAY    N kernels, synchronised; then the end: exit, _exit_at_once,
@@ -12,8 +12,8 @@
  *   gpu_program MODULE peer         two devices: kernels on both, memcpys between them
  *   gpu_program MODULE cost WHAT R [PAUSES]    ns of each of R rounds: nothing, launch, graph,
  *                                   stamp (reading the time stamp counter).
- *                                   PAUSES is libroctx64 or gpu_cupti.so: in every other round its
- *                                   recording is paused */
+ *                                   PAUSES is libroctx64 or gpu_cupti.so, whose recording is paused
+ *                                   in every other round */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -132,7 +132,7 @@ static int count(void)
 	return 0;
 }
 
-/* gpu_work.py has the expected results. */
+/* gpu_work.py contains the expected results. */
 static int shapes(void)
 {
 	const CUlaunchConfig config = {5, 3, 2, 16, 4, 2, 1024, NULL, NULL, 0};
@@ -182,7 +182,7 @@ static void say_done(void)
 	fflush(stdout);
 }
 
-/* Return: the status of the program. Its output is the same without gputap. */
+/* Return the status of the program. Its output is the same without gputap. */
 static int fault_and_go_on(void)
 {
 	CUdeviceptr nowhere = 16, more;
@@ -204,7 +204,8 @@ static int fork_and_wait(void)
 	const pid_t child = fork();
 
 	if (!child)
-		exit(driver.cuMemAlloc(&memory, 16) == 0); /* a CUDA process's child has no CUDA */
+		/* CUDA does not work in a child of a CUDA process */
+		exit(driver.cuMemAlloc(&memory, 16) == 0);
 	waitpid(child, &status, 0);
 	for (long i = 0; i < operations; i++)
 		launch(tiny, 1, 32, stream[0]);
@@ -213,7 +214,7 @@ static int fork_and_wait(void)
 	return 0;
 }
 
-/* Destroy everything with the context; then create a new one and do the same work again. */
+/* Destroy everything with the context, then create a new context and do the same work again. */
 static int reset_and_go_on(void)
 {
 	CALL(cuDevicePrimaryCtxReset, 0);
@@ -228,7 +229,7 @@ static int reset_and_go_on(void)
 	return 0;
 }
 
-/* Destroy a separate context, some of whose activities may not have been delivered. */
+/* Destroy a separate context with activities that may not have been delivered. */
 static int destroy_and_go_on(void)
 {
 	int (*create)(CUcontext *, unsigned, CUdevice) =
@@ -370,7 +371,7 @@ static double graph_round(void)
 	return (double)(end_ns - begin) / GRAPH_LAUNCHES;
 }
 
-/* 10 kernels, a memcpy, a memset, one after the other. */
+/* Make a graph of 10 kernels, a memcpy and a memset, one after the other. */
 static void make_graph(void)
 {
 	int (*begin)(CUstream, int) =
@@ -441,7 +442,8 @@ static void print_rounds(const char *name, const double *ns, int rounds)
 }
 
 /* Print ns of each round: {"on": [...], "off": [...], "never": [...], "faults": in a round of
- * "on"}. Without pauses all are in "on"; "never" is before recording began for the first time. */
+ * "on"}. Without pauses all rounds are in "on". "never" is before recording began for the first
+ * time. */
 static int cost(const char *what, int rounds, const char *pauses)
 {
 	double (*measure)(void) = !strcmp(what, "nothing") ? nothing_round
@@ -468,7 +470,7 @@ static int cost(const char *what, int rounds, const char *pauses)
 	for (int i = 0; i < rounds; i++) {
 		if (pauses) {
 			pause_recording(0);
-			measure(); /* after the change, not measured */
+			measure(); /* round after the change, not measured */
 			off[i] = measure();
 			resume_recording(0);
 		}

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Compile at run time, and make one call of HIP itself. Prints the names of the calls, in order.
- * Results are ignored. It needs no headers: the functions are in libamdhip64 or libhiprtc,
- * depending on the release. LIBRARY: build these functions themselves, for a machine without
- * libhiprtc. */
+/* Compiles at run time, and makes one HIP call itself. Prints the names of the calls, in order.
+ * Results are ignored. Needs no headers. The functions are in libamdhip64 or libhiprtc, depending
+ * on the release. LIBRARY: build these functions, for a machine without libhiprtc. */
 #include <stddef.h>
 
 extern int hiprtcVersion(int *major, int *minor);
@@ -32,7 +31,7 @@ int hiprtcCompileProgram(void *program, int count, const char **options)
 	return 0;
 }
 
-/* Calls through its own PLT; that is not a call of the program. */
+/* Calls through its own PLT; this is not a call of the program. */
 int hiprtcDestroyProgram(void **program)
 {
 	int major, minor;

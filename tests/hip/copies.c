@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* copies LIBRARY...: open each library and make the same calls of it. Prints the names of the
+/* copies LIBRARY...: opens each library and makes the same calls in it. Prints the names of the
  * calls, in order. */
 #include <dlfcn.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Preloaded: reports at exit how many descriptors and threads the program has. */
+/* Preloaded: reports at exit the number of descriptors and threads of the program. */
 #include <dirent.h>
 #include <stdio.h>
 

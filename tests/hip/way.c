@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The same few HIP calls, reached in one of the ways in which programs do; compiled by
+/* A few HIP calls, reached in one of the ways that programs use; compiled by
  * tests/test_door_hip.py:
  *   (nothing)   linked: through the PLT
- *   VIA_TABLE   linked: through a constant table of pointers (relocations of data)
+ *   VIA_TABLE   linked: through a constant table of pointers (data relocations)
  *   VIA_DLSYM   dlopen() of the library, dlsym() of each function
- * As a program it makes them once, or lets plug-ins do it: way PLUG-IN local|global|deepbind ...;
- * as a plug-in (PLUGIN) it exports work(). Prints the names, in order. Among them are structs
- * passed as values, a return value that is not a status, and a call that fails. No kernel runs, not
- * even one of the library itself (fills are kernels), so that any device will do. */
+ * As a program it makes the calls once, or lets plug-ins make them: way PLUG-IN
+ * local|global|deepbind ...
+ * As a plug-in (PLUGIN) it exports work(). Prints the names, in order. The calls include structs
+ * passed by value, a return value that is not a status, and a call that fails. No kernel runs, not
+ * even a kernel of the library itself (fills are kernels), so that any device works. */
 #define __HIP_PLATFORM_AMD__ 1
 #include <dlfcn.h>
 #include <hip/hip_runtime_api.h>
@@ -88,7 +89,7 @@ int work(void)
 	CHECK(CALL(hipStreamSynchronize)(stream));
 	CHECK(CALL(hipStreamDestroy)(stream));
 	CHECK(CALL(hipMalloc3D)(&volume, extent));
-	extent.depth = 0; /* nothing to do: no kernel is needed */
+	extent.depth = 0; /* nothing to do, so that no kernel is needed */
 	CHECK(CALL(hipMemset3D)(volume, 9, extent));
 	CHECK(CALL(hipDeviceSynchronize)());
 	CHECK(CALL(hipMemcpy)(back, volume.ptr, 32, hipMemcpyDeviceToHost));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Idle time of CUDA's device 0, of one cause: idle_cuda MODULE host|synchronising|event|allocating|
- * freeing|compiling|copying|pageable|other_call|launching|held|started_late. Its GPU activities are
- * empty kernels; device 1 runs a long one for causes that need another device. */
+/* Idle time of CUDA's device 0 with one cause: idle_cuda MODULE
+ * host|synchronising|event|allocating|
+ * freeing|compiling|copying|pageable|other_call|launching|held|started_late. The GPU activities are
+ * empty kernels. For causes that need another device, device 1 runs a long kernel. */
 #include <string.h>
 
 #include "soft/cuda/cuda_api.h"
@@ -49,7 +50,7 @@ static void provoke_host(void)
 	say_stamps("host", from, now_ns());
 }
 
-/* The host waits for another device: for its stream, or for an event there. */
+/* The host waits for another device: for its stream, or for an event on it. */
 static void provoke_synchronising(void)
 {
 	launch_long();
@@ -76,7 +77,7 @@ static void provoke_allocating(void)
 	OK(cuMemFree_v2(*more));
 }
 
-/* Free used memory, so that the system takes back its pages individually. */
+/* Free used memory, so that the system reclaims its pages individually. */
 static void provoke_freeing(void)
 {
 	CUdeviceptr more;
@@ -119,7 +120,7 @@ static void provoke_copying(void)
 	go_back();
 }
 
-/* Copy to this device: the copy itself ends the gap. */
+/* Copy to this device, so that the copy itself ends the gap. */
 static void provoke_pageable(void)
 {
 	static const char content[BYTES];
@@ -149,7 +150,7 @@ static void provoke_launching(void)
 	say_slow("launching");
 }
 
-/* The next kernel waits for one of another device. */
+/* The next kernel waits for a kernel on another device. */
 static void provoke_held(void)
 {
 	launch_long();

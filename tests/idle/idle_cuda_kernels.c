@@ -9,7 +9,7 @@ SOFT_CUDA_KERNEL(nothing, sizeof(int))
 	(void)at;
 }
 
-/* Store when it started and ended. */
+/* Store the start and end of the kernel. */
 SOFT_CUDA_KERNEL(long_one, sizeof(uint64_t *))
 {
 	uint64_t *stamps = *(uint64_t **)arguments[0];

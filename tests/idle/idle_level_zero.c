@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Idle time of Level Zero's first device, of one cause: idle_level_zero host|synchronising|queue|
- * allocating|freeing|compiling|other_call|launching|held|barrier|wait|unknown. Its GPU activities
- * are empty kernels; the second device has one that runs until it is released. */
+/* Idle time of Level Zero's first device with one cause: idle_level_zero host|synchronising|queue|
+ * allocating|freeing|compiling|other_call|launching|held|barrier|wait|unknown. The GPU activities
+ * are empty kernels. The second device has a kernel that runs until it is released. */
 #include <level_zero/ze_api.h>
 #include <pthread.h>
 #include <string.h>
@@ -19,8 +19,8 @@ static const char source[] = "// OpenCL C: kernels for the software devices of L
 
 static ze_context_handle_t context;
 static ze_device_handle_t devices[2];
-static ze_command_list_handle_t first, second; /* of these kernels; immediate, in order */
-static ze_command_queue_handle_t queue;        /* of the second device, with one list */
+static ze_command_list_handle_t first, second; /* lists for these kernels, immediate and in order */
+static ze_command_queue_handle_t queue;        /* queue of the second device, with one list */
 static ze_command_list_handle_t queued;
 static ze_kernel_handle_t nothing, long_one;
 static ze_event_handle_t done, long_done, own;
@@ -70,7 +70,7 @@ static void provoke_host(void)
 	say_stamps("host", from, now_ns());
 }
 
-/* The host waits for another device: for one of its events, or for its queue. */
+/* The host waits for another device: for an event on it, or for its queue. */
 static void provoke_synchronising(void)
 {
 	pthread_t thread;
@@ -110,7 +110,7 @@ static void provoke_allocating(void)
 	OK(zeMemFree(context, more));
 }
 
-/* Free used memory, so that the system takes back its pages individually. */
+/* Free used memory, so that the system reclaims its pages individually. */
 static void provoke_freeing(void)
 {
 	ze_host_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
@@ -162,7 +162,7 @@ static void provoke_launching(void)
 	say_slow("launching");
 }
 
-/* The next kernel waits for one of another device: the kernel itself, or its list. */
+/* The next kernel waits for a kernel on another device: the kernel itself waits, or its list. */
 static void finish_held(const char *cause, void *(*end)(void *))
 {
 	pthread_t thread = begin_to_end(end);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Idle time of device 0 of the reference accelerator, because another rank is late: rank 0 uses the
+/* Idle time of device 0 of the reference accelerator because another rank is late: rank 0 uses the
  * device and waits for rank 1, which takes long. */
 #include "soft/refdev/refdev.h"
 #include "tests/idle/stamps.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Idle time of an OpenCL device, of one cause: idle_opencl host|compiling|allocating|
- * unknown|held|barrier. Its GPU activities are short kernels. */
+/* Idle time of an OpenCL device with one cause: idle_opencl host|compiling|allocating|
+ * unknown|held|barrier. The GPU activities are short kernels. */
 #include <pthread.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static cl_kernel little;
 static cl_command_queue other_queue;
 static cl_kernel long_one;
 
-/* The context has both devices: POCL_DEVICES="pthread pthread". */
+/* The context contains both devices: POCL_DEVICES="pthread pthread". */
 static void open_other_device(void)
 {
 	static const char source[] = "kernel void long_one(global volatile float *p)"
@@ -54,7 +54,7 @@ static void provoke_host(void)
 	say_stamps("host", from, now_ns());
 }
 
-/* Use another program each time, which no cache has. */
+/* Use a different program each time, so that no cache contains it. */
 static void provoke_compiling(void)
 {
 	char source[256], *text = source;
@@ -89,7 +89,7 @@ static void provoke_allocating(void)
 	say_stamps("allocating", from, now_ns());
 }
 
-/* Free what provoke_allocating() allocated, after a kernel. */
+/* After a kernel, free the memory that provoke_allocating() allocated. */
 static void provoke_freeing(void)
 {
 	uint64_t from = now_ns();
@@ -134,7 +134,7 @@ static void provoke_unknown(void)
 	OK(clReleaseEvent(own));
 }
 
-/* The next kernel waits for a long one of another device; the same with a barrier. */
+/* The next kernel waits for a long kernel on another device, directly or through a barrier. */
 static cl_event run_long(void)
 {
 	const size_t one = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Idle time of the reference accelerator's device 0, of one cause: idle_refdev host|range|step|
- * paused|synchronising|copying|held|allocating|freeing|other_call|launching|started_late. Its GPU
+/* Idle time of the reference accelerator's device 0 with one cause: idle_refdev host|range|step|
+ * paused|synchronising|copying|held|allocating|freeing|other_call|launching|started_late. The GPU
  * activities are empty kernels. IDLE_TIMES: number of repetitions (default TIMES). */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ static void provoke_step(void)
 	gputap_range_pop();
 }
 
-/* The program pauses its recording, continues to work in the pause, and then does something
+/* The program pauses its recording, continues to work during the pause, and then does something
  * unrelated. */
 static void provoke_pause(void)
 {
@@ -117,7 +117,7 @@ static void provoke_copying(void)
 	OK(refdevSetDevice(0));
 }
 
-/* The next kernel waits for one of another device. */
+/* The next kernel waits for a kernel on another device. */
 static void provoke_held(void)
 {
 	static refdevEvent_t event;
@@ -129,7 +129,7 @@ static void provoke_held(void)
 	OK(refdevStreamWaitEvent(first, event));
 }
 
-/* Make a call slow: the time that a profiler spends inside it is part of it. */
+/* Make a call slow: the time that a profiler spends inside the call counts as part of the call. */
 static const char *slow, *slow_cause;
 
 static void be_slow(const refdevCall *call, uint64_t *slot, void *user)
@@ -200,7 +200,7 @@ static void end_late(const refdevActivity *activity, void *token, void *user)
 	say_stamps("started_late", from, now_ns());
 }
 
-/* Launch two kernels at once; the second one starts late. */
+/* Launch two kernels at once. The second kernel starts late. */
 static void provoke_started_late(void)
 {
 	static const refdevSubscriber subscriber = {.size = sizeof subscriber,

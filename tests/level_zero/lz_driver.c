@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* A Level Zero driver for tests: one device whose kernels are functions of this file, run by a
- * thread for each queue and each immediate list. At exit it writes how often each function was
- * called, and how many commands of each kind it ran, to the file that LZ_COUNTS names.
+/* A Level Zero driver for tests: one device whose kernels are functions of this file, run by one
+ * thread for each queue and each immediate list. At exit it writes to the file that LZ_COUNTS names
+ * how often each function was called, and how many commands of each kind ran.
  *
- *   LZ_HZ, LZ_BITS   the device's clock and its kernels' valid bits: 12500000, 32
- *   LZ_WRAP_MS       the clock's low bits become 0 so long after the driver's start
+ *   LZ_HZ, LZ_BITS   rate of the device clock and valid bits of kernel stamps: 12500000, 32
+ *   LZ_WRAP_MS       time after the driver's start at which the clock's low bits become 0
  *   LZ_BUSY_US       time that each kernel takes: 0
- *   LZ_FAULT         "lost": waits answer that the device is lost; "clock": kernels end before they
- *                    start; "names": it has a function of every name; "entries": its table of
- *                    fences has two unknown ones; "tables": it refuses requests
+ *   LZ_FAULT         "lost": waits return that the device is lost; "clock": kernels end before they
+ *                    start; "names": the driver has a function for every name; "entries": its table
+ *                    of
+ *                    fences has two unknown entries; "tables": the driver refuses requests
  *                    for tables of tools, sysman and some others
- *   LZ_LATEST        the latest version of tables that it knows, as 1.LZ_LATEST
- *   LZ_OLD           the clock's rate is always reported as ns per tick
- *   LZ_HANDLES       its handles begin with pointers to tables of their own (DDI handles, 2025),
- *                    and it reports that; "read-only": these tables are; "strange": they lead to
- *                    functions that are in no other table
+ *   LZ_LATEST        the latest known version of tables, as 1.LZ_LATEST
+ *   LZ_OLD           the clock rate is always reported as ns per tick
+ *   LZ_HANDLES       handles begin with pointers to tables of their own (DDI handles, 2025),
+ *                    and the driver reports this; "read-only": these tables are read-only;
+ *                    "strange": they lead to functions that are in no other table
  *
- * Built against Debian's libze-dev, for its loader of 1.8. With -DSMALL it has none of the tables
- * that "tables" names above, with -DTOMORROW it has an unknown one. */
+ * Built against Debian's libze-dev, for its loader 1.8. With -DSMALL the driver has none of the
+ * tables that "tables" names above, with -DTOMORROW it has an unknown table. */
 #include <level_zero/ze_api.h>
 #include <level_zero/ze_ddi.h>
 #include <level_zero/zes_ddi.h>
@@ -32,10 +33,10 @@
 #include <time.h>
 
 #define EXPORT   __attribute__((visibility("default")))
-#define EVENTS   8 /* that a command waits for */
+#define EVENTS   8 /* number of events that a command waits for */
 #define COMMANDS 4096
 
-enum { MAPPED_TIMES = 8 }; /* a pool's flag, for which loader 1.8's headers have no name */
+enum { MAPPED_TIMES = 8 }; /* a pool flag that has no name in the headers of loader 1.8 */
 
 /* Call counts ------------------------------------------------------------------- */
 
@@ -100,7 +101,7 @@ enum kind { KERNEL, COPY, FILL, BARRIER, SIGNAL, WAIT, RESET, QUERY };
 static const char *const kind_names[] = {"kernels", "copies", "fills",  "barriers",
 					 "signals", "waits",  "resets", "queries"};
 
-/* The start of a DDI handle; NULL without them. */
+/* The start of a DDI handle; NULL if handles have no tables. */
 struct handle {
 	void **core, **tools, **sysman, **runtime;
 };
@@ -125,7 +126,7 @@ struct _ze_kernel_handle_t {
 };
 
 struct _ze_image_handle_t {
-	size_t row, bytes; /* of four bytes per texel */
+	size_t row, bytes; /* with four bytes per texel */
 	char *memory;
 };
 
@@ -133,7 +134,7 @@ struct command {
 	enum kind kind;
 	struct _ze_event_handle_t *signal, *wait[EVENTS], **queried;
 	uint32_t waits, queries;
-	struct _ze_kernel_handle_t kernel; /* read when the command was appended */
+	struct _ze_kernel_handle_t kernel; /* queried events, read when the command was appended */
 	uint32_t groups[3];
 	void *to;
 	const void *from;
@@ -151,10 +152,10 @@ struct runner {
 
 struct _ze_command_list_handle_t {
 	struct handle handle;
-	struct runner *runner; /* for an immediate list */
+	struct runner *runner; /* runner of an immediate list */
 	bool synchronous, captured;
 	uint32_t count;
-	struct command *commands; /* for a regular list, or captured */
+	struct command *commands; /* commands of a regular or captured list */
 };
 
 struct _ze_command_queue_handle_t {
@@ -365,7 +366,7 @@ static ze_result_t zeDriverGetApiVersion_(ze_driver_handle_t d, ze_api_version_t
 	return ZE_RESULT_SUCCESS;
 }
 
-/* As in newer headers. */
+/* As defined in newer headers. */
 enum { DDI_HANDLES_PROPERTIES = 0x20027, DDI_HANDLES = 1 };
 struct chained {
 	uint32_t type;
@@ -401,7 +402,7 @@ static ze_result_t zeDriverGetExtensionProperties_(ze_driver_handle_t d, uint32_
 	return ZE_RESULT_SUCCESS;
 }
 
-/* Graphs: captured commands stay in their list, which is the graph. */
+/* Graphs: captured commands stay in their list, which serves as the graph. */
 
 static ze_result_t zeCommandListBeginGraphCaptureExt_(ze_command_list_handle_t l, const void *next)
 {
@@ -716,7 +717,7 @@ static ze_result_t zeCommandListAppendQueryKernelTimestamps_(
 	CALLED();
 	if (offsets)
 		return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-	c.queried = malloc(count * sizeof *events); /* as long as the process */
+	c.queried = malloc(count * sizeof *events); /* kept until the process ends */
 	memcpy(c.queried, events, count * sizeof *events);
 	return append(l, &c, signal, waits, wait);
 }
@@ -811,7 +812,7 @@ static ze_result_t zeEventHostSignal_(ze_event_handle_t e)
 static ze_result_t zeEventHostReset_(ze_event_handle_t e)
 {
 	CALLED();
-	return set_event(e, false); /* keeps the times, as real devices do */
+	return set_event(e, false); /* keep the times, as real devices do */
 }
 
 static ze_result_t zeEventQueryKernelTimestamp_(ze_event_handle_t e,
@@ -913,7 +914,7 @@ static ze_result_t zeImageDestroy_(ze_image_handle_t image)
 	return ZE_RESULT_SUCCESS;
 }
 
-/* Return the bytes of a region, of which only the first row counts. */
+/* Return the bytes of a region, in which only the first row counts. */
 static size_t image_bytes(const struct _ze_image_handle_t *image, const ze_image_region_t *r)
 {
 	return r ? r->width * 4 : image->bytes;
@@ -1067,7 +1068,7 @@ static void fill_newer(const char *function, ze_api_version_t version, void **t)
 		t[DEFAULT_CONTEXT] = (void *)zeDriverGetDefaultContext_;
 }
 
-/* Entries that no loader has: this driver's tables are longer. */
+/* Fill entries that no loader has, because this driver's tables are longer. */
 static void fill_unknown(const char *function, void **t)
 {
 	if (has_fault("entries") && strcmp(function, "zeGetFenceProcAddrTable") == 0)
@@ -1155,7 +1156,7 @@ TABLE(zeGetKernelProcAddrTable, ze_kernel_dditable_t, .pfnCreate = zeKernelCreat
       .pfnSetArgumentValue = zeKernelSetArgumentValue_, .pfnGetName = zeKernelGetName_,
       .pfnGetProperties = zeKernelGetProperties_)
 
-/* Tables that the loader insists on. */
+/* Tables that the loader requires. */
 EMPTY(zeGetModuleBuildLogProcAddrTable, ze_module_build_log_dditable_t)
 EMPTY(zeGetSamplerProcAddrTable, ze_sampler_dditable_t)
 EMPTY(zeGetPhysicalMemProcAddrTable, ze_physical_mem_dditable_t)
@@ -1205,7 +1206,7 @@ TABLE(zesGetFrequencyProcAddrTable, zes_frequency_dditable_t,
 TABLE(zeGetTomorrowProcAddrTable, ze_fence_dditable_t, .pfnCreate = zeFenceCreate_)
 #endif
 
-/* Tables that DDI handles point to, as in loader 1.32 and longer than its tables. */
+/* Tables that DDI handles point to, as in loader 1.32, but longer than its tables. */
 enum { TABLES = 40, ENTRIES = 128 };
 static void *core_tables[TABLES];
 static void *handle_tables[TABLES][ENTRIES] __attribute__((aligned(1 << 16)));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* lz_loader HOW DRIVER.so [OTHER.so]: a program that gets the tables from drivers itself, as
+/* lz_loader HOW DRIVER.so [OTHER.so]: a program that itself gets the tables from drivers, as
  * loaders of version 1.15 do.
  *
- *   handles    and whether the driver's handles have their own tables (DDI handles), as loaders
- *              from 2025 on do where there are several drivers; if so, it calls through those.
- *              Prints the driver's answer
- *   strangers  gives each driver events, kernels and pools of the other, and NULL
- *   unknown    calls unknown entries of the table of fences
+ *   handles    also queries whether the driver's handles have their own tables (DDI handles), as
+ *              loaders since 2025 do if there are several drivers; if so, calls through those
+ *              tables. Prints the driver's answer
+ *   strangers  passes each driver events, kernels and pools of the other driver, and NULL
+ *   unknown    calls unknown entries in the table of fences
  *   versions   requests versions that do not exist, and a table at NULL
  *
  * Prints statuses. Built against Debian's libze-dev. */

@@ -2,39 +2,40 @@
 /* A Level Zero program for tests: lz_program HOW N [DRIVERS]
  *
  *   immediate   N times on an immediate list: fill, copy, two kernels, a barrier, without
- *               events; then it waits
- *   events      the same, each command with an event of the program, which it waits for, reads
- *               and resets; with LZ_PLAIN they are created without times
- *   regular     the same commands in a list that is closed once and run N times, waiting each time
- *   replays     the same, waiting once, at the end
- *   again       regular, executed twice in one call, which is waited for
+ *               events; then a wait
+ *   events      like immediate, but each command has an event, which the program waits for, reads
+ *               and resets; with LZ_PLAIN the events are created without times
+ *   regular     the same commands in a list, closed once and run N times, with a wait each time
+ *   replays     like regular, but waiting once, at the end
+ *   again       regular, executed twice in one call, with one wait
  *   elsewhere   regular, run on two queues at once
  *   reused      N kernels on an immediate list that all signal one event, without waits in between
- *   stale       the same, each waited for, the event never reset
- *   signalled   regular, with events of the program that it never resets, waiting for each run
+ *   stale       like reused, but with a wait for each kernel, and the event never reset
+ *   signalled   regular, with events that the program never resets, waiting for each run
  *   resets      a list of two kernels with one event, which the list resets between them; run N
- *               times, waited for once
- *   ipc         N times on an immediate list that is in order, and once in such a regular one, with
- *               events for other processes; each is waited for and reset
- *   mapped      the same with events of mapped times
- *   unordered   as ipc, on lists that are not in order
+ *               times, with one wait
+ *   ipc         N times on an immediate in-order list, and once in a regular in-order list, with
+ *               events for other processes; the program waits for each event and resets it
+ *   mapped      like ipc, with events that have mapped times
+ *   unordered   like ipc, on lists that are not in order
  *   paused      regular; the list is built and run once, or twice, while the program pauses its
  *               recording with functions of the library that LZ_ROCTX names
- *   graphs      two kernels are captured into a graph, with functions found from their names; it
+ *   graphs      two kernels are captured into a graph, with functions found by name; the graph
  *               is launched N times, then the kernels are run once without it
  *   several     both kernels in one command, N times on an immediate list
- *   directions  N copies each from the host's memory (malloc, USM) to the device's, back, within
- *               each, and from shared memory to the host's
- *   images      N times an image is copied from memory, a part of it within it, a part to memory
+ *   directions  N copies each from host memory (malloc, USM) to device memory, back, within
+ *               each, and from shared memory to host memory
+ *   images      N times an image is copied from memory, a part within the image, a part to memory
  *   threads     immediate, in four threads with a list each
- *   names       functions found from their names
+ *   names       functions found by name
  *   errors      calls that fail
- *   absent      a call that the driver has no function for
+ *   absent      a call without a function in the driver
  *   sysman      one call of zes that takes doubles
  *
- * Prints what the device has computed. With LZ_DLOPEN it opens the loader itself. LZ_LATE names a
- * library with a tool (lz_tool.c), which it opens and adds before it creates queues and lists. With
- * LZ_DEFAULT it uses the driver's default context, which newer loaders have. */
+ * Prints the results that the device computed. With LZ_DLOPEN it opens the loader itself. LZ_LATE
+ * names a library with a tool (lz_tool.c), which the program opens and adds before it creates
+ * queues and lists. With LZ_DEFAULT it uses the driver's default context, which newer loaders
+ * have. */
 #include <dlfcn.h>
 #include <level_zero/ze_api.h>
 #include <level_zero/zes_api.h>
@@ -63,14 +64,14 @@
 	X(zesFrequencyOcSetVoltageTarget)
 /* clang-format on */
 
-/* From the loader that it is linked with, or the one that it opens. */
+/* Functions of the loader that the program is linked with, or of the loader that it opens. */
 static struct {
 #define X(name) __typeof__(&name) name##_;
 	FUNCTIONS(X)
 #undef X
 } ze;
 
-/* MAPPED: a pool's flag, for which loader 1.8's headers have no name. */
+/* MAPPED: a pool flag that has no name in the headers of loader 1.8. */
 enum { COUNT = 256, COMMANDS = 5, MAPPED = 8 };
 
 static ze_device_handle_t device;
@@ -332,7 +333,7 @@ static void wait_and_reset(void)
 		DO(zeEventHostReset, events[i]);
 }
 
-/* Flags of lists in order: loader 1.8's headers have no names for them. */
+/* Flags of in-order lists have no names in the headers of loader 1.8. */
 static void run_with_events_of(ze_event_pool_flags_t flags, int in_order, int n)
 {
 	ze_command_list_handle_t list, regular;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory on two devices of CUDA, chosen through the thread's context and through the stream: on the
- * second one 3 MiB, freed while the first one is current, and 64 KiB of its pool; on the first one
- * 1 MiB; 4 KiB of host memory. */
+/* Memory on two CUDA devices, selected through the thread's context and through the stream. Second
+ * device: 3 MiB, freed while the first device is current, and 64 KiB from its pool. First device:
+ * 1 MiB. Also 4 KiB of host memory. */
 #include <stdio.h>
 #include <stdlib.h>
 

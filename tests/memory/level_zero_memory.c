@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory on two devices of Level Zero: 3 MiB on the second one; on the first one 1 MiB, 2 MiB that
- * it shares with the host, and an image of 64 x 32 elements of 4 bytes; 4 KiB of host memory. */
+/* Memory on two Level Zero devices. Second device: 3 MiB. First device: 1 MiB, 2 MiB that it shares
+ * with the host, and an image of 64 x 32 elements of 4 bytes. Also 4 KiB of host memory. */
 #include <level_zero/ze_api.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory on two reference accelerators: 3 MiB on the second one, freed while the first one is
- * current; 1 MiB on the first one, and 2 MiB more there through the driver level; 4 KiB of host
- * memory. */
+/* Memory on two reference accelerators. Second device: 3 MiB, freed while the first device is
+ * current. First device: 1 MiB, and 2 MiB through the driver level. Also 4 KiB of host memory. */
 #include <stdio.h>
 #include <stdlib.h>
 

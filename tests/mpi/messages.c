@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* An MPI job of three processes and STEPS messages, each of which is sent MS too late.
+/* An MPI job of three processes and STEPS messages, each sent MS too late.
  *
  *   messages SCENE STEPS MS
  *
- * SCENE: blocking    rank 0 receives from rank 1, which works MS before it sends
- *        begun       rank 0 begins to receive from 1 and 2, which work 2 MS and MS, then waits
- *        any         rank 0 begins to receive from 1 and 2, which work MS and 2 MS, then waits
- *                    for one, for the other, and for nothing
- *        one         rank 0 begins to receive from rank 1, which works MS, then waits
- *        tags        rank 1 sends two tags, MS apart; rank 0 receives the second one first
- *        exchange    all send to the next rank and receive from the previous one; rank 1 works MS
- *        anybody     rank 0 receives from MPI_ANY_SOURCE what rank 1 sends
- *        later       all begin to reduce, rank 1 MS later, and then wait
+ * SCENE: blocking    rank 0 receives from rank 1, which works for MS before it sends
+ *        begun       rank 0 begins to receive from 1 and 2, which work for 2 MS and MS, then waits
+ *        any         rank 0 begins to receive from 1 and 2, which work for MS and 2 MS, then waits
+ *                    for one message, for the other, and for nothing
+ *        one         rank 0 begins to receive from rank 1, which works for MS, then waits
+ *        tags        rank 1 sends two tags, MS apart; rank 0 receives the second tag first
+ *        exchange    all ranks send to the next and receive from the previous; rank 1 works for MS
+ *        anybody     rank 0 receives a message from rank 1 with MPI_ANY_SOURCE
+ *        later       all ranks begin to reduce, rank 1 MS later, and then wait
  *        nobody      rank 0 receives from MPI_PROC_NULL, and then as in "blocking" */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void receive(int from, int tag)
 	MPI_Recv(got, 1, MPI_INT, from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* @late: the rank that works longer */
+/* @late: the rank that works longer than the other */
 static void begun(double ms, int late)
 {
 	mpi_handle requests[2];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* An MPI job: STEPS steps (argument 1) of some work, a barrier, an allreduce and a broadcast, on
- * all processes and on a communicator of every second one. Process LATE (argument 2) works LATE_MS
- * (argument 3) longer in each step. */
+ * all processes and on a communicator of every second process. In each step, process LATE (argument
+ * 2) works LATE_MS (argument 3) longer. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* An MPI job whose ranks are recorded from different calls on: rank R pauses its recording before
+/* An MPI job whose ranks start recording at different calls: rank R pauses its recording before
  * MPI_Init() and resumes it before step 2 * R. In each of STEPS steps all ranks meet at a barrier,
- * which rank LATE reaches LATE_MS later, and then on a communicator of all ranks, created in the
- * pause.
+ * which rank LATE reaches LATE_MS later, and then on a communicator of all ranks, created during
+ * the pause.
  *
  *   windows LIBGPUTAP RANK_VARIABLE STEPS LATE LATE_MS */
 #include <dlfcn.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Two kernels, memcpys both ways, results checked. usage: cl_basic [ROUNDS] */
+/* Runs two kernels and memcpys in both directions, and checks the results. usage: cl_basic
+ * [ROUNDS] */
 #include "program.h"
 
 static const char source[] =

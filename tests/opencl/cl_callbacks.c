@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Callbacks of the program, and events that it uses before their call has returned. usage:
- * cl_callbacks WAY. Prints what happened; is killed by a signal if something that must happen does
- * not. */
+ * cl_callbacks WAY. Prints the observed actions. A signal kills the program if an expected action
+ * is missing. */
 #include "program.h"
 
 #include <pthread.h>
@@ -90,7 +90,7 @@ static void on_memory(cl_mem m, void *user)
 	in_callback();
 }
 
-/* The event has the program's reference. */
+/* The program holds a reference to the event. */
 static void on_event(cl_event e, cl_int status, void *user)
 {
 	cl_command_queue queue, *q = user;
@@ -108,8 +108,8 @@ static void on_event(cl_event e, cl_int status, void *user)
 	in_callback();
 }
 
-/* Only the program's command holds references, and it waits for a gate: its end is the end of the
- * context. */
+/* Only the program's command holds references, and the command waits for a gate: its end is the end
+ * of the context. */
 static void leave_to_command(void)
 {
 	cl_command_queue q = open_queue(0);
@@ -152,7 +152,7 @@ static void end_thread(void)
 	pthread_exit(NULL);
 }
 
-/* Each callback ends the thread that it runs in. */
+/* Each callback ends its thread. */
 static void threads_end(void)
 {
 	then = end_thread;
@@ -164,7 +164,7 @@ static void threads_end(void)
 	printf("called twice\n");
 }
 
-/* The memory's last reference is released in the program's own call. */
+/* The program's own call releases the last reference to the memory. */
 static void memory(void)
 {
 	cl_command_queue q = open_queue(0);
@@ -179,7 +179,7 @@ static void memory(void)
 	printf("called in %s thread\n", pthread_equal(by, pthread_self()) ? "its own" : "another");
 }
 
-/* Events complete while the program does not call OpenCL. */
+/* Events complete while the program makes no OpenCL calls. */
 static void events(void)
 {
 	cl_command_queue q = open_queue(0);
@@ -197,7 +197,7 @@ static void events(void)
 	printf("called\n");
 }
 
-/* The same, while the program calls clFinish(). */
+/* Events complete while the program calls clFinish(). */
 static void finished(void)
 {
 	cl_command_queue q = open_queue(0);
@@ -214,7 +214,7 @@ static void finished(void)
 	printf("called\n");
 }
 
-/* Events before their call returns -------------------------------------------------- */
+/* Events used before their call returns --------------------------------------------- */
 
 static cl_event gate;
 static _Atomic(cl_event) shown;
@@ -229,7 +229,7 @@ static void *poll_event(void *arg)
 	OK(clGetEventInfo(e, CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL));
 	EXPECT(type == CL_COMMAND_READ_BUFFER);
 	OK(clSetUserEventStatus(gate, CL_COMPLETE));
-	if (arg) { /* and releases it, before the call has returned or after */
+	if (arg) { /* and release the event, before or after the call has returned */
 		OK(clWaitForEvents(1, &e));
 		OK(clReleaseEvent(e));
 	}

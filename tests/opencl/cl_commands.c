@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A command buffer of two kernels and a copy, launched three times, results checked; then one whose
- * queue differs from its own only in profiling. */
-#define CL_ENABLE_BETA_EXTENSIONS /* headers of 2023 and later need it for command buffers */
+/* Launches a command buffer of two kernels and a copy three times and checks the results. Then
+ * launches a command buffer on a queue that differs from its own queue only in profiling. */
+#define CL_ENABLE_BETA_EXTENSIONS /* headers since 2023 require this for command buffers */
 #include "program.h"
 
 static const char source[] = "kernel void advance(global int *x) { x[get_global_id(0)] += 3; }\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Call each enqueue function once or twice, also with an event of the program. Prints "function
- * status kind bytes" for each, as the capture must report it. The numbers of kinds are in
+/* Calls each enqueue function once or twice, also with an event of the program. Prints "function
+ * status kind bytes" for each call, as the capture must report it. The numbers of kinds are in
  * record/record.h. */
 #include "program.h"
 

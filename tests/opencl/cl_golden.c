@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Make the same calls and the same GPU activities each time: one queue, one command at a time, each
- * waited for, three calls that fail. gputap's output about it is compared with
+/* Makes the same calls and GPU activities on every run: one queue, one command at a time, with a
+ * wait for each, and three calls that fail. gputap's output for this program is compared with
  * tests/golden/real.*. */
 #include "program.h"
 
@@ -10,7 +10,7 @@ static const char source[] =
 
 enum { N = 4096, ROUNDS = 3 };
 
-/* Calls that the runtime must refuse, each with a different error. */
+/* Make calls that the runtime must refuse, each with a different error. */
 static void fail(cl_command_queue q, cl_program p, cl_mem a)
 {
 	int word = 0;
@@ -45,7 +45,7 @@ static void compute(cl_command_queue q, cl_kernel twice, cl_kernel plus, cl_mem 
 	}
 }
 
-/* The other kinds of activities, once each. */
+/* Submit the other kinds of activities, once each. */
 static void others(cl_command_queue q, cl_mem a)
 {
 	int pattern = 5, *mapped;

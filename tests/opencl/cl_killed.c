@@ -2,10 +2,10 @@
 /* A program that ends as soon as it has waited. usage: cl_killed ORDER WAIT END
  *   ORDER in, out: order of its queue
  *   WAIT   finish; list: for all events at once; last: for the last 10, after 390 that cannot run
- *          yet; queues: for an event of each of 100 queues; marker, read, map: with a command that
- *          waits for the others
+ *          yet; queues: for an event on each of 100 queues; marker, read, map: with a command that
+ *          waits for the other commands
  *   END    kill, _exit
- * It first prints how many kernels it has waited for. */
+ * First prints the number of kernels that it has waited for. */
 #include "program.h"
 
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Many small kernels. usage: cl_many KERNELS [FINISH_EVERY [ITEMS [QUEUE_PROPERTIES]]]. Prints
- * on standard error, in ns per kernel: wall time, time to enqueue, processor time of the process
- * and of this thread. */
+/* Many small kernels. usage: cl_many KERNELS [FINISH_EVERY [ITEMS [QUEUE_PROPERTIES]]]. Prints on
+ * standard error, in ns per kernel: wall time, time to enqueue, CPU time of the process and of this
+ * thread. */
 #include "program.h"
 
 #include <sys/resource.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory of OpenCL: buffers of 1, 2 and 4 MiB, the second of which is retained and released twice,
- * a sub-buffer, an image, another one in a buffer's memory, and shared virtual memory (SVM) if
- * supported. Prints the number of bytes of SVM, and the runtime's size of the first image. */
+/* Memory in OpenCL: buffers of 1, 2 and 4 MiB, the second of which is retained and released twice,
+ * a sub-buffer, an image, an image in the memory of a buffer, and shared virtual memory (SVM) if
+ * supported. Prints the number of SVM bytes, and the size of the first image according to the
+ * runtime. */
 #include <CL/cl.h>
 #include <stdio.h>
 #include <stdlib.h>

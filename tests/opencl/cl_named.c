@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One dispatch of a kernel. usage: cl_named NAME */
+/* Dispatches a kernel once. usage: cl_named NAME */
 #include "program.h"
 
 int main(int argc, char **argv)

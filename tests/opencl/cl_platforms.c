@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Look up a function of one name eighteen times and call the result: fault_layer.c's "platforms"
+/* Looks up a function name eighteen times and calls the result: in "platforms" mode, fault_layer.c
  * returns nine functions in turn. Prints each result. */
 #include "program.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Query everything from which a program could detect tracing, and print the answers without
- * addresses and times: the output with and without gputap must be the same. */
+/* Queries everything from which a program could detect tracing, and prints the answers without
+ * addresses and times. The output with and without gputap must be the same. */
 #include "program.h"
 
 #include <pthread.h>

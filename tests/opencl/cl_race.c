@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Eight threads are the first to request the platform's devices, at the same moment; a thread that
- * gets one uses it. PoCL fails this with errors that are not gputap's. Prints how many threads
+/* Eight threads request the platform's devices first and at the same moment. A thread that gets a
+ * device uses it. PoCL fails here with errors that gputap does not cause. Prints how many threads
  * finished. */
 #include "program.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A queue on each of two sub-devices, and on their parent; twice, so that handles of sub-devices
- * are reused. */
+/* Creates a queue on each of two sub-devices and on their parent, twice, so that handles of
+ * sub-devices are reused. */
 #include "program.h"
 
 #include <time.h>
@@ -57,7 +57,7 @@ int main(void)
 		EXPECT(count == 2);
 		all[0] = device;
 		round_of_work(all, 3);
-		/* PoCL 3.1 still accesses a device for a moment after clFinish() returned */
+		/* PoCL 3.1 still accesses a device for a moment after clFinish() has returned */
 		nanosleep(&t, NULL);
 		OK(clReleaseDevice(all[1]));
 		OK(clReleaseDevice(all[2]));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads with their own queues and a shared one; each kernel's global size is the number of its
- * call. usage: cl_threads THREADS KERNELS. Thread n uses global sizes n * KERNELS
- * + 1 to (n + 1) * KERNELS. */
+/* Threads with their own queues and a shared queue. The global size of each kernel is the number of
+ * its call. usage: cl_threads THREADS KERNELS. Thread n uses global sizes n * KERNELS + 1 to (n +
+ * 1) * KERNELS. */
 #include "program.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Look up a function twice that only tomorrow_layer.c has, and call it. */
+/* Looks up twice a function that only tomorrow_layer.c has, and calls it. */
 #include "program.h"
 
 int main(void)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* cl_waits [ROUNDS [TURNS]]: make waits whose reasons are known. TURNS times (3), on two in-order
+/* cl_waits [ROUNDS [TURNS]]: makes waits with known reasons, TURNS times (3), on two in-order
  * queues:
  *
  *   "behind" KERNELS kernels of ROUNDS rounds each, followed by a blocking read of one word
  *   "alone"   a blocking write of 4 MiB on an idle queue
  *   "finish"  KERNELS kernels on each queue, and a clFinish() for each
- *   "later"   a read that does not block, waited for with clWaitForEvents() */
+ *   "later"   a non-blocking read, and a wait for it with clWaitForEvents() */
 #include "program.h"
 
 enum { KERNELS = 4, BYTES = 4 << 20 };

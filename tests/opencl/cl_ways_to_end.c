@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands whose end the program does not wait for, or not in the usual way. usage: cl_ways_to_end
- * WAY. Prints how many commands were enqueued. */
+ * WAY. Prints the number of enqueued commands. */
 #include "program.h"
 
 #include <pthread.h>
@@ -62,7 +62,7 @@ static void early_release(void)
 	OK(clFinish(q));
 }
 
-/* The commands are not waited for; the program ends with exit(). */
+/* The program does not wait for the commands, and ends with exit(). */
 static void no_finish(void)
 {
 	for (int i = 0; i < 100; i++)
@@ -81,7 +81,7 @@ static void never(void)
 	OK(clFlush(q));
 }
 
-/* Everything is done, then the process ends without exit handlers. */
+/* All commands complete, then the process ends without exit handlers. */
 static void finish_then_kill(void)
 {
 	for (int i = 0; i < 1000; i++)
@@ -112,7 +112,7 @@ static void finish_then_exit_now(void)
 	_exit(0);
 }
 
-/* The first of many is not done for a long time. */
+/* The first of many commands does not complete for a long time. */
 static void out_of_order(void)
 {
 	cl_event gate = user_event();
@@ -122,7 +122,7 @@ static void out_of_order(void)
 	enqueue(1, &gate, NULL);
 	for (int i = 0; i < 400; i++)
 		enqueue(0, NULL, NULL);
-	nap(300); /* all but the first are harvested meanwhile */
+	nap(300); /* all commands except the first are harvested meanwhile */
 	OK(clSetUserEventStatus(gate, CL_COMPLETE));
 	OK(clFinish(q));
 }
@@ -174,7 +174,8 @@ static void in_exit_handler(void)
 	tell();
 }
 
-/* Use an exit handler that was registered before any runtime was loaded: it runs after gputap's. */
+/* Use an exit handler that was registered before any runtime was loaded, and so runs after
+ * gputap's. */
 static void exit_handler(void)
 {
 	enqueue(0, NULL, NULL);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* An OpenCL layer that misbehaves as a runtime may, between gputap and the real one. Set
+/* An OpenCL layer between gputap and the real runtime that misbehaves as a runtime may. Set
  * OPENCL_LAYERS=this:gputap; FAULT selects the fault:
  *   refuse   refuses queues with profiling
  *   untimed  no profiling information, although it was requested
  *   failed   kernels end with error -5
  *   eventless kernels succeed, but without an event
- *   unprofiled  events of queues without profiling have times, all 0, and a size of 4
- *   asked    the thread that queries the status calls callbacks of events, as Intel's do
- *   timer    clGetDeviceAndHostTimer() works: CLOCK_MONOTONIC_RAW, as PoCL's stamps
- *   platforms  each lookup of clCreateCommandBufferKHR() returns that of another
+ *   unprofiled  events on queues without profiling have times, all 0, and a size of 4
+ *   asked    the thread that queries the status calls callbacks of events, as Intel's runtime does
+ *   timer    clGetDeviceAndHostTimer() works: CLOCK_MONOTONIC_RAW, like PoCL's stamps
+ *   platforms  each lookup of clCreateCommandBufferKHR() returns the function of another
  *   platform */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -150,7 +150,7 @@ static cl_int CL_API_CALL keep_callback(cl_event e, cl_int status,
 			break;
 		}
 	pthread_mutex_unlock(&registered_lock);
-	call_back(e); /* it may have completed, and is not queried again */
+	call_back(e); /* the event may have completed, and is not queried again */
 	return CL_SUCCESS;
 }
 
@@ -179,7 +179,7 @@ static cl_int CL_API_CALL timer(cl_device_id d, cl_ulong *device, cl_ulong *host
 	return CL_SUCCESS;
 }
 
-/* Nine platforms' functions of one name; each returns a different error. */
+/* Functions of nine platforms with the same name. Each returns a different error. */
 #define PLATFORM(n)                                                                              \
 	static void *CL_API_CALL create_buffer##n(cl_uint count, const cl_command_queue *queues, \
 						  const cl_ulong *list, cl_int *error)           \

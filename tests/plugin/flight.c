@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Profile refdev's activities in sessions, as torch.profiler does. Prints a line for each session:
- * the records read, and the counts.
+/* Profiles refdev's activities in sessions, as torch.profiler does. For each session, prints a line
+ * with the records read and the counts.
  *
  *     flight blocked N    each session ends with one more kernel in progress, running until the
  *                         session has been read

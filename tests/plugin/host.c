@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Load the plug-ins of KINETO_PLUGIN_PATH, let each work in a session, and print the records read
- * and the counts.
+/* Loads the plug-ins in KINETO_PLUGIN_PATH, lets each work in a session, and prints the records
+ * read and the counts.
  *
  *     host [list] [sessions=N] [pieces=N] [memory=N] [buffer=N] [config=TEXT] [fork] [all]
  *          [guarded] */
@@ -70,7 +70,7 @@ static void exercise(uint32_t count, uint32_t pieces)
 		stacks[i].pop();
 		stacks[i].pop();
 		stacks[i].pop_user();
-		stacks[i].pop(); /* one too many */
+		stacks[i].pop(); /* one pop too many */
 		dlclose(handle);
 	}
 }

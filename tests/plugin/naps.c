@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* naps N: run N kernels of refdev that last at least 2 ms, one after the other. */
+/* naps N: runs N refdev kernels that last at least 2 ms, one after the other. */
 #include <stdlib.h>
 #include <time.h>
 

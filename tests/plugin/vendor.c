@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A vendor's plug-in whose device only writes records, and which can break each rule of the guide:
- * FAULT names the rule. Without FAULT it follows all of them. */
+/* A vendor's plug-in whose device only writes records, and which can violate each rule of the
+ * guide:
+ * FAULT names the rule. Without FAULT the plug-in follows all rules. */
 #include <gputap/PrivateUse1TracingApi.h>
 
 #include <errno.h>
@@ -19,7 +20,7 @@
 #endif
 
 #ifndef KINDS
-#define KINDS 5 /* 7: with waits and counters */
+#define KINDS 5 /* 7: includes waits and counters */
 #endif
 
 enum { DEPTH = 64 };
@@ -109,8 +110,8 @@ static void hand_over(void)
 	buffer = NULL;
 }
 
-static int stale;                  /* the buffer belongs to a session that has ended */
-static _Atomic int inside, silent; /* a session ended while work was submitted */
+static int stale;                  /* true if the buffer belongs to a session that has ended */
+static _Atomic int inside, silent; /* true if a session ended while an activity was submitted */
 
 static void emit(const pu1ActivityRecord *r)
 {
@@ -128,7 +129,7 @@ static void emit(const pu1ActivityRecord *r)
 	if (!buffer || room - used < bytes) {
 		if (is("crash without buffer") && !buffer)
 			memcpy(buffer, r, bytes);
-		if (buffer && is("overruns")) { /* as if its end were here */
+		if (buffer && is("overruns")) { /* write as if the buffer ended here */
 			memcpy(buffer + used, r, bytes);
 			used = room;
 			hand_over();
@@ -504,7 +505,7 @@ static void one(pu1ActivityRecord r, uint64_t *correlation)
 		}
 		if (is("early kernel"))
 			r.start_time -= 3600000000000, r.end_time -= 3600000000000;
-		if (is("kernel before the window")) /* of this process */
+		if (is("kernel before the window")) /* but still in this process */
 			r.start_time -= 200000000, r.end_time -= 200000000;
 		r.metadata = "priority=3\nnote=\"x\"\n";
 	}

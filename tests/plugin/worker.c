@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that is linked with vendors' libraries, which are also their plug-ins, and lets each
+/* A program that is linked with vendors' libraries, which are also their plug-ins, and makes each
  * work, in several threads.
  *
  *     worker PIECES [THREADS] [maps | ranges | _exit | kill] */
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* These are missing without `gputap run`. */
+/* These functions exist only under `gputap run`. */
 #pragma weak gputap_range_begin
 #pragma weak gputap_range_push
 #pragma weak gputap_range_pop

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Check the results of PTI's callback API, as it was proposed, for bad input. Prints errors
+/* Checks the results of PTI's callback API in its proposed form for invalid input. Prints errors
  * only. */
 #include <pti/pti_callback.h>
 #include <pti/pti_driver_levelzero_api_ids.h>
@@ -24,7 +24,7 @@ static void on_callback(void *user, pti_callback_domain domain, pti_api_group_id
 	(void)user, (void)domain, (void)group, (void)id, (void)data;
 }
 
-/* Pass an invalid subscriber to all functions that take one. */
+/* Pass an invalid subscriber to all functions that take a subscriber. */
 static void refuse(pti_callback_subscriber s)
 {
 	IS(ptiCallbackUnsubscribe(s), PTI_ERROR_BAD_ARGUMENT);
@@ -67,7 +67,7 @@ static void take(pti_callback_subscriber s)
 	}
 }
 
-/* Subscribe as often as possible; one more is refused, and changes nothing. */
+/* Subscribe as often as possible. One more subscription is refused and changes nothing. */
 static void fill(void)
 {
 	pti_callback_subscriber all[80] = {NULL}, none = NULL;
@@ -101,7 +101,7 @@ int main(void)
 	IS(ptiCallbackUnsubscribe(s), PTI_SUCCESS);
 	refuse(s); /* gone */
 	take(other);
-	/* once more: another subscriber */
+	/* once more, as another subscriber */
 	IS(ptiCallbackSubscribe(&again, on_callback, NULL), PTI_SUCCESS);
 	if (again == other)
 		failures++;

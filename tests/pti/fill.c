@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Make calls of Level Zero while `gputap run`, its parent, is stopped, until buffers are full; then
- * until log_tool.c, which is linked in, is notified of the loss. */
+/* Makes calls of Level Zero while `gputap run`, its parent, is stopped, until buffers are full.
+ * Then makes calls until log_tool.c, which is linked in, is notified of the loss. */
 #include <signal.h>
 #include <stdatomic.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu.h on Level Zero, with the kernels of tests/level_zero/lz_driver.c. */
+/* Implements gpu.h on Level Zero, with the kernels in tests/level_zero/lz_driver.c. */
 #include "gpu.h"
 
 #include <level_zero/ze_api.h>

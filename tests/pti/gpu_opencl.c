@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu.h on OpenCL. */
+/* Implements gpu.h on OpenCL. */
 #include "gpu.h"
 
 #include <pti/pti_driver_opencl_api_ids.h>
@@ -72,7 +72,7 @@ bool gpu_get_unknown(const char *name)
 	return false;
 }
 
-/* The loader reads handles, so it would crash. */
+/* The loader reads handles, so a foreign handle would crash it. */
 bool gpu_call_with_foreign_handle(void)
 {
 	return false;

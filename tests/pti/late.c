@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that opens libraries while it runs: each argument is "run", for a round of operations
- * on a separate queue, or the path of a library to open: "local:PATH", "global:PATH". */
+/* A program that opens libraries while it runs. Each argument is "run", for a round of operations
+ * on a separate queue, or "local:PATH" or "global:PATH", to open the library PATH. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

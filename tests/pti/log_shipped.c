@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A test tool of PTI's callback API as it was shipped: prints its notifications to stderr.
- * PTI_SHIPPED has letters for the requested domains: a(ppended), d(one), c(reated), r(eleased),
- * i(nternal events). */
+/* A test tool for PTI's callback API in its shipped form: prints its notifications to stderr.
+ * PTI_SHIPPED contains letters for the requested domains: a(ppended), d(one), c(reated),
+ * r(eleased), i(nternal events). */
 #define PTI_CALLBACK_SHIPPED
 #include <inttypes.h>
 #include <pti/pti_callback.h>

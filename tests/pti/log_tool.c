@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* A test tool of PTI's callback API as it was proposed: prints its notifications to stderr.
+/* A test tool for PTI's callback API in its proposed form: prints its notifications to stderr.
  * PTI_WORDS selects its actions, words separated by commas:
  *
- *   GROUP:ID        ptiCallbackEnable() of that function
- *   driver, runtime ptiCallbackEnableDomain() of all
- *   critical        ptiCallbackEnableDomain() of critical events
+ *   GROUP:ID        ptiCallbackEnable() for that function
+ *   driver, runtime ptiCallbackEnableDomain() for all functions
+ *   critical        ptiCallbackEnableDomain() for critical events
  *   events          gputap_event_subscribe()
- *   two             a second subscriber, "b", requests the same
- */
+ *   two             a second subscriber, "b", makes the same requests */
 #include <gputap/tool.h>
 #include <pti/pti_callback.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-_Atomic int log_tool_critical; /* events so far */
+_Atomic int log_tool_critical; /* number of events so far */
 
 static void print_call(const char *who, pti_callback_domain domain, pti_api_group_id group,
 		       uint32_t id, const pti_apicall_callback_data *d)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Creation and release of OpenCL kernels: with references, several at once, as copies. Checks the
- * notifications of a subscriber of PTI_CB_DOMAIN_DRIVER_KERNEL_CREATED and
+ * notifications of subscribers to PTI_CB_DOMAIN_DRIVER_KERNEL_CREATED and
  * PTI_CB_DOMAIN_DRIVER_KERNEL_DESTROYED. Prints errors only. */
 #define PTI_CALLBACK_SHIPPED
 #include <pthread.h>
@@ -28,11 +28,11 @@ static _Atomic int failures;
 /* Notifications of one of two subscribers since forget(). */
 static struct seen {
 	_Atomic int enters, exits, gone, left;       /* created; destroyed */
-	pti_callback_kernel_data created, destroyed; /* the last ones */
+	pti_callback_kernel_data created, destroyed; /* last notifications */
 	uint32_t id;
 } seen[2];
 static cl_program program;
-static cl_kernel inner; /* to be released in a callback */
+static cl_kernel inner; /* kernel to release in a callback */
 
 static void on_callback(pti_callback_domain domain, pti_api_group_id group, uint32_t id,
 			pti_backend_ctx_t in, void *data, void *user, void **instance)
@@ -107,7 +107,7 @@ static void several_are_created_by_one_call(void)
 
 	forget();
 	OK(clCreateKernelsInProgram(program, 0, NULL, &count));
-	EXPECT_SEEN(0, 0, 0, 0); /* it was only a query */
+	EXPECT_SEEN(0, 0, 0, 0); /* the call was only a query */
 	CHECK(count == 2);
 	OK(clCreateKernelsInProgram(program, 2, both, NULL));
 	EXPECT_SEEN(1, 2, 0, 0);
@@ -115,7 +115,8 @@ static void several_are_created_by_one_call(void)
 	OK(clReleaseKernel(both[0]));
 	OK(clReleaseKernel(both[1]));
 	EXPECT_SEEN(1, 2, 2, 2);
-	OK(clCreateKernelsInProgram(program, 4, more, &count)); /* as many as were created */
+	/* notifies as many kernels as were created */
+	OK(clCreateKernelsInProgram(program, 4, more, &count));
 	EXPECT_SEEN(2, 4, 2, 2);
 	OK(clReleaseKernel(more[0]));
 	OK(clReleaseKernel(more[1]));
@@ -202,7 +203,7 @@ int main(void)
 	what_fails_creates_and_destroys_nothing();
 	a_callback_releases_another_one();
 	two_threads_release_at_once();
-	/* no subscriber is enabled meanwhile: references are counted all the same */
+	/* no subscriber is enabled meanwhile, but references are still counted */
 	CHECK(ptiCallbackDisableDomain(s[0], DESTROYED) == PTI_SUCCESS);
 	CHECK(ptiCallbackDisableDomain(s[1], DESTROYED) == PTI_SUCCESS);
 	forget();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Test PTI's callback API as it was proposed (intel/pti-gpu issue 82), sentence by sentence. usage:
+/* Tests PTI's callback API in its proposed form (intel/pti-gpu issue 82), sentence by sentence.
+ * usage:
  * proposed CHECK [HOW]. Prints errors only. */
 #include <gputap/tool.h>
 #include <pthread.h>
@@ -16,14 +17,14 @@
 
 #include "gpu.h"
 
-/* The shipped form: the same names, other symbols. */
+/* The shipped form: the same names with other symbols. */
 pti_result shipped_subscribe(void **handle, void (*callback)(void),
 			     void *user) __asm__("ptiCallbackSubscribe");
 pti_result shipped_enable(void *handle, uint32_t domain, uint32_t enter,
 			  uint32_t leave) __asm__("ptiCallbackEnableDomain");
 pti_result shipped_disable_all(void *handle) __asm__("ptiCallbackDisableAllDomains");
 
-/* "Data structures": each value, each member, in this order. */
+/* "Data structures": each value and each member, in this order. */
 _Static_assert(PTI_DOMAIN_INVALID == 0 && PTI_DOMAIN_DRIVER_API == 1 &&
 		       PTI_DOMAIN_RUNTIME_API == 2 && PTI_DOMAIN_PTI_CRITICAL_EVENT == 3,
 	       "pti_callback_domain");
@@ -72,14 +73,14 @@ static _Atomic int failures;
 #define OK(call)  CHECK((call) == PTI_SUCCESS)
 #define BAD(call) CHECK((call) == PTI_ERROR_BAD_ARGUMENT)
 
-/* One subscriber, and its notifications. */
+/* A subscriber and its notifications. */
 struct seen {
 	char name;
 	_Atomic int enters, exits, launches, events;
 	pti_callback_subscriber itself;
-	/* called inside the callback, if set */
+	/* called inside the callback, unless NULL */
 	void (*also)(struct seen *s, uint32_t id, const pti_apicall_callback_data *d);
-	pti_critical_event_callback_data event; /* the last event: its text is in `message` */
+	pti_critical_event_callback_data event; /* last event, with its text in `message` */
 	char message[512];
 };
 
@@ -155,7 +156,8 @@ static void check_launch(struct seen *s, uint32_t id, const pti_apicall_callback
 	CHECK(strcmp(d->_api_name, gpu_group == PTI_API_GROUP_OPENCL
 					   ? "clEnqueueNDRangeKernel"
 					   : "zeCommandListAppendLaunchKernel") == 0);
-	CHECK(args && args[0] && args[1] == gpu_kernel()); /* the queue or list, the kernel */
+	/* handle of the queue or list, handle of the kernel */
+	CHECK(args && args[0] && args[1] == gpu_kernel());
 	CHECK(d->_kernel_name && strcmp(d->_kernel_name, "scale") == 0);
 	CHECK(d->_backend_context_handle == gpu_context());
 	CHECK(!d->_return_code || *(const int *)d->_return_code == 0);
@@ -207,7 +209,7 @@ static void handles_of_others_are_of_no_context(void)
 	leave(s);
 }
 
-/* Launches and their activities, with the numbers in gputap's own records. */
+/* Launches and their activities, with their numbers in gputap's own records. */
 static struct {
 	_Atomic unsigned count;
 	_Atomic uint64_t ids[ROUNDS];
@@ -264,7 +266,7 @@ static void functions_and_domains(void)
 	gpu_run(1);
 	gpu_call();
 	CHECK(s->launches == 1 && s->enters > 4 && s->enters == s->exits);
-	enable(s, gpu_launch_id, 0); /* all but one */
+	enable(s, gpu_launch_id, 0); /* all functions except the launch */
 	before = s->enters;
 	gpu_run(1);
 	CHECK(s->launches == 1 && s->enters > before);
@@ -276,7 +278,8 @@ static void functions_and_domains(void)
 	gpu_call();
 	gpu_run(1);
 	CHECK(s->enters == before + 1);
-	OK(ptiCallbackEnableDomain(0, s->itself, PTI_DOMAIN_DRIVER_API)); /* also that one */
+	/* enables the launch as well */
+	OK(ptiCallbackEnableDomain(0, s->itself, PTI_DOMAIN_DRIVER_API));
 	gpu_call();
 	CHECK(s->enters == before + 1);
 	leave(s);
@@ -287,7 +290,7 @@ static void groups_are_told_apart(void)
 	struct seen *s = subscribe('a');
 	bool is_opencl = gpu_group == PTI_API_GROUP_OPENCL;
 
-	/* the other group's functions */
+	/* functions of the other group */
 	for (uint32_t id = 1; id < 60; id++)
 		OK(ptiCallbackEnable(1, s->itself,
 				     is_opencl ? PTI_API_GROUP_LEVELZERO : PTI_API_GROUP_OPENCL,
@@ -298,7 +301,7 @@ static void groups_are_told_apart(void)
 	leave(s);
 }
 
-/* The other subscriber, which a callback of the first one enables or disables. */
+/* Another subscriber, which a callback of the first subscriber enables or disables. */
 static struct seen *other;
 static uint32_t other_is_on;
 
@@ -314,12 +317,12 @@ static void switched_in_the_middle_of_a_call(void)
 	struct seen *s;
 
 	other = subscribe('b');
-	s = subscribe('a'); /* comes second at ENTER */
+	s = subscribe('a'); /* the second subscriber to be called at ENTER */
 	s->also = switch_other;
 	enable(s, gpu_call_id, 1);
 	other_is_on = 1;
 	gpu_call();
-	CHECK(other->enters == 0 && other->exits == 0); /* from the next call on */
+	CHECK(other->enters == 0 && other->exits == 0); /* takes effect from the next call on */
 	other_is_on = 0;
 	gpu_call();
 	CHECK(other->enters == 1 && other->exits == 1); /* a subscriber that got ENTER gets EXIT */
@@ -361,7 +364,7 @@ static void order_in_and_out(void)
 
 static _Thread_local int depth;
 
-/* A nested call has its own data: checked in on_callback(). */
+/* A nested call has its own data, which on_callback() checks. */
 static void call_again(struct seen *s, uint32_t id, const pti_apicall_callback_data *d)
 {
 	uint64_t mine = *d->_local_data;
@@ -440,7 +443,7 @@ static void leave_from_inside(struct seen *s, uint32_t id, const pti_apicall_cal
 		OK(ptiCallbackUnsubscribe(s->itself));
 }
 
-/* Unsubscribe another subscriber that has had ENTER and waits for EXIT. */
+/* Unsubscribe another subscriber that has received ENTER and waits for EXIT. */
 static void send_other_away(struct seen *s, uint32_t id, const pti_apicall_callback_data *d)
 {
 	(void)s, (void)id;
@@ -528,7 +531,7 @@ static void unsubscribe_waits(void)
 	CHECK(after_unsubscribe == 0);
 }
 
-/* Two threads, each in a callback of its subscriber, unsubscribe each other's. */
+/* Two threads, each in a callback of its own subscriber, unsubscribe each other's subscriber. */
 static pthread_barrier_t both_inside;
 static _Thread_local struct seen *of_this_thread, *of_the_other;
 
@@ -567,7 +570,7 @@ static void *be_called_back(void *partner)
 	return NULL;
 }
 
-/* Return true if it took less than the five seconds that unsubscribing waits at most. */
+/* Return true if unsubscribing took less than its maximum waiting time of five seconds. */
 static bool send_each_other_away(bool one_at_event, bool other_at_event)
 {
 	struct seen *one = subscribe('a'), *other_one = subscribe('b');
@@ -604,7 +607,8 @@ static void two_callbacks_unsubscribe_each_other(void)
 	for (int which = 0; which < (has_events ? 4 : 1); which++) {
 		bool waited = true;
 
-		for (int i = 0; i < 5 && waited; i++) /* a busy machine may also take that long */
+		/* a busy machine may also take five seconds */
+		for (int i = 0; i < 5 && waited; i++)
 			waited = !send_each_other_away(which & 1, which & 2);
 		CHECK(!waited);
 	}
@@ -617,7 +621,7 @@ static void critical_events(void)
 {
 	struct seen *s[2] = {subscribe('a'), subscribe('b')};
 
-	if (!gpu_get_unknown("zexOfTomorrow1")) { /* nothing was looked up */
+	if (!gpu_get_unknown("zexOfTomorrow1")) { /* no function was looked up */
 		leave(s[0]);
 		leave(s[1]);
 		return;
@@ -650,7 +654,8 @@ static void on_shipped(void)
 {
 }
 
-/* A subscriber of one form is invalid in the other, except that either can unsubscribe it. */
+/* A subscriber of one form is invalid in the other form, except that either form can unsubscribe
+ * it. */
 static void forms_are_told_apart(void)
 {
 	struct seen *s = subscribe('a');
@@ -667,7 +672,7 @@ static void forms_are_told_apart(void)
 	leave(s);
 }
 
-/* A refused call must not change what is enabled. */
+/* A refused call must not change the enabled functions. */
 static void nothing_is_half_done(void)
 {
 	struct seen *s = subscribe('a');

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Test PTI's callback API as PTI shipped it: the checks of PTI's own tests, and others. usage:
- * shipped CHECK [HOW]. Prints errors only. */
+/* Tests PTI's callback API in its shipped form: the checks of PTI's own tests, and further checks.
+ * usage: shipped CHECK [HOW]. Prints errors only. */
 #define PTI_CALLBACK_SHIPPED
 #include <gputap/tool.h>
 #include <pthread.h>
@@ -35,18 +35,18 @@ static const char *how = "immediate";
 #define OK(call)  CHECK((call) == PTI_SUCCESS)
 #define BAD(call) CHECK((call) == PTI_ERROR_BAD_ARGUMENT)
 
-/* Notifications of one subscriber. */
+/* Notifications of a subscriber. */
 struct seen {
 	int name;
 	_Atomic int enters, exits, completed, created, destroyed, internal;
 	_Atomic unsigned at, done;
-	uint64_t ids[SEEN], ended[SEEN]; /* of operations appended, completed */
+	uint64_t ids[SEEN], ended[SEEN]; /* ids of appended and of completed operations */
 	pti_callback_subscriber_handle itself;
 	/* called inside the callback */
 	void (*also)(struct seen *s, pti_callback_domain domain, pti_callback_phase phase);
 };
 
-/* True in a callback that makes the program's calls once more: run_again(). */
+/* True in a callback that repeats the program's calls: run_again(). */
 static _Thread_local bool is_again;
 
 static void on_appended(struct seen *s, const pti_callback_gpu_op_data *d, uint32_t id,
@@ -152,7 +152,8 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Activities complete in a thread of the driver or of gputap: they may still be in progress. */
+/* Wait for activities. They complete in a thread of the driver or of gputap, and may still be in
+ * progress. */
 static void wait_for(_Atomic int *count, int expected)
 {
 	const struct timespec pause = {0, 1000000};
@@ -347,7 +348,7 @@ static void many_threads(void)
 	check_all(s, THREADS * ROUNDS * GPU_OPERATIONS);
 }
 
-/* Each thread has its own queue, at the same time as others, and soon another one. */
+/* Each thread has its own queue at the same time as other threads, and later another queue. */
 static void many_queues(void)
 {
 	struct seen *s = subscribe(0);
@@ -374,7 +375,7 @@ static void *subscribe_in_thread(void *unused)
 	return NULL;
 }
 
-/* Other subscribers come and go while one counts. */
+/* Other subscribers subscribe and unsubscribe while one subscriber counts. */
 static void callbacks_are_thread_safe(void)
 {
 	pthread_t threads[THREADS];
@@ -452,7 +453,7 @@ static void be_slow(struct seen *s, pti_callback_domain domain, pti_callback_pha
 	in_callback--;
 }
 
-/* Unsubscribe waits for callbacks in other threads; none starts afterwards. */
+/* Unsubscribe waits for callbacks in other threads. No callback starts afterwards. */
 static void unsubscribe_during_callbacks(void)
 {
 	int rounds = 200;
@@ -496,7 +497,7 @@ static void order_in_and_out(void)
 		s[i] = subscribe(i);
 		s[i]->also = note_order;
 	}
-	for (int i = 2; i >= 0; i--) /* the order of subscriptions counts */
+	for (int i = 2; i >= 0; i--) /* the order of subscriptions matters */
 		OK(ptiCallbackEnableDomain(s[i]->itself, APPENDED, 1, 1));
 	gpu_run(1);
 	CHECK(strncmp(order, "abcCBAabcCBA", 12) == 0);
@@ -544,7 +545,7 @@ static void everything_from_inside(void)
 	BAD(ptiCallbackUnsubscribe(leaves->itself));
 }
 
-/* instance_user_data belongs to the call and the subscriber: checked in on_appended(). */
+/* instance_user_data belongs to the call and the subscriber. on_appended() checks this. */
 static void data_of_each_call(void)
 {
 	struct seen *s[2] = {subscribe(0), subscribe(1)};
@@ -579,8 +580,8 @@ static void run_lists_again(const struct gputap_call *call, uint64_t *data, void
 	is_again = false;
 }
 
-/* Operations that a callback appends and runs are distinguished from those it is called for:
- * checked in check_all() and on_completed(). */
+/* Operations that a callback appends and runs are distinguished from the operations that the
+ * callback is called for: checked in check_all() and on_completed(). */
 static void calls_inside_of_calls(void)
 {
 	const struct gputap_context_opts opts = {.size = sizeof opts};
@@ -590,7 +591,7 @@ static void calls_inside_of_calls(void)
 	struct gputap_context *ctx;
 
 	enable(s, 1, 1);
-	inner = subscribe(1); /* its ENTER is the later one */
+	inner = subscribe(1); /* receives ENTER last */
 	inner->also = run_again;
 	OK(ptiCallbackEnableDomain(inner->itself, APPENDED, 1, 1));
 	gpu_run(rounds);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fill a buffer on an OpenCL device inside started ranges, ROCTx's or NVTX's: one that its own
- * thread stops, one that another thread stops, one that is never stopped. */
+/* Fills a buffer on an OpenCL device inside started ranges of ROCTx or NVTX: a range that its own
+ * thread stops, a range that another thread stops, a range that is never stopped. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <pthread.h>
@@ -53,7 +53,7 @@ int main(void)
 	buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, 1 << 20, NULL, &status);
 	own = START("own");
 	fill(2);
-	others = START("others"); /* overlaps the first one */
+	others = START("others"); /* overlaps the first range */
 	fill(1);
 	STOP(own);
 	fill(4);

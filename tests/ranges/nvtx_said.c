@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Use all features of NVTX: domains, categories, colours, payloads, names. -DHEADERS: with NVIDIA's
- * own headers; -DLEGACY: only features of NVTX 2. Prints the results of NVTX's functions.
+/* Uses all features of NVTX: domains, categories, colours, payloads, names. -DHEADERS: with
+ * NVIDIA's own headers; -DLEGACY: only features of NVTX 2. Prints the results of NVTX's functions.
  *
  *   nvtx_said [one | overlap | threads | payloads | cut | itself | locks | xla | repeated] */
 #ifdef HEADERS
@@ -65,7 +65,7 @@ static int say_one(void)
 	a.payload.ullValue = UINT64_MAX;
 	nvtxDomainMarkEx(wide, &a);
 	a = say("started");
-	a.category = 8; /* has no name */
+	a.category = 8; /* a category without a name */
 	a.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT32;
 	a.payload.uiValue = 42;
 	started = nvtxDomainRangeStartEx(mine, &a);
@@ -87,7 +87,7 @@ static int overlap(void)
 	printf(" %d", nvtxDomainRangePop(left) < 0);
 	printf(" %d", nvtxDomainRangePop(right));
 	printf(" %d\n", nvtxDomainRangePop(right));
-	/* the room is reused */
+	/* the space is reused */
 	for (int i = 0; i < 1000; i++) {
 		nvtxDomainRangePushEx(left, &a);
 		nvtxDomainRangePushEx(right, &b);
@@ -97,7 +97,7 @@ static int overlap(void)
 	return 0;
 }
 
-/* Make ranges as XLA does: only if it got its domain. */
+/* Make ranges as XLA does, only if creating its domain succeeded. */
 static int say_xla(void)
 {
 	nvtxDomainHandle_t tsl = nvtxDomainCreateA("TSL"), mine = nvtxDomainCreateA("mine");
@@ -220,7 +220,7 @@ static uint64_t register_half(nvtxDomainHandle_t d)
 	return nvtxPayloadSchemaRegister(d, &a);
 }
 
-/* @what: "cut": keep the second one's payload as pushed */
+/* @what: "cut": keep the payload of the second range as pushed */
 static int say_payloads(const char *what)
 {
 	nvtxDomainHandle_t d = nvtxDomainCreateA("points");
@@ -266,7 +266,7 @@ struct repeated {
 	int32_t number;
 };
 
-/* Say payloads as XLA does: of registered strings, few of which differ. */
+/* Write payloads as XLA does: with registered strings, few of which differ. */
 static int say_repeated(void)
 {
 	const nvtxPayloadSchemaEntry_t entries[] = {
@@ -311,7 +311,7 @@ static int say_repeated(void)
 	return !schema;
 }
 
-/* Register a schema whose entries have that same schema. */
+/* Register a schema whose entries use the schema itself. */
 static int say_itself(void)
 {
 	enum { ITSELF = 1 << 24, ENTRIES = 32 };

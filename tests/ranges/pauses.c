@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges across pauses of the program; each fills a buffer on an OpenCL device a different number
- * of times. */
+/* Ranges across pauses of the program. Each range fills a buffer on an OpenCL device a different
+ * number of times. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <stdlib.h>

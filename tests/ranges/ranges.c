@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Begin and end ranges with gputap's C API, in the way that the first argument names. Prints the
- * calls' results. */
+/* Begins and ends ranges with gputap's C API, in the way that the first argument names. Prints the
+ * results of the calls. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static void nest(void)
 	printf(" %d\n", gputap_range_end(1));
 }
 
-/* An end without a begin, an outer end before an inner one, missing ends. */
+/* An end without a begin, an outer end before an inner end, missing ends. */
 static void cross(void)
 {
 	printf("%d", gputap_range_end(9));
@@ -64,7 +64,7 @@ static void push(void)
 	printf(" %d\n", gputap_range_pop());
 }
 
-/* A pop ends what keys opened inside it. 300 pushes: 50 are counted only. */
+/* A pop ends ranges that keys opened inside it. Of 300 pushes, 50 are only counted. */
 static void push_deep(void)
 {
 	int refused = 0, wrong = 0;
@@ -80,7 +80,7 @@ static void push_deep(void)
 	printf(" %d %d %d\n", refused, wrong, gputap_range_pop());
 }
 
-/* Options of a newer caller, and invalid ones. */
+/* Options of a newer caller, and invalid options. */
 static void pass_options(void)
 {
 	struct {
@@ -137,8 +137,8 @@ static void use_threads(void)
 		pthread_join(threads[i], NULL);
 }
 
-/* A range that the parent began ends in both processes; it belongs to the parent. The child has its
- * own. */
+/* A range that the parent began ends in both processes, but belongs to the parent. The child has
+ * its own ranges. */
 static void use_fork(void)
 {
 	int status = -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fill a buffer on an OpenCL device inside and outside ranges. The program does not print how
- * often; the numbers in this file are the reference. */
+/* Fills a buffer on an OpenCL device inside and outside ranges. The program does not print the
+ * number of fills; the numbers in this file are the reference. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <stdlib.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* A program of the reference accelerator:
+/* A program for the reference accelerator:
  *
  *     refdev_program steps N     each step: a memcpy, two kernels on two streams with an event
  *                                between, a memset, a 2D memcpy, a three-node graph; results are
  *                                checked
- *     refdev_program driver N    the same kernels through the driver's API
- *     refdev_program errors      calls that fail, each with another error
+ *     refdev_program driver N    the same kernels through the driver API
+ *     refdev_program errors      calls that fail, each with a different error
  *     refdev_program fork        a child that finds no device
  *     refdev_program threads N   four threads, each with a stream and N kernels
  *     refdev_program idle N      N times, compare the states of a stream and its last event
- *     refdev_program clock       compare stamps of an event pair with the host's clock */
+ *     refdev_program clock       compare the stamps of an event pair with the host clock */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

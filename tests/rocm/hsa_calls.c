@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Plain HSA: hsa_calls [--again | --no-shutdown]. Calls with known counts and arguments: per round
- * 16 of hsa_core after hsa_init(), including hsa_shut_down(), and 4 of hsa_amd_ext, one of which
- * fails. */
+/* Plain HSA: hsa_calls [--again | --no-shutdown]. Makes calls with known counts and arguments: per
+ * round 16 of hsa_core after hsa_init(), including hsa_shut_down(), and 4 of hsa_amd_ext, one of
+ * which fails. */
 #include <stdio.h>
 #include <string.h>
 

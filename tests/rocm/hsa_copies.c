@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_copies WORD...: copies from host to device memory through HSA, waited for. Each has its own
- * number of bytes, 4096 * (1, 2, ...).
+/* hsa_copies WORD...: copies from host to device memory through HSA, with a wait for each. Each
+ * copy has its own number of bytes, 4096 * (1, 2, ...).
  *
  * single:N    N copies, one after the other, with one signal
  * shared:N    N copies in flight that count one signal down
- * careless:N N copies in flight whose signal has the value 1 all the same barriers:N N barrier-and
- * packets, then N barrier-or packets, each after the previous one */
+ * careless:N  N copies in flight whose signal nevertheless has the value 1
+ * barriers:N  N barrier-and packets, then N barrier-or packets, each after the previous packet */
 #include <string.h>
 
 #include "hsa_program.h"
@@ -16,7 +16,7 @@ static struct hsa_program program;
 static void *source, *target;
 static uint64_t copied;
 
-/* @before: signal that the copy waits for, or none */
+/* @before: signal that the copy waits for, or handle 0 */
 static void copy(hsa_signal_t before, hsa_signal_t done)
 {
 	MUST(hsa_amd_memory_async_copy(target, program.gpu, source, program.cpu,
@@ -33,7 +33,7 @@ static void wait_until(hsa_signal_t done, hsa_signal_value_t value)
 static void copies(const char *word, int count)
 {
 	hsa_signal_t done = hsa_program_signal(*word == 's' && word[1] == 'h' ? count : 1);
-	/* they are in progress together: all wait until the last one has been submitted */
+	/* in progress together: all copies wait until the last copy has been submitted */
 	hsa_signal_t begin = {0};
 
 	if (strncmp(word, "single", 6))

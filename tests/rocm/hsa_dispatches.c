@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_dispatches CODE_OBJECT QUEUES DISPATCHES [WORD...]: submit empty kernels, identified from
- * their grids, to queues of all GPUs, with a thread for each queue. Kernel i of queue q has the
+/* hsa_dispatches CODE_OBJECT QUEUES DISPATCHES [WORD...]: submits empty kernels, identified by
+ * their grids, to queues of all GPUs, with a thread for each queue. Kernel i on queue q has the
  * grid (i % 64 + 1, i / 64 + 1, q + 1).
  *
  * Words: own       each kernel has its own completion signal, created and destroyed around it
  *        shared    all kernels of a queue count one signal down
- *        device    submitted as kernels do that enqueue: only through the queue's memory
- *        backwards in groups of 64: the last is written first; one doorbell for each
- *        no-wait   exit without waiting for the last ones
- *        late      destroy the queues while kernels are in them
+ *        device    submitted as by kernels that enqueue: only through the queue's memory
+ *        backwards in groups of 64: the last packet is written first; one doorbell for each group
+ *        no-wait   exit without waiting for the last kernels
+ *        late      destroy the queues while they contain kernels
  *        abort     abort() at the end, kill -9 with `kill` */
 #include <pthread.h>
 #include <signal.h>
@@ -62,7 +62,7 @@ static uint64_t kernel_of(hsa_agent_t gpu, const char *file)
 	return object;
 }
 
-/* As in the device library's enqueue. */
+/* Submit as the device library's enqueue does. */
 static void put_by_memory(hsa_queue_t *queue, const hsa_kernel_dispatch_packet_t *d,
 			  uint16_t header)
 {

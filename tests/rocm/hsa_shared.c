@@ -6,10 +6,10 @@
  * runtime's times for the signal are those of the last copy.
  *
  * copy, rect, engine: asynchronous copies of 4096 * (1, 2, ...) bytes, through each function
- * kernel, barrier     packets, each in its own queue
+ * kernel, barrier     packets, each on its own queue
  * mixed               a copy, a kernel, a copy, ...
- * careless            copies, though the signal's value was 1
- * handler             copies that are waited for in a handler of another signal */
+ * careless            copies, although the value of the signal was 1
+ * handler             copies that a handler of another signal waits for */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdatomic.h>

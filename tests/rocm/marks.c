@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* marks [pause]: ROCTx with known ranges; prints what the functions return. A range begins in
+/* marks [pause]: ROCTx with known ranges. Prints the results of the functions. A range begins in
  * one thread and ends in another. */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* A small ROCm 6: libraries that register their tables as the real ones do. Compiled several times:
+/* A small ROCm 6: libraries that register their tables as the real libraries do. Compiled several
+ * times:
  *   REGISTER librocprofiler-register.so.0: calls an exported rocprofiler_set_api_table(), if
  *             there is a sign of a tool
  *   HIP       libamdhip64.so.6: registers "hip" and "hip_compiler" at the first call; ENTRIES cuts
  *             or lengthens its table
  *   HSA       libhsa-runtime64.so.1: registers "hsa" in hsa_init(), and then loads HSA_TOOLS_LIB,
  *             as ROCr 6 does. With MODERN_SCRATCH each hsa_signal_load() gives a queue scratch
- *             memory and frees it, and reports both to the table for tools. It has images, IMAGES
- *             functions of them, and a finalizer; AMD_EXT functions of AMD's
- *   RCCL      librccl.so.1: registers "rccl" at the first call, NCCL functions of it; and
+ *             memory and frees it, and reports both to the table for tools. Includes IMAGES image
+ *             functions, a finalizer, and AMD_EXT functions of AMD's extension
+ *   RCCL      librccl.so.1: registers "rccl" with NCCL functions at the first call, and
  *             "rocjpeg", which gputap does not know
- *   SDK       librocprofiler-sdk.so.1: puts its own function in front of hipMalloc's and
+ *   SDK       librocprofiler-sdk.so.1: puts its own function in front of hipMalloc, and
  *             counts
  *   else      the program */
 #include <dlfcn.h>
@@ -86,7 +87,7 @@ int rocprofiler_register_library_api_table(const char *name, uint32_t (*import)(
 		take = sdk ? (set_api_table_fn *)dlsym(sdk, "rocprofiler_set_api_table") : NULL;
 	}
 	if (!take)
-		abort(); /* as the real library does */
+		abort(); /* as in the real library */
 	for (int i = 0; i < 6; i++)
 		if (!strcmp(name, names[i]))
 			instance = instances[i]++;
@@ -187,7 +188,7 @@ static struct {
 	struct version version;
 	void *entries[AMD_EXT];
 } amd_ext;
-/* As in hsa_amd_tool.h. */
+/* As defined in hsa_amd_tool.h. */
 struct queue {
 	uint32_t type, features;
 	void *base;
@@ -315,7 +316,7 @@ int hsa_shut_down(void)
 {
 	int rc = ((int (*)(void))core.entries[SHUT_DOWN])();
 
-	reset(); /* does not call OnUnload(): OnLoad() was not used */
+	reset(); /* does not call OnUnload(), because OnLoad() was not used */
 	return rc;
 }
 
@@ -506,7 +507,7 @@ static int together(char **libraries, int count)
 	return 0;
 }
 
-/* Images and a finalizer: the results are right only if all arguments have come through. */
+/* Images and a finalizer: the results are correct only if all arguments were passed on. */
 static int extensions(void)
 {
 	struct directives d = {{0}};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that prints on stderr which tables it is offered: their runtime's name, instance, entries
- * and version. */
+/* A tool that prints on stderr the tables that it is offered: name of the runtime, instance,
+ * entries and version. */
 #include <gputap/gputap.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A client that requests everything that is not supported, and prints the answers. */
+/* A client that requests all unsupported features, and prints the answers. */
 #include <stdio.h>
 
 #include <rocprofiler-sdk/registration.h>
@@ -94,7 +94,7 @@ static int initialize(rocprofiler_client_finalize_t finalize, void *data)
 	ASK(create_context, &ctx);
 	ask_for_counters(ctx, agent, buffer);
 	ask_for_traces(ctx, agent, buffer);
-	ASK(start_context, ctx); /* none of the refused services is left in the context */
+	ASK(start_context, ctx); /* the context contains none of the refused services */
 	return 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks of librocprofiler-sdk.so.1 that need no runtime; the argument names the scenario. Prints
- * what happens; on an error, a line and exit status 1. */
+/* Checks of librocprofiler-sdk.so.1 that need no runtime. The argument names the scenario. Prints
+ * the results; on an error, prints a line and exits with status 1. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,7 +212,7 @@ int main(void)
 							  NULL, 0, on_call, NULL),
 	   ERROR_CONFIGURATION_LOCKED);
 	if (!strcmp(scenario, "failing")) {
-		/* if initialize() failed, the tool's objects are gone; upstream keeps them */
+		/* if initialize() failed, the objects of the tool are gone; upstream keeps them */
 		IS(rocprofiler_context_is_valid(context, &status), ERROR_CONTEXT_NOT_FOUND);
 		IS(rocprofiler_flush_buffer(buffer), ERROR_BUFFER_NOT_FOUND);
 	} else if (!strcmp(scenario, "finalizing")) {

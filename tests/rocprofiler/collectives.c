@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A tool that prints RCCL's calls on stdout: from callbacks, from records, and from its table, into
- * which it puts its own function. */
+ * which the tool puts its own function. */
 #include <string.h>
 
 #include <rocprofiler-sdk/rccl/details/api_trace.h>

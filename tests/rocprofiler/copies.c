@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies of 64 KiB to a GPU and back: eight pairs, or the requested number. */
+/* Copies 64 KiB to a GPU and back: eight times, or as often as requested. */
 #include <hip/hip_runtime_api.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A client for defects of upstream's library, one mode per run (DEFECT=...); it prints on stdout
- * what it saw, at once or at exit. */
+/* A client for defects of upstream's library, one mode per run (DEFECT=...). Prints its
+ * observations on stdout, at once or at exit. */
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdio.h>

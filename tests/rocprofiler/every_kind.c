@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Configure every kind in a separate context, as tools do that want everything; print the result
- * and the kind's number of operations. */
+/* Configures every kind in a separate context, as tools do that request everything. Prints the
+ * result and the number of operations of each kind. */
 #include <stdio.h>
 
 #include <rocprofiler-sdk/registration.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that prints calls of HSA's image and finalizer extensions on stdout, from callbacks and
- * from records. */
+/* A tool that prints on stdout the calls of HSA's image and finalizer extensions, from callbacks
+ * and from records. */
 #define CLIENT_NAME   "extensions"
 #define CLIENT_RECORD rocprofiler_buffer_tracing_hsa_api_record_t
 #include "client.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A client in front of foo() (examples/tool/foo). Compiled with different NAMEs, several of them
+/* A client in front of foo() (examples/tool/foo). Compiled with different NAMEs, several clients
  * chain. */
 #include <stdio.h>
 #include <string.h>

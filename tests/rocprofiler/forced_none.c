@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Call rocprofiler_force_configure(NULL) without any client; print its result, whether it is
- * initialised, and the result of a second call. */
+/* Calls rocprofiler_force_configure(NULL) without any client. Prints its result, whether the
+ * library is initialised, and the result of a second call. */
 #include <stdio.h>
 
 #include <rocprofiler-sdk/registration.h>

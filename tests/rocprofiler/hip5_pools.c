@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Preloaded, so that programs that use hipFreeAsync() end on HIP 5.2.
  *
- * On that version hipStreamDestroy() never returns while a pool has freed memory (its
+ * In that version hipStreamDestroy() never returns while a pool contains freed memory (its
  * Heap::RemoveStream() does not continue with the next heap), and only hipMemPoolTrimTo() removes
  * the memory from the pool. So the pool is emptied after each hipFreeAsync(). The calls for this go
- * straight to HIP; no tool sees them. */
+ * directly to HIP, so that no tool is notified of them. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>

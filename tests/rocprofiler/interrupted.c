@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread makes calls in a loop and is repeatedly stopped at arbitrary points; each time, this
- * thread must be able to continue. */
+/* One thread makes calls in a loop and is repeatedly stopped at arbitrary points. Each time, the
+ * main thread must be able to continue. */
 #include <pthread.h>
 #include <roctx.h>
 #include <sched.h>
@@ -40,8 +40,8 @@ int main(void)
 	roctxMarkA("first");
 	pthread_create(&thread, NULL, make_calls, NULL);
 	for (int i = 0; i < TIMES; i++) {
-		/* wait until it has continued: a signal that is pending when the previous handler
-		 * returns would stop it at the same point */
+		/* wait until the thread has continued: a signal that is pending when the previous
+		 * handler returns would stop the thread at the same point */
 		for (unsigned long before = made; made == before;)
 			sched_yield();
 		for (volatile int wait = i * 7 % 97; wait > 0; wait--)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A client for kinds that are reported in addition to the calls that cause them: it prints one line
+/* A client for kinds that are reported in addition to the calls that cause them. Prints one line
  * on stderr for each callback, and at exit for each record. The correlation ids are those of HIP's
- * calls, which it also prints. */
+ * calls, which the client also prints. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +101,7 @@ static void on_records(rocprofiler_context_id_t ctx, rocprofiler_buffer_id_t id,
 
 			fprintf(stderr, "record retired %lu\n",
 				(unsigned long)r->internal_correlation_id);
-		} else { /* its first members are the same */
+		} else { /* the first members are the same */
 			const rocprofiler_buffer_tracing_hip_api_record_t *r = headers[i]->payload;
 
 			rocprofiler_query_buffer_tracing_kind_operation_name(r->kind, r->operation,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that prints its name (NAME) when it is asked to take part, agrees, and prints when it is
+/* A tool that prints its name (NAME) when it is asked to participate, agrees, and prints when it is
  * initialised and finalised. */
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A HIP program that opens the given library ("-": none), copies to a device and back, and ends.
- * With a second argument it uses HIP before that. */
+ * With a second argument it uses HIP before opening the library. */
 #include <dlfcn.h>
 #include <hip/hip_runtime_api.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A client with two contexts for one operation: prints the order of notifications, and their
- * arguments. PROGRAM: the program for it. */
+ * arguments. PROGRAM: the program for this client. */
 #include <stdio.h>
 
 #ifdef PROGRAM
 #include <hip/hip_runtime_api.h>
 
-/* HIP 6 and later have a longer struct, and another function of that name */
+/* HIP 6 and later have a longer struct, and another function with this name */
 #ifdef hipGetDeviceProperties
 #undef hipGetDeviceProperties
 hipError_t hipGetDeviceProperties(void *properties, int device);
@@ -14,7 +14,7 @@ hipError_t hipGetDeviceProperties(void *properties, int device);
 
 int main(void)
 {
-	hipDeviceProp_t properties; /* not shorter than the old one */
+	hipDeviceProp_t properties; /* at least as long as the old struct */
 
 	return hipGetDeviceProperties(&properties, 0) != hipSuccess;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that prints the arguments of hipMemcpyAsync as the document on callback tracing does, and
- * at exit the sums of its records. */
+/* A tool that prints the arguments of hipMemcpyAsync as in the document on callback tracing, and
+ * at exit the sums over its records. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -132,8 +132,8 @@ hsa_signal_t hsa_program_signal(int64_t value)
 	return signal;
 }
 
-/* ThreadSanitizer does not see the order that ROCr's atomics establish, so they are repeated here
- * and below. */
+/* ThreadSanitizer does not recognise the order that ROCr's atomics establish, so the atomics are
+ * repeated here and below. */
 void hsa_program_wait(hsa_signal_t signal)
 {
 	hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_queue MODE CODE_OBJECT: test what a plain HSA program sees of a software GPU; prints what
- * happened, one line per step. */
+/* hsa_queue MODE CODE_OBJECT: tests the behaviour of a software GPU for a plain HSA program. Prints
+ * one line per step. */
 #include <hsa/amd_hsa_signal.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -111,7 +111,7 @@ static uint64_t system_now(void)
 	return now;
 }
 
-/* Run one kernel at a time; print how its stamps relate to the host's, in ns. */
+/* Run one kernel at a time. Print the difference between its stamps and the host's, in ns. */
 static void times(void)
 {
 	hsa_queue_t *q = hsa_program_queue(&program, 64, NULL, NULL);
@@ -161,7 +161,7 @@ static void show_copy_time(const char *what, hsa_signal_t done, uint64_t begin)
 		       : "out of its time");
 }
 
-/* Copy to the device once a signal allows it, and back. */
+/* Copy to the device once a signal allows it, then copy back. */
 static void copies_there_and_back(const unsigned char *from, unsigned char *to, void *device)
 {
 	hsa_signal_t gate = hsa_program_signal(1), there = hsa_program_signal(1),
@@ -235,10 +235,10 @@ static void copies(void)
 
 /* errors ---------------------------------------------------------------------- */
 
-/* Shared with ROCr's thread; atomic, because ThreadSanitizer does not see the order that ROCr's
- * signals establish. */
+/* Shared with ROCr's thread. Atomic, because ThreadSanitizer does not recognise the order that
+ * ROCr's signals establish. */
 static hsa_status_t error_status;
-static uint64_t error_told; /* a signal's handle */
+static uint64_t error_told; /* handle of a signal */
 
 static void on_error(hsa_status_t status, hsa_queue_t *queue, void *data)
 {
@@ -282,7 +282,7 @@ static void errors(void)
 	one_error("large group", &d, header);
 	d = good, d.group_segment_size = 1 << 20;
 	one_error("much LDS", &d, header);
-	/* more than a wave can have; ROCr, which allocates the scratch memory, reports it */
+	/* more than a wave can have; ROCr, which allocates the scratch memory, reports the error */
 	d = good, d.private_segment_size = 1 << 18;
 	one_error("much scratch", &d, header);
 	one_error("unknown packet", &good, 77);
@@ -332,7 +332,7 @@ static void closed_barrier(void)
 	printf("destroyed\n");
 }
 
-/* threads and numbers --------------------------------------------------------- */
+/* Threads and numbers --------------------------------------------------------- */
 
 enum { PRODUCERS = 4, EACH = 2000 };
 
@@ -350,7 +350,7 @@ static void *produce(void *data)
 	return NULL;
 }
 
-/* Submit from four threads to one queue: every packet must be run once. */
+/* Submit from four threads to one queue. Every packet must run once. */
 static void producers(void)
 {
 	int **arguments = hsa_program_memory(&program, 4096),
@@ -472,7 +472,8 @@ static void fork_modes(const char *mode, const char *file)
 		hsa_program_start(&program);
 		in_child(use_parents, file);
 		MUST(hsa_shut_down());
-		in_child(run_one, file); /* no longer used here: the child may use it */
+		/* the parent no longer uses the GPU here, so the child may use it */
+		in_child(run_one, file);
 		run_one(file);
 	}
 }

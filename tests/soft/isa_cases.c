@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Run the cases: isa_test.h.
+/* Runs the cases: isa_test.h.
  *
- * usage: isa_cases --texts                 print the instructions, a line each, for an assembler
- *        isa_cases --claimed | --tested    print names, in the table's order
- *        isa_cases FILE [PREFIX]           FILE has the words of each line in hexadecimal bytes;
- *                                          PREFIX: cases whose text begins so */
+ * usage: isa_cases --texts                 print the instructions, one per line, for an assembler
+ *        isa_cases --claimed | --tested    print names, in the order of the table
+ *        isa_cases FILE [PREFIX]           FILE contains the words of each line as hex bytes;
+ *                                          PREFIX: only cases whose text begins with PREFIX */
 #include "tests/soft/isa_test.h"
 
 #include <ctype.h>
 
 #define ROUNDS      64
-/* for instructions that also have a form for lines, which needs all operands to be lines */
+/* for instructions that also have a form for lines, for which all operands must be lines */
 #define LINE_ROUNDS 1500
 
 struct bench bench;
@@ -87,7 +87,8 @@ uint64_t isa_value(const char *type)
 #define ONE_OF(list) list[pick / 8 % (sizeof(list) / sizeof(*list))]
 	if (pick % 8 >= 5)
 		return any;
-	if (!strcmp(type, "f32")) /* also of medium size, where not all results are infinite */
+	if (!strcmp(type, "f32")) /* also values of medium size, for which not all results are
+	 * infinite */
 		return pick % 8 < 2 ? ONE_OF(f32)
 				    : (any & 0x8fffffff) | ((uint32_t)(any >> 32) % 24 + 116) << 23;
 	if (!strcmp(type, "f64"))
@@ -142,7 +143,7 @@ uint64_t isa_pair(unsigned n)
 	return pair(&bench.w, n);
 }
 
-/* Pass most rows that are lines as lines, and spoil the row. */
+/* Pass most rows that are lines as lines, and overwrite the row. */
 static void hide_lines(struct soft_wave *w)
 {
 	for (unsigned r = 0; r < 32; r++) {
@@ -172,7 +173,7 @@ int isa_step(const uint32_t *words)
 	return event;
 }
 
-/* Mostly short steps, so that neither 32 nor 64 bits overflow, but also all others. */
+/* Make mostly short steps, so that neither 32 nor 64 bits overflow, but also all other steps. */
 void isa_make_line(unsigned r, int wide)
 {
 	/* clang-format off */
@@ -281,7 +282,7 @@ uint32_t isa_to_half(double x)
 	whole = floor(scaled);
 	if (scaled - whole > 0.5 || (scaled - whole == 0.5 && fmod(whole, 2) == 1))
 		whole++;
-	/* A carry of the mantissa propagates into the exponent, up to infinity. */
+	/* A carry out of the mantissa propagates into the exponent, up to infinity. */
 	return sign | (((uint32_t)(exponent + 13) << 10) + (uint32_t)whole);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All 216 comparisons, and the classes of floats: each condition is looked up in a table, indexed
- * with the relation of two values. */
+/* All 216 comparisons, and the classes of floats. Each condition is looked up in a table, indexed
+ * by the relation of two values. */
 #include "tests/soft/isa_test.h"
 
 enum { LESS = 1, EQUAL = 2, GREATER = 4, UNORDERED = 8 };
@@ -39,13 +39,13 @@ static unsigned relation(const char *type, uint64_t x, uint64_t y)
 		return isnan(f) || isnan(g) ? UNORDERED : f < g ? LESS : f > g ? GREATER : EQUAL;
 	}
 	if (strcmp(type + 1, "64")) {
-		/* shift to the top, so that all widths compare alike */
+		/* shift to the top, so that all widths compare in the same way */
 		unsigned up = type[1] == '1' ? 48 : 32;
 
 		x <<= up;
 		y <<= up;
 	}
-	if (type[0] == 'i') { /* with the sign bit inverted, they compare as unsigned */
+	if (type[0] == 'i') { /* with the sign bit inverted, signed values compare as unsigned */
 		x ^= 1ull << 63;
 		y ^= 1ull << 63;
 	}
@@ -71,8 +71,8 @@ static unsigned class_bit(const char *type, uint64_t x)
 									       : (negative ? 4 : 7);
 }
 
-/* Make lines of both operands; one of them may equal one lane of the other, or be close to it, in
- * all lanes. */
+/* Make lines of both operands. One line may equal one lane of the other, or be close to that value,
+ * in all lanes. */
 static void make_lines(void)
 {
 	unsigned a = isa_random() & 1 ? A : B, l = isa_random() & 63;

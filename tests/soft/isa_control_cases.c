@@ -70,8 +70,8 @@ static int run_event(const struct isa_case *c, const uint32_t *words, unsigned b
 	return isa_others_kept(c, 0, 0, 0, 0, 0, 0);
 }
 
-/* Global wave sync: takes the first active lane's value, and only the first of the barriers; others
- * are refused. */
+/* Global wave sync: takes the value of the first active lane, and supports only the first barrier;
+ * other barriers are refused. */
 static int run_wave_sync(const struct isa_case *c, const uint32_t *words, unsigned bytes)
 {
 	uint64_t exec = pair(&bench.w, REG_EXEC);
@@ -125,8 +125,8 @@ static float flushed(float x)
 	return isnormal(x) || !isfinite(x) ? x : copysignf(0, x);
 }
 
-/* Set a mode, and multiply in it. The products are exact in double, so that rounding can be checked
- * from them. */
+/* Set a mode, and multiply in this mode. The products are exact in double, so that rounding can be
+ * checked with them. */
 static int run_setreg(const struct isa_case *c, const uint32_t *words, unsigned bytes)
 {
 	static const uint32_t multiply[] = {0x0a100902, 0}; /* v_mul_f32 v8, v2, v4 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Images and typed buffers: loads, stores and samples of every supported format and kind, compared
+/* Images and typed buffers: loads, stores and samples in every supported format and kind, compared
  * with an evaluation in bits and doubles. */
 #include "tests/soft/isa_test.h"
 
@@ -20,9 +20,9 @@ static const struct {
 };
 enum { UNSIGNED_NORM, SIGNED_NORM, UNSIGNED = 4, SIGNED, FLOATING = 7 };
 static const unsigned numbers[] = {UNSIGNED_NORM, SIGNED_NORM, UNSIGNED, SIGNED, FLOATING};
-static const unsigned kinds[] = {8, 9, 10, 12, 13}; /* 1D 2D 3D, arrays of 1D and 2D */
+static const unsigned kinds[] = {8, 9, 10, 12, 13}; /* 1D 2D 3D, arrays of 1D and 2D images */
 
-static struct image { /* of the current step */
+static struct image { /* image of the current step */
 	unsigned format, number, kind, select[4];
 	uint8_t *base;
 } image;
@@ -36,7 +36,7 @@ static void choose_image(void)
 	} while ((image.number <= SIGNED_NORM && formats[image.format].bits == 32) ||
 		 (image.number == FLOATING && formats[image.format].bits == 8));
 	image.kind = kinds[isa_random() % 5];
-	/* channels in order, the missing ones 0 and 1; or red and blue exchanged */
+	/* channels in order, missing channels 0 and 1; or red and blue exchanged */
 	for (unsigned i = 0; i < 4; i++)
 		image.select[i] = i < formats[image.format].channels ? 4 + i : i == 3;
 	if (formats[image.format].channels == 4 && isa_random() & 1)
@@ -60,8 +60,8 @@ static void put_resource(void)
 	r[5] = r[6] = r[7] = 0;
 }
 
-/* Choose random coordinates, some of them outside. Return the element's position in the image's
- * bytes, or -1. */
+/* Choose random coordinates, some of them outside. Return the position of the element in the
+ * image's bytes, or -1. */
 static int place(unsigned l)
 {
 	uint32_t x = (uint32_t)(isa_random() % (WIDTH + 2)),
@@ -223,7 +223,7 @@ static int run_sizes(const struct isa_case *c, const uint32_t *words, unsigned b
 	return isa_others_kept(c, R, (unsigned)__builtin_popcount(mask), 0, 0, 0, 0);
 }
 
-/* As run_image(), with the level after the coordinates. */
+/* Like run_image(), with the level after the coordinates. */
 static int run_level(const struct isa_case *c, const uint32_t *words, unsigned bytes)
 {
 	unsigned stores = c->line >> 4 & 1, coordinates;
@@ -300,7 +300,7 @@ static void choose_sampler(void)
 	for (unsigned i = 0; i < 3; i++)
 		sampler.mode[i] = modes[isa_random() % 5];
 	sampler.linear = image.number != UNSIGNED && image.number != SIGNED && isa_random() & 1;
-	sampler.deep = (unsigned)(isa_random() % 3); /* as rows and columns, never, always */
+	sampler.deep = (unsigned)(isa_random() % 3); /* like rows and columns, never, always */
 	if (sampler.deep == 2 && !sampler.linear)
 		sampler.deep = 0;
 	sampler.counts = isa_random() & 1;
@@ -376,7 +376,7 @@ static double random_coordinate(int size)
 	double x = (double)(isa_random() % 8001) / 1000 - 4;
 
 	if (isa_random() & 3)
-		/* quarters of elements */
+		/* quarters of an element */
 		x = (double)((int)(isa_random() % (unsigned)(6 * 4 * size)) - 3 * 4 * size) /
 		    (4.0 * size);
 	return sampler.counts ? (float)(x * size) : (float)x;

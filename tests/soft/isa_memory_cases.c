@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads, stores and atomics, outside of LDS and in it, compared with copies of the memories that
+/* Loads, stores and atomics, outside of LDS and in LDS, compared with copies of the memories that
  * are written byte by byte. */
 #include "tests/soft/isa_test.h"
 
@@ -84,8 +84,8 @@ static int same_memories(const struct isa_case *c)
 	return 0;
 }
 
-/* Addresses that the lanes access, chosen according to the case's text; the address registers are
- * set accordingly. */
+/* Addresses that the lanes access, chosen from the text of the case. The address registers are set
+ * accordingly. */
 struct where {
 	int space[SOFT_LANES];
 	uint32_t at[SOFT_LANES];
@@ -144,7 +144,7 @@ static void choose(const struct isa_case *c, struct where *p, unsigned bytes, un
 		bench.w.s[SA] = p->at[0] - (uint32_t)offset;
 	if (strstr(c->text, "s[12:13]"))
 		set_pair(&bench.w, SA, host + 64 - (uint64_t)(int64_t)offset);
-	/* the descriptor as kernels get it; the wave's offset is 16 bytes for each lane */
+	/* descriptor as kernels get it; the offset of the wave is 16 bytes for each lane */
 	if (buffer) {
 		uint64_t base = (uint64_t)(uintptr_t)bench.scratch;
 
@@ -227,7 +227,7 @@ static uint64_t merged(const char *name, unsigned bytes, uint64_t m, uint64_t x,
 		       char type)
 {
 	uint64_t all = bytes == 4 ? UINT32_MAX : UINT64_MAX, top = (all >> 1) + 1;
-	/* inverts the sign bit, so that unsigned comparisons can be used */
+	/* inverts the sign bit, so that values can be compared as unsigned */
 	uint64_t mark = type == 'i' ? top : 0;
 
 #define IS(text) (!strncmp(name, text, strlen(text)))
@@ -293,7 +293,7 @@ static int run_atomic(const struct isa_case *c, const uint32_t *words, unsigned 
 			p.at[l] = (uint32_t)(isa_random() % 64) * 8 + 64;
 			bench.w.v[A][l] = p.at[l] - (strstr(c->text, "offset:24") ? 24 : 0);
 		}
-		/* memory holds a small value, an edge, or the value that is compared */
+		/* memory contains a small value, an edge, or the compared value */
 		for (unsigned i = 0; i < 8; i++) {
 			uint64_t x = isa_value(strchr(c->types[1], 'f') ? size == 4 ? "f32" : "f64"
 									: "i");
@@ -362,7 +362,7 @@ static int run_ds(const struct isa_case *c, const uint32_t *words, unsigned byte
 
 	(void)bytes;
 	fill_memories();
-	bench.group.lds_bytes = RANGE; /* some lanes access memory past it */
+	bench.group.lds_bytes = RANGE; /* some lanes access memory beyond LDS */
 	for (unsigned l = 0; l < SOFT_LANES; l++)
 		bench.w.v[A][l] = (uint32_t)(isa_random() % (RANGE + 64));
 	for (unsigned l = 0; l < SOFT_LANES && !reads; l++)

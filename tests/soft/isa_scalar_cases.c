@@ -2,7 +2,7 @@
 /* Scalar instructions: registers and the condition bit. */
 #include "tests/soft/isa_test.h"
 
-/* Return @count bits of @x from @at on; bits past the top are the sign or 0. */
+/* Return @count bits of @x from @at on. Bits beyond the top are the sign or 0. */
 static uint64_t bits_of(uint64_t x, unsigned at, unsigned count, int with_sign)
 {
 	uint64_t r = 0, top = with_sign ? x >> 63 : 0, bit = 0;

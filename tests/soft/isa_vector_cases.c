@@ -4,7 +4,7 @@
 
 /* Keep the upper half of the register. */
 #define HIGH(x) (((uint64_t)((uint32_t)(x)&0xffff)) | (n->d & 0xffff0000))
-/* The same expression for the two halves of the operands. */
+/* Apply one expression to both halves of the operands. */
 #define PACKED(expression)                                                   \
 	n->r = 0;                                                            \
 	for (unsigned i = 0; i < 2; i++) {                                   \
@@ -21,7 +21,7 @@ static float flushed(float x)
 	return isnormal(x) || !isfinite(x) ? x : copysignf(0, x);
 }
 
-/* Return the smaller one: a number rather than a NaN, -0 rather than 0. */
+/* Return the smaller value: a number rather than a NaN, -0 rather than 0. */
 static double least(double x, double y)
 {
 	if (isnan(x))
@@ -79,7 +79,7 @@ static uint32_t half_down(float x)
 	return sign | h;
 }
 
-/* Compute 53 bits of 2/pi with a bitwise division, from the first 1300 bits of pi in 32-bit digits
+/* Compute 53 bits of 2/pi by bitwise division, from the first 1300 bits of pi in 32-bit digits
  * (Machin's formula). */
 #define DIGITS 44
 static void series(uint32_t *sum, uint32_t factor, uint32_t of)
@@ -167,7 +167,7 @@ static int field(double x, const struct format *f)
 
 static int too_small(long double x, const struct format *f)
 {
-	/* as the format rounds it */
+	/* as rounded to the format */
 	long double r = f == &single ? (long double)(float)x : (long double)(double)x;
 
 	return r != 0 && !isnan(r) && !isinf(r) && fabsl(r) < ldexpl(1, f->lowest);
@@ -218,7 +218,7 @@ static double div_fixed(double x, double y, double z, int least_difference, cons
 	else if (field(z, f) - field(y, f) < least_difference)
 		r = 0;
 	else
-		/* an overflow, subtracted on the way */
+		/* an overflow, subtracted earlier */
 		r = isnan(x) && least_difference > -5000 ? INFINITY : fabs(x);
 	return negative ? -r : r;
 }
@@ -302,7 +302,7 @@ static int run(const struct isa_case *c, const uint32_t *words, unsigned bytes)
 	for (unsigned i = 0, lines = isa_random() & 1 ? 15 : isa_random() & 15; i < 4; i++)
 		if (lines >> i & 1)
 			isa_make_line(i < 3 ? operands[i] : R, 1);
-	if (isa_random() & 1) /* carry in for all lanes, or for none */
+	if (isa_random() & 1) /* carry in for all lanes, or for no lane */
 		set_pair(&bench.w, in, isa_random() & 1 ? UINT64_MAX : 0);
 	if (scalar)
 		set_pair(&bench.w, SA, value(c->types[1]));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Images and samplers of Level Zero, for tests of the software devices and of their tracing.
+/* Images and samplers in Level Zero, for tests of the software devices and of their tracing.
  *
  *   level_zero_images copies          between images and memory, whole and in regions
- *   level_zero_images kernels FILE    kernels of FILE (SPIR-V or text) on images of each shape
+ *   level_zero_images kernels FILE    kernels in FILE (SPIR-V or text) on images of each shape
  *   level_zero_images errors          refused arguments, and their errors */
 #include <level_zero/ze_api.h>
 #include <stdbool.h>
@@ -116,7 +116,7 @@ static struct pixel *make_pixels(void)
 
 /* Copies ------------------------------------------------------------------------------- */
 
-/* Images of buffers, as PoCL has them, are not used. */
+/* Images of buffers, which PoCL has, are not used. */
 static bool is_there(ze_image_type_t type)
 {
 	ze_image_desc_t desc =
@@ -144,7 +144,7 @@ static void try_whole(ze_image_type_t type, size_t pixels)
 	CHECK(zeMemFree(context, out));
 }
 
-/* Copy 3 x 2 x 2 pixels of one image to another place in another image, and to rows of 8 in
+/* Copy 3 x 2 x 2 pixels of one image to another position in another image, and to rows of 8 in
  * memory. */
 static void try_regions(void)
 {
@@ -174,7 +174,7 @@ static void try_regions(void)
 	CHECK(zeMemFree(context, out));
 }
 
-/* Copy in a list that is run twice, on the copy engine, with an event. */
+/* Copy in a list that runs twice, on the copy engine, with an event. */
 static void try_lists(void)
 {
 	ze_command_list_handle_t copies = make_list(1);
@@ -242,7 +242,7 @@ static ze_kernel_handle_t make_kernel(ze_module_handle_t module, const char *nam
 	return kernel;
 }
 
-/* Read from a plane, or from the second slice or layer; each number is incremented. */
+/* Read from a plane, or from the second slice or layer. Each number is incremented. */
 static void try_adding(ze_module_handle_t module, const char *name, ze_image_type_t type,
 		       size_t first)
 {
@@ -253,7 +253,7 @@ static void try_adding(ze_module_handle_t module, const char *name, ze_image_typ
 
 	CHECK(zeKernelSetArgumentValue(kernel, 0, sizeof(void *), &in));
 	CHECK(zeKernelSetArgumentValue(kernel, 1, sizeof(void *), &out));
-	for (uint32_t round = 1; round < 3; round++) { /* also sees the host's changes */
+	for (uint32_t round = 1; round < 3; round++) { /* also sees changes by the host */
 		struct pixel *sum = allocate(WIDTH * HEIGHT * sizeof *sum);
 		for (uint32_t i = 0; i < PIXELS; i++)
 			pixels[i].channel[2] = i * round;
@@ -314,7 +314,7 @@ static void try_buffer(ze_module_handle_t module)
 	CHECK(zeMemFree(context, out));
 }
 
-/* Read a pixel left of the image: the sampler returns the one at the edge, or the border. */
+/* Read a pixel left of the image. The sampler returns the pixel at the edge, or the border. */
 static void try_sampler(ze_module_handle_t module, ze_sampler_address_mode_t mode, uint32_t wanted)
 {
 	ze_sampler_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_SAMPLER_DESC,
@@ -334,7 +334,7 @@ static void try_sampler(ze_module_handle_t module, ze_sampler_address_mode_t mod
 	CHECK(zeKernelSetArgumentValue(kernel, 2, sizeof(void *), &out));
 	CHECK(zeKernelSetArgumentValue(kernel, 3, sizeof x, &x));
 	CHECK(zeKernelSetArgumentValue(kernel, 4, sizeof y, &y));
-	CHECK(zeSamplerDestroy(sampler)); /* the kernel keeps it */
+	CHECK(zeSamplerDestroy(sampler)); /* the kernel keeps the sampler */
 	CHECK(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
 	EXPECT(out->channel[0] == wanted);
 	CHECK(zeImageDestroy(in));
@@ -343,7 +343,7 @@ static void try_sampler(ze_module_handle_t module, ze_sampler_address_mode_t mod
 	CHECK(zeMemFree(context, out));
 }
 
-/* Check that a view has the image's pixels. */
+/* Check that a view shows the pixels of the image. */
 static void try_view(ze_module_handle_t module)
 {
 	ze_image_desc_t desc = describe(ZE_IMAGE_TYPE_1D, ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8,

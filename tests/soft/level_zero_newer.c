@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Test functions of the software driver that Debian 12's loader does not know, obtained from its
- * tables as a current loader does. level_zero_newer DRIVER WHAT [KERNELS]; prints failed checks. */
+/* Tests functions of the software driver that Debian 12's loader does not know, obtained from the
+ * driver's tables as a current loader does. level_zero_newer DRIVER WHAT [KERNELS]; prints failed
+ * checks. */
 #include <dlfcn.h>
 #include <level_zero/ze_ddi.h>
 #include <level_zero/zes_ddi.h>
@@ -95,7 +96,7 @@ static uint32_t *allocate(void)
 	return memset(out, 0, 4096);
 }
 
-static uint32_t list_flags; /* of immediate lists */
+static uint32_t list_flags; /* flags of immediate lists */
 
 static ze_command_list_handle_t make_immediate(void)
 {
@@ -128,8 +129,8 @@ static ze_event_handle_t make_event(void)
 	return event;
 }
 
-/* The driver fills as many entries as the installed headers' table has. The tables of two releases,
- * 1.8 and 1.11, are longer than others of the same version. */
+/* The driver fills as many entries as the table in the installed headers has. In releases 1.8 and
+ * 1.11 the tables are longer than other tables of the same version. */
 static void compare(const char *name, size_t bytes)
 {
 	unsigned minor = ZE_MINOR_VERSION(ZE_API_VERSION_CURRENT), filled = 0;
@@ -164,7 +165,7 @@ static void compare_with_headers(void)
 	compare("zesGetFrequencyProcAddrTable", sizeof(zes_frequency_dditable_t));
 }
 
-/* Check that a table of an older version is filled as far as that version goes. */
+/* Check that a table of an older version is filled up to the end of that version. */
 static void try_versions(void)
 {
 	enum { ENTRIES = 128 };
@@ -195,8 +196,8 @@ static void wait_for_gate(void *data)
 		;
 }
 
-/* Check that an event in a list that is run twice is done when the last run is, and that a wait
- * means the commands appended before it. */
+/* Check that an event in a list that runs twice is done when the last run is done, and that a wait
+ * refers to the commands appended before it. */
 static void try_counters(void)
 {
 	ze_command_list_handle_t one = make_immediate(), list = make_list(NULL), two;
@@ -219,7 +220,8 @@ static void try_counters(void)
 	__atomic_store_n(data, 0, __ATOMIC_RELEASE);
 	CHECK(lists.zeCommandListAppendHostFunction(two, wait_for_gate, data, NULL, NULL, 0, NULL));
 	CHECK(lists_exp.zeCommandListImmediateAppendCommandListsExp(two, 1, &list, NULL, 0, NULL));
-	EXPECT(events.zeEventQueryStatus(event) == ZE_RESULT_NOT_READY); /* the second run */
+	/* the second run is in progress */
+	EXPECT(events.zeEventQueryStatus(event) == ZE_RESULT_NOT_READY);
 	__atomic_store_n(data, 1, __ATOMIC_RELEASE);
 	CHECK(devices.zeDeviceSynchronize(device));
 	CHECK(events.zeEventQueryStatus(event));
@@ -245,7 +247,8 @@ static ze_event_handle_t make_regular_event(ze_event_pool_handle_t *pool)
 }
 
 /* Reuse an event while the command of its first use has not started, as SYCL does. The second use
- * ends first: the host and later waiters see the second use; earlier waiters wait for the first. */
+ * ends first: the host and later waiters see the second use; earlier waiters wait for the first
+ * use. */
 static void try_again(void)
 {
 	ze_command_list_handle_t one = make_immediate(), two = make_immediate(),
@@ -333,7 +336,7 @@ static void run_list(ze_command_queue_handle_t queue, ze_command_list_handle_t l
 	CHECK(queues.zeCommandQueueSynchronize(queue, UINT64_MAX));
 }
 
-/* Change one command between runs of its list: an argument, then groups. */
+/* Change one command between runs of its list: first an argument, then the group count. */
 static void try_mutable(const char *path)
 {
 	struct newer_mutable_id about = {.flags = 0x7f},
@@ -385,7 +388,7 @@ static void try_mutable(const char *path)
 	CHECK(memory.zeMemFree(context, data));
 }
 
-/* Check that a command waits for nothing after its waits are removed: its event is never
+/* Check that a command waits for nothing after its waits are removed. Its event is never
  * signalled. */
 static void try_waits(void)
 {
@@ -416,7 +419,7 @@ static void try_waits(void)
 	CHECK(memory.zeMemFree(context, data));
 }
 
-/* Check that an event's times on the host's clock lie between the host's readings before and
+/* Check that the times of an event on the host clock lie between the host's readings before and
  * after. */
 static void try_times(void)
 {
@@ -449,7 +452,7 @@ static void try_times(void)
 	CHECK(memory.zeMemFree(context, data));
 }
 
-/* Check that system management alone reports the core's devices. */
+/* Check that system management alone reports the devices of the core API. */
 static void try_system(void)
 {
 	struct zesGetGlobalProcAddrTable_table system;
@@ -471,7 +474,7 @@ static void try_system(void)
 	EXPECT(system_devices.zesDeviceReset() == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
 }
 
-/* Check that the access attributes of atomics that a program sets are returned. */
+/* Check that access attributes that a program sets for atomics are returned. */
 static void try_atomics(void)
 {
 	struct zeGetMemExpProcAddrTable_table memory_exp;
@@ -486,7 +489,8 @@ static void try_atomics(void)
 	CHECK(memory.zeMemFree(context, data));
 }
 
-/* Check that the compute engine fills with any pattern, the copy engine only with short ones. */
+/* Check that the compute engine fills with any pattern, the copy engine only with short
+ * patterns. */
 static void try_patterns(void)
 {
 	ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
@@ -530,7 +534,7 @@ int main(int argc, char **argv)
 		try_counters();
 	else if (!strcmp(what, "again"))
 		try_again();
-	else if (!strcmp(what, "again in order")) { /* as SYCL's adapter V2 creates them */
+	else if (!strcmp(what, "again in order")) { /* events as SYCL's adapter V2 creates them */
 		list_flags = 2;                     /* ZE_COMMAND_QUEUE_FLAG_IN_ORDER */
 		without_times = true;
 		try_again();

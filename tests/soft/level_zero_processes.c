@@ -2,8 +2,8 @@
 /* Level Zero in two processes, for tests of the software devices.
  *
  *   level_zero_processes bytes|descriptor   one process uses memory and events of another: handles
- *                                           are sent as they are, or as descriptors
- *   level_zero_processes late               a child of fork that comes after zeInit */
+ *                                           are sent unchanged, or as descriptors
+ *   level_zero_processes late               a fork child after zeInit */
 #include <level_zero/ze_api.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -59,9 +59,9 @@ static ze_event_handle_t make_event(ze_event_pool_handle_t pool, uint32_t index)
 	return event;
 }
 
-/* Between the two ---------------------------------------------------------------------- */
+/* Between the two processes ------------------------------------------------------------ */
 
-/* Send the handle; with @as_descriptor only its first four bytes, as a file descriptor. */
+/* Send the handle, or with @as_descriptor only its first four bytes, as a file descriptor. */
 static void send_handle(int to, const char *handle, bool as_descriptor)
 {
 	union {
@@ -107,7 +107,8 @@ static void receive_handle(int from, char *handle)
 
 /* Memory and events -------------------------------------------------------------------- */
 
-/* Wait for the other process's command on the device, and double what it has written. */
+/* Wait for a command of the other process on the device, and double the values that it has
+ * written. */
 static int use_anothers(int from)
 {
 	ze_ipc_event_pool_handle_t pool_handle;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* A plain program of Level Zero, for tests of the software devices and of their tracing.
+/* A plain program for Level Zero, for tests of the software devices and of their tracing.
  *
  *   level_zero_program memory            copies, fills, regions, host calls: lists of both kinds
  *   level_zero_program addresses         reserved addresses, and physical memory mapped there
  *   level_zero_program events            events, pools, fences, waits, stamps
- *   level_zero_program counters|shared   commands whose events are counter-based, or of a pool for
- *                                        other processes
- *   level_zero_program kernels FILE      kernels of FILE (SPIR-V or text)
+ *   level_zero_program counters|shared   commands with counter-based events, or with events from a
+ *                                        pool for other processes
+ *   level_zero_program kernels FILE      kernels in FILE (SPIR-V or text)
  *   level_zero_program several FILE      two kernels in one command
- *   level_zero_program log FILE          whether FILE builds, and what its log says
+ *   level_zero_program log FILE          whether FILE builds, and its build log
  *   level_zero_program devices           the devices
  *   level_zero_program system            the first device in system management and tools
- *   level_zero_program attributes FILE KERNEL   group size attributes in the kernel's source
+ *   level_zero_program attributes FILE KERNEL   group size attributes in the source of KERNEL
  *   level_zero_program errors            refused arguments, and their errors
- *   level_zero_program stamps            one copy's stamps, bits, and a pair of both clocks
+ *   level_zero_program stamps            stamps of a copy, valid bits, and a pair of both clocks
  *   level_zero_program launches FILE N   N launches of "spin", each with an event */
 #include <inttypes.h>
 #include <level_zero/ze_api.h>
@@ -185,7 +185,7 @@ static void try_memory(void)
 	CHECK(zeEventHostSynchronize(event, UINT64_MAX));
 	check_memory(b);
 	CHECK(zeCommandListDestroy(list));
-	for (uint32_t ordinal = 0; ordinal < 2; ordinal++) { /* also the copy engine */
+	for (uint32_t ordinal = 0; ordinal < 2; ordinal++) { /* compute engine and copy engine */
 		ze_command_queue_handle_t queue = make_queue(ordinal);
 		memset(b, 0, NUMBERS * 4);
 		list = make_list(ordinal);
@@ -238,11 +238,12 @@ static void try_wrong_addresses(char *start, size_t page, ze_physical_mem_handle
 	EXPECT(zeVirtualMemMap(context, start + PAGES * page, page, physical, 0, write) ==
 	       ZE_RESULT_ERROR_INVALID_ARGUMENT);
 	EXPECT(zeVirtualMemSetAccessAttribute(context, start + 3 * page, page, write) ==
-	       ZE_RESULT_ERROR_INVALID_ARGUMENT); /* nothing is mapped there */
+	       ZE_RESULT_ERROR_INVALID_ARGUMENT); /* this page has no mapping */
 	EXPECT(zeVirtualMemFree(context, start + page, page) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
 }
 
-/* Map two pages of memory at two addresses each: data written at one is read at the other. */
+/* Map two pages of memory at two addresses each: data written at one address is read at the
+ * other. */
 static void try_addresses(void)
 {
 	ze_memory_access_attribute_t write = ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE;
@@ -285,7 +286,7 @@ static void try_waits(void)
 	uint32_t *data = allocate(8), both[2] = {1, 2};
 
 	data[0] = data[1] = 0;
-	/* two waits for one event, which waits for the host */
+	/* two waits for one event, whose command waits for the host */
 	CHECK(zeCommandListAppendMemoryCopy(two, data + 1, both + 1, 4, second, 1, &first));
 	CHECK(zeCommandListAppendMemoryCopy(one, data, both, 4, first, 1, &gate));
 	EXPECT(zeEventHostSynchronize(second, 1000000) == ZE_RESULT_NOT_READY);
@@ -340,14 +341,14 @@ static void try_stamps(void)
 	CHECK(zeMemFree(context, bytes));
 }
 
-/* As in version 1.7. */
+/* As defined in version 1.7. */
 struct counter_based_pool_desc {
 	uint32_t stype;
 	const void *next;
 	uint32_t flags;
 };
 
-/* Signal both of the pool's events twice, the counter-based ones without a reset. */
+/* Signal both events of the pool twice, counter-based events without a reset. */
 static void try_pool(ze_event_pool_flags_t flags, const struct counter_based_pool_desc *next)
 {
 	ze_command_list_handle_t list = make_immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
@@ -479,7 +480,8 @@ static void try_reverse(ze_module_handle_t module)
 	CHECK(zeMemFree(context, data));
 }
 
-/* Launch two kernels with a count that the device reads as 1: only the first one runs. */
+/* Launch two kernels with a count that the device reads as 1, so that only the first kernel
+ * runs. */
 static void try_several(const char *path)
 {
 	ze_module_handle_t module;
@@ -620,7 +622,7 @@ static void launch_many(const char *path, unsigned count)
 	CHECK(zeMemFree(context, out));
 }
 
-/* Read the group size attributes of the kernel's source. */
+/* Read the group size attributes in the source of the kernel. */
 static void tell_attributes(const char *path, const char *name)
 {
 	char text[200] = "", *at = text;

@@ -5,12 +5,12 @@
  *
  *   PTI_VIEWS_LIBRARY   libpti_view.so.1 of the package intel-pti
  *   PTI_VIEWS_OUT       the file: "kernel START END NAME", "copy", "fill", and "odd NAME" for a
- *                       kernel whose times are not append <= submit <= start < end
+ *                       kernel whose times do not satisfy append <= submit <= start < end
  *   PTI_VIEWS_CALLS=1   also "call ID" for each call of SYCL's runtime API
  *   PTI_VIEWS_TEXT=0    only the lines "failed ..." at exit, for measurements
  *
- * The declarations below match PTI 1.2; the library is opened with dlopen(), so it is not needed to
- * build this. */
+ * The declarations below match PTI 1.2. The library is opened with dlopen(), so it is not needed at
+ * build time. */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,7 +29,7 @@ struct kernel_record {
 	char pci[16];
 	uint8_t uuid[16];
 	uint64_t append, start, end, submit;
-	/* followed by SYCL's data */
+	/* SYCL's data follows */
 };
 
 struct call_record {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* OpenCL calls from known stacks: stacks_program WAY [N]. Each way launches fills from functions
- * whose names tests/test_stacks.py knows; it compiles this file in several ways. */
+ * whose names tests/test_stacks.py knows. The test compiles this file in several ways. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <alloca.h>
@@ -20,7 +20,7 @@
 #else
 #define OUTER __attribute__((noinline))
 #endif
-/* keeps the preceding call from being the last instruction, which would be a jump */
+/* keeps the preceding call from being the last instruction, which would become a jump */
 #define AFTER() __asm__ volatile("" ::: "memory")
 
 static cl_command_queue queue;
@@ -70,7 +70,7 @@ OUTER void other(int n)
 	AFTER();
 }
 
-/* A frame that is aligned, and one whose size is not known at compile time. */
+/* An aligned frame, and a frame whose size is unknown at compile time. */
 OUTER void aligned(int n)
 {
 	_Alignas(64) volatile char room[256];
@@ -118,7 +118,7 @@ OUTER void through_library(const char *path)
 	dlclose(library);
 }
 
-/* Each value of @bits makes a different path. */
+/* Each value of @bits gives a different path. */
 OUTER void path(unsigned bits, int depth)
 {
 	if (!depth)
@@ -167,7 +167,7 @@ OUTER void fiber_main(void)
 	AFTER();
 }
 
-/* A stack at the end of a mapping: memory after it faults. */
+/* A stack at the end of a mapping: the memory beyond it faults. */
 OUTER void run_fiber(void)
 {
 	const size_t bytes = 256 << 10;
@@ -242,7 +242,7 @@ static void run_fork(void)
 	clFinish(queue);
 	child = fork();
 	if (!child) {
-		/* the runtime belongs to the parent: make a call that does not touch it */
+		/* the runtime belongs to the parent: make a call that does not use the runtime */
 		cl_uint count;
 
 		clGetPlatformIDs(0, NULL, &count);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Write synthetic captures for tests of readers, of any size, reproducibly. It uses the public
- * writer functions as the collector does: one stream per thread, GPU activities in the stream of a
+/* Writes synthetic captures of any size for tests of readers, reproducibly. Uses the public writer
+ * functions as the collector does: one stream per thread, GPU activities in the stream of a
  * separate thread (the runtime's), strings and objects before the records that refer to them.
  *
- * The host clock is a counter of 2.6 ticks per ns that begins at a second of BOOTTIME; devices
- * stamp in CLOCK_MONOTONIC_RAW, 250 ms away from it, unless --device-clock says otherwise. */
+ * The host clock is a counter of 2.6 ticks per ns that begins at a second of BOOTTIME. Devices
+ * stamp in CLOCK_MONOTONIC_RAW, 250 ms away from the host clock, unless --device-clock says
+ * otherwise. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -41,11 +42,11 @@ static struct {
 		dense;
 	bool waits, graphs, late, layered;
 	const char *out, *device_clock, *host, *boot, *kernel_name, *device_type;
-	const char *text;                /* replaces every text; NULL: usual ones */
+	const char *text;                /* replaces every text; NULL: usual texts */
 	uint64_t start, realtime_offset; /* BOOTTIME; CLOCK_REALTIME minus BOOTTIME */
 	unsigned pid;
 	int rank;
-	struct synth_job job; /* size 0: none */
+	struct synth_job job; /* size 0: no job */
 	double noise;         /* < 0: kernels take arbitrary times */
 	uint64_t seed, slow_from;
 	double slower;
@@ -103,7 +104,7 @@ static uint64_t device_stamp(uint64_t ns)
 	/* a counter of 100 MHz, with readings; it ends before UINT64_MAX ns */
 	if (!strcmp(o.device_clock, "slow"))
 		return ns == UINT64_MAX ? ns : ns / 10;
-	/* offset: an unknown one */
+	/* offset: an unknown clock */
 	return ns / 1000000 * 1000000 + UINT64_C(88000000000000) + ns % 1000000;
 }
 
@@ -124,7 +125,7 @@ static void write_tuple(uint64_t ns)
 	check(gt_capture_write_clock(writer, &t), "clock");
 }
 
-/* Write a load: the program kept one of two processors busy for a tenth of the time. */
+/* Write a load: the program kept one of two CPUs busy for a tenth of the time. */
 static void write_load(void)
 {
 	const uint64_t second = 1000000000;
@@ -143,7 +144,7 @@ struct thread {
 	struct process *process;
 	uint32_t ordinal;
 	uint64_t now_ns, seq, random;
-	uint64_t step_id, step_ns; /* of the open step; 0: none */
+	uint64_t step_id, step_ns; /* the open step; 0: none */
 	uint8_t *p, *buffer;
 };
 
@@ -152,7 +153,7 @@ struct process {
 	uint64_t latest_ns;
 	struct gt_counts counts;
 	struct thread *threads, device_thread;
-	uint64_t *device_free_ns; /* per device: end of its last kernel */
+	uint64_t *device_free_ns; /* end of the last kernel, per device */
 };
 
 static uint64_t draw(struct thread *t, uint64_t below)
@@ -384,8 +385,9 @@ static double normal(uint64_t *state)
 	return sum;
 }
 
-/* --noise: a kernel's duration is its own, times the run's level (0.5 % between seeds), times noise
- * that is correlated with its neighbours'; in two of 1,000 launches it is four times as long. */
+/* --noise: the duration of a kernel is its own duration, times the run's level (0.5 % between
+ * seeds), times noise that is correlated between neighbours. In two of 1,000 launches it is four
+ * times as long. */
 static uint64_t noisy_ns(unsigned kernel, uint64_t call)
 {
 	static uint64_t state;
@@ -430,7 +432,7 @@ static void launch(struct thread *t, unsigned kernel, unsigned device, unsigned 
 	int64_t ret = o.failed && draw(t, 10) == 0 ? -54 : 0;
 	uint64_t id, ns;
 
-	if (o.lose && ++launches % o.lose == 0) { /* the ring had no room for its record */
+	if (o.lose && ++launches % o.lose == 0) { /* the ring had no room for the record */
 		id = next_id(t);
 		t->now_ns += 2500;
 		t->process->counts.seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL]++;
@@ -441,7 +443,7 @@ static void launch(struct thread *t, unsigned kernel, unsigned device, unsigned 
 	}
 	if (ret)
 		return;
-	/* keeps pace with the device */
+	/* short enough that the device keeps pace with all threads */
 	ns = o.noise < 0 ? (3000 + draw(t, 50000)) / o.threads : noisy_ns(kernel, call);
 	device_work(t, id, start, device, queue, GT_DEVICE_KERNEL, kernel + 1, 0, ns);
 }
@@ -473,7 +475,7 @@ static void copy(struct thread *t, bool read, unsigned device, unsigned queue)
 	}
 }
 
-/* --layered: a runtime's wait contains that of the driver below it. */
+/* --layered: the wait of a runtime contains the wait of the driver below it. */
 static void finish(struct thread *t, unsigned device, const uint64_t *args)
 {
 	uint64_t end = t->process->device_free_ns[device];
@@ -534,7 +536,7 @@ static void nested(struct thread *t)
 	t->now_ns += 2500;
 }
 
-/* Write calls and GPU activities of 1 to 3 ns, each starting in the ns in which the previous one
+/* Write calls and GPU activities of 1 to 3 ns. Each starts in the ns in which the previous one
  * ended. */
 static void step_densely(struct thread *t, uint64_t i)
 {
@@ -547,13 +549,13 @@ static void step_densely(struct thread *t, uint64_t i)
 		    1 + draw(t, 3));
 }
 
-/* Return the size of a call's text with its header, padded as in records. */
+/* Return the size of a text of a call with its header, padded as in records. */
 static size_t payload_bytes(const struct gt_payload *head)
 {
 	return (sizeof *head + head->bytes + 8) & ~(size_t)7;
 }
 
-/* --steps: write a range as a whole when it ends. */
+/* --steps: write a complete range when it ends. */
 static void end_step(struct thread *t)
 {
 	const char *name = text_or("step");
@@ -580,7 +582,7 @@ static void begin_step(struct thread *t)
 	t->now_ns += 50;
 }
 
-/* --phases: push and pop ranges, one inside the other half of the time. */
+/* --phases: push and pop ranges, nested half of the time. */
 static void change_phase(struct thread *t, uint64_t i)
 {
 	uint64_t args[1] = {0x402000};
@@ -599,7 +601,7 @@ static void change_phase(struct thread *t, uint64_t i)
 	t->now_ns += 150;
 }
 
-/* --job: write the thread's collective call k, alternately a barrier and an allreduce. */
+/* --job: write collective call k of the thread, alternately a barrier and an allreduce. */
 static void join(struct thread *t, uint64_t k)
 {
 	uint64_t args[6] = {0x44000000}, start = T0_NS + synth_job_arrives_ns(&o.job, k),
@@ -817,7 +819,7 @@ static void end_process(struct process *p)
 		p->counts.seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL] += 8;
 		p->counts.seen[GT_CLASS_DEVICE][GT_DOMAIN_OPENCL] += 2;
 	}
-	/* killed inside nested calls: the children were recorded, the parent was not */
+	/* killed inside nested calls: the children were recorded, but not the parent */
 	if (o.crash) {
 		uint64_t args[5] = {0}, outer = next_id(&p->threads[0]);
 
@@ -849,7 +851,7 @@ static void end_process(struct process *p)
 }
 
 /* Write calls of all threads in turn, so that streams are interleaved in the file, and a clock
- * tuple each simulated second. */
+ * tuple for each simulated second. */
 static void work(struct process *processes)
 {
 	uint64_t i, k, next_tuple = T0_NS + 1000000000;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that open a runtime's library, look up hipGetDeviceCount() there, call it, close the
- * library, and fork a child. usage: churn THREADS ROUNDS fork|- LIBRARY... Prints how many calls
- * were made. */
+/* Threads that open a library of a runtime, look up hipGetDeviceCount() in it, call it, close the
+ * library, and fork a child. usage: churn THREADS ROUNDS fork|- LIBRARY... Prints the number of
+ * calls. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A library that is not linked with libgputap and is initialised before it (both are preloaded):
- * its constructor uses the tool API, then calls a runtime. */
+/* A library that is not linked with libgputap and is initialised before libgputap (both are
+ * preloaded). Its constructor uses the tool API, then calls a runtime. */
 #include <gputap/tool.h>
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that uses all of the API at once: callbacks and records of calls and GPU activities,
+/* A tool that uses the whole API at once: callbacks and records of calls and GPU activities,
  * retirement, its own function in the raw table that gives each launch an external id, objects,
  * events. Prints its totals as name=number on stderr at exit. */
 #define CL_TARGET_OPENCL_VERSION 300
@@ -15,7 +15,7 @@ static _Atomic unsigned long begun, returned, recorded, submitted, completed, wo
 	losses, other_events, untimed;
 static struct gputap_context *context;
 static struct gputap_buffer *buffer;
-static uint32_t launch_of[16]; /* operation that launches, per domain */
+static uint32_t launch_of[16]; /* launching operation of each domain */
 
 static void on_call(const struct gputap_call *c, uint64_t *data, void *user)
 {
@@ -88,7 +88,7 @@ static void on_records(struct gputap_buffer *b, const struct gputap_record *reco
 	}
 }
 
-/* In the raw tables ------------------------------------------------------------ */
+/* Raw tables ------------------------------------------------------------------- */
 
 typedef cl_int(CL_API_CALL *enqueue_fn)(cl_command_queue, cl_kernel, cl_uint, const size_t *,
 					const size_t *, const size_t *, cl_uint, const cl_event *,
@@ -138,7 +138,7 @@ static void on_table(const struct gputap_table *t, void *user)
 		real_enqueue = (enqueue_fn)t->entries[entry];
 		t->entries[entry] = (void *)my_enqueue;
 	}
-	entry = 1 + launch_of[GPUTAP_DOMAIN_HIP]; /* after the table's size */
+	entry = 1 + launch_of[GPUTAP_DOMAIN_HIP]; /* the first entry is the size of the table */
 	if (t->domain == GPUTAP_DOMAIN_HIP && !real_launch) {
 		real_launch = (launch_fn *)t->entries[entry];
 		t->entries[entry] = (void *)my_launch;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program for tests of tools: each argument is an action, executed in turn. Linked with HIP,
+/* A program for tests of tools. Each argument is an action, executed in turn. Linked with HIP,
  * OpenCL, both or neither (-DHIP, -DOPENCL). */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
 		else if (!strcmp(what, "remove"))
 			printf("remove: %d\n",
 			       ((int (*)(void))dlsym(library, "listener_remove"))());
-		else if (!strcmp(what, "remove_it")) /* not through the tool */
+		else if (!strcmp(what, "remove_it")) /* without going through the tool */
 			printf("remove: %d\n",
 			       ((int (*)(void *))dlsym(library, "gputap_tool_remove"))(
 				       ((void *(*)(void))dlsym(library, "listener_tool"))()));

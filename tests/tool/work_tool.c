@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that writes each notification as a line into the file WORK_TOOL_OUT. If it is preloaded,
- * it starts when it is loaded.
+/* A tool that writes each notification as a line into the file WORK_TOOL_OUT. If preloaded, it
+ * starts when it is loaded.
  *
  *   call enter 2:hipLaunchKernel correlation=7 parent=0 thread=123 now=...
  *   work enter type=1 number=3 correlation=7 data=0 ...
@@ -10,9 +10,9 @@
  * WORK_TOOL, words separated by commas: calls (of HIP), hsa (also its calls), opencl, work,
  * objects, retire, hip_objects (also HIP's), late (starts at the end of the third launch),
  * late_opencl (of OpenCL's), twice (two contexts), parent_first, crash (at the end of the third
- * activity's submission), exits (each third completion that another thread than main() reports ends
- * that thread), buffer (all of that as records), calling (HIP, and stop and start, in callbacks of
- * work), alone (without the tool's entry: with plain calls). */
+ * activity's submission), exits (each third completion reported by a thread other than main() ends
+ * that thread), buffer (all notifications as records), calling (HIP, and stop and start, in
+ * callbacks of work), alone (without the tool's entry: with plain calls). */
 #include <gputap/tool.h>
 
 #include <dlfcn.h>
@@ -286,7 +286,8 @@ static void finish(void *user)
 	say("finish");
 }
 
-/* Also let a fork's child write: a thread that was writing does not exist there. */
+/* Lock so that a fork child can also write: a thread that was writing does not exist in the
+ * child. */
 static void take(void)
 {
 	pthread_mutex_lock(&lock);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that is not linked with libtorch opens a library that needs it, and calls it: in a new
- * thread and, after that has ended, once more. */
+/* A program that is not linked with libtorch opens a library that needs libtorch, and calls it: in
+ * a new thread and, after that thread has ended, once more. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

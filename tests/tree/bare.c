@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program without any runtime: prints its surroundings, and ends as its arguments say. */
+/* A program without any runtime: prints its environment, and ends as its arguments say. */
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 		raise(atoi(argv[2]));
 		return 0;
 	}
-	if (argc > 1 && !strcmp(argv[1], "catch")) { /* count the signals named until TERM */
+	if (argc > 1 && !strcmp(argv[1], "catch")) { /* count the named signals until TERM */
 		for (int i = 2; i < argc; i++)
 			signal(atoi(argv[i]), on_signal);
 		signal(SIGTERM, on_signal);

@@ -4,11 +4,11 @@
  *
  * 	caller STEP [STEP ...]
  *
- * Each step is a word, with its number after a colon: calls:1000 fork exit:3
+ * Each step is a word, followed by a colon and a number: calls:1000 fork exit:3
  *
- * The call is clGetPlatformInfo(): cheap, so a test can make millions. Every process prints "PID
- * CALLS" when it ends normally; `tally:FILE` makes it count in a shared file instead, one word per
- * returned call. */
+ * The call is clGetPlatformInfo(), which is cheap, so that a test can make millions. Every process
+ * prints "PID CALLS" when it ends normally. `tally:FILE` makes it count in a shared file instead,
+ * one word per returned call. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <errno.h>
@@ -44,7 +44,7 @@ static void die(const char *what)
 
 static void begin(void)
 {
-	made++; /* this one is also recorded */
+	made++; /* this call is also recorded */
 	if (clGetPlatformIDs(1, &platform, NULL) != CL_SUCCESS)
 		die("no OpenCL platform");
 	atomic_fetch_add(tally, 1);
@@ -58,7 +58,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Make @n calls; if a pace is set, in bursts of 64. */
+/* Make @n calls. If a pace is set, make them in bursts of 64. */
 static void call(uint64_t n, _Atomic uint64_t *count)
 {
 	uint64_t begin_ns = now_ns(), i;
@@ -145,7 +145,7 @@ static void open_tally(const char *path)
 	close(fd);
 }
 
-/* Write over our own segment's memory: @what names the part. */
+/* Overwrite memory of our own segment. @what names the part. */
 static void scribble(const char *what)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -172,8 +172,8 @@ static void scribble(const char *what)
 			memset((void *)p, 0xff, 64);
 }
 
-/* Wait until the collector, which is our parent, has our rings, so that later errors cannot come
- * from the time before. */
+/* Wait until the collector, which is our parent, has our rings, so that later errors cannot have
+ * earlier causes. */
 static void wait_until_seen(void)
 {
 	char path[64], line[1024];
@@ -190,7 +190,7 @@ static void wait_until_seen(void)
 	}
 }
 
-/* Truncate our segment, as a lying disk would. */
+/* Truncate our segment, as a faulty disk would. */
 static void cut_ring(void)
 {
 	char path[256];
@@ -320,7 +320,7 @@ static void step(const char *word)
 		if (posix_spawn(&pid, "/proc/self/exe", NULL, NULL, arguments_of(value), environ))
 			die("posix_spawn");
 		wait_for(pid);
-	} else if (IS("detour")) { /* through a program that executes this one */
+	} else if (IS("detour")) { /* execute this program again through another program */
 		tell();
 		execv(value, (char *[]){(char *)value, "become", self[0], "calls:4", NULL});
 		die("exec");
@@ -344,7 +344,7 @@ static void step(const char *word)
 	} else if (IS("closeall")) {
 		for (int i = 0; i < 1024; i++)
 			close(i);
-	} else if (IS("nofiles")) { /* allow no more of them from now on */
+	} else if (IS("nofiles")) { /* allow no more descriptors from now on */
 		if (setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, 0}))
 			die("setrlimit");
 	} else if (IS("chdir")) {
@@ -378,7 +378,7 @@ static void step(const char *word)
 	} else if (IS("raise")) {
 		tell();
 		raise((int)n);
-	} else if (IS("awaits")) { /* signals that it is ready to be continued */
+	} else if (IS("awaits")) { /* signals that the process is ready to be continued */
 		signal(SIGCONT, on_continue);
 	} else if (IS("continued")) {
 		while (!was_continued)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Open OpenCL, call it, close it again, several times; then end. Prints "PID CALLS". */
+/* Opens OpenCL, calls it and closes it again, several times, then ends. Prints "PID CALLS". */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Print a capture as JSON, for tests: what it reports about itself, and its real content. */
+/* Prints a capture as JSON, for tests: its reported counts, and its actual contents. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A program that tests/test_tree_foreign.py compiles with musl-gcc.
- *   musl [-e ...]            writes its environment, a variable per line, and ends with 5
+ *   musl [-e ...]            writes its environment, one variable per line, and ends with 5
  *   musl PROGRAM [ARG ...]   starts that program, with its own environment; returns its status */
 #include <stdio.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* past WAY PROGRAM [ARG ...]: start PROGRAM bypassing everything in front of libc, wait for it, and
- * exit as it does. The ways, all but the last two with an empty environment:
+/* past WAY PROGRAM [ARG ...]: starts PROGRAM bypassing everything in front of libc, waits for it,
+ * and exits with its status. The ways, all except the last two with an empty environment:
  *
- *   instruction   execve through its own system call instruction, in a fork's child
- *   itself        the same, in this process
+ *   instruction   execve through its own system call instruction, in a fork child
+ *   itself        like instruction, in this process
  *   pidfd_spawn   glibc 2.39; exit status 77 if it does not exist
- *   wordexp       the shell of wordexp(), which is given the words PROGRAM ARG ...
- *   kept          as "instruction", with the environment unchanged
- *   nobody        as "kept", as user 65534 */
+ *   wordexp       the shell of wordexp(), with the words PROGRAM ARG ...
+ *   kept          like "instruction", with the environment unchanged
+ *   nobody        like "kept", as user 65534 */
 #include <dlfcn.h>
 #include <errno.h>
 #include <spawn.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Stand-in for an adapter of Unified Runtime, for faults and for machines without SYCL: it has all
- * tables of the release that gputap knows, and five functions that do something.
- *   UR_FAULT=release    one table has an additional entry: another release of the same version
- *   UR_FAULT=version    it accepts only version 0.11 */
+/* Stand-in for an adapter of Unified Runtime, for faults and for machines without SYCL: has all
+ * tables of the release that gputap knows, and five functions with an effect.
+ *   UR_FAULT=release    one table has an additional entry, as in another release of this version
+ *   UR_FAULT=version    accepts only version 0.11 */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ struct offset {
 	uint64_t x, y, z;
 };
 
-/* All tables, one after the other; a handle's first word points to them. */
+/* All tables, one after the other. The first word of a handle points to them. */
 static void *all[ENTRIES_MAX];
 static struct handle {
 	void **table;
@@ -36,8 +36,8 @@ static int get_adapter(uint32_t count, struct handle **adapters, uint32_t *there
 	return SUCCESS;
 }
 
-/* Check arguments in registers, structs passed as values, and arguments on the stack against what
- * the program passes. */
+/* Compare arguments in registers, structs passed by value, and arguments on the stack with the
+ * values that the program passes. */
 static int read_rect(void *queue, void *buffer, _Bool blocking, struct offset from,
 		     struct offset to, struct offset region, size_t row, size_t slice,
 		     size_t host_row, size_t host_slice, void *memory, uint32_t count,

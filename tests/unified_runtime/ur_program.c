@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Use an adapter, argv[1], as SYCL's loader does: request all tables and call functions. argv[2]:
- * "table": through those tables; "handle": through the table that the adapter's handle points to;
- * "probes": try what the adapter does not support. argv[3]: request version 0.11. Prints errors. */
+/* Uses an adapter, argv[1], as SYCL's loader does: requests all tables and calls functions.
+ * argv[2]:
+ * "table": through these tables; "handle": through the table that the adapter's handle points to;
+ * "probes": try features that the adapter does not support. argv[3]: request version 0.11. Prints
+ * errors. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -86,7 +88,7 @@ static void call(void *const *functions)
 		puts("it does not finish");
 }
 
-/* Call as SYCL does before each command; one call fails. */
+/* Call as SYCL does before each command. One call fails. */
 static void probe(void *const *functions)
 {
 	const struct offset none = {0, 0, 0};

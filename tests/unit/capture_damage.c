@@ -595,8 +595,8 @@ UNIT_TEST(a_capture_without_end_mark_is_cut_and_can_be_gone_on_with)
 	CHECK_EQ(count_items(c), calls + 6 + 2);
 	gt_capture_close(c);
 
-	CHECK_OK(gt_capture_writer_reopen(path, NULL, at,
-					  &w)); /* back to the state after the flush */
+	/* back to the state after the flush */
+	CHECK_OK(gt_capture_writer_reopen(path, NULL, at, &w));
 	CHECK_EQ(gt_capture_writer_bytes(w), at);
 	CHECK_OK(gt_capture_writer_finish(w, true));
 	c = open_capture(path);

@@ -290,8 +290,8 @@ UNIT_TEST(calls_inside_one_that_never_returned_come_without_parent)
 	records_call(&r, 1, 0, 2, GT_ID(1, 3), 1000000030, 1000000031, 0);
 	records_call(&r, 1, 0, 1, GT_ID(1, 2), 1000000020, 1000000040, 0);
 	records_call(&r, 1, 0, 1, GT_ID(1, 4), 1000000050, 1000000060, 0);
-	write_records(s, &r,
-		      &counts); /* call 1 at depth 0: the process is killed inside this call */
+	/* call 1 at depth 0: the process is killed inside this call */
+	write_records(s, &r, &counts);
 	capture_finish(w, s, &counts);
 	c = open_capture(path);
 	k = cursor_of(c);

@@ -116,8 +116,7 @@ static int write_all(const char *path, struct gt_counts *good, bool *created)
 			if (!gt_capture_flush(w))
 				*good = counts;
 			else
-				counts =
-					*good; /* discarded: the caller counts the records as lost */
+				counts = *good; /* discarded: counted as lost by the caller */
 		}
 	}
 	for (i = 0; i < 20; i++)

@@ -541,8 +541,8 @@ UNIT_TEST(readings_of_a_device_timer_come_first)
 
 	CHECK_OK(gt_device_clock_create(host, &clock));
 	for (ns = 11 * S; ns < 40 * S; ns += S) {
-		for (i = 0; i < 3;
-		     i++) /* of readings close together, the tightest reading counts */
+		/* of readings close together, the tightest reading counts */
+		for (i = 0; i < 3; i++)
 			CHECK_OK(gt_device_clock_add_reading(
 				clock, timer_of(ns + i * 100000) + (i == 1 ? 0 : 500),
 				ns + i * 100000 - (i == 1 ? 200 : 90000),

@@ -202,8 +202,8 @@ UNIT_TEST(perfetto_names_of_values_are_there_before_the_packet_that_needs_them)
 	for (unsigned thread = 2; thread <= THREADS; thread++)
 		fake_thread(&fake, 0, thread, 1000 + thread, "worker");
 	for (unsigned thread = 1; thread <= THREADS; thread++)
-		for (unsigned i = 0; i < 2 * KINDS;
-		     i++) { /* in the second round the name is known */
+		/* in the second round the name is known */
+		for (unsigned i = 0; i < 2 * KINDS; i++) {
 			uint64_t args[5] = {0x1000, 0x1000 + i % KINDS, 8, 0x2000, 0x3000};
 
 			fake_call(&fake, thread, "clGetDeviceInfo", 1000 + i * 100, 1050 + i * 100,

@@ -127,8 +127,8 @@ static void read_record(struct reader *r, const struct gt_block *b, const struct
 	CHECK_LT(ordinal, THREADS_MAX);
 	CHECK_EQ(c->args[1], c->args[0]);
 	CHECK_EQ(c->args[2], ~c->args[0]);
-	CHECK_LT(r->last_seq[ordinal],
-		 GT_ID_SEQ(c->id)); /* ids increase; dropped calls leave gaps */
+	/* ids increase; dropped calls leave gaps */
+	CHECK_LT(r->last_seq[ordinal], GT_ID_SEQ(c->id));
 	r->last_seq[ordinal] = GT_ID_SEQ(c->id);
 	if (!gt_record_depth(&c->head)) {
 		CHECK_LE(r->next[ordinal], c->args[0]);

@@ -130,11 +130,9 @@ UNIT_TEST(a_kernel_stands_behind_its_queue_and_then_behind_others)
 	struct told t;
 
 	stages_init(&s);
-	add_work(&s, 0, 1000, 5000, 6000,
-		 true); /* added first, because the order does not matter */
-	add_work(&s, 0, 500, 600, 1600,
-		 false); /* previous activity on the same queue, until 1600 */
-	add_work(&s, 1, 500, 700, 2000, false); /* activity on another queue, until 2000 */
+	add_work(&s, 0, 1000, 5000, 6000, true); /* added first: order does not matter */
+	add_work(&s, 0, 500, 600, 1600, false);  /* on the same queue, until 1600 */
+	add_work(&s, 1, 500, 700, 2000, false);  /* on another queue, until 2000 */
 	add_work(&s, 2, 500, 2500, 4000, false);
 	t = finish(&s, false);
 	CHECK_EQ(t.latencies, 1);

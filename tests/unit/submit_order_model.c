@@ -4,9 +4,8 @@
  *
  *   program's threads ─ each call: push │ the runtime queues its work │ returned ─► work in the
  *                       order in which it was queued
- *   the stream's thread ─ next work: take ─► linked to a call, which must be the call that the
- *   model
- *                       knows, or none
+ *   the stream's thread ─ next work: take ─► linked to a call, which must be the call
+ *                       that the model knows, or none
  *
  * A graph launch is one record here (`--mode lite`), which spans exactly the first to the last of
  * its activities, or there is no record.

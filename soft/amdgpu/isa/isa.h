@@ -55,8 +55,8 @@ struct soft_isa_gpu {
 	uint32_t compute_units; /* for HW_ID registers only */
 	/* base of 4 GiB of flat addresses for LDS; the low 32 bits are 0 (src_shared_base) */
 	uint64_t lds_aperture;
-	uint64_t
-		private_aperture; /* base of 4 GiB of flat addresses for scratch (src_private_base) */
+	/* base of 4 GiB of flat addresses for scratch (src_private_base) */
+	uint64_t private_aperture;
 	/* The constant-rate counter that s_memrealtime reads, in ticks of that counter, and the
 	 * cycles that s_memtime counts. */
 	uint64_t (*read_clock)(void *data);

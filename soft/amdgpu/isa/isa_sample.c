@@ -19,10 +19,9 @@ enum { OUTSIDE = -1 };
 
 struct image_sampler {
 	uint8_t mode[3];
-	uint8_t linear,
-		deep;   /* linear: interpolate between columns and rows; deep: between slices */
-	uint8_t counts; /* true if coordinates are element numbers; false: from 0 to 1 */
-	uint8_t border; /* 0 transparent black, 1 opaque black, 2 white */
+	uint8_t linear, deep; /* interpolate: linear: in rows and columns; deep: between slices */
+	uint8_t counts;       /* true if coordinates are element numbers; false: from 0 to 1 */
+	uint8_t border;       /* 0 transparent black, 1 opaque black, 2 white */
 };
 
 /* Read the sampler. Return a message about an unsupported feature, or NULL. */

@@ -2,9 +2,8 @@
 /* Vector instructions around their lane loops (isa_lanes.h): convert operands to rows, apply
  * modifiers, and write results.
  *
- *   plain      operands are rows of registers, or one scalar repeated 64 times; the result is
- *   written
- *              directly to the register if all lanes are active
+ *   plain      operands are rows of registers, or one scalar repeated 64 times; the result
+ *              is written directly to the register if all lanes are active
  *   modified   signs, absolute values, clamp, SDWA (bytes, words), DPP (other lanes), op_sel
  *              (halves)
  *   packed     a 16-bit loop on the low halves, then on the high halves
@@ -256,9 +255,8 @@ static void clamp_row(unsigned type, uint32_t *d)
 			   : type == SOFT_TYPE_F16 ? get_f16(d, l)
 						   : get_f64(d, l);
 
-		x = !(x > 0) ? 0
-		    : x > 1  ? 1
-			     : x; /* NaN becomes 0 with DX10_CLAMP, which HIP sets */
+		/* NaN becomes 0 with DX10_CLAMP, which HIP sets */
+		x = !(x > 0) ? 0 : x > 1 ? 1 : x;
 		if (type == SOFT_TYPE_F32)
 			put_f32(d, l, (float)x);
 		else if (type == SOFT_TYPE_F16)

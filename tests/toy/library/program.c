@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program of the toy runtime: argv[1] steps of one copy and two kernels, and a launch that
+/* A program for the toy runtime: argv[1] steps of one copy and two kernels, and a launch that
  * fails. */
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that counts the toy runtime's calls and its activities, using only names. */
+/* A tool that counts calls and activities of the toy runtime, using only their names. */
 #include <stdio.h>
 #include <string.h>
 

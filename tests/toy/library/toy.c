@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See toy.h. A kernel takes a microsecond per block, independent of its name. */
+/* See toy.h. A kernel takes one microsecond per block, regardless of its name. */
 #include "toy.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Test of the toy runtime in gputap doctor: a child loads the library and creates a stream, which
- * is the device. */
+/* Tests the toy runtime in gputap doctor: a child loads the library and creates a stream, which is
+ * the device. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

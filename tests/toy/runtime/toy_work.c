@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* GPU activities of the toy runtime: each submission gets a token, which the library returns at its
- * completion. */
+/* GPU activities of the toy runtime. Each submission gets a token, which the library returns when
+ * the activity completes. */
 #include <string.h>
 
 #include "core/emit.h"
