@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The front door; meson does the work. `make` builds what a user needs; `ninja -C build` the
-# programs of tests and bench, too.
+# Entry points for users; meson does the work. `make` builds the product; `ninja -C build` also
+# builds the programs of tests and bench.
 BUILD ?= build
 
 PYTHON ?= python3
@@ -21,8 +21,8 @@ test:             # install what tests need, run them all
 	@tools/setup test && $(MAKE) --no-print-directory $(BUILD)/build.ninja && tools/test
 test-deep:        # fuzz for GPUTAP_FUZZ seconds (3000), as before a release
 	@tools/setup test && $(MAKE) --no-print-directory $(BUILD)/build.ninja && tools/test-deep
-# on a machine with an NVIDIA GPU: what only it can show; ARGS='-k torch' for a part of it.
-# GPUTAP_BUILD names what tools/pack-gpu made elsewhere; then nothing is built here
+# run the checks that need an NVIDIA GPU; ARGS='-k torch' selects some of them.
+# GPUTAP_BUILD: folder that tools/pack-gpu made on another machine; nothing is built here then
 test-gpu:
 	@[ -n "$(GPUTAP_BUILD)" ] || $(MAKE) --no-print-directory all
 	@GPUTAP_BUILD="$(or $(GPUTAP_BUILD),$(BUILD))" $(PYTHON) tests/gpu/check_gpu.py $(ARGS)

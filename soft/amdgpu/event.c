@@ -29,7 +29,7 @@ struct link { /* one wait for one event, in the memory of the waiter */
 };
 
 struct event {
-	HsaEvent public; /* ROCr's handle */
+	HsaEvent public; /* handle that ROCr gets */
 	bool used, set, auto_reset;
 	struct link *waiters;
 };

@@ -60,7 +60,7 @@ static struct ranges allocated, registered;
 static uint64_t used[1 + SOFT_AMDGPU_MAX];
 static int file = -1; /* device memory, created on first use */
 static uint64_t file_bytes;
-/* set by the first open; NULL: no callback */
+/* set when the driver is first opened; NULL: no callback */
 static void (*notify_freed)(uint64_t base, uint64_t bytes);
 
 /* Return the index of the first range whose base is above @address. */
@@ -555,7 +555,7 @@ void soft_memory_close(void)
 	allocated = registered = (struct ranges){0};
 	memset(used, 0, sizeof used);
 	if (file >= 0)
-		close(file); /* the parent's */
+		close(file); /* file of the parent */
 	file = -1;
 	file_bytes = 0;
 }

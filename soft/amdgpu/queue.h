@@ -53,7 +53,7 @@ struct soft_queue {
 	char *ring;
 	uint64_t bytes;
 	uint64_t *doorbell, *write_index, *read_index;
-	uint64_t own_indices[2]; /* SDMA: owned by the thunk */
+	uint64_t own_indices[2]; /* SDMA; the thunk owns these */
 	/* AQL: ROCr's queue structure, which contains the read index */
 	amd_queue_t *aql;
 	struct soft_bell bell;
@@ -61,10 +61,10 @@ struct soft_queue {
 	int suspended; /* atomic; percentage 0, or an error */
 	/* atomic; AQL: true if a call rings the queue; the doorbell then only counts the calls */
 	int called;
-	int cooperative; /* atomic; true if the queue has global wave sync: whole grids run at once */
+	int cooperative; /* atomic; true with global wave sync: whole grids run at once */
 	struct soft_queue *next;
-	uint64_t packets; /* the worker's */
-	/* owned by the worker, for kernels */
+	uint64_t packets; /* number of run packets; only for the worker */
+	/* only for the worker: kernels */
 	struct soft_kernel_cache kernels;
 	struct soft_isa_gpu gpu;
 	struct soft_isa *isa; /* created for the first kernel */

@@ -183,7 +183,7 @@ struct soft_cuda_position {
 	} block_index, thread_index, grid_dim, block_dim;
 	void *shared; /* shared memory of the block, zeroed before its first thread runs */
 	void (*synchronize)(const struct soft_cuda_position *at); /* SOFT_CUDA_SYNCHRONIZE() */
-	void *block;                                              /* the driver's */
+	void *block;                                              /* owned by the driver */
 };
 
 struct soft_cuda_parameters {

@@ -51,7 +51,7 @@ struct soft_cu_task {
 	CUevent event;
 	uint64_t event_number;
 	CUfunction function;
-	bool is_traced; /* true if a tool requested the task's end; the next fields are then valid */
+	bool is_traced; /* true if a tool requested the task's end; then: */
 	struct soft_cu_work work;
 	struct soft_cuda_position position;
 	unsigned shared;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Event pools, events, fences. Events are reference-counted by the program and by the commands that
- * use them, so that destroying an event too early does no harm. */
+/* Event pools, events, fences. The program and the commands that use an event hold references to
+ * it, so that destroying an event too early does no harm. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -229,8 +229,7 @@ bool soft_ze_event_is_done(const struct soft_ze_event *e, uint64_t number)
 	return !t;
 }
 
-/* Return true if the last appended signal is done, for a query by the host. Call without the
- * lock. */
+/* Return true if the last appended signal is done, for host queries. Call without the lock. */
 static bool is_done(void *argument)
 {
 	const struct soft_ze_event_state *s = ((struct soft_ze_event *)argument)->state;

@@ -52,11 +52,11 @@ static void contexts(void)
 	call(); /* 3: context two is still started */
 	gputap_context_start(two);
 	gputap_context_destroy(two);
-	call(); /* none */
+	call(); /* no context */
 	gputap_context_start(one);
 	call(); /* 4 */
 	gputap_context_stop(one);
-	call(); /* none */
+	call(); /* no context */
 	gputap_context_destroy(one);
 	gputap_context_destroy(NULL);
 }

@@ -3,8 +3,8 @@
  *
  * 	first   a signal arrives while a thread makes its first call; the handler makes calls
  * 	fork    like first, in a fork child
- * 	jump    a handler leaves a call with siglongjmp(), N times in each of two threads; more calls
- * 		follow
+ * 	jump    a handler leaves a call with siglongjmp(), N times in each of two threads;
+ * 		more calls follow
  * 	stack   like jump, with the handler on an alternate stack
  * 	nested  a handler on an alternate stack, further up, makes calls in the middle of a call
  * 	alarms  a timer's handler leaves the current call with siglongjmp(), N times; calls

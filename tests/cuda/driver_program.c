@@ -321,7 +321,7 @@ static int forked(void)
 	}
 	if (waitpid(child, &status, 0) != child || status)
 		return 1;
-	functions[ID_cuMemAlloc].calls++; /* the child's */
+	functions[ID_cuMemAlloc].calls++; /* call of the child */
 	print_calls();
 	return 0;
 }

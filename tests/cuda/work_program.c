@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A program for the CUDA driver API whose GPU activities can each be identified: kernels by their
- * block size, memcpys and memsets by their bytes. Linked with the software driver's libcuda.so.1.
+/* A program for the CUDA driver API whose GPU activities can each be identified: kernels from their
+ * block size, memcpys and memsets from their bytes. Linked with the software driver's
+ * libcuda.so.1.
  *
  *   work_program MODULE identities N   4 threads that share 3 streams, N activities each
  *   work_program MODULE fork           also a child without CUDA, then a child that tries to use it

@@ -18,7 +18,7 @@ static CUfunction nothing, long_one;
 static CUdeviceptr memory;
 static CUevent event;
 static const char *module_path;
-static uint64_t *stamps; /* of long_one */
+static uint64_t *stamps; /* written by long_one */
 
 static void launch_nothing(void)
 {

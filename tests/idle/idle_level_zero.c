@@ -24,7 +24,7 @@ static ze_command_queue_handle_t queue;        /* queue of the second device, wi
 static ze_command_list_handle_t queued;
 static ze_kernel_handle_t nothing, long_one;
 static ze_event_handle_t done, long_done, own;
-static volatile int *ended; /* of long_one */
+static volatile int *ended; /* set by long_one */
 static const ze_group_count_t one = {1, 1, 1};
 static uint64_t from, to;
 

@@ -20,14 +20,14 @@
  *   unordered   like ipc, on lists that are not in order
  *   paused      regular; the list is built and run once, or twice, while the program pauses its
  *               recording with functions of the library that LZ_ROCTX names
- *   graphs      two kernels are captured into a graph, with functions found by name; the graph
- *               is launched N times, then the kernels are run once without it
+ *   graphs      two kernels are captured into a graph, with functions found from their names;
+ *               the graph is launched N times, then the kernels are run once without it
  *   several     both kernels in one command, N times on an immediate list
  *   directions  N copies each from host memory (malloc, USM) to device memory, back, within
  *               each, and from shared memory to host memory
  *   images      N times an image is copied from memory, a part within the image, a part to memory
  *   threads     immediate, in four threads with a list each
- *   names       functions found by name
+ *   names       functions found from their names
  *   errors      calls that fail
  *   absent      a call without a function in the driver
  *   sysman      one call of zes that takes doubles

@@ -274,7 +274,7 @@ static void functions_and_domains(void)
 	before = s->enters;
 	gpu_run(1);
 	CHECK(s->enters == before);
-	enable(s, gpu_call_id, 1); /* one */
+	enable(s, gpu_call_id, 1); /* one function */
 	gpu_call();
 	gpu_run(1);
 	CHECK(s->enters == before + 1);
@@ -420,7 +420,7 @@ static void do_everything(struct seen *s, uint32_t id, const pti_apicall_callbac
 	OK(ptiCallbackEnableDomain(0, s->itself, PTI_DOMAIN_DRIVER_API)); /* itself */
 	enable(s, id, 1);
 	BAD(ptiCallbackEnable(1, s->itself, PTI_API_GROUP_RESERVED, id));
-	leave(made); /* another one */
+	leave(made); /* another subscriber */
 	depth--;
 }
 

@@ -64,7 +64,7 @@ static void push(void)
 	printf(" %d\n", gputap_range_pop());
 }
 
-/* A pop ends ranges that keys opened inside it. Of 300 pushes, 50 are only counted. */
+/* A pop ends ranges that keys opened inside it. 50 of 300 pushes are only counted. */
 static void push_deep(void)
 {
 	int refused = 0, wrong = 0;

@@ -79,7 +79,7 @@ UNIT_TEST(the_processors_counter_converts_to_boottime)
 	ticks = gt_counter_read_ordered();
 	after = gt_clock_ns(CLOCK_BOOTTIME);
 	at = gt_host_clock_to_ns(map, ticks);
-	/* the line through the two tuples may be off by the widths of their brackets */
+	/* the line through the two tuples may be off as far as their brackets are wide */
 	CHECK_GT(at + S / 100, before);
 	CHECK_LT(at, after + S / 100);
 	gt_host_clock_map_destroy(map);
@@ -652,7 +652,7 @@ UNIT_TEST(work_that_seems_to_start_before_its_call_is_counted)
 	/* within the accuracy of the tuples */
 	gt_device_clock_add_work(clock, ns, ns + 1000, ns - 500);
 	gt_device_clock_add_work(clock, ns, ns + 1000, ns + 500);
-	gt_device_clock_add_work(clock, ns, ns + 1000, 0); /* not known */
+	gt_device_clock_add_work(clock, ns, ns + 1000, 0); /* unknown stamp */
 	gt_device_clock_settle(clock);
 	CHECK_EQ(gt_device_clock_violations(clock), 1);
 	gt_device_clock_destroy(clock);

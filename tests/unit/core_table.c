@@ -188,7 +188,7 @@ UNIT_TEST(each_real_function_of_an_extension_gets_a_tap_of_its_own)
 		 (void *)&tap_ids[0][3]);
 	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &real_ids[6], &unknown),
 		 (void *)&tap_ids[1][3]);
-	/* none left */
+	/* no extension left */
 	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &real_ids[7], &unknown),
 		 (void *)&real_ids[7]);
 	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &tap_ids[0][3], &unknown),

@@ -37,7 +37,7 @@ struct run_model {
 	unsigned count;
 	double median;
 	double spread;      /* standard deviation of the logarithm of each duration */
-	double correlation; /* of neighbours */
+	double correlation; /* between neighbouring durations */
 	double outliers;    /* share of durations that are five times as long */
 	double run_spread;  /* variation of the level between runs */
 	double slower;      /* relative slowdown from slower_from on */

@@ -9,7 +9,7 @@
 
 enum { NODES = 64, EDGES = 128 };
 
-/* Of hip_graph_nodes.c. */
+/* Used by hip_graph_nodes.c. */
 void *gt_hip_alloc(size_t bytes)
 {
 	return calloc(1, bytes);

@@ -30,7 +30,7 @@ static struct {
 	unsigned insert_every; /* 0: never */
 	/* one packet in this many is changed, the others pass unchanged; 0: all are changed */
 	unsigned pass_every;
-	/* the device's */
+	/* fields of the device */
 	uint64_t seen[PRODUCERS + 1], ours, as_they_were;
 	_Atomic uint32_t wrong;
 } all;

@@ -234,7 +234,7 @@ UNIT_TEST(a_device_is_idle_when_no_queue_of_it_works)
 	read_all();
 	CHECK_EQ(s.rows[0].all.ns, 400);
 	CHECK_EQ(ns_of(GT_IDLE_HOST), 100);
-	CHECK_EQ(ns_of(GT_IDLE_OTHER_CALL), 100); /* another kernel's */
+	CHECK_EQ(ns_of(GT_IDLE_OTHER_CALL), 100); /* call for another kernel */
 	CHECK_EQ(ns_of(GT_IDLE_LAUNCHING), 50);
 	CHECK_EQ(ns_of(GT_IDLE_STARTED_LATE), 150);
 	finish();

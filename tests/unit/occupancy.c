@@ -41,7 +41,7 @@ UNIT_TEST(blocks_at_once_go_by_threads_registers_and_shared_memory)
 	CHECK_EQ(blocks_of(128, 32, 100 << 10), 2);
 	CHECK_EQ(blocks_of(100, 32, 0), 16); /* four warps */
 	CHECK_EQ(blocks_of(1024, 255, 0), 0);
-	CHECK_EQ(blocks_of(256, 0, 0), UINT32_MAX); /* not known */
+	CHECK_EQ(blocks_of(256, 0, 0), UINT32_MAX); /* unknown */
 }
 
 UNIT_TEST(of_a_device_that_says_nothing_no_occupancy_is_known)

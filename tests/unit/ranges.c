@@ -77,7 +77,7 @@ UNIT_TEST(a_pop_without_its_push_is_nothing)
 {
 	CHECK_EQ(POP(1, 10), 0);
 	CHECK_EQ(PUSH(1, 20, "a"), 0);
-	CHECK_EQ(POP(2, 30), 0); /* another thread's */
+	CHECK_EQ(POP(2, 30), 0); /* in another thread */
 	CHECK_EQ(POP(1, 40), 1);
 	check_range("a", 1, 20, 41);
 	CHECK_EQ(POP(1, 50), 0);

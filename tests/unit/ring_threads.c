@@ -761,7 +761,7 @@ static void kill_once(unsigned delay_us, bool live)
 
 	if (pid == 0)
 		write_until_killed(acknowledged);
-	while (!(r->segment = find_segment(pid))) /* ended by the time limit */
+	while (!(r->segment = find_segment(pid))) /* until the time limit ends the test */
 		usleep(200);
 	if (live)
 		pthread_create(&reading, NULL, read_until_stopped, r);

@@ -80,7 +80,7 @@ UNIT_TEST(rpd_gives_work_of_an_unseen_call_a_call_to_hang_on)
 	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 30, 40, GT_ID(1, 9))->call_start_ns = 25;
 	/* an activity of the same call */
 	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 50, 60, GT_ID(1, 9))->call_start_ns = 25;
-	/* of none */
+	/* an activity without a call */
 	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 70, 80, 0)->queued_ns = 65;
 	export();
 	CHECK_STR(ask("SELECT pid, tid, start, end, domain, args FROM api WHERE apiName = '(call "

@@ -211,7 +211,7 @@ UNIT_TEST(a_finish_waits_until_the_last_work_of_its_queue)
 	stages_init(&s);
 	add_work(&s, 0, 100, 200, 1500, false);
 	add_work(&s, 0, 110, 1500, 3000, false);
-	add_work(&s, 1, 120, 200, 4000, false); /* another queue's */
+	add_work(&s, 1, 120, 200, 4000, false); /* on another queue */
 	add_call(&s, STAGES_FINISH, 9, 1000, 5000, false);
 	t = finish(&s, false);
 	CHECK_EQ(t.wait.earlier_ns, 2000);
@@ -219,7 +219,7 @@ UNIT_TEST(a_finish_waits_until_the_last_work_of_its_queue)
 	stages_init(&s);
 	add_work(&s, 0, 100, 200, 1500, false);
 	add_work(&s, 1, 120, 200, 4000, false);
-	add_work(&s, 2, 130, 200, 4500, false); /* another domain's */
+	add_work(&s, 2, 130, 200, 4500, false); /* in another domain */
 	add_call(&s, STAGES_FINISH_ALL, 9, 1000, 5000, false);
 	t = finish(&s, false);
 	CHECK_EQ(t.wait.earlier_ns, 3000);
@@ -425,7 +425,7 @@ UNIT_TEST(a_handle_that_is_used_again_is_the_last_calls_or_nobody_knows)
 	add_work(&s, 0, 900, 1000, 2500, false);
 	add_event(&s, 0, 0xe1, 900, 900);
 	add_event(&s, 0, 0xe1, 100, 100);
-	add_event(&s, 1, 0xe1, 950, 100); /* another process's */
+	add_event(&s, 1, 0xe1, 950, 100); /* in another process */
 	add_event(&s, 0, 0xe1, 2600, 0);  /* later */
 	add_wait(&s, 1000, 2600, 1, event);
 	/* completed before the wait, so it may be another activity */
@@ -491,7 +491,7 @@ UNIT_TEST(a_wait_for_a_stream_or_an_event_on_it_is_known_until_its_last_work)
 	stages_init(&s);
 	add_work(&s, 0, 100, 200, 1500, false);
 	add_work(&s, 0, 300, 1500, 3000, false);
-	add_work(&s, 0, 400, 3000, 3900, false); /* another stream's */
+	add_work(&s, 0, 400, 3000, 3900, false); /* on another stream */
 	wait_targets_add_call(&s.wait_targets, &of_stream, 100, 100);
 	wait_targets_add_record(&s.wait_targets, &of_event, &of_stream, 200);
 	wait_targets_add_call(&s.wait_targets, &of_stream, 300, 300);

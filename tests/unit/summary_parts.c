@@ -32,9 +32,9 @@ UNIT_TEST(work_is_linked_whichever_of_it_and_its_call_is_read_first)
 	linked_work(&l, 1, 0);
 	CHECK_EQ(l.work, 0);
 	CHECK_EQ(l.lost, 3);
-	linked_call(&l, 2, 7); /* another process's */
+	linked_call(&l, 2, 7); /* call in another process */
 	linked_call(&l, 1, 7 + LINKED_PAGE_IDS);
-	linked_call(&l, 1, (UINT64_C(1) << 40) + 7); /* another thread's */
+	linked_call(&l, 1, (UINT64_C(1) << 40) + 7); /* call in another thread */
 	CHECK_EQ(l.work, 0);
 	linked_call(&l, 1, 7);
 	CHECK_EQ(l.work, 3);
@@ -259,7 +259,7 @@ UNIT_TEST(filter_says_which_records_count)
 	CHECK(holds("name=x or name=y or domain=opencl", &r));
 	CHECK(!holds("(name=x or domain=opencl) and !failed", &r));
 	CHECK(!holds("device=0", &r));
-	CHECK(!holds("device!=0", &r)); /* has none */
+	CHECK(!holds("device!=0", &r)); /* no device */
 	CHECK(holds("not device=0", &r));
 	r.sized = false; /* a call */
 	CHECK(!holds("bytes>=0", &r));

@@ -177,7 +177,7 @@ UNIT_TEST(iterating_ends_when_the_function_says_so)
 
 	CHECK_EQ(gputap_call_arguments(&call, 0, stop_at_second, &calls), 42);
 	CHECK_EQ(calls, 2);
-	call.operation = GT_HIP_hipDeviceSynchronize; /* has none */
+	call.operation = GT_HIP_hipDeviceSynchronize; /* no arguments */
 	call.args = NULL;
 	CHECK_EQ(gputap_call_arguments(&call, 0, stop_at_second, &calls), 0);
 	CHECK_EQ(calls, 2);

@@ -320,7 +320,7 @@ UNIT_TEST(work_in_flight_at_a_fork_completes_in_the_parent_alone)
 		CHECK_NE(gt_thread_get(), NULL);
 		gt_tool_deliver();
 		CHECK_STR(notified, "");
-		run_one(); /* its own */
+		run_one(); /* activity of the child */
 		CHECK_STR(notified, "+3 -3 .3 ");
 		gt_tool_activity_end();
 		CHECK_EQ(retirements, 1);

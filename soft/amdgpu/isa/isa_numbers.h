@@ -505,7 +505,7 @@ static inline float ldexp_f16(float x, int32_t e)
 	return (float)(_Float16)ldexp(x, e);
 }
 
-/* Angles are in turns. Beyond 256 turns hardware returns the result for angle 0. */
+/* The unit of angles is one turn. Beyond 256 turns hardware returns the result for angle 0. */
 static inline double turn_sin(float x)
 {
 	return fabsf(x) > 256 && isfinite(x) ? 0 : sin((x - truncf(x)) * 6.283185307179586477);

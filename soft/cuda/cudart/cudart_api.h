@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 typedef int cudaError_t;
-typedef struct soft_cu_stream *cudaStream_t; /* the driver's */
+typedef struct soft_cu_stream *cudaStream_t; /* stream of the driver */
 typedef struct soft_cu_event *cudaEvent_t;
 typedef void (*cudaHostFn_t)(void *data);
 

@@ -154,7 +154,7 @@ static void add_synchronization(const struct soft_cu_call *c, uint64_t end)
 		.end = end,
 		.correlationId = c->correlation,
 		.contextId = c->context_id,
-		.streamId = UINT32_MAX, /* none */
+		.streamId = UINT32_MAX, /* no stream */
 		.cudaEventId = UINT32_MAX,
 		.returnValue = *(const uint32_t *)c->result,
 	};
