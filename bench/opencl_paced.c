@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* opencl_paced THREADS CALLS_PER_SECOND SECONDS: starts threads that make cheap OpenCL calls at a
- * steady rate, independently. Prints the achieved rate. Run it under `gputap run` to check whether
- * calls are lost at that rate. */
+ * steady rate, independently. Prints the achieved rate. Run this program under `gputap run` to
+ * check whether calls are lost at that rate. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <pthread.h>

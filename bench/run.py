@@ -444,7 +444,7 @@ class Bench:
                 for end, value in self.against_bare(blocks, mode, what).items():
                     out[f"hip_graph_{mode}_{key}{end}"] = value / 1e3
             out[f"hip_graph_{mode}_node_ns"] = 1e3 * out[f"hip_graph_{mode}_more_us"] / nodes
-        # the helper and the collector also work during the other modes' blocks
+        # the helper and the collector also work while blocks of other modes run
         for mode in ("lite", "standard", "hip"):
             found = figures(
                 run([

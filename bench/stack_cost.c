@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* stack_cost DEPTH COUNT [WAYS]: measures a launch that does nothing else: an empty fill, which the
- * runtime refuses. Calls it from DEPTH functions below main(), from WAYS places (1) with different
- * stacks. Prints the median of ns per call. Compiled without frame pointers. For
+/* stack_cost DEPTH COUNT [WAYS]: measures an empty fill, which launches nothing because the runtime
+ * refuses it. The fill is called from DEPTH functions below main(), from WAYS places (1) with
+ * different stacks. Prints the median of ns per call. Compiled without frame pointers. For
  * bench/stacks.py. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>

@@ -70,7 +70,7 @@ def declared(a, name, passed=False):
         if a.type.name == 'dim3' and not a.stars and not passed
         else spelling(a.type)
     )
-    # no const members: they would make the union unusable
+    # no const members: a const member would make the union unusable
     text = a.spelled(base) if a.stars or passed else base
     return f'{text} {name}'.replace('* ', '*').rstrip()
 

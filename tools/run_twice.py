@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Run all tests with pytest. Run tests that fail among others on a busy machine once more, alone.
+"""Run all tests with pytest, then run tests that failed once more, one at a time, because tests may
+fail on a busy machine.
 
     tools/run_twice.py [ARGUMENTS OF PYTEST]
 

@@ -127,7 +127,7 @@ def write_wheel(tree, wheel, info, files):
 
 
 def make_wheel(wheel_directory, tree, name, summary, entry_points):
-    """Make a wheel of @tree for this machine. Return its file name."""
+    """Make a wheel of @tree for this machine. Return the file name of the wheel."""
     release = f'{name}-{gputap_version()}'
     tag = 'py3-none-' + re.sub(r'[-.]', '_', sysconfig.get_platform())
     write_wheel(

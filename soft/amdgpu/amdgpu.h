@@ -36,7 +36,7 @@ const struct soft_amdgpu_config *soft_config(void); /* valid after the first hsa
 /* Return SUCCESS in the process that opened the driver, between open and close. Every call starts
  * with this check. */
 HSAKMT_STATUS soft_opened(void);
-/* count one operation of this kind; return true if it must fail */
+/* count one operation of this kind; return true if the operation must fail */
 bool soft_fails(enum soft_amdgpu_fault fault);
 static inline bool soft_is_gpu(HSAuint32 node)
 {
@@ -85,8 +85,8 @@ static inline void *soft_host(uint64_t address)
 {
 	return (void *)(address >> SOFT_ISA_HOST_BITS == 1 ? address ^ SOFT_ALIAS : address);
 }
-/* Find the allocation (not a registered range) that contains @address. Return false if there is
- * none. */
+/* Find the allocation (not a registered range) that contains @address. Return false if no
+ * allocation does. */
 bool soft_memory_find(uint64_t address, uint64_t *base, uint64_t *bytes);
 /* Return the file that holds all device memory, or -1. */
 THUNK_API int soft_dtif_file(void);

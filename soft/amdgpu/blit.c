@@ -3,8 +3,8 @@
  * code object is such a copy). The shaders have no symbols and no kernel descriptor, only an
  * amd_kernel_code_t that ROCr itself puts at the start of an executable allocation, before the
  * code.
- * The register counts in this struct distinguish the three shaders. Their argument blocks contain
- * the start and end of the copy. */
+ * The register counts in this struct distinguish the three shaders. The argument blocks of the
+ * shaders contain the start and end of the copy. */
 #include <hsa/amd_hsa_kernel_code.h>
 #include <string.h>
 

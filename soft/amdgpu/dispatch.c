@@ -92,7 +92,7 @@ static void execute(void *run)
 	r->result = isa ? soft_isa_run(isa, &dispatch, &r->error, NULL) : SOFT_ISA_NO_MEMORY;
 }
 
-/* Check the packet. Return false if it is refused; the queue has then failed. */
+/* Check the packet. Return false if the packet is refused; the queue has then failed. */
 static bool check_packet(struct soft_queue *q, const hsa_kernel_dispatch_packet_t *p, uint64_t id)
 {
 	uint64_t items = (uint64_t)p->workgroup_size_x * p->workgroup_size_y * p->workgroup_size_z;

@@ -52,7 +52,7 @@ static bool add_rule(const char *pattern, int64_t ns)
 	return rules[rule_count].pattern && ++rule_count;
 }
 
-/* Parse a line. Return false if it is not a rule, empty or a comment. */
+/* Parse a line. Return false if the line is not a rule, empty or a comment. */
 static bool read_line(char *line)
 {
 	char *text = trim_line(line), *time;

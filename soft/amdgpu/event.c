@@ -68,7 +68,7 @@ static bool has_mailbox(HSA_EVENTTYPE type)
 	return type == HSA_EVENTTYPE_SIGNAL || type == HSA_EVENTTYPE_DEBUG_EVENT;
 }
 
-/* Take the lowest free event. Return NULL if there is none. */
+/* Take the lowest free event. Return NULL if all events are in use. */
 static struct event *take_free(void)
 {
 	for (uint32_t id = 1; id < EVENTS; id++) {

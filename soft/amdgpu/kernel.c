@@ -135,7 +135,7 @@ static unsigned bucket_of(uint64_t object)
 	return (unsigned)((object >> 6) * 0x9e3779b97f4a7c15ull >> 56);
 }
 
-/* Find a kernel in the table, or add the kernel. Return it with a reference. */
+/* Find a kernel in the table, or add the kernel. Return the kernel with a reference. */
 static struct soft_kernel *get_kernel(uint64_t object, uint64_t *now)
 {
 	struct soft_kernel **bucket = &kernels[bucket_of(object)], *k;

@@ -58,7 +58,7 @@ API int open64(const char *path, int flags, ...)
 	return open_by("open64", path, flags, mode);
 }
 
-/* Return a file that reports the module as loaded. C++ streams read its descriptor. */
+/* Return a file that reports the module as loaded, with a descriptor that C++ streams can read. */
 static FILE *module_state(void)
 {
 	int fd = memfd_create("initstate", MFD_CLOEXEC);

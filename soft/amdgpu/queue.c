@@ -26,7 +26,7 @@ static bool number_used(HSAuint32 node, unsigned number)
 	return false;
 }
 
-/* Take the GPU's lowest free doorbell. Return false if there is none. */
+/* Take the lowest free doorbell of the GPU. Return false if all doorbells are in use. */
 static bool take_doorbell(struct soft_queue *q)
 {
 	for (q->number = 0; q->number < DOORBELLS; q->number++)
@@ -199,8 +199,8 @@ void soft_dtif_ring(HSA_QUEUEID id)
 	soft_bell_ring(&q->bell);
 }
 
-/* Change a queue. Percentage 0 suspends it: ROCr stops a failed queue in this way. Other changes
- * have no effect here. */
+/* Change a queue. Percentage 0 suspends the queue: ROCr stops a failed queue in this way. Other
+ * changes have no effect here. */
 THUNK_API HSAKMT_STATUS hsaKmtUpdateQueue(HSA_QUEUEID id, HSAuint32 percentage,
 					  HSA_QUEUE_PRIORITY priority, void *ring, HSAuint64 bytes,
 					  HsaEvent *event)

@@ -15,8 +15,8 @@
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool configured;
 
-/* Reset the state in a fork child, which must not use inherited state: it has no worker threads,
- * and its parent's device memory is not mapped. */
+/* Reset the state in a fork child, which must not use inherited state: the child has no worker
+ * threads, and the device memory of the parent is not mapped. */
 static void forget_in_child(void)
 {
 	pthread_mutex_init(&open_lock, NULL);

@@ -27,7 +27,7 @@ static unsigned count; /* protected by life_lock */
 
 static uint64_t spin_ns = 50 * US;
 
-/* futex: soft_value_changed() increments it while a thread is waiting */
+/* futex: soft_value_changed() increments this while a thread is waiting */
 static uint32_t value_epoch;
 static int value_waiters;
 

@@ -24,7 +24,7 @@ struct soft_fault {
  * invalid or contains an unknown name. */
 bool soft_faults_parse(struct soft_fault *faults, const char *text);
 
-/* Count a call. Return true if it must fail. */
+/* Count a call. Return true if the call must fail. */
 static inline bool soft_fault_now(struct soft_fault *fault)
 {
 	uint64_t n;

@@ -35,8 +35,8 @@ static CUcontext make_context(CUdevice device, unsigned flags, bool is_primary)
 	return c;
 }
 
-/* Destroy a context after its tasks have finished. Call with the lock held; it is temporarily
- * released. */
+/* Destroy a context after its tasks have finished. Call with the lock held; the function releases
+ * the lock temporarily. */
 static void destroy_context(CUcontext context)
 {
 	struct soft_cu_context **link = &soft_cu_contexts;

@@ -326,8 +326,8 @@ static int compare_graphs(CUgraph a, CUgraph b, CUgraphNode *error)
 	return n || m ? CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED : CU_GRAPH_EXEC_UPDATE_SUCCESS;
 }
 
-/* Update the executable graph. The clone takes its id, so that it stays the same executable
- * graph. */
+/* Update the executable graph. The clone takes the id of the executable graph, so that the graph
+ * keeps its identity. */
 static int update(CUgraphExec exec, CUgraph graph, CUgraphNode *error, int *result)
 {
 	const int status = result && error && graph ? enter_exec(exec) : CUDA_ERROR_INVALID_VALUE;

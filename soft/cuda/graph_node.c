@@ -495,7 +495,7 @@ int soft_cuGraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode *nodes,
 	return status;
 }
 
-/* The node owns the arguments. They are valid as long as the node keeps them. */
+/* The node owns the arguments. The arguments are valid as long as the node keeps them. */
 int soft_cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *parameters)
 {
 	const int status = parameters ? enter_node(node) : CUDA_ERROR_INVALID_VALUE;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Images and samplers. Pixels are stored row by row in this process's memory (opencl_image.c), so a
- * copy (image_copy.c) is a copy of memory regions. The supported formats are those of the OpenCL
- * driver. Other formats, media and bindless images are refused. */
+ * copy (image_copy.c) is a copy of memory regions. The OpenCL driver determines the supported
+ * formats.
+ * Other formats, media and bindless images are refused. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <stdlib.h>

@@ -269,7 +269,7 @@ extern uint64_t soft_ze_done[SOFT_ZE_COMMAND_KINDS]; /* counts of commands, for 
 extern bool soft_ze_forked;
 /* Report once on stderr that the driver does not work in a fork child. */
 ze_result_t soft_ze_refuse_child(void);
-/* Read the settings once. Return true if they are valid. */
+/* Read the settings once. Return true if the settings are valid. */
 bool soft_ze_start(void);
 static inline bool soft_ze_fails(enum soft_ze_fault fault)
 {
@@ -284,8 +284,8 @@ const char *soft_ze_last_error(void);
 uint64_t soft_ze_host_ns(void);
 /* Return the device clock in ticks. */
 uint64_t soft_ze_ticks(void);
-/* Wait until @is_done(@argument) returns true; it is called under the lock. @timeout_ns: UINT64_MAX
- * for no limit. Return false on timeout. */
+/* Wait until @is_done(@argument), called under the lock, returns true. @timeout_ns: UINT64_MAX for
+ * no limit. Return false on timeout. */
 bool soft_ze_wait(bool (*is_done)(void *), void *argument, uint64_t timeout_ns);
 /* Wait until something changes, or another process may have changed something. Call with the lock
  * held. */
@@ -301,7 +301,7 @@ extern void (*soft_ze_on_look)(void);
 
 /* Allocate a zeroed object with its kind set. Return NULL if memory is short. */
 void *soft_ze_object_create(enum soft_ze_kind kind, size_t bytes);
-/* Destroy an object. Its handle is refused until another object reuses the memory. */
+/* Destroy an object. The handle of the object is refused until another object reuses the memory. */
 void soft_ze_object_destroy(void *object, enum soft_ze_kind kind);
 
 static inline void *soft_ze_check(void *handle, enum soft_ze_kind kind)
@@ -314,7 +314,7 @@ static inline ze_result_t soft_ze_refuse(const void *handle)
 		return soft_ze_refuse_child();
 	return handle ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
 }
-/* Declare @name as the object of @handle. If there is none, make the calling function return a
+/* Declare @name as the object of @handle. If @handle is invalid, make the calling function return a
  * status. */
 #define SOFT_ZE_OBJECT(name, type, handle, kind)                   \
 	struct type *name = soft_ze_check((void *)(handle), kind); \
@@ -379,7 +379,7 @@ void soft_ze_budget_give(struct soft_ze_device *device, size_t bytes);
 
 /* Export the allocation that contains @memory, which must be host or device memory. */
 ze_result_t soft_ze_memory_export(const void *memory, struct soft_share_handle *out);
-/* Import memory of another process for @device. Close it with the function below. */
+/* Import memory of another process for @device. Close the memory with the function below. */
 ze_result_t soft_ze_memory_import(struct soft_share_handle *handle, struct soft_ze_device *device,
 				  void **out);
 ze_result_t soft_ze_memory_close(const void *memory);

@@ -79,7 +79,7 @@ static bool enter(struct allocation a)
 	return good;
 }
 
-/* Remove an allocation. @imported: true if it must be memory of another process, false if of this
+/* Remove an allocation. @imported: true for memory of another process, false for memory of this
  * process. Return false if no such allocation starts there. */
 static bool leave(const void *memory, bool imported, struct allocation *out)
 {

@@ -19,7 +19,7 @@ struct soft_cl_runtime {
 	clSetKernelArgMemPointerINTEL_fn set_pointer; /* NULL: use the function for shared memory */
 };
 
-/* Search for an OpenCL driver, once. Return NULL if there is none. */
+/* Search for an OpenCL driver, once. Return NULL if no driver is found. */
 const struct soft_cl_runtime *soft_cl_find_runtime(const char *opencl,
 						   enum soft_cl_language language);
 /* Set the object as an argument of a kernel. Return an OpenCL status. */

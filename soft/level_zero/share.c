@@ -41,7 +41,8 @@ static size_t round_up(size_t bytes)
 	return (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
 }
 
-/* Reserve a part of the file with a preceding page. Return its offset, or 0 if the file is full. */
+/* Reserve a part of the file with a preceding page. Return the offset of the part, or 0 if the file
+ * is full. */
 static uint64_t take_part(size_t bytes)
 {
 	uint64_t at = 0;

@@ -150,8 +150,9 @@ static void *serve(void *data)
 	return NULL;
 }
 
-/* Run the queue's commands until a command must wait. Do nothing while another thread runs them.
- * For operation without threads. Call with the lock held. Return true if a command ran. */
+/* Run the queue's commands until a command must wait, or do nothing while another thread runs the
+ * queue's commands. For operation without threads. Call with the lock held. Return true if a
+ * command ran. */
 static bool run_queue(struct soft_ze_queue *q)
 {
 	struct soft_ze_submission *s;

@@ -205,7 +205,7 @@ static int protection_of(unsigned char access)
 
 enum { NOTHING = -1, WHAT_IS_THERE = -2 };
 
-/* Map @file from @offset on, or map NOTHING, or change the access of WHAT_IS_THERE. */
+/* Map @file from @offset on, map NOTHING, or change the access of WHAT_IS_THERE. */
 static ze_result_t change_range(void *start, size_t bytes, int file, uint64_t offset,
 				unsigned char access)
 {

@@ -203,8 +203,8 @@ typedef struct refdevCall {
 	uint64_t correlation;
 } refdevCall;
 
-/* Notifications for a profiler. Any member may be NULL. Each runs in the thread that calls or
- * submits, or in the stream's thread. It must not call the runtime. */
+/* Notifications for a profiler. Any member may be NULL. Each function runs in the thread that calls
+ * or submits, or in the stream's thread, and must not call the runtime. */
 typedef struct refdevSubscriber {
 	size_t size;
 	/* @slot: storage for this call and subscriber; zero at the start, unchanged at the end */
@@ -217,8 +217,8 @@ typedef struct refdevSubscriber {
 
 /* Add a subscriber, four at most. Subscribing twice fails with refdevErrorInvalid. */
 REFDEV_API refdevError_t refdevSubscribe(const refdevSubscriber *subscriber);
-/* Remove a subscriber. After the return none of its functions runs, not even for the completion of
- * activities whose submission was reported. */
+/* Remove a subscriber. After the return no function of the subscriber runs, not even for the
+ * completion of activities whose submission was reported. */
 REFDEV_API refdevError_t refdevUnsubscribe(const refdevSubscriber *subscriber);
 /* Read both clocks at one moment, with CLOCK_REALTIME in ns before and after. */
 REFDEV_API refdevError_t refdevReadClock(int device, uint64_t *before, uint64_t *ticks,

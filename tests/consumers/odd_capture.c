@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* odd_capture OUT...: exports an in-memory capture with everything that a reader may stumble over,
- * and prints its content as JSON, so that a test can compare the content with the reader's result.
+ * and prints the contents as JSON, so that a test can compare them with the reader's result.
  *
  * The capture contains calls of zero length; children with the times of their parents; adjacent
  * siblings; failed calls; names with quotes, backslashes, control characters, bytes that are not

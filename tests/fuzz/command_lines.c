@@ -49,7 +49,7 @@ struct input {
 struct line {
 	char *words[WORDS_MAX + 1];
 	int count;
-	bool is_json; /* true if it writes to the standard output */
+	bool is_json; /* true if the command writes to the standard output */
 };
 
 struct choice {
@@ -448,7 +448,8 @@ static void put_file(const char *name, const void *data, size_t bytes)
 	close(fd);
 }
 
-/* Write mostly plausible mutants, because all commands refuse others for the same reasons. */
+/* Write mostly plausible mutants, because all commands refuse implausible ones for the same
+ * reasons. */
 static void put_mutant(const char *name, const struct input *in, uint64_t number)
 {
 	static struct mutant mutant;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes any bytes as two captures and merges them. If both are whole, the merged file must return
- * the same as both captures read together, in any layout. Otherwise it must still be readable.
+/* Takes any bytes as two captures and merges them. If both captures are whole, the merged file must
+ * return the same as both captures read together, in any layout. Otherwise the merged file must
+ * still be readable.
  * Bits 0 and 1 of the first byte repair the checksums of the first and the second capture. The next
  * two bytes contain the start of the second capture. */
 #include <string.h>

@@ -24,8 +24,7 @@ struct found {
 	struct gt_record head;
 };
 
-/* Find a random record of a kind. Return false if there is none, or the random search found
- * none. */
+/* Find a random record of a kind. Return false if the random search found none. */
 static bool find_record(struct mutation *m, unsigned kind, struct found *f)
 {
 	static size_t at[MUTATION_RECORDS_MAX];
@@ -89,8 +88,8 @@ static uint64_t some_duration(struct mutation *m)
 	return below(m, 12) ? draw(m) >> (24 + below(m, 40)) : 0;
 }
 
-/* Make a name, mostly as compilers and frameworks make names, complete or damaged. Return its
- * bytes. */
+/* Make a name, mostly as compilers and frameworks make names, complete or damaged. Return the
+ * number of bytes. */
 static size_t make_text(struct mutation *m, char *text)
 {
 	static const char *const names[] = {
@@ -232,7 +231,7 @@ static void change_work_links(struct mutation *m, struct gt_record_device *d)
 	case 2: d->queue = below(m, 4) ? other.queue : other.queue ^ 1; break;
 	case 3: d->head.op = other.head.op ^ (below(m, 4) ? 0 : 1); break;
 	case 4: d->id = below(m, 4) ? other.id : 0; break;
-	default: /* make it a node of a graph */
+	default: /* make the activity a node of a graph */
 		d->ordinal = (uint32_t)below(m, 8);
 		d->replay = (uint32_t)below(m, 4);
 		d->queue = (d->queue & UINT32_MAX) | (other.queue >> 32 | below(m, 2)) << 32;

@@ -182,7 +182,7 @@ static void say_done(void)
 	fflush(stdout);
 }
 
-/* Return the status of the program. Its output is the same without gputap. */
+/* Return the status of the program. The program prints the same with and without gputap. */
 static int fault_and_go_on(void)
 {
 	CUdeviceptr nowhere = 16, more;

@@ -108,8 +108,8 @@ static void on_event(cl_event e, cl_int status, void *user)
 	in_callback();
 }
 
-/* Only the program's command holds references, and the command waits for a gate: its end is the end
- * of the context. */
+/* Only the program's command holds references, and the command waits for a gate: the context ends
+ * with the command. */
 static void leave_to_command(void)
 {
 	cl_command_queue q = open_queue(0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands whose end the program does not wait for, or not in the usual way. usage: cl_ways_to_end
- * WAY. Prints the number of enqueued commands. */
+/* Commands whose end the program does not wait for, or waits for in an unusual way. usage:
+ * cl_ways_to_end WAY. Prints the number of enqueued commands. */
 #include "program.h"
 
 #include <pthread.h>

@@ -152,7 +152,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Wait for activities. They complete in a thread of the driver or of gputap, and may still be in
+/* Wait for activities, which complete in a thread of the driver or of gputap, and may still be in
  * progress. */
 static void wait_for(_Atomic int *count, int expected)
 {

@@ -212,7 +212,8 @@ int main(void)
 							  NULL, 0, on_call, NULL),
 	   ERROR_CONFIGURATION_LOCKED);
 	if (!strcmp(scenario, "failing")) {
-		/* if initialize() failed, the objects of the tool are gone; upstream keeps them */
+		/* if initialize() failed, the objects of the tool are gone; upstream keeps the
+		 * objects */
 		IS(rocprofiler_context_is_valid(context, &status), ERROR_CONTEXT_NOT_FOUND);
 		IS(rocprofiler_flush_buffer(buffer), ERROR_BUFFER_NOT_FOUND);
 	} else if (!strcmp(scenario, "finalizing")) {

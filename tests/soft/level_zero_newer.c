@@ -388,8 +388,8 @@ static void try_mutable(const char *path)
 	CHECK(memory.zeMemFree(context, data));
 }
 
-/* Check that a command waits for nothing after its waits are removed. Its event is never
- * signalled. */
+/* Check that a command waits for nothing after its waits are removed. The event that it waited for
+ * is never signalled. */
 static void try_waits(void)
 {
 	struct newer_mutable_id about = {.flags = 0x7f},

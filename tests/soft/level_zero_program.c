@@ -242,8 +242,8 @@ static void try_wrong_addresses(char *start, size_t page, ze_physical_mem_handle
 	EXPECT(zeVirtualMemFree(context, start + page, page) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
 }
 
-/* Map two pages of memory at two addresses each: data written at one address is read at the
- * other. */
+/* Map two pages of memory at two addresses each: data written at one address is read at the other
+ * address. */
 static void try_addresses(void)
 {
 	ze_memory_access_attribute_t write = ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE;

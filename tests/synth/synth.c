@@ -101,7 +101,7 @@ static uint64_t device_stamp(uint64_t ns)
 		return ns + RAW_AHEAD_NS;
 	if (!strcmp(o.device_clock, "timer")) /* 40 ppm fast, with readings */
 		return ns * 3 + ns / 25000 * 3;
-	/* a counter of 100 MHz, with readings; it ends before UINT64_MAX ns */
+	/* a counter of 100 MHz, with readings; the counter ends before UINT64_MAX ns */
 	if (!strcmp(o.device_clock, "slow"))
 		return ns == UINT64_MAX ? ns : ns / 10;
 	/* offset: an unknown clock */
@@ -309,7 +309,7 @@ static uint64_t simple(struct thread *t, unsigned number, unsigned nargs, const 
 	return id;
 }
 
-/* Record a GPU activity. Return its end. */
+/* Record a GPU activity. Return the end of the activity. */
 static uint64_t device_work(struct thread *t, uint64_t id, uint64_t call_ns, unsigned device,
 			    unsigned queue, enum gt_device_op op, uint32_t name, uint64_t bytes,
 			    uint64_t duration_ns)

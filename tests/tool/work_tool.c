@@ -286,7 +286,7 @@ static void finish(void *user)
 	say("finish");
 }
 
-/* Lock so that a fork child can also write: a thread that was writing does not exist in the
+/* Lock so that a fork child can also write, because a thread that was writing does not exist in the
  * child. */
 static void take(void)
 {

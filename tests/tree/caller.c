@@ -58,7 +58,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Make @n calls. If a pace is set, make them in bursts of 64. */
+/* Make @n calls. If a pace is set, make the calls in bursts of 64. */
 static void call(uint64_t n, _Atomic uint64_t *count)
 {
 	uint64_t begin_ns = now_ns(), i;

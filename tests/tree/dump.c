@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints a capture as JSON, for tests: its reported counts, and its actual contents. */
+/* Prints a capture as JSON, for tests: counts that the capture reports, and actual contents. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -646,8 +646,8 @@ static struct gt_counts fill_up(struct gt_capture_writer *w, struct gt_stream *s
 			int status = gt_capture_flush(w);
 
 			if (!status)
-				/* otherwise the file contains nothing that was written since the
-				 * last successful flush */
+				/* otherwise the file contains only data from before the last
+				 * successful flush */
 				good = counts;
 			else
 				*failed = status;

@@ -54,8 +54,9 @@ char *__wrap_strdup(const char *s)
 	return fails(&until_allocation) ? NULL : __real_strdup(s);
 }
 
-/* Act like a disk that becomes full during a write: half is written, then nothing. The next flush
- * finds free space again. */
+/* Act like a disk that becomes full during a write: the first half is written, and then no more
+ * data.
+ * The next flush finds free space again. */
 ssize_t __wrap_pwrite64(int fd, const void *data, size_t bytes, off_t at)
 {
 	if (until_write == 0 && bytes > 1) {

@@ -232,7 +232,7 @@ UNIT_TEST(the_ends_of_64_bits_convert_without_wrapping)
 	t[0] = tuple(0, UINT64_MAX - S);
 	t[1] = tuple(1000000000, UINT64_MAX);
 	CHECK_OK(gt_host_clock_map_create(t, 2, &map));
-	/* clamped to UINT64_MAX at the other end */
+	/* not beyond UINT64_MAX at the other end */
 	CHECK_EQ(gt_host_clock_to_ns(map, UINT64_MAX), UINT64_MAX);
 	CHECK_EQ(gt_host_clock_to_ns(map, 0), UINT64_MAX - S);
 	gt_host_clock_map_destroy(map);
@@ -254,7 +254,7 @@ UNIT_TEST(a_suspended_host_does_not_stretch_the_second_around_it)
 		t[i].raw_ns = t[i].monotonic_ns + 77;
 	}
 	CHECK_OK(gt_host_clock_map_create(t, 6, &map));
-	/* a call keeps its duration, instead of 30 minutes */
+	/* a call keeps its own duration, and does not get 30 minutes */
 	CHECK_LE(distance(gt_host_clock_to_ns(map, 2 * 2600000000 + 1300000000), 12 * S + S / 2),
 		 2);
 	CHECK_EQ(gt_host_clock_to_ns(map, 3 * 2600000000), 3600 * S + 13 * S);

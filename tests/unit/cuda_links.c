@@ -61,7 +61,7 @@ UNIT_TEST(a_record_of_id_0_is_not_linked_to_a_launch_that_was_kept)
 	launch(GT_CUDA_LINKS, 70);
 	gt_cuda_links_keep();
 	launch(GT_CUDA_LINKS + 3, 90);
-	/* the only record of this launch: its retained slot is free again */
+	/* the only record of this launch, so the retained slot is free again */
 	CHECK_EQ(find_call(3), 30);
 	CHECK(!is_linked(0));
 }

@@ -28,7 +28,7 @@ static struct {
 	union gt_hsa_packet theirs[SIZE], device[DEVICE_SIZE];
 	_Atomic uint64_t origin[2 * DEVICE_SIZE], theirs_write, theirs_read, write, read, bell;
 	unsigned insert_every; /* 0: never */
-	/* one packet in this many is changed, the others pass unchanged; 0: all are changed */
+	/* one packet in this many is changed, other packets pass unchanged; 0: all are changed */
 	unsigned pass_every;
 	/* fields of the device */
 	uint64_t seen[PRODUCERS + 1], ours, as_they_were;

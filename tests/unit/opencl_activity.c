@@ -497,8 +497,7 @@ static void wait_for_the_last(void)
 {
 	const struct timespec nap = {0, 1000000};
 
-	for (unsigned left = 1; left;
-	     nanosleep(&nap, NULL)) { /* until the time limit ends the test */
+	for (unsigned left = 1; left; nanosleep(&nap, NULL)) { /* until the time limit */
 		enter();
 		left = runtime.events;
 		leave();

@@ -212,7 +212,7 @@ UNIT_TEST(perfetto_names_of_values_are_there_before_the_packet_that_needs_them)
 	export_and_read();
 	CHECK_EQ(seen.begins, 2 * KINDS * THREADS);
 	CHECK_EQ(seen.ends, 2 * KINDS * THREADS);
-	/* five arguments and the correlation: none repeated, none missing */
+	/* five arguments and the correlation, each exactly once */
 	CHECK_EQ(seen.annotations, 2 * KINDS * THREADS * 6);
 	CHECK_EQ(seen.words_used, 2 * KINDS * THREADS);
 	fake_capture_fini(&fake);

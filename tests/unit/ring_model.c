@@ -416,7 +416,7 @@ static uint64_t hash_world(void)
 	const uint64_t *words = (const uint64_t *)world.segment;
 	uint64_t hash = 7;
 
-	/* everything before is constant */
+	/* all bytes before this point are constant */
 	for (size_t i = offsetof(struct gt_segment, state) / 8; i < sizeof world.segment / 8; i++)
 		hash = words[i] ? mix(hash + i, words[i]) : hash;
 	for (unsigned i = 0; i <= setting.writers; i++)
@@ -427,7 +427,7 @@ static uint64_t hash_world(void)
 	return hash | 1;
 }
 
-/* Add the state. Return true if it is new. */
+/* Add the state. Return true if the state is new. */
 static bool enter_state(void)
 {
 	uint64_t hash = hash_world(), mask = (UINT64_C(1) << TABLE_BITS) - 1;
@@ -523,7 +523,7 @@ static void search(unsigned depth)
 		if (enter_state())
 			search(depth + 1);
 		memcpy(&world, saved[depth], sizeof world);
-		/* or its death; every search ends with the end or death of the collector */
+		/* or the actor's death; every search ends with the end or death of the collector */
 		if (i == setting.writers ? writers_done() || world.deaths < setting.deaths
 					 : world.deaths < setting.deaths) {
 			world.alive[i] = false;

@@ -137,7 +137,7 @@ static void read_record(struct reader *r, const struct gt_block *b, const struct
 	r->records++;
 }
 
-/* Read the records. Return their number. */
+/* Read the records. Return the number of records. */
 static uint64_t read_slot(struct reader *r, uint32_t i)
 {
 	struct gt_slot *slot = gt_segment_slot(r->segment, i);
@@ -231,7 +231,7 @@ static void sums(const struct gt_segment *r, uint64_t *seen, uint64_t *dropped)
 
 /* Writers ------------------------------------------------------------------------ */
 
-/* Make a call as a tap does. Return true if its record is in the ring. */
+/* Make a call as a tap does. Return true if the record of the call is in the ring. */
 static bool call(uint64_t number)
 {
 	struct gt_thread *t = gt_thread_get();

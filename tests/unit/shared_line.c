@@ -51,7 +51,7 @@ static void add_calls(struct made *m, struct gt_shared_calls *s, unsigned calls)
 	}
 }
 
-/* Return the largest error during the calls. It must not exceed the stated residual. */
+/* Return the largest error during the calls, which must not exceed the stated residual. */
 static uint64_t check_covered(struct made m, uint64_t *residual_ns)
 {
 	struct gt_shared_calls s = {0};

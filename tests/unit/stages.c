@@ -333,7 +333,7 @@ static struct wide_row make_row(uint64_t number)
 	return row;
 }
 
-/* Rows packed in memory, in a file, and without a file if none can be created. */
+/* Rows packed in memory, in a file, and in memory if no file can be created. */
 UNIT_TEST(packed_rows_are_what_they_were_and_equal_ones_keep_their_order)
 {
 	enum { ROWS = 20000 };

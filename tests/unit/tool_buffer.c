@@ -737,7 +737,7 @@ UNIT_TEST(ticks_become_boottime_when_they_are_handed_over)
 	CHECK_OK(gputap_buffer_destroy(b));
 }
 
-/* Everything at once, for the thread sanitizer --------------------------------------------- */
+/* All functions at once, for ThreadSanitizer ------------------------------------------------- */
 
 static void *write_flush_assign(void *arg)
 {

@@ -232,7 +232,7 @@ UNIT_TEST(a_call_for_which_nobody_wants_a_number_has_that_of_the_call_around_it)
 	call_of(&table, 0, 0, call_in_the_middle);
 	CHECK_EQ(seen_inside, 1);
 	CHECK_STR(notified, "x1:0<0 x0:1<0 x2:1<0 ");
-	CHECK_OK(gputap_context_start(other)); /* one context requests it */
+	CHECK_OK(gputap_context_start(other)); /* one context requests the call */
 	notified[0] = '\0';
 	call(2, 0);
 	call_of(&table, 1, 0, call_in_the_middle);

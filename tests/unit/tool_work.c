@@ -214,7 +214,8 @@ UNIT_TEST(work_behind_a_callback_that_ended_its_thread_is_reported_with_the_next
 	pthread_t thread;
 	int calls = 0;
 
-	/* contexts are notified last to first: this context follows the one that ends the thread */
+	/* contexts are notified last to first: this context follows the context that ends the
+	 * thread */
 	listen();
 	CHECK_OK(gputap_context_create(&opts, &ctx));
 	CHECK_OK(gputap_context_activities(ctx, DOMAIN, GPUTAP_ACTIVITY_ALL, end_thread, &calls));
@@ -259,7 +260,8 @@ UNIT_TEST(a_thread_that_ends_while_the_process_waits_for_its_callback_leaves_not
 	pthread_t thread, ends;
 	int calls = 0;
 
-	listen(); /* contexts are notified last to first: this context follows the one that jumps */
+	/* contexts are notified last to first, so this context follows the context that jumps */
+	listen();
 	CHECK_OK(gputap_context_create(&opts, &ctx));
 	CHECK_OK(gputap_context_activities(ctx, DOMAIN, GPUTAP_ACTIVITY_ALL, jump_late, &calls));
 	CHECK_OK(gputap_context_start(ctx));

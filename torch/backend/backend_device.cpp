@@ -230,7 +230,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
 
 C10_REGISTER_GUARD_IMPL(PrivateUse1, Guard);
 
-// A generator of random numbers. It contains a CPU generator, which operators use.
+// A generator of random numbers. Contains a CPU generator, which operators use.
 struct Generator final : c10::GeneratorImpl {
 	at::Generator host;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// The kernels that the backend launches, and the arguments of each kernel. They are independent of
-// torch: plain C++ on device memory, one group per call.
+// The kernels that the backend launches, and the arguments of each kernel. The kernels are
+// independent of torch: plain C++ on device memory, one group per call.
 #pragma once
 
 #include <cstdint>

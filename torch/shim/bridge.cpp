@@ -30,7 +30,7 @@ uint64_t now_ns(clockid_t clock)
 }
 
 #if TORCH_VERSION_MINOR >= 12
-// A sample of a counter: Kineto writes it as an event of phase "C".
+// A sample of a counter. Kineto writes the sample as an event of phase "C".
 class sample_activity final : public lk::GenericTraceActivity
 {
       public:

@@ -391,7 +391,7 @@ class flows
 		if (count_)
 			slots_.assign(dense_ ? most_ - least_ + 1 : room, {});
 	}
-	// Return the slot, or nullptr if there is none.
+	// Return the slot, or nullptr if the correlation has no slot.
 	slot *find(uint64_t key, uint32_t *add)
 	{
 		if (!key || slots_.empty() || key < least_ || key > most_)

@@ -40,9 +40,9 @@ gputap_range_opts options(gputap_range_kind kind, int64_t sequence)
 	return opts;
 }
 
-// Autograd reports each node twice: as a function whose name has this prefix, and inside it as the
-// node. The second report costs torch 0.5 us for the name. It is therefore not requested, and the
-// information in it is taken from the node itself.
+// Autograd reports each node twice: as a function whose name has this prefix, and inside that
+// function as the node. The second report costs torch 0.5 us for the name. This report is therefore
+// not requested, and its information is taken from the node itself.
 const char EVALUATE[] = "autograd::engine::evaluate_function: ";
 
 bool is_node(const char *name)

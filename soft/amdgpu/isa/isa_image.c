@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Images: loads and stores of elements. HIP's kernels use them to copy between buffers and arrays,
- * and programs use them to access surfaces.
+/* Images: loads and stores of elements. HIP's kernels use these instructions to copy between
+ * buffers and arrays, and programs use them to access surfaces.
  *
  *   eight SGPRs (the resource) ─► struct soft_image: address, size, channels
  *   VGPRs of an address: x y z, according to the resource's type ─► element

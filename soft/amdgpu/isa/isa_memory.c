@@ -3,7 +3,7 @@
  * scratch through buffers.
  *
  * Addresses below 2^48 refer to the host's memory, which the caller of soft_isa_run() guards. The
- * two apertures refer to LDS and to scratch (flat instructions only). Anything else is a fault.
+ * two apertures refer to LDS and to scratch (flat instructions only). Other addresses are faults.
  * Scratch is swizzled, so that registers spilled in a wave are adjacent: dword i of lane l is at
  * 256 i + 4 l. */
 #include "soft/amdgpu/isa/isa_numbers.h"

@@ -56,7 +56,8 @@ static bool is_full(void)
 
 /* Requesting and handing back ------------------------------------------------------------ */
 
-/* Request a buffer, in one thread at a time. Call with the lock held; it is released meanwhile. */
+/* Request a buffer, in one thread at a time. Call with the lock held; the function releases the
+ * lock meanwhile. */
 static void ask(void)
 {
 	const CUpti_BuffersCallbackRequestFunc function = request;
@@ -111,7 +112,7 @@ static size_t fill(void)
 	return used;
 }
 
-/* Hand the buffer back. Call with the lock held; it is released meanwhile. */
+/* Hand the buffer back. Call with the lock held; the function releases the lock meanwhile. */
 static void hand_back(void)
 {
 	const CUpti_BuffersCallbackCompleteFunc function = complete;
