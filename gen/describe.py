@@ -187,7 +187,7 @@ class Api:
         self.mode = None       # (name, text): for `gputap run --mode`
         self.variables = []    # Variable: variables that load gputap
         self.substitutes = []  # (name that a program requests, our file)
-        # symbol that identifies the library, one that identifies excluded libraries or None
+        # symbol that identifies the library, and symbol that identifies excluded libraries or None
         self.interposed = None
         self.kernels = None  # prefix of the names of its collective kernels
         self.prefixed = None  # prefix of a second name of each function

@@ -28,7 +28,7 @@
 #define SOFT_AMDGPU_MAX      8u
 #define SOFT_AMDGPU_CLOCK_HZ 100000000ull
 
-/* A kind of GPU, as the topology shows it. To add one, add a row to gpu_types.c and its missing
+/* A kind of GPU, as the topology shows it. To add a kind, add a row to gpu_types.c and the missing
  * instructions to isa/. */
 struct soft_gpu_type {
 	const char *name; /* "gfx906" */
@@ -65,7 +65,7 @@ struct soft_amdgpu_config {
 	struct soft_fault faults[SOFT_FAIL_COUNT + 1];
 };
 
-/* Return NULL for an unknown name ("906" and "gfx906" are the same). */
+/* Find a type. "906" and "gfx906" are the same. Return NULL for an unknown name. */
 const struct soft_gpu_type *soft_gpu_type_find(const char *name);
 /* "gfx900 gfx906 ..." */
 const char *soft_gpu_type_names(void);

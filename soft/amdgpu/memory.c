@@ -38,7 +38,7 @@ struct memory_range {
 	void *user_data;
 	unsigned references; /* number of registrations of exactly this range */
 	uint64_t offset;     /* offset in the file of device memory, or NOT_IN_FILE */
-	/* true if other processes may have mapped the range: its pages then stay when it is freed */
+	/* true if other processes may have mapped the range: its pages stay after it is freed */
 	bool exported;
 	bool charged; /* true if counted in the budget of the node */
 	/* descriptor of a ticket (ticket.h), or -1; for memory of another process, a ticket of that

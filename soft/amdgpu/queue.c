@@ -230,8 +230,8 @@ THUNK_API HSAKMT_STATUS hsaKmtSetQueueCUMask(HSA_QUEUEID id, HSAuint32 count, HS
 						: HSAKMT_STATUS_INVALID_PARAMETER;
 }
 
-/* Enable global wave sync, with which kernels of a cooperative launch wait for each other. ROCr
- * uses one queue of a GPU for it. */
+/* Enable global wave sync, which the kernels of a cooperative launch use to wait for each other.
+ * ROCr uses one such queue per GPU. */
 THUNK_API HSAKMT_STATUS hsaKmtAllocQueueGWS(HSA_QUEUEID id, HSAuint32 count, HSAuint32 *first)
 {
 	struct soft_queue *q;

@@ -42,7 +42,7 @@ enum { SOFT_KERNEL_SLOTS = 64 };
  * code. */
 struct soft_kernel_cache {
 	uint64_t generation;
-	/* hashed by address; each holds a reference */
+	/* hashed by address; each entry holds a reference */
 	struct soft_kernel *slot[SOFT_KERNEL_SLOTS];
 };
 
@@ -58,7 +58,7 @@ struct soft_queue {
 	amd_queue_t *aql;
 	struct soft_bell bell;
 	pthread_t thread;
-	int suspended; /* atomic; percentage 0, or an error */
+	int suspended; /* atomic; true after percentage 0 or an error */
 	/* atomic; AQL: true if a call rings the queue; the doorbell then only counts the calls */
 	int called;
 	int cooperative; /* atomic; true with global wave sync: whole grids run at once */

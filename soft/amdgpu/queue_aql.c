@@ -92,7 +92,7 @@ static bool wait_barrier(struct soft_queue *q, const struct aql_packet *p, uint6
 	return true;
 }
 
-/* Return false if the queue must stop. */
+/* Run a vendor packet. Return false if the queue must stop. */
 static bool run_vendor(struct soft_queue *q, const struct aql_packet *p, uint64_t *start,
 		       uint64_t *end)
 {

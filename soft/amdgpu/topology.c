@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Nodes, memory banks, caches and links, as the kernel's topology shows them. Comments next to
- * values explain what ROCr and HIP require. */
+ * values give the requirements of ROCr and HIP. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>

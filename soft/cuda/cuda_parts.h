@@ -206,7 +206,7 @@ static inline int soft_cu_leave(int status)
 bool soft_cu_knows_context(CUcontext context);
 /* Return the stream of a handle, or NULL. Handle 0 may mean the thread's default stream. */
 struct soft_cu_stream *soft_cu_find_stream(CUcontext context, CUstream handle, bool per_thread);
-/* Return NULL if memory is short. */
+/* Create a stream. Return NULL if memory is short. */
 struct soft_cu_stream *soft_cu_make_stream(CUcontext context, unsigned flags, int priority,
 					   uint64_t owner);
 /* End the stream's thread after it has finished its tasks. */
@@ -290,7 +290,7 @@ void soft_cu_notify_resource(const struct soft_cu_resource_notice *notice);
 void soft_cu_trace_task(struct soft_cu_stream *stream, struct soft_cu_task *task);
 bool soft_cu_begin_call(struct soft_cu_call *call);
 void soft_cu_end_call(struct soft_cu_call *call, const void *result);
-/* Return false if another tool is attached. */
+/* Attach a tool. Return false if another tool is attached. */
 bool soft_cu_attach_tool(const struct soft_cu_tool *tool);
 void soft_cu_detach_tool(const struct soft_cu_tool *tool);
 unsigned soft_cu_new_stream_id(void); /* call with the lock held */

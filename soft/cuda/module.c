@@ -341,7 +341,8 @@ static void **unpack_extra(const struct soft_cuda_parameters *p, void **extra)
 	return out;
 }
 
-/* Return NULL if the arguments are invalid or memory is short. */
+/* Take the arguments from @parameters or @extra. Return NULL if the arguments are invalid or memory
+ * is short. */
 static void **take_arguments(CUfunction f, void **parameters, void **extra)
 {
 	void **unpacked, **out;

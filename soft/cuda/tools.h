@@ -38,7 +38,7 @@ struct soft_cu_call {
 	bool is_seen, is_traced;
 	uint64_t kinds; /* kinds of activity enabled at the start */
 	uint64_t start, data;
-	struct soft_cu_call *outer; /* the runtime call around this one */
+	struct soft_cu_call *outer; /* the runtime call around this call, or NULL */
 };
 
 enum soft_cu_work_kind {

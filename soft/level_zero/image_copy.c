@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies between images, and between images and memory: the functions that append them to lists. */
+/* Copies between images, and between images and memory: the functions that append copies to
+ * lists. */
 #include <stdlib.h>
 
 #include "soft/level_zero/level_zero_parts.h"

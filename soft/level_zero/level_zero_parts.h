@@ -400,7 +400,7 @@ ze_result_t soft_ze_launch_set(struct soft_ze_launch *launch, uint32_t index, si
 			       const void *value);
 extern struct soft_ze_context soft_ze_default_context;
 struct soft_ze_device *soft_ze_device_number(unsigned index);
-/* Append @command, taking ownership in any case; NULL: memory was short. */
+/* Append @command, taking ownership in any case. NULL means that memory was short. */
 ze_result_t soft_ze_list_append(ze_command_list_handle_t list, struct soft_ze_command *command,
 				ze_event_handle_t signal, uint32_t wait_count,
 				ze_event_handle_t *waits);

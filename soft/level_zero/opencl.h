@@ -91,7 +91,7 @@ bool soft_cl_takes_image(const char *opencl, const struct soft_cl_image *image);
 struct soft_cl_object *soft_cl_image_create(const struct soft_cl_image *image,
 					    struct soft_cl_object *whole);
 const struct soft_cl_image *soft_cl_image_of(const struct soft_cl_object *object);
-/* @addressing, @filter: OpenCL's constants. */
+/* Create a sampler. @addressing, @filter: OpenCL's constants. */
 struct soft_cl_object *soft_cl_sampler_create(bool normalized, unsigned addressing,
 					      unsigned filter);
 struct soft_cl_object *soft_cl_object_get(struct soft_cl_object *object);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared between the two files of opencl.h: an OpenCL that was found. */
+/* Declarations that the two files of opencl.h share: an OpenCL that was found. */
 #ifndef SOFT_LEVEL_ZERO_OPENCL_PARTS_H
 #define SOFT_LEVEL_ZERO_OPENCL_PARTS_H
 

@@ -41,7 +41,7 @@ struct id {
 	const uint32_t *rest; /* words after the result's id */
 	uint32_t count;       /* number of these words */
 	uint32_t spec;        /* SpecId + 1 */
-	uint32_t kernel;      /* index of the kernel with this function, + 1 */
+	uint32_t kernel;      /* index + 1 of the kernel with this function */
 	bool packed;
 };
 
@@ -49,7 +49,7 @@ struct spirv_reader {
 	struct soft_spirv *out;
 	struct id *ids;
 	uint32_t bound;
-	unsigned kernel; /* index of the kernel whose parameters follow, + 1 */
+	unsigned kernel; /* index + 1 of the kernel whose parameters follow */
 	bool failed;
 };
 

@@ -149,7 +149,7 @@ refdevError_t ref_graph_launch(refdevGraphExec_t exec, struct refdevStream *s);
 void ref_event_put(refdevEvent_t event);
 void ref_task_free(struct ref_task *task);
 void ref_tasks_free(struct ref_task *first);
-/* ... NULL: memory is short. */
+/* Make a task. Return NULL if memory is short. */
 struct ref_task *ref_task_kernel(refdevKernel_t kernel, refdevDim3 grid, refdevDim3 block,
 				 const void *arguments, size_t bytes);
 struct ref_task *ref_task_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch,

@@ -115,7 +115,7 @@ static void add_loose_ends(const struct gt_object_info *queue, uint64_t t)
 	uint64_t id = call(0, 1, "clEnqueueNDRangeKernel", t, t + 100, 0)->id;
 	struct gt_item *w;
 
-	for (uint32_t i = 0; i < 3; i++) { /* one call, three activities */
+	for (uint32_t i = 0; i < 3; i++) { /* one call with three activities */
 		w = fake_work(&capture, queue, GT_DEVICE_KERNEL, 1, t + 200 + 100 * i,
 			      t + 300 + 100 * i, id);
 		w->call_start_ns = t;

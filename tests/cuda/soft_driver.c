@@ -78,7 +78,7 @@ static CUDA_KERNEL_NODE_PARAMS kernel_node(void **arguments)
 					 .kernelParams = arguments};
 }
 
-/* set to 5 -> add 1 -> add 2; host -> copy of 10 bytes */
+/* memset to 5 -> add 1 -> add 2; memcpy of 10 bytes from the host */
 static CUgraph build_graph(CUgraphNode nodes[5])
 {
 	const CUDA_MEMSET_NODE_PARAMS set = {memory, 0, 5, 4, NUMBERS, 1};

@@ -368,7 +368,7 @@ static void check_output(const struct line *line, int status, int out, int err)
 	free(said);
 }
 
-/* A file that a command wrote. */
+/* Check a file that a command wrote. */
 static void check_file(const struct line *line, const char *name)
 {
 	char path[128], *text;

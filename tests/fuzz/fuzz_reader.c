@@ -59,7 +59,7 @@ static uint64_t look_at_lists(struct gt_capture *c)
 	return sum;
 }
 
-/* Read frames of stacks, their modules and their names. */
+/* Read the frames of stacks, their modules and names. */
 static uint64_t look_at_stacks(struct gt_capture *c)
 {
 	struct gt_frame_name list[GT_FRAME_NAMES_MOST];

@@ -186,7 +186,7 @@ static void provoke_launching(void)
 	make_slow("refdevLaunchKernel", "launching");
 }
 
-/* Delay the stream's thread: a profiler's callback at the end of a kernel runs there. */
+/* Delay the stream's thread, in which a profiler's callback at the end of a kernel runs. */
 static void end_late(const refdevActivity *activity, void *token, void *user)
 {
 	uint64_t from = now_ns();

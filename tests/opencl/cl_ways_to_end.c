@@ -91,7 +91,7 @@ static void finish_then_kill(void)
 	raise(SIGKILL);
 }
 
-/* Enqueue a command now and then; the program never waits and never stops. */
+/* Enqueue a command now and then, without ever waiting or stopping. */
 static void fed_then_kill(void)
 {
 	for (int i = 0; i < 200; i++) {
@@ -149,7 +149,7 @@ static void forked(void)
 	OK(clFinish(q));
 }
 
-/* Queues are created and released; handles are reused. */
+/* Create and release queues, so that handles are reused. */
 static void many_queues(void)
 {
 	for (int i = 0; i < 300; i++) {

@@ -42,7 +42,7 @@ struct seen {
 	_Atomic unsigned at, done;
 	uint64_t ids[SEEN], ended[SEEN]; /* ids of appended and of completed operations */
 	pti_callback_subscriber_handle itself;
-	/* called inside the callback */
+	/* called inside the callback, unless NULL */
 	void (*also)(struct seen *s, pti_callback_domain domain, pti_callback_phase phase);
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by programs on plain HSA: see hsa_program.h. */
+/* Functions shared by programs on plain HSA: see hsa_program.h. */
 #include <hsa/amd_hsa_queue.h>
 #include <hsa/amd_hsa_signal.h>
 #include <string.h>

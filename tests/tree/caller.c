@@ -276,7 +276,7 @@ static void step(const char *word)
 	if (IS("calls")) {
 		calls(n);
 	} else if (IS("pace")) {
-		pace_ns = n; /* ps per call: 1000 calls take that many ns */
+		pace_ns = n; /* ps per call, so 1000 calls take n ns */
 	} else if (IS("forever")) {
 		for (;;)
 			calls(1000);

@@ -202,7 +202,7 @@ UNIT_TEST(stamps_of_ordinary_clocks_take_the_short_way)
 	const struct gt_clock_lines *lines;
 	uint64_t tenths, i;
 
-	for (tenths = 2; tenths <= 60; tenths++) { /* in tenths of 1 GHz */
+	for (tenths = 2; tenths <= 60; tenths++) { /* frequency in units of 0.1 GHz */
 		for (i = 0; i < 10; i++)
 			t[i] = tuple(i * S / 10 * tenths + draw(100), 100 * S + i * S);
 		CHECK_OK(gt_host_clock_map_create(t, 10, &map));
@@ -697,7 +697,7 @@ UNIT_TEST(a_clock_bounded_from_both_sides_lies_in_the_middle)
 	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_BOUNDS);
 	CHECK(!violated);
 	CHECK_EQ(gt_device_clock_violations(clock), 0);
-	/* the smallest distance is 1 us on one side and 3 us on the other */
+	/* the smallest distance is 1 us on one side and 3 us on the other side */
 	CHECK_LE(distance(gt_device_clock_to_ns(clock, steady_of(11 * S)), 11 * S), 2100);
 	CHECK_LE(gt_device_clock_residual_ns(clock), 2600);
 	CHECK_GE(gt_device_clock_residual_ns(clock), 2000);

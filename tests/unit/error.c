@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* util/error.h: the chain of causes. */
+/* util/error.h: chains of causes. */
 #include "util/error.h"
 
 #include <errno.h>

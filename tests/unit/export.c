@@ -146,7 +146,7 @@ UNIT_TEST(protobuf_messages_have_their_length_in_two_bytes)
 
 	memset(p, 'x', 300);
 	gt_pb_close(p + 300, mark);
-	CHECK_MEM(out, "\x0a\xac\x02", 3); /* field 1 of bytes, 300 */
+	CHECK_MEM(out, "\x0a\xac\x02", 3); /* field 1, type bytes; length 300 */
 	p = gt_pb_u64(out, 47, UINT64_MAX);
 	CHECK_MEM(out, "\xf8\x02\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 12);
 	CHECK_EQ(p - out, 12);

@@ -399,7 +399,7 @@ UNIT_TEST(threads_that_come_and_go_use_slots_again)
 
 enum { MORE_THAN_SLOTS = 40 };
 
-/* Run writers one after the other. */
+/* Run several writers, one after the other. */
 static void *run_writers(void *recorded)
 {
 	for (int i = 0; i < MORE_THAN_SLOTS; i++) {

@@ -745,7 +745,7 @@ static int real_push(struct gt_hip_dim3 grid, struct gt_hip_dim3 block, size_t b
 	inside.id = gt_thread.api_id;
 	inside.start = gt_thread.api_start;
 	inside.depth = gt_thread.depth;
-	/* the runtime's own call */
+	/* call of the runtime itself */
 	gt_hip_compiler_tap0___hipPopCallConfiguration(NULL, NULL, NULL, NULL);
 	gt_tiny_tap0_tiny_free(NULL); /* call of a layer below */
 	return 0;

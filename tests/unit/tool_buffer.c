@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers of the tool API: order, loss, watermark, flush from everywhere, threads that come and go,
- * fork, times. */
+/* Buffers of the tool API: order, loss, watermark, flush from everywhere, threads that start and
+ * end, fork, times. */
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>

@@ -80,7 +80,7 @@ static void must_run(const struct life *l)
 			  (unsigned long long)l->number);
 }
 
-/* Check the eight bytes: 0 at first, then the value written. */
+/* Check the eight bytes of data: 0 at first, then the value written. */
 static void check_data(const struct life *l, uint64_t *data, bool begins, uint64_t number)
 {
 	must_run(l);

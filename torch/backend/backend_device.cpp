@@ -473,7 +473,7 @@ REFDEV_EXPORT size_t refdev_torch_get_state(int device, void *state, size_t room
 	return t.nbytes();
 }
 
-// Return 0; 1 if the state is invalid.
+// Set the state. Return 0, or 1 if the state is invalid.
 REFDEV_EXPORT int refdev_torch_set_state(int device, const void *state, size_t bytes)
 {
 	at::Generator generator = refdev::default_generator(device);

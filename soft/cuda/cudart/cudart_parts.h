@@ -78,7 +78,7 @@ cudaError_t soft_rt_begin(struct soft_rt_call *call, uint32_t number, const char
 cudaError_t soft_rt_end(struct soft_rt_call *call, cudaError_t status)
 	__attribute__((visibility("hidden")));
 
-/* Per thread: the last failure, and the chosen device. */
+/* The last failure and the chosen device of the thread. */
 extern _Thread_local cudaError_t soft_rt_last __attribute__((visibility("hidden")));
 cudaError_t soft_rt_choose_device(int device) __attribute__((visibility("hidden")));
 

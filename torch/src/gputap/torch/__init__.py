@@ -27,7 +27,7 @@ from gputap import _shim  # noqa: E402
 
 __all__ = ['profile', 'counts', 'plugins']
 _plugins = None  # libgputap-plugin
-_open_profile = None  # the one of gputap.torch.profile
+_open_profile = None  # open profile() or None
 
 
 def _open(name):
