@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test memory per device on each runtime that reports it: tests/memory has a program of each, for
-two devices."""
+"""Test memory per device on each runtime that reports it. tests/memory holds one program per
+runtime, each for two devices."""
 import json
 import subprocess
 
@@ -31,8 +31,8 @@ def compiled(work):
 
 @pytest.fixture
 def rows(tap):
-    """Return rows(), which returns those of the report of m.gputap, per domain, kind of memory and
-    device."""
+    """Return rows(), which returns the memory rows of the report of m.gputap, one per domain, kind
+    of memory and device."""
 
     def call():
         found = json.loads(tap("report", "--json", "-t", "memory", "m.gputap").out)["memory"]
@@ -50,7 +50,7 @@ def drawn(tap):
 
 @pytest.fixture
 def cuda(tap, gputap, compiled, build):
-    """Test two devices of CUDA in software."""
+    """Record m.gputap on two software CUDA devices."""
     program = compiled("cuda", f"-L{build / 'soft/cuda'}", "-l:libcuda.so.1")
     tap("run", "-q", "-o", "m.gputap", "--", gputap, "soft", "cuda", "--devices", "2", "--",
         program)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test memory of OpenCL's reference-counted objects: tests/opencl/cl_memory.c."""
+"""Test memory of OpenCL's reference-counted objects, using tests/opencl/cl_memory.c."""
 
 import json
 import subprocess
@@ -21,7 +21,7 @@ def program(tmp_path_factory, repo):
 
 @pytest.fixture
 def capture(tap, program, work):
-    """Return its path, the program's bytes of SVM, and the CL_MEM_SIZE of its image."""
+    """Return the path of the capture, the program's SVM bytes, and the CL_MEM_SIZE of its image."""
     return (work / "m.gputap",
             *map(int, tap("run", "-q", "-o", "m.gputap", "--", program).out.split()))
 
@@ -36,7 +36,7 @@ def test_a_buffer_is_in_use_until_its_last_reference_goes(tap, capture):
     rows = memory(tap, path)
     device = rows["device"]
     assert (device["allocations"], device["bytes"]) == (3, 7 * MIB)
-    # releasing a retained buffer, or a sub-buffer, frees nothing
+    # releasing a retained buffer or a sub-buffer frees no memory
     assert (device["frees"], device["freed_bytes"]) == (2, 3 * MIB)
     assert (device["peak_bytes"], device["left_bytes"]) == (6 * MIB, 4 * MIB)
     assert bool(svm) == any(r["bytes"] == svm and r["left_bytes"] == 0 for r in rows.values())

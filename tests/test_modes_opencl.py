@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test gputap run --mode, --kernels, RTL_MODE and RTL_OUTPUT on a real OpenCL runtime: what each
-records, and what it reports about the rest."""
+"""Test gputap run --mode, --kernels, RTL_MODE and RTL_OUTPUT on a real OpenCL runtime: the records
+of each mode, and the report about everything else."""
 
 import json
 import re
@@ -51,7 +51,7 @@ def test_without_calls_linked_is_not_asked_instead_of_nothing(traced, run, gputa
 
 
 def test_the_mode_of_another_runtime_records_no_calls_of_this_one(traced):
-    """--mode hip: all GPU activity, calls of HIP only. --domains names others."""
+    """--mode hip records all GPU activity, and calls of HIP only. --domains selects others."""
     everything, _ = traced()
     info, report = traced("--mode", "hip")
     assert not report["operations"] and info["activities"] == everything["activities"] > 0
@@ -86,7 +86,7 @@ def test_rtl_output_names_one_file_for_all_processes(run, gputap, build, work):
         env={"RTL_OUTPUT": "theirs.gputap"})
     assert (work / "mine.gputap").exists() and not (work / "theirs.gputap").exists()
     run([gputap, "run", "-q", build / "examples/demo"], env={"RTL_OUTPUT": "theirs.db"})
-    with sqlite3.connect("theirs.db") as database:  # rocm-trace-lite's own files are RPD
+    with sqlite3.connect("theirs.db") as database:  # rocm-trace-lite writes RPD files
         assert database.execute("select count(*) from rocpd_op").fetchone()[0]
     database.close()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test calls of MPI, with MPICH and Open MPI, and the rank of each process of a job."""
+"""Test MPI calls with MPICH and Open MPI, and the rank of each process of a job."""
 import collections
 import csv
 import json
@@ -43,7 +43,7 @@ def operations(tap, *words):
 def test_each_rank_of_one_capture_is_told_from_its_own_environment(tap, job):
     found = operations(tap, job)
     assert found["MPI_Init"] == found["MPI_Finalize"] == dict.fromkeys(range(RANKS), 1)
-    # one per step under its name for tools, which Fortran's functions of Open MPI call
+    # one barrier per step uses the PMPI name, which Open MPI's Fortran functions call
     assert found["MPI_Barrier"] == dict.fromkeys(range(RANKS), 2 * STEPS)
     assert found["MPI_Allreduce"] == found["MPI_Bcast"] == dict.fromkeys(range(RANKS), STEPS)
     assert found["MPI_Comm_split"] == found["MPI_Irecv"] == dict.fromkeys(range(RANKS), 1)
@@ -52,7 +52,7 @@ def test_each_rank_of_one_capture_is_told_from_its_own_environment(tap, job):
 def test_info_says_rank_size_and_launcher_of_each_process(tap, job, kind):
     found = json.loads(tap("info", job, "--json").out)["processes"]
     ranks = {p["rank"]: p for p in found if p["rank"] is not None}
-    assert sorted(ranks) == list(range(RANKS)) and len(ranks) < len(found)  # also the launcher
+    assert sorted(ranks) == list(range(RANKS)) and len(ranks) < len(found)  # plus the launcher
     for rank, process in ranks.items():
         assert (process["world_size"], process["local_rank"], process["local_size"]) == (
             RANKS, rank, RANKS)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test NVTX: domains, categories, colours, payloads, names; with its own headers, its own library
-and its own package for Python where they are installed."""
+"""Test NVTX domains, categories, colours, payloads and names, and also NVIDIA's own headers,
+library and Python package where they are installed."""
 import collections
 import csv
 import io
@@ -14,9 +14,9 @@ import pytest
 
 from consumers import perfetto
 
-HEADERS = os.environ.get("GPUTAP_NVTX_HEADERS")  # has nvtx3/nvToolsExtPayload.h
-LIBRARY = os.environ.get("GPUTAP_NVTX2")  # include/nvToolsExt.h, lib/libnvToolsExt.so.1
-PACKAGE = os.environ.get("GPUTAP_NVTX")  # nvtx/__init__.py
+HEADERS = os.environ.get("GPUTAP_NVTX_HEADERS")  # contains nvtx3/nvToolsExtPayload.h
+LIBRARY = os.environ.get("GPUTAP_NVTX2")  # contains include/nvToolsExt.h and lib/libnvToolsExt.so.1
+PACKAGE = os.environ.get("GPUTAP_NVTX")  # contains nvtx/__init__.py
 
 FORMS = {
     "own": [],
@@ -40,7 +40,7 @@ def program(tmp_path_factory, repo):
 
 @pytest.fixture
 def said(tap, program, work):
-    """Return the program's output, and its recorded calls."""
+    """Return run(), which returns the program's output and its recorded calls."""
     def run(*words, program=program):
         result = tap("run", "-f", "-o", "a.gputap", "--", program, *words)
         info = json.loads(tap("info", "--json", "a.gputap").out)
@@ -82,7 +82,7 @@ def without_id(found):
 
 def test_ranges_have_their_domain_category_colour_and_payload(said, tap, work):
     out, found = said("one")
-    assert out == "0 0 1 1 0 0 none\n"  # levels, per domain
+    assert out == "0 0 1 1 0 0 none\n"  # range levels per domain
     assert [r["operation"] for r in found] == ["nvtxRange"] * 3 + ["nvtxMark", "nvtxRangeStart",
                                                                    "nvtxRangeEnd"]
     assert without_id(events(tap, work)) == ONE
@@ -124,7 +124,7 @@ def test_domains_of_a_thread_need_not_nest(said, tap, work):
     a, b, c = slices[:3]
     assert [s["name"] for s in (a, b, c)] == ["a", "b", "c"]
     ends = [s["ts"] + s["dur"] for s in (a, b, c)]
-    assert ends[0] <= ends[2] <= ends[1]  # a ends first, although it began first
+    assert ends[0] <= ends[2] <= ends[1]  # `a` starts first and ends first
     assert {s["domain"] for s in slices if s["name"] == "a"} == {"left"}
 
 
@@ -143,7 +143,7 @@ def test_payloads_are_decoded_by_their_schemas(said, tap, work):
     point = {"kind": 3, "x": -4, "weight": 2.5, "tag": 'a"cd', "name": "a\nname",
              "parts": [1, 2.5, -3], "mode": 'exact "64"'}
     assert json.loads(found["pushed"]["payload"]) == point
-    # the last one's end has only the numbers; cut or unknown payloads are bytes
+    # the end of the last range has only the numbers; truncated or unknown payloads are bytes
     assert json.loads(found["a point"]["payload"]) == [1, -2, 3]
     assert json.loads(found["told by a payload"]["payload"]) == {"bytes": "0x2211000000000000"}
 
@@ -171,7 +171,7 @@ def test_locks_are_counted_by_function(said, tap):
 @pytest.mark.parametrize("options", [["-d", "opencl"], ["--ops", "cl*"]])
 def test_a_session_that_records_no_nvtx_leaves_the_programs_switched_off(tap, program, options):
     result = tap("run", "-f", *options, "-o", "a.gputap", "--", program, "one", status=1)
-    assert result.out == "0 0 0 0 0 0 one more\n"  # as without gputap
+    assert result.out == "0 0 0 0 0 0 one more\n"  # the same as without gputap
     assert json.loads(tap("info", "--json", "a.gputap").out)["recorded"] == 0
 
 
@@ -190,7 +190,8 @@ def test_a_window_between_ranges_needs_them_whatever_is_recorded(tap, program):
 
 @pytest.mark.parametrize("options", [[], ["--paused"], ["-d", "ranges", "--no-args"]])
 def test_xla_is_given_its_domain_only_by_a_session_that_names_nvtx(tap, program, options):
-    """With a domain, XLA does extra work for each operation; what is left out is reported."""
+    """XLA does extra work for each operation if it gets a domain. The report names the unrecorded
+    ranges."""
     result = tap("run", "-f", *options, "-o", "a.gputap", "--", program, "xla")
     assert result.out.splitlines()[0] == "no domain"
     if "-d" in options:
@@ -222,7 +223,7 @@ def test_texts_that_many_ranges_have_are_in_the_capture_once(said, tap, work):
     payloads = collections.Counter(e["args"]["payload"] for e in user_ranges(tap, work))
     assert payloads == {f'{{"text":"{"x" * 900}","number":{i}}}': 1500 for i in range(2)}
     assert (work / "a.gputap").stat().st_size < 3000 * 100
-    # a part of it, cut out, also has its texts
+    # an exported part of the capture includes the texts
     tap("export", "--where", "name=Thunk*fusion.1*", "-f", "a.gputap", "-o", "b.gputap")
     tap("export", "-f", "b.gputap", "-o", "b.csv")
     rows_of_b = list(csv.DictReader(io.StringIO((work / "b.csv").read_text())))

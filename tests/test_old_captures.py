@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Test that captures of earlier versions give the same reports: tests/golden/old has one of OpenCL
-and one of HIP and HSA on the software GPU, and the results at that time.
+"""Test that captures of earlier versions still give the same reports. tests/golden/old holds a
+capture of OpenCL, a capture of HIP and HSA on the software GPU, and their results at that time.
 
-GPUTAP_GOLDEN=1 rewrites the expected results: only if a report has more, never if it has something
-else."""
+GPUTAP_GOLDEN=1 rewrites the expected results. Use it only if reports gained content, never if
+existing content changed."""
 
 import csv
 import json
@@ -14,12 +14,13 @@ import pytest
 import conftest
 
 OLD = conftest.REPO / "tests" / "golden" / "old"
-# of the reader, not of the capture
+# describes the reader, not the capture
 OF_READER = ("gputap", )
 
 
 def read(gputap, capture, work):
-    """Return the capture's contents as a report, and as rows of GPU activities and their calls."""
+    """Return the contents of the capture as a report, and as rows of GPU activities and their
+    calls."""
     report = json.loads(conftest.run_command([gputap, "report", "--json", capture.name],
                                              cwd=OLD).out)
     conftest.run_command([gputap, "export", "-f", capture.name, "-o", work / "all.csv"], cwd=OLD)
@@ -35,7 +36,7 @@ def read(gputap, capture, work):
 
 
 def missing(expected, found, at=""):
-    """Return places of @expected that are missing from @found; additional ones in @found are
+    """Return the paths in @expected that are missing from @found. Additional paths in @found are
     ignored."""
     if isinstance(expected, dict) and isinstance(found, dict):
         return [place for key, value in expected.items()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test roctxProfilerPause() and its GPU activities: tests/hip/pauses.hip launches on both sides of
-it, and in the middle."""
+"""Test roctxProfilerPause() with GPU activities: tests/hip/pauses.hip launches before, during and
+after a pause."""
 
 import collections
 import csv
@@ -28,7 +28,8 @@ def program(tmp_path_factory, repo, build, hip_headers):
 
 @pytest.fixture
 def traced(program, softgpu, tap, work):
-    """Return the recorded GPU activities per kind, and the answer of `gputap info`."""
+    """Return go(), which returns the number of GPU activities per kernel name or operation, and the
+    rows of the CSV export."""
     def go(*words, options=(), **environment):
         assert tap("run",
                    "-q",
@@ -52,7 +53,7 @@ def traced(program, softgpu, tap, work):
 
 
 KERNELS = {"before": 5, "gate": 1, "after": 7}
-LAUNCHES = 5 + 1 + 7 + 4  # four are captured
+LAUNCHES = 5 + 1 + 7 + 4  # four launches are graph-captured
 
 
 @pytest.mark.parametrize("words", [(), ("threads",)])
@@ -66,7 +67,7 @@ def test_nothing_that_is_launched_in_a_pause_is_recorded_and_what_was_launched_b
     assert len(launches) == LAUNCHES and len(
         [r for r in rows if r["operation"] == "hipGraphLaunch"]) == 2
     calls = {r["correlation"] for r in rows if r["kind"] == "call"}
-    # each is linked to a recorded call
+    # each activity is linked to a recorded call
     assert all(r["correlation"] in calls for r in rows if r["kind"] == "device")
 
 

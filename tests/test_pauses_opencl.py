@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test roctxProfilerPause() and OpenCL's GPU activities: tests/opencl/cl_pauses.c enqueues on both
-sides of it, and in the middle."""
+"""Test roctxProfilerPause() with OpenCL's GPU activities: tests/opencl/cl_pauses.c enqueues before,
+during and after a pause."""
 
 import collections
 import csv

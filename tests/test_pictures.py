@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test `gputap report --timeline`: rows over time in a terminal, in which each column is
+"""Test `gputap report --timeline`, which draws rows over time in a terminal. Every column is
 correct."""
 
 import csv
@@ -23,7 +23,7 @@ def synth(run, build, work):
 
 @pytest.fixture(scope="module")
 def steps(gputap, build, tmp_path_factory):
-    """Record examples/steps, whose 3rd step of 5 is slow."""
+    """Record examples/steps, whose third step of five is slow."""
     capture = tmp_path_factory.mktemp("steps") / "steps.gputap"
     subprocess.run([gputap, "run", "-q", "-o", capture, "--", build / "examples/steps", "5", "3"],
                    check=True, timeout=600, stdout=subprocess.DEVNULL)
@@ -35,7 +35,7 @@ def timeline(tap, capture, *words, columns=80, **env):
 
 
 def rows_of(tap, capture, *words):
-    """Its JSON."""
+    """Return the timeline's JSON."""
     return json.loads(timeline(tap, capture, "--json", *words))
 
 
@@ -49,25 +49,26 @@ PICTURES = {
 
 
 def test_a_capture_of_centuries_has_a_picture(tap, synth):
-    """Test absurd stamps, as damaged captures have them."""
+    """Absurd time stamps, which damaged captures contain, still give a picture."""
     out = timeline(tap, synth("--calls", "24", "--graphs", "--late", "--device-clock", "slow"))
     assert "18446744073 s, from" in out
 
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_the_picture_is_the_golden_one(tap, synth, repo, name):
-    """GPUTAP_GOLDEN=1 rewrites it."""
+    """GPUTAP_GOLDEN=1 rewrites the golden file."""
     words, columns, locale = PICTURES[name]
     text = timeline(tap, synth(*words), columns=columns, LC_ALL=locale)
     path = repo / f"tests/golden/{name}.txt"
-    if os.environ.get("GPUTAP_GOLDEN"):  # look at the difference before you commit it
+    if os.environ.get("GPUTAP_GOLDEN"):  # review the difference before committing it
         path.write_text(text)
     assert text == path.read_text(), f"differs from {path}"
     assert max(map(len, text.splitlines())) <= columns
 
 
 def cut(intervals, start, end, columns):
-    """Return the covered time of a union of intervals, for each of equal parts of a time."""
+    """Split the time into equal parts, and return the time that the union of intervals covers in
+    each part."""
     busy, at = [0] * columns, 0
     edges = [start + -(-(end - start) * i // columns) for i in range(columns + 1)]
     for a, b in sorted(intervals):
@@ -127,7 +128,7 @@ def test_ranges_stand_above_their_thread_one_in_another(tap, steps):
     assert [r["name"] for r in ranges[0]["ranges"]] == ["step"] * 5
     inner = [r["name"] for r in ranges[1]["ranges"]]
     assert inner.count("load") == 5
-    slow = ranges[0]["ranges"][2]  # it sleeps for 31 ms; others may take longer on a busy machine
+    slow = ranges[0]["ranges"][2]  # sleeps for 31 ms; others may take longer on a busy machine
     assert slow["end_ns"] - slow["start_ns"] >= 31e6
     for r in ranges[1]["ranges"]:
         assert any(s["start_ns"] <= r["start_ns"] and r["end_ns"] <= s["end_ns"]
@@ -140,7 +141,7 @@ def test_ranges_stand_above_their_thread_one_in_another(tap, steps):
 
 
 def test_no_name_moves_the_cursor_and_no_line_ends_in_blanks(tap, build, repo, work):
-    """U+009B begins an escape sequence as ESC [ does; U+202E reverses the text after it."""
+    """U+009B starts an escape sequence as ESC [ does. U+202E reverses the text after it."""
     (work / "a.c").write_text(r"""
 #include "gputap/gputap.h"
 #include <unistd.h>
@@ -184,7 +185,7 @@ def test_a_capture_without_records_has_no_rows(tap, work):
 
 
 def on_terminal(command, env):
-    """Return its output on a terminal of 100 columns."""
+    """Return the command's output on a terminal of 100 columns."""
     pid, terminal = pty.fork()
     if not pid:
         subprocess.run(["stty", "cols", "100"], check=False)
@@ -194,7 +195,7 @@ def on_terminal(command, env):
     try:
         while data := os.read(terminal, 65536):
             out += data
-    except OSError:  # it has ended
+    except OSError:  # the command has ended
         pass
     os.close(terminal)
     os.waitpid(pid, 0)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test pauses, and evicted parts of a flight recorder, in pictures: they are never drawn as idle
-time."""
+"""Test that pauses and the evicted parts of a flight recorder are never drawn as idle time."""
 
 import json
 import re
@@ -22,7 +21,7 @@ browser = test_report_html.browser
 
 @pytest.fixture
 def paused(session, work):
-    """Launch kernels on both sides of a long pause of the program."""
+    """Record a program that launches kernels before and after a long pause."""
     s = session()
     s.tell("run a 3", "run a 3", "pause")
     time.sleep(0.4)
@@ -64,7 +63,7 @@ def test_the_terminal_has_a_sign_and_a_legend_for_it(tap, paused):
     text = tap("report", paused, "--timeline", env={"COLUMNS": 80, "LC_ALL": "C.UTF-8"}).out
     bars = [line for line in text.splitlines() if line.startswith("  ") and "%" in line[:24]]
     assert len(bars) == 2
-    for bar in bars:  # in a second without other records
+    for bar in bars:  # within one second, without other records
         assert bar.count("╱") > 40 and bar[24:].strip("╱")
     assert re.search(r"Recorded: .* of .*, in 2 windows\.", text)
     assert "╱: not recorded: paused by the program." in text
@@ -118,12 +117,12 @@ def test_a_window_of_the_session_says_which_option(session, status, tap):
     s.end()
     tap("export", "w.gputap", "-o", "w.pftrace")
     slices = perfetto.ask("w.pftrace", rows=f"{SLICES} order by ts")["rows"]
-    # on a slow machine the program starts after the delay is over
+    # on a slow machine the program starts after the delay has passed
     assert [r["name"] for r in slices][-1] == "not recorded: --duration has passed"
     assert {r["name"] for r in slices} <= {"not recorded: --delay",
                                            "not recorded: --duration has passed"}
     text = tap("report", "w.gputap", "--timeline", env={"LC_ALL": "C.UTF-8"}).out
-    assert text.count("not recorded: ") <= 1  # reasons follow it
+    assert text.count("not recorded: ") <= 1  # the reasons follow this heading
 
 
 def test_a_run_that_was_paused_throughout_says_so(session, tap, work):
@@ -141,7 +140,7 @@ def test_a_run_that_was_paused_throughout_says_so(session, tap, work):
 def test_what_a_flight_recorder_did_not_keep_is_said(session, status, tap):
     s = session("--keep", "100ms")
     s.tell("begin outer")
-    for written in (2000, 4000, 6000):  # calls and activities, each time in a separate window
+    for written in (2000, 4000, 6000):  # write calls and activities in three separate windows
         s.tell("run a 1000")
         test_control.wait_until(lambda written=written: status(s)["recorded"] > written)
         time.sleep(0.3)
@@ -151,7 +150,7 @@ def test_what_a_flight_recorder_did_not_keep_is_said(session, status, tap):
     slices = perfetto.ask("w.pftrace", rows=SLICES)["rows"]
     assert [r["name"] for r in slices] == ["evicted: older than the window"]
     text = tap("report", "w.gputap", "--timeline").out
-    # the range that was open at the start of the window is shown from its own start
+    # a range that was open when the window started is drawn from the start of the range
     assert "Retained: the last" in text and "evicted: older than the window" in text
 
 
@@ -173,7 +172,7 @@ def test_a_browser_hatches_a_pause_and_says_what_it_is(tap, paused, browser, wor
     seen = browser.evaluate(test_report_html.PIXELS)["seen"]
     assert seen.get("aab3bf", 0) > 100
     assert "not recorded" in browser.evaluate("document.querySelector('.bar').innerText")
-    # the middle of the first row: most of the time is the pause
+    # point at the middle of the first row, which is mostly the pause
     browser.evaluate("""document.getElementById('timeline').dispatchEvent(new PointerEvent(
         'pointermove', {clientX: document.getElementById('timeline').getBoundingClientRect().left +
         document.getElementById('timeline').clientWidth * 0.6,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test gputap plugin: a plug-in that follows the guide's rules, and for each rule one that breaks
-it; also the guide's own programs."""
+"""Test `gputap plugin` with a plug-in that follows the guide's rules, with one plug-in per broken
+rule, and with the guide's own programs."""
 import re
 import subprocess
 
@@ -133,7 +133,7 @@ def test_the_rule_that_is_broken_is_named(check, vendor, fault, rules):
     options = ["--seconds", "2"] if fault == "hangs" else []
     broken, text = check(vendor(fault), *options, status=1)
     assert rules <= broken, text
-    # its consequences may also be reported, but no rule of another part of the guide
+    # consequences of the fault may also be reported, but no rule from another part of the guide
     if fault not in ("hangs", "push fails", "never disables", "any group", "second enable fails",
                      "empty pops", "own buffer"):
         assert broken == rules, text
@@ -156,7 +156,7 @@ def test_a_function_that_is_missing_is_named(check, vendor, flag, rule):
     broken, text = check(vendor("none", flag), status=1)
     assert broken == {rule} and "() is missing" in text
     assert len(re.findall("^skipped", text, re.M)) == 1
-    assert "3 rules kept, 1 broken, 47 skipped" in text  # 1, 2, 5
+    assert "3 rules kept, 1 broken, 47 skipped" in text  # kept: rules 1, 2, 5
 
 
 def test_a_call_that_does_not_return_is_reported_while_it_runs(tap, vendor):
@@ -190,8 +190,8 @@ def test_another_library_may_have_the_work(check, vendor, work, repo):
 # The guide ------------------------------------------------------------------------
 
 def programs_of(guide):
-    """Return ({name: text}, [text]): blocks with a file's name make up that file, shell blocks are
-    run."""
+    """Return ({name: text}, [text]). Blocks with a file name form that file.
+    Shell blocks are run."""
     files, shell = {}, []
     for info, text in re.findall(r"^```(.*?)\n(.*?)^```$", guide, re.M | re.S):
         kind, _, name = info.partition(" ")
@@ -204,7 +204,7 @@ def programs_of(guide):
 
 
 def lay_out(files, repo, build, gputap, work):
-    """Create a reader's folder with these files. Return its environment."""
+    """Create a reader's folder with these files. Return the reader's environment."""
     for name, text in files.items():
         (work / name).write_text(text)
     library = build / "src/plugin"
@@ -216,7 +216,7 @@ def lay_out(files, repo, build, gputap, work):
 
 
 def test_every_program_of_the_guide_is_compiled_and_runs(repo, build, run, gputap, work):
-    """Follow the guide as a reader would; test_torch_profile.py has the last step, which needs
+    """Follow the guide as a reader would. test_torch_profile.py covers the last step, which needs
     torch."""
     files, shell = programs_of(guide_of(repo))
     assert set(files) == {"acme_pu1.c", "show.c", "program.c", "acme_profile.py"}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test vendors' plug-ins: found, loaded, read; each kind of error is reported with its name and
-counted, and the others continue."""
+"""Test how vendors' plug-ins are found, loaded and read. Each kind of error is counted and reported
+with its name, and the other plug-ins continue."""
 import os
 import re
 import subprocess
@@ -12,8 +12,8 @@ HERE = "tests/plugin"
 
 @pytest.fixture(scope="session")
 def vendor(repo, tmp_path_factory):
-    """Return vendor("overruns"), which builds tests/plugin/vendor.c with that fault, as a plug-in
-    in a separate folder."""
+    """Return vendor("overruns"), which builds tests/plugin/vendor.c with that fault as a plug-in in
+    a separate folder."""
     made = {}
 
     def make(fault="none", *flags, name="vendor"):
@@ -45,8 +45,8 @@ def host_program(repo, build, tmp_path_factory):
 
 @pytest.fixture
 def host(run, host_program, work):
-    """Return host("all", plugins=[...]), which runs the program with those plug-ins; HOME is the
-    test's."""
+    """Return host("all", plugins=[...]), which runs the program with those plug-ins and with the
+    test's HOME."""
     def call(*words, plugins=(), env=None, **keywords):
         path = ":".join(map(str, plugins)) or None
         return run([host_program, *words],
@@ -234,7 +234,7 @@ def test_records_of_a_plugin_are_read(host, vendor):
     assert "record 2 Memcpy HtoD d0 s1 c2 b256" in result.out
     assert "record 4 vendorLaunch d-1 s0 c1" in result.out
     assert "external 9 user 9" in result.out
-    assert counts(result) == {"records": 9, "name repaired": 1}  # the quotes in its metadata
+    assert counts(result) == {"records": 9, "name repaired": 1}  # the metadata contains quotes
 
 
 def test_sessions_follow_each_other(host, vendor):
@@ -267,7 +267,7 @@ def test_the_configuration_reaches_the_plugin(host, vendor):
 def test_a_forks_child_has_no_open_session_and_the_parents_goes_on(host, vendor):
     result = host("fork", plugins=[vendor()])
     child, parent = re.search(r"child start (-?\d+)(.*?)\nstop", result.out, re.S).groups()
-    assert child == "0"  # this plug-in's device belongs to the parent
+    assert child == "0"  # the plug-in's device belongs to the parent
     assert result.out.count("count records: 9\n") == 1
 
 
@@ -363,8 +363,8 @@ def test_a_plugin_without_groups_is_read(host, vendor):
 
 @pytest.fixture(scope="session")
 def flight(repo, build, tmp_path_factory):
-    """Build tests/plugin/flight.c, and put refdev's plug-in into a folder that only its owner may
-    write."""
+    """Build tests/plugin/flight.c, and copy refdev's plug-in into a folder that only its owner may
+    write to."""
     folder = tmp_path_factory.mktemp("flight")
     for name in ("librefdev_pu1.so", "librefdev.so.1"):
         (folder / name).write_bytes((build / "soft/refdev" / name).read_bytes())

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test the compatible library of Intel PTI's callback API (src/compat/pti), as proposed and as
-shipped, on Level Zero under Debian's loader over our driver, and on PoCL."""
+"""Test the library compatible with Intel PTI's callback API (src/compat/pti), in its proposed and
+its shipped form, on Level Zero with Debian's loader and our driver, and on PoCL."""
 import json
 import re
 
@@ -17,8 +17,7 @@ LAUNCH, INIT, CREATE_CONTEXT, CREATE_IMMEDIATE = 55, 1, 21, 34
 
 @pytest.fixture(scope="session")
 def compile_pti(build, tmp_path_factory):
-    """Return compile_pti("a.c b.c", *flags) -> program or library that is linked with
-    libpti_callback."""
+    """Return compile_pti("a.c b.c", *flags) -> program or library, linked with libpti_callback."""
     folder = tmp_path_factory.mktemp("pti")
     library = build / "src/compat/pti"
     made = {}
@@ -39,8 +38,7 @@ def compile_pti(build, tmp_path_factory):
 
 @pytest.fixture
 def log(compile_pti, run, level_zero, environment):  # noqa: F811
-    """Return log(words, *program) -> notifications of the tool tests/pti/log_tool.c, line by
-    line."""
+    """Return log(words, *program) -> notification lines of the tool tests/pti/log_tool.c."""
     tool = compile_pti("log_tool.c", "-shared", "-fPIC")
 
     def log_it(words, *program, env=None):
@@ -80,8 +78,8 @@ def test_a_domain_is_all_functions_of_its_drivers(log):
 
 @pytest.mark.parametrize("way", ["table", "handle"])
 def test_sycls_runtime_api_is_a_domain_of_its_own(log, adapter, way):  # noqa: F811
-    """Unified Runtime's calls, on a stand-in for an adapter; test_soft_level_zero_sycl.py has the
-    real ones."""
+    """Tests Unified Runtime calls with a stand-in adapter. test_soft_level_zero_sycl.py uses the
+    real adapters."""
     lines = log("runtime", *adapter, way)
     assert log.out == ""
     assert [line.split()[5] for line in lines if " ENTER " in line][1:] == CALLS
@@ -179,7 +177,7 @@ LEVEL_ZERO, OPENCL = "shipped.c gpu_level_zero.c", "shipped.c gpu_opencl.c"
 
 
 def test_each_sentence_of_the_document_and_each_idea_of_ptis_tests_has_its_check():
-    """tests/pti/README.md"""
+    """tests/pti/README.md names the check of each sentence."""
     proposed, shipped = (REPO / "tests/pti/README.md").read_text().split("\n## ")[1:]
     assert [name for name in SENTENCES if f"`{name}`" not in proposed] == []
     named = re.findall(r"^\| .* \| `(\w+)`", shipped, re.M)
@@ -190,7 +188,7 @@ def test_each_sentence_of_the_document_and_each_idea_of_ptis_tests_has_its_check
 @pytest.mark.parametrize("check", CHECKS)
 def test_as_shipped_on_level_zero(compile_pti, run, environment, check, how):  # noqa: F811
     if check == "external_correlation_in_callbacks" and how == "regular":
-        return  # such an activity belongs to the call that runs the list
+        return  # the activity belongs to the call that runs the list
     assert run([compile_pti(LEVEL_ZERO, "-lze_loader"), check, how], env=environment).out == ""
 
 
@@ -206,7 +204,7 @@ def test_kernels_of_opencl_come_and_go_by_their_references(compile_pti, run):
 @pytest.fixture
 def log_shipped(compile_pti, run, level_zero, environment):  # noqa: F811
     """Return log_shipped(letters, *words) -> notifications of tests/pti/log_shipped.c about
-    lz_program: (the line's first two words, its fields)."""
+    lz_program, as (first two words of the line, fields of the line)."""
     def log_it(letters, *words):
         tool = compile_pti("log_shipped.c", "-shared", "-fPIC")
         result = run([level_zero / "lz_program", *words],
@@ -262,7 +260,7 @@ def test_a_completion_has_its_operations_name_and_the_function_that_found_it(log
 @pytest.mark.parametrize("gpu", ["level_zero", "opencl"])
 def test_a_tool_that_a_running_program_opens_is_notified_of_what_follows(
         compile_pti, run, gputap, environment, gpu, how, under):  # noqa: F811
-    """It must not be notified of anything earlier."""
+    """The tool is not notified of anything earlier."""
     tool = compile_pti("log_shipped.c", "-shared", "-fPIC")
     library = "-lze_loader" if gpu == "level_zero" else "-lOpenCL"
     program = run_late(compile_pti, f"late.c gpu_{gpu}.c", library)
@@ -274,7 +272,7 @@ def test_a_tool_that_a_running_program_opens_is_notified_of_what_follows(
 
 
 def run_late(compile_pti, names, library):
-    """Build the program, linked with neither of our libraries."""
+    """Build the program without linking gputap's libraries."""
     linked = compile_pti(names, library, "-ldl")
     out = linked.with_name(linked.name + "_bare")
     if not out.exists():
@@ -335,7 +333,7 @@ def test_a_tool_is_told_at_once_of_the_device_work_that_it_came_too_late_for(
 
 # Critical events -----------------------------------------------------------------------------
 
-# how to provoke it: the program's words, the driver's fault; its result and name
+# event: words of the program, fault of the driver, result, name
 CRITICAL = {
     "buffers_lost": ((), "", 1000, "loss"),
     "clock_broken": (("events", "3"), "clock", 6, "clock"),
@@ -349,12 +347,12 @@ LOGS = "log_tool.c log_shipped.c"
 
 @pytest.fixture
 def critical_program(compile_pti, vendor, worker):  # noqa: F811
-    """Return critical_program(name) -> (command that provokes it, environment, options of gputap
-    run)."""
+    """Return critical_program(name) -> (command that provokes the event, environment, options of
+    gputap run)."""
     library = compile_pti(LOGS, "-shared", "-fPIC")
 
     def program_for(name):
-        if name == "tool_failure":  # fails before the program's own constructors
+        if name == "tool_failure":  # the tool fails before the program's own constructors run
             failing = compile_pti("failing_tool.c", "-shared", "-fPIC")
             return [compile_pti("../level_zero/lz_program.c", "-lze_loader", "-ldl",
                                 "-Wl,--no-as-needed", library, f"-Wl,-rpath,{library.parent}")
@@ -373,7 +371,8 @@ def critical_program(compile_pti, vendor, worker):  # noqa: F811
 
 @pytest.fixture
 def provoke(critical_program, tap, environment):  # noqa: F811
-    """Return provoke(name) -> (lines of the tools, the capture's events); it writes r.gputap."""
+    """Return provoke(name) -> (lines of the tools, events in the capture). provoke() writes
+    r.gputap."""
     def provoke_it(name):
         words, fault, _, _ = CRITICAL[name]
         program, env, options = critical_program(name)
@@ -389,7 +388,7 @@ def provoke(critical_program, tap, environment):  # noqa: F811
 
 @pytest.mark.parametrize("name", CRITICAL)
 def test_a_critical_event_is_told_to_pti_to_the_c_api_and_to_the_capture(provoke, tap, name):
-    """PTI has both forms; as shipped, it is PTI_INTERNAL_EVENT_TYPE_CRITICAL."""
+    """PTI reports the event in both forms. The shipped form is PTI_INTERNAL_EVENT_TYPE_CRITICAL."""
     result, called = CRITICAL[name][2:]
     lines, recorded = provoke(name)
     proposed = [line for line in lines if line.startswith(f"a critical {result} ")]
@@ -409,7 +408,7 @@ def test_no_critical_event_comes_without_a_reason(provoke, monkeypatch):
 # Ids -------------------------------------------------------------------------------------
 
 def test_an_id_never_changes():
-    """tests/golden/pti_ids.txt: new functions are added to it, nothing else ever changes."""
+    """tests/golden/pti_ids.txt only grows: new functions are appended."""
     now = []
     for path in sorted((REPO / "include/compat/pti").glob("pti_*_api_ids.h")):
         now += re.findall(r"^\t(\w+)_id = (\d+),$", path.read_text(), re.M)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test gputap run --from RANGE --to RANGE: each process counts its ranges, and is recorded between
-them."""
+"""Test gputap run --from RANGE --to RANGE. Each process counts its own ranges, and is recorded
+between the two."""
 import collections
 import csv
 import json
@@ -19,7 +19,8 @@ def program(build, tmp_path_factory):
 
 
 def steps(s, count, name="step"):
-    """Run steps: each has one `a` before it and two `b` in it; a `c` follows the last one."""
+    """Run @count steps. Launch `a` before each step, `b` twice in each step, and `c` after the last
+    step."""
     for _ in range(count):
         s.tell("run a 1", f"begin {name}", "run b 2", "end")
     s.tell("run c 1")
@@ -46,7 +47,7 @@ def ranges_of(tap):
 @pytest.mark.parametrize("domains", [(), ("-d", "refdev")])
 def test_a_window_is_from_the_begin_of_a_range_to_the_end_of_another(session, recorded, tap,
                                                                      source, domains):
-    """This holds for every source of ranges, also if the ranges are not recorded themselves."""
+    """This holds for every source of ranges, even if the ranges themselves are not recorded."""
     s = session("--from", "step#3", "--to", "step#5", *domains)
     s.tell(f"by {source}")
     steps(s, 7)
@@ -98,14 +99,14 @@ def test_ranges_of_all_threads_are_counted_together(session, recorded, source):
 def test_a_forks_child_counts_its_own(session, recorded, tap, source):
     s = session("--from", "step#2", "--to", "step#3", "--wait")
     s.tell(f"by {source}", "run d 1")
-    steps(s, 2)  # the window is open: c
+    steps(s, 2)  # the window stays open and includes c
     s.begin("fork")
-    steps(s, 4)  # the child's
+    steps(s, 4)  # the child's steps
     s.begin("exit")
     assert s.process.stdout.readline() == "ok\n"
     steps(s, 2)
     s.end()
-    # in the parent: the second step, what follows, the third step; in the child: 2 steps
+    # parent: the second step, the launches after it, and the third step; child: 2 steps
     assert recorded() == {"b": 2 + 2, "a": 1, "c": 1}
     assert sorted(launches_of(tap).values()) == [2 + 1 + 2, 2 + 1 + 1 + 2]
 
@@ -191,8 +192,8 @@ def test_bad_values_are_refused(tap, work, options, sentence, caret):
 
 @pytest.fixture
 def across(session, recorded, tap):
-    """Return a function that runs kernels in named ranges, between whose starts and ends the
-    program pauses."""
+    """Return run(source), which launches kernels in named ranges and pauses recording between the
+    starts and ends of the ranges."""
     def run(source):
         s = session()
         s.tell(f"by {source}", "begin around", "run a 1", "begin before", "run a 2")
@@ -225,7 +226,7 @@ def test_ranges_across_a_pause_are_whole(across, tap, source):
 
 @pytest.mark.parametrize("has_package", [False, True])
 def test_a_range_of_torch_without_the_package_is_explained(tap, run, work, has_package):
-    """Map a library with torch's name; the collector checks four times a second."""
+    """The program maps a library with torch's name. The collector checks four times a second."""
     (work / "gputap/_shim").mkdir(parents=True)
     for name in ["libtorch_cpu.so", "gputap/_shim/observer.so"]:
         run(["cc", "-shared", "-fPIC", "-x", "c", "/dev/null", "-o", name])

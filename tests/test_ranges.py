@@ -24,7 +24,7 @@ def program(tmp_path_factory, repo, build):
 
 @pytest.fixture
 def trace(tap, program, work):
-    """Return the program's output, and its recorded ranges."""
+    """Return run(), which returns the program's output and its recorded ranges."""
     def run(*words):
         result = tap("run", "-f", "-o", "a.gputap", "--", program, *words)
         tap("export", "-f", "a.gputap", "-o", "a.csv")
@@ -78,7 +78,7 @@ def test_a_range_is_recorded_when_it_ends_with_what_it_says_of_itself(trace):
 @pytest.mark.parametrize("wanted, unmet", [("range_user", ""), ("range_op*,range_user", ""),
                                            ("range_user,clFinish", " --ops clFinish")])
 def test_a_range_is_met_by_the_name_of_its_operation(tap, program, wanted, unmet):
-    """This holds although reports name ranges with the program's own text."""
+    """Reports, however, name ranges by the program's own text."""
     short = tap("run", "-f", "-o", "a.gputap", "--ops", wanted, "--", program, "nest").err
     head = tap("report", "--all", "a.gputap").out
     assert "step" in head
@@ -273,7 +273,7 @@ def test_rpds_markers_enclose_the_calls_whose_work_is_theirs(tap, worker, work):
     ("range=outer", 18),
     ("range=inner", 15),
     ("range~^inn", 15),
-    ("range!=inner", 5),  # in ranges, and in none of that name
+    ("range!=inner", 5),  # in a range with another name, but not in `inner`
     ("range=step and not range=outer", 2),
     ("not range=step", 2),
     ("range=idle", None),
@@ -383,7 +383,7 @@ def test_a_range_that_is_only_in_a_pause_is_not_recorded(tap, paused, work):
     rows = {r["name"]: r["count"] for r in csv.DictReader(io.StringIO(
         tap("report", "--csv", "-t", "ranges", "a.gputap").out))}
     assert rows == {"around": "1", "before": "1", "late": "1", "inner": "1", "between": "1",
-                    "within": "1"}  # the one after the pauses
+                    "within": "1"}  # the range after the pauses
 
 
 def exported(tap, work, *words):

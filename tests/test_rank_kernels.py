@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Test kernels of collectives over the ranks of a job: which rank waited on the device for which.
-The library is ours under NCCL's names; its kernels really wait for each other (tests/cuda)."""
+"""Test kernels of collectives over the ranks of a job: which rank waited on the device for which
+other rank. Our library has NCCL's names, and its kernels really wait for each other
+(tests/cuda)."""
 import json
 import subprocess
 
@@ -50,7 +51,7 @@ def tables(run, gputap, *words):
 
 
 def check_late_rank(waits, rows, calls=STEPS):
-    """Check each step but the first, in which ranks start at different times."""
+    """Check every step except the first, in which ranks start at different times."""
     for rank in EARLY:
         row = waits[rank, LATE]
         assert (STEPS - 1) * LATE_MS * 1e6 * 0.2 < row["wait_ns"] == row["device_wait_ns"]
@@ -88,7 +89,8 @@ def test_what_a_group_makes_one_kernel_of_is_compared_once(job):
 
 
 def test_communicators_of_a_split_are_told_apart(job):
-    """Ranks 0 and 2 are in one communicator, rank 1 alone in the other: no rank waits for it."""
+    """Ranks 0 and 2 share a communicator. Rank 1 is alone in the other communicator, so no rank
+    waits for it."""
     waits, rows, _ = job("split")
     assert {pair for pair in waits} <= {(0, 2), (2, 0)}
     assert [rows[rank]["compared"] for rank in (0, 2)] == [STEPS, STEPS]
@@ -113,7 +115,7 @@ def test_all_wait_for_the_root_of_a_broadcast(job):
 
 
 def test_a_kernel_that_receives_waits_for_the_one_that_sends(job):
-    """A ring: rank 2 receives what rank 1 sends."""
+    """In the ring, rank 2 receives the data that rank 1 sends."""
     waits, rows, _ = job("ring")
     row = waits[2, LATE]
     assert (STEPS - 1) * LATE_MS * 1e6 * 0.2 < row["message_wait_ns"] == row["device_wait_ns"]

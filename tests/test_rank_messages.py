@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test messages of MPI from one rank to another: which rank waited for whose send."""
+"""Test MPI messages between ranks: which rank waited for a send of which other rank."""
 import json
 
 import mpi_jobs
@@ -18,7 +18,8 @@ def kind(request):
 
 @pytest.fixture
 def job(tap, work, kind):
-    """Return job("scene"), which runs it and returns {(rank, for rank): row}, {rank: row}."""
+    """Return job("scene"), which runs the scene and returns {(rank, for rank): row} and
+    {rank: row}."""
     def call(scene, *options):
         program = mpi_jobs.build(kind, work, "messages")
         tap("run", "-q", "-f", "-o", "job.gputap", *options, *mpi_jobs.launcher(kind, 3), program,
@@ -31,7 +32,7 @@ def job(tap, work, kind):
 
 
 def check_waited(row, ns):
-    # ranks that do not get a processor are late themselves
+    # ranks without a free processor are late themselves
     assert 0.2 * ns < row["message_wait_ns"] <= row["wait_ns"]
 
 
@@ -66,8 +67,8 @@ def test_a_call_that_completes_any_waits_for_the_one_that_it_completed(job):
 
 
 def test_messages_are_told_apart_by_their_tag(job):
-    """The first message arrives at once and is received after the second one: no rank waits for
-    it."""
+    """The first message arrives immediately and is received after the second message. No rank waits
+    for the first message."""
     waits, rows = job("tags")
     check_waited(waits[0, 1], WHOLE_NS)
     assert rows[0]["messages"] == 2 * STEPS
@@ -94,5 +95,5 @@ def test_a_collective_that_is_only_begun_waits_where_it_is_completed(job):
     waits, rows = job("later")
     for rank in (0, 2):
         assert 0.2 * WHOLE_NS < waits[rank, 1]["wait_ns"]
-        assert rows[rank]["compared"] == STEPS + 1  # includes a barrier
+        assert rows[rank]["compared"] == STEPS + 1  # +1: a barrier
     assert not any(row["message_wait_ns"] for row in waits.values())

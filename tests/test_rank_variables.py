@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test ranks that a process sets itself after its start, in functions of
-torch.multiprocessing.spawn."""
+"""Test rank variables that a process sets after its start, as functions under
+torch.multiprocessing.spawn do."""
 
 import json
 import sys
@@ -43,7 +43,7 @@ if __name__ == "__main__":
 
 
 def find_ranks(tap, capture="c.gputap"):
-    """Return the rank of each process that made calls and has one."""
+    """Return the rank of each process that made calls, if the process has a rank."""
     found = json.loads(tap("info", capture, "--json").out)
     return sorted(p["rank"] for p in found["processes"]
                   if p["seen"] and p.get("rank") is not None)
@@ -52,7 +52,8 @@ def find_ranks(tap, capture="c.gputap"):
 @pytest.mark.parametrize("order", ["sc", "cs", "csc", "psc", "pcs"])
 @pytest.mark.parametrize("method", ["spawn", "fork"])
 def test_a_rank_that_a_function_of_multiprocessing_sets_is_seen(build, work, tap, method, order):
-    """c: a call of OpenCL; s: set the variables; p: the parent has made a call before."""
+    """Letters of @order: c makes an OpenCL call, s sets the variables, p makes a call in the parent
+    first."""
     (work / "program.py").write_text(PROGRAM.format(method=method, order=order))
     Tree(build).run(work / "program.py", program=sys.executable, options=["-q"])
     assert find_ranks(tap) == [0, 1]

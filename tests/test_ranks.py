@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test the ranks of a job: tables of reports, which rank waits for which."""
+"""Test the ranks of a job: tables of reports, and which rank waits for which other rank."""
 import csv
 import json
 
@@ -14,7 +14,7 @@ JITTER_NS = 20_000
 
 @pytest.fixture
 def job(run, build, work):
-    """Return job(...), which writes a capture for each rank of a job, two of them on a host."""
+    """Return job(...), which writes one capture per rank of a job with two ranks per host."""
     def write(*options, size=SIZE, hosts=1, skew=0):
         names = []
         for rank in range(size):
@@ -78,7 +78,7 @@ def test_devices_of_each_rank_are_busy_and_idle(tap, job):
 
 
 def test_missing_records_are_not_compared(tap, job, run, build):
-    """Rank 1 lacks one call at the end, rank 3 has none."""
+    """Rank 1 lacks one call at the end, and rank 3 has no records."""
     files = job()
     run([build / "tests/synth/synth", "--calls", CALLS * 50, "--job", SIZE, "--rank", 1, "--every",
          "100", "--host", "node0", "--boot", "01111111-2222-3333-4444-55555", "--pid", 4010, "-o",
@@ -137,14 +137,14 @@ def test_a_real_job_is_compared_over_its_communicators(tap, work, kind):
     tap("run", "-q", "-o", "job.gputap", *mpi_jobs.launcher(kind, SIZE), program, 10, LATE, 50,
         env={"TMPDIR": str(work)})
     rows = ranks(report(tap, "job.gputap", "-t", "ranks"))
-    # split, dup, and in each step two barriers, an allreduce on half of the ranks, and a broadcast
+    # split and dup, then two barriers, an allreduce on half of the ranks, and a broadcast per step
     assert {row["compared"] for row in rows.values()} == {2 + 10 * 4}
     assert rows[LATE]["caused_ns"] > 0
 
 
 # Clocks -----------------------------------------------------------------------
 
-SKEW_NS = 3_000_000  # of the second host's wall clock
+SKEW_NS = 3_000_000  # error of the second host's wall clock
 
 
 def sessions(tap, files):
@@ -153,7 +153,7 @@ def sessions(tap, files):
 
 
 def test_clocks_of_two_hosts_are_aligned_by_what_they_did_together(tap, job):
-    """Without drift the truth is known exactly: all clocks started at the same time."""
+    """Without drift the correct result is known exactly: all clocks started at the same time."""
     found = sessions(tap, job(hosts=2, skew=SKEW_NS))
     assert [s["clock"] for s in found] == ["boot", "boot", "collectives", "collectives"]
     for session in found[2:]:
@@ -169,7 +169,7 @@ def test_without_calls_of_all_wall_clocks_are_left(tap, job):
 
 @pytest.mark.parametrize("ppm", [-80, 80])
 def test_clocks_that_run_apart_stay_together(tap, job, run, build, ppm):
-    """80 ppm in 8 s are 640 us, which would be visible in the waits."""
+    """80 ppm over 8 s are 640 us, which would be visible in the waits."""
     files = []
     for rank in range(SIZE):
         host = rank // 2
@@ -186,7 +186,8 @@ def test_clocks_that_run_apart_stay_together(tap, job, run, build, ppm):
 
 
 def test_a_host_that_is_always_late_is_placed_by_the_returns(tap, job):
-    """The bounds are 2 ms apart: the clocks are reported as no better, and yet are."""
+    """The bounds are 2 ms apart. The reported uncertainty reflects this, although the actual error
+    is below 1 us."""
     files = job("--late-rank", LATE, "--late-by", LATE_NS, hosts=2, skew=SKEW_NS)
     found = sessions(tap, files)
     assert LATE_NS / 4 < found[2]["uncertainty_ns"] < LATE_NS + 2 * JITTER_NS
@@ -205,7 +206,8 @@ def test_each_command_says_how_well_clocks_agree(tap, job):
 # Many -------------------------------------------------------------------------
 
 def test_many_captures_are_one_screen_and_few_descriptors(gputap, run, build, work):
-    """320 captures, with a limit of 290 open files; the head must not have a line for each."""
+    """320 captures are read with a limit of 290 open files. The head does not have a line for each
+    capture."""
     for rank in range(320):
         run([build / "tests/synth/synth", "--calls", 200, "--job", 320, "--rank", rank, "--host",
              f"node{rank // 80}", "--late-rank", 317, "--late-by", LATE_NS, "--pid",
@@ -231,7 +233,7 @@ def test_of_many_captures_those_that_are_cut_are_named(tap, job):
 
 
 def test_exports_name_ranks_and_hosts_and_sort_by_rank(tap, job):
-    """The captures are given from the last rank to the first."""
+    """The captures are passed from the last rank to the first."""
     tap("export", *reversed(job(hosts=2)), "-o", "job.json")
     found = json.load(open("job.json"))["traceEvents"]
     names = {e["pid"]: e["args"]["name"] for e in found if e["name"] == "process_name"}
@@ -298,7 +300,8 @@ def test_ranks_that_are_recorded_from_different_calls_are_matched_by_time(tap, w
         steps, steps - 2, steps - 4]
     assert calls[1, "MPI_Comm_dup"] == 1 and (1, "MPI_Init") not in calls
     rows = ranks(found)
-    # a barrier and an allreduce in each step that all ranks have; the dup is alone before a gap
+    # each step that all ranks recorded has a barrier and an allreduce; the dup stands alone before
+    # a gap
     assert {row["compared"] for row in rows.values()} == {2 * (steps - 4)}
     waits = {(row["rank"], row["for_rank"]): row["wait_ns"] for row in found["rank_waits"]}
     for rank in (0, 1):
@@ -318,15 +321,15 @@ def test_a_slice_is_matched_by_time_too(tap, job):
 
 # Two hosts ------------------------------------------------------------------------------------
 
-APART_NS = 5000 * 10**9  # of the two hosts' CLOCK_BOOTTIME
+APART_NS = 5000 * 10**9  # difference between the two hosts' CLOCK_BOOTTIME
 OTHER_HOST = ["unshare", "--time", "--uts", "--boottime", 5000, "--monotonic", 3000, "--fork", "sh",
               "-c", 'hostname other; exec "$@"', "sh"]
 
 
 @pytest.fixture
 def other_host(run):
-    """Return the words before a command that run it on a host with another name, whose clock
-    started earlier."""
+    """Return the words before a command that run it on a host that has another name and started
+    earlier."""
     if run([*OTHER_HOST, "true"], status=None).status:
         pytest.skip("needs the right to make namespaces of time and names")
     return OTHER_HOST
@@ -339,7 +342,7 @@ def test_two_hosts_that_share_nothing_are_aligned_by_wall_clocks(tap, run, gputa
     found = sessions(tap, ["here.gputap", "there.gputap"])
     assert [s["host"] == "other" for s in found] == [False, True]
     assert [s["clock"] for s in found] == ["boot", "wall clock"]
-    assert abs(found[1]["shift_ns"] + APART_NS) < 10**6  # both have one wall clock
+    assert abs(found[1]["shift_ns"] + APART_NS) < 10**6  # both hosts share one wall clock
     err = tap("report", "--all", "here.gputap", "there.gputap").err
     assert "aligned by wall clocks (CLOCK_REALTIME), which moved by" in err.replace("\n  ", " ")
 
@@ -356,7 +359,7 @@ def test_a_job_on_two_hosts_is_aligned_by_its_collective_calls(tap, run, gputap,
          "-q", "-o", "r%r.gputap", program, 60], env={"TMPDIR": str(work)}, timeout=100)
     found = sessions(tap, ["r0.gputap", "r1.gputap"])
     assert [s["clock"] for s in found] == ["boot", "collectives"]
-    # the session that started later is moved onto the other one's clock
+    # the times of the session that started later are converted to the clock of the other session
     moved, apart_ns = ("r1.gputap", APART_NS) if found[1]["host"] == "other" else (
         "r0.gputap", -APART_NS)
     spans = []
@@ -364,7 +367,7 @@ def test_a_job_on_two_hosts_is_aligned_by_its_collective_calls(tap, run, gputap,
         tap("export", "-f", *files, "-o", "job.csv")
         with open("job.csv", newline="") as file:
             rows = [row for row in csv.DictReader(file) if row["operation"] == "MPI_Allreduce"]
-        process = str(len(files) - 1)  # the second session's
+        process = str(len(files) - 1)  # process number of the second session
         spans.append([int(row["start_ns"]) for row in rows if row["process"] == process])
     errors = [abs(b - a + apart_ns) for a, b in zip(*spans)]
     assert len(errors) == 60
@@ -372,7 +375,7 @@ def test_a_job_on_two_hosts_is_aligned_by_its_collective_calls(tap, run, gputap,
 
 
 def test_captures_of_a_slice_on_hosts_without_a_common_clock_are_not_guessed(tap, job):
-    """Their first calls are missing, which would have aligned the clocks."""
+    """The first calls, which would have aligned the clocks, are missing."""
     cut = []
     for file in job("--late-rank", LATE, "--late-by", LATE_NS, hosts=2):
         cut.append("cut-" + file)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Run the commands of docs/guides/recipes.md and docs/guides/questions.md, in the order of the
-pages: each must find its input and do what the page says."""
+"""Run the commands of docs/guides/recipes.md and docs/guides/questions.md in page order. Each
+command must find its input and do what the page says."""
 
 import contextlib
 import os
@@ -17,7 +17,8 @@ import conftest
 
 DOCS = conftest.REPO / "docs"
 COMMAND = re.compile(r"(mkdir|gputap|mpirun[.\w]*|srun|docker) ")
-# replaces a cluster\'s launcher: runs the ranks one after the other, and sets its variables
+# Replaces the launcher of a cluster: sets the rank variables and runs the ranks one after the
+# other.
 SRUN = """\
 #!/bin/sh
 shift; ranks=$1; shift
@@ -34,8 +35,8 @@ subprocess.run(["./prog"], check=True)
 
 
 def commands_of(page):
-    """Return each heading's commands; "" is the start of the page. A backslash at a line's end
-    joins two."""
+    """Return the commands per heading; "" is the start of the page. A backslash at the end of a
+    line joins two lines."""
     text = (DOCS / page).read_text()
     found = {}
     for title, body in re.findall(r"^##? (.*)\n((?:(?!## ).*\n)*)", text, re.M):
@@ -48,7 +49,7 @@ def commands_of(page):
 
 @pytest.fixture
 def place(build, gputap, work):
-    """Return the environment of a folder in which the pages' commands find their files and
+    """Return the environment of a folder in which the commands of the pages find their files and
     programs."""
     program = build / "examples/steps"
     if not program.exists():
@@ -64,14 +65,14 @@ def place(build, gputap, work):
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 
 
-# Statuses of commands that do not exit with 0 although they did their work.
+# Exit statuses of commands that succeed with a status other than 0.
 STATUSES = {"--fail-over": (0, 1)}
 
 
 @pytest.fixture
 def shell(run, place):
-    """Return shell(line), which runs a command of a page; it must find its input and print an
-    answer."""
+    """Return shell(line), which runs a command of a page. The command must find its input and print
+    an answer."""
     def call(line):
         wanted = next((s for word, s in STATUSES.items() if word in line), (0,))
         result = run(["bash", "-c", line], env=place, status=None)
@@ -85,7 +86,8 @@ def shell(run, place):
 
 @pytest.fixture
 def background(gputap, place):
-    """Return background(line), which starts a session of a page that runs until the test ends."""
+    """Return background(line), which starts a session that a page describes and keeps it running
+    until the test ends."""
     with contextlib.ExitStack() as started:
         def call(line):
             process = started.enter_context(
@@ -102,7 +104,7 @@ def background(gputap, place):
 
 
 def run_page(page, shell, background, launcher):
-    """Run all commands of a page in their order. Return the output of each heading's commands."""
+    """Run all commands of a page in page order. Return the output of the commands per heading."""
     other = {"mpirun": "srun", "srun": "mpirun"}[launcher]
     said, capture = {}, ""
     for title, lines in commands_of(page).items():
@@ -112,7 +114,7 @@ def run_page(page, shell, background, launcher):
                 background(line)
                 capture = os.path.abspath(re.search(r"-o (\S+)", line)[1])
             elif not line.startswith("docker") and other not in line:
-                # sessions of other tests run at the same time
+                # name the capture, because other tests run sessions at the same time
                 once = f" {capture} --once" if line.startswith("gputap top") else ""
                 if "tree.gputap" not in line or launcher == "mpirun":
                     said[title] += shell(line + once).out
@@ -140,7 +142,7 @@ def test_all_recipes_in_their_order(shell, background, tap, launcher):
 ANSWERS = {
     1: r"clEnqueueReadBuffer",
     2: r"host, outside any call +load",
-    3: r"(?m)^ +\S+ ms .* load$",  # the verdict depends on the machine's noise
+    3: r"(?m)^ +\S+ ms .* load$",  # the verdict depends on the noise of the machine
     4: r"Totals",
     5: r"(?m)^ +3 ",
     6: r"run_layers (at steps.c:\d+|in steps)",

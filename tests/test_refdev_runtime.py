@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test the reference accelerator as a runtime that gputap traces: one description and one
-folder."""
+"""Test the reference accelerator as a runtime that gputap traces, which takes one description and
+one folder."""
 import json
 import re
 
@@ -103,7 +103,7 @@ def test_its_calls_that_fail_have_the_name_of_their_status(capture, tap):
 
 
 def test_gputap_and_the_plugin_may_both_listen(tap, run, plugin, build, repo, work):
-    """Test two subscribers of one library, as with the torch bridge under gputap run."""
+    """One library has two subscribers, as with the torch bridge under gputap run."""
     host, library = work / "host", build / "src/plugin/libgputap-plugin.so.0"
     run([
         "cc", "-D_GNU_SOURCE", f"-I{repo}/include", repo / "tests/plugin/host.c", "-o", host,

@@ -18,7 +18,7 @@ def made(root, out):
 
 
 def documented(out):
-    """Return the names of functions that have a sentence in the manual."""
+    """Return the names of functions that have a description in the manual."""
     found = set()
     for page in (out / "xml").glob("*.xml"):
         for member in xml.etree.ElementTree.parse(page).iter("memberdef"):
