@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test `gputap report -o t.html`: one file that holds a report, for a browser without a network."""
+"""Test `gputap report -o t.html`, which writes a report as one file for a browser without a
+network."""
 
 import json
 import os
@@ -14,7 +15,7 @@ import pytest
 
 from consumers import perfetto_picture
 
-# this would be markup, or end an element, if it were not data
+# unescaped, this text would act as markup or end an element
 WORDS = '</script><script>document.title="broken"</script><img src=x onerror=alert(1)>&amp;\\u003c'
 
 PROGRAM = """
@@ -38,7 +39,7 @@ def data_of(path):
 
 @pytest.fixture
 def page(tap, run, build, work):
-    """Return page(...), which writes s.gputap, and s.html of it."""
+    """Return page(...), which writes s.gputap and its report s.html."""
     def make(*words, report=()):
         run([build / "tests/synth/synth", *words, "-o", "s.gputap"])
         tap("report", "s.gputap", "-f", "-o", "s.html", *report)
@@ -48,7 +49,7 @@ def page(tap, run, build, work):
 
 @pytest.fixture
 def hostile(tap, repo, build, work):
-    """Return a page of a program whose range is named WORDS."""
+    """Return the page of a program whose range is named WORDS."""
     (work / "hostile.c").write_text(PROGRAM)
     subprocess.run([
         "cc", f"-DWORDS={json.dumps(WORDS)}", f"-I{repo}/include", "hostile.c", "-o", "hostile",
@@ -113,14 +114,14 @@ def test_of_many_records_the_longest_are_slices_and_the_page_says_so(page):
     assert re.match(r"[\d,]+ calls and GPU activities of .* or more are drawn individually; the",
                     time_["notes"][0])
     assert path.stat().st_size < 6 << 20
-    # the shading still covers all activities
+    # the shading still covers all activities of the device
     device = next(row for row in time_["rows"] if row["kind"] == "device")
     assert device["busy"] > sum(s[1] for row in time_["rows"] if row["kind"] == "queue"
                                 for s in row["slices"]) / 2
 
 
 def test_memory_in_use_is_a_row_with_its_peak(tap, run, gputap, repo, work):
-    """Runs on CUDA's software driver, as tests/test_export_memory.py does."""
+    """Runs on the software CUDA driver, as tests/test_export_memory.py does."""
     for name, source, *options in (("kernels.so", "driver_kernels.c", "-shared", "-fPIC"),
                                    ("program", "driver_program.c", "-lpthread")):
         run(["cc", "-O1", f"-I{repo}", repo / "tests/cuda" / source, "-o", name, *options])
@@ -140,7 +141,7 @@ def test_memory_in_use_is_a_row_with_its_peak(tap, run, gputap, repo, work):
 
 @pytest.fixture
 def stacks(tap, build, work):
-    """Return a page of a program's launches and their call stacks."""
+    """Return the page of a program that records launches with their call stacks."""
     tap("run", "-q", "--stacks", "-o", "s.gputap", "--", build / "bench/opencl_loop", "",
         "kernels:100", "3")
     tap("report", "s.gputap", "-o", "s.html")
@@ -251,7 +252,7 @@ def test_a_browser_draws_tables_and_timeline(browser, page):
                             ) == len(data["tables"])
     assert browser.evaluate("complaints") == []
     first = browser.evaluate(PIXELS)
-    # kernels, calls that wait
+    # colours of kernels and of waiting calls
     assert first["seen"].get("2f72d9", 0) > 100 and first["seen"].get("d4a514", 0) > 100
     keys(browser, "+++")
     zoomed = browser.evaluate(PIXELS)
@@ -277,7 +278,7 @@ TEXTS = """new Promise(done => {
 
 def test_a_browser_cuts_no_text_of_the_timeline_in_the_middle_of_a_letter(browser, tap, build,
                                                                           work):
-    """A thread's name is too long for its label; times are close to the right edge."""
+    """The thread's name is too long for its label, and time labels lie close to the right edge."""
     shutil.copy(build / "tests/opencl/cl_basic", work / "WWWWWWWWWWWWWWW")
     tap("run", "-q", "-o", "w.gputap", "--", work / "WWWWWWWWWWWWWWW", "2")
     tap("report", "w.gputap", "-o", "w.html")
@@ -353,11 +354,11 @@ def test_the_page_starts_with_the_first_screen_of_the_terminal(browser, tap, pag
     at = words.index("time")
     assert words[at:at + 5] == title
     del words[at:at + 5]
-    # kernels are one row each there, copies of two devices are not
+    # the table has one row per kernel, but combines the copies of two devices
     expected = [w for w in words if re.match(r"[A-Za-z_]{4,}", w)]
     assert not [w for w in expected if w.rstrip(",:;()") not in shown]
     assert browser.evaluate("""document.getElementById('overview').compareDocumentPosition(
-        document.getElementById('timeline'))""") == 4  # the timeline follows
+        document.getElementById('timeline'))""") == 4  # 4: the timeline follows
     labels = browser.evaluate(
         "[...document.querySelectorAll('#overview h3')].map(h => h.innerText)")
     assert labels[:5] == ["GPU 0", "GPU 1", "Kernels", "Copies", "Idle"]
@@ -371,7 +372,7 @@ def test_a_page_of_chosen_tables_has_no_first_screen(page):
 
 @pytest.mark.parametrize("width", [1000, 420])
 def test_the_page_itself_never_scrolls_sideways(browser, tap, build, run, work, width):
-    """Tables do, inside. The name of a row stays in view."""
+    """Tables scroll inside the page. The name column stays in view."""
     run([build / "tests/synth/synth", "--calls", "2000", "--devices", "2", "--failed", "--waits",
          "--names", "tricky", "-o", "s.gputap"])
     tap("report", "s.gputap", "-o", "s.html")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test HIP programs that fork, leave GPU activities behind, are killed, or fault: the capture is
+"""Test HIP programs that fork, leave GPU activities behind, are killed, or fault. The capture is
 complete up to that moment and reports how the program ended."""
 
 import collections
@@ -19,7 +19,8 @@ from processes import child_of, finish, tally, wait_until
 
 @pytest.fixture
 def ends(hip_program, softgpu, tap, run, work):
-    """Return ends("kernels:3", "exit") -> the recording; output and status must be as untraced."""
+    """Return ends("kernels:3", "exit") -> the recording. The traced output and status must equal
+    those of an untraced run."""
     def call(*words, status=0, options=()):
         program = hip_program("ends")
         bare = run([program, *words], env=softgpu, status=status)
@@ -40,8 +41,8 @@ def ends(hip_program, softgpu, tap, run, work):
 
 
 class Recorded:
-    """Read e.gputap: its processes, and the number of calls of an operation, or of kernels, per
-    process."""
+    """Contents of e.gputap: its processes, and per process the number of calls per operation and of
+    kernels per name."""
 
     def __init__(self, tap):
         self.info = json.loads(tap("info", "--json", "e.gputap").out)
@@ -60,12 +61,14 @@ class Recorded:
                 self.links.append((row, calls.get(row["correlation"])))
 
     def of(self, name):
-        """Return the number per process, without processes that have none."""
+        """Return the counts of this name, one per process that has any, in ascending order."""
         return sorted(n for n in (counts[name] for counts in self.found.values()) if n)
 
     def check_links(self, open_calls=0):
-        """@open_calls: calls that the kill may interrupt: their activities exist, their records
-        do not."""
+        """Check the links of all activities.
+
+        @open_calls: number of calls that the kill may interrupt; their activities are recorded,
+                     their call records are not."""
         interrupted = {row["correlation"] for row, call in self.links if not call}
         assert len(interrupted) <= open_calls, interrupted
         for row, call in self.links:
@@ -73,7 +76,7 @@ class Recorded:
                 continue
             assert call and call["pid"] == row["pid"], row
             assert (row["name"] == "count") == (call["operation"] == "hipLaunchKernel"), (row, call)
-        for pid in self.found:  # one stream: in the order of the launches, each exactly once
+        for pid in self.found:  # on one stream, kernels run in launch order, each exactly once
             kernels = [(int(row["start_ns"]), int(call["start_ns"]), int(row["end_ns"]))
                        for row, call in self.links
                        if call and row["name"] == "count" and int(row["pid"]) == pid]
@@ -112,9 +115,9 @@ def test_work_left_behind_is_recorded_or_counted_as_unfinished(ends, end):
     status = -signal.SIGABRT if end == "abort" else 0
     recorded = ends("kernels:50", "queued:300", end, status=status)
     assert recorded.of("hipLaunchKernel") == [350]
-    # harvested by then; a process that ends with _exit() harvests nothing
+    # exit() harvests the completed kernels; _exit() harvests nothing
     assert sum(recorded.of("count")) >= (50 if end == "exit" else 0)
-    assert recorded.info["activities"] + recorded.unfinished() == 350 + 2  # a memset, a memcpy
+    assert recorded.info["activities"] + recorded.unfinished() == 350 + 2  # + memset and memcpy
     recorded.check_links()
     (process,) = recorded.info["processes"]
     assert process["end"] == {"abort": "Aborted (signal 6)"}.get(end, "exit 0"), process
@@ -122,7 +125,7 @@ def test_work_left_behind_is_recorded_or_counted_as_unfinished(ends, end):
 
 def test_a_device_fault_ends_the_program_as_untraced_and_all_before_it_is_there(ends):
     recorded = ends("kernels:40", "fault", status=-signal.SIGABRT)
-    # the abort may come in the middle of the launch
+    # the abort may interrupt the launch
     assert recorded.of("hipLaunchKernel") in ([40], [41])
     assert recorded.of("count") == [40]
     assert recorded.unfinished() == 2  # the kernel, and the call that launched it or waited for it
@@ -179,7 +182,7 @@ def test_a_hip_program_killed_at_a_random_moment_loses_no_call_that_had_returned
         recorded, returned = Recorded(tap), tally(work / "tally")
         launches = sum(recorded.of("hipLaunchKernel"))
         assert returned <= launches <= returned + 1
-        # a memset; the open calls
+        # plus a memset and the open calls
         assert recorded.info["activities"] + recorded.info["dropped"] <= launches + 3
         recorded.check_links(open_calls=1)
         assert "Killed" in json.dumps(recorded.info["processes"])
@@ -218,6 +221,6 @@ def test_a_wait_for_a_stream_or_event_is_split_at_the_end_of_its_last_work(ends,
     (call, ) = [r for r in rows if r["operation"] == name]
     end = max(int(r["end_ns"]) for r in rows if r["kind"] == "device" and r["name"])
     known = max(0, min(end, int(call["end_ns"])) - int(call["start_ns"]))
-    if known:  # otherwise everything was done before it
+    if known:  # otherwise all activities ended before the wait
         assert (wait["wait_ns"], wait["runtime_ns"]) == (known, 0)
     assert wait["unattributed_ns"] == wait["total_ns"] - known

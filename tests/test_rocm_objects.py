@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test streams, code objects and kernels as objects: their lifetime in each process that has
+"""Test streams, code objects and kernels as objects: their lifetime in each process that creates
 them."""
 
 import json
@@ -76,7 +76,7 @@ def test_device_code_and_its_kernels_are_reported_with_what_they_ask_for(hip_pro
         kernels = [k for k in info["kernel_symbols"] if k["code"] == c["code"]]
         assert {k["name"] for k in kernels} == {"numbered", "node"} and len(kernels) == c["kernels"]
         assert {k["device"] for k in kernels} == {c["device"]}
-        # of gfx906
+        # granule sizes of gfx906
         assert all(
             k["vgprs"] == 4 * k["vgpr_granules"] > 0 and k["sgprs"] == 8 * k["sgpr_granules"] > 0
             for k in kernels)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Test AMD_DIRECT_DISPATCH=0, with which HIP submits from a thread for each stream, after the
-program's call. Each activity is linked to the right call or to none.
+"""Test AMD_DIRECT_DISPATCH=0, with which HIP submits from one thread per stream, after the
+program's call. Each activity is linked to the right call or to no call.
 
-HIP 7 (ROCr 18), however, submits the parts of a graph that are ready in the thread that launches
-it, including branches: before earlier requests of the program that a stream's thread has not yet
-reached. So results of graphs are sometimes wrong, also untraced."""
+HIP 7 (ROCr 18), however, submits the ready parts of a graph, including branches, in the thread that
+launches the graph. These parts overtake earlier requests of the program that a stream's thread has
+not yet reached. Graphs therefore sometimes give wrong results, even untraced."""
 
 import collections
 import json
@@ -16,7 +16,7 @@ import pytest
 from truth import Truth, check_held, check_order, read_capture
 
 QUEUED = {"AMD_DIRECT_DISPATCH": "0"}
-MAY_BE_WRONG = 18  # ROCr
+MAY_BE_WRONG = 18  # version of ROCr
 BYTES = re.compile(r"sizeBytes=(\d+)")
 GRID = re.compile(r"numBlocks=\{x=(\d+), y=(\d+), ")
 
@@ -48,8 +48,8 @@ def traced(hip_program, softgpu, tap, work, rocr):
 ],
                          ids=lambda o: "_".join(o))
 def test_all_work_is_linked_to_the_call_that_asked_for_it(traced, options, rocr):
-    """HIP 7 makes kernels of small copies: if several threads copy on the default stream, the
-    arguments do not always distinguish them."""
+    """HIP 7 turns small copies into kernels. If several threads copy on the default stream, the
+    arguments do not always distinguish their copies."""
     truth = Truth(**options)
     found, info = traced(truth, env={"SOFT_AMDGPU_GPUS": str(options.get("gpus", 1))})
     assert info["activities"] >= truth.kernels() and not info["events"]
@@ -77,9 +77,9 @@ def shared_stream(tmp_path_factory, hip_headers, repo):
 
 def test_launches_of_two_threads_on_one_stream_are_linked_right_or_not_at_all(
         shared_stream, softgpu, tap, work, rocr):
-    """Each thread has its own kernel, whose name identifies it at any time; a kernel that both
-    launch cannot be assigned while both are active. Every order of such steps:
-    tests/unit/submit_order_model.c."""
+    """Each thread has its own kernel, which its name identifies at any time. A kernel that both
+    threads launch cannot be assigned while both launches are active.
+    tests/unit/submit_order_model.c tests every order of such steps."""
     tap("run", "-q", "-o", "a.gputap", "--", shared_stream, "300", env={**softgpu, **QUEUED},
         status=None if rocr >= MAY_BE_WRONG else 0)
     found = read_capture(tap, "a.gputap")
@@ -115,8 +115,8 @@ def test_calls_that_are_not_recorded_take_no_others_work(hip_program, softgpu, t
 @pytest.mark.parametrize("shape, linked", [("chain", True), ("capture", False), ("shuffle", False)])
 def test_nodes_of_a_graph_are_linked_where_it_is_a_chain(hip_program, softgpu, tap, work, rocr,
                                                          shape, linked):
-    """HIP before 7 runs branches in separate threads. (With some graphs it waits forever in this
-    mode, traced or not.)"""
+    """HIP before 7 runs branches in separate threads. In this mode it hangs with some graphs,
+    traced or not."""
     tap("run",
         "-q",
         "-o",
@@ -148,7 +148,7 @@ def spans(found):
 
 def test_lite_records_one_span_a_launch_from_its_first_node_to_its_last(
         hip_program, softgpu, tap, work, rocr):
-    """Launches of plain kernels are interleaved with those of graphs, on the same streams."""
+    """Launches of plain kernels and of graphs are interleaved on the same streams."""
     truth = Truth(threads=2, streams=2, launches=5, graphs=4, nodes=9)
     tap("run",
         "-q",
@@ -192,8 +192,8 @@ def test_a_span_of_lite_begins_with_the_first_node_and_ends_with_the_last(
 @pytest.mark.parametrize("shape", ["capture", "shuffle"])
 def test_lite_records_the_kernels_of_a_graph_with_branches_one_by_one(hip_program, softgpu, tap,
                                                                       work, rocr, shape):
-    """With HIP 7 this holds only for a graph that also has copies or fills: streams' threads might
-    submit these."""
+    """With HIP 7 this holds only for graphs with copies or fills, which the threads of streams
+    might submit."""
     tap("run",
         "-q",
         "-o",

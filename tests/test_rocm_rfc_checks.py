@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""The 24 checks of the validation plan of rocm-trace-lite's RFC for HIP calls, under the names of
-its own tests. They are stricter than the RFC's in these points:
+"""Run the 24 checks of the validation plan in rocm-trace-lite's RFC for HIP calls, under the names
+of the RFC's tests. These checks are stricter than the RFC's:
 
-- 5 without a device (schema, re-entrancy, correlation ids): on a written file, not on source text;
+- 5 without a device (schema, re-entrancy, correlation ids): check a written file, not source text;
   the library really makes calls to itself
-- 6 capture, timing, pid and tid, modes: every launch with its number; times inside the run; the
-  kernel's thread id
-- 4 correlation: the linked share is 100 %, where upstream pins 0; order and uniqueness, which it
-  skips, are enabled
-- 5 end to end: equal to the truth, not "more than nothing"; PyTorch for ROCm is not available here,
-  which is a listed skip, in addition to tests with HIP
+- 6 capture, timing, pid and tid, modes: check every launch with its number, times inside the run,
+  and the kernel's thread id
+- 4 correlation: the linked share is 100 %, where upstream pins 0; order and uniqueness, which
+  upstream skips, are checked
+- 5 end to end: the result equals the truth, where upstream requires "more than nothing"; PyTorch
+  for ROCm is not available here, which is a listed skip, and tests with HIP run instead
 - 2 overhead: counted, not timed: no additional allocation per launch; bench/run.py measures 10 %
   and 2 %
-- 2 guards: the built library needs only libc's family, not just "no libamdhip64"
+- 2 guards: the built library needs only libc's family, where upstream requires no libamdhip64
 """
 
 import gzip
@@ -31,8 +31,8 @@ TRUTH = Truth(threads=2, streams=4, launches=12, copies=2, graphs=5, nodes=6)
 
 @pytest.fixture(scope="session")
 def modes(hip_program, softgpu, gputap, tmp_path_factory):
-    """Return modes("hip") -> a folder with a.gputap, a.rpd, a.json.gz of one run in that mode, set
-    with RTL_MODE as upstream's users do."""
+    """Return modes("hip") -> a folder with a.gputap, a.rpd and a.json.gz of one run. RTL_MODE
+    selects the mode, as upstream's users do."""
     made = {}
 
     def run(mode):
@@ -95,8 +95,8 @@ def test_rocpd_api_ops_columns(sql):
 
 
 def test_reentrance_guard_present(found):
-    """The library calls its own exports, for hipMemset and others; those are not calls of the
-    program."""
+    """The library calls its own exports, for hipMemset and others. Those nested calls are not
+    recorded as calls of the program."""
     asked = TRUTH.lanes * TRUTH.copies
     memset = [c for c in found.calls.values() if c["operation"] == "hipMemsetAsync"]
     assert len(memset) == asked
@@ -104,7 +104,7 @@ def test_reentrance_guard_present(found):
 
 
 def test_correlation_map_present(found):
-    """Every id belongs to one call; every activity has the id of a recorded call."""
+    """Every id belongs to one call, and every activity has the id of a recorded call."""
     assert all(found.call_of(row) for row in found.device)
     assert len(found.calls) == len(
         {(c["tid"], c["start"], c["operation"]) for c in found.calls.values()})
@@ -114,7 +114,7 @@ def test_correlation_map_present(found):
 
 def test_hip_api_capture_basic(sql):
     launches = [name for name, in sql(NAMED) if name == "hipLaunchKernel"]
-    # including the captured ones
+    # includes the captured launches
     assert len(launches) == TRUTH.first_node + TRUTH.threads * TRUTH.nodes
 
 
@@ -125,7 +125,7 @@ def test_hip_api_capture_malloc_free(sql):
 
 
 def test_hip_api_timing(found):
-    """Calls of a thread follow each other; none overlaps the next."""
+    """Calls of a thread follow each other without overlap."""
     by_thread = {}
     for call in found.calls.values():
         if call["domain"] == "hip":
@@ -146,7 +146,7 @@ def test_hip_api_pid_tid(found, modes, tap):
 
 
 def test_hip_api_disabled_by_default(sql):
-    """Its standard mode has all activities and not a single call."""
+    """The standard mode records all activities and no call."""
     assert sql(
         NAMED.replace("s.string", "count(*)") +
         " where s.string like 'hip%' and s.string not like 'hipGraph%'", "standard") == [(0, )]
@@ -159,7 +159,7 @@ def test_gpu_ops_still_captured_in_hip_mode(found):
 # 4 correlation -----------------------------------------------------------------------
 
 def test_phase1_link_count_is_zero(sql):
-    """Upstream pins that nothing is linked. Here everything is."""
+    """Upstream pins a link count of 0. gputap links every activity."""
     ops = sql("select count(*) from rocpd_op")[0][0]
     assert ops >= TRUTH.launched.total() + TRUTH.replayed.total()
     assert sql("select count(distinct op_id) from rocpd_api_ops") == [(ops,)]
@@ -173,7 +173,7 @@ def test_correlation_timing_order(sql):
 
 
 def test_multi_kernel_unique_correlation(found):
-    """No two launches share a kernel; a graph's launch has all its kernels."""
+    """No two launches share a kernel. The launch of a graph owns all kernels of the graph."""
     ids = [row["correlation"] for row in found.kernels("numbered")]
     assert len(ids) == len(set(ids)) == TRUTH.launched.total()
     assert len(
@@ -196,7 +196,8 @@ def test_pytorch_mm():
 
 
 def test_cudagraph_safe(found):
-    """Replays have the right results (the program checks), and every kernel of each is recorded."""
+    """Replays compute correct results (the program checks), and every kernel of each replay is
+    recorded."""
     TRUTH.check_graphs(found)
 
 
@@ -216,8 +217,7 @@ def test_perfetto_output(modes, found):
 
 
 def test_roctracer_parity_kernel_count(found):
-    """roctracer is not available here either: the launches of the program are the expected
-    count."""
+    """roctracer is not available here. The program's launches give the expected count."""
     kernels = [
         row for row in found.device
         if row["operation"] == "kernel" and not row["name"].startswith("__amd")
@@ -238,7 +238,7 @@ def counter(tmp_path_factory, repo):
 
 @pytest.mark.parametrize("mode", ["hip", "standard", "lite"])
 def test_overhead_hip_mode(hip_program, softgpu, counter, run, tap, work, mode):
-    """HIP's own launches allocate memory, traced or not: a few in a thousand differ, depending on
+    """HIP's own launches allocate memory, traced or not. A few per thousand differ, depending on
     the number of activities in progress."""
     command = Truth(threads=1, streams=1, launches=2000).command(hip_program("truth"))
     env = {**softgpu, "LD_PRELOAD": counter, "SOFT_AMDGPU_EXECUTE": "0"}
@@ -253,7 +253,7 @@ def test_overhead_hip_mode(hip_program, softgpu, counter, run, tap, work, mode):
 
 
 def test_standard_mode_overhead_unchanged(repo):
-    """bench/run.py measures both modes, and checks the promised limits."""
+    """bench/run.py measures both modes and checks the promised limits."""
     ratios = json.loads((repo / "bench/ratios.json").read_text())
     promised = {name: row[3] for name, row in ratios.items() if "HIP loop" in name}
     assert sum("1.10" in wanted
@@ -265,7 +265,7 @@ def test_standard_mode_overhead_unchanged(repo):
 
 @pytest.mark.parametrize("library", ["libgputap.so.0", "libgputap-audit.so"])
 def test_no_libamdhip64_in_binary(build, library):
-    """Injected libraries need libc's family, and nothing else."""
+    """Injected libraries need only libc's family."""
     text = subprocess.run(["readelf", "-d", build / library],
                           stdout=subprocess.PIPE,
                           text=True,
@@ -277,7 +277,7 @@ def test_no_libamdhip64_in_binary(build, library):
 
 
 def test_no_roctracer_symbols_in_source(build):
-    """Symbols of vendors' libraries must not be required at link time either."""
+    """The library requires no symbol of a vendor's library at link time."""
     text = subprocess.run([shutil.which("nm"), "-D", "--undefined-only", build / "libgputap.so.0"],
                           stdout=subprocess.PIPE,
                           text=True,

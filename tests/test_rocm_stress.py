@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test threads, streams, graphs and modes in all their combinations: nothing fails, nothing is
-lost, results are as untraced."""
+"""Test all combinations of threads, streams, graphs and modes. No run fails, no record is lost, and
+the results equal those of an untraced run."""
 
 import itertools
 import json
@@ -12,10 +12,10 @@ import pytest
 
 from truth import Truth, read_capture
 
-WORK = ((1, 0), (2, 1), (4, 0), (8, 2), (3, 3))  # streams, replays
+WORK = ((1, 0), (2, 1), (4, 0), (8, 2), (3, 3))  # streams, graph replays
 RUNS = [(threads, *work, mode) for threads, work, mode in
         itertools.product((1, 2, 3, 4, 8), WORK, ("lite", "standard", "hip", "hsa", "default"))]
-# 125, or 8 of them, covering each thread count and mode
+# all 125 runs, or 8 of them that cover each thread count and mode
 CHOSEN = RUNS if os.environ.get("GPUTAP_SLOW") else RUNS[7::16]
 
 
@@ -61,13 +61,13 @@ def test_descriptors_and_threads_of_the_program_do_not_grow_with_its_work(
     traced = ["run", "-q", "-f", "-o", "a.gputap", "--mode", mode, "--"]
     bare, once, often = at_exit(1), at_exit(1, *traced), at_exit(5, *traced)
     assert once == often
-    assert once[0] <= bare[0] + 2 and once[1] <= bare[1] + 1  # the segment, the GPU's helper
+    assert once[0] <= bare[0] + 2 and once[1] <= bare[1] + 1  # + segment, GPU helper thread
 
 
 def test_no_signal_of_the_runtime_s_pool_is_left_when_it_shuts_down(hsa_dispatches, softgpu, build,
                                                                     run, tap, work):
-    """Debian's ROCr reports how many there are: only those that the program itself forgets, one for
-    each queue."""
+    """Debian's ROCr reports the number of leaked signals. Only those that the program itself leaks
+    remain, one per queue."""
     command = [hsa_dispatches, build / "tests/soft/soft_kernels.co", "6", "3000"]
     env = {**softgpu, "SOFT_AMDGPU_EXECUTE": "0"}
     result = tap("run", "-q", "-o", "a.gputap", "--", *command, env=env)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test HIP programs whose GPU activities are known beforehand: exactly those are recorded, each
-linked to the call that caused it."""
+"""Test HIP programs with known GPU activities. Exactly those activities are recorded, each linked
+to its call."""
 
 import json
 import os
@@ -17,7 +17,7 @@ SLOW = bool(os.environ.get("GPUTAP_SLOW"))
 
 @pytest.fixture
 def traced(hip_program, softgpu, tap, work):
-    """Return traced(truth) -> its recording, after checking the counts."""
+    """Return traced(truth) -> the recording, after checking its counts."""
     def run(truth, *options, env=None):
         result = tap("run",
                      "-q",
@@ -70,7 +70,8 @@ def test_work_of_four_devices_is_told_apart(traced):
 
 
 def test_times_are_in_order_also_with_a_device_clock_that_is_late_and_drifts(traced):
-    """A skew that cannot be measured would be visible; an epoch of 5 s and 50 ppm must not be."""
+    """An unmeasurable skew would be visible. An epoch of 5 s and a drift of 50 ppm must not be
+    visible."""
     truth = Truth(threads=1, streams=2, launches=30)
     found, _, _ = traced(truth,
                          env={"SOFT_AMDGPU_CLOCK_EPOCH": "5s", "SOFT_AMDGPU_CLOCK_DRIFT": "50ppm"})
@@ -83,7 +84,7 @@ def resident(pid):
 
 
 def sampled(process, seconds=0.1):
-    """Return the memory of gputap and of its program until both have ended: [(collector,
+    """Sample the memory of gputap and of its program until both have ended. Return [(collector,
     program)]."""
     samples, child = [], child_of(process)
     while True:
@@ -100,7 +101,7 @@ def sampled(process, seconds=0.1):
 
 def test_a_million_dispatches_on_eight_queues_of_four_devices(gputap, hip_program, softgpu, tap,
                                                               work):
-    """Run a twentieth of it; all with GPUTAP_SLOW=1."""
+    """Run 1/20 of the dispatches, or all of them with GPUTAP_SLOW=1."""
     truth = Truth(threads=4, streams=2, launches=125_000 if SLOW else 6_250, gpus=4, verify=0)
     command = [
         gputap, "run", "-q", "-o", "m.gputap", "--when-full", "60s", "--",

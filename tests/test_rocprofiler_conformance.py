@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Run upstream's own samples, C tool and unit tests, unchanged, on our librocprofiler-sdk.so.1 and
-the software GPU.
+"""Run upstream's samples, C tool and unit tests, unchanged, on our librocprofiler-sdk.so.1 and the
+software GPU.
 
 GPUTAP_ROCPROFILER_SDK names a checkout of rocprofiler-sdk (docs/internals/conformance.md names the
-commit). Nothing of it is copied: programs are compiled manually, one command each."""
+commit). No upstream code is copied. Each program is compiled with a single command."""
 
 import os
 import pathlib
@@ -34,7 +34,7 @@ def checkout():
 
 
 class Place:
-    """Folder and flags for compiling programs, and the environment that they run in."""
+    """Folder and flags for compiling programs, and the environment in which the programs run."""
 
     def __init__(self, folder, repo, build, device):
         self.folder = folder
@@ -96,7 +96,8 @@ def sample(place, checkout):
 
 @pytest.fixture(scope="session")
 def program(place, repo):
-    """Upstream runs its transpose here; its kernels take minutes in software."""
+    """Return a program that copies. Upstream runs its transpose here, whose kernels take minutes in
+    software."""
     place.compile(["gcc"], repo / "tests/rocprofiler/copies.c", "-o", "copies", "-lamdhip64")
     return place.folder / "copies"
 
@@ -106,7 +107,7 @@ def test_the_c_tool_is_asked_and_no_thread_is_made(place, checkout, program, way
     place.compile(["gcc", "-std=c11"], "-fPIC", "-shared", checkout / "tests/tools/c-tool.c", "-o",
                   "c-tool.so")
     tool, library = place.folder / "c-tool.so", place.sdk / "librocprofiler-sdk.so.1"
-    # on ROCm 6 and later librocprofiler-register opens the library; before that, it is preloaded
+    # on ROCm 6 and later librocprofiler-register opens the library; earlier versions need a preload
     way = {"LD_PRELOAD": tool
            } if way == "preloaded" else {"ROCP_TOOL_LIBRARIES": tool, "LD_PRELOAD": library}
     out = place.run(program, **way)
@@ -120,7 +121,7 @@ def unit_tests(place, checkout):
     source = checkout / "source"
     tests = [source / f"lib/rocprofiler-sdk/tests/{name}.cpp" for name in
              ("external_correlation", "intercept_table", "registration", "roctx", "status")]
-    # gcc 14's headers do not include these themselves
+    # gcc 14's headers do not include these two
     missing = ["-include", "algorithm", "-include", "iomanip"]
     place.compile(["g++", "-std=c++17"], "-O0", *missing, f"-I{source}", *tests,
                   source / "lib/common/utility.cpp", "-o", "unit_tests", "-lhsa-runtime64",
@@ -210,13 +211,13 @@ def test_external_correlation_id_request(place, sample):
     )
 
 
-# json-tool records everything into a JSON file; validate.py in the folder of a program checks it.
+# json-tool records everything into a JSON file, which validate.py in the program's folder checks.
 
 @pytest.fixture(scope="session")
 def json_tool(place, checkout, repo):
-    """Its headers come from include/compat, except those for C++ that write with cereal and
-    Perfetto, from the checkout; cereal comes from the distribution; Perfetto, whose trace no test
-    reads, is tests/rocprofiler/json_tool/perfetto.h."""
+    """Build json-tool. Its headers come from include/compat, except the C++ headers that write with
+    cereal and Perfetto, which come from the checkout. cereal comes from the distribution. No test
+    reads the Perfetto trace, so tests/rocprofiler/json_tool/perfetto.h replaces Perfetto."""
     if subprocess.run(["g++", "-E", "-xc++", "-include", "cereal/cereal.hpp", "/dev/null"],
                       capture_output=True).returncode:
         pytest.skip("needs cereal: apt install libcereal-dev")
@@ -236,8 +237,8 @@ def json_tool(place, checkout, repo):
 
 @pytest.fixture
 def recorded(place, checkout, json_tool, tmp_path):
-    """Return recorded("transpose", 2, 1, ...), which returns the JSON file of a program of
-    upstream's tests/bin."""
+    """Return recorded("transpose", 2, 1, ...), which runs a program of upstream's tests/bin and
+    returns its JSON file."""
     def record(program, *arguments, source=None, compiled=(), preload=(), **environment):
         file = tmp_path / "recorded.json"
         if not (place.folder / program).exists():
@@ -256,8 +257,8 @@ def recorded(place, checkout, json_tool, tmp_path):
 
 @pytest.fixture
 def validate(place, checkout):
-    """Return validate(folder, file, 9), which checks that so many of upstream's tests pass, with no
-    other result."""
+    """Return validate(folder, file, 9), which checks that exactly this many of upstream's tests
+    pass, and that no test has another result."""
     def check(folder, file, count, *options):
         environment = {
             **os.environ, "PYTHONPATH": f"{place.folder}/packages", "PYTHONDONTWRITEBYTECODE": "1"
@@ -279,9 +280,9 @@ def validate(place, checkout):
 
 
 def test_json_tool_of_kernels(recorded, validate):
-    """The program gives up if one of its steps takes a tenth of the requested run time; then it is
-    run again, for longer. test_total_runtime checks how long kernels take, which depends on
-    hardware."""
+    """The program gives up if one of its steps takes a tenth of the requested run time. The test
+    then runs it again with a longer time. test_total_runtime checks the duration of kernels, which
+    depends on hardware."""
     for milliseconds in (200, 400, 800, 1600, 3200):
         try:
             file = recorded("reproducible-runtime", milliseconds, 2, 64, SOFT_AMDGPU_EXECUTE="0")
@@ -293,7 +294,7 @@ def test_json_tool_of_kernels(recorded, validate):
 
 
 def test_json_tool_of_copies(place, repo, recorded, validate, rocr):
-    """On HIP 5, upstream's program does not end without help: tests/rocprofiler/hip5_pools.c."""
+    """On HIP 5, upstream's program needs tests/rocprofiler/hip5_pools.c to end."""
     preload = []
     if rocr < 18:
         place.compile(["gcc"], "-fPIC", "-shared", repo / "tests/rocprofiler/hip5_pools.c", "-o",
@@ -312,8 +313,8 @@ def test_json_tool_of_graphs(recorded, validate):
 
 
 def test_json_tool_of_allocations(repo, recorded, validate):
-    """A function that the program does not call is compiled with the declarations of
-    tests/rocprofiler/json_tool/hsa6_vmem.h."""
+    """tests/rocprofiler/json_tool/hsa6_vmem.h declares functions that the program contains but does
+    not call."""
     compiled = [
         "-include", repo / "tests/rocprofiler/json_tool/hsa6_vmem.h", "-ffunction-sections",
         "-Wl,--gc-sections"
@@ -325,8 +326,8 @@ def test_json_tool_of_allocations(repo, recorded, validate):
                                              ("vector-operations", "vector-ops"),
                                              ("hip-streams", "compute_comm_overlap")])
 def test_json_tool_of_other_programs(recorded, validate, program, source):
-    """Upstream runs them with rocprofv3. The checks that async-copy-tracing's validate.py makes for
-    any program must hold for them."""
+    """Upstream runs these programs with rocprofv3. The checks in async-copy-tracing's validate.py
+    that apply to any program must hold for them."""
     validate(
         "async-copy-tracing",
         recorded(program, source=source, SOFT_AMDGPU_EXECUTE="0"),
@@ -338,7 +339,7 @@ def test_json_tool_of_other_programs(recorded, validate, program, source):
 
 
 def test_json_tool_of_scratch_memory(recorded, validate, rocr):
-    """ROCr reports scratch memory from version 6.1 on: two of upstream's tests need that."""
+    """ROCr reports scratch memory from version 6.1 on, which two of upstream's tests need."""
     file = recorded("scratch-memory", SOFT_AMDGPU_EXECUTE="0")
     if rocr >= 13:
         validate("scratch-memory-tracing", file, 5)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Test that defects of upstream's library are not repeated, one test each, which fails on that
-behaviour: tests/rocprofiler/defects.c is the client. More of them are in test_rocprofiler_sdk.py
-(the last library of a list, bad kinds, half-configured services, failing initialize(), missing
-libraries, finalising twice) and in test_rocprofiler_register.py (registrations at once)."""
+"""Test that our library does not repeat defects of upstream's library. Each test fails if one
+defect is present. tests/rocprofiler/defects.c is the client. test_rocprofiler_sdk.py covers more
+defects (the last library of a list, bad kinds, half-configured services, failing initialize(),
+missing libraries, finalising twice), and test_rocprofiler_register.py covers simultaneous
+registrations."""
 
 import re
 import shutil
@@ -76,7 +77,7 @@ def out(folder, build, softgpu):
 
 
 def test_what_a_full_buffer_drops_is_counted(out):
-    # the first batch is held back until 700 calls have been made
+    # the client holds back the first batch until 700 calls have been made
     calls, received, dropped = map(
         int,
         re.fullmatch(r"calls (\d+) received (\d+) dropped (\d+) retired 0",
@@ -85,7 +86,7 @@ def test_what_a_full_buffer_drops_is_counted(out):
 
 
 def test_correlation_ids_take_no_memory_once_they_are_retired(out):
-    # upstream keeps some hundred bytes of each forever: 80,000 calls would be megabytes on the heap
+    # upstream keeps some hundred bytes per id forever: 80,000 calls would be megabytes on the heap
     calls, retired, heap, _ = map(
         int,
         re.fullmatch(r"calls (\d+) retired (\d+) heap grew by (-?\d+) pages by (-?\d+)",
@@ -95,7 +96,7 @@ def test_correlation_ids_take_no_memory_once_they_are_retired(out):
 
 def test_memory_of_records_and_ids_does_not_grow_with_the_number_of_calls(out):
     few, many = (int(out("ids", "reload", n)[-1].split()[-1]) for n in ("100000", "500000"))
-    assert many - few < 1024  # pages; 400,000 ids of 16 bytes alone would be more
+    assert many - few < 1024  # pages; 400,000 ids of 16 bytes alone would take more
 
 
 def test_a_kernel_that_is_loaded_again_at_the_same_address_is_not_taken_for_the_old_one(out):
@@ -110,7 +111,7 @@ def test_a_context_that_starts_late_is_notified_of_what_is_there_and_of_its_end_
         out):
     lines = out("late", "reload", "reload.co")
     told = [line.removeprefix("late: ") for line in lines if line.startswith("late: ")]
-    # in the middle of the first launch
+    # the context starts in the middle of the first launch
     assert told[:2] == ["load object kept 0", "load again.kd kept 0"]
     loads, unloads = ([line.split()[1]
                        for line in told

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Test the code blocks of rocprofiler-sdk's documents "Callback tracing services" and "Runtime
-intercept tables", compiled and run.
+"""Compile and run the code blocks of rocprofiler-sdk's documents "Callback tracing services" and
+"Runtime intercept tables".
 
-One tool contains the blocks (tests/rocprofiler/documents_client.cpp), and one HIP program on the
-software GPU gives it something to see; they run once, and the tests check the output.
-tests/test_tool_examples.py has the blocks of foo()."""
+One tool (tests/rocprofiler/documents_client.cpp) contains the blocks, and one HIP program on the
+software GPU triggers their callbacks. The two run once, and the tests check the output.
+tests/test_tool_examples.py tests the blocks of foo()."""
 
 import re
 import shutil
@@ -83,7 +83,7 @@ def test_user_data_keeps_the_time_of_enter_until_exit(said):
 def test_a_status_of_hsa_that_is_no_success_is_printed(said):
     failures = re.findall(r"^\[domain=(\w+)\] (\w+) returned a non-zero exit code: (\d+)$", said,
                           re.M)
-    # 4097 is HSA_STATUS_ERROR_INVALID_ARGUMENT, which the program also got
+    # 4097 is HSA_STATUS_ERROR_INVALID_ARGUMENT, which the program received too
     assert ("HSA_CORE_API", "hsa_queue_destroy", "4097") in failures and "\nfails: 4097\n" in said
     assert {domain for domain, _, _ in failures} <= {"HSA_CORE_API", "HSA_AMD_EXT_API"}
     assert not {"hsa_init", "hsa_iterate_agents", "hsa_queue_create", "hsa_executable_freeze"
@@ -92,7 +92,7 @@ def test_a_status_of_hsa_that_is_no_success_is_printed(said):
 
 
 def test_arguments_are_printed_in_the_form_of_the_sample_output(said):
-    # the document's stream types lack their first letter, so its columns are one shorter
+    # in the document the stream types lack their first letter, so its columns are narrower by one
     host, device, stream = lines(said, "program")[0].split()
     # HIP's own thread may call HSA in between
     samples = [
@@ -123,7 +123,7 @@ EVENT = re.compile(r"(?:(object|symbol): (load|unload) (\d+)(?: in (\d+) (\S+))?
 
 
 def events(said):
-    """Return [("object"|"symbol"|"executed", "load"|"unload", own id, code object, name)], in order
+    """Return [("object"|"symbol"|"executed", "load"|"unload", own id, code object, name)] in order
     of arrival."""
     found = (EVENT.fullmatch(line) for line in said.splitlines())
     return [("executed", "", 0, 0, "") if m[6] else
@@ -161,7 +161,7 @@ def test_what_is_loaded_again_has_new_ids(said):
         loaded = [own for w, phase, own, _, _ in events(said) if (w, phase) == (what, "load")]
         unloaded = [own for w, phase, own, _, _ in events(said) if (w, phase) == (what, "unload")]
         assert len(set(loaded)) == len(loaded) and sorted(loaded) == sorted(unloaded)
-    # the program's own symbol, and the module's twice
+    # the program's own symbol once, and the module's symbol twice
     assert [name for _, phase, _, _, name in events(said) if phase == "load"].count("twice.kd") == 3
 
 
@@ -173,7 +173,7 @@ def test_an_object_goes_before_its_symbols_where_that_is_asked_for(start):
 
 def test_an_entry_of_hips_table_that_a_tool_wrapped_is_called_and_calls_on(said):
     assert lines(said, "table") == ["type 2 instance 0 count 1"]
-    # the callbacks were installed in the table when the tool received it, so the tool's function
+    # the table already contained the callbacks when the tool received it, so the tool's function
     # calls them
     order = [line for line in said.splitlines() if "hipGetDevice" in line]
     assert [line.split(" delta")[0] for line in order] == [

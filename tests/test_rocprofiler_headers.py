@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test the headers that are compatible with rocprofiler-sdk's: layouts to the byte, C and C++, with
-the runtimes' headers and without."""
+"""Test the headers compatible with rocprofiler-sdk's: layouts to the byte, in C and C++, with and
+without the runtimes' headers."""
 
 import re
 import subprocess

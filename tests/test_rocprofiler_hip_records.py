@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test the notifications that a client of librocprofiler-sdk.so.1 with a context for each service
-gets about a HIP program: ids, times, order, retirement, copies and graphs
+"""Test the notifications about a HIP program that a client of librocprofiler-sdk.so.1 receives with
+one context per service: ids, times, order, retirement, copies and graphs
 (tests/rocprofiler/lister.c, everything.hip)."""
 
 import collections
@@ -21,7 +21,7 @@ ENTER, EXIT = 1, 2
 
 @pytest.fixture(scope="module")
 def log(repo, build, hip_headers, softgpu, tmp_path_factory):
-    """Return the client's notifications per kind: log.call is a list of records with their
+    """Return the client's notifications per kind. log.call is a list of records with their
     fields."""
     folder, sdk = tmp_path_factory.mktemp("everything"), build / "src/compat/rocprofiler"
     subprocess.run([
@@ -55,14 +55,14 @@ def log(repo, build, hip_headers, softgpu, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def calls(log):
-    """Return calls per id."""
+    """Return {id: call}."""
     return {c.id: c for c in log.call}
 
 
 def test_every_size_is_that_of_its_record(log):
     for kind, size in RECORD_SIZES.items():
         assert {r.size for r in getattr(log, kind)} == {size}, kind
-    assert {r.size for r in log.told} <= {120, 208}  # HIP's, HSA's
+    assert {r.size for r in log.told} <= {120, 208}  # sizes of HIP's and HSA's records
 
 
 def test_ids_of_calls_are_their_own_and_without_gaps(log, calls):

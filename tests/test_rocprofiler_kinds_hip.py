@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Test kinds of librocprofiler-sdk.so.1 that are reported in addition to the calls that cause them:
-allocations, HIP's streams, ranges of ROCTx, functions of the host. One client
-(tests/rocprofiler/kinds.c), one program on the software GPU."""
+"""Test kinds that librocprofiler-sdk.so.1 reports in addition to the calls that cause them:
+allocations, HIP streams, ROCTx ranges, and functions of the host. Uses one client
+(tests/rocprofiler/kinds.c) and one program on the software GPU."""
 
 import re
 import shutil
@@ -11,7 +11,7 @@ import pytest
 
 from conftest import run_command
 
-# messages of ROCr 7 about the software GPU, and about its own signals
+# messages of ROCr 7 about the software GPU and about ROCr's own signals
 ROCR = re.compile(
     r"Load (libdtif.so|all DTIF)|Dtif(Create|Destroy) OK|Unload libdtif.so|Warning: Resource leak"
     r" detected by SharedSignalPool"
@@ -20,7 +20,8 @@ ROCR = re.compile(
 
 @pytest.fixture(scope="module")
 def said(tmp_path_factory, repo, build, hip_headers, softgpu):
-    """Return said(kinds, word...), which returns the client's lines about the program's run."""
+    """Return said(kinds, word...), which returns the client's output lines about a run of the
+    program."""
     if not shutil.which("hipcc"):
         pytest.skip("needs hipcc: apt install hipcc")
     folder, sdk, roctx = tmp_path_factory.mktemp(
@@ -82,18 +83,18 @@ ALLOCATION = re.compile(
 def test_an_allocation_has_the_id_of_the_call_around_it_or_one_of_its_own(said):
     lines = said("memory hip retired")
     told = [m.groups() for m in map(ALLOCATION.fullmatch, lines) if m]
-    # the GPU's memory for hipMalloc(12345)
+    # GPU memory for hipMalloc(12345)
     assert ("ALLOCATE", "enter", "0", "1", " of HIP", "2", "12345", "0", "0") in told
     assert ("ALLOCATE", "exit", "1", "1", " of HIP", "2", "12345", "1", "1") in told
-    # without a call of HIP around them
+    # HSA allocations outside of HIP calls
     direct = [m.groups() for m in map(ALLOCATION.fullmatch, lines[lines.index("directly"):]) if m]
     assert [(d[0], d[1], d[4], d[5], d[6], d[7])
             for d in direct] == [("ALLOCATE", "enter", None, "2", "54321", "0"),
                                  ("ALLOCATE", "exit", None, "2", "54321", "1"),
                                  ("FREE", "enter", None, "0", "0", "1"),
                                  ("FREE", "exit", None, "0", "0", "1")]
-    assert {m[5] for m in told if m[0] == "ALLOCATE"} == {"1", "2"}  # includes the CPU's
-    # ids are contiguous, and each is retired once, after its records
+    assert {m[5] for m in told if m[0] == "ALLOCATE"} == {"1", "2"}  # agents include the CPU
+    # ids are contiguous, and each id is retired once, after its records
     ids = {int(m[3])
            for m in told} | {int(line.split()[2]) for line in lines if line.startswith("hip")}
     retired = [int(line.split()[2]) for line in lines if line.startswith("record retired")]

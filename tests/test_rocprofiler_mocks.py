@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Run rocprofiler-register's own mock-runtime tests, with our librocprofiler-sdk.so.1 where
-upstream has a mock of it.
+"""Run rocprofiler-register's own mock-runtime tests with our librocprofiler-sdk.so.1 in place of
+upstream's mock.
 
-GPUTAP_ROCPROFILER_REGISTER names a built librocprofiler-register.so.0,
-GPUTAP_ROCPROFILER_REGISTER_SOURCE the checkout that it was built from
-(docs/internals/conformance.md names the commit). Programs, ways to start them and their expected
-output are read from its tests/CMakeLists.txt; nothing of it is copied. Output of upstream's mock of
-the SDK is not expected from ours. If that mock puts its own functions into the tables, the
-runtimes' functions are expected instead: our client requests nothing."""
+GPUTAP_ROCPROFILER_REGISTER names a built librocprofiler-register.so.0, and
+GPUTAP_ROCPROFILER_REGISTER_SOURCE names the checkout that it was built from
+(docs/internals/conformance.md names the commit). The programs, the ways to start them and their
+expected output are read from tests/CMakeLists.txt of the checkout. No upstream code is copied.
+Output of upstream's SDK mock is not expected from our library. Where that mock puts its own
+functions into the tables, the test expects the runtimes' functions instead, because our client
+requests no interception."""
 
 import functools
 import os
@@ -59,7 +60,7 @@ def source():
 
 
 def programs():
-    """Return {name: (its source, its libraries, {key: expected})}, from upstream's list."""
+    """Return {name: (source, libraries, {key: expected})} from upstream's list."""
     if not source():
         return {}
     text, found = (source() / "tests/CMakeLists.txt").read_text(), {}
@@ -76,7 +77,7 @@ def programs():
 
 
 def of_ours(expected):
-    """Return the expected output with our library: nothing from the mock, and the runtimes' own
+    """Return the output expected with our library: no lines of the mock, and the runtimes' own
     functions."""
     ours = re.sub(r"\.rocprofiler\.cpp\. (rocp_ctor|\w+ :: \d+ :: \d+ :: \d+)\\n", "", expected)
     for name, library in (("hsa_init", "hsa-runtime"), ("hip_init", "amdhip")):
@@ -85,7 +86,8 @@ def of_ours(expected):
 
 
 class Mocks:
-    """Folder in which upstream's libraries and programs are compiled, and the way to run them."""
+    """Folder in which upstream's libraries and programs are compiled, and the function that runs
+    them."""
 
     def __init__(self, folder, tests, build):
         self.folder, self.tests, self.build = folder, tests, build
@@ -142,7 +144,7 @@ def mocks(tmp_path_factory, build):
     shutil.copy(os.environ["GPUTAP_ROCPROFILER_REGISTER"],
                 made.folder / "librocprofiler-register.so.0")
     (made.folder / "librocprofiler-register.so").symlink_to("librocprofiler-register.so.0")
-    for name in ("librocprofiler-sdk.so", "librocprofiler-sdk.so.0"):  # a test names the second
+    for name in ("librocprofiler-sdk.so", "librocprofiler-sdk.so.0"):  # a test opens the second
         (made.folder / name).symlink_to(build / "src/compat/rocprofiler/librocprofiler-sdk.so.1")
     for name, (_, version, _) in MOCKS.items():
         made.library(name, version, made.folder)

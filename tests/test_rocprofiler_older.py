@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Test sources of rocprofiler-sdk 0.4 and 0.5 (ROCm 6.2 and 6.3), unchanged, against our headers of
-1.0.0 with GPUTAP_ROCPROFILER_0_5: their samples and their C tool are compiled, and those that trace
-run in our small HIP program on the software GPU.
+"""Compile the unchanged samples and C tool of rocprofiler-sdk 0.4 and 0.5 (ROCm 6.2 and 6.3)
+against our headers of 1.0.0 with GPUTAP_ROCPROFILER_0_5. Samples that trace also run in our small
+HIP program on the software GPU.
 
 GPUTAP_ROCPROFILER_SDK_0_4 and GPUTAP_ROCPROFILER_SDK_0_5 name the checkouts
 (docs/internals/conformance.md names the commits)."""
@@ -14,10 +14,10 @@ import pytest
 
 from test_rocprofiler_conformance import Place
 
-# Samples that need another library of AMD (thread traces and machine code: comgr) are not
+# Samples that need other AMD libraries (thread traces, and comgr for machine code) are not
 # supported.
 COUNTERS = ("agent_profiling", "callback_client", "client", "print_functional_counters")
-# name: (file that it writes, or None for its output, and text expected in it for a program that
+# name: (file that the sample writes, or None for its output; text expected there for a program that
 # copies)
 TRACING = {
     "api_buffered_tracing": ("api_buffered_trace.log", "hipMemcpyAsync"),
@@ -60,7 +60,7 @@ def test_samples_of_counters_compile(place, older, source):
 
 @pytest.mark.parametrize("source", ["client", "pcs", "utils"])
 def test_samples_of_program_counters_compile(place, older, source):
-    """The record has a plain address in 0.4, and an offset into a code object in 0.5."""
+    """In 0.4 the record contains a plain address, and in 0.5 an offset into a code object."""
     place.flags += ["-DGPUTAP_ROCPROFILER_0_4"] * older.name.endswith("0.4")
     try:
         compile_client(place, older, "pc_sampling", source)
@@ -80,7 +80,8 @@ def test_the_c_tool_compiles_and_says_its_version(place, older):
     tool = place.folder / f"{older.name}-c-tool.so"
     place.compile(["gcc", "-std=c11"], "-fPIC", "-shared", older / "tests/tools/c-tool.c", "-o",
                   tool)
-    # it calls nothing in the library, which on ROCm 6 librocprofiler-register would open
+    # preload the library: the tool does not call it, and only ROCm 6's librocprofiler-register
+    # would open it
     assert "is using rocprofiler-sdk v1.0.0" in place.run(
         place.folder / "copies", LD_PRELOAD=f"{tool}:{place.sdk / 'librocprofiler-sdk.so.1'}")
 

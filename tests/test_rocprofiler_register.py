@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Test librocprofiler-sdk.so.1 with runtimes of ROCm 6 and later, which register their tables:
-small test ones (tests/rocm/modern.c), with a stand-in for librocprofiler-register, or with the real
-one that GPUTAP_ROCPROFILER_REGISTER names."""
+"""Test librocprofiler-sdk.so.1 with runtimes of ROCm 6 and later, which register their tables. The
+runtimes are small stand-ins (tests/rocm/modern.c), with a stand-in for librocprofiler-register or
+the real library that GPUTAP_ROCPROFILER_REGISTER names."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ def modern(request, tmp_path_factory, repo, build):
     folder = build_modern(tmp_path_factory.mktemp("registered"), repo / "tests/rocm/modern.c",
                           register if request.param == "real" else None)
     sdk = build / "src/compat/rocprofiler"
-    # remove the mock; ours is where the register library looks
+    # replace the mock by our library, which the register library then finds
     (folder / "librocprofiler-sdk.so.1").unlink()
     (folder / "librocprofiler-sdk.so").symlink_to(sdk / "librocprofiler-sdk.so.1")
     for source, client, option in (("registered.c", "client.so", "-DGPUTAP_ROCPROFILER_OPAQUE"),
@@ -79,7 +79,7 @@ def test_scratch_memory_is_reported_by_hsas_table_for_tools_which_is_chained(run
         })
     assert done.out == "42\n42\n"
     said = [line for line in done.err.splitlines() if not line.startswith(("record", "buffered"))]
-    assert said == SCRATCH.splitlines() * 2  # the table is a different one after hsa_shut_down()
+    assert said == SCRATCH.splitlines() * 2  # hsa_shut_down() is followed by a new table
     assert [line for line in done.err.splitlines() if line.startswith("record")] == [
         "record SCRATCH_MEMORY SCRATCH_MEMORY_ALLOC corr 0 bytes 65536 time 1",
         "record SCRATCH_MEMORY SCRATCH_MEMORY_FREE corr 0 bytes 0 time 1",
@@ -118,7 +118,7 @@ def test_a_registered_hsas_finalizer_is_reported_with_what_it_was_passed_by_valu
     done = run([modern / "program", "extensions"],
                env={"LD_PRELOAD": modern / "extensions.so", "LD_LIBRARY_PATH": f"{modern}:{build}"})
     lines = done.out.splitlines()
-    assert "4098 0 8448 0 39175" in lines  # its message without a client
+    assert "4098 0 8448 0 39175" in lines  # the message without a client
     assert (
         "tool: argument hsa_ext_program_finalize 28hsa_ext_control_directives_s control_directives"
         in lines

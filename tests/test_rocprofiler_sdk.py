@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test librocprofiler-sdk.so.1: its answers, how its tools are found, and defects of upstream's
+"""Test the answers of librocprofiler-sdk.so.1, the search for its tools, and defects of upstream's
 library."""
 
 import os
@@ -37,7 +37,7 @@ def check(compile_tool):
 
 @pytest.fixture(scope="session")
 def copies(repo, hip_headers, tmp_path_factory):
-    """A HIP program that copies to a device and back."""
+    """Build a HIP program that copies to a device and back."""
     program = tmp_path_factory.mktemp("programs") / "copies"
     subprocess.run([
         "cc", "-w", "-D__HIP_PLATFORM_AMD__", repo / "tests/rocprofiler/copies.c", "-o", program,
@@ -49,7 +49,7 @@ def copies(repo, hip_headers, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def marking(build, tmp_path_factory):
-    """A program that calls a runtime: ROCTx."""
+    """Build a program that calls only the runtime ROCTx."""
     folder, roctx = tmp_path_factory.mktemp("marking"), build / "src/compat/roctx"
     (folder / "marking.c").write_text(
         '#include <stdio.h>\nvoid roctxMarkA(const char *);\nint main(void) { roctxMarkA("here");'
@@ -76,7 +76,7 @@ def run(command, build, **environment):
                           timeout=600)
 
 
-# All public functions of 1.0.0; three others are inline; the client defines
+# All public functions of 1.0.0, except three inline functions. The client defines
 # rocprofiler_configure().
 FUNCTIONS = """
     assign_callback_thread at_intercept_table_registration at_internal_thread_create
@@ -247,7 +247,8 @@ def test_a_hip_programs_calls_and_copies_come_to_a_tool_and_nothing_is_left_open
                **{**softgpu, "LD_LIBRARY_PATH": f"{build}:{softgpu['LD_LIBRARY_PATH']}"})
     lines = done.stdout.splitlines()
     assert done.returncode == 0, done.stdout + done.stderr
-    # as in the document on callback tracing: mangled types, values without their enum's prefix
+    # as in the document on callback tracing: mangled types, and values without the prefix of their
+    # enum
     assert [line.split()[:4] for line in lines[:5]] == [["0", "Pv", "dst", "1"],
                                                         ["1", "PKv", "src", "1"],
                                                         ["2", "m", "sizeBytes", "0"],
@@ -302,7 +303,7 @@ def test_a_library_that_offers_a_table_of_its_own_is_intercepted_and_clients_cha
     ]
     done = run([tmp_path / "main"], build, LD_PRELOAD=":".join(map(str, clients)))
     assert (done.returncode, done.stdout) == (0, "42\n"), done.stderr
-    begun = [f"{name}: foo(21)" for name in reversed(names)]  # the last registered comes first
+    begun = [f"{name}: foo(21)" for name in reversed(names)]  # last registered, first called
     assert done.stderr.splitlines(
     )[:2 * len(names)] == begun + [f"{line} = 42" for line in reversed(begun)]
     assert len(done.stderr.splitlines()) == 4 * len(names)
@@ -323,7 +324,7 @@ def test_an_exception_in_a_buffers_callback_ends_there_and_the_hip_program_goes_
                **{**softgpu, "LD_LIBRARY_PATH": f"{build}:{softgpu['LD_LIBRARY_PATH']}"})
     assert done.returncode == 0, done.stderr
     assert done.stdout == "received 803 batches>1 1 destroyed all 1 pending 0\n", done.stdout
-    assert "threw an exception" in done.stderr  # the same message as upstream's
+    assert "threw an exception" in done.stderr  # upstream prints the same message
 
 
 @pytest.mark.parametrize("order", ["", "first-to-last"])
@@ -420,7 +421,7 @@ def test_agents_are_read_from_the_drivers_files_where_there_are_some(compile_too
     )
 
 
-# Accepted, as by upstream; nothing can be reported for them, and they have no operations.
+# Upstream accepts these kinds too. They have no operations, and nothing is reported for them.
 SILENT = {"OMPT", "ROCDECODE_API", "ROCJPEG_API", "ROCDECODE_API_EXT"}
 
 
@@ -449,8 +450,8 @@ def test_a_kind_of_which_nothing_is_reported_is_said_once_where_the_log_level_as
 
 @pytest.fixture
 def opener(repo, hip_headers, build, softgpu, tmp_path):
-    """Run a HIP program that opens the given library, and copies; return the lines that a client of
-    tests/rocprofiler/ends.c writes."""
+    """Return a function that runs a HIP program, which opens the given library and copies. The
+    function returns the lines that a client of tests/rocprofiler/ends.c writes."""
     program = tmp_path / "opener"
     subprocess.run([
         "cc", "-w", "-D__HIP_PLATFORM_AMD__", repo / "tests/rocprofiler/opener.c", "-o", program,
@@ -477,7 +478,7 @@ def test_a_client_is_finalised_after_its_own_handlers_of_exit_and_before_its_lib
 
 def test_a_client_that_forces_in_its_constructor_is_finalised_after_its_library_has_ended(
         compile_tool, opener):
-    """As in RPD: its handler and its destructor read the buffers."""
+    """The client's handler and destructor read the buffers, as in RPD."""
     client = compile_tool("ends.c", "forcing.so", "-shared", "-fPIC", "-DFORCES")
     assert opener("-", LD_PRELOAD=str(client)) == [
         "configure, constructed 1", "force 0", "destructor", "handler, flush 0, copies 2",
@@ -511,8 +512,8 @@ def test_a_client_of_a_hip_program_is_told_once_that_hsa_was_initialised_before_
 
 @pytest.fixture
 def configured(repo, hip_headers, build, sdk, softgpu, tmp_path):
-    """Return configured(linker) -> a HIP program that copies, and is itself a client, linked
-    without -rdynamic; and the command to run it."""
+    """Return configured(linker) -> (a HIP program that copies and is itself a client, linked
+    without -rdynamic; the command that runs the program)."""
     def link(linker):
         program = tmp_path / "configured"
         done = subprocess.run([
@@ -560,13 +561,13 @@ def test_a_program_that_exports_its_configure_function_may_force(compile_tool, b
 
 def test_initialising_without_a_tool_is_no_error_and_locks(compile_tool, build):
     program = compile_tool("forced_none.c", "forced_none")
-    assert run([program], build).stdout == "0 1 16\n"  # 16: CONFIGURATION_LOCKED
+    assert run([program], build).stdout == "0 1 16\n"  # 16 is CONFIGURATION_LOCKED
 
 
 @pytest.mark.parametrize("preloaded", [False, True])
 def test_a_hip_program_of_rocm_5_is_told_that_its_tools_were_not_loaded(
         compile_tool, copies, build, sdk, softgpu, tap, tmp_path, preloaded):
-    """No library of ROCm reads the variable before ROCm 6; ours does if it is loaded."""
+    """Before ROCm 6 no ROCm library reads the variable. Our library does if it is loaded."""
     library = tool(compile_tool, "asked")
     environment = {"ROCP_TOOL_LIBRARIES": str(library), **softgpu}
     if preloaded:

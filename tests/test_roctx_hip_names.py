@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test names that a HIP program sets with ROCTx: reports and exports use them for threads, devices
+"""Test names that a HIP program sets with ROCTx. Reports and exports use them for threads, devices
 and streams."""
 
 import json
@@ -33,7 +33,7 @@ def info(program, softgpu, tap):
 def test_a_device_is_called_as_the_program_calls_it(info, tap, work, words, name):
     found = info(*words)
     assert [d["label"] for d in found["devices"]] == [name]
-    assert found["devices"][0]["name"].startswith("Software GPU")  # the device's type stays known
+    assert found["devices"][0]["name"].startswith("Software GPU")  # the device type is still shown
     assert name in tap("report", "--all", "a.gputap").out
     tap("export", "a.gputap", "-o", "a.rpd")
     with sqlite3.connect("a.rpd") as db:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test our libroctx64.so.4: it works as ROCm's, without ROCm, and is recorded under gputap."""
+"""Test our libroctx64.so.4, which works as ROCm's does, also without ROCm, and is recorded under
+gputap."""
 
 import csv
 import io
@@ -90,7 +91,7 @@ def test_the_library_exports_what_rocms_does_and_links_libc_only(run, build):
     names = run(["nm", "-D", "--defined-only", library]).out
     for name in ("roctxMarkA", "roctxRangePushA", "roctxRangePop", "roctxRangeStartA",
                  "roctxRangeStop", "roctx_version_major", "roctx_version_minor"):
-        assert f"{name}@@ROCTX_4.1" in names  # symbols that programs linked with ROCm's need
+        assert f"{name}@@ROCTX_4.1" in names  # programs linked with ROCm's need these
     dynamic = run(["readelf", "-d", library]).out
     needed = [line for line in dynamic.splitlines() if "NEEDED" in line]
     assert "[libroctx64.so.4]" in dynamic and all("libc.so" in line for line in needed)
@@ -98,7 +99,7 @@ def test_the_library_exports_what_rocms_does_and_links_libc_only(run, build):
 
 def test_another_library_with_the_functions_is_called_and_may_report_its_own(
         run, tmp_path, build, repo):
-    """As with librocprofiler-sdk-roctx after ours: levels come from it."""
+    """The other library, such as librocprofiler-sdk-roctx after ours, returns the levels."""
     (tmp_path / "real.c").write_text(
         "int roctxRangePushA(const char *m) { return 7; }\nint roctxRangePop(void) { return 7; }\n"
         "int roctxProfilerPause(unsigned long t) { return 0; }\n")
@@ -121,8 +122,8 @@ def test_another_library_with_the_functions_is_called_and_may_report_its_own(
 
 @pytest.fixture(scope="session")
 def theirs(tmp_path_factory):
-    """Build a library with the exports of roctracer's, whose levels start at 100, and one that
-    calls its own exports."""
+    """Build a library with the exports of roctracer's, whose levels start at 100, and a variant
+    that calls its own exports."""
     folder = tmp_path_factory.mktemp("theirs")
     (folder / "real.c").write_text("""
 static __thread int level = 100;
@@ -218,15 +219,14 @@ def test_without_gputap_the_program_still_finds_none(run, theirs):
 @pytest.mark.parametrize("ours_first", [True, False])
 def test_calls_through_ours_into_another_library_are_recorded_once(log, theirs, environment,
                                                                    ours_first, tmp_path, build):
-    """Test a program that is linked with ours and loads a library that brings the other one, and
-    the reverse."""
+    """The program preloads both libraries, in either order."""
     ours = build / "src/compat/roctx/libroctx64.so.4"
     (tmp_path / "libother.so").write_bytes((theirs / "libroctx64.so.4").read_bytes())
     order = [ours, tmp_path / "libother.so"] if ours_first else [tmp_path / "libother.so", ours]
     out, calls, runtimes = log(theirs / "main",
                                 LD_PRELOAD=":".join(map(str, order)),
                                 LD_LIBRARY_PATH=theirs)
-    assert out == "100 100\n"  # the levels of the other one
+    assert out == "100 100\n"  # levels of the other library
     assert calls == CALLS and [door for door, _ in runtimes].count("rocprofiler-register") == 0
 
 
@@ -349,7 +349,7 @@ left join thread th using (utid) where s.category = 'user_annotation' order by s
 
 @pytest.fixture(scope="session")
 def overlapping(tmp_path_factory, repo, build):
-    """Run a program whose started ranges overlap, one of which is never stopped."""
+    """Run a program with overlapping started ranges, one of which is never stopped."""
     folder = tmp_path_factory.mktemp("overlapping")
     (folder / "main.c").write_text("""#include <unistd.h>
 #include "compat/roctx/roctx.h"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test RPD's own tools on files of HIP programs whose activities are known: their results must
-agree with tests/truth.py."""
+"""Test RPD's own tools on files of HIP programs with known activities. The results must agree with
+tests/truth.py."""
 
 import collections
 import importlib
@@ -21,7 +21,7 @@ TYPES = {
 
 
 class Traced:
-    """A program's capture as RPD, and through another export as CSV."""
+    """A program's capture, exported as RPD and as CSV."""
 
     def __init__(self, capture, gputap, folder):
         run_command([gputap, "export", capture, "-o", folder / "t.rpd"])
@@ -33,7 +33,7 @@ class Traced:
             return db.execute(query).fetchall()
 
     def work(self):
-        """Return (type, name, start, end, start of the call) for each activity."""
+        """Return the number of activities per (type, name, start, end, start of the call)."""
         return collections.Counter(
             (TYPES[row["operation"]], row["name"], row["start"], row["end"],
              self.found.call_of(row)["start"])
@@ -42,7 +42,7 @@ class Traced:
 
 @pytest.fixture(scope="module")
 def recorded(hip_program, softgpu, gputap, tmp_path_factory):
-    """Return recorded(truth) -> its capture, recorded once."""
+    """Return recorded(truth) -> a capture that is recorded once per truth."""
     made = {}
 
     def record(truth):
@@ -88,7 +88,7 @@ def test_rpd_copies_have_what_the_call_asked_for(traced):
             asked[(call["operation"], args["dst"], args["src"], int(
                 args["sizeBytes"]), kind, args.get("stream", "0x0"), "Async"
                    not in call["operation"])] += 1
-    assert asked.total() == MANY.lanes * MANY.copies * 4 + 2  # plus two from check()
+    assert asked.total() == MANY.lanes * MANY.copies * 4 + 2  # plus two copies from check()
     assert collections.Counter(
         rpd.rows("SELECT apiName, dst, src, size, kind, stream, sync FROM copy")) == asked
     assert rpd.rows("SELECT count(*) FROM copyop") == [(asked.total(),)]
@@ -97,8 +97,8 @@ def test_rpd_copies_have_what_the_call_asked_for(traced):
 
 
 def test_rpd_has_copies_of_all_kinds_of_calls(hip_program, softgpu, gputap, work):
-    """Test rows from calls with structs, with rows and columns, and with a direction that only the
-    device knows."""
+    """The rows come from calls with structs, calls with rows and columns, and calls whose direction
+    only the device knows."""
     (work / "kinds.hip").write_text(r"""
 #include <hip/hip_runtime.h>
 #include <cstdlib>
@@ -135,7 +135,7 @@ int main()
                     ("hipMemcpy2D", 240, 48, 5, 1, 1, 0, -1),
                     ("hipMemcpyAsync", 40, 0, 0, 3, 0, 0, 0), ("hipMemcpy", 8, 0, 0, 1, 1, 0, -1)]
     assert rpd.rows("SELECT dst FROM copy WHERE size = 8") == [("0x0",)]
-    # as the program requested, not addresses of buffers
+    # the values that the program passed, not buffer addresses
     assert len(
         {row[0] for row in rpd.rows("SELECT dst FROM copy WHERE kind = 1 AND size > 8")}) == 1
     assert rpd.rows("PRAGMA integrity_check") == [("ok", )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test programs whose address space is limited: gputap's libraries must leave them room."""
+"""Test programs with a limited address space. gputap's libraries must leave them room."""
 
 import json
 import resource
@@ -68,7 +68,7 @@ def test_a_limit_that_leaves_room_changes_nothing(tap, program, way):
 
 
 def test_no_variable_brings_a_library_into_a_program_with_little_address_space(tap, run, work):
-    """Neither a runtime's own variables nor those of ITT and NVTX."""
+    """Neither the runtimes' own variables nor those of ITT and NVTX are set."""
     shown = tap("run", "-q", "-o", "c.gputap", "--", "sh", "-c",
                 f"ulimit -v {LEAVES_NO_ROOM >> 10}; exec /usr/bin/env").out
     assert [x for x in shown.splitlines() if "libgputap" in x and "GPUTAP_" not in x] == []

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test memory and address space of the rings: limits of control groups and processes apply to the
-program as without gputap."""
+"""Test memory and address space of the rings. Limits of control groups and processes affect the
+program as they do without gputap."""
 
 import os
 import pathlib
@@ -43,7 +43,7 @@ def run_in(group, command, status):
 
 
 def test_a_program_under_a_memory_limit_is_not_killed_for_our_rings(tree, group):
-    """The collector is stopped, so that rings become as large as they may."""
+    """The collector is stopped, so the rings grow to their maximum size."""
     command = [
         tree.gputap, "run", "-o", "c.gputap", "--", tree.caller, "freeze", "calls:6000000", "thaw",
         "exit:5"
@@ -129,7 +129,8 @@ def test_memory_of_an_idle_ring_comes_back(tree, work):
     os.kill(child_of(process), signal.SIGTERM)
     finish(process)
     (found,) = tree.read()["processes"]
-    # while no process reads, the pool is what the machine's memory allowed at the start
+    # while no process reads, the pool stays at the size that the machine's memory allowed at the
+    # start
     assert found["count_calls"]["seen"] == 600001
 
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test file names of `gputap run -o` that differ for every rank, and domains that cannot be
-traced."""
+"""Test file names of `gputap run -o` that differ per rank, and domains that cannot be traced."""
 
 import os
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test gputap run: its options, names and notes."""
+"""Test the options, names and notes of gputap run."""
 
 import json
 import os
@@ -195,7 +195,7 @@ def test_too_few_descriptors_are_said_with_how_many_it_takes(gputap, run, work):
 
 @pytest.mark.parametrize("small", ["size=1m", "nr_inodes=3"])
 def test_the_session_goes_where_there_is_room(tree, work, small):
-    """In a container with a tiny /dev/shm, the session is in TMPDIR."""
+    """In a container with a tiny /dev/shm, the session folder is in TMPDIR."""
     if os.geteuid() != 0:
         pytest.skip("needs root to mount a small file system")
     inside = f"mount -t tmpfs -o {small} tmpfs /dev/shm && exec {tree.gputap} run -o c.gputap " \

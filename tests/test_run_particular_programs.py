@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test programs with special requirements for their libraries: sanitizers must be the first
-library, some libraries need much static thread-local storage, threads may have the smallest
-stack."""
+"""Test programs that constrain their libraries: sanitizers must be loaded first, some libraries
+need much static thread-local storage, and threads may have the smallest stack."""
 
 import shutil
 
@@ -47,11 +46,12 @@ int main(void)
 
 @pytest.mark.parametrize("way", ["run", "a child with a cleaned environment"])
 def test_leaks_are_looked_for_in_a_program_that_uses_a_runtime(run, tap, work, way):
-    """Its libraries have thread-local storage that the dynamic linker allocates on first use."""
+    """The program's libraries have thread-local storage that the dynamic linker allocates on first
+    use."""
     (work / "program.c").write_text(CALLS)
     run(["gcc", "-w", "-DCL_TARGET_OPENCL_VERSION=300", "-fsanitize=address", "-o", "program",
          "program.c", "-lOpenCL"])
-    bare = run(["./program"], status=None)  # it may find leaks, or fail in a container
+    bare = run(["./program"], status=None)  # the sanitizer may find leaks, or fail in a container
     command = ["./program"] if way == "run" else ["env", "-i", "./program"]
     result = tap("run", "-q", "-o", "c.gputap", "--", *command, status=bare.status)
     assert ("Sanitizer" in result.err) == ("Sanitizer" in bare.err), result
@@ -128,7 +128,7 @@ def test_the_users_own_tunables_stay(tap, work):
                                                                             }).out.splitlines()
         if x.startswith("GLIBC_TUNABLES=")
     ]
-    # plus the storage that the libraries of the program have
+    # plus the storage that the program's libraries need
     assert 9000 < int(line.partition("optional_static_tls=")[2]) < 9000 + 2048
     shown = tap("run",
                 "-q",
@@ -182,7 +182,8 @@ int main(int argc, char **argv)
 """
 
 
-NOT_LOADED, LEFT_BY_GLIBC, GIVEN = 8, 1200, 6144  # bytes for libraries that are opened
+# exit status; bytes for opened libraries: left by glibc, reserved by gputap
+NOT_LOADED, LEFT_BY_GLIBC, GIVEN = 8, 1200, 6144
 
 
 def make_storm(run,
@@ -213,7 +214,7 @@ def test_any_static_thread_local_storage_works_as_it_does_bare(run, tap, work, l
     for arguments in [], ["0x100000"], ["0x8000"], ["0x4000"]:
         bare = run(["./user", *arguments], status=None, env=env)
         if bare.status == NOT_LOADED and GIVEN > library > LEFT_BY_GLIBC and not linked:
-            continue  # under gputap, all programs have room for what glibc refuses
+            continue  # glibc refuses this storage, but gputap reserves room for it in all programs
         traced = tap("run",
                      "-q",
                      "-f",
@@ -250,7 +251,7 @@ def test_libraries_of_libraries_are_found_where_the_linker_finds_them(run, tap, 
      ).write_text("char *storage(void); int through(void); int main(void) { return through(); }")
     (work / "middle.c").write_text(
         "char *storage(void); int through(void); int through(void) { return storage()[0] + 5; }")
-    # an old-style RPATH also applies to its libraries
+    # an old-style RPATH also applies to the libraries that the library needs
     folders = ["-Wl,-rpath,$ORIGIN"] if "--disable-new-dtags" not in flags[0] else []
     run([
         "gcc", "-shared", "-fPIC", "-o", "lib/libmiddle.so", "middle.c", "-Llib", "-lmuch", *folders

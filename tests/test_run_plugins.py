@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test vendors' plug-ins under gputap run: their records are in its captures, counted and linked;
-an error in one is reported, and disturbs neither the program nor the others."""
+"""Test vendors' plug-ins under gputap run. Their records are in its captures, counted and linked.
+An error in a plug-in is reported, and disturbs neither the program nor other plug-ins."""
 import json
 import re
 import subprocess
@@ -11,8 +11,8 @@ from test_refdev import library, plugin, program  # noqa: F401: fixtures
 
 @pytest.fixture(scope="session")
 def vendor(repo, tmp_path_factory):
-    """Return vendor("hangs"), which builds tests/plugin/vendor.c with that fault; its work is in
-    NAME_work()."""
+    """Return vendor("hangs"), which builds tests/plugin/vendor.c with that fault. The function
+    NAME_work() submits activities."""
     made = {}
 
     def make(fault="none", name="vendor"):
@@ -32,7 +32,7 @@ def vendor(repo, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def worker(repo, tmp_path_factory):
-    """Return worker(vendor, ...), which builds tests/plugin/worker.c, linked with these."""
+    """Return worker(vendor, ...), which builds tests/plugin/worker.c, linked with these vendors."""
     made = {}
 
     def make(*vendors):
@@ -51,8 +51,8 @@ def worker(repo, tmp_path_factory):
 
 @pytest.fixture
 def traced(tap, work):
-    """Return traced(plugins, program, word, ...), which returns gputap run's result, and info about
-    the capture.
+    """Return traced(plugins, program, word, ...), which returns the result of gputap run, and info
+    about the capture.
     """
     def call(plugins, *command, options=(), env=None):
         path = ":".join(map(str, plugins))
@@ -130,8 +130,9 @@ def test_a_plugins_clock_is_converted(traced, tap, vendor, worker, clock):
               if e.get("cat", "").startswith("privateuse1")}
     kernels = [e for e in events if e.get("cat") == "kernel"]
     assert len(kernels) == 100
-    # one clock has ticks of 4 ns, and the other's origin is not the capture's: without conversion
-    # the error would be hours. The clocks are read together as closely as the machine's load allows
+    # One clock has ticks of 4 ns. The other clock has a different origin than the capture, which
+    # without conversion would cause an error of hours. The clocks are read together as closely as
+    # the machine's load allows.
     assert all(abs(e["ts"] - begins[e["args"]["correlation"]]) < 1e6 for e in kernels)
 
 
@@ -164,7 +165,8 @@ def test_work_belongs_to_the_range_that_it_was_submitted_in(traced, tap, vendor,
     assert info["seen"] == info["recorded"]
     whole = json.loads(tap("report", "--json", "--by", "range", "--top", "0", "p.gputap").out)
     rows = {o["name"]: o["activities"] for o in whole["gpu_by_range"]}
-    # 30 activities in each; those of the thread, those with pushed ids and the rest are in no range
+    # 30 activities per range; activities of the thread, of pushed ids and all others are in no
+    # range
     assert rows["step"] == 30 and rows["acme::mul"] == 30, rows
     inside = json.loads(tap("report", "--json", "--where", "range=step", "p.gputap").out)
     assert sum(k["count"] for k in inside["kernels"]) == 20
@@ -272,7 +274,8 @@ def kernels_and_calls(tap):
 @pytest.mark.parametrize("count", [5, 50, 500])
 def test_device_times_have_their_unit_in_runs_of_any_length(traced, tap, plugin, naps,  # noqa: F811
                                                             domain, hz, count):
-    """10 ms, 100 ms, 1 s: a kernel lasts the 2 ms that it sleeps, and starts after its call."""
+    """Runs last 10 ms, 100 ms and 1 s. A kernel lasts the 2 ms for which it sleeps, and starts
+    after its call."""
     _, info = traced([plugin] if domain == "privateuse1" else [], naps, count,
                      options=["-q", "-d", domain],
                      env={"REFDEV_CLOCK": f"hz={hz},epoch=3s"})
@@ -324,7 +327,7 @@ def test_a_process_that_skips_exit_leaves_what_its_plugin_held_uncounted(traced,
     assert "nothing lost" not in result.err and "at least" in result.err, result.err
     info = json.loads(tap("info", "--json", "p.gputap").out)
     assert info["missing"] == 1 and not info["complete"]
-    # the vendor reports submissions: activities whose records were not delivered are unfinished
+    # the vendor reports submissions, so activities whose records were not delivered are unfinished
     assert info["seen"] == info["recorded"] + info["dropped"]
     assert info["activities"] + info["dropped_by_reason"]["unfinished"] == 30
     assert "their last" not in result.out
@@ -370,7 +373,7 @@ def test_a_plugin_that_reports_no_submissions_gets_no_advice_to_record_stacks(tr
 
 @pytest.mark.parametrize("fault", ["none", "no submits"])
 def test_a_vendors_calls_launch_copy_and_set(traced, tap, vendor, worker, fault):
-    """They are in the summary, and under the names that HTA knows."""
+    """The calls are in the summary, and in the HTA export under names that HTA knows."""
     result, _ = traced([vendor(fault)], worker(vendor(fault)), 30)
     launches = tap("report", "p.gputap", "-t", "operations", "--where", "kind=launch").out
     assert "vendor" in launches, (launches, result.err)
@@ -396,12 +399,12 @@ def test_bytes_that_no_memory_has_are_none(traced, tap, vendor, worker):
 
 
 def test_hostile_records_are_recorded_or_lost_by_name(run, repo, build, tmp_path):
-    """make test-deep runs more of them."""
+    """Runs 3 rounds. make test-deep runs more."""
     run([repo / "tests/fuzz/plugins", "3", tmp_path / "fuzz"], env={"GPUTAP_BUILD": build})
 
 
 def test_an_event_names_a_plugin_by_its_path_alone(traced, tap, vendor, worker):
-    """The session's line has the required libraries after the path, separated."""
+    """In the session's line, a separator and the required libraries follow the path."""
     slow = vendor("registers never in worker")
     traced([slow], worker(slow), 3, options=["-q"])
     text = words_of(tap("info", "p.gputap").out)

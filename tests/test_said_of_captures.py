@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Test the messages of report and info about unusual captures: split in many ways, crashed,
-damaged, without an end. They fit in 80 columns, and claim no more than is known."""
+damaged, or without an end. The messages fit in 80 columns and claim no more than is known."""
 
 import csv
 import io
@@ -32,8 +32,7 @@ def too_wide(text):
 @pytest.mark.parametrize("keys", ["process", "queue", "thread", "process,thread", "queue,name",
                                   "rank,host"])
 def test_a_report_that_is_split_fits_in_80_columns(tap, synth, shape, keys):
-    """The last column is dropped if it is the first that may be, and a device's long name is
-    cut."""
+    """The report drops the last column that may be dropped, and shortens a device's long name."""
     said = tap("report", synth(*shape.split()), "--by", keys, env=WIDE).out
     assert "Devices" in said and too_wide(said) == []
 
@@ -45,7 +44,7 @@ def test_what_info_says_of_a_capture_with_faults_fits_in_80_columns(tap, synth, 
 
 
 def test_not_all_is_never_rounded_to_all(tap, synth):
-    """One of 37,500 is not linked."""
+    """One of 37,500 activities is not linked."""
     synth("--calls", "100000", "--threads", "1", "--lose", "12000")
     assert "100%" not in next(line for line in tap("info", "a.gputap", status=None).out.splitlines()
                               if line.startswith("  linked"))
@@ -62,7 +61,7 @@ def test_of_what_is_damaged_or_has_no_end_nobody_says_that_nothing_was_lost(tap,
 
 @pytest.mark.parametrize("name", ["hip-0.1", "opencl-0.1"])
 def test_time_on_devices_has_no_markers_and_barriers_in_it(tap, work, name):
-    """They are recorded as activities, but are not work."""
+    """Markers and barriers are recorded as activities but do not count as device time."""
     capture = OLD / f"{name}.gputap"
     tap("export", capture, "-o", "a.csv")
     rows = [row for row in csv.DictReader(io.StringIO((work / "a.csv").read_text()))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test that one question has one answer: numbers of devices and queues, and the meaning of an
-expression, are the same in reports, in exports, and in a cut capture."""
+"""Test that reports, exports and cut captures agree on the numbers of devices and queues and on the
+meaning of an expression."""
 
 import collections
 import csv
@@ -20,14 +20,14 @@ def synth(run, build, work):
 
 @pytest.fixture
 def two(synth):
-    """A capture of two processes with two threads each, two devices, several queues."""
+    """Write a capture of two processes with two threads each, two devices, and several queues."""
     return synth("--calls", "2000", "--threads", "2", "--processes", "2", "--devices", "2",
                  "--queues", "3")
 
 
 @pytest.fixture
 def work_of(tap, work):
-    """Return the rows of GPU activities from the CSV."""
+    """Return read(), which returns the rows of GPU activities from the CSV export."""
     def read(capture, *options):
         tap("export", "-f", capture, "-o", "rows.csv", *options)
         rows = csv.DictReader(io.StringIO((work / "rows.csv").read_text()))
@@ -72,8 +72,8 @@ def test_a_device_keeps_its_number_where_another_one_has_no_work(tap, report, tw
 
 
 def test_a_queue_has_one_number_in_reports_and_exports(report, two, work_of):
-    """A queue has the number of its process and device, independent of which has the first
-    record."""
+    """A queue's number counts within its process and device, independently of which queue has the
+    first record."""
     def sums(rows):
         found = collections.Counter()
         for pid, device, queue, ns in rows:
@@ -92,7 +92,7 @@ def test_a_queue_has_one_number_in_reports_and_exports(report, two, work_of):
 
 
 def test_streams_of_an_export_do_not_depend_on_what_is_exported(tap, work, two):
-    """In Chrome's format one number identifies a device's queue over all processes."""
+    """In Chrome's format one number identifies a device's queue across all processes."""
     def streams(*options):
         tap("export", "-f", two, "-o", "a.json", *options)
         return {(e["args"]["correlation"], e["name"]): (e["pid"], e["args"]["stream"])
@@ -104,7 +104,7 @@ def test_streams_of_an_export_do_not_depend_on_what_is_exported(tap, work, two):
 
 
 def test_a_report_says_where_idle_is_between_some_of_the_work(tap, two):
-    """Then others may run: the device may have had something to do."""
+    """If the report shows only some activities, the device may have run others in a gap."""
     said = tap("report", two, "-t", "devices,gaps").out
     assert "between activities" in said and "alone" not in said
     for options in (("-w", "kind=kernel"), ("--by", "queue")):
@@ -115,7 +115,7 @@ def test_a_report_says_where_idle_is_between_some_of_the_work(tap, two):
 
 
 def test_an_export_of_ranges_alone_says_what_it_lacks(tap, report, synth):
-    """Pushed ranges are exported with their calls."""
+    """Pushed ranges are exported only together with their calls."""
     path = synth("--calls", "500", "--phases", "20")
     assert sum(row["count"] for row in report(path, "-w", "name=phase")["ranges"]) > 0
     said = tap("export", path, "-o", "a.csv", "-w", "name=phase").err
@@ -123,7 +123,7 @@ def test_an_export_of_ranges_alone_says_what_it_lacks(tap, report, synth):
 
 
 def test_a_timelines_queues_have_the_numbers_of_the_report(tap, report, two, synth):
-    """Labels name the process if several have queues, and omit it if only one has."""
+    """Labels name the process if several processes have queues, and omit it otherwise."""
     def shown(capture, label):
         rows = json.loads(tap("report", capture, "--timeline", "--json").out)["rows"]
         return {(row["group"].split(":")[0], row["label"]): row["count"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test parts of captures, `--where`: times, ranges with their number, ranks and hosts. The expected
-records are computed from the CSV."""
+"""Test parts of captures, `--where`: times, numbered ranges, ranks and hosts. The expected records
+are computed from the CSV export."""
 
 import csv
 import io
@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-START = 1_000_000_000  # start of synth's session
+START = 1_000_000_000  # start of synth's session in ns
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def synth(run, build, work):
 
 @pytest.fixture
 def stepped(synth):
-    """A capture of two processes with two threads each, in steps (recorded whole) and phases
+    """Write a capture of two processes with two threads each, in steps (recorded whole) and phases
     (pushed)."""
     return synth("--calls", "4000", "--threads", "2", "--processes", "2", "--steps", "500",
                  "--phases", "100", "--gap", "10000", "--nested")
@@ -30,7 +30,8 @@ def stepped(synth):
 
 @pytest.fixture
 def records(tap, work):
-    """Return rows of the CSV export for an expression; at: nanoseconds since the start."""
+    """Return read(), which returns the rows of the CSV export for an expression. Column `at` is in
+    nanoseconds since the start."""
     def read(capture, where=None):
         tap("export", "-f", capture, "-o", "a.csv", *(["-w", where] if where else []))
         rows = list(csv.DictReader(io.StringIO((work / "a.csv").read_text())))
@@ -48,7 +49,7 @@ def key(row):
 
 
 def steps_of(rows):
-    """Return start and end of each step per process, in order of their starts."""
+    """Return start and end of each step per process, in start order."""
     steps = {}
     for row in rows:
         if row["range"]:
@@ -102,8 +103,9 @@ def test_a_range_says_a_time_of_its_process(stepped, records, expression, holds)
     ("range=step#17", set())])
 def test_ranges_are_counted_in_each_process_in_order_of_their_begin(
         stepped, records, expression, numbers):
-    """They are counted over all threads together. Records in a range have numbers of its thread
-    from the range's own to the last one that was started inside it."""
+    """Ranges are counted over all threads of a process together. A record is in a range if its
+    correlation id lies between the id of the range and that of the next range on the same
+    thread."""
     rows = records(stepped)
     steps = {}
     for row in rows:
@@ -130,7 +132,7 @@ def test_ranges_are_counted_in_each_process_in_order_of_their_begin(
 def test_pushed_ranges_are_counted_too(tap, stepped):
     ranges = json.loads(tap("report", stepped, "--json", "-t", "ranges", "-w",
                             "name=phase and range=phase#2..4").out)["ranges"]
-    assert [(r["name"], r["count"]) for r in ranges] == [("phase", 6)]  # of both processes
+    assert [(r["name"], r["count"]) for r in ranges] == [("phase", 6)]  # phases of both processes
 
 
 def test_a_name_with_a_number_sign_is_a_name(tap, stepped):
@@ -154,7 +156,7 @@ def test_ranks_and_hosts_are_told_apart(tap, synth, work):
     assert processes("rank=2") == [5002]
     assert processes("rank=1..2") == [5001, 5002]
     assert processes("rank>=2") == [5002, 5003]
-    assert processes("rank!=1..2") == [5000, 5003]  # without a rank, none differs
+    assert processes("rank!=1..2") == [5000, 5003]  # `!=` does not match processes without a rank
     assert processes("not rank=1..2") == [5000, 5003, 9000]
     assert processes("host=node1") == [5002, 5003]
     assert processes("host=node* and rank<=2") == [5000, 5001, 5002]
@@ -167,7 +169,7 @@ def test_work_whose_call_lies_before_the_slice_has_no_arrow_to_it(tap, stepped, 
     kernel = next(r for r in rows if r["kind"] == "device" and r["process"] == call["process"]
                   and r["correlation"] == call["correlation"])
     assert kernel["at"] > call["at"] + 1
-    # from one ns after the call to one ns after the kernel's start
+    # from 1 ns after the start of the call to 1 ns after the start of the kernel
     where = f"at={call['at'] + 1}ns..{kernel['at'] + 1}ns and process={call['pid']}"
     taken = records(stepped, where)
     assert key(kernel) in map(key, taken) and key(call) not in map(key, taken)
@@ -175,7 +177,7 @@ def test_work_whose_call_lies_before_the_slice_has_no_arrow_to_it(tap, stepped, 
     events = json.loads((work / "a.json").read_text())["traceEvents"]
     begun = {e["id"] for e in events if e["ph"] == "s"}
     ended = {e["id"] for e in events if e["ph"] == "f"}
-    assert ended - begun  # the kernel's; no arrow leads to it
+    assert ended - begun  # end of the kernel's arrow; the slice does not contain its start
     calls = [r["correlation"] for r in taken if r["kind"] == "call"]
     assert len(begun) <= len(calls)
 
@@ -219,8 +221,8 @@ SHAPES = ["", "--nested --external", "--steps 700", "--phases 300 --nested",
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_what_is_left_unread_is_not_in_the_slice(run, build, synth, shape):
-    """Random time ranges: a cursor that skips blocks returns the same as one that reads all, namely
-    everything that overlaps the range."""
+    """For random time ranges, a cursor that skips blocks returns the same records as a cursor that
+    reads all blocks: everything that overlaps the range."""
     capture = synth("--calls", "12000", "--threads", "2", "--processes", "2", "--devices", "2",
                     "--flush-bytes", "150000", "--gap", "3000", *shape.split())
     for seed in (1, 2):
@@ -240,9 +242,9 @@ def test_a_slice_in_time_reads_little_of_the_capture(run, build, synth, work):
                                         "at<1.2s or at=2.2..2.25s"])
 def test_a_report_of_a_slice_is_that_of_all_records_with_the_same_expression(
         tap, synth, shape, expression):
-    """The condition is given twice: once as a time that bounds what is read, once so that nothing
-    does. Activities that were queued after one of more than a second before would differ, but there
-    are none."""
+    """The condition is given in two forms: as a time that limits reading, and extended so that
+    everything is read. An activity queued after another from more than a second before would
+    differ, but the capture has none."""
     capture = synth("--calls", "24000", "--threads", "2", "--gap", "100000", *shape.split())
 
     def tables(where):
@@ -262,12 +264,12 @@ def test_a_report_of_a_slice_is_that_of_all_records_with_the_same_expression(
 ])
 def test_processes_that_an_expression_rules_out_are_not_read(
         tap, synth, work, records, expression, wanted):
-    """The head counts the records read; the tables are those of an expression that excludes
-    nothing."""
+    """The head counts the records read. The tables equal those of an expression that excludes no
+    process."""
     files = [synth("--calls", "500", "--rank", str(rank), "--pid", str(5000 + rank), "--host",
                    f"node{rank // 2}", "--boot", f"boot{rank // 2}", "--devices", "1", out=
                    f"r{rank}.gputap") for rank in range(4)]
-    # devices of one host are combined, and records that share a device are read
+    # devices of a host are combined, so all records that share a device are read
     read = wanted | {rank ^ 1 for rank in wanted}
     whole = json.loads(tap("report", *files, "--json", "-w", f"({expression}) or bytes<0").out)
     calls = [json.loads(tap("report", file, "--json", "-t", "loss").out)["calls"] for file in files]
