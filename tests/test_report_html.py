@@ -354,7 +354,7 @@ def test_the_page_starts_with_the_first_screen_of_the_terminal(browser, tap, pag
     at = words.index("time")
     assert words[at:at + 5] == title
     del words[at:at + 5]
-    # the table has one row per kernel, but combines the copies of two devices
+    # compare words only: kernels have one row each, but copies of two devices do not
     expected = [w for w in words if re.match(r"[A-Za-z_]{4,}", w)]
     assert not [w for w in expected if w.rstrip(",:;()") not in shown]
     assert browser.evaluate("""document.getElementById('overview').compareDocumentPosition(

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Test the agreement between ROCr and the stand-in libraries without ROCr 5.7 and 7: Debian 12 has
-neither, and most machines have only one version."""
+"""Test the ABI between ROCr and the stand-in libraries without ROCr 5.7 and 7. Debian 12 lacks
+both, and most machines have only one version."""
 import os
 import struct
 
 import pytest
 
-# Functions that ROCr 7.2.4 looks up in libdtif.so with dlsym(). It stops at the first missing one.
+# Functions that ROCr 7.2.4 looks up in libdtif.so with dlsym(). ROCr stops at the first missing
+# function.
 WANTED_BY_ROCR_7 = """
     amdgpu_bo_cpu_map amdgpu_bo_export amdgpu_bo_free amdgpu_bo_import amdgpu_bo_query_info
     amdgpu_bo_set_metadata amdgpu_bo_va_op amdgpu_device_deinitialize amdgpu_device_initialize
@@ -94,7 +95,8 @@ NUMBERS = """HSAKMT_STATUS_ERROR HSAKMT_STATUS_INVALID_PARAMETER HSAKMT_STATUS_I
 
 
 def agreed(run, repo, work, header):
-    """Return types, bits and numbers as printed by a program that is compiled with this header."""
+    """Compile a program with this header. Return the sizes, offsets, flag bits and constants that
+    it prints."""
     lines = [
         "#include <stdbool.h>", "#include <stddef.h>", "#include <stdio.h>", f"#include {header}",
         "int main(void) {"
@@ -122,7 +124,7 @@ def test_calls_types_are_those_of_the_installed_headers(run, repo, work):
     assert len(ours) > 100 and ours == agreed(run, repo, work, f"<{header}>")
 
 
-# The way in which ROCr 5.7 gets the rate of a GPU's clock; 6.1 gets the device from libhsakmt.
+# ROCr 5.7 reads the clock rate of a GPU in this way. ROCr 6.1 gets the device from libhsakmt.
 CLOCK_RATE = """
 #include <stdint.h>
 #include <stdio.h>
@@ -163,7 +165,8 @@ def test_rocr_has_the_clocks_rate_from_the_stand_in_and_others_from_libdrm(run, 
     (work / "main.c").write_text("#include <stdio.h>\nint ask(void);\n"
                                  "int main(void) { printf(\"%d\\n\", ask()); }")
     shared = ["cc", "-shared", "-fPIC", "-Wl,--no-as-needed", "-o"]
-    (work / "stub").mkdir()  # the thunk that they are linked with: it has none of these functions
+    # both libraries are linked with a stub thunk, which has none of these functions
+    (work / "stub").mkdir()
     stub = work / "stub/libhsakmt.so.1"
     run([*shared, stub, "-Wl,-soname,libhsakmt.so.1", "-x", "c", "/dev/null"])
     run([*shared, "libdrm.so", "-Wl,-soname,libdrm.so", "drm.c"])
@@ -176,8 +179,8 @@ def test_rocr_has_the_clocks_rate_from_the_stand_in_and_others_from_libdrm(run, 
 
 @pytest.fixture
 def dtif(run, build, softgpu):
-    """Return a function that runs code with libdtif.so opened as `dtif`, in a separate process: the
-    library is never unloaded."""
+    """Return a function that runs code in a separate process, where `dtif` is the opened
+    libdtif.so. The process is separate because the library is never unloaded."""
     def ask(text, **env):
         code = (
             "import ctypes, sys\ndtif ="

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test the software AMD GPU under the real ROCr: what plain HSA programs see of it, and the errors
-that they get."""
+"""Test the software AMD GPU under the real ROCr: the view of plain HSA programs, and the errors
+that they receive."""
 
 import pathlib
 import re
@@ -11,7 +11,7 @@ import pytest
 @pytest.fixture
 def hsa(tap, build):
     """Return hsa("barriers", options=["--gpus", "2"], kernel=.., ...), which runs
-    tests/soft/hsa_queue on software GPUs and returns its result."""
+    tests/soft/hsa_queue on software GPUs and returns the result."""
     def call(mode, *arguments, options=(), **keywords):
         program = build / "tests/soft/hsa_queue"
         return tap("soft", "amdgpu", *options, "--", program, mode,
@@ -33,7 +33,7 @@ def test_rocminfo_lists_the_gpu_of_its_type(tap):
 def test_rocminfo_lists_eight_gpus_of_each_type(tap, gfx):
     out = tap("soft", "amdgpu", "--gpus", "8", "--gfx", gfx, "--memory", "2G", "--", "rocminfo").out
     assert gpus(out) == [f"Software GPU gfx{gfx}"] * 8
-    # ROCr 6 has two pools of it
+    # ROCr 6 shows two pools of this memory
     assert out.count(f"Size:                    {2 << 20}(") in (8, 16)
     assert len(set(re.findall(r"Uuid: +(GPU-\w+)", out))) == 8
 
@@ -93,7 +93,7 @@ def test_forty_queues_work_side_by_side(hsa):
 # Time ------------------------------------------------------------------------
 
 def parse_times(result):
-    words = result.out.split()[:-1]  # "end"
+    words = result.out.split()[:-1]  # without the last word, "end"
     return dict(zip(words[::2], map(int, words[1::2])))
 
 
@@ -103,8 +103,8 @@ def test_stamps_lie_between_submission_and_completion(hsa):
 
 
 def test_raw_stamps_are_on_a_clock_of_the_gpus_own(hsa):
-    """A stamp that a tool reads without conversion is far from the host's clock, so that a missing
-    conversion is visible."""
+    """Raw time stamps are far from the host's clock, so that a tool's missing conversion is
+    visible."""
     t = parse_times(hsa("times", options=["--no-execute", "--clock-epoch", "5000s"]))
     assert abs(t["raw"] * 10 - (t["host"] + 5000 * 10**9)) < 10**9
 
@@ -116,8 +116,8 @@ def test_drift_does_not_put_stamps_outside_of_their_calls(hsa):
 
 @pytest.mark.parametrize("skew, where", [("3ms", "after"), ("-1ms", "before")])
 def test_skew_puts_stamps_outside_of_their_calls(hsa, skew, where):
-    # ROCr makes nonsense of stamps from before its own first reading of both clocks, so the skew is
-    # at most its start-up time.
+    # ROCr converts time stamps from before its first reading of both clocks to nonsense. The skew
+    # is therefore limited to ROCr's start-up time.
     t = parse_times(hsa("times", options=["--no-execute", "--clock-skew", skew]))
     assert t[where] > 400
 
@@ -134,7 +134,7 @@ def test_durations_are_exact_to_the_tick(hsa, work):
 @pytest.mark.parametrize("sdma, box", [(1, "60 elements, 0 wrong"), (0, "refused")],
                          ids=["engine", "shader"])
 def test_copies_wait_are_right_and_have_times(hsa, sdma, box):
-    """Through the copy engine, and through ROCr's own shaders."""
+    """The copies use the copy engine in one run, and ROCr's own shaders in the other."""
     assert hsa("copies", env={"HSA_ENABLE_SDMA": sdma}).out.splitlines() == [
         "gate closed: 1 1", "gate open: 0 0", "bytes: same, the rest untouched",
         "there: in its time", "back: in its time", "filled: 0x1020304 0x1020304, then as before",

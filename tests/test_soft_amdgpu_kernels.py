@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test the software AMD GPU under the real ROCr and HIP, with kernels that are executed."""
+"""Test the software AMD GPU under the real ROCr and HIP with kernels that it executes."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from test_soft_amdgpu_hsa import hsa, parse_times  # noqa: F401  (a fixture)
 @pytest.fixture
 def hip(tap, build):
     """Return hip("copies", options=["--gpus", "2"], ...), which runs tests/soft/hip_soft on
-    software GPUs and returns its result."""
+    software GPUs and returns the result."""
     def call(mode, *arguments, options=(), **keywords):
         return tap("soft", "amdgpu", *options, "--", build / "tests/soft/hip_soft", mode,
                    *arguments, **keywords)

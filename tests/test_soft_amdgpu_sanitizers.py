@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test the software AMD GPU built with sanitizers (by tools/test): no report in anything that plain
-HSA programs do."""
+"""Test a build of the software AMD GPU with sanitizers (by tools/test). Plain HSA programs cause no
+sanitizer report."""
 
 import os
 
@@ -19,7 +19,7 @@ KINDS = os.environ.get("GPUTAP_SANITIZE", "").split()
 @pytest.mark.parametrize("kind", ["plain", *KINDS])
 def test_sanitizer_has_nothing_to_say(run, build, kind, mode):
     if kind == "thread" and mode.startswith("fork"):
-        return  # that sanitizer does not follow a child that starts threads
+        return  # this sanitizer does not support a child process that starts threads
     folder = build if kind == "plain" else conftest.REPO / f"build-{kind}"
     result = run(
         [folder / "tests/soft/hsa_queue", mode, build / "tests/soft/soft_kernels.co"],

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test the software driver of CUDA and its stand-in for CUPTI, without gputap's recording: the base
-of tests of the recording."""
+"""Test the software CUDA driver and its stand-in for CUPTI without gputap's recording. The tests of
+the recording depend on both."""
 import os
 import re
 import shutil
@@ -16,7 +16,7 @@ KINDS = os.environ.get("GPUTAP_SANITIZE", "").split()
 
 @pytest.fixture(scope="session")
 def programs(build, tmp_path_factory):
-    """Build a folder with the module, the client of CUPTI and the programs that use only the
+    """Build a folder with the module, the CUPTI client, and the programs that use only the
     driver."""
     folder = tmp_path_factory.mktemp("soft_cuda")
     libraries = build / "soft/cuda"
@@ -37,7 +37,7 @@ def programs(build, tmp_path_factory):
 
 @pytest.fixture
 def scene(run, gputap, programs):
-    """Return scene("work", "--devices", "2") -> the client's output, line by line."""
+    """Return scene("work", "--devices", "2") -> output lines of the client."""
 
     def call(name, *options, arguments=(), status=0):
         done = run([
@@ -52,7 +52,7 @@ def scene(run, gputap, programs):
 
 @pytest.fixture
 def driver(run, gputap, programs):
-    """Return driver("graph", "--devices", "2") -> the program's output, line by line."""
+    """Return driver("graph", "--devices", "2") -> output lines of the program."""
 
     def call(name, *options, status=0):
         return run([
@@ -183,7 +183,7 @@ def test_one_subscriber_is_called_for_what_it_asked_for(scene):
         "resource 3 context given stream given graph none"
     ]
     assert len(records(lines, "synchronized")) == 6
-    # EnableDomain(0) disabled the id, the kinds stayed enabled
+    # EnableDomain(0) disabled the callback id; the activity kinds stayed enabled
     assert [correlation(line) for line in records(lines, "kernel")] == [3, 7]
 
 
@@ -273,7 +273,7 @@ def test_the_second_form_and_the_first_exclude_each_other(scene):
     assert [line for line in lines if not line.startswith("kernel")] == [
         "subscribe: 0", "the first form: 39 14 14", "records 2", "after it: 39"
     ]
-    assert scene("second-form") == ["subscribe: 27"]  # 13.0 has none
+    assert scene("second-form") == ["subscribe: 27"]  # 13.0 lacks the second form
 
 
 def test_times_are_real_time_or_the_clients(scene):
@@ -335,8 +335,8 @@ def test_the_stand_in_can_be_left_away(run, gputap):
 
 
 def test_the_list_of_functions_is_as_the_description(build):
-    """The numbers of callbacks come from the description; the parameters and their order must match
-    it."""
+    """The callback numbers come from the description. The number of parameters must match the
+    description."""
     described = {}
     text = re.sub(r"\n\s+", " ", (REPO / "api/cuda.api").read_text())
     for name, parameters in re.findall(r"^\d+ CUresult (cu\w+)\(([^)]*)\)", text, re.M):
@@ -366,7 +366,7 @@ DRIVER_SCENES = [
                          [("soft_driver", name) for name in DRIVER_SCENES])
 @pytest.mark.parametrize("kind", ["plain", *KINDS])
 def test_sanitizer_has_nothing_to_say(run, build, programs, kind, program, name):
-    """Test the driver, stand-in and their programs built with sanitizers, by tools/test."""
+    """Run the driver, the stand-in and their programs as built with sanitizers by tools/test."""
     folder = build if kind == "plain" else REPO / f"build-{kind}"
     place = programs if kind == "plain" else folder / "tests/soft"
     done = run([place / program, programs / "kernels.so", name],

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test the software GPU's instructions: one at a time, as llvm-mc encodes them, against a second
-evaluation (tests/soft/isa_*)."""
+"""Test the software GPU's instructions one at a time. Each instruction, as encoded by llvm-mc, is
+compared with a second evaluation (tests/soft/isa_*)."""
 
 import re
 import shutil
@@ -17,8 +17,8 @@ def program(build):
 
 
 def exact_addresses(texts):
-    """LLVM 14 uses rows of 8 and 16 registers for an image's addresses; newer ones need exactly as
-    many registers as there are addresses."""
+    """Return the texts with exactly as many address registers per image instruction as there are
+    addresses, which newer versions require. LLVM 14 uses groups of 8 and 16 registers."""
     if LLVM_MC in ("llvm-mc-14", "llvm-mc-15"):
         return texts
     return re.sub(r"^(image_sample_d .*, )v\[16:31\](.*)$",
@@ -29,7 +29,7 @@ def exact_addresses(texts):
 
 @pytest.fixture
 def words(run, program, tmp_path):
-    """Write a file with the bytes of each case's instruction, a line each."""
+    """Write a file with one line per case, which contains the bytes of the instruction."""
     texts = tmp_path / "cases.s"
     texts.write_text(exact_addresses(run([program, "--texts"]).out))
     out = run([LLVM_MC, "-arch=amdgcn", "-mcpu=gfx906", "-show-encoding", texts]).out

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test the software devices of Level Zero under the distribution's loader: memory, lists, events,
-kernels, clocks, faults."""
+"""Test the software Level Zero devices with the distribution's loader: memory, lists, events,
+kernels, clocks and faults."""
 import ctypes.util
 import json
 import os
@@ -13,7 +13,7 @@ import subprocess
 import pytest
 
 KERNELS = "tests/soft/level_zero_kernels.cl"
-NO_SPIRV = "libpocl.so.2"  # an OpenCL that does not accept SPIR-V
+NO_SPIRV = "libpocl.so.2"  # an OpenCL library that rejects SPIR-V
 
 
 @pytest.fixture(scope="session")
@@ -52,9 +52,9 @@ def level_zero(run, driver, program):
 
 @pytest.fixture(scope="session")
 def compile_spirv(tmp_path_factory):
-    """Return compile_spirv(source), which compiles a text in OpenCL C to SPIR-V and returns its
+    """Return compile_spirv(source), which compiles OpenCL C source to SPIR-V and returns the
     path."""
-    # of one version if possible: a translator reads what its own LLVM writes
+    # prefer equal versions, because a translator reads the output of its own LLVM version
     clang, translator = next(
         (found for version in ("-14", "-18", "")
          if all(found := [shutil.which(name + version) for name in ("clang", "llvm-spirv")])),
@@ -229,7 +229,7 @@ def images_program(repo, driver, tmp_path_factory):
 
 @pytest.fixture
 def images(run, driver, images_program):
-    """Return images("copies", threads=0), which runs the program of images on the driver with these
+    """Return images("copies", threads=0), which runs the image program on the driver with these
     settings."""
 
     def call(*arguments, status=0, env=None, **settings):
@@ -277,7 +277,7 @@ def test_an_image_is_of_its_devices_memory(images):
 
 @pytest.fixture
 def processes(run, repo, driver, work):
-    """Return processes("bytes", threads=0), which runs the program of two processes with these
+    """Return processes("bytes", threads=0), which runs the two-process program with these
     settings."""
     run(["cc", "-Wall", "-Wextra", "-Werror", "-O1", repo / "tests/soft/level_zero_processes.c",
          "-o", "processes", "-lze_loader"])
@@ -346,7 +346,8 @@ def test_sanitizers_find_nothing(run, repo, driver, spirv, work, sanitizer):
                                 (0, "images", "copies")):
         result = run([work / arguments[0], *arguments[1:]],
                      env={"ZE_ENABLE_ALT_DRIVERS": work / "libze_soft.so",
-                          # a guarded command leaves its handler through a jump: see soft_parts.c
+                          # a guarded command leaves its signal handler with a jump: see
+                          # soft_parts.c
                           "TSAN_OPTIONS": "report_signal_unsafe=0",
                           "SOFT_LEVEL_ZERO_EXECUTE": 0, "SOFT_LEVEL_ZERO_THREADS": threads})
         assert "Sanitizer" not in result.err and "runtime error" not in result.err
@@ -420,7 +421,8 @@ def test_gputap_soft_says_which_package_has_an_opencl_for_spirv(tap, program, wo
 
 
 def test_what_gputap_soft_looks_for_is_not_in_the_programs_capture(tap, gputap, program, work):
-    """The command queries an OpenCL for SPIR-V support, which must not be recorded."""
+    """The command `gputap soft` queries OpenCL for SPIR-V support. This query must not be
+    recorded."""
     library = ctypes.util.find_library("OpenCL")
     tap("run", "-q", "-o", "a.gputap", "-d", "opencl", gputap, "soft", "level-zero", "--opencl",
         f"/usr/lib/{platform.machine()}-linux-gnu/{library}", "--", program, "devices")

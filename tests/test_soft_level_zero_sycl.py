@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Test SYCL's real runtime on the software devices of Level Zero, through both of its adapters,
-together with Intel's PTI. It is too large for every day (2.9 GB of wheels). GPUTAP_SYCL_PYTHON
-names a python with dpctl, dpnp, intel-opencl-rt and intel-pti; GPUTAP_LEVEL_ZERO_LOADER names a
-folder with the loader of 1.20 or later."""
+"""Test SYCL's real runtime on the software Level Zero devices, through both of its adapters,
+together with Intel's PTI. The dependencies are too large for every day (2.9 GB of wheels).
+GPUTAP_SYCL_PYTHON names a python with dpctl, dpnp, intel-opencl-rt and intel-pti.
+GPUTAP_LEVEL_ZERO_LOADER names a folder with the loader of 1.20 or later."""
 import collections
 import csv
 import json
@@ -22,7 +22,7 @@ ADAPTERS = {
     "V2 with counter-based events": (["--counter-events"], {"SYCL_UR_USE_LEVEL_ZERO_V2": 1}),
 }
 
-TICK_NS = 80  # of the devices' clock
+TICK_NS = 80  # tick of the devices' clock
 
 
 @pytest.fixture(scope="session")
@@ -36,8 +36,8 @@ def python():
 
 @pytest.fixture
 def sycl(tap, gputap, python):
-    """Return sycl("V2", "-m", "module"), which runs the python with this adapter; traced: record
-    into this capture, with these words to gputap run."""
+    """Return sycl("V2", "-m", "module"), which runs the python with this adapter. With @traced, the
+    run is recorded into that capture, and @words are passed to gputap run."""
     loader = os.environ.get("GPUTAP_LEVEL_ZERO_LOADER")
 
     def call(adapter, *arguments, traced=None, words=(), env=None, libraries=(), **keywords):
@@ -72,7 +72,7 @@ def read_done(err):
 @pytest.mark.parametrize("adapter", ADAPTERS)
 def test_sycl_computes_right(sycl, repo, adapter):
     result = sycl(adapter, repo / "tests/soft/sycl_checks.py")
-    # oneMKL's FFT needs a GPU's own code
+    # oneMKL's FFT needs GPU machine code
     assert read_checks(result.out) == ["fft failed: OpenCL error -1"]
     done = read_done(result.err)
     assert done["kernels"] > 100 and done["copies"] > 100
@@ -82,8 +82,8 @@ def test_sycl_computes_right(sycl, repo, adapter):
 
 @pytest.fixture(scope="session")
 def pti(repo, python, tmp_path_factory):
-    """Return pti(file): the environment in which PTI writes its records into the file, and its
-    libraries."""
+    """Return pti(file), which returns the libraries of PTI and the environment in which PTI writes
+    its records into the file."""
     library = python.parent.parent / "lib/libpti_view.so.1"
     if not library.exists():
         pytest.skip("needs Intel's PTI in that python: pip install intel-pti")
@@ -111,7 +111,8 @@ def read_views(file):
 
 
 def read_work(file):
-    """Return the same from a CSV of our capture; "" for an unknown time."""
+    """Return the same counts and durations from a CSV of our capture, with 0 for an unknown
+    duration."""
     counts, kernels = collections.Counter(), collections.defaultdict(list)
     with open(file, newline="") as table:
         for row in csv.DictReader(table):
@@ -137,7 +138,7 @@ def test_our_records_are_ptis_records_and_the_drivers_own_counts(sycl, tap, pti,
         theirs["kernel"], theirs["copy"], theirs["fill"]) == (
         ours["kernel"], sum(ours[kind] for kind in ("memcpy D2H", "memcpy H2D", "memcpy D2D")),
         ours["memset"])
-    assert set(theirs) == {"kernel", "copy", "fill"}  # nothing odd, nothing failed
+    assert set(theirs) == {"kernel", "copy", "fill"}  # no unusual or failed record
     assert our_kernels == {name: pytest.approx(times, abs=TICK_NS)
                            for name, times in their_kernels.items()}
     assert "all linked to their calls; nothing lost" in tap("report", "--all", "both.gputap").out
@@ -167,13 +168,13 @@ def test_each_kernel_was_appended_in_a_call_of_unified_runtime(sycl, tap, repo, 
             call = calls[call["parent"]]
         outer[call["operation"]] += 1
     launch = "urEnqueueKernelLaunchWithArgsExp"
-    if "regular" not in adapter:  # in a regular list, the call that waits runs it
+    if "regular" not in adapter:  # a regular list is run by the call that waits for the kernel
         assert outer == {launch: len(kernels)}
     assert sum(call["operation"] == launch for call in calls.values()) == len(kernels)
     report = tap("report", "--all", "ur.gputap").out
     assert "all linked to their calls; nothing lost" in report
     assert "typeinfo name for" not in report
-    # waits are found in the nested calls
+    # waits are attributed through the nested calls
     assert not re.search(r"Waits +[\d.]+ \w+ unattributed", result.err)
 
 
@@ -192,7 +193,7 @@ def test_unified_runtimes_calls_are_those_of_ptis_runtime_view(sycl, tap, pti, r
     tap("export", "ur.gputap", "-o", "ur.csv")
     ours = collections.Counter(row["operation"] for row in read_rows(work / "ur.csv")
                                if row["domain"] == "unified_runtime")
-    # one call of SYCL for both adapters; PTI ends before the last releases
+    # SYCL makes one call for both adapters, and PTI ends before the last releases
     for name in ("urAdapterGet", "urAdapterRelease", "urDeviceRelease"):
         assert ours.pop(name) >= theirs.pop(name, 0)
     assert ours == theirs and len(ours) > 40
@@ -248,12 +249,12 @@ def test_dpctls_own_tests_pass(sycl, work, adapter):
     out = sycl(adapter, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs", "dpctl.tests",
                status=None).out
     failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", out, re.M)
-    # those that compile C, if Cython has no compiler
+    # tests that compile C fail if Cython has no compiler
     assert [name for name in failed if "cython" not in name] == []
     assert int(re.search(r"(\d+) passed", out)[1]) > 1500
 
 
-# These take minutes each: GPUTAP_SYCL_OWN_TESTS=1
+# Each takes minutes and runs only with GPUTAP_SYCL_OWN_TESTS=1.
 OWN_TESTS = {
     "dpctl": ("dpctl", ["tests"]),
     "dpnp's sorting": ("dpnp", ["tests/test_sort.py", "tests/third_party/cupy/sorting_tests"]),
@@ -264,7 +265,7 @@ OWN_TESTS = {
 
 
 def read_results(file):
-    """Return the result of each test."""
+    """Return the result per test."""
     results = collections.defaultdict(list)
     for case in xml.etree.ElementTree.parse(file).iter("testcase"):
         ends = [part.tag for part in case if part.tag in ("failure", "error", "skipped")]

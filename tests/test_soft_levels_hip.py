@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test C++ that hipcc compiles at each level of optimisation: the software GPU computes the same as
-the host."""
+"""Test C++ that hipcc compiles at each optimisation level. The software GPU and the host compute
+the same results."""
 
 import shutil
 import subprocess

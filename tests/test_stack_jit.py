@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test code that is generated while a program runs: its frames have the names in /tmp/perf-PID.map,
-which its compiler writes."""
+"""Test code that a program generates while it runs. Its frames have the names in /tmp/perf-PID.map,
+which the compiler of the code writes."""
 
 import json
 import os
@@ -20,14 +20,14 @@ NODE_HEADERS = next((each for each in ("/usr/include/node", "/usr/include/nodejs
 
 @pytest.fixture
 def jit(run, tap, repo, work):
-    """Return jit(map), which runs the program that writes that map ("%p" is its pid) and returns
+    """Return jit(map), which runs the program that writes this map ("%p" is its pid) and returns
     the frames of the launch. Maps in /tmp are removed when the test ends."""
     made = []
 
     def traced(map="", before="", options=("--stacks",)):
         run(["gcc", "-O1", "-fno-omit-frame-pointer", repo / "tests/stacks/jit_program.c", "-o",
              "jit_program", "-lOpenCL"])
-        # exec keeps the shell's pid
+        # exec keeps the pid of the shell
         tap("run", "-q", "-f", *options, "-o", "j.gputap", "sh", "-c",
             f"echo $$ > pid; {before} exec ./jit_program {map}".replace("%p", "$$"))
         made.append(f"/tmp/perf-{pathlib.Path('pid').read_text().strip()}.map")
@@ -69,7 +69,7 @@ def is_unread(stack):
 
 
 def test_a_map_is_not_read_through_a_link(jit, work):
-    """A user who can write to /tmp must not get another file of this user read."""
+    """A user who can write to /tmp must not make gputap read another file of the traced user."""
     assert is_unread(jit(f"{work}/map", before=f"ln -s {work}/map {MAP};"))
 
 
@@ -81,7 +81,7 @@ def test_a_map_of_another_user_is_not_read(jit):
 
 
 def test_what_was_there_before_the_session_is_not_read(jit, work):
-    """A process with the same pid wrote it."""
+    """An earlier process with the same pid wrote the map."""
     (work / "old").write_text("0 ffffffffffff wrong\n")
     os.utime(work / "old", (1, 1))
     assert is_unread(jit("", before=f"cp -p {work}/old {MAP};"))
@@ -169,7 +169,7 @@ for (let i = 0; i < 5; i++) step(2000);
 @pytest.mark.skipif(not (shutil.which("node") and NODE_HEADERS),
                     reason="node, or its headers, are not here")
 def test_functions_of_node_have_names(run, tap, work):
-    """Compiled or interpreted: V8 writes both into its map."""
+    """V8 writes compiled and interpreted functions into its map."""
     (work / "main.js").write_text(SCRIPT)
     run(["gcc", "-xc", "-", "-w", "-O1", "-shared", "-fPIC", f"-I{NODE_HEADERS}", "-o",
          "addon.node", "-lOpenCL"], stdin=ADDON)

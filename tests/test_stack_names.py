@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test that the capture has the names of call stack frames: it shows them where the program's files
-do not exist."""
+"""Test that a capture contains the names of its call stack frames. Reports show them even if the
+program's files are missing."""
 
 import ctypes
 import json
@@ -37,7 +37,7 @@ def program(run, repo, work):
 
 @pytest.fixture
 def read(tap):
-    """Return the rows of table stacks."""
+    """Return rows(), which returns the rows of table stacks."""
     def rows(capture="s.gputap"):
         return json.loads(tap("report", capture, "-t", "stacks", "--json").out)["stacks"]
     return rows
@@ -57,7 +57,8 @@ WAITING = ["launch_fill", "middle", "outer", "launch_and_wait", "main"]
 
 
 def test_names_and_lines_are_those_that_the_files_have(program, tap, read):
-    """With and without the files, from the capture and from the files."""
+    """The names are the same with and without the files, and from the capture and from the
+    files."""
     tap("run", "-q", "--stacks", "-o", "s.gputap", program, "plain", 3)
     tap("run", "-q", "--stacks=no-names", "-o", "none.gputap", program, "plain", 3)
     there, by_files = read(), read("none.gputap")
@@ -86,7 +87,7 @@ def test_a_program_that_was_replaced_since_has_the_names_that_it_had(program, ta
 
 def test_without_time_for_lines_there_are_functions(program, tap, read):
     said = tap("run", "--stacks=lines:0", "-o", "s.gputap", program, "plain", 1).err
-    assert "source lines" not in said  # lines were not requested
+    assert "source lines" not in said  # source lines were not requested
     program.unlink()
     assert sorted(map(functions, fills(read()))) == WAYS
     assert not any(" at " in frame for frame in sum(fills(read()), []))
@@ -95,7 +96,7 @@ def test_without_time_for_lines_there_are_functions(program, tap, read):
 @pytest.mark.parametrize("code", ["for (;;) pause()", "for (;;)"])
 def test_lines_that_take_too_long_are_left_out_and_that_is_said(program, tap, read, strange_libdw,
                                                                code):
-    """The run ends with any debug information."""
+    """The run ends whatever the search for debug information does."""
     said = tap("run", "--stacks=lines:100ms", "-o", "s.gputap", program, "plain", 1,
                env=strange_libdw(code)).err
     assert re.search(r"\d+ of \d+ frames have no source lines in the capture: the search "
@@ -126,7 +127,7 @@ def test_where_there_is_no_libdw_that_is_said_and_no_time_is_over(program, tap, 
 
 
 def test_no_process_is_left_when_lines_were_looked_up(program, tap):
-    """The fixture no_leaks checks this."""
+    """The fixture no_leaks checks for leftover processes."""
     tap("run", "-q", "--stacks", "-o", "s.gputap", program, "plain", 1)
 
 
@@ -163,7 +164,7 @@ def test_a_flight_recorders_capture_has_names(program, tap, read):
 
 @pytest.fixture
 def waiting(gputap, program, work):
-    """Start `gputap run` of a program that has launched and waits."""
+    """Start `gputap run` of a program that has launched a fill and waits."""
     started = []
 
     def start(*options):
@@ -227,7 +228,7 @@ def test_names_are_in_no_capture_that_does_not_want_them(program, tap, run):
 
 
 def test_build_ids_stay_with_names(program, tap):
-    """With the build id, the files can be found later."""
+    """Build ids allow a later search for the files."""
     tap("run", "-q", "--stacks", "-o", "s.gputap", program, "plain", 1)
     text = subprocess.run(["readelf", "-n", program], stdout=subprocess.PIPE, text=True).stdout
     assert re.search(r"Build ID: (\w+)", text)[1].encode() in pathlib.Path("s.gputap").read_bytes()
@@ -236,7 +237,7 @@ def test_build_ids_stay_with_names(program, tap):
 # Text output ------------------------------------------------------------------------------------
 
 def shown(tap, *options, capture="s.gputap", columns=80):
-    """Return the lines of functions in the text, of all stacks."""
+    """Return the lines with functions from the text report, for all stacks."""
     text = tap("report", capture, "-t", "stacks", "-w", "name=memset", *options,
                env={"COLUMNS": columns}).out
     assert max(map(len, text.splitlines())) <= columns
@@ -254,7 +255,7 @@ def test_a_long_stack_is_shown_in_part(program, tap, read):
         lines[0].startswith("launch_fill")
     assert len(shown(tap, "--frames", "0")) == len(stack) > 40
     assert len(shown(tap, "--frames", "3")) == 4
-    assert len(shown(tap, "--frames", str(len(stack) - 1))) == len(stack)  # no "1 more" line
+    assert len(shown(tap, "--frames", str(len(stack) - 1))) == len(stack)  # without "1 more" line
 
 
 def test_frames_wants_a_number(tap):
@@ -287,7 +288,7 @@ def test_frames_in_a_row_without_names_are_one_line(program, tap, run, read):
 
 
 def test_stacks_that_read_the_same_are_one_row(run, program, tap, read):
-    """Two places of one function, whose lines are not known."""
+    """The stacks contain two call sites in one function with unknown lines."""
     tap("run", "-q", "--stacks=lines:0", "-o", "s.gputap", program, "many", 4)
     program.unlink()
     stacks = [tuple(stack) for stack in fills(read())]

@@ -23,7 +23,7 @@ BUILDS = {
 def program(run, repo, work):
     """Return program("-O2"), which compiles the test's program with these options."""
     def compiled(*options):
-        # only names of functions in the program itself, including static ones
+        # frames are named only by the program's own functions, including static ones
         run(["gcc", "-g", "-w", *options, repo / "tests/stacks/stacks_program.c",
              "-o", "stacks_program", "-lOpenCL", "-pthread"])
         return work / "stacks_program"
@@ -32,7 +32,7 @@ def program(run, repo, work):
 
 @pytest.fixture
 def stacks(tap, work):
-    """Return the rows of table stacks of a traced command."""
+    """Return traced(), which returns the rows of table stacks for a traced command."""
     def traced(*command, options=("--stacks",), name="s.gputap", **how):
         tap("run", "-q", "-f", *options, "-o", name, *command, **how)
         return json.loads(tap("report", name, "-t", "stacks", "--json").out)["stacks"]
@@ -74,15 +74,15 @@ def test_a_stack_goes_on_below_a_signal_handler_on_a_stack_of_its_own(program, s
 
 
 def test_a_coroutine_s_stack_is_its_own(program, stacks):
-    """Memory after its end is not read; reading it would fault."""
+    """Memory beyond the end of the coroutine's stack is not read, which would fault."""
     rows = [functions(row) for row in fills(stacks(program("-O2"), "fiber"))]
     assert sorted(row[3] for row in rows) == ["fiber_main", "run_fiber"]
     assert all(row[:3] == ["launch_fill", "middle", "outer"] for row in rows)
 
 
 def test_a_thread_with_the_smallest_stack_there_is_has_stacks(program, stacks):
-    """16 KiB, most of which libc, the runtime and a recorded call use. The dynamic linker must not
-    run there, because it saves vector registers on the stack."""
+    """libc, the runtime and a recorded call use most of the 16 KiB. The dynamic linker must not run
+    on this stack, because it saves vector registers there."""
     rows = stacks(program("-O2"), "small", options=["--stacks=slow:0"], env={"LD_BIND_NOW": 1})
     calls = [functions(row) for row in rows
              if row["name"] in ("clRetainMemObject", "clReleaseMemObject")]
@@ -233,8 +233,8 @@ def line_of(repo, comment):
 
 @pytest.fixture(params=["", "3.12", "3.13", "3.14"])
 def python(request, repo, stacks):
-    """Return the Python frames shown for the program's fills, each with its count. Versions other
-    than the one that runs the tests: python3.12 and so on, or the command in GPUTAP_PYTHON_3_12."""
+    """Return the Python frames of each of the program's fills, with their count. To test other
+    Python versions, gputap runs python3.12 and so on, or the command in GPUTAP_PYTHON_3_12."""
     command = os.environ.get("GPUTAP_PYTHON_" + request.param.replace(".", "_"), "").split()
     if not request.param:
         command = [sys.executable]
@@ -266,7 +266,7 @@ def test_frames_of_python_have_names_files_and_lines(python, repo):
 
 
 def test_frames_of_python_stand_where_native_code_runs_them(python, stacks):
-    """No frame of the interpreter itself is shown."""
+    """Frames of the interpreter itself are not shown."""
     (_, frames), = python("native")
     assert [frame.split(" at ")[0] for frame in frames] == [
         "launch", "Model.forward", "through_native.<locals>.<lambda>", "through_native", "main",
@@ -284,7 +284,7 @@ def test_generators_letters_and_threads_are_frames_as_any(python, way, name):
 
 
 def test_code_objects_that_come_and_go_are_not_mixed_up(python):
-    """Each has its own file and line, and reuses memory of former ones."""
+    """Each code object has its own file and line, and reuses memory of earlier ones."""
     got = python("made")
     assert len(got) == 300
     assert {frames[1] for _, frames in got} == {

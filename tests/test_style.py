@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test the house rules that scripts can check, and that those scripts find violations."""
+"""Test the house rules that scripts can check. Each script also finds a sample violation."""
 
 import json
 import re
@@ -172,7 +172,7 @@ HOUSE = ("Return:", "Owner:", "Thread:", "Signal:", "Since:")
 
 
 def functions(text):
-    """Return (name, its comment or "") of each function that a public header declares."""
+    """Return (name, comment or "") for each function that a public header declares."""
     for found in re.finditer(r"(?m)^(?:GPUTAP|PU1)_API\s[^;]*?\b(\w+)\(", text):
         comment = re.search(r"/\*(?:[^*]|\*(?!/))*\*/\n\Z", text[:found.start()])
         yield found[1], comment[0] if comment else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compare the generator's description of live calls' arguments with the compilers: places in C,
+"""Compare the generator's description of live call arguments with the compilers: offsets in C, and
 types in C++."""
 import re
 import shutil
@@ -109,7 +109,7 @@ def test_types_are_called_as_typeid_calls_them(tmp_path):
             capture_output=True,
             text=True)
 
-    # functions that these headers do not declare, or declare twice for C++
+    # skip functions that these headers do not declare, or declare twice for C++
     lines = {
         int(n) for n in re.findall(r"pins\.cpp:(\d+):\d+: error",
                                    compiled("-fsyntax-only").stderr)
@@ -121,8 +121,8 @@ def test_types_are_called_as_typeid_calls_them(tmp_path):
     for line in subprocess.run([program], capture_output=True, text=True,
                                check=True).stdout.splitlines():
         name, *types = line.split(" ")
-        if re.match("hipGraphExternalSemaphores.*GetParams", name):  # output is const
-            types = [t.replace("PK", "P") for t in types]  # in HIP 5.7
-        if name.startswith("hiprtcLink"):  # HIP 5.7 has other names for hiprtc's enums
+        if re.match("hipGraphExternalSemaphores.*GetParams", name):  # HIP 5.7: const output
+            types = [t.replace("PK", "P") for t in types]
+        if name.startswith("hiprtcLink"):  # HIP 5.7 names hiprtc's enums differently
             types = [OLDER_HIPRTC.get(t, t) for t in types]
         assert types == want[name], name

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test buffers of the tool API through the library as programs have it; more in
-unit/tool_buffer.c."""
+"""Test buffers of the tool API through the library that programs use. unit/tool_buffer.c has more
+tests."""
 import shutil
 import subprocess
 

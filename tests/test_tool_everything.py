@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test that a tool that uses all of the API at once sees what `gputap run` records at the same
-time, and what the program did."""
+"""Test a tool that uses the whole API at once. Its notifications agree with the simultaneous
+recording of `gputap run` and with the program's activity."""
 
 import json
 import re
@@ -26,8 +26,8 @@ def everything(build, repo, tmp_path_factory):
 
 @pytest.fixture(params=["demo", "hip"])
 def program(request, build):
-    """Return command, environment, and number of kernels launched through the function that the
-    tool put into the table."""
+    """Return the command, the environment, and the number of kernels launched through the function
+    that the tool put into the table."""
     if request.param == "demo":
         return [build / "examples/demo"], {}, 1080
     hip_program, softgpu = (request.getfixturevalue(name) for name in ("hip_program", "softgpu"))
@@ -59,7 +59,7 @@ def test_all_of_it_at_once_agrees_with_the_capture_made_meanwhile(everything, pr
     info = json.loads(tap("info", "--json", "a.gputap").out)
     assert info["dropped"] == 0 and info["complete"]
     table = json.loads(tap("report", "a.gputap", "--json").out)["operations"]
-    # at exit, after tools are finished
+    # calls at exit, after tools are finished
     after = sum(row["calls"] for row in table if row["name"] == "__hipUnregisterFatBinary")
     assert (info["calls"] - after, info["activities"]) == (t["begun"], t["submitted"])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test the tools of examples/tool/ with real programs."""
+"""Test the tools in examples/tool/ with real programs."""
 import re
 import subprocess
 
@@ -30,7 +30,7 @@ def tool(tmp_path_factory, build):
 
 @pytest.fixture(scope="module")
 def log(build):
-    """Return log(library, ...), which returns the tools' output about examples/demo."""
+    """Return log(library, ...), which returns the output of the tools for examples/demo."""
     if not (build / "examples/demo").exists():
         pytest.skip("needs OpenCL: apt install ocl-icd-opencl-dev pocl-opencl-icd")
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test tools without `gputap run`: how they are found, when they are started and finished, and that
-they get runtimes."""
+"""Test tools without `gputap run`: how gputap finds, starts and finishes tools, and gives them
+runtimes."""
 
 import re
 import subprocess
@@ -29,13 +29,13 @@ def built(tmp_path_factory, repo, build):
 
 @pytest.fixture(scope="session")
 def tool(built):
-    """A tool's library, linked with libgputap."""
+    """Build a tool's library, linked with libgputap."""
     return built("listener.so", "listener.c", "-shared", "-fPIC", link=["gputap"])
 
 
 @pytest.fixture(scope="session")
 def added(built):
-    """A library that becomes a tool only when listener_add() is called."""
+    """Build a library that becomes a tool only when listener_add() is called."""
     return built("added.so", "listener.c", "-shared", "-fPIC", "-DBY_CALL", link=["gputap"])
 
 
@@ -60,14 +60,14 @@ def device(softgpu):
 
 
 def log(out, name="listener"):
-    """Return the tool's output."""
+    """Return the output lines of the tool."""
     return [
         line.removeprefix(name + ": ") for line in out.splitlines() if line.startswith(name + ": ")
     ]
 
 
 def finished(out, name="listener"):
-    """Return its counts at the end, per domain; fail unless it was finished exactly once."""
+    """Return the tool's final counts per domain. Fail unless the tool was finished exactly once."""
     last = [line for line in log(out, name) if line.startswith("finish")]
     assert len(last) == 1, out
     return {
@@ -246,7 +246,7 @@ WAYS = {
 
 @pytest.fixture(scope="session")
 def ways(tmp_path_factory, repo, hip_headers):
-    """Build tests/hip/way.c in each way."""
+    """Build tests/hip/way.c for each way of calling HIP."""
     folder, source = tmp_path_factory.mktemp("ways"), repo / "tests/hip/way.c"
     for out, options in {
             "linked": ["-lamdhip64", "-Wl,-z,lazy"], "bound_now": ["-lamdhip64", "-Wl,-z,now"],
@@ -302,7 +302,8 @@ def test_a_library_that_comes_and_goes_at_the_same_place_is_notified_of_each_tim
 
 def test_a_library_of_the_functions_that_compile_has_no_table_and_leaves_hip_its_number(
         run, built, repo, tool):
-    """libhiprtc was split off from the HIP library with ROCm 6 and may be mapped before it."""
+    """libhiprtc was split off from the HIP library in ROCm 6 and may be mapped before the HIP
+    library."""
     source = repo / "tests/hip/compiles.c"
     libraries = [built("libcompiles.so", source, "-shared", "-fPIC", "-DLIBRARY"),
                  built("libhip.so", repo / "tests/hip/standin.c", "-shared", "-fPIC", "-DCOPY=0")]
@@ -317,7 +318,8 @@ def test_a_library_of_the_functions_that_compile_has_no_table_and_leaves_hip_its
 @pytest.mark.parametrize("forks", ["-", "fork"])
 def test_no_call_is_missed_while_threads_open_and_close_the_same_libraries(
         run, built, repo, tool, forks):
-    """A library that another thread has just opened is also reported from the first call on."""
+    """Calls of a library that another thread has just opened are reported from the first call
+    on."""
     libraries = [
         built(f"libhip{i}.so", repo / "tests/hip/standin.c", "-shared", "-fPIC", f"-DCOPY={i}")
         for i in range(4)
@@ -394,7 +396,7 @@ def test_subscribers_get_a_table_of_hip_that_has_none_and_stand_in_front(
     tables = [line for line in lines if line.startswith("table")]
     assert tables[:2] == ["table 2 of instance 0: 4056 bytes", "table 3 of instance 0: 80 bytes"]
     assert "0 empty, missing ones say 801" in lines
-    # program -> the tool's function -> tap: the tool's function is called before the tool is
+    # call order: program, tool's function, tap; the tool's function runs before the tool is
     # notified
     assert lines[lines.index("hipMalloc 4096") + 1] == "call 2.215"
     assert finished(out)["hip"] == 3
@@ -457,8 +459,8 @@ def test_a_tool_by_a_call_is_told_that_hsa_was_initialised_before(run, added, wi
     assert done.err.splitlines() == [MISSED.format("listener")] * 2
 
 
-# what a late tool misses of an HSA that was initialised before it, depending on what the session
-# records; a session that cannot record HSA does not attach to it
+# Missed notifications of a late tool about an HSA that was initialised earlier, per recording
+# option. A session that cannot record HSA does not attach to HSA.
 RUNS = {
     "default": ([], [f"calls of {domain} that were not requested before"
                      for domain in ("hsa_core", "hsa_amd_ext")]),
@@ -525,14 +527,14 @@ def test_quick_exit_finishes_tools_and__exit_does_not(run, tool, with_hip, devic
 
 
 def test_threads_that_outlive_main_are_notified_of(run, tool, with_hip):
-    """It runs without a device: HIP 5.2 never ends with one when the main thread has ended."""
+    """Runs without a device: with a device, HIP 5.2 never ends after the main thread has ended."""
     assert finished(
         run([with_hip, "outlive"], env={"LD_PRELOAD": tool,
                                         "HIP_VISIBLE_DEVICES": "-1"}).out)["hip"] == 1
 
 
 def test_the_child_of_a_fork_is_notified_of_and_finishes_for_itself(run, tool, with_hip):
-    """It runs without a device: HIP does not work in the child of a process that used one."""
+    """Runs without a device: HIP does not work in the child of a process that used a device."""
     out = run([with_hip, "fork", "hip"], env={"LD_PRELOAD": tool, "HIP_VISIBLE_DEVICES": "-1"}).out
     assert "child: 0" in out
     assert len([line for line in log(out) if line.startswith("finish")]) == 2

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test tools without `gputap run`: they are notified of OpenCL's calls once, and of its activities
-with times, in every way to call OpenCL and with every loader."""
+"""Test tools without `gputap run`. OpenCL calls are reported once, and activities with their times,
+for every way to call OpenCL and with every loader."""
 
 import json
 import re
@@ -18,8 +18,8 @@ LOADERS = ["layer", "interposition", "shim"]
 
 
 def loader(build, door):
-    """Return the environment that selects the libOpenCL.so.1: Debian's, which supports layers;
-    ours, which does not; one in front of Debian's."""
+    """Return the environment that selects a libOpenCL.so.1: Debian's, which supports layers, ours,
+    which does not, or a shim in front of Debian's."""
     return {
         "layer": {}, "interposition": {"LD_LIBRARY_PATH": build / "tests/door"},
         "shim": {"LD_LIBRARY_PATH": build / "tests/door/shim", "SHIM_LOADER": system_loader()}
@@ -28,7 +28,8 @@ def loader(build, door):
 
 @pytest.fixture
 def log_without(build, run, work):
-    """Return log_without(door, command, words, preload) -> notifications of work_tool.c, output."""
+    """Return log_without(door, command, words, preload) -> (notifications of work_tool.c,
+    output)."""
     def run_it(door, command, words, preload=(), by="GPUTAP_TOOLS"):
         library = build / "tests/tool/libwork_tool.so"
         preload = [*preload, build / "libgputap.so.0" if by == "GPUTAP_TOOLS" else library]
@@ -72,7 +73,7 @@ def test_work_alone_is_reported_once(build, log_without, words, door):
 @pytest.mark.parametrize("door", ["layer", "interposition"])
 def test_a_loader_that_a_librarys_constructor_has_used_is_notified_of(
         build, log_without, work, door):
-    """It has looked for layers before libgputap is initialised."""
+    """The loader searches for layers before libgputap is initialised."""
     (work / "early.c").write_text(
         "int clGetPlatformIDs(unsigned, void *, unsigned *);\n__attribute__((constructor)) static"
         " void begin(void) { unsigned n; clGetPlatformIDs(0, 0, &n); }\n"
@@ -115,8 +116,8 @@ def test_the_examples_see_the_demos_kernels_and_calls(tool, run, build, gputap, 
 @pytest.mark.parametrize("how", ["preloaded", "under gputap run"])
 def test_work_in_flight_at_a_fork_is_reported_to_its_end_in_the_parent_alone(
         build, log_without, gputap, how):
-    """The child makes a call and ends normally: its own call is reported, its parent's activities
-    are not."""
+    """The child makes a call and ends normally. That call is reported there, and the parent's
+    activities are not."""
     program = [build / "tests/opencl/cl_ways_to_end", "forked"]
     found, _ = log_without(
         "layer",
@@ -147,5 +148,5 @@ def test_a_callback_of_work_that_crashes_ends_the_program_and_not_the_capture(
     info = json.loads(tap("info", "--json", "a.gputap").out)
     assert info["calls"] > 10
     found = Log(work / "told")
-    # after it another thread may report what is complete
+    # after the crash another thread may report completed activities
     assert found.of("work", "exit")[-1]["number"] == 3

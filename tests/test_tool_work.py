@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test that tools are notified of GPU activities and objects: of each activity three times, for the
-right call, until that retires."""
+"""Test that tools are notified of GPU activities and objects. Each activity is reported three
+times, for the right call, before the call retires."""
 
 import collections
 import json
@@ -19,8 +19,7 @@ TRUTH = Truth(threads=2, streams=4, launches=20, copies=2, graphs=3, nodes=5)
 
 
 class Log:
-    """Lines of tests/tool/work_tool.c, in the order of the process: {kind, phase, line, numbers
-    under their names}."""
+    """Lines of tests/tool/work_tool.c in file order, as {kind, phase, line, named numbers}."""
 
     def __init__(self, path):
         self.lines = []
@@ -42,8 +41,8 @@ class Log:
                 and all(t.get(name) == value for name, value in values.items())]
 
     def items(self, context=0):
-        """Return the three lines of each activity. The eight bytes of data must be 0 at ENTER, and
-        keep the value written then."""
+        """Return the three lines of each activity. The eight bytes of data must be 0 at ENTER and
+        later keep the value that the tool wrote at ENTER."""
         entered = {}
         for t in self.of("work", "enter", context=context):
             assert t["data"] == 0
@@ -55,8 +54,8 @@ class Log:
 
 
 def key(t):
-    """Return the identity of an activity: dispatches are numbered together, all others
-    separately."""
+    """Return the identity of an activity. Dispatches share one numbering, and all other activities
+    another."""
     return t["domain"], t["kernel"] != 0 or t["type"] == KERNEL, t["number"]
 
 
@@ -68,8 +67,8 @@ def shape(t):
 @pytest.fixture
 def log(build, hip_program, softgpu, tap, work):
     """Return log("calls,work", truth=TRUTH, *options of run) -> the tool's notifications. The
-    capture is in a.gputap. entry: the tool is found and started through its entry; otherwise it
-    starts itself with plain calls when it is loaded."""
+    capture is a.gputap. If @entry is true, gputap finds the tool's entry and starts the tool.
+    Otherwise the tool starts itself with plain calls when it is loaded."""
     def run(words, *options, truth=TRUTH, env=None, entry=False):
         words = words if entry else f"alone,{words}"
         out = work / "told"
@@ -92,7 +91,7 @@ def log(build, hip_program, softgpu, tap, work):
 
 @pytest.fixture(scope="module")
 def whole(build, hip_program, softgpu, gputap, tmp_path_factory):
-    """One run with everything enabled."""
+    """Record one run with everything enabled."""
     folder = tmp_path_factory.mktemp("whole")
     run_command(
         [
@@ -110,7 +109,7 @@ def test_each_work_item_is_reported_three_times(whole):
     log, _ = whole
     items = log.items()
     programs = {t["thread"] for t in log.of("call")}
-    programs.remove(min(programs))  # the main thread reports the rest at the end
+    programs.remove(min(programs))  # the main thread reports the remaining activities at the end
     assert len(programs) == TRUTH.threads
     assert len([p for p in items if p[0]["type"] == KERNEL]) == TRUTH.kernels()
     assert {p[0]["type"] for p in items} == {KERNEL, READ, WRITE, COPY, FILL, BARRIER}
@@ -342,7 +341,7 @@ def test_callbacks_of_work_may_call_the_runtime_and_stop_their_context(log):
         t for t in found.of("call", "enter") if t["operation"] == GET_DEVICE and t["parent"] != 0
     ]
     assert by_helpers and in_launches
-    # stopped and started again: activities submitted in between are not reported
+    # after a stop and a restart, activities submitted in between are not reported
     stopped = found.of("work", "complete", number=10)[0]["line"]
     assert [p for p in found.items() if len(p) == 3 and p[0]["line"] > stopped]
 
@@ -434,8 +433,7 @@ def test_records_of_a_call_and_of_its_work_come_before_that_of_its_retirement(lo
 
 def test_hips_work_in_flight_at_a_fork_is_reported_to_its_end_in_the_parent_alone(
         build, run, hip_program, softgpu, work):
-    """In the child, the tool is notified of the child's call, and of none of its parent's
-    kernels."""
+    """In the child, the tool is notified of the child's call and of no kernel of the parent."""
     for attempt in range(5):
         out = work / f"told{attempt}"
         run(
@@ -456,7 +454,7 @@ def test_hips_work_in_flight_at_a_fork_is_reported_to_its_end_in_the_parent_alon
                    for item in items)
         assert sum(item[0]["kernel"] != 0 for item in items) >= 3001
         of_work = {item[0]["correlation"] for item in items}
-        # both continue with the next number
+        # parent and child continue with the same next number
         retired = collections.Counter(
             t["correlation"] for t in found.of("retired") if t["by"] != asked["by"])
         assert {retired[c] for c in of_work} == {1}
@@ -470,7 +468,8 @@ def test_hips_work_in_flight_at_a_fork_is_reported_to_its_end_in_the_parent_alon
 
 @pytest.fixture
 def log_opencl(build, tap, work):
-    """Return log_opencl("calls,work", PROGRAM, *options of run): like log(), for PoCL."""
+    """Return log_opencl("calls,work", PROGRAM, *options of run), which works like log(), but with
+    PoCL."""
     def run(words, program, *options, arguments=()):
         out = work / "told"
         tap("run",
@@ -494,7 +493,8 @@ POCLS_ASSERTION = "pocl_setup_context: Assertion"
 
 
 def asserts_without_us(program):
-    """PoCL 5.0 crashes in three of a hundred runs when two threads create contexts at once."""
+    """Return true if the untraced program asserts. PoCL 5.0 crashes in 3 % of runs when two threads
+    create contexts at once."""
     return any(POCLS_ASSERTION in subprocess.run([program], capture_output=True, text=True).stderr
                for _ in range(400))
 
@@ -502,7 +502,7 @@ def asserts_without_us(program):
 @pytest.mark.parametrize("options", [(), ("--no-device",)], ids=["recorded", "only notified"])
 def test_a_device_that_another_thread_still_makes_is_not_asked_anything(log_opencl, build,
                                                                         options):
-    """PoCL crashes on a query for the name of such a device; half of the runs met one."""
+    """PoCL crashes when asked for the name of such a device, which half of the runs encountered."""
     for _ in range(10):
         try:
             found = log_opencl("opencl,work,objects", "cl_race", *options)
@@ -585,7 +585,7 @@ def test_opencls_contexts_and_kernels_are_objects(log_opencl, program, arguments
 
 def test_a_late_tool_of_opencl_is_notified_of_a_kernel_that_was_there_when_it_is_launched(
         build, run, work):
-    """It was created before any tool listened."""
+    """The kernel was created before any tool listened."""
     run(
         [build / "tests/opencl/cl_basic", 3],
         env={
@@ -602,8 +602,8 @@ def test_a_late_tool_of_opencl_is_notified_of_a_kernel_that_was_there_when_it_is
 
 @pytest.fixture(scope="module")
 def leaves(build, repo, softgpu, tmp_path_factory):
-    """Return leaves("jump", "enter", "again") -> the output of tests/rocm/hsa_leaves.cc, and for
-    each of its two contexts the set of its notifications."""
+    """Return leaves("jump", "enter", "again") -> (output of tests/rocm/hsa_leaves.cc, set of
+    notifications for each of its two contexts)."""
     folder = tmp_path_factory.mktemp("leaves")
     options = [
         "-O1", "-Wall", "-Wextra", "-DLITTLEENDIAN_CPU", f"-I{repo}/tests/soft", f"-I{repo}/include"
@@ -641,8 +641,8 @@ OTHERS = log_of([1, 2, 4, 5, 6])
 @pytest.mark.parametrize("how, said", [("jump", "jumped"), ("throw", "caught")])
 def test_a_function_that_leaves_the_beginning_of_a_dispatch_does_not_keep_the_queue(
         leaves, how, said):
-    """The kernel runs; contexts that were notified of its start are notified of its completion, the
-    others of nothing."""
+    """The kernel runs. Contexts that were notified of its start are notified of its completion.
+    Other contexts are not notified."""
     lines, log = leaves(how, "enter", "again")
     assert lines == [said]
     assert log == [OTHERS | {"+3", ".3"}, OTHERS]
@@ -658,8 +658,8 @@ def test_a_function_that_leaves_the_end_of_a_dispatch_does_not_keep_the_queue(le
 @pytest.mark.parametrize("how, said", [("jump", "jumped"), ("throw", "caught")])
 def test_a_dispatch_that_was_left_is_submitted_though_its_thread_does_nothing_more(
         leaves, how, said):
-    """The helper submits it. It cannot know that the thread does not come back, so the activity is
-    counted as lost."""
+    """The helper thread submits the dispatch. It cannot know that the original thread does not come
+    back, so the activity is counted as lost."""
     lines, log = leaves(how, "enter")
     assert lines == [said]
     assert log == [OTHERS | {"+3"}, OTHERS]

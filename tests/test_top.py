@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test `gputap top`: it watches a running session from outside, by reading its growing capture."""
+"""Test `gputap top`, which watches a running session from outside by reading its growing
+capture."""
 
 import contextlib
 import json
@@ -19,11 +20,11 @@ import pytest
 import conftest
 import processes
 
-WAIT = 120  # seconds in which expected output must appear
+WAIT = 120  # time limit in seconds for expected output
 
 
 def objects(text):
-    """Return the JSON objects that follow each other in @text."""
+    """Return the concatenated JSON objects in @text."""
     found, at, decoder = [], 0, json.JSONDecoder()
     while text[at:].strip():
         at += len(text[at:]) - len(text[at:].lstrip())
@@ -34,7 +35,8 @@ def objects(text):
 
 @contextlib.contextmanager
 def session(gputap, *command, options=(), name="live.gputap", stdin=subprocess.DEVNULL):
-    """Run `gputap run` of the command until the block ends; its capture exists."""
+    """Run the command under `gputap run` until the block ends. The capture exists when the block
+    starts."""
     run = subprocess.Popen([gputap, "run", "-q", *options, "-o", name, "--", *command], stdin=stdin,
                            stdout=subprocess.DEVNULL, env=conftest.clean_environment())
     deadline = time.monotonic() + WAIT
@@ -53,7 +55,7 @@ def session(gputap, *command, options=(), name="live.gputap", stdin=subprocess.D
 
 @contextlib.contextmanager
 def watched(gputap):
-    """Run `gputap top` of live.gputap and wait for its first view; its output is in top.json."""
+    """Run `gputap top` on live.gputap and wait for its first view. The output is in top.json."""
     with open("top.json", "w", encoding="utf-8") as out:
         top = subprocess.Popen([gputap, "top", "live.gputap", "--json", "-d", "0.2"], stdout=out,
                                env=conftest.clean_environment())
@@ -81,7 +83,8 @@ def steps(build):
 
 
 def test_what_it_sums_up_is_what_the_capture_has_in_the_end(gputap, tap, steps, work):
-    """It runs from before the first call to the session's end, which ends it."""
+    """`gputap top` runs from before the first call until the session ends, which also ends `gputap
+    top`."""
     with session(gputap, "sh", "-c", f"read go; exec {steps} 40", stdin=subprocess.PIPE) as run:
         with watched(gputap) as top:
             run.stdin.write(b"go\n")
@@ -97,12 +100,12 @@ def test_what_it_sums_up_is_what_the_capture_has_in_the_end(gputap, tap, steps, 
         want = {r["name"]: r for r in report[other]}
         assert {n: r["all_count"] for n, r in have.items()} == {
             n: r[count] for n, r in want.items()}
-        for name, row in want.items():  # clocks are known better at the end
+        for name, row in want.items():  # the clock conversion is more accurate at the end
             assert have[name]["all_ns"] == pytest.approx(row["total_ns"], rel=1e-3,
                                                          abs=3 * row[count])
     assert sum(r["all_bytes"] for r in last["copies"]) == sum(r["bytes"] for r in report["copies"])
     busy = last["devices"][0]["all_busy"] * last["elapsed_ns"]
-    # activities that came before their queue's object are in no device's share
+    # activities recorded before their queue object are in no device's share
     assert busy == pytest.approx(report["devices"][0]["busy_ns"], rel=0.1)
     assert all(0 <= v["devices"][0]["busy"] <= 1 for v in views if v["devices"])
 
@@ -115,7 +118,7 @@ def test_a_session_is_named_by_its_capture_or_by_a_process_of_it(gputap, tap, st
             while True:
                 view = objects(tap("top", which, "--once", "--json", "-d", "0.2").out)[0]
                 names = {k["name"] for k in view["kernels"]}
-                if len(names) == 2:  # the program builds them first
+                if len(names) == 2:  # the program first builds its kernels
                     break
                 assert time.monotonic() < deadline, view
             assert names == {"forward", "backward"}
@@ -125,7 +128,7 @@ def test_a_session_is_named_by_its_capture_or_by_a_process_of_it(gputap, tap, st
 def test_in_a_pipe_views_are_lines(gputap, tap, steps, work):
     deadline, kernels, text = time.monotonic() + WAIT, [], ""
     with session(gputap, steps, "0"):
-        while len(kernels) != 3:  # the program builds them first
+        while len(kernels) != 3:  # the program first builds its kernels
             assert time.monotonic() < deadline, text
             text = tap("top", "live.gputap", "--count", "3", "-d", "0.3", "-s", "name",
                        env={"COLUMNS": 80}).out
@@ -192,7 +195,7 @@ def test_on_a_terminal_keys_sort_hold_and_end_it(gputap, steps, work):
         terminal.press("s")
         terminal.wait_for("s: by count")
         terminal.press("p")
-        terminal.press("s")  # paused: only what was in progress is drawn
+        terminal.press("s")  # while paused, only the view in progress is drawn
         terminal.press("p")
         terminal.wait_for("s: by mean")
         terminal.press("q")
@@ -207,7 +210,7 @@ def test_a_session_that_has_ended_is_no_session(tap, run, build, work):
 
 
 def test_what_a_flight_recorder_keeps_is_followed(gputap, tap, steps, work):
-    """It continues from chunk to chunk (of half a second): each kernel is counted once."""
+    """The views continue across chunks of half a second. Each kernel is counted once."""
     with session(gputap, "sh", "-c", f"read go; {steps} 150; read end", options=("--keep", "8s"),
                  stdin=subprocess.PIPE) as run:
         with watched(gputap) as top:
@@ -243,7 +246,7 @@ def test_a_pause_is_said_and_no_device_is_idle_in_it(gputap, tap, steps, work):
 
 
 def ask(folder, request):
-    """Send one request to a session; return its answer."""
+    """Send one request to a session. Return the answer."""
     with socket.socket(socket.AF_UNIX) as client:
         client.connect(str(folder / "real"))
         client.sendall(request)
@@ -251,7 +254,8 @@ def ask(folder, request):
 
 
 def test_what_passes_before_a_session_answers_is_of_no_view(gputap, steps, work):
-    """Otherwise the device would be neither paused nor busy, and a pause would show it as idle."""
+    """Otherwise the device would be neither paused nor busy, and a pause would appear as idle
+    time."""
     def kernels():
         return int(re.search(rb"kernels=(\d+)", ask(folder, b"status\n"))[1])
 
@@ -270,7 +274,7 @@ def test_what_passes_before_a_session_answers_is_of_no_view(gputap, steps, work)
                     asked, before = 1, kernels()
                     processes.wait_until(lambda: kernels() > before, "work since top began")
                     ask(folder, b"stop\n")
-                    time.sleep(1)  # as on a busy machine
+                    time.sleep(1)  # simulates a busy machine
                 client.sendall(ask(folder, request))
 
     with session(gputap, steps, "0"), socket.socket(socket.AF_UNIX) as listener:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test torch's device "refdev": the accelerator in software as a backend, alone and in captures."""
+"""Test torch's device "refdev", the software accelerator as a backend, alone and in captures."""
 import csv
 import fcntl
 import json
@@ -13,7 +13,8 @@ import pytest
 
 @pytest.fixture(scope="session")
 def backend(torch_python, repo, build, tmp_path_factory):
-    """Return the environment in which that Python finds the device; the first worker builds it."""
+    """Build the device once, in the first worker. Return the environment in which torch's Python
+    finds it."""
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent
@@ -33,7 +34,7 @@ def backend(torch_python, repo, build, tmp_path_factory):
 
 @pytest.fixture
 def do(run, torch_python, backend, repo, work):
-    """Return the output of a function of the program."""
+    """Return do("name"), which runs a function of the program and returns the output."""
     def call(*words, env=None, status=0):
         return run([torch_python, "-W", "error", repo / "tests/torch_refdev_program.py", *words],
                    env={**backend, **(env or {})}, status=status)
@@ -81,7 +82,7 @@ def test_two_devices_copy_and_are_not_mixed(do):
 @pytest.mark.parametrize("fault, says", [
     ("kernel:1", "refdev: kernel fault: refdevDeviceSynchronize"),
     ("launch:1", "refdev: the device failed: refdevLaunchKernel"),
-    ("malloc:1", "no error 3"),  # cached memory is freed, and the allocation is repeated
+    ("malloc:1", "no error 3"),  # frees cached memory and repeats the allocation
 ])
 def test_a_fault_of_the_device_is_an_exception(do, fault, says):
     assert do("fault", "x", env={"REFDEV_FAULTS": fault}).out.strip() == says
@@ -126,7 +127,7 @@ def test_its_kernels_are_in_torchs_profile_under_their_operators(do, backend, to
     if way == "plug-in":
         env["KINETO_PLUGIN_PATH"] = build / "soft/refdev/librefdev_pu1.so"
     result = do("profiler", env=env)
-    assert "duplicate flow" not in result.err  # calls of its driver have its runtime's numbers
+    assert "duplicate flow" not in result.err  # driver calls share the runtime's ids
     found = json.loads(result.out.splitlines()[-1])
     counts = found["counts"]
     assert counts["plugins"] == (way == "plug-in")
@@ -156,10 +157,10 @@ def test_all_its_device_work_is_recorded_and_linked_to_operators(capture, tap, w
     assert info["seen"] == info["recorded"]
     tap("export", "a.gputap", "-o", "a.csv")
     rows = list(csv.DictReader((work / "a.csv").open(encoding="utf-8")))
-    inside = set()  # numbers of calls made inside operators
+    inside = set()  # correlation ids of calls inside operators
     for r in rows:
         if r["operation"] == "range_operator":
-            first = int(r["correlation"])  # the high half is the thread's
+            first = int(r["correlation"])  # the high half is the thread number
             last = first >> 32 << 32 | int(r["return"], 16) & 0xffffffff
             inside.update(range(first, last + 1))
     device = [r for r in rows if r["kind"] == "device"]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Test a torch program that `gputap run` recorded, in Holistic Trace Analysis and Perfetto: its
-operators are in the export as torch's own would be, with the GPU activities linked to them. Also
-test torch's own trace with our records, in both."""
+"""Test a torch program recorded by `gputap run` in Holistic Trace Analysis and Perfetto. The export
+contains its operators as torch's own export would, with linked GPU activities. Also test torch's
+own trace with our records in both consumers."""
 import json
 import warnings
 
@@ -28,7 +28,7 @@ FILLS = 4 * (5 + 1) + 1
 
 @pytest.fixture
 def exported(tap, repo, torch_python, torch_package, work):
-    """Return the events; also write the variant with CUDA's names of calls."""
+    """Return the events. Also write the variant with CUDA's call names."""
     tap("run", "-o", "a.gputap", "--", torch_python, "-c", SCRIPT % str(repo / "tests"),
         env=torch_package)
     for name in ("a.json", "a.hta.json.gz"):
@@ -96,7 +96,7 @@ def test_perfetto_has_a_torch_programs_work_under_its_operators(exported, tap, w
 
 @pytest.fixture
 def profiled(torch_case, work):
-    """A trace of three steps with five fills each, as torch.profiler exports it."""
+    """Write a trace of three steps with five fills each, as torch.profiler exports it."""
     torch_case("""
         with gputap.torch.profile() as p:
             for _ in range(3):

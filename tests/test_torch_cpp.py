@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test operators of programs that have libtorch without Python's torch: linked, or opened."""
+"""Test operators of programs that link or open libtorch without Python's torch."""
 import csv
 import io
 import pathlib
@@ -63,7 +63,7 @@ def test_a_cpp_programs_operators_are_recorded_without_python(tap, sums, observe
 
 
 def test_the_observer_is_found_beside_torch(tap, sums, observer, torch_folder, tmp_path, work):
-    # as pip installs both: the program's libraries come from a separate folder
+    # the layout in which pip installs both, with the program's libraries in a separate folder
     site = tmp_path / "site-packages"
     (site / "torch").mkdir(parents=True)
     (site / "torch/lib").symlink_to(torch_folder / "lib")
@@ -78,7 +78,7 @@ def test_without_an_observer_the_capture_says_so(tap, sums, work):
 
 
 def test_an_observer_of_another_torch_is_not_used(tap, sums, tmp_path, work):
-    other = tmp_path / "observer.so"  # answers as ours does to another torch's version
+    other = tmp_path / "observer.so"  # returns 2, as our observer does for another torch version
     subprocess.run(["cc", "-shared", "-x", "c", "-", "-o", other], text=True, check=True,
                    input="int gputap_torch_attach(int shapes) { return 2; }")
     tap("run", "-o", "a.gputap", "--", sums, env={"GPUTAP_TORCH_OBSERVER": other})

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test CUDA's activities in torch.profiler, delivered by gputap's bridge and not by Kineto: a
-library of the program uses the driver in software, under `gputap run`."""
+"""Test CUDA activities in torch.profiler that gputap's bridge delivers instead of Kineto. A library
+of the program uses the software driver under `gputap run`."""
 import json
 import subprocess
 import textwrap
@@ -36,7 +36,7 @@ with profile(activities=[ProfilerActivity.CPU]) as p:
     work("torch's own")
 show(p, 'own.json')
 """
-# of one work()
+# counts of one work()
 WORK = {
     "add_numbers": 3, "Memset (Device)": 3, "Memcpy HtoD (Pageable -> Device)": 3,
     "Memcpy DtoH (Device -> Pageable)": 3
@@ -88,7 +88,7 @@ def test_a_profile_takes_cudas_work_from_gputap_if_asked(profiles, tap, work):
             for e in kernels} == {(0, 0, 4, 1, 1, 256, 1, 1)}
     assert {"gputap software CUDA device"} <= {
         e["args"]["name"] for e in trace if e["name"] == "process_name"}
-    # the capture has all three, under the range in which they were submitted
+    # the capture has all three activities, under the range in which they were submitted
     rows = json.loads(tap("report", "--json", "--by", "range", "t.gputap").out)["gpu_by_range"]
     assert {row["name"]: row["activities"] for row in rows if row["activities"]} == {
         "mine": 12, "by default": 12, "torch's own": 12}

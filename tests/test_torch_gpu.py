@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test tools/try-torch-gpu, which is for a machine with a GPU, on one without."""
+"""Test tools/try-torch-gpu, which needs a GPU, on a machine without a GPU."""
 import gzip
 import json
 

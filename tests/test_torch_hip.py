@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test HIP activities in torch.profiler that a torch program launches through its own library: the
-wheel of torch need not know HIP. The AMD GPU is in software."""
+"""Test HIP activities in torch.profiler that a torch program launches through its own library on
+the software AMD GPU. The torch wheel need not support HIP."""
 import json
 import shutil
 import subprocess
@@ -55,7 +55,7 @@ def test_hip_kernels_have_the_device_time_of_their_operator(run, torch_python, t
     rows, counts = [json.loads(line) for line in out.splitlines() if line[:1] == "{"]
     trace = json.loads((work / "hip.json").read_text())["traceEvents"]
     kernels = [e for e in trace if e.get("cat") == "kernel"]
-    assert kernels and not [e["name"] for e in kernels if e["name"].startswith("_Z")]  # C++ names
+    assert kernels and not [e["name"] for e in kernels if e["name"].startswith("_Z")]  # demangled
     copies = [e for e in trace if e.get("cat") == "gpu_memcpy"]
     assert len(kernels) == 3 * 2 + 1 and len(copies) == 2 * (3 + 1)
     assert all(e["args"]["grid"] == [2, 1, 1] and e["args"]["block"] == [64, 1, 1]
@@ -68,6 +68,6 @@ def test_hip_kernels_have_the_device_time_of_their_operator(run, torch_python, t
         assert work_of(name) > 0 and abs(rows[name][1] - work_of(name)) < 0.01
     calls = [e["name"] for e in trace if e.get("cat") == "cuda_runtime"]
     assert calls.count("hipLaunchKernel") == len(kernels)
-    assert not [name for name in calls if name.startswith("hsa_")]  # HIP's own
+    assert not [name for name in calls if name.startswith("hsa_")]  # nested calls
     assert sorted(e["ph"] for e in trace if e.get("cat") == "ac2g") == ["f"] * 15 + ["s"] * 15
     assert counts["unlinked"] == counts["outside"] == counts["lost"] == counts["unfinished"] == 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Test Level Zero activities in torch.profiler that a torch program submits through its own
-library, under `gputap run`: the bridge and the capture have the same."""
+library, under `gputap run`. The bridge and the capture agree."""
 import ctypes.util
 import json
 import subprocess

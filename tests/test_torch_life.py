@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test how profiles of torch start and end with gputap's bridge in them: cases that
-test_torch_profile.py lacks (tests/README.md has the list). Each runs in a separate Python."""
+"""Test how torch profiles with gputap's bridge start and end. These cases supplement
+test_torch_profile.py (tests/README.md lists them). Each case runs in a separate Python."""
 import json
 import textwrap
 
@@ -45,7 +45,8 @@ def test_a_schedule_may_end_while_it_warms_up(case):
 
 
 def test_threads_that_a_profiled_one_starts(case):
-    """torch profiles them only on request; their activities are in the trace in any case."""
+    """torch profiles these threads only on request. The trace contains their activities in any
+    case."""
     [got] = case("""
         got = []
         for every in (False, True):
@@ -60,7 +61,7 @@ def test_threads_that_a_profiled_one_starts(case):
 
 
 def test_a_profile_inside_of_another_is_refused_in_one_sentence(case):
-    """torch alone accepts it, and crashes when the outer one is exported."""
+    """torch alone accepts the inner profile, and crashes when the outer profile is exported."""
     [got, kept] = case("""
         got = []
         with gputap.torch.profile() as p:
@@ -81,7 +82,7 @@ def test_a_profile_inside_of_another_is_refused_in_one_sentence(case):
 
 
 def test_a_profile_beside_one_of_another_thread_is_refused_in_one_sentence(case):
-    """torch alone accepts it, and crashes when they end."""
+    """torch alone accepts the second profile, and crashes when the two end."""
     [got, kept] = case("""
         got = []
         def go():
@@ -123,7 +124,7 @@ def test_a_profile_that_could_not_begin_leaves_the_next_one_be(case):
 
 
 def test_collection_may_be_toggled(case):
-    """Operators pause; torch notifies its child profilers only from 2.14 on."""
+    """Recording of operators pauses. torch notifies its child profilers only from 2.14 on."""
     [got] = case("""
         with gputap.torch.profile() as p:
             work()
@@ -146,7 +147,7 @@ def test_events_of_several_cycles_add_up(case):
     assert got == [3]
 
 
-# activities, fills on the device, calls that submitted them
+# activities, fills on the device, calls that submitted the fills
 ACTIVITIES = {
     "None": (2, 2),
     "[A.CPU]": (0, 2),
@@ -171,7 +172,7 @@ FILTERS = {
 @pytest.mark.parametrize("own", ["gputap.torch.profile", "profile"])
 def test_a_profile_has_the_activities_that_it_requests_and_no_others(case, torch_version, own,
                                                                       is_known):
-    """This also holds if torch does not know such a device, and drops requests for it."""
+    """The same holds if torch does not know such a device and drops requests for it."""
     wanted = ACTIVITIES | (FILTERS if torch_version >= (2, 13) else {})
     if not is_known:  # torch refuses a profile without an activity that it knows
         wanted = {text: got for text, got in wanted.items() if "A.CPU" in text or text == "None"}
@@ -227,7 +228,7 @@ def test_memory_is_shown_beside_it(case):
 
 
 def test_a_backends_name_does_not_bring_its_work_twice(case):
-    """The first profile does not request the backend, the second does: one session each."""
+    """The first profile does not request the backend, and the second does. Each has one session."""
     [got] = case("""
         torch.utils.rename_privateuse1_backend('acme')
         got = []
@@ -281,7 +282,8 @@ def test_a_profile_without_memory_for_our_part_is_the_operators_alone(case, run,
 
 def test_a_profile_with_nothing_to_record_is_torchs_own(run, torch_python, torch_package, build,
                                                        tmp_path):
-    """Neither gputap's library nor a plug-in is available: no session, no rows, no metadata."""
+    """Neither gputap's library nor a plug-in is available, so the bridge adds no session, rows or
+    metadata."""
     library = build / "src/plugin/libgputap-plugin.so.0"
     (tmp_path / library.name).symlink_to(library)
     out = run([torch_python, "-c", textwrap.dedent("""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test torch's operators, autograd's nodes and the program's ranges in captures, as `gputap run`
-finds them in a script that does not import gputap."""
+"""Test torch's operators, autograd's nodes and the program's ranges in captures that `gputap run`
+records of a script that does not import gputap."""
 import csv
 import io
 import json
@@ -15,7 +15,8 @@ NEVER = {"GPUTAP_TORCH_OPERATORS": 0}
 
 @pytest.fixture
 def train(tap, run, repo, torch_python, torch_package, work):
-    """Return ranges as (operation, name, row) of the training program, and its output."""
+    """Return call(), which runs the training program and returns the result and the ranges as
+    (operation, name, row)."""
     def call(*words, env=None, status=0):
         result = tap("run", "-f", "-o", "a.gputap", "--", torch_python,
                      repo / "tests/torch_train.py", *words, env={**torch_package, **(env or {})},
@@ -148,7 +149,7 @@ thread.start(), thread.join(), begin()
 
 
 def test_a_range_that_is_open_when_the_program_ends_is_not_lost(tap, work):
-    """oneTBB starts tasks of ITT in threads that end with the process."""
+    """oneTBB starts ITT tasks in threads that end with the process."""
     end = tap("run", "-o", "a.gputap", "--", sys.executable, "-c", OPEN_TASK).err
     assert ", nothing lost, 2 ranges open at the end" in end
     assert "nothing lost, 2 ranges open at the end" in tap("report", "a.gputap").out

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Test vendors' plug-ins in torch.profiler: the errors that they report, errors in their records,
-the user's configuration for them, waits and counters. An error in one affects neither the training
-nor the other plug-ins."""
+the user's configuration for them, waits and counters. An error in a plug-in affects neither the
+training nor the other plug-ins."""
 import json
 import textwrap
 
@@ -46,7 +46,7 @@ def case(run, torch_python, torch_package, build, work):
     return call
 
 
-FAULTS = {  # fault of tests/plugin/vendor.c, and the name under which it is counted
+FAULTS = {  # fault of tests/plugin/vendor.c: name under which it is counted
     "wild kind": "unknown kind",
     "backwards": "wrong times",
     "no time": "wrong times",
@@ -63,7 +63,7 @@ FAULTS = {  # fault of tests/plugin/vendor.c, and the name under which it is cou
     "bad name": "name repaired",
     "wild graph": "unknown graph",
 }
-GOOD = {"name repaired"}  # the vendor's metadata has quotes
+GOOD = {"name repaired"}  # the vendor's metadata contains quotes
 ALONE = {"overruns": "buffer overrun", "no correlation": "no correlation"}
 
 
@@ -134,7 +134,8 @@ def test_the_users_words_reach_the_plug_in(case, vendor, words, error):
 
 
 def test_waits_and_counters_of_a_plug_in_are_shown(case, vendor, torch_version):
-    """Waits are exported on request, as CUDA's; they are not part of an operator's device time."""
+    """Waits are exported on request, as for CUDA. Waits are not part of an operator's device
+    time."""
     plain, waits, counters, rows, counts = case("""
         is_wait = lambda e: e.get('cat') == 'cuda_sync'
         print(json.dumps([sum(map(is_wait, trace(profile())['traceEvents']))]))
@@ -148,7 +149,7 @@ def test_waits_and_counters_of_a_plug_in_are_shown(case, vendor, torch_version):
         print(json.dumps({e.key: e.self_device_time_total for e in p.key_averages()}))
         print(json.dumps(gputap.torch.counts()))""", vendor("none", "-DKINDS=7"))
     assert plain == [0] and waits == [["Stream Wait Event", False]] * 6
-    shown = 6 if torch_version >= (2, 12) else 0  # 2.11 cannot write them
+    shown = 6 if torch_version >= (2, 12) else 0  # 2.11 cannot export counters
     assert len(counters) == shown and counts["unshown"] == 6 - shown
     assert all(c[1] == 100000 for c in counters)
     assert all("load" in json.dumps(c) and 0.5 in c[2].values() for c in counters)

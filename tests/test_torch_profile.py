@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test gputap's runtimes and vendors' plug-ins in torch.profiler: `import gputap.torch`. Each case
-runs in a separate Python."""
+"""Test gputap's runtimes and vendors' plug-ins in torch.profiler after `import gputap.torch`. Each
+case runs in a separate Python."""
 import json
 import re
 import subprocess
@@ -194,7 +194,7 @@ REFDEV = """
 
 
 def test_what_is_not_complete_when_a_profile_ends_is_counted(case, build):
-    """The profile waits for it, but not forever."""
+    """The profile waits for running activities for a limited time."""
     counts, [shown, kernels] = case(textwrap.dedent(REFDEV) + textwrap.dedent("""
         go_on = threading.Event()
         waiting = type(nothing)(lambda group, arguments: go_on.wait())
@@ -212,13 +212,13 @@ def test_what_is_not_complete_when_a_profile_ends_is_counted(case, build):
         print(json.dumps([trace['gputap_unfinished'],
                           [e['name'] for e in trace['traceEvents'] if e.get('cat') == 'kernel']]))
         """), REFDEV=build / "soft/refdev/librefdev.so.1")
-    # on a busy machine, the quick one may need longer to start than the profile waits
+    # on a busy machine, the quick kernel may start later than the profile waits
     assert shown == counts["unfinished"] >= 1 and set(kernels) <= {"quick"}
 
 
 @pytest.mark.parametrize("way", ["plug-in", "runtime"])
 def test_the_reference_accelerators_kernels_are_linked_once(case, build, way):
-    """Linked through its vendor's plug-in, or through gputap's own runtime without a plug-in."""
+    """The link comes from the vendor's plug-in, or from gputap's own runtime without a plug-in."""
     folder = build / "soft/refdev"
     env = {"KINETO_PLUGIN_PATH": folder / "librefdev_pu1.so"} if way == "plug-in" else {}
     rows, counts, devices, names, flows = case(textwrap.dedent(REFDEV) + textwrap.dedent("""
@@ -238,7 +238,7 @@ def test_the_reference_accelerators_kernels_are_linked_once(case, build, way):
     assert rows["gputap_test::launch"][0] == 12 and rows["gputap_test::launch"][1] > 0
     assert rows["saxpy"][0] == 4 and len(devices) == 1
     assert names[str(devices[0])] == "refdev 0"
-    assert flows == ["f"] * 12 + ["s"] * 12  # the driver's call inside the runtime's starts no flow
+    assert flows == ["f"] * 12 + ["s"] * 12  # nested driver calls start no flow
     assert counts["plugins"] == (way == "plug-in") and counts["unlinked"] == 0
 
 
@@ -268,7 +268,8 @@ def test_without_gputaps_libraries_there_is_one_line(run, torch_python, torch_pa
 
 
 def test_the_folder_of_the_package_is_no_torch(run, torch_python, repo, tmp_path):
-    """In the root of the tree, `import torch` must find torch, or report that there is none."""
+    """In the root of the source tree, `import torch` must find torch or report that torch is
+    missing."""
     found = run([torch_python, "-c", "import torch; print(torch.__version__)"], cwd=repo)
     assert found.out.startswith("2.")
     subprocess.run([torch_python, "-m", "venv", "--without-pip", tmp_path / "empty"], check=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test that torch's operators have the activities that a vendor's plug-in records, in captures of
-gputap run."""
+"""Test captures of gputap run in which a vendor's plug-in records the activities of torch's
+operators."""
 import json
 import os
 
@@ -10,7 +10,8 @@ from test_torch_backend import backend  # noqa: F401: fixture
 
 @pytest.fixture
 def capture(tap, torch_python, backend, torch_package, repo, build, work):  # noqa: F811
-    """Return info and report of the training program, with refdev's activities from its plug-in."""
+    """Return make(), which returns info and report of the training program, with refdev's
+    activities from its plug-in."""
     def make(*words, options=()):
         paths = f"{torch_package['PYTHONPATH']}{os.pathsep}{backend['PYTHONPATH']}"
         tap("run", "-q", "-f", "-o", "a.gputap", *options, "--", torch_python,

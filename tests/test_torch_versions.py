@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test which torch the package is built for, and into which one its libraries are loaded: every
-other one is refused in one sentence, before anything of torch's C++ is used."""
+"""Test the torch versions that the package is built for, and those that its libraries are loaded
+into. gputap refuses every other version in one sentence before it uses any of torch's C++."""
 import json
 import os
 import pathlib
@@ -23,8 +23,8 @@ def torch_folder(torch_python):
 
 @pytest.fixture
 def make_torch(tmp_path):
-    """Make a folder that looks like torch's: @numbers in version.py and in its header, empty
-    headers."""
+    """Return make(), which makes a folder that looks like torch's, with @numbers in version.py,
+    @header or @numbers in the version header, and empty headers."""
     def make(numbers=(2, 13, 0), header=None, files=("ATen/record_function.h",)):
         folder = tmp_path / "torch"
         for name in (*files, "torch/headeronly/version.h"):
@@ -40,7 +40,7 @@ def make_torch(tmp_path):
 
 @pytest.fixture
 def build_package(run, torch_python, repo, tmp_path):
-    """Return build_package(**environment), which runs pip and returns its output on failure."""
+    """Return build_package(**environment), which runs the build and returns stderr."""
     def call(status=1, **environment):
         script = ("import sys; sys.dont_write_bytecode = True\n"
                   f"sys.path.insert(0, {str(repo / 'torch')!r})\n"
@@ -85,7 +85,7 @@ def test_headers_that_do_not_compile_are_named_with_the_compilers_words(build_pa
 
 def test_without_kineto_operators_are_built_and_the_bridge_is_not(run, torch_python, torch_folder,
                                                                   repo, tmp_path):
-    """Return the installed torch without its folder of Kineto's headers."""
+    """Builds with a copy of the installed torch without its folder of Kineto's headers."""
     folder = tmp_path / "torch"
     (folder / "include").mkdir(parents=True)
     for name in ("version.py", "lib"):
@@ -106,8 +106,9 @@ def test_without_kineto_operators_are_built_and_the_bridge_is_not(run, torch_pyt
 
 @pytest.fixture
 def load(run, torch_python, torch_package, torch_version, tmp_path):
-    """Return load(library, body), which loads it next to a stub of libtorch_cpu made only of @body,
-    and returns the message. The stub has no C++ symbols: using any would fail to load."""
+    """Return load(library, body), which loads @library next to a stub of libtorch_cpu that consists
+    of @body, and returns the message. The stub has no C++ symbols, so a library that uses any would
+    fail to load."""
     right = "%d" % (torch_version[0] << 24 | torch_version[1] << 16)
 
     def call(library, body, text=None):
@@ -163,7 +164,8 @@ def test_a_package_that_was_never_built_says_so(run, torch_python, repo):
 
 def test_two_torches_refuse_each_others_package(run, torch_python, torch_package, torch_version,
                                                 repo, tmp_path):
-    """Test two real ones; GPUTAP_TORCH_PYTHON_OTHER has the other."""
+    """Use two real versions of torch. GPUTAP_TORCH_PYTHON_OTHER names a python with the second
+    version."""
     other = os.environ.get("GPUTAP_TORCH_PYTHON_OTHER")
     if not other:
         pytest.skip("needs a python with another torch in GPUTAP_TORCH_PYTHON_OTHER")
@@ -199,7 +201,7 @@ p.export_chrome_trace('trace.json')
 
 
 def test_a_streams_row_is_named_on_its_device(run, repo, build, torch_python, torch_package, work):
-    """Kineto's description of a row has another order of fields up to torch 2.12."""
+    """Up to torch 2.12, Kineto's description of a row has a different order of fields."""
     run([torch_python, "-c", ROWS % str(repo / "tests")],
         env={**torch_package, "GPUTAP_LIBRARIES": f"{build}:{build}/src/plugin"})
     events = json.loads((work / "trace.json").read_text())["traceEvents"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test that a runtime is one description and one folder: the toy runtime of tests/toy, put into a
-copy of the source."""
+"""Test that a runtime takes one description and one folder: copy the source, add the toy runtime of
+tests/toy, and build the copy."""
 import fcntl
 import json
 import os
@@ -34,8 +34,8 @@ def contents(folder):
 
 
 def make_tree(folder):
-    """Return the source with the toy in it, built; changed.json names the files that this
-    changed."""
+    """Build a copy of the source with the toy runtime. Return the copy. changed.json names the
+    changed files."""
     for name in filter(
             None,
             sh("git", "-C", REPO, "ls-files", "-co", "--exclude-standard", "-z").split("\0")):
@@ -60,7 +60,7 @@ def make_tree(folder):
 
 @pytest.fixture(scope="session")
 def tree(tmp_path_factory):
-    """All workers share one: the first worker makes it."""
+    """Return a tree that all workers share and the first worker makes."""
     base = tmp_path_factory.getbasetemp()
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     with open(base / "toy-lock", "w") as lock:

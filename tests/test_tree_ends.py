@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test every way in which a process can start and end: its status is passed through, and its calls
-are all in the capture."""
+"""Test every way in which a process can start and end. gputap passes the status through, and the
+capture contains all calls."""
 
 import os
 import pathlib
@@ -47,7 +47,7 @@ def test_the_end_of_a_program_comes_through_and_loses_nothing(tree, steps, statu
 ], ids=lambda v: "_".join(v).replace(":", ""))
 def test_every_process_of_the_tree_is_followed(tree, steps):
     result = tree.run(*steps)
-    # a process that called nothing has no ring
+    # a process without calls has no ring
     assert tree.calls() == [process for process in printed_calls(result) if process[1]]
 
 
@@ -75,7 +75,7 @@ def test_a_child_that_outlives_the_program_is_told_to_stop(tree):
 
 
 def test_a_daemon_that_has_used_no_runtime_yet_is_named(tree, tap):
-    """It makes its calls after the session has ended."""
+    """The daemon makes its calls after the session has ended."""
     result = tree.run("leave:late", "go", "alone", "calls:100")
     (daemon,) = (pid for pid, made in printed_calls(result) if made)
     found = tree.read()
@@ -146,7 +146,7 @@ def test_1000_short_lived_children_are_all_there(tree):
 
 
 def test_10000_threads_over_time_are_all_there(tree):
-    # more than there are slots
+    # more threads than slots
     result = tree.run("threads:10000,20,7", options=["--when-full", "60s"])
     (process,) = tree.read()["processes"]
     assert tree.calls() == printed_calls(result) == [(process["pid"], 70001)]
@@ -154,7 +154,7 @@ def test_10000_threads_over_time_are_all_there(tree):
 
 
 def test_threads_and_blocks_come_back(tree):
-    """Memory is bounded: 5,000 threads pass through a pool of 64 blocks and 1,000 slots, and no
+    """Memory is bounded. 5,000 threads pass through a pool of 64 blocks and 1,000 slots, and no
     wait times out."""
     result = tree.run("threads:5000,8,40",
                       options=[
@@ -171,8 +171,8 @@ def test_a_runtime_that_is_closed_again_keeps_what_it_recorded(tree, rounds):
 
 
 def test_a_program_in_a_pid_namespace_of_its_own_is_followed(tree):
-    """The collector does not know its pid, or knows another process under it; it lives longer than
-    the collector's polling interval."""
+    """The collector does not know the program's pid, or knows another process with that pid. The
+    program lives longer than the collector's polling interval."""
     if os.geteuid() != 0:
         pytest.skip("needs root to make a pid namespace")
     result = tree.run("--fork",

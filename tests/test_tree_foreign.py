@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Test programs of another word size, and of the musl C library: they are started without libraries
-that their dynamic linker would complain about, and named as not traced.
+"""Test programs of another word size and of the musl C library. They start without libraries that
+their dynamic linker would complain about, and are named as not traced.
 
-No 32-bit C library is needed: the test provides the dynamic linker of these programs, which writes
-the environment that it got."""
+The tests need no 32-bit C library, because they provide the dynamic linker of these programs, which
+writes the environment that it received."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def tree(build, work):
 
 @pytest.fixture
 def programs(tree, work, run):
-    """Build a program with a 32-bit dynamic linker, and a statically linked one."""
+    """Build a program with a 32-bit dynamic linker, and a statically linked program."""
     if platform.machine() != "x86_64":
         pytest.skip("needs a processor that runs 32-bit x86 programs")
     compile_it = [
@@ -51,8 +51,7 @@ def variables(result):
 
 
 def untraced(tap):
-    """Return what info reports about programs that were not traced, and the count in the
-    headline."""
+    """Return info's text about programs that were not traced, and the count in the headline."""
     found = json.loads(tap("info", "c.gputap", "--json").out)
     report = json.loads(tap("report", "c.gputap", "--json").out)
     return [e["text"]
@@ -106,7 +105,8 @@ def test_it_is_named_and_counted(tree, tap, programs):
 
 
 def test_a_statically_linked_one_keeps_what_traces_its_children(tree, tap, programs):
-    """It has no dynamic linker that could complain, and passes the environment on."""
+    """A statically linked program has no dynamic linker that could complain, and passes the
+    environment on."""
     tree.run("-c", f"{programs[1]} {tree.caller} calls:3 exit:4", program="sh", status=4)
     assert untraced(tap) == ([f"{programs[1]}: {WHY}, and statically linked"], 1)
     assert sum(p["calls"] for p in tree.read()["processes"]) == 4
@@ -122,7 +122,7 @@ def test_a_statically_linked_one_keeps_what_traces_its_children(tree, tap, progr
 
 
 def test_a_program_for_another_machine_is_refused_as_without_us(tree, run, programs, work):
-    """The kernel refuses it: the shell's message and status are unchanged."""
+    """The kernel refuses the program. The shell's message and status do not change."""
     image = bytearray(programs[0].read_bytes())
     image[18:20] = (22).to_bytes(2, "little")  # EM_S390
     (work / "foreign").write_bytes(image)
@@ -134,7 +134,7 @@ def test_a_program_for_another_machine_is_refused_as_without_us(tree, run, progr
 
 @pytest.fixture
 def musl(tree, work, run):
-    """Build a program that is linked dynamically with musl."""
+    """Build a program that is dynamically linked with musl."""
     if not shutil.which("musl-gcc"):
         pytest.skip("needs musl's C library: apt install musl-tools")
     run(["musl-gcc", "-o", "musl", conftest.REPO / "tests/tree/musl.c"])
@@ -157,7 +157,7 @@ def test_a_program_of_musl_starts_whoever_executes_it(build, musl, way):
 
 @pytest.mark.parametrize("levels", [1, 2, 4])
 def test_a_script_that_a_program_of_musl_runs_starts(tree, tap, musl, work, levels):
-    """The kernel follows interpreters that are scripts."""
+    """The kernel follows a chain of interpreters that are scripts."""
     interpreter = f"{musl} -e"
     for level in range(levels):
         script = work / f"script{level}"
@@ -188,7 +188,7 @@ def test_musls_dynamic_linker_as_a_program_gets_no_library_of_ours(tree, tap, mu
 
 
 def test_the_dynamic_linker_of_glibc_as_a_program_is_traced(tree, tap):
-    """`ld.so PROGRAM` has no interpreter, and yet is not a static program."""
+    """`ld.so PROGRAM` has no interpreter but is not a static program."""
     linker = f"/lib64/ld-linux-{platform.machine().replace('_', '-')}.so.2"
     if not os.path.exists(linker):
         linker = f"/lib/ld-linux-{platform.machine()}.so.1"
@@ -198,8 +198,8 @@ def test_the_dynamic_linker_of_glibc_as_a_program_is_traced(tree, tap):
 
 
 def test_what_a_program_of_musl_starts_is_named(tree, tap, musl):
-    """It lacks LD_PRELOAD, which nothing in its parent could restore; OpenCL's own variable is set,
-    so that its calls are recorded."""
+    """The started program lacks LD_PRELOAD, which no library in its parent could restore. OpenCL's
+    own variable is set, so OpenCL calls are recorded."""
     tree.run("-c", f"{musl} {tree.caller} sleep:3000 calls:3 exit:4; exit $?", program="sh",
              status=4)
     why = "it was started without LD_PRELOAD, so only runtimes that load gputap are traced"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test SIGKILL at any moment: of the program, of the collector, of both."""
+"""Test SIGKILL at any moment, to the program, to the collector, and to both."""
 
 import os
 import random
@@ -34,8 +34,7 @@ def pause(seconds):
 
 
 def check(process, returned):
-    """Check that every call that had returned is in the capture, and that the open one is
-    counted."""
+    """Check that the capture contains every call that had returned, and counts the open call."""
     assert returned <= process["calls"] <= returned + 1
     assert sum(process["count_calls"]["dropped"].values()) <= 1
 
@@ -59,7 +58,7 @@ def test_collector_and_program_killed_and_recovered_nothing_twice_nothing_missin
         process, child = begin(tree, work, SMALL if i % 2 else ["--when-full", "0"])
         pause(0.03)
         process.kill()
-        pause(0.005)  # longer on a busy machine, and a pool may be small if memory is short
+        pause(0.005)  # takes longer on a busy machine; the pool may be small if memory is short
         os.kill(child, signal.SIGKILL)
         finish(process)
         (folder,) = sessions_of("c.gputap")
@@ -67,7 +66,7 @@ def test_collector_and_program_killed_and_recovered_nothing_twice_nothing_missin
         assert not folder.exists()
         (found,) = tree.read()["processes"]
         counts = found["count_calls"]
-        full = counts["dropped"].pop("full", 0)  # rings were not drained between the two kills
+        full = counts["dropped"].pop("full", 0)  # no drain between the two kills
         assert tally(work / "tally") <= counts["recorded"] + full + sum(
             counts["dropped"].values()) <= tally(work / "tally") + 1
 
@@ -85,7 +84,7 @@ def test_recover_while_the_program_runs_on(tree, tap, work):
     os.kill(child, signal.SIGKILL)
     process.communicate()
     found = tree.read()
-    assert found["end"] == "complete" # calls after the session's end are not missing from it
+    assert found["end"] == "complete" # later calls are not missing from it
     assert found["processes"][0]["calls"] > 0
     assert not folder.exists()
 

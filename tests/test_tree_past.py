@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Test processes of the tree that bypass gputap: they are found in /proc, named and counted as not
-traced; those that another process has reported are counted once. (They sleep for some polling
-intervals of the collector, which gives no sign: docs/internals/interception.md.)"""
+"""Test processes of the tree that bypass gputap. gputap finds them in /proc, names them and counts
+them as not traced. Processes that another process has reported are counted once. (The tests sleep
+for some polling intervals of the collector, which gives no sign:
+docs/internals/interception.md.)"""
 
 import json
 import os
@@ -32,8 +33,7 @@ def past(tree):
 
 
 def untraced(tap):
-    """Return what info reports about programs that were not traced, and the count in the
-    headline."""
+    """Return info's text about programs that were not traced, and the count in the headline."""
     found = json.loads(tap("info", "c.gputap", "--json").out)
     report = json.loads(tap("report", "c.gputap", "--json").out)
     return [e["text"] for e in found["events"] if e["event"] == "not traced"
@@ -69,7 +69,7 @@ def test_beside_calls_the_headline_says_so(tree, tap, past):
 
 
 def test_one_that_its_parent_leaves_behind_is_still_seen(tree, tap, past):
-    """It continues after its parents have ended, and then executes a program."""
+    """The process continues after its parents have ended, and then executes a program."""
     tree.run("-c",
              f"sh -c '(sleep 1; exec {past} itself {SLEEP} {SECONDS}) & sleep 0.5'; sleep 4",
              program="sh")
@@ -113,7 +113,7 @@ def test_another_users_program_that_nobody_told_of_is_named(tree, tap, past):
 @needs_root
 @pytest.mark.parametrize("way", ["instruction", "kept"])
 def test_a_set_user_id_program_that_nobody_told_of_is_named(tree, tap, past, work, way):
-    """Nothing about it is readable except the id of its user."""
+    """Only the user id of the process is readable."""
     if subprocess.run([*NOBODY.split(), "test", "-r", past]).returncode:
         pytest.skip("needs a build folder that everybody reaches")
     folder = pathlib.Path(tempfile.mkdtemp(prefix="gputap-test-"))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test programs of the tree that run with other rights, or in another place, than the session:
-traced, or named and counted as not traced."""
+"""Test programs of the tree that run with other rights or in another namespace than the session.
+They are traced, or named and counted as not traced."""
 
 import json
 import os
@@ -27,7 +27,7 @@ os.setuid(65534)
 """
 EXECVE = {"x86_64": 59, "aarch64": 221}[os.uname().machine]
 
-# command that starts a program out of the session's reach -> program's name, reason
+# way: (command that starts a program out of the session's reach, name of the program, reason)
 WAYS = {
     "setpriv": (f"setpriv {NOBODY} true", "true", DENIED),
     "no new privileges": (f"setpriv --no-new-privs {NOBODY} true", "true", DENIED),
@@ -59,8 +59,7 @@ def tree(build, work):
 
 
 def said(tap):
-    """Return what info and report say about the capture: reasons, and the number of processes not
-    traced."""
+    """Return the reasons and the number of processes not traced, as in info and report."""
     found, report = (json.loads(tap(command, "c.gputap", "--json").out)
                      for command in ("info", "report"))
     assert found["complete"] is report["complete"] is (not report["files"][0]["untraced"])
@@ -112,7 +111,7 @@ def test_a_forks_child_that_cannot_reach_the_session_is_named(tree, tap, build):
 
 @pytest.mark.parametrize("way", ["system", "popen"])
 def test_a_shell_that_gets_an_environment_without_us_is_named_and_counted(tree, tap, build, way):
-    """libc executes it, with the environment that the program has cleared."""
+    """libc executes the shell with the environment that the program has cleared."""
     program = build / "tests/core/exec_ways"
     result = tree.run(way, "exit 3", program=program, options=["-q"], status=3)
     why = "system() or popen() started it with an environment that the program had cleared"
@@ -144,7 +143,7 @@ def test_a_program_that_was_not_begun_is_not_counted(tree, tap, command):
 ])
 def test_a_program_with_fewer_rights_that_reaches_the_session_is_traced(tree, tap, command):
     if subprocess.run(command, shell=True, stderr=subprocess.DEVNULL).returncode:
-        pytest.skip(f"needs to be allowed this: {command}")  # a user namespace, in a chroot
+        pytest.skip(f"needs to be allowed this: {command}")  # e.g. a user namespace in a chroot
     tree.run("-c", command, program="sh")
     assert said(tap) == ([], 0)
     assert "true" in programs(tap)
@@ -180,8 +179,8 @@ def test_the_first_program_that_gains_privileges_is_named_and_counted(tree, tap,
 
 @pytest.fixture
 def capable(build, monkeypatch):
-    """Return a function that makes a program whose file has capabilities, in a folder that all
-    users can reach and that is the test's current one."""
+    """Return a function that makes a program file with capabilities. The file is in a folder that
+    all users can reach, which becomes the test's current folder."""
     if not shutil.which("setcap"):
         pytest.skip("needs setcap")
     if subprocess.run(["setpriv", *NOBODY.split(), "test", "-r",
@@ -212,7 +211,7 @@ def run_as_nobody(build, command):
 @pytest.mark.parametrize("before", ["", "setpriv --no-new-privs "],
                          ids=["granted", "no new privileges"])
 def test_a_program_whose_file_has_capabilities_is_named_and_counted(build, tap, capable, before):
-    """The dynamic linker ignores our libraries even if the kernel grants nothing."""
+    """The dynamic linker ignores our libraries even if the kernel grants no privileges."""
     result = run_as_nobody(build, before + str(capable("cap_net_raw+ep")))
     why = "it gains privileges (set-user-ID, set-group-ID or file capabilities)"
     assert " ".join(result.err.split()) == f"gputap: 1 process not traced: capable ({why})"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test programs that restrict their own system calls, or whose last thread leaves: they end under
-gputap as without it."""
+"""Test programs that restrict their own system calls, or whose last thread exits. They end under
+gputap as they do without it."""
 
 import json
 import subprocess
@@ -36,8 +36,8 @@ WAYS = [("strict", 0), ("strict", 5), ("thread", 0), ("thread", 5), ("prctl", 0)
 
 @pytest.mark.parametrize("what, before", WAYS)
 def test_a_program_ends_as_it_ends_without_gputap(tree, program, what, before):
-    """If only a thread is killed and the others have ended, gputap's own thread must not keep the
-    process alive."""
+    """If the filter kills only one thread and the other threads have ended, gputap's own thread
+    must not keep the process alive."""
     bare = run_bare(program, what, before)
     result = tree.run(what, before, program=program, options=["-q"], status=None, timeout=120)
     assert result.status == bare, result
@@ -51,7 +51,7 @@ def test_a_filter_that_kills_for_prctl_leaves_all_calls_recorded(tree, program, 
 
 
 def test_a_filter_of_the_program_that_executed_it_is_known(tree, program):
-    """The filter must not be queried: that may also kill."""
+    """gputap must not query the filter, because the filter may kill for a query too."""
     tree.run("exec", tree.caller, "calls:3", "exit:4", program=program, status=4)
     assert sum(p["calls"] for p in tree.read()["processes"]) == 4
 
@@ -67,7 +67,7 @@ def test_the_time_stamp_counter_may_be_disabled(tree, tap, program):
     tree.run("tsc", 5, program=program)
     if not [t for t in events(tap) if "time stamp counter" in t]:
         (process,) = tree.read()["processes"]
-        assert process["calls"] == 10  # gputap reads another clock on this machine
+        assert process["calls"] == 10  # gputap reads another clock here
 
 
 def test_a_last_thread_that_leaves_runs_the_exit_handlers(tree, run, work):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test signals: one sent to gputap reaches the program once, one from a terminal reaches both."""
+"""Test signals. A signal sent to gputap reaches the program once. A signal from a terminal reaches
+gputap and the program."""
 
 import os
 import pathlib
@@ -59,7 +60,7 @@ def test_death_by_a_forwarded_signal_is_ours_too(tree):
 
 
 def test_control_c_ends_both_and_the_capture_is_whole(tree, work):
-    """On a real terminal both get the signal, the program only once."""
+    """On a real terminal gputap and the program get the signal, the program only once."""
     command = [
         str(tree.gputap), "run", "-q", "-o", "c.gputap",
         str(tree.caller), "calls:3", "say:ready", "sleep:60000"
@@ -114,7 +115,7 @@ def test_control_z_stops_both_and_continue_wakes_both(tree):
     ]
     pid, terminal = pty.fork()
     if pid == 0:
-        # as a shell's job: in a separate group of a session whose leader lives
+        # run as a shell's job: in a separate group of a session whose leader lives
         job = os.fork()
         if job == 0:
             os.setpgid(0, 0)
@@ -135,7 +136,7 @@ def test_control_z_stops_both_and_continue_wakes_both(tree):
         while os.read(terminal, 1024):
             pass
     except OSError:
-        pass  # the other side is closed
+        pass  # the other end is closed
     _, status = os.waitpid(pid, 0)
     os.close(terminal)
     assert os.waitstatus_to_exitcode(status) == 0

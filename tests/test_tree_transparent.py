@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test that the program is given what it would have without gputap."""
+"""Test that a program gets the same environment, files and parents as without gputap."""
 
 import os
 import signal
@@ -65,8 +65,8 @@ def test_input_and_output_pass_untouched(tree, run):
 
 
 def test_preloads_audits_and_layers_of_the_user_stay(tree, build):
-    """In LD_PRELOAD ours comes first, and the user's are unchanged; in OPENCL_LAYERS ours also
-    comes first, which is nearest the runtime."""
+    """In LD_PRELOAD our library comes first, and the user's libraries are unchanged. In
+    OPENCL_LAYERS our layer also comes first, which is nearest the runtime."""
     theirs = {
         "LD_PRELOAD": "/lib/x86_64-linux-gnu/libm.so.6", "OPENCL_LAYERS": "/a/one.so:/b/two.so"
     }
@@ -101,13 +101,14 @@ VARIABLES = {
     (["-d", "opencl", "--from", "step"], "opencl rocm itt nvtx"),
 ])
 def test_a_runtimes_variable_is_set_where_its_domain_is_recorded(tree, options, families):
-    """Runtimes do extra work if they are set: XLA's step took twice as long with NVTX's."""
+    """Runtimes do extra work if these variables are set: XLA's step took twice as long with NVTX's
+    variable."""
     result = tree.run(program="/usr/bin/env", options=options)
     known = set().union(*VARIABLES.values())
     found = {line.split("=")[0] for line in result.out.splitlines()} & known
     assert found == set().union(*(VARIABLES[family] for family in families.split()))
     tools = tree.run(program="/usr/bin/env", options=["-f", *options],
-                     env={"GPUTAP_TOOLS": "/no/tool.so"})  # a tool chooses its domains itself
+                     env={"GPUTAP_TOOLS": "/no/tool.so"})  # a tool chooses its domains
     assert known <= {line.split("=")[0] for line in tools.out.splitlines()}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test programs that cannot be traced, that write over our memory, and full disks."""
+"""Test programs that cannot be traced, programs that overwrite gputap's memory, and full disks."""
 
 import json
 import os
@@ -71,8 +71,8 @@ def test_a_program_that_cannot_make_its_ring_file_is_named_with_the_reason(tree,
 
 
 def untraced(tap, capture="c.gputap"):
-    """Return what info and report say about processes that could not create a segment: their
-    reasons, and how many."""
+    """Return the reasons that info and report give for processes that could not create a
+    segment."""
     found = json.loads(tap("info", capture, "--json").out)
     report = json.loads(tap("report", capture, "--json").out)
     assert found["complete"] is report["complete"] is False
@@ -90,7 +90,7 @@ def test_a_child_without_free_descriptors_is_named_with_the_reason(tree, tap):
     result = tree.run("calls:3", "nofiles", "fork", "calls:5", "exit:4", status=4)
     assert "1 process not traced: " in result.err
     assert untraced(tap) == ["Too many open files"]
-    assert sum(p["calls"] for p in tree.read()["processes"]) == 4 + 5  # of the parent
+    assert sum(p["calls"] for p in tree.read()["processes"]) == 4 + 5  # calls of the parent
 
 
 def test_what_recover_finishes_names_them_too(tree, tap, work):
@@ -117,8 +117,8 @@ FULL = {
 @pytest.mark.parametrize("limits, fill", FULL.values(), ids=FULL)
 def test_a_program_that_finds_the_memory_file_system_full_is_named_with_the_reason(
         tree, tap, work, limits, fill):
-    """The session starts in its own small /dev/shm, which the program's shell fills before it runs
-    the program."""
+    """The session starts in its own small /dev/shm. The program's shell fills /dev/shm before it
+    runs the program."""
     if os.geteuid() != 0:
         pytest.skip("needs root to mount a small file system")
     program = f"{fill} 2>&-; {tree.caller} calls:5 exit:6; exit $?"
@@ -210,7 +210,8 @@ def test_a_full_disk_stops_neither_the_program_nor_the_capture(tree, work, tmp_p
 
 
 def test_a_limit_of_file_size_ends_neither(tree, work):
-    """RLIMIT_FSIZE: SIGXFSZ would kill the collector if it did not check the limit."""
+    """RLIMIT_FSIZE would kill the collector with SIGXFSZ if the collector did not check the
+    limit."""
     command = (
         f"ulimit -f 16384; exec {tree.gputap} run -o c.gputap {tree.caller} calls:5000000 exit:9"
     )

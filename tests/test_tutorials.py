@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The commands of docs/start/ and docs/tutorials/ run, and find what the pages say they find."""
+"""Run the commands of docs/start/ and docs/tutorials/, and check the results that the pages
+promise."""
 import json
 import os
 import pathlib
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("work")
 
 @pytest.fixture
 def tree(work, repo, build, gputap):
-    """The current folder looks like a source tree with a build, and gputap is in PATH."""
+    """Make the current folder look like a source tree with a build, and put gputap into PATH."""
     (work / "bin").mkdir()
     (work / "bin/gputap").symlink_to(gputap)
     (work / "examples").symlink_to(repo / "examples")
@@ -26,7 +27,7 @@ def tree(work, repo, build, gputap):
 
 
 def run_lines(lines, env, run):
-    """Run each command, which must succeed. Return: what they printed, the programs too."""
+    """Run each command, which must succeed. Return the commands with the output of all programs."""
     said = ""
     for line in lines:
         result = run(["bash", "-c", line], env=env)
@@ -61,7 +62,7 @@ def test_the_torch_tutorial_finds_both_mistakes(tree, run, torch_python, tap,
     for part in ("slow", "fast"):
         found = json.loads(tap("report", f"{part}.gputap", "--where", "range=log", "--json").out)
         waits[part] = {row["name"]: row["calls"] for row in found["operations"]}
-    assert waits["slow"]["refdevStreamSynchronize"] == 28 * 7  # the loss, six parameters
+    assert waits["slow"]["refdevStreamSynchronize"] == 28 * 7  # 1 loss + 6 parameters
     assert waits["fast"]["refdevStreamSynchronize"] == 3 * 2
     assert "aten::item" in said
 
@@ -70,7 +71,7 @@ PROGRAMS = {"openmpi": "mpi_hip", "mpich": "mpi_hip.mpich"}
 
 
 def build_jobs(repo, build):
-    """Build the program for each MPI that is installed. Return: their names."""
+    """Build the program for each installed MPI. Return the names of these MPIs."""
     roctx = build / "src/compat/roctx"
     found = [kind for kind in PROGRAMS if mpi_jobs.library_of(kind)]
     os.mkdir("lib")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test Unified Runtime (SYCL's), which no distribution has: a stand-in for an adapter shows what
-happens to its tables. The real adapters: tests/test_soft_level_zero_sycl.py."""
+"""Test Unified Runtime (SYCL's), which no distribution packages. A stand-in for an adapter shows
+the changes to its tables. tests/test_soft_level_zero_sycl.py uses the real adapters."""
 import csv
 import json
 import re
@@ -15,7 +15,7 @@ CALLS = [*LAUNCH, *LAUNCH, *["urEnqueueMemBufferReadRect"] * 2, "urQueueFinish"]
 
 @pytest.fixture(scope="session")
 def adapter(tmp_path_factory):
-    """(program, adapter)"""
+    """Build and return (program, adapter)."""
     folder = tmp_path_factory.mktemp("unified_runtime")
     for name, flags in (("ur_adapter", ["-shared", "-fPIC"]), ("ur_program", ["-ldl"])):
         run_command(["cc", "-O1", "-g", "-Wall", "-Wextra", "-Werror", f"-I{REPO}/src",
@@ -25,7 +25,7 @@ def adapter(tmp_path_factory):
 
 @pytest.fixture
 def calls(tap, work):
-    """Return calls(file): rows of Unified Runtime's calls."""
+    """Return calls(file), which returns the rows of Unified Runtime calls."""
     def read(file):
         tap("export", file, "-o", "calls.csv")
         with open(work / "calls.csv", newline="") as table:
@@ -81,8 +81,8 @@ def test_a_domain_that_is_named_is_a_request(tap, adapter, calls):
 @pytest.mark.parametrize("way", ["table", "handle"])
 def test_another_release_is_left_alone_and_an_event_says_so(tap, adapter, calls, fault, words,
                                                             said, way):
-    """The version is the same, but the set of tables differs, so arguments may also have
-    changed."""
+    """With fault "release" the version is the same, but the set of tables differs, so arguments may
+    have changed too."""
     env = {"UR_FAULT": fault}
     result = tap("run", "-q", "--mode", "sycl", "-o", "r.gputap", "--", *adapter, way, *words,
                  env=env)

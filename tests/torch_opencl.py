@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""GPU activities inside torch's operators: fills on an OpenCL device, called through ctypes, and
-activities of the reference accelerator (with its library as an argument)."""
+"""Runs GPU activities inside torch's operators: fills on an OpenCL device, called through ctypes,
+and activities of the reference accelerator (with its library as an argument)."""
 import ctypes
 
 import torch
 
 
 class OpenCL:
-    """One queue, one buffer."""
+    """An OpenCL device with one queue and one buffer."""
 
     def __init__(self):
         self.cl = cl = ctypes.CDLL('libOpenCL.so.1')
@@ -46,5 +46,5 @@ def fill(x: torch.Tensor) -> torch.Tensor:
     return x + 1
 
 
-# from 2.14 on, torch records no operator for the function that the decorator returns
+# torch 2.14 and later record no operator for the function that the decorator returns
 fill = torch.ops.gputap_test.fill

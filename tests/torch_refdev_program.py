@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Functions that tests/test_torch_backend.py runs on torch's device "refdev":
+"""Functions that tests/test_torch_backend.py runs on torch's device "refdev".
 torch_refdev_program.py NAME... calls these functions, which print their results."""
 import sys
 import warnings
@@ -9,14 +9,14 @@ import torch.nn.functional as F
 from torch import nn
 
 DEVICE = "refdev"
-# torch 2.11 warns about it in each profile
+# torch 2.11 prints this warning in each profile
 warnings.filterwarnings("ignore", message=".*Profiler clears events at the end of each cycle")
 
 
 # Models ------------------------------------------------------------------------------
 
 class Block(nn.Module):
-    """A transformer's."""
+    """Transformer block."""
     def __init__(self, width=32, heads=4):
         super().__init__()
         self.heads = heads
@@ -53,7 +53,7 @@ def make(model):
 
 
 def train(model, optimizer, device=DEVICE, steps=10):
-    """Losses."""
+    """Train the model. Return the losses."""
     net, x, y, measure = make(model)
     net, x, y, losses = net.to(device), x.to(device), y.to(device), []
     opt = {
@@ -78,7 +78,7 @@ def compare(model, optimizer):
 
 
 def profile(model):
-    """The work that a capture is recorded from."""
+    """Run the training that the test records as a capture."""
     train(model, "adam", steps=3)
 
 
@@ -132,7 +132,7 @@ CASES = {
 
 
 def check(name, function, shapes, dtype):
-    """Compare values and gradients with the CPU's."""
+    """Compare values and gradients with those of the CPU."""
     values = [torch.randn(s, dtype=torch.float64).to(dtype) for s in shapes]
     results = []
     for device in ("cpu", DEVICE):
@@ -201,7 +201,7 @@ def memory():
     del t
     assert torch.refdev.memory_allocated() == start
     again = torch.empty(1000, 1000, device=DEVICE)
-    assert again.data_ptr() == address  # the stream's own memory is reused at once
+    assert again.data_ptr() == address  # the stream reuses its memory at once
     del again
     torch.refdev.empty_cache()
     assert torch.refdev.memory_reserved() == start == 0, torch.refdev.memory_reserved()
@@ -212,9 +212,9 @@ def memory():
 
 
 def no_memory():
-    """Run on a device of 8 MiB."""
+    """Allocate on a device of 8 MiB until memory runs out."""
     kept = torch.empty(1 << 20, device=DEVICE)
-    for size in (1 << 18, 3 << 17, 5 << 17):  # each is freed: cached ones make room for the next
+    for size in (1 << 18, 3 << 17, 5 << 17):  # freed blocks make room for the next
         torch.empty(size, device=DEVICE)
     try:
         torch.empty(1 << 21, device=DEVICE)
@@ -234,7 +234,7 @@ def record_stream():
     t.record_stream(side)
     address = t.data_ptr()
     del t
-    # memory that this stream allocates now must not be that one while the other stream is busy
+    # while the other stream is busy, this stream must not get that memory again
     spoilt = [torch.zeros(400, 400, device=DEVICE) for _ in range(4)]
     if any(s.data_ptr() == address for s in spoilt):
         assert side.query()
@@ -292,7 +292,7 @@ def streams():
 
 
 def devices():
-    """Two."""
+    """Use two devices."""
     assert torch.refdev.device_count() == 2
     a = torch.randn(30, 20)
     one = a.to("refdev:1")
@@ -376,7 +376,7 @@ def old_profiler():
 
 
 def profiler():
-    """Test torch's own profiler: it knows the device under its name, and waits for it at the
+    """Run torch's own profiler, which knows the device by name and waits for the device at the
     end."""
     import json
 

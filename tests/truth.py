@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Compute from its options what tests/hip/truth.hip did, and compare a capture with that."""
+"""Computes the activities of tests/hip/truth.hip from its options, and compares a capture with
+them."""
 
 import collections
 import csv
@@ -22,14 +23,15 @@ COPIES = {
 
 
 def number(grid, block):
-    """Return the number from which truth.hip's shape() made these sizes; the block has two
+    """Return the number from which shape() in truth.hip made these sizes. The block has two
     digits."""
     digits = [*grid, *block]
     return sum((digit - 1) << 4 * i for i, digit in enumerate(digits))
 
 
 class Truth:
-    """Use: Truth(threads=2, graphs=3).command(program); .check(read_capture(..))"""
+    """Expected activities. Use: Truth(threads=2, graphs=3).command(program);
+    .check(read_capture(..))"""
 
     def __init__(self, **options):
         self.options = options
@@ -42,12 +44,12 @@ class Truth:
 
     @property
     def launched(self):
-        """Return number -> count, for plain launches."""
+        """Return {number: count} for plain launches."""
         return collections.Counter(dict.fromkeys(range(self.first_node), self.rounds))
 
     @property
     def replayed(self):
-        """Return number -> count, for nodes of graphs."""
+        """Return {number: count} for nodes of graphs."""
         last = self.first_node + self.threads * self.nodes
         return collections.Counter(
             {n: self.rounds * self.graphs for n in range(self.first_node, last) if self.graphs})
@@ -56,7 +58,8 @@ class Truth:
         return self.launched.total() + self.replayed.total()
 
     def check(self, found):
-        """Check that every kernel is recorded as often as it ran, linked to its call, in order."""
+        """Check that every kernel is recorded as often as it ran, linked to its call, and in
+        order."""
         self.check_launches(found)
         if self.graphs:
             self.check_graphs(found)
@@ -99,14 +102,14 @@ class Truth:
             assert call and call["operation"] == "hipGraphLaunch", row
             by_call[row["correlation"]].append(row)
         assert len(by_call) == self.rounds * self.threads * self.graphs
-        # one replay each: every node once, in the order of the capture
+        # each call replays every node once, in the order of the graph capture
         for rows in by_call.values():
             rows.sort(key=lambda row: row["start"])
             assert [row["number"] - rows[0]["number"] for row in rows] == list(range(self.nodes))
 
     def check_copies(self, found):
-        """Check that each copy and fill has the bytes that its call requested, in pieces or
-        whole."""
+        """Check that each copy and fill moved the bytes that its call requested, in one or several
+        pieces."""
         moved = collections.Counter()
         for row in found.device:
             if row["operation"] in (*COPIES, "memset"):
@@ -123,7 +126,7 @@ class Truth:
         assert moved == asked
 
 
-# a GPU's tick is 10 ns; the host's ticks are converted between readings a second apart
+# a GPU tick is 10 ns; host ticks are converted between readings one second apart
 CLOCK_NS = 200
 
 
@@ -135,8 +138,8 @@ def check_order(found, row):
 
 
 def check_held(out, spans):
-    """Compare spans of whole launches with the times that tests/hip/graphs.hip prints for its shape
-    `held`."""
+    """Compare the spans of whole launches with the times that tests/hip/graphs.hip prints for its
+    shape `held`."""
     said = [[int(word) for word in line.split()] for line in out.splitlines() if line[0].isdigit()]
     spans = sorted(spans, key=lambda row: row["start"])
     assert len(said) == len(spans) == 3
@@ -146,8 +149,8 @@ def check_held(out, spans):
 
 
 class Capture:
-    """Calls per correlation id, and GPU activities, of one process. Rows of kernels and launches
-    get their `number`."""
+    """Calls by correlation id and GPU activities of one process. Rows of kernels and launches have
+    a `number`."""
 
     def __init__(self, path):
         self.calls, self.device = {}, []
