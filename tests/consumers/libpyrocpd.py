@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Stand-in for the compiled part of rocprofiler-sdk's rocpd, with sqlite3 alone: it has what the
-Python part calls, so that `rocpd query` and `rocpd summary` run from a checkout. Conversions to
-other formats are in the compiled part and are not supported here."""
+"""Replaces the compiled part of rocprofiler-sdk's rocpd with sqlite3. It provides the functions
+that the Python part calls, so that `rocpd query` and `rocpd summary` run from a checkout.
+Conversions to other formats need the compiled part and are not supported here."""
 
 import os
 import pathlib

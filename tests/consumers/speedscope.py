@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Read a file with speedscope's own build (npm's package speedscope, unpacked in the folder that
-GPUTAP_SPEEDSCOPE names), in headless Chromium."""
+"""Reads a file with speedscope's own build in headless Chromium. The build is npm's package
+speedscope, unpacked in the folder that GPUTAP_SPEEDSCOPE names."""
 
 import base64
 import json
@@ -11,7 +11,7 @@ import time
 
 from consumers import perfetto_picture
 
-# of the profile shown: its title, and the table "name, total, self" of all frames
+# for the profile shown: its title, and the table "name, total, self" of all frames
 TABLE = """(() => ({
     text: document.body.innerText,
     rows: [...document.querySelectorAll("table tr")].map(
@@ -20,19 +20,19 @@ TABLE = """(() => ({
 
 
 def page():
-    """Return the path of its index.html, or None."""
+    """Return the path of speedscope's index.html, or None."""
     folder = os.environ.get("GPUTAP_SPEEDSCOPE")
     path = pathlib.Path(folder or "", "dist/release/index.html").resolve()
     return path if folder and path.exists() else None
 
 
 def ask(file, wait_s=60):
-    """Return {"text": the page's text, "rows": rows of its table of frames} for the file's first
-    profile."""
+    """Return {"text": text of the page, "rows": rows of its table of frames} for the first profile
+    of the file."""
     browser = perfetto_picture.Browser((1200, 800))
     data = base64.b64encode(pathlib.Path(file).read_bytes()).decode()
     with tempfile.NamedTemporaryFile("w", suffix=".js") as script:
-        # the way in which `speedscope FILE` opens a file
+        # `speedscope FILE` opens a file in this way
         script.write("speedscope.loadFileFromBase64("
                      f"{json.dumps(pathlib.Path(file).name)}, {json.dumps(data)})")
         script.flush()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Build HIP's own tests (the folder tests/ of a checkout of ROCm/HIP, rocm-5.2.x), and run them one
-case at a time.
+"""Builds HIP's own tests (the folder tests/ of a checkout of ROCm/HIP, rocm-5.2.x), and runs them
+one case at a time.
 
     hip_tests.py build CHECKOUT FOLDER [-j N]     a program AREA__NAME per source file; its
                                                   arguments in AREA__NAME.runs
@@ -8,10 +8,11 @@ case at a time.
                                                   verdicts as lines "program, tab, case, tab,
                                                   verdict, tab, seconds"
 
-There are two kinds of sources: those in tests/catch/unit hold Catch2 cases; those in tests/src have
-a main(), and their first comment (HIT_START to HIT_END) says how to build and run them. Each case
-runs in its own process, with the software GPU in LD_LIBRARY_PATH. With --gputap each case runs
-under `gputap run` instead, and only cases whose verdict differs from the one in FILE are shown.
+There are two kinds of sources. Sources in tests/catch/unit contain Catch2 cases. Sources in
+tests/src contain a main(), and their first comment (HIT_START to HIT_END) describes how to build
+and run them. Each case runs in its own process, with the software GPU in LD_LIBRARY_PATH. With
+--gputap each case runs under `gputap run`, and only cases whose verdict differs from that in FILE
+are shown.
 """
 
 import argparse
@@ -34,7 +35,7 @@ MAIN_AREAS = ("runtimeApi/module", "runtimeApi/cooperativeGrps", "ipc", "printf"
               "surface")
 HIPCC = ["hipcc", "--offload-arch=gfx906", "-O1", "-w", "-D__HIP_PLATFORM_AMD__"]
 LIMIT = 120
-# If CUDA's nvcc is installed and no clang++ is in PATH, hipcc uses nvcc unless told otherwise.
+# If CUDA's nvcc is installed and clang++ is not in PATH, hipcc uses nvcc by default.
 os.environ.update(HIP_PLATFORM="amd", HIP_COMPILER="clang", HIP_RUNTIME="rocclr")
 
 
@@ -50,7 +51,7 @@ def build_one(command, target, log, cwd=None):
 
 
 def catch_jobs(checkout, folder):
-    """Yield the commands that build the Catch2 files; shared objects are built at once."""
+    """Yield the commands that build the Catch2 files. Build shared objects immediately."""
     catch, objects = checkout / "tests/catch", folder / "objects"
     objects.mkdir(parents=True, exist_ok=True)
     # The old Catch2 needs a signal stack of constant size, which glibc 2.34 removed.
@@ -88,15 +89,15 @@ def printf_jobs(checkout, folder):
 
 
 def hit_lines(source):
-    """Return [(word, rest)] of the HIT comments of a file in tests/src."""
+    """Return [(word, rest)] from the HIT comments of a file in tests/src."""
     text = source.read_text(errors="replace")
     return [(word, rest.strip()) for block in re.findall(r"HIT_START(.*?)HIT_END", text, re.S)
             for word, rest in re.findall(r"^\s*\*\s*(\w+):(.*)$", block, re.M)]
 
 
 def hit_arguments(rest):
-    """Return the arguments of a line without its conditions, or None if it does not apply to
-    AMD."""
+    """Return the arguments in a line without the line's conditions, or None if the line does not
+    apply to AMD."""
     for word in ("EXCLUDE_HIP_PLATFORM", "EXCLUDE_HIP_RUNTIME", "EXCLUDE_HIP_COMPILER",
                  "EXCLUDE_HIP_LIB_TYPE"):
         rest, _, platforms = rest.partition(word)
@@ -112,7 +113,7 @@ def main_jobs(checkout, folder):
         for source in sorted((checkout / "tests/src" / area).glob("*.cpp")):
             target = folder / f"{area.replace('runtimeApi/', '')}-main__{source.stem}"
             lines, runs, built = hit_lines(source), [], None
-            # code objects that the area's programs load
+            # code objects that the programs of the area load
             home = folder / f"{target.name.split('__')[0]}.files"
             for word, rest in lines:
                 arguments = hit_arguments(rest)
@@ -161,7 +162,7 @@ def programs(folder):
 
 
 def cases(program):
-    """Return [(name, arguments)] of a program's cases."""
+    """Return [(name, arguments)] for the cases of a program."""
     runs = program.with_name(program.name + ".runs")
     if runs.exists():
         return [(line or "-", shlex.split(line)) for line in runs.read_text().splitlines()]
@@ -173,7 +174,7 @@ def cases(program):
 
 
 def verdict(status, out):
-    """Return one word for how a case ended, with anything unusual in brackets."""
+    """Return one word for the end of a case, with unusual details in brackets."""
     if status == "timeout":
         return status
     if status < 0 or status > 128:
@@ -194,7 +195,7 @@ def verdict(status, out):
 
 
 def run_case(program, arguments, around=(), limit=LIMIT):
-    """Return (verdict, seconds, output) of a case; @around precedes the command."""
+    """Return (verdict, seconds, output) of a case. @around precedes the command."""
     home = program.with_name(program.name.split("__")[0] + ".files")
     with tempfile.TemporaryDirectory() as folder:
         here = pathlib.Path(folder) / "here"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Run one SYCL program on two devices, through both back ends: OpenCL and Level Zero. Prints a line
-for each: its back end, and whether the sums are right."""
+"""Runs one SYCL program on two devices through two back ends, OpenCL and Level Zero. Prints a line
+per back end, which says whether the sums are right."""
 import dpctl
 import dpnp
 import numpy

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Run SYCL programs with dpctl and dpnp, and compare the results with numpy: prints "NAME right",
-"NAME wrong" or "NAME failed: WHY" for each. The first line names the device."""
+"""Runs SYCL programs with dpctl and dpnp, and compares the results with numpy. Prints "NAME right",
+"NAME wrong" or "NAME failed: WHY" for each program. The first line names the device."""
 import threading
 
 import dpctl
@@ -91,5 +91,5 @@ print(device.backend, device.device_type, device.name, flush=True)
 for name, check in CHECKS.items():
     try:
         print(name, "right" if is_right(check) else "wrong", flush=True)
-    except Exception as error:  # the exception that ends a check is its result
+    except Exception as error:  # the exception that ends a check is the result
         print(name, "failed:", " ".join(str(error).split())[:150], flush=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""OpenCL fills from known Python functions, through ctypes: launches.py [WAY]."""
+"""Makes OpenCL fills from known Python functions, through ctypes: launches.py [WAY]."""
 
 import ctypes
 import functools
@@ -47,7 +47,7 @@ def generate():
 
 
 def through_native(function):
-    """Native code enters the interpreter again."""
+    """Enter the interpreter again from native code."""
     return functools.reduce(lambda _, each: each(), [None, function])  # reduce
 
 
@@ -63,7 +63,7 @@ def main(way):
     elif way == "letters":
         Model().grüße()
     elif way == "made":
-        for number in range(300):  # code objects that are created and freed
+        for number in range(300):  # creates and frees code objects
             made = {"launch": launch}
             exec(compile("\n" * number + "def made(): launch()\nmade()", f"made{number}", "exec"),
                  made)
