@@ -14,7 +14,7 @@ import pytest
 import conftest
 
 OLD = conftest.REPO / "tests" / "golden" / "old"
-# describes the reader, not the capture
+# report keys that describe the reader, not the capture
 OF_READER = ("gputap", )
 
 

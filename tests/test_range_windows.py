@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test gputap run --from RANGE --to RANGE. Each process counts its own ranges, and is recorded
-between the two."""
+"""Test gputap run --from RANGE --to RANGE. Each process counts its own ranges and is recorded from
+the first range to the second."""
 import collections
 import csv
 import json
@@ -47,7 +47,8 @@ def ranges_of(tap):
 @pytest.mark.parametrize("domains", [(), ("-d", "refdev")])
 def test_a_window_is_from_the_begin_of_a_range_to_the_end_of_another(session, recorded, tap,
                                                                      source, domains):
-    """This holds for every source of ranges, even if the ranges themselves are not recorded."""
+    """All sources of ranges open and close windows, even if the ranges themselves are not
+    recorded."""
     s = session("--from", "step#3", "--to", "step#5", *domains)
     s.tell(f"by {source}")
     steps(s, 7)

@@ -78,7 +78,8 @@ def test_a_range_is_recorded_when_it_ends_with_what_it_says_of_itself(trace):
 @pytest.mark.parametrize("wanted, unmet", [("range_user", ""), ("range_op*,range_user", ""),
                                            ("range_user,clFinish", " --ops clFinish")])
 def test_a_range_is_met_by_the_name_of_its_operation(tap, program, wanted, unmet):
-    """Reports, however, name ranges by the program's own text."""
+    """--ops selects ranges by operation name, although reports show the program's own text as a
+    range's name."""
     short = tap("run", "-f", "-o", "a.gputap", "--ops", wanted, "--", program, "nest").err
     head = tap("report", "--all", "a.gputap").out
     assert "step" in head

@@ -173,7 +173,7 @@ def test_correlation_timing_order(sql):
 
 
 def test_multi_kernel_unique_correlation(found):
-    """No two launches share a kernel. The launch of a graph owns all kernels of the graph."""
+    """No two launches share a kernel. All kernels of a graph are linked to the graph's launch."""
     ids = [row["correlation"] for row in found.kernels("numbered")]
     assert len(ids) == len(set(ids)) == TRUTH.launched.total()
     assert len(

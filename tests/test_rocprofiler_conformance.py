@@ -281,8 +281,8 @@ def validate(place, checkout):
 
 def test_json_tool_of_kernels(recorded, validate):
     """The program gives up if one of its steps takes a tenth of the requested run time. The test
-    then runs it again with a longer time. test_total_runtime checks the duration of kernels, which
-    depends on hardware."""
+    then runs the program again with a longer time. test_total_runtime checks the duration of
+    kernels, which depends on hardware."""
     for milliseconds in (200, 400, 800, 1600, 3200):
         try:
             file = recorded("reproducible-runtime", milliseconds, 2, 64, SOFT_AMDGPU_EXECUTE="0")
@@ -313,8 +313,8 @@ def test_json_tool_of_graphs(recorded, validate):
 
 
 def test_json_tool_of_allocations(repo, recorded, validate):
-    """tests/rocprofiler/json_tool/hsa6_vmem.h declares functions that the program contains but does
-    not call."""
+    """The program contains a function that is never called and needs the declarations in
+    tests/rocprofiler/json_tool/hsa6_vmem.h."""
     compiled = [
         "-include", repo / "tests/rocprofiler/json_tool/hsa6_vmem.h", "-ffunction-sections",
         "-Wl,--gc-sections"

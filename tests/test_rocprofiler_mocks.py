@@ -5,10 +5,10 @@ upstream's mock.
 GPUTAP_ROCPROFILER_REGISTER names a built librocprofiler-register.so.0, and
 GPUTAP_ROCPROFILER_REGISTER_SOURCE names the checkout that it was built from
 (docs/internals/conformance.md names the commit). The programs, the ways to start them and their
-expected output are read from tests/CMakeLists.txt of the checkout. No upstream code is copied.
-Output of upstream's SDK mock is not expected from our library. Where that mock puts its own
-functions into the tables, the test expects the runtimes' functions instead, because our client
-requests no interception."""
+expected output are read from tests/CMakeLists.txt of the checkout. No upstream code is copied. Our
+library need not print the output of upstream's SDK mock. If that mock puts its own functions into
+the tables, the test expects the runtimes' functions instead, because our client requests no
+interception."""
 
 import functools
 import os

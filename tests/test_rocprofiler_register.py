@@ -118,7 +118,7 @@ def test_a_registered_hsas_finalizer_is_reported_with_what_it_was_passed_by_valu
     done = run([modern / "program", "extensions"],
                env={"LD_PRELOAD": modern / "extensions.so", "LD_LIBRARY_PATH": f"{modern}:{build}"})
     lines = done.out.splitlines()
-    assert "4098 0 8448 0 39175" in lines  # the message without a client
+    assert "4098 0 8448 0 39175" in lines  # as without a client
     assert (
         "tool: argument hsa_ext_program_finalize 28hsa_ext_control_directives_s control_directives"
         in lines

@@ -122,8 +122,8 @@ def test_another_library_with_the_functions_is_called_and_may_report_its_own(
 
 @pytest.fixture(scope="session")
 def theirs(tmp_path_factory):
-    """Build a library with the exports of roctracer's, whose levels start at 100, and a variant
-    that calls its own exports."""
+    """Build a library with the exports of roctracer's, which calls its own exports and starts
+    levels at 100, and programs that use the library."""
     folder = tmp_path_factory.mktemp("theirs")
     (folder / "real.c").write_text("""
 static __thread int level = 100;

@@ -116,8 +116,8 @@ def test_drift_does_not_put_stamps_outside_of_their_calls(hsa):
 
 @pytest.mark.parametrize("skew, where", [("3ms", "after"), ("-1ms", "before")])
 def test_skew_puts_stamps_outside_of_their_calls(hsa, skew, where):
-    # ROCr converts time stamps from before its first reading of both clocks to nonsense. The skew
-    # is therefore limited to ROCr's start-up time.
+    # ROCr converts time stamps wrongly if they precede its first reading of both clocks, so the
+    # skew is at most ROCr's start-up time.
     t = parse_times(hsa("times", options=["--no-execute", "--clock-skew", skew]))
     assert t[where] > 400
 

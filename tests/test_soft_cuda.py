@@ -335,8 +335,8 @@ def test_the_stand_in_can_be_left_away(run, gputap):
 
 
 def test_the_list_of_functions_is_as_the_description(build):
-    """The callback numbers come from the description. The number of parameters must match the
-    description."""
+    """The callback numbers come from the description, so the parameters and their order must match
+    it. This test compares the number of parameters."""
     described = {}
     text = re.sub(r"\n\s+", " ", (REPO / "api/cuda.api").read_text())
     for name, parameters in re.findall(r"^\d+ CUresult (cu\w+)\(([^)]*)\)", text, re.M):

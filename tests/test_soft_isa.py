@@ -17,8 +17,9 @@ def program(build):
 
 
 def exact_addresses(texts):
-    """Return the texts with exactly as many address registers per image instruction as there are
-    addresses, which newer versions require. LLVM 14 uses groups of 8 and 16 registers."""
+    """Return the texts with the address registers that this LLVM accepts for image instructions.
+    LLVM 14 uses rows of 8 and 16 registers. Newer versions need exactly as many registers as
+    addresses."""
     if LLVM_MC in ("llvm-mc-14", "llvm-mc-15"):
         return texts
     return re.sub(r"^(image_sample_d .*, )v\[16:31\](.*)$",

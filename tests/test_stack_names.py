@@ -57,7 +57,7 @@ WAITING = ["launch_fill", "middle", "outer", "launch_and_wait", "main"]
 
 
 def test_names_and_lines_are_those_that_the_files_have(program, tap, read):
-    """The names are the same with and without the files, and from the capture and from the
+    """Names from the capture, with or without the program's files, equal the names from these
     files."""
     tap("run", "-q", "--stacks", "-o", "s.gputap", program, "plain", 3)
     tap("run", "-q", "--stacks=no-names", "-o", "none.gputap", program, "plain", 3)
@@ -96,7 +96,7 @@ def test_without_time_for_lines_there_are_functions(program, tap, read):
 @pytest.mark.parametrize("code", ["for (;;) pause()", "for (;;)"])
 def test_lines_that_take_too_long_are_left_out_and_that_is_said(program, tap, read, strange_libdw,
                                                                code):
-    """The run ends whatever the search for debug information does."""
+    """The run ends even if the search for source lines does not."""
     said = tap("run", "--stacks=lines:100ms", "-o", "s.gputap", program, "plain", 1,
                env=strange_libdw(code)).err
     assert re.search(r"\d+ of \d+ frames have no source lines in the capture: the search "

@@ -23,7 +23,7 @@ BUILDS = {
 def program(run, repo, work):
     """Return program("-O2"), which compiles the test's program with these options."""
     def compiled(*options):
-        # frames are named only by the program's own functions, including static ones
+        # frames show only functions of the program itself, including static functions
         run(["gcc", "-g", "-w", *options, repo / "tests/stacks/stacks_program.c",
              "-o", "stacks_program", "-lOpenCL", "-pthread"])
         return work / "stacks_program"
@@ -233,8 +233,9 @@ def line_of(repo, comment):
 
 @pytest.fixture(params=["", "3.12", "3.13", "3.14"])
 def python(request, repo, stacks):
-    """Return the Python frames of each of the program's fills, with their count. To test other
-    Python versions, gputap runs python3.12 and so on, or the command in GPUTAP_PYTHON_3_12."""
+    """Return traced(), which returns (count, Python frames) per stack of the program's fills.
+    Versions other than that of the tests are python3.12 and so on, or the command in
+    GPUTAP_PYTHON_3_12."""
     command = os.environ.get("GPUTAP_PYTHON_" + request.param.replace(".", "_"), "").split()
     if not request.param:
         command = [sys.executable]

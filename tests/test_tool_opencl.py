@@ -18,8 +18,8 @@ LOADERS = ["layer", "interposition", "shim"]
 
 
 def loader(build, door):
-    """Return the environment that selects a libOpenCL.so.1: Debian's, which supports layers, ours,
-    which does not, or a shim in front of Debian's."""
+    """Return the environment that selects a libOpenCL.so.1: Debian's (supports layers), ours (does
+    not), or a shim in front of Debian's."""
     return {
         "layer": {}, "interposition": {"LD_LIBRARY_PATH": build / "tests/door"},
         "shim": {"LD_LIBRARY_PATH": build / "tests/door/shim", "SHIM_LOADER": system_loader()}
@@ -116,8 +116,8 @@ def test_the_examples_see_the_demos_kernels_and_calls(tool, run, build, gputap, 
 @pytest.mark.parametrize("how", ["preloaded", "under gputap run"])
 def test_work_in_flight_at_a_fork_is_reported_to_its_end_in_the_parent_alone(
         build, log_without, gputap, how):
-    """The child makes a call and ends normally. That call is reported there, and the parent's
-    activities are not."""
+    """The child makes a call and ends normally. In the child, this call is reported and the
+    parent's activities are not."""
     program = [build / "tests/opencl/cl_ways_to_end", "forked"]
     found, _ = log_without(
         "layer",

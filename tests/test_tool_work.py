@@ -502,7 +502,7 @@ def asserts_without_us(program):
 @pytest.mark.parametrize("options", [(), ("--no-device",)], ids=["recorded", "only notified"])
 def test_a_device_that_another_thread_still_makes_is_not_asked_anything(log_opencl, build,
                                                                         options):
-    """PoCL crashes when asked for the name of such a device, which half of the runs encountered."""
+    """PoCL crashes on a query for the name of such a device, which half of the runs encountered."""
     for _ in range(10):
         try:
             found = log_opencl("opencl,work,objects", "cl_race", *options)

@@ -68,6 +68,6 @@ def test_hip_kernels_have_the_device_time_of_their_operator(run, torch_python, t
         assert work_of(name) > 0 and abs(rows[name][1] - work_of(name)) < 0.01
     calls = [e["name"] for e in trace if e.get("cat") == "cuda_runtime"]
     assert calls.count("hipLaunchKernel") == len(kernels)
-    assert not [name for name in calls if name.startswith("hsa_")]  # nested calls
+    assert not [name for name in calls if name.startswith("hsa_")]  # no nested calls
     assert sorted(e["ph"] for e in trace if e.get("cat") == "ac2g") == ["f"] * 15 + ["s"] * 15
     assert counts["unlinked"] == counts["outside"] == counts["lost"] == counts["unfinished"] == 0

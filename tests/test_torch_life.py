@@ -172,7 +172,8 @@ FILTERS = {
 @pytest.mark.parametrize("own", ["gputap.torch.profile", "profile"])
 def test_a_profile_has_the_activities_that_it_requests_and_no_others(case, torch_version, own,
                                                                       is_known):
-    """The same holds if torch does not know such a device and drops requests for it."""
+    """A profile has exactly these activities, even if torch does not know such a device and drops
+    requests for it."""
     wanted = ACTIVITIES | (FILTERS if torch_version >= (2, 13) else {})
     if not is_known:  # torch refuses a profile without an activity that it knows
         wanted = {text: got for text, got in wanted.items() if "A.CPU" in text or text == "None"}

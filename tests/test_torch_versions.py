@@ -85,7 +85,7 @@ def test_headers_that_do_not_compile_are_named_with_the_compilers_words(build_pa
 
 def test_without_kineto_operators_are_built_and_the_bridge_is_not(run, torch_python, torch_folder,
                                                                   repo, tmp_path):
-    """Builds with a copy of the installed torch without its folder of Kineto's headers."""
+    """The build uses a copy of the installed torch without Kineto's headers."""
     folder = tmp_path / "torch"
     (folder / "include").mkdir(parents=True)
     for name in ("version.py", "lib"):
@@ -107,8 +107,8 @@ def test_without_kineto_operators_are_built_and_the_bridge_is_not(run, torch_pyt
 @pytest.fixture
 def load(run, torch_python, torch_package, torch_version, tmp_path):
     """Return load(library, body), which loads @library next to a stub of libtorch_cpu that consists
-    of @body, and returns the message. The stub has no C++ symbols, so a library that uses any would
-    fail to load."""
+    of @body, and returns the message. The stub has no C++ symbols, so a library that uses a C++
+    symbol would fail to load."""
     right = "%d" % (torch_version[0] << 24 | torch_version[1] << 16)
 
     def call(library, body, text=None):

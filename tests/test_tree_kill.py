@@ -66,7 +66,7 @@ def test_collector_and_program_killed_and_recovered_nothing_twice_nothing_missin
         assert not folder.exists()
         (found,) = tree.read()["processes"]
         counts = found["count_calls"]
-        full = counts["dropped"].pop("full", 0)  # no drain between the two kills
+        full = counts["dropped"].pop("full", 0)  # rings were not drained between the two kills
         assert tally(work / "tally") <= counts["recorded"] + full + sum(
             counts["dropped"].values()) <= tally(work / "tally") + 1
 
@@ -84,7 +84,7 @@ def test_recover_while_the_program_runs_on(tree, tap, work):
     os.kill(child, signal.SIGKILL)
     process.communicate()
     found = tree.read()
-    assert found["end"] == "complete" # later calls are not missing from it
+    assert found["end"] == "complete" # calls after the end of a session are not missing
     assert found["processes"][0]["calls"] > 0
     assert not folder.exists()
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Test processes of the tree that bypass gputap. gputap finds them in /proc, names them and counts
-them as not traced. Processes that another process has reported are counted once. (The tests sleep
-for some polling intervals of the collector, which gives no sign:
-docs/internals/interception.md.)"""
+them as not traced. Processes that another process has reported are counted once.
+
+The tests sleep for some polling intervals of the collector, because the collector does not announce
+its polls (docs/internals/interception.md)."""
 
 import json
 import os

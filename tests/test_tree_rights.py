@@ -27,7 +27,7 @@ os.setuid(65534)
 """
 EXECVE = {"x86_64": 59, "aarch64": 221}[os.uname().machine]
 
-# way: (command that starts a program out of the session's reach, name of the program, reason)
+# way: (command that starts a program outside the session's reach, name of the program, reason)
 WAYS = {
     "setpriv": (f"setpriv {NOBODY} true", "true", DENIED),
     "no new privileges": (f"setpriv --no-new-privs {NOBODY} true", "true", DENIED),

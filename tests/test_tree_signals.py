@@ -60,7 +60,8 @@ def test_death_by_a_forwarded_signal_is_ours_too(tree):
 
 
 def test_control_c_ends_both_and_the_capture_is_whole(tree, work):
-    """On a real terminal gputap and the program get the signal, the program only once."""
+    """A real terminal sends the signal to gputap and to the program. The program receives the
+    signal once."""
     command = [
         str(tree.gputap), "run", "-q", "-o", "c.gputap",
         str(tree.caller), "calls:3", "say:ready", "sleep:60000"

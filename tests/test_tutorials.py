@@ -101,8 +101,9 @@ def test_the_hip_tutorial_finds_the_slow_rank_of_an_mpi_job(tree, run, repo, bui
              for part in commands_of("tutorials/mpi-slurm-hip.md").values() for line in part
              if "job.1" not in line and ("mpich" in found or "mpich" not in line)]
     said = run_lines(lines, env, run)
-    for folder in ("job", "mpich") if "mpich" in found else ("job",):  # not which one is slowest:
-        captures = [f"{folder}/{rank}.gputap" for rank in range(4)]  # the machine decides as well
+    # the slowest rank is not checked, because the machine influences it too
+    for folder in ("job", "mpich") if "mpich" in found else ("job",):
+        captures = [f"{folder}/{rank}.gputap" for rank in range(4)]
         ranks = tap("report", *captures, "-t", "ranks").out
         assert re.search(r"Ranks: \d on \S+ made others wait longest", ranks), ranks
         kernels = tap("report", *captures, "--by", "rank", "-t", "kernels").out

@@ -23,7 +23,7 @@ COPIES = {
 
 
 def number(grid, block):
-    """Return the number from which shape() in truth.hip made these sizes. The block has two
+    """Return the number from which shape() in truth.hip made these sizes. The block contributes two
     digits."""
     digits = [*grid, *block]
     return sum((digit - 1) << 4 * i for i, digit in enumerate(digits))
