@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Shared by all tests: fixtures, the leak check around each test, C unit tests as items, listed
-skips."""
+"""Defines fixtures for all tests, the leak check around each test, test items for C unit tests, and
+the check of skipped tests against tests/skips.txt."""
 
 import contextlib
 import ctypes
@@ -22,19 +22,19 @@ REPO = pathlib.Path(__file__).resolve().parent.parent
 BUILD = (REPO / os.environ.get("GPUTAP_BUILD", "build")).resolve()
 SHM = pathlib.Path("/dev/shm")
 PR_SET_CHILD_SUBREAPER = 36
-# time limit of a command: far more than any takes on a busy machine
+# time limit of a command: far longer than any command takes, even on a busy machine
 HANGS_SECONDS = 600
-ENDING_SECONDS = 120  # time to end after a request
-LEAVING_SECONDS = 30  # time that a process may take to end after its test
-# If CUDA's nvcc is installed and no clang++ is in PATH, hipcc uses nvcc unless told otherwise.
+ENDING_SECONDS = 120  # time for a process group to end after a signal
+LEAVING_SECONDS = 30  # time for a test's processes to end after the test
+# hipcc uses nvcc by default if CUDA's nvcc is installed and no clang++ is in PATH.
 os.environ.update(HIP_PLATFORM="amd", HIP_COMPILER="clang", HIP_RUNTIME="rocclr")
 
 
 # Signals -------------------------------------------------------------------
 
 class Interrupts:
-    """Turn the SIGTERM of `timeout` into a KeyboardInterrupt, so that commands in their own process
-    groups are ended and their sessions removed."""
+    """Turns the SIGTERM of `timeout` into a KeyboardInterrupt, so that pytest ends the process
+    groups of commands and removes their sessions."""
     is_held = came = False
 
     def take(self, *_):
@@ -44,7 +44,7 @@ class Interrupts:
 
     @contextlib.contextmanager
     def held(self):
-        """Delay an interrupt until the caller knows the process that it starts in this block."""
+        """Delay interrupts until the caller knows the process that it starts in this block."""
         self.is_held = True
         try:
             yield
@@ -58,8 +58,8 @@ interrupts = Interrupts()
 
 
 def pytest_configure():
-    """If SIGINT, SIGQUIT or SIGHUP is ignored (as in the background or under nohup), catch it
-    instead: a child inherits an ignored signal, but a caught one is reset to its default."""
+    """Catch SIGINT, SIGQUIT and SIGHUP if they are ignored, as in the background or under nohup. A
+    child inherits an ignored signal, but resets a caught signal to its default."""
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, lambda *_: None)
@@ -76,14 +76,14 @@ def repo():
 
 @pytest.fixture(scope="session")
 def build():
-    """The build folder under test."""
+    """The build folder that is tested."""
     assert (BUILD / "build.ninja").exists(), f"no build in {BUILD}: run make"
     return BUILD
 
 
 @pytest.fixture(scope="session")
 def gputap(build):
-    """Path of the gputap command."""
+    """Return the path of the gputap command."""
     path = build / "gputap"
     assert path.exists(), f"{path} is not built"
     return path
@@ -91,14 +91,14 @@ def gputap(build):
 
 @pytest.fixture
 def work(tmp_path, monkeypatch):
-    """Make an empty folder the current one for this test and return it."""
+    """Make an empty folder the current folder for this test and return its path."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @dataclasses.dataclass
 class Result:
-    """How a command ended. `status` is that of subprocess: -9 after SIGKILL."""
+    """Result of a command. `status` is the return code as subprocess defines it: -9 after SIGKILL."""
     command: list
     status: int
     out: str
@@ -110,19 +110,19 @@ class Result:
 
 
 def clean_environment():
-    """Return this process's environment without variables that would trace or steer the tested
-    programs."""
+    """Return this process's environment without variables that would trace the tested programs or
+    change their behavior."""
     drop = ("GPUTAP_", "LD_", "OPENCL_LAYERS", "OCL_ICD_", "POCL_", "SOFT_", "HSA_", "HIP_",
             "ROCR_", "AMD_", "ZE_", "LZ_", "COLUMNS")
     env = {k: v for k, v in os.environ.items() if not k.startswith(drop)}
-    # wide enough that no sentence that a test looks for is wrapped
+    # wide enough to leave the sentences that tests search for unwrapped
     env.update(LC_ALL="C.UTF-8", NO_COLOR="1", COLUMNS="10000")
     return env
 
 
 def end_group(process):
-    """Send SIGTERM, so that a gputap in the group ends its session, then SIGKILL to what
-    remains."""
+    """Send SIGTERM to the group, so that a gputap in the group ends its session. Send SIGKILL to
+    the processes that do not end."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         os.killpg(process.pid, number)
         try:
@@ -140,11 +140,12 @@ def run_command(command,
                 cwd=None,
                 stdin=None,
                 text=True):
-    """Run @command in its own process group; at the time limit, end the whole group.
+    """Run @command in its own process group. At the time limit, end the whole group.
 
-    status: the required exit status (an int, or None for any). env: variables added to the clean
-    environment; a value of None removes one. stdin: text or bytes to feed. text=False: out and err
-    are bytes.
+    status: the required exit status, an int, or None to accept any.
+    env: variables to add to the clean environment; the value None removes a variable.
+    stdin: text or bytes to write to the command's standard input.
+    text: False to return out and err as bytes.
     """
     environment = clean_environment()
     for key, value in (env or {}).items():
@@ -183,7 +184,8 @@ def run():
 
 @pytest.fixture
 def tap(gputap):
-    """Return tap("report", file, ...), which runs the gputap command; it takes run()'s keywords."""
+    """Return tap("report", file, ...), which runs the gputap command and accepts the keywords of
+    run()."""
     def call(*arguments, **keywords):
         return run_command([gputap, *arguments], **keywords)
     return call
@@ -206,7 +208,7 @@ def hip_headers():
 
 @pytest.fixture(scope="session")
 def softgpu(build):
-    """Environment in which HIP programs find AMD GPUs in software."""
+    """Return the environment in which HIP programs find AMD GPUs in software."""
     library = build / "soft/amdgpu/libhsakmt.so.1"
     if not library.exists():
         pytest.skip(
@@ -218,9 +220,9 @@ def softgpu(build):
 
 @pytest.fixture(scope="session")
 def torch_python(repo):
-    """A Python that has PyTorch."""
+    """Return the path of a Python that has PyTorch."""
     path = os.environ.get("GPUTAP_TORCH_PYTHON") or repo / ".venv-torch/bin/python"
-    # in the root of the tree, Python finds the folder torch/ if no other torch is installed
+    # In the root of the tree, `import torch` finds the folder torch/ if PyTorch is not installed.
     if subprocess.run([path, "-c", "import torch; torch.__version__"], capture_output=True,
                       check=False
                       ).returncode if os.path.exists(path) else True:
@@ -230,7 +232,7 @@ def torch_python(repo):
 
 @pytest.fixture(scope="session")
 def torch_version(torch_python):
-    """Return (major, minor, patch) of that PyTorch."""
+    """Return (major, minor, patch) of the PyTorch of torch_python."""
     text = subprocess.run([torch_python, "-c", "import torch; print(torch.__version__)"],
                           env=clean_environment(), text=True, stdout=subprocess.PIPE,
                           check=True).stdout
@@ -239,7 +241,7 @@ def torch_version(torch_python):
 
 @pytest.fixture(scope="session")
 def torch_package(torch_python, repo, tmp_path_factory):
-    """Return the environment in which that Python finds gputap's package, built for its torch."""
+    """Return the environment in which torch_python finds gputap's package, built for its PyTorch."""
     folder = tmp_path_factory.mktemp("package")
     subprocess.run([
         torch_python, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target",
@@ -289,7 +291,7 @@ def torch_case(run, repo, build, torch_python, torch_package, work):
 
 @pytest.fixture(scope="session")
 def rocr():
-    """Return ROCr's version as its library counts it: 5 is ROCm 5.2; 13 is ROCm 6.1, which reports
+    """Return the version number of ROCr's library: 5 for ROCm 5.2; 13 for ROCm 6.1, which reports
     scratch memory."""
     names = subprocess.run(["/sbin/ldconfig", "-p"], text=True, stdout=subprocess.PIPE,
                            check=True).stdout
@@ -320,7 +322,7 @@ def hip_program(hip_headers, tmp_path_factory, repo):
 
 @pytest.fixture(scope="session")
 def hsa_dispatches(tmp_path_factory, repo, softgpu):
-    """Build tests/rocm/hsa_dispatches.c, a program on plain HSA."""
+    """Build tests/rocm/hsa_dispatches.c, a plain HSA program, and return its path."""
     program = tmp_path_factory.mktemp("rocm") / "hsa_dispatches"
     subprocess.run([
         "cc", "-O1", "-Wall", "-DLITTLEENDIAN_CPU", f"-I{repo}/tests/soft",
@@ -339,12 +341,12 @@ def open_descriptors():
         try:
             found[int(name)] = os.readlink(f"/proc/self/fd/{name}")
         except OSError:
-            pass  # the descriptor that listed the folder
+            pass  # the descriptor that os.listdir() used, closed since
     return found
 
 
 def children():
-    """Return our children and adopted grandchildren as pid -> state."""
+    """Return {pid: state} of this process's children, including adopted grandchildren."""
     found = {}
     for task in os.listdir("/proc/self/task"):
         try:
@@ -361,8 +363,7 @@ def children():
 
 
 def remove_sessions_of_ended_unit_tests():
-    """Remove a unit test's session folders in /dev/shm, unless its capture's folder still
-    exists."""
+    """Remove the session folders of unit tests in /dev/shm whose capture's folder no longer exists."""
     for folder in SHM.glob("gputap*"):
         try:
             output = pathlib.Path(os.fsdecode((folder / "output").read_bytes()))
@@ -381,27 +382,27 @@ def command_of(pid):
 
 
 def session_folders(under):
-    """Return session folders in /dev/shm whose capture is written below @under (tests run in
-    parallel)."""
+    """Return the session folders in /dev/shm whose capture is below @under. Other folders may
+    belong to tests that run in parallel."""
     found = []
     for folder in SHM.glob("gputap*"):
         try:
             if (folder / "output").read_bytes().startswith(os.fsencode(f"{under}/")):
                 found.append(folder)
         except OSError:
-            pass  # not a session folder, or removed meanwhile
+            pass  # not a session folder, or already removed
     return found
 
 
 @pytest.fixture(autouse=True)
 def no_leaks(request, tmp_path_factory):
-    """Check that a test leaves no descriptor, process or session folder."""
+    """Check that the test leaves no open descriptor, no process and no session folder."""
     if isinstance(request.node, UnitTest):
         yield
         return
-    # Python may keep databases open until it collects garbage
+    # Python may keep databases below this folder open until the next garbage collection.
     mine = tmp_path_factory.getbasetemp()
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # we adopt a test's orphans
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # adopt orphans of the test
     descriptors, before = open_descriptors(), set(children())
     sessions = set(session_folders(mine))
     yield
@@ -419,7 +420,7 @@ def no_leaks(request, tmp_path_factory):
         problems.append(f"process {pid} is still there: {command_of(pid)}")
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
-    while True:  # another thread of pytest may be reading a file
+    while True:  # another thread of pytest may have a file open for a moment
         more = {number: target for number, target in open_descriptors().items()
                 if number not in descriptors and not target.startswith(f"{mine}/")}
         if not more or time.monotonic() > deadline:
@@ -429,16 +430,16 @@ def no_leaks(request, tmp_path_factory):
         problems.append(f"descriptor {number} is still open: {target}")
     for folder in set(session_folders(mine)) - sessions:
         problems.append(f"session folder is still there: {folder}")
-        shutil.rmtree(folder, ignore_errors=True)  # otherwise later tests would find them
+        shutil.rmtree(folder, ignore_errors=True)  # later tests would find the folder
     if problems:
         pytest.fail("; ".join(problems))
 
 
 # C unit tests ---------------------------------------------------------------
 
-# A sanitizer's report must stop the program: otherwise it continues, and the test passes. Locals
-# must stay on the real stack, although gcc 13 would put them on a fake one: gputap compares their
-# addresses to find out whether a jump has left a call.
+# A sanitizer's report must end the program; by default the program continues and the test passes.
+# Locals must stay on the real stack, which gcc 13 replaces with a fake stack by default: gputap
+# compares addresses of locals to detect that a jump has left a call.
 SANITIZERS_STOP = {
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
     "ASAN_OPTIONS": "detect_stack_use_after_return=0"
@@ -450,12 +451,12 @@ class UnitFailure(Exception):
 
 
 class UnitTest(pytest.Item):
-    """One named test of a program tests/unit/*.c in one build of it."""
+    """One named test of a program built from tests/unit/*.c, in one build of that program."""
 
     def __init__(self, *, program, test, **keywords):
         super().__init__(**keywords)
         self.program, self.test = program, test
-        self.add_marker(pytest.mark.timeout(0))  # it has its own time limit
+        self.add_marker(pytest.mark.timeout(0))  # the program has a time limit of its own
 
     def runtest(self):
         steered = {
@@ -486,8 +487,8 @@ class UnitTest(pytest.Item):
 
 
 class UnitFile(pytest.File):
-    """A file tests/unit/<name>.c: its tests in the plain build and in each sanitizer build that has
-    it."""
+    """A file tests/unit/<name>.c. Collects the tests of the plain build and of each sanitizer build
+    that contains the program."""
 
     def collect(self):
         builds = {"": BUILD}
@@ -496,7 +497,7 @@ class UnitFile(pytest.File):
         for kind, folder in builds.items():
             program = folder / "tests" / "unit" / self.path.stem
             if kind and not program.exists():
-                continue  # not built for this sanitizer
+                continue  # this sanitizer build does not contain the program
             if not program.exists():
                 raise self.CollectError(f"{program} is not built: is it in tests/unit/meson.build?")
             names = subprocess.run([program, "--list"],
@@ -551,8 +552,8 @@ def pytest_make_collect_report(collector):
 
 @pytest.fixture
 def strange_libdw(run, work):
-    """Return strange_libdw(code), which builds a libdw.so.1 whose functions execute that code, and
-    returns the environment to load it."""
+    """Return strange_libdw(code), which builds a libdw.so.1 whose functions execute @code and
+    returns the environment that loads this library."""
     source = REPO / "src/export/dwarf_lines.c"
     names = re.findall(r"\t?X\([\w *]+, ?\*?(dw\w+),", source.read_text())
     names += ["dwfl_build_id_find_elf", "dwfl_standard_find_debuginfo",

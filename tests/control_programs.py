@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Build and run tests/control/program.c on each runtime."""
+"""Builds and runs tests/control/program.c for each runtime."""
 import collections
 import contextlib
 import csv
@@ -20,7 +20,7 @@ RUNTIMES = ("refdev", "opencl", "hip", "level_zero", "cuda")
 
 
 class Missing(Exception):
-    """A runtime's requirements are not installed."""
+    """Raised if requirements of a runtime are not installed."""
 
 
 def compile_c(*words):
@@ -28,7 +28,7 @@ def compile_c(*words):
 
 
 class Program:
-    """One build of the program: `gputap run` gets `command`, in `environment`."""
+    """One build of the program. Pass `command` to `gputap run`, in `environment`."""
     def __init__(self, runtime, build, folder):
         self.runtime, self.build, self.folder = runtime, build, folder
         self.path, self.environment = folder / "program", {}
@@ -92,7 +92,7 @@ class Program:
 
 
 class Session:
-    """Run `gputap run` around a program that executes the lines that it is sent."""
+    """Runs `gputap run` around a program that executes the lines written to its standard input."""
     def __init__(self, gputap, program, *options, env=None):
         environment = {**conftest.clean_environment(), **program.environment, **(env or {})}
         self.process = subprocess.Popen(
@@ -116,7 +116,7 @@ class Session:
             assert self.process.stdout.readline() == "ok\n", self.process.stderr.read()
 
     def begin(self, line):
-        """Do not wait for its end."""
+        """Send @line to the program without waiting for the line's completion."""
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
 
@@ -142,8 +142,8 @@ def session(gputap, program, work):
 
 @pytest.fixture
 def control(tap):
-    """Return a function that runs gputap start, stop or status for a session, selected through its
-    pid."""
+    """Return a function that runs gputap start, stop or status for a session, which the pid
+    selects."""
     def ask(command, s, *options, **keywords):
         return tap(command, *options, str(s.pid), **keywords)
     return ask
@@ -158,8 +158,8 @@ def status(control):
 
 @pytest.fixture
 def recorded(tap):
-    """Return a function that reads the capture's kernels, as names, and checks that nothing was
-    lost."""
+    """Return a function that returns the names of the kernels in the capture and checks that
+    nothing was lost."""
     def read():
         info = json.loads(tap("info", "--json", "w.gputap").out)
         assert info["seen"] == info["recorded"] + info["dropped"] and not info["dropped"], info

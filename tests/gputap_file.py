@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Access the bytes of a capture, for tests that change them: docs/reference/capture-format.md."""
+"""Reads and changes bytes of a capture for tests; docs/reference/capture-format.md describes the
+format."""
 
 import struct
 
@@ -23,7 +24,7 @@ def crc32c(data):
 
 
 class Block:
-    """A block at `at` of `data`; payload and head are copies."""
+    """The block that starts at byte `at` of `data`. `payload` and `head` are copies."""
 
     def __init__(self, data, at):
         (_, self.type, self.flags, self.head_bytes, self.stored_bytes, _, self.process,
@@ -46,13 +47,14 @@ def blocks_of(data):
 
 
 def mend_head(head):
-    """Return a head with its correct checksum."""
+    """Return @head with a correct checksum."""
     clear = head[:28] + bytes(4) + head[32:]
     return head[:28] + struct.pack("<I", crc32c(clear)) + head[32:]
 
 
 def put_payload(data, block, payload):
-    """In @data, a bytearray, put a payload of the same length into a block; fix the sums."""
+    """Replace the payload of a block in @data, a bytearray, with one of the same length, and update
+    the checksums."""
     assert len(payload) == block.stored_bytes
     head = block.head[:24] + struct.pack("<I", crc32c(payload)) + block.head[28:]
     data[block.at:block.end] = mend_head(head) + payload

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Run the programs of tests/idle and compare the report with what they wrote down; shared by tests
-of idle time."""
+"""Runs the programs of tests/idle and compares the report with the stamps that the programs print.
+Shared by the tests of idle time."""
 import json
 
 CAUSES = ("host", "synchronising", "allocating", "freeing", "compiling", "copying", "pageable",
@@ -9,7 +9,7 @@ CAUSES = ("host", "synchronising", "allocating", "freeing", "compiling", "copyin
 
 
 def read_stamps(out):
-    """Return {cause: ns} from a program's stamps."""
+    """Return {cause: ns} from the stamps that a program printed."""
     built = {}
     for line in out.splitlines():
         cause, begin, end = line.split()
@@ -18,13 +18,13 @@ def read_stamps(out):
 
 
 def trace(tap, words, options=(), env=None, kernel=None):
-    """Run the words under gputap. Return what they wrote down, and the report of one device: the
-    one that ran @kernel, or the first in name order."""
+    """Run the command @words under gputap. Return the program's stamps and the report of one
+    device: the device that ran @kernel, or by default the first device in name order."""
     out = tap("run", "-q", "-f", "-o", "i.gputap", *options, "--", *words, env=env,
               timeout=120).out
     report = json.loads(
         tap("report", "i.gputap", "--json", "--top", "0", "-t", "idle,gaps,devices").out)
-    # devices are numbered in the order of records, which is arbitrary with several ranks
+    # Device numbers follow the order of records, which is arbitrary with several ranks.
     first = min((d["device_name"], d["device"]) for d in report["devices"])[1]
     if kernel:
         rows = json.loads(
@@ -36,8 +36,9 @@ def trace(tap, words, options=(), env=None, kernel=None):
 
 
 def check_shares(built, report):
-    """Check that 95 % of the idle time has the provoked cause. The rest, such as a kernel's way to
-    the device and delays of a loaded machine, may have any cause."""
+    """Check that 95 % of the provoked idle time has the provoked cause. The rest may have any
+    cause: it includes the time that a kernel takes to reach the device, and delays on a loaded
+    machine."""
     idle = {r["cause"]: r["idle_ns"] for r in report["idle"]}
     found = sum(min(idle.get(cause, 0), ns) for cause, ns in built.items())
     assert built
@@ -48,7 +49,7 @@ def check_shares(built, report):
 
 
 def check_sums(report):
-    """Check that the rows add up to the device's idle time."""
+    """Check that the idle time of all causes adds up to the device's idle time."""
     (device, ) = report["devices"]
     assert sum(r["idle_ns"] for r in report["idle"]) == device["idle_ns"]
     assert all(r["cause"] in CAUSES for r in report["idle"])

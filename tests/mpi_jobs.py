@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""MPI jobs on this machine: the installed libraries, their launchers, and programs of tests/mpi
-built for each."""
+"""Runs MPI jobs on this machine: finds the installed MPI libraries and their launchers, and builds
+the programs of tests/mpi for each library."""
 import os
 import pathlib
 import re
@@ -9,7 +9,7 @@ import subprocess
 
 from conftest import REPO
 
-# name: library, launcher, words of it, define
+# name: (library, launcher, launcher options, compiler options)
 KINDS = {
     "mpich": ("libmpich.so.12", "mpirun.mpich", [], []),
     "openmpi": ("libmpi.so.40", "mpirun.openmpi",
@@ -20,14 +20,14 @@ KINDS = {
 
 
 def library_of(kind):
-    """Return its path, or None if it is not installed."""
+    """Return the path of the MPI library, or None if the library or its launcher is not installed."""
     known = subprocess.run(["/sbin/ldconfig", "-p"], stdout=subprocess.PIPE, text=True).stdout
     found = re.search(rf"^\s*{re.escape(KINDS[kind][0])} .*=> (\S+)", known, re.M)
     return found and shutil.which(KINDS[kind][1]) and found[1]
 
 
 def build(kind, folder, source):
-    """Build tests/mpi/SOURCE.c as a program in @folder."""
+    """Build tests/mpi/@source.c as a program in @folder and return the program's path."""
     program = pathlib.Path(folder) / f"{source}.{kind}"
     library = library_of(kind)
     subprocess.run(["cc", "-O1", "-fPIC", *KINDS[kind][3], REPO / "tests/mpi" / f"{source}.c",
@@ -37,5 +37,5 @@ def build(kind, folder, source):
 
 
 def launcher(kind, ranks):
-    """Return the words that start that many processes."""
+    """Return the command prefix that starts @ranks processes."""
     return [KINDS[kind][1], *KINDS[kind][2], "-n", str(ranks)]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Shared by tests of processes: run programs of tests/tree, read captures back with
-tests/tree/dump."""
+"""Runs the programs of tests/tree and reads captures with tests/tree/dump. Shared by the tests of
+processes."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import conftest
 
 
 class Tree:
-    """Run tests/tree/caller under gputap in the current folder; see caller.c for its steps."""
+    """Runs tests/tree/caller under gputap in the current folder. caller.c describes the steps."""
 
     def __init__(self, build):
         self.gputap, self.folder = build / "gputap", build / "tests/tree"
@@ -26,8 +26,8 @@ class Tree:
         return conftest.run_command(command, **keywords)
 
     def start(self, *steps, options=(), capture="c.gputap", program=None, **keywords):
-        """Start it and return the Popen; the caller waits. It has its own session, so that signals
-        to the group stay inside."""
+        """Start `gputap run` with a caller that waits, and return the Popen. The new process leads
+        its own session, so that signals to its group do not reach the tests."""
         command = [
             self.gputap, "run", "-o", capture, *options, "--", program or self.caller, *steps
         ]
@@ -41,7 +41,7 @@ class Tree:
                                 **keywords)
 
     def read(self, capture="c.gputap"):
-        """Return the capture, after checking the invariants: its counts agree with its records."""
+        """Return the decoded capture, after checking its invariants: counts agree with records."""
         out = subprocess.run([self.folder / "dump", capture],
                              stdout=subprocess.PIPE,
                              text=True,
@@ -57,7 +57,7 @@ class Tree:
         return found
 
     def calls(self, capture="c.gputap"):
-        """Return (pid, calls) of each process, sorted; check that nothing was lost."""
+        """Return sorted (pid, calls) of the processes, after checking that nothing was lost."""
         found = self.read(capture)
         assert found["end"] == "complete", found
         assert all(not p["count_calls"]["dropped"] for p in found["processes"]), found
@@ -65,12 +65,12 @@ class Tree:
 
 
 def printed_calls(result):
-    """Return the calls that the processes printed: (pid, calls), sorted."""
+    """Return sorted (pid, calls), as the processes printed them."""
     return sorted(tuple(int(w) for w in line.split()) for line in result.out.splitlines())
 
 
 def sessions_of(capture):
-    """Return session folders whose capture is @capture."""
+    """Return the session folders whose capture is @capture."""
     path = str(pathlib.Path(capture).absolute())
     found = []
     for folder in pathlib.Path("/dev/shm").glob("gputap-*"):
@@ -83,7 +83,7 @@ def sessions_of(capture):
 
 
 def tally(path):
-    """Return the number of returned calls, as counted by caller's `tally:`."""
+    """Return the number of calls that have returned, as counted by the step `tally:` of caller."""
     try:
         return struct.unpack("Q", pathlib.Path(path).read_bytes()[:8])[0]
     except (OSError, struct.error):
@@ -98,7 +98,7 @@ def wait_until(condition, what, seconds=conftest.HANGS_SECONDS):
 
 
 def child_of(process):
-    """Return the pid of the program that a started gputap runs."""
+    """Return the pid of the program that runs under @process, a started gputap."""
     children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
     wait_until(lambda: children.read_text().split(), "the program")
     return int(children.read_text().split()[0])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test the injected library alone, without a collector: create a session folder, run a traced
-command, read its rings."""
+"""Tests the injected library without a collector: creates a session folder, runs a traced command
+and reads the rings."""
 
 import json
 import os
@@ -14,7 +14,7 @@ import conftest
 
 
 class Session:
-    """Use: with Session(build, wait=0) as s: s.run([...]); s.calls()"""
+    """Usage: with Session(build, wait=0) as s: s.run([...]); s.calls()"""
 
     def __init__(self, build, under="/dev/shm", **options):
         self.build, self.under, self.options = build, under, options
@@ -50,8 +50,8 @@ class Session:
         subprocess.run([self.tool, "stop", self.folder], check=True)
 
     def records(self, exe=None):
-        """Return all items, checked while reading; only those of one program's processes if @exe is
-        given."""
+        """Check and return all items. If @exe is given, return only the items of that program's
+        processes."""
         out = subprocess.run([self.tool, "dump", self.folder], stdout=subprocess.PIPE, text=True)
         items, wanted = [], True
         for line in out.stdout.splitlines():
@@ -68,12 +68,12 @@ class Session:
         return [r for r in self.records(exe) if r["kind"] == kind]
 
     def calls(self, exe=None):
-        """Return the names of the recorded calls, in the order of their ends."""
+        """Return the names of the recorded calls, in order of call end."""
         names = operation_names()
         return [names[r["domain"], r["number"]] for r in self.kind("call", exe)]
 
     def counts(self, exe=None):
-        """Return the sums of (seen, recorded, dropped) of calls."""
+        """Return (seen, recorded, dropped) of calls, summed over all processes."""
         return tuple(
             sum(c["call"][k]
                 for c in self.kind("counts", exe))
@@ -81,7 +81,7 @@ class Session:
 
 
 def operation_names():
-    """Return {(domain, number): name} from the list of frozen numbers."""
+    """Return {(domain, number): name} from the list of frozen operation numbers."""
     numbers = {
         name: int(number) for number, name in re.findall(r'X\((\d+), \w+, "(\w+)"', (
             conftest.REPO / "generated/domains.h").read_text())

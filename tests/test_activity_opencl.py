@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test GPU activities of OpenCL: all that was enqueued is recorded and linked to its call, in every
-way that it can end."""
+"""Test GPU activities of OpenCL: every enqueued command is recorded and linked to its call, however
+the program ends."""
 
 import re
 import struct
@@ -18,7 +18,7 @@ OPS = {
 
 
 class Trace:
-    """Read a program's records into tables."""
+    """Reads a program's records into tables."""
 
     def __init__(self, session, exe):
         records = session.records(exe)
@@ -51,8 +51,8 @@ class Trace:
 
 @pytest.fixture
 def trace(build):
-    """Run a test program under the library and return its records. Checks what must hold in every
-    trace."""
+    """Return a function that runs a test program under the library, checks the invariants of every
+    trace, and returns the trace."""
     def run(program, *arguments, status=0, whole=True, options=None, env=None, layers=None):
         with Session(build, **(options or {})) as session:
             if layers:
@@ -75,8 +75,8 @@ def trace(build):
 
 
 def trace_unless_pocl_crashes(trace, program):
-    """PoCL 3.1 is occasionally killed by a fault when sub-devices are released at once, also
-    untraced."""
+    """Retry if the program is killed by a fault: PoCL 3.1 occasionally crashes when sub-devices are
+    released concurrently, also untraced."""
     for last in (False, False, True):
         try:
             return trace(program)
@@ -129,7 +129,7 @@ def test_every_enqueue_function_gives_the_right_kind_and_bytes(trace):
     t = trace("cl_everything")
     names = {v: k for k, v in number_of().items()}
     expected = [line.split() for line in t.out.splitlines()]
-    # compare the recorded calls that succeeded, in order, with the program's output
+    # The successful recorded calls are, in order, the calls that the program printed.
     enqueued = [
         c for c in sorted(t.calls.values(), key=lambda c: c["id"])
         if names[c["number"]].startswith("clEnqueue")
@@ -155,7 +155,7 @@ def test_kernels_made_together_and_cloned_have_names(trace):
 
 
 def test_each_record_of_many_threads_and_queues_is_linked_to_its_own_call(trace):
-    # PoCL compiles for each global size: 300 took over a minute with a cold cache
+    # PoCL compiles once for each global size: 300 sizes took over a minute with a cold cache.
     threads, kernels = 6, 60
     t = trace("cl_threads", str(threads), str(kernels))
     assert t.counts == {"seen": threads * kernels, "recorded": threads * kernels, "dropped": 0}
@@ -201,7 +201,7 @@ WAITS = [(order, wait)
 
 
 @pytest.mark.parametrize("end, status", [("kill", -9), ("_exit", 0)])
-# that one would wait forever
+# the excluded case would wait forever
 @pytest.mark.parametrize("order, wait", [case for case in WAITS if case != ("in", "last")])
 def test_whatever_the_program_waited_for_in_whatever_queue_is_recorded(
         trace, order, wait, end, status):
@@ -241,7 +241,7 @@ def test_sub_devices_are_devices_with_a_parent(trace):
         assert (parent == 0) == (r["global"][0] == 100)
         if parent:
             assert t.objects[1, parent]["parent"] == 0
-    # created again with other numbers
+    # Each sub-device is created twice and has a new number the second time.
     assert len({r["device"] for r in t.device}) == 5
 
 
@@ -316,8 +316,8 @@ def test_without_a_timer_no_clock_is_read(trace):
 def test_platforms_functions_of_one_name_are_kept_apart(faulty):
     t = faulty("platforms", "cl_platforms")
     assert t.out.split() == [str(-100 - n) for n in range(1, 10)]
-    # eight instances have taps; the ninth platform's function is called directly, and the capture
-    # reports it
+    # Taps exist for eight platform instances. The ninth platform's function is called directly, and
+    # the capture reports this.
     assert [c["args"][3] for c in t.calls.values() if c["number"] == 256] == [
         2**64 - 100 - n for n in range(1, 9)
     ]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test GPU activities of HSA and HIP on the software GPU: each appears once, with the right name,
-times, bytes and call."""
+"""Test GPU activities of HSA and HIP on the software GPU: each appears once, with the correct name,
+times, byte count and call."""
 
 import collections
 import contextlib
@@ -31,7 +31,8 @@ def hsa_copies(tmp_path_factory, repo, softgpu):
 
 @pytest.fixture(scope="session")
 def hip(tmp_path_factory, repo, softgpu):
-    """Return hip("hip_streams"), which builds the program from tests/rocm/hip_streams.hip once."""
+    """Return hip("hip_streams"), which builds tests/rocm/hip_streams.hip once and returns the
+    program's path."""
     folder, made = tmp_path_factory.mktemp("hip"), {}
 
     def make(name, *options):
@@ -57,7 +58,7 @@ class Trace:
         return self.calls.get((work["pid"], work["correlation"]))
 
     def counts(self):
-        """Return (seen, recorded) of GPU activities."""
+        """Return (seen, recorded) counts of GPU activities."""
         rows = [r for r in self.info["records"] if r["what"] == "GPU activities"]
         return sum(r["seen"] for r in rows), sum(r["recorded"] for r in rows)
 
@@ -98,7 +99,7 @@ def dispatches(trace, hsa_dispatches, build):
 
 
 def numbers(work):
-    """Return (queue, kernel) of each activity, decoded from its grid."""
+    """Return (queue, kernel) of each activity, as its grid encodes them."""
     return [(int(w["global_z"]) - 1, int(w["global_x"]) - 1 + 64 * (int(w["global_y"]) - 1))
             for w in work]
 
@@ -164,8 +165,8 @@ def test_scratch_memory_is_work_of_the_call_whose_kernel_needs_it(trace, build, 
     assert [kernels[w["correlation"]]["name"] for w in scratch] == [
         f"void spill<{n}>(int*, int const*)" for n in (100, 200, 4000, 4000, 100)
     ]
-    # a slot for each wave that a unit can hold; that many for 4000 words are allocated only for the
-    # waves of the dispatch
+    # ROCr allocates one scratch slot for each wave that the device's compute units can hold. For
+    # 4000 words it allocates slots only for the waves of the dispatch.
     assert [
         int(w["bytes"] or 0) / 64 / size for w, size in zip(scratch, (416, 816, 16016, 1, 416))
     ] == [1920, 1920, 8, 0, 1920]
@@ -227,7 +228,8 @@ def test_a_signal_that_work_shares_has_the_values_and_times_that_it_has_bare(
     assert len(t.work) == 12 and t.info["dropped"] == 0
     assert {w["operation"] for w in t.work} == ({SHARED[how]} if SHARED[how] else
                                                 {"memcpy H2D", "kernel"})
-    # the first six ran one after another; a barrier starts to wait when it is read
+    # The first six activities run one after another, except barriers: a barrier starts to wait as
+    # soon as the queue reads the packet.
     times = sorted((int(w["start_ns"]), int(w["end_ns"])) for w in t.work)
     assert how == "barrier" or all(a[1] <= b[0] for a, b in zip(times[:6], times[1:6]))
 
@@ -271,8 +273,8 @@ int main(void)
 
 def test_a_copy_has_its_times_though_another_thread_is_still_switching_them_on(
         trace, tmp_path, repo):
-    """The runtime keeps times of copies once it has been asked to. A tool blocks that call until
-    the other thread's copy is done."""
+    """The runtime records the times of copies after a call enables this. A tool blocks the enabling
+    call until the other thread's copy has completed."""
     source, tool, program = (
         repo / "tests/rocm/hsa_first_copies.c",
         tmp_path / "libholds.so",
@@ -297,7 +299,7 @@ def test_barriers_are_recorded_in_mode_hsa_alone(trace, hsa_copies):
         (w["operation"], w["name"]) for w in t.work) == {("barrier", "barrier-and"): 10,
                                                          ("barrier", "barrier-or"): 10}
     ends = sorted((int(w["start_ns"]), int(w["end_ns"])) for w in t.work)
-    assert all(a[1] <= b[0] for a, b in zip(ends, ends[1:]))  # each waits for the previous one
+    assert all(a[1] <= b[0] for a, b in zip(ends, ends[1:]))  # each waits for the previous barrier
     assert {t.call(w)["operation"] for w in t.work} == {"hsa_signal_store_screlease"}
     assert not trace(hsa_copies, "barriers:10").work
 
@@ -319,8 +321,8 @@ def grid_of(call):
 
 
 def test_kernels_are_linked_to_the_launch_that_made_them(trace, hip):
-    """The threads' streams share queues, so that one thread's doorbell submits the other's packets.
-    Each launch has a unique grid."""
+    """The streams of all threads share queues, so that one thread's doorbell can submit another
+    thread's packets. Each launch has a unique grid."""
     t = trace(hip("hip_streams"), "2", "8", "3000", execute=False)
     kernels = [w for w in t.work if w["operation"] == "kernel"]
     assert len(kernels) == 6000 and len({tuple(w[f"global_{d}"]

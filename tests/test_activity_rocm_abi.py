@@ -8,7 +8,7 @@ import pytest
 
 HEADERS = pathlib.Path("/usr/include/hsa")
 
-# our structure, theirs, {our member: their member}
+# gputap's structure, the HSA structure, {gputap's member: HSA's member}
 LAYOUTS = (
     ("struct gt_hsa_kernel_packet", "hsa_kernel_dispatch_packet_t", {
         "header": "header", "setup": "setup", "local": "workgroup_size_x", "grid": "grid_size_x",
@@ -145,7 +145,7 @@ def headers():
 def test_structures_are_laid_out_as_the_runtimes(repo, work):
     lines = []
     for ours, theirs, members in LAYOUTS:
-        if not theirs.startswith("hsa_amd_event"):  # theirs is a union that may grow
+        if not theirs.startswith("hsa_amd_event"):  # a union that HSA may extend
             lines.append(f'_Static_assert(sizeof({ours}) == sizeof({theirs}), "{theirs}");')
         lines += [
             f'_Static_assert(offsetof({ours}, {a}) == offsetof({theirs}, {b}), "{theirs}.{b}");'

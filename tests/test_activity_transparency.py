@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test that programs cannot detect tracing: every answer is the same with and without gputap."""
+"""Test that programs cannot detect tracing: every query returns the same answer with and without
+gputap."""
 
 import pytest
 

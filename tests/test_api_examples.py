@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The examples of examples/api, which docs/reference/main.md names for the public headers."""
+"""Test the programs of examples/api, which docs/reference/main.md lists as examples of the public
+headers."""
 import csv
 import io
 import os
@@ -16,7 +17,7 @@ TOOLS = ("objects", "retirement")
 
 @pytest.fixture(scope="module")
 def example(tmp_path_factory, build):
-    """example("ranges") is the compiled program, or tool."""
+    """Return example("ranges"), which compiles a program or tool and returns its path."""
     folder = tmp_path_factory.mktemp("examples")
 
     def compiled(name):
@@ -36,7 +37,8 @@ def example(tmp_path_factory, build):
 
 @pytest.fixture
 def calls(tap, work):
-    """Return the output of a program under `gputap run`, and the recorded rows."""
+    """Return a function that runs a program under `gputap run` and returns its output and the
+    recorded calls."""
     def run(*words):
         out = tap("run", "-q", "-f", "-o", "a.gputap", *words).out
         tap("export", "-f", "a.gputap", "-o", "a.csv")

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""Test callbacks from OpenCL into the program, and events that it sees early: they work as without
-gputap, and are recorded."""
+"""Test callbacks from OpenCL into the program, and events that the program sees before the
+enqueuing call returns: they work as without gputap and are recorded."""
 
 import pytest
 
 import conftest
 from rings import Session
 
-CALLS = 10  # of clGetDeviceInfo() in each callback
-BARE_RUNS = 50  # to see a rare crash of PoCL itself
+CALLS = 10  # clGetDeviceInfo() calls in each callback
+BARE_RUNS = 50  # enough to reproduce a rare crash of PoCL
 
 
 @pytest.fixture
 def callbacks(build):
-    """Run cl_callbacks WAY under the library. Return its output, the names of calls, and the
-    records."""
+    """Return a function that runs cl_callbacks WAY under the library and returns its output, the
+    names of calls, and the records."""
     def run(way, fault=None, env=None):
         with Session(build) as session:
             more = dict(env or {})

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Run the fuzzers for a while, from seeds that synth writes; tools/test makes build-fuzz
-(GPUTAP_FUZZ)."""
+"""Run the fuzzers for GPUTAP_FUZZ seconds, with seeds that synth writes. tools/test builds the
+fuzzers in build-fuzz."""
 
 import os
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Read whole captures that synth writes, through the public reader."""
+"""Read whole captures, written by synth, through the public reader."""
 
 import re
 import struct
@@ -33,7 +33,7 @@ def counts(text):
                                      ["--cut"], ["--device-clock", "timer"]])
 def test_every_call_of_every_thread_comes_back(synth, dump, options):
     text = dump(synth("--calls", "20000", "--threads", "3", "--processes", "2", *options))
-    # of 8 calls three are enqueues: a kernel, a write, a read
+    # three of every 8 calls enqueue an activity: a kernel, a write, a read
     assert counts(text) == {
         "processes": 2, "threads": 8, "calls": 120000, "device": 45000, "external": 0, "events": 0
     }
@@ -56,7 +56,7 @@ def test_the_clock_of_a_device_is_found_and_nothing_starts_before_its_call(
 
 def test_waits_that_end_before_their_work_are_counted_and_how_far_they_are_off_is_the_residual(
         synth, dump):
-    """The calls return after arbitrary times, as if the runtime's stamps belonged to no clock."""
+    """The calls return at arbitrary times, as if the runtime's timestamps came from no known clock."""
     text = dump(synth("--calls", "4000", "--device-clock", "offset"))
     violations = re.search(
         r"clock (?:smallest offset|calls and waits) residual (\d+) ns violations (\d+)$", text,
@@ -88,7 +88,7 @@ def test_children_lie_inside_their_parents(synth, dump):
 
 
 def test_work_of_a_device_whose_object_is_lost_is_on_the_clock_of_the_calls(synth, dump):
-    """The blocks of strings and objects are damaged: the device's clock is derived from its
+    """With damaged blocks of strings and objects, the reader derives the device's clock from its
     activities alone."""
     path = synth("--calls", "60", "--waits", "--device-clock", "offset")
 
@@ -104,5 +104,5 @@ def test_work_of_a_device_whose_object_is_lost_is_on_the_clock_of_the_calls(synt
     path.write_bytes(file)
     assert len(times()) == len(whole) > 10
     for (start, end), (before, _) in zip(times(), whole):
-        # without queues, the wait target of a clFinish() is not known
+        # Without queue objects, the wait target of a clFinish() is unknown.
         assert abs(start - before) < 20_000 and end > start

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test bad input of commands: one clear sentence, exit status 1 or 2, nothing on stdout."""
+"""Test bad input to commands: each command prints one clear sentence to stderr and nothing to
+stdout, and exits with status 1 or 2."""
 
 import os
 import shlex
@@ -28,7 +29,7 @@ def crc32c(data):
 
 
 def newer(path):
-    """Return the same capture as if a far newer gputap had written it."""
+    """Give the capture a format version far above the current one."""
     data = bytearray(path.read_bytes())
     data[8:10] = struct.pack("<H", 77)
     data[60:64] = struct.pack("<I", crc32c(data[:60]))
@@ -56,7 +57,7 @@ def test_what_is_no_capture_is_refused(tap, capture, command, make, says):
 
 @pytest.mark.parametrize("command", READERS)
 def test_an_unreadable_capture_is_refused(run, gputap, capture, command):
-    """Root may read everything, so as root the copy is started under user id 65534."""
+    """Root can read every file, so as root the test starts a copy of gputap under user id 65534."""
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         program = shutil.copy(gputap, folder)
@@ -188,7 +189,8 @@ def test_a_full_device_is_named_as_such(gputap, build, capture, run, work, comma
                                      ["diff", "--json", "a.gputap", "b.gputap"]])
 def test_a_file_that_cannot_take_its_content_is_named_with_the_reason(
         gputap, build, capture, run, work, command):
-    """Files may have no byte, as on a full disk; `ulimit` in a shell gives a signal for that."""
+    """A file size limit of 0 simulates a full disk. The shell ignores SIGXFSZ, which the limit
+    raises."""
     run([build / "tests/synth/synth", "--calls", "2000", "--seed", "7", "-o", "b.gputap"])
     words = shlex.join([str(gputap), *command, "-o", "out"])
     result = run(["sh", "-c", f"ulimit -f 0; trap '' XFSZ; exec {words}"], status=None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test `gputap export`: how it chooses a format, what it refuses, and its messages."""
+"""Test `gputap export`: how it chooses a format, which input it refuses, and its messages."""
 
 import os
 import stat
@@ -150,12 +150,13 @@ def test_export_says_that_it_cannot_write(capture, tap, output):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_export_of_a_full_disk_leaves_nothing(capture, gputap, run, work, name):
-    """Files may have at most 8 KiB; `ulimit` in a shell gives a signal for that."""
+    """A file size limit of 8 KiB simulates a full disk. The shell ignores SIGXFSZ, which the limit
+    raises."""
     result = run(
         ["sh", "-c", f"ulimit -f 16; trap '' XFSZ; exec {gputap} export {capture} -o {name}"],
         status=None)
     if result.status == 0:
-        assert (work / name).stat().st_size <= 16 * 512  # it fitted
+        assert (work / name).stat().st_size <= 16 * 512  # the output fitted
     else:
         assert result.status == 1 and name in result.err
         assert [p.name for p in work.iterdir()] == ["t.gputap"]

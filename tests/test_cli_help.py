@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test help, manual pages and completion: they fit the width, contain no errors, their examples
-work, and they name the same options."""
+"""Test help, manual pages and completion: text fits the width and contains no errors, examples
+work, and all three name the same options."""
 
 import glob
 import re
@@ -39,12 +39,12 @@ def test_help_fits_in_80_columns_and_has_examples(tap, command):
 @pytest.mark.parametrize("command",
                          [["doctor"], ["list"], ["list", "formats"], ["list", "domains"]])
 def test_sentences_of_tables_fit_and_are_not_cut(tap, command, columns):
-    for _ in range(20):  # until no session of another test has started or ended meanwhile
+    for _ in range(20):  # retry if a session of another test starts or ends between the commands
         narrow, wide, again = (tap(*command, env={"COLUMNS": str(n)}, status=None).out
                                for n in (columns, 10000, columns))
         if narrow == again:
             break
-    longest = max(len(word) for word in wide.split()) + 24  # a path cannot be broken
+    longest = max(len(word) for word in wide.split()) + 24  # paths are not wrapped
     assert max(map(len, narrow.splitlines())) <= max(columns, longest)
     assert all(len(line) <= columns for line in narrow.splitlines() if "/" not in line)
     assert narrow.split() == wide.split()
@@ -136,7 +136,7 @@ printf '%s\n' "${COMPREPLY[@]}"
 
 @pytest.fixture
 def complete(run, gputap, work):
-    """Return complete("report", "--ta"), which returns bash's completions of the last word."""
+    """Return complete("report", "--ta"), which returns bash's completions for the last word."""
     def call(*words):
         result = run(["bash", "-c", DRIVER, "-", COMPLETION / "gputap.bash", gputap, *words])
         assert result.err == ""
@@ -217,7 +217,7 @@ zpty -r shell out "*$4*" && print -r -- offered
     ("gputap list operations -d open", "opencl"),
 ])
 def test_zsh_offers(run, gputap, line, offered):
-    """Runs in a shell with a terminal; the expected text must appear."""
+    """Zsh runs in a shell on a terminal and must print the expected completion."""
     assert run([
         "timeout", "30", "zsh", "-f", "-c", ZSH_DRIVER, "-", gputap.parent, COMPLETION, line,
         offered

@@ -96,7 +96,7 @@ def test_info_of_a_traced_program(tap, build, work):
         "/cl_basic")
     assert 0 < process["wall_ns"] <= i["wall_ns"]
     threads = json.loads(tap("report", "real.gputap", "--json").out)["processes"][0]["threads"]
-    assert i["threads"] == process["threads"] == threads  # without gputap's own threads
+    assert i["threads"] == process["threads"] == threads  # gputap's own threads do not count
 
 
 def test_info_of_several_files(tap, synth):
@@ -160,8 +160,8 @@ def test_list_says_which_calls_are_recorded_without_options(tap, build):
 
 
 def test_list_shows_every_door_that_info_can_name(tap, repo):
-    """The library's sources name them. A driver is not an interception method: its loader has
-    one."""
+    """The library's sources name the interception methods. A driver has none: its loader is
+    intercepted."""
     named = set()
     for path in (repo / "src/runtime").rglob("*.c"):
         named |= set(
@@ -227,8 +227,8 @@ def test_doctor_names_a_proc_that_is_not_mounted(gputap, run):
 
 
 def test_doctor_says_what_is_missing_of_rocm(tap, softgpu, hip_headers, work):
-    """hipcc is looked up in PATH; a ROCr without a libhsakmt that can be replaced cannot use the
-    GPU in software."""
+    """doctor looks up hipcc in PATH. A ROCr whose libhsakmt cannot be replaced cannot use the
+    software GPU."""
     shown = {
         f["what"]: f for f in doctor(tap)[0]["findings"] if f["area"] in ("hip", "hsa", "amdgpu")
     }
@@ -245,7 +245,8 @@ def test_doctor_says_what_is_missing_of_rocm(tap, softgpu, hip_headers, work):
 
 
 def driver(run, work, text):
-    """Build a driver library from @text, and return a folder that names it."""
+    """Build a driver library from @text and return a vendors folder with an .icd file that names
+    the library."""
     (work / "driver.c").write_text(text)
     run(["cc", "-shared", "-fPIC", "-o", "libdriver.so", "driver.c"])
     (work / "vendors").mkdir()
@@ -278,12 +279,12 @@ def test_doctor_finds_libraries_missing(run, gputap, work):
     copy.chmod(copy.stat().st_mode | stat.S_IXUSR)
     result = run([copy, "doctor", "--json"], status=None)
     found = {f["what"]: f for f in json.loads(result.out)["findings"]}
-    if found["libraries"]["level"] == "bad":  # else an installed copy was found
+    if found["libraries"]["level"] == "bad":  # otherwise doctor found an installed copy
         assert result.status == 1 and "GPUTAP_LIBRARY_PATH" in found["libraries"]["text"]
 
 
 def test_doctor_shows_a_session_to_recover(tap, build, run, work):
-    """A killed collector leaves its session."""
+    """A killed collector leaves its session folder."""
     run(["sh", "-c", f"'{build}/gputap' run -o k.gputap sh -c 'kill -9 $PPID; sleep 0.2' & wait"],
         status=None)
     findings = [
@@ -297,7 +298,7 @@ def test_doctor_shows_a_session_to_recover(tap, build, run, work):
     tap("recover", ours)
     named = [f["hint"] for f in findings if f["what"] == "session"]
     assert all(hint.startswith("gputap recover /") for hint in named)
-    # if there are many, also of other tests, only the first are named
+    # If there are many sessions, also of other tests, doctor names only the first ones.
     rest = [f["hint"] for f in findings if f["what"] == "sessions"]
     assert f"gputap recover {ours}" in named or "lists them" in rest[0]
 
@@ -319,7 +320,7 @@ def test_run_that_saw_nothing_says_what_is_here(tap, work):
 
 def test_coverage_is_none_where_launches_are_seen_and_nothing_of_the_device(
         hip_program, softgpu, tap, work):
-    """The program removes HSA's variable without gputap's knowledge."""
+    """The program removes HSA_TOOLS_LIB from its environment without gputap's knowledge."""
     (work / "shut.c").write_text(
         '#include <stdlib.h>\n__attribute__((constructor)) static void shut(void) {'
         ' unsetenv("HSA_TOOLS_LIB"); }\n'
@@ -336,7 +337,7 @@ def test_coverage_is_none_where_launches_are_seen_and_nothing_of_the_device(
 
 
 def test_options_of_a_session_have_units(tap, build, work):
-    """Patterns of the user stay as they are, whatever they look like."""
+    """Patterns that the user gave are shown verbatim, even if they look like durations."""
     tap("run", "-q", "-o", "units.gputap", "--when-full", "250ms", "--stacks=launch,slow:2ms",
         "--kernels", "x:12ns", "--duration", "90s", "--", build / "tests/opencl/cl_golden")
     out = tap("info", "units.gputap", env={"COLUMNS": 500}).out

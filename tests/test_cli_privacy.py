@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test who may read gputap's files, and what they contain: docs/guides/privacy.md."""
+"""Test who can read gputap's files, and which data they contain: docs/guides/privacy.md."""
 
 import json
 import os
@@ -22,8 +22,8 @@ def mode_of(path):
 
 @pytest.fixture
 def captured(tap, build, work, loose_umask):
-    """Return captured(options...), which returns the bytes of a.gputap, recorded from an OpenCL
-    program with a secret argument."""
+    """Return captured(options...), which records an OpenCL program that has a secret argument and
+    returns the bytes of a.gputap."""
     def go(*options, env=None):
         tap("run",
             "-q",

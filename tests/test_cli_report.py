@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test gputap report: golden tables of a synthetic capture, a traced PoCL program, options,
-filters, terminals."""
+"""Test gputap report: golden tables of synthetic captures, a traced PoCL program, options, filters,
+output on terminals."""
 
 import csv
 import io
@@ -23,7 +23,8 @@ TABLES = [
 
 @pytest.fixture
 def synth(run, build, work):
-    """Return synth(options...), which writes the capture a.gputap, the same each time."""
+    """Return synth(options...), which writes the capture a.gputap. Equal options give equal
+    captures."""
     def make(*options, out="a.gputap"):
         run([build / "tests/synth/synth", *options, "-o", out])
         return out
@@ -32,8 +33,8 @@ def synth(run, build, work):
 
 @pytest.fixture
 def busy(synth):
-    """A capture of two processes with two threads, two devices, failures, losses, and troublesome
-    names."""
+    """Return a capture of two processes with two threads each, two devices, failures, losses, and
+    names that are hard to print."""
     return synth("--calls", "3000", "--threads", "2", "--processes", "2", "--devices", "2",
                  "--kernels", "4", "--nested", "--failed", "--drops", "--events", "--names",
                  "tricky")
@@ -42,13 +43,13 @@ def busy(synth):
 def check_golden(name, text):
     path = GOLDEN / name
     text = re.sub(r'"gputap": "[^"]*"', '"gputap": "VERSION"', text)
-    if os.environ.get("GPUTAP_GOLDEN"):  # look at the difference before you commit it
+    if os.environ.get("GPUTAP_GOLDEN"):  # review the difference before committing
         path.write_text(text)
     assert text == path.read_text(), f"differs from {path}"
 
 
 def on_terminal(command, columns=100, env=None):
-    """Return the output of @command on a terminal of that width."""
+    """Return the output of @command on a terminal that is @columns wide."""
     leader, follower = pty.openpty()
     subprocess.run(["stty", "cols", str(columns), "rows", "50"], stdin=follower, check=True)
     environment = {**conftest.clean_environment(), "TERM": "xterm", **(env or {})}
@@ -97,8 +98,8 @@ def test_text_fits_in_columns_and_names_what_it_leaves_out(tap, busy, columns):
 
 @pytest.mark.parametrize("columns", [80, 120])
 def test_waits_and_launches_are_told_apart(tap, synth, columns):
-    """Blocking copies and finishes wait for the work that they name. Only these calls bound the
-    clock."""
+    """Blocking copies and finishes wait for the activities that they name. Only these calls bound
+    the clock."""
     path = synth("--calls", "2000", "--threads", "2", "--waits", "--device-clock", "offset")
     env = {"COLUMNS": columns}
     text = tap("report", path, "--table", "operations,devices,gaps,latency,threads", env=env).out
@@ -134,13 +135,13 @@ def test_parts_of_the_way_to_a_kernel_add_up_to_the_way(tap, synth):
         ]
         assert len(parts) == 3 * len(whole) and sum(r["count"] for r in whole) == 750
         total = sum(r["mean_ns"] * r["count"] for r in whole)
-        # means are whole numbers
+        # means are rounded to whole numbers
         assert abs(sum(r["mean_ns"] * r["count"] for r in parts) - total) <= 750 * 4
 
 
 @pytest.mark.parametrize("columns", [80, 120])
 def test_a_wait_that_cannot_be_split_has_no_parts(tap, synth, columns):
-    """Without arguments it is not known which calls wait; lost activities may have been wait
+    """Without arguments the report cannot tell which calls wait. Lost activities may have been wait
     targets."""
     path = synth("--calls", "400", "--waits", "--plain")
     report = json.loads(tap("report", path, "--json").out)
@@ -168,7 +169,7 @@ def test_a_wait_that_cannot_be_split_has_no_parts(tap, synth, columns):
 def test_the_first_screen_is_the_golden_one(tap, synth, name, options, columns):
     path, env = synth(*options), {"COLUMNS": columns}
     text = tap("report", path, env=env).out
-    if name == "death":  # also in the head of a report and of info
+    if name == "death":  # the heads of `report --all` and of info also name the end
         text += "\n" + tap("report", "--all", path, env=env, status=None).out.split("\n\n")[0]
         text += "\n\n" + tap("info", path, env=env, status=None).out.split("\n\n")[0] + "\n"
     assert max(map(len, text.splitlines())) <= columns
@@ -205,7 +206,7 @@ def test_no_line_begins_with_the_comma_of_the_one_before(tap, synth):
 
 
 def test_sums_of_the_report_are_those_of_the_records(tap, busy, run):
-    """Add up the CSV export, which has one row per record."""
+    """Compare the report with sums over the CSV export, which has one row per record."""
     run([conftest.BUILD / "gputap", "export", busy, "-o", "a.csv"])
     report = json.loads(tap("report", busy, "--json").out)
     rows = list(csv.DictReader(open("a.csv", newline="")))
@@ -240,7 +241,8 @@ def test_times_inside_other_calls_are_not_counted_twice(tap, synth):
 
 
 def test_shares_of_the_first_screen_count_time_once(tap, synth):
-    """Calls of one runtime contain calls of another, which contain calls of the same runtime."""
+    """Calls of one runtime contain calls of a second runtime, which contain calls of the first
+    runtime."""
     path = synth("--calls", "1000", "--nested", "--layered")
     text = tap("report", path).out
     calls = text[text.index("\nCalls"):].split("\n", 1)[1].split("\nWaits")[0]
@@ -253,7 +255,8 @@ def test_shares_of_the_first_screen_count_time_once(tap, synth):
     assert shares and all(
         share == pytest.approx(100 * operations[name]["self_ns"] / whole, abs=0.06)
         for name, share in shares.items()), calls
-    # if much time is nested, the time that a share refers to is shown next to it
+    # If nested calls take much time, the report shows self time, to which shares refer, next to the
+    # share.
     heads = [line.split()[:3] for line in tap("report", path, "-t", "operations").out.splitlines()
              if line.split()[:1] == ["total"]]
     assert ["total", "self", "share"] in heads, heads
@@ -389,7 +392,7 @@ def test_names_cannot_send_escape_codes(gputap, tap, run, build, work):
     run([build / "tests/synth/synth", "--names", "tricky", "-o", "a\x1b[31m.gputap"])
     for options in ([], ["--csv"], ["--json"]):
         assert "\x1b" not in tap("report", "a\x1b[31m.gputap", *options).out
-    os.rename("a\x1b[31m.gputap", "a\u202eb.gputap")  # turns the text after it right to left
+    os.rename("a\x1b[31m.gputap", "a\u202eb.gputap")  # the character reverses the text after it
     assert "a?b.gputap: " in tap("report", "a\u202eb.gputap",
                                  env={"LC_ALL": "C.UTF-8"}).out
 
@@ -407,7 +410,7 @@ def test_a_traced_program_has_a_report(tap, real):
     assert report["complete"] and report["linked"] == report["activities"] > 0
     assert report["seen"] == report["calls"] + report["activities"]
     ends = [p["end"] for p in report["processes"]]
-    # with an empty kernel cache PoCL starts a linker
+    # PoCL starts a linker if its kernel cache is empty
     assert ends.count("exit 0") == 1 and set(ends) <= {"exit 0", "ended"}
     device = report["devices"][0]
     assert 0 < device["busy_ns"] <= device["span_ns"]
@@ -425,7 +428,7 @@ def test_a_blocking_read_behind_kernels_waits_and_moves_little(tap, build, work)
     operations = {o["name"]: o for o in report["operations"]}
     read, write = operations["clEnqueueReadBuffer"], operations["clEnqueueWriteBuffer"]
     assert read["wait_ns"] > 10 * read["transfer_ns"] > 0 and read["unattributed_ns"] == 0
-    assert write["transfer_ns"] > write["wait_ns"]  # on a queue with no work
+    assert write["transfer_ns"] > write["wait_ns"]  # the queue has no pending work
     finish = operations["clFinish"]
     assert finish["wait_ns"] > 0 and finish["wait_ns"] + finish["runtime_ns"] == finish["total_ns"]
     events = operations["clWaitForEvents"]
@@ -468,7 +471,7 @@ def odd_range(out):
     return found and found.groups()
 
 
-# sleeps in 12 ranges, in one of them longer: what else runs on the machine matters little
+# sleeps in 12 ranges, longest in one of them, so that the load of the machine has little effect
 SLEEPER = """
 #include <stdlib.h>
 #include <unistd.h>
@@ -495,7 +498,7 @@ def sleeper(run, repo, build, work):
 
 @pytest.mark.parametrize("slow", [7, 1])
 def test_a_range_that_took_longer_than_its_siblings_is_named(tap, sleeper, slow):
-    """The first is named as no other differs."""
+    """The first range is named because the others take equally long."""
     tap("run", "-q", "-o", "odd.gputap", "--", sleeper, slow)
     out = tap("report", "odd.gputap").out
     name, number, took, count, median = odd_range(out)
@@ -518,10 +521,10 @@ def test_of_several_processes_the_one_of_the_range_is_named(tap, sleeper):
 
 
 @pytest.mark.parametrize("words", [
-    ["--steps", "40"],  # alike
+    ["--steps", "40"],  # equal ranges
     ["--steps", "40", "--noise", "30"],  # noise
-    ["--steps", "700", "--slow", "1:900:1400"],  # too few steps
-    ["--steps", "40", "--slow", "1:900:1400"]])  # half of them
+    ["--steps", "700", "--slow", "1:900:1400"],  # too few ranges
+    ["--steps", "40", "--slow", "1:900:1400"]])  # half of the ranges are slow
 def test_ranges_that_differ_by_noise_or_together_are_not_named(tap, run, build, work, words):
     run([build / "tests/synth/synth", "--calls", "3200", *words, "-o", "alike.gputap"])
     assert odd_range(tap("report", "alike.gputap").out) is None

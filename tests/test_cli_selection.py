@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test selections: each report's head shows the selection, reports what matched nothing, and
-unknown names are refused."""
+"""Test selections: the head of each report shows the selection and names the parts that matched
+nothing, and unknown names are refused."""
 
 import json
 import re
@@ -64,8 +64,8 @@ DIES = textwrap.dedent("""
 
 @pytest.fixture
 def traced(tap, build, work):
-    """Return traced(options...), which traces an OpenCL program and returns the short report of the
-    run, the head of its report, and info, at 80 columns."""
+    """Return traced(options...), which traces an OpenCL program and returns the summary of the run,
+    the head of its report, and the output of info, by default at 80 columns."""
     def go(*options, columns=80, program=build / "tests/opencl/cl_golden"):
         env = {"COLUMNS": columns}
         short = tap("run", "-f", "-o", "a.gputap", *options, program, env=env).err
@@ -75,7 +75,7 @@ def traced(tap, build, work):
 
 
 def plain(text, build):
-    """Return a head without the parts that differ from run to run."""
+    """Return the head of a report without the text that varies between runs."""
     text = re.sub(r"/\S*/(?=cl_golden)", "PATH/", text)
     text = re.sub(r"(?<= on )\S+(?=,)", "HOST", text)
     return re.sub(r"\b[\d.]+ (ns|us|ms|s)\b", "TIME", text)
@@ -120,7 +120,7 @@ def test_a_filter_that_met_nothing_warns(traced):
 
 def test_a_domain_that_the_program_did_not_use_is_named(traced):
     for program in ({}, {"program": "true"}):
-        short = " ".join(traced("-d", "hip", **program)[0].split())  # a long path wraps
+        short = " ".join(traced("-d", "hip", **program)[0].split())  # join lines: a long path wraps
         assert "used none of --domains hip" in short
 
 
@@ -175,7 +175,7 @@ def test_a_program_that_dies_in_a_call_is_reported_in_each_report(tap, work, way
 
 
 def deaths(tap, work, way, merged=False):
-    """Return the calls in which, according to the report, the program died."""
+    """Return the calls in which the program died, according to the report."""
     (work / "dies.py").write_text(DIES)
     run = tap("run", "-o", "a.gputap", "python3", "dies.py", way, status=-9)
     if merged:
@@ -218,7 +218,7 @@ def test_helpers_of_multiprocessing_that_still_run_are_not_reported(tap, work):
     assert "still ran" not in tap("run", "-o", "a.gputap", "python3", "helper.py").err
 
 
-# selections that are refused or match nothing, and the message
+# commands with selections that are refused or match nothing, and the exit status
 REFUSALS = [
     ("run -d cuda_runtim true", 2),
     ("run -m defaults true", 2),

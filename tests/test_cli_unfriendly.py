@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test wrong use, and outputs that cannot be written: one sentence with the reason, the right exit
-status, no unfinished file, no lost capture."""
+"""Test wrong usage and outputs that cannot be written: each command prints one sentence with the
+reason, exits with the right status, leaves no unfinished file and loses no capture."""
 
 import os
 import shlex
