@@ -153,7 +153,7 @@ def run_command(command,
         if value is not None:
             environment[key] = str(value)
     command = [str(c) for c in command]
-    shown = [c.encode(errors="backslashreplace").decode() for c in command]  # xdist passes it on
+    shown = [c.encode(errors="backslashreplace").decode() for c in command]  # for xdist
     process = None
     try:
         with interrupts.held():

@@ -220,7 +220,7 @@ def test_an_export_that_is_interrupted_leaves_nothing(run, build, gputap, work):
             if process.poll() is None:
                 process.send_signal(signal.SIGSTOP)
                 os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
-            caught = bool(list(work.glob(".t.json.*")))  # it was stopped while writing
+            caught = bool(list(work.glob(".t.json.*")))  # stopped while writing
             process.send_signal(number)
             process.send_signal(signal.SIGCONT)
             process.wait()

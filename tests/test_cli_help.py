@@ -102,7 +102,7 @@ def examples():
 def test_example_of_the_manual_works(run, tap, build, work, line):
     (work / "prog").symlink_to(build / "tests/opencl/cl_basic")
     if "prog.gputap" in line and " run " not in line:
-        tap("run", "-q", "-o", "prog.gputap", "./prog", "100")  # calls of one name differ in length
+        tap("run", "-q", "-o", "prog.gputap", "./prog", "100")  # equally named calls vary in length
     for name in re.findall(r"\b(?:before|after|old\d|new\d)\.gputap", line):
         tap("run", "-q", "-o", name, "./prog")
     for rank in range(2 if "rank*" in line else 0):

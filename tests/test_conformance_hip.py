@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Test that HIP's own tests end the same with and without gputap, each case in its own process, on
-the software GPU.
+"""Test that HIP's own tests give the same results with and without gputap on the software GPU. Each
+case runs in its own process.
 
 GPUTAP_HIP_TESTS names a folder that tests/rocm/hip_tests.py has built from a checkout of ROCm/HIP.
-A quick part of each area is run; GPUTAP_SLOW=1 runs every case, which takes over an hour. A case
-that fails untraced may fail traced; docs/internals/conformance-hip.md lists failures and their
-reasons. Two cases that a race decides end in more than one way: each is tried three times.
+By default only quick programs of each area run. GPUTAP_SLOW=1 runs every case, which takes over an
+hour. A case that fails untraced may also fail traced; docs/internals/conformance-hip.md lists
+failures and their reasons. Two cases contain races and end in more than one way, so each is tried
+three times.
 """
 
 import os
@@ -18,7 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent / "rocm"))
 import hip_tests  # noqa: E402
 
 SLOW = bool(os.environ.get("GPUTAP_SLOW"))
-QUICK = {  # programs of an area that are quick
+QUICK = {  # quick programs of each area
     "event": ["hipEventElapsedTime", "hipEventIpc", "hipEvent_Negative"],
     "stream": ["CreateWithFlags", "GetFlags", "GetPriority", "AddCallback", "GetCUMask"],
     "streamperthread": ["Basic", "Event", "DeviceReset"],

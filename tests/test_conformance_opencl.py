@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Test that Khronos' own tests give the same results with and without gputap.
 
-GPUTAP_OPENCL_CTS names a folder in which OpenCL-CTS was built (any version that fits the installed
-headers); the programs found there are run untraced and traced, on the first device. A test that
-fails untraced may fail traced: the same tests must fail. All together take well over half an hour.
+GPUTAP_OPENCL_CTS names a folder in which OpenCL-CTS was built, in any version that matches the
+installed headers. The programs in this folder run untraced and traced, on the first device. The
+same tests must fail in both runs. All tests together take well over half an hour.
 
-A program's LONG tests take minutes each on a CPU and are left out, unless GPUTAP_SLOW=1 is set.
+The LONG tests of a program take minutes each on a CPU. They run only if GPUTAP_SLOW=1 is set.
 """
 
 import fnmatch
@@ -34,7 +34,7 @@ def program(name):
 
 
 def chosen(run, path):
-    """Return names of tests to run from @path; an empty list means all of them."""
+    """Return the names of the tests of @path to run. An empty list selects all tests."""
     if SLOW or path.name not in LONG:
         return []
     names = run([path, "--help"], status=None, cwd=path.parent).out.split("Test names:")[1].split()
@@ -44,7 +44,8 @@ def chosen(run, path):
 
 
 def verdicts(text):
-    """Return [(test, passed, failed or skipped)] from the harness's own lines, in their order."""
+    """Return [(test, "passed", "FAILED" or "skipped")] from the result lines of the harness, in
+    their order."""
     return re.findall(r"^(\w+) (passed|FAILED|skipped)$", text, re.M)
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Test that PoCL's own test programs give the same output with and without gputap.
+"""Test that PoCL's own test programs print the same output with and without gputap.
 
 GPUTAP_POCL_TESTS names a folder of built programs `test_*`: tests/runtime/*.c of a PoCL checkout,
-linked with its poclu and the OpenCL loader. They run in that folder, so it must also have the
-headers that they look for in the current folder.
+linked with its poclu and the OpenCL loader. The programs run in that folder, which must also
+contain the headers that they open in the current folder.
 """
 
 import json
@@ -22,8 +22,8 @@ def programs():
 
 
 def plain(text):
-    """Return @text without parts that differ in each run: addresses, names of temporary files in
-    PoCL's cache."""
+    """Return @text without the parts that differ between runs: addresses, and names of temporary
+    files in PoCL's cache."""
     return re.sub(r"0x[0-9a-f]{6,}|tempfile[-_]\w+", "*", text)
 
 
@@ -35,7 +35,7 @@ def test_pocls_tests_say_the_same(run, gputap, work, name):
         pytest.skip("GPUTAP_POCL_TESTS names no folder of built test programs of PoCL")
     path = found[name].resolve()
 
-    # each with an empty cache: compiler warnings appear only with a real compilation
+    # Each run has an empty cache: compiler warnings appear only when PoCL compiles.
     def answer(*prefix):
         cache = work / f"cache{len(prefix)}"
         cache.mkdir()
@@ -51,5 +51,5 @@ def test_pocls_tests_say_the_same(run, gputap, work, name):
     assert answer(gputap, "run", "-q", "-o", work / "pocl.gputap", "--") == bare
     info = json.loads(run([gputap, "info", "--json", work / "pocl.gputap"]).out)
     assert info["end"] == "complete"
-    # some exit without waiting for their last command
+    # some programs exit without waiting for their last command
     assert info["dropped"] == info["dropped_by_reason"]["unfinished"]

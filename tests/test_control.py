@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test recording windows and all ways to open and close them: gputap start, stop and status,
-options of gputap run, signals, the program itself."""
+"""Test recording windows and all ways to open and close a window: gputap start, stop and status,
+options of gputap run, signals, calls in the program."""
 import collections
 import csv
 import json
@@ -94,7 +94,7 @@ def test_a_window_that_never_began_is_said(session):
 
 def test_delay_and_duration_are_a_window(session, status, recorded):
     s = session("--delay", "300ms", "--duration", "1h")
-    s.tell("run a 1")  # the window may already be open on a slow machine
+    s.tell("run a 1")  # a slow machine may open the window before
     wait_until(lambda: status(s)["state"] == "recording" and status(s)["not_following"] == 0)
     assert status(s)["stops_in_ns"] > 0
     s.tell("run b 1")
@@ -117,7 +117,7 @@ def test_signals_to_gputap_run_are_not_the_programs(session, status, recorded):
     os.kill(s.pid, signal.SIGUSR2)
     wait_until(lambda: status(s)["state"] == "paused" and status(s)["not_following"] == 0)
     s.tell("run c 1")
-    s.end()  # either signal would have killed it
+    s.end()  # without gputap, either signal kills the program
     assert recorded() == {"b": 1}
 
 
@@ -142,12 +142,12 @@ def test_a_window_of_so_many_kernels_ends(session, status, recorded):
 
 
 def test_a_forks_child_follows_whatever_the_state_it_was_forked_in(session, control, recorded, tap):
-    """Its device belongs to the parent, but its calls are its own."""
+    """The device belongs to the parent, but the child's calls are its own."""
     s = session("--wait")
     s.tell("run a 1")
     control("stop", s)
     s.begin("fork")
-    s.tell("run b 1")  # in the child, which is paused
+    s.tell("run b 1")  # runs in the child, which is paused
     control("start", s)
     s.tell("run c 1", "run c 1")
     control("stop", s)
@@ -255,7 +255,7 @@ def test_a_client_that_says_nothing_holds_nobody_up(session, control, status):
 
 @pytest.fixture
 def others_gputap(gputap):
-    """Return the command, run under user id 65534."""
+    """Return a function that runs the gputap command under user id 65534."""
     if os.geteuid():
         pytest.skip("needs root, to become another user")
     with tempfile.TemporaryDirectory() as folder:
@@ -308,7 +308,7 @@ def test_a_session_that_answers_without_end_is_left(tap, work):
 
 
 def plant(place, name):
-    """Create a folder that looks like a session's, and its socket."""
+    """Create a folder that resembles a session folder, and its socket."""
     folder = place / f"gputap-{os.geteuid()}-{name}"
     folder.mkdir(parents=True)
     (folder / "session").touch()
@@ -320,8 +320,8 @@ def plant(place, name):
 
 @pytest.mark.parametrize("command", ["status", "stop"])
 def test_sessions_are_asked_at_the_same_time(tap, work, command):
-    """None of these answers before all have been asked, so if they were asked in turn, all would be
-    silent."""
+    """No session answers before all sessions have been asked. If the command asked one after
+    another, it would get no answer."""
     count = 6
     everyone = threading.Barrier(count)
 
@@ -378,12 +378,13 @@ def test_folders_of_other_users_are_not_asked(others_gputap, work):
 
 def test_a_session_that_ends_while_it_is_asked_is_said_to_have_ended(session, status, control):
     s = session()
-    s.tell("run a 1")  # now the session runs
+    s.tell("run a 1")  # the session is running now
     folder = pathlib.Path(status(s)["folder"])
     (folder / "control").rename(folder / "real")
 
     def answer():
-        """Forward requests, also those of commands of other tests, until a request to stop."""
+        """Forward requests, including those from commands of other tests, until a stop request
+        arrives."""
         while True:
             client, _ = listener.accept()
             with client, socket.socket(socket.AF_UNIX) as real:
@@ -407,8 +408,8 @@ def test_a_session_that_ends_while_it_is_asked_is_said_to_have_ended(session, st
 
 
 def test_the_socket_lets_nobody_else_in(session, status):
-    """Neither the folder's mode nor the collector, which asks the kernel who has connected, lets
-    other users in."""
+    """Two checks refuse other users: the mode of the folder, and the collector, which asks the
+    kernel for the user id of the peer."""
     if os.geteuid():
         pytest.skip("needs root, to become another user")
     s = session()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test control with hostile, broken or too many clients: nothing hangs, nothing is lost, and the
+"""Test control with hostile, broken or too many clients: no command hangs, nothing is lost, and the
 program continues."""
 import collections
 import concurrent.futures
@@ -77,7 +77,7 @@ def test_two_hundred_commands_at_once_are_all_answered(session, gputap, status, 
 
 
 def test_requests_by_the_hundred_are_all_answered(session, status):
-    """More connections at a time than there is room for."""
+    """More clients connect at a time than the session can hold."""
     s = session()
     s.tell("run a 1")
     folder = status(s)["folder"]

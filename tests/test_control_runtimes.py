@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test recording windows and the flight recorder on each runtime: a program of each is recorded
-only in its windows, and every kernel is linked to its launch."""
+"""Test recording windows and the flight recorder on each runtime: a program is recorded only in its
+windows, and every kernel is linked to its launch."""
 import csv
 import json
 import pathlib
@@ -30,7 +30,7 @@ def program(request, build, tmp_path_factory):
 
 
 def check_links(program, path="w.csv"):
-    """Check that each kernel belongs to one launch, and each launch has one kernel."""
+    """Check that kernels and launches correspond one to one."""
     with open(path, newline="") as f:
         rows = list(csv.DictReader(f))
     kernels = [r["correlation"] for r in rows if r["kind"] == "device"
@@ -109,7 +109,7 @@ def test_many_windows(program, session, control, recorded):
 
 def test_a_flight_recorder_and_its_snapshot(program, session, control, status, recorded, tap,
                                             work):
-    """It retains the newest records, and the reported contents are there."""
+    """Both the snapshot and the final capture contain every kernel recorded until then."""
     s = session("--keep", "1h")
     s.tell("run a 30", "run b 30")
     control_programs.wait_until(lambda: status(s)["kernels"] == 60)
@@ -138,7 +138,7 @@ def test_a_flight_recorder_leaves_out_what_is_old_and_counts_it(program, session
 
 
 def test_device_work_triggers_by_its_own_time(program, session, tap, work):
-    """The stamps of each runtime belong to another clock."""
+    """Each runtime takes its timestamps from a different clock."""
     s = session("--keep", "1h", "--keep-after", "0", "--trigger",
                 "kind=kernel and name=b and duration>1ns")
     s.tell("run a 30")
@@ -152,7 +152,7 @@ def test_device_work_triggers_by_its_own_time(program, session, tap, work):
 @pytest.mark.parametrize("mode, early", [("default", False), ("lite", True)])
 def test_cupti_is_opened_when_the_first_window_begins(program, session, control, status, recorded,
                                                       mode, early):
-    """Launches of graphs as one record, as in lite mode, need it from the start."""
+    """Lite mode needs CUPTI from the start, to record each graph launch as one record."""
     s = session("--paused", "--mode", mode)
     s.tell("run a 5")
     maps = pathlib.Path(f"/proc/{status(s)['pid']}/maps")
@@ -167,7 +167,7 @@ def test_cupti_is_opened_when_the_first_window_begins(program, session, control,
 @pytest.mark.parametrize("program", ["cuda"], indirect=True)
 def test_cupti_is_not_opened_in_the_child_of_a_program_that_uses_cuda(program, session, control,
                                                                       status, recorded):
-    """CUPTI would hang there."""
+    """CUPTI would hang in the child."""
     s = session("--paused", "--wait")
     s.tell("run a 5")
     s.begin("fork")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test a `gputap run` built with sanitizers (by tools/test): no report in any control code, with
-its two threads, snapshots, triggers and signals at once."""
+"""Test a `gputap run` that tools/test built with a sanitizer: no control code causes a report while
+two threads, snapshots, triggers and signals are active at once."""
 import json
 import os
 import pathlib
@@ -27,7 +27,7 @@ def program(build, tmp_path_factory):
 
 @pytest.mark.parametrize("kind", ["plain", *KINDS])
 def test_sanitizer_has_nothing_to_say(build, program, tap, work, kind):
-    """The commands, and the libraries loaded into the program, are those of the plain build."""
+    """The gputap commands, and the libraries loaded into the program, come from the plain build."""
     folder = build if kind == "plain" else conftest.REPO / f"build-{kind}"
     with control_programs.Session(folder / "gputap", program, *OPTIONS, env={
         **conftest.SANITIZERS_STOP, "GPUTAP_LIBRARY_PATH": str(build),
@@ -53,7 +53,8 @@ def test_sanitizer_has_nothing_to_say(build, program, tap, work, kind):
 
 
 def find_names_child(s, program):
-    """Return the process that looks up lines for `gputap run`, whose other child is @program."""
+    """Return the pid of the process that looks up line numbers for `gputap run`, whose only other
+    child is @program."""
     children = pathlib.Path(f"/proc/{s.pid}/task").glob("*/children")
     found = [int(pid) for path in children for pid in path.read_text().split()]
     return next((pid for pid in found if pid != program), None)
@@ -62,7 +63,7 @@ def find_names_child(s, program):
 @pytest.mark.parametrize("kind", ["plain", *KINDS])
 def test_processes_that_end_while_names_are_looked_up_are_forgotten(
         build, program, status, tap, work, strange_libdw, kind):
-    """At that time, a child of `gputap run` has copies of all its descriptors."""
+    """During the lookup, a child of `gputap run` holds copies of all its parent's descriptors."""
     folder = build if kind == "plain" else conftest.REPO / f"build-{kind}"
     with control_programs.Session(folder / "gputap", program, "--wait", "--stacks=lines:60s", env={
         **conftest.SANITIZERS_STOP, "GPUTAP_LIBRARY_PATH": str(build),
@@ -88,7 +89,7 @@ def test_processes_that_end_while_names_are_looked_up_are_forgotten(
 @pytest.mark.parametrize("option", ["--start-signal", "--stop-signal", "--snapshot-signal"])
 def test_a_signal_of_the_session_that_comes_late_does_not_end_it(build, program, status, tap, work,
                                                                  strange_libdw, option):
-    """The program has ended, and names are being looked up for the capture."""
+    """The signal arrives after the program has ended, while gputap looks up names for the capture."""
     with control_programs.Session(build / "gputap", program, "--stacks=lines:60s", option, "USR1",
                                   env=strange_libdw("for (;;) pause()")) as s:
         s.tell("run a 1")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test that control waits neither for the collector nor for a processor: separate threads receive
-commands and execute them."""
+"""Test that control requests wait neither for the collector nor for a processor: separate threads
+receive and execute them."""
 import contextlib
 import ctypes
 import errno
@@ -26,7 +26,7 @@ def program(build, tmp_path_factory):
 
 
 def find_follower(pid):
-    """Return the tid of the gputap thread in that process."""
+    """Return the tid of the gputap thread in process @pid, or None."""
     for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
         if (task / "comm").read_text() == "gputap\n":
             return int(task.name)
@@ -34,7 +34,7 @@ def find_follower(pid):
 
 
 def read_attributes(tid):
-    """Return its flags, and the length of its time slices in ns."""
+    """Return the scheduling flags of thread @tid, and the length of its time slices in ns."""
     block = ctypes.create_string_buffer(48)
     libc = ctypes.CDLL(None, use_errno=True)
     assert libc.syscall(SCHED_GETATTR, tid, block, 48, 0) == 0, ctypes.get_errno()
@@ -91,7 +91,7 @@ PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT, WALL = 17, 0x4206, 0x4207, 0x4000
 
 @contextlib.contextmanager
 def held(tid):
-    """Stop only that thread, as if it got no processor."""
+    """Stop only thread @tid, as if no processor were available to it."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
     if libc.ptrace(PTRACE_SEIZE, tid, None, None):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test the public C API, the exports and imports of the libraries, and tools that put functions
-into tables."""
+"""Test the public C API, the libraries' exports and imports, and tools that install functions in
+tables."""
 
 import re
 import shutil
@@ -116,7 +116,7 @@ def test_two_tools_chain_in_the_order_in_which_they_subscribed(build, order):
         lines = [line for line in result.out.splitlines() if not line.startswith("cl")]
         inner, outer = [line.split()[0] for line in lines[:2]]
         assert {inner, outer} == {"first", "second"}
-        # the linker constructs the last preloaded library first
+        # the dynamic linker runs the constructor of the last preloaded library first
         assert [inner, outer] == list(reversed(order))
         assert lines[2:] == [
             f"{outer} before", f"{inner} before", f"{inner} after", f"{outer} after"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test the exec family in front of libc's: children of programs that clean the environment are
-traced, everything else is unchanged."""
+"""Test gputap's interposed exec functions: children of programs that clean the environment are
+traced, and everything else is unchanged."""
 
 import os
 import re
@@ -42,7 +42,8 @@ def test_a_child_with_a_cleaned_environment_is_traced(build, ways, way):
 @pytest.mark.parametrize("stack", ["signal", "thread"])
 @pytest.mark.parametrize("way", WAYS)
 def test_a_small_stack_is_enough(build, ways, way, stack):
-    """Alternate stacks have 8 KiB, threads 16 KiB; one run also has an event to report."""
+    """Alternate signal stacks have 8 KiB and threads have 16 KiB. The run of the static program
+    also has an event to report."""
     with Session(build) as session:
         environment = {f"VARIABLE_{n}": "x" * 100 for n in range(60)}
         result = session.run([ways, f"{stack}:{way}", shutil.which("env")], env=environment)
@@ -69,7 +70,7 @@ def test_what_the_program_put_into_the_lists_stays(build, ways):
 
 
 def test_an_intact_environment_is_passed_on_as_it_is(build):
-    def shown(result):  # without variables that the shell itself sets
+    def shown(result):  # leaves out variables that the shell sets
         return sorted(
             line for line in result.out.splitlines() if not re.match("(PWD|SHLVL|OLDPWD|_)=", line))
 
@@ -80,7 +81,7 @@ def test_an_intact_environment_is_passed_on_as_it_is(build):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_failing_to_start_gives_the_same_error(build, ways, way, run, work):
-    os.mkfifo(work / "pipe", 0o755)  # it has no writer: opening it blocks
+    os.mkfifo(work / "pipe", 0o755)  # the pipe has no writer: opening it blocks
     with Session(build) as session:
         for program in [
                 "/nonexistent/program", "/etc/passwd", "/",
@@ -93,7 +94,7 @@ def test_failing_to_start_gives_the_same_error(build, ways, way, run, work):
 @pytest.mark.parametrize(
     "way", ["execve", "execv", "execl", "execveat", "vfork_execve", "syscall_execve"])
 def test_a_library_of_the_users_that_watches_exec_still_does(build, ways, way, run, work):
-    """fakechroot, snoopy and similar libraries come after ours in LD_PRELOAD, before libc."""
+    """fakechroot, snoopy and similar libraries follow libgputap in LD_PRELOAD and precede libc."""
     (work / "watch.c").write_text("""
         #define _GNU_SOURCE
         #include <dlfcn.h>
@@ -175,7 +176,7 @@ def test_pointers_that_the_kernel_refuses_give_the_same_answers(build, run):
 
 
 def test_other_system_calls_by_number_are_what_they_are(build, work):
-    """Compare six arguments, results and errno, through our syscall() and through another
+    """Six arguments, results and errno are the same through gputap's syscall() and through another
     library's."""
     script = """if True:
         import ctypes, mmap, os, platform

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test failing system calls, small limits, and programs that do not expect a library: the program's
-result is the same, and no loss is uncounted."""
+"""Test failing system calls, small limits, and programs that do not expect a preloaded library: the
+program's result is unchanged, and every loss is counted."""
 
 import json
 import os
@@ -16,7 +16,7 @@ ROOT_ONLY = pytest.mark.skipif(os.getuid() != 0, reason="needs root: chroot() an
 
 
 def limited(**limits):
-    """Return a command prefix that sets limits, with their names in prlimit(1)."""
+    """Return a command prefix that sets @limits, named as in prlimit(1)."""
     return [shutil.which("prlimit"), *(f"--{name}={value}" for name, value in limits.items())]
 
 
@@ -67,7 +67,7 @@ def test_recording_goes_on_after_privileged(build, what):
 @pytest.mark.parametrize("way", ["fork", "_Fork", "clone"])
 @pytest.mark.parametrize("options", [[], ["--paused"]], ids=["recorded", "paused"])
 def test_a_child_waits_for_no_lock_that_its_parent_left_held(build, tap, work, way, options):
-    """Libc frees its locks only in the child of fork(): in other children gputap creates no
+    """Libc releases its locks in the child of fork() only. In other children gputap creates no
     thread."""
     tap("run", "-q", *options, "-o", "a.gputap", build / "tests/core/hostile", "make_threads",
         *[way] * 400, timeout=120)
@@ -104,7 +104,7 @@ def test_what_was_recorded_outlives_the_end_by(build, end, status):
         session.run(command, status=status)
         assert session.calls("hostile") == ["clGetPlatformIDs"] * 40
         assert session.counts("hostile") == (40, 40, 0)
-        assert [r["state"] for r in session.kind("segment", "hostile")] == [1]  # not a proper end
+        assert [r["state"] for r in session.kind("segment", "hostile")] == [1]  # no proper end
 
 
 @pytest.mark.parametrize("end", ["thread", "quick_exit"])
@@ -132,8 +132,8 @@ def test_a_file_size_limit_too_small_for_any_pool_means_no_recording(build):
 
 @ROOT_ONLY
 def test_a_full_memory_file_system_gives_drops_and_no_sigbus(build, work, run):
-    """A tmpfs of 1 MiB holds the session: the pool's memory is not available, although the file is
-    long enough."""
+    """The session is on a tmpfs of 1 MiB: the file has the pool's full length, but no memory backs
+    it."""
     run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", work], status=None)
     if not os.path.ismount(work):
         pytest.skip("cannot mount a tmpfs")

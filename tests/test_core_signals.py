@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test signals at bad moments: while the state of a thread or process is created, in the middle of
-a call, with a jump out of it."""
+"""Test signals at bad moments: while the state of a thread or process is created, and in the middle
+of a call, with a jump out of the call."""
 
 import json
 
@@ -12,9 +12,9 @@ DOORS = ["layer", "interposition"]
 
 
 def jumper(build, what, door):
-    """Return (calls that it started, their records, (seen, recorded, dropped))."""
+    """Return (number of calls that jumper started, call records, (seen, recorded, dropped))."""
     with Session(build) as session:
-        # a loader without layers
+        # by default a loader with layers, otherwise one without
         env = {} if door == "layer" else {"LD_LIBRARY_PATH": build / "tests/door"}
         result = session.run([build / "tests/core/jumper", what], env=env)
         return sum(
@@ -33,15 +33,15 @@ def test_what_a_handler_calls_during_a_first_call_is_recorded(build, what, door)
 @pytest.mark.parametrize("what, left", [("jump", 10), ("stack", 5)])
 def test_after_a_jump_out_of_a_call_the_next_ones_are_recorded(build, what, left, door):
     made, calls, (seen, recorded, dropped) = jumper(build, what, door)
-    # the collector counts calls that were left as unfinished
+    # the collector counts abandoned calls as unfinished
     assert (seen, recorded, dropped) == (made, made - left, 0)
     assert {c["depth"] for c in calls} == {0}
 
 
 @pytest.fixture
 def losses(tap, build, work):
-    """Return losses(WHAT, N, option, ...) -> (output of gputap run, reasons why calls of jumper
-    were lost)."""
+    """Return losses(WHAT, N, ..., options=[...]), which returns the output of gputap run and the
+    reasons why calls of jumper were lost."""
     def run(*steps, options=()):
         said = tap("run", "-q", *options, "-o", "j.gputap", build / "tests/core/jumper",
                    *steps).err
@@ -51,14 +51,14 @@ def losses(tap, build, work):
 
 
 def test_calls_that_were_left_by_the_hundred_are_unfinished_and_nothing_worse(losses):
-    """More open calls than there is room for must not be taken for a program that overwrote its
-    rings."""
+    """A thread with more open calls than its table holds is not mistaken for a program that
+    overwrote its rings."""
     assert losses("jump", 100) == ("", {"unfinished": 200})
 
 
 def test_a_jump_out_of_the_taking_of_a_stack_does_not_end_the_recording(losses):
-    """Before a call starts and after it has ended, no call is open that the next one could find
-    abandoned."""
+    """A jump before a call starts or after it has ended leaves no open call that the next call
+    could find abandoned."""
     said, lost = losses("alarms", 500, options=["--stacks=slow:0,lines:0"])
     assert said == "" and set(lost) <= {"unfinished"}
 
@@ -71,5 +71,5 @@ def test_a_handlers_own_stack_is_no_jump(build, door):
     if door == "layer":
         assert (seen, recorded, dropped) == (made, made, 0)
         assert [c["depth"] for c in inside] == [1] * 3
-    else:  # calls inside a call of an interposed loader are taken for the loader's own
+    else:  # calls inside a call of an interposed loader count as the loader's own
         assert (seen, recorded, dropped, inside) == (made - 3, made - 3, 0, [])

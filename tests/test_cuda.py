@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test CUDA's driver API on the driver in software: every call of a program is recorded, however
-the program obtained the function."""
+"""Test CUDA's driver API on the software driver: every call of a program is recorded, however the
+program obtained the function."""
 import csv
 import json
 import re
@@ -11,7 +11,7 @@ import pytest
 from conftest import REPO
 
 LAUNCHES, THREADS = 10, 3
-# how the program gets its functions; "linked" is a separate program
+# ways in which the program obtains its functions; "linked" is a separate program
 WAYS = ["linked", "symbols", "address", "per-thread", "address-old"]
 
 
@@ -22,7 +22,8 @@ def driver(build):
 
 @pytest.fixture(scope="session")
 def programs(driver, tmp_path_factory):
-    """A folder with the module, the program, and the program linked with libcuda.so.1."""
+    """Return a folder with the module, the program, and a variant of the program that is linked
+    with libcuda.so.1."""
     folder = tmp_path_factory.mktemp("cuda")
     common = ["cc", "-Wall", "-Wextra", "-Werror", "-O1", f"-I{REPO}"]
     source = REPO / "tests/cuda/driver_program.c"
@@ -41,7 +42,7 @@ def words(programs, way, *arguments):
 
 
 def counts(out):
-    """Return the program's own counts of its calls."""
+    """Return the number of calls of each function, as counted by the program."""
     found = json.loads(out.strip().splitlines()[-1])
     del found["total"]
     return found
@@ -49,8 +50,8 @@ def counts(out):
 
 @pytest.fixture
 def trace(run, gputap, work):
-    """Return trace("program", ...), which runs it on the software driver and returns its output and
-    a report."""
+    """Return trace("program", ...), which runs the program on the software driver and returns its
+    output and a report."""
 
     def call(*command, status=0, options=(), env=None):
         done = run([
@@ -84,7 +85,7 @@ def test_the_program_runs_as_without_gputap(run, gputap, programs, way):
 
 
 def rows(run, gputap):
-    """Return the arguments of each call in the capture, per name."""
+    """Return {name: arguments of each call} of the calls in the capture."""
     run([gputap, "export", "-f", "cuda.gputap", "-o", "cuda.csv"])
     found = {}
     with open("cuda.csv", newline="") as file:
@@ -147,7 +148,7 @@ def test_calls_of_a_forks_child_are_recorded(trace, programs):
 
 @pytest.fixture(scope="session")
 def counter(build, tmp_path_factory):
-    """A tool, linked with libgputap."""
+    """Return the path of a tool that is linked with libgputap."""
     path = tmp_path_factory.mktemp("tool") / "call_counter.so"
     library = build / "libgputap.so.0"
     subprocess.run([
@@ -180,7 +181,7 @@ def test_the_driver_brings_a_tool_in_and_what_is_linked_is_notified(run, build, 
                    "GPUTAP_TOOLS": counter
                })
     expected = counts(done.out)
-    del expected["cuInit"]  # it is open when the tool is loaded
+    del expected["cuInit"]  # cuInit() has already started when the tool is loaded
     assert counts(done.err) == expected
 
 
@@ -192,7 +193,7 @@ def test_only_these_operations_when_asked(trace, programs):
 
 
 def test_the_software_driver_exports_what_the_description_has(driver):
-    """The names must be equal: with a typo, no program would find the function."""
+    """The names must be equal: programs would not find a function whose name has a typo."""
     described = set(
         re.findall(r"^\d+ CUresult (cu\w+)\(", (REPO / "api/cuda.api").read_text(), re.M))
     out = subprocess.run(["nm", "-D", "--defined-only", str(driver)],

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test NCCL, cuBLAS, cuBLASLt and cuDNN: recorded on request, on stand-ins and on the real
-libraries where they are installed."""
+"""Test NCCL, cuBLAS, cuBLASLt and cuDNN, which are recorded on request: with stand-ins, and with
+the real libraries where they are installed."""
 import csv
 import io
 import os
@@ -11,7 +11,7 @@ import pytest
 
 FILES = {"nccl": "libnccl.so.2", "cublas": "libcublas.so.12", "cublaslt": "libcublasLt.so.12",
          "cudnn": "libcudnn.so.9"}
-REAL = os.environ.get("GPUTAP_CUDA_MATH")  # a folder with some of these, or links to them
+REAL = os.environ.get("GPUTAP_CUDA_MATH")  # folder with some of these libraries, or links
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +28,8 @@ def folder(tmp_path_factory, repo):
 
 @pytest.fixture
 def trace(tap, folder, work):
-    """Return trace("nccl"), which runs its stand-in and returns the program's output and the
-    recorded calls."""
+    """Return trace("nccl"), which runs the program on NCCL's stand-in and returns the program's
+    output and the recorded calls."""
     def run(*names, domains=None, libraries=None):
         chosen = [] if domains is None else ["-d", domains]
         result = tap("run", "-f", *chosen, "-o", "a.gputap", "--", folder / "program",
@@ -49,7 +49,7 @@ def test_nccls_collectives_have_count_type_and_communicator(trace):
     out, rows = trace("nccl", domains="nccl")
     assert [line.split()[1] for line in out.splitlines()] == ["0", "0", "0", "0"]
     found = {r["operation"]: r["arguments"] for r in rows}
-    # calls that the library itself makes are not the program's
+    # calls that the library makes itself do not count as calls of the program
     assert list(found) == ["ncclGetVersion", "ncclGetUniqueId", "ncclCommInitRank",
                            "ncclAllReduce"]
     assert "version=22700" in found["ncclGetVersion"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test what people, programs and tools see of CUDA, on the driver and the CUPTI in software."""
+"""Test how commands, exports and tools show CUDA, with the driver and CUPTI in software."""
 import json
 import subprocess
 import warnings
@@ -50,7 +50,7 @@ def report(run, gputap):
 
 
 def test_a_wait_is_split_by_the_work_that_it_waited_for(trace, report):
-    """The stream of the kernel that it waits for is a member of a struct."""
+    """Calls wait for a kernel whose launch names the stream in a struct."""
     trace("waits")
     rows = {row["name"]: row for row in report()["operations"] if row["name"] in WAITS}
     assert set(rows) == WAITS
@@ -85,7 +85,7 @@ def test_copies_are_told_apart_by_the_memory_that_they_are_between(trace, report
 
 @pytest.fixture
 def analysis(trace, run, gputap, work):
-    trace("work", "500")  # HTA fails on files of a hundred events
+    trace("work", "500")  # HTA fails on files with only a hundred events
     run([gputap, "export", "-f", "r.gputap", "-o", "r.hta.json.gz"])
     warnings.simplefilter("ignore")
     from hta.trace_analysis import TraceAnalysis

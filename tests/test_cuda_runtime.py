@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test CUDA's runtime API, on request, through callbacks of the CUPTI in software: every call of a
-program is recorded with its arguments, and the driver's calls are its children."""
+"""Test CUDA's runtime API, recorded on request through callbacks of the CUPTI in software: every
+call of a program is recorded with its arguments, and the driver's calls are its children."""
 import collections
 import csv
 import json
@@ -16,8 +16,8 @@ DRIVER = ["-d", "cuda_runtime,cuda_driver"]
 
 @pytest.fixture(scope="session")
 def programs(build, tmp_path_factory):
-    """A folder with the program, linked with the runtime and with a copy of it inside, the module
-    and the tool."""
+    """Return a folder with the program, linked dynamically with the runtime and built with a copy
+    of it inside, the module, and the tool."""
     folder = tmp_path_factory.mktemp("cuda_runtime")
     runtime = build / "soft/cuda/cudart"
     common = ["cc", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1", f"-I{REPO}"]
@@ -39,8 +39,8 @@ def programs(build, tmp_path_factory):
 
 @pytest.fixture
 def trace(run, gputap, programs, work):
-    """Return trace("every", ...), which runs the program and returns its output and the capture's
-    rows."""
+    """Return trace("every", ...), which runs a scene of the program and returns its output and the
+    capture's rows."""
 
     def call(*scene, program="shared", options=tuple(DRIVER), status=0):
         done = run([
@@ -55,7 +55,7 @@ def trace(run, gputap, programs, work):
 
 
 def counted(done):
-    """Return the program's own counts of its calls."""
+    """Return the number of calls of each function, as counted by the program."""
     return json.loads(done.out.strip().splitlines()[-1])
 
 
@@ -252,7 +252,8 @@ def test_a_report_takes_waits_from_the_drivers_calls(run, gputap, trace):
 
 @pytest.fixture
 def tool_lines(run, gputap, build, programs, work):
-    """Return the tool's output, with or without `gputap run` around it."""
+    """Return a function that returns the tool's output, with or without `gputap run` around the
+    program."""
 
     def call(how="", recorded=False):
         env = {"GPUTAP_TOOLS": programs / "tool.so", "RUNTIME_TOOL": how}
@@ -289,7 +290,7 @@ def test_a_tool_is_notified_before_and_after_each_call(tool_lines, recorded):
 
 def test_a_context_that_starts_in_the_middle_is_notified_from_the_next_call_on(tool_lines):
     lines = tool_lines("late")
-    # it starts in the cuMemAlloc_v2 of the cudaMalloc that fails
+    # the context starts during the cuMemAlloc_v2 of the cudaMalloc that fails
     assert lines[0][:2] == ["enter", "cudaStreamCreate"]
     assert ["enter", "cudaLaunchKernel"] in [line[:2] for line in lines]
 

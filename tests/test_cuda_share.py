@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Test programs that use CUPTI themselves, as torch.profiler does (tests/cuda/kineto_like.c), on
-the software driver: they get what they get without gputap, and gputap records everything."""
+the software driver: CUPTI gives such a program the same results as without gputap, and gputap
+records everything."""
 import json
 import re
 import shutil
@@ -10,14 +11,15 @@ import pytest
 
 from conftest import REPO
 
-# launches after the end of each session, which do not belong to it
+# launches after the end of each session, which do not belong to the session
 BEHIND = 3
 TABLE = ["run=2000", "profile=3000", "run=4000", "profile=1000", "run=500"]
 
 
 @pytest.fixture(scope="session")
 def programs(build, tmp_path_factory):
-    """A folder with the module and the program, with CUPTI linked and opened."""
+    """Return a folder with the module and two variants of the program: one linked with CUPTI, one
+    that opens CUPTI."""
     folder = tmp_path_factory.mktemp("share")
     common = ["cc", "-Wall", "-Wextra", "-Werror", "-O1", f"-I{REPO}"]
     source = REPO / "tests/cuda/kineto_like.c"
@@ -34,7 +36,8 @@ def programs(build, tmp_path_factory):
 
 @pytest.fixture
 def bare(run, gputap, programs):
-    """Return bare("opened", words...), which returns the program's output without gputap."""
+    """Return bare("opened", words...), which runs the program without gputap and returns its
+    output."""
 
     def call(program, *words, env=None):
         done = run([gputap, "soft", "cuda", "--", programs / program, programs / "kernels.so",
@@ -46,7 +49,7 @@ def bare(run, gputap, programs):
 
 @pytest.fixture
 def beside(run, gputap, programs, work):
-    """Return a function of ("opened", words...), which returns the program's output under gputap,
+    """Return beside("opened", words...), which runs the program under gputap and returns its output
     and the report."""
 
     def call(program, *words, options=(), env=None):
@@ -60,7 +63,7 @@ def beside(run, gputap, programs, work):
 
 
 def launches(words):
-    """Return what the program launches."""
+    """Return the number of GPU activities that the program launches."""
     counts = [word.split("=") for word in words if word[-1].isdigit()]
     behind = {"run": 0, "callbacks": 5, "leave": 0, "flush": 0}
     return sum((4 if name == "graph" else 1) * int(count) + behind.get(name, BEHIND)
@@ -114,7 +117,7 @@ def test_it_gets_no_records_of_kinds_that_it_did_not_ask_for(beside, bare):
 def test_its_callbacks_are_called_and_ours_stay_on(beside, bare):
     words = ["callbacks=200", "profile=50", "callbacks=100", "run=10"]
     said, report = beside("opened", *words)
-    # including those of a graph's capture
+    # including the callbacks of calls during graph capture
     assert [row.get("callbacks") for row in said] == [204, None, 104, None]
     check_ours(report, words)
     assert said == bare("opened", *words)
@@ -146,8 +149,8 @@ def test_its_finalisation_ends_its_part_alone(beside):
 
 
 def test_what_gputap_flushes_does_not_use_up_its_buffers(beside):
-    """In a session of a second, one buffer is filled, CUPTI holds one, and may already hold its
-    next."""
+    """A session of one second uses at most three buffers: one filled, one that CUPTI holds, and
+    possibly the next, which CUPTI already holds."""
     words = ["run=10", "slow=50"]
     said, report = beside("opened", *words)
     check_session(said[0], 50)
@@ -251,7 +254,7 @@ def test_who_subscribes_by_the_way_that_excludes_others_has_it_alone(beside, bar
 
 @pytest.mark.parametrize("name", ["libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8"])
 def test_a_second_copy_that_is_not_newer_is_served(beside, build, tmp_path, name):
-    copy = tmp_path / name  # the stand-in takes its release from its file name
+    copy = tmp_path / name  # the stand-in derives its version from the file name
     shutil.copy(build / "soft/cuda/cupti/libcupti.so.13", copy)
     words = ["run=20", "profile=300", "run=20"]
     said, report = beside("opened", *words,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test CUDA's GPU activities, on the driver and the CUPTI in software: every kernel, memcpy and
-memset of a program is recorded and linked to its call, even if the program dies."""
+"""Test CUDA's GPU activities, with the driver and CUPTI in software: every kernel, memcpy and
+memset of a program is recorded and linked to its call, even if the program crashes."""
 import csv
 import json
 import re
@@ -35,8 +35,8 @@ def program(driver, tmp_path_factory):
 
 @pytest.fixture
 def trace(run, gputap, program, work):
-    """Return trace("scene", ...), which runs it and returns its report, or with rows=True the
-    capture's rows."""
+    """Return trace("scene", ...), which runs a scene of the program and returns its report, or with
+    rows=True the capture's rows."""
 
     def call(*scene, status=0, options=(), soft=(), env=None, rows=False):
         run([
@@ -63,7 +63,8 @@ def events(run, gputap):
 
 
 def identity(call):
-    """Return what the call's activity must look like."""
+    """Return the operation of the activity that @call submits, and a number that identifies the
+    activity: the block size, or the size of the memcpy or memset."""
     name, arguments = call["operation"], call["arguments"]
     if name == "cuLaunchKernel":
         return "kernel", int(re.search(r"blockDimX=(\d+)", arguments)[1])
@@ -172,7 +173,7 @@ def test_a_context_that_goes_takes_no_record_with_it(trace):
 
 @pytest.mark.parametrize("ms", ["0", "3000"])
 def test_what_is_launched_in_a_pause_is_not_recorded(trace, run, gputap, build, ms):
-    """A long pause removes CUPTI from the process; afterwards it is loaded again."""
+    """A long pause removes CUPTI from the process. gputap loads CUPTI again after the pause."""
     roctx = build / "src/compat/roctx/libroctx64.so.4"
     rows = device(trace("pauses", str(roctx), ms, rows=True))
     assert [row["local_x"] for row in rows] == ["21", "23"]
@@ -181,8 +182,8 @@ def test_what_is_launched_in_a_pause_is_not_recorded(trace, run, gputap, build, 
 
 
 def test_in_lite_cupti_stays_in_a_long_pause(trace, build):
-    """With GRAPH_TRACE disabled, a launch of a graph faults: the stand-in aborts in
-    cuptiFinalize()."""
+    """After GRAPH_TRACE has been disabled, a graph launch would crash. The stand-in aborts in
+    cuptiFinalize() if gputap removes CUPTI."""
     roctx = build / "src/compat/roctx/libroctx64.so.4"
     rows = device(trace("pauses", str(roctx), "3000", options=["--mode", "lite"], rows=True))
     assert [row["local_x"] for row in rows] == ["21", "23"]

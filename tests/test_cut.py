@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Test `gputap export -o OUT.gputap`: a smaller capture with the records that match --where, and a
-faithful copy without it. Commands report of a cut what they report of the whole capture with the
-same expression."""
+"""Test `gputap export -o OUT.gputap`, which writes a smaller capture with the records that match
+--where, or without --where a faithful copy. For such a cut, commands report the same as for the
+whole capture with the same expression."""
 
 import csv
 import io
@@ -43,7 +43,7 @@ def cut(tap):
 
 def report_of(tap, path, *options):
     report = json.loads(tap("report", path, "--json", *options).out)
-    # of the file, or of the request
+    # fields that describe the file or the request
     for key in ("files", "where", "matched", "linked", "call_lost"):
         report.pop(key, None)
     for row in report["processes"]:
@@ -66,8 +66,8 @@ def test_a_cut_in_time_is_reported_as_the_whole_is_with_the_same_times(
     cut(source, where)
     whole = report_of(tap, source, "-w", where)
     found = report_of(tap, "cut.gputap")
-    again = report_of(tap, "cut.gputap", "-w", where)  # an expression that matches all of it
-    if "--late" in shape:  # where a queue had activities without times later, a wait is not split
+    again = report_of(tap, "cut.gputap", "-w", where)  # matches the whole cut
+    if "--late" in shape:  # a wait is not split if its queue later had activities without times
         for row in [r for report in (whole, found, again)
                     for r in [report, *report["operations"], *report["threads"]]]:
             for key in ("wait_ns", "transfer_ns", "runtime_ns", "unattributed_ns", "wait"):
@@ -79,8 +79,8 @@ def test_a_cut_in_time_is_reported_as_the_whole_is_with_the_same_times(
 
 @pytest.mark.parametrize("begin_us", [9169, 9190, 9210, 9230, 9250, 12000])
 def test_the_gap_in_which_a_cut_begins_is_told_as_of_the_whole(tap, synth, cut, begin_us):
-    """The gap belongs to the activity that ends it, and starts at an activity outside the time
-    range."""
+    """A gap belongs to the activity that ends the gap. This gap starts at an activity outside the
+    time range."""
     where = f"at={begin_us}us..{begin_us + 200}us"
     cut(synth("--calls", "2000", "--threads", "3", "--processes", "2", "--devices", "2"), where)
     whole, found = report_of(tap, "a.gputap", "-w", where), report_of(tap, "cut.gputap")
@@ -101,8 +101,8 @@ def test_an_export_of_a_cut_has_the_records_of_the_whole(tap, work, capture, cut
 
 @pytest.mark.parametrize("where", RECORDS)
 def test_what_is_not_known_of_a_cut_is_not_said(tap, capture, cut, where):
-    """Without the surrounding activities and calls, causes of idle time and wait targets are not
-    known."""
+    """Without the surrounding activities and calls, a cut does not tell causes of idle time or wait
+    targets."""
     source = capture("--waits")
     cut(source, where)
     whole = json.loads(tap("report", source, "--json", "-w", where).out)
@@ -187,8 +187,8 @@ def test_a_wrong_expression_or_option_is_refused(tap, capture):
 
 
 def test_parts_of_one_recording_that_overlap_are_said(tap, capture, cut):
-    """They are different captures, so they are not recognised as copies: records in both count
-    twice."""
+    """The cuts are different captures, so they are not recognised as copies, and records in both
+    cuts count twice."""
     source = capture("")
     cut(source, "at=100ms..200ms", "b.gputap")
     cut(source, "at=150ms..250ms", "c.gputap")
@@ -203,8 +203,8 @@ def test_parts_of_one_recording_that_overlap_are_said(tap, capture, cut):
 
 
 def test_a_cut_claims_no_time_that_a_flight_recorder_threw_away(run, tap, cut, build, work):
-    """A flight recorder's capture can have an activity without its call and without the others of
-    that time."""
+    """A flight recorder's capture can contain an activity without its call and without other
+    activities of that time."""
     tap("run", "-q", "--keep", "200ms", "-o", "last.gputap", build / "examples/steps", "150")
     cut("last.gputap", "at>=0s")
     whole, part = (json.loads(tap("info", "--json", path).out)["retained"]

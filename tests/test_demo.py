@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test the first promises of the README: the demo, and the lists of packages to install."""
+"""Test the first promises of the README: the demo works, and the lists of packages to install are
+complete."""
 
 import json
 import os
@@ -14,7 +15,7 @@ from conftest import run_command
 
 @pytest.fixture(scope="module")
 def demo(repo, tmp_path_factory):
-    """Return (folder, output) of one run of tools/demo."""
+    """Run tools/demo once and return its folder and the result."""
     folder = tmp_path_factory.mktemp("demo")
     return folder, run_command([repo / "tools/demo", folder])
 
@@ -36,7 +37,7 @@ def test_demo_traces_its_hip_program_in_the_same_capture(demo, softgpu, tap):
     assert "what the GPU computed is what the host computed" in result.out
     report = json.loads(tap("report", "--json", folder / "demo.gputap").out)
     counts = {k["name"]: k["count"] for k in report["kernels"]}
-    # eight chunks, twenty replays of the graph
+    # the program launches eight chunks and replays the graph twenty times
     for kernel, count in (("saxpy", 8), ("square", 8), ("pull", 20), ("move", 20), ("energy", 20),
                           ("heat_step", 1000)):
         assert [c for name, c in counts.items() if kernel in name] == [count], kernel
@@ -53,7 +54,7 @@ def test_demo_without_hipcc_does_its_opencl_part_and_says_so(repo, run, work):
 
 
 def test_demo_says_why_its_hip_program_does_not_run(repo, run, work, softgpu):
-    """As on Debian sid, whose ROCr 6.4 cannot use a replaced libhsakmt."""
+    """The stand-in ROCr cannot use a replaced libhsakmt, like ROCr 6.4 on Debian sid."""
     if not shutil.which("hipcc"):
         pytest.skip("needs hipcc: apt install hipcc")
     (work / "a.c").write_text("int hsa_init(void) { return 0; }")
@@ -65,7 +66,7 @@ def test_demo_says_why_its_hip_program_does_not_run(repo, run, work, softgpu):
 
 
 def test_demo_tells_hipcc_which_platform_it_means(repo, run, work, build):
-    """If CUDA's nvcc is installed and no clang++ is in PATH, Debian's hipcc uses nvcc."""
+    """Debian's hipcc uses nvcc by default if CUDA's nvcc is installed and no clang++ is in PATH."""
     (work / "bin").mkdir()
     (work / "bin/hipcc").write_text('#!/bin/sh\nenv | grep ^HIP_ | sort >"$0.told"; exit 1\n')
     (work / "bin/hipcc").chmod(0o755)
@@ -94,7 +95,7 @@ def test_the_build_tells_hipcc_which_platform_it_means(build):
 
 
 def test_make_builds_what_is_installed_and_the_demo_and_no_tests(build, repo, run):
-    """`ninja product` needs no program of tests or bench, which hipcc may refuse."""
+    """`ninja product` builds no programs of tests or bench, which hipcc may fail to compile."""
     assert re.search(r"^all:.*\n\t@ninja -C \$\(BUILD\) product$", (repo / "Makefile").read_text(),
                      re.M)
     made = set(

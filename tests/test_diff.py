@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Test gputap diff: what got slower. Captures come from tests/synth, with known, reproducible
-noise; tests/unit/diff_statistics.c tests the decisions. Real runs: test_diff_programs_hsa.py."""
+"""Test gputap diff, which shows what got slower. Captures come from tests/synth, with known,
+reproducible noise. tests/unit/diff_statistics.c tests the verdicts, test_diff_programs_hsa.py tests
+real runs."""
 import csv
 import io
 import json
@@ -17,7 +18,7 @@ from test_cli_report import on_terminal
 
 @pytest.fixture
 def synth(run, build, work):
-    """Return synth("a.gputap", "--calls", 100), which writes a capture."""
+    """Return synth("a.gputap", "--calls", 100), which writes a capture and returns its name."""
     def call(name, *words):
         run([build / "tests/synth/synth", *words, "-o", name])
         return name
@@ -64,7 +65,7 @@ def test_what_is_only_on_one_side_is_said(tap, pair):
 
 
 def test_a_limit_says_that_it_does_not_count_what_is_new(tap, pair):
-    """A new row may only have another name; so it does not fail a job, and is reported."""
+    """A new row may be an old kernel with a new name. It is reported, but does not fail a job."""
     def said(before, after):
         return " ".join(tap("diff", before, after, "--fail-over", "900%").out.split())
 
@@ -82,7 +83,7 @@ def test_a_rows_figures_are_those_of_the_report(tap, pair):
         for kernel, row in diff.items():
             assert row[f"total_{side}_ns"] == report[kernel]["total_ns"]
             assert row[f"count_{side}"] == report[kernel]["count"]
-            # samples of a thousand values, and the report's 1.6 %
+            # diff samples a thousand values, and percentiles of the report are exact to 1.6 %
             assert row[f"median_{side}_ns"] == pytest.approx(report[kernel]["p50_ns"], rel=0.15)
             assert (row[f"median_{side}_low_ns"] <= row[f"median_{side}_ns"] <=
                     row[f"median_{side}_high_ns"])
@@ -116,7 +117,8 @@ def test_markdown_is_a_table_in_which_a_name_is_only_a_name(tap, synth):
 
 
 def sign_of(text):
-    """-1, 0 or 1 of "+1.2 ms", "-3.0%", "x2.00" and "0.0%"; None of "" and of words."""
+    """Return -1, 0 or 1 for text like "+1.2 ms", "-3.0%", "x2.00" and "0.0%", or None for "" and
+    words."""
     if not re.match(r"[-+x\d]", text):
         return None
     return 1 if text[0] in "+x" else -(text[0] == "-")
@@ -124,7 +126,8 @@ def sign_of(text):
 
 @pytest.mark.parametrize("slow, calls", [("1:-40", 9600), ("1:20", 3200), ("0:-3", 3300)])
 def test_all_figures_of_a_row_point_in_one_direction(tap, synth, slow, calls):
-    """Kernels that take 40 % less each and are launched three times as often take more."""
+    """Kernels that take 40 % less time each and are launched three times as often take more time in
+    total."""
     synth("a.gputap", "--calls", 3200, *NOISY)
     synth("b.gputap", "--calls", calls, *NOISY, "--seed", 3, "--slow", slow)
     out = tap("diff", "a.gputap", "b.gputap", "-n", 0, "--markdown").out
@@ -165,7 +168,7 @@ def test_a_change_within_noise_is_called_noise(tap, synth):
 
 
 def test_the_picture_has_an_axis_with_units_and_one_scale(tap, synth, work):
-    """A pixel has the same value in all tables and in both directions."""
+    """A pixel represents the same value in all tables and in both directions."""
     synth("a.gputap", "--calls", 3200, *NOISY)
     synth("b.gputap", "--calls", 3200, *NOISY, "--seed", 2, "--slow", "1:60")
     tap("diff", "a.gputap", "b.gputap", "-o", "a.svg")
@@ -194,7 +197,7 @@ def test_its_files_are_as_private_as_captures(tap, pair, work, options, mode):
     for name in ("a.json", "a.csv", "a.md", "a.svg"):
         tap("diff", "a.gputap", "b.gputap", "-o", name, *options)
         assert (work / name).stat().st_mode & 0o777 == mode
-    if not options:  # one that everybody could read before
+    if not options:  # the existing file was readable by everyone
         (work / "a.md").chmod(0o644)
         tap("diff", "a.gputap", "b.gputap", "-f", "-o", "a.md")
         assert (work / "a.md").stat().st_mode & 0o777 == 0o600
@@ -244,7 +247,8 @@ def differing(document, *tables):
 
 
 def test_runs_of_one_program_differ_by_noise_only(tap, synth):
-    """20 pairs; the seeds are the same each time. One may be wrong: the level is 5 %."""
+    """Compare 20 pairs of captures with fixed seeds. One verdict may be wrong: the significance
+    level is 5 %."""
     alarms = 0
     for i in range(20):
         for name, seed in (("a", 2 * i), ("b", 2 * i + 1)):
@@ -257,8 +261,8 @@ def test_runs_of_one_program_differ_by_noise_only(tap, synth):
 @pytest.mark.parametrize("slow, limit, status", [
     ("1:20", "15%", 1), ("1:20", "25%", 0), ("1:20:12000", "10%", 1), ("2:-30", "1%", 0)])
 def test_a_slowdown_of_one_kernel_is_found_and_no_other(tap, synth, slow, limit, status):
-    """Slow from the start; slow from the tenth of forty steps on. A faster kernel is not a
-    failure."""
+    """The kernel is slower from the start, or from the tenth of forty steps on. A faster kernel
+    does not fail a job."""
     synth("a.gputap", "--calls", 48000, "--noise", 4, "--steps", 1200, "--seed", 1)
     synth("b.gputap", "--calls", 48000, "--noise", 4, "--steps", 1200, "--seed", 2, "--slow", slow)
     document = json.loads(tap("diff", "a.gputap", "b.gputap", "--json", "--fail-over",
@@ -312,7 +316,7 @@ def test_runs_of_different_length_are_compared_by_step(tap, synth):
 
 
 def test_one_step_is_compared_with_the_others(tap, synth):
-    """A kernel takes twice as long in the eleventh of twenty steps and later ones."""
+    """A kernel takes twice as long from the eleventh of twenty steps on."""
     synth("a.gputap", "--calls", 3200, *NOISY, "--slow", "1:100:1600")
     words = ["diff", "a.gputap", "--baseline", "range=step#1..9", "--json", "--candidate"]
     slow, usual = (json.loads(tap(*words, f"range=step#{n}").out) for n in (11, 10))
@@ -345,7 +349,7 @@ def test_several_runs_a_side_are_named_by_vs_or_by_folders(tap, synth, work):
 
 
 def test_idle_time_of_a_slice_is_that_of_its_causes(tap, synth):
-    """Activities of other parts that ran within a part are not its idle time."""
+    """Time in which activities of another slice ran within a slice is not idle time of that slice."""
     synth("a.gputap", "--calls", 3200, *NOISY)
     document = json.loads(tap("diff", "a.gputap", "--baseline", "range=step and not range=step#7",
                               "--candidate", "range=step#7", "--json").out)
@@ -394,7 +398,7 @@ def test_slices_of_one_capture_are_compared(tap, synth):
     ("at=20ms..60ms", "at=60ms..100ms", ["--per", "step"]),  # steps cross both edges
     ("at=20ms..60ms", "at=60ms..100ms", []),
     ("range=step#3..20", "range=step#30..50", ["--per", "step"]),
-    # the counted records are inside steps, which are kept for that and do not count themselves
+    # The kernels are inside steps. The cut keeps these steps for --per, but does not count them.
     ("kind=kernel and at<100ms", "kind=kernel and at>100ms", ["--per", "step"])])
 def test_cuts_of_a_capture_are_compared_as_its_slices_are(tap, synth, shape, before, after, per):
     synth("a.gputap", "--calls", 20000, *shape.split())
@@ -405,8 +409,8 @@ def test_cuts_of_a_capture_are_compared_as_its_slices_are(tap, synth, shape, bef
     cuts = json.loads(tap("diff", "before.gputap", "after.gputap", *per, "--json").out)
 
     def figures(document):
-        """Return the figures of both sides. Noise, and so verdicts, come from two captures here,
-        from one there."""
+        """Return the figures of both sides, without verdicts: a verdict depends on noise, which
+        diff estimates from two captures for cuts and from one capture for slices."""
         tables = {t: v for t, v in document.items() if isinstance(v, list) and t != "idle"}
         return {(t, row["name"]): {k: v for k, v in row.items()
                                    if k.startswith(("count_", "total_", "median_baseline",
@@ -414,7 +418,7 @@ def test_cuts_of_a_capture_are_compared_as_its_slices_are(tap, synth, shape, bef
                 for t, v in tables.items() for row in v}
 
     expected = figures(whole)
-    if not before.startswith("at"):  # the time between their activities is not known
+    if not before.startswith("at"):  # idle time between the selected activities is unknown
         del expected["devices", "device 0: idle"]
         assert not cuts["idle"]
     else:
@@ -573,7 +577,7 @@ def test_what_others_took_of_the_processors_is_noise_of_one_run(tap, synth):
     tap("diff", "a.gputap", "c.gputap", "--fail-over", "5%")
     for name, slow, others in (("a.gputap", 0, 0), ("c.gputap", 40, 50)):
         synth(name, "--calls", 9600, "--noise", 4, "--slow", f"1:{slow}", "--others", others)
-    assert verdict("c.gputap") == ("slower", 1)  # GPUs do not wait for processors
+    assert verdict("c.gputap") == ("slower", 1)  # other programs do not slow down GPUs
 
 
 def test_what_others_took_is_no_noise_of_several_runs(tap, synth):
@@ -585,7 +589,7 @@ def test_what_others_took_is_no_noise_of_several_runs(tap, synth):
 
 
 def test_a_run_says_what_others_took_of_its_processors(tap, gputap, run, synth):
-    """Run a program that sleeps while another one keeps its only processor busy."""
+    """Trace a program that sleeps while another program keeps their only processor busy."""
     processor = str(min(os.sched_getaffinity(0)))
     busy = subprocess.Popen(["taskset", "-c", processor, sys.executable, "-c",
                              "while True: pass"])
@@ -604,8 +608,8 @@ def test_a_run_says_what_others_took_of_its_processors(tap, gputap, run, synth):
 
 
 def test_much_time_of_few_values_is_shown(tap, synth):
-    """Compare one step with another: the difference cannot be told from noise, but it is known
-    where the time went."""
+    """Compare one step with another: diff cannot tell the difference from noise, but shows where
+    the time was spent."""
     synth("a.gputap", "--calls", 800, "--noise", 4, "--steps", 20, "--slow", "2:900:400")
     out = tap("diff", "a.gputap", "--baseline", "range=step#2", "--candidate", "range=step#39").out
     assert re.search(r"too few +kernel_2", out)

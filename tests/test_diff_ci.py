@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test docs/tutorials/regression-in-ci.md: its commands work as written. The program is an OpenCL
-one, in place of `make prog`."""
+"""Test that the commands of docs/tutorials/regression-in-ci.md work as written. An OpenCL program
+replaces the one that `make prog` builds."""
 import re
 import textwrap
 
@@ -13,7 +13,7 @@ BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", TEXT, re.M | re.S)
 
 
 def steps_of(block):
-    """Return the scripts that the steps of a workflow run."""
+    """Return the scripts in the steps of a workflow."""
     if "script:" in block:
         return "".join(line.strip()[2:] + "\n"
                        for line in block.split("script:\n")[1].splitlines())
@@ -23,8 +23,8 @@ def steps_of(block):
 
 @pytest.fixture
 def shell(run, gputap, build, work, tmp_path):
-    """Return shell(script), which runs it in a folder with gputap and a program; the program's
-    times vary, so that a limit may be exceeded."""
+    """Return shell(script), which runs a script in a folder with gputap and a program. The
+    program's times vary, so a comparison may exceed its limit."""
     for name in ("prog", "prog-of-main"):
         (work / name).symlink_to(build / "examples/steps")
     tools = tmp_path / "tools"

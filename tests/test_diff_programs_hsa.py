@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test gputap diff on real runs, on a GPU in software whose kernels take exactly the requested
-time: it finds the built-in change, and nothing else."""
+"""Test gputap diff on real runs, on a software GPU whose kernels take exactly the requested time:
+diff finds the injected change and reports nothing else."""
 import json
 
 import pytest

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test that the documents refer to existing things: links, headings, paths, files and names of the
-source tree."""
+"""Test that links, headings, paths, files and names of the source tree that documents refer to
+exist."""
 import functools
 import os
 import re
@@ -11,16 +11,17 @@ import urllib.parse
 import pytest
 
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
-# `src/core/tap.h`, `tests/soft/isa_*`, `test_door_{hip,hsa}.py`; build outputs are not checked
+# matches `src/core/tap.h`, `tests/soft/isa_*` and `test_door_{hip,hsa}.py`, but no build outputs
 PATH = re.compile(
     r"`((?:api|bench|cli|docs|examples|gen|generated|include|soft|src|tests|tools)/[\w./*{},-]*)`")
 
 
-# `gt_call_begin()`, `struct gt_segment`, `GT_EVENT_LOSS`, `test_that_it_works`; not `gt_<domain>_x`
+# matches `gt_call_begin()`, `struct gt_segment`, `GT_EVENT_LOSS` and `test_that_it_works`, but not
+# `gt_<domain>_x`
 NAME = re.compile(r"\b((?:gt|gputap|sdk|soft|pu1|test)_\w+|(?:GT|GPUTAP|SOFT_AMDGPU|PU1)_\w+)"
                   r"(?![\w<*{])")
 FILE = re.compile(r"(?<![\w/.*}<>-])([a-z][\w-]*\.(?:c|h|inc|py|hip|isa))\b(?![\w/*{])")
-NOT_OURS = {"first.c", "train.py", "validate.py"}  # names of the reader or of upstream
+NOT_OURS = {"first.c", "train.py", "validate.py"}  # the reader's files, and upstream's
 SPAN = re.compile(r"`([^`\n]+)`")
 
 
@@ -37,8 +38,8 @@ def without_code(text):
 
 
 def anchors(text):
-    """Return anchors as GitHub makes them from headings: letters, digits, '-', '_'; a second
-    heading with the same words gets -1."""
+    """Return the anchors that GitHub generates for headings: letters, digits, '-' and '_'. The
+    second of two equal headings gets the suffix -1."""
     seen, out = {}, set()
     for title in re.findall(r"^#+ +(.*?) *$", without_code(text), flags=re.M):
         plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title)
@@ -62,7 +63,7 @@ def broken_links(repo, document):
 
 
 def expand(pattern):
-    """`a_{b,c}.py`: a_b.py and a_c.py."""
+    """Expand braces: return a_b.py and a_c.py for `a_{b,c}.py`."""
     found = re.search(r"\{([^{}]*)\}", pattern)
     if not found:
         return [pattern]
@@ -81,7 +82,7 @@ def missing_paths(repo, document):
 
 @functools.lru_cache
 def known(repo):
-    """Return the words of the source tree, and the names of its files."""
+    """Return the words in the source tree and the names of its files."""
     names = subprocess.run(["git", "-C", repo, "ls-files", "-co", "--exclude-standard"],
                            check=True,
                            text=True,
@@ -96,15 +97,15 @@ def known(repo):
 
 
 def without_former_names(text):
-    """@text without the first cells of tables that begin with `| before | now |`."""
+    """Return @text with empty first cells in tables that begin with `| before | now |`."""
     return re.sub(r"^\| before \| now \|\n(?:\|.*\n)+",
                   lambda table: re.sub(r"^\|[^|]*\|", "| |", table[0], flags=re.M), text,
                   flags=re.M)
 
 
 def unknown_names(repo, document):
-    """Yield gputap's names in code spans that are not in the tree, neither whole nor as a prefix
-    (`test_hip_`)."""
+    """Yield gputap names in code spans of @document that the tree does not contain, neither whole
+    nor as a prefix such as `test_hip_`."""
     words, files = known(repo)
     for span in SPAN.findall(without_former_names(without_code(document.read_text()))):
         for name in NAME.findall(span):
@@ -157,7 +158,7 @@ def test_the_documents_point_at_what_is_there(repo, find):
 
 
 def test_code_that_a_page_quotes_is_in_the_file_that_it_names(repo):
-    """A block whose first line is "```c tests/toy/library/toy.h" is a part of that file."""
+    """A block whose first line is "```c tests/toy/library/toy.h" quotes a part of that file."""
     quoted = 0
     for document in documents(repo):
         for name, text in re.findall(r"^```\w+ (\S+/\S+)\n(.*?)^```$", document.read_text(),
@@ -181,7 +182,7 @@ def test_readers_are_one_click_from_their_page(repo, word, page):
 
 
 def test_values_of_the_data_files_are_in_the_pages(repo, run):
-    """tools/generate-docs writes them."""
+    """tools/generate-docs writes the values."""
     run([repo / "tools/generate-docs", "--check"])
 
 
@@ -219,13 +220,13 @@ def test_the_sites_navigation_has_each_page_once(repo):
 
 @pytest.mark.parametrize("columns", [80, 120])
 def test_the_help_of_every_command_is_the_golden_one(repo, tap, columns):
-    """The output is the same on every machine and for every terminal width. GPUTAP_GOLDEN=1
-    rewrites it."""
+    """The help text is the same on every machine and at every terminal width. GPUTAP_GOLDEN=1
+    rewrites the golden file."""
     env, path, text = {"COLUMNS": columns}, repo / "tests/golden/help.txt", ""
     commands = re.findall(r"^  (\w+) ", tap("--help").out.split("\nCommands\n")[1], re.M)
     for command in ("", *commands):
         words = [*command.split(), "--help"]
         text += f"$ gputap {' '.join(words)}\n{tap(*words, env=env).out}\n"
-    if os.environ.get("GPUTAP_GOLDEN"):  # look at the difference before you commit it
+    if os.environ.get("GPUTAP_GOLDEN"):  # review the difference before committing
         path.write_text(text)
     assert text == path.read_text(), f"differs from {path}"

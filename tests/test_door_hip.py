@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Test the ways in which programs reach HIP before ROCm 6: every call is seen exactly once,
-independent of the library's calls to itself."""
+independent of calls that the library makes to itself."""
 
 import re
 import subprocess
@@ -23,7 +23,7 @@ HIP, HIP_COMPILER = 2, 3
 
 @pytest.fixture(scope="session")
 def ways(tmp_path_factory, repo, hip_headers):
-    """Build tests/hip/way.c in each way."""
+    """Build tests/hip/way.c once for each way and return the folder."""
     folder, source = tmp_path_factory.mktemp("ways"), repo / "tests/hip/way.c"
 
     def compile(out, *options):
@@ -40,7 +40,8 @@ def ways(tmp_path_factory, repo, hip_headers):
 
 @pytest.fixture(scope="session")
 def device(softgpu):
-    """An environment whose kernels do nothing; results do not matter here, and it is faster."""
+    """Return an environment in which kernels are not executed: the tests do not use results and run
+    faster."""
     return {**softgpu, "SOFT_AMDGPU_EXECUTE": "0"}
 
 
@@ -69,8 +70,7 @@ def test_every_hip_call_is_recorded_once(build, ways, device, way):
 
 
 def test_only_hip_operations_that_were_asked_for_are_recorded(build, ways, device):
-    """The library itself also calls hipMemcpy through its PLT: that is not a call of the
-    program."""
+    """The library itself also calls hipMemcpy through its PLT. This is not a call of the program."""
     with Session(build, op=HIP << 16 | 259, device=0) as session:
         made = made_by(session.run(command(ways, "linked"), env=device).out)
         assert session.calls() == [name for name in made if name == "hipMemcpy"]
@@ -102,7 +102,7 @@ def test_structs_passed_by_value_are_whole_in_the_record(build, ways, device, ta
 
 
 def test_without_a_device_the_failed_calls_are_shown_by_name(build, ways, tap, work):
-    """Without a software GPU, /dev/kfd does not exist, or is not used."""
+    """Without the software GPU, /dev/kfd is missing or unused."""
     result = tap("run",
                  "-o",
                  "a.gputap",
@@ -176,7 +176,7 @@ def test_one_copy_too_many_works_untraced_and_is_reported(build, standins):
 def test_own_calls_are_nobody_s_also_when_only_they_are_asked_for(build, standins):
     with Session(build, op=HIP << 16 | 215, device=0) as session:
         session.run(libraries(standins, 0, "_sysv"))
-        # calls through addresses; not those inside hipMallocPitch
+        # calls through addresses are recorded; calls inside hipMallocPitch are not
         assert session.calls() == ["hipMalloc"] * 2
 
 
@@ -196,8 +196,8 @@ COMPILED = [
 
 @pytest.fixture(scope="session")
 def compilers(standins, repo):
-    """Build programs with a stand-in for libhiprtc.so, which comes first, and one for HIP:
-    compiles_0, compiles_registers."""
+    """Build compiles_0 and compiles_registers, programs with a stand-in for libhiprtc.so, which is
+    loaded first, and a stand-in for HIP."""
     source = repo / "tests/hip/compiles.c"
     subprocess.run(
         ["cc", "-O1", "-shared", "-fPIC", "-DLIBRARY", source, "-o", standins / "libcompiles.so"],

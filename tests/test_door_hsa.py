@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test HSA's tools library method (HSA_TOOLS_LIB): plain HSA programs under the distribution's real
-ROCr, on the software GPU."""
+"""Test HSA's tools library method (HSA_TOOLS_LIB) with plain HSA programs, the distribution's real
+ROCr and the software GPU."""
 
 import csv
 import io
@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-# calls of tests/rocm/hsa_calls.c in a round, after hsa_init(), in order
+# calls in one round of tests/rocm/hsa_calls.c after hsa_init(), in order
 ROUND = (["hsa_agent_get_info"] * 2 +
          ["hsa_iterate_agents", "hsa_agent_get_info", "hsa_signal_create"] +
          ["hsa_signal_store_relaxed"] * 5 + [
@@ -38,8 +38,8 @@ def program(tmp_path_factory, repo, softgpu):
 
 @pytest.fixture
 def trace(tap, program, softgpu, work):
-    """Return trace("--again", env=...) -> (result of gputap run, rows of the calls in order,
-    info)."""
+    """Return trace("--again", env=...), which returns the result of gputap run, the rows of calls
+    in order, and the output of info."""
     def run(*words, env=None, options=()):
         result = tap("run",
                      "-f",
@@ -68,7 +68,7 @@ def names(rows):
 
 def test_every_hsa_call_is_recorded_in_order(trace):
     _, rows, info = trace()
-    # the callback's calls are inside hsa_iterate_agents()
+    # the callback's calls run inside hsa_iterate_agents()
     expected = ["hsa_iterate_agents", *ROUND[:2], *ROUND[3:], "hsa_shut_down"]
     assert names(rows) == expected
     assert (info["seen"], info["dropped"]) == (len(expected), 0)
@@ -110,7 +110,7 @@ def test_a_call_of_an_iteration_callback_has_the_iteration_as_its_parent(trace):
 def test_the_library_that_is_really_mapped_is_reported_with_its_door(trace, tap):
     trace()
     text = tap("info", "a.gputap").out
-    doors = {"HSA_TOOLS_LIB", "rocprofiler-register"}  # the second only if ROCr was built with it
+    doors = {"HSA_TOOLS_LIB", "rocprofiler-register"}  # the second needs a ROCr built with it
     assert len([door for door in doors if door in text]) == 1 and "libhsa-runtime64.so.1" in text
 
 
@@ -124,7 +124,7 @@ def test_the_users_own_tool_sees_what_it_sees_without_gputap(trace, run, program
                            for name in ("counts.so", "with space.so", "fails.so")))
     result, rows, _ = trace("--no-shutdown", env={"HSA_TOOLS_LIB": tools})
     assert names(rows).count("hsa_signal_store_relaxed") == 5
-    if "{2}" not in order:  # ROCr 5 looks up OnUnload() in a tool that it has unmapped
+    if "{2}" not in order:  # ROCr 5 looks up OnUnload() in a tool after unmapping it
         result, rows, _ = trace("--again", env={"HSA_TOOLS_LIB": tools})
         alone = run([program, "--again"], env={**softgpu, "HSA_TOOLS_LIB": tools})
         assert result.err.count("tool: 5 stores") == alone.err.count("tool: 5 stores")
@@ -136,7 +136,7 @@ def test_the_users_own_tool_sees_what_it_sees_without_gputap(trace, run, program
 def test_a_tool_library_that_fails_is_said_and_the_program_runs(trace, tap, program, tool, rocr):
     result, rows, _ = trace("--no-shutdown", env={"HSA_TOOLS_LIB": program.parent / tool})
     assert result.out == "gfx906 -4\n" and len(rows) == len(ROUND)
-    if tool == "fails.so" or rocr >= 13:  # ROCr 5 does not report a missing one
+    if tool == "fails.so" or rocr >= 13:  # ROCr 5 does not report a missing tool
         assert tool in tap("info", "a.gputap").out
         assert "Events   tool failed: " in result.err and tool in result.err, result
 
@@ -149,7 +149,7 @@ def test_only_operations_that_were_asked_for_are_recorded(trace):
 @pytest.mark.parametrize(
     "clean", [["env", "-i"], ["env", "-u", "HSA_TOOLS_LIB"], ["env", "HSA_TOOLS_LIB=mine.so"]])
 def test_a_child_whose_environment_was_cleaned_is_seen(tap, program, softgpu, work, clean):
-    """Also if only HSA's variable is missing or has another value."""
+    """A child is also traced if only HSA_TOOLS_LIB is missing or has another value."""
     variables = [f"{name}={value}" for name, value in softgpu.items()]
     tap("run",
         "-o",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test HSA's image and finalizer extensions: the distribution's real ROCr, called through its
-exported functions and through its tables."""
+"""Test HSA's image and finalizer extensions with the distribution's real ROCr, called through
+exported functions and through tables."""
 
 import csv
 import io
@@ -10,8 +10,8 @@ import subprocess
 
 import pytest
 
-# calls of tests/rocm/hsa_images.c, in order; ROCr has no finalizer, and its finalizer table has no
-# entries
+# calls of tests/rocm/hsa_images.c, in order; ROCr has no finalizer, and its finalizer table is
+# empty
 MADE = [
     "hsa_ext_image_get_capability", "hsa_ext_image_get_capability_with_layout",
     "hsa_ext_image_data_get_info", "hsa_ext_image_data_get_info_with_layout",

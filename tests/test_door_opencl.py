@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test the ways in which programs reach OpenCL, each through the layer method and through
-interposition: every call is seen exactly once."""
+"""Test the ways in which programs reach OpenCL, through the layer method and through interposition:
+every call is seen exactly once."""
 
 import csv
 import json
@@ -33,7 +33,7 @@ def command(build, way):
 
 def environment(build, door):
     """Return the environment that selects the program's libOpenCL.so.1: Debian's, which supports
-    layers, or ours, which does not."""
+    layers, or the test library, which does not."""
     return {} if door == "layer" else {"LD_LIBRARY_PATH": build / "tests/door"}
 
 
@@ -62,7 +62,7 @@ def test_every_call_is_recorded_once(build, door, way):
                          ["linked", "dlopen_local", "dlopen_deepbind", "dlsym", "pointer_table"])
 @pytest.mark.parametrize("options, args", [([], "num_entries=1"), (["--no-args"], "")])
 def test_the_call_that_finds_no_driver_is_recorded_once(build, tap, work, way, options, args):
-    """No layer is called then: the loader answers."""
+    """The loader answers the call without calling a layer."""
     result = tap("run",
                  *options,
                  "-o",
@@ -124,7 +124,7 @@ def test_the_output_is_the_same_without_a_session(build, door):
 
 
 def test_a_library_in_front_of_a_loader_with_layers_is_not_seen_twice(build):
-    """Both methods apply: the library is interposed, and its loader loads the layer."""
+    """Both methods apply: gputap interposes the library, whose loader loads the layer."""
     with Session(build) as session:
         env = {"LD_LIBRARY_PATH": build / "tests/door/shim", "SHIM_LOADER": system_loader()}
         result = session.run(command(build, "linked"), env=env)
@@ -185,8 +185,8 @@ def test_one_loader_too_many_works_untraced_and_is_reported(build, work, layers)
 
 @pytest.mark.parametrize("first", ["loader", "driver"])
 def test_a_driver_that_is_opened_without_a_loader_is_traced_or_reported(build, tap, work, first):
-    """A driver opened after a loader may belong to that loader: then its calls are not seen, and an
-    event reports that."""
+    """A driver that is opened after a loader may belong to that loader. In this case calls to the
+    driver are not seen, and an event reports this."""
     driver = build / "tests/door/libdirect_driver.so"
     libraries = [system_loader(), driver] if first == "loader" else [driver, system_loader()]
     result = tap("run", "-o", "c.gputap", build / "tests/door/two_loaders", *libraries)

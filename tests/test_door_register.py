@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Test the interception method of ROCm 6 and later: libraries that offer their tables through
-librocprofiler-register. The libraries are small test ones (tests/rocm/modern.c); with
-GPUTAP_ROCPROFILER_REGISTER, the real register library is between them and gputap."""
+"""Test the interception method of ROCm 6 and later: libraries register their tables with
+librocprofiler-register. Small test libraries (tests/rocm/modern.c) stand in for HIP and HSA. If
+GPUTAP_ROCPROFILER_REGISTER is set, they register with the real register library, which passes the
+tables on to gputap."""
 
 import csv
 import io
@@ -80,7 +81,7 @@ def trace(tap, work):
 
 
 HIP = ["hipMalloc", "hipFree"] * 3
-# hsa_init() itself hands over the tables
+# hsa_init() registers the tables, so it is not recorded
 HSA = ["hsa_signal_load_relaxed", "hsa_shut_down"] * 2
 
 
@@ -89,7 +90,7 @@ def test_every_call_through_a_registered_table_is_recorded_once(trace, modern):
     assert names == HIP + HSA
     assert result.out == "42\n42\n"
     assert info.count("rocprofiler-register") == 3  # hip, hip_compiler, hsa
-    # as the library itself reports
+    # versions as the library registers them
     assert len(re.findall(r"hip\w* +rocprofiler-register +1 +6\.3\.0 ", info)) == 2
     assert "HSA_TOOLS_LIB" not in info and "interposition" not in info
 
@@ -143,8 +144,8 @@ def test_copies_beyond_what_can_be_told_apart_are_reported(request, trace, moder
     copies = [modern / f"copy{i}.so" for i in range(1, 9)]
     result, names, info = trace(modern, "program", *copies)
     assert result.out == "".join(f"copy {i}\n" for i in range(1, 9)) + "42\n42\n"
-    assert names == HIP * 8 + HSA  # eight of nine copies
-    if "stand-in" in request.node.name:  # the real one itself refuses a ninth copy
+    assert names == HIP * 8 + HSA  # eight of nine copies are traced
+    if "stand-in" in request.node.name:  # the real library refuses a ninth copy itself
         assert "a copy of the HIP library: too many are loaded" in info
 
 
@@ -177,7 +178,7 @@ def test_a_subscriber_gets_the_tables_whole_and_whose_they_are(run, build, moder
     hip = [line for line in done.err.splitlines() if line.startswith("HIP")]
     assert sorted(hip) == ["HIP 0: 464 entries, 60300", "HIP 1: 464 entries, 60300",
                            "HIP compiler 0: 10 entries, 60300", "HIP compiler 1: 10 entries, 60300"]
-    # it is initialised twice
+    # HSA is initialised twice
     assert done.err.count("HSA core 0: ") == 2 and done.err.count("HsaApiTable 0: ") == 2
 
 
@@ -213,7 +214,7 @@ def test_functions_that_a_shorter_table_of_images_does_not_have_are_left_alone_a
                                                  (77, 15, ["hsa_amd_ext", "hsa_image_ext"])])
 def test_tables_of_hsa_are_reported_if_they_are_of_no_known_release(trace, tmp_path, repo, amd_ext,
                                                                 images, told):
-    """Tables are known up to ROCm 7.2."""
+    """gputap knows the tables of releases up to ROCm 7.2."""
     folder = build_modern(tmp_path, repo / "tests/rocm/modern.c", images=images, amd_ext=amd_ext)
     result, names, info = trace(folder, "program", "extensions")
     assert names == EXTENSIONS + ["hsa_shut_down"] and result.out == "4098 0 8448 0 39175\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test samples: ours, and HIP's own from a checkout, run the same with and without gputap."""
+"""Test that gputap's samples, and HIP's own from a checkout, run the same with and without gputap."""
 
 import os
 import pathlib
@@ -20,7 +20,7 @@ OURS = {
 
 @pytest.fixture(scope="session")
 def sample(hip_headers, repo, tmp_path_factory):
-    """Return sample("graph"), which is examples/hip/graph.hip, compiled."""
+    """Return sample("graph"), which compiles examples/hip/graph.hip and returns the program's path."""
     if not shutil.which("hipcc"):
         pytest.skip("needs hipcc: apt install hipcc")
     folder = tmp_path_factory.mktemp("samples")
@@ -60,7 +60,7 @@ def test_the_device_prints_what_the_host_prints(sample, softgpu):
 
 # HIP's own samples ---------------------------------------------------------------
 
-UPSTREAM = {  # folder: sources, text of its results
+UPSTREAM = {  # folder: (sources, text in the output)
     "0_Intro/bit_extract": (["bit_extract.cpp"], "PASSED"),
     "0_Intro/square": (["square.hipref.cpp"], "PASSED"),
     "0_Intro/module_api": (["runKernel.cpp"], "PASSED"),
@@ -82,7 +82,7 @@ UPSTREAM = {  # folder: sources, text of its results
 
 
 def same(text):
-    """Return @text without parts that differ from run to run: times, rates, addresses, random
+    """Return @text without the parts that differ between runs: times, rates, addresses, random
     numbers."""
     return re.sub(r" *(0x[0-9a-f]{6,}|\d+\.\d+(e[+-]\d+)?)", "#", text)
 

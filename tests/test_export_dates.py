@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test that exports are exact to the nanosecond in their readers at any date: readers of JSON
-compute in doubles, whose precision depends on the distance from the file's base time."""
+"""Test that exports are exact to the nanosecond in their readers at any date. JSON readers compute
+in doubles, whose precision depends on the distance from the file's base time."""
 
 import csv
 import json
@@ -11,15 +11,15 @@ import pytest
 
 from consumers import perfetto
 
-QUARTER = 7889238  # seconds: torch.profiler's bases are multiples of it, as ours were
+QUARTER = 7889238  # seconds; torch.profiler's base times are multiples, as gputap's were
 DAY = 86400
-STARTED = 1000000000  # synth's --start: BOOTTIME of the session's start, in ns
-# 2^42 us are 50.9 days; after 52.1 days, 2^52 ns have passed
+STARTED = 1000000000  # value of synth's --start: BOOTTIME of the session's start in ns
+# 2^42 us are 50.9 days, and 2^52 ns are 52.1 days
 DAYS = [0, 10.1, 50.95, 51.5, 52.1, 75, 91.3]
 
 
 class Dated:
-    """A capture of adjacent calls and kernels of 1 to 3 ns that started @seconds after 1970."""
+    """A capture that starts @seconds after 1970, with adjacent calls and kernels of 1 to 3 ns."""
 
     def __init__(self, build, folder, seconds, *options):
         self.build, self.folder, self.offset = build, folder, int(seconds * 10**9) - STARTED
@@ -41,7 +41,7 @@ class Dated:
         return path
 
     def rows(self):
-        """Return starts and durations of calls and of kernels from the CSV, which has whole
+        """Return starts and durations of calls and of kernels from the CSV export, which has whole
         nanoseconds."""
         with open(self.export("csv"), newline="", encoding="utf-8") as f:
             rows = list(csv.DictReader(f))
@@ -54,8 +54,7 @@ class Dated:
 
 
 def begun(days, year=2026):
-    """Return seconds after 1970, the given number of days after the first of torch.profiler's bases
-    in a year."""
+    """Return the time @days after torch.profiler's first base time in @year, in seconds after 1970."""
     first = (year - 1970) * 31556952
     return first - first % QUARTER + QUARTER + days * DAY
 
@@ -105,7 +104,7 @@ def test_json_in_hta_begins_in_the_right_microsecond(build, tmp_path):
     frame = trace.get_trace(0)
     begins = sorted(int(ts) for ts in frame[frame["correlation"] > 0]["ts"])
     first = min(begins)
-    # it rounds up to whole us, and counts from the first
+    # HTA rounds up to whole us and counts from the first event
     exact = sorted(-(-(start - base) // 1000) for start, _ in calls + work)
     assert [b - first for b in begins] == [e - exact[0] for e in exact]
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test RPD and rocpd files of a real HIP program: launches, copies, a graph, under the names that
-RPD's tools look for."""
+"""Test RPD and rocpd files of a real HIP program: launches, copies and a graph have the names that
+RPD's tools expect."""
 
 import collections
 import contextlib
@@ -18,8 +18,8 @@ from truth import Capture, Truth, number
 
 @pytest.fixture(scope="session")
 def capture(tmp_path_factory, repo, gputap, hip_headers, softgpu):
-    """Export a run of tests/hip/graph.hip: 4 launches, 3 captured ones that run twice, a memset,
-    two memcpys."""
+    """Export a run of tests/hip/graph.hip, which has 4 launches, 3 captured launches that run
+    twice, a memset and two memcpys."""
     if not shutil.which("hipcc"):
         pytest.skip("needs hipcc: apt install hipcc")
     folder = tmp_path_factory.mktemp("graph")
@@ -146,7 +146,7 @@ TRUTH = Truth(threads=2, streams=3, launches=20, copies=2, graphs=3, nodes=6)
 
 @pytest.fixture(scope="module")
 def known(hip_program, softgpu, gputap, tmp_path_factory):
-    """Return the file of tests/hip/truth.hip, and its capture through another export."""
+    """Return the rocpd file of tests/hip/truth.hip, and its capture as another export shows it."""
     folder = tmp_path_factory.mktemp("known")
     run_command([
         gputap, "run", "-q", "-o", folder / "t.gputap", "--", *TRUTH.command(hip_program("truth"))

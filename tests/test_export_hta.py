@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test Holistic Trace Analysis on exported Chrome JSON: its results agree with the capture."""
+"""Test Holistic Trace Analysis (HTA) on exported Chrome JSON: its results agree with the capture."""
 
 import csv
 import gzip
@@ -42,8 +42,8 @@ def rows(files):
 
 @pytest.fixture(scope="module")
 def rounded(files, rows):
-    """HTA rounds starts up and ends down to whole us, in floating point; do the same with start_ns
-    and end_ns."""
+    """Round start_ns and end_ns as HTA does: HTA rounds starts up and ends down to whole us, in
+    floating point."""
     with gzip.open(files["json.gz"]) as f:
         events = json.load(f)["traceEvents"]
     first = min((e for e in events if e.get("cat") == "cuda_runtime"), key=lambda e: e["ts"])

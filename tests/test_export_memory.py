@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test memory in use over time in the exports that draw it: Perfetto's own trace processor and the
-report agree on the same capture."""
+"""Test exports that draw memory in use over time: Perfetto's trace processor and the report agree
+on the same capture."""
 import json
 import subprocess
 
@@ -28,7 +28,8 @@ def programs(tmp_path_factory):
 
 @pytest.fixture
 def report(run, gputap, work, programs):  # pylint: disable=unused-argument
-    """A capture of three concurrent threads, on CUDA's software driver."""
+    """Record three concurrent threads on CUDA's software driver and return the rows of the report's
+    memory table by name."""
     run([
         gputap, "run", "-q", "-o", "m.gputap", "--", gputap, "soft", "cuda", "--",
         programs / "program", programs / "kernels.so", "10", "3", "symbols"
@@ -42,7 +43,7 @@ def report(run, gputap, work, programs):  # pylint: disable=unused-argument
 
 
 def curves(rows, suffix=""):
-    """Return values in time order, per name."""
+    """Return {name: values in time order}."""
     found = {}
     for row in rows:
         found.setdefault(row["name"].removesuffix(suffix), []).append(row["value"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test real readers on a capture with every kind of oddity (tests/consumers/odd_capture.c)."""
+"""Test real readers on a capture with every kind of unusual record (tests/consumers/odd_capture.c)."""
 
 import collections
 import csv
@@ -27,7 +27,7 @@ NAMES = {
 
 @pytest.fixture(scope="module")
 def odd(build, tmp_path_factory):
-    """The exported files and their contents."""
+    """Return the exported files and the records that they contain."""
     folder = tmp_path_factory.mktemp("odd")
     files = {e: folder / f"odd.{e}" for e in ("pftrace", "json", "json.gz", "csv")}
     done = subprocess.run([build / "tests/consumers/odd_capture", *files.values()],
@@ -50,7 +50,7 @@ def odd(build, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def seen(odd):
-    """Results of Perfetto's trace processor for the protobuf file."""
+    """Return the results of Perfetto's trace processor for the protobuf file."""
     return perfetto.ask(
         odd.files["pftrace"],
         slices=perfetto.SLICES,
@@ -148,8 +148,8 @@ def test_perfetto_gives_extra_rows_only_to_queues_whose_work_overlaps(seen):
 
 
 def test_perfetto_flow_leads_from_the_call_to_each_work_item(odd, seen):
-    """Perfetto chains flows: with three activities, the call leads to the first, that to the
-    second, and so on."""
+    """Perfetto chains flows: the flow of a call with three activities leads from the call to the
+    first activity, then to the second and the third."""
     incoming = {f["slice_in"]: f["slice_out"] for f in seen["flows"]}
     by_id = {s["id"]: s for s in seen["slices"]}
     linked = [s for s in work_of(seen) if s["correlation"]]
@@ -243,8 +243,8 @@ def test_chrome_has_each_record_once(odd, chrome):
 
 
 def test_chrome_flow_ends_lie_on_their_events(chrome):
-    """TraceLens requires id == correlation at both ends, and pid, tid and ts of the ends equal to
-    their events'."""
+    """TraceLens requires id == correlation at both ends of a flow, and each end needs the pid, tid
+    and ts of its event."""
     places = collections.defaultdict(set)
     for e in chrome["traceEvents"]:
         if e["ph"] in "Xi" and "correlation" in e.get("args", {}):
@@ -286,7 +286,8 @@ def test_chrome_in_perfetto_has_each_record(odd):
 
 @pytest.mark.parametrize("extension", ["json", "csv"])
 def test_odd_exports_are_the_golden_ones(odd, repo, extension):
-    """Compare byte for byte. GPUTAP_GOLDEN=write rewrites them, for an intended change."""
+    """Compare byte for byte. GPUTAP_GOLDEN=write rewrites the golden files after an intended
+    change."""
     golden = repo / "tests/golden" / f"odd.{extension}"
     if os.environ.get("GPUTAP_GOLDEN") == "write":
         golden.write_bytes(odd.files[extension].read_bytes())

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test a real OpenCL program, traced and exported: Perfetto's trace processor finds what the
-capture recorded."""
+"""Test the export of a real traced OpenCL program: Perfetto's trace processor finds the recorded
+data."""
 
 import collections
 import csv
@@ -106,5 +106,5 @@ def test_a_wait_for_events_is_split_by_the_work_of_their_calls(traced, tap):
     (wait, ) = [o for o in report["operations"] if o["name"] == "clWaitForEvents"]
     parts = [wait[p] for p in ("wait_ns", "transfer_ns", "runtime_ns", "unattributed_ns")]
     assert sum(parts) == wait["total_ns"] and wait["wait_ns"] > 0
-    # unknown only for waits whose event was already done
+    # Only waits for events that were already complete are unattributed.
     assert wait["unattributed_ns"] < wait["wait_ns"]

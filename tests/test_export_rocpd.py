@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test the rocpd export against the capture, in SQL, and with rocprofiler-sdk's own tools and
+"""Test the rocpd export in SQL against the capture, and with rocprofiler-sdk's own tools and
 schema."""
 
 import json
@@ -239,7 +239,8 @@ def test_a_real_program_comes_back_whole(tap, build, work):
 
 @pytest.fixture
 def upstream(work):
-    """Return the Python part of rocpd and its SQL, from a checkout of rocprofiler-sdk."""
+    """Return a folder with the Python part of rocpd and its SQL, from a checkout of
+    rocprofiler-sdk."""
     checkout = pathlib.Path(os.environ.get("GPUTAP_ROCPD_CHECKOUT", ""))
     source = checkout / "source/lib/python/rocpd"
     if not os.environ.get("GPUTAP_ROCPD_CHECKOUT") or not source.is_dir():
@@ -286,7 +287,7 @@ def test_upstream_tables_and_views_have_the_same_columns(export, upstream):
                 name
             )
         )
-        if not name.endswith(uuid): # a view declares only the names of its columns
+        if not name.endswith(uuid): # a view declares only column names
             shape = f"SELECT lower(name) FROM pragma_table_info('{name}')"
         assert rocpd.rows(shape) == theirs.execute(shape).fetchall(), name
         keys = (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test the RPD export against the capture itself (tests/synth/dump), and with RPD's own tools."""
+"""Test the RPD export against the capture, as tests/synth/dump prints it, and with RPD's own tools."""
 
 import collections
 import dataclasses
@@ -35,7 +35,7 @@ class Item:
 
     @property
     def pid(self):
-        return 4000 + 100 * self.process  # as tests/synth creates them
+        return 4000 + 100 * self.process  # as tests/synth numbers processes
 
     @property
     def tid(self):
@@ -49,7 +49,7 @@ ITEM = re.compile(
 
 
 def read_items(run, build, capture):
-    """Return all records, printed by a program that does not know exports."""
+    """Return all records, as printed by tests/synth/dump, which shares no code with exports."""
     items = []
     for line in run([build / "tests/synth/dump", capture, "--items"]).out.splitlines():
         match = ITEM.match(line)
@@ -113,7 +113,7 @@ def export(run, build, tap, work):
     ("--calls", "50", "--plain"),
     ("--calls", "500", "--cut"),
     ("--calls", "500", "--crash", "--processes", "2"),
-    # large: 64 KiB pages, several levels
+    # a large file: 64 KiB pages, several levels of tree pages
     ("--calls", "60000", "--threads", "2", "--kernels", "300"),
 ])
 def test_rpd_file_is_a_sound_database(export, options):
@@ -218,7 +218,7 @@ def test_rpd_texts_keep_the_rules_of_both_schemas(export):
         " u.string"
     )
     assert rpd.one(both) == rpd.one("SELECT count(*) FROM rocpd_ustring") > 10
-    # tools print these into JSON without escaping
+    # RPD's tools print these strings into JSON without escaping
     texts = [row[0] for row in rpd.rows("SELECT string FROM rocpd_string")]
     assert any("'" in t for t in texts) and any(
         "/" in t for t in texts), "names that had quotes and backslashes are there"
@@ -304,7 +304,7 @@ def test_rpd_metadata_shows_what_is_missing(export):
 
 @pytest.fixture(scope="session")
 def upstream():
-    """Return a checkout of rocmProfileData with its history."""
+    """Return the path of a rocmProfileData checkout with full history."""
     path = os.environ.get("GPUTAP_RPD_CHECKOUT")
     if not path:
         pytest.skip("GPUTAP_RPD_CHECKOUT does not name a checkout of rocmProfileData")
@@ -326,7 +326,7 @@ def python(upstream, *arguments, cwd=None):
     return done.stdout
 
 
-V2_CONVERTER = "92d13a0"  # the last one without schema 3
+V2_CONVERTER = "92d13a0"  # last commit without schema 3
 
 
 def convert(upstream, work, rpd, version):
@@ -393,7 +393,7 @@ def test_rocpd_call_stacks_adds_up_the_gpu_time(export, upstream):
 
 
 def add_api(db, name, args, start, end, pid=4000, tid=4001):
-    """Add a call of another runtime, following the rule that its arguments are in both text tables
+    """Add a call of another runtime. By the export's rule, both string tables contain its arguments
     under one id."""
     ids = []
     for text in (name, args, "hip"):
@@ -422,7 +422,8 @@ def test_rocpd_autograd_finds_annotated_operators(export, upstream):
 
 
 def test_rocpd_graph_finds_captured_graphs_added_by_our_rule(export, upstream):
-    """OpenCL has no such calls, and this tool stops on files without them, so some are added."""
+    """The test adds graph calls: OpenCL has no such calls, and rocpd.graph fails on files without
+    them."""
     rpd = export()
     end = rpd.one("SELECT max(end) FROM rocpd_api")
     for i, (name, args) in enumerate((("hipStreamBeginCapture", "stream = 0x10"),

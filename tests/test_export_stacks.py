@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test stacks of range, call and kernel: `gputap export` to folded stacks and to speedscope."""
+"""Test stacks of ranges, calls and kernels that `gputap export` writes as folded stacks and for
+speedscope."""
 
 import collections
 import csv
@@ -26,7 +27,7 @@ def worker(tmp_path_factory, repo, build):
 
 @pytest.fixture(scope="module")
 def traced(gputap, worker, tmp_path_factory):
-    """Return a capture of tests/ranges/work.c, and its rows."""
+    """Return a capture of tests/ranges/work.c, and the rows of its CSV export."""
     folder = tmp_path_factory.mktemp("traced")
     capture = folder / "a.gputap"
     for words in (["run", "-q", "-o", capture, "--", worker],
@@ -38,7 +39,7 @@ def traced(gputap, worker, tmp_path_factory):
 
 @pytest.fixture
 def synth(run, build, work):
-    """Return synth(...), which writes a capture."""
+    """Return synth(...), which writes a capture and returns its name."""
     def make(*words, name="s.gputap"):
         run([build / "tests/synth/synth", *words, "-o", name])
         return name
@@ -46,7 +47,7 @@ def synth(run, build, work):
 
 
 def folded(tap, capture, *words, name="t.folded"):
-    """Return {(frame, ...): ns}."""
+    """Export @capture as folded stacks and return {(frame, ...): ns}."""
     tap("export", "-f", capture, "-o", name, *words)
     stacks = {}
     for line in pathlib.Path(name).read_text().splitlines():
@@ -57,7 +58,8 @@ def folded(tap, capture, *words, name="t.folded"):
 
 
 def ways(rows):
-    """Return {id of a call: its range and calls} from the CSV, for programs of one thread."""
+    """Return {id of a call: names of its ranges and calls} from the CSV rows of a single-threaded
+    program."""
     calls = {int(r["correlation"]): r for r in rows if r["kind"] == "call"}
     ranges = [(number, int(r["return"], 16) & 0xffffffff, r["arguments"].split('"')[1])
               for number, r in calls.items() if r["domain"] == "ranges"]
@@ -97,7 +99,7 @@ def test_host_time_is_what_neither_calls_nor_ranges_inside_took(tap, traced, wor
             if r["kind"] == "call" and int(r["correlation"]) == number))
     calls = {stack: ns for stack, ns in stacks.items() if stack[-1].startswith("cl")}
     assert calls == {stack: ns for stack, ns in want.items() if ns}
-    # everything in the step is as long as the step, and so on
+    # stacks below a range add up to the duration of the range
     for name in ("step", "outer", "idle"):
         took = sum(int(r["duration_ns"]) for r in rows if f'"{name}"' in r["arguments"])
         assert sum(ns for stack, ns in stacks.items() if name in stack) == took
@@ -105,8 +107,8 @@ def test_host_time_is_what_neither_calls_nor_ranges_inside_took(tap, traced, wor
 
 
 def test_ranges_that_cross_are_above_what_was_begun_in_them(tap, repo, build, work):
-    """tests/ranges/across.c starts ranges that its own thread stops, that another one stops, and
-    that none stops."""
+    """tests/ranges/across.c starts three kinds of ranges: its own thread stops the first, another
+    thread stops the second, and no thread stops the third."""
     roctx = build / "src/compat/roctx"
     subprocess.run([
         "cc", "-O1", "-Wall", f"-I{repo}/include", repo / "tests/ranges/across.c", "-o", "across",

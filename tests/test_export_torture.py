@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Test exports whose n-th allocation or write fails: an error message and no file, or a whole file;
-never a crash. The file is the same each time."""
+"""Test exports whose n-th allocation or write fails: export either prints an error message and
+leaves no file, or writes the whole file. It never crashes."""
 
 import pytest
 
 FORMATS = ["t.pftrace", "t.json", "t.json.gz", "t.rpd", "t.csv", "t.folded",
            "t.speedscope.json"]
-TRIES = 60  # spread over all calls; the first ones are all tried
+TRIES = 60  # spread over all calls, but including each of the first calls
 
 
 def make_capture(run, build):
@@ -48,7 +48,7 @@ def test_export_survives_the_nth_failure(run, build, gputap, work, name, kind):
         left = sorted(p.name for p in work.iterdir() if p.name not in ("t.gputap", "count"))
         if result.status == 0:
             assert left == [name]
-            # some formats store the command line, which is shorter here by "good."
+            # Some formats store the command line, which is shorter here by "good.".
             assert abs((work / name).stat().st_size -
                        len(good)) <= 64, f"{kind} {n}: the file is not whole"
             (work / name).unlink()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test Chrome JSON in AMD's TraceLens, from a checkout: of an OpenCL program, and of a torch
-program."""
+"""Test exported Chrome JSON in AMD's TraceLens, from a checkout, for an OpenCL program and a
+PyTorch program."""
 import csv
 import gzip
 import io
@@ -54,7 +54,8 @@ def test_tracelens_has_kernels_and_the_calls_that_launched_them(analysis):
 
 @pytest.fixture
 def training(tap, torch_python, torch_package, backend, repo, analyse):  # noqa: F811
-    """The analysis of three steps of a small model on torch's device refdev, with shapes."""
+    """Return the analysis of three training steps of a small model on PyTorch's device refdev, with
+    shapes."""
     paths = f"{torch_package['PYTHONPATH']}{os.pathsep}{backend['PYTHONPATH']}"
     tap("run", "-o", "a.gputap", "--", torch_python, repo / "tests/torch_refdev_program.py",
         "profile", "mlp", env={**backend, "PYTHONPATH": paths, "GPUTAP_TORCH_SHAPES": 1})
@@ -62,7 +63,7 @@ def training(tap, torch_python, torch_package, backend, repo, analyse):  # noqa:
 
 
 def test_tracelens_has_the_device_time_of_torchs_operators(training, tap):
-    """TraceLens and the report agree."""
+    """TraceLens and the report agree on the times of operators."""
     rows = csv.DictReader(io.StringIO(
         tap("report", "--csv", "--top", "0", "--by", "range", "a.gputap").out))
     own = {r["name"]: int(r["self_ns"]) / 1e3 for r in rows if int(r["self_ns"])}

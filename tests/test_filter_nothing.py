@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test an expression that matches no record: every command reports that, and shows no rows of
-zeros."""
+"""Test expressions that match no record: every command reports this and prints no rows of zeros."""
 
 import csv
 import json

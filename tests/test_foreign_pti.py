@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Run PTI's own tests of its callback API (sdk/test/callback_api_test.cc), unmodified, on our
-libpti_callback, with Intel's libpti_view in the same program. tests/foreign/sycl replaces SYCL.
-Needs the requirements of tests/test_pti_sample.py, and GoogleTest and fmt."""
+"""Run PTI's unmodified tests of its callback API (sdk/test/callback_api_test.cc) with gputap's
+libpti_callback, and with Intel's libpti_view in the same program. tests/foreign/sycl replaces SYCL.
+Requires GoogleTest, fmt and the requirements of tests/test_pti_sample.py."""
 import os
 import pathlib
 import re
@@ -11,8 +11,8 @@ import pytest
 
 from conftest import REPO, run_command
 
-# These tests look for operation ids of our library, and for external ids pushed in callbacks, in
-# the records of Intel's views, a different library.
+# These tests search the records of Intel's views, a different library, for operation ids of
+# gputap's library and for external ids pushed in callbacks.
 IDS = re.compile(r"BasicSubscription|ExternalCorrelationInAppendCallbacks")
 OF_IDS = re.compile(r"from callback not found in view|External correlation record not found|"
                     r"Driver API record not found for correlation_id|ordering violations")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Test clients of rocprofiler-sdk that others wrote, unmodified, on our library and the software
-GPU. Each must count what the program did (tests/truth.py) and what `gputap run` records of it."""
+"""Test unmodified third-party clients of rocprofiler-sdk with gputap's library and the software
+GPU. Each client must count the program's actions (tests/truth.py) and the activities that `gputap
+run` records."""
 
 import collections
 import json
@@ -19,7 +20,7 @@ TRUTH = Truth(threads=2, streams=3, launches=20, copies=2, graphs=3, nodes=6)
 
 
 def from_outside(*names):
-    """Return the paths in GPUTAP_<name>."""
+    """Return the paths in the variables GPUTAP_<name>."""
     paths = [os.environ.get(f"GPUTAP_{name}") for name in names]
     if not all(paths):
         pytest.skip(" and ".join(f"GPUTAP_{name}" for name in names) + " not set")
@@ -28,7 +29,8 @@ def from_outside(*names):
 
 @pytest.fixture
 def environment(build, softgpu):
-    """The environment of a program on the software GPU with our libraries of rocprofiler-sdk."""
+    """Return the environment of a program on the software GPU with gputap's rocprofiler-sdk
+    libraries."""
     folders = [softgpu["LD_LIBRARY_PATH"], build, build / "src/compat/rocprofiler",
                build / "src/compat/roctx"]
     return softgpu | {"LD_LIBRARY_PATH": ":".join(map(str, folders))}
@@ -36,8 +38,7 @@ def environment(build, softgpu):
 
 @pytest.fixture
 def recorded(gputap, hip_program, softgpu, run, work):
-    """The activities that `gputap run` records, per name: kernels, and memcpys in each
-    direction."""
+    """Return the activities that `gputap run` records: kernels by name, and memcpys by direction."""
     run([gputap, "run", "-q", "-o", "own.gputap", "--", *TRUTH.command(hip_program("truth"))],
         env=softgpu)
     run([gputap, "export", "own.gputap", "-o", "own.csv"])
@@ -47,7 +48,8 @@ def recorded(gputap, hip_program, softgpu, run, work):
 
 
 def kernels(found):
-    """Return the names of all kernels, including those for the runtime's copies and fills."""
+    """Return the names of all kernels, including those that the runtime uses for copies and fills,
+    with counts."""
     return collections.Counter(row["name"] for row in found.device if row["name"])
 
 
@@ -86,7 +88,7 @@ def test_kineto_linked_into_the_program(build, environment, hip_headers, recorde
     check_calls(names["cuda_runtime"], recorded)
     copies = collections.Counter(row["operation"] for row in recorded.device if not row["name"])
     assert names["gpu_memcpy"].total() == copies.total()
-    # each activity has a call that it is linked to
+    # each activity is linked to a call
     calls = {e["args"]["correlation"] for e in events if e.get("cat") == "cuda_runtime"}
     work_of = [e["args"]["correlation"] for e in events if e.get("cat") in ("kernel", "gpu_memcpy")]
     assert len(work_of) == len(recorded.device) and set(work_of) <= calls

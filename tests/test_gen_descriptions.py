@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test descriptions of APIs, the code generated from them, and what must never change in them."""
+"""Test API descriptions, the code generated from them, and the parts that must never change."""
 import importlib.util
 import random
 import re
@@ -23,7 +23,7 @@ group things
 1 toy_queue toy_create(string const char *name, status toy_int *error)
 """
 
-# name: (text to replace in GOOD, replacement, line number in the message, message)
+# name: (text of GOOD to replace, replacement, line number in the message, message)
 BAD = {
     "unknown_statement": ("group things", "gruop things", 9,
                           "unknown statement 'gruop' (did you mean 'group'?)"),
@@ -152,9 +152,9 @@ def test_generator_keeps_to_the_standard_library_and_2600_lines():
             "describe", "emit_domains", "emit_info", "emit_mangled", "emit_pti",
             "emit_rocprofiler", "emit_taps", "isa"
         }
-        if path.name != "isa.py":  # part of soft/amdgpu, not of tracing
+        if path.name != "isa.py":  # isa.py belongs to soft/amdgpu
             lines += text.count("\n")
-    assert lines <= 2600  # 400 of them generate the libraries for users of rocprofiler-sdk and PTI
+    assert lines <= 2600  # 400 of them generate the rocprofiler-sdk and PTI libraries
 
 
 def test_good_description_is_accepted(tmp_path):
@@ -189,7 +189,7 @@ def test_file_that_includes_itself_is_reported(tmp_path):
 
 
 def wrong_together(tmp_path, monkeypatch, **files):
-    """Return the message for descriptions that are each right alone."""
+    """Return the error message for descriptions that are valid alone but not together."""
     module = describe()
     monkeypatch.syspath_prepend(str(REPO / "gen"))
     import emit_domains  # noqa: PLC0415
@@ -292,7 +292,7 @@ def test_operations_have_the_numbers_they_were_frozen_with(domain):
 
 
 def test_every_blocking_argument_of_opencl_says_whether_the_call_waits():
-    """Exporters use this role to know which copies the program waited for, also those of
+    """Exporters use this role to find the copies that the program waited for, including copies of
     extensions."""
     api = describe().parse(str(REPO / "api" / DESCRIPTIONS["opencl"]), str(REPO))
     blocking = {(op.name, arg.name): arg.role for op in api.operations for arg in op.args
@@ -306,8 +306,8 @@ def test_every_blocking_argument_of_opencl_says_whether_the_call_waits():
 
 
 def test_numbers_of_entries_that_hip_s_table_will_have_are_free():
-    """Positions from 512 on have numbers from 768 on (docs/internals/decisions.md); other exports
-    of the library have lower numbers."""
+    """Table positions from 512 on have numbers from 768 on (docs/internals/decisions.md). The
+    library's other exports have lower numbers."""
     described = {number for domain, number, _ in frozen() if domain == "hip"}
     assert not described & set(map(str, range(506, 512))) and not described & set(
         map(str, range(768, 1024)))
@@ -408,7 +408,8 @@ def extension_functions(opencl):
 
 
 def test_each_wrap_of_the_description_is_written(opencl, build, run):
-    """They are weak: a missing one would be skipped silently, and its GPU activities with it."""
+    """Wraps are weak symbols. Without this check, a missing wrap would be skipped silently, and its
+    GPU activities would be missing."""
     symbols = set(run(["nm", "--defined-only", build / "libgputap.so.0"]).out.split())
     missing = [
         op.name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compare the spelling of HIP's types in api/hip.api with the installed headers and library."""
+"""Compare the spelling of HIP types in api/hip.api with the installed headers and library."""
 
 import pathlib
 import re
@@ -58,7 +58,7 @@ def apis():
 
 @pytest.fixture(scope="module")
 def header(hip_headers, tmp_path_factory):
-    """The declarations of the headers, preprocessed."""
+    """Return the preprocessed declarations of the headers."""
     path = tmp_path_factory.mktemp("hip") / "h.c"
     path.write_text(
         "#define __HIP_PLATFORM_AMD__ 1\n#include <hip/hip_runtime_api.h>\n#include"
@@ -170,8 +170,7 @@ def library():
 
 
 def test_every_export_of_the_library_is_described(apis):
-    """Except those that are not HIP's: half-precision helpers of gcc, symbols of the debugger's
-    library."""
+    """Helpers of gcc for half precision and symbols of the debugger's library do not belong to HIP."""
     described = {name for api in apis for op in api.real() for name in (op.exported, op.name)}
     others = {"__gnu_f2h_ieee", "__gnu_h2f_ieee"}
     left = {
@@ -193,8 +192,7 @@ def test_positions_in_the_table_are_rocprofiler_s_operation_ids(apis):
 
 
 def test_positions_are_those_of_the_header_s_tables(apis):
-    """Compare as far as the installed version goes: its tables are the first part of the described
-    ones."""
+    """The tables of the installed version match the first part of the described tables."""
     header = pathlib.Path("/usr/include/hip/amd_detail/hip_api_trace.hpp")
     if not header.exists():
         pytest.skip("needs HIP's header of its tables, which comes with ROCm 6.1")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Compare HSA's descriptions with the headers of the distribution: the generated taps rely on ABIs
-whose headers they never include."""
+"""Compare HSA's descriptions with the distribution's headers: the generated taps rely on ABIs
+without including any of these headers."""
 
 import importlib.util
 import pathlib
@@ -15,8 +15,8 @@ C_NAMES = {
     "u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t", "i32": "int32_t",
     "i64": "int64_t"
 }
-# missing from the AmdExtTable of 48 entries in ROCm 4.5 to 5.4; from the one of 51 entries, the
-# first two are missing
+# Operations missing from the AmdExtTable: all five from the table of 48 entries (ROCm 4.5 to 5.4),
+# the first two from the table of 51 entries.
 NOT_BEFORE = {48: {16, 17, 49, 50, 51}, 51: {16, 17}}
 
 PRELUDE = """
@@ -82,8 +82,8 @@ TABLES = {
 
 
 def there(api, name):
-    """Return (position, operation) in the installed version's table; the interception method must
-    know its length."""
+    """Return [(position, operation)] of the table of the installed version. The interception method
+    must know the table's length."""
     text = (HEADERS / "hsa_api_trace.h").read_text()
     count = len(
         re.findall(r"decltype\(\w+\)\s*\*\s*\w+_fn;",

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Compare the report and exports of a real run with golden ones: tests/opencl/cl_golden on the
-first OpenCL platform.
+"""Compare the report and exports of a real run with golden files. The run executes
+tests/opencl/cl_golden on the first OpenCL platform.
 
-Parts that differ between runs are replaced by a word in capitals: times, shares, rates, addresses,
-process ids, the machine's name. Everything else is compared: which rows, in which order, how often,
-how many bytes, which errors, columns, units of bytes, keys. GPUTAP_GOLDEN=1 rewrites the files.
+Words in capitals replace the parts that differ between runs: times, shares, rates, addresses,
+process ids, the host name. All other parts are compared: rows and their order, counts, numbers of
+bytes, errors, columns, units of bytes, keys. GPUTAP_GOLDEN=1 rewrites the files.
 """
 
 import csv
@@ -18,15 +18,15 @@ import pytest
 import conftest
 
 GOLDEN = conftest.REPO / "tests" / "golden"
-# A row's position must not depend on a time: these tables are sorted on a column that has none;
-# gaps on their times.
+# The order of rows must not depend on times. Tables are sorted by columns without times; only gaps
+# are sorted by start time.
 SORT = {
     "operations": ("name", ), "ranges": ("name", ), "failures": ("name", ), "kernels": ("name", ),
     "copies": ("operation", ), "other": ("name", ), "devices": (), "gaps": ("at_ns", "--reverse"),
     "latency": (), "processes": (), "threads": (), "loss": ()
 }
 ADDRESS = re.compile(r"0x[0-9a-f]{7,12}\b")
-# of a gap; depends on the machine
+# cause of a gap; depends on the machine
 CAUSE = re.compile(r"(?<=  )(host|synchronising|copying|launching|other_call|submitted_late|"
                    r"started_late|short)(: \w+)?(?=  )")
 PATH = re.compile(r"/\S*(?=/(cl_golden|gputap)\b)")
@@ -55,13 +55,13 @@ def real(build, gputap, tmp_path_factory):
 
 def check_golden(name, text):
     path = GOLDEN / name
-    if os.environ.get("GPUTAP_GOLDEN"):  # look at the difference before you commit it
+    if os.environ.get("GPUTAP_GOLDEN"):  # review the difference before committing
         path.write_text(text)
     assert text == path.read_text(), f"differs from {path}"
 
 
 def plain(text, device):
-    """Return @text without addresses and names of the machine."""
+    """Return @text without addresses, paths and the device's name."""
     return ADDRESS.sub("ADDRESS", PATH.sub("PATH", text.replace(device, "DEVICE")))
 
 
@@ -75,7 +75,7 @@ def plain_table(text, device):
     text = CAUSE.sub("CAUSE", text)
     # rows of processes and threads
     text = re.sub(r"^ +\d+(?= .* cl_golden$)", "  ID", text, flags=re.M)
-    # columns are as wide as their times
+    # column widths depend on times
     return re.sub(r"(?<=\S) +", " ", re.sub(r"^ +", "  ", text, flags=re.M))
 
 
@@ -96,7 +96,7 @@ VOLATILE = {
 
 
 def plain_row(row, device):
-    """In a CSV row {column: value}, replace values that change from run to run with their names."""
+    """Replace values that change between runs in @row, a {column: value} of the CSV, with words."""
     for key, value in row.items():
         if value and key.endswith("_ns"):
             row[key] = "TIME"
@@ -133,7 +133,7 @@ def test_csv_report_of_a_real_run_is_the_golden_one(real):
 def test_csv_export_of_a_real_run_is_the_golden_one(real):
     real("export", "real.gputap", "-o", "real.csv")
     rows = list(csv.DictReader((real.folder / "real.csv").open(newline="")))
-    # a call and its activity end in either order
+    # a call may end before or after its activity
     rows.sort(key=lambda row: (int(row["correlation"]), row["kind"]))
     check_golden("real.csv", csv_text([plain_row(row, real.device) for row in rows]))
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Compare messages about runs that no synthetic capture covers, at 80 and 120 columns: a pause,
-children of multiprocessing, how much of a command line is kept, processes that bypass gputap.
-Times, process numbers and names of the machine are replaced by words; column widths depend on
-times, so rows are compared without their spaces. GPUTAP_GOLDEN=1 rewrites the files."""
+"""Compare messages about runs that no synthetic capture covers with golden files, at 80 and 120
+columns: a pause, children of multiprocessing, long command lines, processes that bypass gputap.
+Words replace times, process ids and host names. Column widths depend on times, so rows are compared
+without spaces. GPUTAP_GOLDEN=1 rewrites the files."""
 
 import os
 import re
@@ -21,13 +21,13 @@ pytestmark = pytest.mark.parametrize("columns", [80, 120])
 def check_golden(name, columns, text):
     path = GOLDEN / f"{name}_{columns}.txt"
     assert max(map(len, text.splitlines())) <= columns
-    if os.environ.get("GPUTAP_GOLDEN"):  # look at the difference before you commit it
+    if os.environ.get("GPUTAP_GOLDEN"):  # review the difference before committing
         path.write_text(text)
     assert text == path.read_text(), f"differs from {path}"
 
 
 def plain(text):
-    """Return @text without parts that differ from run to run and from machine to machine."""
+    """Return @text without the parts that differ between runs or machines."""
     text = re.sub(r"/\S*/(?=(cl_golden|cl_pauses|sleep)\b)", "PATH/", text)
     text = re.sub(r"(?<= on )\S+(?=,)", "HOST", text)
     text = re.sub(r"\b[\d.]+ (ns|us|ms|s)\b", "TIME", text)
@@ -41,20 +41,20 @@ def head(text):
 
 
 def kernels(report):
-    """Return how often each kernel ran."""
+    """Return the number of launches of each kernel, as lines sorted by name."""
     rows = re.findall(r"^ +\S+ \S+ +[\d.]+% +(\d+) .* (\w+)$", report.split("\nKernels\n")[1], re.M)
     return "".join(f"  {count} {name}\n" for count, name in sorted(rows, key=lambda r: r[1]))
 
 
 def test_a_pause_leaves_its_work_out_and_is_among_the_calls(tap, run, build, repo, work, columns):
-    """Five kernels are launched in the pause: no table has them."""
+    """Five kernels are launched during the pause and appear in no table."""
     roctx = build / "src/compat/roctx"
     subprocess.run([
         "cc", "-O1", f"-I{repo}/include", repo / "tests/opencl/cl_pauses.c", "-o", "cl_pauses",
         "-lOpenCL", f"-L{roctx}", "-l:libroctx64.so.4", f"-Wl,-rpath,{roctx}"
     ],
                    check=True)
-    run(["./cl_pauses"])  # compilers run only if PoCL's cache is empty
+    run(["./cl_pauses"])  # fills PoCL's cache, so that no compiler runs under gputap
     tap("run", "-q", "-o", "a.gputap", "./cl_pauses")
     env = {"COLUMNS": columns}
     report = tap("report", "a.gputap", "-t", "operations,kernels", env=env).out
@@ -65,7 +65,7 @@ def test_a_pause_leaves_its_work_out_and_is_among_the_calls(tap, run, build, rep
         "\nKernels\n" + kernels(report))
 
 
-# with SIGTERM, as a pool ends its workers
+# The pool ends its workers with SIGTERM.
 CHILDREN = """
 import ctypes, multiprocessing
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test tests/gpu/check_gpu.py, which is for a machine with a GPU, on one without."""
+"""Test tests/gpu/check_gpu.py, a script for machines with a GPU, on a machine without one."""
 import json
 
 import pytest
@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture
 def check_gpu(run, repo, build, work):
-    """Return check_gpu(word, ..., status=...), which returns its output and the lines of its
+    """Return check_gpu(word, ..., status=...), which returns the output and the lines of the
     report."""
 
     def call(*words, status=0):
@@ -37,7 +37,7 @@ def test_a_part_runs_on_the_software_driver(check_gpu, work):
 
 
 def test_device_work_is_whole_on_the_software_driver(check_gpu):
-    """Except the ends that leave gputap's thread 300 ms, which a loaded machine may not give it."""
+    """Leave out the ends that give gputap's thread 300 ms: a loaded machine may take longer."""
     ends = ["exit", "_exit_at_once", "fault", "destroy", "reset", "fork"]
     words = [word for name in ends for word in ("-k", f"ends/{name}")]
     done, lines = check_gpu("--soft", "-k", "work/", "-k", "several", "-k", "said", *words)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Test graphs of real HIP on software GPUs: each dispatch of each replay is assigned the right
-node. tests/hip/graphs.hip makes node i a kernel of i + 1 work-groups, so that a dispatch's grid
-shows its node."""
+"""Test graphs of real HIP on software GPUs: each dispatch of each replay is assigned to the correct
+node. In tests/hip/graphs.hip, node i is a kernel of i + 1 work-groups, so that the grid of a
+dispatch identifies its node."""
 
 import collections
 import contextlib
@@ -32,7 +32,8 @@ def program(tmp_path_factory, repo, hip_headers):
 
 @pytest.fixture
 def traced(program, softgpu, gputap, work):
-    """Return the events in the Chrome JSON of one run, and the answer of `gputap info`."""
+    """Return a function that runs the program and returns the events in its Chrome JSON, and the
+    output of `gputap info`."""
     def go(*arguments, options=(), status=0):
         run_command([
             gputap, "run", "-q", "-f", "-o", "a.gputap", *options, "--", program,
@@ -47,7 +48,7 @@ def traced(program, softgpu, gputap, work):
 
 
 def nodes(events):
-    """Return GPU activities of graphs."""
+    """Return the GPU activities of graphs."""
     return [
         e for e in events
         if e.get("ph") == "X" and "graph replay" in e.get("args", {}) and e["cat"] != "gpu_graph"
@@ -55,12 +56,13 @@ def nodes(events):
 
 
 def launches(events):
-    """Return slices of whole launches, made from their nodes."""
+    """Return the slices of whole graph launches, which gputap derives from their nodes."""
     return [e for e in events if e.get("cat") == "gpu_graph"]
 
 
 def kernels(events):
-    """Return the program's kernels: HIP also copies and fills with its own kernels."""
+    """Return the program's kernels in graphs, without the kernels that HIP uses for copies and
+    fills."""
     return [e for e in nodes(events) if e["cat"] == "kernel" and "amd_rocclr" not in e["name"]]
 
 
@@ -69,7 +71,7 @@ KERNELS = {
     "chain": set(range(20)), "fork": {*range(1, 13), 14}, "capture": {0, 1, 2, 5},
     "child": {0, 2, 3, 4, 6, 7, 8, 9}, "shuffle": set(range(7)), "leaves": set(range(8))
 }
-# nodes of the second copy of a child graph launch the same as those of the first
+# nodes in the second copy of a child graph: equal nodes in the first copy
 CHILD = {6: 2, 7: 3, 8: 4}
 
 
@@ -92,8 +94,8 @@ def test_every_kernel_of_every_replay_is_the_node_that_it_is(traced, shape):
     [{}, {"DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING": "0"}, {"DEBUG_HIP_FORCE_GRAPH_QUEUES": "1"}])
 @pytest.mark.parametrize("seed", [112, 213, 320, 440])
 def test_nodes_of_any_graph_are_known(traced, softgpu, seed, settings):
-    """The nodes are known in any order in which the installed HIP submits them; settings change
-    it."""
+    """Nodes are identified in every order in which the installed HIP may submit them. The settings
+    change the order."""
     softgpu.update(settings)
     try:
         events, info = traced("random", 2, 1, seed)
@@ -106,7 +108,7 @@ def test_nodes_of_any_graph_are_known(traced, softgpu, seed, settings):
 
 
 def test_launches_of_threads_whose_streams_share_queues_keep_their_nodes(traced):
-    # tests/test_rocm_* check what the program computes
+    # tests/test_rocm_* check the results of the program
     events, info = traced("fork", 6, 8, status=None)
     found = collections.Counter()
     for e in kernels(events):
@@ -190,7 +192,7 @@ def test_kernels_are_shown_demangled_unless_told_otherwise(program, softgpu, gpu
         for extension in ("json", "csv", "pftrace", "rpd", "rocpd"):
             run_command([gputap, "export", "-f", *options, "-o", f"a.{extension}", "a.gputap"])
             assert name.encode() in (work / f"a.{extension}").read_bytes(), extension
-        # arguments of calls stay unchanged: only names of activities are checked
+        # the options do not change arguments of calls, so only names of activities are checked
         shown = {r["name"] for r in csv_rows((work / "a.csv").read_text())}
         assert name in shown and not any(n.startswith(not_name) for n in shown)
         events = json.loads((work / "a.json").read_text())["traceEvents"]
@@ -276,7 +278,7 @@ def test_chrome_json_has_a_slice_of_each_launch_around_its_nodes(traced, shape):
         for e in events
         if e.get("name") == "hipGraphLaunch" and e.get("ph") == "X"
     ]
-    # in HIP 5.7, branches of launches can overlap
+    # HIP 5.7 can run branches of two launches at the same time
     slices = sorted(launches(events), key=lambda e: e["args"]["graph replay"])
     assert [s["name"] for s in slices] == [
         f"graph {s['args']['graph id']}, replay {r}" for s, r in zip(slices, range(1, 5))
@@ -290,7 +292,7 @@ def test_chrome_json_has_a_slice_of_each_launch_around_its_nodes(traced, shape):
         assert {e["pid"]
                 for e in inside} == {s["pid"]} and {e["args"]["correlation"]
                                                     for e in inside} == {call}
-        # no reader may count it as device time, or take it for a call
+        # no reader may count the slice as device time or mistake it for a call
         assert "stream" not in a and "correlation" not in a
 
 
@@ -341,7 +343,7 @@ def test_perfetto_has_a_slice_of_each_launch_around_its_nodes(traced, gputap, wo
 
 
 def test_launches_that_overlap_have_rows_of_their_own(traced, gputap, work):
-    # threads whose streams share queues; their results are not tested here
+    # the threads' streams share queues; other tests check the results
     events, _ = traced("fork", 6, 8, status=None)
     slices, rest = in_perfetto(gputap, work)
     assert len(slices) == len(launches(events)) == 48
@@ -369,7 +371,7 @@ def test_launches_of_lite_look_the_same_and_come_once(traced, gputap, work):
         (f"graph {e['graph']}, replay {r}", r, NODES["capture"], 0)
         for e, r in zip(spans, (1, 2, 3), strict=True)
     ]
-    # readers sum kernels up under their names here
+    # readers sum kernels by name
     assert {e["name"]
             for e in nodes(events)} == {f"graph {spans[0]['graph']}"
                                         } and {e["args"]["graph nodes"]

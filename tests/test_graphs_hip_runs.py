@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Test `--mode lite`, in which a launch of a known graph submits its packets to the device in runs.
-Regardless of what threads do meanwhile, each node is executed once, in its turn, and as soon as a
-thread waits for it (tests/hip/graph_runs.hip checks)."""
+Regardless of other threads, each node is executed once, in order, and as soon as a thread waits for
+the node (tests/hip/graph_runs.hip checks this)."""
 
 import json
 import shutil
@@ -12,7 +12,7 @@ import pytest
 
 from conftest import run_command
 
-SPANS = {"exits": 2, "killed": 2}  # launches that were done before the end; otherwise all four
+SPANS = {"exits": 2, "killed": 2}  # launches that complete before the end; otherwise all four do
 
 
 @pytest.fixture(scope="session")
@@ -30,7 +30,7 @@ def program(tmp_path_factory, repo, hip_headers):
 
 @pytest.mark.parametrize("kind, nodes, packets", [
     ("plain", 1000, 16384),
-    ("plain", 1000, 64),  # size of that queue: the graph is larger
+    ("plain", 1000, 64),  # queue size; the graph is larger
     ("host", 200, 16384),
     ("waits", 200, 16384),
     ("indices", 200, 16384),
