@@ -98,7 +98,8 @@ def work(tmp_path, monkeypatch):
 
 @dataclasses.dataclass
 class Result:
-    """Result of a command. `status` is the return code as subprocess defines it: -9 after SIGKILL."""
+    """Result of a command. `status` is the return code as subprocess defines it: -9 after
+    SIGKILL."""
     command: list
     status: int
     out: str
@@ -241,7 +242,8 @@ def torch_version(torch_python):
 
 @pytest.fixture(scope="session")
 def torch_package(torch_python, repo, tmp_path_factory):
-    """Return the environment in which torch_python finds gputap's package, built for its PyTorch."""
+    """Return the environment in which torch_python finds gputap's package, built for its
+    PyTorch."""
     folder = tmp_path_factory.mktemp("package")
     subprocess.run([
         torch_python, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target",
@@ -363,7 +365,8 @@ def children():
 
 
 def remove_sessions_of_ended_unit_tests():
-    """Remove the session folders of unit tests in /dev/shm whose capture's folder no longer exists."""
+    """Remove the session folders of unit tests in /dev/shm whose capture's folder no longer
+    exists."""
     for folder in SHM.glob("gputap*"):
         try:
             output = pathlib.Path(os.fsdecode((folder / "output").read_bytes()))

@@ -20,7 +20,8 @@ KINDS = {
 
 
 def library_of(kind):
-    """Return the path of the MPI library, or None if the library or its launcher is not installed."""
+    """Return the path of the MPI library, or None if the library or its launcher is not
+    installed."""
     known = subprocess.run(["/sbin/ldconfig", "-p"], stdout=subprocess.PIPE, text=True).stdout
     found = re.search(rf"^\s*{re.escape(KINDS[kind][0])} .*=> (\S+)", known, re.M)
     return found and shutil.which(KINDS[kind][1]) and found[1]

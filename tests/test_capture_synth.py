@@ -56,7 +56,8 @@ def test_the_clock_of_a_device_is_found_and_nothing_starts_before_its_call(
 
 def test_waits_that_end_before_their_work_are_counted_and_how_far_they_are_off_is_the_residual(
         synth, dump):
-    """The calls return at arbitrary times, as if the runtime's timestamps came from no known clock."""
+    """The calls return at arbitrary times, as if the runtime's timestamps came from no known
+    clock."""
     text = dump(synth("--calls", "4000", "--device-clock", "offset"))
     violations = re.search(
         r"clock (?:smallest offset|calls and waits) residual (\d+) ns violations (\d+)$", text,

@@ -89,7 +89,8 @@ def test_processes_that_end_while_names_are_looked_up_are_forgotten(
 @pytest.mark.parametrize("option", ["--start-signal", "--stop-signal", "--snapshot-signal"])
 def test_a_signal_of_the_session_that_comes_late_does_not_end_it(build, program, status, tap, work,
                                                                  strange_libdw, option):
-    """The signal arrives after the program has ended, while gputap looks up names for the capture."""
+    """The signal arrives after the program has ended, while gputap looks up names for the
+    capture."""
     with control_programs.Session(build / "gputap", program, "--stacks=lines:60s", option, "USR1",
                                   env=strange_libdw("for (;;) pause()")) as s:
         s.tell("run a 1")

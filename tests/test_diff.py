@@ -349,7 +349,8 @@ def test_several_runs_a_side_are_named_by_vs_or_by_folders(tap, synth, work):
 
 
 def test_idle_time_of_a_slice_is_that_of_its_causes(tap, synth):
-    """Time in which activities of another slice ran within a slice is not idle time of that slice."""
+    """Time in which activities of another slice ran within a slice is not idle time of that
+    slice."""
     synth("a.gputap", "--calls", 3200, *NOISY)
     document = json.loads(tap("diff", "a.gputap", "--baseline", "range=step and not range=step#7",
                               "--candidate", "range=step#7", "--json").out)

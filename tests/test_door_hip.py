@@ -70,7 +70,8 @@ def test_every_hip_call_is_recorded_once(build, ways, device, way):
 
 
 def test_only_hip_operations_that_were_asked_for_are_recorded(build, ways, device):
-    """The library itself also calls hipMemcpy through its PLT. This is not a call of the program."""
+    """The library itself also calls hipMemcpy through its PLT. This is not a call of the
+    program."""
     with Session(build, op=HIP << 16 | 259, device=0) as session:
         made = made_by(session.run(command(ways, "linked"), env=device).out)
         assert session.calls() == [name for name in made if name == "hipMemcpy"]

@@ -143,8 +143,8 @@ def system_loader():
 
 
 def copies(work, count, source=None):
-    """Copy the system's loader to several files, which the dynamic linker takes for different
-    libraries."""
+    """Copy the system's loader to @count files, which the dynamic linker treats as different
+    libraries, and return their paths."""
     made = []
     for i in range(count):
         made.append(work / f"libloader{i}.so")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test that gputap's samples, and HIP's own from a checkout, run the same with and without gputap."""
+"""Test that gputap's samples, and HIP's own from a checkout, run the same with and without
+gputap."""
 
 import os
 import pathlib
@@ -20,7 +21,8 @@ OURS = {
 
 @pytest.fixture(scope="session")
 def sample(hip_headers, repo, tmp_path_factory):
-    """Return sample("graph"), which compiles examples/hip/graph.hip and returns the program's path."""
+    """Return sample("graph"), which compiles examples/hip/graph.hip and returns the program's
+    path."""
     if not shutil.which("hipcc"):
         pytest.skip("needs hipcc: apt install hipcc")
     folder = tmp_path_factory.mktemp("samples")

@@ -54,7 +54,8 @@ class Dated:
 
 
 def begun(days, year=2026):
-    """Return the time @days after torch.profiler's first base time in @year, in seconds after 1970."""
+    """Return the time @days after torch.profiler's first base time in @year, in seconds after
+    1970."""
     first = (year - 1970) * 31556952
     return first - first % QUARTER + QUARTER + days * DAY
 

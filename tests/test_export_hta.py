@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test Holistic Trace Analysis (HTA) on exported Chrome JSON: its results agree with the capture."""
+"""Test Holistic Trace Analysis (HTA) on exported Chrome JSON: its results agree with the
+capture."""
 
 import csv
 import gzip

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test real readers on a capture with every kind of unusual record (tests/consumers/odd_capture.c)."""
+"""Test real readers on a capture with every kind of unusual record
+(tests/consumers/odd_capture.c)."""
 
 import collections
 import csv
@@ -37,7 +38,7 @@ def odd(build, tmp_path_factory):
                           timeout=600)
     items = json.loads(done.stdout)
     threads = {}
-    for item in items:  # correlation numbers: thread index in the capture's order, then a count
+    for item in items:  # correlation = thread's index in the capture, count
         threads.setdefault((item["process"], item["thread"]), None)
     order = [(0, 0), (0, 1), (1, 2), (2, 3)]
     for item in items:

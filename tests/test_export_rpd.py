@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test the RPD export against the capture, as tests/synth/dump prints it, and with RPD's own tools."""
+"""Test the RPD export against the capture, as tests/synth/dump prints it, and with RPD's own
+tools."""
 
 import collections
 import dataclasses

@@ -18,8 +18,8 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def analyse(tap, work, monkeypatch):
-    """Analyse a.gputap, with CUDA's names of calls, which TraceLens needs to find launches; it
-    cannot read .gz."""
+    """Return a function that analyses a.gputap. The export has CUDA's names of calls, which
+    TraceLens needs to find launches, and is decompressed, because TraceLens cannot read .gz."""
     def call():
         tap("export", "a.gputap", "-o", "a.hta.json.gz")
         (work / "a.json").write_bytes(gzip.decompress((work / "a.hta.json.gz").read_bytes()))
@@ -32,7 +32,7 @@ def analyse(tap, work, monkeypatch):
 
 @pytest.fixture
 def analysis(tap, build, analyse):
-    """The analysis of a program with two kernels."""
+    """Return the analysis of a program with two kernels."""
     tap("run", "-o", "a.gputap", "--", build / "tests/opencl/cl_basic")
     return analyse()
 

@@ -38,7 +38,8 @@ def environment(build, softgpu):
 
 @pytest.fixture
 def recorded(gputap, hip_program, softgpu, run, work):
-    """Return the activities that `gputap run` records: kernels by name, and memcpys by direction."""
+    """Return the activities that `gputap run` records: kernels by name, and memcpys by
+    direction."""
     run([gputap, "run", "-q", "-o", "own.gputap", "--", *TRUTH.command(hip_program("truth"))],
         env=softgpu)
     run([gputap, "export", "own.gputap", "-o", "own.csv"])

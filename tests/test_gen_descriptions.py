@@ -108,7 +108,8 @@ def describe():
 
 
 def domains():
-    """Yield domain and file name of each description that is not only included by others."""
+    """Yield domain and file name of each description, except files that are only included by
+    others."""
     for path in sorted((REPO / "api").glob("*.api")):
         found = re.search(r"^domain (\w+) \d+ ", path.read_text(), re.M)
         if found:

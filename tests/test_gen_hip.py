@@ -81,8 +81,7 @@ def compiles(tmp_path, text):
 
 
 def without_core(text):
-    """Remove C11's atomics, which C++ does not have: only the types of generated headers are
-    needed."""
+    """Keep only the types of generated headers. C++ lacks C11 atomics, which other parts use."""
     for name in ("hip", "hip_compiler"):
         made = (REPO / f"generated/{name}_wraps.h").read_text()
         structs = "\n".join(
@@ -170,7 +169,8 @@ def library():
 
 
 def test_every_export_of_the_library_is_described(apis):
-    """Helpers of gcc for half precision and symbols of the debugger's library do not belong to HIP."""
+    """Helpers of gcc for half precision and symbols of the debugger's library do not belong to
+    HIP."""
     described = {name for api in apis for op in api.real() for name in (op.exported, op.name)}
     others = {"__gnu_f2h_ieee", "__gnu_h2f_ieee"}
     left = {

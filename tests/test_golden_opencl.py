@@ -34,8 +34,8 @@ PATH = re.compile(r"/\S*(?=/(cl_golden|gputap)\b)")
 
 @pytest.fixture(scope="module")
 def real(build, gputap, tmp_path_factory):
-    """Return gputap(command, options...) for the capture that all tests here read; it also has the
-    device's name."""
+    """Return gputap(command, options...), which runs a command on the capture that all tests here
+    read. Its attributes include the device's name."""
     folder = tmp_path_factory.mktemp("golden")
     conftest.run_command(
         [gputap, "run", "-q", "-o", "real.gputap", build / "tests/opencl/cl_golden"], cwd=folder)
@@ -154,8 +154,8 @@ def plain_json(value, device, key=""):
 
 
 def place(event):
-    """Return the sort key of @event: per call, the call first, then its activity, then the flow
-    between them."""
+    """Return the sort key of @event: for each call, the call, then its activity, then the flow
+    between call and activity."""
     kinds = ("M", "X", "s", "f")
     if event["ph"] in ("M", "C"):
         return 0, event["ph"] == "C", False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test the harness itself: what it must refuse."""
+"""Test the harness itself: it fails tests that leak, hang, crash, or skip without being listed."""
 
 import signal
 import subprocess
@@ -155,7 +155,7 @@ def test_what_fails_among_others_runs_once_more_alone(repo, run, work, bad, many
 
 
 def test_a_c_test_of_a_sanitizer_build_runs_once_more_alone(repo, run, work):
-    """No other test may run again: pytest's --last-failed takes brackets in an item's name for
+    """Only this test runs again: pytest's --last-failed mistakes brackets in an item's name for
     parameters."""
     (work / "tests/unit").mkdir(parents=True)
     for name in ("skips.txt", "conftest.py"):
@@ -180,7 +180,8 @@ def test_endless(tap, work):
 
 
 def test_what_a_test_has_started_ends_with_pytest(repo, build, work):
-    """`timeout` and Ctrl-C end pytest; gputap and its program are in a separate process group."""
+    """`timeout` and Ctrl-C end pytest, which must end gputap and its program in another process
+    group."""
     (work / "tests").mkdir()
     for name in ("skips.txt", "conftest.py"):
         (work / "tests" / name).write_text((repo / "tests" / name).read_text())
@@ -194,12 +195,12 @@ def test_what_a_test_has_started_ends_with_pytest(repo, build, work):
     assert len(conftest.session_folders(work)) == 1
     pytest_itself.send_signal(signal.SIGTERM)
     pytest_itself.communicate()
-    assert conftest.children().get(int(pid.read_text()), "Z") == "Z"  # we adopt orphans
+    assert conftest.children().get(int(pid.read_text()), "Z") == "Z"  # this process adopts orphans
     assert not conftest.session_folders(work)
 
 
 def test_a_session_of_another_name_than_utf8_is_no_error(work, monkeypatch):
-    """/dev/shm has sessions of all users."""
+    """/dev/shm contains sessions of all users."""
     monkeypatch.setattr(conftest, "SHM", work)
     for name, output in (("gputap-0-a", b"/tmp/caf\xe9.gputap"), ("gputap-0-b", b"\xff\xfe"),
                          ("gputap-0-mine", b"/mine/a.gputap")):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test a HIP program, compiled with hipcc and run on the real HIP and software GPUs: its calls in
-reports and exports."""
+"""Test that reports and exports show the calls of a HIP program, compiled with hipcc and run on the
+real HIP and software GPUs."""
 
 import csv
 import gzip
@@ -17,7 +17,8 @@ from conftest import run_command
 
 @pytest.fixture(scope="session")
 def program(tmp_path_factory, repo, hip_headers):
-    """Return tests/hip/launches.hip as a command: the program, and itself as a module."""
+    """Return the command of tests/hip/launches.hip: the program, and the same source built as a
+    module."""
     if not shutil.which("hipcc"):
         pytest.skip("needs hipcc: apt install hipcc")
     folder, source = tmp_path_factory.mktemp("hip"), repo / "tests/hip/launches.hip"
@@ -29,7 +30,7 @@ def program(tmp_path_factory, repo, hip_headers):
 
 @pytest.fixture(scope="session")
 def traced(program, softgpu, gputap, tmp_path_factory):
-    """Return the capture of one run, and the program's output."""
+    """Return the capture and the program's output of one run."""
     folder = tmp_path_factory.mktemp("traced")
     result = run_command([gputap, "run", "-q", "-o", folder / "a.gputap", "--", *program],
                          env=softgpu)
@@ -48,7 +49,8 @@ def test_a_traced_program_prints_what_it_prints_untraced(program, softgpu, trace
 
 
 def test_every_call_that_the_program_makes_is_there_once_in_its_order(rows, traced):
-    """Compilers add calls before main() and after it, which register the program's code."""
+    """Compilers add calls before and after main() that register and unregister the program's
+    code."""
     begin, end = ["__hipRegisterFatBinary", "__hipRegisterFunction"], ["__hipUnregisterFatBinary"]
     assert [row["operation"]
             for row in rows
@@ -63,7 +65,7 @@ def test_launches_say_what_they_launch(rows):
         assert all("numBlocks={x=16, y=1, z=1}, dimBlocks={x=64, y=1, z=1}" in text
                    for text in shown(name)), name
     assert "gridDimX=16, gridDimY=1, gridDimZ=1, blockDimX=64" in shown("hipModuleLaunchKernel")[0]
-    # exported with a C++ name
+    # HIP exports this function under a C++ name
     assert "globalWorkSizeX=1024" in shown("hipExtModuleLaunchKernel")[0]
     assert 'kname="add"' in shown("hipModuleGetFunction")[1]
     assert "mode=hipStreamCaptureModeGlobal" in shown("hipStreamBeginCapture")[0]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test texts that a traced program chose (names, paths, command lines) in every output of the
-command, each read by a parser of its format: src/export/text.h."""
+"""Test texts that a traced program chooses (names, paths, command lines) in every output of gputap,
+with a parser of each format. See src/export/text.h."""
 
 import csv
 import html.parser
@@ -17,7 +17,7 @@ import pytest
 
 from consumers import perfetto
 
-# A spreadsheet recognises a formula from its first character. FORGED must not begin a line.
+# Spreadsheets recognise a formula by its first character. No line of output may start with FORGED.
 TEXTS = {
     "equals": b"=cmd|' /C calc'!A0 \xc2\x9b31m\xc2\x85 \x9b31m\xff",
     "plus": b"+1+cmd|x, \"quoted\";a\x7f",
@@ -140,8 +140,8 @@ def text(request):
 
 @pytest.fixture
 def capture(run, build, work, text):
-    """Return a capture in which every text, and the file's name, is the hostile one; also write a
-    slower one."""
+    """Return a capture in which every text, and the name of the file, is the hostile text. Also
+    write b.gputap, a slower capture."""
     name = text.replace("/", "").strip("-") + ".gputap"
     for path, slower in ((name, ()), ("b.gputap", ("--slow", "0:90"))):
         run([build / "tests/synth/synth", "--calls", "320", "--threads", "2", "--devices", "2",
@@ -231,7 +231,7 @@ def test_no_text_gets_out_of_its_place_in_messages(tap, text, work):
 
 
 def test_no_text_gets_out_of_its_place_when_a_program_is_run(tap, work, text):
-    """A program's file, its argument, its folder and its capture have that name."""
+    """The program's file, its argument, its folder and the capture have the hostile name."""
     name = text.replace("/", "").strip("-") or "x"
     folder = work / name
     folder.mkdir()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test causes of idle time: programs provoke one cause each, and write down when (tests/idle)."""
+"""Test causes of idle time: programs in tests/idle provoke one cause at a time and print when."""
 import json
 import os
 import subprocess
@@ -12,7 +12,8 @@ from idle_scenes import check_shares, check_sums
 
 @pytest.fixture(scope="session")
 def programs(repo, build, tmp_path_factory):
-    """Build tests/idle/NAME.c once and return its path."""
+    """Return make(name, ...), which builds tests/idle/NAME.c once and returns the program's
+    path."""
     folder = tmp_path_factory.mktemp("idle")
     made = {}
 
@@ -48,8 +49,8 @@ def opencl(programs):
 
 @pytest.fixture
 def trace(tap, work):
-    """Return trace(program, words...), which returns its stamps as {cause: ns}, and the first
-    device's report."""
+    """Return trace(program, words...), which returns the program's stamps as {cause: ns} and the
+    report of the first device."""
     def call(program, *words, options=(), env=None):
         return idle_scenes.trace(tap, (program, *words), options, env)
     return call

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Test idle time of a part of a recording: --where, several captures, ranks, flight recorders."""
+"""Test idle time in parts of recordings: --where, several captures, ranks, flight recorders."""
 import json
 import os
 import subprocess
@@ -8,7 +8,7 @@ import idle_scenes
 import pytest
 from conftest import REPO
 
-TIMES, PROVOKED_NS = 10, 20_000_000  # tests/idle/stamps.h
+TIMES, PROVOKED_NS = 10, 20_000_000  # as in tests/idle/stamps.h
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +26,7 @@ def program(build, tmp_path_factory):
 
 @pytest.fixture
 def trace(tap, program, work):
-    """Return trace("step", out="a.gputap"), which returns the program's stamps."""
+    """Return trace("step", out="a.gputap"), which traces the program and returns its stamps."""
     def call(rule, options=(), out="i.gputap", env=None, words=None):
         return idle_scenes.read_stamps(
             tap("run", "-q", "-f", "-o", out, *options, "--", *(words or [program, rule]),

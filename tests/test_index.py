@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test the index of a capture's blocks: which commands write one, what it saves, and that nothing
-is lost if it is damaged, wrong or missing."""
+"""Test the index of a capture's blocks: which commands write the index, how much time it saves, and
+that nothing is lost if it is damaged, wrong or missing."""
 
 import json
 import struct
@@ -23,7 +23,7 @@ def synth(run, build, work):
 
 @pytest.fixture
 def large(synth):
-    """A capture of two processes with two threads each, in some dozen blocks."""
+    """Return a capture of two processes with two threads each, in dozens of blocks."""
     return synth("--calls", "12000", "--threads", "2", "--processes", "2", "--nested",
                  "--flush-bytes", "20000", "--device-clock", "timer", "--external")
 
@@ -41,7 +41,7 @@ def index_of(tap, path, status=0):
 
 
 def without_index(data):
-    """Return the same capture with an END that names no index."""
+    """Return the capture @data with an END block that names no index."""
     data = bytearray(data)
     end = blocks_of(data)[-1]
     put_payload(data, end, end.payload[:16] + bytes(8))
@@ -80,7 +80,8 @@ def test_a_merged_capture_has_an_index_of_its_own(synth, tap, work):
 
 
 def change_head(index, number, change):
-    """Return an index's payload with one head replaced, with a valid checksum."""
+    """Return the payload of an index in which @change has replaced head @number. The checksum is
+    valid."""
     at = INDEX_HEAD.size
     for _ in range(number):
         at += Block(index, at).head_bytes
@@ -90,7 +91,8 @@ def change_head(index, number, change):
 
 
 def lie(data, wanted, change):
-    """Return a capture whose index is wrong about the blocks for which @wanted is true."""
+    """Return the capture @data with an index in which @change has replaced the heads of all blocks
+    for which @wanted is true."""
     data = bytearray(data)
     blocks = blocks_of(data)
     index = blocks[-2].payload
@@ -106,12 +108,12 @@ def other_type(head):
 
 
 def other_ticks(head):
-    """Return a head for calls that ended before all others began."""
+    """Return a stream's head that claims that its calls ended before all others began."""
     return head[:48] + struct.pack("<QQ", 1, 2) + head[64:]
 
 
 @pytest.mark.parametrize("wanted, change", [
-    (lambda n, b: b.type != STREAM and n == 5, other_type),  # the block read is not a stream
+    (lambda n, b: b.type != STREAM and n == 5, other_type),  # a block of another type is read
     (lambda n, b: b.type == STREAM, other_type),
     (lambda n, b: b.type == STREAM, other_ticks),
 ])
@@ -128,7 +130,7 @@ def test_an_index_that_lies_is_not_used(large, tap, items, work, wanted, change)
 
 
 def test_a_lie_about_one_stream_is_met_when_it_is_read(large, tap, work):
-    """Not all heads are compared when a capture is opened: only those that are read."""
+    """Opening a capture does not compare all heads. A head is compared when its block is read."""
     data = (work / large).read_bytes()
     streams = [n for n, b in enumerate(blocks_of(data)) if b.type == STREAM]
     (work / "b.gputap").write_bytes(lie(data, lambda n, b: n == streams[1], other_ticks))
@@ -146,13 +148,14 @@ def test_a_damaged_index_costs_no_record(large, tap, items, work):
     assert index_of(tap, "b.gputap", status=1)["wrong"]
     assert items(large) == items("b.gputap")
     data = bytearray((work / large).read_bytes())
-    data[index.at + 3] ^= 1  # its head
+    data[index.at + 3] ^= 1  # the head of the index
     (work / "b.gputap").write_bytes(data)
     assert items(large) == items("b.gputap")
 
 
 def test_a_damaged_stream_is_found_with_an_index(large, tap, work):
-    """Its head is damaged; the index has its number of records."""
+    """The head of a stream block is damaged, but the index contains the block's number of
+    records."""
     data = bytearray((work / large).read_bytes())
     streams = [b for b in blocks_of(data) if b.type == STREAM]
     data[streams[3].at + 40] ^= 1

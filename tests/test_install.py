@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test the installed copy: it is complete, pkg-config finds it, C and C++ compile against it, it
-can be moved; and the package."""
+"""Test the installed copy: it is complete and relocatable, pkg-config finds it, and C and C++
+compile against it. Also test the Debian package."""
 
 import fcntl
 import gzip
@@ -26,7 +26,7 @@ int main(void)
 
 
 def once(tmp_path_factory, name, make):
-    """Make a folder once for all workers of this run."""
+    """Fill a folder once for all xdist workers of this run, and return its path."""
     base = tmp_path_factory.getbasetemp()
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     folder = base / name
@@ -52,7 +52,7 @@ def shell(command, **keywords):
 
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory, repo):
-    """Build for a separate prefix and install into it."""
+    """Build for a separate prefix, install into it, and return the prefix."""
     def make(folder):
         target_build = folder.parent / "prefix-build"
         shell([
@@ -71,7 +71,8 @@ def prefix(tmp_path_factory, repo):
 
 @pytest.fixture(scope="module")
 def moved(tmp_path_factory, build):
-    """Install the build under test, which has its own prefix, into another place."""
+    """Install the build under test into a folder other than its prefix, and return the new
+    prefix."""
     def make(folder):
         shell(["meson", "install", "-C", build, "--no-rebuild", "--destdir", folder])
     stage = once(tmp_path_factory, "moved", make)
@@ -80,7 +81,7 @@ def moved(tmp_path_factory, build):
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory, repo):
-    """Return the .deb; the folder `unpacked` is next to it."""
+    """Return the path of the .deb. The folder `unpacked` is next to the .deb."""
     def make(folder):
         folder.mkdir()
         shell([repo / "tools/deb", folder])
@@ -210,7 +211,7 @@ def test_package_has_what_an_accelerators_vendor_needs(package, run):
 
 
 def test_package_keeps_the_rules_of_the_distribution(package):
-    """Check rules that lintian would report as errors, as far as a few lines can."""
+    """Check rules whose violation lintian would report as an error, as far as a few lines can."""
     fields = shell(["dpkg-deb", "-f", package])
     for field in ("Package", "Version", "Architecture", "Maintainer", "Depends", "Description",
                   "Installed-Size", "Section"):
@@ -224,8 +225,9 @@ def test_package_keeps_the_rules_of_the_distribution(package):
         if path.read_bytes()[:4] == b"\x7fELF":
             dynamic = shell(["readelf", "-d", "-S", path])
             paths = re.findall(r"\((?:RPATH|RUNPATH)\).*\[(.*)\]", dynamic)
-            # in the package's own folder, which the linker does not search: its neighbours, and
-            # libgputap, which is one folder above, and under another prefix in no search path
+            # Libraries in the package's own folder, which the linker does not search, have a
+            # RUNPATH. They find their neighbours in this folder, and libgputap in the parent
+            # folder, which is in no search path if the prefix is unusual.
             assert not paths or "/gputap/" in name and paths[0] in ("$ORIGIN", "$ORIGIN/.."), name
             assert ".debug_info" not in dynamic, f"{name} is not stripped"
             assert (path.stat().st_mode & 0o111
@@ -233,7 +235,7 @@ def test_package_keeps_the_rules_of_the_distribution(package):
         if "/man/" in name:
             assert gzip.decompress(path.read_bytes()), name
     assert (unpacked / "usr/share/doc/gputap/copyright").exists()
-    # the folder that Debian's zsh searches
+    # Debian's zsh searches this folder
     assert (unpacked / "usr/share/zsh/vendor-completions/_gputap").exists()
     assert gzip.decompress((unpacked / "usr/share/doc/gputap/changelog.gz").read_bytes())
     listed = shell(["dpkg-deb", "-I", package, "md5sums"])
@@ -250,8 +252,8 @@ def test_package_is_the_same_when_it_is_made_again(package, repo, run, work):
 
 
 def test_binaries_need_no_symbol_of_a_glibc_after_2_34(build):
-    """RHEL 9 has 2.34: binaries built on 2.35 to 2.37 must not need more. From 2.38 on, glibc's
-    headers make strtol() and scanf() functions of 2.38."""
+    """RHEL 9 has glibc 2.34, so binaries built on 2.35 to 2.37 must not need newer symbols. From
+    2.38 on, glibc's headers redirect strtol() and scanf() to functions of version 2.38."""
     built_on = tuple(map(int, re.findall(r"(\d+)\.(\d+)$", os.confstr("CS_GNU_LIBC_VERSION"))[0]))
     newest = (2, 34) if built_on < (2, 38) else (2, 38)
     needed = {}

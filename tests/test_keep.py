@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Test `gputap run --keep`, the flight recorder: it retains the last records and everything that
-they need, in bounded space. A time range of 200 ms and programs that run longer replace hours."""
+they need, in bounded space. A time range of 200 ms and programs that run for some seconds replace
+hours."""
 
 import json
 import os
@@ -34,7 +35,7 @@ def folders(where="."):
 
 
 def size_of(folder):
-    """Return the size of a folder whose files, like itself, may be deleted meanwhile."""
+    """Return the size of a folder. The folder and its files may be deleted meanwhile."""
     size = 0
     try:
         for path in list(folder.iterdir()):
@@ -128,7 +129,8 @@ def test_what_a_killed_collector_kept_is_recovered(tree, tap, gputap, work):
 
 
 def test_disk_is_bounded_by_bytes_where_the_window_would_take_more(tree, gputap, work):
-    """Both bounds apply; here the bytes, because a minute would be some gigabytes."""
+    """Both bounds apply. Here the limit in bytes does: a minute of records would take some
+    gigabytes."""
     process = tree.start("calls:30000000", options=["--keep", "1min,64M"])
     most = 0
     while process.poll() is None:
@@ -201,7 +203,7 @@ def test_snapshots_take_the_next_free_name(tree, work):
 
 
 def test_a_snapshot_that_cannot_be_written_is_said_and_nothing_else_happens(tree, work):
-    """Its name would be one letter too long for a file."""
+    """The snapshot's file name would be one character too long."""
     long = "x" * 247
     process = tree.start(f"tally:{work}/tally", "calls:20", "sleep:1000", "calls:5",
                          options=["--snapshot-signal", "USR1"], capture=f"{long}.gputap")
@@ -241,7 +243,7 @@ def test_device_work_triggers_by_its_own_time(build, gputap, run, work):
 
 
 def test_a_failed_call_triggers(tree, gputap, build, run, work):
-    """In this program, clGetPlatformIDs fails because no platform is found."""
+    """The program's clGetPlatformIDs() fails because no platform is found."""
     run([gputap, "run", "-q", "--trigger", "failed", "-o", "c.gputap", "--",
          build / "tests/opencl/cl_commands"], status=None)
     kept = kept_of(gputap, "c.1.gputap")["retained"]
@@ -254,7 +256,7 @@ def test_what_meets_no_trigger_makes_no_snapshot(tree, work):
 
 
 def test_a_call_is_found_among_many_that_might_have_met_the_trigger(tree, gputap, run, work):
-    """The process of a call is checked last. The collector is stopped until all calls have
+    """The trigger checks the process of a call last. The collector is stopped until all calls have
     arrived."""
     shutil.copy(tree.caller, "other")
     script = f"kill -STOP $PPID; for i in 1 2 3 4; do {tree.caller} calls:2000; done; " \
@@ -288,7 +290,8 @@ def test_wrong_snapshot_options_are_refused(tree, work, options, said):
 
 
 def test_a_snapshot_of_a_busy_program_has_lost_nothing(tree, gputap, work):
-    """Records in the rings at that time are not lost: they belong to the next snapshot."""
+    """Records in the rings at the time of a snapshot belong to the next snapshot and are not
+    lost."""
     process = tree.start(f"tally:{work}/tally", "calls:3000000", "sleep:200", "calls:1",
                          options=["--keep", "1s", "--snapshot-signal", "USR1"])
     for number in range(1, 4):
@@ -373,7 +376,7 @@ def test_the_command_takes_a_snapshot_of_a_session_that_goes_on(tree, tap, gputa
         tap("snapshot", str(process.pid), "-o", "mine.gputap")
         refused = tap("snapshot", str(process.pid), "-o", "mine.gputap", status=1).err
         assert refused == "gputap snapshot: mine.gputap exists: -f replaces it\n"
-        other = tap("stop", "mine.gputap", status=1).err  # which is not the session's file
+        other = tap("stop", "mine.gputap", status=1).err  # not the session's file
         assert "no running session writes mine.gputap; running:" in other
         tap("snapshot", str(process.pid), "-f", "-o", "mine.gputap")
         assert process.poll() is None
@@ -386,7 +389,7 @@ def test_the_command_takes_a_snapshot_of_a_session_that_goes_on(tree, tap, gputa
 
 
 def ask(folder, request):
-    """Send one request to a session's control socket; return its answer."""
+    """Send a request to a session's control socket and return the answer."""
     with socket.socket(socket.AF_UNIX) as client:
         client.connect(f"{folder}/control")
         client.sendall(f"{request}\n".encode())
@@ -426,7 +429,7 @@ def test_a_snapshot_replaces_nothing_but_regular_files_of_its_kind(tree, tap, wo
 
 
 def test_how_long_a_program_runs_is_not_said_of_a_cut_of_a_snapshot(tree, tap, work):
-    """The last record of a cut is not the last one."""
+    """The last record of a cut need not be the last record of the snapshot."""
     process = tree.start(f"tally:{work}/tally", "calls:20", "sleep:4000", "calls:7")
     try:
         wait_until(lambda: tally(work / "tally") >= 20, "calls")
@@ -470,7 +473,7 @@ def test_on_a_full_disk_the_oldest_records_make_room_and_what_is_lost_is_said(tr
 
 
 def test_with_too_few_descriptors_nothing_begins_or_all_is_kept(run, gputap, work):
-    """It must not happen that the end cannot open the retained records."""
+    """A session either fails to start or can open its retained records at the end."""
     begun = []
     for limit in range(8, 48, 2):
         done = run(["sh", "-c", f"ulimit -n {limit}; exec '{gputap}' run -q -f -o c.gputap"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test Level Zero: our program, Debian's real loader, and our driver (tests/level_zero), which
-reports the calls that it received."""
+"""Test Level Zero with a test program, Debian's real loader, and a test driver (tests/level_zero)
+that counts the calls that it receives."""
 import ctypes.util
 import json
 import pathlib
@@ -15,13 +15,13 @@ from conftest import REPO, run_command
 
 HEADERS = pathlib.Path("/usr/include/level_zero")
 MODES = ["immediate", "events", "regular", "replays"]
-# the driver's counts of executed commands, among its counts of calls
+# the driver's counts of executed commands, which follow its counts of calls
 COMMANDS = ("kernels", "copies", "fills", "barriers", "signals", "waits", "resets", "queries")
 
 
 @pytest.fixture(scope="session")
 def level_zero(tmp_path_factory):
-    """Build the program and the driver."""
+    """Build the test program and the test driver, and return their folder."""
     if not (HEADERS / "ze_ddi.h").exists() or not ctypes.util.find_library("ze_loader"):
         pytest.skip("needs Level Zero: apt install libze-dev")
     folder = tmp_path_factory.mktemp("level_zero")
@@ -41,7 +41,8 @@ def environment(level_zero, work):
 
 @pytest.fixture
 def capture(tap, level_zero, environment):
-    """Return capture(options, words, env) -> the answer of `gputap info` for r.gputap."""
+    """Return capture(words..., options=..., env=...), which traces the program and returns the
+    output of `gputap info` for r.gputap."""
     def make(*words, options=(), env=None):
         result = tap("run", "-q", "-f", "-o", "r.gputap", *options, level_zero / "lz_program",
                      *words, env=environment | (env or {}))
@@ -201,7 +202,8 @@ def test_kernels_have_their_sizes_and_copies_their_bytes(capture, tap, work):
     assert sorted(e["args"]["bytes"] for e in copies) == [1024, 1024]
 
 
-# the counter's rate, bits of its stamps, when it wraps around, its rate as older drivers report it
+# rate of the counter in Hz, bits of its timestamps, ms until it wraps around; "old": the driver
+# reports the rate as older drivers do
 @pytest.mark.parametrize("clock", [("12500000", "32", "0"), ("1000000000", "32", "25"),
                                    ("12500000", "32", "25"), ("19200000", "36", "25"),
                                    ("1000000000", "64", "0"), ("12500000", "32", "0", "old")])
@@ -222,7 +224,7 @@ def test_kernels_lie_behind_their_calls_and_last_as_long_as_they_did(capture, ta
 
 
 def kernels_in_turn(tap, work):
-    """Return [(start, duration)] of kernels, in us, which must not overlap."""
+    """Return [(start, duration)] of kernels in us, after checking that kernels do not overlap."""
     events, _ = device_rows(tap, work)
     kernels = sorted((e["ts"], e["dur"]) for e in events if e.get("cat") == "kernel")
     for (begin, took), (after, _) in zip(kernels, kernels[1:]):
@@ -234,12 +236,12 @@ def events_of(tap):
     return json.loads(tap("info", "--json", "r.gputap").out)["events"]
 
 
-# per run, kernels and other commands; which of them have times
+# per run of the list: number of kernels, number of other commands
 @pytest.mark.parametrize("how, kernels, others", [("replays", 2, 3), ("resets", 2, 0),
                                                   ("signalled", 2, 3)])
 @pytest.mark.parametrize("bits", ["32", "64"])
 def test_each_run_of_a_list_has_its_own_times(capture, tap, work, how, kernels, others, bits):
-    """The device has one event for each command, independent of the number of runs in progress."""
+    """The device has one event for each command, regardless of the number of runs in progress."""
     info = capture(how, "6", env={"LZ_BUSY_US": "3000", "LZ_BITS": bits})
     assert info["activities"] == info["linked"] == 6 * (kernels + others)
     assert info["untimed"] == 0 and info["seen"] == info["recorded"]
@@ -311,8 +313,7 @@ def test_nothing_is_waited_for_and_nothing_left_behind(capture, run, level_zero,
     assert made == traced["zeCommandListDestroy"]
     assert traced["zeMemFree"] == sum(traced[f"zeMemAlloc{kind}"]
                                       for kind in ("Shared", "Device", "Host"))
-    # barriers and copies that gputap adds: where an event is reused while its command may be in
-    # progress
+    # gputap adds barriers and copies where an event is reused while its command may be in progress
     overlaps = how in ("replays", "resets", "reused", "stale")
     same = ("kernels", "fills") if overlaps else COMMANDS[:4]
     assert {name: traced[name] for name in same} == {name: bare[name] for name in same}
@@ -365,7 +366,8 @@ def test_lite_has_kernels_alone(capture, tap, work, how):
 
 
 def test_copies_tell_their_direction_by_what_was_allocated(capture, tap):
-    """Bytes are 4 << position in the program's list; shared memory counts as the device's."""
+    """A copy has 4 << position bytes, where the position is its index in the program's list. Shared
+    memory counts as device memory."""
     info = capture("directions", "3")
     assert info["untimed"] == 0
     rows = json.loads(tap("report", "--json", "r.gputap").out)["copies"]
@@ -405,7 +407,7 @@ def test_a_kernel_that_is_made_again_and_again_has_one_row(capture, tap):
     text = tap("report", "--table", "kernel_symbols", "r.gputap").out
     assert text.count(" add\n") == text.count(" scale\n") == 1 and " made " in text
     info = json.loads(tap("info", "--json", "r.gputap").out)["kernel_symbols"]
-    assert [k["name"] for k in info].count("add") == 56  # each separately
+    assert [k["name"] for k in info].count("add") == 56  # one entry per kernel object
 
 
 def test_several_kernels_by_one_command_are_work_of_all_their_names(capture, tap, work):
@@ -420,7 +422,7 @@ def test_several_kernels_by_one_command_are_work_of_all_their_names(capture, tap
 
 @pytest.fixture(scope="session")
 def soft(level_zero, build):
-    """The driver's library, and a program."""
+    """Return the paths of the driver's library and of a program."""
     library, program = build / "soft/level_zero/libze_soft.so", level_zero / "level_zero_program"
     if not library.exists():
         pytest.skip("needs the software driver, which is built where Level Zero's headers are")
@@ -430,15 +432,15 @@ def soft(level_zero, build):
 
 
 def commands_done(text):
-    """Return the sum of the software driver's counts of executed commands."""
+    """Return the number of commands that the software driver executed, according to its output."""
     kinds = "kernels|image copies|copies|regions|fills|barriers"
     return sum(int(n) for n in re.findall(rf"(?:{kinds}) (\d+)", text))
 
 
 @pytest.fixture
 def soft_capture(tap, soft, work):
-    """Return soft_capture(words) -> (the answer of `gputap info`, number of commands that the
-    driver executed)."""
+    """Return soft_capture(words...), which traces the program and returns the output of `gputap
+    info` and the number of commands that the driver executed."""
 
     def make(*words, **settings):
         library, program = soft
@@ -465,14 +467,15 @@ KERNELS = REPO / "tests/soft/level_zero_kernels.cl"
 ])
 def test_over_the_software_driver_all_that_it_did_is_recorded(soft_capture, tap, words, settings):
     info, done = soft_capture(*words, **settings)
-    done -= calls(tap).get("zeCommandListAppendSignalEvent", 0)  # it is a barrier there
+    done -= calls(tap).get("zeCommandListAppendSignalEvent", 0)  # barriers for the driver
     assert done > 0 and info["activities"] == info["linked"] == done
     assert info["untimed"] == 0 and info["seen"] == info["recorded"]
 
 
 @pytest.fixture
 def newer_capture(tap, soft, run, level_zero, work):
-    """Return the same for a program that requests tables of newer loaders from the driver."""
+    """Return newer_capture(words...), the equivalent of soft_capture() for a program that requests
+    tables of newer loaders from the driver."""
     program = level_zero / "level_zero_newer"
     if not program.exists():
         run(["cc", "-O1", f"-I{REPO}", REPO / "tests/soft/level_zero_newer.c", "-o", program,
@@ -494,7 +497,8 @@ def test_counter_based_events_without_a_pool_have_times(newer_capture):
 
 def test_an_event_that_another_list_signals_before_its_first_use_is_done_is_named(newer_capture,
                                                                                    tap):
-    """The first use waits for the host until the second is done, so its times are not known."""
+    """The first use of the event waits on the host until the second use has completed, so the times
+    of the first are unknown."""
     info, done = newer_capture("again")
     assert info["activities"] == info["linked"] == done == 4 and info["untimed"] == 1
     assert ("an event was reused before its activity was known to have ended"
@@ -503,7 +507,7 @@ def test_an_event_that_another_list_signals_before_its_first_use_is_done_is_name
 
 def test_an_event_without_times_may_be_signalled_again_at_once_on_lists_that_are_in_order(
         newer_capture, tap):
-    """Each command gets an event of gputap; the program's event is signalled after it."""
+    """gputap adds an event to each command. The program's event is signalled after gputap's."""
     info, _ = newer_capture("again in order")
     assert info["activities"] == info["linked"] == 4 and info["untimed"] == 0
     assert info["seen"] == info["recorded"] and info["events"] == []
@@ -529,7 +533,7 @@ def test_launches_over_the_software_driver_lie_behind_their_calls(soft_capture, 
 
 
 def test_work_without_times_is_counted_and_has_no_total(soft_capture, tap):
-    """gputap gets no times from events for other processes."""
+    """gputap gets no times from events that are shared with other processes."""
     info, done = soft_capture("shared")
     assert info["activities"] == info["linked"] == info["untimed"] == done == 4
     report = json.loads(tap("report", "--json", "r.gputap").out)
@@ -539,8 +543,8 @@ def test_work_without_times_is_counted_and_has_no_total(soft_capture, tap):
 
 
 def test_a_driver_that_refuses_events_with_times_refuses_the_program_nothing(soft_capture, tap):
-    """gputap only wants times in addition: the program gets the pool that it requested. Its first
-    pool has times."""
+    """gputap requests pools with times where the program requests none. If the driver refuses, the
+    program gets the pool that it requested. Its first pool has times."""
     info, done = soft_capture("counters", FAIL="times:2+")
     assert info["activities"] == info["linked"] == info["untimed"] == done == 4
     assert info["seen"] == info["recorded"]
@@ -553,7 +557,8 @@ def test_a_driver_that_refuses_events_with_times_refuses_the_program_nothing(sof
 # The description ---------------------------------------------------------------------
 
 def test_numbers_are_positions_in_the_headers_tables(run, work):
-    """Compare with the release that the tests have; tables only grow at their end."""
+    """Compare numbers with the installed headers. Newer releases add entries only at the end of
+    tables."""
     if not (HEADERS / "ze_ddi.h").exists():
         pytest.skip("needs Level Zero: apt install libze-dev")
     sys.path.insert(0, str(REPO / "gen"))
@@ -570,7 +575,7 @@ def test_numbers_are_positions_in_the_headers_tables(run, work):
         firsts = [first for _, first in api.parts]
         for op in api.operations:
             part = max(i for i, first in enumerate(firsts) if first <= op.number)
-            # zeGetCommandListProcAddrTable: ze_command_list_dditable_t
+            # zeGetCommandListProcAddrTable() fills a ze_command_list_dditable_t
             getter = api.parts[part][0]
             place = text.find(f"\n{getter}(")
             if place < 0 or f"{prefix}_pfn{op.name.removeprefix(prefix)}_t" not in text:
@@ -643,5 +648,5 @@ def test_a_wait_is_split_by_the_work_that_it_waits_for(capture, tap, words, name
     ]
     parts = [wait[p] for p in ("wait_ns", "transfer_ns", "runtime_ns", "unattributed_ns")]
     assert sum(p or 0 for p in parts) == wait["total_ns"]
-    if name == "zeCommandQueueSynchronize":  # else barriers, which are not activities, have events
+    if name == "zeCommandQueueSynchronize":  # others wait for barriers, which are no activities
         assert wait["unattributed_ns"] == 0

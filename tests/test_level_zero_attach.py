@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Test attaching to Level Zero in an unprepared process: tools that are preloaded, tools that a
-running program loads when its loader already has its tables, and a loader linked into the program.
-The driver of tests/level_zero counts the calls that it receives.
+"""Test attaching to Level Zero in an unprepared process: preloaded tools, tools that a running
+program loads when its loader already has its tables, and a loader linked into the program. The
+driver of tests/level_zero counts the calls that it receives.
 
-GPUTAP_LEVEL_ZERO_LOADER names a folder with a newer loader than the distribution's,
-GPUTAP_LEVEL_ZERO_STATIC the libze_loader.a of a build with -DBUILD_STATIC=1."""
+GPUTAP_LEVEL_ZERO_LOADER names a folder with a loader newer than the distribution's.
+GPUTAP_LEVEL_ZERO_STATIC names the libze_loader.a of a build with -DBUILD_STATIC=1."""
 import json
 import os
 import pathlib
@@ -18,7 +18,7 @@ from test_level_zero import (COMMANDS, calls, capture, counts,  # noqa: F401 (fi
 
 LAYERS = ["LZ_DLOPEN", "ZE_ENABLE_TRACING_LAYER", "ZE_ENABLE_VALIDATION_LAYER",
           "ZE_ENABLE_LOADER_INTERCEPT"]
-# only the program calls these, after it has added a tool
+# functions that only the program calls, after it has loaded a tool
 AFTERWARDS = ["zeCommandListCreateImmediate", "zeCommandListAppendMemoryFill",
               "zeCommandListAppendMemoryCopy", "zeCommandListAppendLaunchKernel",
               "zeCommandListAppendBarrier", "zeEventHostSynchronize", "zeCommandListDestroy",
@@ -27,7 +27,7 @@ AFTERWARDS = ["zeCommandListCreateImmediate", "zeCommandListAppendMemoryFill",
 
 @pytest.fixture(scope="session")
 def tools(level_zero, build):  # noqa: F811
-    """{"early": a library to preload, "late": one that a program opens}"""
+    """Return {"early": a library to preload, "late": a library that a program opens}."""
     made = {name: level_zero / f"lz_{name}.so" for name in ("early", "late")}
     for name, path in made.items():
         run_command(["cc", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC",
@@ -39,7 +39,7 @@ def tools(level_zero, build):  # noqa: F811
 
 @pytest.fixture(scope="session")
 def static_program(level_zero):  # noqa: F811
-    """Build the tests' program with Level Zero's static loader in it."""
+    """Build the test program with Level Zero's static loader and return its path."""
     archive = pathlib.Path(os.environ.get("GPUTAP_LEVEL_ZERO_STATIC", ""))
     if not archive.is_file():
         pytest.skip("needs Level Zero's static loader, named by GPUTAP_LEVEL_ZERO_STATIC")
@@ -63,8 +63,8 @@ def loader(request):
 
 @pytest.fixture
 def tell(run, level_zero, environment, work):  # noqa: F811
-    """Return a function of (words, env, program, before) -> the tool's notifications: {function:
-    calls, "work": activities, "timed": ..., "linked": ...}."""
+    """Return tell(words..., env=..., program=..., before=...), which runs a program and returns the
+    tool's notifications: {function: calls, "work": activities, "timed": ..., "linked": ...}."""
     def run_it(*words, env, program=None, before=()):
         run([*before, program or level_zero / "lz_program", *words],
                        env=environment | env | {"LZ_TOOL": work / "tool"})
@@ -81,7 +81,8 @@ def is_all_that_came_after(told, driver, names=AFTERWARDS):
 
 
 def is_all(told, driver):
-    """Compare all but events and properties, which gputap also uses."""
+    """Return true if tool and driver saw the same calls, apart from those of events and properties,
+    which gputap also makes."""
     mine = {name: n for name, n in told.items() if name not in ("work", "timed", "linked")}
     ours = ("zeEvent", "zeDeviceGetGlobalTimestamps", "zeDeviceGetProperties",
             "zeKernelGetProperties")
@@ -145,7 +146,7 @@ def test_where_a_session_asks_for_little_such_a_tool_is_notified_of_all(
 
 @pytest.fixture
 def own_loader(run, level_zero):  # noqa: F811
-    """Build a program that requests tables from drivers itself."""
+    """Build a program that requests tables directly from drivers, and return its path."""
     program = level_zero / "lz_loader"
     if not program.exists():
         run(["cc", "-O1", "-Wall", "-Wextra", "-Werror", REPO / "tests/level_zero/lz_loader.c",
@@ -168,7 +169,8 @@ def test_calls_through_tables_of_handles_are_recorded_once(
 
 @pytest.fixture
 def two_drivers(level_zero, work):  # noqa: F811
-    """Return the environment of two drivers, for which newer loaders use the tables of handles."""
+    """Return the environment that selects two drivers. Newer loaders call both through tables in
+    handles."""
     folder = os.environ.get("GPUTAP_LEVEL_ZERO_LOADER")
     if not folder or b"Driver DDI Handles Supported" not in pathlib.Path(
             folder, "libze_loader.so.1").read_bytes():
@@ -184,7 +186,7 @@ def two_drivers(level_zero, work):  # noqa: F811
 @pytest.mark.parametrize("how", ["1", "read-only"])
 def test_a_newer_loader_calls_several_drivers_through_their_handles(
         capture, tap, run, level_zero, two_drivers, environment, work, how):  # noqa: F811
-    """zeDriverGetDefaultContext() works with several drivers only through such handles."""
+    """With several drivers, zeDriverGetDefaultContext() works only through such handles."""
     env = two_drivers | {"LZ_HANDLES": how}
     bare = run([level_zero / "lz_program", "immediate", "3"], env=environment | env)
     assert "Driver DDI Handles Supported" in bare.err
@@ -216,7 +218,7 @@ def test_handles_are_asked_for_where_another_domain_alone_is_recorded(
 # Calls that cannot be traced, and broken drivers -------------------------------------------
 
 def unknown(tap):
-    """Return the names in events, in order."""
+    """Return the names of unknown entry points in the capture's events, in order."""
     return [event["text"] for event in json.loads(tap("info", "--json", "r.gputap").out)["events"]
             if event["event"] == "unknown entry point"]
 
@@ -262,7 +264,7 @@ def test_a_late_tool_is_notified_although_the_driver_is_older_than_we_are(tell, 
 def test_without_some_tables_the_program_gets_the_same(
         capture, tap, run, level_zero, compile_driver, environment, work, loader,  # noqa: F811
         what):
-    """Loader 1.8 requires all of them."""
+    """Loader 1.8 requires all tables."""
     env = loader | ({"LZ_FAULT": "tables"} if what == "refused" else
                     {"ZE_ENABLE_ALT_DRIVERS": compile_driver("-DSMALL")})
     bare = run([level_zero / "lz_program", "immediate", "2"], env=environment | env, status=None)

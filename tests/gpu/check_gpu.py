@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Run the checks that need an NVIDIA GPU, and measure what gputap costs there.
+"""Run the checks that need an NVIDIA GPU, and measure the cost of gputap there.
 
     tests/gpu/check_gpu.py [-k WORD ...] [--list] [--quick] [--out FOLDER] [--soft] [--jobs N]
 
-Each check prints lines: verdict, subject, figure. FOLDER (default gpu-report) gets report.json,
-report.md and some exports. -k: only checks whose part or name contains a WORD. --soft: use the
-software driver, without a GPU; checks that need one are skipped, and no costs are promised.
---quick: small numbers. --jobs: number of parallel checks (default 3); checks of costs run alone,
-after the others. GPUTAP_BUILD names a build folder (default build), an installed prefix, or the
-output of tools/pack-gpu. Run this with the Python that has torch, CuPy and JAX. Exit status 1: a
-check fails; 2: no GPU. A `missed` figure is worse than promised; it does not fail a check.
+    -k WORD       run only checks whose part or name contains a WORD
+    --list        list the checks
+    --quick       use small numbers
+    --out FOLDER  write report.json, report.md and some exports to FOLDER (default gpu-report)
+    --soft        use the software driver; skip checks that need a GPU, promise no costs
+    --jobs N      number of parallel checks (default 3); checks of costs run alone, after the others
+
+Each check prints lines of verdict, subject and figure. A `missed` figure is worse than promised,
+but does not fail a check. GPUTAP_BUILD names a build folder (default build), an installed prefix,
+or the output of tools/pack-gpu. Run this script with the Python that has torch, CuPy and JAX. Exit
+status 1: a check fails; 2: no GPU.
 """
 
 import argparse
@@ -39,11 +43,11 @@ import gpu_answers  # noqa: E402,F401
 import gpu_costs  # noqa: E402,F401
 import gpu_costs_jax  # noqa: E402,F401
 
-CELL = 160  # the letters of a table in a document
+CELL = 160  # characters in a table cell
 
 
 def run_check(machine, part, function):
-    """Its lines."""
+    """Run one check and return its lines."""
     machine, begin = machine.for_check(part, function.__name__), time.monotonic()
     report = machine.report
     try:
@@ -58,7 +62,7 @@ def run_check(machine, part, function):
 
 
 def run_checks(machine, chosen, jobs):
-    """Return the lines of all checks, in their order."""
+    """Run the chosen checks and return all lines in the order of checks."""
     beside = [(part, function) for part, function in chosen if part != "costs"]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         lines = sum(pool.map(lambda check: run_check(machine, *check), beside), [])

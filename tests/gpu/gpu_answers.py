@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Check recording windows, the flight recorder, causes of idle time, memory, stacks and differences
-between runs, with torch on a real device."""
+between runs of PyTorch on a real device."""
 
 import concurrent.futures
 import json
@@ -9,10 +9,10 @@ import time
 
 from gpu_harness import Broken, Capture, check
 
-STEPS, OWN = 30, "CUDAFunctorOnSelf_add"  # the kernel of x.add_(1.0)
+STEPS, OWN = 30, "CUDAFunctorOnSelf_add"  # kernel of x.add_(1.0)
 SLOW, LONG, LONG_MS = 7, 12, 50
 MIB = 1 << 20
-BUILT_IN = 0.95  # of the idle time that a program was made to have
+BUILT_IN = 0.95  # share of provoked idle time to find
 
 
 def steps(machine, count, *more):
@@ -20,7 +20,7 @@ def steps(machine, count, *more):
 
 
 def table(machine, capture, name, *options):
-    """Return the rows of one table."""
+    """Return the rows of a report table."""
     return json.loads(machine.tap("report", "--json", "--top", "0", "-t", name, *options,
                                   capture.path))[name]
 
@@ -32,7 +32,7 @@ def judge_links(machine, capture):
 
 @check("answers")
 def window_of_steps(machine):
-    """--from step#10 --to step#14"""
+    """Record five steps with --from step#10 --to step#14."""
     capture = machine.trace(steps(machine, STEPS), ["--from", "step#10", "--to", "step#14"])
     wanted = 5 * capture.said["kernels_of_a_step"]
     machine.report.equal("kernels of the five steps", capture.kernels(OWN), wanted)
@@ -42,7 +42,7 @@ def window_of_steps(machine):
 
 @check("answers")
 def never_started(machine):
-    """--paused"""
+    """Record nothing with --paused."""
     capture = machine.trace(steps(machine, STEPS), ["--paused"])
     machine.report.equal("device work and calls",
                          capture.report()["activities"] + capture.report()["calls"], 0)
@@ -50,7 +50,7 @@ def never_started(machine):
 
 @check("answers")
 def started_from_outside(machine):
-    """gputap start and stop, in a session that began paused"""
+    """Run gputap start and stop in a session that starts paused."""
     folder = machine.work / "late"
     folder.mkdir()
     command = machine.script("gpu_torch_late.py", folder)
@@ -76,7 +76,7 @@ def started_from_outside(machine):
 
 @check("answers")
 def triggered(machine):
-    """--keep, with a --trigger on a kernel's own time"""
+    """Run --keep with a --trigger on the duration of a kernel."""
     capture = machine.trace(steps(machine, STEPS, f"long={LONG}"), [
         "--keep", "1h", "--keep-after", "0", "--trigger",
         f"kind=kernel and duration>{LONG_MS}ms"])
@@ -94,7 +94,7 @@ def triggered(machine):
 
 @check("answers")
 def killed(machine):
-    """--keep 1s, SIGKILL at the end: the last second is retained"""
+    """Retain the last second with --keep 1s when the program ends with SIGKILL."""
     capture = machine.trace(steps(machine, 150, "killed"), ["--keep", "1s"],
                             status=-signal.SIGKILL)
     kept = capture.info()["retained"]
@@ -108,7 +108,7 @@ def killed(machine):
 
 @check("answers")
 def causes(machine):
-    """Idle time of the host in its range, and of allocating and freeing."""
+    """Check idle time caused by the host inside its range, and by allocating and freeing."""
     capture = machine.trace(steps(machine, STEPS, "hold=4096"))
     spent, rows = capture.said["spent_ns"], table(machine, capture, "idle")
     found = {}
@@ -126,7 +126,7 @@ def causes(machine):
 
 @check("answers")
 def memory(machine):
-    """The most memory that torch reserved on its device"""
+    """Compare the peak of device memory with the memory that PyTorch reserved."""
     capture = machine.trace(steps(machine, 3, "hold=1024"))
     rows = [row for row in table(machine, capture, "memory") if row["memory"] == "device"]
     peak = {row["device"]: row["peak_bytes"] for row in rows}
@@ -137,7 +137,7 @@ def memory(machine):
 
 @check("answers")
 def stacks(machine):
-    """--stacks: the line of Python that launched it"""
+    """Find the Python line that launched a kernel with --stacks."""
     capture = machine.trace(steps(machine, STEPS), ["--stacks"])
     rows = table(machine, capture, "stacks", "--where", f"name=*{OWN}*")
     whole = sum(row["count"] for row in rows)
@@ -150,7 +150,7 @@ def stacks(machine):
 
 @check("answers")
 def differences(machine):
-    """diff: of two equal runs, and of one that loads longer"""
+    """Compare two groups of equal runs, and runs that load longer, with diff."""
     def runs(*more):
         return [machine.trace(steps(machine, STEPS, *more)).path for _ in range(3)]
 
@@ -173,7 +173,7 @@ def differences(machine):
 
 @check("answers")
 def step_that_took_longer(machine):
-    """diff of one capture's steps: the wait target of step 7"""
+    """Compare step 7 with the other steps of one capture: diff finds its wait target."""
     capture = machine.trace(steps(machine, STEPS, f"slow={SLOW}"))
     said = json.loads(machine.tap("diff", "--json", capture.path, "--baseline",
                                   f"range=step and not range=step#{SLOW}", "--candidate",

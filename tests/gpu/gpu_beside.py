@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Check torch.profiler (Kineto) in a program that gputap records: both get everything, and torch
-sees no difference."""
+"""Check torch.profiler (Kineto) in a program that gputap records: Kineto and gputap receive all
+records, and PyTorch sees no difference."""
 
 import packed
 from gpu_harness import REPO, check, last_json
@@ -40,7 +40,7 @@ make_check("first", "Kineto opens CUPTI before the program's first work on the G
 
 @check("beside")
 def no_device(machine):
-    """If only Kineto gets the GPU activities, gputap still records calls."""
+    """If only Kineto receives GPU activities, gputap still records calls."""
     capture = machine.trace(machine.script("gpu_torch_beside.py", "after"), ["--no-device"])
     said = capture.said
     for name, wanted in said["profiled"].items():
@@ -51,7 +51,7 @@ def no_device(machine):
 
 @check("beside")
 def other_user(machine):
-    """Another CUPTI client, which is not torch, also gets its records."""
+    """A CUPTI client other than PyTorch also receives its records."""
     capture = machine.trace(machine.program("count", "20000"), (), machine.beside(kinds="10,1,2"))
     theirs = [line for line in capture.err.splitlines() if line.startswith("gpu_cupti: kernels")]
     wanted = f"kernels {capture.said['kernels']},"
@@ -63,8 +63,7 @@ def other_user(machine):
 
 @check("beside")
 def from_us(machine):
-    """torch.profiler with its CUDA activities from gputap, and Kineto's own profile of the same
-    run"""
+    """Compare torch.profiler's CUDA activities from gputap with Kineto's own, in one run."""
     command = machine.script("gpu_torch_from_us.py", machine.gputap)
     site = machine.work / "site"
     machine.run([machine.python, "-m", "pip", "install", "-q", "--no-deps", "--no-index",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Check that every call is recorded: compare the counts per function with those of CUPTI's
-callbacks in the process."""
+"""Check that every call is recorded: gputap and CUPTI's callbacks in the same process count the
+same calls per function."""
 
 import collections
 import re
@@ -11,7 +11,7 @@ DRIVER, RUNTIME = "1", "2"
 
 
 def read_counts(machine, prefix):
-    """Return {domain: {name: calls}} over all processes that counted."""
+    """Return {domain: {name: calls}}, summed over all processes that counted."""
     found = {DRIVER: collections.Counter(), RUNTIME: collections.Counter()}
     files = list(machine.work.glob(f"{prefix}.*"))
     for path in files:
@@ -25,8 +25,8 @@ def read_counts(machine, prefix):
 
 
 def without_forms(calls):
-    """Remove the release suffix that CUPTI adds to a function of the runtime API
-    (cudaMalloc_v3020); gputap adds one only where there are several forms."""
+    """Remove release suffixes from function names. CUPTI adds a suffix to each function of the
+    runtime API (cudaMalloc_v3020), gputap only to functions with several forms."""
     found = collections.Counter()
     for name, count in calls.items():
         found[re.sub(r"_v\d+", "", name)] += count
@@ -53,7 +53,8 @@ def compare(machine, what, command, options=(), domain=DRIVER, seconds=180):
 
 
 def judge_drops(capture):
-    """Return (figure, good). A call in which a process was ended cannot be complete."""
+    """Return the lost calls as (figure, good). A call in which a process was ended cannot be
+    complete, so unfinished calls are good."""
     reasons = {why: n for why, n in capture.info()["dropped_by_reason"].items() if n}
     return ", ".join(f"{why} {n:,}" for why, n in reasons.items()) or "none", not (
         set(reasons) - {"unfinished"})
@@ -61,20 +62,20 @@ def judge_drops(capture):
 
 @check("calls")
 def driver_program(machine):
-    """A program of the driver API."""
+    """Compare counts for a program that uses the driver API."""
     compare(machine, "driver API, --no-device",
             machine.program("identity", "500"), ["--no-device"])
 
 
 @check("calls")
 def beside_device_work(machine):
-    """gputap itself uses CUPTI, and the counting client is served from it."""
+    """Compare counts while gputap uses CUPTI, through which it also serves the counting client."""
     compare(machine, "driver API, device work recorded", machine.program("identity", "500"))
 
 
 @check("calls")
 def static_cudart(machine):
-    """The runtime API's library linked statically, and dynamically."""
+    """Compare counts for the runtime API's library, linked statically and dynamically."""
     for cudart in ("static", "shared"):
         compare(machine, f"cudart {cudart}, --no-device", machine.runtime_program(cudart),
                 ["--no-device"])
@@ -82,7 +83,7 @@ def static_cudart(machine):
 
 @check("calls")
 def torch(machine):
-    """eager, cuBLAS, cuDNN, Triton, NCCL, a graph, copies"""
+    """Compare counts for PyTorch: eager, cuBLAS, cuDNN, Triton, NCCL, a graph, copies."""
     capture = compare(machine, "torch, --no-device",
                       machine.script("gpu_torch_everything.py"), ["--no-device"])
     machine.report.say("torch ran", ", ".join(capture.said["ran"]))
@@ -92,13 +93,13 @@ def torch(machine):
 
 @check("calls")
 def cupy(machine):
-    """CuPy"""
+    """Compare counts for CuPy."""
     compare(machine, "CuPy, --no-device",
             machine.script("gpu_cupy_program.py", needs=["cupy"]), ["--no-device"])
 
 
 @check("calls")
 def jax(machine):
-    """JAX"""
+    """Compare counts for JAX."""
     compare(machine, "JAX, --no-device",
             machine.script("gpu_jax_program.py", needs=["jax"]), ["--no-device"])

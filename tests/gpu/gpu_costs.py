@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Measure what recording costs, compared with CUPTI alone and Kineto for the same work. A program
-measures itself in rounds: never (before recording has begun for the first time), and then
-alternately on and off; differences are taken within one process. Between processes, the speed of
-such machines varies by more than what is measured here."""
+"""Measure the cost of recording, compared with CUPTI alone and with Kineto for the same work. Each
+program measures itself in rounds: first "never", before recording has begun for the first time,
+then alternately "on" and "off". Differences are taken within one process, because the speed of such
+machines varies more between processes than these differences."""
 
 import statistics
 
@@ -12,18 +12,18 @@ GRAPH_TRACE = "51"
 ALL_WORK = "10,1,2"
 PER_CALL_NS, OVER_CUPTI_NS, GRAPH_OVER_NS = 50, 150, 200
 OPERATOR_SHARE, STEP_SHARE = 0.02, 0.01
-STAMPS = 10  # per operator of torch: five driver calls
+STAMPS = 10  # timestamps per PyTorch operator, which makes five driver calls
 
 
 class Mode:
-    """How a program is run: under `gputap run` with options @traced if it is a list; its command
-    line ends with @words."""
+    """One way to run a program. If @traced is a list, the program runs under `gputap run` with
+    these options. @words are appended to the command line."""
 
     def __init__(self, traced=None, words=(), env=None):
         self.traced, self.words, self.env = traced, list(words), env or {}
         self.medians, self.faults = [], []
-        self.differences = []  # on over off: (difference, its share)
-        self.whole, self.left = [], []  # on over never; off over never
+        self.differences = []  # (on minus off, its share of off)
+        self.whole, self.left = [], []  # the same for on and never, off and never
 
     def run(self, machine, command):
         if self.traced is None:
@@ -42,30 +42,31 @@ class Mode:
             self.left += [(a - never, (a - never) / never) for a in said["off"]]
 
     def price(self):
-        """Return the medians (difference, share) of recording that a pause switches off, for
-        calls."""
+        """Return the median cost of recording calls as (difference, share). A pause removes this
+        cost."""
         return tuple(map(statistics.median, zip(*self.differences)))
 
     def price_over(self, other):
-        """Return the same relative to the processes of another mode, for GPU activities: CUPTI
-        stays enabled in short pauses."""
+        """Return the cost of recording GPU activities as (difference, share), relative to the
+        processes of mode @other: CUPTI stays enabled in short pauses."""
         mine, theirs = statistics.median(self.medians), statistics.median(other.medians)
         return mine - theirs, (mine - theirs) / theirs
 
 
 def cupti_alone(machine, kinds, words):
-    """CUPTI without gputap, switched on in alternate rounds."""
+    """Return a mode with CUPTI but without gputap. CUPTI is enabled in every other round."""
     return Mode(words=words, env={"GPU_CUPTI": machine.cupti(), "GPU_CUPTI_KINDS": kinds})
 
 
 def cupti_always(machine, kinds):
-    """CUPTI without gputap from cuInit() on: graphs fault once GRAPH_TRACE has been disabled."""
+    """Return a mode with CUPTI but without gputap. CUPTI stays enabled from cuInit() on, because
+    graphs fault once GRAPH_TRACE has been disabled."""
     return Mode(env={"GPU_CUPTI": machine.cupti(), "GPU_CUPTI_KINDS": kinds,
                      "CUDA_INJECTION64_PATH": machine.cupti_user()})
 
 
 def measure(machine, command, modes, turns):
-    """Run the modes alternately, each time in another order."""
+    """Run all modes @turns times, each time starting with another mode."""
     names = list(modes)
     for turn in range(turns):
         for i in range(len(names)):
@@ -100,7 +101,7 @@ def promise_over(machine, modes, ours, theirs, most):
 
 
 def say_stamps(machine, count, over_what):
-    """Report what the time stamps alone cost, which every record needs."""
+    """Report the cost of the timestamps alone, which every record needs."""
     said = last_json(machine.run(machine.program("cost", "stamp", "10")))
     stamp = statistics.median(said["on"])
     text = f"{stamp:.1f} ns; {count} of them {count * stamp:.0f} ns"
@@ -111,7 +112,7 @@ def say_stamps(machine, count, over_what):
 
 @check("costs")
 def nothing(machine):
-    """A driver call that does nothing."""
+    """Measure a driver call that does nothing."""
     command, pauses = machine.program("cost", "nothing", rounds(machine, 60)), [machine.pauses()]
     modes = {"bare": Mode(), "recorded, --no-device": Mode(["--no-device"], pauses),
              "recorded, with device work": Mode([], pauses)}
@@ -124,7 +125,7 @@ def nothing(machine):
 
 @check("costs")
 def launch(machine):
-    """cuLaunchKernel of an empty kernel, in bursts of 250"""
+    """Measure cuLaunchKernel() of an empty kernel, in bursts of 250."""
     command, pauses = machine.program("cost", "launch", rounds(machine, 60)), [machine.pauses()]
     modes = {"bare": Mode(), "driver calls, --no-device": Mode(["--no-device"], pauses),
              "with device work": Mode([], pauses),
@@ -136,7 +137,7 @@ def launch(machine):
 
 @check("costs")
 def torch_operator(machine):
-    """x.add_(1.0) on 64 numbers, launch-bound"""
+    """Measure x.add_(1.0) on 64 numbers, which is launch-bound."""
     command = machine.script("gpu_torch_cost.py", rounds(machine, 60))
     pauses = ["pause", machine.pauses()]
     modes = {"bare": Mode(), "driver calls, --no-device": Mode(["--no-device"], pauses),
@@ -180,7 +181,7 @@ make_step_check("compiled")
 
 @check("costs")
 def graph(machine):
-    """A graph of 12 nodes: 10 kernels, a memcpy, a memset"""
+    """Measure a graph of 12 nodes: 10 kernels, a memcpy, a memset."""
     command = machine.program("cost", "graph", rounds(machine, 40))
     pauses = [machine.pauses()]
     modes = {"bare": Mode(), "GRAPH_TRACE alone": cupti_always(machine, GRAPH_TRACE),
@@ -194,7 +195,7 @@ def graph(machine):
 
 @check("costs")
 def runtime_calls(machine):
-    """The cost that -d cuda_runtime adds to an operator of torch"""
+    """Measure the cost that -d cuda_runtime adds to a PyTorch operator."""
     command = machine.script("gpu_torch_cost.py", rounds(machine, 40))
     modes = {"both APIs, --no-device": Mode(["-d", "cuda_driver,cuda_runtime", "--no-device"],
                                             ["pause", machine.pauses()])}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Measure what gputap costs a step of JAX, to 1 or 2 %.
-Processes that run one after another differ by 25 % on such machines, mostly because the hardware
-thread next to theirs is busy for some milliseconds. So the processes of all modes of a round run at
-the same time and are measured alternately, in slices of some 10 ms. Figures come from slices in
-which the core was not shared."""
+"""Measure the cost of gputap for a step of JAX, to within 1 or 2 %.
+The speed of processes that run one after another differs by 25 % on such machines, mostly because
+the second hardware thread of their core is busy for some milliseconds. Therefore the processes of
+all modes of a round run at the same time and are measured alternately, in slices of some 10 ms.
+Figures come from slices in which the core was not shared."""
 
 import ctypes
 import json
@@ -18,12 +18,13 @@ from gpu_costs import ALL_WORK
 from gpu_harness import Broken, check, show_spread
 
 JAX_SHARE = 0.05
-FEWEST = 4  # slices of a mode in a round
+FEWEST = 4  # minimum number of slices of a mode in a round
 READY_S, ANSWER_S, END_S = 150, 30, 60
 
 
 class Worker:
-    """A process of gpu_jax_step.py: untraced if @options is None, else under `gputap run`."""
+    """A process of gpu_jax_step.py. It runs untraced if @options is None, and otherwise under
+    `gputap run` with these options."""
 
     def __init__(self, machine, command, options, env):
         if options is None:
@@ -62,7 +63,7 @@ class Worker:
 
 
 def run_round(machine, command, modes, turns):
-    """{mode: slices}"""
+    """Run one process of each mode at the same time and return {mode: slices}."""
     found, workers = {name: [] for name in modes}, []
     try:
         for name in random.sample(list(modes), len(modes)):
@@ -83,13 +84,14 @@ def run_round(machine, command, modes, turns):
 
 
 def median_of(found, names):
-    """Return the median of a round's slices with an unshared core, or None if there are too few."""
+    """Return the median of a round's slices with an unshared core, or None if there are fewer than
+    FEWEST."""
     own = [us for name in names for us, state in found[name] if state == "own"]
     return statistics.median(own) if len(own) >= FEWEST else None
 
 
 def find_least(machine):
-    """Return (library, result of gpu_core_least_busy())."""
+    """Return (library of gpu_core.c, smallest result of gpu_core_least_busy())."""
     library = machine.compile_c("gpu_core.so", "gpu_core.c", "-shared", "-fPIC")
     core, before = ctypes.CDLL(library), os.sched_getaffinity(0)
     core.gpu_core_least_busy.restype = ctypes.c_double
@@ -99,8 +101,8 @@ def find_least(machine):
 
 
 def interval_of_median(values):
-    """Return an interval that contains the median in 95 of 100 cases; for few values, the least and
-    the largest."""
+    """Return an interval that contains the median in 95 of 100 cases. For few values, return the
+    smallest and the largest value."""
     values, count, below = sorted(values), len(values), 0
     while sum(math.comb(count, i) for i in range(below + 2)) * 2 <= 0.05 * 2 ** count:
         below += 1
@@ -108,7 +110,7 @@ def interval_of_median(values):
 
 
 def compare(machine, rounds, names, with_names):
-    """Report the difference; return its median share."""
+    """Report the difference between two modes and return its median share."""
     pairs = [(median_of(found, names), median_of(found, with_names)) for found in rounds]
     pairs = [(a, b) for a, b in pairs if a and b]
     if len(pairs) < 2:
@@ -156,11 +158,11 @@ def measure_step(machine, has_graphs):
 
 @check("costs")
 def jax_step(machine):
-    """A jitted step of JAX, each operation launched separately"""
+    """Measure a jitted step of JAX that launches each operation separately."""
     measure_step(machine, False)
 
 
 @check("costs")
 def jax_graph_step(machine):
-    """A jitted step of JAX, launched as graphs, XLA's default"""
+    """Measure a jitted step of JAX that launches graphs, XLA's default."""
     measure_step(machine, True)

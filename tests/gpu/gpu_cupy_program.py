@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""CuPy: elementwise kernels, a raw kernel, a product, memcpys, a stream."""
+"""Runs CuPy: elementwise kernels, a raw kernel, a matrix product, memcpys, a stream."""
 import json
 
 import cupy

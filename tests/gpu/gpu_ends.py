@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Check all ways in which a program can end: the capture has everything that its device completed,
-and the program behaves and prints as it does without gputap."""
+"""Check all ways in which a program can end: the capture contains everything that the device
+completed, and the program behaves and prints as it does without gputap."""
 
 import os
 import shutil
@@ -26,7 +26,7 @@ def shell_status(status):
 
 
 def try_end(machine, what, command, status):
-    """Run the program alone, then traced."""
+    """Run the program untraced and traced, compare output and status, and return the capture."""
     bare = machine.run(command, 60, status=None)
     capture = machine.trace(command, seconds=60, status=None)
     same = (shell_status(bare.returncode), bare.stdout) == (shell_status(capture.status),
@@ -43,7 +43,7 @@ def make_check(way, status):
         capture = try_end(machine, way, machine.program("end", count, way), status)
         kernels = capture.kernels("tiny") + capture.kernels("second")
         seen, wanted = capture.report(), capture.said["kernels"]
-        if way == "_exit_at_once":  # records not delivered in time are counted
+        if way == "_exit_at_once":  # records not delivered in time count as lost
             machine.report.judge(f"{way}: kernels, and those that are counted as lost",
                                  f"{kernels:,}, {seen['dropped']:,} of {wanted:,}",
                                  kernels + seen["dropped"] == wanted)
@@ -65,14 +65,14 @@ for name, expected in WAYS.items():
 
 @check("ends")
 def cudart_reset(machine):
-    """static cudart: cudaDeviceReset(), then more calls"""
+    """Call cudaDeviceReset() of a static cudart, then other functions."""
     capture = try_end(machine, "cudaDeviceReset", machine.runtime_program("static", "reset"), 0)
     machine.report.equal("kernels", capture.kernels("add_one"), capture.said["kernels"])
 
 
 @check("ends")
 def mps(machine):
-    """Under the Multi-Process Service, which this check may start itself if GPU_MPS=1"""
+    """Run under the Multi-Process Service. If GPU_MPS=1 is set, the check may start the service."""
     machine.need_gpu()
     control = shutil.which("nvidia-cuda-mps-control")
     if not control or os.environ.get("GPU_MPS") != "1":

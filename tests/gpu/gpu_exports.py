@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Export a training step for other readers: files for Perfetto and HTA in the folder of the
-reports."""
+"""Export a training step for other readers: writes files for Perfetto and HTA to the report
+folder."""
 
 import collections
 import gzip
@@ -16,7 +16,7 @@ def load(path):
 
 @check("exports")
 def training_step(machine):
-    """Three steps of a transformer: Chrome JSON as Kineto writes it, and Perfetto's format"""
+    """Export three steps of a transformer as Chrome JSON like Kineto's, and for Perfetto."""
     capture = machine.trace(machine.script("gpu_torch_train.py", "steps", "3"), seconds=180)
     trace = capture.export("train.json.gz")
     capture.export("train.hta.json.gz")

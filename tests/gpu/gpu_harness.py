@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Base of the checks on a GPU: build programs, run and trace them; read captures; report a line for
-each result."""
+"""Base of the checks on a GPU: builds programs, runs and traces them, reads captures, and reports a
+line for each result."""
 
 import copy
 import csv
@@ -25,19 +25,21 @@ sys.path.insert(0, str(REPO / "tools"))
 import packed  # noqa: E402
 
 SOFT_DEVICES = 2
-CHECKS = []  # (part, function) in the order of their files
+CHECKS = []  # (part, function), in the order of files
 
 
 class Missing(Exception):
-    """A check's requirement is missing: skip it with this sentence."""
+    """Raised if a requirement of a check is missing. The check is skipped, with the message as the
+    reason."""
 
 
 class Broken(Exception):
-    """A check cannot continue."""
+    """Raised if a check cannot continue."""
 
 
 def check(part):
-    """Register a function of the machine as a check with the function's name."""
+    """Register a function that takes a Machine as a check. The check has the name of the
+    function."""
 
     def add(function):
         CHECKS.append((part, function))
@@ -47,7 +49,7 @@ def check(part):
 
 
 def quartiles(values):
-    """Return the quartiles: (a quarter is below, median, a quarter is above)."""
+    """Return the quartiles of @values: (lower quartile, median, upper quartile)."""
     if len(values) < 2:
         return values[0], values[0], values[0]
     return tuple(statistics.quantiles(values, n=4))
@@ -60,8 +62,8 @@ def show_spread(values, unit="ns"):
 
 
 class Report:
-    """Report of a check; lines: part, subject, figure, verdict (ok, FAILS, missed, said, skipped).
-    A `missed` figure is worse than promised; it does not fail a check."""
+    """Report of a check. A line has part, subject, figure and verdict (ok, FAILS, missed, said,
+    skipped). A `missed` figure is worse than promised, but does not fail a check."""
 
     def __init__(self, part, promises):
         self.lines, self.part, self.promises = [], part, promises
@@ -105,7 +107,7 @@ class Capture:
         return self.seen
 
     def calls(self):
-        """By name."""
+        """Return {name: number of calls}."""
         found = {}
         for row in self.report()["operations"]:
             found[row["name"]] = found.get(row["name"], 0) + row["calls"]
@@ -116,7 +118,7 @@ class Capture:
         return sum(row["count"] for row in self.report()["kernels"] if part in row["name"])
 
     def copies(self):
-        """Return the numbers of (memcpys, memsets)."""
+        """Return (number of memcpys, number of memsets)."""
         rows = self.report()["copies"]
         sets = sum(row["count"] for row in rows if row["operation"] == "memset")
         return sum(row["count"] for row in rows) - sets, sets
@@ -125,7 +127,7 @@ class Capture:
         return json.loads(self.machine.tap("info", "--json", self.path))
 
     def rows(self):
-        """Return all records, as in the CSV."""
+        """Yield all records, as rows of the CSV export."""
         table = self.path.with_suffix(".csv")
         self.machine.tap("export", "-f", self.path, "-o", table)
         with open(table, newline="", encoding="utf-8") as file:
@@ -133,7 +135,7 @@ class Capture:
         table.unlink()
 
     def export(self, name):
-        """Export into the folder of the reports."""
+        """Export the capture to the report folder and return the path."""
         self.machine.tap("export", "-f", self.path, "-o", self.machine.output / name)
         return self.machine.output / name
 
@@ -142,7 +144,7 @@ class Capture:
 
 
 def last_json(done):
-    """Return the JSON object at the end of a program's output."""
+    """Return the JSON object in the last line of a program's output that starts with one."""
     lines = [line for line in (done.out if isinstance(done, Capture) else done.stdout).splitlines()
              if line.startswith("{")]
     if not lines:
@@ -152,8 +154,8 @@ def last_json(done):
 
 
 class Machine:
-    """The machine that runs the checks. With @soft, programs of the driver API run on the software
-    driver, and everything that needs a GPU is skipped."""
+    """The machine that runs the checks. If @soft is true, programs of the driver API run on the
+    software driver, and everything that needs a GPU is skipped."""
 
     def __init__(self, build, output, work, soft=False, quick=False):
         self.product = packed.Product(build, ["libgputap.so.0"])
@@ -163,7 +165,7 @@ class Machine:
         self.python, self.built, self.building = sys.executable, {}, threading.Lock()
         self.plain = {k: v for k, v in os.environ.items() if not k.startswith("GPUTAP_")}
         self.devices = SOFT_DEVICES if soft else count_devices()
-        self.own = dict(self.product.environment)  # for gputap; the program's is `theirs`
+        self.own = dict(self.product.environment)  # for gputap; `theirs` is for the program
         self.theirs = ["env"]
         if "LD_LIBRARY_PATH" in self.own and not soft:
             before = os.environ.get("LD_LIBRARY_PATH")
@@ -171,7 +173,7 @@ class Machine:
             self.own["LD_LIBRARY_PATH"] += f":{before}" if before else ""
 
     def for_check(self, part, name):
-        """Return the same machine for one check, with a separate folder and report."""
+        """Return a copy of this machine for one check, with a separate folder and report."""
         own = copy.copy(self)
         own.report, own.work = Report(f"{part}/{name}", not self.soft), self.work / f"{part}.{name}"
         own.work.mkdir()
@@ -180,7 +182,8 @@ class Machine:
     # Programs
 
     def compile(self, name, sources, command):
-        """Return the file that @command makes of @sources, built once for all checks."""
+        """Return the file that @command builds from @sources. The file is built once for all
+        checks."""
         with self.building:
             if name not in self.built:
                 self.built[name] = self.compile_now(name, sources, command)
@@ -219,7 +222,8 @@ class Machine:
                              [find_nvcc(), "-O2", "-arch=native", "-cudart", cudart]), *words]
 
     def script(self, name, *words, needs=("torch",)):
-        """Return the command line of one of our Python programs that need these packages."""
+        """Return the command line of a Python program in tests/gpu that needs the packages
+        @needs."""
         self.need_gpu()
         for package in needs:
             if subprocess.run([self.python, "-c", f"import importlib.util as u, sys\n"
@@ -238,7 +242,7 @@ class Machine:
         return self.compile_c("gpu_cupti.so", "gpu_cupti.c", "-shared", "-fPIC")
 
     def cupti(self):
-        """Return libcupti for programs that map none."""
+        """Return the path of libcupti for programs that do not map one."""
         places = []
         if self.soft:
             places = self.build.rglob("soft/cuda/**/libcupti.so.13")
@@ -255,16 +259,16 @@ class Machine:
         return found[0]
 
     def beside(self, **settings):
-        """Return the environment of a program into which the driver loads the other CUPTI
-        client."""
+        """Return the environment in which the driver loads the other CUPTI client into a
+        program."""
         return {"CUDA_INJECTION64_PATH": self.cupti_user(), "GPU_CUPTI": self.cupti(),
                 **{f"GPU_CUPTI_{name.upper()}": text for name, text in settings.items()}}
 
     # Running
 
     def run(self, command, seconds=120, env=None, status=0):
-        """Return a CompletedProcess. Its process group is ended at the time limit. @status: None
-        for any."""
+        """Run @command and return a CompletedProcess. At the time limit, end the process group.
+        @status is the required exit status, or None to accept any."""
         child = subprocess.Popen([str(word) for word in command], text=True, cwd=self.work,
                                  env={**self.plain, **{k: str(v) for k, v in (env or {}).items()}},
                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -286,19 +290,20 @@ class Machine:
         return self.run([self.gputap, *words], 300, self.own).stdout
 
     def next_path(self):
-        """Return the path of the capture that trace() makes next."""
+        """Return the path of the next capture that trace() writes."""
         return self.work / f"{self.count + 1}.gputap"
 
     def traced_command(self, path, command, options=(), env=None, quiet=True):
-        """Return `gputap run` of @command; @env is the program's."""
+        """Return the command line that runs @command under `gputap run`. @env is set for the
+        program only."""
         settings = [f"{k}={v}" for k, v in (env or {}).items()]
         return [self.gputap, "run", *["-q"] * quiet, "-f", "-o", path, *options, "--",
                 *self.theirs, *settings, *command]
 
     def trace(self, command, options=(), env=None, seconds=120, status=0, own=None,
               quiet=True):
-        """Return the capture of @command under `gputap run`; @env is for the program, @own also for
-        gputap."""
+        """Run @command under `gputap run` and return the capture. @env is set for the program only,
+        @own also for gputap."""
         path = self.next_path()
         self.count += 1
         begin = time.monotonic()
@@ -307,7 +312,7 @@ class Machine:
         return Capture(self, path, done, time.monotonic() - begin)
 
     def pauses(self):
-        """Return the library through which a program pauses recording."""
+        """Return the path of the library with which a program pauses recording."""
         found = packed.find(self.build, "libroctx64.so.4")
         if not found:
             raise Missing("no libroctx64.so.4 in the build")
@@ -354,7 +359,7 @@ def find_nvcc():
 
 
 def count_devices():
-    """Return the number of devices, 0 without a driver."""
+    """Return the number of devices, or 0 without a driver."""
     try:
         driver, count = ctypes.CDLL("libcuda.so.1"), ctypes.c_int()
     except OSError:

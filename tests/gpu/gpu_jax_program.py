@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""JAX: compiled functions, a gradient, memcpys."""
+"""Runs JAX: compiled functions, a gradient, memcpys."""
 import json
 import os
 

@@ -3,12 +3,13 @@
 
     gpu_jax_step.py LIBRARY LEAST GRAPHS
 
-Each line of standard input requests a measurement: SLICES slices of STEPS steps each; a slice ends
-when its last step has completed. The answer is a list of [us per step, state]. The state is "own",
-"shared" or "mixed": whether the main thread had its processor core to itself before and after the
-slice (bench/measure.h). LIBRARY is gpu_core.c, LEAST the result of its gpu_core_least_busy().
-GRAPHS is 1 for XLA's default, which launches a step as graphs, and 0 to launch each operation by
-itself."""
+LIBRARY is gpu_core.c, compiled, and LEAST is the result of its gpu_core_least_busy(). GRAPHS is 1
+for XLA's default, which launches a step as graphs, and 0 to launch each operation separately.
+
+Each line of standard input requests a measurement of SLICES slices of STEPS steps each. A slice
+ends when its last step has completed. The answer is a list of [us per step, state]. The state is
+"own", "shared" or "mixed", depending on whether the main thread had its processor core to itself
+before and after the slice (bench/measure.h)."""
 import ctypes
 import json
 import os
@@ -28,7 +29,7 @@ LAYERS, WIDTH, STEPS, SLICES, WARM = 16, 256, 20, 5, 10
 core = ctypes.CDLL(library)
 core.gpu_core_busy.restype = ctypes.c_double
 cpus = sorted(os.sched_getaffinity(0))
-chosen = cpus[1:6] or cpus  # the main thread uses one of them, the other threads the rest
+chosen = cpus[1:6] or cpus  # the main thread uses one of these, other threads use the rest
 
 
 def loss(weights, x):

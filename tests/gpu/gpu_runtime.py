@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Check what is recorded in addition to the driver's calls: the runtime API on request, NVTX,
+"""Check records other than the driver's calls: calls of the runtime API on request, NVTX ranges,
 memory."""
 
 import collections
@@ -11,8 +11,8 @@ RUNTIME_TOO = ["-d", "cuda_driver,cuda_runtime"]
 
 
 def find_within(rows):
-    """Return the number of driver calls that began while a call of the runtime API was open in
-    their thread, and the number of those whose parent it is."""
+    """Return the number of driver calls that started inside a runtime API call of their thread, and
+    the number of these driver calls whose parent is that call."""
     threads = collections.defaultdict(list)
     for row in sorted(rows, key=lambda row: int(row["start_ns"])):
         threads[row["tid"]].append(row)
@@ -30,7 +30,7 @@ def find_within(rows):
 
 @check("runtime")
 def static_cudart(machine):
-    """Check every call of the runtime API against CUPTI's count, and its driver calls inside it."""
+    """Compare runtime API calls with CUPTI's count, and check the driver calls inside."""
     capture = compare(machine, "cudart static, calls of both APIs",
                       machine.runtime_program("static"), RUNTIME_TOO, RUNTIME)
     rows = [row for row in capture.rows() if row["kind"] == "call"]
@@ -52,14 +52,14 @@ def static_cudart(machine):
 
 @check("runtime")
 def torch(machine):
-    """torch's calls of the runtime API, compared with CUPTI's count"""
+    """Compare PyTorch's calls of the runtime API with CUPTI's count."""
     compare(machine, "torch, calls of both APIs", machine.script("gpu_torch_everything.py"),
             [*RUNTIME_TOO, "--no-device"], RUNTIME)
 
 
 @check("runtime")
 def nvtx(machine):
-    """Ranges and marks of torch.cuda.nvtx, and of the package nvtx"""
+    """Check ranges and marks of torch.cuda.nvtx, and of the package nvtx."""
     capture = machine.trace(machine.script("gpu_torch_nvtx.py"))
     ranges = {}
     for row in capture.report()["ranges"]:
@@ -70,7 +70,7 @@ def nvtx(machine):
 
 @check("runtime")
 def memory(machine):
-    """Memory that cuMemAlloc and pools allocated and freed"""
+    """Report memory that cuMemAlloc() and pools allocated and freed."""
     capture = machine.trace(machine.runtime_program("static"))
     rows = capture.report()["memory"]
     for row in rows:

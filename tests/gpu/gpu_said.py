@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Check the messages for something missing or forbidden; the program runs undisturbed."""
+"""Check the messages about missing or forbidden things, while the program runs undisturbed."""
 
 import re
 
@@ -8,7 +8,7 @@ from gpu_harness import check, last_json
 
 @check("said")
 def no_cupti(machine):
-    """If CUPTI cannot be opened, calls are recorded, and one message explains the rest."""
+    """If CUPTI cannot be opened, calls are recorded, and one message names the missing part."""
     command = machine.program("count", "2000")
     capture = machine.trace(command, quiet=False,
                             own={"GPUTAP_CUPTI": "/nonexistent/libcupti.so.13"})
@@ -22,7 +22,7 @@ def no_cupti(machine):
 
 @check("said")
 def doctor(machine):
-    """The answer of `gputap doctor` about CUDA"""
+    """Report the output of `gputap doctor` about CUDA."""
     words = ["soft", "cuda", "--", machine.gputap, "doctor"] if machine.soft else ["doctor"]
     done = machine.run([machine.gputap, *words], 120, machine.own, status=None)
     section = re.search(r"^cuda\n((?:  .*\n)+)", done.stdout, re.M)
@@ -35,7 +35,7 @@ def doctor(machine):
 
 @check("said")
 def library_beside(machine):
-    """The program behaves the same when another injected library, as NVIDIA's, is loaded."""
+    """The program behaves the same if another injected library, such as NVIDIA's, is loaded."""
     command = machine.program("end", "500", "exit")
     bare = last_json(machine.run(command))
     capture = machine.trace(command, (), machine.beside(count=machine.work / "beside"))

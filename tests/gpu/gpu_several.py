@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Check two GPUs: activities of both, memcpys between them, a process per GPU, NCCL between
-them."""
+"""Check programs on two GPUs: activities of both devices, memcpys between the devices, one process
+per GPU, and NCCL."""
 
 import collections
 
@@ -19,7 +19,7 @@ def by_device(work):
 
 @check("several")
 def peer(machine):
-    """Kernels on both, memcpys between them, in one process"""
+    """Run kernels on two devices and memcpys between the devices, in one process."""
     need_two(machine)
     capture = machine.trace(machine.program("peer"))
     said, (calls, work) = capture.said, split(capture.rows())
@@ -30,7 +30,7 @@ def peer(machine):
                          of_name["tiny"] != of_name["second"])
     for name in ("tiny", "second"):
         machine.report.equal(f"kernels {name}", capture.kernels(name), said[name])
-    # without access between the devices, the driver splits a copy in two, through the host
+    # Without peer access, the driver splits a copy into two copies through the host.
     copied = collections.defaultdict(list)
     for row in work:
         if row["operation"] != "kernel":
@@ -45,7 +45,7 @@ def peer(machine):
 
 @check("several")
 def nccl(machine):
-    """A process per GPU, all-reduces between them"""
+    """Run one process per GPU, with all-reduces between the processes."""
     need_two(machine)
     capture = machine.trace(machine.script("gpu_torch_ranks.py", "2"), seconds=180)
     said, work = capture.said, split(capture.rows())[1]
@@ -68,7 +68,7 @@ LATE, LATE_MS = 1, 20
 
 @check("several")
 def late_rank(machine):
-    """One of two processes sleeps before each all-reduce: the other one's device waits for it"""
+    """Delay one of two ranks before each all-reduce: the other rank's device waits."""
     need_two(machine)
     capture = machine.trace(machine.script("gpu_torch_ranks.py", "2", str(LATE), str(LATE_MS)),
                             ["-d", "nccl,cuda_driver"], seconds=180)

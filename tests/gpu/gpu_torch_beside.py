@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Run x.add_(1.0) with and without torch.profiler; print what Kineto received. `first`: the
-profiler is started before CUDA is initialised."""
+"""Run x.add_(1.0) with and without torch.profiler, and print the activities that Kineto received.
+With `first`, the profiler starts before CUDA is initialised."""
 import json
 import sys
 
@@ -32,7 +32,7 @@ def session(name, work, wanted, activities=None):
 
 
 def graph_session():
-    """10 kernels per launch, 50 launches of which 20 are profiled"""
+    """Launch a graph of 10 kernels 50 times. The profiler is active for 20 of the launches."""
     global launched
     side, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()
     with torch.cuda.stream(side):

@@ -4,8 +4,8 @@ up.
 
     gpu_torch_cost.py ROUNDS [none | pause LIBROCTX64 | cupti LIBRARY | kineto]
 
-In every other round, recording is paused (CUPTI: finalised; Kineto: no session). Rounds before
-recording has begun for the first time are in "never"."""
+In every other round, recording is off: it is paused, CUPTI is finalised, or Kineto has no session.
+Rounds before recording has begun for the first time are listed as "never"."""
 import contextlib
 import ctypes
 import json
@@ -50,7 +50,7 @@ def switch(on):
 
 
 def leave_off():
-    """Measure before CUDA is initialised."""
+    """Pause recording before CUDA is initialised."""
     if way == "pause":
         switch(False)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Run x.add_(1.0) the given number of times, and memcpys of a unique size."""
+"""Run x.add_(1.0) the given number of times, and memcpys of unique sizes."""
 import json
 import sys
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Run a bit of everything that PyTorch does on a GPU. The last line says what ran and what did
-not."""
+"""Run a little of each kind of work that PyTorch does on a GPU. The last line of output lists the
+parts that ran and the parts that failed."""
 import json
 import os
 import socket
@@ -16,7 +16,7 @@ def part(function):
         function()
         torch.cuda.synchronize()
         ran.append(function.__name__)
-    except Exception as why:  # any exception that a missing library causes
+    except Exception as why:  # a missing library can cause any exception
         failed[function.__name__] = repr(why)[:200]
     return function
 

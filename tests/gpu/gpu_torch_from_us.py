@@ -2,7 +2,7 @@
 """Compare torch.profiler's CUDA activities from gputap with Kineto's own, on a GPU, and the kernels
 in gputap's Chrome JSON with those in Kineto's. Prints one line of JSON.
 
-    gpu_torch_from_us.py [GPUTAP]       needs gputap's package for Python (pip install ./torch)"""
+    gpu_torch_from_us.py [GPUTAP]       needs gputap's Python package (pip install ./torch)"""
 import collections
 import json
 import os
@@ -52,7 +52,8 @@ def traced():
 
 
 def described(events):
-    """Return the values of KEYS per name and sizes, with what Kineto rounds rounded."""
+    """Return {name: values of KEYS and sizes}. Floating-point values are rounded as Kineto rounds
+    them."""
     found = collections.defaultdict(set)
     for e in events:
         args = e["args"]

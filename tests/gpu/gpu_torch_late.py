@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Run torch in a session that begins paused and is resumed in the middle.
+"""Run PyTorch in a session that starts paused and records one window in the middle of the run.
 
     gpu_torch_late.py FOLDER
 
-Prints what x.add_(1.0) costs the host in the pause, just after the recording window, and 2 s later.
-In FOLDER it creates "ready" and waits for "started", launches x.mul_(1.5) 1,000 times, creates
-"done" and waits for "stopped"."""
+Prints the host time of x.add_(1.0) in the pause, just after the recording window, and 2 s later.
+Creates "ready" in FOLDER and waits for "started", launches x.mul_(1.5) 1,000 times, creates "done"
+and waits for "stopped"."""
 import pathlib
 import statistics
 import sys
@@ -31,7 +31,7 @@ def measure():
 
 def wait_for(name):
     while not (folder / name).exists():
-        x.add_(1.0)  # the loop continues
+        x.add_(1.0)  # keep launching while waiting
         time.sleep(0.001)
     torch.cuda.synchronize()
 
@@ -48,7 +48,7 @@ if folder.is_dir():
     (folder / "done").touch()
     wait_for("stopped")
     print(f"just behind {measure():.0f} ns", flush=True)
-    until = time.monotonic() + 2  # CUPTI is removed after a second, in a launch
+    until = time.monotonic() + 2  # a launch after one second removes CUPTI
     while time.monotonic() < until:
         measure()
     print(f"behind {measure():.0f} ns", flush=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""NVTX ranges: pushed and popped, started and ended, nested."""
+"""Create NVTX ranges: pushed and popped, started and ended, nested."""
 import json
 
 import torch

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Run a process per GPU; each adds alone, and all reduce together.
+"""Run one process per GPU. Each process adds on its own device, and all processes reduce together.
 
     gpu_torch_ranks.py RANKS [LATE MS]      rank LATE sleeps MS before each all-reduce
 """
@@ -38,7 +38,7 @@ if __name__ == "__main__":
     processes = [start.Process(target=rank, args=(i, count, number, ms * (i == late)))
                  for i in range(count)]
     for i, process in enumerate(processes):
-        os.environ["RANK"] = str(i)  # of the started program
+        os.environ["RANK"] = str(i)  # inherited by the started process
         process.start()
     for process in processes:
         process.join()

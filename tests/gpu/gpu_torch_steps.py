@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Run torch in steps, each in an NVTX range `step`.
+"""Run PyTorch in steps, each in an NVTX range `step`.
 
-    gpu_torch_steps.py N [MORE ...]    run N steps; print what it did
+    gpu_torch_steps.py N [MORE ...]    run N steps and print a summary
 
-A step loads (20 ms, range `load`: the device is idle), launches x.add_(1.0) 50 times in train() and
-waits for them. MORE: slow=K: step K loads ten times as long; load=MS; long=K: step K also has a
-kernel of some 100 ms; hold=MIB: memory that it allocates and frees in each step, bypassing torch's
-cache; killed: end with SIGKILL."""
+A step loads for 20 ms in a range `load`, while the device is idle, launches x.add_(1.0) 50 times in
+train(), and waits for these kernels. MORE is any of:
+
+    slow=K      step K loads ten times as long
+    load=MS     each step loads for MS
+    long=K      step K also runs a kernel of some 100 ms
+    hold=MIB    each step allocates and frees MIB of memory, bypassing PyTorch's cache
+    killed      the program ends with SIGKILL"""
 import json
 import os
 import signal

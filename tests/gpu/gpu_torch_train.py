@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Run training steps of a transformer of 124 million parameters (12 layers of 768, 12 heads) in
+"""Run training steps of a transformer with 124 million parameters (12 layers of 768, 12 heads) in
 bf16.
 
-    gpu_torch_train.py steps N                            N steps, after two to warm up
-    gpu_torch_train.py cost eager|compiled R [LIBROCTX64] us per step, R rounds of 5 steps; with the
-                                                          library every other round is paused, and
-                                                          R/2 are before recording ever began"""
+    gpu_torch_train.py steps N                            run N steps after two warm-up steps
+    gpu_torch_train.py cost eager|compiled R [LIBROCTX64] print us per step in R rounds of 5 steps;
+                                                          with the library, every other round is
+                                                          paused, and R/2 rounds precede
+                                                          recording"""
 import ctypes
 import json
 import sys
@@ -59,7 +60,7 @@ run = torch.compile(model) if "compiled" in sys.argv else model
 
 
 def steps(count):
-    """Return us per step, of host and device together."""
+    """Run @count steps and return us per step, for host and device together."""
     begin = time.perf_counter_ns()
     for _ in range(count):
         loss = run(text, text)

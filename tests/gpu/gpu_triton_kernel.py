@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A kernel in Triton's language."""
+"""Defines a kernel in Triton's language."""
 import triton
 import triton.language as tl
 

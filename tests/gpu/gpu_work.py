@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Check GPU activities: all are recorded, with their sizes, linked to the call that submitted them,
-within its times."""
+"""Check GPU activities: all are recorded with their sizes, and are linked to the call that
+submitted them and lie within that call's times."""
 
 import collections
 import re
@@ -8,8 +8,8 @@ import re
 from gpu_harness import check, show_spread
 
 THREADS = 4
-# Activities of gpu_program's `shapes`: kernels: name -> (threads in all, threads of a block); bytes
-# of the others.
+# Activities of `shapes` in gpu_program. Kernels: {name: (number of threads, threads per block)}.
+# Memcpys and memsets: bytes.
 KERNELS = {"tiny": ((7 * 32, 2 * 2, 1), (32, 2, 1)),
            "second": ((5 * 16, 3 * 4, 2 * 2), (16, 4, 2))}
 COPIES = [1001, 1002, 1003, 1004, 1005, 1006]
@@ -27,7 +27,7 @@ def number(text):
 
 
 def split(rows):
-    """Return (calls per process and correlation id, GPU activities)."""
+    """Return ({(process, correlation id): call}, GPU activities)."""
     calls, work = {}, []
     for row in rows:
         if row["kind"] == "call":
@@ -45,7 +45,7 @@ def identity_of_work(row):
 
 
 def identity_of_call(row):
-    """Return what a record of this call's activity must contain, according to the call's
+    """Return the values that the record of this call's activity must have, according to the call's
     arguments."""
     arguments = dict(re.findall(r"(\w+)=(\w+)", row["arguments"]))
     if "Launch" in row["operation"]:
@@ -70,7 +70,7 @@ def wanted_identities(count):
 
 @check("work")
 def identities(machine):
-    """4 threads share 3 streams; the sizes of each operation identify it."""
+    """Launch from 4 threads on 3 shared streams, with sizes that identify each operation."""
     capture = machine.trace(machine.program("identity", "500" if machine.quick else "20000"))
     total = capture.said["operations"]
     calls, work = split(capture.rows())
@@ -86,7 +86,7 @@ def identities(machine):
 
 @check("work")
 def shapes(machine):
-    """Check names, grid, block and bytes for each launching function."""
+    """Check names, grids, blocks and bytes for each launching function."""
     _, work = split(machine.trace(machine.program("shapes")).rows())
     kernels = {row["name"]: tuple(tuple(number(row[f"{size}_{axis}"]) for axis in "xyz")
                                   for size in ("global", "local"))
@@ -100,7 +100,7 @@ def shapes(machine):
 
 @check("work")
 def runtime_api(machine):
-    """static cudart: launches, memcpys, memsets, nodes of graphs; names of C++ kernels"""
+    """Check static cudart: launches, memcpys, memsets, graph nodes, names of C++ kernels."""
     capture = machine.trace(machine.runtime_program("static"))
     said = capture.said
     copies, sets = capture.copies()
@@ -115,7 +115,7 @@ def runtime_api(machine):
 
 @check("work")
 def torch(machine):
-    """x.add_(1.0) a given number of times, memcpys of a known size, from torch"""
+    """Count kernels of x.add_(1.0), and memcpys of a known size, in PyTorch."""
     capture = machine.trace(machine.script("gpu_torch_counted.py", "2000"))
     said, seen = capture.said, capture.report()
     machine.report.equal("kernels of x.add_(1.0)", capture.kernels("CUDAFunctorOnSelf_add"),
@@ -128,7 +128,7 @@ def torch(machine):
 
 @check("work")
 def graph(machine):
-    """Launches of a graph: each node; with --mode lite, one record per launch"""
+    """Check each node of graph launches, and one record per launch with --mode lite."""
     command = machine.program("graph", "200")
     capture = machine.trace(command)
     said, seen = capture.said, capture.report()
@@ -148,7 +148,7 @@ def graph(machine):
 
 @check("work")
 def millions(machine):
-    """10 million kernels from 4 threads on 3 streams: none lost."""
+    """Launch 10 million kernels from 4 threads on 3 streams: none is lost."""
     count = "20000" if machine.quick else "10000000"
     capture = machine.trace(machine.program("count", count), seconds=280)
     said, seen = capture.said, capture.report()
@@ -162,8 +162,7 @@ def millions(machine):
 
 @check("work")
 def clock(machine):
-    """Check that kernels lie between the start of their launch and the end of the synchronisation
-    after it."""
+    """Check that kernels lie between the start of their launch and the end of the next sync."""
     capture = machine.trace(machine.program("clock", "200" if machine.quick else "3000"))
     calls, work = split(capture.rows())
     ends = sorted((int(row["start_ns"]), int(row["end_ns"])) for row in calls.values()

@@ -4,7 +4,7 @@
 
     tests/gpu/write_gpu_report.py REPORT.json ... > docs/internals/cuda-report.md
 
-If several reports of one kind of machine have a check, the last one counts."""
+If several reports of one kind of machine contain a check, the last of these reports counts."""
 
 import json
 import sys
@@ -25,7 +25,7 @@ PARTS = ("calls", "work", "ends", "beside", "runtime", "said", "several", "expor
 
 
 def read(paths):
-    """Return {GPU: ([machine of each report], {check: its lines})}."""
+    """Return {GPU: ([machine of each report], {check: lines of the check})}."""
     found = {}
     for path in paths:
         with open(path, encoding="utf-8") as file:
@@ -46,7 +46,7 @@ def show_cell(text):
 
 
 def is_kept(line):
-    """Remove paths of that machine."""
+    """Return false for lines with paths of the measured machine."""
     return not (line["part"] == "said/doctor" and line["verdict"] == "said")
 
 
