@@ -459,7 +459,7 @@ class UnitTest(pytest.Item):
     def __init__(self, *, program, test, **keywords):
         super().__init__(**keywords)
         self.program, self.test = program, test
-        self.add_marker(pytest.mark.timeout(0))  # the program has a time limit of its own
+        self.add_marker(pytest.mark.timeout(0))  # the program enforces its time limit
 
     def runtest(self):
         steered = {

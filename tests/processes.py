@@ -83,7 +83,7 @@ def sessions_of(capture):
 
 
 def tally(path):
-    """Return the number of calls that have returned, as counted by the step `tally:` of caller."""
+    """Return the number of returned calls, which the step `tally:` of caller writes to @path."""
     try:
         return struct.unpack("Q", pathlib.Path(path).read_bytes()[:8])[0]
     except (OSError, struct.error):

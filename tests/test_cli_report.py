@@ -141,8 +141,8 @@ def test_parts_of_the_way_to_a_kernel_add_up_to_the_way(tap, synth):
 
 @pytest.mark.parametrize("columns", [80, 120])
 def test_a_wait_that_cannot_be_split_has_no_parts(tap, synth, columns):
-    """Without arguments the report cannot tell which calls wait. Lost activities may have been wait
-    targets."""
+    """Without arguments, the report cannot identify calls that wait. Lost activities may have been
+    wait targets."""
     path = synth("--calls", "400", "--waits", "--plain")
     report = json.loads(tap("report", path, "--json").out)
     read = next(o for o in report["operations"] if o["name"] == "clEnqueueReadBuffer")
@@ -255,8 +255,8 @@ def test_shares_of_the_first_screen_count_time_once(tap, synth):
     assert shares and all(
         share == pytest.approx(100 * operations[name]["self_ns"] / whole, abs=0.06)
         for name, share in shares.items()), calls
-    # If nested calls take much time, the report shows self time, to which shares refer, next to the
-    # share.
+    # If nested calls take much time, the report shows the self time next to the share, which refers
+    # to it.
     heads = [line.split()[:3] for line in tap("report", path, "-t", "operations").out.splitlines()
              if line.split()[:1] == ["total"]]
     assert ["total", "self", "share"] in heads, heads

@@ -94,7 +94,7 @@ def test_a_window_that_never_began_is_said(session):
 
 def test_delay_and_duration_are_a_window(session, status, recorded):
     s = session("--delay", "300ms", "--duration", "1h")
-    s.tell("run a 1")  # a slow machine may open the window before
+    s.tell("run a 1")  # the window may already be open on a slow machine
     wait_until(lambda: status(s)["state"] == "recording" and status(s)["not_following"] == 0)
     assert status(s)["stops_in_ns"] > 0
     s.tell("run b 1")

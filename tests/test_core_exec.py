@@ -42,8 +42,8 @@ def test_a_child_with_a_cleaned_environment_is_traced(build, ways, way):
 @pytest.mark.parametrize("stack", ["signal", "thread"])
 @pytest.mark.parametrize("way", WAYS)
 def test_a_small_stack_is_enough(build, ways, way, stack):
-    """Alternate signal stacks have 8 KiB and threads have 16 KiB. The run of the static program
-    also has an event to report."""
+    """Alternate signal stacks have 8 KiB, thread stacks 16 KiB. The run of the static program also
+    has an event to report."""
     with Session(build) as session:
         environment = {f"VARIABLE_{n}": "x" * 100 for n in range(60)}
         result = session.run([ways, f"{stack}:{way}", shutil.which("env")], env=environment)

@@ -14,7 +14,7 @@ DOORS = ["layer", "interposition"]
 def jumper(build, what, door):
     """Return (number of calls that jumper started, call records, (seen, recorded, dropped))."""
     with Session(build) as session:
-        # by default a loader with layers, otherwise one without
+        # the interposed loader has no layers
         env = {} if door == "layer" else {"LD_LIBRARY_PATH": build / "tests/door"}
         result = session.run([build / "tests/core/jumper", what], env=env)
         return sum(

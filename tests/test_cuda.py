@@ -42,7 +42,7 @@ def words(programs, way, *arguments):
 
 
 def counts(out):
-    """Return the number of calls of each function, as counted by the program."""
+    """Return the program's own counts of its calls, per function."""
     found = json.loads(out.strip().splitlines()[-1])
     del found["total"]
     return found
@@ -162,7 +162,8 @@ def counter(build, tmp_path_factory):
 @pytest.mark.parametrize("way", WAYS)
 def test_a_tool_without_a_session_is_notified_of_every_call(run, build, driver, programs, counter,
                                                             way):
-    """Without the auditor, dlsym() finds the library before the program does."""
+    """Without the auditor, gputap finds the driver when the program calls dlsym(), before the
+    program gets an address."""
     done = run(words(programs, way, str(LAUNCHES), str(THREADS)),
                env={
                    "LD_LIBRARY_PATH": driver.parent,

@@ -16,8 +16,8 @@ DRIVER = ["-d", "cuda_runtime,cuda_driver"]
 
 @pytest.fixture(scope="session")
 def programs(build, tmp_path_factory):
-    """Return a folder with the program, linked dynamically with the runtime and built with a copy
-    of it inside, the module, and the tool."""
+    """Return a folder with the module, the tool, and two variants of the program: one linked with
+    the runtime, one that contains a copy of it."""
     folder = tmp_path_factory.mktemp("cuda_runtime")
     runtime = build / "soft/cuda/cudart"
     common = ["cc", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1", f"-I{REPO}"]
@@ -55,7 +55,7 @@ def trace(run, gputap, programs, work):
 
 
 def counted(done):
-    """Return the number of calls of each function, as counted by the program."""
+    """Return the program's own counts of its calls, per function."""
     return json.loads(done.out.strip().splitlines()[-1])
 
 

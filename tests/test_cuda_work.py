@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Test CUDA's GPU activities, with the driver and CUPTI in software: every kernel, memcpy and
-memset of a program is recorded and linked to its call, even if the program crashes."""
+memset of a program is recorded and linked to its call, even if the program ends abnormally."""
 import csv
 import json
 import re
@@ -182,8 +182,8 @@ def test_what_is_launched_in_a_pause_is_not_recorded(trace, run, gputap, build, 
 
 
 def test_in_lite_cupti_stays_in_a_long_pause(trace, build):
-    """After GRAPH_TRACE has been disabled, a graph launch would crash. The stand-in aborts in
-    cuptiFinalize() if gputap removes CUPTI."""
+    """With NVIDIA's driver, graph launches fault once GRAPH_TRACE has been disabled. The stand-in
+    aborts in a cuptiFinalize() that would disable GRAPH_TRACE."""
     roctx = build / "src/compat/roctx/libroctx64.so.4"
     rows = device(trace("pauses", str(roctx), "3000", options=["--mode", "lite"], rows=True))
     assert [row["local_x"] for row in rows] == ["21", "23"]

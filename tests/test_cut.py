@@ -101,8 +101,8 @@ def test_an_export_of_a_cut_has_the_records_of_the_whole(tap, work, capture, cut
 
 @pytest.mark.parametrize("where", RECORDS)
 def test_what_is_not_known_of_a_cut_is_not_said(tap, capture, cut, where):
-    """Without the surrounding activities and calls, a cut does not tell causes of idle time or wait
-    targets."""
+    """Without the surrounding activities and calls, causes of idle time and wait targets are
+    unknown."""
     source = capture("--waits")
     cut(source, where)
     whole = json.loads(tap("report", source, "--json", "-w", where).out)

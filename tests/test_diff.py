@@ -578,7 +578,7 @@ def test_what_others_took_of_the_processors_is_noise_of_one_run(tap, synth):
     tap("diff", "a.gputap", "c.gputap", "--fail-over", "5%")
     for name, slow, others in (("a.gputap", 0, 0), ("c.gputap", 40, 50)):
         synth(name, "--calls", 9600, "--noise", 4, "--slow", f"1:{slow}", "--others", others)
-    assert verdict("c.gputap") == ("slower", 1)  # other programs do not slow down GPUs
+    assert verdict("c.gputap") == ("slower", 1)  # kernels do not wait for processors
 
 
 def test_what_others_took_is_no_noise_of_several_runs(tap, synth):
@@ -609,8 +609,8 @@ def test_a_run_says_what_others_took_of_its_processors(tap, gputap, run, synth):
 
 
 def test_much_time_of_few_values_is_shown(tap, synth):
-    """Compare one step with another: diff cannot tell the difference from noise, but shows where
-    the time was spent."""
+    """Compare one step with another: the difference may be noise, but diff shows where the time was
+    spent."""
     synth("a.gputap", "--calls", 800, "--noise", 4, "--steps", 20, "--slow", "2:900:400")
     out = tap("diff", "a.gputap", "--baseline", "range=step#2", "--candidate", "range=step#39").out
     assert re.search(r"too few +kernel_2", out)

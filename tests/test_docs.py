@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Test that links, headings, paths, files and names of the source tree that documents refer to
-exist."""
+"""Test that everything to which documents refer exists: links, headings, paths, files and names of
+the source tree."""
 import functools
 import os
 import re

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Test the interception method of ROCm 6 and later: libraries register their tables with
-librocprofiler-register. Small test libraries (tests/rocm/modern.c) stand in for HIP and HSA. If
-GPUTAP_ROCPROFILER_REGISTER is set, they register with the real register library, which passes the
-tables on to gputap."""
+librocprofiler-register. Small test libraries (tests/rocm/modern.c) replace HIP and HSA. If
+GPUTAP_ROCPROFILER_REGISTER is set, these libraries register with the real register library, which
+passes the tables on to gputap."""
 
 import csv
 import io

@@ -11,7 +11,7 @@ import pytest
 
 from consumers import perfetto
 
-QUARTER = 7889238  # seconds; torch.profiler's base times are multiples, as gputap's were
+QUARTER = 7889238  # seconds; torch.profiler's base times are multiples of this
 DAY = 86400
 STARTED = 1000000000  # value of synth's --start: BOOTTIME of the session's start in ns
 # 2^42 us are 50.9 days, and 2^52 ns are 52.1 days

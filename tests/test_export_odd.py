@@ -38,7 +38,7 @@ def odd(build, tmp_path_factory):
                           timeout=600)
     items = json.loads(done.stdout)
     threads = {}
-    for item in items:  # correlation = thread's index in the capture, count
+    for item in items:  # correlation: index of the thread << 32, plus id
         threads.setdefault((item["process"], item["thread"]), None)
     order = [(0, 0), (0, 1), (1, 2), (2, 3)]
     for item in items:

@@ -45,7 +45,7 @@ def program(tmp_path_factory, repo, hip_headers):
 def test_nodes_that_are_handed_on_in_runs_are_executed_in_time(program, softgpu, gputap, work, kind,
                                                                nodes, packets):
     env = {**softgpu, "GPU_MAX_HW_QUEUES": "1", "ROC_AQL_QUEUE_SIZE": str(packets),
-           "DEBUG_HIP_GRAPH_BATCH_SIZE": "1"}  # otherwise HIP 7.2 makes runs of its own
+           "DEBUG_HIP_GRAPH_BATCH_SIZE": "1"}  # otherwise HIP 7.2 makes its own runs
     status = -signal.SIGKILL if kind == "killed" else 0
     run_command([
         gputap, "run", "-q", "-f", "-o", "a.gputap", "--mode", "lite", "--", program, kind,

@@ -113,7 +113,7 @@ def other_ticks(head):
 
 
 @pytest.mark.parametrize("wanted, change", [
-    (lambda n, b: b.type != STREAM and n == 5, other_type),  # a block of another type is read
+    (lambda n, b: b.type != STREAM and n == 5, other_type),  # a block that is read, not a stream
     (lambda n, b: b.type == STREAM, other_type),
     (lambda n, b: b.type == STREAM, other_ticks),
 ])

@@ -227,7 +227,7 @@ def test_package_keeps_the_rules_of_the_distribution(package):
             paths = re.findall(r"\((?:RPATH|RUNPATH)\).*\[(.*)\]", dynamic)
             # Libraries in the package's own folder, which the linker does not search, have a
             # RUNPATH. They find their neighbours in this folder, and libgputap in the parent
-            # folder, which is in no search path if the prefix is unusual.
+            # folder, which is in no search path under another prefix.
             assert not paths or "/gputap/" in name and paths[0] in ("$ORIGIN", "$ORIGIN/.."), name
             assert ".debug_info" not in dynamic, f"{name} is not stripped"
             assert (path.stat().st_mode & 0o111

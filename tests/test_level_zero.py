@@ -15,7 +15,7 @@ from conftest import REPO, run_command
 
 HEADERS = pathlib.Path("/usr/include/level_zero")
 MODES = ["immediate", "events", "regular", "replays"]
-# the driver's counts of executed commands, which follow its counts of calls
+# the driver's counts of executed commands, which it writes together with its counts of calls
 COMMANDS = ("kernels", "copies", "fills", "barriers", "signals", "waits", "resets", "queries")
 
 
@@ -648,5 +648,5 @@ def test_a_wait_is_split_by_the_work_that_it_waits_for(capture, tap, words, name
     ]
     parts = [wait[p] for p in ("wait_ns", "transfer_ns", "runtime_ns", "unattributed_ns")]
     assert sum(p or 0 for p in parts) == wait["total_ns"]
-    if name == "zeCommandQueueSynchronize":  # others wait for barriers, which are no activities
+    if name == "zeCommandQueueSynchronize":  # others wait for barriers, not for activities
         assert wait["unattributed_ns"] == 0

@@ -12,7 +12,7 @@ from gpu_harness import Broken, Capture, check
 STEPS, OWN = 30, "CUDAFunctorOnSelf_add"  # kernel of x.add_(1.0)
 SLOW, LONG, LONG_MS = 7, 12, 50
 MIB = 1 << 20
-BUILT_IN = 0.95  # share of provoked idle time to find
+BUILT_IN = 0.95  # required share of provoked idle time
 
 
 def steps(machine, count, *more):
@@ -108,7 +108,7 @@ def killed(machine):
 
 @check("answers")
 def causes(machine):
-    """Check idle time caused by the host inside its range, and by allocating and freeing."""
+    """Check causes of idle time while the host loads, allocates and frees."""
     capture = machine.trace(steps(machine, STEPS, "hold=4096"))
     spent, rows = capture.said["spent_ns"], table(machine, capture, "idle")
     found = {}
@@ -150,7 +150,7 @@ def stacks(machine):
 
 @check("answers")
 def differences(machine):
-    """Compare two groups of equal runs, and runs that load longer, with diff."""
+    """Compare equal runs, and runs that load longer, with diff."""
     def runs(*more):
         return [machine.trace(steps(machine, STEPS, *more)).path for _ in range(3)]
 

@@ -52,8 +52,8 @@ def traced():
 
 
 def described(events):
-    """Return {name: values of KEYS and sizes}. Floating-point values are rounded as Kineto rounds
-    them."""
+    """Return {name: tuples with the values of KEYS}. Floating-point values are rounded as Kineto
+    rounds them."""
     found = collections.defaultdict(set)
     for e in events:
         args = e["args"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Check GPU activities: all are recorded with their sizes, and are linked to the call that
-submitted them and lie within that call's times."""
+"""Check GPU activities: all are recorded with their sizes, are linked to the calls that submitted
+them, and lie between these calls and the synchronisations after them."""
 
 import collections
 import re
