@@ -198,8 +198,8 @@ static void narrow_texts(const struct grid *g, unsigned last, unsigned room, uns
 {
 	for (unsigned c = 0; c < last; c++) {
 		const unsigned sum = width_of(width, last);
-		const unsigned least = ui_width(g->columns[c].title) > NARROWEST_TEXT
-					       ? ui_width(g->columns[c].title)
+		const unsigned least = ui_width(grid_title(g, c)) > NARROWEST_TEXT
+					       ? ui_width(grid_title(g, c))
 					       : NARROWEST_TEXT;
 
 		if (g->columns[c].type != GRID_TEXT || g->columns[c].show != GRID_ALWAYS ||
@@ -218,7 +218,7 @@ static unsigned lay_out(const struct grid *g, size_t rows, unsigned room, unsign
 
 	for (unsigned c = 0; c < g->column_count; c++) {
 		width[c] = !column_shown(g, c, rows) ? 0
-			   : *g->columns[c].title    ? ui_width(g->columns[c].title)
+			   : *grid_title(g, c)       ? ui_width(grid_title(g, c))
 						     : 1;
 		for (size_t r = 0; width[c] && r < rows; r++) {
 			unsigned w = ui_width(cell_show(&g->columns[c],
@@ -260,7 +260,7 @@ static void print_left_out(const struct grid *g, size_t rows, const unsigned *wi
 
 	for (unsigned c = 0; c < g->column_count; c++)
 		if (!width[c] && column_shown(g, c, rows))
-			titles[count++] = g->columns[c].title;
+			titles[count++] = grid_title(g, c);
 	if (!count)
 		return;
 	fprintf(out, "%*s%s", INDENT, "", colors->dim);
@@ -392,7 +392,7 @@ void grid_print_text(const struct grid *g, FILE *out, size_t top)
 	last = lay_out(g, rows, room, width);
 	for (unsigned c = 0; c <= last; c++)
 		if (width[c])
-			put_cell(out, g->columns[c].title, width[c],
+			put_cell(out, grid_title(g, c), width[c],
 				 g->columns[c].type == GRID_TEXT ||
 					 g->columns[c].type == GRID_LINES,
 				 c == last, &spaces, colors->dim, colors->reset);

@@ -64,6 +64,9 @@ struct grid {
 	const struct grid_column *columns;
 	unsigned column_count;
 	uint64_t always;  /* bit per column: column is always in text, regardless of `show` */
+	/* title of column `retitled` in place of its own; NULL: none */
+	const char *other_title;
+	unsigned retitled;
 	size_t usual_top; /* number of rows in text without --top; 0: all */
 	/* true if the last column contains sentences, which are wrapped instead of cut */
 	bool sentences;
@@ -84,6 +87,11 @@ struct grid_cell *grid_row(struct grid *g);
 /* Return a formatted text that lives as long as the grid. */
 const char *grid_keep(struct grid *g, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+static inline const char *grid_title(const struct grid *g, unsigned column)
+{
+	return g->other_title && column == g->retitled ? g->other_title : g->columns[column].title;
+}
 
 static inline struct grid_cell cell_text(const char *text)
 {

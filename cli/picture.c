@@ -298,13 +298,14 @@ static void find_pauses_of(struct painter *x, struct picture_row *row, uint32_t 
 static char *describe_queue(const struct painter *x, const struct gt_view_queue *q)
 {
 	bool several = false;
+	const char *noun = gt_domain_queue_noun(q->object ? q->object->domain : GT_DOMAIN_NONE);
 
 	if (!q->number)
 		return make_text("unknown queue");
 	for (uint32_t i = 0; i < x->source_count; i++)
 		several |= x->sources[i].queue && x->sources[i].queue->process != q->process;
-	return several ? make_text("queue %u, %llu", q->number, (unsigned long long)q->pid)
-		       : make_text("queue %u", q->number);
+	return several ? make_text("%s %u, %llu", noun, q->number, (unsigned long long)q->pid)
+		       : make_text("%s %u", noun, q->number);
 }
 
 static void show_source(struct painter *x, struct source *s)

@@ -290,7 +290,7 @@ static void put_columns(FILE *out, const struct grid *g)
 
 		fputs(i ? ",{" : "{", out);
 		put_key(out, "key", c->key);
-		put_key(out, "title", c->title && *c->title ? c->title : c->key);
+		put_key(out, "title", *grid_title(g, i) ? grid_title(g, i) : c->key);
 		put_key(out, "show", g->always >> i & 1 ? "always" : shows[c->show]);
 		put_key(out, "type", types[c->type]);
 		fprintf(out, "\"bad\":%s}", c->bad ? "true" : "false");

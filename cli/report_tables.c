@@ -129,11 +129,24 @@ static void show_waits(struct grid *g, const struct summary *s)
 	show_always(g, "runtime_ns");
 }
 
+/* Return true if the capture's queues are all streams of CUDA. */
+static bool has_only_streams(const struct summary *s)
+{
+	for (uint32_t i = 0; i < s->queue_count; i++)
+		if (!gt_domain_traits[s->queues[i].domain].streams)
+			return false;
+	return s->queue_count > 0;
+}
+
 /* Show requested queues, even if all rows have the same queue. */
 static void show_tracks(struct grid *g, const struct summary *s)
 {
 	if (s->track_keys & SUMMARY_QUEUE)
 		show_always(g, "queue");
+	if (has_only_streams(s)) {
+		g->retitled = grid_column(g, "queue");
+		g->other_title = "stream";
+	}
 }
 
 /* Tables --------------------------------------------------------------------------- */
@@ -573,6 +586,8 @@ static void make_memory(struct grid *g, const struct summary *s)
 
 static void make_latency(struct grid *g, const struct summary *s)
 {
+	const bool streams = has_only_streams(s);
+
 	for (uint32_t i = 0; i < s->track_count; i++) {
 		const struct summary_track *d = &s->tracks[i];
 		const struct {
@@ -581,8 +596,12 @@ static void make_latency(struct grid *g, const struct summary *s)
 		} stages[] = {
 			{"call to start", &d->launch},
 			{"through the runtime", &d->runtime},
-			{"after its own queue's activities", &d->own},
-			{"after other queues' activities", &d->others},
+			{streams ? "after its own stream's activities"
+				 : "after its own queue's activities",
+			 &d->own},
+			{streams ? "after other streams' activities"
+				 : "after other queues' activities",
+			 &d->others},
 			{"call to queued", &d->enqueue},
 			{"queued to submitted", &d->submit},
 			{"submitted to start", &d->wait},

@@ -37,8 +37,8 @@ ROLES = ('function', 'grid', 'block', 'stream', 'event', 'graph', 'graphexec', '
 PREFIXES = ('out', 'status', 'string', 'strings', 'until0', 'named', 'as', 'const')
 STATEMENTS = ('domain', 'called', 'define', 'table', 'entries', 'least', 'instances', 'part',
               'extensions', 'outermost', 'beneath', 'requested', 'family', 'work', 'announced',
-              'annotations', 'relayed', 'symbols', 'interposed', 'prefixed', 'kernels', 'attach',
-              'category', 'rocpd', 'typeid', 'environment', 'substitute', 'runtime', 'mode',
+              'annotations', 'relayed', 'streams', 'symbols', 'interposed', 'prefixed', 'kernels',
+              'attach', 'category', 'rocpd', 'typeid', 'environment', 'substitute', 'runtime', 'mode',
               'include', 'handle', 'integer', 'opaque', 'enum', 'flags', 'properties', 'status',
               'struct', 'callback', 'arguments', 'group')
 TOKEN = re.compile(
@@ -179,7 +179,8 @@ class Api:
         # facts that the rest of gputap needs about the domain: struct gt_domain_traits
         self.outermost = self.beneath = self.work = self.category = self.rocpd = None
         self.family = None  # a word shared between several domains
-        self.annotations = self.relayed = self.symbols = self.typeid = self.requested = False
+        self.annotations = self.relayed = self.streams = self.symbols = False
+        self.typeid = self.requested = False
         self.announced = False  # no taps: start and end of calls are announced
         self.attach = []  # (name, text)
         self.parts = []   # (function that fills the part in, number of its first entry)
@@ -325,7 +326,7 @@ class Parser:
     def flag(self, t):
         setattr(self.api, t, True)
 
-    do_requested = do_annotations = do_relayed = do_symbols = do_typeid = flag
+    do_requested = do_annotations = do_relayed = do_streams = do_symbols = do_typeid = flag
 
     def do_announced(self, _):
         self.api.announced, self.api.instances = True, 1

@@ -203,7 +203,7 @@ def traits(apis):
         members += [f'.outermost = {groups.index(a.outermost) + 1}'] if a.outermost else []
         members += [f'.beneath = {groups.index(a.beneath) + 1}'] if a.beneath else []
         members += [
-            f'.{flag} = true' for flag in ('requested', 'annotations', 'relayed', 'symbols')
+            f'.{flag} = true' for flag in ('requested', 'annotations', 'relayed', 'streams', 'symbols')
             if getattr(a, flag)
         ]
         members += ['.marks = true'] if any(o.mark for o in a.real()) else []

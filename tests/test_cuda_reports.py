@@ -7,6 +7,7 @@ import warnings
 import pytest
 
 from conftest import REPO
+from consumers import perfetto
 
 WAITS = {"cuStreamSynchronize", "cuEventSynchronize", "cuCtxSynchronize"}
 
@@ -158,3 +159,17 @@ def test_what_is_refused_is_begun_and_not_completed(run, gputap, program, tool, 
     ], status=3, env={"GPUTAP_TOOLS": tool})
     told = json.loads(done.err.splitlines()[-1])
     assert (told["enter"], told["exit"], told["complete"]) == (2, 2, 1)
+
+
+def test_a_queue_of_cuda_is_called_a_stream(trace, run, gputap):
+    trace("work", "3")
+    timeline = run([gputap, "report", "--timeline", "r.gputap"]).out
+    assert "  stream 1 " in timeline and "queue" not in timeline
+    latency = run([gputap, "report", "-t", "latency", "--by", "queue", "r.gputap"]).out
+    assert " stream " in latency and " queue " not in latency
+    answer = json.loads(
+        run([gputap, "report", "--json", "-t", "latency", "--by", "queue", "r.gputap"]).out)
+    assert {row["queue"] for row in answer["latency"]} == {1}  # keys are those of all runtimes
+    run([gputap, "export", "-o", "r.pftrace", "r.gputap"])
+    tracks = perfetto.ask("r.pftrace", rows="select distinct name from track")["rows"]
+    assert [t["name"] for t in tracks if "stream 1" in str(t["name"])]

@@ -322,6 +322,7 @@ void gt_pf_queue_label(const struct gt_pf *x, const struct gt_view_queue *q, cha
 	bool out_of_order = properties && strstr(properties, "out_of_order");
 	const char *called = q->object ? gt_object_called(q->object) : NULL;
 	bool several = gt_capture_process_count(x->view.capture) > 1;
+	const char *noun = gt_domain_queue_noun(q->object ? q->object->domain : GT_DOMAIN_NONE);
 	char process[32] = "";
 
 	if (several)
@@ -329,11 +330,11 @@ void gt_pf_queue_label(const struct gt_pf *x, const struct gt_view_queue *q, cha
 	if (!q->object)
 		snprintf(label, size, "unknown queue");
 	else if (several || out_of_order)
-		snprintf(label, size, "queue %u%s%.128s (%s%s%s)", q->number, called ? ": " : "",
+		snprintf(label, size, "%s %u%s%.128s (%s%s%s)", noun, q->number, called ? ": " : "",
 			 called ? called : "", process, several && out_of_order ? ", " : "",
 			 out_of_order ? "out of order" : "");
 	else
-		snprintf(label, size, "queue %u%s%.128s", q->number, called ? ": " : "",
+		snprintf(label, size, "%s %u%s%.128s", noun, q->number, called ? ": " : "",
 			 called ? called : "");
 }
 

@@ -40,6 +40,7 @@ struct gt_domain_traits {
 	 * of the range that contains the call; GPU activities have the number in object[0]; 0: no
 	 * range */
 	bool relayed;
+	bool streams; /* true if the domain's queues are called streams */
 	/* true if device records of its kernels refer to a symbol of a code object:
 	 * GT_KERNEL_SYMBOL(object[1]) */
 	bool symbols;
@@ -53,6 +54,12 @@ struct gt_domain_traits {
 
 /* Indexed by domain. */
 extern const struct gt_domain_traits gt_domain_traits[GT_DOMAIN_COUNT];
+
+/* Return a domain's word for a queue: "stream" or "queue". */
+static inline const char *gt_domain_queue_noun(enum gt_domain domain)
+{
+	return gt_domain_traits[domain].streams ? "stream" : "queue";
+}
 
 /* Return true if the runtime submits the domain's GPU activities through a lower domain. */
 static inline bool gt_domain_delegates(enum gt_domain domain)
