@@ -177,7 +177,7 @@ def test_scratch_memory_is_the_runtimes_to_give_and_to_take(hip):
     assert result.out == "".join(
         f"{words} words: 0 wrong\n" for words in (100, 200, 100, 4000, 100))
     said = re.findall(
-        r"requests (\d+) bytes of scratch per work-item, available are (\d+)"
+        r"requests (\d+) bytes of scratch per work-item, but (\d+) are available"
         r"|its scratch is (released)",
         result.err)
     assert said == [("416", "0", ""), ("816", "416", ""), ("16016", "816", ""),

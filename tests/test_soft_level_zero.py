@@ -167,7 +167,8 @@ def test_of_several_kernels_as_many_run_as_the_device_reads(level_zero, repo, th
 
 def test_without_an_opencl_for_spirv_a_module_says_which_package_has_one(level_zero, spirv):
     assert level_zero("log", spirv, opencl=NO_SPIRV).out == (
-        "0x70000004: no OpenCL driver here accepts SPIR-V: 'pip install intel-opencl-rt' has one"
+        "0x70000004: no OpenCL driver here accepts SPIR-V: 'pip install intel-opencl-rt'"
+        " installs one"
         " (SOFT_LEVEL_ZERO_OPENCL names its libintelocl.so)\n")
 
 
@@ -417,7 +418,7 @@ def test_gputap_soft_says_which_package_has_an_opencl_for_spirv(tap, program, wo
     library.write_text("")
     result = tap("soft", "level-zero", "--opencl", library, "--", program, "memory")
     assert result.err == ("gputap: no OpenCL driver here accepts SPIR-V:"
-                          " 'pip install intel-opencl-rt' has one\n")
+                          " 'pip install intel-opencl-rt' installs one\n")
 
 
 def test_what_gputap_soft_looks_for_is_not_in_the_programs_capture(tap, gputap, program, work):

@@ -139,7 +139,7 @@ bool soft_amdgpu_config_read(struct soft_amdgpu_config *c, char *why, size_t siz
 					  sysconf(_SC_NPROCESSORS_ONLN) > 1 ? 50 : 0, 0, 1000000,
 					  "microseconds, 1000000 at most");
 	c->cpu = (int)read_count(&r, "SOFT_AMDGPU_CPU", UINT64_MAX, 0, CPU_SETSIZE - 1,
-				 "a number of a CPU");
+				 "a CPU number");
 	text = setting("SOFT_AMDGPU_DURATIONS");
 	if (text && strlen(text) >= sizeof c->durations)
 		complain(&r, "SOFT_AMDGPU_DURATIONS", "a shorter path");

@@ -102,17 +102,19 @@ static bool check_packet(struct soft_queue *q, const hsa_kernel_dispatch_packet_
 	if (!p->kernel_object)
 		soft_queue_fail(q, SOFT_QUEUE_BAD_CODE, "packet %llu has no kernel object", n);
 	else if (!dimensions || !items || !p->grid_size_x || !p->grid_size_y || !p->grid_size_z)
-		soft_queue_fail(
-			q, SOFT_QUEUE_BAD_DIMENSIONS,
-			"packet %llu: %u dimensions, workgroup %u x %u x %u, grid %u x %u x %u", n,
-			dimensions, p->workgroup_size_x, p->workgroup_size_y, p->workgroup_size_z,
-			p->grid_size_x, p->grid_size_y, p->grid_size_z);
+		soft_queue_fail(q, SOFT_QUEUE_BAD_DIMENSIONS,
+				"packet %llu has invalid sizes: %u dimensions, workgroup %u x %u x "
+				"%u, grid %u x %u x %u",
+				n, dimensions, p->workgroup_size_x, p->workgroup_size_y,
+				p->workgroup_size_z, p->grid_size_x, p->grid_size_y,
+				p->grid_size_z);
 	else if (items > MOST_WORK_ITEMS)
 		soft_queue_fail(q, SOFT_QUEUE_GROUP_TOO_LARGE,
-				"packet %llu: workgroup of %llu work-items", n,
+				"packet %llu has too large a workgroup: %llu work-items", n,
 				(unsigned long long)items);
 	else if (p->group_segment_size > soft_config()->type->lds_kib * 1024)
-		soft_queue_fail(q, SOFT_QUEUE_BAD_GROUP_MEMORY, "packet %llu: %u bytes of LDS", n,
+		soft_queue_fail(q, SOFT_QUEUE_BAD_GROUP_MEMORY,
+				"packet %llu requests too much LDS: %u bytes", n,
 				p->group_segment_size);
 	else
 		return true;
@@ -134,8 +136,8 @@ static void fail_dispatch(struct dispatch_run *r)
 	if (!r->q->isa && r->result == SOFT_ISA_NO_MEMORY &&
 	    !soft_isa_has(soft_config()->type->gfx)) {
 		soft_queue_fail(r->q, SOFT_QUEUE_ILLEGAL_INSTRUCTION,
-				"kernel %s cannot run: the interpreter supports %s, not %s (with "
-				"SOFT_AMDGPU_EXECUTE=0 kernels do nothing)",
+				"kernel %s cannot run: the interpreter supports %s, not %s "
+				"(SOFT_AMDGPU_EXECUTE=0 skips execution)",
 				r->kernel->name, soft_isa_targets(), soft_config()->type->name);
 		return;
 	}

@@ -45,7 +45,7 @@ bool soft_scratch_need(struct soft_queue *q, uint32_t bytes, uint64_t packet)
 	       (has = __atomic_load_n(&q->aql->scratch_wave64_lane_byte_size, __ATOMIC_ACQUIRE))) {
 		soft_trace(1,
 			   "GPU %u queue %u: packet %llu requests %u bytes of scratch per "
-			   "work-item, available are %u",
+			   "work-item, but %u are available",
 			   q->node, q->number, (unsigned long long)packet, bytes, has);
 		soft_queue_raise(q, SOFT_QUEUE_NO_SCRATCH);
 		while (inactive(q) && !is_ending(q))

@@ -63,7 +63,7 @@ static void check_caller(const void *caller)
 	char path[PATH_MAX];
 
 	if (soft_is_rocr(caller) && realpath(library_of(caller), path) && !soft_knows_rocr(path))
-		soft_say("%s is not tested; " SOFT_KNOWN_ROCR, path);
+		soft_say("%s has not been tested; " SOFT_KNOWN_ROCR, path);
 }
 
 THUNK_API HSAKMT_STATUS hsaKmtOpenKFD(void)

@@ -19,7 +19,7 @@ struct inputs {
 
 static ze_result_t build_failed(char *why, struct soft_ze_log *log)
 {
-	soft_ze_set_error("a module does not build: %s", why ? why : "no memory");
+	soft_ze_set_error("cannot build a module: %s", why ? why : "no memory");
 	if (log)
 		log->text = why;
 	else

@@ -20,7 +20,7 @@ enum soft_cl_language { SOFT_CL_SPIRV, SOFT_CL_TEXT, SOFT_CL_LANGUAGES };
 #define SOFT_CL_TEXT_MAGIC "// OpenCL C"
 /* Reported if no driver accepts SPIR-V. */
 #define SOFT_CL_ADVICE_SHORT \
-	"no OpenCL driver here accepts SPIR-V: 'pip install intel-opencl-rt' has one"
+	"no OpenCL driver here accepts SPIR-V: 'pip install intel-opencl-rt' installs one"
 #define SOFT_CL_ADVICE SOFT_CL_ADVICE_SHORT " (SOFT_LEVEL_ZERO_OPENCL names its libintelocl.so)"
 
 struct soft_cl_program; /* reference-counted */

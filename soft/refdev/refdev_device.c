@@ -242,7 +242,7 @@ const char *refdevGetErrorString(refdevError_t error)
 		"no device",
 		"kernel fault",
 		"the device failed",
-		"not while capturing",
+		"not allowed while capturing",
 		"the device belongs to the parent process",
 	};
 

@@ -26,16 +26,16 @@
 
 /* Result of a dispatch. Every result except DONE and STOPPED ends the queue with an error. Memory
  * keeps the kernel's effects up to that point, as on hardware. */
-#define SOFT_ISA_RESULTS(X)                                                          \
-	X(SOFT_ISA_DONE, "done")                                                     \
-	X(SOFT_ISA_STOPPED, "stopped: its queue is being destroyed")                 \
-	X(SOFT_ISA_UNSUPPORTED,                                                      \
-	  "an instruction, or a form of one, that the interpreter does not support") \
-	X(SOFT_ISA_ILLEGAL, "an instruction that this GPU does not have")            \
-	X(SOFT_ISA_MEMORY_FAULT, "an access to unmapped memory")                     \
-	X(SOFT_ISA_TRAP, "a trap")                                                   \
-	X(SOFT_ISA_BAD_DESCRIPTOR, "an unsupported kernel descriptor")               \
-	X(SOFT_ISA_DEADLOCK, "deadlock: some waves never reach a barrier")           \
+#define SOFT_ISA_RESULTS(X)                                                   \
+	X(SOFT_ISA_DONE, "done")                                              \
+	X(SOFT_ISA_STOPPED, "stopped: its queue is being destroyed")          \
+	X(SOFT_ISA_UNSUPPORTED,                                               \
+	  "an instruction or encoding that the interpreter does not support") \
+	X(SOFT_ISA_ILLEGAL, "an instruction that this GPU does not have")     \
+	X(SOFT_ISA_MEMORY_FAULT, "an access to unmapped memory")              \
+	X(SOFT_ISA_TRAP, "a trap")                                            \
+	X(SOFT_ISA_BAD_DESCRIPTOR, "an unsupported kernel descriptor")        \
+	X(SOFT_ISA_DEADLOCK, "deadlock: some waves never reach a barrier")    \
 	X(SOFT_ISA_NO_MEMORY, "no memory for its waves")
 
 /* Host addresses have 47 bits. A 48-bit address with the highest bit set refers to the same memory:
