@@ -119,7 +119,8 @@ static void add_plugin(struct gt_plugin_seeker *seeker, const char *path)
 		return;
 	}
 	if (f->count == GT_PLUGINS_MOST) {
-		ui_note("plug-in %s is not loaded: %d are loaded already", path, GT_PLUGINS_MOST);
+		ui_note("plug-in %s is not loaded: %d plug-ins are loaded already", path,
+			GT_PLUGINS_MOST);
 		return;
 	}
 	if (is_there(f, path) || !realpath(path, real) || strpbrk(real, "\t\n"))

@@ -136,7 +136,7 @@ def test_without_cupti_calls_are_recorded_and_a_sentence_says_why(trace, run, gp
     ("subscribe", "another tool in this program uses CUPTI"),
     ("register", "another tool in this program uses CUPTI"),
     ("privileges", "NVreg_RestrictProfilingToAdminUsers=0"),
-    ("compatible", "it is incompatible with the driver"),
+    ("compatible", "CUPTI is incompatible with the driver"),
 ])
 def test_what_cupti_refuses_is_said_and_the_program_runs(trace, run, gputap, fault, text):
     report = trace("identities", "5", soft=["--cupti-fail", fault])
@@ -248,7 +248,7 @@ def test_doctor_names_the_device_and_the_cupti(run, gputap, build, driver):
     folders = f"{driver.parent}:{build / 'soft/cuda/cupti'}"
     out = run([gputap, "doctor"], status=None, env={"LD_LIBRARY_PATH": folders}).out
     assert "gputap software CUDA device (driver for CUDA 13.0)" in out
-    assert f"{build / 'soft/cuda/cupti/libcupti.so.13'}: GPU activities are recorded with it" in out
+    assert f"{build / 'soft/cuda/cupti/libcupti.so.13'} is used to record GPU activities" in out
     found = run([gputap, "doctor"], status=None,
                 env={"LD_LIBRARY_PATH": folders, "SOFT_CUDA_DEVICES": "0"}).out
     assert "the driver has no device: cuInit() returns 100" in found

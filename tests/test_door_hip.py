@@ -171,7 +171,7 @@ def test_one_copy_too_many_works_untraced_and_is_reported(build, standins):
     with Session(build) as session:
         made = made_by(session.run(libraries(standins, *range(9))).out)
         assert session.calls() == made[:len(made) * 8 // 9]
-        assert ["too many are loaded" in e["text"] for e in session.kind("event")] == [True]
+        assert ["too many copies are loaded" in e["text"] for e in session.kind("event")] == [True]
 
 
 def test_own_calls_are_nobody_s_also_when_only_they_are_asked_for(build, standins):

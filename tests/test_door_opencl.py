@@ -180,7 +180,7 @@ def test_one_loader_too_many_works_untraced_and_is_reported(build, work, layers)
         result = session.run([build / "tests/door/two_loaders", *copies(work, 9, source)])
         assert len(result.out.splitlines()) == 36
         assert len(session.calls()) == 32
-        assert ["too many are loaded" in e["text"] for e in session.kind("event")] == [True]
+        assert ["too many copies are loaded" in e["text"] for e in session.kind("event")] == [True]
 
 
 @pytest.mark.parametrize("first", ["loader", "driver"])
@@ -193,7 +193,7 @@ def test_a_driver_that_is_opened_without_a_loader_is_traced_or_reported(build, t
     found = json.loads(tap("info", "c.gputap", "--json").out)
     told = [e["text"] for e in found["events"] if e["event"] == "not traced"]
     why = (
-        "a driver that the program calls directly, not through its loader: these calls are not"
+        "the program calls this driver directly, not through a loader, so these calls are not"
         " recorded"
     )
     assert told == ([f"{driver}: {why}"] if first == "loader" else [])

@@ -148,7 +148,7 @@ def test_seventeen_plugins_are_one_too_many(host, vendor, work):
         (work / f"{i:02}.so").write_bytes(vendor().read_bytes())
     result = host(plugins=[work])
     assert "loaded 16" in result.out and result.err.count("\n") == 1
-    assert "16.so is not loaded: 16 are loaded already" in result.err
+    assert "16.so is not loaded: 16 plug-ins are loaded already" in result.err
 
 
 @pytest.mark.parametrize("make, sentence", [

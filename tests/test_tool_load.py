@@ -174,8 +174,8 @@ def test_a_library_that_is_no_tool_is_named(run, build, added, bare):
                  env={"LD_PRELOAD": build / "libgputap.so.0", "GPUTAP_TOOLS": added})
     assert (
         result.err
-        == f"gputap: GPUTAP_TOOLS: {added} has no function gputap_tool_describe(); "
-        "it is not a tool\n"
+        == f"gputap: GPUTAP_TOOLS: {added} is not a tool: it has no function "
+        "gputap_tool_describe()\n"
     )
     assert result.out == "main\n"
 
@@ -183,7 +183,8 @@ def test_a_library_that_is_no_tool_is_named(run, build, added, bare):
 def test_a_tool_of_another_version_is_refused_with_a_sentence(run, tool, bare):
     result = run([bare, "main"], env={"LD_PRELOAD": tool, "LISTENER": "abi"})
     assert (
-        "listener was built for version 2 of the tool API, this gputap has version 1" in result.err
+        "listener is not used: it was built for version 2 of the tool API, this gputap has"
+        " version 1" in result.err
     )
     assert log(result.out) == ["describe, version 0.1"] and "main" in result.out
 
@@ -191,7 +192,7 @@ def test_a_tool_of_another_version_is_refused_with_a_sentence(run, tool, bare):
 def test_a_tool_whose_start_fails_is_notified_of_nothing_any_more(run, tool, with_hip, device):
     result = run([with_hip, "hip"],
                  env={**device, "LD_PRELOAD": tool, "LISTENER": "fail calls tables"})
-    assert result.err == "gputap: listener: its start() returned -7; it is not used\n"
+    assert result.err == "gputap: listener is not used: its start() returned -7\n"
     assert log(result.out) == ["describe, version 0.1", "start, constructed"]
 
 
@@ -211,7 +212,7 @@ def test_a_tool_whose_start_or_finish_throws_is_gone_with_what_it_made_and_may_c
         "left 3 times"
     ]
     assert (
-        "gputap: thrower: an exception or jump left its start(); it is not used"
+        "gputap: thrower is not used: an exception or jump left its start()"
         in result.err.splitlines()
     )
 
@@ -371,7 +372,7 @@ def test_run_starts_tools_with_their_arguments_beside_those_of_GPUTAP_TOOLS(
     [("/nowhere/missing.so",
       "--tool /nowhere/missing.so: No such file or directory; the program runs without it"),
      ("missing.so", "GPUTAP_TOOLS: missing.so: cannot open"),
-     ("added", "has no function gputap_tool_describe(); it is not a tool")])
+     ("added", "is not a tool: it has no function gputap_tool_describe()")])
 def test_a_tool_of_run_that_is_missing_or_none_is_named_and_the_program_runs(
         tap, added, bare, work, library, message):
     result = tap("run", "-q", "-o", "a.gputap", "--tool",

@@ -90,6 +90,6 @@ def test_another_release_is_left_alone_and_an_event_says_so(tap, adapter, calls,
     events = json.loads(tap("info", "--json", "r.gputap").out)["events"]
     assert [(e["event"], e["text"]) for e in events] == [(
         "not traced",
-        f"calls of an adapter of Unified Runtime {said}: an unknown release")]
+        f"calls of a Unified Runtime {said} adapter: unknown release")]
     tap("run", "-q", "-o", "default.gputap", "--", *adapter, way, *words, env=env)
     assert json.loads(tap("info", "--json", "default.gputap").out)["events"] == []

@@ -355,7 +355,7 @@ int gt_capture_keep(struct gt_capture_writer *w, const struct gt_keep_options *a
 	k->host_clock = host_clock;
 	k->meta = 1;
 	if (mkdir(k->folder, 0700))
-		return gt_error(-errno, "cannot make folder %s", k->folder);
+		return gt_error(-errno, "cannot create folder %s", k->folder);
 	k->folder_fd = open(k->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	fd = k->folder_fd < 0 ? -1 : open_file(k, "meta", 1, O_RDWR | O_CREAT | O_EXCL);
 	status = fd < 0 ? -errno : copy_begin(w, fd);

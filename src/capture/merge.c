@@ -120,7 +120,7 @@ static int put_header(struct merge *m)
 					.header_bytes = sizeof header};
 
 	if (getrandom(header.uuid, sizeof header.uuid, 0) != (ssize_t)sizeof header.uuid)
-		return gt_error(-errno, "make a random id for %s", m->path);
+		return gt_error(-errno, "cannot create a random id for %s", m->path);
 	header.crc = gt_crc32c(0, &header, offsetof(struct gt_file_header, crc));
 	memcpy(m->buffer, &header, sizeof header);
 	m->used = sizeof header;

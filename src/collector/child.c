@@ -75,7 +75,7 @@ int gt_child_start(struct gt_child *c, char *const *argv, char *const *environme
 	ssize_t n;
 
 	if (pipe2(pipe_fd, O_CLOEXEC))
-		return gt_error(-errno, "cannot make a pipe");
+		return gt_error(-errno, "cannot create a pipe");
 	c->pid = fork();
 	if (c->pid == 0)
 		run_program(c, argv, environment, pipe_fd[1]);

@@ -330,7 +330,7 @@ static int open_events(struct collector *c)
 {
 	c->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (c->epoll < 0)
-		return gt_error(-errno, "cannot make an epoll descriptor");
+		return gt_error(-errno, "cannot create an epoll descriptor");
 	if (watch_fd(c, c->child.signal_fd, &c->child))
 		return gt_error(-errno, "cannot wait for signals");
 	return 0;

@@ -148,7 +148,7 @@ int gt_control_open(struct gt_control *c, const struct gt_folder *folder, int ep
 	if (!status)
 		return 0;
 	gt_control_close(c);
-	return gt_error(status, "cannot make the session's control socket");
+	return gt_error(status, "cannot create the session's control socket");
 }
 
 /* Close a connection. A child of gputap that looks up names may have a copy of the descriptor, so
@@ -247,7 +247,7 @@ static int run_command(const struct gt_control_command *command, struct gt_contr
 		return command->run(command->data, request, answer);
 	return gt_control_refuse(
 		request, -ENOSYS,
-		"the session's gputap is another version, without the command '%.40s'",
+		"the session runs another version of gputap, which has no command '%.40s'",
 		request->command);
 }
 
@@ -272,7 +272,8 @@ static void make_answer(const struct gt_control *c, struct gt_control_client *cl
 	if (status) {
 		rewind(f);
 		fprintf(f, "error %s\n",
-			request->error[0] ? request->error : "the session cannot do that");
+			request->error[0] ? request->error
+					  : "the session cannot execute the command");
 	}
 out:
 	if (f && fclose(f)) {

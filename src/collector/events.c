@@ -163,7 +163,7 @@ void gt_events_write_open_plugins(struct gt_drain *d, struct gt_process *process
 			   open,
 			   process->exited ? "the process ended without exit(): its plug-ins' last "
 					     "records were not delivered"
-					   : "the session ended first: its plug-ins' last records "
-					     "were not delivered"))
+					   : "the session ended before the process: its plug-ins' "
+					     "last records were not delivered"))
 		gt_error_clear(); /* the file takes no more data: reported once, at the end */
 }

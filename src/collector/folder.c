@@ -88,7 +88,7 @@ static int write_file(int dir, const char *name, const void *data, size_t bytes)
 	int error = 0;
 
 	if (fd < 0)
-		return gt_error(-errno, "cannot make %s in the session folder", name);
+		return gt_error(-errno, "cannot create %s in the session folder", name);
 	if (write(fd, data, bytes) != (ssize_t)bytes)
 		error = gt_error(errno ? -errno : -ENOSPC, "cannot write %s in the session folder",
 				 name);

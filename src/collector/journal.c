@@ -202,7 +202,7 @@ int gt_journal_create(const struct gt_folder *f, const uint8_t capture_id[GT_CAP
 	out->fd =
 		openat(f->fd, "journal", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (out->fd < 0)
-		return gt_error(-errno, "cannot make the collector's journal");
+		return gt_error(-errno, "cannot create the collector's journal");
 	flock(out->fd, LOCK_EX | LOCK_NB);
 	status = size_file(out);
 	if (!status)

@@ -53,8 +53,8 @@ static int check_capture(struct rebuild *r, const char *output, const struct gt_
 		gt_folder_rings(r->d->folder, look_for_process, r);
 		if (!r->has_known)
 			return gt_error(-EBADMSG,
-					"the journal of %s is missing or damaged, and nothing else "
-					"shows that %s is its capture",
+					"the journal of %s is missing or damaged: cannot verify "
+					"that %s is its capture",
 					r->d->folder->path, output);
 	}
 	return gt_capture_health(r->capture)->end == GT_CAPTURE_CUT ? 0 : -EALREADY;

@@ -151,7 +151,7 @@ static int change(struct gt_session_status *s, struct gt_control_request *reques
 	bool changed;
 
 	if (s->child->ended)
-		return gt_control_refuse(request, 0, "its program has ended");
+		return gt_control_refuse(request, 0, "the program has ended");
 	changed = gt_session_windows_set(s->windows, recording, GT_WINDOW_COMMAND);
 	gt_control_put(answer, "changed", changed ? "yes" : "no");
 	return put_session(s, request, answer);

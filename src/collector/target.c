@@ -249,8 +249,8 @@ const char *gt_target_reason(enum gt_target_obstacle obstacle)
 		return "it uses the musl C library, which cannot load gputap's libraries";
 	case GT_TARGET_ALIGNMENT:
 		return "its libraries' thread-local storage is aligned to more than 64 bytes, "
-		       "which glibc refuses with an auditor; only runtimes that need none are "
-		       "traced (OpenCL layers, ROCm 6)";
+		       "which glibc refuses with an auditor; only runtimes that need no auditor "
+		       "are traced (OpenCL layers, ROCm 6)";
 	case GT_TARGET_ADDRESS_SPACE: return GT_ADDRESS_SPACE_SHORT;
 	case GT_TARGET_NONE: break;
 	}

@@ -309,7 +309,7 @@ bool gt_python_meet(struct gt_thread *t, const struct gt_unwind_object *o)
 	else if (!choose_layout((uint32_t)version, symbol_of(&s, "_PyRuntime")))
 		complain(t, (uint32_t)version, "3.11 to 3.14 are supported, with a GIL");
 	else if (!is_right(&python.at))
-		complain(t, (uint32_t)version, "they are not where they are expected");
+		complain(t, (uint32_t)version, "frames are not at the expected addresses");
 	else
 		atomic_store_explicit(&python.is_ready, 1, memory_order_release);
 	return atomic_load(&python.is_ready);

@@ -140,7 +140,7 @@ static __attribute__((noinline, cold)) void say_full(struct gt_thread *t)
 {
 	if (!atomic_exchange(&gt_stacks.shared->is_full, 1))
 		gt_event_write(t, GT_EVENT_STACKS, GT_DOMAIN_NONE, STACKS,
-			       "too many different stacks: further calls have none");
+			       "too many different stacks: further new stacks are not recorded");
 }
 
 /* Return the stack's number; 0: none. Write the stack to this process's records first if needed. */

@@ -144,14 +144,14 @@ int gt_export_publish(const char *path, bool replace,
 	if (n < 0 || (size_t)n >= sizeof temporary)
 		return gt_error(-ENAMETOOLONG, "%s", path);
 	if (unlink(temporary) < 0 && errno != ENOENT) /* left by a process with this pid */
-		return gt_error(-errno, "make a temporary file next to it");
+		return gt_error(-errno, "cannot create a temporary file next to it");
 	strcpy(unfinished, temporary);
 	guard_unfinished(before);
 	status = write(data, temporary);
 	if (!status) {
 		status = publish(temporary, path, replace);
 		if (status)
-			gt_error(status, "rename it to %s", path);
+			gt_error(status, "cannot rename it to %s", path);
 	}
 	if (status)
 		unlink(temporary);

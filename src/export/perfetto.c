@@ -148,7 +148,7 @@ static char *put_counts(char *p, const char *what, struct gt_view_counts counts)
 static const char *end_text(enum gt_capture_end end)
 {
 	return end == GT_CAPTURE_COMPLETE ? "yes"
-	       : end == GT_CAPTURE_CUT    ? "no: the file was cut off"
+	       : end == GT_CAPTURE_CUT    ? "no: the file is truncated"
 					  : "no: tracing did not end properly";
 }
 

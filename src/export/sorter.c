@@ -260,7 +260,7 @@ static int open_runs_file(struct gt_sorter *s)
 		return gt_error(-ENAMETOOLONG, "%s", s->folder);
 	s->fd = mkostemp(name, O_CLOEXEC);
 	if (s->fd < 0)
-		return gt_error(-errno, "make a temporary file in %s", s->folder);
+		return gt_error(-errno, "cannot create a temporary file in %s", s->folder);
 	unlink(name);
 	return 0;
 }
@@ -273,8 +273,8 @@ static int write_all(struct gt_sorter *s, const uint8_t *p, size_t bytes)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return gt_error(n < 0 ? -errno : -EIO, "write a temporary file in %s",
-					s->folder);
+			return gt_error(n < 0 ? -errno : -EIO,
+					"cannot write a temporary file in %s", s->folder);
 		p += n;
 		bytes -= (size_t)n;
 		s->file_bytes += (uint64_t)n;

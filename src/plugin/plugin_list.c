@@ -161,7 +161,7 @@ int gt_plugin_list_load(const char *path, char *why, size_t size)
 	index = claim_file(&st, &claim);
 	gt_plugin_list_unlock();
 	if (index == -EPERM)
-		snprintf(why, size, "%d are loaded already", GT_PLUGINS_MOST);
+		snprintf(why, size, "%d plug-ins are loaded already", GT_PLUGINS_MOST);
 	return index == -ENOENT ? open_claimed(claim, path, &st, why, size) : index;
 }
 

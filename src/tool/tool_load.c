@@ -192,14 +192,13 @@ static int check_tool(const struct gputap_tool *tool, const char *from)
 	const size_t needed = offsetof(struct gputap_tool, flags);
 
 	if (tool->size < needed) {
-		report_fault(
-			"%s: the tool's description has %zu bytes, but needs %zu; it is not used",
-			from, tool->size, needed);
+		report_fault("%s is not used: the tool's description has %zu bytes, but needs %zu",
+			     from, tool->size, needed);
 		return -EINVAL;
 	}
 	if (tool->abi != GPUTAP_TOOL_ABI) {
-		report_fault("%s: %s was built for version %u of the tool API, this gputap has "
-			     "version %u; it is not used",
+		report_fault("%s: %s is not used: it was built for version %u of the tool API, "
+			     "this gputap has version %u",
 			     from, get_tool_name(tool), tool->abi, GPUTAP_TOOL_ABI);
 		return -EINVAL;
 	}
@@ -239,7 +238,7 @@ static void drop_abandoned(const void *here)
 		struct loaded_tool *e = current;
 
 		current = e->outer;
-		report_fault("%s: an exception or jump left its %s; it is not used",
+		report_fault("%s is not used: an exception or jump left its %s",
 			     get_tool_name(e->tool),
 			     atomic_load(&e->state) == STARTING ? "start()" : "finish()");
 		drop_tool(e);
@@ -264,7 +263,7 @@ static int start_tool(struct loaded_tool *e)
 		return 0;
 	}
 	drop_tool(e);
-	report_fault("%s: its start() returned %d; it is not used", get_tool_name(tool), rc);
+	report_fault("%s is not used: its start() returned %d", get_tool_name(tool), rc);
 	return rc;
 }
 
@@ -441,7 +440,7 @@ static void find_named(struct describers *d, const char *path, const char *argum
 		add_describer(d, fn, path, arguments);
 	else
 		report_fault(
-			"GPUTAP_TOOLS: %s has no function gputap_tool_describe(); it is not a tool",
+			"GPUTAP_TOOLS: %s is not a tool: it has no function gputap_tool_describe()",
 			path);
 }
 
@@ -551,7 +550,7 @@ static void find_tools(const char *list, bool everywhere)
 			e->library = keep_library(tool);
 		}
 		if (rc == -ENOSPC)
-			report_fault("%s: %d tools are loaded already; it is not used",
+			report_fault("%s is not used: %d tools are loaded already",
 				     get_tool_name(tool), TOOLS);
 	}
 	atomic_store(&searching, 0);

@@ -128,8 +128,8 @@ static void on_offered(const struct gputap_table *table)
 		atomic_store(&offered[i], strdup(table->name));
 	sdk_unlock();
 	if (i == OFFERED)
-		sdk_report("the table of %s is not passed to tools: %d others are", table->name,
-			   OFFERED);
+		sdk_report("the table of %s is not passed to tools: %d other tables are already",
+			   table->name, OFFERED);
 	else
 		hand_out((rocprofiler_intercept_table_t)(1u << (FIRST_OFFERED + i)),
 			 table->version ? table->version : 1, table->instance, table->entries);

@@ -51,7 +51,7 @@ static void add_client(rocprofiler_configure_func_t configure, const char *from)
 		if (clients[i].configure == configure)
 			return;
 	if (client_count == SDK_CLIENTS) {
-		sdk_report("%s: %d tools are loaded already; it is not used", from, SDK_CLIENTS);
+		sdk_report("%s is not used: %d tools are loaded already", from, SDK_CLIENTS);
 		return;
 	}
 	c->configure = configure;
@@ -98,8 +98,8 @@ static void find_named(const char *path)
 	if (fn)
 		add_client(fn, path);
 	else
-		sdk_report("ROCP_TOOL_LIBRARIES: %s has no function rocprofiler_configure(); it is "
-			   "not a tool",
+		sdk_report("ROCP_TOOL_LIBRARIES: %s is not a tool: it has no function "
+			   "rocprofiler_configure()",
 			   path);
 }
 
@@ -205,7 +205,7 @@ static void initialize(struct client *c)
 		sdk_contexts_commit(c->handle);
 		return;
 	}
-	sdk_report("%s: its initialize() returned %d; it is not used",
+	sdk_report("%s is not used: its initialize() returned %d",
 		   c->id->name ? c->id->name : c->from, rc);
 	drop_client(c);
 }

@@ -136,8 +136,8 @@ static void add_cupti(void *data, const char *path)
 	version = strncmp(child.text, "version ", 8) ? 0 : atoi(child.text + 8);
 	f = doctor_add(d, version >= 18 ? FOUND_OK : FOUND_NOTE, "cuda", "cupti");
 	doctor_say(f,
-		   version >= 18 ? "%.400s: GPU activities are recorded with it"
-		   : version     ? "%.400s is older than CUDA 11.8's, the oldest supported"
+		   version >= 18 ? "%.400s is used to record GPU activities"
+		   : version     ? "%.400s is too old: CUPTI of CUDA 11.8 or later is needed"
 				 : "%.400s cannot be opened",
 		   real);
 }
@@ -174,8 +174,8 @@ static void look_for_cupti(struct doctor *d)
 	if (has_cupti(d))
 		return;
 	f = doctor_add(d, FOUND_NOTE, "cuda", "cupti");
-	doctor_say(f, "no CUPTI outside Python packages: programs that do not bring one (torch "
-		      "does) are recorded without GPU activities");
+	doctor_say(f, "no CUPTI outside Python packages: programs without their own CUPTI (torch "
+		      "has one) are recorded without GPU activities");
 	doctor_hint(f, "pip install nvidia-cuda-cupti, then GPUTAP_CUPTI=..../libcupti.so.13");
 }
 

@@ -142,8 +142,8 @@ static void *open_any(char text[256])
 	if (!handle)
 		snprintf(text, 256,
 			 "no libcupti.so.13, .12 or .11.8 found, so no GPU activities are "
-			 "recorded: install CUPTI (pip install nvidia-cuda-cupti), or name it in "
-			 "GPUTAP_CUPTI");
+			 "recorded: install CUPTI (pip install nvidia-cuda-cupti), or name its "
+			 "library in GPUTAP_CUPTI");
 	return handle;
 }
 
@@ -175,9 +175,8 @@ bool gt_cupti_library_open(struct gt_cupti_library *l, uint64_t base, char text[
 	}
 	if (lacks || l->cuptiGetVersion(&l->version) || l->version < CUPTI_VERSION_OLDEST) {
 		snprintf(text, 256,
-			 "%.120s is older than CUDA 11.8's, so no GPU activities are recorded: "
-			 "name a "
-			 "newer one in GPUTAP_CUPTI",
+			 "%.120s is older than CUPTI of CUDA 11.8, so no GPU activities are "
+			 "recorded: name a newer CUPTI in GPUTAP_CUPTI",
 			 l->path[0] ? l->path : "this libcupti");
 		dlclose(handle);
 		return false;

@@ -15,12 +15,12 @@ static const struct {
 	const char *text;
 } profilers[] = {
 	{"ToolsInjection", "Nsight Systems also profiles this program and gets its GPU activities: "
-			   "run one of the two, or gputap run --no-device"},
+			   "run one of the two, or use gputap run --no-device"},
 	{"libcuda-injection", "Nsight Compute also profiles this program and gets its GPU "
-			      "activities: run one of the two, or gputap run --no-device"},
+			      "activities: run one of the two, or use gputap run --no-device"},
 	{"libsanitizer-collection",
 	 "compute-sanitizer also runs this program, so GPU activities cannot be recorded: run one "
-	 "of the two, or gputap run --no-device"},
+	 "of the two, or use gputap run --no-device"},
 };
 
 static const char *find_profiler(const char *path)

@@ -89,7 +89,8 @@ static void say_status(const char *what, int status)
 		break;
 	case CUPTI_VIRTUALIZED_DEVICE: way = "profiling is off for this virtual GPU"; break;
 	case CUPTI_NOT_COMPATIBLE:
-		way = "it is incompatible with the driver: name another libcupti in GPUTAP_CUPTI";
+		way = "CUPTI is incompatible with the driver: name another libcupti in "
+		      "GPUTAP_CUPTI";
 		break;
 	default: way = "name another libcupti in GPUTAP_CUPTI"; break;
 	}

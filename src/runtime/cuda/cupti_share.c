@@ -71,8 +71,8 @@ static void report_copy(const char *path, const struct gt_cupti_library *library
 	char text[512];
 
 	snprintf(text, sizeof text,
-		 "%.180s, a second CUPTI and newer than %.180s: its users get no records; name it "
-		 "in GPUTAP_CUPTI, or gputap run --no-device",
+		 "%.180s is a second CUPTI, newer than %.180s: its users get no records; name it "
+		 "in GPUTAP_CUPTI, or use gputap run --no-device",
 		 path, library->path);
 	gt_event_write(gt_thread_own(), GT_EVENT_PROFILING, GT_DOMAIN_CUDA_DRIVER, 0, text);
 }

@@ -296,7 +296,7 @@ static void add_graph(const struct gt_call *call, void *handle, void *source)
 	gt_core_unlock();
 	if (g && g->nodes.uncertain)
 		gt_event_write(t, GT_EVENT_GRAPH, GT_DOMAIN_HIP, g->number,
-			       "the order of its nodes is unknown in this version of HIP: kernels "
+			       "the graph's node order is unknown in this version of HIP: kernels "
 			       "have no node");
 	if (g)
 		notify_graph(g, true);
@@ -688,7 +688,7 @@ static void learn_course(struct hip_launch *l, struct gt_thread *t)
 		l->wrong = true;
 	if (l->wrong && !l->blind && !atomic_exchange(&g->wrong, 1))
 		gt_event_write(t, GT_EVENT_GRAPH, GT_DOMAIN_HIP, g->number,
-			       "its kernels arrived in another order than its nodes");
+			       "the graph's kernels arrived in another order than its nodes");
 	if (l->wrong || !l->span || !l->touched_count || l->touched_count == QUEUES_MAX ||
 	    !atomic_compare_exchange_strong(&g->learned, &none, 1))
 		return;

@@ -34,9 +34,10 @@ static int begin_capture(int status, const void *handle)
 		return status;
 	atomic_fetch_add(&open_captures, 1);
 	if (!atomic_exchange(&named, true))
-		gt_event_write(gt_thread_own(), GT_EVENT_PROFILING, GT_DOMAIN_LEVEL_ZERO,
-			       list->queue ? list->queue->number : 0,
-			       "a graph's commands are recorded as one: the graph's launch");
+		gt_event_write(
+			gt_thread_own(), GT_EVENT_PROFILING, GT_DOMAIN_LEVEL_ZERO,
+			list->queue ? list->queue->number : 0,
+			"a graph's commands are recorded as one activity: the graph's launch");
 	return status;
 }
 

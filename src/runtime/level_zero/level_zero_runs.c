@@ -203,10 +203,10 @@ static struct gt_lz_readback *end_last_run(struct gt_lz_list *list, struct gt_lz
 			r = take_readback(list);
 		if (!r)
 			name_list(list, list->ran,
-				  queue ? "a list was run again before its last run was known to "
-					  "be done"
+				  queue ? "a list was run again before its previous run was known "
+					  "to have completed"
 					: "a list was reset or destroyed before its last run was "
-					  "known to be done");
+					  "known to have completed");
 		give_readback(list->ran, list, NULL, r);
 	} else if (!list->unseen) {
 		list->ran = NULL; /* the whole run is done */

@@ -102,8 +102,8 @@ static void choose_other(struct submission *s, void **signal)
 	if (!take_own_before(s, signal)) {
 		gt_lz_list_name(
 			s->list, s->what.queue,
-			"a command's event has no times: it is for other processes, was created "
-			"before gputap was loaded, or the driver refused it with times");
+			"a command's event has no times: the event is for other processes, was "
+			"created before gputap was loaded, or could not be created with times");
 	}
 }
 

@@ -23,8 +23,8 @@
 
 static void report_driver(unsigned instance)
 {
-	static const char why[] = ": a driver that the program calls directly, not through its "
-				  "loader: these calls are not recorded";
+	static const char why[] = ": the program calls this driver directly, not through a loader, "
+				  "so these calls are not recorded";
 	static _Atomic uint32_t reported[GT_INSTANCES]; /* process that has reported */
 	const struct gt_attach_state *state = get_library(instance);
 	struct gt_thread *t = gt_thread_own();

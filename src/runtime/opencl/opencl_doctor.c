@@ -51,7 +51,7 @@ static void find_loaders(struct opencl_search *s)
 	if (s->loaders)
 		return;
 	f = doctor_add(s->d, FOUND_BAD, "opencl", "loader");
-	doctor_say(f, "there is no libOpenCL.so");
+	doctor_say(f, "no libOpenCL.so is installed");
 	doctor_hint(f, "apt install ocl-icd-libopencl1");
 }
 

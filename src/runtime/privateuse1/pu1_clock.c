@@ -92,8 +92,8 @@ static void note_reading(struct gt_pu1 *p, int32_t device, uint64_t time, uint64
 		if (c->hz && off > c->hz / DOUBT_PART && !c->contradicts) {
 			c->contradicts = true;
 			snprintf(text, sizeof text,
-				 "its clock makes %llu ticks a second, but it declares %llu "
-				 "(pu1.clock)",
+				 "its clock makes %llu ticks per second, but pu1.clock declares "
+				 "%llu",
 				 (unsigned long long)hz, (unsigned long long)c->hz);
 			gt_pu1_event_of(p, GT_EVENT_CLOCK, (uint64_t)device, text);
 		}

@@ -495,8 +495,9 @@ void gt_pu1_write_records(struct gt_pu1 *p, bool last)
 	read_records(p);
 	set = gt_pu1_clock_step(&p->host);
 	if (set)
-		gt_pu1_event_of(p, GT_EVENT_CLOCK, (uint64_t)set,
-				"CLOCK_REALTIME was set: calls around that time may be off");
+		gt_pu1_event_of(
+			p, GT_EVENT_CLOCK, (uint64_t)set,
+			"CLOCK_REALTIME was set: calls around that time may have wrong times");
 	write_calls(p);
 	write_all_work(p, last);
 	count_losses(p);

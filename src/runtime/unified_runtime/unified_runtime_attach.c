@@ -109,9 +109,8 @@ static void report_other_release(uint32_t version)
 {
 	char text[96];
 
-	snprintf(text, sizeof text,
-		 "calls of an adapter of Unified Runtime %u.%u: an unknown release", version >> 16,
-		 version & 0xffff);
+	snprintf(text, sizeof text, "calls of a Unified Runtime %u.%u adapter: unknown release",
+		 version >> 16, version & 0xffff);
 	gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_UNIFIED_RUNTIME, version,
 		       text);
 }
