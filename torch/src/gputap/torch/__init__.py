@@ -184,7 +184,7 @@ class profile(_profiler.profile):
         if self._cuda:
             activities = _without_cuda(activities or []) or None
             if not gputap._library:
-                _shim.say('no CUDA in this profile: it needs gputap run')
+                _shim.say('no CUDA in this profile: CUDA needs gputap run')
         if activities is None:
             activities = [_profiler.ProfilerActivity.CPU]
         super().__init__(*args, activities=activities, **keywords)
@@ -193,8 +193,8 @@ class profile(_profiler.profile):
     def prepare_trace(self):
         global _open_profile
         if _open_profile is not None or torch._C._autograd._profiler_enabled():
-            raise RuntimeError('another profile is open: torch crashes with two, nested or in '
-                               'two threads; end the other one first')
+            raise RuntimeError('another profile is open, and torch crashes with two, nested or in '
+                               'two threads: end the other profile first')
         _open_profile = self
         if _bridge:
             _bridge.gputap_bridge_show_waits(int(self._waits))
