@@ -147,8 +147,8 @@ class Bench:
         python, loader = (os.environ.get(f"GPUTAP_{name}")
                           for name in ("SYCL_PYTHON", "LEVEL_ZERO_LOADER"))
         if not python or not loader:
-            raise Missing("GPUTAP_SYCL_PYTHON, GPUTAP_LEVEL_ZERO_LOADER name a python with dpnp and"
-                          " intel-pti, and a loader of 1.20 or later")
+            raise Missing("set GPUTAP_SYCL_PYTHON to a python with dpnp and intel-pti, and"
+                          " GPUTAP_LEVEL_ZERO_LOADER to a loader of 1.20 or later")
         libraries = pathlib.Path(python).parent.parent / "lib"
         client = self.work / "pti_views.so"
         run(["cc", "-shared", "-fPIC", "-O1", ROOT / "tests/soft/pti_views.c", "-o", client,
@@ -314,7 +314,7 @@ class Bench:
         """Compile bench/NAME.hip, because hipcc is not a compiler of the build."""
         program = self.work / name
         if not shutil.which("hipcc") or not (self.build / "soft/amdgpu/libhsakmt.so.1").exists():
-            raise Missing("hipcc or the software GPU is not here (tools/setup)")
+            raise Missing("hipcc or the software GPU is not installed (tools/setup)")
         if not program.exists():
             run([
                 "hipcc", "--offload-arch=gfx906", "-O2", ROOT / "bench" / f"{name}.hip", "-o",
@@ -521,10 +521,10 @@ def main():
     ap.add_argument("--rounds", type=int, default=5)
     ap.add_argument("--only", action="append", choices=GROUPS)
     ap.add_argument("--quick", action="store_true",
-                    help="do a tenth of the work, to check that all of it runs")
+                    help="do a tenth of the work, to check that every part runs")
     ap.add_argument("--write",
                     action="store_true",
-                    help="write the figures into docs/internals/performance.md")
+                    help="write the results to docs/internals/performance.md")
     args = ap.parse_args()
 
     bench = Bench(args.build.resolve(), args.quick)
