@@ -31,9 +31,9 @@ def test_all_checks_are_listed(check_gpu):
 
 def test_a_part_runs_on_the_software_driver(check_gpu, work):
     done, lines = check_gpu("--soft", "-k", "costs/nothing", "-k", "torch")
-    assert {line["verdict"] for line in lines} == {"said", "skipped"}
+    assert {line["verdict"] for line in lines} == {"info", "skipped"}
     assert "costs/nothing: bare: " in done.out
-    assert "| needs a GPU of NVIDIA's | skipped |" in (work / "report/report.md").read_text()
+    assert "| needs an NVIDIA GPU | skipped |" in (work / "report/report.md").read_text()
 
 
 def test_device_work_is_whole_on_the_software_driver(check_gpu):
@@ -53,4 +53,4 @@ def test_calls_are_those_that_another_user_of_cupti_counts(check_gpu):
 
 def test_without_a_gpu_it_says_so(check_gpu):
     done, lines = check_gpu("-k", "costs", status=2)
-    assert "there is no GPU of NVIDIA's here" in done.err and not lines
+    assert "no NVIDIA GPU or driver found" in done.err and not lines

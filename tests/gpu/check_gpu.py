@@ -85,7 +85,7 @@ def write_reports(machine, lines, seconds):
     (machine.output / "report.md").write_text("\n".join(text) + "\n", encoding="utf-8")
     verdicts = [line["verdict"] for line in lines]
     print(", ".join(f"{name} {verdicts.count(name)}" for name in
-                    ("ok", "said", "missed", "skipped", "FAILS")) + f"; {seconds:.0f} s")
+                    ("ok", "info", "missed", "skipped", "FAILS")) + f"; {seconds:.0f} s")
 
 
 def parse(arguments):
@@ -117,7 +117,7 @@ def main(arguments):
             print(f"check_gpu: {why} with GPUTAP_BUILD", file=sys.stderr)
             return 2
         if not machine.devices:
-            print("check_gpu: there is no GPU of NVIDIA's here, or no driver; --soft checks what "
+            print("check_gpu: no NVIDIA GPU or driver found; --soft checks what "
                   "the software driver can show", file=sys.stderr)
             return 2
         lines = run_checks(machine, chosen, options.jobs)

@@ -27,7 +27,7 @@ def table(machine, capture, name, *options):
 
 def judge_links(machine, capture):
     seen = capture.report()
-    machine.report.equal("linked, of device work", seen["linked"], seen["activities"])
+    machine.report.equal("linked GPU activities", seen["linked"], seen["activities"])
 
 
 @check("answers")
@@ -36,7 +36,7 @@ def window_of_steps(machine):
     capture = machine.trace(steps(machine, STEPS), ["--from", "step#10", "--to", "step#14"])
     wanted = 5 * capture.said["kernels_of_a_step"]
     machine.report.equal("kernels of the five steps", capture.kernels(OWN), wanted)
-    machine.report.equal("kernels in all", capture.kernels(), wanted)
+    machine.report.equal("all kernels", capture.kernels(), wanted)
     judge_links(machine, capture)
 
 
@@ -44,7 +44,7 @@ def window_of_steps(machine):
 def never_started(machine):
     """Record nothing with --paused."""
     capture = machine.trace(steps(machine, STEPS), ["--paused"])
-    machine.report.equal("device work and calls",
+    machine.report.equal("GPU activities and calls",
                          capture.report()["activities"] + capture.report()["calls"], 0)
 
 
@@ -60,7 +60,7 @@ def started_from_outside(machine):
         end = time.monotonic() + 60
         while not (folder / name).exists():
             if time.monotonic() > end or running.done():
-                raise Broken(f"the program did not come to {name!r}")
+                raise Broken(f"the program did not reach {name!r}")
             time.sleep(0.01)
 
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
@@ -82,14 +82,14 @@ def triggered(machine):
         f"kind=kernel and duration>{LONG_MS}ms"])
     snapshot = machine.work / f"{capture.path.stem}.1.gputap"
     if not snapshot.exists():
-        raise Broken(f"there is no snapshot; gputap said: {capture.err[-600:]!r}")
+        raise Broken(f"no snapshot was written; gputap printed: {capture.err[-600:]!r}")
     kept = json.loads(machine.tap("info", "--json", snapshot))["retained"]
-    machine.report.judge("the snapshot's reason", f"{kept['reason']}: {kept['what']}",
+    machine.report.judge("reason of the snapshot", f"{kept['reason']}: {kept['what']}",
                          kept["reason"] == "trigger" and "spin_kernel" in kept["what"])
-    machine.report.equal("that kernel in it",
+    machine.report.equal("that kernel in the snapshot",
                          Capture(machine, snapshot).kernels("spin_kernel"), 1)
     whole = capture.said["kernels_of_a_step"] * STEPS + 1
-    machine.report.equal("kernels of the whole run, by its own file", capture.kernels(OWN), whole)
+    machine.report.equal("kernels of the whole run in its capture", capture.kernels(OWN), whole)
 
 
 @check("answers")
@@ -99,11 +99,11 @@ def killed(machine):
                             status=-signal.SIGKILL)
     kept = capture.info()["retained"]
     found, each = capture.kernels(OWN), capture.said["kernels_of_a_step"]
-    machine.report.judge("kernels in the last second, of steps of 20 ms", f"{found:,}",
+    machine.report.judge("kernels in the last second (20 ms per step)", f"{found:,}",
                          each <= found <= 150 * each)
-    machine.report.say("what it kept", json.dumps(kept))
+    machine.report.say("retained", json.dumps(kept))
     last = table(machine, capture, "ranges", "--where", "name=step")
-    machine.report.judge("steps in it", f"{sum(row['count'] for row in last)}", bool(last))
+    machine.report.judge("retained steps", f"{sum(row['count'] for row in last)}", bool(last))
 
 
 @check("answers")
@@ -116,12 +116,13 @@ def causes(machine):
         found[row["cause"]] = found.get(row["cause"], 0) + row["idle_ns"]
     for cause, range_of_it in (("host", "load"), ("allocating", "allocate"), ("freeing", "free")):
         ours, built = found.get(cause, 0), spent[range_of_it]
-        machine.report.judge(f"{cause}: of the time that the program says",
+        machine.report.judge(f"{cause}: share of the time in the program",
                              f"{ours / 1e6:.2f} of {built / 1e6:.2f} ms, {ours / built:.1%}",
                              BUILT_IN <= ours / built if cause == "host" else ours > 0)
     mostly = [row["mostly"] for row in rows if row["cause"] == "host"]
-    machine.report.judge("host: mostly", str(mostly), "load" in str(mostly))
-    machine.report.say("causes, ms", json.dumps({k: round(v / 1e6, 2) for k, v in found.items()}))
+    machine.report.judge("host: main cause", str(mostly), "load" in str(mostly))
+    machine.report.say("idle ms by cause",
+                       json.dumps({k: round(v / 1e6, 2) for k, v in found.items()}))
 
 
 @check("answers")
@@ -131,7 +132,7 @@ def memory(machine):
     rows = [row for row in table(machine, capture, "memory") if row["memory"] == "device"]
     peak = {row["device"]: row["peak_bytes"] for row in rows}
     said = capture.said["reserved"]
-    machine.report.judge("peak on device 0, and what torch says", f"{peak}, {said / MIB:.0f} MiB",
+    machine.report.judge("peak on device 0; torch's peak", f"{peak}, {said / MIB:.0f} MiB",
                          list(peak) == [0] and said <= peak[0] < said + 64 * MIB)
 
 
@@ -144,7 +145,7 @@ def stacks(machine):
     ours = sum(row["count"] for row in rows
                if any("train at gpu_torch_steps.py" in frame for frame in row["stack"]))
     machine.report.equal("kernels with a stack", whole, capture.kernels(OWN))
-    machine.report.equal("of these from train()", ours,
+    machine.report.equal("kernels with train() in their stack", ours,
                          STEPS * capture.said["kernels_of_a_step"])
 
 
@@ -159,15 +160,15 @@ def differences(machine):
     def diff(after, status):
         done = machine.run([machine.gputap, "diff", "--json", "--fail-over", "10%", *before,
                             "--vs", *after], 120, machine.own, status=None)
-        machine.report.judge(f"exit status, {status} is right", done.returncode,
+        machine.report.judge(f"exit status, expected {status}", done.returncode,
                              done.returncode == status)
         return json.loads(done.stdout)
 
     said = diff(same, 0)["verdicts"]
-    machine.report.judge("of the same: slower, faster", f"{said['slower']}, {said['faster']}",
+    machine.report.judge("equal runs: slower, faster", f"{said['slower']}, {said['faster']}",
                          not said["slower"])
     rows = {row["name"]: row["verdict"] for row in diff(slower, 1)["ranges"]}
-    machine.report.judge("of a longer load: ranges", str(rows),
+    machine.report.judge("longer load: ranges", str(rows),
                          rows["load"] == rows["step"] == "slower")
 
 

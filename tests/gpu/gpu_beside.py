@@ -19,15 +19,15 @@ def make_check(order, title):
         bare = last_json(machine.run(command))
         capture = machine.trace(command)
         said = capture.said
-        machine.report.equal("ours", capture.kernels("CUDAFunctorOnSelf_add"), said["launched"])
+        machine.report.equal("gputap", capture.kernels("CUDAFunctorOnSelf_add"), said["launched"])
         for name, wanted in said["profiled"].items():
             machine.report.equal(f"Kineto's, {name}", said["kineto"][name], wanted)
-        machine.report.judge("Kineto's as without gputap", str(said["kineto"]),
+        machine.report.judge("Kineto's counts equal those without gputap", str(said["kineto"]),
                              said["kineto"] == bare["kineto"])
         seen = capture.report()
-        machine.report.equal("ours linked", seen["linked"], seen["activities"])
+        machine.report.equal("gputap: linked", seen["linked"], seen["activities"])
         told = complaints(capture.err)
-        machine.report.judge("complaints of torch's", "; ".join(told)[:200] or "none", not told)
+        machine.report.judge("torch's warnings", "; ".join(told)[:200] or "none", not told)
 
     beside.__name__ = f"kineto_{order}"
     beside.__doc__ = title
@@ -45,7 +45,7 @@ def no_device(machine):
     said = capture.said
     for name, wanted in said["profiled"].items():
         machine.report.equal(f"Kineto's, {name}", said["kineto"][name], wanted)
-    machine.report.judge("ours", f"{capture.report()['activities']:,}",
+    machine.report.judge("gputap", f"{capture.report()['activities']:,}",
                          not capture.report()["activities"])
 
 
@@ -55,10 +55,10 @@ def other_user(machine):
     capture = machine.trace(machine.program("count", "20000"), (), machine.beside(kinds="10,1,2"))
     theirs = [line for line in capture.err.splitlines() if line.startswith("gpu_cupti: kernels")]
     wanted = f"kernels {capture.said['kernels']},"
-    machine.report.judge("theirs", theirs[-1] if theirs else "nothing",
+    machine.report.judge("other client", theirs[-1] if theirs else "nothing",
                          bool(theirs) and wanted in theirs[-1] and
                          f"linked {capture.said['kernels']}," in theirs[-1])
-    machine.report.equal("ours", capture.kernels("tiny"), capture.said["kernels"])
+    machine.report.equal("gputap", capture.kernels("tiny"), capture.said["kernels"])
 
 
 @check("beside")
@@ -72,12 +72,12 @@ def from_us(machine):
     said = last_json(machine.run(command, 120, {
         **machine.own, "PYTHONPATH": site,
         "GPUTAP_LIBRARIES": ":".join(str(path.parent) for path in libraries.values())}))
-    machine.report.equal("kernels from us, Kineto's", said["kernels_from_us"],
+    machine.report.equal("kernels from gputap and from Kineto", said["kernels_from_us"],
                          said["kernels_by_kineto"])
     machine.report.judge("same names and counts", str(said["same_names_and_counts"]),
                          said["same_names_and_counts"])
-    machine.report.judge("kernels without their operator", str(said["without_operator"]),
+    machine.report.judge("kernels without an operator", str(said["without_operator"]),
                          not said["without_operator"])
-    machine.report.judge("kernels whose description differs from Kineto's",
+    machine.report.judge("kernels described differently by Kineto",
                          ", ".join(f"{name[:40]}: {both}" for name, both in
                                    said["differ"].items()) or "none", not said["differ"])

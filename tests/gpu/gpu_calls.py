@@ -45,8 +45,9 @@ def compare(machine, what, command, options=(), domain=DRIVER, seconds=180):
     figure = f"{total - sum(missing.values()):,} of {total:,}"
     besides = sum(calls for name, calls in recorded.items()
                   if name.startswith("cuda" if domain == RUNTIME else "cu")) - total
-    machine.report.judge(what, figure + f", {besides + sum(missing.values()):,} besides" +
-                         "".join(f"; {name} lacks {n}" for name, n in sorted(missing.items())[:8]),
+    machine.report.judge(what, figure + f", {besides + sum(missing.values()):,} additional" +
+                         "".join(f"; {name}: {n} missing"
+                                 for name, n in sorted(missing.items())[:8]),
                          total > 0 and not missing)
     machine.report.judge(f"{what}: records dropped", *judge_drops(capture))
     return capture
@@ -70,7 +71,7 @@ def driver_program(machine):
 @check("calls")
 def beside_device_work(machine):
     """Compare counts while gputap uses CUPTI, through which it also serves the counting client."""
-    compare(machine, "driver API, device work recorded", machine.program("identity", "500"))
+    compare(machine, "driver API, GPU activities recorded", machine.program("identity", "500"))
 
 
 @check("calls")
@@ -86,7 +87,7 @@ def torch(machine):
     """Compare counts for PyTorch: eager, cuBLAS, cuDNN, Triton, NCCL, a graph, copies."""
     capture = compare(machine, "torch, --no-device",
                       machine.script("gpu_torch_everything.py"), ["--no-device"])
-    machine.report.say("torch ran", ", ".join(capture.said["ran"]))
+    machine.report.say("parts run by torch", ", ".join(capture.said["ran"]))
     for part, why in capture.said["not"].items():
         machine.report.skip(f"torch, {part}", why)
 

@@ -75,10 +75,10 @@ def measure(machine, command, modes, turns):
 
 def say_modes(machine, modes, unit="ns"):
     for name, mode in modes.items():
-        faults = f"; {max(mode.faults):.0f} page faults in a round" if any(mode.faults) else ""
+        faults = f"; {max(mode.faults):.0f} page faults per round" if any(mode.faults) else ""
         machine.report.say(name, show_spread(mode.medians, unit) + faults)
-        figures = {"on over off": mode.differences, "on over never": mode.whole,
-                   "what off leaves": mode.left}
+        figures = {"on minus off": mode.differences, "on minus never": mode.whole,
+                   "off minus never": mode.left}
         for what, values in figures.items():
             if values:
                 share = statistics.median(part for _, part in values)
@@ -96,7 +96,7 @@ def turns(machine, most):
 
 def promise_over(machine, modes, ours, theirs, most):
     more, _ = modes[ours].price_over(modes[theirs])
-    machine.report.promise(f"{ours} at most {most} ns over {theirs}",
+    machine.report.promise(f"{ours}: at most {most} ns more than {theirs}",
                            f"{more:+,.0f} ns, between processes", more <= most)
 
 
@@ -104,10 +104,10 @@ def say_stamps(machine, count, over_what):
     """Report the cost of the timestamps alone, which every record needs."""
     said = last_json(machine.run(machine.program("cost", "stamp", "10")))
     stamp = statistics.median(said["on"])
-    text = f"{stamp:.1f} ns; {count} of them {count * stamp:.0f} ns"
+    text = f"{stamp:.1f} ns; {count} stamps: {count * stamp:.0f} ns"
     if over_what:
         text += f", {count * stamp / over_what:.2%}"
-    machine.report.say("a time stamp", text)
+    machine.report.say("cost of a time stamp", text)
 
 
 @check("costs")
@@ -115,7 +115,7 @@ def nothing(machine):
     """Measure a driver call that does nothing."""
     command, pauses = machine.program("cost", "nothing", rounds(machine, 60)), [machine.pauses()]
     modes = {"bare": Mode(), "recorded, --no-device": Mode(["--no-device"], pauses),
-             "recorded, with device work": Mode([], pauses)}
+             "recorded, with GPU activities": Mode([], pauses)}
     measure(machine, command, modes, turns(machine, 3))
     say_modes(machine, modes)
     say_stamps(machine, 2, 0)
@@ -128,11 +128,11 @@ def launch(machine):
     """Measure cuLaunchKernel() of an empty kernel, in bursts of 250."""
     command, pauses = machine.program("cost", "launch", rounds(machine, 60)), [machine.pauses()]
     modes = {"bare": Mode(), "driver calls, --no-device": Mode(["--no-device"], pauses),
-             "with device work": Mode([], pauses),
+             "with GPU activities": Mode([], pauses),
              "CUPTI alone": cupti_alone(machine, ALL_WORK, [machine.cupti_user()])}
     measure(machine, command, modes, turns(machine, 5))
     say_modes(machine, modes)
-    promise_over(machine, modes, "with device work", "CUPTI alone", OVER_CUPTI_NS)
+    promise_over(machine, modes, "with GPU activities", "CUPTI alone", OVER_CUPTI_NS)
 
 
 @check("costs")
@@ -141,16 +141,16 @@ def torch_operator(machine):
     command = machine.script("gpu_torch_cost.py", rounds(machine, 60))
     pauses = ["pause", machine.pauses()]
     modes = {"bare": Mode(), "driver calls, --no-device": Mode(["--no-device"], pauses),
-             "with device work": Mode([], pauses),
+             "with GPU activities": Mode([], pauses),
              "CUPTI alone": cupti_alone(machine, ALL_WORK, ["cupti", machine.cupti_user()]),
              "torch.profiler, CUDA": Mode(words=["kineto"])}
     measure(machine, command, modes, turns(machine, 3))
     say_modes(machine, modes)
     say_stamps(machine, STAMPS, statistics.median(modes["bare"].medians))
     cost, share = modes["driver calls, --no-device"].price()
-    machine.report.promise(f"driver calls at most {OPERATOR_SHARE:.0%} over bare",
+    machine.report.promise(f"driver calls: at most {OPERATOR_SHARE:.0%} over bare",
                            f"{cost:+,.0f} ns, {share:+.2%}", share <= OPERATOR_SHARE)
-    promise_over(machine, modes, "with device work", "CUPTI alone", OVER_CUPTI_NS)
+    promise_over(machine, modes, "with GPU activities", "CUPTI alone", OVER_CUPTI_NS)
 
 
 def make_step_check(how):
@@ -161,11 +161,11 @@ def make_step_check(how):
                  "TRITON_CACHE_DIR": machine.programs / "triton"}
         modes = {"bare": Mode(env=cache),
                  "driver calls, --no-device": Mode(["--no-device"], pauses, cache),
-                 "with device work": Mode([], pauses, cache)}
+                 "with GPU activities": Mode([], pauses, cache)}
         measure(machine, command, modes, 1)
         say_modes(machine, modes, "us")
         shares = {"driver calls, --no-device": modes["driver calls, --no-device"].price()[1],
-                  "with device work": modes["with device work"].price_over(modes["bare"])[1]}
+                  "with GPU activities": modes["with GPU activities"].price_over(modes["bare"])[1]}
         for name, share in shares.items():
             machine.report.promise(f"{name}: at most {STEP_SHARE:.0%}", f"{share:+.2%}",
                                    share <= STEP_SHARE)

@@ -40,7 +40,7 @@ class Worker:
 
     def read(self, seconds):
         if not select.select([self.child.stdout], [], [], seconds)[0]:
-            raise Broken(f"no answer in {seconds} s")
+            raise Broken(f"no answer within {seconds} s")
         line = self.child.stdout.readline()
         if not line:
             raise Broken("a process ended early")
@@ -114,7 +114,7 @@ def compare(machine, rounds, names, with_names):
     pairs = [(median_of(found, names), median_of(found, with_names)) for found in rounds]
     pairs = [(a, b) for a, b in pairs if a and b]
     if len(pairs) < 2:
-        raise Broken("too few slices with a core of their own")
+        raise Broken("too few slices had their own core")
     shares = [a / b - 1 for a, b in pairs]
     least, most = interval_of_median(shares)
     machine.report.say(f"{names[0]} over {with_names[0]}",
@@ -136,7 +136,7 @@ def measure_step(machine, has_graphs):
              "--no-device --no-args": (["--no-device", "--no-args"], {}),
              "default": ([], {}), "--mode lite": (["--mode", "lite"], {}),
              "CUPTI alone": (None, {**alone, "GPU_CUPTI_KINDS": ALL_WORK}),
-             "CUPTI's spans of graphs alone": (None, {**alone, "GPU_CUPTI_KINDS": "10,51"}),
+             "CUPTI graph spans alone": (None, {**alone, "GPU_CUPTI_KINDS": "10,51"}),
              "with XLA's ranges, --no-device": (["-d", "cuda_driver,nvtx", "--no-device"], {})}
     modes = {name: (options, {**env, **cache}) for name, (options, env) in modes.items()}
     run_round(machine, command, {"bare": modes["bare"]}, 1)  # fills the cache
@@ -145,7 +145,7 @@ def measure_step(machine, has_graphs):
     slices = [us for found in rounds for name in bare for us, state in found[name]
               if state == "own"]
     if not slices:
-        raise Broken("no slice with a core of its own")
+        raise Broken("no slice had its own core")
     machine.report.say("bare", show_spread(slices, "us"))
     compare(machine, rounds, bare[1:], bare[:1])
     for name in list(modes)[2:]:

@@ -26,10 +26,10 @@ def training_step(machine):
     machine.report.say("events", ", ".join(f"{name} {n:,}" for name, n in
                                            by_category.most_common(8)))
     kernels = [event for event in events if event.get("cat") == "kernel"]
-    machine.report.equal("kernels in the JSON", len(kernels), capture.kernels())
+    machine.report.equal("kernels in the JSON export", len(kernels), capture.kernels())
     wanted = {"device", "stream", "correlation", "grid", "block"}
     complete = sum(wanted <= set(event.get("args", {})) for event in kernels)
-    machine.report.equal(f"of these with {', '.join(sorted(wanted))}", complete, len(kernels))
+    machine.report.equal(f"kernels with {', '.join(sorted(wanted))}", complete, len(kernels))
     text = machine.tap("report", "-n", "12", capture.path)
     (machine.output / "train_report.txt").write_text(text, encoding="utf-8")
     machine.report.say("report", f"train_report.txt, {len(text.splitlines())} lines")

@@ -62,7 +62,7 @@ def show_spread(values, unit="ns"):
 
 
 class Report:
-    """Report of a check. A line has part, subject, figure and verdict (ok, FAILS, missed, said,
+    """Report of a check. A line has part, subject, figure and verdict (ok, FAILS, missed, info,
     skipped). A `missed` figure is worse than promised, but does not fail a check."""
 
     def __init__(self, part, promises):
@@ -79,10 +79,10 @@ class Report:
         self.judge(what, f"{found:,} of {wanted:,}", found == wanted)
 
     def say(self, what, figure):
-        self.add("said", what, figure)
+        self.add("info", what, figure)
 
     def promise(self, what, figure, holds):
-        self.add("said" if not self.promises else "ok" if holds else "missed", what, figure)
+        self.add("info" if not self.promises else "ok" if holds else "missed", what, figure)
 
     def skip(self, what, why):
         self.add("skipped", what, why)
@@ -149,7 +149,7 @@ def last_json(done):
              if line.startswith("{")]
     if not lines:
         err = done.err if isinstance(done, Capture) else done.stderr
-        raise Broken(f"the program said nothing; standard error ends with: {err[-600:]!r}")
+        raise Broken(f"the program printed nothing; standard error ends with: {err[-600:]!r}")
     return json.loads(lines[-1])
 
 
@@ -234,7 +234,7 @@ class Machine:
 
     def need_gpu(self):
         if self.soft:
-            raise Missing("needs a GPU of NVIDIA's")
+            raise Missing("needs an NVIDIA GPU")
 
     # Another CUPTI client
 

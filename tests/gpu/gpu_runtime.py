@@ -40,14 +40,14 @@ def static_cudart(machine):
     inside = sum((row["process"], row["parent"]) in mine for row in found)
     machine.report.equal("cuLaunchKernel inside a call of the runtime API", inside, len(found))
     within, children = find_within(rows)
-    machine.report.equal("driver calls in the time of a runtime's call of their thread that are its"
-                         " children", children, within)
+    machine.report.equal("driver calls nested in a runtime call that are its children",
+                         children, within)
     alone = collections.Counter(row["operation"] for row in rows if row["depth"] == "0"
                                 and row["domain"] == "cuda_driver")
-    machine.report.say("driver calls in no call of the runtime API", ", ".join(
+    machine.report.say("driver calls outside runtime API calls", ", ".join(
         f"{name} {calls}" for name, calls in alone.most_common(8)))
     seen = capture.report()
-    machine.report.equal("device work linked", seen["linked"], seen["activities"])
+    machine.report.equal("linked GPU activities", seen["linked"], seen["activities"])
 
 
 @check("runtime")
@@ -76,6 +76,6 @@ def memory(machine):
     for row in rows:
         machine.report.say(f"memory, {row.get('memory')}", ", ".join(
             f"{key} {row[key]}" for key in ("bytes", "left_bytes", "peak_bytes") if key in row))
-    machine.report.judge("memory of the device is in the report", f"{len(rows)} rows",
+    machine.report.judge("report contains device memory", f"{len(rows)} rows",
                          any(row.get("memory") == "device" and row["bytes"] >= 2 << 19
                              for row in rows))

@@ -14,10 +14,10 @@ def no_cupti(machine):
                             own={"GPUTAP_CUPTI": "/nonexistent/libcupti.so.13"})
     machine.report.equal("calls", capture.calls().get("cuLaunchKernel", 0),
                          capture.said["kernels"])
-    machine.report.judge("device work", f"{capture.report()['activities']:,}",
+    machine.report.judge("GPU activities", f"{capture.report()['activities']:,}",
                          not capture.report()["activities"])
     lines = [" ".join(line.split()) for line in capture.err.splitlines() if "CUPTI" in line]
-    machine.report.judge("sentence", " ".join(lines) or "none", len(lines) == 1)
+    machine.report.judge("message", " ".join(lines) or "none", len(lines) == 1)
 
 
 @check("said")
@@ -29,7 +29,7 @@ def doctor(machine):
     lines = section[1].splitlines() if section else []
     for line in lines:
         machine.report.say("doctor", " ".join(line.split()))
-    machine.report.judge("doctor finds a runtime of CUDA's", f"{len(lines)} lines",
+    machine.report.judge("doctor finds a CUDA runtime", f"{len(lines)} lines",
                          any(line.split()[:2] == ["ok", "runtime"] for line in lines))
 
 

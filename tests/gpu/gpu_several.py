@@ -36,7 +36,7 @@ def peer(machine):
         if row["operation"] != "kernel":
             copied[row["correlation"]].append(number(row["bytes"]))
     parts = {len(sizes) for sizes in copied.values()}
-    machine.report.judge("copies between devices", f"{len(copied)}, in parts: {sorted(parts)}",
+    machine.report.judge("copies between devices", f"{len(copied)}, parts of each: {sorted(parts)}",
                          sorted(set(sizes).pop() for sizes in copied.values()) ==
                          [5000 + i for i in range(said["copies"])] and len(parts) == 1)
     linked = sum((row["process"], row["correlation"]) in calls for row in work)
@@ -53,11 +53,11 @@ def nccl(machine):
     for row in work:
         if row["operation"] == "kernel":
             of_process[row["process"]].add(row["device"])
-    machine.report.judge("processes, and the devices of each",
+    machine.report.judge("devices of each process",
                          "; ".join(f"{p}: {sorted(d)}" for p, d in sorted(of_process.items())),
                          len(of_process) == 2 and all(len(d) == 1 for d in of_process.values())
                          and len(set.union(*of_process.values())) == 2)
-    machine.report.equal("kernels of NCCL", sum("nccl" in row["name"].lower() for row in work),
+    machine.report.equal("NCCL kernels", sum("nccl" in row["name"].lower() for row in work),
                          2 * said["all_reduces"])
     seen = capture.report()
     machine.report.equal("linked", seen["linked"], seen["activities"])
@@ -79,7 +79,7 @@ def late_rank(machine):
     least = (reduces - 1) * LATE_MS * 1e6
     waited = waits.get((1 - LATE, LATE), {}).get("device_wait_ns") or 0
     machine.report.judge("rank 0's device waited for rank 1",
-                         f"{waited / 1e6:.1f} ms, {least / 1e6:.0f} built in",
+                         f"{waited / 1e6:.1f} ms, {least / 1e6:.0f} injected",
                          0.95 * least < waited < 1.5 * least)
     back = waits.get((LATE, 1 - LATE), {}).get("wait_ns") or 0
-    machine.report.judge("and the other way round", f"{back / 1e6:.2f} ms", back < 0.05 * least)
+    machine.report.judge("rank 1 waited for rank 0", f"{back / 1e6:.2f} ms", back < 0.05 * least)

@@ -76,12 +76,12 @@ def identities(machine):
     calls, work = split(capture.rows())
     found = collections.Counter(identity_of_work(row) for row in work)
     right = sum((found & wanted_identities(total)).values())
-    machine.report.equal("operations that have a record with their own sizes", right, total)
-    machine.report.equal("records of device work", len(work), total)
+    machine.report.equal("operations with a record of their sizes", right, total)
+    machine.report.equal("GPU activity records", len(work), total)
     linked = sum(identity_of_work(row) == identity_of_call(calls[row["process"],
                                                                  row["correlation"]])
                  for row in work if (row["process"], row["correlation"]) in calls)
-    machine.report.equal("records linked to the call with these sizes", linked, total)
+    machine.report.equal("records linked to the call with the same sizes", linked, total)
 
 
 @check("work")
@@ -91,7 +91,7 @@ def shapes(machine):
     kernels = {row["name"]: tuple(tuple(number(row[f"{size}_{axis}"]) for axis in "xyz")
                                   for size in ("global", "local"))
                for row in work if kind_of(row) == "kernel"}
-    machine.report.judge("kernels' names, threads, threads of a block", str(kernels),
+    machine.report.judge("kernels: names, threads, threads per block", str(kernels),
                          kernels == KERNELS)
     for kind, wanted in (("memcpy D2D", COPIES), ("memset", SETS)):
         sizes = sorted(number(row["bytes"]) for row in work if kind_of(row) == kind)
@@ -122,7 +122,7 @@ def torch(machine):
                          said["adds"])
     copied = sum(row["operation"] != "memset" and row["duration_ns"] != "" and
                  number(row["bytes"]) == said["bytes"] for row in split(capture.rows())[1])
-    machine.report.equal("copies of their size", copied, said["copies"])
+    machine.report.equal("copies with the expected size", copied, said["copies"])
     machine.report.equal("linked", seen["linked"], seen["activities"])
 
 
@@ -141,7 +141,7 @@ def graph(machine):
                  "cuGraphLaunch" for row in work)
     machine.report.equal("linked to cuGraphLaunch", linked, seen["activities"])
     launches = len({(row["graph"], row["graph_replay"]) for row in work if row["graph_node"]})
-    machine.report.equal("launches that nodes are of", launches, said["launches"])
+    machine.report.equal("launches with recorded nodes", launches, said["launches"])
     lite = machine.trace(command, ["--mode", "lite"])
     machine.report.equal("--mode lite: records", lite.report()["activities"], said["launches"])
 
@@ -153,9 +153,9 @@ def millions(machine):
     capture = machine.trace(machine.program("count", count), seconds=280)
     said, seen = capture.said, capture.report()
     machine.report.equal("kernels recorded", capture.kernels("tiny"), said["kernels"])
-    machine.report.equal("of these linked", seen["linked"], said["kernels"])
+    machine.report.equal("linked kernels", seen["linked"], said["kernels"])
     machine.report.judge("records dropped", f"{seen['dropped']:,}", not seen["dropped"])
-    machine.report.say("time of the program's launches, of the whole run, size",
+    machine.report.say("launch time, total run time, capture size",
                        f"{said['seconds']:.1f} s, {capture.seconds:.1f} s, "
                        f"{capture.path.stat().st_size / 1e6:,.0f} MB")
 
@@ -174,14 +174,14 @@ def clock(machine):
         after.append(synchronised - number(row["end_ns"]))
         lasted.append(number(row["duration_ns"]))
     outside = sum(b < 0 or a < 0 for b, a in zip(before, after))
-    machine.report.judge("kernels outside", f"{outside} of {len(work):,}",
+    machine.report.judge("kernels outside launch and wait", f"{outside} of {len(work):,}",
                          not outside and len(work) == capture.said["kernels"])
     if work:
-        machine.report.say("from launch to start, at least",
+        machine.report.say("launch to start, minimum",
                            f"{min(before):,} ns; {show_spread(before)}")
-        machine.report.say("from end to synchronised, at least",
+        machine.report.say("end to synchronised, minimum",
                            f"{min(after):,} ns; {show_spread(after)}")
-        machine.report.say("a kernel of 20 us lasts", show_spread(lasted))
+        machine.report.say("duration of a 20 us kernel", show_spread(lasted))
     for device in capture.info()["devices"]:
         if device["domain"].startswith("cuda"):
             machine.report.say("device clock", f"{device['clock']}, residual "
