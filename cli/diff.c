@@ -46,9 +46,10 @@ static void print_diff_help(void)
 	       "%sgputap diff%s [options] BASELINE... --vs CANDIDATE...\n"
 	       "%sgputap diff%s [options] FILE --baseline EXPR --candidate EXPR\n"
 	       "\n"
-	       "Compare runs before a change (BASELINE) with runs after it (CANDIDATE): what\n"
-	       "got slower, by more than noise? Each side is a capture, a folder of captures,\n"
-	       "or several of them. Several runs of the same program measure its noise.\n"
+	       "Compare runs before a change (BASELINE) with runs after it (CANDIDATE), and\n"
+	       "show changes larger than noise. Each side is a capture, a folder of captures,\n"
+	       "or several captures. With several runs per side, the noise between runs is\n"
+	       "measured.\n"
 	       "\n"
 	       "%sExamples%s\n"
 	       "  gputap diff before.gputap after.gputap\n"
@@ -61,16 +62,16 @@ static void print_diff_help(void)
 	       "      --vs              separate the baseline's files from the candidate's\n"
 	       "      --baseline EXPR   select the baseline in FILE, or filter BASELINE\n"
 	       "      --candidate EXPR  select the candidate in FILE, or filter CANDIDATE\n"
-	       "  -w, --where EXPR      use only records of both sides that match EXPR, an\n"
-	       "                        expression of 'gputap report'\n"
+	       "  -w, --where EXPR      use only records that match EXPR, on both sides; see\n"
+	       "                        'gputap report --help'\n"
 	       "      --per RANGE       give counts and changes per range of that name\n"
 	       "  -t, --table NAME,...  print only these tables: totals devices idle ranks\n"
 	       "                        kernels copies other graphs ranges gpu_by_range\n"
 	       "                        operations\n"
 	       "  -b, --by KEY,...      print rows for each device, rank\n"
 	       "  -n, --top N           print at most N rows per table; 0: all\n"
-	       "      --noise PERCENT   take changes up to this as noise between runs; default:\n"
-	       "                        2%% with one run per side, 0 with several\n"
+	       "      --noise PERCENT   treat changes up to PERCENT as noise between runs;\n"
+	       "                        default: 2%% with one run per side, 0 with several\n"
 	       "      --fail-over LIMIT exit with 1 if something got slower by more than LIMIT:\n"
 	       "                        5%%, or TABLE:5%%,...\n"
 	       "      --mangled         show names of C++ kernels as recorded\n"
@@ -280,12 +281,11 @@ static int refuse_words(const struct diff_request *r)
 	if (r->versus)
 		ui_fail(GT_EXIT_USAGE, "--vs separates captures: name at least one on each side");
 	else if (count == 1)
-		ui_fail(GT_EXIT_USAGE,
-			"one capture: select its two sides with --baseline EXPR and --candidate "
-			"EXPR, or name two captures");
+		ui_fail(GT_EXIT_USAGE, "only one capture given: name a second one, or select two "
+				       "parts with --baseline EXPR and --candidate EXPR");
 	else if (count)
 		ui_fail(GT_EXIT_USAGE,
-			"%zu captures: put --vs before the first one of the candidate", count);
+			"%zu captures given: put --vs before the candidate's first capture", count);
 	else
 		ui_fail(GT_EXIT_USAGE, "no captures given: name the baseline and the candidate");
 	fprintf(stderr, "  gputap diff before.gputap after.gputap\n"
@@ -405,8 +405,8 @@ static int refuse_repeated(const struct words *files, const char *const *express
 				       b->path);
 		else if (!sliced)
 			code = ui_fail(GT_EXIT_USAGE,
-				       "both sides are %s: name two runs, or select two parts of "
-				       "one with --baseline EXPR and --candidate EXPR",
+				       "both sides are %s: name a second run, or select two parts "
+				       "with --baseline EXPR and --candidate EXPR",
 				       a->path);
 	}
 	free(ids);
@@ -847,5 +847,5 @@ static int diff_main(int argc, char **argv)
 }
 
 const struct gt_command gt_command_diff = {"diff",
-					   "compare captures: what got slower, by more than noise",
+					   "compare captures and show changes larger than noise",
 					   diff_main};

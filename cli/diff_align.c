@@ -688,10 +688,10 @@ void diff_describe_method(const struct diff_result *result, char *text, size_t s
 
 	if (result->others > 0) {
 		snprintf(text, size,
-			 "One run per side: noise within the runs is measured, noise between runs "
-			 "is not. Other programs used %.0f%% of the processors' time during one of "
-			 "them, which can slow everything by a factor of %.3g: smaller changes "
-			 "count as noise. Compare several runs per side to measure it.",
+			 "One run per side: noise within each run is measured, noise between runs "
+			 "is not. Other programs used %.0f%% of the processors' time during a run, "
+			 "which can slow everything by a factor of %.3g: smaller changes count as "
+			 "noise. Compare several runs per side to measure noise between runs.",
 			 result->others * 100, 1 + result->noise);
 		return;
 	}
@@ -705,10 +705,11 @@ void diff_describe_method(const struct diff_result *result, char *text, size_t s
 				 *floor ? "; " : "", floor);
 			break;
 		}
-		snprintf(text, size,
-			 "One run per side: noise within the runs is measured, noise between runs "
-			 "is not: %s. Compare several runs per side to measure it.",
-			 *floor ? floor : "it counts as 0");
+		snprintf(
+			text, size,
+			"One run per side: noise within each run is measured, noise between runs "
+			"is not (%s). Compare several runs per side to measure noise between runs.",
+			*floor ? floor : "counted as 0");
 		break;
 	case DIFF_BY_RUNS:
 		snprintf(text, size,

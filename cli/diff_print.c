@@ -315,8 +315,8 @@ static void print_side(const struct diff_result *result, unsigned at, FILE *out)
 				  ui_count(untraced), untraced == 1 ? " was" : "s were");
 	if (!diff_side_is_whole(side))
 		ui_print_sentence(out, c->red,
-				  "Damaged or partly left out: missing records look like a "
-				  "difference. See 'gputap info'.");
+				  "Damaged or incomplete input: missing records look like "
+				  "differences. See 'gputap info'.");
 }
 
 /* Sentences about differences between the first runs of both sides that hinder a comparison; "":
@@ -347,7 +347,7 @@ static void find_differences(const struct diff_result *result, struct difference
 		alike += strcmp(result->pairs[i].name, result->pairs[i].name_baseline) != 0;
 	if (alike)
 		snprintf(d->alike, sizeof d->alike,
-			 "%s %s only in numbers chosen by a compiler and %s aligned (--json has "
+			 "%s %s only in numbers chosen by a compiler and %s aligned (--json prints "
 			 "both).",
 			 ui_count(alike),
 			 alike == 1 ? "kernel name differs" : "kernel names differ",
@@ -376,16 +376,17 @@ static void print_limit(const struct diff_result *result, const char *limit, FIL
 
 	if (new) /* only the name may have changed */
 		snprintf(uncounted, sizeof uncounted,
-			 "; %s %s only in the candidate and do%s not count", ui_count(new),
-			 new == 1 ? "is" : "are", new == 1 ? "es" : "");
+			 "; %s row%s only in the candidate %s not counted", ui_count(new),
+			 new == 1 ? "" : "s", new == 1 ? "is" : "are");
 	if (result->over)
 		ui_print_sentence(out, c->red,
-				  "--fail-over %s: %s row%s got slower by more than that%s.", limit,
-				  ui_count(result->over), result->over == 1 ? "" : "s", uncounted);
+				  "--fail-over %s: %s row%s got slower by more than the limit%s.",
+				  limit, ui_count(result->over), result->over == 1 ? "" : "s",
+				  uncounted);
 	else
 		ui_print_sentence(out, c->green,
-				  "--fail-over %s: no row got slower by more than that%s.", limit,
-				  uncounted);
+				  "--fail-over %s: no row got slower by more than the limit%s.",
+				  limit, uncounted);
 }
 
 static void print_judgement(const struct diff_result *result, const struct diff_options *options,
@@ -439,7 +440,7 @@ static void print_silent_tables(uint32_t silent, FILE *out)
 	if (!count)
 		return;
 	fprintf(out, "\n%s", ui_colors(out)->dim);
-	ui_wrapf(out, 0, 2, "Nothing beyond noise in: %s (-t %s shows %s)", text, text,
+	ui_wrapf(out, 0, 2, "No change beyond noise in: %s (-t %s shows %s)", text, text,
 		 count == 1 ? "it" : "them");
 	fprintf(out, "%s\n", ui_colors(out)->reset);
 }
@@ -644,7 +645,7 @@ void diff_print_markdown(const struct diff_result *result, const struct diff_opt
 	}
 	if (options->limit) {
 		fprintf(out, "\n%s by more than the --fail-over limit, ",
-			result->over ? "**Slower**:" : "Nothing is slower");
+			result->over ? "**Slower**" : "Nothing is slower");
 		put_code(out, options->limit);
 		fputs(".\n", out);
 	}

@@ -117,8 +117,8 @@ static void check_system(struct doctor *d)
 	doctor_say(f, "glibc %s", gnu_get_libc_version());
 	if (major == 2 && minor < 35) {
 		f->level = FOUND_NOTE;
-		doctor_hint(f, "before 2.35 the audit interface sees less; OpenCL loaders with "
-			       "layers are not affected");
+		doctor_hint(f, "before 2.35, the audit interface misses calls bound at load time; "
+			       "OpenCL loaders with layers are not affected");
 	}
 	f = doctor_add(d, FOUND_OK, "gputap", "clock");
 	if (gt_clock_host_choose() == GT_HOST_CLOCK_COUNTER) {
@@ -150,7 +150,8 @@ static void note_session(const struct gt_session_found *found, void *data)
 		return;
 	if (count->left++ < SESSIONS_SHOWN) {
 		struct finding *f = doctor_add(count->d, FOUND_NOTE, "gputap", "session");
-		doctor_say(f, "%s remains of a session whose gputap was killed", found->path);
+		doctor_say(f, "%s is left over from a session whose gputap was killed",
+			   found->path);
 		doctor_hint(f, "gputap recover %s", found->path);
 	}
 }
@@ -164,7 +165,7 @@ static void find_sessions(struct doctor *d)
 	if (count.left <= SESSIONS_SHOWN)
 		return;
 	f = doctor_add(d, FOUND_NOTE, "gputap", "sessions");
-	doctor_say(f, "%u more sessions remain", count.left - SESSIONS_SHOWN);
+	doctor_say(f, "%u more sessions are left over", count.left - SESSIONS_SHOWN);
 	doctor_hint(f, "gputap recover   (lists them)");
 }
 
@@ -206,7 +207,7 @@ static void note_library(void *data, const char *path)
 
 	if (doctor_is_new(s->d, path, real))
 		doctor_say(doctor_add(s->d, FOUND_NOTE, "others", "runtime"),
-			   "%.400s: this version of gputap does not trace it", real);
+			   "%.400s is not traced by this version of gputap", real);
 }
 
 static void find_libraries(struct doctor *d, unsigned runtime)
@@ -354,7 +355,7 @@ void gt_doctor_short(char *text, size_t size)
 		snprintf(text, size, "installed here: %s; see 'gputap doctor'", found);
 	else
 		snprintf(text, size,
-			 "none is installed here; 'gputap doctor' shows how to get one");
+			 "no such runtime is installed here; 'gputap doctor' shows how to get one");
 	free(d);
 }
 
@@ -421,7 +422,8 @@ static void print_verdict(const struct doctor *d)
 		if (verdict_of(d, i) != DOCTOR_NO)
 			names[count++] = runtimes[i].name;
 	if (!count) {
-		printf("\n%sNothing can be traced here yet.%s Findings marked bad prevent it.\n",
+		printf("\n%sNothing can be traced here yet.%s Findings marked bad prevent "
+		       "tracing.\n",
 		       c->red, c->reset);
 		return;
 	}
@@ -502,8 +504,9 @@ static void print_doctor_help(void)
 	const struct ui_colors *c = ui_colors(stdout);
 
 	printf("%sgputap doctor%s [options]\n"
-	       "Check this machine: what can be traced, what prevents it, how to get what is\n"
-	       "missing. Exit status 0 if at least one runtime can be traced, else 1.\n"
+	       "Check which runtimes can be traced on this machine, what prevents tracing, and\n"
+	       "how to install missing parts. Exit status 0 if at least one runtime can be\n"
+	       "traced, else 1.\n"
 	       "\n"
 	       "%sExamples%s\n"
 	       "  gputap doctor\n"

@@ -24,8 +24,7 @@ enum { MAX_NAMES = 64 };
 static void print_export_help(void)
 {
 	printf("gputap export FILE... -o OUT [options]\n\n"
-	       "Write a capture, or several as one, in the format that the extension of OUT\n"
-	       "names:\n\n");
+	       "Convert one or more captures to the format that the extension of OUT names:\n\n");
 	for (size_t i = 0; gt_exporters[i]; i++) {
 		const char *const *e = gt_exporters[i]->extensions;
 
@@ -52,9 +51,9 @@ static void print_export_help(void)
 	      "                      'gputap report': at=5s..6s, range=step#3, duration>10us\n"
 	      "      --mangled       write names of C++ kernels as recorded: _Z4fillPfi, not\n"
 	      "                      fill(float*, int)\n"
-	      "      --weight WHAT   weigh stacks of folded and speedscope by device or host\n"
-	      "                      time; default: device time if there is any, both in\n"
-	      "                      speedscope\n"
+	      "      --weight WHAT   weight stacks (folded, speedscope) by device or host time;\n"
+	      "                      default: device time if recorded (folded), both\n"
+	      "                      (speedscope)\n"
 	      "  -h, --help\n",
 	      stdout);
 }
@@ -157,7 +156,7 @@ static bool is_weight_known(const struct export_request *request,
 		ui_unknown("weight", request->weight, weights);
 	else if (!exporter->weighs)
 		ui_fail(GT_EXIT_USAGE,
-			"--weight applies to stacks (folded, speedscope); %s has all times",
+			"--weight applies to stacks (folded, speedscope); %s contains all times",
 			exporter->name);
 	return weights[i] && exporter->weighs;
 }

@@ -15,7 +15,7 @@ static bool note_session(const struct gt_capture_session *s)
 			s->path, ui_bytes(s->health.bad_bytes), ui_bytes(s->health.bytes));
 	else if (s->health.end == GT_CAPTURE_CUT)
 		ui_note("%s has no end: its collector was killed or is still writing; the export "
-			"has what was written",
+			"contains the records written so far",
 			s->path);
 	else if (s->health.end == GT_CAPTURE_INCOMPLETE)
 		ui_note("%s is marked incomplete; 'gputap info %s' shows what is missing", s->path,

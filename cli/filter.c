@@ -267,8 +267,8 @@ static bool parse_point(struct parser *p, const char *at, const char *text, size
 		return found > 0 && point->occurrence != FILTER_NO_OCCURRENCE;
 	if (!filter_parse_number(FILTER_UNIT_TIME, text, bytes, &ns)) {
 		fail_at(p, at,
-			"not a time with its unit, such as 5s or 1.5ms, or of a range: step#3, "
-			"step#3+10ms");
+			"expected a time with a unit, such as 5s or 1.5ms, or relative to a range: "
+			"step#3, step#3+10ms");
 		return false;
 	}
 	point->ns = ns < INT64_MAX ? (int64_t)ns : INT64_MAX;
@@ -344,9 +344,9 @@ static bool parse_number(struct parser *p, const char *at, struct filter_node *n
 	if (!good)
 		fail_at(p, at,
 			unit == FILTER_UNIT_TIME
-				? "not a time with its unit, such as 10us, 1.5ms, 2s"
-			: unit == FILTER_UNIT_BYTES ? "not a size, such as 4096, 64K, 1.5MiB"
-						    : "not a rank, such as 3 or 0..7");
+				? "expected a time with a unit, such as 10us, 1.5ms, 2s"
+			: unit == FILTER_UNIT_BYTES ? "expected a size, such as 4096, 64K, 1.5MiB"
+						    : "expected a rank, such as 3 or 0..7");
 	return good;
 }
 

@@ -19,7 +19,7 @@ static bool explain_occurrence(const struct filter *f, char why[FILTER_WHY_BYTES
 			continue;
 		if (o->most)
 			snprintf(why, FILTER_WHY_BYTES,
-				 "no process has more than %" PRIu64 " range%s '%s'", o->most,
+				 "no process has more than %" PRIu64 " range%s named '%s'", o->most,
 				 o->most == 1 ? "" : "s", o->name);
 		else
 			snprintf(why, FILTER_WHY_BYTES, "there is no range '%s'", o->name);

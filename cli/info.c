@@ -170,7 +170,7 @@ static void find_untraced(struct info *i)
 			continue;
 		if (e->code == GT_EVENT_STILL_RUNS)
 			add_reason(i,
-				   "process %u still ran at the end and was not recorded "
+				   "process %u was still running at the end and was not recorded "
 				   "afterwards ('gputap run --wait' waits for it): %s",
 				   p->pid, e->text ? e->text : "");
 		else if (p->pid && e->text && !strncmp(e->text, p->exe, strlen(p->exe)))
@@ -211,8 +211,8 @@ static void find_reasons(struct info *i)
 	const struct losses losses = losses_read(i->capture);
 
 	if (i->health.end == GT_CAPTURE_CUT)
-		add_reason(i, "it has no end: its collector was killed ('gputap recover' lists "
-			      "what can be finished) or is still writing");
+		add_reason(i, "the capture has no end: its collector was killed ('gputap recover' "
+			      "lists sessions to finish) or is still writing");
 	else if (i->health.end == GT_CAPTURE_INCOMPLETE && !is_lost_in_program(i) &&
 		 !has_survivors(i))
 		add_reason(i, "the collector could not write all records");
@@ -221,18 +221,18 @@ static void find_reasons(struct info *i)
 			   ui_bytes(i->health.bad_bytes), ui_count(i->health.bad_blocks),
 			   i->health.bad_blocks == 1 ? "" : "s");
 	if (i->health.bad_sums)
-		add_reason(i, "its totals do not match its records in %s place%s",
+		add_reason(i, "the totals do not match the records in %s place%s",
 			   ui_count(i->health.bad_sums), i->health.bad_sums == 1 ? "" : "s");
 	if (i->dropped)
 		add_reason(i, "%s of %s records were lost while tracing", ui_count(i->dropped),
 			   ui_count(i->seen));
 	if (losses.missing)
-		add_reason(i, "records are missing, their number is unknown: %.110s%s",
+		add_reason(i, "an unknown number of records is missing: %.110s%s",
 			   losses.missing_text ? losses.missing_text : "",
 			   losses.missing > 1 ? " (and other events)" : "");
 	if (i->seen != i->recorded + i->dropped + i->evicted && i->health.end != GT_CAPTURE_CUT)
-		add_reason(i, "%s were seen, but %s recorded and %s lost", ui_count(i->seen),
-			   ui_count(i->recorded), ui_count(i->dropped));
+		add_reason(i, "%s records were seen, but %s were recorded and %s lost",
+			   ui_count(i->seen), ui_count(i->recorded), ui_count(i->dropped));
 	find_untraced(i);
 	if (read < i->recorded)
 		add_reason(i, "%s records were written, but %s are present", ui_count(i->recorded),
@@ -441,10 +441,10 @@ static void print_index(const struct info *i)
 
 	print_label("index");
 	if (index->wrong_files)
-		printf("%sdamaged or inconsistent with the blocks: their heads were read%s\n",
+		printf("%sdamaged or inconsistent with the blocks: block headers were read%s\n",
 		       c->yellow, c->reset);
 	else if (!index->files)
-		puts("none: the blocks' heads were read");
+		puts("none: block headers were read");
 	else
 		printf("of %s block%s, %s\n", ui_count(index->blocks),
 		       index->blocks == 1 ? "" : "s", ui_bytes(index->bytes));
@@ -510,7 +510,7 @@ static void print_head(const struct info *i)
 		print_linked(i);
 	if (i->health.unknown_blocks) {
 		print_label("skipped");
-		printf("%s blocks of kinds that need a newer gputap\n",
+		printf("%s blocks that only a newer gputap can read\n",
 		       ui_count(i->health.unknown_blocks));
 	}
 }
@@ -632,8 +632,9 @@ static void print_info_help(void)
 	const struct ui_colors *c = ui_colors(stdout);
 
 	printf("%sgputap info%s [options] FILE...\n"
-	       "Show what was traced, how, and whether the capture is complete: runtimes and\n"
-	       "their libraries, devices, clocks, processes, what was seen, recorded and lost.\n"
+	       "Show the contents of a capture and whether it is complete: runtimes and their\n"
+	       "libraries, devices, clocks, processes, and counts of seen, recorded and lost\n"
+	       "records.\n"
 	       "\n"
 	       "%sExamples%s\n"
 	       "  gputap info prog.gputap\n"
@@ -712,6 +713,5 @@ static int info_main(int argc, char **argv)
 	return code;
 }
 
-const struct gt_command gt_command_info = {"info",
-					   "show what a capture holds and whether it is complete",
-					   info_main};
+const struct gt_command gt_command_info = {
+	"info", "show the contents of a capture and whether it is complete", info_main};

@@ -185,7 +185,7 @@ void info_code_objects(struct grid *g, const struct info_code *code)
 
 	init_columns(g, code, "code_objects", info_code_object_columns,
 		     COUNT_OF(info_code_object_columns), COUNTED_OF_OBJECT);
-	g->heading = "Device code that was loaded";
+	g->heading = "Loaded device code";
 	for (size_t k = 0; capture && k < gt_capture_object_count(capture); k++) {
 		const struct gt_object_info *o = gt_capture_object(capture, k);
 		const char *base = gt_object_value(o, "load_base");
@@ -334,7 +334,7 @@ void info_code_kernels(struct grid *g, const struct info_code *code)
 
 	init_columns(g, code, "kernel_symbols", info_code_kernel_columns,
 		     COUNT_OF(info_code_kernel_columns), COUNTED_OF_KERNEL);
-	g->heading = "Kernels in it, and the resources they use";
+	g->heading = "Kernels in loaded code, and the resources they use";
 	for (size_t k = 0; capture && k < gt_capture_object_count(capture); k++) {
 		const struct gt_object_info *o = gt_capture_object(capture, k);
 

@@ -393,7 +393,7 @@ static void make_windows(struct grid *g, const struct info *i)
 	uint64_t start_ns = i->session->start_ns;
 
 	grid_init(g, "windows", window_columns, COUNT_OF(window_columns));
-	g->heading = "Windows: when processes were recorded, and paused";
+	g->heading = "Windows: when processes were recorded or paused";
 	for (size_t k = 0; k < gt_capture_window_count(i->capture); k++) {
 		const struct gt_window_info *w = gt_capture_window_at(i->capture, k);
 		const struct gt_process_info *p = gt_capture_process(i->capture, w->process);

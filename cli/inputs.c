@@ -143,10 +143,10 @@ void inputs_print_notes(const struct gt_capture *capture)
 	uint64_t uncertainty_ns = 0, shared_ns = 0;
 
 	if (gt_capture_index(capture)->wrong_files)
-		ui_note("a block index is damaged or inconsistent with the blocks: their heads "
+		ui_note("a block index is damaged or inconsistent with the blocks: block headers "
 			"were read instead");
 	if (repeated)
-		ui_note("%s session%s given twice (by a copy, or merged before): read once",
+		ui_note("%s session%s given twice (as a copy or in a merged capture): read once",
 			ui_count(repeated), repeated == 1 ? " is" : "s are");
 	for (size_t i = 0; i < gt_capture_session_count(capture); i++) {
 		const struct gt_capture_session *s = gt_capture_session_at(capture, i);

@@ -101,7 +101,7 @@ const char *losses_advice(enum gt_drop_reason why)
 	case GT_DROP_FULL: return "a larger --buffer, --when-full or --threads may help";
 	case GT_DROP_TOO_LONG: return "a larger --block-size allows longer records";
 	case GT_DROP_POOL: return "fewer activities in flight at once help";
-	case GT_DROP_TOOL: return "its vendor must fix the plug-in; 'gputap plugin check' tests it";
+	case GT_DROP_TOOL: return "the vendor must fix the plug-in; 'gputap plugin check' tests it";
 	default: return NULL;
 	}
 }

@@ -151,7 +151,7 @@ int main(int argc, char **argv)
 				       argv[1], near);
 		ui_fail(GT_EXIT_USAGE, "unknown option %s before the command", argv[1]);
 		fprintf(stderr, "  'gputap run PROGRAM ARGS' traces a program, 'gputap --help' "
-				"shows all\n");
+				"lists commands\n");
 		return GT_EXIT_USAGE;
 	}
 	command = find_command(argv[1]);

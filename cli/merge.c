@@ -15,11 +15,11 @@ static const char help[] =
 	"(.gputap), which every command reads, or an export, depending on its extension.\n"
 	"\n"
 	"Processes, threads and correlation ids keep their numbers and belong to their\n"
-	"session. Devices with the same host and the same UUID or PCI address are one.\n"
+	"session. Devices with the same host and the same UUID or PCI address become one.\n"
 	"Captures of one boot share a clock. Others are aligned with the wall clocks\n"
-	"of their hosts, or better with common MPI calls; gputap prints how. If a\n"
-	"capture is given twice, the copy of which more can be read counts. A damaged\n"
-	"capture is merged as far as it is valid, and reported.\n"
+	"of their hosts, or better with common MPI calls; gputap prints the method. If a\n"
+	"capture is given twice, the more readable copy is used. The readable part of a\n"
+	"damaged capture is merged, and the damage reported.\n"
 	"\n"
 	"Examples\n"
 	"  gputap merge rank*.gputap -o job.gputap       then: gputap report job.gputap\n"
@@ -62,8 +62,8 @@ static int run_merge(int argc, char **argv)
 		return status < 0 ? GT_EXIT_OK : status;
 	if (wants_capture(&request) && request.where)
 		return ui_fail(GT_EXIT_USAGE,
-			       "a merged capture has all records: filter it with 'gputap export %s "
-			       "--where ..'",
+			       "a merged capture contains all records: filter it with 'gputap "
+			       "export %s --where ..'",
 			       request.output);
 	if (wants_capture(&request) && request.weight)
 		return ui_fail(GT_EXIT_USAGE, "--weight applies to stacks (folded, speedscope)");

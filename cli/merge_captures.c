@@ -62,7 +62,7 @@ static bool report_result(const struct export_request *request, const struct mer
 				request->output);
 		else if (s->health.end == GT_CAPTURE_CUT)
 			ui_note("%s has no end: its collector was killed or is still writing; %s "
-				"has what was written",
+				"contains the records written so far",
 				s->path, request->output);
 		else if (s->health.end == GT_CAPTURE_INCOMPLETE)
 			ui_note("%s is marked incomplete", s->path);
@@ -71,7 +71,7 @@ static bool report_result(const struct export_request *request, const struct mer
 		ui_note("%s is partly damaged; see 'gputap info %s'", request->output,
 			request->output);
 	if (m->repeated)
-		ui_note("%s session%s given twice (by a copy, or merged before): merged once",
+		ui_note("%s session%s given twice (as a copy or in a merged capture): merged once",
 			ui_count(m->repeated), m->repeated == 1 ? " is" : "s are");
 	inputs_print_notes(capture);
 	gt_capture_close(capture);

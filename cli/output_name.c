@@ -124,6 +124,6 @@ void output_name_note_ranks(const char *name, const char *pattern)
 	size_t stem = dot ? (size_t)(dot - name) : strlen(name);
 
 	if (gt_rank_of_environment() >= 0 && !strchr(pattern, '%'))
-		fprintf(stderr, "  each rank needs a file of its own: -o '%.*s.%%r%s'\n", (int)stem,
+		fprintf(stderr, "  each rank needs its own file: -o '%.*s.%%r%s'\n", (int)stem,
 			name, dot ? dot : "");
 }

@@ -460,12 +460,12 @@ static void print_straggler(const struct summary *s, FILE *out)
 	uint32_t row = ranks_straggler(&s->ranks);
 
 	if (row != LOOKUP_NONE)
-		ui_print_line(out, "Ranks", ui_colors(out)->yellow,
-			      "rank %" PRIu32 " made others wait %s, as the last one in %s of %s "
-			      "collective calls",
-			      s->ranks.rows[row].rank, duration(s->ranks.rows[row].caused_ns),
-			      ui_count(s->ranks.rows[row].last),
-			      ui_count(s->ranks.rows[row].compared));
+		ui_print_line(
+			out, "Ranks", ui_colors(out)->yellow,
+			"rank %" PRIu32
+			" made others wait %s, as the last to arrive in %s of %s collective calls",
+			s->ranks.rows[row].rank, duration(s->ranks.rows[row].caused_ns),
+			ui_count(s->ranks.rows[row].last), ui_count(s->ranks.rows[row].compared));
 }
 
 /* Return true if @name can be written in an expression without quotes. */

@@ -30,10 +30,9 @@ static const char help[] =
 	"  gputap plugin rules                     print the rules, with their numbers\n"
 	"\n"
 	"Options\n"
-	"      --exercise FILE   call pu1Exercise() of this library, if the plug-in has\n"
-	"                        none\n"
-	"      --seconds N       time limit of a test; default: 10. After a test that did\n"
-	"                        not return, the others have a quarter of it\n"
+	"      --exercise FILE   call FILE's pu1Exercise() if the plug-in has none\n"
+	"      --seconds N       time limit per test; default: 10. After a time-out, the\n"
+	"                        remaining tests get a quarter of it\n"
 	"  -v, --verbose         also show rules that are kept or not applicable\n"
 	"  -h, --help\n"
 	"\n"
@@ -210,7 +209,7 @@ static int start_trial(struct check *c, const struct gt_trial_kind *kind)
 	}
 	close(ends[1]);
 	if (!receive_all(c, &l, ends[0])) {
-		snprintf(how, sizeof how, "%s: does not return", l.call);
+		snprintf(how, sizeof how, "%s: did not return", l.call);
 		break_rule(c, l.trying, how);
 		l.reported = c->hung = true;
 		kill(child, SIGKILL);
@@ -257,16 +256,16 @@ static int report(const struct check *c)
 		counts[c->outcomes[i].state]++;
 	}
 	if (c->stopped)
-		printf("%sskipped%s     All others need a plug-in that loads and registers.\n",
+		printf("%sskipped%s     All other rules need a plug-in that loads and registers.\n",
 		       ui_colors(stdout)->dim, ui_colors(stdout)->reset);
 	printf("%s: %u rules kept, %u broken, %u skipped", c->path, counts[KEPT], counts[BROKEN],
 	       counts[UNTRIED]);
 	if (counts[ABSENT])
-		printf(", %u not applicable: it lacks their groups", counts[ABSENT]);
+		printf(", %u not applicable (missing groups)", counts[ABSENT]);
 	putchar('\n');
 	if (!c->has_work)
-		printf("  rules about records need GPU activity: export pu1Exercise(), or name a "
-		       "library\n  that does with --exercise\n");
+		printf("  rules about records need GPU activity: export pu1Exercise(), or use\n"
+		       "  --exercise FILE\n");
 	return counts[BROKEN] ? GT_EXIT_FAILURE : GT_EXIT_OK;
 }
 

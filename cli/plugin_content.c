@@ -81,7 +81,7 @@ void gt_trial_check_sizes(struct gt_trial *t, const pu1ActivityRecord *r)
 	GT_TRIAL_WANT(t, GT_RULE_SIZES, !(grid >> 63), "a grid has %u x %u x %u blocks", r->grid[0],
 		      r->grid[1], r->grid[2]);
 	GT_TRIAL_WANT(t, GT_RULE_SIZES, r->copy_direction <= PU1_COPY_PTOP,
-		      "a copy's direction is %u", r->copy_direction);
+		      "a copy has the unknown direction %u", r->copy_direction);
 }
 
 void gt_trial_check_rows(struct gt_trial *t)

@@ -207,7 +207,7 @@ static void check_times(struct gt_trial *t, const pu1ActivityRecord *r)
 	}
 	GT_TRIAL_WANT(t, GT_RULE_TIMES,
 		      start + SECOND_NS >= t->begun_ns && end <= gt_plugin_now() + SECOND_NS,
-		      "a record of kind %u is %lld ms off the session", r->kind,
+		      "a record of kind %u starts %lld ms from the session's start", r->kind,
 		      (long long)(int64_t)(start - t->begun_ns) / 1000000);
 }
 
@@ -225,7 +225,7 @@ static void check_ids(struct gt_trial *t, const pu1ActivityRecord *r)
 		      "a record names device %d, stream %d", r->device_id, r->stream_id);
 	if (rows->device_count)
 		GT_TRIAL_WANT(t, GT_RULE_IDS, r->device_id < rows->device_count(),
-			      "a record names device %d, but there are %d", r->device_id,
+			      "a record names device %d, but there are %d devices", r->device_id,
 			      rows->device_count());
 	if (r->graph_id && t->plugin.calls.graphs.graph)
 		GT_TRIAL_WANT(t, GT_RULE_IDS,
@@ -254,14 +254,16 @@ static void check_names(struct gt_trial *t, const pu1ActivityRecord *r)
 		      "a name is invalid; repaired: %.200s", fit);
 	for (const char *at = r->metadata; at && *at; at++)
 		GT_TRIAL_WANT(t, GT_RULE_NAMES, (unsigned char)*at >= ' ' || *at == '\n',
-			      "byte %td of metadata is %d", at - r->metadata, *at);
+			      "byte %td of metadata is control character %d", at - r->metadata,
+			      *at);
 }
 
 static void check_record(struct gt_trial *t, const pu1ActivityRecord *r)
 {
 	bool known = r->kind && r->kind < PU1_KIND_COUNT && t->plugin.about.kinds >> r->kind & 1;
 
-	GT_TRIAL_WANT(t, GT_RULE_KIND, known, "a record has kind %u", r->kind);
+	GT_TRIAL_WANT(t, GT_RULE_KIND, known,
+		      "a record has kind %u, which the plug-in does not declare", r->kind);
 	if (!known)
 		return;
 	check_times(t, r);
@@ -311,7 +313,8 @@ static void walk_buffer(struct gt_trial *t, const struct gt_trial_buffer *b)
 		    (size_t)(end - at) < PU1_RECORD_SIZE_LEAST || r->size < PU1_RECORD_SIZE_LEAST ||
 		    r->size > (size_t)(end - at)) {
 			gt_trial_report(t, GT_TRIAL_BROKEN, GT_RULE_PLACE,
-					"a record at byte %td of a buffer with %zu valid bytes",
+					"a record at byte %td of %zu valid bytes is misplaced or "
+					"has a wrong size",
 					at - b->data, b->valid);
 			return;
 		}
@@ -320,7 +323,8 @@ static void walk_buffer(struct gt_trial *t, const struct gt_trial_buffer *b)
 			return;
 		before = r;
 	}
-	GT_TRIAL_WANT(t, GT_RULE_WALK, result == PU1_END, "it returned %s after the last record",
+	GT_TRIAL_WANT(t, GT_RULE_WALK, result == PU1_END,
+		      "pu1GetNextRecord() returned %s after the last record",
 		      gt_trial_result_name(result));
 }
 

@@ -343,10 +343,10 @@ static void check_correlations(struct gt_trial *t)
 			continue;
 		GT_TRIAL_WANT(t, GT_RULE_CORRELATION, r->correlation_id,
 			      "a record of kind %u has no correlation id", r->kind);
-		GT_TRIAL_WANT(t, GT_RULE_CORRELATION,
-			      !calls || is_recorded_call(t, r->correlation_id),
-			      "no call has correlation id %llu, which a record of kind %u has",
-			      (unsigned long long)r->correlation_id, r->kind);
+		GT_TRIAL_WANT(
+			t, GT_RULE_CORRELATION, !calls || is_recorded_call(t, r->correlation_id),
+			"a record of kind %u has correlation id %llu, but no call has that id",
+			r->kind, (unsigned long long)r->correlation_id);
 		first = first ? first : r->correlation_id;
 		same += r->correlation_id == first && !r->graph_id;
 		work++;
@@ -560,7 +560,7 @@ static void disabled(struct gt_trial *t)
 	gt_trial_flush(t);
 	t->plugin.enabled = 0;
 	gt_trial_collect(t);
-	GT_TRIAL_WANT(t, GT_RULE_DISABLED, !t->record_count, "there are %zu records",
+	GT_TRIAL_WANT(t, GT_RULE_DISABLED, !t->record_count, "%zu records were delivered",
 		      t->record_count);
 }
 
@@ -645,7 +645,7 @@ static void try_groups(struct gt_trial *t)
 	text = c->errors.text ? c->errors.text() : NULL;
 	for (const char *at = text; at && *at; at++)
 		GT_TRIAL_WANT(t, GT_RULE_ERRORS, (unsigned char)*at >= ' ',
-			      "byte %td of the text is %d", at - text, *at);
+			      "byte %td of the text is control character %d", at - text, *at);
 	GT_TRIAL_WANT(t, GT_RULE_ERRORS,
 		      !text || gt_plugin_mend(fit, sizeof fit, text, strnlen(text, sizeof fit - 1),
 					      true) != GT_TEXT_NONE,
@@ -653,8 +653,8 @@ static void try_groups(struct gt_trial *t)
 	gt_trial_has_group(t, GT_RULE_CONFIG, GPUTAP_PLUGIN_CONFIG);
 	gt_trial_try(t, GT_RULE_CONFIG, "set() of pu1.config");
 	if (c->config.set)
-		want_result(t, "set() of an unknown text", c->config.set("gputap plugin check: ?"),
-			    PU1_ERROR_INVALID);
+		want_result(t, "set() with an unknown text",
+			    c->config.set("gputap plugin check: ?"), PU1_ERROR_INVALID);
 	try_counters(t);
 }
 

@@ -34,7 +34,7 @@ bool recorded_text(const struct gt_capture *c, const struct gt_capture_session *
 		return false;
 	windows = count_windows(c, session);
 	if (!recorded_ns)
-		snprintf(text, RECORDED_TEXT, "nothing of %s: paused throughout",
+		snprintf(text, RECORDED_TEXT, "none of %s: paused throughout",
 			 ui_duration(total_ns));
 	else if (windows > 1)
 		snprintf(text, RECORDED_TEXT, "%s of %s, in %s windows", ui_duration(recorded_ns),

@@ -17,7 +17,7 @@ static const char help[] =
 	"\n"
 	"Finish a capture whose `gputap run` was killed. The records of the programs are\n"
 	"in the session's folder. recover adds them to the capture and removes the\n"
-	"folder. Programs of the session that still run continue, unrecorded.\n"
+	"folder. Programs of the session that still run continue unrecorded.\n"
 	"\n"
 	"Examples\n"
 	"  gputap recover                              list what can be recovered\n"

@@ -48,13 +48,13 @@ static void print_report_help(void)
 
 	printf("%sgputap report%s [options] FILE...\n"
 	       "Show where the time went: busy and idle GPUs, kernels, calls, waits, failures.\n"
-	       "Several files are summed up.\n"
+	       "Several files are added up.\n"
 	       "\n"
 	       "%sExamples%s\n"
-	       "  gputap report prog.gputap                   the answers, on one screen\n"
+	       "  gputap report prog.gputap                   a summary on one screen\n"
 	       "  gputap report prog.gputap --all             every table\n"
 	       "  gputap report prog.gputap -t kernels -n 5   the kernels that took longest\n"
-	       "  gputap report prog.gputap --by thread       a row for each thread that called\n"
+	       "  gputap report prog.gputap --by thread       a row for each calling thread\n"
 	       "  gputap report prog.gputap --where failed    only failures\n"
 	       "  gputap report prog.gputap --where 'name~^conv and duration>1ms'\n"
 	       "  gputap report prog.gputap --where 'at=5s..6s and range=step*'\n"
@@ -79,21 +79,21 @@ static void print_report_help(void)
 	       "                        default: 12\n"
 	       "  -b, --by KEY,...      print a row for each: name device process thread queue\n"
 	       "                        rank host; range: GPU time by innermost range.\n"
-	       "                        Tables that do not know a key are not shown; calls and\n"
+	       "                        Tables that do not support a key are omitted; calls and\n"
 	       "                        ranges have no device or queue\n"
 	       "  -w, --where EXPR      use only records that match EXPR, see below\n"
 	       "      --json            print all tables as JSON; keys never change\n"
-	       "      --csv             print CSV; of several tables, the first column names the\n"
-	       "                        table\n"
+	       "      --csv             print CSV; with several tables, the first column names\n"
+	       "                        the table\n"
 	       "      --html            write tables and timeline as one page for a browser\n"
 	       "  -o, --output FILE     write to FILE, in the format of its extension (.txt,\n"
 	       "                        .json, .csv, .html)\n"
 	       "  -f, --force           replace FILE if it exists\n"
 	       "      --share           let others read FILE, as the umask allows\n"
-	       "      --timeline        show what ran when, instead of tables: a row for each\n"
-	       "                        device, queue and thread, and ranges\n"
+	       "      --timeline        show a timeline instead of tables: a row per device,\n"
+	       "                        queue and thread, and ranges\n"
 	       "      --full-names      do not fold long names of kernels\n"
-	       "      --mangled         show names of C++ kernels as recorded, also for EXPR\n"
+	       "      --mangled         show C++ kernel names as recorded; EXPR matches these\n"
 	       "  -h, --help\n"
 	       "\n"
 	       "%sExpressions%s\n"
@@ -103,8 +103,8 @@ static void print_report_help(void)
 	       "  device=0  device=*H100*  queue=2  process=1234  process=python*\n"
 	       "  thread=worker*  duration>10us  duration<=1.5ms  bytes>=1MiB  failed\n"
 	       "  range=step  range=aten::*                 in a range or operator of that name\n"
-	       "  range=step#3  range=step#3..5             in the third one of each process\n"
-	       "  at=5s..6s  at>=90s  at>=step#3+10ms       when it started, in the session\n"
+	       "  range=step#3  range=step#3..5             in the third step of each process\n"
+	       "  at=5s..6s  at>=90s  at>=step#3+10ms       start time, from the session's start\n"
 	       "  at=step#3  at<step#5                      or relative to a range\n"
 	       "  rank=0..7  host=node1*                    rank and host of the process\n"
 	       "  Join them with and, or, not and ( ). A condition on a property that a record\n"
@@ -873,13 +873,14 @@ static int report_files(struct report_options *o, char **paths, int count)
 	s.launched.wanted = wants_table(o, REPORT_STACKS);
 	s.launched.frames = (size_t)o->frames;
 	if (print_report(&s, o, capture)) {
-		code = ui_fail(GT_EXIT_FAILURE, "cannot make the report");
+		code = ui_fail(GT_EXIT_FAILURE, "cannot create the report");
 		goto out;
 	}
 	if (in.left_out || !gt_capture_is_whole(&s.health)) {
 		code = GT_EXIT_FAILURE; /* the head reports the skipped files */
 		if (o->output)
-			ui_note("%s is incomplete: its head shows what is missing", o->output);
+			ui_note("%s is incomplete: its first lines show what is missing",
+				o->output);
 	}
 out:
 	gt_capture_close(capture);

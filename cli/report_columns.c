@@ -272,7 +272,7 @@ const struct report_table_columns report_table_columns[] = {
 	[REPORT_MEMORY] = {memory_columns, COUNT_OF(memory_columns),
 			   "Memory that programs allocated and freed", 20},
 	[REPORT_GRAPHS] = {graph_columns, COUNT_OF(graph_columns),
-			   "Graphs: launches, from the first node's start to the last one's end",
+			   "Graphs: launches, from the first node's start to the last node's end",
 			   20},
 	[REPORT_CODE_OBJECTS] = {info_code_object_columns, COUNT_OF(info_code_object_columns), NULL,
 				 5},

@@ -189,11 +189,12 @@ static void print_job(const struct summary *s, FILE *out)
 			longest_ns = f->end_ns - f->start_ns;
 		texts_put(&hosts, f->host);
 	}
-	fprintf(out, "%s%s sessions%s, the first of them ", ui_colors(out)->bold,
-		ui_count(s->file_count), ui_colors(out)->reset);
+	fprintf(out, "%s%s sessions%s; the first: ", ui_colors(out)->bold, ui_count(s->file_count),
+		ui_colors(out)->reset);
 	print_file(first, out);
 	print_selection(s, 0, out);
-	ui_print_sentence(out, NULL, "All: the longest %s, on %s host%s, %s processes, %s threads",
+	ui_print_sentence(out, NULL,
+			  "All sessions: longest %s, on %s host%s, %s processes, %s threads",
 			  ui_duration(longest_ns), ui_count(hosts.count),
 			  hosts.count == 1 ? "" : "s", ui_count(processes), ui_count(threads));
 	texts_fini(&hosts);
@@ -265,7 +266,7 @@ static void print_totals(const struct summary *s, const char *where, FILE *out)
 		ui_print_sentence(out, c->red, "%s of %s records were lost", ui_count(dropped),
 				  ui_count(summary_seen(s)));
 	if (losses.missing)
-		ui_print_sentence(out, c->red, "Records are missing; their number is unknown: %s%s",
+		ui_print_sentence(out, c->red, "An unknown number of records is missing: %s%s",
 				  losses.missing_text ? losses.missing_text : "",
 				  losses.missing > 1 ? "; 'gputap info' lists all such events"
 						     : "");

@@ -69,7 +69,7 @@ static const char *describe_left_out(struct grid *g, const struct ranks *r)
 				 : r->graph_kernels == left ? ", because graphs launched them"
 							    : "");
 	if (r->is_unsure)
-		return "; earlier calls are missing, so later ones are ambiguous and not compared";
+		return "; earlier calls are missing, so later calls are ambiguous and not compared";
 	return "";
 }
 
@@ -95,7 +95,7 @@ static const char *describe_what_for(struct grid *g, const struct ranks *r, uint
 
 	if (!late->compared)
 		return messages;
-	return grid_keep(g, "%s%s the last one in %s of %s collective call%s", messages,
+	return grid_keep(g, "%s%s the last to arrive in %s of %s collective call%s", messages,
 			 some ? ", and was" : ", as", ui_count(late->last),
 			 ui_count(late->compared), late->compared == 1 ? "" : "s");
 }
@@ -112,7 +112,7 @@ static const char *describe_straggler(struct grid *g, const struct summary *s)
 				 s->ranks.calls ? ": none made others wait in a collective call"
 						: "",
 				 describe_left_out(g, &s->ranks));
-	return grid_keep(g, "Ranks: %u on %.64s made others wait longest: %s in all%s%s",
+	return grid_keep(g, "Ranks: rank %u on %.64s made others wait longest: %s in all%s%s",
 			 late->rank, texts_get(&s->names, late->host), ui_duration(late->caused_ns),
 			 describe_what_for(g, &s->ranks, row), describe_left_out(g, &s->ranks));
 }

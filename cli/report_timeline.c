@@ -362,7 +362,7 @@ static void print_left_out(const struct canvas *v)
 
 	if (p->queues_left_out || p->threads_left_out) {
 		snprintf(text, sizeof text,
-			 "Not shown: %s queue%s and %s thread%s with less time than these.",
+			 "Not shown: %s queue%s and %s thread%s that were busy for less time.",
 			 ui_count(p->queues_left_out), p->queues_left_out == 1 ? "" : "s",
 			 ui_count(p->threads_left_out), p->threads_left_out == 1 ? "" : "s");
 		print_sentence(v, text);
@@ -439,8 +439,8 @@ static void print_legend(const struct canvas *v)
 
 	snprintf(text, sizeof text, "A column is %s. %s",
 		 ui_duration((p->end_ns - p->start_ns) / v->columns),
-		 v->utf8 ? "▁ to ▇: busy for a part of it, █: all of it, ·: none."
-			 : "0 to 9: tenths of it were busy, #: all of it, .: none.");
+		 v->utf8 ? "▁ to ▇: partly busy, █: busy throughout, ·: not busy."
+			 : "0 to 9: tenths busy, #: busy throughout, .: not busy.");
 	fputc('\n', v->out);
 	print_sentence(v, text);
 	if (has_kind(p, PICTURE_THREAD))

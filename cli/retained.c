@@ -54,9 +54,9 @@ static void describe_cut(const struct gt_capture *c, const struct gt_capture_ses
 {
 	const uint64_t missing = retained_missing(c, s);
 
-	snprintf(text, RETAINED_TEXT,
-		 "a part, --where '%.200s'; %s record%s outside it %s left out%s", s->kept.text,
-		 ui_count(missing), missing == 1 ? "" : "s", missing == 1 ? "was" : "were",
+	snprintf(text, RETAINED_TEXT, "a part: --where '%.200s'; %s other record%s %s left out%s",
+		 s->kept.text, ui_count(missing), missing == 1 ? "" : "s",
+		 missing == 1 ? "was" : "were",
 		 s->kept.is_whole_time ? ""
 				       : ". Other records of the same time are missing, so waits "
 					 "and causes of idle time are unknown");
@@ -83,7 +83,7 @@ bool retained_text(const struct gt_capture *c, const struct gt_capture_session *
 		snprintf(text + n, RETAINED_TEXT - n, "the first %s, complete%s",
 			 ui_duration(whole), k->number ? "; the recording continued" : "");
 		if (!k->number)
-			snprintf(text, RETAINED_TEXT, "complete: nothing was older than %s",
+			snprintf(text, RETAINED_TEXT, "complete: no record was older than %s",
 				 ui_duration(k->asked.window_ns));
 		return true;
 	}

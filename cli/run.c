@@ -90,9 +90,10 @@ static const char help[] =
 	"      --keep TIME[,SIZE]  retain only the last TIME, in at most SIZE of disk\n"
 	"                       (default: 2G)\n"
 	"      --trigger EXPR   write a snapshot when a call or GPU activity matches EXPR\n"
-	"                       (as --where of report): 'duration>100ms and\n"
+	"                       (see --where of report): 'duration>100ms and\n"
 	"                       name=clFinish', failed. May be repeated\n"
-	"      --keep-after TIME  write it TIME after its trigger; default: --keep / 2\n"
+	"      --keep-after TIME  write the snapshot TIME after its trigger; default:\n"
+	"                       --keep / 2\n"
 	"      --snapshots-most N  write at most N snapshots by triggers; default: 10\n"
 	"      --snapshot-signal SIGNAL\n"
 	"                       write a snapshot when `gputap run` receives SIGNAL\n"
@@ -117,8 +118,8 @@ static const char help[] =
 	"                       repeated\n"
 	"      --wait           wait until every process of the tree has ended, not only\n"
 	"                       PROGRAM\n"
-	"      --buffer SIZE    memory per process for records not written yet; default:\n"
-	"                       256M, less where memory is short. Unused parts take none\n"
+	"      --buffer SIZE    memory per process for unwritten records; default: 256M,\n"
+	"                       less if memory is short. Only used parts take memory\n"
 	"      --block-size SIZE  size of a thread's buffer block; default: 64K\n"
 	"      --when-full TIME how long a call may wait when the buffer is full, before\n"
 	"                       its record is dropped and counted; default: 1s; 0: none\n"
@@ -127,8 +128,8 @@ static const char help[] =
 	"  -h, --help\n"
 	"\n"
 	"RTL_MODE and RTL_OUTPUT of rocm-trace-lite set --mode and --output, unless these\n"
-	"are given. In RTL_OUTPUT, %p is the process id of gputap: one file holds every\n"
-	"process.\n";
+	"are given. In RTL_OUTPUT, %p is the process id of gputap: one file holds all\n"
+	"processes.\n";
 
 enum {
 	OPT_OPS = 256,
@@ -586,7 +587,7 @@ static void note_obstacle(const struct gt_target *t, const char *program)
 	bool children = t->obstacle != GT_TARGET_PRIVILEGED && !t->complains;
 
 	ui_note("%s cannot be traced because %s%s", program, gt_target_reason(t->obstacle),
-		children ? "; programs that it starts still can" : "");
+		children ? "; programs that it starts can still be traced" : "");
 }
 
 /* Print processes of the tree that could not be traced, which may explain why nothing was seen. */
@@ -645,9 +646,10 @@ static void note_nothing_seen(const struct run_request *r, const struct gt_targe
 static void note_still_running(const struct gt_run_result *result)
 {
 	if (result->still_running)
-		ui_note("%u process%s of the tree still run%s; 'gputap run --wait' waits for all",
+		ui_note("%u process%s of the tree %s still running; 'gputap run --wait' waits for "
+			"all",
 			result->still_running, result->still_running == 1 ? "" : "es",
-			result->still_running == 1 ? "s" : "");
+			result->still_running == 1 ? "is" : "are");
 }
 
 static bool show_progress;

@@ -43,10 +43,9 @@ static int take_keep(const char *value, struct gt_keep_options *keep)
 
 	free(time);
 	if (!good || keep->window_ns < KEEP_LEAST_NS)
-		return bad(
-			"--keep", value,
-			"a time of 100ms or more, optionally followed by a comma and a limit for "
-			"the disk: 20s or 20s,2G");
+		return bad("--keep", value,
+			   "a time of 100ms or more, optionally followed by a comma and a disk "
+			   "limit: 20s or 20s,2G");
 	keep->most_bytes = KEEP_BYTES;
 	if (comma && (!parse_size(comma + 1, &keep->most_bytes) ||
 		      keep->most_bytes < KEEP_LEAST_BYTES || keep->most_bytes > KEEP_MOST_BYTES))

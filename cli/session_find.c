@@ -573,8 +573,9 @@ static int none_runs(const struct session_list *list)
 			       list->silent_own, list->silent_own == 1 ? "" : "s");
 	if (list->silent)
 		return ui_fail(GT_EXIT_FAILURE,
-			       "you have no running session; %zu of other users did not answer",
-			       list->silent);
+			       "you have no running session; %zu session%s of other users did not "
+			       "answer",
+			       list->silent, list->silent == 1 ? "" : "s");
 	if (list->others)
 		return ui_fail(GT_EXIT_FAILURE, "you have no running session; run as root to "
 						"control those of other users");

@@ -17,8 +17,8 @@
 static const char help[] =
 	"gputap snapshot [options] [SESSION]\n"
 	"\n"
-	"Write a capture of a running session: with `gputap run --keep` the records that\n"
-	"are retained, else all so far. The program and its recording continue.\n"
+	"Write a capture of a running session: the retained records of `gputap run\n"
+	"--keep`, else all records so far. The program and its recording continue.\n"
 	"SESSION is the id of a process in it (`gputap run` or any traced process), or\n"
 	"the name of its capture; default: the only running session.\n"
 	"\n"
@@ -28,7 +28,7 @@ static const char help[] =
 	"  gputap snapshot 4711               the session of process 4711\n"
 	"\n"
 	"Options\n"
-	"  -o, --output FILE  write to FILE; default: a name made from the capture's\n"
+	"  -o, --output FILE  write to FILE; default: derived from the capture's name\n"
 	"  -f, --force        replace FILE if it exists\n"
 	"  -q, --quiet        print nothing\n"
 	"  -h, --help\n";
@@ -141,7 +141,7 @@ static int run(int argc, char **argv)
 		default: return ui_bad_option("snapshot", argv, options);
 		}
 	if (argc - optind > 1)
-		return ui_fail(GT_EXIT_USAGE, "one session at a time, not also '%s'",
+		return ui_fail(GT_EXIT_USAGE, "only one session at a time; also given: '%s'",
 			       argv[optind + 1]);
 	if (output && !ui_ends_with(output, ".gputap"))
 		return ui_fail(GT_EXIT_USAGE, "%s: the name of a snapshot must end in .gputap",

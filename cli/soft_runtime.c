@@ -144,7 +144,7 @@ static void judge_rocr(const struct rocr *r, bool found, char *out, size_t size)
 			 "%s needs %u functions that the replacement lacks (%s); " SOFT_KNOWN_ROCR,
 			 r->path, r->lacks, r->lacking);
 	else if (!soft_knows_rocr(r->path))
-		snprintf(out, size, "%s is not known to work; " SOFT_KNOWN_ROCR, r->path);
+		snprintf(out, size, "%s has not been tested; " SOFT_KNOWN_ROCR, r->path);
 }
 
 bool soft_runtime_check(char *out, size_t size)

@@ -125,7 +125,7 @@ static int change(int argc, char **argv, const struct change *what)
 		default: return ui_bad_option(what->command, argv, options);
 		}
 	if (argc - optind > 1)
-		return ui_fail(GT_EXIT_USAGE, "one session at a time, not also '%s'",
+		return ui_fail(GT_EXIT_USAGE, "only one session at a time; also given: '%s'",
 			       argv[optind + 1]);
 	if (session_list_read(&list, false))
 		return ui_fail(GT_EXIT_FAILURE, "%s", "");
@@ -141,7 +141,7 @@ static int change(int argc, char **argv, const struct change *what)
 			ui_note("%s %s", gt_file_name(session_value(&answer, "output")),
 				changed ? what->done : what->already);
 		if (not_following)
-			ui_note("%s process%s not followed yet: stopped or not scheduled",
+			ui_note("%s process%s not applied the change yet: stopped or not scheduled",
 				ui_count(not_following), not_following == 1 ? " has" : "es have");
 		session_answer_fini(&answer);
 	}
@@ -301,7 +301,7 @@ static int run_status(int argc, char **argv)
 		default: return ui_bad_option("status", argv, status_options);
 		}
 	if (argc - optind > 1)
-		return ui_fail(GT_EXIT_USAGE, "one session at a time, not also '%s'",
+		return ui_fail(GT_EXIT_USAGE, "only one session at a time; also given: '%s'",
 			       argv[optind + 1]);
 	if (session_list_read(&list, true))
 		return ui_fail(GT_EXIT_FAILURE, "%s", "");

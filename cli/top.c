@@ -44,8 +44,9 @@ static void print_help(void)
 	const struct ui_colors *c = ui_colors(stdout);
 
 	printf("%sgputap top%s [options] [SESSION]\n"
-	       "Show each second what a running session does: devices, kernels, copies, calls.\n"
-	       "SESSION is its capture, or the id of a process in it; default: the only session.\n"
+	       "Show the activity of a running session every second: devices, kernels, copies,\n"
+	       "calls. SESSION is the name of its capture or the id of a process in it; default:\n"
+	       "the only session.\n"
 	       "\n"
 	       "%sExamples%s\n"
 	       "  gputap top                    the session that runs here\n"
@@ -53,7 +54,7 @@ static void print_help(void)
 	       "  gputap top --once --json      one second, for scripts\n"
 	       "\n"
 	       "%sOptions%s\n"
-	       "  -d, --delay SECONDS   sum up this long for each view; default: 1\n"
+	       "  -d, --delay SECONDS   length and interval of each view; default: 1\n"
 	       "  -n, --count N         end after N views\n"
 	       "      --once            the same as --count 1\n"
 	       "  -s, --sort ORDER      sort kernels, copies, calls by time, count, mean, name\n"
@@ -128,7 +129,7 @@ static int parse_options(struct top *t, int argc, char **argv)
 	if (rc)
 		return rc;
 	if (argc - optind > 1)
-		return ui_fail(GT_EXIT_USAGE, "one session at a time, not also '%s'",
+		return ui_fail(GT_EXIT_USAGE, "only one session at a time; also given: '%s'",
 			       argv[optind + 1]);
 	t->which = argv[optind];
 	return -1;

@@ -176,8 +176,8 @@ int trigger_create(const char *expression, struct gt_trigger *out)
 			filter_destroy(t->filter);
 			free(t);
 			return ui_fail(GT_EXIT_USAGE,
-				       "--trigger: '%s' is unknown while the program runs; valid: "
-				       "name domain kind process duration bytes failed",
+				       "--trigger: '%s' is not available while the program runs; "
+				       "valid: name domain kind process duration bytes failed",
 				       later[i].name);
 		}
 	*out = (struct gt_trigger){t, filter_asks(t->filter, FILTER_DURATION), find_shortest,

@@ -64,8 +64,9 @@ static uint32_t add_survivors(struct text_line *l, const struct gt_capture *c, u
 	}
 	if (!count)
 		return 0;
-	snprintf(head, sizeof head, "%s%s process%s still ran at the end: ", l->used ? "; " : "",
-		 ui_count(count), count == 1 ? "" : "es");
+	snprintf(head, sizeof head,
+		 "%s%s process%s still running at the end: ", l->used ? "; " : "", ui_count(count),
+		 count == 1 ? "" : "es");
 	add_bytes(l, head, strlen(head));
 	add_bytes(l, names, strlen(names));
 	if (count > NAMED_MOST) {

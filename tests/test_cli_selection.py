@@ -215,7 +215,7 @@ def test_helpers_of_multiprocessing_that_still_run_are_not_reported(tap, work):
         "import ctypes, subprocess\nctypes.CDLL('libOpenCL.so.1').clGetPlatformIDs(0, None, None)\n"
         "p = subprocess.Popen(['cat'], stdin=subprocess.PIPE)\nprint(p.pid, flush=True)\n"
         "import os\nos.set_inheritable(p.stdin.fileno(), True)\nos._exit(0)\n")
-    assert "still ran" not in tap("run", "-o", "a.gputap", "python3", "helper.py").err
+    assert "still running" not in tap("run", "-o", "a.gputap", "python3", "helper.py").err
 
 
 # commands with selections that are refused or match nothing, and the exit status

@@ -241,7 +241,7 @@ def test_a_client_that_says_nothing_holds_nobody_up(session, control, status):
     with socket.socket(socket.AF_UNIX) as c:
         c.connect(path)
         c.sendall(b"dance\n")
-        assert c.recv(1000).startswith(b"error the session's gputap is another version")
+        assert c.recv(1000).startswith(b"error the session runs another version of gputap")
     with socket.socket(socket.AF_UNIX) as c:
         c.connect(path)
         try:

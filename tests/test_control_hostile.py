@@ -134,7 +134,7 @@ def test_a_process_that_is_stopped_is_said_and_follows_when_it_goes_on(session, 
     s.tell("run a 1")
     pid = status(s)["pid"]
     with stopped(pid):
-        assert "1 process has not followed yet: stopped" in control("stop", s).err
+        assert "1 process has not applied the change yet: stopped" in control("stop", s).err
         assert status(s)["not_following"] == 1
         tap("snapshot", "-q", "-o", "s.gputap", str(s.pid))
     wait_until(lambda: status(s)["not_following"] == 0)

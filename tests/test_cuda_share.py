@@ -273,7 +273,7 @@ def test_a_second_copy_that_is_newer_is_left_to_itself(run, gputap, build, progr
     ], status=1, env={"KINETO_LIKE_CUPTI": build / "soft/cuda/cupti/libcupti.so.13",
                       "GPUTAP_CUPTI": copy})
     assert done.err.splitlines()[0] == "cuptiSubscribe: 39"
-    assert any("a second CUPTI and newer than" in text for text in events(run, gputap))
+    assert any("is a second CUPTI, newer than" in text for text in events(run, gputap))
     assert json.loads(run([gputap, "report", "--json", "share.gputap"]).out)["activities"] == 20
 
 

@@ -120,15 +120,15 @@ def test_a_cut_says_what_it_is_and_how_much_it_has(tap, capture, cut):
     source = capture("--nested")
     total = json.loads(tap("info", source, "--json").out)["recorded"]
     said = cut(source, "at=100ms..200ms")
-    assert f"of {total:,} records, and" in said and "cut.gputap has " in said
+    assert f"of {total:,} records, and" in said and "cut.gputap contains " in said
     info = json.loads(tap("info", "cut.gputap", "--json").out)
     assert info["complete"] and info["retained"]["part"]
     assert info["retained"]["what"] == "at=100ms..200ms"
     assert info["evicted"] == total - info["recorded"] > 0
     assert info["seen"] == info["recorded"] + info["evicted"]
     for command in ("info", "report"):
-        assert ("a part, --where 'at=100ms..200ms'; "
-                f"{info['evicted']:,} records outside it were left out"
+        assert ("a part: --where 'at=100ms..200ms'; "
+                f"{info['evicted']:,} other records were left out"
                 ) in " ".join(tap(command, "cut.gputap").out.split())
 
 
@@ -181,7 +181,7 @@ def test_nothing_that_holds_is_a_capture_without_records(tap, capture, cut):
 
 def test_a_wrong_expression_or_option_is_refused(tap, capture):
     source = capture("")
-    assert "not a time" in tap("export", source, "-o", "b.gputap", "-w", "at>5q", status=2).err
+    assert "expected a time" in tap("export", source, "-o", "b.gputap", "-w", "at>5q", status=2).err
     assert "--weight applies to stacks" in tap("export", source, "-o", "b.gputap", "--weight",
                                                "host", status=2).err
 

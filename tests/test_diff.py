@@ -69,9 +69,9 @@ def test_a_limit_says_that_it_does_not_count_what_is_new(tap, pair):
     def said(before, after):
         return " ".join(tap("diff", before, after, "--fail-over", "900%").out.split())
 
-    assert "got slower by more than that; 3 are only in the candidate and do not count." in said(
+    assert "got slower by more than the limit; 3 rows only in the candidate are not" in said(
         "a.gputap", "b.gputap")
-    assert "got slower by more than that. " in said("b.gputap", "a.gputap")
+    assert "got slower by more than the limit. " in said("b.gputap", "a.gputap")
 
 
 def test_a_rows_figures_are_those_of_the_report(tap, pair):
@@ -363,7 +363,7 @@ def test_idle_time_of_a_slice_is_that_of_its_causes(tap, synth):
 def test_that_only_a_part_of_a_run_was_kept_is_said(tap, synth):
     whole = synth("a.gputap", "--calls", 3000)
     tap("export", whole, "-o", "b.gputap", "--where", "at=1ms..5ms")
-    assert "Retained: a part, --where 'at=1ms..5ms'" in tap("diff", whole, "b.gputap").out
+    assert "Retained: a part: --where 'at=1ms..5ms'" in tap("diff", whole, "b.gputap").out
     document = json.loads(tap("diff", whole, "b.gputap", "--json").out)
     assert document["baseline"]["runs"][0]["part"] is None
     assert document["candidate"]["runs"][0]["part"].startswith("Retained: a part")
@@ -440,7 +440,7 @@ def test_a_slowdown_over_the_limit_is_the_exit_status(tap, synth, limit, status)
     result = tap("diff", "a.gputap", "--baseline", "kind=kernel and duration<=10us or kind=memcpy",
                  "--candidate", "kind=kernel and duration>10us or kind=memcpy", "--fail-over",
                  limit, status=status)
-    said = "got slower by more than that" if status else "no row got slower by more"
+    said = "got slower by more than the limit" if status else "no row got slower by more"
     assert f"--fail-over {limit}: " in result.out and said in re.sub(r"\s+", " ", result.out)
 
 
@@ -448,10 +448,10 @@ def test_a_slowdown_over_the_limit_is_the_exit_status(tap, synth, limit, status)
 
 @pytest.mark.parametrize("words, status, says", [
     ([], 2, "no captures given"),
-    (["a.gputap"], 2, "select its two sides with --baseline EXPR and --candidate EXPR"),
-    (["a.gputap", "b.gputap", "c.gputap"], 2, "3 captures: put --vs before"),
+    (["a.gputap"], 2, "select two parts with --baseline EXPR and --candidate EXPR"),
+    (["a.gputap", "b.gputap", "c.gputap"], 2, "3 captures given: put --vs before"),
     (["a.gputap", "--vs"], 2, "at least one on each side"),
-    (["a.gputap", "a.gputap"], 2, "both sides are a.gputap: name two runs"),
+    (["a.gputap", "a.gputap"], 2, "both sides are a.gputap: name a second run"),
     (["a.gputap", "./a.gputap", "--vs", "b.gputap"], 2, "is given twice: a run counts once"),
     (["a.gputap", "gone.gputap"], 3, "No such file"),
     (["a.gputap", "text"], 3, "is not a gputap capture"),
@@ -528,7 +528,7 @@ def test_a_damaged_capture_is_compared_as_far_as_it_goes_and_fails(tap, pair, wo
     data = (work / "b.gputap").read_bytes()
     (work / "b.gputap").write_bytes(data[:len(data) * 2 // 3])
     result = tap("diff", "a.gputap", "b.gputap", status=3)
-    assert "Damaged or partly left out" in result.out
+    assert "Damaged or incomplete input" in result.out
     assert not json.loads(tap("diff", "a.gputap", "b.gputap", "--json",
                               status=3).out)["candidate"]["complete"]
 
@@ -573,7 +573,7 @@ def test_what_others_took_of_the_processors_is_noise_of_one_run(tap, synth):
     assert verdict("d.gputap") == ("slower", 1)
     assert verdict("c.gputap", "--noise", "3%") == ("slower", 0.03)
     out = re.sub(r"\s+", " ", tap("diff", "a.gputap", "c.gputap").out)
-    assert "Other programs used 50% of the processors' time during one of them" in out
+    assert "Other programs used 50% of the processors' time during a run" in out
     assert "slow everything by a factor of 2" in out
     tap("diff", "a.gputap", "c.gputap", "--fail-over", "5%")
     for name, slow, others in (("a.gputap", 0, 0), ("c.gputap", 40, 50)):

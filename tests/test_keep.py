@@ -277,7 +277,7 @@ def test_triggers_are_limited_in_number_and_what_is_left_out_is_said(tree, work)
 
 @pytest.mark.parametrize("options, said", [
     (["--trigger", "durtion>1ms"], "did you mean 'duration'?"),
-    (["--trigger", "range=step"], "'range' is unknown while the program runs"),
+    (["--trigger", "range=step"], "'range' is not available while the program runs"),
     (["--trigger", "kind="], "a value is missing here"),
     (["--keep-after", "1s"], "--keep-after needs --trigger"),
     (["--snapshots-most", "0", "--trigger", "failed"], "a number from 1"),

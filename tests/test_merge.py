@@ -148,8 +148,8 @@ def test_a_session_whose_first_section_block_is_damaged_is_known_by_its_last(syn
     for files in (["ab.gputap", a], [a, "ab.gputap"], [b, "ab.gputap", a]):
         result = tap("merge", "-f", *files, "-o", "x.gputap")  # merges the undamaged copy
         assert (
-            f"{len(files) - 1} session{'s are' if len(files) > 2 else ' is'} given twice (by a"
-            " copy, or merged before): merged once"
+            f"{len(files) - 1} session{'s are' if len(files) > 2 else ' is'} given twice (as a"
+            " copy or in a merged capture): merged once"
             in result.err
         )
         assert info(tap, "x.gputap")["calls"] == 2000

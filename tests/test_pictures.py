@@ -175,7 +175,7 @@ def test_where_slices_the_time_too(tap, steps):
 def test_many_threads_are_those_with_the_most_time(tap, synth):
     text = timeline(tap, synth("--calls", "3000", "--threads", "40", "--queues", "40"))
     assert len(re.findall(r"^  \S.* \d+% ", text, re.M)) <= 24 + 24 + 1
-    assert "Not shown: 16 queues and 16 threads with less time than these." in text
+    assert "Not shown: 16 queues and 16 threads that were busy for less time." in text
 
 
 def test_a_capture_without_records_has_no_rows(tap, work):

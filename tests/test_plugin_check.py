@@ -145,7 +145,7 @@ def test_what_is_no_plugin_is_reported(check, work, tap):
     assert broken == {1} and text == f"""\
 broken   1  The file is a shared library for this machine, and only its owner may write it. \
 it is not a shared library
-skipped     All others need a plug-in that loads and registers.
+skipped     All other rules need a plug-in that loads and registers.
 {work}/text.so: 0 rules kept, 1 broken, 50 skipped
 """
     assert "cannot read none.so" in tap("plugin", "check", "none.so", status=1).err
@@ -163,7 +163,7 @@ def test_a_call_that_does_not_return_is_reported_while_it_runs(tap, vendor):
     result = tap("plugin", "check", "--seconds", "4", vendor("hangs"), status=1)
     words = " ".join(result.err.split())
     assert "a session (rule 27): waiting, 4 s at most" in words
-    assert result.out.count(": does not return") >= 2
+    assert result.out.count(": did not return") >= 2
 
 
 @pytest.mark.parametrize("flag, rule", [("-DUNDEFINED", 2), ("-DSTACKS_OF_ALL", 20)])

@@ -49,7 +49,7 @@ def test_people_read_that_it_was_for_messages(job, tap):
     job("blocking")
     text = " ".join(tap("report", "job.gputap", "-t", "ranks,rank_waits").out.split())
     assert "Waits for other ranks in collective calls and for messages" in text
-    assert "of it for messages, and was the last one in " in text
+    assert "of it for messages, and was the last to arrive in " in text
 
 
 def test_a_call_that_completes_several_waits_for_the_latest(job):

@@ -64,7 +64,7 @@ def test_where_nobody_is_late_all_are_last_in_turn(tap, job):
 def test_people_read_one_sentence(tap, job):
     out = tap("report", *job("--late-rank", LATE, "--late-by", LATE_NS), "-t", "ranks",
               env={"COLUMNS": "80"}).out
-    assert (f"Ranks: {LATE} on node0 made others wait longest: 482 ms in all, as the last one in"
+    assert (f"Ranks: rank {LATE} on node0 made others wait longest: 482 ms in all, as the last to"
             ) in out.replace("\n  ", " ")
     assert all(len(line) <= 80 for line in out.splitlines())
 
@@ -216,9 +216,9 @@ def test_many_captures_are_one_screen_and_few_descriptors(gputap, run, build, wo
                " ranks,rank_spread,rank_waits"], env={"COLUMNS": "80"}).out
     lines = out.splitlines()
     assert len(lines) < 50 and all(len(line) <= 80 for line in lines)
-    assert lines[0] == "320 sessions, the first of them r000.gputap: synthetic --size 42"
-    assert "All: the longest" in lines[2] and "on 4 hosts, 320 processes" in lines[2]
-    assert "Ranks: 317 on node3 made others wait longest" in out
+    assert lines[0] == "320 sessions; the first: r000.gputap: synthetic --size 42"
+    assert "All sessions: longest" in lines[2] and "on 4 hosts, 320 processes" in lines[2]
+    assert "Ranks: rank 317 on node3 made others wait longest" in out
     assert ".. and 310 more (--top 0 shows all)" in out
 
 
@@ -383,4 +383,4 @@ def test_captures_of_a_slice_on_hosts_without_a_common_clock_are_not_guessed(tap
     rows = ranks(report(tap, *cut, "-t", "ranks"))
     assert {row["compared"] for row in rows.values()} == {None}
     out = " ".join(tap("report", *cut, "-t", "ranks").out.split())
-    assert "later ones are ambiguous and not compared" in out
+    assert "later calls are ambiguous and not compared" in out

@@ -83,7 +83,7 @@ def test_device_code_and_its_kernels_are_reported_with_what_they_ask_for(hip_pro
         assert all(k["kernarg_bytes"] >= 28 and k["object"].startswith("0x") and k["loaded_ns"] > 0
                    for k in kernels)
     text = tap("info", "a.gputap").out
-    assert "Device code that was loaded" in text and " more (--all shows them)" in text
+    assert "Loaded device code" in text and " more (--all shows them)" in text
     assert "  numbered\n" in tap("info", "--all", "a.gputap").out
 
 
@@ -122,8 +122,8 @@ def test_report_has_the_code_as_info_has_it_and_how_often_its_kernels_ran(
         n for (_, d), n in ran.items() if d == 1)
     text = tap("report", "--all", "a.gputap").out
     assert (
-        "Device code that was loaded\n  dispatches" in text
-        and "Kernels in it, and the resources they use\n  dispatches" in text
+        "Loaded device code\n  dispatches" in text
+        and "Kernels in loaded code, and the resources they use\n  dispatches" in text
     )
 
 

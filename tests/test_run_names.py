@@ -44,7 +44,7 @@ def test_an_existing_file_under_a_launcher_names_what_tells_ranks_apart(tap, wor
         env = {"RANK": "1", "COLUMNS": columns}
         assert tap("run", "-o", "a.gputap", "true", status=1, env=env).err == (
             "gputap run: a.gputap exists; -f replaces it\n"
-            "  each rank needs a file of its own: -o 'a.%r.gputap'\n")
+            "  each rank needs its own file: -o 'a.%r.gputap'\n")
     assert "%r" not in tap("run", "-o", "a.gputap", "true", status=1).err
 
 

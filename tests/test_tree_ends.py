@@ -60,9 +60,9 @@ def test_exec_makes_a_second_process_of_the_same_pid(tree):
 
 
 def assert_still_runs(result, found, pid):
-    assert "1 process of the tree still runs; 'gputap run --wait' waits for all" in " ".join(
+    assert "1 process of the tree is still running; 'gputap run --wait' waits for all" in " ".join(
         result.err.split())
-    assert f"1 process still ran at the end: caller ({pid})" in result.err
+    assert f"1 process still running at the end: caller ({pid})" in result.err
     assert found["end"] == "incomplete"
 
 
@@ -83,7 +83,7 @@ def test_a_daemon_that_has_used_no_runtime_yet_is_named(tree, tap):
             ] == [(0, False)]
     assert_still_runs(result, found, daemon)
     said = " ".join(tap("info", "c.gputap").out.split())
-    assert f"process {daemon} still ran at the end" in said and "--wait" in said
+    assert f"process {daemon} was still running at the end" in said and "--wait" in said
     assert "could not write all records" not in said
 
 
@@ -117,7 +117,7 @@ def test_wait_stays_until_the_last_process_of_the_tree(tree):
                       "exec:calls:4+exit:0",
                       options=["--wait"])
     assert tree.calls() == printed_calls(result)
-    assert "still ran" not in result.err
+    assert "still running" not in result.err
 
 
 def test_wait_stays_for_a_pid_that_has_no_segment_meanwhile(tree, build):
