@@ -294,11 +294,11 @@ static int refuse_words(const struct diff_request *r)
 }
 
 /* Assign the words of the command line to sides. */
-static int divide_words(struct diff_request *r, bool *slices)
+static int divide_words(struct diff_request *r, bool *parts)
 {
 	struct words *baseline = &r->words[DIFF_BASELINE], *candidate = &r->words[DIFF_CANDIDATE];
 
-	*slices = false;
+	*parts = false;
 	if (r->versus)
 		return baseline->count && candidate->count ? GT_EXIT_OK : refuse_words(r);
 	if (baseline->count == 2) {
@@ -309,7 +309,7 @@ static int divide_words(struct diff_request *r, bool *slices)
 	if (baseline->count != 1 || !r->expression[DIFF_BASELINE] || !r->expression[DIFF_CANDIDATE])
 		return refuse_words(r);
 	add_word(candidate, baseline->text[0]);
-	*slices = true;
+	*parts = true;
 	return GT_EXIT_OK;
 }
 
@@ -666,12 +666,12 @@ static void choose_method(struct diff_result *result, const struct diff_options 
 	result->method = runs > 2 ? DIFF_BY_RUNS : DIFF_BY_BLOCKS;
 	if (options->per)
 		result->unit = strdup(options->per);
-	else if (result->slices)
+	else if (result->parts)
 		for (int side = DIFF_CANDIDATE; side >= DIFF_BASELINE && !result->unit; side--)
 			result->unit = range_asked_for(result->sides[side].expression);
-	result->noise = options->noise >= 0          ? options->noise
-			: result->slices || runs > 2 ? 0
-						     : NOISE_OF_ONE_RUN;
+	result->noise = options->noise >= 0         ? options->noise
+			: result->parts || runs > 2 ? 0
+						    : NOISE_OF_ONE_RUN;
 }
 
 /* Raise the noise limit according to the load of other programs. Call after reading. A program that
@@ -684,7 +684,7 @@ static void allow_for_load(struct diff_result *result, const struct diff_options
 
 	others = fmin(others, MOST_LOAD);
 	result->count_noise = result->noise;
-	if (result->method != DIFF_BY_BLOCKS || result->slices || options->noise >= 0 ||
+	if (result->method != DIFF_BY_BLOCKS || result->parts || options->noise >= 0 ||
 	    others / (1 - others) <= result->noise)
 		return;
 	result->noise = others / (1 - others);
@@ -697,7 +697,7 @@ static void choose_units(struct diff_result *result)
 	bool both = result->sides[0].units && result->sides[1].units;
 
 	result->per_unit = result->unit && both;
-	if (result->slices && result->per_unit &&
+	if (result->parts && result->per_unit &&
 	    result->sides[0].units + result->sides[1].units > 2)
 		result->method = DIFF_BY_OCCURRENCES;
 }
@@ -800,7 +800,7 @@ static int diff_files(struct diff_request *r)
 {
 	struct diff_result result = {0};
 	struct words files[DIFF_SIDES] = {{0}};
-	int code = divide_words(r, &result.slices);
+	int code = divide_words(r, &result.parts);
 
 	for (unsigned side = 0; side < DIFF_SIDES && !code; side++) {
 		bool left_out = false;
@@ -815,7 +815,7 @@ static int diff_files(struct diff_request *r)
 		make_runs(&result.sides[side], &files[side]);
 		result.sides[side].runs[0].left_out = left_out;
 	}
-	if (!code && !result.slices)
+	if (!code && !result.parts)
 		code = refuse_repeated(files, r->expression);
 	if (!code) {
 		choose_method(&result, &r->options);

@@ -166,7 +166,7 @@ struct diff_result {
 	double noise;       /* noise of times that the runs do not show */
 	double count_noise; /* noise of counts and of times on GPUs */
 	double others;      /* load of other programs that raised the noise; 0: none */
-	bool slices;        /* true if both sides are parts of one capture */
+	bool parts;         /* true if both sides are parts of one capture */
 	bool per_unit;
 	char *unit;              /* name of the range; NULL: counts are per run */
 	struct diff_pair *pairs; /* ordered by table, then by change, largest first */

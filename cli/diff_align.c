@@ -477,7 +477,7 @@ static double longest_of(const struct diff_result *result)
 
 	for (size_t i = 0; i < result->pair_count; i++)
 		for (unsigned side = 0; side < DIFF_SIDES; side++)
-			if (result->pairs[i].table == (result->slices ? DIFF_RANGES : DIFF_TOTALS))
+			if (result->pairs[i].table == (result->parts ? DIFF_RANGES : DIFF_TOTALS))
 				ns = fmax(ns, result->pairs[i].total_ns[side]);
 	return ns;
 }
@@ -700,7 +700,7 @@ void diff_describe_method(const struct diff_result *result, char *text, size_t s
 			 result->noise * 100);
 	switch (result->method) {
 	case DIFF_BY_BLOCKS:
-		if (result->slices) {
+		if (result->parts) {
 			snprintf(text, size, "Noise within both parts of the run is measured%s%s.",
 				 *floor ? "; " : "", floor);
 			break;

@@ -298,7 +298,7 @@ static void print_side(const struct diff_result *result, unsigned at, FILE *out)
 	ui_wrapf(out, 11, 13, "%s%s%s%s", run->paths[0], more, side->expression ? ", where " : "",
 		 side->expression ? side->expression : "");
 	fputc('\n', out);
-	if (!at || !result->slices) {
+	if (!at || !result->parts) {
 		ui_print_sentence(out, NULL, "%s%s%s%s%s%s%s, %s record%s%s", run->command,
 				  *run->command ? ", " : "", ui_duration(least),
 				  several ? " to " : "", several ? ui_duration(most) : "",

@@ -194,7 +194,7 @@ static void add_operators(struct reading *r)
 			continue;
 		row = find_row(r->run, DIFF_GPU_BY_RANGE, texts_get(&r->s->names, o->rows[i].name),
 			       LOOKUP_NONE, LOOKUP_NONE);
-		r->run->rows[row].count += o->rows[i].work;
+		r->run->rows[row].count += o->rows[i].activity;
 		r->run->rows[row].total_ns += o->rows[i].self_ns;
 	}
 }
@@ -316,7 +316,7 @@ static void add_idle(struct reading *r)
 static void add_totals(struct reading *r)
 {
 	const struct summary *s = r->s;
-	uint64_t call_ns = 0, work_ns[SUMMARY_CLASS_COUNT] = {0};
+	uint64_t call_ns = 0, activity_ns[SUMMARY_CLASS_COUNT] = {0};
 	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
 	bool is_part = s->filter || gt_capture_is_filtered(r->capture);
 
@@ -338,15 +338,15 @@ static void add_totals(struct reading *r)
 	}
 	for (unsigned c = 0; c < SUMMARY_CLASS_COUNT; c++)
 		for (uint32_t i = 0; i < s->groups[c].count; i++)
-			work_ns[c] += s->groups[c].rows[i].times.total;
+			activity_ns[c] += s->groups[c].rows[i].times.total;
 	if (!is_part) /* the value is meaningless for a filter, a snapshot or a flight recorder */
 		add_value(r, DIFF_TOTALS, "from start to end", LOOKUP_NONE, r->run->wall_ns, 0);
 	if (call_ns)
 		add_value(r, DIFF_TOTALS, "in calls", LOOKUP_NONE, call_ns, 0);
-	if (work_ns[SUMMARY_KERNELS])
-		add_value(r, DIFF_TOTALS, "kernels", LOOKUP_NONE, work_ns[SUMMARY_KERNELS], 0);
-	if (work_ns[SUMMARY_COPIES])
-		add_value(r, DIFF_TOTALS, "copies", LOOKUP_NONE, work_ns[SUMMARY_COPIES], 0);
+	if (activity_ns[SUMMARY_KERNELS])
+		add_value(r, DIFF_TOTALS, "kernels", LOOKUP_NONE, activity_ns[SUMMARY_KERNELS], 0);
+	if (activity_ns[SUMMARY_COPIES])
+		add_value(r, DIFF_TOTALS, "copies", LOOKUP_NONE, activity_ns[SUMMARY_COPIES], 0);
 }
 
 static int compare_floats(const void *a, const void *b)

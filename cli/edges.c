@@ -134,13 +134,13 @@ static int read_edges(struct edges_reading *r)
 
 static int compare_spans(const void *a, const void *b)
 {
-	const struct gt_slice_span *x = a, *y = b;
+	const struct gt_time_range *x = a, *y = b;
 
 	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
 }
 
 /* Sort spans and join adjacent ones. Return the number of remaining spans. */
-static size_t join_spans(struct gt_slice_span *spans, size_t count)
+static size_t join_spans(struct gt_time_range *spans, size_t count)
 {
 	size_t last = 0;
 
@@ -155,19 +155,19 @@ static size_t join_spans(struct gt_slice_span *spans, size_t count)
 }
 
 /* Read only the blocks that overlap an edge. */
-static int read_sliced(struct edges_reading *r)
+static int read_scope(struct edges_reading *r)
 {
-	struct gt_slice_span *spans =
+	struct gt_time_range *spans =
 		lookup_grow(NULL, 0, r->edge_count ? r->edge_count : 1, sizeof *spans);
-	struct gt_slice slice = {.spans = spans};
+	struct gt_scope scope = {.spans = spans};
 	int rc;
 
 	for (uint32_t e = 0; e < r->edge_count; e++)
-		spans[e] = (struct gt_slice_span){r->edges[e].from_ns, r->edges[e].to_ns};
-	slice.count = join_spans(spans, r->edge_count);
-	rc = gt_capture_set_slice(r->capture, &slice);
+		spans[e] = (struct gt_time_range){r->edges[e].from_ns, r->edges[e].to_ns};
+	scope.count = join_spans(spans, r->edge_count);
+	rc = gt_capture_set_scope(r->capture, &scope);
 	rc = rc ? rc : read_edges(r);
-	gt_capture_set_slice(r->capture, NULL);
+	gt_capture_set_scope(r->capture, NULL);
 	free(spans);
 	return rc;
 }
@@ -245,7 +245,7 @@ int edges_read(const struct summary *s, struct gt_capture *capture, struct devic
 							  .device = s->tracks[i].device,
 							  .is_after = true};
 	}
-	rc = read_sliced(&r);
+	rc = read_scope(&r);
 	for (uint32_t i = 0; i < count && !rc; i++)
 		out[i] = (struct device_edges){sum_edge(&r, 2 * i), sum_edge(&r, 2 * i + 1)};
 	free(r.edges);

@@ -133,12 +133,12 @@ static int cut_capture(struct cutting *k, struct summary *s)
 	k->cut = (struct gt_cut){.text = request->where,
 				 .wants = wants,
 				 .data = k,
-				 .is_time = s->slice.begins.count && s->slice.is_time,
+				 .is_time = s->scope.begins.count && s->scope.is_time,
 				 .progress = show_progress,
 				 .progress_data = &k->progress};
-	if (k->cut.is_time && s->slice.begins.count) {
-		k->cut.from_ns = s->slice.begins.spans[0].from_ns;
-		k->cut.to_ns = s->slice.begins.spans[s->slice.begins.count - 1].to_ns;
+	if (k->cut.is_time && s->scope.begins.count) {
+		k->cut.from_ns = s->scope.begins.spans[0].from_ns;
+		k->cut.to_ns = s->scope.begins.spans[s->scope.begins.count - 1].to_ns;
 	}
 	ui_progress_begin(&k->progress, "cutting", 0);
 	code = publish(request, write_cut, k);

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/filter_slice.h"
+#include "cli/filter_scope.h"
 #include "cli/filter_tree.h"
 #include "cli/ui.h"
 

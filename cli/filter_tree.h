@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Internals of a filter: the tree that filter.c builds from an expression. filter.c evaluates the
- * tree for each record, and filter_slice.c derives time ranges from it. */
+ * tree for each record, and filter_scope.c derives time ranges from it. */
 #ifndef GPUTAP_CLI_FILTER_TREE_H
 #define GPUTAP_CLI_FILTER_TREE_H
 

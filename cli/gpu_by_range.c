@@ -89,20 +89,20 @@ static void open_range(struct gpu_by_range *o, struct open_operators *r,
 	r->depth++;
 }
 
-static void count_work(struct gpu_by_range *o, const struct open_operators *r,
-		       const struct operator_row *row)
+static void count_activity(struct gpu_by_range *o, const struct open_operators *r,
+			   const struct operator_row *row)
 {
 	uint32_t innermost = r->depth ? r->open[r->depth - 1].row : find_row(o, LOOKUP_NONE);
 	struct gpu_by_range_row *self = &o->rows[innermost];
 
-	self->work++;
+	self->activity++;
 	self->self_ns += row->duration_ns;
 	if (!r->depth) {
-		self->all_work++;
+		self->all_activity++;
 		self->all_ns += row->duration_ns;
 		return;
 	}
-	o->work++;
+	o->activity++;
 	if (o->each)
 		o->each(o->each_data, self->name, row->duration_ns);
 	for (uint32_t i = 0; i < r->depth; i++) {
@@ -113,18 +113,19 @@ static void count_work(struct gpu_by_range *o, const struct open_operators *r,
 			again++;
 		if (again < i)
 			continue; /* a recursive range counts once */
-		outer->all_work++;
+		outer->all_activity++;
 		outer->all_ns += row->duration_ns;
 	}
 }
 
-void gpu_by_range_work(struct gpu_by_range *o, uint64_t thread, uint64_t id, uint64_t duration_ns)
+void gpu_by_range_activity(struct gpu_by_range *o, uint64_t thread, uint64_t id,
+			   uint64_t duration_ns)
 {
 	const struct open_operators none = {0};
 	const struct operator_row row = {thread, id, 0, duration_ns, 0};
 
 	if (o->no_ranges)
-		count_work(o, &none, &row);
+		count_activity(o, &none, &row);
 	else
 		add_row(o, &row);
 }
@@ -146,7 +147,7 @@ int gpu_by_range_finish(struct gpu_by_range *o)
 		if (row->last)
 			open_range(o, &r, row);
 		else
-			count_work(o, &r, row);
+			count_activity(o, &r, row);
 	}
 	free(r.open);
 	return rc;

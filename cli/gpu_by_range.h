@@ -14,10 +14,10 @@
 #include "cli/spill.h"
 
 struct gpu_by_range_row {
-	uint32_t name;             /* the caller's number of the name; LOOKUP_NONE: in no range */
-	uint64_t count, host_ns;   /* number of ranges, and their time on the host */
-	uint64_t work, self_ns;    /* activities that have this innermost range */
-	uint64_t all_work, all_ns; /* activities including those in inner ranges */
+	uint32_t name;              /* the caller's number of the name; LOOKUP_NONE: in no range */
+	uint64_t count, host_ns;    /* number of ranges, and their time on the host */
+	uint64_t activity, self_ns; /* activities that have this innermost range */
+	uint64_t all_activity, all_ns; /* activities including those in inner ranges */
 };
 
 /* Empty if zero-initialised. */
@@ -33,7 +33,7 @@ struct gpu_by_range {
 	struct gpu_by_range_row *rows;
 	uint32_t count, room;
 	struct idmap by_name;
-	uint64_t work; /* number of activities in a range */
+	uint64_t activity; /* number of activities in a range */
 };
 
 /* A range, with the numbers of its first and last calls. The key of a thread is unique. */
@@ -44,7 +44,8 @@ struct gpu_by_range_range {
 };
 void gpu_by_range_range(struct gpu_by_range *o, const struct gpu_by_range_range *range);
 /* Add an activity that the call @id caused; @id 0: not known. */
-void gpu_by_range_work(struct gpu_by_range *o, uint64_t thread, uint64_t id, uint64_t duration_ns);
+void gpu_by_range_activity(struct gpu_by_range *o, uint64_t thread, uint64_t id,
+			   uint64_t duration_ns);
 /* Finish. Return: 0 or negative errno with a cause. */
 int gpu_by_range_finish(struct gpu_by_range *o);
 void gpu_by_range_fini(struct gpu_by_range *o);

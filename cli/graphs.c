@@ -67,7 +67,7 @@ void graphs_add(struct graphs *g, const struct gt_capture *capture, const struct
 	at = row_of(g, capture, item); /* row_of() may move the rows */
 	row = &g->rows[at];
 	launch = launch_of(g, at, item->replay);
-	row->work++;
+	row->activity++;
 	row->whole |= item->device_op == GT_DEVICE_GRAPH;
 	if (!item->start_ns || item->end_ns < item->start_ns)
 		return;

@@ -15,7 +15,7 @@ struct graphs_row {
 	uint32_t number;  /* number of the graph object */
 	/* numbers per launch, known from the graph's creation; 0: not known */
 	uint64_t nodes, kernels;
-	uint64_t work; /* number of records of all launches */
+	uint64_t activity; /* number of records of all launches */
 	uint64_t launches;
 	bool whole;             /* true if each launch was recorded as one activity */
 	struct histogram times; /* durations of launches, valid after graphs_finish() */

@@ -63,8 +63,8 @@ struct grid {
 	const char *none;    /* text for an empty table; NULL: "none" */
 	const struct grid_column *columns;
 	unsigned column_count;
-	uint64_t always;  /* bit per column: column is always in text, regardless of `show` */
-	/* title of column `retitled` in place of its own; NULL: none */
+	uint64_t always; /* bit per column: column is always in text, regardless of `show` */
+	/* replaces the title of column `retitled`; NULL: nothing is replaced */
 	const char *other_title;
 	unsigned retitled;
 	size_t usual_top; /* number of rows in text without --top; 0: all */

@@ -16,7 +16,7 @@ struct idle_device {
 
 /* Rows ---------------------------------------------------------------------------- */
 
-static int compare_work(const void *a, const void *b)
+static int compare_activity(const void *a, const void *b)
 {
 	const struct idle_start *x = a, *y = b;
 
@@ -61,7 +61,8 @@ void idle_init(struct idle *s)
 	s->last_origin = s->last_row = LOOKUP_NONE;
 	for (unsigned i = 0; i < IDLE_LAST_DETAILS; i++)
 		s->last_details[i] = LOOKUP_NONE;
-	s->work = (struct spill){.row_bytes = sizeof(struct idle_start), .compare = compare_work};
+	s->activity =
+		(struct spill){.row_bytes = sizeof(struct idle_start), .compare = compare_activity};
 	s->ranges = (struct spill){.row_bytes = sizeof(struct idle_range_row),
 				   .compare = compare_ranges};
 	s->gaps = (struct spill){.row_bytes = sizeof(struct idle_gap_row), .compare = compare_gaps};
@@ -143,34 +144,35 @@ static uint32_t find_origin(struct idle *s, const struct idle_origin *origin)
 	return s->last_origin = s->origin_count++;
 }
 
-uint32_t idle_tag(struct idle *s, const struct idle_work *work)
+uint32_t idle_tag(struct idle *s, const struct idle_activity *activity)
 {
 	const struct idle_origin origin = {
-		.slack_ns = work->slack_ns,
-		.row = work->counts && !work->is_marker ? find_row(s, &work->owner) : LOOKUP_NONE,
-		.device = work->owner.device,
-		.device_index = work->device_index,
-		.process = work->item->process,
-		.is_marker = work->is_marker,
-		.name = work->name,
+		.slack_ns = activity->slack_ns,
+		.row = activity->counts && !activity->is_marker ? find_row(s, &activity->owner)
+								: LOOKUP_NONE,
+		.device = activity->owner.device,
+		.device_index = activity->device_index,
+		.process = activity->item->process,
+		.is_marker = activity->is_marker,
+		.name = activity->name,
 	};
 
 	return find_origin(s, &origin);
 }
 
-void idle_add_work(struct idle *s, const struct idle_work *work)
+void idle_add_activity(struct idle *s, const struct idle_activity *activity)
 {
-	const struct gt_item *item = work->item;
+	const struct gt_item *item = activity->item;
 	const struct idle_start row = {
 		.start = item->start_ns,
 		.end = item->end_ns,
 		.id = item->id,
 		.call_start = item->call_start_ns,
 		.submitted = item->submitted_ns,
-		.tag = idle_tag(s, work),
+		.tag = idle_tag(s, activity),
 	};
 
-	spill_add(&s->work, &row);
+	spill_add(&s->activity, &row);
 }
 
 void idle_add_range(struct idle *s, const struct gt_range *range, uint32_t name)
@@ -222,17 +224,18 @@ static uint32_t find_caller(struct idle *s, uint32_t process, uint64_t id)
 
 /* Add a gap. The device had no activity between the end of its last activity and the start of this
  * one. */
-static void add_gap(struct idle *s, const struct idle_device *device, const struct idle_start *work)
+static void add_gap(struct idle *s, const struct idle_device *device,
+		    const struct idle_start *activity)
 {
-	const struct idle_origin *origin = &s->origins[work->tag];
+	const struct idle_origin *origin = &s->origins[activity->tag];
 	const struct idle_gap_row row = {
 		.start = device->end,
-		.end = work->start,
-		.id = work->id,
-		.call_start = work->call_start,
-		.submitted = work->submitted,
-		.thread = find_caller(s, origin->process, work->id),
-		.origin = work->tag,
+		.end = activity->start,
+		.id = activity->id,
+		.call_start = activity->call_start,
+		.submitted = activity->submitted,
+		.thread = find_caller(s, origin->process, activity->id),
+		.origin = activity->tag,
 		.after = device->origin,
 	};
 	const uint64_t unrecorded =
@@ -272,38 +275,39 @@ static struct idle_device *device_at(struct idle *s, uint32_t device)
 	return &s->devices[device];
 }
 
-void idle_step(struct idle *s, const struct idle_start *work)
+void idle_step(struct idle *s, const struct idle_start *activity)
 {
-	const struct idle_origin *origin = &s->origins[work->tag];
+	const struct idle_origin *origin = &s->origins[activity->tag];
 	struct idle_device *d = device_at(s, origin->device);
 
-	if (s->held && work->id)
-		idle_blocked_add_work(s->held, origin->process, work->id, work->end, origin->name);
+	if (s->held && activity->id)
+		idle_blocked_add_activity(s->held, origin->process, activity->id, activity->end,
+					  origin->name);
 	if (origin->is_marker)
 		return;
-	if (d->any && work->start > d->end)
-		add_gap(s, d, work);
-	if (!d->any || work->end > d->end) {
-		d->end = work->end;
-		d->origin = work->tag;
+	if (d->any && activity->start > d->end)
+		add_gap(s, d, activity);
+	if (!d->any || activity->end > d->end) {
+		d->end = activity->end;
+		d->origin = activity->tag;
 	}
 	d->any = true;
 }
 
-static int step_work(struct idle *s)
+static int step_activity(struct idle *s)
 {
 	const void *next;
 	int rc;
 
-	while ((rc = spill_next(&s->work, &next)) > 0)
+	while ((rc = spill_next(&s->activity, &next)) > 0)
 		idle_step(s, next);
-	spill_fini(&s->work);
+	spill_fini(&s->activity);
 	return rc;
 }
 
 int idle_finish(struct idle *s)
 {
-	int rc = step_work(s);
+	int rc = step_activity(s);
 
 	if (!rc && s->gap_count)
 		rc = idle_walk_host(s);
@@ -314,7 +318,7 @@ int idle_finish(struct idle *s)
 
 void idle_fini(struct idle *s)
 {
-	spill_fini(&s->work);
+	spill_fini(&s->activity);
 	spill_fini(&s->ranges);
 	spill_fini(&s->gaps);
 	idle_blocked_destroy(s->held);

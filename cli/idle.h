@@ -67,7 +67,7 @@ struct idle_gap {
 	uint32_t device, process, ordinal; /* ordinal: number of the thread; 0: not known */
 };
 
-struct idle_work {
+struct idle_activity {
 	const struct gt_item *item; /* activity with known times */
 	struct idle_owner owner;
 	uint64_t slack_ns;     /* possible error of the device's clock */
@@ -124,7 +124,7 @@ struct idle {
 	/* last_thread: current thread; thread_count: number of threads before it */
 	uint64_t last_thread;
 	uint32_t thread_count;
-	struct spill work, ranges, gaps;
+	struct spill activity, ranges, gaps;
 	struct idle_origin *origins;
 	uint32_t origin_count, origin_room, last_origin;
 	struct idle_blocked *held; /* calls that may block a queue; NULL: there are none */
@@ -160,12 +160,12 @@ static inline void idle_note(struct idle *s, const struct gt_item *item)
 			idle_note_hold(s, item);
 	}
 }
-/* Add an activity or a marker. idle_add_work() sorts the activities. If the caller sorts them
+/* Add an activity or a marker. idle_add_activity() sorts the activities. If the caller sorts them
  * itself, it calls idle_tag() for each activity, and then idle_step() in order, before
  * idle_finish(). */
-void idle_add_work(struct idle *s, const struct idle_work *work);
-uint32_t idle_tag(struct idle *s, const struct idle_work *work);
-void idle_step(struct idle *s, const struct idle_start *work);
+void idle_add_activity(struct idle *s, const struct idle_activity *activity);
+uint32_t idle_tag(struct idle *s, const struct idle_activity *activity);
+void idle_step(struct idle *s, const struct idle_start *activity);
 /* Add a range of the program, with the number of its name. */
 void idle_add_range(struct idle *s, const struct gt_range *range, uint32_t name);
 /* Find the causes. Reads the capture again. Return 0 or negative errno with a cause. */

@@ -121,8 +121,8 @@ void idle_blocked_destroy(struct idle_blocked *h)
 	free(h);
 }
 
-void idle_blocked_add_work(struct idle_blocked *h, uint32_t process, uint64_t id, uint64_t end,
-			   uint32_t name)
+void idle_blocked_add_activity(struct idle_blocked *h, uint32_t process, uint64_t id, uint64_t end,
+			       uint32_t name)
 {
 	const struct held_join join = {.id = id, .end = end, .process = process, .name = name};
 
@@ -176,14 +176,14 @@ static void note_events(struct idle_blocked *h, const struct gt_item *call,
 {
 	struct wait_handle event = {.process = call->process},
 			   stream = {.process = call->process, .is_stream = true};
-	const bool gives_work = info->kind == GT_KIND_LAUNCH || info->kind == GT_KIND_COPY ||
-				info->kind == GT_KIND_SET;
+	const bool gives_activity = info->kind == GT_KIND_LAUNCH || info->kind == GT_KIND_COPY ||
+				    info->kind == GT_KIND_SET;
 
 	if (info->signals_arg >= 0 && (unsigned)info->signals_arg < GT_OP_NARGS(call->op)) {
 		event.handle = call->args[info->signals_arg];
 		if (event.handle)
 			wait_targets_add_call(&h->wait_targets, &event, call->start_ns, call->id);
-	} else if (gives_work && find_role(call, GT_ROLE_STREAM, &stream.handle)) {
+	} else if (gives_activity && find_role(call, GT_ROLE_STREAM, &stream.handle)) {
 		wait_targets_add_call(&h->wait_targets, &stream, call->start_ns, call->id);
 	} else if (info->kind == GT_KIND_MARKER &&
 		   find_role(call, GT_ROLE_STREAM, &stream.handle) &&
@@ -217,7 +217,7 @@ void idle_blocked_add_rest(struct idle_blocked *h, const struct gt_item *call,
 
 	wait.has_rest = true;
 	wait.rest = *rest;
-	if (idle_call_holds(call, &how) && how == IDLE_HOLDS_WORK)
+	if (idle_call_holds(call, &how) && how == IDLE_HOLDS_ACTIVITY)
 		wait.unsure = !add_events(h, call, wait.number);
 	spill_add(&h->waits, &wait);
 }
@@ -239,7 +239,7 @@ static void add_found(void *to, uint64_t wait, uint32_t process, uint64_t id)
 		spill_add(&h->answers, &nothing);
 }
 
-static int join_work(struct idle_blocked *h)
+static int join_activity(struct idle_blocked *h)
 {
 	struct held_join last = {.id = 0};
 	const void *next;
@@ -307,7 +307,7 @@ int idle_blocked_finish(struct idle *s)
 	const void *next;
 	int rc = wait_targets_find(&h->wait_targets, add_found, h);
 
-	rc = rc ? rc : join_work(h);
+	rc = rc ? rc : join_activity(h);
 	rc = rc ? rc : join_answers(h);
 	while (!rc && (rc = spill_next(&h->streams, &next)) > 0) {
 		const struct held_wait *wait = next;

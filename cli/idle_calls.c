@@ -116,7 +116,7 @@ bool idle_names_events(const struct gt_operation_info *info)
 	return has_role(info, GT_ROLE_DEPENDENCIES);
 }
 
-static bool gives_work(const struct gt_operation_info *info)
+static bool gives_activity(const struct gt_operation_info *info)
 {
 	return info->kind == GT_KIND_LAUNCH || info->kind == GT_KIND_COPY ||
 	       info->kind == GT_KIND_SET;
@@ -132,7 +132,7 @@ enum idle_hold idle_call_hold(uint32_t op)
 	if (!info || info->finished != GT_FINISHED_NOTHING || info->waits)
 		return IDLE_HOLDS_NOT;
 	if (idle_names_events(info))
-		return gives_work(info) ? IDLE_HOLDS_WORK : IDLE_HOLDS_STREAM;
+		return gives_activity(info) ? IDLE_HOLDS_ACTIVITY : IDLE_HOLDS_STREAM;
 	if (!has_role(info, GT_ROLE_STREAM) || !has_role(info, GT_ROLE_EVENT))
 		return IDLE_HOLDS_NOT;
 	return info->kind == GT_KIND_SYNCHRONISATION || strstr(info->name, "WaitEvent")
@@ -173,7 +173,7 @@ static uint32_t find_listed(const char *list)
 /* Return true if the requested domains include the domains whose calls submitted the device's
  * activities. HSA's activities are submitted by calls of other domains, such as HIP, which may have
  * been excluded. */
-static bool has_calls_of_work(const struct gt_counts *counts, const char *domains)
+static bool has_calls_of_activity(const struct gt_counts *counts, const char *domains)
 {
 	const uint32_t listed = find_listed(domains);
 
@@ -199,7 +199,7 @@ bool idle_host_is_known(const struct gt_capture *capture, uint32_t process)
 	session = gt_capture_session_at(capture, info->session);
 	selection_read(session->info.options, &selection);
 	if (!selection_has_calls(&selection) || *selection.operations ||
-	    (*selection.domains && !has_calls_of_work(counts, selection.domains)))
+	    (*selection.domains && !has_calls_of_activity(counts, selection.domains)))
 		return false;
 	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
 		for (unsigned why = 0; why < GT_DROP_REASON_COUNT; why++)

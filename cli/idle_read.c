@@ -39,19 +39,19 @@ static void keep_part(void *to, const struct gt_idle_part *part)
 	spill_add(&r->parts, part);
 }
 
-static uint32_t name_of(struct reading *r, const struct gt_item *work)
+static uint32_t name_of(struct reading *r, const struct gt_item *activity)
 {
-	uint64_t key = (uint64_t)work->process << 32 | work->name;
+	uint64_t key = (uint64_t)activity->process << 32 | activity->name;
 	const char *text;
 	char *readable;
 	uint32_t name;
 
-	if (!work->name)
-		return texts_put(&r->names, gt_device_op_name(work->device_op));
+	if (!activity->name)
+		return texts_put(&r->names, gt_device_op_name(activity->device_op));
 	name = idmap_get(&r->strings, key);
 	if (name != LOOKUP_NONE)
 		return name;
-	text = gt_capture_string(r->capture, work->process, work->name);
+	text = gt_capture_string(r->capture, activity->process, activity->name);
 	readable = r->mangled ? NULL : gt_demangle(text);
 	name = texts_put(&r->names, readable ? readable : text);
 	free(readable);
@@ -59,7 +59,7 @@ static uint32_t name_of(struct reading *r, const struct gt_item *work)
 	return name;
 }
 
-static void add_work(struct reading *r, const struct gt_item *item)
+static void add_activity(struct reading *r, const struct gt_item *item)
 {
 	const uint64_t number = GT_DEVICE_REF_NUMBER(item->op);
 	const struct gt_object_info *object =
@@ -67,7 +67,7 @@ static void add_work(struct reading *r, const struct gt_item *item)
 	const struct gt_device_clock *clock =
 		gt_capture_device_clock(r->capture, item->process, number);
 	const uint32_t device = object ? object->device_index : UINT32_MAX;
-	const struct idle_work work = {
+	const struct idle_activity activity = {
 		.item = item,
 		/* number 0 is for activities whose device is not known */
 		.owner = {.device = device == UINT32_MAX ? 0 : device + 1},
@@ -75,17 +75,17 @@ static void add_work(struct reading *r, const struct gt_item *item)
 		.device_index = device,
 		.name = name_of(r, item),
 		.counts = gt_capture_wants(r->capture, item),
-		.is_marker = gt_view_work_class(item->device_op) == GT_WORK_MARK,
+		.is_marker = gt_view_activity_class(item->device_op) == GT_ACTIVITY_MARK,
 	};
 
 	if (!item->start_ns || item->end_ns < item->start_ns)
 		return;
-	if (!work.is_marker)
-		unrecorded_note(&r->unrecorded, work.owner.device, item->process, item->start_ns,
-				item->end_ns);
-	if (work.owner.device >= r->device_count)
-		r->device_count = work.owner.device + 1;
-	idle_add_work(&r->idle, &work);
+	if (!activity.is_marker)
+		unrecorded_note(&r->unrecorded, activity.owner.device, item->process,
+				item->start_ns, item->end_ns);
+	if (activity.owner.device >= r->device_count)
+		r->device_count = activity.owner.device + 1;
+	idle_add_activity(&r->idle, &activity);
 }
 
 static void find_unrecorded(struct reading *r)
@@ -105,7 +105,7 @@ static int step(struct reading *r, const struct gt_item *item)
 
 	idle_note(&r->idle, item);
 	if (item->kind == GT_RECORD_DEVICE) {
-		add_work(r, item);
+		add_activity(r, item);
 	} else if (item->kind == GT_RECORD_CALL && gt_mark_of(item->op)) {
 		status = gt_ranges_step(&r->ranges, item, &range);
 		if (status > 0)
@@ -135,7 +135,7 @@ static int read_capture(struct reading *r)
 
 /* Return true if the capture contains GPU activities. If its counts do not show any, search the
  * records. */
-static bool may_have_work(const struct gt_capture *capture)
+static bool may_have_activity(const struct gt_capture *capture)
 {
 	if (!gt_capture_is_whole(gt_capture_health(capture)))
 		return true;
@@ -158,7 +158,7 @@ int idle_read(const struct gt_capture *capture, bool mangled, gt_idle_part_fn *e
 	const void *part;
 	int status;
 
-	if (!may_have_work(capture))
+	if (!may_have_activity(capture))
 		return 0;
 	r.idle.capture = capture;
 	r.idle.names = &r.names;

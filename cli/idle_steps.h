@@ -73,8 +73,8 @@ enum gt_idle_cause idle_call_cause(const struct idle *s, const struct gt_item *c
 /* How a call may block a queue. */
 enum idle_hold {
 	IDLE_HOLDS_NOT,
-	IDLE_HOLDS_WORK,   /* the call's activity waits for the events that the call names */
-	IDLE_HOLDS_STREAM, /* later activities of the call's stream wait */
+	IDLE_HOLDS_ACTIVITY, /* the call's activity waits for the events that the call names */
+	IDLE_HOLDS_STREAM,   /* later activities of the call's stream wait */
 };
 enum idle_hold idle_call_hold(uint32_t op);
 /* Return true if the operation takes a list of events that its activity waits for. */
@@ -114,8 +114,8 @@ void idle_split_rest(struct idle *s, struct idle_open *gap, uint64_t from, uint6
 /* Finds blocked queues from all calls, all activities, and the last parts of gaps. */
 struct idle_blocked *idle_blocked_create(void);
 void idle_blocked_destroy(struct idle_blocked *h);
-void idle_blocked_add_work(struct idle_blocked *h, uint32_t process, uint64_t id, uint64_t end,
-			   uint32_t name);
+void idle_blocked_add_activity(struct idle_blocked *h, uint32_t process, uint64_t id, uint64_t end,
+			       uint32_t name);
 void idle_blocked_note_call(struct idle_blocked *h, const struct gt_item *call);
 /* Add the last part of a gap. @call: submitted the activity that ended the gap; this activity
  * waited for the events that @call names. */

@@ -66,9 +66,9 @@ static int read_info(struct info *i)
 			linked_call(&linked, item->process, item->id);
 		} else if (item->kind == GT_RECORD_DEVICE) {
 			i->read[GT_CLASS_DEVICE]++;
-			i->coverage[item->process].work[GT_OP_DOMAIN(item->op)]++;
+			i->coverage[item->process].activity[GT_OP_DOMAIN(item->op)]++;
 			if (!(item->context & GT_CONTEXT_ROW))
-				linked_work(&linked, item->process, item->id);
+				linked_activity(&linked, item->process, item->id);
 			i->untimed += !item->start_ns;
 		}
 		if (item->end_ns > i->end_ns)
@@ -76,7 +76,7 @@ static int read_info(struct info *i)
 	}
 	ui_progress_end(&progress);
 	gt_cursor_destroy(cursor);
-	i->linked = linked.work;
+	i->linked = linked.activity;
 	i->call_lost = linked.lost;
 	linked_fini(&linked);
 	return rc;
@@ -106,7 +106,7 @@ static void sum_counts(struct info *i)
 }
 
 /* Return true if the session requested GPU activities. */
-static bool work_asked(const struct info *i)
+static bool activity_asked(const struct info *i)
 {
 	return !i->session->options || !strstr(i->session->options, "device=no");
 }
@@ -116,13 +116,14 @@ static bool work_asked(const struct info *i)
  * of a runtime like HIP is sufficient. */
 static enum gt_domain uncovered(const struct info *i, uint64_t *launches, uint32_t *pid)
 {
-	for (uint32_t p = 0; work_asked(i) && p < gt_capture_process_count(i->capture); p++)
+	for (uint32_t p = 0; activity_asked(i) && p < gt_capture_process_count(i->capture); p++)
 		for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++) {
 			const struct coverage *c = &i->coverage[p];
 			const struct gt_counts *counts = gt_capture_counts(i->capture, p);
-			enum gt_domain work = gt_domain_traits[d].work;
+			enum gt_domain activity = gt_domain_traits[d].activity;
 
-			if (c->work[work] || (counts && counts->seen[GT_CLASS_DEVICE][work]))
+			if (c->activity[activity] ||
+			    (counts && counts->seen[GT_CLASS_DEVICE][activity]))
 				continue;
 			if (!c->launches[d] &&
 			    (mode_has_calls(i->mode) ||
@@ -141,7 +142,7 @@ static const char *coverage_word(const struct info *i)
 	uint64_t launches;
 	uint32_t pid;
 
-	if (!work_asked(i))
+	if (!activity_asked(i))
 		return "not requested";
 	if (uncovered(i, &launches, &pid) != GT_DOMAIN_NONE)
 		return "none";
@@ -461,16 +462,17 @@ static bool has_linked(const struct info *i)
 static void print_linked(const struct info *i)
 {
 	const bool calls = has_linked(i);
-	const uint64_t work = i->read[GT_CLASS_DEVICE];
-	double share = 100.0 * (double)i->linked / (double)work;
+	const uint64_t activity = i->read[GT_CLASS_DEVICE];
+	double share = 100.0 * (double)i->linked / (double)activity;
 	char text[256], items[64];
 	int used;
 
-	if (i->linked < work && share > 99.99) /* do not round up to 100 % */
+	if (i->linked < activity && share > 99.99) /* do not round up to 100 % */
 		share = 99.99;
-	snprintf(items, sizeof items, "%s GPU activit%s", ui_count(work), work == 1 ? "y" : "ies");
+	snprintf(items, sizeof items, "%s GPU activit%s", ui_count(activity),
+		 activity == 1 ? "y" : "ies");
 	used = calls ? snprintf(text, sizeof text, "%.4g%% of %s to the call that caused %s", share,
-				items, work == 1 ? "it" : "them")
+				items, activity == 1 ? "it" : "them")
 		     : snprintf(text, sizeof text, "not requested: mode %s records no calls%s; %s",
 				i->mode->name, mode_has_calls(i->mode) ? " of these runtimes" : "",
 				items);

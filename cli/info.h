@@ -12,7 +12,7 @@ enum { INFO_REASONS_MOST = 8 };
 /* Whether the capture shows that a runtime used a device. */
 struct coverage {
 	uint64_t launches[GT_DOMAIN_COUNT]; /* number of calls that launched a GPU activity */
-	uint64_t work[GT_DOMAIN_COUNT];
+	uint64_t activity[GT_DOMAIN_COUNT];
 };
 
 struct info {

@@ -52,7 +52,8 @@ static void add_row(struct launched *l, struct launched_row like, uint64_t ns)
 	row->ns += ns;
 }
 
-void launched_work(struct launched *l, uint32_t process, uint64_t id, uint32_t name, uint64_t ns)
+void launched_activity(struct launched *l, uint32_t process, uint64_t id, uint32_t name,
+		       uint64_t ns)
 {
 	if (!l->calls)
 		return;
@@ -243,17 +244,17 @@ static void add_rows(struct grid *g, const struct summary *s, struct gt_frame_na
 	struct shown *list = lookup_grow(NULL, 0, l->count + 1, sizeof *list);
 	size_t count;
 	uint64_t all = 0;
-	bool has_work = false;
+	bool has_activity = false;
 
 	for (uint32_t i = 0; i < l->count; i++) {
 		list[i] = (struct shown){l->rows[i], describe_stack(g, names, &l->rows[i])};
 		all += l->rows[i].is_call ? 0 : l->rows[i].ns;
-		has_work |= !l->rows[i].is_call;
+		has_activity |= !l->rows[i].is_call;
 	}
 	count = join_rows(list, l->count);
 	qsort(list, count, sizeof *list, compare_shown);
 	for (size_t i = 0; i < count; i++)
-		if (!list[i].row.launches || !has_work ||
+		if (!list[i].row.launches || !has_activity ||
 		    list[i].row.ns / list[i].row.count >= LONG_NS)
 			add_shown(g, s, names, &list[i], all);
 	free(list);

@@ -34,7 +34,8 @@ struct launched {
 /* Prepare for a capture. Return: 0 or negative errno with a cause. */
 int launched_begin(struct launched *l, const struct gt_capture *capture);
 /* Add a GPU activity that call @id launched. */
-void launched_work(struct launched *l, uint32_t process, uint64_t id, uint32_t name, uint64_t ns);
+void launched_activity(struct launched *l, uint32_t process, uint64_t id, uint32_t name,
+		       uint64_t ns);
 /* A call. Calls without a stack are ignored. */
 struct launched_call {
 	uint32_t process, name;

@@ -32,20 +32,20 @@ static uint32_t page_of(struct linked *l, uint32_t process, uint64_t id, unsigne
 void linked_call(struct linked *l, uint32_t process, uint64_t id)
 {
 	uint32_t page = page_of(l, process, id, 0), n = id % LINKED_PAGE_IDS, more;
-	uint64_t bit = UINT64_C(1) << n % 64, *work = &l->pages[page].work[n / 64];
+	uint64_t bit = UINT64_C(1) << n % 64, *activity = &l->pages[page].activity[n / 64];
 	uint64_t key = (uint64_t)page * LINKED_PAGE_IDS + n, waited;
 
 	l->pages[page].calls[n / 64] |= bit;
-	if (!(*work & bit))
+	if (!(*activity & bit))
 		return;
-	*work &= ~bit;
+	*activity &= ~bit;
 	more = idmap_get(&l->more, key);
 	waited = 1 + (more == LOOKUP_NONE ? 0 : (uint64_t)more);
-	l->work += waited;
+	l->activity += waited;
 	l->lost -= waited;
 }
 
-void linked_work(struct linked *l, uint32_t process, uint64_t id)
+void linked_activity(struct linked *l, uint32_t process, uint64_t id)
 {
 	uint32_t page, n = id % LINKED_PAGE_IDS, more;
 	uint64_t bit = UINT64_C(1) << n % 64, key;
@@ -54,16 +54,16 @@ void linked_work(struct linked *l, uint32_t process, uint64_t id)
 		return;
 	page = page_of(l, process, id, 1);
 	if (l->pages[page].calls[n / 64] & bit) {
-		l->work++;
+		l->activity++;
 		return;
 	}
 	l->lost++;
-	if (l->pages[page].work[n / 64] & bit) {
+	if (l->pages[page].activity[n / 64] & bit) {
 		key = (uint64_t)page * LINKED_PAGE_IDS + n;
 		more = idmap_get(&l->more, key);
 		idmap_put(&l->more, key, more == LOOKUP_NONE ? 1 : more + 1);
 	}
-	l->pages[page].work[n / 64] |= bit;
+	l->pages[page].activity[n / 64] |= bit;
 }
 
 void linked_fini(struct linked *l)

@@ -14,7 +14,7 @@ struct linked_page {
 	uint32_t process;
 	uint64_t calls[LINKED_PAGE_IDS / 64]; /* calls that were recorded */
 	/* calls whose activities were seen before the call's record */
-	uint64_t work[LINKED_PAGE_IDS / 64];
+	uint64_t activity[LINKED_PAGE_IDS / 64];
 };
 
 /* Empty if zero-initialised. */
@@ -25,7 +25,7 @@ struct linked {
 	struct idmap by_hash;
 	/* page and id -> number of further activities that wait for their call */
 	struct idmap more;
-	uint64_t work; /* number of activities whose call's record was seen */
+	uint64_t activity; /* number of activities whose call's record was seen */
 	/* number of activities whose call is known, but whose call's record was not seen */
 	uint64_t lost;
 };
@@ -33,7 +33,7 @@ struct linked {
 /* Add a call. @process: a number that is unique per process. */
 void linked_call(struct linked *l, uint32_t process, uint64_t id);
 /* Add an activity of call @id. Ids of 0 are ignored. */
-void linked_work(struct linked *l, uint32_t process, uint64_t id);
+void linked_activity(struct linked *l, uint32_t process, uint64_t id);
 void linked_fini(struct linked *l);
 
 #endif

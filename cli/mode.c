@@ -94,7 +94,7 @@ static uint32_t beneath(uint32_t upper)
 }
 
 /* Return the domains that are beneath the same APIs as a domain in @set. */
-static uint32_t work_beside(uint32_t set)
+static uint32_t activity_beside(uint32_t set)
 {
 	uint32_t upper = 0;
 
@@ -121,14 +121,14 @@ static uint32_t beside(enum gt_domain lower)
 
 /* Return the domains that record GPU activities for the domains in @set that are recorded on
  * request. */
-static uint32_t work_of_requested(uint32_t set)
+static uint32_t activity_of_requested(uint32_t set)
 {
-	uint32_t work = 0;
+	uint32_t activity = 0;
 
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
 		if (set & BIT(d) && gt_domain_traits[d].requested)
-			work |= BIT(gt_domain_traits[d].work);
-	return work;
+			activity |= BIT(gt_domain_traits[d].activity);
+	return activity;
 }
 
 const struct mode *mode_of_options(const char *options)
@@ -329,10 +329,10 @@ static void set_calls(struct gt_session *s, uint32_t domains)
 		memset(s->ops[d], domains & BIT(d) ? 0xff : 0, sizeof s->ops[d]);
 }
 
-static void set_work(struct gt_session *s, uint32_t domains)
+static void set_activity(struct gt_session *s, uint32_t domains)
 {
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
-		memset(s->work[d], domains & BIT(d) ? 0xff : 0, sizeof s->work[d]);
+		memset(s->activity[d], domains & BIT(d) ? 0xff : 0, sizeof s->activity[d]);
 }
 
 /* Keep only launches, in APIs whose calls directly cause activities. Runtimes that split a launch
@@ -345,7 +345,7 @@ static void keep_launches(struct gt_session *s)
 			const struct gt_operation_info *o = gt_operation(GT_OP(d, i, 0));
 
 			if (o && o->kind != GT_KIND_LAUNCH)
-				s->work[d][i / 64] &= ~(UINT64_C(1) << (i % 64));
+				s->activity[d][i / 64] &= ~(UINT64_C(1) << (i % 64));
 		}
 }
 
@@ -369,7 +369,7 @@ int mode_choose(struct mode_options *o, struct gt_session *s)
 	s->mode = mode->records;
 	only_upper = s->mode == GT_MODE_UPPER && !o->domains;
 	lower = lower_domains();
-	s->domains = asked | beneath(asked) | work_of_requested(asked);
+	s->domains = asked | beneath(asked) | activity_of_requested(asked);
 	if (!mode_has_calls(mode))
 		set_calls(s, asked & annotations());
 	else if (s->mode == GT_MODE_LOWER)
@@ -385,14 +385,15 @@ int mode_choose(struct mode_options *o, struct gt_session *s)
 	/* Select the GPU activities of lower domains, because calls of other domains cause them as
 	 * well. Other activities are recorded with their calls, if the mode records calls */
 	if (!mode_has_calls(mode) || only_upper)
-		set_work(s, UINT32_MAX);
+		set_activity(s, UINT32_MAX);
 	else
-		set_work(s, work_of_requested(o->ops       ? matched
-					      : o->domains ? asked
-							   : 0) |
-				    (!o->ops || s->mode
-					     ? lower
-					     : beneath(matched) | work_beside(matched & lower)));
+		set_activity(s, activity_of_requested(o->ops       ? matched
+						      : o->domains ? asked
+								   : 0) |
+					(!o->ops || s->mode
+						 ? lower
+						 : beneath(matched) |
+							   activity_beside(matched & lower)));
 	if (s->mode == GT_MODE_LITE)
 		keep_launches(s);
 	s->named = (o->domains ? asked : 0) | matched;

@@ -64,7 +64,7 @@ static const char *duration(uint64_t ns)
  * a device's first activity and after its last activity is not known. */
 static bool has_whole_run(const struct summary *s)
 {
-	if (s->filter || s->slice.some || s->slice.of_processes || s->is_part)
+	if (s->filter || s->scope.some || s->scope.of_processes || s->is_part)
 		return false;
 	for (uint32_t i = 0; i < s->file_count; i++)
 		if (s->files[i].is_cut || *s->files[i].retained_text || *s->files[i].recorded_text)
@@ -376,9 +376,9 @@ static void print_calls(const struct summary *s, FILE *out)
 {
 	struct overview_row rows[CALLS_MOST];
 	size_t count = choose_rows(s, SUMMARY_CALLS, summary_self_ns, rows, CALLS_MOST);
-	bool calls_wanted, work_wanted;
+	bool calls_wanted, activity_wanted;
 
-	report_was_asked(s, &calls_wanted, &work_wanted);
+	report_was_asked(s, &calls_wanted, &activity_wanted);
 	if (!calls_wanted && !s->read[GT_CLASS_CALL])
 		ui_print_line(out, "Calls", NULL, "not recorded");
 	print_rows(out, "Calls", rows, count, NAMES_CUT, 0);

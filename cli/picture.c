@@ -176,13 +176,13 @@ static void note_time(struct painter *x, uint64_t start_ns, uint64_t end_ns)
 	x->any = true;
 }
 
-static bool is_shown_work(const struct gt_item *item)
+static bool is_shown_activity(const struct gt_item *item)
 {
 	return item->device_op != GT_DEVICE_MARKER && item->device_op != GT_DEVICE_BARRIER &&
 	       item->device_op != GT_DEVICE_SCRATCH;
 }
 
-static int survey_work(struct painter *x, const struct gt_item *item)
+static int survey_activity(struct painter *x, const struct gt_item *item)
 {
 	struct gt_view_queue *q = gt_view_queue(&x->view, item);
 	struct source *sources[2];
@@ -435,16 +435,16 @@ static void fill_span(void *data, uint64_t start_ns, uint64_t end_ns)
 	fill_bins(f->picture, f->row->busy, start_ns, end_ns);
 }
 
-static enum picture_work work_of(const struct gt_item *item)
+static enum picture_activity activity_of(const struct gt_item *item)
 {
-	switch (gt_view_work_class(item->device_op)) {
-	case GT_WORK_KERNEL: return PICTURE_KERNEL;
-	case GT_WORK_COPY: return PICTURE_COPY;
+	switch (gt_view_activity_class(item->device_op)) {
+	case GT_ACTIVITY_KERNEL: return PICTURE_KERNEL;
+	case GT_ACTIVITY_COPY: return PICTURE_COPY;
 	default: return PICTURE_OTHER;
 	}
 }
 
-static int paint_work(struct painter *x, const struct gt_item *item)
+static int paint_activity(struct painter *x, const struct gt_item *item)
 {
 	struct picture *p = x->picture;
 	struct gt_view_queue *q = gt_view_queue(&x->view, item);
@@ -455,7 +455,7 @@ static int paint_work(struct painter *x, const struct gt_item *item)
 
 	if (!q || (item->name && !name))
 		return -ENOMEM;
-	if (!item->start_ns || item->end_ns < item->start_ns || !is_shown_work(item))
+	if (!item->start_ns || item->end_ns < item->start_ns || !is_shown_activity(item))
 		return 0;
 	s = get_device(x, q->device);
 	if (s->row != NOT_SHOWN)
@@ -473,7 +473,7 @@ static int paint_work(struct painter *x, const struct gt_item *item)
 				  .name = texts_put(&p->texts,
 						    name ? name->text
 							 : gt_device_op_name(item->device_op)),
-				  .work = (uint8_t)work_of(item)});
+				  .activity = (uint8_t)activity_of(item)});
 	return 0;
 }
 
@@ -513,7 +513,7 @@ static void paint_range(struct painter *x, const struct gt_range *range)
 						      .end_ns = range->end_ns,
 						      .row = t->index,
 						      .name = texts_put(&p->texts, range->name),
-						      .work = PICTURE_RANGE,
+						      .activity = PICTURE_RANGE,
 						      .colour = range->detail.colour});
 }
 
@@ -554,7 +554,7 @@ static int paint_call(struct painter *x, struct gt_ranges *ranges, const struct 
 						  .name = texts_put(&p->texts,
 								    gt_operation_name(item->op)),
 						  .depth = item->depth,
-						  .work = waits ? PICTURE_WAIT : PICTURE_CALL});
+						  .activity = waits ? PICTURE_WAIT : PICTURE_CALL});
 	return 0;
 }
 
@@ -642,7 +642,7 @@ static int take_item(struct painter *x, struct gt_ranges *ranges, const struct g
 	if (item->kind == GT_RECORD_CALL)
 		return x->second ? paint_call(x, ranges, item) : survey_call(x, item);
 	if (item->kind == GT_RECORD_DEVICE)
-		return x->second ? paint_work(x, item) : survey_work(x, item);
+		return x->second ? paint_activity(x, item) : survey_activity(x, item);
 	return 0;
 }
 

@@ -24,7 +24,7 @@ enum picture_kind {
 	PICTURE_MEMORY,
 };
 
-enum picture_work {
+enum picture_activity {
 	PICTURE_KERNEL,
 	PICTURE_COPY,
 	PICTURE_OTHER,
@@ -36,7 +36,7 @@ enum picture_work {
 struct picture_slice {
 	uint64_t start_ns, end_ns;
 	uint32_t row, name; /* name: number in picture.texts */
-	uint8_t work;       /* enum picture_work */
+	uint8_t activity;   /* enum picture_activity */
 	uint8_t depth;      /* calls: number of enclosing calls */
 	uint32_t colour;    /* ranges: ARGB; 0: none */
 };

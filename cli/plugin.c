@@ -68,7 +68,7 @@ struct outcome {
 struct check {
 	const char *path, *exercise;
 	unsigned seconds;
-	bool verbose, has_work;
+	bool verbose, has_activity;
 	bool stopped; /* true if loading failed, so that later rules were not tested */
 	bool hung;    /* true if a trial did not return */
 	struct outcome outcomes[GT_RULE_COUNT];
@@ -103,7 +103,7 @@ static void run_trial(const struct check *c, const struct gt_trial_kind *kind, i
 	trial.trying = (enum gt_rule)kind->rules[0];
 	if (!loads && !gt_trial_open(&trial))
 		_exit(2);
-	if (kind->needs_work && !trial.work)
+	if (kind->needs_activity && !trial.activity)
 		gt_trial_report(&trial, GT_TRIAL_UNTRIED, GT_RULE_NONE,
 				"no library exports pu1Exercise()");
 	else
@@ -189,7 +189,7 @@ static void keep_rest(struct check *c, const struct gt_trial_kind *kind, const s
 		if (c->outcomes[*rule].state == UNTRIED && l->ended && !l->untried)
 			c->outcomes[*rule].state = KEPT;
 	if (l->untried)
-		c->has_work = false;
+		c->has_activity = false;
 }
 
 static int start_trial(struct check *c, const struct gt_trial_kind *kind)
@@ -263,7 +263,7 @@ static int report(const struct check *c)
 	if (counts[ABSENT])
 		printf(", %u not applicable (missing groups)", counts[ABSENT]);
 	putchar('\n');
-	if (!c->has_work)
+	if (!c->has_activity)
 		printf("  rules about records need GPU activity: export pu1Exercise(), or use\n"
 		       "  --exercise FILE\n");
 	return counts[BROKEN] ? GT_EXIT_FAILURE : GT_EXIT_OK;
@@ -292,7 +292,7 @@ static int check_plugin(struct check *c)
 	if (!realpath(c->path, real))
 		return ui_fail(GT_EXIT_FAILURE, "cannot read %s: %m", c->path);
 	c->path = real; /* dlopen() would search other folders for a name without a slash */
-	c->has_work = true;
+	c->has_activity = true;
 	for (size_t i = 0; i < gt_trial_count; i++) {
 		int code = start_trial(c, &gt_trials[i]);
 

@@ -59,7 +59,7 @@ struct gt_trial {
 	/* rules already reported as broken, one bit each; a rule is reported once */
 	uint64_t reported;
 	struct gt_plugin plugin;
-	pu1Result (*work)(uint32_t items); /* NULL: not available */
+	pu1Result (*activity)(uint32_t items); /* NULL: not available */
 	/* State of the simulated host */
 	pthread_mutex_t lock;
 	struct gt_trial_buffer *buffers;
@@ -114,7 +114,7 @@ void gt_trial_callbacks(pu1BufferRequestFn *request, pu1BufferCompleteFn *comple
 
 struct gt_trial_kind {
 	void (*run)(struct gt_trial *t);
-	bool needs_work;      /* true if the trial needs pu1Exercise() */
+	bool needs_activity;  /* true if the trial needs pu1Exercise() */
 	const uint8_t *rules; /* rules that the trial tests, ended by 0 */
 };
 extern const struct gt_trial_kind gt_trials[];

@@ -126,7 +126,7 @@ bool gt_trial_open(struct gt_trial *t)
 	}
 	if (t->exercise)
 		library = dlopen(t->exercise, RTLD_NOW | RTLD_LOCAL);
-	*(void **)&t->work = dlsym(library ? library : t->plugin.handle, "pu1Exercise");
+	*(void **)&t->activity = dlsym(library ? library : t->plugin.handle, "pu1Exercise");
 	return true;
 }
 
@@ -178,7 +178,7 @@ void gt_trial_flush(struct gt_trial *t)
 
 void gt_trial_exercise(struct gt_trial *t, uint32_t items)
 {
-	pu1Result result = t->work(items);
+	pu1Result result = t->activity(items);
 
 	GT_TRIAL_WANT(t, t->trying, !result, "pu1Exercise() returned %s",
 		      gt_trial_result_name(result));

@@ -31,17 +31,17 @@ static bool is_call_of(const pu1ActivityRecord *r)
 	return r->kind == PU1_KIND_PRIVATEUSE1_RUNTIME || r->kind == PU1_KIND_PRIVATEUSE1_DRIVER;
 }
 
-static bool is_work_of(const pu1ActivityRecord *r)
+static bool is_activity_of(const pu1ActivityRecord *r)
 {
 	return r->kind >= PU1_KIND_CONCURRENT_KERNEL && r->kind <= PU1_KIND_GPU_MEMSET;
 }
 
-static size_t count_work(const struct gt_trial *t)
+static size_t count_activity(const struct gt_trial *t)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->record_count; i++)
-		n += is_work_of(&t->records[i]);
+		n += is_activity_of(&t->records[i]);
 	return n;
 }
 
@@ -59,8 +59,8 @@ static bool is_loss_explained(const struct gt_trial *t, enum gt_rule rule)
 }
 
 /* Check that at least @items activities have records, or are counted as dropped. */
-static void want_work(struct gt_trial *t, enum gt_rule rule, const char *when, size_t items,
-		      size_t found)
+static void want_activity(struct gt_trial *t, enum gt_rule rule, const char *when, size_t items,
+			  size_t found)
 {
 	GT_TRIAL_WANT(t, rule, found >= items || is_loss_explained(t, rule),
 		      "%s%zu activities have %zu records", when, items, found);
@@ -334,12 +334,12 @@ static void check_correlations(struct gt_trial *t)
 	bool calls = t->plugin.about.kinds &
 		     (1u << PU1_KIND_PRIVATEUSE1_RUNTIME | 1u << PU1_KIND_PRIVATEUSE1_DRIVER);
 	uint64_t first = 0;
-	size_t work = 0, same = 0;
+	size_t activity = 0, same = 0;
 
 	for (size_t i = 0; i < t->record_count; i++) {
 		const pu1ActivityRecord *r = &t->records[i];
 
-		if (!is_work_of(r))
+		if (!is_activity_of(r))
 			continue;
 		GT_TRIAL_WANT(t, GT_RULE_CORRELATION, r->correlation_id,
 			      "a record of kind %u has no correlation id", r->kind);
@@ -349,10 +349,10 @@ static void check_correlations(struct gt_trial *t)
 			r->kind, (unsigned long long)r->correlation_id);
 		first = first ? first : r->correlation_id;
 		same += r->correlation_id == first && !r->graph_id;
-		work++;
+		activity++;
 	}
-	GT_TRIAL_WANT(t, GT_RULE_CORRELATION, work < 4 || same < work,
-		      "all %zu activities have the same correlation id", work);
+	GT_TRIAL_WANT(t, GT_RULE_CORRELATION, activity < 4 || same < activity,
+		      "all %zu activities have the same correlation id", activity);
 }
 
 static void *exercise_thread(void *data)
@@ -405,7 +405,7 @@ static void session(struct gt_trial *t)
 	gt_trial_flush(t);
 	gt_trial_try(t, GT_RULE_WALK, "pu1GetNextRecord()");
 	gt_trial_collect(t);
-	want_work(t, GT_RULE_FLUSHED, "", ITEMS, count_work(t));
+	want_activity(t, GT_RULE_FLUSHED, "", ITEMS, count_activity(t));
 	gt_trial_try(t, GT_RULE_TOP, "checking records");
 	gt_trial_has_group(t, GT_RULE_TWO_STACKS, GPUTAP_PLUGIN_USER);
 	check_tops(t);
@@ -429,20 +429,20 @@ static void session(struct gt_trial *t)
 	gt_trial_compare_texts(t);
 }
 
-static size_t count_work_since(const struct gt_trial *t, uint64_t begun_ns)
+static size_t count_activity_since(const struct gt_trial *t, uint64_t begun_ns)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->record_count; i++) {
 		const pu1ActivityRecord *r = &t->records[i];
 
-		n += is_work_of(r) &&
+		n += is_activity_of(r) &&
 		     gt_plugin_real_time(&t->plugin, r->device_id, r->start_time) >= begun_ns;
 	}
 	return n;
 }
 
-struct late_work {
+struct late_activity {
 	struct gt_trial *t;
 	uint32_t items;
 	_Atomic bool is_done;
@@ -450,7 +450,7 @@ struct late_work {
 
 static void *exercise_long(void *data)
 {
-	struct late_work *w = data;
+	struct late_activity *w = data;
 
 	gt_trial_exercise(w->t, w->items);
 	w->is_done = true;
@@ -461,7 +461,7 @@ static void *exercise_long(void *data)
  * submitting. */
 static bool end_in_flight(struct gt_trial *t, uint32_t items)
 {
-	struct late_work w = {.t = t, .items = items};
+	struct late_activity w = {.t = t, .items = items};
 	pthread_t thread;
 	bool in_time;
 
@@ -492,8 +492,8 @@ static void in_flight(struct gt_trial *t)
 		gt_trial_end(t);
 		gt_trial_flush(t);
 		gt_trial_collect(t);
-		want_work(t, GT_RULE_IN_FLIGHT, "in the session after it, ", ITEMS,
-			  count_work_since(t, t->begun_ns));
+		want_activity(t, GT_RULE_IN_FLIGHT, "in the session after it, ", ITEMS,
+			      count_activity_since(t, t->begun_ns));
 	}
 }
 
@@ -513,7 +513,7 @@ static void synchronize(struct gt_trial *t)
 	gt_trial_end(t);
 	gt_trial_flush(t);
 	gt_trial_collect(t);
-	want_work(t, GT_RULE_SYNCHRONIZE, "after wait(), ", ITEMS, count_work(t));
+	want_activity(t, GT_RULE_SYNCHRONIZE, "after wait(), ", ITEMS, count_activity(t));
 }
 
 static void count_submission(uint64_t correlation, pu1ActivityKind kind, uint32_t items)
@@ -526,7 +526,7 @@ static void count_submission(uint64_t correlation, pu1ActivityKind kind, uint32_
 static void submissions(struct gt_trial *t)
 {
 	pu1Result result;
-	size_t work;
+	size_t activity;
 
 	if (!gt_trial_has_group(t, GT_RULE_SUBMITS, GPUTAP_PLUGIN_SUBMITS) ||
 	    !t->plugin.calls.submits.set)
@@ -540,11 +540,11 @@ static void submissions(struct gt_trial *t)
 	gt_trial_end(t);
 	gt_trial_flush(t);
 	gt_trial_collect(t);
-	work = count_work(t);
+	activity = count_activity(t);
 	GT_TRIAL_WANT(t, GT_RULE_SUBMITS,
-		      t->reported_items == work || is_loss_explained(t, GT_RULE_SUBMITS),
+		      t->reported_items == activity || is_loss_explained(t, GT_RULE_SUBMITS),
 		      "%llu activities were reported, but %zu have records",
-		      (unsigned long long)t->reported_items, work);
+		      (unsigned long long)t->reported_items, activity);
 	t->plugin.calls.submits.set(NULL);
 	t->reported_items = 0;
 	gt_trial_exercise(t, ITEMS);
@@ -584,7 +584,7 @@ static void starve(struct gt_trial *t, enum gt_rule rule, size_t bytes)
 	gt_trial_exercise(t, ITEMS);
 	gt_trial_flush(t);
 	gt_trial_collect(t);
-	want_work(t, rule, "afterwards, with buffers, ", ITEMS, count_work(t));
+	want_activity(t, rule, "afterwards, with buffers, ", ITEMS, count_activity(t));
 	gt_trial_end(t);
 }
 
@@ -607,8 +607,8 @@ static void sessions(struct gt_trial *t)
 		gt_trial_end(t);
 		gt_trial_flush(t);
 		gt_trial_collect(t);
-		want_work(t, GT_RULE_SESSIONS, i > 1 ? "in a later session, " : "", ITEMS,
-			  count_work(t));
+		want_activity(t, GT_RULE_SESSIONS, i > 1 ? "in a later session, " : "", ITEMS,
+			      count_activity(t));
 	}
 }
 
@@ -675,8 +675,8 @@ static void try_window(struct gt_trial *t)
 		gt_trial_end(t);
 		gt_trial_flush(t);
 		gt_trial_collect(t);
-		want_work(t, GT_RULE_WINDOW, i > 1 ? "in the second window, " : "", ITEMS,
-			  count_work(t));
+		want_activity(t, GT_RULE_WINDOW, i > 1 ? "in the second window, " : "", ITEMS,
+			      count_activity(t));
 	}
 }
 
@@ -700,7 +700,7 @@ static void threads(struct gt_trial *t)
 {
 	pthread_t all[THREADS];
 	uint64_t before;
-	size_t work;
+	size_t activity;
 
 	gt_trial_try(t, GT_RULE_THREADS, "activities of four threads during pu1FlushAll()");
 	gt_trial_begin(t);
@@ -717,8 +717,8 @@ static void threads(struct gt_trial *t)
 	gt_trial_end(t);
 	gt_trial_flush(t);
 	gt_trial_collect(t);
-	work = count_work(t) + dropped(t) - before;
-	want_work(t, GT_RULE_THREADS, "", (size_t)THREADS * THREAD_ITEMS, work);
+	activity = count_activity(t) + dropped(t) - before;
+	want_activity(t, GT_RULE_THREADS, "", (size_t)THREADS * THREAD_ITEMS, activity);
 }
 
 static int in_child(struct gt_trial *t)
@@ -761,14 +761,14 @@ static void try_forks(struct gt_trial *t)
 	gt_trial_end(t);
 	gt_trial_flush(t);
 	gt_trial_collect(t);
-	want_work(t, GT_RULE_FORK, "the parent's ", (size_t)2 * ITEMS, count_work(t));
+	want_activity(t, GT_RULE_FORK, "the parent's ", (size_t)2 * ITEMS, count_activity(t));
 }
 
 static void unload(struct gt_trial *t)
 {
 	gt_trial_try(t, GT_RULE_UNLOAD, "dlclose()");
 	gt_trial_begin(t);
-	if (t->work)
+	if (t->activity)
 		gt_trial_exercise(t, ITEMS);
 	gt_trial_end(t);
 	gt_trial_flush(t);
@@ -780,7 +780,7 @@ static void end_inside(struct gt_trial *t)
 {
 	gt_trial_try(t, GT_RULE_EXIT, "exit()");
 	gt_trial_begin(t);
-	if (t->work)
+	if (t->activity)
 		gt_trial_exercise(t, ITEMS);
 }
 

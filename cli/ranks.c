@@ -61,7 +61,7 @@ static enum gt_collective_gaps find_gaps(const void *data, uint32_t process)
 {
 	const struct ranks *r = data;
 
-	if (r->is_slice)
+	if (r->is_part)
 		return GT_COLLECTIVE_LOST;
 	return r->capture ? gt_collective_find_gaps(r->capture, process) : GT_COLLECTIVE_COMPLETE;
 }
@@ -89,12 +89,12 @@ void ranks_add_call(struct ranks *r, const struct gt_item *call, bool counts)
 	}
 }
 
-void ranks_add_work(struct ranks *r, uint32_t process, const struct timeline_span *span)
+void ranks_add_activity(struct ranks *r, uint32_t process, const struct timeline_span *span)
 {
 	struct ranks_row *row = row_of(r, process);
 
 	if (row) {
-		row->work++;
+		row->activity++;
 		timeline_add(&row->busy, span);
 	}
 }
@@ -233,9 +233,9 @@ static size_t find_root(const struct one_call *c)
 static bool is_fused(const struct one_call *c)
 {
 	for (size_t i = 0; i < c->match->count; i++) {
-		const struct gt_collective_work *work = c->match->members[i].work;
+		const struct gt_collective_activity *activity = c->match->members[i].activity;
 
-		if (!work || !work[c->match->at[i]].fused)
+		if (!activity || !activity[c->match->at[i]].fused)
 			return false;
 	}
 	return true;
@@ -244,16 +244,16 @@ static bool is_fused(const struct one_call *c)
 /* Return true if the kernels' times are known for all members, and the kernels correspond. */
 static bool has_kernels(const struct one_call *c)
 {
-	const struct gt_collective_work *first = NULL;
+	const struct gt_collective_activity *first = NULL;
 
 	for (size_t i = 0; i < c->match->count; i++) {
-		const struct gt_collective_work *work = c->match->members[i].work;
+		const struct gt_collective_activity *activity = c->match->members[i].activity;
 
-		if (!work || !work[c->match->at[i]].kernels)
+		if (!activity || !activity[c->match->at[i]].kernels)
 			return false;
-		work += c->match->at[i];
-		first = first ? first : work;
-		if (work->kernels != first->kernels || work->fused != first->fused)
+		activity += c->match->at[i];
+		first = first ? first : activity;
+		if (activity->kernels != first->kernels || activity->fused != first->fused)
 			return false;
 	}
 	return true;
@@ -267,7 +267,7 @@ static unsigned kind_of(const struct one_call *c)
 	const struct gt_operation_info *info = gt_operation(part_of(c, 0)->op);
 	unsigned kind = info ? info->collective : GT_COLLECTIVE_ANY;
 
-	for (size_t k = c->match->at[0] + 1; c->by_kernel && k < m->count && m->work[k].fused;
+	for (size_t k = c->match->at[0] + 1; c->by_kernel && k < m->count && m->activity[k].fused;
 	     k++) {
 		const struct gt_operation_info *other = gt_operation(m->parts[k].op);
 
@@ -306,7 +306,7 @@ static void compare_call(struct one_call *c)
 		row_of_member(c, i)->compared++;
 		if (c->by_kernel)
 			c->r->compared_kernels +=
-				c->match->members[i].work[c->match->at[i]].kernels;
+				c->match->members[i].activity[c->match->at[i]].kernels;
 	}
 	last = find_last(c);
 	if (c->kind == GT_COLLECTIVE_TO_ROOT) {

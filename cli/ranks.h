@@ -34,7 +34,7 @@ struct ranks_row {
 	uint64_t message_wait_ns; /* part of wait_ns in which the rank waited for messages */
 	uint64_t messages;        /* number of compared messages that the rank waited for or sent */
 	uint64_t steps;           /* number of program ranges whose names begin with "step" */
-	uint64_t work;
+	uint64_t activity;
 	uint64_t kernels, kernel_ns; /* kernels of collectives on devices: number and time */
 	struct timeline busy;        /* busy time of all devices of the rank together */
 };
@@ -60,7 +60,7 @@ struct ranks {
 	/* The caller sets these fields */
 	const struct gt_capture *capture;
 	struct timeline_pool *pool; /* must outlive this struct */
-	bool is_slice;              /* true if earlier calls are not read */
+	bool is_part;               /* true if earlier calls are not read */
 	/* Valid after ranks_finish() */
 	uint64_t calls,
 		/* numbers of compared collective calls, and of calls that could not be compared */
@@ -80,7 +80,7 @@ void ranks_add_life(struct ranks *r, uint32_t process, uint64_t start_ns, uint64
 /* Add a call. Call for all calls of each process, in order of their start. @counts: true if the
  * call's times count. */
 void ranks_add_call(struct ranks *r, const struct gt_item *call, bool counts);
-void ranks_add_work(struct ranks *r, uint32_t process, const struct timeline_span *span);
+void ranks_add_activity(struct ranks *r, uint32_t process, const struct timeline_span *span);
 /* Add a kernel, with its name and the name's number, if it belongs to a library of collectives.
  * @counts: true if the kernel's time counts. */
 void ranks_add_kernel(struct ranks *r, const struct gt_item *kernel, uint32_t number,

@@ -415,9 +415,9 @@ static bool has_percentiles(const struct grid *g)
 
 static void print_text(const struct summary *s, const struct report_options *o, FILE *out)
 {
-	bool calls_asked, work_asked, percentiles = false;
+	bool calls_asked, activity_asked, percentiles = false;
 
-	report_was_asked(s, &calls_asked, &work_asked);
+	report_was_asked(s, &calls_asked, &activity_asked);
 	report_head_print(s, o->where, o->by, out);
 	for (unsigned t = 0; t < REPORT_TABLE_COUNT; t++) {
 		struct grid g;
@@ -498,11 +498,11 @@ static void print_json(const struct summary *s, const struct report_options *o, 
 	json_count(&j, "calls", s->read[GT_CLASS_CALL]);
 	json_count(&j, "activities", s->read[GT_CLASS_DEVICE]);
 	json_count(&j, "range_records", s->read_ranges);
-	if (s->slice.some) { /* calls of activities may be outside of the time range */
+	if (s->scope.some) { /* calls of activities may be outside of the time range */
 		json_null(&j, "linked");
 		json_null(&j, "call_lost");
 	} else {
-		json_count(&j, "linked", s->linked.work);
+		json_count(&j, "linked", s->linked.activity);
 		json_count(&j, "call_lost", s->linked.lost);
 	}
 	json_count(&j, "seen", summary_seen(s));

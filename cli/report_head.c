@@ -214,27 +214,27 @@ static void describe_links(const struct summary *s, char *text, size_t size)
 	uint64_t device = s->read[GT_CLASS_DEVICE];
 
 	*text = '\0';
-	if (s->slice.of_processes) {
+	if (s->scope.of_processes) {
 		snprintf(text, size,
-			 s->slice.some ? " in the selected time and processes"
+			 s->scope.some ? " in the selected time and processes"
 				       : " in the selected processes");
 		return;
 	}
-	if (s->slice.some) {
+	if (s->scope.some) {
 		snprintf(text, size, " in the selected time");
 		return;
 	}
 	if (device && !s->read[GT_CLASS_CALL] && !s->linked.lost)
 		snprintf(text, size, ", without calls to link to");
-	else if (device && s->linked.work == device)
+	else if (device && s->linked.activity == device)
 		snprintf(text, size,
 			 device == 1 ? ", linked to its call" : ", all linked to their calls");
-	else if (device && !s->linked.work)
+	else if (device && !s->linked.activity)
 		snprintf(text, size,
 			 device == 1 ? ", not linked to its call" : ", none linked to their calls");
 	else if (device)
 		snprintf(text, size, ", all but %s linked to their calls",
-			 ui_count(device - s->linked.work));
+			 ui_count(device - s->linked.activity));
 }
 
 static void print_totals(const struct summary *s, const char *where, FILE *out)
@@ -242,15 +242,15 @@ static void print_totals(const struct summary *s, const char *where, FILE *out)
 	const struct ui_colors *c = ui_colors(out);
 	uint64_t dropped = summary_dropped(s), calls = s->read[GT_CLASS_CALL],
 		 device = s->read[GT_CLASS_DEVICE];
-	char links[80], of_calls[64], of_work[64], of_ranges[64] = "", why[FILTER_WHY_BYTES];
+	char links[80], of_calls[64], of_activity[64], of_ranges[64] = "", why[FILTER_WHY_BYTES];
 	const struct losses losses = losses_read(s->capture);
 	char lost[LOSSES_HEADLINE];
-	bool calls_asked, work_asked;
+	bool calls_asked, activity_asked;
 
-	report_was_asked(s, &calls_asked, &work_asked);
+	report_was_asked(s, &calls_asked, &activity_asked);
 	describe_links(s, links, sizeof links);
 	snprintf(of_calls, sizeof of_calls, "%s call%s", ui_count(calls), calls == 1 ? "" : "s");
-	snprintf(of_work, sizeof of_work, "%s GPU activit%s", ui_count(device),
+	snprintf(of_activity, sizeof of_activity, "%s GPU activit%s", ui_count(device),
 		 device == 1 ? "y" : "ies");
 	if (s->read_ranges)
 		snprintf(of_ranges, sizeof of_ranges, "%s range%s, ", ui_count(s->read_ranges),
@@ -260,7 +260,7 @@ static void print_totals(const struct summary *s, const char *where, FILE *out)
 		*lost = '\0';
 	ui_print_sentence(out, NULL, "%s%s, %s%s%s%s", of_ranges,
 			  calls || calls_asked ? of_calls : "calls not recorded",
-			  device || work_asked ? of_work : "GPU activities not recorded",
+			  device || activity_asked ? of_activity : "GPU activities not recorded",
 			  calls_asked ? links : "", *lost ? "; " : "", lost);
 	if (dropped)
 		ui_print_sentence(out, c->red, "%s of %s records were lost", ui_count(dropped),

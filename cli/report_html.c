@@ -69,7 +69,7 @@ static void put_bins(FILE *out, const struct picture *p, const char *key, const 
 static void put_slice(FILE *out, const struct picture *p, const struct picture_slice *s, bool first)
 {
 	fprintf(out, "%s[%" PRIu64 ",%" PRIu64 ",%u,%u,%u", first ? "" : ",",
-		s->start_ns - p->zero_ns, s->end_ns - s->start_ns, s->name, s->work, s->depth);
+		s->start_ns - p->zero_ns, s->end_ns - s->start_ns, s->name, s->activity, s->depth);
 	if (s->colour)
 		fprintf(out, ",\"#%06x\"", s->colour & 0xffffff);
 	fputc(']', out);

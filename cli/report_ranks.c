@@ -137,9 +137,9 @@ void report_make_ranks(struct grid *g, const struct summary *s)
 		*cell++ = calls ? cell_count(row->collective_ns) : cell_none();
 		*cell++ = cell_count(row->collectives);
 		*cell++ = cell_count(row->call_ns);
-		*cell++ = row->work ? cell_count(row->busy.busy_ns) : cell_none();
-		*cell++ = row->work ? cell_count(idle_ns(row)) : cell_none();
-		*cell++ = cell_count(row->work);
+		*cell++ = row->activity ? cell_count(row->busy.busy_ns) : cell_none();
+		*cell++ = row->activity ? cell_count(idle_ns(row)) : cell_none();
+		*cell++ = cell_count(row->activity);
 		*cell++ = row->kernels ? cell_count(row->kernel_ns) : cell_none();
 		*cell++ = cell_count(row->kernels);
 		*cell++ = row->steps ? cell_count(row->steps) : cell_none();
@@ -214,7 +214,7 @@ static bool is_any(const struct ranks_row *row)
 
 static bool is_working(const struct ranks_row *row)
 {
-	return row->work > 0;
+	return row->activity > 0;
 }
 
 static const struct measure measures[] = {

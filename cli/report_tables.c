@@ -238,19 +238,19 @@ static void make_operators(struct grid *g, const struct summary *s)
 
 	for (uint32_t i = 0; i < o->count; i++)
 		all_ns += o->rows[i].self_ns;
-	for (uint32_t i = 0; o->work && i < o->count; i++) {
+	for (uint32_t i = 0; o->activity && i < o->count; i++) {
 		const struct gpu_by_range_row *row = &o->rows[i];
 		const bool inside = row->name != LOOKUP_NONE;
 		/* a range without a count does not match the filter; only its activities match */
 		const bool counted = inside && row->count;
 		struct grid_cell *cell;
 
-		if (!row->all_work)
+		if (!row->all_activity)
 			continue;
 		cell = grid_row(g);
 		*cell++ = cell_count(row->self_ns);
 		*cell++ = cell_real(share_of(row->self_ns, all_ns));
-		*cell++ = cell_count(row->work);
+		*cell++ = cell_count(row->activity);
 		*cell++ = cell_count(row->all_ns);
 		*cell++ = counted ? cell_count(row->count) : cell_none();
 		*cell++ = counted ? cell_count(row->host_ns) : cell_none();
@@ -372,7 +372,7 @@ static void make_graphs(struct grid *g, const struct summary *s)
 {
 	for (uint32_t i = 0; i < s->graphs.count; i++) {
 		const struct graphs_row *row = &s->graphs.rows[i];
-		bool nodes = row->work && !row->whole && row->times.count;
+		bool nodes = row->activity && !row->whole && row->times.count;
 		struct grid_cell *cell = grid_row(g);
 		*cell++ = cell_count(row->times.total);
 		*cell++ = cell_count(row->launches);
@@ -382,7 +382,7 @@ static void make_graphs(struct grid *g, const struct summary *s)
 		*cell++ = nodes ? cell_count(row->busy.busy_ns) : cell_none();
 		*cell++ = row->nodes ? cell_count(row->nodes) : cell_none();
 		*cell++ = row->nodes ? cell_count(row->kernels) : cell_none();
-		*cell++ = cell_count(row->work);
+		*cell++ = cell_count(row->activity);
 		*cell++ = cell_text(row->whole ? "span" : "full");
 		*cell++ = cell_count(s->processes[row->process].pid);
 		*cell++ = cell_text(s->processes[row->process].name);
@@ -406,7 +406,7 @@ static void make_info_code(struct grid *g, const struct summary *s, enum report_
 }
 
 /* Return true if other activities may run during the idle time of these rows. */
-static bool is_of_some_work(const struct summary *s)
+static bool is_of_some_activity(const struct summary *s)
 {
 	return s->filter || s->track_keys || s->place_keys;
 }
@@ -445,7 +445,7 @@ static void make_devices(struct grid *g, const struct summary *s)
 		*cell++ = cell_text(s->devices[d->device].name);
 		cell = put_track(cell, s, d);
 	}
-	if (is_of_some_work(s))
+	if (is_of_some_activity(s))
 		g->heading =
 			"Devices: the activities of each row alone, from its first to its last";
 	show_tracks(g, s);
@@ -555,7 +555,7 @@ static void make_gaps(struct grid *g, const struct summary *s)
 		}
 	}
 	sort_by(g, "gap_ns");
-	if (is_of_some_work(s))
+	if (is_of_some_activity(s))
 		g->heading = "Largest gaps between the activities of each row alone";
 	show_tracks(g, s);
 	g->selection = true;

@@ -48,7 +48,7 @@ static int describe_snapshot(const struct gt_retained *k, char *text, size_t roo
 			has_text ? " (" : "", has_text ? k->text : "", has_text ? ")" : "");
 }
 
-/* Write text such as "a slice, --where 'at=5s..6s'; 90 records outside of it were not kept". */
+/* Write text such as "a part, --where 'at=5s..6s'; 90 records outside of it were not kept". */
 static void describe_cut(const struct gt_capture *c, const struct gt_capture_session *s,
 			 char text[RETAINED_TEXT])
 {

@@ -47,7 +47,7 @@ struct wait_part {
 	uint64_t start, end; /* times of the call or of the activity */
 	uint64_t slack;
 	uint32_t origin; /* origin of the call or of the activity */
-	uint8_t is_work, found;
+	uint8_t is_activity, found;
 };
 
 struct running {
@@ -111,8 +111,8 @@ static int compare_parts(const void *a, const void *b)
 
 	if (x->wait != y->wait)
 		return x->wait < y->wait ? -1 : 1;
-	if (x->is_work != y->is_work)
-		return (int)x->is_work - (int)y->is_work;
+	if (x->is_activity != y->is_activity)
+		return (int)x->is_activity - (int)y->is_activity;
 	if (x->end != y->end)
 		return x->end < y->end ? -1 : 1;
 	return (x->start > y->start) - (x->start < y->start);
@@ -129,8 +129,8 @@ static int compare_queues(const void *a, const void *b)
 
 void stages_init(struct stages *s)
 {
-	*s = (struct stages){.work = {.row_bytes = sizeof(struct stage_row),
-				      .compare = compare_rows},
+	*s = (struct stages){.activity = {.row_bytes = sizeof(struct stage_row),
+					  .compare = compare_rows},
 			     .calls = {.row_bytes = sizeof(struct join), .compare = compare_joins},
 			     .parts = {.row_bytes = sizeof(struct wait_part),
 				       .compare = compare_parts}};
@@ -193,23 +193,23 @@ static uint32_t get_number(struct stages *s, const struct stages_origin *origin,
 	return *slot - 1;
 }
 
-void stages_work(struct stages *s, const struct stages_work *work)
+void stages_activity(struct stages *s, const struct stages_activity *activity)
 {
-	struct stages_origin origin = {.slack_ns = work->slack_ns,
-				       .process = work->process,
-				       .device = work->device,
-				       .queue = work->queue,
-				       .track = work->track,
-				       .moves = work->moves};
-	struct stage_row row = {.at = work->start_ns,
-				.other = work->end_ns,
-				.from = work->call_start_ns,
-				.id = work->id,
-				.submitted = work->submitted_ns,
-				.origin = get_number(s, &origin, s->last_work) & INT32_MAX,
-				.tag = work->tag};
+	struct stages_origin origin = {.slack_ns = activity->slack_ns,
+				       .process = activity->process,
+				       .device = activity->device,
+				       .queue = activity->queue,
+				       .track = activity->track,
+				       .moves = activity->moves};
+	struct stage_row row = {.at = activity->start_ns,
+				.other = activity->end_ns,
+				.from = activity->call_start_ns,
+				.id = activity->id,
+				.submitted = activity->submitted_ns,
+				.origin = get_number(s, &origin, s->last_activity) & INT32_MAX,
+				.tag = activity->tag};
 
-	spill_add(&s->work, &row);
+	spill_add(&s->activity, &row);
 }
 
 void stages_call(struct stages *s, const struct stages_call *call)
@@ -251,7 +251,7 @@ void stages_call(struct stages *s, const struct stages_call *call)
 					.origin = number & INT32_MAX,
 					.is_call = true};
 
-		spill_add(&s->work, &row);
+		spill_add(&s->activity, &row);
 	}
 }
 
@@ -290,7 +290,7 @@ static void advance(struct queue_state *q, uint64_t now)
 	q->count = n;
 }
 
-static void add_running(struct queue_state *q, const struct stage_row *work,
+static void add_running(struct queue_state *q, const struct stage_row *activity,
 			const struct stages_origin *origin)
 {
 	if (q->count == q->room) {
@@ -300,7 +300,7 @@ static void add_running(struct queue_state *q, const struct stage_row *work,
 		q->room = room;
 	}
 	q->running[q->count++] =
-		(struct running){work->from, work->at, work->other, origin->slack_ns};
+		(struct running){activity->from, activity->at, activity->other, origin->slack_ns};
 }
 
 static void add_span(struct device *d, uint64_t start, uint64_t end)
@@ -356,12 +356,12 @@ static uint64_t busy_by(const struct device *d, uint64_t time)
 
 /* Find for how long an activity waited for activities of its own queue, and of other queues on the
  * device. */
-static void find_behind(struct sweep *w, const struct stage_row *work,
+static void find_behind(struct sweep *w, const struct stage_row *activity,
 			const struct stages_origin *origin, uint64_t *own, uint64_t *others)
 {
 	struct queue_state *q = origin->queue == LOOKUP_NONE ? NULL : queue_at(w, origin->queue);
 	const struct device *d = device_at(w, origin->device);
-	uint64_t start = work->at, from = work->from, free_at = from, beside = start;
+	uint64_t start = activity->at, from = activity->from, free_at = from, beside = start;
 
 	*own = *others = 0;
 	if (q) {
@@ -379,36 +379,36 @@ static void find_behind(struct sweep *w, const struct stage_row *work,
 		*others = busy_by(d, beside) - busy_by(d, free_at);
 }
 
-static void sweep_work(struct sweep *w, const struct stage_row *work)
+static void sweep_activity(struct sweep *w, const struct stage_row *activity)
 {
-	const struct stages_origin *origin = &w->stages->origins[work->origin];
-	const struct stages_work started = {.id = work->id,
-					    .call_start_ns = work->from,
-					    .submitted_ns = work->submitted,
-					    .start_ns = work->at,
-					    .end_ns = work->other,
-					    .tag = work->tag};
+	const struct stages_origin *origin = &w->stages->origins[activity->origin];
+	const struct stages_activity started = {.id = activity->id,
+						.call_start_ns = activity->from,
+						.submitted_ns = activity->submitted,
+						.start_ns = activity->at,
+						.end_ns = activity->other,
+						.tag = activity->tag};
 	uint64_t own, others;
 
-	if (w->out->work)
-		w->out->work(w->out->data, &started);
-	find_behind(w, work, origin, &own, &others);
-	if (origin->track != LOOKUP_NONE && work->from && work->at >= work->from)
+	if (w->out->activity)
+		w->out->activity(w->out->data, &started);
+	find_behind(w, activity, origin, &own, &others);
+	if (origin->track != LOOKUP_NONE && activity->from && activity->at >= activity->from)
 		w->out->latency(w->out->data, origin->track, own, others,
-				work->at - work->from - own - others);
-	if ((origin->moves || w->stages->event_waits) && work->id) {
-		struct join join = {.id = work->id,
-				    .start = work->at,
-				    .end = work->other,
+				activity->at - activity->from - own - others);
+	if ((origin->moves || w->stages->event_waits) && activity->id) {
+		struct join join = {.id = activity->id,
+				    .start = activity->at,
+				    .end = activity->other,
 				    .earlier = own + others,
 				    .process = origin->process,
-				    .origin = work->origin & INT32_MAX};
+				    .origin = activity->origin & INT32_MAX};
 
 		spill_add(&w->stages->calls, &join);
 	}
 	if (origin->queue != LOOKUP_NONE)
-		add_running(queue_at(w, origin->queue), work, origin);
-	add_span(device_at(w, origin->device), work->at, work->other);
+		add_running(queue_at(w, origin->queue), activity, origin);
+	add_span(device_at(w, origin->device), activity->at, activity->other);
 }
 
 /* Find the end of the last activity of a queue that a call waited for. Return false if the call
@@ -473,7 +473,7 @@ static void sweep_call(struct sweep *w, const struct stage_row *call)
 /* The second pass ---------------------------------------------------------------- */
 
 /* Activities of a call that were seen so far. */
-struct seen_work {
+struct seen_activity {
 	uint64_t id, start, end, slack;
 	uint32_t process, origin; /* origin: origin of the last activity */
 	/* first start and last end of the activities that move data */
@@ -482,7 +482,7 @@ struct seen_work {
 	bool any, moves;
 };
 
-static void add_moving(struct seen_work *w, const struct join *j)
+static void add_moving(struct seen_activity *w, const struct join *j)
 {
 	uint64_t from;
 
@@ -496,13 +496,14 @@ static void add_moving(struct seen_work *w, const struct join *j)
 	w->moves_until = j->end > w->moves_until ? j->end : w->moves_until;
 }
 
-static void add_seen(struct seen_work *w, const struct join *j, const struct stages_origin *origin)
+static void add_seen(struct seen_activity *w, const struct join *j,
+		     const struct stages_origin *origin)
 {
 	if (!w->any || w->id != j->id || w->process != j->process)
-		*w = (struct seen_work){.id = j->id,
-					.process = j->process,
-					.start = j->start,
-					.any = true};
+		*w = (struct seen_activity){.id = j->id,
+					    .process = j->process,
+					    .start = j->start,
+					    .any = true};
 	if (j->end >= w->end) {
 		w->end = j->end;
 		w->origin = j->origin;
@@ -512,12 +513,12 @@ static void add_seen(struct seen_work *w, const struct join *j, const struct sta
 		add_moving(w, j);
 }
 
-static bool are_of(const struct seen_work *w, const struct join *call)
+static bool are_of(const struct seen_activity *w, const struct join *call)
 {
 	return w->any && w->id == call->id && w->process == call->process;
 }
 
-static void split_copy(const struct seen_work *w, const struct join *call,
+static void split_copy(const struct seen_activity *w, const struct join *call,
 		       const struct stages_origin *origin, const struct stages_out *out)
 {
 	struct stages_wait wait = {0};
@@ -540,9 +541,9 @@ static void split_copy(const struct seen_work *w, const struct join *call,
 	out->wait(out->data, origin->thread, origin->group, &wait);
 }
 
-static void add_part(struct stages *s, const struct seen_work *w, const struct join *event)
+static void add_part(struct stages *s, const struct seen_activity *w, const struct join *event)
 {
-	struct wait_part part = {.wait = event->wait, .is_work = true};
+	struct wait_part part = {.wait = event->wait, .is_activity = true};
 
 	if (are_of(w, event)) {
 		part.found = true;
@@ -556,7 +557,7 @@ static void add_part(struct stages *s, const struct seen_work *w, const struct j
 
 static int join_calls(struct stages *s, const struct stages_out *out)
 {
-	struct seen_work seen = {.any = false};
+	struct seen_activity seen = {.any = false};
 	const void *row;
 	int rc;
 
@@ -581,10 +582,10 @@ struct events {
 	uint32_t origin; /* origin for rows that request the activities of a call */
 };
 
-static void ask_for_work(void *to, uint64_t wait, uint32_t process, uint64_t id)
+static void ask_for_activity(void *to, uint64_t wait, uint32_t process, uint64_t id)
 {
 	struct events *e = to;
-	struct wait_part unknown = {.wait = wait, .is_work = true};
+	struct wait_part unknown = {.wait = wait, .is_activity = true};
 	struct join join = {.id = id,
 			    .wait = wait,
 			    .process = process,
@@ -602,7 +603,7 @@ static int find_awaited(struct stages *s)
 	const struct stages_origin origin = {.kind = STAGES_EVENTS};
 	struct events events = {s, get_number(s, &origin, s->last_call)};
 
-	return wait_targets_find(&s->wait_targets, ask_for_work, &events);
+	return wait_targets_find(&s->wait_targets, ask_for_activity, &events);
 }
 
 /* Split a wait for events or a stream. @last: the activity with the latest end among those that
@@ -639,7 +640,7 @@ static int join_events(struct stages *s, bool lost, const struct stages_out *out
 	while ((rc = spill_next(&s->parts, &row)) > 0) {
 		const struct wait_part *p = row;
 
-		if (!p->is_work) {
+		if (!p->is_activity) {
 			if (any)
 				split_events(s, &call, &last, sure, out);
 			any = true;
@@ -670,13 +671,13 @@ int stages_finish(struct stages *s, struct stages_queue *queues, size_t queue_co
 		return rc;
 	if (queue_count)
 		qsort(queues, queue_count, sizeof *queues, compare_queues);
-	while ((rc = spill_next(&s->work, &row)) > 0) {
+	while ((rc = spill_next(&s->activity, &row)) > 0) {
 		const struct stage_row *r = row;
 
 		if (r->is_call)
 			sweep_call(&w, r);
 		else
-			sweep_work(&w, r);
+			sweep_activity(&w, r);
 	}
 	for (size_t i = 0; i < w.queue_room; i++)
 		free(w.queues[i].running);
@@ -690,7 +691,7 @@ int stages_finish(struct stages *s, struct stages_queue *queues, size_t queue_co
 
 void stages_fini(struct stages *s)
 {
-	spill_fini(&s->work);
+	spill_fini(&s->activity);
 	spill_fini(&s->calls);
 	spill_fini(&s->parts);
 	wait_targets_fini(&s->wait_targets);

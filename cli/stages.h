@@ -26,7 +26,7 @@ struct stages_wait {
 };
 
 /* A GPU activity with known times. The caller numbers queues and devices. */
-struct stages_work {
+struct stages_activity {
 	uint64_t id;            /* id of the activity's call; 0: not known */
 	uint64_t call_start_ns; /* 0: not known */
 	uint64_t submitted_ns;  /* 0: not known */
@@ -75,7 +75,7 @@ struct stages_out {
 	void (*wait)(void *data, uint32_t thread, uint32_t group, const struct stages_wait *wait);
 	/* called for all activities in order of start; @work has times, `id` and `tag`. May be
 	 * NULL */
-	void (*work)(void *data, const struct stages_work *work);
+	void (*activity)(void *data, const struct stages_activity *activity);
 };
 
 enum { STAGES_LAST = 16 };
@@ -84,7 +84,7 @@ enum { STAGES_LAST = 16 };
 struct stages_origin;
 
 struct stages {
-	struct spill work, calls, parts;
+	struct spill activity, calls, parts;
 	struct wait_targets wait_targets;
 	uint64_t event_waits; /* number of STAGES_EVENTS calls so far */
 	struct stages_origin *origins;
@@ -92,11 +92,11 @@ struct stages {
 	uint32_t *slots; /* number + 1, in a hash table with open addressing */
 	uint32_t slot_count;
 	/* last used numbers + 1, indexed by some bits of the origin */
-	uint32_t last_work[STAGES_LAST], last_call[STAGES_LAST];
+	uint32_t last_activity[STAGES_LAST], last_call[STAGES_LAST];
 };
 
 void stages_init(struct stages *s);
-void stages_work(struct stages *s, const struct stages_work *work);
+void stages_activity(struct stages *s, const struct stages_activity *activity);
 void stages_call(struct stages *s, const struct stages_call *call);
 /* Compute the results. @queues: this function sorts the array. @lost: true if GPU activities were
  * lost, so that the load of queues is not known. Return 0 or negative errno with a cause. */

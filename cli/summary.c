@@ -73,9 +73,9 @@ static void add_wait(struct stages_wait *sum, const struct stages_wait *wait)
 
 /* Return the domain that records the activities of a call or queue. @domain: comes from a file, so
  * it may be invalid. */
-static uint32_t work_domain(uint32_t domain)
+static uint32_t activity_domain(uint32_t domain)
 {
-	return domain < GT_DOMAIN_COUNT ? gt_domain_traits[domain].work : domain;
+	return domain < GT_DOMAIN_COUNT ? gt_domain_traits[domain].activity : domain;
 }
 
 /* Return true if the call is made in another call. An outer call of a domain that is recorded on
@@ -106,7 +106,7 @@ static void note_wait(struct summary_reading *r, const struct summary_entry *e, 
 		.process = e->process,
 		.thread = e->thread,
 		.group = group,
-		.domain = work_domain(GT_OP_DOMAIN(item->op)),
+		.domain = activity_domain(GT_OP_DOMAIN(item->op)),
 	};
 	struct stages_wait unknown = {.unknown_ns = e->duration_ns};
 
@@ -135,7 +135,7 @@ static void add_call(struct summary_reading *r, const struct gt_item *item)
 	uint32_t group = LOOKUP_NONE;
 	bool inner;
 
-	if (!s->slice.some)
+	if (!s->scope.some)
 		linked_call(&s->linked, e.process, item->id);
 	if (!s->no_stages)
 		waits_note_call(&s->stages.wait_targets, item);
@@ -240,7 +240,7 @@ static void add_latency(struct summary_track *d, const struct gt_item *item)
 /* Return true for activities that keep the device busy. Excludes markers and barriers, because some
  * runtimes stamp them long before the activities that they wait for end. Also excludes scratch
  * memory, for which the device waits. */
-static bool is_work(const struct gt_item *item)
+static bool is_activity(const struct gt_item *item)
 {
 	return item->device_op != GT_DEVICE_MARKER && item->device_op != GT_DEVICE_BARRIER &&
 	       item->device_op != GT_DEVICE_SCRATCH;
@@ -257,15 +257,15 @@ static void add_stages(struct summary_reading *r, const struct summary_entry *e,
 	const struct summary_track_ids ids = summary_track_ids_of(s, e);
 	const struct gt_device_clock *clock =
 		gt_capture_device_clock(r->capture, e->process, GT_DEVICE_REF_NUMBER(item->op));
-	const struct idle_work idle = {
+	const struct idle_activity idle = {
 		.item = item,
 		.owner = {ids.device, ids.name, ids.process, ids.thread, ids.queue, ids.place},
 		.slack_ns = clock ? gt_device_clock_residual_ns(clock) : 0,
 		.name = e->name,
 		.counts = matched,
-		.is_marker = !is_work(item),
+		.is_marker = !is_activity(item),
 	};
-	struct stages_work work = {
+	struct stages_activity activity = {
 		.id = item->id,
 		.call_start_ns = item->call_start_ns,
 		.submitted_ns = item->submitted_ns,
@@ -280,17 +280,17 @@ static void add_stages(struct summary_reading *r, const struct summary_entry *e,
 	};
 
 	/* earlier activities may not have been read */
-	if (s->is_part || !filter_slice_covers(&s->slice, item->call_start_ns, item->start_ns))
-		work.track = LOOKUP_NONE;
+	if (s->is_part || !filter_scope_covers(&s->scope, item->call_start_ns, item->start_ns))
+		activity.track = LOOKUP_NONE;
 
-	if (e->timed && is_work(item)) {
+	if (e->timed && is_activity(item)) {
 		unrecorded_note(&s->unrecorded, e->device, e->process, item->start_ns,
 				item->end_ns);
-		work.tag = s->no_idle ? 0 : idle_tag(&s->idle, &idle);
+		activity.tag = s->no_idle ? 0 : idle_tag(&s->idle, &idle);
 		if (!s->no_stages)
-			stages_work(&s->stages, &work);
+			stages_activity(&s->stages, &activity);
 	} else if (e->timed && !s->no_idle) {
-		idle_add_work(&s->idle, &idle);
+		idle_add_activity(&s->idle, &idle);
 	} else if (!e->timed && e->queue != LOOKUP_NONE) {
 		s->queues[e->queue].untimed = true;
 	}
@@ -303,28 +303,28 @@ static void add_busy(struct summary *s, struct summary_track *d, const struct su
 				     item->queued_ns ? item->queued_ns : item->call_start_ns,
 				     e->brief, e->brief};
 
-	if (!is_work(item))
+	if (!is_activity(item))
 		return;
 	if (s->no_timelines)
 		return;
 	timeline_add(&d->all, &span);
-	ranks_add_work(&s->ranks, e->process, &span);
+	ranks_add_activity(&s->ranks, e->process, &span);
 	if (e->class == SUMMARY_KERNELS)
 		timeline_add(&d->kernels, &span);
 	else if (e->class == SUMMARY_COPIES)
 		timeline_add(&d->copies, &span);
 }
 
-static void add_device_work(struct summary_reading *r, const struct gt_item *item)
+static void add_device_activity(struct summary_reading *r, const struct gt_item *item)
 {
 	struct summary *s = r->s;
-	const struct summary_entry e = summary_entry_of_work(r, item);
+	const struct summary_entry e = summary_entry_of_activity(r, item);
 	struct summary_track *d;
 	uint32_t group, track;
 	bool counts = summary_matches(s, &e, SUMMARY_KIND_DEVICE + (uint32_t)item->device_op);
 
-	if (!s->slice.some && !(item->context & GT_CONTEXT_ROW))
-		linked_work(&s->linked, e.process, item->id);
+	if (!s->scope.some && !(item->context & GT_CONTEXT_ROW))
+		linked_activity(&s->linked, e.process, item->id);
 	if (item->device_op == GT_DEVICE_KERNEL && e.timed)
 		ranks_add_kernel(&s->ranks, item, e.brief, texts_get(&s->names, e.brief), counts);
 	if (!counts) {
@@ -338,12 +338,12 @@ static void add_device_work(struct summary_reading *r, const struct gt_item *ite
 	summary_group_add(&s->groups[e.class].rows[group], &e);
 	observe(s, &e, group, summary_place_key(item), gt_item_place(item));
 	graphs_add(&s->graphs, r->capture, item);
-	if (is_work(item))
-		launched_work(&s->launched, e.process, item->id, e.name, e.duration_ns);
+	if (is_activity(item))
+		launched_activity(&s->launched, e.process, item->id, e.name, e.duration_ns);
 	/* the ranges of the activity may not have been read */
-	if (is_work(item) && filter_slice_covers(&s->slice, item->call_start_ns, e.at_ns))
-		gpu_by_range_work(&s->gpu_by_range, summary_place_key(item), gt_item_place(item),
-				  e.duration_ns);
+	if (is_activity(item) && filter_scope_covers(&s->scope, item->call_start_ns, e.at_ns))
+		gpu_by_range_activity(&s->gpu_by_range, summary_place_key(item),
+				      gt_item_place(item), e.duration_ns);
 	dispatches_add(&s->dispatches, item);
 	d = &s->tracks[track];
 	d->count++;
@@ -357,10 +357,10 @@ static void add_device_work(struct summary_reading *r, const struct gt_item *ite
 	if (e.failed)
 		summary_add_failure(s, &e);
 	s->processes[e.process].device_count++;
-	s->processes[e.process].device_ns += is_work(item) ? e.duration_ns : 0;
+	s->processes[e.process].device_ns += is_activity(item) ? e.duration_ns : 0;
 	if (e.thread != LOOKUP_NONE) {
 		s->threads[e.thread].device_count++;
-		s->threads[e.thread].device_ns += is_work(item) ? e.duration_ns : 0;
+		s->threads[e.thread].device_ns += is_activity(item) ? e.duration_ns : 0;
 	}
 }
 
@@ -385,7 +385,7 @@ static int read_summary(struct summary_reading *r, struct gt_cursor *cursor,
 		if (!s->no_idle)
 			idle_note(&s->idle, item);
 		file = &s->files[s->processes[item->process].file];
-		looked_for = filter_slice_has(&s->slice, item->start_ns ? item->start_ns
+		looked_for = filter_scope_has(&s->scope, item->start_ns ? item->start_ns
 									: item->call_start_ns);
 		looked_for &= !(item->context & GT_CONTEXT_ROW);
 		file->records += looked_for;
@@ -403,7 +403,7 @@ static int read_summary(struct summary_reading *r, struct gt_cursor *cursor,
 				return rc;
 		} else if (item->kind == GT_RECORD_DEVICE) {
 			s->read[GT_CLASS_DEVICE] += looked_for;
-			add_device_work(r, item);
+			add_device_activity(r, item);
 		}
 		if (item->end_ns > file->end_ns)
 			file->end_ns = item->end_ns;
@@ -452,13 +452,13 @@ static int begin_filter(struct summary *s, const struct gt_capture *capture)
 {
 	int rc = 0;
 
-	filter_slice_end(capture);
+	filter_scope_end(capture);
 	if (!s->filter)
 		return 0;
 	filter_set_origin(s->filter, gt_capture_session(capture)->start_ns, find_end(capture));
 	if (range_paths_are_needed(s->filter))
 		rc = range_paths_read(&s->range_paths, &s->names, s->filter, capture);
-	return rc ? rc : filter_slice_begin(&s->slice, s->filter, capture);
+	return rc ? rc : filter_scope_begin(&s->scope, s->filter, capture);
 }
 
 int summary_add(struct summary *s, const struct gt_capture *capture)
@@ -489,7 +489,7 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 	s->no_idle |= s->is_part;
 	stages_init(&s->stages);
 	s->idle.capture = s->ranks.capture = capture;
-	s->ranks.is_slice = s->slice.some;
+	s->ranks.is_part = s->scope.some;
 	s->ranks.pool = &s->pool;
 	s->idle.names = &s->names;
 	idle_init(&s->idle);
@@ -501,7 +501,7 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 		ui_progress_begin(&progress,
 				  s->file_count == 1 ? gt_file_name(s->files[0].path) : "reading",
 				  gt_capture_health(capture)->bytes);
-	for (uint32_t i = 0; s->slice.some && i < s->file_count; i++) {
+	for (uint32_t i = 0; s->scope.some && i < s->file_count; i++) {
 		uint64_t last_ns = gt_capture_last_call_ns(capture, i);
 
 		if (last_ns > s->files[i].end_ns)
@@ -551,7 +551,7 @@ bool summary_wants(void *reading, const struct gt_item *item)
 	if (item->process >= r->s->process_count)
 		return false;
 	if (item->kind == GT_RECORD_DEVICE) {
-		e = summary_entry_of_work(r, item);
+		e = summary_entry_of_activity(r, item);
 		kind = SUMMARY_KIND_DEVICE + (uint32_t)item->device_op;
 	} else if (gt_mark_of(item->op) == GT_MARK_RANGE) {
 		struct gt_range range;
@@ -610,21 +610,22 @@ static void take_wait(void *data, uint32_t thread, uint32_t group, const struct 
 	add_wait(&s->groups[SUMMARY_CALLS].rows[group].wait, wait);
 }
 
-static void take_work(void *data, const struct stages_work *work)
+static void take_activity(void *data, const struct stages_activity *activity)
 {
 	struct summary *s = data;
 
-	idle_step(&s->idle, &(struct idle_start){.start = work->start_ns,
-						 .end = work->end_ns,
-						 .id = work->id,
-						 .call_start = work->call_start_ns,
-						 .submitted = work->submitted_ns,
-						 .tag = work->tag});
+	idle_step(&s->idle, &(struct idle_start){.start = activity->start_ns,
+						 .end = activity->end_ns,
+						 .id = activity->id,
+						 .call_start = activity->call_start_ns,
+						 .submitted = activity->submitted_ns,
+						 .tag = activity->tag});
 }
 
 static int finish_stages(struct summary *s)
 {
-	const struct stages_out out = {s, take_latency, take_wait, s->no_idle ? NULL : take_work};
+	const struct stages_out out = {s, take_latency, take_wait,
+				       s->no_idle ? NULL : take_activity};
 	struct stages_queue *queues = lookup_grow(NULL, 0, s->queue_count, sizeof *queues);
 	uint64_t lost = 0;
 	int rc;
@@ -636,7 +637,7 @@ static int finish_stages(struct summary *s)
 						  .process = q->process,
 						  .queue = i,
 						  .untimed = q->untimed,
-						  .domain = work_domain(q->domain)};
+						  .domain = activity_domain(q->domain)};
 	}
 	for (unsigned why = 0; why < GT_DROP_REASON_COUNT; why++)
 		for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)

@@ -11,7 +11,7 @@
 #include "capture/capture.h"
 #include "cli/range_paths.h"
 #include "cli/filter.h"
-#include "cli/filter_slice.h"
+#include "cli/filter_scope.h"
 #include "cli/graphs.h"
 #include "cli/histogram.h"
 #include "cli/idle.h"
@@ -188,7 +188,7 @@ struct summary {
 	bool is_part; /* true for a cut capture without surrounding records: retained.h */
 
 	/* times that the filter needs; `read` and `linked` cover these times */
-	struct filter_slice slice;
+	struct filter_scope scope;
 	struct texts names;
 	struct summary_groups groups[SUMMARY_CLASS_COUNT];
 	struct summary_file *files;

@@ -191,14 +191,14 @@ static uint32_t device_of(struct summary_reading *r, const struct gt_item *item)
 
 static void number_device(void *reading, uint32_t process, uint32_t ref)
 {
-	const struct gt_item work = {.process = process, .op = ref};
+	const struct gt_item activity = {.process = process, .op = ref};
 
-	device_of(reading, &work);
+	device_of(reading, &activity);
 }
 
 void summary_number_devices(struct summary_reading *r)
 {
-	if (r->s->slice.some || r->s->slice.of_processes)
+	if (r->s->scope.some || r->s->scope.of_processes)
 		gt_capture_each_device(r->capture, number_device, r);
 }
 
@@ -326,7 +326,8 @@ static enum summary_class device_class(enum gt_device_op op)
 	}
 }
 
-struct summary_entry summary_entry_of_work(struct summary_reading *r, const struct gt_item *item)
+struct summary_entry summary_entry_of_activity(struct summary_reading *r,
+					       const struct gt_item *item)
 {
 	struct summary *s = r->s;
 	struct summary_entry e = {

@@ -76,7 +76,8 @@ struct summary_entry summary_entry_of_call(struct summary_reading *r, const stru
  * the call that started the range; 0: not known. */
 struct summary_entry summary_entry_of_range(struct summary_reading *r, const struct gt_range *range,
 					    uint64_t id);
-struct summary_entry summary_entry_of_work(struct summary_reading *r, const struct gt_item *item);
+struct summary_entry summary_entry_of_activity(struct summary_reading *r,
+					       const struct gt_item *item);
 /* Return true if the filter matches. @kind: the operation's kind, or SUMMARY_KIND_DEVICE + the
  * activity's kind. */
 bool summary_matches(struct summary *s, const struct summary_entry *e, uint32_t kind);

@@ -176,19 +176,19 @@ static void merge_pending(struct timeline *t)
 		write_spans(t);
 }
 
-void timeline_add(struct timeline *t, const struct timeline_span *work)
+void timeline_add(struct timeline *t, const struct timeline_span *activity)
 {
-	if (!t->any || work->start < t->first_ns)
-		t->first_ns = work->start;
-	if (!t->any || work->end > t->last_ns)
-		t->last_ns = work->end;
+	if (!t->any || activity->start < t->first_ns)
+		t->first_ns = activity->start;
+	if (!t->any || activity->end > t->last_ns)
+		t->last_ns = activity->end;
 	t->any = true;
 	if (t->pending_count == t->pending_room) /* many timelines may have few activities each */
 		set_room(t, &t->pending, &t->pending_room,
 			 t->pending_room ? 4 * t->pending_room : PENDING / 256);
-	if (t->pending_count && work->start < t->pending[t->pending_count - 1].start)
+	if (t->pending_count && activity->start < t->pending[t->pending_count - 1].start)
 		t->disorder = true;
-	t->pending[t->pending_count++] = *work;
+	t->pending[t->pending_count++] = *activity;
 	if (t->pending_count >= (is_pool_full(t) ? PENDING_LEAST : PENDING))
 		merge_pending(t);
 }

@@ -63,7 +63,7 @@ struct timeline {
 };
 
 /* Add an interval. A zero-initialised timeline is empty. */
-void timeline_add(struct timeline *t, const struct timeline_span *work);
+void timeline_add(struct timeline *t, const struct timeline_span *activity);
 /* Finish. Return 0, or negative errno with a cause if the temporary file cannot be read. */
 int timeline_finish(struct timeline *t);
 void timeline_fini(struct timeline *t);

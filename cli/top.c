@@ -243,21 +243,21 @@ static void print_view(const struct top *t, uint64_t from_ns, uint64_t to_ns)
 static int read_new(struct top *t)
 {
 	bool over = top_session_is_over(&t->session);
-	uint64_t calls, work;
+	uint64_t calls, activity;
 	int status;
 
 	do { /* at a high rate, records come in several parts */
 		struct gt_capture *capture;
 
 		calls = t->sums.all_call_count;
-		work = t->sums.all_work;
+		activity = t->sums.all_activity;
 		status = gt_follow_next(t->follow, &capture, &t->ended);
 		if (!status && capture) {
 			status = top_sums_add(&t->sums, capture);
 			gt_capture_close(capture);
 		}
 	} while (!status && !t->ended && !interrupted &&
-		 t->sums.all_call_count - calls + t->sums.all_work - work > PART_RECORDS);
+		 t->sums.all_call_count - calls + t->sums.all_activity - activity > PART_RECORDS);
 	if (over) /* the collector was killed, so the capture has no end, and will get none */
 		t->ended = true;
 	return status;

@@ -74,8 +74,8 @@ static void make_devices(const struct top_view *v, struct grid *g)
 				   v->session->paused_ns);
 		*cell++ =
 			share_of(top_device_all_busy(d), v->elapsed_ns, v->session->all_paused_ns);
-		*cell++ = cell_count(per_second(d->work, v->interval_ns));
-		*cell++ = cell_count(d->all_work);
+		*cell++ = cell_count(per_second(d->activity, v->interval_ns));
+		*cell++ = cell_count(d->all_activity);
 		*cell++ = cell_text(d->name);
 	}
 }
@@ -201,7 +201,7 @@ static void print_head(const struct top_view *v, FILE *out)
 	print_state(v, out);
 	fprintf(out, "%s calls/s, %s activities/s; ",
 		ui_count(per_second(s->call_count, v->interval_ns)),
-		ui_count(per_second(s->work, v->interval_ns)));
+		ui_count(per_second(s->activity, v->interval_ns)));
 	fprintf(out, "%s%s lost%s\n", s->dropped ? c->red : "", ui_count(s->dropped), c->reset);
 }
 
@@ -238,9 +238,9 @@ void top_print_json(const struct top_view *v, FILE *out)
 	json_count(&j, "processes", s->processes);
 	json_count(&j, "processes_ended", s->ended);
 	json_count(&j, "calls_per_s", per_second(s->call_count, v->interval_ns));
-	json_count(&j, "activities_per_s", per_second(s->work, v->interval_ns));
+	json_count(&j, "activities_per_s", per_second(s->activity, v->interval_ns));
 	json_count(&j, "calls_seen", s->all_call_count);
-	json_count(&j, "activities_seen", s->all_work);
+	json_count(&j, "activities_seen", s->all_activity);
 	json_count(&j, "dropped", s->dropped);
 	for (int i = 0; i < TABLES; i++) {
 		struct grid g;

@@ -51,8 +51,8 @@ void top_sums_begin(struct top_sums *s)
 	begin_rows(&s->calls);
 	begin_rows(&s->copies);
 	for (uint32_t i = 0; i < s->device_count; i++)
-		s->devices[i].work = 0;
-	s->work = s->call_count = 0;
+		s->devices[i].activity = 0;
+	s->activity = s->call_count = 0;
 }
 
 /* Devices ---------------------------------------------------------------------------- */
@@ -238,25 +238,25 @@ static void name_kernels(struct top_sums *s, const struct gt_capture *c)
 	s->unnamed_count = kept;
 }
 
-static void add_work(struct top_sums *s, const struct gt_capture *c, const struct gt_item *item)
+static void add_activity(struct top_sums *s, const struct gt_capture *c, const struct gt_item *item)
 {
 	bool timed = item->start_ns && item->end_ns >= item->start_ns;
 	uint64_t ns = timed ? item->end_ns - item->start_ns : 0;
 	struct top_device *d = get_device(s, c, item);
 
-	s->work++;
-	s->all_work++;
-	switch (gt_view_work_class(item->device_op)) {
-	case GT_WORK_MARK: return;
-	case GT_WORK_KERNEL: add_kernel(s, c, item, ns); break;
+	s->activity++;
+	s->all_activity++;
+	switch (gt_view_activity_class(item->device_op)) {
+	case GT_ACTIVITY_MARK: return;
+	case GT_ACTIVITY_KERNEL: add_kernel(s, c, item, ns); break;
 	default:
 		add_to_row(&s->copies, texts_put(&s->names, gt_device_op_name(item->device_op)), ns,
 			   item->bytes);
 	}
 	if (!d)
 		return;
-	d->work++;
-	d->all_work++;
+	d->activity++;
+	d->all_activity++;
 	if (timed)
 		add_span(d, item->start_ns, item->end_ns);
 }
@@ -315,7 +315,7 @@ int top_sums_add(struct top_sums *s, const struct gt_capture *c)
 	while (!status && (status = gt_cursor_next(cursor, &item)) == 1) {
 		status = 0;
 		if (item->kind == GT_RECORD_DEVICE)
-			add_work(s, c, item);
+			add_activity(s, c, item);
 		else if (item->kind == GT_RECORD_CALL)
 			add_call(s, item);
 	}
@@ -340,5 +340,5 @@ void top_sums_fini(struct top_sums *s)
 	free(s->command);
 	idmap_fini(&s->kernel_names);
 	texts_fini(&s->names);
-	*s = (struct top_sums){.work = 0};
+	*s = (struct top_sums){.activity = 0};
 }

@@ -30,8 +30,8 @@ struct top_span {
 
 struct top_device {
 	char *name;
-	uint64_t work, all_work; /* number of activities in the interval and in total */
-	struct top_span *spans;  /* disjoint and sorted, except for newly added spans */
+	uint64_t activity, all_activity; /* number of activities in the interval and in total */
+	struct top_span *spans;          /* disjoint and sorted, except for newly added spans */
 	size_t count, room;
 	/* total length of removed spans, and time from which spans are kept */
 	uint64_t past_ns, kept_from_ns;
@@ -50,7 +50,7 @@ struct top_sums {
 	struct top_rows kernels, calls, copies;
 	struct top_device *devices;
 	uint32_t device_count;
-	uint64_t work, all_work, call_count, all_call_count;
+	uint64_t activity, all_activity, call_count, all_call_count;
 	uint64_t dropped; /* number of records dropped so far, from the capture's counts */
 	char *command;
 	uint32_t processes, ended; /* numbers of processes of the session */

@@ -47,16 +47,16 @@ static const char *domain_of(const struct gt_trigger_record *r)
 
 static const char *kind_of(const struct gt_trigger_record *r)
 {
-	const struct gt_operation_info *info = r->is_work ? NULL : gt_operation(r->op);
+	const struct gt_operation_info *info = r->is_activity ? NULL : gt_operation(r->op);
 
-	return r->is_work ? gt_device_op_name(r->device_op)
-			  : gt_operation_kind_name(info ? (enum gt_operation_kind)info->kind
-							: GT_KIND_OTHER);
+	return r->is_activity ? gt_device_op_name(r->device_op)
+			      : gt_operation_kind_name(info ? (enum gt_operation_kind)info->kind
+							    : GT_KIND_OTHER);
 }
 
 static const char *name_of(const struct gt_trigger_record *r)
 {
-	return !r->is_work               ? gt_operation_name(r->op)
+	return !r->is_activity           ? gt_operation_name(r->op)
 	       : r->kernel && *r->kernel ? r->kernel
 					 : gt_device_op_name(r->device_op);
 }
@@ -74,7 +74,7 @@ static bool may_hold(struct trigger *t, const struct filter_node *n,
 		record.text[FILTER_DOMAIN] = texts_put(&t->texts, domain_of(r));
 	else if (n->field == FILTER_KIND)
 		record.text[FILTER_KIND] = texts_put(&t->texts, kind_of(r));
-	else if (n->field == FILTER_NAME && !r->is_work)
+	else if (n->field == FILTER_NAME && !r->is_activity)
 		record.text[FILTER_NAME] = texts_put(&t->texts, name_of(r));
 	else
 		return true;
@@ -129,9 +129,10 @@ static uint64_t find_shortest(void *data, const struct gt_trigger_record *r, boo
 
 static bool has_bytes(const struct gt_trigger_record *r)
 {
-	const enum gt_work_class class = gt_view_work_class((enum gt_device_op)r->device_op);
+	const enum gt_activity_class class =
+		gt_view_activity_class((enum gt_device_op)r->device_op);
 
-	return r->is_work && (class == GT_WORK_COPY || class == GT_WORK_SET);
+	return r->is_activity && (class == GT_ACTIVITY_COPY || class == GT_ACTIVITY_SET);
 }
 
 static bool match(void *data, const struct gt_trigger_record *r)

@@ -36,11 +36,11 @@ ROLES = ('function', 'grid', 'block', 'stream', 'event', 'graph', 'graphexec', '
          'peer', 'rank', 'size', 'tag', 'request', 'which')
 PREFIXES = ('out', 'status', 'string', 'strings', 'until0', 'named', 'as', 'const')
 STATEMENTS = ('domain', 'called', 'define', 'table', 'entries', 'least', 'instances', 'part',
-              'extensions', 'outermost', 'beneath', 'requested', 'family', 'work', 'announced',
-              'annotations', 'relayed', 'streams', 'symbols', 'interposed', 'prefixed', 'kernels',
-              'attach', 'category', 'rocpd', 'typeid', 'environment', 'substitute', 'runtime', 'mode',
-              'include', 'handle', 'integer', 'opaque', 'enum', 'flags', 'properties', 'status',
-              'struct', 'callback', 'arguments', 'group')
+              'extensions', 'outermost', 'beneath', 'requested', 'family', 'activities',
+              'announced', 'annotations', 'relayed', 'streams', 'symbols', 'interposed',
+              'prefixed', 'kernels', 'attach', 'category', 'rocpd', 'typeid', 'environment',
+              'substitute', 'runtime', 'mode', 'include', 'handle', 'integer', 'opaque', 'enum',
+              'flags', 'properties', 'status', 'struct', 'callback', 'arguments', 'group')
 TOKEN = re.compile(
     r'(?:\s|#[^\n]*)*'
     r'(?:("[^"\n]*")|(<[^>\n]*>)|(-?(?:0x[0-9A-Fa-f]+|0|[1-9]\d*))\b'
@@ -177,7 +177,7 @@ class Api:
         self.succeeds, self.absent, self.refuses = [], [], []  # (status, value), ..
         self.defines = []  # texts
         # facts that the rest of gputap needs about the domain: struct gt_domain_traits
-        self.outermost = self.beneath = self.work = self.category = self.rocpd = None
+        self.outermost = self.beneath = self.activities = self.category = self.rocpd = None
         self.family = None  # a word shared between several domains
         self.annotations = self.relayed = self.streams = self.symbols = False
         self.typeid = self.requested = False
@@ -334,8 +334,8 @@ class Parser:
     def do_family(self, _):
         self.api.family = self.word()
 
-    def do_work(self, _):
-        self.api.work = self.word()
+    def do_activities(self, _):
+        self.api.activities = self.word()
 
     def do_interposed(self, _):
         self.api.interposed = self.text(), self.text() if self.accept('except') else None

@@ -36,8 +36,9 @@ def check(apis):
                 ' session.h')
         if a.family and a.family in names:
             raise Wrong(f"{a.family.file}:{a.family.line}: '{a.family}' is a domain already")
-        if a.work and a.work not in names:
-            raise Wrong(f"{a.work.file}:{a.work.line}: no domain is called '{a.work}'")
+        if a.activities and a.activities not in names:
+            at = f'{a.activities.file}:{a.activities.line}'
+            raise Wrong(f"{at}: no domain is called '{a.activities}'")
         if a.beneath and a.beneath not in groups:
             raise Wrong(
                 f"{a.beneath.file}:{a.beneath.line}: no outermost API is called '{a.beneath}'")
@@ -199,11 +200,12 @@ def traits(apis):
     groups = sorted({a.outermost for a in apis if a.outermost})
     out = [BANNER]
     for a in apis:
-        members = [f'.work = GT_DOMAIN_{(a.work or a.domain).upper()}']
+        members = [f'.activity = GT_DOMAIN_{(a.activities or a.domain).upper()}']
         members += [f'.outermost = {groups.index(a.outermost) + 1}'] if a.outermost else []
         members += [f'.beneath = {groups.index(a.beneath) + 1}'] if a.beneath else []
         members += [
-            f'.{flag} = true' for flag in ('requested', 'annotations', 'relayed', 'streams', 'symbols')
+            f'.{flag} = true'
+            for flag in ('requested', 'annotations', 'relayed', 'streams', 'symbols')
             if getattr(a, flag)
         ]
         members += ['.marks = true'] if any(o.mark for o in a.real()) else []

@@ -121,7 +121,7 @@ DIRECT = """
 WRAPPED = """
 	uint32_t services = gt_tap_services(tap);
 	struct gt_call call = {{GT_TABLE, tap, \
-services & (GT_SERVICE_STREAM | GT_SERVICE_WORK) ? {thread} : NULL, 0, 0}};{local}
+services & (GT_SERVICE_STREAM | GT_SERVICE_ACTIVITY) ? {thread} : NULL, 0, 0}};{local}
 	if (gt_likely(call.thread != NULL)) {{{own}
 		call.id = gt_likely(services & GT_SERVICE_STREAM) \
 ? gt_call_begin(call.thread, GT_DOMAIN_{up}, {number})
@@ -212,7 +212,7 @@ def around(op, early):
     if not op.waits:
         return ('\tstruct gt_thread *t = gt_thread_api();\n\tif (gt_unlikely(!t))\n'
                 f'\t\t{early}\n' + indented(before, 1), indented(after, 1))
-    waited = '\tgt_work_waited();\n'
+    waited = '\tgt_activity_waited();\n'
     if not ordered(op, 't')[0]:
         return '', waited
     asked = '\tif (gt_unlikely(t != NULL)) {\n'
@@ -318,7 +318,7 @@ def tap(api, op):
     record(api, op, out.append, thread, times)
     out.append(f'\tgt_call_end({thread});')
     if op.waits:
-        out.append('\tgt_work_waited();')
+        out.append('\tgt_activity_waited();')
     out[0], out[3] = out[0].replace('* GT', '*GT'), out[3].replace('* (', '*(')
     return (
         out

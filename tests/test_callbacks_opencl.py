@@ -58,7 +58,7 @@ def test_memory_that_the_program_releases_last_calls_back_in_that_call(callbacks
 
 
 def test_a_callback_inside_a_call_is_recorded_where_the_library_is_interposed(callbacks, build):
-    out, calls, records = callbacks("memory", env={"LD_LIBRARY_PATH": build / "tests/door"})
+    out, calls, records = callbacks("memory", env={"LD_LIBRARY_PATH": build / "tests/interception"})
     assert out == "called in its own thread\n"
     assert calls.count("clGetDeviceInfo") == CALLS
     assert seen_and_recorded(records, "call") == (len(calls), len(calls), 0)

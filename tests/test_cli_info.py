@@ -143,10 +143,10 @@ def test_list_without_a_word_gives_an_overview(tap):
         assert word in out
 
 
-def test_list_shows_a_door_for_every_domain_that_has_operations(tap):
+def test_list_shows_a_method_for_every_domain_that_has_operations(tap):
     domains = json.loads(tap("list", "domains", "--json").out)["domains"]
-    doors = json.loads(tap("list", "methods", "--json").out)["methods"]
-    assert {d["name"] for d in domains if d["operations"]} == {d["domain"] for d in doors}
+    methods = json.loads(tap("list", "methods", "--json").out)["methods"]
+    assert {d["name"] for d in domains if d["operations"]} == {d["domain"] for d in methods}
 
 
 def test_list_says_which_calls_are_recorded_without_options(tap, build):
@@ -159,16 +159,16 @@ def test_list_says_which_calls_are_recorded_without_options(tap, build):
     assert "or on request: with --domains" in tap("list", "domains").out
 
 
-def test_list_shows_every_door_that_info_can_name(tap, repo):
+def test_list_shows_every_method_that_info_can_name(tap, repo):
     """The library's sources name the interception methods. A driver has none: its loader is
     intercepted."""
     named = set()
     for path in (repo / "src/runtime").rglob("*.c"):
         named |= set(
-            re.findall(r'gt_(?:runtime_module\w*|hsa_door_tables)\([^;]*?"([^"]+)"',
+            re.findall(r'gt_(?:runtime_module\w*|hsa_method_tables)\([^;]*?"([^"]+)"',
                        path.read_text()))
-    doors = {d["name"] for d in json.loads(tap("list", "methods", "--json").out)["methods"]}
-    assert len(named) > 2 and named - {"driver"} <= doors
+    methods = {d["name"] for d in json.loads(tap("list", "methods", "--json").out)["methods"]}
+    assert len(named) > 2 and named - {"driver"} <= methods
 
 
 def test_list_formats_are_those_that_export_takes(tap):

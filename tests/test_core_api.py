@@ -111,7 +111,7 @@ def test_events_are_notified_to_subscribers(build):
 def test_two_tools_chain_in_the_order_in_which_they_subscribed(build, order):
     with Session(build, device=0) as session:
         tools = ":".join(str(build / f"tests/core/libtool_{name}.so") for name in order)
-        result = session.run([build / "tests/door/way_linked"],
+        result = session.run([build / "tests/interception/way_linked"],
                              env={"LD_PRELOAD": f"{session.library}:{tools}"})
         lines = [line for line in result.out.splitlines() if not line.startswith("cl")]
         inner, outer = [line.split()[0] for line in lines[:2]]
@@ -128,7 +128,7 @@ def test_two_tools_chain_in_the_order_in_which_they_subscribed(build, order):
 def test_a_tool_works_where_nothing_is_asked_for(build):
     with Session(build, noops=1, device=0) as session:
         tools = str(build / "tests/core/libtool_first.so")
-        result = session.run([build / "tests/door/way_linked"],
+        result = session.run([build / "tests/interception/way_linked"],
                              env={"LD_PRELOAD": f"{session.library}:{tools}"})
         assert "first before" in result.out and "first after" in result.out
         assert session.calls() == []

@@ -21,7 +21,7 @@ def limited(**limits):
 
 
 def test_any_one_failing_call_of_the_library_leaves_the_program_unharmed(build, work, run):
-    command = [build / "tests/door/way_linked"]
+    command = [build / "tests/interception/way_linked"]
     expected = run(command).out
 
     def traced(n):

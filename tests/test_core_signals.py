@@ -8,31 +8,31 @@ import pytest
 
 from rings import Session
 
-DOORS = ["layer", "interposition"]
+METHODS = ["layer", "interposition"]
 
 
-def jumper(build, what, door):
+def jumper(build, what, method):
     """Return (number of calls that jumper started, call records, (seen, recorded, dropped))."""
     with Session(build) as session:
         # the interposed loader has no layers
-        env = {} if door == "layer" else {"LD_LIBRARY_PATH": build / "tests/door"}
+        env = {} if method == "layer" else {"LD_LIBRARY_PATH": build / "tests/interception"}
         result = session.run([build / "tests/core/jumper", what], env=env)
         return sum(
             int(n) for n in result.out.split()), session.kind("call"), session.counts("jumper")
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("what", ["first", "fork"])
-def test_what_a_handler_calls_during_a_first_call_is_recorded(build, what, door):
-    made, calls, counts = jumper(build, what, door)
+def test_what_a_handler_calls_during_a_first_call_is_recorded(build, what, method):
+    made, calls, counts = jumper(build, what, method)
     assert counts == (made, made, 0)
     assert len(calls) == made
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("what, left", [("jump", 10), ("stack", 5)])
-def test_after_a_jump_out_of_a_call_the_next_ones_are_recorded(build, what, left, door):
-    made, calls, (seen, recorded, dropped) = jumper(build, what, door)
+def test_after_a_jump_out_of_a_call_the_next_ones_are_recorded(build, what, left, method):
+    made, calls, (seen, recorded, dropped) = jumper(build, what, method)
     # the collector counts abandoned calls as unfinished
     assert (seen, recorded, dropped) == (made, made - left, 0)
     assert {c["depth"] for c in calls} == {0}
@@ -63,12 +63,12 @@ def test_a_jump_out_of_the_taking_of_a_stack_does_not_end_the_recording(losses):
     assert said == "" and set(lost) <= {"unfinished"}
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_handlers_own_stack_is_no_jump(build, door):
-    made, calls, (seen, recorded, dropped) = jumper(build, "nested", door)
+@pytest.mark.parametrize("method", METHODS)
+def test_a_handlers_own_stack_is_no_jump(build, method):
+    made, calls, (seen, recorded, dropped) = jumper(build, "nested", method)
     inside = [c for c in calls if c["depth"]]
     assert made == 7
-    if door == "layer":
+    if method == "layer":
         assert (seen, recorded, dropped) == (made, made, 0)
         assert [c["depth"] for c in inside] == [1] * 3
     else:  # calls inside a call of an interposed loader count as the loader's own

@@ -29,7 +29,7 @@ def program(build, tmp_path_factory):
 @pytest.fixture(scope="session")
 def tool(build, tmp_path_factory):
     path = tmp_path_factory.mktemp("cuda_tool") / "work_counter.so"
-    compile_c("-shared", "-fPIC", f"-I{REPO}/include", REPO / "tests/cuda/work_counter.c", "-o",
+    compile_c("-shared", "-fPIC", f"-I{REPO}/include", REPO / "tests/cuda/activity_counter.c", "-o",
               path, build / "libgputap.so.0", f"-Wl,-rpath,{build}")
     return path
 

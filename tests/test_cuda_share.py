@@ -309,7 +309,8 @@ def test_its_calls_are_recorded_on_request(beside):
 def test_tools_without_a_session_share_it_too(run, build, programs, bare, tmp_path, program):
     tool = tmp_path / "work_counter.so"
     library = build / "libgputap.so.0"
-    run(["cc", "-shared", "-fPIC", f"-I{REPO}/include", REPO / "tests/cuda/work_counter.c", "-o",
+    source = REPO / "tests/cuda/activity_counter.c"
+    run(["cc", "-shared", "-fPIC", f"-I{REPO}/include", source, "-o",
          tool, library, f"-Wl,-rpath,{build}"])
     words = ["clock=none", "run=20", "profile=300", "callbacks=10", "profile=50", "run=5"]
     done = run([programs / program, programs / "kernels.so", *words],

@@ -11,7 +11,8 @@ import urllib.parse
 import pytest
 
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
-# matches `src/core/tap.h`, `tests/soft/isa_*` and `test_door_{hip,hsa}.py`, but no build outputs
+# matches `src/core/tap.h`, `tests/soft/isa_*` and `test_interception_{hip,hsa}.py`, but no build
+# outputs
 PATH = re.compile(
     r"`((?:api|bench|cli|docs|examples|gen|generated|include|soft|src|tests|tools)/[\w./*{},-]*)`")
 

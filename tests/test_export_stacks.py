@@ -19,7 +19,7 @@ def worker(tmp_path_factory, repo, build):
     path = tmp_path_factory.mktemp("stacks") / "worker"
     subprocess.run([
         "cc", "-O1", "-Wall", "-Wno-deprecated-declarations", f"-I{repo}/include",
-        repo / "tests/ranges/work.c", "-o", path, f"-L{build}", "-l:libgputap.so.0",
+        repo / "tests/ranges/activity.c", "-o", path, f"-L{build}", "-l:libgputap.so.0",
         f"-Wl,-rpath,{build}", "-lOpenCL"
     ], check=True)
     return path
@@ -27,7 +27,7 @@ def worker(tmp_path_factory, repo, build):
 
 @pytest.fixture(scope="module")
 def traced(gputap, worker, tmp_path_factory):
-    """Return a capture of tests/ranges/work.c, and the rows of its CSV export."""
+    """Return a capture of tests/ranges/activity.c, and the rows of its CSV export."""
     folder = tmp_path_factory.mktemp("traced")
     capture = folder / "a.gputap"
     for words in (["run", "-q", "-o", capture, "--", worker],

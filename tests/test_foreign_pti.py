@@ -11,7 +11,7 @@ import pytest
 
 from conftest import REPO, run_command
 
-# These tests search the records of Intel's views, a different library, for operation ids of
+# These tests search the records of Intel's views, a different library, for operation ids from
 # gputap's library and for external ids pushed in callbacks.
 IDS = re.compile(r"BasicSubscription|ExternalCorrelationInAppendCallbacks")
 OF_IDS = re.compile(r"from callback not found in view|External correlation record not found|"

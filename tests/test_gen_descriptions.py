@@ -211,7 +211,7 @@ def test_two_domains_with_one_number_are_reported(tmp_path, monkeypatch):
 
 
 def test_domain_whose_work_is_nobodys_is_reported(tmp_path, monkeypatch):
-    said = wrong_together(tmp_path, monkeypatch, toy='domain toy 14 "a toy"\nwork gone\n')
+    said = wrong_together(tmp_path, monkeypatch, toy='domain toy 14 "a toy"\nactivities gone\n')
     assert said == "toy.api:2: no domain is called 'gone'"
 
 

@@ -99,7 +99,7 @@ def there(api, name):
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_hsa_functions_are_where_the_door_looks_for_them(apis, tmp_path, name):
+def test_hsa_functions_are_where_the_method_looks_for_them(apis, tmp_path, name):
     ops = there(apis[name], name)
     compiles(tmp_path, [
         f"static_assert(offsetof({TABLES[name]}, {op.name}_fn) == 16 + 8 * {i});" for i, op in ops

@@ -192,7 +192,7 @@ def worker(tmp_path_factory, repo, build):
     path = tmp_path_factory.mktemp("ranges") / "work"
     subprocess.run([
         "cc", "-O1", "-Wall", "-Wno-deprecated-declarations", f"-I{repo}/include",
-        repo / "tests/ranges/work.c", "-o", path, f"-L{build}", "-l:libgputap.so.0",
+        repo / "tests/ranges/activity.c", "-o", path, f"-L{build}", "-l:libgputap.so.0",
         f"-Wl,-rpath,{build}", "-lOpenCL"
     ], check=True)
     return path

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from test_door_register import COLLECTED, COLLECTIVES, build_modern
+from test_interception_register import COLLECTED, COLLECTIVES, build_modern
 
 
 @pytest.fixture(scope="session", params=["stand-in", "real"])

@@ -227,7 +227,7 @@ def test_calls_through_ours_into_another_library_are_recorded_once(log, theirs, 
                                 LD_PRELOAD=":".join(map(str, order)),
                                 LD_LIBRARY_PATH=theirs)
     assert out == "100 100\n"  # levels of the other library
-    assert calls == CALLS and [door for door, _ in runtimes].count("rocprofiler-register") == 0
+    assert calls == CALLS and [method for method, _ in runtimes].count("rocprofiler-register") == 0
 
 
 def test_the_library_of_rocm_6_s_name_has_the_same_functions_without_versions(run, build):

@@ -10,31 +10,34 @@ import subprocess
 import pytest
 
 from conftest import REPO
-from test_door_opencl import WAYS, command, system_loader
+from test_interception_opencl import WAYS, command, system_loader
 from test_tool_examples import tool  # noqa: F401 (a fixture)
-from test_tool_work import DEVICE, QUEUE, WRITE, Log
+from test_tool_activity import DEVICE, QUEUE, WRITE, Log
 
 LOADERS = ["layer", "interposition", "shim"]
 
 
-def loader(build, door):
+def loader(build, method):
     """Return the environment that selects a libOpenCL.so.1: Debian's (supports layers), ours (does
     not), or a shim in front of Debian's."""
     return {
-        "layer": {}, "interposition": {"LD_LIBRARY_PATH": build / "tests/door"},
-        "shim": {"LD_LIBRARY_PATH": build / "tests/door/shim", "SHIM_LOADER": system_loader()}
-    }[door]
+        "layer": {}, "interposition": {"LD_LIBRARY_PATH": build / "tests/interception"},
+        "shim": {
+            "LD_LIBRARY_PATH": build / "tests/interception/shim",
+            "SHIM_LOADER": system_loader()
+        }
+    }[method]
 
 
 @pytest.fixture
 def log_without(build, run, work):
-    """Return log_without(door, command, words, preload) -> (notifications of work_tool.c,
+    """Return log_without(method, command, words, preload) -> (notifications of activity_tool.c,
     output)."""
-    def run_it(door, command, words, preload=(), by="GPUTAP_TOOLS"):
+    def run_it(method, command, words, preload=(), by="GPUTAP_TOOLS"):
         library = build / "tests/tool/libwork_tool.so"
         preload = [*preload, build / "libgputap.so.0" if by == "GPUTAP_TOOLS" else library]
         env = {
-            **loader(build, door), "LD_PRELOAD": ":".join(map(str, preload)), "WORK_TOOL": words,
+            **loader(build, method), "LD_PRELOAD": ":".join(map(str, preload)), "WORK_TOOL": words,
             "WORK_TOOL_OUT": work / "told"
         }
         out = run(command, env={**env, **({by: library} if by == "GPUTAP_TOOLS" else {})}).out
@@ -50,10 +53,10 @@ def check_work(found):
     assert enter["now"] <= complete["start"] < complete["end"] <= complete["now"]
 
 
-@pytest.mark.parametrize("door", LOADERS)
+@pytest.mark.parametrize("method", LOADERS)
 @pytest.mark.parametrize("way", WAYS)
-def test_calls_are_reported_once_and_work_with_its_times(build, log_without, way, door):
-    found, out = log_without(door, command(build, way), "opencl,work,objects")
+def test_calls_are_reported_once_and_work_with_its_times(build, log_without, way, method):
+    found, out = log_without(method, command(build, way), "opencl,work,objects")
     made = [line for line in out.splitlines() if line.startswith("cl")]
     assert len(made) >= 11 and [t["name"] for t in found.of("call", "enter")] == made
     check_work(found)
@@ -63,16 +66,16 @@ def test_calls_are_reported_once_and_work_with_its_times(build, log_without, way
     assert [t["number"] for t in found.of("object", "load", type=DEVICE)] == [1]
 
 
-@pytest.mark.parametrize("door", LOADERS)
+@pytest.mark.parametrize("method", LOADERS)
 @pytest.mark.parametrize("words", ["work", "alone,work"],
                          ids=["a tool", "plain calls in a constructor"])
-def test_work_alone_is_reported_once(build, log_without, words, door):
-    check_work(log_without(door, command(build, "linked"), words, by="LD_PRELOAD")[0])
+def test_work_alone_is_reported_once(build, log_without, words, method):
+    check_work(log_without(method, command(build, "linked"), words, by="LD_PRELOAD")[0])
 
 
-@pytest.mark.parametrize("door", ["layer", "interposition"])
+@pytest.mark.parametrize("method", ["layer", "interposition"])
 def test_a_loader_that_a_librarys_constructor_has_used_is_notified_of(
-        build, log_without, work, door):
+        build, log_without, work, method):
     """The loader searches for layers before libgputap is initialised."""
     (work / "early.c").write_text(
         "int clGetPlatformIDs(unsigned, void *, unsigned *);\n__attribute__((constructor)) static"
@@ -82,15 +85,16 @@ def test_a_loader_that_a_librarys_constructor_has_used_is_notified_of(
                    cwd=work,
                    check=True)
     check_work(
-        log_without(door, command(build, "linked"), "opencl,work", preload=[work / "early.so"])[0])
+        log_without(method, command(build, "linked"), "opencl,work",
+                    preload=[work / "early.so"])[0])
 
 
 @pytest.mark.parametrize("how", ["preloaded", "linked", "under gputap run"])
-@pytest.mark.parametrize("door", LOADERS)
+@pytest.mark.parametrize("method", LOADERS)
 # noqa: F811
-def test_the_examples_see_the_demos_kernels_and_calls(tool, run, build, gputap, work, door, how):
+def test_the_examples_see_the_demos_kernels_and_calls(tool, run, build, gputap, work, method, how):
     libraries = [tool("kernel_histogram"), tool("time_operations")]
-    env = {**loader(build, door), "GPUTAP_TOOLS": ":".join(map(str, libraries))}
+    env = {**loader(build, method), "GPUTAP_TOOLS": ":".join(map(str, libraries))}
     program = [build / "examples/demo"]
     if how == "linked":
         program = [work / "demo"]

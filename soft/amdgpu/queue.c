@@ -81,7 +81,7 @@ static int start_queue(struct soft_queue *q)
 	snprintf(name, sizeof name, "gpu%hhu-%s%hu", (unsigned char)q->node, aql ? "aql" : "dma",
 		 (unsigned short)q->number);
 	error = soft_thread_start(&q->thread, name,
-				  aql ? soft_queue_aql_work : soft_queue_sdma_work, q);
+				  aql ? soft_queue_aql_activity : soft_queue_sdma_activity, q);
 	if (error) {
 		soft_bell_remove(&q->bell);
 		return error;

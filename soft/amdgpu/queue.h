@@ -76,8 +76,8 @@ static inline bool soft_queue_stopped(const struct soft_queue *q)
 }
 
 /* Thread functions of the workers. */
-void *soft_queue_aql_work(void *queue);
-void *soft_queue_sdma_work(void *queue);
+void *soft_queue_aql_activity(void *queue);
+void *soft_queue_sdma_activity(void *queue);
 
 /* End the queue with an error. ROCr passes the error to the program's callback. Prints details on
  * stderr. */

@@ -177,7 +177,7 @@ static bool run_ready(struct soft_queue *q, uint64_t *read, uint64_t limit)
 	return true;
 }
 
-void *soft_queue_aql_work(void *queue)
+void *soft_queue_aql_activity(void *queue)
 {
 	struct soft_queue *q = queue;
 	uint64_t read = __atomic_load_n(q->read_index, __ATOMIC_RELAXED), limit = read,

@@ -199,7 +199,7 @@ static bool run_one(struct soft_queue *q, uint64_t *read)
 	return true;
 }
 
-void *soft_queue_sdma_work(void *queue)
+void *soft_queue_sdma_activity(void *queue)
 {
 	struct soft_queue *q = queue;
 	uint64_t read = 0;

@@ -52,7 +52,7 @@ struct soft_cu_task {
 	uint64_t event_number;
 	CUfunction function;
 	bool is_traced; /* true if a tool requested the task's end; then: */
-	struct soft_cu_work work;
+	struct soft_cu_activity activity;
 	struct soft_cuda_position position;
 	unsigned shared;
 	void **arguments; /* owned, including the values of the arguments */

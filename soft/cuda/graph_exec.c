@@ -171,8 +171,8 @@ static bool append_task(struct soft_cu_node *n, uint32_t id, struct soft_cu_task
 	t = soft_cu_copy_task(n->task);
 	if (!t)
 		return false;
-	t->work.graph_id = id;
-	t->work.graph_node_id = (uint64_t)id << 32 | n->number;
+	t->activity.graph_id = id;
+	t->activity.graph_node_id = (uint64_t)id << 32 | n->number;
 	**last = t;
 	*last = &t->next;
 	return true;
@@ -212,7 +212,7 @@ static int launch_graph(CUgraphExec exec, CUstream stream, bool per_thread)
 	if (!task)
 		return soft_cu_leave(CUDA_ERROR_OUT_OF_MEMORY);
 	last = &task->graph;
-	task->work.graph_id = exec->graph->id;
+	task->activity.graph_id = exec->graph->id;
 	if (append_tasks(exec->graph, exec->graph->id, &last))
 		return soft_cu_leave(soft_cu_submit(s, task, false));
 	soft_cu_discard_task(task);

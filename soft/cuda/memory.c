@@ -337,24 +337,26 @@ static uint8_t find_memory_kind(const void *address, size_t bytes, int *device)
 	return a->is_host ? PINNED : a->is_managed ? MANAGED : ON_DEVICE;
 }
 
-static void describe_copy(struct soft_cu_work *work, const struct copy *c)
+static void describe_copy(struct soft_cu_activity *activity, const struct copy *c)
 {
 	enum { HTOD = 1, DTOH = 2, DTOD = 8, HTOH = 9, PTOP = 10 };
 	int to_device, from_device;
 
-	work->bytes = c->bytes;
-	work->is_async = !c->waits;
-	work->to_kind = find_memory_kind(c->to, c->bytes, &to_device);
-	work->from_kind = find_memory_kind(c->from, c->bytes, &from_device);
+	activity->bytes = c->bytes;
+	activity->is_async = !c->waits;
+	activity->to_kind = find_memory_kind(c->to, c->bytes, &to_device);
+	activity->from_kind = find_memory_kind(c->from, c->bytes, &from_device);
 	if (to_device < 0)
-		work->copy_kind = from_device < 0 ? HTOH : DTOH;
+		activity->copy_kind = from_device < 0 ? HTOH : DTOH;
 	else
-		work->copy_kind = from_device < 0 ? HTOD : from_device == to_device ? DTOD : PTOP;
-	if (work->copy_kind == PTOP) {
-		work->to_device = (uint32_t)to_device;
-		work->from_device = (uint32_t)from_device;
-		work->to_context_id = soft_cu_find_allocation(c->to, c->bytes)->context->id;
-		work->from_context_id = soft_cu_find_allocation(c->from, c->bytes)->context->id;
+		activity->copy_kind = from_device < 0            ? HTOD
+				      : from_device == to_device ? DTOD
+								 : PTOP;
+	if (activity->copy_kind == PTOP) {
+		activity->to_device = (uint32_t)to_device;
+		activity->from_device = (uint32_t)from_device;
+		activity->to_context_id = soft_cu_find_allocation(c->to, c->bytes)->context->id;
+		activity->from_context_id = soft_cu_find_allocation(c->from, c->bytes)->context->id;
 	}
 }
 
@@ -383,7 +385,7 @@ static int submit_copy(const struct copy *c)
 	task->to = c->to;
 	task->from = (void *)(uintptr_t)c->from;
 	task->bytes = c->bytes;
-	describe_copy(&task->work, c);
+	describe_copy(&task->activity, c);
 	/* pageable memory */
 	if (!soft_cu_find_allocation(c->to, c->bytes))
 		waits = true;
@@ -453,10 +455,10 @@ static int submit_set(CUdeviceptr to, unsigned value, unsigned width, size_t cou
 	task->value = value;
 	task->width = width;
 	task->bytes = count;
-	task->work.value = value;
-	task->work.bytes = count * width;
-	task->work.is_async = !waits;
-	task->work.to_kind = 3; /* device memory, as CUPTI numbers it */
+	task->activity.value = value;
+	task->activity.bytes = count * width;
+	task->activity.is_async = !waits;
+	task->activity.to_kind = 3; /* device memory, as CUPTI numbers it */
 	return soft_cu_leave(soft_cu_submit(s, task, waits));
 }
 
@@ -522,7 +524,7 @@ int soft_cu_make_copy_task(const CUDA_MEMCPY3D *c, struct soft_cu_task **out)
 	task->from_pitch = from_pitch;
 	task->to_slice = to_pitch * to_height;
 	task->from_slice = from_pitch * from_height;
-	describe_copy(&task->work, &copy);
+	describe_copy(&task->activity, &copy);
 	*out = task;
 	return CUDA_SUCCESS;
 }
@@ -545,10 +547,10 @@ int soft_cu_make_set_task(const CUDA_MEMSET_NODE_PARAMS *s, struct soft_cu_task 
 	task->bytes = s->width;
 	task->rows = rows;
 	task->to_pitch = s->pitch;
-	task->work.value = s->value;
-	task->work.bytes = width * rows;
-	task->work.is_async = true;
-	task->work.to_kind = 3;
+	task->activity.value = s->value;
+	task->activity.bytes = width * rows;
+	task->activity.is_async = true;
+	task->activity.to_kind = 3;
 	*out = task;
 	return CUDA_SUCCESS;
 }
@@ -567,7 +569,7 @@ static int submit_rows(const CUDA_MEMCPY3D *copy, CUstream stream, bool per_thre
 	status = s ? soft_cu_make_copy_task(copy, &task) : CUDA_ERROR_INVALID_HANDLE;
 	if (status)
 		return soft_cu_leave(status);
-	task->work.is_async = !waits;
+	task->activity.is_async = !waits;
 	if (!s->capture &&
 	    (!soft_cu_find_allocation(task->to, 1) || !soft_cu_find_allocation(task->from, 1)))
 		waits = true;
@@ -619,7 +621,7 @@ static int submit_set_rows(const CUDA_MEMSET_NODE_PARAMS *set, CUstream stream, 
 	status = s ? soft_cu_make_set_task(set, &task) : CUDA_ERROR_INVALID_HANDLE;
 	if (status)
 		return soft_cu_leave(status);
-	task->work.is_async = !waits;
+	task->activity.is_async = !waits;
 	return soft_cu_leave(soft_cu_submit(s, task, waits));
 }
 

@@ -393,7 +393,7 @@ int soft_cu_make_kernel_task(const CUlaunchConfig *config, CUfunction f, void **
 		.grid_dim = {config->gridDimX, config->gridDimY, config->gridDimZ},
 		.block_dim = {config->blockDimX, config->blockDimY, config->blockDimZ},
 	};
-	task->work = (struct soft_cu_work){
+	task->activity = (struct soft_cu_activity){
 		.name = f->name,
 		.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
 		.block = {config->blockDimX, config->blockDimY, config->blockDimZ},

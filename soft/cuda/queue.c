@@ -86,11 +86,11 @@ static int do_traced(struct soft_cu_task *t, int failed)
 
 	if (!tool)
 		return do_task(t, failed);
-	t->work.start = tool->now();
+	t->activity.start = tool->now();
 	status = do_task(t, failed);
-	t->work.end = tool->now();
+	t->activity.end = tool->now();
 	if (!status)
-		tool->end_work(&t->work);
+		tool->end_activity(&t->activity);
 	return status;
 }
 

@@ -69,12 +69,12 @@ void soft_cu_trace_task(struct soft_cu_stream *s, struct soft_cu_task *t)
 {
 	static const struct {
 		enum soft_cu_kind task;
-		enum soft_cu_work_kind work;
+		enum soft_cu_activity_kind activity;
 	} kinds[] = {
-		{SOFT_CU_TASK_KERNEL, SOFT_CU_WORK_KERNEL},
-		{SOFT_CU_TASK_COPY, SOFT_CU_WORK_COPY},
-		{SOFT_CU_TASK_SET, SOFT_CU_WORK_SET},
-		{SOFT_CU_TASK_GRAPH, SOFT_CU_WORK_GRAPH},
+		{SOFT_CU_TASK_KERNEL, SOFT_CU_ACTIVITY_KERNEL},
+		{SOFT_CU_TASK_COPY, SOFT_CU_ACTIVITY_COPY},
+		{SOFT_CU_TASK_SET, SOFT_CU_ACTIVITY_SET},
+		{SOFT_CU_TASK_GRAPH, SOFT_CU_ACTIVITY_GRAPH},
 	};
 
 	if (!soft_cu_call || !soft_cu_call->is_traced)
@@ -82,14 +82,14 @@ void soft_cu_trace_task(struct soft_cu_stream *s, struct soft_cu_task *t)
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (kinds[i].task == t->kind) {
 			t->is_traced = true;
-			t->work.kind = kinds[i].work;
+			t->activity.kind = kinds[i].activity;
 		}
-	t->work.correlation = soft_cu_call->correlation;
-	t->work.kinds = soft_cu_call->kinds;
-	t->work.device = (uint32_t)s->context->device;
-	t->work.context_id = s->context->id;
-	t->work.stream_id = s->id;
-	t->work.priority = s->priority;
+	t->activity.correlation = soft_cu_call->correlation;
+	t->activity.kinds = soft_cu_call->kinds;
+	t->activity.device = (uint32_t)s->context->device;
+	t->activity.context_id = s->context->id;
+	t->activity.stream_id = s->id;
+	t->activity.priority = s->priority;
 }
 
 /* Resources ------------------------------------------------------------------------ */

@@ -6,7 +6,7 @@
  *   program ─► cuLaunchKernel() ─► begin_call() ─► the call itself ─► end_call()
  *                                      │ sets the call's correlation id, if the call is observed
  *                                      ▼
- *              task ── on the stream's thread ──► now() ─ run ─ now() ─► end_work()
+ *              task ── on the stream's thread ──► now() ─ run ─ now() ─► end_activity()
  *
  * One library at a time is attached, and it is never unloaded. The driver calls none of these
  * functions with its lock held, and none in a fork child. */
@@ -41,16 +41,16 @@ struct soft_cu_call {
 	struct soft_cu_call *outer; /* the runtime call around this call, or NULL */
 };
 
-enum soft_cu_work_kind {
-	SOFT_CU_WORK_KERNEL,
-	SOFT_CU_WORK_COPY,
-	SOFT_CU_WORK_SET,
-	SOFT_CU_WORK_GRAPH
+enum soft_cu_activity_kind {
+	SOFT_CU_ACTIVITY_KERNEL,
+	SOFT_CU_ACTIVITY_COPY,
+	SOFT_CU_ACTIVITY_SET,
+	SOFT_CU_ACTIVITY_GRAPH
 };
 
 /* A completed GPU activity. */
-struct soft_cu_work {
-	enum soft_cu_work_kind kind;
+struct soft_cu_activity {
+	enum soft_cu_activity_kind kind;
 	uint32_t correlation, device, context_id, stream_id;
 	uint64_t kinds;      /* kinds of activity enabled when the call started */
 	uint64_t start, end; /* from the tool's clock */
@@ -101,7 +101,7 @@ struct soft_cu_tool {
 	void (*begin_call)(struct soft_cu_call *call);
 	void (*end_call)(struct soft_cu_call *call);
 	uint64_t (*now)(void);
-	void (*end_work)(const struct soft_cu_work *work);
+	void (*end_activity)(const struct soft_cu_activity *activity);
 	void (*notify_resource)(const struct soft_cu_resource_notice *notice);
 };
 

@@ -510,9 +510,10 @@ static inline uint64_t gt_item_place(const struct gt_item *item)
 
 /* Return the source and destination device of a memcpy, by object number. NULL: `local` is a
  * size. */
-static inline const struct gt_endpoints *gt_item_endpoints(const struct gt_item *work)
+static inline const struct gt_endpoints *gt_item_endpoints(const struct gt_item *activity)
 {
-	return gt_has_endpoints(work->device_op, &work->endpoints) ? &work->endpoints : NULL;
+	return gt_has_endpoints(activity->device_op, &activity->endpoints) ? &activity->endpoints
+									   : NULL;
 }
 
 struct gt_cursor;
@@ -543,7 +544,7 @@ void gt_cursor_take_all(struct gt_cursor *cursor);
 bool gt_capture_wants(const struct gt_capture *c, const struct gt_item *item);
 bool gt_capture_is_filtered(const struct gt_capture *c);
 /* A time range, including both ends. */
-struct gt_slice_span {
+struct gt_time_range {
 	uint64_t from_ns, to_ns;
 };
 
@@ -551,20 +552,20 @@ struct gt_slice_span {
  * activities without a known start, all calls that start or end ranges in pairs (push, pop, start,
  * stop), and all external ids. Cursors skip blocks without such records. The parent of a call is
  * the innermost enclosing call that is returned. */
-struct gt_slice {
-	const struct gt_slice_span *spans; /* sorted, disjoint */
+struct gt_scope {
+	const struct gt_time_range *spans; /* sorted, disjoint */
 	size_t count;
 	bool read_all; /* true: read all blocks, with the same result; for tests */
 	/* flag of each process: true if cursors return its records; NULL: all processes */
 	const bool *processes;
 };
-/* Set the slice; NULL: everything. Return 0 or -ENOMEM with a cause. */
-int gt_capture_set_slice(struct gt_capture *c, const struct gt_slice *slice);
+/* Set the scope; NULL: everything. Return 0 or -ENOMEM with a cause. */
+int gt_capture_set_scope(struct gt_capture *c, const struct gt_scope *scope);
 /* Set the flag of each process whose activities run on a device that a flagged process also uses.
  * Return 0 or -ENOMEM with a cause. */
 int gt_capture_add_sharing(const struct gt_capture *c, bool *processes);
 /* Call @each for the device of activities (GT_DEVICE_REF()), in the order in which a cursor without
- * a slice encounters the devices. */
+ * a scope encounters the devices. */
 void gt_capture_each_device(const struct gt_capture *c,
 			    void (*each)(void *data, uint32_t process, uint32_t ref), void *data);
 /* Return the end of the last call in a session. 0: the session has no recorded calls. */

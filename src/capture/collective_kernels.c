@@ -172,48 +172,49 @@ static bool is_mixed(const struct launch *l, uint32_t member)
 	return has_message && has_part;
 }
 
-static struct gt_collective_work find_work(const struct launch *l,
-					   const struct gt_collective_task *task, bool is_alone)
+static struct gt_collective_activity find_activity(const struct launch *l,
+						   const struct gt_collective_task *task,
+						   bool is_alone)
 {
-	struct gt_collective_work work = {0};
+	struct gt_collective_activity activity = {0};
 
 	for (size_t i = 0; i < l->kernel_count; i++) {
 		const struct gt_collective_kernel *kernel = &l->kernels[i];
 
 		if (!is_alone && kernel->stream != task->stream)
 			continue;
-		if (!work.kernels++ || kernel->start_ns < work.start_ns) {
-			work.start_ns = kernel->start_ns;
-			work.end_ns = kernel->end_ns;
+		if (!activity.kernels++ || kernel->start_ns < activity.start_ns) {
+			activity.start_ns = kernel->start_ns;
+			activity.end_ns = kernel->end_ns;
 		}
 	}
-	return work;
+	return activity;
 }
 
 static void join_launch(const struct launch *l,
 			void (*found)(void *to, const struct gt_collective_task *task,
-				      const struct gt_collective_work *work),
+				      const struct gt_collective_activity *activity),
 			void *to)
 {
 	bool is_alone = l->tasks[0].member == l->tasks[l->task_count - 1].member;
-	struct gt_collective_work work = {0};
+	struct gt_collective_activity activity = {0};
 
 	for (size_t i = 0; i < l->task_count; i++) {
 		const struct gt_collective_task *task = &l->tasks[i];
 
-		work.fused = i && task[-1].member == task->member;
-		if (!work.fused) {
-			work = (struct gt_collective_work){0};
+		activity.fused = i && task[-1].member == task->member;
+		if (!activity.fused) {
+			activity = (struct gt_collective_activity){0};
 			if (!is_mixed(l, task->member) && (is_alone || !is_shared(l, task)))
-				work = find_work(l, task, is_alone);
+				activity = find_activity(l, task, is_alone);
 		}
-		found(to, task, &work);
+		found(to, task, &activity);
 	}
 }
 
 void gt_collective_kernels_join(struct gt_collective_kernels *k,
 				void (*found)(void *to, const struct gt_collective_task *task,
-					      const struct gt_collective_work *work),
+					      const struct gt_collective_activity *activity),
 				void *to)
 {
 	size_t kernel = 0;

@@ -29,7 +29,7 @@
 
 /* The kernels that execute a part of a collective call, or the wait for a call that was only
  * started. */
-struct gt_collective_work {
+struct gt_collective_activity {
 	uint64_t start_ns, end_ns; /* time of the first kernel */
 	uint32_t kernels;          /* number of kernels in its launch; 0: unknown */
 	bool fused;                /* true if the part shares its launch with the part before it */
@@ -84,7 +84,7 @@ int gt_collective_kernels_note(struct gt_collective_kernels *k, const struct gt_
 /* Call @found with the kernels of each part whose kernels are known. */
 void gt_collective_kernels_join(struct gt_collective_kernels *k,
 				void (*found)(void *to, const struct gt_collective_task *task,
-					      const struct gt_collective_work *work),
+					      const struct gt_collective_activity *activity),
 				void *to);
 void gt_collective_kernels_fini(struct gt_collective_kernels *k);
 

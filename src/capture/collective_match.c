@@ -23,7 +23,7 @@ static bool is_of_all(const struct gt_collective_part *p)
 
 static bool is_fused(const struct gt_collective_member *m, size_t part)
 {
-	return m->work && m->work[part].fused;
+	return m->activity && m->activity[part].fused;
 }
 
 /* Time that a process spent in a collective call. */

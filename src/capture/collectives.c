@@ -257,31 +257,31 @@ static int compare_parts(const void *a, const void *b)
 /* A part with the GPU activity that executes it. */
 struct sorted_part {
 	struct gt_collective_part part; /* first, for compare_parts() */
-	struct gt_collective_work work;
+	struct gt_collective_activity activity;
 };
 
 static void sort_parts(struct gt_collective_member *m)
 {
-	struct sorted_part *sorted = m->work ? calloc(m->count, sizeof *sorted) : NULL;
+	struct sorted_part *sorted = m->activity ? calloc(m->count, sizeof *sorted) : NULL;
 
 	if (!sorted) {
 		qsort(m->parts, m->count, sizeof *m->parts, compare_parts);
-		free(m->work); /* no memory to keep each activity with its part */
-		m->work = NULL;
+		free(m->activity); /* no memory to keep each activity with its part */
+		m->activity = NULL;
 		return;
 	}
 	for (size_t i = 0; i < m->count; i++)
-		sorted[i] = (struct sorted_part){m->parts[i], m->work[i]};
+		sorted[i] = (struct sorted_part){m->parts[i], m->activity[i]};
 	qsort(sorted, m->count, sizeof *sorted, compare_parts);
 	for (size_t i = 0; i < m->count; i++) {
 		m->parts[i] = sorted[i].part;
-		m->work[i] = sorted[i].work;
+		m->activity[i] = sorted[i].activity;
 	}
 	free(sorted);
 }
 
-static void take_work(void *to, const struct gt_collective_task *task,
-		      const struct gt_collective_work *work)
+static void take_activity(void *to, const struct gt_collective_task *task,
+			  const struct gt_collective_activity *activity)
 {
 	struct gt_collectives *c = to;
 	struct gt_collective_member *m = &c->members[task->member - 1];
@@ -290,16 +290,16 @@ static void take_work(void *to, const struct gt_collective_task *task,
 		uint32_t number = task->part & ~GT_COLLECTIVE_MESSAGE;
 
 		if (number && number <= c->messages.count) {
-			c->messages.list[number - 1].start_ns = work->start_ns;
-			c->messages.list[number - 1].end_ns = work->end_ns;
+			c->messages.list[number - 1].start_ns = activity->start_ns;
+			c->messages.list[number - 1].end_ns = activity->end_ns;
 			c->messages.list[number - 1].wait_id = task->first_id;
 		}
 		return;
 	}
-	if (!m->work)
-		m->work = calloc(m->count, sizeof *m->work);
-	if (m->work && task->part < m->count)
-		m->work[task->part] = *work;
+	if (!m->activity)
+		m->activity = calloc(m->count, sizeof *m->activity);
+	if (m->activity && task->part < m->count)
+		m->activity[task->part] = *activity;
 }
 
 /* Store the waits for collective calls that were only started. */
@@ -311,10 +311,10 @@ static void take_waits(struct gt_collectives *c)
 
 		if (!message->part || !message->wait_id || message->part > m->count)
 			continue;
-		if (!m->work)
-			m->work = calloc(m->count, sizeof *m->work);
-		if (m->work)
-			m->work[message->part - 1] = (struct gt_collective_work){
+		if (!m->activity)
+			m->activity = calloc(m->count, sizeof *m->activity);
+		if (m->activity)
+			m->activity[message->part - 1] = (struct gt_collective_activity){
 				.start_ns = message->start_ns,
 				.end_ns = message->end_ns,
 				.kernels = 1,
@@ -337,7 +337,7 @@ int gt_collectives_finish(struct gt_collectives *c)
 {
 	int status;
 
-	gt_collective_kernels_join(&c->kernels, take_work, c);
+	gt_collective_kernels_join(&c->kernels, take_activity, c);
 	gt_collective_kernels_fini(&c->kernels);
 	take_waits(c);
 	status = gt_messages_match(&c->messages, find_member, c);
@@ -378,10 +378,10 @@ bool gt_collective_times(const struct gt_collective_member *m, size_t part, uint
 		*end_ns = p->start_ns + p->duration_ns;
 		return true;
 	}
-	if (!m->work || !m->work[part].kernels)
+	if (!m->activity || !m->activity[part].kernels)
 		return false;
-	*start_ns = m->work[part].start_ns;
-	*end_ns = m->work[part].end_ns;
+	*start_ns = m->activity[part].start_ns;
+	*end_ns = m->activity[part].end_ns;
 	return true;
 }
 
@@ -389,7 +389,7 @@ void gt_collectives_fini(struct gt_collectives *c)
 {
 	for (size_t i = 0; i < c->count; i++) {
 		free(c->members[i].parts);
-		free(c->members[i].work);
+		free(c->members[i].activity);
 	}
 	free(c->members);
 	free(c->current);

@@ -39,9 +39,9 @@ struct gt_collective_member {
 	unsigned doubt; /* enum gt_message_doubt */
 	struct gt_collective_part *parts;
 	size_t count, room;
-	struct gt_collective_work *
+	struct gt_collective_activity *
 		/* per part, when finished; NULL: no part has kernels or was only started */
-		work;
+		activity;
 };
 
 /* Gaps before recorded calls. */

@@ -66,9 +66,9 @@ int gt_cursor_create(const struct gt_capture *c, struct gt_cursor **out)
 	if (!k)
 		return gt_error(-ENOMEM, "cursor of capture %s", c->files[0].path);
 	k->capture = c;
-	k->slice = c->slice;
-	if (k->slice)
-		k->slice->users++;
+	k->scope = c->scope;
+	if (k->scope)
+		k->scope->users++;
 	k->relayed = has_relayed(c);
 	k->has_shared = gt_shared_texts_are_in(c);
 	k->fill = GT_FOR_THIS_CPU(gt_cursor_fill);
@@ -81,7 +81,7 @@ void gt_cursor_destroy(struct gt_cursor *k)
 {
 	if (!k)
 		return;
-	gt_slice_put(k->slice);
+	gt_scope_put(k->scope);
 	gt_decoder_fini(&k->decoder);
 	gt_block_reader_fini(&k->reader);
 	gt_shared_texts_fini(&k->texts);
@@ -153,8 +153,8 @@ bool gt_capture_is_filtered(const struct gt_capture *c)
 void gt_cursor_take_all(struct gt_cursor *k)
 {
 	k->takes_all = true;
-	gt_slice_put(k->slice);
-	k->slice = NULL;
+	gt_scope_put(k->scope);
+	k->scope = NULL;
 }
 
 void gt_cursor_take_context(struct gt_cursor *k)

@@ -5,7 +5,7 @@
 
 #include "capture/reader.h"
 #include "capture/shared_texts.h"
-#include "capture/slice.h"
+#include "capture/scope.h"
 #include "clock/line.h"
 
 /* Decode the next items to k->item. Return their number, 0 at the end, or negative errno with a
@@ -59,7 +59,7 @@ struct gt_cursor {
 	bool takes_context;  /* true: also return rows that do not count */
 	uint8_t context;     /* context of the current rows: GT_CONTEXT_.. */
 	bool takes_marks;    /* true: skip blocks without marks */
-	struct slice *slice; /* NULL: everything */
+	struct scope *scope; /* NULL: everything */
 	uint64_t read;       /* bytes of stream blocks read */
 	/* true: return GT_RECORD_STACK as items, with the stack's number in `ret` */
 	bool only_stacks;

@@ -378,7 +378,7 @@ static __attribute__((noinline)) int group_items(struct gt_cursor *k)
 static bool is_block_left_out(const struct gt_cursor *k, const struct stream_block *b)
 {
 	return (k->takes_marks && !gt_block_has_marks(b)) ||
-	       (k->slice && !k->slice->read_all && !gt_slice_has_block(k->capture, k->slice, b));
+	       (k->scope && !k->scope->read_all && !gt_scope_has_block(k->capture, k->scope, b));
 }
 
 /* Find the next readable block of the stream. Return 1, 0 if there is none, or negative errno. */
@@ -416,7 +416,7 @@ static bool next_stream(struct gt_cursor *k)
 	const struct ring_stream *s;
 
 	while (k->stream < k->capture->stream_count &&
-	       !gt_slice_has_process(k->slice, k->capture->streams[k->stream].process))
+	       !gt_scope_has_process(k->scope, k->capture->streams[k->stream].process))
 		k->passed += gt_stream_bytes(k->capture, k->stream++);
 	if (k->stream == k->capture->stream_count)
 		return false;
@@ -453,12 +453,12 @@ static inline void lone_call(struct gt_cursor *k, struct gt_item *item, const st
 
 static inline bool is_call_taken(const struct gt_cursor *k, const struct gt_item *call)
 {
-	return __builtin_expect(!k->slice, 1) || gt_slice_has_call(k->slice, call);
+	return __builtin_expect(!k->scope, 1) || gt_scope_has_call(k->scope, call);
 }
 
-static inline bool is_work_taken(const struct gt_cursor *k, const struct gt_item *work)
+static inline bool is_activity_taken(const struct gt_cursor *k, const struct gt_item *activity)
 {
-	return __builtin_expect(!k->slice, 1) || gt_slice_has_work(k->slice, work);
+	return __builtin_expect(!k->scope, 1) || gt_scope_has_activity(k->scope, activity);
 }
 
 /* Handle a call that contains other calls, or is in one. Return 0 or -ENOMEM with a cause. */
@@ -466,11 +466,11 @@ static int nested_call(struct gt_cursor *k, const struct gt_row *row)
 {
 	int status;
 
-	if (k->slice) {
+	if (k->scope) {
 		struct gt_item times = {.op = row->shape->item.op};
 
 		call_times(k, &times, row->start, row->end);
-		if (!gt_slice_has_call(k->slice, &times))
+		if (!gt_scope_has_call(k->scope, &times))
 			return 0;
 	}
 	status = group_add(k, row);
@@ -501,7 +501,7 @@ static __attribute__((noinline)) int any_item(struct gt_cursor *k, struct gt_dec
 	case GT_RECORD_DEVICE:
 		device_item(k, item, &row);
 		item->context = k->context;
-		return is_work_taken(k, item);
+		return is_activity_taken(k, item);
 	case GT_RECORD_CONTEXT: k->context = row.shape->item.detail & 3; return 0;
 	case GT_RECORD_EXTERNAL: return external_item(k, item, &row);
 	case GT_RECORD_STACK: return k->only_stacks && stack_item(item, &row);
@@ -511,7 +511,7 @@ static __attribute__((noinline)) int any_item(struct gt_cursor *k, struct gt_dec
 
 /* Decode rows of the block into items, until the array is full or a group is complete. Return the
  * number of items. k->status receives the reason for stopping: 0 at the end of the block, -EBADMSG,
- * -ENOMEM, else 1. @plain: a constant, true without a slice: then rows count until a context record
+ * -ENOMEM, else 1. @plain: a constant, true without a scope: then rows count until a context record
  * says otherwise. */
 static inline __attribute__((always_inline)) int block_items(struct gt_cursor *k, const bool plain)
 {
@@ -558,7 +558,7 @@ static inline __attribute__((always_inline)) int block_items(struct gt_cursor *k
 			device_item(k, item, &row);
 			if (!plain)
 				item->context = k->context;
-			item += plain || is_work_taken(k, item);
+			item += plain || is_activity_taken(k, item);
 		} else {
 			struct gt_decode_at slow = at;
 
@@ -603,7 +603,7 @@ int GT_CURSOR_FILL(struct gt_cursor *k)
 		if (__builtin_expect(k->in_block, 1)) {
 			if (k->status <= 0)
 				count = 0;
-			else if (__builtin_expect(!k->slice && !k->context, 1))
+			else if (__builtin_expect(!k->scope && !k->context, 1))
 				count = plain_items(k);
 			else
 				count = any_items(k);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See cut.h. Blocks outside of the slice are not read. A first pass over the other blocks reads all
+/* See cut.h. Blocks outside of the scope are not read. A first pass over the other blocks reads all
  * GPU activities, to find the calls that these need. A second pass reads all rows thread by thread,
  * in order:
  *
@@ -20,7 +20,7 @@
 #include "capture/counts.h"
 #include "capture/cursor.h"
 #include "capture/reader.h"
-#include "capture/slice.h"
+#include "capture/scope.h"
 #include "capture/writer.h"
 #include "clock/line.h"
 #include "record/operation.h"
@@ -44,10 +44,10 @@ struct begun {
 
 enum { BEGUN_RANGE, BEGUN_EXTERNAL };
 
-/* State of a device at the start of the slice. */
+/* State of a device at the start of the scope. */
 struct edge {
-	uint64_t idle_from; /* latest end of an activity before the slice; 0: none was read */
-	/* true if the device has activities that count: then the whole gap at the slice's start is
+	uint64_t idle_from; /* latest end of an activity before the scope; 0: none was read */
+	/* true if the device has activities that count: then the whole gap at the scope's start is
 	 * reported */
 	bool counts;
 };
@@ -61,7 +61,7 @@ struct cutter {
 	/* process_counts: one entry per process of the session */
 	struct gt_counts written, *process_counts;
 	uint64_t begin_ns, end_ns; /* time range of the records that count */
-	uint64_t work_from;        /* launch time of the first activity that counts, or earlier */
+	uint64_t activity_from;    /* launch time of the first activity that counts, or earlier */
 	struct edge *edges;        /* by device index; the last entry is for unknown devices */
 	uint64_t passed, total;
 	struct block_reader reader;
@@ -128,7 +128,7 @@ static void make_call(struct cutter *k, const struct gt_row *row, struct gt_item
 	gt_item_relay(item);
 }
 
-static void make_work(const struct cutter *k, const struct gt_row *row, struct gt_item *item)
+static void make_activity(const struct cutter *k, const struct gt_row *row, struct gt_item *item)
 {
 	struct gt_record_device d;
 	const struct gt_device_clock *clock;
@@ -340,7 +340,7 @@ static bool is_needed(struct cutter *k, const struct gt_row *row, const struct g
 		return k->newest_start >= row->start && k->newest_start;
 	if (info && (info->mark == GT_MARK_START || info->mark == GT_MARK_STOP))
 		return true; /* the other end may be on another thread */
-	if (k->cut->is_time && item->end_ns >= k->work_from && item->start_ns <= k->cut->to_ns)
+	if (k->cut->is_time && item->end_ns >= k->activity_from && item->start_ns <= k->cut->to_ns)
 		return true;
 	return info && info->joins; /* these calls relate the ranks to each other */
 }
@@ -408,32 +408,32 @@ static void note_edge(struct cutter *k, const struct gt_item *item, bool counts)
 		edge->idle_from = item->end_ns;
 }
 
-/* Add the call of an activity that counts. Extend work_from to the call's start. */
+/* Add the call of an activity that counts. Extend activity_from to the call's start. */
 static int note_launch(struct cutter *k, const struct gt_row *row)
 {
 	struct gt_item item;
 	bool range;
 
-	make_work(k, row, &item);
+	make_activity(k, row, &item);
 	if (!k->cut->wants(k->cut->data, &item, &range)) {
 		note_edge(k, &item, false);
 		return 0;
 	}
 	note_edge(k, &item, true);
-	if (item.call_start_ns && item.call_start_ns < k->work_from)
-		k->work_from = item.call_start_ns;
+	if (item.call_start_ns && item.call_start_ns < k->activity_from)
+		k->activity_from = item.call_start_ns;
 	return item.id ? gt_call_set_add(&k->launches, k->process, item.id) : 0;
 }
 
-static int take_work(struct cutter *k, const struct gt_row *row)
+static int take_activity(struct cutter *k, const struct gt_row *row)
 {
 	struct gt_item item;
 	bool range = false, counts;
 
-	make_work(k, row, &item);
+	make_activity(k, row, &item);
 	counts = k->cut->wants(k->cut->data, &item, &range);
 	if (!counts &&
-	    (!k->cut->is_time || item.end_ns < k->work_from || item.start_ns > k->cut->to_ns))
+	    (!k->cut->is_time || item.end_ns < k->activity_from || item.start_ns > k->cut->to_ns))
 		return 0;
 	return put_row(k, row, &item, counts, false);
 }
@@ -459,7 +459,7 @@ static int take_row(struct cutter *k, const struct gt_row *row, bool launches)
 {
 	switch (row->shape->item.kind) {
 	case GT_RECORD_CALL: return launches ? 0 : take_call(k, row);
-	case GT_RECORD_DEVICE: return launches ? note_launch(k, row) : take_work(k, row);
+	case GT_RECORD_DEVICE: return launches ? note_launch(k, row) : take_activity(k, row);
 	case GT_RECORD_EXTERNAL: return launches ? 0 : take_external(k, row);
 	case GT_RECORD_STACK: return launches ? 0 : take_stack(k, row);
 	default: return 0;
@@ -516,7 +516,7 @@ static void begin_thread(struct cutter *k, const struct ring_stream *s)
 
 static int read_thread(struct cutter *k, const struct ring_stream *s, bool launches)
 {
-	const struct slice *slice = k->c->slice;
+	const struct scope *scope = k->c->scope;
 	int status = 0;
 
 	begin_thread(k, s);
@@ -525,7 +525,7 @@ static int read_thread(struct cutter *k, const struct ring_stream *s, bool launc
 
 		k->passed += (uint64_t)b->head_bytes + b->stored_bytes;
 		if ((launches && !(b->flags & GT_BLOCK_DEVICE)) ||
-		    (slice && !slice->read_all && !gt_slice_has_block(k->c, slice, b)))
+		    (scope && !scope->read_all && !gt_scope_has_block(k->c, scope, b)))
 			continue;
 		status = read_block(k, b, launches);
 		k->cut->bytes_read += (uint64_t)b->head_bytes + b->stored_bytes;
@@ -540,18 +540,19 @@ static int read_thread(struct cutter *k, const struct ring_stream *s, bool launc
 	return status;
 }
 
-/* Widen the time range: activities that delayed those in the slice may themselves have been delayed
- * by earlier ones. Also, the gap in which the slice starts belongs to the activity that ends the
+/* Widen the time range: activities that delayed those in the scope may themselves have been delayed
+ * by earlier ones. Also, the gap in which the scope starts belongs to the activity that ends the
  * gap. */
 static void widen_time(struct cutter *k)
 {
-	uint64_t before = k->cut->from_ns > k->work_from ? k->cut->from_ns - k->work_from : 0;
+	uint64_t before =
+		k->cut->from_ns > k->activity_from ? k->cut->from_ns - k->activity_from : 0;
 
-	k->work_from = k->work_from > before ? k->work_from - before : 0;
+	k->activity_from = k->activity_from > before ? k->activity_from - before : 0;
 	for (size_t i = 0; i <= gt_capture_device_count(k->c); i++)
 		if (k->edges[i].counts && k->edges[i].idle_from &&
-		    k->edges[i].idle_from < k->work_from)
-			k->work_from = k->edges[i].idle_from;
+		    k->edges[i].idle_from < k->activity_from)
+			k->activity_from = k->edges[i].idle_from;
 }
 
 static int read_threads(struct cutter *k, bool launches)
@@ -560,7 +561,7 @@ static int read_threads(struct cutter *k, bool launches)
 
 	for (size_t i = 0; i < k->c->stream_count && !status; i++)
 		if (k->c->processes[k->c->streams[i].process].session == k->session &&
-		    gt_slice_has_process(k->c->slice, k->c->streams[i].process))
+		    gt_scope_has_process(k->c->scope, k->c->streams[i].process))
 			status = read_thread(k, &k->c->streams[i], launches);
 	return status;
 }
@@ -658,8 +659,9 @@ static int put_kept(struct cutter *k)
 	kept.is_kept = kept.is_cut = kept.is_thinned = true;
 	kept.is_whole_time = k->cut->is_time;
 	kept.text = k->cut->text;
-	if (k->cut->is_time && k->work_from < k->begin_ns)
-		k->begin_ns = k->work_from > s->info.start_ns ? k->work_from : s->info.start_ns;
+	if (k->cut->is_time && k->activity_from < k->begin_ns)
+		k->begin_ns =
+			k->activity_from > s->info.start_ns ? k->activity_from : s->info.start_ns;
 	if (s->kept.is_kept && s->kept.begin_ns + (uint64_t)s->shift_ns > k->begin_ns)
 		/* earlier records are incomplete */
 		k->begin_ns = s->kept.begin_ns + (uint64_t)s->shift_ns;
@@ -701,7 +703,7 @@ int gt_capture_cut(const struct gt_capture *c, size_t session, const char *path,
 			     .session = session,
 			     .cut = cut,
 			     .begin_ns = UINT64_MAX,
-			     .work_from = cut->from_ns};
+			     .activity_from = cut->from_ns};
 	k->process_counts = calloc(s->process_count + 1, sizeof *k->process_counts);
 	gt_decoder_init(&k->decoder);
 	k->edges = calloc(gt_capture_device_count(c) + 1, sizeof *k->edges);

@@ -9,7 +9,7 @@
  *   - all collective calls, because matching starts with the first one;
  *   - if cut by time only, calls in progress at the cut's start, and all activities that may have
  *     delayed others.
- * A row outside the slice of gt_capture_set_slice() is never copied. */
+ * A row outside the scope of gt_capture_set_scope() is never copied. */
 #ifndef GPUTAP_CAPTURE_CUT_H
 #define GPUTAP_CAPTURE_CUT_H
 

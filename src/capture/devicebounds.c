@@ -141,7 +141,7 @@ static uint64_t find_end(const struct bounding *b, uint32_t process, const uint6
 	return finish && finish->end < by ? finish->end : by;
 }
 
-static void add_work(struct bounding *b, uint32_t process, const struct gt_row *row)
+static void add_activity(struct bounding *b, uint32_t process, const struct gt_row *row)
 {
 	struct gt_device_clock *clock =
 		gt_device_clock_find(b->capture, process,
@@ -165,7 +165,7 @@ static void add_work(struct bounding *b, uint32_t process, const struct gt_row *
 }
 
 /* Return 0 (also for a damaged block) or negative errno. */
-static int read_block(struct bounding *b, struct stream_block *block, bool work)
+static int read_block(struct bounding *b, struct stream_block *block, bool activity)
 {
 	struct gt_file_stream base = gt_block_base(block);
 	const uint8_t *payload;
@@ -178,19 +178,19 @@ static int read_block(struct bounding *b, struct stream_block *block, bool work)
 	while ((status = gt_decoder_next(&b->decoder, &row)) > 0) {
 		enum gt_record_kind kind = (enum gt_record_kind)(row.head >> 16 & 0xff);
 
-		if (!work && kind == GT_RECORD_CALL)
+		if (!activity && kind == GT_RECORD_CALL)
 			add_call(b, block->process, &row);
-		else if (work && kind == GT_RECORD_CALL && b->pending_count)
+		else if (activity && kind == GT_RECORD_CALL && b->pending_count)
 			flush_pending(b, row.end);
-		else if (work && kind == GT_RECORD_DEVICE)
-			add_work(b, block->process, &row);
+		else if (activity && kind == GT_RECORD_DEVICE)
+			add_activity(b, block->process, &row);
 	}
 	flush_pending(b, UINT64_MAX);
 	return status == -ENOMEM ? status : 0;
 }
 
 /* Read all blocks of processes that have a clock without a better source. */
-static int read_blocks(struct bounding *b, bool work)
+static int read_blocks(struct bounding *b, bool activity)
 {
 	struct gt_capture *c = b->capture;
 	size_t clock = 0;
@@ -205,8 +205,8 @@ static int read_blocks(struct bounding *b, bool work)
 		for (size_t k = clock; k < c->clock_count && c->clocks[k].process == block->process;
 		     k++)
 			wanted |= gt_device_clock_wants_bounds(c->clocks[k].clock);
-		if (wanted && (!work || block->flags & GT_BLOCK_DEVICE))
-			status = read_block(b, block, work);
+		if (wanted && (!activity || block->flags & GT_BLOCK_DEVICE))
+			status = read_block(b, block, activity);
 	}
 	return status;
 }

@@ -17,7 +17,7 @@ enum {
 	 * included */
 	SAMPLE_BLOCKS_HIGH = 64,
 	SAMPLE_BLOCKS_MAX = 512, /* absolute maximum per session */
-	SAMPLE_WORK = 1024,      /* per block */
+	SAMPLE_ACTIVITY = 1024,  /* per block */
 };
 
 struct clock_sample {
@@ -30,7 +30,7 @@ struct sampler {
 	struct block_reader reader;
 	struct gt_decoder decoder;
 	size_t count;
-	struct clock_sample samples[SAMPLE_WORK];
+	struct clock_sample samples[SAMPLE_ACTIVITY];
 };
 
 static int compare_samples(const void *a, const void *b)
@@ -117,7 +117,7 @@ static int sample_block(struct sampler *s, struct stream_block *b)
 	if (status)
 		return status == -EBADMSG ? 0 : status;
 	gt_decoder_begin(&s->decoder, &base, payload, b->raw_bytes);
-	while (s->count < SAMPLE_WORK && (status = gt_decoder_next(&s->decoder, &row)) > 0) {
+	while (s->count < SAMPLE_ACTIVITY && (status = gt_decoder_next(&s->decoder, &row)) > 0) {
 		const uint64_t *w = row.words;
 		uint64_t stamp;
 
@@ -214,8 +214,8 @@ static int sample(struct sampler *s, struct stream_block *b)
 			gt_device_clock_find(s->capture, b->process, s->samples[i].device);
 
 		if (clock)
-			gt_device_clock_add_work(clock, s->samples[i].call_start,
-						 s->samples[i].call_end, s->samples[i].stamp);
+			gt_device_clock_add_activity(clock, s->samples[i].call_start,
+						     s->samples[i].call_end, s->samples[i].stamp);
 	}
 	return status;
 }

@@ -352,8 +352,8 @@ void gt_capture_close(struct gt_capture *c)
 	free(c->clocks);
 	free(c->devices);
 	free(c->blocks);
-	free(c->work_times);
-	gt_capture_set_slice(c, NULL);
+	free(c->activity_times);
+	gt_capture_set_scope(c, NULL);
 	free(c->streams);
 	free(c->sessions);
 	free(c->files);

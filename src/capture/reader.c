@@ -266,14 +266,15 @@ static int read_bounds(struct gt_capture *c, const struct gt_scan_block *block, 
 	if (bounds.device_entries > GT_FILE_DEVICES_MAX ||
 	    bounds.device_entries > (end - at) / sizeof(struct gt_file_device))
 		return 0; /* too many devices, or unknown times */
-	b->first_device = (uint32_t)c->work_time_count;
+	b->first_device = (uint32_t)c->activity_time_count;
 	b->device_count = (uint8_t)bounds.device_entries;
 	for (i = 0; i < bounds.device_entries; i++) {
-		int status = GT_LIST_ADD(c, work_times, work_time_count, work_time_room);
+		int status =
+			GT_LIST_ADD(c, activity_times, activity_time_count, activity_time_room);
 
 		if (status)
 			return status;
-		memcpy(&c->work_times[c->work_time_count++],
+		memcpy(&c->activity_times[c->activity_time_count++],
 		       block->extension + at + i * sizeof(struct gt_file_device),
 		       sizeof(struct gt_file_device));
 	}

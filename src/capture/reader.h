@@ -24,7 +24,7 @@ struct stream_block {
 	bool bad : 1, bad_sums : 1; /* each is true once the damage was reported */
 	bool unbounded : 1;         /* true if the block has no bounds: version 1.0, .. */
 	uint32_t marks;             /* as in gt_file_bounds */
-	/* index of the block's first entry in gt_capture.work_times; device_count: number of
+	/* index of the block's first entry in gt_capture.activity_times; device_count: number of
 	 * entries */
 	uint32_t first_device;
 };
@@ -144,9 +144,9 @@ struct gt_capture {
 		string_room, reading_room, clock_room, device_room, block_room, stream_room,
 		lifetime_room, stack_room, code_room, name_room, change_room, window_room;
 	size_t sums_room;
-	struct gt_file_device *work_times; /* device times of all blocks */
-	size_t work_time_count, work_time_room;
-	struct slice *slice;      /* slice.h; NULL: no restriction */
+	struct gt_file_device *activity_times; /* device times of all blocks */
+	size_t activity_time_count, activity_time_room;
+	struct scope *scope;      /* scope.h; NULL: no restriction */
 	gt_item_filter_fn *wants; /* NULL: all */
 	bool is_cut; /* true if a session is cut: some rows are present only as context */
 	void *wants_data;

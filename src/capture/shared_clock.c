@@ -151,7 +151,8 @@ static void add_stay(const struct boot *b, struct gt_shared_stay *stay,
 {
 	uint64_t begin_ns, end_ns;
 
-	if (!gt_collective_times(m, part, &begin_ns, &end_ns) || (m->work && m->work[part].fused))
+	if (!gt_collective_times(m, part, &begin_ns, &end_ns) ||
+	    (m->activity && m->activity[part].fused))
 		return;
 	if (b->lines) {
 		begin_ns = convert(b->lines, begin_ns);

@@ -94,8 +94,8 @@ int gt_device_clock_add_reading(struct gt_device_clock *clock, uint64_t device,
 				uint64_t host_before, uint64_t host_after);
 /* Add a GPU activity: start and end of its call in ticks (end 0: unknown), and its raw queued
  * stamp. */
-void gt_device_clock_add_work(struct gt_device_clock *clock, uint64_t call_start, uint64_t call_end,
-			      uint64_t queued);
+void gt_device_clock_add_activity(struct gt_device_clock *clock, uint64_t call_start,
+				  uint64_t call_end, uint64_t queued);
 /* Choose the method. Afterwards add bounds if gt_device_clock_wants_bounds(), then convert. */
 void gt_device_clock_settle(struct gt_device_clock *clock);
 

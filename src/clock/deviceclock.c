@@ -11,7 +11,7 @@
 #include "util/grow.h"
 
 enum {
-	WORK_MAX = 65536,
+	ACTIVITY_MAX = 65536,
 	READINGS_MAX = 1 << 20,
 	WINDOW_NS = 50000000, /* the tightest of the readings within this time counts */
 	TOLERANCE_NS = 1000,  /* jitter of tuples: a smaller difference is not a violation */
@@ -20,9 +20,9 @@ enum {
 	SAME_NS = 250,
 	OPEN_CALL_NS = 10000000,   /* maximum duration of a call whose end is unknown */
 	DRIFT_MIN_NS = 1000000000, /* with less time or fewer samples, a drift is noise */
-	DRIFT_MIN_WORK = 100,
+	DRIFT_MIN_ACTIVITY = 100,
 	/* with at least this many GPU activities, readings are discarded if ... */
-	DOUBT_MIN_WORK = 20,
+	DOUBT_MIN_ACTIVITY = 20,
 	DOUBT_PART = 20, /* ... one activity in this many contradicts them */
 };
 
@@ -32,7 +32,7 @@ struct clock_pair {
 	uint64_t device, host_ns, width_ns;
 };
 
-struct work {
+struct activity {
 	uint64_t queued, start_ns, end_ns;
 	bool ended; /* false: end_ns is a guess */
 };
@@ -40,10 +40,10 @@ struct work {
 struct gt_device_clock {
 	const struct gt_host_clock_map *host;
 	struct clock_pair *readings;
-	struct work *work;
-	size_t reading_count, reading_room, work_count, work_room;
+	struct activity *activity;
+	size_t reading_count, reading_room, activity_count, activity_room;
 	size_t same_count; /* number of readings with three equal stamps */
-	uint64_t work_seen;
+	uint64_t activity_seen;
 	struct gt_clock_lines lines;
 	const struct gt_clock_lines *use;
 	enum gt_clock_method method;
@@ -76,7 +76,7 @@ void gt_device_clock_destroy(struct gt_device_clock *clock)
 	gt_clock_lines_fini(&clock->lines);
 	gt_clock_bounds_fini(&clock->bounds);
 	free(clock->readings);
-	free(clock->work);
+	free(clock->activity);
 	free(clock);
 }
 
@@ -113,18 +113,18 @@ int gt_device_clock_add_reading(struct gt_device_clock *clock, uint64_t device,
 	return 0;
 }
 
-void gt_device_clock_add_work(struct gt_device_clock *clock, uint64_t call_start, uint64_t call_end,
-			      uint64_t queued)
+void gt_device_clock_add_activity(struct gt_device_clock *clock, uint64_t call_start,
+				  uint64_t call_end, uint64_t queued)
 {
-	struct work *w;
+	struct activity *w;
 
-	if (!queued || !call_start || clock->work_count == WORK_MAX)
+	if (!queued || !call_start || clock->activity_count == ACTIVITY_MAX)
 		return;
-	w = gt_grow(clock->work, clock->work_count, &clock->work_room, sizeof *w);
+	w = gt_grow(clock->activity, clock->activity_count, &clock->activity_room, sizeof *w);
 	if (!w)
 		return; /* fewer samples make the clock less precise, not wrong */
-	clock->work = w;
-	w = &clock->work[clock->work_count++];
+	clock->activity = w;
+	w = &clock->activity[clock->activity_count++];
 	w->queued = queued;
 	w->start_ns = gt_host_clock_to_ns(clock->host, call_start);
 	w->ended = call_end > call_start;
@@ -275,8 +275,8 @@ static struct fit try_clock(const struct gt_device_clock *clock, enum gt_clock_m
 	unsigned __int128 lags = 0;
 	size_t i;
 
-	for (i = 0; i < clock->work_count; i++) {
-		const struct work *w = &clock->work[i];
+	for (i = 0; i < clock->activity_count; i++) {
+		const struct activity *w = &clock->activity[i];
 		uint64_t q = gt_host_clock_from(clock->host, method, w->queued);
 		uint64_t off = q < w->start_ns ? w->start_ns - q
 			       : q > w->end_ns ? q - w->end_ns
@@ -311,7 +311,7 @@ static bool settle_host(struct gt_device_clock *clock)
 	for (i = 0; i < sizeof candidates / sizeof *candidates; i++) {
 		struct fit fit = try_clock(clock, candidates[i]);
 
-		if (!fit.inside || fit.inside < clock->work_count - clock->work_count / 20)
+		if (!fit.inside || fit.inside < clock->activity_count - clock->activity_count / 20)
 			continue;
 		if (best.inside && fit.lag_ns + TOLERANCE_NS >= best.lag_ns)
 			continue;
@@ -327,22 +327,22 @@ static bool settle_host(struct gt_device_clock *clock)
 
 /* Smallest offset ----------------------------------------------------------- */
 
-static int compare_work(const void *a, const void *b)
+static int compare_activity(const void *a, const void *b)
 {
-	const struct work *x = a, *y = b;
+	const struct activity *x = a, *y = b;
 
 	return (x->queued > y->queued) - (x->queued < y->queued);
 }
 
 /* Return the difference of the lags of @w and @than, from call to queued stamp. The clocks may be
  * any distance apart: only differences of lags are meaningful. */
-static int64_t more_lag(const struct work *w, const struct work *than)
+static int64_t more_lag(const struct activity *w, const struct activity *than)
 {
 	return (int64_t)((w->queued - w->start_ns) - (than->queued - than->start_ns));
 }
 
 /* Return true if @b lies on or above the line from @a to @c. */
-static bool lies_above(const struct work *a, const struct work *b, const struct work *c)
+static bool lies_above(const struct activity *a, const struct activity *b, const struct activity *c)
 {
 	__int128 left = (__int128)more_lag(b, a) * (__int128)(c->queued - a->queued);
 	__int128 right = (__int128)more_lag(c, a) * (__int128)(b->queued - a->queued);
@@ -356,17 +356,17 @@ static bool lies_above(const struct work *a, const struct work *b, const struct 
 static bool find_drift(struct gt_device_clock *clock, struct gt_clock_point *point,
 		       struct gt_clock_ratio *rate)
 {
-	struct work *w = clock->work;
-	size_t n = clock->work_count, hull = 0, i;
+	struct activity *w = clock->activity;
+	size_t n = clock->activity_count, hull = 0, i;
 	unsigned __int128 sum = 0;
 	uint64_t mean;
-	struct work *line;
+	struct activity *line;
 	int64_t rise;
 	uint64_t run;
 	bool found = false;
 
-	qsort(w, n, sizeof *w, compare_work);
-	if (n < DRIFT_MIN_WORK || w[n - 1].queued - w[0].queued < DRIFT_MIN_NS ||
+	qsort(w, n, sizeof *w, compare_activity);
+	if (n < DRIFT_MIN_ACTIVITY || w[n - 1].queued - w[0].queued < DRIFT_MIN_NS ||
 	    w[n - 1].queued - w[0].queued >= UINT64_MAX / 4)
 		return false;
 	for (i = 0; i < n; i++) /* check that no product overflows */
@@ -409,11 +409,11 @@ static bool find_drift(struct gt_device_clock *clock, struct gt_clock_point *poi
  * rate other than 1 GHz. */
 static size_t find_nearest(const struct gt_device_clock *clock)
 {
-	const struct work *w = clock->work;
+	const struct activity *w = clock->activity;
 	__int128 least = 0;
 	size_t best = 0;
 
-	for (size_t i = 0; i < clock->work_count; i++) {
+	for (size_t i = 0; i < clock->activity_count; i++) {
 		__int128 lag = (__int128)(int64_t)(w[i].queued - w[0].queued) *
 				       (int64_t)NS_PER_SECOND / (__int128)clock->hz -
 			       (int64_t)(w[i].start_ns - w[0].start_ns);
@@ -434,16 +434,16 @@ static void settle_offset(struct gt_device_clock *clock)
 	uint64_t least = UINT64_MAX;
 	size_t i, best = 0;
 
-	if (!clock->work_count)
+	if (!clock->activity_count)
 		return;
 	if (clock->hz || !find_drift(clock, &point, &rate)) {
-		for (i = 1; i < clock->work_count && !clock->hz; i++)
-			if (more_lag(&clock->work[i], &clock->work[best]) < 0)
+		for (i = 1; i < clock->activity_count && !clock->hz; i++)
+			if (more_lag(&clock->activity[i], &clock->activity[best]) < 0)
 				best = i;
 		if (clock->hz)
 			best = find_nearest(clock);
-		point.in = clock->work[best].queued;
-		point.out = clock->work[best].start_ns;
+		point.in = clock->activity[best].queued;
+		point.out = clock->activity[best].start_ns;
 		rate = declared_rate(clock);
 	}
 	if (gt_clock_lines_init(&lines, &point, 1, &rate)) {
@@ -455,9 +455,9 @@ static void settle_offset(struct gt_device_clock *clock)
 	clock->method = GT_CLOCK_OFFSET;
 	/* the activity that determines the offset was queued within its call, so the shortest call
 	 * bounds the error */
-	for (i = 0; i < clock->work_count; i++)
-		if (clock->work[i].end_ns - clock->work[i].start_ns < least)
-			least = clock->work[i].end_ns - clock->work[i].start_ns;
+	for (i = 0; i < clock->activity_count; i++)
+		if (clock->activity[i].end_ns - clock->activity[i].start_ns < least)
+			least = clock->activity[i].end_ns - clock->activity[i].start_ns;
 	clock->residual_ns = least;
 }
 
@@ -465,9 +465,9 @@ static uint64_t count_early(const struct gt_device_clock *clock)
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < clock->work_count; i++)
-		n += gt_device_clock_to_ns(clock, clock->work[i].queued) + TOLERANCE_NS <
-		     clock->work[i].start_ns;
+	for (size_t i = 0; i < clock->activity_count; i++)
+		n += gt_device_clock_to_ns(clock, clock->activity[i].queued) + TOLERANCE_NS <
+		     clock->activity[i].start_ns;
 	return n;
 }
 
@@ -477,8 +477,8 @@ static bool settle_timer(struct gt_device_clock *clock)
 {
 	if ((clock->hz || !settle_read_host(clock)) && !settle_readings(clock))
 		return false;
-	if (clock->work_count < DOUBT_MIN_WORK ||
-	    count_early(clock) <= clock->work_count / DOUBT_PART)
+	if (clock->activity_count < DOUBT_MIN_ACTIVITY ||
+	    count_early(clock) <= clock->activity_count / DOUBT_PART)
 		return true;
 	clock->use = &clock->lines;
 	clock->method = GT_CLOCK_UNKNOWN;
@@ -496,19 +496,20 @@ void gt_device_clock_settle(struct gt_device_clock *clock)
 	if (!settle_ticks(clock) && !settle_timer(clock) && (clock->hz || !settle_host(clock)))
 		settle_offset(clock);
 	clock->violations = count_early(clock);
-	for (i = 0; i < clock->work_count && gt_device_clock_wants_bounds(clock); i++) {
-		const struct work *w = &clock->work[i];
+	for (i = 0; i < clock->activity_count && gt_device_clock_wants_bounds(clock); i++) {
+		const struct activity *w = &clock->activity[i];
 
 		gt_clock_bounds_add(&clock->bounds, GT_CLOCK_NOT_EARLIER, w->queued, w->start_ns);
 		if (w->ended)
 			gt_clock_bounds_add(&clock->bounds, GT_CLOCK_NOT_LATER, w->queued,
 					    w->end_ns);
 	}
-	free(clock->work);
+	free(clock->activity);
 	free(clock->readings);
-	clock->work = NULL;
+	clock->activity = NULL;
 	clock->readings = NULL;
-	clock->work_count = clock->work_room = clock->reading_count = clock->reading_room = 0;
+	clock->activity_count = clock->activity_room = clock->reading_count = clock->reading_room =
+		0;
 }
 
 /* Bounds from both sides ---------------------------------------------------- */

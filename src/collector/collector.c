@@ -540,7 +540,7 @@ static bool take_signal(void *data, int number)
 }
 
 /* Do the work that is due once a second. */
-static void slow_work(struct collector *c, uint64_t now)
+static void slow_activity(struct collector *c, uint64_t now)
 {
 	take_clock(c);
 	gt_folder_repair(&c->folder);
@@ -676,7 +676,7 @@ static void collect(struct collector *c)
 			c->partial_ns = now;
 		}
 		if (now - c->slow_ns >= SLOW_EVERY_NS)
-			slow_work(c, now);
+			slow_activity(c, now);
 		else
 			end_processes(c, false, now);
 		gt_descendants_look(&c->descendants, c->child.ended ? 0 : (uint32_t)c->child.pid,

@@ -5,11 +5,11 @@
 #include "collector/batch.h"
 #include "collector/guard.h"
 
-#define CALLS_OPEN_MOST 64u /* maximum nested open calls of one thread when a process ends */
+#define CALLS_OPEN_MOST    64u /* maximum nested open calls of one thread when a process ends */
 /* maximum of any counter of one process; sums of a few counters do not overflow */
-#define COUNT_MOST      (UINT64_C(1) << 48)
+#define COUNT_MOST         (UINT64_C(1) << 48)
 /* maximum number of GPU activities of a process that were not waited for */
-#define WORK_OPEN_MOST  (UINT64_C(1) << 24)
+#define ACTIVITY_OPEN_MOST (UINT64_C(1) << 24)
 
 /* Return true if too many calls are open for a process that ended. In that case the counters or
  * rings of the process were overwritten: records that are lost in this way look like calls that
@@ -26,12 +26,12 @@ static bool is_open_too_much(const struct gt_counts *counts, uint32_t threads, u
 				known += counts->dropped[why][c][k];
 			if (counts->seen[c][k] <= known)
 				continue;
-			if (counts->seen[c][k] - known > WORK_OPEN_MOST)
+			if (counts->seen[c][k] - known > ACTIVITY_OPEN_MOST)
 				return true;
 			open[c] += counts->seen[c][k] - known;
 		}
 	return open[GT_CLASS_CALL] > (uint64_t)CALLS_OPEN_MOST * threads + left ||
-	       open[GT_CLASS_DEVICE] > WORK_OPEN_MOST;
+	       open[GT_CLASS_DEVICE] > ACTIVITY_OPEN_MOST;
 }
 
 /* Reset overwritten counters of a ring or journal. */

@@ -223,7 +223,7 @@ static void end_ring(struct gt_drain *d, struct gt_process *process, uint32_t i)
 }
 
 /* Return true if the slot needs work. Takes only a few loads, because most slots need no work. */
-static bool wants_work(struct gt_process *process, uint32_t i, enum gt_drain_how how)
+static bool wants_activity(struct gt_process *process, uint32_t i, enum gt_drain_how how)
 {
 	const struct gt_ring *ring = &process->rings[i];
 	struct gt_slot *slot = gt_process_slot(process, i);
@@ -259,7 +259,7 @@ static uint32_t next_slot(struct gt_drain *d, struct gt_process *process, uint32
 		gt_batch_lose(d, process);
 		return end;
 	}
-	while (k < end && !wants_work(process, k, how))
+	while (k < end && !wants_activity(process, k, how))
 		k++;
 	if (k < end) /* before the ring is read: all records of a closed thread will be seen */
 		*state = atomic_load_explicit(&gt_process_slot(process, k)->state,

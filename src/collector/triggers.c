@@ -67,7 +67,7 @@ struct gt_triggers {
 	/* duration of the shortest call (in ticks) and GPU activity (in ns) that may match any
 	 * trigger */
 	uint64_t calls[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN];
-	uint64_t work[GT_DOMAIN_COUNT][GT_DEVICE_OP_COUNT];
+	uint64_t activity[GT_DOMAIN_COUNT][GT_DEVICE_OP_COUNT];
 	struct known_process **processes;
 	size_t process_count, process_room;
 	struct candidate pending[PENDING_MOST];
@@ -206,8 +206,8 @@ static void note_reading(struct gt_triggers *t, uint32_t process, const uint64_t
 
 /* Compute the duration of a GPU activity in ns. Return false if the duration is unknown, maybe only
  * for now. */
-static bool measure_work(const struct gt_triggers *t, const struct known_process *p,
-			 struct candidate *c)
+static bool measure_activity(const struct gt_triggers *t, const struct known_process *p,
+			     struct candidate *c)
 {
 	if (!c->record.timed)
 		return true;
@@ -235,9 +235,9 @@ static bool measure_work(const struct gt_triggers *t, const struct known_process
 }
 
 /* Return true if the GPU activity is too short for all triggers. */
-static bool is_short(const struct gt_triggers *t, const struct gt_trigger_record *work)
+static bool is_short(const struct gt_triggers *t, const struct gt_trigger_record *activity)
 {
-	return work->duration_ns < t->work[GT_OP_DOMAIN(work->op)][work->device_op];
+	return activity->duration_ns < t->activity[GT_OP_DOMAIN(activity->op)][activity->device_op];
 }
 
 /* Evaluate a candidate. Return false if the candidate must wait. If the duration is unknown,
@@ -245,15 +245,15 @@ static bool is_short(const struct gt_triggers *t, const struct gt_trigger_record
 static bool decide(struct gt_triggers *t, struct candidate *c, bool *holds)
 {
 	const struct known_process *p = find_process(t, c->process);
-	const bool measured = !c->record.is_work || measure_work(t, p, c);
+	const bool measured = !c->record.is_activity || measure_activity(t, p, c);
 	bool asked = false;
 
 	*holds = false;
 	c->record.exe = c->exe;
 	c->record.kernel = "";
-	if (measured && c->record.is_work && is_short(t, &c->record))
+	if (measured && c->record.is_activity && is_short(t, &c->record))
 		return true;
-	if (c->record.is_work && c->name) {
+	if (c->record.is_activity && c->name) {
 		if (!p || c->name >= p->name_room || !p->names[c->name])
 			return false;
 		c->record.kernel = p->names[c->name];
@@ -293,9 +293,9 @@ static void describe(const struct candidate *c, char *text, size_t room)
 {
 	char duration[32];
 	const struct gt_trigger_record *r = &c->record;
-	const char *name = !r->is_work  ? gt_operation_name(r->op)
-			   : *r->kernel ? r->kernel
-					: gt_device_op_name(r->device_op),
+	const char *name = !r->is_activity ? gt_operation_name(r->op)
+			   : *r->kernel    ? r->kernel
+					   : gt_device_op_name(r->device_op),
 		   *status = c->has_status ? gt_status_name((enum gt_domain)GT_OP_DOMAIN(r->op),
 							    c->status)
 					   : NULL,
@@ -395,7 +395,7 @@ static void add_call(struct gt_triggers *t, const struct gt_process *process, co
 	c->status = status;
 }
 
-static void add_work(struct gt_triggers *t, const struct gt_process *process, const uint64_t *r)
+static void add_activity(struct gt_triggers *t, const struct gt_process *process, const uint64_t *r)
 {
 	uint64_t words[sizeof(struct gt_record_device) / 8];
 	struct gt_record_device w;
@@ -406,7 +406,7 @@ static void add_work(struct gt_triggers *t, const struct gt_process *process, co
 	memcpy(&w, words, sizeof w);
 	memset(&found, 0, offsetof(struct candidate, exe));
 	found.process = process->index;
-	found.record = (struct gt_trigger_record){.is_work = true,
+	found.record = (struct gt_trigger_record){.is_activity = true,
 						  .op = w.head.op,
 						  .device_op = gt_record_device_op(&w.head),
 						  .pid = process->pid,
@@ -418,7 +418,8 @@ static void add_work(struct gt_triggers *t, const struct gt_process *process, co
 	found.device = GT_DEVICE_REF_NUMBER(w.head.op);
 	found.status = w.status;
 	found.has_status = w.status < 0;
-	if (measure_work(t, find_process(t, process->index), &found) && is_short(t, &found.record))
+	if (measure_activity(t, find_process(t, process->index), &found) &&
+	    is_short(t, &found.record))
 		return;
 	c = add_candidate(t, process);
 	if (c)
@@ -450,8 +451,8 @@ void gt_triggers_look(struct gt_triggers *t, const struct gt_process *process, c
 			   words >= sizeof(struct gt_record_device) / 8 &&
 			   domain < GT_DOMAIN_COUNT && detail < GT_DEVICE_OP_COUNT) {
 			/* durations are compared in ns only once the clock is known */
-			if (t->work[domain][detail] != UINT64_MAX)
-				add_work(t, process, r);
+			if (t->activity[domain][detail] != UINT64_MAX)
+				add_activity(t, process, r);
 		} else if (kind == GT_RECORD_STRING) {
 			note_name(t, process->index, r, words);
 		} else if (kind == GT_RECORD_CLOCK) {
@@ -529,11 +530,11 @@ static void fill_tables(struct gt_triggers *t)
 						 : (uint64_t)((double)ns / t->tick_ns * 0.999);
 		}
 		for (unsigned k = 0; k < GT_DEVICE_OP_COUNT; k++) {
-			struct gt_trigger_record record = {.is_work = true,
+			struct gt_trigger_record record = {.is_activity = true,
 							   .op = GT_DEVICE_REF(d, 0),
 							   .device_op = (enum gt_device_op)k};
 
-			t->work[d][k] = find_least(t, &record);
+			t->activity[d][k] = find_least(t, &record);
 		}
 	}
 }

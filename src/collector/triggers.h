@@ -26,7 +26,7 @@ struct gt_process;
 
 /* A call or GPU activity that may match. */
 struct gt_trigger_record {
-	bool is_work;
+	bool is_activity;
 	uint32_t op; /* GT_OP() of a call; GT_DEVICE_REF() of a GPU activity */
 	enum gt_device_op device_op;
 	const char *kernel; /* readable name; "": none */

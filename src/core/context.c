@@ -12,13 +12,13 @@
 
 /* Services that end with recording. */
 enum {
-	RECORDING_SERVICES = GT_SERVICE_STREAM | GT_SERVICE_WORK | GT_SERVICE_ORDER |
+	RECORDING_SERVICES = GT_SERVICE_STREAM | GT_SERVICE_ACTIVITY | GT_SERVICE_ORDER |
 			     GT_SERVICE_STACK | GT_SERVICE_SLOW
 };
 
 _Atomic(struct gt_table *) gt_tables[GT_TABLES_MAX];
 
-_Atomic uint32_t gt_stream_work, gt_stream_launches;
+_Atomic uint32_t gt_stream_activity, gt_stream_launches;
 
 static struct gt_context session_context;
 static struct gt_context *contexts;
@@ -35,17 +35,17 @@ static bool context_asks(const struct gt_context *c, uint32_t op)
 	return in_set(c->ops, op);
 }
 
-static bool asks_work(const struct gt_context *c, uint32_t op)
+static bool asks_activity(const struct gt_context *c, uint32_t op)
 {
-	return c->device_activity && in_set(c->work, op);
+	return c->device_activity && in_set(c->activity, op);
 }
 
 static bool asks_domain(const struct gt_context *c, unsigned domain)
 {
 	for (size_t i = 0; i < GT_OPS_PER_DOMAIN / 64; i++)
-		if (c->ops[domain][i] || c->work[domain][i])
+		if (c->ops[domain][i] || c->activity[domain][i])
 			return true;
-	return c->notify_work >> domain & 1;
+	return c->notify_activity >> domain & 1;
 }
 
 static bool notifies_of_domain(const struct gt_context *c, unsigned domain)
@@ -59,20 +59,21 @@ static bool notifies_of_domain(const struct gt_context *c, unsigned domain)
 /* Return true if the context requests a domain whose GPU activities are recorded together with the
  * activities of @domain. Such activities are noticed through the functions of all these domains
  * (HIP's through HSA's), even if no call of these domains is recorded. */
-static bool asks_work_of(const struct gt_context *c, unsigned domain)
+static bool asks_activity_of(const struct gt_context *c, unsigned domain)
 {
 	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
-		if (gt_domain_traits[d].work == gt_domain_traits[domain].work && asks_domain(c, d))
+		if (gt_domain_traits[d].activity == gt_domain_traits[domain].activity &&
+		    asks_domain(c, d))
 			return true;
 	return false;
 }
 
 /* Return true if the context notifies tools of calls of a domain whose GPU activities are recorded
  * together with the activities of @domain. */
-static bool notifies_of_work_of(const struct gt_context *c, unsigned domain)
+static bool notifies_of_activity_of(const struct gt_context *c, unsigned domain)
 {
 	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
-		if (gt_domain_traits[d].work == gt_domain_traits[domain].work &&
+		if (gt_domain_traits[d].activity == gt_domain_traits[domain].activity &&
 		    notifies_of_domain(c, d))
 			return true;
 	return false;
@@ -89,10 +90,10 @@ static bool needs_wrap(const struct gt_context *c, const struct gt_operation *op
 	/* ranges are counted even if not recorded */
 	if (operation->wrap_always && gt_domain_traits[domain].marks && gt_range_window_is_asked())
 		return true;
-	if (operation->wrap_always && notifies_of_work_of(c, domain))
+	if (operation->wrap_always && notifies_of_activity_of(c, domain))
 		return true;
-	return (operation->wrap_always || c->device_activity || c->notify_work) &&
-	       asks_work_of(c, domain);
+	return (operation->wrap_always || c->device_activity || c->notify_activity) &&
+	       asks_activity_of(c, domain);
 }
 
 /* Return true if activities that this operation waits for must be harvested when it returns.
@@ -101,8 +102,8 @@ static bool needs_harvest(const struct gt_operation *operation)
 {
 	for (const struct gt_context *c = operation->also & GT_ALSO_WAITS ? contexts : NULL; c;
 	     c = c->next)
-		if ((c->device_activity || c->notify_work) &&
-		    asks_work_of(c, GT_OP_DOMAIN(operation->op)))
+		if ((c->device_activity || c->notify_activity) &&
+		    asks_activity_of(c, GT_OP_DOMAIN(operation->op)))
 			return true;
 	return false;
 }
@@ -162,8 +163,8 @@ static uint32_t services_of(const struct gt_operation *operation, uint32_t befor
 			notify = GT_SERVICE_NOTIFY;
 		if (needs_wrap(c, operation))
 			services |= GT_SERVICE_WRAP;
-		if (c->started && (services & GT_SERVICE_WRAP) && asks_work(c, operation->op))
-			services |= GT_SERVICE_WORK;
+		if (c->started && (services & GT_SERVICE_WRAP) && asks_activity(c, operation->op))
+			services |= GT_SERVICE_ACTIVITY;
 	}
 	if (!(services & GT_SERVICE_STREAM) && goes_another_way(operation))
 		services |= GT_SERVICE_ORDER;
@@ -217,28 +218,28 @@ void gt_contexts_off(void)
 }
 
 /* Return the domains whose GPU activities a context requests. */
-static uint32_t work_domains(const struct gt_context *c)
+static uint32_t activity_domains(const struct gt_context *c)
 {
 	uint32_t domains = 0;
 
 	for (unsigned d = 0; c->device_activity && d < GT_DOMAIN_COUNT; d++)
 		for (size_t i = 0; i < GT_OPS_PER_DOMAIN / 64; i++)
-			if (c->ops[d][i] | c->work[d][i])
-				domains |= 1u << gt_domain_traits[d].work;
+			if (c->ops[d][i] | c->activity[d][i])
+				domains |= 1u << gt_domain_traits[d].activity;
 	return domains;
 }
 
 /* Sets two words, because activities launched before a pause are recorded even if they complete
  * during the pause. */
-static void note_stream_work(void)
+static void note_stream_activity(void)
 {
 	uint32_t domains = 0, launches = 0;
 
 	for (const struct gt_context *c = contexts; c; c = c->next) {
-		domains |= work_domains(c);
-		launches |= c->started ? work_domains(c) : 0;
+		domains |= activity_domains(c);
+		launches |= c->started ? activity_domains(c) : 0;
 	}
-	atomic_store_explicit(&gt_stream_work, domains, memory_order_relaxed);
+	atomic_store_explicit(&gt_stream_activity, domains, memory_order_relaxed);
 	atomic_store_explicit(&gt_stream_launches, launches, memory_order_relaxed);
 }
 
@@ -258,7 +259,7 @@ static void link_context(struct gt_context *c)
 {
 	c->next = contexts;
 	contexts = c;
-	note_stream_work();
+	note_stream_activity();
 }
 
 void gt_contexts_init(const struct gt_session *session)
@@ -268,7 +269,7 @@ void gt_contexts_init(const struct gt_session *session)
 	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
 		if (session->domains >> d & 1) {
 			memcpy(c->ops[d], session->ops[d], sizeof c->ops[d]);
-			memcpy(c->work[d], session->work[d], sizeof c->work[d]);
+			memcpy(c->activity[d], session->activity[d], sizeof c->activity[d]);
 		}
 	c->device_activity = session->device_activity != 0;
 	gt_core_lock();
@@ -294,7 +295,7 @@ void gt_context_remove(struct gt_context *c)
 			*at = c->next;
 			break;
 		}
-	note_stream_work();
+	note_stream_activity();
 	apply_all();
 	gt_core_unlock();
 }
@@ -302,7 +303,7 @@ void gt_context_remove(struct gt_context *c)
 void gt_context_set_started(struct gt_context *c, bool started)
 {
 	c->started = started;
-	note_stream_work();
+	note_stream_activity();
 	apply_all();
 }
 
@@ -318,8 +319,8 @@ bool gt_session_asks(uint32_t op)
 	return context_asks(&session_context, op);
 }
 
-bool gt_session_asks_work(uint32_t op)
+bool gt_session_asks_activity(uint32_t op)
 {
 	return session_context.device_activity &&
-	       (context_asks(&session_context, op) || asks_work(&session_context, op));
+	       (context_asks(&session_context, op) || asks_activity(&session_context, op));
 }

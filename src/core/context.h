@@ -22,11 +22,11 @@ struct gt_context {
 	/* calls to be recorded in the stream */
 	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];
 	/* calls whose GPU activities are recorded even if the call is not */
-	uint64_t work[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];
+	uint64_t activity[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];
 	/* calls that a tool requested for callbacks or for a buffer */
 	uint64_t notify[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];
 	/* domains whose GPU activities a tool requested, as bits 1 << domain */
-	uint32_t notify_work;
+	uint32_t notify_activity;
 };
 
 /* Initialise the session's own context and start it, unless the session starts with a pause. */
@@ -67,12 +67,12 @@ static inline void gt_contexts_changed(void)
 /* Return true if the session requests this operation's calls, regardless of pauses. */
 bool gt_session_asks(uint32_t op);
 /* Return true if the session requests the GPU activities that this operation's calls launch. */
-bool gt_session_asks_work(uint32_t op);
+bool gt_session_asks_activity(uint32_t op);
 
-/* Bits 1 << domain. `gt_stream_work`: domains whose GPU activities are recorded in the stream;
+/* Bits 1 << domain. `gt_stream_activity`: domains whose GPU activities are recorded in the stream;
  * tools may request other domains. HIP's activities count as HSA's. `gt_stream_launches`: domains
  * whose new launches are recorded; 0 while recording is paused. */
-extern _Atomic uint32_t gt_stream_work __attribute__((visibility("hidden")));
+extern _Atomic uint32_t gt_stream_activity __attribute__((visibility("hidden")));
 extern _Atomic uint32_t gt_stream_launches __attribute__((visibility("hidden")));
 
 /* Recompute the services after a change of any of their inputs other than contexts. */

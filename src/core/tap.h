@@ -23,7 +23,7 @@ enum gt_service {
 	/* GPU activities or transparency require the hand-written wrap around the real function */
 	GT_SERVICE_WRAP = 2,
 	/* record the call's GPU activities, even if the call itself is not recorded */
-	GT_SERVICE_WORK = 4,
+	GT_SERVICE_ACTIVITY = 4,
 	GT_SERVICE_NOTIFY = 8, /* notify tools before and after the call (src/tool) */
 	/* the call is not recorded, but its stream's submit order must include it, or activities
 	 * that the call waits for are harvested */
@@ -49,7 +49,7 @@ struct gt_tap {
 /* Reasons why the tap of an unrecorded call does not call straight through. */
 enum gt_also {
 	GT_ALSO_ORDER = 1, /* its stream's submit order must include the call */
-	GT_ALSO_WAITS = 2, /* the call returns when activities are complete: gt_work_waited() */
+	GT_ALSO_WAITS = 2, /* the call returns when activities are complete: gt_activity_waited() */
 	/* the session records the call even in pauses: the call creates a communicator, and without
 	 * this record later calls could not be assigned to the communicator */
 	GT_ALSO_PAUSED = 4,
@@ -147,7 +147,7 @@ void gt_submit_order_end_call(struct gt_thread *t, uint64_t status)
 /* Call when the activities that this thread requested are complete, as far as the thread knows.
  * Records them before the call returns, so that a crash of the program does not lose them. Does not
  * wait. */
-void gt_work_waited(void) __attribute__((visibility("hidden")));
+void gt_activity_waited(void) __attribute__((visibility("hidden")));
 /* Note a call whose activities cannot be distinguished from another call's. */
 void gt_submit_order_give_up(struct gt_thread *t) __attribute__((cold, visibility("hidden")));
 
@@ -179,18 +179,19 @@ static inline uint32_t gt_tap_services(const struct gt_tap *tap)
 
 /* For a wrap that replaces the function (`wrap direct` in api/README.md). The tap calls only the
  * wrap, unless the call is recorded or notified. */
-#define GT_TAP_DIRECT(ret, f, index, parameters, arguments, wrapped)                               \
-	ret GT_TAP_NAME(f) parameters                                                              \
-	{                                                                                          \
-		ret(*to) parameters = (ret(*) parameters)GT_TAPS[index].real;                      \
-		uint32_t services = gt_tap_services(&GT_TAPS[index]) & ~(uint32_t)GT_SERVICE_WORK; \
-		if (gt_likely(services == GT_SERVICE_WRAP))                                        \
-			return wrapped;                                                            \
-		if (gt_likely(!services))                                                          \
-			return to arguments;                                                       \
-		return (gt_likely(!(services & GT_SERVICE_NOTIFY)) ? GT_ASKED_NAME(f)              \
-								   : GT_NOTIFIED_NAME(f))          \
-			arguments;                                                                 \
+#define GT_TAP_DIRECT(ret, f, index, parameters, arguments, wrapped)                       \
+	ret GT_TAP_NAME(f) parameters                                                      \
+	{                                                                                  \
+		ret(*to) parameters = (ret(*) parameters)GT_TAPS[index].real;              \
+		uint32_t services =                                                        \
+			gt_tap_services(&GT_TAPS[index]) & ~(uint32_t)GT_SERVICE_ACTIVITY; \
+		if (gt_likely(services == GT_SERVICE_WRAP))                                \
+			return wrapped;                                                    \
+		if (gt_likely(!services))                                                  \
+			return to arguments;                                               \
+		return (gt_likely(!(services & GT_SERVICE_NOTIFY)) ? GT_ASKED_NAME(f)      \
+								   : GT_NOTIFIED_NAME(f))  \
+			arguments;                                                         \
 	}
 
 /* Make the call as without tools. For use between a tool's two callbacks. */

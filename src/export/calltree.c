@@ -524,26 +524,26 @@ static int take_call(struct tree_builder *b, const struct gt_item *call)
 
 /* GPU activities -------------------------------------------------------------------- */
 
-static int take_work(struct tree_builder *b, const struct gt_item *work)
+static int take_activity(struct tree_builder *b, const struct gt_item *activity)
 {
-	const uint32_t *caller = gt_callset_find(&b->callers, work->process, work->id);
+	const uint32_t *caller = gt_callset_find(&b->callers, activity->process, activity->id);
 	struct gt_view_text *name =
-		work->name ? gt_view_name(&b->view, work->process, work->name) : NULL;
-	int64_t node = caller && *caller ? *caller : enter_elsewhere(b, work);
+		activity->name ? gt_view_name(&b->view, activity->process, activity->name) : NULL;
+	int64_t node = caller && *caller ? *caller : enter_elsewhere(b, activity);
 
-	if (work->name && !name)
+	if (activity->name && !name)
 		return -ENOMEM;
-	if (!work->start_ns || work->end_ns < work->start_ns) {
+	if (!activity->start_ns || activity->end_ns < activity->start_ns) {
 		b->tree->untimed++;
 		return 0;
 	}
 	node = get_node(b->tree, node,
-			name ? get_kept_frame(b->tree, GT_FRAME_WORK, name->text, &name->own)
-			     : get_frame(b->tree, GT_FRAME_WORK,
-					 gt_device_op_name(work->device_op)));
+			name ? get_kept_frame(b->tree, GT_FRAME_ACTIVITY, name->text, &name->own)
+			     : get_frame(b->tree, GT_FRAME_ACTIVITY,
+					 gt_device_op_name(activity->device_op)));
 	if (node < 0)
 		return (int)node;
-	b->tree->nodes[node].device_ns += work->end_ns - work->start_ns;
+	b->tree->nodes[node].device_ns += activity->end_ns - activity->start_ns;
 	b->tree->nodes[node].device_count++;
 	return 0;
 }
@@ -596,7 +596,7 @@ static int take_fourth(struct tree_builder *b, struct gt_ranges *ranges, const s
 	(void)ranges;
 	if (item->kind != GT_RECORD_DEVICE || !gt_capture_wants(b->view.capture, item))
 		return 0;
-	return take_work(b, item);
+	return take_activity(b, item);
 }
 
 static int run_pass(struct tree_builder *b, struct gt_ranges *ranges, take_item_fn *take)

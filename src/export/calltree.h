@@ -31,7 +31,7 @@ enum gt_frame_kind {
 	GT_FRAME_RANGE,
 	GT_FRAME_HOST,
 	GT_FRAME_CALL,
-	GT_FRAME_WORK
+	GT_FRAME_ACTIVITY
 };
 
 struct gt_calltree_node {

@@ -219,7 +219,7 @@ static void choose_base(struct gt_chrome *x)
 
 static void free_exporter(struct gt_chrome *x)
 {
-	gt_chrome_work_fini(x);
+	gt_chrome_activity_fini(x);
 	gt_chrome_calls_fini(x);
 	free(x->device_named);
 	gt_ranges_fini(&x->ranges);
@@ -238,7 +238,7 @@ static int write_items(void *exporter, const struct gt_item *item, const struct 
 	while (!status && item < end) {
 		status = gt_chrome_write_calls(exporter, &item, end);
 		if (!status)
-			status = gt_chrome_write_work(exporter, &item, end);
+			status = gt_chrome_write_activity(exporter, &item, end);
 		while (item < end && item->kind != GT_RECORD_CALL && item->kind != GT_RECORD_DEVICE)
 			item++;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Internals of the Chrome exporter: chrome.c (file, header and metadata events), chrome_calls.c
- * (calls and ranges of the program), chrome_work.c (GPU activities and launches of graphs),
+ * (calls and ranges of the program), chrome_activity.c (GPU activities and launches of graphs),
  * chrome_memory.c (memory in use). chrome.c describes the rules of the format. */
 #ifndef GPUTAP_EXPORT_CHROME_H
 #define GPUTAP_EXPORT_CHROME_H
@@ -49,7 +49,8 @@ struct gt_chrome {
 	bool *device_named; /* indexed by device; the last entry is for "not known" */
 	/* recently seen kernels, see chrome_kernel.c; NULL: none yet */
 	struct gt_chrome_kernel *kernels;
-	struct gt_snippet *works[GT_DEVICE_OP_COUNT]; /* start of an activity that has no name */
+	struct gt_snippet
+		*activities[GT_DEVICE_OP_COUNT]; /* start of an activity that has no name */
 };
 
 /* chrome_text.c */
@@ -141,12 +142,12 @@ int gt_chrome_write_pauses(struct gt_chrome *x);
 
 /* Write ,"registers per thread":40,"grid":[..] (chrome_kernel.c) */
 char *gt_chrome_put_kernel(struct gt_chrome *x, char *p, const struct gt_view_queue *q,
-			   const struct gt_item *work);
+			   const struct gt_item *activity);
 
-/* chrome_work.c */
-int gt_chrome_write_work(struct gt_chrome *x, const struct gt_item **item,
-			 const struct gt_item *end);
+/* chrome_activity.c */
+int gt_chrome_write_activity(struct gt_chrome *x, const struct gt_item **item,
+			     const struct gt_item *end);
 int gt_chrome_write_replay(void *exporter, const struct gt_replay *replay, unsigned row);
-void gt_chrome_work_fini(struct gt_chrome *x);
+void gt_chrome_activity_fini(struct gt_chrome *x);
 
 #endif

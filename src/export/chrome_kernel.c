@@ -138,16 +138,16 @@ static uint64_t hash_key(const struct kernel_key *key)
 static_assert(sizeof(struct kernel_key) % 8 == 0, "hashed by words");
 
 char *gt_chrome_put_kernel(struct gt_chrome *x, char *p, const struct gt_view_queue *q,
-			   const struct gt_item *work)
+			   const struct gt_item *activity)
 {
-	struct kernel_key key = {.detail = work->object[1],
-				 .process = work->process,
+	struct kernel_key key = {.detail = activity->object[1],
+				 .process = activity->process,
 				 .device = q->device,
-				 .domain = GT_OP_DOMAIN(work->op) % GT_DOMAIN_COUNT};
+				 .domain = GT_OP_DOMAIN(activity->op) % GT_DOMAIN_COUNT};
 	struct gt_chrome_kernel *slot;
 
-	memcpy(key.global, work->global, sizeof key.global);
-	memcpy(key.local, work->local, sizeof key.local);
+	memcpy(key.global, activity->global, sizeof key.global);
+	memcpy(key.local, activity->local, sizeof key.local);
 	if (!x->kernels)
 		x->kernels = calloc(SLOTS, sizeof *x->kernels);
 	if (!x->kernels)

@@ -128,40 +128,41 @@ static char *put_sizes(char *p, const uint32_t size[3])
 	return p;
 }
 
-static int write_work_line(void *exporter, const struct gt_item *work)
+static int write_activity_line(void *exporter, const struct gt_item *activity)
 {
 	struct csv *x = exporter;
-	struct gt_view_queue *q = gt_view_queue(&x->view, work);
+	struct gt_view_queue *q = gt_view_queue(&x->view, activity);
 	/* The submitting thread if known, otherwise the thread that wrote the record. */
 	struct gt_view_thread *t =
-		gt_view_thread(&x->view, work->process,
-			       work->id ? GT_ID_ORDINAL(work->id) : work->ordinal);
+		gt_view_thread(&x->view, activity->process,
+			       activity->id ? GT_ID_ORDINAL(activity->id) : activity->ordinal);
 	struct gt_view_text *name =
-		work->name ? gt_view_name(&x->view, work->process, work->name) : NULL;
+		activity->name ? gt_view_name(&x->view, activity->process, activity->name) : NULL;
 	char *p = gt_out_room(&x->out);
 
-	if (!q || !t || (work->name && !name))
+	if (!q || !t || (activity->name && !name))
 		return -ENOMEM;
-	p = put_start(p, "device", t, work->op, gt_device_op_name(work->device_op), work);
-	p = put_known(p, gt_view_correlation(&x->view, t, work->id));
+	p = put_start(p, "device", t, activity->op, gt_device_op_name(activity->device_op),
+		      activity);
+	p = put_known(p, gt_view_correlation(&x->view, t, activity->id));
 	p = GT_PUT(p, ",,,,");
-	p = put_status(p, GT_OP_DOMAIN(work->op), work->status);
+	p = put_status(p, GT_OP_DOMAIN(activity->op), activity->status);
 	p = GT_PUT(p, ",");
 	if (q->device != UINT32_MAX)
 		p = gt_put_u64(p, q->device);
 	*p++ = ',';
 	p = put_known(p, q->number);
 	p = put_field(p, name ? name->text : "");
-	p = put_known(p, work->queued_ns);
-	p = put_known(p, work->submitted_ns);
-	p = put_known(p, work->call_start_ns);
-	p = put_known(p, work->bytes);
-	p = put_sizes(p, work->global);
-	p = put_sizes(p, gt_item_endpoints(work) ? (const uint32_t[3]){0} : work->local);
-	p = put_known(p, work->graph);
-	if (work->replay) {
-		p = put_decimal(p, work->ordinal_in_graph);
-		p = put_decimal(p, work->replay);
+	p = put_known(p, activity->queued_ns);
+	p = put_known(p, activity->submitted_ns);
+	p = put_known(p, activity->call_start_ns);
+	p = put_known(p, activity->bytes);
+	p = put_sizes(p, activity->global);
+	p = put_sizes(p, gt_item_endpoints(activity) ? (const uint32_t[3]){0} : activity->local);
+	p = put_known(p, activity->graph);
+	if (activity->replay) {
+		p = put_decimal(p, activity->ordinal_in_graph);
+		p = put_decimal(p, activity->replay);
 	} else {
 		p = GT_PUT(p, ",,");
 	}
@@ -172,7 +173,7 @@ static int write_work_line(void *exporter, const struct gt_item *work)
 
 static int write_items(void *exporter, const struct gt_item *item, const struct gt_item *end)
 {
-	GT_EXPORT_EACH(exporter, item, end, write_call_line, write_work_line);
+	GT_EXPORT_EACH(exporter, item, end, write_call_line, write_activity_line);
 }
 
 static int write_csv(const struct gt_capture *c, const char *path,

@@ -43,7 +43,7 @@ extern const struct gt_exporter *const gt_exporters[];
 
 /* Find the exporter for the longest matching extension of @path; NULL: unknown format. */
 const struct gt_exporter *gt_exporter_for_path(const char *path);
-/* Find an exporter by its name or by its extension, with or without the dot. */
+/* Find an exporter by name or extension, with or without the dot. */
 const struct gt_exporter *gt_exporter_find(const char *name);
 
 /* Call @write with a temporary name next to @path, and rename the complete file to @path. Return

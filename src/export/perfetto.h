@@ -271,7 +271,7 @@ struct gt_pf_sequence {
 	 * `timed_head` a packet up to its time, with room for the length at [1]. */
 	struct gt_pb_snippet head, timed_head;
 	/* annotations shared by all activities of a row: device and queue */
-	struct gt_pb_snippet work;
+	struct gt_pb_snippet activity;
 	uint32_t id;
 	struct gt_pf_correlation correlation;
 	uint64_t last_ns, last_begin_ns; /* last time of the delta clock; start of the last call */
@@ -309,14 +309,14 @@ static_assert(PAYLOADS == 1 << (64 - 53), "bits of the hash");
 
 /* Encoded start of a recent GPU activity's track event: header with the length at [1], type, name,
  * category. */
-struct gt_pf_work {
+struct gt_pf_activity {
 	uint64_t name;     /* process and string id */
 	uint32_t sequence; /* sequence that has interned the name; 0: free entry */
 	uint8_t device_op, class, bytes;
 	char data[16];
 };
-enum { WORKS = 256 };
-static_assert(sizeof(struct gt_pf_work) == 32, "several to a cache line");
+enum { ACTIVITIES = 256 };
+static_assert(sizeof(struct gt_pf_activity) == 32, "several to a cache line");
 
 /* Recent sizes of GPU activities as annotations ("64 x 64"). The sizes of a free entry are 0. */
 struct gt_pf_size {
@@ -349,7 +349,7 @@ struct gt_pf {
 	/* recently used operations, indexed by number; entries are never NULL */
 	struct gt_pf_call *recent[RECENT];
 	struct gt_pf_payload payloads[PAYLOADS];
-	struct gt_pf_work works[WORKS];
+	struct gt_pf_activity activities[ACTIVITIES];
 	struct gt_pf_size sizes[SIZES];
 };
 

@@ -89,13 +89,13 @@ static __attribute__((noinline)) void make_sizes(struct gt_pf_size *s, const uin
 static_assert(offsetof(struct gt_item, local) == offsetof(struct gt_item, global) + 12,
 	      "both are taken at once");
 
-static inline char *put_sizes(struct gt_pf *x, char *p, const struct gt_item *work)
+static inline char *put_sizes(struct gt_pf *x, char *p, const struct gt_item *activity)
 {
 	struct gt_pf_size *s;
 	uint64_t size[3];
 
-	memcpy(size, (const char *)work + offsetof(struct gt_item, global), sizeof size);
-	if (__builtin_expect(gt_item_endpoints(work) != NULL, 0)) {
+	memcpy(size, (const char *)activity + offsetof(struct gt_item, global), sizeof size);
+	if (__builtin_expect(gt_item_endpoints(activity) != NULL, 0)) {
 		size[1] &= UINT32_MAX;
 		size[2] = 0;
 	}
@@ -457,9 +457,9 @@ static inline char *put_range_of_call(struct gt_pf *x, char *p, const struct gt_
 	return range ? GT_PF_ANNOTATE(p, EXTERNAL_ID, range) : p;
 }
 
-static inline char *put_range_of_work(struct gt_pf *x, char *p, const struct gt_item *work)
+static inline char *put_range_of_activity(struct gt_pf *x, char *p, const struct gt_item *activity)
 {
-	uint64_t range = find_range(x, work);
+	uint64_t range = find_range(x, activity);
 
 	if (!range)
 		return p;
@@ -650,18 +650,17 @@ static inline int write_call_packets(struct gt_pf *x, struct gt_view_thread *t,
 /* Encode the start of activities of this name and kind on @s, unless that is cached. Numbers 1 to
  * GT_DEVICE_OP_COUNT are names for kinds of activities.
  * Return NULL with a cause: no memory. */
-static __attribute__((noinline)) struct gt_pf_work *make_work(struct gt_pf *x,
-							      struct gt_pf_sequence *s,
-							      const struct gt_item *work,
-							      struct gt_pf_work *slot)
+static __attribute__((noinline)) struct gt_pf_activity *make_activity(
+	struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_item *activity,
+	struct gt_pf_activity *slot)
 {
-	enum gt_work_class class = gt_view_work_class(work->device_op);
-	uint32_t number = (uint32_t)work->device_op;
+	enum gt_activity_class class = gt_view_activity_class(activity->device_op);
+	uint32_t number = (uint32_t)activity->device_op;
 	struct gt_view_text *name = NULL;
 	char *p, *mark;
 
-	if (work->name) {
-		name = gt_view_name(&x->view, work->process, work->name);
+	if (activity->name) {
+		name = gt_view_name(&x->view, activity->process, activity->name);
 		if (!name)
 			return NULL;
 		number = GT_DEVICE_OP_COUNT + name->index;
@@ -669,7 +668,7 @@ static __attribute__((noinline)) struct gt_pf_work *make_work(struct gt_pf *x,
 	if (!gt_bits_has(&s->names, number)) {
 		gt_bits_add(&s->names, number);
 		gt_pf_intern(x, s, INTERNED_EVENT_NAME, number + 1,
-			     name ? name->text : gt_device_op_name(work->device_op));
+			     name ? name->text : gt_device_op_name(activity->device_op));
 	}
 	p = gt_pb_open_short(slot->data, PACKET_TRACK_EVENT, &mark);
 	p = gt_pb_u64(p, EVENT_TYPE, TYPE_BEGIN);
@@ -677,85 +676,87 @@ static __attribute__((noinline)) struct gt_pf_work *make_work(struct gt_pf *x,
 	p = gt_pb_u64(p, EVENT_CATEGORY, class + 1);
 	slot->bytes = (uint8_t)(p - slot->data);
 	slot->class = (uint8_t) class;
-	slot->device_op = (uint8_t)work->device_op;
+	slot->device_op = (uint8_t)activity->device_op;
 	slot->sequence = s->id;
-	slot->name = (uint64_t)work->process << 32 | work->name;
+	slot->name = (uint64_t)activity->process << 32 | activity->name;
 	return slot;
 }
-enum { WORK_TYPE = 3 }; /* offset of the event type in `data` */
+enum { ACTIVITY_TYPE = 3 }; /* offset of the event type in `data` */
 
-static inline struct gt_pf_work *need_work(struct gt_pf *x, struct gt_pf_sequence *s,
-					   const struct gt_item *work)
+static inline struct gt_pf_activity *need_activity(struct gt_pf *x, struct gt_pf_sequence *s,
+						   const struct gt_item *activity)
 {
-	uint64_t name = (uint64_t)work->process << 32 | work->name;
-	uint64_t hash = (name ^ (uint64_t)s->id << 16 ^ (uint64_t)work->device_op << 27) *
+	uint64_t name = (uint64_t)activity->process << 32 | activity->name;
+	uint64_t hash = (name ^ (uint64_t)s->id << 16 ^ (uint64_t)activity->device_op << 27) *
 			0x9e3779b97f4a7c15u;
-	struct gt_pf_work *slot = &x->works[(hash >> 56) % WORKS];
+	struct gt_pf_activity *slot = &x->activities[(hash >> 56) % ACTIVITIES];
 
 	if (__builtin_expect(slot->name == name && slot->sequence == s->id &&
-				     slot->device_op == work->device_op,
+				     slot->device_op == activity->device_op,
 			     1))
 		return slot;
-	return make_work(x, s, work, slot);
+	return make_activity(x, s, activity, slot);
 }
 
-static inline char *put_bytes(char *p, const struct gt_item *work, enum gt_work_class class)
+static inline char *put_bytes(char *p, const struct gt_item *activity, enum gt_activity_class class)
 {
 	char *mark;
 
-	p = GT_PF_ANNOTATE(p, BYTES, work->bytes);
-	if (class != GT_WORK_COPY || work->end_ns <= work->start_ns)
+	p = GT_PF_ANNOTATE(p, BYTES, activity->bytes);
+	if (class != GT_ACTIVITY_COPY || activity->end_ns <= activity->start_ns)
 		return p;
 	p = gt_pb_open_short(p, EVENT_ANNOTATION, &mark);
 	p = gt_pb_u64(p, ANNOTATION_NAME, KEY_BANDWIDTH);
 	p = gt_pb_double(p, ANNOTATION_DOUBLE,
-			 (double)work->bytes / (double)(work->end_ns - work->start_ns));
+			 (double)activity->bytes / (double)(activity->end_ns - activity->start_ns));
 	gt_pb_close_short(p, mark);
 	return p;
 }
 
-static inline char *put_work_annotations(struct gt_pf *x, char *p, const struct gt_item *work,
-					 enum gt_work_class class)
+static inline char *put_activity_annotations(struct gt_pf *x, char *p,
+					     const struct gt_item *activity,
+					     enum gt_activity_class class)
 {
 	uint64_t nodes;
 
-	p = put_sizes(x, p, work);
-	if (work->bytes)
-		p = put_bytes(p, work, class);
+	p = put_sizes(x, p, activity);
+	if (activity->bytes)
+		p = put_bytes(p, activity, class);
 	/* Times before the start are written as durations, which are easier to read. The durations
 	 * are signed because clocks may be wrong. */
-	if (work->start_ns && work->call_start_ns)
-		p = GT_PF_ANNOTATE(p, LATENCY, work->start_ns - work->call_start_ns);
-	if (work->submitted_ns && work->queued_ns)
-		p = GT_PF_ANNOTATE(p, QUEUED, work->submitted_ns - work->queued_ns);
-	if (work->start_ns && work->submitted_ns)
-		p = GT_PF_ANNOTATE(p, SUBMITTED, work->start_ns - work->submitted_ns);
-	if (work->replay) {
-		if (work->graph)
-			p = GT_PF_ANNOTATE(p, GRAPH, work->graph);
-		if (work->ordinal_in_graph != UINT32_MAX && work->device_op != GT_DEVICE_GRAPH)
-			p = GT_PF_ANNOTATE(p, GRAPH_NODE, work->ordinal_in_graph);
-		p = GT_PF_ANNOTATE(p, GRAPH_REPLAY, work->replay);
-		nodes = gt_replay_is_whole(work)
-				? gt_replay_nodes(&x->view, work->process, work->graph)
+	if (activity->start_ns && activity->call_start_ns)
+		p = GT_PF_ANNOTATE(p, LATENCY, activity->start_ns - activity->call_start_ns);
+	if (activity->submitted_ns && activity->queued_ns)
+		p = GT_PF_ANNOTATE(p, QUEUED, activity->submitted_ns - activity->queued_ns);
+	if (activity->start_ns && activity->submitted_ns)
+		p = GT_PF_ANNOTATE(p, SUBMITTED, activity->start_ns - activity->submitted_ns);
+	if (activity->replay) {
+		if (activity->graph)
+			p = GT_PF_ANNOTATE(p, GRAPH, activity->graph);
+		if (activity->ordinal_in_graph != UINT32_MAX &&
+		    activity->device_op != GT_DEVICE_GRAPH)
+			p = GT_PF_ANNOTATE(p, GRAPH_NODE, activity->ordinal_in_graph);
+		p = GT_PF_ANNOTATE(p, GRAPH_REPLAY, activity->replay);
+		nodes = gt_replay_is_whole(activity)
+				? gt_replay_nodes(&x->view, activity->process, activity->graph)
 				: 0;
 		if (nodes)
 			p = GT_PF_ANNOTATE(p, GRAPH_NODES, nodes);
 	}
-	return work->status < 0 ? annotate_status(p, work->op, work->status) : p;
+	return activity->status < 0 ? annotate_status(p, activity->op, activity->status) : p;
 }
 
-static inline int write_work_packets(struct gt_pf *x, const struct gt_item *work)
+static inline int write_activity_packets(struct gt_pf *x, const struct gt_item *activity)
 {
-	struct gt_view_queue *q = gt_view_queue(&x->view, work);
+	struct gt_view_queue *q = gt_view_queue(&x->view, activity);
 	uint64_t correlation;
-	bool timed = work->start_ns && work->end_ns >= work->start_ns;
-	uint64_t start_ns = timed ? work->start_ns : gt_view_work_time(work),
-		 end_ns = timed ? work->end_ns : start_ns;
+	bool timed = activity->start_ns && activity->end_ns >= activity->start_ns;
+	uint64_t start_ns = timed ? activity->start_ns : gt_view_activity_time(activity),
+		 end_ns = timed ? activity->end_ns : start_ns;
 	char text[GT_REPLAY_NAME], *p, *packet, *mark;
 	struct gt_pf_sequence *s;
-	struct gt_pf_work *kind = NULL;
-	enum gt_work_class class;
+	struct gt_pf_activity *kind = NULL;
+	enum gt_activity_class class;
 	bool whole;
 	int row;
 
@@ -771,26 +772,26 @@ static inline int write_work_packets(struct gt_pf *x, const struct gt_item *work
 	s = gt_pf_row(x, q, (unsigned)row);
 	if (!s)
 		return -ENOMEM;
-	correlation = need_correlation(x, s, work);
-	whole = gt_replay_is_whole(work);
+	correlation = need_correlation(x, s, activity);
+	whole = gt_replay_is_whole(activity);
 	if (__builtin_expect(!whole, 1))
-		kind = need_work(x, s, work);
-	if ((!whole && !kind) || gt_replays_add(&x->replays, q, work, correlation))
+		kind = need_activity(x, s, activity);
+	if ((!whole && !kind) || gt_replays_add(&x->replays, q, activity, correlation))
 		return -ENOMEM;
 
 	p = gt_pf_timed_open(gt_out_room(&x->out), s, start_ns - x->zero, &packet);
 	if (__builtin_expect(whole, 0)) { /* same form as a launch whose nodes were recorded */
-		class = gt_view_work_class(work->device_op);
+		class = gt_view_activity_class(activity->device_op);
 		p = gt_pb_open_short(p, PACKET_TRACK_EVENT, &mark);
 		p = gt_pb_u64(p, EVENT_TYPE, timed ? TYPE_BEGIN : TYPE_INSTANT);
 		p = gt_pf_put_text(p, EVENT_NAME_TEXT,
-				   gt_replay_name(work->graph, work->replay, text));
+				   gt_replay_name(activity->graph, activity->replay, text));
 		p = gt_pb_u64(p, EVENT_CATEGORY, class + 1);
 	} else {
 		class = kind->class;
 		mark = p + 1;
 		memcpy(p, kind->data, sizeof kind->data);
-		p[WORK_TYPE] = timed ? TYPE_BEGIN : TYPE_INSTANT;
+		p[ACTIVITY_TYPE] = timed ? TYPE_BEGIN : TYPE_INSTANT;
 		p += kind->bytes;
 	}
 	if (correlation) {
@@ -798,9 +799,9 @@ static inline int write_work_packets(struct gt_pf *x, const struct gt_item *work
 		p = put_correlation(p, &s->correlation, correlation);
 	}
 	if (__builtin_expect(x->innermost.count != 0, 0))
-		p = put_range_of_work(x, p, work);
-	p = gt_pb_put(p, &s->work);
-	p = put_work_annotations(x, p, work, class);
+		p = put_range_of_activity(x, p, activity);
+	p = gt_pb_put(p, &s->activity);
+	p = put_activity_annotations(x, p, activity, class);
 	if (!timed)
 		p = annotate_text(p, KEY_TIMES, "unknown");
 	p = gt_pf_short_close(p, packet, mark);
@@ -821,7 +822,7 @@ static int write_items(void *exporter, const struct gt_item *item, const struct 
 		return -ENOMEM;
 	for (; item < end; item++) {
 		int status = item->kind == GT_RECORD_CALL     ? write_call_packets(x, t, item)
-			     : item->kind == GT_RECORD_DEVICE ? write_work_packets(x, item)
+			     : item->kind == GT_RECORD_DEVICE ? write_activity_packets(x, item)
 							      : 0;
 
 		if (__builtin_expect(status, 0))

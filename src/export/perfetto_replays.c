@@ -76,7 +76,7 @@ static int write_replay(void *exporter, const struct gt_replay *replay, unsigned
 	p = gt_pf_annotate_named(p, "graph_replay", replay->replay);
 	if (nodes)
 		p = gt_pf_annotate_named(p, "graph_nodes", nodes);
-	p = gt_pf_annotate_named(p, "graph_recorded", replay->work);
+	p = gt_pf_annotate_named(p, "graph_recorded", replay->activity);
 	event_close(x, p, packet, event);
 	p = event_open(x, replay->end_ns, track, TYPE_END, &packet, &event);
 	event_close(x, p, packet, event);

@@ -360,16 +360,16 @@ static void begin_row(struct gt_pf *x, struct gt_view_queue *q, struct gt_pf_seq
 	gt_pf_packet_close(x, p, packet);
 	for (uint32_t key = KEY_NONE + 1; key < KEY_COUNT; key++)
 		need_key(x, s, key);
-	p = s->work.data;
+	p = s->activity.data;
 	if (q->device != UINT32_MAX)
 		p = GT_PF_ANNOTATE(p, DEVICE, q->device);
 	if (q->number)
 		p = GT_PF_ANNOTATE(p, QUEUE, q->number);
-	s->work.bytes = (uint8_t)(p - s->work.data);
-	gt_pf_intern(x, s, INTERNED_CATEGORY, GT_WORK_KERNEL + 1, "kernel");
-	gt_pf_intern(x, s, INTERNED_CATEGORY, GT_WORK_COPY + 1, "memcpy");
-	gt_pf_intern(x, s, INTERNED_CATEGORY, GT_WORK_SET + 1, "memset");
-	gt_pf_intern(x, s, INTERNED_CATEGORY, GT_WORK_MARK + 1, "marker");
+	s->activity.bytes = (uint8_t)(p - s->activity.data);
+	gt_pf_intern(x, s, INTERNED_CATEGORY, GT_ACTIVITY_KERNEL + 1, "kernel");
+	gt_pf_intern(x, s, INTERNED_CATEGORY, GT_ACTIVITY_COPY + 1, "memcpy");
+	gt_pf_intern(x, s, INTERNED_CATEGORY, GT_ACTIVITY_SET + 1, "memset");
+	gt_pf_intern(x, s, INTERNED_CATEGORY, GT_ACTIVITY_MARK + 1, "marker");
 }
 
 struct gt_pf_sequence *gt_pf_row_slow(struct gt_pf *x, struct gt_view_queue *q, unsigned row)

@@ -37,12 +37,12 @@ static inline __attribute__((always_inline)) int gt_export_records(
 
 /* Body of a gt_export_items_fn, for exporters with one function for calls and one for GPU
  * activities. */
-#define GT_EXPORT_EACH(exporter, item, end, write_call, write_work)                               \
+#define GT_EXPORT_EACH(exporter, item, end, write_call, write_activity)                           \
 	do {                                                                                      \
 		for (; (item) < (end); (item)++) {                                                \
 			int status_ = (item)->kind == GT_RECORD_CALL ? write_call(exporter, item) \
 				      : (item)->kind == GT_RECORD_DEVICE                          \
-					      ? write_work(exporter, item)                        \
+					      ? write_activity(exporter, item)                    \
 					      : 0;                                                \
 			if (__builtin_expect(status_ != 0, 0))                                    \
 				return status_;                                                   \

@@ -9,23 +9,23 @@
 #include "export/passes.h"
 #include "util/error.h"
 
-static bool is_last(const struct gt_replays *r, const struct gt_item *work)
+static bool is_last(const struct gt_replays *r, const struct gt_item *activity)
 {
 	const struct gt_replay *l = r->count ? &r->list[r->last] : NULL;
 
-	return l && l->process == work->process && l->graph == work->graph &&
-	       l->replay == work->replay;
+	return l && l->process == activity->process && l->graph == activity->graph &&
+	       l->replay == activity->replay;
 }
 
-static struct gt_replay *replay_of(struct gt_replays *r, const struct gt_item *work)
+static struct gt_replay *replay_of(struct gt_replays *r, const struct gt_item *activity)
 {
-	uint64_t graph = (uint64_t)work->process << 32 | work->graph;
+	uint64_t graph = (uint64_t)activity->process << 32 | activity->graph;
 	struct gt_replay *list;
 	int64_t at;
 
-	if (is_last(r, work))
+	if (is_last(r, activity))
 		return &r->list[r->last];
-	at = gt_map_find(&r->map, graph, work->replay);
+	at = gt_map_find(&r->map, graph, activity->replay);
 	if (at >= 0) {
 		r->last = (size_t)at;
 		return &r->list[at];
@@ -35,35 +35,35 @@ static struct gt_replay *replay_of(struct gt_replays *r, const struct gt_item *w
 	if (!list)
 		return NULL;
 	r->list = list;
-	if (gt_map_add(&r->map, graph, work->replay, (uint32_t)r->count))
+	if (gt_map_add(&r->map, graph, activity->replay, (uint32_t)r->count))
 		return NULL;
 	r->last = r->count++;
-	list[r->last] = (struct gt_replay){.process = work->process,
-					   .graph = work->graph,
-					   .replay = work->replay,
+	list[r->last] = (struct gt_replay){.process = activity->process,
+					   .graph = activity->graph,
+					   .replay = activity->replay,
 					   .start_ns = UINT64_MAX};
 	return &list[r->last];
 }
 
 int gt_replays_add_node(struct gt_replays *r, const struct gt_view_queue *q,
-			const struct gt_item *work, uint64_t correlation)
+			const struct gt_item *activity, uint64_t correlation)
 {
 	struct gt_replay *replay;
 
-	if (!work->replay || work->device_op == GT_DEVICE_GRAPH || !work->start_ns ||
-	    work->end_ns < work->start_ns)
+	if (!activity->replay || activity->device_op == GT_DEVICE_GRAPH || !activity->start_ns ||
+	    activity->end_ns < activity->start_ns)
 		return 0;
-	replay = replay_of(r, work);
+	replay = replay_of(r, activity);
 	if (!replay)
 		return gt_error(-ENOMEM, "export");
-	replay->work++;
+	replay->activity++;
 	/* Tests the queue too, because the first node may start at UINT64_MAX. */
-	if (!replay->queue || work->start_ns < replay->start_ns) {
-		replay->start_ns = work->start_ns;
+	if (!replay->queue || activity->start_ns < replay->start_ns) {
+		replay->start_ns = activity->start_ns;
 		replay->queue = q;
 	}
-	if (work->end_ns > replay->end_ns)
-		replay->end_ns = work->end_ns;
+	if (activity->end_ns > replay->end_ns)
+		replay->end_ns = activity->end_ns;
 	if (correlation)
 		replay->correlation = correlation;
 	return 0;

@@ -14,7 +14,7 @@
 struct gt_replay {
 	const struct gt_view_queue *queue; /* queue of the node that started first */
 	uint32_t process, graph, replay;
-	uint32_t work; /* number of recorded nodes */
+	uint32_t activity; /* number of recorded nodes */
 	uint64_t start_ns, end_ns;
 	uint64_t correlation; /* correlation number of the launching call; 0: not known */
 };
@@ -28,15 +28,15 @@ struct gt_replays {
 };
 
 int gt_replays_add_node(struct gt_replays *r, const struct gt_view_queue *q,
-			const struct gt_item *work, uint64_t correlation);
+			const struct gt_item *activity, uint64_t correlation);
 
 /* Add a GPU activity. Call for every activity. Return 0 or -ENOMEM with a cause. */
 static inline int gt_replays_add(struct gt_replays *r, const struct gt_view_queue *q,
-				 const struct gt_item *work, uint64_t correlation)
+				 const struct gt_item *activity, uint64_t correlation)
 {
-	if (__builtin_expect(!work->graph, 1))
+	if (__builtin_expect(!activity->graph, 1))
 		return 0;
-	return gt_replays_add_node(r, q, work, correlation);
+	return gt_replays_add_node(r, q, activity, correlation);
 }
 
 /* Call @write for each launch, queue by queue, in order of start. @row: passed to @write, from 0.
@@ -54,9 +54,9 @@ const char *gt_replay_name(uint32_t graph, uint32_t replay, char name[GT_REPLAY_
 uint64_t gt_replay_nodes(const struct gt_view *v, uint32_t process, uint32_t graph);
 
 /* Return true if @work is a launch that was recorded as one item. */
-static inline bool gt_replay_is_whole(const struct gt_item *work)
+static inline bool gt_replay_is_whole(const struct gt_item *activity)
 {
-	return work->device_op == GT_DEVICE_GRAPH && work->graph && work->replay;
+	return activity->device_op == GT_DEVICE_GRAPH && activity->graph && activity->replay;
 }
 
 #endif

@@ -43,7 +43,7 @@ static bool step_rocpd(void *exporter, unsigned pass, const struct gt_item *item
 	else if (pass == 0 && item->kind == GT_RECORD_EXTERNAL)
 		gt_rocpd_add_external(r, item);
 	else if (pass == 1 && item->kind == GT_RECORD_DEVICE)
-		gt_rocpd_add_work(r, item);
+		gt_rocpd_add_activity(r, item);
 	/* gt_bulk_finish() reports failures of the database */
 	return !r->status && !gt_bulk_status(r->db);
 }

@@ -110,7 +110,7 @@ int64_t gt_rocpd_name(struct rocpd *r, const char *name);
 void gt_rocpd_add_call(struct rocpd *r, const struct gt_item *item);
 void gt_rocpd_add_external(struct rocpd *r, const struct gt_item *item);
 void gt_rocpd_settle_calls(struct rocpd *r);
-void gt_rocpd_add_work(struct rocpd *r, const struct gt_item *work);
+void gt_rocpd_add_activity(struct rocpd *r, const struct gt_item *activity);
 
 /* Return ids of rows in the small tables. */
 int64_t gt_rocpd_node_id(const struct rocpd *r, uint32_t process);

@@ -483,21 +483,22 @@ static uint64_t external_of(const struct rocpd *r, uint32_t process, uint64_t id
 
 /* GPU activities --------------------------------------------------------------- */
 
-static bool has_symbol(const struct gt_item *work)
+static bool has_symbol(const struct gt_item *activity)
 {
-	return GT_OP_DOMAIN(work->op) < GT_DOMAIN_COUNT &&
-	       gt_domain_traits[GT_OP_DOMAIN(work->op)].symbols;
+	return GT_OP_DOMAIN(activity->op) < GT_DOMAIN_COUNT &&
+	       gt_domain_traits[GT_OP_DOMAIN(activity->op)].symbols;
 }
 
 /* Return the id of a kernel's row in rocpd_info_kernel_symbol. */
-static int64_t kernel_id(struct rocpd *r, const struct gt_item *work)
+static int64_t kernel_id(struct rocpd *r, const struct gt_item *activity)
 {
-	bool kernel = work->device_op == GT_DEVICE_KERNEL;
-	uint32_t symbol = kernel && has_symbol(work) ? GT_KERNEL_SYMBOL(work->object[1]) : 0;
-	uint64_t key = !kernel  ? UINT64_C(1) << 33 | (uint64_t)work->device_op
+	bool kernel = activity->device_op == GT_DEVICE_KERNEL;
+	uint32_t symbol =
+		kernel && has_symbol(activity) ? GT_KERNEL_SYMBOL(activity->object[1]) : 0;
+	uint64_t key = !kernel  ? UINT64_C(1) << 33 | (uint64_t)activity->device_op
 		       : symbol ? UINT64_C(1) << 32 | symbol
-				: work->name;
-	int64_t found = gt_map_find(&r->kernel_map, work->process, key);
+				: activity->name;
+	int64_t found = gt_map_find(&r->kernel_map, activity->process, key);
 	struct rocpd_kernel *moved;
 
 	if (found >= 0)
@@ -505,22 +506,22 @@ static int64_t kernel_id(struct rocpd *r, const struct gt_item *work)
 	moved = gt_grow(r->kernels, r->kernel_count, &r->kernel_capacity, sizeof *moved);
 	r->kernels = moved ? moved : r->kernels;
 	if (!moved ||
-	    gt_map_add(&r->kernel_map, work->process, key, (uint32_t)r->kernel_count) < 0) {
+	    gt_map_add(&r->kernel_map, activity->process, key, (uint32_t)r->kernel_count) < 0) {
 		gt_rocpd_no_memory(r);
 		return 1;
 	}
 	moved[r->kernel_count++] =
-		(struct rocpd_kernel){work->process, work->name, symbol,
-				      kernel ? NULL : gt_device_op_name(work->device_op)};
+		(struct rocpd_kernel){activity->process, activity->name, symbol,
+				      kernel ? NULL : gt_device_op_name(activity->device_op)};
 	return (int64_t)r->kernel_count;
 }
 
-static void add_dispatch(struct rocpd *r, const struct gt_item *work,
+static void add_dispatch(struct rocpd *r, const struct gt_item *activity,
 			 const struct gt_view_thread *thread, const struct gt_view_queue *queue,
 			 int64_t event)
 {
-	bool detail = work->device_op == GT_DEVICE_KERNEL && has_symbol(work);
-	int64_t kernel = kernel_id(r, work);
+	bool detail = activity->device_op == GT_DEVICE_KERNEL && has_symbol(activity);
+	int64_t kernel = kernel_id(r, activity);
 	struct gt_bulk_row *row = begin_row_of(r);
 
 	put_owner(row, thread);
@@ -529,37 +530,38 @@ static void add_dispatch(struct rocpd *r, const struct gt_item *work,
 	gt_bulk_int(row, r->next_dispatch);
 	gt_bulk_int(row, (int64_t)queue->index + 1);
 	gt_bulk_int(row, (int64_t)queue->index + 1);
-	put_span(row, work->start_ns, work->end_ns);
-	gt_bulk_int(row, detail ? GT_KERNEL_PRIVATE_BYTES(work->object[1]) : 0);
-	gt_bulk_int(row, detail ? GT_KERNEL_GROUP_BYTES(work->object[1]) : 0);
+	put_span(row, activity->start_ns, activity->end_ns);
+	gt_bulk_int(row, detail ? GT_KERNEL_PRIVATE_BYTES(activity->object[1]) : 0);
+	gt_bulk_int(row, detail ? GT_KERNEL_GROUP_BYTES(activity->object[1]) : 0);
 	for (unsigned i = 0; i < 3; i++)
-		gt_bulk_int(row, work->local[i]);
+		gt_bulk_int(row, activity->local[i]);
 	for (unsigned i = 0; i < 3; i++)
-		gt_bulk_int(row, work->global[i]);
+		gt_bulk_int(row, activity->global[i]);
 	gt_bulk_int(row, ROCPD_EMPTY_TEXT);
 	gt_bulk_int(row, event);
 	put_json(row);
 	gt_bulk_add(r->dispatch, r->next_dispatch++, row);
 }
 
-static void add_copy(struct rocpd *r, const struct gt_item *work,
+static void add_copy(struct rocpd *r, const struct gt_item *activity,
 		     const struct gt_view_thread *thread, const struct gt_view_queue *queue,
 		     int64_t event)
 {
-	struct gt_view_ends ends = gt_view_ends(&r->view, work, queue);
-	int64_t host = gt_rocpd_host_agent(r, work->process);
-	bool reads = work->device_op == GT_DEVICE_READ || work->device_op == GT_DEVICE_MAP;
-	bool writes = work->device_op == GT_DEVICE_WRITE || work->device_op == GT_DEVICE_UNMAP;
+	struct gt_view_ends ends = gt_view_ends(&r->view, activity, queue);
+	int64_t host = gt_rocpd_host_agent(r, activity->process);
+	bool reads = activity->device_op == GT_DEVICE_READ || activity->device_op == GT_DEVICE_MAP;
+	bool writes =
+		activity->device_op == GT_DEVICE_WRITE || activity->device_op == GT_DEVICE_UNMAP;
 	struct gt_bulk_row *row = begin_row_of(r);
 
 	put_owner(row, thread);
-	put_span(row, work->start_ns, work->end_ns);
-	gt_bulk_int(row, r->copy_names[work->device_op]);
+	put_span(row, activity->start_ns, activity->end_ns);
+	gt_bulk_int(row, r->copy_names[activity->device_op]);
 	gt_bulk_int(row, reads ? host : gt_rocpd_agent(r, ends.to));
-	gt_bulk_int(row, (int64_t)work->object[1]);
+	gt_bulk_int(row, (int64_t)activity->object[1]);
 	gt_bulk_int(row, writes ? host : gt_rocpd_agent(r, ends.from));
-	gt_bulk_int(row, (int64_t)work->object[0]);
-	gt_bulk_int(row, (int64_t)work->bytes);
+	gt_bulk_int(row, (int64_t)activity->object[0]);
+	gt_bulk_int(row, (int64_t)activity->bytes);
 	gt_bulk_int(row, (int64_t)queue->index + 1);
 	gt_bulk_int(row, (int64_t)queue->index + 1);
 	gt_bulk_int(row, ROCPD_EMPTY_TEXT);
@@ -568,14 +570,14 @@ static void add_copy(struct rocpd *r, const struct gt_item *work,
 	gt_bulk_add(r->copy, r->next_copy++, row);
 }
 
-static void add_scratch(struct rocpd *r, const struct gt_item *work,
+static void add_scratch(struct rocpd *r, const struct gt_item *activity,
 			const struct gt_view_thread *thread, const struct gt_view_queue *queue,
 			int64_t event)
 {
 	static const char *const types[] = {[GT_SCRATCH_ALLOC] = "ALLOC",
 					    [GT_SCRATCH_FREE] = "FREE",
 					    [GT_SCRATCH_RECLAIM] = "RECLAIM"};
-	const uint32_t operation = GT_SCRATCH_OPERATION(work->object[1]);
+	const uint32_t operation = GT_SCRATCH_OPERATION(activity->object[1]);
 	const char *type =
 		types[operation && operation <= GT_SCRATCH_RECLAIM ? operation : GT_SCRATCH_ALLOC];
 	struct gt_bulk_row *row = begin_row_of(r);
@@ -584,9 +586,9 @@ static void add_scratch(struct rocpd *r, const struct gt_item *work,
 	gt_bulk_int(row, gt_rocpd_agent(r, queue->device));
 	gt_bulk_text(row, type, strlen(type));
 	gt_bulk_text(row, "SCRATCH", 7);
-	put_span(row, work->start_ns, work->end_ns);
-	gt_bulk_int(row, (int64_t)work->object[0]);
-	gt_bulk_int(row, (int64_t)work->bytes);
+	put_span(row, activity->start_ns, activity->end_ns);
+	gt_bulk_int(row, (int64_t)activity->object[0]);
+	gt_bulk_int(row, (int64_t)activity->bytes);
 	gt_bulk_int(row, (int64_t)queue->index + 1);
 	gt_bulk_int(row, (int64_t)queue->index + 1);
 	gt_bulk_int(row, event);
@@ -594,12 +596,12 @@ static void add_scratch(struct rocpd *r, const struct gt_item *work,
 	gt_bulk_add(r->allocate, r->next_allocate++, row);
 }
 
-void gt_rocpd_add_work(struct rocpd *r, const struct gt_item *work)
+void gt_rocpd_add_activity(struct rocpd *r, const struct gt_item *activity)
 {
-	struct gt_view_queue *queue = gt_view_queue(&r->view, work);
+	struct gt_view_queue *queue = gt_view_queue(&r->view, activity);
 	struct gt_view_thread *thread =
-		gt_view_caller(&r->view, work->process,
-			       work->id ? GT_ID_ORDINAL(work->id) : work->ordinal);
+		gt_view_caller(&r->view, activity->process,
+			       activity->id ? GT_ID_ORDINAL(activity->id) : activity->ordinal);
 	uint64_t stack;
 	struct rocpd_event e;
 
@@ -607,29 +609,30 @@ void gt_rocpd_add_work(struct rocpd *r, const struct gt_item *work)
 		gt_rocpd_note(r, -ENOMEM); /* the cause has been set */
 		return;
 	}
-	if (!work->start_ns) {
+	if (!activity->start_ns) {
 		r->untimed++;
 		return;
 	}
-	stack = gt_view_correlation(&r->view, thread, work->id);
+	stack = gt_view_correlation(&r->view, thread, activity->id);
 	e = (struct rocpd_event){r->dispatch_category, stack, stack,
-				 work->id && r->external_count
-					 ? external_of(r, work->process, work->id)
+				 activity->id && r->external_count
+					 ? external_of(r, activity->process, activity->id)
 					 : 0,
 				 NULL};
-	if (work->device_op < GT_DEVICE_OP_COUNT &&
-	    r->copy_names[work->device_op] != ROCPD_EMPTY_TEXT) {
+	if (activity->device_op < GT_DEVICE_OP_COUNT &&
+	    r->copy_names[activity->device_op] != ROCPD_EMPTY_TEXT) {
 		e.category = r->copy_category;
-		add_copy(r, work, thread, queue, add_event(r, &e));
-	} else if (work->device_op == GT_DEVICE_SCRATCH) {
+		add_copy(r, activity, thread, queue, add_event(r, &e));
+	} else if (activity->device_op == GT_DEVICE_SCRATCH) {
 		e.category = r->scratch_category;
-		add_scratch(r, work, thread, queue, add_event(r, &e));
-	} else if (work->device_op == GT_DEVICE_MARKER || work->device_op == GT_DEVICE_BARRIER) {
+		add_scratch(r, activity, thread, queue, add_event(r, &e));
+	} else if (activity->device_op == GT_DEVICE_MARKER ||
+		   activity->device_op == GT_DEVICE_BARRIER) {
 		e.category =
-			gt_rocpd_name(r, work->device_op == GT_DEVICE_MARKER ? "QUEUE_MARKER"
-									     : "QUEUE_BARRIER");
-		add_sample(r, thread, e.category, work->start_ns, add_event(r, &e));
+			gt_rocpd_name(r, activity->device_op == GT_DEVICE_MARKER ? "QUEUE_MARKER"
+										 : "QUEUE_BARRIER");
+		add_sample(r, thread, e.category, activity->start_ns, add_event(r, &e));
 	} else {
-		add_dispatch(r, work, thread, queue, add_event(r, &e));
+		add_dispatch(r, activity, thread, queue, add_event(r, &e));
 	}
 }

@@ -141,7 +141,7 @@ static const char *const rocpd_table_names[] = {
 	"e.call_stack, e.line_info FROM rocpd_sample s" WITH("t", "rocpd_track", "s.track_id", \
 	"s") WITH("e", "rocpd_event", "s.event_id", "s") WITH("p", "rocpd_info_process", "t.pid", \
 	"t") WITH("th", "rocpd_info_thread", "t.tid", "t")
-#define WORK_SPANS \
+#define ACTIVITY_SPANS \
 	"SELECT start, \"end\" FROM rocpd_kernel_dispatch UNION ALL SELECT start, \"end\" " \
 	"FROM rocpd_memory_copy"
 
@@ -272,12 +272,12 @@ static const char rocpd_views[] =
 	  "FROM (SELECT agent_id, guid, sum(\"end\" - start) AS GpuTime FROM (SELECT agent_id, "
 	  "guid, start, \"end\" FROM rocpd_kernel_dispatch UNION ALL SELECT dst_agent_id, guid, "
 	  "start, \"end\" FROM rocpd_memory_copy) GROUP BY agent_id, guid) g, "
-	  "(SELECT max(\"end\") - min(start) AS WallTime FROM (" WORK_SPANS ")) w" WITH("a",
+	  "(SELECT max(\"end\") - min(start) AS WallTime FROM (" ACTIVITY_SPANS ")) w" WITH("a",
 	  "rocpd_info_agent", "g.agent_id", "g"))
 	V("top", "name, count(*) AS total_calls, sum(ns) / 1000.0 AS total_duration, "
 	  "sum(ns) / count(*) / 1000.0 AS average, sum(ns) * 100.0 / (SELECT sum(\"end\" - start) "
-	  "FROM (" WORK_SPANS " UNION ALL SELECT start, \"end\" FROM rocpd_region)) AS percentage "
-	  "FROM (SELECT s.display_name AS name, k.\"end\" - k.start AS ns "
+	  "FROM (" ACTIVITY_SPANS " UNION ALL SELECT start, \"end\" FROM rocpd_region)) "
+	  "AS percentage FROM (SELECT s.display_name AS name, k.\"end\" - k.start AS ns "
 	  "FROM rocpd_kernel_dispatch k" WITH("s", "rocpd_info_kernel_symbol", "k.kernel_id", "k")
 	  " UNION ALL SELECT s.string, m.\"end\" - m.start FROM rocpd_memory_copy m" WITH("s",
 	  "rocpd_string", "m.name_id", "m") " UNION ALL SELECT s.string, r.\"end\" - r.start "
@@ -293,6 +293,6 @@ static const char rocpd_views[] =
 #undef HOST
 #undef SIZES
 #undef SAMPLE
-#undef WORK_SPANS
+#undef ACTIVITY_SPANS
 
 #endif

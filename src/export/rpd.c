@@ -46,7 +46,7 @@ static bool step_rpd(void *exporter, unsigned pass, const struct gt_item *item)
 	else if (pass == 0 && item->kind == GT_RECORD_EXTERNAL)
 		gt_rpd_add_external(r, item);
 	else if (pass == 1 && item->kind == GT_RECORD_DEVICE)
-		gt_rpd_add_work(r, item);
+		gt_rpd_add_activity(r, item);
 	else if (pass == 1 && item->kind == GT_RECORD_CALL)
 		gt_rpd_step_copy(r, item);
 	/* gt_bulk_finish() reports failures of the database */

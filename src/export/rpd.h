@@ -123,12 +123,12 @@ void gt_rpd_add_mark(struct rpd *r, const struct gt_item *call);
 void gt_rpd_close_markers(struct rpd *r);
 void gt_rpd_settle_calls(struct rpd *r);
 void gt_rpd_step_copy(struct rpd *r, const struct gt_item *call);
-void gt_rpd_add_work(struct rpd *r, const struct gt_item *work);
+void gt_rpd_add_activity(struct rpd *r, const struct gt_item *activity);
 /* Add a call that copies, or a copying activity. @api: row of the call. gt_rpd_copies_rest() writes
  * unmatched calls and activities. */
 void gt_rpd_copy_called(struct rpd *r, const struct gt_item *call, int64_t api, bool blocks);
-void gt_rpd_copy_worked(struct rpd *r, const struct gt_item *work, int64_t api, uint64_t stream,
-			const struct gt_view_queue *queue);
+void gt_rpd_count_copy(struct rpd *r, const struct gt_item *activity, int64_t api, uint64_t stream,
+		       const struct gt_view_queue *queue);
 void gt_rpd_copies_rest(struct rpd *r);
 /* Return the name that RPD uses for @op. */
 const char *gt_rpd_type_name(enum gt_device_op op);

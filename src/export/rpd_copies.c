@@ -148,13 +148,13 @@ static int64_t device_number(uint32_t device)
 	return device == UINT32_MAX ? NO_DEVICE : (int64_t)device;
 }
 
-static void read_work(const struct rpd *r, struct rpd_copy *c, const struct gt_item *work,
-		      const struct gt_view_queue *queue)
+static void read_activity(const struct rpd *r, struct rpd_copy *c, const struct gt_item *activity,
+			  const struct gt_view_queue *queue)
 {
-	struct gt_view_ends ends = gt_view_ends(&r->view, work, queue);
+	struct gt_view_ends ends = gt_view_ends(&r->view, activity, queue);
 
 	c->worked = true;
-	c->op = work->device_op;
+	c->op = activity->device_op;
 	c->to_device = device_number(ends.to);
 	c->from_device = device_number(ends.from);
 }
@@ -195,18 +195,18 @@ void gt_rpd_copy_called(struct rpd *r, const struct gt_item *call, int64_t api, 
 	complete_copy(r, c);
 }
 
-void gt_rpd_copy_worked(struct rpd *r, const struct gt_item *work, int64_t api, uint64_t stream,
-			const struct gt_view_queue *queue)
+void gt_rpd_count_copy(struct rpd *r, const struct gt_item *activity, int64_t api, uint64_t stream,
+		       const struct gt_view_queue *queue)
 {
 	unsigned flags = gt_rowmap_flags(&r->calls, api);
 	struct rpd_copy whole, *c;
 
 	if (flags & RPD_CALL_HAS_COPY)
 		return;
-	if (gt_view_is_beneath(work->op) && (flags & RPD_CALL_TELLS_COPY)) {
+	if (gt_view_is_beneath(activity->op) && (flags & RPD_CALL_TELLS_COPY)) {
 		c = half_of(r, api);
 		if (c && !c->worked) {
-			read_work(r, c, work, queue);
+			read_activity(r, c, activity, queue);
 			complete_copy(r, c);
 		}
 		return;
@@ -215,13 +215,13 @@ void gt_rpd_copy_worked(struct rpd *r, const struct gt_item *work, int64_t api, 
 	whole = (struct rpd_copy){.api = api,
 				  .sync = flags & RPD_CALL_BLOCKS,
 				  .stream = stream,
-				  .bytes = work->bytes,
-				  .width = work->global[1] ? work->global[0] : 0,
-				  .height = work->global[1],
+				  .bytes = activity->bytes,
+				  .width = activity->global[1] ? activity->global[0] : 0,
+				  .height = activity->global[1],
 				  .kind = DEFAULT,
-				  .to = work->object[1],
-				  .from = work->object[0]};
-	read_work(r, &whole, work, queue);
+				  .to = activity->object[1],
+				  .from = activity->object[0]};
+	read_activity(r, &whole, activity, queue);
 	put_row(r, &whole);
 }
 

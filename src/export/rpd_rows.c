@@ -385,14 +385,15 @@ static struct rpd_queue *queue_own(struct rpd *r, struct gt_view_queue *queue)
 
 /* Add a row for a call that is not in the capture, so that its activity can refer to it. The row's
  * duration is 0, so that it nests. */
-static int64_t add_unseen_call(struct rpd *r, const struct gt_item *work)
+static int64_t add_unseen_call(struct rpd *r, const struct gt_item *activity)
 {
-	uint32_t ordinal = work->id ? GT_ID_ORDINAL(work->id) : work->ordinal;
-	struct gt_view_thread *thread = gt_view_thread(&r->view, work->process, ordinal);
-	uint64_t at = work->call_start_ns ? work->call_start_ns
-		      : work->queued_ns   ? work->queued_ns
-					  : work->start_ns;
-	int64_t known = work->id ? gt_map_find(&r->unseen, work->process, work->id) : -1;
+	uint32_t ordinal = activity->id ? GT_ID_ORDINAL(activity->id) : activity->ordinal;
+	struct gt_view_thread *thread = gt_view_thread(&r->view, activity->process, ordinal);
+	uint64_t at = activity->call_start_ns ? activity->call_start_ns
+		      : activity->queued_ns   ? activity->queued_ns
+					      : activity->start_ns;
+	int64_t known =
+		activity->id ? gt_map_find(&r->unseen, activity->process, activity->id) : -1;
 	struct api_row api;
 
 	if (known >= 0)
@@ -408,18 +409,18 @@ static int64_t add_unseen_call(struct rpd *r, const struct gt_item *work)
 			       at,
 			       r->unseen_id,
 			       RPD_EMPTY_TEXT,
-			       domain_id(r, GT_OP_DOMAIN(work->op)),
+			       domain_id(r, GT_OP_DOMAIN(activity->op)),
 			       RPD_EMPTY_TEXT};
 	add_api(r, &api);
 	gt_rpd_set_flags(r, api.id, RPD_CALL_THERE);
-	if (work->id && gt_map_add(&r->unseen, work->process, work->id,
-				   (uint32_t)(api.id - r->first_unseen)) < 0)
+	if (activity->id && gt_map_add(&r->unseen, activity->process, activity->id,
+				       (uint32_t)(api.id - r->first_unseen)) < 0)
 		gt_rpd_no_memory(r);
 	return api.id;
 }
 
 /* Add data about a kernel that its launching call did not contain. */
-static void add_kernelapi(struct rpd *r, const struct gt_item *work, int64_t api,
+static void add_kernelapi(struct rpd *r, const struct gt_item *activity, int64_t api,
 			  const char *stream, int64_t kernel, bool graph)
 {
 	struct kernel_row k = {.api = api, .name = kernel, .stream = stream};
@@ -427,10 +428,10 @@ static void add_kernelapi(struct rpd *r, const struct gt_item *work, int64_t api
 	if (gt_rowmap_flags(&r->calls, api) & RPD_CALL_HAS_KERNEL)
 		return;
 	if (graph)
-		k.name = graph_name(r, work->object[0]);
+		k.name = graph_name(r, activity->object[0]);
 	for (unsigned i = 0; i < 3 && !graph; i++) {
-		k.grid[i] = work->global[i];
-		k.block[i] = work->local[i];
+		k.grid[i] = activity->global[i];
+		k.block[i] = activity->local[i];
 	}
 	put_kernel_row(r, &k);
 }
@@ -451,11 +452,11 @@ void gt_rpd_step_copy(struct rpd *r, const struct gt_item *call)
 				   gt_call_blocking(call->op, call->args) == GT_BLOCKING_YES);
 }
 
-void gt_rpd_add_work(struct rpd *r, const struct gt_item *work)
+void gt_rpd_add_activity(struct rpd *r, const struct gt_item *activity)
 {
-	struct gt_view_queue *queue = gt_view_queue(&r->view, work);
+	struct gt_view_queue *queue = gt_view_queue(&r->view, activity);
 	struct rpd_queue *own = queue ? queue_own(r, queue) : NULL;
-	bool graph = work->device_op == GT_DEVICE_COMMAND_BUFFER || work->replay;
+	bool graph = activity->device_op == GT_DEVICE_COMMAND_BUFFER || activity->replay;
 	struct gt_bulk_row *row = &r->row;
 	int64_t api, op, name = RPD_EMPTY_TEXT, type, device;
 
@@ -463,29 +464,31 @@ void gt_rpd_add_work(struct rpd *r, const struct gt_item *work)
 		gt_rpd_note(r, -ENOMEM); /* the cause has been set */
 		return;
 	}
-	if (!work->start_ns) {
+	if (!activity->start_ns) {
 		r->untimed++;
 		return;
 	}
-	api = work->id ? gt_rowmap_find(&r->calls, work->process, work->id) : 0;
+	api = activity->id ? gt_rowmap_find(&r->calls, activity->process, activity->id) : 0;
 	if (!api)
-		api = add_unseen_call(r, work);
-	if (work->name) {
-		struct gt_view_text *text = gt_view_name(&r->view, work->process, work->name);
+		api = add_unseen_call(r, activity);
+	if (activity->name) {
+		struct gt_view_text *text =
+			gt_view_name(&r->view, activity->process, activity->name);
 
 		name = text ? gt_rpd_name(r, text->text) : RPD_EMPTY_TEXT;
 	}
-	type = r->type_ids[work->device_op < GT_DEVICE_OP_COUNT ? work->device_op
-								: GT_DEVICE_OTHER];
+	type = r->type_ids[activity->device_op < GT_DEVICE_OP_COUNT ? activity->device_op
+								    : GT_DEVICE_OTHER];
 	device = queue->device == UINT32_MAX ? -1 : (int64_t)queue->device;
 	op = r->next_op++;
 	gt_bulk_begin(row);
 	gt_bulk_null(row);
 	gt_bulk_int(row, device);
 	gt_bulk_int(row, queue->stream);
-	gt_bulk_int(row, work->ordinal_in_graph);
-	gt_bulk_int(row, (int64_t)work->start_ns);
-	gt_bulk_int(row, (int64_t)(work->end_ns > work->start_ns ? work->end_ns : work->start_ns));
+	gt_bulk_int(row, activity->ordinal_in_graph);
+	gt_bulk_int(row, (int64_t)activity->start_ns);
+	gt_bulk_int(row, (int64_t)(activity->end_ns > activity->start_ns ? activity->end_ns
+									 : activity->start_ns));
 	gt_bulk_int(row, name);
 	gt_bulk_int(row, type);
 	gt_bulk_add(r->op, op, row);
@@ -499,9 +502,10 @@ void gt_rpd_add_work(struct rpd *r, const struct gt_item *work)
 	gt_bulk_int(row, op);
 	gt_bulk_int(row, op); /* both ids increase together */
 	gt_bulk_add(r->ops_by_op, 0, row);
-	if (graph || work->device_op == GT_DEVICE_KERNEL)
-		add_kernelapi(r, work, api, own->handle, name, graph);
-	else if (work->device_op == GT_DEVICE_READ || work->device_op == GT_DEVICE_WRITE ||
-		 work->device_op == GT_DEVICE_COPY)
-		gt_rpd_copy_worked(r, work, api, queue->object ? queue->object->handle : 0, queue);
+	if (graph || activity->device_op == GT_DEVICE_KERNEL)
+		add_kernelapi(r, activity, api, own->handle, name, graph);
+	else if (activity->device_op == GT_DEVICE_READ || activity->device_op == GT_DEVICE_WRITE ||
+		 activity->device_op == GT_DEVICE_COPY)
+		gt_rpd_count_copy(r, activity, api, queue->object ? queue->object->handle : 0,
+				  queue);
 }

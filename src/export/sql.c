@@ -85,12 +85,12 @@ void gt_sql_put_export(struct gt_sql *s, const struct gt_view *view,
 void gt_sql_put_counts(struct gt_sql *s, const struct gt_view *view, uint64_t untimed)
 {
 	struct gt_view_counts calls = gt_view_counts(view, GT_CLASS_CALL),
-			      work = gt_view_counts(view, GT_CLASS_DEVICE);
+			      activity = gt_view_counts(view, GT_CLASS_DEVICE);
 
 	put_count(s, "gputap::calls_seen", calls.seen);
 	put_count(s, "gputap::calls_dropped", calls.dropped);
-	put_count(s, "gputap::ops_seen", work.seen);
-	put_count(s, "gputap::ops_dropped", work.dropped);
+	put_count(s, "gputap::ops_seen", activity.seen);
+	put_count(s, "gputap::ops_dropped", activity.dropped);
 	put_count(s, "gputap::ops_without_times", untimed);
 }
 

@@ -188,40 +188,43 @@ struct gt_view_thread *gt_view_thread_find(struct gt_view *v, uint32_t process, 
 	return found >= 0 ? v->threads[found] : add_thread(v, process, ordinal);
 }
 
-struct gt_view_queue *gt_view_queue_slow(struct gt_view *v, const struct gt_item *work)
+struct gt_view_queue *gt_view_queue_slow(struct gt_view *v, const struct gt_item *activity)
 {
 	/* Unknown queues: one per process and device number. */
-	uint64_t a = work->process, b = work->queue ? (uintptr_t)work->queue : work->op;
+	uint64_t a = activity->process,
+		 b = activity->queue ? (uintptr_t)activity->queue : activity->op;
 	int64_t found = gt_map_find(&v->queue_map, a, b);
 	const struct gt_object_info *device;
 	struct gt_view_queue *q;
 	size_t devices = gt_capture_device_count(v->capture);
 
 	if (found >= 0)
-		return v->queue_cache[gt_view_queue_slot(work->queue)] = v->queues[found];
+		return v->queue_cache[gt_view_queue_slot(activity->queue)] = v->queues[found];
 	q = add_thing((void ***)&v->queues, &v->queue_count, &v->queue_map, a, b, sizeof *q);
 	if (!q)
 		return NULL;
-	device = work->queue ? work->queue
-			     : gt_capture_object_find(v->capture, work->process, GT_OBJECT_DEVICE,
-						      GT_DEVICE_REF_NUMBER(work->op));
+	device = activity->queue
+			 ? activity->queue
+			 : gt_capture_object_find(v->capture, activity->process, GT_OBJECT_DEVICE,
+						  GT_DEVICE_REF_NUMBER(activity->op));
 	q->index = v->queue_count - 1;
 	q->rows.budget = &v->rows_budget;
-	q->process = work->process;
-	q->pid = gt_view_pid(v, work->process);
-	q->object = work->queue;
+	q->process = activity->process;
+	q->pid = gt_view_pid(v, activity->process);
+	q->object = activity->queue;
 	q->device = device && device->device_index < devices ? device->device_index : UINT32_MAX;
 	q->number = q->object ? q->object->ordinal : 0;
 	q->stream = q->object ? v->object_streams[q->object - gt_capture_object(v->capture, 0)]
 			      : next_stream(v, q->device);
-	return v->queue_cache[gt_view_queue_slot(work->queue)] = q;
+	return v->queue_cache[gt_view_queue_slot(activity->queue)] = q;
 }
 
-static uint32_t device_of(const struct gt_view *v, const struct gt_item *work, uint32_t number,
+static uint32_t device_of(const struct gt_view *v, const struct gt_item *activity, uint32_t number,
 			  uint32_t otherwise)
 {
 	const struct gt_object_info *device =
-		number ? gt_capture_object_find(v->capture, work->process, GT_OBJECT_DEVICE, number)
+		number ? gt_capture_object_find(v->capture, activity->process, GT_OBJECT_DEVICE,
+						number)
 		       : NULL;
 
 	return device && device->device_index < gt_capture_device_count(v->capture)
@@ -229,16 +232,16 @@ static uint32_t device_of(const struct gt_view *v, const struct gt_item *work, u
 		       : otherwise;
 }
 
-struct gt_view_ends gt_view_ends(const struct gt_view *v, const struct gt_item *work,
+struct gt_view_ends gt_view_ends(const struct gt_view *v, const struct gt_item *activity,
 				 const struct gt_view_queue *queue)
 {
 	const struct gt_endpoints *e =
-		work->device_op == GT_DEVICE_COPY ? gt_item_endpoints(work) : NULL;
+		activity->device_op == GT_DEVICE_COPY ? gt_item_endpoints(activity) : NULL;
 
 	if (!e)
 		return (struct gt_view_ends){queue->device, queue->device};
-	return (struct gt_view_ends){device_of(v, work, e->source, queue->device),
-				     device_of(v, work, e->destination, queue->device)};
+	return (struct gt_view_ends){device_of(v, activity, e->source, queue->device),
+				     device_of(v, activity, e->destination, queue->device)};
 }
 
 static bool set_text(struct gt_view_text *t, const char *text, size_t bytes)
@@ -381,12 +384,12 @@ no_memory:
 	return NULL;
 }
 
-uint64_t gt_view_work_time(const struct gt_item *work)
+uint64_t gt_view_activity_time(const struct gt_item *activity)
 {
-	return work->start_ns       ? work->start_ns
-	       : work->submitted_ns ? work->submitted_ns
-	       : work->queued_ns    ? work->queued_ns
-				    : work->call_start_ns;
+	return activity->start_ns       ? activity->start_ns
+	       : activity->submitted_ns ? activity->submitted_ns
+	       : activity->queued_ns    ? activity->queued_ns
+					: activity->call_start_ns;
 }
 
 const char *gt_view_process_label(const struct gt_process_info *process, char *buffer, size_t size)

@@ -54,7 +54,7 @@ struct gt_view_operation {
 };
 
 /* Classes of GPU activities, for formats that distinguish only these. */
-enum gt_work_class { GT_WORK_KERNEL, GT_WORK_COPY, GT_WORK_SET, GT_WORK_MARK };
+enum gt_activity_class { GT_ACTIVITY_KERNEL, GT_ACTIVITY_COPY, GT_ACTIVITY_SET, GT_ACTIVITY_MARK };
 
 enum { GT_VIEW_QUEUE_CACHE = 64 };
 
@@ -86,7 +86,7 @@ void gt_view_fini(struct gt_view *v);
 
 /* Find or create an entry. NULL with a cause: no memory. */
 struct gt_view_thread *gt_view_thread_find(struct gt_view *v, uint32_t process, uint32_t ordinal);
-struct gt_view_queue *gt_view_queue_slow(struct gt_view *v, const struct gt_item *work);
+struct gt_view_queue *gt_view_queue_slow(struct gt_view *v, const struct gt_item *activity);
 struct gt_view_operation *gt_view_operation_slow(struct gt_view *v, uint32_t op);
 /* Return the display name of a kernel or other named activity. @string: its string id, not 0. */
 struct gt_view_text *gt_view_name(struct gt_view *v, uint32_t process, uint32_t string);
@@ -135,13 +135,13 @@ static inline unsigned gt_view_queue_slot(const struct gt_object_info *queue)
 	return (unsigned)((uintptr_t)queue / sizeof *queue % GT_VIEW_QUEUE_CACHE);
 }
 
-static inline struct gt_view_queue *gt_view_queue(struct gt_view *v, const struct gt_item *work)
+static inline struct gt_view_queue *gt_view_queue(struct gt_view *v, const struct gt_item *activity)
 {
-	struct gt_view_queue *q = v->queue_cache[gt_view_queue_slot(work->queue)];
+	struct gt_view_queue *q = v->queue_cache[gt_view_queue_slot(activity->queue)];
 
-	if (q && work->queue && q->object == work->queue)
+	if (q && activity->queue && q->object == activity->queue)
 		return q;
-	return gt_view_queue_slow(v, work);
+	return gt_view_queue_slow(v, activity);
 }
 
 /* Return a correlation number. The capture's ids are large and unique only within a process. These
@@ -178,10 +178,10 @@ static inline bool gt_view_is_beneath(uint32_t op)
 struct gt_view_ends {
 	uint32_t from, to;
 };
-struct gt_view_ends gt_view_ends(const struct gt_view *v, const struct gt_item *work,
+struct gt_view_ends gt_view_ends(const struct gt_view *v, const struct gt_item *activity,
 				 const struct gt_view_queue *queue);
 
-static inline enum gt_work_class gt_view_work_class(enum gt_device_op op)
+static inline enum gt_activity_class gt_view_activity_class(enum gt_device_op op)
 {
 	switch (op) {
 	case GT_DEVICE_READ:
@@ -189,16 +189,16 @@ static inline enum gt_work_class gt_view_work_class(enum gt_device_op op)
 	case GT_DEVICE_COPY:
 	case GT_DEVICE_MAP:
 	case GT_DEVICE_UNMAP:
-	case GT_DEVICE_MIGRATE: return GT_WORK_COPY;
-	case GT_DEVICE_FILL: return GT_WORK_SET;
+	case GT_DEVICE_MIGRATE: return GT_ACTIVITY_COPY;
+	case GT_DEVICE_FILL: return GT_ACTIVITY_SET;
 	case GT_DEVICE_MARKER:
 	case GT_DEVICE_BARRIER:
-	case GT_DEVICE_SCRATCH: /* the device waits meanwhile */ return GT_WORK_MARK;
-	default: return GT_WORK_KERNEL;
+	case GT_DEVICE_SCRATCH: /* the device waits meanwhile */ return GT_ACTIVITY_MARK;
+	default: return GT_ACTIVITY_KERNEL;
 	}
 }
 /* Return the best known time of an activity in ns, also for an activity that has no times. */
-uint64_t gt_view_work_time(const struct gt_item *work);
+uint64_t gt_view_activity_time(const struct gt_item *activity);
 
 /* Formats identify a process with one number: its pid plus this stride times the index of the
  * machine or pid namespace. RPD uses the same convention for several nodes; the stride exceeds

@@ -17,7 +17,7 @@ static bool is_call_kind(uint32_t kind)
 }
 
 /* Return true for kinds of GPU activity. A call has caused each activity of these kinds. */
-static bool is_work_kind(uint32_t kind)
+static bool is_activity_kind(uint32_t kind)
 {
 	return kind == PU1_KIND_CONCURRENT_KERNEL || kind == PU1_KIND_GPU_MEMCPY ||
 	       kind == PU1_KIND_GPU_MEMSET;
@@ -292,7 +292,7 @@ static bool take_record(const struct gt_plugin *p, uint32_t index, struct gt_plu
 	out->value = r->value;
 	set_texts(p, reader, r, out);
 	set_graph(p, reader, r, out);
-	if (is_work_kind(r->kind) && !r->correlation_id)
+	if (is_activity_kind(r->kind) && !r->correlation_id)
 		gt_plugin_count(reader, GPUTAP_PLUGIN_NO_CORRELATION);
 	return true;
 }

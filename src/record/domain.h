@@ -25,7 +25,7 @@ enum gt_domain {
 struct gt_domain_traits {
 	/* domain in which the GPU activities of its calls are recorded; usually the domain
 	 * itself */
-	uint8_t work;
+	uint8_t activity;
 	/* number of its group of APIs, in which the program makes only the outermost call; 0:
 	 * none */
 	uint8_t outermost;
@@ -64,7 +64,7 @@ static inline const char *gt_domain_queue_noun(enum gt_domain domain)
 /* Return true if the runtime submits the domain's GPU activities through a lower domain. */
 static inline bool gt_domain_delegates(enum gt_domain domain)
 {
-	return gt_domain_traits[domain].outermost && gt_domain_traits[domain].work != domain;
+	return gt_domain_traits[domain].outermost && gt_domain_traits[domain].activity != domain;
 }
 
 /* Return true if both APIs belong to one group: then the runtime itself makes the inner of two

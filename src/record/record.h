@@ -237,10 +237,10 @@ struct gt_record_object {
 	uint64_t parent;
 	uint64_t bytes;
 	/* "key=value" strings, each NUL-terminated. Device: name vendor version driver uuid pci
-	 * type clock (candidate: see clock/); queue: properties context; module: path version door;
-	 * code object: uri storage load_base load_bytes load_delta; kernel symbol: name (mangled)
-	 * and requirements of its code; thread: name. Any type: label, the name that the program
-	 * gave the object */
+	 * type clock (candidate: see clock/); queue: properties context; module: path version
+	 * method; code object: uri storage load_base load_bytes load_delta; kernel symbol: name
+	 * (mangled) and requirements of its code; thread: name. Any type: label, the name that the
+	 * program gave the object */
 	char text[];
 };
 
@@ -433,9 +433,9 @@ static inline uint32_t gt_record_depth(const struct gt_record *call)
 	return call->detail;
 }
 
-static inline enum gt_device_op gt_record_device_op(const struct gt_record *work)
+static inline enum gt_device_op gt_record_device_op(const struct gt_record *activity)
 {
-	return (enum gt_device_op)work->detail;
+	return (enum gt_device_op)activity->detail;
 }
 
 /* Return the domain of an object, a module, an event or a lifetime. */

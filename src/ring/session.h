@@ -93,7 +93,7 @@ struct gt_session {
 	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];
 	/* one bit per operation whose GPU activities are recorded although its calls are not
 	 * requested */
-	uint64_t work[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];
+	uint64_t activity[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];
 	/* extended regular expression for the kernels to record; "": all kernels */
 	char kernels[GT_KERNELS_BYTES];
 	/* vendor plug-ins to take records from; "": none. Each line is one plug-in: its path, then,
@@ -129,7 +129,7 @@ static inline uint32_t gt_session_recordable(const struct gt_session *s)
 		uint64_t any = 0;
 
 		for (unsigned i = 0; i < GT_OPS_PER_DOMAIN / 64; i++)
-			any |= s->ops[d][i] | (s->device_activity ? s->work[d][i] : 0);
+			any |= s->ops[d][i] | (s->device_activity ? s->activity[d][i] : 0);
 		if ((any && s->domains >> d & 1) || (by_ranges && gt_domain_traits[d].marks))
 			set |= UINT32_C(1) << d;
 	}

@@ -59,7 +59,7 @@ void gt_graph_span_add_part(struct gt_graph_span *e)
 
 static void write_span(const struct gt_graph_span *e, struct gt_thread *t)
 {
-	const enum gt_domain domain = gt_domain_traits[e->head.domain].work;
+	const enum gt_domain domain = gt_domain_traits[e->head.domain].activity;
 	struct gt_record_device *r;
 
 	if (e->lost) /* a part that may have been first or last is lost */

@@ -69,7 +69,7 @@ struct gt_submitter {
 };
 
 /* A packet or copy to be matched. */
-struct gt_submitted_work {
+struct gt_submitted_activity {
 	enum gt_graph_part part;
 	uint32_t name;                       /* string id of a kernel's name */
 	uint64_t destination, source, bytes; /* for copies that are not packets; otherwise 0 */
@@ -80,7 +80,7 @@ struct gt_submitted_work {
 
 struct gt_submit_orders {
 	uint32_t (*reserve_packet)(struct gt_submit_order *order);
-	void (*match)(struct gt_submit_order *order, const struct gt_submitted_work *work,
+	void (*match)(struct gt_submit_order *order, const struct gt_submitted_activity *activity,
 		      uint32_t sequence, struct gt_submitter *submitter);
 };
 GT_INTERFACE(gt_submit_orders);
@@ -99,10 +99,10 @@ static inline uint32_t gt_submit_order_reserve_packet(struct gt_submit_order *or
  * @submitter: receives the call; unchanged unless the match is certain
  */
 static inline void gt_submit_order_match(struct gt_submit_order *order,
-					 const struct gt_submitted_work *work, uint32_t sequence,
-					 struct gt_submitter *submitter)
+					 const struct gt_submitted_activity *activity,
+					 uint32_t sequence, struct gt_submitter *submitter)
 {
-	GT_PROVIDED(gt_submit_orders)->match(order, work, sequence, submitter);
+	GT_PROVIDED(gt_submit_orders)->match(order, activity, sequence, submitter);
 }
 
 #endif

@@ -21,14 +21,14 @@
 
 enum { EXITED = 1, DONE = 2, DROPPED = 4 };
 
-static struct gt_tool_stock items = {.entry_bytes = sizeof(struct gt_activity)};
+static struct gt_tool_stock items = {.entry_bytes = sizeof(struct gt_tool_activity)};
 static _Atomic uint64_t lost, lost_notified;
 /* last numbers given; [0] for other activities, [1] for dispatches */
 static _Alignas(64) _Atomic uint64_t numbers[GT_DOMAIN_COUNT][2];
 
-struct gt_activity *gt_activity_at(uint32_t index)
+struct gt_tool_activity *gt_tool_activity_at(uint32_t index)
 {
-	return (struct gt_activity *)(void *)gt_tool_stock_at(&items, index);
+	return (struct gt_tool_activity *)(void *)gt_tool_stock_at(&items, index);
 }
 
 /* Return true for a call of a high-level API whose activities come from a lower domain (HIP, whose
@@ -56,7 +56,7 @@ static struct gt_tool_frame *find_cause(void)
 }
 
 /* Set the cause. An activity without a causing call gets a number once it has a subscriber. */
-static void set_cause(struct gt_activity *p, struct gt_tool_frame *f, bool may_grow)
+static void set_cause(struct gt_tool_activity *p, struct gt_tool_frame *f, bool may_grow)
 {
 	p->shared = f ? gt_correlation_get(f) : gt_correlation_new(0, may_grow);
 	p->activity.correlation = f ? f->call.correlation : 0;
@@ -64,9 +64,9 @@ static void set_cause(struct gt_activity *p, struct gt_tool_frame *f, bool may_g
 		 !atomic_load_explicit(&gt_tool_innermost, memory_order_relaxed);
 }
 
-struct gt_activity *gt_activity_take(enum gt_domain domain, bool may_grow)
+struct gt_tool_activity *gt_tool_activity_take(enum gt_domain domain, bool may_grow)
 {
-	struct gt_activity *p = gt_tool_stock_take(&items, may_grow);
+	struct gt_tool_activity *p = gt_tool_stock_take(&items, may_grow);
 
 	if (gt_unlikely(!p)) {
 		atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
@@ -84,7 +84,7 @@ struct gt_activity *gt_activity_take(enum gt_domain domain, bool may_grow)
 	return p;
 }
 
-void gt_activity_submitting(struct gt_activity *p)
+void gt_tool_activity_submitting(struct gt_tool_activity *p)
 {
 	struct gt_correlation *old = p->shared;
 	struct gt_tool_frame *f;
@@ -97,7 +97,7 @@ void gt_activity_submitting(struct gt_activity *p)
 		gt_correlation_put(old);
 }
 
-void gt_activity_give(struct gt_activity *p)
+void gt_tool_activity_give(struct gt_tool_activity *p)
 {
 	if (p->shared)
 		gt_correlation_put(p->shared);
@@ -106,7 +106,7 @@ void gt_activity_give(struct gt_activity *p)
 }
 
 /* Choose the subscribers. Return false if the activity has no subscriber. */
-static bool choose_item_readers(struct gt_activity *p)
+static bool choose_item_readers(struct gt_tool_activity *p)
 {
 	uint64_t bit = GPUTAP_ACTIVITY_BIT(p->activity.type);
 	uint32_t domain = p->activity.domain;
@@ -152,7 +152,7 @@ uint64_t gt_tool_activity_open(uint32_t place)
 	uint64_t count = 0;
 
 	for (uint32_t i = 0; i < end; i++) {
-		const struct gt_activity *p = gt_tool_stock_look(&items, i);
+		const struct gt_tool_activity *p = gt_tool_stock_look(&items, i);
 
 		count += p &&
 			 atomic_load_explicit(&p->waited_for, memory_order_acquire) >> place & 1 &&
@@ -166,7 +166,7 @@ void gt_tool_activity_forget(uint32_t place)
 	uint32_t end = gt_tool_stock_count(&items);
 
 	for (uint32_t i = 0; i < end; i++) {
-		struct gt_activity *p = gt_tool_stock_look(&items, i);
+		struct gt_tool_activity *p = gt_tool_stock_look(&items, i);
 
 		if (p)
 			atomic_fetch_and_explicit(&p->waited_for, ~(UINT64_C(1) << place),
@@ -174,7 +174,7 @@ void gt_tool_activity_forget(uint32_t place)
 	}
 }
 
-void gt_activity_notify(struct gt_activity *p, struct gt_tool_subscriber *h)
+void gt_tool_activity_notify(struct gt_tool_activity *p, struct gt_tool_subscriber *h)
 {
 	const struct gt_tool_activities *to =
 		&gt_tool_pool[h->place].activities[p->activity.domain];
@@ -194,12 +194,12 @@ void gt_activity_notify(struct gt_activity *p, struct gt_tool_subscriber *h)
 	gt_tool_lock_out();
 }
 
-bool gt_activity_enter(struct gt_activity *p)
+bool gt_tool_activity_enter(struct gt_tool_activity *p)
 {
 	int saved = errno;
 
 	if (!choose_item_readers(p)) {
-		gt_activity_give(p);
+		gt_tool_activity_give(p);
 		return false;
 	}
 	if (!p->activity.correlation) {
@@ -216,7 +216,7 @@ bool gt_activity_enter(struct gt_activity *p)
 	p->activity.phase = GPUTAP_ACTIVITY_PHASE_ENTER;
 	for (uint32_t i = 0; i < p->count; i++) {
 		p->entering = i + 1;
-		gt_activity_notify(p, &p->subscribers[i]);
+		gt_tool_activity_notify(p, &p->subscribers[i]);
 	}
 	p->entered = gt_ticks_boottime();
 	errno = saved;
@@ -224,29 +224,29 @@ bool gt_activity_enter(struct gt_activity *p)
 }
 
 /* Free or deliver an activity after both its EXIT and its end. */
-static void settle(struct gt_activity *p, uint32_t state)
+static void settle(struct gt_tool_activity *p, uint32_t state)
 {
 	if (state & DROPPED)
-		gt_activity_give(p);
+		gt_tool_activity_give(p);
 	else
-		gt_activity_is_done(p);
+		gt_tool_activity_is_done(p);
 }
 
-void gt_activity_exit(struct gt_activity *p)
+void gt_tool_activity_exit(struct gt_tool_activity *p)
 {
 	int saved = errno;
 	uint32_t before;
 
 	p->activity.phase = GPUTAP_ACTIVITY_PHASE_EXIT;
 	for (uint32_t i = p->count; i-- > 0;)
-		gt_activity_notify(p, &p->subscribers[i]);
+		gt_tool_activity_notify(p, &p->subscribers[i]);
 	before = atomic_fetch_or_explicit(&p->state, EXITED, memory_order_acq_rel);
 	if (before)
 		settle(p, before);
 	errno = saved;
 }
 
-void gt_activity_left(struct gt_activity *p)
+void gt_tool_activity_left(struct gt_tool_activity *p)
 {
 	uint32_t before;
 
@@ -260,22 +260,22 @@ void gt_activity_left(struct gt_activity *p)
 		settle(p, before);
 }
 
-void gt_activity_abandon(void)
+void gt_tool_activity_abandon(void)
 {
 	atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
 }
 
-void gt_activity_drop(struct gt_activity *p, bool counted)
+void gt_tool_activity_drop(struct gt_tool_activity *p, bool counted)
 {
 	if (counted)
 		atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
 	if (atomic_fetch_or_explicit(&p->state, DROPPED, memory_order_acq_rel) & EXITED)
-		gt_activity_give(p);
+		gt_tool_activity_give(p);
 }
 
 /* Clamp times that lie before the submission or in the future. Such times result from small errors
  * in the runtime's conversion of its clock. */
-static void clamp_times(const struct gt_activity *p, uint64_t *start, uint64_t *end)
+static void clamp_times(const struct gt_tool_activity *p, uint64_t *start, uint64_t *end)
 {
 	uint64_t now = gt_ticks_boottime();
 
@@ -294,14 +294,14 @@ static void clamp_times(const struct gt_activity *p, uint64_t *start, uint64_t *
 		*end = *start + 1;
 }
 
-void gt_activity_done(struct gt_activity *p, int32_t status, uint64_t start, uint64_t end)
+void gt_tool_activity_done(struct gt_tool_activity *p, int32_t status, uint64_t start, uint64_t end)
 {
 	clamp_times(p, &start, &end);
 	p->done_status = status;
 	p->done_start = start;
 	p->done_end = end;
 	if (atomic_fetch_or_explicit(&p->state, DONE, memory_order_acq_rel) & EXITED)
-		gt_activity_is_done(p);
+		gt_tool_activity_is_done(p);
 }
 
 static void notify_loss(uint64_t n)

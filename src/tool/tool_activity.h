@@ -3,15 +3,17 @@
  *
  * Steps of an activity:
  *
- *   gt_activity_take()   in the submitting thread, inside the call that causes the activity
- *   gt_activity_enter()  ENTER; chooses the contexts that are notified until the activity's end
+ *   gt_tool_activity_take()   in the submitting thread, inside the call that causes the activity
+ *   gt_tool_activity_enter()  ENTER; chooses the contexts that are notified until the activity's
+ * end
  *                        (the runtime submits the activity here)
- *   gt_activity_exit()   EXIT
- *   gt_activity_done()   in any thread that learns how the activity ended, possibly before EXIT
+ *   gt_tool_activity_exit()   EXIT
+ *   gt_tool_activity_done()   in any thread that learns how the activity ended, possibly before
+ * EXIT
  *   gt_tool_deliver()    COMPLETE, in a gputap thread that holds no lock
  *
  * Activities are allocated from a pool that is never freed. The pool grows only if a system call is
- * allowed (gt_activity_take() with @grow). */
+ * allowed (gt_tool_activity_take() with @grow). */
 #ifndef GPUTAP_TOOL_TOOL_ACTIVITY_H
 #define GPUTAP_TOOL_TOOL_ACTIVITY_H
 
@@ -20,7 +22,7 @@
 
 enum { GT_TOOL_SUBSCRIBERS = 16 }; /* maximum for one activity; further contexts are only counted */
 
-struct gt_activity {
+struct gt_tool_activity {
 	struct gt_tool_entry entry;
 	_Atomic uint32_t state;
 	/* process that submitted the activity; a fork's child ignores its parent's activities */
@@ -55,43 +57,44 @@ static inline uint64_t gt_tool_activity_asked(enum gt_domain domain)
 }
 
 /**
- * gt_activity_take() - allocate the activity that this thread is about to submit
+ * gt_tool_activity_take() - allocate the activity that this thread is about to submit
  * @grow: true if the pool may grow, with an occasional system call
  * Return: activity with the open call's correlation, thread and external ids. NULL if out of
  *         memory; the activity is then counted as lost.
  */
-struct gt_activity *gt_activity_take(enum gt_domain domain, bool grow);
+struct gt_tool_activity *gt_tool_activity_take(enum gt_domain domain, bool grow);
 /* Set the open call as the cause. Runs in the call that actually submits, if this thread took the
  * activity. A HIP call that is already the cause remains the cause. */
-void gt_activity_submitting(struct gt_activity *p);
+void gt_tool_activity_submitting(struct gt_tool_activity *p);
 /* Free an activity that tools are not notified of. */
-void gt_activity_give(struct gt_activity *p);
+void gt_tool_activity_give(struct gt_tool_activity *p);
 
 /**
- * gt_activity_enter() - notify of ENTER
+ * gt_tool_activity_enter() - notify of ENTER
  * The caller has filled in p->dispatch and p->activity, except for size, phase, number and the
  * fields that take() sets.
  * Return: false if no context wants the activity, which is then back in the pool.
  */
-bool gt_activity_enter(struct gt_activity *p);
+bool gt_tool_activity_enter(struct gt_tool_activity *p);
 /* Notify of EXIT after the activity was submitted. */
-void gt_activity_exit(struct gt_activity *p);
-/* Call instead of gt_activity_exit() if a callback left ENTER or EXIT through a jump or an
+void gt_tool_activity_exit(struct gt_tool_activity *p);
+/* Call instead of gt_tool_activity_exit() if a callback left ENTER or EXIT through a jump or an
  * exception and the activity is submitted anyway. Contexts that got ENTER get COMPLETE. */
-void gt_activity_left(struct gt_activity *p);
+void gt_tool_activity_left(struct gt_tool_activity *p);
 /* Count an activity that was submitted without notifications because a callback took too long. The
  * activity's memory is abandoned. */
-void gt_activity_abandon(void);
+void gt_tool_activity_abandon(void);
 /* End an activity after EXIT without COMPLETE, because the runtime refused the activity or its end
  * cannot be observed.
  * @counted: true to count the activity as lost */
-void gt_activity_drop(struct gt_activity *p, bool counted);
+void gt_tool_activity_drop(struct gt_tool_activity *p, bool counted);
 
 /**
- * gt_activity_done() - record that an activity has completed
+ * gt_tool_activity_done() - record that an activity has completed
  * @start, @end: ns; 0 if unknown
  */
-void gt_activity_done(struct gt_activity *p, int32_t status, uint64_t start, uint64_t end);
+void gt_tool_activity_done(struct gt_tool_activity *p, int32_t status, uint64_t start,
+			   uint64_t end);
 
 /* Convert times of a runtime whose time stamps are host ticks. Call gt_tool_ticks_start() before
  * the first time stamp, so that a conversion exists. gt_tool_ticks_ns(0) is 0. */

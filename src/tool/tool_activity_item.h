@@ -14,16 +14,16 @@ static inline GT_IN_LINE struct gt_tool_frame *gt_tool_open_call(void)
 
 /* tool_activity.c ---------------------------------------------------------------- */
 
-struct gt_activity *gt_activity_at(uint32_t index);
+struct gt_tool_activity *gt_tool_activity_at(uint32_t index);
 /* Notify one subscriber of the activity's phase, unless the subscriber's context was stopped. */
-void gt_activity_notify(struct gt_activity *p, struct gt_tool_subscriber *h);
+void gt_tool_activity_notify(struct gt_tool_activity *p, struct gt_tool_subscriber *h);
 /* Write the event GPUTAP_EVENT_LOSS if activities were lost since the last such event. */
 void gt_tool_notify_loss(void);
 
 /* tool_batch.c --------------------------------------------------------------- */
 
 /* Add an activity to the done list after both its EXIT and its end. */
-void gt_activity_is_done(struct gt_activity *p);
+void gt_tool_activity_is_done(struct gt_tool_activity *p);
 /* 1 after the last notification of tools */
 extern _Atomic uint32_t gt_tool_ended __attribute__((visibility("hidden")));
 

@@ -116,7 +116,7 @@ int gputap_context_stop(struct gputap_context *ctx)
 {
 	if (!ctx)
 		return -EINVAL;
-	if (ctx->core.started && ctx->core.notify_work)
+	if (ctx->core.started && ctx->core.notify_activity)
 		gt_tool_activity_settle();
 	gt_tool_context_stop(ctx, ctx->flags & GPUTAP_CONTEXT_FINISH_CALLS);
 	return 0;
@@ -233,7 +233,7 @@ int gputap_context_activities(struct gputap_context *ctx, enum gputap_domain dom
 	if (c->activities[domain].fn)
 		return unlock_and_return(-EEXIST);
 	c->activities[domain] = (struct gt_tool_activities){fn, user, types};
-	ctx->core.notify_work |= 1u << domain;
+	ctx->core.notify_activity |= 1u << domain;
 	return unlock_and_return(0);
 }
 
@@ -251,7 +251,8 @@ int gputap_context_objects(struct gputap_context *ctx, enum gputap_domain domain
 	if (c->objects[domain].fn)
 		return unlock_and_return(-EEXIST);
 	c->objects[domain] = (struct gt_tool_objects){fn, user, types, flags};
-	ctx->core.notify_work |= 1u << domain; /* the same hand-written wraps handle both domains */
+	ctx->core.notify_activity |=
+		1u << domain; /* the same hand-written wraps handle both domains */
 	return unlock_and_return(0);
 }
 
@@ -288,7 +289,7 @@ int gputap_context_buffer(struct gputap_context *ctx, enum gputap_domain domain,
 	add_set(c->buffered[domain].ops, set);
 	add_set(ctx->core.notify[domain], set);
 	if (activity_types)
-		ctx->core.notify_work |= 1u << domain;
+		ctx->core.notify_activity |= 1u << domain;
 	return unlock_and_return(0);
 }
 

@@ -12,7 +12,7 @@ _Atomic uint32_t gt_tool_ended;
 struct gt_tool_batch gt_tool_batches[GT_TOOL_BATCHES];
 _Thread_local uint32_t gt_tool_deliveries;
 
-void gt_activity_is_done(struct gt_activity *p)
+void gt_tool_activity_is_done(struct gt_tool_activity *p)
 {
 	uint32_t head = atomic_load_explicit(&gt_tool_done_list, memory_order_relaxed);
 

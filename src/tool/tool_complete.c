@@ -40,7 +40,7 @@ static _Atomic uint32_t delivering;
 static void (*_Atomic looks[LOOKS])(void);
 
 /* Notify the activity's subscribers, or the remaining subscribers after a callback jumped out. */
-static void complete_item(struct gt_activity *p)
+static void complete_item(struct gt_tool_activity *p)
 {
 	p->activity.phase = GPUTAP_ACTIVITY_PHASE_COMPLETE;
 	p->activity.status = p->done_status;
@@ -54,7 +54,7 @@ static void complete_item(struct gt_activity *p)
 		const struct gt_tool_context *c = &gt_tool_pool[h->place];
 
 		h->how &= ~(uint32_t)GT_TOOL_CALLED;
-		gt_activity_notify(p, &once);
+		gt_tool_activity_notify(p, &once);
 		if (!(h->how & GT_TOOL_BUFFERED) || !gt_tool_lock_in(h->place, h->generation, true))
 			continue;
 		gt_tool_buffer_write_ticks(c->buffered[p->activity.domain].buffer,
@@ -62,7 +62,7 @@ static void complete_item(struct gt_activity *p)
 					   0, 0, false);
 		gt_tool_lock_out();
 	}
-	gt_activity_give(p);
+	gt_tool_activity_give(p);
 }
 
 static struct gt_tool_batch *take_batch(uint64_t owner, const void *here)
@@ -90,7 +90,7 @@ static uint32_t complete_list(struct gt_tool_batch *b, uint32_t list)
 	uint32_t count = 0, epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
 
 	for (; list; count++) {
-		struct gt_activity *p = gt_activity_at(list - 1);
+		struct gt_tool_activity *p = gt_tool_activity_at(list - 1);
 		uint32_t next = atomic_load_explicit(&p->entry.next, memory_order_relaxed);
 
 		if (b) {
@@ -181,7 +181,7 @@ uint32_t gt_tool_deliver(void)
 			       atomic_load_explicit(gt_epoch, memory_order_relaxed);
 	const void *here = __builtin_frame_address(0);
 	uint32_t head, reversed = 0, count = 0;
-	struct gt_activity *p;
+	struct gt_tool_activity *p;
 	struct gt_tool_batch *b;
 	int saved = errno;
 
@@ -198,7 +198,7 @@ uint32_t gt_tool_deliver(void)
 	b = take_batch(owner, here);
 	head = atomic_exchange_explicit(&gt_tool_done_list, 0, memory_order_seq_cst);
 	while (head) { /* oldest first */
-		p = gt_activity_at(head - 1);
+		p = gt_tool_activity_at(head - 1);
 		head = atomic_load_explicit(&p->entry.next, memory_order_relaxed);
 		atomic_store_explicit(&p->entry.next, reversed, memory_order_relaxed);
 		reversed = p->entry.index + 1;

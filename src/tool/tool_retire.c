@@ -23,12 +23,12 @@ struct gt_correlation {
 	uint64_t id;
 	_Atomic uint64_t last; /* latest end of a step that contexts were notified of, ns */
 	uint32_t call_domain;
-	_Atomic uint32_t work_domain;
+	_Atomic uint32_t activity_domain;
 	_Atomic uint64_t called; /* slots notified with a callback */
 	/* slots whose buffer for the call's domain gets a record */
 	_Atomic uint64_t call_recorded;
 	/* slots whose buffer for the activities' domain gets a record */
-	_Atomic uint64_t work_recorded;
+	_Atomic uint64_t activity_recorded;
 	_Atomic uint32_t generation[GT_TOOL_POOL];
 };
 
@@ -37,8 +37,8 @@ static struct gt_tool_stock correlations = {.entry_bytes = sizeof(struct gt_corr
 /* Slots to notify of a retirement, by callback and by record. */
 struct retiring {
 	uint64_t id, time;
-	uint64_t called, call_recorded, work_recorded;
-	uint32_t call_domain, work_domain;
+	uint64_t called, call_recorded, activity_recorded;
+	uint32_t call_domain, activity_domain;
 };
 
 static bool wants_retirement(const struct gt_tool_context *c)
@@ -78,20 +78,20 @@ static void retire_for(const struct retiring *r, uint32_t place, uint32_t genera
 {
 	const struct gputap_record_retired record = {r->id, r->time};
 	const struct gt_tool_context *c = &gt_tool_pool[place];
-	struct gputap_buffer *of_call = NULL, *of_work = NULL;
+	struct gputap_buffer *of_call = NULL, *of_activity = NULL;
 
 	if (!gt_tool_lock_in(place, generation, true))
 		return;
 	if (r->call_recorded >> place & 1 && c->buffered[r->call_domain].retirement)
 		of_call = c->buffered[r->call_domain].buffer;
-	if (r->work_recorded >> place & 1 && c->buffered[r->work_domain].retirement)
-		of_work = c->buffered[r->work_domain].buffer;
+	if (r->activity_recorded >> place & 1 && c->buffered[r->activity_domain].retirement)
+		of_activity = c->buffered[r->activity_domain].buffer;
 	if (of_call)
 		gt_tool_buffer_write_ticks(of_call, GPUTAP_RECORD_RETIRED, &record, sizeof record,
 					   0, 0, true);
-	if (of_work && of_work != of_call)
-		gt_tool_buffer_write_ticks(of_work, GPUTAP_RECORD_RETIRED, &record, sizeof record,
-					   0, 0, true);
+	if (of_activity && of_activity != of_call)
+		gt_tool_buffer_write_ticks(of_activity, GPUTAP_RECORD_RETIRED, &record,
+					   sizeof record, 0, 0, true);
 	if (r->called >> place & 1 && c->retired)
 		call_retired(r, c);
 	gt_tool_lock_out();
@@ -100,7 +100,7 @@ static void retire_for(const struct retiring *r, uint32_t place, uint32_t genera
 /* Notify contexts last to first, then contexts that are only finishing. */
 static void retire(const struct retiring *r, const _Atomic uint32_t *generations)
 {
-	uint64_t left = r->called | r->call_recorded | r->work_recorded;
+	uint64_t left = r->called | r->call_recorded | r->activity_recorded;
 	uint8_t places[GT_TOOL_POOL];
 	int saved = errno;
 
@@ -133,8 +133,8 @@ static void retire_shared(struct gt_correlation *c)
 	r.time = r.time > last ? r.time : last + 1;
 	r.called = atomic_load_explicit(&c->called, memory_order_acquire);
 	r.call_recorded = atomic_load_explicit(&c->call_recorded, memory_order_acquire);
-	r.work_recorded = atomic_load_explicit(&c->work_recorded, memory_order_acquire);
-	r.work_domain = atomic_load_explicit(&c->work_domain, memory_order_relaxed);
+	r.activity_recorded = atomic_load_explicit(&c->activity_recorded, memory_order_acquire);
+	r.activity_domain = atomic_load_explicit(&c->activity_domain, memory_order_relaxed);
 	retire(&r, c->generation);
 }
 
@@ -166,10 +166,10 @@ struct gt_correlation *gt_correlation_new(uint64_t id, bool may_grow)
 	c->call_domain = 0;
 	atomic_store_explicit(&c->retired, 0, memory_order_relaxed);
 	atomic_store_explicit(&c->last, 0, memory_order_relaxed);
-	atomic_store_explicit(&c->work_domain, 0, memory_order_relaxed);
+	atomic_store_explicit(&c->activity_domain, 0, memory_order_relaxed);
 	atomic_store_explicit(&c->called, 0, memory_order_relaxed);
 	atomic_store_explicit(&c->call_recorded, 0, memory_order_relaxed);
-	atomic_store_explicit(&c->work_recorded, 0, memory_order_relaxed);
+	atomic_store_explicit(&c->activity_recorded, 0, memory_order_relaxed);
 	atomic_store_explicit(&c->references, 1, memory_order_release);
 	return c;
 }
@@ -193,10 +193,10 @@ void gt_correlation_subscribe(struct gt_correlation *c, uint32_t domain,
 		if (h->how & GT_TOOL_BUFFERED)
 			recorded |= UINT64_C(1) << h->place;
 	}
-	atomic_store_explicit(&c->work_domain, domain, memory_order_relaxed);
+	atomic_store_explicit(&c->activity_domain, domain, memory_order_relaxed);
 	atomic_fetch_or_explicit(&c->called, called, memory_order_release);
 	if (recorded)
-		atomic_fetch_or_explicit(&c->work_recorded, recorded, memory_order_release);
+		atomic_fetch_or_explicit(&c->activity_recorded, recorded, memory_order_release);
 }
 
 void gt_correlation_reaches(struct gt_correlation *c, uint64_t time)

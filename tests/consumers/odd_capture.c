@@ -78,7 +78,7 @@ static void add_names(const struct gt_object_info *queue, uint64_t t)
 		struct gt_item *c = call(0, 0, "clEnqueueNDRangeKernel", t, t + 100, 0);
 		uint64_t id = c->id;
 		struct gt_item *w =
-			fake_work(&capture, queue, GT_DEVICE_KERNEL, i, t + 200, t + 800, id);
+			fake_activity(&capture, queue, GT_DEVICE_KERNEL, i, t + 200, t + 800, id);
 
 		w->call_start_ns = t;
 		w->queued_ns = t + 50;
@@ -102,8 +102,8 @@ static void add_overlap(const struct gt_object_info *queue, uint64_t t)
 	for (size_t i = 0; i < sizeof offset / sizeof offset[0]; i++, t += 10) {
 		uint64_t id = call(0, 1, "clEnqueueCopyBuffer", t, t + 5, 0)->id;
 		struct gt_item *w =
-			fake_work(&capture, queue, GT_DEVICE_COPY, 0, first + 1000 + offset[i][0],
-				  first + 1000 + offset[i][1], id);
+			fake_activity(&capture, queue, GT_DEVICE_COPY, 0,
+				      first + 1000 + offset[i][0], first + 1000 + offset[i][1], id);
 
 		w->bytes = 4096;
 		w->call_start_ns = t;
@@ -116,25 +116,25 @@ static void add_loose_ends(const struct gt_object_info *queue, uint64_t t)
 	struct gt_item *w;
 
 	for (uint32_t i = 0; i < 3; i++) { /* one call with three activities */
-		w = fake_work(&capture, queue, GT_DEVICE_KERNEL, 1, t + 200 + 100 * i,
-			      t + 300 + 100 * i, id);
+		w = fake_activity(&capture, queue, GT_DEVICE_KERNEL, 1, t + 200 + 100 * i,
+				  t + 300 + 100 * i, id);
 		w->call_start_ns = t;
 		w->ordinal_in_graph = i;
 		w->replay = 1;
 	}
 	id = call(0, 1, "clEnqueueMarkerWithWaitList", t + 1000, t + 1100, 0)->id;
-	w = fake_work(&capture, queue, GT_DEVICE_MARKER, 0, t + 1200, t + 1200, id);
+	w = fake_activity(&capture, queue, GT_DEVICE_MARKER, 0, t + 1200, t + 1200, id);
 	w->call_start_ns = t + 1000;
 	id = call(0, 1, "clEnqueueFillBuffer", t + 2000, t + 2100, 0)->id;
 	/* the runtime reported no times */
-	w = fake_work(&capture, queue, GT_DEVICE_FILL, 0, 0, 0, id);
+	w = fake_activity(&capture, queue, GT_DEVICE_FILL, 0, 0, 0, id);
 	w->call_start_ns = t + 2000;
 	w->status = -5;
 	/* the call is unknown */
-	w = fake_work(&capture, queue, GT_DEVICE_WRITE, 0, t + 3000, t + 4000, 0);
+	w = fake_activity(&capture, queue, GT_DEVICE_WRITE, 0, t + 3000, t + 4000, 0);
 	w->bytes = 1 << 20;
 	/* the queue is also unknown */
-	w = fake_work(&capture, NULL, GT_DEVICE_READ, 0, t + 3000, t + 4000, 0);
+	w = fake_activity(&capture, NULL, GT_DEVICE_READ, 0, t + 3000, t + 4000, 0);
 	w->bytes = 1 << 20;
 }
 
@@ -164,7 +164,7 @@ static void fill(void)
 	for (int i = 0; i < 3; i++, t += 1000) {
 		uint64_t id = call(1, 2, "clEnqueueReadBuffer", t, t + 100, 0)->id;
 		struct gt_item *w =
-			fake_work(&capture, other, GT_DEVICE_READ, 0, t + 200, t + 600, id);
+			fake_activity(&capture, other, GT_DEVICE_READ, 0, t + 200, t + 600, id);
 
 		w->bytes = 4000;
 		w->call_start_ns = t;

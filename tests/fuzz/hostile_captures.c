@@ -207,7 +207,7 @@ static uint64_t number_of(const char *key)
 /* Checks ------------------------------------------------------------------------- */
 
 struct sums {
-	uint64_t seen, recorded, evicted, dropped, calls, work;
+	uint64_t seen, recorded, evicted, dropped, calls, activity;
 };
 
 static void check_whole(const struct sums *s)
@@ -216,10 +216,10 @@ static void check_whole(const struct sums *s)
 		find("status 0, and seen %" PRIu64 " is not recorded %" PRIu64
 		     " + not kept %" PRIu64 " + lost %" PRIu64,
 		     s->seen, s->recorded, s->evicted, s->dropped);
-	if (s->recorded != s->calls + s->work)
+	if (s->recorded != s->calls + s->activity)
 		find("status 0, and of %" PRIu64 " recorded %" PRIu64 " calls and %" PRIu64
 		     " items of device work are there",
-		     s->recorded, s->calls, s->work);
+		     s->recorded, s->calls, s->activity);
 }
 
 static int run_info(const char *path, unsigned step, struct sums *s)
@@ -250,7 +250,7 @@ static void check_report(const struct sums *info, int info_status)
 	/* rows kept in a cut only because other rows need them are not counted as calls */
 	if (status == 0 && !info->evicted &&
 	    (number_of("calls") + number_of("range_records") != info->calls ||
-	     number_of("activities") != info->work || number_of("seen") != info->seen ||
+	     number_of("activities") != info->activity || number_of("seen") != info->seen ||
 	     number_of("dropped") != info->dropped))
 		find("other sums than info's");
 }
@@ -286,7 +286,8 @@ static void check_copy(const struct sums *info)
 	struct sums copy;
 
 	if (!run_info(output, STEP_OTHERS, &copy) &&
-	    (copy.seen != info->seen || copy.calls != info->calls || copy.work != info->work))
+	    (copy.seen != info->seen || copy.calls != info->calls ||
+	     copy.activity != info->activity))
 		find("other sums than the original's");
 }
 
@@ -308,9 +309,9 @@ static void check_exports(const struct sums *info, int info_status)
 		if (status == 0 && info_status && strcmp(ending, "gputap") != 0)
 			find("status 0, and info says 1");
 		if (status == 0 && !strcmp(ending, "csv") && !info->evicted &&
-		    count_lines(output) != 1 + info->calls + info->work)
+		    count_lines(output) != 1 + info->calls + info->activity)
 			find("%" PRIu64 " lines for %" PRIu64 " records", count_lines(output),
-			     info->calls + info->work);
+			     info->calls + info->activity);
 		if (status == 0 && !strcmp(ending, "gputap"))
 			check_copy(info);
 		unlink(output);
@@ -548,7 +549,7 @@ static bool is_enough(void)
 }
 
 /* Runs in a separate process. */
-static void work(uint64_t first, uint64_t end)
+static void activity(uint64_t first, uint64_t end)
 {
 	redirect();
 	for (uint64_t n = first; n < end && !is_enough(); n++) {
@@ -567,7 +568,7 @@ static int start_worker(uint64_t first, uint64_t end)
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0)
-		work(first, end);
+		activity(first, end);
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		abort();
 	return status;

@@ -198,7 +198,7 @@ static void change_call(struct mutation *m)
 	}
 }
 
-static void change_work_times(struct mutation *m, struct gt_record_device *d)
+static void change_activity_times(struct mutation *m, struct gt_record_device *d)
 {
 	uint64_t shift = below(m, 2) ? below(m, 10000000) : -below(m, 10000000);
 
@@ -218,7 +218,7 @@ static void change_work_times(struct mutation *m, struct gt_record_device *d)
 	}
 }
 
-static void change_work_links(struct mutation *m, struct gt_record_device *d)
+static void change_activity_links(struct mutation *m, struct gt_record_device *d)
 {
 	struct gt_record_device other = *d;
 	struct found f;
@@ -238,7 +238,7 @@ static void change_work_links(struct mutation *m, struct gt_record_device *d)
 	}
 }
 
-static void change_work(struct mutation *m)
+static void change_activity(struct mutation *m)
 {
 	struct gt_record_device d;
 	struct found f;
@@ -248,9 +248,9 @@ static void change_work(struct mutation *m)
 	memcpy(&d, f.piece->payload + f.at, sizeof d);
 	switch (below(m, 8)) {
 	case 0:
-	case 1: change_work_times(m, &d); break;
+	case 1: change_activity_times(m, &d); break;
 	case 2:
-	case 3: change_work_links(m, &d); break;
+	case 3: change_activity_links(m, &d); break;
 	case 4: d.head.detail = (uint8_t)(1 + below(m, GT_DEVICE_OP_COUNT - 1)); break;
 	case 5:
 		d.status = (int32_t)mutation_odd_value(m, 0);
@@ -525,7 +525,7 @@ static void change(struct mutation *m)
 	case 4:
 	case 5:
 	case 6:
-	case 7: change_work(m); break;
+	case 7: change_activity(m); break;
 	case 8:
 	case 9: repeat_rows(m); break;
 	case 10:

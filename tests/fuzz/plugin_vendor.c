@@ -155,7 +155,7 @@ static void deliver(void)
 }
 
 /* Functions that the program calls. */
-__attribute__((visibility("default"))) int fuzz_work(void)
+__attribute__((visibility("default"))) int fuzz_activity(void)
 {
 	const char *seed = getenv("FUZZ_SEED"), *count = getenv("FUZZ_RECORDS");
 

@@ -32,7 +32,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import gpu_harness as harness  # noqa: E402
 import gpu_calls  # noqa: E402,F401
-import gpu_work  # noqa: E402,F401
+import gpu_activity  # noqa: E402,F401
 import gpu_ends  # noqa: E402,F401
 import gpu_beside  # noqa: E402,F401
 import gpu_runtime  # noqa: E402,F401

@@ -132,7 +132,7 @@ static int count(void)
 	return 0;
 }
 
-/* gpu_work.py contains the expected results. */
+/* gpu_activity.py contains the expected results. */
 static int shapes(void)
 {
 	const CUlaunchConfig config = {5, 3, 2, 16, 4, 2, 1024, NULL, NULL, 0};

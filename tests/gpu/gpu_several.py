@@ -5,7 +5,7 @@ per GPU, and NCCL."""
 import collections
 
 from gpu_harness import Missing, check
-from gpu_work import kind_of, number, split
+from gpu_activity import kind_of, number, split
 
 
 def need_two(machine):

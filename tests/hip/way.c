@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A few HIP calls, reached in one of the ways that programs use; compiled by
- * tests/test_door_hip.py:
+ * tests/test_interception_hip.py:
  *   (nothing)   linked: through the PLT
  *   VIA_TABLE   linked: through a constant table of pointers (data relocations)
  *   VIA_DLSYM   dlopen() of the library, dlsym() of each function

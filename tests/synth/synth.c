@@ -310,9 +310,9 @@ static uint64_t simple(struct thread *t, unsigned number, unsigned nargs, const 
 }
 
 /* Record a GPU activity. Return the end of the activity. */
-static uint64_t device_work(struct thread *t, uint64_t id, uint64_t call_ns, unsigned device,
-			    unsigned queue, enum gt_device_op op, uint32_t name, uint64_t bytes,
-			    uint64_t duration_ns)
+static uint64_t gpu_activity(struct thread *t, uint64_t id, uint64_t call_ns, unsigned device,
+			     unsigned queue, enum gt_device_op op, uint32_t name, uint64_t bytes,
+			     uint64_t duration_ns)
 {
 	struct process *p = t->process;
 	struct gt_record_device *r = reserve(&p->device_thread, sizeof *r);
@@ -445,7 +445,7 @@ static void launch(struct thread *t, unsigned kernel, unsigned device, unsigned 
 		return;
 	/* short enough that the device keeps pace with all threads */
 	ns = o.noise < 0 ? (3000 + draw(t, 50000)) / o.threads : noisy_ns(kernel, call);
-	device_work(t, id, start, device, queue, GT_DEVICE_KERNEL, kernel + 1, 0, ns);
+	gpu_activity(t, id, start, device, queue, GT_DEVICE_KERNEL, kernel + 1, 0, ns);
 }
 
 static void copy(struct thread *t, bool read, unsigned device, unsigned queue)
@@ -464,14 +464,14 @@ static void copy(struct thread *t, bool read, unsigned device, unsigned queue)
 	enum gt_device_op op = read ? GT_DEVICE_READ : GT_DEVICE_WRITE;
 
 	if (o.waits) {
-		uint64_t end = device_work(t, GT_ID(t->ordinal, t->seq + 1), start, device, queue,
-					   op, 0, bytes, 2000 + bytes / 20);
+		uint64_t end = gpu_activity(t, GT_ID(t->ordinal, t->seq + 1), start, device, queue,
+					    op, 0, bytes, 2000 + bytes / 20);
 
 		simple(t, number, 9, args, 0, end + 4000 - start, NULL, 0);
 	} else {
 		uint64_t id = simple(t, number, 9, args, 0, 30000 + draw(t, 9000), NULL, 0);
 
-		device_work(t, id, start, device, queue, op, 0, bytes, 2000 + bytes / 20);
+		gpu_activity(t, id, start, device, queue, op, 0, bytes, 2000 + bytes / 20);
 	}
 }
 
@@ -509,9 +509,9 @@ static void launch_graph(struct thread *t, unsigned device, unsigned queue)
 	for (uint32_t node = 0; node < nodes; node++) {
 		struct gt_record_device *r;
 
-		device_work(t, id, start, device, queue,
-			    nodes > 1 ? GT_DEVICE_KERNEL : GT_DEVICE_GRAPH, node % o.kernels + 1, 0,
-			    4000);
+		gpu_activity(t, id, start, device, queue,
+			     nodes > 1 ? GT_DEVICE_KERNEL : GT_DEVICE_GRAPH, node % o.kernels + 1,
+			     0, 4000);
 		r = (struct gt_record_device *)p->device_thread.p - 1;
 		r->queue |= UINT64_C(1) << 32;
 		r->ordinal = node;
@@ -545,8 +545,8 @@ static void step_densely(struct thread *t, uint64_t i)
 
 	call(t, GT_OPENCL_clFlush, 1, args, 0, duration_ns, 0, NULL, 0, id, start);
 	t->now_ns += duration_ns;
-	device_work(t, id, start, (unsigned)(i % o.devices), 0, GT_DEVICE_KERNEL, 1, 0,
-		    1 + draw(t, 3));
+	gpu_activity(t, id, start, (unsigned)(i % o.devices), 0, GT_DEVICE_KERNEL, 1, 0,
+		     1 + draw(t, 3));
 }
 
 /* Return the size of a text of a call with its header, padded as in records. */
@@ -852,7 +852,7 @@ static void end_process(struct process *p)
 
 /* Write calls of all threads in turn, so that streams are interleaved in the file, and a clock
  * tuple for each simulated second. */
-static void work(struct process *processes)
+static void activity(struct process *processes)
 {
 	uint64_t i, k, next_tuple = T0_NS + 1000000000;
 	unsigned p, t, d;
@@ -1109,7 +1109,7 @@ int main(int argc, char **argv)
 		for (p = 0; p < o.processes; p++)
 			for (unsigned d = 0; d < o.devices; d++)
 				reading(&processes[p].device_thread, d, T0_NS + 50000);
-	work(processes);
+	activity(processes);
 	for (p = 0; p < o.processes; p++) {
 		end_process(&processes[p]);
 		latest = processes[p].latest_ns > latest ? processes[p].latest_ns : latest;

@@ -387,8 +387,8 @@ static struct gt_device_clock *device_of(struct gt_host_clock_map *host, stamp_f
 		uint64_t start = 11 * S + i * 5000000 + draw(1000000),
 			 end = start + 5000 + draw(20000);
 
-		gt_device_clock_add_work(clock, start, ends ? end : 0,
-					 stamp(start + 1000 + draw(3000)));
+		gt_device_clock_add_activity(clock, start, ends ? end : 0,
+					     stamp(start + 1000 + draw(3000)));
 	}
 	gt_device_clock_settle(clock);
 	return clock;
@@ -547,7 +547,7 @@ UNIT_TEST(readings_of_a_device_timer_come_first)
 				clock, timer_of(ns + i * 100000) + (i == 1 ? 0 : 500),
 				ns + i * 100000 - (i == 1 ? 200 : 90000),
 				ns + i * 100000 + (i == 1 ? 200 : 90000)));
-		gt_device_clock_add_work(clock, ns, ns + 1000, timer_of(ns + 500));
+		gt_device_clock_add_activity(clock, ns, ns + 1000, timer_of(ns + 500));
 	}
 	CHECK_EQ(gt_device_clock_add_reading(clock, 1, 5, 4), -22); /* after < before */
 	gt_device_clock_settle(clock);
@@ -578,8 +578,8 @@ UNIT_TEST(a_short_run_has_the_rate_that_its_device_declares)
 			CHECK_OK(gt_device_clock_add_reading(clock, 7000 + ns * hz / S,
 							     20 * S + ns - 200, 20 * S + ns + 200));
 		for (ns = 1000000; ns < 9000000; ns += 100000)
-			gt_device_clock_add_work(clock, 20 * S + ns, 20 * S + ns + 1000,
-						 7000 + (ns + 500) * hz / S);
+			gt_device_clock_add_activity(clock, 20 * S + ns, 20 * S + ns + 1000,
+						     7000 + (ns + 500) * hz / S);
 		gt_device_clock_settle(clock);
 		CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_TIMER);
 		for (ns = 0; ns <= 10000000; ns += 1000000) /* 20 ms, as in the readings */
@@ -599,8 +599,8 @@ UNIT_TEST(a_declared_rate_counts_without_readings_too)
 	CHECK_OK(gt_device_clock_create(host, &clock));
 	gt_device_clock_set_rate(clock, 25000000);
 	for (uint64_t ns = 0; ns < 2 * S; ns += 10000000)
-		gt_device_clock_add_work(clock, 20 * S + ns, 20 * S + ns + 1000,
-					 7000 + (ns + 500) / 40);
+		gt_device_clock_add_activity(clock, 20 * S + ns, 20 * S + ns + 1000,
+					     7000 + (ns + 500) / 40);
 	gt_device_clock_settle(clock);
 	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_OFFSET);
 	CHECK_EQ(gt_device_clock_wants_bounds(clock), false);
@@ -648,11 +648,11 @@ UNIT_TEST(work_that_seems_to_start_before_its_call_is_counted)
 
 	CHECK_OK(gt_device_clock_create(host, &clock));
 	CHECK_OK(gt_device_clock_add_reading(clock, ns, ns - 100, ns + 100));
-	gt_device_clock_add_work(clock, ns, ns + 1000, ns - 50000);
+	gt_device_clock_add_activity(clock, ns, ns + 1000, ns - 50000);
 	/* within the accuracy of the tuples */
-	gt_device_clock_add_work(clock, ns, ns + 1000, ns - 500);
-	gt_device_clock_add_work(clock, ns, ns + 1000, ns + 500);
-	gt_device_clock_add_work(clock, ns, ns + 1000, 0); /* unknown stamp */
+	gt_device_clock_add_activity(clock, ns, ns + 1000, ns - 500);
+	gt_device_clock_add_activity(clock, ns, ns + 1000, ns + 500);
+	gt_device_clock_add_activity(clock, ns, ns + 1000, 0); /* unknown stamp */
 	gt_device_clock_settle(clock);
 	CHECK_EQ(gt_device_clock_violations(clock), 1);
 	gt_device_clock_destroy(clock);
@@ -673,7 +673,7 @@ static struct gt_device_clock *bounded_of(struct gt_host_clock_map *host, stamp_
 			 seen = end + 3000 + draw(17000);
 
 		if (i < 100)
-			gt_device_clock_add_work(clock, at, 0, stamp(queued));
+			gt_device_clock_add_activity(clock, at, 0, stamp(queued));
 		if (!i)
 			gt_device_clock_settle(clock);
 		gt_device_clock_add_bound(clock, GT_CLOCK_NOT_EARLIER, stamp(queued), at);
@@ -835,7 +835,7 @@ UNIT_TEST(readings_that_much_work_contradicts_are_not_believed)
 	for (ns = 11 * S; ns < 12 * S; ns += S / 100) {
 		/* a second ahead of the stamps */
 		CHECK_OK(gt_device_clock_add_reading(clock, steady_of(ns) + S, ns - 100, ns + 100));
-		gt_device_clock_add_work(clock, ns, ns + 5000, steady_of(ns + 1000));
+		gt_device_clock_add_activity(clock, ns, ns + 5000, steady_of(ns + 1000));
 	}
 	gt_device_clock_settle(clock);
 	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_OFFSET);
@@ -879,9 +879,9 @@ UNIT_TEST(device_clocks_take_any_values)
 				(void)gt_device_clock_add_reading(clock, draw(UINT64_MAX) >> shift,
 								  draw(UINT64_MAX) >> draw(64),
 								  draw(UINT64_MAX) >> draw(64));
-			gt_device_clock_add_work(clock, draw(UINT64_MAX) >> draw(64),
-						 draw(UINT64_MAX) >> draw(64),
-						 draw(UINT64_MAX) >> shift);
+			gt_device_clock_add_activity(clock, draw(UINT64_MAX) >> draw(64),
+						     draw(UINT64_MAX) >> draw(64),
+						     draw(UINT64_MAX) >> shift);
 		}
 		gt_device_clock_settle(clock);
 		for (i = 0; i < n && round % 2; i++)

@@ -746,7 +746,7 @@ UNIT_TEST(a_thread_whose_slot_became_free_is_reported)
 	survive(free_slot, true);
 }
 
-static void see_much_work(struct bench *b, struct pen *p, struct gt_block *first)
+static void see_much_activity(struct bench *b, struct pen *p, struct gt_block *first)
 {
 	(void)first;
 	atomic_store(&slot_of(b, p)->domains[GT_DOMAIN_HIP].seen[GT_CLASS_DEVICE], UINT64_C(1)
@@ -755,7 +755,7 @@ static void see_much_work(struct bench *b, struct pen *p, struct gt_block *first
 
 UNIT_TEST(more_device_work_than_can_be_is_reported)
 {
-	survive(see_much_work, true);
+	survive(see_much_activity, true);
 }
 
 /* Write one to eight bytes at a random position in the used part of the segment's head, slots or

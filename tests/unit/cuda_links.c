@@ -3,7 +3,7 @@
 #include "runtime/cuda/cuda_parts.h"
 #include "unit.h"
 
-/* Add a link as the callback of a launch does (cuda_work.c). */
+/* Add a link as the callback of a launch does (cuda_activity.c). */
 static void launch(uint32_t correlation, uint64_t call)
 {
 	struct gt_cuda_link *l = &gt_cuda_links[correlation % GT_CUDA_LINKS];

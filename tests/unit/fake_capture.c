@@ -126,9 +126,9 @@ struct gt_item *fake_call(struct gt_capture *c, uint32_t ordinal, const char *na
 	return item;
 }
 
-struct gt_item *fake_work(struct gt_capture *c, const struct gt_object_info *queue,
-			  enum gt_device_op op, uint32_t name, uint64_t start, uint64_t end,
-			  uint64_t id)
+struct gt_item *fake_activity(struct gt_capture *c, const struct gt_object_info *queue,
+			      enum gt_device_op op, uint32_t name, uint64_t start, uint64_t end,
+			      uint64_t id)
 {
 	struct gt_item *item = append(c);
 

@@ -41,8 +41,8 @@ const struct gt_object_info *fake_queue(struct gt_capture *c, uint32_t process, 
 struct gt_item *fake_call(struct gt_capture *c, uint32_t ordinal, const char *name, uint64_t start,
 			  uint64_t end, unsigned depth, const uint64_t *args);
 /* Append a GPU activity. @id: id of its call, or 0. */
-struct gt_item *fake_work(struct gt_capture *c, const struct gt_object_info *queue,
-			  enum gt_device_op op, uint32_t name, uint64_t start, uint64_t end,
-			  uint64_t id);
+struct gt_item *fake_activity(struct gt_capture *c, const struct gt_object_info *queue,
+			      enum gt_device_op op, uint32_t name, uint64_t start, uint64_t end,
+			      uint64_t id);
 
 #endif

@@ -49,8 +49,8 @@ static struct gt_hsa_slot *submit(uint32_t packet)
 
 	if (!s)
 		return NULL;
-	s->work.packet = packet;
-	gt_hsa_slots_submit(&all.slots, s, GT_HSA_WORK_PENDING);
+	s->activity.packet = packet;
+	gt_hsa_slots_submit(&all.slots, s, GT_HSA_ACTIVITY_PENDING);
 	return s;
 }
 
@@ -62,7 +62,7 @@ UNIT_TEST(a_slot_that_was_freed_is_taken_before_one_that_was_never_used)
 	first = submit(0);
 	CHECK(first == &all.slot[0] && submit(1) == &all.slot[1]);
 	gt_hsa_slots_free_position(&all.slots, 0);
-	CHECK(atomic_load(&first->watch.state) == GT_HSA_WORK_FREE);
+	CHECK(atomic_load(&first->watch.state) == GT_HSA_ACTIVITY_FREE);
 	CHECK(submit(2) == first && submit(3) == &all.slot[2]);
 }
 
@@ -83,8 +83,8 @@ UNIT_TEST(a_packet_is_found_behind_work_that_is_done_before_it)
 	for (uint32_t i = 0; i < 3; i++)
 		submit(10 + i);
 	gt_hsa_slots_free_position(&all.slots, 1);
-	CHECK(gt_hsa_slots_find_packet(&all.slots, 12) == &all.slot[2].work);
-	CHECK(gt_hsa_slots_find_packet(&all.slots, 10) == &all.slot[0].work);
+	CHECK(gt_hsa_slots_find_packet(&all.slots, 12) == &all.slot[2].activity);
+	CHECK(gt_hsa_slots_find_packet(&all.slots, 10) == &all.slot[0].activity);
 	CHECK(!gt_hsa_slots_find_packet(&all.slots, 11));
 }
 
@@ -125,12 +125,13 @@ static void *harvest(void *unused)
 			continue;
 		if (next < tail) {
 			s = gt_hsa_slots_at(&all.slots, next);
-			CHECK(s && s->work.packet == (uint32_t)next && s->work.id == next + 1);
+			CHECK(s && s->activity.packet == (uint32_t)next &&
+			      s->activity.id == next + 1);
 			gt_hsa_slots_free_position(&all.slots, next++);
 		}
 		if (late != UINT64_MAX) {
 			s = gt_hsa_slots_at(&all.slots, late);
-			CHECK(s && s->work.packet == (uint32_t)late);
+			CHECK(s && s->activity.packet == (uint32_t)late);
 			gt_hsa_slots_free_position(&all.slots, late);
 			late = UINT64_MAX;
 		}
@@ -153,9 +154,9 @@ UNIT_TEST(what_one_thread_submits_another_one_frees_in_any_order)
 			all.slots.stuck_head = UINT64_MAX;
 			sched_yield();
 		}
-		s->work.packet = i;
-		s->work.id = i + UINT64_C(1);
-		gt_hsa_slots_submit(&all.slots, s, GT_HSA_WORK_PENDING);
+		s->activity.packet = i;
+		s->activity.id = i + UINT64_C(1);
+		gt_hsa_slots_submit(&all.slots, s, GT_HSA_ACTIVITY_PENDING);
 	}
 	pthread_join(harvester, NULL);
 	CHECK(atomic_load(&all.slots.freed_put) == PIECES);

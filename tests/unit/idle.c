@@ -28,10 +28,11 @@ static struct gt_item *add_kernel(uint32_t name, uint64_t start, uint64_t end,
 				  const struct gt_item *call)
 {
 	const uint64_t id = call ? call->id : 0, call_start = call ? call->start_ns : 0;
-	struct gt_item *work = fake_work(&c, &c.object[1], GT_DEVICE_KERNEL, name, start, end, id);
+	struct gt_item *activity =
+		fake_activity(&c, &c.object[1], GT_DEVICE_KERNEL, name, start, end, id);
 
-	work->call_start_ns = call_start;
-	return work;
+	activity->call_start_ns = call_start;
+	return activity;
 }
 
 /* Add a launch and its kernel. The gap before the kernel ends at @start. */
@@ -50,19 +51,18 @@ static void read_all(void)
 	idle_init(&s);
 	for (size_t i = 0; i < c.items; i++) {
 		const struct gt_item *item = &c.item[i];
-		const struct idle_work work = {.item = item,
-					       .slack_ns = slack,
-					       .name = texts_put(&names,
-								 item->name ? c.string[item->name]
-									    : "marker"),
-					       .counts = true,
-					       .is_marker = item->device_op == GT_DEVICE_MARKER};
+		const struct idle_activity activity = {
+			.item = item,
+			.slack_ns = slack,
+			.name = texts_put(&names, item->name ? c.string[item->name] : "marker"),
+			.counts = true,
+			.is_marker = item->device_op == GT_DEVICE_MARKER};
 
 		idle_note(&s, item);
 		if (item->kind == GT_RECORD_DEVICE) {
 			unrecorded_note(&unrecorded, 0, item->process, item->start_ns,
 					item->end_ns);
-			idle_add_work(&s, &work);
+			idle_add_activity(&s, &activity);
 		}
 	}
 	list = unrecorded_make(&unrecorded, &c, 0, NULL, NULL);
@@ -246,12 +246,12 @@ static void add_copy(const char *kind, uint64_t from, uint64_t to, uint64_t star
 	static const uint64_t blocking[16] = {0, 0, 1};
 	const struct gt_item *call =
 		fake_call(&c, 0, "clEnqueueWriteBuffer", from, to, 0, blocking);
-	struct gt_item *work;
+	struct gt_item *activity;
 
 	c.string[2] = kind;
-	work = add_kernel(2, start, end, call);
-	work->device_op = GT_DEVICE_WRITE;
-	work->submitted_ns = start - 10;
+	activity = add_kernel(2, start, end, call);
+	activity->device_op = GT_DEVICE_WRITE;
+	activity->submitted_ns = start - 10;
 }
 
 UNIT_TEST(copies_say_what_memory_they_are_of)
@@ -288,13 +288,13 @@ UNIT_TEST(without_arguments_a_call_may_have_waited_for_events)
 	finish();
 }
 
-UNIT_TEST(markers_are_no_work)
+UNIT_TEST(markers_are_no_activity)
 {
 	struct gt_item *marker;
 
 	begin();
 	add_launch(1000, 1100, 1200, 2000);
-	marker = fake_work(&c, &c.object[1], GT_DEVICE_MARKER, 0, 2100, 2900, 0);
+	marker = fake_activity(&c, &c.object[1], GT_DEVICE_MARKER, 0, 2100, 2900, 0);
 	CHECK(marker);
 	add_launch(1100, 1150, 3000, 4000);
 	read_all();
@@ -375,10 +375,10 @@ UNIT_TEST(a_device_that_another_process_had_recorded_was_idle_but_of_the_host_no
 	fake_thread(&c, other, 1, 1001, "other");
 	queue = fake_queue(&c, other, 1);
 	pause_between(2200, 2600);
-	fake_work(&c, queue, GT_DEVICE_KERNEL, 1, 600, 700, 0);
+	fake_activity(&c, queue, GT_DEVICE_KERNEL, 1, 600, 700, 0);
 	add_launch(1000, 1100, 1200, 2000);
 	add_launch(3000, 3100, 3100, 4000);
-	fake_work(&c, queue, GT_DEVICE_KERNEL, 1, 4000, 4100, 0);
+	fake_activity(&c, queue, GT_DEVICE_KERNEL, 1, 4000, 4100, 0);
 	read_all();
 	CHECK_EQ(s.unrecorded_ns[0], 0);
 	CHECK_EQ(ns_of(GT_IDLE_HOST), 200 + 400 + 300);

@@ -79,9 +79,10 @@ static const char *exported(const char *name, const char *key)
 	return at ? at : "not there";
 }
 
-static struct gt_item *work(const struct gt_object_info *queue, enum gt_device_op op, uint32_t name)
+static struct gt_item *activity(const struct gt_object_info *queue, enum gt_device_op op,
+				uint32_t name)
 {
-	struct gt_item *w = fake_work(&capture, queue, op, name, 5000, 6000, 0);
+	struct gt_item *w = fake_activity(&capture, queue, op, name, 5000, 6000, 0);
 
 	w->op = GT_DEVICE_REF(GT_DOMAIN_CUDA_DRIVER, 1);
 	return w;
@@ -103,12 +104,12 @@ UNIT_TEST(a_cuda_kernel_and_a_copy_have_what_torch_profiler_says_of_them)
 					  .text = "name=add\0registers=40\0"};
 	capture.string[1] = "add";
 	capture.string[2] = "Memcpy HtoD (Pageable -> Device)";
-	w = work(queue, GT_DEVICE_KERNEL, 1);
+	w = activity(queue, GT_DEVICE_KERNEL, 1);
 	w->object[1] = GT_KERNEL_DETAIL(7, 4096, 0);
 	w->global[0] = 66 * 256;
 	w->local[0] = 256;
 	w->global[1] = w->global[2] = w->local[1] = w->local[2] = 1;
-	w = work(queue, GT_DEVICE_WRITE, 2);
+	w = activity(queue, GT_DEVICE_WRITE, 2);
 	w->bytes = 4000;
 
 	CHECK_STR(exported("\"add\"", "\"context\""),

@@ -450,7 +450,7 @@ static void with_session(const char *test)
 /* Records in the rings ---------------------------------------------------------- */
 
 struct found {
-	uint64_t work, no_queue, no_device, no_name, backwards;
+	uint64_t activity, no_queue, no_device, no_name, backwards;
 	unsigned devices, contexts, queues, homeless;
 };
 
@@ -460,7 +460,7 @@ static void find(const struct gt_record *h, struct found *f)
 	const struct gt_record_object *o = (const void *)h;
 
 	if (h->kind == GT_RECORD_DEVICE) {
-		f->work++;
+		f->activity++;
 		f->no_queue += !w->queue;
 		f->no_device += h->op == GT_DEVICE_REF(GT_DOMAIN_OPENCL, 0);
 		f->no_name += gt_record_device_op(h) == GT_DEVICE_KERNEL && !w->name;
@@ -582,7 +582,7 @@ static void check_found(unsigned queues)
 
 	wait_for_the_last();
 	f = find_all();
-	CHECK_EQ(f.work, runtime.commands);
+	CHECK_EQ(f.activity, runtime.commands);
 	CHECK_EQ(f.no_queue, 0);
 	CHECK_EQ(f.no_device, 0);
 	CHECK_EQ(f.no_name, 0);
@@ -621,7 +621,7 @@ UNIT_TEST(a_queue_that_was_there_before_is_learned_once_by_threads_that_meet_it_
 static void look_that_it_left(void)
 {
 	CHECK_EQ(atomic_load(&held), LEFT);
-	CHECK_EQ(find_all().work, runtime.commands);
+	CHECK_EQ(find_all().activity, runtime.commands);
 }
 
 UNIT_TEST(the_end_of_the_process_waits_for_the_helper_to_leave_the_runtime)

@@ -520,7 +520,7 @@ UNIT_TEST(calls_in_signal_handlers_are_recorded_or_counted)
 
 /* Forks ---------------------------------------------------------------------------- */
 
-static int work_in_child(void)
+static int activity_in_child(void)
 {
 	struct writer w = {.calls = 1000};
 
@@ -567,17 +567,17 @@ UNIT_TEST(a_child_of_any_fork_has_a_segment_of_its_own)
 	CHECK(call(0));
 	pid = fork();
 	if (pid == 0)
-		_exit(work_in_child());
+		_exit(activity_in_child());
 	check_child(pid, 1);
 	CHECK(call(1));
 	pid = _Fork();
 	if (pid == 0)
-		_exit(work_in_child());
+		_exit(activity_in_child());
 	check_child(pid, 1);
 	CHECK(call(2));
 	pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
 	if (pid == 0)
-		_exit(work_in_child());
+		_exit(activity_in_child());
 	check_child(pid, 1);
 	CHECK(call(3));
 	/* a child that makes no calls has no segment */
@@ -614,14 +614,14 @@ UNIT_TEST(a_grandchild_has_a_segment_too)
 	if (pid == 0) {
 		grandchild = fork();
 		if (grandchild == 0)
-			_exit(work_in_child());
+			_exit(activity_in_child());
 		check_child(grandchild, 1); /* the parent of the grandchild never made a call */
 		grandchild = 0;
-		if (work_in_child())
+		if (activity_in_child())
 			_exit(1);
 		grandchild = fork();
 		if (grandchild == 0)
-			_exit(work_in_child());
+			_exit(activity_in_child());
 		check_child(grandchild, 2);
 		_exit(0);
 	}
@@ -652,7 +652,7 @@ UNIT_TEST(a_call_that_began_before_the_fork_is_the_parents_alone)
 	}
 	gt_call_end(t);
 	if (pid == 0)
-		_exit(r ? 8 : work_in_child());
+		_exit(r ? 8 : activity_in_child());
 	CHECK_NOT_NULL(r);
 	check_child(pid, 1);
 	sums(own_segment(), &seen, &dropped);
@@ -693,7 +693,7 @@ static void *fork_once(void *arg)
 	call(0);
 	pid = fork();
 	if (pid == 0)
-		_exit(work_in_child());
+		_exit(activity_in_child());
 	check_child(pid, 1);
 	call(1);
 	return NULL;

@@ -77,11 +77,13 @@ UNIT_TEST(rpd_gives_work_of_an_unseen_call_a_call_to_hang_on)
 {
 	begin();
 	launch(1, 10, 20);
-	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 30, 40, GT_ID(1, 9))->call_start_ns = 25;
+	fake_activity(&capture, queue(), GT_DEVICE_KERNEL, 1, 30, 40, GT_ID(1, 9))->call_start_ns =
+		25;
 	/* an activity of the same call */
-	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 50, 60, GT_ID(1, 9))->call_start_ns = 25;
+	fake_activity(&capture, queue(), GT_DEVICE_KERNEL, 1, 50, 60, GT_ID(1, 9))->call_start_ns =
+		25;
 	/* an activity without a call */
-	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 70, 80, 0)->queued_ns = 65;
+	fake_activity(&capture, queue(), GT_DEVICE_KERNEL, 1, 70, 80, 0)->queued_ns = 65;
 	export();
 	CHECK_STR(ask("SELECT pid, tid, start, end, domain, args FROM api WHERE apiName = '(call "
 		      "not recorded)' ORDER BY start"),
@@ -104,11 +106,11 @@ UNIT_TEST(rpd_links_by_number_across_gaps_and_interleaved_threads)
 			uint64_t at = 1000 * (i + 1) + 100 * ordinal;
 
 			capture.sequence[ordinal] += gaps[i];
-			fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, at + 50, at + 60,
-				  launch(ordinal, at, at + 10));
+			fake_activity(&capture, queue(), GT_DEVICE_KERNEL, 1, at + 50, at + 60,
+				      launch(ordinal, at, at + 10));
 			/* the previous number: belongs to no call, unless the gap is 1 */
-			fake_work(&capture, queue(), GT_DEVICE_FILL, 0, at + 70, at + 80,
-				  GT_ID(ordinal, capture.sequence[ordinal] - 1))
+			fake_activity(&capture, queue(), GT_DEVICE_FILL, 0, at + 70, at + 80,
+				      GT_ID(ordinal, capture.sequence[ordinal] - 1))
 				->call_start_ns = at - 1;
 		}
 	export();
@@ -131,13 +133,13 @@ UNIT_TEST(rpd_shows_work_of_a_graph_by_the_launch)
 	capture.string[2] = "node";
 	id = fake_call(&capture, 1, "clFlush", 10, 20, 0, NULL)->id;
 	for (uint32_t node = 1; node <= 3; node++) {
-		struct gt_item *work = fake_work(&capture, queue(), GT_DEVICE_KERNEL, 2, 100 * node,
-						 100 * node + 50, id);
+		struct gt_item *activity = fake_activity(&capture, queue(), GT_DEVICE_KERNEL, 2,
+							 100 * node, 100 * node + 50, id);
 
-		work->replay = 1;
-		work->ordinal_in_graph = node;
-		work->object[0] = 0xabc;
-		work->global[0] = 64;
+		activity->replay = 1;
+		activity->ordinal_in_graph = node;
+		activity->object[0] = 0xabc;
+		activity->global[0] = 64;
 	}
 	export();
 	CHECK_STR(ask("SELECT opType, description, sequenceId FROM op"),
@@ -150,9 +152,9 @@ UNIT_TEST(rpd_shows_work_of_a_graph_by_the_launch)
 UNIT_TEST(rpd_leaves_out_work_without_times_and_tells)
 {
 	begin();
-	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 0, 0, launch(1, 10, 20));
+	fake_activity(&capture, queue(), GT_DEVICE_KERNEL, 1, 0, 0, launch(1, 10, 20));
 	/* the end of the kernel is unknown */
-	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 100, 0, launch(1, 30, 40));
+	fake_activity(&capture, queue(), GT_DEVICE_KERNEL, 1, 100, 0, launch(1, 30, 40));
 	export();
 	CHECK_STR(ask("SELECT start, end FROM rocpd_op"), "100|100");
 	CHECK_STR(ask("SELECT value FROM rocpd_metadata WHERE tag = 'gputap::ops_without_times'"),
@@ -180,11 +182,11 @@ UNIT_TEST(rpd_makes_markers_of_external_ids)
 	external(1, GT_EXTERNAL_USER, true, 10, 7);
 	external(1, GT_EXTERNAL_OPERATION, true, 11, 70);
 	external(1, GT_EXTERNAL_USER, true, 12, 8);
-	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 100, 200, launch(1, 13, 20));
+	fake_activity(&capture, queue(), GT_DEVICE_KERNEL, 1, 100, 200, launch(1, 13, 20));
 	external(1, GT_EXTERNAL_USER, false, 21, 8);
 	external(1, GT_EXTERNAL_OPERATION, false, 22, 70);
 	/* range 7 stays open until here */
-	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 300, 400, launch(1, 30, 90));
+	fake_activity(&capture, queue(), GT_DEVICE_KERNEL, 1, 300, 400, launch(1, 30, 90));
 	export();
 	CHECK_STR(
 		ask("SELECT start, end, args FROM api WHERE apiName = 'UserMarker' ORDER BY start"),
@@ -203,7 +205,7 @@ UNIT_TEST(rpd_cuts_long_names_between_characters)
 		memcpy(name + i, "\xe2\x82\xac", 3);
 	begin();
 	capture.string[2] = name;
-	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 2, 100, 200, launch(1, 10, 20));
+	fake_activity(&capture, queue(), GT_DEVICE_KERNEL, 2, 100, 200, launch(1, 10, 20));
 	export();
 	CHECK_STR(ask("SELECT length(description), length(CAST(description AS BLOB)) FROM op"),
 		  "1333|3999");
@@ -228,10 +230,10 @@ UNIT_TEST(rpd_numbers_queues_of_several_processes_on_one_device_apart)
 	fake_thread(&capture, 1, 1, 2001, "t");
 	theirs = fake_queue(&capture, 1, 1);
 	mine = queue();
-	fake_work(&capture, mine, GT_DEVICE_KERNEL, 1, 100, 200, launch(1, 10, 20));
+	fake_activity(&capture, mine, GT_DEVICE_KERNEL, 1, 100, 200, launch(1, 10, 20));
 	item = fake_call(&capture, 1, "clEnqueueNDRangeKernel", 11, 21, 0, NULL);
 	item->process = 1;
-	fake_work(&capture, theirs, GT_DEVICE_KERNEL, 1, 150, 250, item->id);
+	fake_activity(&capture, theirs, GT_DEVICE_KERNEL, 1, 150, 250, item->id);
 	export();
 	CHECK_STR(ask("SELECT gpuId, queueId FROM rocpd_op ORDER BY start"), "0|1 0|2");
 	CHECK_STR(ask("SELECT a.pid, a.tid FROM rocpd_api a ORDER BY start"),

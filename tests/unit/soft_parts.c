@@ -178,7 +178,7 @@ UNIT_TEST(fault_elsewhere_goes_to_the_programs_handler)
 static uint64_t cells[3], reached[3];
 static struct soft_bell bells[3];
 
-static void *work(void *data)
+static void *activity(void *data)
 {
 	struct soft_bell *bell = data;
 	struct soft_idle idle = {0};
@@ -206,7 +206,7 @@ UNIT_TEST(bells_wake_their_sleeping_workers_and_stop)
 	for (int i = 0; i < 3; i++) {
 		bells[i].cell = &cells[i];
 		CHECK_EQ(soft_bell_add(&bells[i]), 0);
-		CHECK_EQ(soft_thread_start(&threads[i], "worker", work, &bells[i]), 0);
+		CHECK_EQ(soft_thread_start(&threads[i], "worker", activity, &bells[i]), 0);
 	}
 	for (uint64_t n = 1; n <= 200; n++) {
 		struct soft_idle idle = {0};
@@ -230,7 +230,7 @@ UNIT_TEST(stop_is_never_missed)
 		bells[0].cell = &cells[0];
 		cells[0] = 0;
 		CHECK_EQ(soft_bell_add(&bells[0]), 0);
-		CHECK_EQ(soft_thread_start(&thread, "worker", work, &bells[0]), 0);
+		CHECK_EQ(soft_thread_start(&thread, "worker", activity, &bells[0]), 0);
 		soft_bell_stop(&bells[0]);
 		pthread_join(thread, NULL);
 		soft_bell_remove(&bells[0]);

@@ -37,30 +37,30 @@ static void take_wait(void *data, uint32_t thread, uint32_t group, const struct 
 	t->waits++;
 }
 
-static void add_work(struct stages *s, uint32_t queue, uint64_t call, uint64_t start, uint64_t end,
-		     bool told)
+static void add_activity(struct stages *s, uint32_t queue, uint64_t call, uint64_t start,
+			 uint64_t end, bool told)
 {
-	struct stages_work work = {.id = call,
-				   .call_start_ns = call,
-				   .start_ns = start,
-				   .end_ns = end,
-				   .queue = queue,
-				   .track = told ? 0 : LOOKUP_NONE};
+	struct stages_activity activity = {.id = call,
+					   .call_start_ns = call,
+					   .start_ns = start,
+					   .end_ns = end,
+					   .queue = queue,
+					   .track = told ? 0 : LOOKUP_NONE};
 
-	stages_work(s, &work);
+	stages_activity(s, &activity);
 }
 
 static void add_copy(struct stages *s, uint64_t id, uint64_t call, uint64_t start, uint64_t end)
 {
-	struct stages_work work = {.id = id,
-				   .call_start_ns = call,
-				   .start_ns = start,
-				   .end_ns = end,
-				   .queue = 0,
-				   .track = LOOKUP_NONE,
-				   .moves = true};
+	struct stages_activity activity = {.id = id,
+					   .call_start_ns = call,
+					   .start_ns = start,
+					   .end_ns = end,
+					   .queue = 0,
+					   .track = LOOKUP_NONE,
+					   .moves = true};
 
-	stages_work(s, &work);
+	stages_activity(s, &activity);
 }
 
 static void add_call(struct stages *s, enum stages_kind kind, uint64_t id, uint64_t start,
@@ -118,7 +118,7 @@ UNIT_TEST(a_kernel_alone_takes_the_way_through_the_runtime)
 	struct told t;
 
 	stages_init(&s);
-	add_work(&s, 0, 1000, 1700, 2000, true);
+	add_activity(&s, 0, 1000, 1700, 2000, true);
 	t = finish(&s, false);
 	CHECK_EQ(t.runtime, 700);
 	CHECK_EQ(t.own + t.others, 0);
@@ -130,10 +130,10 @@ UNIT_TEST(a_kernel_stands_behind_its_queue_and_then_behind_others)
 	struct told t;
 
 	stages_init(&s);
-	add_work(&s, 0, 1000, 5000, 6000, true); /* added first: order does not matter */
-	add_work(&s, 0, 500, 600, 1600, false);  /* on the same queue, until 1600 */
-	add_work(&s, 1, 500, 700, 2000, false);  /* on another queue, until 2000 */
-	add_work(&s, 2, 500, 2500, 4000, false);
+	add_activity(&s, 0, 1000, 5000, 6000, true); /* added first: order does not matter */
+	add_activity(&s, 0, 500, 600, 1600, false);  /* on the same queue, until 1600 */
+	add_activity(&s, 1, 500, 700, 2000, false);  /* on another queue, until 2000 */
+	add_activity(&s, 2, 500, 2500, 4000, false);
 	t = finish(&s, false);
 	CHECK_EQ(t.latencies, 1);
 	CHECK_EQ(t.own, 600);
@@ -147,8 +147,8 @@ UNIT_TEST(work_that_runs_beside_it_in_its_own_queue_is_its_own_queue)
 	struct told t;
 
 	stages_init(&s);
-	add_work(&s, 0, 500, 2000, 9000, false); /* out of order */
-	add_work(&s, 0, 1000, 3000, 3500, true);
+	add_activity(&s, 0, 500, 2000, 9000, false); /* out of order */
+	add_activity(&s, 0, 1000, 3000, 3500, true);
 	t = finish(&s, false);
 	CHECK_EQ(t.own, 1000);
 	CHECK_EQ(t.others, 0);
@@ -161,7 +161,7 @@ UNIT_TEST(a_blocking_copy_is_split_into_waiting_moving_and_the_runtime)
 	struct told t;
 
 	stages_init(&s);
-	add_work(&s, 0, 100, 200, 183000, false);
+	add_activity(&s, 0, 100, 200, 183000, false);
 	add_call(&s, STAGES_COPY, 7, 1000, 190000, false);
 	add_copy(&s, 7, 1000, 184000, 185000);
 	add_copy(&s, 7, 1000, 184500, 186000); /* in two overlapping pieces */
@@ -193,7 +193,7 @@ UNIT_TEST(before_a_copy_that_waits_for_events_nobody_knows_why_it_waited)
 	struct told t;
 
 	stages_init(&s);
-	add_work(&s, 0, 100, 200, 1500, false);
+	add_activity(&s, 0, 100, 200, 1500, false);
 	add_call(&s, STAGES_COPY, 7, 1000, 5000, true);
 	add_copy(&s, 7, 1000, 3000, 4000);
 	t = finish(&s, false);
@@ -209,17 +209,17 @@ UNIT_TEST(a_finish_waits_until_the_last_work_of_its_queue)
 	struct told t;
 
 	stages_init(&s);
-	add_work(&s, 0, 100, 200, 1500, false);
-	add_work(&s, 0, 110, 1500, 3000, false);
-	add_work(&s, 1, 120, 200, 4000, false); /* on another queue */
+	add_activity(&s, 0, 100, 200, 1500, false);
+	add_activity(&s, 0, 110, 1500, 3000, false);
+	add_activity(&s, 1, 120, 200, 4000, false); /* on another queue */
 	add_call(&s, STAGES_FINISH, 9, 1000, 5000, false);
 	t = finish(&s, false);
 	CHECK_EQ(t.wait.earlier_ns, 2000);
 	CHECK_EQ(t.wait.runtime_ns, 2000);
 	stages_init(&s);
-	add_work(&s, 0, 100, 200, 1500, false);
-	add_work(&s, 1, 120, 200, 4000, false);
-	add_work(&s, 2, 130, 200, 4500, false); /* in another domain */
+	add_activity(&s, 0, 100, 200, 1500, false);
+	add_activity(&s, 1, 120, 200, 4000, false);
+	add_activity(&s, 2, 130, 200, 4500, false); /* in another domain */
 	add_call(&s, STAGES_FINISH_ALL, 9, 1000, 5000, false);
 	t = finish(&s, false);
 	CHECK_EQ(t.wait.earlier_ns, 3000);
@@ -232,12 +232,12 @@ UNIT_TEST(a_finish_is_not_split_when_work_was_lost_or_goes_on)
 	struct told t;
 
 	stages_init(&s);
-	add_work(&s, 0, 100, 200, 1500, false);
+	add_activity(&s, 0, 100, 200, 1500, false);
 	add_call(&s, STAGES_FINISH, 9, 1000, 5000, false);
 	t = finish(&s, true);
 	CHECK_EQ(t.wait.unknown_ns, 4000);
 	stages_init(&s);
-	add_work(&s, 0, 100, 200, 9000, false);
+	add_activity(&s, 0, 100, 200, 9000, false);
 	add_call(&s, STAGES_FINISH, 9, 1000, 5000, false);
 	t = finish(&s, false);
 	CHECK_EQ(t.wait.unknown_ns, 4000);
@@ -251,11 +251,11 @@ UNIT_TEST(rows_that_went_into_a_file_come_in_the_same_order)
 		struct stages s;
 
 		stages_init(&s);
-		s.work.rows_most = s.calls.rows_most = round ? 100 : 0;
+		s.activity.rows_most = s.calls.rows_most = round ? 100 : 0;
 		for (uint64_t i = 0; i < 3000; i++) { /* from the last to the first */
 			uint64_t call = (3000 - i) * 1000;
 
-			add_work(&s, (uint32_t)(i % 3), call, call + 1500, call + 2200, true);
+			add_activity(&s, (uint32_t)(i % 3), call, call + 1500, call + 2200, true);
 			add_call(&s, STAGES_COPY, i + 1, call, call + 9000, false);
 			add_copy(&s, i + 1, call, call + 2300, call + 2400);
 		}
@@ -381,9 +381,9 @@ UNIT_TEST(a_wait_for_events_stands_until_the_last_of_their_work)
 	struct told t;
 
 	stages_init(&s);
-	add_work(&s, 0, 100, 200, 1500, false);
-	add_work(&s, 0, 110, 1500, 3000, false);
-	add_work(&s, 0, 120, 3000, 4500, false); /* no call waits for this activity */
+	add_activity(&s, 0, 100, 200, 1500, false);
+	add_activity(&s, 0, 110, 1500, 3000, false);
+	add_activity(&s, 0, 120, 3000, 4500, false); /* no call waits for this activity */
 	add_event(&s, 0, 0xe1, 100, 100);
 	add_event(&s, 0, 0xe2, 110, 110);
 	add_wait(&s, 1000, 3200, 2, both);
@@ -421,8 +421,8 @@ UNIT_TEST(a_handle_that_is_used_again_is_the_last_calls_or_nobody_knows)
 	struct told t;
 
 	stages_init(&s);
-	add_work(&s, 0, 100, 200, 500, false);
-	add_work(&s, 0, 900, 1000, 2500, false);
+	add_activity(&s, 0, 100, 200, 500, false);
+	add_activity(&s, 0, 900, 1000, 2500, false);
 	add_event(&s, 0, 0xe1, 900, 900);
 	add_event(&s, 0, 0xe1, 100, 100);
 	add_event(&s, 1, 0xe1, 950, 100); /* in another process */
@@ -443,7 +443,7 @@ UNIT_TEST(of_a_wait_for_what_was_not_seen_the_rest_is_not_known)
 	struct told t;
 
 	stages_init(&s);
-	add_work(&s, 0, 100, 200, 1500, false);
+	add_activity(&s, 0, 100, 200, 1500, false);
 	add_event(&s, 0, 0xe1, 100, 100);
 	add_event(&s, 0, 0xe3, 110, 110); /* the activity of this event has no times */
 	add_wait(&s, 1000, 3000, 2, both);
@@ -456,14 +456,14 @@ UNIT_TEST(of_a_wait_for_what_was_not_seen_the_rest_is_not_known)
 
 	stages_init(&s);
 	/* contradiction: the wait returned before the activity */
-	add_work(&s, 0, 100, 200, 2500, false);
+	add_activity(&s, 0, 100, 200, 2500, false);
 	add_event(&s, 0, 0xe1, 100, 100);
 	add_wait(&s, 1000, 2000, 1, both);
 	t = finish(&s, false);
 	CHECK_EQ(t.wait.unknown_ns, 1000);
 
 	stages_init(&s);
-	add_work(&s, 0, 100, 200, 1500, false);
+	add_activity(&s, 0, 100, 200, 1500, false);
 	add_event(&s, 0, 0xe1, 100, 100);
 	add_wait(&s, 1000, 2000, 1, both);
 	t = finish(&s, true); /* records were lost */
@@ -489,9 +489,9 @@ UNIT_TEST(a_wait_for_a_stream_or_an_event_on_it_is_known_until_its_last_work)
 	struct told t;
 
 	stages_init(&s);
-	add_work(&s, 0, 100, 200, 1500, false);
-	add_work(&s, 0, 300, 1500, 3000, false);
-	add_work(&s, 0, 400, 3000, 3900, false); /* on another stream */
+	add_activity(&s, 0, 100, 200, 1500, false);
+	add_activity(&s, 0, 300, 1500, 3000, false);
+	add_activity(&s, 0, 400, 3000, 3900, false); /* on another stream */
 	wait_targets_add_call(&s.wait_targets, &of_stream, 100, 100);
 	wait_targets_add_record(&s.wait_targets, &of_event, &of_stream, 200);
 	wait_targets_add_call(&s.wait_targets, &of_stream, 300, 300);
@@ -502,8 +502,8 @@ UNIT_TEST(a_wait_for_a_stream_or_an_event_on_it_is_known_until_its_last_work)
 	CHECK_EQ(t.wait.unknown_ns, 1000);
 
 	stages_init(&s);
-	add_work(&s, 0, 100, 200, 1500, false);
-	add_work(&s, 0, 300, 1500, 3000, false);
+	add_activity(&s, 0, 100, 200, 1500, false);
+	add_activity(&s, 0, 300, 1500, 3000, false);
 	wait_targets_add_call(&s.wait_targets, &of_stream, 100, 100);
 	wait_targets_add_record(&s.wait_targets, &of_event, &of_stream, 200);
 	wait_targets_add_call(&s.wait_targets, &of_stream, 300, 300);
@@ -526,7 +526,7 @@ UNIT_TEST(kernels_of_a_blocking_copy_move_nothing_also_where_events_are_waited_f
 		struct told t;
 
 		stages_init(&s);
-		add_work(&s, 0, 7, 2000, 2500, false);
+		add_activity(&s, 0, 7, 2000, 2500, false);
 		add_copy(&s, 7, 1000, 3000, 4000);
 		add_call(&s, STAGES_COPY, 7, 1000, 5000, false);
 		if (waits)

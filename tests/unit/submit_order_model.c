@@ -136,7 +136,7 @@ enum {
 	STREAM = 16,
 	THREADS_MOST = 3,
 	CALLS_MOST = 8,
-	WORK_MOST = 64,
+	ACTIVITY_MOST = 64,
 	CHOICES_MOST = 128
 };
 
@@ -158,7 +158,7 @@ struct plan {
 	struct planned call[THREADS_MOST][CALLS_MOST];
 };
 
-enum step { BEGIN, WORK, WAIT, END };
+enum step { BEGIN, ACTIVITY, WAIT, END };
 
 static struct actor {
 	struct gt_thread thread;
@@ -167,10 +167,10 @@ static struct actor {
 	enum step step;
 } actors[THREADS_MOST];
 
-static struct work {
-	struct gt_submitted_work work;
+static struct activity {
+	struct gt_submitted_activity activity;
 	uint64_t words[4], id;
-} works[WORK_MOST];
+} activities[ACTIVITY_MOST];
 static uint32_t made, taken, linked, wrong, spans;
 static struct gt_tap taps[GT_HIP_INDEX_COUNT];
 static const struct gt_table table = {.domain = GT_DOMAIN_HIP, .taps = taps};
@@ -224,20 +224,20 @@ static void world_begin(void)
 
 /* Kernels of the runtime take both allocations and the offsets in them as arguments. The engines
  * do a copy in pieces and report its size. */
-static void make_work(const struct planned *p, uint64_t id)
+static void make_activity(const struct planned *p, uint64_t id)
 {
 	uint32_t pieces = p->pieces ? p->pieces : 1;
 
 	for (uint32_t i = 0; i < pieces; i++) {
-		struct work *w = &works[made++];
+		struct activity *w = &activities[made++];
 		uint64_t shift = (p->hidden ? 1 << 20 : 0) + i * (p->bytes / pieces);
 
-		CHECK(made <= WORK_MOST);
-		*w = (struct work){.id = id};
-		w->work.part = p->kind == GT_SUBMIT_LAUNCH ? GT_GRAPH_KERNEL
-			       : p->kind == GT_SUBMIT_COPY ? GT_GRAPH_COPY
-							   : GT_GRAPH_FILL;
-		w->work.name = p->name;
+		CHECK(made <= ACTIVITY_MOST);
+		*w = (struct activity){.id = id};
+		w->activity.part = p->kind == GT_SUBMIT_LAUNCH ? GT_GRAPH_KERNEL
+				   : p->kind == GT_SUBMIT_COPY ? GT_GRAPH_COPY
+							       : GT_GRAPH_FILL;
+		w->activity.name = p->name;
 		if (p->kind == GT_SUBMIT_LAUNCH)
 			continue;
 		if (pieces == 1 || p->kind == GT_SUBMIT_FILL) {
@@ -245,17 +245,17 @@ static void make_work(const struct planned *p, uint64_t id)
 			w->words[1] = p->from / ALLOCATION * ALLOCATION;
 			w->words[2] = (p->to % ALLOCATION + shift) / 4;
 			w->words[3] = p->from ? (p->from % ALLOCATION + shift) / 4 : 0;
-			w->work.words = w->words;
-			w->work.word_count = 4;
+			w->activity.words = w->words;
+			w->activity.word_count = 4;
 		} else {
-			w->work.destination = p->to + shift;
-			w->work.source = p->from + shift;
-			w->work.bytes = p->bytes / pieces;
+			w->activity.destination = p->to + shift;
+			w->activity.source = p->from + shift;
+			w->activity.bytes = p->bytes / pieces;
 		}
 	}
 }
 
-static void make_graph_work(const struct planned *p, uint64_t id)
+static void make_graph_activity(const struct planned *p, uint64_t id)
 {
 	size_t count = strlen(p->graph);
 
@@ -272,7 +272,7 @@ static void make_graph_work(const struct planned *p, uint64_t id)
 				       .pieces = p->graph[i] == 'c' ? 2 : 1};
 
 		if (p->graph[i] != 'n')
-			make_work(&node, id);
+			make_activity(&node, id);
 	}
 }
 
@@ -286,7 +286,7 @@ static void check_spans(void)
 		if (!e->closed || e->lost)
 			continue;
 		for (uint32_t k = 0; k < made; k++)
-			if (works[k].id == e->id) {
+			if (activities[k].id == e->id) {
 				first = first == UINT32_MAX ? k : first;
 				last = k;
 			}
@@ -325,11 +325,11 @@ static void step_program(const struct plan *plan, uint32_t who)
 		t->api_direction = p->direction;
 		begin_call(p, t);
 		break;
-	case WORK:
+	case ACTIVITY:
 		if (p->kind == GT_SUBMIT_GRAPH)
-			make_graph_work(p, t->api_id);
+			make_graph_activity(p, t->api_id);
 		else if (p->kind != GT_SUBMIT_SYNC && !p->fails)
-			make_work(p, t->api_id);
+			make_activity(p, t->api_id);
 		a->waits_for = p->kind == GT_SUBMIT_SYNC ? made : 0;
 		break;
 	case WAIT: break; /* can continue */
@@ -346,17 +346,17 @@ static void step_program(const struct plan *plan, uint32_t who)
 
 static void step_stream(void)
 {
-	const struct work *w = &works[taken++];
+	const struct activity *w = &activities[taken++];
 	struct gt_submitter o = {.id = 0};
 
-	gt_submit_order_match(order, &w->work,
-			      w->work.part != GT_GRAPH_COPY || w->work.words
+	gt_submit_order_match(order, &w->activity,
+			      w->activity.part != GT_GRAPH_COPY || w->activity.words
 				      ? gt_submit_order_reserve_packet(order)
 				      : 0,
 			      &o);
 	linked += o.id != 0;
 	wrong += o.id && o.id != w->id;
-	if (o.node.span && !(o.node.unobserved >> w->work.part & 1)) {
+	if (o.node.span && !(o.node.unobserved >> w->activity.part & 1)) {
 		uint32_t at = taken - 1;
 
 		wrong += o.node.span->id != w->id;
@@ -673,7 +673,7 @@ static struct {
 	struct {
 		uint32_t name;
 		uint64_t id;
-	} work[AT_A_TIME * EACH];
+	} activity[AT_A_TIME * EACH];
 	uint32_t made;
 } runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -689,8 +689,8 @@ static void *launching_thread(void *number)
 								 .function = who,
 								 .stream = STREAM});
 		pthread_mutex_lock(&runtime.lock);
-		runtime.work[runtime.made].name = who;
-		runtime.work[runtime.made++].id = t.api_id;
+		runtime.activity[runtime.made].name = who;
+		runtime.activity[runtime.made++].id = t.api_id;
 		pthread_mutex_unlock(&runtime.lock);
 		gt_submit_order_end_call(&t, 0);
 	}
@@ -707,14 +707,14 @@ UNIT_TEST(threads_that_launch_at_a_time_have_their_own_kernels)
 					(void *)(uintptr_t)(i + 1)),
 			 0);
 	for (uint32_t n = 0; n < AT_A_TIME * EACH;) {
-		struct gt_submitted_work w = {.part = GT_GRAPH_KERNEL};
+		struct gt_submitted_activity w = {.part = GT_GRAPH_KERNEL};
 		struct gt_submitter o = {.id = 0};
 		uint64_t id = 0;
 
 		pthread_mutex_lock(&runtime.lock);
 		if (n < runtime.made) {
-			w.name = runtime.work[n].name;
-			id = runtime.work[n].id;
+			w.name = runtime.activity[n].name;
+			id = runtime.activity[n].id;
 		}
 		pthread_mutex_unlock(&runtime.lock);
 		if (!id) {
@@ -746,7 +746,7 @@ static void live(uintptr_t handle, uint32_t number, bool packet)
 {
 	struct gt_thread t = {.api_id = GT_ID(1, number)};
 	struct gt_submitter o = {.id = 0};
-	struct gt_submitted_work work = {.part = GT_GRAPH_KERNEL, .name = 3};
+	struct gt_submitted_activity activity = {.part = GT_GRAPH_KERNEL, .name = 3};
 	struct gt_submit_order *l;
 	pthread_t thread;
 	uint32_t turn;
@@ -762,12 +762,12 @@ static void live(uintptr_t handle, uint32_t number, bool packet)
 	turn = gt_submit_order_reserve_packet(l);
 	gt_submit_order_end_call(&t, 0);
 	if (!packet)
-		gt_submit_order_match(l, &work, turn, &o);
+		gt_submit_order_match(l, &activity, turn, &o);
 	gt_hip_order_destroy_stream((void *)handle);
 	atomic_store(&ends, number);
 	pthread_join(thread, NULL);
 	if (packet)
-		gt_submit_order_match(l, &work, turn, &o);
+		gt_submit_order_match(l, &activity, turn, &o);
 	CHECK_EQ(o.id, t.api_id);
 }
 

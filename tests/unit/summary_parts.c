@@ -26,22 +26,22 @@ UNIT_TEST(work_is_linked_whichever_of_it_and_its_call_is_read_first)
 {
 	struct linked l = {0};
 
-	linked_work(&l, 1, 7); /* three activities of one call, followed by the call */
-	linked_work(&l, 1, 7);
-	linked_work(&l, 1, 7);
-	linked_work(&l, 1, 0);
-	CHECK_EQ(l.work, 0);
+	linked_activity(&l, 1, 7); /* three activities of one call, followed by the call */
+	linked_activity(&l, 1, 7);
+	linked_activity(&l, 1, 7);
+	linked_activity(&l, 1, 0);
+	CHECK_EQ(l.activity, 0);
 	CHECK_EQ(l.lost, 3);
 	linked_call(&l, 2, 7); /* call in another process */
 	linked_call(&l, 1, 7 + LINKED_PAGE_IDS);
 	linked_call(&l, 1, (UINT64_C(1) << 40) + 7); /* call in another thread */
-	CHECK_EQ(l.work, 0);
+	CHECK_EQ(l.activity, 0);
 	linked_call(&l, 1, 7);
-	CHECK_EQ(l.work, 3);
+	CHECK_EQ(l.activity, 3);
 	CHECK_EQ(l.lost, 0);
 	linked_call(&l, 1, 7); /* a damaged capture may repeat a record */
-	linked_work(&l, 1, 7);
-	CHECK_EQ(l.work, 4);
+	linked_activity(&l, 1, 7);
+	CHECK_EQ(l.activity, 4);
 	linked_fini(&l);
 }
 
@@ -50,11 +50,11 @@ UNIT_TEST(links_of_many_calls_take_little_memory)
 	struct linked l = {0};
 
 	for (uint64_t id = 1; id <= 100000; id++) {
-		linked_work(&l, 0, id % 3 ? id : 0);
+		linked_activity(&l, 0, id % 3 ? id : 0);
 		if (id % 2)
 			linked_call(&l, 0, id);
 	}
-	CHECK_EQ(l.work, 33333);
+	CHECK_EQ(l.activity, 33333);
 	CHECK_EQ(l.lost, 33334);
 	CHECK_EQ(l.count, 100000 / LINKED_PAGE_IDS + 1);
 	linked_fini(&l);

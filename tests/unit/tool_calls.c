@@ -314,10 +314,10 @@ static uint64_t cause;
 
 static void submit(void)
 {
-	struct gt_activity *p = gt_activity_take(DOMAIN, true);
+	struct gt_tool_activity *p = gt_tool_activity_take(DOMAIN, true);
 
 	cause = p->activity.correlation;
-	gt_activity_give(p);
+	gt_tool_activity_give(p);
 }
 
 static void call_that_submits(void)

@@ -44,7 +44,7 @@ static struct gt_tap taps[OPERATIONS];
 static struct gt_table table = {DOMAIN, 0, operations, OPERATIONS, taps, "fake", 10000, 0};
 
 static uint64_t until_ns;
-static _Atomic uint64_t calls_told, notify_work, objects_told, records_told, retired_told;
+static _Atomic uint64_t calls_told, notify_activity, objects_told, records_told, retired_told;
 
 static uint64_t now_ns(void)
 {
@@ -103,7 +103,7 @@ static void on_activity(const struct gputap_activity *w, uint64_t *data, void *u
 		CHECK_LT(w->start, w->end);
 		CHECK_LE(w->end, now_ns());
 	}
-	atomic_fetch_add_explicit(&notify_work, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&notify_activity, 1, memory_order_relaxed);
 }
 
 static void on_object(const struct gputap_object *o, uint64_t *data, void *user)
@@ -221,48 +221,48 @@ static void *tool(void *arg)
 /* The runtime ------------------------------------------------------------------ */
 
 /* Activities on their way to a helper. */
-static struct gt_activity *_Atomic in_flight[IN_FLIGHT];
+static struct gt_tool_activity *_Atomic in_flight[IN_FLIGHT];
 
-static bool hand_to_helper(struct gt_activity *p, unsigned at)
+static bool hand_to_helper(struct gt_tool_activity *p, unsigned at)
 {
-	struct gt_activity *none = NULL;
+	struct gt_tool_activity *none = NULL;
 
 	return atomic_compare_exchange_strong(&in_flight[at % IN_FLIGHT], &none, p);
 }
 
-static void end(struct gt_activity *p, unsigned random)
+static void end(struct gt_tool_activity *p, unsigned random)
 {
 	uint64_t now = now_ns();
 
-	gt_activity_done(p, random % 8 ? 0 : -5, random % 16 ? now - 1000 : 0,
-			 random % 16 ? now : 0);
+	gt_tool_activity_done(p, random % 8 ? 0 : -5, random % 16 ? now - 1000 : 0,
+			      random % 16 ? now : 0);
 }
 
 /* Submit as runtimes do: the activity may end before EXIT is notified. */
 static void submit(unsigned *random)
 {
 	const unsigned how = next(random), at = next(random);
-	struct gt_activity *p;
+	struct gt_tool_activity *p;
 	bool handed = false;
 
-	if (!gt_tool_activity_asked(DOMAIN) || !(p = gt_activity_take(DOMAIN, true)))
+	if (!gt_tool_activity_asked(DOMAIN) || !(p = gt_tool_activity_take(DOMAIN, true)))
 		return;
 	if (how % 32 == 0) {
-		gt_activity_give(p);
+		gt_tool_activity_give(p);
 		return;
 	}
-	gt_activity_submitting(p);
+	gt_tool_activity_submitting(p);
 	p->dispatch = how % TYPES == 0;
 	p->activity.type = GPUTAP_ACTIVITY_KERNEL + how % TYPES;
-	if (!gt_activity_enter(p))
+	if (!gt_tool_activity_enter(p))
 		return;
 	if (how % 5 == 0 && how % 7)
 		handed = hand_to_helper(p, at);
-	gt_activity_exit(p);
+	gt_tool_activity_exit(p);
 	if (handed)
 		return;
 	if (how % 7 == 0)
-		gt_activity_drop(p, true);
+		gt_tool_activity_drop(p, true);
 	else if (!hand_to_helper(p, at))
 		end(p, how);
 }
@@ -311,7 +311,7 @@ static void *helper(void *seed)
 	while (left || !over()) {
 		left = false;
 		for (int i = 0; i < IN_FLIGHT; i++) {
-			struct gt_activity *p = atomic_exchange(&in_flight[i], NULL);
+			struct gt_tool_activity *p = atomic_exchange(&in_flight[i], NULL);
 
 			left |= p != NULL;
 			if (p)
@@ -377,11 +377,11 @@ UNIT_TEST_SECONDS(calls_work_objects_and_buffers_while_tools_come_and_go, 1200)
 		pthread_join(threads[count], NULL);
 	gt_tool_deliver();
 	printf("told: %llu calls, %llu work, %llu objects, %llu retired; %llu records\n",
-	       (unsigned long long)calls_told, (unsigned long long)notify_work,
+	       (unsigned long long)calls_told, (unsigned long long)notify_activity,
 	       (unsigned long long)objects_told, (unsigned long long)retired_told,
 	       (unsigned long long)records_told);
 	CHECK_NE(atomic_load(&calls_told), 0);
-	CHECK_NE(atomic_load(&notify_work), 0);
+	CHECK_NE(atomic_load(&notify_activity), 0);
 	CHECK_NE(atomic_load(&objects_told), 0);
 	CHECK_NE(atomic_load(&retired_told), 0);
 	CHECK_NE(atomic_load(&records_told), 0);

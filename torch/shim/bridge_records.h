@@ -372,7 +372,7 @@ class flows
 	struct slot {
 		uint64_t key;
 		uint32_t flow;
-		bool is_work; // otherwise a wait
+		bool is_activity; // otherwise a wait
 		bool started;
 	};
 	void expect(uint64_t key)
@@ -426,7 +426,7 @@ void number_calls(flows *f, table &records, bool driver)
 			return;
 		if (flows::slot *s = f[r.source].find(r.correlation, nullptr)) {
 			r.flow = s->flow;
-			r.starts = s->is_work && !s->started;
+			r.starts = s->is_activity && !s->started;
 			s->started = true;
 		}
 	});
@@ -452,7 +452,7 @@ void number_flows(table &records)
 			return;
 		if (flows::slot *s = f[a.r.source].find(a.r.correlation, &last)) {
 			a.r.flow = s->flow;
-			s->is_work |= type_of(a.r) != ActivityType::CUDA_SYNC;
+			s->is_activity |= type_of(a.r) != ActivityType::CUDA_SYNC;
 		}
 	});
 	number_calls(f.data(), records, false);

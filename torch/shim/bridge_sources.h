@@ -96,7 +96,7 @@ bridge &the()
 	return *one;
 }
 
-ActivityType type_of_work(uint32_t type)
+ActivityType type_of_activity(uint32_t type)
 {
 	switch (type) {
 	case GPUTAP_ACTIVITY_KERNEL:
@@ -107,7 +107,7 @@ ActivityType type_of_work(uint32_t type)
 	}
 }
 
-const char *name_of_work(const gputap_activity &w)
+const char *name_of_activity(const gputap_activity &w)
 {
 	// memcpys and memsets of CUDA have Kineto's names
 	if (w.type != GPUTAP_ACTIVITY_KERNEL && w.name && !strncmp(w.name, "Mem", 3))
@@ -134,7 +134,7 @@ int32_t number_of_device(const bridge &b, uint32_t domain, uint64_t number, uint
 	return (int32_t)((int)domain == b.cuda ? handle : domain * DEVICES_OF_DOMAIN + number);
 }
 
-void take_work(bridge &b, const gputap_activity &w)
+void take_activity(bridge &b, const gputap_activity &w)
 {
 	record r = {};
 
@@ -143,15 +143,15 @@ void take_work(bridge &b, const gputap_activity &w)
 	r.start = w.start, r.end = w.end;
 	r.op = w.external[0], r.user = w.external[1];
 	r.correlation = w.correlation, r.bytes = w.bytes;
-	r.name = w.type == GPUTAP_ACTIVITY_KERNEL ? b.texts.clean_kernel(name_of_work(w))
-						  : b.texts.clean(name_of_work(w));
+	r.name = w.type == GPUTAP_ACTIVITY_KERNEL ? b.texts.clean_kernel(name_of_activity(w))
+						  : b.texts.clean(name_of_activity(w));
 	for (int i = 0; i < 3; i++) {
 		r.block[i] = w.group[i] ? w.group[i] : 1;
 		r.grid[i] = std::max(1u, w.grid[i] / r.block[i]);
 	}
 	r.device = number_of_device(b, w.domain, w.device, w.device_handle);
 	r.stream = (int32_t)std::max<uint64_t>(1, w.queue);
-	r.type = (uint8_t)type_of_work(w.type);
+	r.type = (uint8_t)type_of_activity(w.type);
 	b.no_memory += !b.records.add(r);
 }
 
@@ -183,7 +183,7 @@ void take_batch(gputap_buffer *, const gputap_record *records, size_t count, uin
 	b.lost = lost;
 	for (size_t i = 0; b.recording && i < count; i++)
 		if (records[i].kind == GPUTAP_RECORD_ACTIVITY)
-			take_work(b, *static_cast<const gputap_activity *>(records[i].payload));
+			take_activity(b, *static_cast<const gputap_activity *>(records[i].payload));
 		else if (records[i].kind == GPUTAP_RECORD_CALL)
 			take_call(b, *static_cast<const gputap_record_call *>(records[i].payload));
 }

@@ -238,7 +238,7 @@ static void end_call(struct soft_cu_call *c)
 
 /* Work ------------------------------------------------------------------------------ */
 
-static void add_kernel(const struct soft_cu_work *w, uint64_t on)
+static void add_kernel(const struct soft_cu_activity *w, uint64_t on)
 {
 	static int64_t grids;
 	CUpti_ActivityKernel13 r = {
@@ -272,7 +272,7 @@ static void add_kernel(const struct soft_cu_work *w, uint64_t on)
 	soft_cupti_add_record(&r, soft_cupti_record_bytes(r.kind));
 }
 
-static void add_copy(const struct soft_cu_work *w)
+static void add_copy(const struct soft_cu_activity *w)
 {
 	const CUpti_ActivityMemcpy7 r = {
 		.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
@@ -296,7 +296,7 @@ static void add_copy(const struct soft_cu_work *w)
 	soft_cupti_add_record(&r, soft_cupti_record_bytes(r.kind));
 }
 
-static void add_peer_copy(const struct soft_cu_work *w)
+static void add_peer_copy(const struct soft_cu_activity *w)
 {
 	const CUpti_ActivityMemcpyPtoP4 r = {
 		.kind = CUPTI_ACTIVITY_KIND_MEMCPY2,
@@ -323,7 +323,7 @@ static void add_peer_copy(const struct soft_cu_work *w)
 	soft_cupti_add_record(&r, sizeof r);
 }
 
-static void add_set(const struct soft_cu_work *w)
+static void add_set(const struct soft_cu_activity *w)
 {
 	const CUpti_ActivityMemset5 r = {
 		.kind = CUPTI_ACTIVITY_KIND_MEMSET,
@@ -345,7 +345,7 @@ static void add_set(const struct soft_cu_work *w)
 	soft_cupti_add_record(&r, soft_cupti_record_bytes(r.kind));
 }
 
-static void add_graph(const struct soft_cu_work *w)
+static void add_graph(const struct soft_cu_activity *w)
 {
 	const CUpti_ActivityGraphTrace2 r = {
 		.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE,
@@ -365,16 +365,16 @@ static void add_graph(const struct soft_cu_work *w)
 
 /* Write the records for a GPU activity. Without kind MEMCPY2, a copy between devices has a record
  * of kind MEMCPY. GRAPH_TRACE replaces the records of the graph's nodes. */
-static void end_work(const struct soft_cu_work *work)
+static void end_activity(const struct soft_cu_activity *activity)
 {
-	struct soft_cu_work w = *work;
+	struct soft_cu_activity w = *activity;
 	const uint64_t on = w.kinds;
 	const bool is_span = on & BIT(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 	enum { PTOP = 10 };
 
 	if (soft_cupti_fails(SOFT_CUPTI_FAIL_START))
 		w.start = 0;
-	if (w.kind == SOFT_CU_WORK_GRAPH) {
+	if (w.kind == SOFT_CU_ACTIVITY_GRAPH) {
 		if (is_span)
 			add_graph(&w);
 		return;
@@ -382,18 +382,18 @@ static void end_work(const struct soft_cu_work *work)
 	if (w.graph_id && is_span)
 		return;
 	switch (w.kind) {
-	case SOFT_CU_WORK_KERNEL:
+	case SOFT_CU_ACTIVITY_KERNEL:
 		if (on &
 		    (BIT(CUPTI_ACTIVITY_KIND_KERNEL) | BIT(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)))
 			add_kernel(&w, on);
 		break;
-	case SOFT_CU_WORK_COPY:
+	case SOFT_CU_ACTIVITY_COPY:
 		if (w.copy_kind == PTOP && on & BIT(CUPTI_ACTIVITY_KIND_MEMCPY2))
 			add_peer_copy(&w);
 		else if (on & BIT(CUPTI_ACTIVITY_KIND_MEMCPY))
 			add_copy(&w);
 		break;
-	case SOFT_CU_WORK_SET:
+	case SOFT_CU_ACTIVITY_SET:
 		if (on & BIT(CUPTI_ACTIVITY_KIND_MEMSET))
 			add_set(&w);
 		break;
@@ -424,7 +424,7 @@ static const struct soft_cu_tool the_tool = {
 	.begin_call = begin_call,
 	.end_call = end_call,
 	.now = soft_cupti_now,
-	.end_work = end_work,
+	.end_activity = end_activity,
 	.notify_resource = notify_resource,
 };
 

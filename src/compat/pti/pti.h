@@ -177,7 +177,7 @@ struct pti_subscriber {
 	void (*callback)(void);      /* the subscriber's pti_callback_function */
 	void *user;
 	/* work: NULL if the subscriber requests no GPU activities */
-	struct gputap_context *calls, *work;
+	struct gputap_context *calls, *activity;
 	uint64_t generation;
 	_Atomic uint64_t age; /* order of subscription */
 	bool leaves;          /* true if the handle is refused from now on */

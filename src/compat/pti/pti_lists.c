@@ -210,9 +210,9 @@ static struct command_entry *next_entry(void)
 	return e;
 }
 
-static uint8_t appended_as(const struct gputap_activity *work)
+static uint8_t appended_as(const struct gputap_activity *activity)
 {
-	switch (work->type) {
+	switch (activity->type) {
 	case GPUTAP_ACTIVITY_KERNEL:
 	case GPUTAP_ACTIVITY_NATIVE: return PTI_APPENDED_KERNEL;
 	case GPUTAP_ACTIVITY_MARKER:
@@ -225,27 +225,28 @@ static uint8_t appended_as(const struct gputap_activity *work)
 
 /* Take the next entry of the activity's kind. Skip other entries, because a filter excluded their
  * activities. */
-static struct pti_append take_entry(const struct gputap_activity *work)
+static struct pti_append take_entry(const struct gputap_activity *activity)
 {
-	bool is_kernel = work->type == GPUTAP_ACTIVITY_KERNEL;
+	bool is_kernel = activity->type == GPUTAP_ACTIVITY_KERNEL;
 	struct command_entry *e;
 
-	if (now.number == work->number && now.is_kernel == is_kernel)
+	if (now.number == activity->number && now.is_kernel == is_kernel)
 		return now.handed_out;
 	do
 		e = next_entry();
-	while (e && e->appended != appended_as(work));
-	now.number = work->number;
+	while (e && e->appended != appended_as(activity));
+	now.number = activity->number;
 	now.is_kernel = is_kernel;
 	now.handed_out = e ? e->append : (struct pti_append){0};
 	return now.handed_out;
 }
 
-struct pti_append pti_append_of(const struct gputap_activity *work)
+struct pti_append pti_append_of(const struct gputap_activity *activity)
 {
-	if (now.append.id && now.append.id == work->correlation)
+	if (now.append.id && now.append.id == activity->correlation)
 		return now.append;
-	return now.is_running ? take_entry(work) : (struct pti_append){.id = work->correlation};
+	return now.is_running ? take_entry(activity)
+			      : (struct pti_append){.id = activity->correlation};
 }
 
 /* The calls that are followed: appends, runs, resets. */

@@ -18,7 +18,7 @@ struct pti_append {
 
 /* Find the append of an activity. Call in the thread that submits the activity, at the activity's
  * ENTER. */
-struct pti_append pti_append_of(const struct gputap_activity *work);
+struct pti_append pti_append_of(const struct gputap_activity *activity);
 /* Return the name of the operation that the call appends. The name is never freed. */
 const char *pti_appended_name(const struct pti_operation *op, const struct gputap_call *call);
 /* Return the id of the function of @group that this thread is in, if the thread may learn of

@@ -226,7 +226,8 @@ static void notify_completed(const struct pti_subscriber *s, const struct gputap
 }
 
 /* *data: a copy of the activity's append, valid from ENTER to COMPLETE. */
-static void notify_work(const struct gputap_activity *activity, uint64_t *data, void *subscriber)
+static void notify_activity(const struct gputap_activity *activity, uint64_t *data,
+			    void *subscriber)
 {
 	const struct pti_subscriber *s = subscriber;
 	const struct pti_append unknown = {0};
@@ -244,24 +245,24 @@ static void notify_work(const struct gputap_activity *activity, uint64_t *data, 
 	}
 }
 
-/* Request GPU activities, once and permanently. notify_work() skips activities that are no longer
- * wanted. */
-static uint32_t follow_work(struct pti_subscriber *s)
+/* Request GPU activities, once and permanently. notify_activity() skips activities that are no
+ * longer wanted. */
+static uint32_t follow_activity(struct pti_subscriber *s)
 {
 	const struct gputap_context_opts opts = {.size = sizeof opts};
-	int rc = s->work ? 0 : gputap_context_create(&opts, &s->work);
+	int rc = s->activity ? 0 : gputap_context_create(&opts, &s->activity);
 
-	if (rc || gputap_context_is_active(s->work))
+	if (rc || gputap_context_is_active(s->activity))
 		return rc ? PTI_FAILED : PTI_OK;
-	rc = gputap_context_activities(s->work, GPUTAP_DOMAIN_LEVEL_ZERO, GPUTAP_ACTIVITY_ALL,
-				       notify_work, s);
+	rc = gputap_context_activities(s->activity, GPUTAP_DOMAIN_LEVEL_ZERO, GPUTAP_ACTIVITY_ALL,
+				       notify_activity, s);
 	rc = rc ? rc
-		: gputap_context_activities(s->work, GPUTAP_DOMAIN_OPENCL, GPUTAP_ACTIVITY_ALL,
-					    notify_work, s);
-	rc = rc ? rc : gputap_context_start(s->work);
+		: gputap_context_activities(s->activity, GPUTAP_DOMAIN_OPENCL, GPUTAP_ACTIVITY_ALL,
+					    notify_activity, s);
+	rc = rc ? rc : gputap_context_start(s->activity);
 	if (rc) {
-		gputap_context_destroy(s->work);
-		s->work = NULL;
+		gputap_context_destroy(s->activity);
+		s->activity = NULL;
 	}
 	return rc ? PTI_FAILED : PTI_OK;
 }
@@ -351,7 +352,7 @@ static uint32_t switch_place(struct pti_subscriber *s, int place, uint8_t phases
 	struct selection w = {s, place, phases != 0, PTI_OK};
 
 	if (place == COMPLETED && phases)
-		w.result = follow_work(s);
+		w.result = follow_activity(s);
 	else if (place != COMPLETED && place != EVENTS)
 		pti_operations_each(select_operation, &w);
 	if (w.result != PTI_OK)

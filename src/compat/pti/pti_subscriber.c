@@ -141,7 +141,7 @@ uint32_t pti_subscriber_create(void **handle, const struct pti_form *form, void 
 		if (!places[i].form)
 			s = &places[i];
 	if (s) {
-		s->calls = s->work = NULL;
+		s->calls = s->activity = NULL;
 		s->form = form;
 		s->callback = callback;
 		s->user = user;
@@ -192,7 +192,7 @@ uint32_t pti_subscriber_destroy(void *handle)
 	pti_subscriber_put();
 	count_own_inside(-1);
 	gputap_context_destroy(s->calls);
-	gputap_context_destroy(s->work);
+	gputap_context_destroy(s->activity);
 	wait_for_events(s);
 	count_own_inside(1);
 	pthread_mutex_lock(&lock);
@@ -282,9 +282,9 @@ static void notify_nothing(const struct gputap_call *call, uint64_t *data, void 
 	(void)call, (void)data, (void)user;
 }
 
-static void notify_no_work(const struct gputap_activity *work, uint64_t *data, void *user)
+static void notify_no_activity(const struct gputap_activity *activity, uint64_t *data, void *user)
 {
-	(void)work, (void)data, (void)user;
+	(void)activity, (void)data, (void)user;
 }
 
 /* Create a context that is never started. The context requests early everything that a subscriber
@@ -302,10 +302,10 @@ static int reserve_everything(void)
 		rc = gputap_context_calls(ctx, pti_domains[d], NULL, 0, 0, notify_nothing, NULL);
 	rc = rc ? rc
 		: gputap_context_activities(ctx, GPUTAP_DOMAIN_LEVEL_ZERO, GPUTAP_ACTIVITY_ALL,
-					    notify_no_work, NULL);
+					    notify_no_activity, NULL);
 	rc = rc ? rc
 		: gputap_context_activities(ctx, GPUTAP_DOMAIN_OPENCL, GPUTAP_ACTIVITY_ALL,
-					    notify_no_work, NULL);
+					    notify_no_activity, NULL);
 	if (rc)
 		gputap_context_destroy(ctx);
 	return rc;

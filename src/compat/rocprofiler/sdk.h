@@ -8,7 +8,7 @@
  *
  *   sdk_tool.c      tools ("clients"): found, configured, initialised, finalised
  *   sdk_context.c   configuration of contexts; creates gputap's contexts
- *   sdk_call.c      calls of the APIs            sdk_work.c      dispatches, copies
+ *   sdk_call.c      calls of the APIs            sdk_activity.c      dispatches, copies
  *   sdk_inner.c     allocations, streams         sdk_range.c     ranges of ROCTx
  *   sdk_scratch.c   scratch memory               sdk_object.c    code objects
  *   sdk_watch.c     host functions and streams, which must be known before they are requested
@@ -142,7 +142,7 @@ void sdk_contexts_settle(uint32_t client);
 
 /* @user: the context */
 void sdk_on_call(const struct gputap_call *call, uint64_t *data, void *user);
-void sdk_on_work(const struct gputap_activity *work, uint64_t *data, void *user);
+void sdk_on_activity(const struct gputap_activity *activity, uint64_t *data, void *user);
 void sdk_on_object(const struct gputap_object *object, uint64_t *data, void *user);
 void sdk_on_retired(uint64_t correlation, uint64_t time, void *user);
 void sdk_on_device(const struct gputap_object *object);

@@ -108,7 +108,7 @@ struct asked {
 	uint32_t operations[DOMAINS][SDK_OPERATIONS], uncorrelated[DOMAINS][SDK_OPERATIONS];
 	/* operations[] includes uncorrelated[] */
 	uint32_t count[DOMAINS], uncorrelated_count[DOMAINS];
-	uint64_t work, objects;
+	uint64_t activity, objects;
 	uint32_t inner;
 };
 
@@ -171,15 +171,15 @@ static void ask_others(struct asked *a, const struct sdk_context *c)
 {
 	if (c->called[ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH].ops.configured ||
 	    c->recorded[ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH].ops.configured)
-		a->work |= DISPATCHED;
+		a->activity |= DISPATCHED;
 	if (c->called[ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY].ops.configured ||
 	    c->recorded[ROCPROFILER_BUFFER_TRACING_MEMORY_COPY].ops.configured)
-		a->work |= GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_READ) |
-			   GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_WRITE) |
-			   GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_COPY);
+		a->activity |= GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_READ) |
+			       GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_WRITE) |
+			       GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_COPY);
 	if (c->called[ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT].ops.configured)
 		a->objects |= 1u << GPUTAP_OBJECT_CODE_OBJECT | 1u << GPUTAP_OBJECT_KERNEL_SYMBOL;
-	if (a->work || a->objects)
+	if (a->activity || a->objects)
 		a->objects |= 1u << GPUTAP_OBJECT_DEVICE;
 	if (c->called[ROCPROFILER_CALLBACK_TRACING_SCRATCH_MEMORY].ops.configured ||
 	    c->recorded[ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY].ops.configured)
@@ -190,7 +190,7 @@ static void collect_asked(struct asked *a, const struct sdk_context *c)
 {
 	memset(a->count, 0, sizeof a->count);
 	memset(a->uncorrelated_count, 0, sizeof a->uncorrelated_count);
-	a->work = a->objects = 0;
+	a->activity = a->objects = 0;
 	a->inner = 0;
 	for (int kind = 1; kind < ROCPROFILER_CALLBACK_TRACING_LAST; kind++) {
 		const struct sdk_operations *three = NULL;
@@ -267,9 +267,9 @@ static int make_context(struct sdk_context *c)
 				d == GPUTAP_DOMAIN_HSA_CORE || d == GPUTAP_DOMAIN_HSA_AMD_EXT
 					? GPUTAP_UNCORRELATED_ALONE
 					: 0);
-	if (rc == 0 && a.work)
-		rc = gputap_context_activities(c->tap, GPUTAP_DOMAIN_HSA_CORE, a.work, sdk_on_work,
-					       c);
+	if (rc == 0 && a.activity)
+		rc = gputap_context_activities(c->tap, GPUTAP_DOMAIN_HSA_CORE, a.activity,
+					       sdk_on_activity, c);
 	if (rc == 0 && a.objects)
 		rc = gputap_context_objects(c->tap, GPUTAP_DOMAIN_HSA_CORE, a.objects,
 					    object_flags(), sdk_on_object, c);

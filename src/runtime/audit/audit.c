@@ -50,7 +50,7 @@ EXPORT unsigned int la_objclose(uintptr_t *cookie);
 EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned int flag);
 
 static bool active;
-static const char *compat; /* folder of gputap's substitutes; NULL: none */
+static const char *compat; /* folder with substitute libraries; NULL: none */
 static struct gt_arming arming;
 
 /* State of one entry of gt_interposables. */
@@ -239,7 +239,7 @@ static char *file_in(const char *folder, const char *name)
 		       : NULL;
 }
 
-/* Return the path of gputap's substitute for @name. Return NULL if gputap has none, or if the real
+/* Return the path of the substitute for @name. Return NULL if gputap has none, or if the real
  * library is in one of the linker's own folders, which are searched last. */
 static char *stand_in(const char *name)
 {

@@ -10,7 +10,7 @@
 
 uint8_t gt_cuda_functions[CUPTI_CALLBACK_IDS];
 uint8_t gt_cuda_asked[CUPTI_CALLBACK_IDS];
-uint8_t gt_cuda_work_ops[CUPTI_CALLBACK_IDS];
+uint8_t gt_cuda_activity_ops[CUPTI_CALLBACK_IDS];
 static bool asks_any;
 
 static bool begins(const char *name, const char *with)
@@ -72,7 +72,7 @@ static void look_at_operations(void)
 		uint32_t id = GT_OP_NUMBER(op->op);
 
 		if (id < CUPTI_CALLBACK_IDS && gt_cuda_is_launch(function_of(op->name)) &&
-		    gt_session_asks_work(op->op)) {
+		    gt_session_asks_activity(op->op)) {
 			gt_cuda_asked[id] = 1;
 			asks_any = true;
 		}
@@ -88,7 +88,7 @@ void gt_cuda_functions_find(const struct gt_cupti_library *library)
 		if (!library->cuptiGetCallbackName(CUPTI_DOMAIN_DRIVER, id, &name) && name)
 			gt_cuda_functions[id] = (uint8_t)function_of(name);
 		if (name)
-			gt_cuda_work_ops[id] = (uint8_t)op_of(name);
+			gt_cuda_activity_ops[id] = (uint8_t)op_of(name);
 	}
 }
 
@@ -104,7 +104,7 @@ bool gt_cuda_stream_open(void)
 	       1;
 }
 
-bool gt_cuda_work_wanted(bool ever)
+bool gt_cuda_activity_wanted(bool ever)
 {
 	look_at_operations();
 	if (gt_tool_activity_asked(GT_DOMAIN_CUDA_DRIVER))

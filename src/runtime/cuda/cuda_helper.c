@@ -67,7 +67,7 @@ static void read_last(void)
  * wanted. */
 static void follow_contexts(uint32_t *unwanted)
 {
-	*unwanted = gt_cuda_work_wanted(false) || gt_cuda_runtime_wanted() ? 0 : *unwanted + 1;
+	*unwanted = gt_cuda_activity_wanted(false) || gt_cuda_runtime_wanted() ? 0 : *unwanted + 1;
 	if (!*unwanted)
 		gt_cupti_session_start();
 	else if (*unwanted > LONG_PAUSE)
@@ -86,7 +86,7 @@ static void *run_helper(void *arg)
 
 	gt_tool_thread_takes("gputap", NULL, arg);
 	while (!atomic_load_explicit(&helper.over, memory_order_seq_cst)) {
-		bool launched = gt_cuda_work_launched(), leaves = is_leaving();
+		bool launched = gt_cuda_activity_launched(), leaves = is_leaving();
 
 		atomic_store_explicit(&helper.at_work, 1, memory_order_seq_cst);
 		if (!atomic_load_explicit(&helper.over, memory_order_seq_cst)) {
@@ -172,11 +172,11 @@ static void start_helper(void)
 
 static bool wants_records(void)
 {
-	return gt_cuda_work_wanted(true);
+	return gt_cuda_activity_wanted(true);
 }
 
 static const struct gt_cupti_user user = {
-	.callback = gt_cuda_work_callback,
+	.callback = gt_cuda_activity_callback,
 	.request = gt_cupti_request,
 	.complete = gt_cupti_complete,
 	.find_functions = gt_cuda_functions_find,
@@ -199,7 +199,7 @@ static bool is_user(void)
  * started. */
 static void resume(void)
 {
-	if (is_user() && gt_cuda_work_wanted(true))
+	if (is_user() && gt_cuda_activity_wanted(true))
 		gt_cupti_session_start();
 }
 
@@ -208,7 +208,7 @@ static void follow_calls(void)
 {
 	if (!is_user())
 		return;
-	if (gt_cuda_runtime_wanted() || gt_cuda_work_wanted(false))
+	if (gt_cuda_runtime_wanted() || gt_cuda_activity_wanted(false))
 		gt_cupti_session_start();
 	gt_cupti_session_follow_calls();
 }
@@ -225,10 +225,10 @@ __attribute__((constructor)) static void be_user(void)
  * graphs exist (cupti_session.c). */
 static bool is_wanted_at_once(void)
 {
-	if (gt_cuda_runtime_wanted() || gt_cuda_work_wanted(false))
+	if (gt_cuda_runtime_wanted() || gt_cuda_activity_wanted(false))
 		return true;
 	return gt_recording.session && gt_recording.session->mode == GT_MODE_LITE &&
-	       gt_cuda_work_wanted(true);
+	       gt_cuda_activity_wanted(true);
 }
 
 /* Start CUPTI before the real cuInit(): kinds enabled before a context is created leave no overhead

@@ -4,7 +4,7 @@
  *   links[id % GT_CUDA_LINKS]   {id, call, start, number of records}; 8 MB, touched page by page
  *   kept[hash]                  links still needed when the table wraps around
  *
- * Writer: the launching thread at ENTER, the only thread with that id (cuda_work.c). The writer
+ * Writer: the launching thread at ENTER, the only thread with that id (cuda_activity.c). The writer
  * clears `correlation`, stores the other fields, and stores `correlation` (release). Reader: the
  * helper, which checks `correlation` before and after. Whenever half of the table's ids have been
  * used, the helper copies the links still needed out of the older half, because a kernel may run

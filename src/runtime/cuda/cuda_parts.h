@@ -3,7 +3,7 @@
  *
  *   a launching call of the program
  *     tap                       gt_thread.api_id, api_start: the open call
- *       └─ libcuda ─ CUPTI ─ callback, ENTER    correlation id -> that call      (cuda_work.c)
+ *       └─ libcuda ─ CUPTI ─ callback, ENTER    correlation id -> that call      (cuda_activity.c)
  *                          ─ callback, EXIT     the call succeeded: count as seen
  *   device ─ CUPTI's buffer of records ─► full, or flushed each 100 ms           (cupti_buffers.c)
  *     └─ helper: a record's correlation id -> the call: device record            (cuda_records.c)
@@ -24,7 +24,7 @@
 #define GT_CUDA_MS    UINT64_C(1000000)
 #define GT_CUDA_CLOCK 8 /* GT_CLOCK_HOST_TICKS */
 
-/* Links (cuda_work.c) -------------------------------------------------------------------- */
+/* Links (cuda_activity.c) -------------------------------------------------------------------- */
 
 enum gt_cuda_link_flag {
 	GT_CUDA_RECORDED = 1, /* the recording session wants the launch's activities */
@@ -88,12 +88,12 @@ bool gt_cuda_callback_needed(uint32_t id);
 bool gt_cuda_stream_open(void);
 /* Return true if a tool or the recording session wants GPU activities. @ever: count a paused
  * session as well. */
-bool gt_cuda_work_wanted(bool ever);
+bool gt_cuda_activity_wanted(bool ever);
 
 /* Type of a function's activities, as far as the function's name implies it. */
-extern uint8_t gt_cuda_work_ops[CUPTI_CALLBACK_IDS] __attribute__((visibility("hidden")));
+extern uint8_t gt_cuda_activity_ops[CUPTI_CALLBACK_IDS] __attribute__((visibility("hidden")));
 
-/* Tools (cuda_items.c) ---------------------------------------------------------------------- */
+/* Tools (cuda_tool_activities.c) --------------------------------------------------- */
 
 /* Start the launch with a correlation id.
  * @id:      callback id
@@ -109,12 +109,12 @@ void gt_cuda_items_device(uint32_t number, uint32_t device, const struct gt_text
  * number. */
 void gt_cuda_items_done(uint32_t correlation, const struct gt_record_device *r, uint32_t device);
 
-/* Callbacks (cuda_work.c) ------------------------------------------------------------------ */
+/* Callbacks (cuda_activity.c) ------------------------------------------------------------------ */
 
 /* CUPTI's only callback. */
-void gt_cuda_work_callback(void *user, int domain, uint32_t id, const void *data);
+void gt_cuda_activity_callback(void *user, int domain, uint32_t id, const void *data);
 /* Return true if the program has launched since the last call of this function. */
-bool gt_cuda_work_launched(void);
+bool gt_cuda_activity_launched(void);
 
 /* Buffers (cupti_buffers.c) --------------------------------------------------------------- */
 

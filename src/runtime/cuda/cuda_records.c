@@ -17,7 +17,7 @@ struct place {
 
 static bool is_wanted(const struct gt_cuda_link *link, bool linked)
 {
-	return linked ? link->flags & GT_CUDA_RECORDED : gt_cuda_work_wanted(false);
+	return linked ? link->flags & GT_CUDA_RECORDED : gt_cuda_activity_wanted(false);
 }
 
 /* Write GT_EVENT_UNLINKED after 1, 2, 4, 8 and so on unlinked records. */

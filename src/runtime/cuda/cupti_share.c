@@ -30,7 +30,7 @@
 #include "generated/cupti_wraps.h"
 #include "runtime/cuda/cupti_client.h"
 #include "runtime/cuda/cupti_session.h"
-#include "runtime/device_work.h"
+#include "runtime/gpu_activity.h"
 #include "runtime/interposition.h"
 
 #define WRAP(name)       gt_cupti_wrap_##name
@@ -52,7 +52,7 @@ bool gt_cuda_runtime_wanted(void) __attribute__((weak, visibility("hidden")));
 
 static bool is_wanted(void)
 {
-	return gt_work_is_recorded(GT_DOMAIN_CUDA_DRIVER) ||
+	return gt_activity_is_recorded(GT_DOMAIN_CUDA_DRIVER) ||
 	       atomic_load_explicit(&gt_recording.tools, memory_order_relaxed) ||
 	       (gt_cuda_runtime_wanted && gt_cuda_runtime_wanted());
 }

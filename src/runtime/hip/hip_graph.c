@@ -41,7 +41,7 @@
 #include "core/recording.h"
 #include "runtime/hip/hip_graph.h"
 #include "runtime/hip/hip_order.h"
-#include "runtime/device_work.h"
+#include "runtime/gpu_activity.h"
 #include "tool/tool_activity.h"
 
 enum {

@@ -59,7 +59,7 @@ struct graph_level {
 	uint32_t *edge_first;
 	uint32_t *edge_to;
 	uint32_t *depth, *left, *queue, *ordinal, *kind;
-	uint8_t *work, *before, *behind, *pushed;
+	uint8_t *activity, *before, *behind, *pushed;
 };
 
 struct graph_walk {
@@ -121,8 +121,8 @@ static bool make_level(const struct graph_walk *w, void *graph, struct graph_lev
 	l->queue = u, u += n;
 	l->ordinal = u, u += n;
 	l->kind = u, u += n;
-	l->work = (uint8_t *)u;
-	l->before = l->work + n;
+	l->activity = (uint8_t *)u;
+	l->before = l->activity + n;
 	l->behind = l->before + n;
 	l->pushed = l->behind + n;
 	l->mask--;
@@ -286,7 +286,7 @@ static bool fill_level(struct graph_walk *w, void *graph, struct graph_level *l)
 	return true;
 }
 
-static bool makes_work(uint32_t kind)
+static bool makes_activity(uint32_t kind)
 {
 	return kind == GT_HIP_NODE_KERNEL || kind == GT_HIP_NODE_COPY || kind == GT_HIP_NODE_FILL ||
 	       kind == GT_HIP_NODE_GRAPH;
@@ -299,7 +299,7 @@ static bool sort_level(struct graph_level *l)
 	uint32_t head = 0, tail = 0;
 
 	for (uint32_t i = 0; i < l->count; i++) {
-		l->work[i] = makes_work(l->kind[i]);
+		l->activity[i] = makes_activity(l->kind[i]);
 		if (!l->left[i])
 			l->queue[tail++] = i;
 	}
@@ -311,7 +311,7 @@ static bool sort_level(struct graph_level *l)
 
 			if (l->depth[j] < l->depth[i] + 1)
 				l->depth[j] = l->depth[i] + 1;
-			l->before[j] |= l->before[i] | l->work[i];
+			l->before[j] |= l->before[i] | l->activity[i];
 			if (!--l->left[j])
 				l->queue[tail++] = j;
 		}
@@ -324,7 +324,7 @@ static bool sort_level(struct graph_level *l)
 		for (uint32_t k = l->edge_first[l->queue[tail]];
 		     k < l->edge_first[l->queue[tail] + 1]; k++)
 			l->behind[l->queue[tail]] |=
-				l->behind[l->edge_to[k]] | l->work[l->edge_to[k]];
+				l->behind[l->edge_to[k]] | l->activity[l->edge_to[k]];
 	return true;
 }
 

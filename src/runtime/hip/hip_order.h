@@ -6,7 +6,7 @@
 #define GPUTAP_RUNTIME_HIP_ORDER_H
 
 #include "runtime/hip/hip_graph.h"
-#include "runtime/device_work.h"
+#include "runtime/gpu_activity.h"
 #include "runtime/submit_order.h"
 
 /* Set gt_tap_options.submit_orders if HIP submits from its own threads. */

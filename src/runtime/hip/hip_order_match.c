@@ -30,7 +30,7 @@ static bool is_within(uint64_t address, uint64_t from, uint64_t bytes)
  * elsewhere. Two arguments of HIP's own kernels are numbers: the address of an allocation, and the
  * offset of the range in the allocation, in elements of some size. All pairs of arguments are
  * tested as these two. */
-static uint64_t offset_in(const struct gt_submitted_work *w, uint64_t from, uint64_t bytes)
+static uint64_t offset_in(const struct gt_submitted_activity *w, uint64_t from, uint64_t bytes)
 {
 	uint64_t nearest = UINT64_MAX;
 
@@ -53,7 +53,7 @@ enum { CANNOT_FIT = -1 };
 
 /* Rate how well the activity fits the call: CANNOT_FIT; 0 if it may fit but its addresses do not
  * confirm this; 1 if one of its ends lies in the call's memory; 2 if both ends do. */
-static int fits_call(const struct gt_submitted_work *w, const struct gt_ordered_call *e,
+static int fits_call(const struct gt_submitted_activity *w, const struct gt_ordered_call *e,
 		     uint64_t *offset)
 {
 	uint64_t to, from;
@@ -101,7 +101,7 @@ static bool is_order_known(const struct gt_ordered_call *e)
 
 /* Add the packet to the launch's single record, if the packet is the launch's first or the last
  * node's. */
-static void add_to_span(struct gt_ordered_call *e, const struct gt_submitted_work *w,
+static void add_to_span(struct gt_ordered_call *e, const struct gt_submitted_activity *w,
 			uint32_t place, struct gt_submitter *o)
 {
 	const struct gt_hip_node *n = &e->nodes->order[place];
@@ -135,7 +135,7 @@ static void add_to_span(struct gt_ordered_call *e, const struct gt_submitted_wor
 	}
 }
 
-static void link_to_node(struct gt_ordered_call *e, const struct gt_submitted_work *w,
+static void link_to_node(struct gt_ordered_call *e, const struct gt_submitted_activity *w,
 			 uint32_t place, struct gt_submitter *o)
 {
 	link_to_call(e, o);
@@ -152,14 +152,15 @@ static void link_to_node(struct gt_ordered_call *e, const struct gt_submitted_wo
 }
 
 /* Return the place of the graph's next node of that kind, or nodes.count if none. */
-static uint32_t get_next_node(const struct gt_ordered_call *e, const struct gt_submitted_work *w)
+static uint32_t get_next_node(const struct gt_ordered_call *e,
+			      const struct gt_submitted_activity *w)
 {
 	return w->part == GT_GRAPH_KERNEL ? gt_ordered_call_next_kernel(e)
 					  : e->nodes->order[e->at].next[w->part];
 }
 
-static void reach_node(struct gt_ordered_call *e, const struct gt_submitted_work *w, uint32_t place,
-		       struct gt_submitter *o)
+static void reach_node(struct gt_ordered_call *e, const struct gt_submitted_activity *w,
+		       uint32_t place, struct gt_submitter *o)
 {
 	e->at = place + 1;
 	e->last_part = w->part;
@@ -169,7 +170,7 @@ static void reach_node(struct gt_ordered_call *e, const struct gt_submitted_work
 		gt_ordered_call_end_span(e, true);
 }
 
-static bool may_be_call(const struct gt_ordered_call *e, const struct gt_submitted_work *w)
+static bool may_be_call(const struct gt_ordered_call *e, const struct gt_submitted_activity *w)
 {
 	return e->kind == GT_SUBMIT_LAUNCH && e->state == GT_CALL_PENDING && e->name == w->name;
 }
@@ -181,7 +182,7 @@ static bool may_be_call(const struct gt_ordered_call *e, const struct gt_submitt
  *                           name are still to arrive. A later call that also fits cannot be
  *                           distinguished from these n until all n kernels have arrived. */
 static void match_overlapped(struct gt_submit_order *l, struct gt_ordered_call *first,
-			     const struct gt_submitted_work *w, struct gt_submitter *o)
+			     const struct gt_submitted_activity *w, struct gt_submitter *o)
 {
 	struct gt_ordered_call *found = NULL;
 	bool doubtful = false, known = w->name != 0;
@@ -209,7 +210,7 @@ static void match_overlapped(struct gt_submit_order *l, struct gt_ordered_call *
 		link_to_call(found, o);
 }
 
-static void match_kernel(struct gt_submit_order *l, const struct gt_submitted_work *w,
+static void match_kernel(struct gt_submit_order *l, const struct gt_submitted_activity *w,
 			 struct gt_submitter *o)
 {
 	for (struct gt_ordered_call *e = l->first; e; e = e->next) {
@@ -263,7 +264,7 @@ static bool is_untouched_call(const struct gt_ordered_call *e)
 	return !e->moved && !e->doubtful;
 }
 
-static bool is_direct(const struct gt_submit_order *l, const struct gt_submitted_work *w)
+static bool is_direct(const struct gt_submit_order *l, const struct gt_submitted_activity *w)
 {
 	uint64_t offset;
 
@@ -277,7 +278,7 @@ static bool is_direct(const struct gt_submit_order *l, const struct gt_submitted
  * of their addresses, so a part on memory that the call has already copied belongs to a later call.
  * Fills have no such rule: offset_in() may misread a fill's offset in the memory. */
 static void claim_call(struct claim *c, struct gt_ordered_call *e,
-		       const struct gt_submitted_work *w)
+		       const struct gt_submitted_activity *w)
 {
 	uint64_t offset = 0;
 	int fit = fits_call(w, e, &offset);
@@ -303,7 +304,7 @@ static void claim_call(struct claim *c, struct gt_ordered_call *e,
 
 /* Note that the call of the copy or fill is unknown. The packet may have been the first part of
  * each call of its kind, so none of these calls can be matched through their parts any more. */
-static void doubt_calls(struct gt_submit_order *l, const struct gt_submitted_work *w)
+static void doubt_calls(struct gt_submit_order *l, const struct gt_submitted_activity *w)
 {
 	for (struct gt_ordered_call *e = l->first;
 	     e && (e->kind != GT_SUBMIT_LAUNCH || e->state == GT_CALL_MATCHED || e->overlapped);
@@ -319,7 +320,7 @@ static void doubt_calls(struct gt_submit_order *l, const struct gt_submitted_wor
 /* Check whether graph launch @e has a node of that kind before its next kernel. If @e has a further
  * kernel, no call after @e can be the submitter. Return false if the search is over. */
 static bool claim_graph_node(struct gt_submit_order *l, struct claim *c, struct gt_ordered_call *e,
-			     const struct gt_submitted_work *w, struct gt_submitter *o)
+			     const struct gt_submitted_activity *w, struct gt_submitter *o)
 {
 	uint32_t place, kernel;
 
@@ -348,7 +349,7 @@ static bool claim_graph_node(struct gt_submit_order *l, struct claim *c, struct 
 
 /* Match a copy or fill to the call that can have submitted it, among the calls before the next
  * kernel, if only one call fits. */
-static void match_transfer(struct gt_submit_order *l, const struct gt_submitted_work *w,
+static void match_transfer(struct gt_submit_order *l, const struct gt_submitted_activity *w,
 			   struct gt_submitter *o)
 {
 	struct claim c = {.direct = is_direct(l, w)};
@@ -414,8 +415,8 @@ static bool is_in_sequence(struct gt_submit_order *l, uint32_t sequence)
 	return sequence == handled + 1;
 }
 
-static void match_work(struct gt_submit_order *l, const struct gt_submitted_work *w,
-		       uint32_t sequence, struct gt_submitter *o)
+static void match_activity(struct gt_submit_order *l, const struct gt_submitted_activity *w,
+			   uint32_t sequence, struct gt_submitter *o)
 {
 	if (atomic_load_explicit(&gt_submit_order_given_up, memory_order_relaxed))
 		return;
@@ -439,4 +440,4 @@ static uint32_t reserve_packet(struct gt_submit_order *l)
 	return l->reserved;
 }
 
-GT_PROVIDE(gt_submit_orders) = {.reserve_packet = reserve_packet, .match = match_work};
+GT_PROVIDE(gt_submit_orders) = {.reserve_packet = reserve_packet, .match = match_activity};

@@ -27,7 +27,7 @@ static bool end_callback(struct gt_hsa_callbacks *c, uint64_t number)
 }
 
 /* Stop waiting for the function. @left: true if it will not return; false if it takes too long, in
- * which case its thread finishes the item */
+ * which case its thread finishes the tool activity */
 static bool interrupt_callback(struct gt_hsa_callbacks *c, uint64_t number, bool left)
 {
 	if (!end_callback(c, number))
@@ -38,38 +38,40 @@ static bool interrupt_callback(struct gt_hsa_callbacks *c, uint64_t number, bool
 }
 
 bool gt_hsa_callbacks_enter(struct gt_hsa_callbacks *c, struct gt_hsa_ring *ring,
-			    struct gt_activity **item)
+			    struct gt_tool_activity **tool_activity)
 {
 	struct gt_hsa_callback_guard guard;
 	bool asked;
 
-	begin_callback(c, ring, &guard, (struct gt_hsa_callback){.item = *item, .enter = true});
-	asked = gt_activity_enter(*item);
+	begin_callback(c, ring, &guard,
+		       (struct gt_hsa_callback){.tool_activity = *tool_activity, .enter = true});
+	asked = gt_tool_activity_enter(*tool_activity);
 	guard.callbacks = NULL;
 	if (gt_unlikely(!end_callback(c, guard.number))) {
 		if (asked) {
-			gt_activity_exit(*item);
-			gt_activity_drop(*item, false); /* already counted */
+			gt_tool_activity_exit(*tool_activity);
+			gt_tool_activity_drop(*tool_activity, false); /* already counted */
 		}
 		return false;
 	}
-	*item = asked ? *item : NULL;
+	*tool_activity = asked ? *tool_activity : NULL;
 	return true;
 }
 
 bool gt_hsa_callbacks_exit(struct gt_hsa_callbacks *c, struct gt_hsa_ring *ring,
-			   struct gt_activity *item, bool followed)
+			   struct gt_tool_activity *tool_activity, bool followed)
 {
 	struct gt_hsa_callback_guard guard;
 	bool ours;
 
 	begin_callback(c, ring, &guard,
-		       (struct gt_hsa_callback){.item = item, .followed = followed});
-	gt_activity_exit(item);
+		       (struct gt_hsa_callback){.tool_activity = tool_activity,
+						.followed = followed});
+	gt_tool_activity_exit(tool_activity);
 	guard.callbacks = NULL;
 	ours = end_callback(c, guard.number);
 	if (!followed)
-		gt_activity_drop(item, true);
+		gt_tool_activity_drop(tool_activity, true);
 	return ours;
 }
 
@@ -77,24 +79,24 @@ void gt_hsa_callbacks_resume_exit(struct gt_hsa_callbacks *c)
 {
 	const struct gt_hsa_callback was = c->interrupted;
 
-	c->interrupted.item = NULL;
+	c->interrupted.tool_activity = NULL;
 	if (!was.left)
-		return; /* the thread that executes the function finishes the item */
-	gt_activity_left(was.item);
+		return; /* the thread that executes the function finishes the tool activity */
+	gt_tool_activity_left(was.tool_activity);
 	if (!was.followed)
-		gt_activity_drop(was.item, true);
+		gt_tool_activity_drop(was.tool_activity, true);
 }
 
-struct gt_activity *gt_hsa_callbacks_resume_enter(struct gt_hsa_callbacks *c)
+struct gt_tool_activity *gt_hsa_callbacks_resume_enter(struct gt_hsa_callbacks *c)
 {
 	const struct gt_hsa_callback was = c->interrupted;
 
-	c->interrupted.item = NULL;
+	c->interrupted.tool_activity = NULL;
 	if (was.left) {
-		gt_activity_left(was.item);
-		return was.item;
+		gt_tool_activity_left(was.tool_activity);
+		return was.tool_activity;
 	}
-	gt_activity_abandon();
+	gt_tool_activity_abandon();
 	return NULL;
 }
 

@@ -32,7 +32,7 @@ struct gt_hsa_callback_guard {
 
 /* Callback for which a tool's function is called. */
 struct gt_hsa_callback {
-	struct gt_activity *item;
+	struct gt_tool_activity *tool_activity;
 	const volatile struct gt_hsa_callback_guard *guard;
 	bool enter;    /* true for ENTER: the packet is not handed on yet; false for EXIT */
 	bool followed; /* true if the packet is followed until it completes */
@@ -42,25 +42,25 @@ struct gt_hsa_callback {
 struct gt_hsa_callbacks {
 	/* Written by the ring's worker. */
 	struct gt_hsa_callback current;     /* constant while `running` is not 0 */
-	struct gt_hsa_callback interrupted; /* item: NULL if no callback was interrupted */
+	struct gt_hsa_callback interrupted; /* tool_activity: NULL if none was interrupted */
 	uint64_t count;
 	_Atomic uint64_t running; /* number of the running callback; 0: none */
 	/* Used by the helper: a value of `running`, and when the helper first saw it. */
 	uint64_t seen, seen_since;
 };
 
-/* Call the tools' ENTER callback for *item. Set *item to NULL if no tool wants the activity. Return
- * false if this thread is no longer the ring's worker. */
+/* Call the tools' ENTER callback for *tool_activity. Set *tool_activity to NULL if no tool wants
+ * the activity. Return false if this thread is no longer the ring's worker. */
 bool gt_hsa_callbacks_enter(struct gt_hsa_callbacks *c, struct gt_hsa_ring *ring,
-			    struct gt_activity **item);
-/* Call the tools' EXIT callback. If the item is followed, it belongs to the harvester afterwards.
- * Return false if this thread is no longer the ring's worker. */
+			    struct gt_tool_activity **tool_activity);
+/* Call the tools' EXIT callback. If the tool activity is followed, it belongs to the harvester
+ * afterwards. Return false if this thread is no longer the ring's worker. */
 bool gt_hsa_callbacks_exit(struct gt_hsa_callbacks *c, struct gt_hsa_ring *ring,
-			   struct gt_activity *item, bool followed);
+			   struct gt_tool_activity *tool_activity, bool followed);
 
-/* Do step 3 for the next packet, whose ENTER callback was interrupted. Return its item, or NULL:
- * the packet continues without an item. */
-struct gt_activity *gt_hsa_callbacks_resume_enter(struct gt_hsa_callbacks *c);
+/* Do step 3 for the next packet, whose ENTER callback was interrupted. Return its tool activity, or
+ * NULL: the packet continues without a tool activity. */
+struct gt_tool_activity *gt_hsa_callbacks_resume_enter(struct gt_hsa_callbacks *c);
 /* Do step 3 after an interrupted EXIT callback: the packet is on the device already. */
 void gt_hsa_callbacks_resume_exit(struct gt_hsa_callbacks *c);
 

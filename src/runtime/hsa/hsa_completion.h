@@ -20,9 +20,9 @@ static inline GT_IN_LINE void gt_hsa_hand_on(struct gt_hsa_queue *q, struct gt_h
 					     const union gt_hsa_packet *from,
 					     enum gt_hsa_completion how)
 {
-	__atomic_store_n(&slot->work.packet, (uint32_t)(q->ring.last - 1), __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->activity.packet, (uint32_t)(q->ring.last - 1), __ATOMIC_RELAXED);
 	gt_hsa_slots_submit(&q->slots, slot,
-			    how == GT_HSA_UNKNOWN ? GT_HSA_WORK_LOST : GT_HSA_WORK_PENDING);
+			    how == GT_HSA_UNKNOWN ? GT_HSA_ACTIVITY_LOST : GT_HSA_ACTIVITY_PENDING);
 	gt_hsa_wake_long_sleeper(q->agent);
 	gt_hsa_ring_hand_on(&q->ring, p, from, how == GT_HSA_BY_OURS_AND_BARRIER);
 	gt_hsa_slots_fetch_next(&q->slots);

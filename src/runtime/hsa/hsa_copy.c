@@ -5,7 +5,7 @@
 #include <sched.h>
 
 #include "runtime/hsa/hsa_shared.h"
-#include "runtime/hsa/hsa_work_items.h"
+#include "runtime/hsa/hsa_tool_activities.h"
 
 /* gputap's signals use events of the driver, and a process has only 4,096 of them. */
 enum { COPIES = 4096, OURS_MAX = 2048 };
@@ -49,7 +49,7 @@ static void free_copy(struct gt_hsa_copy *c)
 {
 	uint32_t i = (uint32_t)(c - copies);
 
-	atomic_store_explicit(&c->watch.state, GT_HSA_WORK_FREE, memory_order_relaxed);
+	atomic_store_explicit(&c->watch.state, GT_HSA_ACTIVITY_FREE, memory_order_relaxed);
 	atomic_store_explicit(&c->taken, 0, memory_order_release);
 	atomic_fetch_sub_explicit(&taken, 1, memory_order_relaxed);
 	if (i < atomic_load_explicit(&first, memory_order_relaxed))
@@ -58,9 +58,9 @@ static void free_copy(struct gt_hsa_copy *c)
 
 /* gputap's signals ----------------------------------------------------------------- */
 
-static _Atomic uint32_t made; /* number of gputap's signals */
+static _Atomic uint32_t made; /* number of signals created here */
 
-/* Set gputap's signal to 1, and create it if necessary. Return false if there is no signal. */
+/* Set gputap's signal to 1, and create it if necessary. Return false if creation failed. */
 static bool arm_ours(struct gt_hsa_copy *c, struct gt_hsa_runtime *r)
 {
 	uint64_t signal = 0;
@@ -93,7 +93,7 @@ static bool look_at_copy(struct gt_hsa_copy *c)
 
 	if (!gt_hsa_signal_claim(&c->watch))
 		return atomic_load_explicit(&c->watch.state, memory_order_acquire) >=
-		       GT_HSA_WORK_SAVED;
+		       GT_HSA_ACTIVITY_SAVED;
 	runtime = c->watch.agent->runtime;
 	theirs = c->theirs;
 	if (!gt_hsa_signal_take(&c->watch, &times))
@@ -148,7 +148,8 @@ uint64_t gt_hsa_copy_watch(struct gt_hsa_copy *c, struct gt_hsa_runtime *r, uint
 	uint64_t submitted = choose_signal(c, r, signal);
 
 	if (submitted)
-		atomic_store_explicit(&c->watch.state, GT_HSA_WORK_PENDING, memory_order_release);
+		atomic_store_explicit(&c->watch.state, GT_HSA_ACTIVITY_PENDING,
+				      memory_order_release);
 	else
 		free_copy(c);
 	return submitted;
@@ -159,7 +160,7 @@ void gt_hsa_copy_refused(struct gt_hsa_copy *c)
 	if (c->theirs)
 		gt_hsa_shared_cancel(c->theirs);
 	gt_hsa_signal_forget(&c->watch);
-	atomic_store_explicit(&c->watch.state, GT_HSA_WORK_LOST, memory_order_release);
+	atomic_store_explicit(&c->watch.state, GT_HSA_ACTIVITY_LOST, memory_order_release);
 }
 
 /* All copies ------------------------------------------------------------------------- */
@@ -171,23 +172,26 @@ uint32_t gt_hsa_copies_harvest(struct gt_hsa_agent *agent, struct gt_thread *t, 
 	for (uint32_t i = 0; i < n; i++) {
 		struct gt_hsa_copy *c = &copies[i];
 		uint32_t state = atomic_load_explicit(&c->watch.state, memory_order_acquire);
-		struct gt_activity *item;
+		struct gt_tool_activity *tool_activity;
 		struct gt_hsa_times times;
 
-		if (state == GT_HSA_WORK_FREE || c->watch.agent != agent || c->epoch != t->epoch)
+		if (state == GT_HSA_ACTIVITY_FREE || c->watch.agent != agent ||
+		    c->epoch != t->epoch)
 			continue;
-		if (state < GT_HSA_WORK_SAVED && !look_at_copy(c)) {
+		if (state < GT_HSA_ACTIVITY_SAVED && !look_at_copy(c)) {
 			left++;
 			continue;
 		}
 		times = (struct gt_hsa_times){c->watch.times[0], c->watch.times[1]};
 		state = atomic_load_explicit(&c->watch.state, memory_order_acquire);
-		gt_hsa_work_write(&c->work, agent, c->work.queued,
-				  state == GT_HSA_WORK_SAVED ? &times : NULL, t);
-		item = atomic_exchange_explicit(&c->item, NULL, memory_order_acq_rel);
-		if (gt_unlikely(item != NULL))
-			gt_hsa_complete_item(item, agent,
-					     state == GT_HSA_WORK_SAVED ? &times : NULL);
+		gt_hsa_activity_write(&c->activity, agent, c->activity.queued,
+				      state == GT_HSA_ACTIVITY_SAVED ? &times : NULL, t);
+		tool_activity =
+			atomic_exchange_explicit(&c->tool_activity, NULL, memory_order_acq_rel);
+		if (gt_unlikely(tool_activity != NULL))
+			gt_hsa_complete_tool_activity(tool_activity, agent,
+						      state == GT_HSA_ACTIVITY_SAVED ? &times
+										     : NULL);
 		free_copy(c);
 		++*done;
 	}
@@ -211,7 +215,7 @@ static void stop_watching(struct gt_hsa_copy *c)
 	else
 		while (!gt_hsa_signal_claim(&c->watch) &&
 		       atomic_load_explicit(&c->watch.state, memory_order_acquire) <
-			       GT_HSA_WORK_SAVED)
+			       GT_HSA_ACTIVITY_SAVED)
 			sched_yield();
 }
 
@@ -221,16 +225,17 @@ void gt_hsa_copies_end(struct gt_hsa_runtime *runtime, struct gt_thread *t)
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct gt_hsa_copy *c = &copies[i];
-		struct gt_activity *item;
+		struct gt_tool_activity *tool_activity;
 
 		if (atomic_load_explicit(&c->watch.state, memory_order_acquire) !=
-			    GT_HSA_WORK_FREE &&
+			    GT_HSA_ACTIVITY_FREE &&
 		    c->watch.agent->runtime == runtime && c->epoch == t->epoch) {
 			stop_watching(c);
-			gt_hsa_work_count_unfinished(&c->work, t);
-			item = atomic_exchange_explicit(&c->item, NULL, memory_order_acq_rel);
-			if (item)
-				gt_activity_drop(item, true);
+			gt_hsa_activity_count_unfinished(&c->activity, t);
+			tool_activity = atomic_exchange_explicit(&c->tool_activity, NULL,
+								 memory_order_acq_rel);
+			if (tool_activity)
+				gt_tool_activity_drop(tool_activity, true);
 			free_copy(c);
 		}
 		end_ours(c, runtime);

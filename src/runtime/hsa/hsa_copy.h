@@ -10,7 +10,7 @@
  *   1. The submitting thread takes an entry (`taken`, acquire), fills in the activity, chooses the
  *      signal for the submission, and stores the state PENDING (release).
  *   2. The harvester reads the state (acquire). The harvester takes the times, writes the record,
- *      exchanges `item` for NULL and completes the item, stores FREE, then sets `taken` to 0
+ *      exchanges `tool_activity` for NULL, completes it, stores FREE, then sets `taken` to 0
  *      (release).
  *
  * A copy whose signal is also used for other activities is submitted with a signal of gputap:
@@ -29,11 +29,11 @@
 #define GPUTAP_RUNTIME_HSA_COPY_H
 
 #include "runtime/hsa/hsa_signal.h"
-#include "runtime/hsa/hsa_work.h"
+#include "runtime/hsa/hsa_activity.h"
 
 struct gt_hsa_copy {
 	struct gt_hsa_watch watch;
-	struct gt_hsa_work work; /* `item` below is used instead of `work.item` */
+	struct gt_hsa_activity activity; /* its `tool_activity` is unused; see below */
 	/* program's signal that is decremented when `ours` completes; 0: none */
 	uint64_t theirs;
 	struct gt_hsa_signal *ours; /* NULL: not created yet */
@@ -41,7 +41,7 @@ struct gt_hsa_copy {
 	uint32_t loads; /* `loads` of the runtime when `ours` was created */
 	_Atomic uint32_t taken;
 	uint32_t epoch;
-	_Atomic(struct gt_activity *) item; /* for tools; NULL: no tool wants the copy */
+	_Atomic(struct gt_tool_activity *) tool_activity; /* NULL: no tool wants the copy */
 };
 
 /* Take a free entry. Return NULL if there is none. */

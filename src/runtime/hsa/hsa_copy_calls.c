@@ -13,7 +13,7 @@
 #include "runtime/hsa/hsa_copy.h"
 #include "runtime/hsa/hsa_graph_batch.h"
 #include "runtime/hsa/hsa_helper.h"
-#include "runtime/hsa/hsa_work_items.h"
+#include "runtime/hsa/hsa_tool_activities.h"
 #include "runtime/submit_order.h"
 
 static void enable_times(struct gt_hsa_runtime *r)
@@ -61,7 +61,7 @@ struct copy_call {
 	/* true if counted as seen, which is undone if the runtime refuses the copy */
 	bool counted;
 	uint64_t signal; /* signal for the submission */
-	struct gt_activity *item;
+	struct gt_tool_activity *tool_activity;
 };
 
 /* Leave the copy unfollowed. If it is a part of a launch's span, the span has no end. */
@@ -74,11 +74,11 @@ static struct copy_call leave_unfollowed(const struct copy_request *x,
 }
 
 /* Describe a copy except its submitter. */
-static struct gt_hsa_work describe_copy(const struct copy_request *x, enum gt_device_op op,
-					const struct gt_hsa_agent *from,
-					const struct gt_hsa_agent *to)
+static struct gt_hsa_activity describe_copy(const struct copy_request *x, enum gt_device_op op,
+					    const struct gt_hsa_agent *from,
+					    const struct gt_hsa_agent *to)
 {
-	struct gt_hsa_work work = {
+	struct gt_hsa_activity activity = {
 		.bytes = x->bytes,
 		.object = {(uintptr_t)x->source, (uintptr_t)x->destination},
 		.source_device = from ? (uint32_t)from->number : 0,
@@ -86,30 +86,31 @@ static struct gt_hsa_work describe_copy(const struct copy_request *x, enum gt_de
 	};
 
 	if (op != GT_DEVICE_OTHER)
-		work.op = (uint8_t)op;
+		activity.op = (uint8_t)op;
 	else if (!from || !from->gpu)
-		work.op = GT_DEVICE_WRITE;
+		activity.op = GT_DEVICE_WRITE;
 	else
-		work.op = !to || !to->gpu ? GT_DEVICE_READ : GT_DEVICE_COPY;
-	return work;
+		activity.op = !to || !to->gpu ? GT_DEVICE_READ : GT_DEVICE_COPY;
+	return activity;
 }
 
 /* Take an entry for a copy and watch it. Return NULL if the copy cannot be watched. */
-static struct gt_hsa_copy *watch_copy(const struct copy_request *x, const struct gt_hsa_work *work,
+static struct gt_hsa_copy *watch_copy(const struct copy_request *x,
+				      const struct gt_hsa_activity *activity,
 				      const struct gt_node_ref *node, struct gt_hsa_agent *device,
-				      struct gt_activity *item, uint64_t *signal)
+				      struct gt_tool_activity *tool_activity, uint64_t *signal)
 {
 	struct gt_hsa_copy *c = gt_hsa_copy_take();
 
 	if (!c)
 		return NULL;
 	c->epoch = gt_thread_own()->epoch;
-	c->work = *work;
+	c->activity = *activity;
 	if (node->replay)
-		gt_hsa_work_set_node(&c->work, node, GT_GRAPH_COPY);
-	atomic_store_explicit(&c->item, item, memory_order_relaxed);
+		gt_hsa_activity_set_node(&c->activity, node, GT_GRAPH_COPY);
+	atomic_store_explicit(&c->tool_activity, tool_activity, memory_order_relaxed);
 	c->watch.agent = device;
-	c->work.queued = c->watch.queued = gt_hsa_boottime_ns();
+	c->activity.queued = c->watch.queued = gt_hsa_boottime_ns();
 	*signal = gt_hsa_copy_watch(c, device->runtime, x->signal);
 	if (*signal)
 		return c;
@@ -125,8 +126,8 @@ static struct copy_call begin_copy(const struct gt_call *call, const struct copy
 	struct gt_thread *t = gt_thread_own();
 	struct gt_hsa_agent *to, *from, *device;
 	struct gt_node_ref node = {.replay = 0};
-	struct gt_hsa_work work;
-	struct gt_activity *item;
+	struct gt_hsa_activity activity;
+	struct gt_tool_activity *tool_activity;
 	struct copy_call c;
 	bool recorded;
 	struct gt_submitter by = {.id = t ? t->api_id : 0,
@@ -140,13 +141,13 @@ static struct copy_call begin_copy(const struct gt_call *call, const struct copy
 		gt_hsa_flush_held(t->graph);
 	/* Also for unrecorded copies, which must be matched with their calls. */
 	if (gt_unlikely(t->submit_order && !t->api_id)) {
-		gt_submit_order_match(t->submit_order,
-				      &(struct gt_submitted_work){.part = GT_GRAPH_COPY,
-								  .destination =
-									  (uintptr_t)x->destination,
-								  .source = (uintptr_t)x->source,
-								  .bytes = x->bytes},
-				      0, &by);
+		gt_submit_order_match(
+			t->submit_order,
+			&(struct gt_submitted_activity){.part = GT_GRAPH_COPY,
+							.destination = (uintptr_t)x->destination,
+							.source = (uintptr_t)x->source,
+							.bytes = x->bytes},
+			0, &by);
 		node = by.node;
 	}
 	if (!x->signal || !x->bytes) /* the runtime does not change the signal of an empty copy */
@@ -167,17 +168,17 @@ static struct copy_call begin_copy(const struct gt_call *call, const struct copy
 	if (node.replay && node.unobserved >> GT_GRAPH_COPY & 1)
 		recorded = false;
 	gt_hsa_notify_agents();
-	work = describe_copy(x, op, from, to);
-	work.flags = GT_HSA_WORK_BY_ENGINE | (recorded ? GT_HSA_WORK_RECORDED : 0);
-	work.id = by.id ? by.id : call->id;
-	work.call_start = by.id ? by.start : call->start;
-	work.queue = get_engines(device, t);
-	item = gt_hsa_item_of_copy(device, from, to, &work, &node);
-	if (!recorded && !item)
+	activity = describe_copy(x, op, from, to);
+	activity.flags = GT_HSA_ACTIVITY_BY_ENGINE | (recorded ? GT_HSA_ACTIVITY_RECORDED : 0);
+	activity.id = by.id ? by.id : call->id;
+	activity.call_start = by.id ? by.start : call->start;
+	activity.queue = get_engines(device, t);
+	tool_activity = gt_hsa_tool_activity_of_copy(device, from, to, &activity, &node);
+	if (!recorded && !tool_activity)
 		return leave_unfollowed(x, &node, t);
-	c = (struct copy_call){.item = item, .signal = x->signal};
+	c = (struct copy_call){.tool_activity = tool_activity, .signal = x->signal};
 	c.counted = recorded && (!node.replay || !node.span);
-	c.copy = watch_copy(x, &work, &node, device, item, &c.signal);
+	c.copy = watch_copy(x, &activity, &node, device, tool_activity, &c.signal);
 	if (c.copy) {
 		gt_hsa_helper_start(device, t);
 		gt_hsa_wake_long_sleeper(device);
@@ -193,14 +194,15 @@ static struct copy_call begin_copy(const struct gt_call *call, const struct copy
 /* Process a copy after the real call. A refused copy is not counted as seen. */
 static int end_copy(const struct copy_call *x, int status)
 {
-	struct gt_activity *item = x->item;
+	struct gt_tool_activity *tool_activity = x->tool_activity;
 	bool refused = status != GT_HSA_SUCCESS;
 
-	if (gt_unlikely(item != NULL))
-		gt_activity_exit(item); /* the item may already belong to the helper */
+	if (gt_unlikely(tool_activity != NULL))
+		gt_tool_activity_exit(
+			tool_activity); /* the tool activity may already belong to the helper */
 	if (!x->copy) {
-		if (item)
-			gt_activity_drop(item, !refused);
+		if (tool_activity)
+			gt_tool_activity_drop(tool_activity, !refused);
 		return status;
 	}
 	if (!refused) {
@@ -208,11 +210,12 @@ static int end_copy(const struct copy_call *x, int status)
 			gt_device_seen(gt_thread_own(), GT_DOMAIN_HSA_CORE);
 		return status;
 	}
-	item = atomic_exchange_explicit(&x->copy->item, NULL, memory_order_acq_rel);
-	if (item)
-		gt_activity_drop(item, false);
+	tool_activity =
+		atomic_exchange_explicit(&x->copy->tool_activity, NULL, memory_order_acq_rel);
+	if (tool_activity)
+		gt_tool_activity_drop(tool_activity, false);
 	if (x->counted)
-		x->copy->work.flags &= (uint8_t)~GT_HSA_WORK_RECORDED;
+		x->copy->activity.flags &= (uint8_t)~GT_HSA_ACTIVITY_RECORDED;
 	gt_hsa_copy_refused(x->copy);
 	return status;
 }
@@ -276,7 +279,7 @@ int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy_rect(
 	}
 	if (c.copy)
 		for (int i = 0; i < 3; i++)
-			c.copy->work.global[i] = i == 0 ? n->x : i == 1 ? n->y : n->z;
+			c.copy->activity.global[i] = i == 0 ? n->x : i == 1 ? n->y : n->z;
 	return end_copy(&c, ((gt_hsa_amd_ext_hsa_amd_memory_async_copy_rect_fn *)call->tap->real)(
 				    dst, dst_offset, src, src_offset, range, copy_agent, dir,
 				    num_dep_signals, dep_signals, c.signal));

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-void gt_hsa_fill_transfer(struct gt_hsa_queue *q, struct gt_hsa_work *w,
+void gt_hsa_fill_transfer(struct gt_hsa_queue *q, struct gt_hsa_activity *w,
 			  const struct gt_submitter *by, enum gt_graph_part part)
 {
 	static const uint8_t copies[] = {GT_DEVICE_COPY, GT_DEVICE_WRITE, GT_DEVICE_READ,
@@ -21,7 +21,7 @@ void gt_hsa_fill_transfer(struct gt_hsa_queue *q, struct gt_hsa_work *w,
 	*moved = by->id;
 }
 
-void gt_hsa_fill_barrier(const struct gt_hsa_queue *q, struct gt_hsa_work *w,
+void gt_hsa_fill_barrier(const struct gt_hsa_queue *q, struct gt_hsa_activity *w,
 			 const struct gt_hsa_barrier_packet *p, const struct gt_submitter *by,
 			 const struct gt_thread *t)
 {

@@ -9,7 +9,7 @@
 
 /* Fill in the fields common to all packets. */
 static inline GT_IN_LINE void gt_hsa_fill_common(const struct gt_hsa_queue *q,
-						 struct gt_hsa_work *w, enum gt_device_op op,
+						 struct gt_hsa_activity *w, enum gt_device_op op,
 						 uint64_t id, uint64_t call_start)
 {
 	w->op = (uint8_t)op;
@@ -22,7 +22,7 @@ static inline GT_IN_LINE void gt_hsa_fill_common(const struct gt_hsa_queue *q,
 }
 
 /* Fill in the fields common to all kernels. */
-static inline GT_IN_LINE void gt_hsa_fill_dispatch(struct gt_hsa_work *w,
+static inline GT_IN_LINE void gt_hsa_fill_dispatch(struct gt_hsa_activity *w,
 						   const struct gt_hsa_kernel_packet *p,
 						   uint32_t name, uint64_t symbol)
 {
@@ -37,7 +37,7 @@ static inline GT_IN_LINE void gt_hsa_fill_dispatch(struct gt_hsa_work *w,
 
 /* Fill in the call to which the activity is linked. @by: NULL: not known */
 static inline GT_IN_LINE void gt_hsa_fill_linked(const struct gt_hsa_queue *q,
-						 struct gt_hsa_work *w,
+						 struct gt_hsa_activity *w,
 						 const struct gt_submitter *by,
 						 enum gt_device_op op, const struct gt_thread *t)
 {
@@ -52,11 +52,11 @@ static inline GT_IN_LINE void gt_hsa_fill_linked(const struct gt_hsa_queue *q,
 
 /* Fill in one of HIP's own kernels that copies or fills. The call's bytes are counted with the
  * first of its kernels; kernels of other threads may come between them. */
-void gt_hsa_fill_transfer(struct gt_hsa_queue *q, struct gt_hsa_work *w,
+void gt_hsa_fill_transfer(struct gt_hsa_queue *q, struct gt_hsa_activity *w,
 			  const struct gt_submitter *by, enum gt_graph_part part);
 
 /* Fill in a kernel. @o: NULL: the call that reserved the packet's number is not known */
-static inline GT_IN_LINE void gt_hsa_fill_kernel(struct gt_hsa_queue *q, struct gt_hsa_work *w,
+static inline GT_IN_LINE void gt_hsa_fill_kernel(struct gt_hsa_queue *q, struct gt_hsa_activity *w,
 						 const struct gt_hsa_kernel_packet *p,
 						 const struct gt_hsa_submitter *o,
 						 const struct gt_hsa_kernel *k,
@@ -69,11 +69,11 @@ static inline GT_IN_LINE void gt_hsa_fill_kernel(struct gt_hsa_queue *q, struct 
 	if (gt_unlikely(part != GT_GRAPH_KERNEL) && o)
 		gt_hsa_fill_transfer(q, w, &o->by, part);
 	if (gt_unlikely(o && o->by.node.replay))
-		gt_hsa_work_set_node(w, &o->by.node, part);
+		gt_hsa_activity_set_node(w, &o->by.node, part);
 	w->queued = gt_ticks(); /* costs a third of CLOCK_BOOTTIME */
 }
 
-void gt_hsa_fill_barrier(const struct gt_hsa_queue *q, struct gt_hsa_work *w,
+void gt_hsa_fill_barrier(const struct gt_hsa_queue *q, struct gt_hsa_activity *w,
 			 const struct gt_hsa_barrier_packet *p, const struct gt_submitter *by,
 			 const struct gt_thread *t);
 

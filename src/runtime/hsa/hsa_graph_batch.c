@@ -70,7 +70,7 @@ static __attribute__((noinline)) void handle_for_graph(struct gt_hsa_queue *q, u
 	uint64_t room, run;
 
 	if (gt_unlikely(how != GT_HSA_RING_ENTERED) || graph->queue != q->handle ||
-	    gt_unlikely(q->callbacks.interrupted.item != NULL)) {
+	    gt_unlikely(q->callbacks.interrupted.tool_activity != NULL)) {
 		gt_hsa_handle_written(q, index, wait, how);
 		return;
 	}
@@ -217,17 +217,17 @@ static void mark_end(const void *queue, const struct gt_node_ref *ref)
 		if (gt_hsa_ring_has_room(&q->ring))
 			s = gt_hsa_slots_take(&q->slots, &q->ring, q->agent);
 		if (s) {
-			gt_hsa_fill_barrier(q, &s->work, &p.barrier,
+			gt_hsa_fill_barrier(q, &s->activity, &p.barrier,
 					    &(struct gt_submitter){.id = t->api_id,
 								   .start = t->api_start,
 								   .node = *ref},
 					    t);
-			s->work.span = ref->span;
-			s->work.flags = GT_HSA_WORK_RECORDED;
-			s->work.item = NULL;
+			s->activity.span = ref->span;
+			s->activity.flags = GT_HSA_ACTIVITY_RECORDED;
+			s->activity.tool_activity = NULL;
 			s->watch.signal = s->ours;
 			p.barrier.completion_signal = (uintptr_t)s->ours;
-			gt_hsa_slots_submit(&q->slots, s, GT_HSA_WORK_PENDING);
+			gt_hsa_slots_submit(&q->slots, s, GT_HSA_ACTIVITY_PENDING);
 			gt_hsa_ring_insert(&q->ring, &p);
 			gt_hsa_ring_notify(&q->ring);
 			gt_hsa_wake_long_sleeper(q->agent);

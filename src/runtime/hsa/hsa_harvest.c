@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "runtime/hsa/hsa_copy.h"
-#include "runtime/hsa/hsa_work_items.h"
+#include "runtime/hsa/hsa_tool_activities.h"
 #include "util/clock_ns.h"
 
 #define CLOCK_NS   (1000 * GT_HSA_MS)
@@ -72,20 +72,20 @@ static void write_slot(struct gt_hsa_queue *q, struct gt_hsa_slot *s, struct gt_
 	uint32_t state = atomic_load_explicit(&s->watch.state, memory_order_relaxed);
 	int status = -1;
 
-	if (state == GT_HSA_WORK_SAVED) { /* the runtime converts the times of a signal */
+	if (state == GT_HSA_ACTIVITY_SAVED) { /* the runtime converts the times of a signal */
 		atomic_store_explicit(&s->ours->start_ts, s->watch.times[0], memory_order_relaxed);
 		atomic_store_explicit(&s->ours->end_ts, s->watch.times[1], memory_order_relaxed);
 	}
-	if (state != GT_HSA_WORK_LOST)
+	if (state != GT_HSA_ACTIVITY_LOST)
 		status =
 			GT_HSA_AMD(q->agent->runtime,
 				   hsa_amd_profiling_get_dispatch_time)(q->agent->handle,
 									(uintptr_t)s->ours, &times);
-	gt_hsa_work_write(&s->work, q->agent, ticks_to_ns(q->agent, s->work.queued),
-			  status == GT_HSA_SUCCESS ? &times : NULL, t);
-	if (gt_unlikely(s->work.item != NULL))
-		gt_hsa_complete_item(s->work.item, q->agent,
-				     status == GT_HSA_SUCCESS ? &times : NULL);
+	gt_hsa_activity_write(&s->activity, q->agent, ticks_to_ns(q->agent, s->activity.queued),
+			      status == GT_HSA_SUCCESS ? &times : NULL, t);
+	if (gt_unlikely(s->activity.tool_activity != NULL))
+		gt_hsa_complete_tool_activity(s->activity.tool_activity, q->agent,
+					      status == GT_HSA_SUCCESS ? &times : NULL);
 }
 
 /* Return true if the activity is complete and its times can be read. */
@@ -93,8 +93,8 @@ static bool has_completed(struct gt_hsa_slot *s)
 {
 	uint32_t state = atomic_load_explicit(&s->watch.state, memory_order_acquire);
 
-	if (state != GT_HSA_WORK_PENDING)
-		return state == GT_HSA_WORK_SAVED || state == GT_HSA_WORK_LOST;
+	if (state != GT_HSA_ACTIVITY_PENDING)
+		return state == GT_HSA_ACTIVITY_SAVED || state == GT_HSA_ACTIVITY_LOST;
 	if (gt_likely(!s->watch.entry))
 		return atomic_load_explicit(&s->ours->value, memory_order_acquire) < 1;
 	return gt_hsa_signal_harvest(&s->watch);
@@ -137,9 +137,9 @@ void gt_hsa_harvest_end_queue(struct gt_hsa_queue *q, struct gt_thread *t)
 		if (!s)
 			continue;
 		gt_hsa_signal_forget(&s->watch);
-		gt_hsa_work_count_unfinished(&s->work, t);
-		if (s->work.item)
-			gt_activity_drop(s->work.item, true);
+		gt_hsa_activity_count_unfinished(&s->activity, t);
+		if (s->activity.tool_activity)
+			gt_tool_activity_drop(s->activity.tool_activity, true);
 	}
 	gt_hsa_queue_end(q);
 }
@@ -211,7 +211,7 @@ uint32_t gt_hsa_harvest_agent(struct gt_hsa_agent *a, struct gt_thread *t, uint3
 
 /* In threads other than the helper ------------------------------------------------ */
 
-static bool has_work(const struct gt_hsa_agent *a)
+static bool has_activity(const struct gt_hsa_agent *a)
 {
 	for (const struct gt_hsa_queue *q = atomic_load_explicit(&a->queues, memory_order_acquire);
 	     q; q = q->agent_next)
@@ -249,19 +249,19 @@ __attribute__((noinline)) void gt_hsa_harvest_all(void)
 		return;
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
 	for (uint32_t i = 0; (a = gt_hsa_agent_at(i)) != NULL; i++)
-		if (a->gpu && a->runtime->tables && (has_work(a) || gt_hsa_copies_exist()))
+		if (a->gpu && a->runtime->tables && (has_activity(a) || gt_hsa_copies_exist()))
 			harvest_now(a, t);
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
 	errno = saved;
 }
 
-void gt_work_waited(void)
+void gt_activity_waited(void)
 {
 	bool there = gt_hsa_copies_exist();
 	const struct gt_hsa_agent *a;
 
 	for (uint32_t i = 0; !there && (a = gt_hsa_agent_at(i)) != NULL; i++)
-		there = a->gpu && has_work(a);
+		there = a->gpu && has_activity(a);
 	if (gt_unlikely(there))
 		gt_hsa_harvest_all();
 }
@@ -271,7 +271,7 @@ void gt_work_waited(void)
 static inline void end_wait(bool met)
 {
 	if (met && !gt_thread.api_id && !gt_thread.submit_order)
-		gt_work_waited();
+		gt_activity_waited();
 }
 
 static bool is_met(unsigned int condition, int64_t value, int64_t compared)

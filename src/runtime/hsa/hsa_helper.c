@@ -11,7 +11,7 @@
  * Completed activities are thus recorded at most about 2 ms later, if the helper gets a CPU. A
  * SIGKILL of the program can lose the activities of that time; the collector counts them as
  * unfinished. Activities for which the program has waited are already recorded: waiting calls
- * harvest before they return (gt_work_waited()), and so do tools that flush or stop.
+ * harvest before they return (gt_activity_waited()), and so do tools that flush or stop.
  *
  * All signals are blocked in the helpers. The helpers are detached and do not keep the process
  * alive.
@@ -21,9 +21,10 @@
  *      is inside the runtime (`at_work`; a helper stores that, then reads `gt_hsa_harvest_over`).
  *   2. The thread harvests everything completed by then: ROCr shuts itself down in later exit
  *      handlers.
- *   3. The thread waits for handlers of signals (hsa_handlers.c), and completes the items of tools.
- * hsa_shut_down() calls gt_hsa_helper_leave() instead. The collector counts activities that are
- * incomplete by then as unfinished. */
+ *   3. The thread waits for handlers of signals (hsa_handlers.c), and completes the tool
+ *      activities.
+ * hsa_shut_down() calls gt_hsa_helper_leave() instead. The collector counts activities
+ * that are incomplete by then as unfinished. */
 #include "runtime/hsa/hsa_helper.h"
 
 #include <errno.h>

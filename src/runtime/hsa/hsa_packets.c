@@ -25,7 +25,7 @@
 #include "core/recording.h"
 #include "runtime/hsa/hsa_completion.h"
 #include "runtime/hsa/hsa_fill.h"
-#include "runtime/hsa/hsa_work_items.h"
+#include "runtime/hsa/hsa_tool_activities.h"
 
 #define ROOM_NS  (1000 * GT_HSA_MS)
 #define ENTER_NS (20 * GT_HSA_MS)
@@ -34,18 +34,18 @@
 static void match_submitter(struct gt_hsa_submitter *o, const struct gt_hsa_kernel *k,
 			    const struct gt_hsa_kernel_packet *p)
 {
-	struct gt_submitted_work work = {.part = k ? (enum gt_graph_part)k->info.part
-						   : GT_GRAPH_KERNEL,
-					 .name = k ? k->info.name : 0};
+	struct gt_submitted_activity activity = {.part = k ? (enum gt_graph_part)k->info.part
+							   : GT_GRAPH_KERNEL,
+						 .name = k ? k->info.name : 0};
 	struct gt_submit_order *order = o->order;
 
 	o->order = NULL;
 	/* HIP stores the arguments of such kernels in host-readable memory. */
-	if (work.part != GT_GRAPH_KERNEL) {
-		work.words = (const uint64_t *)(uintptr_t)p->kernarg;
-		work.word_count = k->kernarg_bytes / 8;
+	if (activity.part != GT_GRAPH_KERNEL) {
+		activity.words = (const uint64_t *)(uintptr_t)p->kernarg;
+		activity.word_count = k->kernarg_bytes / 8;
 	}
-	gt_submit_order_match(order, k && k->internal ? NULL : &work, o->sequence, &o->by);
+	gt_submit_order_match(order, k && k->internal ? NULL : &activity, o->sequence, &o->by);
 }
 
 /* Return true if the kernel is recorded. If false, the kernel is at most reported to tools. */
@@ -69,13 +69,13 @@ static void leave_to_helper(struct gt_hsa_queue *q)
 /* Submit a kernel. Return false if the kernel is not followed until it completes. */
 static bool submit_kernel(struct gt_hsa_queue *q, const union gt_hsa_packet *from,
 			  const struct gt_hsa_submitter *o, const struct gt_hsa_kernel *k,
-			  struct gt_activity *item, struct gt_thread *t)
+			  struct gt_tool_activity *tool_activity, struct gt_thread *t)
 {
 	bool recorded = is_recorded(k, o),
 	     in_span = gt_unlikely(o && o->by.node.replay) && o->by.node.span;
 	struct gt_hsa_slot *s;
 
-	if (gt_unlikely(!recorded && !item)) {
+	if (gt_unlikely(!recorded && !tool_activity)) {
 		gt_hsa_hand_on_unfollowed(q, from);
 		return false;
 	}
@@ -90,9 +90,9 @@ static bool submit_kernel(struct gt_hsa_queue *q, const union gt_hsa_packet *fro
 		gt_hsa_hand_on_unfollowed(q, from);
 		return false;
 	}
-	gt_hsa_fill_kernel(q, &s->work, &from->kernel, o, k, t);
-	s->work.flags = recorded ? GT_HSA_WORK_RECORDED : 0;
-	s->work.item = item;
+	gt_hsa_fill_kernel(q, &s->activity, &from->kernel, o, k, t);
+	s->activity.flags = recorded ? GT_HSA_ACTIVITY_RECORDED : 0;
+	s->activity.tool_activity = tool_activity;
 	gt_hsa_hand_on_followed(q, s, from);
 	return true;
 }
@@ -101,7 +101,7 @@ static bool submit_kernel(struct gt_hsa_queue *q, const union gt_hsa_packet *fro
  * not followed. */
 static bool submit_barrier(struct gt_hsa_queue *q, const union gt_hsa_packet *from,
 			   const struct gt_hsa_submitter *o, bool recorded,
-			   struct gt_activity *item, struct gt_thread *t)
+			   struct gt_tool_activity *tool_activity, struct gt_thread *t)
 {
 	struct gt_hsa_slot *s;
 
@@ -114,9 +114,9 @@ static bool submit_barrier(struct gt_hsa_queue *q, const union gt_hsa_packet *fr
 		gt_hsa_hand_on_unfollowed(q, from);
 		return false;
 	}
-	gt_hsa_fill_barrier(q, &s->work, &from->barrier, o ? &o->by : NULL, t);
-	s->work.flags = recorded ? GT_HSA_WORK_RECORDED : 0;
-	s->work.item = item;
+	gt_hsa_fill_barrier(q, &s->activity, &from->barrier, o ? &o->by : NULL, t);
+	s->activity.flags = recorded ? GT_HSA_ACTIVITY_RECORDED : 0;
+	s->activity.tool_activity = tool_activity;
 	gt_hsa_hand_on_followed(q, s, from);
 	return true;
 }
@@ -125,13 +125,13 @@ static bool submit_barrier(struct gt_hsa_queue *q, const union gt_hsa_packet *fr
 
 /* Call EXIT after the packet has been handed on. @resumed: true if the tool's functions have
  * already received EXIT */
-static bool notify_submitted(struct gt_hsa_queue *q, struct gt_activity *item, bool resumed,
-			     bool followed)
+static bool notify_submitted(struct gt_hsa_queue *q, struct gt_tool_activity *tool_activity,
+			     bool resumed, bool followed)
 {
 	if (!resumed)
-		return gt_hsa_callbacks_exit(&q->callbacks, &q->ring, item, followed);
+		return gt_hsa_callbacks_exit(&q->callbacks, &q->ring, tool_activity, followed);
 	if (!followed)
-		gt_activity_drop(item, true);
+		gt_tool_activity_drop(tool_activity, true);
 	return true;
 }
 
@@ -150,7 +150,7 @@ static inline GT_IN_LINE bool handle_plain_kernel(struct gt_hsa_queue *q,
 	if (gt_unlikely(!o || !k || k->info.part | k->info.unwanted || (!o->by.id && t->depth) ||
 			(uintptr_t)o->order | o->by.node.replay | o->by.node.graph |
 				from->kernel.completion_signal |
-				(uintptr_t)q->callbacks.interrupted.item) ||
+				(uintptr_t)q->callbacks.interrupted.tool_activity) ||
 	    gt_unlikely(!gt_hsa_is_recording() || gt_tool_activity_asked(GT_DOMAIN_HSA_CORE)) ||
 	    gt_unlikely(!gt_hsa_slots_are_half_free(&q->slots)))
 		return false;
@@ -158,14 +158,14 @@ static inline GT_IN_LINE bool handle_plain_kernel(struct gt_hsa_queue *q,
 	if (gt_unlikely(!s))
 		return false;
 	gt_device_seen(t, GT_DOMAIN_HSA_CORE);
-	gt_hsa_fill_common(q, &s->work, GT_DEVICE_KERNEL, o->by.id, o->by.id ? o->by.start : 0);
-	gt_hsa_fill_dispatch(&s->work, &from->kernel, k->info.name, k->symbol);
-	s->work.flags = GT_HSA_WORK_RECORDED;
-	s->work.item = NULL;
+	gt_hsa_fill_common(q, &s->activity, GT_DEVICE_KERNEL, o->by.id, o->by.id ? o->by.start : 0);
+	gt_hsa_fill_dispatch(&s->activity, &from->kernel, k->info.name, k->symbol);
+	s->activity.flags = GT_HSA_ACTIVITY_RECORDED;
+	s->activity.tool_activity = NULL;
 	s->watch.signal = s->ours;
 	p = gt_hsa_ring_copy(&q->ring, from);
 	p->kernel.completion_signal = (uintptr_t)s->ours;
-	s->work.queued = gt_ticks();
+	s->activity.queued = gt_ticks();
 	gt_hsa_hand_on(q, s, p, from, GT_HSA_BY_ITS_SIGNAL);
 	return true;
 }
@@ -174,22 +174,23 @@ static bool handle_kernel(struct gt_hsa_queue *q, const union gt_hsa_packet *fro
 			  struct gt_hsa_submitter *o, const struct gt_hsa_kernel *k,
 			  struct gt_thread *t)
 {
-	struct gt_activity *item = NULL;
-	bool resumed = gt_unlikely(q->callbacks.interrupted.item != NULL), followed;
+	struct gt_tool_activity *tool_activity = NULL;
+	bool resumed = gt_unlikely(q->callbacks.interrupted.tool_activity != NULL), followed;
 
 	if (gt_unlikely(o && o->order))
 		match_submitter(o, k, &from->kernel);
 	if (resumed) {
-		item = gt_hsa_callbacks_resume_enter(&q->callbacks);
+		tool_activity = gt_hsa_callbacks_resume_enter(&q->callbacks);
 	} else if (gt_unlikely(gt_tool_activity_asked(GT_DOMAIN_HSA_CORE))) {
-		item = gt_hsa_item_of_kernel(q, o, k, &from->kernel);
-		if (item && !gt_hsa_callbacks_enter(&q->callbacks, &q->ring, &item))
+		tool_activity = gt_hsa_tool_activity_of_kernel(q, o, k, &from->kernel);
+		if (tool_activity &&
+		    !gt_hsa_callbacks_enter(&q->callbacks, &q->ring, &tool_activity))
 			return false;
 	}
-	followed = submit_kernel(q, from, o, k, item, t);
-	if (gt_likely(!item))
+	followed = submit_kernel(q, from, o, k, tool_activity, t);
+	if (gt_likely(!tool_activity))
 		return true;
-	return notify_submitted(q, item, resumed, followed);
+	return notify_submitted(q, tool_activity, resumed, followed);
 }
 
 /* Handle a barrier packet. *handed_on: false if barriers are not wanted */
@@ -198,24 +199,25 @@ static bool handle_barrier(struct gt_hsa_queue *q, const union gt_hsa_packet *fr
 {
 	bool recorded =
 		gt_unlikely(q->barriers) && gt_hsa_is_recording() && !gt_hsa_submitter_is_paused(o);
-	bool resumed = gt_unlikely(q->callbacks.interrupted.item != NULL), followed;
-	struct gt_activity *item = NULL;
+	bool resumed = gt_unlikely(q->callbacks.interrupted.tool_activity != NULL), followed;
+	struct gt_tool_activity *tool_activity = NULL;
 
 	if (resumed) {
-		item = gt_hsa_callbacks_resume_enter(&q->callbacks);
+		tool_activity = gt_hsa_callbacks_resume_enter(&q->callbacks);
 	} else if (gt_unlikely(gt_tool_activity_asked(GT_DOMAIN_HSA_CORE) &
 			       GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_BARRIER))) {
-		item = gt_hsa_item_of_barrier(q, o);
-		if (item && !gt_hsa_callbacks_enter(&q->callbacks, &q->ring, &item))
+		tool_activity = gt_hsa_tool_activity_of_barrier(q, o);
+		if (tool_activity &&
+		    !gt_hsa_callbacks_enter(&q->callbacks, &q->ring, &tool_activity))
 			return false;
 	}
-	*handed_on = recorded || item;
+	*handed_on = recorded || tool_activity;
 	if (gt_likely(!*handed_on))
 		return true;
-	followed = submit_barrier(q, from, o, recorded, item, t);
-	if (!item)
+	followed = submit_barrier(q, from, o, recorded, tool_activity, t);
+	if (!tool_activity)
 		return true;
-	return notify_submitted(q, item, resumed, followed);
+	return notify_submitted(q, tool_activity, resumed, followed);
 }
 
 static bool handle_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from,
@@ -240,7 +242,7 @@ static bool handle_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *fro
 	if (handed_on)
 		return true;
 	if (gt_unlikely(atomic_load_explicit(&q->submitters.has_items, memory_order_relaxed)) && o)
-		gt_hsa_submitter_set_item(&q->submitters, o, false);
+		gt_hsa_submitter_set_tool_activity(&q->submitters, o, false);
 	gt_hsa_hand_on_unfollowed(q, from);
 	return true;
 }
@@ -274,11 +276,13 @@ static bool wait_for_room(struct gt_hsa_queue *q, bool wait)
  * process. */
 static void pass_silently(struct gt_hsa_queue *q, const union gt_hsa_packet *from)
 {
-	struct gt_activity *item =
-		q->callbacks.interrupted.item ? gt_hsa_callbacks_resume_enter(&q->callbacks) : NULL;
+	struct gt_tool_activity *tool_activity =
+		q->callbacks.interrupted.tool_activity
+			? gt_hsa_callbacks_resume_enter(&q->callbacks)
+			: NULL;
 
-	if (item)
-		gt_activity_drop(item, true);
+	if (tool_activity)
+		gt_tool_activity_drop(tool_activity, true);
 	gt_hsa_hand_on_unfollowed(q, from);
 }
 
@@ -291,7 +295,7 @@ static bool handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait, st
 	struct gt_hsa_submitter *o;
 	uint64_t marks;
 
-	if (gt_unlikely(q->callbacks.interrupted.item && !q->callbacks.interrupted.enter))
+	if (gt_unlikely(q->callbacks.interrupted.tool_activity && !q->callbacks.interrupted.enter))
 		gt_hsa_callbacks_resume_exit(&q->callbacks);
 	gt_hsa_ring_look(ring, index);
 	while ((from = gt_hsa_ring_next(ring)) != NULL) {

@@ -82,9 +82,9 @@ void gt_hsa_queue_end(struct gt_hsa_queue *q)
 		destroy((uintptr_t)q->slots.slot[i].ours);
 	q->slots.armed = 0;
 	for (uint64_t i = 0; s->has_items && i <= s->mask; i++)
-		gt_hsa_submitter_set_item(s, &s->all[i], false);
+		gt_hsa_submitter_set_tool_activity(s, &s->all[i], false);
 	for (uint64_t i = 0; s->has_items && i < GT_HSA_CACHED; i++)
-		gt_hsa_submitter_set_item(s, &s->cached[i], false);
+		gt_hsa_submitter_set_tool_activity(s, &s->cached[i], false);
 	free_parts(q);
 	atomic_store_explicit(&q->state, GT_HSA_QUEUE_GONE, memory_order_release);
 }

@@ -52,7 +52,7 @@ struct gt_hsa_scratch {
 	uint64_t start;      /* system time; 0: not started */
 	uint64_t id, called; /* id and start of the call that caused the change; 0: not known */
 	uint64_t address;
-	struct gt_activity *item;
+	struct gt_tool_activity *tool_activity;
 };
 
 struct gt_hsa_queue {

@@ -8,7 +8,7 @@
 #include "runtime/hsa/hsa_fault.h"
 #include "runtime/hsa/hsa_helper.h"
 #include "runtime/hsa/hsa_proxy.h"
-#include "runtime/hsa/hsa_work_items.h"
+#include "runtime/hsa/hsa_tool_activities.h"
 #include "runtime/rocm.h"
 
 static void write_queue(const struct gt_hsa_queue *q, const struct gt_hsa_agent *a,

@@ -23,8 +23,8 @@
  * A gputap packet inserted between two program packets shifts the later packets. The program does
  * not see this, because it has separate indices.
  *
- * Room. The program keeps its packets in flight below the size of its own ring. The read index
- * tells the program how many packets the device has taken, as of the last look (`shown`). The
+ * Room. The program keeps its packets in flight below the ring size. The read index
+ * shows the program how many packets the device has taken, as of the last look (`shown`). The
  * device's ring is twice as large, with room for one gputap packet after each packet. Some
  * programs, however, read the read index in the queue's memory, which cannot be kept in step with
  * the device; that index counts the packets copied to the device's ring. Such a program may submit

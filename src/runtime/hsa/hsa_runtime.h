@@ -10,7 +10,7 @@
  *   hsa_agent         agents as devices; the clock of their activities; the helper's sleep
  *   hsa_signal        the program's completion signals, from which times are read
  *   hsa_shared        program signals that are used for several copies in flight
- *   hsa_code          code objects; kernels, found by the address in packets
+ *   hsa_code          code objects; kernels, looked up with the address in packets
  *   hsa_work          a GPU activity in flight, and its record
  *   hsa_submitters    the call that reserved a packet number
  *   hsa_slots         activities in flight of a queue
@@ -72,7 +72,7 @@
 #include "generated/hsa_core_taps.h"
 #include "generated/hsa_finalize_ext_taps.h"
 #include "generated/hsa_image_ext_taps.h"
-#include "runtime/device_work.h"
+#include "runtime/gpu_activity.h"
 #include "runtime/hsa/hsa_abi.h"
 
 /* Header of each table of the runtime. */
@@ -141,7 +141,7 @@ struct gt_hsa_clock_pair gt_hsa_read_clocks(void);
  * tools. */
 static inline bool gt_hsa_is_recording(void)
 {
-	return gt_work_is_recorded(GT_DOMAIN_HSA_CORE);
+	return gt_activity_is_recorded(GT_DOMAIN_HSA_CORE);
 }
 
 /* Return true if activities launched now are recorded. */

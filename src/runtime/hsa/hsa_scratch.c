@@ -13,8 +13,8 @@
  *   4. Very large memory is freed after its kernel, in the same two steps.
  *
  * The runtime passes its own queue, not the proxy, and the packet's index in the device's ring,
- * which struct gt_hsa_work also contains. A packet that is not followed has no slot, so its memory
- * is not linked to a call.
+ * which struct gt_hsa_activity also contains. A packet that is not followed has no slot, so its
+ * memory is not linked to a call.
  *
  * All this runs inside the runtime, which may hold locks, so the only call into the runtime reads
  * the time. Functions that were in the table earlier are called after gputap's. If there are
@@ -27,7 +27,7 @@
 #include "core/recording.h"
 #include "runtime/hsa/hsa_queue.h"
 #include "runtime/hsa/hsa_tools_table.h"
-#include "runtime/hsa/hsa_work_items.h"
+#include "runtime/hsa/hsa_tool_activities.h"
 
 enum { OUT_OF_RESOURCES = 0x1008 }; /* hsa_status_t */
 
@@ -63,21 +63,21 @@ static struct gt_hsa_queue *find_real_queue(const void *real)
 static void begin_scratch(struct gt_hsa_queue *q, struct gt_hsa_scratch *s,
 			  const struct gt_hsa_scratch_event *e, uint32_t operation)
 {
-	const struct gt_hsa_work *work =
+	const struct gt_hsa_activity *activity =
 		operation == GT_HSA_SCRATCH_ALLOC
 			? gt_hsa_slots_find_packet(&q->slots, (uint32_t)e->dispatch)
 			: NULL;
 	const struct gt_hsa_scratch *given = &q->scratch[GT_HSA_SCRATCH_ALLOC];
 
-	s->id = work ? work->id : 0;
-	s->called = work ? work->call_start : 0;
+	s->id = activity ? activity->id : 0;
+	s->called = activity ? activity->call_start : 0;
 	/* Freed after one dispatch: linked to the call of the last allocation. */
 	if (operation == GT_HSA_SCRATCH_FREE) {
 		s->id = given->id;
 		s->called = given->called;
 	}
 	s->address = given->address;
-	s->item = gt_hsa_item_of_scratch(q, names[operation]);
+	s->tool_activity = gt_hsa_tool_activity_of_scratch(q, names[operation]);
 	s->start = get_system_time();
 }
 
@@ -121,16 +121,16 @@ static void end_scratch(struct gt_hsa_queue *q, struct gt_hsa_scratch *s,
 
 	if (operation == GT_HSA_SCRATCH_ALLOC)
 		s->address = e->queue->scratch_address;
-	if (s->item) {
-		struct gputap_activity *w = &s->item->activity;
+	if (s->tool_activity) {
+		struct gputap_activity *w = &s->tool_activity->activity;
 
 		w->bytes = operation == GT_HSA_SCRATCH_ALLOC ? e->bytes : 0;
 		w->destination = s->address;
 		w->private_bytes =
 			operation == GT_HSA_SCRATCH_ALLOC ? e->queue->scratch_lane_bytes : 0;
-		gt_activity_exit(s->item);
-		gt_hsa_complete_item(s->item, q->agent, &times);
-		s->item = NULL;
+		gt_tool_activity_exit(s->tool_activity);
+		gt_hsa_complete_tool_activity(s->tool_activity, q->agent, &times);
+		s->tool_activity = NULL;
 	}
 	if (s->start && times.end)
 		write_scratch(q, s, e, operation, times.end);

@@ -52,9 +52,9 @@ static _Atomic(const struct gt_hsa_signal *) *shared_entry(const struct gt_hsa_s
 
 bool gt_hsa_signal_claim(struct gt_hsa_watch *w)
 {
-	uint32_t pending = GT_HSA_WORK_PENDING;
+	uint32_t pending = GT_HSA_ACTIVITY_PENDING;
 
-	return atomic_compare_exchange_strong_explicit(&w->state, &pending, GT_HSA_WORK_CLAIMED,
+	return atomic_compare_exchange_strong_explicit(&w->state, &pending, GT_HSA_ACTIVITY_CLAIMED,
 						       memory_order_acquire, memory_order_relaxed);
 }
 
@@ -102,7 +102,7 @@ static bool take_times(struct gt_hsa_watch *w, bool last, struct gt_hsa_times *t
 	}
 	w->times[0] = times->start;
 	w->times[1] = times->end;
-	end_watch(w, times->end ? GT_HSA_WORK_SAVED : GT_HSA_WORK_LOST);
+	end_watch(w, times->end ? GT_HSA_ACTIVITY_SAVED : GT_HSA_ACTIVITY_LOST);
 	return true;
 }
 
@@ -151,14 +151,16 @@ bool gt_hsa_signal_release(uint64_t handle)
 
 		if (gt_likely(!w) || w->signal != signal)
 			continue;
-		while (atomic_load_explicit(&w->state, memory_order_acquire) == GT_HSA_WORK_CLAIMED)
+		while (atomic_load_explicit(&w->state, memory_order_acquire) ==
+		       GT_HSA_ACTIVITY_CLAIMED)
 			sched_yield();
 		if (w->signal != signal || !gt_hsa_signal_claim(w))
 			continue;
 		if (w->signal != signal) { /* the entry belongs to another activity now */
-			atomic_store_explicit(&w->state, GT_HSA_WORK_PENDING, memory_order_release);
+			atomic_store_explicit(&w->state, GT_HSA_ACTIVITY_PENDING,
+					      memory_order_release);
 		} else if (!take_times(w, true, &times)) {
-			end_watch(w, GT_HSA_WORK_LOST);
+			end_watch(w, GT_HSA_ACTIVITY_LOST);
 			atomic_store_explicit(shared_entry(signal), signal, memory_order_relaxed);
 			all = false;
 		}
@@ -176,7 +178,7 @@ static bool take_or_unclaim(struct gt_hsa_watch *w, bool last, struct gt_hsa_tim
 {
 	if (take_times(w, last, times))
 		return true;
-	atomic_store_explicit(&w->state, GT_HSA_WORK_PENDING, memory_order_release);
+	atomic_store_explicit(&w->state, GT_HSA_ACTIVITY_PENDING, memory_order_release);
 	return false;
 }
 
@@ -191,7 +193,8 @@ bool gt_hsa_signal_harvest(struct gt_hsa_watch *w)
 
 	/* The program may destroy the signal at any moment, so only a claim permits reading it. */
 	if (!gt_hsa_signal_claim(w))
-		return atomic_load_explicit(&w->state, memory_order_acquire) >= GT_HSA_WORK_SAVED;
+		return atomic_load_explicit(&w->state, memory_order_acquire) >=
+		       GT_HSA_ACTIVITY_SAVED;
 	return gt_hsa_signal_take(w, &times);
 }
 
@@ -227,7 +230,7 @@ void gt_hsa_signal_expect_less(const struct gt_hsa_signal *signal)
 void gt_hsa_signal_forget(struct gt_hsa_watch *w)
 {
 	if (w->entry && gt_hsa_signal_claim(w))
-		end_watch(w, GT_HSA_WORK_LOST);
+		end_watch(w, GT_HSA_ACTIVITY_LOST);
 }
 
 void gt_hsa_signal_end(uint64_t handle)

@@ -9,11 +9,11 @@
 struct gt_hsa_agent;
 
 enum gt_hsa_watch_state {
-	GT_HSA_WORK_FREE = 0,
-	GT_HSA_WORK_PENDING, /* submitted */
-	GT_HSA_WORK_CLAIMED, /* a thread is reading the times from the program's signal */
-	GT_HSA_WORK_SAVED,   /* the times are in times[] */
-	GT_HSA_WORK_LOST,    /* completed, but the times are not known */
+	GT_HSA_ACTIVITY_FREE = 0,
+	GT_HSA_ACTIVITY_PENDING, /* submitted */
+	GT_HSA_ACTIVITY_CLAIMED, /* a thread is reading the times from the program's signal */
+	GT_HSA_ACTIVITY_SAVED,   /* the times are in times[] */
+	GT_HSA_ACTIVITY_LOST,    /* completed, but the times are not known */
 };
 
 /* Completion and times of a GPU activity in flight. */

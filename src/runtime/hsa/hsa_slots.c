@@ -91,7 +91,7 @@ static void reset_slot(struct gt_hsa_slot *slot)
 	atomic_store_explicit(&slot->ours->start_ts, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->ours->end_ts, 0, memory_order_relaxed);
 	slot->watch.signal = slot->ours;
-	atomic_store_explicit(&slot->watch.state, GT_HSA_WORK_FREE, memory_order_relaxed);
+	atomic_store_explicit(&slot->watch.state, GT_HSA_ACTIVITY_FREE, memory_order_relaxed);
 }
 
 void gt_hsa_slots_free_position(struct gt_hsa_slots *s, uint64_t position)
@@ -105,15 +105,16 @@ void gt_hsa_slots_free_position(struct gt_hsa_slots *s, uint64_t position)
 	atomic_store_explicit(&s->freed_put, put + 1, memory_order_release);
 }
 
-const struct gt_hsa_work *gt_hsa_slots_find_packet(const struct gt_hsa_slots *s, uint32_t packet)
+const struct gt_hsa_activity *gt_hsa_slots_find_packet(const struct gt_hsa_slots *s,
+						       uint32_t packet)
 {
 	uint64_t tail = atomic_load_explicit(&s->tail, memory_order_acquire);
 
 	for (uint64_t i = atomic_load_explicit(&s->head, memory_order_acquire); i < tail; i++) {
 		const struct gt_hsa_slot *slot = gt_hsa_slots_at(s, i);
 
-		if (slot && __atomic_load_n(&slot->work.packet, __ATOMIC_RELAXED) == packet)
-			return &slot->work;
+		if (slot && __atomic_load_n(&slot->activity.packet, __ATOMIC_RELAXED) == packet)
+			return &slot->activity;
 	}
 	return NULL;
 }

@@ -25,12 +25,12 @@
 
 #include "runtime/hsa/hsa_ring.h"
 #include "runtime/hsa/hsa_signal.h"
-#include "runtime/hsa/hsa_work.h"
+#include "runtime/hsa/hsa_activity.h"
 
 struct gt_hsa_slot {
 	struct gt_hsa_watch watch;
 	struct gt_hsa_signal *ours; /* NULL: no signal yet */
-	struct gt_hsa_work work;
+	struct gt_hsa_activity activity;
 };
 static_assert(sizeof(struct gt_hsa_slot) == 3 * 64, "three cache lines");
 
@@ -124,6 +124,7 @@ void gt_hsa_slots_free_position(struct gt_hsa_slots *s, uint64_t position);
 
 /* Return the activity in flight of a packet, or NULL if the packet is not followed. @packet: index
  * in the device's ring. Thread: any, while the packet waits. */
-const struct gt_hsa_work *gt_hsa_slots_find_packet(const struct gt_hsa_slots *s, uint32_t packet);
+const struct gt_hsa_activity *gt_hsa_slots_find_packet(const struct gt_hsa_slots *s,
+						       uint32_t packet);
 
 #endif

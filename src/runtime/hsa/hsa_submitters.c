@@ -2,13 +2,16 @@
 /* See hsa_submitters.h. */
 #include "runtime/hsa/hsa_submitters.h"
 
-void gt_hsa_submitter_set_item(struct gt_hsa_submitters *s, struct gt_hsa_submitter *o, bool wanted)
+void gt_hsa_submitter_set_tool_activity(struct gt_hsa_submitters *s, struct gt_hsa_submitter *o,
+					bool wanted)
 {
-	struct gt_activity *item = wanted ? gt_activity_take(GT_DOMAIN_HSA_CORE, true) : NULL;
+	struct gt_tool_activity *tool_activity =
+		wanted ? gt_tool_activity_take(GT_DOMAIN_HSA_CORE, true) : NULL;
 
-	item = atomic_exchange_explicit(&o->item, item, memory_order_acq_rel);
-	if (item)
-		gt_activity_give(item);
+	tool_activity =
+		atomic_exchange_explicit(&o->tool_activity, tool_activity, memory_order_acq_rel);
+	if (tool_activity)
+		gt_tool_activity_give(tool_activity);
 	atomic_store_explicit(&s->has_items, true, memory_order_relaxed);
 }
 
@@ -32,9 +35,9 @@ void gt_hsa_submitters_note(struct gt_hsa_submitters *s, const struct gt_hsa_rin
 	for (uint64_t i = from; i < from + count; i++) {
 		struct gt_hsa_submitter *o = gt_hsa_submitter_new(s, ring, i);
 
-		if (gt_unlikely(notified ||
-				atomic_load_explicit(&o->item, memory_order_relaxed) != NULL))
-			gt_hsa_submitter_set_item(s, o, notified);
+		if (gt_unlikely(notified || atomic_load_explicit(&o->tool_activity,
+								 memory_order_relaxed) != NULL))
+			gt_hsa_submitter_set_tool_activity(s, o, notified);
 		o->packet = (i + 1) | (deferred ? GT_HSA_DEFERRED : 0);
 		o->by.id = t->api_id;
 		o->by.start = t->api_start;

@@ -31,8 +31,9 @@
 
 /* The call that reserved a packet. Most packets need only the first cache line. */
 struct gt_hsa_submitter {
-	_Alignas(64) uint64_t packet;       /* number + 1, combined with GT_HSA_MARKS */
-	_Atomic(struct gt_activity *) item; /* for tools; NULL: no tool wants the packet */
+	_Alignas(64) uint64_t packet; /* number + 1, combined with GT_HSA_MARKS */
+	_Atomic(struct gt_tool_activity *)
+		tool_activity; /* for tools; NULL: no tool wants the packet */
 	/* For a packet of a runtime thread, until its call is known. */
 	struct gt_submit_order *order;
 	struct gt_submitter by;
@@ -49,7 +50,7 @@ struct gt_hsa_submitters {
 	uint64_t mask; /* mask for `all` */
 	/* Written by reserving threads. */
 	uint64_t unobserved[GT_HSA_UNOBSERVED_CACHED];
-	_Atomic bool has_items; /* true if any entry has, or had, an item for tools */
+	_Atomic bool has_items; /* true if any entry has, or had, a tool activity */
 };
 
 /* Return the entry for a packet that is being reserved: a cached entry, if its previous packet has
@@ -161,7 +162,7 @@ static inline GT_IN_LINE bool gt_hsa_submitters_note_plain(struct gt_hsa_submitt
 			     gt_hsa_records_launches())) {
 		struct gt_hsa_submitter *o = gt_hsa_submitter_new(s, ring, from);
 
-		if (gt_likely(!atomic_load_explicit(&o->item, memory_order_relaxed))) {
+		if (gt_likely(!atomic_load_explicit(&o->tool_activity, memory_order_relaxed))) {
 			o->packet = from + 1;
 			o->by.id = gt_thread.api_id;
 			o->by.start = gt_thread.api_start;
@@ -174,9 +175,9 @@ static inline GT_IN_LINE bool gt_hsa_submitters_note_plain(struct gt_hsa_submitt
 	return false;
 }
 
-/* Create or clear the packet's item for tools. Returns a leftover item of a packet that was never
- * handled to the pool. */
-void gt_hsa_submitter_set_item(struct gt_hsa_submitters *s, struct gt_hsa_submitter *o,
-			       bool wanted);
+/* Create or clear the packet's tool activity. Returns a leftover tool activity of a
+ * packet that was never handled to the pool. */
+void gt_hsa_submitter_set_tool_activity(struct gt_hsa_submitters *s, struct gt_hsa_submitter *o,
+					bool wanted);
 
 #endif

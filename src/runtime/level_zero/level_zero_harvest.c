@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Harvests completed activities. A queue's items are examined from the first item on. An item whose
- * event is signalled gets the event's times. An item without a usable event has completed when the
- * program has waited for its queue, and has no times then. Nothing waits here.
+/* Harvests completed activities. A queue's pending activities are examined from the first pending
+ * activity on. A pending activity whose event is signalled gets the event's times. A pending
+ * activity without a usable event has completed when the program has waited for its queue, and has
+ * no times then. Nothing waits here.
  *
  * Items leave their queue with the queue's lock held; tools are notified of them without the lock.
  *
@@ -16,8 +17,8 @@
 enum { BATCH = 64, NOT_READY_MAX = 8, LOOK_EACH = 256 };
 
 struct ended {
-	struct gt_work *work;
-	struct gt_work_times times;
+	struct gt_activity *activity;
+	struct gt_activity_times times;
 	uint64_t start_ns, end_ns;
 };
 
@@ -30,13 +31,14 @@ struct batch {
 static void notify_ended(const struct batch *b)
 {
 	for (unsigned i = 0; i < b->count; i++)
-		gt_work_completed(b->items[i].work, 0, &b->items[i].times, b->items[i].start_ns,
-				  b->items[i].end_ns);
+		gt_activity_completed(b->items[i].activity, 0, &b->items[i].times,
+				      b->items[i].start_ns, b->items[i].end_ns);
 }
 
-/* Read the item's times. Return false if there are none; time stamps of 0 are invalid. */
-static bool read_times(const struct gt_lz_queue *queue, const struct gt_lz_item *i, struct ended *e,
-		       struct gt_lz_anchor *known)
+/* Read the pending activity's times. Return false if there are none; time stamps of 0 are
+ * invalid. */
+static bool read_times(const struct gt_lz_queue *queue, const struct gt_lz_activity *i,
+		       struct ended *e, struct gt_lz_anchor *known)
 {
 	struct lz_kernel_times t;
 
@@ -56,15 +58,15 @@ static bool read_times(const struct gt_lz_queue *queue, const struct gt_lz_item 
 	return true;
 }
 
-/* Return true if the item is done, and fill in @e with its end, as far as known. Times that the
- * device copies arrive slightly after the program learns that the activity is done. */
-static bool has_ended(const struct gt_lz_queue *queue, const struct gt_lz_item *i, uint64_t until,
-		      struct ended *e, struct gt_lz_anchor *known)
+/* Return true if the pending activity is done, and fill in @e with its end, as far as known. Times
+ * that the device copies arrive slightly after the program learns that the activity is done. */
+static bool has_ended(const struct gt_lz_queue *queue, const struct gt_lz_activity *i,
+		      uint64_t until, struct ended *e, struct gt_lz_anchor *known)
 {
 	bool waited = i->sequence <= until;
 
-	*e = (struct ended){.work = i->work};
-	if (!i->work)
+	*e = (struct ended){.activity = i->activity};
+	if (!i->activity)
 		return true;
 	if (!i->event || (i->dirty && !waited))
 		return waited;
@@ -74,7 +76,7 @@ static bool has_ended(const struct gt_lz_queue *queue, const struct gt_lz_item *
 	return true;
 }
 
-static void end_use(struct gt_lz_item *i)
+static void end_use(struct gt_lz_activity *i)
 {
 	if (i->program)
 		atomic_fetch_sub_explicit(&i->program->in_flight, 1, memory_order_relaxed);
@@ -84,9 +86,10 @@ static void end_use(struct gt_lz_item *i)
 	i->readback = NULL;
 }
 
-static void take_away(struct gt_lz_queue *queue, struct gt_lz_item **at, struct gt_lz_item *before)
+static void take_away(struct gt_lz_queue *queue, struct gt_lz_activity **at,
+		      struct gt_lz_activity *before)
 {
-	struct gt_lz_item *i = *at;
+	struct gt_lz_activity *i = *at;
 
 	*at = i->next;
 	if (queue->last == i)
@@ -101,7 +104,7 @@ static void take_away(struct gt_lz_queue *queue, struct gt_lz_item **at, struct 
 /* Harvest one batch. The caller holds the queue's lock. */
 static void harvest_batch(struct gt_lz_queue *queue, uint64_t until, struct batch *b)
 {
-	struct gt_lz_item **at = &queue->first, *before = NULL;
+	struct gt_lz_activity **at = &queue->first, *before = NULL;
 	unsigned waiting = 0;
 
 	b->count = 0;
@@ -153,18 +156,19 @@ void gt_lz_harvest_all(void)
 		}
 }
 
-/* Append the item to the queue. If out of memory, the item ends here, without times. */
-void gt_lz_push(struct gt_lz_queue *queue, const struct gt_lz_item *item)
+/* Append the pending activity to the queue. If out of memory, the pending activity ends here,
+ * without times. */
+void gt_lz_push(struct gt_lz_queue *queue, const struct gt_lz_activity *pending)
 {
-	struct gt_lz_item *i;
+	struct gt_lz_activity *i;
 	bool look = false;
 
-	if (!item->work)
+	if (!pending->activity)
 		return;
 	gt_lz_lock(&queue->lock);
 	i = gt_lz_take(&queue->items);
 	if (i) {
-		*i = *item;
+		*i = *pending;
 		i->sequence = atomic_load_explicit(&queue->submitted, memory_order_relaxed) + 1;
 		atomic_store_explicit(&queue->submitted, i->sequence, memory_order_relaxed);
 		*(queue->last ? &queue->last->next : &queue->first) = i;
@@ -179,17 +183,17 @@ void gt_lz_push(struct gt_lz_queue *queue, const struct gt_lz_item *item)
 	}
 	gt_lz_unlock(&queue->lock);
 	if (!i)
-		gt_work_completed(item->work, 0, &(struct gt_work_times){0}, 0, 0);
+		gt_activity_completed(pending->activity, 0, &(struct gt_activity_times){0}, 0, 0);
 	if (look)
 		gt_lz_harvest(queue, 0);
 }
 
 /* Reuse of an event ---------------------------------------------------------------- */
 
-/* Append a command to @list that copies the item's times. The item is done when that command is
- * done. If the event may have been signalled earlier, it cannot show when the item is done, so a
- * barrier precedes the command. */
-static int append_query(const struct gt_lz_queue *queue, struct gt_lz_item *i, void *list,
+/* Append a command to @list that copies the pending activity's times. The pending activity is done
+ * when that command is done. If the event may have been signalled earlier, it cannot show when the
+ * pending activity is done, so a barrier precedes the command. */
+static int append_query(const struct gt_lz_queue *queue, struct gt_lz_activity *i, void *list,
 			struct lz_kernel_times *times, void *done)
 {
 	int status =
@@ -201,7 +205,7 @@ static int append_query(const struct gt_lz_queue *queue, struct gt_lz_item *i, v
 				i->dirty ? NULL : &i->event);
 }
 
-static bool keep_item_times(struct gt_lz_queue *queue, struct gt_lz_item *i,
+static bool keep_item_times(struct gt_lz_queue *queue, struct gt_lz_activity *i,
 			    const struct gt_lz_list *list)
 {
 	struct lz_kernel_times *times;
@@ -233,17 +237,18 @@ static void name_event(const struct gt_lz_queue *queue, struct gt_lz_event *even
 			       "an event was reused before its activity was known to have ended");
 }
 
-/* Stop using the item's event. If the item is done, take its times from the event. */
-static void detach_item(struct gt_lz_queue *queue, struct gt_lz_item *i,
+/* Stop using the pending activity's event. If the pending activity is done, take its times from the
+ * event. */
+static void detach_item(struct gt_lz_queue *queue, struct gt_lz_activity *i,
 			const struct gt_lz_list *list, bool ask, struct batch *b)
 {
-	struct ended e = {.work = i->work};
+	struct ended e = {.activity = i->activity};
 
 	if (ask && b->count < BATCH && !i->dirty &&
 	    GT_LZ(queue->table, zeEventQueryStatus)(i->event) == LZ_SUCCESS &&
 	    read_times(queue, i, &e, &b->known)) {
 		b->items[b->count++] = e;
-		i->work = NULL; /* the harvest removes the item */
+		i->activity = NULL; /* the harvest removes the pending activity */
 	} else if (list && list->queue == queue && keep_item_times(queue, i, list)) {
 		return;
 	} else {
@@ -259,14 +264,15 @@ static void detach_in(struct gt_lz_queue *queue, const struct gt_lz_event *event
 	struct batch b = {.count = 0};
 
 	gt_lz_lock(&queue->lock);
-	for (struct gt_lz_item *i = queue->first; i; i = i->next)
+	for (struct gt_lz_activity *i = queue->first; i; i = i->next)
 		if (i->program == event)
 			detach_item(queue, i, list, ask, &b);
 	gt_lz_unlock(&queue->lock);
 	notify_ended(&b);
 }
 
-/* Detach an event from all its items. Usually all of these items are in one queue. */
+/* Detach an event from all its pending activities. Usually all of these pending activities are in
+ * one queue. */
 void gt_lz_event_detach(struct gt_lz_event *event, const struct gt_lz_list *list, bool ask)
 {
 	struct gt_lz_queue *queue = atomic_load_explicit(&event->queue, memory_order_relaxed);

@@ -19,7 +19,7 @@
 #include "generated/level_zero_taps.h"
 #include "generated/level_zero_wraps.h"
 #include "runtime/level_zero/level_zero_abi.h"
-#include "runtime/work.h"
+#include "runtime/activity_token.h"
 
 /* A driver's function below all taps. */
 #define GT_LZ(table, name) \
@@ -108,13 +108,13 @@ struct gt_lz_readback {
 	void *list;                  /* a closed gputap list */
 	struct lz_kernel_times *times;
 	struct gt_lz_own *done; /* signalled once the times are copied */
-	_Atomic uint32_t users; /* number of items that use the readback */
+	_Atomic uint32_t users; /* number of pending activities that use the readback */
 };
 
 /* An activity in flight. */
-struct gt_lz_item {
-	struct gt_lz_item *next;
-	struct gt_work *work;
+struct gt_lz_activity {
+	struct gt_lz_activity *next;
+	struct gt_activity *activity;
 	void *event;                 /* signalled when the activity is done; NULL if none */
 	struct gt_lz_event *program; /* program event behind `event`, or NULL */
 	/* gputap event behind `event` if it belongs to no list, else NULL */
@@ -137,10 +137,10 @@ struct gt_lz_queue {
 	struct gt_lz_device *device;
 	uint64_t number; /* number of the queue's object */
 	bool synchronous;
-	struct gt_lz_item *first, *last;
+	struct gt_lz_activity *first, *last;
 	struct gt_lz_stock items;
 	struct gt_lz_own *own;      /* free gputap events */
-	_Atomic uint64_t submitted; /* sequence number of the last item */
+	_Atomic uint64_t submitted; /* sequence number of the last pending activity */
 	_Atomic uint32_t count;
 	uint32_t look;
 };
@@ -148,12 +148,12 @@ struct gt_lz_queue {
 /* A command of a regular list. */
 struct gt_lz_entry {
 	struct gt_lz_entry *next;
-	struct gt_work_what what;
+	struct gt_activity_info what;
 	void *event;
 	struct gt_lz_event *program; /* program event behind `event`, or NULL */
 	struct gt_lz_own *own;
-	struct lz_kernel_times *times; /* as in struct gt_lz_item */
-	bool dirty;                    /* as in struct gt_lz_item */
+	struct lz_kernel_times *times; /* as in struct gt_lz_activity */
+	bool dirty;                    /* as in struct gt_lz_activity */
 	uint64_t id;                   /* id in a mutable list, or 0 */
 };
 
@@ -196,7 +196,7 @@ struct gt_lz_event {
 	 * state may be due to that command */
 	_Atomic bool used;
 	_Atomic bool named;         /* true once reported that the event's times are unknown */
-	_Atomic uint32_t in_flight; /* number of items that use the event */
+	_Atomic uint32_t in_flight; /* number of pending activities that use the event */
 	_Atomic uint32_t entries;   /* number of list entries that use the event */
 	struct gt_lz_queue *_Atomic queue; /* queue that signals the event */
 	/* list with several commands that use the event: its state may be due to any of them */
@@ -213,7 +213,8 @@ struct gt_lz_kernel {
 struct gt_lz_fence {
 	struct gt_lz_object object;
 	struct gt_lz_queue *queue;
-	uint64_t until; /* sequence number up to which items are done when the fence is signalled */
+	/* when the fence is signalled, pending activities up to this sequence number are done */
+	uint64_t until;
 };
 
 struct gt_lz_image {
@@ -274,9 +275,10 @@ static inline uint64_t gt_lz_submitted_to(const struct gt_lz_queue *queue)
 void gt_lz_note_unknown(void);
 
 /* level_zero_harvest.c. Call without locks held. */
-/* Append the item to the queue. */
-void gt_lz_push(struct gt_lz_queue *queue, const struct gt_lz_item *item);
-/* Harvest a queue. @until: sequence number up to which the program knows that items are done. */
+/* Append the pending activity to the queue. */
+void gt_lz_push(struct gt_lz_queue *queue, const struct gt_lz_activity *pending);
+/* Harvest a queue. @until: sequence number up to which the program knows that pending activities
+ * are done. */
 void gt_lz_harvest(struct gt_lz_queue *queue, uint64_t until);
 void gt_lz_harvest_all(void);
 /* Detach a program event that will be reset, destroyed or reused.

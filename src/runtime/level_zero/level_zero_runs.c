@@ -143,23 +143,26 @@ static struct gt_lz_readback *take_readback(struct gt_lz_list *list)
 
 /* Before a run ------------------------------------------------------------------------ */
 
-/* Return the number of the run's unfinished items. The caller holds the queue's lock. */
+/* Return the number of the run's unfinished pending activities. The caller holds the queue's
+ * lock. */
 static uint32_t count_items(const struct gt_lz_queue *queue, const struct gt_lz_list *list)
 {
 	uint32_t n = 0;
 
-	for (const struct gt_lz_item *i = queue->first; i; i = i->next)
-		n += i->list == list->object.handle && i->work && i->event && !i->readback;
+	for (const struct gt_lz_activity *i = queue->first; i; i = i->next)
+		n += i->list == list->object.handle && i->activity && i->event && !i->readback;
 	return n;
 }
 
-/* Redirect items that use @was to the times in @r. @r: NULL if the times are unknown. */
+/* Redirect pending activities that use @was to the times in @r. @r: NULL if the times are
+ * unknown. */
 static void give_readback(struct gt_lz_queue *queue, const struct gt_lz_list *list,
 			  const struct gt_lz_readback *was, struct gt_lz_readback *r)
 {
 	gt_lz_lock(&queue->lock);
-	for (struct gt_lz_item *i = queue->first; i; i = i->next) {
-		if (i->list != list->object.handle || !i->work || !i->event || i->readback != was)
+	for (struct gt_lz_activity *i = queue->first; i; i = i->next) {
+		if (i->list != list->object.handle || !i->activity || !i->event ||
+		    i->readback != was)
 			continue;
 		if (i->program)
 			atomic_fetch_sub_explicit(&i->program->in_flight, 1, memory_order_relaxed);
@@ -184,8 +187,8 @@ static void reset_own_events(const struct gt_lz_list *list)
 }
 
 /* End the last run. Return a gputap list that must run on the same queue before the next run, with
- * the times for the last run's items; or NULL. @queue: queue of the next run. NULL if the list is
- * not run again, because its commands are removed. */
+ * the times for the last run's pending activities; or NULL. @queue: queue of the next run. NULL if
+ * the list is not run again, because its commands are removed. */
 static struct gt_lz_readback *end_last_run(struct gt_lz_list *list, struct gt_lz_queue *queue)
 {
 	struct gt_lz_readback *r = NULL;
@@ -225,7 +228,7 @@ static void end_all_runs(struct gt_lz_list *list)
 		return;
 	gt_lz_harvest(queue, 0);
 	gt_lz_lock(&queue->lock);
-	for (struct gt_lz_item *i = queue->first; i; i = i->next)
+	for (struct gt_lz_activity *i = queue->first; i; i = i->next)
 		if (i->list == list->object.handle)
 			i->dirty = false;
 	gt_lz_unlock(&queue->lock);
@@ -337,17 +340,17 @@ static void push_entries(const struct gt_call *call, struct gt_lz_queue *queue,
 	dirty = list->ran != NULL;
 	list->unseen = false;
 	for (const struct gt_lz_entry *e = list->first; e; e = e->next, ordinal++) {
-		struct gt_work_what what = e->what;
-		struct gt_work *work;
+		struct gt_activity_info what = e->what;
+		struct gt_activity *activity;
 
 		what.queue = queue->number;
 		what.queue_handle = (uintptr_t)queue->object.handle;
 		if (e->program) /* another list in this call uses the event */
 			gt_lz_event_detach(e->program, NULL, false);
-		work = gt_work_begin(call, &what);
-		list->unseen |= !work;
-		gt_lz_push(queue, &(struct gt_lz_item){
-					  .work = work,
+		activity = gt_activity_begin(call, &what);
+		list->unseen |= !activity;
+		gt_lz_push(queue, &(struct gt_lz_activity){
+					  .activity = activity,
 					  .event = e->event,
 					  .program = e->program,
 					  .times = e->times,
@@ -358,7 +361,7 @@ static void push_entries(const struct gt_call *call, struct gt_lz_queue *queue,
 						    atomic_load_explicit(&e->program->used,
 									 memory_order_relaxed)),
 				  });
-		gt_work_submitted(work);
+		gt_activity_submitted(activity);
 	}
 	list->ran = queue;
 	list->fresh = true;

@@ -290,7 +290,7 @@ cl_command_queue gt_cl_queue_alike(const struct gt_cl_queue *q);
 /* Work (activity_follow.c, activity_harvest.c) ------------------------------ */
 
 /* A command that is being enqueued. */
-struct gt_cl_work {
+struct gt_cl_activity {
 	struct gt_cl_what what;
 	/* set if the runtime writes the event directly to `wanted`; NULL: to a variable of
 	 * gputap */
@@ -300,10 +300,11 @@ struct gt_cl_work {
 	cl_event *wanted;             /* where the program wants the event; NULL: nowhere */
 	/* true if gputap already holds a reference to an event that the program wants */
 	bool retained;
-	struct gt_thread *thread; /* NULL: not followed */
-	struct gt_activity *item; /* for tools; NULL: no tool wants the command */
-	/* if `item` is set: enclosing command of this thread that tools were notified of */
-	struct gt_cl_work *outer;
+	struct gt_thread *thread;               /* NULL: not followed */
+	struct gt_tool_activity *tool_activity; /* for tools; NULL: no tool wants the command */
+	/* if `tool_activity` is set: enclosing command of this thread that tools were notified
+	 * of */
+	struct gt_cl_activity *outer;
 	bool unwanted; /* true if `gputap run --kernels` does not select it: not recorded */
 	bool recorded;
 };
@@ -312,40 +313,41 @@ struct gt_cl_work {
  * tools. */
 static inline bool gt_cl_is_recorded(const struct gt_call *call)
 {
-	return call->thread &&
-	       (atomic_load_explicit(&gt_stream_work, memory_order_relaxed) >> GT_DOMAIN_OPENCL &
-		1);
+	return call->thread && (atomic_load_explicit(&gt_stream_activity, memory_order_relaxed) >>
+					GT_DOMAIN_OPENCL &
+				1);
 }
 
-/* Call the tools' ENTER callback before the real call. Sets w->item and w->thread
+/* Call the tools' ENTER callback before the real call. Sets w->tool_activity and w->thread
  * (activity_notify.c). */
 void gt_cl_item_enter(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op,
-		      struct gt_cl_work *w);
+		      struct gt_cl_activity *w);
 /* Mark the end of the real call, so that later enqueues of this thread are not nested in it. Call
  * before EXIT. */
-void gt_cl_item_leave(const struct gt_cl_work *w);
+void gt_cl_item_leave(const struct gt_cl_activity *w);
 /* Add the data known after the real call. Call before EXIT. */
-void gt_cl_item_describe(struct gt_cl_work *w, const struct gt_cl_queue *q, enum gt_device_op op);
+void gt_cl_item_describe(struct gt_cl_activity *w, const struct gt_cl_queue *q,
+			 enum gt_device_op op);
 /* Call the tools' COMPLETE callback. @times: QUEUED, SUBMIT, START, END as the driver reports them;
  * 0: not reported */
-void gt_cl_item_complete(struct gt_activity *p, struct gt_cl_device *d, cl_int status,
-			 const uint64_t times[4]);
+void gt_cl_complete_tool_activity(struct gt_tool_activity *p, struct gt_cl_device *d, cl_int status,
+				  const uint64_t times[4]);
 
 #define GT_CL_NO_EVENT ((cl_event)(uintptr_t)&gt_cl_no_event)
 extern const char gt_cl_no_event;
 
 /* Start to follow a command. Return the `event` argument for the runtime. Sets all members of @w
  * except `what` and `unwanted`, which the wrap sets. */
-static inline cl_event *gt_cl_work_begin(const struct gt_call *call, cl_command_queue queue,
-					 enum gt_device_op op, struct gt_cl_work *w,
-					 cl_event *event)
+static inline cl_event *gt_cl_activity_begin(const struct gt_call *call, cl_command_queue queue,
+					     enum gt_device_op op, struct gt_cl_activity *w,
+					     cl_event *event)
 {
 	w->table = NULL;
 	w->event = NULL;
 	w->wanted = NULL;
 	w->shown = NULL;
 	w->retained = false;
-	w->item = NULL;
+	w->tool_activity = NULL;
 	w->recorded = gt_cl_is_recorded(call) && !w->unwanted;
 	w->thread = w->recorded ? call->thread : NULL;
 	if (gt_unlikely(gt_tool_activity_asked(GT_DOMAIN_OPENCL)))
@@ -359,18 +361,19 @@ static inline cl_event *gt_cl_work_begin(const struct gt_call *call, cl_command_
 }
 
 /* Begin a call whose event the program sees before the call returns (activity_shown.c). */
-void gt_cl_shown_begin(struct gt_cl_work *w);
+void gt_cl_shown_begin(struct gt_cl_activity *w);
 /* End a call whose event the program may already see. Sets w->event and w->retained. */
-void gt_cl_shown_end(struct gt_cl_work *w, cl_int ret);
+void gt_cl_shown_end(struct gt_cl_activity *w, cl_int ret);
 
 /* Start to follow a command whose call may take long, or may run code of the program. Other
  * threads, and that code, see the event in the program's variable as soon as the runtime has
  * written it. */
-static inline cl_event *gt_cl_work_begin_early(const struct gt_call *call, cl_command_queue queue,
-					       enum gt_device_op op, struct gt_cl_work *w,
-					       cl_event *event, bool early)
+static inline cl_event *gt_cl_activity_begin_early(const struct gt_call *call,
+						   cl_command_queue queue, enum gt_device_op op,
+						   struct gt_cl_activity *w, cl_event *event,
+						   bool early)
 {
-	cl_event *where = gt_cl_work_begin(call, queue, op, w, event);
+	cl_event *where = gt_cl_activity_begin(call, queue, op, w, event);
 
 	if (!early || !w->wanted)
 		return where;
@@ -394,7 +397,7 @@ static inline uint32_t gt_cl_saturate_size(size_t n)
 
 /* Set a region with elements of @element bytes. Call only after the runtime has accepted the
  * command. */
-static inline void gt_cl_set_region(struct gt_cl_work *w, const size_t *region, size_t element)
+static inline void gt_cl_set_region(struct gt_cl_activity *w, const size_t *region, size_t element)
 {
 	if (!region)
 		return;
@@ -404,12 +407,14 @@ static inline void gt_cl_set_region(struct gt_cl_work *w, const size_t *region, 
 }
 
 /**
- * gt_cl_work_follow() - follow a command that gt_cl_work_begin() started, after the real call
+ * gt_cl_activity_follow() - follow a command that gt_cl_activity_begin() started, after the real
+ * call
  * @blocking: true if the call has waited for the command
  * Return: @ret
  */
-cl_int gt_cl_work_follow(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op,
-			 bool blocking, struct gt_cl_work *w, cl_int ret);
+cl_int gt_cl_activity_follow(const struct gt_call *call, cl_command_queue queue,
+			     enum gt_device_op op, bool blocking, struct gt_cl_activity *w,
+			     cl_int ret);
 
 /**
  * gt_cl_queue_harvest() - record and release completed commands of one queue

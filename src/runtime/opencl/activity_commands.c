@@ -153,7 +153,7 @@ cl_int gt_opencl_wrap_clEnqueueCommandBufferKHR(const struct gt_call *call, cl_u
 	cl_command_queue queue = queues && num_queues  ? queues[0]
 				 : c && c->queue_count ? c->queues[0]
 						       : NULL;
-	struct gt_cl_work w = {.what.object = {(uintptr_t)handle}};
+	struct gt_cl_activity w = {.what.object = {(uintptr_t)handle}};
 	cl_int ret;
 
 	if (gt_unlikely(incompatible(call, num_queues, queues, handle, c, &ret)))
@@ -161,16 +161,15 @@ cl_int gt_opencl_wrap_clEnqueueCommandBufferKHR(const struct gt_call *call, cl_u
 	if (!queue) /* not known if it was created while nothing was recorded */
 		return GT_CL_REAL(call, clEnqueueCommandBufferKHR)(num_queues, queues, handle,
 								   count, list, event);
-	ret = GT_CL_REAL(call, clEnqueueCommandBufferKHR)(num_queues, queues, handle, count, list,
-							  gt_cl_work_begin(call, queue,
-									   GT_DEVICE_COMMAND_BUFFER,
-									   &w, event));
+	ret = GT_CL_REAL(call, clEnqueueCommandBufferKHR)(
+		num_queues, queues, handle, count, list,
+		gt_cl_activity_begin(call, queue, GT_DEVICE_COMMAND_BUFFER, &w, event));
 	if (ret == CL_SUCCESS && w.table && c) {
 		w.what.name = make_name(c, w.thread);
 		w.what.global[0] = c->total;
 		w.what.replay = atomic_fetch_add_explicit(&c->replay, 1, memory_order_relaxed) + 1;
 	}
-	return gt_cl_work_follow(call, queue, GT_DEVICE_COMMAND_BUFFER, false, &w, ret);
+	return gt_cl_activity_follow(call, queue, GT_DEVICE_COMMAND_BUFFER, false, &w, ret);
 }
 
 /* The commands ---------------------------------------------------------------- */

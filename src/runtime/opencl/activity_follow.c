@@ -2,7 +2,7 @@
 /* Follows an enqueued command as an activity in flight, or counts it as lost. Then triggers the
  * harvest and the helper.
  *
- * After the real call, in the program's thread (gt_cl_work_follow()):
+ * After the real call, in the program's thread (gt_cl_activity_follow()):
  *   1. The thread counts the command as seen.
  *   2. The thread writes the command's entry at the tail of its queue's list (activity_pending.h).
  *   3. The thread wakes the helper if the list was empty, or harvests: after a blocking call this
@@ -33,7 +33,7 @@ static uint32_t in_flight_max(void)
 }
 
 static bool push_pending(struct gt_cl_queue *q, const struct gt_call *call, enum gt_device_op op,
-			 const struct gt_cl_work *w)
+			 const struct gt_cl_activity *w)
 {
 	uint32_t epoch = w->thread->epoch;
 	struct gt_cl_pending *p = NULL;
@@ -51,7 +51,7 @@ static bool push_pending(struct gt_cl_queue *q, const struct gt_call *call, enum
 		p->op = (uint16_t)op;
 		p->what = w->what;
 		p->recorded = w->recorded;
-		p->item = w->item;
+		p->tool_activity = w->tool_activity;
 		gt_cl_tail_commit(q);
 	}
 	gt_cl_lock_release(&q->push);
@@ -59,7 +59,8 @@ static bool push_pending(struct gt_cl_queue *q, const struct gt_call *call, enum
 }
 
 /* Count a successful command that will not be followed. */
-static void lose_command(struct gt_thread *t, const struct gt_cl_work *w, enum gt_drop_reason why)
+static void lose_command(struct gt_thread *t, const struct gt_cl_activity *w,
+			 enum gt_drop_reason why)
 {
 	if (w->recorded)
 		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_OPENCL, why);
@@ -69,7 +70,7 @@ static void lose_command(struct gt_thread *t, const struct gt_cl_work *w, enum g
 
 /* Follow a command. Return false if that is not possible. */
 static bool follow_command(const struct gt_call *call, struct gt_cl_queue *q, enum gt_device_op op,
-			   struct gt_cl_work *w)
+			   struct gt_cl_activity *w)
 {
 	if (w->wanted && !w->retained && w->event != GT_CL_NO_EVENT && w->event)
 		w->retained = gt_cl_event_retain(w->table, w->event);
@@ -84,26 +85,27 @@ static bool follow_command(const struct gt_call *call, struct gt_cl_queue *q, en
 	return false;
 }
 
-/* End the command's item after the real call. @followed: true if the item now belongs to the
- * harvest */
-static void end_item(struct gt_cl_work *w, cl_int ret, bool followed)
+/* End the command's tool activity after the real call. @followed: true if the tool activity now
+ * belongs to the harvest */
+static void end_tool_activity(struct gt_cl_activity *w, cl_int ret, bool followed)
 {
 	gt_cl_item_leave(w);
-	gt_activity_exit(w->item);
+	gt_tool_activity_exit(w->tool_activity);
 	if (!followed)
-		gt_activity_drop(w->item, ret == CL_SUCCESS);
+		gt_tool_activity_drop(w->tool_activity, ret == CL_SUCCESS);
 }
 
-cl_int gt_cl_work_follow(const struct gt_call *call, cl_command_queue handle, enum gt_device_op op,
-			 bool blocking, struct gt_cl_work *w, cl_int ret)
+cl_int gt_cl_activity_follow(const struct gt_call *call, cl_command_queue handle,
+			     enum gt_device_op op, bool blocking, struct gt_cl_activity *w,
+			     cl_int ret)
 {
 	struct gt_cl_queue *q = NULL;
 	bool followed = false;
 	uint64_t count;
 
 	if (gt_unlikely(!w->table)) {
-		if (w->item)
-			end_item(w, ret, false);
+		if (w->tool_activity)
+			end_tool_activity(w, ret, false);
 		return ret;
 	}
 	if (gt_unlikely(w->shown != NULL))
@@ -112,18 +114,18 @@ cl_int gt_cl_work_follow(const struct gt_call *call, cl_command_queue handle, en
 		if (gt_likely(w->recorded))
 			gt_device_seen(w->thread, GT_DOMAIN_OPENCL);
 		q = gt_cl_queue_get(w->table, w->thread, handle);
-		if (gt_unlikely(w->item != NULL))
+		if (gt_unlikely(w->tool_activity != NULL))
 			gt_cl_item_describe(w, q, op);
 		followed = follow_command(call, q, op, w);
 	}
 	if (w->wanted && !w->shown && w->event != GT_CL_NO_EVENT)
 		*w->wanted = w->event;
-	if (gt_unlikely(w->item != NULL))
-		end_item(w, ret, followed);
+	if (gt_unlikely(w->tool_activity != NULL))
+		end_tool_activity(w, ret, followed);
 	if (gt_unlikely(!q))
 		return ret;
 	count = gt_cl_queue_count(q);
-	if ((count == 1 && !blocking) || gt_unlikely(w->item != NULL))
+	if ((count == 1 && !blocking) || gt_unlikely(w->tool_activity != NULL))
 		gt_cl_helper_want(w->thread);
 	if (blocking)
 		gt_cl_queue_harvest_waited(q, &w->event, 1);

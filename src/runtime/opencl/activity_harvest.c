@@ -133,13 +133,13 @@ static bool settle_command(struct gt_cl_queue *q, struct gt_thread *t,
 		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_OPENCL, GT_DROP_RUNTIME);
 	else if (t && status != 2 && p->recorded)
 		record_command(t, p, status, v);
-	if (gt_unlikely(p->item != NULL)) {
+	if (gt_unlikely(p->tool_activity != NULL)) {
 		const uint64_t times[4] = {v[0], v[1], v[2], v[3]};
 
 		if (status == 2)
-			gt_activity_drop(p->item, true);
+			gt_tool_activity_drop(p->tool_activity, true);
 		else
-			gt_cl_item_complete(p->item, q->device, status, times);
+			gt_cl_complete_tool_activity(p->tool_activity, q->device, status, times);
 	}
 	if (status != 2)
 		GT_CL(q->table, clReleaseEvent)(p->event);

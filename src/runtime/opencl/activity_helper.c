@@ -109,14 +109,15 @@ static void read_clocks(struct gt_thread *t)
 /* Sleep until an enqueue, a tool, or the end of the process wakes the helper. */
 static void sleep_until_wanted(void)
 {
-	bool work = false;
+	bool activity = false;
 
 	atomic_exchange_explicit(&helper.asleep, 1, memory_order_acq_rel);
 	for (struct gt_cl_queue *q = gt_cl_queue_first(); q; q = q->next)
-		work |= gt_cl_queue_count(q) != 0;
-	work |= gt_tool_has_done() ||
+		activity |= gt_cl_queue_count(q) != 0;
+	activity |=
+		gt_tool_has_done() ||
 		gt_cl_callback_thread_wanted(atomic_load_explicit(gt_epoch, memory_order_relaxed));
-	if (!work && !is_over())
+	if (!activity && !is_over())
 		syscall(SYS_futex, &helper.asleep, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
 	atomic_store_explicit(&helper.asleep, 0, memory_order_relaxed);
 }

@@ -17,72 +17,75 @@
 #define TOLERANCE_NS 2000 /* between readings of two host clocks */
 
 /* Innermost activity of this thread whose enqueue function has not returned. */
-static _Thread_local struct gt_cl_work *open_work __attribute__((tls_model("initial-exec")));
+static _Thread_local struct gt_cl_activity *open_activity
+	__attribute__((tls_model("initial-exec")));
 
 /* Return true for the runtime's own call, made inside a call of the program (interposition; see
  * attach_interposition.c). */
-static bool is_nested(const struct gt_cl_work *w)
+static bool is_nested(const struct gt_cl_activity *w)
 {
 	/* Skips calls that were left with longjmp(): this call is not deeper in the stack. */
-	while (open_work && (uintptr_t)open_work <= (uintptr_t)w)
-		open_work = open_work->outer;
-	return open_work && gt_skip_nested[GT_DOMAIN_OPENCL];
+	while (open_activity && (uintptr_t)open_activity <= (uintptr_t)w)
+		open_activity = open_activity->outer;
+	return open_activity && gt_skip_nested[GT_DOMAIN_OPENCL];
 }
 
 void gt_cl_item_enter(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op,
-		      struct gt_cl_work *w)
+		      struct gt_cl_activity *w)
 {
 	struct gt_thread *t = call->thread ? call->thread : gt_thread_call(GT_DOMAIN_OPENCL);
-	struct gt_activity *item;
+	struct gt_tool_activity *tool_activity;
 	struct gt_cl_queue *q;
 
 	if (!t || !(gt_tool_activity_asked(GT_DOMAIN_OPENCL) & GPUTAP_ACTIVITY_BIT(op)) ||
-	    is_nested(w) || !(item = gt_activity_take(GT_DOMAIN_OPENCL, true)))
+	    is_nested(w) || !(tool_activity = gt_tool_activity_take(GT_DOMAIN_OPENCL, true)))
 		return;
 	q = gt_cl_queue_find(queue);
-	item->dispatch = op == GT_DEVICE_KERNEL;
-	item->activity.type = (enum gputap_activity_type)op;
-	item->activity.queue = q ? q->number : 0;
-	item->activity.queue_handle = (uintptr_t)queue;
-	item->activity.device = q && q->device ? q->device->number : 0;
-	item->activity.device_handle = q && q->device ? (uintptr_t)q->device->node.handle : 0;
-	if (!gt_activity_enter(item))
+	tool_activity->dispatch = op == GT_DEVICE_KERNEL;
+	tool_activity->activity.type = (enum gputap_activity_type)op;
+	tool_activity->activity.queue = q ? q->number : 0;
+	tool_activity->activity.queue_handle = (uintptr_t)queue;
+	tool_activity->activity.device = q && q->device ? q->device->number : 0;
+	tool_activity->activity.device_handle =
+		q && q->device ? (uintptr_t)q->device->node.handle : 0;
+	if (!gt_tool_activity_enter(tool_activity))
 		return;
-	w->item = item;
+	w->tool_activity = tool_activity;
 	w->thread = t;
-	w->outer = open_work;
-	open_work = w;
+	w->outer = open_activity;
+	open_activity = w;
 }
 
-void gt_cl_item_leave(const struct gt_cl_work *w)
+void gt_cl_item_leave(const struct gt_cl_activity *w)
 {
-	open_work = w->outer;
+	open_activity = w->outer;
 }
 
-void gt_cl_item_describe(struct gt_cl_work *w, const struct gt_cl_queue *q, enum gt_device_op op)
+void gt_cl_item_describe(struct gt_cl_activity *w, const struct gt_cl_queue *q,
+			 enum gt_device_op op)
 {
-	struct gputap_activity *work = &w->item->activity;
+	struct gputap_activity *activity = &w->tool_activity->activity;
 
-	w->item->left = gt_ticks_boottime();
+	w->tool_activity->left = gt_ticks_boottime();
 	if (q) {
-		work->queue = q->number;
-		work->device = q->device ? q->device->number : 0;
-		work->device_handle = q->device ? (uintptr_t)q->device->node.handle : 0;
+		activity->queue = q->number;
+		activity->device = q->device ? q->device->number : 0;
+		activity->device_handle = q->device ? (uintptr_t)q->device->node.handle : 0;
 	}
-	work->name = w->what.name ? gt_string_text(w->what.name) : NULL;
-	work->bytes = w->what.bytes;
-	work->replay = w->what.replay;
+	activity->name = w->what.name ? gt_string_text(w->what.name) : NULL;
+	activity->bytes = w->what.bytes;
+	activity->replay = w->what.replay;
 	for (int i = 0; i < 3; i++) {
-		work->grid[i] = w->what.global[i];
-		work->group[i] = w->what.local[i];
+		activity->grid[i] = w->what.global[i];
+		activity->group[i] = w->what.local[i];
 	}
 	if (op == GT_DEVICE_KERNEL) {
-		work->kernel = gt_cl_notify_kernel(w->table, w->thread,
-						   (cl_kernel)(uintptr_t)w->what.object[0]);
+		activity->kernel = gt_cl_notify_kernel(w->table, w->thread,
+						       (cl_kernel)(uintptr_t)w->what.object[0]);
 		return;
 	}
-	work->source = w->what.object[0];
-	work->destination = w->what.object[1];
+	activity->source = w->what.object[0];
+	activity->destination = w->what.object[1];
 }
 
 /* Return the offset from the device's time stamps to CLOCK_BOOTTIME. @queued: time stamp of a
@@ -107,16 +110,16 @@ static int64_t offset_of(struct gt_cl_device *d, uint64_t queued, uint64_t enter
 	return (int64_t)(entered - queued);
 }
 
-void gt_cl_item_complete(struct gt_activity *p, struct gt_cl_device *d, cl_int status,
-			 const uint64_t times[4])
+void gt_cl_complete_tool_activity(struct gt_tool_activity *p, struct gt_cl_device *d, cl_int status,
+				  const uint64_t times[4])
 {
 	int64_t offset;
 
 	if (!times[0] || !times[3]) {
-		gt_activity_done(p, status < 0 ? status : -ENODATA, 0, 0);
+		gt_tool_activity_done(p, status < 0 ? status : -ENODATA, 0, 0);
 		return;
 	}
 	offset = offset_of(d, times[0], p->began, p->left);
-	gt_activity_done(p, status < 0 ? status : 0, times[2] + (uint64_t)offset,
-			 times[3] + (uint64_t)offset);
+	gt_tool_activity_done(p, status < 0 ? status : 0, times[2] + (uint64_t)offset,
+			      times[3] + (uint64_t)offset);
 }

@@ -21,15 +21,15 @@ static uint64_t bytes_of(const struct gt_table *table, cl_uint num, const cl_mem
 cl_int gt_opencl_wrap_clEnqueueMarker(const struct gt_call *call, cl_command_queue queue,
 				      cl_event *event)
 {
-	struct gt_cl_work w = {.what.bytes = 0};
+	struct gt_cl_activity w = {.what.bytes = 0};
 	cl_int ret;
 
 	if (!event)
 		return GT_CL_REAL(call, clEnqueueMarker)(queue, event);
 	ret = GT_CL_REAL(call, clEnqueueMarker)(queue,
-						gt_cl_work_begin(call, queue, GT_DEVICE_MARKER, &w,
-								 event));
-	return gt_cl_work_follow(call, queue, GT_DEVICE_MARKER, false, &w, ret);
+						gt_cl_activity_begin(call, queue, GT_DEVICE_MARKER,
+								     &w, event));
+	return gt_cl_activity_follow(call, queue, GT_DEVICE_MARKER, false, &w, ret);
 }
 
 /* Follow a barrier of OpenCL 1.0, which has no event. Since 1.2 it is equivalent to a barrier with
@@ -39,14 +39,16 @@ cl_int gt_opencl_wrap_clEnqueueBarrier(const struct gt_call *call, cl_command_qu
 {
 	const struct gt_table *table = gt_cl_table_find(call);
 	struct gt_cl_queue *q = gt_cl_queue_find(queue);
-	struct gt_cl_work w = {.what.bytes = 0};
+	struct gt_cl_activity w = {.what.bytes = 0};
 	cl_int ret;
 
 	if (call->thread && table && q && q->device && q->device->version >= 102 &&
 	    GT_CL(table, clEnqueueBarrierWithWaitList)) {
 		ret = GT_CL(table, clEnqueueBarrierWithWaitList)(
-			queue, 0, NULL, gt_cl_work_begin(call, queue, GT_DEVICE_BARRIER, &w, NULL));
-		if (gt_cl_work_follow(call, queue, GT_DEVICE_BARRIER, false, &w, ret) == CL_SUCCESS)
+			queue, 0, NULL,
+			gt_cl_activity_begin(call, queue, GT_DEVICE_BARRIER, &w, NULL));
+		if (gt_cl_activity_follow(call, queue, GT_DEVICE_BARRIER, false, &w, ret) ==
+		    CL_SUCCESS)
 			return ret;
 	}
 	ret = GT_CL_REAL(call, clEnqueueBarrier)(queue);
@@ -61,22 +63,23 @@ cl_int gt_opencl_wrap_clEnqueueMarkerWithWaitList(const struct gt_call *call,
 						  cl_command_queue queue, cl_uint count,
 						  const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.what.bytes = 0};
+	struct gt_cl_activity w = {.what.bytes = 0};
 	cl_int ret = GT_CL_REAL(call, clEnqueueMarkerWithWaitList)(
-		queue, count, list, gt_cl_work_begin(call, queue, GT_DEVICE_MARKER, &w, event));
+		queue, count, list, gt_cl_activity_begin(call, queue, GT_DEVICE_MARKER, &w, event));
 
-	return gt_cl_work_follow(call, queue, GT_DEVICE_MARKER, false, &w, ret);
+	return gt_cl_activity_follow(call, queue, GT_DEVICE_MARKER, false, &w, ret);
 }
 
 cl_int gt_opencl_wrap_clEnqueueBarrierWithWaitList(const struct gt_call *call,
 						   cl_command_queue queue, cl_uint count,
 						   const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.what.bytes = 0};
+	struct gt_cl_activity w = {.what.bytes = 0};
 	cl_int ret = GT_CL_REAL(call, clEnqueueBarrierWithWaitList)(
-		queue, count, list, gt_cl_work_begin(call, queue, GT_DEVICE_BARRIER, &w, event));
+		queue, count, list,
+		gt_cl_activity_begin(call, queue, GT_DEVICE_BARRIER, &w, event));
 
-	return gt_cl_work_follow(call, queue, GT_DEVICE_BARRIER, false, &w, ret);
+	return gt_cl_activity_follow(call, queue, GT_DEVICE_BARRIER, false, &w, ret);
 }
 
 cl_int gt_opencl_wrap_clEnqueueMigrateMemObjects(const struct gt_call *call, cl_command_queue queue,
@@ -84,14 +87,14 @@ cl_int gt_opencl_wrap_clEnqueueMigrateMemObjects(const struct gt_call *call, cl_
 						 cl_mem_migration_flags flags, cl_uint count,
 						 const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.what.global = {num}};
+	struct gt_cl_activity w = {.what.global = {num}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueMigrateMemObjects)(
 		queue, num, objects, flags, count, list,
-		gt_cl_work_begin(call, queue, GT_DEVICE_MIGRATE, &w, event));
+		gt_cl_activity_begin(call, queue, GT_DEVICE_MIGRATE, &w, event));
 
 	if (ret == CL_SUCCESS && w.table)
 		w.what.bytes = bytes_of(w.table, num, objects);
-	return gt_cl_work_follow(call, queue, GT_DEVICE_MIGRATE, false, &w, ret);
+	return gt_cl_activity_follow(call, queue, GT_DEVICE_MIGRATE, false, &w, ret);
 }
 
 cl_int gt_opencl_wrap_clEnqueueMigrateMemObjectEXT(const struct gt_call *call,
@@ -100,14 +103,14 @@ cl_int gt_opencl_wrap_clEnqueueMigrateMemObjectEXT(const struct gt_call *call,
 						   cl_uint count, const cl_event *list,
 						   cl_event *event)
 {
-	struct gt_cl_work w = {.what.global = {num}};
+	struct gt_cl_activity w = {.what.global = {num}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueMigrateMemObjectEXT)(
 		queue, num, objects, flags, count, list,
-		gt_cl_work_begin(call, queue, GT_DEVICE_MIGRATE, &w, event));
+		gt_cl_activity_begin(call, queue, GT_DEVICE_MIGRATE, &w, event));
 
 	if (ret == CL_SUCCESS && w.table)
 		w.what.bytes = bytes_of(w.table, num, objects);
-	return gt_cl_work_follow(call, queue, GT_DEVICE_MIGRATE, false, &w, ret);
+	return gt_cl_activity_follow(call, queue, GT_DEVICE_MIGRATE, false, &w, ret);
 }
 
 /* Common form of acquire and release functions. */
@@ -116,12 +119,13 @@ cl_int gt_opencl_wrap_clEnqueueMigrateMemObjectEXT(const struct gt_call *call,
 				  const cl_mem *objects, cl_uint count, const cl_event *list,      \
 				  cl_event *event)                                                 \
 	{                                                                                          \
-		struct gt_cl_work w = {.what.global = {num}};                                      \
-		cl_int ret = GT_CL_REAL(call, f)(queue, num, objects, count, list,                 \
-						 gt_cl_work_begin(call, queue, GT_DEVICE_OTHER,    \
-								  &w, event));                     \
+		struct gt_cl_activity w = {.what.global = {num}};                                  \
+		cl_int ret =                                                                       \
+			GT_CL_REAL(call, f)(queue, num, objects, count, list,                      \
+					    gt_cl_activity_begin(call, queue, GT_DEVICE_OTHER, &w, \
+								 event));                          \
                                                                                                    \
-		return gt_cl_work_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);            \
+		return gt_cl_activity_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);        \
 	}
 SHARED(clEnqueueAcquireGLObjects)
 SHARED(clEnqueueReleaseGLObjects)
@@ -140,12 +144,12 @@ cl_int gt_opencl_wrap_clEnqueueGenerateMipmapIMG(const struct gt_call *call, cl_
 						 const size_t *mip_region, cl_uint count,
 						 const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.what.object = {(uintptr_t)src, (uintptr_t)dst}};
+	struct gt_cl_activity w = {.what.object = {(uintptr_t)src, (uintptr_t)dst}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueGenerateMipmapIMG)(
 		queue, src, dst, mode, array_region, mip_region, count, list,
-		gt_cl_work_begin(call, queue, GT_DEVICE_OTHER, &w, event));
+		gt_cl_activity_begin(call, queue, GT_DEVICE_OTHER, &w, event));
 
-	return gt_cl_work_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
+	return gt_cl_activity_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
 }
 
 cl_int gt_opencl_wrap_clEnqueueWaitSemaphoresKHR(const struct gt_call *call, cl_command_queue queue,
@@ -153,12 +157,12 @@ cl_int gt_opencl_wrap_clEnqueueWaitSemaphoresKHR(const struct gt_call *call, cl_
 						 const cl_ulong *payloads, cl_uint count,
 						 const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.what.global = {num}};
+	struct gt_cl_activity w = {.what.global = {num}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueWaitSemaphoresKHR)(
 		queue, num, semaphores, payloads, count, list,
-		gt_cl_work_begin(call, queue, GT_DEVICE_OTHER, &w, event));
+		gt_cl_activity_begin(call, queue, GT_DEVICE_OTHER, &w, event));
 
-	return gt_cl_work_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
+	return gt_cl_activity_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
 }
 
 cl_int gt_opencl_wrap_clEnqueueSignalSemaphoresKHR(const struct gt_call *call,
@@ -167,10 +171,10 @@ cl_int gt_opencl_wrap_clEnqueueSignalSemaphoresKHR(const struct gt_call *call,
 						   const cl_ulong *payloads, cl_uint count,
 						   const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.what.global = {num}};
+	struct gt_cl_activity w = {.what.global = {num}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSignalSemaphoresKHR)(
 		queue, num, semaphores, payloads, count, list,
-		gt_cl_work_begin(call, queue, GT_DEVICE_OTHER, &w, event));
+		gt_cl_activity_begin(call, queue, GT_DEVICE_OTHER, &w, event));
 
-	return gt_cl_work_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
+	return gt_cl_activity_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
 }

@@ -37,7 +37,7 @@ struct gt_cl_pending {
 	uint16_t op;     /* enum gt_device_op */
 	bool recorded;   /* true if recorded; if false, the command is only reported to tools */
 	struct gt_cl_what what;
-	struct gt_activity *item; /* for tools; NULL: no tool wants the command */
+	struct gt_tool_activity *tool_activity; /* for tools; NULL: no tool wants the command */
 };
 
 struct gt_cl_chunk {

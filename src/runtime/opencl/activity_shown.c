@@ -66,7 +66,7 @@ static void give_place(const struct gt_cl_shown *s)
 	atomic_fetch_and(&open_places, ~(UINT64_C(1) << (s - places)));
 }
 
-void gt_cl_shown_begin(struct gt_cl_work *w)
+void gt_cl_shown_begin(struct gt_cl_activity *w)
 {
 	const struct gt_thread *t = w->thread;
 	struct gt_cl_shown *s = take_place(t, (uintptr_t)w);
@@ -85,7 +85,7 @@ void gt_cl_shown_begin(struct gt_cl_work *w)
 	w->shown = s;
 }
 
-void gt_cl_shown_end(struct gt_cl_work *w, cl_int ret)
+void gt_cl_shown_end(struct gt_cl_activity *w, cl_int ret)
 {
 	struct gt_cl_shown *s = w->shown;
 	bool locked = gt_cl_lock_take(&s->lock, w->thread->epoch);

@@ -24,15 +24,15 @@ static cl_int free_pointers(const struct gt_call *call, free_fn *real, cl_comman
 			    cl_uint num, void **pointers, gt_cl_svm_free function, void *user_data,
 			    cl_uint count, const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.what.global = {num}};
+	struct gt_cl_activity w = {.what.global = {num}};
 	const struct gt_cl_svm_callback f = gt_cl_svm_callback_make(call, function, user_data);
-	cl_int ret =
-		real(queue, num, pointers, f.function, f.user, count, list,
-		     gt_cl_work_begin_early(call, queue, GT_DEVICE_OTHER, &w, event, f.function));
+	cl_int ret = real(queue, num, pointers, f.function, f.user, count, list,
+			  gt_cl_activity_begin_early(call, queue, GT_DEVICE_OTHER, &w, event,
+						     f.function));
 
 	if (ret != CL_SUCCESS)
 		gt_cl_svm_callback_drop(&f);
-	return gt_cl_work_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
+	return gt_cl_activity_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
 }
 
 cl_int gt_opencl_wrap_clEnqueueSVMFree(const struct gt_call *call, cl_command_queue queue,
@@ -60,11 +60,13 @@ static cl_int copy_memory(const struct gt_call *call, copy_fn *real, cl_command_
 			  cl_bool blocking, void *dst, const void *src, size_t size, cl_uint count,
 			  const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)src, (uintptr_t)dst}}};
-	cl_int ret = real(queue, blocking, dst, src, size, count, list,
-			  gt_cl_work_begin_early(call, queue, GT_DEVICE_COPY, &w, event, blocking));
+	struct gt_cl_activity w = {
+		.what = {.bytes = size, .object = {(uintptr_t)src, (uintptr_t)dst}}};
+	cl_int ret =
+		real(queue, blocking, dst, src, size, count, list,
+		     gt_cl_activity_begin_early(call, queue, GT_DEVICE_COPY, &w, event, blocking));
 
-	return gt_cl_work_follow(call, queue, GT_DEVICE_COPY, blocking, &w, ret);
+	return gt_cl_activity_follow(call, queue, GT_DEVICE_COPY, blocking, &w, ret);
 }
 
 cl_int gt_opencl_wrap_clEnqueueSVMMemcpy(const struct gt_call *call, cl_command_queue queue,
@@ -100,11 +102,11 @@ static cl_int fill_memory(const struct gt_call *call, fill_fn *real, cl_command_
 			  void *dst, const void *pattern, size_t pattern_size, size_t size,
 			  cl_uint count, const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.what = {.bytes = size, .object = {0, (uintptr_t)dst}}};
+	struct gt_cl_activity w = {.what = {.bytes = size, .object = {0, (uintptr_t)dst}}};
 	cl_int ret = real(queue, dst, pattern, pattern_size, size, count, list,
-			  gt_cl_work_begin(call, queue, GT_DEVICE_FILL, &w, event));
+			  gt_cl_activity_begin(call, queue, GT_DEVICE_FILL, &w, event));
 
-	return gt_cl_work_follow(call, queue, GT_DEVICE_FILL, false, &w, ret);
+	return gt_cl_activity_follow(call, queue, GT_DEVICE_FILL, false, &w, ret);
 }
 
 cl_int gt_opencl_wrap_clEnqueueSVMMemFill(const struct gt_call *call, cl_command_queue queue,
@@ -141,11 +143,13 @@ static cl_int map_memory(const struct gt_call *call, map_fn *real, cl_command_qu
 			 cl_bool blocking, cl_map_flags flags, void *ptr, size_t size,
 			 cl_uint count, const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)ptr, (uintptr_t)ptr}}};
-	cl_int ret = real(queue, blocking, flags, ptr, size, count, list,
-			  gt_cl_work_begin_early(call, queue, GT_DEVICE_MAP, &w, event, blocking));
+	struct gt_cl_activity w = {
+		.what = {.bytes = size, .object = {(uintptr_t)ptr, (uintptr_t)ptr}}};
+	cl_int ret =
+		real(queue, blocking, flags, ptr, size, count, list,
+		     gt_cl_activity_begin_early(call, queue, GT_DEVICE_MAP, &w, event, blocking));
 
-	return gt_cl_work_follow(call, queue, GT_DEVICE_MAP, blocking, &w, ret);
+	return gt_cl_activity_follow(call, queue, GT_DEVICE_MAP, blocking, &w, ret);
 }
 
 cl_int gt_opencl_wrap_clEnqueueSVMMap(const struct gt_call *call, cl_command_queue queue,
@@ -171,11 +175,11 @@ typedef cl_int unmap_fn(cl_command_queue queue, void *ptr, cl_uint count, const 
 static cl_int unmap_memory(const struct gt_call *call, unmap_fn *real, cl_command_queue queue,
 			   void *ptr, cl_uint count, const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.what.object = {(uintptr_t)ptr, (uintptr_t)ptr}};
+	struct gt_cl_activity w = {.what.object = {(uintptr_t)ptr, (uintptr_t)ptr}};
 	cl_int ret = real(queue, ptr, count, list,
-			  gt_cl_work_begin(call, queue, GT_DEVICE_UNMAP, &w, event));
+			  gt_cl_activity_begin(call, queue, GT_DEVICE_UNMAP, &w, event));
 
-	return gt_cl_work_follow(call, queue, GT_DEVICE_UNMAP, false, &w, ret);
+	return gt_cl_activity_follow(call, queue, GT_DEVICE_UNMAP, false, &w, ret);
 }
 
 cl_int gt_opencl_wrap_clEnqueueSVMUnmap(const struct gt_call *call, cl_command_queue queue,
@@ -199,27 +203,27 @@ cl_int gt_opencl_wrap_clEnqueueSVMMigrateMem(const struct gt_call *call, cl_comm
 					     const size_t *sizes, cl_mem_migration_flags flags,
 					     cl_uint count, const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.what.global = {num}};
+	struct gt_cl_activity w = {.what.global = {num}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMigrateMem)(
 		queue, num, pointers, sizes, flags, count, list,
-		gt_cl_work_begin(call, queue, GT_DEVICE_MIGRATE, &w, event));
+		gt_cl_activity_begin(call, queue, GT_DEVICE_MIGRATE, &w, event));
 
 	if (ret == CL_SUCCESS && w.table)
 		w.what.bytes = sum_sizes(num, sizes);
-	return gt_cl_work_follow(call, queue, GT_DEVICE_MIGRATE, false, &w, ret);
+	return gt_cl_activity_follow(call, queue, GT_DEVICE_MIGRATE, false, &w, ret);
 }
 
 cl_int gt_opencl_wrap_clEnqueueMemsetINTEL(const struct gt_call *call, cl_command_queue queue,
 					   void *dst, cl_int value, size_t size, cl_uint count,
 					   const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.what = {.bytes = size, .object = {0, (uintptr_t)dst}}};
-	cl_int ret =
-		GT_CL_REAL(call, clEnqueueMemsetINTEL)(queue, dst, value, size, count, list,
-						       gt_cl_work_begin(call, queue, GT_DEVICE_FILL,
-									&w, event));
+	struct gt_cl_activity w = {.what = {.bytes = size, .object = {0, (uintptr_t)dst}}};
+	cl_int ret = GT_CL_REAL(call, clEnqueueMemsetINTEL)(queue, dst, value, size, count, list,
+							    gt_cl_activity_begin(call, queue,
+										 GT_DEVICE_FILL, &w,
+										 event));
 
-	return gt_cl_work_follow(call, queue, GT_DEVICE_FILL, false, &w, ret);
+	return gt_cl_activity_follow(call, queue, GT_DEVICE_FILL, false, &w, ret);
 }
 
 cl_int gt_opencl_wrap_clEnqueueMigrateMemINTEL(const struct gt_call *call, cl_command_queue queue,
@@ -227,22 +231,23 @@ cl_int gt_opencl_wrap_clEnqueueMigrateMemINTEL(const struct gt_call *call, cl_co
 					       cl_mem_migration_flags flags, cl_uint count,
 					       const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)ptr, (uintptr_t)ptr}}};
+	struct gt_cl_activity w = {
+		.what = {.bytes = size, .object = {(uintptr_t)ptr, (uintptr_t)ptr}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueMigrateMemINTEL)(
 		queue, ptr, size, flags, count, list,
-		gt_cl_work_begin(call, queue, GT_DEVICE_MIGRATE, &w, event));
+		gt_cl_activity_begin(call, queue, GT_DEVICE_MIGRATE, &w, event));
 
-	return gt_cl_work_follow(call, queue, GT_DEVICE_MIGRATE, false, &w, ret);
+	return gt_cl_activity_follow(call, queue, GT_DEVICE_MIGRATE, false, &w, ret);
 }
 
 cl_int gt_opencl_wrap_clEnqueueMemAdviseINTEL(const struct gt_call *call, cl_command_queue queue,
 					      const void *ptr, size_t size, cl_uint advice,
 					      cl_uint count, const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.what.object = {(uintptr_t)ptr, (uintptr_t)ptr}};
+	struct gt_cl_activity w = {.what.object = {(uintptr_t)ptr, (uintptr_t)ptr}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueMemAdviseINTEL)(
 		queue, ptr, size, advice, count, list,
-		gt_cl_work_begin(call, queue, GT_DEVICE_OTHER, &w, event));
+		gt_cl_activity_begin(call, queue, GT_DEVICE_OTHER, &w, event));
 
-	return gt_cl_work_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
+	return gt_cl_activity_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
 }

@@ -117,15 +117,15 @@ struct gt_pu1_standing {
 };
 
 /* A record that was read and not yet written. */
-struct gt_pu1_item {
+struct gt_pu1_record {
 	struct gputap_plugin_record r; /* without texts */
 	uint32_t name;                 /* string id */
 	uint32_t depth;                /* number of enclosing calls of a call */
 	uint32_t waited; /* number of rounds that an activity has waited for its call */
 };
 
-struct gt_pu1_items {
-	struct gt_pu1_item *items;
+struct gt_pu1_records {
+	struct gt_pu1_record *records;
 	size_t count, room;
 };
 
@@ -141,7 +141,7 @@ struct gt_pu1 {
 	struct gt_thread *thread;
 	struct gt_pu1_host_clock host;
 	struct gt_pu1_links links;
-	struct gt_pu1_items calls, work;
+	struct gt_pu1_records calls, activity;
 	uint64_t kinds;             /* kinds that the session wants */
 	struct gt_pu1_known *known; /* hash table */
 	/* numbers of activities that the plug-in reported */

@@ -21,7 +21,7 @@
 #include "core/stacks.h"
 #include "generated/privateuse1_taps.h"
 #include "generated/privateuse1_wraps.h"
-#include "runtime/device_work.h"
+#include "runtime/gpu_activity.h"
 #include "runtime/privateuse1/pu1_parts.h"
 
 enum { ROUNDS_WAITED = 3, ARGUMENTS = 3, NAMES_MOST = 256 };
@@ -45,7 +45,7 @@ uint64_t gt_pu1_kinds(void)
 		kinds |= 1u << PU1_KIND_PRIVATEUSE1_RUNTIME;
 	if (wants_calls(GT_PRIVATEUSE1_INDEX_pu1_driver_call))
 		kinds |= 1u << PU1_KIND_PRIVATEUSE1_DRIVER;
-	if (!gt_work_is_recorded(GT_DOMAIN_PRIVATEUSE1))
+	if (!gt_activity_is_recorded(GT_DOMAIN_PRIVATEUSE1))
 		return kinds;
 	kinds |= 1u << PU1_KIND_CONCURRENT_KERNEL;
 	if (gt_session_wants_copies(s))
@@ -56,20 +56,20 @@ uint64_t gt_pu1_kinds(void)
 
 /* Reading ---------------------------------------------------------------------------- */
 
-static struct gt_pu1_item *add_item(struct gt_pu1_items *list)
+static struct gt_pu1_record *add_record(struct gt_pu1_records *list)
 {
-	struct gt_pu1_item *more;
+	struct gt_pu1_record *more;
 
 	if (list->count == list->room) {
 		size_t room = list->room ? 2 * list->room : 256;
 
-		more = realloc(list->items, room * sizeof *more);
+		more = realloc(list->records, room * sizeof *more);
 		if (!more)
 			return NULL;
-		list->items = more;
+		list->records = more;
 		list->room = room;
 	}
-	return &list->items[list->count++];
+	return &list->records[list->count++];
 }
 
 static void count_lost(struct gt_pu1 *p, uint32_t kind, enum gt_drop_reason why)
@@ -88,19 +88,19 @@ static void count_lost(struct gt_pu1 *p, uint32_t kind, enum gt_drop_reason why)
 static void keep_record(struct gt_pu1 *p, const struct gputap_plugin_record *r)
 {
 	size_t bytes = strlen(r->name);
-	struct gt_pu1_item *item;
+	struct gt_pu1_record *record;
 
 	if (r->kind == PU1_KIND_CONCURRENT_KERNEL && gt_tap_options.choose_kernels &&
 	    !gt_kernel_wanted(r->name, bytes))
 		return;
-	item = add_item(is_call_record_kind(r->kind) ? &p->calls : &p->work);
-	if (!item) {
+	record = add_record(is_call_record_kind(r->kind) ? &p->calls : &p->activity);
+	if (!record) {
 		count_lost(p, r->kind, GT_DROP_POOL);
 		return;
 	}
-	*item = (struct gt_pu1_item){.r = *r};
-	item->name = gt_string_id(p->thread, r->name, bytes);
-	item->r.name = item->r.metadata = NULL;
+	*record = (struct gt_pu1_record){.r = *r};
+	record->name = gt_string_id(p->thread, r->name, bytes);
+	record->r.name = record->r.metadata = NULL;
 }
 
 static void read_records(struct gt_pu1 *p)
@@ -154,17 +154,17 @@ static void learn_roles(struct gt_pu1 *p)
 {
 	struct gt_pu1_links by_correlation = {0};
 
-	if (!p->work.count || !p->calls.count)
+	if (!p->activity.count || !p->calls.count)
 		return;
 	for (size_t i = 0; i < p->calls.count; i++) {
-		const struct gputap_plugin_record *r = &p->calls.items[i].r;
+		const struct gputap_plugin_record *r = &p->calls.records[i].r;
 
 		gt_pu1_link_call(&by_correlation,
-				 &(struct gt_pu1_link){r->correlation, p->calls.items[i].name, 0,
+				 &(struct gt_pu1_link){r->correlation, p->calls.records[i].name, 0,
 						       r->kind == PU1_KIND_PRIVATEUSE1_DRIVER});
 	}
-	for (size_t i = 0; i < p->work.count; i++) {
-		const struct gputap_plugin_record *r = &p->work.items[i].r;
+	for (size_t i = 0; i < p->activity.count; i++) {
+		const struct gputap_plugin_record *r = &p->activity.records[i].r;
 		const struct gt_pu1_link *call =
 			r->graph ? NULL : gt_pu1_find_call(&by_correlation, r->correlation);
 
@@ -177,7 +177,7 @@ static void learn_roles(struct gt_pu1 *p)
 
 /* Return the operation that a call is recorded as, and the number of the call's stack. Calls of the
  * driver count as launches only if the program makes them itself. */
-static uint32_t operation_of(struct gt_pu1 *p, const struct gt_pu1_item *c, uint32_t *stack)
+static uint32_t operation_of(struct gt_pu1 *p, const struct gt_pu1_record *c, uint32_t *stack)
 {
 	const bool driver = c->r.kind == PU1_KIND_PRIVATEUSE1_DRIVER;
 	uint32_t kind = 0;
@@ -203,8 +203,8 @@ static uint32_t operation_of(struct gt_pu1 *p, const struct gt_pu1_item *c, uint
  * it. */
 static int compare_calls(const void *a, const void *b)
 {
-	const struct gputap_plugin_record *x = &((const struct gt_pu1_item *)a)->r,
-					  *y = &((const struct gt_pu1_item *)b)->r;
+	const struct gputap_plugin_record *x = &((const struct gt_pu1_record *)a)->r,
+					  *y = &((const struct gt_pu1_record *)b)->r;
 
 	if (x->thread_id != y->thread_id)
 		return x->thread_id < y->thread_id ? -1 : 1;
@@ -217,14 +217,14 @@ static int compare_calls(const void *a, const void *b)
 }
 
 /* Compute the depth of each call, from the last to the first, since enclosing calls come later. */
-static void find_depths(struct gt_pu1_items *calls)
+static void find_depths(struct gt_pu1_records *calls)
 {
 	enum { MOST = 64 };
 	const struct gputap_plugin_record *open[MOST];
 	uint32_t depth = 0;
 
 	for (size_t i = calls->count; i--;) {
-		struct gt_pu1_item *c = &calls->items[i];
+		struct gt_pu1_record *c = &calls->records[i];
 
 		while (depth && (open[depth - 1]->thread_id != c->r.thread_id ||
 				 open[depth - 1]->start > c->r.start))
@@ -288,7 +288,7 @@ static uint64_t take_id(struct gt_thread *t, uint32_t number)
 	return id;
 }
 
-static void write_plugin_call(struct gt_pu1 *p, const struct gt_pu1_item *c)
+static void write_plugin_call(struct gt_pu1 *p, const struct gt_pu1_record *c)
 {
 	uint32_t stack, number = operation_of(p, c, &stack);
 	struct gt_pu1_standing *s = stand_for(p, c->r.thread_id);
@@ -331,10 +331,10 @@ static void write_plugin_call(struct gt_pu1 *p, const struct gt_pu1_item *c)
 static void write_calls(struct gt_pu1 *p)
 {
 	learn_roles(p);
-	qsort(p->calls.items, p->calls.count, sizeof *p->calls.items, compare_calls);
+	qsort(p->calls.records, p->calls.count, sizeof *p->calls.records, compare_calls);
 	find_depths(&p->calls);
 	for (size_t i = 0; i < p->calls.count; i++)
-		write_plugin_call(p, &p->calls.items[i]);
+		write_plugin_call(p, &p->calls.records[i]);
 	p->calls.count = 0;
 }
 
@@ -358,10 +358,10 @@ static uint32_t saturated(uint64_t n)
 	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-static void write_plugin_work(struct gt_pu1 *p, const struct gt_pu1_item *item,
-			      const struct gt_pu1_link *call)
+static void write_plugin_activity(struct gt_pu1 *p, const struct gt_pu1_record *record,
+				  const struct gt_pu1_link *call)
 {
-	const struct gputap_plugin_record *r = &item->r;
+	const struct gputap_plugin_record *r = &record->r;
 	uint64_t device = gt_pu1_device(p, r->device),
 		 queue = gt_pu1_queue(p, r->device, r->stream);
 	uint32_t graph = r->graph ? gt_pu1_graph(p, r->graph) : 0;
@@ -377,7 +377,7 @@ static void write_plugin_work(struct gt_pu1 *p, const struct gt_pu1_item *item,
 		.id = call ? call->id : 0,
 		.call_start = call ? call->start : 0,
 		.queue = queue | (uint64_t)graph << 32,
-		.name = item->name,
+		.name = record->name,
 		.status = r->status ? -(int32_t)(r->status & INT32_MAX) : 0,
 		.start = r->start,
 		.end = r->end,
@@ -395,29 +395,29 @@ static void write_plugin_work(struct gt_pu1 *p, const struct gt_pu1_item *item,
 
 /* Write the activities whose calls are known or no longer expected. @last: true if no more calls
  * will come. */
-static void write_all_work(struct gt_pu1 *p, bool last)
+static void write_all_activity(struct gt_pu1 *p, bool last)
 {
 	size_t waiting = 0;
 	bool calls = gt_pu1_kinds() & 1u << PU1_KIND_PRIVATEUSE1_RUNTIME;
 
-	for (size_t i = 0; i < p->work.count; i++) {
-		struct gt_pu1_item *item = &p->work.items[i];
-		const struct gt_pu1_link *call = gt_pu1_find_call(&p->links, item->r.correlation);
+	for (size_t i = 0; i < p->activity.count; i++) {
+		struct gt_pu1_record *record = &p->activity.records[i];
+		const struct gt_pu1_link *call = gt_pu1_find_call(&p->links, record->r.correlation);
 
-		if (!call && calls && item->r.correlation && !last &&
-		    item->waited++ < ROUNDS_WAITED) {
-			p->work.items[waiting++] = *item;
+		if (!call && calls && record->r.correlation && !last &&
+		    record->waited++ < ROUNDS_WAITED) {
+			p->activity.records[waiting++] = *record;
 			continue;
 		}
-		gt_pu1_read_clock(p, item->r.device, false);
-		if (gt_pu1_is_in_life(p, item->r.device, item->r.start, item->r.end)) {
-			write_plugin_work(p, item, call);
+		gt_pu1_read_clock(p, record->r.device, false);
+		if (gt_pu1_is_in_life(p, record->r.device, record->r.start, record->r.end)) {
+			write_plugin_activity(p, record, call);
 			continue;
 		}
 		p->outside++;
-		count_lost(p, item->r.kind, GT_DROP_TOOL);
+		count_lost(p, record->r.kind, GT_DROP_TOOL);
 	}
-	p->work.count = waiting;
+	p->activity.count = waiting;
 }
 
 /* Counts ----------------------------------------------------------------------------- */
@@ -499,6 +499,6 @@ void gt_pu1_write_records(struct gt_pu1 *p, bool last)
 			p, GT_EVENT_CLOCK, (uint64_t)set,
 			"CLOCK_REALTIME was set: calls around that time may have wrong times");
 	write_calls(p);
-	write_all_work(p, last);
+	write_all_activity(p, last);
 	count_losses(p);
 }

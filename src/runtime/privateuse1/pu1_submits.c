@@ -21,7 +21,7 @@
 
 enum { PROBES = 8, ITEMS_MOST = 1 << 20 };
 
-static bool is_work(uint32_t kind)
+static bool is_activity(uint32_t kind)
 {
 	return kind == PU1_KIND_CONCURRENT_KERNEL || kind == PU1_KIND_GPU_MEMCPY ||
 	       kind == PU1_KIND_GPU_MEMSET || kind == PU1_KIND_SYNCHRONIZATION;
@@ -54,19 +54,19 @@ static void keep_call(struct gt_pu1 *p, uint64_t correlation, uint32_t kind, uin
 	}
 }
 
-static void on_submitted(void *user, uint64_t correlation, uint32_t kind, uint32_t items)
+static void on_submitted(void *user, uint64_t correlation, uint32_t kind, uint32_t records)
 {
 	struct gt_pu1 *p = user;
 	struct gt_thread *t = gt_thread_own();
 	uint32_t stack = 0;
 
-	if (!t || !is_work(kind) || !(p->kinds >> kind & 1))
+	if (!t || !is_activity(kind) || !(p->kinds >> kind & 1))
 		return;
 	if (kind != PU1_KIND_CONCURRENT_KERNEL || !gt_tap_options.choose_kernels) {
-		items = items < ITEMS_MOST ? items : ITEMS_MOST;
-		for (uint32_t i = 0; i < items; i++)
+		records = records < ITEMS_MOST ? records : ITEMS_MOST;
+		for (uint32_t i = 0; i < records; i++)
 			gt_device_seen(t, GT_DOMAIN_PRIVATEUSE1);
-		atomic_fetch_add_explicit(&p->announced[kind], items, memory_order_release);
+		atomic_fetch_add_explicit(&p->announced[kind], records, memory_order_release);
 	}
 	if (gt_stacks.shared && gt_stacks.wanted & GT_STACKS_LAUNCHES &&
 	    kind != PU1_KIND_SYNCHRONIZATION)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Internals of cursors: select the blocks and rows within a slice of a capture
- * (gt_capture_set_slice()).
+/* Internals of cursors: select the blocks and rows within a scope of a capture
+ * (gt_capture_set_scope()).
  *
- * A block is skipped only if none of its rows is in the slice. Rows of other blocks are selected
+ * A block is skipped only if none of its rows is in the scope. Rows of other blocks are selected
  * individually, before calls are joined with enclosing ones. So a cursor returns the same items
  * whether or not blocks are skipped. */
-#ifndef GPUTAP_CAPTURE_SLICE_H
-#define GPUTAP_CAPTURE_SLICE_H
+#ifndef GPUTAP_CAPTURE_SCOPE_H
+#define GPUTAP_CAPTURE_SCOPE_H
 
 #include "capture/reader.h"
 
-struct slice {
-	struct gt_slice_span *spans; /* sorted, disjoint */
+struct scope {
+	struct gt_time_range *spans; /* sorted, disjoint */
 	size_t count;
 	bool read_all;   /* true: skip no block */
 	bool *processes; /* NULL: all */
@@ -19,10 +19,10 @@ struct slice {
 };
 
 /* Drop a reference. @s: may be NULL. */
-void gt_slice_put(struct slice *s);
+void gt_scope_put(struct scope *s);
 
 /* Return true if this interval overlaps a span. */
-static inline bool gt_slice_overlaps(const struct slice *s, uint64_t start_ns, uint64_t end_ns)
+static inline bool gt_scope_overlaps(const struct scope *s, uint64_t start_ns, uint64_t end_ns)
 {
 	size_t low = 0, high = s->count;
 
@@ -37,26 +37,27 @@ static inline bool gt_slice_overlaps(const struct slice *s, uint64_t start_ns, u
 	return low && s->spans[low - 1].to_ns >= start_ns;
 }
 
-static inline bool gt_slice_has_process(const struct slice *s, uint32_t process)
+static inline bool gt_scope_has_process(const struct scope *s, uint32_t process)
 {
 	return !s || !s->processes || s->processes[process];
 }
 
-/* Return true if a call is in the slice even outside all spans: the ends of paired marks can be
+/* Return true if a call is in the scope even outside all spans: the ends of paired marks can be
  * anywhere. */
-bool gt_slice_has_mark(uint32_t op);
-static inline bool gt_slice_has_call(const struct slice *s, const struct gt_item *call)
+bool gt_scope_has_marker(uint32_t op);
+static inline bool gt_scope_has_call(const struct scope *s, const struct gt_item *call)
 {
-	return gt_slice_overlaps(s, call->start_ns, call->end_ns) || gt_slice_has_mark(call->op);
+	return gt_scope_overlaps(s, call->start_ns, call->end_ns) || gt_scope_has_marker(call->op);
 }
-static inline bool gt_slice_has_work(const struct slice *s, const struct gt_item *work)
+static inline bool gt_scope_has_activity(const struct scope *s, const struct gt_item *activity)
 {
-	return !work->start_ns ||
-	       gt_slice_overlaps(s, work->start_ns,
-				 work->end_ns > work->start_ns ? work->end_ns : work->start_ns);
+	return !activity->start_ns ||
+	       gt_scope_overlaps(s, activity->start_ns,
+				 activity->end_ns > activity->start_ns ? activity->end_ns
+								       : activity->start_ns);
 }
-/* Return true if a row of the block may be in the slice. */
-bool gt_slice_has_block(const struct gt_capture *c, const struct slice *s,
+/* Return true if a row of the block may be in the scope. */
+bool gt_scope_has_block(const struct gt_capture *c, const struct scope *s,
 			const struct stream_block *b);
 /* Return the total size of a stream's blocks. */
 static inline uint64_t gt_stream_bytes(const struct gt_capture *c, size_t stream)

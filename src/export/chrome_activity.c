@@ -32,15 +32,15 @@ static void name_device(struct gt_chrome *x, uint32_t device)
 /* GPU activities -------------------------------------------------------------- */
 
 static const char *const class_categories[] = {
-	[GT_WORK_KERNEL] = "kernel",
-	[GT_WORK_COPY] = "gpu_memcpy",
-	[GT_WORK_SET] = "gpu_memset",
-	[GT_WORK_MARK] = "gpu_marker",
+	[GT_ACTIVITY_KERNEL] = "kernel",
+	[GT_ACTIVITY_COPY] = "gpu_memcpy",
+	[GT_ACTIVITY_SET] = "gpu_memset",
+	[GT_ACTIVITY_MARK] = "gpu_marker",
 };
 
 /* Return the start of a name. Readers recognise the direction of a memcpy by the first 11
  * letters. */
-static const char *work_text(enum gt_device_op op)
+static const char *activity_text(enum gt_device_op op)
 {
 	switch (op) {
 	case GT_DEVICE_READ: return "Memcpy DtoH (Device -> Host)";
@@ -55,36 +55,37 @@ static const char *work_text(enum gt_device_op op)
 }
 
 /* Generate "cat":"kernel","name":"saxpy","pid": */
-static struct gt_snippet *work_begin(enum gt_device_op op, const char *name, size_t bytes)
+static struct gt_snippet *activity_begin(enum gt_device_op op, const char *name, size_t bytes)
 {
 	char text[6 * TEXT_MAX + 64], *p = text;
 
 	if (bytes > TEXT_MAX)
 		bytes = TEXT_MAX;
 	p = GT_PUT(p, "\"cat\":");
-	p = gt_chrome_put_quoted(p, class_categories[gt_view_work_class(op)]);
+	p = gt_chrome_put_quoted(p, class_categories[gt_view_activity_class(op)]);
 	p = GT_PUT(p, ",\"name\":\"");
 	p = gt_put_json(p, name, bytes);
 	p = GT_PUT(p, "\",\"pid\":");
 	return gt_chrome_make_snippet(text, (size_t)(p - text));
 }
 
-static const struct gt_snippet *work_name(struct gt_chrome *x, const struct gt_item *work)
+static const struct gt_snippet *activity_name(struct gt_chrome *x, const struct gt_item *activity)
 {
 	struct gt_view_text *name;
-	unsigned op =
-		work->device_op < GT_DEVICE_OP_COUNT ? (unsigned)work->device_op : GT_DEVICE_OTHER;
+	unsigned op = activity->device_op < GT_DEVICE_OP_COUNT ? (unsigned)activity->device_op
+							       : GT_DEVICE_OTHER;
 
-	if (!work->name) {
-		const char *text = work_text((enum gt_device_op)op);
+	if (!activity->name) {
+		const char *text = activity_text((enum gt_device_op)op);
 
-		if (!x->works[op])
-			x->works[op] = work_begin((enum gt_device_op)op, text, strlen(text));
-		return x->works[op];
+		if (!x->activities[op])
+			x->activities[op] =
+				activity_begin((enum gt_device_op)op, text, strlen(text));
+		return x->activities[op];
 	}
-	name = gt_view_name(&x->view, work->process, work->name);
+	name = gt_view_name(&x->view, activity->process, activity->name);
 	if (name && !name->own)
-		name->own = work_begin((enum gt_device_op)op, name->text, name->bytes);
+		name->own = activity_begin((enum gt_device_op)op, name->text, name->bytes);
 	return name ? name->own : NULL;
 }
 
@@ -142,16 +143,16 @@ static const struct gt_snippet *find_row(struct gt_chrome *x, struct gt_view_que
 	return rows->row[row];
 }
 
-static char *put_bytes(char *p, const struct gt_item *work, uint64_t duration_ns)
+static char *put_bytes(char *p, const struct gt_item *activity, uint64_t duration_ns)
 {
 	p = GT_PUT(p, ",\"bytes\":");
-	p = gt_put_u64(p, work->bytes);
+	p = gt_put_u64(p, activity->bytes);
 	if (duration_ns) {
 		/* Bytes per ns equal GB/s; written with three decimals. */
-		uint64_t milli =
-			work->bytes < UINT64_MAX / 1000
-				? work->bytes * 1000 / duration_ns
-				: (uint64_t)((unsigned __int128)work->bytes * 1000 / duration_ns);
+		uint64_t milli = activity->bytes < UINT64_MAX / 1000
+					 ? activity->bytes * 1000 / duration_ns
+					 : (uint64_t)((unsigned __int128)activity->bytes * 1000 /
+						      duration_ns);
 
 		p = GT_PUT(p, ",\"memory bandwidth (GB/s)\":");
 		p = gt_put_us(p, milli);
@@ -169,17 +170,17 @@ static char *put_nodes(char *p, const struct gt_chrome *x, uint32_t process, uin
 	return gt_put_u64(p, nodes);
 }
 
-static char *put_work_args(char *p, struct gt_chrome *x, const struct gt_view_queue *q,
-			   const struct gt_item *work, uint64_t device, uint64_t correlation,
-			   uint64_t duration_ns)
+static char *put_activity_args(char *p, struct gt_chrome *x, const struct gt_view_queue *q,
+			       const struct gt_item *activity, uint64_t device,
+			       uint64_t correlation, uint64_t duration_ns)
 {
-	enum gt_work_class class = gt_view_work_class(work->device_op);
+	enum gt_activity_class class = gt_view_activity_class(activity->device_op);
 
 	p = GT_PUT(p, "\"device\":");
 	p = gt_put_u64(p, device);
 	p = GT_PUT(p, ",\"context\":");
 	p = gt_put_u64(p, ((const struct chrome_rows *)q->own)->context);
-	if (class == GT_WORK_MARK)
+	if (class == GT_ACTIVITY_MARK)
 		p = GT_PUT(p, ",\"queue\":");
 	else
 		p = GT_PUT(p, ",\"stream\":");
@@ -188,35 +189,37 @@ static char *put_work_args(char *p, struct gt_chrome *x, const struct gt_view_qu
 		p = GT_PUT(p, ",\"correlation\":");
 		p = gt_put_u64(p, correlation);
 	}
-	if (class == GT_WORK_KERNEL)
-		p = gt_chrome_put_kernel(x, p, q, work);
-	else if (class != GT_WORK_MARK)
-		p = put_bytes(p, work, duration_ns);
-	if (work->replay) {
+	if (class == GT_ACTIVITY_KERNEL)
+		p = gt_chrome_put_kernel(x, p, q, activity);
+	else if (class != GT_ACTIVITY_MARK)
+		p = put_bytes(p, activity, duration_ns);
+	if (activity->replay) {
 		p = GT_PUT(p, ",\"graph id\":");
-		p = gt_put_u64(p, work->graph ? work->graph : work->replay);
-		if (work->ordinal_in_graph != UINT32_MAX && work->device_op != GT_DEVICE_GRAPH) {
+		p = gt_put_u64(p, activity->graph ? activity->graph : activity->replay);
+		if (activity->ordinal_in_graph != UINT32_MAX &&
+		    activity->device_op != GT_DEVICE_GRAPH) {
 			p = GT_PUT(p, ",\"graph node id\":");
-			p = gt_put_u64(p, work->ordinal_in_graph);
+			p = gt_put_u64(p, activity->ordinal_in_graph);
 		}
 		p = GT_PUT(p, ",\"graph replay\":");
-		p = gt_put_u64(p, work->replay);
-		if (gt_replay_is_whole(work))
-			p = put_nodes(p, x, work->process, work->graph);
+		p = gt_put_u64(p, activity->replay);
+		if (gt_replay_is_whole(activity))
+			p = put_nodes(p, x, activity->process, activity->graph);
 	}
-	if (work->status < 0)
-		p = gt_chrome_put_error(p, GT_OP_DOMAIN(work->op), work->status);
+	if (activity->status < 0)
+		p = gt_chrome_put_error(p, GT_OP_DOMAIN(activity->op), activity->status);
 	return GT_PUT(p, "}},\n");
 }
 
-static inline int write_item(struct gt_chrome *x, const struct gt_item *work)
+static inline int write_item(struct gt_chrome *x, const struct gt_item *activity)
 {
-	struct gt_view_queue *q = gt_view_queue(&x->view, work);
-	struct gt_view_thread *caller =
-		work->id ? gt_view_caller(&x->view, work->process, GT_ID_ORDINAL(work->id)) : NULL;
-	uint64_t correlation = gt_view_correlation(&x->view, caller, work->id),
-		 start_ns = work->start_ns;
-	bool timed = work->start_ns && work->end_ns >= work->start_ns;
+	struct gt_view_queue *q = gt_view_queue(&x->view, activity);
+	struct gt_view_thread *caller = activity->id ? gt_view_caller(&x->view, activity->process,
+								      GT_ID_ORDINAL(activity->id))
+						     : NULL;
+	uint64_t correlation = gt_view_correlation(&x->view, caller, activity->id),
+		 start_ns = activity->start_ns;
+	bool timed = activity->start_ns && activity->end_ns >= activity->start_ns;
 	const struct gt_snippet *text, *begin;
 	char *p, *place, *place_end;
 	int row = 0;
@@ -224,14 +227,14 @@ static inline int write_item(struct gt_chrome *x, const struct gt_item *work)
 	if (!q)
 		return -ENOMEM;
 	if (timed)
-		row = gt_track_rows_place(&q->rows, work->start_ns, work->end_ns);
+		row = gt_track_rows_place(&q->rows, activity->start_ns, activity->end_ns);
 	else
-		start_ns = gt_view_work_time(work);
+		start_ns = gt_view_activity_time(activity);
 	if (row < 0)
 		return gt_error(row, "export");
 	text = find_row(x, q, (unsigned)row);
-	begin = work_name(x, work);
-	if (!text || !begin || gt_replays_add(&x->replays, q, work, correlation))
+	begin = activity_name(x, activity);
+	if (!text || !begin || gt_replays_add(&x->replays, q, activity, correlation))
 		return -ENOMEM;
 	p = gt_out_room(&x->out);
 	p = timed ? GT_PUT(p, "{\"ph\":\"X\",") : GT_PUT(p, "{\"ph\":\"i\",\"s\":\"t\",");
@@ -240,19 +243,19 @@ static inline int write_item(struct gt_chrome *x, const struct gt_item *work)
 	place_end = p = gt_put_us(p, gt_chrome_shift(x, start_ns));
 	if (timed) {
 		p = GT_PUT(p, ",\"dur\":");
-		p = gt_put_us(p, work->end_ns - work->start_ns);
+		p = gt_put_us(p, activity->end_ns - activity->start_ns);
 	}
 	p = GT_PUT(p, ",\"args\":{");
-	p = gt_chrome_put_external(x, p, work);
-	p = put_work_args(p, x, q, work, gt_chrome_device_pid(x, q->device), correlation,
-			  timed ? work->end_ns - work->start_ns : 0);
+	p = gt_chrome_put_external(x, p, activity);
+	p = put_activity_args(p, x, q, activity, gt_chrome_device_pid(x, q->device), correlation,
+			      timed ? activity->end_ns - activity->start_ns : 0);
 	if (correlation)
 		p = gt_chrome_put_flow(p, 'f', correlation, place, place_end);
 	gt_out_end(&x->out, p);
 	return 0;
 }
-int gt_chrome_write_work(struct gt_chrome *x, const struct gt_item **item,
-			 const struct gt_item *end)
+int gt_chrome_write_activity(struct gt_chrome *x, const struct gt_item **item,
+			     const struct gt_item *end)
 {
 	int status = 0;
 
@@ -313,13 +316,13 @@ int gt_chrome_write_replay(void *exporter, const struct gt_replay *replay, unsig
 	p = gt_put_u64(p, replay->replay);
 	p = put_nodes(p, x, replay->process, replay->graph);
 	p = GT_PUT(p, ",\"graph recorded\":");
-	p = gt_put_u64(p, replay->work);
+	p = gt_put_u64(p, replay->activity);
 	p = GT_PUT(p, "}},\n");
 	gt_out_end(&x->out, p);
 	return 0;
 }
 
-void gt_chrome_work_fini(struct gt_chrome *x)
+void gt_chrome_activity_fini(struct gt_chrome *x)
 {
 	for (uint32_t i = 0; i < x->view.queue_count; i++) {
 		struct chrome_rows *rows = x->view.queues[i]->own;
@@ -328,5 +331,5 @@ void gt_chrome_work_fini(struct gt_chrome *x)
 			free(rows->row[row]);
 	}
 	for (int i = 0; i < GT_DEVICE_OP_COUNT; i++)
-		free(x->works[i]);
+		free(x->activities[i]);
 }

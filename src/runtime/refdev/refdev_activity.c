@@ -3,8 +3,8 @@
  * twice: in the submitting thread, inside the call, and after the activity has completed.
  *
  *   wrap            the thread's open call                   open_call
- *     └─ the runtime's function ─ on_submitted()   gt_work_begin(): the runtime keeps the token
- *   a stream's thread             on_completed()   gt_work_completed()
+ *     └─ the runtime's function ─ on_submitted()   gt_activity_begin(): the runtime keeps the token
+ *   a stream's thread             on_completed()   gt_activity_completed()
  *
  * A graph's launch submits each of its nodes this way. */
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "generated/refdev_taps.h"
 #include "generated/refdev_wraps.h"
 #include "runtime/refdev/refdev_objects.h"
-#include "runtime/work.h"
+#include "runtime/activity_token.h"
 
 static _Thread_local const struct gt_call *open_call;
 static const struct gt_table *_Atomic subscribed; /* table of the library that notifies gputap */
@@ -40,53 +40,54 @@ static void *on_submitted(const refdevActivity *a, void *user)
 	const struct gt_call *call = open_call;
 	const struct gt_table *table = user;
 	struct gt_thread *t;
-	struct gt_work *w;
+	struct gt_activity *w;
 
 	if (!call)
 		return NULL;
 	t = call->thread ? call->thread : gt_thread_own();
 	gt_refdev_read_clock(table, t, a->device);
-	w = gt_work_begin(call,
-			  &(struct gt_work_what){
-				  .domain = GT_DOMAIN_REFDEV,
-				  .op = device_op_of(a),
-				  .name = a->name ? gt_string_id(t, a->name, strlen(a->name)) : 0,
-				  .device = gt_refdev_device(table, t, a->device),
-				  .queue = gt_refdev_stream(table, t, a),
-				  .device_handle = (uint64_t)a->device,
-				  .queue_handle = (uintptr_t)a->stream,
-				  .bytes = a->bytes,
-				  .source = (uintptr_t)a->source,
-				  .destination = (uintptr_t)a->destination,
-				  .grid = {saturated((uint64_t)a->grid.x * a->block.x),
-					   saturated((uint64_t)a->grid.y * a->block.y),
-					   saturated((uint64_t)a->grid.z * a->block.z)},
-				  .block = {a->block.x, a->block.y, a->block.z},
-				  .graph = a->graph ? gt_refdev_graph(table, t, a->graph) : 0,
-				  .replay = a->replay,
-				  .ordinal = a->node,
-			  });
-	gt_work_submitted(
+	w = gt_activity_begin(call,
+			      &(struct gt_activity_info){
+				      .domain = GT_DOMAIN_REFDEV,
+				      .op = device_op_of(a),
+				      .name = a->name ? gt_string_id(t, a->name, strlen(a->name))
+						      : 0,
+				      .device = gt_refdev_device(table, t, a->device),
+				      .queue = gt_refdev_stream(table, t, a),
+				      .device_handle = (uint64_t)a->device,
+				      .queue_handle = (uintptr_t)a->stream,
+				      .bytes = a->bytes,
+				      .source = (uintptr_t)a->source,
+				      .destination = (uintptr_t)a->destination,
+				      .grid = {saturated((uint64_t)a->grid.x * a->block.x),
+					       saturated((uint64_t)a->grid.y * a->block.y),
+					       saturated((uint64_t)a->grid.z * a->block.z)},
+				      .block = {a->block.x, a->block.y, a->block.z},
+				      .graph = a->graph ? gt_refdev_graph(table, t, a->graph) : 0,
+				      .replay = a->replay,
+				      .ordinal = a->node,
+			      });
+	gt_activity_submitted(
 		w); /* accepted: the runtime notifies when the activity can no longer fail */
 	return w;
 }
 
 static void on_completed(const refdevActivity *a, void *token, void *user)
 {
-	const struct gt_work_times times = {a->queued, a->submitted, a->start, a->end};
+	const struct gt_activity_times times = {a->queued, a->submitted, a->start, a->end};
 	const struct gt_table *table = user;
 
 	if (!token)
 		return;
-	gt_work_completed(token, -a->status, &times,
-			  GT_REFDEV_REAL(table, refdevTicksToBoottime)(a->device, a->start),
-			  GT_REFDEV_REAL(table, refdevTicksToBoottime)(a->device, a->end));
+	gt_activity_completed(token, -a->status, &times,
+			      GT_REFDEV_REAL(table, refdevTicksToBoottime)(a->device, a->start),
+			      GT_REFDEV_REAL(table, refdevTicksToBoottime)(a->device, a->end));
 	gt_refdev_read_clock(table, gt_thread_own(), a->device);
 }
 
 /* Subscribe to one copy of the library. Only one copy notifies of its activities; a second copy in
  * the process has only calls. */
-static void subscribe_to_work(const struct gt_table *table)
+static void subscribe_to_activity(const struct gt_table *table)
 {
 	static refdevSubscriber subscriber = {sizeof subscriber, NULL, on_submitted, on_completed,
 					      NULL};
@@ -103,7 +104,7 @@ static const struct gt_call *enter_call(const struct gt_call *call)
 	const struct gt_call *before = open_call;
 
 	if (!atomic_load_explicit(&subscribed, memory_order_relaxed))
-		subscribe_to_work(call->table);
+		subscribe_to_activity(call->table);
 	open_call = call;
 	return before;
 }

@@ -18,7 +18,7 @@ enum {
 static _Atomic uint32_t launched;
 static _Atomic uint32_t captures; /* number of open graph captures */
 
-bool gt_cuda_work_launched(void)
+bool gt_cuda_activity_launched(void)
 {
 	return atomic_exchange_explicit(&launched, 0, memory_order_relaxed);
 }
@@ -159,7 +159,7 @@ static void handle_driver(uint32_t id, const struct cupti_callback *c)
 	}
 }
 
-void gt_cuda_work_callback(void *user, int domain, uint32_t id, const void *data)
+void gt_cuda_activity_callback(void *user, int domain, uint32_t id, const void *data)
 {
 	(void)user;
 	if (domain == CUPTI_DOMAIN_DRIVER)

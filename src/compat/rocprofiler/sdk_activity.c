@@ -13,7 +13,7 @@
 #include "sdk.h"
 
 /* Data of a GPU activity and context, from ENTER to COMPLETE. */
-struct item {
+struct sdk_activity {
 	rocprofiler_user_data_t user;
 	uint64_t external;
 };
@@ -57,7 +57,7 @@ static uint64_t end_of(const struct gputap_activity *w)
 
 static rocprofiler_callback_tracing_record_t record_head(const struct sdk_context *c,
 							 const struct gputap_activity *w,
-							 const struct item *p,
+							 const struct sdk_activity *p,
 							 rocprofiler_callback_tracing_kind_t kind,
 							 int operation)
 {
@@ -77,7 +77,7 @@ static rocprofiler_callback_tracing_record_t record_head(const struct sdk_contex
 }
 
 static void notify_dispatch(const struct sdk_context *c, const struct gputap_activity *w,
-			    struct item *p)
+			    struct sdk_activity *p)
 {
 	const struct sdk_service *service =
 		&c->called[ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH];
@@ -100,7 +100,7 @@ static void notify_dispatch(const struct sdk_context *c, const struct gputap_act
 }
 
 static void record_dispatch(const struct sdk_context *c, const struct gputap_activity *w,
-			    const struct item *p)
+			    const struct sdk_activity *p)
 {
 	const struct sdk_recorded *to = &c->recorded[ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH];
 	const rocprofiler_buffer_tracing_kernel_dispatch_record_t r = {
@@ -121,7 +121,7 @@ static void record_dispatch(const struct sdk_context *c, const struct gputap_act
 
 /* Report a copy's EXIT at gputap's COMPLETE. */
 static void notify_copy(const struct sdk_context *c, const struct gputap_activity *w,
-			struct item *p)
+			struct sdk_activity *p)
 {
 	const struct sdk_service *service = &c->called[ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY];
 	rocprofiler_callback_tracing_record_t r =
@@ -147,7 +147,7 @@ static void notify_copy(const struct sdk_context *c, const struct gputap_activit
 }
 
 static void record_copy(const struct sdk_context *c, const struct gputap_activity *w,
-			const struct item *p)
+			const struct sdk_activity *p)
 {
 	const struct sdk_recorded *to = &c->recorded[ROCPROFILER_BUFFER_TRACING_MEMORY_COPY];
 	const rocprofiler_buffer_tracing_memory_copy_record_t r = {
@@ -170,10 +170,10 @@ static void record_copy(const struct sdk_context *c, const struct gputap_activit
 				 false);
 }
 
-void sdk_on_work(const struct gputap_activity *w, uint64_t *data, void *user)
+void sdk_on_activity(const struct gputap_activity *w, uint64_t *data, void *user)
 {
 	bool dispatch = is_dispatch(w), asked;
-	struct item *p = (struct item *)(uintptr_t)*data;
+	struct sdk_activity *p = (struct sdk_activity *)(uintptr_t)*data;
 	struct sdk_context *c = user;
 
 	if (!dispatch && direction(w) == ROCPROFILER_MEMORY_COPY_NONE)

@@ -3,26 +3,27 @@
  * polled.
  *
  *   the wrap, in the submitting thread:
- *     w = gt_work_begin(call, &what)      tools get ENTER; NULL: not wanted
- *     the runtime's function              w is passed along to the completion
- *     gt_work_submitted(w)                tools get EXIT
- *     or gt_work_refused(w)               the runtime's function failed: no completion will come
- *   the thread that detects the completion, any thread, possibly before gt_work_submitted():
- *     gt_work_completed(w, status, times) the record is written, tools get COMPLETE; w is freed
+ *     w = gt_activity_begin(call, &what)   tools get ENTER; NULL: not wanted
+ *     the runtime's function               w is passed along to the completion
+ *     gt_activity_submitted(w)             tools get EXIT
+ *     or gt_activity_refused(w)            the runtime's function failed: no completion will come
+ *   the thread that detects the completion, any thread, possibly before gt_activity_submitted():
+ *     gt_activity_completed(w, status, times)
+ *                                          the record is written, tools get COMPLETE; w is freed
  *
  * The record goes into the ring of the thread that detects the completion. Tokens are allocated
- * from a pool that grows by a chunk in gt_work_begin() and is never freed. In a forked child,
+ * from a pool that grows by a chunk in gt_activity_begin() and is never freed. In a forked child,
  * completions of the parent's GPU activities are not reported. */
-#ifndef GPUTAP_RUNTIME_WORK_H
-#define GPUTAP_RUNTIME_WORK_H
+#ifndef GPUTAP_RUNTIME_ACTIVITY_TOKEN_H
+#define GPUTAP_RUNTIME_ACTIVITY_TOKEN_H
 
 #include "core/tap.h"
 #include "record/record.h"
 
-struct gt_work;
+struct gt_activity;
 
 /* A submitted GPU activity. Zero means not known or none. */
-struct gt_work_what {
+struct gt_activity_info {
 	enum gt_domain domain;
 	enum gt_device_op op;
 	uint32_t name;                        /* gt_string_id() of a kernel's name */
@@ -38,36 +39,38 @@ struct gt_work_what {
 };
 
 /* Raw device clock times; 0: not known. */
-struct gt_work_times {
+struct gt_activity_times {
 	uint64_t queued, submitted, start, end;
 };
 
 /**
- * gt_work_begin() - announce that this thread is about to submit a GPU activity
+ * gt_activity_begin() - announce that this thread is about to submit a GPU activity
  * @call: call of the wrap, whose real function has not been called yet
  * Return: a token for the functions below. NULL if the activity is not wanted, or if out of memory,
  *         which is counted as lost.
  * Thread: that of the call. May map memory.
  */
-struct gt_work *gt_work_begin(const struct gt_call *call, const struct gt_work_what *what);
+struct gt_activity *gt_activity_begin(const struct gt_call *call,
+				      const struct gt_activity_info *what);
 
 /* Report that the runtime has accepted the activity. @w: may be NULL here and below; may already be
  * freed. Thread: that of the call. */
-void gt_work_submitted(struct gt_work *w);
+void gt_activity_submitted(struct gt_activity *w);
 
 /* Report that the runtime's function failed, so no activity was submitted. Thread: that of the
  * call. */
-void gt_work_refused(struct gt_work *w);
+void gt_activity_refused(struct gt_activity *w);
 
 /**
- * gt_work_completed() - report that an activity has completed
+ * gt_activity_completed() - report that an activity has completed
  * @status: 0, or the runtime's error if negative
  * @times:  raw times for the record
  * @start_ns, @end_ns: start and end in CLOCK_BOOTTIME ns, for tools; 0: not known
  * Thread: any, once. Signal: not safe. Tools' functions may be called here, so the caller must hold
  *         no lock.
  */
-void gt_work_completed(struct gt_work *w, int32_t status, const struct gt_work_times *times,
-		       uint64_t start_ns, uint64_t end_ns);
+void gt_activity_completed(struct gt_activity *w, int32_t status,
+			   const struct gt_activity_times *times, uint64_t start_ns,
+			   uint64_t end_ns);
 
 #endif

@@ -228,13 +228,13 @@ def test_what_is_left_unread_is_not_in_the_slice(run, build, synth, shape):
     capture = synth("--calls", "12000", "--threads", "2", "--processes", "2", "--devices", "2",
                     "--flush-bytes", "150000", "--gap", "3000", *shape.split())
     for seed in (1, 2):
-        lines = run([build / "tests/synth/slices", capture, seed, 20]).out.splitlines()
+        lines = run([build / "tests/synth/scopes", capture, seed, 20]).out.splitlines()
         assert len(lines) == 20
 
 
 def test_a_slice_in_time_reads_little_of_the_capture(run, build, synth, work):
     capture = synth("--calls", "60000", "--gap", "20000")
-    lines = run([build / "tests/synth/slices", capture, 3, 40]).out.splitlines()
+    lines = run([build / "tests/synth/scopes", capture, 3, 40]).out.splitlines()
     read = sorted(int(line.split()[2]) for line in lines)
     assert read[len(read) // 2] < (work / capture).stat().st_size / 2
 

@@ -23,11 +23,11 @@ static uint64_t draw(uint64_t below)
 	return below ? random_state % below : 0;
 }
 
-static struct gt_cursor *begin(struct gt_capture *c, const struct gt_slice *slice)
+static struct gt_cursor *begin(struct gt_capture *c, const struct gt_scope *slice)
 {
 	struct gt_cursor *k;
 
-	if (gt_capture_set_slice(c, slice) || gt_cursor_create(c, &k)) {
+	if (gt_capture_set_scope(c, slice) || gt_cursor_create(c, &k)) {
 		gt_error_print(stderr);
 		exit(1);
 	}
@@ -44,7 +44,7 @@ static bool is_same(const struct gt_item *a, const struct gt_item *b)
 	       (a->kind != GT_RECORD_DEVICE || a->bytes == b->bytes);
 }
 
-static bool is_in(const struct gt_slice *slice, const struct gt_item *item)
+static bool is_in(const struct gt_scope *slice, const struct gt_item *item)
 {
 	const struct gt_operation_info *info =
 		item->kind == GT_RECORD_CALL ? gt_operation(item->op) : NULL;
@@ -61,7 +61,7 @@ static bool is_in(const struct gt_slice *slice, const struct gt_item *item)
 	return false;
 }
 
-static void fail(const char *what, const struct gt_slice *slice, const struct gt_item *item)
+static void fail(const char *what, const struct gt_scope *slice, const struct gt_item *item)
 {
 	fprintf(stderr, "%s: item %" PRIx64 " of process %" PRIu32 " at %" PRIu64 " ns, slice",
 		what, item->id, item->process, item->start_ns);
@@ -73,9 +73,9 @@ static void fail(const char *what, const struct gt_slice *slice, const struct gt
 }
 
 /* Return the number of items. */
-static uint64_t compare(struct gt_capture *c, const struct gt_slice *slice, uint64_t *bytes)
+static uint64_t compare(struct gt_capture *c, const struct gt_scope *slice, uint64_t *bytes)
 {
-	struct gt_slice all = *slice;
+	struct gt_scope all = *slice;
 	struct gt_cursor *some, *every, *whole;
 	const struct gt_item *a, *b, *w;
 	uint64_t count = 0, wanted = 0;
@@ -111,8 +111,8 @@ static uint64_t compare(struct gt_capture *c, const struct gt_slice *slice, uint
 
 int main(int argc, char **argv)
 {
-	struct gt_slice_span spans[SPANS_MOST];
-	struct gt_slice slice = {.spans = spans};
+	struct gt_time_range spans[SPANS_MOST];
+	struct gt_scope slice = {.spans = spans};
 	uint64_t begin_ns, length, at, bytes;
 	struct gt_capture *c;
 

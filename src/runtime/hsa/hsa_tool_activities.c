@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Notifies tools of ROCm's activities and queues: tool/tool_activity.h describes the mechanism.
  *
- * The thread that reserves a packet's number takes the item: the call that causes the activity is
- * open there, and allocation is permitted. The handler finds the item in the packet's submitter.
- * Some activities that tools are notified of are not recorded (no session, or a session that does
- * not select them), and vice versa: see the flags of struct gt_hsa_work.
+ * The thread that reserves a packet's number takes the tool activity: the call that causes the
+ * activity is open there, and allocation is permitted. The handler finds the tool activity in the
+ * packet's submitter. Some activities that tools are notified of are not recorded (no session, or a
+ * session that does not select them), and vice versa: see the flags of struct gt_hsa_activity.
  *
  * All dispatches share one numbering, including dispatches that copy or fill memory with a kernel.
  * Copies with engines, and barriers, are numbered separately. */
-#include "runtime/hsa/hsa_work_items.h"
+#include "runtime/hsa/hsa_tool_activities.h"
 
 #include <errno.h>
 
@@ -33,21 +33,21 @@ static void set_node(struct gputap_activity *w, const struct gt_node_ref *s,
 	w->ordinal = s->ordinal[part];
 }
 
-/* Return the packet's item, or a new item. Return NULL if no tool wants it. */
-static struct gt_activity *take_item(struct gt_hsa_queue *q, struct gt_hsa_submitter *o,
-				     uint32_t type)
+/* Return the packet's tool activity, or a new tool activity. Return NULL if no tool wants it. */
+static struct gt_tool_activity *take_tool_activity(struct gt_hsa_queue *q,
+						   struct gt_hsa_submitter *o, uint32_t type)
 {
-	struct gt_activity *p =
-		o ? atomic_exchange_explicit(&o->item, NULL, memory_order_acq_rel) : NULL;
+	struct gt_tool_activity *p =
+		o ? atomic_exchange_explicit(&o->tool_activity, NULL, memory_order_acq_rel) : NULL;
 
 	if (!(gt_tool_activity_asked(GT_DOMAIN_HSA_CORE) & GPUTAP_ACTIVITY_BIT(type))) {
 		if (p)
-			gt_activity_give(p);
+			gt_tool_activity_give(p);
 		return NULL;
 	}
-	if (!p && !(p = gt_activity_take(GT_DOMAIN_HSA_CORE, false)))
+	if (!p && !(p = gt_tool_activity_take(GT_DOMAIN_HSA_CORE, false)))
 		return NULL;
-	gt_activity_submitting(p);
+	gt_tool_activity_submitting(p);
 	p->dispatch = false;
 	p->activity.type = type;
 	p->activity.device = q->agent->number;
@@ -57,9 +57,10 @@ static struct gt_activity *take_item(struct gt_hsa_queue *q, struct gt_hsa_submi
 	return p;
 }
 
-struct gt_activity *gt_hsa_item_of_barrier(struct gt_hsa_queue *q, struct gt_hsa_submitter *o)
+struct gt_tool_activity *gt_hsa_tool_activity_of_barrier(struct gt_hsa_queue *q,
+							 struct gt_hsa_submitter *o)
 {
-	struct gt_activity *p = take_item(q, o, GPUTAP_ACTIVITY_BARRIER);
+	struct gt_tool_activity *p = take_tool_activity(q, o, GPUTAP_ACTIVITY_BARRIER);
 
 	if (p && o && o->by.node.replay) {
 		p->activity.graph = o->by.node.graph;
@@ -69,18 +70,19 @@ struct gt_activity *gt_hsa_item_of_barrier(struct gt_hsa_queue *q, struct gt_hsa
 	return p;
 }
 
-struct gt_activity *gt_hsa_item_of_kernel(struct gt_hsa_queue *q, struct gt_hsa_submitter *o,
-					  const struct gt_hsa_kernel *k,
-					  const struct gt_hsa_kernel_packet *p)
+struct gt_tool_activity *gt_hsa_tool_activity_of_kernel(struct gt_hsa_queue *q,
+							struct gt_hsa_submitter *o,
+							const struct gt_hsa_kernel *k,
+							const struct gt_hsa_kernel_packet *p)
 {
 	uint32_t type = get_type(k, o);
-	struct gt_activity *item = take_item(q, o, type);
+	struct gt_tool_activity *tool_activity = take_tool_activity(q, o, type);
 	struct gputap_activity *w;
 
-	if (!item)
+	if (!tool_activity)
 		return NULL;
-	item->dispatch = true;
-	w = &item->activity;
+	tool_activity->dispatch = true;
+	w = &tool_activity->activity;
 	w->kernel = k ? k->symbol : 0;
 	w->name = k ? k->text : NULL;
 	for (int i = 0; i < 3; i++) {
@@ -100,65 +102,66 @@ struct gt_activity *gt_hsa_item_of_kernel(struct gt_hsa_queue *q, struct gt_hsa_
 	}
 	if (o && o->by.node.replay)
 		set_node(w, &o->by.node, k ? (enum gt_graph_part)k->info.part : GT_GRAPH_KERNEL);
-	return item;
+	return tool_activity;
 }
 
-struct gt_activity *gt_hsa_item_of_copy(const struct gt_hsa_agent *device,
-					const struct gt_hsa_agent *from,
-					const struct gt_hsa_agent *to,
-					const struct gt_hsa_work *work,
-					const struct gt_node_ref *node)
+struct gt_tool_activity *gt_hsa_tool_activity_of_copy(const struct gt_hsa_agent *device,
+						      const struct gt_hsa_agent *from,
+						      const struct gt_hsa_agent *to,
+						      const struct gt_hsa_activity *activity,
+						      const struct gt_node_ref *node)
 {
-	struct gt_activity *item;
+	struct gt_tool_activity *tool_activity;
 	struct gputap_activity *w;
 
-	if (!(gt_tool_activity_asked(GT_DOMAIN_HSA_CORE) & GPUTAP_ACTIVITY_BIT(work->op)) ||
-	    !(item = gt_activity_take(GT_DOMAIN_HSA_CORE, true)))
+	if (!(gt_tool_activity_asked(GT_DOMAIN_HSA_CORE) & GPUTAP_ACTIVITY_BIT(activity->op)) ||
+	    !(tool_activity = gt_tool_activity_take(GT_DOMAIN_HSA_CORE, true)))
 		return NULL;
-	w = &item->activity;
-	w->type = work->op;
+	w = &tool_activity->activity;
+	w->type = activity->op;
 	w->device = device->number;
 	w->device_handle = to ? to->handle : 0;
 	w->source_device_handle = from ? from->handle : 0;
-	w->queue = work->queue & UINT32_MAX;
+	w->queue = activity->queue & UINT32_MAX;
 	w->queue_handle = device->handle;
-	w->bytes = work->bytes;
-	w->source = work->object[0];
-	w->destination = work->object[1];
+	w->bytes = activity->bytes;
+	w->source = activity->object[0];
+	w->destination = activity->object[1];
 	if (node->replay)
 		set_node(w, node, GT_GRAPH_COPY);
-	item->dispatch = false;
-	return gt_activity_enter(item) ? item : NULL;
+	tool_activity->dispatch = false;
+	return gt_tool_activity_enter(tool_activity) ? tool_activity : NULL;
 }
 
-struct gt_activity *gt_hsa_item_of_scratch(const struct gt_hsa_queue *q, const char *name)
+struct gt_tool_activity *gt_hsa_tool_activity_of_scratch(const struct gt_hsa_queue *q,
+							 const char *name)
 {
-	struct gt_activity *item;
+	struct gt_tool_activity *tool_activity;
 	struct gputap_activity *w;
 
 	if (!(gt_tool_activity_asked(GT_DOMAIN_HSA_CORE) &
 	      GPUTAP_ACTIVITY_BIT(GPUTAP_ACTIVITY_SCRATCH)) ||
-	    !(item = gt_activity_take(GT_DOMAIN_HSA_CORE, true)))
+	    !(tool_activity = gt_tool_activity_take(GT_DOMAIN_HSA_CORE, true)))
 		return NULL;
-	w = &item->activity;
+	w = &tool_activity->activity;
 	w->type = GPUTAP_ACTIVITY_SCRATCH;
 	w->device = q->agent->number;
 	w->device_handle = q->agent->handle;
 	w->queue = q->number;
 	w->queue_handle = (uintptr_t)q->handle;
 	w->name = name;
-	item->dispatch = false;
-	return gt_activity_enter(item) ? item : NULL;
+	tool_activity->dispatch = false;
+	return gt_tool_activity_enter(tool_activity) ? tool_activity : NULL;
 }
 
-void gt_hsa_complete_item(struct gt_activity *p, const struct gt_hsa_agent *a,
-			  const struct gt_hsa_times *times)
+void gt_hsa_complete_tool_activity(struct gt_tool_activity *p, const struct gt_hsa_agent *a,
+				   const struct gt_hsa_times *times)
 {
 	if (times)
-		gt_activity_done(p, 0, gt_hsa_agent_to_boottime(a, times->start),
-				 gt_hsa_agent_to_boottime(a, times->end));
+		gt_tool_activity_done(p, 0, gt_hsa_agent_to_boottime(a, times->start),
+				      gt_hsa_agent_to_boottime(a, times->end));
 	else
-		gt_activity_done(p, -ENODATA, 0, 0);
+		gt_tool_activity_done(p, -ENODATA, 0, 0);
 }
 
 struct gt_tool_object *gt_hsa_notify_queue(const struct gt_hsa_agent *a, uint64_t number,

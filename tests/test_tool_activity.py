@@ -19,7 +19,7 @@ TRUTH = Truth(threads=2, streams=4, launches=20, copies=2, graphs=3, nodes=5)
 
 
 class Log:
-    """Lines of tests/tool/work_tool.c in file order, as {kind, phase, line, named numbers}."""
+    """Lines of tests/tool/activity_tool.c in file order, as {kind, phase, line, named numbers}."""
 
     def __init__(self, path):
         self.lines = []

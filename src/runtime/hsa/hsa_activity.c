@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* See hsa_work.h. */
-#include "runtime/hsa/hsa_work.h"
+/* See hsa_activity.h. */
+#include "runtime/hsa/hsa_activity.h"
 
 #include <string.h>
 
-void gt_hsa_work_write(const struct gt_hsa_work *w, const struct gt_hsa_agent *a, uint64_t queued,
-		       const struct gt_hsa_times *times, struct gt_thread *t)
+void gt_hsa_activity_write(const struct gt_hsa_activity *w, const struct gt_hsa_agent *a,
+			   uint64_t queued, const struct gt_hsa_times *times, struct gt_thread *t)
 {
 	uint32_t device = GT_DEVICE_REF(GT_DOMAIN_HSA_CORE, a->number);
 	struct gt_record_device *r;
 
-	if (!(w->flags & GT_HSA_WORK_RECORDED))
+	if (!(w->flags & GT_HSA_ACTIVITY_RECORDED))
 		return;
 	if (gt_unlikely(w->span != NULL)) {
 		if (times)
@@ -42,7 +42,7 @@ void gt_hsa_work_write(const struct gt_hsa_work *w, const struct gt_hsa_agent *a
 		.replay = w->replay,
 	};
 	memcpy(r->global, w->global, sizeof r->global);
-	if (w->flags & GT_HSA_WORK_BY_ENGINE) {
+	if (w->flags & GT_HSA_ACTIVITY_BY_ENGINE) {
 		r->endpoints.source = w->source_device;
 		r->endpoints.destination = w->destination_device;
 	} else {
@@ -51,9 +51,9 @@ void gt_hsa_work_write(const struct gt_hsa_work *w, const struct gt_hsa_agent *a
 	gt_ring_commit(t, sizeof *r);
 }
 
-void gt_hsa_work_count_unfinished(const struct gt_hsa_work *w, struct gt_thread *t)
+void gt_hsa_activity_count_unfinished(const struct gt_hsa_activity *w, struct gt_thread *t)
 {
-	if (!(w->flags & GT_HSA_WORK_RECORDED))
+	if (!(w->flags & GT_HSA_ACTIVITY_RECORDED))
 		return;
 	if (w->span)
 		gt_graph_span_lose_part(w->span, t);

@@ -22,25 +22,25 @@ WAYS = {
 
 
 @pytest.fixture(params=["layer", "interposition"])
-def door(request):
+def method(request):
     return request.param
 
 
 def command(build, way):
-    folder = build / "tests/door"
+    folder = build / "tests/interception"
     return [folder / part if part.startswith(("way", "lib")) else part for part in WAYS[way]]
 
 
-def environment(build, door):
+def environment(build, method):
     """Return the environment that selects the program's libOpenCL.so.1: Debian's, which supports
     layers, or the test library, which does not."""
-    return {} if door == "layer" else {"LD_LIBRARY_PATH": build / "tests/door"}
+    return {} if method == "layer" else {"LD_LIBRARY_PATH": build / "tests/interception"}
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_every_call_is_recorded_once(build, door, way):
+def test_every_call_is_recorded_once(build, method, way):
     with Session(build) as session:
-        result = session.run(command(build, way), env=environment(build, door))
+        result = session.run(command(build, way), env=environment(build, method))
         made = [line for line in result.out.splitlines() if line.startswith("cl")]
         assert made
         assert session.calls() == made
@@ -50,11 +50,11 @@ def test_every_call_is_recorded_once(build, door, way):
             "seen": len(writes), "recorded": len(writes), "dropped": 0
         }]
         modules = [m["text"] for m in session.kind("module")]
-        assert [m for m in modules if f"method={door}\0" in m and "libOpenCL.so" in m], modules
+        assert [m for m in modules if f"method={method}\0" in m and "libOpenCL.so" in m], modules
         assert [m for m in modules if "method=driver\0" in m and "libpocl.so" in m], modules
         assert not [
             m for m in modules
-            if "method=" in m and f"method={door}\0" not in m and "method=driver\0" not in m
+            if "method=" in m and f"method={method}\0" not in m and "method=driver\0" not in m
         ]
 
 
@@ -96,37 +96,37 @@ def test_a_call_that_finds_no_driver_and_was_not_asked_for_is_not_recorded(build
     assert not list(csv.DictReader(open(work / "c.csv", newline="")))
 
 
-def test_a_library_opened_and_closed_many_times_keeps_being_seen(build, door):
+def test_a_library_opened_and_closed_many_times_keeps_being_seen(build, method):
     with Session(build) as session:
-        folder = build / "tests/door"
+        folder = build / "tests/interception"
         result = session.run(
             [folder / "way_plugin", folder / "libway_plugin_linked.so", *["local"] * 12],
-            env=environment(build, door))
+            env=environment(build, method))
         made = [line for line in result.out.splitlines() if line.startswith("cl")]
         assert len(made) == 12 * 11
         assert session.calls() == made
 
 
-def test_only_operations_that_were_asked_for_are_recorded(build, door):
+def test_only_operations_that_were_asked_for_are_recorded(build, method):
     finish = 1 << 16 | 47
     with Session(build, op=finish, device=0) as session:
-        session.run(command(build, "linked"), env=environment(build, door))
+        session.run(command(build, "linked"), env=environment(build, method))
         assert session.calls() == ["clFinish"]
         assert session.counts() == (1, 1, 0)
 
 
-def test_the_output_is_the_same_without_a_session(build, door):
+def test_the_output_is_the_same_without_a_session(build, method):
     with Session(build) as session:
-        traced = session.run(command(build, "linked"), env=environment(build, door)).out
+        traced = session.run(command(build, "linked"), env=environment(build, method)).out
         bare = session.run(command(build, "linked"),
-                           env={**environment(build, door), "GPUTAP_SESSION": None}).out
+                           env={**environment(build, method), "GPUTAP_SESSION": None}).out
         assert traced == bare
 
 
 def test_a_library_in_front_of_a_loader_with_layers_is_not_seen_twice(build):
     """Both methods apply: gputap interposes the library, whose loader loads the layer."""
     with Session(build) as session:
-        env = {"LD_LIBRARY_PATH": build / "tests/door/shim", "SHIM_LOADER": system_loader()}
+        env = {"LD_LIBRARY_PATH": build / "tests/interception/shim", "SHIM_LOADER": system_loader()}
         result = session.run(command(build, "linked"), env=env)
         made = [line for line in result.out.splitlines() if line.startswith("cl")]
         assert session.calls() == made
@@ -155,20 +155,20 @@ def copies(work, count, source=None):
 @pytest.mark.parametrize("loaders", ["two_with_layers", "one_with_one_without", "two_without"])
 def test_several_loaders_in_one_process_are_told_apart(build, work, loaders):
     without = [
-        build / "tests/door/libOpenCL.so.1",
-        shutil.copy(build / "tests/door/libOpenCL.so.1", work / "libother.so")
+        build / "tests/interception/libOpenCL.so.1",
+        shutil.copy(build / "tests/interception/libOpenCL.so.1", work / "libother.so")
     ]
     paths = {
         "two_with_layers": copies(work, 2), "one_with_one_without": [*copies(work, 1), without[0]],
         "two_without": without
     }[loaders]
     with Session(build) as session:
-        result = session.run([build / "tests/door/two_loaders", *paths])
+        result = session.run([build / "tests/interception/two_loaders", *paths])
         made = result.out.splitlines()
         assert len(made) == 8
         assert session.calls() == made
-        doors = [m["text"].split("method=")[1].split("\0")[0] for m in session.kind("module")]
-        assert sorted(d for d in doors if d != "driver") == sorted(
+        methods = [m["text"].split("method=")[1].split("\0")[0] for m in session.kind("module")]
+        assert sorted(d for d in methods if d != "driver") == sorted(
             {"two_with_layers": ["layer"] * 2, "one_with_one_without": ["layer", "interposition"],
              "two_without": ["interposition"] * 2}[loaders])
 
@@ -176,8 +176,8 @@ def test_several_loaders_in_one_process_are_told_apart(build, work, loaders):
 @pytest.mark.parametrize("layers", [True, False], ids=["with_layers", "without"])
 def test_one_loader_too_many_works_untraced_and_is_reported(build, work, layers):
     with Session(build) as session:
-        source = system_loader() if layers else build / "tests/door/libOpenCL.so.1"
-        result = session.run([build / "tests/door/two_loaders", *copies(work, 9, source)])
+        source = system_loader() if layers else build / "tests/interception/libOpenCL.so.1"
+        result = session.run([build / "tests/interception/two_loaders", *copies(work, 9, source)])
         assert len(result.out.splitlines()) == 36
         assert len(session.calls()) == 32
         assert ["too many copies are loaded" in e["text"] for e in session.kind("event")] == [True]
@@ -187,9 +187,9 @@ def test_one_loader_too_many_works_untraced_and_is_reported(build, work, layers)
 def test_a_driver_that_is_opened_without_a_loader_is_traced_or_reported(build, tap, work, first):
     """A driver that is opened after a loader may belong to that loader. In this case calls to the
     driver are not seen, and an event reports this."""
-    driver = build / "tests/door/libdirect_driver.so"
+    driver = build / "tests/interception/libdirect_driver.so"
     libraries = [system_loader(), driver] if first == "loader" else [driver, system_loader()]
-    result = tap("run", "-o", "c.gputap", build / "tests/door/two_loaders", *libraries)
+    result = tap("run", "-o", "c.gputap", build / "tests/interception/two_loaders", *libraries)
     found = json.loads(tap("info", "c.gputap", "--json").out)
     told = [e["text"] for e in found["events"] if e["event"] == "not traced"]
     why = (
@@ -202,7 +202,7 @@ def test_a_driver_that_is_opened_without_a_loader_is_traced_or_reported(build, t
 
 @pytest.mark.parametrize("way", ["linked", "dlsym"])
 def test_a_driver_behind_a_loader_is_reported_by_nobody(build, tap, work, way):
-    (work / "direct.icd").write_text(f"{build}/tests/door/libdirect_driver.so\n")
+    (work / "direct.icd").write_text(f"{build}/tests/interception/libdirect_driver.so\n")
     tap("run", "-o", "c.gputap", *command(build, way), env={"OCL_ICD_VENDORS": work})
     found = json.loads(tap("info", "c.gputap", "--json").out)
     assert [p["seen"] > 0 for p in found["processes"]] == [True]

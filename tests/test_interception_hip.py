@@ -181,7 +181,7 @@ def test_own_calls_are_nobody_s_also_when_only_they_are_asked_for(build, standin
         assert session.calls() == ["hipMalloc"] * 2
 
 
-def test_a_library_that_offers_its_table_is_left_to_the_table_s_door(build, standins):
+def test_a_library_that_offers_its_table_is_left_to_the_table_s_method(build, standins):
     with Session(build) as session:
         session.run(libraries(standins, "_registers"))
         assert session.calls() == []

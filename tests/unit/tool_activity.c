@@ -55,24 +55,24 @@ static struct gputap_context *listen(void)
 }
 
 /* Submit an activity, as a wrap does. */
-static struct gt_activity *submit(void)
+static struct gt_tool_activity *submit(void)
 {
-	struct gt_activity *p = gt_activity_take(DOMAIN, true);
+	struct gt_tool_activity *p = gt_tool_activity_take(DOMAIN, true);
 
 	CHECK_NE(p, NULL);
 	p->activity.type = GPUTAP_ACTIVITY_COPY;
-	if (!gt_activity_enter(p))
+	if (!gt_tool_activity_enter(p))
 		return NULL;
-	gt_activity_exit(p);
+	gt_tool_activity_exit(p);
 	return p;
 }
 
 static void run_one(void)
 {
 	uint64_t now = gt_ticks_boottime();
-	struct gt_activity *p = submit();
+	struct gt_tool_activity *p = submit();
 
-	gt_activity_done(p, 0, now, now + 10);
+	gt_tool_activity_done(p, 0, now, now + 10);
 	CHECK_EQ(gt_tool_deliver(), 1);
 }
 
@@ -107,7 +107,7 @@ UNIT_TEST(work_behind_a_callback_that_jumps_out_of_an_end_is_reported_with_the_n
 	struct gputap_context *ctx = listen(), *second = listen();
 
 	for (int i = 0; i < 3; i++)
-		gt_activity_done(submit(), 0, 1, 2);
+		gt_tool_activity_done(submit(), 0, 1, 2);
 	notified[0] = '\0';
 	jump_at = GPUTAP_ACTIVITY_PHASE_COMPLETE;
 	for (volatile int i = 0; i < 4; i++)
@@ -138,7 +138,7 @@ static void jump_in_a_thread_that_ends(int pieces)
 	pthread_t thread;
 
 	for (int i = 0; i < pieces; i++)
-		gt_activity_done(submit(), 0, 1, 2);
+		gt_tool_activity_done(submit(), 0, 1, 2);
 	notified[0] = '\0';
 	jump_at = GPUTAP_ACTIVITY_PHASE_COMPLETE;
 	CHECK_EQ(pthread_create(&thread, NULL, deliver_once, NULL), 0);
@@ -221,7 +221,7 @@ UNIT_TEST(work_behind_a_callback_that_ended_its_thread_is_reported_with_the_next
 	CHECK_OK(gputap_context_activities(ctx, DOMAIN, GPUTAP_ACTIVITY_ALL, end_thread, &calls));
 	CHECK_OK(gputap_context_start(ctx));
 	for (int i = 0; i < 3; i++)
-		gt_activity_done(submit(), 0, 1, 2);
+		gt_tool_activity_done(submit(), 0, 1, 2);
 	notified[0] = '\0';
 	CHECK_EQ(pthread_create(&thread, NULL, deliver_once, NULL), 0);
 	pthread_join(thread, NULL);
@@ -265,7 +265,7 @@ UNIT_TEST(a_thread_that_ends_while_the_process_waits_for_its_callback_leaves_not
 	CHECK_OK(gputap_context_create(&opts, &ctx));
 	CHECK_OK(gputap_context_activities(ctx, DOMAIN, GPUTAP_ACTIVITY_ALL, jump_late, &calls));
 	CHECK_OK(gputap_context_start(ctx));
-	gt_activity_done(submit(), 0, 1, 2);
+	gt_tool_activity_done(submit(), 0, 1, 2);
 	notified[0] = '\0';
 	CHECK_EQ(pthread_create(&thread, NULL, deliver_once, NULL), 0);
 	while (!__atomic_load_n(&calls, __ATOMIC_ACQUIRE))
@@ -293,20 +293,20 @@ UNIT_TEST(a_context_that_destroys_itself_when_work_begins_hears_no_more_of_it)
 {
 	const struct gputap_context_opts opts = {.size = sizeof opts};
 	struct gputap_context *ctx;
-	struct gt_activity *p;
+	struct gt_tool_activity *p;
 
 	CHECK_OK(gputap_context_create(&opts, &ctx));
 	CHECK_OK(gputap_context_activities(ctx, DOMAIN, GPUTAP_ACTIVITY_ALL, stop_at_enter, &ctx));
 	CHECK_OK(gputap_context_start(ctx));
 	p = submit();
-	gt_activity_done(p, 0, 1, 2);
+	gt_tool_activity_done(p, 0, 1, 2);
 	CHECK_EQ(gt_tool_deliver(), 1);
 	CHECK_EQ(gt_tool_activity_asked(DOMAIN), 0);
 }
 
 UNIT_TEST(work_in_flight_at_a_fork_completes_in_the_parent_alone)
 {
-	struct gt_activity *in_flight, *done;
+	struct gt_tool_activity *in_flight, *done;
 	uint64_t now = gt_ticks_boottime();
 	int status;
 	pid_t pid;
@@ -315,7 +315,7 @@ UNIT_TEST(work_in_flight_at_a_fork_completes_in_the_parent_alone)
 	listen();
 	in_flight = submit();
 	done = submit();
-	gt_activity_done(done, 0, now, now + 1); /* an activity not reported so far */
+	gt_tool_activity_done(done, 0, now, now + 1); /* an activity not reported so far */
 	pid = fork();
 	if (pid == 0) {
 		notified[0] = '\0';
@@ -330,7 +330,7 @@ UNIT_TEST(work_in_flight_at_a_fork_completes_in_the_parent_alone)
 	}
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK_EQ(status, 0);
-	gt_activity_done(in_flight, 0, now, now + 1);
+	gt_tool_activity_done(in_flight, 0, now, now + 1);
 	CHECK_EQ(gt_tool_deliver(), 2);
 	CHECK_STR(notified, "+1 -1 +2 -2 .2 .1 ");
 	CHECK_EQ(retirements, 2);
@@ -340,7 +340,7 @@ UNIT_TEST(work_in_flight_at_a_fork_completes_in_the_parent_alone)
 
 static void *complete_later(void *item)
 {
-	gt_activity_done(item, 0, 1, 2);
+	gt_tool_activity_done(item, 0, 1, 2);
 	gt_tool_deliver();
 	return NULL;
 }
@@ -348,7 +348,7 @@ static void *complete_later(void *item)
 UNIT_TEST(a_drain_says_how_much_is_open_when_its_time_is_over)
 {
 	struct gputap_context *ctx = listen(), *other = listen();
-	struct gt_activity *first = submit(), *second = submit();
+	struct gt_tool_activity *first = submit(), *second = submit();
 	uint64_t open = 7;
 
 	CHECK_EQ(gputap_context_drain(ctx, 1000000, &open), -ETIMEDOUT);
@@ -356,7 +356,7 @@ UNIT_TEST(a_drain_says_how_much_is_open_when_its_time_is_over)
 	complete_later(first);
 	CHECK_EQ(gputap_context_drain(other, 0, &open), -ETIMEDOUT);
 	CHECK_EQ(open, 1);
-	gt_activity_drop(second, true); /* the end of this activity cannot be observed */
+	gt_tool_activity_drop(second, true); /* the end of this activity cannot be observed */
 	CHECK_EQ(gputap_context_drain(ctx, 0, &open), 0);
 	CHECK_EQ(open, 0);
 	CHECK_EQ(gputap_context_drain(NULL, 0, &open), -EINVAL);
@@ -367,7 +367,7 @@ UNIT_TEST(a_drain_says_how_much_is_open_when_its_time_is_over)
 UNIT_TEST(a_drain_waits_for_work_that_another_thread_completes)
 {
 	struct gputap_context *ctx = listen();
-	struct gt_activity *p = submit();
+	struct gt_tool_activity *p = submit();
 	pthread_t thread;
 
 	CHECK_OK(pthread_create(&thread, NULL, complete_later, p));
@@ -414,7 +414,7 @@ UNIT_TEST(a_drain_hands_over_what_its_context_has_recorded)
 					       .user = &records};
 	struct gputap_buffer *buffer;
 	struct gputap_context *ctx;
-	struct gt_activity *p;
+	struct gt_tool_activity *p;
 
 	gt_recording_join();
 	CHECK_OK(gputap_buffer_create(&how, &buffer));

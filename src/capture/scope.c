@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "capture/slice.h"
+#include "capture/scope.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ enum {
 	PAIRS = 1u << GT_MARK_PUSH | 1u << GT_MARK_POP | 1u << GT_MARK_START | 1u << GT_MARK_STOP,
 };
 
-bool gt_slice_has_mark(uint32_t op)
+bool gt_scope_has_marker(uint32_t op)
 {
 	const struct gt_operation_info *info = gt_operation(op);
 
@@ -29,7 +29,7 @@ bool gt_block_has_marks(const struct stream_block *b)
 
 /* Return true if an event between two stamps may overlap a span. Time increases along a line, but
  * may jump back between lines. */
-static bool has_stamps(const struct slice *s, const struct gt_clock_lines *lines, uint64_t first,
+static bool has_stamps(const struct scope *s, const struct gt_clock_lines *lines, uint64_t first,
 		       uint64_t last)
 {
 	const struct gt_clock_line *line = gt_clock_lines_find(lines, first);
@@ -45,27 +45,27 @@ static bool has_stamps(const struct slice *s, const struct gt_clock_lines *lines
 		from_ns = low < from_ns ? low : from_ns;
 		to_ns = high > to_ns ? high : to_ns;
 	}
-	return gt_slice_overlaps(s, from_ns, to_ns);
+	return gt_scope_overlaps(s, from_ns, to_ns);
 }
 
-static bool has_work(const struct gt_capture *c, const struct slice *s,
-		     const struct stream_block *b)
+static bool has_activity(const struct gt_capture *c, const struct scope *s,
+			 const struct stream_block *b)
 {
 	for (uint32_t i = 0; i < b->device_count; i++) {
-		const struct gt_file_device *d = &c->work_times[b->first_device + i];
+		const struct gt_file_device *d = &c->activity_times[b->first_device + i];
 		const struct gt_device_clock *clock =
 			gt_device_clock_find(c, b->process, GT_DEVICE_REF_NUMBER(d->device));
 
 		if (d->untimed)
 			return true;
 		if (clock ? has_stamps(s, gt_device_clock_lines(clock), d->first_start, d->last_end)
-			  : gt_slice_overlaps(s, d->first_start, d->last_end))
+			  : gt_scope_overlaps(s, d->first_start, d->last_end))
 			return true;
 	}
 	return false;
 }
 
-bool gt_slice_has_block(const struct gt_capture *c, const struct slice *s,
+bool gt_scope_has_block(const struct gt_capture *c, const struct scope *s,
 			const struct stream_block *b)
 {
 	if (b->marks & (PAIRS | GT_FILE_EXTERNAL) || b->unbounded)
@@ -74,10 +74,10 @@ bool gt_slice_has_block(const struct gt_capture *c, const struct slice *s,
 	    has_stamps(s, gt_host_clock_lines(gt_session_of(c, b->process)->host), b->first_ticks,
 		       b->last_ticks))
 		return true;
-	return has_work(c, s, b);
+	return has_activity(c, s, b);
 }
 
-void gt_slice_put(struct slice *s)
+void gt_scope_put(struct scope *s)
 {
 	if (!s || --s->users)
 		return;
@@ -86,32 +86,32 @@ void gt_slice_put(struct slice *s)
 	free(s);
 }
 
-int gt_capture_set_slice(struct gt_capture *c, const struct gt_slice *slice)
+int gt_capture_set_scope(struct gt_capture *c, const struct gt_scope *scope)
 {
-	struct slice *s;
+	struct scope *s;
 
-	gt_slice_put(c->slice);
-	c->slice = NULL;
-	if (!slice)
+	gt_scope_put(c->scope);
+	c->scope = NULL;
+	if (!scope)
 		return 0;
 	s = calloc(1, sizeof *s);
 	if (s)
-		s->spans = calloc(slice->count + 1, sizeof *s->spans);
-	if (s && slice->processes)
+		s->spans = calloc(scope->count + 1, sizeof *s->spans);
+	if (s && scope->processes)
 		s->processes = malloc(c->process_count + 1);
-	if (!s || !s->spans || (slice->processes && !s->processes)) {
+	if (!s || !s->spans || (scope->processes && !s->processes)) {
 		if (s)
 			free(s->spans);
 		free(s);
 		return gt_error(-ENOMEM, "part of capture %s", c->files[0].path);
 	}
-	memcpy(s->spans, slice->spans, slice->count * sizeof *s->spans);
-	if (slice->processes)
-		memcpy(s->processes, slice->processes, c->process_count);
-	s->count = slice->count;
-	s->read_all = slice->read_all;
+	memcpy(s->spans, scope->spans, scope->count * sizeof *s->spans);
+	if (scope->processes)
+		memcpy(s->processes, scope->processes, c->process_count);
+	s->count = scope->count;
+	s->read_all = scope->read_all;
 	s->users = 1;
-	c->slice = s;
+	c->scope = s;
 	return 0;
 }
 
@@ -121,7 +121,7 @@ static uint32_t find_device(const struct gt_capture *c, const struct stream_bloc
 	const struct gt_object_info *device =
 		gt_capture_object_find(c, b->process, GT_OBJECT_DEVICE,
 				       GT_DEVICE_REF_NUMBER(
-					       c->work_times[b->first_device + i].device));
+					       c->activity_times[b->first_device + i].device));
 
 	return device ? device->device_index : UINT32_MAX;
 }
@@ -166,7 +166,7 @@ void gt_capture_each_device(const struct gt_capture *c,
 	for (size_t i = 0; i < c->block_count; i++)
 		for (uint32_t k = 0; k < c->blocks[i].device_count; k++)
 			each(data, c->blocks[i].process,
-			     c->work_times[c->blocks[i].first_device + k].device);
+			     c->activity_times[c->blocks[i].first_device + k].device);
 }
 
 uint64_t gt_capture_last_call_ns(const struct gt_capture *c, size_t session)

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* GPU activities that tools are notified of, from launch to record.
  *
- *   callback, ENTER   an item is taken, tools get ENTER        launching thread
+ *   callback, ENTER   a tool activity is taken, tools get ENTER        launching thread
  *   callback, EXIT    tools get EXIT                           launching thread
  *   record            tools get COMPLETE                       reader of CUPTI's buffers
  *
  * Each of the last PLACES correlation ids has one slot. EXIT and the record may come in either
- * order. The later of the two fills the item in, so that no thread writes the item during EXIT. If
- * the number of a launch's records is not known in advance (a graph's launch; a launch into a
- * captured stream), the item is only kept. Each record then makes a separate item with the launch's
- * call, thread and external ids. Such an item goes through all three phases in the reader's thread.
- * The kept item's call retires when the item is returned: after the last record, or, if the number
- * of records is unknown, when the slot is reused.
- * Locking: a spin lock around the slots; no tool is called with it held. The lock is taken only if
- * a tool wants CUDA's activities. Otherwise each launch and each record cost one load. */
+ * order. The later of the two fills the tool activity in, so that no thread writes the tool
+ * activity during EXIT. If the number of a launch's records is not known in advance (a graph's
+ * launch; a launch into a captured stream), the tool activity is only kept. Each record then makes
+ * a separate tool activity with the launch's call, thread and external ids. Such a tool activity
+ * goes through all three phases in the reader's thread. The kept tool activity's call retires when
+ * the tool activity is returned: after the last record, or, if the number of records is unknown,
+ * when the slot is reused.
+ *
+ * Locking: a spin lock around the slots; no tool is called with it held.
+ * The lock is taken only if a tool wants CUDA's activities. Otherwise each launch and each record
+ * cost one load. */
 #include <sched.h>
 #include <string.h>
 
@@ -29,15 +32,16 @@ struct details {
 };
 
 static struct place {
-	struct gt_activity *item; /* NULL if the slot is free */
+	struct gt_tool_activity *tool_activity; /* NULL if the slot is free */
 	uint32_t correlation;
-	uint32_t records; /* number of records still to come for a kept item; 0 if unknown */
+	uint32_t records; /* number of records still to come, while kept; 0 if unknown */
 	bool is_kept, is_left, has_details;
 	struct details details;
 } places[PLACES];
 
 static _Atomic uint32_t lock;
-static _Thread_local uint32_t open_correlation; /* correlation of the item that awaits EXIT, or 0 */
+/* correlation of the tool activity that awaits EXIT, or 0 */
+static _Thread_local uint32_t open_correlation;
 
 static void take_lock(void)
 {
@@ -60,51 +64,52 @@ static struct place *find_place(uint32_t correlation)
 {
 	struct place *p = place_of(correlation);
 
-	return p->item && p->correlation == correlation ? p : NULL;
+	return p->tool_activity && p->correlation == correlation ? p : NULL;
 }
 
-static void put_item(uint32_t correlation, struct gt_activity *item, bool is_kept, uint32_t records)
+static void put_tool_activity(uint32_t correlation, struct gt_tool_activity *tool_activity,
+			      bool is_kept, uint32_t records)
 {
 	struct place *p = place_of(correlation);
-	struct gt_activity *old;
+	struct gt_tool_activity *old;
 	bool was_kept;
 
 	take_lock();
-	old = p->item;
+	old = p->tool_activity;
 	was_kept = p->is_kept;
-	*p = (struct place){.item = item,
+	*p = (struct place){.tool_activity = tool_activity,
 			    .correlation = correlation,
 			    .records = records,
 			    .is_kept = is_kept};
 	give_lock();
 	if (old && was_kept)
-		gt_activity_give(old);
+		gt_tool_activity_give(old);
 	else if (old)
-		gt_activity_drop(old, true);
+		gt_tool_activity_drop(old, true);
 }
 
 void gt_cuda_items_enter(uint32_t correlation, uint32_t id, bool is_open, uint32_t records)
 {
-	struct gt_activity *item = gt_activity_take(GT_DOMAIN_CUDA_DRIVER, true);
+	struct gt_tool_activity *tool_activity = gt_tool_activity_take(GT_DOMAIN_CUDA_DRIVER, true);
 
-	if (!item)
+	if (!tool_activity)
 		return;
 	gt_tool_ticks_start();
-	item->activity.type = gt_cuda_work_ops[id];
-	item->dispatch = item->activity.type == GPUTAP_ACTIVITY_KERNEL;
-	item->began = gt_ticks();
+	tool_activity->activity.type = gt_cuda_activity_ops[id];
+	tool_activity->dispatch = tool_activity->activity.type == GPUTAP_ACTIVITY_KERNEL;
+	tool_activity->began = gt_ticks();
 	if (!is_open) {
-		if (!gt_activity_enter(item))
+		if (!gt_tool_activity_enter(tool_activity))
 			return;
 		open_correlation = correlation;
 	}
-	put_item(correlation, item, is_open, records);
+	put_tool_activity(correlation, tool_activity, is_open, records);
 }
 
-static void fill_item(struct gt_activity *item, const struct details *d)
+static void fill_tool_activity(struct gt_tool_activity *tool_activity, const struct details *d)
 {
 	const struct gt_record_device *r = &d->record;
-	struct gputap_activity *w = &item->activity;
+	struct gputap_activity *w = &tool_activity->activity;
 	bool is_kernel = r->head.detail == GT_DEVICE_KERNEL;
 
 	w->type = r->head.detail;
@@ -125,15 +130,15 @@ static void fill_item(struct gt_activity *item, const struct details *d)
 	memcpy(w->group, r->local, sizeof w->group);
 }
 
-static void complete_item(struct gt_activity *item, const struct details *d)
+static void complete_tool_activity(struct gt_tool_activity *tool_activity, const struct details *d)
 {
-	gt_activity_done(item, 0, gt_tool_ticks_ns(d->record.start),
-			 gt_tool_ticks_ns(d->record.end));
+	gt_tool_activity_done(tool_activity, 0, gt_tool_ticks_ns(d->record.start),
+			      gt_tool_ticks_ns(d->record.end));
 }
 
 void gt_cuda_items_exit(uint32_t correlation, bool refused)
 {
-	struct gt_activity *item = NULL;
+	struct gt_tool_activity *tool_activity = NULL;
 	bool completes = false;
 	struct details details;
 	struct place *p;
@@ -144,64 +149,65 @@ void gt_cuda_items_exit(uint32_t correlation, bool refused)
 	take_lock();
 	p = find_place(correlation);
 	if (p) {
-		item = p->item;
+		tool_activity = p->tool_activity;
 		completes = p->has_details;
 		if (completes)
 			details = p->details;
 	}
 	give_lock();
-	if (!item)
+	if (!tool_activity)
 		return;
 	if (completes)
-		fill_item(item, &details);
-	gt_activity_exit(item);
+		fill_tool_activity(tool_activity, &details);
+	gt_tool_activity_exit(tool_activity);
 	take_lock();
 	p = find_place(correlation);
-	if (p && p->item == item) {
+	if (p && p->tool_activity == tool_activity) {
 		if (!completes && p->has_details) { /* the record came during EXIT */
 			completes = true;
 			details = p->details;
-			fill_item(item, &details);
+			fill_tool_activity(tool_activity, &details);
 		}
 		p->is_left = true;
 		if (completes || refused)
-			p->item = NULL;
+			p->tool_activity = NULL;
 	}
 	give_lock();
 	if (completes)
-		complete_item(item, &details);
+		complete_tool_activity(tool_activity, &details);
 	else if (refused)
-		gt_activity_drop(item, false);
+		gt_tool_activity_drop(tool_activity, false);
 }
 
-/* Notify tools of a record of a kept launch, with a separate item.
- * @launch: data of the kept item */
+/* Notify tools of a record of a kept launch, with a separate tool activity.
+ * @launch: data of the kept tool activity */
 static void complete_kept(const struct gputap_activity *launch, uint64_t began,
 			  const struct details *d)
 {
-	struct gt_activity *item = gt_activity_take(GT_DOMAIN_CUDA_DRIVER, true);
+	struct gt_tool_activity *tool_activity = gt_tool_activity_take(GT_DOMAIN_CUDA_DRIVER, true);
 
-	if (!item)
+	if (!tool_activity)
 		return;
-	if (item->shared)
-		gt_correlation_put(item->shared);
-	item->shared = NULL;
-	item->activity.thread = launch->thread;
-	item->activity.correlation = launch->correlation;
-	memcpy(item->activity.external, launch->external, sizeof item->activity.external);
-	fill_item(item, d);
-	item->dispatch = item->activity.type == GPUTAP_ACTIVITY_KERNEL;
-	if (!gt_activity_enter(item))
+	if (tool_activity->shared)
+		gt_correlation_put(tool_activity->shared);
+	tool_activity->shared = NULL;
+	tool_activity->activity.thread = launch->thread;
+	tool_activity->activity.correlation = launch->correlation;
+	memcpy(tool_activity->activity.external, launch->external,
+	       sizeof tool_activity->activity.external);
+	fill_tool_activity(tool_activity, d);
+	tool_activity->dispatch = tool_activity->activity.type == GPUTAP_ACTIVITY_KERNEL;
+	if (!gt_tool_activity_enter(tool_activity))
 		return;
-	gt_activity_exit(item);
-	item->entered = gt_tool_ticks_ns(began);
-	complete_item(item, d);
+	gt_tool_activity_exit(tool_activity);
+	tool_activity->entered = gt_tool_ticks_ns(began);
+	complete_tool_activity(tool_activity, d);
 }
 
 void gt_cuda_items_done(uint32_t correlation, const struct gt_record_device *r, uint32_t device)
 {
 	const struct details details = {*r, device};
-	struct gt_activity *item = NULL, *over = NULL;
+	struct gt_tool_activity *tool_activity = NULL, *over = NULL;
 	struct gputap_activity launch;
 	uint64_t began = 0;
 	struct place *p;
@@ -211,15 +217,15 @@ void gt_cuda_items_done(uint32_t correlation, const struct gt_record_device *r, 
 	p = find_place(correlation);
 	if (p && p->is_kept) {
 		is_kept = true;
-		launch = p->item->activity;
-		began = p->item->began;
+		launch = p->tool_activity->activity;
+		began = p->tool_activity->began;
 		if (p->records && !--p->records) {
-			over = p->item;
-			p->item = NULL;
+			over = p->tool_activity;
+			p->tool_activity = NULL;
 		}
 	} else if (p && p->is_left) {
-		item = p->item;
-		p->item = NULL;
+		tool_activity = p->tool_activity;
+		p->tool_activity = NULL;
 	} else if (p) {
 		p->details = details;
 		p->has_details = true;
@@ -228,11 +234,11 @@ void gt_cuda_items_done(uint32_t correlation, const struct gt_record_device *r, 
 	if (is_kept)
 		complete_kept(&launch, began, &details);
 	if (over)
-		gt_activity_give(over);
-	if (!item)
+		gt_tool_activity_give(over);
+	if (!tool_activity)
 		return;
-	fill_item(item, &details);
-	complete_item(item, &details);
+	fill_tool_activity(tool_activity, &details);
+	complete_tool_activity(tool_activity, &details);
 }
 
 void gt_cuda_items_device(uint32_t number, uint32_t device, const struct gt_text *text)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/filter_slice.h"
+#include "cli/filter_scope.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,13 +21,13 @@ static const struct times always = {{{{0, UINT64_MAX}}, 1}, false};
 
 static void add_span(struct filter_times *t, uint64_t from_ns, uint64_t to_ns)
 {
-	struct gt_slice_span *last = t->count ? &t->spans[t->count - 1] : NULL;
+	struct gt_time_range *last = t->count ? &t->spans[t->count - 1] : NULL;
 
 	if (last && (last->to_ns == UINT64_MAX || from_ns <= last->to_ns + 1 ||
 		     t->count == FILTER_SPANS_MOST))
 		last->to_ns = to_ns > last->to_ns ? to_ns : last->to_ns;
 	else
-		t->spans[t->count++] = (struct gt_slice_span){from_ns, to_ns};
+		t->spans[t->count++] = (struct gt_time_range){from_ns, to_ns};
 }
 
 static struct times intersect(const struct times *a, const struct times *b)
@@ -35,7 +35,7 @@ static struct times intersect(const struct times *a, const struct times *b)
 	struct times both = {.exact = a->exact && b->exact};
 
 	for (uint32_t i = 0, j = 0; i < a->in.count && j < b->in.count;) {
-		const struct gt_slice_span *x = &a->in.spans[i], *y = &b->in.spans[j];
+		const struct gt_time_range *x = &a->in.spans[i], *y = &b->in.spans[j];
 		uint64_t from = x->from_ns > y->from_ns ? x->from_ns : y->from_ns;
 		uint64_t to = x->to_ns < y->to_ns ? x->to_ns : y->to_ns;
 
@@ -59,7 +59,7 @@ static struct times unite(const struct times *a, const struct times *b)
 		const bool first =
 			j == b->in.count ||
 			(i < a->in.count && a->in.spans[i].from_ns <= b->in.spans[j].from_ns);
-		const struct gt_slice_span *next = first ? &a->in.spans[i++] : &b->in.spans[j++];
+		const struct gt_time_range *next = first ? &a->in.spans[i++] : &b->in.spans[j++];
 
 		any.exact &= any.in.count < FILTER_SPANS_MOST;
 		add_span(&any.in, next->from_ns, next->to_ns);
@@ -75,7 +75,7 @@ static struct times complement(const struct times *a)
 	if (!a->exact || a->in.count >= FILTER_SPANS_MOST)
 		return always;
 	for (uint32_t i = 0; i < a->in.count; i++) {
-		const struct gt_slice_span *x = &a->in.spans[i];
+		const struct gt_time_range *x = &a->in.spans[i];
 
 		if (x->from_ns > from)
 			add_span(&rest.in, from, x->from_ns - 1);
@@ -100,7 +100,7 @@ static uint64_t add_ns(uint64_t ns, int64_t after)
 /* Find the first and the last time, over all processes, that a point refers to. Return false if the
  * point exists in no process. */
 static bool find_hull(const struct filter *f, const struct filter_point *point, bool end,
-		      struct gt_slice_span *out)
+		      struct gt_time_range *out)
 {
 	const struct filter_occurrence *o;
 	bool any = false;
@@ -110,7 +110,7 @@ static bool find_hull(const struct filter *f, const struct filter_point *point, 
 		return true;
 	}
 	o = &f->occurrences[point->occurrence];
-	*out = (struct gt_slice_span){UINT64_MAX, 0};
+	*out = (struct gt_time_range){UINT64_MAX, 0};
 	for (uint32_t i = 0; i < o->span_count; i++) {
 		uint64_t ns = add_ns(end ? o->spans[i].to_ns : o->spans[i].from_ns, point->ns);
 
@@ -130,7 +130,7 @@ static struct times times_of_at(const struct filter *f, const struct filter_node
 			   n->to.occurrence == FILTER_NO_OCCURRENCE;
 	/* the time of a range differs between processes */
 	struct times t = {.exact = fixed || f->is_one_process};
-	struct gt_slice_span from, to = {0};
+	struct gt_time_range from, to = {0};
 
 	if (!find_hull(f, &n->from, n->compare == CMP_LE || n->compare == CMP_GT, &from) ||
 	    (interval && !find_hull(f, &n->to, true, &to)))
@@ -191,7 +191,7 @@ bool filter_find_times(const struct filter *f, struct filter_times *times)
 	return find_times(f, times, &is_time);
 }
 
-const struct gt_slice_span *filter_times_find(const struct filter_times *times, uint64_t ns)
+const struct gt_time_range *filter_times_find(const struct filter_times *times, uint64_t ns)
 {
 	for (uint32_t i = 0; i < times->count; i++)
 		if (ns >= times->spans[i].from_ns && ns <= times->spans[i].to_ns)
@@ -217,14 +217,14 @@ static bool has_collectives(const struct gt_capture *capture)
 	return false;
 }
 
-int filter_slice_begin(struct filter_slice *s, struct filter *f, const struct gt_capture *capture)
+int filter_scope_begin(struct filter_scope *s, struct filter *f, const struct gt_capture *capture)
 {
-	struct gt_slice slice;
+	struct gt_scope scope;
 	bool *processes;
 	int status = 0;
 
-	*s = (struct filter_slice){0};
-	filter_slice_end(capture);
+	*s = (struct filter_scope){0};
+	filter_scope_end(capture);
 	if (f)
 		f->is_one_process = gt_capture_process_count(capture) == 1;
 	if (!f || has_collectives(capture))
@@ -237,17 +237,17 @@ int filter_slice_begin(struct filter_slice *s, struct filter *f, const struct gt
 	if (s->of_processes)
 		status = gt_capture_add_sharing(capture, processes);
 	for (uint32_t i = 0; i < s->begins.count; i++) {
-		const struct gt_slice_span *span = &s->begins.spans[i];
+		const struct gt_time_range *span = &s->begins.spans[i];
 
 		add_span(&s->overlaps,
 			 span->from_ns > FILTER_CONTEXT_NS ? span->from_ns - FILTER_CONTEXT_NS : 0,
 			 span->to_ns);
 	}
-	slice = (struct gt_slice){.spans = s->overlaps.spans,
+	scope = (struct gt_scope){.spans = s->overlaps.spans,
 				  .count = s->overlaps.count,
 				  .processes = s->of_processes ? processes : NULL};
 	if (!status && (s->some || s->of_processes))
-		status = gt_capture_set_slice((struct gt_capture *)(uintptr_t)capture, &slice);
+		status = gt_capture_set_scope((struct gt_capture *)(uintptr_t)capture, &scope);
 	free(processes);
 	return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See work.h. The submitting thread (after EXIT) and the thread that detects the completion each
- * decrement `left`. The later one returns the token. */
-#include "runtime/work.h"
+/* See activity_token.h. The submitting thread (after EXIT) and the thread that detects the
+ * completion each decrement `left`. The later one returns the token. */
+#include "runtime/activity_token.h"
 
 #include "core/context.h"
 #include "core/emit.h"
@@ -9,33 +9,33 @@
 #include "tool/tool_stock.h"
 #include "tool/tool_activity.h"
 
-struct gt_work {
+struct gt_activity {
 	struct gt_tool_entry entry;
 	_Atomic uint32_t left; /* number of steps still to come: submitted, completed */
 	uint32_t epoch;        /* process in which the activity was submitted */
 	bool recorded;
 	uint64_t id, call_start;
-	struct gt_work_what what;
-	struct gt_activity *item; /* NULL: no tool wants the activity */
+	struct gt_activity_info what;
+	struct gt_tool_activity *tool_activity; /* NULL: no tool wants the activity */
 };
 
-static struct gt_tool_stock stock = {.entry_bytes = sizeof(struct gt_work)};
+static struct gt_tool_stock stock = {.entry_bytes = sizeof(struct gt_activity)};
 
 static bool is_recorded(const struct gt_call *call, enum gt_domain domain)
 {
 	return call->thread && atomic_load_explicit(&gt_stream_launches, memory_order_relaxed) >>
-					       gt_domain_traits[domain].work &
+					       gt_domain_traits[domain].activity &
 				       1;
 }
 
-/* Notify tools with ENTER. Return the item; NULL: no tool wants the activity. */
-static struct gt_activity *notify_enter(const struct gt_work_what *what)
+/* Notify tools with ENTER. Return the tool activity; NULL: no tool wants the activity. */
+static struct gt_tool_activity *notify_enter(const struct gt_activity_info *what)
 {
-	struct gt_activity *p;
+	struct gt_tool_activity *p;
 
 	if (!(gt_tool_activity_asked(what->domain) & GPUTAP_ACTIVITY_BIT(what->op)))
 		return NULL;
-	p = gt_activity_take(what->domain, true);
+	p = gt_tool_activity_take(what->domain, true);
 	if (!p)
 		return NULL;
 	p->dispatch = what->op == GT_DEVICE_KERNEL;
@@ -57,16 +57,17 @@ static struct gt_activity *notify_enter(const struct gt_work_what *what)
 		p->activity.grid[i] = what->grid[i];
 		p->activity.group[i] = what->block[i];
 	}
-	return gt_activity_enter(p) ? p : NULL;
+	return gt_tool_activity_enter(p) ? p : NULL;
 }
 
-struct gt_work *gt_work_begin(const struct gt_call *call, const struct gt_work_what *what)
+struct gt_activity *gt_activity_begin(const struct gt_call *call,
+				      const struct gt_activity_info *what)
 {
 	bool recorded = is_recorded(call, what->domain);
-	struct gt_activity *item = notify_enter(what);
-	struct gt_work *w;
+	struct gt_tool_activity *tool_activity = notify_enter(what);
+	struct gt_activity *w;
 
-	if (!recorded && !item)
+	if (!recorded && !tool_activity)
 		return NULL;
 	w = gt_tool_stock_take(&stock, true);
 	if (!w) {
@@ -74,9 +75,9 @@ struct gt_work *gt_work_begin(const struct gt_call *call, const struct gt_work_w
 			gt_device_seen(call->thread, what->domain);
 			gt_drop(call->thread, GT_CLASS_DEVICE, what->domain, GT_DROP_POOL);
 		}
-		if (item) {
-			gt_activity_exit(item);
-			gt_activity_drop(item, true);
+		if (tool_activity) {
+			gt_tool_activity_exit(tool_activity);
+			gt_tool_activity_drop(tool_activity, true);
 		}
 		return NULL;
 	}
@@ -85,41 +86,41 @@ struct gt_work *gt_work_begin(const struct gt_call *call, const struct gt_work_w
 	w->id = call->id;
 	w->call_start = call->start;
 	w->what = *what;
-	w->item = item;
+	w->tool_activity = tool_activity;
 	atomic_store_explicit(&w->left, 2, memory_order_release);
 	return w;
 }
 
-static void put_token(struct gt_work *w)
+static void put_token(struct gt_activity *w)
 {
 	if (atomic_fetch_sub_explicit(&w->left, 1, memory_order_acq_rel) == 1)
 		gt_tool_stock_give(&stock, &w->entry);
 }
 
-void gt_work_submitted(struct gt_work *w)
+void gt_activity_submitted(struct gt_activity *w)
 {
 	if (!w)
 		return;
 	if (w->recorded) /* not earlier, because a refused launch is not a GPU activity */
 		gt_device_seen(gt_thread_own(), w->what.domain);
-	if (w->item)
-		gt_activity_exit(w->item);
+	if (w->tool_activity)
+		gt_tool_activity_exit(w->tool_activity);
 	put_token(w);
 }
 
-void gt_work_refused(struct gt_work *w)
+void gt_activity_refused(struct gt_activity *w)
 {
 	if (!w)
 		return;
-	if (w->item) {
-		gt_activity_exit(w->item);
-		gt_activity_drop(w->item, false);
+	if (w->tool_activity) {
+		gt_tool_activity_exit(w->tool_activity);
+		gt_tool_activity_drop(w->tool_activity, false);
 	}
 	gt_tool_stock_give(&stock, &w->entry);
 }
 
-static void write_item(struct gt_thread *t, const struct gt_work *w, int32_t status,
-		       const struct gt_work_times *times)
+static void write_item(struct gt_thread *t, const struct gt_activity *w, int32_t status,
+		       const struct gt_activity_times *times)
 {
 	struct gt_record_device *r = gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, w->what.domain);
 
@@ -161,8 +162,9 @@ static void report_broken_clock(enum gt_domain domain)
 			       n - atomic_exchange(&reported, n), "activity ends before it starts");
 }
 
-void gt_work_completed(struct gt_work *w, int32_t status, const struct gt_work_times *times,
-		       uint64_t start_ns, uint64_t end_ns)
+void gt_activity_completed(struct gt_activity *w, int32_t status,
+			   const struct gt_activity_times *times, uint64_t start_ns,
+			   uint64_t end_ns)
 {
 	struct gt_thread *t;
 
@@ -173,8 +175,8 @@ void gt_work_completed(struct gt_work *w, int32_t status, const struct gt_work_t
 	t = w->recorded ? gt_thread_own() : NULL;
 	if (t)
 		write_item(t, w, status, times);
-	if (w->item) {
-		gt_activity_done(w->item, status, start_ns, end_ns);
+	if (w->tool_activity) {
+		gt_tool_activity_done(w->tool_activity, status, start_ns, end_ns);
 		gt_tool_deliver();
 	}
 	put_token(w);

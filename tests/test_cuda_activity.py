@@ -26,7 +26,7 @@ def program(driver, tmp_path_factory):
             *common, "-shared", "-fPIC", REPO / "tests/cuda/driver_kernels.c", "-o",
             folder / "kernels.so"
     ], [
-            *common, REPO / "tests/cuda/work_program.c", "-o", folder / "program", driver,
+            *common, REPO / "tests/cuda/activity_program.c", "-o", folder / "program", driver,
             "-lpthread"
     ]):
         subprocess.run(list(map(str, command)), check=True)

@@ -2,9 +2,9 @@
 /* GPU activities: commands on immediate lists, and commands of regular lists in each run.
  *
  *   immediate   wrap of the append: the command gets an event, the program's or gputap's
- *                 └─ real ─► an item in the list's queue                (level_zero_harvest.c)
+ *                 └─ real ─► a pending activity of the list's queue    (level_zero_harvest.c)
  *   regular     wrap of the append: the command gets an event and becomes an entry of the list
- *   a run       an item in the queue's list of items for each entry     (level_zero_runs.c)
+ *   a run       each entry adds a pending activity to the queue        (level_zero_runs.c)
  *
  * Events of the program have times because gputap creates the program's pools with times
  * (level_zero_events.c). Other events have no times for gputap: events for other processes, and
@@ -30,8 +30,8 @@ struct submission {
 	void *event;
 	void *behind; /* event of the program to be signalled after the command */
 	bool dirty;
-	struct gt_work *work; /* activity of a command on an immediate list */
-	struct gt_work_what what;
+	struct gt_activity *activity; /* activity of a command on an immediate list */
+	struct gt_activity_info what;
 };
 
 static uint32_t saturate(uint64_t n)
@@ -46,7 +46,7 @@ static bool is_asked_after_pause(const struct gt_call *call, const void *handle)
 	const struct gt_lz_list *list;
 
 	if (!(atomic_load_explicit(&gt_pauses, memory_order_relaxed) & 1) ||
-	    !gt_session_asks_work(call->table->operations[call->tap - call->table->taps].op))
+	    !gt_session_asks_activity(call->table->operations[call->tap - call->table->taps].op))
 		return false;
 	list = gt_lz_find(GT_LZ_LIST, handle);
 	return list && !list->queue;
@@ -129,7 +129,7 @@ static void choose_event(struct submission *s, void **signal)
 }
 
 static void begin_command(struct submission *s, const struct gt_call *call, void *list_handle,
-			  void **signal, const struct gt_work_what *what)
+			  void **signal, const struct gt_activity_info *what)
 {
 	struct gt_lz_queue *queue;
 
@@ -157,9 +157,9 @@ static void begin_command(struct submission *s, const struct gt_call *call, void
 		s->what.queue = queue->number;
 		s->what.queue_handle = (uintptr_t)list_handle;
 		gt_lz_clock_read(queue->device, call->thread);
-		s->work = gt_work_begin(call, &s->what);
+		s->activity = gt_activity_begin(call, &s->what);
 	}
-	if (queue && !s->work)
+	if (queue && !s->activity)
 		s->list = NULL;
 	else
 		choose_event(s, signal);
@@ -189,7 +189,7 @@ static void refuse_command(const struct submission *s)
 {
 	struct gt_lz_queue *queue = s->list->queue;
 
-	gt_work_refused(s->work);
+	gt_activity_refused(s->activity);
 	if (!s->own)
 		return;
 	if (queue)
@@ -220,14 +220,14 @@ static int end_command(struct submission *s, int status)
 	if (status) {
 		refuse_command(s);
 	} else if (queue && gt_lz_is_captured(s->list)) {
-		gt_work_refused(s->work); /* from now on our event belongs to the graph */
+		gt_activity_refused(s->activity); /* from now on our event belongs to the graph */
 	} else if (queue) {
-		gt_lz_push(queue, &(struct gt_lz_item){.work = s->work,
-						       .event = s->event,
-						       .program = s->program,
-						       .own = s->own,
-						       .dirty = s->dirty});
-		gt_work_submitted(s->work);
+		gt_lz_push(queue, &(struct gt_lz_activity){.activity = s->activity,
+							   .event = s->event,
+							   .program = s->program,
+							   .own = s->own,
+							   .dirty = s->dirty});
+		gt_activity_submitted(s->activity);
 		if (queue->synchronous) /* the command is already done */
 			gt_lz_harvest(queue, gt_lz_submitted_to(queue));
 	} else {
@@ -239,10 +239,11 @@ static int end_command(struct submission *s, int status)
 /* Commands ----------------------------------------------------------------------- */
 
 /* Describe a kernel launch. Operation 0 marks a kernel that must not be recorded. */
-static struct gt_work_what kernel_what(const void *kernel, const struct gt_ze_group_count *groups,
-				       const struct gt_ze_group_size *size)
+static struct gt_activity_info kernel_what(const void *kernel,
+					   const struct gt_ze_group_count *groups,
+					   const struct gt_ze_group_size *size)
 {
-	struct gt_work_what what = {.op = GT_DEVICE_KERNEL};
+	struct gt_activity_info what = {.op = GT_DEVICE_KERNEL};
 	const struct gt_lz_kernel *k = gt_lz_find(GT_LZ_KERNEL, kernel);
 
 	if (k) {
@@ -268,9 +269,9 @@ static struct gt_work_what kernel_what(const void *kernel, const struct gt_ze_gr
 
 /* Describe several kernels in one command, whose launch counts are in device memory. The command is
  * one activity with the names of all kernels. */
-static struct gt_work_what kernels_what(uint32_t count, void **kernels)
+static struct gt_activity_info kernels_what(uint32_t count, void **kernels)
 {
-	struct gt_work_what what = {.op = GT_DEVICE_KERNEL};
+	struct gt_activity_info what = {.op = GT_DEVICE_KERNEL};
 	char text[512];
 	size_t bytes = 0;
 
@@ -292,16 +293,16 @@ static struct gt_work_what kernels_what(uint32_t count, void **kernels)
 	return what;
 }
 
-static struct gt_work_what transfer_what(enum gt_device_op op, const void *to, const void *from,
-					 uint64_t bytes)
+static struct gt_activity_info transfer_what(enum gt_device_op op, const void *to, const void *from,
+					     uint64_t bytes)
 {
-	return (struct gt_work_what){.op = op,
-				     .bytes = bytes,
-				     .source = (uintptr_t)from,
-				     .destination = (uintptr_t)to};
+	return (struct gt_activity_info){.op = op,
+					 .bytes = bytes,
+					 .source = (uintptr_t)from,
+					 .destination = (uintptr_t)to};
 }
 
-static struct gt_work_what copy_what(const void *to, const void *from, uint64_t bytes)
+static struct gt_activity_info copy_what(const void *to, const void *from, uint64_t bytes)
 {
 	return transfer_what(gt_lz_copy_op(to, from), to, from, bytes);
 }
@@ -316,7 +317,7 @@ static uint64_t region_bytes(const void *region)
 #define COMMAND(name, parameters, arguments, command)          \
 	int gt_level_zero_wrap_##name parameters               \
 	{                                                      \
-		struct gt_work_what what = {0};                \
+		struct gt_activity_info what = {0};            \
 		struct submission s;                           \
                                                                \
 		if (is_asked(call, list))                      \

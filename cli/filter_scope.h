@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the times at which records that match an expression can start, and thus the parts of a
  * capture that must be read. */
-#ifndef GPUTAP_CLI_FILTER_SLICE_H
-#define GPUTAP_CLI_FILTER_SLICE_H
+#ifndef GPUTAP_CLI_FILTER_SCOPE_H
+#define GPUTAP_CLI_FILTER_SCOPE_H
 
 #include "capture/capture.h"
 #include "cli/filter.h"
@@ -15,7 +15,7 @@ enum { FILTER_SPANS_MOST = 32 };
 
 /* Time ranges, in order and disjoint. */
 struct filter_times {
-	struct gt_slice_span spans[FILTER_SPANS_MOST];
+	struct gt_time_range spans[FILTER_SPANS_MOST];
 	uint32_t count;
 };
 
@@ -23,10 +23,10 @@ struct filter_times {
  * start at any time. */
 bool filter_find_times(const struct filter *f, struct filter_times *times);
 /* Return the span that contains the time @ns; NULL: none. */
-const struct gt_slice_span *filter_times_find(const struct filter_times *times, uint64_t ns);
+const struct gt_time_range *filter_times_find(const struct filter_times *times, uint64_t ns);
 
 /* The part of a capture that a filter needs. */
-struct filter_slice {
+struct filter_scope {
 	bool some;                    /* false: the filter needs all times */
 	bool of_processes;            /* true if the filter does not need some processes */
 	struct filter_times begins;   /* times at which matching records start */
@@ -35,24 +35,24 @@ struct filter_slice {
 };
 
 /**
- * filter_slice_begin() - let cursors of @capture return only records that the expression needs
+ * filter_scope_begin() - let cursors of @capture return only records that the expression needs
  * @f: NULL: all records
  * Captures in which ranks wait for each other are read completely, because collective calls are
  * matched by order, starting with the first call.
  * Return: 0 or negative errno with a cause.
  */
-int filter_slice_begin(struct filter_slice *s, struct filter *f, const struct gt_capture *capture);
-static inline void filter_slice_end(const struct gt_capture *capture)
+int filter_scope_begin(struct filter_scope *s, struct filter *f, const struct gt_capture *capture);
+static inline void filter_scope_end(const struct gt_capture *capture)
 {
-	gt_capture_set_slice((struct gt_capture *)(uintptr_t)capture, NULL);
+	gt_capture_set_scope((struct gt_capture *)(uintptr_t)capture, NULL);
 }
 /* Return true if a record that starts at @begin_ns can match. */
-static inline bool filter_slice_has(const struct filter_slice *s, uint64_t begin_ns)
+static inline bool filter_scope_has(const struct filter_scope *s, uint64_t begin_ns)
 {
 	return !s->some || filter_times_find(&s->begins, begin_ns);
 }
 /* Return true if all records between the two times were read. */
-static inline bool filter_slice_covers(const struct filter_slice *s, uint64_t from_ns,
+static inline bool filter_scope_covers(const struct filter_scope *s, uint64_t from_ns,
 				       uint64_t to_ns)
 {
 	return !s->some ||

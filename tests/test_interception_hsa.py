@@ -107,11 +107,12 @@ def test_a_call_of_an_iteration_callback_has_the_iteration_as_its_parent(trace):
     assert [r["depth"] for r in rows if r["operation"] == "hsa_agent_get_info"] == ["1", "1", "0"]
 
 
-def test_the_library_that_is_really_mapped_is_reported_with_its_door(trace, tap):
+def test_the_library_that_is_really_mapped_is_reported_with_its_method(trace, tap):
     trace()
     text = tap("info", "a.gputap").out
-    doors = {"HSA_TOOLS_LIB", "rocprofiler-register"}  # the second needs a ROCr built with it
-    assert len([door for door in doors if door in text]) == 1 and "libhsa-runtime64.so.1" in text
+    methods = {"HSA_TOOLS_LIB", "rocprofiler-register"}  # the second needs a ROCr built with it
+    assert len([method for method in methods if method in text]) == 1
+    assert "libhsa-runtime64.so.1" in text
 
 
 def test_hsa_output_is_the_same_with_and_without_gputap(trace, run, program, softgpu):

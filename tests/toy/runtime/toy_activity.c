@@ -6,16 +6,16 @@
 #include "core/emit.h"
 #include "generated/toy_taps.h"
 #include "generated/toy_wraps.h"
-#include "runtime/work.h"
+#include "runtime/activity_token.h"
 
 static void completed(void *token, int status, uint64_t queued, uint64_t start, uint64_t end)
 {
-	const struct gt_work_times times = {queued, queued, start, end};
+	const struct gt_activity_times times = {queued, queued, start, end};
 
-	gt_work_completed(token, status, &times, start, end);
+	gt_activity_completed(token, status, &times, start, end);
 }
 
-static void observe(const struct gt_call *call, struct gt_work *w)
+static void observe(const struct gt_call *call, struct gt_activity *w)
 {
 	gt_toy_toy_observe_fn *set =
 		(gt_toy_toy_observe_fn *)call->table->taps[GT_TOY_INDEX_toy_observe].real;
@@ -24,12 +24,12 @@ static void observe(const struct gt_call *call, struct gt_work *w)
 		set(completed, w);
 }
 
-static int over(struct gt_work *w, int status)
+static int over(struct gt_activity *w, int status)
 {
 	if (status)
-		gt_work_refused(w);
+		gt_activity_refused(w);
 	else
-		gt_work_submitted(w);
+		gt_activity_submitted(w);
 	return status;
 }
 
@@ -37,7 +37,7 @@ int gt_toy_wrap_toy_launch(const struct gt_call *call, void *stream, const char 
 			   unsigned blocks, unsigned threads)
 {
 	struct gt_thread *t = call->thread ? call->thread : gt_thread_own();
-	const struct gt_work_what what = {
+	const struct gt_activity_info what = {
 		.domain = GT_DOMAIN_TOY,
 		.op = GT_DEVICE_KERNEL,
 		.name = gt_string_id(t, kernel, strlen(kernel)),
@@ -45,7 +45,7 @@ int gt_toy_wrap_toy_launch(const struct gt_call *call, void *stream, const char 
 		.grid = {blocks * threads, 1, 1},
 		.block = {threads, 1, 1},
 	};
-	struct gt_work *w = gt_work_begin(call, &what);
+	struct gt_activity *w = gt_activity_begin(call, &what);
 
 	observe(call, w);
 	return over(w, ((gt_toy_toy_launch_fn *)call->tap->real)(stream, kernel, blocks, threads));
@@ -54,7 +54,7 @@ int gt_toy_wrap_toy_launch(const struct gt_call *call, void *stream, const char 
 int gt_toy_wrap_toy_copy(const struct gt_call *call, void *stream, void *to, const void *from,
 			 size_t size)
 {
-	const struct gt_work_what what = {
+	const struct gt_activity_info what = {
 		.domain = GT_DOMAIN_TOY,
 		.op = GT_DEVICE_COPY,
 		.queue_handle = (uintptr_t)stream,
@@ -62,7 +62,7 @@ int gt_toy_wrap_toy_copy(const struct gt_call *call, void *stream, void *to, con
 		.source = (uintptr_t)from,
 		.destination = (uintptr_t)to,
 	};
-	struct gt_work *w = gt_work_begin(call, &what);
+	struct gt_activity *w = gt_activity_begin(call, &what);
 
 	observe(call, w);
 	return over(w, ((gt_toy_toy_copy_fn *)call->tap->real)(stream, to, from, size));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Queries for a runtime whose GPU activities another runtime's folder records: HSA's folder records
  * the activities of HIP. */
-#ifndef GPUTAP_RUNTIME_DEVICE_WORK_H
-#define GPUTAP_RUNTIME_DEVICE_WORK_H
+#ifndef GPUTAP_RUNTIME_GPU_ACTIVITY_H
+#define GPUTAP_RUNTIME_GPU_ACTIVITY_H
 
 #include <stdbool.h>
 
@@ -11,9 +11,9 @@
 
 /* Return true if GPU activities of @domain are recorded. If false, they are at most reported to
  * tools. */
-static inline bool gt_work_is_recorded(enum gt_domain domain)
+static inline bool gt_activity_is_recorded(enum gt_domain domain)
 {
-	return atomic_load_explicit(&gt_stream_work, memory_order_relaxed) >> domain & 1;
+	return atomic_load_explicit(&gt_stream_activity, memory_order_relaxed) >> domain & 1;
 }
 
 /* Return true if GPU activities of @domain launched now are recorded. Returns false while the
