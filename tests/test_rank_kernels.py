@@ -63,7 +63,7 @@ def check_late_rank(waits, rows, calls=STEPS):
 def test_the_rank_that_launches_late_is_the_one_that_kernels_wait_for(job):
     waits, rows, text = job("solo")
     check_late_rank(waits, rows)
-    assert "Ranks: 1 on " in text and "cannot be compared" not in text
+    assert "Ranks: rank 1 on " in text and "cannot be compared" not in text
 
 
 def test_a_capture_of_each_rank_is_the_same(run, gputap, parts, work):

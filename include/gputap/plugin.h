@@ -117,10 +117,10 @@ struct gputap_plugin_row {
 	size_t size;            /* sizeof(struct gputap_plugin_row) */
 	int32_t device, stream; /* stream 0: the device itself */
 	char name[128];         /* UTF-8, without control characters, quotes and backslashes */
-	/* device: size of its memory; stream: the program's handle */
-	uint64_t memory_bytes, handle;
-	uint32_t stream_count; /* device: streams 1 to stream_count exist */
-	int32_t priority;      /* stream: its priority */
+	uint64_t memory_bytes;  /* device: size of its memory */
+	uint64_t handle;        /* stream: handle that the program uses */
+	uint32_t stream_count;  /* device: streams 1 to stream_count exist */
+	int32_t priority;       /* stream: its priority */
 };
 
 /**

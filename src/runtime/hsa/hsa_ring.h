@@ -65,7 +65,7 @@ struct gt_hsa_ring {
 	_Alignas(64) _Atomic uintptr_t worker; /* thread that is the ring's worker; 0: none */
 	/* the worker's note to itself: the doorbell was rung meanwhile */
 	_Atomic uint32_t again;
-	/* Used only by the worker. */
+	/* Private to the worker. */
 	uint64_t taken; /* number of program packets copied to the device's ring */
 	/* last: index after the newest packet in the device's ring; notified: index for which the
 	 * doorbell was rung last */
