@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Converts all times to one canonical clock, CLOCK_BOOTTIME in ns.
  *
- * The collector takes tuples of all host clocks at the start, every second, and at the end (at
- * least two, since a single tuple gives no rate). Readers convert stamps. The conversion is
- * piecewise linear between neighbouring tuples, in 128-bit integers, and reports its residual: the
- * distance of a tuple from the line through its neighbours. Before the first and after the last
- * tuple, the nearest line is extended.
+ * The collector reads a tuple of all host clocks at the start, every second, and at the end. There
+ * are at least two tuples, since a single tuple gives no rate. Readers of a capture convert stamps.
+ * The conversion is piecewise linear between neighbouring tuples, in 128-bit integers, and reports
+ * its residual: the distance of a tuple from the line through its neighbours. Before the first and
+ * after the last tuple, the nearest line is extended.
  *
  * A device clock is the first of these that applies:
  *   1. the session's host clock, if every reading reports it;
@@ -16,9 +16,9 @@
  *   5. bounds from both sides, set from all GPU activities and all waits (clock/clockbounds.h);
  *   6. without waits, the smallest offset that keeps call start <= queued.
  * Readings that GPU activities contradict are discarded. A device that declares a rate other than 1
- * GHz has that rate until readings measure it. Stamps of such a device cannot be a host clock's.
- * Without readings, these stamps get the smallest offset at that rate.
- * gt_device_clock reports the method used. */
+ * GHz has that rate until readings measure it. Stamps of such a device cannot come from a host
+ * clock. Without readings, the smallest offset at the declared rate converts them.
+ * gt_device_clock_method() returns the method used. */
 #ifndef GPUTAP_CLOCK_CLOCK_H
 #define GPUTAP_CLOCK_CLOCK_H
 
@@ -32,21 +32,24 @@
 struct gt_clock_tuple {
 	uint64_t ticks; /* ticks of the session's host clock: the counter, or BOOTTIME ns */
 	uint64_t boottime_ns, monotonic_ns, raw_ns, realtime_ns;
-	uint64_t spread_ticks; /* time between first and last reading: the uncertainty */
+	/* time between the first and the last of the readings: the uncertainty */
+	uint64_t spread_ticks;
 };
 
 enum gt_clock_method {
 	GT_CLOCK_UNKNOWN = 0,
-	GT_CLOCK_TIMER = 1,    /* the runtime's own call that reads device and host timer */
+	/* readings of the runtime's own call that reads device and host timers */
+	GT_CLOCK_TIMER = 1,
 	GT_CLOCK_HOST_RAW = 2, /* device stamps are CLOCK_MONOTONIC_RAW */
 	GT_CLOCK_HOST_MONOTONIC = 3,
 	GT_CLOCK_HOST_BOOTTIME = 4,
 	GT_CLOCK_HOST_REALTIME = 5,
-	GT_CLOCK_OFFSET = 6, /* smallest offset that keeps causality */
-	/* no GPU activity starts before its call, and no wait ends before its target */
+	GT_CLOCK_OFFSET = 6, /* smallest offset that preserves causality */
+	/* bounds from both sides: no GPU activity starts before its call, and no wait ends before
+	 * its target */
 	GT_CLOCK_BOUNDS = 7,
-	/* device stamps are the session's host clock: the runtime took the time from gputap. A
-	 * reading with three equal stamps reports this */
+	/* device stamps are the session's host clock, because the runtime took the time from
+	 * gputap. A reading with three equal stamps reports this */
 	GT_CLOCK_HOST_TICKS = 8,
 };
 
@@ -72,7 +75,7 @@ uint64_t gt_host_clock_to_ns(const struct gt_host_clock_map *map, uint64_t ticks
 /* Convert a time of a host clock. @method: one of GT_CLOCK_HOST_*; @ns: a time of that clock. */
 uint64_t gt_host_clock_from(const struct gt_host_clock_map *map, enum gt_clock_method method,
 			    uint64_t ns);
-/* Return CLOCK_REALTIME minus CLOCK_BOOTTIME in ns at @boottime_ns, for programs that need wall
+/* Return CLOCK_REALTIME minus CLOCK_BOOTTIME in ns at @boottime_ns, to convert times to wall-clock
  * time. */
 int64_t gt_host_clock_realtime_offset_ns(const struct gt_host_clock_map *map, uint64_t boottime_ns);
 uint64_t gt_host_clock_residual_ns(const struct gt_host_clock_map *map);
@@ -100,7 +103,8 @@ void gt_device_clock_add_activity(struct gt_device_clock *clock, uint64_t call_s
 void gt_device_clock_settle(struct gt_device_clock *clock);
 
 /* Return true if no method better than bounds is available. Then add the bounds of all GPU
- * activities: a device stamp was taken at or after a host time (ticks), or at or before one. */
+ * activities. A bound says that a device stamp was taken at or after, or at or before, a host time
+ * in ticks. */
 bool gt_device_clock_wants_bounds(const struct gt_device_clock *clock);
 void gt_device_clock_add_bound(struct gt_device_clock *clock, enum gt_clock_side side,
 			       uint64_t device, uint64_t host_ticks);

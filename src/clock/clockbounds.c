@@ -11,13 +11,15 @@
 #include "util/grow.h"
 
 enum {
-	KEPT_MAX = 32768, /* limit of bounds on one side; more are thinned */
-	PARTS_MAX = 2048, /* parts of the time range for thinning; each part keeps its hull */
+	/* maximum number of bounds on one side; beyond this number, bounds are thinned out */
+	KEPT_MAX = 32768,
+	/* number of parts of the time range for thinning; each part keeps its hull */
+	PARTS_MAX = 2048,
 	/* tolerance for stamps on both clocks: lines may exceed a bound by half of it */
 	TOLERANCE_NS = 1000,
 	LINES_MAX = 64,
-	JUMP_MAX_NS = 1000000,     /* jump between consecutive lines */
-	DRIFT_MIN_NS = 1000000000, /* with less time or fewer bounds, a drift is noise */
+	JUMP_MAX_NS = 1000000,     /* maximum jump between consecutive lines */
+	DRIFT_MIN_NS = 1000000000, /* over a shorter time or with fewer bounds, a drift is noise */
 	DRIFT_MIN_COUNT = 100,
 	OUTLIERS_MAX = 64,
 	OUTLIERS_PART = 20, /* at most one bound in this many is an outlier */
@@ -36,7 +38,7 @@ struct slice {
 	size_t count[GT_CLOCK_SIDE_COUNT];
 };
 
-/* Offsets at the time of the first bound that keep the bounds of a slice, for one slope. */
+/* For one slope: the offsets at the time of the first bound that keep the bounds of a slice. */
 struct corridor {
 	int64_t low, high;
 };
@@ -118,8 +120,8 @@ static void sort_side(struct gt_clock_bound_list *l)
 		qsort(l->list, l->count, sizeof *l->list, compare_bounds);
 }
 
-/* Free half of the room. Each part of the time range keeps its hull. The number of parts is halved
- * until few enough bounds remain. */
+/* Free half of the room. Each part of the time range keeps only its hull. The number of parts is
+ * halved until few enough bounds remain. */
 static void thin_bounds(enum gt_clock_side side, struct gt_clock_bound_list *l)
 {
 	size_t parts = PARTS_MAX;
@@ -221,7 +223,7 @@ static int64_t find_widest(const struct slice *s)
 }
 
 /* Return the last slope between @from and @to whose corridor is at least @width wide. The corridor
- * of @from is. */
+ * of @from must be at least @width wide. */
 static int64_t find_last(const struct slice *s, int64_t from, int64_t to, int64_t width)
 {
 	while (from != to) {
@@ -270,9 +272,9 @@ static uint64_t farthest(const struct bound_line *l, int64_t slope, struct corri
 }
 
 /* Choose among the slopes with nearly the widest corridor. Prefer the one nearest to the slope that
- * one side alone would have, if the time range is long enough for that, else the one nearest to 0.
- * The line in the middle of the corridor has the smallest maximum error. @s: hulls. Return true if
- * the line keeps the bounds. */
+ * one side alone would have, if the time range is long enough to measure a slope, else the one
+ * nearest to 0. The line in the middle of the corridor has the smallest maximum error. @s: hulls.
+ * Return true if the line keeps the bounds. */
 static bool fit_line(const struct slice *s, bool long_enough, struct bound_line *l)
 {
 	int64_t best = find_widest(s), width = find_width(s, best), from, to;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* A device clock bounded from both sides. Some device stamps were certainly taken at or after a
- * host time (a GPU activity is not queued before its call starts), others at or before a host time
- * (the target of a wait has ended when the wait returns). At each time, the offset between the
- * clocks lies between these bounds:
+/* Bounds a device clock from both sides. Some device stamps were certainly taken at or after a host
+ * time (a GPU activity is not queued before its call starts), others at or before a host time (the
+ * target of a wait has ended when the wait returns). At each time, the offset between the clocks
+ * lies between these bounds:
  *
  *   offset    . .    .     .   .     not later than these
  *          -------------------       the result: a line of at most 200 ppm
  *            '  '  '    '     '      not earlier than these
  *
- * Memory is bounded: only bounds that a line can touch are kept (the hull of each part of the
- * time). */
+ * Memory is bounded: only bounds that a line can touch are kept (the hull of each part of the time
+ * range). */
 #ifndef GPUTAP_CLOCK_CLOCKBOUNDS_H
 #define GPUTAP_CLOCK_CLOCKBOUNDS_H
 
@@ -30,11 +30,12 @@ struct gt_clock_bound_list {
 struct gt_clock_bounds {
 	struct gt_clock_bound_list sides[GT_CLOCK_SIDE_COUNT];
 	uint64_t device, host_ns; /* device and host time of the first bound */
-	bool any, left_out;       /* left_out: true if some bounds fit no line */
+	bool any, left_out;       /* left_out: true if bounds were left out */
 };
 
 void gt_clock_bounds_fini(struct gt_clock_bounds *b);
-/* Add a bound. If memory is short, the bound is left out: the result is less precise, not wrong. */
+/* Add a bound. If out of memory, leave out the bound: the result is then less precise, but not
+ * wrong. */
 void gt_clock_bounds_add(struct gt_clock_bounds *b, enum gt_clock_side side, uint64_t device,
 			 uint64_t host_ns);
 

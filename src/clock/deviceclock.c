@@ -13,13 +13,13 @@
 enum {
 	ACTIVITY_MAX = 65536,
 	READINGS_MAX = 1 << 20,
-	WINDOW_NS = 50000000, /* the tightest of the readings within this time counts */
+	WINDOW_NS = 50000000, /* of the readings within this time, only the tightest is used */
 	TOLERANCE_NS = 1000,  /* jitter of tuples: a smaller difference is not a violation */
-	/* maximum distance of readings from a clock, beyond their brackets, at which the device
-	 * uses that clock */
+	/* maximum distance of readings from a host clock, beyond their brackets, at which that
+	 * clock is used for the device */
 	SAME_NS = 250,
 	OPEN_CALL_NS = 10000000,   /* maximum duration of a call whose end is unknown */
-	DRIFT_MIN_NS = 1000000000, /* with less time or fewer samples, a drift is noise */
+	DRIFT_MIN_NS = 1000000000, /* over a shorter time or with fewer samples, a drift is noise */
 	DRIFT_MIN_ACTIVITY = 100,
 	/* with at least this many GPU activities, readings are discarded if ... */
 	DOUBT_MIN_ACTIVITY = 20,
@@ -197,9 +197,9 @@ static bool settle_ticks(struct gt_device_clock *clock)
 	return true;
 }
 
-/* Return true if the first and last readings contradict stamps in ns by more than their brackets.
- * Called when all readings lie in one window, which is too short to measure a rate. The readings
- * are sorted. */
+/* Return true if the first and last readings contradict the assumption that stamps are in ns, by
+ * more than their brackets. Called when all readings lie in one window, which is too short to
+ * measure a rate. The readings are sorted. */
 static bool contradicts_ns(const struct gt_device_clock *clock)
 {
 	const struct clock_pair *a = &clock->readings[0],
@@ -471,8 +471,8 @@ static uint64_t count_early(const struct gt_device_clock *clock)
 	return n;
 }
 
-/* Settle on the timer call. Discard its clock if many activities would precede their call: then the
- * timer call reads another clock than that of the activities' stamps. */
+/* Settle on the runtime's timer call. Discard its clock if many activities would precede their
+ * call, because the timer call then reads a different clock than the activities' stamps. */
 static bool settle_timer(struct gt_device_clock *clock)
 {
 	if ((clock->hz || !settle_read_host(clock)) && !settle_readings(clock))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses the clock for host stamps. The command chooses for a session; without a session, the tool
- * API chooses. */
+/* Chooses the clock for host stamps. The command makes the choice for a session. Without a session,
+ * the tool API makes it. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>

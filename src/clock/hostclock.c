@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The host's clocks: reading all clocks at one moment, and converting each clock to CLOCK_BOOTTIME.
- * Tuples of a capture may be damaged, so nothing here relies on their order. */
+/* Reads all clocks of the host at one moment, and converts each clock to CLOCK_BOOTTIME. Tuples of
+ * a capture may be damaged, so nothing here relies on their order. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -36,13 +36,14 @@ static void set_plain(struct gt_clock_line *line)
 		return;
 	most = UINT64_MAX >> line->left;
 	last = last < most ? last : most;
-	/* the last line has no end, so halve the distance until it fits */
+	/* the last line has no end, so halve the distance until the line fits */
 	while (last && (unsigned __int128)last * line->mult >> line->shift > line->cap - line->out0)
 		last /= 2;
 	line->plain = last;
 }
 
-/* Return true if `in` stopped temporarily: more than 0.1 % and 1 ms beyond the usual rate. */
+/* Return true if `in` stopped temporarily: `out` advanced by more than 0.1 % and 1 ms beyond the
+ * usual rate. */
 static bool stopped(uint64_t out, uint64_t in, const struct gt_clock_ratio *usual)
 {
 	unsigned __int128 expected = (unsigned __int128)in * usual->out / usual->in;

@@ -10,7 +10,7 @@
 
 #include "clock/clock.h"
 
-/* out = out0 + (in - in0) * mult / 2^shift, never more than cap; for `in` in [from, to]. */
+/* out = out0 + (in - in0) * mult / 2^shift, but at most `cap`, for `in` in [from, to]. */
 struct gt_clock_line {
 	uint64_t in0, out0;
 	uint64_t mult; /* less than 2^63, so that the 128-bit product never overflows */
@@ -80,8 +80,8 @@ struct gt_clock_point {
  * gt_clock_lines_init() - make lines through points
  * @points:   in any order. A point that goes backwards or is less than 1 ms after the previous one
  *            is left out, unless there are no others
- * @usual:    usual rate, or NULL. A line that is clearly faster contains a stop of the `in` clock
- *            (suspended host): it runs at the usual rate and jumps at its end
+ * @usual:    usual rate, or NULL. A clearly faster line spans a stop of the `in` clock (suspended
+ *            host). Such a line runs at the usual rate and jumps at its end
  * Return: 0 or -ENOMEM. Without points the result is the identity. With one point, the result has
  *         the offset of that point and the usual rate, or rate 1 without a usual rate.
  */

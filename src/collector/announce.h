@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the description of a process or thread to the capture: when the process or thread is first
+/* Writes the description of a process or thread to the capture when the process or thread is first
  * seen, and again when it ends. */
 #ifndef GPUTAP_COLLECTOR_ANNOUNCE_H
 #define GPUTAP_COLLECTOR_ANNOUNCE_H

@@ -64,7 +64,7 @@ void gt_batch_give_back_later(struct gt_drain *d, struct gt_process *process, ui
 		return;
 	more = gt_grow(d->give, d->give_count, &d->give_room, sizeof *more);
 	if (!more)
-		return; /* the pool loses a block */
+		return; /* the block is lost to the pool */
 	d->give = more;
 	d->give[d->give_count++] = (struct gt_give_back){process, block};
 }
@@ -81,7 +81,7 @@ void gt_batch_lose(struct gt_drain *d, struct gt_process *process)
 }
 
 /* Carry out one mark in its segment. Repeating a mark changes nothing, even if the slot has another
- * owner by then. */
+ * owner in the meantime. */
 static void apply_mark(struct gt_process *process, const struct gt_mark *m)
 {
 	struct gt_slot *slot = gt_process_slot(process, m->slot);
@@ -202,10 +202,10 @@ void gt_batch_commit(struct gt_drain *d)
 	if (status) {
 		if (!d->output_error)
 			d->output_error = status;
-		gt_error_clear(); /* reported once, at the end */
+		gt_error_clear(); /* the error is reported once, at the end */
 		if (gt_batch_halted(d))
 			return;
-		/* the writer keeps all data except the records for the next flush */
+		/* the writer keeps all data for the next flush, except the records */
 		count_as_lost(d);
 	}
 	fill_redos(d);
@@ -234,7 +234,7 @@ static void redo_marks(struct gt_drain *d, const struct gt_redo *redo)
 	process.fd = process.pidfd = -1;
 	if (GT_GUARD()) { /* false if the segment was truncated in the meantime */
 		if (gt_process_open(d->folder, name, &process))
-			gt_error_clear(); /* removed already, or never valid */
+			gt_error_clear(); /* the segment was removed already, or was never valid */
 		for (uint32_t i = 0; process.segment && i < f->head.mark_count; i++)
 			if (f->marks[i].account == redo->number &&
 			    f->marks[i].slot < process.slot_count)

@@ -13,7 +13,7 @@
  * cannot take stay in the rings for another attempt. */
 bool gt_batch_halted(const struct gt_drain *d);
 
-/* Make room for a step of a process, which needs one mark and one touch. Return false if the file
+/* Make room for one more change to a process: one mark and one touch. Return false if the file
  * takes no more data and the rings must stay unchanged. */
 bool gt_batch_make_room(struct gt_drain *d, const struct gt_process *process);
 
@@ -30,7 +30,7 @@ void gt_batch_lose(struct gt_drain *d, struct gt_process *process);
 
 /* Finish the batch: flush the capture, record the flush in the journal, give blocks back. */
 void gt_batch_commit(struct gt_drain *d);
-/* Carry out a redo that the journal still holds. For recovery. */
+/* Carry out a redo that the journal still contains. For recovery. */
 void gt_batch_redo(struct gt_drain *d);
 
 #endif

@@ -127,7 +127,8 @@ static void send_on(const struct gt_child *c, const struct signalfd_siginfo *s)
 		kill(c->pid, (int)s->ssi_signo);
 }
 
-/* Stop gputap in the same way as job control stopped the program, until gputap is continued. */
+/* Stop gputap in the same way as job control stopped the program. Returns when gputap is
+ * continued. */
 static void stop_too(int number)
 {
 	struct sigaction normal = {.sa_handler = SIG_DFL}, before;
@@ -139,7 +140,7 @@ static void stop_too(int number)
 	sigemptyset(&one);
 	sigaddset(&one, number);
 	raise(number);
-	sigprocmask(SIG_UNBLOCK, &one, NULL); /* execution stops here */
+	sigprocmask(SIG_UNBLOCK, &one, NULL); /* execution stops at this point */
 	sigprocmask(SIG_BLOCK, &one, NULL);
 	sigaction(number, &before, NULL);
 }
@@ -162,9 +163,9 @@ static void look_at_program(struct gt_child *c)
 	}
 }
 
-/* Return true if the program is stopping. Its threads stop one after the other, and wait() reports
- * the stop only after the last. A process that watches /proc or the program's output may send a
- * SIGCONT before wait() reports the stop. */
+/* Return true if the program is stopping. The threads stop one after the other, and wait() reports
+ * the stop only after the last thread has stopped. A process that watches /proc or the program's
+ * output may send a SIGCONT before wait() reports the stop. */
 static bool is_stopping(const struct gt_child *c)
 {
 	struct gt_proc_stat stat;
@@ -185,8 +186,7 @@ static void on_signal(struct gt_child *c, const struct signalfd_siginfo *s)
 		if (s->ssi_signo == SIGIO && s->ssi_code <= 0)
 			send_on(c, s);
 		return;
-	/* a shell sends SIGCONT to the whole group, so only a stopped program needs it from
-	 * gputap */
+	/* a shell sends SIGCONT to the whole group, so gputap sends it only to a stopped program */
 	case SIGCONT:
 		/* the program may have stopped just before the signal was sent */
 		look_at_program(c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The program under `gputap run`: start the program as if gputap were not there, pass on signals,
- * wait for the program's end.
+/* Starts the program of `gputap run` as if gputap were not there, passes on signals, and waits for
+ * the program's end.
  *
  * The program stays in gputap's process group and session, with the terminal, descriptors, signal
  * mask and dispositions that gputap was given. Signals from the terminal reach both processes;
@@ -16,15 +16,16 @@
 struct gt_child {
 	pid_t pid;
 	int pidfd;
-	/* for all signals that can be caught, except those raised by a crash of gputap */
+	/* receives all signals that can be caught, except those raised by a crash of gputap */
 	int signal_fd;
-	_Atomic bool ended; /* the program has ended; also read in control's thread */
+	_Atomic bool ended; /* true if the program has ended; also read in control's thread */
 	bool stopped;
-	/* true if INT, TERM, HUP or QUIT came after the program's end: do not wait for the rest */
+	/* true if INT, TERM, HUP or QUIT came after the program's end: do not wait for the
+	 * remaining processes */
 	bool interrupted;
 	int wait_status;
-	/* handles signals that are for gputap and not for the program; NULL: none. Returns true if
-	 * handled */
+	/* handles a signal that is meant for gputap and not for the program; NULL: there are no
+	 * such signals. Returns true if the signal was handled */
 	bool (*take)(void *data, int number);
 	void *take_data;
 	sigset_t mask_before;

@@ -5,17 +5,18 @@
  *   mark -> folder removed
  *
  * The loop sleeps in epoll_wait() until a signal comes, or the program or a traced process ends
- * (pidfd). Writers never wake the collector: the loop reads the rings every 1 to 20 ms, and less
- * often if they hold less. This costs a busy writer nothing and an idle machine next to nothing.
- * While records arrive, the loop waits until some blocks are likely to be full, because it needs a
- * processor that the program may want. A new segment changes the folder's modification time.
- * (inotify is not used, because the kernel takes 10 to 25 ms to remove a watch, more than all the
- * rest of a short run.)
+ * (pidfd). Writers never wake the collector. Instead, the loop reads the rings every 1 to 20 ms,
+ * less often if it finds fewer records. This costs a busy writer nothing and an idle machine next
+ * to nothing. While records arrive, the loop waits until some blocks are likely to be full, because
+ * it needs a processor that the program may want. A new segment changes the folder's modification
+ * time. (inotify is not used, because the kernel takes 10 to 25 ms to remove a watch, more than all
+ * the rest of a short run.)
  *
  * A process has ended when its pid has ended (pidfd), or when its segment is no longer mapped
- * (gt_file_in_use()): exec ends a process in this sense but not its pid, and a pid from another
- * namespace means nothing here. Waiting for the whole tree includes the pids of such processes,
- * because they may be about to create another segment, or run a program that is not traced. */
+ * (gt_file_in_use()): exec ends a process in this sense, but its pid lives on, and a pid from
+ * another namespace means nothing here. Waiting for the whole tree includes the pids of such
+ * processes, because they may be about to create another segment, or run a program that is not
+ * traced. */
 #include "collector/collector.h"
 
 #include <errno.h>
@@ -62,16 +63,18 @@
 #define PARTIAL_EVERY_NS (50 * MS)
 #define SLOW_EVERY_NS    (1000 * MS)
 #define COUNTS_EVERY_NS  (5000 * MS)
-/* a process that is gone has ended if its segment is still mapped elsewhere but silent for this
- * long */
+/* if other processes still map the segment of a process that is gone, the process has ended after
+ * the segment was silent for this long */
 #define LINGER_NS        (1000 * MS)
-/* helper processes of a program's language end shortly after the program: no records are missing
- * then */
+/* helper processes of a program's language end shortly after the program, so no records are missing
+ * in that case */
 #define GRACE_NS         (1000 * MS)
 #define IDLE_SLEEP_MS    20
 #define BUSY_SLEEP_MS    10
-#define BACKLOG_BYTES    (UINT64_C(1) << 20) /* bytes of one pass: more is left, do not sleep */
-/* bytes to have at the next look: 1/500 of the pool, in blocks that are still warm */
+/* if one look finds this many bytes, more data is left, and the loop does not sleep */
+#define BACKLOG_BYTES    (UINT64_C(1) << 20)
+/* number of new bytes to wait for before the next look: 1/500 of the pool, in blocks that are still
+ * warm */
 #define FILL_BYTES       (UINT64_C(512) << 10)
 
 struct collector {
@@ -95,7 +98,8 @@ struct collector {
 	int *kept_pidfds; /* pidfds of pids that outlived their processes through exec */
 	size_t kept_count, kept_room;
 	struct timespec folder_time; /* modification time at the last scan */
-	bool rescan;                 /* true if a file could not be opened yet */
+	/* true if a file could not be opened yet, so that the folder must be scanned again */
+	bool rescan;
 	bool exec_failed, has_files_limit, wait_tree;
 	struct rlimit files_limit;
 	uint32_t host_clock;
@@ -202,7 +206,8 @@ void gt_session_defaults(struct gt_session *s)
 {
 	memset(s, 0, sizeof *s);
 	s->block_bytes = 64 << 10;
-	s->pool_bytes = UINT64_C(256) << 20; /* a quarter second at ten million calls per second */
+	/* the pool holds the records of a quarter second at ten million calls per second */
+	s->pool_bytes = UINT64_C(256) << 20;
 	s->wait_ns = 1000 * MS;
 	s->slot_count = 4096;
 	s->payload_cap = 256;
@@ -355,9 +360,9 @@ static uint64_t get_process_start_ms(uint32_t pid)
 					     : 0;
 }
 
-/* Open a pidfd of the process that made the segment. Return -1 if the process is gone, or the pid
- * belongs to another process. A pid of another namespace is often small, so here it belongs to a
- * process older than the session. */
+/* Open a pidfd of the process that made the segment. Return -1 if the process is gone, or if the
+ * pid belongs to another process. A pid of another namespace is often small. In this namespace,
+ * such a pid belongs to a process older than the session. */
 static int open_pidfd(const struct collector *c, const struct gt_process *process)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, (pid_t)process->pid, 0);
@@ -385,11 +390,11 @@ static void adopt_process(struct collector *c, struct gt_process *process)
 	process->pidfd = open_pidfd(c, process);
 	if (process->pidfd < 0) {
 		process->is_unseen = true;
-		process->exited = true; /* unless other processes map the segment */
+		process->exited = true; /* true for now, even if other processes map the segment */
 	} else if (watch_fd(c, process->pidfd, process)) {
 		c->rescan = true;
 	}
-	/* exec: the previous process with this pid is over */
+	/* exec replaced the previous process with this pid */
 	for (size_t i = 0; i < c->drain.process_count; i++)
 		if (c->drain.processes[i] != process &&
 		    c->drain.processes[i]->pid == process->pid && process->number == 0)
@@ -450,7 +455,7 @@ static bool is_over(const struct gt_process *process, bool slow, uint64_t now)
 		return true;
 	/* the process is gone or replaced, but others (fork children) still map its memory, or the
 	 * file system cannot report the use. A process that was never seen may be alive and silent
-	 * for long */
+	 * for a long time */
 	return (process->exited || process->replaced) &&
 	       (in_use < 0 || (!process->is_unseen && now - process->active_ns > LINGER_NS));
 }
@@ -492,7 +497,8 @@ static void end_processes(struct collector *c, bool slow, uint64_t now)
 		process->exited = true;
 		if (c->child.ended && (pid_t)process->pid == c->child.pid && !process->replaced)
 			process->wait_status = c->child.wait_status;
-		gt_drain_end_process(&c->drain, process, now); /* i is now another process */
+		/* entry i now contains another process */
+		gt_drain_end_process(&c->drain, process, now);
 	}
 }
 
@@ -524,7 +530,7 @@ static void handle_events(struct collector *c, int timeout_ms)
 			process->pidfd = -1;
 		}
 	}
-	/* on every wakeup, because one SIGCHLD may cover several changes */
+	/* on every wakeup, because one SIGCHLD may stand for several changes */
 	gt_child_poll(&c->child);
 }
 
@@ -583,8 +589,8 @@ static bool tree_has_ended(struct collector *c)
 	gt_survivors_look(&c->survivors);
 	if (!kept_have_ended(c) || c->survivors.count)
 		return false;
-	/* look twice, because between exec and its first recorded call a program has no segment and
-	 * maps nothing */
+	/* look twice, because a program has no segment and maps nothing between exec and its first
+	 * recorded call */
 	for (int i = 0; i < 2; i++) {
 		if (c->drain.process_count > 0 || gt_file_in_use(c->folder.session_fd) == 1)
 			return false;
@@ -595,7 +601,7 @@ static bool tree_has_ended(struct collector *c)
 }
 
 /* Give processes that outlive the first program some time, in a session that does not wait for
- * them. Return true when that time is over. */
+ * their end. Return true when that time is over. */
 static bool have_survivors_had_time(struct collector *c, uint64_t now)
 {
 	if (!c->ended_ns)
@@ -616,8 +622,8 @@ static bool is_finished(struct collector *c, uint64_t now)
 	return have_survivors_had_time(c, now);
 }
 
-/* Return the time until the next look. @bytes: number found in the last look; @passed_ns: time
- * between the last two looks. */
+/* Return the time until the next look. @bytes: number of bytes found in the last look; @passed_ns:
+ * time between the last two looks. */
 static int next_sleep_ms(int sleep_ms, uint64_t bytes, uint64_t passed_ns)
 {
 	uint64_t fills_ms;
@@ -834,7 +840,7 @@ static int run_session(struct collector *c, const struct gt_run_options *options
 	collect(c);
 	gt_snapshots_finish(&c->snapshots);
 	finish_processes(c, result);
-	if (c->triggers) /* the last triggers */
+	if (c->triggers) /* decide the last triggers */
 		gt_triggers_advance(c->triggers, get_monotonic_ns());
 	gt_snapshots_finish(&c->snapshots);
 	write_load(c);
@@ -868,7 +874,8 @@ restore_signals:
 int gt_collector_run(const struct gt_run_options *options, char *const *argv,
 		     struct gt_run_result *result)
 {
-	struct collector *c = calloc(1, sizeof *c); /* 53 KiB, but the stack may have only 64 KiB */
+	/* 53 KiB, which must not be on the stack: the stack may have only 64 KiB */
+	struct collector *c = calloc(1, sizeof *c);
 	int status;
 
 	memset(result, 0, sizeof *result);

@@ -19,7 +19,7 @@ struct gt_run_options {
 	const char *wanted;
 	bool replace;
 	bool compress;
-	bool shared;    /* true if other users may read the capture, as the umask allows */
+	bool shared;    /* true if other users may read the capture, as far as the umask allows */
 	bool wait_tree; /* true to stay until every process of the tree has ended */
 	struct gt_keep_options keep;
 	const char *snapshot_name; /* base name of snapshots; NULL: base name of the output */
@@ -48,15 +48,16 @@ struct gt_run_result {
 	/* nonzero: the program could not be started, and no capture exists */
 	int exec_errno;
 	uint32_t pid;       /* pid of the program */
-	uint32_t processes; /* number of processes that recorded */
+	uint32_t processes; /* number of processes that were recorded */
 	uint32_t runtimes;  /* bit per enum gt_domain that was seen in any of these processes */
-	/* number of processes with partly corrupt rings, which the program has overwritten */
+	/* number of processes with partly corrupt rings, because the program has overwritten
+	 * them */
 	uint32_t torn;
 	/* number of segments that have another version or were damaged from the start */
 	uint32_t refused;
 	uint32_t untraced;      /* number of programs that could not be traced */
 	uint32_t still_running; /* number of processes still running when the session ended */
-	/* calls and GPU activities; `unfinished` is included in `dropped` */
+	/* calls and GPU activities; `dropped` includes `unfinished` */
 	uint64_t seen, recorded, dropped, unfinished;
 	uint64_t dropped_by[GT_DROP_REASON_COUNT];
 	bool complete; /* true if the capture contains everything that was traced and has ended */
@@ -76,8 +77,8 @@ void gt_session_defaults(struct gt_session *session);
 /**
  * gt_collector_run() - trace argv[0] with argv from start to end
  * Signals that control windows and snapshots are ignored after the end of the session.
- * Return: 0, or negative errno with a cause if tracing could not start; the program was not started
- *         then.
+ * Return: 0, or negative errno with a cause if tracing could not start. The program was then not
+ *         started.
  */
 int gt_collector_run(const struct gt_run_options *options, char *const *argv,
 		     struct gt_run_result *result);
@@ -86,11 +87,11 @@ int gt_collector_run(const struct gt_run_options *options, char *const *argv,
  * gt_collector_recover() - finish a capture whose collector died
  * @directory: the session folder; removed once all data is in the capture
  * @output: receives the capture's path, PATH_MAX bytes; "" if unknown
- * Requests programs of the session that are still running to stop recording.
+ * Asks programs of the session that are still running to stop recording.
  * Return: 0, or negative errno with a cause: -EBUSY the collector is alive, -ENOENT no such folder,
  *         -ENODATA the collector died before the program started, -EALREADY nothing is left to
- *         finish (the last two remove the folder), or another errno. In all other cases the folder
- *         stays unchanged and recovery can be repeated.
+ *         finish, or another errno. -ENODATA and -EALREADY remove the folder. With any other errno
+ *         the folder stays unchanged, and recovery can be repeated.
  */
 int gt_collector_recover(const char *directory, char *output, struct gt_run_result *result);
 

@@ -19,11 +19,13 @@
 #include "util/error.h"
 #include "util/short_slice.h"
 
-#define SILENT_NS UINT64_C(5000000000) /* maximum age of a silent connection */
-#define MOMENT_NS UINT64_C(200000000)  /* maximum age while other connections wait for a place */
+/* maximum age of a silent connection */
+#define SILENT_NS UINT64_C(5000000000)
+/* maximum age of a silent connection while other connections wait for a free place */
+#define MOMENT_NS UINT64_C(200000000)
 
 enum {
-	WAITING_MOST = 1024, /* in the kernel, which applies its own limit too */
+	WAITING_MOST = 1024, /* connections waiting in the kernel, which has its own limit too */
 	STACK_BYTES = 256 << 10,
 	FULL_MS = 20,
 	IDLE_MS = 1000,
@@ -251,7 +253,7 @@ static int run_command(const struct gt_control_command *command, struct gt_contr
 		request->command);
 }
 
-/* Run the command and store its output in client->answer. NULL: memory is short. */
+/* Run the command and store its output in client->answer. NULL: out of memory. */
 static void make_answer(const struct gt_control *c, struct gt_control_client *client)
 {
 	const struct gt_control_command *command = find_command(c, client->request);
@@ -322,7 +324,9 @@ static void take_request(struct gt_control *c, struct gt_control_client *client)
 		atomic_store_explicit(&client->state, GT_CONTROL_ANSWERED, memory_order_relaxed);
 		send_answer(c, client);
 	}
-	ring(c->asked); /* also because the next deadline may have changed */
+	/* wake the collector even for a command that has run already, because its next deadline may
+	 * have changed */
+	ring(c->asked);
 }
 
 static void read_request(struct gt_control *c, struct gt_control_client *client)
@@ -361,8 +365,9 @@ static bool is_allowed(int fd)
 	       (who.uid == geteuid() || who.uid == 0);
 }
 
-/* Return a free place. If there is none, close the connection that has been silent for longest, if
- * that is long enough, and return its place. NULL: others must wait. */
+/* Return a free place. If no place is free, close the connection that has been silent for the
+ * longest time, if that time is long enough, and return its place. NULL: the new connection must
+ * wait. */
 static struct gt_control_client *find_place(struct gt_control *c)
 {
 	struct gt_control_client *oldest = NULL;
@@ -391,7 +396,7 @@ static void set_full(struct gt_control *c, bool is_full)
 
 static void accept_clients(struct gt_control *c)
 {
-	/* bounded, so that a process that connects constantly cannot block the thread */
+	/* bounded, so that a process that opens connections constantly cannot block the thread */
 	for (int i = 0; i < GT_CONTROL_CLIENTS; i++) {
 		struct gt_control_client *client = find_place(c);
 		int fd;
@@ -448,7 +453,7 @@ static void handle_event(struct gt_control *c, void *what)
 		read_request(c, client);
 	else if (state_of(client) == GT_CONTROL_ANSWERED)
 		send_answer(c, client);
-	/* otherwise an earlier event closed the connection */
+	/* otherwise an earlier event has closed the connection */
 }
 
 static void *run_thread(void *data)

@@ -21,7 +21,7 @@
  * No client can block the thread or the collector. All descriptors are non-blocking. There is room
  * for a few connections, and further connections wait in the kernel for a free place. A connection
  * is closed if it has sent nothing for some seconds (for a shorter time while other connections
- * wait), or does not accept its answer. A command must be short. */
+ * wait), or does not accept its answer. A command must return quickly. */
 #ifndef GPUTAP_COLLECTOR_CONTROL_H
 #define GPUTAP_COLLECTOR_CONTROL_H
 
@@ -51,8 +51,8 @@ struct gt_control_request {
 	char error[1024];
 };
 
-/* A command: prints lines into @answer. Return: 0. On any other value the output is discarded, and
- * the client gets request->error, a sentence (gt_control_refuse()). */
+/* A command: prints lines into @answer. Return: 0. With any other value, the output is discarded,
+ * and the client receives request->error, a sentence (gt_control_refuse()). */
 typedef int gt_control_fn(void *data, struct gt_control_request *request, FILE *answer);
 
 enum gt_control_where { GT_CONTROL_AT_ONCE, GT_CONTROL_IN_TURN };
@@ -70,7 +70,7 @@ struct gt_control_client {
 	uint64_t since_ns;
 	char request[GT_CONTROL_REQUEST_BYTES];
 	size_t request_bytes;
-	char *answer; /* NULL in state ANSWERED: memory was short */
+	char *answer; /* NULL in state ANSWERED: out of memory */
 	size_t answer_bytes, answer_sent;
 };
 
@@ -82,7 +82,7 @@ struct gt_control_command {
 };
 
 struct gt_control {
-	int listener; /* -1: no socket */
+	int listener; /* -1: the socket does not exist */
 	int epoll;    /* epoll descriptor of the thread */
 	int asked; /* eventfd in the collector's epoll set: requests are waiting, or were handled */
 	/* eventfd in the thread's epoll set: answers are waiting, or the thread must end */
@@ -118,16 +118,16 @@ bool gt_control_handle(struct gt_control *c, const void *what);
 
 /* Return an argument of a request, or NULL if the argument is missing. */
 const char *gt_control_argument(const struct gt_control_request *request, const char *key);
-/* Refuse a request. Return @status if negative, otherwise -EINVAL, so that a command can return the
- * result. */
+/* Refuse a request. Return @status if it is negative, otherwise -EINVAL, so that a command can
+ * return the result. */
 int gt_control_refuse(struct gt_control_request *request, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Print "key=value\n". Control characters, spaces and % in the value become %XX, so that the value
  * is one word. */
 void gt_control_put(FILE *answer, const char *key, const char *value);
-/* Print "key=value" without a newline, for rows of several pairs. @first: true to omit the leading
- * space. */
+/* Print "key=value" without a newline, for rows of several pairs. @first: true for the first pair
+ * of a row, which gets no leading space. */
 void gt_control_put_word(FILE *answer, const char *key, const char *value, bool first);
 /* Unescape @value in place. */
 void gt_control_unescape(char *value);

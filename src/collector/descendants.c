@@ -6,15 +6,16 @@
  *     maps the session                   traced
  *     not readable in /proc              another user's: missed; otherwise unknown: ignored
  *     lacks gputap's variables           missed; a statically linked program uses no runtime
- *     has them, and an obstacle          missed; usually the process that executed it reported it
- *     has them, and is out of reach      missed, unless its parent is also out of reach
+ *     has them, but has an obstacle      missed; usually reported by the process that executed it
+ *     has them, cannot reach the session missed, unless its parent cannot reach it either
  *     has them                           about to be traced: examined again
  *   end: processes that were reported (drain_state.h, struct gt_untraced_notice) are omitted; the
  *   others become processes of the capture, with the reason
  *
- * All of this is evidence, not timing: a process that has gputap's variables is waited for as long
- * as it takes, and a process without them can no longer be traced. Only a fork child that still
- * equals its parent is given some time, because it is usually about to execute a program.
+ * These decisions rest on evidence, not on timing: gputap waits for a process with gputap's
+ * variables for as long as it takes, and a process without the variables can no longer be traced.
+ * Only a fork child that still equals its parent is given some time, because it is usually about to
+ * execute a program.
  *
  * A look reads each thread's children from the kernel (CONFIG_PROC_CHILDREN), one line of each
  * process, and once per exec a process's mappings. It takes no lock of the program except the
@@ -45,7 +46,7 @@
 #define FIRST_NS       (16 * MS)
 #define EVERY_NS       (250 * MS)
 #define COST_SHARE     50         /* looks take at most 1/COST_SHARE of a processor */
-#define FORK_NS        (300 * MS) /* time for which a fork child may equal its parent */
+#define FORK_NS        (300 * MS) /* time in which a fork child may still equal its parent */
 #define PROCESSES_MOST 16384
 #define MISSED_MOST    10000
 #define WHY_BYTES      192
@@ -55,18 +56,18 @@ enum verdict {
 	VERDICT_TRACED,
 	VERDICT_COMING,  /* has gputap's variables */
 	VERDICT_MISSED,  /* not traced, and in the list of missed processes */
-	VERDICT_COVERED, /* out of reach like its parent, which is reported */
+	VERDICT_COVERED, /* cannot reach the session, like its parent, which is reported */
 	VERDICT_UNKNOWN, /* unreadable, or belongs to another session */
 };
 
 struct gt_descendant {
 	uint32_t pid, look; /* `look`: number of the last look that saw the process */
 	uint64_t start, exec_id;
-	uint64_t since_ns; /* when the process started to execute this file */
+	uint64_t since_ns; /* time at which the process started to execute this file */
 	enum verdict verdict;
 	/* true if the process mapped torch without gputap's package at the last look */
 	bool lacks_torch;
-	/* false: known only as the pid of a segment, which may be another process's */
+	/* false: the pid is known only from a segment, and may be another process's */
 	bool is_of_tree;
 };
 
@@ -79,7 +80,7 @@ struct gt_missed {
 	int error; /* 0: the program uses no runtime */
 };
 
-/* Findings of a look about one process. */
+/* Result of examining one process in a look. */
 struct findings {
 	struct gt_proc_stat stat;
 	struct gt_proc_ids ids;
@@ -131,7 +132,7 @@ static struct gt_descendant *find_known(const struct gt_descendants *d, uint32_t
 	return at < d->known_count && d->known[at].pid == pid ? &d->known[at] : NULL;
 }
 
-/* Add a process. Return NULL if memory is short or there are too many processes. */
+/* Add a process. Return NULL if out of memory or if there are too many processes. */
 static struct gt_descendant *add_known(struct gt_descendants *d, uint32_t pid)
 {
 	void *more = d->known_count < PROCESSES_MOST
@@ -148,7 +149,7 @@ static struct gt_descendant *add_known(struct gt_descendants *d, uint32_t pid)
 	return &d->known[at];
 }
 
-/* Forget processes that were not seen in this look. */
+/* Forget processes that this look did not find. */
 static void forget_ended(struct gt_descendants *d)
 {
 	size_t kept = 0;
@@ -212,8 +213,8 @@ static int look_for_session(const struct gt_descendants *d, uint32_t pid)
 	return own.st_dev == its.st_dev && own.st_ino == its.st_ino ? 0 : ENOENT;
 }
 
-/* Find why a process that has gputap's variables cannot reach the session. Return the errno, or 0
- * if no reason is visible. */
+/* Find out why a process that has gputap's variables cannot reach the session. Return the errno, or
+ * 0 if no reason is visible. */
 static int find_distance(const struct gt_descendants *d, uint32_t pid, struct findings *f)
 {
 	char path[PATH_MAX + 32];

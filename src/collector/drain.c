@@ -109,10 +109,12 @@ int gt_drain_add(struct gt_drain *d, const char *name, struct gt_process **out)
 		return 0;
 	account = d->recovering ? gt_journal_find(&d->journal, pid, ticks) : UINT32_MAX;
 	if (account != UINT32_MAX && d->journal.file->accounts[account].state == GT_ACCOUNT_ENDED)
-		return 0; /* the capture contains all of it; only the file was not removed yet */
+		/* the capture contains all records of the segment; only the file was not removed
+		 * yet */
+		return 0;
 	if (!GT_GUARD())
 		return gt_error(-EBADMSG, "%s was truncated", name);
-	status = gt_process_open(d->folder, name, &fresh); /* leaves the segment unset on failure */
+	status = gt_process_open(d->folder, name, &fresh); /* on failure, the segment stays unset */
 	gt_guard_end();
 	if (status == -EAGAIN)
 		return status;
@@ -256,7 +258,8 @@ static void final_info(struct gt_drain *d, struct gt_process *process, struct gt
 	info->wait_status = process->wait_status;
 	info->ended = process->exited || process->wait_status != -1;
 	if (info->ended && !d->recovering)
-		/* time at which the end was noticed; unknown after the collector's death */
+		/* time at which the collector noticed the end; unknown after the collector's
+		 * death */
 		info->end_ns = gt_clock_ns(CLOCK_BOOTTIME);
 }
 
@@ -271,7 +274,8 @@ void gt_drain_end_process(struct gt_drain *d, struct gt_process *process, uint64
 		return;
 	}
 	gt_drain_process(d, process, GT_DRAIN_ALL, now_ns);
-	gt_batch_commit(d); /* before the sum, because a failed flush counts records as lost */
+	/* flush before summing up, because a failed flush counts records as lost */
+	gt_batch_commit(d);
 	if (gt_batch_halted(d))
 		return;
 	end_threads(d, process);
@@ -280,7 +284,7 @@ void gt_drain_end_process(struct gt_drain *d, struct gt_process *process, uint64
 	if (info.ended && !info.proper_end)
 		gt_events_write_open_calls(d, process, &counts);
 	gt_events_write_open_plugins(d, process);
-	/* the process has set its own rank since it started: core/rank_variables.c */
+	/* the process has changed its own rank since its start: core/rank_variables.c */
 	if (!process->lost && memcmp(&process->rank, &info.rank, sizeof info.rank))
 		gt_capture_write_process(d->writer, &info);
 	gt_capture_write_process_end(d->writer, &info);

@@ -3,9 +3,9 @@
  * why).
  *
  * A block that has a successor is read at once. A block that its thread still fills is read only
- * from time to time, and not for only a few records, because a reader just behind the writer takes
- * the cache line away from the writer. A block returns to its pool when its records are in the
- * file.
+ * from time to time, and only if it holds enough new records, because a reader just behind the
+ * writer takes the cache line away from the writer. A block returns to its pool when its records
+ * are in the file.
  * Records that the file cannot take (disk full) are counted as lost, so that programs never wait
  * for a disk. */
 #ifndef GPUTAP_COLLECTOR_DRAIN_H
@@ -19,14 +19,15 @@ void gt_drain_fini(struct gt_drain *d);
 
 /**
  * gt_drain_add() - add a new segment file
- * Return: 0, also if the file is known or was refused (counted); -EAGAIN: not possible now.
+ * Return: 0, even if the file is known already or was refused (and counted); -EAGAIN: not possible
+ *         now.
  */
 int gt_drain_add(struct gt_drain *d, const char *name, struct gt_process **out);
 
 /* Return the process with this segment file, including refused files, or NULL. */
 struct gt_process *gt_drain_find(const struct gt_drain *d, uint32_t pid, uint64_t ticks);
 
-/* Read a process's rings. Return the bytes read. */
+/* Read a process's rings. Return the number of bytes read. */
 uint64_t gt_drain_process(struct gt_drain *d, struct gt_process *process, enum gt_drain_how how,
 			  uint64_t now_ns);
 
@@ -43,11 +44,12 @@ void gt_drain_end_process(struct gt_drain *d, struct gt_process *process, uint64
 /* Write processes that reported that they could not create a segment. Call at the end. */
 void gt_drain_write_untraced(struct gt_drain *d);
 
-/* Write to the capture that the session's first program, @path, cannot be traced, and why. */
+/* Write to the capture that the session's first program, @path, cannot be traced, and the
+ * reason. */
 void gt_drain_write_obstacle(struct gt_drain *d, uint32_t pid, uint64_t ticks, const char *path,
 			     const char *why);
 
-/* Request that all processes stop recording. */
+/* Ask all processes to stop recording. */
 void gt_drain_stop(struct gt_drain *d);
 
 /* Sum up all processes that have ended. */

@@ -18,9 +18,10 @@
 
 enum gt_drain_how {
 	GT_DRAIN_FULL, /* only blocks that their thread has handed over */
-	/* also blocks in use that hold enough records, or have held records for long */
+	/* also blocks in use that hold enough new records, or that have not been read for a long
+	 * time */
 	GT_DRAIN_PARTIAL,
-	GT_DRAIN_NOW, /* all committed records of threads that continue */
+	GT_DRAIN_NOW, /* all committed records of threads that go on recording */
 	GT_DRAIN_ALL, /* all committed records */
 };
 
@@ -45,8 +46,8 @@ struct gt_drain {
 	struct gt_folder *folder;
 	struct gt_journal journal;
 	struct gt_capture_writer *writer;
-	/* true during recovery: the rings' owners may be gone or stopping, so nothing is given
-	 * back */
+	/* true during recovery: the owners of the rings may be gone or about to stop, so no blocks
+	 * are given back */
 	bool recovering;
 	/* true during recovery without a valid journal: losses of ended threads are unknown */
 	bool is_rebuilt;

@@ -91,7 +91,7 @@ int gt_libraries_find(struct gt_libraries *out)
 
 	if (status)
 		return status;
-	/* the dynamic linker splits LD_PRELOAD at spaces and colons, and supports no quoting */
+	/* the dynamic linker splits LD_PRELOAD at spaces and colons, and supports no quotes */
 	if (strpbrk(out->inject, " :"))
 		return gt_error(0,
 				"the path %s has a space or a colon, which LD_PRELOAD does not "
@@ -117,8 +117,8 @@ static const char *value_or(char *const *environment, const char *name, const ch
 	return value ? value : otherwise;
 }
 
-/* Return "@name=@first:@rest". @ours is removed from the user's list if already present (gputap in
- * gputap). */
+/* Return "@name=@first:@rest". If the user's list contains @ours already (gputap in gputap), @ours
+ * is removed from the list. */
 static char *list_variable(const char *name, const char *ours, const char *users, bool ours_first)
 {
 	size_t room = strlen(name) + strlen(ours) + (users ? strlen(users) : 0) + 4;
@@ -167,7 +167,7 @@ static char *list_around(const struct gt_variable *v, const char *ours, const ch
 
 	if (!users || !*users)
 		return variable(v->name, ours);
-	if (strstr(users, ours)) /* gputap runs in gputap */
+	if (strstr(users, ours)) /* this gputap runs under another gputap */
 		return variable(v->name, users);
 	return asprintf(&text, "%s=%s%c%s%c%s", v->name, ours, v->separator, users, v->separator,
 			last) < 0

@@ -28,18 +28,18 @@ struct gt_target;
  * LD_PRELOAD: gputap's library, then the user's. LD_AUDIT: the user's, then gputap's.
  * The runtimes' own variables (record/variable.h): in lists of libraries, gputap's library comes
  * first, which is nearest to the runtime (OpenCL's loaders call the last layer first), so that the
- * user's libraries see the program as they would without gputap. ocl-icd truncates OPENCL_LAYERS
- * after the first use, so the complete value is also passed in a variable of gputap. A variable
- * that none of @domains needs stays unchanged, because some programs do more work if it is set:
- * with NVTX's variable set, XLA makes a range with a payload for each operation that it runs.
- * GPUTAP_COMPAT: where the audit library finds substitutes (`substitute` in api/README.md).
+ * user's libraries see the program in the same way as without gputap. ocl-icd truncates
+ * OPENCL_LAYERS after the first use, so the complete value is also passed in a variable of gputap.
+ * A variable that none of @domains needs stays unchanged, because some programs do more work if it
+ * is set: with NVTX's variable set, XLA makes a range with a payload for each operation that it
+ * runs. GPUTAP_COMPAT: where the audit library finds substitutes (`substitute` in api/README.md).
  * GLIBC_TUNABLES: the static thread-local storage that @target's libraries need, because an auditor
  * takes some of this storage.
  * @domains: bit per enum gt_domain that may be recorded: gt_session_recordable(). All domains if
  *           GPUTAP_TOOLS names tools, because tools choose for themselves
  * @target: the first program. If its dynamic linker cannot load gputap's libraries, LD_PRELOAD and
- *          LD_AUDIT keep the user's values. If address space is too small for the
- *          libraries, all variables keep the user's values
+ *          LD_AUDIT keep the user's values. If the address space is too small for the libraries,
+ *          all variables keep the user's values
  * Owner: caller; gt_environment_free().
  */
 int gt_environment_make(char *const *base, const struct gt_libraries *libraries, const char *folder,

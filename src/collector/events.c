@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Events that the collector writes, not the program.
+/* Events that the collector, not the program, writes.
  *
- * A call that was open when its process died has no record. However, the start of the call left its
- * id and the number of its operation in the slot (gt_slot_domain.newest), and the encoder knows the
- * highest id of the records. Ids of a thread increase, so the newest call of a thread and domain is
- * open if its id is higher. If its id is not higher, an older call around it may be open, but it is
- * unknown which call.
- * Open calls are also unknown after the collector's own death, because no encoder has the ids that
- * the collector had read, and if records were lost on their way. */
+ * A call that was open when its process died has no record. However, when the call started, its id
+ * and the number of its operation were stored in the slot (gt_slot_domain.newest), and the encoder
+ * knows the highest id in the records. Ids of a thread increase, so the newest call of a thread and
+ * domain is open if its id is higher. If its id is not higher, an older call around it may be open,
+ * but it is unknown which call.
+ * Open calls are also unknown if records were lost on their way, or after the collector's own
+ * death, because no encoder then knows the ids that the collector had read. */
 #include "collector/events.h"
 
 #include <stdio.h>
@@ -75,7 +75,7 @@ static bool read_newest(struct gt_drain *d, struct gt_process *process, uint32_t
 	return active;
 }
 
-/* Return true if @word is the value that the start of a call leaves, and the call has no record. */
+/* Return true if @word is a value that the start of a call stores, and the call has no record. */
 static bool is_open(const struct gt_ring *ring, enum gt_domain domain, uint64_t word,
 		    uint32_t ordinal, struct open_call *call)
 {
@@ -131,8 +131,8 @@ void gt_events_write_open_calls(struct gt_drain *d, struct gt_process *process,
 
 		if (n && !now.ticks)
 			gt_clock_tuple_take(d->folder->host_clock, &now);
-		if (n && !process->rings[i].stream) /* a thread without a record was not announced
-		 * yet */
+		/* a thread without records is not in the capture yet */
+		if (n && !process->rings[i].stream)
 			gt_announce_thread(d, process, i);
 		for (unsigned k = 0; k < n; k++)
 			if (gt_event_write(d, process->index, GT_EVENT_OPEN_CALL,

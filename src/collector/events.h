@@ -8,7 +8,7 @@
 /* @text: truncated if too long. */
 int gt_event_write(struct gt_drain *d, uint32_t process, enum gt_event_code code,
 		   enum gt_domain domain, uint64_t ticks, uint64_t value, const char *text);
-/* Write the calls that were open in a process that ended other than through exit(). @counts: final
+/* Write the calls that were open in a process that ended without calling exit(). @counts: final
  * counts of the process. */
 void gt_events_write_open_calls(struct gt_drain *d, struct gt_process *process,
 				const struct gt_counts *counts);

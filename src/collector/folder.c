@@ -19,11 +19,12 @@
 #include "util/error.h"
 #include "util/grow.h"
 
-/* Room needed besides one pool: the journal, slots, and more processes with few records. */
+/* Room needed in addition to one pool: the journal, slots, and further processes with few
+ * records. */
 #define SPARE_BYTES      (UINT64_C(8) << 20)
 /* the session's own files, and a segment for each process that is not drained yet */
 #define SPARE_FILES      64
-/* enough to start with if space is scarce, as in a container's /dev/shm */
+/* enough to start with, if space is scarce as in a container's /dev/shm */
 #define SMALL_POOL_BYTES (UINT64_C(16) << 20)
 
 /* Return the free bytes in @directory, or 0 if the directory is unusable. */
@@ -33,7 +34,7 @@ static uint64_t room_in(const char *directory)
 
 	if (statvfs(directory, &fs) || access(directory, W_OK | X_OK))
 		return 0;
-	/* some file systems report no file count and hold as many files as fit */
+	/* some file systems report no number of files, and hold as many files as fit */
 	if (fs.f_files && fs.f_favail < SPARE_FILES)
 		return 0;
 	return (uint64_t)fs.f_bavail * fs.f_frsize;
@@ -52,8 +53,8 @@ static void places(const char *out[4])
 	out[n] = NULL;
 }
 
-/* Create the folder. @pool_bytes: wanted size; reduced if there is less room. Even a small room in
- * memory is preferred to a disk. */
+/* Create the folder. @pool_bytes: wanted size, which is reduced if there is less room. Even little
+ * room in memory is preferred to a disk. */
 static int make_directory(uint64_t *pool_bytes, char *path, size_t size)
 {
 	uint64_t least = *pool_bytes < SMALL_POOL_BYTES ? *pool_bytes : SMALL_POOL_BYTES;
@@ -155,7 +156,7 @@ void gt_folder_repair(struct gt_folder *f)
 
 	if (f->copy && !fstat(f->session_fd, &st) && st.st_size < (off_t)sizeof *f->copy &&
 	    pwrite(f->session_fd, f->copy, sizeof *f->copy, 0) < 0)
-		return; /* retried after a second */
+		return; /* tried again after a second */
 }
 
 void gt_folder_store(struct gt_folder *f, _Atomic uint32_t *word, uint32_t value)
@@ -200,8 +201,8 @@ static int check_session(struct gt_folder *f, bool *is_cut)
 	return 0;
 }
 
-/* Check that the file belongs to the current user. Otherwise the contents of another user's folder
- * could make gputap use any file of the current user. */
+/* Check that the file belongs to the current user. Otherwise another user's folder could make
+ * gputap use any file of the current user. */
 static int check_owner(int fd, mode_t type, const char *folder, const char *name)
 {
 	struct stat st;
@@ -296,7 +297,7 @@ static int by_age(const void *a, const void *b)
 	return x->ticks < y->ticks ? -1 : x->ticks > y->ticks;
 }
 
-/* Return an allocated list of the segment names, or NULL if there are none. */
+/* Return an allocated list of the names of segments, or NULL if there are none. */
 static struct ring_name *read_names(int fd, size_t *count)
 {
 	DIR *dir = fdopendir(fd);
@@ -363,12 +364,13 @@ void gt_folder_close(struct gt_folder *f)
 
 void gt_folder_remove(struct gt_folder *f)
 {
-	/* use this descriptor, because no other may be available */
+	/* use this descriptor, because no other descriptor may be available */
 	DIR *dir = f->fd >= 0 ? fdopendir(f->fd) : NULL;
 	struct dirent *e;
 
-	/* The order matters if gputap is killed here. `journal` goes first, because without a
-	 * journal nothing needs recovery. `session` goes last, because it identifies the folder. */
+	/* The order matters if gputap is killed during the removal. `journal` goes first, because
+	 * without a journal nothing needs recovery. `session` goes last, because it identifies the
+	 * folder. */
 	unlinkat(f->fd, "journal", 0);
 	while (dir && (e = readdir(dir)))
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The session folder as the collector sees it: creating, opening, emptying. ring/session.h
- * describes the folder's files; only the collector and `gputap recover` use `journal` and
- * `position` (collector/journal.h).
+/* Creates, opens and empties the session folder on the collector's side. ring/session.h describes
+ * the folder's files; only the collector and `gputap recover` use `journal` and `position`
+ * (collector/journal.h).
  *
  * Any program of the user can truncate the mapped files. The collector therefore reads nothing from
  * the mapped session: it keeps a copy, and stores into the mapping under the guard (guard.h). */
@@ -14,7 +14,7 @@
 
 #include "ring/session.h"
 
-#define GT_FOLDER_PREFIX "gputap-" /* followed by the user's number and six letters */
+#define GT_FOLDER_PREFIX "gputap-" /* the user's number and six letters follow */
 
 struct gt_folder {
 	char path[PATH_MAX];
@@ -28,8 +28,8 @@ struct gt_folder {
 
 /**
  * gt_folder_create() - create a session folder in a directory with enough room
- * @session: data that every process will read; constant from now on except `stop`. Its pool_bytes
- *           is reduced if there is less room
+ * @session: data that every process will read; constant from now on except `stop`. The function
+ *           reduces pool_bytes if there is less room
  * @output:  absolute path of the capture, for `gputap recover`
  * Tries /dev/shm, TMPDIR, /tmp, in this order, and uses the first with room for a small pool plus
  * some reserve.
@@ -58,7 +58,7 @@ void gt_folder_store(struct gt_folder *f, _Atomic uint32_t *word, uint32_t value
 /* Restore the session file if another program has truncated it. */
 void gt_folder_repair(struct gt_folder *f);
 
-/* Request that every process of the tree pass calls straight through from now on. */
+/* Ask every process of the tree to pass calls straight through from now on. */
 void gt_folder_stop(struct gt_folder *f);
 
 /* Remove the folder and everything in it, and close the folder. */

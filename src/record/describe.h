@@ -47,7 +47,7 @@ struct gt_type {
 enum gt_argument_how {
 	GT_HOW_VALUE, /* the word is the whole value */
 	GT_HOW_STRING,
-	/* the first of an array of strings; length_arg: number of strings in the array */
+	/* first argument of an array of strings; length_arg: number of strings in the array */
 	GT_HOW_STRINGS,
 	GT_HOW_ARRAY,
 	GT_HOW_LIST,  /* 0-terminated array of words */
@@ -78,7 +78,7 @@ const struct gt_value_name *gt_value_name(const struct gt_type *type, int64_t va
  * if the argument has no payload or the payload is damaged. */
 const uint8_t *gt_payload_find(const uint8_t *payload, uint32_t bytes, unsigned arg,
 			       struct gt_payload *head);
-/* Format one value in memory as a call would show it, or a string of a call. Otherwise like
+/* Format one value in memory, or a string of a call, as it would appear in a call. Otherwise like
  * gt_format_arg(). */
 size_t gt_format_value(char *buffer, size_t size, const struct gt_domain_description *d,
 		       const struct gt_type *type, const uint8_t *p, size_t bytes);

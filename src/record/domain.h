@@ -20,7 +20,7 @@ enum gt_domain {
 	GT_DOMAIN_COUNT = GT_DOMAINS_MOST,
 };
 
-/* Properties of a domain that the rest of gputap needs. The domain's description sets them
+/* Properties of a domain that the other parts of gputap need. The domain's description sets them
  * (api/README.md). */
 struct gt_domain_traits {
 	/* domain in which the GPU activities of its calls are recorded; usually the domain
@@ -61,14 +61,14 @@ static inline const char *gt_domain_queue_noun(enum gt_domain domain)
 	return gt_domain_traits[domain].streams ? "stream" : "queue";
 }
 
-/* Return true if the runtime submits the domain's GPU activities through a lower domain. */
+/* Return true if the runtime submits GPU activities of the domain through a lower domain. */
 static inline bool gt_domain_delegates(enum gt_domain domain)
 {
 	return gt_domain_traits[domain].outermost && gt_domain_traits[domain].activity != domain;
 }
 
-/* Return true if both APIs belong to one group: then the runtime itself makes the inner of two
- * nested calls. */
+/* Return true if both APIs belong to one group. If a call of one is nested in a call of the other,
+ * the runtime itself made the inner call. */
 static inline bool gt_domain_same_group(enum gt_domain a, enum gt_domain b)
 {
 	return gt_domain_traits[a].outermost &&

@@ -203,8 +203,8 @@ static void learn_kind(uint32_t number, const struct gt_operation_info *as)
 		__atomic_store_n(&named.infos[number], more, __ATOMIC_RELEASE);
 }
 
-/* Return the number + 1 of the operation with that name, and add a missing one. Return 0 if
- * full. */
+/* Return the number + 1 of the operation with that name, after adding the operation if necessary.
+ * Return 0 if full. */
 static uint32_t place_named(const struct gt_operation_info *as, const char *name, size_t bytes)
 {
 	uint32_t at, count = named.count;
@@ -294,8 +294,8 @@ bool gt_call_status(uint32_t op, uint64_t ret, const uint64_t *args, int32_t *st
 		*status = (int32_t)args[arg];
 		return true;
 	}
-	/* Recorded without arguments: the status replaces the NULL that a failed call returns
-	 * (record.h). */
+	/* the call was recorded without arguments: the status replaces the NULL that a failed call
+	 * returns (record.h). */
 	*status = (int64_t)ret < 0 && (int64_t)ret >= INT32_MIN ? (int32_t)ret : 0;
 	return *status < 0 || ret != 0;
 }

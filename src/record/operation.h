@@ -20,7 +20,7 @@ enum gt_operation_kind {
 	GT_KIND_FREE,
 	GT_KIND_SYNCHRONISATION,
 	GT_KIND_MARKER,
-	GT_KIND_RETAIN, /* the memory lives until it is freed once more */
+	GT_KIND_RETAIN, /* adds a reference: the memory lives until it is freed once more */
 	GT_KIND_COUNT
 };
 
@@ -72,26 +72,28 @@ enum gt_finished {
 	 * STREAM */
 };
 
-/* Which processes wait for which in a call that all processes of a communicator make. */
+/* Dependencies between the processes that make a collective call: which process waits for which
+ * other. */
 enum gt_collective {
 	GT_COLLECTIVE_NONE = 0,
 	GT_COLLECTIVE_ALL,       /* no process returns before the last process has called */
 	GT_COLLECTIVE_FROM_ROOT, /* no process returns before the root has called */
 	GT_COLLECTIVE_TO_ROOT,   /* the root does not return before the last process has called */
-	GT_COLLECTIVE_ANY,       /* depends, or the call only starts the operation */
+	/* depends on the call's arguments, or the call only starts the operation */
+	GT_COLLECTIVE_ANY,
 };
 
-/* Other relations of a call to calls in the same or another process: bits. */
+/* Other relations of a call to calls in the same or another process, as bits. */
 enum gt_joint {
 	GT_JOINT_SENDS = 1, /* sends a message to the process of role PEER */
 	GT_JOINT_RECEIVES = 2,
-	GT_JOINT_BY_KERNEL = 4, /* a kernel executes the operation and waits, not the call */
+	GT_JOINT_BY_KERNEL = 4, /* a kernel, not the call, executes the operation and waits */
 	/* calls are deferred until the batch is closed, then executed as one */
 	GT_JOINT_OPENS_BATCH = 8,
 	GT_JOINT_CLOSES_BATCH = 16,
 	GT_JOINT_BEGINS = 32, /* only starts the operation, for the argument of role REQUEST */
 	/* waits for the operations of the argument of role REQUEST; with BEGINS: the program may
-	 * start these never, or several times */
+	 * start these operations never, or several times */
 	GT_JOINT_COMPLETES = 64,
 };
 
@@ -99,7 +101,8 @@ enum gt_joint {
 enum gt_role {
 	GT_ROLE_NONE = 0,
 	GT_ROLE_FUNCTION, /* device function, or the host function that represents it */
-	/* number of blocks (work-items for some): one struct of three, or three arguments x y z */
+	/* number of blocks (in some domains, of work-items): one struct of three, or three
+	 * arguments x y z */
 	GT_ROLE_GRID,
 	GT_ROLE_BLOCK,
 	GT_ROLE_STREAM,
@@ -196,7 +199,7 @@ struct gt_operation_info {
 	bool joins;
 };
 
-const char *gt_domain_name(enum gt_domain domain); /* "unknown" for others */
+const char *gt_domain_name(enum gt_domain domain); /* "unknown" for an invalid domain */
 enum gt_domain gt_domain_find(const char *name);   /* GT_DOMAIN_NONE: no such name */
 /* Return one bit for each domain that a word of @bytes bytes selects: the name of a domain or of a
  * family. */
@@ -213,7 +216,7 @@ const struct gt_operation_info *gt_operation_find(enum gt_domain domain, const c
  * @op:   operation in the record
  * @name: name in the record
  * Return: GT_OP() with a number for that name in this process, from GT_NAMED_FROM on, which
- *         gt_operation() accepts; @op if memory is short or too many names exist.
+ *         gt_operation() accepts; @op if out of memory or if too many names exist.
  * Thread: any.
  */
 uint32_t gt_operation_named(uint32_t op, const char *name, size_t bytes);
@@ -228,7 +231,7 @@ const char *gt_memory_name(enum gt_memory memory); /* "host", "device", ... */
 bool gt_call_status(uint32_t op, uint64_t ret, const uint64_t *args, int32_t *status);
 bool gt_status_failed(enum gt_domain domain, int32_t status);
 /* Return true if the status means that the runtime does not support a feature, or already is in the
- * requested state. Programs make such calls to find that out. */
+ * requested state. Programs make such calls to find out. */
 bool gt_status_refused(enum gt_domain domain, int32_t status);
 /* Return a name such as "CL_INVALID_VALUE", or NULL if the name is unknown. */
 const char *gt_status_name(enum gt_domain domain, int32_t status);
@@ -276,7 +279,7 @@ bool gt_call_elements(const struct gt_call_view *call, enum gt_role role, uint64
 enum gt_blocking { GT_BLOCKING_UNKNOWN, GT_BLOCKING_NO, GT_BLOCKING_YES };
 enum gt_blocking gt_call_blocking(uint32_t op, const uint64_t *args);
 /* Get the data that the runtime reported about the call. Return false if gputap did not query the
- * runtime. */
+ * runtime about the call. */
 bool gt_call_facts(const struct gt_call_view *call, struct gt_facts *facts);
 /* Get the number of bytes that the call moves, sets or allocates: as requested, else as reported by
  * the runtime. Return false if unknown. */

@@ -62,7 +62,7 @@ struct gt_packed_domain {
 	unsigned refusal_count;
 };
 
-/* Return the unpacked description, or NULL if memory is short. Never freed. */
+/* Return the unpacked description, or NULL if out of memory. Never freed. */
 const struct gt_domain_description *gt_unpack(const struct gt_packed_domain *packed);
 
 #endif

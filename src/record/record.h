@@ -4,13 +4,13 @@
  *
  *   | head 8 | fixed words of the kind | payload, padded to 8 |
  *
- * All fields are in 64-bit words of the machine's byte order. A record never crosses a block of the
- * ring. `words` is the size of the whole record including the head, and is never 0. A reader skips
- * unknown kinds.
+ * A record consists of 64-bit words in the machine's byte order. A record never crosses a block of
+ * the ring. `words` is the size of the whole record including the head, and is never 0. A reader
+ * skips unknown kinds.
  *
  * Host stamps are ticks of the session's host clock (gt_session.host_clock). Device stamps are raw.
- * Only reading converts stamps to CLOCK_BOOTTIME ns. A time of 0 means "unknown". A duration of 0
- * is legal. */
+ * Stamps are converted to CLOCK_BOOTTIME ns only when a capture is read. A time of 0 means
+ * "unknown". A duration of 0 is legal. */
 #ifndef GPUTAP_RECORD_RECORD_H
 #define GPUTAP_RECORD_RECORD_H
 
@@ -135,13 +135,13 @@ enum gt_device_op {
 
 /* Device of a GPU activity: the runtime's domain and the number of the device object
  * (gt_record_object; 0: unknown). GT_OP_DOMAIN() returns the domain, so that readers can count GPU
- * activities per domain without looking at objects. */
+ * activities per domain without looking up objects. */
 #define GT_DEVICE_REF(domain, number) (((uint32_t)(number)&0xffffffu) | (uint32_t)(domain) << 24)
 #define GT_DEVICE_REF_NUMBER(ref)     ((ref)&0xffffffu)
 
 /* Source and destination device of a memcpy: numbers of their objects, 0: unknown. The fields
  * overlay a kernel's work-group size. A memcpy that a kernel executes has a work-group size
- * instead: then `none` is not 0. */
+ * instead, and `none` is then not 0. */
 struct gt_endpoints {
 	uint32_t source, destination, none;
 };
@@ -261,7 +261,7 @@ enum gt_event_code {
 	GT_EVENT_CLOCK,      /* device stamps are impossible; value: number of such stamps */
 	GT_EVENT_NOT_TRACED, /* gputap cannot trace a program of the tree; text: path and reason */
 	GT_EVENT_TABLE,      /* a table is shorter or longer than known; value: number of entries */
-	/* the runtime refused profiling, so GPU activities of this queue have no times */
+	/* the runtime refused profiling, so GPU activities of the queue have no times */
 	GT_EVENT_PROFILING,
 	/* another tool of the program refused, or failed to load; text: its name */
 	GT_EVENT_TOOL,
@@ -272,13 +272,14 @@ enum gt_event_code {
 	GT_EVENT_GRAPH,
 	/* from now on, gputap cannot link GPU activities to their calls; text: reason */
 	GT_EVENT_UNLINKED,
-	/* the process ended in this call; value: ordinal of the thread; text: the operation. The
-	 * collector writes this event; the outermost call of a thread comes first */
+	/* the process ended during this call; value: ordinal of the thread; text: the operation.
+	 * The collector writes this event; the outermost call of a thread comes first */
 	GT_EVENT_OPEN_CALL,
-	/* some call stacks are missing, or parts of them; text: which, and the reason */
+	/* some call stacks, or parts of some, are missing; text: the missing stacks and the
+	 * reason */
 	GT_EVENT_STACKS,
-	/* an unknown number of records is missing; value: number of places; text: owner of the
-	 * records, reason */
+	/* an unknown number of records is missing; value: number of places with missing records;
+	 * text: owner of the records, and the reason */
 	GT_EVENT_MISSING,
 	GT_EVENT_REPAIRED, /* wrong parts of records were removed; value: number of records */
 	/* the process was still running at the end of the session; value: number of the process;
@@ -302,8 +303,8 @@ struct gt_record_event {
 /* Two stacks, as torch needs: operations of the framework and annotations of the user. */
 enum gt_external_stack { GT_EXTERNAL_OPERATION = 0, GT_EXTERNAL_USER = 1, GT_EXTERNAL_STACK_COUNT };
 
-/* Only in cut captures. head.detail, GT_CONTEXT_*: ways in which the following rows do not count,
- * up to the next gt_record_context or the end of the block. */
+/* Only in cut captures. head.detail: GT_CONTEXT_*, the ways in which the following rows do not
+ * count, up to the next gt_record_context or the end of the block. */
 struct gt_record_context {
 	struct gt_record head;
 	uint64_t reserved[2];
@@ -337,11 +338,12 @@ struct gt_record_stack {
 
 enum { GT_FRAMES_WHOLE = 0, GT_FRAMES_CUT = 1, GT_FRAMES_BROKEN = 2 };
 
-/* head.op: number of the stack in its process; head.detail: GT_FRAMES_WHOLE; CUT: more frames
- * exist; BROKEN: the caller of the last frame is unknown */
+/* The frames of a stack. head.op: number of the stack in its process; head.detail: GT_FRAMES_WHOLE;
+ * CUT: more frames exist; BROKEN: the caller of the last frame is unknown */
 struct gt_record_frames {
 	struct gt_record head;
-	uint32_t generation; /* frames refer to the newest code of at most this generation */
+	uint32_t
+		generation; /* frames refer to the newest code whose generation is at most this one */
 	uint16_t native, python;
 	/* native frames as addresses inside the call instructions, then frames of the interpreter
 	 * as GT_PYTHON_FRAME(); both innermost first */
@@ -398,7 +400,7 @@ struct gt_record_names {
 };
 
 /* Reasons for starting, stopping or continuing to record a process. Captures contain the numbers,
- * so these never change. */
+ * so the numbers never change. */
 #define GT_WINDOW_WHYS(_)                                                   \
 	_(UNKNOWN, 0, "unknown")                                            \
 	_(LIFE, 1, "process")    /* the process started or ended */         \
@@ -423,11 +425,11 @@ enum gt_window_why {
 struct gt_record_window {
 	struct gt_record head;
 	uint64_t time; /* host ticks */
-	/* changes before this one that were too fast to be recorded */
+	/* number of changes before this one that followed each other too fast to be recorded */
 	uint64_t missed;
 };
 
-/* Meanings of `detail` for each kind. */
+/* Meaning of `detail` for each kind. */
 static inline uint32_t gt_record_depth(const struct gt_record *call)
 {
 	return call->detail;
@@ -467,7 +469,7 @@ enum gt_drop_reason {
 	GT_DROP_REASON_COUNT
 };
 
-/* Classes that are counted per thread and domain. */
+/* Classes of records that are counted per thread and domain. */
 enum gt_class { GT_CLASS_CALL = 0, GT_CLASS_DEVICE = 1, GT_CLASS_COUNT };
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Environment variables that make runtimes load gputap into a program. The descriptions of the
- * runtimes define them (`environment` in api/README.md). Used in:
+ * runtimes define them (`environment` in api/README.md). Files that use the variables:
  *
  *   collector/environment.c   gputap run sets them for the program
- *   core/exec_environment.c   a program that executes another one passes them on
+ *   core/exec_environment.c a process that executes another program passes them on
  *   runtime/tool_attach.c     tools in a process that was not started through gputap run */
 #ifndef GPUTAP_RECORD_VARIABLE_H
 #define GPUTAP_RECORD_VARIABLE_H
@@ -29,13 +29,14 @@ struct gt_variable {
 	 * quotes */
 	bool ends;
 	const char *value;
-	/* if the user has set the variable `other`, the default is `with_value`; NULL: none */
+	/* default if the user has set the variable `other`: `with_value`; NULL: no such default */
 	const char *other, *with_value;
 	/* gputap's variable with a copy; NULL: none. For a list: the whole list, because a loader
 	 * may change the variable while reading it. For a value: the user's value */
 	const char *saved;
-	/* the list is read only once, before mapping a library that defines the symbol `until` but
-	 * not `until_without` (NULL: no second condition); NULL: read on every use */
+	/* the runtime reads the list only once, before mapping a library that defines the symbol
+	 * `until` but not `until_without` (NULL: no second condition); NULL: the runtime reads the
+	 * list on every use */
 	const char *until, *until_without;
 	/* object in libgputap.so for interposition, which must ignore libraries into which this
 	 * variable already loads gputap (runtime/interposition.h) */

@@ -2,8 +2,8 @@
 /* The pool of blocks, for both sides: writers take blocks, and the collector returns drained ones.
  *
  *   segment.free          tag << 32 | block: a stack through block.free_next. Each change
- *                         increments the tag, so that a block that was taken and returned meanwhile
- *                         is not mistaken for the same state (ABA)
+ *                         increments the tag, so that a stack whose top block was taken and
+ *                         returned in the meantime is not mistaken for an unchanged stack (ABA)
  *   segment.blocks_used   blocks 1 to blocks_used were handed out at least once; the rest is
  *                         untouched memory
  *
@@ -16,7 +16,8 @@
 
 #define GT_POOL_TAG_ONE (UINT64_C(1) << 32)
 
-/* Take a drained block, whose memory is warm and present. Return GT_BLOCK_NONE if there is none. */
+/* Take a drained block, whose memory is warm and present. Return GT_BLOCK_NONE if no drained block
+ * is available. */
 static inline uint32_t gt_pool_pop(struct gt_segment *r)
 {
 	uint64_t top = atomic_load_explicit(&r->free, memory_order_acquire);
@@ -27,7 +28,7 @@ static inline uint32_t gt_pool_pop(struct gt_segment *r)
 
 		if (number == GT_BLOCK_NONE)
 			return GT_BLOCK_NONE;
-		/* the block may belong to another writer by now; then the tag has changed and the
+		/* the block may belong to another writer by now; then the tag has changed, and the
 		 * exchange fails */
 		next = atomic_load_explicit(&gt_segment_block(r, number)->free_next,
 					    memory_order_relaxed);

@@ -6,21 +6,21 @@
  *
  * A thread's ring is a chain of blocks. The thread takes a block from the pool, fills it, and links
  * the next block after it. The collector drains blocks in chain order and returns drained blocks to
- * the pool. So an idle thread holds one block, and a busy thread up to all blocks of the pool.
- * Returned blocks are still warm. Memory is bounded per process (pool), not per thread.
+ * the pool. So an idle thread holds one block, and a busy thread holds up to all blocks of the
+ * pool. Returned blocks are still warm. Memory is bounded per process (pool), not per thread.
  *
- * How memory grows: the file is sparse. The writer maps all of it without access. On first use of a
- * slot or block, the writer makes it accessible and populates it, so that mlockall() makes nothing
- * else resident. The collector sets block_limit according to available memory.
+ * How memory grows: the file is sparse. The writer maps the whole file without access rights. On
+ * first use of a slot or block, the writer makes it accessible and populates it, so that mlockall()
+ * makes nothing else resident. The collector sets block_limit according to available memory.
  *
  * How memory shrinks: the collector frees the memory of unused drained blocks.
- *   1. Pop a block, as a writer does. The collector then owns the block.
+ *   1. Pop a block, as a writer does. From then on, the collector owns the block.
  *   2. Punch all pages but the first, which holds the header: a slower writer's pop may still read
  *      the header.
  *   3. Set is_cold.
  *   4. Push the block back, or keep it while memory is short.
- * A writer that pops a cold block populates it before writing. If memory is short, the writer
- * pushes the block back.
+ * A writer that pops a cold block populates it before writing. If no memory is available, the
+ * writer pushes the block back.
  *
  * Who writes what (everything else is constant after creation):
  *   slot.seen, newest, dropped  the slot's thread         relaxed
@@ -37,7 +37,8 @@
  *   block.is_cold               the collector, in a block that it has popped; the release of its
  *                               push publishes it. The writer that pops and so owns the block
  *                               clears it (relaxed)
- *   segment.drain_count         the collector             relaxed   -> it is alive: wait for room
+ *   segment.drain_count         the collector             relaxed   -> the collector is alive:
+ *                                                                   wait for room
  *   segment.windows[]           a thread that pauses or resumes, holding gt_core_lock();
  *                               window_count: release
  *   segment.ranges_begun, range_window
@@ -69,8 +70,10 @@
 enum gt_slot_state {
 	GT_SLOT_FREE = 0,
 	GT_SLOT_ACTIVE = 1,
-	GT_SLOT_CLOSED = 2, /* the slot's thread has ended: drain the ring, then free the slot */
-	GT_SLOT_TAKEN = 3,  /* the slot's thread is filling in its identity: nothing to read yet */
+	/* the slot's thread has ended: the collector drains the ring, then frees the slot */
+	GT_SLOT_CLOSED = 2,
+	/* the slot's thread is filling in the slot's identity: there is nothing to read yet */
+	GT_SLOT_TAKEN = 3,
 };
 
 /* A thread's calls and GPU activities in one domain. The start of a call writes to one cache line
@@ -78,7 +81,8 @@ enum gt_slot_state {
  * the calls that were still open. */
 struct gt_slot_domain {
 	_Alignas(32) _Atomic uint64_t seen[GT_CLASS_COUNT];
-	/* GT_CALL_WORD() of the last started call; 0: none, or a call was dropped since */
+	/* GT_CALL_WORD() of the last started call; 0: no call has started, or a call was dropped
+	 * since then */
 	_Atomic uint64_t newest;
 };
 
@@ -91,14 +95,14 @@ struct gt_slot_domain {
 /* A thread's counts and ring. Slot 0 belongs to no thread: it has ordinal 0 and no ring, and counts
  * for threads that found no slot. */
 struct gt_slot {
-	/* the slot's thread writes the fields, unless noted */
+	/* the slot's thread writes the fields, except where noted */
 	/* the thread: FREE -> TAKEN (CAS) -> ACTIVE -> CLOSED; the collector: -> FREE */
 	_Alignas(64) _Atomic uint32_t state;
 	/* the thread's ordinal in the process, from 1, never reused; part of the ids */
 	uint32_t ordinal;
 	uint32_t tid;
 	_Atomic uint32_t first; /* first block of the ring, or GT_BLOCK_NONE */
-	/* from pthread_getname_np() when the slot is taken */
+	/* the thread's name from pthread_getname_np() when the slot is taken */
 	char name[16];
 	uint64_t start_ticks;
 	_Atomic uint64_t end_ticks;
@@ -125,7 +129,7 @@ struct gt_block {
 enum gt_segment_state {
 	GT_SEGMENT_CREATING = 0,
 	GT_SEGMENT_LIVE = 1,
-	/* proper end: the library's destructor or quick_exit() handler ran */
+	/* the process has ended properly: the library's destructor or quick_exit() handler ran */
 	GT_SEGMENT_EXITED = 2,
 };
 
@@ -142,7 +146,7 @@ enum gt_lost_why {
 	GT_LOST_ENVIRONMENT,
 	GT_LOST_WHY_COUNT
 };
-#define GT_LOST_NAMELESS "a program given by its descriptor" /* replaces the path */
+#define GT_LOST_NAMELESS "a program given by its descriptor" /* stands in place of the path */
 enum { GT_LOST_NAMED = 16, GT_LOST_PATH_BYTES = 92 };
 struct gt_lost {
 	_Atomic uint32_t why; /* enum gt_lost_why; written last, release */
@@ -150,12 +154,12 @@ struct gt_lost {
 	uint32_t pid;         /* 0: unknown */
 	uint32_t uid;         /* effective uid */
 	uint64_t ticks;
-	char path[GT_LOST_PATH_BYTES]; /* end of the path if the path is long */
+	char path[GT_LOST_PATH_BYTES]; /* the last part of the path, if the path is too long */
 	uint32_t reserved;
 };
 static_assert(sizeof(struct gt_lost) == 120, "shared memory is an ABI");
 
-/* Start or stop of recording in this process. Change n is stored at n % GT_WINDOWS_KEPT. The
+/* A start or stop of recording in this process. Change n is stored at n % GT_WINDOWS_KEPT. The
  * collector reads new entries every few ms. */
 enum { GT_WINDOWS_KEPT = 128 };
 struct gt_window {
@@ -172,7 +176,7 @@ enum gt_range_window_state {
 
 struct gt_segment {
 	uint64_t magic;
-	uint32_t version; /* a reader refuses another version with an error message */
+	uint32_t version; /* a reader refuses a segment of another version with an error message */
 	/* sizeof(struct gt_segment), rounded up to a page: offset of the slots */
 	uint32_t header_bytes;
 	/* size of the whole file, which is sparse: only touched pages have memory */
@@ -199,12 +203,15 @@ struct gt_segment {
 	/* number of fork children that could not create a segment */
 	_Atomic uint32_t children_lost;
 	_Alignas(64) _Atomic uint64_t free; /* tag << 32 | block: stack of drained blocks */
-	/* number of blocks handed on; the collector polls only this word */
+	/* number of filled blocks that writers have handed over; the collector polls only this
+	 * word */
 	_Alignas(64) _Atomic uint64_t full_count;
-	_Alignas(64) _Atomic uint64_t drain_count; /* number of blocks returned */
-	/* collector: no more records, taps only forward calls */
+	/* number of blocks that the collector has returned */
+	_Alignas(64) _Atomic uint64_t drain_count;
+	/* set by the collector: nothing is recorded any more, and taps only forward calls */
 	_Atomic uint32_t stop;
-	/* writer: 1 if memory is populated block by block, 0 if all memory is allocated */
+	/* set by the writer: 1 if memory is populated block by block, 0 if all memory is
+	 * allocated */
 	uint32_t populate;
 	_Atomic uint32_t block_limit; /* maximum number of blocks handed out; 0: no limit */
 	/* number of taken entries of lost[]; can exceed GT_LOST_NAMED */
@@ -218,7 +225,7 @@ struct gt_segment {
 	/* --from and --to: number of started ranges with that name (core/range_window.h) */
 	_Atomic uint64_t ranges_begun[GT_RANGE_EDGES];
 	_Atomic uint32_t range_window; /* enum gt_range_window_state */
-	/* number of recording vendor plug-ins, which hold their last records until they are
+	/* number of vendor plug-ins that are recording and hold their last records until they are
 	 * flushed */
 	_Atomic uint32_t plugins_open;
 };

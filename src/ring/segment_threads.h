@@ -14,7 +14,8 @@
 struct gt_segment_threads {
 	_Atomic uint32_t running;      /* number of running threads that belong to gputap */
 	_Atomic uint32_t follower_tid; /* tid of the session's follower; 0: none */
-	/* collector: GT_ALONE_WORD() when only gputap's threads are left, 0 while others are */
+	/* set by the collector: GT_ALONE_WORD() when only gputap's threads are left, 0 while the
+	 * program has other threads */
 	_Atomic uint32_t alone;
 	uint32_t reserved[13];
 };

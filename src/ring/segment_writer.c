@@ -45,8 +45,8 @@ static bool make_present(const struct gt_segment *r, const void *at, size_t byte
 	uintptr_t end = ((uintptr_t)at + bytes + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
 	long rc;
 
-	/* the range may lie beyond the part that creation opened; a private segment has no file and
-	 * needs no access */
+	/* the range may lie beyond the part that was made accessible at creation; a private segment
+	 * has no file, and all of its memory is accessible */
 	if (r->block_count &&
 	    syscall(SYS_mprotect, start, end - start, PROT_READ | PROT_WRITE) != 0)
 		return false;
@@ -185,7 +185,7 @@ static size_t fixed_bytes(const struct layout *r)
 	return r->header_bytes + r->slot_bytes; /* header and slot 0 */
 }
 
-/* Return a small part of the process's address space limit. */
+/* Return the limit of the size of a mapping: a small part of the process's address space limit. */
 static uint64_t mapping_limit(void)
 {
 	enum { PART = 32 };
@@ -196,8 +196,8 @@ static uint64_t mapping_limit(void)
 		       : UINT64_MAX;
 }
 
-/* Return the number of slots: fewer than @wanted if file size or address space is limited. Slots
- * get half of the limit. */
+/* Return the number of slots: fewer than @wanted if file size or address space is limited. The
+ * slots take at most half of the limit, except that there are always 64 slots. */
 static uint32_t slots_within(uint32_t wanted, uint64_t limit)
 {
 	enum { LEAST = 64 };
@@ -208,8 +208,8 @@ static uint32_t slots_within(uint32_t wanted, uint64_t limit)
 	return wanted < fit ? wanted : (uint32_t)fit;
 }
 
-/* Map the file with the largest pool that fits. Its header is then present and laid out. Return
- * NULL with errno on failure. */
+/* Map the file with the largest pool that fits, make the header present and fill in its layout.
+ * Return NULL with errno on failure. */
 static struct gt_segment *map_largest(int fd, const struct gt_session *s)
 {
 	uint64_t blocks = s->pool_bytes / s->block_bytes, limit = file_size_limit(),
@@ -317,7 +317,7 @@ struct gt_segment *gt_segment_create(const char *directory, const struct gt_sess
 	fd = open_at(hidden, O_RDWR | O_CREAT | O_EXCL, 0600);
 	if (fd < 0)
 		return NULL;
-	syscall(SYS_fchmod, fd, 0600); /* regardless of the umask */
+	syscall(SYS_fchmod, fd, 0600); /* the mode does not depend on the umask */
 	r = map_largest(fd, session);
 	close_fd(fd);
 	if (!r)
@@ -327,7 +327,7 @@ struct gt_segment *gt_segment_create(const char *directory, const struct gt_sess
 	r->ppid = (uint32_t)syscall(SYS_getppid);
 	r->start_ticks = ticks;
 	describe_process(r, parent, session->hide_command);
-	/* a program may have cleared its environment after its start */
+	/* the program may have cleared its environment after its start */
 	if (!gt_rank_read(environ, &r->rank) && parent)
 		r->rank = parent->rank;
 	if (parent)
@@ -390,8 +390,8 @@ bool gt_untraced_write(const char *directory, uint64_t ticks, int error)
 	at = put_text(at, n > UNTRACED_EXE_BYTES ? exe + n - UNTRACED_EXE_BYTES : exe);
 	if (path_join(path, directory, name) && syscall(SYS_symlinkat, text, AT_FDCWD, path) == 0)
 		return true;
-	/* no inode for a link, or no memory: append a line to the existing file if a descriptor is
-	 * available */
+	/* there is no inode for a link, or no memory: append a line to the existing file if a
+	 * descriptor is available */
 	if (!path_join(path, directory, GT_UNTRACED_FILE) ||
 	    (fd = open_at(path, O_WRONLY | O_APPEND, 0)) < 0)
 		return false;
@@ -497,7 +497,7 @@ uint32_t gt_block_take(struct gt_segment *r)
 	number = gt_pool_grow(r);
 	if (number == GT_BLOCK_NONE || make_present(r, gt_segment_block(r, number), r->block_bytes))
 		return number;
-	/* no memory: undo, unless another thread grew the pool meanwhile; then the number of the
+	/* no memory: undo. If another thread has grown the pool in the meantime, the number of the
 	 * block is lost */
 	last = number;
 	atomic_compare_exchange_strong_explicit(&r->blocks_used, &last, number - 1,

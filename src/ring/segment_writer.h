@@ -28,7 +28,7 @@ bool gt_untraced_write(const char *directory, uint64_t ticks, int error);
 /**
  * gt_lost_write() - record in a mapped segment that a program of the tree cannot be traced
  * @r:     segment of this process or of its parent; writing to it makes no system call
- * @path:  path of the program; NULL: the program of the segment, for a fork child
+ * @path:  path of the program; NULL: a fork child that runs the program of the segment
  * Return: handle for gt_lost_take_back(), in case the program was not started after all. Signal:
  *         safe; also in the child of a vfork.
  */
@@ -40,9 +40,9 @@ void gt_lost_take_back(struct gt_segment *r, uint32_t place);
  * gt_segment_create() - create this process's file in the session folder and map it
  * @parent: segment of the process that forked this one, inherited; NULL after exec
  * @ticks:  current time of the host clock
- * Return: the segment, or NULL with errno. No descriptor stays open. If the limits of the process
- *         (address space, file size) or the file system refuse a pool, the function halves its size
- *         until it fits, down to GT_SEGMENT_MIN_BLOCKS.
+ * Return: the segment, or NULL with errno. No descriptor stays open. If the pool exceeds a limit of
+ *         the process (address space, file size) or the room in the file system, the function
+ *         halves the pool's size until the pool fits, down to GT_SEGMENT_MIN_BLOCKS.
  */
 struct gt_segment *gt_segment_create(const char *directory, const struct gt_session *session,
 				     const struct gt_segment *parent, uint64_t ticks);
@@ -62,7 +62,7 @@ enum { GT_SEGMENT_MIN_BLOCKS = 4 };
  * gt_slot_take() - take a slot for this thread, in state TAKEN
  * The caller fills in the slot, then stores ACTIVE (release).
  * @hint: index at which the search starts; a variable of the caller that the function updates
- * Return: the slot's index, or UINT32_MAX if all slots are taken or memory is short.
+ * Return: the slot's index, or UINT32_MAX if all slots are taken or no memory is available.
  */
 uint32_t gt_slot_take(struct gt_segment *r, _Atomic uint32_t *hint);
 

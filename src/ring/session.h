@@ -8,8 +8,8 @@
  *       struct gt_segment of one process; created under a name that starts with '.' and renamed
  *       when it is complete
  *   <folder>/<pid>-<ticks>.gpulost
- *       symbolic link that a process without a segment leaves: a link needs no descriptor
- *       and no block of memory. Target: "errno path-of-the-program", the end of a long path
+ *       symbolic link that a process without a segment leaves: a link needs no descriptor and no
+ *       block of memory. Target: "errno path-of-the-program"; only the end of a long path
  *   <folder>/untraced
  *       the same data for processes that cannot create a link because inodes are exhausted: a line
  *       per process, with the prefix "pid ticks "; the collector creates the file
@@ -35,30 +35,30 @@
 #define GT_UNTRACED_SUFFIX ".gpulost"
 #define GT_UNTRACED_FILE   "untraced"
 #define GT_OPS_PER_DOMAIN  1024u
-#define GT_KERNELS_BYTES   1024u /* size limit of --kernels, with its NUL */
-#define GT_PLUGINS_BYTES   8192u /* size limit of the list of plug-ins, with its NUL */
+#define GT_KERNELS_BYTES   1024u /* size limit of the value of --kernels, including its NUL */
+#define GT_PLUGINS_BYTES   8192u /* size limit of the list of plug-ins, including its NUL */
 #define GT_RANGE_BYTES     248u  /* size limit of a range's name in --from and --to, with its NUL */
 
-/* Amount recorded: values of `gputap run --mode`, for every runtime. */
+/* Choice of recorded calls and GPU activities: values of `gputap run --mode`, for every runtime. */
 enum gt_mode {
-	/* all GPU activities and calls; calls of a domain beneath others (HSA beneath HIP) only if
-	 * the user names the domain */
+	/* all GPU activities, and calls; calls of a domain beneath others (HSA beneath HIP) are
+	 * recorded only if the user names the domain */
 	GT_MODE_DEFAULT = 0,
-	GT_MODE_LITE,     /* kernels, and a graph launch as one activity; no memcpys, no calls */
+	GT_MODE_LITE,     /* kernels, and each graph launch as one activity; no memcpys, no calls */
 	GT_MODE_STANDARD, /* all GPU activities, no calls */
 	GT_MODE_UPPER,    /* all GPU activities, and calls of APIs that are above other APIs */
-	GT_MODE_LOWER,    /* like GT_MODE_DEFAULT, and calls of domains beneath others */
+	GT_MODE_LOWER,    /* like GT_MODE_DEFAULT, and also calls of domains beneath others */
 	GT_MODE_COUNT
 };
 
 /* Calls whose stack is recorded: values of `gputap run --stacks`. */
 enum gt_stacks {
-	GT_STACKS_LAUNCHES = 1, /* calls that launch, copy or set */
+	GT_STACKS_LAUNCHES = 1, /* calls that launch kernels, or copy or set memory */
 	GT_STACKS_SLOW = 2,     /* calls that take at least stacks_slow_ns */
 };
 
-/* Start or end of a recording window: the @number-th range, from 1, with a matching name that a
- * process starts. */
+/* Start or end of a recording window, given by a range: the @number-th range, from 1, with a
+ * matching name that a process starts. */
 struct gt_range_bound {
 	uint64_t number;           /* 0: not requested */
 	char name[GT_RANGE_BYTES]; /* pattern with *, ? and [..] */
@@ -80,8 +80,8 @@ struct gt_session {
 	uint32_t device_activity; /* 0: host calls only */
 	uint32_t domains;         /* one bit per requested enum gt_domain */
 	uint32_t mode;            /* enum gt_mode */
-	/* room in glibc's static TLS that the user requested for libraries opened later; 0: glibc's
-	 * default */
+	/* bytes in glibc's static TLS that the user requested for libraries opened later; 0:
+	 * glibc's default */
 	uint32_t static_tls;
 	/* 1: omit the arguments and the working folder of programs */
 	uint32_t hide_command;
@@ -104,8 +104,9 @@ struct gt_session {
 	/* GT_CONTROL(). The collector writes this word and wakes waiting processes with FUTEX_WAKE
 	 * after each change */
 	_Atomic uint32_t control;
-	_Atomic uint32_t stop; /* collector: the session is over, become passive */
-	/* collector: initial block limit of a new process; 0: no limit */
+	/* set by the collector: the session is over, and processes become passive */
+	_Atomic uint32_t stop;
+	/* set by the collector: initial block limit of a new process; 0: no limit */
 	_Atomic uint32_t start_blocks;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See address_space.h. Never here: malloc, locks, stdio, errno changed. */
+/* See address_space.h. Never here: malloc, locks, stdio, changes to errno. */
 #include "util/address_space.h"
 
 #include <elf.h>
@@ -18,8 +18,8 @@ static bool read_at(int fd, void *to, size_t bytes, uint64_t offset)
 	return syscall(SYS_pread64, fd, to, bytes, (off_t)offset) == (long)bytes;
 }
 
-/* Return the size of the dynamic linker's mapping of the file in @fd: one range from the first
- * segment to the last. */
+/* Return the number of bytes that the dynamic linker maps for the file in @fd: one range from the
+ * first segment to the last. */
 static uint64_t measure(int fd)
 {
 	uint64_t low = UINT64_MAX, high = 0;

@@ -9,8 +9,8 @@ enum { CHAIN_BYTES = 2048 };
 
 static _Thread_local char chain[CHAIN_BYTES];
 
-/* Return true for a status that only classifies a failure: the sentence contains more information
- * than the status text. */
+/* Return true for a status that only classifies a failure. The sentence of such a failure contains
+ * more information than the status text. */
 static int is_sort(int status)
 {
 	return status == -EBADMSG || status == -ENODATA || status == -ENOTSUP;

@@ -15,7 +15,7 @@
  */
 int gt_error(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Clear the chain, because the failed step succeeded in another way. */
+/* Clear the chain. Call if another attempt succeeded after a failed step. */
 void gt_error_clear(void);
 
 /* Print "gputap: outer: inner: errno text" to @out and clear the chain. */

@@ -11,7 +11,7 @@
  * gt_grow() - make room for one more element
  * @list:  @count elements, with space for *@room; NULL with *@room 0: no list yet
  * @bytes: size of one element
- * Return: the list, which may have moved; NULL if out of memory: @list is unchanged.
+ * Return: the list, which may have moved; NULL if out of memory. @list is then unchanged.
  * Owner:  caller; free().
  */
 static inline void *gt_grow(void *list, size_t count, size_t *room, size_t bytes)

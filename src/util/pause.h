@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pause in a loop that waits for another thread, so that the other hardware thread of the core can
- * run. */
+/* Tell the processor that a loop waits for another thread, so that the other hardware thread of the
+ * core can run. */
 #ifndef GPUTAP_UTIL_PAUSE_H
 #define GPUTAP_UTIL_PAUSE_H
 

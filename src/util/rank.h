@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-/* X(C name, name, variables for: rank, job size, rank on the host, size on the host). Innermost
- * launchers come first: Slurm may have started torchrun. PMI: MPICH, Intel MPI, MVAPICH, Cray
- * MPICH. */
+/* X(C name, name, variables for: rank, job size, rank on the host, size on the host). Inner
+ * launchers come first, because Slurm may have started torchrun. PMI: MPICH, Intel MPI, MVAPICH,
+ * Cray MPICH. */
 #define GT_LAUNCHERS(X)                                                                       \
 	X(TORCHRUN, "torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")       \
 	X(OPEN_MPI, "Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",               \

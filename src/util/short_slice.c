@@ -23,9 +23,9 @@ struct attributes {
 	uint64_t runtime, deadline, period;
 };
 
-/* Return true if system calls are filtered, or if the filter state is unknown. Opens no file: its
- * descriptor would briefly occupy the number that a thread of the program expects for its own next
- * descriptor. */
+/* Return true if system calls are filtered, or if the filter state is unknown. Opens no file,
+ * because the file's descriptor would briefly occupy the number that a thread of the program
+ * expects for its own next descriptor. */
 static bool is_filtered(void)
 {
 	return syscall(SYS_prctl, PR_GET_SECCOMP, 0UL, 0UL, 0UL, 0UL) != 0;

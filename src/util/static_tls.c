@@ -7,7 +7,7 @@
  * those of all earlier objects. Names and files that were found before are not searched again.
  *
  * Files are read with pread(), so that a concurrent truncation of a library cannot kill the program
- * with SIGBUS. Missing and unreadable files are skipped: ld.so reports them better.
+ * with SIGBUS. Missing and unreadable files are skipped, because ld.so reports them better.
  *
  * Never here: malloc, locks, stdio, libc's cancellation points, changes to errno. */
 #include "util/static_tls.h"
@@ -382,7 +382,7 @@ static bool try_cache(struct tls_search *s, uint32_t parent, uint32_t name)
 }
 
 /* Find a library in ld.so's order: DT_RPATH of the object that needs the library and of the objects
- * that need that object, LD_LIBRARY_PATH, the object's DT_RUNPATH, the cache, the system's
+ * that need that object, LD_LIBRARY_PATH, the object's DT_RUNPATH, the cache, and the system's
  * folders. */
 static void find_library(struct tls_search *s, uint32_t parent, uint32_t name)
 {

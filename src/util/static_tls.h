@@ -14,7 +14,8 @@
 #define GT_STATIC_TLS_TUNABLE "glibc.rtld.optional_static_tls="
 
 struct gt_static_tls {
-	uint64_t program_bytes; /* always laid out in time by glibc */
+	/* the program's own storage, which glibc always includes in the layout */
+	uint64_t program_bytes;
 	uint64_t library_bytes; /* total of all libraries, including alignment */
 	uint64_t program_alignment;
 	/* largest alignment among the libraries that must be in the static block (DF_STATIC_TLS) */
@@ -23,9 +24,9 @@ struct gt_static_tls {
 };
 
 enum {
-	GT_STATIC_TLS_DEFAULT = 512, /* glibc's own value of the tunable */
-	/* minimum for programs that need less: threads of 16 KiB still run, and children that start
-	 * without gputap's wrappers mostly have enough */
+	GT_STATIC_TLS_DEFAULT = 512, /* glibc's default for the tunable */
+	/* minimum for programs that need less. Threads with stacks of 16 KiB still run, and
+	 * children that start without gputap's wrappers usually have enough */
 	GT_STATIC_TLS_USUAL = 6144,
 	GT_STATIC_TLS_SMALL = 1024, /* negligible storage of a program */
 	/* alignment of a thread's control block, which is always available */
@@ -38,7 +39,7 @@ enum {
  * @environment: environment of the program: LD_LIBRARY_PATH, LD_PRELOAD
  * @preload:     library to be added to the program's LD_PRELOAD; NULL: none
  * Return: false if the file is unreadable or not a program with a dynamic linker of this machine,
- *         or if memory ran out. Then @out is all zero.
+ *         or if out of memory. @out is then all zero.
  * Signal: safe; makes only system calls, also in the child of a vfork. Takes 1 KiB of stack, and
  * unmaps everything that it maps.
  * Not searched: glibc-hwcaps folders of LD_LIBRARY_PATH and DT_RUNPATH, libraries that auditors
