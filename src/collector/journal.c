@@ -24,7 +24,7 @@ static void copy_head(struct gt_journal *j)
 	struct gt_journal_head *to = &j->shared->head;
 	const size_t phase_end = offsetof(struct gt_journal_head, phase) + sizeof from->phase;
 
-	/* copy all fields but magic and phase, which are stored in a separate order */
+	/* copy all fields except magic and phase, which must be stored in a fixed order */
 	memcpy((char *)to + sizeof to->magic, (const char *)from + sizeof from->magic,
 	       offsetof(struct gt_journal_head, phase) - sizeof from->magic);
 	memcpy((char *)to + phase_end, (const char *)from + phase_end, sizeof *to - phase_end);
@@ -94,8 +94,7 @@ static void store(struct gt_journal *j, void (*step)(struct gt_journal *j))
 
 	if (!j->shared)
 		return;
-	/* a file that was truncated and extended again, by gputap or another program, has no
-	 * magic */
+	/* a file without magic was truncated and extended again, by gputap or another program */
 	if (fstat(j->fd, &st) || st.st_size < (off_t)j->bytes || !GT_GUARD()) {
 		restore_file(j);
 		return;
@@ -123,7 +122,7 @@ static void store_position(struct gt_journal *j)
 	p.next_index = h->next_index;
 	p.crc = gt_crc32c(0, &p, offsetof(struct gt_position, crc));
 	if (pwrite(j->position_fd, &p, sizeof p, 0) != (ssize_t)sizeof p)
-		return; /* no room; the journal has the same data */
+		return; /* there is no room; the journal contains the same data */
 }
 
 /* Open the position file. Return -1 if there is none that belongs to the current user. */
@@ -180,8 +179,8 @@ static uint64_t file_bytes(uint32_t accounts)
 	return sizeof(struct gt_journal_file) + (uint64_t)accounts * sizeof(struct gt_account);
 }
 
-/* Make the file as long as allowed, because a file size limit (ulimit -f) also applies to this
- * file. */
+/* Make the file as long as the file size limit (ulimit -f) allows, because the limit also applies
+ * to this file. */
 static int size_file(struct gt_journal *j)
 {
 	for (j->account_count = GT_JOURNAL_ACCOUNTS; j->account_count >= 16;
@@ -319,7 +318,7 @@ void gt_journal_close(struct gt_journal *j)
 	if (j->position_fd >= 0)
 		close(j->position_fd);
 	if (j->fd >= 0)
-		close(j->fd); /* also drops the lock */
+		close(j->fd); /* closing also drops the lock */
 	j->file = j->shared = NULL;
 	j->fd = j->position_fd = -1;
 }
@@ -354,7 +353,7 @@ uint32_t gt_journal_take(struct gt_journal *j)
 	for (uint32_t i = 0; i < j->account_count; i++) {
 		struct gt_account *a = &j->file->accounts[i];
 
-		/* only `pid` is set: taken, but not yet in use */
+		/* only `pid` is set: the account is taken, but not yet in use */
 		if (a->state != GT_ACCOUNT_FREE || a->pid)
 			continue;
 		a->pid = UINT32_MAX;

@@ -60,7 +60,7 @@ static void read_load(const cpu_set_t *of, struct gt_machine_load *out)
 void gt_load_begin(struct gt_load *l)
 {
 	if (sched_getaffinity(0, sizeof l->processors, &l->processors))
-		CPU_ZERO(&l->processors); /* more processors exist than a set can hold */
+		CPU_ZERO(&l->processors); /* there are more processors than a set can hold */
 	read_load(&l->processors, &l->at_begin);
 }
 

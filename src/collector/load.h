@@ -14,8 +14,9 @@ struct gt_load {
 };
 
 void gt_load_begin(struct gt_load *l);
-/* Measure since the start. The caller must have waited for all children, because running children
- * count as other processes. @out: .processors is 0 if the kernel reports none. */
+/* Measure from gt_load_begin() until now. The caller must have waited for all children, because
+ * running children count as other processes. @out: .processors is 0 if the kernel reports no
+ * processors. */
 void gt_load_end(const struct gt_load *l, struct gt_machine_load *out);
 
 #endif

@@ -23,8 +23,8 @@
 #define BALANCE_EVERY_NS (5 * MS)
 #define COOL_EVERY_NS    (1000 * MS)
 #define IDLE_NS          (2000 * MS)
-#define PART             4  /* 1/PART of the remaining memory is for rings */
-#define PROCESSES        16 /* number of processes that may start at once within that part */
+#define PART             4  /* rings may take 1/PART of the remaining memory */
+#define PROCESSES        16 /* number of processes that may start at once within this part */
 #define START_BYTES_MAX  (UINT64_C(32) << 20)
 #define FLOOR_BYTES      (UINT64_C(1) << 20) /* memory of an idle process that stays warm */
 #define BLOCKS_MIN       4u
@@ -61,7 +61,7 @@ static uint64_t read_number(const char *folder, const char *name)
 	return end == text || value >= NO_LIMIT ? UINT64_MAX : value;
 }
 
-/* Return the number after "\n@key ". */
+/* Return the number after "\n@key " in the text. */
 static uint64_t find_number(const char *text, const char *key)
 {
 	size_t n = strlen(key);
@@ -301,8 +301,8 @@ static void set_limit(struct gt_drain *d, struct gt_process *process, uint32_t l
 
 /* Idle memory ------------------------------------------------------------------ */
 
-/* gt_pool_pop() for memory that a faulty program may change: every number is checked, and attempts
- * are bounded. Return GT_BLOCK_NONE on failure. */
+/* Do the same as gt_pool_pop(), for memory that a faulty program may change: every number is
+ * checked, and the number of attempts is bounded. Return GT_BLOCK_NONE on failure. */
 static uint32_t pop_block(struct gt_process *process)
 {
 	struct gt_segment *r = process->segment;
@@ -428,7 +428,8 @@ static void grant_blocks(struct gt_drain *d, struct gt_memory_group *g, struct g
 		set_limit(d, process, process->block_limit + fresh);
 }
 
-/* Take back the memory that a process has above its share: unused limit first, then free blocks. */
+/* Take back the memory that a process has above its share: first the unused part of its limit, then
+ * free blocks. */
 static void take_away(struct gt_drain *d, struct gt_memory_group *g, struct gt_process *process)
 {
 	uint64_t excess = g->granted_bytes - g->budget_bytes, before = limit_bytes(process);

@@ -26,7 +26,7 @@ enum { TEXT_BYTES = 256, NAMELESS_MOST = 10000, NOTICES_MOST = 100000 };
 static void write_process(struct gt_drain *d, uint32_t pid, uint64_t ticks, const char *exe,
 			  const char *why, int error)
 {
-	/* wait_status is -1, because it is unknown how the process ended */
+	/* wait_status is -1, because gputap does not know how the process ended */
 	struct gt_process_info info = {.pid = pid,
 				       .start_ticks = ticks,
 				       .argv = "",
@@ -56,7 +56,7 @@ static const char *get_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Add a notice. Return NULL if memory is short or there are too many notices. */
+/* Add a notice. Return NULL if out of memory or if there are too many notices. */
 static struct gt_untraced_notice *add_notice(struct gt_drain *d, uint32_t pid)
 {
 	void *more = d->notice_count < NOTICES_MOST ? gt_grow(d->notices, d->notice_count,

@@ -5,11 +5,11 @@
  *            filter in the program may kill the thread for the system call that requests them.
  *   alone    A program whose last thread has called pthread_exit(), or was killed as a thread by
  *            seccomp, would have ended without gputap. With gputap, gputap's threads keep the
- *            process alive. Therefore the thread that follows is notified, and ends the process in
- *            the same way.
+ *            process alive. Therefore the collector notifies the thread that follows the session,
+ *            which ends the process in the same way.
  *
- * Threads that a runtime created count as the program's, because they also keep a process alive
- * without gputap. */
+ * Threads that a runtime created count as the program's threads, because they keep a process alive
+ * even without gputap. */
 #include "collector/own_threads.h"
 
 #include <limits.h>
@@ -40,7 +40,7 @@ static bool read_state(const struct gt_process *process, struct own_state *out)
 	return true;
 }
 
-/* Set the slices. If the thread's id is from another pid namespace, it is meaningless here. */
+/* Set the slices. A thread id from another pid namespace is meaningless here. */
 static void give_slices(struct gt_process *process, const struct own_state *s)
 {
 	char path[64];

@@ -5,7 +5,8 @@
 
 #include "collector/drain_state.h"
 
-/* Look at each live process. Takes a few tens of microseconds per process with such threads. */
+/* Examine each live process. Takes a few tens of microseconds per process that has threads of
+ * gputap. */
 void gt_own_threads_look(struct gt_drain *d);
 
 #endif

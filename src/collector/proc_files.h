@@ -13,13 +13,13 @@ enum { GT_PROC_NAME_BYTES = 16 };
 struct gt_proc_stat {
 	/* the kernel's name: file name of the executed file, truncated */
 	char name[GT_PROC_NAME_BYTES];
-	/* 'Z', 'X': the process has ended; with 'Z', other threads may still exist */
+	/* 'Z', 'X': the process has ended; if 'Z', other threads may still exist */
 	char state;
 	uint32_t exit_signal; /* signal that ended the first thread; 0: none, or not readable */
 	uint32_t ppid, threads;
 	uint64_t start; /* in clock ticks since boot */
-	/* made from the addresses of the process's stack and environment. Changes with exec; equals
-	 * the parent's value after fork. 0: not readable, or an exec is in progress */
+	/* derived from the addresses of the process's stack and environment. Changes with exec;
+	 * equals the parent's value after fork. 0: not readable, or an exec is in progress */
 	uint64_t exec_id;
 };
 
@@ -38,7 +38,7 @@ void gt_proc_each_child(uint32_t pid, uint32_t threads, void (*each)(uint32_t pi
  */
 int gt_proc_maps(uint32_t pid, int fd, const char *path);
 
-/* Return a bit for each of @parts that is in the path of a file that the process maps. */
+/* Return one bit for each of @parts that occurs in the path of a file that the process maps. */
 uint32_t gt_proc_find_mapped(uint32_t pid, const char *const *parts, unsigned count);
 
 /* Call @each for each variable of the environment that the process was executed with. The program

@@ -146,7 +146,7 @@ void gt_process_give_back(struct gt_process *process, uint32_t number)
 	uint64_t old = atomic_load_explicit(&r->free, memory_order_relaxed);
 
 	atomic_store_explicit(&b->drained, 0, memory_order_relaxed);
-	/* the tag makes a pop fail if other pops and pushes happened during it. The loop is
+	/* the tag makes a pop fail if other pops and pushes happened during the pop. The loop is
 	 * bounded, because a faulty program might change the word forever; in that case the pool
 	 * loses this block */
 	for (int tries = 0; tries < 1 << 16; tries++) {
@@ -183,8 +183,8 @@ void gt_process_add_slot_counts(const struct gt_process *process, uint32_t i,
 {
 	const struct gt_slot *slot = gt_process_slot(process, i);
 
-	/* read `dropped` before `seen`, because a call that ends in between must not make dropped
-	 * exceed seen */
+	/* read `dropped` before `seen`, because a call that ends between the reads must not make
+	 * `dropped` exceed `seen` */
 	for (int c = 0; c < GT_CLASS_COUNT; c++)
 		for (int d = 0; d < GT_DOMAIN_COUNT; d++) {
 			for (int why = 0; why < GT_DROP_REASON_COUNT; why++)

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums of a process, made consistent: see process_counts.h. */
+/* Makes the sums of a process consistent: see process_counts.h. */
 #include "collector/process_counts.h"
 
 #include "collector/batch.h"
 #include "collector/guard.h"
 
-#define CALLS_OPEN_MOST    64u /* maximum nested open calls of one thread when a process ends */
+/* maximum number of nested open calls of one thread when a process ends */
+#define CALLS_OPEN_MOST    64u
 /* maximum of any counter of one process; sums of a few counters do not overflow */
 #define COUNT_MOST         (UINT64_C(1) << 48)
-/* maximum number of GPU activities of a process that were not waited for */
+/* maximum number of open GPU activities, for which the program did not wait, of one process */
 #define ACTIVITY_OPEN_MOST (UINT64_C(1) << 24)
 
 /* Return true if too many calls are open for a process that ended. In that case the counters or
- * rings of the process were overwritten: records that are lost in this way look like calls that
- * never returned. @left: number of calls that were left through jumps. */
+ * rings of the process were overwritten, because records that are lost in this way look like calls
+ * that never returned. @left: number of calls that were left through jumps. */
 static bool is_open_too_much(const struct gt_counts *counts, uint32_t threads, uint64_t left)
 {
 	uint64_t open[GT_CLASS_COUNT] = {0};
@@ -75,7 +76,7 @@ static bool is_head_spoiled(const struct gt_drain *d, const struct gt_process *p
 		return true;
 	if (used < process->slots_used ||
 	    (used < process->slot_count && gt_process_slot(process, used)->ordinal))
-		return true; /* threads are missing, because the number only grows */
+		return true; /* threads are missing, because the number of slots only grows */
 	return !d->recovering && !process->stopped &&
 	       atomic_load_explicit(&process->segment->stop, memory_order_relaxed);
 }
@@ -89,7 +90,7 @@ static bool is_slot_spoiled(const struct gt_process *process, uint32_t i)
 	uint32_t state = atomic_load_explicit(&slot->state, memory_order_relaxed);
 	uint64_t seen = 0;
 
-	if (!i || (ring && ring->done)) /* slot without a thread, or freed with the batch */
+	if (!i || (ring && ring->done)) /* the slot has no thread, or is freed with the batch */
 		return false;
 	if (ring && ring->stream && !ring->broken && slot->ordinal != ring->ordinal)
 		return true;
@@ -115,7 +116,7 @@ void gt_process_sum_counts(struct gt_drain *d, struct gt_process *process, bool 
 			used = gt_process_slots_used(process);
 			if (last && is_head_spoiled(d, process, used))
 				process->torn = true;
-			for (i = 0; i < used; i++) { /* finished slots are included in `pending` */
+			for (i = 0; i < used; i++) { /* `pending` includes finished slots */
 				if (last && is_slot_spoiled(process, i))
 					process->torn = true;
 				left += atomic_load_explicit(&gt_process_slot(process, i)->left,

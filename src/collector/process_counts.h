@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Computes the sums of a process such that always seen = recorded + dropped. Any difference is
+/* Computes the sums of a process so that always seen = recorded + dropped. Any difference is
  * counted as open or damaged. Impossible counters are ignored. */
 #ifndef GPUTAP_COLLECTOR_PROCESS_COUNTS_H
 #define GPUTAP_COLLECTOR_PROCESS_COUNTS_H

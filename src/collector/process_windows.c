@@ -26,7 +26,7 @@ static int write_window(struct gt_drain *d, struct gt_stream *stream, const stru
 	return gt_capture_write_records(stream, (const uint8_t *)&record, sizeof record, &counts);
 }
 
-/* Add the state of a process's ranges to the totals. Call once, when the process has ended. */
+/* Add the state of a process's ranges to the totals, once, when the process has ended. */
 void gt_process_sum_ranges(struct gt_drain *d, const struct gt_process *process)
 {
 	const struct gt_segment *r = process->segment;
@@ -47,8 +47,8 @@ void gt_process_sum_ranges(struct gt_drain *d, const struct gt_process *process)
 	d->ranges.missed += state == GT_RANGE_WINDOW_ENDED;
 }
 
-/* Return the number of changes so far. The changes from *first on are in @windows, each at its
- * index. */
+/* Read the changes from *first on into @windows, each at its index. Return the number of changes so
+ * far. */
 static uint32_t read_windows(struct gt_drain *d, struct gt_process *process,
 			     struct gt_window windows[GT_WINDOWS_KEPT], uint32_t *first)
 {

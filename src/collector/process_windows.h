@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records when a process was recorded: the segment lists each pause and resume (ring/segment.h),
- * and each is written to the capture as a record. */
+/* Writes to the capture when a process was recorded: the segment lists each pause and resume
+ * (ring/segment.h), and each of these becomes a record. */
 #ifndef GPUTAP_COLLECTOR_PROCESS_WINDOWS_H
 #define GPUTAP_COLLECTOR_PROCESS_WINDOWS_H
 

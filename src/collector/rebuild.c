@@ -11,10 +11,10 @@
 struct rebuild {
 	struct gt_drain *d;
 	const struct gt_capture *capture;
-	/* account of each process of the capture; UINT32_MAX: the process has no ring */
+	/* account of each process of the capture; UINT32_MAX: the process has no ring file */
 	uint32_t *accounts;
-	bool has_known; /* true if a ring belongs to a process of the capture */
-	bool has_open;  /* true if a ring belongs to a process whose end is not in the capture */
+	bool has_known; /* true if a ring file belongs to a process of the capture */
+	bool has_open; /* true if a ring file belongs to a process whose end is not in the capture */
 };
 
 /* Return the process of the ring file, or NULL if the capture does not contain the process. */

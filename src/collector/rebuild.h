@@ -3,8 +3,8 @@
  * journal is missing, truncated or damaged.
  *
  *   position     the capture's id, and the length that matches the rings (journal.h)
- *   capture      its processes, their indexes, number of recorded records of each
- *   rings        where to continue reading; counts of live threads
+ *   capture      the processes, their indexes, and the number of records of each process
+ *   rings        where to continue reading; the counts of live threads
  *
  * Losses of ended threads are unknown, so the capture is never complete. Without a position, all
  * whole blocks are retained, and the last batch may be in the capture twice. */
@@ -15,7 +15,7 @@
 
 /**
  * gt_rebuild_journal() - fill d->journal, and reopen the capture
- * @d: with its folder; the journal is not open
+ * @d: has its folder, but no open journal
  * Return: 0; -EALREADY without a cause: the capture is finished; any other negative errno with a
  *         cause, for example if the capture belongs to another session. On failure the capture is
  *         unchanged.

@@ -3,8 +3,8 @@
  *
  * The journal records how far the collector had come (journal.h). The capture is cut back to the
  * matching length. A batch that was flushed but not carried out in the rings is carried out. Then
- * the rings are read to their ends. If recover is killed, it can be run again: it keeps the same
- * journal, or makes the journal again if there is none (rebuild.h). */
+ * the rings are read to their ends. If `gputap recover` is killed, it can be run again: it uses the
+ * same journal, or makes a new journal if there is none (rebuild.h). */
 #include "collector/collector.h"
 
 #include <errno.h>
@@ -31,8 +31,8 @@ static void add_process(const char *name, void *data)
 	gt_error_clear(); /* refused segments are counted */
 }
 
-/* Count rings that the journal lists but that are missing. Rings of processes whose end is in the
- * capture may be gone. */
+/* Count rings that the journal lists but that do not exist. Rings of processes whose end is in the
+ * capture may have been removed. */
 static void count_missing(struct gt_drain *d)
 {
 	for (uint32_t i = 0; i < d->journal.account_count; i++) {
@@ -106,7 +106,7 @@ static int finish(struct gt_folder *folder, struct gt_drain *d, const char *outp
 	gt_drain_write_untraced(d);
 	gt_batch_commit(d);
 	if (d->output_error) {
-		/* unlike tracing, recovery has no deadline: the rings stay for another attempt */
+		/* recovery has no deadline, unlike tracing: the rings stay for another attempt */
 		status = gt_error(d->output_error, "cannot write all of %s", output);
 		gt_capture_writer_destroy(writer);
 		return status;
@@ -139,11 +139,12 @@ static int open_journal(struct gt_drain *d)
 	int status = gt_journal_open(d->folder, &d->journal);
 	unsigned rings = 0;
 
-	if (status == -ENOENT) /* the journal is removed first, so rings may still exist */
+	if (status ==
+	    -ENOENT) /* the journal is removed before the rings, so rings may still exist */
 		gt_folder_rings(d->folder, count_ring, &rings);
 	if (status == -ENOENT && !rings) {
 		gt_error_clear();
-		/* may be any folder, with files that gputap must not remove */
+		/* the folder may be any folder, with files that gputap must not remove */
 		return d->folder->session
 			       ? -EALREADY
 			       : gt_error(-EBADMSG, "%s/session is truncated", d->folder->path);

@@ -15,11 +15,12 @@
 #include "collector/triggers.h"
 #include "util/error.h"
 
-/* a block in use is read if it holds at least this many new bytes, .. */
+/* a block in use is read if it contains at least this many new bytes, .. */
 #define PARTIAL_BYTES 4096u
-/* .. or has held records for this long */
+/* .. or if the ring was not read for this long */
 #define PARTIAL_NS    UINT64_C(1000000000)
-#define TURN_BLOCKS   64u /* blocks read from one ring before the others' turn */
+/* number of blocks to read from one ring before other rings get their turn */
+#define TURN_BLOCKS   64u
 
 static void break_ring(struct gt_process *process, struct gt_ring *ring)
 {
@@ -42,7 +43,8 @@ static bool look_at_block(struct gt_process *process, uint32_t slot, const struc
 		(gt_process_has_block(process, *next) && *next != ring->block));
 }
 
-/* Touch every page once under the guard, because the capture's encoder must not hit a hole. */
+/* Touch every page once under the guard, because the capture's encoder runs without the guard and
+ * must not touch a missing page. */
 static void touch_pages(const uint8_t *data, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i += 4096)
@@ -83,7 +85,8 @@ static void read_records(struct gt_drain *d, struct gt_process *process, struct 
 		gt_triggers_look(d->triggers, process, data, bytes);
 	status = gt_capture_write_records(ring->stream, data, bytes, &process->pending);
 	if (gt_capture_stream_is_doubted(ring->stream, d->earliest_ticks, d->latest_ticks))
-		process->torn = true; /* overwritten, in a way that leaves readable records */
+		/* the block was overwritten in a way that leaves readable records */
+		process->torn = true;
 	if (status == -EBADMSG)
 		/* skip up to `committed`, where a later record starts */
 		process->torn = true;
@@ -158,8 +161,8 @@ static uint64_t drain_ring(struct gt_drain *d, struct gt_process *process, uint3
 			   enum gt_drain_how how, uint64_t now_ns)
 {
 	struct gt_ring *ring = &process->rings[i];
-	/* an ended thread has at most all blocks; a running thread reuses blocks that are given
-	 * back during the walk */
+	/* an ended thread has at most as many blocks as exist; a running thread reuses blocks that
+	 * are given back during the walk */
 	uint32_t limit = how == GT_DRAIN_ALL ? process->block_count + 1 : TURN_BLOCKS;
 	uint64_t read = 0;
 
@@ -252,7 +255,8 @@ static uint32_t next_slot(struct gt_drain *d, struct gt_process *process, uint32
 			  enum gt_drain_how how, uint32_t *state)
 {
 	volatile uint32_t k = i;
-	const volatile uint32_t end = used; /* volatile like k: kept over the guard's jump */
+	/* volatile like k, so that the value survives the guard's jump */
+	const volatile uint32_t end = used;
 
 	*state = GT_SLOT_FREE;
 	if (!GT_GUARD()) {
@@ -261,7 +265,8 @@ static uint32_t next_slot(struct gt_drain *d, struct gt_process *process, uint32
 	}
 	while (k < end && !wants_activity(process, k, how))
 		k++;
-	if (k < end) /* before the ring is read: all records of a closed thread will be seen */
+	if (k < end) /* load the state before the ring is read, so that all records of a closed
+	 * thread are seen */
 		*state = atomic_load_explicit(&gt_process_slot(process, k)->state,
 					      memory_order_acquire);
 	gt_guard_end();

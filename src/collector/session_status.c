@@ -42,7 +42,7 @@ static void put_capture(const struct gt_session_status *s, FILE *answer)
 }
 
 /* Print the processes, the number of processes that follow the session's control, and the number of
- * those processes that have not applied it yet. */
+ * these processes that have not applied the latest change yet. */
 static void put_processes(const struct gt_session_status *s, uint32_t control, FILE *answer)
 {
 	struct gt_drain *d = s->drain;
@@ -56,7 +56,7 @@ static void put_processes(const struct gt_session_status *s, uint32_t control, F
 		if (!process->segment || (process->exited && !process->is_unseen))
 			continue;
 		count++;
-		if (!process->is_unseen) /* otherwise the pid belongs to another process here */
+		if (!process->is_unseen) /* otherwise another process has the pid in this namespace */
 			fprintf(answer, "%s%u", pids++ ? "," : "", process->pid);
 		if (process->lost || !GT_GUARD())
 			continue;

@@ -4,8 +4,8 @@
  *   session    capture=PATH command=... output=... pid=PROGRAM collector=PID version=...
  *              state=recording|paused why=... since_ns= changed_ns= now_ns= (CLOCK_BOOTTIME)
  *              starts_in_ns= stops_in_ns= (next changes) processes=N pids=1,2,...
- *              following= (processes that use a runtime) behind= (processes not yet in this state)
- *              windows=
+ *              following= (number of processes that use a runtime)
+ *              behind= (number of these that are not in this state yet) windows=
  *   start      changed=yes|no, then the lines of session
  *   stop       changed=yes|no, then the lines of session
  *   status     the lines of session, then seen= recorded= lost= kernels= bytes=
@@ -24,7 +24,7 @@ struct gt_session_status {
 	const struct gt_child *child;
 	struct gt_session_windows *windows;
 	char *const *argv;  /* arguments of the program */
-	const char *output; /* path of the capture, as given */
+	const char *output; /* path of the capture, as the user gave it */
 	const char *wanted; /* requested file: the capture, or an export of it */
 	uint64_t since_ns;  /* start of the session, CLOCK_BOOTTIME */
 };

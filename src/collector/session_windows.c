@@ -79,7 +79,7 @@ static bool set_locked(struct gt_session_windows *w, bool recording, enum gt_win
 	gt_folder_store(w->folder, &w->folder->session->control, w->control);
 	w->changed_ns = gt_clock_ns(CLOCK_BOOTTIME);
 	wake_all(w);
-	/* a duration applies to the first window */
+	/* a duration applies to the first window only */
 	if (recording && ++w->windows == 1 && w->options.duration_ns)
 		w->stop_at_ns = gt_clock_ns(CLOCK_MONOTONIC) + w->options.duration_ns;
 	return true;

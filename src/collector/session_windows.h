@@ -20,22 +20,23 @@ struct gt_window_options {
 	uint64_t duration_ns; /* length of the first window; 0: unlimited */
 	/* number of kernels after which the window ends; 0: unlimited */
 	uint64_t kernels;
-	int start_signal, stop_signal; /* 0: none; if both are equal, the signal toggles */
+	int start_signal, stop_signal; /* 0: no signal; if both are equal, the signal toggles */
 	/* --from and --to; each process counts its own ranges */
 	struct gt_range_bound ranges[GT_RANGE_EDGES];
 };
 
-/* Progress of the processes towards --from and --to. */
+/* Progress of the session's processes towards --from and --to. */
 struct gt_ranges_met {
-	/* number of matching ranges in the process that started most */
+	/* number of matching ranges in the process that started the most */
 	uint64_t begun[GT_RANGE_EDGES];
-	uint32_t windows, ended; /* processes whose window started; whose --to has ended */
-	uint32_t missed;         /* processes whose --to ended before their --from started */
-	/* true if a process had torch, but not gputap's package for its ranges */
+	/* number of processes whose window started; number of processes whose --to has ended */
+	uint32_t windows, ended;
+	uint32_t missed; /* number of processes whose --to ended before their --from started */
+	/* true if a process had torch without gputap's package, which reports torch's ranges */
 	bool lacks_torch;
 };
 
-/* Shared by two threads, the collector's and control's, which hold `lock` to access it. */
+/* Two threads use this struct, the collector's and control's. Both hold `lock` to access it. */
 struct gt_session_windows {
 	struct gt_folder *folder; /* borrowed; NULL: the session has not started */
 	struct gt_window_options options;
@@ -43,7 +44,7 @@ struct gt_session_windows {
 	uint32_t control;                 /* gt_session.control */
 	uint64_t start_at_ns, stop_at_ns; /* CLOCK_MONOTONIC; 0: not pending */
 	uint64_t changed_ns;              /* CLOCK_BOOTTIME of the last change; 0: none */
-	uint32_t windows;                 /* windows that have started */
+	uint32_t windows;                 /* number of windows that have started */
 	bool kernels_done;
 };
 
@@ -62,18 +63,19 @@ void gt_session_windows_begin(struct gt_session_windows *w, struct gt_folder *fo
 
 struct gt_window_state gt_session_windows_read(struct gt_session_windows *w);
 
-/* Change the state for all processes. Return false if the state was already the requested one. */
+/* Change the state for all processes. Return false if the session already was in the requested
+ * state. */
 bool gt_session_windows_set(struct gt_session_windows *w, bool recording, enum gt_window_why why);
 
-/* Apply changes that are due by time or count. @kernels: number recorded so far. Return the ms
- * until the next look is due, or -1 if none is. */
+/* Apply changes that are due because of time or a count. @kernels: number of kernels recorded so
+ * far. Return the ms until the next change may be due, or -1 if no change is pending. */
 int gt_session_windows_look(struct gt_session_windows *w, uint64_t now_ns, uint64_t kernels);
 
 /* Handle a signal to `gputap run`. Return true if the signal is for gputap and not for the
  * program. */
 bool gt_session_windows_signal(struct gt_session_windows *w, int number);
 
-/* Wake all waiters on the word, because the session is over. */
+/* Wake all threads that wait on the word, because the session is over. */
 void gt_session_windows_end(struct gt_session_windows *w);
 
 #endif

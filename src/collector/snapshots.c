@@ -20,8 +20,9 @@
 enum {
 	NICE = 10,
 	STACK_BYTES = 1 << 20,
-	NAMES_MOST = 100000, /* attempts to find a free name */
-	READS_MOST = 8,      /* passes over the rings, until few records are left */
+	NAMES_MOST = 100000, /* maximum number of attempts to find a free name */
+	/* maximum number of passes over the rings; fewer if few records are left */
+	READS_MOST = 8,
 	LITTLE_BYTES = 1 << 20,
 };
 
@@ -100,7 +101,8 @@ static void settle(struct gt_drain *d)
 		for (size_t k = 0; k < d->process_count; k++)
 			bytes += gt_drain_process(d, d->processes[k], GT_DRAIN_NOW, now);
 	}
-	/* before the sums are written, because a failed flush counts records as lost */
+	/* the rings are flushed before the sums are written, because a failed flush counts records
+	 * as lost */
 	gt_batch_commit(d);
 	for (size_t k = 0; k < d->process_count; k++)
 		gt_drain_write_settled(d, d->processes[k]);
@@ -280,7 +282,7 @@ static int answer_state(void *data, struct gt_control_request *request, FILE *an
 		snprintf(path, sizeof path, "%s", job->path);
 	else
 		snprintf(path, sizeof path, "%s/%s", folder, job->path);
-	/* a running thread owns its part of the job */
+	/* while a thread runs, it owns its part of the job */
 	gt_control_put(answer, "state",
 		       job == &((struct gt_snapshots *)data)->now ? states[GT_SNAPSHOT_WAITS]
 								  : states[job->state]);

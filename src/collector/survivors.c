@@ -20,7 +20,7 @@
 #include "util/error.h"
 #include "util/grow.h"
 
-/* minimum time in which a machine can use up all pids */
+/* minimum time that a machine needs to use up all pids */
 #define NUMBERS_LAST_NS UINT64_C(10000000000)
 
 enum { KTHREADD = 2 }; /* parent of the kernel's threads, which have no environment */
@@ -40,7 +40,7 @@ static void look_at_variable(const char *variable, void *data)
 		s->is_found = !strcmp(variable + sizeof session - 1, s->folder);
 }
 
-/* *is_known: set to false if the process is executing a file right now. */
+/* *is_known: set to false if the process is executing a file at this moment. */
 static bool is_of_session(uint32_t pid, const struct gt_folder *folder, bool *is_known)
 {
 	struct search s = {.folder = folder->path};
@@ -158,7 +158,7 @@ void gt_survivors_write(const struct gt_survivors *s, struct gt_drain *d)
 
 		if (gt_event_write(d, index, GT_EVENT_STILL_RUNS, GT_DOMAIN_NONE, now.ticks,
 				   one->pid, one->program))
-			gt_error_clear(); /* file takes no more data: reported once, at the end */
+			gt_error_clear(); /* the file takes no more data: reported once, at the end */
 		d->batch_dirty = true;
 	}
 	gt_batch_commit(d);

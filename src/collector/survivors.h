@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes of the tree that are alive when the session's first program has ended: daemons,
- * background jobs. A process that has used no runtime yet maps nothing of gputap, so survivors are
- * found through the session's variable in their environment, regardless of their current parent.
+/* Processes of the tree that are alive when the session's first program has ended, such as daemons
+ * and background jobs. A process that has used no runtime yet maps nothing of gputap, so survivors
+ * are found through the session's variable in their environment, regardless of their current
+ * parent.
  *
  * Only pids above the first program's pid are examined, unless pids may have wrapped, because a
  * machine has thousands of other processes. */

@@ -165,7 +165,7 @@ static enum gt_target_obstacle look_at_elf(int fd, const unsigned char *head, ss
 		linker = gt_dynamic_linker_of(name);
 	}
 	snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-	if (!has_interpreter) { /* `ld.so prog` is equivalent to prog */
+	if (!has_interpreter) { /* `ld.so prog` is equivalent to `prog` */
 		char path[PATH_MAX];
 
 		n = readlink(name, path, sizeof path - 1);
@@ -204,7 +204,8 @@ static enum gt_target_obstacle look_at_file(const char *path, struct gt_target *
 	ssize_t n;
 
 	if (fd < 0)
-		return GT_TARGET_NONE; /* executable but not readable, so exec still works */
+		/* the file is executable but not readable, so exec still works */
+		return GT_TARGET_NONE;
 	n = read(fd, head, sizeof head - 1);
 	if (n > SELFMAG && !memcmp(head, ELFMAG, SELFMAG))
 		obstacle = is_privileged(fd) ? GT_TARGET_PRIVILEGED

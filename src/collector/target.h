@@ -13,7 +13,8 @@ enum gt_target_obstacle {
 	GT_TARGET_32BIT,
 	GT_TARGET_MACHINE, /* for another machine */
 	GT_TARGET_MUSL,    /* the program's C library lacks functions that gputap needs */
-	/* a library's static thread-local storage cannot be laid out together with an auditor */
+	/* the static thread-local storage of a library cannot be laid out together with an
+	 * auditor */
 	GT_TARGET_ALIGNMENT,
 	GT_TARGET_ADDRESS_SPACE, /* too little address space: gt_target_look_with() */
 };
@@ -33,7 +34,7 @@ struct gt_target {
  * other errors. */
 void gt_target_look(const char *program, struct gt_target *out);
 
-/* Call gt_target_look(), and check if this process's limits leave room for @libraries. */
+/* Do the same as gt_target_look(), and check if this process's limits leave room for @libraries. */
 struct gt_libraries;
 void gt_target_look_with(const char *program, const struct gt_libraries *libraries,
 			 struct gt_target *out);

@@ -18,10 +18,11 @@
 #include "util/grow.h"
 
 enum {
-	PENDING_MOST = 256, /* maximum candidates that wait; at this number, all are decided */
+	/* maximum number of waiting candidates; when it is reached, all candidates are decided */
+	PENDING_MOST = 256,
 	NAMES_MOST = 1 << 20,
-	DEVICES_MOST = 64, /* maximum clocks of a process */
-	RATE_MS = 10,      /* minimum distance of two clock readings that give the rate of ticks */
+	DEVICES_MOST = 64, /* maximum number of clocks of a process */
+	RATE_MS = 10,      /* minimum time between two clock readings that give the rate of ticks */
 	WAIT_NS = 1000000000,
 	/* maximum difference at which a device's clock counts as a host clock in ns */
 	SAME_NS = 1000000,
@@ -116,7 +117,7 @@ static void free_process(struct known_process *p)
 	free(p);
 }
 
-/* Return the name in the form that --where of a report uses, or NULL if memory is short. */
+/* Return the name in the form that --where of a report uses, or NULL if out of memory. */
 static char *read_name(const char *text, size_t bytes)
 {
 	char *name = strndup(text, bytes), *readable = name ? gt_demangle(name) : NULL;
@@ -204,7 +205,7 @@ static void note_reading(struct gt_triggers *t, uint32_t process, const uint64_t
 
 /* Deciding ------------------------------------------------------------------------ */
 
-/* Compute the duration of a GPU activity in ns. Return false if the duration is unknown, maybe only
+/* Compute the duration of a GPU activity in ns. Return false if the duration is unknown, at least
  * for now. */
 static bool measure_activity(const struct gt_triggers *t, const struct known_process *p,
 			     struct candidate *c)
@@ -240,8 +241,8 @@ static bool is_short(const struct gt_triggers *t, const struct gt_trigger_record
 	return activity->duration_ns < t->activity[GT_OP_DOMAIN(activity->op)][activity->device_op];
 }
 
-/* Evaluate a candidate. Return false if the candidate must wait. If the duration is unknown,
- * triggers that do not use it decide. */
+/* Evaluate a candidate. Return false if the candidate must wait. If the duration is unknown, only
+ * triggers that do not use the duration are evaluated. */
 static bool decide(struct gt_triggers *t, struct candidate *c, bool *holds)
 {
 	const struct known_process *p = find_process(t, c->process);
@@ -312,7 +313,7 @@ static void describe(const struct candidate *c, char *text, size_t room)
 			 r->pid);
 }
 
-/* @gone: a process that is no longer read; NULL: none */
+/* @gone: a process that is not read any longer; NULL: none */
 static void decide_pending(struct gt_triggers *t, uint64_t now_ns, const struct gt_process *gone)
 {
 	size_t kept = 0;
@@ -470,7 +471,7 @@ void gt_triggers_advance(struct gt_triggers *t, uint64_t now_ns)
 
 void gt_triggers_forget(struct gt_triggers *t, const struct gt_process *process)
 {
-	if (t) { /* decides with the strings and clock readings so far */
+	if (t) { /* decide with the strings and clock readings that are known so far */
 		decide_pending(t, gt_clock_ns(CLOCK_MONOTONIC), process);
 		t->has_fired = false;
 	}
@@ -524,7 +525,7 @@ static void fill_tables(struct gt_triggers *t)
 					      ? find_least(t, &record)
 					      : UINT64_MAX;
 
-			/* slightly shorter, so that close cases are decided in ns */
+			/* slightly shorter than requested, so that close cases are decided in ns */
 			t->calls[d][n] = ns == UINT64_MAX
 						 ? UINT64_MAX
 						 : (uint64_t)((double)ns / t->tick_ns * 0.999);

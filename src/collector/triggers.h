@@ -10,8 +10,8 @@
  * reading of the device's clock. OpenCL's stamps are ns, ROCr's come from a host clock, CUDA's are
  * ticks of the session's clock. If the expression uses the duration of a GPU activity whose clock
  * was not read twice yet, the activity waits for the second reading, up to a second or until its
- * process is gone. An activity whose kernel name is not known yet waits likewise. Afterwards the
- * activity is counted as undecided. */
+ * process is gone. An activity whose kernel name is not known yet waits in the same way. If the
+ * data is still missing afterwards, the activity is counted as undecided. */
 #ifndef GPUTAP_COLLECTOR_TRIGGERS_H
 #define GPUTAP_COLLECTOR_TRIGGERS_H
 
