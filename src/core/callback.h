@@ -7,7 +7,7 @@
 
 /* Number of calls that were open when this thread's innermost callback started. 0: no callback is
  * active, or the callback did not start inside a call. If a runtime is interposed, nested calls are
- * the runtime's own (gt_skip_nested), except calls made at this depth. */
+ * the runtime's own (gt_skip_nested). Calls made at this depth are the program's. */
 extern _Thread_local uint32_t gt_callback_depth
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See context.h. GT_SERVICE_WRAP is never removed once a table has it: changes made by a wrap (such
- * as enabling profiling in a queue) must stay hidden from the program for its whole life, recording
- * or not. */
+ * as enabling profiling in a queue) must stay hidden from the program for its whole life, even
+ * while nothing is recorded. */
 #include "core/context.h"
 
 #include <string.h>
@@ -57,8 +57,8 @@ static bool notifies_of_domain(const struct gt_context *c, unsigned domain)
 }
 
 /* Return true if the context requests a domain whose GPU activities are recorded together with the
- * activities of @domain. Such activities are noticed through the functions of all these domains
- * (HIP's through HSA's), even if no call of these domains is recorded. */
+ * activities of @domain. gputap notices such activities through the functions of all these domains
+ * (HIP's activities through HSA's functions), even if no call of these domains is recorded. */
 static bool asks_activity_of(const struct gt_context *c, unsigned domain)
 {
 	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
@@ -79,7 +79,7 @@ static bool notifies_of_activity_of(const struct gt_context *c, unsigned domain)
 	return false;
 }
 
-/* Return true if this operation's wrap is needed for GPU activities, or for a tool's view of all
+/* Return true if this operation's wrap is needed, for GPU activities or because a tool observes all
  * calls. */
 static bool needs_wrap(const struct gt_context *c, const struct gt_operation *operation)
 {
@@ -87,7 +87,7 @@ static bool needs_wrap(const struct gt_context *c, const struct gt_operation *op
 
 	if (!operation->wrap)
 		return false;
-	/* ranges are counted even if not recorded */
+	/* ranges are counted even if they are not recorded */
 	if (operation->wrap_always && gt_domain_traits[domain].marks && gt_range_window_is_asked())
 		return true;
 	if (operation->wrap_always && notifies_of_activity_of(c, domain))
@@ -97,7 +97,7 @@ static bool needs_wrap(const struct gt_context *c, const struct gt_operation *op
 }
 
 /* Return true if activities that this operation waits for must be harvested when it returns.
- * Applies also during pauses, because the activities may have been launched before the pause. */
+ * Applies even during pauses, because the activities may have been launched before the pause. */
 static bool needs_harvest(const struct gt_operation *operation)
 {
 	for (const struct gt_context *c = operation->also & GT_ALSO_WAITS ? contexts : NULL; c;
@@ -200,7 +200,7 @@ static void apply_all(void)
 		if (table)
 			gt_contexts_apply(table);
 	}
-	/* recording may have ended between the reads and the stores above */
+	/* recording may have ended between the loads and the stores above */
 	if (atomic_load_explicit(&gt_recording.off, memory_order_seq_cst))
 		gt_contexts_off();
 }

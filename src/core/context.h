@@ -34,7 +34,7 @@ void gt_contexts_init(const struct gt_session *session);
 
 /* These functions take gt_core_lock() and may be called from any thread. */
 void gt_context_add(struct gt_context *c);
-/* Stops the context first. Not for the session's context. */
+/* Stops the context first. Not for the session's own context. */
 void gt_context_remove(struct gt_context *c);
 /* Start or stop the context. The caller holds gt_core_lock(). */
 void gt_context_set_started(struct gt_context *c, bool started);
@@ -46,7 +46,8 @@ void gt_session_set_started(bool started);
  * reason to pause is left. Wraps and other contexts are not affected. Takes gt_core_lock(). */
 void gt_contexts_pause(enum gt_pause who, bool paused, enum gt_window_why why);
 
-/* Reset state that belongs to the process. The fork handler calls this function in the child. */
+/* Reset the state that belongs to the process. The fork handler calls this function in the
+ * child. */
 void gt_contexts_fork(void);
 
 /* Called before recording resumes, to restart interfaces that left the process during a long pause
@@ -86,8 +87,8 @@ bool gt_contexts_ask(const struct gt_operation *operation);
 uint64_t gt_contexts_find_missed(void);
 void gt_contexts_apply(struct gt_table *table);
 
-/* End all recording. Takes no lock, because a fork child and a writer that found the session
- * stopped also call this function. */
+/* End all recording. Takes no lock, because the child of a fork, and a writer that finds the
+ * session stopped, also call this function. */
 void gt_contexts_off(void);
 
 /* Registered tables, for code that changes services. */

@@ -33,9 +33,9 @@ enum { GT_ELF_PAGE = 4096 };
 
 struct gt_elf {
 	ElfW(Addr) base;
-	const ElfW(Phdr) * headers; /* NULL: unexpected file format */
+	const ElfW(Phdr) * headers; /* NULL: the file has an unexpected format */
 	unsigned header_count;
-	const ElfW(Dyn) * dynamic; /* NULL: no dynamic section */
+	const ElfW(Dyn) * dynamic; /* NULL: the object has no dynamic section */
 	const char *path;
 };
 
@@ -177,7 +177,7 @@ static inline bool gt_elf_in_relro(const struct gt_elf *o, const void *address)
 	return false;
 }
 
-/* Return true if the object's read-only part contains the text. */
+/* Return true if the object's read-only part contains @text. */
 static inline bool gt_elf_contains(const struct gt_elf *o, const char *text, size_t bytes)
 {
 	for (unsigned i = 0; i < o->header_count; i++) {

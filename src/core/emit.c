@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Strings, objects, modules, events, clock readings.
+/* Writes strings, objects, modules, events and clock readings.
  *
  *   bucket ─► entry {id, epoch, text} ─► entry ..
  *   entries live in chunks of an arena and are never moved or freed
@@ -23,7 +23,7 @@ struct interned {
 	struct interned *next;
 	uint64_t hash;
 	uint32_t id, bytes;
-	_Atomic uint32_t epoch; /* 0: not written yet */
+	_Atomic uint32_t epoch; /* 0: the text was not written yet */
 	char text[];
 };
 
@@ -41,7 +41,7 @@ struct module {
 
 static _Atomic(struct interned *) buckets[BUCKETS];
 static _Atomic(struct arena_chunk *) arena;
-/* epoch of the process that has rewritten all inherited records */
+/* epoch of the process that has written all inherited records again */
 static _Atomic uint32_t written_epoch;
 static _Atomic(struct module *) modules; /* in the order of addition; never removed */
 

@@ -96,9 +96,9 @@ bool gt_lifetime_write(struct gt_thread *t, enum gt_object_type type, enum gt_do
 void gt_module_add(struct gt_thread *t, enum gt_domain domain, uint64_t handle,
 		   const struct gt_text *text);
 
-/* Write again the strings and modules that a new process inherited. thread.c calls this function
- * when a thread attaches. Fast if there is nothing to write. Return true if this thread wrote them;
- * then call gt_fork_replay_all(). */
+/* Write the strings and modules that a new process inherited again. thread.c calls this function
+ * when a thread attaches. Fast if there is nothing to write. Return true if this thread wrote the
+ * records. The caller then calls gt_fork_replay_all(). */
 bool gt_emit_renew(struct gt_thread *t);
 
 /* Write GT_RECORD_EVENT with the current time. @text may be NULL. */

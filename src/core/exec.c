@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The exec family, exported in front of libc's: otherwise the trace would end at programs that
- * clean the environment of their children (sudo-like starters, build systems, mpirun, test
- * harnesses).
+/* The exec family, exported in front of libc's. Without these functions, the trace would end at
+ * programs that clean the environment of their children (sudo-like starters, build systems, mpirun,
+ * test harnesses).
  *
  *   environment given ──► GPUTAP_SESSION, LD_PRELOAD, LD_AUDIT, OPENCL_LAYERS: gputap's missing
  *                         entries are added ──► the real function
@@ -23,10 +23,10 @@
  *
  * system() and popen() execute a shell through internal functions of libc, with the current
  * environment of the process. For these functions, this code only checks whether the shell can be
- * traced, and records in the segment if it cannot.
+ * traced, and makes an entry in the segment if not.
  *
- * syscall(SYS_execve, ...) also ends up here: core/exec_syscall.c. Not intercepted: system calls
- * that a program makes with its own instructions (such as Go's), and pidfd_spawn(). */
+ * core/exec_syscall.c redirects syscall(SYS_execve, ...) to these functions. Not intercepted:
+ * system calls that a program makes with its own instructions (such as Go's), and pidfd_spawn(). */
 #include <alloca.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -80,8 +80,8 @@ __attribute__((constructor)) static void start_exec_hooks(void)
 		gt_exec_remember();
 }
 
-/* Before gputap's constructor has run, call the kernel directly: dlsym() is not safe here, because
- * the caller may be the child of a vfork. */
+/* Before gputap's constructor has run, make the system call directly. dlsym() is not safe here,
+ * because the caller may be the child of a vfork. */
 EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
 	struct gt_exec e;
@@ -165,7 +165,7 @@ static size_t count_arguments(const char *first, struct arguments *rest)
 	return n;
 }
 
-/* Copy the arguments. Leaves @rest behind the terminating NULL. */
+/* Copy the arguments. Leaves @rest after the terminating NULL. */
 static void copy_arguments(char **argv, const char *first, struct arguments *rest)
 {
 	for (; first; first = va_arg(rest->list, const char *))
@@ -220,7 +220,7 @@ EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_acti
 	gt_exec_begin(&e, AT_FDCWD, path, false, envp);
 	rc = real_spawn(pid, path, actions, attributes, argv, e.environment);
 	if (rc == 0)
-		e.lost = GT_LOST_NOWHERE; /* the program was started: keep the event */
+		e.lost = GT_LOST_NOWHERE; /* keep the event, because the program was started */
 	gt_exec_end(&e);
 	return rc;
 }
@@ -235,7 +235,7 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
 	gt_exec_begin(&e, AT_FDCWD, file, true, envp);
 	rc = real_spawnp(pid, file, actions, attributes, argv, e.environment);
 	if (rc == 0)
-		e.lost = GT_LOST_NOWHERE; /* the program was started: keep the event */
+		e.lost = GT_LOST_NOWHERE; /* keep the event, because the program was started */
 	gt_exec_end(&e);
 	return rc;
 }

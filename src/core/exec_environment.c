@@ -4,17 +4,17 @@
  *   area, mapped: | entries | our texts | room for static TLS | program's path | event's text |
  *
  * The area is not on the stack, because programs call exec on alternate signal stacks of 8 KiB and
- * in threads with stacks of 16 KiB. Each thread has an area. An exec call that returns unmaps the
- * area. A vfork's child that has become another program does not return: the child mapped the area
- * in its parent's memory, the same thread's next exec reuses the area, and the area is freed with
- * the thread. `exec_user` is:
+ * in threads with stacks of 16 KiB. Each thread has a separate area. An exec call that returns
+ * unmaps the area. If a vfork's child becomes another program, exec does not return. The child has
+ * then mapped the area in its parent's memory, the same thread's next exec reuses the area, and the
+ * area is freed with the thread. `exec_user` is:
  *
  *   0, or a process other than this       the area is free: the vfork's child is gone, because its
  *   process and its parent                parent runs
  *   this process, or its parent           a signal handler has interrupted exec: the handler maps a
  *                                         separate area
  *
- * Never here: malloc, locks, stdio, errno changed. */
+ * Never here: malloc, locks, stdio, changes to errno. */
 #include "core/exec_environment.h"
 
 #include <errno.h>
@@ -41,7 +41,8 @@
 
 enum { VALUE_BYTES = 1024, ENTRIES_MAX = 32 * 1024, TEXT_BYTES = 64 * 1024, TUNABLE_BYTES = 64 };
 
-/* Variables and gputap's part of each. The runtimes' variables follow (record/variable.h). */
+/* Variables and gputap's part of each variable. The runtimes' variables follow
+ * (record/variable.h). */
 enum { SESSION, PRELOAD, AUDIT, COMPAT, STATIC_TLS, ASAN, AUDIT_PATH, FILTERED };
 static struct {
 	const char *name;
@@ -79,7 +80,8 @@ struct area {
 	/* true if the program's dynamic linker cannot load gputap's libraries:
 	 * gt_exec_complains() */
 	bool without_libraries;
-	bool is_short; /* true if address space is short: no variable may load gputap's library */
+	/* true if the address space is too small: no variable may load gputap's library */
+	bool is_short;
 	char path[PATH_MAX];
 	char event[PATH_MAX + 256];
 };
@@ -142,7 +144,7 @@ void gt_exec_remember(void)
 		memcpy(variables[i].ours, at, bytes);
 		variables[i].bytes = bytes;
 	}
-	/* even if this program does not support an auditor, its children may */
+	/* even if this program does not support an auditor, its children may support one */
 	audit = variables[AUDIT_PATH].ours;
 	if (!variables[AUDIT].bytes && variables[AUDIT_PATH].bytes) {
 		memcpy(variables[AUDIT].ours, audit, variables[AUDIT_PATH].bytes);
@@ -188,8 +190,8 @@ static struct area *map_area(void)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-/* An area for one thread at a time, if no more memory can be mapped (RLIMIT_AS). The program to be
- * executed may then have to be started without gputap's libraries. */
+/* A spare area for one thread at a time, used if no more memory can be mapped (RLIMIT_AS). The
+ * program may then have to be started without gputap's libraries. */
 static struct area spare;
 static _Atomic(struct gt_thread *) spare_user;
 
@@ -216,7 +218,7 @@ static struct area *take_area(struct gt_exec *e)
 		return e->area ? e->area : (e->area = take_spare(false));
 	}
 	t->exec_user = pid;
-	/* from here on, signal handlers of this thread map their own area */
+	/* from here on, signal handlers of this thread map their own areas */
 	__asm__ volatile("" ::: "memory");
 	if (!t->exec_area)
 		gt_thread_keep_exec_area(t, map_area());
@@ -305,11 +307,11 @@ static bool is_kept(const struct area *a, int i, char *const *environment)
 		return strcmp(value, ours) == 0;
 	if (!find_element(value, variables[i].library, &at, &found))
 		return !bytes;
-	/* any copy of gputap's libraries is equally good */
+	/* any copy of gputap's libraries will do */
 	return bytes && (i != STATIC_TLS || (found == bytes && memcmp(at, ours, bytes) == 0));
 }
 
-/* Write "NAME=ours:theirs" at @at, without the old gputap part of @theirs. Return the end of the
+/* Write "NAME=ours:theirs" at @at, without gputap's old part of @theirs. Return the end of the
  * text. */
 static char *compose(const struct area *a, int i, const char *theirs, char *at)
 {
@@ -417,7 +419,7 @@ static void report_untraced(struct area *a, const char *path, const char *why, i
 		       a->event);
 }
 
-/* Return the path that execvp() will use; NULL: execvp() will find none. */
+/* Return the path that execvp() will use; NULL: execvp() will find no program. */
 static const char *search(struct area *a, const char *file)
 {
 	const char *path = getenv("PATH");
@@ -439,8 +441,8 @@ static const char *search(struct area *a, const char *file)
 	return NULL;
 }
 
-/* Compose the tunable for this program: the room that the program needs, and the room that the user
- * requested. */
+/* Compose the tunable for this program, from the room that the program needs and the room that the
+ * user requested. */
 static void make_area(struct area *a, int fd, char *const *environment)
 {
 	const char *tunables = gt_environment_value(environment, variables[STATIC_TLS].name), *at;
@@ -448,7 +450,7 @@ static void make_area(struct area *a, int fd, char *const *environment)
 	struct gt_static_tls tls;
 	size_t bytes;
 
-	/* differs from the value that gputap set for this process, so it is the user's own
+	/* the value differs from the one that gputap set for this process, so it is the user's own
 	 * setting */
 	if (tunables && find_element(tunables, GT_STATIC_TLS_TUNABLE, &at, &bytes) &&
 	    (bytes != variables[STATIC_TLS].bytes ||
@@ -527,7 +529,7 @@ void gt_exec_end(struct gt_exec *e)
 		give_area(e);
 }
 
-/* Return true if a dynamic linker that gets this environment does not load gputap's library. */
+/* Return true if a dynamic linker that receives this environment does not load gputap's library. */
 static bool lacks_ours(char *const *environment)
 {
 	const char *preload = gt_environment_value(environment, variables[PRELOAD].name), *at;
@@ -546,7 +548,7 @@ uint32_t gt_exec_look_for_libc(const char *path)
 	lost = e.lost;
 	if (e.area && lost == GT_LOST_NOWHERE && lacks_ours(environ))
 		lost = gt_exec_lose_environment(path);
-	e.lost = GT_LOST_NOWHERE; /* the caller takes over the entry */
+	e.lost = GT_LOST_NOWHERE; /* the caller now owns the entry */
 	gt_exec_end(&e);
 	return lost;
 }

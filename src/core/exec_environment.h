@@ -13,16 +13,17 @@ enum { GT_EXEC_AREA_BYTES = 384 << 10 };
 struct gt_exec {
 	/* environment to pass on: the caller's own, or a copy with the session's variables added */
 	char *const *environment;
-	void *area;   /* memory that contains `environment`; NULL: none */
-	bool is_lent; /* true for the thread's area; false if mapped for this one call */
-	/* index of the segment's entry for a program that cannot be traced; GT_LOST_NOWHERE:
-	 * none */
+	void *area; /* memory that contains `environment`; NULL: none */
+	/* true if this is the thread's area; false if the area was mapped for this call only */
+	bool is_lent;
+	/* index of the segment's entry for a program that cannot be traced; GT_LOST_NOWHERE: no
+	 * entry */
 	uint32_t lost;
 };
 
 /* Save gputap's parts of the process's initial environment. */
 void gt_exec_remember(void);
-/* Announce to programs executed from now on that a filter is installed (core/seccomp.h). */
+/* Announce to programs executed from now on that a seccomp filter is installed (core/seccomp.h). */
 void gt_exec_remember_filter(void);
 
 /**

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs that are executed but cannot be traced: as another user, in another mount namespace or
- * root, or with ids that make the dynamic linker ignore gputap's variables. Such a program cannot
- * report this itself. The process that executes the program can, because its segment stays mapped
- * even after the process has lost its rights. See ring/segment.h, struct gt_lost.
+/* Programs that are executed but cannot be traced, because they run as another user, in another
+ * mount namespace or with another root, or with ids that make the dynamic linker ignore gputap's
+ * variables. Such a program cannot report this itself. The process that executes the program
+ * reports it, because the segment of the process stays mapped even after the process has lost its
+ * rights. See ring/segment.h, struct gt_lost.
  *
- * Never here: malloc, locks, stdio, errno changed; a ring, because the child of a fork would need a
- * new ring. */
+ * Never here: malloc, locks, stdio, changes to errno; use of a ring, because the child of a fork
+ * would need a new ring. */
 #include "core/exec_lost.h"
 
 #include <errno.h>
@@ -56,7 +57,7 @@ enum gt_lost_why gt_exec_lose(int fd, const char *path, const char *library, uin
 
 	*place = GT_LOST_NOWHERE;
 	if (why != GT_LOST_NONE &&
-	    (!path || check_access(fd, path, X_OK) == 0)) /* otherwise exec fails */
+	    (!path || check_access(fd, path, X_OK) == 0)) /* without access, exec itself fails */
 		*place = gt_lost_write(r, why, error, (uint32_t)syscall(SYS_getpid), gt_ticks(),
 				       path ? path : GT_LOST_NAMELESS);
 	errno = saved;

@@ -17,7 +17,7 @@
  * @fd:      folder of a relative @path, or AT_FDCWD
  * @library: path of libgputap.so, as given in LD_PRELOAD
  * @place:   receives the argument for gt_exec_take_back()
- * Return: the reason, also if the program does not exist; GT_LOST_NONE: the program can reach both.
+ * Return: the reason, even if the program does not exist; GT_LOST_NONE: the program can reach both.
  * Thread: any. Signal: safe; also in the child of a vfork.
  */
 enum gt_lost_why gt_exec_lose(int fd, const char *path, const char *library, uint32_t *place);
@@ -26,10 +26,10 @@ enum gt_lost_why gt_exec_lose(int fd, const char *path, const char *library, uin
  * gputap's variables. Return the argument for gt_exec_take_back(). */
 uint32_t gt_exec_lose_environment(const char *path);
 
-/* Return true if a ring for an event exists or can be created. */
+/* Return true if the process has a ring for an event, or can create one. */
 bool gt_exec_can_report(void);
 
-/* Remove the entry after exec has failed, because nothing was lost. */
+/* Remove the entry after exec has failed, because no program was lost. */
 void gt_exec_take_back(uint32_t place);
 
 #endif

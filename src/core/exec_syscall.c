@@ -10,7 +10,7 @@
  *
  * Other numbers cost four comparisons and a jump. Until gputap's constructor has looked up the next
  * library's syscall(), gt_exec_call_kernel() makes the system call instead. May run wherever a
- * system call may.
+ * system call is allowed.
  * Never here: locks, malloc, thread-local storage other than errno. */
 #include <assert.h>
 #include <dlfcn.h>

@@ -65,7 +65,8 @@ static bool has_capabilities(int fd, bool granted)
 /* Return true if the kernel sets AT_SECURE, so that ld.so ignores LD_PRELOAD and LD_AUDIT. */
 static bool gains_privileges(int fd)
 {
-	/* a filter usually comes with no_new_privs, and may kill the process for calling prctl() */
+	/* a seccomp filter usually comes with no_new_privs, and may kill the process for calling
+	 * prctl() */
 	bool granted = !gt_seccomp_is_filtered() &&
 		       syscall(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
 	struct statvfs fs;
@@ -205,8 +206,8 @@ struct readable {
 
 /* Return true if the address is readable. The kernel copies the set before it checks the first
  * argument, which is invalid, so the call fails with EFAULT or EINVAL and changes nothing.
- * (Sandboxes allow this call, because libc makes it everywhere; access() would look the text up as
- * a file.) */
+ * (Sandboxes allow this call, because libc uses it everywhere. access() would look up the text as a
+ * file name.) */
 static bool is_readable(struct readable *last, const void *at)
 {
 	uintptr_t page = (uintptr_t)at & ~(uintptr_t)(PAGE - 1);

@@ -13,14 +13,14 @@ int gt_exec_open(int fd, const char *path);
 /**
  * gt_exec_obstacle() - return why the dynamic linker will not load gputap's library into the
  * program in @fd
- * Return: half a sentence; NULL: no obstacle, or the file cannot be read (then exec fails or
- *         reports it).
+ * Return: a clause; NULL: no obstacle, or the file cannot be read, so that exec fails or reports
+ *         the obstacle.
  * Makes system calls only, so that the child of a vfork may call it.
  */
 const char *gt_exec_obstacle(int fd);
 
-/* Return the errno for the event if the program's calls are missing from the capture. 0: no calls
- * are missing. A statically linked program uses no runtime. */
+/* Return the errno for the event if the program's calls will be missing from the capture. 0: no
+ * calls will be missing. A statically linked program uses no runtime. */
 int gt_exec_loss(const char *obstacle);
 
 /* Return true if the program's dynamic linker cannot load gputap's libraries. A linker for another

@@ -22,7 +22,7 @@ static void write_record(struct gt_thread *t, enum gt_external_stack stack, int 
 	enum gt_drop_reason why;
 	struct gt_record_external *e;
 
-	if (!t || !gt_recording_is_run()) /* tools read the stacks directly */
+	if (!t || !gt_recording_is_run()) /* without a session, tools read the stacks */
 		return;
 	e = gt_ring_try(t, sizeof *e, &why);
 	if (!e)
@@ -57,7 +57,7 @@ int gt_external_push(struct gt_thread *t, enum gt_external_stack stack, uint64_t
 		e->depth[stack]++;
 		return -ENOSPC;
 	}
-	/* the caller has attached the thread, which wrote the stack without this push */
+	/* the caller has just attached the thread, which wrote the stack without this push */
 	write_record(t, stack, 1, id);
 	e->ids[stack][e->depth[stack]++] = id;
 	gt_push_notify(stack == GT_EXTERNAL_USER ? GT_PUSHED_USER : GT_PUSHED_OPERATION, id);

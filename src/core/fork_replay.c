@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects that continue to exist in a fork's child: their records are stored, and written again
- * into the child's ring.
+/* Stores the records of objects that continue to exist in a fork's child, and writes the records
+ * again into the child's ring.
  *
  *   rooms[class] ─► entry {state, object, text} ─► entry ..
  *   class sizes: texts of 64 B, then twice the size of the previous class
@@ -22,11 +22,11 @@ enum state { GONE = 0, WRITING, LIVE };
 struct gt_fork_replay {
 	struct gt_fork_replay *next;
 	_Atomic uint32_t state; /* enum state */
-	/* epoch of the process whose records contain the object; 0: none yet */
+	/* epoch of the process whose records contain the object; 0: no records contain it yet */
 	_Atomic uint32_t epoch;
 	enum gt_object_type type;
 	enum gt_domain domain;
-	bool begins; /* true if the object has a lifetime */
+	bool begins; /* true if the object has GT_RECORD_LIFETIME records */
 	uint64_t number, handle, parent;
 	size_t bytes;
 	char text[];
@@ -145,7 +145,7 @@ void gt_fork_replay_label(struct gt_thread *t, struct gt_fork_replay *k, const c
 	gt_object_write(t, k->type, k->domain, k->number, k->handle, k->parent, &text);
 	if (class_of(text.bytes) != class_of(k->bytes))
 		return;
-	/* the child of a fork at this moment skips the entry */
+	/* the child of a fork that happens at this moment skips the entry */
 	atomic_store_explicit(&k->state, WRITING, memory_order_release);
 	memcpy(k->text, text.data, text.bytes);
 	k->bytes = text.bytes;

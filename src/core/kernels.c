@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See kernels.h. `gputap run` validated the expression before the program started. The demangler
  * comes from the libstdc++ that the runtime has mapped (HIP is written in C++). gputap does not
- * load libstdc++ itself; if it is not mapped, only mangled names are matched. */
+ * load libstdc++ itself. If libstdc++ is not mapped, only mangled names are matched. */
 #include "core/kernels.h"
 
 #include <dlfcn.h>
@@ -36,7 +36,7 @@ typedef char *demangle_fn(const char *mangled, char *buffer, size_t *length, int
 
 static demangle_fn *demangler(void)
 {
-	/* only if already mapped */
+	/* only if libstdc++ is mapped already */
 	void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
 	demangle_fn *f = NULL;
 

@@ -9,8 +9,9 @@
 
 /**
  * gt_kernel_wanted() - return true if dispatches of this kernel are to be recorded
- * @name: as in the code object, maybe mangled; matched both unchanged and demangled
- * Return: false: let its dispatches run as if gputap were not there, and count nothing.
+ * @name: name in the code object, maybe mangled; matched both unchanged and demangled
+ * Return: true, or false: let the kernel's dispatches run as if gputap were not there, and count
+ *         nothing.
  * Thread: any; takes a lock and allocates unless all kernels are wanted.
  */
 bool gt_kernel_wanted(const char *name, size_t bytes);

@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { MAPS_BYTES = 4096, FIELDS = 5 /* fields before the name */ };
+enum { MAPS_BYTES = 4096, FIELDS = 5 /* number of fields before the name */ };
 
 /* Parse "7f00-7f10 rw-p 00000000 00:00 0    [stack]" up to @end. Store the bounds in *map and
  * return the start of the name. */

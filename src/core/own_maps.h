@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds one address in /proc/self/maps. Makes system calls only and runs in any thread. */
+/* Finds the mapping of an address in /proc/self/maps. Makes system calls only and runs in any
+ * thread. */
 #ifndef GPUTAP_CORE_OWN_MAPS_H
 #define GPUTAP_CORE_OWN_MAPS_H
 

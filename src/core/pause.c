@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pauses and resumes the session's recording: process_pauses.h lists the reasons to pause,
- * context.h the effects. */
+/* Pauses and resumes the session's recording. process_pauses.h lists the reasons to pause;
+ * context.h describes the effects. */
 #include "core/context.h"
 #include "core/recording.h"
 

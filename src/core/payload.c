@@ -27,7 +27,7 @@ void gt_blob_put_any(void *p, uint32_t arg, const void *data, uint64_t bytes)
 
 	memcpy(words++, &h, sizeof h);
 	if (n % 8)
-		words[n / 8] = 0; /* clear old data, because the padding is part of the record */
+		words[n / 8] = 0; /* clear old data, because padding is part of the record */
 	memcpy(words, data, n);
 }
 
@@ -40,8 +40,8 @@ static __attribute__((noinline)) void put_from(uint64_t *at, const struct gt_blo
 	}
 }
 
-/* Kernel sizes in one dimension and lists of one event have one word each. Blobs of one word are
- * written without a function call, so no registers need to be saved. */
+/* The payload of a kernel size in one dimension, or of a list of one event, is one word. Blobs of
+ * one word are written without a function call, so no registers need to be saved. */
 void gt_blobs_put(void *p, const struct gt_blob *blobs, unsigned count)
 {
 	const struct gt_blob *b = blobs, *end = blobs + count;

@@ -44,11 +44,12 @@ bool gt_windows_fork(const struct gt_session *session);
 
 /**
  * gt_windows_change() - set or clear one of the three reasons
- * Return: true if recording starts or ends with this change. The caller holds gt_core_lock(), and
- *         writes the change before recording starts, or after it has ended.
+ * Return: true if this change starts or ends recording. The caller holds gt_core_lock(), and writes
+ *         the change before it starts recording, or after it has ended recording.
  */
 bool gt_windows_change(enum gt_pause who, bool paused, enum gt_window_why why);
-/* Write a change of the recording state. @r: this process's segment; NULL: there is no segment. */
+/* Write a change of the recording state. @r: this process's segment; NULL: the process has no
+ * segment. */
 void gt_windows_write(struct gt_segment *r, enum gt_window_why why, bool recorded);
 
 #endif

@@ -18,7 +18,7 @@ enum {
 	NAME_BYTES = 512,
 	FILE_BYTES = 1024,
 	LINES_BYTES = 8192,
-	/* frames of the interpreter itself, from 3.12 on */
+	/* owner of the interpreter's own frames, from 3.12 on */
 	OWNER_INTERPRETER = 3,
 	/* low bits of a reference that encode its kind, from 3.14 on */
 	REFERENCE_BITS = 7,
@@ -33,7 +33,7 @@ struct layout {
 	bool is_indirect;
 	uint32_t inner_frame;
 	uint32_t frame_code, frame_previous, frame_instruction, frame_owner;
-	bool has_entry_flag; /* 3.11: a flag instead of the owner */
+	bool has_entry_flag; /* 3.11 has a flag instead of the owner */
 	uint32_t code_file, code_name, code_lines, code_first_line, code_begin;
 	uint32_t object_bytes;          /* size of an object's header */
 	uint32_t text_bytes;            /* header size of an ASCII text */
@@ -43,7 +43,7 @@ struct layout {
 
 static struct {
 	_Atomic uint32_t is_ready;
-	_Atomic uint32_t is_met; /* nonzero once the interpreter was examined */
+	_Atomic uint32_t is_met; /* nonzero if the interpreter was examined */
 	void *(*get_thread)(void);
 	uintptr_t code_type, text_type, bytes_type;
 	struct layout at;
@@ -92,8 +92,8 @@ static const struct layout layout_3_12 = {
 	.kind_shift = 2,
 };
 
-/* Start of _PyRuntime in 3.13 and later, in words: _Py_DebugOffsets. Each part starts with the size
- * of its struct. */
+/* Start of _PyRuntime in 3.13 and later, in words: _Py_DebugOffsets. Each part of it starts with
+ * the size of the part's struct. */
 enum { WORD_COOKIE, WORD_VERSION, WORD_FREE_THREADED, WORDS = 64 };
 enum { THREAD_FRAME = 4 };
 enum { FRAME_PREVIOUS = 1, FRAME_CODE, FRAME_INSTRUCTION, FRAME_OWNER = 5 };
@@ -158,7 +158,7 @@ static bool has_type(uintptr_t object, uintptr_t type)
 	       is == type;
 }
 
-/* Layout of a text: address of the first letter, number of letters, bytes per letter. */
+/* Layout of a text: address of the first character, number of characters, bytes per character. */
 struct text_layout {
 	uintptr_t begin;
 	uint64_t length;
@@ -454,7 +454,7 @@ uint32_t gt_python_number(struct gt_python_codes *known, struct gt_thread *t,
 			if (write_code(t, i + 1, f->code))
 				return i + 1;
 			/* keep the number for this code object, because another thread may have
-			 * used the number already */
+			 * used it already */
 			atomic_store(&known->keys[i], unwritten);
 			return 0;
 		}

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Frames of CPython in the calling thread, read directly from the interpreter's memory. The only
- * function of Python called is PyGILState_GetThisThreadState(), which reads a thread-local variable
- * and takes no lock.
+ * Python function that this code calls is PyGILState_GetThisThreadState(), which reads a
+ * thread-local variable and takes no lock.
  *
- *   thread state ─► innermost frame ─► the one before ─► ..
+ *   thread state ─► innermost frame ─► its caller ─► ..
  *                        └─► code object: name, file, first line, table of lines
  *
- * A thread that is in a call out of Python cannot change its frames during the call, and the frames
- * hold references to their code objects, regardless of the GIL. Offsets of members are built in for
- * 3.11 and 3.12; 3.13 and 3.14 publish them (_PyRuntime starts with the offsets). A layout is
- * verified on the first stack before use: process_vm_readv(), which does not fault, reads the
- * objects, and the types of the objects are compared with the expected types. If verification
- * fails, stacks have no Python frames, and an event reports the failure. */
+ * A thread that is in a call from Python to other code cannot change its frames during the call,
+ * and the frames hold references to their code objects, regardless of the GIL. Offsets of members
+ * are built in for 3.11 and 3.12; 3.13 and 3.14 publish them (_PyRuntime starts with the offsets).
+ * A layout is verified on the first stack before use: process_vm_readv(), which does not fault,
+ * reads the objects, and the types of the objects are compared with the expected types. If
+ * verification fails, stacks have no Python frames, and an event reports the failure. */
 #ifndef GPUTAP_CORE_PYTHON_FRAMES_H
 #define GPUTAP_CORE_PYTHON_FRAMES_H
 
@@ -29,7 +29,7 @@ struct gt_python_frame {
 	/* distinguishes code objects that were at the same address at different times */
 	uint64_t identity;
 	uint32_t offset; /* offset of the instruction, in bytes */
-	bool is_entry;   /* true for the last of the frames run in one call into the interpreter */
+	bool is_entry; /* true for the last of the frames that one call into the interpreter runs */
 };
 
 /* Check whether a module that a stack passes through for the first time is Python. Return true if
@@ -45,7 +45,8 @@ struct gt_python_codes {
 	_Atomic uint64_t keys[GT_PYTHON_CODES];
 };
 
-/* Return the number of a frame's code object, after writing it if necessary. 0: no room. */
+/* Return the number of a frame's code object. Write the code object first if necessary. 0: no
+ * room. */
 uint32_t gt_python_number(struct gt_python_codes *known, struct gt_thread *t,
 			  const struct gt_python_frame *frame);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Edges of a range window that are still to come: range_window.h. This file is separate from the
- * effects of the edges, because the effects depend on callers of this file. */
+/* State of a range window: the edges that have not been reached yet (range_window.h). This file is
+ * separate from the effects of the edges, because the effects depend on callers of this file. */
 #include "core/range_window.h"
 
 _Atomic uint32_t gt_range_edges GT_HOT;

@@ -8,7 +8,7 @@
 #include "core/context.h"
 #include "core/recording.h"
 
-/* number of bytes of a range's name that are compared; as many as are recorded */
+/* number of bytes of a range's name that are compared; equals the number that are recorded */
 enum { NAME_MAX_BYTES = 1024 };
 
 static const struct gt_range_bound *bound_of(enum gt_range_edge edge)
@@ -19,8 +19,8 @@ static const struct gt_range_bound *bound_of(enum gt_range_edge edge)
 /* Names -------------------------------------------------------------------------- */
 
 /* Match @c against the set at *pattern, after the set's '['. Move *pattern past the set's ']'.
- * Return 1 if the set contains @c, 0 if not, -1 if the end of the set is missing, so that it is not
- * a set. */
+ * Return 1 if the set contains @c, 0 if not, and -1 if the ']' is missing, so that the '[' does not
+ * start a set. */
 static int match_set(const char **pattern, char c)
 {
 	const char *p = *pattern;
@@ -43,7 +43,7 @@ static int match_set(const char **pattern, char c)
 	return found != negated;
 }
 
-/* Match one character of the pattern, or one set, and move *pattern past it. */
+/* Match @c against one character or set of the pattern, and move *pattern past it. */
 static bool match_one(const char **pattern, char c)
 {
 	const char *p = *pattern;
@@ -143,7 +143,7 @@ void gt_range_window_end(void)
 	int saved = errno;
 	struct gt_segment *r = own_segment();
 
-	/* false in a fork's child, because the range belongs to the parent */
+	/* false in a fork's child, because the --to range belongs to the parent */
 	if (r && atomic_load_explicit(&r->ranges_begun[GT_RANGE_TO], memory_order_relaxed) >=
 			 bound_of(GT_RANGE_TO)->number) {
 		/* if the --from range has not started yet, stop waiting for it */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A recording window defined with ranges: `gputap run --from 'step#3' --to 'step#5'`. Each process
  * counts the ranges that it starts, in all threads and from all sources (ROCTx, NVTX, torch, ITT,
- * gputap_range_begin()), even if paused or not recorded:
+ * gputap_range_begin()), even if recording is paused or the range is not recorded:
  *
  *   a range function, before it checks whether the range is recorded
- *     start  gt_range_note(): the N-th range of --from resumes recording. True: N-th range of --to
+ *     start  gt_range_note(): the N-th range of --from resumes recording. Returns true for the N-th
+ *     range of --to
  *     end    gt_range_window_end() pauses recording after the record of that --to range was written
  *
  * A process has one window. After the window has ended, or if it can no longer start, ranges are
@@ -22,7 +23,8 @@
 #include "core/thread.h"
 #include "ring/session.h"
 
-/* Edges that are still to come, as bits 1 << enum gt_range_edge. 0: ranges are not counted. */
+/* Edges that have not been reached yet, as bits 1 << enum gt_range_edge. 0: ranges are not
+ * counted. */
 extern _Atomic uint32_t gt_range_edges GT_HOT __attribute__((visibility("hidden")));
 
 /* Start counting ranges. Return true if the process must start with a pause. */

@@ -4,12 +4,12 @@
  *   os.environ["RANK"] = ..  ──► setenv() ──► libc's ──► the rank in this process's segment
  *
  * Functions started with torch.multiprocessing.spawn set their rank in this way, long after the
- * segment was created. The value is taken from the call, in the calling thread, because reading
- * `environ` at any other moment races with the program's own setenv(). A fork's child that has no
- * segment yet reads `environ` when it creates its segment.
+ * segment was created. The calling thread takes the value from the call, because reading `environ`
+ * at any other moment races with the program's own setenv(). A fork's child that has no segment yet
+ * reads `environ` when it creates its segment.
  *
- * Never here: malloc, locks, errno changed. Not noticed: programs that write `environ` directly, or
- * define setenv() themselves (bash). */
+ * Never here: malloc, locks, changes to errno. Not noticed: programs that write `environ` directly,
+ * or define setenv() themselves (bash). */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -42,7 +42,7 @@ static void note(const char *name, const char *value)
 
 	if (!is_known || !gt_ranks_set(&ranks, name, value))
 		return;
-	/* before it has an epoch, a fork's child still has its parent's segment */
+	/* until it has an epoch, a fork's child still has its parent's segment */
 	if (r && gt_recording_is_run() && atomic_load_explicit(gt_epoch, memory_order_acquire))
 		gt_ranks_choose(&ranks, &r->rank);
 }

@@ -6,7 +6,7 @@
  * gt_epoch points to the first word (recording_state.h). At a fork:
  *   1. The kernel wipes the page in the child, however the child was created (fork, _Fork, clone
  *      without CLONE_VM); no handler of gputap runs. The epoch is 0 in the child.
- *   2. Every thread's state is therefore stale: each record goes to the slow path.
+ *   2. Every thread's state is therefore stale: each record takes the slow path.
  *   3. The first call on the slow path creates a segment for the child.
  * The locks also lie in the wiped page: after a fork while a segment is being created, no lock is
  * held in the child. A vfork child shares its parent's memory, and its page is not wiped: the child
@@ -33,7 +33,7 @@
 
 enum { TOOL_THREADS = 1024, TOOL_BLOCK_BYTES = 64 * 1024 };
 
-static uint32_t last_epoch; /* not wiped, so that the child's epoch is one higher */
+static uint32_t last_epoch; /* not in the wiped page, so that the child's epoch is one higher */
 
 /* Session for tools without `gputap run`: requests no records, observes all GPU activities. */
 static const struct gt_session tools_session = {
@@ -47,7 +47,7 @@ static const struct gt_session tools_session = {
 /* Create the process's segment. Called with `making` held. */
 static void make_segment(void)
 {
-	static struct gt_segment *former; /* segment of the parent's parent, not in use any more */
+	static struct gt_segment *former; /* segment of the parent's parent, not used any more */
 	struct gt_segment *parent =
 				  atomic_load_explicit(&gt_recording.segment, memory_order_relaxed),
 			  *r;
@@ -67,7 +67,8 @@ static void make_segment(void)
 			if (parent)
 				atomic_fetch_add_explicit(&parent->children_lost, 1,
 							  memory_order_relaxed);
-			if (parent && !noted) /* after chroot() or setuid() */
+			/* the folder can be inaccessible after chroot() or setuid() */
+			if (parent && !noted)
 				gt_lost_write(parent, GT_LOST_SESSION, error,
 					      (uint32_t)syscall(SYS_getpid), ticks, NULL);
 			gt_recording_stop();

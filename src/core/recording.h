@@ -9,14 +9,14 @@
 #include "core/thread.h"
 #include "ring/session.h"
 
-/* Everything here is hidden. */
+/* All symbols of this header are hidden. */
 extern struct gt_recording {
-	/* NULL: gputap does nothing in this process. For tools without `gputap run`, a private
+	/* NULL: gputap does nothing in this process. Tools without `gputap run` get a private
 	 * session that requests nothing. Constant once set */
 	_Atomic(const struct gt_session *) session;
 	/* segment of this process; the parent's until this process has created its own */
 	_Atomic(struct gt_segment *) segment;
-	/* nonzero: nothing is recorded any more, or ever; do not retry */
+	/* nonzero: nothing is recorded in this process any more, or ever; do not retry */
 	_Atomic uint32_t off;
 	/* nonzero: tools exist, so threads have a state even while nothing is recorded */
 	_Atomic uint32_t tools;
@@ -26,7 +26,7 @@ extern struct gt_recording {
 	char directory[480];
 } gt_recording __attribute__((visibility("hidden")));
 
-/* Return true if this process has a stream of records. The stream may have ended. */
+/* Return true if this process has a stream of records, even one that has ended. */
 static inline bool gt_recording_is_run(void)
 {
 	return gt_recording.directory[0] != '\0';
@@ -67,13 +67,13 @@ uint32_t gt_recording_epoch(void);
  * thread. Never waits. */
 void gt_recording_stop(void);
 
-/* Lock for infrequent operations: registration, contexts. A fork child never inherits the lock
- * held. Not for signal handlers. */
+/* Lock for infrequent operations: registration, contexts. A fork child never inherits the lock in
+ * the locked state. Not for signal handlers. */
 void gt_core_lock(void);
 void gt_core_unlock(void);
 
-/* Lock for runtime/mapped.c with the same properties as gt_core_lock(). gt_core_lock() may be taken
- * while this lock is held. */
+/* Lock of runtime/mapped.c, with the same properties as gt_core_lock(). A thread that holds this
+ * lock may take gt_core_lock(). */
 void gt_mapped_lock(void);
 void gt_mapped_unlock(void);
 

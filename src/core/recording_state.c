@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* State of the process's part in a session that all of core/ reads, and the locks: recording.h,
- * recording_state.h. Calls no other gputap function. recording.c fills in the state. */
+/* State of the process's part in a session, which all files of core/ read, and the locks:
+ * recording.h, recording_state.h. Calls no other gputap function. recording.c fills in the
+ * state. */
 #include "core/recording_state.h"
 
 #include <sys/syscall.h>
@@ -25,7 +26,7 @@ void gt_word_take(_Atomic uint32_t *word)
 	while (!atomic_compare_exchange_weak_explicit(word, &free, 1, memory_order_acquire,
 						      memory_order_relaxed)) {
 		free = 0;
-		/* sleep instead of spinning, because the holder also makes system calls */
+		/* sleep instead of spinning, because the holder of the lock makes system calls */
 		syscall(SYS_nanosleep, &pause, NULL);
 	}
 }

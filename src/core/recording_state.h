@@ -21,8 +21,8 @@ extern union gt_wiped {
 	char page[GT_PAGE];
 } gt_wiped __attribute__((visibility("hidden")));
 
-/* Take a one-word lock in that page. Sleeps while the lock is held, because the holder makes system
- * calls. Release the lock with a store of 0 (release). */
+/* Take a one-word lock in the wiped page. Sleeps while the lock is held, because the holder makes
+ * system calls. To release the lock, store 0 (release). */
 void gt_word_take(_Atomic uint32_t *word);
 
 #endif

@@ -15,11 +15,11 @@ enum { GT_STACKS_BITS = 18, GT_STACKS_MOST = 1 << GT_STACKS_BITS };
 
 /* Memory that the kernel wipes in a fork's child. */
 struct gt_stacks_shared {
-	/* 0: free. The number of a stack is its index + 1 */
+	/* 0: free entry. The number of a stack is its index + 1 */
 	_Atomic uint64_t hashes[GT_STACKS_MOST];
 	struct gt_stack_modules modules;
 	struct gt_python_codes codes;
-	_Atomic uint32_t is_full; /* nonzero once the full table has been reported */
+	_Atomic uint32_t is_full; /* nonzero once an event has reported that the table is full */
 };
 
 /* Constant after recording has started. */

@@ -118,7 +118,7 @@ static bool note_module(struct gt_stack_modules *known, struct gt_thread *t, uin
 			continue;
 		}
 		if (!write_module(t, o, generation))
-			atomic_store(&known->keys[at], 0); /* the next stack retries */
+			atomic_store(&known->keys[at], 0); /* the next stack tries again */
 		return gt_python_meet(t, o);
 	}
 	return false;

@@ -16,7 +16,7 @@ struct gt_stack_modules {
 	_Atomic uint64_t keys[GT_STACK_MODULES];
 };
 
-/* Write the modules of these addresses unless they are written already. Return true if Python was
+/* Write the modules of these addresses, unless they were written already. Return true if Python was
  * among the modules written now, so that Python frames are available from now on. */
 bool gt_stack_code_note(struct gt_stack_modules *known, struct gt_thread *t, uint32_t generation,
 			const uintptr_t *pcs, unsigned count);

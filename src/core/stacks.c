@@ -12,8 +12,8 @@
 
 enum { PROBES = 64, STACKS = GT_STACKS_MOST };
 
-/* Hashes are odd. An unwritten hash has a number, but its stack could not be written for lack of
- * room. */
+/* Hashes are odd. UNWRITTEN(hash) marks a stack that has a number but could not be written for lack
+ * of room. */
 #define UNWRITTEN(hash) ((hash) & ~UINT64_C(1))
 
 /* Buffers of a thread. */
@@ -75,7 +75,7 @@ static uint32_t find_number(uint64_t hash, bool *is_new)
 	return 0;
 }
 
-/* The parts of a stack from which its number is derived. */
+/* The parts of a stack from which its hash is computed. */
 struct stack {
 	const uintptr_t *pcs;
 	unsigned count;
@@ -93,7 +93,7 @@ static bool write_frames(struct gt_thread *t, uint32_t number, const struct stac
 	struct gt_record_frames *f;
 	enum gt_drop_reason why;
 
-	/* first, because this writes records */
+	/* first, because this function writes records */
 	for (unsigned i = 0; i < s->python_count; i++)
 		python[i] = GT_PYTHON_FRAME(gt_python_number(&gt_stacks.shared->codes, t,
 							     &s->python[i]),
@@ -202,7 +202,7 @@ void gt_stacks_write(struct gt_thread *t, uint32_t op, uint64_t id, uint32_t num
 	gt_ring_commit(t, sizeof *s);
 }
 
-/* @id: call whose stack record is written; 0: the caller writes the record */
+/* @id: call to which the stack record refers; 0: the caller writes the record */
 static uint32_t number_call(struct gt_thread *t, uint32_t op, uint64_t id)
 {
 	struct area *area = thread_area ? thread_area : make_area();

@@ -8,7 +8,7 @@
  * stack. The table is in memory that the kernel wipes in a fork's child, where all stacks are new.
  * Locking: none; a thread claims an entry of the table with compare and exchange. If a signal
  * handler interrupts this code and makes a call in the same thread, that call has no stack.
- * Never here: allocation (except mmap() for a thread's first stack), locks, errno changed. */
+ * Never here: allocation (except mmap() for a thread's first stack), locks, changes to errno. */
 #ifndef GPUTAP_CORE_STACKS_H
 #define GPUTAP_CORE_STACKS_H
 
@@ -34,16 +34,17 @@ void gt_stacks_take(struct gt_thread *t, uint32_t op, uint64_t id);
 uint32_t gt_stacks_number(struct gt_thread *t);
 void gt_stacks_write(struct gt_thread *t, uint32_t op, uint64_t id, uint32_t number);
 
-/* State for gt_stacks_enter() of a call with a tap. Located on the tap's stack. */
+/* State that the tap of a call passes to gt_stacks_enter(). Located on the tap's stack. */
 struct gt_stacks_call {
 	uint64_t id;       /* id of the call; 0: the call is not recorded */
-	uint64_t start_ns; /* 0: the duration is not needed */
+	uint64_t start_ns; /* 0: the duration is not measured */
 };
 
-/* Call before the tap makes the call, in the same thread. @services: services of the operation. */
+/* Call before the tap makes the real call, in the same thread. @services: services of the
+ * operation. */
 void gt_stacks_enter(struct gt_stacks_call *call, const struct gt_table *table, uint32_t op,
 		     uint32_t services);
-/* Call after the tap's call has returned. */
+/* Call after the tap's real call has returned. */
 void gt_stacks_leave(const struct gt_stacks_call *call, uint32_t op);
 
 /* Return true if a call of this duration counts as slow. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See subscriber.h. Two lists of slots. A subscriber takes a slot with gt_core_lock() held and
- * stores its function last (release). The notifier loads the function first (acquire), without a
- * lock. */
+/* See subscriber.h. There are two lists of slots. To take a slot, a subscriber holds gt_core_lock()
+ * and stores its function last (release). To notify, a thread loads the function first (acquire),
+ * without a lock. */
 #include "core/subscriber.h"
 
 #include <errno.h>

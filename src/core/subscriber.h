@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Subscribers inside the process: to tables, to replace functions in them, and to events. */
+/* Subscribers inside the process. A subscriber to tables can replace functions in the tables; a
+ * subscriber to events is told of events. */
 #ifndef GPUTAP_CORE_SUBSCRIBER_H
 #define GPUTAP_CORE_SUBSCRIBER_H
 

@@ -104,7 +104,7 @@ int gt_table_register(struct gt_table *table, const void *const *target, size_t 
 	return 0;
 }
 
-/* Return the operation at that offset of the table, or NULL. Offsets increase with operation
+/* Return the operation at that offset in the table, or NULL. Offsets increase with operation
  * numbers. */
 static const struct gt_operation *find_at(const struct gt_table *table, size_t offset)
 {
@@ -201,7 +201,7 @@ void *gt_table_extension(struct gt_table *const *tables, size_t count, const cha
 		for (size_t i = 0; i < count; i++) {
 			void **slot = &tables[i]->taps[index].real;
 
-			/* a loader returned gputap's own tap, which is in a table already */
+			/* a loader returned gputap's own tap, which is in a registered table */
 			if (op->taps[i] == real)
 				break;
 			if (*slot && *slot != real)

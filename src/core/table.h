@@ -4,10 +4,11 @@
  * Each interception method fills in a struct gt_table (generated, one per instance) and registers
  * it with the runtime's real table:
  *   1. every operation's real function is stored in its tap,
- *   2. requested operations get their tap in the table, all other entries are unchanged,
+ *   2. the tap of each requested operation is put into the table, and all other entries are
+ *      unchanged,
  *   3. subscribers to raw tables get the result and may put their own functions in front, in the
- *      order in which they subscribed: the last subscriber is outermost (application -> last tool
- *      -> ... -> tap -> runtime).
+ *      order in which they subscribed, so that the last subscriber is outermost (application ->
+ *      last tool -> ... -> tap -> runtime).
  * Registration happens inside a runtime's initialisation, so no code here calls the runtime. */
 #ifndef GPUTAP_CORE_TABLE_H
 #define GPUTAP_CORE_TABLE_H
@@ -35,8 +36,8 @@ int gt_table_register(struct gt_table *table, const void *const *target, size_t 
  * @first:   number of the part's first entry, which is @entries[0]; a NULL entry is missing in this
  *           release
  * @count:   number of entries that the part can have
- * @all:     install all taps, because none can be added later, and more may be requested
- * Afterwards the requested entries are taps; with @all, all entries are. May be repeated.
+ * @all:     install all taps, because no tap can be added later, and more calls may be requested
+ *           Afterwards the requested entries, or with @all all entries, are taps. May be repeated.
  */
 void gt_table_part(struct gt_table *table, uint32_t first, uint32_t count, void **entries,
 		   bool all);
@@ -45,7 +46,7 @@ void gt_table_part(struct gt_table *table, uint32_t first, uint32_t count, void 
  * unchanged. */
 bool gt_table_has(const struct gt_table *table, uint32_t number);
 
-/* Make the instance available again after the runtime that owned the table is gone. */
+/* Make the instance available again after the runtime that owned the table was unloaded. */
 void gt_table_unregister(struct gt_table *table);
 
 /**

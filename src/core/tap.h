@@ -34,13 +34,13 @@ enum gt_service {
 	GT_SERVICE_SLOW = 64,
 };
 
-/* maximum number of copies of one runtime in a process, each with a set of taps */
+/* maximum number of copies of one runtime in a process; each copy has a set of taps */
 enum { GT_INSTANCES = 8 };
 
 struct gt_tap {
-	/* function of the runtime, or of the next tool; NULL: not there */
+	/* function of the runtime, or of the next tool; NULL: the function does not exist */
 	void *real;
-	_Atomic uint32_t services; /* enum gt_service; changed by contexts at any time */
+	_Atomic uint32_t services; /* enum gt_service; contexts may change the value at any time */
 	/* nonzero if no context requested the operation when the runtime offered its table: calls
 	 * bypass the tap */
 	uint32_t left_out;
@@ -48,10 +48,11 @@ struct gt_tap {
 
 /* Reasons why the tap of an unrecorded call does not call straight through. */
 enum gt_also {
-	GT_ALSO_ORDER = 1, /* its stream's submit order must include the call */
-	GT_ALSO_WAITS = 2, /* the call returns when activities are complete: gt_activity_waited() */
-	/* the session records the call even in pauses: the call creates a communicator, and without
-	 * this record later calls could not be assigned to the communicator */
+	GT_ALSO_ORDER = 1, /* the submit order of the call's stream must include the call */
+	GT_ALSO_WAITS =
+		2, /* the call returns when activities have completed: gt_activity_waited() */
+	/* the session records the call even in pauses, because the call creates a communicator.
+	 * Without the record, later calls could not be assigned to the communicator */
 	GT_ALSO_PAUSED = 4,
 };
 
@@ -63,10 +64,11 @@ struct gt_operation {
 	 * function) */
 	uint32_t table_offset;
 	void *const *taps; /* tap function of each instance */
-	/* hand-written wrap; NULL: none, and GT_SERVICE_WRAP must not be set */
+	/* hand-written wrap; NULL: the operation has no wrap, and GT_SERVICE_WRAP must not be
+	 * set */
 	void *wrap;
-	/* true if the wrap is needed even without GPU activities: otherwise gputap would miss
-	 * calls, perhaps calls of a domain that shares its activities with this one */
+	/* true if the wrap is needed even without GPU activities, because gputap would otherwise
+	 * miss calls, perhaps calls of a domain that shares its activities with this domain */
 	bool wrap_always;
 	uint8_t also; /* enum gt_also; nonzero: the tap has a function for GT_SERVICE_ORDER */
 };
@@ -88,7 +90,7 @@ struct gt_table {
 	 * given */
 	uint64_t version;
 	/* size in bytes of the shortest table of any release, if new releases only append entries;
-	 * 0: all releases have the same size */
+	 * 0: the table has the same size in all releases */
 	size_t least;
 };
 
@@ -101,13 +103,13 @@ struct gt_call {
 	/* NULL: nothing of this call is recorded. Behave as if gputap were not there, but keep
 	 * hiding previous changes */
 	struct gt_thread *thread;
-	/* correlation id; 0: the call itself is not recorded, but its GPU activities are recorded
-	 * if `thread` is not NULL */
+	/* correlation id; 0: the call itself is not recorded; its GPU activities are recorded if
+	 * `thread` is not NULL */
 	uint64_t id;
 	uint64_t start; /* host ticks; 0 if `thread` is NULL */
 };
 
-/* Options that taps read, copied from the session when recording starts. */
+/* Options that taps read. Copied from the session when recording starts. */
 extern struct gt_tap_options {
 	uint32_t record_args;
 	uint32_t payload_cap;
@@ -123,7 +125,7 @@ extern struct gt_tap_options {
 /* For taps of an `outermost` API, around calls that launch, copy or set, if
  * gt_tap_options.submit_orders is set.
  * @by_pointer: true if @function is the host's stub, not a handle.
- * @own: true if a missing @stream means the thread's own default stream.
+ * @own: true if a missing @stream stands for the thread's own default stream.
  * @blocking: true for a copy that returns when it is complete.
  * @plain: true if the ranges of a copy or set are fully known: [destination, + bytes), [source, +
  *         bytes). */
@@ -144,9 +146,9 @@ void gt_submit_order_add_call(struct gt_thread *t, const struct gt_table *table,
 	__attribute__((cold, visibility("hidden")));
 void gt_submit_order_end_call(struct gt_thread *t, uint64_t status)
 	__attribute__((cold, visibility("hidden")));
-/* Call when the activities that this thread requested are complete, as far as the thread knows.
- * Records them before the call returns, so that a crash of the program does not lose them. Does not
- * wait. */
+/* Call when the activities that this thread launched are complete, as far as the thread knows.
+ * Records the activities before the call returns, so that a crash of the program does not lose the
+ * records. Does not wait. */
 void gt_activity_waited(void) __attribute__((visibility("hidden")));
 /* Note a call whose activities cannot be distinguished from another call's. */
 void gt_submit_order_give_up(struct gt_thread *t) __attribute__((cold, visibility("hidden")));
@@ -172,7 +174,7 @@ static inline uint32_t gt_tap_services(const struct gt_tap *tap)
 	}
 #define GT_TAP(ret, f, index, parameters, arguments) \
 	GT_TAP_BUT(ret, f, index, parameters, arguments, GT_SERVICE_NOTIFY, GT_NOTIFIED_NAME(f))
-/* For calls that a stream's submit order may need even if they are not recorded. */
+/* For calls that a stream's submit order may have to include even if the calls are not recorded. */
 #define GT_TAP_ORDER(ret, f, index, parameters, arguments)                                     \
 	GT_TAP_BUT(ret, f, index, parameters, arguments, GT_SERVICE_NOTIFY | GT_SERVICE_ORDER, \
 		   services & GT_SERVICE_NOTIFY ? GT_NOTIFIED_NAME(f) : GT_ORDER_NAME(f))
@@ -194,7 +196,7 @@ static inline uint32_t gt_tap_services(const struct gt_tap *tap)
 			arguments;                                                         \
 	}
 
-/* Make the call as without tools. For use between a tool's two callbacks. */
+/* Make the call as if no tools were present. For use between a tool's two callbacks. */
 #define GT_INNER_CALL(f, index, ...)                                     \
 	(gt_tap_services(&GT_TAPS[index]) & ~(uint32_t)GT_SERVICE_NOTIFY \
 		 ? GT_ASKED_NAME(f)(__VA_ARGS__)                         \
@@ -223,8 +225,8 @@ static inline bool gt_call_recorded(const struct gt_call *call)
 	return false;
 }
 
-/* Reserve a call's record and fill in everything except its arguments. Then call gt_ring_commit()
- * with the same number of bytes. */
+/* Reserve a call's record and fill in everything except the arguments. The caller fills in the
+ * arguments, then calls gt_ring_commit() with the same number of bytes. */
 static inline GT_IN_LINE struct gt_record_call *gt_tap_record(struct gt_thread *t, uint32_t op,
 							      size_t bytes, uint64_t id,
 							      uint64_t start, uint64_t end,
@@ -278,9 +280,9 @@ static inline GT_IN_LINE void gt_value_put(uint64_t *p, uint32_t arg, const void
 }
 
 /* Payload: the data that pointer arguments point to. A tap makes one blob per such argument and
- * passes all blobs together. A blob is NULL if there is nothing to read or the data must not be
- * read. Each blob takes a struct gt_payload and its bytes, capped at gt_tap_options.payload_cap, so
- * that a record with a few payloads is smaller than a block and smaller than 512 KiB. */
+ * passes all blobs together. A blob's data is NULL if there is nothing to read or the data must not
+ * be read. Each blob takes a struct gt_payload and its bytes, capped at gt_tap_options.payload_cap,
+ * so that a record with a few payloads is smaller than a block and smaller than 512 KiB. */
 struct gt_blob {
 	const void *data; /* NULL: no payload */
 	uint32_t arg;

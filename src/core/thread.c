@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The slow half of core/thread.h: for a thread that makes its first call in this process, or whose
- * open calls were left with a jump.
+/* The slow half of core/thread.h. It handles a thread that makes its first call in this process, or
+ * whose open calls were left with a jump.
  *
  *   thread starts ── first recorded call ──► slot (TAKEN, ACTIVE) ── ring full ──► next block ..
  *                 ── thread ends ──► CLOSED
@@ -8,15 +8,15 @@
  * A thread's first record:
  *   1. The process gets its segment, if it has none yet (recording.c).
  *   2. The thread takes a slot of the segment (thread_ring.c).
- *   3. The first thread of a process created with fork writes again the modules, strings and
- *      objects that the parent had written and that are still valid (emit.c, fork_replay.c).
+ *   3. The first thread of a process created with fork rewrites the modules, strings and objects
+ *      that the parent had written and that are still valid (emit.c, fork_replay.c).
  *   4. The thread writes the external ids that it has pushed (external.c).
  *   5. The process's first thread starts the thread that follows the session (tool/tool_follow.c,
  *      through a hook).
  * None of these files calls this file.
  *
  * Never here: locks that a program's thread may hold when it is killed or forks, malloc,
- * cancellation points, errno changed. */
+ * cancellation points, changes to errno. */
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -53,8 +53,8 @@ static struct gt_thread *attach(struct gt_thread *t)
 	return t;
 }
 
-/* Attach with signals blocked until the thread's state is complete. Afterwards a handler's calls
- * are recorded; before, they could not even be counted. */
+/* Attach with signals blocked until the thread's state is complete. Afterwards calls of a signal
+ * handler are recorded; before, they could not even be counted. */
 static struct gt_thread *attach_undisturbed(struct gt_thread *t)
 {
 	uint64_t before;
@@ -72,14 +72,14 @@ struct gt_thread *gt_thread_attach(struct gt_thread *t)
 	void (*missed)(void), (*attached)(void);
 	int saved;
 
-	if (t->internal || t->writing) /* gputap's own call */
+	if (t->internal || t->writing) /* a call that gputap itself makes */
 		return NULL;
 	if (atomic_load_explicit(&gt_recording.off, memory_order_relaxed) &&
 	    !atomic_load_explicit(&gt_recording.tools, memory_order_relaxed))
 		return NULL;
 	/* A call that started in the parent of a fork is still open here. The end of that call must
-	 * not be mistaken for the end of a call of this process. This thread is not recorded until
-	 * the call has returned. */
+	 * not be mistaken for the end of a call of this process. Therefore this thread is not
+	 * recorded until the call has returned. */
 	if (t->epoch != GT_EPOCH_NONE && t->depth)
 		return NULL;
 	saved = errno;

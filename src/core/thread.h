@@ -23,22 +23,22 @@
 #define gt_likely(x)   __builtin_expect(!!(x), 1)
 #define gt_unlikely(x) __builtin_expect(!!(x), 0)
 
-/* Without this attribute, GCC moves the common parts of taps into functions, at a cost of two calls
- * with six arguments each per tap. The time stamps hide this cost only while no other thread uses
+/* Without this attribute, GCC moves the common parts of taps into functions, which costs each tap
+ * two calls with six arguments each. The time stamps hide this cost only while no other thread uses
  * the core. */
 #define GT_IN_LINE __attribute__((always_inline))
 
 #define GT_EPOCH_NONE UINT32_MAX
 
-/* Places the globals that every recorded call reads next to each other. Calls are rare from a
- * program's point of view, so their cache lines are cold. */
+/* Places the globals that every recorded call reads next to each other. For a program, calls are
+ * rare, so the cache lines of these globals are cold. */
 #define GT_HOT __attribute__((section("gt_hot")))
 
 struct gt_graph_launch;
 struct gt_submit_order;
 
 struct gt_thread {
-	uint8_t *cur;           /* address of the next record */
+	uint8_t *cur;           /* address at which the next record will be written */
 	struct gt_block *block; /* NULL until the first record */
 	struct gt_slot *slot;   /* NULL: no slot yet */
 	uint64_t next_id;       /* id of the next call */
@@ -52,8 +52,8 @@ struct gt_thread {
 	uint32_t depth;
 	/* equals *gt_epoch when attached to this process; otherwise GT_EPOCH_NONE or stale */
 	uint32_t epoch;
-	/* greater than 0 in gputap's own calls into a runtime: taps call straight through. Follows
-	 * `epoch`, because both are read together */
+	/* greater than 0 during gputap's own calls into a runtime, in which taps call straight
+	 * through. Follows `epoch`, because both are read together */
 	uint32_t internal;
 	uintptr_t outer;              /* GT_HERE() of the outermost open call */
 	struct gt_external *external; /* ids that the program pushed; NULL: no id was ever pushed */
@@ -65,18 +65,19 @@ struct gt_thread {
 	/* host ticks at the start of that call: activities that lower layers submit during the call
 	 * are linked to it */
 	uint64_t api_start;
-	/* bytes that this call copies or sets; 0: none or not known. If not 0, also valid: */
+	/* bytes that this call copies or sets; 0: none, or unknown. If not 0, the next three
+	 * fields are also valid */
 	uint64_t api_bytes;
 	uint64_t api_source, api_destination;
-	uint32_t api_direction; /* direction as the API defines it; 0: none */
-	/* not NULL in a runtime's own thread, which submits activities for other threads' calls
+	uint32_t api_direction; /* direction, as the API defines it; 0: none */
+	/* not NULL in a thread of a runtime that submits activities for other threads' calls
 	 * (runtime/submit_order.h) */
 	struct gt_submit_order *submit_order;
 	/* graph launch open in this thread (runtime/graph_nodes.h); NULL: none */
 	struct gt_graph_launch *graph;
 	/* memory for the next exec (core/exec_environment.c); NULL: none */
 	void *exec_area;
-	/* process that uses exec_area: this process, or a vfork's child that is gone; 0: none */
+	/* process that uses exec_area: this process, or a vfork's child that has ended; 0: none */
 	uint32_t exec_user;
 };
 
@@ -97,8 +98,8 @@ enum gt_thread_end {
 extern struct gt_thread_hooks {
 	/* called when a call of the program gets no thread state */
 	void (*_Atomic call_missed)(void);
-	/* called when a thread was attached, inside the thread's call: the signal mask and all
-	 * other state are the program's */
+	/* called after a thread was attached, inside one of the thread's calls, with the program's
+	 * signal mask and all other state of the program */
 	void (*_Atomic attached)(void);
 	/* called when the thread ends; frees memory that a runtime has mapped for the thread. One
 	 * entry per runtime that needs it */
@@ -147,7 +148,8 @@ extern uint32_t gt_skip_nested[GT_DOMAIN_COUNT] __attribute__((visibility("hidde
 #endif
 
 /**
- * gt_thread_attach() - slow half of gt_thread_get(): new thread, new process, or recording is off
+ * gt_thread_attach() - slow half of gt_thread_get(), for a new thread, for a new process, or while
+ * recording is off
  * Return: the thread's state with a slot; NULL: make the call as if gputap were not there.
  */
 struct gt_thread *gt_thread_attach(struct gt_thread *t);
@@ -208,8 +210,8 @@ static inline struct gt_thread *gt_thread_get(void)
 
 /* Return true if a call at this stack position is inside all open calls. A call that was left with
  * a jump (siglongjmp(), an exception) still looks open. Such a call is recognised if a later call
- * comes from the same stack height or above, or if the return address of the open call has been
- * overwritten. */
+ * comes from the same stack address or a higher one, or if the return address of the open call has
+ * been overwritten. */
 static inline GT_IN_LINE bool gt_thread_is_inside(const struct gt_thread *t, uintptr_t here)
 {
 	if (!t->depth)
@@ -223,8 +225,8 @@ static inline GT_IN_LINE bool gt_thread_is_inside(const struct gt_thread *t, uin
 #endif
 }
 
-/* gt_thread_get() for a call of @domain: returns NULL also if the runtime made the call, not the
- * program. */
+/* gt_thread_get() for a call of @domain. Also returns NULL if the runtime, not the program, made
+ * the call. */
 static inline GT_IN_LINE struct gt_thread *gt_thread_call(enum gt_domain domain)
 {
 	struct gt_thread *t = &gt_thread;
@@ -236,7 +238,7 @@ static inline GT_IN_LINE struct gt_thread *gt_thread_call(enum gt_domain domain)
 	return gt_thread_attach_call(t, domain, here);
 }
 
-/* gt_thread_get() for a call of an `outermost` API: returns NULL also inside a call of the same
+/* gt_thread_get() for a call of an `outermost` API. Also returns NULL inside a call of the same
  * API. If the result is not NULL, call gt_api_enter() and gt_api_leave(). */
 static inline GT_IN_LINE struct gt_thread *gt_thread_api(void)
 {
@@ -271,7 +273,7 @@ static inline void gt_api_leave(struct gt_thread *t)
 	t->api_id = 0;
 }
 
-/* Return the thread's state for gputap's own records (objects, modules, events), also inside
+/* Return the thread's state for gputap's own records (objects, modules, events), even inside
  * gputap's own calls. */
 static inline struct gt_thread *gt_thread_own(void)
 {
@@ -282,9 +284,9 @@ static inline struct gt_thread *gt_thread_own(void)
 	return gt_thread_attach(t);
 }
 
-/* Increment a counter with a single writer that other processes read. Takes one instruction if the
- * machine has one: a signal handler's increment must not get lost between the load and the store
- * here. No lock prefix, because no other thread writes. */
+/* Increment a counter with a single writer that other processes read. Takes a single instruction if
+ * the machine has one, because a signal handler's increment must not get lost between the load and
+ * the store. There is no lock prefix, because no other thread writes the counter. */
 static inline void gt_count(_Atomic uint64_t *counter)
 {
 #if defined(__x86_64__)
@@ -294,7 +296,7 @@ static inline void gt_count(_Atomic uint64_t *counter)
 #endif
 }
 
-/* Open one more call. */
+/* Open one more call in the thread. */
 static inline GT_IN_LINE void gt_call_open(struct gt_thread *t)
 {
 	static_assert(offsetof(struct gt_thread, depth) ==
@@ -329,8 +331,8 @@ static inline GT_IN_LINE uint64_t gt_call_begin(struct gt_thread *t, enum gt_dom
 	return id;
 }
 
-/* Open a call that is not recorded but whose GPU activities are. Nested calls of the runtime are
- * not the program's. End the call like any other. */
+/* Open a call that is not recorded but whose GPU activities are. Calls that the runtime makes
+ * inside it do not count as the program's. End the call like any other. */
 static inline GT_IN_LINE uint64_t gt_call_begin_unrecorded(struct gt_thread *t)
 {
 	gt_call_open(t);
@@ -349,8 +351,9 @@ void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain,
 	     enum gt_drop_reason reason);
 
 /**
- * gt_ring_next() - slow half of gt_ring_reserve(): hand over the full block, take another block
- * Return: room for `bytes` in the new block, or NULL; in that case *why is the reason to count.
+ * gt_ring_next() - slow half of gt_ring_reserve(): hand over the full block and take another block
+ * Return: room for `bytes` in the new block, or NULL. With NULL, *why is the reason under which to
+ *         count the record.
  */
 void *gt_ring_next(struct gt_thread *t, size_t bytes, enum gt_drop_reason *why);
 
@@ -361,8 +364,8 @@ static inline uint32_t gt_ring_room(const struct gt_thread *t, const uint8_t *p)
 }
 
 /**
- * gt_ring_try() - gt_ring_reserve() for records that are neither calls nor GPU activities: losses
- * are not counted
+ * gt_ring_try() - gt_ring_reserve() for records that are neither calls nor GPU activities, whose
+ * losses are not counted
  * @why: set on failure
  */
 static inline void *gt_ring_try(struct gt_thread *t, size_t bytes, enum gt_drop_reason *why)
@@ -394,7 +397,8 @@ void *gt_ring_reserve_slow(struct gt_thread *t, size_t bytes, enum gt_class clas
 /**
  * gt_ring_reserve() - reserve room for one record
  * @bytes: multiple of 8
- * Return: address for the record; call gt_ring_commit() afterwards. NULL: dropped and counted.
+ * Return: address for the record; call gt_ring_commit() afterwards. NULL: the record was dropped
+ *         and counted.
  */
 static inline GT_IN_LINE void *gt_ring_reserve(struct gt_thread *t, size_t bytes,
 					       enum gt_class class, enum gt_domain domain)
@@ -407,7 +411,7 @@ static inline GT_IN_LINE void *gt_ring_reserve(struct gt_thread *t, size_t bytes
 		if (gt_likely(gt_ring_room(t, p) >= bytes &&
 			      t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed))) {
 			if (!p)
-				__builtin_unreachable(); /* room implies a block */
+				__builtin_unreachable(); /* if there is room, there is a block */
 			return p;
 		}
 		t->writing = 0;
@@ -415,7 +419,7 @@ static inline GT_IN_LINE void *gt_ring_reserve(struct gt_thread *t, size_t bytes
 	return gt_ring_reserve_slow(t, bytes, class, domain);
 }
 
-/* Make the complete record of `bytes` at t->cur visible to the collector. */
+/* Make the complete record of `bytes` bytes at t->cur visible to the collector. */
 static inline GT_IN_LINE void gt_ring_commit(struct gt_thread *t, size_t bytes)
 {
 	t->cur += bytes;

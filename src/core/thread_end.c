@@ -32,7 +32,7 @@ static void thread_ends(void *arg)
 	if (t->exec_area)
 		munmap(t->exec_area, GT_EXEC_AREA_BYTES);
 	t->exec_area = NULL;
-	if (slot && mine) /* slots of a former process belong to the parent */
+	if (slot && mine) /* slots of a former process belong to the parent process */
 		gt_thread_give_slot(slot);
 }
 
@@ -42,7 +42,7 @@ void gt_thread_notice_end(struct gt_thread *t)
 		pthread_setspecific(key, t);
 }
 
-/* The key is among the first keys, so storing its value needs no allocation. */
+/* The key is one of the first keys of the process, so storing its value needs no allocation. */
 void gt_thread_keep_exec_area(struct gt_thread *t, void *area)
 {
 	t->exec_area = area;

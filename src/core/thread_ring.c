@@ -5,14 +5,14 @@
  *   thread starts ── first recorded call ──► slot (TAKEN, ACTIVE) ── ring full ──► next block ..
  *                 ── thread ends ──► CLOSED
  *
- * A thread beyond the segment's slots has no slot. The thread counts in a separate page, which is
- * added to slot 0 of the segment (not a ring: only counts) each time the thread drops a record, so
- * that seen = recorded + dropped stays exact.
+ * A thread beyond the segment's slots has no slot. The thread counts in a separate page. Each time
+ * the thread drops a record, these counts are added to slot 0 of the segment, which has only counts
+ * and no ring, so that seen = recorded + dropped stays exact.
  *
- * If there are only tools, a thread gets only a slot: no blocks, no counts.
+ * In a process that only tools observe, a thread gets a slot, but no blocks and no counts.
  *
  * Never here: locks that a program's thread may hold when it is killed or forks, malloc,
- * cancellation points, errno changed. */
+ * cancellation points, changes to errno. */
 #include "core/thread_parts.h"
 
 #include <errno.h>
@@ -93,7 +93,7 @@ void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain,
 	t->lost++;
 	t->lost_domain = domain;
 	if (slot_in_segment(r, t->slot)) {
-		/* the dropped call may be the newest call, and is not open any more */
+		/* the dropped call may be the newest call, which is then not open any more */
 		if (class == GT_CLASS_CALL)
 			atomic_store_explicit(&t->slot->domains[domain].newest, 0,
 					      memory_order_relaxed);
@@ -141,9 +141,9 @@ static struct gt_slot *overflow_slot(void)
 }
 
 /* Wait until @take succeeds, because the collector returned a block or slot, or until
- * session.wait_ns is over. @take returns false if nothing can be taken yet, and clears *hope if
- * nothing ever can. If the collector has returned no block during a whole wait, it is considered
- * dead or stuck: the next wait only starts after the collector's count has changed. */
+ * session.wait_ns is over. @take returns false if nothing can be taken yet, and clears *hope if it
+ * never can. If the collector has returned no block during a whole wait, it is considered dead or
+ * stuck: the next wait only starts after the collector's count has changed. */
 static bool wait_for(struct gt_segment *r,
 		     bool (*take)(struct gt_segment *r, uint32_t *number, bool *hope),
 		     uint32_t *number)
@@ -187,7 +187,7 @@ static bool take_slot(struct gt_segment *r, uint32_t *index, bool *hope)
 	for (uint32_t i = 0; i < used && !*hope; i++)
 		*hope = atomic_load_explicit(&gt_segment_slot(r, i)->state, memory_order_relaxed) ==
 			GT_SLOT_CLOSED;
-	/* after the loop, because slots that were closed in the loop may be free now */
+	/* again after the loop, because slots that were closed during the loop may be free now */
 	*index = gt_slot_take(r, &slot_hint);
 	return *index != UINT32_MAX;
 }
@@ -228,7 +228,7 @@ static void *next_block(struct gt_thread *t, size_t bytes, enum gt_drop_reason *
 	if (!r->block_count)
 		return NULL;
 	if (gt_recording_stop_asked()) {
-		*why = GT_DROP_UNFINISHED; /* the session ended before the call did */
+		*why = GT_DROP_UNFINISHED; /* the session ended before the call */
 		gt_recording_stop();
 		return NULL;
 	}
@@ -262,7 +262,7 @@ static void *report_loss(struct gt_thread *t, size_t bytes)
 	struct gt_record_event *e = (struct gt_record_event *)t->cur;
 
 	if (gt_ring_room(t, t->cur) < bytes + sizeof *e)
-		return t->cur; /* reported with the next block */
+		return t->cur; /* the loss is reported with the next block */
 	t->lost = 0;
 	e->head =
 		(struct gt_record){sizeof *e / 8, GT_RECORD_EVENT, (uint8_t)domain, GT_EVENT_LOSS};
@@ -273,7 +273,7 @@ static void *report_loss(struct gt_thread *t, size_t bytes)
 	/* `writing` is 0 now: a subscriber may make calls, and their records come first */
 	gt_subscribers_event(GT_EVENT_LOSS, domain, lost, NULL);
 	t->writing = 1;
-	/* a signal handler may have moved `end` before this point, not after it */
+	/* a signal handler may have moved `end` before this point, but not after it */
 	__asm__ volatile("" ::: "memory");
 	return gt_ring_room(t, t->cur) >= bytes ? t->cur : NULL;
 }

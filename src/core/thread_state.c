@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* State of threads that thread.h declares, and functions without other dependencies: the clock that
- * is always available, blocking of signals. */
+ * is always available, and the blocking of signals. */
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -10,7 +10,7 @@
 #define GT_TOOL_OPENED_MAGIC UINT64_C(0x314e45504f4c4f54)
 struct gt_tool_opened {
 	uint64_t magic;
-	/* NULL: the library has not looked for tools yet. The audit library calls this function
+	/* NULL: libgputap.so has not looked for tools yet. The audit library calls this function
 	 * with the dynamic linker's lock held, before the tool's constructors run */
 	void (*_Atomic opened)(void);
 };

@@ -30,7 +30,7 @@ enum {
 /* Limit of the first thread's stack. The stack grows, and the kernel keeps this much space free of
  * mappings. */
 static const uintptr_t MAIN_BYTES = 64 << 20;
-/* Maximum distance of two frames that only a frame pointer links. */
+/* Maximum distance between two frames that are linked only by a frame pointer. */
 static const uintptr_t GUESS_BYTES = 1 << 20;
 
 struct walk {
@@ -38,7 +38,8 @@ struct walk {
 	uintptr_t pc, sp, bp;
 	/* readable memory: `bytes` bytes from `low` on; the data is at address + `moved` */
 	uintptr_t low, bytes, moved;
-	uintptr_t led; /* frame pointers up to this address are known to lead to code of a module */
+	/* frame pointers up to this address are known to lead to the code of a module */
+	uintptr_t led;
 	unsigned regions;
 	bool exact; /* true if pc was interrupted, false if pc is a return address */
 };
@@ -140,7 +141,7 @@ static __attribute__((noinline)) void make_rule(const struct walk *w, uintptr_t 
 	struct gt_unwind_object object;
 
 	if (!gt_unwind_find_object(pc, &object)) {
-		/* do not cache: code generated at run time may be different code the next time */
+		/* do not cache: the address may contain different generated code the next time */
 		*slot = (struct gt_unwind_rule){0};
 		return;
 	}
@@ -166,8 +167,8 @@ static inline const struct gt_unwind_rule *get_rule(const struct walk *w)
 }
 
 /* Return true if frame pointers lead from @bp on, through unknown code, to code of a module. Code
- * from a JIT compiler may be called by more such code. A word that is not a frame pointer leads
- * anywhere, but seldom to code. */
+ * from a JIT compiler may be called by other code from the JIT compiler. A word that is not a frame
+ * pointer can lead anywhere, but seldom leads to code. */
 static bool leads_to_code(struct walk *w, uintptr_t bp)
 {
 	struct gt_unwind_object object;

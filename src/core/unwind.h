@@ -9,9 +9,9 @@
  * the stack. If the stack is not the thread's own (a coroutine's, a signal handler's), the kernel
  * copies a piece of the stack, and the copy is read instead, so that a wrong pointer does not
  * fault.
- * Locking: none; each thread has an area. Never here: allocation, locks (except with a C library
- * older than 2.35: dl_iterate_phdr()), errno changed; system calls only for a thread's first stack
- * and for stacks that are not its own. */
+ * Locking: none; each thread has a separate area. Never here: allocation, locks (except
+ * dl_iterate_phdr()'s, with a glibc older than 2.35), changes to errno. System calls are made only
+ * for a thread's first stack and for stacks that are not the thread's own. */
 #ifndef GPUTAP_CORE_UNWIND_H
 #define GPUTAP_CORE_UNWIND_H
 
@@ -65,14 +65,14 @@ void gt_unwind_find_rule(const struct gt_unwind_object *object, uintptr_t pc,
 struct gt_unwind_area {
 	uintptr_t low, high; /* bounds of the thread's own stack; 0: not known yet */
 	bool looked;
-	uint32_t generation; /* generation to which the contents of `rules` belong */
+	uint32_t generation; /* generation of the modules for which `rules` is valid */
 	struct gt_unwind_rule rules[GT_UNWIND_RULES];
 	uint8_t copy[GT_UNWIND_COPY];
 };
 
 enum gt_unwind_end {
-	GT_UNWIND_WHOLE = 0, /* complete to the first function */
-	GT_UNWIND_CUT,       /* cut at GT_UNWIND_MOST frames; more frames exist */
+	GT_UNWIND_WHOLE = 0, /* the stack is complete, up to the first function */
+	GT_UNWIND_CUT,       /* the stack was cut at GT_UNWIND_MOST frames; more frames exist */
 	GT_UNWIND_BROKEN,    /* neither tables nor frame pointers lead further */
 };
 

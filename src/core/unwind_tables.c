@@ -17,7 +17,7 @@ enum { REGISTER_BP = 6, REGISTER_SP = 7, REGISTER_RETURN = 16, STATES = 8 };
 
 /* Finding modules --------------------------------------------------------------------------- */
 
-#if !defined(DLFO_STRUCT_HAS_EH_DBASE) /* before glibc 2.35 */
+#if !defined(DLFO_STRUCT_HAS_EH_DBASE) /* used before glibc 2.35 */
 struct dl_find_object {
 	unsigned long long int dlfo_flags;
 	void *dlfo_map_start;
@@ -27,8 +27,8 @@ struct dl_find_object {
 	unsigned long long int reserved[7];
 };
 #endif
-/* _dl_find_object() of glibc 2.35 and later. The library must not refer to it directly, because the
- * library also loads with older versions of glibc. Constant after gt_unwind_init(). */
+/* _dl_find_object() of glibc 2.35 and later. libgputap.so must not refer to the function directly,
+ * because it must also load with older versions of glibc. Constant after gt_unwind_init(). */
 static int (*find_object)(void *pc, struct dl_find_object *found);
 
 void gt_unwind_init(void)
@@ -204,8 +204,8 @@ struct function {
 	struct piece first, then; /* instructions of the CIE, then of the FDE */
 };
 
-/* Return true for "rbp + n" and for "the word at rbp + n". Compilers generate such expressions for
- * frames that they align. */
+/* Return true for the expressions "rbp + n" and "the word at rbp + n". Compilers generate these
+ * expressions for frames that they align. */
 static bool is_bp_expression(struct piece e, bool *is_load, int64_t *offset)
 {
 	if (take(&e, 1) != 0x70 + REGISTER_BP) /* DW_OP_breg6 */
@@ -380,7 +380,7 @@ static bool run(const struct function *f, struct piece r, uintptr_t pc, struct s
 
 /* Entries ----------------------------------------------------------------------------------- */
 
-/* @at: address of the length field of an entry. */
+/* @at: address of the length field of a table entry. */
 static bool begin_entry(const struct gt_unwind_object *o, uintptr_t at, struct piece *r)
 {
 	uint64_t bytes;
