@@ -19,7 +19,7 @@
 
 enum {
 	TAIL_BYTES = 4096, /* the end marker is within this many bytes of the file's end */
-	/* size limit for the texts of one frame; functions that do not fit are left out */
+	/* size limit of the texts of one frame; functions whose texts do not fit are left out */
 	TEXTS_BYTES = 256 << 10,
 };
 
@@ -116,7 +116,7 @@ void gt_names_cancel(struct gt_names_append *a)
 	free(a);
 }
 
-/* Write the gathered records as a block. */
+/* Write the collected records as a block. */
 static int end_block(struct gt_names_append *a)
 {
 	struct gt_capture_writer *w = a->writer;
@@ -132,7 +132,7 @@ static int end_block(struct gt_names_append *a)
 	return status;
 }
 
-/* Copy a text with its NUL, cut at @most. Return the end of the copy. */
+/* Copy a text with its NUL, truncated to @most bytes. Return the end of the copy. */
 static char *put_text(char *to, const char *text, size_t most)
 {
 	size_t n = text ? strnlen(text, most) : 0;

@@ -86,7 +86,7 @@ int gt_block_read(struct block_reader *r, const struct gt_capture *c, struct str
 	status = gt_capture_file_read(file, r->stored, whole, b->at);
 	if (status && status != -ENODATA)
 		return gt_error(status, "cannot read capture %s", file->path);
-	/* the head may be a copy from an index, so compare it with the block */
+	/* compare the head with the block, because it may be a copy from an index */
 	if (!status && (gt_head_crc(r->stored, b->head_bytes) != b->head_crc ||
 			gt_crc32c(0, r->stored + b->head_bytes, b->stored_bytes) != b->payload_crc))
 		status = -EBADMSG;
@@ -146,11 +146,11 @@ void gt_block_check_counts(const struct block_reader *r, const struct gt_capture
 	gt_session_of(c, b->process)->public.health.bad_sums++;
 }
 
-/* Count the block's records as lost: move them from `recorded` to the corrupt ones. The counts in
- * the block's head are valid, because the head was checked. */
+/* Count the block's records as lost: move them from the recorded to the corrupt records. The counts
+ * in the block's head are valid, because the head was checked. */
 void gt_block_bad(const struct gt_capture *constant, struct stream_block *b)
 {
-	/* health and counts are updated late, by design */
+	/* by design, health and counts are updated late, even in a constant capture */
 	struct gt_capture *c = (struct gt_capture *)(uintptr_t)constant;
 	uint8_t head[GT_FILE_HEAD_MAX];
 	struct gt_counts *counts = &c->sums[b->process]->counts;

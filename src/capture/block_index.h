@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The index of a capture: copies of its blocks' heads, so that a reader need not search for each
- * block when it opens the capture.
+/* The index of a capture. It contains copies of the blocks' heads, so that a reader need not search
+ * for each block when it opens the capture.
  *
  *   | header | block .. | INDEX 1 | block .. | INDEX 2 | END |
  *    first 1 ^          ^ end 1, first 2      ^ end 2   index: INDEX 2; its previous: INDEX 1
@@ -60,9 +60,9 @@ struct gt_index;
 /* State of a file's index. */
 struct gt_index_info {
 	uint64_t bytes;  /* size of the INDEX blocks; 0: none */
-	uint64_t blocks; /* blocks whose heads the index has */
-	/* true if the reader uses the index; false if `wrong`, or for so few blocks that reading
-	 * their heads is as fast */
+	uint64_t blocks; /* number of blocks whose heads are in the index */
+	/* true if the reader uses the index; false if `wrong`, or if the file has so few blocks
+	 * that reading their heads is as fast */
 	bool used;
 	bool wrong; /* true if the index is damaged or contradicts the blocks */
 };
@@ -72,8 +72,8 @@ struct gt_index_info {
  * @first: position of the first block
  * @bytes: size of the file
  * @out:   receives the index; NULL: the caller finds blocks through their heads
- * Compares the heads of all blocks except streams, and of some streams, with the file. A reader of
- * any other block must compare its head itself, as gt_block_read() does.
+ * Compares the heads of all blocks that are not streams, and of some streams, with the file. A
+ * reader of any other block must compare its head itself, as gt_block_read() does.
  * Owner: caller; gt_index_close().
  */
 void gt_index_open(int fd, uint64_t first, uint64_t bytes, struct gt_index_info *info,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See call_set.h. A set that contains every second of 100 million calls takes 13 MB. */
+/* See call_set.h. A set that contains every second one of 100 million calls takes 13 MB. */
 #include "capture/call_set.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ enum { CHUNK_BITS = 1 << 14, ROOM_FIRST = 256 };
 struct gt_call_chunk {
 	uint64_t number; /* id / CHUNK_BITS */
 	uint32_t process;
-	uint64_t *bits; /* NULL if the entry is free */
+	uint64_t *bits; /* NULL: the entry is free */
 };
 
 static size_t place_of(const struct gt_call_set *s, uint32_t process, uint64_t number)
@@ -22,7 +22,7 @@ static size_t place_of(const struct gt_call_set *s, uint32_t process, uint64_t n
 	return (size_t)(hash >> 32) & (s->room - 1);
 }
 
-/* Return the entry of the chunk, or the free entry where the chunk would go. */
+/* Return the entry of the chunk, or the free entry into which the chunk would go. */
 static struct gt_call_chunk *find_chunk(const struct gt_call_set *s, uint32_t process,
 					uint64_t number)
 {

@@ -13,7 +13,7 @@ struct gt_call_chunk;
 struct gt_call_set {
 	struct gt_call_chunk *chunks; /* hash table */
 	size_t count, room;
-	struct gt_call_chunk *last; /* the last chunk looked up */
+	struct gt_call_chunk *last; /* the chunk of the last look-up */
 };
 
 /* Add a call. Return 0 or -ENOMEM with a cause. */

@@ -31,7 +31,8 @@ struct gt_code_info {
 	size_t lines_bytes;
 };
 
-/* Return the number of stacks, sorted by process and number. 0: stacks were not requested. */
+/* Return the number of stacks, sorted by process and number. 0: the session did not request
+ * stacks. */
 size_t gt_capture_stack_count(const struct gt_capture *c);
 const struct gt_stack_info *gt_capture_stack_at(const struct gt_capture *c, size_t index);
 /* Return a stack, or NULL if it was lost. */

@@ -32,13 +32,16 @@ struct gt_capture_options {
 	/* true: permissions of a new file follow the umask; false: only the owner may read the
 	 * file */
 	bool shared;
-	bool compress; /* zstd level 1 on stream blocks: smaller, slower */
+	/* true: compress stream blocks with zstd level 1, which makes them smaller but takes
+	 * longer */
+	bool compress;
 };
 
 /* The command of a session and its environment. Strings are borrowed for the call. */
 struct gt_session_info {
 	const char *hostname, *boot_id, *kernel, *cpu, *gputap_version;
-	const char *command; /* argv, each string ended by NUL, and a second NUL at the end */
+	/* argv: each string ends with a NUL, and a second NUL follows the last string */
+	const char *command;
 	const char *options; /* text that describes how the command was traced, for `gputap info` */
 	const char *directory;
 	uint32_t host_clock; /* enum gt_host_clock */
@@ -55,7 +58,7 @@ struct gt_process_info {
 	uint32_t pid, ppid;
 	uint32_t fork_count;  /* 0 after exec; after fork, the parent's fork_count + 1 */
 	uint64_t start_ticks; /* for the writer; the reader sets start_ns and end_ns */
-	/* BOOTTIME; end_ns: from the event that reports the end; 0: no end is known */
+	/* BOOTTIME; end_ns: time of the event that reports the end; 0: the end is unknown */
 	uint64_t start_ns, end_ns;
 	const char *exe, *argv; /* argv as in gt_session_info.command */
 	/* rank in the process's job, from the process's environment; in captures from older
@@ -99,11 +102,11 @@ enum gt_retained_reason {
 /* Properties of a snapshot, or of a flight recorder's capture. */
 struct gt_retained {
 	bool is_kept;    /* true if the capture is a snapshot or a flight recorder's capture */
-	bool is_window;  /* true for a flight recorder's capture */
+	bool is_window;  /* true if this is a flight recorder's capture */
 	bool is_thinned; /* true if older records were evicted */
-	/* true if the capture was cut out of another one: it contains the records that match the
-	 * expression `text`, and the records that those need; begin_ns and end_ns enclose the
-	 * matching ones */
+	/* true if the capture was cut out of another capture. It contains the records that match
+	 * the expression `text`, and the records that those need; begin_ns and end_ns enclose the
+	 * matching records */
 	bool is_cut;
 	bool is_whole_time; /* true if a cut contains every record of its time range */
 	enum gt_retained_reason reason;
@@ -111,8 +114,9 @@ struct gt_retained {
 	/* BOOTTIME: the capture contains all records written in this time range */
 	uint64_t begin_ns, end_ns;
 	struct gt_keep_options asked;
-	uint64_t processes; /* processes that ended before begin_ns and are not in the capture */
-	struct gt_counts counts; /* counts of those processes */
+	/* number of processes that ended before begin_ns and are not in the capture */
+	uint64_t processes;
+	struct gt_counts counts; /* sums of the counts of those processes */
 	const char *text;        /* event that triggered the snapshot */
 };
 
@@ -121,7 +125,8 @@ struct gt_machine_load {
 	uint32_t processors; /* 0: the load is unknown */
 	uint64_t wall_ns;    /* duration of the measurement */
 	uint64_t busy_ns;    /* busy time of all these processors, for all users */
-	uint64_t own_ns;    /* part of busy_ns that gputap and the session's ended processes used */
+	/* part of busy_ns that gputap and those processes of the session that have ended used */
+	uint64_t own_ns;
 	uint64_t stolen_ns; /* time that the host of a virtual machine stole; not part of busy_ns */
 };
 /* Return the share of processor time that other programs used, 0 to 1. Return 0 if the load is
@@ -152,7 +157,7 @@ int gt_capture_writer_create(const char *path, bool replace,
  * @bytes: length to cut the file to first: the result of gt_capture_writer_bytes() after the last
  *         flush to keep; UINT64_MAX: keep every whole block, and cut off a partial last block and
  *         the end marker
- * Encoders start afresh: no new block refers to an older one. A file shorter than @bytes cannot
+ * Encoders start afresh, so no new block refers to an older one. A file shorter than @bytes cannot
  * become complete.
  * Return: 0 or negative errno with a cause: -EBADMSG not a capture, or another capture; -EBUSY
  *         another process writes the file, ...
@@ -184,8 +189,8 @@ int gt_capture_stream_create(struct gt_capture_writer *w, uint32_t process, uint
 			     struct gt_stream **out);
 void gt_capture_stream_destroy(struct gt_stream *s);
 
-/* Return the highest call id of @domain among all records given to the stream, written or not; 0:
- * none. */
+/* Return the highest call id of @domain among all records given to the stream, whether they were
+ * written or not; 0: no calls. */
 uint64_t gt_capture_stream_newest_call(const struct gt_stream *s, enum gt_domain domain);
 
 /**
@@ -204,14 +209,15 @@ int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes
 /**
  * gt_capture_stream_is_doubted() - return true after a record that gputap never writes
  * @earliest, @latest: range of ticks in which calls can have been made
- * The stream has accepted the record: its lengths are valid. But its operation is unknown, its id
- * belongs to another thread, it ends before it starts, or the like. Call after
- * gt_capture_write_records(). The call resets the flag.
+ * The stream has accepted the record, because the record's lengths are valid. However, its
+ * operation is unknown, its id belongs to another thread, its end is before its start, or the like.
+ * Call after gt_capture_write_records(). The call resets the flag.
  */
 bool gt_capture_stream_is_doubted(struct gt_stream *s, uint64_t earliest, uint64_t latest);
 
 /**
- * gt_capture_flush() - write out buffered blocks; afterwards the file holds everything accepted
+ * gt_capture_flush() - write out buffered blocks; afterwards the file contains everything that was
+ * accepted
  * Return: 0, or -ENOSPC or another negative errno. On failure the file is cut back to its length
  *         after the last good flush, and everything accepted since then is lost; the caller counts
  *         the loss. The writer stays usable: a later flush may succeed. Room for the end marker and
@@ -254,8 +260,9 @@ void gt_snapshot_destroy(struct gt_snapshot *s);
 
 /* Flush, write the end marker, and close. @complete: value of the end marker */
 int gt_capture_writer_finish(struct gt_capture_writer *w, bool complete);
-void gt_capture_writer_destroy(struct gt_capture_writer *w); /* close without the end marker */
-/* Close, and remove the files that the writer kept next to the capture. */
+/* Close the file without writing the end marker. */
+void gt_capture_writer_destroy(struct gt_capture_writer *w);
+/* Close the file, and remove the files that the writer kept next to the capture. */
 void gt_capture_writer_discard(struct gt_capture_writer *w);
 
 /* Reading -------------------------------------------------------------------- */
@@ -271,12 +278,13 @@ enum gt_capture_end {
 
 struct gt_capture_health {
 	enum gt_capture_end end;
-	uint64_t bytes, bad_bytes; /* bytes skipped because a checksum or a length was wrong */
+	/* number of bytes skipped because a checksum or a length was wrong */
+	uint64_t bytes, bad_bytes;
 	uint64_t bad_blocks, unknown_blocks;
-	uint64_t bad_sums; /* processes or blocks whose records do not match their sums */
+	uint64_t bad_sums; /* number of processes or blocks whose records do not match their sums */
 };
 
-/* Return true if the capture contains everything that was written. If not, commands that read the
+/* Return true if the capture contains everything that was written. If false, commands that read the
  * capture process the readable part and exit with 1. */
 static inline bool gt_capture_is_whole(const struct gt_capture_health *health)
 {
@@ -300,15 +308,16 @@ int gt_capture_probe(const char *path);
 void gt_capture_close(struct gt_capture *c);
 
 /* Read and check every stream payload; gt_capture_open() does not. Afterwards health and counts
- * report all damage. Without this call, a cursor reports a damaged payload when it reaches the
- * payload.
+ * report all damage. Without this call, a cursor reports a damaged payload when the cursor reaches
+ * the payload.
  * Return: 0, or negative errno: cannot read. */
 int gt_capture_verify(struct gt_capture *c);
 
 /* State of the indexes through which the files' blocks are found. */
 struct gt_capture_index {
-	size_t files; /* files that have an index */
-	/* files whose index is damaged or wrong; their blocks' heads were read instead */
+	size_t files; /* number of files that have an index */
+	/* number of files whose index is damaged or wrong; the heads of their blocks were read
+	 * instead */
 	size_t wrong_files;
 	uint64_t bytes, blocks;
 };
@@ -322,7 +331,7 @@ const struct gt_host_clock_map *gt_capture_host_clock(const struct gt_capture *c
 
 /* Method that converted a session's times to the first session's CLOCK_BOOTTIME. */
 enum gt_alignment {
-	GT_ALIGNED_BOOT,     /* same boot of the same kernel, so the clocks are the same */
+	GT_ALIGNED_BOOT,     /* the same boot of the same kernel, so the clocks are the same */
 	GT_ALIGNED_REALTIME, /* through CLOCK_REALTIME; accurate if both hosts' clocks agree */
 	/* through calls that processes of both sessions made together, such as barriers */
 	GT_ALIGNED_SHARED,
@@ -341,19 +350,20 @@ struct gt_capture_session {
 	enum gt_alignment alignment;
 	int64_t shift_ns; /* offset added to the session's CLOCK_BOOTTIME */
 	/* REALTIME: adjustment of the wall clocks while gputap watched them; SHARED: largest
-	 * distance from another clock that the calls allow */
+	 * distance to another clock that the shared calls allow */
 	uint64_t uncertainty_ns;
 	/* number of the machine, from 0; equal for sessions with the same boot id or host name */
 	uint32_t machine;
-	/* number of the pid namespace, from 0: within a node a pid names one process. The sessions
-	 * of a machine share a node unless their pids contradict */
+	/* number of the pid namespace, from 0. Within a node, a pid names one process. The sessions
+	 * of a machine share a node unless their pids contradict this */
 	uint32_t node;
 	uint32_t first_process, process_count;
 };
 /* Sessions in order of their start; at least one. */
 size_t gt_capture_session_count(const struct gt_capture *c);
 const struct gt_capture_session *gt_capture_session_at(const struct gt_capture *c, size_t index);
-/* Return the number of sessions left out as copies: files named twice, or merged before. */
+/* Return the number of sessions left out because they are copies: of files named twice, or of
+ * sessions merged before. */
 size_t gt_capture_repeated_count(const struct gt_capture *c);
 /* Host clock of the process's session, for values still in ticks (gt_thread_info). */
 const struct gt_host_clock_map *gt_capture_process_clock(const struct gt_capture *c,
@@ -376,11 +386,12 @@ struct gt_object_info {
 	enum gt_domain domain;
 	uint64_t number, handle, parent;
 	const char *text; /* pairs "key=value\0", ended by an empty string */
-	/* devices: index from 0, equal in all processes of a machine for the same device (same
-	 * uuid, else pci, else name and order); queues: index of their device; UINT32_MAX: none */
+	/* devices: index from 0, the same for the same device in all processes of a machine (same
+	 * uuid, else same pci, else same name and order); queues: index of their device;
+	 * UINT32_MAX: none */
 	uint32_t device_index;
 	uint32_t ordinal; /* queues: number within process and device, from 1 */
-	/* code objects and kernel symbols: time of load and of unload; 0: unknown, or not
+	/* code objects and kernel symbols: time of loading and of unloading; 0: unknown, or not
 	 * unloaded */
 	uint64_t begin_ns, end_ns;
 };
@@ -418,7 +429,7 @@ static inline bool gt_event_is_not_traced(const struct gt_event_info *e)
 {
 	return e->code == GT_EVENT_NOT_TRACED && e->domain == GT_DOMAIN_NONE && e->value;
 }
-/* Return true for a program whose calls may be missing: all of them, or those after the session's
+/* Return true for a program whose calls may be missing: all calls, or the calls after the session's
  * end. */
 static inline bool gt_event_is_untraced(const struct gt_event_info *e)
 {
@@ -429,16 +440,17 @@ static inline bool gt_event_is_untraced(const struct gt_event_info *e)
 struct gt_window_info {
 	uint32_t process;
 	bool recorded;
-	enum gt_window_why why;     /* reason for its start */
-	enum gt_window_why end_why; /* reason for its end */
+	enum gt_window_why why;     /* reason for the window's start */
+	enum gt_window_why end_why; /* reason for the window's end */
 	uint64_t from_ns, to_ns;
-	/* changes before its start that were too fast to be recorded */
+	/* number of changes before the window's start that followed each other too fast to be
+	 * recorded */
 	uint64_t missed;
 };
 /* "delay", "command", .. */
 const char *gt_window_why_name(enum gt_window_why why);
-/* Return the windows of one process in order, covering its life without a hole. *count 0: the
- * process was never paused, so its whole life was recorded. */
+/* Return the windows of one process in order. The windows cover the process's life without a hole.
+ * *count 0: the process was never paused, so its whole life was recorded. */
 const struct gt_window_info *gt_capture_windows(const struct gt_capture *c, uint32_t process,
 						size_t *count);
 /* Return the number of windows of all processes, sorted by process. */
@@ -471,7 +483,7 @@ struct gt_item {
 	/* thread that wrote the record; DEVICE: GT_ID_ORDINAL(id) is the launching thread */
 	uint32_t ordinal;
 	uint64_t id;     /* CALL: the call's own id; DEVICE: id of the launching call */
-	uint64_t parent; /* CALL: enclosing call, 0 none */
+	uint64_t parent; /* CALL: id of the enclosing call; 0: none */
 	/* CALL: tops of the external stacks at the call's start, 0: none; EXTERNAL: tops after the
 	 * push or pop */
 	uint64_t external[GT_EXTERNAL_STACK_COUNT];
@@ -501,14 +513,14 @@ struct gt_item {
 	uint64_t within;
 };
 
-/* Return the call, of any thread, whose ranges contain the item: usually itself or its launching
- * call. */
+/* Return the call, of any thread, whose ranges contain the item: usually the item itself, or its
+ * launching call. */
 static inline uint64_t gt_item_place(const struct gt_item *item)
 {
 	return item->within ? item->within : item->id;
 }
 
-/* Return the source and destination device of a memcpy, by object number. NULL: `local` is a
+/* Return the source and destination device of a memcpy, as object numbers. NULL: `local` is a
  * size. */
 static inline const struct gt_endpoints *gt_item_endpoints(const struct gt_item *activity)
 {
@@ -520,10 +532,9 @@ struct gt_cursor;
 
 /* Create a cursor over the records of the whole capture, thread after thread. The calls of a thread
  * are sorted by start (an enclosing call before the calls in it). GPU activities and external ids
- * come in the order in which they were written. Threads are not ordered with each other. Several
- * cursors may be open.
- * Memory is bounded regardless of the capture's size: if an outermost call contains more than 2^18
- * calls, the first of these come before the outermost call and have no parent. */
+ * come in the order in which they were written. There is no order between threads. Several cursors
+ * may be open. Memory is bounded regardless of the capture's size: if an outermost call contains
+ * more than 2^18 calls, the first of these come before the outermost call and have no parent. */
 int gt_cursor_create(const struct gt_capture *c, struct gt_cursor **out);
 void gt_cursor_destroy(struct gt_cursor *cursor);
 /* Return 1 and *out, 0 at the end, or negative errno with a cause. */
@@ -535,8 +546,8 @@ int gt_cursor_next_several(struct gt_cursor *cursor, const struct gt_item **out)
  * skip none. */
 typedef bool gt_item_filter_fn(void *data, const struct gt_item *item);
 void gt_capture_filter(struct gt_capture *c, gt_item_filter_fn *wants, void *data);
-/* Make this cursor also return context records, marked by item->context. Only cut captures contain
- * context: records that do not count themselves but that counted records need. */
+/* Make this cursor also return context records, marked by item->context. Only cut captures have
+ * context: records that do not count themselves, but that counted records need. */
 void gt_cursor_take_context(struct gt_cursor *cursor);
 /* Make this cursor return all items, including those that the filter rejects. */
 void gt_cursor_take_all(struct gt_cursor *cursor);
@@ -556,7 +567,8 @@ struct gt_scope {
 	const struct gt_time_range *spans; /* sorted, disjoint */
 	size_t count;
 	bool read_all; /* true: read all blocks, with the same result; for tests */
-	/* flag of each process: true if cursors return its records; NULL: all processes */
+	/* flag of each process: true if cursors return the process's records; NULL: all
+	 * processes */
 	const bool *processes;
 };
 /* Set the scope; NULL: everything. Return 0 or -ENOMEM with a cause. */
@@ -591,9 +603,9 @@ struct gt_merge_options {
  * gt_capture_merge() - merge several captures into one file, without decoding records
  * @path: must not exist; on failure the caller removes the file
  * @health: receives the damage of the inputs; the valid parts of damaged inputs are merged
- * @repeated: receives the number of sessions left out in favour of a copy with more readable bytes
- * Blocks are copied, each with the number of its session. Processes, threads, ids and times are
- * unchanged.
+ * @repeated: receives the number of sessions left out because a copy has more readable bytes Blocks
+ *            are copied, each with the number of its session. Processes, threads, ids and times are
+ *            unchanged.
  * Return: 0 or negative errno with a cause.
  */
 int gt_capture_merge(const char *const *paths, size_t count, const char *path,

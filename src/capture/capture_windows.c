@@ -51,7 +51,7 @@ static struct gt_window_info *add_window(struct gt_capture *c, uint32_t process)
 	return &c->windows[c->window_count++];
 }
 
-/* Make the windows of one process from the changes from index @first up to, excluding, @end. */
+/* Make the windows of one process from the changes in [@first, @end). */
 static int make_windows(struct gt_capture *c, size_t first, size_t end)
 {
 	uint32_t process = c->changes[first].process;
@@ -69,12 +69,12 @@ static int make_windows(struct gt_capture *c, size_t first, size_t end)
 		uint64_t ns = gt_host_clock_to_ns(clock, change->ticks);
 
 		if (change->recorded == w->recorded)
-			continue; /* written twice, or the change between was lost */
+			continue; /* the change was written twice, or the change in between was lost */
 		if (ns < w->from_ns)
 			ns = w->from_ns;
 		w->to_ns = ns;
 		w->end_why = (enum gt_window_why)change->why;
-		if (w->to_ns > w->from_ns) { /* else empty: reuse the window */
+		if (w->to_ns > w->from_ns) { /* the window is empty: reuse it */
 			w = add_window(c, process);
 			if (!w)
 				return -ENOMEM;

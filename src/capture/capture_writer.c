@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes captures. Everything becomes a block in one buffer. Large writes of whole blocks move the
- * buffer to the file, so the file is valid at any moment. If a write fails, the blocks stay in the
- * buffer. A failed flush cuts the file back to the last good flush, discards the records since then
- * (their source still has them, or counts them), and keeps the other blocks, which are small.
+/* Writes captures. All data is collected as blocks in one buffer. Large writes of whole blocks move
+ * the buffer to the file, so the file is valid at any moment. If a write fails, the blocks stay in
+ * the buffer. A failed flush cuts the file back to the last good flush, discards the records since
+ * then (the caller still has these records, or counts them), and keeps the other blocks, which are
+ * small.
  *
  *   stream:   records -> encoder (its own 96 KiB of rows) --full, flush, destroy--> block in `out`
  *   the rest: strings, objects, .. -> `records` --other process, full, flush--> block in `out`,
@@ -34,7 +35,7 @@ enum {
 			    GT_CLASS_COUNT * GT_DOMAIN_COUNT * sizeof(struct gt_file_count) +
 			    sizeof(struct gt_file_bounds) +
 			    GT_FILE_DEVICES_MAX * sizeof(struct gt_file_device),
-	/* encoders for future threads, with mapped pages */
+	/* encoders for future threads, with pages that are mapped already */
 	SPARE_STREAMS = 16,
 };
 
@@ -42,7 +43,7 @@ static_assert(STREAM_HEAD_BYTES <= GT_FILE_HEAD_MAX, "a stream block's header fi
 
 struct gt_stream {
 	struct gt_capture_writer *writer;
-	struct gt_stream *next, **link; /* in writer.streams or writer.spare */
+	struct gt_stream *next, **link; /* links in writer.streams or writer.spare */
 	uint32_t process, ordinal;
 	/* range of call times in blocks ended since the last gt_capture_stream_is_doubted() */
 	uint64_t first_ticks, last_ticks;
@@ -191,7 +192,7 @@ int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes
 		if (status)
 			return status;
 	}
-	if (w->replaced_fd >= 0) /* closing is slow, but the program already runs */
+	if (w->replaced_fd >= 0) /* closing takes long, but the program already runs */
 		close_replaced(w);
 	status = gt_writer_make_room(w, w->rows, worst_bytes(bytes));
 	if (status)
@@ -215,7 +216,8 @@ int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes
 			break;
 		}
 		words = __atomic_load_n(r, __ATOMIC_RELAXED) & 0xffff;
-		if (!words || words > (size_t)(end - r)) /* head changed after the encoder's read */
+		if (!words || words > (size_t)(end - r)) /* the head has changed since the encoder
+		 * read it */
 			words = 1;
 		if (stop == GT_ENCODE_FULL && e->rows) {
 			end_stream_block(s);
@@ -319,7 +321,7 @@ void gt_capture_stream_destroy(struct gt_stream *s)
 static void cut_back(struct gt_capture_writer *w, struct gt_writer_file *f)
 {
 	if (ftruncate(f->fd, (off_t)f->flushed_bytes) && f->bytes > f->flushed_bytes)
-		w->failed = true; /* blocks remain that the sums do not include */
+		w->failed = true; /* blocks that the sums do not include remain in the file */
 	f->bytes = f->flushed_bytes;
 	f->out_bytes = 0;
 	if (f == &w->main)
@@ -394,14 +396,14 @@ uint64_t gt_capture_writer_kernels(const struct gt_capture_writer *w)
 
 /* Begin and end ------------------------------------------------------------- */
 
-/* Create a nameless file next to the capture that reserves disk space. If the disk gets full,
- * closing this file makes room for the sums of lost records. Best effort. */
+/* Create a nameless file next to the capture, to reserve disk space. If the disk becomes full,
+ * closing this file makes room for the sums of lost records. A failure is ignored. */
 static int take_ballast(const struct gt_capture_writer *w, const char *path)
 {
 	char *folder = strdup(path), *slash = folder ? strrchr(folder, '/') : NULL;
 	int fd = -1;
 
-	/* with a limit, an allocation may raise SIGXFSZ */
+	/* with a file size limit, an allocation may raise SIGXFSZ */
 	if (folder && w->limit_bytes == UINT64_MAX) {
 		if (slash)
 			slash[slash == folder] = '\0';
@@ -498,14 +500,14 @@ int gt_capture_writer_create(const char *path, bool replace,
 		status = gt_capture_flush(w);
 	if (status)
 		goto remove_file;
-	w->ballast_fd = take_ballast(w, path); /* after the header, from the remaining space */
+	w->ballast_fd = take_ballast(w, path); /* after the header, from the space that is left */
 	if (w->ballast_fd < 0 && w->replaced_fd >= 0) {
 		close_replaced(w);
 		w->ballast_fd = take_ballast(w, path);
 	}
 	*out = w;
 	return 0;
-remove_file: /* an empty file left here would make the next attempt fail */
+remove_file: /* an empty file left behind would make the next attempt fail */
 	unlink(path);
 fail:
 	gt_capture_writer_destroy(w);
@@ -561,7 +563,8 @@ int gt_capture_writer_reopen(const char *path, const uint8_t id[GT_CAPTURE_ID_BY
 				  path);
 		goto fail;
 	}
-	w->failed = bytes != UINT64_MAX && end < bytes; /* true if cut meanwhile */
+	w->failed =
+		bytes != UINT64_MAX && end < bytes; /* true if the file was cut in the meantime */
 	gt_index_begin(&w->index, first);
 	gt_writer_found_blocks(w, end);
 	w->ballast_fd = take_ballast(w, path);

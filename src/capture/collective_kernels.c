@@ -19,7 +19,8 @@ bool gt_collective_kernel_named(const char *name)
 	return false;
 }
 
-/* End the open launch. @last_id: last call of the thread in the launch; 0: all remaining calls. */
+/* End the open launch. @last_id: last call of the launch in the thread; 0: the launch includes all
+ * remaining calls. */
 static void end_launch(struct gt_collective_kernels *k, uint64_t last_id)
 {
 	for (size_t i = k->launch_from; i < k->task_count && k->is_launching; i++)
@@ -111,7 +112,7 @@ int gt_collective_kernels_note(struct gt_collective_kernels *k, const struct gt_
 
 /* Joining ----------------------------------------------------------------------------------- */
 
-/* Sort by launch. Parts of a launch keep their order. */
+/* Sort by launch. Parts of the same launch keep their order. */
 static int compare_tasks(const void *a, const void *b)
 {
 	const struct gt_collective_task *x = a, *y = b;
@@ -148,8 +149,8 @@ static bool is_of_launch(const struct gt_collective_task *launch,
 	       kernel->id <= launch->last_id;
 }
 
-/* Return true if a task of another member has the same stream: the kernels of the two cannot be
- * distinguished. */
+/* Return true if a task of another member has the same stream, because the kernels of the two
+ * members cannot then be distinguished. */
 static bool is_shared(const struct launch *l, const struct gt_collective_task *task)
 {
 	for (size_t i = 0; i < l->task_count; i++)
@@ -158,8 +159,8 @@ static bool is_shared(const struct launch *l, const struct gt_collective_task *t
 	return false;
 }
 
-/* Return true if the launch contains both messages and collective calls of the member: the
- * assignment of its kernels is unknown. */
+/* Return true if the launch contains both messages and collective calls of the member, because the
+ * assignment of the launch's kernels is then unknown. */
 static bool is_mixed(const struct launch *l, uint32_t member)
 {
 	bool has_message = false, has_part = false;

@@ -10,10 +10,10 @@
  *                       7   cuLaunchKernel      launch of calls 6 to 7: kernels of 4 and 5
  *
  * A launch is a call, or the end of a batch with all calls in the batch. The kernels of a launch
- * are the library's kernels that its calls started. A launch can have fewer kernels than calls,
- * because the library fuses some kernels. In a launch for several communicators, each communicator
- * gets the kernels of its streams, or none if two communicators share a stream. Kernels of a graph
- * cannot be attributed.
+ * are the library's kernels that its calls started. A launch can have fewer kernels than collective
+ * calls, because the library fuses some kernels. In a launch for several communicators, each
+ * communicator gets the kernels of its streams, or none if two communicators share a stream.
+ * Kernels of a graph cannot be attributed.
  *
  * Calls arrive thread by thread, kernels in any order. All are kept, at 40 bytes each, and joined
  * after the last one has arrived. */
@@ -30,14 +30,14 @@
 /* The kernels that execute a part of a collective call, or the wait for a call that was only
  * started. */
 struct gt_collective_activity {
-	uint64_t start_ns, end_ns; /* time of the first kernel */
-	uint32_t kernels;          /* number of kernels in its launch; 0: unknown */
-	bool fused;                /* true if the part shares its launch with the part before it */
+	uint64_t start_ns, end_ns; /* start and end of the first kernel */
+	uint32_t kernels;          /* number of kernels in the launch; 0: unknown */
+	bool fused;                /* true if the part shares a launch with the part before it */
 };
 
 /* One collective call or message in a launch. */
 struct gt_collective_task {
-	/* first and last call of the launch; first_id 0: never launched */
+	/* first and last call of the launch; first_id 0: the task was never launched */
 	uint64_t first_id, last_id;
 	uint64_t stream;
 	uint32_t process, member; /* index + 1 in struct gt_collectives */
@@ -57,9 +57,9 @@ struct gt_collective_kernels {
 	size_t task_count, task_room;
 	struct gt_collective_kernel *kernels;
 	size_t kernel_count, kernel_room;
-	/* number of kernels left out: without call or times, and of graphs */
+	/* number of kernels left out: kernels without call or times, and kernels of graphs */
 	size_t unlinked, of_graphs;
-	/* thread of the calls being read */
+	/* thread whose calls are being read */
 	uint32_t process, ordinal;
 	uint32_t batches;   /* number of nested open batches */
 	size_t batch_from;  /* first task in the open batches */

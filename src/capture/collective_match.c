@@ -8,9 +8,9 @@
 #include "util/error.h"
 
 enum {
-	TRIED_CALLS = 64, /* number of calls that must match */
-	ENOUGH_CALLS = 8, /* enough matches if a later call is missing */
-	/* offset between host clocks, and between device clocks and the host clock */
+	TRIED_CALLS = 64, /* number of calls after the start that must match */
+	ENOUGH_CALLS = 8, /* number of matches that is enough if a later call is missing */
+	/* maximum offset between host clocks, and between device clocks and the host clock */
 	CLOCKS_APART_NS = 20000,
 };
 
@@ -63,7 +63,7 @@ static bool is_one_call(const struct gt_collective_match *m)
 	       last_start <= first_end + m->tolerance_ns;
 }
 
-/* Quality of the match between two members' calls, from a pair of calls on. */
+/* Quality of the match between the calls of two members, from a pair of calls on. */
 enum fit { FIT_NOT, FIT_FOR_SOME, FIT_THROUGHOUT };
 
 static enum fit try_fit(const struct gt_collective_match *m, const struct gt_collective_member *a,
@@ -88,8 +88,8 @@ static enum fit try_fit(const struct gt_collective_match *m, const struct gt_col
 enum place { PLACE_FOUND, PLACE_NONE, PLACE_UNSURE };
 
 /* Find the part of @b, from *bt on, that belongs to the same call as part @at of @a. The part must
- * be the only candidate: times cannot decide between several, because some processes return late
- * from every call. */
+ * be the only candidate. Times cannot decide between several candidates, because some processes
+ * return late from every call. */
 static enum place find_place(const struct gt_collective_match *m,
 			     const struct gt_collective_member *a, size_t at,
 			     const struct gt_collective_member *b, size_t *bt)
@@ -108,7 +108,7 @@ static enum place find_place(const struct gt_collective_match *m,
 		if (y.start_ns > x.end_ns + m->tolerance_ns)
 			break;
 		if (!overlaps(&x, &y, m->tolerance_ns)) {
-			*bt = k + 1; /* part k also precedes all later parts of @a */
+			*bt = k + 1; /* part k also comes before all later parts of @a */
 			continue;
 		}
 		fit = try_fit(m, a, at, b, k);
@@ -124,8 +124,8 @@ static enum place find_place(const struct gt_collective_match *m,
 	return places > 1 ? PLACE_UNSURE : PLACE_FOUND;
 }
 
-/* Return the member that starts its call last. Earlier calls of other members cannot be that
- * call. */
+/* Return the member that starts its current call last. Earlier calls of other members cannot be the
+ * same call. */
 static size_t find_latest(const struct gt_collective_match *m)
 {
 	uint64_t latest_ns = 0;
@@ -168,7 +168,7 @@ static bool find_step(struct gt_collective_match *m)
 		}
 		if (place == PLACE_FOUND && is_one_call(m))
 			return true;
-		m->at[latest]++; /* a member lacks this call or its record */
+		m->at[latest]++; /* a member did not make this call, or its record is missing */
 	}
 }
 

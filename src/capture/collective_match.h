@@ -8,8 +8,8 @@
  *     rank 1        (paused)        [ allreduce ]    [ allreduce ]
  *                                   `-- the same
  *
- * No process returns from a collective call before the last process has started it, so at one
- * moment all processes are in the call.
+ * No process returns from a collective call before the last process has started it, so there is a
+ * moment at which all processes are in the call.
  *
  * Matching starts at calls that overlap and are the same operation, if the calls after them match
  * as well. If several such starts are possible, or the clocks are not accurate enough, nothing is
@@ -19,7 +19,7 @@
 
 #include "capture/collectives.h"
 
-/* Value of tolerance_ns if the members' clocks do not agree well enough to match by time. */
+/* Value of tolerance_ns if the clocks of the members do not agree well enough to match by time. */
 #define GT_COLLECTIVE_NO_CLOCK UINT64_MAX
 
 struct gt_collective_match {
@@ -37,9 +37,9 @@ int gt_collective_match_init(struct gt_collective_match *m, const struct gt_coll
 			     size_t first, size_t count, uint64_t tolerance_ns);
 /* Return the maximum offset between the sessions' clocks, or GT_COLLECTIVE_NO_CLOCK. */
 uint64_t gt_collective_tolerance_ns(const struct gt_capture *c);
-/* Return which calls of the process can be missing before recorded ones. */
+/* Return which kinds of calls of the process can be missing before the recorded calls. */
 enum gt_collective_gaps gt_collective_find_gaps(const struct gt_capture *c, uint32_t process);
-/* Advance to the next call that all members made. Return false if there is none. */
+/* Advance to the next call that all members made. Return false if there is no such call. */
 bool gt_collective_match_next(struct gt_collective_match *m);
 void gt_collective_match_fini(struct gt_collective_match *m);
 

@@ -93,7 +93,7 @@ static bool has_lost(const struct gt_collectives *c, uint32_t process)
 	return c->find_gaps && c->find_gaps(c->gaps_data, process) == GT_COLLECTIVE_LOST;
 }
 
-/* Return the member of a handle. Add one if the process uses the handle without having created
+/* Return the member of a handle. Add a member if the process uses the handle without having created
  * it. */
 static struct gt_collective_member *get_member(struct gt_collectives *c, uint32_t op,
 					       uint32_t process, uint64_t handle)
@@ -109,7 +109,7 @@ static struct gt_collective_member *get_member(struct gt_collectives *c, uint32_
 	if ((uint32_t)handle == MPICH_SELF || *gt_domain_traits[GT_OP_DOMAIN(op)].kernels ||
 	    ((uint32_t)handle != MPICH_WORLD && has_lost(c, process)))
 		whole = 0;
-	for (size_t i = c->count; i-- > 0 && whole;) /* only one handle has this communicator */
+	for (size_t i = c->count; i-- > 0 && whole;) /* only one handle of a process refers to it */
 		if (c->members[i].process == process && c->members[i].communicator == whole)
 			whole = 0;
 	return add_member(c, process, handle, whole);
@@ -224,7 +224,7 @@ int gt_collectives_note(struct gt_collectives *c, const struct gt_item *call)
 		if (!creates && gt_call_role(&view, GT_ROLE_RANK, 0, &rank))
 			m->rank = (int32_t)rank;
 	}
-	/* only a collective call gives the new communicator the same identity in all processes */
+	/* only collective calls give the new communicator the same identity in all processes */
 	if (gt_call_role(&view, GT_ROLE_CREATES, 0, &handle) && handle) {
 		made = add_member(c, call->process, handle,
 				  !m || (info->collective && !has_lost(c, call->process))
@@ -254,9 +254,9 @@ static int compare_parts(const void *a, const void *b)
 	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
-/* A part with the GPU activity that executes it. */
+/* A part, and the GPU activity that executes it. */
 struct sorted_part {
-	struct gt_collective_part part; /* first, for compare_parts() */
+	struct gt_collective_part part; /* first member, for compare_parts() */
 	struct gt_collective_activity activity;
 };
 
@@ -266,7 +266,8 @@ static void sort_parts(struct gt_collective_member *m)
 
 	if (!sorted) {
 		qsort(m->parts, m->count, sizeof *m->parts, compare_parts);
-		free(m->activity); /* no memory to keep each activity with its part */
+		/* out of memory: the activities cannot be sorted together with their parts */
+		free(m->activity);
 		m->activity = NULL;
 		return;
 	}
@@ -347,12 +348,13 @@ int gt_collectives_finish(struct gt_collectives *c)
 
 		for (size_t k = 1; k < m->count && rising; k++)
 			rising = m->parts[k - 1].start_ns <= m->parts[k].start_ns;
-		if (!rising) /* the parts come from several threads, read one after the other */
+		if (!rising) /* the parts come from several threads, which are read one after the
+		 * other */
 			sort_parts(m);
 	}
 	if (c->count)
 		qsort(c->members, c->count, sizeof *c->members, compare_members);
-	free(c->current); /* its indexes refer to the old order */
+	free(c->current); /* indexes in this table refer to the old order */
 	c->current = NULL;
 	c->slot_count = c->current_count = 0;
 	return status;

@@ -3,11 +3,12 @@
  * gt_operation_info.collective) across the processes and hosts of a job.
  *
  * A handle is valid only inside its process, so the origin of a communicator identifies it:
- *   - one that a process uses without creating it: the communicator of all processes (except
- *     MPICH's MPI_COMM_SELF, 0x44000001; with Open MPI, the first such communicator);
- *   - one that a collective call created: its parent, the number of that call among those that
- *     created communicators from the parent, and the value that split the processes (role SPLIT);
- *   - one created without a parent, such as NCCL's: the value of role SPLIT.
+ *   - one that a process uses without having created it is the communicator of all processes
+ *     (except MPICH's MPI_COMM_SELF, 0x44000001; with Open MPI, the first such communicator);
+ *   - one that a collective call created is identified by its parent, the number of that call among
+ *     those that created communicators from the parent, and the value that split the processes
+ *     (role SPLIT);
+ *   - one created without a parent, such as NCCL's, is identified by the value of role SPLIT.
  * All processes make a communicator's collective calls in the same order: collective_match.h. */
 #ifndef GPUTAP_CAPTURE_COLLECTIVES_H
 #define GPUTAP_CAPTURE_COLLECTIVES_H
@@ -35,30 +36,31 @@ struct gt_collective_member {
 	uint64_t handle;
 	uint32_t process;
 	int32_t rank;   /* rank in the communicator; -1: unknown */
-	uint32_t made;  /* number of communicators created from it */
+	uint32_t made;  /* number of communicators created from this one */
 	unsigned doubt; /* enum gt_message_doubt */
 	struct gt_collective_part *parts;
 	size_t count, room;
 	struct gt_collective_activity *
-		/* per part, when finished; NULL: no part has kernels or was only started */
+		/* one entry per part, when finished; NULL: no part has kernels or was only
+		 * started */
 		activity;
 };
 
-/* Gaps before recorded calls. */
+/* Kinds of calls that can be missing before the recorded calls. */
 enum gt_collective_gaps {
 	GT_COLLECTIVE_COMPLETE,
-	GT_COLLECTIVE_PAUSED, /* calls that create communicators are recorded */
+	GT_COLLECTIVE_PAUSED, /* calls are missing, but calls that create communicators are recorded */
 	/* calls that create communicators may be missing too: unknown handles stay unknown */
 	GT_COLLECTIVE_LOST,
 };
 
 struct gt_collectives {
-	/* sorted by first use; after gt_collectives_finish() by communicator and process */
+	/* sorted by first use; after gt_collectives_finish(), sorted by communicator and process */
 	struct gt_collective_member *members;
 	size_t count, room;
 	uint32_t *current; /* hash table by process and handle: member index + 1 */
 	size_t current_count, slot_count;
-	size_t parts, parts_most; /* parts_most: limit; 0: none */
+	size_t parts, parts_most; /* parts_most: maximum; 0: no maximum */
 	bool is_full;
 	struct gt_collective_kernels kernels;
 	struct gt_messages messages; /* matched by gt_collectives_finish() */
@@ -81,8 +83,8 @@ int gt_collectives_note_kernel(struct gt_collectives *c, const struct gt_item *k
 int gt_collectives_finish(struct gt_collectives *c);
 /* Return the number of members of the communicator whose first member is @first. */
 size_t gt_collectives_members(const struct gt_collectives *c, size_t first);
-/* Get the time in which the part waited: in its call, in its kernel, or in the call that completes
- * a started operation. Return false if the time is unknown. */
+/* Get the interval in which the part waited: in its call, in its kernel, or in the call that
+ * completes a started operation. Return false if the time is unknown. */
 bool gt_collective_times(const struct gt_collective_member *m, size_t part, uint64_t *start_ns,
 			 uint64_t *end_ns);
 void gt_collectives_fini(struct gt_collectives *c);

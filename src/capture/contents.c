@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Looks up entries of an open capture by number. The reader's lists are complete and sorted, and
- * nothing here changes them. The code that sorts the lists uses these functions also. */
+ * nothing here changes them. The code that sorts the lists also uses these functions. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See copies.h. One walk over the block heads of all files finds the sessions. A second walk over
- * whole files rates sessions that have copies, and skips files without such sessions. */
+/* See copies.h. A first walk reads the block heads of all files to find the sessions. A second walk
+ * reads whole files to rate sessions that have copies, and skips files without such sessions. */
 #include "capture/copies.h"
 
 #include <errno.h>
@@ -20,9 +20,10 @@ struct copy {
 	size_t file;
 	uint32_t section;
 	uint8_t uuid[16];
-	bool known; /* true if uuid comes from a readable SECTION block or from the file's header */
+	/* true if uuid comes from a readable SECTION block or from the header of the file */
+	bool known;
 	bool doubled, left_out;
-	uint64_t good_bytes; /* bytes of readable payloads */
+	uint64_t good_bytes; /* number of bytes of readable payloads */
 	enum gt_capture_end end;
 	uint32_t bad_blocks;
 };
@@ -120,7 +121,7 @@ static int list_file(struct gt_copies *c, size_t file, struct walk *w)
 			read_mark(w, s);
 		}
 	}
-	if (!status && c->count == before) { /* no block of a session: the file is empty */
+	if (!status && c->count == before) { /* the file is empty: it has no block of a session */
 		status = add_copy(c, file, GT_SECTION_NONE, &s);
 		if (!status) {
 			memcpy(s->uuid, w->scan.uuid, sizeof s->uuid);
@@ -165,7 +166,8 @@ static int weigh_file(struct gt_copies *c, size_t file, struct walk *w)
 	return status;
 }
 
-/* Walk over a file. Skip an unreadable file: its reader reports the error. */
+/* Walk over a file. Skip an unreadable file, because the function that opens the file reports the
+ * error. */
 static int each_block(struct gt_copies *c, const char *path, size_t file, struct walk *w,
 		      int (*walk)(struct gt_copies *c, size_t file, struct walk *w))
 {
@@ -196,7 +198,7 @@ static bool is_copy(const struct copy *a, const struct copy *b)
 	       !memcmp(a->uuid, b->uuid, sizeof a->uuid);
 }
 
-/* Return true if the later copy is better. */
+/* Return true if the later copy is the better one. */
 static bool is_better(const struct copy *later, const struct copy *s)
 {
 	return later->good_bytes != s->good_bytes ? later->good_bytes > s->good_bytes

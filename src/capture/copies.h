@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Chooses one copy of each session that is given more than once, as copies of a file or within
- * merged files. Merging and reading several files both use this, so that they agree.
+ * merged files. Merging and reading of several files both use this code, so that both choose the
+ * same copies.
  *
  * The session's id identifies its copies: the id of a file, or the id in the first readable SECTION
  * block of a section. A session whose ids are all damaged has no copies. The chosen copy has the
- * most readable bytes. Ties are decided by complete, then undamaged, then first given. */
+ * most readable bytes. Ties are decided in favour of a complete copy, then of an undamaged copy,
+ * then of the copy given first. */
 #ifndef GPUTAP_CAPTURE_COPIES_H
 #define GPUTAP_CAPTURE_COPIES_H
 
@@ -24,7 +26,7 @@ int gt_copies_find(const char *const *paths, size_t count, struct gt_copies **ou
 void gt_copies_destroy(struct gt_copies *c);
 
 /* Return true if a session is left out because another copy of it was chosen. @section:
- * GT_SECTION_NONE for blocks outside of sections. @c: NULL leaves out nothing. */
+ * GT_SECTION_NONE for blocks outside of sections. @c: NULL: no session is left out. */
 bool gt_copies_leave_out(const struct gt_copies *c, size_t file, uint32_t section);
 /* Return true if all sessions of the file are left out. */
 bool gt_copies_leave_out_file(const struct gt_copies *c, size_t file);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Return the sum of kind @what in the counts; NULL: a kind from a later version. */
+/* Return the sum of kind @what in the counts; NULL: the kind is from a later version. */
 static uint64_t *find_sum(struct gt_counts *counts, unsigned what, unsigned class, unsigned domain)
 {
 	if (class >= GT_CLASS_COUNT || domain >= GT_DOMAIN_COUNT)

@@ -12,8 +12,8 @@ enum { GT_SUMS_MOST = (3 + GT_DROP_REASON_COUNT) * GT_CLASS_COUNT * GT_DOMAIN_CO
 size_t gt_counts_pack(const struct gt_counts *counts, struct gt_file_sum sums[GT_SUMS_MOST]);
 void gt_counts_unpack(const void *sums, size_t bytes, struct gt_counts *counts);
 
-/* Reduce the recorded counts to @here and add the difference to the evicted ones. A sum that @here
- * exceeds stays unchanged: the reader reports the contradiction. */
+/* Reduce the recorded counts to @here and add the difference to the evicted counts. A sum that
+ * @here exceeds stays unchanged, because the reader reports the contradiction. */
 void gt_counts_keep(struct gt_counts *counts, const uint64_t here[GT_CLASS_COUNT][GT_DOMAIN_COUNT]);
 
 /* += */

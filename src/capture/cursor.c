@@ -185,7 +185,8 @@ uint64_t gt_cursor_bytes_read(const struct gt_cursor *k)
 	return k->read;
 }
 
-/* Return wanted items one at a time: each array slot has fields that belong to the stream. */
+/* Return the wanted items one at a time, because each slot of the array has fields that belong to
+ * the stream. */
 static int next_wanted(struct gt_cursor *k, const struct gt_item **out)
 {
 	int status;

@@ -20,10 +20,13 @@ void gt_item_relay(struct gt_item *item);
 enum {
 	GROUP_NODES = 1 << 18,
 	GROUP_WORDS = 1 << 21, /* 16 MiB of arguments and payload */
-	STACK_MAX = 256,       /* external ids; deeper ones are only counted */
-	LOG_MAX = 1024,        /* changes to external stacks inside one outermost call */
+	/* maximum number of external ids in a stack; deeper ids are only counted */
+	STACK_MAX = 256,
+	/* maximum number of changes to external stacks inside one outermost call */
+	LOG_MAX = 1024,
 	QUEUE_CACHE = 64,
-	/* items decoded at once; they and their words stay in the first-level cache */
+	/* number of items decoded at once; these items and their words stay in the first-level
+	 * cache */
 	ITEMS = 32,
 	ITEM_WORDS = 512, /* a row that starts before this limit may exceed it */
 };
@@ -45,7 +48,7 @@ struct external {
 struct gt_cursor {
 	gt_cursor_fill_fn *fill;
 	const struct gt_capture *capture;
-	int filled, taken; /* number of decoded and of returned entries of `item` */
+	int filled, taken; /* number of decoded, and number of returned entries of `item` */
 	int unasked;       /* number of entries of `item` to return without checking filters */
 	int status;        /* status of the block: 1 if more rows may follow; see cursor_next.c */
 	uint32_t process;  /* process of the stream */
@@ -56,7 +59,7 @@ struct gt_cursor {
 	bool relayed;        /* true if the capture has records of a `relayed` domain */
 	bool has_shared;     /* true if the capture may have texts that calls share */
 	bool takes_all;      /* true: ignore the capture's filter */
-	bool takes_context;  /* true: also return rows that do not count */
+	bool takes_context;  /* true: also return rows that are present only as context */
 	uint8_t context;     /* context of the current rows: GT_CONTEXT_.. */
 	bool takes_marks;    /* true: skip blocks without marks */
 	struct scope *scope; /* NULL: everything */
@@ -69,9 +72,9 @@ struct gt_cursor {
 	const struct gt_clock_line *host;        /* line of the last timestamp */
 	const struct gt_clock_line *queued, *running;
 	const struct gt_clock_lines *device_lines;
-	uint32_t device_ref; /* device of device_lines */
+	uint32_t device_ref; /* device to which device_lines belongs */
 	bool device_set;
-	/* cache of the process's queues, by number */
+	/* cache of the process's queues, indexed by number */
 	const struct gt_object_info *queues[QUEUE_CACHE];
 
 	struct waiting_item *group; /* in order of arrival */
@@ -84,7 +87,8 @@ struct gt_cursor {
 
 	uint64_t stack[GT_EXTERNAL_STACK_COUNT][STACK_MAX];
 	size_t depth[GT_EXTERNAL_STACK_COUNT];
-	uint64_t base[GT_EXTERNAL_STACK_COUNT]; /* tops before the first entry of the log */
+	/* tops of the external stacks before the first entry of the log */
+	uint64_t base[GT_EXTERNAL_STACK_COUNT];
 	struct external log[LOG_MAX];
 	size_t log_count;
 

@@ -19,9 +19,9 @@
  * External ids: pushes and pops lie between the records of the calls that enclose them. So the tops
  * of the stacks are kept with their times until the outermost call has arrived.
  *
- * The fast path matters: the target is 30 million calls a second. Items are not cleared. No clock
- * is looked up while the timestamp lies on the same line as the last one. One byte of the shape
- * tells whether a row is of the usual kind. Compiled twice, see fastcpu.h. */
+ * The fast path matters, because the target is 30 million calls a second. Items are not cleared. No
+ * clock is looked up while the timestamp lies on the same line as the last one. One byte of the
+ * shape shows whether a row is of the usual kind. Compiled twice, see fastcpu.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static inline uint64_t host_ns(struct gt_cursor *k, uint64_t ticks)
 }
 
 /* @line: line of the last stamp of this kind. An activity may run long after it was queued, so
- *        stamps of queueing and of running have separate lines */
+ *        stamps of queueing and stamps of running have separate lines */
 static inline uint64_t device_ns(struct gt_cursor *k, const struct gt_clock_line **line,
 				 uint64_t stamp)
 {
@@ -86,7 +86,7 @@ static uint64_t top_external(const struct gt_cursor *k, unsigned stack)
 				    : k->stack[stack][STACK_MAX - 1];
 }
 
-/* Clear the log. Call when no open call started before its entries. */
+/* Clear the log. Call if no open call started before the entries of the log. */
 static void close_log(struct gt_cursor *k)
 {
 	k->base[0] = top_external(k, 0);
@@ -106,7 +106,7 @@ static void change_stack(struct gt_cursor *k, unsigned stack, bool push, uint64_
 	} else if (k->depth[stack]) {
 		k->depth[stack]--;
 	}
-	/* a thread that annotates without calls does not need the older half */
+	/* a thread that pushes ids without making calls does not need the older half */
 	if (k->log_count == LOG_MAX) {
 		size_t half = LOG_MAX / 2, i;
 
@@ -144,7 +144,7 @@ static inline void call_times(struct gt_cursor *k, struct gt_item *item, uint64_
 {
 	item->start_ns = host_ns(k, start);
 	item->end_ns = host_ns(k, end);
-	/* only damaged data ends before its start; readers subtract */
+	/* a call ends before its start only in damaged data; readers subtract the times */
 	if (__builtin_expect(item->end_ns < item->start_ns, 0))
 		item->end_ns = item->start_ns;
 }
@@ -183,7 +183,7 @@ static_assert(SAME_PLACE(object) && SAME_PLACE(global) && SAME_PLACE(local) &&
 			      offsetof(struct gt_item, bytes) + DEVICE_TAIL,
 	      "in the same order");
 
-/* Copy word by word: reading recently written data with a larger width is slow. */
+/* Copy word by word, because reading recently written data in larger pieces is slow. */
 static inline __attribute__((always_inline)) void device_item(struct gt_cursor *k,
 							      struct gt_item *item,
 							      const struct gt_row *row)
@@ -211,7 +211,7 @@ static inline __attribute__((always_inline)) void device_item(struct gt_cursor *
 	item->submitted_ns = device_ns(k, &k->queued, WORD(submitted));
 	item->start_ns = device_ns(k, &k->running, WORD(start));
 	item->end_ns = device_ns(k, &k->running, WORD(end));
-	/* copied in the widths in which the words were stored */
+	/* copied in the sizes in which the words were stored */
 	memcpy((char *)item + offsetof(struct gt_item, bytes), &WORD(bytes), 32);
 	memcpy((char *)item + offsetof(struct gt_item, bytes) + 32, &WORD(bytes) + 4, 16);
 	memcpy((char *)item + offsetof(struct gt_item, bytes) + 48, &WORD(bytes) + 6, 8);
@@ -219,7 +219,7 @@ static inline __attribute__((always_inline)) void device_item(struct gt_cursor *
 }
 static_assert(DEVICE_TAIL == 56, "copied in three parts");
 
-/* Return false if the stack is unknown. */
+/* Return false if the stack is not one of the known stacks. */
 static __attribute__((noinline)) bool external_item(struct gt_cursor *k, struct gt_item *item,
 						    const struct gt_row *row)
 {
@@ -347,8 +347,8 @@ static void group_go_out(struct gt_cursor *k)
 	close_log(k);
 }
 
-/* Output the next items of a complete group. Return their number; 0: all were returned, and the
- * group is empty. */
+/* Output the next items of a complete group. Return the number of items; 0: all items were
+ * returned, and the group is empty. */
 static __attribute__((noinline)) int group_items(struct gt_cursor *k)
 {
 	int count;
@@ -381,7 +381,8 @@ static bool is_block_left_out(const struct gt_cursor *k, const struct stream_blo
 	       (k->scope && !k->scope->read_all && !gt_scope_has_block(k->capture, k->scope, b));
 }
 
-/* Find the next readable block of the stream. Return 1, 0 if there is none, or negative errno. */
+/* Find the next readable block of the stream. Return 1; 0 if there is no further block; or negative
+ * errno. */
 static int next_block(struct gt_cursor *k)
 {
 	const struct gt_capture *c = k->capture;
@@ -461,7 +462,8 @@ static inline bool is_activity_taken(const struct gt_cursor *k, const struct gt_
 	return __builtin_expect(!k->scope, 1) || gt_scope_has_activity(k->scope, activity);
 }
 
-/* Handle a call that contains other calls, or is in one. Return 0 or -ENOMEM with a cause. */
+/* Handle a call that contains other calls, or that another call contains. Return 0 or -ENOMEM with
+ * a cause. */
 static int nested_call(struct gt_cursor *k, const struct gt_row *row)
 {
 	int status;
@@ -511,8 +513,8 @@ static __attribute__((noinline)) int any_item(struct gt_cursor *k, struct gt_dec
 
 /* Decode rows of the block into items, until the array is full or a group is complete. Return the
  * number of items. k->status receives the reason for stopping: 0 at the end of the block, -EBADMSG,
- * -ENOMEM, else 1. @plain: a constant, true without a scope: then rows count until a context record
- * says otherwise. */
+ * -ENOMEM, else 1. @plain: a constant; true if there is no scope, so that rows count until a
+ * context record says otherwise. */
 static inline __attribute__((always_inline)) int block_items(struct gt_cursor *k, const bool plain)
 {
 	struct gt_decode_at at = k->decoder.at;
@@ -579,7 +581,7 @@ static inline __attribute__((always_inline)) int block_items(struct gt_cursor *k
 	return (int)(item - k->item);
 }
 
-/* Not inlined, so that this loop has all registers. */
+/* Not inlined, so that all registers are available to this loop. */
 static __attribute__((noinline)) int plain_items(struct gt_cursor *k)
 {
 	return block_items(k, true);
@@ -614,8 +616,8 @@ int GT_CURSOR_FILL(struct gt_cursor *k)
 				continue;
 			if (k->status == -ENOMEM)
 				return gt_error(k->status, "capture %s", k->capture->files[0].path);
-			/* good checksum but bad rows: a defect of the writer, whose other blocks
-			 * may be good */
+			/* a good checksum with bad rows is a defect of the writer, whose other
+			 * blocks may be good */
 			if (k->status < 0)
 				gt_block_bad(k->capture, &k->capture->blocks[k->block - 1]);
 			else

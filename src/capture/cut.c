@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See cut.h. Blocks outside of the scope are not read. A first pass over the other blocks reads all
- * GPU activities, to find the calls that these need. A second pass reads all rows thread by thread,
- * in order:
+/* See cut.h. Blocks outside the scope are not read. A first pass over the other blocks reads all
+ * GPU activities, to find the calls that launched them. A second pass reads all rows thread by
+ * thread, in order:
  *
  *   row --decoded, as the ring had it--> does it count? is it needed? --> encoded again
  *
@@ -30,11 +30,11 @@
 enum {
 	CONTEXT_ALL = GT_CONTEXT_ROW | GT_CONTEXT_RANGE,
 	DEPTHS = 256,
-	STACKS = 64,          /* rows of stacks that are waiting for their call */
+	STACKS = 64,          /* maximum number of rows of stacks that wait for their call */
 	FLUSH_BYTES = 4 << 20 /* flush after this many bytes of metadata */
 };
 
-/* A record that starts a range or pushes an external id, and whose end has not come. */
+/* A record that starts a range or pushes an external id, and whose end was not read yet. */
 struct begun {
 	uint64_t *record;
 	uint32_t words;
@@ -62,7 +62,7 @@ struct cutter {
 	struct gt_counts written, *process_counts;
 	uint64_t begin_ns, end_ns; /* time range of the records that count */
 	uint64_t activity_from;    /* launch time of the first activity that counts, or earlier */
-	struct edge *edges;        /* by device index; the last entry is for unknown devices */
+	struct edge *edges; /* indexed by device index; the last entry is for unknown devices */
 	uint64_t passed, total;
 	struct block_reader reader;
 	struct gt_decoder decoder;
@@ -74,12 +74,13 @@ struct cutter {
 	uint32_t process, ordinal;
 	uint8_t context;        /* context of the written rows */
 	uint8_t source_context; /* context of the rows being read */
-	/* true if a call of that depth was written: its enclosing call is needed */
+	/* true if a call of that depth was written, so that its enclosing call is needed */
 	bool has_inner[DEPTHS];
 	uint64_t newest_start; /* latest start of a call that counts */
 	struct begun *begun;
 	size_t begun_count, begun_room;
-	uint64_t stacks[STACKS][3], called[STACKS]; /* rows of stacks; calls that were written */
+	/* rows of stacks that wait for their call; calls that were written */
+	uint64_t stacks[STACKS][3], called[STACKS];
 	unsigned stack_count, called_count;
 };
 
@@ -162,7 +163,7 @@ static void make_activity(const struct cutter *k, const struct gt_row *row, stru
 
 /* Writing rows ----------------------------------------------------------------------------- */
 
-/* Restore the row to its form in the ring. Return the number of words. */
+/* Restore the form that the row had in the ring. Return the number of words. */
 static uint32_t restore_record(struct cutter *k, const struct gt_row *row)
 {
 	uint64_t *r = k->record;
@@ -237,7 +238,7 @@ static int begin_range(struct cutter *k, const uint64_t *record, uint32_t words,
 	return 0;
 }
 
-/* Return the last open entry of that kind; NULL: none. */
+/* Return the last open entry of that kind; NULL: no such entry. */
 static struct begun *find_begun(const struct cutter *k, uint16_t kind)
 {
 	for (size_t i = k->begun_count; i-- > 0;)
@@ -252,8 +253,8 @@ static void remove_begun(struct cutter *k, struct begun *b)
 	memmove(b, b + 1, (size_t)(k->begun + --k->begun_count - b) * sizeof *b);
 }
 
-/* Write the stacks of a call. Stacks come before the row of their call, or after the row of a slow
- * call. */
+/* Write the stacks of a call. A stack comes before the row of its call, or after the row if the
+ * call is a slow one. */
 static int put_stacks(struct cutter *k, uint64_t id)
 {
 	int status = 0;
@@ -339,10 +340,11 @@ static bool is_needed(struct cutter *k, const struct gt_row *row, const struct g
 	if (info && info->mark == GT_MARK_RANGE)
 		return k->newest_start >= row->start && k->newest_start;
 	if (info && (info->mark == GT_MARK_START || info->mark == GT_MARK_STOP))
-		return true; /* the other end may be on another thread */
+		return true; /* the other end of the range may be in another thread */
 	if (k->cut->is_time && item->end_ns >= k->activity_from && item->start_ns <= k->cut->to_ns)
 		return true;
-	return info && info->joins; /* these calls relate the ranks to each other */
+	/* these calls show how the processes of a job relate to each other */
+	return info && info->joins;
 }
 
 static int take_mark(struct cutter *k, const struct gt_row *row, const struct gt_item *item,
@@ -468,7 +470,7 @@ static int take_row(struct cutter *k, const struct gt_row *row, bool launches)
 
 /* Threads ----------------------------------------------------------------------------------- */
 
-/* Return 0, also for a damaged block, or negative errno with a cause. */
+/* Return 0, even for a damaged block, or negative errno with a cause. */
 static int read_block(struct cutter *k, struct stream_block *b, bool launches)
 {
 	struct gt_file_stream base = gt_block_base(b);
@@ -540,9 +542,9 @@ static int read_thread(struct cutter *k, const struct ring_stream *s, bool launc
 	return status;
 }
 
-/* Widen the time range: activities that delayed those in the scope may themselves have been delayed
- * by earlier ones. Also, the gap in which the scope starts belongs to the activity that ends the
- * gap. */
+/* Widen the time range, because activities that delayed those in the scope may themselves have been
+ * delayed by earlier activities. Moreover, the gap in which the scope starts belongs to the
+ * activity that ends the gap. */
 static void widen_time(struct cutter *k)
 {
 	uint64_t before =
@@ -596,7 +598,7 @@ static int copy_block(struct cutter *k, struct copying *m)
 	if (status && status != -ENODATA)
 		return gt_error(status, "cannot read a capture");
 	if (status || gt_crc32c(0, m->payload, h->stored_bytes) != h->payload_crc)
-		return 0; /* skip the block, as a reader does */
+		return 0; /* skip the block, as readers do */
 	status = gt_writer_append_block(k->writer, h->type, h->process, h->ordinal, m->payload,
 					h->stored_bytes);
 	if (!status && k->writer->main.out_bytes > FLUSH_BYTES)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A capture cut out of another one: the records that match an expression, and the records that
- * those need.
+/* Cuts a capture out of another one. The cut contains the records that match an expression, and the
+ * records that those need.
  *
- * The cut contains all metadata (processes, threads, names, objects, clocks, windows, stacks, ...),
- * the rows that count, and rows that these need. gt_record_context marks the latter:
+ * In detail, the cut contains all metadata (processes, threads, names, objects, clocks, windows,
+ * stacks, ...), the rows that count, and the following rows, which gt_record_context marks:
  *   - calls that launched GPU activities, and calls that enclose others;
  *   - starts and ends of the enclosing ranges; external ids;
  *   - all collective calls, because matching starts with the first one;
