@@ -362,8 +362,8 @@ struct gt_capture_session {
 /* Sessions in order of their start; at least one. */
 size_t gt_capture_session_count(const struct gt_capture *c);
 const struct gt_capture_session *gt_capture_session_at(const struct gt_capture *c, size_t index);
-/* Return the number of sessions left out because they are copies: of files named twice, or of
- * sessions merged before. */
+/* Return the number of sessions left out because they occur more than once: a file is named twice,
+ * or a session was merged before. */
 size_t gt_capture_repeated_count(const struct gt_capture *c);
 /* Host clock of the process's session, for values still in ticks (gt_thread_info). */
 const struct gt_host_clock_map *gt_capture_process_clock(const struct gt_capture *c,
@@ -533,8 +533,9 @@ struct gt_cursor;
 /* Create a cursor over the records of the whole capture, thread after thread. The calls of a thread
  * are sorted by start (an enclosing call before the calls in it). GPU activities and external ids
  * come in the order in which they were written. There is no order between threads. Several cursors
- * may be open. Memory is bounded regardless of the capture's size: if an outermost call contains
- * more than 2^18 calls, the first of these come before the outermost call and have no parent. */
+ * may be open.
+ * Memory is bounded regardless of the capture's size: if an outermost call contains more than 2^18
+ * calls, the first of these come before the outermost call and have no parent. */
 int gt_cursor_create(const struct gt_capture *c, struct gt_cursor **out);
 void gt_cursor_destroy(struct gt_cursor *cursor);
 /* Return 1 and *out, 0 at the end, or negative errno with a cause. */

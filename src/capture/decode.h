@@ -9,8 +9,8 @@
 
 #include "capture/format.h"
 
-/* Readable bytes that must follow a payload. Decoding a row without a tail reads less than this
- * past the start of the row. */
+/* Number of readable bytes that must follow a payload. Decoding a row without a tail reads less
+ * than this past the start of the row. */
 #define GT_DECODE_SLACK 2048u
 
 /* The first fields of an item, which come from a row's head word. */
@@ -29,10 +29,10 @@ struct gt_decode_shape {
 	/* calls: index of the word after the arguments; 0: no arguments */
 	uint16_t payload_at;
 	uint8_t way; /* enum gt_decode_way */
-	/* number of code bytes stored together; result of gt_last_codes() */
+	/* number of code bytes that are stored together; result of gt_last_codes() */
 	uint8_t code_bytes, last_codes;
 	struct gt_item_head item;
-	uint32_t rows; /* rows of this shape in the block so far */
+	uint32_t rows; /* number of rows of this shape in the block so far */
 	char pad[12];
 };
 static_assert(sizeof(struct gt_decode_shape) == 64, "found without a multiplication");
@@ -46,7 +46,7 @@ struct gt_decode_at {
 struct gt_decoder;
 struct gt_row;
 
-/* Room for the words of a row, stored four at a time at gt_decode_place(). */
+/* Room for the words of a row, which are stored four at a time at gt_decode_place(). */
 #define GT_DECODE_OUT (GT_ROW_PREDICTED + 16u)
 
 /* See gt_decoder_next(). */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Decodes the rows that encode.c writes, one at a time. Inlined into the loops that read rows
  * (decode.c, cursor_next.c; each compiled twice, see fastcpu.h). The payload may contain anything:
- * only its length is trusted. Decoding a row does not check for the end, because GT_DECODE_SLACK
- * readable bytes follow the payload. A single check afterwards finds whether the row exceeded the
- * payload. */
+ * only its length is trusted. Decoding a row does not check for the payload's end, because
+ * GT_DECODE_SLACK readable bytes follow the payload. A single check after the row detects whether
+ * the row exceeded the payload. */
 #ifndef GPUTAP_CAPTURE_DECODE_ROW_H
 #define GPUTAP_CAPTURE_DECODE_ROW_H
 
@@ -66,13 +66,14 @@ static __attribute__((noinline)) struct gt_decode_shape *gt_decode_shape_new(str
 		break;
 	case GT_RECORD_DEVICE:
 		min = GT_DEVICE_MIN_WORDS;
-		/* readers' arrays have GT_DOMAIN_COUNT entries */
+		/* the arrays of readers have GT_DOMAIN_COUNT entries */
 		if (GT_OP_DOMAIN(head >> 32) >= GT_DOMAIN_COUNT)
 			return NULL;
 		break;
 	case GT_RECORD_EXTERNAL:
 	case GT_RECORD_STACK: min = GT_EXTERNAL_MIN_WORDS; break;
-	default: /* a kind from a later version: decode its words; the cursor drops them */ min = 2;
+	/* a kind from a later version: decode the words of the row; the cursor drops them */
+	default: min = 2;
 	}
 	if (words < min)
 		return NULL;
@@ -161,14 +162,14 @@ static inline __attribute__((always_inline)) const uint8_t *gt_decode_call(
 	row->id = id;
 	at->expect_id = id + 1;
 	at->last_end = row->end;
-	if (control & 0x30) /* the status usually repeats */
+	if (control & 0x30) /* the status is usually the same as in the previous row */
 		p = gt_get_word(p, s->words, control >> 4 & 3);
 	out[0] = s->words[0];
 	return gt_get_words(p, codes, s->words + 1, out + 1, s->code_bytes, s->last_codes);
 }
 
-/* Decode a device row. Timestamps are stored as differences, and the shape keeps the
- * differences. */
+/* Decode a device row. Timestamps are stored as differences, and the shape contains the differences
+ * of the previous row. */
 static inline __attribute__((always_inline)) const uint8_t *gt_decode_device(
 	const struct gt_decode_at *at, const struct gt_decode_shape *s, uint64_t *out)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Bounds device clocks that have no better source. Uses all GPU activities of the processes with
- * such a clock, and all waits.
+/* Computes bounds for device clocks that have no better source, from all GPU activities of the
+ * processes with such a clock, and from all waits.
  *
- * An activity is queued after the start of its call, and before the end of its call. (Only the
- * sample knows the ends of calls.) The activity ended no later than the earliest of
+ * An activity is queued after the start of its call, and before the end of its call. (The ends of
+ * calls are known only for sampled activities.) The activity ended no later than the earliest of
  *   - the end of the call that launched it, if that call is a blocking copy;
  *   - the end of the next call in the same thread that finishes the activity's queue;
  *   - the end of the call whose record follows the activity in its stream: that call found the
@@ -20,11 +20,11 @@
 
 enum { WAITS_MAX = 1 << 18, PENDING_MAX = 4096 };
 
-/* A blocking copy (lookup key: id) or a finish (lookup key: thread and queue). */
+/* A blocking copy (looked up by its id) or a finish (looked up by thread and queue). */
 struct wait {
 	uint64_t key; /* copies: id; finishes: handle of the queue */
 	uint64_t start, end;
-	uint32_t process, ordinal; /* ordinal: for finishes, else 0 */
+	uint32_t process, ordinal; /* ordinal of the thread for finishes, else 0 */
 };
 
 struct wait_list {
@@ -164,7 +164,7 @@ static void add_activity(struct bounding *b, uint32_t process, const struct gt_r
 				 w[0] ? find_end(b, process, w) : UINT64_MAX};
 }
 
-/* Return 0 (also for a damaged block) or negative errno. */
+/* Return 0 (even for a damaged block) or negative errno. */
 static int read_block(struct bounding *b, struct stream_block *block, bool activity)
 {
 	struct gt_file_stream base = gt_block_base(block);

@@ -11,12 +11,12 @@
 #include "util/error.h"
 
 enum {
-	SAMPLE_BLOCKS = 1024, /* total of all sessions */
+	SAMPLE_BLOCKS = 1024, /* maximum number for all sessions together */
 	SAMPLE_BLOCKS_LOW = 8,
-	/* maximum per session, but at least one block per process, so that each device is
+	/* maximum number per session, but at least one block per process, so that each device is
 	 * included */
 	SAMPLE_BLOCKS_HIGH = 64,
-	SAMPLE_BLOCKS_MAX = 512, /* absolute maximum per session */
+	SAMPLE_BLOCKS_MAX = 512, /* absolute maximum number per session */
 	SAMPLE_ACTIVITY = 1024,  /* per block */
 };
 
@@ -57,8 +57,8 @@ static int add_clock(struct gt_capture *c, uint32_t process, uint32_t device)
 	return 0;
 }
 
-/* Make a clock for every device that has an object or readings. Also make one per process, for
- * activities whose device is unknown or has lost its object. */
+/* Make a clock for every device that has an object or readings. Also make a clock per process, for
+ * activities whose device is unknown or whose device object is lost. */
 static int make_clocks(struct gt_capture *c)
 {
 	size_t i, n = 0;
@@ -105,7 +105,7 @@ static void set_rates(struct gt_capture *c)
 	}
 }
 
-/* Sample the GPU activities of one block. Return 0 (also for a damaged block) or negative errno. */
+/* Sample the GPU activities of one block. Return 0 (even for a damaged block) or negative errno. */
 static int sample_block(struct sampler *s, struct stream_block *b)
 {
 	struct gt_file_stream base = gt_block_base(b);
@@ -163,7 +163,7 @@ static struct stream_block *find_block(struct gt_capture *c, uint32_t process, u
 }
 
 /* Find the ends of the sampled calls, in the block that contains the call of the middle sample.
- * Samples of a block come from the same time, so this finds nearly all ends. */
+ * The samples of a block come from the same time, so this block contains nearly all ends. */
 static int find_ends(struct sampler *s, uint32_t process)
 {
 	const struct clock_sample *middle = &s->samples[s->count / 2];

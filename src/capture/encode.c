@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The hot half of the collector. A record's head word (size, kind, detail, operation) is its shape.
- * A shape already seen in the block is coded in one byte, and the words as differences to the last
- * row of the shape. The sizes of the words come first, as codes. Each value is stored as 8 bytes,
- * and the next value overwrites the bytes that were not needed: no branch depends on a value.
+ * A shape that the block already contains is coded in one byte, and the words are coded as
+ * differences to the last row of the shape. The sizes of the words come first, as codes. Each value
+ * is stored as 8 bytes, and the next value overwrites the bytes that were not needed, so that no
+ * branch depends on a value.
  *
  * The traced program can write to the memory of the records during reading. Therefore the encoder
  * reads a head once, and derives the bounds of all accesses from that copy.
@@ -21,7 +22,8 @@ static inline uint64_t load_relaxed(const uint64_t *p)
 }
 
 /* State that changes with every call, kept in registers. Rows are stored as bytes, which may alias
- * the encoder, so the compiler would reload its fields after each store. */
+ * the encoder. If the encoder contained this state, the compiler would reload it after each
+ * store. */
 struct hot {
 	uint8_t *p;
 	uint64_t last_end, expect_id;
@@ -42,7 +44,8 @@ static bool is_known_shape(uint64_t head)
 	case GT_RECORD_STACK:
 		return words == sizeof(struct gt_record_stack) / 8 && !detail &&
 		       gt_operation(op) != NULL;
-	case GT_RECORD_CONTEXT: return false; /* gt_capture_cut() writes these, not a program */
+	/* gt_capture_cut() writes these records; a program does not */
+	case GT_RECORD_CONTEXT: return false;
 	default:
 		return words == GT_EXTERNAL_MIN_WORDS && detail <= 1 &&
 		       op < GT_EXTERNAL_STACK_COUNT;
@@ -146,7 +149,7 @@ static inline bool encode_call(struct gt_encoder *e, struct hot *hot, const uint
 		e->base_id = hot->expect_id = id;
 		e->doubted |= GT_ID_ORDINAL(id) != e->ordinal;
 	}
-	/* the control byte, the codes of all words but ret, then the values */
+	/* layout: the control byte, the codes of all words but ret, the values */
 	prev = s->prev;
 	at = p;
 	p += 1 + (s->coded + 2) / 4;
@@ -233,7 +236,8 @@ static bool encode_other(struct gt_encoder *e, uint8_t **at, const uint64_t *r, 
 			w[i] -= w[i - 1];
 		from = w;
 	} else if ((head >> 16 & 0xff) == GT_RECORD_DEVICE) {
-		e->device_count = GT_FILE_DEVICES_LOST; /* a larger record, from a later version */
+		/* a record with additional fields, from a later version */
+		e->device_count = GT_FILE_DEVICES_LOST;
 	}
 	if ((head >> 16 & 0xff) == GT_RECORD_CONTEXT)
 		e->context = head >> 24 & 0xff;
@@ -243,8 +247,8 @@ static bool encode_other(struct gt_encoder *e, uint8_t **at, const uint64_t *r, 
 	return true;
 }
 
-/* Check that a record's length matches its head. @class: receives the class that counts the record,
- * or GT_CLASS_COUNT for an uncounted record. */
+/* Check that a record's length matches its head. @class: receives the class in which the record
+ * counts, or GT_CLASS_COUNT for a record that does not count. */
 static inline bool is_valid_head(uint32_t words, uint32_t kind, uint32_t op, uint32_t *class)
 {
 	switch (kind) {
@@ -285,7 +289,8 @@ const uint64_t *GT_ENCODER_RUN(struct gt_encoder *e, const uint64_t *r, const ui
 				*stop = GT_ENCODE_META;
 				break;
 			}
-			/* an activity dropped after reservation; gputap writes no other padding */
+			/* an activity that was dropped after its record was reserved; gputap writes
+			 * no other padding */
 			if (words != GT_DEVICE_MIN_WORDS)
 				e->doubted = true;
 			r += words;

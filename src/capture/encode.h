@@ -9,9 +9,9 @@
 
 #include "capture/format.h"
 
-/* size of the rows in a block; a larger single row gets a separate block */
+/* total size of the rows in a block; a single larger row gets a separate block */
 #define GT_ENCODER_BYTES (96u << 10)
-#define GT_ENCODER_WORDS 8192u /* previous values of all shapes together */
+#define GT_ENCODER_WORDS 8192u /* room for the previous values of all shapes together */
 /* power of two, at least 4 x GT_ROW_SHAPES, so that probes stay short */
 #define GT_ENCODER_HASH  1024u
 
@@ -21,14 +21,14 @@
 enum gt_encode_stop {
 	GT_ENCODE_END,  /* end of the batch */
 	GT_ENCODE_FULL, /* the block is full: finish it, reset, continue */
-	GT_ENCODE_META, /* not for streams; left to the caller */
+	GT_ENCODE_META, /* a record for metadata blocks, not for streams; left to the caller */
 	GT_ENCODE_MALFORMED,
 };
 
 struct gt_shape {
 	uint64_t head;
 	uint64_t *prev; /* values of the last row, in words[] */
-	/* words after the fixed ones: number of coded words, and of words stored unchanged */
+	/* number of coded words after the fixed words, and number of words stored unchanged */
 	uint32_t coded, tail;
 };
 
@@ -49,14 +49,14 @@ struct gt_encoder {
 	uint32_t rows, shape_count, words_used;
 	uint32_t base_set;
 	uint32_t ordinal; /* thread that wrote the records; part of the ids of its calls */
-	/* true after a record that gputap never writes: see gt_capture_stream_is_doubted() */
+	/* true if a record was one that gputap never writes: see gt_capture_stream_is_doubted() */
 	bool doubted;
-	uint8_t context; /* from the newest gt_record_context of any block */
+	uint8_t context; /* context given by the newest gt_record_context of any block */
 	uint64_t total[GT_CLASS_COUNT][GT_DOMAIN_COUNT]; /* since create */
 	/* `total` at the start of the block */
 	uint64_t block_total[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
 	uint64_t kernels;                      /* since create */
-	uint64_t newest_call[GT_DOMAIN_COUNT]; /* highest id since create; 0: none */
+	uint64_t newest_call[GT_DOMAIN_COUNT]; /* highest id since creation; 0: none */
 	/* summary of the block, see struct gt_file_bounds */
 	/* device_count: GT_FILE_DEVICES_LOST if there are too many devices */
 	uint32_t marks, device_count;
@@ -76,8 +76,8 @@ void gt_encoder_reset(struct gt_encoder *e, uint8_t *buffer, size_t bytes);
 
 /**
  * gt_encoder_run() - encode records until the batch ends or cannot continue
- * @data: may be shared with a process that writes to it: the function reads each word only once
- *        where a change could do harm
+ * @data: may be shared with a process that writes to it. Where a change could do harm, the function
+ *        reads each word only once
  * Return: the first word that was not encoded.
  */
 static inline const uint64_t *gt_encoder_run(struct gt_encoder *e, const uint64_t *data,

@@ -6,8 +6,8 @@
  * Blocks are independent of each other (format.h), so the omitted blocks are not needed. In a
  * flight recorder (keep.h), metadata is in meta.N, which a new and shorter file may replace at any
  * time, and the STREAM blocks are in chunks. An open file can be read to its end even after its
- * removal. Metadata is written before the records that refer to it. So each step determines the end
- * of the records first, then reads metadata, then the records up to that end. */
+ * removal. Metadata is written before the records that refer to it. So each step first determines
+ * the end of the records, then reads metadata, then reads the records up to that end. */
 #include "capture/follow.h"
 
 #include <dirent.h>
@@ -36,11 +36,13 @@ struct growing {
 struct gt_follow {
 	char *path;
 	struct growing main; /* the capture, or meta.N */
-	struct growing rows; /* flight recorder: the chunk */
+	struct growing rows; /* file of a flight recorder: the chunk */
 	int image;           /* memory file that holds the small captures */
-	int folder; /* folder of a flight recorder; -1: none, the capture has all records */
+	/* folder of a flight recorder; -1: the session is not a flight recorder, and the capture
+	 * contains all records */
+	int folder;
 	char *folder_path;
-	uint64_t kept; /* size of the reused part of the image: header and metadata */
+	uint64_t kept; /* size of the part of the image that is reused: header and metadata */
 	bool ended;
 };
 
@@ -215,7 +217,7 @@ static int begin_image(struct gt_follow *f)
 
 /* Numbers of the existing files "chunk.N" or "meta.N". */
 struct numbers {
-	uint32_t least, most; /* least: first number above the current one; 0: none */
+	uint32_t least, most; /* least: lowest number above the current one; 0: none */
 };
 
 static struct numbers find_numbers(const struct gt_follow *f, const char *what, uint32_t above)
@@ -305,7 +307,8 @@ static bool is_folder_gone(const struct gt_follow *f)
 	return access(f->folder_path, F_OK) && errno == ENOENT;
 }
 
-/* Read new metadata, from the start if a newer file exists. Incomplete blocks are read later. */
+/* Read new metadata, from the start of the newest file if a newer file exists. Incomplete blocks
+ * are read later. */
 static int take_metadata(struct gt_follow *f)
 {
 	struct numbers newer = find_numbers(f, "meta", f->main.number);
@@ -327,7 +330,7 @@ static int take_metadata(struct gt_follow *f)
 	return status;
 }
 
-/* Read the current chunk, which may have been removed, and all later chunks. */
+/* Read the rest of the current chunk, which may have been removed, and all later chunks. */
 static int take_chunks(struct gt_follow *f)
 {
 	bool gone = is_folder_gone(f);
@@ -340,7 +343,8 @@ static int take_chunks(struct gt_follow *f)
 	to = f->kept;
 	if (!status)
 		status = take_records(f, &f->rows, end, &to);
-	/* the newest chunk is still growing: the next step reads it, after its metadata */
+	/* the newest chunk is still growing. The next step reads it, after the metadata that
+	 * precedes its records */
 	while (!status && newer.least && to - f->kept < NEW_MOST) {
 		status = open_chunk(f, &f->rows, newer.least);
 		if (status < 0)
@@ -430,7 +434,7 @@ static int pass_over(struct gt_follow *f)
 		status = skip_records(f, &f->rows);
 		return status ? status : take_metadata(f);
 	}
-	/* repeat until the end: one step reads a limited amount */
+	/* repeat until the end, because one step reads a limited amount */
 	for (uint64_t before = 0; !status && f->main.at != before;) {
 		before = f->main.at;
 		status = take_blocks(f, false);

@@ -3,9 +3,9 @@
  *
  * Metadata (processes, strings, objects, clocks, ...) is kept as stored in the file. Each step
  * builds a small capture in memory from the metadata and the new records, so the cost of a step
- * depends on both of these, not on the size of the file. Records of a flight recorder are read from
- * the recorder's files while the files exist. Blocks are checked and decoded as usual. Following
- * neither waits for the writer nor takes the writer's locks. */
+ * depends on the size of these two, not on the size of the file. Records of a flight recorder are
+ * read from the recorder's files while the files exist. Blocks are checked and decoded as usual. A
+ * follower neither waits for the writer nor takes the writer's locks. */
 #ifndef GPUTAP_CAPTURE_FOLLOW_H
 #define GPUTAP_CAPTURE_FOLLOW_H
 

@@ -7,16 +7,16 @@
  *
  * All integers are little-endian. Blocks lie back to back, unaligned. Each block is checked on its
  * own (header and payload apart), so that a file is readable up to any byte at which its writer
- * stopped, and around any damaged part: a reader that meets a bad header looks for the next good
- * one. A reader skips everything it does not know: block types, bytes after the known fields of a
- * header extension or a payload, kinds of records.
+ * stopped, and around any damaged part. A reader that finds a bad header looks for the next good
+ * one. A reader skips everything that it does not know: block types, bytes after the known fields
+ * of a header extension or a payload, kinds of records.
  *
  * STREAM payload: rows of one thread's records, decodable without any other block. A row is
  *
  *   slot u8                 which shape: index of a head word (gt_record: words, kind, detail, op)
  *                           seen before in this block; GT_ROW_NEW_SHAPE: the head word follows and
  *                           takes the next index
- *   CALL:   control u8      bits 0-1 bytes of start (1 2 4 8), 2-3 of duration, 4-5 code of ret,
+ *   CALL:   control u8      bits 0-1 size of start (1 2 4 8), 2-3 of duration, 4-5 code of ret,
  *                           6: id is not the last one + 1, 7: start lies before the last end
  *           codes           2 bits per word after ret, lowest first, padded to a byte
  *           start           |start - end of the previous call in this block (first: base_ticks)|
@@ -41,11 +41,11 @@
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	      "captures are little-endian; this machine needs conversions");
 
-/* 8 bytes; not text, and damaged by line-end conversion */
+/* 8 bytes; not text, and damaged by a conversion of line ends */
 #define GT_FILE_MAGIC        "\x89GPUTAP\n"
 #define GT_FILE_MAJOR        1 /* one session */
-/* several sessions: a reader that knows only version 1 would mix them. A reader refuses higher
- * versions */
+/* version of a file with several sessions, which a reader that knows only version 1 would mix up. A
+ * reader refuses higher versions */
 #define GT_FILE_MAJOR_MERGED 2
 #define GT_FILE_MINOR        2 /* incremented for each addition that readers may skip */
 
@@ -73,11 +73,11 @@ enum gt_block_type {
 	/* rows of calls, GPU activities and external ids; extension: gt_file_stream,
 	 * gt_file_bounds */
 	GT_BLOCK_STREAM = 8,
-	GT_BLOCK_END = 9, /* last block of the file; gt_file_end */
+	GT_BLOCK_END = 9, /* last block of the file: gt_file_end */
 	/* session of a merged file: gt_file_section and the path; newer blocks replace older
 	 * ones */
 	GT_BLOCK_SECTION = 10,
-	/* since version 1.2: gt_file_index and copies of heads; block_index.h */
+	/* since version 1.2: gt_file_index and copies of heads (block_index.h) */
 	GT_BLOCK_INDEX = 11,
 	/* a snapshot, or a flight recorder's window: gt_file_retained; newer blocks replace older
 	 * ones */
@@ -88,7 +88,7 @@ enum gt_block_type {
 enum gt_block_flag {
 	GT_BLOCK_ZSTD = 1,   /* the payload is a zstd frame of raw_bytes */
 	GT_BLOCK_DEVICE = 2, /* STREAM: the block contains GPU activities */
-	/* the last 4 bytes of the head are the section number of the block */
+	/* the last 4 bytes of the head are the number of the block's section */
 	GT_BLOCK_OF_SECTION = 4,
 };
 
@@ -106,9 +106,9 @@ struct gt_file_block {
 static_assert(sizeof(struct gt_file_block) == 32, "file format");
 
 #define GT_FILE_HEAD_MAX    1024u      /* head_bytes */
-#define GT_FILE_PAYLOAD_MAX (4u << 20) /* limit of stored_bytes and raw_bytes */
-#define GT_FILE_PROCESS_MAX (1u << 20) /* limit of process indexes, exclusive */
-#define GT_FILE_SECTION_MAX 4096u      /* limit of section numbers, exclusive */
+#define GT_FILE_PAYLOAD_MAX (4u << 20) /* maximum of stored_bytes and raw_bytes */
+#define GT_FILE_PROCESS_MAX (1u << 20) /* upper limit of process indexes, exclusive */
+#define GT_FILE_SECTION_MAX 4096u      /* upper limit of section numbers, exclusive */
 
 struct gt_file_count {
 	uint8_t class, domain;
@@ -121,7 +121,8 @@ struct gt_file_stream {
 	/* earliest start and latest end of a call; first > last: no calls */
 	uint64_t first_ticks, last_ticks;
 	uint32_t rows;
-	/* number of gt_file_count entries that follow: the loss if the payload is bad */
+	/* number of gt_file_count entries that follow. They give the number of lost records if the
+	 * payload is bad */
 	uint32_t count_entries;
 };
 static_assert(sizeof(struct gt_file_stream) == 40, "file format");
@@ -129,7 +130,8 @@ static_assert(sizeof(struct gt_file_stream) == 40, "file format");
 /* Follows the counts since version 1.1. Summarises the rows, so that a reader of a time range can
  * decide whether to read the block. device_entries of gt_file_device follow. */
 struct gt_file_bounds {
-	/* size of this struct, larger in later versions; the entries follow at that offset */
+	/* size of this struct, which is larger in later versions; the entries follow at that
+	 * offset */
 	uint32_t bytes;
 	/* one bit per enum gt_range_mark of the block's calls; GT_FILE_EXTERNAL: the block contains
 	 * external ids */
@@ -146,7 +148,7 @@ static_assert(sizeof(struct gt_file_bounds) == 16, "file format");
 /* The activities of one device, in timestamps of that device. */
 struct gt_file_device {
 	uint32_t device;  /* GT_DEVICE_REF() */
-	uint32_t untimed; /* 1: some activities have no start */
+	uint32_t untimed; /* 1: the start of some activities is unknown */
 	uint64_t first_start, last_end;
 };
 static_assert(sizeof(struct gt_file_device) == 24, "file format");
@@ -159,7 +161,7 @@ struct gt_file_load {
 static_assert(sizeof(struct gt_file_load) == 40, "file format");
 
 struct gt_file_end {
-	uint32_t complete; /* 0: the writer knows of missing records */
+	uint32_t complete; /* 0: the writer knows that records are missing */
 	uint32_t reserved;
 	uint64_t bytes; /* length of the file before this block */
 	uint64_t index; /* since version 1.2: position of the last INDEX; 0: none */
@@ -173,7 +175,7 @@ static_assert(sizeof(struct gt_file_end) == 24, "file format");
 
 struct gt_file_index {
 	uint64_t previous;   /* position of the INDEX for blocks before `first`; 0: none */
-	uint64_t first, end; /* start of the first block, end of the last one */
+	uint64_t first, end; /* start of the first block, and end of the last block */
 	uint32_t blocks, reserved;
 };
 static_assert(sizeof(struct gt_file_index) == 32, "file format");
@@ -189,7 +191,7 @@ struct gt_file_section {
 };
 static_assert(sizeof(struct gt_file_section) == 48, "file format");
 
-/* COUNTS: any number of these */
+/* entry of a COUNTS block; any number of entries */
 struct gt_file_sum {
 	uint8_t what; /* 0 seen, 1 recorded, GT_SUM_NOT_KEPT, or 2 + enum gt_drop_reason */
 	uint8_t class, domain, reserved;
@@ -197,7 +199,8 @@ struct gt_file_sum {
 	uint64_t value;
 };
 
-/* KEPT: the text follows, then gt_file_sum entries for the processes that are not in the capture */
+/* Payload of a KEPT block. The text follows, then gt_file_sum entries for the processes that are
+ * not in the capture. */
 struct gt_file_retained {
 	uint32_t reason, number; /* enum gt_retained_reason; number of the snapshot, from 1 */
 	uint32_t flags;          /* GT_RETAINED_.. */
@@ -211,9 +214,9 @@ static_assert(sizeof(struct gt_file_retained) == 56, "file format");
 
 #define GT_SUM_NOT_KEPT     255u
 #define GT_RETAINED_WINDOW  1u /* capture of a flight recorder, which evicts older records */
-#define GT_RETAINED_THINNED 2u /* capture from which older records were evicted */
+#define GT_RETAINED_THINNED 2u /* older records were evicted from the capture */
 #define GT_RETAINED_CUT     4u /* cut out of another capture; the text is the expression */
-#define GT_RETAINED_TIME    8u /* cut by time only: contains every record of its time range */
+#define GT_RETAINED_TIME    8u /* cut by time only, with every record of the time range */
 
 #define GT_ROW_SHAPES    254u /* per block */
 #define GT_ROW_NEW_SHAPE 255u

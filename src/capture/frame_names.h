@@ -26,7 +26,7 @@ struct gt_names_info {
 	uint64_t address;
 	uint32_t flags; /* enum gt_names_flag */
 	uint32_t bytes;
-	const char *text; /* as in struct gt_record_names, with two NULs at the end */
+	const char *text; /* in the form of struct gt_record_names, with two NULs at the end */
 };
 
 /* Return the names of the frame, or NULL if the capture has none. */
@@ -53,7 +53,7 @@ int gt_names_append(struct gt_names_append *a, uint32_t process, uint32_t genera
 		    size_t count);
 /* Write all names to the file in one write. On failure the capture is unchanged. Return 0 or
  * negative errno with a cause: -EBUSY another process writes the file, -ESTALE the file was
- * replaced, .. */
+ * replaced, or another errno. */
 int gt_names_end(struct gt_names_append *a);
 void gt_names_cancel(struct gt_names_append *a);
 

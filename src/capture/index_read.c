@@ -11,7 +11,7 @@
 #include "util/grow.h"
 
 enum {
-	FEW_BLOCKS = 32, /* up to this number, reading the heads is as fast */
+	FEW_BLOCKS = 32, /* up to this number of blocks, reading the heads is as fast */
 	SAMPLES = 16,    /* number of streams whose heads are compared */
 	END_BYTES = 1024,
 };
@@ -27,7 +27,7 @@ struct gt_index {
 	int fd;
 	struct part *parts; /* in file order */
 	size_t count, room, next;
-	uint8_t *heads; /* payload of the part before `next` */
+	uint8_t *heads; /* payload of the part that precedes `next` */
 	size_t heads_room, used, bytes;
 	uint64_t heads_at; /* position of `heads` in the file */
 	uint64_t at;       /* position of the next block */
@@ -100,8 +100,8 @@ static bool read_part(struct gt_index *x, uint64_t at, uint64_t limit, struct pa
 	       part->index.previous < at;
 }
 
-/* Read all parts, last one first, and put them in file order. Return true if the parts are
- * contiguous from @first. */
+/* Read all parts, starting with the last one, and put them in file order. Return true if the parts
+ * are contiguous from @first. */
 static bool read_parts(struct gt_index *x, uint64_t at, uint64_t limit, uint64_t first)
 {
 	while (at) {
@@ -202,8 +202,8 @@ static void rewind_index(struct gt_index *x)
 	x->used = x->bytes = 0;
 }
 
-/* Compare the index with the file. A wrong index gives wrong positions for all later blocks, so a
- * sample of the streams is enough. */
+/* Compare the index with the file. A sample of the streams is enough, because a wrong index gives
+ * wrong positions for all later blocks. */
 static bool compare_index(struct gt_index *x, struct gt_scan_block *block, uint64_t blocks)
 {
 	uint64_t at = x->parts[0].index.first, number = 0;

@@ -19,10 +19,10 @@
 #include "util/error.h"
 
 enum {
-	PARTS = 16, /* chunks per window */
-	/* limit by which a flush may exceed a chunk's share of bytes */
+	PARTS = 16, /* number of chunks per window */
+	/* number of bytes by which a flush may exceed a chunk's share */
 	SLACK_BYTES = 8 << 20,
-	FILTER_BYTES = 4 << 20, /* metadata below this size is not filtered */
+	FILTER_BYTES = 4 << 20, /* metadata smaller than this is not filtered */
 };
 
 /* Files ------------------------------------------------------------------------- */
@@ -241,8 +241,8 @@ static int begin_chunk(struct gt_keep *k)
 	return 0;
 }
 
-/* Return true if a new chunk is due. After the death of the collector, age does not count: the
- * window ended at that time. */
+/* Return true if a new chunk is due. After the death of the collector, age does not matter, because
+ * the window ended at the collector's death. */
 static bool is_chunk_full(struct gt_keep *k, uint64_t now)
 {
 	return k->rows.bytes >= k->most_bytes / PARTS ||
@@ -271,7 +271,7 @@ static void renew_metadata(struct gt_capture_writer *w)
 	struct gt_retained_files files;
 	int status = gt_writer_create(w->path, &to);
 
-	k->filter_at = 2 * w->main.flushed_bytes; /* limits retries on failure */
+	k->filter_at = 2 * w->main.flushed_bytes; /* do not retry too often after a failure */
 	if (status)
 		goto out;
 	to->main.fd = open_file(k, "meta", k->meta + 1, O_RDWR | O_CREAT | O_TRUNC);
@@ -306,7 +306,7 @@ static void advance(struct gt_capture_writer *w)
 	struct gt_keep *k = w->keep;
 	uint64_t now;
 
-	/* since the previous flush, the journal names the newer file */
+	/* the journal has named the newer file since the previous flush */
 	if (k->stale_meta)
 		remove_file(k, "meta", k->stale_meta);
 	k->stale_meta = 0;
@@ -326,8 +326,8 @@ static int copy_begin(struct gt_capture_writer *w, int fd)
 	return gt_snapshot_copy(w->main.fd, 0, w->main.flushed_bytes, fd, 0);
 }
 
-/* Fail early if too few descriptors are available: the end of the session opens all chunks at
- * once. */
+/* Fail early if too few descriptors are available, because all chunks are opened at once at the end
+ * of the session. */
 static int try_descriptors(int fd)
 {
 	int copies[PARTS + 4], n = 0, status = 0;
@@ -375,7 +375,7 @@ int gt_capture_keep(struct gt_capture_writer *w, const struct gt_keep_options *a
 	return 0;
 }
 
-/* Return the number after "<what>."; 0: another kind of file. */
+/* Return the number after "<what>."; 0: the file is of another kind. */
 static uint32_t read_number(const char *name, const char *what)
 {
 	size_t n = strlen(what);
@@ -458,7 +458,7 @@ static int reopen_files(struct gt_capture_writer *w, const struct gt_keep_positi
 	k->rows.bytes = k->rows.flushed_bytes = position->chunk_bytes;
 	w->rows = &k->rows;
 	k->is_recovered = true;
-	k->filter_at = UINT64_MAX; /* never filter: recovery is short */
+	k->filter_at = UINT64_MAX; /* do not filter metadata, because recovery takes little time */
 	return 0;
 }
 

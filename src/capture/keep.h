@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The files of a flight recorder, `gputap run --keep`, within the capture writer.
  *
- *   last.gputap                  how the session started; at its end, all that was retained
+ *   last.gputap                  the start of the session; after its end, all retained records
  *   .last.gputap.ID.keep/
  *       meta.N                   a capture without rows: all metadata, regardless of age.
  *                                When its size has doubled, meta.N+1 is written without metadata
@@ -26,7 +26,8 @@
 struct gt_chunk_head {
 	uint64_t magic;
 	uint32_t number, host_clock;
-	uint64_t open_bytes; /* size of the blocks that follow: ranges open at the chunk's start */
+	/* size of the blocks that follow: ranges that were open at the chunk's start */
+	uint64_t open_bytes;
 	struct gt_clock_tuple begun;
 };
 static_assert(sizeof(struct gt_chunk_head) == 72, "file format");
@@ -35,7 +36,7 @@ enum { GT_KEEP_CHUNKS = 64, GT_KEEP_NAME_BYTES = 32 };
 
 struct gt_chunk {
 	uint32_t number;
-	uint64_t bytes; /* size of the complete chunk */
+	uint64_t bytes; /* size of the chunk when it is complete */
 	uint64_t begun_ns, ended_ns;
 };
 
@@ -47,13 +48,13 @@ struct gt_keep {
 	int output_fd;
 	uint32_t host_clock;
 	uint32_t meta;       /* number */
-	uint32_t stale_meta; /* number of the meta file to remove; 0: none */
+	uint32_t stale_meta; /* number of the metadata file to remove; 0: none */
 	uint64_t filter_at;  /* filter the metadata once meta.N reaches this size */
-	struct gt_chunk chunks[GT_KEEP_CHUNKS]; /* oldest first; rows go to the last one */
+	struct gt_chunk chunks[GT_KEEP_CHUNKS]; /* oldest chunk first; rows go to the last chunk */
 	size_t count;
 	uint64_t ended_bytes; /* total size of all chunks but the last */
-	/* requested limit, but at most half of the available space: the capture needs the
-	 * rest */
+	/* requested limit, but at most half of the available space, because the capture needs the
+	 * other half */
 	uint64_t most_bytes;
 	struct gt_open_ranges open;
 	bool is_recovered; /* true if the collector that started the recorder has died */

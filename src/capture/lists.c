@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Helpers for an open capture: growing lists, and texts with a fixed address. */
+/* Helpers for an open capture: growing lists, and texts that are never moved. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,9 +7,9 @@
  *                     | SECTION 1 | blocks of 1 .. | SECTION 1 | .. | INDEX | END |
  *
  * The first SECTION of each session identifies the original capture. The second SECTION contains
- * the state of that capture's end, so an interrupted merge still shows which sessions are complete.
- * Damaged parts of an input are left out and counted in its SECTION. Memory: one block, and the
- * heads of all blocks for the index. */
+ * the state of that capture's end, so the result of an interrupted merge still shows which sessions
+ * are complete. Damaged parts of an input are left out and counted in its SECTION. Memory: one
+ * block, and the heads of all blocks for the index. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ enum { WRITE_BYTES = 1 << 20, PATH_BYTES = 4096 };
 
 /* A session of the current input. */
 struct section {
-	uint32_t in, out; /* number in the input and in the output */
+	uint32_t in, out; /* number of the session in the input, and in the output */
 	struct gt_file_section stored;
 	char *path;
 };
@@ -41,7 +41,7 @@ struct merge {
 	size_t used;
 	uint64_t bytes; /* bytes written to the file */
 	struct gt_index_writer index;
-	struct gt_copies *copies; /* copies of sessions among the inputs */
+	struct gt_copies *copies; /* copies of sessions within the inputs */
 	size_t input;             /* number of the current input */
 	uint32_t next;            /* next section number */
 	struct section *sections; /* sessions of the current input */
@@ -64,7 +64,7 @@ static int flush_output(struct merge *m)
 			return gt_error(n < 0 ? -errno : -EIO, "write %s", m->path);
 		done += (size_t)n;
 	}
-	/* the file's header precedes the first blocks */
+	/* the header of the file precedes the first blocks */
 	gt_index_add(&m->index, m->buffer + (m->bytes ? 0 : sizeof(struct gt_file_header)),
 		     m->used - (m->bytes ? 0 : sizeof(struct gt_file_header)));
 	m->bytes += m->used;
@@ -243,7 +243,7 @@ static int copy_block(struct merge *m, struct input *in)
 	int status;
 
 	in->has_end = false;
-	if (h->type == GT_BLOCK_INDEX) /* the output gets its own index */
+	if (h->type == GT_BLOCK_INDEX) /* left out, because the output gets its own index */
 		return 0;
 	if (h->type != GT_BLOCK_END && gt_copies_leave_out(m->copies, m->input, number))
 		return 0;
@@ -267,11 +267,11 @@ static int copy_block(struct merge *m, struct input *in)
 		return 0;
 	}
 	if (h->type == GT_BLOCK_SECTION && h->flags & GT_BLOCK_ZSTD)
-		return 0; /* skipped, as a reader would: from a later version */
+		return 0; /* a block from a later version, skipped as a reader would skip it */
 	if (h->type == GT_BLOCK_SECTION)
 		return read_section(m, number, in->payload, h->stored_bytes);
 	s = find_section(m, number);
-	if (!s) { /* a file with one session, or the SECTION block is damaged */
+	if (!s) { /* the file has one session, or the SECTION block is damaged */
 		static const uint8_t unknown[16];
 
 		status = add_section(m, number, number == GT_SECTION_NONE ? in->scan.uuid : unknown,
@@ -285,7 +285,8 @@ static int copy_block(struct merge *m, struct input *in)
 }
 
 /* Write the end state of each session of a completely read input. Damage in a merged input cannot
- * be attributed: the first session gets the bytes, and no session is marked complete. */
+ * be attributed to a session. Therefore the first session gets the damaged bytes, and no session is
+ * marked complete. */
 static int finish_input(struct merge *m, const struct input *in)
 {
 	struct gt_capture_health *sum = &m->health;
@@ -386,7 +387,7 @@ int gt_capture_merge(const char *const *paths, size_t count, const char *path,
 		status = in && m.buffer ? put_header(&m) : gt_error(-ENOMEM, "merge");
 	for (i = 0; i < count; i++)
 		m.total += stat(paths[i], &st) ? 0 : (uint64_t)st.st_size;
-	if (!status && count > 1) /* a single file is used unchanged, as in reading */
+	if (!status && count > 1) /* a single file is used unchanged, as when reading */
 		status = gt_copies_find(paths, count, &m.copies);
 	for (i = 0; i < count && !status; i++) {
 		m.input = i;

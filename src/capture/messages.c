@@ -9,11 +9,11 @@
 
 enum {
 	MPICH_ANY_SOURCE = -2,
-	OPEN_MPI_ANY_SOURCE = -1, /* in MPICH -1 is MPI_PROC_NULL: no message */
+	OPEN_MPI_ANY_SOURCE = -1, /* in MPICH, -1 is MPI_PROC_NULL, which stands for no message */
 	ANY_TAG = -1,             /* in both libraries */
 	MPICH_REQUEST_BYTES = 4,
 	OPEN_MPI_REQUEST_BYTES = 8,
-	REQUESTS_MOST = 4096, /* limit of requests looked up per call */
+	REQUESTS_MOST = 4096, /* maximum number of requests that are looked up per call */
 };
 
 /* Return true for a communicator handle of MPICH or its derivatives. Such a handle is a number that
@@ -208,7 +208,7 @@ void gt_messages_complete(struct gt_messages *m, const struct gt_item *call)
 		return;
 	times = gt_call_role(&view, GT_ROLE_TIMES, 0, &times) ? (uint32_t)times : 1;
 	if (gt_call_role(&view, GT_ROLE_WHICH, 0, &which)) {
-		if (which < times) /* a negative MPI_UNDEFINED is large here */
+		if (which < times) /* MPI_UNDEFINED is negative, and so a large number here */
 			complete_one(m, call, first, which);
 		return;
 	}
@@ -242,7 +242,7 @@ static bool is_same_way(const struct gt_message *a, const struct gt_message *b)
 	       a->target == b->target && a->tag == b->tag;
 }
 
-/* Move the messages that can be matched to the front, and set their sender and receiver. */
+/* Move the messages that can be matched to the front, and set the sender and receiver of each. */
 static void take_comparable(struct gt_messages *m,
 			    struct gt_message_member (*find)(const void *data, uint32_t member),
 			    const void *data)
@@ -262,7 +262,7 @@ static void take_comparable(struct gt_messages *m,
 			message->source = member.rank;
 		if (member.doubt &
 		    (message->receives ? GT_MESSAGES_RECEIVED_UNSURE : GT_MESSAGES_SENT_UNSURE))
-			/* the message keeps its position, but its group is not matched */
+			/* the message stays in its position, but its group is not matched */
 			message->wait_id = UINT64_MAX;
 		m->list[kept++] = *message;
 	}

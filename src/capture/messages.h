@@ -2,7 +2,7 @@
 /* Matches messages between processes (GT_JOINT_SENDS, GT_JOINT_RECEIVES), to find which process
  * waited for the send of which other process.
  *
- *   rank 0        MPI_Recv [=====================]        rank 0 waited for rank 1 so long:
+ *   rank 0        MPI_Recv [=====================]        rank 0 waited this long for rank 1:
  *   rank 1                          MPI_Send [==]         |<--------------->|
  *
  * Messages with the same communicator, sender, receiver and tag do not overtake each other: the
@@ -11,10 +11,10 @@
  * matched. Likewise, a send with a persistent request disables matching of the process's sends in
  * that communicator. Processes with missing calls are not matched either.
  *
- * A non-blocking receive waits in the call that completes its request. The address identifies a
- * request. If the program has copied a request, it is not found, and the wait is not reported. A
- * call that completes several requests, or a kernel for several (ncclGroupEnd), waited for the
- * latest sender. */
+ * A non-blocking receive waits in the call that completes its request. A request is identified by
+ * its address. If the program has copied a request, the copy is not recognised, and the wait is not
+ * reported. A call that completes several requests, or a kernel for several (ncclGroupEnd), waited
+ * for the latest sender. */
 #ifndef GPUTAP_CAPTURE_MESSAGES_H
 #define GPUTAP_CAPTURE_MESSAGES_H
 
@@ -36,8 +36,8 @@ struct gt_message {
 	 * message */
 	uint32_t part;
 	uint64_t post_ns;
-	/* receives: the call or kernel that waits; 0: unknown. Sends: start_ns is the start of the
-	 * send */
+	/* receives: id of the call or kernel that waits; 0: unknown. Sends: start_ns is the start
+	 * of the send */
 	uint64_t wait_id, start_ns, end_ns;
 };
 
@@ -47,7 +47,7 @@ struct gt_message_wait {
 	uint64_t wait_id, start_ns, end_ns, sent_ns;
 };
 
-/* Messages of a member that cannot be matched. */
+/* Reasons why messages of a member cannot be matched. */
 enum gt_message_doubt { GT_MESSAGES_SENT_UNSURE = 1, GT_MESSAGES_RECEIVED_UNSURE = 2 };
 
 struct gt_message_slot {
@@ -62,16 +62,16 @@ struct gt_messages {
 	/* hash table of started receives, by process and address */
 	struct gt_message_slot *slots;
 	size_t slot_count, slot_room;
-	/* when matched: one wait per process and wait_id, sorted by both */
+	/* after matching: one wait per process and wait_id, sorted by both */
 	struct gt_message_wait *waits;
 	size_t wait_count, wait_room;
 };
 
-/* Add a call that sends or receives. @doubt: the function adds flags of the member. Return 0 or
- * -ENOMEM with a cause. */
+/* Add a call that sends or receives. @doubt: flags of the member; the function adds to them. Return
+ * 0 or -ENOMEM with a cause. */
 int gt_messages_note(struct gt_messages *m, const struct gt_item *call, uint32_t member,
 		     unsigned *doubt);
-/* Add a collective call that is only started. @part: index in the member + 1. */
+/* Add a collective call that is only started. @part: index of the part in the member, + 1. */
 int gt_messages_note_part(struct gt_messages *m, const struct gt_item *call, uint32_t member,
 			  uint32_t part);
 /* Note a call that completes requests. */

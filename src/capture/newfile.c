@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Replaces a file by a new one instead of truncating it. Truncation takes milliseconds before the
- * program can start: the file's blocks are freed and its pages dropped at once, and on close ext4
- * writes the new contents of a truncated file to disk. So a new file takes the name, and the old
- * file is deleted later, when it is closed. Files whose replacement would be visible are
- * truncated. */
+/* Replaces a file with a new one instead of truncating it. Truncation would delay the start of the
+ * program by milliseconds, because the kernel frees the file's blocks and drops its pages at once,
+ * and because ext4 writes the new contents of a truncated file to disk when the file is closed. So
+ * a new file takes the name, and the old file is deleted later, when it is closed. Files whose
+ * replacement would be visible are truncated. */
 #include "capture/newfile.h"
 
 #include <errno.h>
@@ -25,8 +25,8 @@ int gt_new_file_lock(int fd, const char *path)
 	return 0;
 }
 
-/* Return true if @path still leads to this file: another writer may have replaced the file before
- * the lock was taken. */
+/* Return true if @path still leads to this file. Another writer may have replaced the file before
+ * this process got the lock. */
 static bool is_still_named(const char *path, const struct stat *opened)
 {
 	struct stat named;
@@ -80,7 +80,7 @@ int gt_new_file(const char *path, bool replace, bool shared, struct gt_new_file 
 	*file = (struct gt_new_file){-1, -1};
 	if (fd < 0)
 		return gt_error(-errno, "cannot create capture %s", path);
-	status = gt_new_file_lock(fd, path); /* before removing the old contents */
+	status = gt_new_file_lock(fd, path); /* lock before removing the old contents */
 	if (!status && fstat(fd, &st))
 		status = gt_error(-errno, "capture %s", path);
 	if (!status && replace && !is_still_named(path, &st))

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 
 /* A new file and the file it replaced. replaced_fd: -1, or a file without a name. Closing that file
- * frees its disk space, which takes milliseconds: close it in parallel with other work. */
+ * frees its disk space, which takes milliseconds. Therefore close the file in parallel with other
+ * work. */
 struct gt_new_file {
 	int fd, replaced_fd;
 };

@@ -72,8 +72,8 @@ static int compare_devices(const void *a, const void *b)
 	return (x->object > y->object) - (x->object < y->object);
 }
 
-/* Find the objects of each device. @ids: all devices; @same: for each object, receives the first
- * object of the same device */
+/* Find the objects of each device. @ids: identities of all devices; @same: receives, for each
+ * object, the first object of the same device */
 static void find_same(struct identity *ids, size_t n, size_t *same)
 {
 	size_t i;
@@ -117,7 +117,7 @@ static int merge_devices(struct gt_capture *c)
 
 		if (o->type != GT_OBJECT_DEVICE)
 			continue;
-		if (same[i] != i) { /* the same device as an earlier object */
+		if (same[i] != i) { /* this is the same device as an earlier object */
 			o->device_index = c->objects[same[i]].device_index;
 			continue;
 		}
@@ -180,7 +180,7 @@ static void apply_lifetimes(struct gt_capture *c)
 {
 	for (size_t i = 0; i < c->lifetime_count; i++) {
 		const struct lifetime *l = &c->lifetimes[i];
-		/* this code owns the list */
+		/* the cast is safe, because this code owns the list */
 		struct gt_object_info *o =
 			(struct gt_object_info *)gt_capture_object_find(c, l->process, l->type,
 									l->number);
@@ -199,7 +199,7 @@ static void name_threads_by_tid(struct gt_capture *c, const struct gt_object_inf
 				const char *name)
 {
 	for (size_t i = 0; i < gt_capture_thread_count(c); i++) {
-		/* this code owns the list */
+		/* the cast is safe, because this code owns the list */
 		struct gt_thread_info *t = (struct gt_thread_info *)gt_capture_thread(c, i);
 
 		if (t->process == o->process && t->tid == (uint32_t)o->number)
@@ -207,7 +207,7 @@ static void name_threads_by_tid(struct gt_capture *c, const struct gt_object_inf
 	}
 }
 
-/* Apply thread names set by the program. */
+/* Apply thread names that the program has set. */
 static void apply_thread_names(struct gt_capture *c)
 {
 	for (size_t i = 0; i < c->object_count; i++) {
@@ -240,7 +240,7 @@ int gt_objects_finish(struct gt_capture *c)
 		return status;
 	for (i = 0; i < c->object_count; i++) {
 		if (n && !gt_compare_objects(&c->objects[n - 1], &c->objects[i]))
-			n--; /* written again; the newest entry counts */
+			n--; /* an object was written again: the newest entry counts */
 		c->objects[n++] = c->objects[i];
 	}
 	c->object_count = n;

@@ -74,7 +74,8 @@ static int finish_threads(struct gt_capture *c)
 		struct gt_thread_info *t = &c->threads[i];
 
 		if (n && !gt_compare_threads(&c->threads[n - 1], t)) {
-			/* the nameless entry of the stream, last in its group, adds nothing */
+			/* the nameless entry of the stream, which comes last in its group, adds
+			 * nothing */
 			if (t->name)
 				c->threads[n - 1] = *t;
 			continue;
@@ -145,8 +146,8 @@ static bool sums_agree(const struct process_sums *s, uint64_t *seen)
 	return good;
 }
 
-/* Correct the sums. Present records count as recorded. Records in the sums that are missing count
- * as corrupt. Records after the last sums also count as seen. */
+/* Correct the sums. Present records count as recorded. Records that are in the sums but missing
+ * count as corrupt. Records written after the last sums also count as seen. */
 static void mend_sums(struct process_sums *s)
 {
 	struct gt_counts *n = &s->counts;
@@ -174,8 +175,8 @@ static void mend_sums(struct process_sums *s)
 		}
 }
 
-/* Compare the collector's counts with the records. In a complete capture a difference is reported,
- * because the capture's sums are wrong. In an incomplete capture the counts are corrected. */
+/* Compare the collector's counts with the records. In a complete capture, a difference is reported,
+ * because it means that the sums are wrong. In an incomplete capture, the counts are corrected. */
 static void finish_counts(struct gt_capture *c)
 {
 	uint64_t seen = 0;
@@ -264,7 +265,8 @@ int gt_capture_open_several(const char *const *paths, size_t count, struct gt_ca
 	gt_copies_destroy(copies);
 	if (status || (status = gt_sessions_finish(c)))
 		goto fail;
-	/* first, because determining clocks may find damaged payloads, which changes the sums */
+	/* first, because determining the clocks may find damaged payloads, which changes the
+	 * sums */
 	finish_counts(c);
 	if ((status = finish_streams(c)) || (status = gt_sessions_align_shared(c)))
 		goto fail;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See open_ranges.h. Uses a single list, because few ranges are open at the same time. */
+/* See open_ranges.h. Uses a single list, because only a few ranges are open at the same time. */
 #include "capture/open_ranges.h"
 
 #include <errno.h>
@@ -64,7 +64,8 @@ static void end_started(struct gt_open_ranges *o, uint32_t process, uint64_t id)
 		}
 }
 
-/* Return the number of a started or stopped range: an argument of the call, or its result. */
+/* Return the number of the range that a call starts or stops: an argument or the result of the
+ * call. */
 static uint64_t find_id(const struct gt_operation_info *info, const uint64_t *r, uint32_t words)
 {
 	for (uint32_t i = 0; i < info->nargs; i++)
@@ -117,7 +118,7 @@ void gt_open_ranges_look(struct gt_open_ranges *o, uint32_t process, uint32_t or
 		uint32_t words = head & 0xffff, kind = head >> 16 & 0xff, domain = head >> 56;
 
 		if (!words || words > (size_t)(end - r))
-			return; /* the encoder reports this */
+			return; /* the encoder reports the bad record */
 		if (kind == GT_RECORD_CALL) {
 			if (__builtin_expect(domain < GT_DOMAIN_COUNT &&
 						     gt_domain_traits[domain].marks,

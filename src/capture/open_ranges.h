@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges that a program has started and not ended, for a flight recorder. The records that started
- * these ranges may be older than the window, but records inside the ranges need them. The writer
- * stores the open ranges at the start of each chunk (keep.h); a capture uses those of the oldest
- * chunk. */
+/* Ranges that a program has started and not ended yet, for a flight recorder. The records that
+ * started these ranges may be older than the window, but records inside the ranges need these
+ * records. The writer stores the open ranges at the start of each chunk (keep.h); a capture uses
+ * those of the oldest chunk. */
 #ifndef GPUTAP_CAPTURE_OPEN_RANGES_H
 #define GPUTAP_CAPTURE_OPEN_RANGES_H
 
@@ -17,7 +17,7 @@ struct gt_open_range {
 		GT_OPEN_PUSHED,
 		GT_OPEN_STARTED
 	} kind;
-	uint32_t words; /* 0: too many ranges are open, and this one is only counted */
+	uint32_t words; /* 0: this range is only counted, because too many ranges are open */
 	uint64_t id;
 	uint64_t *record;
 };
@@ -28,7 +28,7 @@ struct gt_open_ranges {
 	uint64_t bytes;
 };
 
-/* Update from the records of a thread. The program may be writing to @data. */
+/* Update the list from records of a thread. The program may be writing to @data. */
 void gt_open_ranges_look(struct gt_open_ranges *o, uint32_t process, uint32_t ordinal,
 			 const void *data, size_t bytes);
 /* Remove the ranges of a thread that has ended; @ordinal 0: of the process. */

@@ -109,7 +109,7 @@ static int add_frames(struct gt_capture *c, uint32_t process, const uint8_t *p, 
 	count = (size_t)r.native + r.python;
 	if (count > (bytes - sizeof r) / sizeof *words)
 		return -EBADMSG;
-	if (!r.head.op) /* not written by gputap: no call has this stack */
+	if (!r.head.op) /* gputap does not write such a record: no call has this stack */
 		return 0;
 	status = GT_LIST_ADD(c, stacks, stack_count, stack_room);
 	if (status)

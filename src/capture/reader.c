@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Scans a capture in one walk over the block headers. Payloads of streams are only indexed; all
- * other payloads are read (RECORDS: read_records.c). The file may contain anything: every length is
- * checked against the available bytes, and invalid data is counted in health and skipped. Memory is
- * bounded by a small multiple of the file's size. */
+/* Scans a capture in one walk over the block headers. Payloads of streams are only indexed. All
+ * other payloads are read (read_records.c reads those of RECORDS blocks). The file may contain
+ * anything: every length is checked against the available bytes, and invalid data is counted in
+ * health and skipped. Memory is bounded by a small multiple of the file's size. */
 #include "capture/reader.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 /* Payloads ------------------------------------------------------------------ */
 
-/* Reads a payload. Missing fields read as 0 and "". */
+/* Reads the fields of a payload. Missing fields are read as 0 and "". */
 struct unpacker {
 	const uint8_t *p, *end;
 };
@@ -80,7 +80,8 @@ static int read_session(struct gt_capture *c, struct session *session, struct un
 	return 0;
 }
 
-/* Return the index of the process in the session's list, or the index at which to insert it. */
+/* Return the index of the process in the session's list, or the index at which to insert the
+ * process. */
 static size_t find_process(const struct session *s, uint32_t index)
 {
 	size_t low = 0, high = s->process_count;
@@ -148,7 +149,7 @@ static int read_process(struct gt_capture *c, struct gt_process_info *p, struct 
 	p->start_ticks = unpack64(u);
 	p->exe = unpack_text(u, c);
 	p->argv = unpack_text(u, c);
-	if (u->p == u->end) /* written by an earlier version */
+	if (u->p == u->end) /* the block was written by an earlier version */
 		return p->exe && p->argv ? 0 : -ENOMEM;
 	p->rank.rank = (int32_t)unpack32(u);
 	p->rank.size = (int32_t)unpack32(u);
@@ -244,7 +245,7 @@ static int read_kept(struct gt_capture *c, struct gt_retained *kept, struct unpa
 
 /* Blocks -------------------------------------------------------------------- */
 
-/* Read the bounds that follow the counts of a stream's head: the times in the block. */
+/* Read the bounds, which follow the counts in a stream's head and give the times in the block. */
 static int read_bounds(struct gt_capture *c, const struct gt_scan_block *block, size_t at,
 		       struct stream_block *b)
 {
@@ -265,7 +266,7 @@ static int read_bounds(struct gt_capture *c, const struct gt_scan_block *block, 
 	at += bounds.bytes;
 	if (bounds.device_entries > GT_FILE_DEVICES_MAX ||
 	    bounds.device_entries > (end - at) / sizeof(struct gt_file_device))
-		return 0; /* too many devices, or unknown times */
+		return 0; /* the block has too many devices, or the times are unknown */
 	b->first_device = (uint32_t)c->activity_time_count;
 	b->device_count = (uint8_t)bounds.device_entries;
 	for (i = 0; i < bounds.device_entries; i++) {
@@ -384,7 +385,7 @@ static int read_block(struct gt_capture *c, uint32_t session, const struct gt_sc
 		return 0;
 	case GT_BLOCK_RECORDS: return gt_records_read(c, process->index, payload, h->stored_bytes);
 	case GT_BLOCK_END:
-		/* blocks of an earlier version are shorter */
+		/* blocks written by an earlier version are shorter */
 		memcpy(&end, payload, h->stored_bytes < sizeof end ? h->stored_bytes : sizeof end);
 		file->end = end.complete ? GT_CAPTURE_COMPLETE : GT_CAPTURE_INCOMPLETE;
 		file->has_end = true;
@@ -447,7 +448,7 @@ static int take_block(struct gt_capture *c, const struct gt_scan_block *block, u
 	if ((h->process >= GT_FILE_PROCESS_MAX && h->type != GT_BLOCK_INDEX) ||
 	    (section != GT_SECTION_NONE && section >= GT_FILE_SECTION_MAX))
 		return -EBADMSG;
-	if (h->type != GT_BLOCK_END && h->type != GT_BLOCK_INDEX) { /* a session's block */
+	if (h->type != GT_BLOCK_END && h->type != GT_BLOCK_INDEX) { /* of a session */
 		if (gt_copies_leave_out(c->copies, c->file_count - 1, section))
 			return 0;
 		status = get_session(c, section, &session);

@@ -13,8 +13,9 @@
 
 /* A stream block without its payload. */
 struct stream_block {
-	uint64_t at;      /* position of the block in the file */
-	uint64_t head_at; /* position of the head: in the file, or of its copy in the index */
+	uint64_t at; /* position of the block in the file */
+	/* position of the head: in the file, or of the head's copy in the index */
+	uint64_t head_at;
 	uint64_t first_ticks, last_ticks;
 	uint64_t base_ticks, base_id;
 	uint32_t process, ordinal;
@@ -22,7 +23,7 @@ struct stream_block {
 	uint16_t head_bytes;
 	uint8_t flags, device_count;
 	bool bad : 1, bad_sums : 1; /* each is true once the damage was reported */
-	bool unbounded : 1;         /* true if the block has no bounds: version 1.0, .. */
+	bool unbounded : 1;         /* true if the block has no bounds, as in version 1.0 */
 	uint32_t marks;             /* as in gt_file_bounds */
 	/* index of the block's first entry in gt_capture.activity_times; device_count: number of
 	 * entries */
@@ -58,7 +59,7 @@ struct lifetime {
 	bool begins;
 };
 
-/* Start or end of recording in a process. */
+/* A start or end of recording in a process. */
 struct window_change {
 	uint64_t ticks, missed;
 	uint32_t process;
@@ -90,7 +91,7 @@ struct session_process {
 	uint32_t index, process;
 };
 
-/* A session, during and after reading. */
+/* A session during and after reading. */
 struct session {
 	struct gt_capture_session public;
 	uint32_t file, section;
@@ -98,9 +99,9 @@ struct session {
 	struct gt_clock_tuple *tuples;
 	struct gt_host_clock_map *host;
 	struct session_process *processes; /* sorted by index */
-	/* number of the clock, from 0; equal for sessions that share a clock */
+	/* number of the clock, from 0; sessions that share a clock have the same number */
 	uint32_t boot;
-	/* offset from the difference of the wall clocks, added to the session's time */
+	/* offset computed from the difference of the wall clocks; added to the session's times */
 	int64_t wall_shift_ns;
 	const struct gt_clock_lines *moved; /* correction applied after wall_shift_ns; NULL: none */
 	size_t tuple_count, tuple_room, process_count, process_room;
@@ -187,8 +188,8 @@ int gt_names_finish(struct gt_capture *c);
 /* Build the windows of all processes. Call after the clocks are known. */
 int gt_windows_finish(struct gt_capture *c);
 int gt_device_clocks_finish(struct gt_capture *c);
-/* Bound the device clocks that have no better source, from all GPU activities and all waits. Return
- * 0 or negative errno. */
+/* Compute bounds for the device clocks that have no better source, from all GPU activities and all
+ * waits. Return 0 or negative errno. */
 int gt_device_clocks_bound(struct gt_capture *c);
 /* contents.c: sort orders of the lists, see struct gt_capture. */
 int gt_compare_threads(const void *a, const void *b);
@@ -202,7 +203,7 @@ struct gt_device_clock *gt_device_clock_find(const struct gt_capture *c, uint32_
 
 /* Reads payloads of stream blocks, checked and decompressed. */
 struct block_reader {
-	/* stored: the block as stored, with its head; raw: rows of a compressed block */
+	/* stored: the block as it is in the file, with its head; raw: rows of a compressed block */
 	uint8_t *stored, *raw;
 	size_t stored_room, raw_room;
 	void *zstd;
@@ -216,7 +217,8 @@ int gt_block_read(struct block_reader *r, const struct gt_capture *c, struct str
  * last block. */
 void gt_block_check_counts(const struct block_reader *r, const struct gt_capture *c,
 			   struct stream_block *b, const struct gt_decoder *d);
-/* Like gt_scan_read(), for a file that may be closed. -ESTALE: the path now names another file. */
+/* Like gt_scan_read(), but opens the file if it is closed. -ESTALE: the path now names another
+ * file. */
 int gt_capture_file_read(const struct capture_file *file, void *to, size_t bytes, uint64_t at);
 /* Count the block as damaged, once. */
 void gt_block_bad(const struct gt_capture *c, struct stream_block *b);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* See retained_filter.h.
  *
- *   1. The heads of the chunks' blocks give the processes and threads that have rows, and how many.
+ *   1. The heads of the chunks' blocks give the processes and threads that have rows, and the
+ *      numbers of rows.
  *   2. The metadata entries are sorted by subject. The newest entry of each subject counts.
- *   3. Removed are: processes and threads that ended before the oldest chunk and have no rows,
- *      objects unloaded before the oldest chunk, most old clock readings and events.
+ *   3. The following entries are removed: processes and threads that ended before the oldest chunk
+ *      and have no rows, objects unloaded before the oldest chunk, most old clock readings and
+ *      events.
  *   4. The remaining entries are copied in their old order.
  *
  * Memory: the metadata, and 40 bytes for each record in it. References to texts (GT_RECORD_STRING)
- * are not counted: a text stays as long as its process. */
+ * are not counted: a text is retained as long as its process. */
 #include "capture/retained_filter.h"
 
 #include <errno.h>
@@ -23,13 +25,14 @@
 #include "util/grow.h"
 
 enum {
-	OLD_READINGS = 16, /* readings retained per clock from before the oldest chunk */
-	OLD_EVENTS = 32,   /* events retained per kind and process */
+	/* number of readings from before the oldest chunk that are retained per clock */
+	OLD_READINGS = 16,
+	OLD_EVENTS = 32, /* number of events that are retained per kind and process */
 };
 
-/* Subject of an entry, in the upper bits. The lower 8 bits are the type of an object. */
+/* Subject of an entry, in the upper bits. For objects, the lower 8 bits are the type. */
 enum {
-	ENTRY_BLOCK = 1 << 8, /* without a process; always retained */
+	ENTRY_BLOCK = 1 << 8, /* has no process; always retained */
 	ENTRY_TUPLE = 2 << 8,
 	ENTRY_PROCESS = 3 << 8,
 	ENTRY_PROCESS_END = 4 << 8,
@@ -369,7 +372,7 @@ static bool is_same(const struct entry *x, const struct entry *y)
 	return x->process == y->process && x->what == y->what && x->key == y->key;
 }
 
-/* Leave out old entries, except the first one and the newest @most. */
+/* Leave out old entries, except the first entry and the newest @most entries. */
 static void thin_old(const struct filter *f, struct entry **e, size_t count, size_t most)
 {
 	size_t old = 0;
@@ -446,7 +449,7 @@ static bool is_process_over(const struct filter *f, uint32_t process)
 		return false;
 	if (end->ticks)
 		return end->ticks < f->oldest.begun.boottime_ns;
-	/* an untraced program has no known end: its only event is at its start */
+	/* the end of an untraced program is unknown; its only event is at its start */
 	return begin && begin->ticks < f->oldest.begun.ticks &&
 	       !find_entry(f, process, ENTRY_COUNTS, 0);
 }
@@ -471,7 +474,7 @@ static void leave_out_process(struct filter *f, struct entry **e, size_t count)
 	if (!sums)
 		return;
 	read_counts(sums, &counts);
-	/* all records of the process were in removed chunks */
+	/* all records of the process were in chunks that have been removed */
 	gt_counts_keep(&counts, nothing.recorded);
 	gt_counts_sum(&f->kept->counts, &counts);
 }
@@ -581,8 +584,8 @@ static int copy_chosen(struct filter *f, struct gt_capture_writer *to, bool last
 	return status;
 }
 
-/* Return the end of the last call, interpolated from the clock readings at both ends of the
- * window. */
+/* Return the end of the last call, interpolated between the clock readings at the start and the end
+ * of the window. */
 static uint64_t get_end_ns(const struct filter *f)
 {
 	const struct gt_clock_tuple *a = &f->oldest.begun, *b = &f->newest;

@@ -23,7 +23,8 @@ struct gt_retained_files {
  * @to:   a writer with an empty file
  * @last: true if the copy is final: its counts are those of the remaining rows, and @kept receives
  *        the sums of omitted processes. Otherwise those sums go into a block of the copy
- * @kept: receives the sums and the start of the oldest chunk; its end, if 0, is set from the rows
+ * @kept: receives the sums and the start of the oldest chunk; if the end in @kept is 0, it is set
+ *        from the rows
  * Return: 0 or negative errno with a cause.
  */
 int gt_retained_filter(const struct gt_retained_files *files, struct gt_capture_writer *to,

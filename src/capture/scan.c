@@ -35,7 +35,7 @@ static ssize_t peek_bytes(struct gt_scan *s, uint64_t at, size_t wanted, size_t 
 
 		s->window_bytes = 0;
 		status = gt_scan_read(s->fd, s->window, bytes, at);
-		if (status == -ENODATA) { /* the file was cut during reading */
+		if (status == -ENODATA) { /* the file was cut while it was read */
 			s->bytes = at;
 			return 0;
 		}
@@ -81,7 +81,7 @@ static int64_t find_magic(struct gt_scan *s, uint64_t at)
 		const uint8_t *p = NULL, *hit;
 		ssize_t n;
 #ifdef SEEK_DATA
-		/* skip holes, which can easily be terabytes long */
+		/* skip holes in the file, which can easily be terabytes long */
 		if (at + sizeof magic > s->window_at + s->window_bytes) {
 			off_t data = lseek(s->fd, (off_t)at, SEEK_DATA);
 
@@ -138,7 +138,7 @@ int gt_scan_next(struct gt_scan *s, struct gt_scan_block *block)
 				s->bad_blocks++;
 				s->at = at;
 			}
-			/* the file is cut here: all remaining bytes belong to this payload */
+			/* the file is cut here, so all remaining bytes belong to this payload */
 			if (whole > s->bytes - at)
 				break;
 			s->at = at + whole;

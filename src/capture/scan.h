@@ -33,7 +33,8 @@ struct gt_scan_block {
 	uint8_t extension[GT_FILE_HEAD_MAX]; /* head_bytes - sizeof head */
 };
 
-#define GT_SECTION_NONE UINT32_MAX /* for a file of one session: blocks without section number */
+/* stands for the section number of blocks that have none, in a file of one session */
+#define GT_SECTION_NONE UINT32_MAX
 
 /* Return true if @uuid is the id of a capture with a damaged header. */
 static inline bool gt_uuid_is_zero(const uint8_t uuid[16])
@@ -43,10 +44,11 @@ static inline bool gt_uuid_is_zero(const uint8_t uuid[16])
 	return !memcmp(uuid, zero, sizeof zero);
 }
 
-/* Return the section number of a block. */
+/* Return the number of a block's section. */
 uint32_t gt_scan_section(const struct gt_scan_block *block);
 
-/* Start at block @at and end at @bytes, in a file that has no header or a checked one. */
+/* Start at block @at and end at @bytes, in a file that has no header or whose header was
+ * checked. */
 static inline void gt_scan_begin(struct gt_scan *s, int fd, uint64_t at, uint64_t bytes)
 {
 	memset(s, 0, offsetof(struct gt_scan, window));

@@ -40,7 +40,7 @@ static bool has_stamps(const struct scope *s, const struct gt_clock_lines *lines
 		uint64_t low = gt_clock_line_convert(line, first > line->from ? first : line->from);
 		uint64_t high = gt_clock_line_convert(line, last < line->to ? last : line->to);
 
-		if (!low || high < low) /* outside the clock's range */
+		if (!low || high < low) /* the stamps are outside the clock's range */
 			return true;
 		from_ns = low < from_ns ? low : from_ns;
 		to_ns = high > to_ns ? high : to_ns;

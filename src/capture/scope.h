@@ -15,7 +15,7 @@ struct scope {
 	size_t count;
 	bool read_all;   /* true: skip no block */
 	bool *processes; /* NULL: all */
-	unsigned users;  /* number of references: the capture, and cursors */
+	unsigned users;  /* number of references by the capture and by cursors */
 };
 
 /* Drop a reference. @s: may be NULL. */
@@ -42,8 +42,8 @@ static inline bool gt_scope_has_process(const struct scope *s, uint32_t process)
 	return !s || !s->processes || s->processes[process];
 }
 
-/* Return true if a call is in the scope even outside all spans: the ends of paired marks can be
- * anywhere. */
+/* Return true if a call is in the scope even outside all spans, because the ends of paired marks
+ * can be anywhere. */
 bool gt_scope_has_marker(uint32_t op);
 static inline bool gt_scope_has_call(const struct scope *s, const struct gt_item *call)
 {

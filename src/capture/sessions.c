@@ -4,12 +4,12 @@
  * machines.
  *
  * Sessions of one boot of one kernel share the same clock, so their times are unchanged. The times
- * of other sessions are shifted. The shift is the difference of (REALTIME minus BOOTTIME) between
- * both kernels. All sessions of a boot use the same shift, so that order and distances on that host
- * are preserved. shared_clock.c improves the shift for processes that made collective calls
- * together. The difference is taken from the readings of both clocks that are nearest to the same
- * moment. The adjustment of the wall clocks during the recording is reported as the uncertainty.
- * Whether the wall clocks of two hosts agree is unknown here. */
+ * of other sessions are shifted. The shift is the difference between REALTIME minus BOOTTIME of
+ * the one kernel and of the other. All sessions of a boot use the same shift, so that order and distances
+ * on that host are preserved. shared_clock.c improves the shift for processes that made collective
+ * calls together. The difference is taken from the readings of both clocks that are nearest to the
+ * same moment. The adjustment of the wall clocks during the recording is reported as the
+ * uncertainty. Whether the wall clocks of two hosts agree is unknown here. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,7 +161,7 @@ static int order_processes(struct gt_capture *c)
 			processes[next] = c->processes[old];
 			processes[next].session = (uint32_t)i;
 			processes[next].index = next;
-			/* the process's environment has no rank */
+			/* the environment of the process has no rank */
 			if (processes[next].rank.rank < 0)
 				processes[next].rank.rank = s->public.info.rank;
 			sums[next] = c->sums[old];
@@ -239,7 +239,8 @@ static bool is_beside(const struct gt_capture_session *a, const struct gt_captur
 }
 
 /* Return the first node of the session's machine in which no other process has a pid of this
- * session, or @count for a new node. @taken: for each node, the session that cannot use the node */
+ * session, or @count for a new node. @taken: for each node, the last session that cannot use the
+ * node */
 static uint32_t choose_node(const struct gt_capture *c, size_t session, const uint32_t *taken,
 			    uint32_t count)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Aligns the clocks of hosts through collective calls that their processes made together
- * (capture/collectives.h). shared_line.h computes the lines. NEEDSWORK: kernels of collectives
- * (NCCL) would serve as well, but device clocks are not known yet.
+ * (capture/collectives.h). shared_line.h computes the lines. NEEDSWORK: kernels of collective calls
+ * (NCCL) could be used too, but device clocks are not known yet.
  *
  * Uses only a few processes of each host, because opening the capture reads all their calls. */
 #include "capture/shared_clock.h"
@@ -20,8 +20,8 @@ struct boot {
 	bool is_aligned;
 	uint32_t processes; /* number of processes whose calls are read */
 	uint64_t residual_ns;
-	/* lines from the clock aligned by wall clocks to the first session's clock; NULL: same
-	 * clock */
+	/* lines from the session's clock, aligned by wall clocks, to the first session's clock;
+	 * NULL: the clocks are the same */
 	const struct gt_clock_lines *lines;
 };
 

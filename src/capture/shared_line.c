@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 enum {
-	CLOSE_BOUNDS_NS = 20000, /* a collective call between two hosts takes at least this long */
+	CLOSE_BOUNDS_NS = 20000, /* minimum duration of a collective call between two hosts */
 	WINDOWS_MOST = 64,
 	WINDOW_LEAST = 16, /* minimum number of returns per window */
 };
@@ -24,7 +24,7 @@ static void add_return(struct gt_shared_calls *s, uint64_t there_ns, uint64_t he
 		void *more = reallocarray(s->returns, room, sizeof *s->returns);
 
 		if (!more)
-			return; /* the result is only less precise */
+			return; /* without the call, the result is only less precise */
 		s->returns = more;
 		s->room = room;
 	}
@@ -87,7 +87,8 @@ static struct gt_clock_point extend(const struct gt_clock_point *first,
 						     (double)(last->in - first->in)
 					   : 1;
 
-	if (by_ns < 0 && (in < 2 * BEYOND_NS || from->out < 2 * BEYOND_NS)) /* not before 0 */
+	/* keep the result from being less than 0 */
+	if (by_ns < 0 && (in < 2 * BEYOND_NS || from->out < 2 * BEYOND_NS))
 		by_ns = -(int64_t)((in < from->out ? in : from->out) / 2);
 	return (struct gt_clock_point){in + (uint64_t)by_ns,
 				       from->out + (uint64_t)(int64_t)((double)by_ns * rate)};
@@ -97,7 +98,7 @@ static struct gt_clock_point extend(const struct gt_clock_point *first,
 static int follow_returns(struct gt_shared_calls *s, struct gt_clock_lines *lines,
 			  uint64_t *residual_ns)
 {
-	/* one per window, one before and one after them */
+	/* one point per window, and one point before and one point after the windows */
 	struct gt_clock_point points[WINDOWS_MOST + 2];
 	struct gt_clock_lines through;
 	size_t windows = s->count / WINDOW_LEAST;
@@ -121,7 +122,7 @@ static int follow_returns(struct gt_shared_calls *s, struct gt_clock_lines *line
 		return status;
 	gt_clock_lines_fini(lines);
 	*lines = through;
-	*residual_ns += away_ns; /* distance to the far bound */
+	*residual_ns += away_ns; /* distance to the farther bound */
 	return 0;
 }
 

@@ -7,8 +7,8 @@
  *   - the last call here was not after the first return there.
  * These are two bounds for the offset between the clocks. Their distance is the time that all
  * processes spent in the call together. clock/clockbounds.h makes lines within the bounds of all
- * calls. If the processes of one host are always last, the distance of the bounds is the waiting
- * time of the other host. Then the lines are chosen so that the first returns on both hosts
+ * calls. If the processes of one host always call last, the distance between the bounds is the
+ * waiting time of the other host. The lines are then chosen so that the first returns on both hosts
  * coincide, as far as the bounds allow. The bounds still give the uncertainty. */
 #ifndef GPUTAP_CAPTURE_SHARED_LINE_H
 #define GPUTAP_CAPTURE_SHARED_LINE_H
@@ -32,7 +32,8 @@ struct gt_shared_calls {
 	size_t count, room;
 };
 
-/* Add a call. @there: on the clock to convert; @here: on the other clock. */
+/* Add a call. @there: the call's times on the clock to convert; @here: its times on the other
+ * clock. */
 void gt_shared_calls_add(struct gt_shared_calls *s, const struct gt_shared_stay *there,
 			 const struct gt_shared_stay *here);
 /**

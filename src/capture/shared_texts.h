@@ -8,7 +8,7 @@
 #include "capture/capture.h"
 
 struct gt_shared_texts {
-	uint8_t *room; /* payloads of the current items, with texts */
+	uint8_t *room; /* payloads of the current items, with their texts */
 	size_t bytes;
 };
 

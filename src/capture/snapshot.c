@@ -124,7 +124,7 @@ static int copy_rows(const struct gt_retained_files *files, struct gt_capture_wr
 		uint64_t at = sizeof head, bytes;
 
 		status = gt_scan_read(files->chunks[i].fd, &head, sizeof head, 0);
-		/* skip its open ranges: an earlier chunk contains them */
+		/* skip the chunk's open ranges, because an earlier chunk contains them */
 		at += !status && i ? head.open_bytes : 0;
 		if (status || at > files->chunks[i].bytes)
 			continue;
@@ -262,7 +262,8 @@ int gt_snapshot_write(struct gt_snapshot *s, const char *path, bool replace, boo
 		status = gt_error(-errno, "cannot write snapshot %s", path);
 		goto out;
 	}
-	/* each snapshot of a flight recorder has different records, and so a separate id */
+	/* each snapshot of a flight recorder contains different records, and so has a separate
+	 * id */
 	status = gt_snapshot_assemble(&s->files, path, fd, s->files.count ? NULL : s->id, &s->why,
 				      true);
 	close(fd);

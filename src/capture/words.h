@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Encodes and decodes the words of a row by their codes (capture/format.h). These are the innermost
- * loops of the encoder and the decoder. Four words share a code byte. With AVX2, one shuffle packs
- * two words and tables hold the packed sizes. The AVX2 and the portable variant produce the same
- * bytes. meson.build compiles encode.c and decode.c once for each variant. */
+ * loops of the encoder and the decoder. One code byte contains the codes of four words. With AVX2,
+ * one shuffle packs two words and tables hold the packed sizes. The AVX2 and the portable variant
+ * produce the same bytes. meson.build compiles encode.c and decode.c once for each variant. */
 #ifndef GPUTAP_CAPTURE_WORDS_H
 #define GPUTAP_CAPTURE_WORDS_H
 
@@ -29,8 +29,8 @@ static inline uint32_t gt_put_word(uint8_t **p, uint64_t *prev, uint64_t value)
 }
 
 /* gt_get_words(): decode the words of @bytes code bytes into @words, which contains the words of
- * the previous row, and into @out. @last: gt_last_codes(), masks the last code byte. Both arrays
- * have room for GT_WORDS_PAD more words. Return the end of the values. */
+ * the previous row, and into @out. @last: result of gt_last_codes(), which masks the last code
+ * byte. Both arrays have room for GT_WORDS_PAD more words. Return the end of the values. */
 static inline const uint8_t *gt_get_word(const uint8_t *p, uint64_t *word, uint32_t code)
 {
 	static const uint64_t mask[4] = {0, 0xff, 0xffffff, UINT64_MAX};
@@ -77,7 +77,7 @@ static inline uint8_t *gt_put_four(uint8_t *p, uint8_t *code_byte, uint64_t *pre
 		_mm256_castsi256_pd(_mm256_cmpeq_epi64(_mm256_srli_epi64(z, 8), zero)));
 	uint32_t three = (uint32_t)_mm256_movemask_pd(
 		_mm256_castsi256_pd(_mm256_cmpeq_epi64(_mm256_srli_epi64(z, 24), zero)));
-	/* code = 3 minus the number of set masks among none, one and three */
+	/* code = 3 minus the number of set masks among the masks none, one and three */
 	uint32_t codes = _pdep_u32(~(none ^ one ^ three), 0x55) | _pdep_u32(~one, 0xaa);
 	uint32_t low = codes & 15, high = codes >> 4;
 
@@ -93,7 +93,8 @@ static inline uint8_t *gt_put_four(uint8_t *p, uint8_t *code_byte, uint64_t *pre
 	return p + gt_pair_bytes[high];
 }
 
-/* @words may be shared memory: the function reads each word once, and no word after the n-th. */
+/* @words may be shared memory. The function reads each word once, and reads no word after the
+ * n-th. */
 static inline uint8_t *gt_put_words(uint8_t *p, uint8_t *codes, uint64_t *prev,
 				    const uint64_t *words, uint32_t n)
 {
@@ -168,7 +169,7 @@ static inline const uint8_t *gt_get_four(const struct gt_unpack *table, const ui
 	return p + table->all[codes];
 }
 
-/* Decodes four words even if all are unchanged: a mispredicted branch costs more than the
+/* Decodes four words even if all are unchanged, because a mispredicted branch costs more than the
  * decoding. */
 static inline const uint8_t *gt_get_words(const uint8_t *p, const uint8_t *codes, uint64_t *words,
 					  uint64_t *out, uint32_t bytes, uint8_t last)

@@ -27,7 +27,7 @@ enum {
 	GT_WRITER_RECORDS_BYTES = 64 << 10,
 };
 
-/* A file of blocks, and the blocks not yet written to it. */
+/* A file of blocks, and the blocks that were not written to it yet. */
 struct gt_writer_file {
 	int fd;
 	uint64_t bytes;         /* total size of the whole blocks in the file */
@@ -55,14 +55,14 @@ struct gt_keeper {
 
 struct gt_capture_writer {
 	struct gt_writer_file main;  /* the capture; with --keep the metadata, see keep.h */
-	struct gt_writer_file *rows; /* file for rows: `main`, or a chunk */
-	/* index of `main`; with --keep empty until `main` becomes the capture */
+	struct gt_writer_file *rows; /* file to which rows are written: `main`, or a chunk */
+	/* index of `main`; with --keep, empty until `main` becomes the capture */
 	struct gt_index_writer index;
 	struct gt_keep *keep; /* NULL: not a flight recorder */
 	const struct gt_keeper *keeper;
 	int ballast_fd;
 	int replaced_fd;                 /* the file that this capture replaced, or -1 */
-	uint8_t id[GT_CAPTURE_ID_BYTES]; /* id in the file's header */
+	uint8_t id[GT_CAPTURE_ID_BYTES]; /* id in the header of the file */
 	/* true if accepted records were lost: the capture cannot be complete */
 	bool failed;
 	bool kept_short; /* true if `kept` is incomplete */
@@ -95,7 +95,7 @@ void gt_writer_found_blocks(struct gt_capture_writer *w, uint64_t bytes);
 int gt_writer_put_index(struct gt_capture_writer *w);
 /* Write the buffer to the file. Blocks that the file cannot take stay in the buffer, whole. */
 int gt_writer_write_out(struct gt_capture_writer *w, struct gt_writer_file *f);
-/* Append a block for which gt_writer_make_room() made room. @head: head with its extension; the
+/* Append a block for which gt_writer_make_room() has made room. @head: head with its extension; the
  * function fills in magic, sizes and checksums. */
 void gt_writer_put_block(struct gt_writer_file *f, void *head, size_t head_bytes,
 			 const void *payload, size_t bytes);

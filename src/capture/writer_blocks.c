@@ -11,7 +11,7 @@
 #include "util/error.h"
 
 enum {
-	KEPT_MAX_BYTES = 8 << 20, /* limit of buffered metadata while writes fail */
+	KEPT_MAX_BYTES = 8 << 20, /* maximum size of buffered metadata while writes fail */
 };
 
 int gt_writer_grow(const struct gt_capture_writer *w, uint8_t **buffer, size_t *room, size_t used,
@@ -62,7 +62,7 @@ static int write_failed(struct gt_capture_writer *w, struct gt_writer_file *f, s
 	f->out_bytes -= whole;
 	memmove(f->out, f->out + whole, f->out_bytes);
 	if (written != whole && ftruncate(f->fd, (off_t)f->bytes))
-		w->failed = true; /* a partial block remains; readers skip it */
+		w->failed = true; /* a partial block remains in the file; readers skip it */
 	return gt_error(error, "capture %s: cannot write %zu bytes", w->path, f->out_bytes);
 }
 
@@ -78,7 +78,7 @@ int gt_writer_write_out(struct gt_capture_writer *w, struct gt_writer_file *f)
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		/* evict older records to make room for these */
+		/* evict older records to make room for these records */
 		if (n < 0 && (errno == ENOSPC || errno == EDQUOT) && w->keeper &&
 		    w->keeper->drop_oldest(w))
 			continue;
@@ -116,7 +116,8 @@ int gt_writer_put_index(struct gt_capture_writer *w)
 		gt_index_keep(&w->index);
 		f->flushed_bytes = f->bytes;
 	} else if (status) {
-		if (ftruncate(f->fd, (off_t)at)) /* a partial block remains; readers skip it */
+		if (ftruncate(f->fd, (off_t)at)) /* a partial block remains in the file; readers
+		 * skip it */
 			w->index.lost = true;
 		gt_index_cut_back(&w->index);
 		f->bytes = f->flushed_bytes = at;

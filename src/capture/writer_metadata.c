@@ -12,7 +12,7 @@
 #include "util/error.h"
 
 enum {
-	TEXT_MAX_BYTES = 256 << 10, /* limit for one text in a metadata block */
+	TEXT_MAX_BYTES = 256 << 10, /* size limit of one text in a metadata block */
 };
 
 /* Records outside of rows ---------------------------------------------------------- */
@@ -73,7 +73,7 @@ static bool is_valid(const uint64_t *record, uint32_t words)
 	case GT_RECORD_CLOCK: return words >= sizeof(struct gt_record_clock) / 8;
 	case GT_RECORD_LIFETIME: return words >= sizeof(struct gt_record_lifetime) / 8;
 	case GT_RECORD_WINDOW: return words >= sizeof(struct gt_record_window) / 8;
-	/* from a later version: only the record's length can be checked, and was */
+	/* a record from a later version, of which only the length can be checked, and was */
 	default: return true;
 	}
 	return words >= fixed && record[text] <= (words - fixed) * 8;
@@ -100,7 +100,7 @@ static bool is_known(const uint64_t *record, uint32_t words)
 		return (head->op == GT_CODE_MODULE || head->op == GT_CODE_PYTHON) &&
 		       words == sizeof(struct gt_record_code) / 8 +
 					((record[CODE_BYTES] >> 32) + 7) / 8;
-	case GT_RECORD_NAMES: return false; /* not written by programs */
+	case GT_RECORD_NAMES: return false; /* programs do not write this record */
 	case GT_RECORD_CLOCK:
 		return words == sizeof(struct gt_record_clock) / 8 && record[1] <= record[2];
 	case GT_RECORD_LIFETIME:
@@ -150,7 +150,7 @@ void gt_capture_writer_watch_events(struct gt_capture_writer *w, gt_capture_even
 
 /* Data from the collector ----------------------------------------------------------- */
 
-/* Builds a payload. A payload that does not fit is cut, texts first. */
+/* Builds a payload. A payload that does not fit is truncated, texts first. */
 struct packer {
 	uint8_t *begin, *p, *end;
 };
