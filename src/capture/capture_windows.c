@@ -69,7 +69,7 @@ static int make_windows(struct gt_capture *c, size_t first, size_t end)
 		uint64_t ns = gt_host_clock_to_ns(clock, change->ticks);
 
 		if (change->recorded == w->recorded)
-			continue; /* the change was written twice, or the change in between was lost */
+			continue; /* written twice, or the change in between was lost */
 		if (ns < w->from_ns)
 			ns = w->from_ns;
 		w->to_ns = ns;

@@ -216,8 +216,8 @@ int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes
 			break;
 		}
 		words = __atomic_load_n(r, __ATOMIC_RELAXED) & 0xffff;
-		if (!words || words > (size_t)(end - r)) /* the head has changed since the encoder
-		 * read it */
+		/* the head may have changed since the encoder read it */
+		if (!words || words > (size_t)(end - r))
 			words = 1;
 		if (stop == GT_ENCODE_FULL && e->rows) {
 			end_stream_block(s);

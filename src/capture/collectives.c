@@ -348,8 +348,8 @@ int gt_collectives_finish(struct gt_collectives *c)
 
 		for (size_t k = 1; k < m->count && rising; k++)
 			rising = m->parts[k - 1].start_ns <= m->parts[k].start_ns;
-		if (!rising) /* the parts come from several threads, which are read one after the
-		 * other */
+		/* parts of several threads, which were read one after the other */
+		if (!rising)
 			sort_parts(m);
 	}
 	if (c->count)

@@ -49,7 +49,8 @@ struct gt_collective_member {
 /* Kinds of calls that can be missing before the recorded calls. */
 enum gt_collective_gaps {
 	GT_COLLECTIVE_COMPLETE,
-	GT_COLLECTIVE_PAUSED, /* calls are missing, but calls that create communicators are recorded */
+	/* calls may be missing, but calls that create communicators are recorded */
+	GT_COLLECTIVE_PAUSED,
 	/* calls that create communicators may be missing too: unknown handles stay unknown */
 	GT_COLLECTIVE_LOST,
 };

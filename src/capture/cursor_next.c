@@ -381,7 +381,7 @@ static bool is_block_left_out(const struct gt_cursor *k, const struct stream_blo
 	       (k->scope && !k->scope->read_all && !gt_scope_has_block(k->capture, k->scope, b));
 }
 
-/* Find the next readable block of the stream. Return 1; 0 if there is no further block; or negative
+/* Find the next readable block of the stream. Return 1, 0 at the end of the stream, or negative
  * errno. */
 static int next_block(struct gt_cursor *k)
 {

@@ -76,8 +76,8 @@ void gt_encoder_reset(struct gt_encoder *e, uint8_t *buffer, size_t bytes);
 
 /**
  * gt_encoder_run() - encode records until the batch ends or cannot continue
- * @data: may be shared with a process that writes to it. Where a change could do harm, the function
- *        reads each word only once
+ * @data: may be shared with a process that writes to it. The function reads each word only once if
+ *        a change could do harm
  * Return: the first word that was not encoded.
  */
 static inline const uint64_t *gt_encoder_run(struct gt_encoder *e, const uint64_t *data,

@@ -5,11 +5,11 @@
  *
  * Sessions of one boot of one kernel share the same clock, so their times are unchanged. The times
  * of other sessions are shifted. The shift is the difference between REALTIME minus BOOTTIME of
- * the one kernel and of the other. All sessions of a boot use the same shift, so that order and distances
- * on that host are preserved. shared_clock.c improves the shift for processes that made collective
- * calls together. The difference is taken from the readings of both clocks that are nearest to the
- * same moment. The adjustment of the wall clocks during the recording is reported as the
- * uncertainty. Whether the wall clocks of two hosts agree is unknown here. */
+ * the one kernel and of the other. All sessions of a boot use the same shift, so that order and
+ * distances on that host are preserved. shared_clock.c improves the shift for processes that made
+ * collective calls together. The difference is taken from the readings of both clocks that are
+ * nearest to the same moment. The adjustment of the wall clocks during the recording is reported as
+ * the uncertainty. Whether the wall clocks of two hosts agree is unknown here. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

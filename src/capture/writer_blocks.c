@@ -116,8 +116,7 @@ int gt_writer_put_index(struct gt_capture_writer *w)
 		gt_index_keep(&w->index);
 		f->flushed_bytes = f->bytes;
 	} else if (status) {
-		if (ftruncate(f->fd, (off_t)at)) /* a partial block remains in the file; readers
-		 * skip it */
+		if (ftruncate(f->fd, (off_t)at)) /* a partial block remains; readers skip it */
 			w->index.lost = true;
 		gt_index_cut_back(&w->index);
 		f->bytes = f->flushed_bytes = at;

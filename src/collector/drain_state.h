@@ -21,7 +21,7 @@ enum gt_drain_how {
 	/* also blocks in use that hold enough new records, or that have not been read for a long
 	 * time */
 	GT_DRAIN_PARTIAL,
-	GT_DRAIN_NOW, /* all committed records of threads that go on recording */
+	GT_DRAIN_NOW, /* all committed records of threads that continue to record */
 	GT_DRAIN_ALL, /* all committed records */
 };
 

@@ -52,10 +52,11 @@ struct gt_process {
 	_Atomic bool is_unseen; /* no pidfd was opened: gone, or in another namespace */
 	/* true if exec replaced the process: another process has its pid now */
 	bool replaced;
-	bool stopped;    /* true if the collector has asked the process to stop recording */
-	bool ended;      /* true if the last records were written */
-	bool torn;       /* true if any data in its memory was corrupt */
-	bool has_slices; /* true if own_threads.c has examined the thread that follows the session */
+	bool stopped; /* true if the collector has asked the process to stop recording */
+	bool ended;   /* true if the last records were written */
+	bool torn;    /* true if any data in its memory was corrupt */
+	/* true if own_threads.c has examined the thread that follows the session */
+	bool has_slices;
 	_Atomic bool lost; /* true if the segment is too corrupt to be read any longer */
 	/* segment.full_count at the last look; time at which the last records were read; time at
 	 * which the last counts were written */

@@ -14,7 +14,8 @@ struct rebuild {
 	/* account of each process of the capture; UINT32_MAX: the process has no ring file */
 	uint32_t *accounts;
 	bool has_known; /* true if a ring file belongs to a process of the capture */
-	bool has_open; /* true if a ring file belongs to a process whose end is not in the capture */
+	/* true if a ring file belongs to a process whose end is not in the capture */
+	bool has_open;
 };
 
 /* Return the process of the ring file, or NULL if the capture does not contain the process. */

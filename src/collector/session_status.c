@@ -56,7 +56,7 @@ static void put_processes(const struct gt_session_status *s, uint32_t control, F
 		if (!process->segment || (process->exited && !process->is_unseen))
 			continue;
 		count++;
-		if (!process->is_unseen) /* otherwise another process has the pid in this namespace */
+		if (!process->is_unseen) /* otherwise the pid means another process here */
 			fprintf(answer, "%s%u", pids++ ? "," : "", process->pid);
 		if (process->lost || !GT_GUARD())
 			continue;

@@ -158,7 +158,7 @@ void gt_survivors_write(const struct gt_survivors *s, struct gt_drain *d)
 
 		if (gt_event_write(d, index, GT_EVENT_STILL_RUNS, GT_DOMAIN_NONE, now.ticks,
 				   one->pid, one->program))
-			gt_error_clear(); /* the file takes no more data: reported once, at the end */
+			gt_error_clear(); /* the file is full: reported once, at the end */
 		d->batch_dirty = true;
 	}
 	gt_batch_commit(d);

@@ -342,8 +342,7 @@ enum { GT_FRAMES_WHOLE = 0, GT_FRAMES_CUT = 1, GT_FRAMES_BROKEN = 2 };
  * CUT: more frames exist; BROKEN: the caller of the last frame is unknown */
 struct gt_record_frames {
 	struct gt_record head;
-	uint32_t
-		generation; /* frames refer to the newest code whose generation is at most this one */
+	uint32_t generation; /* frames refer to the newest code of this or an earlier generation */
 	uint16_t native, python;
 	/* native frames as addresses inside the call instructions, then frames of the interpreter
 	 * as GT_PYTHON_FRAME(); both innermost first */

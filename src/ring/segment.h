@@ -146,7 +146,7 @@ enum gt_lost_why {
 	GT_LOST_ENVIRONMENT,
 	GT_LOST_WHY_COUNT
 };
-#define GT_LOST_NAMELESS "a program given by its descriptor" /* stands in place of the path */
+#define GT_LOST_NAMELESS "a program given by its descriptor" /* used instead of the path */
 enum { GT_LOST_NAMED = 16, GT_LOST_PATH_BYTES = 92 };
 struct gt_lost {
 	_Atomic uint32_t why; /* enum gt_lost_why; written last, release */
@@ -208,9 +208,9 @@ struct gt_segment {
 	_Alignas(64) _Atomic uint64_t full_count;
 	/* number of blocks that the collector has returned */
 	_Alignas(64) _Atomic uint64_t drain_count;
-	/* set by the collector: nothing is recorded any more, and taps only forward calls */
+	/* from the collector: nothing is recorded any more, and taps only forward calls */
 	_Atomic uint32_t stop;
-	/* set by the writer: 1 if memory is populated block by block, 0 if all memory is
+	/* from the writer: 1 if memory is populated block by block, 0 if all memory is
 	 * allocated */
 	uint32_t populate;
 	_Atomic uint32_t block_limit; /* maximum number of blocks handed out; 0: no limit */

@@ -104,9 +104,9 @@ struct gt_session {
 	/* GT_CONTROL(). The collector writes this word and wakes waiting processes with FUTEX_WAKE
 	 * after each change */
 	_Atomic uint32_t control;
-	/* set by the collector: the session is over, and processes become passive */
+	/* from the collector: the session is over, and processes become passive */
 	_Atomic uint32_t stop;
-	/* set by the collector: initial block limit of a new process; 0: no limit */
+	/* from the collector: initial block limit of a new process; 0: no limit */
 	_Atomic uint32_t start_blocks;
 };
 
